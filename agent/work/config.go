@@ -21,40 +21,42 @@ type Config struct {
 	// Parallel is how many runs this Worker drives at a time; 0: 8.
 	Parallel int
 	// PerLabel is how many runs with the same value of a label are driven at a time, in all
-	// processes: {"tenant": 5} means 5 of each tenant. It holds back queued runs, not those that are
-	// resumed. It counts by listing, so several processes that look at the same moment may exceed it
-	// by their number minus one.
+	// processes: {"tenant": 5} means 5 of each tenant. It holds back queued runs, not those that
+	// are resumed. It counts by listing, so several processes that look at the same moment may
+	// exceed it by their number minus one.
 	PerLabel map[string]int
 	// Leg bounds how long a run is driven before another that waits gets its place. Its Event is
 	// ignored: see OnEvent. The zero Leg has no bound.
 	Leg agent.Leg
 	// Rules act on runs that are in a status for too long.
 	Rules []Rule
-	// Ended, if it isn't nil, is told of each queued run that has ended: at least once, also after a
-	// crash, and again if it returns an error. Session and Start of the Result name the run, so that
-	// a second call can be told from the first. It has a minute. The session is held meanwhile. See
-	// [agent.Session.Deliver].
+	// Ended, if it isn't nil, is told of each queued run that has ended: at least once, also after
+	// a crash, and again if it returns an error. Session and Start of the Result name the run, so
+	// that a second call can be told from the first. It has a minute. The session is held
+	// meanwhile. See [agent.Session.Deliver].
 	Ended func(ctx context.Context, r *agent.Result) error
 	// Poll is the time between two searches for work; 0: 1 s. [Worker.Wake] makes one at once.
 	Poll time.Duration
-	// OnEvent, if it isn't nil, is called for each event of the runs, as [agent.Agent.Stream] yields
-	// it: from several goroutines at a time, for one session in order. It should return at once.
+	// OnEvent, if it isn't nil, is called for each event of the runs, as [agent.Agent.Stream]
+	// yields it: from several goroutines at a time, for one session in order. It should return at
+	// once.
 	OnEvent func(session string, ev agent.Event)
 	Logger  *slog.Logger // nil: nothing is logged
 }
 
-// A Rule acts on runs that have been in a status, without any new fact, for longer than After by the
-// store's clock.
+// A Rule acts on runs that have been in a status, without any new fact, for longer than After by
+// the store's clock.
 type Rule struct {
 	// Status is that of the runs: agent.Queued, Running, Paused or Failed.
 	Status agent.Status
 	// Label, if its key isn't empty, limits the rule to sessions that have it.
 	Label journal.Label
-	// After must be at least a second. A rule is checked at least once in After/4, and once in 30 s.
+	// After must be at least a second. A rule is checked at least once in After/4, and once in 30
+	// s.
 	After time.Duration
 	Do    Do
-	// Alert, if it isn't nil, is told of each run that the rule applies to, after Do was done. For one
-	// fact of a run that is once, unless the process that acts on the rules changes.
+	// Alert, if it isn't nil, is told of each run that the rule applies to, after Do was done. For
+	// one fact of a run that is once, unless the process that acts on the rules changes.
 	Alert func(context.Context, Stuck)
 }
 
@@ -77,15 +79,19 @@ type Stuck struct {
 	Err     error // why Do failed; nil if it was done
 }
 
-// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change of
-// the program helps.
+// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
+// of the program helps.
 type ConfigError struct {
 	Field   string // which field of the Config
 	Problem string // what is wrong, and what would be right
+	Err     error  // the cause, if there is one
 }
 
 // Error names the field and says what would be right.
 func (e *ConfigError) Error() string { return "work: Config." + e.Field + ": " + e.Problem }
+
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
 
 // Fault returns permanent.
 func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
@@ -98,36 +104,23 @@ const (
 
 // check returns what is wrong with the settings, and fills in the defaults.
 func (c *Config) check() error {
-	if len(c.Agents) == 0 {
-		return &ConfigError{"Agents", "there are none; give at least one"}
-	}
-	names := make(map[string]bool)
-	for i, a := range c.Agents {
-		field := fmt.Sprintf("Agents[%d]", i)
-		switch {
-		case a.Tools() == nil:
-			return &ConfigError{field, "it is nil or empty; make one with agent.New"}
-		case names[a.Name()]:
-			return &ConfigError{field, fmt.Sprintf("another agent is named %q, too; give each a name of its own", a.Name())}
-		case a.Journal() != c.Agents[0].Journal():
-			return &ConfigError{field, "its journal isn't that of the others; use a Worker for each journal"}
-		}
-		names[a.Name()] = true
+	if err := c.checkAgents(); err != nil {
+		return err
 	}
 	switch {
 	case c.Parallel < 0:
-		return &ConfigError{"Parallel", fmt.Sprintf("it is %d; give a number, or 0 for %d", c.Parallel, defaultParallel)}
+		return wrong("Parallel", "it is %d; give a number, or 0 for %d", c.Parallel, defaultParallel)
 	case c.Poll < 0:
-		return &ConfigError{"Poll", fmt.Sprintf("it is %v; give a time, or 0 for %v", c.Poll, defaultPoll)}
+		return wrong("Poll", "it is %v; give a time, or 0 for %v", c.Poll, defaultPoll)
 	}
 	for key, most := range c.PerLabel {
 		if key == "" || most <= 0 {
-			return &ConfigError{"PerLabel", fmt.Sprintf("%q has %d; give the key of a label, and a number above 0", key, most)}
+			return wrong("PerLabel", "%q has %d; give the key of a label, and a number above 0", key, most)
 		}
 	}
 	for i, r := range c.Rules {
 		if problem := r.check(); problem != "" {
-			return &ConfigError{fmt.Sprintf("Rules[%d]", i), problem}
+			return wrong(fmt.Sprintf("Rules[%d]", i), "%s", problem)
 		}
 	}
 	c.Parallel, c.Poll = cmp.Or(c.Parallel, defaultParallel), cmp.Or(c.Poll, defaultPoll)
@@ -136,6 +129,31 @@ func (c *Config) check() error {
 	}
 	c.Agents, c.Rules, c.Leg.Event = slices.Clone(c.Agents), slices.Clone(c.Rules), nil
 	return nil
+}
+
+// checkAgents returns what is wrong with the agents.
+func (c *Config) checkAgents() error {
+	if len(c.Agents) == 0 {
+		return wrong("Agents", "there are none; give at least one")
+	}
+	names := make(map[string]bool)
+	for i, a := range c.Agents {
+		field := fmt.Sprintf("Agents[%d]", i)
+		switch {
+		case a.Tools() == nil:
+			return wrong(field, "it is nil or empty; make one with agent.New")
+		case names[a.Name()]:
+			return wrong(field, "another agent is named %q, too; give each a name of its own", a.Name())
+		case a.Journal() != c.Agents[0].Journal():
+			return wrong(field, "its journal isn't that of the others; use a Worker for each journal")
+		}
+		names[a.Name()] = true
+	}
+	return nil
+}
+
+func wrong(field, format string, args ...any) error {
+	return &ConfigError{Field: field, Problem: fmt.Sprintf(format, args...)}
 }
 
 // check says what is wrong with a rule; "" if nothing is.

@@ -11,8 +11,8 @@
 // live.Hub for that.
 //
 // Several processes with one journal share the work: on one machine with a file of SQLite, on
-// several with PostgreSQL. Packages river and temporal, in modules of their own below this one, hand
-// the runs to an engine instead.
+// several with PostgreSQL. Packages river and temporal, in modules of their own below this one,
+// hand the runs to an engine instead.
 //
 // # Guarantees
 //

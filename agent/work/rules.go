@@ -81,8 +81,8 @@ func (w *Worker) check(ctx context.Context, owner string, done map[seen]bool) er
 	return nil
 }
 
-// apply acts on one rule. at is the store's time when the check began, here. What it is applied to is
-// added to now.
+// apply acts on one rule. at is the store's time when the check began, here. What it is applied to
+// is added to now.
 func (w *Worker) apply(ctx context.Context, rule int, at, began time.Time, done, now map[seen]bool) error {
 	r := &w.cfg.Rules[rule]
 	f := journal.Filter{Status: string(r.Status), Label: r.Label, NoKind: true, NoParent: true, Newest: true,

@@ -78,8 +78,9 @@ func TestARuleLeavesARunAloneThatHasSomethingInItsInbox(t *testing.T) {
 		res, err := gone.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 		require.Error(t, err)
 		require.NoError(t, gone.Session("s").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
-		w.run(work.Config{Agents: []*agent.Agent{other}, Poll: time.Minute, Rules: []work.Rule{{Status: agent.Paused, After: time.Hour,
-			Do: work.Cancel, Alert: told.add}}})
+		w.run(work.Config{Agents: []*agent.Agent{other}, Poll: time.Minute,
+			Rules: []work.Rule{{Status: agent.Paused, After: time.Hour,
+				Do: work.Cancel, Alert: told.add}}})
 		w.pass(3 * time.Hour)
 		require.Empty(t, told.list())
 		require.Equal(t, agent.Paused, w.status("s"))
@@ -97,8 +98,9 @@ func TestARuleWarnsOncePerFact(t *testing.T) {
 		w.enqueue(a, "later", agent.Input{Labels: map[string]string{"tenant": "acme"}},
 			agent.QueueOptions{At: time.Now().Add(100 * time.Hour)})
 		w.enqueue(a, "other", agent.Input{}, agent.QueueOptions{At: time.Now().Add(100 * time.Hour)})
-		w.run(work.Config{Agents: []*agent.Agent{a}, Poll: time.Minute, Rules: []work.Rule{{Status: agent.Queued, After: time.Hour,
-			Label: journal.Label{Key: "tenant", Value: "acme"}, Do: work.Warn, Alert: panics}}})
+		w.run(work.Config{Agents: []*agent.Agent{a}, Poll: time.Minute,
+			Rules: []work.Rule{{Status: agent.Queued, After: time.Hour,
+				Label: journal.Label{Key: "tenant", Value: "acme"}, Do: work.Warn, Alert: panics}}})
 		w.pass(5 * time.Hour)
 		require.Len(t, told.list(), 1)
 		require.Equal(t, "later", told.list()[0].Session)
@@ -112,8 +114,9 @@ func TestARuleRetriesRunsThatHaveFailed(t *testing.T) {
 		a := w.agent("a")
 		w.fails = 2
 		w.enqueue(a, "s", agent.Input{}, agent.QueueOptions{})
-		w.run(work.Config{Agents: []*agent.Agent{a}, Poll: time.Minute, Rules: []work.Rule{{Status: agent.Failed, After: time.Hour,
-			Do: work.Retry, Alert: told.add}}})
+		w.run(work.Config{Agents: []*agent.Agent{a}, Poll: time.Minute,
+			Rules: []work.Rule{{Status: agent.Failed, After: time.Hour,
+				Do: work.Retry, Alert: told.add}}})
 		w.pass(5 * time.Hour)
 		require.Equal(t, agent.Completed, w.status("s"))
 		require.Len(t, told.list(), 2)

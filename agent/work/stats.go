@@ -117,8 +117,8 @@ func (w *Worker) read(ctx context.Context, d *Dead) error {
 	return nil
 }
 
-// Retry queues a run again that has failed for good: see [agent.Session.Retry]. A run can be retried
-// 3 times.
+// Retry queues a run again that has failed for good: see [agent.Session.Retry]. A run can be
+// retried 3 times.
 func (w *Worker) Retry(ctx context.Context, session string) error {
 	if w == nil || w.due == nil {
 		return errNoWorker

@@ -68,8 +68,8 @@ func (w *Worker) Wake(session string) {
 	}
 }
 
-// agentOf returns the agent of a session; the first one if the session doesn't say whose it is. That
-// one leaves it alone if it isn't its own.
+// agentOf returns the agent of a session; the first one if the session doesn't say whose it is.
+// That one leaves it alone if it isn't its own.
 func (w *Worker) agentOf(h *journal.Head) *agent.Agent {
 	name := machine.InfoOf(h).Agent
 	for _, a := range w.cfg.Agents {

@@ -147,7 +147,8 @@ func TestQueuedRunsStartByPrecedenceThenByTime(t *testing.T) {
 		require.Equal(t, agent.Queued, w.status("later"))
 		w.pass(time.Hour)
 		require.Equal(t, "later", w.starts[4])
-		require.Equal(t, []string{"c completed", "b completed", "a completed", "d completed", "later completed"}, w.told)
+		require.Equal(t, []string{"c completed", "b completed", "a completed", "d completed",
+			"later completed"}, w.told)
 	})
 }
 
@@ -268,7 +269,9 @@ func TestWakeStartsWorkAtOnce(t *testing.T) {
 	})
 }
 
-func TestWhatCannotWorkIsRefused(t *testing.T) {
+func TestWhatCannotWorkIsRefused(t *testing.T) { synctest.Test(t, refusals) }
+
+func refusals(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("a")
 	other := newWorld(t)
