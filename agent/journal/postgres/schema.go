@@ -8,16 +8,19 @@ const now = "(extract(epoch FROM clock_timestamp()) * 1000000000)::bigint"
 
 // dialect says how PostgreSQL's statements differ. Every change of a session locks its row, and
 // every append changes the row. A statement's snapshot is taken before it waits for the lock, so
-// all that is checked must be in the row itself.
+// all that is checked must be in the row itself. The time of the last append isn't: while a session
+// is leased, an append leaves the row's updated as it is, and the newest record has the time. So
+// only seq changes, and the write-ahead log has less of the row.
 func dialect(schema string) sqljournal.Dialect {
 	prefix := `"` + schema + `".`
 	return sqljournal.Dialect{
-		Prefix:    prefix,
-		Dollar:    true,
-		Lock:      " FOR UPDATE",
-		Now:       now,
-		Seq:       "s.seq",
-		Updated:   "s.updated",
+		Prefix: prefix,
+		Dollar: true,
+		Lock:   " FOR UPDATE",
+		Now:    now,
+		Seq:    "s.seq",
+		Updated: "greatest(s.updated, coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq DESC " +
+			"LIMIT 1), 0))",
 		Label:     "s.labels <> '{}' AND s.labels @> jsonb_build_object(%[1]s::text, %[2]s::text)",
 		NextFence: "SELECT nextval('@fence')",
 	}
@@ -112,14 +115,15 @@ const (
 	// tryAppend changes nothing if fence or number differ: no row is updated, so none is inserted.
 	tryAppend = `WITH s AS (
 		UPDATE @sessions SET seq = seq + ?4,
-			(updated, idle) = (SELECT n.at, CASE WHEN owner = '' THEN n.at END FROM (SELECT greatest(updated, ` + now + `) AS at) AS n),
+			(updated, idle) = (SELECT CASE WHEN owner = '' THEN n.at ELSE updated END, CASE WHEN owner = '' THEN n.at END
+				FROM (SELECT greatest(updated, ` + now + `) AS at) AS n),
 			status = coalesce(?5, status), open = coalesce(?6, open), opens = coalesce(?7, opens),
 			kind = coalesce(?8, kind), title = coalesce(?9, title), labels = coalesce(?10::jsonb, labels), parent = coalesce(?11, parent),
 			expires = CASE WHEN ?5::text IS NULL THEN expires ELSE ?12::bigint END, info = coalesce(?13::bytea, info)
 		WHERE name = ?1 AND fence = ?2 AND (fence = 0 OR owner <> '') AND seq = ?3 AND (inbox = 0 OR NOT ?18)
-		RETURNING id, updated
+		RETURNING id, CASE WHEN owner = '' THEN updated ELSE greatest(updated, ` + now + `) END AS at
 	) INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
-	SELECT s.id, ?3 + r.n, ?2, s.updated, r.time, r.kind, r.v, r.data
+	SELECT s.id, ?3 + r.n, ?2, s.at, r.time, r.kind, r.v, r.data
 	FROM s, unnest(?14::bigint[], ?15::text[], ?16::bigint[], ?17::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
 
 	insertRecords = `INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
