@@ -59,7 +59,7 @@ type Store interface {
 	// session exists from its first append or lease until it is deleted whole.
 	Head(ctx context.Context, session string) (Head, error)
 
-	// Heads yields the heads that f selects, in the order of their names. Each is consistent in
+	// Heads yields the heads that f selects, in the order that f asks for. Each is consistent in
 	// itself; sessions that are created, deleted or changed meanwhile may be missed. An error with
 	// a head that names a session is about that session alone, which f may or may not select, and
 	// the sequence goes on. Otherwise errors, breaks and ctx are as in Read.

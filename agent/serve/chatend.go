@@ -60,7 +60,9 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 
 // isInterruption reports whether a run with this code goes on by itself, in another process or
 // after a restart.
-func isInterruption(code string) bool { return code == machine.CodeDrained || code == machine.CodeLeg }
+func isInterruption(code string) bool {
+	return code == machine.CodeDrained || code == machine.CodeLeg || code == machine.CodeQueued
+}
 
 // endText says in a user's words how a run has ended that didn't complete. What exactly failed is
 // for the server's log.
@@ -82,6 +84,8 @@ func endText(status agent.Status, code string) string {
 		return "The conversation is too long for the model."
 	case machine.CodeDrained, machine.CodeLeg:
 		return "The server is restarting. The work goes on afterwards."
+	case machine.CodeQueued:
+		return "The work is tried again later."
 	case machine.CodeProvider:
 		return "The model couldn't be reached, or couldn't answer."
 	}
