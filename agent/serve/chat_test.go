@@ -308,6 +308,18 @@ func TestStopEndsTheMessage(t *testing.T) {
 	require.Equal(t, 204, s.request("ann", "POST", "chat/c-1/stop", nil).StatusCode)
 }
 
+func TestStopEndsARunThatWaitsForADecision(t *testing.T) {
+	s := newSite(t, serve.Config{}, providertest.Call("delete", obj{"page": "home"}), providertest.Say("Never said."))
+	b := s.browser("ann", "c-1")
+	b.say("u-1", "Delete it.")
+	require.Equal(t, uimessage.StateApprovalRequested, b.calls()[0].State)
+	require.Equal(t, 204, s.request("ann", "POST", "chat/c-1/stop", nil).StatusCode)
+	info, err := s.agent.Session("c-1").Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, agent.Stopped, info.Status)
+	require.Zero(t, info.Pending)
+}
+
 func TestAToolOfTheFrontEndIsAnsweredInTheMessage(t *testing.T) {
 	s := newSite(t, serve.Config{Input: func(_ *http.Request, in *agent.Input) error {
 		in.Tools = []tools.Tool{
