@@ -193,6 +193,9 @@ var rows = map[string]row{
 	},
 	"internal/rules":       {tests: []string{everything}},
 	"internal/rules/sizes": {own: []string{"internal/rules"}},
+	"cmd/pawl": {own: []string{"agent", "agent/approvals", "agent/journal", "agent/journal/postgres",
+		"agent/journal/sqlite", "agent/machine", "internal/visible", "provider", "tools"},
+		tests: []string{"circuit/fault"}},
 	programs: {own: []string{everything}, third: []string{mcpSDK, sqlite, xsync,
 		"github.com/microcosm-cc/bluemonday", "github.com/prometheus/client_golang", "github.com/yuin/goldmark"}},
 }

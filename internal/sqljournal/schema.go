@@ -11,6 +11,11 @@ import (
 var ErrNewer = errors.New(
 	"the journal's tables are of a newer version; use the version of Pawl that created them, or a later one")
 
+// ErrOlder means that the tables don't exist or are of an older version, and may not be changed by
+// whoever opens them.
+var ErrOlder = errors.New(
+	"the journal's tables don't exist or are of an older version; a program that may migrate them has to open them first")
+
 // Migrate updates the tables, within one transaction that excludes concurrent migrations.
 // migrations[0] creates the tables of version 1, migrations[1] changes them to version 2, and so
 // on. Statements have the form of [Dialect].SQL. Version 0 means that there are no tables.

@@ -33,7 +33,7 @@ type database struct {
 var _ sqljournal.Database = (*database)(nil)
 
 // prepare creates the schema and the tables, or brings them up to date.
-func (db *database) prepare(ctx context.Context, schema string) error {
+func (db *database) prepare(ctx context.Context, cfg Config) error {
 	var encoding string
 	if err := db.pool.QueryRowContext(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
 		return err
@@ -44,12 +44,15 @@ func (db *database) prepare(ctx context.Context, schema string) error {
 	if current, err := db.current(ctx); current || err != nil {
 		return err
 	}
+	if cfg.NoMigrate {
+		return ErrOlder
+	}
 	return db.transaction(ctx, func(tx sqljournal.Tx) error {
 		// A second process waits here, and then finds the tables up to date.
-		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey(schema)); err != nil {
+		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey(cfg.Schema)); err != nil {
 			return err
 		}
-		for _, statement := range []string{fmt.Sprintf(makeSchema, schema), makeMeta, fillMeta} {
+		for _, statement := range []string{fmt.Sprintf(makeSchema, cfg.Schema), makeMeta, fillMeta} {
 			if _, err := tx.ExecContext(ctx, db.dialect.SQL(statement)); err != nil {
 				return err
 			}

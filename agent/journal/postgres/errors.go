@@ -26,6 +26,8 @@ var (
 		"default_query_exec_mode=exec to Config.DSN, or set max_prepared_statements of PgBouncer 1.21 or later")
 	// ErrNewer says that the tables are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
+	// ErrOlder says that Config.NoMigrate is set and that the tables don't exist, or are older.
+	ErrOlder = sqljournal.ErrOlder
 )
 
 // state returns the server's SQLSTATE for err, empty if it has none.

@@ -293,6 +293,10 @@ func TestOtherVersionsOfTheTables(t *testing.T) {
 	holds(t, open(t, cfg), "s", 1) // as if nothing had been
 
 	undo = postgres.WithMigrations(later)
+	careful := cfg
+	careful.NoMigrate = true
+	_, err = postgres.Open(t.Context(), careful)
+	require.ErrorIs(t, err, postgres.ErrOlder)
 	errs := make([]error, 4)
 	var all sync.WaitGroup
 	for i := range errs { // several at once, of which one migrates

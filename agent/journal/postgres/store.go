@@ -49,6 +49,9 @@ type Config struct {
 	// Timeout ends a call, or the read of a page, that gets no answer; then it is open whether a
 	// change was made. The default, for 0, is 30 s.
 	Timeout time.Duration
+	// NoMigrate opens only tables that are up to date, and changes nothing: if they don't exist or
+	// are older, the error is [ErrOlder].
+	NoMigrate bool
 }
 
 // A Store is a [journal.Store] in a PostgreSQL database. Close it when it is no longer needed.
@@ -60,9 +63,9 @@ type Store struct {
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
 // Open connects to the database and creates the tables if they don't exist, or brings those of an
-// older version up to date; newer ones are refused with [ErrNewer]. If the tables exist it needs no
-// permission to create any. It ends with ctx; connecting to the server takes at most 10 s for each
-// of its addresses, or connect_timeout of the DSN.
+// older version up to date, unless Config.NoMigrate is set; newer ones are refused with [ErrNewer].
+// If the tables exist it needs no permission to create any. It ends with ctx; connecting to the
+// server takes at most 10 s for each of its addresses, or connect_timeout of the DSN.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if cfg.Schema == "" {
 		cfg.Schema = "pawl"
@@ -97,7 +100,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	db.pool.SetMaxIdleConns(cfg.MaxConns)
 	db.pool.SetConnMaxIdleTime(cfg.MaxIdle)
 	db.pool.SetConnMaxLifetime(time.Hour)
-	if err := db.prepare(ctx, cfg.Schema); err != nil {
+	if err := db.prepare(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", classify(err)), db.pool.Close())
 	}
 	return &Store{Store: sqljournal.New(db, db.dialect), db: db}, nil

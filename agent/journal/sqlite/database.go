@@ -1,6 +1,7 @@
 package sqlite
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -23,6 +24,7 @@ type database struct {
 	durability Durability
 	busy       time.Duration
 	maxBytes   int64
+	noMigrate  bool
 	path       string
 	file       os.FileInfo // of the open file
 	pool       *sql.DB
@@ -47,7 +49,8 @@ func openDatabase(path string, cfg Config) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &database{durability: cfg.Durability, busy: cfg.Busy, maxBytes: cfg.MaxBytes, path: path, pool: pool,
+	db := &database{durability: cfg.Durability, busy: cfg.Busy, maxBytes: cfg.MaxBytes,
+		noMigrate: cfg.NoMigrate, path: path, pool: pool,
 		writing: make(chan *writer, 1),
 		reading: make(chan *reader, readers), closed: make(chan struct{})}
 	for range readers {
@@ -67,6 +70,11 @@ func openDatabase(path string, cfg Config) (*database, error) {
 
 // prepare sets up the file, the writer and the tables.
 func (db *database) prepare(ctx context.Context) error {
+	if db.noMigrate { // before anything is changed
+		if current, err := db.current(ctx); err != nil || !current {
+			return cmp.Or(err, ErrOlder)
+		}
+	}
 	if err := sqlitefile.WAL(ctx, db.pool, db.busy); err != nil {
 		return err
 	}

@@ -29,6 +29,9 @@ var (
 	ErrReplaced = journal.Unusable("the file was deleted or replaced while it was open; restart the program")
 	// ErrNewer says that the tables in the file are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
+	// ErrOlder says that Config.NoMigrate is set and that the file has no tables of Pawl, or older
+	// ones.
+	ErrOlder = sqljournal.ErrOlder
 )
 
 // classify returns err wrapped with the error of this package that describes it, if there is one.

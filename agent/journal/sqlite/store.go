@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"fmt"
+	"os"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -34,6 +35,10 @@ type Config struct {
 	// beyond it is [ErrFull]. For 0 only SQLite's own limit holds. The write-ahead log beside the
 	// file, some MB, isn't counted.
 	MaxBytes int64
+	// NoMigrate opens only a file that exists, with tables that are up to date, and changes nothing
+	// in it. If there is no file, the error is [fs.ErrNotExist]; if the tables are older, or there
+	// are none, it is [ErrOlder].
+	NoMigrate bool
 }
 
 // A Store is a [journal.Store] in a SQLite file. Close it when it is no longer needed.
@@ -48,7 +53,8 @@ func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
 // OpenWith opens the file at path, and creates it with mode 0600 if it doesn't exist. The directory
 // must exist. The path is neither a URI nor :memory: (use [journal.NewMemory] for that).
 //
-// Tables of an older version are brought up to date, newer ones are refused with [ErrNewer].
+// Tables of an older version are brought up to date unless Config.NoMigrate is set, newer ones are
+// refused with [ErrNewer].
 func OpenWith(path string, cfg Config) (*Store, error) {
 	if cfg.Durability != Power && cfg.Durability != Process {
 		return nil, fmt.Errorf("sqlite: Config.Durability is %d; it must be Power or Process", cfg.Durability)
@@ -58,6 +64,11 @@ func OpenWith(path string, cfg Config) (*Store, error) {
 	}
 	if cfg.Busy == 0 {
 		cfg.Busy = 15 * time.Second
+	}
+	if cfg.NoMigrate {
+		if _, err := os.Stat(path); err != nil {
+			return nil, fmt.Errorf("sqlite: Config.NoMigrate is set: %w", err)
+		}
 	}
 	abs, err := sqlitefile.Make(path, "for a journal in memory use journal.NewMemory")
 	if err != nil {

@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"fmt"
+	"io/fs"
+	"os"
 	"path/filepath"
 	"testing"
 	"time"
@@ -52,6 +54,34 @@ func TestTablesOfANewerVersionAreRefused(t *testing.T) {
 
 	withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"})
 	appendOnce(t, path, 1) // unharmed
+}
+
+func TestWhatMayNotBeMigratedIsLeftAsItIs(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "runs.db")
+	_, err := OpenWith(path, Config{NoMigrate: true})
+	require.ErrorIs(t, err, fs.ErrNotExist)
+	require.NoFileExists(t, path)
+
+	appendOnce(t, path, 0)
+	s, err := OpenWith(path, Config{NoMigrate: true})
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
+	before, err := os.ReadFile(path)
+	require.NoError(t, err)
+	withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"})
+	_, err = OpenWith(path, Config{NoMigrate: true})
+	require.ErrorIs(t, err, ErrOlder)
+	after, err := os.ReadFile(path)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+
+	other := filepath.Join(t.TempDir(), "other.db") // of another program, in another mode
+	require.NoError(t, os.WriteFile(other, nil, 0o600))
+	_, err = OpenWith(other, Config{NoMigrate: true})
+	require.ErrorIs(t, err, ErrOlder)
+	after, err = os.ReadFile(other)
+	require.NoError(t, err)
+	require.Empty(t, after)
 }
 
 func TestTablesOfAnOlderVersionAreBroughtUpToDate(t *testing.T) {

@@ -1,0 +1,278 @@
+package main
+
+import (
+	"cmp"
+	"context"
+	"flag"
+	"fmt"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+func sessions(f *flag.FlagSet) action {
+	var o agent.SessionFilter
+	f.StringVar((*string)(&o.Status), "status", "", "only sessions with this `status`, such as queued or failed")
+	label := f.String("label", "", "only sessions with this label, as `key=value`")
+	f.StringVar(&o.Owner, "owner", "", "only sessions of this `owner`")
+	f.StringVar(&o.Prefix, "prefix", "", "only sessions whose names begin with this `text`")
+	f.IntVar(&o.Limit, "limit", 50, "at most this `number`; 0: all")
+	return func(ctx context.Context, p *program, _ []string) error {
+		key, value, _ := strings.Cut(*label, "=")
+		if o.Label = (journal.Label{Key: key, Value: value}); *label != "" && (key == "" || value == "") {
+			return fmt.Errorf("-label %s isn't key=value; %w sessions", *label, errUsage)
+		}
+		p.out.head("session", "status", "pending", "facts", "steps", "cost", "updated", "owner", "title")
+		for i, err := range p.agent.Sessions(ctx, o) {
+			if err != nil {
+				p.warn(err)
+				continue
+			}
+			p.out.row(i.Session, i.Status, i.Pending, i.Facts, i.Steps, i.Cost.String(), i.Updated, i.Owner, i.Title)
+		}
+		return nil
+	}
+}
+
+func pending(f *flag.FlagSet) action {
+	o := approvals.Filter{Plans: true, Everyone: true}
+	f.StringVar(&o.Prefix, "prefix", "", "only sessions whose names begin with this `text`")
+	return func(ctx context.Context, p *program, _ []string) error {
+		p.out.head("session", "id", "kind", "what", "for", "expires", "sent")
+		for i, err := range approvals.List(ctx, p.store, o) {
+			if err != nil {
+				p.warn(err)
+				continue
+			}
+			p.out.row(i.Session, i.ID, i.Kind, i.Title, i.For, i.Expires, i.Sent)
+		}
+		return nil
+	}
+}
+
+func show(f *flag.FlagSet) action {
+	newest := f.Int("facts", 20, "show this `number` of newest facts; 0: all")
+	return func(ctx context.Context, p *program, args []string) error {
+		i, err := p.agent.Session(args[0]).Info(ctx)
+		head, headErr := p.store.Head(ctx, args[0])
+		facts, m, logErr := p.load(ctx, args[0])
+		if err := cmp.Or(err, headErr, logErr); err != nil {
+			return err
+		}
+		run := m.State().Run
+		p.out.head("name", "value")
+		for _, pair := range [][2]any{{"session", i.Session}, {"title", i.Title}, {"status", i.Status},
+			{"code", run.Code}, {"reason", m.LastResult().Reason}, {"agent", run.Agent}, {"owner", i.Owner},
+			{"labels", i.Labels}, {"cost", i.Cost.String()}, {"changed", i.Updated}, {"due", head.Due},
+			{"held by", head.Owner}, {"lease ends", head.Until}} {
+			if text := cell(pair[1]); text != "" && text != "map[]" {
+				p.out.row(pair[0], pair[1])
+			}
+		}
+		if waits := run.Pending(); len(waits) > 0 {
+			p.out.head("waits for", "id", "what", "expires")
+			for _, w := range waits {
+				p.out.row(w.Kind, w.ID, cmp.Or(w.Title, w.Call.Name), w.Expires)
+			}
+		}
+		p.out.head("fact", "at", "step", "kind", "what")
+		for n, fact := range facts {
+			if e := fact.Envelope(); *newest <= 0 || n >= len(facts)-*newest {
+				_, kind, _ := strings.Cut(fmt.Sprintf("%T", fact), ".")
+				p.out.row(e.Seq, e.Time.UTC().Format("2006-01-02 15:04:05"), e.Step, kind, textOf(fact))
+			}
+		}
+		return nil
+	}
+}
+
+// textOf says in short what a fact says.
+func textOf(f agent.Fact) string {
+	switch f := f.(type) {
+	case *agent.RunStarted:
+		return f.Message.Text()
+	case *agent.Replied:
+		return f.Message.Text()
+	case *machine.StepFailed:
+		return f.Error
+	case *agent.ToolFinished:
+		return fmt.Sprintf("%s %s: %s", f.Call.Name, f.Result.Status, f.Result.Text())
+	case *agent.Suspended:
+		return fmt.Sprintf("%s %s: %s", f.Pause.Kind, f.Pause.ID, cmp.Or(f.Pause.Title, f.Pause.Call.Name))
+	case *machine.Decided:
+		return fmt.Sprintf("%s %s by %s %s", f.Decision.Kind, f.Decision.ID, f.Decision.User, f.Decision.Reason)
+	case *agent.RunEnded:
+		return fmt.Sprintf("%s %s %s", f.Status, f.Code, f.Reason)
+	}
+	return ""
+}
+
+// decide returns a command that decides on what its arguments name: session and id, or the id
+// alone, or a session that waits for one decision.
+func decide(kind func(id, reason string) agent.Decision) func(*flag.FlagSet) action {
+	return func(f *flag.FlagSet) action {
+		reason := f.String("reason", "", "why a call is rejected: a `text` that the model reads")
+		return func(ctx context.Context, p *program, args []string) error {
+			args, err := p.named(ctx, args)
+			if err != nil {
+				return err
+			}
+			item, findErr := approvals.Find(ctx, p.store, args[0], args[1], 0)
+			a, err := p.standInFor(ctx, args[0])
+			if err = cmp.Or(findErr, err); err != nil {
+				return err
+			}
+			inbox := &approvals.Inbox{Store: p.store, Agents: map[string]*agent.Agent{item.Agent: a}}
+			d := kind(item.ID, *reason).By(p.as)
+			if err = inbox.Decide(ctx, item, d); err == nil {
+				p.out.head("decision", "session", "id", "what", "by")
+				p.out.row(d.Kind, item.Session, item.ID, item.Pause.Title, p.as)
+			}
+			return err
+		}
+	}
+}
+
+// named returns session and id of what the arguments of decide name.
+func (p *program) named(ctx context.Context, args []string) (found []string, err error) {
+	if len(args) == 2 {
+		return args, nil
+	}
+	for i, err := range approvals.List(ctx, p.store, approvals.Filter{Everyone: true, Plans: true}) {
+		if err != nil && i.Session == "" {
+			return nil, err
+		}
+		if i.ID == args[0] || i.Session == args[0] && i.ID != "" {
+			found = append(found, i.Session, i.ID)
+		}
+	}
+	if len(found) != 2 {
+		err = fmt.Errorf(`%q names %d things that wait; "pawl pending" lists them with their ids`, args[0], len(found)/2)
+	}
+	return found, err
+}
+
+// change returns a command that changes a session. It prints nothing.
+func change(do func(*agent.Session, context.Context) error) func(*flag.FlagSet) action {
+	act := func(ctx context.Context, p *program, args []string) error {
+		a, err := p.standInFor(ctx, args[0])
+		if err != nil {
+			return err
+		}
+		return do(a.Session(args[0]), ctx)
+	}
+	return func(*flag.FlagSet) action { return act }
+}
+
+func export(*flag.FlagSet) action {
+	return func(ctx context.Context, p *program, args []string) error {
+		return p.agent.Session(args[0]).Export(ctx, p.out.w)
+	}
+}
+
+func retain(f *flag.FlagSet) action {
+	var r agent.Retention
+	f.DurationVar(&r.Idle, "idle", 0, "remove sessions in which nothing has happened for this `time`, such as 720h")
+	f.StringVar(&r.Prefix, "prefix", "", "only sessions whose names begin with this `text`")
+	f.BoolVar(&r.DryRun, "dry-run", false, "remove nothing; the default without -yes")
+	yes := f.Bool("yes", false, "remove them")
+	return func(ctx context.Context, p *program, _ []string) error {
+		if r.Idle < time.Minute || *yes && r.DryRun {
+			return fmt.Errorf("give -idle of a minute or more, and -yes or -dry-run; %w retain", errUsage)
+		}
+		r.DryRun = !*yes
+		removed, err := p.agent.Retain(ctx, r)
+		p.out.head("removed", "sessions", "facts", "bytes")
+		p.out.row(*yes, removed.Sessions, removed.Records, removed.Bytes)
+		return err
+	}
+}
+
+// A finding is a line of what doctor prints.
+type finding struct {
+	count  int
+	oldest time.Time
+	first  []string // sessions
+}
+
+// An examination is what doctor finds.
+type examination map[string]finding
+
+// findings are in the order in which they are printed.
+var findings = []string{"sessions", "facts", "bytes", "running", "held", "left", "queued", "waiting", "expired",
+	"failed", "undelivered", "unknown", "unreadable"}
+
+// note counts a session if something is so; since is when it came to be so.
+func (x examination) note(what string, is bool, session string, since time.Time) {
+	if f := x[what]; is {
+		if f.count++; len(f.first) < 5 {
+			f.first = append(f.first, session)
+		}
+		if f.oldest.IsZero() || since.Before(f.oldest) {
+			f.oldest = since
+		}
+		x[what] = f
+	}
+}
+
+func doctor(f *flag.FlagSet) action {
+	agents := f.String("agents", "", "the `names` of the agents that are served, separated by commas")
+	bytes := f.Bool("bytes", false, "read all logs to count their bytes")
+	return func(ctx context.Context, p *program, _ []string) error {
+		x := make(examination)
+		for h, err := range p.store.Heads(ctx, journal.Filter{NoKind: true}) {
+			if err == nil {
+				err = p.examine(ctx, x, &h, *agents, *bytes)
+			}
+			if err != nil {
+				x.note("unreadable", true, h.Session, h.Updated)
+				p.warn(err)
+			}
+		}
+		p.out.head("what", "count", "oldest", "first")
+		for _, what := range findings {
+			p.out.row(what, x[what].count, x[what].oldest, strings.Join(x[what].first, " "))
+		}
+		return nil
+	}
+}
+
+// examine adds what there is to say about a session.
+func (p *program) examine(ctx context.Context, x examination, h *journal.Head, agents string, bytes bool) error {
+	x["sessions"] = finding{count: x["sessions"].count + 1}
+	x["facts"] = finding{count: x["facts"].count + int(h.Seq-h.Pruned)}
+	if bytes {
+		for rec, err := range p.store.Read(ctx, h.Session, h.Pruned) {
+			if err != nil {
+				return err
+			}
+			x["bytes"] = finding{count: x["bytes"].count + len(rec.Data)}
+		}
+	}
+	if h.Parent != "" {
+		return nil // what concerns it is its parent's
+	}
+	now := time.Now()
+	status, waits, past := agent.Status(h.Status), len(h.Open) > 0, !h.Due.IsZero() && h.Due.Before(now)
+	x.note("running", status == agent.Running, h.Session, h.Updated)
+	x.note("left", status == agent.Running && h.Owner == "", h.Session, h.Updated)
+	x.note("held", status == agent.Running && h.Owner != "" && h.Until.Before(now), h.Session, h.Until)
+	x.note("queued", status == agent.Queued && past, h.Session, h.Due)
+	x.note("waiting", waits, h.Session, h.Updated)
+	x.note("expired", waits && past, h.Session, h.Due)
+	x.note("failed", status == agent.Failed, h.Session, h.Updated)
+	x.note("undelivered", past && !waits && status != agent.Queued, h.Session, h.Due)
+	if agents == "" || status != agent.Running && status != agent.Paused && status != agent.Queued {
+		return nil
+	}
+	_, m, err := p.load(ctx, h.Session)
+	if err == nil {
+		x.note("unknown", !slices.Contains(strings.Split(agents, ","), m.State().Run.Agent), h.Session, h.Updated)
+	}
+	return err
+}
