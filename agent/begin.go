@@ -241,6 +241,9 @@ func (x *driver) resume(in *Input) error {
 	settled := taken > 0 || len(expired) > 0
 	asIs := in.leg != nil && in.leg.run != "" && r.Code == machine.CodeHost
 	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.Machine().Waiting()) {
+		if x.stopPosted(); !x.Run().IsOpen() {
+			return nothingOpen(x.Name, x.Run())
+		}
 		return &PausedError{Session: x.Name, Pending: p}
 	}
 	if in.leg != nil && r.IsQueued() && now.Before(r.Queue.At) {

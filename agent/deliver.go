@@ -13,8 +13,8 @@ import (
 // that a second call can be told from the first. A run that was retried ends again under the same
 // name.
 //
-// The session is held meanwhile: other inputs wait for at most two seconds, and then get [ErrBusy].
-// If the log of a run was pruned, the Result has only the names, the status, the code and the
+// The session is held meanwhile: other inputs get [ErrBusy], in this process after two seconds. If
+// the log of a run was pruned, the Result has only the names, the status, the code and the
 // reason. Deliver returns how many runs were delivered.
 func (s *Session) Deliver(ctx context.Context, tell func(context.Context, *Result) error) (n int, err error) {
 	if ctx, err = s.ready(ctx); err != nil {
@@ -42,10 +42,7 @@ func (s *Session) Deliver(ctx context.Context, tell func(context.Context, *Resul
 		}
 		n++
 	}
-	if ctx.Err() != nil {
-		err = causeOf(ctx)
-	}
-	return n, err
+	return n, causeOf(ctx)
 }
 
 // endOf returns the result of a run that has ended.

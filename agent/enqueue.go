@@ -85,19 +85,17 @@ func (s *Session) Retry(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	l, err := s.agent.openKnown(ctx, s.id)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	why := l.Run().WhyNotRequeued()
-	if why == "" && l.Run().Status != Failed {
-		why = "it is in progress"
-	}
-	if why != "" {
-		return &SessionError{Session: s.id, Code: machine.ErrCannotRetry,
-			Problem: "its newest run can't be retried: " + why}
-	}
-	return l.append(&RunEnded{Status: Paused, Code: machine.CodeQueued, Reason: "it is tried again",
-		At: time.Now().UTC().Round(0)})
+	return s.agent.changeNow(ctx, s.id, func(l *sessionLog) error {
+		why := l.Run().WhyNotRequeued()
+		if why == "" && l.Run().Status != Failed {
+			why = "it is in progress"
+		}
+		if why != "" {
+			return &SessionError{Session: s.id, Code: machine.ErrCannotRetry,
+				Problem: "its newest run can't be retried: " + why}
+		}
+		_, posted := l.takePosted(false) // before it failed: a cancel, for example
+		return l.Append(posted, &RunEnded{Status: Paused, Code: machine.CodeQueued, Reason: "it is tried again",
+			At: time.Now().UTC().Round(0)})
+	})
 }

@@ -290,3 +290,69 @@ func TestInputsThatCannotBeQueuedAreRefused(t *testing.T) {
 			agent.QueueOptions{}))
 	})
 }
+
+func TestACancelThatComesAsARunBeginsToWaitEndsItWhenSomebodyLooks(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		a := reopen(t, agent.Config{Journal: store, Modes: []agent.Mode{{Name: "ask"}, {Name: "plan"}},
+			Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1))
+		require.Equal(t, agent.Paused, runInput(t, a, agent.Input{Session: "s", Prompt: "go"}).Status)
+		post := func(kind, data string) {
+			it := journal.Item{ID: "m-" + kind, Kind: kind, Data: []byte(data)}
+			require.NoError(t, store.Post(t.Context(), "s", it))
+		}
+		inbox := func() int {
+			h, err := store.Head(t.Context(), "s")
+			require.NoError(t, err)
+			return h.Inbox
+		}
+		post("mode", `{"text":"plan"}`)
+		require.Equal(t, agent.NextWait, advance(t, a, "s").Next)
+		require.Equal(t, 1, inbox(), "it is for when the run goes on")
+		post("cancel", "{}")
+		p := advance(t, a, "s")
+		require.Equal(t, agent.NextEnded, p.Next)
+		require.Equal(t, agent.Stopped, p.Result.Status)
+		require.Equal(t, 1, inbox())
+		requireSound(t, "s", facts(t, a, "s"))
+	})
+}
+
+// A racing store has another process take a session as soon as its head was read.
+type racing struct {
+	*journal.Memory
+	lease journal.Lease
+}
+
+func (s *racing) Head(ctx context.Context, name string) (journal.Head, error) {
+	h, err := s.Memory.Head(ctx, name)
+	if err == nil && s.lease.Owner == "" {
+		s.lease, err = s.Lease(ctx, name, "other", time.Hour)
+	}
+	return h, err
+}
+
+func TestACancelReachesAWorkerThatHasJustTakenTheSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		a := reopen(t, agent.Config{Journal: store}, say("never"))
+		enqueue(t, a, agent.QueueOptions{})
+		raced := &racing{Memory: store}
+		other := reopen(t, agent.Config{Journal: raced}, say("never"))
+		require.NoError(t, other.Session("s").Cancel(t.Context()))
+		require.NoError(t, store.Release(t.Context(), raced.lease))
+		require.Equal(t, agent.Stopped, advance(t, a, "s").Result.Status)
+	})
+}
+
+func TestARetryIgnoresWhatWasPostedBeforeTheFailure(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		a := reopen(t, agent.Config{Journal: store}, providertest.Fail(fault.Permanent), say("done"))
+		enqueue(t, a, agent.QueueOptions{})
+		require.Equal(t, agent.Failed, advance(t, a, "s").Result.Status)
+		require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "m-1", Kind: "cancel", Data: []byte("{}")}))
+		require.NoError(t, a.Session("s").Retry(t.Context()))
+		require.Equal(t, agent.Completed, advance(t, a, "s").Result.Status)
+	})
+}

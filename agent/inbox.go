@@ -91,6 +91,17 @@ func (x *driver) readInbox() (done bool) {
 	return done
 }
 
+// stopPosted ends a run that waits, if it was stopped too late for its last safe point.
+func (l *sessionLog) stopPosted() {
+	for _, it := range l.Inbox() {
+		if it.Kind == session.ItemStop || it.Kind == session.ItemCancel {
+			l.warn("agent: stopping a run that waits", l.endOpen(machine.CodeHost, errStopped))
+			l.Remove(it.ID)
+			return
+		}
+	}
+}
+
 // A hostRequest says that the host wants a run to stop or to pause.
 type hostRequest uint8
 

@@ -115,8 +115,8 @@ func (s *Session) Cancel(ctx context.Context) error {
 	if !errors.Is(err, ErrNothingOpen) || strings.HasPrefix(s.id, childPrefix) {
 		return err
 	}
-	if err = s.cancelOpen(ctx); errors.Is(err, ErrBusy) { // a process has just taken it
-		return s.send(ctx, session.Item{Kind: session.ItemCancel})
+	if err = s.cancelOpen(ctx); errors.Is(err, ErrBusy) { // who has just taken it reads this
+		err = s.agent.sessions.Post(ctx, s.id, session.Item{ID: newID("m-"), Kind: session.ItemCancel})
 	}
 	return err
 }
@@ -144,13 +144,10 @@ func (s *Session) send(ctx context.Context, it session.Item) error {
 
 // cancelOpen ends a run that no process drives: it is queued, or paused, or its process has died.
 func (s *Session) cancelOpen(ctx context.Context) error {
-	l, err := s.agent.openKnown(ctx, s.id)
-	if err != nil {
-		return err
-	}
-	defer l.Close()
-	if !l.Run().IsOpen() {
-		return nothingOpen(s.id, l.Run())
-	}
-	return l.endOpen(machine.CodeCanceled, errCanceled)
+	return s.agent.changeNow(ctx, s.id, func(l *sessionLog) error {
+		if !l.Run().IsOpen() {
+			return nothingOpen(s.id, l.Run())
+		}
+		return l.endOpen(machine.CodeCanceled, errCanceled)
+	})
 }
