@@ -32,9 +32,10 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 				continue
 			}
 			it, status := due.Item{Session: h.Session, Priority: precedence(&h)}, agent.Status(h.Status)
-			at, is := due.Since(&h, time.Now())
+			now := time.Now()
+			at, is := due.Since(&h, now)
 			it.Since = at
-			if status == agent.Running || status == agent.Queued && h.Owner != "" {
+			if status == agent.Running || status == agent.Queued && held(&h, now) {
 				w.count(busy, h.Labels)
 			}
 			switch {
@@ -50,6 +51,9 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 		w.yieldQueued(yield, queued, labels, busy)
 	}
 }
+
+// held reports whether a process has the lease of a session: Owner may be one that has died.
+func held(h *journal.Head, now time.Time) bool { return h.Owner != "" && now.Before(h.Until) }
 
 // precedence returns the place of a session among others: that of its run, if it was queued.
 func precedence(h *journal.Head) int { return cmp.Or(machine.InfoOf(h).Precedence, 60) }

@@ -99,7 +99,8 @@ func (w *Worker) drive(ctx context.Context, session string) error {
 			return err
 		}
 	}
-	if h.Due.IsZero() || h.Due.After(time.Now()) || h.Owner != "" {
+	now := time.Now()
+	if h.Due.IsZero() || h.Due.After(now) || held(&h, now) {
 		return nil
 	}
 	return w.deliver(ctx, a, session)

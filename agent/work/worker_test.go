@@ -170,6 +170,21 @@ func TestRunsWithALabelLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
+func TestAProcessThatDiesBeforeItStartsARunTakesNoRoom(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		a := w.agent("a")
+		w.enqueue(a, "s", agent.Input{Labels: map[string]string{"tenant": "acme"}}, agent.QueueOptions{})
+		_, err := w.store.Lease(t.Context(), "s", "dead", 30*time.Second)
+		require.NoError(t, err)
+		w.run(work.Config{Agents: []*agent.Agent{a}, PerLabel: map[string]int{"tenant": 1}})
+		w.pass(29 * time.Second)
+		require.Equal(t, agent.Queued, w.status("s"))
+		w.pass(3 * time.Second)
+		require.Equal(t, agent.Running, w.status("s"))
+	})
+}
+
 func TestAWorkerHasSeveralAgentsAndLeavesOthersAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)
@@ -221,6 +236,28 @@ func TestAnEndIsToldUntilTheHostTookIt(t *testing.T) {
 		require.Equal(t, agent.Completed, w.status("s"))
 		w.run(work.Config{Agents: []*agent.Agent{w.agent("a")}})
 		w.pass(time.Minute)
+		require.Equal(t, []string{"s completed"}, w.told)
+	})
+}
+
+func TestAnEndIsToldThoughTheProcessThatToldItHasDied(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		a := w.agent("a")
+		w.refuse = 1
+		w.enqueue(a, "s", agent.Input{}, agent.QueueOptions{})
+		_, stop := w.run(work.Config{Agents: []*agent.Agent{a}})
+		w.pass(60*time.Second + time.Millisecond)
+		stop()
+		require.Empty(t, w.told)
+		_, err := w.store.Lease(t.Context(), "s", "dead", 30*time.Second)
+		require.NoError(t, err)
+		w.run(work.Config{Agents: []*agent.Agent{w.agent("a")}})
+		w.pass(29 * time.Second)
+		w.mu.Lock()
+		require.Empty(t, w.told)
+		w.mu.Unlock()
+		w.pass(3 * time.Second)
 		require.Equal(t, []string{"s completed"}, w.told)
 	})
 }

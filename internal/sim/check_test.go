@@ -32,6 +32,8 @@ func (s *simulation) check(p *process) {
 	for session, all := range s.kept {
 		for _, l := range all {
 			s.checkCalls(l)
+			head, err := s.store.Head(context.Background(), session)
+			s.checkEnds(l, err == nil && head.Seq > 0 && l == all[len(all)-1])
 		}
 		s.checkReplay(session, all)
 	}

@@ -117,6 +117,9 @@ func (s *simulation) replace(p *process, o *op) {
 			_ = p.wait(context.Background(), 15*time.Second)
 		}
 	case opDrain:
+		if o.pick%3 > 0 {
+			p.drainWorker()
+		}
 		ctx, cancel := context.WithTimeout(context.Background(), 3*o.length)
 		err := p.agent.Drain(ctx)
 		cancel()
@@ -139,8 +142,12 @@ func (s *simulation) replace(p *process, o *op) {
 // what came of it.
 func (s *simulation) settle() {
 	time.Sleep(20 * time.Second) // processes that are being replaced
-	s.killAll()
-	s.work.Wait()
+
+	// a process that was stopped politely may be replaced later than that
+	for range 2 {
+		s.killAll()
+		s.work.Wait()
+	}
 	time.Sleep(2 * lease)
 	p := s.start(processes, "healthy")
 	s.finishPlans(p)
@@ -165,7 +172,7 @@ func (s *simulation) settle() {
 func (s *simulation) finish(p *process) {
 	ctx := context.Background()
 	var open string
-	for round := range 60 {
+	for round := range 120 {
 		_, err := p.agent.Recover(ctx, agent.Recovery{Each: func(r agent.Recovered) {
 			var changed *agent.ChangedError
 			if r.Result == nil && !errors.As(r.Err, &changed) {
@@ -181,13 +188,20 @@ func (s *simulation) finish(p *process) {
 				s.fail("a session is listed with an error: %v", err)
 				continue
 			}
-			if info.Status != agent.Running && info.Status != agent.Paused {
+			if info.Status != agent.Running && info.Status != agent.Paused && info.Status != agent.Queued {
 				continue
 			}
 			open = fmt.Sprintf("%s is %s", info.Session, info.Status)
+			if info.Status == agent.Queued {
+				continue // for the worker
+			}
 			if err := p.decide(ctx, info.Session, s.draw("finish", round, info.Session), false); err != nil {
 				s.note("healthy: decide: %v", err)
 			}
+			if p.forWorker(ctx, &info) {
+				continue
+			}
+			s.hostContinues(info.Session)
 			in := agent.Continue(info.Session)
 			in.AcceptChanges = true // tools of the source may be gone
 			if s.draw("leg", round)%2 == 0 {
@@ -198,7 +212,11 @@ func (s *simulation) finish(p *process) {
 			_, err := p.agent.Run(ctx, in)
 			s.note("healthy: continue %s: %v", info.Session, err)
 		}
+		if session := s.undelivered(); open == "" && session != "" {
+			open = "the end of " + session + " isn't delivered"
+		}
 		if open == "" {
+			time.Sleep(time.Second) // the worker lets go of the session
 			return
 		}
 		time.Sleep(2 * time.Second)

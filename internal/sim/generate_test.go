@@ -47,6 +47,11 @@ func (g *generator) choose(list []weight) kind {
 	return list[i].kind
 }
 
+// queued are the operations that follow on an input that is queued.
+var queued = []weight{{opDecide, 12}, {opResume, 2}, {opSteer, 3}, {opCancel, 4}, {opStop, 2}, {opPause, 3},
+	{opRetry, 12}, {opUndo, 2}, {opPrune, 2}, {opFork, 1}, {opMove, 1}, {opDelete, 1}, {opWatch, 2}, {opContinue, 1},
+	{opKill, 12}, {opDrain, 6}, {opClose, 2}, {opSlow, 2}, {opRefuse, 2}, {opLose, 3}, {opStall, 3}, {opClock, 1}}
+
 // A generator makes a program.
 type generator struct {
 	*rand.Rand
@@ -77,6 +82,7 @@ func generate(seed uint64) *program {
 		}
 		g.add(g.choose(others), near)
 	}
+	g.addQueue()
 	slices.SortStableFunc(g.p.ops, func(a, b op) int { return cmp.Compare(a.at, b.at) })
 	return g.p
 }
@@ -103,7 +109,7 @@ func (g *generator) add(k kind, near *op) {
 		o.session = g.sessions[g.IntN(len(g.sessions))]
 	}
 	switch k {
-	case opRun, opHub, opLeave, opExpire, opAdvance, opReplace:
+	case opRun, opHub, opLeave, opExpire, opAdvance, opReplace, opEnqueue:
 		if k != opReplace {
 			o.at /= 2 // they begin early
 		}
@@ -159,6 +165,29 @@ func (g *generator) addPlans() {
 			g.p.ops = append(g.p.ops, op{at: o.at + g.between(0, 30*time.Second), kind: k, process: g.IntN(processes),
 				pick: g.Uint64(), to: o.to})
 		}
+	}
+}
+
+// addQueue adds queued inputs to half of the programs, with what follows on them. It draws from
+// numbers of its own.
+func (g *generator) addQueue() {
+	g.Rand = rand.New(rand.NewPCG(g.p.seed, 2))
+	if g.IntN(2) == 0 {
+		return
+	}
+	var runs []op
+	for i := range 1 + g.IntN(7) {
+		before, session := len(g.p.ops), g.sessions[0]
+		if g.add(opEnqueue, nil); g.IntN(8) > 0 {
+			session = fmt.Sprint(queuedPrefix, i)
+		}
+		for j := before; j < len(g.p.ops); j++ {
+			g.p.ops[j].session = session
+		}
+		runs = append(runs, g.p.ops[before])
+	}
+	for range g.IntN(16) {
+		g.add(g.choose(queued), &runs[g.IntN(len(runs))])
 	}
 }
 

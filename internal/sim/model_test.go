@@ -47,10 +47,14 @@ func (p *process) model() provider.Provider {
 		if err := p.wait(ctx, 1+p.within(most, p.name, key, "time", n)); err != nil {
 			return nil, err
 		}
+		busy := uint64(5)
+		if p.program.queues() {
+			busy = 12
+		}
 		switch {
-		case chance < 5:
+		case chance < busy:
 			return nil, fault.New(fault.Transient, "the model is busy")
-		case chance < 6:
+		case chance < busy+1:
 			return nil, fault.New(fault.Permanent, "the model is gone")
 		}
 		script := p.program.scripts[name]

@@ -24,6 +24,7 @@ func (p *process) perform(o *op) {
 	case opRun, opHub, opLeave, opExpire, opAdvance, opReplace:
 		err = p.begin(ctx, o)
 	case opContinue:
+		p.hostContinues(o.session)
 		in := agent.Continue(o.session)
 		in.AcceptChanges = o.pick%2 == 0
 		_, err = p.agent.Run(ctx, in)
@@ -76,6 +77,10 @@ func (p *process) perform(o *op) {
 		err = p.decidePlan(ctx, o.to, o.pick)
 	case opEndPlan:
 		err = p.endPlan(ctx, o)
+	case opEnqueue:
+		err = p.enqueue(ctx, o)
+	case opRetry:
+		err = s.Retry(ctx)
 	case opTake:
 		err = p.takeOne(ctx, o)
 	}

@@ -126,6 +126,7 @@ func (o port) late(in input, alive bool) {
 				a.Fence, head.Owner, head.Fence)
 		} else if err == nil {
 			o.note("%s: a late append to %s was kept", o.p.name, a.Session)
+			o.newest(a.Session, false).driven = false // nobody drives it
 		}
 		o.mu.Unlock()
 		o.record(a.Session, o.p.number, begin, in, output{err: err})
@@ -197,6 +198,7 @@ func (o port) Delete(ctx context.Context, session string, upTo uint64) error {
 		if err == nil && upTo == journal.All {
 			o.note("%s: deleted %s", o.p.name, session)
 			delete(o.fences, session)
+			o.newest(session, false).driven = false
 		}
 		return output{err: err}, err
 	})

@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/agent/work"
 	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -28,9 +29,12 @@ type process struct {
 	hub    *live.Hub
 	allow  *ratelimit.Allowance
 	plans  *plan.Runner
+	worker *work.Worker // nil: nothing is queued
 	ending sync.Once
 
-	plansEnded chan struct{} // closed when plans aren't served any more
+	plansEnded  chan struct{} // closed when plans aren't served any more
+	stopWorker  func()
+	workerEnded chan struct{} // closed when the worker has ended
 
 	spans spans
 
@@ -65,6 +69,7 @@ func (s *simulation) start(number int, name string) *process {
 		defer close(p.plansEnded)
 		p.plans.Serve(p.ctx)
 	}()
+	p.startWorker()
 	p.allow = ratelimit.NewAllowance(ratelimit.AllowanceConfig{Concurrent: allowed, MaxOpen: 24 * time.Hour,
 		Store: allowances{p}})
 	s.note("%s starts", name)
@@ -115,6 +120,7 @@ func (p *process) kill() {
 		p.sim.work.Go(func() {
 			_ = p.hub.Close()
 			<-p.plansEnded
+			<-p.workerEnded
 		})
 	})
 }

@@ -41,6 +41,8 @@ const (
 	opPlan     kind = "plan" // starts a run of plans
 	opEndPlan  kind = "end"  // cancels or undoes it
 	opTake     kind = "take" // takes from the allowance that all processes share
+	opEnqueue  kind = "enqueue"
+	opRetry    kind = "retry" // queues a run again that has failed for good
 )
 
 // opDecidePlan decides on what a run of plans waits for.

@@ -33,9 +33,11 @@ type world struct {
 	numbers  map[int]bool        // of calls that have had an effect
 	flying   map[int]int         // calls that are being executed, by number
 	readers  []*reading
-	plans    map[string]bool     // runs of plans that were started
-	version  int                 // of the tools on the shelf
-	requests map[string][]string // what the model was asked last, by run
+	plans    map[string]bool           // runs of plans that were started
+	version  int                       // of the tools on the shelf
+	requests map[string][]string       // what the model was asked last, by run
+	told     map[string][]agent.Status // how queued runs have ended, by run
+	hosted   map[string]bool           // sessions that a host continues
 	history  history
 	allowing allowing
 }
@@ -45,6 +47,9 @@ type log struct {
 	session string
 	facts   []machine.Fact
 	records []journal.Record
+
+	queued *time.Time // when its newest run may be started, if that is queued
+	driven bool       // its newest run was queued, and is driven since
 }
 
 // An effect is what a call has changed.
@@ -59,7 +64,7 @@ func newWorld(p *program, trace func(string, ...any)) *world {
 		kept: make(map[string][]*log), started: make(map[string]uint64), effects: make(map[string][]effect),
 		fences: make(map[string]uint64), flying: make(map[int]int),
 		numbers: make(map[int]bool), plans: make(map[string]bool),
-		requests: make(map[string][]string)}
+		requests: make(map[string][]string), told: make(map[string][]agent.Status), hosted: make(map[string]bool)}
 }
 
 // draw returns a number that depends on the seed and the keys.
@@ -141,6 +146,7 @@ func (w *world) append(a journal.Append) error {
 			w.started[a.Session+f.Call.ID] = a.Fence
 		}
 		w.note("%s %d %s", a.Session, rec.Seq, brief(f))
+		w.noteQueue(l, f)
 	}
 	return nil
 }
