@@ -13,6 +13,7 @@ var withoutExample = map[string]string{
 	"examples/gate":            "a program: the README runs it",
 	"examples/chat":            "a program: its test runs it",
 	"cmd/pawl":                 "a program: its test runs it",
+	"examples/worker":          "a program: the README runs it",
 	"internal/rules":           "its one function prints figures that change with every commit",
 	"internal/rules/sizes":     "a program: go run ./internal/rules/sizes",
 	"agent/internal/durable":   "tests only",

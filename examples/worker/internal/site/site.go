@@ -1,0 +1,88 @@
+package site
+
+import (
+	"context"
+	"embed"
+	"io/fs"
+	"net/http"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/agent/serve/page"
+	"github.com/pawlkit/pawl/agent/work"
+	"github.com/pawlkit/pawl/examples/worker/internal/ledger"
+	"github.com/pawlkit/pawl/examples/worker/internal/report"
+)
+
+// Config is what [New] needs.
+type Config struct {
+	Agent  *agent.Agent
+	Worker *work.Worker // counts and retries; it needn't run
+	Ledger *ledger.Ledger
+	Kill   func(ctx context.Context, worker int) error // nil: workers can't be killed
+	Lease  time.Duration                               // how long the run of a killed worker is held
+	Chaos  bool                                        // workers are killed
+	Auto   bool                                        // publications are approved by the program
+}
+
+//go:embed web
+var web embed.FS
+
+// contentSecurity lets the page load its own files, talk to its own server and show its reports. It
+// runs no inline code.
+const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'; img-src 'self'; connect-src 'self'; " +
+	"frame-src 'self'; base-uri 'none'; form-action 'none'; frame-ancestors 'none'"
+
+// A server has what the handlers need.
+type server struct {
+	Config
+	done <-chan struct{} // closed when streams have to end
+}
+
+// New returns the handler. Its streams end with ctx.
+func New(ctx context.Context, cfg Config) http.Handler {
+	s := &server{cfg, ctx.Done()}
+	mux := http.NewServeMux()
+	s.api(mux)
+	mux.HandleFunc("GET /events", s.events)
+	mux.HandleFunc("GET /metrics", s.metrics)
+	mux.HandleFunc("GET /reports/{id}", s.report)
+
+	files, _ := fs.Sub(web, "web") // the name is valid
+	pages := http.NewServeMux()
+	pages.Handle("GET /page/", page.Assets())
+	pages.Handle("GET /app/{file}", http.StripPrefix("/app/", http.FileServerFS(files)))
+	for _, path := range []string{"/{$}", "/show/{id}", "/dead"} {
+		pages.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+			http.ServeFileFS(w, r, files, "page.html")
+		})
+	}
+	for _, path := range []string{"/page/", "/app/", "/{$}", "/show/", "/dead"} {
+		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
+			w.Header().Set("Content-Security-Policy", contentSecurity)
+			w.Header().Set("Referrer-Policy", "no-referrer")
+			w.Header().Set("X-Content-Type-Options", "nosniff")
+			w.Header().Set("Cache-Control", "no-cache")
+			pages.ServeHTTP(w, r)
+		})
+	}
+	return serve.Local{}.Handler(mux)
+}
+
+// report serves the page that a run has made, which may neither load nor run anything.
+func (s *server) report(w http.ResponseWriter, r *http.Request) {
+	text, err := s.Ledger.Artifact(r.Context(), r.PathValue("id"), report.ArtifactPage)
+	switch {
+	case err != nil:
+		serve.Problem(err).ServeHTTP(w, r)
+		return
+	case text == "":
+		problem(http.StatusNotFound, serve.CodeUnknown, "there is no such report, or it isn't written yet").ServeHTTP(w, r)
+		return
+	}
+	w.Header().Set("Content-Security-Policy", report.Security)
+	w.Header().Set("Content-Type", "text/html; charset=utf-8")
+	w.Header().Set("Cache-Control", "no-cache")
+	_, _ = w.Write([]byte(text)) // the client may have gone
+}
