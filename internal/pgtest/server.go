@@ -4,6 +4,7 @@ import (
 	"bufio"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -24,7 +25,23 @@ var server struct {
 	start sync.Once
 	dsn   string
 	err   error
-	stop  func()
+	*process
+}
+
+// A process is a server that was started here.
+type process struct {
+	in   io.WriteCloser
+	out  *bufio.Reader
+	stop func()
+}
+
+// await waits until the server has started.
+func (p *process) await() error {
+	line, err := p.out.ReadString('\n')
+	if err == nil && line != "ready\n" {
+		err = fmt.Errorf("it says %q", line)
+	}
+	return err
 }
 
 // DSN returns the DSN of the server. All tests of a process use the same server; each creates its
@@ -48,7 +65,7 @@ func dsn(tb testing.TB, measured bool) string {
 	if dsn := os.Getenv(variable); dsn != "" {
 		return dsn
 	}
-	server.start.Do(func() { server.dsn, server.stop, server.err = start(measured) })
+	server.start.Do(func() { server.dsn, server.process, server.err = start(measured) })
 	if errors.Is(server.err, errNone) {
 		tb.Skip(server.err)
 	}
@@ -60,25 +77,45 @@ func dsn(tb testing.TB, measured bool) string {
 
 // Stop stops the server if this process has started it.
 func Stop() {
-	if server.stop != nil {
+	if server.process != nil {
 		server.stop()
 	}
 }
 
+// Restart crashes the server, starts it again and waits until it has recovered. It reports false if
+// this process hasn't started the server: then nothing happens.
+func Restart(tb testing.TB) bool {
+	tb.Helper()
+	if server.process == nil {
+		return false
+	}
+	_, err := io.WriteString(server.in, "restart\n")
+	if err == nil {
+		err = server.await()
+	}
+	if err != nil {
+		tb.Fatalf("PostgreSQL can't be restarted: %v", err)
+	}
+	return true
+}
+
 // script runs a server while its standard input is open, so the server ends with the process at the
-// other end.
+// other end. For each line of its input the server crashes and starts again.
 const script = `set -e
 "$1/initdb" -D "$2/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$2/log" 2>&1
 "$1/pg_ctl" -D "$2/data" -w -l "$2/log" -o "-k '$2' -c listen_addresses='' -c max_connections=60 -c fsync=$3" start >>"$2/log" 2>&1
 echo ready
-cat >/dev/null
+while read -r _; do
+  "$1/pg_ctl" -D "$2/data" -w -l "$2/log" -m immediate restart >>"$2/log" 2>&1
+  echo ready
+done
 "$1/pg_ctl" -D "$2/data" -m immediate stop >>"$2/log" 2>&1
 cd / && rm -rf "$2"
 `
 
 // start starts a server. Only a server for measurements waits for the disk; a test's data needn't
 // survive a power failure.
-func start(measured bool) (dsn string, stop func(), err error) {
+func start(measured bool) (dsn string, p *process, err error) {
 	bin, err := binaries()
 	if err != nil {
 		return "", nil, err
@@ -107,17 +144,17 @@ func start(measured bool) (dsn string, stop func(), err error) {
 	if err := cmd.Start(); err != nil {
 		return "", nil, errors.Join(fmt.Errorf("starting PostgreSQL: %w", err), os.RemoveAll(dir))
 	}
-	stop = func() {
+	p = &process{in: in, out: bufio.NewReader(out), stop: func() {
 		_ = in.Close()
 		_ = cmd.Wait()
 		_ = os.RemoveAll(dir)
-	}
-	if line, _ := bufio.NewReader(out).ReadString('\n'); line != "ready\n" {
+	}}
+	if p.await() != nil {
 		log, _ := os.ReadFile(filepath.Join(dir, "log"))
-		stop()
+		p.stop()
 		return "", nil, fmt.Errorf("PostgreSQL from %s can't be started:\n%s", bin, log)
 	}
-	return "host=" + dir + " user=postgres dbname=postgres sslmode=disable", stop, nil
+	return "host=" + dir + " user=postgres dbname=postgres sslmode=disable", p, nil
 }
 
 // binaries returns the folder of initdb and pg_ctl, of the newest version if there are several.

@@ -15,6 +15,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 func TestANamedServerIsUsed(t *testing.T) {
 	t.Setenv(variable, "host=elsewhere")
 	require.Equal(t, "host=elsewhere", DSN(t))
+	require.False(t, Restart(t))
 	Stop() // nothing was started
 }
 
@@ -22,13 +23,13 @@ func TestAServerLeavesNothingBehind(t *testing.T) {
 	if _, err := binaries(); err != nil {
 		t.Skip(err)
 	}
-	dsn, stop, err := start(false)
+	dsn, p, err := start(false)
 	require.NoError(t, err)
 	dir, _, _ := strings.Cut(strings.TrimPrefix(dsn, "host="), " ")
 	sockets, err := filepath.Glob(filepath.Join(dir, ".s.PGSQL.*"))
 	require.NoError(t, err)
 	require.NotEmpty(t, sockets, "it doesn't listen")
-	stop()
+	p.stop()
 	_, err = os.Stat(dir)
 	require.ErrorIs(t, err, os.ErrNotExist)
 }
