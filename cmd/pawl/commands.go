@@ -84,7 +84,7 @@ func show(f *flag.FlagSet) action {
 		for n, fact := range facts {
 			if e := fact.Envelope(); *newest <= 0 || n >= len(facts)-*newest {
 				_, kind, _ := strings.Cut(fmt.Sprintf("%T", fact), ".")
-				p.out.row(e.Seq, e.Time.UTC().Format("2006-01-02 15:04:05"), e.Step, kind, textOf(fact))
+				p.out.row(e.Seq, e.Time.UTC().Format(time.RFC3339), e.Step, kind, textOf(fact))
 			}
 		}
 		return nil
@@ -236,6 +236,9 @@ func doctor(f *flag.FlagSet) action {
 		}
 		p.out.head("what", "count", "oldest", "first")
 		for _, what := range findings {
+			if what == "bytes" && !*bytes || what == "unknown" && *agents == "" {
+				continue
+			}
 			p.out.row(what, x[what].count, x[what].oldest, strings.Join(x[what].first, " "))
 		}
 		return nil
@@ -257,11 +260,10 @@ func (p *program) examine(ctx context.Context, x examination, h *journal.Head, a
 	if h.Parent != "" {
 		return nil // what concerns it is its parent's
 	}
-	now := time.Now()
-	status, waits, past := agent.Status(h.Status), len(h.Open) > 0, !h.Due.IsZero() && h.Due.Before(now)
+	status, waits, past := agent.Status(h.Status), len(h.Open) > 0, !h.Due.IsZero() && h.Due.Before(time.Now())
 	x.note("running", status == agent.Running, h.Session, h.Updated)
 	x.note("left", status == agent.Running && h.Owner == "", h.Session, h.Updated)
-	x.note("held", status == agent.Running && h.Owner != "" && h.Until.Before(now), h.Session, h.Until)
+	x.note("held", status == agent.Running && h.Owner != "" && h.Until.Before(time.Now()), h.Session, h.Until)
 	x.note("queued", status == agent.Queued && past, h.Session, h.Due)
 	x.note("waiting", waits, h.Session, h.Updated)
 	x.note("expired", waits && past, h.Session, h.Due)

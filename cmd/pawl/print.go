@@ -40,7 +40,7 @@ func (o *printer) row(values ...any) {
 		}
 	}
 	if !o.json {
-		fmt.Fprintln(o.table, strings.TrimRight(strings.Join(cells, "\t"), "\t"))
+		fmt.Fprintln(o.table, strings.Join(cells, "\t"))
 	} else {
 		_ = json.NewEncoder(o.w).Encode(line) // w keeps the error
 	}
