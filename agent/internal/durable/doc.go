@@ -15,6 +15,11 @@
 // and each reader has got each fact once and in order: one in the parent, which polls the store,
 // and two in the processes that were killed.
 //
+// The soak test has people chat in a hub and a worker drive jobs, in one process, for a day of
+// virtual time, and measures memory, goroutines and the file:
+//
+//	go test ./agent/internal/durable -run StaysAsSmall -v -chats 1000 -soak 24h -chart soak.svg
+//
 // The benchmarks say what it costs:
 //
 //	go test ./agent/internal/durable -run '^$' -bench .
