@@ -16,9 +16,10 @@ import (
 // most is how many queued runs a search looks at: those that have waited longest.
 const most = 1000
 
-// list yields what is due: what goes on, and the queued runs that may start now. Of those with the
-// same value of a label, no more are yielded than Config.PerLabel has room for, the first ones by
-// precedence and time.
+// list yields what is due: what goes on, and the queued runs that may start now, by precedence and
+// time. Of those that Config.PerLabel limits, one of a label's value is yielded if there is room,
+// and the next one when other processes see that it is driven. So of each process, at most one run
+// isn't counted by the others.
 func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
 		var queued []due.Item
@@ -35,10 +36,13 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 			now := time.Now()
 			at, is := due.Since(&h, now)
 			it.Since = at
+			starting := status == agent.Queued && !held(&h, now) && w.due.Drives(h.Session)
 			if status == agent.Running || status == agent.Queued && held(&h, now) {
 				w.count(busy, h.Labels)
 			}
 			switch {
+			case starting:
+				w.fill(busy, h.Labels)
 			case is && status == agent.Queued:
 				if queued, labels[h.Session] = append(queued, it), h.Labels; len(queued) == most {
 					w.yieldQueued(yield, queued, labels, busy)
@@ -67,6 +71,15 @@ func (w *Worker) count(busy map[journal.Label]int, labels map[string]string) {
 	}
 }
 
+// fill leaves no room for others with these labels.
+func (w *Worker) fill(busy map[journal.Label]int, labels map[string]string) {
+	for key, most := range w.cfg.PerLabel {
+		if value, ok := labels[key]; ok {
+			busy[journal.Label{Key: key, Value: value}] = most
+		}
+	}
+}
+
 // yieldQueued yields the queued runs that may start.
 func (w *Worker) yieldQueued(yield func(due.Item, error) bool, queued []due.Item,
 	labels map[string]map[string]string, busy map[journal.Label]int) {
@@ -77,7 +90,7 @@ func (w *Worker) yieldQueued(yield func(due.Item, error) bool, queued []due.Item
 		if !w.hasRoom(busy, labels[it.Session]) {
 			continue
 		}
-		w.count(busy, labels[it.Session])
+		w.fill(busy, labels[it.Session])
 		if !yield(it, nil) {
 			return
 		}

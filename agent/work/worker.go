@@ -108,20 +108,26 @@ func (w *Worker) drive(ctx context.Context, session string) error {
 
 // leg drives a session for a leg.
 func (w *Worker) leg(ctx context.Context, a *agent.Agent, session string) error {
-	leg := w.cfg.Leg
-	if w.cfg.OnEvent != nil {
-		leg.Event = func(ev agent.Event) { w.cfg.OnEvent(session, ev) }
+	leg, limited, begun := w.cfg.Leg, len(w.cfg.PerLabel) > 0, false
+	if limited || w.cfg.OnEvent != nil {
+		leg.Event = func(ev agent.Event) {
+			if limited && !begun {
+				begun = true
+				w.due.Poke("") // all processes see it: another one may start
+			}
+			if w.cfg.OnEvent != nil {
+				w.cfg.OnEvent(session, ev)
+			}
+		}
 	}
 	p, err := a.Advance(ctx, agent.Continue(session), leg)
-	switch {
-	case err != nil:
-		return err
-	case p.Next == agent.NextLater:
-		return due.ErrLater
-	case p.Next == agent.NextAgain, len(w.cfg.PerLabel) > 0:
+	if p.Next == agent.NextAgain || limited {
 		w.due.Poke("") // it goes on when others had their turn, and others may wait for a place of their label
 	}
-	return nil
+	if err == nil && p.Next == agent.NextLater {
+		err = due.ErrLater
+	}
+	return err
 }
 
 // deliver tells the host of the runs of a session that have ended.

@@ -170,6 +170,47 @@ func TestRunsWithALabelLeaveRoomForOthers(t *testing.T) {
 	})
 }
 
+// A slowStore takes its time for a lease.
+type slowStore struct {
+	journal.Store
+	takes time.Duration
+}
+
+func (s slowStore) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+	<-time.After(s.takes)
+	return s.Store.Lease(ctx, session, owner, ttl)
+}
+
+// TestALabelIsExceededByOneRunForEachOtherProcess: each process looks for more while it starts
+// some, of which the store knows nothing yet.
+func TestALabelIsExceededByOneRunForEachOtherProcess(t *testing.T) {
+	for processes := range 3 {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.store = slowStore{w.store, 2500 * time.Millisecond}
+			acme := map[string]string{"tenant": "acme"}
+			for range processes + 1 {
+				w.run(work.Config{Agents: []*agent.Agent{w.agent("a")}, PerLabel: map[string]int{"tenant": 2}})
+				w.pass(300 * time.Millisecond)
+			}
+			for i := range 12 { // whoever looks next finds others that come first
+				go func() {
+					in := agent.Input{Session: fmt.Sprint(i), Prompt: "go", Labels: acme, Priority: 20 + i}
+					if err := w.agent("a").Enqueue(t.Context(), in, agent.QueueOptions{}); err != nil {
+						t.Error(err)
+					}
+				}()
+				w.pass(300 * time.Millisecond)
+			}
+			w.pass(30 * time.Minute)
+			require.LessOrEqual(t, w.atATime("acme"), 2+processes)
+			w.mu.Lock()
+			defer w.mu.Unlock()
+			require.Len(t, w.starts, 12)
+		})
+	}
+}
+
 func TestAProcessThatDiesBeforeItStartsARunTakesNoRoom(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := newWorld(t)

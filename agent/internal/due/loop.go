@@ -116,6 +116,15 @@ func (l *Loop) Poke(session string) {
 	l.request()
 }
 
+// Drives reports whether this Loop drives a session, or has begun to. To Config.List that is what
+// it was when the search began, but for sessions that are over.
+func (l *Loop) Drives(session string) bool {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	_, driven := l.driven[session]
+	return driven
+}
+
 // request asks for a search.
 func (l *Loop) request() {
 	select {
