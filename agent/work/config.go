@@ -15,25 +15,28 @@ import (
 
 // A Config configures a [Worker]. Only Agents is required.
 type Config struct {
-	// Agents are those whose runs are driven. They have different names and one journal, and other
-	// processes that share the work have agents of the same names.
+	// Agents are those whose runs are driven. They have different names and one journal. Other
+	// processes may have the same agents or others: each run waits for a Worker with its agent.
 	Agents []*agent.Agent
 	// Parallel is how many runs this Worker drives at a time; 0: 8.
 	Parallel int
 	// PerLabel is how many runs with the same value of a label are driven at a time, in all
 	// processes: {"tenant": 5} means 5 of each tenant. It holds back queued runs, not those that
 	// are resumed. It counts by listing, so several processes that look at the same moment may
-	// exceed it by their number minus one.
+	// exceed it by their number minus one. A search looks at the 10,000 queued runs that have
+	// waited longest.
 	PerLabel map[string]int
 	// Leg bounds how long a run is driven before another that waits gets its place. Its Event is
 	// ignored: see OnEvent. The zero Leg has no bound.
 	Leg agent.Leg
-	// Rules act on runs that are in a status for too long.
+	// Rules act on runs that are in a status for too long. All processes that share a journal need
+	// the same rules, because one of them acts on the runs of all agents.
 	Rules []Rule
-	// Ended, if it isn't nil, is told of each queued run that has ended: at least once, also after
-	// a crash, and again if it returns an error. Session and Start of the Result name the run, so
-	// that a second call can be told from the first. It has a minute. The session is held
-	// meanwhile. See [agent.Session.Deliver].
+	// Ended, if it isn't nil, is told of each queued run of the Agents that has ended: at least
+	// once, also after a crash, and again if it returns an error. Session and Start of the Result
+	// name the run, so that a second call can be told from the first. It has a minute. The session
+	// is held meanwhile. See [agent.Session.Deliver]. All processes with the same agents need it:
+	// one of them is told.
 	Ended func(ctx context.Context, r *agent.Result) error
 	// Poll is the time between two searches for work; 0: 1 s. [Worker.Wake] makes one at once.
 	Poll time.Duration

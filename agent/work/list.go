@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"iter"
+	"maps"
 	"slices"
 	"time"
 
@@ -13,18 +14,31 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// most is how many queued runs a search looks at: those that have waited longest.
-const most = 1000
+// A search takes the queued runs that have waited longest: so many, besides those that couldn't be
+// started. It looks at no more than mostLooked, with those for which there is no room.
+const (
+	most       = 1000
+	mostLooked = 10 * most
+)
+
+// A waiting is a queued run that is due.
+type waiting struct {
+	due.Item
+	labels map[string]string
+	late   int // 1 if it couldn't be started: another version of the program may start it
+}
 
 // list yields what is due: what goes on, and the queued runs that may start now, by precedence and
-// time. Of those that Config.PerLabel limits, one of a label's value is yielded if there is room,
-// and the next one when other processes see that it is driven. So of each process, at most one run
-// isn't counted by the others.
+// time. Those that couldn't be started come last, so that they take nobody's place. Of those that
+// Config.PerLabel limits, one of a label's value is yielded if there is room, and the next one when
+// other processes see that it is driven. So of each process, at most one run isn't counted by the
+// others.
 func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
-		var queued []due.Item
-		labels := make(map[string]map[string]string) // of the queued ones
-		busy := make(map[journal.Label]int)          // runs that are driven
+		var queued []waiting
+		busy := make(map[journal.Label]int) // runs that are driven
+		stalled := w.stalledNow()
+		looked, late := 0, 0
 		for h, err := range due.Heads(ctx, w.store) {
 			if err != nil {
 				if !yield(due.Item{Session: h.Session}, err) || h.Session == "" {
@@ -32,35 +46,49 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 				}
 				continue
 			}
-			it, status := due.Item{Session: h.Session, Priority: precedence(&h)}, agent.Status(h.Status)
+			info, status := machine.InfoOf(&h), agent.Status(h.Status)
 			now := time.Now()
-			at, is := due.Since(&h, now)
-			it.Since = at
-			starting := status == agent.Queued && !held(&h, now) && w.due.Drives(h.Session)
 			if status == agent.Running || status == agent.Queued && held(&h, now) {
 				w.count(busy, h.Labels)
 			}
+			at, is := due.Since(&h, now)
+			it := due.Item{Session: h.Session, Priority: cmp.Or(info.Precedence, 60), Since: at}
+			starting := status == agent.Queued && !held(&h, now) && w.due.Drives(h.Session)
 			switch {
-			case starting:
+			case starting && stalled[h.Session] == 0:
 				w.fill(busy, h.Labels)
-			case is && status == agent.Queued:
-				if queued, labels[h.Session] = append(queued, it), h.Labels; len(queued) == most {
-					w.yieldQueued(yield, queued, labels, busy)
+			case !is, info.Agent != "" && w.named(info.Agent) == nil: // it is done by others
+			case status != agent.Queued:
+				if !yield(it, nil) {
 					return
 				}
-			case is && !yield(it, nil):
-				return
+			default:
+				looked++
+				if q := (waiting{it, h.Labels, stalled[h.Session]}); w.hasRoom(busy, h.Labels) {
+					queued, late = append(queued, q), late+q.late
+				}
+			}
+			if len(queued)-late == most || looked == mostLooked {
+				break
 			}
 		}
-		w.yieldQueued(yield, queued, labels, busy)
+		w.yieldQueued(yield, queued, busy)
 	}
 }
 
 // held reports whether a process has the lease of a session: Owner may be one that has died.
 func held(h *journal.Head, now time.Time) bool { return h.Owner != "" && now.Before(h.Until) }
 
-// precedence returns the place of a session among others: that of its run, if it was queued.
-func precedence(h *journal.Head) int { return cmp.Or(machine.InfoOf(h).Precedence, 60) }
+// stalledNow returns the sessions that couldn't go on. If they are many, it forgets them: another
+// process may have done some.
+func (w *Worker) stalledNow() map[string]int {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if len(w.stalled) > mostLooked {
+		clear(w.stalled)
+	}
+	return maps.Clone(w.stalled)
+}
 
 // count counts a run under its labels.
 func (w *Worker) count(busy map[journal.Label]int, labels map[string]string) {
@@ -81,17 +109,16 @@ func (w *Worker) fill(busy map[journal.Label]int, labels map[string]string) {
 }
 
 // yieldQueued yields the queued runs that may start.
-func (w *Worker) yieldQueued(yield func(due.Item, error) bool, queued []due.Item,
-	labels map[string]map[string]string, busy map[journal.Label]int) {
-	slices.SortStableFunc(queued, func(x, y due.Item) int {
-		return cmp.Or(cmp.Compare(y.Priority, x.Priority), x.Since.Compare(y.Since))
+func (w *Worker) yieldQueued(yield func(due.Item, error) bool, queued []waiting, busy map[journal.Label]int) {
+	slices.SortStableFunc(queued, func(x, y waiting) int {
+		return cmp.Or(cmp.Compare(x.late, y.late), cmp.Compare(y.Priority, x.Priority), x.Since.Compare(y.Since))
 	})
-	for _, it := range queued {
-		if !w.hasRoom(busy, labels[it.Session]) {
+	for _, q := range queued {
+		if !w.hasRoom(busy, q.labels) {
 			continue
 		}
-		w.fill(busy, labels[it.Session])
-		if !yield(it, nil) {
+		w.fill(busy, q.labels)
+		if !yield(q.Item, nil) {
 			return
 		}
 	}

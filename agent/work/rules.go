@@ -1,14 +1,17 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // Who acts on the rules has the lease of the session with this name. It is of a kind of its own, so
@@ -18,6 +21,7 @@ const (
 	rulesKind    = "work"
 	rulesLease   = 30 * time.Second
 	longestCheck = 10 * time.Second // time between two checks; a third of the lease
+	checkTime    = rulesLease / 2   // of one check
 )
 
 // A seen names what a rule was applied to: a fact of a session.
@@ -74,15 +78,14 @@ func (w *Worker) check(ctx context.Context, owner string, done map[seen]bool) er
 			return err
 		}
 	}
-	clear(done)
-	for s := range now {
-		done[s] = true
+	if time.Since(began) <= checkTime { // or some of them weren't listed
+		maps.DeleteFunc(done, func(s seen, _ bool) bool { return !now[s] })
 	}
 	return nil
 }
 
 // apply acts on one rule. at is the store's time when the check began, here. What it is applied to
-// is added to now.
+// is added to done, and to now.
 func (w *Worker) apply(ctx context.Context, rule int, at, began time.Time, done, now map[seen]bool) error {
 	r := &w.cfg.Rules[rule]
 	f := journal.Filter{Status: string(r.Status), Label: r.Label, NoKind: true, NoParent: true, Newest: true,
@@ -93,7 +96,7 @@ func (w *Worker) apply(ctx context.Context, rule int, at, began time.Time, done,
 			return err
 		case err != nil: // the search for work logs it
 			continue
-		case time.Since(began) > rulesLease/2: // another process may act on them soon
+		case time.Since(began) > checkTime: // another process may act on them soon
 			return nil
 		case h.Inbox > 0, h.Updated.After(at.Add(-r.After)):
 			continue
@@ -104,6 +107,7 @@ func (w *Worker) apply(ctx context.Context, rule int, at, began time.Time, done,
 		if now[s] = true; done[s] {
 			continue
 		}
+		done[s] = true
 		stuck := Stuck{Session: h.Session, Status: agent.Status(h.Status), Since: h.Updated, Do: r.Do}
 		stuck.Err = w.act(ctx, &h, r.Do)
 		w.cfg.Logger.WarnContext(ctx, "work: a run is in its status for too long", "session", h.Session, "status",
@@ -115,7 +119,7 @@ func (w *Worker) apply(ctx context.Context, rule int, at, began time.Time, done,
 
 // act does what a rule says.
 func (w *Worker) act(ctx context.Context, h *journal.Head, do Do) error {
-	s := w.agentOf(h).Session(h.Session)
+	s := cmp.Or(w.named(machine.InfoOf(h).Agent), w.cfg.Agents[0]).Session(h.Session)
 	switch do {
 	case Retry:
 		return s.Retry(ctx)

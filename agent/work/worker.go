@@ -1,6 +1,7 @@
 package work
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"sync"
@@ -21,6 +22,9 @@ type Worker struct {
 	store journal.Store
 	due   *due.Loop
 	ran   atomic.Bool
+
+	mu      sync.Mutex     // guards what follows
+	stalled map[string]int // sessions that were due and couldn't go on; 1 for each
 }
 
 // New returns a worker, which does nothing before [Worker.Run]. The error is a *[ConfigError].
@@ -28,7 +32,7 @@ func New(cfg Config) (*Worker, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	w := &Worker{cfg: cfg, store: cfg.Agents[0].Journal()}
+	w := &Worker{cfg: cfg, store: cfg.Agents[0].Journal(), stalled: make(map[string]int)}
 	w.due = due.New(due.Config{List: w.list, Drive: w.drive, Interval: cfg.Poll, Parallel: cfg.Parallel,
 		Logger: cfg.Logger})
 	return w, nil
@@ -68,66 +72,101 @@ func (w *Worker) Wake(session string) {
 	}
 }
 
-// agentOf returns the agent of a session; the first one if the session doesn't say whose it is.
-// That one leaves it alone if it isn't its own.
-func (w *Worker) agentOf(h *journal.Head) *agent.Agent {
-	name := machine.InfoOf(h).Agent
+// named returns the agent with a name; nil if there is none.
+func (w *Worker) named(name string) *agent.Agent {
 	for _, a := range w.cfg.Agents {
 		if a.Name() == name {
 			return a
 		}
 	}
-	return w.cfg.Agents[0]
+	return nil
+}
+
+// agentOf returns the agent whose run is the newest of a session; nil if this Worker doesn't have
+// it. The head names only that of a queued run; the newest fact does always.
+func (w *Worker) agentOf(ctx context.Context, h *journal.Head) (*agent.Agent, error) {
+	if name := machine.InfoOf(h).Agent; name != "" {
+		return w.named(name), nil
+	}
+	for rec, err := range w.store.Read(ctx, h.Session, max(h.Seq, 1)-1) {
+		if err != nil {
+			return nil, err
+		}
+		f, err := machine.Decode(h.Session, rec)
+		if err != nil {
+			return nil, err
+		}
+		return w.named(f.Envelope().Agent()), nil
+	}
+	return nil, nil
 }
 
 // drive drives a session for a leg, and tells the host of the runs in it that have ended.
 func (w *Worker) drive(ctx context.Context, session string) error {
 	h, err := w.store.Head(ctx, session)
-	if err != nil {
-		if errors.Is(err, journal.ErrNoSession) {
-			return nil
-		}
-		return err
-	}
-	a := w.agentOf(&h)
-	switch agent.Status(h.Status) {
-	case agent.Queued, agent.Running, agent.Paused:
-		if err := w.leg(ctx, a, session); err != nil {
-			return err
-		}
-		if h, err = w.store.Head(ctx, session); err != nil {
-			return err
-		}
-	}
-	now := time.Now()
-	if h.Due.IsZero() || h.Due.After(now) || held(&h, now) {
+	if errors.Is(err, journal.ErrNoSession) {
 		return nil
 	}
-	return w.deliver(ctx, a, session)
+	if err != nil {
+		return err
+	}
+	a, err := w.agentOf(ctx, &h)
+	if err != nil {
+		return err
+	}
+	if a == nil { // other processes may have it
+		w.stalls(session, true)
+		return due.ErrLater
+	}
+	var failed error
+	switch agent.Status(h.Status) {
+	case agent.Queued, agent.Running, agent.Paused:
+		failed = w.leg(ctx, a, session)
+		w.stalls(session, failed != nil)
+		if h, err = w.store.Head(ctx, session); err != nil {
+			return cmp.Or(failed, err)
+		}
+	}
+	if now := time.Now(); !h.Due.IsZero() && !h.Due.After(now) && !held(&h, now) {
+		err = w.deliver(ctx, a, session)
+	}
+	return cmp.Or(failed, err)
+}
+
+// stalls notes whether a session that was due couldn't go on.
+func (w *Worker) stalls(session string, stalled bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if delete(w.stalled, session); stalled {
+		w.stalled[session] = 1
+	}
 }
 
 // leg drives a session for a leg.
 func (w *Worker) leg(ctx context.Context, a *agent.Agent, session string) error {
-	leg, limited, begun := w.cfg.Leg, len(w.cfg.PerLabel) > 0, false
-	if limited || w.cfg.OnEvent != nil {
-		leg.Event = func(ev agent.Event) {
-			if limited && !begun {
-				begun = true
-				w.due.Poke("") // all processes see it: another one may start
-			}
-			if w.cfg.OnEvent != nil {
-				w.cfg.OnEvent(session, ev)
-			}
+	leg, moved, limited := w.cfg.Leg, false, len(w.cfg.PerLabel) > 0
+	leg.Event = func(ev agent.Event) {
+		if limited && !moved {
+			w.due.Poke("") // all processes see it: another one may start
+		}
+		moved = true
+		if w.cfg.OnEvent != nil {
+			w.cfg.OnEvent(session, ev)
 		}
 	}
 	p, err := a.Advance(ctx, agent.Continue(session), leg)
-	if p.Next == agent.NextAgain || limited {
-		w.due.Poke("") // it goes on when others had their turn, and others may wait for a place of their label
+	if limited && moved {
+		w.due.Poke("") // others may wait for a place of their label
 	}
-	if err == nil && p.Next == agent.NextLater {
-		err = due.ErrLater
+	switch {
+	case err != nil:
+		return err
+	case p.Next == agent.NextLater, p.Next == agent.NextAgain && !moved: // the agent is drained, for example
+		return due.ErrLater
+	case p.Next == agent.NextAgain: // when others had their turn
+		w.due.Poke(session)
 	}
-	return err
+	return nil
 }
 
 // deliver tells the host of the runs of a session that have ended.
