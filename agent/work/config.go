@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"reflect"
 	"slices"
 	"time"
 
@@ -147,13 +148,16 @@ func (c *Config) checkAgents() error {
 			return wrong(field, "it is nil or empty; make one with agent.New")
 		case names[a.Name()]:
 			return wrong(field, "another agent is named %q, too; give each a name of its own", a.Name())
-		case a.Journal() != c.Agents[0].Journal():
+		case i > 0 && !same(a.Journal(), c.Agents[0].Journal()):
 			return wrong(field, "its journal isn't that of the others; use a Worker for each journal")
 		}
 		names[a.Name()] = true
 	}
 	return nil
 }
+
+// same reports whether two stores are one. A store that can't be compared isn't another's.
+func same(x, y journal.Store) bool { return reflect.ValueOf(x).Comparable() && x == y }
 
 func wrong(field, format string, args ...any) error {
 	return &ConfigError{Field: field, Problem: fmt.Sprintf(format, args...)}

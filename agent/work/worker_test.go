@@ -349,6 +349,12 @@ func TestWakeStartsWorkAtOnce(t *testing.T) {
 
 func TestWhatCannotWorkIsRefused(t *testing.T) { synctest.Test(t, refusals) }
 
+// An odd store can't be compared.
+type odd struct {
+	journal.Store
+	_ []int
+}
+
 func refusals(t *testing.T) {
 	w := newWorld(t)
 	a := w.agent("a")
@@ -372,10 +378,13 @@ func refusals(t *testing.T) {
 		require.Equal(t, field, bad.Field)
 		require.NotEmpty(t, bad.Error())
 	}
+	w.store = odd{w.store, nil}
+	_, err := work.New(work.Config{Agents: []*agent.Agent{w.agent("a"), w.agent("b")}})
+	require.ErrorContains(t, err, "journal")
 	var none *work.Worker
 	require.Error(t, none.Run(t.Context()))
 	require.Error(t, none.Retry(t.Context(), "s"))
-	_, err := none.Stats(t.Context())
+	_, err = none.Stats(t.Context())
 	require.Error(t, err)
 	none.Wake("s")
 	worker, err := work.New(work.Config{Agents: all})

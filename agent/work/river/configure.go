@@ -14,16 +14,14 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/journal"
 )
 
 // Config says what [Configure] makes a River client do. Pool and Agents are required.
 type Config struct {
 	// Pool is that of the client's driver. A leg ends in a transaction of it.
 	Pool *pgxpool.Pool
-	// Agents are the agents whose runs are driven, by the names in their Configs. They share a
-	// journal.
-	Agents map[string]*agent.Agent
+	// Agents are those whose runs are driven. They have different names and share a journal.
+	Agents []*agent.Agent
 	// Leg bounds what one job does of a run. Leg.Time 0: 1 minute.
 	Leg agent.Leg
 	// Watch is how often legs that are missing are queued, and how long a leg is missing before it
@@ -63,17 +61,17 @@ const (
 //
 // If something is wrong, it returns an *[agent.ArgError], and rc isn't changed.
 func Configure(rc *river.Config, cfg Config) error {
-	if err := cfg.check(rc); err != nil {
+	agents, err := cfg.check(rc)
+	if err != nil {
 		return err
 	}
 	cfg.Leg.Time = cmp.Or(max(cfg.Leg.Time, 0), defaultLeg)
 	cfg.Watch = cmp.Or(cfg.Watch, defaultWatch)
-	cfg.Agents = maps.Clone(cfg.Agents)
 	workers := rc.Workers
 	if workers == nil {
 		workers = river.NewWorkers()
 	}
-	w := &worker{cfg: cfg}
+	w := &worker{cfg: cfg, agents: agents, journal: cfg.Agents[0].Journal()}
 	if err := river.AddWorkerSafely(workers, w); err != nil {
 		return &agent.ArgError{Func: "river.Configure", Problem: "it was called for these workers before", Err: err}
 	}
@@ -104,10 +102,10 @@ func (c *Config) periodic() *river.PeriodicJob {
 		&river.PeriodicJobOpts{ID: watchKind, RunOnStart: true})
 }
 
-// check returns what is wrong with the arguments of Configure.
-func (c *Config) check(rc *river.Config) error {
-	bad := func(field, format string, args ...any) error {
-		return &agent.ArgError{Func: "river.Configure", Field: field, Problem: fmt.Sprintf(format, args...)}
+// check returns the agents by their names, or what is wrong with the arguments of Configure.
+func (c *Config) check(rc *river.Config) (agents map[string]*agent.Agent, err error) {
+	bad := func(field, format string, args ...any) (map[string]*agent.Agent, error) {
+		return nil, &agent.ArgError{Func: "river.Configure", Field: field, Problem: fmt.Sprintf(format, args...)}
 	}
 	if rc == nil {
 		return bad("", "the Config of the client is nil")
@@ -119,23 +117,21 @@ func (c *Config) check(rc *river.Config) error {
 	case c.Pool == nil:
 		return bad("Config.Pool", "it is nil; give the pool of the client's driver")
 	case len(c.Agents) == 0:
-		return bad("Config.Agents", "there is none; give the agents by their names")
+		return bad("Config.Agents", "there is none; give at least one")
 	case c.Watch != 0 && c.Watch < time.Second:
 		return bad("Config.Watch", "it is %v; give at least 1 s, or 0 for 10 s", c.Watch)
 	}
-	for name, a := range c.Agents {
+	agents = make(map[string]*agent.Agent)
+	for i, a := range c.Agents {
 		switch store := a.Journal(); {
 		case store == nil:
-			return bad("Config.Agents", "the agent %q is nil or empty; make one with agent.New", name)
-		case !reflect.TypeOf(store).Comparable() || store != c.journal():
-			return bad("Config.Agents", "the agents %q and %q don't share a journal", name, c.first())
+			return bad("Config.Agents", "agent %d is nil or empty; make one with agent.New", i)
+		case agents[a.Name()] != nil:
+			return bad("Config.Agents", "two are named %q; give each a name of its own", a.Name())
+		case !reflect.TypeOf(store).Comparable() || store != c.Agents[0].Journal():
+			return bad("Config.Agents", "the agents %q and %q don't share a journal", a.Name(), c.Agents[0].Name())
 		}
+		agents[a.Name()] = a
 	}
-	return nil
+	return agents, nil
 }
-
-// first returns the name of the first agent.
-func (c *Config) first() string { return slices.Min(slices.Collect(maps.Keys(c.Agents))) }
-
-// journal returns the journal of the agents.
-func (c *Config) journal() journal.Store { return c.Agents[c.first()].Journal() }

@@ -24,7 +24,7 @@ func TestConfigureSaysWhatIsWrongAndChangesNothing(t *testing.T) {
 	store := journal.NewMemory()
 	a, other := newAgent(t, store), newAgent(t, journal.NewMemory())
 	one := func() pawlriver.Config {
-		return pawlriver.Config{Pool: new(pgxpool.Pool), Agents: map[string]*agent.Agent{"writer": a}}
+		return pawlriver.Config{Pool: new(pgxpool.Pool), Agents: []*agent.Agent{a}}
 	}
 	for field, change := range map[string]func(*river.Config, *pawlriver.Config){
 		"Config.Pool":         func(_ *river.Config, c *pawlriver.Config) { c.Pool = nil },
@@ -38,9 +38,9 @@ func TestConfigureSaysWhatIsWrongAndChangesNothing(t *testing.T) {
 		require.Nil(t, rc.Workers)
 		require.Empty(t, rc.PeriodicJobs)
 	}
-	for name, b := range map[string]*agent.Agent{"nil": nil, "another": other} {
+	for _, b := range []*agent.Agent{nil, other, a} {
 		cfg := one()
-		cfg.Agents[name] = b
+		cfg.Agents = append(cfg.Agents, b)
 		requireArg(t, "Config.Agents", pawlriver.Configure(riverConfig(1), cfg))
 	}
 	requireArg(t, "", pawlriver.Configure(nil, one()))
@@ -51,7 +51,7 @@ func TestConfigureSaysWhatIsWrongAndChangesNothing(t *testing.T) {
 }
 
 func TestConfigureLeavesTheOtherJobsOfTheClientAlone(t *testing.T) {
-	cfg := pawlriver.Config{Pool: new(pgxpool.Pool), Agents: map[string]*agent.Agent{"writer": newAgent(t, nil)}}
+	cfg := pawlriver.Config{Pool: new(pgxpool.Pool), Agents: []*agent.Agent{newAgent(t, nil)}}
 	own := river.NewPeriodicJob(river.NeverSchedule(), nil, nil)
 	rc := riverConfig(3)
 	queues := rc.Queues

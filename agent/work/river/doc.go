@@ -4,8 +4,7 @@
 // completes it.
 //
 //	cfg := &river.Config{Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 50}}}
-//	agents := map[string]*agent.Agent{"writer": writer}
-//	err := pawlriver.Configure(cfg, pawlriver.Config{Pool: pool, Agents: agents})
+//	err := pawlriver.Configure(cfg, pawlriver.Config{Pool: pool, Agents: []*agent.Agent{writer}})
 //	…
 //	client, err := river.NewClient(riverpgxv5.New(pool), cfg)
 //

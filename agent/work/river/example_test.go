@@ -67,7 +67,7 @@ func start(ctx context.Context, pool *pgxpool.Pool, store journal.Store) (*river
 	cfg := &river.Config{Queues: map[string]river.QueueConfig{river.QueueDefault: {MaxWorkers: 50}}}
 	err = pawlriver.Configure(cfg, pawlriver.Config{
 		Pool:   pool,
-		Agents: map[string]*agent.Agent{"writer": writer},
+		Agents: []*agent.Agent{writer},
 		Ended: func(ctx context.Context, tx pgx.Tx, r *agent.Result) error {
 			_, err := tx.Exec(ctx, "UPDATE orders SET answer = $2 WHERE id = $1", r.Session, r.Text())
 			return err

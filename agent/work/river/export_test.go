@@ -9,7 +9,11 @@ import (
 // ConfigureWatch makes a client look for missing legs, and do none.
 func ConfigureWatch(rc *river.Config, cfg Config) error {
 	rc.Workers = river.NewWorkers()
-	w := &worker{cfg: cfg}
+	agents, err := cfg.check(&river.Config{Queues: map[string]river.QueueConfig{river.QueueDefault: {}}})
+	if err != nil {
+		return err
+	}
+	w := &worker{cfg: cfg, agents: agents, journal: cfg.Agents[0].Journal()}
 	river.AddWorker(rc.Workers, w) // a client inserts only jobs that it could do
 	return w.addWatch(rc)
 }

@@ -65,7 +65,7 @@ func (w *watcher) replaceDead(ctx context.Context, c *river.Client[pgx.Tx], befo
 			if err := json.Unmarshal(row.EncodedArgs, &job.Args); err != nil {
 				continue // it isn't ours
 			}
-			head, err := w.legs.cfg.journal().Head(ctx, job.Args.Session)
+			head, err := w.legs.journal.Head(ctx, job.Args.Session)
 			if err != nil && !errors.Is(err, journal.ErrNoSession) {
 				return err
 			}
@@ -97,7 +97,7 @@ func (w *watcher) replaceDead(ctx context.Context, c *river.Client[pgx.Tx], befo
 // in a long queue.
 func (w *watcher) queueDue(ctx context.Context, c *river.Client[pgx.Tx], before time.Time) error {
 	var all []due.Item
-	for it, err := range due.Sessions(ctx, w.legs.cfg.journal(), "") {
+	for it, err := range due.Sessions(ctx, w.legs.journal, "") {
 		if err != nil && it.Session == "" {
 			return fmt.Errorf("river: listing sessions that are due: %w", err)
 		}
@@ -108,34 +108,37 @@ func (w *watcher) queueDue(ctx context.Context, c *river.Client[pgx.Tx], before 
 	slices.SortFunc(all, func(x, y due.Item) int {
 		return cmp.Or(x.Since.Compare(y.Since), cmp.Compare(x.Session, y.Session))
 	})
-	names := make([]string, min(len(all), mostAtOnce))
-	for i := range names {
-		names[i] = all[i].Session
-	}
-	has, err := queued(ctx, c, names)
-	if err != nil {
-		return err
-	}
-	for _, name := range names {
-		if has[name] {
-			continue
+	added := 0
+	for some := range slices.Chunk(all, mostAtOnce) {
+		has, err := queued(ctx, c, some)
+		if err != nil {
+			return err
 		}
-		owner, err := w.legs.agentOf(ctx, name)
-		if err != nil || w.legs.cfg.Agents[owner] == nil {
-			continue // it can't be read, or belongs to others
-		}
-		if _, err := c.Insert(ctx, leg{Session: name, Agent: owner, Key: rand.Text()}, nil); err != nil {
-			return fmt.Errorf("river: queuing a leg of session %q: %w", name, err)
+		for _, it := range some {
+			if has[it.Session] {
+				continue
+			}
+			owner, err := w.legs.agentOf(ctx, it.Session)
+			if err != nil || w.legs.agents[owner] == nil {
+				continue // it can't be read, or belongs to others
+			}
+			_, err = c.Insert(ctx, leg{Session: it.Session, Agent: owner, Key: rand.Text()}, nil)
+			if err != nil {
+				return fmt.Errorf("river: queuing a leg of session %q: %w", it.Session, err)
+			}
+			if added++; added == mostAtOnce { // the others have their turn next time
+				return nil
+			}
 		}
 	}
 	return nil
 }
 
 // queued returns which of the sessions have a job that comes soon.
-func queued(ctx context.Context, c *river.Client[pgx.Tx], sessions []string) (map[string]bool, error) {
-	has := make(map[string]bool)
-	if len(sessions) == 0 {
-		return has, nil
+func queued(ctx context.Context, c *river.Client[pgx.Tx], some []due.Item) (map[string]bool, error) {
+	has, sessions := make(map[string]bool), make([]string, len(some))
+	for i, it := range some {
+		sessions[i] = it.Session
 	}
 	list, err := c.JobList(ctx, river.NewJobListParams().Kinds(legKind).First(10*mostAtOnce).
 		States(rivertype.JobStateAvailable, rivertype.JobStatePending, rivertype.JobStateRetryable,

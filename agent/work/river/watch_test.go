@@ -2,6 +2,7 @@ package river_test
 
 import (
 	"context"
+	"fmt"
 	"testing"
 	"time"
 
@@ -115,4 +116,18 @@ func TestALegIsMissingOnlyIfNobodyWorksOnIt(t *testing.T) {
 	w.exec(t, "DELETE FROM river_job WHERE kind = 'pawl.leg'")
 	w.await(t, 1, "SELECT count(*) FROM river_job WHERE args->>'session' = 'queued'")
 	require.Zero(t, w.count(t, looked+" AND errors IS NOT NULL"))
+}
+
+func TestManySessionsOfOthersKeepNoLegFromBeingFound(t *testing.T) {
+	t.Parallel()
+	w, store := newWorld(t), journal.NewMemory()
+	for i := range 1001 {
+		require.NoError(t, store.Append(t.Context(), journal.Append{Session: fmt.Sprint("other-", i),
+			Head: &journal.HeadUpdate{Status: string(agent.Running)}}))
+	}
+	a := w.agentFor(t, agent.Config{Journal: store})
+	_, err := a.Advance(t.Context(), agent.Input{Session: "s", Key: "k", Prompt: "go"}, agent.Leg{Steps: 1})
+	require.NoError(t, err)
+	w.watch(t, a)
+	w.await(t, 1, "SELECT count(*) FROM river_job WHERE args->>'session' = 's'")
 }

@@ -23,7 +23,9 @@ import (
 // A worker does jobs, each of which is one leg.
 type worker struct {
 	river.WorkerDefaults[leg]
-	cfg Config
+	cfg     Config
+	agents  map[string]*agent.Agent // by their names
+	journal journal.Store           // theirs
 }
 
 // Timeout returns when River ends the context of a job, at the latest.
@@ -81,10 +83,10 @@ func (w *worker) input(ctx context.Context, args *leg) (*agent.Agent, agent.Inpu
 	if err != nil {
 		return nil, in, err
 	}
-	a := w.cfg.Agents[name]
+	a := w.agents[name]
 	if a == nil { // another process may have it
 		return nil, in, fmt.Errorf("river: session %q: this process has no agent %q; it has %s", args.Session, name,
-			strings.Join(slices.Sorted(maps.Keys(w.cfg.Agents)), ", "))
+			strings.Join(slices.Sorted(maps.Keys(w.agents)), ", "))
 	}
 	args.Agent = name // the next job needn't look for it
 	return a, in, nil
@@ -92,12 +94,11 @@ func (w *worker) input(ctx context.Context, args *leg) (*agent.Agent, agent.Inpu
 
 // agentOf returns the name of the agent whose run is the newest of a session.
 func (w *worker) agentOf(ctx context.Context, session string) (string, error) {
-	store := w.cfg.journal()
-	head, err := store.Head(ctx, session)
+	head, err := w.journal.Head(ctx, session)
 	if err != nil {
 		return "", err
 	}
-	for rec, err := range store.Read(ctx, session, max(head.Seq, 1)-1) {
+	for rec, err := range w.journal.Read(ctx, session, max(head.Seq, 1)-1) {
 		if err != nil {
 			return "", err
 		}

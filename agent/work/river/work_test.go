@@ -197,7 +197,7 @@ func TestWakeFindsTheAgentOfASession(t *testing.T) {
 	w := newWorld(t)
 	cfg := w.config(w.agentFor(t, agent.Config{}))
 	b := w.agentFor(t, agent.Config{Name: "reader"})
-	cfg.Agents["reader"] = b
+	cfg.Agents = append(cfg.Agents, b)
 	c := w.start(t, cfg)
 	w.enqueue(t, c, "s")
 	err := pgx.BeginFunc(t.Context(), w.pool, func(tx pgx.Tx) error {

@@ -179,7 +179,7 @@ func (w *world) agent(cfg agent.Config, say func()) (*agent.Agent, error) {
 
 // config returns the Config of a client that drives an agent.
 func (w *world) config(a *agent.Agent) pawlriver.Config {
-	return pawlriver.Config{Pool: w.pool, Agents: map[string]*agent.Agent{"writer": a}, Watch: time.Second,
+	return pawlriver.Config{Pool: w.pool, Agents: []*agent.Agent{a}, Watch: time.Second,
 		Leg: agent.Leg{Steps: 2, Time: time.Second, Grace: time.Second}, Ended: w.ended}
 }
 

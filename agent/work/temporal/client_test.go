@@ -194,12 +194,14 @@ func TestDecidedMayBeRepeatedIfTheSignalFails(t *testing.T) {
 func TestRegisterNeedsNamesAndAgents(t *testing.T) {
 	a, err := agent.New(agent.Config{Name: "clerk", Provider: providertest.Script()})
 	require.NoError(t, err)
-	for _, agents := range []map[string]*agent.Agent{{"": a}, {"a": nil}, {"a": new(agent.Agent)}} {
+	nameless, err := agent.New(agent.Config{Provider: providertest.Script()})
+	require.NoError(t, err)
+	for _, agents := range [][]*agent.Agent{{nameless}, {nil}, {new(agent.Agent)}, {a, a}} {
 		var wrong *agent.ArgError
-		require.ErrorAs(t, Register(nil, agents), &wrong)
+		require.ErrorAs(t, Register(nil, agents...), &wrong)
 	}
 	var suite testsuite.WorkflowTestSuite
-	require.NoError(t, Register(suite.NewTestWorkflowEnvironment(), map[string]*agent.Agent{"clerk": a}))
+	require.NoError(t, Register(suite.NewTestWorkflowEnvironment(), a))
 }
 
 func TestOnlyErrorsThatNeverGoAwayEndAWorkflow(t *testing.T) {

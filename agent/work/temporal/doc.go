@@ -3,7 +3,7 @@
 //
 //	// a process that works
 //	w := worker.New(c, "agents", worker.Options{WorkerStopTimeout: 30 * time.Second}) // legs pause before that
-//	if err := temporal.Register(w, map[string]*agent.Agent{"writer": writer}); err != nil {
+//	if err := temporal.Register(w, writer); err != nil {
 //		return err // says what to do
 //	}
 //	return w.Run(worker.InterruptCh())

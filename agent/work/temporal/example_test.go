@@ -50,7 +50,7 @@ func Example() {
 	var suite testsuite.WorkflowTestSuite // for real, worker.New and client.Dial
 	suite.SetLogger(log.NewStructuredLogger(slog.New(slog.NewTextHandler(io.Discard, nil))))
 	env := suite.NewTestWorkflowEnvironment()
-	if err := temporal.Register(env, map[string]*agent.Agent{"writer": writer}); err != nil {
+	if err := temporal.Register(env, writer); err != nil {
 		stdlog.Fatal(err)
 	}
 

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"reflect"
 	"strings"
 	"sync"
@@ -16,7 +15,6 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -27,20 +25,28 @@ const (
 	mostText = 1000
 )
 
-// Register registers [Workflow] and its activity at a worker that has these agents, by the names in
-// their Configs. They need a journal that all workers reach. Agents may differ between workers: a
-// leg whose agent a worker doesn't have is tried again, until one has it.
+// Register registers [Workflow] and its activity at a worker that has these agents, each with a
+// name of its own. They need a journal that all workers reach. Agents may differ between workers: a
+// leg whose agent a worker doesn't have is tried again, until one has it. What is wrong with an
+// agent is an *[agent.ArgError].
 //
 // Set worker.Options.WorkerStopTimeout to the Grace of the legs (5 s by default) and some seconds
 // more, so that legs that are in progress when the worker stops can pause.
-func Register(r worker.Registry, agents map[string]*agent.Agent) error {
-	for name, a := range agents {
-		if name == "" || a.Journal() == nil {
-			return &agent.ArgError{Func: "temporal.Register", Field: fmt.Sprintf("agents[%q]", name),
-				Problem: "it has no name, or is nil or empty; make one with agent.New, and give its Config.Name here"}
+func Register(r worker.Registry, agents ...*agent.Agent) error {
+	l := make(legs)
+	for i, a := range agents {
+		problem := ""
+		switch name := a.Name(); {
+		case name == "":
+			problem = "it has no name, or is nil or empty; make one with agent.New and a Config.Name"
+		case l[name] != nil:
+			problem = fmt.Sprintf("another agent is named %q, too; give each a name of its own", name)
 		}
+		if problem != "" {
+			return &agent.ArgError{Func: "temporal.Register", Field: fmt.Sprintf("agents[%d]", i), Problem: problem}
+		}
+		l[a.Name()] = a
 	}
-	l := legs(maps.Clone(agents))
 	r.RegisterWorkflowWithOptions(Workflow, workflow.RegisterOptions{Name: workflowName})
 	r.RegisterActivityWithOptions(l.do, activity.RegisterOptions{Name: legName})
 	return nil
@@ -160,50 +166,26 @@ func progressed(session string, p agent.Progressed) progress {
 const look = 10 * time.Second
 
 // end ends a run, or has whoever drives it end it.
-//
-// A run that isn't in progress can't be canceled. So it is resumed, for which a pause is rejected
-// if it waits for one, and canceled at the first fact, before anything is called.
 func end(ctx context.Context, a *agent.Agent, r Run) (progress, error) {
 	s, in := a.Session(r.Session), agent.Input{Session: r.Session, Key: r.Key}
+	// A run that can go on is canceled at its first event, before anything is called.
 	cancel := sync.OnceFunc(func() { _ = s.Cancel(ctx) })
-	for range 3 {
+	for again := false; ; again = true {
 		p, err := a.Advance(ctx, in, agent.Leg{Grace: r.Grace, Event: func(agent.Event) { cancel() }})
 		if wrong, ok := errors.AsType[*agent.ArgError](err); ok && wrong.Field == "Input.Prompt" { // no such run
 			return progress{Ended: Ended{Session: r.Session, Status: agent.Stopped, Code: machine.CodeCanceled},
 				Next: agent.NextEnded}, nil
 		}
-		if _, ok := errors.AsType[*agent.DecisionError](err); ok { // somebody else has decided, or it has expired
-			in = agent.Input{Session: r.Session, Key: r.Key}
-			continue
-		}
 		if err != nil {
 			return progress{}, err
 		}
-		switch p.Next {
-		case agent.NextEnded:
-			return progressed(r.Session, p), nil
-		case agent.NextLater: // another process drives it
-			if err := s.Cancel(ctx); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
-				return progress{}, err
-			}
-			out := progressed(r.Session, p)
-			out.After = min(out.After, look)
+		out := progressed(r.Session, p)
+		out.After = min(out.After, look)
+		if p.Next == agent.NextEnded || again {
 			return out, nil
-		case agent.NextWait:
-			in = rejecting(r.Session, p.Result.Pending)
+		}
+		if err := s.Cancel(ctx); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+			return progress{}, err
 		}
 	}
-	return progress{Ended: Ended{Session: r.Session}, Next: agent.NextAgain}, nil
-}
-
-// rejecting returns an input that resumes a run by rejecting what it waits for.
-func rejecting(session string, pending []agent.Pause) agent.Input {
-	if len(pending) == 0 { // its host has paused it
-		return agent.Continue(session)
-	}
-	var decisions []agent.Decision
-	for i := range pending[:min(len(pending), journal.MaxCloses)] {
-		decisions = append(decisions, agent.Reject(pending[i].ID, "The run was canceled."))
-	}
-	return agent.Resume(session, decisions...)
 }
