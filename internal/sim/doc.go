@@ -3,7 +3,7 @@
 // A simulation is a random program over one store in memory, under the fake time of
 // testing/synctest: three processes, each an agent in a live.Hub, start runs with calls of every
 // kind of tool, decide, steer, cancel, stop, pause, resume, fork, undo, prune, delete and watch,
-// and have plans carried out. In half of the programs they also queue inputs, which workers of
+// and have plans carried out. In a third of the programs they also queue inputs, which workers of
 // these processes start and drive, and whose ends a receiver is told of that fails now and then. At
 // random moments processes die or are stopped politely, their store is slow, refuses, or answers
 // with an error after it has kept what it got, they stall past the end of their leases, their

@@ -168,11 +168,11 @@ func (g *generator) addPlans() {
 	}
 }
 
-// addQueue adds queued inputs to half of the programs, with what follows on them. It draws from
+// addQueue adds queued inputs to a third of the programs, with what follows on them. It draws from
 // numbers of its own.
 func (g *generator) addQueue() {
 	g.Rand = rand.New(rand.NewPCG(g.p.seed, 2))
-	if g.IntN(2) == 0 {
+	if g.IntN(3) > 0 {
 		return
 	}
 	var runs []op
