@@ -49,7 +49,7 @@ type Config struct {
 }
 
 // A Rule acts on runs that have been in a status, without any new fact, for longer than After by
-// the store's clock.
+// the store's clock. A queued run counts from the time at which it is due.
 type Rule struct {
 	// Status is that of the runs: agent.Queued, Running, Paused or Failed.
 	Status agent.Status

@@ -103,15 +103,21 @@ func (w *Worker) apply(ctx context.Context, rule int, at, began time.Time, done,
 		case h.Owner != "" && at.Before(h.Until) && r.Status != agent.Running:
 			continue // something is being done with it
 		}
+		since := h.Updated
+		if r.Status == agent.Queued && h.Due.After(since) { // it waits for a worker since then
+			if since = h.Due; since.After(at.Add(-r.After)) {
+				continue
+			}
+		}
 		s := seen{rule, h.Session, h.Seq}
 		if now[s] = true; done[s] {
 			continue
 		}
 		done[s] = true
-		stuck := Stuck{Session: h.Session, Status: agent.Status(h.Status), Since: h.Updated, Do: r.Do}
+		stuck := Stuck{Session: h.Session, Status: agent.Status(h.Status), Since: since, Do: r.Do}
 		stuck.Err = w.act(ctx, &h, r.Do)
 		w.cfg.Logger.WarnContext(ctx, "work: a run is in its status for too long", "session", h.Session, "status",
-			h.Status, "since", h.Updated, "do", r.Do, "error", stuck.Err)
+			h.Status, "since", since, "do", r.Do, "error", stuck.Err)
 		w.alert(ctx, r, stuck)
 	}
 	return nil

@@ -90,21 +90,24 @@ func TestARuleLeavesARunAloneThatHasSomethingInItsInbox(t *testing.T) {
 func TestARuleWarnsOncePerFact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, told := newWorld(t), new(alerts)
-		a := waiting(t, w.store)
+		a, gone := waiting(t, w.store), w.agent("gone") // no worker has the agent of the runs
 		panics := func(ctx context.Context, s work.Stuck) {
 			told.add(ctx, s)
 			panic("the pager is gone")
 		}
-		w.enqueue(a, "later", agent.Input{Labels: map[string]string{"tenant": "acme"}},
-			agent.QueueOptions{At: time.Now().Add(100 * time.Hour)})
-		w.enqueue(a, "other", agent.Input{}, agent.QueueOptions{At: time.Now().Add(100 * time.Hour)})
+		acme := agent.Input{Labels: map[string]string{"tenant": "acme"}}
+		w.enqueue(gone, "later", acme, agent.QueueOptions{At: w.began.Add(3 * time.Hour)})
+		w.enqueue(gone, "much later", acme, agent.QueueOptions{At: w.began.Add(100 * time.Hour)})
+		w.enqueue(gone, "other", agent.Input{}, agent.QueueOptions{})
 		w.run(work.Config{Agents: []*agent.Agent{a}, Poll: time.Minute,
 			Rules: []work.Rule{{Status: agent.Queued, After: time.Hour,
 				Label: journal.Label{Key: "tenant", Value: "acme"}, Do: work.Warn, Alert: panics}}})
+		w.pass(4*time.Hour - time.Minute)
+		require.Empty(t, told.list(), "what waits for its time isn't stuck")
 		w.pass(5 * time.Hour)
 		require.Len(t, told.list(), 1)
 		require.Equal(t, "later", told.list()[0].Session)
-		require.True(t, told.list()[0].Since.Equal(w.began))
+		require.True(t, told.list()[0].Since.Equal(w.began.Add(3*time.Hour)))
 	})
 }
 

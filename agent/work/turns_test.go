@@ -156,7 +156,7 @@ func TestARuleWarnsOnceAlsoIfTheCheckIsNotFinished(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w, told := newWorld(t), new(alerts)
 		w.store = &failing{Store: w.store, times: 9}
-		w.enqueue(w.agent("a"), "s", agent.Input{}, agent.QueueOptions{At: time.Now().Add(10 * time.Hour)})
+		w.enqueue(w.agent("gone"), "s", agent.Input{}, agent.QueueOptions{})
 		w.run(work.Config{Agents: []*agent.Agent{w.agent("a")}, Poll: time.Minute, Rules: []work.Rule{
 			{Status: agent.Queued, After: time.Minute, Do: work.Warn, Alert: told.add},
 			{Status: agent.Failed, After: time.Minute, Do: work.Warn}}})
