@@ -30,7 +30,8 @@ func (p *program) serve(ctx context.Context) (err error) {
 		return err
 	}
 	defer listener.Close() // the server has closed it, unless it didn't start
-	cfg := site.Config{Agent: p.agent, Ledger: p.ledger, Chaos: p.chaos, Auto: p.approve == "auto", Lease: p.lease}
+	cfg := site.Config{Agent: p.agent, Ledger: p.ledger, Queue: site.InJournal(p.agent),
+		Chaos: p.chaos, Auto: p.approve == "auto", Lease: p.lease}
 	var tasks sync.WaitGroup
 	failed := make(chan error, 1)
 	if p.workers == 0 {
@@ -56,12 +57,13 @@ func (p *program) serve(ctx context.Context) (err error) {
 			tasks.Go(func() { c.chaos(ctx, p.every) })
 		}
 	}
+	cfg.Wake = cfg.Worker.Wake
 	tasks.Go(func() {
 		p.feed(ctx, cfg.Worker)
 		stop()
 	})
 	if cfg.Auto {
-		tasks.Go(func() { p.edit(ctx, cfg.Worker) })
+		tasks.Go(func() { site.Edit(ctx, cfg, time.Duration(p.pace*float64(1500*time.Millisecond))) })
 	}
 	server := &http.Server{Handler: site.New(ctx, cfg), ReadHeaderTimeout: 10 * time.Second}
 	tasks.Go(func() {
@@ -100,7 +102,7 @@ func (p *program) sum(ctx context.Context) error {
 
 // add asks for a report.
 func (p *program) add(ctx context.Context, topic string) (session string, err error) {
-	return site.Enqueue(ctx, p.agent, p.ledger, topic, "")
+	return site.Enqueue(ctx, site.InJournal(p.agent), p.ledger, topic, "")
 }
 
 // feed asks for the reports of the flags, and with -chaos always for some more. With -for it

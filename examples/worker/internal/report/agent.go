@@ -68,6 +68,19 @@ func Expected(r *agent.Result) int {
 	return 8
 }
 
+// Ended records the end of a run, and whether all of its effects are there.
+func Ended(ctx context.Context, l *ledger.Ledger, r *agent.Result) error {
+	missing := 0
+	if r.Status == agent.Completed {
+		_, n, err := l.EffectsOf(ctx, r.Session)
+		if err != nil {
+			return err
+		}
+		missing = max(0, Expected(r)-n)
+	}
+	return l.End(ctx, r.Session, r.Start, string(r.Status), missing)
+}
+
 // A kit has what the tools and the model share.
 type kit struct{ Config }
 

@@ -43,7 +43,7 @@ func (s *server) api(mux *http.ServeMux) {
 	})
 	on(mux, "POST /runs/{id}/cancel", func(r *http.Request, _ none) (any, error) {
 		err := s.session(r).Cancel(r.Context())
-		s.Worker.Wake(r.PathValue("id"))
+		s.Wake(r.PathValue("id"))
 		return nil, err
 	})
 	on(mux, "POST /runs/{id}/retry", func(r *http.Request, _ none) (any, error) {
@@ -51,6 +51,7 @@ func (s *server) api(mux *http.ServeMux) {
 		if errors.Is(err, machine.ErrCannotRetry) {
 			return nil, problem(http.StatusConflict, serve.CodeIdle, reason(err))
 		}
+		s.Wake(r.PathValue("id"))
 		return nil, err
 	})
 	on(mux, "POST /runs/{id}/respond", s.respond)
@@ -133,14 +134,14 @@ type created struct {
 func (s *server) post(r *http.Request, in struct {
 	Topic string `json:"topic"`
 }) (any, error) {
-	session, err := Enqueue(r.Context(), s.Agent, s.Ledger, in.Topic, r.Header.Get("Idempotency-Key"))
+	session, err := Enqueue(r.Context(), s.Queue, s.Ledger, in.Topic, r.Header.Get("Idempotency-Key"))
 	if errors.Is(err, agent.ErrDuplicate) {
 		return created{session, http.StatusOK}, nil
 	}
 	if err != nil {
 		return nil, err
 	}
-	s.Worker.Wake(session)
+	s.Wake(session)
 	return created{session, http.StatusCreated}, nil
 }
 
@@ -166,7 +167,7 @@ func (s *server) respond(r *http.Request, in response) (any, error) {
 			fmt.Sprintf("the decision %q is unknown; give approve, reject or answer", in.Decision))
 	}
 	err := s.session(r).Decide(r.Context(), d.By("page"))
-	s.Worker.Wake(r.PathValue("id"))
+	s.Wake(r.PathValue("id"))
 	return nil, err
 }
 

@@ -33,9 +33,9 @@ func ExampleEnqueue() {
 		fmt.Println(err)
 		return
 	}
-	first, err := site.Enqueue(ctx, a, l, "tides", "request-1")
+	first, err := site.Enqueue(ctx, site.InJournal(a), l, "tides", "request-1")
 	fmt.Println(err)
-	again, err := site.Enqueue(ctx, a, l, "tides", "request-1")
+	again, err := site.Enqueue(ctx, site.InJournal(a), l, "tides", "request-1")
 	fmt.Println(first == again, errors.Is(err, agent.ErrDuplicate))
 	_, lost, open, err := site.Count(ctx, a, l)
 	fmt.Println(lost, "lost,", open, "open", err)

@@ -19,9 +19,19 @@ const prefix = "report-"
 // mostTopic is how many bytes a topic may have.
 const mostTopic = 200
 
+// A Queue takes inputs for workers.
+type Queue func(ctx context.Context, in agent.Input) error
+
+// InJournal is the queue of agent/work: the journal itself.
+func InJournal(a *agent.Agent) Queue {
+	return func(ctx context.Context, in agent.Input) error {
+		return a.Enqueue(ctx, in, agent.QueueOptions{Attempts: report.Attempts})
+	}
+}
+
 // Enqueue asks for a report, and returns its session. The same key gives the same session; for one
 // that was used before, the error is [agent.ErrDuplicate].
-func Enqueue(ctx context.Context, a *agent.Agent, l *ledger.Ledger, topic, key string) (session string, err error) {
+func Enqueue(ctx context.Context, q Queue, l *ledger.Ledger, topic, key string) (session string, err error) {
 	topic = strings.Join(strings.Fields(topic), " ")
 	if topic == "" || len(topic) > mostTopic {
 		return "", &agent.ArgError{Field: "topic", Problem: "give a topic of up to 200 bytes"}
@@ -31,8 +41,7 @@ func Enqueue(ctx context.Context, a *agent.Agent, l *ledger.Ledger, topic, key s
 		_, _ = rand.Read(id[:]) // it never fails
 	}
 	session = prefix + hex.EncodeToString(id[:4])
-	err = a.Enqueue(ctx, report.Input(session, topic, key), agent.QueueOptions{Attempts: report.Attempts})
-	if err != nil {
+	if err := q(ctx, report.Input(session, topic, key)); err != nil {
 		return session, err
 	}
 	return session, l.Accept(ctx, session, topic)

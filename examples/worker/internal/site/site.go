@@ -20,6 +20,8 @@ type Config struct {
 	Agent  *agent.Agent
 	Worker *work.Worker // counts and retries; it needn't run
 	Ledger *ledger.Ledger
+	Queue  Queue
+	Wake   func(session string)                        // something has to be done for the session
 	Kill   func(ctx context.Context, worker int) error // nil: workers can't be killed
 	Lease  time.Duration                               // how long the run of a killed worker is held
 	Chaos  bool                                        // workers are killed

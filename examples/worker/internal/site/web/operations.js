@@ -25,8 +25,8 @@ export class Operations {
     this.basis = h("p", { class: "muted small" });
     this.proof = h("section", { class: "proof", "aria-label": "What was repeated and lost" }, this.sign, h("div", {}, this.verdict, this.basis));
     this.numbers = Object.fromEntries(["queued", "running", "waiting", "failed"].map((k) => [k, h("dd", {}, "–")]));
-    this.rate = h("dd", {}, "–");
-    this.bars = h("div", { class: "bars", "aria-hidden": "true" }, Array.from({ length: 30 }, () => h("i")));
+    this.rate = h("span", {}, "–");
+    this.bars = h("span", { class: "bars", "aria-hidden": "true" }, Array.from({ length: 30 }, () => h("i")));
     this.list = h("ul", { class: "runs" });
     this.axis = h("div", { class: "axis", "aria-hidden": "true" });
     this.empty = h("div", { class: "empty", hidden: true }, icon("file", 28), h("p", {}, "No runs yet. Ask for a report:"), h("div", { class: "row center" }, topics.map((t) => button(t, () => this.ask(t)))));
@@ -36,7 +36,7 @@ export class Operations {
       this.proof,
       h("dl", { class: "numbers" },
         [["queued", "Queued"], ["running", "Running"], ["waiting", "Waiting for a decision"], ["failed", "Failed for good"]].map(([k, name]) => h("div", { class: k }, h("dt", {}, name), this.numbers[k])),
-        h("div", { class: "rate" }, h("div", {}, h("dt", {}, "Ended per minute"), this.rate), this.bars)),
+        h("div", { class: "rate" }, h("dt", {}, "Ended per minute"), h("dd", {}, this.rate, this.bars))),
       h("div", { class: "two" },
         panel("Runs", this.list, this.empty, this.axis, legend()),
         panel("Workers", this.workers)));
@@ -115,7 +115,7 @@ export class Operations {
 // legend explains the strips.
 function legend() {
   const item = (name, text, ...children) => h("li", {}, h("span", { class: `sample ${name}` }, children), text);
-  return h("ul", { class: "legend muted small" }, item("leg w0", "driven by worker 1, each in its color", "1"), item("kill", "killed", icon("cross", 10)), item("orphan", "held until the lease of the killed worker ends"), item("pause", "waits"));
+  return h("ul", { class: "legend muted small" }, item("leg w0", "driven by a worker, each in its color", "1"), item("kill", "killed", icon("cross", 10)), item("orphan", "held until the lease of the killed worker ends"), item("pause", "waits"));
 }
 
 // A Row is a run in the list.

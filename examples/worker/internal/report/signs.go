@@ -1,4 +1,4 @@
-package main
+package report
 
 import (
 	"context"
@@ -10,11 +10,11 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/worker/internal/ledger"
-	"github.com/pawlkit/pawl/examples/worker/internal/report"
 )
 
-// signs are what a worker tells the ledger about itself, for the page.
-type signs struct {
+// Signs are what a worker tells the ledger about itself, for the page. They are safe for concurrent
+// use.
+type Signs struct {
 	ledger *ledger.Ledger
 	worker int
 	log    *slog.Logger
@@ -24,18 +24,23 @@ type signs struct {
 	news    []*legSigns          // those that aren't over, or whose end the ledger doesn't know
 }
 
+// NewSigns returns the signs of a worker.
+func NewSigns(l *ledger.Ledger, worker int, log *slog.Logger) *Signs {
+	return &Signs{ledger: l, worker: worker, log: log, current: make(map[string]*legSigns)}
+}
+
 // A legSigns is a run that the worker drives, or did.
 type legSigns struct {
 	session string
 	since   time.Time
 	id      int // in the ledger; only flush uses it
 
-	over time.Time // guarded by signs.mu, as now
+	over time.Time // guarded by Signs.mu, as now
 	now  string    // what is being done
 }
 
-// event notes an event of a run.
-func (s *signs) event(session string, ev agent.Event) {
+// Event notes an event of a run.
+func (s *Signs) Event(session string, ev agent.Event) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	g := s.current[session]
@@ -54,7 +59,7 @@ func (s *signs) event(session string, ev agent.Event) {
 	case *agent.StepStarted:
 		g.now = "Thinking"
 	case *agent.ToolStarted:
-		g.now = report.StepName(ev.Call.Name)
+		g.now = StepName(ev.Call.Name)
 	case *agent.Progress:
 		if ev.Done > 0 {
 			g.now = fmt.Sprintf("%s, %.0f %%", ev.Text, 100*ev.Done)
@@ -62,8 +67,11 @@ func (s *signs) event(session string, ev agent.Event) {
 	}
 }
 
-// beat tells the ledger until ctx ends.
-func (s *signs) beat(ctx context.Context) {
+// beat is how often a worker says that it is alive, and what it does.
+const beat = 250 * time.Millisecond
+
+// Beat tells the ledger regularly until ctx ends, and then that the worker has stopped.
+func (s *Signs) Beat(ctx context.Context) {
 	tick := time.NewTicker(beat)
 	defer tick.Stop()
 	for {
@@ -71,13 +79,18 @@ func (s *signs) beat(ctx context.Context) {
 		case <-tick.C:
 			s.flush(context.WithoutCancel(ctx))
 		case <-ctx.Done():
+			ctx = context.WithoutCancel(ctx)
+			s.flush(ctx)
+			if err := s.ledger.Left(ctx, s.worker, ledger.Stopped); err != nil {
+				s.log.Error("worker: the ledger can't be written", "error", err)
+			}
 			return
 		}
 	}
 }
 
 // flush tells the ledger that the worker is alive, and what is new.
-func (s *signs) flush(ctx context.Context) {
+func (s *Signs) flush(ctx context.Context) {
 	s.mu.Lock()
 	news := slices.Clone(s.news)
 	states := make([]legSigns, len(news))
