@@ -17,8 +17,8 @@ import (
 const module = "github.com/pawlkit/pawl"
 
 // nested are the modules with dependencies of their own.
-var nested = []string{"agent/work/river", "agent/work/temporal", "internal/bench", "internal/browser", "internal/otlp",
-	"internal/tools", "provider/bedrock", "provider/vertex"}
+var nested = []string{"agent/work/river", "agent/work/temporal", "examples/worker/river", "internal/bench",
+	"internal/browser", "internal/otlp", "internal/tools", "provider/bedrock", "provider/vertex"}
 
 // A file is a text file of the repository.
 type file struct {
