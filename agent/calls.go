@@ -236,19 +236,25 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 
 // startCalls checks calls once more, also against what a person was shown, asks their breakers, and
 // appends that they start. Those that don't get a result instead, or are suspended again. The
-// breakers are asked before the append, so that a call that they refuse is never in doubt. With
-// quiet, no call starts if something is in the inbox, and it returns false.
+// breakers are asked before the append, so that a call that they refuse is never in doubt.
+//
+// With quiet, it returns false if no call starts, because something is in the inbox, or because
+// none may: nothing was appended then that looked into the inbox. Calls that may not start stay as
+// they are, to be checked again without quiet.
 func (w *workers) startCalls(quiet bool, calls ...*callRun) bool {
 	var ready []*callRun
 	for i, cr := range calls {
-		if refused := cr.set.registry.Recheck(w.ctx, &cr.call, w.agent.cfg.Policies); refused != nil {
+		refused := cr.set.registry.Recheck(w.ctx, &cr.call, w.agent.cfg.Policies)
+		switch {
+		case refused != nil && quiet:
+		case refused != nil:
 			cr.finishRefused(refused)
-		} else if w.asShown(cr) && w.askBreaker(cr, i > 0) {
+		case w.asShown(cr) && w.askBreaker(cr, quiet || i > 0):
 			ready = append(ready, cr)
 		}
 	}
 	if len(ready) == 0 {
-		return true
+		return !quiet
 	}
 	return !errors.Is(w.appendStarts(quiet, ready), journal.ErrInbox)
 }

@@ -169,9 +169,10 @@ func (cr *callRun) execute(ctx context.Context) (out tools.Outcome, unfinished *
 	return out, own.outcome
 }
 
-// cancelWork ends the work of a call that was started and has its result.
+// cancelWork ends the work of a call that was started and has its result, which is stored first.
 func (cr *callRun) cancelWork() {
 	if cr.w.agent.owners[cr.call.Name] != nil && (cr.again || cr.started) && !cr.w.Lost() && !cr.w.Yields() {
+		cr.w.Flush()
 		cr.w.cancelWork(cr.stored, "the call that it belongs to is over")
 	}
 }

@@ -308,3 +308,17 @@ func TestACallReadsItsStateWhileAnotherCallEmits(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{emit}}, providertest.Calls(calls...), say("Done."))
 	require.Equal(t, "Done.", run(t, a).Text())
 }
+
+func TestChecksOfCallsBesideEachOtherTakeTheirTimeBesideEachOther(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		slow := tools.Func[Number, string]{Spec: tools.Spec{Name: "slow", ParallelSafe: true},
+			Check: func(context.Context, Number) error { <-time.After(time.Second); return nil },
+			Run:   func(_ context.Context, in Number) (string, error) { done.add(in.N); return "", nil }}
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{slow}}, calls("slow", 1, 2, 3), say("Done."))
+		began := time.Now()
+		run(t, a)
+		require.Equal(t, 3, done.all())
+		require.Less(t, time.Since(began), 2*time.Second)
+	})
+}

@@ -74,11 +74,9 @@ func (w *workers) runTogether(calls []*callRun) {
 // startable returns how many of the calls are started before any of them runs. Functions of the
 // host that may take long are called beside other calls.
 func (w *workers) startable(calls []*callRun) int {
-	if len(calls) > 1 && !w.agent.quickCalls {
+	judges := func(cr *callRun) bool { return cr.d.Judges() }
+	if len(calls) > 1 && (!w.agent.quickCalls || slices.ContainsFunc(calls, judges)) {
 		return 0
-	}
-	if slices.ContainsFunc(calls, func(cr *callRun) bool { return cr.d.Judges() }) {
-		return 1
 	}
 	return min(len(calls), w.parallel())
 }
@@ -296,7 +294,7 @@ func (w *workers) abandonOverdue(b *batch) (next time.Duration, over bool) {
 	var given []*callRun
 	over = true
 	w.Lock()
-	for _, cr := range b.calls {
+	for i, cr := range b.calls {
 		left := time.Until(cr.overdue.Add(grace))
 		switch {
 		case cr.over || cr.abandoned:
@@ -307,7 +305,7 @@ func (w *workers) abandonOverdue(b *batch) (next time.Duration, over bool) {
 			if next == 0 || left < next {
 				next = left
 			}
-		case !cr.started: // no worker has taken it: all of them hang
+		case !cr.started || i >= b.next: // no worker has taken it: all of them hang
 			cr.over = true
 		default:
 			cr.abandoned = true

@@ -55,7 +55,9 @@ type Append struct {
 	// ones.
 	Taken []string
 	// Quiet has the append refused with [ErrInbox] if anything is in the inbox. A writer that
-	// appends so needn't look into the inbox before: if the append is stored, nothing was there.
+	// appends so needn't look into the inbox before: if the append is stored, nothing was there. A
+	// store that ignores Quiet has its sessions miss what is sent to them: a run would notice a
+	// decision, a message or a cancellation only when it waits or is about to complete.
 	Quiet bool
 }
 

@@ -41,6 +41,19 @@ func TestMetricsOfARun(t *testing.T) {
 	require.NotZero(t, r.sum("pawl.journal.append.duration"))
 }
 
+func TestAnAppendThatLooksIntoTheInboxHasntFailed(t *testing.T) {
+	r := newRig(t, telemetry.Config{})
+	store := r.tel.Store(journal.NewMemory())
+	quiet := journal.Append{Session: "s", Records: []journal.Record{{Kind: "k"}}, Quiet: true}
+	require.NoError(t, store.Append(t.Context(), quiet))
+	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "i", Kind: "k"}))
+	quiet.After = 1
+	quiet.Records[0].Kind = "l"
+	require.ErrorIs(t, store.Append(t.Context(), quiet), journal.ErrInbox)
+	require.Equal(t, 2.0, r.sum("pawl.journal.append.duration"))
+	require.Zero(t, r.sum("pawl.journal.append.duration", attribute.String("error.type", "append")))
+}
+
 // How long a person takes is known also if another process has asked.
 func TestHowLongAPersonTakes(t *testing.T) {
 	for name, another := range map[string]bool{"the same process": false, "another process": true} {

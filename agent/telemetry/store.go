@@ -2,6 +2,7 @@ package telemetry
 
 import (
 	"context"
+	"errors"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -48,7 +49,7 @@ func (s *measured) Append(ctx context.Context, a journal.Append) error {
 	begun := time.Now()
 	err := s.Store.Append(ctx, a)
 	attrs := []attribute.KeyValue{}
-	if err != nil {
+	if err != nil && !errors.Is(err, journal.ErrInbox) { // that is an answer
 		attrs = append(attrs, attribute.String(attrError, "append"))
 	}
 	s.t.meters.append.Record(ctx, time.Since(begun).Seconds(), metric.WithAttributes(attrs...))

@@ -160,7 +160,7 @@ func (l *Log) storeDeferred(items []string, quiet bool) error {
 	if l.changed {
 		app.Head = l.machine.Head()
 	}
-	if err := l.store(app); errors.Is(err, journal.ErrInbox) {
+	if err := l.store(app); quiet && errors.Is(err, journal.ErrInbox) {
 		return err
 	} else if err != nil {
 		l.rollback(0)

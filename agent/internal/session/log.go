@@ -98,11 +98,12 @@ func (l *Log) Lost() bool {
 	return l.err != nil
 }
 
-// Fail has every append from now on return err, if none has failed before.
+// Fail has every append from now on return err, if none has failed before. What was deferred is
+// stored first.
 func (l *Log) Fail(err error) {
 	l.Lock()
 	defer l.Unlock()
-	if l.err == nil {
+	if l.err == nil && l.FlushLocked() == nil {
 		l.err = err
 	}
 }
