@@ -112,6 +112,28 @@ func TestARunThatFailsIsTriedAgainWhereItFailed(t *testing.T) {
 	})
 }
 
+func TestARunThatFailsIsTriedAgainWhereverItsProcessDied(t *testing.T) {
+	for at, over := 1, false; !over; at++ {
+		for _, kept := range []bool{false, true} {
+			synctest.Test(t, func(t *testing.T) {
+				store := journal.NewMemory()
+				dying := &weak{Store: store, at: at, kept: kept, err: death, lasts: true}
+				enqueue(t, reopen(t, agent.Config{Journal: store}), agent.QueueOptions{Attempts: 2})
+				_, _ = reopen(t, agent.Config{Journal: dying}, failures(1)...).Advance(t.Context(), agent.Continue("s"),
+					agent.Leg{})
+				over = !dying.dead()
+				<-time.After(time.Minute) // the lease ends
+				a := reopen(t, agent.Config{Journal: store}, say("done"))
+				for p := advance(t, a, "s"); p.Next != agent.NextEnded; p = advance(t, a, "s") {
+					<-time.After(time.Until(p.At))
+				}
+				require.Equal(t, agent.Completed, statusOf(t, a, "s"), "append %d, kept: %t", at, kept)
+				requireSound(t, "s", facts(t, a, "s"))
+			})
+		}
+	}
+}
+
 func TestAFailureThatDoesNotPassIsNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := reopen(t, agent.Config{Journal: journal.NewMemory()}, providertest.Fail(fault.Permanent))

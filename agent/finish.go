@@ -238,7 +238,7 @@ const (
 // requeues reports whether a run that has failed is tried again, and when.
 func (l *sessionLog) requeues(reason error) (at time.Time, ok bool) {
 	r := l.Run()
-	if r.Status != Running || r.WhyNotRequeued() != "" || !fault.Retryable(fault.Of(reason)) {
+	if r.Status != Running || r.WhyNotRequeued() != "" {
 		return at, false
 	}
 	wait := min(firstDelay<<min(r.Queue.Tried, 20), longestDelay)

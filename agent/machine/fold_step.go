@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -114,6 +115,6 @@ func (f *StepFailed) apply(m *Machine, r *RunState) string {
 		m.s.Messages = append(m.s.Messages, f.Partial)
 	}
 	r.addUsage(f.Usage, f.Cost, f.Priced)
-	r.Stage, r.Calls, r.Closed = StageFailed, nil, 0
+	r.Stage, r.Calls, r.Closed, r.Passes = StageFailed, nil, 0, fault.Retryable(f.Class)
 	return ""
 }

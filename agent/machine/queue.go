@@ -63,8 +63,7 @@ func (r *RunState) requeue(f *RunEnded) (problem string) {
 	if q.Tried++; r.Status == Failed {
 		q.Tried, q.Retries = 0, q.Retries+1
 	}
-	q.At = normalTime(f.At)
-	r.Queue, r.Stage, r.Final = &q, StageReady, ""
+	q.At, r.Queue, r.Stage, r.Final = normalTime(f.At), &q, StageReady, ""
 	return ""
 }
 
@@ -79,8 +78,8 @@ func (r *RunState) WhyNotRequeued() string {
 		return "it has failed after its last answer; ask anew"
 	case r.Status == Failed && r.Queue.Retries >= MaxRetries:
 		return "it was retried 3 times; ask anew"
-	case r.Status == Running && r.Queue.Tried+1 >= r.Queue.Attempts:
-		return "it has no attempt left"
+	case r.Status == Running && (!r.Passes || r.Queue.Tried+1 >= r.Queue.Attempts):
+		return "it has no attempt left, or has failed for a reason that doesn't pass"
 	}
 	return ""
 }

@@ -114,12 +114,13 @@ type RunState struct {
 // Counts are what a run has counted for its limits. Those of a run that continues the work of
 // another include that run's.
 type Counts struct {
-	Lost          int `json:"lost,omitempty"`           // model calls that were lost in a crash and made again
-	SentBack      int `json:"sent_back,omitempty"`      // how often hooks sent the run back
-	Corrected     int `json:"corrected,omitempty"`      // how often a structured answer was sent back
-	Failures      int `json:"failures,omitempty"`       // tool calls that failed, in a row
-	SubagentCalls int `json:"subagent_calls,omitempty"` // model calls of subagents and tools
-	Closed        int `json:"closed,omitempty"`         // calls of the newest reply that have their results
+	Lost          int  `json:"lost,omitempty"`           // model calls that were lost in a crash and made again
+	SentBack      int  `json:"sent_back,omitempty"`      // how often hooks sent the run back
+	Corrected     int  `json:"corrected,omitempty"`      // how often a structured answer was sent back
+	Failures      int  `json:"failures,omitempty"`       // tool calls that failed, in a row
+	SubagentCalls int  `json:"subagent_calls,omitempty"` // model calls of subagents and tools
+	Closed        int  `json:"closed,omitempty"`         // calls of the newest reply that have their results
+	Passes        bool `json:"passes,omitempty"`         // the newest model call that failed may succeed later
 }
 
 // A DirectRun is a run that makes one call without a model.
