@@ -59,7 +59,7 @@ func (c *crew) keep(ctx context.Context, n int) {
 func (c *crew) one(ctx context.Context) error {
 	p := c.p
 	cmd := itself(context.WithoutCancel(ctx), driveCommand, "-db", p.db, "-postgres", p.dsn,
-		"-lease", p.lease.String(), fmt.Sprint("-v=", p.verbose), "-pace", strconv.FormatFloat(p.pace, 'g', -1, 64))
+		"-lease", p.lease.String(), "-pace", strconv.FormatFloat(p.pace, 'g', -1, 64))
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err == nil {
@@ -85,19 +85,17 @@ func (c *crew) one(ctx context.Context) error {
 
 // kill ends the process of a worker at once, without a chance to clean up.
 func (c *crew) kill(ctx context.Context, id int) error {
-	workers, err := c.p.ledger.Workers(ctx, time.Minute)
+	pid, err := c.p.ledger.PID(ctx, id)
 	if err != nil {
 		return err
 	}
-	for _, w := range workers {
-		c.mu.Lock()
-		process := c.all[w.PID]
-		c.mu.Unlock()
-		if w.ID == id && w.How == "" && process != nil {
-			return process.Kill()
-		}
+	c.mu.Lock()
+	process := c.all[pid]
+	c.mu.Unlock()
+	if process == nil {
+		return fmt.Errorf("worker %d isn't one of these processes, or has ended", id)
 	}
-	return fmt.Errorf("worker %d isn't one of these processes, or has ended", id)
+	return process.Kill()
 }
 
 // chaos kills a worker at random moments, preferably one that drives runs.

@@ -30,7 +30,6 @@ type options struct {
 	chaos                  bool
 	every, limit, lease    time.Duration
 	pace                   float64
-	verbose                bool
 }
 
 // driveCommand is the command of a worker process, which the program starts itself.
@@ -70,7 +69,6 @@ func parse(args []string, stderr io.Writer) (o options, rest []string, err error
 	flags.IntVar(&o.runs, "runs", 0, "how many reports to ask for at the start")
 	flags.DurationVar(&o.lease, "lease", 4*time.Second, "how long the run of a killed worker is held")
 	flags.Float64Var(&o.pace, "pace", 1, "multiplies how long the steps take")
-	flags.BoolVar(&o.verbose, "v", false, "log what the agent does")
 	for len(args) > 0 {
 		if err := flags.Parse(args); err != nil {
 			return o, nil, err
@@ -98,11 +96,11 @@ func parse(args []string, stderr io.Writer) (o options, rest []string, err error
 	}
 	if o.db == "" {
 		cache, err := os.UserCacheDir()
+		if err == nil {
+			err = os.MkdirAll(cache, 0o700)
+		}
 		if err != nil {
 			return o, nil, fmt.Errorf("there is no cache folder; name a file with -db: %w", err)
-		}
-		if err := os.MkdirAll(cache, 0o700); err != nil {
-			return o, nil, err
 		}
 		o.db = filepath.Join(cache, "pawl-worker.db")
 	}
@@ -158,11 +156,7 @@ func (p *program) open(ctx context.Context) (err error) {
 }
 
 func (p *program) newAgent(worker int) (*agent.Agent, error) {
-	cfg := report.Config{Journal: p.store, Ledger: p.ledger, Worker: worker, Pace: p.pace, Lease: p.lease}
-	if p.verbose {
-		cfg.Logger = p.log
-	}
-	return report.New(cfg)
+	return report.New(report.Config{Journal: p.store, Ledger: p.ledger, Worker: worker, Pace: p.pace, Lease: p.lease})
 }
 
 func (p *program) close() error { return errors.Join(p.store.Close(), p.ledger.Close()) }

@@ -33,7 +33,6 @@ func (p *program) serve(ctx context.Context) (err error) {
 	cfg := site.Config{Agent: p.agent, Ledger: p.ledger, Queue: site.InJournal(p.agent),
 		Chaos: p.chaos, Auto: p.approve == "auto", Lease: p.lease}
 	var tasks sync.WaitGroup
-	failed := make(chan error, 1)
 	if p.workers == 0 {
 		w, s, err := p.newWorker(ctx)
 		if err != nil {
@@ -42,8 +41,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 		cfg.Worker = w
 		tasks.Go(func() {
 			if err := p.drive(ctx, w, s); err != nil {
-				failed <- err
-				stop()
+				p.log.Error("this process drives no runs", "error", err)
 			}
 		})
 	} else {
@@ -80,11 +78,6 @@ func (p *program) serve(ctx context.Context) (err error) {
 	tasks.Wait()
 	if errors.Is(err, http.ErrServerClosed) {
 		err = nil
-	}
-	select {
-	case e := <-failed:
-		err = errors.Join(err, e)
-	default:
 	}
 	return errors.Join(err, p.sum(context.WithoutCancel(ctx)))
 }

@@ -86,13 +86,8 @@ func (l *Ledger) Artifact(ctx context.Context, session, name string) (string, er
 
 // EffectsOf returns how many effects a run has had, and of how many calls.
 func (l *Ledger) EffectsOf(ctx context.Context, session string) (effects, calls int, err error) {
-	err = sqlitefile.Retry(ctx, busy, func() error {
-		return l.db.QueryRowContext(ctx, "SELECT count(*), count(DISTINCT call) FROM effects WHERE session = ?", session).
-			Scan(&effects, &calls)
-	})
-	if err != nil {
-		err = fmt.Errorf("ledger: %w", err)
-	}
+	err = l.row(ctx, []any{&effects, &calls}, "SELECT count(*), count(DISTINCT call) FROM effects WHERE session = ?",
+		session)
 	return effects, calls, err
 }
 
@@ -138,15 +133,10 @@ type Totals struct {
 
 // Totals counts.
 func (l *Ledger) Totals(ctx context.Context) (t Totals, err error) {
-	err = sqlitefile.Retry(ctx, busy, func() error {
-		return l.db.QueryRowContext(ctx, `SELECT (SELECT count(*) FROM ends), (SELECT count(*) FROM effects),
-			(SELECT coalesce(sum(attempts), 0) FROM calls),
-			(SELECT count(*) FROM (SELECT 1 FROM effects GROUP BY call HAVING count(*) > 1)),
-			(SELECT coalesce(sum(missing), 0) FROM ends), (SELECT count(*) FROM workers WHERE how = 'killed')`).
-			Scan(&t.Ended, &t.Effects, &t.Attempts, &t.Repeated, &t.Missing, &t.Kills)
-	})
-	if err != nil {
-		err = fmt.Errorf("ledger: %w", err)
-	}
+	err = l.row(ctx, []any{&t.Ended, &t.Effects, &t.Attempts, &t.Repeated, &t.Missing, &t.Kills}, `SELECT
+		(SELECT count(*) FROM ends), (SELECT count(*) FROM effects),
+		(SELECT coalesce(sum(attempts), 0) FROM calls),
+		(SELECT count(*) FROM (SELECT 1 FROM effects GROUP BY call HAVING count(*) > 1)),
+		(SELECT coalesce(sum(missing), 0) FROM ends), (SELECT count(*) FROM workers WHERE how = 'killed')`)
 	return t, err
 }

@@ -3,6 +3,7 @@ package ledger
 import (
 	"context"
 	"database/sql"
+	_ "embed" // schema.sql
 	"errors"
 	"fmt"
 	"time"
@@ -10,26 +11,8 @@ import (
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
 
-const schema = `
-CREATE TABLE IF NOT EXISTS runs (session TEXT PRIMARY KEY, topic TEXT NOT NULL, at INTEGER NOT NULL,
-	ended INTEGER NOT NULL DEFAULT 0);
-CREATE TABLE IF NOT EXISTS ends (session TEXT, start INTEGER, status TEXT NOT NULL, missing INTEGER NOT NULL,
-	at INTEGER NOT NULL, PRIMARY KEY (session, start)) WITHOUT ROWID;
-CREATE INDEX IF NOT EXISTS ends_at ON ends (at);
-CREATE TABLE IF NOT EXISTS calls (call TEXT PRIMARY KEY, session TEXT NOT NULL, tool TEXT NOT NULL,
-	attempts INTEGER NOT NULL, fence INTEGER NOT NULL) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS effects (call TEXT NOT NULL, attempt INTEGER NOT NULL, session TEXT NOT NULL,
-	tool TEXT NOT NULL, worker INTEGER NOT NULL, at INTEGER NOT NULL);
-CREATE INDEX IF NOT EXISTS effects_call ON effects (call);
-CREATE INDEX IF NOT EXISTS effects_session ON effects (session);
-CREATE TABLE IF NOT EXISTS artifacts (session TEXT, name TEXT, data TEXT NOT NULL,
-	PRIMARY KEY (session, name)) WITHOUT ROWID;
-CREATE TABLE IF NOT EXISTS workers (id INTEGER PRIMARY KEY AUTOINCREMENT, pid INTEGER NOT NULL,
-	started INTEGER NOT NULL, seen INTEGER NOT NULL, how TEXT NOT NULL DEFAULT '');
-CREATE TABLE IF NOT EXISTS legs (id INTEGER PRIMARY KEY AUTOINCREMENT, session TEXT NOT NULL, worker INTEGER NOT NULL,
-	started INTEGER NOT NULL, seen INTEGER NOT NULL, ended INTEGER NOT NULL DEFAULT 0, now TEXT NOT NULL DEFAULT '');
-CREATE INDEX IF NOT EXISTS legs_session ON legs (session);
-CREATE INDEX IF NOT EXISTS legs_worker ON legs (worker);`
+//go:embed schema.sql
+var schema string
 
 // busy is how long a statement waits for other processes that write.
 const busy = 15 * time.Second
@@ -75,13 +58,19 @@ func (l *Ledger) exec(ctx context.Context, text string, args ...any) error {
 	return nil
 }
 
+// row reads the columns of the first row; it leaves into as it is if there is none.
+func (l *Ledger) row(ctx context.Context, into []any, text string, args ...any) error {
+	err := sqlitefile.Retry(ctx, busy, func() error { return l.db.QueryRowContext(ctx, text, args...).Scan(into...) })
+	if err != nil && !errors.Is(err, sql.ErrNoRows) {
+		return fmt.Errorf("ledger: %w", err)
+	}
+	return nil
+}
+
 // value returns the first column of the first row, or the zero value if there is none.
 func value[T any](ctx context.Context, l *Ledger, text string, args ...any) (v T, err error) {
-	err = sqlitefile.Retry(ctx, busy, func() error { return l.db.QueryRowContext(ctx, text, args...).Scan(&v) })
-	if err != nil && !errors.Is(err, sql.ErrNoRows) {
-		return v, fmt.Errorf("ledger: %w", err)
-	}
-	return v, nil
+	err = l.row(ctx, []any{&v}, text, args...)
+	return v, err
 }
 
 // list returns what scan makes of each row.

@@ -84,6 +84,11 @@ func (l *Ledger) Workers(ctx context.Context, since time.Duration) ([]Worker, er
 	}, "SELECT id, pid, started, seen, how FROM workers WHERE seen > ? ORDER BY id", now()-since.Milliseconds())
 }
 
+// PID returns the process of a worker; 0 if it has ended.
+func (l *Ledger) PID(ctx context.Context, worker int) (int, error) {
+	return value[int](ctx, l, "SELECT pid FROM workers WHERE id = ? AND how = ''", worker)
+}
+
 // Busy returns the workers that drive a run.
 func (l *Ledger) Busy(ctx context.Context) ([]int, error) {
 	return list(ctx, l, func(r *sql.Rows) (id int, err error) { return id, r.Scan(&id) },

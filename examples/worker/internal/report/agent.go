@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"hash/fnv"
-	"log/slog"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -24,7 +23,6 @@ type Config struct {
 	Worker  int           // whose process this is; 0: one that drives no runs
 	Pace    float64       // multiplies how long calls take; 0: they take no time
 	Lease   time.Duration // see agent.Config
-	Logger  *slog.Logger
 }
 
 // labelReport is the label with the session of the report, which subagents' calls have, too.
@@ -52,7 +50,6 @@ func New(cfg Config) (*agent.Agent, error) {
 		return nil, err
 	}
 	return agent.New(agent.Config{Name: Name, Provider: model, Journal: cfg.Journal, Lease: cfg.Lease,
-		Logger:       cfg.Logger,
 		Instructions: "Write the report that is asked for. Have it approved before others see it.",
 		Tools: []tools.Tool{k.outline(), agent.AsTool(researcher, tools.Spec{Name: toolResearch, ParallelSafe: true,
 			Description: "Finds out what is known about a question."}),

@@ -33,8 +33,7 @@ func findings(query string) string {
 			fmt.Sprintf("In %d of a hundred places it is a matter of every day.", share),
 			fmt.Sprintf("The share has grown to %d %%.", share)),
 		pick(query+"b", fmt.Sprintf("It was tried in %d towns, and most of them kept it.", towns),
-			fmt.Sprintf("%d studies come to the same result.", towns),
-			fmt.Sprintf("The figures of %d years point the same way.", towns)),
+			fmt.Sprintf("%d studies come to the same result.", towns)),
 		pick(query+"c", "the yearbook", "a survey of readers", "the city archive", "three interviews"))
 }
 
@@ -69,11 +68,9 @@ func textOf(in draftInput) text {
 	return t
 }
 
-var topics = []string{"lighthouses", "bread and how it rises", "night trains", "urban beekeeping", "tides",
-	"the return of letters", "bicycle bridges", "paper maps", "school gardens", "sea walls", "mountain huts",
-	"fishing quotas", "public clocks", "salt marshes", "tram lines", "old orchards", "river swimming",
-	"weather stations",
-	"street markets", "printing presses", "canal boats", "libraries of things", "stargazing", "ferry timetables"}
+var topics = strings.Split("lighthouses, bread and how it rises, night trains, urban beekeeping, tides, sea walls, "+
+	"the return of letters, bicycle bridges, paper maps, school gardens, mountain huts, fishing quotas, public clocks, "+
+	"salt marshes, tram lines, old orchards, river swimming, weather stations, street markets, canal boats", ", ")
 
-// Topic returns the topic with a number. There are 24, then they come again.
+// Topic returns the topic with a number. There are 20, then they come again.
 func Topic(n int) string { return topics[n%len(topics)] }

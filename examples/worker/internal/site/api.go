@@ -49,7 +49,7 @@ func (s *server) api(mux *http.ServeMux) {
 	on(mux, "POST /runs/{id}/retry", func(r *http.Request, _ none) (any, error) {
 		err := s.Worker.Retry(r.Context(), r.PathValue("id"))
 		if errors.Is(err, machine.ErrCannotRetry) {
-			return nil, problem(http.StatusConflict, serve.CodeIdle, reason(err))
+			return nil, problem(http.StatusConflict, serve.CodeIdle, err.Error())
 		}
 		s.Wake(r.PathValue("id"))
 		return nil, err
@@ -90,7 +90,6 @@ func on[In any](mux *http.ServeMux, pattern string, fn func(r *http.Request, in 
 		case out == nil:
 			w.WriteHeader(http.StatusNoContent)
 		case ok:
-			w.Header().Set("Location", "/runs/"+made.ID)
 			answer(w, made.status, made)
 		default:
 			answer(w, http.StatusOK, out)
@@ -169,12 +168,4 @@ func (s *server) respond(r *http.Request, in response) (any, error) {
 	err := s.session(r).Decide(r.Context(), d.By("page"))
 	s.Wake(r.PathValue("id"))
 	return nil, err
-}
-
-// reason returns what a *[agent.SessionError] says, for people.
-func reason(err error) string {
-	if e, ok := errors.AsType[*agent.SessionError](err); ok && e.Problem != "" {
-		return e.Problem
-	}
-	return err.Error()
 }

@@ -1,27 +1,28 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/examples/worker/internal/report"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // A detail is all that the page of a run shows.
 type detail struct {
 	runView
-	Reason   string      `json:"reason,omitempty"`
-	Steps    []stepView  `json:"steps"`
-	Pauses   []pauseView `json:"pauses"`
-	Facts    []factView  `json:"facts"`
-	Report   bool        `json:"report"` // it can be read
-	Effects  int         `json:"effects"`
-	Calls    int         `json:"calls"` // that have had them
-	CanRetry bool        `json:"canRetry"`
+	Reason   string            `json:"reason,omitempty"`
+	Steps    []stepView        `json:"steps"`
+	Pauses   []pauseView       `json:"pauses"`
+	Facts    []json.RawMessage `json:"facts"`
+	Report   bool              `json:"report"` // it can be read
+	Effects  int               `json:"effects"`
+	Calls    int               `json:"calls"` // that have had them
+	CanRetry bool              `json:"canRetry"`
 }
 
 // A stepView is a step of a report.
@@ -46,14 +47,6 @@ type pauseView struct {
 	Happened bool `json:"happened,omitempty"`
 }
 
-type factView struct {
-	Seq  uint64          `json:"seq"`
-	Time int64           `json:"time"`
-	Text string          `json:"text"`
-	Kind string          `json:"kind"`
-	JSON json.RawMessage `json:"json"`
-}
-
 // run returns all about a run.
 func (s *server) run(ctx context.Context, id string) (any, error) {
 	session := s.Agent.Session(id)
@@ -69,7 +62,7 @@ func (s *server) run(ctx context.Context, id string) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	d := detail{runView: viewOf(&info), Pauses: []pauseView{}, Facts: make([]factView, 0, len(facts))}
+	d := detail{runView: viewOf(&info), Pauses: []pauseView{}, Facts: make([]json.RawMessage, len(facts))}
 	if r := m.State().Run; r != nil {
 		d.Reason, d.CanRetry = m.LastResult().Reason, info.Status == agent.Failed && r.WhyNotRequeued() == ""
 		for _, p := range r.Pending() {
@@ -82,13 +75,9 @@ func (s *server) run(ctx context.Context, id string) (any, error) {
 			d.Pauses = append(d.Pauses, v)
 		}
 	}
-	for _, f := range facts {
+	for i, f := range facts {
 		raw, failed := agent.MarshalEvent(f)
-		err = errors.Join(err, failed)
-		var form struct{ Kind string }
-		_ = json.Unmarshal(raw, &form)
-		m := f.Envelope()
-		d.Facts = append(d.Facts, factView{m.Seq, m.Time.UnixMilli(), describe(f), form.Kind, raw})
+		d.Facts[i], err = raw, errors.Join(err, failed)
 	}
 	d.Steps = stepsOf(facts)
 	legs, failed := s.Ledger.Legs(ctx, id)
@@ -102,108 +91,43 @@ func (s *server) run(ctx context.Context, id string) (any, error) {
 
 // stepsOf returns how far a report is.
 func stepsOf(facts []agent.Fact) []stepView {
-	steps, index := make([]stepView, len(report.Steps)), make(map[string]int)
+	steps, byTool := make([]stepView, len(report.Steps)), make(map[string]*stepView)
 	for i, s := range report.Steps {
-		steps[i].Name, index[s[0]] = s[1], i
+		steps[i].Name, byTool[s[0]] = s[1], &steps[i]
 	}
-	open := make(map[string]bool)
+	known := make(map[string]bool) // calls
+	count := func(call *provider.ToolCall, state string) *stepView {
+		s := byTool[call.Name]
+		if s == nil {
+			s = new(stepView) // of a tool that is no step
+		}
+		if !known[call.ID] {
+			s.Of++
+		}
+		s.State, known[call.ID] = state, true
+		return s
+	}
 	for _, f := range facts {
 		at := f.Envelope().Time.UnixMilli()
 		switch f := f.(type) {
 		case *agent.ToolStarted:
-			i, ok := index[f.Call.Name]
-			if !ok {
-				continue
-			}
-			s := &steps[i]
-			if s.began == 0 {
-				s.began = at
-			}
-			if !open[f.Call.ID] && s.State != "waiting" {
-				s.Of++
-			}
-			s.State, open[f.Call.ID] = "running", true
+			s := count(f.Call, "running")
+			s.began = cmp.Or(s.began, at)
 			s.Tries++
 		case *agent.Suspended:
-			if i, ok := index[f.Pause.Call.Name]; ok {
-				if steps[i].State == "" {
-					steps[i].Of++
-				}
-				steps[i].State = "waiting"
-			}
+			count(&f.Pause.Call, "waiting")
 		case *agent.ToolFinished:
-			i, ok := index[f.Call.Name]
-			if !ok {
-				continue
-			}
-			s := &steps[i]
-			if f.Attempts > 1 {
-				s.Tries += f.Attempts - 1
-			}
-			s.State = "failed"
+			s := count(f.Call, "failed")
 			if f.Result.Status.Good() {
 				s.Done++
+				s.State = "running"
+			}
+			if s.Done == s.Of {
 				s.State = "done"
-				if s.Done < s.Of {
-					s.State = "running"
-				}
 			}
-			s.Took = at - s.began
-			if s.began == 0 {
-				s.Took = 0
-			}
+			s.Tries += max(0, f.Attempts-1)
+			s.Took = at - cmp.Or(s.began, at)
 		}
 	}
 	return steps
-}
-
-// describe says what has happened, in a line.
-func describe(f agent.Fact) string {
-	switch f := f.(type) {
-	case *agent.RunStarted:
-		return "Asked: " + f.Message.Text()
-	case *agent.StepStarted:
-		return fmt.Sprintf("Model call %d", f.Envelope().Step)
-	case *agent.Replied:
-		if calls := f.Message.Calls(); len(calls) > 0 {
-			return fmt.Sprintf("The model asks for %s", namesOf(len(calls), calls[0].Name))
-		}
-		return "The model says: " + f.Message.Text()
-	case *machine.StepFailed:
-		return "The model call failed: " + f.Error
-	case *agent.ToolStarted:
-		return "Started " + f.Call.Name
-	case *agent.ToolFinished:
-		text := fmt.Sprintf("%s: %s", f.Call.Name, f.Result.Status)
-		if f.Attempts > 1 {
-			text += fmt.Sprintf(" at attempt %d", f.Attempts)
-		}
-		return text
-	case *agent.Suspended:
-		if f.Pause.Kind == agent.PauseInDoubt {
-			return "It isn't known whether this has happened: " + f.Pause.Title
-		}
-		return "Asks for approval: " + f.Pause.Title
-	case *machine.Decided:
-		return "Decided: " + string(f.Decision.Kind)
-	case *machine.Continued:
-		return "A worker goes on"
-	case *machine.TitleChanged:
-		return "Title: " + f.Title
-	case *machine.Delivered:
-		return "The end was delivered"
-	case *agent.RunEnded:
-		if f.Reason != "" {
-			return fmt.Sprintf("%s: %s", f.Status, f.Reason)
-		}
-		return "The run is " + string(f.Status)
-	}
-	return ""
-}
-
-func namesOf(n int, name string) string {
-	if n > 1 {
-		return fmt.Sprintf("%d calls of %s", n, name)
-	}
-	return name
 }

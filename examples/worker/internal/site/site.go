@@ -52,24 +52,25 @@ func New(ctx context.Context, cfg Config) http.Handler {
 	mux.HandleFunc("GET /reports/{id}", s.report)
 
 	files, _ := fs.Sub(web, "web") // the name is valid
-	pages := http.NewServeMux()
-	pages.Handle("GET /page/", page.Assets())
-	pages.Handle("GET /app/{file}", http.StripPrefix("/app/", http.FileServerFS(files)))
+	mux.Handle("GET /page/", secure(page.Assets()))
+	mux.Handle("GET /app/{file}", secure(http.StripPrefix("/app/", http.FileServerFS(files))))
 	for _, path := range []string{"/{$}", "/show/{id}", "/dead"} {
-		pages.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {
+		mux.Handle("GET "+path, secure(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 			http.ServeFileFS(w, r, files, "page.html")
-		})
-	}
-	for _, path := range []string{"/page/", "/app/", "/{$}", "/show/", "/dead"} {
-		mux.HandleFunc(path, func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Security-Policy", contentSecurity)
-			w.Header().Set("Referrer-Policy", "no-referrer")
-			w.Header().Set("X-Content-Type-Options", "nosniff")
-			w.Header().Set("Cache-Control", "no-cache")
-			pages.ServeHTTP(w, r)
-		})
+		})))
 	}
 	return serve.Local{}.Handler(mux)
+}
+
+// secure adds the headers of pages.
+func secure(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", contentSecurity)
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-cache")
+		next.ServeHTTP(w, r)
+	})
 }
 
 // report serves the page that a run has made, which may neither load nor run anything.
@@ -83,7 +84,7 @@ func (s *server) report(w http.ResponseWriter, r *http.Request) {
 		problem(http.StatusNotFound, serve.CodeUnknown, "there is no such report, or it isn't written yet").ServeHTTP(w, r)
 		return
 	}
-	w.Header().Set("Content-Security-Policy", report.Security)
+	w.Header().Set("Content-Security-Policy", report.Security(text))
 	w.Header().Set("Content-Type", "text/html; charset=utf-8")
 	w.Header().Set("Cache-Control", "no-cache")
 	_, _ = w.Write([]byte(text)) // the client may have gone

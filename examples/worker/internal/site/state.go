@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/agent/work"
 	"github.com/pawlkit/pawl/examples/worker/internal/ledger"
 )
 
@@ -64,10 +65,7 @@ type doing struct {
 // operations is what the first page shows.
 type operations struct {
 	Now     int64         `json:"now"`
-	Queued  int           `json:"queued"`
-	Running int           `json:"running"`
-	Waiting int           `json:"waiting"`
-	Failed  int           `json:"failed"`
+	Counts  work.Counts   `json:"counts"`
 	Rates   []int         `json:"rates"` // runs that have ended, in 30 times 2 s
 	Workers []workerView  `json:"workers"`
 	Runs    []runView     `json:"runs"` // the newest first
@@ -91,9 +89,8 @@ func (s *server) operations(ctx context.Context) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	o := operations{Now: time.Now().UnixMilli(), Queued: stats.Queued, Running: stats.Running, Waiting: stats.Waiting,
-		Failed: stats.Failed, Chaos: s.Chaos, Auto: s.Auto, CanKill: s.Kill != nil, Lease: s.Lease.Milliseconds(),
-		Workers: []workerView{}}
+	o := operations{Now: time.Now().UnixMilli(), Counts: stats.Counts, Chaos: s.Chaos, Auto: s.Auto,
+		CanKill: s.Kill != nil, Lease: s.Lease.Milliseconds(), Workers: []workerView{}}
 	if o.Rates, err = s.Ledger.Rates(ctx, buckets, bucket); err != nil {
 		return nil, err
 	}
@@ -154,21 +151,15 @@ func (s *server) metrics(w http.ResponseWriter, r *http.Request) {
 		return
 	}
 	w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
-	fmt.Fprintf(w, "# HELP reports_runs Runs by status.\n# TYPE reports_runs gauge\n")
-	for _, n := range []struct {
-		status string
-		n      int
-	}{{"queued", stats.Queued}, {"running", stats.Running}, {"waiting", stats.Waiting}, {"failed", stats.Failed}} {
-		fmt.Fprintf(w, "reports_runs{status=%q} %d\n", n.status, n.n)
-	}
-	for _, n := range []struct {
-		name, help string
-		n          int
-	}{{"ended", "Runs that have ended.", t.Ended}, {"kills", "Workers that were killed.", t.Kills},
-		{"effects", "Effects of calls.", t.Effects}, {"attempts", "Attempts at calls.", t.Attempts},
-		{"repeated", "Calls with more than one effect.", t.Repeated},
-		{"lost", "Runs and effects that are missing.", lost}} {
-		fmt.Fprintf(w, "# HELP reports_%s_total %s\n# TYPE reports_%s_total counter\nreports_%s_total %d\n", n.name, n.help,
-			n.name, n.name, n.n)
+	fmt.Fprintf(w, `# HELP reports_runs Runs by status.
+# TYPE reports_runs gauge
+reports_runs{status="queued"} %d
+reports_runs{status="running"} %d
+reports_runs{status="waiting"} %d
+reports_runs{status="failed"} %d
+`, stats.Queued, stats.Running, stats.Waiting, stats.Failed)
+	for name, n := range map[string]int{"ended": t.Ended, "kills": t.Kills, "effects": t.Effects,
+		"attempts": t.Attempts, "repeated": t.Repeated, "lost": lost} {
+		fmt.Fprintf(w, "# TYPE reports_%s_total counter\nreports_%[1]s_total %d\n", name, n)
 	}
 }

@@ -24,7 +24,7 @@ export class Operations {
     this.verdict = h("p", { class: "verdict" });
     this.basis = h("p", { class: "muted small" });
     this.proof = h("section", { class: "proof", "aria-label": "What was repeated and lost" }, this.sign, h("div", {}, this.verdict, this.basis));
-    this.numbers = Object.fromEntries(["queued", "running", "waiting", "failed"].map((k) => [k, h("dd", {}, "–")]));
+    this.numbers = Object.fromEntries(["Queued", "Running", "Waiting", "Failed"].map((k) => [k, h("dd", {}, "–")]));
     this.rate = h("span", {}, "–");
     this.bars = h("span", { class: "bars", "aria-hidden": "true" }, Array.from({ length: 30 }, () => h("i")));
     this.list = h("ul", { class: "runs" });
@@ -35,7 +35,7 @@ export class Operations {
       h("div", { class: "head" }, h("h1", {}, this.title), this.form),
       this.proof,
       h("dl", { class: "numbers" },
-        [["queued", "Queued"], ["running", "Running"], ["waiting", "Waiting for a decision"], ["failed", "Failed for good"]].map(([k, name]) => h("div", { class: k }, h("dt", {}, name), this.numbers[k])),
+        [["Queued", "Queued"], ["Running", "Running"], ["Waiting", "Waiting for a decision"], ["Failed", "Failed for good"]].map(([k, name]) => h("div", {}, h("dt", {}, name), this.numbers[k])),
         h("div", { class: "rate" }, h("dt", {}, "Ended per minute"), h("dd", {}, this.rate, this.bars))),
       h("div", { class: "two" },
         panel("Runs", this.list, this.empty, this.axis, legend()),
@@ -58,7 +58,7 @@ export class Operations {
 
   update(o) {
     this.prove(o);
-    for (const k of Object.keys(this.numbers)) setText(this.numbers[k], count(o[k]));
+    for (const k of Object.keys(this.numbers)) setText(this.numbers[k], count(o.counts[k]));
     setText(this.rate, count(o.rates.reduce((a, b) => a + b, 0)));
     const most = Math.max(3, ...o.rates);
     o.rates.forEach((n, i) => (this.bars.children[i].style.height = `${Math.max(4, (100 * n) / most)}%`));

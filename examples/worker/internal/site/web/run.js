@@ -3,6 +3,7 @@
 import { button, h, icon } from "/page/dom.js";
 import { count, duration, exactly } from "/page/format.js";
 import { api, badge, chip, confirm, panel, setText } from "./parts.js";
+import { describe } from "./facts.js";
 import { Strip, summary } from "./strip.js";
 
 const states = { "": "minus", running: "reload", waiting: "question", done: "check", failed: "warning" };
@@ -102,9 +103,9 @@ export class Run {
   showFacts(r) {
     setText(this.number, count(r.facts.length));
     for (const f of r.facts.slice(this.facts.children.length)) {
-      const leg = r.legs.findLast((g) => g.from - 400 <= f.time && (g.open || f.time <= g.to + 600));
+      const at = new Date(f.time), leg = r.legs.findLast((g) => g.from - 400 <= at && (g.open || at <= g.to + 600));
       const pre = h("pre", { tabIndex: 0 });
-      const el = h("details", { ontoggle: () => (pre.textContent = el.open ? JSON.stringify(f.json, null, 2) : "") }, h("summary", {}, h("span", { class: "seq muted" }, String(f.seq)), leg ? chip(leg.worker) : h("span", { class: "chip none" }), h("span", { class: "what" }, f.text || f.kind), h("time", { class: "muted", dateTime: new Date(f.time).toISOString(), title: exactly(f.time) }, times.format(f.time))), pre);
+      const el = h("details", { ontoggle: () => (pre.textContent = el.open ? JSON.stringify(f, null, 2) : "") }, h("summary", {}, h("span", { class: "seq muted" }, String(f.seq)), leg ? chip(leg.worker) : h("span", { class: "chip none" }), h("span", { class: "what" }, describe(f)), h("time", { class: "muted", dateTime: f.time, title: exactly(at) }, times.format(at))), pre);
       this.facts.append(h("li", {}, el));
     }
   }
