@@ -37,6 +37,7 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
 		var queued []waiting
 		busy := make(map[journal.Label]int) // runs that are driven
+		counted := make(map[string]bool)    // their sessions
 		stalled := w.stalledNow()
 		looked, late := 0, 0
 		for h, err := range due.Heads(ctx, w.store) {
@@ -50,6 +51,7 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 			now := time.Now()
 			if status == agent.Running || status == agent.Queued && held(&h, now) {
 				w.count(busy, h.Labels)
+				counted[h.Session] = true
 			}
 			at, is := due.Since(&h, now)
 			it := due.Item{Session: h.Session, Priority: cmp.Or(info.Precedence, 60), Since: at}
@@ -72,7 +74,20 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 				break
 			}
 		}
+		w.countDriven(busy, counted)
 		w.yieldQueued(yield, queued, busy)
+	}
+}
+
+// countDriven counts the runs that are driven here and weren't counted: they have started since what
+// runs was listed.
+func (w *Worker) countDriven(busy map[journal.Label]int, counted map[string]bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	for session, labels := range w.driven {
+		if !counted[session] {
+			w.count(busy, labels)
+		}
 	}
 }
 

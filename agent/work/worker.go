@@ -23,8 +23,9 @@ type Worker struct {
 	due   *due.Loop
 	ran   atomic.Bool
 
-	mu      sync.Mutex     // guards what follows
-	stalled map[string]int // sessions that were due and couldn't go on; 1 for each
+	mu      sync.Mutex                   // guards what follows
+	stalled map[string]int               // sessions that were due and couldn't go on; 1 for each
+	driven  map[string]map[string]string // the labels of the sessions that are driven here
 }
 
 // New returns a worker, which does nothing before [Worker.Run]. The error is a *[ConfigError].
@@ -32,7 +33,8 @@ func New(cfg Config) (*Worker, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	w := &Worker{cfg: cfg, store: cfg.Agents[0].Journal(), stalled: make(map[string]int)}
+	w := &Worker{cfg: cfg, store: cfg.Agents[0].Journal(), stalled: make(map[string]int),
+		driven: make(map[string]map[string]string)}
 	w.due = due.New(due.Config{List: w.list, Drive: w.drive, Interval: cfg.Poll, Parallel: cfg.Parallel,
 		Logger: cfg.Logger})
 	return w, nil
@@ -110,6 +112,8 @@ func (w *Worker) drive(ctx context.Context, session string) error {
 	if err != nil {
 		return err
 	}
+	w.drives(session, h.Labels)
+	defer w.drives(session, nil)
 	a, err := w.agentOf(ctx, &h)
 	if err != nil {
 		return err
@@ -131,6 +135,15 @@ func (w *Worker) drive(ctx context.Context, session string) error {
 		err = w.deliver(ctx, a, session)
 	}
 	return cmp.Or(failed, err)
+}
+
+// drives notes that a session with these labels is driven here, or no more if they are nil.
+func (w *Worker) drives(session string, labels map[string]string) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.driven[session] = labels; labels == nil {
+		delete(w.driven, session)
+	}
 }
 
 // stalls notes whether a session that was due couldn't go on.
