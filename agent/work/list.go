@@ -79,8 +79,8 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 	}
 }
 
-// countDriven counts the runs that are driven here and weren't counted: they have started since what
-// runs was listed.
+// countDriven counts the runs that are driven here and weren't counted: they have started since
+// what runs was listed.
 func (w *Worker) countDriven(busy map[journal.Label]int, counted map[string]bool) {
 	w.mu.Lock()
 	defer w.mu.Unlock()
