@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/examples/worker/internal/site"
 )
 
 const usage = "the commands are enqueue TOPIC, list, show RUN, cancel RUN and retry RUN; without one the page is served"
@@ -23,7 +24,7 @@ func (p *program) command(ctx context.Context, name string, args []string) error
 	session := p.agent.Session(args[0])
 	switch name {
 	case "enqueue":
-		id, err := p.add(ctx, strings.Join(args, " "))
+		id, err := site.Enqueue(ctx, site.InJournal(p.agent), p.ledger, strings.Join(args, " "), "")
 		if err == nil {
 			fmt.Fprintln(p.out, id)
 		}

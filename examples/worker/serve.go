@@ -93,11 +93,6 @@ func (p *program) sum(ctx context.Context) error {
 	return nil
 }
 
-// add asks for a report.
-func (p *program) add(ctx context.Context, topic string) (session string, err error) {
-	return site.Enqueue(ctx, site.InJournal(p.agent), p.ledger, topic, "")
-}
-
 // feed asks for the reports of the flags, and with -chaos always for some more. With -for it
 // returns when those of the flags have ended, else when ctx ends.
 func (p *program) feed(ctx context.Context, w *work.Worker) {
@@ -105,7 +100,7 @@ func (p *program) feed(ctx context.Context, w *work.Worker) {
 	for ctx.Err() == nil {
 		open, err := p.ledger.Unended(ctx)
 		for n := len(open); err == nil && (asked < p.runs || p.chaos && p.runs == 0 && n < mostOpen); n++ {
-			_, err = p.add(ctx, report.Topic(asked))
+			_, err = site.Enqueue(ctx, site.InJournal(p.agent), p.ledger, report.Topic(asked), "")
 			asked++
 			w.Wake("")
 		}

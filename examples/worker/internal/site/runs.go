@@ -16,9 +16,6 @@ import (
 // prefix begins the names of the sessions of reports.
 const prefix = "report-"
 
-// mostTopic is how many bytes a topic may have.
-const mostTopic = 200
-
 // A Queue takes inputs for workers.
 type Queue func(ctx context.Context, in agent.Input) error
 
@@ -33,7 +30,7 @@ func InJournal(a *agent.Agent) Queue {
 // that was used before, the error is [agent.ErrDuplicate].
 func Enqueue(ctx context.Context, q Queue, l *ledger.Ledger, topic, key string) (session string, err error) {
 	topic = strings.Join(strings.Fields(topic), " ")
-	if topic == "" || len(topic) > mostTopic {
+	if topic == "" || len(topic) > 200 {
 		return "", &agent.ArgError{Field: "topic", Problem: "give a topic of up to 200 bytes"}
 	}
 	id := sha256.Sum256([]byte(key))
