@@ -35,7 +35,7 @@ func (x *driver) begin(in *Input) (err error) {
 	}
 	if err := x.Hold(x); err != nil {
 		x.receipts.refuse(err)
-		if in.leg != nil {
+		if in.leg != nil && in.leg.queue == nil {
 			return err
 		}
 		return a.duplicateOf(x.Stored, in, err)
@@ -59,7 +59,7 @@ func (x *driver) begin(in *Input) (err error) {
 	} else {
 		err = x.start(in)
 	}
-	if err != nil || x.enqueues != nil { // a worker drives what is queued
+	if err != nil || x.leg.queued() != nil { // a worker drives what is queued
 		return err
 	}
 	x.limitTime()
@@ -151,7 +151,7 @@ func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
 		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key,
 		ParentSession: in.Parent,
-		Children:      in.Children, Queue: x.enqueues,
+		Children:      in.Children, Queue: x.leg.queued(),
 		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
 		History: a.foreign(in.History),
 	}

@@ -15,11 +15,11 @@ type consumer struct {
 	yield    func(Event, error) bool
 	left     bool    // yield must not be called again
 	yielding bool    // the body of the loop is running; stays set if that panics
+	busy     bool    // the queue is being shown; guarded
 	shown    []Event // the queue of the last flush, emptied, to be used again
 
 	wake chan struct{} // wakes the driving goroutine while it waits for calls
 	room sync.Cond     // the queue was shown
-	busy bool          // the queue is being shown; guarded
 }
 
 // flush shows the queued events. Only the driving goroutine may call it. Events that others queue

@@ -53,8 +53,8 @@ func (a *Agent) Enqueue(ctx context.Context, in Input, o QueueOptions) error {
 	if o.At.IsZero() {
 		o.At = time.Now()
 	}
+	in.leg = &legState{queue: &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1)}}
 	x := a.newDriver(ctx, &in, false, nil)
-	x.enqueues = &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1)}
 	defer x.Cancel(nil)
 	return x.begin(&in)
 }

@@ -65,6 +65,8 @@ type legState struct {
 	// other run is driven, and one that its host has paused stays paused.
 	run string
 
+	queue *machine.Queue // set if the run is only queued: there is no leg then
+
 	steps atomic.Int64
 	over  atomic.Bool // its time is up, or its context has ended
 
@@ -102,6 +104,14 @@ func (l *legState) limitTime() (stop func() bool) {
 		return func() bool { return true }
 	}
 	return time.AfterFunc(l.time, func() { l.over.Store(true) }).Stop
+}
+
+// queued returns how the run is queued; nil if it is driven.
+func (l *legState) queued() *machine.Queue {
+	if l == nil {
+		return nil
+	}
+	return l.queue
 }
 
 // isOver reports whether nothing should be begun any more.

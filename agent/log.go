@@ -85,6 +85,9 @@ func (l *sessionLog) Appended(stored bool) {
 // Applied implements session.Observer: it adds the event of a fact to those of the append under
 // way.
 func (l *sessionLog) Applied(f Fact) {
+	if l.fresh == nil {
+		l.fresh = make([]Event, 0, 2) // a step has two facts in an append
+	}
 	switch f := f.(type) {
 	case *RunEnded:
 		l.over.shown = endEvent(f, l.Machine(), l.over.cause)

@@ -31,9 +31,8 @@ type driver struct {
 	caller context.Context // of Run or Stream
 
 	// of the driving goroutine
-	reply    reply          // the model call under way
-	begun    bool           // the run has begun
-	enqueues *machine.Queue // set if the run is only queued
+	reply reply // the model call under way
+	begun bool  // the run has begun
 
 	deadline *time.Timer // of Limits.Duration; guarded
 }

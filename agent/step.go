@@ -191,11 +191,13 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
 	f.Cost, f.Priced = x.agent.cost(x.Run().Model, usage)
-	store := x.append
+	var err error
 	if x.agent.quickCalls {
-		store = x.Defer
+		err = x.Defer(f)
+	} else {
+		err = x.append(f)
 	}
-	if store(f) == session.ErrTooLarge {
+	if err == session.ErrTooLarge {
 		x.tooLarge(f)
 	}
 }

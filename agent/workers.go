@@ -54,7 +54,10 @@ func (w *workers) runTogether(calls []*callRun) {
 	if w.unread {
 		return
 	}
-	open := slices.DeleteFunc(slices.Clone(calls), func(cr *callRun) bool { return cr.over })
+	open, isOver := calls, func(cr *callRun) bool { return cr.over }
+	if slices.ContainsFunc(calls, isOver) {
+		open = slices.DeleteFunc(slices.Clone(calls), isOver)
+	}
 	switch {
 	case len(open) == 0:
 	case w.left || w.ctx.Err() != nil:
@@ -67,7 +70,7 @@ func (w *workers) runTogether(calls []*callRun) {
 	case len(open) == 1 && open[0].d.Spec().Inline:
 		w.runInline(open[0])
 	default:
-		w.runBatch(open)
+		w.runBatch(slices.Clone(open))
 	}
 }
 

@@ -63,7 +63,10 @@ type RunState struct {
 	Output      json.RawMessage     `json:"output,omitempty"`
 	Interactive bool                `json:"interactive,omitempty"`
 	Children    bool                `json:"children,omitempty"` // its stream shows the events of its subagents
-	Priority    int                 `json:"priority,omitempty"`
+	Passes      bool                `json:"passes,omitempty"`   // the newest model call that failed may succeed later
+	// ContextResetDue says that the context is to be reset before the next model call.
+	ContextResetDue bool `json:"context_reset_due,omitempty"`
+	Priority        int  `json:"priority,omitempty"`
 	Caller
 	Fingerprints []ToolFingerprint `json:"fingerprints,omitempty"` // of the tools that the run knows, in order
 	// the tools that are offered; empty: all that the mode permits
@@ -73,8 +76,6 @@ type RunState struct {
 	// ContextReset is set if the run continues the work of another. The counts below then include
 	// those of the runs before it.
 	ContextReset *ChainState `json:"context_reset,omitempty"`
-	// ContextResetDue says that the context is to be reset before the next model call.
-	ContextResetDue bool `json:"context_reset_due,omitempty"`
 	// UserMessages are the user's messages after the input, in all runs of a chain: the newest 20,
 	// each cut to 4 KiB.
 	UserMessages []string `json:"user_messages,omitempty"`
@@ -114,13 +115,12 @@ type RunState struct {
 // Counts are what a run has counted for its limits. Those of a run that continues the work of
 // another include that run's.
 type Counts struct {
-	Lost          int  `json:"lost,omitempty"`           // model calls that were lost in a crash and made again
-	SentBack      int  `json:"sent_back,omitempty"`      // how often hooks sent the run back
-	Corrected     int  `json:"corrected,omitempty"`      // how often a structured answer was sent back
-	Failures      int  `json:"failures,omitempty"`       // tool calls that failed, in a row
-	SubagentCalls int  `json:"subagent_calls,omitempty"` // model calls of subagents and tools
-	Closed        int  `json:"closed,omitempty"`         // calls of the newest reply that have their results
-	Passes        bool `json:"passes,omitempty"`         // the newest model call that failed may succeed later
+	Lost          int `json:"lost,omitempty"`           // model calls that were lost in a crash and made again
+	SentBack      int `json:"sent_back,omitempty"`      // how often hooks sent the run back
+	Corrected     int `json:"corrected,omitempty"`      // how often a structured answer was sent back
+	Failures      int `json:"failures,omitempty"`       // tool calls that failed, in a row
+	SubagentCalls int `json:"subagent_calls,omitempty"` // model calls of subagents and tools
+	Closed        int `json:"closed,omitempty"`         // calls of the newest reply that have their results
 }
 
 // A DirectRun is a run that makes one call without a model.

@@ -26,7 +26,7 @@ var largeStructs = map[string]exception{
 	"agent/machine.RunStarted": {25, "a fact: what an input has set"},
 	"agent/machine.Pause":      {21, "what is to be decided, as it is stored and shown: plain data"},
 	"agent/machine.Result":     {21, "what a host reads of a run: plain data"},
-	"agent/machine.RunState": {43,
+	"agent/machine.RunState": {44,
 		"the state of a run, which facts are folded into: plain data, saved whole in snapshots"},
 	"provider/openai.chatRequest": {21, "the body of a request: one field for each member"},
 	"tools.Spec":                  {26, "a configuration: one field for each setting"},

@@ -30,16 +30,16 @@ func Clean(f machine.Fact) Redacted { return Redacted{f} }
 // those that were deferred. After an error the state is as before, and nothing more can be
 // appended, except after [ErrTooLarge].
 func (l *Log) Append(items []string, facts ...machine.Fact) error {
-	own := l.redact(facts)
+	var few [4]Redacted
+	own := l.redact(few[:0], facts)
 	defer l.Unlock()
 	return l.AppendLocked(items, own...)
 }
 
-// redact redacts facts, and locks the Log.
-func (l *Log) redact(facts []machine.Fact) []Redacted {
-	own := make([]Redacted, len(facts))
-	for i, f := range facts {
-		own[i] = l.sessions.Redact(f)
+// redact redacts facts and adds them to own, and locks the Log.
+func (l *Log) redact(own []Redacted, facts []machine.Fact) []Redacted {
+	for _, f := range facts {
+		own = append(own, l.sessions.Redact(f))
 	}
 	l.Lock()
 	return own
@@ -57,14 +57,15 @@ func (l *Log) AppendLocked(items []string, facts ...Redacted) error {
 // AppendQuiet is Append if nothing is in the inbox, or quiet is false. Otherwise it stores only
 // what was deferred before, and returns [journal.ErrInbox].
 func (l *Log) AppendQuiet(quiet bool, facts ...machine.Fact) error {
-	own := l.redact(facts)
+	var few [4]Redacted
+	own := l.redact(few[:0], facts)
 	defer l.Unlock()
 	return l.AppendQuietLocked(quiet, own...)
 }
 
 // AppendQuietLocked is AppendQuiet for a caller that holds the lock.
 func (l *Log) AppendQuietLocked(quiet bool, facts ...Redacted) error {
-	before := len(l.deferred)
+	before := l.deferred()
 	err := l.DeferLocked(facts...)
 	if err == nil {
 		err = l.storeDeferred(nil, quiet)
@@ -79,7 +80,8 @@ func (l *Log) AppendQuietLocked(quiet bool, facts ...Redacted) error {
 // Defer applies facts that the next append stores with its own, or [Log.Flush]. Until then nobody
 // may see them, and nothing may happen because of them. Its errors are those of Append.
 func (l *Log) Defer(facts ...machine.Fact) error {
-	own := l.redact(facts)
+	var few [4]Redacted
+	own := l.redact(few[:0], facts)
 	defer l.Unlock()
 	return l.DeferLocked(own...)
 }
@@ -89,10 +91,9 @@ func (l *Log) DeferLocked(facts ...Redacted) error {
 	if l.err != nil {
 		return l.err
 	}
-	before := len(l.deferred)
+	before := l.deferred()
 	if before == 0 {
-		l.stored, l.changed, l.earlier = l.State().Seq, false, l.origin
-		l.machine.Begin()
+		l.begin()
 	}
 	for _, own := range facts {
 		if err := l.apply(own.fact, journal.Record{}); err != nil {
@@ -121,7 +122,7 @@ func (l *Log) apply(f machine.Fact, rec journal.Record) (err error) {
 	if start, ok := f.(*machine.RunStarted); ok {
 		l.origin = start.Meta.Origin
 	}
-	l.deferred, l.records = append(l.deferred, f), append(l.records, rec)
+	l.next.facts, l.next.records = append(l.next.facts, f), append(l.next.records, rec)
 	if l.Observer != nil {
 		l.Observer.Applied(f)
 	}
@@ -131,10 +132,12 @@ func (l *Log) apply(f machine.Fact, rec journal.Record) (err error) {
 // rollback brings back the state before the deferred facts, and applies the first of them again.
 func (l *Log) rollback(keep int) {
 	l.machine.Rollback()
-	l.origin = l.earlier
-	facts, recs := slices.Clone(l.deferred[:keep]), slices.Clone(l.records[:keep])
+	l.setOrigin()
+	facts, recs := slices.Clone(l.next.facts[:keep]), slices.Clone(l.next.records[:keep])
 	l.settle(false)
-	l.machine.Begin()
+	if keep > 0 {
+		l.begin()
+	}
 	for i, f := range facts {
 		_ = l.apply(f, recs[i]) // as before
 	}
@@ -152,11 +155,12 @@ func (l *Log) FlushLocked() error { return l.storeDeferred(nil, false) }
 
 // storeDeferred stores what was deferred.
 func (l *Log) storeDeferred(items []string, quiet bool) error {
-	if len(l.deferred) == 0 {
+	n := l.deferred()
+	if n == 0 {
 		return nil
 	}
-	app := journal.Append{Session: l.Name, After: l.stored, Fence: l.lease.Fence, Records: l.records, Taken: items,
-		Quiet: quiet}
+	app := journal.Append{Session: l.Name, After: l.State().Seq - uint64(n), Fence: l.lease.Fence,
+		Records: l.next.records, Taken: items, Quiet: quiet}
 	if l.changed {
 		app.Head = l.machine.Head()
 	}
@@ -169,8 +173,8 @@ func (l *Log) storeDeferred(items []string, quiet bool) error {
 		l.Unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
 		return refused
 	}
-	for i := range l.records {
-		l.count(&l.records[i])
+	for i := range l.next.records {
+		l.count(&l.next.records[i])
 	}
 	l.settle(true)
 	return nil
@@ -181,9 +185,23 @@ func (l *Log) settle(stored bool) {
 	if l.Observer != nil {
 		l.Observer.Appended(stored)
 	}
-	clear(l.deferred)
-	clear(l.records)
-	l.deferred, l.records = l.deferred[:0], l.records[:0]
+	b := l.next
+	clear(b.facts)
+	clear(b.records)
+	b.facts, b.records, l.next = b.facts[:0], b.records[:0], nil
+	l.sessions.batches.Put(b)
+}
+
+// begin begins an append to come.
+func (l *Log) begin() {
+	if l.next == nil {
+		l.next, _ = l.sessions.batches.Get().(*batch)
+	}
+	if l.next == nil {
+		l.next = new(batch)
+	}
+	l.changed = false
+	l.machine.Begin()
 }
 
 // Stamp fills in the envelope of the next fact, or of one that is shown, but can't be appended.

@@ -30,14 +30,25 @@ type Log struct {
 	origin  *machine.Origin // of the newest run; nil before the first
 	err     error           // why nothing can be appended any more
 	storing bool            // an append is being stored: the lock is held, without mu
-	written sync.Cond       // it has been
+	changed bool            // the deferred facts may change the head
+	written sync.Cond       // what was being stored has been
 
-	// of the append to come
-	deferred []machine.Fact   // applied, and not stored
-	records  []journal.Record // of them; the memory is used again for the next append
-	stored   uint64           // the number of the last fact before them
-	earlier  *machine.Origin  // origin before them
-	changed  bool             // they may change the head
+	next *batch // the append to come; nil if no fact is deferred
+}
+
+// A batch is an append to come: facts that are applied and not stored, and their records. Its
+// memory is used again.
+type batch struct {
+	facts   []machine.Fact
+	records []journal.Record
+}
+
+// deferred returns how many facts are applied and not stored.
+func (l *Log) deferred() int {
+	if l.next == nil {
+		return 0
+	}
+	return len(l.next.facts)
 }
 
 // An Observer learns what is appended to a Log. Its methods are called while the Log is locked.

@@ -121,11 +121,19 @@ func (l *Log) load() error {
 		return err
 	}
 	l.loadedState = state
-	if r := l.Run(); r != nil {
+	l.setOrigin()
+	return nil
+}
+
+// setOrigin sets the origin to that of the newest run.
+func (l *Log) setOrigin() {
+	switch r := l.Run(); {
+	case r == nil:
+		l.origin = nil
+	case l.origin == nil || l.origin.Run != r.ID:
 		l.origin = &machine.Origin{Session: l.Name, Run: r.ID, Parent: r.Parent, Agent: r.Agent, Trace: r.Trace,
 			Labels: l.State().Labels}
 	}
-	return nil
 }
 
 // Close releases the session, and takes a snapshot if one is due. It deletes a session without
