@@ -29,7 +29,7 @@ import (
 )
 
 var (
-	soakFor  = flag.Duration("soak", time.Minute, "how long chats and a worker go on, of virtual time; 0: not at all")
+	soakFor  = flag.Duration("soak", 0, "how long chats and a worker go on, of virtual time; 0: not at all")
 	soakReal = flag.Duration("soak-real", 0, "how long they go on besides, of real time")
 	chats    = flag.Int("chats", 3, "how many chats there are")
 	chart    = flag.String("chart", "", "write a chart of what the soak test measures to this file, as SVG")
