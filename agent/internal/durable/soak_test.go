@@ -38,6 +38,9 @@ var (
 // TestAProcessStaysAsSmallAsItWas has people chat and a worker work for a long time, and measures
 // memory, goroutines and the file of the journal.
 func TestAProcessStaysAsSmallAsItWas(t *testing.T) {
+	if *soakFor <= 0 && *soakReal <= 0 {
+		t.Skip("-soak or -soak-real says how long it takes")
+	}
 	var all []*series
 	if *soakFor > 0 {
 		dir := t.TempDir() // outside of the bubble
