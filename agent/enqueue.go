@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -52,6 +53,11 @@ func (a *Agent) Enqueue(ctx context.Context, in Input, o QueueOptions) error {
 	}
 	if o.At.IsZero() {
 		o.At = time.Now()
+	}
+	due := journal.HeadUpdate{Due: o.At}
+	if err := due.Validate(); err != nil {
+		return &ArgError{Field: "QueueOptions.At", Err: err,
+			Problem: fmt.Sprintf("it is %v; give a time between 1678 and 2262", o.At)}
 	}
 	in.leg = &legState{queue: &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1)}}
 	x := a.newDriver(ctx, &in, false, nil)

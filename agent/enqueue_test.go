@@ -304,6 +304,9 @@ func TestInputsThatCannotBeQueuedAreRefused(t *testing.T) {
 		require.ErrorAs(t, a.Enqueue(t.Context(), agent.Continue("s"), agent.QueueOptions{}), &bad)
 		require.ErrorAs(t, a.Enqueue(t.Context(), agent.Input{Session: "s", Prompt: "go"},
 			agent.QueueOptions{Attempts: -1}), &bad)
+		require.ErrorAs(t, a.Enqueue(t.Context(), agent.Input{Session: "s", Prompt: "go"},
+			agent.QueueOptions{At: time.Date(3000, 1, 1, 0, 0, 0, 0, time.UTC)}), &bad, "it would be due at once")
+		require.Equal(t, "QueueOptions.At", bad.Field)
 		require.Error(t, (*agent.Agent)(nil).Enqueue(t.Context(), agent.Input{}, agent.QueueOptions{}))
 		_, err := a.Session("s").Info(t.Context())
 		require.ErrorIs(t, err, agent.ErrNothingOpen, "nothing was stored")

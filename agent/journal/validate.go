@@ -100,6 +100,9 @@ func (h *HeadUpdate) validate() *InvalidError {
 	if err == nil {
 		err = validOpen(h.Open)
 	}
+	if err == nil {
+		err = validTime(".Due", h.Due)
+	}
 	return err
 }
 
