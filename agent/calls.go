@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A callRun takes one tool call from its check to its result: admit, startCall, run, finishCall.
+// A callRun takes one tool call from its check to its result: admit, startCalls, run, finishCall.
 type callRun struct {
 	// fixed at creation
 	w     *workers

@@ -39,7 +39,7 @@ func TestAStopHoldsThoughTheFirstCallCantStart(t *testing.T) {
 			providertest.CallSpec{Tool: "second", Input: Number{2}}), say("Done."))
 	all := duringStep(t, a, func(ctx context.Context, s *agent.Session) error { return s.Stop(ctx) })
 	require.Zero(t, done.all())
-	require.Empty(t, of[*agent.BreakerOpen](all), "it isn't asked in vain")
+	require.Empty(t, of[*agent.BreakerOpen](all), "the breaker isn't asked for a call that may not start")
 	require.Equal(t, agent.Stopped, of[*agent.RunEnded](all)[0].Status)
 }
 

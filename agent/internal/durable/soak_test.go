@@ -281,7 +281,7 @@ func (s *soaked) work(ctx context.Context) {
 	}
 }
 
-// told is told of a job's end, and fails now and then.
+// told receives the end of a job, and fails now and then.
 func (s *soaked) told(_ context.Context, r *agent.Result) error {
 	if rand.IntN(20) == 0 {
 		return errors.New("the receiver is down")

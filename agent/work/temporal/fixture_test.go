@@ -366,7 +366,7 @@ func (w *world) workersThatDie(t *testing.T, n int, random *rand.Rand, reply ste
 			return out, err
 		}
 		time.Sleep(2 * heartbeat)
-		return progress{}, errors.New("nobody hears this")
+		return progress{}, errors.New("the caller has gone")
 	}
 }
 
