@@ -37,6 +37,8 @@ type draftNode struct {
 	Input  string   `json:"input,omitempty" jsonschema:"the input of the tool, as the text of a JSON object"`
 	Worker string   `json:"worker,omitempty" jsonschema:"the worker; empty for a tool"`
 	Prompt string   `json:"prompt,omitempty" jsonschema:"the task of the worker"`
+	Checks []string `json:"checks,omitempty" jsonschema:"the checks that judge the result before the next nodes start"`
+	Rounds int      `json:"rounds,omitempty" jsonschema:"how often it is done at most until the checks pass; 0: 3"`
 }
 
 // Propose asks the model of an agent for n different plans for a goal, from 1 to 10. The model sees
@@ -134,6 +136,9 @@ func (p *draft) plan(id string) (*Plan, error) {
 	var faults []Fault
 	for _, n := range p.Nodes {
 		node := Node{ID: n.ID, After: n.After, Tool: n.Tool, Worker: n.Worker, Prompt: n.Prompt}
+		if len(n.Checks) > 0 || n.Rounds != 0 {
+			node.Review = &Review{Checks: n.Checks, Rounds: n.Rounds}
+		}
 		if strings.TrimSpace(n.Input) != "" {
 			v, err := decode(json.RawMessage(n.Input))
 			if m, ok := v.(map[string]any); ok && err == nil {

@@ -42,7 +42,7 @@ type statusInput struct {
 //   - plan.submit waits for a person's decision, who is shown the plan. Approved, it runs exactly
 //     this plan and answers with what came of it. What the person suggests instead goes back to the
 //     model, as for any tool. A plan that can't run is refused at once, with everything that is
-//     wrong.
+//     wrong. Its nodes may name checks of Config.Checks that judge their results.
 //   - plan.choose shows several plans for one goal, ranked by Config.Weights, and waits until a
 //     person has chosen one. It runs exactly that plan, as plan.submit does. If the plan fails, what
 //     it did is undone, and the next one that can work runs. That one needs approval if any of its

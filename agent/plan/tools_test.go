@@ -180,3 +180,28 @@ func TestNodesOfAnOpenPlanAreKept(t *testing.T) {
 		require.Equal(t, []string{"a", "-a"}, s.all())
 	})
 }
+
+func TestASubmittedNodeIsJudgedByTheChecksThatThePlanNames(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var s shop
+		judged := step("a", "make")
+		judged["checks"], judged["rounds"] = []string{"looks right"}, 2
+		unknown := step("a", "make")
+		unknown["checks"] = []string{"smells right"}
+		unlimited := step("a", "make")
+		unlimited["rounds"] = 2
+		a, r, model := s.planner(t, providertest.Call(ToolSubmit, submits("", unknown)),
+			providertest.Call(ToolSubmit, submits("", unlimited)), providertest.Call(ToolSubmit, submits("", judged)),
+			providertest.Say("Done."))
+		var rounds []int
+		r.cfg.Checks = map[string]Check{"looks right": func(_ context.Context, c Candidate) (Verdict, error) {
+			rounds = append(rounds, c.Round)
+			return Verdict{Passed: c.Round == 2}, nil
+		}}
+		res := submit(t, a)
+		require.Equal(t, agent.Completed, res.Status)
+		require.Equal(t, []int{1, 2}, rounds)
+		model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, "smells right"))
+		model.AssertSaw(t, 2, providertest.ToolResultText(ToolSubmit, "no checks"))
+	})
+}
