@@ -133,8 +133,6 @@ func (t *agentTool) in(parent *Agent) *agentTool {
 }
 
 // childSession returns the name of the session that belongs to a call in a session.
-func childSession(session, call string) string { return childPrefix + call + childSuffix(session) }
-
-func childSuffix(session string) string {
-	return "@" + strconv.FormatUint(machine.Hash(session), 36)
+func childSession(session, call string) string {
+	return childPrefix + call + "@" + strconv.FormatUint(machine.Hash(session), 36)
 }

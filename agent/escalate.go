@@ -76,23 +76,20 @@ func remedies(err error, class fault.Class, tool string) []string {
 		again = fmt.Sprintf("try it again in %v", wait.Round(time.Second))
 	}
 	model := tool == ""
-	switch class {
-	case fault.Transient:
+	switch {
+	case class == fault.Transient:
 		out = append(out, again, "look at the network between here and there")
-	case fault.RateLimited:
+	case class == fault.RateLimited:
 		out = append(out, again, "make fewer calls, or ask for higher limits")
-	case fault.Degraded:
+	case class == fault.Degraded:
 		out = append(out, again, "look whether there is an outage")
-	case fault.UserFixable:
-		if len(out) == 0 && model {
-			out = append(out, "look at the provider's account: its key, its billing and its quota")
-		} else if len(out) == 0 {
-			out = append(out, fmt.Sprintf("look at what the tool %q needs: keys, permissions, settings", tool))
-		}
+	case len(out) > 0: // the error's own remedy is enough
+	case class == fault.UserFixable && model:
+		out = append(out, "look at the provider's account: its key, its billing and its quota")
+	case class == fault.UserFixable:
+		out = append(out, fmt.Sprintf("look at what the tool %q needs: keys, permissions, settings", tool))
 	default:
-		if len(out) == 0 {
-			out = append(out, "change what is asked for: the same would fail again")
-		}
+		out = append(out, "change what is asked for: the same would fail again")
 	}
 	if model && class != fault.Permanent && !budgeted(err) {
 		out = append(out, "use another provider")

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -129,12 +130,7 @@ func (c *ToolCall) Answer(res tools.Result) {
 func Deny(reason string) error { return &tools.DenyError{Reason: reason} }
 
 // Abort ends the run. Its Result has err as the reason.
-func Abort(err error) error {
-	if err == nil {
-		err = errNoReason
-	}
-	return &AbortError{Err: err}
-}
+func Abort(err error) error { return &AbortError{Err: cmp.Or(err, errNoReason)} }
 
 // SendBack keeps a run from finishing. The model reads what is missing.
 func SendBack(what string) error { return &sendBackError{machine.ValidText(what)} }
@@ -150,10 +146,7 @@ type AbortError struct {
 
 // Error says which hook aborted the run and why.
 func (e *AbortError) Error() string {
-	why := e.Err
-	if why == nil {
-		why = errNoReason
-	}
+	why := cmp.Or(e.Err, errNoReason)
 	if e.Hook == "" {
 		return "agent: aborted: " + why.Error()
 	}

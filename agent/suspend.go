@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -104,9 +105,7 @@ func (l *sessionLog) callTitle(cr *callRun) string {
 // nothing.
 func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Duration) {
 	p := &f.Pause
-	if expires == 0 {
-		expires = l.agent.cfg.PauseExpires
-	}
+	expires = cmp.Or(expires, l.agent.cfg.PauseExpires)
 	p.Call = *cr.stored
 	p.ID = machine.PauseID(l.Name, &p.Call, p.Kind, cr.state.Pauses, p.PreviewHash)
 	if cr.d != nil {

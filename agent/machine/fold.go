@@ -188,14 +188,15 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 		ID: f.Run(), Trace: f.Trace(), Agent: f.Agent(), Parent: f.Parent(), Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
 		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools, Children: f.Children,
-		Only: f.Only, External: f.External,
-		Start: f.Seq, First: len(m.s.Messages), Since: normalTime(f.Time),
+		Only: f.Only, External: f.External, Start: f.Seq, First: len(m.s.Messages), Since: normalTime(f.Time),
 	}
 	if chain != nil {
 		m.s.Run.inherit(before, chain)
 	}
 	if f.Queue != nil {
-		m.s.Run.queue(f.Queue)
+		// it waits until a worker continues it
+		r := m.s.Run
+		r.Queue, r.Status, r.Code = &QueueState{Queue: *f.Queue}, Paused, CodeQueued
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
 	if f.Call != nil {

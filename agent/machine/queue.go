@@ -49,11 +49,6 @@ func (f *Delivered) apply(m *Machine, _ *RunState) string {
 	return ""
 }
 
-// queue pauses a run that starts, until a worker continues it.
-func (r *RunState) queue(q *Queue) {
-	r.Queue, r.Status, r.Code = &QueueState{Queue: *q}, Paused, CodeQueued
-}
-
 // requeue queues a run again whose model call has failed, or that has failed for good.
 func (r *RunState) requeue(f *RunEnded) (problem string) {
 	if why := r.WhyNotRequeued(); why != "" {

@@ -35,7 +35,7 @@ func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 		end++
 		lit := raw[i:end]
 		i = end
-		if isKey(raw[end:]) {
+		if bytes.HasPrefix(bytes.TrimLeft(raw[end:], " \t\n\r"), []byte(":")) { // it is the key of an object
 			out = append(out, lit...)
 			continue
 		}
@@ -91,11 +91,6 @@ func Normal(parts []provider.Part) bool {
 		}
 	}
 	return true
-}
-
-// isKey reports whether the string before rest is a key of an object.
-func isKey(rest []byte) bool {
-	return bytes.HasPrefix(bytes.TrimLeft(rest, " \t\n\r"), []byte(":"))
 }
 
 // CleanName returns s in the form that a journal accepts as a name: at most journal.MaxName bytes

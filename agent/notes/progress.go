@@ -35,8 +35,7 @@ type Progress struct {
 
 // ProgressOf returns Progress whose notes are of type T. With [ByModel] as write, a
 // model writes them. If encoding/json can't encode T, agent.New returns an error.
-func ProgressOf[T any](category string, write func(context.Context, *Input) (T, error),
-	at ...float64) Progress {
+func ProgressOf[T any](category string, write func(context.Context, *Input) (T, error), at ...float64) Progress {
 	err := schema.Encodable(reflect.TypeFor[T]())
 	return Progress{Category: category, At: at, err: err,
 		Write: func(ctx context.Context, in *Input) (json.RawMessage, error) {

@@ -149,19 +149,15 @@ func (l *Loop) run(searching, driving context.Context) {
 		}
 		l.work.Go(func() {
 			defer func() { <-l.slots }()
-			l.drive(driving, session)
+			err := errGoexit
+			defer func() { l.ended(driving, session, err) }()
+			err = l.cfg.Drive(driving, session)
 		})
 	}
 }
 
 // errGoexit is the error of a Config.Drive that has called runtime.Goexit.
 var errGoexit = errors.New("due: Drive ended its goroutine")
-
-func (l *Loop) drive(ctx context.Context, session string) {
-	err := errGoexit
-	defer func() { l.ended(ctx, session, err) }()
-	err = l.cfg.Drive(ctx, session)
-}
 
 // ended notes that a session isn't driven any more.
 func (l *Loop) ended(ctx context.Context, session string, err error) {

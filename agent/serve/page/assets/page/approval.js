@@ -119,7 +119,7 @@ export class Approval {
   // ask shows a form. read returns the decision, or nothing if something is missing.
   ask(element, label, read, kind, first, focus) {
     this.inForm = !first;
-    const cancel = first ? h("span", { class: "apart" }, button(texts.ask.reject, (event) => event.detail > 1 || this.decide({ decision: "reject" })), button(texts.ask.withReason, () => this.reject(), "quiet", { "aria-label": texts.ask.rejectWhy })) : button(texts.ask.cancel, () => this.choose(), "quiet");
+    const cancel = first ? this.refuse() : button(texts.ask.cancel, () => this.choose(), "quiet");
     const onsubmit = (event) => {
       event.preventDefault();
       const decision = read();
@@ -127,6 +127,11 @@ export class Approval {
     };
     this.area.replaceChildren(h("form", { onsubmit, noValidate: true }, element, h("div", { class: "buttons" }, button(label, null, kind, { type: "submit" }), cancel)));
     if (!first) focus();
+  }
+
+  // refuse returns the buttons that give no answer.
+  refuse() {
+    return h("span", { class: "apart" }, button(texts.ask.reject, (event) => event.detail > 1 || this.decide({ decision: "reject" })), button(texts.ask.withReason, () => this.reject(), "quiet", { "aria-label": texts.ask.rejectWhy }));
   }
 
   edit(first) {
@@ -158,8 +163,9 @@ export class Approval {
     const field = other ? h("input", { class: "input", type: "text", maxLength: 4000 }) : null;
     const label = field ? h("label", {}, h("span", { class: "name" }, humanized(other), h("i", {}, ` (${texts.ask.optional})`)), field) : null;
     const value = (v) => JSON.stringify(name ? { [name]: v, ...(field?.value.trim() ? { [other]: field.value.trim() } : {}) } : v);
-    const buttons = values.map((v, i) => button(humanized(v), (event) => event.detail > 1 || this.decide({ decision: "answer", value: value(v) }), i === 0 ? "primary" : ""));
-    this.area.replaceChildren(h("div", { class: "fields" }, text ? h("p", { class: "explain" }, sentence(text)) : null, label, h("div", { class: "buttons" }, buttons)));
+    const shown = (v) => (/^[a-z]+(_[a-z]+)*$/.test(v) ? humanized(v) : v); // a name is made a word, a text stays
+    const buttons = values.map((v, i) => button(shown(v), (event) => event.detail > 1 || this.decide({ decision: "answer", value: value(v) }), i === 0 ? "primary" : ""));
+    this.area.replaceChildren(h("div", { class: "fields" }, text ? h("p", { class: "explain" }, sentence(text)) : null, label, h("div", { class: "buttons" }, buttons, name ? null : this.refuse())));
   }
 
   suggest() {
