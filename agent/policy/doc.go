@@ -1,0 +1,53 @@
+// Package policy keeps permissions as data: rules from a file, modes, and grants that people give
+// for a whole project.
+//
+//	rules, err := policy.Parse(text) // {"hard": [{"effect": "deny", "tool": "run", "args": ["git", "push"]}]}
+//	…
+//	set, err := policy.New(policy.Config{Rules: rules, Book: policy.File(path)})
+//	…
+//	a, err := agent.New(agent.Config{
+//		Modes:    set.Modes(), // plan, ask, edits, auto
+//		Policies: []tools.Policy{set.Policy()},
+//		Hooks:    []agent.Hooks{set.Hooks()}, // "always, in this project" becomes a grant
+//		…
+//	})
+//
+// # The order
+//
+// For each call, and again right before it runs, the first of these that says something counts:
+//
+//  1. Rules.Hard that deny.
+//  2. Rules.Rules, and rules of the [Book], that deny. If the Book fails, the call is denied.
+//  3. The mode, where it denies: [Plan] denies what isn't read-only.
+//  4. Rules.Hard that ask: a person is asked about each call.
+//  5. Rules that allow, which are the grants. One answers a rule that asks only if it is at least as
+//     narrow. None answers for a tool of high risk without Spec.AllowAlways.
+//  6. Rules that ask, in every mode.
+//  7. The mode: [Ask] asks about what isn't read-only, [Edits] permits what has a preview and no
+//     high risk, [Auto] permits all for which a grant would be possible. A tool of high risk without
+//     Spec.AllowAlways asks in every mode, unless it is read-only.
+//  8. The tool's own question.
+//
+// # What rules see
+//
+// A rule is about a tool, and about the words, paths and hosts of the call's validated input: see
+// [Subject]. Words are compared, never text, so "ls; rm -rf" is one word. What denies or asks
+// matches widely: the words of the rule in this order, with others between them; any case; names of
+// programs with or without a path; links resolved and not resolved; the folder of a file as well as
+// the file. What can't be read, such as a word with a NUL, matches all of them. What allows matches
+// exactly: the first words, a path that means the same with and without links, a plain host.
+//
+// Rules don't see what a program does. A shell, an interpreter and a file of arguments run
+// anything, so permit only programs that you list (tools/process), and treat a rule that denies as
+// a fence beside these, not as the only one. A rule about a path doesn't see what a search of a
+// folder above it finds: hide files with the Config of tools/file.
+//
+// # How far a grant reaches
+//
+// A pause offers the scope [Project] beside the session, if a grant is possible. If a rule with
+// Args, Path or Host asked, the grant is for what this rule names: "run `go test …`". Otherwise it
+// is for exactly these words, this path or this host; for a call without any, it is for what the
+// tool's Scope names, like a standing rule of the session. Its text says so. It is bound to the
+// tool's schema and description. None is offered for an input with words and more, such as standard
+// input.
+package policy

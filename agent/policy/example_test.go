@@ -1,0 +1,72 @@
+package policy_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"log"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/policy"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+type command struct {
+	Program string   `json:"program"`
+	Args    []string `json:"args,omitempty"`
+}
+
+func cmd(words ...string) command { return command{words[0], words[1:]} }
+
+// The answer "always, in this project" is a grant: another session of the project isn't asked.
+func Example() {
+	rules, err := policy.Parse([]byte(`{
+		"hard": [{"effect": "deny", "tool": "run", "args": ["git", "push"], "why": "A person pushes."}],
+		"rules": [{"effect": "ask", "tool": "run", "args": ["go", "test"]}]}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	set, err := policy.New(policy.Config{Rules: rules}) // Book: policy.File(path), to keep grants
+	if err != nil {
+		log.Fatal(err)
+	}
+	a, err := agent.New(agent.Config{
+		Provider: providertest.Script(
+			providertest.Call("run", cmd("go", "test", "./...")), providertest.Say("It passes."),
+			providertest.Calls(providertest.CallSpec{Tool: "run", Input: cmd("go", "test", "-count=1", "./...")},
+				providertest.CallSpec{Tool: "run", Input: cmd("git", "-c", "color.ui=never", "push")}),
+			providertest.Say("It still passes.")),
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "run"}, func(_ context.Context, in command) (string, error) {
+			fmt.Println("running", in.Program, in.Args)
+			return "ok", nil
+		})},
+		Modes:    set.Modes(),
+		Policies: []tools.Policy{set.Policy()},
+		Hooks:    []agent.Hooks{set.Hooks()},
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Test it.", Mode: string(policy.Ask)})
+	if !errors.As(err, new(*agent.PausedError)) {
+		log.Fatal("it should ask: ", err)
+	}
+	for _, s := range res.Pending[0].Scopes {
+		fmt.Println("Always allow", s.Text)
+	}
+	always := agent.Approve(res.Pending[0].ID).For(policy.Project).By("ann")
+	if _, err = a.Run(ctx, agent.Resume("s-1", always)); err != nil {
+		log.Fatal(err)
+	}
+	_, err = a.Run(ctx, agent.Input{Session: "s-2", Prompt: "Test it again.", Mode: string(policy.Ask)})
+	if err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// Always allow in this session
+	// Always allow run `go test …` in this project
+	// running go [test ./...]
+	// running go [test -count=1 ./...]
+}
