@@ -12,21 +12,27 @@ import (
 )
 
 // SafeEnv returns the variables that programs get by default: PATH (only its absolute directories),
-// LANG, LC_ALL, LC_CTYPE, TZ and TMPDIR of this process (on Windows also SYSTEMROOT, PATHEXT, TEMP
-// and TMP), and TERM=dumb. HOME isn't included.
+// LANG, LC_ALL, LC_CTYPE, TZ, TMPDIR and GOMODCACHE of this process (on Windows also SYSTEMROOT,
+// PATHEXT, TEMP, TMP, LOCALAPPDATA and USERPROFILE), and TERM=dumb.
+//
+// The go command builds, vets and tests with them: they have GOCACHE and GOPATH, too, which are
+// those of this process or what go takes without them, such as ~/.cache/go-build and ~/go. HOME
+// isn't included, because that is where programs look for credentials and for settings that run
+// other programs; so go doesn't see what "go env -w" has set.
 func SafeEnv() []string { return inherit(safeNames()) }
 
 func safeNames() []string {
-	names := []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR"}
+	names := []string{"PATH", "LANG", "LC_ALL", "LC_CTYPE", "TZ", "TMPDIR", "GOCACHE", "GOPATH", "GOMODCACHE"}
 	if runtime.GOOS == "windows" {
-		names = append(names, "SYSTEMROOT", "PATHEXT", "TEMP", "TMP")
+		names = append(names, "SYSTEMROOT", "PATHEXT", "TEMP", "TMP", "LOCALAPPDATA", "USERPROFILE")
 	}
 	return names
 }
 
-// inherit returns the variables of this process with these names, and TERM=dumb.
+// inherit returns the variables of this process with these names, those of [goDirs], and TERM=dumb.
 func inherit(names []string) []string {
-	vars := map[string]string{"TERM": "dumb"}
+	vars := goDirs()
+	vars["TERM"] = "dumb"
 	for _, name := range names {
 		if v, ok := os.LookupEnv(name); ok {
 			vars[name] = v
@@ -36,6 +42,18 @@ func inherit(names []string) []string {
 		vars["PATH"] = absolutes(path)
 	}
 	return join(vars)
+}
+
+// goDirs returns the directories of the go command that it would take from HOME.
+func goDirs() map[string]string {
+	vars := make(map[string]string)
+	if cache, err := os.UserCacheDir(); err == nil {
+		vars["GOCACHE"] = filepath.Join(cache, "go-build")
+	}
+	if home, err := os.UserHomeDir(); err == nil {
+		vars["GOPATH"] = filepath.Join(home, "go")
+	}
+	return vars
 }
 
 // absolutes removes relative directories from a list, which would be relative to the working

@@ -199,7 +199,9 @@ func TestProgramsGetASmallEnvironment(t *testing.T) {
 	t.Setenv("MY_API_KEY", "secret")
 	t.Setenv("WANTED", "yes")
 	t.Setenv("LANG", "C")
-	for _, name := range []string{"TZ", "TMPDIR", "LC_ALL", "LC_CTYPE"} {
+	t.Setenv("GOPATH", "/src")
+	for _, name := range []string{"HOME", "XDG_CACHE_HOME", "GOCACHE", "GOMODCACHE", "TZ", "TMPDIR", "LC_ALL",
+		"LC_CTYPE"} {
 		t.Setenv(name, "")
 		os.Unsetenv(name)
 	}
@@ -211,8 +213,8 @@ func TestProgramsGetASmallEnvironment(t *testing.T) {
 	cfg.Set = []string{"OWN=all", "ALL=1"}
 	out := open(t, cfg).call(t.Context(), `{"program":"env","env":{"MODEL":"m"}}`)
 	require.Equal(t,
-		"exit code 0\nALL=1\nLANG=C\nMODEL=m\nOWN=program\nPATH=/usr/bin:/bin\n"+childMode+"=env\nTERM=dumb\nWANTED=yes\n", said(out))
-	require.Equal(t, []string{"LANG=C", "PATH=/usr/bin:/bin", "TERM=dumb"}, process.SafeEnv())
+		"exit code 0\nALL=1\nGOPATH=/src\nLANG=C\nMODEL=m\nOWN=program\nPATH=/usr/bin:/bin\n"+childMode+"=env\nTERM=dumb\nWANTED=yes\n", said(out))
+	require.Equal(t, []string{"GOPATH=/src", "LANG=C", "PATH=/usr/bin:/bin", "TERM=dumb"}, process.SafeEnv())
 }
 
 func TestTheSchemaHasOnlyPermittedFields(t *testing.T) {
