@@ -78,11 +78,11 @@ func (l *sessionLog) toolCall(c *machine.CallState) tools.Call {
 		Mode: s.Mode}
 }
 
-// succeeded reports whether a tool has succeeded in this run.
-func (l *sessionLog) succeeded(tool string) bool {
+// succeeded returns how often a tool has succeeded in this run.
+func (l *sessionLog) succeeded(tool string) int {
 	l.Lock()
 	defer l.Unlock()
-	return l.Run().Tools[tool].OK > 0
+	return l.Run().Tools[tool].OK
 }
 
 // runCalls runs the calls that need no approval, in call order, and in parallel where their tools

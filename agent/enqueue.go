@@ -31,9 +31,10 @@ const mostAttempts = 20
 // Of the inputs that are due, those with a higher Priority are started first, then those that have
 // waited longer. The host is told how the run has ended: see [Session.Deliver].
 //
-// The input needs a Session. It can't have Supersede, Replaces, a Parent, or Tools that aren't
-// external. A Key that the session had before is [ErrDuplicate], and a session whose run is open is
-// refused with a *[PausedError], or with [ErrBusy] if the run is in progress.
+// The input needs a Session. It can't have Supersede, Replaces, or Tools that aren't external. A
+// Key that the session had before is [ErrDuplicate], and a session whose run is open is refused
+// with a *[PausedError], or with [ErrBusy] if the run is in progress. Workers leave a session with
+// a Parent alone: who has queued it starts it, as package agent/team does.
 func (a *Agent) Enqueue(ctx context.Context, in Input, o QueueOptions) error {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -77,8 +78,6 @@ func (in *Input) checkQueued() error {
 			machine.UnnamedPrefix)
 	case in.Supersede || in.Replaces > 0:
 		return badInput("Supersede", "an input that is queued ends and replaces no other run")
-	case in.Parent != "":
-		return badInput("Parent", "workers leave the work of other sessions alone")
 	}
 	return nil
 }

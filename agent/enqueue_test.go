@@ -293,7 +293,6 @@ func TestInputsThatCannotBeQueuedAreRefused(t *testing.T) {
 			"Input.Session":   {Prompt: "go"},
 			"Input.Prompt":    {Session: "s"},
 			"Input.Supersede": {Session: "s", Prompt: "go", Supersede: true},
-			"Input.Parent":    {Session: "s", Prompt: "go", Parent: "p"},
 			"Input.Tools":     {Session: "s", Prompt: "go", Tools: []tools.Tool{local}},
 		} {
 			var bad *agent.ArgError

@@ -28,12 +28,12 @@ type workers struct {
 	*sessionLog
 	*consumer
 
-	running       *batch                 // the calls that run on other goroutines; guarded
-	inline        *callRun               // or the one that runs on the driving goroutine; guarded
-	succeededTool func(tool string) bool // sessionLog.succeeded, made once
-	held          hostRequest            // the run pauses, because the work of a call was stopped; guarded
-	heldBy        error                  // why; nil if the request says it; guarded
-	calls         sync.WaitGroup         // goroutines of tool calls that weren't abandoned
+	running       *batch                // the calls that run on other goroutines; guarded
+	inline        *callRun              // or the one that runs on the driving goroutine; guarded
+	succeededTool func(tool string) int // sessionLog.succeeded, made once
+	held          hostRequest           // the run pauses, because the work of a call was stopped; guarded
+	heldBy        error                 // why; nil if the request says it; guarded
+	calls         sync.WaitGroup        // goroutines of tool calls that weren't abandoned
 }
 
 const helpersAfter = 100 * time.Microsecond

@@ -227,7 +227,7 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verdict {
 	s := &d.spec
 	for _, need := range s.Requires {
-		if c.Succeeded == nil || !c.Succeeded(need) {
+		if c.Succeeded == nil || c.Succeeded(need) == 0 {
 			return Verdict{Effect: Deny, Reason: fmt.Sprintf("%q has to succeed before %q may be called", need, s.Name)}
 		}
 	}

@@ -34,8 +34,8 @@ type Call struct {
 	Resumed *Resumption
 
 	Mode string
-	// Succeeded reports whether a tool has succeeded in this run, for prerequisites; nil: none has.
-	Succeeded func(tool string) bool
+	// Succeeded returns how often a tool has succeeded in this run; nil: none has.
+	Succeeded func(tool string) int
 	// OnProgress is called with each progress report, on the goroutine that reports it. OnTimeout
 	// is called once when the call's context has ended at the time limit, on any goroutine; it
 	// mustn't wait for the end of the call, which waits for it. OnRetry is called after an attempt

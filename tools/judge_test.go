@@ -198,9 +198,9 @@ func TestPrerequisitesDeny(t *testing.T) {
 	got, why := judged(t, tool, tools.Call{}, says(tools.Allow, ""))
 	require.Equal(t, tools.Deny, got)
 	require.Equal(t, `The call wasn't run: "before" has to succeed before "t" may be called`, why)
-	got, _ = judged(t, tool, tools.Call{Succeeded: func(string) bool { return false }})
+	got, _ = judged(t, tool, tools.Call{Succeeded: func(string) int { return 0 }})
 	require.Equal(t, tools.Deny, got)
-	got, _ = judged(t, tool, tools.Call{Succeeded: func(name string) bool { return name == "before" }})
+	got, _ = judged(t, tool, tools.Call{Succeeded: func(name string) int { return map[string]int{"before": 1}[name] }})
 	require.Equal(t, tools.Allow, got)
 }
 
@@ -218,7 +218,7 @@ func TestModesDeny(t *testing.T) {
 func TestRecheckJudgesAgainAndAsksTheTool(t *testing.T) {
 	var now error
 	boom := fault.Wrap(fault.Denied, errors.New("the page is locked"))
-	var succeeded bool
+	var succeeded int
 	asked := 0
 	tool := tools.Func[none, string]{
 		Spec:  tools.Spec{Name: "t", Approval: tools.AskAlways, Requires: []string{"before"}, Modes: []string{"edit"}},
@@ -227,7 +227,7 @@ func TestRecheckJudgesAgainAndAsksTheTool(t *testing.T) {
 		Check: func(context.Context, none) error { return now },
 	}
 	reg := registry(t, tool, tools.New(tools.Spec{Name: "before"}, nothing))
-	c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`), Mode: "edit", Succeeded: func(string) bool {
+	c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`), Mode: "edit", Succeeded: func(string) int {
 		return succeeded
 	}}
 	denied := func(want string, policies ...tools.Policy) {
@@ -240,7 +240,7 @@ func TestRecheckJudgesAgainAndAsksTheTool(t *testing.T) {
 		require.Error(t, out.Err)
 	}
 	denied(`"before" has to succeed`)
-	succeeded = true
+	succeeded = 1
 	require.Nil(t, reg.Recheck(t.Context(), c, nil))
 	require.Nil(t, reg.Recheck(t.Context(), c, []tools.Policy{says(tools.Ask, "?")}), "an ask was answered before")
 	denied("no", says(tools.Ask, "?"), says(tools.Deny, "no"))

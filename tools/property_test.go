@@ -103,9 +103,9 @@ func TestOnlyWhatIsValidAndPermittedRuns(t *testing.T) {
 				return tools.Verdict{Effect: effect}
 			})
 		}
-		needMet, mode := rnd.IntN(2) == 0, []string{"", "ask", "edit"}[rnd.IntN(3)]
-		denied = len(spec.Requires) > 0 && !needMet || len(spec.Modes) > 0 && mode == "ask"
-		c := &tools.Call{Name: "t", Input: input(), Mode: mode, Succeeded: func(string) bool { return needMet }}
+		needMet, mode := rnd.IntN(2), []string{"", "ask", "edit"}[rnd.IntN(3)]
+		denied = len(spec.Requires) > 0 && needMet == 0 || len(spec.Modes) > 0 && mode == "ask"
+		c := &tools.Call{Name: "t", Input: input(), Mode: mode, Succeeded: func(string) int { return needMet }}
 		var change func() error
 		switch rnd.IntN(4) {
 		case 0:

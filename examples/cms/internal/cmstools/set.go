@@ -72,7 +72,7 @@ func OneWrite(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdi
 		return tools.Verdict{}
 	}
 	for _, name := range writes {
-		if c.Succeeded(name) {
+		if c.Succeeded(name) > 0 {
 			return tools.Verdict{Effect: tools.Deny, Reason: fmt.Sprintf(
 				"in mode %s a run may make one write, and %s was it; say what else has to be done", Debug, name)}
 		}

@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"slices"
 	"testing"
 	"time"
 
@@ -212,8 +211,8 @@ func TestDebugModeAllowsOneWrite(t *testing.T) {
 	b := newBench(t)
 	d, _ := b.reg.Lookup(SyncContents)
 	get, _ := b.reg.Lookup(GetPage)
-	after := func(done ...string) func(string) bool {
-		return func(tool string) bool { return slices.Contains(done, tool) }
+	after := func(done string) func(string) int {
+		return func(tool string) int { return map[string]int{done: 1}[tool] }
 	}
 	require.Equal(t, tools.Allow, OneWrite(t.Context(), d, &tools.Call{Mode: Debug, Succeeded: after(GetPage)}).Effect)
 	v := OneWrite(t.Context(), d, &tools.Call{Mode: Debug, Succeeded: after(UpdatePage)})

@@ -1,0 +1,16 @@
+package team
+
+import (
+	"testing"
+
+	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/internal/roletest"
+)
+
+var roles = roletest.Roles{}
+
+func TestMain(m *testing.M) {
+	roles.Play()
+	goleak.VerifyTestMain(m)
+}
