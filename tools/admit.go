@@ -155,11 +155,14 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	}
 	ruled := d.mayHaveRule(c.Input)
 	permitted := v.Effect == Allow && v.Standing && ruled
-	if own := d.asks(ctx, c); own.Effect == Ask && !(permitted && own.Standing) &&
+	own := d.asks(ctx, c)
+	if own.Effect == Ask && !(permitted && own.Standing) &&
 		(v.Effect != Ask || v.Standing || !own.Standing) { // else a policy asks what no standing rule answers
 		own.Scopes = v.Scopes
 		v = own
 	}
+	c.unasked = v.Effect == Allow
+	c.permitted = c.unasked && own.Effect == Ask
 	v.Standing = v.Standing && ruled
 	return Admission{Definition: d, Verdict: v}, nil
 }
@@ -172,7 +175,9 @@ func (d *Definition) mayHaveRule(input json.RawMessage) bool {
 
 // Recheck evaluates an admitted call again, right before execution, and calls the tool's Check. It
 // returns nil if the call may run. Approval was settled before: the tool's Approval and its Ask
-// aren't evaluated again, and a policy that asks lets the call run.
+// aren't evaluated again, and a policy that asks lets the call run. If nobody was asked, because
+// Admit has returned Allow, a policy that asks now denies the call, and so does one that no longer
+// permits what the tool asked.
 func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Outcome {
 	if c == nil {
 		return refuse(Failed, fault.Invalid, "%v", errNoCall)
@@ -181,8 +186,12 @@ func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Out
 	if !ok {
 		return refuse(Unknown, fault.NotFound, "there is no tool %q", clipEnd(c.Name, longestName))
 	}
-	if v := d.judge(ctx, c, policies); v.Effect == Deny {
+	switch v := d.judge(ctx, c, policies); {
+	case v.Effect == Deny:
 		return refuse(Denied, fault.Denied, "%s", v.Reason)
+	case c.unasked && v.Effect == Ask, c.permitted && !v.Standing:
+		return refuse(Denied, fault.Denied, "what permitted it was withdrawn before it began. Make the call again: a person "+
+			"is asked then")
 	}
 	if d.check == nil {
 		return nil

@@ -44,6 +44,9 @@ type Call struct {
 	OnProgress func(*Call, ProgressReport)
 	OnTimeout  func(*Call)
 	OnRetry    func(*Call, Retrying)
+
+	unasked   bool // Admit has allowed it without a question
+	permitted bool // and a policy has answered the question of the tool
 }
 
 // A ProgressReport is what a running call reports.

@@ -257,6 +257,34 @@ func TestRecheckJudgesAgainAndAsksTheTool(t *testing.T) {
 	require.Equal(t, tools.Unknown, out.Status)
 }
 
+func TestWhatNobodyWasAskedDoesntRunWhenItsPermissionIsWithdrawn(t *testing.T) {
+	for _, own := range []tools.Approval{tools.AskNever, tools.AskAlways} {
+		for _, later := range []tools.Verdict{{Effect: tools.Ask}, {Effect: tools.Ask, Standing: true}, {},
+			{Effect: tools.Allow, Standing: true}} {
+			for _, asked := range []bool{false, true} {
+				reg := registry(t, tools.New(tools.Spec{Name: "t", Approval: own}, nothing))
+				now := tools.Verdict{Effect: tools.Allow, Standing: true}
+				if asked {
+					now = tools.Verdict{Effect: tools.Ask}
+				}
+				policies := []tools.Policy{func(context.Context, *tools.Definition, *tools.Call) tools.Verdict { return now }}
+				c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`)}
+				a, err := reg.Admit(t.Context(), c, nil, nil, policies)
+				require.NoError(t, err)
+				require.Equal(t, asked, a.Verdict.Effect == tools.Ask)
+				now = later
+				out := reg.Recheck(t.Context(), c, policies)
+				withdrawn := !asked && (later.Effect == tools.Ask || !later.Standing && own == tools.AskAlways)
+				require.Equal(t, withdrawn, out != nil, "%v %v %v", own, later, asked)
+				if withdrawn {
+					require.Equal(t, tools.Denied, out.Status)
+					require.Contains(t, text(out.Parts), "Make the call again")
+				}
+			}
+		}
+	}
+}
+
 func TestACheckThatPanicsDenies(t *testing.T) {
 	var nilError *tools.PanicError
 	for i, check := range []func(context.Context, none) error{
