@@ -36,6 +36,19 @@ func (e Effect) String() string {
 	return "deny"
 }
 
+// MarshalText returns what String returns, for effects in JSON.
+func (e Effect) MarshalText() ([]byte, error) { return []byte(e.String()), nil }
+
+// UnmarshalText reads "allow", "ask" or "deny".
+func (e *Effect) UnmarshalText(text []byte) error {
+	for *e = Allow; *e < Deny && e.String() != string(text); *e++ {
+	}
+	if e.String() != string(text) {
+		return fault.New(fault.Invalid, fmt.Sprintf("tools: the effect %.60q isn't allow, ask or deny", text))
+	}
+	return nil
+}
+
 // A Verdict is the decision about a call, with its reason.
 type Verdict struct {
 	Effect Effect

@@ -267,7 +267,9 @@ func TestWhatNobodyWasAskedDoesntRunWhenItsPermissionIsWithdrawn(t *testing.T) {
 				if asked {
 					now = tools.Verdict{Effect: tools.Ask}
 				}
-				policies := []tools.Policy{func(context.Context, *tools.Definition, *tools.Call) tools.Verdict { return now }}
+				policies := []tools.Policy{func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+					return now
+				}}
 				c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`)}
 				a, err := reg.Admit(t.Context(), c, nil, nil, policies)
 				require.NoError(t, err)

@@ -5,6 +5,7 @@ package policy_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"flag"
 	"fmt"
 	"os"
@@ -70,8 +71,8 @@ func workspace(t *testing.T) (root string, list []tools.Tool) {
 	t.Helper()
 	root, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	for name, text := range map[string]string{"main.go": "package main\n", "docs/a.md": "# A\n", "docs/sub/a.md": "# A\n",
-		"secrets/key.txt": "key 1\n"} {
+	for name, text := range map[string]string{"main.go": "package main\n", "docs/a.md": "# A\n",
+		"docs/sub/a.md": "# A\n", "secrets/key.txt": "key 1\n"} {
 		require.NoError(t, os.MkdirAll(filepath.Dir(filepath.Join(root, name)), 0o700))
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte(text), 0o600))
 	}
@@ -92,15 +93,18 @@ func workspace(t *testing.T) (root string, list []tools.Tool) {
 		}) (string, error) {
 			return "ran", nil
 		}),
-		process.Tool(process.Config{Root: root, Spec: tools.Spec{Name: "run", AllowAlways: true}, Programs: []process.Program{
-			{Name: "git", Path: path, Check: process.Subcommands("status", "log", "push")},
-			{Name: "go", Path: path, Stdin: true, Env: []string{"GOFLAGS"}, Check: func(args []string) error {
-				if slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "exec=") }) {
-					return fmt.Errorf("-exec runs a program")
-				}
-				return nil
-			}}}}))
+		process.Tool(process.Config{Root: root, Spec: tools.Spec{Name: "run", AllowAlways: true},
+			Programs: []process.Program{
+				{Name: "git", Path: path, Check: process.Subcommands("status", "log", "push")},
+				{Name: "go", Path: path, Stdin: true, Env: []string{"GOFLAGS"}, Check: withoutExec}}}))
 	return root, list
+}
+
+func withoutExec(args []string) error {
+	if slices.ContainsFunc(args, func(a string) bool { return strings.Contains(a, "exec=") }) {
+		return errors.New("-exec runs a program")
+	}
+	return nil
 }
 
 // The layers that stop an attempt.
@@ -197,7 +201,8 @@ func book(t *testing.T, project, grants string) policy.Book {
 	return b
 }
 
-// What the rules of the attempts are for works, so that it isn't a rule for everything that stops them.
+// What the rules of the attempts are for works, so that it isn't a rule for everything that stops
+// them.
 func TestTheRulesOfTheAttemptsLetOthersPass(t *testing.T) {
 	root, list := workspace(t)
 	reg, err := tools.NewRegistry(list...)

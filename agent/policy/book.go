@@ -3,14 +3,10 @@ package policy
 import (
 	"cmp"
 	"context"
-	"errors"
-	"fmt"
 	"maps"
 	"slices"
 	"sync"
 	"time"
-
-	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A Book keeps the grants of projects, and the modes of sessions. It is read at each call, and its
@@ -38,8 +34,8 @@ const (
 // contents are what a book keeps.
 type contents struct {
 	Version  int                    `json:"version"`
-	Projects map[string][]Rule      `json:"projects,omitempty"`
-	Modes    map[string]sessionMode `json:"modes,omitempty"`
+	Projects map[string][]Rule      `json:"projects"`
+	Modes    map[string]sessionMode `json:"modes"`
 }
 
 // A sessionMode is the mode of a session, and when it was set.
@@ -48,91 +44,101 @@ type sessionMode struct {
 	At   time.Time `json:"at"`
 }
 
-func (c *contents) rules(project string, now time.Time) []Rule {
+func newContents() *contents {
+	return &contents{fileVersion, make(map[string][]Rule), make(map[string]sessionMode)}
+}
+
+// rules returns the rules of a project that haven't ended.
+func (c *contents) rules(project string) []Rule {
+	now := time.Now()
 	return slices.DeleteFunc(slices.Clone(c.Projects[project]), func(r Rule) bool { return !r.about(r.Tool, now) })
 }
 
-func (c *contents) put(project string, r Rule, now time.Time) error {
-	if problem := r.problem(); problem != "" {
-		return fault.Wrap(fault.Invalid, fmt.Errorf("policy: the rule: %w", errors.New(problem)))
+// put replaces the rule that says the same as r by more, which is r or nothing.
+func (c *contents) put(project string, r Rule, more ...Rule) error {
+	rules := append(slices.DeleteFunc(c.rules(project), func(o Rule) bool { return o.key() == r.key() }), more...)
+	if len(rules) > maxRules {
+		return invalid("the project %q has %d rules; drop some before you put others", project, maxRules)
 	}
-	c.drop(project, r, now)
-	if len(c.Projects[project]) >= maxRules {
-		return fault.New(fault.Invalid, fmt.Sprintf("policy: the project %q has %d rules; drop some before you put others",
-			project, maxRules))
+	if c.Projects[project] = rules; len(rules) == 0 {
+		delete(c.Projects, project)
 	}
-	if c.Projects == nil {
-		c.Projects = make(map[string][]Rule)
-	}
-	r.Args = slices.Clone(r.Args)
-	c.Projects[project] = append(c.Projects[project], r)
 	return nil
 }
 
-// drop also removes rules that have ended.
-func (c *contents) drop(project string, r Rule, now time.Time) {
-	rest := slices.DeleteFunc(c.rules(project, now), r.same)
-	if delete(c.Projects, project); len(rest) > 0 {
-		c.Projects[project] = rest
+func (c *contents) setMode(session string, m Mode) error {
+	if c.Modes[session] = (sessionMode{m, time.Now().UTC().Round(0)}); m == "" {
+		delete(c.Modes, session)
 	}
-}
-
-func (c *contents) setMode(session string, m Mode, now time.Time) {
-	if delete(c.Modes, session); m == "" {
-		return
-	}
-	if c.Modes == nil {
-		c.Modes = make(map[string]sessionMode)
-	}
-	c.Modes[session] = sessionMode{m, now}
 	if len(c.Modes) > maxModes {
 		delete(c.Modes, slices.MinFunc(slices.Collect(maps.Keys(c.Modes)), func(a, b string) int {
 			return cmp.Or(c.Modes[a].At.Compare(c.Modes[b].At), cmp.Compare(a, b))
 		}))
 	}
+	return nil
 }
 
-// InMemory returns a book of this process. It keeps what [File] keeps.
-func InMemory() Book { return new(inMemory) }
-
-type inMemory struct {
-	mu sync.Mutex
-	contents
+// A store reads contents, and lets a function change them.
+type store interface {
+	read() (*contents, error)
+	change(ctx context.Context, how func(*contents) error) error
 }
+
+// A book is a Book over a store.
+type book struct{ store }
 
 // Rules returns the rules of a project.
-func (b *inMemory) Rules(_ context.Context, project string) ([]Rule, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.rules(project, time.Now()), nil
+func (b book) Rules(_ context.Context, project string) ([]Rule, error) {
+	c, err := b.read()
+	if err != nil {
+		return nil, err
+	}
+	return c.rules(project), nil
 }
 
 // Put adds a rule.
-func (b *inMemory) Put(_ context.Context, project string, r Rule) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.put(project, r, time.Now())
+func (b book) Put(ctx context.Context, project string, r Rule) error {
+	if problem := r.problem(); problem != "" {
+		return invalid("the rule can't apply: %s", problem)
+	}
+	return b.change(ctx, func(c *contents) error { return c.put(project, r, r) })
 }
 
 // Drop removes a rule.
-func (b *inMemory) Drop(_ context.Context, project string, r Rule) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.drop(project, r, time.Now())
-	return nil
+func (b book) Drop(ctx context.Context, project string, r Rule) error {
+	return b.change(ctx, func(c *contents) error { return c.put(project, r) })
 }
 
 // Mode returns the mode of a session.
-func (b *inMemory) Mode(_ context.Context, session string) (Mode, error) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	return b.Modes[session].Mode, nil
+func (b book) Mode(_ context.Context, session string) (Mode, error) {
+	c, err := b.read()
+	if err != nil {
+		return "", err
+	}
+	return c.Modes[session].Mode, nil
 }
 
 // SetMode sets the mode of a session.
-func (b *inMemory) SetMode(_ context.Context, session string, m Mode) error {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.setMode(session, m, time.Now())
-	return nil
+func (b book) SetMode(ctx context.Context, session string, m Mode) error {
+	return b.change(ctx, func(c *contents) error { return c.setMode(session, m) })
+}
+
+// InMemory returns a book of this process. It keeps what [File] keeps.
+func InMemory() Book { return book{&inMemory{now: newContents()}} }
+
+type inMemory struct {
+	mu  sync.Mutex
+	now *contents
+}
+
+func (s *inMemory) read() (*contents, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return &contents{Projects: maps.Clone(s.now.Projects), Modes: maps.Clone(s.now.Modes)}, nil
+}
+
+func (s *inMemory) change(_ context.Context, how func(*contents) error) error {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return how(s.now)
 }

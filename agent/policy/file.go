@@ -6,14 +6,13 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
 	"runtime"
-	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools/file"
 )
 
 // A BookError says that the file of a book can't be used. Calls are denied until it is mended.
@@ -39,8 +38,8 @@ func (e *BookError) Fault() fault.Class { return fault.UserFixable }
 // *[BookError], and denies all calls. A relative path is below the working directory, as it is now.
 //
 // It keeps at most 1,000 rules of a project and the modes of the 4,096 sessions that were switched
-// last. Writers of several processes wait for each other, up to 5 s (a lock beside the file, named
-// path + ".lock", which stays); readers see all of a change or nothing of it.
+// last. Writers of several processes lose nothing, and readers see all of a change or nothing of
+// it: see package file.
 //
 // Keep it where the agent can't write it. The [Set] denies calls that name it as a path, but a
 // program that the agent may run can write what its user can.
@@ -48,178 +47,95 @@ func File(path string) Book {
 	if abs, err := filepath.Abs(path); err == nil {
 		path = abs
 	}
-	return &file{path}
+	f := &fileBook{path: path}
+	f.book = book{f}
+	return f
 }
 
-type file struct{ path string }
+type fileBook struct {
+	book
+	path string
+}
 
-const (
-	fileVersion = 1
-	lockSuffix  = ".lock"
-	lockWait    = 5 * time.Second
-)
+const fileVersion = 1
 
 // read returns what the file has.
-func (b *file) read() (*contents, error) {
-	c, err := b.load()
-	if err != nil {
-		return nil, &BookError{b.path, err}
-	}
-	return c, nil
-}
-
-func (b *file) load() (*contents, error) {
-	c := &contents{Version: fileVersion}
-	info, err := os.Stat(b.path)
+func (f *fileBook) read() (*contents, error) {
+	var text []byte
+	info, err := os.Stat(f.path)
 	switch {
 	case errors.Is(err, fs.ErrNotExist):
-		return c, nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular():
-		return nil, errors.New("it isn't a regular file")
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
-		return nil, fmt.Errorf("others may write it (%v); take that permission away", info.Mode().Perm())
+		return newContents(), nil
+	case err == nil && (!info.Mode().IsRegular() || info.Size() > maxText):
+		err = fmt.Errorf("it isn't a regular file of at most %d bytes", maxText)
+	case err == nil && runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
+		err = fmt.Errorf("others may write it (%v); take that permission away", info.Mode().Perm())
+	case err == nil:
+		text, err = os.ReadFile(f.path)
 	}
-	f, err := os.Open(b.path)
 	if err != nil {
-		return nil, err
+		return nil, &BookError{f.path, err}
 	}
-	defer f.Close()
-	text, err := io.ReadAll(io.LimitReader(f, maxText+1))
-	if err != nil {
-		return nil, err
-	}
-	if len(text) > maxText {
-		return nil, fmt.Errorf("it has more than %d bytes", maxText)
-	}
+	return f.parse(text)
+}
+
+func (f *fileBook) parse(text []byte) (*contents, error) {
+	c := newContents()
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
-	if err := d.Decode(c); err != nil {
-		return nil, fmt.Errorf("it can't be read: %w", err)
+	err := d.Decode(c)
+	if err == nil && (d.More() || c.Version != fileVersion || c.Projects == nil || c.Modes == nil) {
+		err = fmt.Errorf("it isn't a file of grants of version %d", fileVersion)
 	}
-	if _, err := d.Token(); err != io.EOF {
-		return nil, errors.New("something follows after its end")
+	for _, rules := range c.Projects {
+		err = errors.Join(err, (&Rules{Rules: rules}).check())
 	}
-	if c.Version != fileVersion {
-		return nil, fmt.Errorf("its version is %d, and this program knows %d", c.Version, fileVersion)
-	}
-	for project, rules := range c.Projects {
-		for i := range rules {
-			if problem := rules[i].problem(); problem != "" {
-				return nil, fmt.Errorf("rule %d of the project %q: %s", i, project, problem)
-			}
-		}
-	}
-	for session, m := range c.Modes {
+	for _, m := range c.Modes {
 		if !m.Mode.known() {
-			return nil, fmt.Errorf("the mode %q of the session %q is unknown", m.Mode, session)
+			err = errors.Join(err, fmt.Errorf("there is no mode %q", m.Mode))
 		}
+	}
+	if err != nil {
+		return nil, &BookError{f.path, err}
 	}
 	return c, nil
 }
 
-// change reads the file, changes what it has, and replaces it.
-func (b *file) change(ctx context.Context, how func(*contents, time.Time) error) error {
-	dir := filepath.Dir(b.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return &BookError{b.path, err}
-	}
-	unlock, err := b.lock(ctx)
-	if err != nil {
-		return &BookError{b.path, err}
-	}
-	defer unlock()
-	c, err := b.read()
-	if err != nil {
+// change reads the file and replaces it, again and again until nobody else has changed it
+// meanwhile.
+func (f *fileBook) change(ctx context.Context, how func(*contents) error) error {
+	if _, err := f.read(); err != nil {
 		return err
 	}
-	if err := how(c, time.Now().UTC().Round(0)); err != nil {
-		return err
-	}
-	text, err := json.MarshalIndent(c, "", "  ")
-	if err == nil && len(text) > maxText {
-		return fault.New(fault.Invalid, fmt.Sprintf("policy: the file of grants would have more than %d bytes; drop some",
-			maxText))
-	}
-	if err == nil {
-		err = replace(b.path, dir, text)
-	}
+	dir, name := filepath.Split(f.path)
+	err := os.MkdirAll(dir, 0o700)
 	if err != nil {
-		return &BookError{b.path, err}
+		return &BookError{f.path, err}
 	}
-	return nil
-}
-
-// replace writes a file at once or not at all.
-func replace(path, dir string, text []byte) error {
-	f, err := os.CreateTemp(dir, ".grants-*") // 0600
+	ws, err := file.OpenWith(dir, file.Config{FileMode: 0o600, MaxRead: maxText, MaxWrite: maxText, Sync: true})
 	if err != nil {
-		return err
+		return &BookError{f.path, err}
 	}
-	_, err = f.Write(append(text, '\n'))
-	err = errors.Join(err, f.Sync(), f.Close())
-	if err == nil {
-		err = os.Rename(f.Name(), path)
-	}
-	if err != nil {
-		_ = os.Remove(f.Name())
-	}
-	return err
-}
-
-// lock waits for the lock of the file.
-func (b *file) lock(ctx context.Context) (unlock func(), err error) {
-	ctx, cancel := context.WithTimeout(ctx, lockWait)
-	defer cancel()
+	defer ws.Close()
 	for {
-		unlock, err = tryLock(b.path + lockSuffix)
-		if err != nil || unlock != nil {
-			return unlock, err
+		c, old := newContents(), file.Content{}
+		if old, err = ws.Read(ctx, name); err == nil {
+			c, err = f.parse(old.Data)
+		} else if errors.Is(err, fs.ErrNotExist) {
+			err = nil
 		}
-		select {
-		case <-ctx.Done():
-			return nil, fmt.Errorf("another process has locked it: %w", ctx.Err())
-		case <-time.After(5 * time.Millisecond):
+		if err == nil {
+			if err := how(c); err != nil {
+				return err
+			}
+			text, _ := json.MarshalIndent(c, "", "  ") // of texts
+			_, err = ws.Write(ctx, name, append(text, '\n'), file.WriteOptions{Version: old.Version})
+		}
+		switch {
+		case err == nil:
+			return nil
+		case !errors.Is(err, file.ErrChanged) && !errors.Is(err, fs.ErrExist):
+			return &BookError{f.path, err}
 		}
 	}
-}
-
-// Rules returns the rules of a project.
-func (b *file) Rules(_ context.Context, project string) ([]Rule, error) {
-	c, err := b.read()
-	if err != nil {
-		return nil, err
-	}
-	return c.rules(project, time.Now()), nil
-}
-
-// Put adds a rule.
-func (b *file) Put(ctx context.Context, project string, r Rule) error {
-	return b.change(ctx, func(c *contents, now time.Time) error { return c.put(project, r, now) })
-}
-
-// Drop removes a rule.
-func (b *file) Drop(ctx context.Context, project string, r Rule) error {
-	return b.change(ctx, func(c *contents, now time.Time) error {
-		c.drop(project, r, now)
-		return nil
-	})
-}
-
-// Mode returns the mode of a session.
-func (b *file) Mode(_ context.Context, session string) (Mode, error) {
-	c, err := b.read()
-	if err != nil {
-		return "", err
-	}
-	return c.Modes[session].Mode, nil
-}
-
-// SetMode sets the mode of a session.
-func (b *file) SetMode(ctx context.Context, session string, m Mode) error {
-	return b.change(ctx, func(c *contents, now time.Time) error {
-		c.setMode(session, m, now)
-		return nil
-	})
 }

@@ -5,62 +5,105 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/tools"
 )
 
+// A matter is what a call is about, ready to be compared with rules.
+type matter struct {
+	Subject
+	places  []place  // Paths
+	hosts   []string // Hosts; "" for one that can't be compared
+	odd     bool     // Args can't be compared
+	sure    bool     // all can be compared, and no path leads elsewhere
+	changes bool     // the tool isn't read-only
+
+	tool, fingerprint, scope string
+	grantable                bool
+	root, project            string
+	inProject                bool  // it belongs to a project
+	asked                    *Rule // the narrowest rule that asks, unless it is hard
+}
+
+// compare fills in what is compared.
+func (m *matter) compare() {
+	for _, w := range m.Args {
+		m.odd = m.odd || !utf8.ValidString(w) || strings.IndexByte(w, 0) >= 0
+	}
+	m.sure = !m.odd
+	for _, p := range m.Paths {
+		if p != "" {
+			m.places = append(m.places, placeOf(m.root, p))
+			m.sure = m.sure && m.places[len(m.places)-1].sure
+		}
+	}
+	for _, h := range m.Hosts {
+		m.hosts = append(m.hosts, hostOf(h))
+		m.sure = m.sure && hostOf(h) != ""
+	}
+}
+
+// find returns the rule with an effect that the call matches; of several, the one with most words.
+func (m *matter) find(effect tools.Effect, rules []Rule) (found *Rule) {
+	now := time.Now()
+	for i := range rules {
+		r := &rules[i]
+		if r.Effect != effect || !r.about(m.tool, now) || found != nil && len(found.Args) >= len(r.Args) {
+			continue
+		}
+		if effect == tools.Allow && r.permits(m) || effect != tools.Allow && r.covers(m) {
+			found = r
+		}
+	}
+	return found
+}
+
 // about reports whether a rule is about a tool, now.
 func (r *Rule) about(tool string, now time.Time) bool {
 	ok, _ := path.Match(r.Tool, tool)
-	return (ok || r.Tool == tool) && (r.Until.IsZero() || now.Before(r.Until))
+	return (ok || r.Tool == tool || r.Tool == "*") && (r.Until.IsZero() || now.Before(r.Until))
 }
 
-// covers reports whether a rule that denies or asks is about what the call is about. It matches
-// widely. changes says that the call may change something: then the folder of a file counts, too.
-func (r *Rule) covers(t *target, changes bool) bool {
-	return (len(r.Args) == 0 || t.odd || within(r.Args, t.folded)) &&
-		(r.Path == "" || slices.ContainsFunc(t.places, func(p place) bool {
+// covers reports whether a rule that denies or asks is about a call. It matches widely.
+func (r *Rule) covers(m *matter) bool {
+	return (len(r.Args) == 0 || m.odd || within(r.Args, m.Args)) &&
+		(r.Path == "" || slices.ContainsFunc(m.places, func(p place) bool {
 			return p.names == nil || slices.ContainsFunc(p.names, func(name string) bool {
-				self, below, above := matchPath(folded(r.Path), folded(name))
-				return self || below || above && changes
+				self, below, above := glob(folded(r.Path), folded(name))
+				return self || below || above && m.changes && len(m.Args) == 0
 			})
 		})) &&
-		(r.Host == "" || slices.ContainsFunc(t.hosts, func(h string) bool { return h == "" || matchHost(r.Host, h) }))
+		(r.Host == "" || slices.ContainsFunc(m.hosts, func(h string) bool { return h == "" || onHost(r.Host, h) }))
 }
 
-// permits reports whether a rule that allows is for what the call is about. It matches exactly.
-func (r *Rule) permits(t *target, fingerprint, scope string) bool {
-	if r.Fingerprint != "" && r.Fingerprint != fingerprint || r.Scope != "" && r.Scope != scope {
+// permits reports whether a rule that allows is for a call. It matches exactly. If a rule asks, it
+// has to be at least as narrow.
+func (r *Rule) permits(m *matter) bool {
+	n, ask := len(r.Args), m.asked
+	switch {
+	case r.Fingerprint != "" && r.Fingerprint != m.fingerprint, r.Scope != "" && r.Scope != m.scope,
+		ask != nil && (!r.Exact && n < len(ask.Args) || r.Path == "" && ask.Path != "" ||
+			r.Host == "" && ask.Host != ""):
 		return false
-	}
-	if len(r.Args) == 0 && r.Path == "" && r.Host == "" {
+	case n+len(r.Path)+len(r.Host) == 0:
 		return true
-	}
-	if !t.sure() || len(r.Args) > 0 && (t.More || len(t.Args) < len(r.Args) ||
-		!slices.Equal(r.Args, t.Args[:len(r.Args)])) {
+	case !m.sure, n > 0 && m.More, len(m.Args) < n || !slices.Equal(r.Args, m.Args[:n]),
+		r.Exact && (len(m.Args) > n || r.Path == "" && len(m.places) > 0),
+		r.Path != "" && len(m.places) == 0, r.Host != "" && len(m.hosts) == 0:
 		return false
 	}
-	if r.Exact && (len(t.Args) != len(r.Args) || r.Path == "" && len(t.places) > 0) {
-		return false
-	}
-	return (r.Path == "" || len(t.places) > 0 && !slices.ContainsFunc(t.places, func(p place) bool {
-		self, _, _ := matchPath(r.Path, p.names[0])
-		return r.Exact && p.names[0] != r.Path || !r.Exact && !self
-	})) && (r.Host == "" || len(t.hosts) > 0 && !slices.ContainsFunc(t.hosts, func(h string) bool {
-		return !matchHost(r.Host, h)
-	}))
-}
-
-// answers reports whether a rule that allows is at least as narrow as one that asks.
-func (r *Rule) answers(ask *Rule) bool {
-	return (r.Exact || len(r.Args) >= len(ask.Args)) && (r.Path != "" || ask.Path == "") &&
-		(r.Host != "" || ask.Host == "")
+	return !slices.ContainsFunc(m.places, func(p place) bool {
+		self, _, _ := glob(r.Path, p.names[0])
+		return r.Path != "" && !(r.Path == p.names[0] || self && !r.Exact)
+	}) && !slices.ContainsFunc(m.hosts, func(h string) bool { return r.Host != "" && !onHost(r.Host, h) })
 }
 
 // within reports whether the words of a rule are among others, in this order.
 func within(rule, words []string) bool {
 	for _, w := range words {
-		if r := fold(rule[0]); r == w || base(r) == base(w) && base(r) != "" {
+		r, w := fold(rule[0]), fold(w)
+		if r == w || base(r) == base(w) && base(r) != "" {
 			if rule = rule[1:]; len(rule) == 0 {
 				return true
 			}
@@ -69,11 +112,9 @@ func within(rule, words []string) bool {
 	return false
 }
 
-func matchHost(pattern, host string) bool {
-	if parent, ok := strings.CutPrefix(pattern, "*"); ok {
-		return strings.HasSuffix(host, parent)
-	}
-	return pattern == host
+func onHost(pattern, host string) bool {
+	parent, below := strings.CutPrefix(pattern, "*")
+	return pattern == host || below && strings.HasSuffix(host, parent)
 }
 
 // folded folds each part of a path. What follows a colon names a stream on Windows.
@@ -88,55 +129,27 @@ func folded(name string) string {
 	return strings.Join(parts, "/")
 }
 
-// matchPath reports whether a pattern is for a name, for a folder that the name is below, and for
-// something that is below the name.
-func matchPath(pattern, name string) (self, below, above bool) {
-	ps := strings.Split(pattern, "/")
-	at := make([]bool, len(ps)+1) // at[i]: the first i parts of the pattern match so far
-	at[0] = true
-	skip := func() {
-		for i, p := range ps {
-			at[i+1] = at[i+1] || at[i] && p == "**"
-		}
-	}
-	skip()
+// glob reports whether a pattern is for a name, for a folder that the name is below, and for
+// something that may be below the name.
+func glob(pattern, name string) (self, below, above bool) {
 	parts := strings.Split(name, "/")
 	if name == "." {
 		parts = nil
 	}
-	for _, part := range parts {
-		below = below || at[len(ps)]
-		next := make([]bool, len(ps)+1)
-		for i, p := range ps {
-			switch ok, _ := path.Match(p, part); {
-			case p == "**":
-				next[i] = next[i] || at[i]
-			case ok:
-				next[i+1] = next[i+1] || at[i]
+	n := len(parts)
+	at := make([]bool, n+1) // at[i]: the pattern so far matches the first i parts
+	at[0] = true
+	for p := range strings.SplitSeq(pattern, "/") {
+		above = above || at[n]
+		next := make([]bool, n+1)
+		for i := range next {
+			if p == "**" {
+				next[i] = at[i] || i > 0 && next[i-1]
+			} else if i > 0 && at[i-1] {
+				next[i], _ = path.Match(p, parts[i-1])
 			}
 		}
 		at = next
-		skip()
 	}
-	return at[len(ps)], below, slices.Contains(at[:len(ps)], true)
-}
-
-// narrowest returns the rule that asks with the most words.
-func narrowest(asks []*Rule) (r *Rule) {
-	for _, a := range asks {
-		if r == nil || len(a.Args) > len(r.Args) {
-			r = a
-		}
-	}
-	return r
-}
-
-// selected returns the rules with an effect that are about a call.
-func selected(rules []Rule, effect tools.Effect, tool string, fits func(*Rule) bool, now time.Time) (list []*Rule) {
-	for i := range rules {
-		if r := &rules[i]; r.Effect == effect && r.about(tool, now) && fits(r) {
-			list = append(list, r)
-		}
-	}
-	return list
+	return at[n], slices.Contains(at[:n], true), above
 }

@@ -6,8 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"os"
-	"path"
 	"path/filepath"
+	"slices"
 	"strings"
 	"time"
 
@@ -49,9 +49,6 @@ func New(cfg Config) (*Set, error) {
 	if cfg.Rules == nil {
 		s.cfg.Rules = new(Rules)
 	}
-	if err := s.cfg.Rules.check(); err != nil {
-		return nil, err
-	}
 	if cfg.Book == nil {
 		s.cfg.Book = InMemory()
 	}
@@ -61,178 +58,130 @@ func New(cfg Config) (*Set, error) {
 			return nil, fault.NewFixable("policy: the working directory can't be found", "set Config.Project", err)
 		}
 	}
-	return s, nil
+	return s, s.cfg.Rules.check()
 }
 
 // Check returns what the host should know about its tools: those of high risk without
 // Spec.AllowAlways, which ask in every mode and can't be granted, and rules that are about none of
 // the tools. Tools of sources aren't known before they are listed.
 func (s *Set) Check(list ...tools.Tool) (notes []string) {
-	names := make(map[string]bool)
+	var names []string
 	for _, t := range list {
-		d, err := t.Define()
-		if err != nil {
-			notes = append(notes, err.Error())
-			continue
-		}
-		names[d.Name()] = true
-		if !mayBeGranted(d.Spec()) && !d.Spec().ReadOnly {
-			notes = append(notes, fmt.Sprintf("%s is of high risk: it asks in every mode and can't be granted, unless its "+
-				"Spec has AllowAlways", d.Name()))
-		}
-	}
-	now := time.Now()
-	unknown := func(list string, rules []Rule) {
-		for i := range rules {
-			known := false
-			for name := range names {
-				known = known || rules[i].about(name, now)
-			}
-			if !known {
-				notes = append(notes, fmt.Sprintf("%s[%d] is about %q, and no tool has such a name", list, i, rules[i].Tool))
+		if d, err := t.Define(); err == nil { // agent.New says what is wrong with a tool
+			names = append(names, d.Name())
+			if !d.Spec().ReadOnly && !grantable(d.Spec()) {
+				notes = append(notes, d.Name()+" is of high risk, so it asks in every mode, and can't be granted without "+
+					"Spec.AllowAlways")
 			}
 		}
 	}
-	unknown("hard", s.cfg.Rules.Hard)
-	unknown("rules", s.cfg.Rules.Rules)
+	for _, r := range slices.Concat(s.cfg.Rules.Hard, s.cfg.Rules.Rules) {
+		if !slices.ContainsFunc(names, func(name string) bool { return r.about(name, time.Time{}) }) {
+			notes = append(notes, fmt.Sprintf("a rule is about %q, and no tool has such a name", r.Tool))
+		}
+	}
 	return notes
 }
 
-func mayBeGranted(spec *tools.Spec) bool { return spec.Risk < tools.High || spec.AllowAlways }
+func grantable(spec *tools.Spec) bool { return spec.Risk < tools.High || spec.AllowAlways }
 
 // Policy returns the policy that decides, for Config.Policies of an agent. See the package's
 // comment for the order.
 func (s *Set) Policy() tools.Policy { return s.decide }
 
-// A matter is a call with what is known about it.
-type matter struct {
-	tool        string
-	fingerprint string
-	scope       string
-	spec        *tools.Spec
-	target      *target
-	project     string
-	inProject   bool // it belongs to a project
-	asked       *Rule
-}
-
 // of collects what a call is about.
-func (s *Set) of(spec *tools.Spec, fingerprint, scope string, c *tools.Call) (*matter, error) {
-	m := &matter{tool: spec.Name, fingerprint: fingerprint, scope: scope, spec: spec, inProject: true}
-	root := s.dir
+func (s *Set) of(spec *tools.Spec, fingerprint, scope string, c *tools.Call) (m *matter, err error) {
+	m = &matter{tool: spec.Name, fingerprint: fingerprint, scope: scope, changes: !spec.ReadOnly,
+		grantable: grantable(spec), root: s.dir, inProject: true}
 	if s.cfg.Project != nil {
 		m.project = s.cfg.Project(c)
-		m.inProject = m.project != ""
-		if filepath.IsAbs(m.project) {
-			root = m.project
+		if m.inProject = m.project != ""; filepath.IsAbs(m.project) {
+			m.root = m.project
 		}
 	}
 	read := s.cfg.Subjects[spec.Name]
 	if read == nil {
 		read = defaultSubject
 	}
-	subject, err := read(c.Input)
-	if err != nil {
-		return nil, err
-	}
-	m.target = newTarget(subject, root)
-	return m, nil
+	m.Subject, err = read(c.Input)
+	m.compare()
+	return m, err
 }
 
 func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
-	deny := func(why string) tools.Verdict { return tools.Verdict{Effect: tools.Deny, Reason: why} }
+	say := func(e tools.Effect, standing bool, r *Rule, otherwise string) tools.Verdict {
+		return tools.Verdict{Effect: e, Standing: standing, Reason: cmp.Or(r.Why, otherwise)}
+	}
+	deny := func(format string, args ...any) tools.Verdict {
+		return tools.Verdict{Effect: tools.Deny, Reason: fmt.Sprintf(format, args...)}
+	}
 	scope, _ := d.Scope(c.Input)
 	m, err := s.of(d.Spec(), d.Fingerprint(), scope, c)
 	if err != nil {
-		return deny("what this call is about can't be told: " + err.Error())
+		return deny("it can't be told what this call is about: %v", err)
 	}
-	changes, now := !m.spec.ReadOnly, time.Now()
-	covers := func(r *Rule) bool { return r.covers(m.target, changes) }
-	if hard := selected(s.cfg.Rules.Hard, tools.Deny, m.tool, covers, now); len(hard) > 0 {
-		return deny(why(hard[0], "a rule denies this call"))
-	}
-	if changes && s.holdsBook(m) {
-		return deny("grants are kept in this file, which only people may change")
+	hard := s.cfg.Rules.Hard
+	if r := m.find(tools.Deny, append(s.own(m), hard...)); r != nil {
+		return say(tools.Deny, false, r, "a rule denies this call")
 	}
 	rules, err := s.rules(ctx, m)
 	if err != nil {
-		return deny("the permissions can't be read, so nothing is permitted: " + err.Error())
+		return deny("the permissions can't be read, so nothing is permitted: %v", err)
 	}
-	if denials := selected(rules, tools.Deny, m.tool, covers, now); len(denials) > 0 {
-		return deny(why(denials[0], "a rule denies this call"))
+	if r := m.find(tools.Deny, rules); r != nil {
+		return say(tools.Deny, false, r, "a rule denies this call")
 	}
 	mode, err := s.mode(ctx, c)
-	if err != nil {
-		return deny("the mode can't be read, so nothing is permitted: " + err.Error())
-	}
-	reads := !changes || mode == Plan
-	if mode == Plan && !inPlan(m.spec) {
+	switch {
+	case err != nil:
+		return deny("the mode can't be read, so nothing is permitted: %v", err)
+	case mode == Plan && !inPlan(d.Spec()):
 		return deny(planDenies)
 	}
-	if hard := selected(s.cfg.Rules.Hard, tools.Ask, m.tool, covers, now); len(hard) > 0 {
-		return tools.Verdict{Effect: tools.Ask, Reason: why(hard[0], "a rule asks about each such call")}
+	if r := m.find(tools.Ask, hard); r != nil {
+		return say(tools.Ask, false, r, "a rule asks about each such call")
 	}
-	m.asked = narrowest(selected(rules, tools.Ask, m.tool, covers, now))
-	v := tools.Verdict{Scopes: m.scopes()}
-	ask := func(why string) tools.Verdict {
-		v.Effect, v.Standing, v.Reason = tools.Ask, true, why
-		return v
-	}
-	v.Standing = m.granted(rules, now)
-	switch grantable := mayBeGranted(m.spec); {
-	case v.Standing && (grantable || reads):
-		return v
+	m.asked = m.find(tools.Ask, rules)
+	granted, reads := m.find(tools.Allow, rules) != nil, !m.changes || mode == Plan
+	v := tools.Verdict{}
+	switch {
+	case granted && (m.grantable || reads):
+		v.Standing = true
 	case m.asked != nil:
-		return ask(why(m.asked, "a rule asks about this call"))
+		v = say(tools.Ask, true, m.asked, "a rule asks about this call")
 	case reads:
 		v.Standing = mode == Auto
-		return v
-	case !grantable:
-		return ask("this tool is of high risk")
-	case m.target.sure() && (mode == Auto || mode == Edits && m.spec.Risk < tools.High && d.CanPreview()):
+	case !m.grantable:
+		v = say(tools.Ask, true, new(Rule), "this tool is of high risk")
+	case m.sure && (mode == Auto || mode == Edits && d.Spec().Risk < tools.High && d.CanPreview()):
 		v.Standing = true
-		return v
+	default:
+		v = say(tools.Ask, true, new(Rule), "the mode is "+string(mode))
 	}
-	return ask(fmt.Sprintf("the mode is %s", mode))
+	if _, text, ok := m.grant(); ok {
+		v.Scopes = []tools.Scope{{Name: Project, Text: text}}
+	}
+	return v
 }
-
-// why returns what a rule says to the model or the person.
-func why(r *Rule, otherwise string) string { return cmp.Or(r.Why, otherwise) }
 
 // rules returns the rules of the host, and those of the project of a call.
-func (s *Set) rules(ctx context.Context, m *matter) ([]Rule, error) {
-	rules := s.cfg.Rules.Rules
-	if !m.inProject {
-		return rules, nil
+func (s *Set) rules(ctx context.Context, m *matter) (own []Rule, err error) {
+	if m.inProject {
+		own, err = s.cfg.Book.Rules(ctx, m.project)
 	}
-	own, err := s.cfg.Book.Rules(ctx, m.project)
-	return append(rules[:len(rules):len(rules)], own...), err
+	return slices.Concat(s.cfg.Rules.Rules, own), err
 }
 
-// granted reports whether rules allow a call, and the rule that asks, if there is one.
-func (m *matter) granted(rules []Rule, now time.Time) bool {
-	return len(selected(rules, tools.Allow, m.tool, func(r *Rule) bool {
-		return r.permits(m.target, m.fingerprint, m.scope) && (m.asked == nil || r.answers(m.asked))
-	}, now)) > 0
-}
-
-// holdsBook reports whether a call names the file of the Book, or a folder of it.
-func (s *Set) holdsBook(m *matter) bool {
-	f, ok := s.cfg.Book.(*file)
-	root := cmp.Or(s.dir, m.project)
-	if !ok || !filepath.IsAbs(root) {
-		return false
+// own returns a rule that keeps tools from the file of the Book.
+func (s *Set) own(m *matter) []Rule {
+	f, ok := s.cfg.Book.(*fileBook)
+	if !ok || m.root == "" {
+		return nil
 	}
-	rel, err := filepath.Rel(followed(root), followed(f.path))
-	if err != nil || strings.HasPrefix(rel, "..") {
-		return false
+	name, err := filepath.Rel(followed(m.root), followed(f.path))
+	if err != nil || !filepath.IsLocal(name) {
+		return nil
 	}
-	name := path.Clean(filepath.ToSlash(rel))
-	guard := []Rule{{Path: escaped(name)}, {Path: escaped(name + lockSuffix)}}
-	return len(m.target.Args) == 0 && (guard[0].covers(m.target, true) || guard[1].covers(m.target, true))
-}
-
-// escaped returns a pattern for a name.
-func escaped(name string) string {
-	return strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(name)
+	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(filepath.ToSlash(name))
+	return []Rule{{Effect: tools.Deny, Tool: "*", Path: pattern, Why: "this file has what people permit"}}
 }

@@ -1,14 +1,15 @@
 package policy
 
 import (
+	"crypto/sha256"
+	"encoding/hex"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"path"
+	"path/filepath"
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
@@ -18,7 +19,7 @@ import (
 // A Rule is about calls of a tool. All of its conditions have to hold; what is empty is no
 // condition.
 type Rule struct {
-	Effect tools.Effect `json:"-"` // "effect" in JSON
+	Effect tools.Effect `json:"effect"`
 	// Tool is the tool's name, or a pattern such as "file.*": see [path.Match].
 	Tool string `json:"tool"`
 	// Args are the first words of the call, the program first. See [Subject].
@@ -44,34 +45,6 @@ type Rule struct {
 	Until time.Time `json:"until,omitzero"` // from when on it no longer applies; zero: never
 }
 
-// plainRule is a Rule without its methods.
-type plainRule Rule
-
-type ruleJSON struct {
-	Effect string `json:"effect"`
-	plainRule
-}
-
-// MarshalJSON returns the rule as Parse reads it.
-func (r Rule) MarshalJSON() ([]byte, error) {
-	return json.Marshal(ruleJSON{r.Effect.String(), plainRule(r)})
-}
-
-// UnmarshalJSON reads a rule, and ignores unknown fields: see [Parse].
-func (r *Rule) UnmarshalJSON(data []byte) error {
-	var in ruleJSON
-	if err := json.Unmarshal(data, &in); err != nil {
-		return err
-	}
-	effect := slices.Index([]string{"allow", "ask", "deny"}, in.Effect)
-	if effect < 0 {
-		return fmt.Errorf("policy: the effect %q isn't allow, ask or deny", in.Effect)
-	}
-	*r = Rule(in.plainRule)
-	r.Effect = tools.Effect(effect)
-	return nil
-}
-
 // Rules are what a host says. Each list may be in any order: what denies counts before what asks,
 // and that before what allows.
 type Rules struct {
@@ -84,23 +57,11 @@ type Rules struct {
 // maxText is how long a file of rules may be, in bytes.
 const maxText = 1 << 20
 
-var rulesSchema = must(schema.Parse(json.RawMessage(`{"type": "object", "additionalProperties": false, "properties": {
-	"hard": {"type": "array", "items": {"$ref": "#/$defs/rule"}},
-	"rules": {"type": "array", "items": {"$ref": "#/$defs/rule"}}},
-"$defs": {"rule": {"type": "object", "additionalProperties": false, "required": ["effect", "tool"], "properties": {
-	"effect": {"enum": ["allow", "ask", "deny"]},
-	"tool": {"type": "string"}, "args": {"type": "array", "items": {"type": "string"}},
-	"path": {"type": "string"}, "host": {"type": "string"}, "exact": {"type": "boolean"},
-	"scope": {"type": "string"}, "fingerprint": {"type": "string"},
-	"why": {"type": "string"}, "by": {"type": "string"}, "id": {"type": "string"},
-	"since": {"type": "string", "format": "date-time"}, "until": {"type": "string", "format": "date-time"}}}}}`)))
-
-func must[T any](v T, err error) T {
-	if err != nil {
-		panic(err)
-	}
-	return v
-}
+var rulesSchema, _ = schema.Parse(json.RawMessage(`{"type": "object", "additionalProperties": false,
+	"properties": {"hard": {"items": {"$ref": "#/$defs/rule"}}, "rules": {"items": {"$ref": "#/$defs/rule"}}},
+	"$defs": {"rule": {"type": "object", "additionalProperties": false, "required": ["effect", "tool"],
+		"properties": {"effect": {}, "tool": {}, "args": {}, "path": {}, "host": {}, "exact": {}, "scope": {},
+			"fingerprint": {}, "why": {}, "by": {}, "id": {}, "since": {}, "until": {}}}}}`))
 
 // Parse reads rules in JSON: {"hard": [rule, …], "rules": [rule, …]}, where the fields of a rule
 // are those of [Rule] in lower case, and the effect is "allow", "ask" or "deny". An unknown field,
@@ -108,21 +69,17 @@ func must[T any](v T, err error) T {
 // The text has at most 1 MiB.
 func Parse(data []byte) (*Rules, error) {
 	if len(data) > maxText {
-		return nil, fault.New(fault.Invalid, fmt.Sprintf("policy: the rules have %d bytes; give at most %d", len(data),
-			maxText))
+		return nil, invalid("the rules have %d bytes; give at most %d", len(data), maxText)
 	}
 	text, err := rulesSchema.Accept(data)
-	if err != nil {
-		return nil, fmt.Errorf("policy: the rules: %w", err)
-	}
 	r := new(Rules)
-	if err := json.Unmarshal(text, r); err != nil {
-		return nil, fault.Wrap(fault.Invalid, fmt.Errorf("policy: the rules: %w", err))
+	if err == nil {
+		err = json.Unmarshal(text, r)
 	}
-	if err := r.check(); err != nil {
-		return nil, err
+	if err != nil {
+		return nil, invalid("the rules can't be read: %w", err)
 	}
-	return r, nil
+	return r, r.check()
 }
 
 // Narrow returns these rules with those of a project's own file, as [Parse] reads it. Such a file
@@ -135,7 +92,7 @@ func (r *Rules) Narrow(data []byte) (*Rules, error) {
 	}
 	for i, rule := range own.Rules {
 		if rule.Effect == tools.Allow {
-			return nil, ruleError("rules", i, "it allows something, and a project's own rules may only deny or ask")
+			return nil, invalid("rules[%d] allows something, and a project's own rules may only deny or ask", i)
 		}
 	}
 	if r != nil {
@@ -146,68 +103,49 @@ func (r *Rules) Narrow(data []byte) (*Rules, error) {
 
 // check returns an error for the first rule that can't apply.
 func (r *Rules) check() error {
-	for i := range r.Hard {
-		problem := r.Hard[i].problem()
-		if problem == "" && r.Hard[i].Effect == tools.Allow {
+	for i, rule := range slices.Concat(r.Hard, r.Rules) {
+		list, problem := "hard", rule.problem()
+		if n := len(r.Hard); i >= n {
+			list, i = "rules", i-n
+		} else if problem == "" && rule.Effect == tools.Allow {
 			problem = "it allows something; put it under rules, because hard rules deny or ask"
 		}
 		if problem != "" {
-			return ruleError("hard", i, problem)
-		}
-	}
-	for i := range r.Rules {
-		if problem := r.Rules[i].problem(); problem != "" {
-			return ruleError("rules", i, problem)
+			return invalid("%s[%d]: %s", list, i, problem)
 		}
 	}
 	return nil
 }
 
-func ruleError(list string, i int, problem string) error {
-	return fault.Wrap(fault.Invalid, fmt.Errorf("policy: %s[%d]: %w", list, i, errors.New(problem)))
+func invalid(format string, args ...any) error {
+	return fault.Wrap(fault.Invalid, fmt.Errorf("policy: "+format, args...))
 }
-
-// maxWords and maxField bound a rule, so that what it matches can be told.
-const (
-	maxWords = 64
-	maxField = 4096
-)
 
 // problem returns what is wrong with a rule, or "".
 func (r *Rule) problem() string {
-	limits := r.Effect == tools.Allow
-	all := append([]string{r.Tool, r.Path, r.Host, r.Scope, r.Fingerprint, r.Why, r.By, r.ID}, r.Args...)
-	long := func(s string) bool { return len(s) > maxField || !utf8.ValidString(s) || strings.IndexByte(s, 0) >= 0 }
 	_, badTool := path.Match(r.Tool, "")
 	_, badPath := path.Match(r.Path, "")
-	host := strings.TrimPrefix(r.Host, "*.")
-	switch {
+	switch host := strings.TrimPrefix(r.Host, "*."); {
 	case r.Effect > tools.Deny:
 		return fmt.Sprintf("the effect is %d; give allow, ask or deny", r.Effect)
-	case len(r.Args) > maxWords || slices.ContainsFunc(all, long):
-		return fmt.Sprintf("a field isn't valid UTF-8, has a NUL or more than %d bytes, or there are more than %d args",
-			maxField, maxWords)
 	case r.Tool == "" || badTool != nil:
 		return fmt.Sprintf(`the tool is %q; give its name, or a pattern such as "file.*"`, r.Tool)
 	case len(r.Args) > 0 && r.Args[0] == "":
 		return "the first of args is empty; give the program"
-	case r.Path != "" && (badPath != nil && !r.Exact || path.IsAbs(r.Path) || path.Clean(r.Path) != r.Path ||
-		r.Path == ".." || strings.HasPrefix(r.Path, "../") || strings.Contains(r.Path, `\`)):
-		return fmt.Sprintf(`the path is %q; give one below the project's directory, such as "docs/*.md" or "secrets/**"`,
-			r.Path)
-	case r.Host != "" && hostOf("https://"+bracketed(host)) != host:
-		return fmt.Sprintf(`the host is %q; give a name in lower case and ASCII, such as "example.com" or "*.example.com"`,
-			r.Host)
-	case !limits && (r.Exact || r.Scope != "" || r.Fingerprint != ""):
+	case r.Path != "" && (badPath != nil || path.Clean(r.Path) != r.Path || !filepath.IsLocal(r.Path)):
+		return fmt.Sprintf(`the path is %q; give one below the project's directory, such as "docs/*.md"`, r.Path)
+	case r.Host != "" && hostOf(host) != host:
+		return fmt.Sprintf(`the host is %q; give a name in lower case and ASCII, such as "*.example.com"`, r.Host)
+	case r.Effect != tools.Allow && (r.Exact || r.Scope != "" || r.Fingerprint != ""):
 		return "exact, scope and fingerprint are for rules that allow"
-	case r.Exact && len(r.Args) == 0 && r.Path == "":
-		return "it is exact and has no args and no path"
 	}
 	return ""
 }
 
-// same reports whether two rules say the same, whoever made them and when.
-func (r Rule) same(o Rule) bool {
-	return r.Effect == o.Effect && r.Tool == o.Tool && slices.Equal(r.Args, o.Args) && r.Path == o.Path &&
-		r.Host == o.Host && r.Exact == o.Exact && r.Scope == o.Scope && r.Fingerprint == o.Fingerprint && r.ID == o.ID
+// key identifies what a rule says, and its ID, but not who made it and when.
+func (r Rule) key() string {
+	r.Why, r.By, r.Since, r.Until = "", "", time.Time{}, time.Time{}
+	text, _ := json.Marshal(r) // of texts
+	sum := sha256.Sum256(text)
+	return hex.EncodeToString(sum[:12])
 }

@@ -32,28 +32,18 @@ type Subject struct {
 }
 
 // defaultSubject reads the well-known members.
-func defaultSubject(input json.RawMessage) (Subject, error) {
-	var (
-		s       Subject
-		members map[string]json.RawMessage
-	)
-	if err := json.Unmarshal(input, &members); err != nil {
-		return s, err
-	}
+func defaultSubject(input json.RawMessage) (s Subject, err error) {
+	var members map[string]json.RawMessage
+	err = json.Unmarshal(input, &members)
 	take := func(to *[]string, names ...string) {
 		for _, name := range names {
-			raw, ok := members[name]
-			var one string
 			var list []string
-			switch {
-			case !ok:
-			case json.Unmarshal(raw, &one) == nil:
-				list = []string{one}
-				if one == "" && name != "program" && name != "command" {
-					list = nil
-				}
-				fallthrough
-			case json.Unmarshal(raw, &list) == nil:
+			err := json.Unmarshal(members[name], &list)
+			if err != nil {
+				list = make([]string, 1)
+				err = json.Unmarshal(members[name], &list[0])
+			}
+			if err == nil {
 				*to = append(*to, list...)
 				delete(members, name)
 			}
@@ -66,77 +56,33 @@ func defaultSubject(input json.RawMessage) (Subject, error) {
 		empty := slices.Contains([]string{`""`, "null", "false", "0", "[]", "{}"}, string(raw))
 		s.More = s.More || len(s.Args) > 0 && !empty
 	}
-	return s, nil
+	return s, err
 }
 
-// A target is a Subject that is ready to be compared.
-type target struct {
-	Subject
-	folded []string // Args
-	odd    bool     // Args can't be compared: they match whatever denies or asks
-	places []place  // Paths
-	hosts  []string // Hosts; "" for one that isn't known
-}
-
-// A place is a path of a call.
+// A place is a path of a call: as it is written, and where links lead. It has no names if it can't
+// be read, and it is sure if both are the same, below the project's directory.
 type place struct {
-	names []string // below the project's directory: as it is written, and where links lead; none: it can't be read
-	sure  bool     // there is one name
-}
-
-func newTarget(s Subject, root string) *target {
-	t := &target{Subject: s}
-	for _, w := range s.Args {
-		t.odd = t.odd || !utf8.ValidString(w) || strings.IndexByte(w, 0) >= 0
-		t.folded = append(t.folded, fold(w))
-	}
-	for _, p := range s.Paths {
-		t.places = append(t.places, placeOf(root, p))
-	}
-	for _, h := range s.Hosts {
-		t.hosts = append(t.hosts, hostOf(h))
-	}
-	return t
-}
-
-// sure reports whether it is known what the call is about, as far as it says.
-func (t *target) sure() bool {
-	return !t.odd && !slices.Contains(t.hosts, "") &&
-		!slices.ContainsFunc(t.places, func(p place) bool { return !p.sure })
+	names []string
+	sure  bool
 }
 
 // placeOf returns the place of a path. Without a root, links aren't followed.
-func placeOf(root, p string) (at place) {
-	if !utf8.ValidString(p) || strings.ContainsFunc(p, func(r rune) bool {
-		return unicode.IsControl(r) || r == utf8.RuneError || unicode.Is(unicode.Bidi_Control, r)
-	}) {
+func placeOf(root, p string) place {
+	if !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl) {
 		return place{}
 	}
-	written := p
-	if root != "" {
-		at.sure = true
-		realRoot := followed(root)
-		full := root + "/" + p
-		if filepath.IsAbs(p) {
-			full, at.sure = p, false
-			if rel, err := filepath.Rel(root, p); err == nil {
-				written = filepath.ToSlash(rel)
-			}
-		}
-		rel, err := filepath.Rel(realRoot, followed(full))
-		if err != nil {
-			return place{}
-		}
-		at.names = append(at.names, filepath.ToSlash(rel))
+	plain := path.Clean(strings.ReplaceAll(p, `\`, "/"))
+	at := place{names: []string{plain}, sure: filepath.IsLocal(p) && !strings.Contains(p, `\`)}
+	if root == "" {
+		return at
 	}
-	plain := path.Clean(strings.ReplaceAll(written, `\`, "/"))
-	if at.names == nil {
-		at.sure = !path.IsAbs(plain)
+	full := p
+	if !filepath.IsAbs(p) {
+		full = root + "/" + p
 	}
-	at.sure = at.sure && !strings.Contains(p, `\`) && plain != ".." && !strings.HasPrefix(plain, "../") &&
-		(at.names == nil || at.names[0] == plain)
-	at.names = append(at.names, plain)
-	return at
+	rel, err := filepath.Rel(followed(root), followed(full))
+	rel = filepath.ToSlash(rel)
+	return place{names: append(at.names, rel), sure: at.sure && err == nil && rel == plain}
 }
 
 // followed returns a path without symbolic links, also if its last names don't exist.
@@ -146,56 +92,57 @@ func followed(p string) string {
 		if real, err := filepath.EvalSymlinks(p); err == nil {
 			return filepath.Join(real, rest)
 		}
-		i := strings.LastIndexAny(p, `/`+string(filepath.Separator))
-		if i <= 0 {
-			break
-		}
-		if to, err := os.Readlink(p); err == nil { // it leads to what doesn't exist
-			if !filepath.IsAbs(to) {
-				to = p[:i+1] + to
-			}
+		i := strings.LastIndexAny(p, "/"+string(filepath.Separator))
+		to, err := os.Readlink(p)
+		switch { // of a link to what doesn't exist
+		case i <= 0:
+			return filepath.Join(p, rest)
+		case err != nil:
+			p, rest = p[:i], p[i+1:]+"/"+rest
+		case filepath.IsAbs(to):
 			p = to
-			continue
+		default:
+			p = p[:i+1] + to
 		}
-		p, rest = p[:i], p[i+1:]+"/"+rest
 	}
 	return filepath.Join(p, rest)
 }
 
 // fold returns a word, or a part of a path, as systems see it that ignore case, invisible
-// characters, white space around it, and dots at its end or what follows a colon.
+// characters, white space around it, and dots at its end.
 func fold(s string) string {
-	out := strings.TrimSpace(strings.Map(func(r rune) rune {
+	s = strings.TrimSpace(strings.Map(func(r rune) rune {
 		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
 			return -1
 		}
 		return unicode.ToLower(unicode.ToUpper(r))
 	}, s))
-	if short := strings.TrimRight(out, ". "); short != "" {
+	if short := strings.TrimRight(s, ". "); short != "" {
 		return short
 	}
-	return out
+	return s
 }
 
 // base returns the name of a program in a folded word: without a path and an extension of Windows.
 func base(word string) string {
 	word = word[strings.LastIndexAny(word, `/\`)+1:]
-	for _, ext := range []string{".exe", ".cmd", ".bat", ".com"} {
-		word = strings.TrimSuffix(word, ext)
+	if ext := path.Ext(word); slices.Contains([]string{".exe", ".cmd", ".bat", ".com"}, ext) {
+		return strings.TrimSuffix(word, ext)
 	}
 	return word
 }
 
 // hostOf returns the host of a URL, or a host, in canonical form; "" if it isn't plain.
 func hostOf(s string) string {
-	if !strings.Contains(s, ":") && !strings.Contains(s, "/") {
-		s = "//" + s
+	host := s
+	if strings.ContainsAny(s, "/?#@") || !strings.Contains(s, "::") && strings.Contains(s, ":") {
+		u, err := url.Parse(s)
+		if err != nil {
+			return ""
+		}
+		host = u.Hostname()
 	}
-	u, err := url.Parse(s)
-	if err != nil {
-		return ""
-	}
-	host := strings.TrimSuffix(strings.ToLower(u.Hostname()), ".")
+	host = strings.TrimSuffix(strings.ToLower(host), ".")
 	if addr, err := netip.ParseAddr(host); err == nil {
 		return addr.Unmap().WithZone("").String()
 	}
@@ -204,14 +151,6 @@ func hostOf(s string) string {
 		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
 	}) {
 		return ""
-	}
-	return host
-}
-
-// bracketed returns a host as URLs have it.
-func bracketed(host string) string {
-	if strings.Contains(host, ":") {
-		return "[" + host + "]"
 	}
 	return host
 }
