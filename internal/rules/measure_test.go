@@ -97,7 +97,7 @@ func TestTheTotalLeavesOutTheCoreAndTests(t *testing.T) {
 
 func TestSizesArePrinted(t *testing.T) {
 	var out bytes.Buffer
-	require.NoError(t, Sizes(&out, root))
+	require.NoError(t, printSizes(&out, code(repository(t)), checkedAgent(t)))
 	for _, want := range []string{"agent/machine ", "largest files", "everything but the core", "structs of more than",
 		"in a cycle of references"} {
 		require.Contains(t, out.String(), want)

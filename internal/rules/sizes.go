@@ -21,11 +21,15 @@ func Sizes(w io.Writer, root string) error {
 	if err != nil {
 		return err
 	}
-	all := code(files)
 	agent, err := check(root, "agent", files)
 	if err != nil {
 		return err
 	}
+	return printSizes(w, code(files), agent)
+}
+
+// printSizes is Sizes for the code of a repository and its type-checked package agent.
+func printSizes(w io.Writer, all []*file, agent *checked) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	printPackages(tab, all)
 	printFiles(tab, all)
