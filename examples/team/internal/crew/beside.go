@@ -1,0 +1,114 @@
+package crew
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/agent/terminal"
+)
+
+// besideSuffix ends the name of the conversation beside another one.
+const besideSuffix = "-beside"
+
+// Beside has the guide answer a message in a conversation beside the one that it was sent to, if
+// there a plan is at work: its own run would read the message only at the end of the plan. The
+// result is false if the conversation can take the message itself, which may change a plan that
+// waits for approval.
+func (c *Crew) Beside(ctx context.Context, session, text, user string) (taken bool, err error) {
+	if !c.atWork(ctx, session) {
+		return false, nil
+	}
+	_, err = c.Hub.Send(ctx, agent.Input{Session: session + besideSuffix, Prompt: text, Mode: modeBeside,
+		User: user, Owner: user, Interactive: true, Title: "Beside the work",
+		Labels: map[string]string{labelBeside: session}})
+	return true, err
+}
+
+// atWork reports whether a plan of a conversation was approved and hasn't ended.
+func (c *Crew) atWork(ctx context.Context, session string) bool {
+	res, err := c.Hub.Agent().Session(session).Result(ctx)
+	if err != nil || res.Status != agent.Running && res.Status != agent.Paused {
+		return false
+	}
+	for _, p := range res.Pending {
+		if len(p.Path) == 0 { // the conversation itself is asked
+			return false
+		}
+	}
+	_, s, err := c.planOf(ctx, session)
+	return err == nil && s != nil && s.Status == "running"
+}
+
+// reportBegins begins the messages of agent/team, which no person has written.
+const reportBegins = "The program says, not a person:"
+
+// FirstAnswer returns the first of the answers that a question offers: for a step that is stuck,
+// another round.
+func FirstAnswer(p *agent.Pause) (any, bool) {
+	var s struct {
+		Enum       []any `json:"enum"`
+		Properties struct {
+			Decision struct {
+				Enum []any `json:"enum"`
+			} `json:"decision"`
+		} `json:"properties"`
+	}
+	if err := json.Unmarshal(p.Schema, &s); err != nil {
+		return nil, false
+	}
+	if list := s.Properties.Decision.Enum; len(list) > 0 {
+		return map[string]any{"decision": list[0]}, true
+	}
+	if len(s.Enum) > 0 {
+		return s.Enum[0], true
+	}
+	return nil, false
+}
+
+// Commands are what can be typed in the terminal of a conversation beside requests.
+func (c *Crew) Commands(session, user string) []terminal.Command {
+	status := func(ctx context.Context, _ string, w io.Writer) error {
+		text := "Nothing is at work."
+		_, s, err := c.planOf(ctx, session)
+		if s != nil {
+			text = statusText(s)
+		}
+		_, _ = io.WriteString(w, text+"\n")
+		return err
+	}
+	beside := func(ctx context.Context, text string, w io.Writer) error {
+		taken, err := c.Beside(ctx, session, text, user)
+		if err == nil && !taken {
+			err = errors.New("no plan is at work; type it without /beside")
+		}
+		return err
+	}
+	background := func(ctx context.Context, _ string, w io.Writer) error {
+		list, err := c.Background(ctx, session)
+		for _, p := range list {
+			fmt.Fprintf(w, "%s, %s: %s\n%s\n", p.Member, p.State, p.Task, p.Report)
+		}
+		return err
+	}
+	revert := func(ctx context.Context, _ string, w io.Writer) error {
+		run, s, err := c.planOf(ctx, session)
+		if err == nil && (s == nil || s.Status != plan.Completed) {
+			err = errors.New("no plan of this conversation has completed")
+		}
+		if err == nil {
+			err = c.Plans.Undo(ctx, run)
+		}
+		return err
+	}
+	return []terminal.Command{
+		{Name: "status", Help: "says how far the team is", Run: status},
+		{Name: "beside", Help: "TEXT  asks the guide something while the team is at work", Run: beside},
+		{Name: "background", Help: "shows what is done beside the conversation", Run: background},
+		{Name: "revert", Help: "undoes all that the newest plan has written", Run: revert},
+	}
+}

@@ -1,0 +1,215 @@
+package crew
+
+import (
+	"context"
+	"encoding/json"
+	"errors"
+	"fmt"
+	"regexp"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/agent/policy"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A FileChange is a file that a step has changed.
+type FileChange struct {
+	Name, Diff     string // the diff is unified
+	Added, Removed int    // lines
+}
+
+// Staged returns what a step has changed, whether or not it is merged.
+func (c *Crew) Staged(ctx context.Context, run, node string) ([]FileChange, error) {
+	w, err := c.copies.of(plan.SessionOf(run, 0, node))
+	if err != nil {
+		return nil, err
+	}
+	r := receipt{}
+	if err := w.load(receiptFile, &r); err != nil {
+		return nil, err
+	}
+	diff, err := w.staging.Diff(ctx)
+	if err != nil || r.Diff != "" && strings.Contains(r.Diff, diff) {
+		diff = ""
+	}
+	return changesIn(r.Diff + diff), err
+}
+
+var newFile = regexp.MustCompile(`(?m)^--- (?:a/(.*)|/dev/null)\n\+\+\+ (?:b/(.*)|/dev/null)\n`)
+
+// changesIn returns the files of a unified diff. A later change of a file follows the earlier one.
+func changesIn(diff string) (list []FileChange) {
+	at := newFile.FindAllStringSubmatchIndex(diff, -1)
+	for i, m := range at {
+		end := len(diff)
+		if i+1 < len(at) {
+			end = at[i+1][0]
+		}
+		one := FileChange{Diff: diff[m[0]:end]}
+		if m[4] >= 0 {
+			one.Name = diff[m[4]:m[5]]
+		} else {
+			one.Name = diff[m[2]:m[3]]
+		}
+		for line := range strings.Lines(diff[m[1]:end]) {
+			switch line[0] {
+			case '+':
+				one.Added++
+			case '-':
+				one.Removed++
+			}
+		}
+		list = append(list, one)
+	}
+	return list
+}
+
+// Checks returns the checks of a step so far.
+func (c *Crew) Checks(_ context.Context, run, node string) (runs []CheckRun, err error) {
+	w, err := c.copies.of(plan.SessionOf(run, 0, node))
+	if err != nil {
+		return nil, err
+	}
+	return runs, w.load(checksFile, &runs)
+}
+
+// A Summary says what a plan has made.
+type Summary struct {
+	Files           []FileChange
+	Command, Output string // the last call of a program, and what it printed
+	Agents          []AgentRow
+}
+
+// An AgentRow says what an agent has done in a plan.
+type AgentRow struct {
+	Name    string
+	Steps   int // model calls
+	In, Out int // tokens
+	Seconds float64
+}
+
+// Done returns what a plan has made; nil until it has completed, and after it was undone.
+func (c *Crew) Done(ctx context.Context, run string) (*Summary, error) {
+	s, err := c.Plans.State(ctx, run)
+	undone := func(n plan.NodeState) bool { return n.Undone }
+	if err != nil || s.Status != plan.Completed || slices.ContainsFunc(s.Nodes, undone) {
+		return nil, err
+	}
+	var sum Summary
+	rows := make(map[string]*AgentRow)
+	for i := range s.Nodes {
+		n := &s.Nodes[i].Node
+		files, err := c.Staged(ctx, run, n.ID)
+		if err != nil {
+			return nil, err
+		}
+		sum.Files = append(sum.Files, files...)
+		if rows[n.Worker] == nil {
+			rows[n.Worker] = &AgentRow{Name: n.Worker}
+			sum.Agents = append(sum.Agents, AgentRow{Name: n.Worker})
+		}
+		if err := c.tell(ctx, plan.SessionOf(run, 0, n.ID), rows[n.Worker], &sum); err != nil {
+			return nil, err
+		}
+	}
+	for i := range sum.Agents {
+		sum.Agents[i] = *rows[sum.Agents[i].Name]
+	}
+	return &sum, nil
+}
+
+// tell adds what happened in the session of a step to what its agent has done, and to the summary.
+func (c *Crew) tell(ctx context.Context, session string, row *AgentRow, sum *Summary) error {
+	facts, err := c.library.Agent().Session(session).Facts(ctx) // whichever agent reads them
+	if errors.Is(err, agent.ErrNothingOpen) {                   // it was skipped
+		return nil
+	}
+	var began time.Time
+	for _, f := range facts {
+		switch f := f.(type) {
+		case *agent.RunStarted:
+			began = f.Time
+		case *agent.Replied:
+			row.Steps++
+			row.In, row.Out = row.In+int(f.Usage.Input), row.Out+int(f.Usage.Output)
+		case *machine.RunEnded:
+			row.Seconds += f.Time.Sub(began).Seconds()
+			began = f.Time
+		case *agent.ToolFinished:
+			var in goInput
+			if f.Call.Name == "go" && json.Unmarshal(f.Call.Input, &in) == nil && len(in.Args) > 0 &&
+				in.Args[0] == "run" && f.Result.Status.Good() {
+				_, text, _ := strings.Cut(f.Result.Text(), "\n")
+				sum.Command, sum.Output = in.line(), strings.TrimSuffix(text, "It ended well.")
+			}
+		}
+	}
+	return err
+}
+
+// A Piece is something that is done beside a conversation: by the librarian, or by the guide in a
+// conversation beside it.
+type Piece struct{ ID, Member, Task, State, Report string }
+
+// Background returns what is done beside a conversation, the oldest first.
+func (c *Crew) Background(ctx context.Context, session string) (list []Piece, err error) {
+	for _, lead := range []string{session, session + besideSuffix} {
+		for h, err := range c.cfg.Journal.Heads(ctx, journal.Filter{Parent: lead, NoKind: true}) {
+			if err != nil {
+				return nil, err
+			}
+			if !strings.HasPrefix(h.Session, "team/") { // a subagent
+				continue
+			}
+			res, err := c.library.Agent().Session(h.Session).Result(ctx)
+			if err != nil {
+				return nil, err
+			}
+			one := Piece{ID: h.Session, Member: "librarian", Task: h.Title, State: string(res.Status),
+				Report: res.Text()}
+			list = append(list, one)
+		}
+	}
+	messages, err := c.Hub.Agent().Session(session + besideSuffix).Messages(ctx)
+	if errors.Is(err, agent.ErrNothingOpen) {
+		return list, nil
+	}
+	for i := range messages {
+		switch m := &messages[i]; {
+		case m.Role == provider.RoleUser && m.Text() != "" && !strings.HasPrefix(m.Text(), reportBegins):
+			list = append(list, Piece{ID: fmt.Sprint("beside ", i), Member: "guide", Task: m.Text(),
+				State: string(agent.Running)})
+		case m.Role == provider.RoleAssistant && m.Text() != "" && len(list) > 0 && list[len(list)-1].Report == "":
+			list[len(list)-1].Report, list[len(list)-1].State = m.Text(), string(agent.Completed)
+		}
+	}
+	return list, err
+}
+
+// Undo takes back all that a completed plan of a conversation has written.
+func (c *Crew) Undo(ctx context.Context, session, run string) error {
+	head, err := c.cfg.Journal.Head(ctx, run)
+	if err == nil && head.Parent != session {
+		err = journal.ErrNoSession
+	}
+	if err != nil {
+		return err
+	}
+	return c.Plans.Undo(ctx, run)
+}
+
+// Grants returns what is allowed in the directory without a question.
+func (c *Crew) Grants(ctx context.Context) ([]policy.Grant, error) {
+	return c.permissions.Standing(ctx, nil, c.Place.Dir)
+}
+
+// Revoke ends a permission that Grants lists.
+func (c *Crew) Revoke(ctx context.Context, id, by string) error {
+	return c.permissions.Revoke(ctx, nil, c.Place.Dir, id, by)
+}

@@ -1,0 +1,157 @@
+package standin
+
+import (
+	"regexp"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent/intent"
+)
+
+// lexicon are the words that the stand-in knows.
+type lexicon struct {
+	Intents []struct {
+		Name        string `json:"name"`
+		Description string `json:"description"`
+		Verbs       bool   `json:"verbs"`    // requests have one of Verbs, and one of Objects after it
+		Objects     string `json:"objects"`  // a regular expression, as Patterns is
+		Patterns    string `json:"patterns"` // of the whole request
+	} `json:"intents"`
+	Verbs   string `json:"verbs"`
+	Answers []struct {
+		About string `json:"about"` // a regular expression
+		Say   string `json:"say"`
+	} `json:"answers"`
+}
+
+var (
+	words    = read[lexicon]("words.json")
+	detector = newDetector()
+)
+
+// Weights of patterns: of a whole request, and of its object alone, which counts in short texts.
+const (
+	whole = 0.95
+	alone = 0.75
+)
+
+func newDetector() *intent.Detector {
+	var cfg intent.Config
+	for _, w := range words.Intents {
+		in := intent.Intent{Name: w.Name, Description: w.Description}
+		if w.Verbs {
+			in.Patterns = []intent.Pattern{{Text: `(?:` + words.Verbs + `)(?: \S+){0,12}? (?:` + w.Objects + `)`,
+				Weight: whole},
+				{Text: w.Objects, Weight: alone}}
+		} else {
+			in.Patterns = []intent.Pattern{{Text: w.Patterns, Weight: whole}}
+		}
+		cfg.Intents = append(cfg.Intents, in)
+	}
+	d, err := intent.New(cfg)
+	if err != nil {
+		panic("standin: " + err.Error()) // the table is part of the program
+	}
+	return d
+}
+
+// Where a conversation stands.
+const (
+	atStart = "empty"
+	atPlan  = "plan" // a plan waits for approval
+	atWork  = "work" // beside a plan that is at work
+	atEnd   = "done" // a plan has completed
+)
+
+// What a text asks for, besides the keys of projects and of changes.
+const (
+	wantsOffer   = "offer"   // it isn't known, or isn't plain: say what is possible
+	wantsAnswer  = "answer"  // it is a question
+	wantsNothing = "nothing" // it forbids
+	wantsUndo    = "undo"
+	wantsStop    = "stop"
+	wantsStatus  = "status"
+	wantsLibrary = "library"
+)
+
+var (
+	// forbids begins a text that forbids something, or takes back what was asked for.
+	forbids = regexp.MustCompile(`(?i)^\W*(?:(?:please|bitte|no|nein|ok|okay|and|und|but|aber|actually)[, ]+)*(?:don'?t|do not|never|nothing|` +
+		`forget (?:it|that|about)|no need|leave (?:it|everything)|lass (?:es|das)|vergiss (?:es|das)|(?:bau|mach|schreib|tu)e?t? (?:\S+ ){0,3}(?:nichts|nicht|kein))`)
+	retracts = regexp.MustCompile(`(?i)[.,;!] *(?:actually|sorry|wait|oh)?,? *(?:no\b|never ?mind|forget it|leave it|leave that|don't|lieber nicht|doch nicht|vergiss es)`)
+	greets   = regexp.MustCompile(`(?i)^\W*(?:hi|hello|hey|hallo|thanks?|thank you|danke|good (?:morning|evening)|help|hilfe|moin|servus)\b`)
+	asks     = regexp.MustCompile(`(?i)^\W*(?:what|which|who|whom|whose|why|where|how|do (?:i|you|we|they)|` +
+		`was|wer|wie|warum|wieso|wo|wann|welche\w*)\b`)
+	agrees = regexp.MustCompile(`(?i)^\W*(?:yes|yeah|yep|ok|okay|sure|looks? good|go ahead|fine|perfect|great|ja|passt|gut)\b`)
+)
+
+// want returns what a text asks for, where the conversation stands there.
+func want(where, text string) string {
+	v := detector.Match(text)
+	request := v.Intent != "" && (v.Band() == intent.Act || v.Band() == intent.Confirm && intent.Plain(text) &&
+		(v.Confidence > alone || len(strings.Fields(text)) <= 6) ||
+		v.Intent == wantsStop && v.Band() == intent.Confirm && len(strings.Fields(text)) <= 6) // "stop" negates
+	question := strings.HasSuffix(strings.TrimSpace(text), "?") && len(strings.Fields(text)) > 1 ||
+		asks.MatchString(text)
+	build := projectBy(func(p *project) bool { return p.Key == v.Intent }) != nil
+	change := v.Intent == "readme" || v.Intent == "once" || v.Intent == "package" || v.Intent == "one"
+	switch {
+	case v.Intent == wantsStatus && v.Confidence > 0.6:
+		return wantsStatus
+	case change && where == atPlan && v.Confidence > 0.6:
+		return v.Intent
+	case forbids.MatchString(text) && v.Band() != intent.Act, retracts.MatchString(text):
+		return unlessPlan(where, text)
+	case request && v.Intent == wantsLibrary:
+		return wantsLibrary
+	case request && build && (where == atStart || where == atEnd) && !several(text):
+		return v.Intent
+	case request && v.Intent == wantsUndo && where == atEnd, request && v.Intent == wantsStop && (where == atPlan ||
+		where == atWork):
+		return v.Intent
+	case request && (v.Intent == wantsUndo || v.Intent == wantsStop), question, greets.MatchString(text):
+		return wantsAnswer
+	case where == atPlan && agrees.MatchString(text) && v.Intent == "", where == atEnd && answerTo(text) != "" &&
+		v.Intent == "":
+		return wantsAnswer
+	}
+	return wantsOffer
+}
+
+// dropsPlan is a text that takes back the plan that waits.
+var dropsPlan = regexp.MustCompile(`(?i)never ?mind|forget (?:it|about it|the plan)|drop|vergiss`)
+
+func unlessPlan(where, text string) string {
+	if where == atPlan && dropsPlan.MatchString(text) && !strings.Contains(strings.ToLower(text), "don't") {
+		return wantsStop
+	}
+	return wantsNothing
+}
+
+// plain returns a text in small letters, with a space before, between and after its words.
+func plain(text string) string {
+	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return strings.ContainsRune(" \t\n.,;:!?\"()-", r)
+	}), " ") + " "
+}
+
+// several reports whether a text is about more than one project.
+func several(text string) bool {
+	n := 0
+	for _, w := range words.Intents {
+		if w.Verbs && regexp.MustCompile(` (?:`+w.Objects+`) `).MatchString(plain(text)) {
+			n++
+		}
+	}
+	return n > 1
+}
+
+// answerTo returns what the stand-in knows about something; empty if it knows nothing.
+func answerTo(text string) string {
+	text = plain(text)
+	for _, a := range words.Answers {
+		if regexp.MustCompile(` (?:` + a.About + `) `).MatchString(text) {
+			return a.Say
+		}
+	}
+	return ""
+}

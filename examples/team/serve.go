@@ -1,0 +1,118 @@
+package main
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"log/slog"
+	"net"
+	"net/http"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/terminal"
+	"github.com/pawlkit/pawl/examples/team/internal/board"
+	"github.com/pawlkit/pawl/examples/team/internal/crew"
+)
+
+const (
+	session = "main" // of the terminal, and of the address that is printed
+	user    = "you"  // the only one of this machine
+)
+
+// start makes the team and has it work until the person, a signal or ctx ends it.
+func (o *options) start(ctx context.Context, getenv func(string) string, in io.Reader, out io.Writer) (
+	code int, err error) {
+	feed := board.NewFeed()
+	cfg := crew.Config{Event: feed.Node, Logger: slog.New(slog.DiscardHandler)}
+	about, err := o.models(getenv, &cfg)
+	if err != nil {
+		return 2, err
+	}
+	fmt.Fprintln(out, about)
+	if cfg.Place, err = o.place(out); err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, cfg.Place.Close()) }()
+	store, err := sqlite.Open(o.db)
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	cfg.Journal = store
+	c, err := crew.New(cfg)
+	if err != nil {
+		return 1, err
+	}
+	defer func() { err = errors.Join(err, c.Close()) }()
+	var working sync.WaitGroup
+	defer working.Wait()
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	working.Go(func() { c.Run(ctx) })
+	if o.request != "" {
+		return o.alone(ctx, c, in, out)
+	}
+	return o.serve(ctx, c, feed, about, in, out)
+}
+
+// conversation is the terminal's.
+func conversation(c *crew.Crew, in io.Reader, out io.Writer) terminal.Config {
+	return terminal.Config{Session: session, Input: agent.Input{User: user, Owner: user}, In: in, Out: out,
+		Commands: c.Commands(session, user)}
+}
+
+// alone shows in the terminal what comes of a request.
+func (o *options) alone(ctx context.Context, c *crew.Crew, in io.Reader, out io.Writer) (int, error) {
+	t := conversation(c, in, out)
+	if o.yes {
+		t.Prompt, t.Decide = o.request, yes
+		return terminal.Run(ctx, c.Hub, t)
+	}
+	_, err := c.Hub.Send(ctx, agent.Input{Session: session, Prompt: o.request, User: user, Owner: user,
+		Title:       o.request,
+		Interactive: true})
+	if err != nil {
+		return 1, err
+	}
+	return terminal.Run(ctx, c.Hub, t)
+}
+
+// yes decides for a person who wants to see all of it: it approves, and takes the first answer.
+func yes(p agent.Pause) (agent.Decision, bool) {
+	if p.Kind == agent.PauseApproval {
+		return agent.Approve(p.ID).By(user), true
+	}
+	if first, ok := crew.FirstAnswer(&p); ok {
+		return agent.Answer(p.ID, first).By(user), true
+	}
+	return machine.Decision{}, false
+}
+
+// serve serves the page, and attaches the terminal to the same conversation.
+func (o *options) serve(ctx context.Context, c *crew.Crew, feed *board.Feed, about string, in io.Reader,
+	out io.Writer) (
+	code int, err error) {
+	pages, err := pagesOf(c, feed, about)
+	if err != nil {
+		return 1, err
+	}
+	listener, err := net.Listen("tcp", o.addr)
+	if err != nil {
+		return 1, err
+	}
+	fmt.Fprintf(out, "The page is at          http://%s/?session=%s\n", listener.Addr(), session)
+	ctx, stop := context.WithCancel(ctx)
+	defer stop()
+	var talking sync.WaitGroup
+	defer talking.Wait()
+	talking.Go(func() {
+		code, _ = terminal.Run(ctx, c.Hub, conversation(c, in, out))
+	})
+	return code, live.Serve(ctx, c.Hub, &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}, listener)
+}
