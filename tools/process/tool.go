@@ -32,6 +32,13 @@ type Config struct {
 	Inherit []string
 	// Set are variables that all programs get, as NAME=value.
 	Set []string
+	// Wrap, if it isn't nil, puts a program into a jail: it gets the path of the program and its
+	// arguments, and returns them, unchanged, after the path and the arguments of a program that
+	// runs them: bubblewrap, firejail, or a client of containers. It may be called from several
+	// goroutines at a time. Checks, risk and approvals are about the words that it gets; the
+	// [Result] names its own program. A jail that doesn't work is an error of [tools.NewRegistry],
+	// for which the program "true" of PATH is run in it, for 10 s at most.
+	Wrap func(argv []string) []string
 
 	// Slots limit the processes that run at a time; nil: two for each CPU, only for this tool. A
 	// call waits 30 s for a slot.
@@ -156,7 +163,7 @@ func (t *tool) complete() error {
 		}
 		t.env[p.Name] = merge(env)
 	}
-	return nil
+	return t.tryJail()
 }
 
 // admit checks one program.
@@ -219,6 +226,10 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 	if err != nil {
 		return tools.Result{}, err
 	}
+	program := cmd.Path
+	if err := t.jail(cmd); err != nil {
+		return tools.Result{}, err
+	}
 	if t.cfg.Slots.Free() == 0 {
 		tools.Progress(ctx, tools.ProgressReport{Text: "waiting for a free slot"})
 	}
@@ -232,6 +243,7 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 	cmd.beat = beat
 	cmd.OnOutput = func(text string) { tools.Progress(ctx, tools.ProgressReport{Text: text}) }
 	r, err := Run(ctx, *cmd)
+	r.Program = program
 	if r.ExitCode >= 0 || r.Took > 0 {
 		if t.cfg.OnResult != nil {
 			t.cfg.OnResult(ctx, r)
