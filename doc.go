@@ -43,7 +43,8 @@
 //   - [github.com/pawlkit/pawl/agent/journal] is the interface of stores for facts, with stores in
 //     memory, in SQLite and in PostgreSQL.
 //     [github.com/pawlkit/pawl/agent/journal/journaltest] is the conformance suite for stores.
-//   - [github.com/pawlkit/pawl/agent/prompt] composes system texts from files.
+//   - [github.com/pawlkit/pawl/agent/prompt] composes system texts from files, and
+//     [github.com/pawlkit/pawl/agent/skill] offers skills (SKILL.md), which a model reads on demand.
 //   - [github.com/pawlkit/pawl/agent/approvals] lists what waits for a decision, and takes
 //     decisions over HTTP.
 //   - [github.com/pawlkit/pawl/agent/live] keeps runs apart from the requests that start them, and
