@@ -2,20 +2,15 @@ package board
 
 import (
 	"context"
-	"errors"
-	"net/http"
 	"time"
 
-	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/plan"
-	"github.com/pawlkit/pawl/agent/serve"
 )
 
-// A Config configures the handler of [New]. Hub and Plans are required; what a nil function would
-// tell isn't shown.
+// A Config configures the handler of [New]. All functions are required.
 type Config struct {
-	Hub   *live.Hub    // the conversations of the guide
+	Hub   *live.Hub    // the conversations of the guide; they belong to the user "you"
 	Plans *plan.Runner // whose plans are shown
 	Feed  *Feed        // what workers do at the moment
 	About string       // who answers, for the notice; empty: no notice
@@ -25,13 +20,14 @@ type Config struct {
 	// Goless says why nothing can be built; empty if the go command is there.
 	Goless string
 
-	// Staged returns the files of the copy that a step of a run writes, with what has changed.
+	// Staged returns the files that a step of a run has changed, also after they were merged.
 	Staged func(ctx context.Context, run, node string) ([]FileChange, error)
 	// Checks returns the checks of a step so far, in their order.
 	Checks func(ctx context.Context, run, node string) ([]CheckRun, error)
 	// Done returns what a run has made; nil until it has completed.
 	Done func(ctx context.Context, run string) (*Summary, error)
-	// Background returns the work that a conversation has started beside it.
+	// Background returns the work that a conversation has started beside it. [Feed.Poke] has pages
+	// ask again.
 	Background func(ctx context.Context, session string) ([]BackgroundWork, error)
 	// Undo takes back all that a run has written.
 	Undo func(ctx context.Context, session, run string) error
@@ -42,9 +38,10 @@ type Config struct {
 
 // A FileChange is a file that a step has changed.
 type FileChange struct {
-	Name           string `json:"name"`
-	Diff           string `json:"diff,omitempty"` // unified
-	Added, Removed int    // lines
+	Name    string `json:"name"`
+	Diff    string `json:"diff,omitempty"` // unified
+	Added   int    `json:"added"`          // lines
+	Removed int    `json:"removed"`        // lines
 }
 
 // A CheckRun is a check that was run on the result of a round of a step.
@@ -52,10 +49,10 @@ type CheckRun struct {
 	Round   int           `json:"round"`  // from 1
 	Rounds  int           `json:"rounds"` // how many there may be
 	Name    string        `json:"name"`
-	Command string        `json:"command"`
+	Command string        `json:"command,omitempty"`
 	Output  string        `json:"output,omitempty"`
 	Passed  bool          `json:"passed"`
-	Took    time.Duration `json:"took"`
+	Took    time.Duration `json:"took,omitempty"` // nanoseconds
 }
 
 // A Summary is what a completed run has made.
@@ -89,30 +86,4 @@ type Grant struct {
 	ID   string `json:"id"`
 	Text string `json:"text"` // what is allowed
 	By   string `json:"by,omitempty"`
-}
-
-// A Feed keeps what is shown of workers that are at work: text, calls and output. It is safe for
-// concurrent use.
-type Feed struct{}
-
-// NewFeed returns an empty Feed.
-func NewFeed() *Feed { return &Feed{} }
-
-// Node takes an event of the run of a step: see [plan.Config].Event.
-func (f *Feed) Node(node string, ev agent.Event) {}
-
-// New returns the handler of the pages, for the root of a server.
-func New(cfg Config) (http.Handler, error) {
-	if cfg.Hub.Agent() == nil || cfg.Plans == nil {
-		return nil, errors.New("board: Config.Hub and Config.Plans are required")
-	}
-	if cfg.Feed == nil {
-		cfg.Feed = NewFeed()
-	}
-	chat, err := serve.New(cfg.Hub, serve.Config{Authorize: serve.Local{}.Authorize, Title: "Team",
-		Examples: cfg.Examples})
-	if err != nil {
-		return nil, err
-	}
-	return serve.Local{}.Handler(chat), nil
 }

@@ -29,7 +29,7 @@ func ExampleNew() {
 		fmt.Println(err)
 		return
 	}
-	pages, err := board.New(board.Config{Hub: hub, Plans: plans})
+	pages, err := board.New(board.Config{Hub: hub, Plans: plans, Feed: board.NewFeed()})
 	if err != nil {
 		fmt.Println(err)
 		return

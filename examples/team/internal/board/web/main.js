@@ -1,0 +1,105 @@
+// Puts the page together: the chat of package agent/serve, and the board beside it.
+
+import { words } from "./words.js"; // first: it changes words of the chat
+import { button, h, icon } from "../page/dom.js";
+import { Page, start } from "../page/page.js";
+import { Board } from "./board.js";
+import { Layout } from "./layout.js";
+import { Source } from "./source.js";
+
+class Team {
+  constructor(config, own) {
+    this.asks = [];
+    this.layout = new Layout();
+    this.board = new Board({ session: () => this.page?.id ?? "", say: (t) => this.page.say(t), problem: (p) => this.page.problem(p), announce: (t) => this.page.announce(t), inChat: (id) => this.inChat(id), waits: (asks) => this.waits(asks) });
+    this.layout.areas.board.append(...this.board.parts);
+    document.body.append(this.layout.element);
+    // While the chat is made, page isn't set yet: what it tells meanwhile is read afterwards.
+    this.page = new Page(config, { place: this.layout.areas.chat, sheet: "all", on: { show: () => this.show(), changed: () => this.changed(), key: (e) => this.key(e) } });
+    const tops = [own.goless ? h("div", { class: "bar goless", role: "alert" }, icon("warning"), h("span", {}, h("b", {}, words.goless(own.goless)), " ", words.golessHelp)) : "", this.page.bar];
+    document.body.prepend(h("div", { class: "tops" }, tops));
+    this.own = own;
+    this.page.status.addEventListener("click", () => this.asks.length > 0 && this.toBoard(this.asks[0].id));
+    this.layout.show(this.layout.name, false);
+    this.show();
+  }
+
+  // show is called when another session is opened.
+  show() {
+    if (!this.page) return;
+    this.opened = undefined;
+    this.changed();
+    const blank = this.page.holder.querySelector(".blank");
+    if (blank && this.own.about && !this.page.id) blank.append(h("p", { class: "notice-line" }, icon("info", 14), this.own.about));
+    if (blank && this.own.dir && !this.page.id) blank.append(h("p", { class: "notice-line" }, icon("file", 14), `${words.dir} `, h("code", {}, this.own.dir)));
+  }
+
+  // changed is called when something has changed in the session.
+  changed() {
+    if (!this.page) return;
+    const session = this.page.stream && !this.page.gone ? this.page.id : "";
+    if (session !== this.opened) {
+      this.opened = session;
+      this.source?.close();
+      this.board.clear();
+      this.source = new Source(session, { parts: (parts, whole) => this.board.apply(parts, whole), lost: (yes) => yes && this.page.stream?.source?.readyState !== 1 && this.page.connected(false) });
+    }
+    this.collapse();
+  }
+
+  // waits is told what waits at the board.
+  waits(asks) {
+    this.asks = asks;
+    this.layout.waiting(asks.length);
+    if (this.page) this.collapse();
+  }
+
+  // collapse shows in the chat one line for what is decided at the board.
+  collapse() {
+    const here = new Map(this.asks.filter((a) => a.kind !== "other").map((a) => [a.id, a]));
+    for (const [id, view] of this.page.conversation.views) {
+      const { element } = view;
+      if (!view.choose) continue; // it is no decision
+      const card = element.querySelector(":scope > .card");
+      const there = here.has(id) && Boolean(card);
+      element.classList.toggle("there", there);
+      const line = element.querySelector(":scope > .see");
+      if (there && !line) element.append(h("div", { class: "see" }, icon("question"), h("span", {}, words.asked(here.get(id)) || card.querySelector("h2").textContent), button(words.seeBoard, () => this.toBoard(id))));
+      if (!there) line?.remove();
+    }
+  }
+
+  toBoard(id) {
+    this.layout.show("board");
+    this.board.go(id);
+  }
+
+  inChat(id) {
+    this.layout.show("chat");
+    this.page.conversation.views.get(id)?.focus?.();
+  }
+
+  // key handles the shortcuts of this page, and returns whether it was one.
+  key(event) {
+    if (!event.altKey) return false;
+    const area = { Digit1: "chat", Digit2: "board" }[event.code];
+    if (area) {
+      this.layout.show(area);
+      (area === "chat" ? this.layout.areas.chat.querySelector(".composer textarea") : this.board.heading).focus();
+    } else if (event.key === "ArrowUp" && this.asks.length > 0) {
+      this.toBoard(this.asks[0].id);
+    } else {
+      return false;
+    }
+    event.preventDefault();
+    return true;
+  }
+}
+
+const own = fetch("team/config").then((answer) => answer.json()).catch(() => ({}));
+start(async (config) => {
+  const known = await own;
+  document.getElementById("first").remove();
+  new Team(config, known);
+  performance.mark("ready");
+});
