@@ -2,9 +2,12 @@ package team
 
 import (
 	"context"
+	"runtime"
 	"strings"
+	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -23,12 +26,17 @@ type fixture struct {
 	lead, librarian *live.Hub
 	store           journal.Store // of both
 	stop            func()
+	gate            chan struct{}   // what waits ends when it is closed
+	mu              sync.Mutex      // guards what follows
+	pulse           chan struct{}   // what waits now ends when it is closed
+	borrowed        chan<- struct{} // has an entry for each item that was borrowed
 }
 
 // options are what a test changes of the fixture.
 type options struct {
 	lead, librarian agent.Config
 	team            Config
+	own             journal.Store // of the librarian; nil: the lead's
 }
 
 // model is a model that answers what a function says, of the newest message of a user and the
@@ -52,6 +60,11 @@ func guide(prompt string, since []provider.Message) providertest.Step {
 	switch {
 	case strings.HasPrefix(prompt, "The program says"):
 		return providertest.Say("Noted.")
+	case len(since) == 0 && words[0] == "wait":
+		return providertest.Call("wait", item{"lead"})
+	case len(since) == 0 && strings.HasPrefix(words[0], "team."):
+		id, text, _ := strings.Cut(strings.Join(words[1:], " "), " ")
+		return providertest.Call(words[0], input{id, text})
 	case len(since) > 0 || words[0] != "start":
 		return providertest.Say("Well.")
 	}
@@ -62,19 +75,30 @@ func guide(prompt string, since []provider.Message) providertest.Step {
 	return providertest.Calls(calls...)
 }
 
-// reader is the model of a member: it answers with its task.
-func reader(prompt string, _ []provider.Message) providertest.Step {
+// reader is the model of a member: it answers with its task. It borrows what it is to borrow, and
+// waits where it is to wait, before that.
+func reader(prompt string, since []provider.Message) providertest.Step {
+	if what, _, _ := strings.Cut(prompt, "-"); len(since) == 0 && (what == "borrow" || what == "wait") {
+		return providertest.Call(what, item{prompt})
+	}
 	return providertest.Say("Found " + prompt + ".")
+}
+
+type item struct {
+	Name string `json:"name"`
 }
 
 func newFixture(t *testing.T, o options) *fixture {
 	t.Helper()
-	f := &fixture{t: t, store: o.lead.Journal}
+	f := &fixture{t: t, store: o.lead.Journal, gate: make(chan struct{}), pulse: make(chan struct{}),
+		borrowed: make(chan struct{}, 1000)}
 	if f.store == nil {
 		f.store = journal.NewMemory()
 	}
 	hub := func(cfg agent.Config, model provider.Provider) *live.Hub {
-		cfg.Journal = f.store
+		if cfg.Journal == nil {
+			cfg.Journal = f.store
+		}
 		if cfg.Provider == nil {
 			cfg.Provider = model
 		}
@@ -84,14 +108,47 @@ func newFixture(t *testing.T, o options) *fixture {
 		require.NoError(t, err)
 		return h
 	}
+	o.librarian.Tools = append(o.librarian.Tools,
+		tools.New(tools.Spec{Name: "borrow", Approval: tools.AskAlways},
+			func(_ context.Context, in item) (string, error) {
+				f.borrowed <- struct{}{}
+				return "borrowed " + in.Name, nil
+			}), f.waits())
+	o.librarian.Journal = o.own
 	f.librarian = hub(o.librarian, model(reader))
 	o.team.Members = map[string]Member{"librarian": {Hub: f.librarian, About: "finds things"}}
 	var err error
 	f.team, err = New(o.team)
 	require.NoError(t, err)
-	o.lead.Tools = append(o.lead.Tools, f.team.Tools()...)
+	o.lead.Tools = append(append(o.lead.Tools, f.team.Tools()...), f.waits())
 	f.lead = hub(o.lead, model(guide))
 	return f
+}
+
+// waits is a tool that waits for the gate.
+func (f *fixture) waits() tools.Tool {
+	return tools.New(tools.Spec{Name: "wait", Timeout: time.Hour, Idempotent: true, NoRetries: true},
+		func(ctx context.Context, _ item) (string, error) {
+			f.mu.Lock()
+			pulse := f.pulse
+			f.mu.Unlock()
+			select {
+			case <-f.gate:
+				return "waited", nil
+			case <-pulse:
+				return "waited", nil
+			case <-ctx.Done():
+				return "", ctx.Err()
+			}
+		})
+}
+
+// letGo ends what waits now.
+func (f *fixture) letGo() {
+	f.mu.Lock()
+	defer f.mu.Unlock()
+	close(f.pulse)
+	f.pulse = make(chan struct{})
 }
 
 // run runs the team until stop is called, or the test ends.
@@ -116,6 +173,20 @@ func (f *fixture) close() {
 	f.stop()
 	require.NoError(f.t, f.lead.Close())
 	require.NoError(f.t, f.librarian.Close())
+}
+
+// passes lets some time pass.
+func passes() {
+	time.Sleep(10 * time.Second)
+	synctest.Wait()
+}
+
+// status returns the status of a session of the journal, and what it waits for.
+func (f *fixture) status(session string) (agent.Status, []journal.Open) {
+	f.t.Helper()
+	h, err := f.store.Head(f.t.Context(), session)
+	require.NoError(f.t, err)
+	return agent.Status(h.Status), h.Open
 }
 
 // say sends a prompt to a conversation and waits until all is quiet.
@@ -148,6 +219,28 @@ func (f *fixture) open(session string) []Work {
 	return list
 }
 
+// told returns the work of a conversation that it was told of.
+func (f *fixture) told(session string) []Work {
+	f.t.Helper()
+	list, err := f.team.list(f.t.Context(), journal.Filter{Parent: session, Label: agent.Label(labelWork, told)})
+	require.NoError(f.t, err)
+	return list
+}
+
+// goroutines returns how many there are, when all is quiet.
+func goroutines() int {
+	synctest.Wait()
+	return runtime.NumGoroutine()
+}
+
+// noted is the function of a tool that only takes note.
+func noted(context.Context, item) (string, error) { return "noted", nil }
+
+// beforeInput returns a hook that checks texts from outside.
+func beforeInput(check func(text string) error) func(context.Context, *agent.IncomingText) error {
+	return func(_ context.Context, in *agent.IncomingText) error { return check(in.Text) }
+}
+
 // logs returns how many sessions the journal has.
 func (f *fixture) logs() (n int) {
 	for _, err := range f.store.Heads(f.t.Context(), journal.Filter{}) {
@@ -166,5 +259,3 @@ func bubble(t *testing.T, o options, test func(*testing.T, *fixture)) {
 		test(t, f)
 	})
 }
-
-var _ = tools.Text

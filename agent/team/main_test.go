@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-var roles = roletest.Roles{}
+var roles = roletest.Roles{"serve": serveTeam}
 
 func TestMain(m *testing.M) {
 	roles.Play()

@@ -18,6 +18,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -36,51 +37,37 @@ type Config struct {
 	// Parallel is how many pieces of work this process drives at a time; 0: 8. One that a person
 	// decides on goes on at once, beyond that.
 	Parallel int
-	// Every is the time between two looks at what work has become due, has ended, or waits; 0: 1 s.
-	// What this process starts and ends is looked at at once.
+	// Every is the time between two looks at what work is due, has ended, or asks; 0: 500 ms.
 	Every  time.Duration
 	Logger *slog.Logger // nil: nothing is logged
 }
 
-const (
-	defaultParallel = 8
-	defaultEvery    = time.Second
-)
-
 // A Team has members that work in the background for the conversations of a lead: see the package.
 // Make one with [New]. It is safe for concurrent use.
 type Team struct {
-	cfg      Config        // fixed at creation
-	wake     chan struct{} // has an entry if [Team.Run] is to look at once
-	charging sync.Mutex    // held while costs are charged to a call
+	cfg      Config     // fixed at creation
+	charging sync.Mutex // held while costs are charged to a call
 }
 
 var memberName = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`)
 
 // New returns a team, which does nothing before [Team.Run]. The error is an *[agent.ArgError].
 func New(cfg Config) (*Team, error) {
-	wrong := func(problem string, args ...any) (*Team, error) {
-		return nil, &agent.ArgError{Field: "Config", Problem: fmt.Sprintf(problem, args...)}
-	}
 	if len(cfg.Members) == 0 || cfg.Parallel < 0 || cfg.Every < 0 {
-		return wrong("it has %d Members, Parallel %d and Every %v; give at least one member, and 0 for %d and %v",
-			len(cfg.Members), cfg.Parallel, cfg.Every, defaultParallel, defaultEvery)
+		return nil, &agent.ArgError{Field: "Config", Problem: fmt.Sprintf("it has %d Members, Parallel %d and Every %v; "+
+			"give at least one member, and 0 for the defaults", len(cfg.Members), cfg.Parallel, cfg.Every)}
 	}
 	for name, m := range cfg.Members {
-		if !memberName.MatchString(name) {
-			return wrong("the member's name %q isn't one of at most 64 lower case letters, digits, '_' and '-'", name)
-		}
-		if m.Hub.Agent() == nil {
-			return wrong("the member %q has no Hub; make one with live.New", name)
-		}
-		if _, nested := m.Hub.Agent().Tools().Lookup(toolStart); nested {
-			return wrong("the member %q has the tool %s, but a member can't start members", name, toolStart)
+		a := m.Hub.Agent()
+		if _, nested := a.Tools().Lookup(toolStart); a == nil || nested || !memberName.MatchString(name) {
+			return nil, &agent.ArgError{Field: "Config.Members", Problem: fmt.Sprintf("the member %q needs a name of "+
+				"at most 64 lower case letters, digits, '_' and '-', and a Hub whose agent hasn't the tool %s, because "+
+				"a member can't start members", name, toolStart)}
 		}
 	}
-	cfg.Members = maps.Clone(cfg.Members)
-	cfg.Parallel, cfg.Every = cmp.Or(cfg.Parallel, defaultParallel), cmp.Or(cfg.Every, defaultEvery)
-	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	return &Team{cfg: cfg, wake: make(chan struct{}, 1)}, nil
+	cfg.Members, cfg.Logger = maps.Clone(cfg.Members), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Parallel, cfg.Every = cmp.Or(cfg.Parallel, 8), cmp.Or(cfg.Every, 500*time.Millisecond)
+	return &Team{cfg: cfg}, nil
 }
 
 // A Work is a piece of work that a member does in the background.
@@ -107,7 +94,7 @@ func (t *Team) Open(ctx context.Context, session string) ([]Work, error) {
 	return slices.DeleteFunc(list, func(w Work) bool { return w.head.Labels[labelWork] != untold }), err
 }
 
-var errNoTeam = &agent.ArgError{Field: "Team", Problem: "it is nil; make one with team.New"}
+var errNoTeam = &agent.ArgError{Field: "Team", Problem: "it is nil, or its lead is; make them with team.New and live.New"}
 
 // Labels of the sessions of work, and values of the first.
 const (
@@ -121,25 +108,22 @@ const (
 
 // prefix begins the names of the sessions of work. A hash of the session of the lead follows, and
 // the id, which is the name of the member and a hash of the key of the call. So a call starts one
-// piece of work however often it runs, and no id leads to the work of another conversation.
+// piece of work, however often it runs.
 const prefix = "team/"
 
 func sessionOf(lead, id string) string { return prefix + hash(lead) + "/" + id }
-
-func newID(member, key string) string { return member + "-" + hash(key)[:8] }
-
-func memberOf(id string) string { return id[:max(strings.LastIndexByte(id, '-'), 0)] }
 
 func hash(s string) string {
 	sum := sha256.Sum256([]byte(s))
 	return hex.EncodeToString(sum[:16])
 }
 
-// workOf returns the work with that head, of a member.
-func workOf(h journal.Head, m Member) Work {
+// workOf returns the work with that head.
+func (t *Team) workOf(h journal.Head) Work {
 	id := h.Session[strings.LastIndexByte(h.Session, '/')+1:]
-	return Work{ID: id, Member: memberOf(id), Session: h.Session, Task: h.Title, Status: agent.Status(h.Status),
-		Pending: len(h.Open), Cost: machine.InfoOf(&h).Cost, head: h, hub: m.Hub}
+	member := id[:max(strings.LastIndexByte(id, '-'), 0)]
+	return Work{ID: id, Member: member, Session: h.Session, Task: h.Title, Status: agent.Status(h.Status),
+		Pending: len(h.Open), Cost: machine.InfoOf(&h).Cost, head: h, hub: t.cfg.Members[member].Hub}
 }
 
 // list lists work, the oldest first. Sessions that can't be read are left out.
@@ -150,7 +134,7 @@ func (t *Team) list(ctx context.Context, f journal.Filter) (list []Work, err err
 			if err != nil && h.Session == "" {
 				return nil, fmt.Errorf("team: listing work: %w", err)
 			}
-			if w := workOf(h, m); err == nil && w.Member == name && h.Labels[labelWork] != "" {
+			if w := t.workOf(h); err == nil && w.Member == name && h.Labels[labelWork] != "" {
 				list = append(list, w)
 			}
 		}
@@ -161,15 +145,27 @@ func (t *Team) list(ctx context.Context, f journal.Filter) (list []Work, err err
 	return list, nil
 }
 
+// find returns the work of a conversation with an id.
+func (t *Team) find(ctx context.Context, lead, id string) (Work, error) {
+	list, err := t.list(ctx, journal.Filter{Parent: lead})
+	for _, w := range list {
+		if w.ID == id {
+			return w, nil
+		}
+	}
+	return Work{}, cmp.Or(err, fault.Errorf(fault.NotFound, "there is no work %q in this conversation; %s lists it", id,
+		toolStatus))
+}
+
 // ended reports whether its run has ended.
-func (w *Work) ended() bool {
+func (w Work) ended() bool {
 	return w.Status != agent.Queued && w.Status != agent.Running && w.Status != agent.Paused
 }
 
 // asks reports whether it waits for a person, and nobody has decided since.
-func (w *Work) asks() bool {
+func (w Work) asks() bool {
 	return w.Status == agent.Paused && w.head.Inbox == 0 &&
 		slices.ContainsFunc(w.head.Open, func(o journal.Open) bool { return o.For == "" })
 }
 
-func (w *Work) session() *agent.Session { return w.hub.Agent().Session(w.Session) }
+func (w Work) session() *agent.Session { return w.hub.Agent().Session(w.Session) }

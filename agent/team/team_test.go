@@ -1,6 +1,9 @@
 package team
 
 import (
+	"flag"
+	"fmt"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -8,21 +11,320 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
 )
 
 func TestAReportArrivesAsAMessageOnce(t *testing.T) {
 	bubble(t, options{}, func(t *testing.T, f *fixture) {
 		f.say("s", "start books maps")
-		time.Sleep(10 * time.Second)
-		synctest.Wait()
-		require.Len(t, f.reports("s"), 2)
+		passes()
+		list := f.reports("s")
+		require.Len(t, list, 2)
+		for _, w := range f.told("s") {
+			require.Contains(t, list[0]+list[1], tools.Untrusted(w.ID, "Found "+w.Task+"."))
+		}
 		require.Empty(t, f.open("s"))
-		info, err := f.lead.Agent().Session("s").Info(t.Context())
+		status, _ := f.status("s")
+		require.Equal(t, agent.Completed, status)
+	})
+}
+
+func TestWhatWasMissedIsToldByTheNextRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, options{})
+		f.say("s", "start books")
+		passes()
+		work := f.open("s")
+		require.Len(t, work, 1)
+		require.Equal(t, Work{ID: work[0].ID, Member: "librarian", Session: work[0].Session, Task: "books",
+			Status: agent.Queued, head: work[0].head, hub: f.librarian}, work[0])
+		f.run()
+		passes()
+		require.Len(t, f.reports("s"), 1)
+		f.stop()
+		f.run()
+		passes()
+		require.Len(t, f.reports("s"), 1)
+		f.close()
+	})
+}
+
+func TestAConversationInARunGetsTheReportBeforeItsNextStep(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		f.say("s", "start wait-1")
+		passes()
+		f.say("s", "wait")
+		require.NoError(t, f.librarian.Cancel(t.Context(), f.open("s")[0].Session))
+		passes()
+		require.Empty(t, f.reports("s"))
+		close(f.gate)
+		passes()
+		require.Len(t, f.reports("s"), 1)
+		require.Empty(t, f.open("s"))
+		results, err := f.lead.Agent().Session("s").Facts(t.Context())
 		require.NoError(t, err)
-		require.Equal(t, agent.Completed, info.Status)
-		t.Log(f.reports("s"))
-		require.Equal(t, 3, f.logs())
+		runs := 0
+		for _, fact := range results {
+			if _, ok := fact.(*agent.RunStarted); ok {
+				runs++
+			}
+		}
+		require.Equal(t, 2, runs)
+	})
+}
+
+func TestAReportThatACanceledRunHasNotReadIsToldAgain(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		f.say("s", "start wait-1")
+		passes()
+		f.say("s", "wait")
+		require.NoError(t, f.librarian.Cancel(t.Context(), f.open("s")[0].Session))
+		passes()
+		head, err := f.store.Head(t.Context(), "s")
+		require.NoError(t, err)
+		require.Equal(t, 1, head.Inbox, "it was sent to the run, which hasn't read it")
+		require.NoError(t, f.lead.Cancel(t.Context(), "s"))
+		passes()
+		require.Empty(t, f.reports("s"), "a conversation that was stopped isn't begun again")
+		f.say("s", "hello")
+		passes()
+		require.Len(t, f.reports("s"), 1)
+		require.Empty(t, f.open("s"))
+	})
+}
+
+func TestAConversationThatWaitsForAPersonIsToldLater(t *testing.T) {
+	ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, noted)
+	o := options{lead: agent.Config{Tools: []tools.Tool{ask}, Provider: providertest.Script(
+		providertest.Calls(providertest.CallSpec{Tool: toolStart, Input: startInput{"librarian", "books"}},
+			providertest.CallSpec{Tool: "ask", Input: item{"x"}}),
+		providertest.Say("Asked."), providertest.Say("Noted."))}}
+	bubble(t, o, func(t *testing.T, f *fixture) {
+		f.say("s", "go")
+		passes()
+		require.Empty(t, f.reports("s"))
+		_, open := f.status("s")
+		require.Len(t, open, 1)
+		_, err := f.lead.Decide(t.Context(), "s", agent.Approve(open[0].ID))
+		require.NoError(t, err)
+		passes()
+		require.Len(t, f.reports("s"), 1)
+	})
+}
+
+func TestStoppingAConversationStopsItsWork(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		f.say("s", "start wait-1 borrow-2 wait-3")
+		f.say("other", "start wait-1")
+		passes()
+		for _, w := range f.open("s") {
+			require.False(t, w.ended())
+		}
+		// the question is asked in the conversation, which is stopped
+		require.NoError(t, f.lead.Cancel(t.Context(), "s"))
+		f.say("s", "hello") // at once
+		passes()
+		require.Empty(t, f.open("s"))
+		require.Len(t, f.reports("s"), 3)
+		for _, text := range f.reports("s") {
+			require.Contains(t, text, " is stopped.")
+		}
+		require.Len(t, f.open("other"), 1)
+		require.Equal(t, agent.Running, f.open("other")[0].Status)
+		close(f.gate)
+		passes()
+		require.Len(t, f.reports("other"), 1)
+	})
+}
+
+func TestADeletedConversationLeavesNothing(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		f.say("s", "start books borrow-1 wait-2")
+		passes()
+		require.Equal(t, 4, f.logs())
+		f.say("other", "start books")
+		passes()
+		status, _ := f.status("s")
+		require.Equal(t, agent.Paused, status)
 		require.NoError(t, f.lead.Agent().Session("s").Delete(t.Context()))
+		require.Equal(t, 2, f.logs(), "those of the other")
+		passes()
+		require.Equal(t, 2, f.logs())
+		require.NoError(t, f.lead.Agent().Session("other").Delete(t.Context()))
 		require.Zero(t, f.logs())
+	})
+}
+
+func TestAMemberMayHaveAJournalOfItsOwn(t *testing.T) {
+	bubble(t, options{own: journal.NewMemory()}, func(t *testing.T, f *fixture) {
+		f.say("s", "start books wait-1")
+		passes()
+		require.Len(t, f.reports("s"), 1)
+		require.Equal(t, 1, f.logs())
+		require.NoError(t, f.lead.Agent().Session("s").Delete(t.Context()))
+		for h, err := range f.librarian.Agent().Journal().Heads(t.Context(), journal.Filter{}) {
+			require.NoError(t, err)
+			t.Error(h.Session)
+		}
+	})
+}
+
+func TestToolsReachOnlyTheWorkOfTheirConversation(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		f.say("s", "start wait-1")
+		passes()
+		id := f.open("s")[0].ID
+		call := func(session, prompt string) string {
+			f.say(session, prompt)
+			messages, err := f.lead.Agent().Session(session).Messages(t.Context())
+			require.NoError(t, err)
+			for i := len(messages) - 1; ; i-- {
+				for _, p := range messages[i].Parts {
+					if p.Result != nil {
+						return p.Result.Parts[0].Text
+					}
+				}
+			}
+		}
+		for _, tool := range []string{toolStatus, "team.tell", "team.stop"} {
+			require.Contains(t, call("other", tool+" "+id+" hello"), "there is no work", tool)
+			require.Contains(t, call("s", tool+" nobody-1 hello"), "there is no work", tool)
+		}
+		require.Equal(t, id+" is running.\nIts task: wait-1", call("s", toolStatus+" "+id))
+		require.Contains(t, call("s", "team.tell "+id+" and the maps"), "reads it")
+		close(f.gate)
+		passes()
+		facts, err := f.librarian.Agent().Session(f.told("s")[0].Session).Messages(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, "and the maps", facts[len(facts)-2].Text())
+		require.Contains(t, call("s", "team.tell "+id+" more"), "is completed, not running")
+		require.Contains(t, call("s", toolStatus+" "+id), "Found and the maps.")
+		require.Contains(t, call("s", "team.stop "+id), "is stopped")
+	})
+}
+
+func TestAToolStopsWork(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		f.say("s", "start wait-1")
+		passes()
+		f.say("s", "team.stop "+f.open("s")[0].ID)
+		passes()
+		require.Contains(t, f.reports("s")[0], " is stopped.")
+	})
+}
+
+func TestAMemberCannotStartMembers(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		_, err := New(Config{Members: map[string]Member{"guide": {Hub: f.lead}}})
+		require.ErrorContains(t, err, "a member can't start members")
+		for _, session := range []string{"team/x/librarian-1", ""} {
+			res, err := f.lead.Agent().Run(t.Context(), agent.Input{Session: session, Prompt: "start books"})
+			require.NoError(t, err)
+			require.Contains(t, res.ToolResult(toolStart).Text(), "only a conversation that has a name", session)
+		}
+		parent, err := agent.New(agent.Config{Journal: f.store, Tools: []tools.Tool{agent.AsTool(f.lead.Agent(),
+			tools.Spec{Name: "guide"})}, Provider: providertest.Script(
+			providertest.Call("guide", agent.Task{Task: "start books"}), providertest.Say("Done."))})
+		require.NoError(t, err)
+		_, err = parent.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+		require.NoError(t, err)
+		list, err := f.team.list(t.Context(), journal.Filter{})
+		require.NoError(t, err)
+		require.Empty(t, list, "a subagent can't either")
+	})
+}
+
+func TestAConfigWithoutSenseIsRefused(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		one := Member{Hub: f.librarian}
+		for _, cfg := range []Config{{}, {Members: map[string]Member{"a": {}}},
+			{Members: map[string]Member{"A b": one}},
+			{Members: map[string]Member{"a": one}, Parallel: -1}, {Members: map[string]Member{"a": one}, Every: -1}} {
+			_, err := New(cfg)
+			require.ErrorAs(t, err, new(*agent.ArgError))
+		}
+		require.ErrorAs(t, f.team.Run(t.Context(), nil), new(*agent.ArgError))
+		var none *Team
+		require.Error(t, none.Run(t.Context(), f.lead))
+		require.Empty(t, none.Tools())
+		_, err := none.Open(t.Context(), "s")
+		require.Error(t, err)
+	})
+}
+
+// TestAHookThatRefusesAReportKeepsItBack, and it isn't sent again and again.
+func TestAHookThatRefusesAReportKeepsItBack(t *testing.T) {
+	refused := 0
+	hook := agent.Hooks{Name: "screen", BeforeInput: beforeInput(func(text string) error {
+		if strings.Contains(text, "Found books") {
+			refused++
+			return agent.Deny("it looks like an attack")
+		}
+		return nil
+	})}
+	bubble(t, options{lead: agent.Config{Hooks: []agent.Hooks{hook}}}, func(t *testing.T, f *fixture) {
+		f.say("s", "start books maps")
+		passes()
+		require.Len(t, f.reports("s"), 1)
+		require.Empty(t, f.open("s"))
+		require.Equal(t, 1, refused)
+	})
+}
+
+var conversations = flag.Int("conversations", 8, "how many TestManyConversationsShareEightPlaces has")
+
+func TestManyConversationsShareEightPlaces(t *testing.T) {
+	bubble(t, options{team: Config{Every: 5 * time.Second}}, func(t *testing.T, f *fixture) {
+		idle := goroutines()
+		for n := range *conversations {
+			f.say(fmt.Sprint("s-", n), "start wait-1 wait-2 borrow-3 wait-4 wait-5")
+		}
+		passes()
+		running, waiting := 0, 0
+		for n := range *conversations {
+			for _, w := range f.open(fmt.Sprint("s-", n)) {
+				switch w.Status {
+				case agent.Running:
+					running++
+				case agent.Queued:
+					waiting++
+				}
+			}
+		}
+		require.Equal(t, 8, running)
+		require.Greater(t, waiting, *conversations*3)
+		require.Less(t, goroutines()-idle, 8*8, "those of the work in progress")
+		close(f.gate)
+		for range 7 {
+			passes()
+			for n := range *conversations {
+				if _, open := f.status(fmt.Sprint("s-", n)); len(open) > 0 {
+					_, err := f.lead.Decide(t.Context(), fmt.Sprint("s-", n), agent.Approve(open[0].ID))
+					require.NoError(t, err)
+				}
+			}
+		}
+		for n := range *conversations {
+			require.Len(t, f.reports(fmt.Sprint("s-", n)), 5)
+			require.Empty(t, f.open(fmt.Sprint("s-", n)))
+		}
+		passes()
+		require.LessOrEqual(t, goroutines(), idle)
+		require.Len(t, f.borrowed, *conversations)
+	})
+}
+
+func TestRunEndsWhileWorkIsInProgress(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		f.say("s", "start wait-1")
+		passes()
+		f.stop()
+		require.Equal(t, agent.Running, f.open("s")[0].Status)
+		close(f.gate)
+		passes()
+		require.Equal(t, agent.Completed, f.open("s")[0].Status)
+		require.Empty(t, f.reports("s"))
 	})
 }

@@ -20,9 +20,8 @@ import (
 
 // The names of tools.
 const (
-	toolStart    = "team.start"
-	toolStatus   = "team.status"
-	toolTransfer = "transfer."
+	toolStart  = "team.start"
+	toolStatus = "team.status"
 )
 
 type startInput struct {
@@ -53,46 +52,40 @@ func (t *Team) Tools() []tools.Tool {
 	for _, name := range names {
 		about += "\n- " + name + ": " + t.cfg.Members[name].About
 	}
-	enum, _ := json.Marshal(map[string]any{"properties": map[string]any{"member": map[string]any{"enum": names}}})
-	spec := func(name, description, required string) tools.Spec {
-		return tools.Spec{Name: name, Description: description, Category: "team", Idempotent: true, NoRetries: true,
-			NoBreaker: true, Schema: json.RawMessage(`{"required":[` + required + `]}`)}
-	}
-	start := spec(toolStart, "Has another agent do something in the background. It answers at once with the id of the "+
-		"work. A message reports how it has ended, so don't wait for it. The agents are:"+about, "")
-	start.Schema = enum
-	status := spec(toolStatus, "Says how work in the background stands: all of it, or with an id one piece of it.", "")
-	status.ReadOnly, status.Polls = true, true
-	return []tools.Tool{
-		tools.New(start, t.start),
-		&statusTool{t: t, Tool: tools.New(status, func(ctx context.Context, in input) (string, error) {
-			call, err := t.call(ctx)
-			if err != nil {
-				return "", err
-			}
-			return work.Do(ctx, &inquiry{t: t, lead: call.Session, id: in.ID})
-		})},
-		tools.New(spec("team.tell", "Sends a message to work in the background.", `"id","text"`), t.tell),
-		tools.New(spec("team.stop", "Stops work in the background.", `"id"`), t.stop),
-	}
+	spec := tools.Spec{Category: "team", Idempotent: true, NoRetries: true, NoBreaker: true}
+	start, status, tell, stop := spec, spec, spec, spec
+	start.Name, start.Description = toolStart, "Has another agent do something in the background. It answers at once with "+
+		"the id of the work. A message reports how it has ended, so don't wait for it. The agents are:"+about
+	start.Schema, _ = json.Marshal(map[string]any{"properties": map[string]any{"member": map[string]any{
+		"enum": names}}})
+	status.Name, status.ReadOnly, status.Polls = toolStatus, true, true
+	status.Description = "Says how work in the background stands: all of it, or with an id one piece of it."
+	tell.Name, tell.Description = "team.tell", "Sends a message to work in the background."
+	stop.Name, stop.Description = "team.stop", "Stops work in the background."
+	return []tools.Tool{newTool(t, start, t.start), &statusTool{newTool(t, status, t.status), t},
+		newTool(t, tell, t.tell), newTool(t, stop, t.stop)}
 }
 
-// call returns the call that ctx belongs to. It charges what ended work has cost to its run.
-func (t *Team) call(ctx context.Context) (*tools.Call, error) {
-	call, ok := tools.CallOf(ctx)
-	if !ok {
-		return nil, fault.New(fault.Permanent, "team: the tools of a team run only in calls of an agent")
-	}
-	for _, other := range []string{prefix, machine.ChildPrefix, machine.UnnamedPrefix} {
-		if strings.HasPrefix(call.Session, other) {
-			return nil, fault.New(fault.Denied, "only a conversation that has a name can have work in the background, and "+
+// newTool returns a tool. When a call of it succeeds, what ended work has cost is charged to it.
+func newTool[In any](t *Team, spec tools.Spec, do func(context.Context, *tools.Call, In) (string, error)) tools.Tool {
+	return tools.New(spec, func(ctx context.Context, in In) (string, error) {
+		call, ok := tools.CallOf(ctx)
+		for _, other := range []string{prefix, machine.ChildPrefix, machine.UnnamedPrefix} {
+			ok = ok && !strings.HasPrefix(call.Session, other)
+		}
+		if !ok {
+			return "", fault.New(fault.Denied, "only a conversation that has a name can have work in the background, and "+
 				"neither a subagent nor a member")
 		}
-	}
-	if err := t.charge(ctx, call); err != nil { // the next call does it
-		t.cfg.Logger.WarnContext(ctx, "team: the cost of work isn't charged", "session", call.Session, "error", err)
-	}
-	return call, nil
+		text, err := do(ctx, call, in)
+		if err != nil {
+			return "", err
+		}
+		if err := t.charge(ctx, call); err != nil { // the next call does it
+			t.cfg.Logger.WarnContext(ctx, "team: the cost of work isn't charged", "session", call.Session, "error", err)
+		}
+		return text, nil
+	})
 }
 
 // charge charges what ended work has cost to the run of a call, once: a label of the work names the
@@ -102,88 +95,58 @@ func (t *Team) charge(ctx context.Context, call *tools.Call) error {
 	defer t.charging.Unlock()
 	list, err := t.list(ctx, journal.Filter{Parent: call.Session})
 	key := hash(call.IdempotencyKey)
-	for i := 0; i < len(list) && err == nil; i++ {
-		w := &list[i]
+	for _, w := range list {
 		by := w.head.Labels[labelCharged]
-		if !w.ended() || by != "" && by != key {
-			continue
+		if by == "" && w.ended() && err == nil {
+			by, err = key, w.session().SetLabel(ctx, labelCharged, key)
 		}
-		if by == "" {
-			err = w.session().SetLabel(ctx, labelCharged, key)
-		}
-		if err == nil {
+		if by == key && err == nil {
 			err = agent.Book(ctx, provider.Usage{}, w.Cost)
 		}
 	}
 	return err
 }
 
-// find returns the work of a conversation with an id.
-func (t *Team) find(ctx context.Context, lead, id string) (w Work, err error) {
-	m, ok := t.cfg.Members[memberOf(id)]
-	if err = journal.ErrNoSession; ok {
-		var h journal.Head
-		h, err = m.Hub.Agent().Journal().Head(ctx, sessionOf(lead, id))
-		w = workOf(h, m)
-	}
-	if errors.Is(err, journal.ErrNoSession) {
-		err = fault.Errorf(fault.NotFound, "there is no work %q in this conversation; %s lists it", id, toolStatus)
-	}
-	return w, err
-}
-
-// start is team.start.
-func (t *Team) start(ctx context.Context, in startInput) (string, error) {
-	call, err := t.call(ctx)
-	if err != nil {
-		return "", err
-	}
-	id, labels := newID(in.Member, call.IdempotencyKey), map[string]string{labelWork: untold, labelRun: call.Run}
+// start is team.start. A call that runs again after a crash finds the work that it has started.
+func (t *Team) start(ctx context.Context, call *tools.Call, in startInput) (string, error) {
+	id, labels := in.Member+"-"+hash(call.IdempotencyKey)[:8], map[string]string{labelWork: untold, labelRun: call.Run}
 	maps.Copy(labels, call.Labels.Map())
-	err = t.cfg.Members[in.Member].Hub.Agent().Enqueue(ctx, agent.Input{Session: sessionOf(call.Session, id),
+	err := t.cfg.Members[in.Member].Hub.Agent().Enqueue(ctx, agent.Input{Session: sessionOf(call.Session, id),
 		Parent: call.Session, Prompt: in.Task, Title: tools.CleanTitle(in.Task), Key: "start", User: call.User,
 		Labels: labels}, agent.QueueOptions{})
-	if err != nil && !errors.Is(err, agent.ErrDuplicate) { // the call runs again after a crash
+	if err != nil && !errors.Is(err, agent.ErrDuplicate) {
 		return "", err
 	}
-	t.look()
 	return fmt.Sprintf("%s does it in the background, as %s. A message reports how it has ended.", in.Member, id), nil
 }
 
+// status is team.status.
+func (t *Team) status(ctx context.Context, call *tools.Call, in input) (string, error) {
+	return work.Do(ctx, &inquiry{t: t, lead: call.Session, id: in.ID})
+}
+
 // tell is team.tell.
-func (t *Team) tell(ctx context.Context, in input) (string, error) {
-	call, err := t.call(ctx)
-	if err != nil {
-		return "", err
-	}
+func (t *Team) tell(ctx context.Context, call *tools.Call, in input) (string, error) {
 	w, err := t.find(ctx, call.Session, in.ID)
 	if err == nil {
 		_, err = w.session().Steer(ctx, in.Text, hash(call.IdempotencyKey))
 	}
-	if errors.Is(err, agent.ErrNothingOpen) {
+	switch {
+	case errors.Is(err, agent.ErrNothingOpen):
 		return "", fault.Errorf(fault.Invalid, "%s is %s, not running; only work that runs reads messages", w.ID, w.Status)
-	}
-	if err != nil && !errors.Is(err, agent.ErrDuplicate) {
+	case err != nil && !errors.Is(err, agent.ErrDuplicate):
 		return "", err
 	}
 	return w.ID + " reads it before its next step.", nil
 }
 
 // stop is team.stop.
-func (t *Team) stop(ctx context.Context, in input) (string, error) {
-	call, err := t.call(ctx)
-	if err != nil {
-		return "", err
-	}
+func (t *Team) stop(ctx context.Context, call *tools.Call, in input) (string, error) {
 	w, err := t.find(ctx, call.Session, in.ID)
 	if err == nil {
-		err = w.hub.Cancel(ctx, w.Session)
+		err = later(w.hub.Cancel(ctx, w.Session))
 	}
-	if err != nil && !errors.Is(err, agent.ErrNothingOpen) {
-		return "", err
-	}
-	t.look()
-	return w.ID + " is stopped.", nil
+	return w.ID + " is stopped.", err
 }
 
 // A statusTool is team.status. A call of it shows what a piece of work waits for as a call of a
@@ -220,17 +183,12 @@ type inquiry struct {
 
 // Advance implements work.Work.
 func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
-	text := ""
-	if q.id == "" {
-		list, err := q.t.list(ctx, journal.Filter{Parent: q.lead})
-		if err != nil {
-			return work.Outcome{}, err
-		}
-		for i := range list {
-			text += list[i].line() + "\n"
-		}
-		text += fmt.Sprintf("%d pieces of work", len(list))
-	} else {
+	list, err := q.t.list(ctx, journal.Filter{Parent: q.lead})
+	text := fmt.Sprintf("%d pieces of work", len(list))
+	for _, w := range list {
+		text += fmt.Sprintf("\n%s is %s: %s", w.ID, w.Status, w.Task)
+	}
+	if q.id != "" {
 		w, err := q.t.find(ctx, q.lead, q.id)
 		if err != nil {
 			return work.Outcome{}, err
@@ -239,23 +197,19 @@ func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
 		if err != nil {
 			return work.Outcome{}, err
 		}
-		if pending := q.open(res); len(pending) > 0 && w.head.Inbox == 0 {
+		pending := slices.DeleteFunc(res.Suspended(), func(p agent.Pause) bool {
+			return !slices.ContainsFunc(p.Flat(), q.isOpen)
+		})
+		if len(pending) > 0 && w.head.Inbox == 0 {
 			return work.Outcome{Status: work.Waits, Pending: pending}, nil
 		}
-		if text = w.line(); w.ended() {
-			text += "\n" + w.report(res)
-		}
+		text = w.report(res)
 	}
-	out, err := json.Marshal(text)
+	out, _ := json.Marshal(text)
 	return work.Outcome{Status: work.Done, Output: out}, err
 }
 
-// open returns the pauses that are still to be decided on.
-func (q *inquiry) open(res *agent.Result) []agent.Pause {
-	return slices.DeleteFunc(res.Suspended(), func(p agent.Pause) bool {
-		return !slices.ContainsFunc(p.Flat(), func(p agent.Pause) bool { return !slices.Contains(q.answered, p.ID) })
-	})
-}
+func (q *inquiry) isOpen(p agent.Pause) bool { return !slices.Contains(q.answered, p.ID) }
 
 // Check implements work.Work. [inquiry.Decide] rejects what turns out not to fit.
 func (q *inquiry) Check(_ context.Context, d machine.Decision) (machine.Decision, error) {
@@ -275,7 +229,7 @@ func (q *inquiry) Decide(ctx context.Context, ds ...machine.Decision) error {
 		if refused && wrong.Code == machine.DecisionBad {
 			_, err = w.hub.Decide(context.Background(), w.Session, agent.Reject(d.ID, wrong.Problem).By(d.User))
 		}
-		if errors.As(err, &wrong) || errors.Is(err, agent.ErrNothingOpen) { // it was decided before, or has ended
+		if refused || errors.Is(err, agent.ErrNothingOpen) { // it was decided before, or has ended
 			err = nil
 		}
 	}

@@ -5,73 +5,61 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
-	"strings"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// mostTransfers is how often a run is handed over before a person is asked.
-const mostTransfers = 3
-
 type transferInput struct {
 	Reason string `json:"reason" jsonschema:"why, and what the other has to know"`
 }
 
-// Transfer returns a tool for each of the modes, with which a model hands the conversation over to
-// it: transfer.build for a mode with the name "build". It isn't offered in that mode. After three
-// hand-overs in one run the call waits for a person, who says which of the modes takes the
-// conversation.
-//
-// The modes are those of the agent that gets the tools. Its name rules apply to their names.
-func Transfer(modes ...agent.Mode) []tools.Tool {
-	var all []string
+const (
+	toolTransfer  = "transfer." // the name of a mode follows
+	mostTransfers = 3           // in a run before a person is asked
+)
+
+// Transfer returns a tool for each mode of an agent, with which a model hands the conversation over
+// to it: transfer.build for the mode "build". It isn't offered in that mode. After three hand-overs
+// in one run a call waits for a person, who says which mode takes the conversation. A mode whose
+// name can't be part of a tool's is an error of [agent.New].
+func Transfer(modes ...agent.Mode) (list []tools.Tool) {
+	var names []string
 	for _, m := range modes {
-		all = append(all, m.Name)
+		names = append(names, m.Name)
 	}
-	var list []tools.Tool
-	for _, name := range all {
-		others := slices.DeleteFunc(slices.Clone(all), func(other string) bool { return other == name })
-		list = append(list, tools.New(tools.Spec{Name: toolTransfer + name, Category: "team", Modes: others,
-			Idempotent: true, NoBreaker: true,
-			Description: fmt.Sprintf("Hands the conversation over to %q, who goes on with it and reads all of it.", name)},
+	for _, to := range names {
+		others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == to })
+		list = append(list, tools.New(tools.Spec{Name: toolTransfer + to, Modes: others, Idempotent: true,
+			Description: fmt.Sprintf("Hands the conversation over to %q, who reads all of it and goes on.", to)},
 			func(ctx context.Context, in transferInput) (string, error) {
-				return transfer(ctx, all, name, in.Reason)
+				return transfer(ctx, names, to, in.Reason)
 			}))
 	}
 	return list
 }
 
 // transfer hands the conversation over, or asks a person who takes it.
-func transfer(ctx context.Context, all []string, to, reason string) (string, error) {
-	answer, answered := tools.Resumed(ctx)
-	if answered {
-		if err := answer.Decode(nil, &to); err != nil {
-			return "", err
+func transfer(ctx context.Context, names []string, to, reason string) (string, error) {
+	done := 0
+	if call, ok := tools.CallOf(ctx); ok && call.Succeeded != nil {
+		for _, name := range names {
+			done += call.Succeeded(toolTransfer + name)
 		}
-	} else if transfers(ctx, all) >= mostTransfers {
-		schema, err := json.Marshal(map[string]any{"type": "string", "enum": all})
+	}
+	answer, answered := tools.Resumed(ctx)
+	if !answered && done >= mostTransfers {
+		schema, err := json.Marshal(map[string]any{"type": "string", "enum": names})
 		if err != nil {
 			return "", err
 		}
 		return "", tools.Suspend{Kind: "question", Schema: schema, Again: true, Prompt: fmt.Sprintf(
-			"The conversation was handed over %d times, and goes to %q now: %s\nWho takes it? %s",
-			mostTransfers, to, reason, strings.Join(all, ", "))}
+			"The conversation was handed over %d times, and is to go to %q: %s\nWho takes it?", done, to, reason)}
 	}
-	if err := agent.SwitchMode(ctx, to, reason); err != nil {
-		return "", err
+	if answered {
+		if err := answer.Decode(nil, &to); err != nil {
+			return "", err
+		}
 	}
-	return fmt.Sprintf("%q has the conversation now.", to), nil
-}
-
-// transfers returns how often the run was handed over.
-func transfers(ctx context.Context, all []string) (n int) {
-	call, ok := tools.CallOf(ctx)
-	if !ok || call.Succeeded == nil {
-		return 0
-	}
-	for _, name := range all {
-		n += call.Succeeded(toolTransfer + name)
-	}
-	return n
+	return fmt.Sprintf("%q has the conversation now.", to), agent.SwitchMode(ctx, to, reason)
 }

@@ -21,6 +21,8 @@ var realWaits = map[string]string{
 	"agent/internal/stops":               "its scenarios are values, which only its bubbles run",
 	"agent/plan..rest":                   "only tests in bubbles set how long a call takes",
 	"agent/plan.TestCrashesRepeatNoNode": "it kills a process at a random moment after an event",
+	"agent/team": "its processes share only a journal, each looks there for what the others do, and they are killed " +
+		"at random moments; its other tests are in bubbles",
 	"agent/work": "its processes share only a journal, each looks there for what the others do, and they are killed " +
 		"at random moments; its other tests are in bubbles",
 	"agent/work/river": "its processes share only a database, each looks there for what the others do, and they are " +
