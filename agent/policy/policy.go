@@ -142,10 +142,10 @@ func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) to
 		return say(tools.Ask, false, r, "a rule asks about each such call")
 	}
 	m.asked = m.find(tools.Ask, rules)
-	granted, reads := m.find(tools.Allow, rules) != nil, !m.changes || mode == Plan
+	granted, reads := m.grantable && m.find(tools.Allow, rules) != nil, !m.changes || mode == Plan
 	v := tools.Verdict{}
 	switch {
-	case granted && (m.grantable || reads):
+	case granted:
 		v.Standing = true
 	case m.asked != nil:
 		v = say(tools.Ask, true, m.asked, "a rule asks about this call")

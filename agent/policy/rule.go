@@ -58,8 +58,8 @@ type Rules struct {
 const maxText = 1 << 20
 
 var rulesSchema, _ = schema.Parse(json.RawMessage(`{"type": "object", "additionalProperties": false,
-	"properties": {"hard": {"items": {"$ref": "#/$defs/rule"}}, "rules": {"items": {"$ref": "#/$defs/rule"}}},
-	"$defs": {"rule": {"type": "object", "additionalProperties": false, "required": ["effect", "tool"],
+	"properties": {"hard": {"$ref": "#/$defs/list"}, "rules": {"$ref": "#/$defs/list"}},
+	"$defs": {"list": {"type": "array", "items": {"$ref": "#/$defs/rule"}}, "rule": {"type": "object", "additionalProperties": false, "required": ["effect", "tool"],
 		"properties": {"effect": {}, "tool": {}, "args": {}, "path": {}, "host": {}, "exact": {}, "scope": {},
 			"fingerprint": {}, "why": {}, "by": {}, "id": {}, "since": {}, "until": {}}}}}`))
 
@@ -71,10 +71,9 @@ func Parse(data []byte) (*Rules, error) {
 	if len(data) > maxText {
 		return nil, invalid("the rules have %d bytes; give at most %d", len(data), maxText)
 	}
-	text, err := rulesSchema.Accept(data)
-	r := new(Rules)
+	r, err := new(Rules), rulesSchema.Validate(data)
 	if err == nil {
-		err = json.Unmarshal(text, r)
+		err = json.Unmarshal(data, r)
 	}
 	if err != nil {
 		return nil, invalid("the rules can't be read: %w", err)

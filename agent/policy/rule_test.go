@@ -1,0 +1,104 @@
+package policy_test
+
+import (
+	"encoding/json"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/policy"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func TestRulesThatCantApplyAreErrorsThatSayWhatWouldBeRight(t *testing.T) {
+	for text, says := range map[string]string{
+		``:                             "JSON",
+		`[]`:                           "object",
+		`{"hard":[]} {}`:               "JSON",
+		`{"soft":[]}`:                  "soft",
+		`{"hard":[],"hard":[]}`:        "hard",
+		`{"hard":[],"Hard":[]}`:        "Hard",
+		`{"hard":[{"tool":"run"}]}`:    "effect",
+		`{"hard":[{"effect":"deny"}]}`: "tool",
+		`{"hard":[{"effect":"DENY","tool":"run"}]}`:                             "allow, ask or deny",
+		`{"hard":[{"effect":"deny","tool":"run","arg":["git"]}]}`:               "arg",
+		`{"hard":[{"effect":"deny","tool":"run","args":"git push"}]}`:           "args",
+		`{"hard":[{"effect":"deny","tool":"run","Args":["git"]}]}`:              "Args",
+		`{"hard":[{"effect":"allow","tool":"run"}]}`:                            "hard[0]: it allows something",
+		`{"rules":[{"effect":"allow","tool":""}]}`:                              `such as "file.*"`,
+		`{"rules":[{"effect":"deny","tool":"a"},{"effect":"deny","tool":"["}]}`: "rules[1]",
+		`{"rules":[{"effect":"deny","tool":"a","args":[""]}]}`:                  "give the program",
+		`{"rules":[{"effect":"deny","tool":"a","path":"../x"}]}`:                "below the project's directory",
+		`{"rules":[{"effect":"deny","tool":"a","path":"/etc/**"}]}`:             "below the project's directory",
+		`{"rules":[{"effect":"deny","tool":"a","path":"a//b"}]}`:                "below the project's directory",
+		`{"rules":[{"effect":"deny","tool":"a","path":"a/["}]}`:                 "below the project's directory",
+		`{"rules":[{"effect":"deny","tool":"a","host":"https://example.com"}]}`: `such as "*.example.com"`,
+		`{"rules":[{"effect":"deny","tool":"a","host":"EXAMPLE.com"}]}`:         `such as "*.example.com"`,
+		`{"rules":[{"effect":"deny","tool":"a","host":"*"}]}`:                   `such as "*.example.com"`,
+		`{"rules":[{"effect":"ask","tool":"a","path":"a","exact":true}]}`:       "for rules that allow",
+		`{"rules":[{"effect":"deny","tool":"a","until":"tomorrow"}]}`:           "tomorrow",
+		strings.Repeat(" ", 1<<20) + `{}`:                                       "give at most 1048576",
+	} {
+		_, err := policy.Parse([]byte(text))
+		require.ErrorContains(t, err, says, text[:min(len(text), 99)])
+		require.Equal(t, fault.Invalid, fault.Of(err), text[:min(len(text), 99)])
+	}
+	_, err := policy.New(policy.Config{Rules: &policy.Rules{Rules: []policy.Rule{{Tool: "a", Effect: 7}}}})
+	require.ErrorContains(t, err, "the effect is 7")
+}
+
+func TestAProjectsOwnRulesOnlyNarrow(t *testing.T) {
+	host, err := policy.Parse([]byte(`{"rules":[{"effect":"allow","tool":"run"}]}`))
+	require.NoError(t, err)
+	_, err = host.Narrow([]byte(`{"rules":[{"effect":"deny","tool":"b"},{"effect":"allow","tool":"run"}]}`))
+	require.ErrorContains(t, err, "rules[1] allows something")
+	_, err = host.Narrow([]byte(`{"more":1}`))
+	require.Error(t, err)
+	own := []byte(`{"hard":[{"effect":"ask","tool":"a"}],"rules":[{"effect":"deny","tool":"run","args":["rm"]}]}`)
+	both, err := host.Narrow(own)
+	require.NoError(t, err)
+	require.Len(t, both.Hard, 1)
+	require.Len(t, both.Rules, 2)
+	require.Len(t, host.Rules, 1, "the host's rules stay as they are")
+	alone, err := (*policy.Rules)(nil).Narrow(own)
+	require.NoError(t, err)
+	require.Len(t, alone.Rules, 1)
+}
+
+func TestCheckNamesToolsThatCantBeGrantedAndRulesAboutNone(t *testing.T) {
+	rules, err := policy.Parse([]byte(`{"hard":[{"effect":"deny","tool":"rum"}],"rules":[{"effect":"ask","tool":"f.*"}]}`))
+	require.NoError(t, err)
+	set, err := policy.New(policy.Config{Rules: rules})
+	require.NoError(t, err)
+	notes := set.Check(tool("f.write", tools.Spec{}), tool("pay", tools.Spec{Risk: tools.High}),
+		tool("run", tools.Spec{Risk: tools.High, AllowAlways: true}),
+		tool("look", tools.Spec{Risk: tools.High, ReadOnly: true}), tool("", tools.Spec{}))
+	require.Len(t, notes, 2)
+	require.Contains(t, notes[0], "pay is of high risk")
+	require.Contains(t, notes[1], `"rum"`)
+}
+
+// FuzzParse: what is read is written as it was read, and makes a set.
+func FuzzParse(f *testing.F) {
+	f.Add([]byte(`{"hard": [{"effect": "deny", "tool": "run", "args": ["git", "push"], "why": "A person pushes."}]}`))
+	f.Add([]byte(`{"rules": [{"effect": "allow", "tool": "file.*", "path": "docs/**/*.md", "until": "2030-01-02T03:04:05Z"}]}`))
+	f.Add([]byte(`{"rules": [{"effect": "ask", "tool": "web.*", "host": "*.example.com"}]}`))
+	f.Add([]byte(`{"rules": [{"effect": "allow", "tool": "a", "args": ["x"], "exact": true}, null, {}]}`))
+	f.Fuzz(func(t *testing.T, data []byte) {
+		r, err := policy.Parse(data)
+		if err != nil {
+			return
+		}
+		_, err = policy.New(policy.Config{Rules: r})
+		require.NoError(t, err)
+		text, err := json.Marshal(r)
+		require.NoError(t, err)
+		again, err := policy.Parse(text)
+		require.NoError(t, err, "%s", text)
+		second, err := json.Marshal(again)
+		require.NoError(t, err)
+		require.Equal(t, string(text), string(second))
+	})
+}
