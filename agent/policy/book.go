@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -56,7 +57,9 @@ func (c *contents) rules(project string) []Rule {
 
 // put replaces the rule that says the same as r by more, which is r or nothing.
 func (c *contents) put(project string, r Rule, more ...Rule) error {
-	rules := append(slices.DeleteFunc(c.rules(project), func(o Rule) bool { return o.key() == r.key() }), more...)
+	rules := append(slices.DeleteFunc(c.rules(project), func(o Rule) bool {
+		return o.Tool == r.Tool && reflect.DeepEqual(o.said(), r.said())
+	}), more...)
 	if len(rules) > maxRules {
 		return invalid("the project %q has %d rules; drop some before you put others", project, maxRules)
 	}
@@ -126,6 +129,7 @@ func (b book) SetMode(ctx context.Context, session string, m Mode) error {
 // InMemory returns a book of this process. It keeps what [File] keeps.
 func InMemory() Book { return book{&inMemory{now: newContents()}} }
 
+// inMemory has contents that never change; a change replaces them.
 type inMemory struct {
 	mu  sync.Mutex
 	now *contents
@@ -134,11 +138,16 @@ type inMemory struct {
 func (s *inMemory) read() (*contents, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return &contents{Projects: maps.Clone(s.now.Projects), Modes: maps.Clone(s.now.Modes)}, nil
+	return s.now, nil
 }
 
 func (s *inMemory) change(_ context.Context, how func(*contents) error) error {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return how(s.now)
+	next := &contents{fileVersion, maps.Clone(s.now.Projects), maps.Clone(s.now.Modes)}
+	err := how(next)
+	if err == nil {
+		s.now = next
+	}
+	return err
 }

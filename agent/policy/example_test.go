@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"log"
+	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/policy"
@@ -69,4 +70,35 @@ func Example() {
 	// Always allow run `go test …` in this project
 	// running go [test ./...]
 	// running go [test -count=1 ./...]
+}
+
+// An approved version of a plan may bring permissions with it, which end with that version: rules
+// with its ID, and an end in case nobody drops them.
+func ExampleRule() {
+	ctx, book := context.Background(), policy.InMemory()
+	const version = "plan 7, version 2"
+	// the version is approved
+	for _, words := range [][]string{{"go", "test"}, {"go", "vet"}} {
+		err := book.Put(ctx, "shop", policy.Rule{Effect: tools.Allow, Tool: "run", Args: words, ID: version, By: "ann",
+			Until: time.Now().Add(24 * time.Hour)})
+		if err != nil {
+			log.Fatal(err)
+		}
+	}
+	// the version has ended, or another one takes its place
+	rules, err := book.Rules(ctx, "shop")
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, r := range rules {
+		if r.ID == version {
+			fmt.Println("dropping", r.Tool, r.Args, "of", r.ID)
+			if err := book.Drop(ctx, "shop", r); err != nil {
+				log.Fatal(err)
+			}
+		}
+	}
+	// Output:
+	// dropping run [go test] of plan 7, version 2
+	// dropping run [go vet] of plan 7, version 2
 }

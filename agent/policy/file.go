@@ -80,7 +80,7 @@ func (f *fileBook) read() (*contents, error) {
 }
 
 func (f *fileBook) parse(text []byte) (*contents, error) {
-	c := newContents()
+	c := new(contents)
 	d := json.NewDecoder(bytes.NewReader(text))
 	d.DisallowUnknownFields()
 	err := d.Decode(c)

@@ -2,9 +2,15 @@ package policy_test
 
 import (
 	"context"
+	"encoding/json"
 	"fmt"
+	"os"
 	"path/filepath"
+	"strings"
+	"sync"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -13,7 +19,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-const perProcess = 25
+const perProcess = 10
 
 // grantMany puts rules into the file args[0], under the name args[1].
 func grantMany(args []string) error {
@@ -37,4 +43,172 @@ func TestTwoProcessesLoseNoGrant(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rules, 2*perProcess)
 	require.Equal(t, tools.Allow, rules[0].Effect)
+	info, err := os.Stat(path)
+	require.NoError(t, err)
+	require.Equal(t, os.FileMode(0o600), info.Mode().Perm())
+}
+
+// eachBook runs a test with both books.
+func eachBook(t *testing.T, test func(t *testing.T, b policy.Book)) {
+	t.Run("in memory", func(t *testing.T) { test(t, policy.InMemory()) })
+	t.Run("in a file", func(t *testing.T) { test(t, policy.File(filepath.Join(t.TempDir(), "grants.json"))) })
+}
+
+func TestABookKeepsWhatItIsGiven(t *testing.T) {
+	eachBook(t, func(t *testing.T, b policy.Book) {
+		ctx := t.Context()
+		rule := policy.Rule{Tool: "run", Args: []string{"go", "test"}, By: "ann"}
+		ofPlan := rule
+		ofPlan.ID = "plan 7, version 2"
+		for _, r := range []policy.Rule{rule, ofPlan, rule} {
+			require.NoError(t, b.Put(ctx, "a", r))
+		}
+		rules, err := b.Rules(ctx, "a")
+		require.NoError(t, err)
+		require.Equal(t, []policy.Rule{ofPlan, rule}, rules, "the same is kept once")
+		require.NoError(t, b.Drop(ctx, "a", ofPlan))
+		require.NoError(t, b.Drop(ctx, "a", ofPlan))
+		require.NoError(t, b.Drop(ctx, "b", rule))
+		rules, err = b.Rules(ctx, "a")
+		require.NoError(t, err)
+		require.Equal(t, []policy.Rule{rule}, rules)
+		rules, err = b.Rules(ctx, "b")
+		require.NoError(t, err)
+		require.Empty(t, rules)
+		require.ErrorContains(t, b.Put(ctx, "a", policy.Rule{}), "the tool is")
+
+		m, err := b.Mode(ctx, "s")
+		require.NoError(t, err)
+		require.Empty(t, m)
+		require.NoError(t, b.SetMode(ctx, "s", policy.Plan))
+		m, err = b.Mode(ctx, "s")
+		require.NoError(t, err)
+		require.Equal(t, policy.Plan, m)
+		require.NoError(t, b.SetMode(ctx, "s", ""))
+		m, err = b.Mode(ctx, "s")
+		require.NoError(t, err)
+		require.Empty(t, m)
+	})
+}
+
+func TestRulesThatHaveEndedAreGone(t *testing.T) {
+	eachBook(t, func(t *testing.T, b policy.Book) {
+		synctest.Test(t, func(t *testing.T) {
+			ctx := t.Context()
+			require.NoError(t, b.Put(ctx, "a", policy.Rule{Tool: "run", Until: time.Now().Add(time.Hour)}))
+			time.Sleep(59 * time.Minute)
+			rules, err := b.Rules(ctx, "a")
+			require.NoError(t, err)
+			require.Len(t, rules, 1)
+			time.Sleep(time.Minute)
+			rules, err = b.Rules(ctx, "a")
+			require.NoError(t, err)
+			require.Empty(t, rules)
+		})
+	})
+}
+
+func TestAFileThatCantBeUsedDenies(t *testing.T) {
+	whole := `{"version":1,"projects":{},"modes":{}}`
+	for name, text := range map[string]string{
+		"empty": "", "cut": whole[:20], "more": whole + "{}", "null": "null",
+		"another version": `{"version":2,"projects":{},"modes":{}}`,
+		"no modes":        `{"version":1,"projects":{}}`,
+		"unknown":         `{"version":1,"projects":{},"modes":{},"x":1}`,
+		"a bad rule":      `{"version":1,"projects":{"":[{"effect":"allow","tool":"["}]},"modes":{}}`,
+		"a bad effect":    `{"version":1,"projects":{"":[{"effect":"maybe","tool":"a"}]},"modes":{}}`,
+		"a bad mode":      `{"version":1,"projects":{},"modes":{"s":{"mode":"yolo","at":"2030-01-01T00:00:00Z"}}}`,
+		"too large":       whole + strings.Repeat(" ", 1<<20),
+		"writable":        whole, "a directory": "",
+	} {
+		t.Run(name, func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "grants.json")
+			if name == "a directory" {
+				require.NoError(t, os.Mkdir(path, 0o700))
+			} else {
+				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+			}
+			if name == "writable" {
+				require.NoError(t, os.Chmod(path, 0o622))
+			}
+			b := policy.File(path)
+			_, err := b.Rules(t.Context(), "")
+			var broken *policy.BookError
+			require.ErrorAs(t, err, &broken)
+			require.Equal(t, path, broken.Path)
+			_, err = b.Mode(t.Context(), "s")
+			require.ErrorAs(t, err, &broken)
+			require.ErrorAs(t, b.Put(t.Context(), "", policy.Rule{Tool: "a"}), &broken, "nothing is overwritten")
+			require.ErrorAs(t, b.SetMode(t.Context(), "s", policy.Plan), &broken)
+
+			set, err := policy.New(policy.Config{Book: b})
+			require.NoError(t, err)
+			reg, err := tools.NewRegistry(tool("look", tools.Spec{ReadOnly: true}))
+			require.NoError(t, err)
+			adm, err := reg.Admit(t.Context(), &tools.Call{Name: "look", Input: words("x"), Mode: "auto"}, nil, nil,
+				[]tools.Policy{set.Policy()})
+			require.NoError(t, err)
+			require.NotNil(t, adm.Rejected)
+			require.Contains(t, adm.Rejected.Parts[0].Text, "nothing is permitted")
+		})
+	}
+}
+
+func TestReadersSeeWholeChanges(t *testing.T) {
+	path := filepath.Join(t.TempDir(), "grants.json")
+	var writers sync.WaitGroup
+	done := make(chan struct{})
+	for w := range 3 {
+		writers.Go(func() {
+			for i := range 4 {
+				err := policy.File(path).Put(t.Context(), "p", policy.Rule{Tool: fmt.Sprint(w, "-", i)})
+				if err != nil {
+					t.Error(err)
+				}
+			}
+		})
+	}
+	go func() { writers.Wait(); close(done) }()
+	for most := 0; ; {
+		rules, err := policy.File(path).Rules(t.Context(), "p")
+		require.NoError(t, err)
+		require.GreaterOrEqual(t, len(rules), most)
+		most = len(rules)
+		select {
+		case <-done:
+			rules, err := policy.File(path).Rules(t.Context(), "p")
+			require.NoError(t, err)
+			require.Len(t, rules, 12)
+			return
+		default:
+		}
+	}
+}
+
+func TestTheAgentCantWriteTheFileOfGrants(t *testing.T) {
+	root, list := workspace(t)
+	reg, err := tools.NewRegistry(list...)
+	require.NoError(t, err)
+	path := filepath.Join(root, ".pawl", "grants.json")
+	book := policy.File(path)
+	require.NoError(t, book.Put(t.Context(), root, policy.Rule{Tool: "file.*"}))
+	require.NoError(t, os.Symlink(".pawl", filepath.Join(root, "notes")))
+	set, err := policy.New(policy.Config{Book: book, Project: func(*tools.Call) string { return root }})
+	require.NoError(t, err)
+	for _, in := range []map[string]string{{"path": ".pawl/grants.json"}, {"path": ".PAWL/Grants.json"},
+		{"path": "notes/grants.json"}, {"path": path}, {"from": "docs/a.md", "to": ".pawl/grants.json"},
+		{"from": ".pawl", "to": "old"}} {
+		name := "file.write"
+		if in["content"] = "x"; in["path"] == "" {
+			name = "file.move"
+			delete(in, "content")
+		}
+		input, err := json.Marshal(in)
+		require.NoError(t, err)
+		adm, err := reg.Admit(t.Context(), &tools.Call{Name: name, Input: input, Mode: "auto"}, nil, nil,
+			[]tools.Policy{set.Policy()})
+		require.NoError(t, err)
+		require.NotNil(t, adm.Rejected, "%v", in)
+		require.Contains(t, adm.Rejected.Parts[0].Text, "what people permit")
+	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"flag"
 	"math/rand/v2"
 	"testing"
 
@@ -12,6 +13,8 @@ import (
 	"github.com/pawlkit/pawl/agent/policy"
 	"github.com/pawlkit/pawl/tools"
 )
+
+var rounds = flag.Int("rounds", 1000, "how many calls TestTheLayersComeInTheirOrder makes")
 
 // tool returns a tool that takes words.
 func tool(name string, spec tools.Spec) tools.Tool {
@@ -38,7 +41,7 @@ func TestTheLayersComeInTheirOrder(t *testing.T) {
 	rnd := rand.New(rand.NewPCG(1, 2))
 	flip := func(n int) bool { return rnd.IntN(n) == 0 }
 	counts := make(map[string]int)
-	for round := range 5000 {
+	for round := range *rounds {
 		hardDeny, deny, bookDeny, broken := flip(6), flip(6), flip(6), flip(9)
 		hardAsk, ask, wideGrant, grant := flip(6), flip(3), flip(3), flip(3)
 		mode := []policy.Mode{policy.Plan, policy.Ask, policy.Edits, policy.Auto}[rnd.IntN(4)]
@@ -115,7 +118,7 @@ func TestTheLayersComeInTheirOrder(t *testing.T) {
 	}
 	require.Len(t, counts, 9)
 	for layer, n := range counts {
-		require.Greater(t, n, 20, layer)
+		require.Greater(t, n, *rounds/200, layer)
 	}
 }
 
@@ -126,7 +129,9 @@ func TestWhatCantBeReadDenies(t *testing.T) {
 		"the disk is gone": {Book: failing{policy.InMemory()}},
 		`no mode "both"`:   {Mode: func(*tools.Call) policy.Mode { return "both" }},
 		"no words here": {Subjects: map[string]func(json.RawMessage) (policy.Subject, error){
-			"run": func(json.RawMessage) (policy.Subject, error) { return policy.Subject{}, errors.New("no words here") }}},
+			"run": func(json.RawMessage) (policy.Subject, error) {
+				return policy.Subject{}, errors.New("no words here")
+			}}},
 	} {
 		set, err := policy.New(cfg)
 		require.NoError(t, err)
@@ -141,12 +146,13 @@ func TestWhatCantBeReadDenies(t *testing.T) {
 func TestAHostSaysWhatAToolIsAbout(t *testing.T) {
 	rules, err := policy.Parse([]byte(`{"hard":[{"effect":"deny","tool":"run","args":["ls","-R"]}]}`))
 	require.NoError(t, err)
-	set, err := policy.New(policy.Config{Rules: rules, Subjects: map[string]func(json.RawMessage) (policy.Subject, error){
-		"run": func(input json.RawMessage) (policy.Subject, error) {
-			var in command
-			err := json.Unmarshal(input, &in)
-			return policy.Subject{Args: append([]string{"ls"}, in.Args...)}, err
-		}}})
+	list := func(input json.RawMessage) (policy.Subject, error) {
+		var in command
+		err := json.Unmarshal(input, &in)
+		return policy.Subject{Args: append([]string{"ls"}, in.Args...)}, err
+	}
+	set, err := policy.New(policy.Config{Rules: rules,
+		Subjects: map[string]func(json.RawMessage) (policy.Subject, error){"run": list}})
 	require.NoError(t, err)
 	reg, err := tools.NewRegistry(tool("run", tools.Spec{}))
 	require.NoError(t, err)

@@ -141,10 +141,15 @@ func (r *Rule) problem() string {
 	return ""
 }
 
-// key identifies what a rule says, and its ID, but not who made it and when.
-func (r Rule) key() string {
+// said returns what a rule says, and its ID, but not who made it and when.
+func (r Rule) said() Rule {
 	r.Why, r.By, r.Since, r.Until = "", "", time.Time{}, time.Time{}
-	text, _ := json.Marshal(r) // of texts
+	return r
+}
+
+// key identifies what a rule says.
+func (r Rule) key() string {
+	text, _ := json.Marshal(r.said()) // of texts
 	sum := sha256.Sum256(text)
 	return hex.EncodeToString(sum[:12])
 }
