@@ -199,7 +199,7 @@ var rows = map[string]row{
 			"internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit", "ratelimit/budget",
 			"tools"},
 		third: []string{xsync},
-		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"},
+		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai", "provider/secret"},
 	},
 	"internal/rules":       {tests: []string{everything}},
 	"internal/rules/sizes": {own: []string{"internal/rules"}},
