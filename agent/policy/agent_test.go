@@ -179,6 +179,55 @@ func TestWhatIsGrantedIsWhatWasShown(t *testing.T) {
 	}
 }
 
+// TestHowFarAGrantReaches: by call and rule, what the scope of the project says.
+func TestHowFarAGrantReaches(t *testing.T) {
+	root, list := workspace(t)
+	post := tools.New(tools.Spec{Name: "deploy"}, func(context.Context, command) (string, error) { return "ok", nil })
+	scoped := tools.Func[struct{ Site string }, string]{Spec: tools.Spec{Name: "publish"},
+		Run:   func(context.Context, struct{ Site string }) (string, error) { return "ok", nil },
+		Scope: func(in struct{ Site string }) string { return in.Site }}
+	high := tools.New(tools.Spec{Name: "pay", Risk: tools.High}, func(context.Context, struct{}) (string, error) {
+		return "ok", nil
+	})
+	reg, err := tools.NewRegistry(append(list, post, scoped, high)...)
+	require.NoError(t, err)
+	for _, c := range []struct{ rule, tool, input, want string }{
+		{``, "run", `{"program":"git","args":["log","a b"]}`, "run `git log \"a b\"`"},
+		{``, "run", `{"program":"git","args":["log"],"dir":"docs"}`, "run `git log` in docs"},
+		{``, "run", `{"program":"go","args":["test"],"stdin":"x"}`, ""},
+		{``, "run", `{"program":"go","args":["test"],"dir":"up"}`, ""},
+		{`"args":["go"]`, "run", `{"program":"go","args":["test"]}`, "run `go …`"},
+		{`"args":["test"]`, "run", `{"program":"go","args":["test"]}`, "run `go test`"}, // it isn't the first word
+		{`"path":"docs"`, "run", `{"program":"go","args":["test"],"dir":"docs"}`, "run `go test` in docs"},
+		{``, "file.write", `{"path":"docs/b.md","content":"x"}`, "file.write in docs/b.md"},
+		{`"path":"docs/**"`, "file.write", `{"path":"docs/b.md","content":"x"}`, "file.write in docs/**"},
+		{``, "file.write", `{"path":"docs/deep/b.md","content":"x"}`, ""},
+		{``, "file.move", `{"from":"docs/a.md","to":"docs/b.md"}`, ""},
+		{``, "post", `{"url":"https://example.com/a"}`, "post to example.com"},
+		{`"host":"*.example.com"`, "post", `{"url":"https://a.example.com/a"}`, "post to *.example.com"},
+		{``, "post", `{"url":"https://example.com:99/a"}`, ""},
+		{``, "publish", `{"Site":"blog"}`, "publish for blog"},
+		{``, "deploy", string(words(strings.Repeat("long ", 60))), ""},
+		{``, "pay", `{}`, ""},
+	} {
+		rules := &policy.Rules{}
+		if c.rule != "" {
+			rules = parsed(t, `{"rules":[{"effect":"ask","tool":"*",`+c.rule+`}]}`)
+		}
+		set, err := policy.New(policy.Config{Rules: rules, Project: func(*tools.Call) string { return root }})
+		require.NoError(t, err)
+		call := &tools.Call{Name: c.tool, Input: []byte(c.input), Mode: "ask"}
+		adm, err := reg.Admit(t.Context(), call, nil, nil, []tools.Policy{set.Policy()})
+		require.NoError(t, err)
+		require.Equal(t, tools.Ask, adm.Verdict.Effect, c)
+		if c.want == "" {
+			require.Empty(t, adm.Verdict.Scopes, c)
+			continue
+		}
+		require.Equal(t, []tools.Scope{{Name: "project", Text: c.want + " in this project"}}, adm.Verdict.Scopes, c)
+	}
+}
+
 func TestAChangedToolIsAskedAboutAgain(t *testing.T) {
 	var l ledger
 	book := policy.InMemory()

@@ -62,6 +62,7 @@ var groups = map[string]struct {
 	"hosts": {rules: `{"effect":"deny","tool":"web.fetch","host":"internal.example.com"},
 		{"effect":"deny","tool":"web.fetch","host":"*.corp.example.com"},
 		{"effect":"deny","tool":"web.fetch","host":"192.0.2.1"}`, mode: policy.Auto},
+	"api":  {grants: `{"effect":"allow","tool":"post","host":"api.example.com"}`, mode: policy.Ask},
 	"plan": {grants: `{"effect":"allow","tool":"*"}`, mode: policy.Plan},
 }
 
@@ -94,6 +95,11 @@ func workspace(t *testing.T) (root string, list []tools.Tool) {
 			Argv []string `json:"argv,omitempty"`
 		}) (string, error) {
 			return "ran", nil
+		}),
+		tools.New(tools.Spec{Name: "post"}, func(context.Context, struct {
+			URL string `json:"url"`
+		}) (string, error) {
+			return "posted", nil
 		}),
 		process.Tool(process.Config{Root: root, Spec: tools.Spec{Name: "run", AllowAlways: true},
 			Programs: []process.Program{
@@ -136,7 +142,7 @@ func stoppedBy(t *testing.T, reg *tools.Registry, p tools.Policy, mode policy.Mo
 	case reg.Recheck(t.Context(), c, []tools.Policy{p}) != nil:
 		return byTool
 	}
-	if a.tool == "run" || a.tool == "exec" {
+	if a.tool == "run" {
 		return ""
 	}
 	out := tools.Execute(t.Context(), adm.Definition, c, nil)
@@ -218,6 +224,7 @@ func TestTheRulesOfTheAttemptsLetOthersPass(t *testing.T) {
 		{"secrets", "file.write", `{"path":"secrets.md","content":"x"}`, ""},
 		{"docs", "file.write", `{"path":"docs/b.md","content":"x"}`, ""},
 		{"docs", "file.write", `{"path":"./docs//c.md","content":"x"}`, ""},
+		{"api", "post", `{"url":"https://API.example.com./v1?q=1"}`, ""},
 		{"plan", "file.read", `{"path":"docs/a.md"}`, ""},
 	} {
 		g := groups[a.group]

@@ -81,22 +81,18 @@ func (c *contents) setMode(session string, m Mode) error {
 	return nil
 }
 
-// A store reads contents, and lets a function change them.
-type store interface {
-	read() (*contents, error)
-	change(ctx context.Context, how func(*contents) error) error
+// A book is a Book: use calls a function with the contents, which may change them if change is set.
+type book struct {
+	use func(ctx context.Context, change bool, f func(*contents) error) error
 }
 
-// A book is a Book over a store.
-type book struct{ store }
-
 // Rules returns the rules of a project.
-func (b book) Rules(_ context.Context, project string) ([]Rule, error) {
-	c, err := b.read()
-	if err != nil {
-		return nil, err
-	}
-	return c.rules(project), nil
+func (b book) Rules(ctx context.Context, project string) (rules []Rule, err error) {
+	err = b.use(ctx, false, func(c *contents) error {
+		rules = c.rules(project)
+		return nil
+	})
+	return rules, err
 }
 
 // Put adds a rule.
@@ -104,50 +100,35 @@ func (b book) Put(ctx context.Context, project string, r Rule) error {
 	if problem := r.problem(); problem != "" {
 		return invalid("the rule can't apply: %s", problem)
 	}
-	return b.change(ctx, func(c *contents) error { return c.put(project, r, r) })
+	return b.use(ctx, true, func(c *contents) error { return c.put(project, r, r) })
 }
 
 // Drop removes a rule.
 func (b book) Drop(ctx context.Context, project string, r Rule) error {
-	return b.change(ctx, func(c *contents) error { return c.put(project, r) })
+	return b.use(ctx, true, func(c *contents) error { return c.put(project, r) })
 }
 
 // Mode returns the mode of a session.
-func (b book) Mode(_ context.Context, session string) (Mode, error) {
-	c, err := b.read()
-	if err != nil {
-		return "", err
-	}
-	return c.Modes[session].Mode, nil
+func (b book) Mode(ctx context.Context, session string) (m Mode, err error) {
+	err = b.use(ctx, false, func(c *contents) error {
+		m = c.Modes[session].Mode
+		return nil
+	})
+	return m, err
 }
 
 // SetMode sets the mode of a session.
 func (b book) SetMode(ctx context.Context, session string, m Mode) error {
-	return b.change(ctx, func(c *contents) error { return c.setMode(session, m) })
+	return b.use(ctx, true, func(c *contents) error { return c.setMode(session, m) })
 }
 
 // InMemory returns a book of this process. It keeps what [File] keeps.
-func InMemory() Book { return book{&inMemory{now: newContents()}} }
-
-// inMemory has contents that never change; a change replaces them.
-type inMemory struct {
-	mu  sync.Mutex
-	now *contents
-}
-
-func (s *inMemory) read() (*contents, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.now, nil
-}
-
-func (s *inMemory) change(_ context.Context, how func(*contents) error) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	next := &contents{fileVersion, maps.Clone(s.now.Projects), maps.Clone(s.now.Modes)}
-	err := how(next)
-	if err == nil {
-		s.now = next
-	}
-	return err
+func InMemory() Book {
+	var mu sync.Mutex
+	c := newContents()
+	return book{func(_ context.Context, _ bool, f func(*contents) error) error {
+		mu.Lock()
+		defer mu.Unlock()
+		return f(c)
+	}}
 }

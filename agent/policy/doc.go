@@ -37,10 +37,10 @@
 // the file. What can't be read, such as a word with a NUL, matches all of them. What allows matches
 // exactly: the first words, a path that means the same with and without links, a plain host.
 //
-// Rules don't see what a program does. A shell, an interpreter and a file of arguments run
-// anything, so permit only programs that you list (tools/process), and treat a rule that denies as
-// a fence beside these, not as the only one. A rule about a path doesn't see what a search of a
-// folder above it finds: hide files with the Config of tools/file.
+// Rules don't see what a program does, nor what is behind a hard link. A shell, an interpreter and
+// a file of arguments run anything, so permit only programs that you list (tools/process), and
+// treat a rule that denies as a fence beside these, not as the only one. A rule about a path
+// doesn't see what a search of a folder above it finds: hide files with the Config of tools/file.
 //
 // # How far a grant reaches
 //

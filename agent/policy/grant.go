@@ -21,8 +21,8 @@ const Project = "project"
 // grant returns the rule that "always, in this project" makes of a call, and what it grants, in
 // words. It returns false if there can be none, or if its words don't tell all of it.
 func (m *matter) grant() (Rule, string, bool) {
-	r := Rule{Effect: tools.Allow, Tool: m.tool, Fingerprint: m.fingerprint}
-	if m.asked != nil {
+	r := Rule{Effect: tools.Allow, Tool: m.spec.Name, Fingerprint: m.fingerprint}
+	if m.asked != nil && (len(m.asked.Args) > 0) == (len(m.Args) > 0) {
 		r.Args, r.Path, r.Host = m.asked.Args, m.asked.Path, m.asked.Host
 	}
 	if len(r.Args)+len(r.Path)+len(r.Host) == 0 || !r.permits(m) {
@@ -38,31 +38,32 @@ func (m *matter) grant() (Rule, string, bool) {
 		}
 	}
 	text := r.text() + " in this project"
-	return r, text, m.inProject && m.grantable && m.sure && r.problem() == "" && r.permits(m) &&
+	return r, text, m.inProject && grantable(m.spec) && m.sure && r.problem() == "" && r.permits(m) &&
 		tools.CleanTitle(text) == text
 }
 
 // text says in words what a rule is about.
 func (r *Rule) text() string {
-	text := r.Tool
+	text := ""
 	if len(r.Args) > 0 {
-		text += " `"
+		var words []string
 		for _, w := range r.Args {
-			text += quoted(w) + " "
+			words = append(words, quoted(w))
 		}
-		if text = strings.TrimSuffix(text, " ") + "`"; !r.Exact {
-			text = strings.TrimSuffix(text, "`") + " …`"
+		if !r.Exact {
+			words = append(words, "…")
 		}
+		text = " `" + strings.Join(words, " ") + "`"
 	}
 	for _, c := range [][2]string{{" in ", r.Path}, {" to ", r.Host}, {" for ", r.Scope}} {
 		if c[1] != "" {
 			text += c[0] + quoted(c[1])
 		}
 	}
-	if text == r.Tool {
-		return "all calls of " + text
+	if text == "" {
+		return "all calls of " + r.Tool
 	}
-	return text
+	return r.Tool + text
 }
 
 var plain = regexp.MustCompile(`^[\w./=:,@%+*-]+$`)
@@ -86,12 +87,9 @@ func (s *Set) decided(ctx context.Context, c *agent.ToolCall, p agent.Pause, d a
 	if d.Kind != machine.AlwaysAllow || d.Scope != Project || c.Spec == nil {
 		return nil
 	}
-	m, err := s.of(c.Spec, p.Fingerprint, p.Scope, &tools.Call{Session: c.Session, Run: c.Run, Step: c.Step,
-		Index: c.Index, ID: c.ID, Name: c.Name, Input: c.Input, User: c.User, Labels: c.Labels})
-	if err != nil {
-		return err
-	}
-	rules, err := s.rules(ctx, m)
+	m := &matter{spec: c.Spec, fingerprint: p.Fingerprint, scope: p.Scope}
+	rules, err := s.of(ctx, m, &tools.Call{Session: c.Session, Run: c.Run, Step: c.Step, Index: c.Index, ID: c.ID,
+		Name: c.Name, Input: c.Input, User: c.User, Labels: c.Labels})
 	if err != nil {
 		return err
 	}

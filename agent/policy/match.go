@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"path"
 	"slices"
 	"strings"
@@ -12,18 +13,17 @@ import (
 
 // A matter is what a call is about, ready to be compared with rules.
 type matter struct {
-	Subject
-	places  []place  // Paths
-	hosts   []string // Hosts; "" for one that can't be compared
-	odd     bool     // Args can't be compared
-	sure    bool     // all can be compared, and no path leads elsewhere
-	changes bool     // the tool isn't read-only
+	spec               *tools.Spec
+	fingerprint, scope string
+	root, project      string
+	inProject          bool // it belongs to a project
 
-	tool, fingerprint, scope string
-	grantable                bool
-	root, project            string
-	inProject                bool  // it belongs to a project
-	asked                    *Rule // the narrowest rule that asks, unless it is hard
+	Subject
+	places []place  // Paths
+	hosts  []string // Hosts; "" for one that can't be compared
+	odd    bool     // Args can't be compared
+	sure   bool     // all can be compared, and no path leads elsewhere
+	asked  *Rule    // the narrowest rule that asks, unless it is hard
 }
 
 // compare fills in what is compared.
@@ -39,8 +39,9 @@ func (m *matter) compare() {
 		}
 	}
 	for _, h := range m.Hosts {
-		m.hosts = append(m.hosts, hostOf(h))
-		m.sure = m.sure && hostOf(h) != ""
+		host, plain := hostOf(h)
+		m.hosts = append(m.hosts, host)
+		m.sure = m.sure && plain
 	}
 }
 
@@ -49,10 +50,11 @@ func (m *matter) find(effect tools.Effect, rules []Rule) (found *Rule) {
 	now := time.Now()
 	for i := range rules {
 		r := &rules[i]
-		if r.Effect != effect || !r.about(m.tool, now) || found != nil && len(found.Args) >= len(r.Args) {
-			continue
+		fits, narrower := r.covers, found == nil || len(r.Args) > len(found.Args)
+		if effect == tools.Allow {
+			fits = r.permits
 		}
-		if effect == tools.Allow && r.permits(m) || effect != tools.Allow && r.covers(m) {
+		if min(r.Effect, tools.Deny) == effect && narrower && r.about(m.spec.Name, now) && fits(m) {
 			found = r
 		}
 	}
@@ -67,12 +69,13 @@ func (r *Rule) about(tool string, now time.Time) bool {
 
 // covers reports whether a rule that denies or asks is about a call. It matches widely.
 func (r *Rule) covers(m *matter) bool {
+	near := func(name string) bool {
+		self, below, above := glob(folded(r.Path), folded(name))
+		return self || below || above && !m.spec.ReadOnly && len(m.Args) == 0
+	}
 	return (len(r.Args) == 0 || m.odd || within(r.Args, m.Args)) &&
 		(r.Path == "" || slices.ContainsFunc(m.places, func(p place) bool {
-			return p.names == nil || slices.ContainsFunc(p.names, func(name string) bool {
-				self, below, above := glob(folded(r.Path), folded(name))
-				return self || below || above && m.changes && len(m.Args) == 0
-			})
+			return p.names == nil || slices.ContainsFunc(p.names, near)
 		})) &&
 		(r.Host == "" || slices.ContainsFunc(m.hosts, func(h string) bool { return h == "" || onHost(r.Host, h) }))
 }
@@ -121,10 +124,8 @@ func onHost(pattern, host string) bool {
 func folded(name string) string {
 	parts := strings.Split(name, "/")
 	for i, p := range parts {
-		if colon := strings.IndexByte(p, ':'); colon > 0 {
-			p = p[:colon]
-		}
-		parts[i] = fold(p)
+		file, _, _ := strings.Cut(p, ":")
+		parts[i] = fold(cmp.Or(file, p))
 	}
 	return strings.Join(parts, "/")
 }

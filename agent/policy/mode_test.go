@@ -24,6 +24,7 @@ func TestWhatEachModePermits(t *testing.T) {
 	}
 	type spec = tools.Spec
 	reads := spec{ReadOnly: true, Approval: tools.AskAlways}
+	planning := spec{Category: "planning", Risk: tools.High, Approval: tools.AskNever}
 	may := spec{Risk: tools.High, AllowAlways: true}
 	never := spec{Risk: tools.High, Approval: tools.AskNever}
 	for name, c := range map[string]struct {
@@ -40,6 +41,7 @@ func TestWhatEachModePermits(t *testing.T) {
 		"high":                 {tool("t", spec{Risk: tools.High}), "deny", "ask", "ask", "ask"},
 		"high that never asks": {tool("t", never), "deny", "ask", "ask", "ask"},
 		"for planning":         {tool("t", spec{Category: "planning"}), "allow", "ask", "ask", "allow"},
+		"high for planning":    {tool("t", planning), "ask", "ask", "ask", "ask"},
 		"for the mode plan":    {tool("t", spec{Modes: []string{"plan", "auto"}}), "allow", "deny", "deny", "allow"},
 	} {
 		set, err := policy.New(policy.Config{})

@@ -67,7 +67,8 @@ func New(cfg Config) (*Set, error) {
 func (s *Set) Check(list ...tools.Tool) (notes []string) {
 	var names []string
 	for _, t := range list {
-		if d, err := t.Define(); err == nil { // agent.New says what is wrong with a tool
+		if r, err := tools.NewRegistry(t); err == nil { // agent.New says what is wrong with a tool
+			d := r.All()[0]
 			names = append(names, d.Name())
 			if !d.Spec().ReadOnly && !grantable(d.Spec()) {
 				notes = append(notes, d.Name()+" is of high risk, so it asks in every mode, and can't be granted without "+
@@ -89,87 +90,71 @@ func grantable(spec *tools.Spec) bool { return spec.Risk < tools.High || spec.Al
 // comment for the order.
 func (s *Set) Policy() tools.Policy { return s.decide }
 
-// of collects what a call is about.
-func (s *Set) of(spec *tools.Spec, fingerprint, scope string, c *tools.Call) (m *matter, err error) {
-	m = &matter{tool: spec.Name, fingerprint: fingerprint, scope: scope, changes: !spec.ReadOnly,
-		grantable: grantable(spec), root: s.dir, inProject: true}
+// of collects what a call is about, and the rules that aren't hard: those of the host, and those of
+// the call's project.
+func (s *Set) of(ctx context.Context, m *matter, c *tools.Call) (rules []Rule, err error) {
+	m.root, m.inProject = s.dir, true
 	if s.cfg.Project != nil {
 		m.project = s.cfg.Project(c)
 		if m.inProject = m.project != ""; filepath.IsAbs(m.project) {
 			m.root = m.project
 		}
 	}
-	read := s.cfg.Subjects[spec.Name]
+	read := s.cfg.Subjects[m.spec.Name]
 	if read == nil {
 		read = defaultSubject
 	}
-	m.Subject, err = read(c.Input)
+	if m.Subject, err = read(c.Input); err != nil {
+		return nil, fmt.Errorf("what the call is about can't be told: %w", err)
+	}
 	m.compare()
-	return m, err
+	if m.inProject {
+		rules, err = s.cfg.Book.Rules(ctx, m.project)
+	}
+	return slices.Concat(s.cfg.Rules.Rules, rules), err
 }
 
-func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
+func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) (v tools.Verdict) {
 	say := func(e tools.Effect, standing bool, r *Rule, otherwise string) tools.Verdict {
 		return tools.Verdict{Effect: e, Standing: standing, Reason: cmp.Or(r.Why, otherwise)}
 	}
-	deny := func(format string, args ...any) tools.Verdict {
-		return tools.Verdict{Effect: tools.Deny, Reason: fmt.Sprintf(format, args...)}
-	}
-	scope, _ := d.Scope(c.Input)
-	m, err := s.of(d.Spec(), d.Fingerprint(), scope, c)
-	if err != nil {
-		return deny("it can't be told what this call is about: %v", err)
-	}
-	hard := s.cfg.Rules.Hard
-	if r := m.find(tools.Deny, append(s.own(m), hard...)); r != nil {
+	m := &matter{spec: d.Spec(), fingerprint: d.Fingerprint()}
+	m.scope, _ = d.Scope(c.Input)
+	rules, err := s.of(ctx, m, c)
+	mode, modeErr := s.mode(ctx, c)
+	hard := append(s.own(m), s.cfg.Rules.Hard...)
+	if r := cmp.Or(m.find(tools.Deny, hard), m.find(tools.Deny, rules)); r != nil {
 		return say(tools.Deny, false, r, "a rule denies this call")
 	}
-	rules, err := s.rules(ctx, m)
-	if err != nil {
-		return deny("the permissions can't be read, so nothing is permitted: %v", err)
+	if err := cmp.Or(err, modeErr); err != nil {
+		return say(tools.Deny, false, &Rule{}, "the permissions can't be read, so nothing is permitted: "+err.Error())
 	}
-	if r := m.find(tools.Deny, rules); r != nil {
-		return say(tools.Deny, false, r, "a rule denies this call")
-	}
-	mode, err := s.mode(ctx, c)
-	switch {
-	case err != nil:
-		return deny("the mode can't be read, so nothing is permitted: %v", err)
-	case mode == Plan && !inPlan(d.Spec()):
-		return deny(planDenies)
+	if mode == Plan && !inPlan(m.spec) {
+		return say(tools.Deny, false, &Rule{}, planDenies)
 	}
 	if r := m.find(tools.Ask, hard); r != nil {
 		return say(tools.Ask, false, r, "a rule asks about each such call")
 	}
 	m.asked = m.find(tools.Ask, rules)
-	granted, reads := m.grantable && m.find(tools.Allow, rules) != nil, !m.changes || mode == Plan
-	v := tools.Verdict{}
+	reads := m.spec.ReadOnly || mode == Plan && grantable(m.spec)
 	switch {
-	case granted:
+	case grantable(m.spec) && m.find(tools.Allow, rules) != nil:
 		v.Standing = true
 	case m.asked != nil:
 		v = say(tools.Ask, true, m.asked, "a rule asks about this call")
 	case reads:
-		v.Standing = mode == Auto
-	case !m.grantable:
-		v = say(tools.Ask, true, new(Rule), "this tool is of high risk")
-	case m.sure && (mode == Auto || mode == Edits && d.Spec().Risk < tools.High && d.CanPreview()):
+		v.Standing = mode == Auto && m.sure
+	case !grantable(m.spec):
+		v = say(tools.Ask, true, &Rule{}, "this tool is of high risk")
+	case m.sure && (mode == Auto || mode == Edits && m.spec.Risk < tools.High && d.CanPreview()):
 		v.Standing = true
 	default:
-		v = say(tools.Ask, true, new(Rule), "the mode is "+string(mode))
+		v = say(tools.Ask, true, &Rule{}, "the mode is "+string(mode))
 	}
 	if _, text, ok := m.grant(); ok {
 		v.Scopes = []tools.Scope{{Name: Project, Text: text}}
 	}
 	return v
-}
-
-// rules returns the rules of the host, and those of the project of a call.
-func (s *Set) rules(ctx context.Context, m *matter) (own []Rule, err error) {
-	if m.inProject {
-		own, err = s.cfg.Book.Rules(ctx, m.project)
-	}
-	return slices.Concat(s.cfg.Rules.Rules, own), err
 }
 
 // own returns a rule that keeps tools from the file of the Book.

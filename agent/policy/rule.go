@@ -102,15 +102,18 @@ func (r *Rules) Narrow(data []byte) (*Rules, error) {
 
 // check returns an error for the first rule that can't apply.
 func (r *Rules) check() error {
-	for i, rule := range slices.Concat(r.Hard, r.Rules) {
-		list, problem := "hard", rule.problem()
-		if n := len(r.Hard); i >= n {
-			list, i = "rules", i-n
-		} else if problem == "" && rule.Effect == tools.Allow {
+	for i, rule := range r.Hard {
+		problem := rule.problem()
+		if problem == "" && rule.Effect == tools.Allow {
 			problem = "it allows something; put it under rules, because hard rules deny or ask"
 		}
 		if problem != "" {
-			return invalid("%s[%d]: %s", list, i, problem)
+			return invalid("hard[%d]: %s", i, problem)
+		}
+	}
+	for i, rule := range r.Rules {
+		if problem := rule.problem(); problem != "" {
+			return invalid("rules[%d]: %s", i, problem)
 		}
 	}
 	return nil
@@ -124,7 +127,9 @@ func invalid(format string, args ...any) error {
 func (r *Rule) problem() string {
 	_, badTool := path.Match(r.Tool, "")
 	_, badPath := path.Match(r.Path, "")
-	switch host := strings.TrimPrefix(r.Host, "*."); {
+	name := strings.TrimPrefix(r.Host, "*.")
+	host, _ := hostOf(name)
+	switch {
 	case r.Effect > tools.Deny:
 		return fmt.Sprintf("the effect is %d; give allow, ask or deny", r.Effect)
 	case r.Tool == "" || badTool != nil:
@@ -133,7 +138,7 @@ func (r *Rule) problem() string {
 		return "the first of args is empty; give the program"
 	case r.Path != "" && (badPath != nil || path.Clean(r.Path) != r.Path || !filepath.IsLocal(r.Path)):
 		return fmt.Sprintf(`the path is %q; give one below the project's directory, such as "docs/*.md"`, r.Path)
-	case r.Host != "" && hostOf(host) != host:
+	case host != name:
 		return fmt.Sprintf(`the host is %q; give a name in lower case and ASCII, such as "*.example.com"`, r.Host)
 	case r.Effect != tools.Allow && (r.Exact || r.Scope != "" || r.Fingerprint != ""):
 		return "exact, scope and fingerprint are for rules that allow"

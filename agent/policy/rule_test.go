@@ -74,7 +74,7 @@ func TestCheckNamesToolsThatCantBeGrantedAndRulesAboutNone(t *testing.T) {
 	require.NoError(t, err)
 	notes := set.Check(tool("f.write", tools.Spec{}), tool("pay", tools.Spec{Risk: tools.High}),
 		tool("run", tools.Spec{Risk: tools.High, AllowAlways: true}),
-		tool("look", tools.Spec{Risk: tools.High, ReadOnly: true}), tool("", tools.Spec{}))
+		tool("look", tools.Spec{Risk: tools.High, ReadOnly: true}), tool("", tools.Spec{}), nil)
 	require.Len(t, notes, 2)
 	require.Contains(t, notes[0], "pay is of high risk")
 	require.Contains(t, notes[1], `"rum"`)

@@ -1,12 +1,14 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"net/netip"
 	"net/url"
 	"os"
 	"path"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -24,7 +26,8 @@ import (
 type Subject struct {
 	Args  []string // the words of a command, the program first
 	Paths []string // of files and directories, relative to the project's directory
-	Hosts []string // URLs, or names of hosts
+	// Hosts are URLs, or names of hosts. No rule with a Host allows one with a port or a user.
+	Hosts []string
 	// More says that the input has more that the effect of Args depends on, such as standard input:
 	// no rule with Args allows the call. By default it is set if there are words, and a member that
 	// isn't one of these and not empty.
@@ -35,7 +38,7 @@ type Subject struct {
 func defaultSubject(input json.RawMessage) (s Subject, err error) {
 	var members map[string]json.RawMessage
 	err = json.Unmarshal(input, &members)
-	take := func(to *[]string, names ...string) {
+	take := func(names ...string) (all []string) {
 		for _, name := range names {
 			var list []string
 			err := json.Unmarshal(members[name], &list)
@@ -44,14 +47,15 @@ func defaultSubject(input json.RawMessage) (s Subject, err error) {
 				err = json.Unmarshal(members[name], &list[0])
 			}
 			if err == nil {
-				*to = append(*to, list...)
+				all = append(all, list...)
 				delete(members, name)
 			}
 		}
+		return all
 	}
-	take(&s.Args, "argv", "program", "command", "args")
-	take(&s.Paths, "path", "paths", "file", "files", "dir", "directory", "cwd", "from", "to")
-	take(&s.Hosts, "url", "urls", "host")
+	s.Args = take("argv", "program", "command", "args")
+	s.Paths = take("path", "paths", "file", "files", "dir", "directory", "cwd", "from", "to")
+	s.Hosts = take("url", "urls", "host")
 	for _, raw := range members {
 		empty := slices.Contains([]string{`""`, "null", "false", "0", "[]", "{}"}, string(raw))
 		s.More = s.More || len(s.Args) > 0 && !empty
@@ -72,7 +76,7 @@ func placeOf(root, p string) place {
 		return place{}
 	}
 	plain := path.Clean(strings.ReplaceAll(p, `\`, "/"))
-	at := place{names: []string{plain}, sure: filepath.IsLocal(p) && !strings.Contains(p, `\`)}
+	at := place{[]string{plain}, filepath.IsLocal(p) && !strings.Contains(p, `\`)}
 	if root == "" {
 		return at
 	}
@@ -80,32 +84,29 @@ func placeOf(root, p string) place {
 	if !filepath.IsAbs(p) {
 		full = root + "/" + p
 	}
-	rel, err := filepath.Rel(followed(root), followed(full))
+	real := followed(full)
+	rel, err := filepath.Rel(followed(root), real)
+	if err != nil || real == "" {
+		return place{}
+	}
 	rel = filepath.ToSlash(rel)
-	return place{names: append(at.names, rel), sure: at.sure && err == nil && rel == plain}
+	return place{append(at.names, rel), at.sure && rel == plain}
 }
 
-// followed returns a path without symbolic links, also if its last names don't exist.
+// followed returns an absolute path without symbolic links, also if its last names don't exist. It
+// returns "" for a path with a link that leads nowhere.
 func followed(p string) string {
-	rest := ""
-	for range 255 {
-		if real, err := filepath.EvalSymlinks(p); err == nil {
-			return filepath.Join(real, rest)
-		}
-		i := strings.LastIndexAny(p, "/"+string(filepath.Separator))
-		to, err := os.Readlink(p)
-		switch { // of a link to what doesn't exist
-		case i <= 0:
-			return filepath.Join(p, rest)
-		case err != nil:
-			p, rest = p[:i], p[i+1:]+"/"+rest
-		case filepath.IsAbs(to):
-			p = to
-		default:
-			p = p[:i+1] + to
-		}
+	if real, err := filepath.EvalSymlinks(p); err == nil {
+		return real
 	}
-	return filepath.Join(p, rest)
+	i := strings.LastIndexAny(p, "/"+string(filepath.Separator))
+	if _, err := os.Readlink(p); err == nil || i < 0 {
+		return ""
+	}
+	if parent := followed(p[:max(i, 1)]); parent != "" && len(p) > 1 {
+		return filepath.Join(parent, p[i+1:])
+	}
+	return ""
 }
 
 // fold returns a word, or a part of a path, as systems see it that ignore case, invisible
@@ -117,40 +118,30 @@ func fold(s string) string {
 		}
 		return unicode.ToLower(unicode.ToUpper(r))
 	}, s))
-	if short := strings.TrimRight(s, ". "); short != "" {
-		return short
-	}
-	return s
+	return cmp.Or(strings.TrimRight(s, ". "), s)
 }
+
+var (
+	notBase   = regexp.MustCompile(`^.*[/\\]|\.(exe|cmd|bat|com)$`)
+	plainHost = regexp.MustCompile(`^([a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$`)
+)
 
 // base returns the name of a program in a folded word: without a path and an extension of Windows.
-func base(word string) string {
-	word = word[strings.LastIndexAny(word, `/\`)+1:]
-	if ext := path.Ext(word); slices.Contains([]string{".exe", ".cmd", ".bat", ".com"}, ext) {
-		return strings.TrimSuffix(word, ext)
-	}
-	return word
-}
+func base(word string) string { return notBase.ReplaceAllString(word, "") }
 
-// hostOf returns the host of a URL, or a host, in canonical form; "" if it isn't plain.
-func hostOf(s string) string {
-	host := s
-	if strings.ContainsAny(s, "/?#@") || !strings.Contains(s, "::") && strings.Contains(s, ":") {
-		u, err := url.Parse(s)
-		if err != nil {
-			return ""
-		}
-		host = u.Hostname()
+// hostOf returns the host of a URL, or a host, in canonical form; "" if it can't be compared. It is
+// plain if the URL has the scheme http or https, and neither a port nor a user.
+func hostOf(s string) (host string, plain bool) {
+	plain = true
+	if u, err := url.Parse(s); err == nil && u.Host != "" {
+		s, plain = u.Hostname(), (u.Scheme == "http" || u.Scheme == "https") && u.Port() == "" && u.User == nil
 	}
-	host = strings.TrimSuffix(strings.ToLower(host), ".")
-	if addr, err := netip.ParseAddr(host); err == nil {
-		return addr.Unmap().WithZone("").String()
+	s = strings.TrimSuffix(strings.ToLower(s), ".")
+	if addr, err := netip.ParseAddr(s); err == nil {
+		return addr.Unmap().WithZone("").String(), plain
 	}
-	last := host[strings.LastIndexByte(host, '.')+1:]
-	if last == "" || last[0] < 'a' || last[0] > 'z' || strings.ContainsFunc(host, func(r rune) bool {
-		return !(r >= 'a' && r <= 'z' || r >= '0' && r <= '9' || r == '-' || r == '_' || r == '.')
-	}) {
-		return ""
+	if !plainHost.MatchString(s) {
+		return "", false
 	}
-	return host
+	return s, plain
 }
