@@ -68,8 +68,6 @@ func TestEachKindOfDecisionReachesTheWork(t *testing.T) {
 		"suggest": {func(id string) agent.Decision { return agent.Suggest(id, "buy it") }, 0, "buy it"},
 		"edit":    {func(id string) agent.Decision { return agent.Edit(id, item{"borrow-2"}) }, 1, "borrowed borrow-2"},
 		"always":  {agent.AllowAlways, 1, "borrowed borrow-1"},
-		"an edit that doesn't fit": {func(id string) agent.Decision { return agent.Edit(id, "no object") }, 0,
-			"A person rejected this call."},
 	} {
 		t.Run(name, func(t *testing.T) {
 			bubble(t, options{}, func(t *testing.T, f *fixture) {
@@ -84,6 +82,29 @@ func TestEachKindOfDecisionReachesTheWork(t *testing.T) {
 			})
 		})
 	}
+}
+
+func TestADecisionThatDoesNotFitIsRefused(t *testing.T) {
+	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, item) (string, error) {
+		return "", tools.Suspend{Kind: "question", Schema: json.RawMessage(`{"type":"string"}`)}
+	})
+	o := options{librarian: agent.Config{Tools: []tools.Tool{ask}, Provider: providertest.Script(providertest.Calls(
+		providertest.CallSpec{Tool: "ask", Input: item{"Which?"}},
+		providertest.CallSpec{Tool: "borrow", Input: item{"x"}}), providertest.Say("Done."))}}
+	bubble(t, o, func(t *testing.T, f *fixture) {
+		f.say("s", "start both")
+		passes()
+		question, approval := f.asked("s")[0].ID, f.asked("s")[1].ID
+		for _, d := range []agent.Decision{agent.Answer(question, 7), agent.Approve(question), agent.AllowAlways(question),
+			agent.Edit(approval, "no object"), agent.Answer(approval, "yes")} {
+			_, err := f.lead.Decide(t.Context(), "s", d)
+			var refused *agent.DecisionError
+			require.ErrorAs(t, err, &refused, d.Kind)
+			require.Equal(t, machine.DecisionBad, refused.Code, d.Kind)
+		}
+		f.decide("s", agent.Answer(question, "this"), agent.Approve(approval))
+		require.Len(t, f.reports("s"), 1)
+	})
 }
 
 func TestAnAnswerReachesTheWork(t *testing.T) {

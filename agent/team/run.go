@@ -1,6 +1,7 @@
 package team
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -65,10 +66,7 @@ func (t *Team) due(ctx context.Context) iter.Seq2[due.Item, error] {
 func (t *Team) drive(ctx context.Context, session string) error {
 	started, err := t.workOf(journal.Head{Session: session}).hub.Start(ctx, agent.Continue(session))
 	if err != nil {
-		if later(err) == nil {
-			err = due.ErrLater
-		}
-		return err
+		return cmp.Or(later(err), due.ErrLater)
 	}
 	select {
 	case <-started.Done:
@@ -79,39 +77,26 @@ func (t *Team) drive(ctx context.Context, session string) error {
 
 // later leaves out errors that say that a session is in use, or waits, or that its process ends.
 func later(err error) error {
-	for _, code := range []error{agent.ErrBusy, agent.ErrNothingOpen, agent.ErrDraining, live.ErrClosed} {
-		if errors.Is(err, code) || errors.As(err, new(*agent.PausedError)) {
-			return nil
-		}
+	if errors.Is(err, agent.ErrBusy) || errors.Is(err, agent.ErrNothingOpen) || errors.Is(err, agent.ErrDraining) ||
+		errors.Is(err, live.ErrClosed) || errors.As(err, new(*agent.PausedError)) {
+		return nil
 	}
 	return err
 }
 
-// A conversation is what is known of a session of the lead.
+// A conversation is what the log of a session of the lead says.
 type conversation struct {
-	journal.Head
+	seq     uint64            // its newest fact
 	run     *machine.RunState // the newest
 	stopped map[string]bool   // runs that were stopped with their work, and those before them
 }
 
-// read reads what is new of a conversation. It returns nil if lead doesn't have it: another team
-// has the same members.
-func read(ctx context.Context, lead *agent.Agent, session string, known *conversation) (*conversation, error) {
-	head, err := lead.Journal().Head(ctx, session)
-	switch {
-	case errors.Is(err, journal.ErrNoSession):
-		return nil, nil
-	case err != nil:
-		return nil, err
-	case known != nil && known.Seq == head.Seq:
-		known.Head = head
-		return known, nil
-	}
+func read(ctx context.Context, lead *agent.Agent, session string, seq uint64) (*conversation, error) {
 	facts, err := lead.Session(session).Facts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c, runs := &conversation{Head: head, stopped: make(map[string]bool)}, make(map[string]bool)
+	c, runs := &conversation{seq: seq, stopped: make(map[string]bool)}, make(map[string]bool)
 	for _, f := range facts {
 		runs[f.Envelope().Run()] = true
 		if end, ok := f.(*agent.RunEnded); ok && stopsWork(end) {
@@ -119,11 +104,10 @@ func read(ctx context.Context, lead *agent.Agent, session string, known *convers
 		}
 	}
 	m, err := machine.Replay(session, facts...)
-	if err != nil || m.State().Run == nil || m.State().Run.Agent != lead.Name() {
-		return nil, err
+	if err == nil {
+		c.run = m.State().Run
 	}
-	c.run = m.State().Run
-	return c, nil
+	return c, err
 }
 
 // stopsWork reports whether a run has ended because a person has stopped it, or because it has cost
@@ -134,7 +118,7 @@ func stopsWork(end *agent.RunEnded) bool {
 }
 
 // tendAll tends the conversations that have work of whose end they weren't told. It takes and
-// returns what is known of them.
+// returns what is known of them. What lead doesn't have is another team's with the same members.
 func (t *Team) tendAll(ctx context.Context, lead *live.Hub, known map[string]*conversation) map[string]*conversation {
 	list, err := t.list(ctx, open)
 	all, now := make(map[string][]Work), make(map[string]*conversation)
@@ -142,11 +126,17 @@ func (t *Team) tendAll(ctx context.Context, lead *live.Hub, known map[string]*co
 		all[w.head.Parent] = append(all[w.head.Parent], w)
 	}
 	for session, list := range all {
-		c, failed := read(ctx, lead.Agent(), session, known[session])
-		if c != nil {
-			now[session], failed = c, t.tend(ctx, lead, c, list)
+		head, failed := lead.Agent().Journal().Head(ctx, session)
+		c := known[session]
+		if failed == nil && (c == nil || c.seq != head.Seq) {
+			c, failed = read(ctx, lead.Agent(), session, head.Seq)
 		}
-		err = errors.Join(err, failed)
+		if now[session] = c; failed == nil && c.run != nil && c.run.Agent == lead.Agent().Name() {
+			failed = t.tend(ctx, lead, c, head, list)
+		}
+		if !errors.Is(failed, journal.ErrNoSession) {
+			err = errors.Join(err, failed)
+		}
 	}
 	if err != nil && ctx.Err() == nil {
 		t.cfg.Logger.WarnContext(ctx, "team: looking after work", "error", err)
@@ -155,8 +145,9 @@ func (t *Team) tendAll(ctx context.Context, lead *live.Hub, known map[string]*co
 }
 
 // tend stops the work of a conversation, or tells the lead how it has ended or what it asks.
-func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, list []Work) (err error) {
-	cost, limit, status := c.run.Cost, c.run.Limits.Cost, agent.Status(c.Status)
+func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head journal.Head,
+	list []Work) (err error) {
+	cost, limit, status := c.run.Cost, c.run.Limits.Cost, agent.Status(head.Status)
 	for _, w := range list {
 		if w.Status == agent.Running { // the head doesn't have what it has cost since it started
 			if res, err := w.session().Result(ctx); err == nil {
@@ -170,17 +161,17 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, list [
 			err = errors.Join(err, later(w.hub.Cancel(ctx, w.Session)))
 		}
 	}
-	if status == agent.Paused || status == agent.Queued || status == agent.Running && c.Inbox > 0 ||
+	if status == agent.Paused || status == agent.Queued || status == agent.Running && head.Inbox > 0 ||
 		status != agent.Running && c.stopped[c.run.ID] {
 		return err // it is told later
 	}
 	for _, w := range list {
 		if w.ended() {
-			err, status = errors.Join(err, t.tellEnd(ctx, lead, c, w)), agent.Running
+			err, status = errors.Join(err, t.tellEnd(ctx, lead, c.run.User, w)), agent.Running
 		}
 	}
 	if i := slices.IndexFunc(list, Work.asks); i >= 0 && status != agent.Running {
-		ask := agent.CallTool(c.Session, toolStatus, input{ID: list[i].ID})
+		ask := agent.CallTool(head.Session, toolStatus, input{ID: list[i].ID})
 		ask.User = c.run.User
 		_, failed := lead.Start(ctx, ask)
 		err = errors.Join(err, later(failed))
@@ -191,39 +182,39 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, list [
 // tellEnd tells the lead how work has ended. The key of the report makes sure that the log of the
 // conversation has it once, whoever sends it how often; then the work is marked as told. A run in
 // progress gets it as a message. If it ends without having read that, it is sent again.
-func (t *Team) tellEnd(ctx context.Context, lead *live.Hub, c *conversation, w Work) error {
+func (t *Team) tellEnd(ctx context.Context, lead *live.Hub, user string, w Work) error {
 	res, err := w.session().Result(ctx)
 	if err != nil {
 		return err
 	}
-	in := agent.Input{Session: c.Session, User: c.run.User, Key: "team.report/" + w.ID,
-		Prompt: "The program says, not a person: the work " + w.report(res)}
+	in := agent.Input{Session: w.head.Parent, User: user, Key: "team.report/" + w.ID,
+		Prompt: "The program says, not a person: the work " + w.report(res, mostReport)}
 	if _, err = lead.Start(ctx, in); errors.Is(err, agent.ErrBusy) {
-		if _, err = lead.Agent().Session(c.Session).Steer(ctx, in.Prompt, in.Key); err == nil {
+		if _, err = lead.Agent().Session(in.Session).Steer(ctx, in.Prompt, in.Key); err == nil {
 			return nil // once it was read, its key is a duplicate
 		}
 	}
-	switch {
-	case errors.Is(err, agent.ErrRefused):
+	if errors.Is(err, agent.ErrRefused) {
 		t.cfg.Logger.WarnContext(ctx, "team: a hook refuses a report", "work", w.Session, "error", err)
-	case err != nil && !errors.Is(err, agent.ErrDuplicate):
+	} else if err != nil && !errors.Is(err, agent.ErrDuplicate) {
 		return later(err)
 	}
-	return w.session().SetLabel(ctx, labelWork, told)
+	return later(w.session().SetLabel(ctx, labelWork, told))
 }
 
-// mostReport is how many bytes of what a member has said a report has.
+// mostReport is how many bytes a message has of what a member has said.
 const mostReport = 16 << 10
 
-// report says how the work stands, and what the member has said if it has ended.
-func (w Work) report(res *agent.Result) string {
-	how, text := strings.TrimSpace(fmt.Sprintf("%s is %s. %s", w.ID, w.Status, res.Reason)), res.Text()
-	how += "\nIts task: " + w.Task
-	if !w.ended() || text == "" {
-		return how
+// report says how the work stands, and at most so many bytes of what the member has said at its
+// end.
+func (w Work) report(res *agent.Result, most int) string {
+	text := fmt.Sprintf("%s is %s. %s\nIts task: %s", w.ID, w.Status, res.Reason, w.Task)
+	said := res.Text()
+	if len(said) > most {
+		said = strings.ToValidUTF8(said[:most], "") + " […] " + toolStatus + " shows more."
 	}
-	if len(text) > mostReport {
-		text = strings.ToValidUTF8(text[:mostReport], "") + " […]"
+	if w.ended() && said != "" {
+		text += "\n" + tools.Untrusted(w.ID, said)
 	}
-	return how + "\n" + tools.Untrusted(w.ID, text)
+	return text
 }

@@ -145,16 +145,16 @@ func (t *Team) list(ctx context.Context, f journal.Filter) (list []Work, err err
 	return list, nil
 }
 
-// find returns the work of a conversation with an id.
-func (t *Team) find(ctx context.Context, lead, id string) (Work, error) {
+// find returns the work of a conversation with an id, and its result so far.
+func (t *Team) find(ctx context.Context, lead, id string) (w Work, res *agent.Result, err error) {
 	list, err := t.list(ctx, journal.Filter{Parent: lead})
 	for _, w := range list {
 		if w.ID == id {
-			return w, nil
+			res, err = w.session().Result(ctx)
+			return w, res, err
 		}
 	}
-	return Work{}, cmp.Or(err, fault.Errorf(fault.NotFound, "there is no work %q in this conversation; %s lists it", id,
-		toolStatus))
+	return w, nil, cmp.Or(err, fault.Errorf(fault.NotFound, "there is no work %q here; %s lists it", id, toolStatus))
 }
 
 // ended reports whether its run has ended.

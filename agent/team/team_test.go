@@ -192,7 +192,7 @@ func TestToolsReachOnlyTheWorkOfTheirConversation(t *testing.T) {
 			require.Contains(t, call("other", tool+" "+id+" hello"), "there is no work", tool)
 			require.Contains(t, call("s", tool+" nobody-1 hello"), "there is no work", tool)
 		}
-		require.Equal(t, id+" is running.\nIts task: wait-1", call("s", toolStatus+" "+id))
+		require.Equal(t, id+" is running. \nIts task: wait-1", call("s", toolStatus+" "+id))
 		require.Contains(t, call("s", "team.tell "+id+" and the maps"), "reads it")
 		close(f.gate)
 		passes()

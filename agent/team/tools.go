@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -109,8 +110,9 @@ func (t *Team) charge(ctx context.Context, call *tools.Call) error {
 
 // start is team.start. A call that runs again after a crash finds the work that it has started.
 func (t *Team) start(ctx context.Context, call *tools.Call, in startInput) (string, error) {
-	id, labels := in.Member+"-"+hash(call.IdempotencyKey)[:8], map[string]string{labelWork: untold, labelRun: call.Run}
+	id, labels := in.Member+"-"+hash(call.IdempotencyKey)[:8], make(map[string]string)
 	maps.Copy(labels, call.Labels.Map())
+	labels[labelWork], labels[labelRun] = untold, call.Run
 	err := t.cfg.Members[in.Member].Hub.Agent().Enqueue(ctx, agent.Input{Session: sessionOf(call.Session, id),
 		Parent: call.Session, Prompt: in.Task, Title: tools.CleanTitle(in.Task), Key: "start", User: call.User,
 		Labels: labels}, agent.QueueOptions{})
@@ -127,22 +129,22 @@ func (t *Team) status(ctx context.Context, call *tools.Call, in input) (string, 
 
 // tell is team.tell.
 func (t *Team) tell(ctx context.Context, call *tools.Call, in input) (string, error) {
-	w, err := t.find(ctx, call.Session, in.ID)
+	w, _, err := t.find(ctx, call.Session, in.ID)
 	if err == nil {
 		_, err = w.session().Steer(ctx, in.Text, hash(call.IdempotencyKey))
 	}
 	switch {
 	case errors.Is(err, agent.ErrNothingOpen):
-		return "", fault.Errorf(fault.Invalid, "%s is %s, not running; only work that runs reads messages", w.ID, w.Status)
-	case err != nil && !errors.Is(err, agent.ErrDuplicate):
-		return "", err
+		err = fault.Errorf(fault.Invalid, "%s is %s, not running; only work that runs reads messages", w.ID, w.Status)
+	case errors.Is(err, agent.ErrDuplicate): // the call runs again after a crash
+		err = nil
 	}
-	return w.ID + " reads it before its next step.", nil
+	return w.ID + " reads it before its next step.", err
 }
 
 // stop is team.stop.
 func (t *Team) stop(ctx context.Context, call *tools.Call, in input) (string, error) {
-	w, err := t.find(ctx, call.Session, in.ID)
+	w, _, err := t.find(ctx, call.Session, in.ID)
 	if err == nil {
 		err = later(w.hub.Cancel(ctx, w.Session))
 	}
@@ -189,11 +191,7 @@ func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
 		text += fmt.Sprintf("\n%s is %s: %s", w.ID, w.Status, w.Task)
 	}
 	if q.id != "" {
-		w, err := q.t.find(ctx, q.lead, q.id)
-		if err != nil {
-			return work.Outcome{}, err
-		}
-		res, err := w.session().Result(ctx)
+		w, res, err := q.t.find(ctx, q.lead, q.id)
 		if err != nil {
 			return work.Outcome{}, err
 		}
@@ -203,7 +201,7 @@ func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
 		if len(pending) > 0 && w.head.Inbox == 0 {
 			return work.Outcome{Status: work.Waits, Pending: pending}, nil
 		}
-		text = w.report(res)
+		text = w.report(res, 1<<20)
 	}
 	out, _ := json.Marshal(text)
 	return work.Outcome{Status: work.Done, Output: out}, err
@@ -211,14 +209,37 @@ func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
 
 func (q *inquiry) isOpen(p agent.Pause) bool { return !slices.Contains(q.answered, p.ID) }
 
-// Check implements work.Work. [inquiry.Decide] rejects what turns out not to fit.
-func (q *inquiry) Check(_ context.Context, d machine.Decision) (machine.Decision, error) {
-	return d, d.Err()
+// Check implements work.Work. What was decided elsewhere is accepted, and the call goes on.
+func (q *inquiry) Check(ctx context.Context, d machine.Decision) (machine.Decision, error) {
+	w, res, err := q.t.find(ctx, q.lead, q.id)
+	if err != nil {
+		return d, err
+	}
+	for _, p := range res.Pending {
+		if p.ID != d.ID {
+			continue
+		}
+		switch {
+		case !d.Kind.Fits(p.Kind) || d.Kind == machine.AlwaysAllow && !p.Always:
+			err = fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
+		case d.Kind == machine.Edited && len(p.Path) == 0:
+			d.Input, err = w.hub.Agent().Tools().Fit(p.Call.Name, d.Input)
+		case d.Kind == machine.AnswerGiven && len(p.Schema) > 0:
+			var s *schema.Schema
+			if s, err = schema.Parse(p.Schema); err == nil {
+				d.Value, err = s.Accept(d.Value)
+			}
+		}
+		if err != nil {
+			err = &agent.DecisionError{Session: q.lead, ID: d.ID, Code: machine.DecisionBad, Problem: err.Error()}
+		}
+	}
+	return d, err
 }
 
 // Decide implements work.Work. The work goes on at once, and not as a part of the call.
 func (q *inquiry) Decide(ctx context.Context, ds ...machine.Decision) error {
-	w, err := q.t.find(ctx, q.lead, q.id)
+	w, _, err := q.t.find(ctx, q.lead, q.id)
 	for _, d := range ds {
 		q.answered = append(q.answered, d.ID)
 		if err != nil || d.Kind == machine.Expired { // the session of the work closes the pause itself

@@ -49,10 +49,7 @@ func transfer(ctx context.Context, names []string, to, reason string) (string, e
 	}
 	answer, answered := tools.Resumed(ctx)
 	if !answered && done >= mostTransfers {
-		schema, err := json.Marshal(map[string]any{"type": "string", "enum": names})
-		if err != nil {
-			return "", err
-		}
+		schema, _ := json.Marshal(map[string]any{"type": "string", "enum": names})
 		return "", tools.Suspend{Kind: "question", Schema: schema, Again: true, Prompt: fmt.Sprintf(
 			"The conversation was handed over %d times, and is to go to %q: %s\nWho takes it?", done, to, reason)}
 	}

@@ -103,7 +103,7 @@ var rows = map[string]row{
 		tests: []string{"agent/journal", "agent/journal/sqlite", "internal/roletest", "provider",
 			"provider/providertest", "tools/process", "tools/web"}},
 	"agent/team": {own: []string{"agent", "agent/internal/due", "agent/internal/work", "agent/journal", "agent/live",
-		"agent/machine", "circuit/fault", "provider", "tools"},
+		"agent/machine", "circuit/fault", "internal/schema", "provider", "tools"},
 		tests: []string{"agent/journal/sqlite", "internal/roletest", "provider/providertest"}},
 	"agent/skill": {own: []string{"agent", "agent/internal/contain", "circuit/fault", "memory", "tools"},
 		third: []string{"go.yaml.in/yaml/v3", "golang.org/x/text"},
