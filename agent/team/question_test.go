@@ -95,8 +95,8 @@ func TestADecisionThatDoesNotFitIsRefused(t *testing.T) {
 		f.say("s", "start both")
 		passes()
 		question, approval := f.asked("s")[0].ID, f.asked("s")[1].ID
-		for _, d := range []agent.Decision{agent.Answer(question, 7), agent.Approve(question), agent.AllowAlways(question),
-			agent.Edit(approval, "no object"), agent.Answer(approval, "yes")} {
+		for _, d := range []agent.Decision{agent.Answer(question, 7), agent.Approve(question),
+			agent.AllowAlways(question), agent.Edit(approval, "no object"), agent.Answer(approval, "yes")} {
 			_, err := f.lead.Decide(t.Context(), "s", d)
 			var refused *agent.DecisionError
 			require.ErrorAs(t, err, &refused, d.Kind)
