@@ -104,7 +104,7 @@ var rows = map[string]row{
 			"provider/providertest", "tools/process", "tools/web"}},
 	"agent/team": {own: []string{"agent", "agent/internal/due", "agent/internal/work", "agent/journal", "agent/live",
 		"agent/machine", "circuit/fault", "internal/schema", "provider", "tools"},
-		tests: []string{"agent/journal/sqlite", "internal/roletest", "provider/providertest"}},
+		tests: []string{"agent/journal/sqlite", "agent/skill", "internal/roletest", "provider/providertest"}},
 	"agent/skill": {own: []string{"agent", "agent/internal/contain", "circuit/fault", "memory", "tools"},
 		third: []string{"go.yaml.in/yaml/v3", "golang.org/x/text"},
 		tests: []string{"agent/journal", "provider/providertest"}},
