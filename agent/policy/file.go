@@ -2,6 +2,7 @@ package policy
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -41,98 +42,74 @@ type fileBook struct {
 	path string
 }
 
-const fileVersion = 1
+const (
+	fileVersion = 1
+	maxTries    = 1000 // of a change while others change the file
+)
 
-// use reads the file and calls how with what it has.
+// use calls how with what the file has, again if somebody else has changed the file meanwhile.
 func (f *fileBook) use(ctx context.Context, change bool, how func(*contents) error) error {
-	c, err := f.read()
-	switch {
-	case err == nil && change:
-		err = f.change(ctx, how)
-	case err == nil:
+	for left := maxTries; ; left-- {
+		var refused error
+		err := f.try(ctx, change, func(c *contents) error {
+			refused = how(c)
+			return refused
+		})
+		switch {
+		case left > 0 && (errors.Is(err, file.ErrChanged) || errors.Is(err, fs.ErrExist)):
+		case err == nil || refused != nil || ctx.Err() != nil:
+			return err
+		default:
+			return fault.NewFixable(fmt.Sprintf("policy: the file of grants %s can't be used: %v", f.path, err),
+				"correct it, or remove it to take back what it permits", err)
+		}
+	}
+}
+
+func (f *fileBook) try(ctx context.Context, change bool, how func(*contents) error) error {
+	dir, name := filepath.Split(f.path)
+	if change {
+		if err := os.MkdirAll(dir, 0o700); err != nil {
+			return err
+		}
+	}
+	c, old := newContents(), file.Content{}
+	ws, err := file.OpenWith(dir, file.Config{FileMode: 0o600, MaxRead: maxText, MaxWrite: maxText, Sync: true})
+	if err == nil {
+		defer ws.Close()
+		if old, err = ws.Read(ctx, name); err == nil {
+			c, err = parse(&old)
+		}
+	}
+	if err == nil || errors.Is(err, fs.ErrNotExist) {
 		err = how(c)
 	}
-	if err == nil || fault.Of(err) == fault.Invalid || ctx.Err() != nil {
+	if err != nil || !change {
 		return err
 	}
-	return fault.NewFixable(fmt.Sprintf("policy: the file of grants %s can't be used: %v", f.path, err),
-		"correct it, or remove it to take back what it permits", err)
+	text, _ := json.MarshalIndent(c, "", "  ") // of texts
+	_, err = ws.Write(ctx, name, append(text, '\n'), file.WriteOptions{Version: old.Version})
+	return err
 }
 
-// read returns what the file has.
-func (f *fileBook) read() (*contents, error) {
-	info, err := os.Stat(f.path)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		return newContents(), nil
-	case err != nil:
-		return nil, err
-	case !info.Mode().IsRegular() || info.Size() > maxText:
-		return nil, fmt.Errorf("it isn't a regular file of at most %d bytes", maxText)
-	case runtime.GOOS != "windows" && info.Mode().Perm()&0o022 != 0:
-		return nil, fmt.Errorf("others may write it (%v)", info.Mode().Perm())
-	}
-	text, err := os.ReadFile(f.path)
-	if err != nil {
-		return nil, err
-	}
-	return parse(text)
-}
-
-func parse(text []byte) (*contents, error) {
+// parse reads a file.
+func parse(f *file.Content) (*contents, error) {
 	c := new(contents)
-	d := json.NewDecoder(bytes.NewReader(text))
+	d := json.NewDecoder(bytes.NewReader(f.Data))
 	d.DisallowUnknownFields()
 	err := d.Decode(c)
-	if err != nil {
-		err = errors.New(err.Error()) // of no class
-	} else if d.More() || c.Version != fileVersion || c.Projects == nil || c.Modes == nil {
+	switch {
+	case err != nil:
+	case runtime.GOOS != "windows" && f.Mode.Perm()&0o022 != 0:
+		err = fmt.Errorf("others may write it (%v)", f.Mode.Perm())
+	case d.More() || c.Version != fileVersion || c.Projects == nil || c.Modes == nil:
 		err = fmt.Errorf("it isn't a file of grants of version %d", fileVersion)
 	}
 	for _, rules := range c.Projects {
-		for i := range rules {
-			if problem := rules[i].problem(); problem != "" {
-				err = errors.New(problem)
-			}
-		}
+		err = cmp.Or(err, (&Rules{Rules: rules}).check())
 	}
 	for _, m := range c.Modes {
-		if !m.Mode.known() {
-			err = fmt.Errorf("there is no mode %q", m.Mode)
-		}
+		err = cmp.Or(err, m.Mode.check())
 	}
 	return c, err
-}
-
-// change replaces the file, again and again until nobody else has changed it meanwhile.
-func (f *fileBook) change(ctx context.Context, how func(*contents) error) error {
-	dir, name := filepath.Split(f.path)
-	if err := os.MkdirAll(dir, 0o700); err != nil {
-		return err
-	}
-	ws, err := file.OpenWith(dir, file.Config{FileMode: 0o600, MaxRead: maxText, MaxWrite: maxText, Sync: true})
-	if err != nil {
-		return err
-	}
-	defer ws.Close()
-	for {
-		c := newContents()
-		old, err := ws.Read(ctx, name)
-		if err == nil {
-			c, err = parse(old.Data)
-		} else if errors.Is(err, fs.ErrNotExist) {
-			err = nil
-		}
-		if err == nil {
-			err = how(c)
-		}
-		if err != nil {
-			return err
-		}
-		text, _ := json.MarshalIndent(c, "", "  ") // of texts
-		_, err = ws.Write(ctx, name, append(text, '\n'), file.WriteOptions{Version: old.Version})
-		if !errors.Is(err, file.ErrChanged) && !errors.Is(err, fs.ErrExist) {
-			return err
-		}
-	}
 }

@@ -120,13 +120,16 @@ func TestAFileThatCantBeUsedDenies(t *testing.T) {
 		"a bad effect":    `{"version":1,"projects":{"":[{"effect":"maybe","tool":"a"}]},"modes":{}}`,
 		"a bad mode":      `{"version":1,"projects":{},"modes":{"s":{"mode":"yolo","at":"2030-01-01T00:00:00Z"}}}`,
 		"too large":       whole + strings.Repeat(" ", 1<<20),
-		"writable":        whole, "a directory": "",
+		"writable":        whole, "a directory": "", "a link": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "grants.json")
-			if name == "a directory" {
+			switch name {
+			case "a directory":
 				require.NoError(t, os.Mkdir(path, 0o700))
-			} else {
+			case "a link":
+				require.NoError(t, os.Symlink("../other.json", path))
+			default:
 				require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 			}
 			if name == "writable" {

@@ -1,12 +1,11 @@
 package policy
 
 import (
+	"cmp"
 	"context"
-	"fmt"
 	"slices"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -28,7 +27,12 @@ const (
 	Auto Mode = "auto"
 )
 
-func (m Mode) known() bool { return slices.Contains([]Mode{Plan, Ask, Edits, Auto}, m) }
+func (m Mode) check() error {
+	if !slices.Contains([]Mode{Plan, Ask, Edits, Auto}, m) {
+		return invalid("there is no mode %q; give plan, ask, edits or auto", m)
+	}
+	return nil
+}
 
 const planDenies = "the mode is plan, in which nothing may be changed. Read what you need, then say what you " +
 	"would do, step by step, or submit it as a plan. A person decides whether the mode changes."
@@ -55,30 +59,29 @@ func (s *Set) Modes() []agent.Mode {
 // session is deleted. Without Config.Mode it is an error: the agent's mode is switched instead
 // (agent.Session.SetMode, Input.Mode).
 func (s *Set) Switch(ctx context.Context, session string, m Mode) error {
-	switch {
-	case s.cfg.Mode == nil:
-		return fault.New(fault.Invalid, "policy: Config.Mode is nil, so the agent's mode counts; switch that "+
-			"(agent.Session.SetMode, Input.Mode), or set Config.Mode")
-	case m != "" && !m.known():
-		return fault.New(fault.Invalid, fmt.Sprintf("policy: there is no mode %q; give plan, ask, edits or auto", m))
+	if s.cfg.Mode == nil {
+		return invalid("Config.Mode is nil, so the agent's mode counts; switch that (agent.Session.SetMode, " +
+			"Input.Mode), or set Config.Mode")
+	}
+	if m != "" {
+		if err := m.check(); err != nil {
+			return err
+		}
 	}
 	return s.cfg.Book.SetMode(ctx, session, m)
 }
 
 // mode returns the mode of a call.
 func (s *Set) mode(ctx context.Context, c *tools.Call) (Mode, error) {
-	if s.cfg.Mode == nil {
-		if m := Mode(c.Mode); m.known() {
-			return m, nil
+	if m := Mode(c.Mode); s.cfg.Mode == nil {
+		if m.check() != nil {
+			m = Ask
 		}
-		return Ask, nil
+		return m, nil
 	}
 	m, err := s.cfg.Book.Mode(ctx, c.Session)
 	if err == nil && m == "" {
 		m = s.cfg.Mode(c)
 	}
-	if err == nil && !m.known() {
-		err = fmt.Errorf("there is no mode %q", m)
-	}
-	return m, err
+	return m, cmp.Or(err, m.check())
 }
