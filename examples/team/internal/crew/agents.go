@@ -66,11 +66,12 @@ func (c *Crew) makeAgents() (err error) {
 	if err != nil {
 		return err
 	}
-	engineer, err := c.worker("engineer", c.cfg.Engineer, says("engineer"), append(code, run))
+	code = slices.Concat(code, []tools.Tool{run}, c.Place.skills)
+	engineer, err := c.worker("engineer", c.cfg.Engineer, says("engineer"), code)
 	if err != nil {
 		return err
 	}
-	tester, err := c.worker("tester", c.cfg.Tester, says("tester"), tests)
+	tester, err := c.worker("tester", c.cfg.Tester, says("tester"), append(tests, c.Place.skills...))
 	if err != nil {
 		return err
 	}
@@ -121,6 +122,7 @@ func (c *Crew) makeGuide() error {
 			read = append(read, t)
 		}
 	}
+	read = append(read, c.Place.skills...)
 	look, err := c.makeLibrary(read)
 	if err != nil {
 		return err

@@ -6,14 +6,19 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"strings"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/terminal"
 )
 
-// besideSuffix ends the name of the conversation beside another one.
-const besideSuffix = "-beside"
+// mostBeside is how many conversations there may be beside another one. More than one is needed if
+// messages come faster than they are answered.
+const mostBeside = 4
+
+// besideOf returns the name of a conversation beside another one.
+func besideOf(session string, n int) string { return fmt.Sprintf("%s-beside-%d", session, n) }
 
 // Beside has the guide answer a message in a conversation beside the one that it was sent to, if
 // there a plan is at work: its own run would read the message only at the end of the plan. The
@@ -23,25 +28,34 @@ func (c *Crew) Beside(ctx context.Context, session, text, user string) (taken bo
 	if !c.atWork(ctx, session) {
 		return false, nil
 	}
-	_, err = c.Hub.Send(ctx, agent.Input{Session: session + besideSuffix, Prompt: text, Mode: modeBeside,
-		User: user, Owner: user, Interactive: true, Title: "Beside the work",
-		Labels: map[string]string{labelBeside: session}})
+	in := agent.Input{Prompt: text, Mode: modeBeside, User: user, Owner: user, Interactive: true,
+		Title: "Beside the work", Labels: map[string]string{labelBeside: session}}
+	for n := range mostBeside {
+		in.Session = besideOf(session, n)
+		if _, err = c.Hub.Start(ctx, in); !errors.Is(err, agent.ErrBusy) {
+			return true, err
+		}
+	}
+	_, err = c.Hub.Send(ctx, in)
 	return true, err
 }
 
 // atWork reports whether a plan of a conversation was approved and hasn't ended.
 func (c *Crew) atWork(ctx context.Context, session string) bool {
-	res, err := c.Hub.Agent().Session(session).Result(ctx)
-	if err != nil || res.Status != agent.Running && res.Status != agent.Paused {
+	own := c.Hub.Agent().Session(session)
+	res, err := own.Result(ctx)
+	switch {
+	case err != nil:
+		return false
+	case res.Status == agent.Paused: // a step asks, or the conversation itself
+		return len(res.Pending) > 0 && len(res.Pending[0].Flat()[0].Path) > 0
+	}
+	messages, err := own.Messages(ctx)
+	if err != nil || res.Status != agent.Running || len(messages) == 0 {
 		return false
 	}
-	for _, p := range res.Pending {
-		if len(p.Path) == 0 { // the conversation itself is asked
-			return false
-		}
-	}
-	_, s, err := c.planOf(ctx, session)
-	return err == nil && s != nil && s.Status == "running"
+	calls := messages[len(messages)-1].Calls()
+	return len(calls) > 0 && strings.HasPrefix(calls[0].Name, "plan.")
 }
 
 // reportBegins begins the messages of agent/team, which no person has written.

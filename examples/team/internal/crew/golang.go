@@ -131,6 +131,8 @@ func (p *Place) goTool(name, description string, where func(context.Context) (di
 			AllowAlways: true, NoRetries: true, NoBreaker: true, Progress: true, Timeout: 4 * time.Minute},
 		Title: func(_ context.Context, in goInput) string { return "Run " + in.line() },
 		Scope: func(in goInput) string { return "go " + strings.Join(in.Args[:min(1, len(in.Args))], "") },
+		// what it has written is in the copy, or in a cache
+		Undo: func(context.Context, goInput, tools.Result) error { return nil },
 		Run: func(ctx context.Context, in goInput) (tools.Result, error) {
 			err := checkArgs(in.Args)
 			switch {

@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/examples/team/internal/board"
 	"github.com/pawlkit/pawl/tools/file"
 )
 
@@ -21,15 +22,6 @@ const (
 	checkVet  = "vet"
 	checkTest = "test"
 )
-
-// A CheckRun is a check that was run on what a step has made in a round.
-type CheckRun struct {
-	Round, Rounds int
-	Name, Command string
-	Output        string
-	Passed        bool
-	Took          time.Duration
-}
 
 const checksFile = "checks.json"
 
@@ -49,7 +41,9 @@ func (c *Crew) inspector() map[string]plan.Check {
 			if err != nil {
 				return plan.Verdict{}, err
 			}
-			i := slices.IndexFunc(runs, func(run CheckRun) bool { return run.Name == name && run.Round == r.Round })
+			i := slices.IndexFunc(runs, func(run board.CheckRun) bool {
+				return run.Name == name && run.Round == r.Round
+			})
 			if i < 0 || runs[i].Passed {
 				return plan.Verdict{Passed: true}, nil
 			}
@@ -60,7 +54,7 @@ func (c *Crew) inspector() map[string]plan.Check {
 }
 
 // inspect returns all checks of a step, after it has run those of this round. mu is held.
-func (w *workcopy) inspect(ctx context.Context, r *plan.Candidate) (runs []CheckRun, err error) {
+func (w *workcopy) inspect(ctx context.Context, r *plan.Candidate) (runs []board.CheckRun, err error) {
 	if err := w.load(checksFile, &runs); err != nil {
 		return nil, err
 	}
@@ -68,13 +62,14 @@ func (w *workcopy) inspect(ctx context.Context, r *plan.Candidate) (runs []Check
 	if last() && (!w.unmerged() || !passed(runs, r.Round)) {
 		return runs, nil
 	}
-	runs = slices.DeleteFunc(runs, func(run CheckRun) bool { return run.Round >= r.Round }) // of a process that died
+	// those of a process that died are made again
+	runs = slices.DeleteFunc(runs, func(run board.CheckRun) bool { return run.Round >= r.Round })
 	dir, err := w.tree(ctx)
 	if err != nil {
 		return nil, err
 	}
 	for _, name := range r.Node.Review.Checks {
-		run := CheckRun{Round: r.Round, Rounds: max(r.Node.Review.Rounds, r.Round), Name: name}
+		run := board.CheckRun{Round: r.Round, Rounds: max(r.Node.Review.Rounds, r.Round), Name: name}
 		if r.Node.Review.Rounds == 0 {
 			run.Rounds = max(3, r.Round)
 		}
@@ -99,12 +94,12 @@ func (w *workcopy) inspect(ctx context.Context, r *plan.Candidate) (runs []Check
 }
 
 // passed reports whether all checks of a round have passed.
-func passed(runs []CheckRun, round int) bool {
-	return !slices.ContainsFunc(runs, func(run CheckRun) bool { return run.Round == round && !run.Passed })
+func passed(runs []board.CheckRun, round int) bool {
+	return !slices.ContainsFunc(runs, func(run board.CheckRun) bool { return run.Round == round && !run.Passed })
 }
 
 // check runs one check.
-func (w *workcopy) check(ctx context.Context, dir string, run *CheckRun) error {
+func (w *workcopy) check(ctx context.Context, dir string, run *board.CheckRun) error {
 	if run.Name == checkVet {
 		if run.Command, run.Output = "gofmt -l", w.unformatted(ctx); run.Output != "" {
 			return nil

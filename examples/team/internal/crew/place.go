@@ -8,6 +8,8 @@ import (
 	"os"
 	"path/filepath"
 
+	"github.com/pawlkit/pawl/agent/skill"
+	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/file"
 )
 
@@ -18,9 +20,12 @@ type Place struct {
 	State string // of staging copies and the outputs of checks; absolute, and outside of Dir
 	// Goless says why no program can be built; empty if the go command is there.
 	Goless string
+	// Notes say what is wrong with skills of the directory; these can't be read by agents.
+	Notes string
 
-	ws *file.Workspace
-	gc *golang // nil with Goless
+	ws     *file.Workspace
+	skills []tools.Tool // the tool that shows them, if there are any
+	gc     *golang      // nil with Goless
 }
 
 //go:embed all:skills
@@ -59,6 +64,9 @@ func Open(dir, state string) (*Place, error) {
 	if p.gc, err = findGo(); err != nil {
 		p.Goless = err.Error()
 	}
+	if err := p.readSkills(); err != nil {
+		return nil, err
+	}
 	p.ws, err = file.OpenWith(p.Dir, file.Config{Protect: []string{".git", ".hg", ".svn", ".agents"},
 		Hide: []string{".env*", "*.pem"}, MaxWalked: maxFiles})
 	return p, err
@@ -90,6 +98,23 @@ func (p *Place) furnish() error {
 		}
 		return root.WriteFile(at, text, 0o644)
 	})
+}
+
+// readSkills reads the skills of the directory.
+func (p *Place) readSkills() error {
+	list, wrong := skill.Dir(os.DirFS(filepath.Join(p.Dir, skillsDir)))
+	if wrong != nil {
+		p.Notes = wrong.Error()
+	}
+	if len(list) == 0 {
+		return nil
+	}
+	set, err := skill.New(skill.Config{Skills: list})
+	if err != nil {
+		return err
+	}
+	p.skills = []tools.Tool{set.Tool()}
+	return nil
 }
 
 // Close releases the directory.

@@ -14,18 +14,12 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/plan"
-	"github.com/pawlkit/pawl/agent/policy"
+	"github.com/pawlkit/pawl/examples/team/internal/board"
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A FileChange is a file that a step has changed.
-type FileChange struct {
-	Name, Diff     string // the diff is unified
-	Added, Removed int    // lines
-}
-
 // Staged returns what a step has changed, whether or not it is merged.
-func (c *Crew) Staged(ctx context.Context, run, node string) ([]FileChange, error) {
+func (c *Crew) Staged(ctx context.Context, run, node string) ([]board.FileChange, error) {
 	w, err := c.copies.of(plan.SessionOf(run, 0, node))
 	if err != nil {
 		return nil, err
@@ -44,14 +38,14 @@ func (c *Crew) Staged(ctx context.Context, run, node string) ([]FileChange, erro
 var newFile = regexp.MustCompile(`(?m)^--- (?:a/(.*)|/dev/null)\n\+\+\+ (?:b/(.*)|/dev/null)\n`)
 
 // changesIn returns the files of a unified diff. A later change of a file follows the earlier one.
-func changesIn(diff string) (list []FileChange) {
+func changesIn(diff string) (list []board.FileChange) {
 	at := newFile.FindAllStringSubmatchIndex(diff, -1)
 	for i, m := range at {
 		end := len(diff)
 		if i+1 < len(at) {
 			end = at[i+1][0]
 		}
-		one := FileChange{Diff: diff[m[0]:end]}
+		one := board.FileChange{Diff: diff[m[0]:end]}
 		if m[4] >= 0 {
 			one.Name = diff[m[4]:m[5]]
 		} else {
@@ -71,7 +65,7 @@ func changesIn(diff string) (list []FileChange) {
 }
 
 // Checks returns the checks of a step so far.
-func (c *Crew) Checks(_ context.Context, run, node string) (runs []CheckRun, err error) {
+func (c *Crew) Checks(_ context.Context, run, node string) (runs []board.CheckRun, err error) {
 	w, err := c.copies.of(plan.SessionOf(run, 0, node))
 	if err != nil {
 		return nil, err
@@ -79,30 +73,15 @@ func (c *Crew) Checks(_ context.Context, run, node string) (runs []CheckRun, err
 	return runs, w.load(checksFile, &runs)
 }
 
-// A Summary says what a plan has made.
-type Summary struct {
-	Files           []FileChange
-	Command, Output string // the last call of a program, and what it printed
-	Agents          []AgentRow
-}
-
-// An AgentRow says what an agent has done in a plan.
-type AgentRow struct {
-	Name    string
-	Steps   int // model calls
-	In, Out int // tokens
-	Seconds float64
-}
-
 // Done returns what a plan has made; nil until it has completed, and after it was undone.
-func (c *Crew) Done(ctx context.Context, run string) (*Summary, error) {
+func (c *Crew) Done(ctx context.Context, run string) (*board.Summary, error) {
 	s, err := c.Plans.State(ctx, run)
 	undone := func(n plan.NodeState) bool { return n.Undone }
 	if err != nil || s.Status != plan.Completed || slices.ContainsFunc(s.Nodes, undone) {
 		return nil, err
 	}
-	var sum Summary
-	rows := make(map[string]*AgentRow)
+	var sum board.Summary
+	rows := make(map[string]*board.AgentRow)
 	for i := range s.Nodes {
 		n := &s.Nodes[i].Node
 		files, err := c.Staged(ctx, run, n.ID)
@@ -111,8 +90,8 @@ func (c *Crew) Done(ctx context.Context, run string) (*Summary, error) {
 		}
 		sum.Files = append(sum.Files, files...)
 		if rows[n.Worker] == nil {
-			rows[n.Worker] = &AgentRow{Name: n.Worker}
-			sum.Agents = append(sum.Agents, AgentRow{Name: n.Worker})
+			rows[n.Worker] = &board.AgentRow{Name: n.Worker}
+			sum.Agents = append(sum.Agents, board.AgentRow{Name: n.Worker})
 		}
 		if err := c.tell(ctx, plan.SessionOf(run, 0, n.ID), rows[n.Worker], &sum); err != nil {
 			return nil, err
@@ -125,7 +104,7 @@ func (c *Crew) Done(ctx context.Context, run string) (*Summary, error) {
 }
 
 // tell adds what happened in the session of a step to what its agent has done, and to the summary.
-func (c *Crew) tell(ctx context.Context, session string, row *AgentRow, sum *Summary) error {
+func (c *Crew) tell(ctx context.Context, session string, row *board.AgentRow, sum *board.Summary) error {
 	facts, err := c.library.Agent().Session(session).Facts(ctx) // whichever agent reads them
 	if errors.Is(err, agent.ErrNothingOpen) {                   // it was skipped
 		return nil
@@ -153,40 +132,58 @@ func (c *Crew) tell(ctx context.Context, session string, row *AgentRow, sum *Sum
 	return err
 }
 
-// A Piece is something that is done beside a conversation: by the librarian, or by the guide in a
-// conversation beside it.
-type Piece struct{ ID, Member, Task, State, Report string }
-
-// Background returns what is done beside a conversation, the oldest first.
-func (c *Crew) Background(ctx context.Context, session string) (list []Piece, err error) {
-	for _, lead := range []string{session, session + besideSuffix} {
-		for h, err := range c.cfg.Journal.Heads(ctx, journal.Filter{Parent: lead, NoKind: true}) {
-			if err != nil {
-				return nil, err
-			}
-			if !strings.HasPrefix(h.Session, "team/") { // a subagent
-				continue
-			}
-			res, err := c.library.Agent().Session(h.Session).Result(ctx)
-			if err != nil {
-				return nil, err
-			}
-			one := Piece{ID: h.Session, Member: "librarian", Task: h.Title, State: string(res.Status),
-				Report: res.Text()}
-			list = append(list, one)
+// Background returns what is done beside a conversation: by the librarian, or by the guide in
+// conversations beside it.
+func (c *Crew) Background(ctx context.Context, session string) (list []board.BackgroundWork, err error) {
+	for n := -1; n < mostBeside && err == nil; n++ {
+		if n < 0 {
+			list, err = c.lookedUp(ctx, session, list)
+			continue
+		}
+		beside := besideOf(session, n)
+		if list, err = c.lookedUp(ctx, beside, list); err == nil {
+			list, err = c.asked(ctx, beside, list)
 		}
 	}
-	messages, err := c.Hub.Agent().Session(session + besideSuffix).Messages(ctx)
+	return list, err
+}
+
+// lookedUp adds what the librarian does for a conversation.
+func (c *Crew) lookedUp(ctx context.Context, lead string, list []board.BackgroundWork) ([]board.BackgroundWork, error) {
+	for h, err := range c.cfg.Journal.Heads(ctx, journal.Filter{Parent: lead, NoKind: true, Prefix: "team/"}) {
+		if err != nil {
+			return nil, err
+		}
+		res, err := c.library.Agent().Session(h.Session).Result(ctx)
+		if err != nil {
+			return nil, err
+		}
+		one := board.BackgroundWork{ID: h.Session, Member: "librarian", Task: h.Title, State: string(res.Status)}
+		if res.Status == agent.Completed {
+			one.Report = res.Text()
+		}
+		list = append(list, one)
+	}
+	return list, nil
+}
+
+// asked adds what a person has asked beside a conversation, and what the guide has answered.
+func (c *Crew) asked(ctx context.Context, beside string, list []board.BackgroundWork) ([]board.BackgroundWork, error) {
+	messages, err := c.Hub.Agent().Session(beside).Messages(ctx)
 	if errors.Is(err, agent.ErrNothingOpen) {
 		return list, nil
 	}
+	var last *board.BackgroundWork
 	for i := range messages {
 		switch m := &messages[i]; {
-		case m.Role == provider.RoleUser && m.Text() != "" && !strings.HasPrefix(m.Text(), reportBegins):
-			list = append(list, Piece{ID: fmt.Sprint("beside ", i), Member: "guide", Task: m.Text(),
+		case m.Role == provider.RoleUser && strings.HasPrefix(m.Text(), reportBegins):
+			last = nil // it is shown where it was looked up
+		case m.Role == provider.RoleUser && m.Text() != "":
+			list = append(list, board.BackgroundWork{ID: fmt.Sprint(beside, " ", i), Member: "guide", Task: m.Text(),
 				State: string(agent.Running)})
-		case m.Role == provider.RoleAssistant && m.Text() != "" && len(list) > 0 && list[len(list)-1].Report == "":
-			list[len(list)-1].Report, list[len(list)-1].State = m.Text(), string(agent.Completed)
+			last = &list[len(list)-1]
+		case m.Role == provider.RoleAssistant && m.Text() != "" && last != nil && len(m.Calls()) == 0:
+			last.Report, last.State = m.Text(), string(agent.Completed)
 		}
 	}
 	return list, err
@@ -205,11 +202,15 @@ func (c *Crew) Undo(ctx context.Context, session, run string) error {
 }
 
 // Grants returns what is allowed in the directory without a question.
-func (c *Crew) Grants(ctx context.Context) ([]policy.Grant, error) {
-	return c.permissions.Standing(ctx, nil, c.Place.Dir)
+func (c *Crew) Grants(ctx context.Context) (list []board.Grant, err error) {
+	standing, err := c.permissions.Standing(ctx, nil, c.Place.Dir)
+	for _, g := range standing {
+		list = append(list, board.Grant{ID: g.ID, Text: g.Text, By: g.Rule.By})
+	}
+	return list, err
 }
 
 // Revoke ends a permission that Grants lists.
-func (c *Crew) Revoke(ctx context.Context, id, by string) error {
-	return c.permissions.Revoke(ctx, nil, c.Place.Dir, id, by)
+func (c *Crew) Revoke(ctx context.Context, id string) error {
+	return c.permissions.Revoke(ctx, nil, c.Place.Dir, id, "you")
 }

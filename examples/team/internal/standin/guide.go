@@ -25,6 +25,11 @@ const (
 
 // guideReply talks, asks and plans.
 func guideReply(t *turn) providertest.Step {
+	d := newest(t.unsaid, toolSubmit)
+	if d != nil && len(t.did) == 0 && strings.Contains(d.result, "status: completed") {
+		t.unsaid = nil // a message came while the plan was at work
+		return providertest.Reply(providertest.Say(isDone(d)+"\n\n"), guideReply(t))
+	}
 	if t.told {
 		return providertest.Say(relay(t.prompt))
 	}
@@ -189,11 +194,7 @@ func afterPlan(t *turn, d *deed) providertest.Step {
 		if t.offered(toolToTalk) {
 			return call(toolToTalk, object{"reason": "The plan is done."})
 		}
-		text := "It is done: all steps passed their checks, and the files are in the directory."
-		if _, shown, ok := strings.Cut(d.result, "The program was tried:\n"); ok {
-			text += " This is what the program prints:\n\n" + shown
-		}
-		return providertest.Say(text)
+		return providertest.Say(isDone(d))
 	case strings.Contains(d.result, "status: "):
 		return providertest.Say("The plan wasn't carried out, and what it had written was undone.\n\n" +
 			firstLine(d.result[strings.Index(d.result, "status: "):]))
@@ -201,6 +202,15 @@ func afterPlan(t *turn, d *deed) providertest.Step {
 		return revised(t, d.result[strings.LastIndex(d.result, ": ")+1:])
 	}
 	return providertest.Say("The plan is dropped. Nothing was written.")
+}
+
+// isDone says what came out of a plan that has completed.
+func isDone(d *deed) string {
+	text := "It is done: all steps passed their checks, and the files are in the directory."
+	if _, shown, ok := strings.Cut(d.result, "The program was tried:\n"); ok {
+		text += " This is what the program prints:\n\n" + shown
+	}
+	return text
 }
 
 // where says where the conversation stands.
@@ -211,7 +221,7 @@ func (t *turn) where() string {
 		return atWork
 	case d == nil:
 		return atStart
-	case strings.Contains(d.result, "superseded"):
+	case strings.Contains(d.result, "nobody decided on it"):
 		return atPlan
 	}
 	return atEnd

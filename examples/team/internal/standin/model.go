@@ -66,6 +66,7 @@ type turn struct {
 	told   bool // no person has written the message: it is a report
 	did    []deed
 	before []deed // what was done before that message
+	unsaid []deed // of that, what was done just before it: nothing was said about it yet
 }
 
 // A deed is a call with its result.
@@ -86,6 +87,10 @@ func newTurn(req *provider.Request) *turn {
 		}
 		if text := m.Text(); m.Role == provider.RoleUser && text != "" {
 			t.prompt, t.told = text, memory.IsHostMessage(m) || strings.HasPrefix(text, reportBegins)
+			t.unsaid = nil
+			if i > 0 && req.Messages[i-1].Role == provider.RoleTool {
+				t.unsaid = t.did
+			}
 			t.before, t.did = append(t.before, t.did...), nil
 		}
 		for _, p := range m.Parts {
