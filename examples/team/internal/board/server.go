@@ -86,11 +86,15 @@ func (cfg *Config) post(do func(context.Context, request) error) http.HandlerFun
 			http.Error(w, err.Error(), http.StatusBadRequest)
 			return
 		}
-		if err := do(context.WithoutCancel(r.Context()), in); err != nil {
+		err := do(context.WithoutCancel(r.Context()), in)
+		cfg.Feed.Poke()
+		if errors.Is(err, agent.ErrCannotUndo) { // what a person has changed since stays
+			err = &serve.ProblemDetails{Status: http.StatusConflict, Code: "left", Detail: err.Error()}
+		}
+		if err != nil {
 			serve.Problem(err).ServeHTTP(w, r)
 			return
 		}
-		cfg.Feed.Poke()
 		w.WriteHeader(http.StatusNoContent)
 	}
 }

@@ -36,7 +36,7 @@ export class Decision {
   title() {
     const { kind, title, call, choices } = this.ask;
     if (kind === "plan") return words.ask.plan;
-    if (kind === "call") return command(call) ? words.ask.command : words.ask.effect;
+    if (kind === "call") return command(call, this.ask.tool) ? words.ask.command : words.ask.effect;
     if (kind === "step") return choices.includes("grant") ? words.ask.stuck : words.ask.failed;
     return title;
   }
@@ -45,7 +45,7 @@ export class Decision {
     const { kind, title, reason, call, preview } = this.ask;
     if (kind === "plan") return h("p", { class: "explain" }, words.ask.planNote);
     if (kind !== "call") return null;
-    const line = command(call);
+    const line = command(call, this.ask.tool);
     return [line ? h("pre", { class: "command", tabIndex: 0, "aria-label": title }, h("span", { "aria-hidden": "true" }, "$ "), line) : h("p", {}, title), reason ? h("p", { class: "explain" }, sentence(reason)) : null, preview ? diff(preview, title) : null];
   }
 
@@ -114,7 +114,7 @@ export class Decision {
 }
 
 // command returns the command line of a call that runs a program; empty for others.
-function command(call) {
-  const words = Array.isArray(call?.command) ? call.command : typeof call?.program === "string" ? [call.program, ...(call.args ?? [])] : [];
+function command(call, tool) {
+  const words = Array.isArray(call?.command) ? call.command : typeof call?.program === "string" ? [call.program, ...(call.args ?? [])] : Array.isArray(call?.args) ? [tool, ...call.args] : [];
   return words.map((w) => (/^[\w./:=@%+,-]+$/.test(w) ? w : `'${String(w).replaceAll("'", `'\\''`)}'`)).join(" ");
 }

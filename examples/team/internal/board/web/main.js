@@ -1,6 +1,7 @@
 // Puts the page together: the chat of package agent/serve, and the board beside it.
 
 import { words } from "./words.js"; // first: it changes words of the chat
+import { Problem, api } from "../page/api.js";
 import { button, h, icon } from "../page/dom.js";
 import { Page, start } from "../page/page.js";
 import { Board } from "./board.js";
@@ -8,7 +9,8 @@ import { Layout } from "./layout.js";
 import { Source } from "./source.js";
 
 class Team {
-  constructor(config, own) {
+  // first is the name of a conversation that doesn't exist yet, which the first message begins; empty: it gets one of its own.
+  constructor(config, own, first) {
     this.asks = [];
     this.layout = new Layout();
     this.board = new Board({ session: () => this.page?.id ?? "", say: (t) => this.page.say(t), problem: (p) => this.page.problem(p), announce: (t) => this.page.announce(t), inChat: (id) => this.inChat(id), waits: (asks) => this.waits(asks) });
@@ -22,6 +24,21 @@ class Team {
     this.page.status.addEventListener("click", () => this.asks.length > 0 && this.toBoard(this.asks[0].id));
     this.layout.show(this.layout.name, false);
     this.show();
+    if (first) this.begin(first);
+  }
+
+  // begin has the first message begin the conversation of the terminal, or opens that if somebody types there first.
+  begin(first) {
+    const { page } = this;
+    const look = setInterval(async () => {
+      if (!document.hidden && !page.id && (await exists(first))) page.open(first);
+      if (page.id) over();
+    }, 2000);
+    const over = () => (clearInterval(look), delete page.send);
+    page.send = (message, ...more) => {
+      over();
+      return page.send(page.id ? message : { ...message, key: first }, ...more);
+    };
   }
 
   // show is called when another session is opened.
@@ -96,10 +113,24 @@ class Team {
   }
 }
 
+// exists reports whether there is a conversation.
+async function exists(session) {
+  try {
+    return (await api.sessions("")).sessions.some((s) => s.session === session);
+  } catch (problem) {
+    if (!(problem instanceof Problem)) throw problem;
+    return true; // the page says what is wrong
+  }
+}
+
 const own = fetch("team/config").then((answer) => answer.json()).catch(() => ({}));
+const wanted = new URLSearchParams(location.search).get("session");
+const there = wanted === "main" ? exists(wanted) : true;
 start(async (config) => {
   const known = await own;
+  const first = (await there) ? "" : wanted;
+  if (first) history.replaceState(null, "", location.pathname);
   document.getElementById("first").remove();
-  new Team(config, known);
+  new Team(config, known, first);
   performance.mark("ready");
 });

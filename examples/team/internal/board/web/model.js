@@ -1,6 +1,6 @@
 // What the board means: the parts that the server sends, as steps in layers with what has changed since the version before. There is nothing of the DOM here.
 
-import { humanized, object } from "../page/format.js";
+import { humanized, object, oneLine } from "../page/format.js";
 
 // read returns what is shown of a plan, or null: its head, its steps in layers, and the steps that the version before had.
 export function read(board) {
@@ -28,14 +28,16 @@ export function read(board) {
 }
 
 function stepOf(n) {
-  return { id: n.id, who: n.worker || n.tool, work: work(n), text: n.prompt ?? "", after: n.after ?? [], checks: n.review?.checks ?? n.checks ?? [], status: "pending" };
+  const { title, more } = work(n);
+  return { id: n.id, who: n.worker || n.tool, work: title, more, text: n.prompt ?? "", after: n.after ?? [], checks: n.review?.checks ?? n.checks ?? [], status: "pending" };
 }
 
-// work returns the first sentence of what a step does, or the call of its tool.
+// work returns what a step does in a few words: the beginning of its task, up to a colon or the end of the sentence, and more of it; or the call of its tool.
 function work(n) {
-  if (!n.worker) return `${humanized(n.tool ?? "")} ${object(typeof n.input === "string" ? n.input : JSON.stringify(n.input ?? {}))}`.trim();
-  const first = (n.prompt ?? "").replace(/\s+/g, " ").trim().match(/^.*?(?=[.!?](?:\s|$)|$)/)[0];
-  return first.length > 100 ? `${first.slice(0, 99)}…` : first;
+  if (!n.worker) return { title: `${humanized(n.tool ?? "")} ${object(typeof n.input === "string" ? n.input : JSON.stringify(n.input ?? {}))}`.trim(), more: "" };
+  const text = (n.prompt ?? "").replace(/\s+/g, " ").trim();
+  const [, title, more] = text.match(/^(.{8,90}?)(?::\s+|[.!?](?:\s+|$)|$)(.*)$/) ?? [, oneLine(text, 90), text];
+  return { title, more: more && more[0].toUpperCase() + more.slice(1) };
 }
 
 // changed says whether the version before has a step, and what it was there.
@@ -44,7 +46,7 @@ function changed(n, before) {
   const old = before.find((m) => m.id === n.id);
   if (!old) return { change: "added" };
   const same = ["worker", "tool", "prompt", "input", "after", "checks", "rounds"].every((key) => JSON.stringify(old[key] ?? null) === JSON.stringify(n[key] ?? null));
-  return same ? {} : { change: "changed", was: old.prompt === n.prompt ? "" : old.prompt || work(old) };
+  return same ? {} : { change: "changed", was: old.prompt === n.prompt ? "" : old.prompt || work(old).title };
 }
 
 // stateOf returns how far a step of a run is.
@@ -73,5 +75,5 @@ export function askOf(p) {
   const choices = p.schema?.properties?.decision?.enum;
   const node = p.path?.[0] ?? "";
   const kind = p.kind === "approval" ? (node ? "call" : "plan") : p.kind === "question" && choices ? "step" : "other";
-  return { id: p.id, node, kind, title: p.title ?? "", reason: p.reason ?? "", call: kind === "call" ? p.call.input : null, preview: p.preview, refused: p.refused, scope: p.scope, scopes: p.scopes, always: p.always, choices };
+  return { id: p.id, node, kind, title: p.title ?? "", reason: p.reason ?? "", tool: p.call.name, call: kind === "call" ? p.call.input : null, preview: p.preview, refused: p.refused, scope: p.scope, scopes: p.scopes, always: p.always, choices };
 }

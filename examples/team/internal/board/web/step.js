@@ -25,7 +25,7 @@ export class Step {
     this.body = h("div", { class: "inside" });
     this.ask = h("div", { class: "asked" });
     this.parts = {};
-    for (const name of ["was", "task", "runs", "calls", "files", "said"]) this.body.append((this.parts[name] = h("div", { class: `part-${name}`, hidden: true })));
+    for (const name of ["was", "runs", "calls", "files", "said", "task"]) this.body.append((this.parts[name] = h("div", { class: `part-${name}`, hidden: true })));
     this.details = h("details", {}, this.head, this.body);
     this.details.addEventListener("toggle", () => (this.touched ||= this.details.open !== this.auto));
     this.element = h("li", { class: "step" }, this.details, this.ask);
@@ -39,7 +39,7 @@ export class Step {
     this.element.dataset.status = step.status;
     this.keep("head", this.head, [step.begun, step.status, step.round, step.rounds, step.work, step.who, step.change, step.checks, step.runs?.map((r) => [r.name, r.passed, r.round]), step.files?.length, step.note, step.because], () => this.summary(step, sign));
     this.keep("was", this.parts.was, step.was, () => step.was && [name(words.was), h("p", { class: "before" }, step.was)]);
-    this.keep("task", this.parts.task, [step.text, step.after, step.work], () => step.text && [step.text.replace(/[.!?:\s]+$/, "") === step.work ? null : [name(words.task), h("p", { class: "long" }, step.text)], step.after?.length ? h("p", { class: "explain" }, words.after(step.after)) : null]);
+    this.keep("task", this.parts.task, [step.text, step.after, step.begun], () => [step.more ? this.fold("task", !step.begun, words.task, () => h("p", { class: "long" }, step.text)) : null, !step.begun && step.after?.length ? h("p", { class: "explain" }, words.after(step.after)) : null]);
     this.keep("calls", this.parts.calls, step.calls, () => step.calls?.length && [name(words.does), h("ul", { class: "doing" }, step.calls.map(call))]);
     this.keep("files", this.parts.files, step.files, () => step.files?.length && [name(words.files(step.files.length)), step.files.map((f) => this.file(f))]);
     this.keep("runs", this.parts.runs, [step.runs, step.round], () => step.runs?.length && this.runs(step));
@@ -76,6 +76,7 @@ export class Step {
         checks.map((c) => checked(c, latest(c))),
         step.files?.length ? h("span", { class: "count" }, icon("file", 14), words.files(step.files.length)) : null,
       ),
+      !step.begun && step.more ? h("span", { class: "note more" }, step.more) : null,
       step.note || step.because ? h("span", { class: "note" }, step.note || words.because(step.because)) : null,
       h("span", { class: "chevron" }, icon("chevron")),
     ];
@@ -116,7 +117,7 @@ function name(text) {
 function checked(check, run) {
   const look = run ? (run.passed ? "good" : "bad") : "";
   const word = run ? (run.passed ? words.check.passed : words.check.failed) : words.checks;
-  return h("span", { class: `check ${look}` }, run ? icon(run.passed ? "check" : "cross", 12) : h("span", { class: "ring" }), h("span", { class: "hidden-visually" }, `${word}: `), check);
+  return h("span", { class: `check ${look}` }, run ? icon(run.passed ? "check" : "cross", 12) : h("span", { class: "ring" }), h("span", { class: "hidden-visually" }, `${word}: `), words.named(check));
 }
 
 function call(c) {

@@ -13,7 +13,9 @@ texts.answerPaused = "Decide, or write a message";
 texts.decided.suggest = "Change asked for";
 texts.offline = "Connection lost, reconnecting. The team’s work goes on.";
 texts.decisionFailed.unknown = "This isn’t asked any more. Look at the newest plan.";
-naming.tool = (name) => humanized(name.replace(/^(plan|team|file|transfer)\./, (_, group) => `${group} `)).replace("Plan submit", "Propose a plan").replace("Plan change", "Change the plan");
+texts.notice.mode = (name) => ({ plan: "The guide plans now", talk: "The guide talks with you again" })[name] ?? `Mode: ${name}`;
+const tools = { ask: "Ask you", "plan.submit": "Propose a plan", "plan.change": "Change the plan", "transfer.plan": "Begin to plan", "transfer.talk": "Back from planning", "team.start": "Start work beside", "work.status": "Look how far it is", "work.stop": "Stop the work", "work.undo": "Undo the work" };
+naming.tool = (name) => tools[name] ?? humanized(name);
 
 const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
 
@@ -59,7 +61,7 @@ export const words = {
   progress: (done, total) => `${done} of ${plural(total, "step")}`,
   size: (steps, stages) => `${plural(steps, "step")} · ${plural(stages, "stage")}`,
   layer: (n, size) => (size > 1 ? `Stage ${n}, ${size} steps at the same time` : `Stage ${n}`),
-  together: "at the same time",
+  together: "at once",
   step: {
     pending: "To do",
     running: "At work",
@@ -89,6 +91,7 @@ export const words = {
   output: (name) => `Output of ${name}`,
   check: { passed: "Passed", failed: "Failed" },
   checkRun: (c) => `${c.command || c.name}`,
+  named: (check) => ({ vet: "go vet", test: "go test" })[check] ?? check,
   took: (ns) => duration(ns / 1e6),
   noOutput: "No output",
 
@@ -103,7 +106,8 @@ export const words = {
     sendChange: "Ask for the change",
     cancel: "Cancel",
     once: "Once",
-    always: (scope, where) => `Always${scope ? ` for ${scope}` : ""}${where ? ` ${where}` : ""}`,
+    // A policy's scope says all: "go `test …` in this project".
+    always: (scope, where) => `Always${scope && !where.includes("`") ? ` for ${scope}` : ""} ${where.replaceAll("`", "")}`,
     here: "in this chat",
     no: "No",
     command: "The step wants to run a command that the rules don’t name",
@@ -144,6 +148,7 @@ export const words = {
 
   grants: "Allowed in this project",
   noGrants: "Nothing is allowed in advance. You are asked before a command runs that the rules don’t name.",
+  grant: (text) => text.replaceAll("`", "").replace(/ in this project$/, ""),
   grantBy: (who) => `by ${who}`,
   revoke: "Revoke",
   revokeWhat: (text) => `Revoke: ${text}`,
