@@ -6,6 +6,8 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"io/fs"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -207,6 +209,60 @@ func book(t *testing.T, project, grants string) policy.Book {
 		require.NoError(t, b.Put(t.Context(), project, r))
 	}
 	return b
+}
+
+// TestRandomPathsReachOnlyWhatRulesSay makes paths at random, and looks at what files they reach.
+func TestRandomPathsReachOnlyWhatRulesSay(t *testing.T) {
+	root, _ := workspace(t)
+	ws, err := file.Open(root) // it hides nothing
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, ws.Close()) })
+	reg, err := tools.NewRegistry(ws.Tools()...)
+	require.NoError(t, err)
+	denies := projectSet(t, root, groups["secrets"].rules, "")
+	grants := projectSet(t, root, "", groups["docs"].grants)
+	rnd := rand.New(rand.NewPCG(3, 4))
+	parts := strings.Split("docs secrets open chain key up deep sub out.md a.md b.md key.txt new.md main.go .. . SECRETS ",
+		" ")
+	read, wrote := 0, 0
+	for range *rounds / 4 {
+		path := []string{"docs"}[:rnd.IntN(2)]
+		for range 1 + rnd.IntN(3) {
+			path = append(path, parts[rnd.IntN(len(parts))])
+		}
+		input, err := json.Marshal(map[string]string{"path": strings.Join(path, "/")})
+		require.NoError(t, err)
+		c := &tools.Call{Name: "file.read", Input: input, Mode: "auto"}
+		adm, err := reg.Admit(t.Context(), c, nil, nil, []tools.Policy{denies.Policy()})
+		require.NoError(t, err)
+		if adm.Rejected == nil {
+			out := tools.Execute(t.Context(), adm.Definition, c, nil)
+			require.NotContains(t, fmt.Sprint(out.Parts), "key 1", "%s", input)
+			if out.Status == tools.OK {
+				read++
+			}
+		}
+		c = &tools.Call{Name: "file.write", Mode: "ask",
+			Input: append(input[:len(input)-1:len(input)-1], `,"content":"written"}`...)}
+		adm, err = reg.Admit(t.Context(), c, nil, nil, []tools.Policy{grants.Policy()})
+		require.NoError(t, err)
+		if adm.Rejected != nil || adm.Verdict.Effect != tools.Allow {
+			continue
+		}
+		tools.Execute(t.Context(), adm.Definition, c, nil)
+		require.NoError(t, filepath.WalkDir(root, func(at string, d fs.DirEntry, err error) error {
+			text, _ := os.ReadFile(at)
+			if d.Type().IsRegular() && string(text) == "written" {
+				wrote++
+				require.Equal(t, filepath.Join(root, "docs"), filepath.Dir(at), "%s", input)
+				require.Equal(t, ".md", filepath.Ext(at), "%s", input)
+				return os.Remove(at)
+			}
+			return err
+		}))
+	}
+	require.Greater(t, read, *rounds/200)
+	require.Positive(t, wrote)
 }
 
 // What the rules of the attempts are for works, so that it isn't a rule for everything that stops

@@ -64,13 +64,14 @@ func defaultSubject(input json.RawMessage) (s Subject, err error) {
 }
 
 // A place is a path of a call: as it is written, and where links lead. It has no names if it can't
-// be read, and it is sure if both are the same, below the project's directory.
+// be read, and it is sure if all are the same, below the project's directory.
 type place struct {
 	names []string
 	sure  bool
 }
 
-// placeOf returns the place of a path. Without a root, links aren't followed.
+// placeOf returns the place of a path. Without a root, links aren't followed. Systems follow links
+// before "..", and many programs shorten "a/.." first, so both are looked at.
 func placeOf(root, p string) place {
 	if !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl) {
 		return place{}
@@ -80,17 +81,18 @@ func placeOf(root, p string) place {
 	if root == "" {
 		return at
 	}
-	full := p
-	if !filepath.IsAbs(p) {
-		full = root + "/" + p
+	for _, full := range []string{p, plain} {
+		if !filepath.IsAbs(full) {
+			full = root + "/" + full
+		}
+		name, err := filepath.Rel(followed(root), followed(full))
+		if err != nil {
+			return place{}
+		}
+		at.names = append(at.names, filepath.ToSlash(name))
+		at.sure = at.sure && filepath.ToSlash(name) == plain
 	}
-	real := followed(full)
-	rel, err := filepath.Rel(followed(root), real)
-	if err != nil || real == "" {
-		return place{}
-	}
-	rel = filepath.ToSlash(rel)
-	return place{append(at.names, rel), at.sure && rel == plain}
+	return at
 }
 
 // followed returns an absolute path without symbolic links, also if its last names don't exist. It
