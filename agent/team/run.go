@@ -157,7 +157,7 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head j
 		cost += w.Cost
 	}
 	for _, w := range list {
-		if !w.ended() && (limit >= 0 && cost >= limit || c.stopped[w.head.Labels[labelRun]]) {
+		if !w.ended() && w.head.Inbox == 0 && (limit >= 0 && cost >= limit || c.stopped[w.head.Labels[labelRun]]) {
 			err = errors.Join(err, later(w.hub.Cancel(ctx, w.Session)))
 		}
 	}
@@ -173,10 +173,20 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head j
 	if i := slices.IndexFunc(list, Work.asks); i >= 0 && status != agent.Running {
 		ask := agent.CallTool(head.Session, toolStatus, input{ID: list[i].ID})
 		ask.User = c.run.User
-		_, failed := lead.Start(ctx, ask)
-		err = errors.Join(err, later(failed))
+		err = errors.Join(err, later(start(ctx, lead, ask)))
 	}
 	return err
+}
+
+// start starts a run in a conversation. One that was deleted meanwhile is deleted again.
+func start(ctx context.Context, lead *live.Hub, in agent.Input) error {
+	started, err := lead.Start(ctx, in)
+	if err != nil || started.After > 0 {
+		return err
+	}
+	_ = lead.Cancel(ctx, in.Session)
+	<-started.Done
+	return lead.WhenReleased(ctx, in.Session, func() error { return lead.Agent().Session(in.Session).Delete(ctx) })
 }
 
 // tellEnd tells the lead how work has ended. The key of the report makes sure that the log of the
@@ -189,7 +199,7 @@ func (t *Team) tellEnd(ctx context.Context, lead *live.Hub, user string, w Work)
 	}
 	in := agent.Input{Session: w.head.Parent, User: user, Key: "team.report/" + w.ID,
 		Prompt: "The program says, not a person: the work " + w.report(res, mostReport)}
-	if _, err = lead.Start(ctx, in); errors.Is(err, agent.ErrBusy) {
+	if err = start(ctx, lead, in); errors.Is(err, agent.ErrBusy) {
 		if _, err = lead.Agent().Session(in.Session).Steer(ctx, in.Prompt, in.Key); err == nil {
 			return nil // once it was read, its key is a duplicate
 		}
@@ -206,15 +216,14 @@ func (t *Team) tellEnd(ctx context.Context, lead *live.Hub, user string, w Work)
 const mostReport = 16 << 10
 
 // report says how the work stands, and at most so many bytes of what the member has said at its
-// end.
+// end, and of why it was stopped.
 func (w Work) report(res *agent.Result, most int) string {
-	text := fmt.Sprintf("%s is %s. %s\nIts task: %s", w.ID, w.Status, res.Reason, w.Task)
-	said := res.Text()
+	text, said := fmt.Sprintf("%s is %s.\nIts task: %s", w.ID, w.Status, w.Task), res.Reason+"\n"+res.Text()
 	if len(said) > most {
 		said = strings.ToValidUTF8(said[:most], "") + " […] " + toolStatus + " shows more."
 	}
-	if w.ended() && said != "" {
-		text += "\n" + tools.Untrusted(w.ID, said)
+	if w.ended() {
+		text += "\n" + tools.Untrusted(w.ID, strings.TrimSpace(said))
 	}
 	return text
 }

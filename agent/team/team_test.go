@@ -31,6 +31,20 @@ func TestAReportArrivesAsAMessageOnce(t *testing.T) {
 	})
 }
 
+func TestACallThatRunsAgainStartsNothingMore(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		call := agent.CallTool("s", toolStart, startInput{"librarian", "books"})
+		call.CallKey = "the same"
+		for range 2 {
+			_, err := f.lead.Agent().Run(t.Context(), call)
+			require.NoError(t, err)
+			passes()
+		}
+		require.Len(t, f.told("s"), 1)
+		require.Len(t, f.reports("s"), 1)
+	})
+}
+
 func TestWhatWasMissedIsToldByTheNextRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := newFixture(t, options{})
@@ -192,7 +206,7 @@ func TestToolsReachOnlyTheWorkOfTheirConversation(t *testing.T) {
 			require.Contains(t, call("other", tool+" "+id+" hello"), "there is no work", tool)
 			require.Contains(t, call("s", tool+" nobody-1 hello"), "there is no work", tool)
 		}
-		require.Equal(t, id+" is running. \nIts task: wait-1", call("s", toolStatus+" "+id))
+		require.Equal(t, id+" is running.\nIts task: wait-1", call("s", toolStatus+" "+id))
 		require.Contains(t, call("s", "team.tell "+id+" and the maps"), "reads it")
 		close(f.gate)
 		passes()
@@ -326,5 +340,43 @@ func TestRunEndsWhileWorkIsInProgress(t *testing.T) {
 		passes()
 		require.Equal(t, agent.Completed, f.open("s")[0].Status)
 		require.Empty(t, f.reports("s"))
+	})
+}
+
+func TestALongReportIsCutAndTheStatusHasAllOfIt(t *testing.T) {
+	long := strings.Repeat("ö", mostReport)
+	o := options{librarian: agent.Config{Provider: providertest.Script(providertest.Say(long))}}
+	bubble(t, o, func(t *testing.T, f *fixture) {
+		f.say("s", "start books")
+		passes()
+		report := f.reports("s")[0]
+		require.Less(t, len(report), mostReport+500)
+		require.Contains(t, report, "ö […] team.status shows more.")
+		f.say("s", toolStatus+" "+f.told("s")[0].ID)
+		res, err := f.lead.Agent().Session("s").Result(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, res.ToolResult(toolStatus).Text(), long)
+	})
+}
+
+func TestAConversationThatIsDeletedMeanwhileIsNotBegunAgain(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		require.NoError(t, start(t.Context(), f.lead, agent.Input{Session: "s", Prompt: "wait"}))
+		require.Zero(t, f.logs())
+	})
+}
+
+// TestWorkIsStartedWhenTheLeaseOfADeadProcessHasEnded: the process had only begun to store it.
+func TestWorkIsStartedWhenTheLeaseOfADeadProcessHasEnded(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		call := agent.CallTool("s", toolStart, startInput{"librarian", "books"})
+		call.CallKey = "key"
+		name := sessionOf("s", "librarian-"+hash("key")[:8])
+		_, err := f.store.Lease(t.Context(), name, "dead", time.Second)
+		require.NoError(t, err)
+		_, err = f.lead.Agent().Run(t.Context(), call)
+		require.NoError(t, err)
+		passes()
+		require.Equal(t, name, f.told("s")[0].Session)
 	})
 }

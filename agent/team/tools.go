@@ -44,7 +44,8 @@ type input struct {
 //   - team.stop stops work.
 //
 // They reach only work of their own conversation, which needs a name. Sessions of subagents and of
-// members can't use them. They must be in [agent.Config].Tools.
+// members can't use them. They must be in [agent.Config].Tools. A mode that leaves team.status out
+// keeps back what work asks.
 func (t *Team) Tools() []tools.Tool {
 	if t == nil {
 		return nil
@@ -113,9 +114,11 @@ func (t *Team) start(ctx context.Context, call *tools.Call, in startInput) (stri
 	id, labels := in.Member+"-"+hash(call.IdempotencyKey)[:8], make(map[string]string)
 	maps.Copy(labels, call.Labels.Map())
 	labels[labelWork], labels[labelRun] = untold, call.Run
-	err := t.cfg.Members[in.Member].Hub.Agent().Enqueue(ctx, agent.Input{Session: sessionOf(call.Session, id),
-		Parent: call.Session, Prompt: in.Task, Title: tools.CleanTitle(in.Task), Key: "start", User: call.User,
-		Labels: labels}, agent.QueueOptions{})
+	hub, name := t.cfg.Members[in.Member].Hub, sessionOf(call.Session, id)
+	err := hub.WhenReleased(ctx, name, func() error { // a process that has died may still have the lease
+		return hub.Agent().Enqueue(ctx, agent.Input{Session: name, Parent: call.Session, Prompt: in.Task,
+			Title: tools.CleanTitle(in.Task), Key: "start", User: call.User, Labels: labels}, agent.QueueOptions{})
+	})
 	if err != nil && !errors.Is(err, agent.ErrDuplicate) {
 		return "", err
 	}
