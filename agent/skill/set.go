@@ -139,7 +139,7 @@ func (s *Skill) load(ctx context.Context) string {
 	var files, loaded, unknown []string
 	if s.Files != nil {
 		_ = fs.WalkDir(s.Files, ".", func(name string, e fs.DirEntry, err error) error {
-			if err == nil && e.Type().IsRegular() && name != "SKILL.md" {
+			if err == nil && e.Type().IsRegular() && name != "SKILL.md" && !strings.Contains("/"+name, "/.") {
 				files = append(files, name)
 			}
 			if len(files) == mostFiles {

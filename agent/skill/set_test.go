@@ -92,7 +92,8 @@ func TestFiftySkillsCostAtMostSixtyTokensEach(t *testing.T) {
 func TestATextIsReadOnCallAndAsItWas(t *testing.T) {
 	files := fstest.MapFS{"go/SKILL.md": {Data: []byte("---\nname: go\ndescription: Go.\n---\nUse tabs.")},
 		"go/references/style.md": {Data: []byte("Short names.")}, "go/big.txt": {Data: make([]byte, 256<<10+1)},
-		"go/fits.txt": {Data: make([]byte, 256<<10)}, "go/image.png": {Data: []byte("\xff\xd8")}}
+		"go/fits.txt": {Data: make([]byte,
+			256<<10)}, "go/image.png": {Data: []byte("\xff\xd8")}, "go/.git/config": {}}
 	list, err := skill.Dir(files)
 	require.NoError(t, err)
 	s := set(t, list...)
@@ -195,6 +196,20 @@ func TestToolsOfASkillComeWithItAndStayAfterARestart(t *testing.T) {
 	all, err := a.Session("s-1").Messages(t.Context())
 	require.NoError(t, err)
 	require.Contains(t, all[4].Parts[0].Result.Text(), "Write.\n", "as it was read")
+}
+
+func TestAPersonReadsASkillForTheModel(t *testing.T) {
+	s := set(t, &skill.Skill{Name: "write", Description: "Writes.", Text: "Write.", Tools: []string{"edit"}})
+	model := providertest.Script(providertest.Say("done"))
+	a, err := agent.New(agent.Config{Provider: model, Journal: journal.NewMemory(),
+		Tools: append(s.Lazy(effect("edit")), s.Tool())})
+	require.NoError(t, err)
+	_, err = a.Session("s-1").Call(t.Context(), "skill", object{"name": "write"})
+	require.NoError(t, err)
+	_, err = a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "write"})
+	require.NoError(t, err)
+	model.AssertTools(t, 0, "skill", "edit")
+	model.AssertSaw(t, 0, providertest.ToolResult("skill"))
 }
 
 func TestSkillsSaveMostOfTheTokensOfSchemas(t *testing.T) {
