@@ -23,6 +23,15 @@ type Config struct {
 	// are synced to disk.
 	Sync bool
 
+	// History is a directory outside of the workspace, in which the tools write, edit and delete
+	// keep the content that a file had, so that the call can be undone (Session.Undo of package
+	// agent), also when it is unknown how it ended. It is made if it doesn't exist, and keeps the
+	// newest 10,000 calls. A file that was changed since the call stays as it is, which is an
+	// error; directories that were made with a file stay, too, and a file that was deleted gets the
+	// permissions of a new one. A file that is too large to be read can't be changed. Empty: these
+	// calls can't be undone.
+	History string
+
 	// FileMode and DirMode are the permissions of new files and directories, less the process's
 	// umask; 0: 0644 and 0755.
 	FileMode fs.FileMode

@@ -53,6 +53,10 @@
 // Merging never overwrites a person's changes: if a file has changed in the meantime, the merge
 // combines both changes line by line if they don't overlap; otherwise it reports a [Conflict].
 //
+// With [Config].History, what the tools have written, edited and deleted is undone with the run
+// (Session.Undo of package agent), except where somebody has changed the file since. A move is
+// always undone.
+//
 // Reads, walks, searches and writes have limits, see [Config]. All errors are of type [*Error] with
 // a class, except those of a context. They use the names that the model used, and never reveal the
 // path of the workspace.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io/fs"
 	"os"
+	"path/filepath"
 	"time"
 
 	"golang.org/x/sync/semaphore"
@@ -136,6 +137,11 @@ func OpenWith(dir string, cfg Config) (*Workspace, error) {
 			class: fault.Of(err), err: err}
 	}
 	w := &Workspace{root: root, cfg: cfg, writeLock: semaphore.NewWeighted(1)}
+	if cfg.History != "" && (!filepath.IsAbs(cfg.History) || w.contains(cfg.History)) {
+		_ = root.Close()
+		return nil, &Error{Name: cfg.History, class: fault.Invalid,
+			Problem: "Config.History must be an absolute path of a directory outside of the workspace"}
+	}
 	if _, err := tools.NewRegistry(w.Tools()...); err != nil {
 		_ = root.Close()
 		return nil, &Error{Name: cfg.Name, Problem: "Config.Name isn't a valid name for tools: " + err.Error(),

@@ -34,7 +34,7 @@ func writeTool(t Tree) tools.Tool {
 		"Creates a text file, or replaces one in the version that you read. It fails if somebody has changed the "+
 			"file since.", tools.Medium)
 	s.Idempotent = true // a repeated call changes nothing: the file doesn't have the version any more
-	return tools.Func[writeInput, tools.Result]{
+	return undoable(t, tools.Func[writeInput, tools.Result]{
 		Spec:    s,
 		Preview: func(ctx context.Context, in writeInput) (string, error) { return previewWrite(ctx, t, in) },
 		Run: func(ctx context.Context, in writeInput) (tools.Result, error) {
@@ -53,7 +53,9 @@ func writeTool(t Tree) tools.Tool {
 			return change(WriteResult{Info: info}, what+", "+count(lineCount([]byte(in.Content)), "line")), nil
 		},
 		Verify: func(ctx context.Context, in writeInput, out tools.Result) error { return verify(ctx, t, out) },
-	}
+	}, func(in writeInput) string { return in.Path }, func(in writeInput, _ []byte) ([]byte, error) {
+		return []byte(in.Content), nil
+	})
 }
 
 // change makes the result of a tool that changed a file.
@@ -103,7 +105,7 @@ func editTool(t Tree) tools.Tool {
 	s := changing(t, "edit",
 		"Replaces a text in a file. The old text must be copied exactly and occur in the file once.", tools.Medium)
 	s.Schema = []byte(`{"properties":{"old":{"minLength":1}}}`)
-	return tools.Func[editInput, tools.Result]{
+	return undoable(t, tools.Func[editInput, tools.Result]{
 		Spec:    s,
 		Preview: func(ctx context.Context, in editInput) (string, error) { return previewEdit(ctx, t, in) },
 		Run: func(ctx context.Context, in editInput) (tools.Result, error) {
@@ -122,7 +124,10 @@ func editTool(t Tree) tools.Tool {
 			return change(WriteResult{Info: info, Lines: lines}, what), nil
 		},
 		Verify: func(ctx context.Context, in editInput, out tools.Result) error { return verify(ctx, t, out) },
-	}
+	}, func(in editInput) string { return in.Path }, func(in editInput, before []byte) ([]byte, error) {
+		data, _, err := replace(in.Path, before, in.Old, in.New, in.All)
+		return data, err
+	})
 }
 
 // edited returns a file with its content after an edit, and the lines of the replaced texts.
@@ -179,8 +184,12 @@ type deleteInput struct {
 }
 
 func deleteTool(t Tree) tools.Tool {
-	s := changing(t, "delete", "Deletes one file. This can't be undone.", tools.High)
-	return tools.Func[deleteInput, tools.Result]{
+	what := "Deletes one file. This can't be undone."
+	if t.config().History != "" {
+		what = "Deletes one file."
+	}
+	s := changing(t, "delete", what, tools.High)
+	return undoable(t, tools.Func[deleteInput, tools.Result]{
 		Spec:    s,
 		Preview: func(ctx context.Context, in deleteInput) (string, error) { return previewDelete(ctx, t, in) },
 		Run: func(ctx context.Context, in deleteInput) (tools.Result, error) {
@@ -192,5 +201,5 @@ func deleteTool(t Tree) tools.Tool {
 		Verify: func(ctx context.Context, in deleteInput, _ tools.Result) error {
 			return gone(ctx, t, in.Path)
 		},
-	}
+	}, func(in deleteInput) string { return in.Path }, func(deleteInput, []byte) ([]byte, error) { return nil, nil })
 }
