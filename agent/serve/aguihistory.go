@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/agui"
@@ -40,7 +41,7 @@ func historyOf(facts []agent.Fact, client []agui.Message) *aguiHistory {
 			ids[shortKey(client[i].ID)] = client[i].ID
 		}
 	}
-	before, rest := current(facts)
+	before, rest := display.Current(facts)
 	h.add(prunedPrefix, before)
 	for _, f := range rest {
 		if f, ok := f.(*agent.RunStarted); ok && f.ContextReset == nil {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/agui"
@@ -31,7 +32,7 @@ type aguiMap struct {
 	reply   string            // the id of the reply in progress
 	parent  string            // of the next call: the text before it; empty: there is none
 	parents map[string]string // the messages that have the calls of the reply
-	shown   shown             // of the reply in progress
+	shown   display.Reply     // of the reply in progress
 	thought []string          // ids of the reasoning of the reply in progress, as far as it was shown
 	thinks  string            // the last of them, until it ends
 	open    bool              // a reply is in progress
@@ -65,13 +66,13 @@ func (a *aguiMap) event(ev agent.Event) error {
 		a.open = true
 		return a.custom("reset", map[string]any{"step": meta.Step})
 	case *agent.Lagged:
-		a.shown.repeated = true
+		a.shown.Repeated = true
 	case *agent.TextDelta:
-		return a.text(ev.Index, a.shown.piece(ev.Index, ev.Text))
+		return a.text(ev.Index, a.shown.Piece(ev.Index, ev.Text))
 	case *agent.ReasoningDelta:
-		return a.reasoning(ev.Index, a.shown.piece(ev.Index, ev.Text))
+		return a.reasoning(ev.Index, a.shown.Piece(ev.Index, ev.Text))
 	case *agent.CallBegun:
-		if a.shown.first(ev.Index) {
+		if a.shown.First(ev.Index) {
 			if err := a.thoughtThrough(""); err != nil {
 				return err
 			}
@@ -79,7 +80,7 @@ func (a *aguiMap) event(ev agent.Event) error {
 				ParentMessageID: a.parentOf(ev.Call)})
 		}
 	case *agent.CallDelta:
-		return a.put(agui.ToolCallChunk{ToolCallID: ev.Call, Delta: a.shown.piece(ev.Index, ev.Text)})
+		return a.put(agui.ToolCallChunk{ToolCallID: ev.Call, Delta: a.shown.Piece(ev.Index, ev.Text)})
 	case *agent.Replied:
 		return a.replied(&ev.Message, meta.Step)
 	case *machine.StepFailed:
@@ -102,7 +103,7 @@ func (a *aguiMap) event(ev agent.Event) error {
 	case *machine.ModeChanged:
 		return a.put(agui.StateSnapshot{Snapshot: stateOf(meta.Session(), ev.To)})
 	case *agent.RunEnded:
-		if ev.Code != machine.CodeContextReset && !isInterruption(ev.Code) {
+		if ev.Code != machine.CodeContextReset && !display.Interrupted(ev.Code) {
 			a.ending = ev
 		}
 	}
@@ -111,7 +112,7 @@ func (a *aguiMap) event(ev agent.Event) error {
 
 // begin notes that a reply begins, of which nothing was shown.
 func (a *aguiMap) begin(reply string) {
-	a.reply, a.parent, a.parents, a.shown = reply, "", nil, shown{}
+	a.reply, a.parent, a.parents, a.shown = reply, "", nil, display.Reply{}
 	a.thought, a.thinks, a.open = nil, "", false
 }
 
@@ -208,17 +209,17 @@ func (a *aguiMap) replied(m *provider.Message, step int) error {
 func (a *aguiMap) whole(m *provider.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if !isComplete(p) {
+		if !display.Complete(p) {
 			continue
 		}
 		var err error
 		switch p.Kind {
 		case provider.PartText, provider.PartRefusal:
 			if p.Text != "" {
-				err = a.text(i, a.shown.rest(i, p.Text))
+				err = a.text(i, a.shown.Rest(i, p.Text))
 			}
 		case provider.PartReasoning:
-			err = a.reasoning(i, a.shown.rest(i, p.Text))
+			err = a.reasoning(i, a.shown.Rest(i, p.Text))
 		case provider.PartToolCall:
 			err = a.call(i, p.Call)
 		}
@@ -232,7 +233,7 @@ func (a *aguiMap) whole(m *provider.Message) error {
 // call puts what of a call wasn't shown, and the end of its input.
 func (a *aguiMap) call(index int, call *provider.ToolCall) error {
 	input := cmp.Or(call.Invalid, string(orEmpty(call.Input)))
-	if rest := a.shown.rest(index, input); a.shown.first(index) || rest != "" {
+	if rest := a.shown.Rest(index, input); a.shown.First(index) || rest != "" {
 		if err := a.put(agui.ToolCallChunk{ToolCallID: call.ID, ToolCallName: call.Name,
 			ParentMessageID: a.parentOf(call.ID), Delta: rest}); err != nil {
 			return err

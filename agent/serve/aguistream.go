@@ -6,6 +6,7 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/stream/agui"
 	"github.com/pawlkit/pawl/stream/sse"
@@ -96,7 +97,7 @@ func (st *aguiStream) begin(out *response) error {
 		return err
 	}
 	st.to = h.end
-	st.to.put, st.to.results, st.to.shown = st.events.Write, resultsIn(st.in.Messages), shown{}
+	st.to.put, st.to.results, st.to.shown = st.events.Write, resultsIn(st.in.Messages), display.Reply{}
 	info, err := st.grant.session.Info(out.ctx)
 	if err != nil {
 		return err

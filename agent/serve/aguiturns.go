@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/agui"
@@ -47,7 +48,7 @@ func (u *aguiUser) is(id string) bool {
 // aguiTurns returns the turns of a session, without those that were replaced. pruned says that of
 // the first ones only messages are left.
 func aguiTurns(facts []agent.Fact) (turns []aguiTurn, pruned bool) {
-	before, rest := current(facts)
+	before, rest := display.Current(facts)
 	for _, f := range rest {
 		if start, ok := f.(*agent.RunStarted); ok {
 			if start.ContextReset == nil || len(turns) == 0 {

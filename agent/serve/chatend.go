@@ -4,6 +4,7 @@ import (
 	"encoding/json"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
@@ -28,7 +29,7 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 	}
 	reason := "other"
 	switch {
-	case isInterruption(f.Code): // it goes on by itself
+	case display.Interrupted(f.Code): // it goes on by itself
 		return nil
 	case f.Status == agent.Paused:
 		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "tool-calls"}}
@@ -56,12 +57,6 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 		return err
 	}
 	return c.put(uimessage.Data{Name: "ended", ID: "ended", Data: raw})
-}
-
-// isInterruption reports whether a run with this code goes on by itself, in another process or
-// after a restart.
-func isInterruption(code string) bool {
-	return code == machine.CodeDrained || code == machine.CodeLeg || code == machine.CodeQueued
 }
 
 // endText says in a user's words how a run has ended that didn't complete. What exactly failed is

@@ -4,6 +4,7 @@ import (
 	"fmt"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/uimessage"
@@ -13,7 +14,7 @@ import (
 // input and one message of the agent, and the same for each message that was sent to it while it
 // was in progress. Runs that were replaced aren't among them.
 func chatHistory(facts []agent.Fact) []*uimessage.Message {
-	before, rest := current(facts)
+	before, rest := display.Current(facts)
 	out := fromMessages("h", before)
 	var c *chatMap
 	answer := func(input *uimessage.Message, t turn) {

@@ -8,6 +8,7 @@ import (
 	"strconv"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/uimessage"
@@ -21,7 +22,7 @@ type chatMap struct {
 	from   uint64                                  // the number of the fact with which the turn begins
 	left   bool                                    // another turn has begun
 	step   int                                     // how many steps have begun
-	shown  shown                                   // of the reply in progress
+	shown  display.Reply                           // of the reply in progress
 	nested map[string]string                       // the calls of subagents, by their pauses
 	open   []string                                // those of these pauses that wait
 	asked  map[string]uimessage.ToolInputAvailable // the calls that need approval, by their pauses
@@ -72,10 +73,10 @@ func (c *chatMap) event(ev agent.Event) error {
 		c.ending = nil
 		return c.beginStep()
 	case *agent.Reset:
-		c.shown, c.reasoning = shown{}, nil
+		c.shown, c.reasoning = display.Reply{}, nil
 		return c.put(uimessage.ResetStep{})
 	case *agent.Lagged:
-		c.shown.repeated = true
+		c.shown.Repeated = true
 		return nil
 	case *agent.TextDelta, *agent.ReasoningDelta, *agent.CallBegun, *agent.CallDelta, *agent.PartAdded:
 		return c.note(ev)
@@ -142,7 +143,7 @@ func (c *chatMap) steered(f *machine.Steered) error {
 
 func (c *chatMap) beginStep() error {
 	c.step++
-	c.shown, c.reasoning = shown{}, nil
+	c.shown, c.reasoning = display.Reply{}, nil
 	return c.put(uimessage.StartStep{})
 }
 
@@ -158,12 +159,12 @@ func (c *chatMap) note(ev agent.Event) error {
 		if err := c.thoughtUntil(ev.Index); err != nil {
 			return err
 		}
-		return c.put(uimessage.TextDelta{ID: c.part(ev.Index), Delta: c.shown.piece(ev.Index, ev.Text)})
+		return c.put(uimessage.TextDelta{ID: c.part(ev.Index), Delta: c.shown.Piece(ev.Index, ev.Text)})
 	case *agent.ReasoningDelta:
 		if err := c.thoughtUntil(ev.Index); err != nil {
 			return err
 		}
-		piece := c.shown.piece(ev.Index, ev.Text)
+		piece := c.shown.Piece(ev.Index, ev.Text)
 		if c.reasoning[ev.Index] && piece == "" { // a reader that was too slow gets it once more
 			return nil
 		}
@@ -173,7 +174,7 @@ func (c *chatMap) note(ev agent.Event) error {
 		c.reasoning[ev.Index] = false
 		return c.put(uimessage.ReasoningDelta{ID: c.part(ev.Index), Delta: piece})
 	case *agent.CallBegun:
-		if !c.shown.first(ev.Index) {
+		if !c.shown.First(ev.Index) {
 			return nil
 		}
 		if err := c.thoughtUntil(ev.Index); err != nil {
@@ -181,9 +182,9 @@ func (c *chatMap) note(ev agent.Event) error {
 		}
 		return c.put(uimessage.ToolInputStart{ToolCallID: ev.Call, ToolName: ev.Name})
 	case *agent.CallDelta:
-		return c.put(uimessage.ToolInputDelta{ToolCallID: ev.Call, InputTextDelta: c.shown.piece(ev.Index, ev.Text)})
+		return c.put(uimessage.ToolInputDelta{ToolCallID: ev.Call, InputTextDelta: c.shown.Piece(ev.Index, ev.Text)})
 	case *agent.PartAdded:
-		if !isComplete(ev.Part) || !c.shown.first(ev.Index) {
+		if !display.Complete(ev.Part) || !c.shown.First(ev.Index) {
 			return nil
 		}
 		return c.whole(ev.Part, ev.Index)
@@ -194,7 +195,7 @@ func (c *chatMap) note(ev agent.Event) error {
 // thoughtUntil ends the parts of reasoning before the part of an index. A reader that was too slow
 // may still lack some of them.
 func (c *chatMap) thoughtUntil(index int) error {
-	if c.shown.repeated {
+	if c.shown.Repeated {
 		return nil
 	}
 	for i, ended := range c.reasoning {
@@ -213,20 +214,20 @@ func (c *chatMap) thoughtUntil(index int) error {
 func (c *chatMap) reply(m *provider.Message) error {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if !isComplete(p) {
+		if !display.Complete(p) {
 			continue
 		}
 		var err error
 		switch id := c.part(i); p.Kind {
 		case provider.PartText, provider.PartRefusal:
-			if rest := c.shown.rest(i, p.Text); rest != "" {
+			if rest := c.shown.Rest(i, p.Text); rest != "" {
 				err = c.put(uimessage.TextDelta{ID: id, Delta: rest})
 			}
 			if err == nil && p.Text != "" {
 				err = c.put(uimessage.TextEnd{ID: id})
 			}
 		case provider.PartReasoning:
-			rest := c.shown.rest(i, p.Text)
+			rest := c.shown.Rest(i, p.Text)
 			if rest != "" {
 				err = c.put(uimessage.ReasoningDelta{ID: id, Delta: rest})
 			}
@@ -236,7 +237,7 @@ func (c *chatMap) reply(m *provider.Message) error {
 		case provider.PartToolCall:
 			err = c.call(p.Call)
 		default:
-			if c.shown.first(i) {
+			if c.shown.First(i) {
 				err = c.whole(p, i)
 			}
 		}
@@ -244,7 +245,7 @@ func (c *chatMap) reply(m *provider.Message) error {
 			return err
 		}
 	}
-	c.shown, c.reasoning = shown{}, nil
+	c.shown, c.reasoning = display.Reply{}, nil
 	return nil
 }
 

@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -35,7 +36,7 @@ func (g *grant) turns(r *http.Request) ([]turn, *problem) {
 }
 
 func turnsOf(facts []agent.Fact) (turns []turn) {
-	before, rest := current(facts)
+	before, rest := display.Current(facts)
 	add := func(prefix string, messages []provider.Message) {
 		for _, m := range fromMessages(prefix, messages) {
 			if m.Role == "assistant" {

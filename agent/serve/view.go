@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/serve/page"
 	"github.com/pawlkit/pawl/stream/sse"
@@ -147,7 +148,7 @@ func (s *server) older(w http.ResponseWriter, r *http.Request, _ string) *proble
 // past returns what a page shows of these facts. Undos of runs that were replaced aren't shown:
 // what they are about isn't either.
 func past(facts []agent.Fact) page.Past {
-	before, shown := current(facts)
+	before, shown := display.Current(facts)
 	for _, f := range facts {
 		if f, ok := f.(*agent.RunStarted); ok && f.Replaces != nil {
 			shown = slices.DeleteFunc(shown, func(old agent.Fact) bool {

@@ -18,6 +18,7 @@ import (
 // Modules of others.
 const (
 	backoff      = "github.com/cenkalti/backoff/v4"
+	acpSDK       = "github.com/coder/acp-go-sdk"
 	leaks        = "go.uber.org/goleak"
 	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
 	otel         = "go.opentelemetry.io/otel"
@@ -85,6 +86,7 @@ var rows = map[string]row{
 	"agent/internal/due":         {own: []string{"agent/journal", "agent/machine"}},
 	"agent/internal/work": {own: []string{"agent/journal", "agent/machine", "tools", "circuit/fault"},
 		tests: []string{"agent", "provider", "provider/providertest"}},
+	"agent/internal/display": {own: []string{"agent", "agent/machine", "provider"}},
 	"agent/internal/request": {own: []string{"agent", "agent/machine"}},
 	"agent/internal/output": {own: []string{"agent/machine", "circuit/fault", "internal/schema", "provider",
 		"provider/guard"}},
@@ -115,15 +117,19 @@ var rows = map[string]row{
 	"agent/plan": {own: []string{"agent", "agent/internal/due", "agent/internal/session", "agent/internal/work",
 		"agent/journal", "agent/machine", "circuit/fault", "internal/schema", "provider", "tools"},
 		tests: []string{"agent/journal/sqlite", "internal/roletest", "provider/providertest"}},
-	"agent/serve": {own: []string{"agent", "agent/approvals", "agent/internal/request", "agent/journal",
-		"agent/live", "agent/machine", "agent/plan", "agent/serve/page", "circuit/fault", "provider", "ratelimit",
-		"stream/agui", "stream/sse", "stream/uimessage", "tools"}, tests: []string{"provider/providertest"}},
+	"agent/serve": {own: []string{"agent", "agent/approvals", "agent/internal/display", "agent/internal/request",
+		"agent/journal", "agent/live", "agent/machine", "agent/plan", "agent/serve/page", "circuit/fault", "provider",
+		"ratelimit", "stream/agui", "stream/sse", "stream/uimessage", "tools"},
+		tests: []string{"provider/providertest"}},
 	"agent/serve/page": {own: []string{"agent", "agent/machine", "agent/plan", "provider", "tools"},
 		third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"},
 		tests: []string{"circuit/fault", "tools"}},
 	"agent/terminal": {own: []string{"agent", "agent/journal", "agent/live", "agent/machine", "agent/plan",
 		"circuit/fault", "internal/visible", "provider", "tools"}, third: []string{"golang.org/x/term"},
 		tests: []string{"agent/journal/sqlite", "provider/fromenv"}},
+	"agent/acp": {own: []string{"agent", "agent/internal/display", "agent/live", "agent/machine", "agent/plan",
+		"circuit/fault", "provider", "tools"}, third: []string{acpSDK},
+		tests: []string{"agent/journal/sqlite", "memory/recall", "tools/file"}},
 	"agent/prompt": {own: []string{"memory"}},
 	"agent/telemetry": {own: []string{"agent", "agent/journal", "agent/machine", "circuit", "circuit/fault",
 		"provider", "ratelimit", "ratelimit/budget", "tools"}, third: []string{otel},

@@ -1,4 +1,4 @@
-package serve
+package display
 
 import (
 	"github.com/pawlkit/pawl/agent"
@@ -6,10 +6,10 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// current returns what a session shows: the facts without those of runs that were replaced, see
+// Current returns what a session shows: the facts without those of runs that were replaced, see
 // agent.Input.Replaces, and without snapshots. What was undone stays. before is the conversation of
 // which no facts are left, because the session was pruned or copied.
-func current(facts []agent.Fact) (before []provider.Message, rest []agent.Fact) {
+func Current(facts []agent.Fact) (before []provider.Message, rest []agent.Fact) {
 	rest = make([]agent.Fact, 0, len(facts))
 	begins := make(map[uint64]int) // where runs begin in rest, by the numbers of the facts that start them
 	for i, f := range facts {
@@ -43,4 +43,10 @@ func undone(facts []agent.Fact) (out []agent.Fact) {
 		}
 	}
 	return out
+}
+
+// Interrupted reports whether a run that has ended or paused with this code goes on by itself, in
+// another process or after a restart.
+func Interrupted(code string) bool {
+	return code == machine.CodeDrained || code == machine.CodeLeg || code == machine.CodeQueued
 }
