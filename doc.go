@@ -50,7 +50,8 @@
 //   - [github.com/pawlkit/pawl/agent/live] keeps runs apart from the requests that start them, and
 //     [github.com/pawlkit/pawl/agent/serve] offers them over HTTP: a chat page, useChat, AG-UI,
 //     events. The formats are packages below [github.com/pawlkit/pawl/stream].
-//     [github.com/pawlkit/pawl/agent/terminal] is a conversation in a terminal.
+//     [github.com/pawlkit/pawl/agent/terminal] is a conversation in a terminal, and
+//     [github.com/pawlkit/pawl/agent/acp] one in an editor.
 //   - [github.com/pawlkit/pawl/agent/plan] runs graphs of tool calls and tasks that a person
 //     approves. [github.com/pawlkit/pawl/agent/intent], [github.com/pawlkit/pawl/agent/critic] and
 //     [github.com/pawlkit/pawl/agent/screen] say what a request wants, judge answers, and check

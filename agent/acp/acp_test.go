@@ -1,0 +1,280 @@
+package acp_test
+
+import (
+	"context"
+	"errors"
+	"fmt"
+	"io"
+	"iter"
+	"os"
+	"path/filepath"
+	"testing"
+
+	sdk "github.com/coder/acp-go-sdk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/acp"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory/recall"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/file"
+)
+
+type forever struct{}
+
+func (forever) Stream(ctx context.Context, _ *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return func(yield func(provider.Chunk, error) bool) {
+		if !yield(provider.Chunk{Kind: provider.KindStart}, nil) {
+			return
+		}
+		for ctx.Err() == nil {
+			if !yield(provider.Text("and on "), nil) {
+				return
+			}
+		}
+		yield(provider.Chunk{}, context.Cause(ctx))
+	}
+}
+
+func TestAPromptIsAnsweredWhileTheModelWrites(t *testing.T) {
+	model := providertest.Script(
+		providertest.Reply(providertest.Think("It is a greeting."), providertest.Say("Hello, Ann.")))
+	e, hub := serve(t, agent.Config{Provider: model})
+	id := e.begin("/srv/app")
+	e.say(id, "Hello!", sdk.StopReasonEndTurn)
+	require.Equal(t, "thought: It is a greeting.\nagent: Hello, Ann.", e.screen())
+	info, err := hub.Agent().Session(string(id)).Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, map[string]string{"cwd": "/srv/app"}, info.Labels)
+	require.Equal(t, "Hello!", info.Title)
+
+	for cwd, want := range map[string]int{"/srv/app": 1, "/srv/app/": 1, "/other": 0} {
+		list, err := e.conn.ListSessions(t.Context(), sdk.ListSessionsRequest{Cwd: &cwd})
+		require.NoError(t, err)
+		require.Len(t, list.Sessions, want, cwd)
+	}
+	list, err := e.conn.ListSessions(t.Context(), sdk.ListSessionsRequest{})
+	require.NoError(t, err)
+	require.Equal(t, id, list.Sessions[0].SessionId)
+	require.Equal(t, "/srv/app", list.Sessions[0].Cwd)
+	require.Equal(t, "Hello!", *list.Sessions[0].Title)
+}
+
+func TestResourcesAndImagesReachTheModel(t *testing.T) {
+	model := providertest.Script(providertest.Say("Seen."))
+	cfg := with(newHub(t, agent.Config{Provider: model}))
+	cfg.Images = true
+	e := connect(t, cfg)
+	r, err := e.conn.Prompt(t.Context(), sdk.PromptRequest{SessionId: e.begin("/srv/app"), Prompt: []sdk.ContentBlock{
+		sdk.TextBlock("Look at"),
+		sdk.ResourceLinkBlock("a.go", "file:///srv/app/a.go"), sdk.ImageBlock("aGk=", "image/png"),
+		sdk.ResourceBlock(sdk.EmbeddedResourceResource{TextResourceContents: &sdk.TextResourceContents{
+			Uri: "file:///srv/app/b.go", Text: "package b"}}),
+	}})
+	require.NoError(t, err)
+	require.Equal(t, sdk.StopReasonEndTurn, r.StopReason)
+	sent := model.Requests()[0].Messages[0]
+	require.Equal(t, "Look at\n[a.go](file:///srv/app/a.go)\n"+
+		"<resource uri=\"file:///srv/app/b.go\">\npackage b\n</resource>", sent.Text())
+	require.Equal(t, provider.Media{Type: "image/png", Data: []byte("hi")}, *sent.Parts[1].Media)
+}
+
+func TestAnEditIsShownAsADiffBeforeAndAfter(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n\nvar x = 1\n"), 0o600))
+	ws, err := file.Open(dir)
+	require.NoError(t, err)
+	defer ws.Close()
+	ask := func(_ context.Context, d *tools.Definition, _ *tools.Call) tools.Verdict {
+		if d.Spec().ReadOnly {
+			return tools.Verdict{}
+		}
+		return tools.Verdict{Effect: tools.Ask}
+	}
+	e, _ := serve(t, agent.Config{Tools: ws.Tools(), Policies: []tools.Policy{ask}, Provider: providertest.Script(
+		providertest.Call("file.read", map[string]any{"path": "a.go", "offset": 3}),
+		providertest.Call("file.edit", map[string]any{"path": "a.go", "old": "x = 1", "new": "x = 2"}),
+		providertest.Call("file.write", map[string]any{"path": "b.go", "content": "package b\n"}),
+		providertest.Say("Done."))})
+	e.choose = func(sdk.RequestPermissionRequest) string { return "Allow once" }
+	e.say(e.begin(dir), "Change x.", sdk.StopReasonEndTurn)
+	require.Contains(t, e.screen(), "call edit Edit “a.go” pending a.go {x = 1} {x = 2}\n"+
+		"result completed a.go {package a//var x = 1/} {package a//var x = 2/}\n"+
+		"call edit Write “b.go” pending b.go {nothing} {package b/}\n"+
+		"result completed b.go {nothing} {package b/}\nagent: Done.")
+	require.Contains(t, e.screen(), "call read Read “a.go” pending \nresult completed")
+	r := <-e.asked
+	require.Contains(t, contents(r.ToolCall.Content), "a.go {package a//var x = 1/} {package a//var x = 2/}")
+	for _, u := range e.all {
+		if u.ToolCall != nil {
+			require.True(t, filepath.IsAbs(u.ToolCall.Locations[0].Path))
+		}
+	}
+	require.Equal(t, 3, *e.all[0].ToolCall.Locations[0].Line)
+}
+
+func TestATodoListAndAPlanAreShown(t *testing.T) {
+	mem, err := recall.New(recall.Config{Store: &recall.MapStore{}, Scope: recall.OfCall("acme")})
+	require.NoError(t, err)
+	report := tools.New(tools.Spec{Name: "report"}, func(ctx context.Context, _ struct{}) (string, error) {
+		return "ok", agent.Emit(ctx, "plan", map[string]any{"title": "T", "steps": []map[string]string{
+			{"id": "a", "work": "build", "status": "done"},
+			{"id": "b", "work": "test", "status": "failed", "text": "red"},
+			{"id": "c", "work": "ship", "status": "pending"}}})
+	})
+	e, _ := serve(t, agent.Config{Tools: append(mem.Todo(), report), Provider: providertest.Script(
+		providertest.Call("todo.add", map[string]any{"texts": []string{"read", "write"}}),
+		providertest.Call("todo.set", map[string]any{"id": 1, "status": "doing"}),
+		providertest.Call("todo.set", map[string]any{"id": 2, "status": "dropped"}),
+		providertest.Call("report", struct{}{}),
+		providertest.Say("Done."))})
+	e.say(e.begin("/srv/app"), "Go.", sdk.StopReasonEndTurn)
+	require.Contains(t, e.screen(), "\nplan pending read, pending write\n")
+	require.Contains(t, e.screen(), "\nplan in_progress read, pending write\n")
+	require.Contains(t, e.screen(), "\nplan in_progress read\n")
+	require.Contains(t, e.screen(), "\nplan completed build, completed failed: test red, pending ship\n")
+}
+
+func TestModesAreSwitchedByTheEditorAndByTheAgent(t *testing.T) {
+	write := tools.New(tools.Spec{Name: "write", Modes: []string{"work"}},
+		func(ctx context.Context, _ struct{}) (string, error) {
+			return "ok", agent.SwitchMode(ctx, "look", "done")
+		})
+	model := providertest.Script(providertest.Call("write", struct{}{}), providertest.Say("Written."),
+		providertest.Say("Seen."))
+	e, _ := serve(t, agent.Config{Provider: model, Tools: []tools.Tool{write},
+		Modes: []agent.Mode{{Name: "look"}, {Name: "work"}}})
+	s, err := e.conn.NewSession(t.Context(), sdk.NewSessionRequest{Cwd: "/srv/app", McpServers: []sdk.McpServer{}})
+	require.NoError(t, err)
+	require.Equal(t, sdk.SessionModeId("look"), s.Modes.CurrentModeId)
+	require.Len(t, s.Modes.AvailableModes, 2)
+	_, err = e.conn.SetSessionMode(t.Context(), sdk.SetSessionModeRequest{SessionId: s.SessionId, ModeId: "work"})
+	require.NoError(t, err)
+	e.say(s.SessionId, "Write.", sdk.StopReasonEndTurn)
+	require.Contains(t, e.screen(), "mode look")
+	e.say(s.SessionId, "Look.", sdk.StopReasonEndTurn)
+	model.AssertTools(t, 0, "write")
+	model.AssertTools(t, 2)
+	_, err = e.conn.SetSessionMode(t.Context(), sdk.SetSessionModeRequest{SessionId: s.SessionId, ModeId: "fly"})
+	require.Equal(t, `there is no mode "fly"; give one of ["look" "work"]`, messageOf(t, err, -32602))
+}
+
+// messageOf returns the message of an error with a code.
+func messageOf(t testing.TB, err error, code int) string {
+	t.Helper()
+	e, ok := errors.AsType[*sdk.RequestError](err)
+	require.True(t, ok, "%v", err)
+	require.Equal(t, code, e.Code, e.Message)
+	return e.Message
+}
+
+func TestStopReasonsSayHowARunHasEnded(t *testing.T) {
+	noop := tools.New(tools.Spec{Name: "noop"}, func(context.Context, struct{}) (string, error) { return "", nil })
+	cut := providertest.Stop(provider.StopLength, providertest.Say("Do"))
+	for name, c := range map[string]struct {
+		model  providertest.Step
+		limits agent.Limits
+		want   sdk.StopReason
+	}{
+		"done":     {providertest.Say("Done."), agent.Limits{}, sdk.StopReasonEndTurn},
+		"length":   {cut, agent.Limits{}, sdk.StopReasonMaxTokens},
+		"filtered": {providertest.Refuse("No."), agent.Limits{}, sdk.StopReasonRefusal},
+		"limit":    {providertest.Call("noop", struct{}{}), agent.Limits{Tokens: 1}, sdk.StopReasonMaxTurnRequests},
+		"failed":   {providertest.Fail(fault.Permanent, providertest.Message("no such model")), agent.Limits{}, ""},
+	} {
+		t.Run(name, func(t *testing.T) {
+			e, _ := serve(t, agent.Config{Tools: []tools.Tool{noop}, Provider: providertest.Script(c.model),
+				Limits: c.limits})
+			got, err := e.prompt(e.begin("/srv/app"), "Go.")
+			require.Equal(t, c.want, got)
+			if name == "failed" {
+				require.Contains(t, messageOf(t, err, -32603), "no such model")
+			} else {
+				require.NoError(t, err)
+			}
+		})
+	}
+}
+
+func TestErrorsSayWhatToDo(t *testing.T) {
+	fails := errors.New("there is no workspace here; open a folder of the project")
+	hub := newHub(t, agent.Config{Provider: providertest.Script()})
+	e := connect(t, acp.Config{Hub: func(_ context.Context, cwd string) (*live.Hub, error) {
+		if cwd == "/nowhere" {
+			return nil, fails
+		}
+		return hub, nil
+	}, Input: agent.Input{Owner: "ann"}})
+	id := e.begin("/srv/app")
+	session := func(cwd string) error {
+		_, err := e.conn.NewSession(t.Context(), sdk.NewSessionRequest{Cwd: cwd, McpServers: []sdk.McpServer{}})
+		return err
+	}
+	prompt := func(id sdk.SessionId, b ...sdk.ContentBlock) error {
+		_, err := e.conn.Prompt(t.Context(), sdk.PromptRequest{SessionId: id, Prompt: b})
+		return err
+	}
+	require.Equal(t, `cwd is "work"; give the absolute path of a folder`, messageOf(t, session("work"), -32602))
+	require.Equal(t, fails.Error(), messageOf(t, session("/nowhere"), -32603))
+	require.Contains(t, messageOf(t, prompt("s-9", sdk.TextBlock("x")), -32002), "use session/load")
+	require.Contains(t, messageOf(t, e.load("s-9", "/srv/app"), -32002), "there is no such session")
+	require.Contains(t, messageOf(t, prompt(id, sdk.TextBlock(" ")), -32602), "the prompt is empty")
+	require.Contains(t, messageOf(t, prompt(id, sdk.ImageBlock("aGk=", "image/png")), -32602), "doesn't read")
+	_, err := e.conn.CloseSession(t.Context(), sdk.CloseSessionRequest{SessionId: id})
+	messageOf(t, err, -32601)
+
+	_, err = hub.Start(t.Context(), agent.Input{Session: "bob's", Prompt: "x", Owner: "bob"})
+	require.NoError(t, err)
+	require.Contains(t, messageOf(t, e.load("bob's", "/srv/app"), -32002), "there is no such session")
+}
+
+func TestBadJSONIsLeftOut(t *testing.T) {
+	e, _ := serve(t, agent.Config{Provider: providertest.Script(providertest.Say("Fine."))})
+	id := e.begin("/srv/app")
+	for _, line := range []string{"{", "nonsense", `{"jsonrpc":"2.0"}`, "", `[1]`,
+		`{"jsonrpc":"2.0","method":"session/cancel","params":7}`,
+		`{"jsonrpc":"2.0","id":99,"result":{}}`} {
+		_, err := io.WriteString(e.lines, line+"\n")
+		require.NoError(t, err)
+	}
+	e.say(id, "Still there?", sdk.StopReasonEndTurn)
+}
+
+func TestTwoSessionsAnswerAtOnce(t *testing.T) {
+	e, _ := serve(t, agent.Config{Provider: providertest.Func(
+		func(_ context.Context, r *provider.Request) (*provider.Response, error) {
+			return providertest.Say("You said " + r.LastUserText()).Response(), nil
+		})})
+	one, two := e.begin("/srv/one"), e.begin("/two")
+	done := make(chan sdk.StopReason, 2)
+	for _, id := range []sdk.SessionId{one, two} {
+		go func() {
+			r, err := e.prompt(id, "I am "+string(id))
+			done <- r + sdk.StopReason(fmt.Sprint(err))
+		}()
+	}
+	for range 2 {
+		require.Equal(t, sdk.StopReason("end_turn<nil>"), <-done)
+	}
+	for _, id := range []sdk.SessionId{one, two} {
+		e.forget()
+		require.NoError(t, e.load(id, "/srv/app"))
+		require.Equal(t, fmt.Sprintf("user: I am %s\nagent: You said I am %s", id, id), e.screen())
+	}
+}
+
+func TestRunEndsWithItsContext(t *testing.T) {
+	require.ErrorContains(t, acp.Run(t.Context(), acp.Config{}), "Config.Hub")
+	in, out := io.Pipe()
+	defer out.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	why := errors.New("enough")
+	cancel(why)
+	cfg := with(newHub(t, agent.Config{Provider: providertest.Script()}))
+	cfg.In, cfg.Out = in, io.Discard
+	require.ErrorIs(t, acp.Run(ctx, cfg), why)
+}

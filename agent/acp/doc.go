@@ -1,0 +1,49 @@
+// Package acp is an agent in an editor: it speaks the Agent Client Protocol over standard input and
+// output, so that editors such as Zed can drive any agent of a [live.Hub].
+//
+//	hub, err := live.New(live.Config{Agent: a})
+//	if err != nil {
+//		return err
+//	}
+//	defer hub.Close()
+//	return acp.Run(ctx, acp.Config{Hub: func(context.Context, string) (*live.Hub, error) { return hub, nil }})
+//
+// Nothing else may write to standard output, because that would break the protocol: a program logs
+// to standard error or to a file.
+//
+// # What an editor gets
+//
+//   - Prompts with text, resources and, with Config.Images, images. The reply comes while the model
+//     writes it, with its reasoning as thoughts. A prompt while another one is in progress ends that
+//     one first.
+//   - Calls with their titles (tools.Func) and kinds. Those of tools of the category "file", whose
+//     inputs are named like those of tools/file, have the files that they are about, and what they
+//     change as diffs: from the preview of the pause if there was one, else from the input.
+//   - Requests for permission: each is a pause, with the choices to allow it once, always in one of
+//     the scopes that it offers, or to reject it. A question with a choice of answers is such a
+//     request, too. Any other question is a message that ends the prompt, and the next prompt is the
+//     answer. Of a call whose input the model couldn't correct, it says what to do instead.
+//   - The todo list of memory/recall and the plans of agent/plan as plans; the agent's modes.
+//   - session/load and session/resume for sessions that exist, and session/list, with the newest 100
+//     that were begun in an editor. What is open is asked again.
+//
+// The servers of MCP that the editor names aren't used: they are the host's to configure
+// (tools/mcp). Nor are its terminals and its unsaved files.
+//
+// # Guarantees
+//
+//   - The end of the editor ends nothing: a run in progress goes on in its hub, and if the process
+//     ends, too, in the next one with the same journal. A pause stays open.
+//   - Whoever decides first, in the editor, on a page or in a terminal, decides. The request in the
+//     editor is withdrawn ($/cancel_request) if it wasn't the editor.
+//   - session/cancel ends the run, and the prompt then ends as cancelled. What was said and done by
+//     then stays in the session. A prompt that comes while something is asked ends the run that
+//     asks: its calls count as rejected.
+//   - A prompt whose run fails is a JSON-RPC error that says why. The next one goes on from there.
+//   - What happens in a session that the editor has open is shown, whoever has begun it.
+//
+// # Where things are
+//
+// acp.go has Run and the methods, session.go what goes on in a session, ask.go its pauses, and
+// view.go what an editor shows.
+package acp

@@ -1,0 +1,363 @@
+package acp
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"math"
+	"slices"
+	"sync"
+
+	sdk "github.com/coder/acp-go-sdk"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A session is one that the editor has open. One goroutine follows it until the connection ends,
+// and shows what happens in it, whoever has begun that.
+type session struct {
+	// fixed at creation
+	srv  *server
+	hub  *live.Hub
+	own  *agent.Session
+	id   string
+	cwd  string
+	ctx  context.Context
+	end  context.CancelFunc // ends ctx
+	born chan struct{}      // closed when the session has facts, if it is a new one
+	set  chan struct{}      // closed when pending has what was open before
+	over chan struct{}      // closed when nothing follows the session any more
+	gate chan struct{}      // has room for one prompt
+	view view               // of the goroutine that follows the session
+	asks sync.WaitGroup     // what that goroutine has started
+
+	mu      sync.Mutex // guards what follows
+	err     error      // why nothing follows it
+	has     bool       // born is closed
+	mode    string
+	turn    *turn           // nil: no prompt is in progress
+	ended   *agent.RunEnded // the end of the last run; nil while one is in progress
+	pending []*ask          // what it waits for, oldest first
+}
+
+// A turn is a prompt that is in progress.
+type turn struct {
+	key  string // of its input
+	from uint64 // its run ends with a fact after this one
+	stop context.CancelFunc
+	done chan *agent.RunEnded // gets one
+
+	canceled bool
+}
+
+func newSession(s *server, hub *live.Hub, id, cwd string) *session {
+	x := &session{srv: s, hub: hub, own: hub.Agent().Session(id), id: id, cwd: cwd, born: make(chan struct{}),
+		set: make(chan struct{}), over: make(chan struct{}), gate: make(chan struct{}, 1)}
+	x.ctx, x.end = context.WithCancel(s.ctx)
+	x.view = view{put: x.put, tools: hub.Agent().Tools(), cwd: cwd, changes: make(map[string][]sdk.ToolCallContent)}
+	return x
+}
+
+// put sends an update to the editor.
+func (x *session) put(u sdk.SessionUpdate) error {
+	return x.srv.conn.SessionUpdate(x.ctx, sdk.SessionNotification{SessionId: sdk.SessionId(x.id), Update: u})
+}
+
+// say shows a text that isn't the model's.
+func (x *session) say(text string) error {
+	return x.put(sdk.UpdateAgentMessageText("\n\n" + text + "\n\n"))
+}
+
+// replay shows what a session has.
+func (x *session) replay(facts []agent.Fact) (err error) {
+	before, rest := display.Current(facts)
+	for i := range before {
+		err = cmp.Or(err, x.view.message(&before[i]))
+	}
+	for _, f := range rest {
+		err = cmp.Or(err, x.view.event(f))
+	}
+	return err
+}
+
+// skip is replay without showing anything.
+func (x *session) skip(facts []agent.Fact) error {
+	x.view.put = func(sdk.SessionUpdate) error { return nil }
+	defer func() { x.view.put = x.put }()
+	return x.replay(facts)
+}
+
+// follow shows what has happened, asks what is open, and shows what happens from then on. past is
+// nil for a new session.
+func (x *session) follow(past func(*session, []agent.Fact) error, begun chan<- error) {
+	defer close(x.over)
+	defer x.asks.Wait()
+	defer x.end()
+	facts, err := x.own.Facts(x.ctx)
+	var after uint64
+	if err == nil && past != nil && len(facts) > 0 {
+		after = facts[len(facts)-1].Envelope().Seq
+		err = past(x, facts)
+	}
+	if begun <- err; err != nil {
+		return
+	}
+	if past == nil {
+		close(x.set)
+		select {
+		case <-x.born:
+		case <-x.ctx.Done():
+		}
+	} else {
+		if info, _ := x.own.Info(x.ctx); info.Status == agent.Paused {
+			err = x.pauses(&agent.RunEnded{Status: agent.Paused})
+		}
+		close(x.set)
+	}
+	for ev, failed := range x.hub.Watch(x.ctx, x.id, after) {
+		if err = cmp.Or(err, failed); err == nil && ev.Envelope().Session() == x.id {
+			err = x.event(ev)
+		}
+		if err != nil {
+			break
+		}
+	}
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.err = err
+}
+
+// event shows an event of the session.
+func (x *session) event(ev agent.Event) error {
+	x.mu.Lock()
+	switch ev := ev.(type) {
+	case *agent.RunStarted:
+		x.ended = nil
+		x.view.mine = x.turn != nil && ev.Key == x.turn.key
+	case *machine.Steered:
+		x.view.mine = x.turn != nil && ev.Key == x.turn.key
+	case *machine.Continued:
+		x.ended = nil
+	case *machine.Decided:
+		x.ended = nil
+		x.withdraw(func(a *ask) bool { return a.ID == ev.Decision.ID })
+	case *agent.ToolFinished:
+		x.withdraw(func(a *ask) bool { return a.outer() == ev.Result.CallID })
+	case *agent.Suspended:
+		flat := ev.Pause.Flat()
+		x.withdraw(func(a *ask) bool { // of a subagent, and decided elsewhere
+			open := slices.ContainsFunc(flat, func(p agent.Pause) bool { return p.ID == a.ID })
+			return a.outer() == ev.Pause.Call.ID && !open
+		})
+	case *machine.ModeChanged:
+		x.mode = ev.To
+	case *agent.RunEnded:
+		x.withdraw(func(*ask) bool { return ev.Status != agent.Paused })
+	}
+	x.mu.Unlock()
+	if err := x.view.event(ev); err != nil {
+		return err
+	}
+	end, ended := ev.(*agent.RunEnded)
+	if !ended || end.Code == machine.CodeContextReset || display.Interrupted(end.Code) {
+		return nil
+	}
+	return x.pauses(end)
+}
+
+// pauses notes that the run has ended or paused, and asks what it waits for. It isn't asked before,
+// because a decision that comes while the run pauses would be read late.
+func (x *session) pauses(end *agent.RunEnded) error {
+	x.mu.Lock()
+	x.ended = end
+	x.mu.Unlock()
+	if end.Status == agent.Paused {
+		pending, err := x.own.Pending(x.ctx)
+		if err != nil {
+			return err
+		}
+		for i := range pending {
+			x.ask(&pending[i])
+		}
+	}
+	return x.rests()
+}
+
+// rests ends the prompt in progress if its run has ended, or has paused and the editor isn't asked.
+func (x *session) rests() error {
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	asking := slices.ContainsFunc(x.pending, func(a *ask) bool { return a.cancel != nil })
+	t := x.turn
+	if x.ended == nil || asking && (t == nil || !t.canceled) {
+		return nil
+	}
+	if len(x.pending) > 0 && !asking {
+		if err := x.say(x.pending[0].text()); err != nil {
+			return err
+		}
+	}
+	if t != nil && x.ended.Seq > t.from {
+		x.turn = nil
+		t.done <- x.ended
+	}
+	return nil
+}
+
+// prompt gives an input to the session and waits until what it has begun has ended, or waits for
+// something that the editor isn't asked. The end of the connection ends the wait alone; any other
+// end of ctx ends the run, too.
+func (x *session) prompt(ctx context.Context, in agent.Input) (sdk.StopReason, error) {
+	own, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
+	defer context.AfterFunc(ctx, func() {
+		select {
+		case <-x.srv.conn.Done():
+		default:
+			stop()
+		}
+	})()
+	select {
+	case x.gate <- struct{}{}: // the connection cancels the prompt before, if it is in progress
+		defer func() { <-x.gate }()
+	case <-own.Done():
+		return sdk.StopReasonCancelled, nil
+	case <-x.over:
+		return "", errGone
+	}
+	select {
+	case <-x.set:
+	case <-x.over:
+		return "", errGone
+	}
+	t := &turn{key: in.Key, from: math.MaxUint64, stop: stop, done: make(chan *agent.RunEnded, 1)}
+	info, _ := x.own.Info(own) // a new session has none
+	started, err := x.begin(own, t, in)
+	x.mu.Lock()
+	if err == nil && !x.has {
+		x.has = true
+		close(x.born)
+	}
+	t.from = cmp.Or(started.After, info.Facts) // the run was in progress: it ends later
+	x.mu.Unlock()
+	defer func() {
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		x.turn = nil
+	}()
+	err = cmp.Or(err, x.rests())
+	canceled := own.Done()
+	for err == nil {
+		select {
+		case end := <-t.done:
+			switch {
+			case own.Err() == nil:
+				return stopReason(end)
+			case end.Status == agent.Paused:
+				err = x.stop(context.WithoutCancel(ctx))
+			}
+			return sdk.StopReasonCancelled, err
+		case <-canceled:
+			canceled = nil
+			x.mu.Lock()
+			t.canceled = true
+			x.mu.Unlock()
+			err = cmp.Or(x.stop(context.WithoutCancel(ctx)), x.rests())
+		case <-x.over:
+			x.mu.Lock()
+			err = cmp.Or(x.err, errGone)
+			x.mu.Unlock()
+		}
+	}
+	if own.Err() != nil {
+		return sdk.StopReasonCancelled, nil
+	}
+	return "", err
+}
+
+// begin makes t the prompt in progress, and answers a question with it or starts a run.
+func (x *session) begin(ctx context.Context, t *turn, in agent.Input) (live.Started, error) {
+	x.mu.Lock()
+	x.turn, in.Mode = t, cmp.Or(x.mode, in.Mode)
+	i := slices.IndexFunc(x.pending, func(a *ask) bool { return len(a.choices) == 0 && a.For == "" })
+	if i >= 0 && len(in.Parts) == 0 {
+		d := x.pending[i].answer(in.Prompt).By(in.User)
+		x.mu.Unlock()
+		return x.hub.Decide(ctx, x.id, d)
+	}
+	x.mu.Unlock()
+	sent, err := x.hub.Send(ctx, in)
+	return sent.Started, err
+}
+
+// stop ends the open run. One that pauses at the same moment may miss that, so it is said again.
+func (x *session) stop(ctx context.Context) error {
+	return x.hub.WhenReleased(ctx, x.id, func() error {
+		if err := x.hub.Cancel(ctx, x.id); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+			return err
+		}
+		if info, _ := x.own.Info(ctx); info.Status == agent.Paused {
+			return agent.ErrBusy
+		}
+		return nil
+	})
+}
+
+// cancel ends what the session does, whoever has begun it.
+func (x *session) cancel(ctx context.Context) error {
+	x.mu.Lock()
+	t := x.turn
+	x.mu.Unlock()
+	if t == nil {
+		return x.stop(ctx)
+	}
+	t.stop()
+	return nil
+}
+
+// stopReason says why a prompt has ended.
+func stopReason(end *agent.RunEnded) (sdk.StopReason, error) {
+	switch {
+	case end.Status == agent.Completed, end.Status == agent.Paused:
+		return sdk.StopReasonEndTurn, nil
+	case end.Code == machine.CodeCanceled, end.Code == machine.CodeSuperseded:
+		return sdk.StopReasonCancelled, nil
+	case end.Code == machine.CodeFiltered:
+		return sdk.StopReasonRefusal, nil
+	case end.Code == machine.CodeLength:
+		return sdk.StopReasonMaxTokens, nil
+	case end.Code == machine.CodeLimit:
+		return sdk.StopReasonMaxTurnRequests, nil
+	}
+	return "", refuse(codeInternal, "the run has %s: %s; another prompt goes on from here", end.Status, end.Reason)
+}
+
+// modes returns the modes of the agent; nil if it has none.
+func (x *session) modes() *sdk.SessionModeState {
+	names := x.hub.Agent().Modes()
+	if len(names) == 0 {
+		return nil
+	}
+	out := &sdk.SessionModeState{CurrentModeId: sdk.SessionModeId(cmp.Or(x.mode, x.srv.cfg.Input.Mode, names[0]))}
+	for _, name := range names {
+		out.AvailableModes = append(out.AvailableModes, sdk.SessionMode{Id: sdk.SessionModeId(name), Name: name})
+	}
+	return out
+}
+
+// setMode sets the mode of the run in progress and of the next ones.
+func (x *session) setMode(ctx context.Context, mode string) error {
+	if all := x.hub.Agent().Modes(); !slices.Contains(all, mode) {
+		return refuse(codeInvalid, "there is no mode %q; give one of %q", mode, all)
+	}
+	x.mu.Lock()
+	x.mode = mode
+	x.mu.Unlock()
+	if err := x.own.SetMode(ctx, mode); !errors.Is(err, agent.ErrNothingOpen) {
+		return err
+	}
+	return nil
+}
