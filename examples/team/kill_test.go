@@ -17,6 +17,7 @@ import (
 	"testing"
 	"time"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
@@ -193,7 +194,9 @@ func TestTheProgramMayBeKilled(t *testing.T) {
 		require.Eventually(t, func() bool { return strings.Contains(fmt.Sprint(messages(s, "main")), "It is done") },
 			60*time.Second, 50*time.Millisecond, "%v", s.pending("main"))
 		db := filepath.Join(s.at, ".pawl", "programs.db")
-		require.Eventually(t, func() bool { return reports(t, db) > 0 }, 30*time.Second, 200*time.Millisecond)
+		if !assert.Eventually(t, func() bool { return reports(t, db) > 0 }, 60*time.Second, 200*time.Millisecond) {
+			heads(t, db)
+		}
 		got := tree(t, files)
 		if want == nil {
 			want = got
@@ -249,6 +252,18 @@ func reports(t *testing.T, db string) (n int) {
 		}
 	})
 	return n
+}
+
+// heads logs how all sessions stand.
+func heads(t *testing.T, db string) {
+	t.Helper()
+	store, err := sqlite.Open(db)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, store.Close()) }()
+	for h, err := range store.Heads(t.Context(), journal.Filter{}) {
+		require.NoError(t, err)
+		t.Logf("%+v", h)
+	}
 }
 
 // onceOnly requires that each step has written each file once in a round, and that each report was

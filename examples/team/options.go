@@ -15,6 +15,9 @@ import (
 	"github.com/pawlkit/pawl/provider/fromenv"
 )
 
+// defaultAddr is where the page is, unless another program is there.
+const defaultAddr = "127.0.0.1:8080"
+
 // Options are what a person who starts the program says.
 type options struct {
 	dir, db, addr string

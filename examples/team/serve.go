@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net"
 	"net/http"
+	"os"
 	"sync"
 	"time"
 
@@ -103,6 +104,9 @@ func (o *options) serve(ctx context.Context, c *crew.Crew, feed *board.Feed, abo
 		return 1, err
 	}
 	listener, err := net.Listen("tcp", o.addr)
+	if err != nil && o.addr == defaultAddr { // another program is there
+		listener, err = net.Listen("tcp", "127.0.0.1:0")
+	}
 	if err != nil {
 		return 1, err
 	}
@@ -112,7 +116,21 @@ func (o *options) serve(ctx context.Context, c *crew.Crew, feed *board.Feed, abo
 	var talking sync.WaitGroup
 	defer talking.Wait()
 	talking.Go(func() {
-		code, _ = terminal.Run(ctx, c.Hub, conversation(c, in, out))
+		code, _ = terminal.Run(ctx, c.Hub, conversation(c, in, out)) // the page says what its error says
+		if isTerminal(in) {
+			stop() // the person has quit; without a terminal the page goes on
+		}
 	})
 	return code, live.Serve(ctx, c.Hub, &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}, listener)
+}
+
+// isTerminal reports whether somebody types: in is a device, and not the one that is always empty.
+func isTerminal(in io.Reader) bool {
+	f, ok := in.(*os.File)
+	if !ok {
+		return false
+	}
+	is, err := f.Stat()
+	null, failed := os.Stat(os.DevNull)
+	return err == nil && is.Mode()&os.ModeCharDevice != 0 && (failed != nil || !os.SameFile(is, null))
 }
