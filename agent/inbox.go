@@ -144,8 +144,12 @@ func (x *driver) grant() {
 	}
 }
 
-// deliver adds a message to the conversation and removes it from the inbox, in one append.
+// deliver adds a message to the conversation and removes it from the inbox, in one append. One with
+// a key that the session has had since it was sent is only removed.
 func (b *inbox) deliver(it *session.Item) bool {
+	if duplicate(b.State(), it.Key) != nil {
+		return b.Remove(it.ID)
+	}
 	err := b.Append([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
 	if err != nil {
 		return false

@@ -2,14 +2,17 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"strings"
 	"sync"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
@@ -102,6 +105,26 @@ func TestAMessageWithAKeyThatWasNotRead(t *testing.T) {
 		require.Equal(t, "quick", runInput(t, b, agent.Input{Session: "s", Prompt: "be quick", Key: "k"}).Text())
 		require.Empty(t, of[*machine.Steered](asEvents(facts(t, b, "s"))))
 	})
+}
+
+// A message whose key the session gets while it is being sent, with an input of another process for
+// example, isn't read in the run after that.
+func TestAMessageWhoseKeyWasUsedMeanwhileIsDropped(t *testing.T) {
+	var store journal.Store = journal.NewMemory()
+	work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
+		data, err := json.Marshal(session.Item{Text: "go", Key: "k"})
+		if err != nil {
+			return "", err
+		}
+		return "x", store.Post(ctx, "s",
+			journal.Item{ID: "m-late", Kind: session.ItemSteer, Time: time.Now(), Data: data})
+	})
+	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{work}}, call("work", 1), say("done"))
+	require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Session: "s", Prompt: "go", Key: "k"}).Status)
+	require.Empty(t, of[*machine.Steered](asEvents(facts(t, a, "s"))))
+	head, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Zero(t, head.Inbox)
 }
 
 func TestTheKeyOfAMessage(t *testing.T) {
