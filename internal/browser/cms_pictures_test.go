@@ -13,7 +13,7 @@ import (
 
 // drawPictures says whether the pictures of the READMEs are drawn again.
 var drawPictures = flag.Bool("pictures", false,
-	"draw the pictures of the READMEs of examples/cms and examples/content again")
+	"draw the pictures of the READMEs of examples/cms, examples/content and examples/team again")
 
 const pictures = "../../examples/cms/pictures"
 

@@ -66,13 +66,12 @@ var teamProgram = sync.OnceValues(func() (string, error) {
 
 // A teamServer is the program team in a process of its own, with a directory of its own.
 type teamServer struct {
-	t        *testing.T
-	dir      string
-	pace     string // how fast the stand-in types
-	env      []string
-	at       string         // the address with the port
-	terminal io.WriteCloser // what is typed there
-	kill     func()         // with -9
+	t    *testing.T
+	dir  string
+	pace string // how fast the stand-in types
+	env  []string
+	at   string // the address with the port
+	kill func() // with -9
 }
 
 func startTeam(t *testing.T, pace string, env ...string) *teamServer {
@@ -92,7 +91,7 @@ func (s *teamServer) start() {
 	cmd.Env = append(os.Environ(), s.env...)
 	stdout, err := cmd.StdoutPipe()
 	require.NoError(s.t, err)
-	s.terminal, err = cmd.StdinPipe()
+	_, err = cmd.StdinPipe() // nobody types in the terminal, which ends the program if it is closed
 	require.NoError(s.t, err)
 	require.NoError(s.t, cmd.Start())
 	var reading sync.WaitGroup
@@ -152,8 +151,7 @@ func teamStep(id, status string) string {
 	return fmt.Sprintf(`document.querySelector(".step[data-step=%s][data-status=%s]")`, id, status)
 }
 
-// asked begins with the conversation that the program has printed, and goes on until the first plan
-// waits for approval.
+// asked makes a request, and answers the guide's question, until the first plan waits for approval.
 func (p *teamPage) asked(request string) {
 	p.t.Helper()
 	p.press(".examples", request)
@@ -226,7 +224,10 @@ func TestTheTeamBuildsAProgram(t *testing.T) {
 	p.wait(`document.querySelector(".tops .bar").hidden && document.querySelector(".see")`)
 	p.looks(4, "permission")
 	p.picture("phone.png", 390, 720, "light")
-	p.press(".decision", "Always go test … in this project")
+	p.keys(kb.ArrowUp, chromedp.ModifierAlt) // to the decision
+	p.wait(`document.activeElement.textContent === "Once"`)
+	p.tabTo("Always go test … in this project")
+	p.keys(kb.Enter)
 	p.wait(`document.querySelector(".grants li")?.textContent.includes("go test")`)
 	p.wait(`document.querySelector(".outcome .output")?.textContent.trim().endsWith("total")`)
 	p.has("It is done")
@@ -238,10 +239,10 @@ func TestTheTeamBuildsAProgram(t *testing.T) {
 	p.wait(`document.querySelectorAll("dialog[open] .goes li").length === 6 &&
 		document.activeElement.textContent === "Keep them"`)
 	p.keys(kb.Escape)
-	p.wait(`!document.querySelector("dialog[open]") && document.querySelector(".outcome")`)
+	p.wait(`!document.querySelector("dialog[open]") && document.querySelector(".panel.outcome")`)
 	p.press(".outcome", "Undo everything")
 	p.press("dialog[open]", "Undo 6 files")
-	p.wait(`!document.querySelector(".outcome") &&
+	p.wait(`!document.querySelector(".panel.outcome") &&
 		document.querySelectorAll(".step[data-status=undone]").length === 5`)
 	left, err := filepath.Glob(filepath.Join(s.dir, "*", "*.go"))
 	require.NoError(t, err)
@@ -265,7 +266,7 @@ func TestTheRareScreensOfTheTeam(t *testing.T) {
 		p.press(".decision", "Another round")
 		p.wait(`document.querySelector(".decision.call")`)
 		p.press(".decision", "No")
-		p.wait(`document.querySelector(".outcome")`)
+		p.wait(`document.querySelector(".panel.outcome")`)
 	})
 	t.Run("beside", func(t *testing.T) {
 		p := openTeam(t, startTeam(t, "20ms"), "")
@@ -306,6 +307,7 @@ func (p *teamPage) picture(name string, width, height int64, theme string) {
 		return
 	}
 	p.screen(width, height, theme)
+	p.text(`document.querySelector(".area-head .state:not(:disabled)")?.click(), ""`) // to what waits
 	p.screenshot("team-" + name)
 	data, err := os.ReadFile(filepath.Join(out, "screenshots", "team-"+name))
 	require.NoError(p.t, err)

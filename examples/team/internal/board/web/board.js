@@ -8,7 +8,7 @@ import { Step } from "./step.js";
 import { words } from "./words.js";
 
 export class Board {
-  // app has session(), say(text), problem(problem), announce(text), inChat(id) and waits(asks).
+  // app has session(), say(text), problem(problem), announce(text), inChat(id), waits(asks) and beside(text).
   constructor(app) {
     this.app = app;
     this.heading = h("h2", { tabIndex: -1 }, words.board);
@@ -38,8 +38,10 @@ export class Board {
   apply(parts, whole) {
     const news = this.live && !whole;
     this.live = true;
+    const before = this.board;
     this.board = whole ? parts : { ...this.board, ...parts };
     const { done, background, grants } = this.board;
+    if (news) this.tell(parts.background ?? [], before.background ?? []);
     const asks = (this.board.asks ?? []).map(askOf);
     this.view = read(this.board);
     this.plan(this.view, asks, news);
@@ -47,6 +49,15 @@ export class Board {
     this.keep("background", background?.length ? background : null, () => beside(background));
     this.keep("grants", this.board.plan === undefined ? null : (grants ?? []), () => permissions(grants ?? [], this.app));
     this.app.waits(asks);
+  }
+
+  // tell tells of work beside the plan that has begun or ended.
+  tell(works, before) {
+    for (const w of works) {
+      const old = before.find((b) => b.id === w.id);
+      if (!old) this.app.beside(words.besideBegun);
+      else if (old.state !== w.state && w.state === "completed") this.app.beside(words.besideDone(w.member));
+    }
   }
 
   // keep shows a place again, if what it shows has changed.
@@ -108,7 +119,7 @@ export class Board {
         h("div", { class: "plan-title" }, h("h2", {}, view.title), h("span", { class: view.version > 1 ? "version newer" : "version" }, words.version(view.version))),
         view.why ? h("p", { class: "why" }, view.why) : null,
         view.version > 1 && !view.run ? h("p", { class: "since" }, words.since(view.version - 1, changes)) : null,
-        view.run ? h("div", { class: "plan-progress" }, h("progress", { max: steps.length, value: done, "aria-label": words.progress(done, steps.length) }), h("span", { class: "muted" }, words.progress(done, steps.length))) : h("p", { class: "muted small" }, words.size(steps.length, view.layers.length)),
+        view.undone ? h("p", {}, words.undone) : view.run ? h("div", { class: "plan-progress" }, h("progress", { max: steps.length, value: done, "aria-label": words.progress(done, steps.length) }), h("span", { class: "muted" }, words.progress(done, steps.length))) : h("p", { class: "muted small" }, words.size(steps.length, view.layers.length)),
         view.reason ? h("p", { class: "reason" }, view.reason) : null,
       ].filter(Boolean),
     );

@@ -3,6 +3,7 @@
 import { words } from "./words.js"; // first: it changes words of the chat
 import { Problem, api } from "../page/api.js";
 import { button, h, icon } from "../page/dom.js";
+import { sentence } from "../page/format.js";
 import { Page, start } from "../page/page.js";
 import { Board } from "./board.js";
 import { Layout } from "./layout.js";
@@ -13,12 +14,12 @@ class Team {
   constructor(config, own, first) {
     this.asks = [];
     this.layout = new Layout();
-    this.board = new Board({ session: () => this.page?.id ?? "", say: (t) => this.page.say(t), problem: (p) => this.page.problem(p), announce: (t) => this.page.announce(t), inChat: (id) => this.inChat(id), waits: (asks) => this.waits(asks) });
+    this.board = new Board({ session: () => this.page?.id ?? "", say: (t) => this.page.say(t), problem: (p) => this.page.problem(p), announce: (t) => this.page.announce(t), inChat: (id) => this.inChat(id), waits: (asks) => this.waits(asks), beside: (text) => this.beside(text) });
     this.layout.areas.board.append(...this.board.parts);
     document.body.append(this.layout.element);
     // While the chat is made, page isn't set yet: what it tells meanwhile is read afterwards.
     this.page = new Page(config, { place: this.layout.areas.chat, sheet: "all", on: { show: () => this.show(), changed: () => this.changed(), key: (e) => this.key(e) } });
-    const tops = [own.goless ? h("div", { class: "bar goless", role: "alert" }, icon("warning"), h("span", {}, h("b", {}, words.goless(own.goless)), " ", words.golessHelp)) : "", this.page.bar];
+    const tops = [own.goless ? h("div", { class: "bar goless", role: "alert" }, icon("warning"), h("span", {}, h("b", {}, sentence(own.goless)), " ", words.golessHelp)) : "", this.page.bar];
     document.body.prepend(h("div", { class: "tops" }, tops));
     this.own = own;
     this.page.status.addEventListener("click", () => this.asks.length > 0 && this.toBoard(this.asks[0].id));
@@ -48,7 +49,7 @@ class Team {
     this.changed();
     const blank = this.page.holder.querySelector(".blank");
     if (blank && this.own.about && !this.page.id) blank.append(h("p", { class: "notice-line" }, icon("info", 14), this.own.about));
-    if (blank && this.own.dir && !this.page.id) blank.append(h("p", { class: "notice-line" }, icon("file", 14), `${words.dir} `, h("code", {}, this.own.dir)));
+    if (blank && this.own.dir && !this.page.id) blank.append(h("p", { class: "notice-line" }, icon("file", 14), h("span", {}, words.dir), h("code", {}, this.own.dir)));
   }
 
   // changed is called when something has changed in the session.
@@ -69,6 +70,11 @@ class Team {
     this.asks = asks;
     this.layout.waiting(asks.length);
     if (this.page) this.collapse();
+  }
+
+  // beside says that something has happened beside the plan, if that can't be seen.
+  beside(text) {
+    if (!this.layout.areas.board.checkVisibility()) this.page.toast(text, words.see, () => this.layout.show("board"), 8000);
   }
 
   // collapse shows in the chat one line for what is decided at the board.

@@ -68,7 +68,7 @@ export function beside(list) {
     "section",
     { class: "panel", "aria-labelledby": "beside" },
     h("h2", { id: "beside" }, words.beside),
-    h("ul", { class: "works" }, list.map((w) => h("li", { class: w.state, "data-work": w.id }, h("span", { class: "sign" }, looks[w.state] === "spinner" ? h("span", { class: "spinner" }) : icon(looks[w.state] ?? "minus")), h("div", { class: "work" }, h("span", {}, h("b", {}, words.who(w.member)), h("span", { class: "muted" }, ` · ${words.background[w.state] ?? w.state}`)), h("p", {}, w.task), w.report && w.state === "running" ? h("p", { class: "explain" }, w.report) : w.report ? h("details", { class: "fold", open: true }, h("summary", {}, h("span", { class: "chevron" }, icon("chevron", 14)), words.report), h("div", { class: "talk", tabIndex: 0, role: "region", "aria-label": words.report }, w.report)) : null)))),
+    h("ul", { class: "works" }, list.map((w) => h("li", { class: w.state, "data-work": w.id }, h("span", { class: "sign" }, looks[w.state] === "spinner" ? h("span", { class: "spinner" }) : icon(looks[w.state] ?? "minus")), h("div", { class: "work" }, h("span", {}, h("b", {}, words.who(w.member)), h("span", { class: "muted" }, ` · ${words.background[w.state] ?? w.state}`)), h("p", {}, w.task), w.report && w.state === "running" ? h("p", { class: "explain" }, w.report) : w.report ? h("details", { class: "fold", open: true }, h("summary", {}, h("span", { class: "chevron" }, icon("chevron", 14)), words.report(w.member)), h("div", { class: "talk", tabIndex: 0, role: "region", "aria-label": words.report(w.member) }, w.report)) : null)))),
   );
 }
 

@@ -29,9 +29,7 @@ export const words = {
   answerInChat: "Answer in the chat",
 
   dir: "Works in",
-  goless: (why) => `Nothing can be built or tested: ${why}`,
-  golessHelp: "Install Go from go.dev/dl, and start this program again. You can still read what was done before.",
-  how: "How the team works",
+  golessHelp: "You can read what was done before.",
   nothing: "No plan yet",
   nothingText: "When the guide has understood what you need, its plan is shown here. Nothing is written before you have approved it.",
   roles: [
@@ -60,6 +58,7 @@ export const words = {
   },
   progress: (done, total) => `${done} of ${plural(total, "step")}`,
   size: (steps, stages) => `${plural(steps, "step")} · ${plural(stages, "stage")}`,
+  undone: "All files are as they were before this plan.",
   layer: (n, size) => (size > 1 ? `Stage ${n}, ${size} steps at the same time` : `Stage ${n}`),
   together: "at once",
   step: {
@@ -144,7 +143,10 @@ export const words = {
 
   beside: "Beside it",
   background: { running: "At work", paused: "Waits for you", completed: "Done", failed: "Failed", canceled: "Stopped" },
-  report: "Report",
+  report: (who) => (who === "guide" ? "Answer" : "Report"),
+  besideBegun: "It is answered beside the plan",
+  besideDone: (who) => `${words.who(who)}: done, beside the plan`,
+  see: "See",
 
   grants: "Allowed in this project",
   noGrants: "Nothing is allowed in advance. You are asked before a command runs that the rules don’t name.",
