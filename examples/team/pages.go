@@ -21,12 +21,12 @@ func pagesOf(c *crew.Crew, feed *board.Feed, about string) (http.Handler, error)
 	if err != nil {
 		return nil, err
 	}
-	return serve.Local{}.Handler(besides(c, pages)), nil
+	return serve.Local{User: user}.Handler(besides(c, feed, pages)), nil
 }
 
 // besides has messages that are sent while a plan is at work answered beside it: see
 // [crew.Crew.Beside].
-func besides(c *crew.Crew, pages http.Handler) http.Handler {
+func besides(c *crew.Crew, feed *board.Feed, pages http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if r.Method == http.MethodPost && strings.HasSuffix(r.URL.Path, "/sessions/send") {
 			body, err := io.ReadAll(http.MaxBytesReader(w, r.Body, 1<<20))
@@ -39,6 +39,7 @@ func besides(c *crew.Crew, pages http.Handler) http.Handler {
 			if json.Unmarshal(body, &in) == nil && in.Session != "" && in.Text != "" {
 				taken, err := c.Beside(r.Context(), in.Session, in.Text, user)
 				if err == nil && taken {
+					feed.Poke()
 					w.Header().Set("Content-Type", "application/json")
 					w.WriteHeader(http.StatusAccepted)
 					// who has asked may have left

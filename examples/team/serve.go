@@ -30,7 +30,7 @@ const (
 func (o *options) start(ctx context.Context, getenv func(string) string, in io.Reader, out io.Writer) (
 	code int, err error) {
 	feed := board.NewFeed()
-	cfg := crew.Config{Event: feed.Node, Logger: slog.New(slog.DiscardHandler)}
+	cfg := crew.Config{Event: feed.Node, Changed: feed.Poke, Logger: slog.New(slog.DiscardHandler)}
 	about, err := o.models(getenv, &cfg)
 	if err != nil {
 		return 2, err

@@ -100,7 +100,7 @@ func (c *Crew) makeLibrary(read []tools.Tool) (look tools.Tool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	cfg.Name, cfg.Journal, cfg.Lease = "librarian-in-the-background", c.cfg.Journal, lease
+	cfg.Name, cfg.Journal, cfg.Lease, cfg.Hooks = "librarian-in-the-background", c.cfg.Journal, lease, c.hooks()
 	away, err := agent.New(cfg)
 	if err != nil {
 		return nil, err
@@ -142,7 +142,7 @@ func (c *Crew) makeGuide() error {
 		team.Transfer(talk, planning), c.team.Tools())
 	guide, err := agent.New(agent.Config{Name: "guide", Provider: c.cfg.Guide, Instructions: says("guide"),
 		Tools: list, Modes: []agent.Mode{talk, planning, beside}, Policies: []tools.Policy{checked},
-		Journal: c.cfg.Journal, Lease: lease, Logger: c.cfg.Logger})
+		Journal: c.cfg.Journal, Lease: lease, Hooks: c.hooks(), Logger: c.cfg.Logger})
 	if err != nil {
 		return err
 	}

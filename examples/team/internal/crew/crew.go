@@ -24,15 +24,18 @@ import (
 // lease is how long a session belongs to a process that has died.
 const lease = 4 * time.Second
 
-// A Config configures a [Crew]. All but Event and Logger are required.
+// A Config configures a [Crew]. All but Event, Changed and Logger are required.
 type Config struct {
 	Place   *Place
 	Journal journal.Store
 	// Guide, Librarian, Engineer and Tester are the models.
 	Guide, Librarian, Engineer, Tester provider.Provider
 	// Event is called for each event of the steps of plans: see [plan.Config].
-	Event  func(node string, ev agent.Event)
-	Logger *slog.Logger // nil: nothing is logged
+	Event func(node string, ev agent.Event)
+	// Changed, if it isn't nil, is called when a run of the guide, or of the librarian in the
+	// background, has ended or paused.
+	Changed func()
+	Logger  *slog.Logger // nil: nothing is logged
 }
 
 // A Crew is the team. Make one with [New], and call Run.
@@ -55,6 +58,16 @@ func New(cfg Config) (*Crew, error) {
 		return nil, errors.Join(err, c.Close())
 	}
 	return c, nil
+}
+
+// hooks have the host told when a run has ended.
+func (c *Crew) hooks() []agent.Hooks {
+	return []agent.Hooks{{Name: "changed", Observer: true, AfterRun: func(context.Context, *agent.Result) error {
+		if c.cfg.Changed != nil {
+			c.cfg.Changed()
+		}
+		return nil
+	}}}
 }
 
 // file returns the path of a file that the team keeps.

@@ -282,6 +282,9 @@ func answer(t *turn) providertest.Step {
 		return again(t, "There is nothing to undo or to stop yet.")
 	}
 	said := answerTo(t.prompt)
+	if t.where() == atPlan && agrees.MatchString(t.prompt) {
+		said = "Approve it with its button, or with a key in the terminal: so it is sure what you have approved."
+	}
 	if said == "" {
 		said = "I am a stand-in, and can't answer that. I can build three things: a command that counts words, a " +
 			"package that makes slugs, and a command that turns CSV into JSON."

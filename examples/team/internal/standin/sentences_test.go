@@ -38,3 +38,23 @@ func TestSentencesThatPeopleType(t *testing.T) {
 		t.Log(m)
 	}
 }
+
+// These name what the stand-in knows, and ask for something else.
+func TestWhatIsNotAskedForIsNotDone(t *testing.T) {
+	for _, text := range []string{
+		"I already have a word counter", "Fix my word counter", "improve the slug package", "delete the word counter",
+		"run the word counter", "Rename the word counter to wc", "Maybe build a word counter tomorrow",
+		"Build a word counter in Python", `translate "build a word counter" into German`, "tell me about slugs",
+		"She wants you to make a slug package", "write a poem about words", "stop building word counters",
+		"should I use a slug package?", "Is building a word counter hard?", "have you ever built a csv parser",
+		"I don't want a word counter", "please don't create any files", "yes", "go", "not now",
+	} {
+		require.Contains(t, []string{wantsOffer, wantsAnswer, wantsNothing}, want(atStart, text), text)
+	}
+	for _, text := range []string{"never stop", "should I stop it?", "what happens if I stop it?", "add a readme"} {
+		require.Contains(t, []string{wantsOffer, wantsAnswer, wantsNothing}, want(atWork, text), text)
+	}
+	for _, text := range []string{"don't revert", "can I undo this?", "make another one", "what would undo do?"} {
+		require.Contains(t, []string{wantsOffer, wantsAnswer, wantsNothing}, want(atEnd, text), text)
+	}
+}

@@ -2,6 +2,7 @@ package standin
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/intent"
@@ -9,18 +10,21 @@ import (
 
 // lexicon are the words that the stand-in knows.
 type lexicon struct {
-	Intents []struct {
-		Name        string `json:"name"`
-		Description string `json:"description"`
-		Verbs       bool   `json:"verbs"`    // requests have one of Verbs, and one of Objects after it
-		Objects     string `json:"objects"`  // a regular expression, as Patterns is
-		Patterns    string `json:"patterns"` // of the whole request
-	} `json:"intents"`
+	Intents []wish `json:"intents"`
 	Verbs   string `json:"verbs"`
 	Answers []struct {
 		About string `json:"about"` // a regular expression
 		Say   string `json:"say"`
 	} `json:"answers"`
+}
+
+// A wish is something that a text may ask for.
+type wish struct {
+	Name        string `json:"name"`
+	Description string `json:"description"`
+	Verbs       bool   `json:"verbs"`    // requests have one of the lexicon's verbs, and then one of Objects
+	Objects     string `json:"objects"`  // a regular expression, as Patterns is
+	Patterns    string `json:"patterns"` // of the whole request
 }
 
 var (
@@ -76,24 +80,26 @@ const (
 var (
 	// forbids begins a text that forbids something, or takes back what was asked for.
 	forbids = regexp.MustCompile(`(?i)^\W*(?:(?:please|bitte|no|nein|ok|okay|and|und|but|aber|actually)[, ]+)*(?:don'?t|do not|never|nothing|` +
-		`forget (?:it|that|about)|no need|leave (?:it|everything)|lass (?:es|das)|vergiss (?:es|das)|(?:bau|mach|schreib|tu)e?t? (?:\S+ ){0,3}(?:nichts|nicht|kein))`)
+		`forget (?:it|that|about)|no need|not (?:now|yet|today)|wait|hold on|leave (?:it|everything)|lass (?:es|das)|vergiss (?:es|das)|(?:bau|mach|schreib|tu)e?t? (?:\S+ ){0,3}(?:nichts|nicht|kein))`)
 	retracts = regexp.MustCompile(`(?i)[.,;!] *(?:actually|sorry|wait|oh)?,? *(?:no\b|never ?mind|forget it|leave it|leave that|don't|lieber nicht|doch nicht|vergiss es)`)
 	greets   = regexp.MustCompile(`(?i)^\W*(?:hi|hello|hey|hallo|thanks?|thank you|danke|good (?:morning|evening)|help|hilfe|moin|servus)\b`)
 	asks     = regexp.MustCompile(`(?i)^\W*(?:what|which|who|whom|whose|why|where|how|do (?:i|you|we|they)|` +
 		`was|wer|wie|warum|wieso|wo|wann|welche\w*)\b`)
-	agrees = regexp.MustCompile(`(?i)^\W*(?:yes|yeah|yep|ok|okay|sure|looks? good|go ahead|fine|perfect|great|ja|passt|gut)\b`)
+	agrees = regexp.MustCompile(`(?i)^\W*(?:yes|yeah|yep|ok|okay|sure|looks? good|go ahead|go|fine|perfect|great|approved?|do it|lgtm|ja|passt|gut)\b`)
 )
 
 // want returns what a text asks for, where the conversation stands there.
 func want(where, text string) string {
-	v := detector.Match(text)
-	request := v.Intent != "" && (v.Band() == intent.Act || v.Band() == intent.Confirm && intent.Plain(text) &&
-		(v.Confidence > alone || len(strings.Fields(text)) <= 6) ||
-		v.Intent == wantsStop && v.Band() == intent.Confirm && len(strings.Fields(text)) <= 6) // "stop" negates
+	short := len(strings.Fields(text)) <= 6
+	v := detector.Match(quoted.ReplaceAllString(text, " "))
+	request := v.Band() == intent.Act || v.Band() == intent.Confirm && intent.Plain(text) &&
+		(v.Confidence > alone || bare(text) || short && !named(text)) ||
+		v.Intent == wantsStop && v.Band() == intent.Confirm && short // "stop" negates
+	build := projectBy(func(p *project) bool { return p.Key == v.Intent }) != nil && !several(text) &&
+		!elsewhere.MatchString(text)
 	question := strings.HasSuffix(strings.TrimSpace(text), "?") && len(strings.Fields(text)) > 1 ||
 		asks.MatchString(text)
-	build := projectBy(func(p *project) bool { return p.Key == v.Intent }) != nil
-	change := v.Intent == "readme" || v.Intent == "once" || v.Intent == "package" || v.Intent == "one"
+	change := slices.Contains([]string{"readme", "once", "package", "one"}, v.Intent)
 	switch {
 	case v.Intent == wantsStatus && v.Confidence > 0.6:
 		return wantsStatus
@@ -101,20 +107,53 @@ func want(where, text string) string {
 		return v.Intent
 	case forbids.MatchString(text) && v.Band() != intent.Act, retracts.MatchString(text):
 		return unlessPlan(where, text)
-	case request && v.Intent == wantsLibrary:
-		return wantsLibrary
-	case request && build && (where == atStart || where == atEnd) && !several(text):
+	case request && v.Intent == wantsLibrary, request && build && where != atWork:
 		return v.Intent
-	case request && v.Intent == wantsUndo && where == atEnd, request && v.Intent == wantsStop && (where == atPlan ||
-		where == atWork):
+	case request && v.Intent == wantsUndo && where == atEnd,
+		request && v.Intent == wantsStop && (where == atPlan || where == atWork):
 		return v.Intent
+	case where == atPlan && declines.MatchString(text):
+		return wantsStop
 	case request && (v.Intent == wantsUndo || v.Intent == wantsStop), question, greets.MatchString(text):
 		return wantsAnswer
-	case where == atPlan && agrees.MatchString(text) && v.Intent == "", where == atEnd && answerTo(text) != "" &&
-		v.Intent == "":
+	case where == atPlan && agrees.MatchString(text) && v.Intent == "",
+		where == atEnd && answerTo(text) != "" && v.Intent == "":
 		return wantsAnswer
 	}
 	return wantsOffer
+}
+
+var (
+	quoted = regexp.MustCompile(`"[^"]*"|“[^”]*”|„[^“]*“`)
+	// elsewhere is what the stand-in doesn't build as it is asked for: in another language, or not
+	// now.
+	elsewhere = regexp.MustCompile(`(?i)\b(?:in (?:python|javascript|typescript|java|rust|ruby|php|c|perl|bash|shell|kotlin|swift|haskell)|` +
+		`c\+\+|maybe|perhaps|tomorrow|later|some day|someday|vielleicht|später)\b`)
+	declines = regexp.MustCompile(`(?i)^\W*(?:no|nope|nein|no thanks|no thank you)\W*$`)
+	fillers  = regexp.MustCompile(` (?:please|pls|plz|bitte|a|an|the|my|our|some|just|simple|small|little|tool|program|command|cli|` +
+		`package|library|lib|generator|maker|thing|app|utility|converter|in go|in golang|for (?:me|us|(?:my|the|our) \S+)|` +
+		`now|how about|what about|let's have|with tests) `)
+)
+
+// named reports whether a text has the words of a project, spelled as they are.
+func named(text string) bool {
+	return slices.ContainsFunc(words.Intents, func(w wish) bool {
+		return w.Verbs && regexp.MustCompile(` (?:`+w.Objects+`) `).MatchString(plain(text))
+	})
+}
+
+// bare reports whether a text names a project, and says nothing else about it.
+func bare(text string) bool {
+	text = plain(text)
+	for _, w := range words.Intents {
+		if w.Verbs {
+			text = regexp.MustCompile(` (?:`+w.Objects+`) `).ReplaceAllString(text, " ")
+		}
+	}
+	for before := ""; before != text; { // neighbors share a space
+		before, text = text, fillers.ReplaceAllString(text, " ")
+	}
+	return strings.TrimSpace(text) == ""
 }
 
 // dropsPlan is a text that takes back the plan that waits.
