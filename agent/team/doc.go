@@ -43,10 +43,12 @@
 // # What it doesn't do
 //
 // Members don't send each other messages, and nothing routes tasks or weighs how sure a member is:
-// the lead's model chooses. How much work a conversation starts isn't limited but by its cost. A
-// question that is decided in the session of the work itself stays open in the conversation until
-// somebody decides there, which changes nothing more, or writes. Work of a conversation that isn't
-// in the lead's journal is driven, but nobody is told.
+// the lead's model chooses. How much work a conversation starts isn't limited but by its cost.
+// What isn't in a run can't be stopped, so work goes on when somebody stops a conversation that is
+// idle: [live.Hub.Cancel] of the member's hub stops the session of a [Work]. A question that is
+// decided in the session of the work itself stays open in the conversation until somebody decides
+// there, which changes nothing more, or writes. Work of a conversation that isn't in the lead's
+// journal is driven, but nobody is told.
 //
 // # Where things are
 //

@@ -88,7 +88,13 @@ func later(err error) error {
 type conversation struct {
 	seq     uint64            // its newest fact
 	run     *machine.RunState // the newest
-	stopped map[string]bool   // runs that were stopped with their work, and those before them
+	known   map[string]bool   // the runs that aren't pruned
+	stopped map[string]bool   // those that were stopped with their work, and those before them
+}
+
+// stops reports whether the work is stopped that a run has asked for.
+func (c *conversation) stops(run string) bool {
+	return c.stopped[run] || len(c.stopped) > 0 && !c.known[run]
 }
 
 func read(ctx context.Context, lead *agent.Agent, session string, seq uint64) (*conversation, error) {
@@ -96,11 +102,11 @@ func read(ctx context.Context, lead *agent.Agent, session string, seq uint64) (*
 	if err != nil {
 		return nil, err
 	}
-	c, runs := &conversation{seq: seq, stopped: make(map[string]bool)}, make(map[string]bool)
+	c := &conversation{seq: seq, known: make(map[string]bool), stopped: make(map[string]bool)}
 	for _, f := range facts {
-		runs[f.Envelope().Run()] = true
+		c.known[f.Envelope().Run()] = true
 		if end, ok := f.(*agent.RunEnded); ok && stopsWork(end) {
-			maps.Copy(c.stopped, runs)
+			maps.Copy(c.stopped, c.known)
 		}
 	}
 	m, err := machine.Replay(session, facts...)
@@ -157,7 +163,7 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head j
 		cost += w.Cost
 	}
 	for _, w := range list {
-		if !w.ended() && w.head.Inbox == 0 && (limit >= 0 && cost >= limit || c.stopped[w.head.Labels[labelRun]]) {
+		if !w.ended() && w.head.Inbox == 0 && (limit >= 0 && cost >= limit || c.stops(w.head.Labels[labelRun])) {
 			err = errors.Join(err, later(w.hub.Cancel(ctx, w.Session)))
 		}
 	}
