@@ -47,9 +47,9 @@ type Config struct {
 }
 
 // Run serves an editor until it closes In, or ctx ends; then the error is the cause of that. Runs
-// in progress go on in their hubs, and what waits for a decision goes on waiting. While Run is in
-// progress, a write to an editor that has died doesn't end the process (SIGPIPE). A message of more
-// than 10 MiB ends the connection.
+// in progress go on in their hubs, and what waits for a decision goes on waiting. From then on, a
+// write to an editor that has died is an error and doesn't end the process (SIGPIPE). A message of
+// more than 10 MiB ends the connection.
 func Run(ctx context.Context, cfg Config) error {
 	if cfg.Hub == nil {
 		return &agent.ArgError{Func: "acp.Run", Field: "Config.Hub",
@@ -59,9 +59,7 @@ func Run(ctx context.Context, cfg Config) error {
 		ctx = context.Background()
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	broken := make(chan os.Signal, 1)
-	signal.Notify(broken, syscall.SIGPIPE)
-	defer signal.Stop(broken)
+	catch()
 	own, end := context.WithCancel(ctx)
 	defer end()
 	in, lines := io.Pipe()
@@ -85,6 +83,10 @@ func Run(ctx context.Context, cfg Config) error {
 	s.work.Wait()
 	return context.Cause(ctx)
 }
+
+// catch keeps writes to a standard output that is closed from ending the process, also those that
+// are late.
+var catch = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) })
 
 var errGone = fault.New(fault.Transient, "acp: the connection or the session is closed; load the session again")
 
@@ -113,22 +115,22 @@ func (s *server) Initialize(context.Context, sdk.InitializeRequest) (sdk.Initial
 
 func (s *server) NewSession(ctx context.Context, r sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
 	id := "s-" + strings.ToLower(rand.Text())
-	modes, err := s.open(ctx, id, r.Cwd, len(r.McpServers), nil)
+	modes, err := s.open(ctx, id, r.Cwd, len(r.McpServers), false, false)
 	return sdk.NewSessionResponse{SessionId: sdk.SessionId(id), Modes: modes}, problem(err)
 }
 
 func (s *server) LoadSession(ctx context.Context, r sdk.LoadSessionRequest) (sdk.LoadSessionResponse, error) {
-	modes, err := s.open(ctx, string(r.SessionId), r.Cwd, len(r.McpServers), (*session).replay)
+	modes, err := s.open(ctx, string(r.SessionId), r.Cwd, len(r.McpServers), true, true)
 	return sdk.LoadSessionResponse{Modes: modes}, problem(err)
 }
 
 func (s *server) ResumeSession(ctx context.Context, r sdk.ResumeSessionRequest) (sdk.ResumeSessionResponse, error) {
-	modes, err := s.open(ctx, string(r.SessionId), r.Cwd, len(r.McpServers), (*session).skip)
+	modes, err := s.open(ctx, string(r.SessionId), r.Cwd, len(r.McpServers), true, false)
 	return sdk.ResumeSessionResponse{Modes: modes}, problem(err)
 }
 
-// open makes a session one of the connection. past shows what a session has that exists.
-func (s *server) open(ctx context.Context, id, cwd string, mcp int, past func(*session, []agent.Fact) error) (
+// open makes a session one of the connection: a new one, or one that exists, which replay shows.
+func (s *server) open(ctx context.Context, id, cwd string, mcp int, exists, replay bool) (
 	*sdk.SessionModeState, error) {
 	if cwd = filepath.Clean(cwd); !filepath.IsAbs(cwd) {
 		return nil, refuse(codeInvalid, "cwd is %q; give the absolute path of a folder", cwd)
@@ -141,7 +143,7 @@ func (s *server) open(ctx context.Context, id, cwd string, mcp int, past func(*s
 		return nil, err
 	}
 	x := newSession(s, hub, id, cwd)
-	if past != nil {
+	if exists {
 		info, err := hub.Owned(ctx, id, s.cfg.Input.Owner)
 		if err != nil {
 			return nil, err
@@ -158,7 +160,7 @@ func (s *server) open(ctx context.Context, id, cwd string, mcp int, past func(*s
 		before.end()
 	}
 	s.sessions[id] = x
-	s.work.Go(func() { x.follow(past, begun) })
+	s.work.Go(func() { x.follow(exists, replay, begun) })
 	s.mu.Unlock()
 	return modes, <-begun
 }
@@ -279,9 +281,9 @@ func (s *server) input(x *session, blocks []sdk.ContentBlock) (agent.Input, erro
 	if in.Prompt == "" && len(in.Parts) == 0 {
 		return in, refuse(codeInvalid, "the prompt is empty; write what is to be done")
 	}
-	in.Session, in.Key, in.Interactive, in.Supersede = x.id, rand.Text(), true, true
+	in.Session, in.Interactive, in.Supersede = x.id, true, true
 	in.Title = cmp.Or(in.Title, tools.CleanTitle(in.Prompt))
-	in.Labels = map[string]string{label: x.cwd}
+	in.Labels = map[string]string{label: x.view.cwd}
 	maps.Copy(in.Labels, s.cfg.Input.Labels)
 	return in, nil
 }

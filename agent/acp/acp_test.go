@@ -24,6 +24,7 @@ import (
 	"github.com/pawlkit/pawl/tools/file"
 )
 
+// forever is a model whose reply never ends.
 type forever struct{}
 
 func (forever) Stream(ctx context.Context, _ *provider.Request) iter.Seq2[provider.Chunk, error] {

@@ -4,6 +4,13 @@ import (
 	"testing"
 
 	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+var roles = roletest.Roles{"agent": playAgent}
+
+func TestMain(m *testing.M) {
+	roles.Play() // returns in the process that runs the tests
+	goleak.VerifyTestMain(m)
+}

@@ -3,6 +3,7 @@ package acp
 import (
 	"cmp"
 	"context"
+	"crypto/rand"
 	"errors"
 	"math"
 	"slices"
@@ -20,41 +21,41 @@ import (
 // and shows what happens in it, whoever has begun that.
 type session struct {
 	// fixed at creation
-	srv  *server
-	hub  *live.Hub
-	own  *agent.Session
-	id   string
-	cwd  string
-	ctx  context.Context
-	end  context.CancelFunc // ends ctx
-	born chan struct{}      // closed when the session has facts, if it is a new one
-	set  chan struct{}      // closed when pending has what was open before
-	over chan struct{}      // closed when nothing follows the session any more
-	gate chan struct{}      // has room for one prompt
-	view view               // of the goroutine that follows the session
-	asks sync.WaitGroup     // what that goroutine has started
+	srv   *server
+	hub   *live.Hub
+	own   *agent.Session
+	id    string
+	ctx   context.Context
+	end   context.CancelFunc // ends ctx
+	born  chan struct{}      // closed when a new session has facts
+	set   chan struct{}      // closed when pending has what was open before
+	over  chan struct{}      // closed when nothing follows the session any more
+	gate  chan struct{}      // has room for one prompt
+	view  view               // of the goroutine that follows the session
+	begin sync.Once
+	asks  sync.WaitGroup // what that goroutine has started
 
 	mu      sync.Mutex // guards what follows
 	err     error      // why nothing follows it
-	has     bool       // born is closed
 	mode    string
 	turn    *turn           // nil: no prompt is in progress
 	ended   *agent.RunEnded // the end of the last run; nil while one is in progress
 	pending []*ask          // what it waits for, oldest first
 }
 
-// A turn is a prompt that is in progress.
+// A turn is an input of a prompt that is in progress.
 type turn struct {
-	key  string // of its input
-	from uint64 // its run ends with a fact after this one
-	stop context.CancelFunc
-	done chan *agent.RunEnded // gets one
-
+	key      string // of the input
+	from     uint64 // its run ends with a fact after this one
+	steered  bool   // it was sent to a run in progress
+	read     bool   // a run has read it
 	canceled bool
+	quit     context.CancelFunc   // cancels the prompt
+	done     chan *agent.RunEnded // gets one
 }
 
 func newSession(s *server, hub *live.Hub, id, cwd string) *session {
-	x := &session{srv: s, hub: hub, own: hub.Agent().Session(id), id: id, cwd: cwd, born: make(chan struct{}),
+	x := &session{srv: s, hub: hub, own: hub.Agent().Session(id), id: id, born: make(chan struct{}),
 		set: make(chan struct{}), over: make(chan struct{}), gate: make(chan struct{}, 1)}
 	x.ctx, x.end = context.WithCancel(s.ctx)
 	x.view = view{put: x.put, tools: hub.Agent().Tools(), cwd: cwd, changes: make(map[string][]sdk.ToolCallContent)}
@@ -71,41 +72,21 @@ func (x *session) say(text string) error {
 	return x.put(sdk.UpdateAgentMessageText("\n\n" + text + "\n\n"))
 }
 
-// replay shows what a session has.
-func (x *session) replay(facts []agent.Fact) (err error) {
-	before, rest := display.Current(facts)
-	for i := range before {
-		err = cmp.Or(err, x.view.message(&before[i]))
-	}
-	for _, f := range rest {
-		err = cmp.Or(err, x.view.event(f))
-	}
-	return err
-}
-
-// skip is replay without showing anything.
-func (x *session) skip(facts []agent.Fact) error {
-	x.view.put = func(sdk.SessionUpdate) error { return nil }
-	defer func() { x.view.put = x.put }()
-	return x.replay(facts)
-}
-
-// follow shows what has happened, asks what is open, and shows what happens from then on. past is
-// nil for a new session.
-func (x *session) follow(past func(*session, []agent.Fact) error, begun chan<- error) {
+// follow shows what happens, whoever has begun it. For a session that exists, begun gets a value
+// when all of it was shown that replay asks for, and then what is open is asked.
+func (x *session) follow(exists, replay bool, begun chan<- error) {
 	defer close(x.over)
 	defer x.asks.Wait()
 	defer x.end()
-	facts, err := x.own.Facts(x.ctx)
 	var after uint64
-	if err == nil && past != nil && len(facts) > 0 {
-		after = facts[len(facts)-1].Envelope().Seq
-		err = past(x, facts)
+	var err error
+	if exists {
+		after, err = x.past(replay)
 	}
 	if begun <- err; err != nil {
 		return
 	}
-	if past == nil {
+	if !exists {
 		close(x.set)
 		select {
 		case <-x.born:
@@ -130,15 +111,31 @@ func (x *session) follow(past func(*session, []agent.Fact) error, begun chan<- e
 	x.err = err
 }
 
+// past shows what the session has, if it is to be shown, and returns the number of its newest fact.
+func (x *session) past(show bool) (uint64, error) {
+	facts, err := x.own.Facts(x.ctx)
+	if err != nil || len(facts) == 0 {
+		return 0, err
+	}
+	before, rest := display.Current(facts)
+	for i := 0; show && err == nil && i < len(before); i++ {
+		err = x.view.message(&before[i])
+	}
+	for i := 0; show && err == nil && i < len(rest); i++ {
+		err = x.view.event(rest[i])
+	}
+	return facts[len(facts)-1].Envelope().Seq, err
+}
+
 // event shows an event of the session.
 func (x *session) event(ev agent.Event) error {
 	x.mu.Lock()
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
 		x.ended = nil
-		x.view.mine = x.turn != nil && ev.Key == x.turn.key
+		x.view.mine = x.reads(ev.Key)
 	case *machine.Steered:
-		x.view.mine = x.turn != nil && ev.Key == x.turn.key
+		x.view.mine = x.reads(ev.Key)
 	case *machine.Continued:
 		x.ended = nil
 	case *machine.Decided:
@@ -200,24 +197,37 @@ func (x *session) rests() error {
 			return err
 		}
 	}
-	if t != nil && x.ended.Seq > t.from {
+	if t == nil || x.ended.Seq <= t.from {
+		return nil
+	}
+	if t.read || !t.steered || x.ended.Status != agent.Completed { // else the hub starts a run with the input
 		x.turn = nil
 		t.done <- x.ended
 	}
 	return nil
 }
 
+// reads notes that a run has read an input, and reports whether the editor has sent it. The caller
+// holds mu.
+func (x *session) reads(key string) bool {
+	if x.turn == nil || x.turn.key != key {
+		return false
+	}
+	x.turn.read = true
+	return true
+}
+
 // prompt gives an input to the session and waits until what it has begun has ended, or waits for
 // something that the editor isn't asked. The end of the connection ends the wait alone; any other
 // end of ctx ends the run, too.
 func (x *session) prompt(ctx context.Context, in agent.Input) (sdk.StopReason, error) {
-	own, stop := context.WithCancel(context.WithoutCancel(ctx))
-	defer stop()
+	own, quit := context.WithCancel(context.WithoutCancel(ctx))
+	defer quit()
 	defer context.AfterFunc(ctx, func() {
 		select {
 		case <-x.srv.conn.Done():
 		default:
-			stop()
+			quit()
 		}
 	})()
 	select {
@@ -233,64 +243,80 @@ func (x *session) prompt(ctx context.Context, in agent.Input) (sdk.StopReason, e
 	case <-x.over:
 		return "", errGone
 	}
-	t := &turn{key: in.Key, from: math.MaxUint64, stop: stop, done: make(chan *agent.RunEnded, 1)}
-	info, _ := x.own.Info(own) // a new session has none
-	started, err := x.begin(own, t, in)
 	x.mu.Lock()
-	if err == nil && !x.has {
-		x.has = true
-		close(x.born)
+	in.Mode = cmp.Or(x.mode, in.Mode)
+	x.mu.Unlock()
+	for {
+		in.Key = rand.Text()
+		end, err := x.take(own, quit, in)
+		switch {
+		case own.Err() != nil:
+			return sdk.StopReasonCancelled, nil
+		case err != nil:
+			return "", err
+		case end != nil:
+			return stopReason(end)
+		}
 	}
-	t.from = cmp.Or(started.After, info.Facts) // the run was in progress: it ends later
+}
+
+// take gives an input to the session and returns the end of its run. It returns nil if the run was
+// stopped before it has read the input.
+func (x *session) take(ctx context.Context, quit context.CancelFunc, in agent.Input) (*agent.RunEnded, error) {
+	keep := context.WithoutCancel(ctx)
+	t := &turn{key: in.Key, from: math.MaxUint64, quit: quit, done: make(chan *agent.RunEnded, 1)}
+	info, _ := x.own.Info(keep) // a new session has none
+	sent, err := x.send(ctx, t, in)
+	x.mu.Lock()
+	t.from, t.steered = cmp.Or(sent.After, info.Facts), sent.Steered
 	x.mu.Unlock()
 	defer func() {
 		x.mu.Lock()
 		defer x.mu.Unlock()
 		x.turn = nil
 	}()
-	err = cmp.Or(err, x.rests())
-	canceled := own.Done()
+	if err = cmp.Or(err, x.rests()); err == nil && info.Facts == 0 {
+		x.begin.Do(func() { close(x.born) })
+	}
+	canceled := ctx.Done()
 	for err == nil {
 		select {
 		case end := <-t.done:
 			switch {
-			case own.Err() == nil:
-				return stopReason(end)
-			case end.Status == agent.Paused:
-				err = x.stop(context.WithoutCancel(ctx))
+			case ctx.Err() != nil && end.Status == agent.Paused:
+				return end, x.stop(keep)
+			case t.steered && !t.read && end.Status == agent.Stopped:
+				return nil, nil
 			}
-			return sdk.StopReasonCancelled, err
+			return end, nil
 		case <-canceled:
 			canceled = nil
 			x.mu.Lock()
 			t.canceled = true
 			x.mu.Unlock()
-			err = cmp.Or(x.stop(context.WithoutCancel(ctx)), x.rests())
+			err = cmp.Or(x.stop(keep), x.rests())
 		case <-x.over:
 			x.mu.Lock()
 			err = cmp.Or(x.err, errGone)
 			x.mu.Unlock()
 		}
 	}
-	if own.Err() != nil {
-		return sdk.StopReasonCancelled, nil
-	}
-	return "", err
+	return nil, err
 }
 
-// begin makes t the prompt in progress, and answers a question with it or starts a run.
-func (x *session) begin(ctx context.Context, t *turn, in agent.Input) (live.Started, error) {
+// send makes t the turn, and answers a question with its input, or gives the input to a run.
+func (x *session) send(ctx context.Context, t *turn, in agent.Input) (live.Sent, error) {
 	x.mu.Lock()
-	x.turn, in.Mode = t, cmp.Or(x.mode, in.Mode)
+	x.turn = t
 	i := slices.IndexFunc(x.pending, func(a *ask) bool { return len(a.choices) == 0 && a.For == "" })
-	if i >= 0 && len(in.Parts) == 0 {
-		d := x.pending[i].answer(in.Prompt).By(in.User)
+	if i < 0 || len(in.Parts) > 0 {
 		x.mu.Unlock()
-		return x.hub.Decide(ctx, x.id, d)
+		return x.hub.Send(ctx, in)
 	}
+	d := x.pending[i].answer(in.Prompt).By(in.User)
 	x.mu.Unlock()
-	sent, err := x.hub.Send(ctx, in)
-	return sent.Started, err
+	started, err := x.hub.Decide(ctx, x.id, d)
+	return live.Sent{Started: started}, err
 }
 
 // stop ends the open run. One that pauses at the same moment may miss that, so it is said again.
@@ -314,7 +340,7 @@ func (x *session) cancel(ctx context.Context) error {
 	if t == nil {
 		return x.stop(ctx)
 	}
-	t.stop()
+	t.quit()
 	return nil
 }
 
@@ -323,7 +349,7 @@ func stopReason(end *agent.RunEnded) (sdk.StopReason, error) {
 	switch {
 	case end.Status == agent.Completed, end.Status == agent.Paused:
 		return sdk.StopReasonEndTurn, nil
-	case end.Code == machine.CodeCanceled, end.Code == machine.CodeSuperseded:
+	case end.Code == machine.CodeCanceled, end.Code == machine.CodeSuperseded, end.Code == machine.CodeHost:
 		return sdk.StopReasonCancelled, nil
 	case end.Code == machine.CodeFiltered:
 		return sdk.StopReasonRefusal, nil

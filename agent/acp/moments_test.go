@@ -1,0 +1,259 @@
+package acp_test
+
+import (
+	"context"
+	"fmt"
+	"io"
+	"log/slog"
+	"path/filepath"
+	"sync"
+	"sync/atomic"
+	"testing"
+	"time"
+
+	sdk "github.com/coder/acp-go-sdk"
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/acp"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/internal/roletest"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// worker returns an agent's Config: its model thinks, says something, makes a call that is free and
+// one that asks, and says something. It answers by what it is sent, so that any process can go on.
+func worker(runs *counter) agent.Config {
+	model := providertest.Func(func(_ context.Context, r *provider.Request) (*provider.Response, error) {
+		results := 0
+		for _, m := range r.Messages {
+			switch m.Role {
+			case provider.RoleUser:
+				results = 0
+			case provider.RoleTool:
+				results++
+			}
+		}
+		switch results {
+		case 0:
+			return providertest.Reply(providertest.Think("First look, then work."), providertest.Say("I look first."),
+				providertest.Call("look", page{"home"})).Response(), nil
+		case 1:
+			return providertest.Reply(providertest.Say("Now I work."),
+				providertest.Call("work", page{"home"})).Response(), nil
+		}
+		return providertest.Say("All of it is done.").Response(), nil
+	})
+	look := tools.New(tools.Spec{Name: "look", ReadOnly: true}, func(context.Context, page) (string, error) {
+		return "seen", nil
+	})
+	work := tools.New(tools.Spec{Name: "work", Risk: tools.High}, func(context.Context, page) (string, error) {
+		runs.add()
+		return "worked", nil
+	})
+	return agent.Config{Provider: model, Tools: []tools.Tool{look, work}}
+}
+
+type counter struct {
+	mu sync.Mutex
+	n  int
+}
+
+func (c *counter) add() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.n++
+}
+
+func (c *counter) count() int {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	return c.n
+}
+
+// TestTheEndOfTheEditorLosesNothing kills the editor at the first update, the second one, and so
+// on, and every other time the process, too. The next editor loads the session and approves.
+func TestTheEndOfTheEditorLosesNothing(t *testing.T) {
+	for moment := 1; moment <= 12; moment++ {
+		t.Run(fmt.Sprint(moment), func(t *testing.T) {
+			path := filepath.Join(t.TempDir(), "runs.db")
+			runs := &counter{}
+			start := func() (*live.Hub, func()) {
+				journal := store(t, path)
+				cfg := worker(runs)
+				cfg.Journal = journal
+				a, err := agent.New(cfg)
+				require.NoError(t, err)
+				hub, err := live.New(live.Config{Agent: a})
+				require.NoError(t, err)
+				return hub, func() {
+					require.NoError(t, hub.Close())
+					require.NoError(t, journal.Close())
+				}
+			}
+			hub, end := start()
+			e := connect(t, with(hub))
+			reached := make(chan bool)
+			e.update = func(n int, _ sdk.SessionUpdate) {
+				if n == moment {
+					close(reached)
+				}
+			}
+			id := e.begin("/srv/app")
+			go e.prompt(id, "Work.")
+			select {
+			case <-reached:
+			case <-e.asked: // there are no more updates before that
+			}
+			e.kill()
+			if moment%2 == 0 {
+				end()
+				hub, end = start()
+			}
+			defer end()
+
+			e = connect(t, with(hub))
+			e.choose = func(sdk.RequestPermissionRequest) string { return "Allow once" }
+			require.NoError(t, e.load(id, "/srv/app"))
+			for range hub.Watch(t.Context(), string(id), 0) {
+				res, err := hub.Agent().Session(string(id)).Result(t.Context())
+				require.NoError(t, err)
+				if res.Status == agent.Completed {
+					break
+				}
+			}
+			require.Equal(t, 1, runs.count())
+			e.say(id, "And again.", sdk.StopReasonEndTurn)
+			require.Equal(t, 2, runs.count())
+
+			e.forget()
+			require.NoError(t, e.load(id, "/srv/app"))
+			turn := "thought: First look, then work.\nagent: I look first.\ncall other Look “home” pending \n" +
+				"result completed seen\nagent: Now I work.\ncall other Work “home” pending \nresult completed worked\n" +
+				"agent: All of it is done."
+			require.Equal(t, "user: Work.\n"+turn+"\nuser: And again.\n"+turn, e.screen())
+		})
+	}
+}
+
+func TestACancellationAtAnyUpdateEndsThePrompt(t *testing.T) {
+	for moment := 0; moment <= 24; moment++ {
+		t.Run(fmt.Sprint(moment), func(t *testing.T) {
+			runs := &counter{}
+			hub := newHub(t, worker(runs))
+			e := connect(t, with(hub))
+			id := e.begin("/srv/app")
+			var over atomic.Bool
+			cancel := func() {
+				require.NoError(t, e.conn.Cancel(context.Background(), sdk.CancelNotification{SessionId: id}))
+			}
+			e.update = func(n int, _ sdk.SessionUpdate) {
+				if n == moment && !over.Load() {
+					cancel()
+				}
+			}
+			e.choose = func(sdk.RequestPermissionRequest) string {
+				if moment == 0 && !over.Load() { // while something is asked
+					cancel()
+					return ""
+				}
+				return "Allow once"
+			}
+			got, err := e.prompt(id, "Work.")
+			require.NoError(t, err)
+			own := hub.Agent().Session(string(id))
+			res, err := own.Result(t.Context())
+			require.NoError(t, err)
+			if got != sdk.StopReasonCancelled {
+				require.Equal(t, agent.Completed, res.Status) // it was over
+			}
+			require.LessOrEqual(t, runs.count(), 1)
+
+			over.Store(true)
+			if got, err = e.prompt(id, "Go on."); got == sdk.StopReasonCancelled { // the cancellation came late
+				got, err = e.prompt(id, "Go on.")
+			}
+			require.NoError(t, err)
+			require.Equal(t, sdk.StopReasonEndTurn, got)
+			messages, err := own.Messages(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, "Work.", messages[0].Text())
+		})
+	}
+}
+
+func TestAnEndlessReplyIsCanceledOrLeft(t *testing.T) {
+	hub := newHub(t, agent.Config{Provider: forever{}, Limits: agent.Limits{ReplyBytes: -1}})
+	e := connect(t, with(hub))
+	id := e.begin("/srv/app")
+	enough := make(chan bool)
+	var once sync.Once
+	e.update = func(int, sdk.SessionUpdate) { once.Do(func() { close(enough) }) }
+	ended := make(chan sdk.StopReason)
+	go func() {
+		r, _ := e.prompt(id, "Begin.")
+		ended <- r
+	}()
+	<-enough
+	require.NoError(t, e.conn.Cancel(t.Context(), sdk.CancelNotification{SessionId: id}))
+	require.Equal(t, sdk.StopReasonCancelled, <-ended)
+
+	go e.prompt(id, "Begin again.")
+	runs := 0
+	for ev := range hub.Watch(t.Context(), string(id), 0) {
+		if _, begins := ev.(*agent.RunStarted); begins {
+			runs++
+		}
+		if _, writes := ev.(*agent.TextDelta); writes && runs == 2 {
+			break
+		}
+	}
+	e.kill() // Run returns, and the run goes on
+	res, err := hub.Agent().Session(string(id)).Result(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, agent.Running, res.Status)
+	require.NoError(t, hub.Cancel(t.Context(), string(id)))
+}
+
+// playAgent is a program for editors, whose model doesn't stop.
+func playAgent([]string) error {
+	a, err := agent.New(agent.Config{Provider: forever{}})
+	if err != nil {
+		return err
+	}
+	hub, err := live.New(live.Config{Agent: a, Drain: time.Millisecond})
+	if err != nil {
+		return err
+	}
+	err = acp.Run(context.Background(), acp.Config{
+		Hub: func(context.Context, string) (*live.Hub, error) { return hub, nil }})
+	_ = hub.Close() // the reply is cut off
+	return err
+}
+
+func TestAProgramOutlivesItsEditorInTheMiddleOfAReply(t *testing.T) {
+	cmd := roletest.Command(t.Context(), "agent")
+	in, err := cmd.StdinPipe()
+	require.NoError(t, err)
+	out, err := cmd.StdoutPipe()
+	require.NoError(t, err)
+	require.NoError(t, cmd.Start())
+	e := &editor{t: t}
+	enough := make(chan bool)
+	var once sync.Once
+	e.update = func(int, sdk.SessionUpdate) { once.Do(func() { close(enough) }) }
+	e.conn = sdk.NewClientSideConnection(e, in, out)
+	e.conn.SetLogger(slog.New(slog.DiscardHandler))
+	go e.prompt(e.begin("/srv/app"), "Begin.")
+	<-enough
+	require.NoError(t, out.Close()) // what the program writes from now on is a SIGPIPE
+	<-e.conn.Done()
+	for range 100 {
+		_, err := io.WriteString(in, `{"jsonrpc":"2.0","id":7,"method":"authenticate","params":{}}`+"\n")
+		require.NoError(t, err)
+	}
+	require.NoError(t, in.Close())
+	require.NoError(t, cmd.Wait(), "the signal has ended it")
+}
