@@ -2,6 +2,7 @@ package browser
 
 import (
 	"bufio"
+	"encoding/json"
 	"fmt"
 	"io"
 	"os"
@@ -39,7 +40,7 @@ import (
 //
 //   - a double click on Approve: the plan is carried out once, and the click hits nothing else
 //   - Approve of an old version, in a tab that was asleep: it is refused, and nothing runs
-//   - reload in the middle of the work, or back: the same screen, with the same folds
+//   - reload in the middle of the work, or back: the same screen
 //   - two tabs: one decision counts, and both show it
 //   - a decision on the page while the terminal asks the same, and the other way round
 //   - the process is killed: a quiet bar, and the page goes on by itself
@@ -185,6 +186,7 @@ func TestTheTeamBuildsAProgram(t *testing.T) {
 	p.wait(`document.querySelector(".blank").textContent.includes("A stand-in answers.")`)
 	p.wait(`document.querySelectorAll(".examples button").length === 3 &&
 		document.querySelector(".place-grants .panel")`)
+	p.light()
 	p.looks(0, "empty")
 	p.asked("Build a command that counts words")
 	require.Equal(t, "main", p.session())
@@ -273,8 +275,11 @@ func TestTheRareScreensOfTheTeam(t *testing.T) {
 		p.asked("Build a command that counts words")
 		p.press(".decision", "Approve")
 		p.wait(teamStep("tests", "running"))
+		p.screen(390, 900, "light")
+		p.press(".views", "Chat")
 		p.say("Look up how other tools count words")
-		p.wait(`document.querySelector(".works .fold .talk")`)
+		p.press(".toast", "See")
+		p.wait(`document.querySelector(".board")?.checkVisibility() && document.querySelector(".works .fold .talk")`)
 		p.looks(1, "beside")
 	})
 	t.Run("goless", func(t *testing.T) {
@@ -298,6 +303,22 @@ func (p *teamPage) post(what, body string) string {
 		`)}).then(r => window.answered = String(r.status)))(new URLSearchParams(location.search).get("session")), ""`)
 	p.wait(`window.answered`)
 	return p.text(`window.answered`)
+}
+
+// light requires that the page asks for little, and only its own server. The times are reported.
+func (p *teamPage) light() {
+	p.t.Helper()
+	p.wait(`performance.getEntriesByName("first-contentful-paint").length > 0`)
+	var got struct {
+		Paint, Ready, Requests, Bytes int
+		Foreign                       []string
+	}
+	require.NoError(p.t, json.Unmarshal([]byte(p.text(painted)), &got))
+	require.Empty(p.t, got.Foreign)
+	require.LessOrEqual(p.t, got.Requests, 48)
+	require.LessOrEqual(p.t, got.Bytes, 300_000)
+	p.t.Logf("first paint after %d ms, ready after %d ms, %d requests, %d bytes", got.Paint, got.Ready, got.Requests,
+		got.Bytes)
 }
 
 // picture draws a picture of the README, with -pictures.

@@ -88,7 +88,7 @@ export class Board {
       card.status = step.status;
       card.update(step);
     }
-    this.ask(asks, news);
+    this.ask(asks);
   }
 
   // frame makes the layers of a plan.
@@ -126,7 +126,7 @@ export class Board {
   }
 
   // ask puts each decision to where it belongs: to the plan, or to a step. One that is still asked stays as it is.
-  ask(asks, news) {
+  ask(asks) {
     const wanted = new Set(asks.map((a) => a.id));
     for (const [id, d] of this.decisions) {
       if (wanted.has(id)) continue;
@@ -143,7 +143,7 @@ export class Board {
         const d = new Decision(a, { session: this.session, run: this.run, inChat: this.inChat, decided: (d) => (d.focused = true) });
         this.decisions.set(a.id, d);
         place.append(d.element);
-        if (news && !document.activeElement?.closest(".composer, .decision")) d.element.scrollIntoView({ block: "nearest" });
+        if (!document.activeElement?.closest(".decision")) d.element.scrollIntoView({ block: "nearest" });
       } else if (known.element.parentElement !== place) {
         place.append(known.element);
       }
