@@ -24,7 +24,8 @@
 //   - Type /help, /sessions, /undo, /mode, /cost, /quit, and the host's own commands.
 //
 // A session that waits for a decision asks it at the start. A run whose process has died goes on,
-// after at most the agent's lease; an agent.Config.Lease of 4 s suits a terminal.
+// after at most the agent's lease; an agent.Config.Lease of 4 s suits a terminal. What a page
+// begins in the session is shown and asked about at once, unless a line has been begun.
 //
 // # Guarantees
 //

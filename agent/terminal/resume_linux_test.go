@@ -130,3 +130,18 @@ func TestCancelAtAnyEventEndsIt(t *testing.T) {
 		require.ErrorContains(t, p.ends(terminal.CodeFailed).err, "enough")
 	}
 }
+
+// What a page has begun is shown at once, and what it waits for is asked here, too.
+func TestARunThatAPageHasBegunIsShownAndDecided(t *testing.T) {
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{remove}},
+		providertest.Call("site.deletePage", page{"home"}), providertest.Say("It is gone."), providertest.Say("Yes."))
+	p := talk(t, a, terminal.Config{}).asked(1)
+	start := func(prompt string) {
+		_, err := p.hub.Start(t.Context(), agent.Input{Session: "s-1", Prompt: prompt})
+		require.NoError(t, err)
+	}
+	start("Delete it.")
+	p.sees("» Delete it.").sees("[?]:").types("a").sees("It is gone.\n>")
+	start("Is it gone?")
+	p.sees("Yes.\n>").types("\x04").ends(terminal.CodeDone)
+}

@@ -58,7 +58,18 @@ func (u *ui) next(ctx context.Context, read bool, over func() bool) error {
 			}
 			return errInterrupt
 		case <-tick.C:
+			u.discover(ctx)
 		}
+	}
+}
+
+// discover follows a session that somebody else has begun since it was looked at.
+func (u *ui) discover(ctx context.Context) {
+	if u.events != nil {
+		return
+	}
+	if _, err := u.session.Info(ctx); err == nil {
+		u.watch(ctx, 0)
 	}
 }
 
@@ -100,13 +111,15 @@ type pipe struct {
 func (p pipe) Read(b []byte) (int, error) { return p.read(b) }
 
 // line shows a prompt and waits for a line. In a terminal, each of the keys is a line of its own,
-// and if there are any, nothing else is. Then the error is also errChanged when a run begins.
+// and if there are any, nothing else is. The error is also errChanged when a run begins, unless a
+// line has been begun.
 func (u *ui) line(ctx context.Context, prompt, keys string) (string, error) {
 	if u.keys.file == nil {
 		return u.plainLine(ctx, prompt)
 	}
 	var feed []byte
-	over := func() bool { return keys != "" && u.running }
+	running, begun := u.running, false
+	over := func() bool { return u.running && !running && !begun }
 	editor := term.NewTerminal(pipe{u.out, func(b []byte) (int, error) {
 		for len(feed) == 0 {
 			key, paste, err := u.key(ctx, over)
@@ -118,8 +131,9 @@ func (u *ui) line(ctx context.Context, prompt, keys string) (string, error) {
 			case keys != "" && key != keyCtrlD: // it decides nothing
 				u.keys.skip(key)
 			case key != 0:
-				feed = []byte{key}
+				feed, begun = []byte{key}, true
 			default:
+				begun = true
 				text := strings.NewReplacer("\n", newLine, "\t", "    ").Replace(clean(paste))
 				feed = slices.Concat([]byte(pasteBegins), []byte(text), []byte(pasteEnds))
 			}
