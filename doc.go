@@ -56,6 +56,9 @@
 //     approves. [github.com/pawlkit/pawl/agent/intent], [github.com/pawlkit/pawl/agent/critic] and
 //     [github.com/pawlkit/pawl/agent/screen] say what a request wants, judge answers, and check
 //     texts from outside.
+//   - [github.com/pawlkit/pawl/agent/policy] has permissions as data: rules, modes and grants.
+//     [github.com/pawlkit/pawl/agent/team] has agents that work in the background and report back.
+//     [github.com/pawlkit/pawl/agent/work] drives runs that wait their turn, in any process.
 //   - [github.com/pawlkit/pawl/tools/web] and [github.com/pawlkit/pawl/tools/mcp] are the tools of
 //     the web and of MCP servers, [github.com/pawlkit/pawl/agent/mcpserver] is an agent as an MCP
 //     server, and [github.com/pawlkit/pawl/agent/telemetry] has OpenTelemetry.
