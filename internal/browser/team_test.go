@@ -282,6 +282,16 @@ func TestTheRareScreensOfTheTeam(t *testing.T) {
 		p.wait(`document.querySelector(".board")?.checkVisibility() && document.querySelector(".works .fold .talk")`)
 		p.looks(1, "beside")
 	})
+	t.Run("message", func(t *testing.T) { // instead of the button Change
+		p := openTeam(t, startTeam(t, "1ms"), "")
+		p.asked("Build a package that makes slugs")
+		p.say("Add a README")
+		p.press(".composer", "Send anyway")
+		p.wait(`document.querySelector(".version").textContent === "Version 2" && document.querySelector(".step.added")`)
+		p.press(".decision", "Reject")
+		p.wait(`document.querySelector(".state.bad")?.textContent === "Rejected"`)
+		p.looks(1, "rejected")
+	})
 	t.Run("goless", func(t *testing.T) {
 		p := openTeam(t, startTeam(t, "1ms", "PATH=/nowhere"), "")
 		p.wait(`document.querySelector(".goless")`)

@@ -8,6 +8,8 @@ texts.emptyText = "Say what you need. The guide asks back, shows you a plan, and
 texts.ask.suggest = "Change";
 texts.call.rejected = "Not carried out";
 texts.runningCalls = () => "Working";
+texts.openDecisions = "A decision is open. To a plan that waits, a message is a change; beside a plan at work, it is answered at once.";
+texts.keys.push(["Alt + 1, 2", "Go to the chat, the plan"]);
 texts.steer = "Ask something beside the plan";
 texts.answerPaused = "Decide, or write a message";
 texts.decided.suggest = "Change asked for";
