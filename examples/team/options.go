@@ -36,7 +36,8 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 		"where to listen; keep it on this machine: nobody has to sign in")
 	flags.StringVar(&o.request, "t", "", "a request; the terminal alone shows what comes of it, without a page")
 	flags.BoolVar(&o.yes, "yes", false,
-		"with -t: approve the plan, take the first answer to each question, allow what is asked once")
+		"with -t: approve the plan, take the first answer to each question, allow what is asked once, give up if a "+
+			"step is stuck")
 	flags.StringVar(&o.model, "model", "", "what PAWL_MODEL is otherwise: standin, or a provider of the environment")
 	flags.DurationVar(&o.pace, "pace", 8*time.Millisecond, "how fast the stand-in types: the time for a few letters")
 	if err := flags.Parse(args); err != nil {

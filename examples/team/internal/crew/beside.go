@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
@@ -61,8 +62,8 @@ func (c *Crew) atWork(ctx context.Context, session string) bool {
 // reportBegins begins the messages of agent/team, which no person has written.
 const reportBegins = "The program says, not a person:"
 
-// FirstAnswer returns the first of the answers that a question offers: for a step that is stuck,
-// another round.
+// FirstAnswer returns the first of the answers that a question offers; for a step that is stuck,
+// the last, which gives the plan up.
 func FirstAnswer(p *agent.Pause) (any, bool) {
 	var s struct {
 		Enum       []any `json:"enum"`
@@ -76,7 +77,7 @@ func FirstAnswer(p *agent.Pause) (any, bool) {
 		return nil, false
 	}
 	if list := s.Properties.Decision.Enum; len(list) > 0 {
-		return map[string]any{"decision": list[0]}, true
+		return map[string]any{"decision": "give up"}, slices.Contains(list, any("give up"))
 	}
 	if len(s.Enum) > 0 {
 		return s.Enum[0], true

@@ -207,19 +207,19 @@ func (c *Crew) workTools() []tools.Tool {
 				}
 				return "The work is stopped, and what it had written is taken back.", err
 			}),
-		tools.New(tools.Spec{Name: "work.undo", Idempotent: true, NoBreaker: true, Risk: tools.Medium,
-			Approval: tools.AskAlways,
-			Timeout:  2 * time.Minute, Description: "Undoes all that the newest plan of this conversation has written."},
-			func(ctx context.Context, _ nothing) (string, error) {
+		tools.Func[nothing, string]{
+			Spec: tools.Spec{Name: "work.undo", Idempotent: true, NoBreaker: true, Risk: tools.Medium,
+				Approval: tools.AskAlways, Timeout: 2 * time.Minute,
+				Description: "Undoes all that the newest plan of this conversation has written."},
+			Title: func(context.Context, nothing) string { return "Undo everything that the newest plan has written" },
+			Run: func(ctx context.Context, _ nothing) (string, error) {
 				run, s, err := c.planOf(ctx, about(ctx))
 				if err != nil || s == nil || s.Status != plan.Completed {
 					return "There is nothing to undo.", err
 				}
-				if err := c.Plans.Undo(ctx, run); err != nil {
-					return "", err
-				}
-				return "All files are as they were before the plan.", nil
-			}),
+				return "All files are as they were before the plan.", c.Plans.Undo(ctx, run)
+			},
+		},
 	}
 }
 

@@ -20,7 +20,8 @@ type story struct {
 }
 
 var stories = []story{
-	{"count", []string{"run", "./cmd/words", "go.mod", "count/count_test.go"}, " 4 go.mod\n58 count/count_test.go\n62 total\n"},
+	{"count", []string{"run", "./cmd/words", "go.mod", "count/count_test.go"},
+		" 4 go.mod\n58 count/count_test.go\n62 total\n"},
 	{"slug", []string{"run", "./cmd/slug", "Crème brûlée!", "Crème, brûlée"}, "creme-brulee\ncreme-brulee-2\n"},
 	{"table", []string{"run", "./cmd/csv2json", "cmd/csv2json/cities.csv"},
 		`[
@@ -71,8 +72,10 @@ func TestAProjectIsBuilt(t *testing.T) {
 			require.NoError(t, err)
 			require.Len(t, grants, 1)
 
-			require.NoError(t, w.Undo(t.Context(), "main", run))
-			require.Empty(t, w.files())
+			w.say("please undo everything")
+			require.Equal(t, []string{"Undo everything that the newest plan has written"}, w.yes())
+			require.Empty(t, w.files(), w.said())
+			require.NoError(t, w.Undo(t.Context(), "main", run), "again")
 			left, err := os.ReadDir(w.Place.Dir)
 			require.NoError(t, err)
 			require.Len(t, left, 2, "go.mod and .agents")
