@@ -105,6 +105,9 @@ func parsed(t *testing.T, text string) *policy.Rules {
 	return r
 }
 
+// shop is a project that all calls belong to.
+func shop(*tools.Call) string { return "shop" }
+
 // byLabel is the project of a call.
 func byLabel(c *tools.Call) string { return c.Labels.Get("project") }
 
@@ -141,10 +144,9 @@ func TestAnotherSessionOfTheProjectIsntAskedUntilTheGrantIsRevoked(t *testing.T)
 	require.Equal(t, "bob", list[0].Rule.By)
 	require.Equal(t, "run `go test …` in this project", list[1].Text)
 	require.Equal(t, "ann", list[1].Rule.By)
-	require.False(t, list[1].Rule.Since.IsZero())
 	for _, g := range list {
-		require.NoError(t, set.Revoke(t.Context(), a.Session("s-5"), "shop", g.ID, "ann"))
-		require.Error(t, set.Revoke(t.Context(), a.Session("s-5"), "shop", g.ID, "ann"), "it is gone")
+		require.NoError(t, set.Revoke(t.Context(), a.Session("s-5"), "shop", g.Text, "ann"))
+		require.Error(t, set.Revoke(t.Context(), a.Session("s-5"), "shop", g.Text, "ann"), "it is gone")
 	}
 	list, err = set.Standing(t.Context(), a.Session("s-5"), "shop")
 	require.NoError(t, err)
@@ -163,16 +165,16 @@ func TestWhatIsGrantedIsWhatWasShown(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var l ledger
 			store, book := journal.NewMemory(), policy.InMemory()
-			set, err := policy.New(policy.Config{Rules: parsed(t, testAsks), Book: book})
+			set, err := policy.New(policy.Config{Rules: parsed(t, testAsks), Book: book, Project: shop})
 			require.NoError(t, err)
 			first := newAgent(t, set, store, agent.Config{Tools: []tools.Tool{l.run()}})
 			pauses := ask(t, first, agent.Input{Session: "s", Prompt: "go test ./a"})
-			set, err = policy.New(policy.Config{Rules: parsed(t, later), Book: book})
+			set, err = policy.New(policy.Config{Rules: parsed(t, later), Book: book, Project: shop})
 			require.NoError(t, err)
 			second := newAgent(t, set, store, agent.Config{Tools: []tools.Tool{l.run()}})
 			require.Empty(t, ask(t, second, agent.Resume("s", agent.Approve(pauses[0].ID).For(policy.Project))))
 			require.Equal(t, []string{"go test ./a"}, l.take(), "the call was approved")
-			granted, err := book.Rules(t.Context(), "")
+			granted, err := book.Rules(t.Context(), "shop")
 			require.NoError(t, err)
 			require.Empty(t, granted)
 		})
@@ -186,10 +188,11 @@ func TestHowFarAGrantReaches(t *testing.T) {
 	scoped := tools.Func[struct{ Site string }, string]{Spec: tools.Spec{Name: "publish"},
 		Run:   func(context.Context, struct{ Site string }) (string, error) { return "ok", nil },
 		Scope: func(in struct{ Site string }) string { return in.Site }}
+	clean := tools.New(tools.Spec{Name: "clean"}, func(context.Context, struct{}) (string, error) { return "ok", nil })
 	high := tools.New(tools.Spec{Name: "pay", Risk: tools.High}, func(context.Context, struct{}) (string, error) {
 		return "ok", nil
 	})
-	reg, err := tools.NewRegistry(append(list, post, scoped, high)...)
+	reg, err := tools.NewRegistry(append(list, post, scoped, clean, high)...)
 	require.NoError(t, err)
 	for _, c := range []struct{ rule, tool, input, want string }{
 		{``, "run", `{"program":"git","args":["log","a b"]}`, "run `git log \"a b\"`"},
@@ -206,8 +209,9 @@ func TestHowFarAGrantReaches(t *testing.T) {
 		{``, "post", `{"url":"https://example.com/a"}`, "post to example.com"},
 		{`"host":"*.example.com"`, "post", `{"url":"https://a.example.com/a"}`, "post to *.example.com"},
 		{``, "post", `{"url":"https://example.com:99/a"}`, ""},
-		{``, "publish", `{"Site":"blog"}`, "publish for blog"},
+		{``, "publish", `{"Site":"blog"}`, "publish `blog`"},
 		{``, "deploy", string(words(strings.Repeat("long ", 60))), ""},
+		{``, "clean", `{}`, "clean"},
 		{``, "pay", `{}`, ""},
 	} {
 		rules := &policy.Rules{}
@@ -231,7 +235,7 @@ func TestHowFarAGrantReaches(t *testing.T) {
 func TestAChangedToolIsAskedAboutAgain(t *testing.T) {
 	var l ledger
 	book := policy.InMemory()
-	set, err := policy.New(policy.Config{Book: book})
+	set, err := policy.New(policy.Config{Book: book, Project: shop})
 	require.NoError(t, err)
 	a := newAgent(t, set, nil, agent.Config{Tools: []tools.Tool{l.run()}})
 	pauses := ask(t, a, agent.Input{Session: "s", Prompt: "ls"})
@@ -245,8 +249,8 @@ func TestAChangedToolIsAskedAboutAgain(t *testing.T) {
 func TestAHardDenialSurvivesAutoAndEveryGrant(t *testing.T) {
 	var l ledger
 	book := policy.InMemory()
-	require.NoError(t, book.Put(t.Context(), "", policy.Rule{Tool: "run"}))
-	set, err := policy.New(policy.Config{Book: book, Rules: parsed(t,
+	require.NoError(t, book.Put(t.Context(), "shop", policy.Rule{Tool: "run"}))
+	set, err := policy.New(policy.Config{Book: book, Project: shop, Rules: parsed(t,
 		`{"hard":[{"effect":"deny","tool":"run","args":["git","push"],"why":"A person pushes."}]}`)})
 	require.NoError(t, err)
 	a := newAgent(t, set, nil, agent.Config{Tools: []tools.Tool{l.run()}, Modes: set.Modes()})
@@ -260,12 +264,12 @@ func TestAGrantThatIsDroppedBeforeTheCallBeginsDenies(t *testing.T) {
 	var l ledger
 	book := policy.InMemory()
 	grant := policy.Rule{Tool: "run", Args: []string{"go", "test"}}
-	require.NoError(t, book.Put(t.Context(), "", grant))
-	set, err := policy.New(policy.Config{Book: book})
+	require.NoError(t, book.Put(t.Context(), "shop", grant))
+	set, err := policy.New(policy.Config{Book: book, Project: shop})
 	require.NoError(t, err)
 	// it is called after the set's policy, so the grant is gone when that is called again
 	drop := func(ctx context.Context, _ *tools.Definition, _ *tools.Call) tools.Verdict {
-		require.NoError(t, book.Drop(ctx, "", grant))
+		require.NoError(t, book.Drop(ctx, "shop", grant))
 		return tools.Verdict{}
 	}
 	a := newAgent(t, set, nil, agent.Config{Tools: []tools.Tool{l.run()}, Policies: []tools.Policy{drop}})
@@ -278,11 +282,11 @@ func TestAGrantThatIsDroppedBeforeTheCallBeginsDenies(t *testing.T) {
 func TestADenialThatComesBetweenApprovalAndExecutionHolds(t *testing.T) {
 	var l ledger
 	book := policy.InMemory()
-	set, err := policy.New(policy.Config{Book: book})
+	set, err := policy.New(policy.Config{Book: book, Project: shop})
 	require.NoError(t, err)
 	a := newAgent(t, set, nil, agent.Config{Tools: []tools.Tool{l.run()}, Modes: set.Modes()})
 	pauses := ask(t, a, agent.Input{Session: "s", Mode: "ask", Prompt: "go test"})
-	require.NoError(t, book.Put(t.Context(), "", policy.Rule{Effect: tools.Deny, Tool: "run"}))
+	require.NoError(t, book.Put(t.Context(), "shop", policy.Rule{Effect: tools.Deny, Tool: "run"}))
 	require.Empty(t, ask(t, a, agent.Resume("s", agent.Approve(pauses[0].ID))))
 	require.Empty(t, l.take())
 	require.Len(t, denied(t, a, "s"), 1)

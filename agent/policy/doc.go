@@ -20,11 +20,12 @@
 //  2. Rules.Rules, and rules of the [Book], that deny. If the Book fails, the call is denied.
 //  3. The mode, where it denies: [Plan] denies what isn't read-only.
 //  4. Rules.Hard that ask: a person is asked about each call.
-//  5. Rules that allow, which are the grants. One answers a rule that asks only if it is at least as
-//     narrow. None answers for a tool of high risk without Spec.AllowAlways.
-//  6. Rules that ask, in every mode.
+//  5. Rules that allow, which are the grants. One answers the rules that ask only if it is at least
+//     as narrow as each of them. None answers for a tool of high risk without Spec.AllowAlways.
+//  6. Rules that ask, in every mode. A standing rule of the session answers them, too, however
+//     narrow they are: what a person has to see each time is for Rules.Hard.
 //  7. The mode: [Ask] asks about what isn't read-only, [Edits] permits what has a preview and no
-//     high risk, [Auto] permits all for which a grant would be possible. A tool of high risk without
+//     high risk, [Auto] permits all that can be compared with rules. A tool of high risk without
 //     Spec.AllowAlways asks in every mode, unless it is read-only.
 //  8. The tool's own question.
 //
@@ -34,8 +35,9 @@
 // [Subject]. Words are compared, never text, so "ls; rm -rf" is one word. What denies or asks
 // matches widely: the words of the rule in this order, with others between them; any case; names of
 // programs with or without a path; links resolved and not resolved; the folder of a file as well as
-// the file. What can't be read, such as a word with a NUL, matches all of them. What allows matches
-// exactly: the first words, a path that means the same with and without links, a plain host.
+// the file, and a folder that has it, unless the call only reads. What can't be read, such as a
+// word with a NUL, matches all of them. What allows matches exactly: the first words, a path that
+// means the same with and without links, a plain host.
 //
 // Rules don't see what a program does, nor what is behind a hard link. A shell, an interpreter and
 // a file of arguments run anything, so permit only programs that you list (tools/process), and
@@ -46,8 +48,6 @@
 //
 // A pause offers the scope [Project] beside the session, if a grant is possible. If a rule with
 // Args, Path or Host asked, the grant is for what this rule names: "run `go test …`". Otherwise it
-// is for exactly these words, this path or this host; for a call without any, it is for what the
-// tool's Scope names, like a standing rule of the session. Its text says so. It is bound to the
-// tool's schema and description. None is offered for an input with words and more, such as standard
-// input.
+// is for exactly these words, this path and this host. Its text says so. It is bound to the tool's
+// schema and description. None is offered for an input with words and more, such as standard input.
 package policy

@@ -73,13 +73,13 @@ func Example() {
 }
 
 // An approved version of a plan may bring permissions with it, which end with that version: rules
-// with its ID, and an end in case nobody drops them.
+// by it, with an end in case nobody drops them.
 func ExampleRule() {
 	ctx, book := context.Background(), policy.InMemory()
 	const version = "plan 7, version 2"
 	// the version is approved
 	for _, words := range [][]string{{"go", "test"}, {"go", "vet"}} {
-		err := book.Put(ctx, "shop", policy.Rule{Effect: tools.Allow, Tool: "run", Args: words, ID: version, By: "ann",
+		err := book.Put(ctx, "shop", policy.Rule{Effect: tools.Allow, Tool: "run", Args: words, By: version,
 			Until: time.Now().Add(24 * time.Hour)})
 		if err != nil {
 			log.Fatal(err)
@@ -91,8 +91,8 @@ func ExampleRule() {
 		log.Fatal(err)
 	}
 	for _, r := range rules {
-		if r.ID == version {
-			fmt.Println("dropping", r.Tool, r.Args, "of", r.ID)
+		if r.By == version {
+			fmt.Println("dropping", r.Tool, r.Args, "of", r.By)
 			if err := book.Drop(ctx, "shop", r); err != nil {
 				log.Fatal(err)
 			}

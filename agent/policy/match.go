@@ -1,118 +1,136 @@
 package policy
 
 import (
-	"cmp"
+	"iter"
 	"path"
 	"slices"
 	"strings"
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/internal/glob"
 	"github.com/pawlkit/pawl/tools"
 )
 
 // A matter is what a call is about, ready to be compared with rules.
 type matter struct {
-	spec               *tools.Spec
-	fingerprint, scope string
-	root, project      string
-	inProject          bool // it belongs to a project
+	spec        *tools.Spec
+	fingerprint string
+	project     string
 
 	Subject
 	places []place  // Paths
 	hosts  []string // Hosts; "" for one that can't be compared
 	odd    bool     // Args can't be compared
 	sure   bool     // all can be compared, and no path leads elsewhere
-	asked  *Rule    // the narrowest rule that asks, unless it is hard
+	asks   []*Rule  // the rules that ask about the call, without those of Rules.Hard
 }
 
-// compare fills in what is compared.
-func (m *matter) compare() {
-	for _, w := range m.Args {
-		m.odd = m.odd || !utf8.ValidString(w) || strings.IndexByte(w, 0) >= 0
-	}
+// compare fills in what is compared. Paths are below root.
+func (m *matter) compare(root string) {
+	m.odd = slices.ContainsFunc(m.Args, func(w string) bool {
+		return !utf8.ValidString(w) || strings.Contains(w, "\x00")
+	})
 	m.sure = !m.odd
 	for _, p := range m.Paths {
 		if p != "" {
-			m.places = append(m.places, placeOf(m.root, p))
-			m.sure = m.sure && m.places[len(m.places)-1].sure
+			at, sure := placeOf(root, p)
+			m.places, m.sure = append(m.places, at), m.sure && sure
 		}
 	}
 	for _, h := range m.Hosts {
-		host, plain := hostOf(h)
-		m.hosts = append(m.hosts, host)
-		m.sure = m.sure && plain
+		if h != "" {
+			host, plain := hostOf(h)
+			m.hosts, m.sure = append(m.hosts, host), m.sure && plain
+		}
 	}
 }
 
-// find returns the rule with an effect that the call matches; of several, the one with most words.
-func (m *matter) find(effect tools.Effect, rules []Rule) (found *Rule) {
-	now := time.Now()
+// find returns the rules with an effect that the call matches.
+func (m *matter) find(effect tools.Effect, rules []Rule) (found []*Rule) {
 	for i := range rules {
 		r := &rules[i]
-		fits, narrower := r.covers, found == nil || len(r.Args) > len(found.Args)
+		matches := r.covers
 		if effect == tools.Allow {
-			fits = r.permits
+			matches = r.permits
 		}
-		if min(r.Effect, tools.Deny) == effect && narrower && r.about(m.spec.Name, now) && fits(m) {
-			found = r
+		if r.Effect == effect && r.about(m.spec.Name) && !r.ended() && matches(m) {
+			found = append(found, r)
 		}
 	}
 	return found
 }
 
-// about reports whether a rule is about a tool, now.
-func (r *Rule) about(tool string, now time.Time) bool {
+// about reports whether a rule is about a tool.
+func (r *Rule) about(tool string) bool {
 	ok, _ := path.Match(r.Tool, tool)
-	return (ok || r.Tool == tool || r.Tool == "*") && (r.Until.IsZero() || now.Before(r.Until))
+	return ok
 }
+
+func (r *Rule) ended() bool { return !r.Until.IsZero() && !time.Now().Before(r.Until) }
 
 // covers reports whether a rule that denies or asks is about a call. It matches widely.
 func (r *Rule) covers(m *matter) bool {
-	near := func(name string) bool {
-		self, below, above := glob(folded(r.Path), folded(name))
-		return self || below || above && !m.spec.ReadOnly && len(m.Args) == 0
+	near := func(p place) bool {
+		return len(p.names) == 0 || slices.ContainsFunc(p.names, func(name string) bool {
+			return inside(r.Path, name) || !m.spec.ReadOnly && len(m.Args) == 0 && above(r.Path, name, p.folder)
+		})
 	}
 	return (len(r.Args) == 0 || m.odd || within(r.Args, m.Args)) &&
-		(r.Path == "" || slices.ContainsFunc(m.places, func(p place) bool {
-			return p.names == nil || slices.ContainsFunc(p.names, near)
-		})) &&
+		(r.Path == "" || slices.ContainsFunc(m.places, near)) &&
 		(r.Host == "" || slices.ContainsFunc(m.hosts, func(h string) bool { return h == "" || onHost(r.Host, h) }))
 }
 
-// permits reports whether a rule that allows is for a call. It matches exactly. If a rule asks, it
-// has to be at least as narrow.
+// permits reports whether a rule that allows is for a call. It matches exactly.
 func (r *Rule) permits(m *matter) bool {
-	n, ask := len(r.Args), m.asked
-	switch {
-	case r.Fingerprint != "" && r.Fingerprint != m.fingerprint, r.Scope != "" && r.Scope != m.scope,
-		ask != nil && (!r.Exact && n < len(ask.Args) || r.Path == "" && ask.Path != "" ||
-			r.Host == "" && ask.Host != ""):
-		return false
-	case n+len(r.Path)+len(r.Host) == 0:
-		return true
-	case !m.sure, n > 0 && m.More, len(m.Args) < n || !slices.Equal(r.Args, m.Args[:n]),
-		r.Exact && (len(m.Args) > n || r.Path == "" && len(m.places) > 0),
-		r.Path != "" && len(m.places) == 0, r.Host != "" && len(m.hosts) == 0:
+	if r.Fingerprint != "" && r.Fingerprint != m.fingerprint ||
+		slices.ContainsFunc(m.asks, func(ask *Rule) bool { return !r.asNarrowAs(ask) }) {
 		return false
 	}
-	return !slices.ContainsFunc(m.places, func(p place) bool {
-		self, _, _ := glob(r.Path, p.names[0])
-		return r.Path != "" && !(r.Path == p.names[0] || self && !r.Exact)
-	}) && !slices.ContainsFunc(m.hosts, func(h string) bool { return r.Host != "" && !onHost(r.Host, h) })
+	if !r.conditional() {
+		return true
+	}
+	n := len(r.Args)
+	return m.sure && !(n > 0 && m.More) && len(m.Args) >= n && slices.Equal(r.Args, m.Args[:n]) &&
+		!(r.Exact && len(m.Args) > n) &&
+		r.allAre(r.Path, len(m.places), func(i int) bool {
+			name := m.places[i].names[0]
+			return r.Path == name || !r.Exact && glob.Match(r.Path, name)
+		}) &&
+		r.allAre(r.Host, len(m.hosts), func(i int) bool { return onHost(r.Host, m.hosts[i]) })
+}
+
+// allAre reports whether all of n paths or hosts, and at least one, are as a condition says.
+// Without a condition they may be any, but there is none if the rule is exact.
+func (r *Rule) allAre(condition string, n int, is func(i int) bool) bool {
+	if condition == "" {
+		return !r.Exact || n == 0
+	}
+	for i := range n {
+		if !is(i) {
+			return false
+		}
+	}
+	return n > 0
+}
+
+// asNarrowAs reports whether all calls that a rule permits are among those that another asks about,
+// given that this is so for one call.
+func (r *Rule) asNarrowAs(ask *Rule) bool {
+	// a * of the rule stands for two letters, because ? and [a-z] aren't as wide
+	return r.Exact || within(ask.Args, r.Args) && (ask.Host == "" || onHost(ask.Host, r.Host)) &&
+		(ask.Path == "" || ask.Path == r.Path ||
+			r.Path != "" && inside(ask.Path, strings.ReplaceAll(r.Path, "*", "**")))
 }
 
 // within reports whether the words of a rule are among others, in this order.
 func within(rule, words []string) bool {
 	for _, w := range words {
-		r, w := fold(rule[0]), fold(w)
-		if r == w || base(r) == base(w) && base(r) != "" {
-			if rule = rule[1:]; len(rule) == 0 {
-				return true
-			}
+		if len(rule) > 0 && foldWord(rule[0]) == foldWord(w) {
+			rule = rule[1:]
 		}
 	}
-	return false
+	return len(rule) == 0
 }
 
 func onHost(pattern, host string) bool {
@@ -120,37 +138,41 @@ func onHost(pattern, host string) bool {
 	return pattern == host || below && strings.HasSuffix(host, parent)
 }
 
-// folded folds each part of a path. What follows a colon names a stream on Windows.
-func folded(name string) string {
-	parts := strings.Split(name, "/")
-	for i, p := range parts {
-		file, _, _ := strings.Cut(p, ":")
-		parts[i] = fold(cmp.Or(file, p))
+// inside reports whether a pattern is for a file, or for a folder that it is in.
+func inside(pattern, name string) bool {
+	for dir := range upward(fold(name)) {
+		if glob.Match(fold(pattern), dir) {
+			return true
+		}
 	}
-	return strings.Join(parts, "/")
+	return false
 }
 
-// glob reports whether a pattern is for a name, for a folder that the name is below, and for
-// something that may be below the name.
-func glob(pattern, name string) (self, below, above bool) {
-	parts := strings.Split(name, "/")
-	if name == "." {
-		parts = nil
-	}
-	n := len(parts)
-	at := make([]bool, n+1) // at[i]: the pattern so far matches the first i parts
-	at[0] = true
-	for p := range strings.SplitSeq(pattern, "/") {
-		above = above || at[n]
-		next := make([]bool, n+1)
-		for i := range next {
-			if p == "**" {
-				next[i] = at[i] || i > 0 && next[i-1]
-			} else if i > 0 && at[i-1] {
-				next[i], _ = path.Match(p, parts[i-1])
-			}
+// above reports whether a pattern is for something that may be in a folder. A pattern such as
+// "**/*.key" is only if the folder is known to be one: it would be for each file otherwise.
+func above(pattern, name string, folder bool) bool {
+	for dir := range upward(path.Dir(fold(pattern))) {
+		if glob.Match(dir, fold(name)) && (folder || !strings.Contains(dir, "**")) {
+			return true
 		}
-		at = next
 	}
-	return at[n], slices.Contains(at[:n], true), above
+	return false
+}
+
+// upward returns a path and the folders that it is in: a/b, a and ".".
+func upward(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		for yield(name) && name != path.Dir(name) {
+			name = path.Dir(name)
+		}
+	}
+}
+
+// fold folds each part of a path.
+func fold(name string) string {
+	parts := strings.Split(name, "/")
+	for i, p := range parts {
+		parts[i] = glob.Fold(p)
+	}
+	return strings.Join(parts, "/")
 }

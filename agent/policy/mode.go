@@ -23,7 +23,8 @@ const (
 	// Edits permits calls with a preview of what they change, unless they are of high risk or name
 	// a path that leads elsewhere. It asks about others that aren't read-only.
 	Edits Mode = "edits"
-	// Auto permits every call for which a grant would be possible.
+	// Auto permits every call that can be compared with rules: no path leads elsewhere, and no URL
+	// has a port or a user.
 	Auto Mode = "auto"
 )
 
@@ -84,4 +85,18 @@ func (s *Set) mode(ctx context.Context, c *tools.Call) (Mode, error) {
 		m = s.cfg.Mode(c)
 	}
 	return m, cmp.Or(err, m.check())
+}
+
+// byMode decides about a call that no rule is about.
+func (m *matter) byMode(mode Mode, previews bool) tools.Verdict {
+	free := grantable(m.spec)
+	switch {
+	case m.spec.ReadOnly || mode == Plan && free:
+		return tools.Verdict{Standing: mode == Auto && m.sure}
+	case !free:
+		return tools.Verdict{Effect: tools.Ask, Standing: true, Reason: "this tool is of high risk"}
+	case m.sure && (mode == Auto || mode == Edits && m.spec.Risk < tools.High && previews):
+		return tools.Verdict{Standing: true}
+	}
+	return tools.Verdict{Effect: tools.Ask, Standing: true, Reason: "the mode is " + string(mode)}
 }

@@ -28,6 +28,13 @@ func words(w ...string) json.RawMessage {
 	return text
 }
 
+// broken is a book with a rule that can't apply.
+type broken struct{ policy.Book }
+
+func (broken) Rules(context.Context, string) ([]policy.Rule, error) {
+	return []policy.Rule{{Effect: tools.Deny, Tool: "["}}, nil
+}
+
 // failing is a book that can't be read.
 type failing struct{ policy.Book }
 
@@ -69,12 +76,12 @@ func TestTheLayersComeInTheirOrder(t *testing.T) {
 		add(grant, &own, tools.Allow, "go", "test")
 		add(bookDeny, &own, tools.Deny, "go")
 		for _, r := range own {
-			require.NoError(t, book.Put(t.Context(), "", r))
+			require.NoError(t, book.Put(t.Context(), "shop", r))
 		}
 		if broken {
 			book = failing{book}
 		}
-		set, err := policy.New(policy.Config{Rules: rules, Book: book})
+		set, err := policy.New(policy.Config{Rules: rules, Book: book, Project: shop})
 		require.NoError(t, err)
 		reg, err := tools.NewRegistry(f)
 		require.NoError(t, err)
@@ -126,8 +133,9 @@ func TestWhatCantBeReadDenies(t *testing.T) {
 	reg, err := tools.NewRegistry(tool("run", tools.Spec{}))
 	require.NoError(t, err)
 	for says, cfg := range map[string]policy.Config{
-		"the disk is gone": {Book: failing{policy.InMemory()}},
-		`no mode "both"`:   {Mode: func(*tools.Call) policy.Mode { return "both" }},
+		"the disk is gone":   {Book: failing{policy.InMemory()}},
+		"rules[0]: the tool": {Book: broken{policy.InMemory()}},
+		`no mode "both"`:     {Mode: func(*tools.Call) policy.Mode { return "both" }},
 		"no words here": {Subjects: map[string]func(json.RawMessage) (policy.Subject, error){
 			"run": func(json.RawMessage) (policy.Subject, error) {
 				return policy.Subject{}, errors.New("no words here")

@@ -9,7 +9,6 @@ import (
 	"path/filepath"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -25,8 +24,7 @@ type Config struct {
 	// which its paths are resolved, or any other name, and then links in paths aren't followed.
 	// Calls of a project share its grants. "" means that a call belongs to no project: it has no
 	// grants and isn't offered any. It depends on the session, the user and the labels of the call,
-	// and on nothing that may change. nil: all calls belong to the project "", and paths are below
-	// the working directory of the process.
+	// and on nothing that may change. nil: the working directory of the process.
 	Project func(c *tools.Call) string
 	// Mode returns the mode of a session that wasn't switched, for agents whose modes are roles:
 	// see [Set.Switch]. nil: the agent's modes are those of [Set.Modes]; in others, and without
@@ -38,27 +36,24 @@ type Config struct {
 }
 
 // A Set decides about calls. It is safe for concurrent use.
-type Set struct {
-	cfg Config
-	dir string // the working directory, if Project is nil
-}
+type Set struct{ cfg Config }
 
 // New returns a set. The error says which rule can't apply, and why.
 func New(cfg Config) (*Set, error) {
-	s := &Set{cfg: cfg}
 	if cfg.Rules == nil {
-		s.cfg.Rules = new(Rules)
+		cfg.Rules = new(Rules)
 	}
 	if cfg.Book == nil {
-		s.cfg.Book = InMemory()
+		cfg.Book = InMemory()
 	}
 	if cfg.Project == nil {
-		var err error
-		if s.dir, err = os.Getwd(); err != nil {
+		dir, err := os.Getwd()
+		if err != nil {
 			return nil, fault.NewFixable("policy: the working directory can't be found", "set Config.Project", err)
 		}
+		cfg.Project = func(*tools.Call) string { return dir }
 	}
-	return s, s.cfg.Rules.check()
+	return &Set{cfg}, cfg.Rules.check()
 }
 
 // Check returns what the host should know about its tools: those of high risk without
@@ -67,17 +62,18 @@ func New(cfg Config) (*Set, error) {
 func (s *Set) Check(list ...tools.Tool) (notes []string) {
 	var names []string
 	for _, t := range list {
-		if r, err := tools.NewRegistry(t); err == nil { // agent.New says what is wrong with a tool
-			d := r.All()[0]
-			names = append(names, d.Name())
-			if !d.Spec().ReadOnly && !grantable(d.Spec()) {
-				notes = append(notes, d.Name()+" is of high risk, so it asks in every mode, and can't be granted without "+
-					"Spec.AllowAlways")
-			}
+		d, err := t.Define()
+		if err != nil { // agent.New returns it
+			continue
+		}
+		names = append(names, d.Name())
+		if !d.Spec().ReadOnly && !grantable(d.Spec()) {
+			notes = append(notes, d.Name()+" is of high risk, so it asks in every mode, and can't be granted without "+
+				"Spec.AllowAlways")
 		}
 	}
 	for _, r := range slices.Concat(s.cfg.Rules.Hard, s.cfg.Rules.Rules) {
-		if !slices.ContainsFunc(names, func(name string) bool { return r.about(name, time.Time{}) }) {
+		if !slices.ContainsFunc(names, r.about) {
 			notes = append(notes, fmt.Sprintf("a rule is about %q, and no tool has such a name", r.Tool))
 		}
 	}
@@ -90,83 +86,75 @@ func grantable(spec *tools.Spec) bool { return spec.Risk < tools.High || spec.Al
 // comment for the order.
 func (s *Set) Policy() tools.Policy { return s.decide }
 
-// of collects what a call is about, and the rules that aren't hard: those of the host, and those of
-// the call's project.
-func (s *Set) of(ctx context.Context, m *matter, c *tools.Call) (rules []Rule, err error) {
-	m.root, m.inProject = s.dir, true
-	if s.cfg.Project != nil {
-		m.project = s.cfg.Project(c)
-		if m.inProject = m.project != ""; filepath.IsAbs(m.project) {
-			m.root = m.project
-		}
-	}
+// about fills in what a call is about. It returns the rules that aren't hard: those of the host,
+// and those of the call's project.
+func (s *Set) about(ctx context.Context, m *matter, c *tools.Call, scope string) (rules []Rule, err error) {
+	rules = s.cfg.Rules.Rules
 	read := s.cfg.Subjects[m.spec.Name]
 	if read == nil {
 		read = defaultSubject
 	}
 	if m.Subject, err = read(c.Input); err != nil {
-		return nil, fmt.Errorf("what the call is about can't be told: %w", err)
+		return rules, fmt.Errorf("what the call is about can't be told: %w", err)
 	}
-	m.compare()
-	if m.inProject {
-		rules, err = s.cfg.Book.Rules(ctx, m.project)
+	if scope != "" && len(m.Args)+len(m.Paths)+len(m.Hosts) == 0 {
+		m.Args = []string{scope}
 	}
-	return slices.Concat(s.cfg.Rules.Rules, rules), err
+	root := ""
+	if m.project = s.cfg.Project(c); filepath.IsAbs(m.project) {
+		root = m.project
+		rules = append(s.own(root), rules...)
+	}
+	m.compare(root)
+	if m.project == "" {
+		return rules, nil
+	}
+	own, err := s.cfg.Book.Rules(ctx, m.project)
+	if err == nil {
+		err = (&Rules{Rules: own}).check()
+	}
+	return slices.Concat(rules, own), err
 }
 
-func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) (v tools.Verdict) {
-	say := func(e tools.Effect, standing bool, r *Rule, otherwise string) tools.Verdict {
-		return tools.Verdict{Effect: e, Standing: standing, Reason: cmp.Or(r.Why, otherwise)}
-	}
-	m := &matter{spec: d.Spec(), fingerprint: d.Fingerprint()}
-	m.scope, _ = d.Scope(c.Input)
-	rules, err := s.of(ctx, m, c)
-	mode, modeErr := s.mode(ctx, c)
-	hard := append(s.own(m), s.cfg.Rules.Hard...)
-	if r := cmp.Or(m.find(tools.Deny, hard), m.find(tools.Deny, rules)); r != nil {
-		return say(tools.Deny, false, r, "a rule denies this call")
-	}
-	if err := cmp.Or(err, modeErr); err != nil {
-		return say(tools.Deny, false, &Rule{}, "the permissions can't be read, so nothing is permitted: "+err.Error())
-	}
-	if mode == Plan && !inPlan(m.spec) {
-		return say(tools.Deny, false, &Rule{}, planDenies)
-	}
-	if r := m.find(tools.Ask, hard); r != nil {
-		return say(tools.Ask, false, r, "a rule asks about each such call")
-	}
-	m.asked = m.find(tools.Ask, rules)
-	reads := m.spec.ReadOnly || mode == Plan && grantable(m.spec)
-	switch {
-	case grantable(m.spec) && m.find(tools.Allow, rules) != nil:
-		v.Standing = true
-	case m.asked != nil:
-		v = say(tools.Ask, true, m.asked, "a rule asks about this call")
-	case reads:
-		v.Standing = mode == Auto && m.sure
-	case !grantable(m.spec):
-		v = say(tools.Ask, true, &Rule{}, "this tool is of high risk")
-	case m.sure && (mode == Auto || mode == Edits && m.spec.Risk < tools.High && d.CanPreview()):
-		v.Standing = true
-	default:
-		v = say(tools.Ask, true, &Rule{}, "the mode is "+string(mode))
-	}
-	if _, text, ok := m.grant(); ok {
-		v.Scopes = []tools.Scope{{Name: Project, Text: text}}
-	}
-	return v
-}
-
-// own returns a rule that keeps tools from the file of the Book.
-func (s *Set) own(m *matter) []Rule {
-	f, ok := s.cfg.Book.(*fileBook)
-	if !ok || m.root == "" {
+// own returns a rule that keeps tools from the file of the Book, if it is below root.
+func (s *Set) own(root string) []Rule {
+	b, ok := s.cfg.Book.(*book)
+	if !ok || b.path == "" {
 		return nil
 	}
-	name, err := filepath.Rel(followed(m.root), followed(f.path))
+	name, err := filepath.Rel(followed(root), followed(b.path))
 	if err != nil || !filepath.IsLocal(name) {
 		return nil
 	}
 	pattern := strings.NewReplacer(`\`, `\\`, "*", `\*`, "?", `\?`, "[", `\[`).Replace(filepath.ToSlash(name))
 	return []Rule{{Effect: tools.Deny, Tool: "*", Path: pattern, Why: "this file has what people permit"}}
+}
+
+func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
+	m := &matter{spec: d.Spec(), fingerprint: d.Fingerprint()}
+	scope, _ := d.Scope(c.Input)
+	rules, err := s.about(ctx, m, c, scope)
+	mode, modeErr := s.mode(ctx, c)
+	m.asks = m.find(tools.Ask, rules)
+	var v tools.Verdict
+	if denials := m.find(tools.Deny, slices.Concat(s.cfg.Rules.Hard, rules)); len(denials) > 0 {
+		v = tools.Verdict{Effect: tools.Deny, Reason: cmp.Or(denials[0].Why, "a rule denies this call")}
+	} else if err = cmp.Or(err, modeErr); err != nil {
+		v = tools.Verdict{Effect: tools.Deny,
+			Reason: "the permissions can't be read, so nothing is permitted: " + err.Error()}
+	} else if mode == Plan && !inPlan(m.spec) {
+		v = tools.Verdict{Effect: tools.Deny, Reason: planDenies}
+	} else if asks := m.find(tools.Ask, s.cfg.Rules.Hard); len(asks) > 0 {
+		v = tools.Verdict{Effect: tools.Ask, Reason: cmp.Or(asks[0].Why, "a rule asks about each such call")}
+	} else if asks := m.asks; grantable(m.spec) && len(m.find(tools.Allow, rules)) > 0 {
+		v = tools.Verdict{Standing: true}
+	} else if len(asks) > 0 {
+		v = tools.Verdict{Effect: tools.Ask, Standing: true, Reason: cmp.Or(asks[0].Why, "a rule asks about this call")}
+	} else {
+		v = m.byMode(mode, d.CanPreview())
+	}
+	if r, ok := m.grant(); ok {
+		v.Scopes = []tools.Scope{{Name: Project, Text: r.text() + inProject}}
+	}
+	return v
 }

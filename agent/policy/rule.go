@@ -1,12 +1,11 @@
 package policy
 
 import (
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"fmt"
 	"path"
 	"path/filepath"
+	"reflect"
 	"slices"
 	"strings"
 	"time"
@@ -29,19 +28,15 @@ type Rule struct {
 	Path string `json:"path,omitempty"`
 	// Host is a host's name in ASCII, or an address. "*.name" stands for all names below it.
 	Host string `json:"host,omitempty"`
-	// Exact, of a rule that allows, says that Args are all words of the call, and that Path is a
-	// path and no pattern; without a Path the call names none.
+	// Exact, of a rule that allows, says that the call has no other words, paths and hosts than
+	// these, and that Path is no pattern.
 	Exact bool `json:"exact,omitempty"`
-
-	// Scope and Fingerprint bind a rule that allows to what the tool names as the scope of the
-	// input, and to its schema and description ([tools.Definition]). Grants have them.
-	Scope       string `json:"scope,omitempty"`
+	// Fingerprint binds a rule that allows to the tool's schema and description
+	// ([tools.Definition.Fingerprint]). Grants have it.
 	Fingerprint string `json:"fingerprint,omitempty"`
 
 	Why   string    `json:"why,omitempty"`  // for the model that is denied, or the person who is asked
-	By    string    `json:"by,omitempty"`   // who made the rule
-	ID    string    `json:"id,omitempty"`   // of what the rule belongs to, such as a version of a plan
-	Since time.Time `json:"since,omitzero"` // when it was made
+	By    string    `json:"by,omitempty"`   // who made the rule, or what it belongs to
 	Until time.Time `json:"until,omitzero"` // from when on it no longer applies; zero: never
 }
 
@@ -57,12 +52,6 @@ type Rules struct {
 // maxText is how long a file of rules may be, in bytes.
 const maxText = 1 << 20
 
-var rulesSchema, _ = schema.Parse(json.RawMessage(`{"type": "object", "additionalProperties": false,
-	"properties": {"hard": {"$ref": "#/$defs/list"}, "rules": {"$ref": "#/$defs/list"}},
-	"$defs": {"list": {"type": "array", "items": {"$ref": "#/$defs/rule"}}, "rule": {"type": "object", "additionalProperties": false, "required": ["effect", "tool"],
-		"properties": {"effect": {}, "tool": {}, "args": {}, "path": {}, "host": {}, "exact": {}, "scope": {},
-			"fingerprint": {}, "why": {}, "by": {}, "id": {}, "since": {}, "until": {}}}}}`))
-
 // Parse reads rules in JSON: {"hard": [rule, …], "rules": [rule, …]}, where the fields of a rule
 // are those of [Rule] in lower case, and the effect is "allow", "ask" or "deny". An unknown field,
 // a field that is given twice, and a rule that can't apply are errors that say what would be right.
@@ -71,7 +60,11 @@ func Parse(data []byte) (*Rules, error) {
 	if len(data) > maxText {
 		return nil, invalid("the rules have %d bytes; give at most %d", len(data), maxText)
 	}
-	r, err := new(Rules), rulesSchema.Validate(data)
+	s, err := schema.For[Rules](nil)
+	if err == nil {
+		err = s.Validate(data)
+	}
+	r := new(Rules)
 	if err == nil {
 		err = json.Unmarshal(data, r)
 	}
@@ -81,23 +74,21 @@ func Parse(data []byte) (*Rules, error) {
 	return r, r.check()
 }
 
-// Narrow returns these rules with those of a project's own file, as [Parse] reads it. Such a file
-// comes with the project's files, from anybody, so it may only narrow what is permitted: a rule
-// that allows is an error. r may be nil.
-func (r *Rules) Narrow(data []byte) (*Rules, error) {
+// Narrow adds the rules of a project's own file, as [Parse] reads it. Such a file comes with the
+// project's files, from anybody, so it may only narrow what is permitted: a rule that allows is an
+// error, and then nothing is added.
+func (r *Rules) Narrow(data []byte) error {
 	own, err := Parse(data)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	for i, rule := range own.Rules {
 		if rule.Effect == tools.Allow {
-			return nil, invalid("rules[%d] allows something, and a project's own rules may only deny or ask", i)
+			return invalid("rules[%d] allows something, and a project's own rules may only deny or ask", i)
 		}
 	}
-	if r != nil {
-		own.Hard, own.Rules = slices.Concat(r.Hard, own.Hard), slices.Concat(r.Rules, own.Rules)
-	}
-	return own, nil
+	r.Hard, r.Rules = slices.Concat(r.Hard, own.Hard), slices.Concat(r.Rules, own.Rules)
+	return nil
 }
 
 // check returns an error for the first rule that can't apply.
@@ -138,23 +129,19 @@ func (r *Rule) problem() string {
 		return "the first of args is empty; give the program"
 	case r.Path != "" && (badPath != nil || path.Clean(r.Path) != r.Path || !filepath.IsLocal(r.Path)):
 		return fmt.Sprintf(`the path is %q; give one below the project's directory, such as "docs/*.md"`, r.Path)
-	case host != name:
+	case r.Host != "" && (name == "" || host != name):
 		return fmt.Sprintf(`the host is %q; give a name in lower case and ASCII, such as "*.example.com"`, r.Host)
-	case r.Effect != tools.Allow && (r.Exact || r.Scope != "" || r.Fingerprint != ""):
-		return "exact, scope and fingerprint are for rules that allow"
+	case r.Effect != tools.Allow && (r.Exact || r.Fingerprint != ""):
+		return "exact and fingerprint are for rules that allow"
 	}
 	return ""
 }
 
-// said returns what a rule says, and its ID, but not who made it and when.
-func (r Rule) said() Rule {
-	r.Why, r.By, r.Since, r.Until = "", "", time.Time{}, time.Time{}
-	return r
-}
+// conditional reports whether a rule isn't about all calls of its tools.
+func (r *Rule) conditional() bool { return r.Exact || len(r.Args) > 0 || r.Path != "" || r.Host != "" }
 
-// key identifies what a rule says.
-func (r Rule) key() string {
-	text, _ := json.Marshal(r.said()) // of texts
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:12])
+// same reports whether two rules say the same, by the same.
+func (r Rule) same(o Rule) bool {
+	r.Why, r.Until = o.Why, o.Until
+	return r.Tool == o.Tool && reflect.DeepEqual(r, o)
 }

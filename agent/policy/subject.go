@@ -13,16 +13,21 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/internal/glob"
 )
 
 // A Subject is what a call is about, as rules see it. By default it is made of these members of the
 // validated input, each a text or a list of texts:
 //
 //   - Args: argv, program or command, followed by args
-//   - Paths: path, paths, file, files, dir, directory, cwd, from, to
+//   - Paths: path, paths, file, files, dir, directory, cwd, from, to, source, destination, file_path
 //   - Hosts: url, urls, host
 //
-// Config.Subjects says it for tools with other members.
+// A call without any of them has one word, which is what the tool names as the scope of the input
+// ([tools.Definition.Scope]), if it names one. A member with lists in lists or with objects can't
+// be read, so every rule that denies matches it. Config.Subjects says what calls of other tools
+// are about.
 type Subject struct {
 	Args  []string // the words of a command, the program first
 	Paths []string // of files and directories, relative to the project's directory
@@ -34,27 +39,35 @@ type Subject struct {
 	More bool
 }
 
+// unreadable is a word, a path and a host that can't be read.
+const unreadable = "\x00"
+
 // defaultSubject reads the well-known members.
 func defaultSubject(input json.RawMessage) (s Subject, err error) {
 	var members map[string]json.RawMessage
 	err = json.Unmarshal(input, &members)
 	take := func(names ...string) (all []string) {
 		for _, name := range names {
+			raw := members[name]
+			var text string
 			var list []string
-			err := json.Unmarshal(members[name], &list)
-			if err != nil {
-				list = make([]string, 1)
-				err = json.Unmarshal(members[name], &list[0])
-			}
-			if err == nil {
+			switch {
+			case json.Unmarshal(raw, &list) == nil:
 				all = append(all, list...)
-				delete(members, name)
+			case json.Unmarshal(raw, &text) == nil:
+				all = append(all, text)
+			case len(raw) > 0 && strings.Contains("[{", string(raw[:1])):
+				all = append(all, unreadable)
+			default: // a number
+				continue
 			}
+			delete(members, name)
 		}
 		return all
 	}
 	s.Args = take("argv", "program", "command", "args")
-	s.Paths = take("path", "paths", "file", "files", "dir", "directory", "cwd", "from", "to")
+	s.Paths = take("path", "paths", "file", "files", "dir", "directory", "cwd", "from", "to", "source", "destination",
+		"file_path")
 	s.Hosts = take("url", "urls", "host")
 	for _, raw := range members {
 		empty := slices.Contains([]string{`""`, "null", "false", "0", "[]", "{}"}, string(raw))
@@ -63,36 +76,39 @@ func defaultSubject(input json.RawMessage) (s Subject, err error) {
 	return s, err
 }
 
-// A place is a path of a call: as it is written, and where links lead. It has no names if it can't
-// be read, and it is sure if all are the same, below the project's directory.
+// A place is a path of a call.
 type place struct {
-	names []string
-	sure  bool
+	names  []string // as it is written, and where links lead; none if it can't be read
+	folder bool     // it is known to be one
 }
 
-// placeOf returns the place of a path. Without a root, links aren't followed. Systems follow links
-// before "..", and many programs shorten "a/.." first, so both are looked at.
-func placeOf(root, p string) place {
+// placeOf returns the place of a path, and whether all its names are the same, below root. Without
+// a root, links aren't followed. Systems follow links before "..", and many programs shorten "a/.."
+// first, so both are looked at.
+func placeOf(root, p string) (at place, sure bool) {
 	if !utf8.ValidString(p) || strings.ContainsFunc(p, unicode.IsControl) {
-		return place{}
+		return place{}, false
 	}
 	plain := path.Clean(strings.ReplaceAll(p, `\`, "/"))
-	at := place{[]string{plain}, filepath.IsLocal(p) && !strings.Contains(p, `\`)}
+	at.names, sure = []string{plain}, filepath.IsLocal(p) && !strings.Contains(p, `\`)
 	if root == "" {
-		return at
+		return at, sure
 	}
 	for _, full := range []string{p, plain} {
 		if !filepath.IsAbs(full) {
 			full = root + "/" + full
 		}
-		name, err := filepath.Rel(followed(root), followed(full))
+		real := followed(full)
+		name, err := filepath.Rel(followed(root), real)
 		if err != nil {
-			return place{}
+			return place{}, false
 		}
-		at.names = append(at.names, filepath.ToSlash(name))
-		at.sure = at.sure && filepath.ToSlash(name) == plain
+		name = filepath.ToSlash(name)
+		info, err := os.Stat(real)
+		at.names, at.folder = append(at.names, name), at.folder || err == nil && info.IsDir()
+		sure = sure && name == plain
 	}
-	return at
+	return at, sure
 }
 
 // followed returns an absolute path without symbolic links, also if its last names don't exist. It
@@ -111,25 +127,18 @@ func followed(p string) string {
 	return ""
 }
 
-// fold returns a word, or a part of a path, as systems see it that ignore case, invisible
-// characters, white space around it, and dots at its end.
-func fold(s string) string {
-	s = strings.TrimSpace(strings.Map(func(r rune) rune {
-		if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
-			return -1
-		}
-		return unicode.ToLower(unicode.ToUpper(r))
-	}, s))
-	return cmp.Or(strings.TrimRight(s, ". "), s)
-}
-
 var (
-	notBase   = regexp.MustCompile(`^.*[/\\]|\.(exe|cmd|bat|com)$`)
+	notName   = regexp.MustCompile(`^.*[/\\]|\.(exe|cmd|bat|com)$`)
 	plainHost = regexp.MustCompile(`^([a-z0-9_-]+\.)*[a-z][a-z0-9_-]*$`)
 )
 
-// base returns the name of a program in a folded word: without a path and an extension of Windows.
-func base(word string) string { return notBase.ReplaceAllString(word, "") }
+// foldWord returns a word as programs may see it that ignore case, invisible characters, white
+// space around it and dots at its end, and a program's name without its path and an extension of
+// Windows.
+func foldWord(s string) string {
+	s = glob.FoldWord(strings.TrimSpace(glob.FoldWord(s)))
+	return cmp.Or(notName.ReplaceAllString(s, ""), s)
+}
 
 // hostOf returns the host of a URL, or a host, in canonical form; "" if it can't be compared. It is
 // plain if the URL has the scheme http or https, and neither a port nor a user.

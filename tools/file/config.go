@@ -6,6 +6,8 @@ import (
 	"path"
 	"slices"
 	"strings"
+
+	"github.com/pawlkit/pawl/internal/glob"
 )
 
 // A Config has the settings of a [Workspace] and its tools. Its zero value is the most restrictive
@@ -129,14 +131,14 @@ func (c Config) defaults() (Config, error) {
 func foldAll(names []string) []string {
 	out := make([]string, len(names))
 	for i, n := range names {
-		out[i] = fold(n)
+		out[i] = glob.Fold(n)
 	}
 	return out
 }
 
 // skips reports whether walks leave out entries with this name.
 func (c *Config) skips(base string) bool {
-	return strings.HasPrefix(base, tempPrefix) || slices.Contains(c.Skip, fold(base))
+	return strings.HasPrefix(base, tempPrefix) || slices.Contains(c.Skip, glob.Fold(base))
 }
 
 // protects returns the protected element of name, or "" if name may be changed.
@@ -145,7 +147,7 @@ func (c *Config) protects(name string) string {
 		return ""
 	}
 	for e := range strings.SplitSeq(name, "/") {
-		f := fold(e)
+		f := glob.Fold(e)
 		if slices.Contains(c.Protect, f) || f == "git~1" && slices.Contains(c.Protect, ".git") {
 			// the short name on Windows
 			return e
@@ -164,14 +166,14 @@ func (c *Config) hides(name string) bool {
 		if i > 0 {
 			b.WriteByte('/')
 		}
-		e = fold(e)
+		e = glob.Fold(e)
 		b.WriteString(e)
 		for _, p := range c.Hide {
 			if !strings.Contains(p, "/") {
 				if ok, _ := path.Match(p, e); ok {
 					return true
 				}
-			} else if glob(p, b.String()) {
+			} else if glob.Match(p, b.String()) {
 				return true
 			}
 		}

@@ -69,57 +69,6 @@ func clean(name string) (string, error) {
 	return c, nil
 }
 
-// fold returns an element of a name as file systems treat it that ignore case, invisible
-// characters, dots at the end or everything after a colon: ".GIT", ".g\u200cit", ".git." and
-// ".git::$INDEX_ALLOCATION" all become ".git".
-func fold(element string) string {
-	if i := strings.IndexByte(element, ':'); i > 0 {
-		element = element[:i]
-	}
-	plain := true
-	for i := range len(element) {
-		c := element[i]
-		plain = plain && c < utf8.RuneSelf && !('A' <= c && c <= 'Z')
-	}
-	if !plain {
-		element = strings.Map(func(r rune) rune {
-			if unicode.In(r, unicode.Cf, unicode.Variation_Selector) {
-				return -1
-			}
-			// both, because some file systems treat ſ as s, and the Kelvin sign as k
-			return unicode.ToLower(unicode.ToUpper(r))
-		}, element)
-	}
-	if short := strings.TrimRight(element, ". "); short != "" {
-		return short
-	}
-	return element
-}
-
-// glob reports whether name matches pattern, element by element: *, ? and [a-z] within an element
-// as in [path.Match], and ** for any number of elements. It takes at most len(pattern) × len(name)
-// steps.
-func glob(pattern, name string) bool {
-	ps, ns := strings.Split(pattern, "/"), strings.Split(name, "/")
-	match := make([]bool, len(ns)+1) // match[j]: the elements of the pattern up to here match ns[:j]
-	match[0] = true
-	for _, p := range ps {
-		if p == "**" {
-			for j := 1; j <= len(ns); j++ {
-				match[j] = match[j] || match[j-1]
-			}
-			continue
-		}
-		for j := len(ns); j > 0; j-- {
-			if match[j] = false; match[j-1] {
-				match[j], _ = path.Match(p, ns[j-1])
-			}
-		}
-		match[0] = false
-	}
-	return match[len(ns)]
-}
-
 // globError returns an error if a pattern is invalid.
 func globError(pattern string) error {
 	if _, err := path.Match(pattern, ""); err != nil {

@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/glob"
 )
 
 func TestANameHasOneCanonicalForm(t *testing.T) {
@@ -31,34 +32,6 @@ func TestANameHasOneCanonicalForm(t *testing.T) {
 	}
 	_, err := clean("../x")
 	require.ErrorIs(t, err, ErrOutside)
-}
-
-func TestNamesThatFileSystemsTreatAsEqualFoldToTheSame(t *testing.T) {
-	for _, name := range []string{".GIT", ".Git", ".g\u200cit", ".git.", ".git ", ".git. .", ".git:x", ".git::$DATA",
-		"\ufeff.git", ".git\u2060"} {
-		require.Equal(t, ".git", fold(name), "%q", name)
-	}
-	require.Equal(t, "skills", fold("ſ\u212aills"))
-	require.Equal(t, ".gitignore", fold(".gitignore"))
-	require.Equal(t, "...", fold("..."))
-}
-
-func TestGlobsMatchElementByElement(t *testing.T) {
-	for _, tt := range []struct {
-		pattern, name string
-		want          bool
-	}{
-		{"*", "a", true}, {"*", "a/b", false}, {"**", "a/b/c", true}, {"a/**", "a/b/c", true}, {"a/**", "a", true},
-		{"a/**", "b", false},
-		{"**/c", "a/b/c", true}, {"**/c", "c", true}, {"a/**/c", "a/c", true}, {"a/**/c", "a/x/y/c", true},
-		{"a/**/c", "a/x/y/d", false},
-		{"a/*/c", "a/b/c", true}, {"a/*/c", "a/c", false}, {"[ab].go", "b.go", true}, {"", "a", false},
-		{"**/**/a", "a", true},
-		{"a?/b", "ax/b", true}, {"**a", "ba", true}, {"a/b", "a/b/c", false},
-	} {
-		require.Equal(t, tt.want, glob(tt.pattern, tt.name), "%s %s", tt.pattern, tt.name)
-	}
-	require.False(t, glob(strings.Repeat("**/a/", 200)+"b", strings.Repeat("a/", 2000)+"c"), "at once")
 }
 
 func FuzzClean(f *testing.F) {
@@ -84,32 +57,8 @@ func FuzzClean(f *testing.F) {
 		require.NotContains(t, c, "\x00")
 		require.NotContains(t, c, `\`)
 		for e := range strings.SplitSeq(c, "/") {
-			require.Equal(t, fold(e), fold(fold(e)))
+			require.Equal(t, glob.Fold(e), glob.Fold(glob.Fold(e)))
 			require.NotEmpty(t, e)
-		}
-	})
-}
-
-func FuzzGlob(f *testing.F) {
-	f.Add("a/**/*.go", "a/b/c.go")
-	f.Add("**", "a")
-	f.Add("[a-c]?/**/**", "bx/y")
-	f.Fuzz(func(t *testing.T, pattern, name string) {
-		if globError(pattern) != nil || name == "" || strings.Count(pattern, "/") > 20 ||
-			strings.Count(name, "/") > 20 {
-			t.Skip()
-		}
-		if !strings.Contains(pattern, "**") {
-			want, _ := path.Match(pattern, name)
-			if !strings.ContainsAny(pattern, `[\`) {
-				// with a slash in a class or after a backslash, path.Match sees fewer elements
-				require.Equal(t, want, glob(pattern, name))
-			}
-		}
-		if glob(pattern, name) {
-			require.True(t, glob("**/"+pattern, name))
-			require.True(t, glob(pattern+"/**", name))
-			require.True(t, glob("**/"+pattern, "x/y/"+name))
 		}
 	})
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/glob"
 	"github.com/pawlkit/pawl/tools/file/internal/diff"
 )
 
@@ -125,7 +126,7 @@ func selected(pattern, dir, name string) bool {
 		ok, _ := path.Match(pattern, path.Base(name))
 		return ok
 	}
-	return glob(pattern, below(dir, name)) || glob(pattern, name)
+	return glob.Match(pattern, below(dir, name)) || glob.Match(pattern, name)
 }
 
 func below(dir, name string) string {

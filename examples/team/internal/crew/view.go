@@ -205,7 +205,7 @@ func (c *Crew) Undo(ctx context.Context, session, run string) error {
 func (c *Crew) Grants(ctx context.Context) (list []board.Grant, err error) {
 	standing, err := c.permissions.Standing(ctx, nil, c.Place.Dir)
 	for _, g := range standing {
-		list = append(list, board.Grant{ID: g.ID, Text: g.Text, By: g.Rule.By})
+		list = append(list, board.Grant{ID: g.Text, Text: g.Text, By: g.Rule.By})
 	}
 	return list, err
 }
