@@ -40,7 +40,7 @@ type Config struct {
 	// Images says that the model reads images; otherwise prompts with images are refused.
 	Images bool
 	// In and Out replace the process's standard input and output. A read of In that is in progress
-	// when Run returns takes what comes next.
+	// when Run returns takes what comes next. Run waits for a write that the editor doesn't read.
 	In     io.Reader
 	Out    io.Writer
 	Logger *slog.Logger // nil: nothing is logged
@@ -142,27 +142,30 @@ func (s *server) open(ctx context.Context, id, cwd string, mcp int, exists, repl
 	if err != nil {
 		return nil, err
 	}
-	x := newSession(s, hub, id, cwd)
+	x, after := newSession(s, hub, id, cwd), uint64(0)
 	if exists {
 		info, err := hub.Owned(ctx, id, s.cfg.Input.Owner)
+		if err == nil {
+			x.mode = info.Mode
+			after, err = x.past(replay)
+		}
 		if err != nil {
 			return nil, err
 		}
-		x.mode = info.Mode
+	} else {
+		close(x.set)
 	}
-	modes, begun := x.modes(), make(chan error, 1)
+	modes := x.modes()
 	s.mu.Lock()
-	if s.closed {
-		s.mu.Unlock()
-		return nil, errGone
-	}
 	if before := s.sessions[id]; before != nil {
 		before.end()
 	}
 	s.sessions[id] = x
-	s.work.Go(func() { x.follow(exists, replay, begun) })
 	s.mu.Unlock()
-	return modes, <-begun
+	if exists {
+		x.start(after)
+	}
+	return modes, nil
 }
 
 // hub returns the hub of a folder.

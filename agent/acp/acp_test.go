@@ -245,6 +245,17 @@ func TestBadJSONIsLeftOut(t *testing.T) {
 	e.say(id, "Still there?", sdk.StopReasonEndTurn)
 }
 
+func TestAnAnswerThatBeginsAgainSaysSo(t *testing.T) {
+	reply := providertest.SayChunks("Hello, ", "Ann.")
+	e, _ := serve(t, agent.Config{Provider: providertest.Script(providertest.Say("Yes?"),
+		providertest.FailAfter(2, reply, fault.Transient, providertest.RetryAfter(0)), reply)})
+	id := e.begin("/srv/app")
+	e.say(id, "You there?", sdk.StopReasonEndTurn)
+	e.forget()
+	e.say(id, "Hi.", sdk.StopReasonEndTurn)
+	require.Equal(t, "agent: Hello, (The answer begins again.)Hello, Ann.", e.screen())
+}
+
 func TestTwoSessionsAnswerAtOnce(t *testing.T) {
 	e, _ := serve(t, agent.Config{Provider: providertest.Func(
 		func(_ context.Context, r *provider.Request) (*provider.Response, error) {

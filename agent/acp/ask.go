@@ -127,10 +127,11 @@ func (x *session) ask(p *agent.Pause) {
 	})
 }
 
-// decide takes the decision that a person has chosen. It returns false if the pause is still open.
+// decide takes the decision that a person has chosen. It returns false if they can't be asked. An
+// editor that cancels the prompt says first that nothing is chosen.
 func (x *session) decide(ctx context.Context, a *ask, chosen *sdk.RequestPermissionOutcomeSelected) bool {
 	if chosen == nil {
-		return false
+		return true
 	}
 	i, err := strconv.Atoi(string(chosen.OptionId))
 	if err != nil || i < 0 || i >= len(a.choices) {

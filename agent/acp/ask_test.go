@@ -1,6 +1,7 @@
 package acp_test
 
 import (
+	"context"
 	"path/filepath"
 	"strings"
 	"testing"
@@ -10,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -180,4 +182,57 @@ func TestAPromptSupersedesWhatIsAsked(t *testing.T) {
 	require.Equal(t, sdk.StopReasonCancelled, <-first)
 	<-e.gone
 	require.Zero(t, ran)
+}
+
+func TestAnEditorThatChoosesNothingCancels(t *testing.T) {
+	ran := 0
+	e, hub := serve(t, agent.Config{Tools: []tools.Tool{risky(&ran)}, Provider: deleting()})
+	id := e.begin("/srv/app")
+	e.choose = func(sdk.RequestPermissionRequest) string {
+		go e.conn.Cancel(context.Background(), sdk.CancelNotification{SessionId: id}) // after the answer, or before
+		return "none"
+	}
+	e.say(id, "Delete it.", sdk.StopReasonCancelled)
+	info, err := hub.Agent().Session(string(id)).Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, agent.Stopped, info.Status)
+}
+
+func TestAPauseStaysOpenIfTheEditorCannotAsk(t *testing.T) {
+	ran := 0
+	e, _ := serve(t, agent.Config{Tools: []tools.Tool{risky(&ran)}, Provider: providertest.Script(
+		providertest.Call("site.deletePage", page{"home"}), providertest.Say("Done."))})
+	e.choose = func(sdk.RequestPermissionRequest) string { return "fail" }
+	id := e.begin("/srv/app")
+	e.say(id, "Delete it.", sdk.StopReasonEndTurn)
+	require.Contains(t, e.screen(), "agent: Delete page “home”: this waits for a decision.")
+	<-e.asked
+	require.NoError(t, e.load(id, "/srv/app"))
+	<-e.asked
+	require.Zero(t, ran)
+}
+
+func TestTheNextPromptSaysWhatToDoInsteadOfACallThatDoesNotFit(t *testing.T) {
+	ran := 0
+	bad := providertest.Call("site.deletePage", map[string]any{"pages": 1})
+	e, _ := serve(t, agent.Config{Tools: []tools.Tool{risky(&ran)},
+		Limits:   agent.Limits{Corrections: 1, AskAfterCorrections: true},
+		Provider: providertest.Script(bad, bad, providertest.Say("I leave it."))})
+	id := e.begin("/srv/app")
+	e.say(id, "Delete it.", sdk.StopReasonEndTurn)
+	require.Contains(t, e.screen(), "Write what is to be done instead.")
+	e.say(id, "Leave it.", sdk.StopReasonEndTurn)
+	require.Contains(t, e.screen(), "agent: I leave it.")
+}
+
+func TestASubmittedPlanIsShownWithItsRequest(t *testing.T) {
+	submit := tools.New(tools.Spec{Name: plan.ToolSubmit, Approval: tools.AskAlways},
+		func(context.Context, map[string]any) (string, error) { return "done", nil })
+	e, _ := serve(t, agent.Config{Tools: []tools.Tool{submit}, Provider: providertest.Script(
+		providertest.Call(plan.ToolSubmit, map[string]any{"title": "Move", "nodes": []map[string]any{
+			{"id": "a", "tool": "copy", "input": "{}"}, {"id": "b", "tool": "remove", "after": []string{"a"}}}}),
+		providertest.Say("Moved."))})
+	e.choose = func(sdk.RequestPermissionRequest) string { return "Allow once" }
+	e.say(e.begin("/srv/app"), "Move it.", sdk.StopReasonEndTurn)
+	require.Contains(t, e.screen(), "plan pending copy, pending remove\n")
 }

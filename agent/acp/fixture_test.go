@@ -26,8 +26,8 @@ type editor struct {
 	t    testing.TB
 	conn *sdk.ClientSideConnection
 
-	// choose returns the option that the person chooses by its name; nil, or "": none, until the
-	// request is withdrawn.
+	// choose returns the option that the person chooses by the beginning of its name; nil, or "":
+	// none, until the request is withdrawn; "none": none, at once; "fail": it can't ask.
 	choose func(r sdk.RequestPermissionRequest) string
 	asked  chan sdk.RequestPermissionRequest
 	gone   chan string // the calls whose requests were withdrawn
@@ -91,6 +91,12 @@ func (e *editor) RequestPermission(ctx context.Context, r sdk.RequestPermissionR
 		if name != "" && strings.HasPrefix(o.Name, name) {
 			return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeSelected(o.OptionId)}, nil
 		}
+	}
+	switch name {
+	case "none":
+		return sdk.RequestPermissionResponse{Outcome: sdk.NewRequestPermissionOutcomeCancelled()}, nil
+	case "fail":
+		return sdk.RequestPermissionResponse{}, io.EOF
 	}
 	<-ctx.Done()
 	e.gone <- string(r.ToolCall.ToolCallId)

@@ -21,19 +21,17 @@ import (
 // and shows what happens in it, whoever has begun that.
 type session struct {
 	// fixed at creation
-	srv   *server
-	hub   *live.Hub
-	own   *agent.Session
-	id    string
-	ctx   context.Context
-	end   context.CancelFunc // ends ctx
-	born  chan struct{}      // closed when a new session has facts
-	set   chan struct{}      // closed when pending has what was open before
-	over  chan struct{}      // closed when nothing follows the session any more
-	gate  chan struct{}      // has room for one prompt
-	view  view               // of the goroutine that follows the session
-	begin sync.Once
-	asks  sync.WaitGroup // what that goroutine has started
+	srv  *server
+	hub  *live.Hub
+	own  *agent.Session
+	id   string
+	ctx  context.Context    // ends when nothing follows the session any more
+	end  context.CancelFunc // ends ctx
+	set  chan struct{}      // closed when pending has what was open before
+	gate chan struct{}      // has room for one prompt
+	once sync.Once          // starts the goroutine that follows the session
+	view view               // of that goroutine
+	asks sync.WaitGroup     // what it has started
 
 	mu      sync.Mutex // guards what follows
 	err     error      // why nothing follows it
@@ -55,8 +53,8 @@ type turn struct {
 }
 
 func newSession(s *server, hub *live.Hub, id, cwd string) *session {
-	x := &session{srv: s, hub: hub, own: hub.Agent().Session(id), id: id, born: make(chan struct{}),
-		set: make(chan struct{}), over: make(chan struct{}), gate: make(chan struct{}, 1)}
+	x := &session{srv: s, hub: hub, own: hub.Agent().Session(id), id: id, set: make(chan struct{}),
+		gate: make(chan struct{}, 1)}
 	x.ctx, x.end = context.WithCancel(s.ctx)
 	x.view = view{put: x.put, tools: hub.Agent().Tools(), cwd: cwd, changes: make(map[string][]sdk.ToolCallContent)}
 	return x
@@ -72,27 +70,23 @@ func (x *session) say(text string) error {
 	return x.put(sdk.UpdateAgentMessageText("\n\n" + text + "\n\n"))
 }
 
-// follow shows what happens, whoever has begun it. For a session that exists, begun gets a value
-// when all of it was shown that replay asks for, and then what is open is asked.
-func (x *session) follow(exists, replay bool, begun chan<- error) {
-	defer close(x.over)
-	defer x.asks.Wait()
-	defer x.end()
-	var after uint64
-	var err error
-	if exists {
-		after, err = x.past(replay)
-	}
-	if begun <- err; err != nil {
-		return
-	}
-	if !exists {
-		close(x.set)
-		select {
-		case <-x.born:
-		case <-x.ctx.Done():
+// start has the session followed from a fact on; 0: it is new, and has facts since now.
+func (x *session) start(after uint64) {
+	x.once.Do(func() {
+		x.srv.mu.Lock()
+		defer x.srv.mu.Unlock()
+		if x.srv.closed {
+			x.end()
+			return
 		}
-	} else {
+		x.srv.work.Go(func() { x.follow(after) })
+	})
+}
+
+// follow asks what is open, and shows what happens after a fact, whoever has begun it.
+func (x *session) follow(after uint64) {
+	var err error
+	if after > 0 {
 		if info, _ := x.own.Info(x.ctx); info.Status == agent.Paused {
 			err = x.pauses(&agent.RunEnded{Status: agent.Paused})
 		}
@@ -107,8 +101,10 @@ func (x *session) follow(exists, replay bool, begun chan<- error) {
 		}
 	}
 	x.mu.Lock()
-	defer x.mu.Unlock()
 	x.err = err
+	x.mu.Unlock()
+	x.end()
+	x.asks.Wait()
 }
 
 // past shows what the session has, if it is to be shown, and returns the number of its newest fact.
@@ -235,12 +231,12 @@ func (x *session) prompt(ctx context.Context, in agent.Input) (sdk.StopReason, e
 		defer func() { <-x.gate }()
 	case <-own.Done():
 		return sdk.StopReasonCancelled, nil
-	case <-x.over:
+	case <-x.ctx.Done():
 		return "", errGone
 	}
 	select {
 	case <-x.set:
-	case <-x.over:
+	case <-x.ctx.Done():
 		return "", errGone
 	}
 	x.mu.Lock()
@@ -275,8 +271,8 @@ func (x *session) take(ctx context.Context, quit context.CancelFunc, in agent.In
 		defer x.mu.Unlock()
 		x.turn = nil
 	}()
-	if err = cmp.Or(err, x.rests()); err == nil && info.Facts == 0 {
-		x.begin.Do(func() { close(x.born) })
+	if err = cmp.Or(err, x.rests()); err == nil {
+		x.start(0)
 	}
 	canceled := ctx.Done()
 	for err == nil {
@@ -295,7 +291,7 @@ func (x *session) take(ctx context.Context, quit context.CancelFunc, in agent.In
 			t.canceled = true
 			x.mu.Unlock()
 			err = cmp.Or(x.stop(keep), x.rests())
-		case <-x.over:
+		case <-x.ctx.Done():
 			x.mu.Lock()
 			err = cmp.Or(x.err, errGone)
 			x.mu.Unlock()

@@ -41,8 +41,10 @@ func (v *view) event(ev agent.Event) error {
 	case *agent.StepStarted:
 		v.shown = display.Reply{}
 	case *agent.Reset:
-		v.shown = display.Reply{}
-		return v.put(sdk.UpdateAgentMessageText("\n\n(The answer begins again.)\n\n"))
+		again := v.shown.Any()
+		if v.shown = (display.Reply{}); again {
+			return v.put(sdk.UpdateAgentMessageText("\n\n(The answer begins again.)\n\n"))
+		}
 	case *agent.Lagged:
 		v.shown.Repeated = true
 	case *agent.TextDelta:
