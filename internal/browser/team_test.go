@@ -147,9 +147,9 @@ func (p *teamPage) looks(nth int, name string) {
 	p.screen(1440, 900, "light")
 }
 
-// step returns a script that is true when a step has a status.
-func teamStep(id, status string) string {
-	return fmt.Sprintf(`document.querySelector(".step[data-step=%s][data-status=%s]")`, id, status)
+// teamStep returns a script whose value is the card of a step.
+func teamStep(id string) string {
+	return fmt.Sprintf(`document.querySelector(".step[data-step=%s]")`, id)
 }
 
 // asked makes a request, and answers the guide's question, until the first plan waits for approval.
@@ -180,7 +180,7 @@ func (p *teamPage) change(what string) {
 // tests: two versions of a plan, a test that fails, a process that is killed, and an undo.
 func TestTheTeamBuildsAProgram(t *testing.T) {
 	t.Parallel()
-	s := startTeam(t, "3ms")
+	s := startTeam(t, "5ms")
 	p := openTeam(t, s, "?session=main") // as it is printed; it doesn't exist yet
 	p.wait(`document.querySelector(".blank h2")?.textContent === "A team that builds Go programs"`)
 	p.wait(`document.querySelector(".blank").textContent.includes("A stand-in answers.")`)
@@ -212,13 +212,14 @@ func TestTheTeamBuildsAProgram(t *testing.T) {
 	other := openTeam(t, s, "?session=main#board")
 	other.wait(`document.querySelector(".decision.plan")`)
 	p.doubleClick(`document.querySelector(".decision .primary")`)
-	other.wait(teamStep("tests", "running") + ` && !document.querySelector(".decision")`)
+	other.wait(teamStep("tests") + `.dataset.status !== "pending" && !document.querySelector(".decision")`)
 	other.calm()
-	p.wait(`document.querySelectorAll(".step[data-status=running]").length === 2`)
-	p.reload()
-	p.wait(`document.querySelector(".step[data-status=running] .round")?.textContent === "Round 2 of 3"`)
-	p.wait(`document.querySelector(".output")?.textContent.includes("--- FAIL: TestWords")`)
+	p.wait(`[...document.querySelectorAll(".wide .step")].every(
+		s => ["running", "reviewing"].includes(s.dataset.status))`)
+	p.wait(`(step => step.querySelector(".round")?.textContent === "Round 2 of 3" &&
+		step.querySelector(".output")?.textContent.includes("--- FAIL: TestWords"))(` + teamStep("count") + `)`)
 	p.picture("work.png", 1360, 800, "dark")
+	p.reload()
 	s.kill()
 	p.wait(`document.querySelector(".tops .bar:not([hidden])")`)
 	s.start()
@@ -274,7 +275,7 @@ func TestTheRareScreensOfTheTeam(t *testing.T) {
 		p := openTeam(t, startTeam(t, "20ms"), "")
 		p.asked("Build a command that counts words")
 		p.press(".decision", "Approve")
-		p.wait(teamStep("tests", "running"))
+		p.wait(teamStep("tests") + `.dataset.status === "running"`)
 		p.screen(390, 900, "light")
 		p.press(".views", "Chat")
 		p.say("Look up how other tools count words")
