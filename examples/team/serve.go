@@ -59,7 +59,10 @@ func (o *options) start(ctx context.Context, getenv func(string) string, in io.R
 	if o.request != "" {
 		return o.alone(ctx, c, in, out)
 	}
-	return o.serve(ctx, c, feed, about, in, out)
+	if err := o.serve(ctx, c, feed, about, in, out); err != nil {
+		return 1, err
+	}
+	return 0, nil
 }
 
 // conversation is the terminal's.
@@ -75,10 +78,9 @@ func (o *options) alone(ctx context.Context, c *crew.Crew, in io.Reader, out io.
 		t.Prompt, t.Decide = o.request, yes
 		return terminal.Run(ctx, c.Hub, t)
 	}
-	_, err := c.Hub.Send(ctx, agent.Input{Session: session, Prompt: o.request, User: user, Owner: user,
-		Title:       o.request,
-		Interactive: true})
-	if err != nil {
+	said := t.Input
+	said.Session, said.Prompt, said.Title, said.Interactive = session, o.request, o.request, true
+	if _, err := c.Hub.Send(ctx, said); err != nil {
 		return 1, err
 	}
 	return terminal.Run(ctx, c.Hub, t)
@@ -97,31 +99,31 @@ func yes(p agent.Pause) (agent.Decision, bool) {
 
 // serve serves the page, and attaches the terminal to the same conversation.
 func (o *options) serve(ctx context.Context, c *crew.Crew, feed *board.Feed, about string, in io.Reader,
-	out io.Writer) (
-	code int, err error) {
+	out io.Writer) error {
 	pages, err := pagesOf(c, feed, about)
 	if err != nil {
-		return 1, err
+		return err
 	}
 	listener, err := net.Listen("tcp", o.addr)
 	if err != nil && o.addr == defaultAddr { // another program is there
 		listener, err = net.Listen("tcp", "127.0.0.1:0")
 	}
 	if err != nil {
-		return 1, err
+		return err
 	}
 	fmt.Fprintf(out, "The page is at          http://%s/?session=%s\n", listener.Addr(), session)
 	ctx, stop := context.WithCancel(ctx)
-	defer stop()
 	var talking sync.WaitGroup
-	defer talking.Wait()
 	talking.Go(func() {
-		code, _ = terminal.Run(ctx, c.Hub, conversation(c, in, out)) // the page says what its error says
+		_, _ = terminal.Run(ctx, c.Hub, conversation(c, in, out)) // it has shown what went wrong
 		if isTerminal(in) {
 			stop() // the person has quit; without a terminal the page goes on
 		}
 	})
-	return code, live.Serve(ctx, c.Hub, &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}, listener)
+	err = live.Serve(ctx, c.Hub, &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}, listener)
+	stop()
+	talking.Wait()
+	return err
 }
 
 // isTerminal reports whether somebody types: in is a device, and not the one that is always empty.
