@@ -8,7 +8,8 @@ import (
 	"github.com/pawlkit/pawl/agent/plan"
 )
 
-// A Config configures the handler of [New]. All functions are required.
+// A Config configures the handler of [New]. All functions are required. What one of them can't tell
+// isn't shown; the error is logged.
 type Config struct {
 	Hub   *live.Hub    // the conversations of the guide; they belong to the user "you"
 	Plans *plan.Runner // whose plans are shown

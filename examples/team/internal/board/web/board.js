@@ -1,6 +1,7 @@
 // The board: the plan with its steps, what came out, what is beside it, and what is allowed.
 
 import { h, icon } from "../page/dom.js";
+import { texts } from "../page/texts.js";
 import { Decision } from "./decision.js";
 import { askOf, read } from "./model.js";
 import { beside, outcome, permissions, undoDialog } from "./outcome.js";
@@ -143,6 +144,7 @@ export class Board {
         const d = new Decision(a, { session: this.session, run: this.run, inChat: this.inChat, decided: (d) => (d.focused = true) });
         this.decisions.set(a.id, d);
         place.append(d.element);
+        this.app.announce(texts.youAreAsked(d.title()));
         if (!document.activeElement?.closest(".decision")) d.element.scrollIntoView({ block: "nearest" });
       } else if (known.element.parentElement !== place) {
         place.append(known.element);

@@ -18,7 +18,7 @@ export class Decision {
     const title = this.title();
     this.element = h(
       "section",
-      { class: `decision ${ask.kind}`, tabIndex: -1, role: "group", "aria-labelledby": id, "data-ask": ask.id },
+      { class: `decision ${ask.kind}`, tabIndex: -1, role: "alertdialog", "aria-labelledby": id, "data-ask": ask.id },
       h("div", { class: "lead" }, icon(ask.kind === "plan" ? "question" : "warning", 18), h("h3", { id }, title)),
       this.about(),
       ask.refused ? h("p", { class: "explain danger" }, words.ask.refused(ask.refused)) : null,
