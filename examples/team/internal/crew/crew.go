@@ -205,7 +205,7 @@ func (c *Crew) workTools() []tools.Tool {
 				if errors.Is(err, agent.ErrNothingOpen) {
 					return "Nothing is at work.", nil
 				}
-				return "The work is stopped, and what it had written is taken back.", err
+				return "The work stops, and what it has written is taken back.", err
 			}),
 		tools.Func[nothing, string]{
 			Spec: tools.Spec{Name: "work.undo", Idempotent: true, NoBreaker: true, Risk: tools.Medium,

@@ -96,16 +96,6 @@ func checkArgs(args []string) error {
 	return nil
 }
 
-// known reports whether a go command that is possible needs no question: it only looks, or does
-// what every check does.
-func known(args []string) bool {
-	switch args[0] {
-	case "vet", "doc", "list", "version", "build", "run":
-		return true
-	}
-	return len(args) == 2 && strings.HasPrefix(args[1], "./") // go test PACKAGES
-}
-
 // goInput is the input of the tool go.
 type goInput struct {
 	Args []string `json:"args" jsonschema:"the arguments, such as test and ./..."`

@@ -163,3 +163,24 @@ func TestARestartInEachScreen(t *testing.T) {
 	require.NoError(t, w.Undo(t.Context(), "main", run))
 	require.Empty(t, w.files())
 }
+
+// The work can be stopped beside it, also while it waits for a person. What it has written is taken
+// back.
+func TestTheWorkIsStoppedBesideIt(t *testing.T) {
+	ifFull(t)
+	w := begin(t, t.TempDir())
+	w.decide(agent.Approve(w.toThePlan("Build a command that counts words").ID))
+	require.NotNil(t, w.waits())
+	require.NotEmpty(t, w.files())
+	taken, err := w.Beside(t.Context(), "main", "Please stop the work", "you")
+	require.NoError(t, err)
+	require.True(t, taken)
+	for ev, err := range w.Hub.Watch(t.Context(), besideOf("main", 0), 0) {
+		require.NoError(t, err)
+		if said, ok := ev.(*agent.Replied); ok && said.Message.Text() != "" {
+			require.Contains(t, said.Message.Text(), "taken back")
+			break
+		}
+	}
+	require.Empty(t, w.files())
+}
