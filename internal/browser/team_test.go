@@ -339,7 +339,7 @@ func (p *teamPage) picture(name string, width, height int64, theme string) {
 		return
 	}
 	p.screen(width, height, theme)
-	p.text(`document.querySelector(".area-head .state:not(:disabled)")?.click(), ""`) // to what waits
+	p.text(`document.querySelector(".decision:not(.plan)")?.scrollIntoView({block: "center"}), ""`)
 	p.screenshot("team-" + name)
 	data, err := os.ReadFile(filepath.Join(out, "screenshots", "team-"+name))
 	require.NoError(p.t, err)
