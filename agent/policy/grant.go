@@ -22,32 +22,30 @@ const (
 	inSession = " in this session"
 )
 
-// grant returns the rule that "always, in this project" makes of a call: what a rule that asks
-// names, or exactly what the call is about. It returns false if there can be none, or if its text
-// doesn't tell all of it.
-func (m *matter) grant() (Rule, bool) {
-	exact := Rule{Exact: true, Args: m.Args}
-	if len(m.places) > 0 && m.sure {
-		exact.Path = m.places[0].names[0] // if there are others, it doesn't permit the call
+// grant returns the rule that "always, in this project" makes of a call, and the scope that says
+// so: for what a rule that asks names, or for exactly what the call is about. There is no scope if
+// there can be no grant, or if its text wouldn't tell all of it.
+func (m *matter) grant() (r Rule, scopes []tools.Scope) {
+	if m.project == "" || !m.sure || !grantable(m.spec) {
+		return r, nil
+	}
+	exact := Rule{Args: m.Args, Exact: true}
+	if len(m.places) > 0 {
+		exact.Path = m.places[0].names[0]
 	}
 	if len(m.hosts) > 0 {
 		exact.Host = m.hosts[0]
 	}
-	rules := []*Rule{&exact}
-	for _, ask := range m.asks {
-		if ask.conditional() && (len(ask.Args) > 0) == (len(m.Args) > 0) {
-			rules = slices.Insert(rules, len(rules)-1, ask)
-		}
-	}
-	for _, like := range rules {
-		r := Rule{Tool: m.spec.Name, Args: like.Args, Path: like.Path, Host: like.Host, Exact: like.Exact,
+	for _, like := range append(m.asks[:len(m.asks):len(m.asks)], &exact) {
+		r = Rule{Tool: m.spec.Name, Args: like.Args, Path: like.Path, Host: like.Host, Exact: like.Exact,
 			Fingerprint: m.fingerprint}
-		if r.problem() == "" && r.permits(m) {
-			text := r.text() + inProject
-			return r, m.project != "" && grantable(m.spec) && m.sure && tools.CleanTitle(text) == text
+		text := r.text() + inProject
+		if r.conditional() && (len(r.Args) > 0) == (len(m.Args) > 0) && r.problem() == "" && r.permits(m) &&
+			tools.CleanTitle(text) == text {
+			return r, []tools.Scope{{Name: Project, Text: text}}
 		}
 	}
-	return Rule{}, false
+	return r, nil
 }
 
 // text says in words what a rule is about.
@@ -97,14 +95,13 @@ func (s *Set) decided(ctx context.Context, c *agent.ToolCall, p agent.Pause, d a
 		return nil
 	}
 	m := &matter{spec: c.Spec, fingerprint: p.Fingerprint}
-	rules, err := s.about(ctx, m, &tools.Call{Session: c.Session, Run: c.Run, Step: c.Step, Index: c.Index, ID: c.ID,
+	err := s.about(ctx, m, &tools.Call{Session: c.Session, Run: c.Run, Step: c.Step, Index: c.Index, ID: c.ID,
 		Name: c.Name, Input: c.Input, User: c.User, Labels: c.Labels}, p.Scope)
 	if err != nil {
 		return err
 	}
-	m.asks = m.find(tools.Ask, rules)
-	r, ok := m.grant()
-	if !ok || !slices.Contains(p.Scopes, tools.Scope{Name: Project, Text: r.text() + inProject}) {
+	r, scopes := m.grant()
+	if len(scopes) == 0 || !slices.Contains(p.Scopes, scopes[0]) {
 		return fault.New(fault.Denied, "policy: no grant was made, because it isn't the one that was shown any more")
 	}
 	r.By = d.User

@@ -17,13 +17,14 @@ type matter struct {
 	spec        *tools.Spec
 	fingerprint string
 	project     string
+	rules       []Rule  // of the host and the project, without those of Rules.Hard
+	asks        []*Rule // of these, what asks about the call
 
 	Subject
 	places []place  // Paths
 	hosts  []string // Hosts; "" for one that can't be compared
 	odd    bool     // Args can't be compared
 	sure   bool     // all can be compared, and no path leads elsewhere
-	asks   []*Rule  // the rules that ask about the call, without those of Rules.Hard
 }
 
 // compare fills in what is compared. Paths are below root.
@@ -44,6 +45,7 @@ func (m *matter) compare(root string) {
 			m.hosts, m.sure = append(m.hosts, host), m.sure && plain
 		}
 	}
+	m.asks = m.find(tools.Ask, m.rules)
 }
 
 // find returns the rules with an effect that the call matches.
@@ -90,28 +92,29 @@ func (r *Rule) permits(m *matter) bool {
 	if !r.conditional() {
 		return true
 	}
-	n := len(r.Args)
-	return m.sure && !(n > 0 && m.More) && len(m.Args) >= n && slices.Equal(r.Args, m.Args[:n]) &&
-		!(r.Exact && len(m.Args) > n) &&
-		r.allAre(r.Path, len(m.places), func(i int) bool {
-			name := m.places[i].names[0]
-			return r.Path == name || !r.Exact && glob.Match(r.Path, name)
-		}) &&
-		r.allAre(r.Host, len(m.hosts), func(i int) bool { return onHost(r.Host, m.hosts[i]) })
+	words := m.Args
+	if n := len(r.Args); !r.Exact && len(words) > n {
+		words = words[:n]
+	}
+	if !m.sure || len(r.Args) > 0 && m.More || !slices.Equal(r.Args, words) {
+		return false
+	}
+	var paths []string
+	for _, p := range m.places {
+		paths = append(paths, p.names[0]) // it has names, and all of them are the same
+	}
+	return r.allAre(r.Path, paths, glob.Match) && r.allAre(r.Host, m.hosts, onHost)
 }
 
-// allAre reports whether all of n paths or hosts, and at least one, are as a condition says.
+// allAre reports whether all paths or hosts of a call, and at least one, are as a condition says.
 // Without a condition they may be any, but there is none if the rule is exact.
-func (r *Rule) allAre(condition string, n int, is func(i int) bool) bool {
+func (r *Rule) allAre(condition string, of []string, match func(pattern, s string) bool) bool {
 	if condition == "" {
-		return !r.Exact || n == 0
+		return !r.Exact || len(of) == 0
 	}
-	for i := range n {
-		if !is(i) {
-			return false
-		}
-	}
-	return n > 0
+	return len(of) > 0 && !slices.ContainsFunc(of, func(s string) bool {
+		return s != condition && (r.Exact || !match(condition, s))
+	})
 }
 
 // asNarrowAs reports whether all calls that a rule permits are among those that another asks about,

@@ -64,10 +64,8 @@ func (s *Set) Switch(ctx context.Context, session string, m Mode) error {
 		return invalid("Config.Mode is nil, so the agent's mode counts; switch that (agent.Session.SetMode, " +
 			"Input.Mode), or set Config.Mode")
 	}
-	if m != "" {
-		if err := m.check(); err != nil {
-			return err
-		}
+	if err := m.check(); m != "" && err != nil {
+		return err
 	}
 	return s.cfg.Book.SetMode(ctx, session, m)
 }

@@ -133,9 +133,9 @@ func TestWhatCantBeReadDenies(t *testing.T) {
 	reg, err := tools.NewRegistry(tool("run", tools.Spec{}))
 	require.NoError(t, err)
 	for says, cfg := range map[string]policy.Config{
-		"the disk is gone":   {Book: failing{policy.InMemory()}},
-		"rules[0]: the tool": {Book: broken{policy.InMemory()}},
-		`no mode "both"`:     {Mode: func(*tools.Call) policy.Mode { return "both" }},
+		"the disk is gone":               {Book: failing{policy.InMemory()}},
+		"rules of the book[0]: the tool": {Book: broken{policy.InMemory()}},
+		`no mode "both"`:                 {Mode: func(*tools.Call) policy.Mode { return "both" }},
 		"no words here": {Subjects: map[string]func(json.RawMessage) (policy.Subject, error){
 			"run": func(json.RawMessage) (policy.Subject, error) {
 				return policy.Subject{}, errors.New("no words here")

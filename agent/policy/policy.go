@@ -86,16 +86,15 @@ func grantable(spec *tools.Spec) bool { return spec.Risk < tools.High || spec.Al
 // comment for the order.
 func (s *Set) Policy() tools.Policy { return s.decide }
 
-// about fills in what a call is about. It returns the rules that aren't hard: those of the host,
-// and those of the call's project.
-func (s *Set) about(ctx context.Context, m *matter, c *tools.Call, scope string) (rules []Rule, err error) {
-	rules = s.cfg.Rules.Rules
+// about fills in what a call is about, and the rules for it; scope is what the tool names.
+func (s *Set) about(ctx context.Context, m *matter, c *tools.Call, scope string) (err error) {
+	m.rules = s.cfg.Rules.Rules
 	read := s.cfg.Subjects[m.spec.Name]
 	if read == nil {
 		read = defaultSubject
 	}
 	if m.Subject, err = read(c.Input); err != nil {
-		return rules, fmt.Errorf("what the call is about can't be told: %w", err)
+		return fmt.Errorf("what the call is about can't be told: %w", err)
 	}
 	if scope != "" && len(m.Args)+len(m.Paths)+len(m.Hosts) == 0 {
 		m.Args = []string{scope}
@@ -103,23 +102,20 @@ func (s *Set) about(ctx context.Context, m *matter, c *tools.Call, scope string)
 	root := ""
 	if m.project = s.cfg.Project(c); filepath.IsAbs(m.project) {
 		root = m.project
-		rules = append(s.own(root), rules...)
 	}
+	var granted []Rule
+	if m.project != "" {
+		granted, err = s.cfg.Book.Rules(ctx, m.project)
+	}
+	m.rules = slices.Concat(s.own(root), m.rules, granted)
 	m.compare(root)
-	if m.project == "" {
-		return rules, nil
-	}
-	own, err := s.cfg.Book.Rules(ctx, m.project)
-	if err == nil {
-		err = (&Rules{Rules: own}).check()
-	}
-	return slices.Concat(rules, own), err
+	return cmp.Or(err, check("rules of the book", granted))
 }
 
-// own returns a rule that keeps tools from the file of the Book, if it is below root.
+// own returns a rule that keeps tools from the file of the Book, if that is below root.
 func (s *Set) own(root string) []Rule {
 	b, ok := s.cfg.Book.(*book)
-	if !ok || b.path == "" {
+	if !ok || b.path == "" || root == "" {
 		return nil
 	}
 	name, err := filepath.Rel(followed(root), followed(b.path))
@@ -130,31 +126,30 @@ func (s *Set) own(root string) []Rule {
 	return []Rule{{Effect: tools.Deny, Tool: "*", Path: pattern, Why: "this file has what people permit"}}
 }
 
-func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
+func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) (v tools.Verdict) {
 	m := &matter{spec: d.Spec(), fingerprint: d.Fingerprint()}
 	scope, _ := d.Scope(c.Input)
-	rules, err := s.about(ctx, m, c, scope)
+	err := s.about(ctx, m, c, scope)
 	mode, modeErr := s.mode(ctx, c)
-	m.asks = m.find(tools.Ask, rules)
-	var v tools.Verdict
-	if denials := m.find(tools.Deny, slices.Concat(s.cfg.Rules.Hard, rules)); len(denials) > 0 {
-		v = tools.Verdict{Effect: tools.Deny, Reason: cmp.Or(denials[0].Why, "a rule denies this call")}
-	} else if err = cmp.Or(err, modeErr); err != nil {
-		v = tools.Verdict{Effect: tools.Deny,
+	hard := s.cfg.Rules.Hard
+	denials, asks := m.find(tools.Deny, slices.Concat(hard, m.rules)), m.find(tools.Ask, hard)
+	switch err = cmp.Or(err, modeErr); {
+	case len(denials) > 0:
+		return tools.Verdict{Effect: tools.Deny, Reason: cmp.Or(denials[0].Why, "a rule denies this call")}
+	case err != nil:
+		return tools.Verdict{Effect: tools.Deny,
 			Reason: "the permissions can't be read, so nothing is permitted: " + err.Error()}
-	} else if mode == Plan && !inPlan(m.spec) {
-		v = tools.Verdict{Effect: tools.Deny, Reason: planDenies}
-	} else if asks := m.find(tools.Ask, s.cfg.Rules.Hard); len(asks) > 0 {
-		v = tools.Verdict{Effect: tools.Ask, Reason: cmp.Or(asks[0].Why, "a rule asks about each such call")}
-	} else if asks := m.asks; grantable(m.spec) && len(m.find(tools.Allow, rules)) > 0 {
-		v = tools.Verdict{Standing: true}
-	} else if len(asks) > 0 {
-		v = tools.Verdict{Effect: tools.Ask, Standing: true, Reason: cmp.Or(asks[0].Why, "a rule asks about this call")}
-	} else {
+	case mode == Plan && !inPlan(m.spec):
+		return tools.Verdict{Effect: tools.Deny, Reason: planDenies}
+	case len(asks) > 0:
+		return tools.Verdict{Effect: tools.Ask, Reason: cmp.Or(asks[0].Why, "a rule asks about each such call")}
+	case grantable(m.spec) && len(m.find(tools.Allow, m.rules)) > 0:
+		v.Standing = true
+	case len(m.asks) > 0:
+		v = tools.Verdict{Effect: tools.Ask, Standing: true, Reason: cmp.Or(m.asks[0].Why, "a rule asks about this call")}
+	default:
 		v = m.byMode(mode, d.CanPreview())
 	}
-	if r, ok := m.grant(); ok {
-		v.Scopes = []tools.Scope{{Name: Project, Text: r.text() + inProject}}
-	}
+	_, v.Scopes = m.grant()
 	return v
 }

@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"path"
@@ -49,29 +50,24 @@ type Rules struct {
 	Rules []Rule `json:"rules,omitempty"`
 }
 
-// maxText is how long a file of rules may be, in bytes.
-const maxText = 1 << 20
-
 // Parse reads rules in JSON: {"hard": [rule, …], "rules": [rule, …]}, where the fields of a rule
 // are those of [Rule] in lower case, and the effect is "allow", "ask" or "deny". An unknown field,
 // a field that is given twice, and a rule that can't apply are errors that say what would be right.
-// The text has at most 1 MiB.
 func Parse(data []byte) (*Rules, error) {
-	if len(data) > maxText {
-		return nil, invalid("the rules have %d bytes; give at most %d", len(data), maxText)
-	}
-	s, err := schema.For[Rules](nil)
-	if err == nil {
-		err = s.Validate(data)
-	}
 	r := new(Rules)
-	if err == nil {
-		err = json.Unmarshal(data, r)
-	}
-	if err != nil {
+	if err := decode(data, r); err != nil {
 		return nil, invalid("the rules can't be read: %w", err)
 	}
 	return r, r.check()
+}
+
+// decode reads a JSON text that has to be exactly what T is written as.
+func decode[T any](data []byte, to *T) error {
+	s, err := schema.For[T](nil)
+	if err == nil {
+		err = s.Validate(data)
+	}
+	return cmp.Or(err, json.Unmarshal(data, to))
 }
 
 // Narrow adds the rules of a project's own file, as [Parse] reads it. Such a file comes with the
@@ -91,20 +87,17 @@ func (r *Rules) Narrow(data []byte) error {
 	return nil
 }
 
-// check returns an error for the first rule that can't apply.
-func (r *Rules) check() error {
-	for i, rule := range r.Hard {
-		problem := rule.problem()
-		if problem == "" && rule.Effect == tools.Allow {
-			problem = "it allows something; put it under rules, because hard rules deny or ask"
+func (r *Rules) check() error { return cmp.Or(check("hard", r.Hard), check("rules", r.Rules)) }
+
+// check returns an error for the first rule of a list that can't apply.
+func check(list string, rules []Rule) error {
+	for i, r := range rules {
+		problem := r.problem()
+		if list == "hard" && r.Effect == tools.Allow {
+			problem = cmp.Or(problem, "it allows something; put it under rules, because hard rules deny or ask")
 		}
 		if problem != "" {
-			return invalid("hard[%d]: %s", i, problem)
-		}
-	}
-	for i, rule := range r.Rules {
-		if problem := rule.problem(); problem != "" {
-			return invalid("rules[%d]: %s", i, problem)
+			return invalid("%s[%d]: %s", list, i, problem)
 		}
 	}
 	return nil
