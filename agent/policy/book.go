@@ -123,8 +123,8 @@ const (
 // File returns a book that is kept in a file, for all processes of one machine. The file and its
 // directory are created with the first grant, with the permissions 0600 and 0700. A file that
 // others may write, that isn't what this package writes, or that has more than 1 MiB (some 5,000
-// rules) is a *[fault.FixableError], and denies all calls; a change that makes it longer is refused.
-// A relative path is below the working directory, as it is now.
+// rules) is a *[fault.FixableError], and denies all calls; a change that makes it longer is
+// refused. A relative path is below the working directory, as it is now.
 //
 // Writers of several processes lose nothing, and readers see all of a change or nothing of it: see
 // package file.

@@ -122,11 +122,13 @@ func TestAFileThatCantBeUsedDenies(t *testing.T) {
 	whole := `{"projects":{},"modes":{}}`
 	for name, text := range map[string]string{
 		"empty": "", "cut": whole[:20], "more": whole + "{}", "null": "null",
-		"no modes": `{"projects":{},"modes":null}`, "without modes": `{"projects":{}}`, "twice": `{"projects":{},"modes":{},"modes":{}}`,
-		"unknown":      `{"projects":{},"modes":{},"x":1}`,
-		"a bad effect": `{"projects":{"":[{"effect":"maybe","tool":"a"}]},"modes":{}}`,
-		"too large":    whole + strings.Repeat(" ", 1<<20),
-		"writable":     whole, "a directory": "", "a link": "",
+		"no modes":      `{"projects":{},"modes":null}`,
+		"without modes": `{"projects":{}}`,
+		"twice":         `{"projects":{},"modes":{},"modes":{}}`,
+		"unknown":       `{"projects":{},"modes":{},"x":1}`,
+		"a bad effect":  `{"projects":{"":[{"effect":"maybe","tool":"a"}]},"modes":{}}`,
+		"too large":     whole + strings.Repeat(" ", 1<<20),
+		"writable":      whole, "a directory": "", "a link": "",
 	} {
 		t.Run(name, func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "grants.json")

@@ -1,7 +1,6 @@
 package policy
 
 import (
-	"iter"
 	"path"
 	"slices"
 	"strings"
@@ -142,33 +141,18 @@ func onHost(pattern, host string) bool {
 }
 
 // inside reports whether a pattern is for a file, or for a folder that it is in.
-func inside(pattern, name string) bool {
-	for dir := range upward(fold(name)) {
-		if glob.Match(fold(pattern), dir) {
-			return true
-		}
-	}
-	return false
-}
+func inside(pattern, name string) bool { return glob.Match(path.Join(fold(pattern), "**"), fold(name)) }
 
 // above reports whether a pattern is for something that may be in a folder. A pattern such as
 // "**/*.key" is only if the folder is known to be one: it would be for each file otherwise.
 func above(pattern, name string, folder bool) bool {
-	for dir := range upward(path.Dir(fold(pattern))) {
+	for dir := fold(pattern); dir != "."; {
+		dir = path.Dir(dir)
 		if glob.Match(dir, fold(name)) && (folder || !strings.Contains(dir, "**")) {
 			return true
 		}
 	}
 	return false
-}
-
-// upward returns a path and the folders that it is in: a/b, a and ".".
-func upward(name string) iter.Seq[string] {
-	return func(yield func(string) bool) {
-		for yield(name) && name != path.Dir(name) {
-			name = path.Dir(name)
-		}
-	}
 }
 
 // fold folds each part of a path.

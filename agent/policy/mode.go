@@ -35,8 +35,8 @@ func (m Mode) check() error {
 	return nil
 }
 
-const planDenies = "the mode is plan, in which nothing may be changed. Read what you need, then say what you " +
-	"would do, step by step, or submit it as a plan. A person decides whether the mode changes."
+const planSays = "The mode is plan: you can read, and change nothing. Say what you would do, step by step, or " +
+	"submit it as a plan. A person decides whether the mode changes."
 
 // inPlan reports whether a tool may be called in Plan.
 func inPlan(s *tools.Spec) bool {
@@ -49,8 +49,7 @@ func inPlan(s *tools.Spec) bool {
 // told what to do instead.
 func (s *Set) Modes() []agent.Mode {
 	return []agent.Mode{
-		{Name: string(Plan), Instructions: "The mode is plan: you can read, and change nothing. Say what you would do, " +
-			"step by step, or submit it as a plan."},
+		{Name: string(Plan), Instructions: planSays},
 		{Name: string(Ask)}, {Name: string(Edits)}, {Name: string(Auto)},
 	}
 }

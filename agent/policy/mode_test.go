@@ -72,7 +72,7 @@ func TestPlanSaysWhatToDoInstead(t *testing.T) {
 	a := newAgent(t, set, nil, agent.Config{Tools: []tools.Tool{l.run()}, Modes: set.Modes()})
 	require.Empty(t, ask(t, a, agent.Input{Session: "s", Prompt: "ls"}), "the first mode is plan")
 	require.Empty(t, l.take())
-	require.Contains(t, denied(t, a, "s")[0], "say what you would do, step by step")
+	require.Contains(t, denied(t, a, "s")[0], "Say what you would do, step by step")
 }
 
 // atSwitch returns hooks that call a function, with the session, after the command "switch".

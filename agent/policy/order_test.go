@@ -32,7 +32,7 @@ func words(w ...string) json.RawMessage {
 type broken struct{ policy.Book }
 
 func (broken) Rules(context.Context, string) ([]policy.Rule, error) {
-	return []policy.Rule{{Effect: tools.Deny, Tool: "["}}, nil
+	return []policy.Rule{{Effect: tools.Deny, Tool: "*", Path: "/etc/**"}}, nil
 }
 
 // failing is a book that can't be read.
@@ -134,7 +134,7 @@ func TestWhatCantBeReadDenies(t *testing.T) {
 	require.NoError(t, err)
 	for says, cfg := range map[string]policy.Config{
 		"the disk is gone":               {Book: failing{policy.InMemory()}},
-		"rules of the book[0]: the tool": {Book: broken{policy.InMemory()}},
+		"rules of the book[0]: the path": {Book: broken{policy.InMemory()}},
 		`no mode "both"`:                 {Mode: func(*tools.Call) policy.Mode { return "both" }},
 		"no words here": {Subjects: map[string]func(json.RawMessage) (policy.Subject, error){
 			"run": func(json.RawMessage) (policy.Subject, error) {

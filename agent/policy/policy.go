@@ -106,10 +106,13 @@ func (s *Set) about(ctx context.Context, m *matter, c *tools.Call, scope string)
 	var granted []Rule
 	if m.project != "" {
 		granted, err = s.cfg.Book.Rules(ctx, m.project)
+		if err = cmp.Or(err, check("rules of the book", granted)); err != nil {
+			granted = nil
+		}
 	}
 	m.rules = slices.Concat(s.own(root), m.rules, granted)
 	m.compare(root)
-	return cmp.Or(err, check("rules of the book", granted))
+	return err
 }
 
 // own returns a rule that keeps tools from the file of the Book, if that is below root.
@@ -140,13 +143,13 @@ func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) (v
 		return tools.Verdict{Effect: tools.Deny,
 			Reason: "the permissions can't be read, so nothing is permitted: " + err.Error()}
 	case mode == Plan && !inPlan(m.spec):
-		return tools.Verdict{Effect: tools.Deny, Reason: planDenies}
+		return tools.Verdict{Effect: tools.Deny, Reason: planSays}
 	case len(asks) > 0:
 		return tools.Verdict{Effect: tools.Ask, Reason: cmp.Or(asks[0].Why, "a rule asks about each such call")}
 	case grantable(m.spec) && len(m.find(tools.Allow, m.rules)) > 0:
 		v.Standing = true
 	case len(m.asks) > 0:
-		v = tools.Verdict{Effect: tools.Ask, Standing: true, Reason: cmp.Or(m.asks[0].Why, "a rule asks about this call")}
+		v = tools.Verdict{Effect: tools.Ask, Standing: true, Reason: cmp.Or(m.asks[0].Why, "a rule asks about it")}
 	default:
 		v = m.byMode(mode, d.CanPreview())
 	}
