@@ -117,8 +117,11 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 	case c == nil:
 		return v, refuse(machine.DecisionUnknown, errors.New("no pause in this session has this id"))
 	}
-	if !p.Offers(&d) {
+	switch fits := d.Kind.Fits(p.Kind) && d.Kind != machine.Expired && d.Kind != machine.Superseded; {
+	case !p.Offers(&d):
 		return v, refuse(machine.DecisionBad, noScope(p, &d))
+	case !fits && p.Kind != machine.PauseAgent:
+		return v, refuse(machine.DecisionBad, fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind))
 	}
 	v = verdict{decision: a.redact.Decision(d), call: c}
 	if p != c.Pause {
@@ -165,12 +168,8 @@ func (a *Agent) outcomeOf(ctx context.Context, s *machine.State, d *Decision, c 
 		return nil,
 			errors.New("the call of a subagent is decided on by what the subagent waits for: see Result.Pending")
 	case d.Kind == machine.AlwaysAllow && p.Kind == PauseApproval && !p.Always:
-		return nil,
-			errors.New(
-				"it can't be allowed always, because the tool is of high risk, or a policy or the tool asks about " +
-					"each call; approve this call instead")
-	case !d.Kind.Fits(p.Kind) || d.Kind == machine.Expired || d.Kind == machine.Superseded:
-		return nil, fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
+		return nil, errors.New("it can't be allowed always, because the tool is of high risk, or a policy or the tool " +
+			"asks about each call; approve this call instead")
 	}
 	switch d.Kind {
 	case machine.Edited:

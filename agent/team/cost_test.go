@@ -2,6 +2,8 @@ package team
 
 import (
 	"context"
+	"slices"
+	"strings"
 	"testing"
 	"time"
 
@@ -75,7 +77,9 @@ func TestWithoutALimitWorkGoesOn(t *testing.T) {
 func TestWorkIsChargedOnce(t *testing.T) {
 	o := options{librarian: agent.Config{Provider: dearModel(reader)}}
 	bubble(t, o, func(t *testing.T, f *fixture) {
+		f.stop() // so that none has ended when the second is started
 		f.say("s", "start books maps")
+		f.run()
 		passes()
 		require.Len(t, f.reports("s"), 2)
 		for _, want := range []provider.Money{2 * provider.USD, 0} {
@@ -96,6 +100,36 @@ func TestARunThatReachesItsCostStopsItsWork(t *testing.T) {
 		f.say("s", "start maps wait-1")
 		passes()
 		require.Len(t, f.reports("s"), 3)
-		require.Contains(t, f.reports("s")[2], " is stopped.")
+		require.Contains(t, strings.Join(f.reports("s")[1:], "\n"), " is stopped.")
+	})
+}
+
+// TestWhatWasChargedCountsOnce: the conversation waits for a person, so that the work whose cost is
+// in its own isn't reported yet.
+func TestWhatWasChargedCountsOnce(t *testing.T) {
+	ask := tools.New(tools.Spec{Name: "ask", Approval: tools.AskAlways}, noted)
+	o := options{librarian: agent.Config{Provider: dearModel(reader)},
+		lead: agent.Config{Tools: []tools.Tool{ask}, Limits: agent.Limits{Cost: 4 * provider.USD},
+			Provider: model(func(prompt string, since []provider.Message) providertest.Step {
+				if prompt != "go" {
+					return guide(prompt, since)
+				}
+				return []providertest.Step{providertest.Call(toolStatus, input{}), providertest.Call("ask", item{"x"}),
+					providertest.Say("Done.")}[len(since)/2]
+			})}}
+	bubble(t, o, func(t *testing.T, f *fixture) {
+		f.stop()
+		f.say("s", "start books maps wait-1")
+		for _, w := range f.open("s") {
+			if w.Task != "wait-1" {
+				require.NoError(t, f.team.drive(t.Context(), w.Session))
+			}
+		}
+		f.say("s", "go")
+		f.run()
+		passes()
+		waits := slices.IndexFunc(f.open("s"), func(w Work) bool { return w.Task == "wait-1" })
+		require.Equal(t, agent.Running, f.open("s")[waits].Status, "three dollars were spent, not five")
+		close(f.gate)
 	})
 }

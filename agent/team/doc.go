@@ -26,11 +26,13 @@
 //     the run after the next input. What a run was sent and didn't read is sent again.
 //   - If work waits for a person, the conversation does, as soon as it isn't in a run: the pauses are
 //     those of a call of team.status, with their paths, and a decision there reaches the work. One
-//     piece of work asks at a time. A new input that supersedes the question leaves the work
-//     waiting, and it is asked again after that.
+//     piece of work asks at a time, and once after each input: one that supersedes the question leaves
+//     the work waiting, and it is asked again. A decision that doesn't fit the call, such as an
+//     edited input that its tool refuses, rejects it, and a question that nobody decides in time is
+//     rejected.
 //   - Work is stopped when the run that has asked for it, or a later one of the conversation, is
-//     stopped or canceled or reaches Limits.Cost; and when the newest run and the work that isn't
-//     told yet have together cost what Limits.Cost of that run says, which is looked at every
+//     stopped or canceled or reaches Limits.Cost; and when the newest run has cost, with the work that
+//     is neither reported nor charged yet, what its Limits.Cost says. This is checked every
 //     Config.Every.
 //   - What ended work has cost is charged once, to the run that next calls a tool of the team
 //     ([agent.Book]).

@@ -84,27 +84,38 @@ func TestEachKindOfDecisionReachesTheWork(t *testing.T) {
 	}
 }
 
-func TestADecisionThatDoesNotFitIsRefused(t *testing.T) {
+// TestADecisionThatDoesNotFitRejectsTheCall: the model reads why, and may try again. One of the
+// wrong kind is refused.
+func TestADecisionThatDoesNotFitRejectsTheCall(t *testing.T) {
 	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, item) (string, error) {
 		return "", tools.Suspend{Kind: "question", Schema: json.RawMessage(`{"type":"string"}`)}
 	})
-	o := options{librarian: agent.Config{Tools: []tools.Tool{ask}, Provider: providertest.Script(providertest.Calls(
-		providertest.CallSpec{Tool: "ask", Input: item{"Which?"}},
-		providertest.CallSpec{Tool: "borrow", Input: item{"x"}}), providertest.Say("Done."))}}
-	bubble(t, o, func(t *testing.T, f *fixture) {
-		f.say("s", "start both")
-		passes()
-		question, approval := f.asked("s")[0].ID, f.asked("s")[1].ID
-		for _, d := range []agent.Decision{agent.Answer(question, 7), agent.Approve(question),
-			agent.AllowAlways(question), agent.Edit(approval, "no object"), agent.Answer(approval, "yes")} {
-			_, err := f.lead.Decide(t.Context(), "s", d)
+	for _, c := range []struct {
+		tool, says string
+		decide     func(id string) agent.Decision
+	}{
+		{"ask", "string", func(id string) agent.Decision { return agent.Answer(id, 7) }},
+		{"borrow", "object", func(id string) agent.Decision { return agent.Edit(id, "no object") }},
+	} {
+		o := options{librarian: agent.Config{Tools: []tools.Tool{ask}, Provider: providertest.Script(
+			providertest.Call(c.tool, item{"x"}), providertest.Say("Done."))}}
+		bubble(t, o, func(t *testing.T, f *fixture) {
+			f.say("s", "start it")
+			passes()
+			pause := f.asked("s")[0]
+			wrong := map[string]agent.Decision{"ask": agent.Approve(pause.ID), "borrow": agent.Answer(pause.ID, "x")}
+			_, err := f.lead.Decide(t.Context(), "s", wrong[c.tool])
 			var refused *agent.DecisionError
-			require.ErrorAs(t, err, &refused, d.Kind)
-			require.Equal(t, machine.DecisionBad, refused.Code, d.Kind)
-		}
-		f.decide("s", agent.Answer(question, "this"), agent.Approve(approval))
-		require.Len(t, f.reports("s"), 1)
-	})
+			require.ErrorAs(t, err, &refused)
+			require.Equal(t, machine.DecisionBad, refused.Code)
+			f.decide("s", c.decide(pause.ID))
+			require.Len(t, f.reports("s"), 1)
+			res, err := f.librarian.Agent().Session(f.told("s")[0].Session).Result(t.Context())
+			require.NoError(t, err)
+			require.Contains(t, res.ToolResult(c.tool).Text(), c.says)
+			require.Empty(t, f.borrowed)
+		})
+	}
 }
 
 func TestAnAnswerReachesTheWork(t *testing.T) {
@@ -235,5 +246,41 @@ func TestAModelThatLooksAtWorkThatWaitsAsks(t *testing.T) {
 		f.run()
 		f.decide("s", agent.Approve(list[0].ID))
 		require.Len(t, f.reports("s"), 1)
+	})
+}
+
+// TestAQuestionThatCannotBeAskedIsNotAskedAgainAndAgain: once after each input is enough.
+func TestAQuestionThatCannotBeAskedIsNotAskedAgainAndAgain(t *testing.T) {
+	denied := 0
+	hook := agent.Hooks{Name: "no", BeforeTool: func(_ context.Context, c *agent.ToolCall) error {
+		if c.Name == toolStatus {
+			denied++
+			return agent.Deny("not here")
+		}
+		return nil
+	}}
+	bubble(t, options{lead: agent.Config{Hooks: []agent.Hooks{hook}}}, func(t *testing.T, f *fixture) {
+		f.say("s", "start borrow-1 borrow-2")
+		passes()
+		passes()
+		require.Equal(t, 2, denied)
+		f.say("s", "hello")
+		passes()
+		require.Equal(t, 4, denied)
+	})
+}
+
+func TestAQuestionOfWorkThatWasDeletedLetsTheConversationGoOn(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		f.say("s", "start borrow-1")
+		passes()
+		list := f.asked("s")
+		require.NoError(t, f.librarian.Agent().Session(f.open("s")[0].Session).Delete(t.Context()))
+		f.decide("s", agent.Approve(list[0].ID))
+		res, err := f.lead.Agent().Session("s").Result(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, agent.Completed, res.Status)
+		require.Contains(t, res.ToolResult(toolStatus).Text(), "there is no work")
+		require.Empty(t, f.borrowed)
 	})
 }

@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 	"strings"
 	"time"
 
@@ -50,21 +48,22 @@ var open = journal.Filter{Label: journal.Label{Key: labelWork, Value: untold}}
 func (t *Team) due(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
 		list, err := t.list(ctx, open)
-		if err != nil {
-			yield(due.Item{}, err)
-		}
 		for i := range list {
 			at, isDue := due.Since(&list[i].head, time.Now())
 			if isDue && !list[i].ended() && !yield(due.Item{Session: list[i].Session, Since: at}, nil) {
 				return
 			}
 		}
+		if err != nil {
+			yield(due.Item{}, err)
+		}
 	}
 }
 
-// drive drives a piece of work until its run ends or pauses.
+// drive drives a piece of work until its run ends or pauses, or ctx ends, which doesn't stop it.
 func (t *Team) drive(ctx context.Context, session string) error {
-	started, err := t.workOf(journal.Head{Session: session}).hub.Start(ctx, agent.Continue(session))
+	hub := t.workOf(journal.Head{Session: session}).hub
+	started, err := hub.Start(context.WithoutCancel(ctx), agent.Continue(session))
 	if err != nil {
 		return cmp.Or(later(err), due.ErrLater)
 	}
@@ -86,27 +85,35 @@ func later(err error) error {
 
 // A conversation is what the log of a session of the lead says.
 type conversation struct {
-	seq     uint64            // its newest fact
-	run     *machine.RunState // the newest
-	known   map[string]bool   // the runs that aren't pruned
-	stopped map[string]bool   // those that were stopped with their work, and those before them
+	seq   uint64            // its newest fact
+	run   *machine.RunState // the newest
+	since map[string]bool   // the runs that began after the newest stop; nil: none was stopped
+	asked map[string]bool   // what was asked after the newest input, by the keys of the calls
 }
 
 // stops reports whether the work is stopped that a run has asked for.
-func (c *conversation) stops(run string) bool {
-	return c.stopped[run] || len(c.stopped) > 0 && !c.known[run]
-}
+func (c *conversation) stops(run string) bool { return c.since != nil && !c.since[run] }
 
 func read(ctx context.Context, lead *agent.Agent, session string, seq uint64) (*conversation, error) {
 	facts, err := lead.Session(session).Facts(ctx)
 	if err != nil {
 		return nil, err
 	}
-	c := &conversation{seq: seq, known: make(map[string]bool), stopped: make(map[string]bool)}
+	c := &conversation{seq: seq, asked: make(map[string]bool)}
 	for _, f := range facts {
-		c.known[f.Envelope().Run()] = true
-		if end, ok := f.(*agent.RunEnded); ok && stopsWork(end) {
-			maps.Copy(c.stopped, c.known)
+		switch f := f.(type) {
+		case *agent.RunStarted:
+			if c.since != nil {
+				c.since[f.Run()] = true
+			}
+			if f.CallKey == "" {
+				clear(c.asked)
+			}
+			c.asked[f.CallKey] = true
+		case *agent.RunEnded:
+			if stopsWork(f) {
+				c.since = make(map[string]bool)
+			}
 		}
 	}
 	m, err := machine.Replay(session, facts...)
@@ -160,7 +167,9 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head j
 				w.Cost = max(w.Cost, res.Cost)
 			}
 		}
-		cost += w.Cost
+		if w.head.Labels[labelCharged] == "" { // else it is in the cost of a run
+			cost += w.Cost
+		}
 	}
 	for _, w := range list {
 		if !w.ended() && w.head.Inbox == 0 && (limit >= 0 && cost >= limit || c.stops(w.head.Labels[labelRun])) {
@@ -168,7 +177,7 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head j
 		}
 	}
 	if status == agent.Paused || status == agent.Queued || status == agent.Running && head.Inbox > 0 ||
-		status != agent.Running && c.stopped[c.run.ID] {
+		status != agent.Running && c.stops(c.run.ID) {
 		return err // it is told later
 	}
 	for _, w := range list {
@@ -176,16 +185,20 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head j
 			err, status = errors.Join(err, t.tellEnd(ctx, lead, c.run.User, w)), agent.Running
 		}
 	}
-	if i := slices.IndexFunc(list, Work.asks); i >= 0 && status != agent.Running {
-		ask := agent.CallTool(head.Session, toolStatus, input{ID: list[i].ID})
-		ask.User = c.run.User
-		err = errors.Join(err, later(start(ctx, lead, ask)))
+	for _, w := range list {
+		if key := w.askKey(); status != agent.Running && w.asks() && !c.asked[key] {
+			ask := agent.CallTool(head.Session, toolStatus, input{ID: w.ID})
+			ask.User, ask.CallKey = c.run.User, key
+			return errors.Join(err, later(start(ctx, lead, ask)))
+		}
 	}
 	return err
 }
 
-// start starts a run in a conversation. One that was deleted meanwhile is deleted again.
+// start starts a run in a conversation. One that was deleted meanwhile is deleted again. The end of
+// ctx doesn't stop a run that begins.
 func start(ctx context.Context, lead *live.Hub, in agent.Input) error {
+	ctx = context.WithoutCancel(ctx)
 	started, err := lead.Start(ctx, in)
 	if err != nil || started.After > 0 {
 		return err

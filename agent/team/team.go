@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"errors"
 	"fmt"
 	"log/slog"
 	"maps"
@@ -98,7 +99,7 @@ var errNoTeam = &agent.ArgError{Field: "Team", Problem: "it is nil, or its lead 
 
 // Labels of the sessions of work, and values of the first.
 const (
-	labelWork    = "team"
+	labelWork    = "team.work"
 	labelRun     = "team.run"     // the run that has asked for the work
 	labelCharged = "team.charged" // the call that its cost is charged to
 
@@ -126,15 +127,16 @@ func (t *Team) workOf(h journal.Head) Work {
 		Pending: len(h.Open), Cost: machine.InfoOf(&h).Cost, head: h, hub: t.cfg.Members[member].Hub}
 }
 
-// list lists work, the oldest first. Sessions that can't be read are left out.
-func (t *Team) list(ctx context.Context, f journal.Filter) (list []Work, err error) {
+// list lists work, the oldest first. Sessions that can't be read are left out, and copies of
+// sessions. If a journal can't be read, the work in the others is listed, with the error.
+func (t *Team) list(ctx context.Context, f journal.Filter) (list []Work, failed error) {
 	f.NoKind = true
 	for name, m := range t.cfg.Members {
 		for h, err := range m.Hub.Agent().Journal().Heads(ctx, f) {
 			if err != nil && h.Session == "" {
-				return nil, fmt.Errorf("team: listing work: %w", err)
+				failed = errors.Join(failed, fmt.Errorf("team: listing the work of %s: %w", name, err))
 			}
-			if w := t.workOf(h); err == nil && w.Member == name && h.Labels[labelWork] != "" {
+			if w := t.workOf(h); err == nil && w.Member == name && w.Session == sessionOf(h.Parent, w.ID) {
 				list = append(list, w)
 			}
 		}
@@ -142,7 +144,7 @@ func (t *Team) list(ctx context.Context, f journal.Filter) (list []Work, err err
 	slices.SortFunc(list, func(a, b Work) int {
 		return cmp.Or(a.head.Created.Compare(b.head.Created), cmp.Compare(a.ID, b.ID))
 	})
-	return list, nil
+	return list, failed
 }
 
 // find returns the work of a conversation with an id, and its result so far.
@@ -166,6 +168,15 @@ func (w Work) ended() bool {
 func (w Work) asks() bool {
 	return w.Status == agent.Paused && w.head.Inbox == 0 &&
 		slices.ContainsFunc(w.head.Open, func(o journal.Open) bool { return o.For == "" })
+}
+
+// askKey returns the idempotency key of the call that asks what it waits for.
+func (w Work) askKey() string {
+	key := "team.ask"
+	for _, o := range w.head.Open {
+		key += "/" + o.ID
+	}
+	return key
 }
 
 func (w Work) session() *agent.Session { return w.hub.Agent().Session(w.Session) }

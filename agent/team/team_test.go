@@ -1,9 +1,13 @@
 package team
 
 import (
+	"context"
+	"errors"
 	"flag"
 	"fmt"
+	"iter"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +16,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -397,5 +402,99 @@ func TestWorkIsStartedWhenTheLeaseOfADeadProcessHasEnded(t *testing.T) {
 		require.NoError(t, err)
 		passes()
 		require.Equal(t, name, f.told("s")[0].Session)
+	})
+}
+
+func TestACopyOfWorkIsNotWork(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		f.say("s", "start wait-1")
+		passes()
+		work := f.open("s")[0]
+		require.NoError(t, f.librarian.Cancel(t.Context(), work.Session))
+		passes()
+		require.NoError(t, f.librarian.Agent().Session(work.Session).Fork(t.Context(), "librarian-copy", 0))
+		list, err := f.team.list(t.Context(), journal.Filter{})
+		require.NoError(t, err)
+		require.Len(t, list, 1)
+	})
+}
+
+// TestRunThatEndsWhileAReportBeginsStopsNothing: the run of the report goes on, and other work of
+// the conversation, too.
+func TestRunThatEndsWhileAReportBeginsStopsNothing(t *testing.T) {
+	store := &slowStore{Store: journal.NewMemory()}
+	bubble(t, options{lead: agent.Config{Journal: store}}, func(t *testing.T, f *fixture) {
+		f.say("s", "start wait-1 wait-2")
+		passes()
+		go func() {
+			require.NoError(t, f.librarian.Cancel(t.Context(), f.open("s")[0].Session))
+		}()
+		slow := make(chan struct{})
+		store.slow.Store(&slow)
+		<-slow // the run of the report begins
+		f.stop()
+		store.slow.Store(nil)
+		passes()
+		f.run()
+		passes()
+		require.Len(t, f.reports("s"), 1)
+		require.Len(t, f.open("s"), 1)
+		require.Equal(t, agent.Running, f.open("s")[0].Status)
+		status, _ := f.status("s")
+		require.Equal(t, agent.Completed, status)
+		close(f.gate)
+	})
+}
+
+// A slowStore takes a second for each append to the session "s", if it has a channel, which it
+// closes then.
+type slowStore struct {
+	journal.Store
+	slow atomic.Pointer[chan struct{}]
+}
+
+func (s *slowStore) Append(ctx context.Context, a journal.Append) error {
+	if slow := s.slow.Swap(nil); slow != nil && a.Session == "s" {
+		close(*slow)
+		time.Sleep(time.Second)
+	} else if slow != nil {
+		s.slow.Store(slow)
+	}
+	return s.Store.Append(ctx, a)
+}
+
+func TestAMemberWhoseJournalFailsHidesNoOther(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		a, err := agent.New(agent.Config{Journal: brokenStore{journal.NewMemory()}, Provider: model(reader)})
+		require.NoError(t, err)
+		broken, err := live.New(live.Config{Agent: a, Recover: -1})
+		require.NoError(t, err)
+		defer broken.Close()
+		f.stop()
+		f.team.cfg.Members["another"] = Member{Hub: broken}
+		f.run()
+		f.say("s", "start books")
+		passes()
+		require.Len(t, f.reports("s"), 1)
+		_, err = f.team.Open(t.Context(), "s")
+		require.ErrorIs(t, err, errBroken)
+	})
+}
+
+type brokenStore struct{ journal.Store }
+
+var errBroken = errors.New("broken")
+
+func (brokenStore) Heads(context.Context, journal.Filter) iter.Seq2[journal.Head, error] {
+	return func(yield func(journal.Head, error) bool) { yield(journal.Head{}, errBroken) }
+}
+
+func TestLabelsOfTheConversationAreThoseOfItsWork(t *testing.T) {
+	bubble(t, options{}, func(t *testing.T, f *fixture) {
+		_, err := f.lead.Start(t.Context(), agent.Input{Session: "s", Prompt: "start books",
+			Labels: map[string]string{"team": "blue"}})
+		require.NoError(t, err)
+		passes()
+		require.Equal(t, "blue", f.told("s")[0].head.Labels["team"])
 	})
 }

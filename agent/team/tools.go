@@ -14,7 +14,6 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -96,7 +95,7 @@ func (t *Team) charge(ctx context.Context, call *tools.Call) error {
 	t.charging.Lock()
 	defer t.charging.Unlock()
 	list, err := t.list(ctx, journal.Filter{Parent: call.Session})
-	key := hash(call.IdempotencyKey)
+	key := hash(call.ID) // also of a call that asks again, with the idempotency key of another one
 	for _, w := range list {
 		by := w.head.Labels[labelCharged]
 		if by == "" && w.ended() && err == nil {
@@ -183,79 +182,56 @@ func (s *statusTool) Journals() (stores []journal.Store) {
 type inquiry struct {
 	t        *Team
 	lead, id string
-	answered []string // the pauses that were decided on
 }
 
 // Advance implements work.Work.
 func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
-	list, err := q.t.list(ctx, journal.Filter{Parent: q.lead})
-	text := fmt.Sprintf("%d pieces of work", len(list))
-	for _, w := range list {
-		text += fmt.Sprintf("\n%s is %s: %s", w.ID, w.Status, w.Task)
-	}
-	if q.id != "" {
+	var text string
+	if q.id == "" {
+		list, err := q.t.list(ctx, journal.Filter{Parent: q.lead})
+		if err != nil {
+			return work.Outcome{}, err
+		}
+		text = fmt.Sprintf("%d pieces of work", len(list))
+		for _, w := range list {
+			text += fmt.Sprintf("\n%s is %s: %s", w.ID, w.Status, w.Task)
+		}
+	} else {
 		w, res, err := q.t.find(ctx, q.lead, q.id)
 		if err != nil {
 			return work.Outcome{}, err
 		}
-		pending := slices.DeleteFunc(res.Suspended(), func(p agent.Pause) bool {
-			return !slices.ContainsFunc(p.Flat(), q.isOpen)
-		})
-		if len(pending) > 0 && w.head.Inbox == 0 {
+		if pending := res.Suspended(); len(pending) > 0 && w.head.Inbox == 0 {
 			return work.Outcome{Status: work.Waits, Pending: pending}, nil
 		}
 		text = w.report(res, 1<<20)
 	}
-	out, _ := json.Marshal(text)
+	out, err := json.Marshal(text)
 	return work.Outcome{Status: work.Done, Output: out}, err
 }
 
-func (q *inquiry) isOpen(p agent.Pause) bool { return !slices.Contains(q.answered, p.ID) }
+// Check implements work.Work. The agent of the work checks the decision when it gets it.
+func (*inquiry) Check(_ context.Context, d machine.Decision) (machine.Decision, error) { return d, nil }
 
-// Check implements work.Work. What was decided elsewhere is accepted, and the call goes on.
-func (q *inquiry) Check(ctx context.Context, d machine.Decision) (machine.Decision, error) {
-	w, res, err := q.t.find(ctx, q.lead, q.id)
-	if err != nil {
-		return d, err
-	}
-	for _, p := range res.Pending {
-		if p.ID != d.ID {
-			continue
-		}
-		switch {
-		case !d.Kind.Fits(p.Kind) || d.Kind == machine.AlwaysAllow && !p.Always:
-			err = fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
-		case d.Kind == machine.Edited && len(p.Path) == 0:
-			d.Input, err = w.hub.Agent().Tools().Fit(p.Call.Name, d.Input)
-		case d.Kind == machine.AnswerGiven && len(p.Schema) > 0:
-			var s *schema.Schema
-			if s, err = schema.Parse(p.Schema); err == nil {
-				d.Value, err = s.Accept(d.Value)
-			}
-		}
-		if err != nil {
-			err = &agent.DecisionError{Session: q.lead, ID: d.ID, Code: machine.DecisionBad, Problem: err.Error()}
-		}
-	}
-	return d, err
-}
-
-// Decide implements work.Work. The work goes on at once, and not as a part of the call.
+// Decide implements work.Work. The work goes on at once, and not as a part of the call. What was
+// decided elsewhere, or is deleted, stays as it is; a decision that doesn't fit is a rejection.
 func (q *inquiry) Decide(ctx context.Context, ds ...machine.Decision) error {
 	w, _, err := q.t.find(ctx, q.lead, q.id)
-	for _, d := range ds {
-		q.answered = append(q.answered, d.ID)
-		if err != nil || d.Kind == machine.Expired { // the session of the work closes the pause itself
-			continue
+	for i := 0; i < len(ds) && err == nil; i++ {
+		d := ds[i]
+		if d.Kind == machine.Expired {
+			d = agent.Reject(d.ID, "Nobody has decided in time.")
 		}
 		_, err = w.hub.Decide(context.Background(), w.Session, d)
 		wrong, refused := errors.AsType[*agent.DecisionError](err)
 		if refused && wrong.Code == machine.DecisionBad {
 			_, err = w.hub.Decide(context.Background(), w.Session, agent.Reject(d.ID, wrong.Problem).By(d.User))
-		}
-		if refused || errors.Is(err, agent.ErrNothingOpen) { // it was decided before, or has ended
+		} else if refused || errors.Is(err, agent.ErrNothingOpen) {
 			err = nil
 		}
+	}
+	if fault.Of(err) == fault.NotFound {
+		return nil
 	}
 	return err
 }
