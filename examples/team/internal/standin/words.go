@@ -43,8 +43,10 @@ func newDetector() *intent.Detector {
 	for _, w := range words.Intents {
 		in := intent.Intent{Name: w.Name, Description: w.Description}
 		if w.Verbs {
-			in.Patterns = []intent.Pattern{{Text: `(?:` + words.Verbs + `)(?: \S+){0,12}? (?:` + w.Objects + `)`,
-				Weight: whole},
+			in.Patterns = []intent.Pattern{
+				{Text: `(?:` + words.Verbs + `)(?: \S+){0,12}? (?:` + w.Objects + `)`, Weight: whole},
+				{Text: `(?:` + w.Objects + `)(?: \S+){0,4}? (?:bauen|machen|schreiben|erstellen|programmieren)`,
+					Weight: whole},
 				{Text: w.Objects, Weight: alone}}
 		} else {
 			in.Patterns = []intent.Pattern{{Text: w.Patterns, Weight: whole}}
@@ -80,7 +82,7 @@ const (
 var (
 	// forbids begins a text that forbids something, or takes back what was asked for.
 	forbids = regexp.MustCompile(`(?i)^\W*(?:(?:please|bitte|no|nein|ok|okay|and|und|but|aber|actually)[, ]+)*(?:don'?t|do not|never|nothing|` +
-		`forget (?:it|that|about)|no need|not (?:now|yet|today)|wait|hold on|leave (?:it|everything)|lass (?:es|das)|vergiss (?:es|das)|(?:bau|mach|schreib|tu)e?t? (?:\S+ ){0,3}(?:nichts|nicht|kein))`)
+		`forget (?:it|that|about)|(?:build|make|write|do|change) nothing|no need|not (?:now|yet|today)|wait|hold on|leave (?:it|everything)|lass (?:es|das)|vergiss (?:es|das)|(?:bau|mach|schreib|tu)e?t? (?:\S+ ){0,3}(?:nichts|nicht|kein))`)
 	retracts = regexp.MustCompile(`(?i)[.,;!] *(?:actually|sorry|wait|oh)?,? *(?:no\b|never ?mind|forget it|leave it|leave that|don't|lieber nicht|doch nicht|vergiss es)`)
 	greets   = regexp.MustCompile(`(?i)^\W*(?:hi|hello|hey|hallo|thanks?|thank you|danke|good (?:morning|evening)|help|hilfe|moin|servus)\b`)
 	asks     = regexp.MustCompile(`(?i)^\W*(?:what|which|who|whom|whose|why|where|how|do (?:i|you|we|they)|` +
@@ -114,7 +116,8 @@ func want(where, text string) string {
 		return v.Intent
 	case where == atPlan && declines.MatchString(text):
 		return wantsStop
-	case request && (v.Intent == wantsUndo || v.Intent == wantsStop), question, greets.MatchString(text):
+	case request && (v.Intent == wantsUndo || v.Intent == wantsStop), question, greets.MatchString(text),
+		looks.MatchString(text):
 		return wantsAnswer
 	case where == atPlan && agrees.MatchString(text) && v.Intent == "",
 		where == atEnd && answerTo(text) != "" && v.Intent == "":
@@ -128,11 +131,13 @@ var (
 	// elsewhere is what the stand-in doesn't build as it is asked for: in another language, or not
 	// now.
 	elsewhere = regexp.MustCompile(`(?i)\b(?:in (?:python|javascript|typescript|java|rust|ruby|php|c|perl|bash|shell|kotlin|swift|haskell)|` +
-		`c\+\+|maybe|perhaps|tomorrow|later|some day|someday|vielleicht|später)\b`)
-	declines = regexp.MustCompile(`(?i)^\W*(?:no|nope|nein|no thanks|no thank you)\W*$`)
-	fillers  = regexp.MustCompile(` (?:please|pls|plz|bitte|a|an|the|my|our|some|just|simple|small|little|tool|program|command|cli|` +
+		`c\+\+|(?:and|or|also|plus|und|auch) (?:\S+ ){0,3}(?:lines|characters|letters|bytes|sentences|zeilen|zeichen)|maybe|perhaps|tomorrow|later|some day|someday|vielleicht|später)\b`)
+	declines = regexp.MustCompile(`(?i)^\W*(?:no|nope|nein|no thanks|no thank you|reject(?:ed)?|not good)\W*$`)
+	// looks asks to be shown what is there.
+	looks   = regexp.MustCompile(`(?i)^\W*(?:please )?(?:look at|list|show)(?: me)? (?:\S+ ){0,3}(?:files|directory|folder)\W*$`)
+	fillers = regexp.MustCompile(` (?:please|pls|plz|bitte|a|an|the|my|our|some|just|simple|small|little|tool|program|command|cli|` +
 		`package|library|lib|generator|maker|thing|app|utility|converter|in go|in golang|for (?:me|us|(?:my|the|our) \S+)|` +
-		`now|how about|what about|let's have|with tests) `)
+		`now|titles|from titles|how about|what about|let's have|with tests) `)
 )
 
 // named reports whether a text has the words of a project, spelled as they are.
