@@ -20,8 +20,8 @@
 //  2. Rules.Rules, and rules of the [Book], that deny. If the Book fails, the call is denied.
 //  3. The mode, where it denies: [Plan] denies what isn't read-only.
 //  4. Rules.Hard that ask: a person is asked about each call.
-//  5. Rules that allow, which are the grants. One answers the rules that ask only if it is at least
-//     as narrow as each of them. None answers for a tool of high risk without Spec.AllowAlways.
+//  5. Rules that allow, which are the grants. One answers rules that ask only if each of them asks
+//     about all that it permits. None answers for a tool of high risk without Spec.AllowAlways.
 //  6. Rules that ask, in every mode. A standing rule of the session answers them, too, however
 //     narrow they are: what a person has to see each time is for Rules.Hard.
 //  7. The mode: [Ask] asks about what isn't read-only, [Edits] permits what has a preview and no

@@ -95,8 +95,8 @@ func (s *Set) decided(ctx context.Context, c *agent.ToolCall, p agent.Pause, d a
 		return nil
 	}
 	m := &matter{spec: c.Spec, fingerprint: p.Fingerprint}
-	err := s.about(ctx, m, &tools.Call{Session: c.Session, Run: c.Run, Step: c.Step, Index: c.Index, ID: c.ID,
-		Name: c.Name, Input: c.Input, User: c.User, Labels: c.Labels}, p.Scope)
+	err := s.about(ctx, m, &tools.Call{Session: c.Session, Run: c.Run, ID: c.ID, Name: c.Name, Input: c.Input,
+		User: c.User, Labels: c.Labels}, p.Scope)
 	if err != nil {
 		return err
 	}

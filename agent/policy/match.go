@@ -117,12 +117,13 @@ func (r *Rule) allAre(condition string, of []string, match func(pattern, s strin
 }
 
 // asNarrowAs reports whether all calls that a rule permits are among those that another asks about,
-// given that this is so for one call.
+// given that this is so for one call. Each * of a pattern stands for two letters here, because ?
+// and [a-z] of the other aren't as wide.
 func (r *Rule) asNarrowAs(ask *Rule) bool {
-	// a * of the rule stands for two letters, because ? and [a-z] aren't as wide
-	return r.Exact || within(ask.Args, r.Args) && (ask.Host == "" || onHost(ask.Host, r.Host)) &&
-		(ask.Path == "" || ask.Path == r.Path ||
-			r.Path != "" && inside(ask.Path, strings.ReplaceAll(r.Path, "*", "**")))
+	tool, file := strings.ReplaceAll(r.Tool, "*", "**"), strings.ReplaceAll(r.Path, "*", "**")
+	return (r.Tool == ask.Tool || ask.about(tool)) &&
+		(r.Exact || within(ask.Args, r.Args) && (ask.Host == "" || onHost(ask.Host, r.Host)) &&
+			(r.Path == ask.Path || ask.Path == "" || r.Path != "" && inside(ask.Path, file)))
 }
 
 // within reports whether the words of a rule are among others, in this order.

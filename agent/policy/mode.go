@@ -43,7 +43,7 @@ func inPlan(s *tools.Spec) bool {
 	return s.ReadOnly || s.Category == "planning" || slices.Contains(s.Modes, string(Plan))
 }
 
-// Modes returns the modes as those of an agent, for agents.Config.Modes: plan, ask, edits, auto. A
+// Modes returns the modes as those of an agent, for agent.Config.Modes: plan, ask, edits, auto. A
 // session begins in the first of them, so a host may want another order. All tools are offered in
 // each, so that a change of the mode doesn't cost the provider's prompt cache; in Plan the model is
 // told what to do instead.

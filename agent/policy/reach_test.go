@@ -47,6 +47,17 @@ func TestAGrantAnswersARuleThatAsksOnlyIfItIsAsNarrow(t *testing.T) {
 	}
 }
 
+func TestAGrantForMoreToolsAnswersNoRuleThatAsksAboutOne(t *testing.T) {
+	list := []tools.Tool{tool("deploy", tools.Spec{}), tool("look", tools.Spec{})}
+	for _, allow := range []string{`"tool":"*"`, `"tool":"*o*"`, `"tool":"*","args":["ls"],"exact":true`} {
+		set, err := policy.New(policy.Config{Rules: parsed(t,
+			`{"rules":[{"effect":"ask","tool":"deploy"},{"effect":"allow",`+allow+`}]}`)})
+		require.NoError(t, err)
+		require.Equal(t, tools.Ask, effect(t, set, list, policy.Ask, "deploy", `{"program":"ls"}`), allow)
+		require.Equal(t, tools.Allow, effect(t, set, list, policy.Ask, "look", `{"program":"ls"}`), allow)
+	}
+}
+
 func TestARuleForFilesInAnyFolderIsntAboutOtherFiles(t *testing.T) {
 	root, list := workspace(t)
 	set := projectSet(t, root, `{"effect":"deny","tool":"*","path":"**/key.txt"}`, "")

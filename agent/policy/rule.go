@@ -46,7 +46,9 @@ type Rule struct {
 type Rules struct {
 	// Hard are rules that deny, or ask about each call. No grant answers them.
 	Hard []Rule `json:"hard,omitempty"`
-	// Rules deny, ask what a grant may answer, or allow, like a grant.
+	// Rules deny, ask what a grant may answer, or allow, like a grant. One that allows answers one
+	// that asks only if that asks about all that it permits: "allow" for all tools doesn't answer
+	// "ask" for one.
 	Rules []Rule `json:"rules,omitempty"`
 }
 
