@@ -5,6 +5,8 @@ import (
 	"context"
 	"os"
 	"os/exec"
+	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -51,13 +53,13 @@ func (t *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	return p, nil
 }
 
-// environment returns the variables of this process that a server gets. The official SDKs of the
-// protocol pass on the same ones.
+// environment returns the variables of this process that a server gets: those of SafeEnv without
+// the directories of the go command, which finds them from HOME and from what "go env -w" has set,
+// and those that the official SDKs of the protocol pass on.
 func environment() []string {
-	env := childprocess.SafeEnv()
+	env := slices.DeleteFunc(childprocess.SafeEnv(), func(kv string) bool { return strings.HasPrefix(kv, "GO") })
 	for _, name := range []string{"HOME", "LOGNAME", "SHELL", "USER", // and those of Windows
-		"APPDATA", "HOMEDRIVE", "HOMEPATH", "LOCALAPPDATA", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES", "SYSTEMDRIVE",
-		"USERNAME", "USERPROFILE"} {
+		"APPDATA", "HOMEDRIVE", "HOMEPATH", "PROCESSOR_ARCHITECTURE", "PROGRAMFILES", "SYSTEMDRIVE", "USERNAME"} {
 		if value, ok := os.LookupEnv(name); ok {
 			env = append(env, name+"="+value)
 		}
