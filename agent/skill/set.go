@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io/fs"
 	"maps"
+	"path"
 	"slices"
 	"strings"
 
@@ -139,11 +140,15 @@ func (s *Skill) load(ctx context.Context) string {
 	var files, loaded, unknown []string
 	if s.Files != nil {
 		_ = fs.WalkDir(s.Files, ".", func(name string, e fs.DirEntry, err error) error {
-			if err == nil && e.Type().IsRegular() && name != "SKILL.md" && !strings.Contains("/"+name, "/.") {
-				files = append(files, name)
-			}
-			if len(files) == mostFiles {
+			switch hidden := name != "." && strings.HasPrefix(path.Base(name), "."); {
+			case err != nil || hidden && !e.IsDir():
+				return nil
+			case hidden:
+				return fs.SkipDir
+			case len(files) == mostFiles:
 				return fs.SkipAll
+			case e.Type().IsRegular() && name != "SKILL.md":
+				files = append(files, name)
 			}
 			return nil
 		})

@@ -301,3 +301,23 @@ func FuzzDir(f *testing.F) {
 		}
 	})
 }
+
+// opened counts the directories that are read.
+type opened struct {
+	fs.FS
+	names *[]string
+}
+
+func (o opened) ReadDir(name string) ([]fs.DirEntry, error) {
+	*o.names = append(*o.names, name)
+	return fs.ReadDir(o.FS, name)
+}
+
+func TestHiddenDirectoriesOfASkillAreNotSearched(t *testing.T) {
+	var read []string
+	files := opened{fstest.MapFS{".git/objects/aa/1": {}, "scripts/run.sh": {}, ".env": {}}, &read}
+	text, _ := called(t, set(t, &skill.Skill{Name: "a", Description: "b", Files: files}), "a", "")
+	require.Contains(t, text, "Files of this skill: scripts/run.sh")
+	require.NotContains(t, text, ".env")
+	require.Equal(t, []string{".", "scripts"}, read)
+}
