@@ -22,11 +22,14 @@ const (
 // Transfer returns a tool for each mode of an agent, with which a model hands the conversation over
 // to it: transfer.build for the mode "build". It isn't offered in that mode. After three hand-overs
 // in one run a call waits for a person, who says which mode takes the conversation. A mode whose
-// name can't be part of a tool's is an error of [agent.New].
+// name can't be part of a tool's is an error of [agent.New]. One mode alone has no tool.
 func Transfer(modes ...agent.Mode) (list []tools.Tool) {
 	var names []string
 	for _, m := range modes {
 		names = append(names, m.Name)
+	}
+	if len(names) == 1 {
+		return nil
 	}
 	for _, to := range names {
 		others := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return name == to })

@@ -73,3 +73,8 @@ func TestAHandOverLastsForTheNextInput(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "build", res.Mode)
 }
+
+func TestOneModeAloneHasNobodyToHandOverTo(t *testing.T) {
+	require.Empty(t, Transfer(agent.Mode{Name: "talk"}))
+	require.Empty(t, Transfer())
+}
