@@ -115,7 +115,8 @@ type Grant struct {
 }
 
 // Standing returns what was permitted for good: the standing rules of a session, which may be nil,
-// and the grants of a project that haven't ended.
+// and the grants of a project that haven't ended. The project is named as Config.Project does it;
+// by default it is the working directory.
 func (s *Set) Standing(ctx context.Context, session *agent.Session, project string) (list []Grant, err error) {
 	if session != nil {
 		rules, err := session.Rules(ctx)

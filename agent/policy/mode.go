@@ -55,9 +55,10 @@ func (s *Set) Modes() []agent.Mode {
 }
 
 // Switch sets the mode of a session from its next call on, for hosts with Config.Mode, whose
-// agent's modes are roles. The Book keeps it. "" goes back to what Config.Mode says; do that when a
-// session is deleted. Without Config.Mode it is an error: the agent's mode is switched instead
-// (agent.Session.SetMode, Input.Mode).
+// agent's modes are roles. The Book keeps it. It is for this session alone, not for those of its
+// subagents. "" goes back to what Config.Mode says; do that when a session is deleted. Without
+// Config.Mode it is an error: the agent's mode is switched instead (agent.Session.SetMode,
+// Input.Mode).
 func (s *Set) Switch(ctx context.Context, session string, m Mode) error {
 	if s.cfg.Mode == nil {
 		return invalid("Config.Mode is nil, so the agent's mode counts; switch that (agent.Session.SetMode, " +
