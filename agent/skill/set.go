@@ -141,13 +141,11 @@ func (s *Skill) load(ctx context.Context) string {
 	if s.Files != nil {
 		_ = fs.WalkDir(s.Files, ".", func(name string, e fs.DirEntry, err error) error {
 			switch hidden := name != "." && strings.HasPrefix(path.Base(name), "."); {
-			case err != nil || hidden && !e.IsDir():
-				return nil
-			case hidden:
-				return fs.SkipDir
 			case len(files) == mostFiles:
 				return fs.SkipAll
-			case e.Type().IsRegular() && name != "SKILL.md":
+			case hidden && e.IsDir():
+				return fs.SkipDir
+			case err == nil && !hidden && e.Type().IsRegular() && name != "SKILL.md":
 				files = append(files, name)
 			}
 			return nil

@@ -90,9 +90,6 @@ func readSkill(fsys fs.FS, e fs.DirEntry) (s *Skill, err error) {
 	if s, err = parse(text); err != nil {
 		return nil, err
 	}
-	if err := s.check(mostBytes); err != nil {
-		return nil, err
-	}
 	if s.Name != norm.NFKC.String(e.Name()) {
 		return nil, wrong("it is named %q; it must have the name of its directory", s.Name)
 	}
@@ -127,7 +124,7 @@ func read(fsys fs.FS, name string, most int) (string, error) {
 	return string(data), err
 }
 
-// parse reads a SKILL.md.
+// parse reads and checks a SKILL.md.
 func parse(text string) (*Skill, error) {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
 	front, begins := strings.CutPrefix(text, "---\n")
@@ -146,7 +143,7 @@ func parse(text string) (*Skill, error) {
 		}
 	}
 	s.Text = strings.TrimSpace(text)
-	return s, nil
+	return s, s.check(mostBytes)
 }
 
 // decode reads front matter. Fields that the format doesn't have are left out.
