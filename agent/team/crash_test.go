@@ -97,7 +97,7 @@ func serveTeam(args []string) error {
 				_, err := lead.Start(ctx, agent.Input{Session: s, Prompt: crashPrompt, Key: "first"})
 				begun[s] = err == nil || errors.Is(err, agent.ErrDuplicate)
 			}
-			list, err := background.list(ctx, journal.Filter{Parent: s, Label: agent.Label(labelWork, told)})
+			list, err := background.list(ctx, journal.Filter{Parent: s, Label: agent.Label(labelWork, reported)})
 			if err != nil {
 				return err
 			}
@@ -165,7 +165,7 @@ func checkReports(t *testing.T, dir string) {
 			require.NoError(t, err)
 			f, err := machine.Decode(fmt.Sprint("s-", n), rec)
 			require.NoError(t, err)
-			if id, ok := reported(f); ok {
+			if id, ok := reportOf(f); ok {
 				reports[id]++
 			}
 		}

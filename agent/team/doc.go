@@ -22,18 +22,18 @@
 //
 //   - A call of team.start starts one piece of work, whatever process dies when, and the
 //     conversation gets one report of it: in a run of its own, or in the run in progress before its
-//     next step. A conversation that waits for a person gets it later, and one that was stopped in
-//     the run after the next input. What a run was sent and didn't read is sent again.
-//   - If work waits for a person, the conversation does, as soon as it isn't in a run: the pauses are
-//     those of a call of team.status, with their paths, and a decision there reaches the work. One
-//     piece of work asks at a time, and once after each input: one that supersedes the question leaves
-//     the work waiting, and it is asked again. A decision that doesn't fit the call, such as an
-//     edited input that its tool refuses, rejects it, and a question that nobody decides in time is
-//     rejected.
-//   - Work is stopped when the run that has asked for it, or a later one of the conversation, is
-//     stopped or canceled or reaches Limits.Cost; and when the newest run has cost, with the work that
-//     is neither reported nor charged yet, what its Limits.Cost says. This is checked every
-//     Config.Every.
+//     next step. A conversation that waits for a person gets it when that run has ended, and one
+//     that was stopped gets it after the next input. A report that a run hasn't read is sent again.
+//   - If work waits for a person, so does the conversation, as soon as it isn't in a run: a call of
+//     team.status has the pauses, with their paths, and a decision there reaches the work. One piece
+//     of work asks at a time, and once after each input: an input that supersedes the question
+//     leaves the work waiting, and the question is asked again. A decision that the call can't
+//     accept, such as an edited input that its tool refuses, rejects the call. So does a question
+//     that nobody decides in time.
+//   - Work is stopped when the run that has started it, or a later one of the conversation, is
+//     stopped or canceled or reaches Limits.Cost; and when the newest run, together with the work
+//     that is neither reported nor charged yet, has cost what its Limits.Cost says. This is checked
+//     every Config.Every.
 //   - What ended work has cost is charged once, to the run that next calls a tool of the team
 //     ([agent.Book]).
 //   - The tools reach only the work of their own conversation, and neither members nor subagents can
@@ -45,12 +45,12 @@
 // # What it doesn't do
 //
 // Members don't send each other messages, and nothing routes tasks or weighs how sure a member is:
-// the lead's model chooses. How much work a conversation starts isn't limited but by its cost.
-// What isn't in a run can't be stopped, so work goes on when somebody stops a conversation that is
-// idle: [live.Hub.Cancel] of the member's hub stops the session of a [Work]. A question that is
-// decided in the session of the work itself stays open in the conversation until somebody decides
-// there, which changes nothing more, or writes. Work of a conversation that isn't in the lead's
-// journal is driven, but nobody is told.
+// the lead's model chooses. Only its cost limits how much work a conversation starts. A
+// conversation that is idle can't be stopped, so that its work goes on: [live.Hub.Cancel] of the
+// member's hub stops the session of a [Work]. A question that is decided in the session of the work
+// itself stays open in the conversation until somebody decides there, which changes nothing more,
+// or writes. Undoing a conversation doesn't undo its work. Work of a conversation that isn't in the
+// lead's journal is driven, but not reported.
 //
 // # Where things are
 //

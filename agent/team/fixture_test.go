@@ -222,7 +222,7 @@ func (f *fixture) open(session string) []Work {
 // told returns the work of a conversation that it was told of.
 func (f *fixture) told(session string) []Work {
 	f.t.Helper()
-	list, err := f.team.list(f.t.Context(), journal.Filter{Parent: session, Label: agent.Label(labelWork, told)})
+	list, err := f.team.list(f.t.Context(), journal.Filter{Parent: session, Label: agent.Label(labelWork, reported)})
 	require.NoError(f.t, err)
 	return list
 }

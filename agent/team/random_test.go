@@ -148,7 +148,7 @@ func (s *schedule) settle() {
 			require.NoError(s.t, err)
 			f, err := machine.Decode(fmt.Sprint("s-", n), rec)
 			require.NoError(s.t, err)
-			if id, ok := reported(f); ok {
+			if id, ok := reportOf(f); ok {
 				reports[sessionOf(fmt.Sprint("s-", n), id)]++
 			}
 		}
@@ -162,7 +162,7 @@ func (s *schedule) settle() {
 		pieces++
 		w := new(Team).workOf(h)
 		require.True(s.t, w.ended(), "%s: %v", h.Session, s.log)
-		require.Equal(s.t, told, h.Labels[labelWork], "%s: %v", h.Session, s.log)
+		require.Equal(s.t, reported, h.Labels[labelWork], "%s: %v", h.Session, s.log)
 		require.Equal(s.t, 1, reports[h.Session], "%s: %v", h.Session, s.log)
 		_, err := s.store.Head(s.t.Context(), h.Parent)
 		require.NoError(s.t, err, "its conversation is deleted: %v", s.log)
@@ -170,8 +170,8 @@ func (s *schedule) settle() {
 	require.Len(s.t, reports, pieces, "%v", s.log)
 }
 
-// reported returns the id of the work that a fact of a conversation reports.
-func reported(f agent.Fact) (id string, ok bool) {
+// reportOf returns the id of the work that a fact of a conversation reports.
+func reportOf(f agent.Fact) (id string, ok bool) {
 	var text string
 	switch f := f.(type) {
 	case *agent.RunStarted:

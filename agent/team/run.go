@@ -17,11 +17,11 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Run drives the work of the members, and tells the conversations of lead how it has ended and what
-// it asks, until ctx ends. What was missed is done next time, in this or another process; several
-// processes may call Run with the same journals. When it returns, runs that it has begun go on in
-// the hubs of the members until these are closed. The error is an *[agent.ArgError]; nil when ctx
-// has ended.
+// Run drives the work of the members, and reports its ends and its questions to the conversations
+// of lead, until ctx ends. The next Run, in this or another process, does what this one has missed;
+// several processes may call Run with the same journals. When it returns, runs that it has begun go
+// on in the hubs until these are closed. Close the hub of the lead before those of the members. The
+// error is an *[agent.ArgError]; nil when ctx has ended.
 func (t *Team) Run(ctx context.Context, lead *live.Hub) error {
 	if t == nil || lead.Agent() == nil {
 		return errNoTeam
@@ -40,10 +40,10 @@ func (t *Team) Run(ctx context.Context, lead *live.Hub) error {
 	return nil
 }
 
-// open selects the work of whose end nobody was told.
-var open = journal.Filter{Label: journal.Label{Key: labelWork, Value: untold}}
+// open selects the work whose end isn't reported yet.
+var open = journal.Filter{Label: journal.Label{Key: labelWork, Value: unreported}}
 
-// due yields the work that waits for its turn, that was decided on, whose time to decide is over,
+// due yields the work that waits for its turn or has got a decision, whose time to decide is over,
 // or whose process has died.
 func (t *Team) due(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
@@ -91,7 +91,7 @@ type conversation struct {
 	asked map[string]bool   // what was asked after the newest input, by the keys of the calls
 }
 
-// stops reports whether the work is stopped that a run has asked for.
+// stops reports whether work is to be stopped, by the run that has started it.
 func (c *conversation) stops(run string) bool { return c.since != nil && !c.since[run] }
 
 func read(ctx context.Context, lead *agent.Agent, session string, seq uint64) (*conversation, error) {
@@ -130,8 +130,9 @@ func stopsWork(end *agent.RunEnded) bool {
 		end.Code == machine.CodeLimit && strings.Contains(end.Reason, "Limits."+machine.LimitCost+" "))
 }
 
-// tendAll tends the conversations that have work of whose end they weren't told. It takes and
-// returns what is known of them. What lead doesn't have is another team's with the same members.
+// tendAll tends the conversations that have work whose end isn't reported yet. It takes and returns
+// what it has read of them, so that it reads a log only if that has grown. Conversations that lead
+// doesn't have, or that another agent has, belong to another lead of the same members.
 func (t *Team) tendAll(ctx context.Context, lead *live.Hub, known map[string]*conversation) map[string]*conversation {
 	list, err := t.list(ctx, open)
 	all, now := make(map[string][]Work), make(map[string]*conversation)
@@ -157,7 +158,7 @@ func (t *Team) tendAll(ctx context.Context, lead *live.Hub, known map[string]*co
 	return now
 }
 
-// tend stops the work of a conversation, or tells the lead how it has ended or what it asks.
+// tend stops the work of a conversation if it has to, and reports ends and a question.
 func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head journal.Head,
 	list []Work) (err error) {
 	cost, limit, status := c.run.Cost, c.run.Limits.Cost, agent.Status(head.Status)
@@ -178,11 +179,11 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head j
 	}
 	if status == agent.Paused || status == agent.Queued || status == agent.Running && head.Inbox > 0 ||
 		status != agent.Running && c.stops(c.run.ID) {
-		return err // it is told later
+		return err // it gets its reports later
 	}
 	for _, w := range list {
 		if w.ended() {
-			err, status = errors.Join(err, t.tellEnd(ctx, lead, c.run.User, w)), agent.Running
+			err, status = errors.Join(err, t.report(ctx, lead, c.run.User, w)), agent.Running
 		}
 	}
 	for _, w := range list {
@@ -208,16 +209,17 @@ func start(ctx context.Context, lead *live.Hub, in agent.Input) error {
 	return lead.WhenReleased(ctx, in.Session, func() error { return lead.Agent().Session(in.Session).Delete(ctx) })
 }
 
-// tellEnd tells the lead how work has ended. The key of the report makes sure that the log of the
-// conversation has it once, whoever sends it how often; then the work is marked as told. A run in
-// progress gets it as a message. If it ends without having read that, it is sent again.
-func (t *Team) tellEnd(ctx context.Context, lead *live.Hub, user string, w Work) error {
+// report reports to the conversation how work has ended. Because the report has a key, the log of
+// the conversation has it once, even if several processes send it; then the work is marked as
+// reported. A run in progress gets it as a message. If the run ends without reading it, it is sent
+// again.
+func (t *Team) report(ctx context.Context, lead *live.Hub, user string, w Work) error {
 	res, err := w.session().Result(ctx)
 	if err != nil {
 		return err
 	}
 	in := agent.Input{Session: w.head.Parent, User: user, Key: "team.report/" + w.ID,
-		Prompt: "The program says, not a person: the work " + w.report(res, mostReport)}
+		Prompt: "The program says, not a person: the work " + w.text(res, mostReport)}
 	if err = start(ctx, lead, in); errors.Is(err, agent.ErrBusy) {
 		if _, err = lead.Agent().Session(in.Session).Steer(ctx, in.Prompt, in.Key); err == nil {
 			return nil // once it was read, its key is a duplicate
@@ -228,15 +230,15 @@ func (t *Team) tellEnd(ctx context.Context, lead *live.Hub, user string, w Work)
 	} else if err != nil && !errors.Is(err, agent.ErrDuplicate) {
 		return later(err)
 	}
-	return later(w.session().SetLabel(ctx, labelWork, told))
+	return later(w.session().SetLabel(ctx, labelWork, reported))
 }
 
-// mostReport is how many bytes a message has of what a member has said.
+// mostReport is how many bytes of what a member has said a report has.
 const mostReport = 16 << 10
 
-// report says how the work stands, and at most so many bytes of what the member has said at its
-// end, and of why it was stopped.
-func (w Work) report(res *agent.Result, most int) string {
+// text says how the work stands. If it has ended, it has at most so many bytes of why it was
+// stopped and of what the member has said.
+func (w Work) text(res *agent.Result, most int) string {
 	text, said := fmt.Sprintf("%s is %s.\nIts task: %s", w.ID, w.Status, w.Task), res.Reason+"\n"+res.Text()
 	if len(said) > most {
 		said = strings.ToValidUTF8(said[:most], "") + " […] " + toolStatus + " shows more."

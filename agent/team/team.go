@@ -25,7 +25,8 @@ import (
 
 // A Member is an agent that works in the background.
 type Member struct {
-	// Hub runs its work. Its agent may have a journal of its own, and hasn't the tools of a team.
+	// Hub runs its work. Its agent may have a journal of its own, and must not have the tools of a
+	// team.
 	Hub   *live.Hub
 	About string // what it is for, in words for the model of the lead
 }
@@ -38,7 +39,7 @@ type Config struct {
 	// Parallel is how many pieces of work this process drives at a time; 0: 8. One that a person
 	// decides on goes on at once, beyond that.
 	Parallel int
-	// Every is the time between two looks at what work is due, has ended, or asks; 0: 500 ms.
+	// Every is the time between two searches for work that is due, has ended, or asks; 0: 500 ms.
 	Every  time.Duration
 	Logger *slog.Logger // nil: nothing is logged
 }
@@ -85,14 +86,13 @@ type Work struct {
 	hub  *live.Hub
 }
 
-// Open returns the work of a conversation whose end its lead hasn't been told of yet, the oldest
-// first. A conversation without any has none.
+// Open returns the work of a conversation whose end isn't reported to it yet, the oldest first.
 func (t *Team) Open(ctx context.Context, session string) ([]Work, error) {
 	if t == nil {
 		return nil, errNoTeam
 	}
 	list, err := t.list(ctx, journal.Filter{Parent: session})
-	return slices.DeleteFunc(list, func(w Work) bool { return w.head.Labels[labelWork] != untold }), err
+	return slices.DeleteFunc(list, func(w Work) bool { return w.head.Labels[labelWork] != unreported }), err
 }
 
 var errNoTeam = &agent.ArgError{Field: "Team", Problem: "it is nil, or its lead is; make them with team.New and live.New"}
@@ -100,11 +100,11 @@ var errNoTeam = &agent.ArgError{Field: "Team", Problem: "it is nil, or its lead 
 // Labels of the sessions of work, and values of the first.
 const (
 	labelWork    = "team.work"
-	labelRun     = "team.run"     // the run that has asked for the work
+	labelRun     = "team.run"     // the run that has started the work
 	labelCharged = "team.charged" // the call that its cost is charged to
 
-	untold = "untold"
-	told   = "told"
+	unreported = "unreported"
+	reported   = "reported"
 )
 
 // prefix begins the names of the sessions of work. A hash of the session of the lead follows, and

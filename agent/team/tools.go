@@ -112,7 +112,7 @@ func (t *Team) charge(ctx context.Context, call *tools.Call) error {
 func (t *Team) start(ctx context.Context, call *tools.Call, in startInput) (string, error) {
 	id, labels := in.Member+"-"+hash(call.IdempotencyKey)[:8], make(map[string]string)
 	maps.Copy(labels, call.Labels.Map())
-	labels[labelWork], labels[labelRun] = untold, call.Run
+	labels[labelWork], labels[labelRun] = unreported, call.Run
 	hub, name := t.cfg.Members[in.Member].Hub, sessionOf(call.Session, id)
 	err := hub.WhenReleased(ctx, name, func() error { // a process that has died may still have the lease
 		return hub.Agent().Enqueue(ctx, agent.Input{Session: name, Parent: call.Session, Prompt: in.Task,
@@ -204,7 +204,7 @@ func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
 		if pending := res.Suspended(); len(pending) > 0 && w.head.Inbox == 0 {
 			return work.Outcome{Status: work.Waits, Pending: pending}, nil
 		}
-		text = w.report(res, 1<<20)
+		text = w.text(res, 1<<20)
 	}
 	out, err := json.Marshal(text)
 	return work.Outcome{Status: work.Done, Output: out}, err
