@@ -1,8 +1,10 @@
 package team
 
 import (
+	"bytes"
 	"context"
 	"encoding/json"
+	"log/slog"
 	"testing"
 	"time"
 
@@ -283,4 +285,22 @@ func TestAQuestionOfWorkThatWasDeletedLetsTheConversationGoOn(t *testing.T) {
 		require.Contains(t, res.ToolResult(toolStatus).Text(), "there is no work")
 		require.Empty(t, f.borrowed)
 	})
+}
+
+// TestAModeWithoutTheStatusKeepsQuestionsBack until the conversation is in another mode, and
+// that is logged once.
+func TestAModeWithoutTheStatusKeepsQuestionsBack(t *testing.T) {
+	var log bytes.Buffer
+	o := options{lead: agent.Config{Modes: []agent.Mode{{Name: "talk", Tools: tools.Named(toolStart)}, {Name: "all"}}},
+		team: Config{Logger: slog.New(slog.NewTextHandler(&log, nil))}}
+	bubble(t, o, func(t *testing.T, f *fixture) {
+		f.say("s", "start borrow-1")
+		passes()
+		require.Empty(t, f.asked("s"))
+		_, err := f.lead.Start(t.Context(), agent.Input{Session: "s", Prompt: "hello", Mode: "all"})
+		require.NoError(t, err)
+		passes()
+		require.Len(t, f.asked("s"), 1)
+	})
+	require.Equal(t, 1, bytes.Count(log.Bytes(), []byte("\n")), log.String())
 }

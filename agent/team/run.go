@@ -23,7 +23,7 @@ import (
 // on in the hubs until these are closed. Close the hub of the lead before those of the members. The
 // error is an *[agent.ArgError]; nil when ctx has ended.
 func (t *Team) Run(ctx context.Context, lead *live.Hub) error {
-	if t == nil || lead.Agent() == nil {
+	if t == nil || ctx == nil || lead.Agent() == nil {
 		return errNoTeam
 	}
 	loop := due.New(due.Config{List: t.due, Drive: t.drive, Interval: t.cfg.Every, Parallel: t.cfg.Parallel,
@@ -190,7 +190,9 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head j
 		if key := w.askKey(); status != agent.Running && w.asks() && !c.asked[key] {
 			ask := agent.CallTool(head.Session, toolStatus, input{ID: w.ID})
 			ask.User, ask.CallKey = c.run.User, key
-			return errors.Join(err, later(start(ctx, lead, ask)))
+			failed := start(ctx, lead, ask)
+			c.asked[key] = errors.As(failed, new(*agent.ArgError)) // the mode of the conversation has no team.status
+			return errors.Join(err, later(failed))
 		}
 	}
 	return err

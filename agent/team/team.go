@@ -88,14 +88,14 @@ type Work struct {
 
 // Open returns the work of a conversation whose end isn't reported to it yet, the oldest first.
 func (t *Team) Open(ctx context.Context, session string) ([]Work, error) {
-	if t == nil {
+	if t == nil || ctx == nil {
 		return nil, errNoTeam
 	}
 	list, err := t.list(ctx, journal.Filter{Parent: session})
 	return slices.DeleteFunc(list, func(w Work) bool { return w.head.Labels[labelWork] != unreported }), err
 }
 
-var errNoTeam = &agent.ArgError{Field: "Team", Problem: "it is nil, or its lead is; make them with team.New and live.New"}
+var errNoTeam = &agent.ArgError{Field: "Team", Problem: "it, its lead or the context is nil; see team.New and live.New"}
 
 // Labels of the sessions of work, and values of the first.
 const (

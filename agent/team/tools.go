@@ -42,9 +42,9 @@ type input struct {
 //   - team.tell sends a message to work in progress.
 //   - team.stop stops work.
 //
-// They reach only work of their own conversation, which needs a name. Sessions of subagents and of
-// members can't use them. They must be in [agent.Config].Tools. A mode that leaves team.status out
-// keeps back what work asks.
+// They reach only work of their own conversation, which needs a name. Subagents can't use them.
+// They must be in [agent.Config].Tools. A mode that leaves team.status out keeps back what work
+// asks.
 func (t *Team) Tools() []tools.Tool {
 	if t == nil {
 		return nil
@@ -71,12 +71,10 @@ func (t *Team) Tools() []tools.Tool {
 func newTool[In any](t *Team, spec tools.Spec, do func(context.Context, *tools.Call, In) (string, error)) tools.Tool {
 	return tools.New(spec, func(ctx context.Context, in In) (string, error) {
 		call, ok := tools.CallOf(ctx)
-		for _, other := range []string{prefix, machine.ChildPrefix, machine.UnnamedPrefix} {
-			ok = ok && !strings.HasPrefix(call.Session, other)
-		}
-		if !ok {
+		if !ok || strings.HasPrefix(call.Session, machine.ChildPrefix) ||
+			strings.HasPrefix(call.Session, machine.UnnamedPrefix) {
 			return "", fault.New(fault.Denied, "only a conversation that has a name can have work in the background, and "+
-				"neither a subagent nor a member")
+				"no subagent can")
 		}
 		text, err := do(ctx, call, in)
 		if err != nil {
