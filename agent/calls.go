@@ -145,7 +145,8 @@ func (w *workers) admit(cr *callRun) bool {
 	if c.Call.Invalid != "" && !c.Edited {
 		cr.call.Input = []byte(c.Call.Invalid) // the registry says what is wrong with it
 	}
-	if cr.set.isGone(c.Call.Name) {
+	gone := func(f machine.ToolFingerprint) bool { return f.Gone && f.Name == c.Call.Name }
+	if slices.ContainsFunc(cr.set.fingerprints, gone) {
 		return w.refuse(cr, tools.Unknown, fault.NotFound,
 			"the tool \""+c.Call.Name+"\" is no longer available. Go on without it.")
 	}

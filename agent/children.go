@@ -85,16 +85,13 @@ func (a *Agent) journals() []journal.Store {
 	stores := []journal.Store{a.sessions.Store}
 	for _, owner := range a.owners {
 		for _, store := range owner.Journals() {
-			if slices.ContainsFunc(stores, func(s journal.Store) bool { return sameStore(s, store) }) {
-				continue
+			same := func(s journal.Store) bool {
+				return reflect.ValueOf(s).Comparable() && reflect.ValueOf(store).Comparable() && s == store
 			}
-			stores = append(stores, store)
+			if !slices.ContainsFunc(stores, same) {
+				stores = append(stores, store)
+			}
 		}
 	}
 	return stores
-}
-
-// sameStore reports whether two stores are known to be one.
-func sameStore(a, b journal.Store) bool {
-	return reflect.ValueOf(a).Comparable() && reflect.ValueOf(b).Comparable() && a == b
 }

@@ -91,16 +91,11 @@ func remedies(err error, class fault.Class, tool string) []string {
 	default:
 		out = append(out, "change what is asked for: the same would fail again")
 	}
-	if model && class != fault.Permanent && !budgeted(err) {
+	var b *budget.Error // a budget that holds for every provider may have refused the call
+	if model && class != fault.Permanent && !(asError(err, &b) && b != nil && b.Scope != budget.ScopeProvider) {
 		out = append(out, "use another provider")
 	}
 	return out
-}
-
-// budgeted reports whether a budget refused the call that holds for every provider.
-func budgeted(err error) bool {
-	var b *budget.Error
-	return asError(err, &b) && b != nil && b.Scope != budget.ScopeProvider
 }
 
 // asError is errors.As for errors whose methods may panic.

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 	"slices"
@@ -199,10 +200,16 @@ func (l *sessionLog) takeChange(it *session.Item) bool {
 	return true
 }
 
-// takeLate acts on revocations, titles and labels that were posted to a run too late for its last
-// safe point. It looks only if there may be some: there are rules to revoke, or this process has
-// posted something (see poke). What another process posted waits for the next run.
+// takeLate ends a run that was canceled while it paused, and acts on revocations, titles and labels
+// that were posted to a run too late for its last safe point. For these it looks only if there may
+// be some: there are rules to revoke, or this process has posted something (see poke). What another
+// process posted waits for the next run.
 func (b *inbox) takeLate() {
+	if b.paused() && errors.Is(context.Cause(b.ctx), errCanceled) {
+		if err := b.endOpen(machine.CodeCanceled, errCanceled); err != nil {
+			b.agent.logger.ErrorContext(b.Stored, "agent: canceling a paused run", "session", b.Name, "error", err)
+		}
+	}
 	if len(b.State().Rules) == 0 && len(b.wake) == 0 {
 		return
 	}

@@ -106,10 +106,13 @@ func (s *Session) Cancel(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if x := s.agent.driverOf(s.id); x != nil {
+	x := s.agent.driverOf(s.id)
+	if x != nil {
 		x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
 		x.Wake()
-		return nil
+		if s.agent.driverOf(s.id) == x { // else it may have left before that
+			return nil
+		}
 	}
 	err = s.send(ctx, session.Item{Kind: session.ItemCancel})
 	if !errors.Is(err, ErrNothingOpen) || strings.HasPrefix(s.id, childPrefix) {
@@ -117,6 +120,9 @@ func (s *Session) Cancel(ctx context.Context) error {
 	}
 	if err = s.cancelOpen(ctx); errors.Is(err, ErrBusy) { // who has just taken it reads this
 		err = s.agent.sessions.Post(ctx, s.id, session.Item{ID: newID("m-"), Kind: session.ItemCancel})
+	}
+	if x != nil && errors.Is(err, ErrNothingOpen) {
+		return nil
 	}
 	return err
 }

@@ -143,7 +143,8 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		return
 	}
 	defer x.close()
-	x.beginRun(in.resumes())
+	span := Span{NoteMeta: NoteMeta{Origin: x.Origin()}, Kind: "run", Resumed: in.resumes()}
+	x.ctx, x.runEnd = x.around(x.ctx, span)
 	x.flush()
 	if in.leg == nil {
 		x.loop()

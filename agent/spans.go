@@ -10,16 +10,6 @@ type spans struct {
 	step    context.Context // of the step under way
 }
 
-// beginRun begins the span of the run.
-func (s *spans) beginRun(resumed bool) {
-	s.ctx, s.runEnd = s.around(s.ctx, Span{NoteMeta: NoteMeta{Origin: s.Origin()}, Kind: "run", Resumed: resumed})
-}
-
-// beginStep begins the span of a step.
-func (s *spans) beginStep(n int) {
-	s.step, s.stepEnd = s.around(s.ctx, Span{NoteMeta: NoteMeta{Origin: s.Origin(), Step: n}, Kind: "step"})
-}
-
 // endStep ends the span of the step, which has failed if err isn't nil.
 func (s *spans) endStep(err error) {
 	if err == nil && s.ctx.Err() != nil {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"slices"
 
@@ -21,17 +22,15 @@ import (
 func (x *driver) step(act machine.Action) {
 	r, mode := x.Run(), x.currentMode()
 	x.tools.step, x.tools.hooked = &x.toolset().offers[mode.index], nil
-	start := &StepStarted{Model: x.agent.cfg.Params.Model, Mode: mode.Name, Tools: x.tools.step.names,
-		ToolChoice: r.ToolChoice, Final: act.Final}
+	start := &StepStarted{Model: cmp.Or(mode.Model, x.agent.cfg.Params.Model), Mode: mode.Name,
+		Tools: x.tools.step.names, ToolChoice: r.ToolChoice, Final: act.Final}
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
 	}
-	x.beginStep(start.Step)
+	span := Span{NoteMeta: NoteMeta{Origin: x.Origin(), Step: start.Step}, Kind: "step"}
+	x.spans.step, x.stepEnd = x.around(x.ctx, span)
 	x.reply.err = nil
 	defer func() { x.endStep(x.reply.err) }()
-	if mode.Model != "" {
-		start.Model = mode.Model
-	}
 	if act.Final != "" {
 		start.Tools, start.ToolChoice = nil, provider.ToolChoice{Mode: provider.ChooseNone}
 		start.Note =

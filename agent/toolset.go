@@ -145,11 +145,6 @@ func differing(before, after []machine.ToolFingerprint) (out []machine.ToolFinge
 	return out
 }
 
-// isGone reports whether a tool has disappeared since the run started.
-func (s *toolset) isGone(name string) bool {
-	return slices.ContainsFunc(s.fingerprints, func(f machine.ToolFingerprint) bool { return f.Gone && f.Name == name })
-}
-
 // unknown returns the error for a name that no tool has.
 func (s *toolset) unknown(field, name string) error {
 	names := s.registry.Names()

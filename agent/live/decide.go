@@ -33,6 +33,7 @@ func (h *Hub) Decide(ctx context.Context, session string, ds ...agent.Decision) 
 	started, err := h.Start(ctx, agent.Resume(session, ds...))
 	if errors.Is(err, agent.ErrBusy) || errors.Is(err, ErrClosed) || errors.Is(err, agent.ErrDraining) {
 		started, err = Started{Session: session}, h.cfg.Agent.Session(session).Decide(ctx, ds...)
+		h.due.Poke(session) // the run may have looked for decisions for the last time, and pause
 	}
 	if err != nil {
 		return Started{}, h.refused(ctx, session, ds, err)

@@ -1,6 +1,7 @@
 package live_test
 
 import (
+	"context"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -110,5 +111,34 @@ func TestASessionBelongsToItsOwnerAndThoseOfSubagentsToNobody(t *testing.T) {
 			require.Empty(t, info)
 		}
 		require.NoError(t, h.Close())
+	})
+}
+
+// Whoever sees a pause may decide at once, while the run is still about to pause.
+func TestADecisionOnARunThatIsPausingResumesItAtOnce(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		n := 0
+		var h *live.Hub
+		var a *agent.Agent
+		decide := agent.Hooks{Name: "decide", AfterRun: func(_ context.Context, res *agent.Result) error {
+			if res.Status == agent.Paused {
+				_, err := h.Decide(context.Background(), "s", agent.Approve(res.Pending[0].ID))
+				require.NoError(t, err)
+			}
+			return nil
+		}}
+		a = newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{risky(&n)}, Hooks: []agent.Hooks{decide}},
+			providertest.Call("risky", Number{1}), providertest.Say("Done."))
+		h = newHub(t, live.Config{Agent: a, Recover: time.Hour})
+		began := time.Now()
+		<-start(t, h).Done
+		for ev, err := range h.Watch(t.Context(), "s", 0) {
+			require.NoError(t, err)
+			if end, ok := ev.(*agent.RunEnded); ok && end.Status == agent.Completed {
+				break
+			}
+		}
+		require.Equal(t, 1, n)
+		require.Less(t, time.Since(began), time.Minute, "it doesn't wait for the next search")
 	})
 }

@@ -192,6 +192,12 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 			begun <- outcome{err: errGoexit}
 		}
 	}()
+	paused := false
+	defer func() {
+		if paused {
+			h.lookAgain(ctx, in.Session)
+		}
+	}()
 	for ev, err := range h.cfg.Agent.Stream(ctx, in) {
 		if err != nil {
 			if waiting {
@@ -202,6 +208,9 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 		}
 		h.publish(in.Session, ev)
 		meta := ev.Envelope()
+		if end, ok := ev.(*agent.RunEnded); ok && meta.Session() == in.Session {
+			paused = end.Status == agent.Paused
+		}
 		if !waiting || meta.Seq == 0 || meta.Session() != in.Session { // a note may come before the first fact
 			continue
 		}
@@ -213,6 +222,15 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 			waiting = false
 			begun <- outcome{started: started}
 		}
+	}
+}
+
+// lookAgain has a session resumed that has paused, if a decision was posted to it after its run had
+// looked for decisions for the last time.
+func (h *Hub) lookAgain(ctx context.Context, session string) {
+	head, err := h.cfg.Agent.Journal().Head(context.WithoutCancel(ctx), session)
+	if err == nil && head.Inbox > 0 {
+		h.due.Poke(session)
 	}
 }
 
