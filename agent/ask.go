@@ -14,10 +14,10 @@ import (
 //
 // The call is suspended as a question (tools.Suspend), so the run pauses, at no cost, until there
 // is an answer: a string, which is one of the options if the call has some ([Answer]). It is the
-// result that the model reads. Pages and terminals show a button or a number for each option. Who
-// wants none of them rejects the call and says why ([Reject]); the model reads that, too. The
-// question expires after [Config].PauseExpires. For other questions write a tool that returns
-// tools.Suspend.
+// result that the model reads. Pages and terminals show a button or a number for each option. A
+// person who wants none of them rejects the call and says why ([Reject]); the model reads that,
+// too. The question expires after [Config].PauseExpires. For other questions write a tool that
+// returns tools.Suspend.
 func AskTool() tools.Tool {
 	type question struct {
 		Text    string   `json:"question" pattern:"\\S" description:"with all that is needed to answer it"`

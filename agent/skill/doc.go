@@ -25,6 +25,6 @@
 //
 // # What doesn't change during a run
 //
-// Dir reads the texts once. A change is seen by who calls it again and makes another Set. What a
-// run has read is in its session, and stays as it was. Files are read when they are asked for.
+// Dir reads the texts once. To see a change, call it again and make another Set. What a run has
+// read is in its session, and stays as it was. A file is read when the model calls for it.
 package skill

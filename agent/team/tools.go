@@ -221,10 +221,10 @@ func (q *inquiry) Decide(ctx context.Context, ds ...machine.Decision) error {
 			d = agent.Reject(d.ID, "Nobody has decided in time.")
 		}
 		_, err = w.hub.Decide(context.Background(), w.Session, d)
-		wrong, refused := errors.AsType[*agent.DecisionError](err)
-		if refused && wrong.Code == machine.DecisionBad {
+		if wrong, ok := errors.AsType[*agent.DecisionError](err); ok && wrong.Code == machine.DecisionBad {
 			_, err = w.hub.Decide(context.Background(), w.Session, agent.Reject(d.ID, wrong.Problem).By(d.User))
-		} else if refused || errors.Is(err, agent.ErrNothingOpen) {
+		}
+		if errors.As(err, new(*agent.DecisionError)) || errors.Is(err, agent.ErrNothingOpen) {
 			err = nil
 		}
 	}

@@ -8,8 +8,8 @@ import (
 )
 
 // A Set removes secrets that come and go from texts and errors: the credential of a user, for
-// example, that one call of a tool needs. Its Text is a function for agent.Config.Redact. What is
-// true of [Values] is true of it: where a secret is also found, and that short ones are ignored.
+// example, that one call of a tool needs. Its Text is a function for agent.Config.Redact. As with
+// [Values], a secret is also removed in encoded forms, and short ones are ignored.
 //
 // A secret that is taken out of the set is removed from texts for as long as Keep says: the result
 // of a call is stored after the call has ended, and a function that has ignored the end of its
@@ -27,7 +27,7 @@ type Set struct {
 	stale  bool    // values is older than held
 }
 
-// A holding says why a secret is in a set.
+// A holding is a secret of a set.
 type holding struct {
 	secret func() string // a function, because fmt prints only its address
 	uses   int           // how often it was added and not taken out

@@ -76,7 +76,7 @@ func undoable[In any](t Tree, f tools.Func[In, tools.Result], path func(In) stri
 	return f
 }
 
-// recordFile returns where the record of the call is that ctx belongs to.
+// recordFile returns the path of the record of the call that ctx belongs to.
 func recordFile(ctx context.Context, dir string) string {
 	sum := sha256.Sum256([]byte(tools.IdempotencyKey(ctx)))
 	return filepath.Join(dir, hex.EncodeToString(sum[:16])+".json")
