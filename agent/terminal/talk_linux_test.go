@@ -20,7 +20,7 @@ import (
 )
 
 func TestChat(t *testing.T) {
-	a := newAgent(t, agent.Config{Tools: []tools.Tool{look}},
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{lookInTurn}},
 		providertest.Reply(providertest.Think("A page, then."), providertest.Calls(
 			providertest.CallSpec{Tool: "site.showPage", Input: page{"home"}},
 			providertest.CallSpec{Tool: "site.showPage", Input: page{"none"}})),

@@ -14,14 +14,17 @@ type page struct {
 	Page string `json:"page"`
 }
 
-// look is a tool that reads.
-var look = tools.New(tools.Spec{Name: "site.showPage", ReadOnly: true},
-	func(_ context.Context, in page) (string, error) {
-		if in.Page == "none" {
-			return "", errors.New("there is no such page")
-		}
-		return "a page", nil
-	})
+// look is a tool that reads. Calls of lookInTurn don't run in parallel, so that their results come
+// in order.
+var look, lookInTurn = tools.New(tools.Spec{Name: "site.showPage", ReadOnly: true}, showPage),
+	tools.New(tools.Spec{Name: "site.showPage"}, showPage)
+
+func showPage(_ context.Context, in page) (string, error) {
+	if in.Page == "none" {
+		return "", errors.New("there is no such page")
+	}
+	return "a page", nil
+}
 
 // remove is a tool of high risk, with a preview.
 var remove = tools.Func[page, string]{
