@@ -365,7 +365,7 @@ func TestGivingUpEndsWhatWaits(t *testing.T) {
 
 func TestARunIsInProgressOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		s := shop{slow: time.Minute}
+		s := shop{slow: 30 * time.Second} // a node has a minute
 		r := s.runner(t, Config{})
 		_, err := r.Start(t.Context(), "p-1", plan("A", made("a")))
 		require.NoError(t, err)
