@@ -1,17 +1,13 @@
 package crew
 
 import (
-	"bytes"
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"io/fs"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
-	"github.com/pawlkit/pawl/tools/file"
 )
 
 // ownCopy returns the copy of the step that a call is of.
@@ -23,113 +19,35 @@ func (c *copies) ownCopy(ctx context.Context) (*workcopy, error) {
 	return c.of(call.Session)
 }
 
-// fileTools returns the tools of a worker for its staging copy: those of tools/file that read, and
-// two that write what the worker may write. Undo of what was written takes back the whole step.
+// fileTools returns the tools of tools/file for a worker's staging copy. It may change the files
+// that may allows. Undo of a change takes back the whole step, also what was merged.
 func (c *copies) fileTools(may func(name string) error) (list []tools.Tool, err error) {
 	for _, t := range c.place.ws.Tools() {
 		d, err := t.Define()
 		if err != nil {
 			return nil, err
 		}
-		if d.Spec().ReadOnly {
-			list = append(list, c.inCopy(d))
-		}
+		list = append(list, c.inCopy(d, may))
 	}
-	spec := func(name, description string) tools.Spec {
-		return tools.Spec{Name: name, Description: description, Category: "file", Risk: tools.Medium, Idempotent: true,
-			NoRetries: true, NoBreaker: true, UndoFailed: true}
-	}
-	undo := func(ctx context.Context) error {
-		w, err := c.ownCopy(ctx)
-		if err != nil {
-			return err
-		}
-		return w.revert(ctx)
-	}
-	return append(list,
-		tools.Func[writeInput, string]{
-			Spec: spec("file.write", "Creates a text file, or replaces one in the version that you read."),
-			Run: func(ctx context.Context, in writeInput) (string, error) {
-				return c.put(ctx, in.Path, may, func(old []byte, v string) ([]byte, string, error) {
-					if v != "" && in.Version == "" && string(old) != in.Content {
-						return nil, "", fault.Errorf(fault.Invalid,
-							"%s exists; read it, and give the version that you read",
-							in.Path)
-					}
-					return []byte(in.Content), in.Version, nil
-				})
-			},
-			Undo: func(ctx context.Context, _ writeInput, _ string) error { return undo(ctx) },
-		},
-		tools.Func[editInput, string]{
-			Spec: spec("file.edit",
-				"Replaces a text in a file. The old text must be copied exactly and occur in it once."),
-			Run: func(ctx context.Context, in editInput) (string, error) {
-				return c.put(ctx, in.Path, may, func(old []byte, v string) ([]byte, string, error) {
-					switch n := bytes.Count(old, []byte(in.Old)); {
-					case in.Old == "":
-						return nil, "", fault.New(fault.Invalid, "old is empty; copy the text that is to be replaced")
-					case n == 0 && in.New != "" && bytes.Contains(old, []byte(in.New)):
-						return old, v, nil // the call runs again after a crash
-					case n != 1:
-						return nil, "", fault.Errorf(fault.Invalid,
-							"the old text occurs %d times in %s; it has to be there once",
-							n, in.Path)
-					}
-					return bytes.Replace(old, []byte(in.Old), []byte(in.New), 1), v, nil
-				})
-			},
-			Undo: func(ctx context.Context, _ editInput, _ string) error { return undo(ctx) },
-		}), nil
-}
-
-type writeInput struct {
-	Path    string `json:"path" jsonschema:"the file, relative to the directory"`
-	Content string `json:"content" jsonschema:"the whole new text"`
-	Version string `json:"version,omitempty" jsonschema:"to replace a file: the version that you read"`
-}
-
-type editInput struct {
-	Path string `json:"path" jsonschema:"the file, relative to the directory"`
-	Old  string `json:"old" jsonschema:"the text to replace"`
-	New  string `json:"new" jsonschema:"the text that replaces it"`
-}
-
-// put changes a file of the copy. A content that the file has already is no error, so that a call
-// can run again.
-func (c *copies) put(ctx context.Context, name string, may func(string) error,
-	change func(old []byte, version string) (data []byte, expected string, err error)) (string, error) {
-	w, err := c.ownCopy(ctx)
-	if err == nil {
-		err = may(name)
-	}
-	if err != nil {
-		return "", err
-	}
-	old, err := w.staging.Read(ctx, name)
-	if err != nil && !errors.Is(err, fs.ErrNotExist) {
-		return "", err
-	}
-	data, expected, err := change(old.Data, old.Version)
-	if err != nil {
-		return "", err
-	}
-	info := old.Info
-	if old.Version == "" || !bytes.Equal(old.Data, data) {
-		if info, err = w.staging.Write(ctx, name, data, file.WriteOptions{Version: expected}); err != nil {
-			return "", err
-		}
-	}
-	return fmt.Sprintf("%s: written, %d lines, version %s", info.Name, bytes.Count(data, []byte("\n")), info.Version),
-		nil
+	return list, nil
 }
 
 // inCopy returns a tool over the directory as one over the copy of whoever calls it.
-func (c *copies) inCopy(d *tools.Definition) tools.Tool {
-	spec := *d.Spec()
-	spec.Schema = d.Tool().Schema
-	return tools.Raw{Spec: spec, Run: func(ctx context.Context, _ json.RawMessage) (tools.Result, error) {
+func (c *copies) inCopy(d *tools.Definition, may func(name string) error) tools.Tool {
+	t := tools.Raw{Spec: *d.Spec(), Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
 		w, err := c.ownCopy(ctx)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		var in struct{ Path, From, To string }
+		if err := json.Unmarshal(input, &in); err != nil {
+			return tools.Result{}, err
+		}
+		for _, name := range []string{in.Path, in.From, in.To} {
+			if name != "" && !d.Spec().ReadOnly {
+				err = errors.Join(err, may(name))
+			}
+		}
 		if err != nil {
 			return tools.Result{}, err
 		}
@@ -142,6 +60,18 @@ func (c *copies) inCopy(d *tools.Definition) tools.Tool {
 		out := tools.Execute(ctx, own, call, nil)
 		return tools.Result{Parts: out.Parts, Failed: !out.Status.Good()}, out.Err
 	}}
+	t.Spec.Schema = d.Tool().Schema
+	if !t.Spec.ReadOnly {
+		t.Spec.Idempotent, t.Spec.UndoFailed, t.Spec.NoRetries, t.Spec.NoBreaker = true, true, true, true
+		t.Undo = func(ctx context.Context, _, _ json.RawMessage) error {
+			w, err := c.ownCopy(ctx)
+			if err != nil {
+				return err
+			}
+			return w.revert(ctx)
+		}
+	}
+	return t
 }
 
 // onlyTests is what a tester may write.

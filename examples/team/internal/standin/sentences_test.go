@@ -58,3 +58,24 @@ func TestWhatIsNotAskedForIsNotDone(t *testing.T) {
 		require.Contains(t, []string{wantsOffer, wantsAnswer, wantsNothing}, want(atEnd, text), text)
 	}
 }
+
+// A question about what somebody can do is answered. It is a request only if it says that something
+// is to be made.
+func TestAQuestionAboutAbilitiesIsAnswered(t *testing.T) {
+	for _, text := range []string{
+		"can you count words?", "Could you count the words in my file?", "can you do slugs", "can you turn CSV into JSON?",
+		"would you convert csv to json?", "Hey, can you parse csv and print json?", "could it make slugs?",
+		"can this program count words?", "will it count words", "can I count words with this?",
+		"should you build a word counter?", "Can a team like you build a slug package?", "kannst du Wörter zählen?",
+		"could we get word counts?", "can we build a csv to json converter?",
+	} {
+		require.Equal(t, wantsAnswer, want(atStart, text), text)
+	}
+	for text, wants := range map[string]string{
+		"can you build me a word counter?": "count", "Could you please write a slug package": "slug",
+		"would you mind writing a csv to json converter?": "csv", "so, can you make a word counter": "count",
+		"kannst du mir einen Wortzähler bauen?": "count",
+	} {
+		require.Equal(t, wants, want(atStart, text), text)
+	}
+}

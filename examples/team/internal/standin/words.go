@@ -87,6 +87,14 @@ var (
 	greets   = regexp.MustCompile(`(?i)^\W*(?:hi|hello|hey|hallo|thanks?|thank you|danke|good (?:morning|evening)|help|hilfe|moin|servus)\b`)
 	asks     = regexp.MustCompile(`(?i)^\W*(?:what|which|who|whom|whose|why|where|how|do (?:i|you|we|they)|` +
 		`was|wer|wie|warum|wieso|wo|wann|welche\w*)\b`)
+	// able begins a question about what somebody can do. It asks for a program only if it says that one
+	// is to be made: makes.
+	able = regexp.MustCompile(`(?i)^\W*(?:(?:please|hey|hi|hello|ok|okay|so|and|but)\W+)*(?:can|could|would|will|should|may|might|` +
+		`kann|könnte|kannst|könntest|könnt|könntet|würdest|würdet|soll\w*)\b`)
+	makes = regexp.MustCompile(`(?i)^\W*(?:\w+\W+){0,3}?(?:can|could|would|will) you ` +
+		`(?:(?:please|maybe|just|also|now|then|mind|kindly) )*` +
+		`(?:build|building|make|making|write|writing|create|creating|generate|code|implement|develop|program|prepare|give (?:me|us)|get (?:me|us))\b|` +
+		`\b(?:bauen|machen|schreiben|erstellen|programmieren)\b`)
 	agrees = regexp.MustCompile(`(?i)^\W*(?:yes|yeah|yep|ok|okay|sure|looks? good|go ahead|go|fine|perfect|great|approved?|do it|lgtm|ja|passt|gut)\b`)
 )
 
@@ -98,9 +106,9 @@ func want(where, text string) string {
 		(v.Confidence > alone || bare(text) || short && !named(text)) ||
 		v.Intent == wantsStop && v.Band() == intent.Confirm && short // "stop" negates
 	build := projectBy(func(p *project) bool { return p.Key == v.Intent }) != nil && !several(text) &&
-		!elsewhere.MatchString(text)
+		!elsewhere.MatchString(text) && (!able.MatchString(text) || makes.MatchString(text))
 	question := strings.HasSuffix(strings.TrimSpace(text), "?") && len(strings.Fields(text)) > 1 ||
-		asks.MatchString(text)
+		asks.MatchString(text) || able.MatchString(text)
 	change := slices.Contains([]string{"readme", "once", "package", "one"}, v.Intent)
 	switch {
 	case v.Intent == wantsStatus && v.Confidence > 0.6:
