@@ -133,7 +133,8 @@ func (c *Crew) makeGuide() error {
 	reads := planning.Tools
 	planning.Instructions = says("plan")
 	planning.Tools = func(d *tools.Definition) bool {
-		return (reads(d) || strings.HasPrefix(d.Name(), "transfer.")) && d.Name() != plan.ToolChoose
+		group, _, _ := strings.Cut(d.Name(), ".")
+		return (reads(d) || slices.Contains([]string{"transfer", "team", "work"}, group)) && d.Name() != plan.ToolChoose
 	}
 	beside := agent.Mode{Name: modeBeside, Instructions: says("beside"), Tools: func(d *tools.Definition) bool {
 		return strings.HasPrefix(d.Name(), "team.") || d.Name() == "work.status" || d.Name() == "work.stop"
@@ -166,14 +167,12 @@ func checked(_ context.Context, _ *tools.Definition, call *tools.Call) tools.Ver
 		return tools.Verdict{Effect: tools.Allow}
 	}
 	for _, n := range nodesOf(call.Input) {
-		want := checkTest
-		if n.Worker == "tester" || !strings.Contains(n.Prompt, ".go") {
-			want = checkVet
-		}
-		if n.Worker != "" && !strings.Contains(fmt.Sprint(n.Checks), want) {
+		if n.Worker == "" || !slices.Contains(n.Checks, checkVet) ||
+			n.Worker != "tester" && !slices.Contains(n.Checks, checkTest) {
 			return tools.Verdict{Effect: tools.Deny,
-				Reason: fmt.Sprintf("the step %q of the plan %q needs the check %s: "+
-					"steps of an engineer have the checks vet and test, those of a tester vet", n.ID, p.Title, want)}
+				Reason: fmt.Sprintf("the step %q of the plan %q has the worker %q and the checks %q: steps of an engineer "+
+					"have the checks vet and test, those of a tester vet, and every step is of one of them", n.ID, p.Title,
+					n.Worker, n.Checks)}
 		}
 	}
 	return tools.Verdict{Effect: tools.Allow}

@@ -132,6 +132,7 @@ func TestNothingIsWrittenOutsideOfTheDirectory(t *testing.T) {
 		{"build", "-o", outside + "/x"}, {"test", "-exec=touch", "./..."}, {"vet", "-vettool=/bin/sh", "./..."},
 		{"run", "../x"}, {"run", outside + "/x.go"}, {"get", "example.com/x"}, {"install", "./..."},
 		{"generate", "./..."},
+		{"doc", "/etc"}, {"doc", "../x"},
 		{"env", "-w", "GOFLAGS=x"}, {"run", "example.com/x@latest"}, {"mod", "init", "x"}, {}} {
 		require.False(t, call(reg, "go", map[string]any{"args": args}).Status.Good(), "%q", args)
 	}

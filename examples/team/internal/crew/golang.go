@@ -82,7 +82,7 @@ func checkArgs(args []string) error {
 		switch {
 		case strings.HasPrefix(arg, "-") && !slices.Contains(flags, "-"+strings.TrimPrefix(name, "-")):
 			return fault.Errorf(fault.Denied, "go %s: the flag %s isn't possible here", args[0], arg)
-		case strings.HasPrefix(arg, "-"), args[0] == "doc":
+		case strings.HasPrefix(arg, "-"):
 		case path.IsAbs(arg) || slices.Contains(strings.Split(arg, "/"), "..") || strings.Contains(arg, "@"):
 			return fault.Errorf(fault.Denied, "go %s: %s isn't in the directory; name packages as ./count or ./...",
 				args[0], arg)

@@ -4,9 +4,6 @@ import (
 	"context"
 	"fmt"
 	"go/format"
-	"io/fs"
-	"maps"
-	"os"
 	"path"
 	"slices"
 	"strings"
@@ -105,14 +102,17 @@ func (w *workcopy) check(ctx context.Context, dir string, run *board.CheckRun) e
 			return nil
 		}
 	}
-	packages, left := packagesOf(dir)
+	if w.place.gc == nil {
+		run.Command, run.Output = "go "+run.Name, w.place.Goless
+		return nil
+	}
+	packages, left, err := w.packages(ctx, dir)
+	if err != nil {
+		return err
+	}
 	args := append([]string{run.Name}, packages...)
 	run.Command = goInput{args}.line()
-	switch {
-	case w.place.gc == nil:
-		run.Output = w.place.Goless
-		return nil
-	case len(packages) == 0:
+	if len(packages) == 0 {
 		run.Passed, run.Output = true, "There is no code yet, only tests."
 		return nil
 	}
@@ -150,30 +150,23 @@ func (w *workcopy) unformatted(ctx context.Context) string {
 	return b.String()
 }
 
-// packagesOf returns what to give to go vet and go test: the packages of a tree that have code, in
+// listed is what go list says about a package: one with code, one that has only tests, or nothing.
+const listed = `{{if or .GoFiles .CgoFiles .InvalidGoFiles}}code {{.ImportPath}}` +
+	`{{else if or .TestGoFiles .XTestGoFiles}}tests {{.ImportPath}}{{end}}`
+
+// packages returns what to give to go vet and go test: the packages of a tree that have code, in
 // short if these are all. left are those that have only tests so far.
-func packagesOf(dir string) (packages, left []string) {
-	code := make(map[string]bool)
-	// what can't be read isn't built
-	_ = fs.WalkDir(os.DirFS(dir), ".", func(name string, d fs.DirEntry, err error) error {
-		switch base := d.Name(); {
-		case d.IsDir() && name != "." && (base[0] == '.' || base[0] == '_' || base == "testdata"):
-			return fs.SkipDir
-		case path.Ext(name) == ".go":
-			at := "./" + path.Dir(name)
-			code[at] = code[at] || !strings.HasSuffix(name, "_test.go")
-		}
-		return nil
-	})
-	for _, at := range slices.Sorted(maps.Keys(code)) {
-		if code[at] {
-			packages = append(packages, at)
-		} else {
-			left = append(left, at)
+func (w *workcopy) packages(ctx context.Context, dir string) (code, left []string, err error) {
+	res, err := w.place.gc.run(ctx, dir, nil, "list", "-e", "-f", listed, "./...")
+	for line := range strings.Lines(res.Output) {
+		if name, ok := strings.CutPrefix(strings.TrimSpace(line), "code "); ok {
+			code = append(code, name)
+		} else if name, ok := strings.CutPrefix(strings.TrimSpace(line), "tests "); ok {
+			left = append(left, name)
 		}
 	}
-	if len(left) == 0 && len(packages) > 0 {
-		packages = []string{"./..."}
+	if len(left) == 0 && (len(code) > 0 || res.ExitCode != 0) {
+		code = []string{"./..."} // which says what is wrong, if something is
 	}
-	return packages, left
+	return code, left, err
 }

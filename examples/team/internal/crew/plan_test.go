@@ -1,7 +1,10 @@
 package crew
 
 import (
+	"encoding/json"
 	"fmt"
+	"os"
+	"path/filepath"
 	"strings"
 	"testing"
 
@@ -10,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A change gives the plan its next version. The approval of the first one runs nothing any more.
@@ -183,4 +187,59 @@ func TestTheWorkIsStoppedBesideIt(t *testing.T) {
 		}
 	}
 	require.Empty(t, w.files())
+}
+
+// A directory may have other modules, and packages that aren't built. They are left alone.
+func TestADirectoryThatHasCodeAlready(t *testing.T) {
+	w := begin(t, t.TempDir())
+	before := map[string]string{"nested/go.mod": "module other\n\ngo 1.24\n", "nested/n.go": "package nested\n",
+		"tagged/t.go": "//go:build ignore\n\npackage main\n", ".git/HEAD": "ref: refs/heads/main\n",
+		"notes.txt": "mine\n"}
+	for name, text := range before {
+		at := filepath.Join(w.Place.Dir, name)
+		require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
+		require.NoError(t, os.WriteFile(at, []byte(text), 0o644))
+	}
+	w.decide(agent.Approve(w.toThePlan("Build a command that counts words").ID))
+	p := w.waits()
+	require.NotNil(t, p, "%s", w.said())
+	require.Equal(t, "Run go test -count=1 -cover ./...", p.Title)
+	w.decide(agent.Reject(p.ID, "no"))
+	require.Nil(t, w.waits())
+	for name, text := range before {
+		now, err := os.ReadFile(filepath.Join(w.Place.Dir, name))
+		require.NoError(t, err)
+		require.Equal(t, text, string(now))
+	}
+}
+
+// Who has given up a plan can go on: nothing is left to undo, and the next request is planned.
+func TestAfterAPlanThatWasGivenUp(t *testing.T) {
+	ifFull(t)
+	w := begin(t, t.TempDir())
+	p := w.toThePlan("Build a command that counts words")
+	w.decide(agent.Suggest(p.ID, "Only one try for each step, and ask me if the checks fail"))
+	w.decide(agent.Approve(w.waits().ID))
+	w.decide(agent.Answer(w.waits().ID, map[string]string{"decision": "give up"}))
+	require.Nil(t, w.waits())
+	w.say("undo everything")
+	w.yes()
+	require.Contains(t, w.said(), "There is nothing to undo")
+	w.toThePlan("Build a slug package")
+}
+
+// Each step has a worker whose checks count, whatever a model submits.
+func TestAStepWithoutItsChecksIsRefused(t *testing.T) {
+	for input, allowed := range map[string]bool{
+		`{"worker":"engineer","prompt":"x","checks":["vet","test"]}`: true,
+		`{"worker":"tester","prompt":"x","checks":["vet"]}`:          true,
+		`{"worker":"engineer","prompt":"no file","checks":["vet"]}`:  false,
+		`{"worker":"engineer","prompt":"x.go","checks":["test"]}`:    false,
+		`{"worker":"tester","prompt":"x","checks":["other"]}`:        false,
+		`{"prompt":"write x.go yourself","checks":["vet","test"]}`:   false,
+	} {
+		raw := json.RawMessage(`{"title":"p","nodes":[{"id":"a",` + input[1:] + `]}`)
+		v := checked(t.Context(), nil, &tools.Call{Name: plan.ToolSubmit, Input: raw})
+		require.Equal(t, allowed, v.Effect == tools.Allow, "%s: %s", input, v.Reason)
+	}
 }

@@ -147,7 +147,7 @@ func (d *draft) change(how string) string {
 		return ""
 	case how == "readme" && d.Nodes[last].ID != "readme" && at >= 0:
 		d.Nodes = append(d.Nodes, node{ID: "readme", After: []string{p.Command.ID}, Worker: "engineer",
-			Checks: []string{"vet"},
+			Checks: []string{"vet", "test"},
 			Prompt: "Write " + p.Readme + ": what the command does, and how it is called."})
 		return "with a README at the end"
 	case how == "once":
