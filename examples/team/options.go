@@ -74,7 +74,7 @@ func (o *options) place(out io.Writer) (*crew.Place, error) {
 		o.db = filepath.Join(filepath.Dir(dir), ".pawl", filepath.Base(dir)+".db")
 	}
 	if err := os.MkdirAll(filepath.Dir(o.db), 0o755); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%w; choose another file with -db", err)
 	}
 	p, err := crew.Open(dir, o.db+"-work")
 	if err != nil {

@@ -9,6 +9,7 @@ import (
 	"net"
 	"net/http"
 	"os"
+	"strings"
 	"sync"
 	"time"
 
@@ -19,6 +20,7 @@ import (
 	"github.com/pawlkit/pawl/agent/terminal"
 	"github.com/pawlkit/pawl/examples/team/internal/board"
 	"github.com/pawlkit/pawl/examples/team/internal/crew"
+	"github.com/pawlkit/pawl/examples/team/internal/standin"
 )
 
 const (
@@ -86,10 +88,14 @@ func (o *options) alone(ctx context.Context, c *crew.Crew, in io.Reader, out io.
 	return terminal.Run(ctx, c.Hub, t)
 }
 
-// yes decides for a person who wants to see all of it: it approves, and takes the first answer.
+// yes decides for a person who wants to see all of it: it approves, and takes the first answer. What
+// wasn't asked for it declines.
 func yes(p agent.Pause) (agent.Decision, bool) {
 	if p.Kind == agent.PauseApproval {
 		return agent.Approve(p.ID).By(user), true
+	}
+	if strings.Contains(string(p.Schema), standin.NoneOfThese) {
+		return agent.Answer(p.ID, standin.NoneOfThese).By(user), true
 	}
 	if first, ok := crew.FirstAnswer(&p); ok {
 		return agent.Answer(p.ID, first).By(user), true

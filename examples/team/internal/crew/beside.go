@@ -10,7 +10,6 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/terminal"
 )
 
@@ -87,43 +86,20 @@ func FirstAnswer(p *agent.Pause) (any, bool) {
 
 // Commands are what can be typed in the terminal of a conversation beside requests.
 func (c *Crew) Commands(session, user string) []terminal.Command {
-	status := func(ctx context.Context, _ string, w io.Writer) error {
-		text := "Nothing is at work."
-		_, s, err := c.planOf(ctx, session)
-		if s != nil {
-			text = statusText(s)
-		}
-		_, _ = io.WriteString(w, text+"\n")
-		return err
-	}
-	beside := func(ctx context.Context, text string, w io.Writer) error {
-		taken, err := c.Beside(ctx, session, text, user)
-		if err == nil && !taken {
-			err = errors.New("no plan is at work; type it without /beside")
-		}
-		return err
-	}
-	background := func(ctx context.Context, _ string, w io.Writer) error {
-		list, err := c.Background(ctx, session)
-		for _, p := range list {
-			fmt.Fprintf(w, "%s, %s: %s\n%s\n", p.Member, p.State, p.Task, p.Report)
-		}
-		return err
-	}
-	revert := func(ctx context.Context, _ string, w io.Writer) error {
-		run, s, err := c.planOf(ctx, session)
-		if err == nil && (s == nil || s.Status != plan.Completed) {
-			err = errors.New("no plan of this conversation has completed")
-		}
-		if err == nil {
-			err = c.Plans.Undo(ctx, run)
-		}
-		return err
-	}
-	return []terminal.Command{
-		{Name: "status", Help: "says how far the team is", Run: status},
-		{Name: "beside", Help: "TEXT  asks the guide something while the team is at work", Run: beside},
-		{Name: "background", Help: "shows what is done beside the conversation", Run: background},
-		{Name: "revert", Help: "undoes all that the newest plan has written", Run: revert},
-	}
+	return []terminal.Command{{Name: "beside",
+		Help: "TEXT  asks the guide something while the team is at work; without TEXT it shows what came of that",
+		Run: func(ctx context.Context, text string, w io.Writer) error {
+			if text != "" {
+				taken, err := c.Beside(ctx, session, text, user)
+				if err == nil && !taken {
+					err = errors.New("no plan is at work; type it without /beside")
+				}
+				return err
+			}
+			list, err := c.Background(ctx, session)
+			for _, p := range list {
+				fmt.Fprintf(w, "%s, %s: %s\n%s\n", p.Member, p.State, p.Task, p.Report)
+			}
+			return err
+		}}}
 }

@@ -54,11 +54,11 @@ func Open(dir, state string) (*Place, error) {
 		}
 	}
 	if rel, err := filepath.Rel(p.Dir, p.State); err == nil && filepath.IsLocal(rel) {
-		return nil, fmt.Errorf("team: %s is inside %s, where the programs are; choose another place with -db", p.State,
+		return nil, fmt.Errorf("%s is inside %s, where the programs are; choose another place with -db", p.State,
 			p.Dir)
 	}
 	if err := p.furnish(); err != nil {
-		return nil, err
+		return nil, fmt.Errorf("%s can't be written: %w; choose another directory with -dir", p.Dir, err)
 	}
 	var err error
 	if p.gc, err = findGo(); err != nil {

@@ -11,17 +11,19 @@ import (
 
 // The names of tools that the guide calls.
 const (
-	toolAsk     = "ask"
-	toolLook    = "librarian"
-	toolSubmit  = "plan.submit"
-	toolToPlan  = "transfer.plan"
-	toolToTalk  = "transfer.talk"
-	toolStart   = "team.start"
-	toolState   = "work.status"
-	toolStop    = "work.stop"
-	toolUndo    = "work.undo"
-	noneOfThese = "None of these"
+	toolAsk    = "ask"
+	toolLook   = "librarian"
+	toolSubmit = "plan.submit"
+	toolToPlan = "transfer.plan"
+	toolToTalk = "transfer.talk"
+	toolStart  = "team.start"
+	toolState  = "work.status"
+	toolStop   = "work.stop"
+	toolUndo   = "work.undo"
 )
+
+// NoneOfThese is the last answer to the question that offers what the stand-in knows.
+const NoneOfThese = "None of these"
 
 // guideReply talks, asks and plans.
 func guideReply(t *turn) providertest.Step {
@@ -303,5 +305,5 @@ func offer(t *turn) providertest.Step {
 	return saying(fmt.Sprintf("I am a stand-in, and don't know how to do that as you say it. I know %d projects.",
 		len(known)),
 		providertest.CallSpec{Tool: toolAsk, Input: object{"question": "Which of them do you want?",
-			"options": append(known, noneOfThese)}})
+			"options": append(known, NoneOfThese)}})
 }
