@@ -88,8 +88,8 @@ func (o *options) alone(ctx context.Context, c *crew.Crew, in io.Reader, out io.
 	return terminal.Run(ctx, c.Hub, t)
 }
 
-// yes decides for a person who wants to see all of it: it approves, and takes the first answer. What
-// wasn't asked for it declines.
+// yes decides for a person who wants to see all of it: it approves, and takes the first answer. It
+// declines an offer of what wasn't asked for.
 func yes(p agent.Pause) (agent.Decision, bool) {
 	if p.Kind == agent.PauseApproval {
 		return agent.Approve(p.ID).By(user), true

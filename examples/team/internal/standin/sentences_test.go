@@ -63,7 +63,8 @@ func TestWhatIsNotAskedForIsNotDone(t *testing.T) {
 // is to be made.
 func TestAQuestionAboutAbilitiesIsAnswered(t *testing.T) {
 	for _, text := range []string{
-		"can you count words?", "Could you count the words in my file?", "can you do slugs", "can you turn CSV into JSON?",
+		"can you count words?", "Could you count the words in my file?", "can you do slugs",
+		"can you turn CSV into JSON?",
 		"would you convert csv to json?", "Hey, can you parse csv and print json?", "could it make slugs?",
 		"can this program count words?", "will it count words", "can I count words with this?",
 		"should you build a word counter?", "Can a team like you build a slug package?", "kannst du Wörter zählen?",

@@ -87,8 +87,8 @@ var (
 	greets   = regexp.MustCompile(`(?i)^\W*(?:hi|hello|hey|hallo|thanks?|thank you|danke|good (?:morning|evening)|help|hilfe|moin|servus)\b`)
 	asks     = regexp.MustCompile(`(?i)^\W*(?:what|which|who|whom|whose|why|where|how|do (?:i|you|we|they)|` +
 		`was|wer|wie|warum|wieso|wo|wann|welche\w*)\b`)
-	// able begins a question about what somebody can do. It asks for a program only if it says that one
-	// is to be made: makes.
+	// able begins a question about what somebody can do. It asks for a program only if it says that
+	// one is to be made: makes.
 	able = regexp.MustCompile(`(?i)^\W*(?:(?:please|hey|hi|hello|ok|okay|so|and|but)\W+)*(?:can|could|would|will|should|may|might|` +
 		`kann|könnte|kannst|könntest|könnt|könntet|würdest|würdet|soll\w*)\b`)
 	makes = regexp.MustCompile(`(?i)^\W*(?:\w+\W+){0,3}?(?:can|could|would|will) you ` +
