@@ -45,3 +45,13 @@ func TestAPlaceThatCannotBeUsedIsNamed(t *testing.T) {
 		require.Contains(t, printed, one[2])
 	}
 }
+
+func TestARequestIsNotTakenWhileAQuestionWaits(t *testing.T) {
+	dir := filepath.Join(t.TempDir(), "programs")
+	first, printed := command(t, "-dir", dir, "-t", "Build a slug package")
+	require.Contains(t, printed, "How long may a slug get?")
+	again, printed := command(t, "-dir", dir, "-t", "Turn CSV into JSON")
+	require.Equal(t, first, again, printed)
+	require.Contains(t, printed, "The request wasn't taken")
+	require.Contains(t, printed, "How long may a slug get?")
+}

@@ -82,7 +82,10 @@ func (o *options) alone(ctx context.Context, c *crew.Crew, in io.Reader, out io.
 	}
 	said := t.Input
 	said.Session, said.Prompt, said.Title, said.Interactive = session, o.request, o.request, true
-	if _, err := c.Hub.Send(ctx, said); err != nil {
+	_, err := c.Hub.Send(ctx, said)
+	if waits := new(agent.PausedError); errors.As(err, &waits) {
+		fmt.Fprintln(out, "The request wasn't taken: the conversation of this directory waits for you first.")
+	} else if err != nil {
 		return 1, err
 	}
 	return terminal.Run(ctx, c.Hub, t)

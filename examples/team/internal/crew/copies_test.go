@@ -84,6 +84,16 @@ func TestAMergeMayBeRepeatedAtEachPoint(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(p.Dir, "sub"))
 }
 
+func TestAnUndoOfAProcessThatDiedLeavesNoDirectories(t *testing.T) {
+	p, a, _ := place(t)
+	a.write(t, "sub/deep/new.txt", "new\n")
+	_, err := a.merge(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, os.Remove(filepath.Join(p.Dir, "sub", "deep", "new.txt"))) // and then it died
+	require.NoError(t, a.revert(t.Context()))
+	require.NoDirExists(t, filepath.Join(p.Dir, "sub"))
+}
+
 func TestUndoLeavesWhatAPersonHasChangedSince(t *testing.T) {
 	p, a, _ := place(t)
 	a.write(t, "one.txt", "one\n")

@@ -7,6 +7,6 @@
 // is merged when its checks pass.
 //
 // place.go has the directory, golang.go the go command, copies.go and merge.go the staging copies,
-// inspect.go the checks, filetools.go and tools.go what agents can do, agents.go who they are, and
-// crew.go how they work together.
+// inspect.go the checks, filetools.go the tools of workers, agents.go who is in the team, crew.go
+// how they work together, beside.go conversations beside a plan, and view.go what pages show.
 package crew

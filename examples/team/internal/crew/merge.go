@@ -150,23 +150,28 @@ func (p *Place) putBack(ctx context.Context, name string, was replaced) error {
 	switch {
 	case err != nil && !missing:
 		return err
-	case was.Before == nil && missing, was.Before != nil && !missing && string(now.Data) == string(was.Before):
+	case was.Before != nil && !missing && string(now.Data) == string(was.Before):
 		return nil
+	case was.Before == nil && missing: // its directories may be left, of a process that died
 	case now.Version != was.Version:
 		return fmt.Errorf("%s was changed since, and stays as it is", name)
 	case was.Before != nil:
 		_, err := p.ws.Write(ctx, name, was.Before, file.WriteOptions{Version: now.Version})
 		return err
-	}
-	if err := p.ws.Remove(ctx, name, now.Version); err != nil {
-		return err
+	default:
+		if err := p.ws.Remove(ctx, name, now.Version); err != nil {
+			return err
+		}
 	}
 	root, err := os.OpenRoot(p.Dir)
 	if err != nil {
 		return err
 	}
 	defer root.Close()
-	for dir := path.Dir(name); dir != "." && root.Remove(dir) == nil; dir = path.Dir(dir) {
-	} // of directories, only empty ones can be removed
+	for dir := path.Dir(name); dir != "."; dir = path.Dir(dir) {
+		if err := root.Remove(dir); err != nil && !errors.Is(err, fs.ErrNotExist) {
+			break // of directories, only empty ones can be removed
+		}
+	}
 	return nil
 }
