@@ -229,7 +229,7 @@ func TestTheTeamBuildsAProgram(t *testing.T) {
 	p.picture("phone.png", 390, 720, "light")
 	p.keys(kb.ArrowUp, chromedp.ModifierAlt) // to the decision
 	p.wait(`document.activeElement.textContent === "Once"`)
-	p.tabTo("Always go test … in this project")
+	p.tabTo("Always allow go test … in this project")
 	p.keys(kb.Enter)
 	p.wait(`document.querySelector(".grants li")?.textContent.includes("go test")`)
 	p.wait(`document.querySelector(".outcome .output")?.textContent.trim().endsWith("total")`)

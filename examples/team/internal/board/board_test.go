@@ -235,6 +235,23 @@ func TestAStuckStepIsAskedAbout(t *testing.T) {
 	require.Equal(t, 4, r.step("count").State.Round)
 }
 
+func TestAStepOfTheNextPlanBeginsAnew(t *testing.T) {
+	s := newStory(t)
+	r := s.open(t, "Cover it")
+	r.decide(agent.Approve(r.asks(agent.PauseApproval).ID))
+	r.decide(agent.Approve(r.asks(agent.PauseApproval, "main").ID))
+	s.ended(t, agent.Completed)
+	r.until(func() bool { return r.plan().Status == "completed" && r.status("count") == "done" })
+	_, err := s.hub.Send(t.Context(), agent.Input{Session: "main", Prompt: "Write a slug package", User: "you"})
+	require.NoError(t, err)
+	r.until(func() bool { return r.plan().Status == "proposed" })
+	require.JSONEq(t, "null", string(r.parts["step count"]), "it has the name of a step that is done")
+	require.JSONEq(t, "null", string(r.parts["live count"]))
+	late := s.read(t, r.server)
+	late.until(func() bool { return late.parts["plan"] != nil })
+	require.Nil(t, late.parts["step count"])
+}
+
 func TestAChangeThatBringsNoPlanEndsTheProposal(t *testing.T) {
 	s := newStory(t)
 	r := s.open(t, "Write a slug package")

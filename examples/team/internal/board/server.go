@@ -123,6 +123,8 @@ func (cfg *Config) decide(ctx context.Context, in request) error {
 // watch streams the board of a conversation: first the whole, then the parts that have changed.
 func (cfg *Config) watch(w http.ResponseWriter, r *http.Request) {
 	v := &viewer{Config: *cfg, sent: make(map[string][]byte), pokes: -1}
+	ctx, cancel := context.WithCancel(r.Context())
+	defer cancel()
 	if v.talk.session = r.FormValue("session"); v.talk.session != "" {
 		facts, err := cfg.Hub.Agent().Session(v.talk.session).Facts(r.Context())
 		if err == nil && len(facts) == 0 {
@@ -135,15 +137,17 @@ func (cfg *Config) watch(w http.ResponseWriter, r *http.Request) {
 		for _, f := range facts {
 			v.talk.event(f)
 		}
-		ctx, cancel := context.WithCancel(r.Context())
 		var reading sync.WaitGroup
 		defer reading.Wait()
 		defer cancel()
-		reading.Go(func() { v.follow(ctx, facts[len(facts)-1].Envelope().Seq) })
+		reading.Go(func() {
+			defer cancel() // the page connects again
+			v.follow(ctx, facts[len(facts)-1].Envelope().Seq)
+		})
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
 	out := sse.NewWriter(w, sse.WriterConfig{Connection: http.NewResponseController(w)})
 	defer out.Heartbeat(heartbeat)()
-	for v.next(r.Context(), out) {
+	for v.next(ctx, out) {
 	}
 }

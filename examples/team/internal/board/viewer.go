@@ -29,7 +29,7 @@ type viewer struct {
 	talk talk
 }
 
-// follow takes the events of the conversation until ctx ends.
+// follow takes the events of the conversation until ctx ends, or they can't be read.
 func (v *viewer) follow(ctx context.Context, after uint64) {
 	for ev, err := range v.Hub.Watch(ctx, v.talk.session, after) {
 		switch ev.(type) {
@@ -85,6 +85,7 @@ func (v *viewer) note(ctx context.Context, err error) {
 
 // load makes all parts, but for what is live.
 func (v *viewer) load(ctx context.Context, t *talk) {
+	parts, steps := v.parts, v.steps
 	grants, err := v.Grants(ctx)
 	v.note(ctx, err)
 	v.parts, v.steps = map[string]any{"grants": grants, "plan": nil, "done": nil}, make(map[string]string)
@@ -100,7 +101,13 @@ func (v *viewer) load(ctx context.Context, t *talk) {
 	var atWork bool
 	switch {
 	case t.run != "":
-		atWork = v.loadRun(ctx, t)
+		s, err := v.Plans.State(ctx, t.run)
+		if err != nil { // what is shown stays, and it is tried again
+			v.note(ctx, err)
+			v.parts, v.steps, v.open = parts, steps, true
+			return
+		}
+		atWork = v.loadRun(ctx, t, s)
 	case t.call != "":
 		v.parts["plan"] = map[string]any{"plan": t.input, "before": t.before, "version": t.version,
 			"status": t.status()}
@@ -109,12 +116,8 @@ func (v *viewer) load(ctx context.Context, t *talk) {
 }
 
 // loadRun adds a run with its steps, and reports whether it is at work.
-func (v *viewer) loadRun(ctx context.Context, t *talk) bool {
-	s, err := v.Plans.State(ctx, t.run)
-	if err != nil {
-		v.note(ctx, err)
-		return false
-	}
+func (v *viewer) loadRun(ctx context.Context, t *talk, s *plan.State) bool {
+	var err error
 	v.parts["plan"] = map[string]any{"plan": s.Plan(), "version": t.version, "status": s.Status, "run": t.run,
 		"reason": s.Reason}
 	if s.Status == plan.Completed {
@@ -165,12 +168,19 @@ func (v *viewer) loadAsks(ctx context.Context, t *talk, atWork bool) {
 }
 
 // message returns the parts that the page doesn't have yet, as one object; nil if there are none.
+// Those that are gone are null.
 func (v *viewer) message(ctx context.Context) []byte {
 	for session, id := range v.steps {
 		text, calls := v.Feed.look(session)
 		v.parts["live "+id] = map[string]any{"said": text, "calls": calls}
 	}
 	news := make(map[string]json.RawMessage)
+	for name := range v.sent {
+		if _, ok := v.parts[name]; !ok { // a step of an earlier plan
+			delete(v.sent, name)
+			news[name] = json.RawMessage("null")
+		}
+	}
 	for name, part := range v.parts {
 		data, err := json.Marshal(part)
 		if v.note(ctx, err); !bytes.Equal(data, v.sent[name]) {

@@ -40,6 +40,9 @@ func guideReply(t *turn) providertest.Step {
 	}
 	for _, name := range []string{toolUndo, toolStop, toolStart, toolState} {
 		if d := t.last(name); d != nil {
+			if name == toolStart && !d.failed {
+				return providertest.Say("The librarian looks it up, and I pass the answer on.")
+			}
 			return providertest.Say(d.result)
 		}
 	}
@@ -80,8 +83,7 @@ func prepare(t *turn, p *project) providertest.Step {
 	answer := t.answer(p)
 	switch {
 	case answer == nil:
-		return saying("A person who plans has questions first. I have one, and the librarian reads the directory "+
-			"meanwhile.",
+		return saying("Before I plan, I have a question. The librarian reads the directory meanwhile.",
 			providertest.CallSpec{Tool: toolLook,
 				Input: object{"task": "Read the directory and the skills of the project for this: " + p.Title}},
 			providertest.CallSpec{Tool: toolAsk, Input: object{"question": p.Question, "options": p.Options}})

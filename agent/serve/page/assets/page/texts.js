@@ -175,7 +175,8 @@ export const texts = {
     edit: "Edit",
     suggest: "Suggest a change",
     always: (scope) => (scope ? `Always allow for ${scope}` : "Always allow in this chat"),
-    alwaysIn: (scope, where) => (scope ? `Always allow for ${scope} ${inChat(where)}` : `Always allow ${inChat(where)}`),
+    // A text says only where, as "in this session" does, or all: "run `go test …` in this project".
+    alwaysIn: (scope, where) => `Always allow ${scope && /^(in|on|at) /.test(where) ? `for ${scope} ` : ""}${inChat(where)}`,
     preview: "What it would change",
     shown: "Preview",
     rejectWhy: "Reject with a reason",

@@ -9,7 +9,7 @@ import { Step } from "./step.js";
 import { words } from "./words.js";
 
 export class Board {
-  // app has session(), say(text), problem(problem), announce(text), inChat(id), waits(asks) and beside(text).
+  // app has session(), dir(), say(text), problem(problem), announce(text), inChat(id), waits(asks) and beside(text).
   constructor(app) {
     this.app = app;
     this.heading = h("h2", { tabIndex: -1 }, words.board);
@@ -46,7 +46,7 @@ export class Board {
     const asks = (this.board.asks ?? []).map(askOf);
     this.view = read(this.board);
     this.plan(this.view, asks, news);
-    this.keep("done", done && !this.view?.undone ? done : null, () => outcome(done, () => this.undo.open(done.files ?? [], this.run())));
+    this.keep("done", done && !this.view?.undone ? done : null, () => outcome(done, this.app.dir(), () => this.undo.open(done.files ?? [], this.run())));
     this.keep("background", background?.length ? background : null, () => beside(background));
     this.keep("grants", this.board.plan === undefined ? null : (grants ?? []), () => permissions(grants ?? [], this.app));
     this.app.waits(asks);
@@ -126,11 +126,11 @@ export class Board {
     );
   }
 
-  // ask puts each decision to where it belongs: to the plan, or to a step. One that is still asked stays as it is.
+  // ask puts each decision to where it belongs: to the plan, or to a step. One that is still asked stays as it is, unless what was decided couldn't be used.
   ask(asks) {
-    const wanted = new Set(asks.map((a) => a.id));
+    const wanted = new Map(asks.map((a) => [a.id, a]));
     for (const [id, d] of this.decisions) {
-      if (wanted.has(id)) continue;
+      if (wanted.get(id)?.refused === d.ask.refused && wanted.has(id)) continue;
       const focused = d.element.contains(document.activeElement) || d.focused;
       d.element.remove();
       this.decisions.delete(id);
@@ -150,6 +150,11 @@ export class Board {
         place.append(known.element);
       }
     }
+  }
+
+  // see shows a decision that waits further down, when the board has come into view.
+  see() {
+    [...this.decisions.values()][0]?.element.scrollIntoView({ block: "nearest" });
   }
 
   // go moves to a decision.

@@ -72,7 +72,8 @@ export class Decision {
 
   // pick shows the choices about a step, each with what it means.
   pick(choices, go, focus) {
-    this.area.replaceChildren(h("ul", { class: "choices" }, choices.map((c, i) => h("li", {}, button(words.ask.choices[c], go("answer", { value: { decision: c } }), i === 0 ? "primary" : c === "give up" ? "danger-line" : "", { "aria-describedby": `means-${c.replace(/ /g, "-")}` }), h("span", { class: "explain", id: `means-${c.replace(/ /g, "-")}` }, words.ask.means[c])))));
+    const means = (i) => `means-${encodeURIComponent(this.ask.id)}-${i}`; // two steps may be stuck
+    this.area.replaceChildren(h("ul", { class: "choices" }, choices.map((c, i) => h("li", {}, button(words.ask.choices[c], go("answer", { value: { decision: c } }), i === 0 ? "primary" : c === "give up" ? "danger-line" : "", { "aria-describedby": means(i) }), h("span", { class: "explain", id: means(i) }, words.ask.means[c])))));
     if (focus) this.area.querySelector("button").focus();
   }
 

@@ -6,7 +6,9 @@ import { words } from "./words.js";
 const names = ["chat", "board"];
 
 export class Layout {
-  constructor() {
+  // shown is called with the name of an area that somebody has chosen.
+  constructor(shown) {
+    this.shown = shown;
     this.areas = {
       chat: h("div", { class: "area chat", id: "area-chat" }),
       board: h("section", { class: "area board", id: "area-board", "aria-label": words.board }),
@@ -30,6 +32,7 @@ export class Layout {
     if (alone) this.areas.board.setAttribute("role", "main");
     else this.areas.board.removeAttribute("role");
     this.areas.board.querySelector("h2")?.setAttribute("aria-level", alone ? "1" : "2");
+    if (keep) this.shown(this.name);
     if (keep) history.replaceState(null, "", `${location.pathname}${location.search}${this.name === "chat" ? "" : `#${this.name}`}`);
   }
 

@@ -10,16 +10,22 @@ import { words } from "./words.js";
 const time = (seconds) => new Intl.NumberFormat(undefined, { style: "unit", unit: "second", unitDisplay: "short", maximumFractionDigits: 1 }).format(seconds);
 
 // outcome shows what a completed plan has made.
-export function outcome(done, undo) {
+export function outcome(done, dir, undo) {
   const files = (done.files ?? []).map((f) => h("details", { class: "fold" }, h("summary", {}, h("span", { class: "chevron" }, icon("chevron", 14)), h("code", {}, f.name), counts(f)), diff(f.diff, f.name)));
   return h(
     "section",
     { class: "panel outcome", "aria-labelledby": "outcome" },
     h("div", { class: "panel-head good" }, icon("check", 18), h("h2", { id: "outcome", tabIndex: -1 }, words.doneFiles(done.files?.length ?? 0)), button([icon("undo", 14), words.undo.button], undo)),
+    dir ? h("p", { class: "small muted" }, words.doneIn, " ", place(dir)) : null,
     files,
     done.command || done.output ? [h("h3", {}, words.ran), h("div", { class: "terminal" }, done.command ? h("div", { class: "command" }, h("span", { "aria-hidden": "true" }, "$ "), done.command) : null, output(done.output, words.ran))] : null,
     done.agents?.length ? [h("h3", {}, words.agents), agents(done.agents)] : null,
   );
+}
+
+// place shows a directory, which breaks between its parts.
+export function place(dir) {
+  return h("code", {}, dir.split(/(?<=[/\\])/).flatMap((part) => [part, h("wbr")]));
 }
 
 function agents(rows) {

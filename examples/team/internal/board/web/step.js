@@ -39,7 +39,7 @@ export class Step {
     this.element.dataset.status = step.status;
     this.keep("head", this.head, [step.begun, step.status, step.round, step.rounds, step.work, step.who, step.change, step.checks, step.runs?.map((r) => [r.name, r.passed, r.round]), step.files?.length, step.note, step.because], () => this.summary(step, sign));
     this.keep("was", this.parts.was, step.was, () => step.was && [name(words.was), h("p", { class: "before" }, step.was)]);
-    this.keep("task", this.parts.task, [step.text, step.after, step.begun], () => [step.begun && step.more ? this.fold("task", false, words.task, () => h("p", { class: "long" }, step.text)) : null, !step.begun && step.after?.length ? h("p", { class: "explain" }, words.after(step.after)) : null]);
+    this.keep("task", this.parts.task, [step.text, step.after, step.begun], () => [step.begun && step.more ? this.fold("task", false, words.task, () => h("p", { class: "long" }, step.text)) : null, !step.begun && step.after?.length ? h("p", { class: "explain after" }, words.after, step.after.map((id) => h("code", {}, id))) : null]);
     this.keep("calls", this.parts.calls, step.calls, () => step.calls?.length && [name(words.does), h("ul", { class: "doing" }, step.calls.map(call))]);
     this.keep("files", this.parts.files, step.files, () => step.files?.length && [name(words.files(step.files.length)), step.files.map((f) => this.file(f))]);
     this.keep("runs", this.parts.runs, [step.runs, step.round], () => step.runs?.length && this.runs(step));

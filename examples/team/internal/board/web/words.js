@@ -16,7 +16,7 @@ texts.decided.suggest = "Change asked for";
 texts.offline = "Connection lost, reconnecting. The team’s work goes on.";
 texts.decisionFailed.unknown = "This isn’t asked any more. Look at the newest plan.";
 texts.notice.mode = (name) => ({ plan: "The guide plans now", talk: "The guide talks with you again" })[name] ?? `Mode: ${name}`;
-const tools = { ask: "Ask you", "plan.submit": "Propose a plan", "plan.change": "Change the plan", "transfer.plan": "Begin to plan", "transfer.talk": "Back from planning", "team.start": "Start work beside", "work.status": "Look how far it is", "work.stop": "Stop the work", "work.undo": "Undo the work" };
+const tools = { __proto__: null, ask: "Ask you", "plan.submit": "Propose a plan", "plan.change": "Change the plan", "transfer.plan": "Begin to plan", "transfer.talk": "Back from planning", "team.start": "Start work beside", "work.status": "Look how far it is", "work.stop": "Stop the work", "work.undo": "Undo the work" };
 naming.tool = (name) => tools[name] ?? humanized(name);
 
 const plural = (n, one, many = `${one}s`) => `${count(n)} ${n === 1 ? one : many}`;
@@ -42,7 +42,7 @@ export const words = {
     ["inspector", "Runs go vet and go test: a program, not a model"],
   ],
 
-  who: (name) => ({ guide: "Guide", librarian: "Librarian", tester: "Tester", engineer: "Engineer", inspector: "Inspector" })[name] ?? humanized(name),
+  who: (name) => ({ __proto__: null, guide: "Guide", librarian: "Librarian", tester: "Tester", engineer: "Engineer", inspector: "Inspector" })[name] ?? humanized(name),
   version: (n) => `Version ${n}`,
   status: {
     proposed: "Waits for your decision",
@@ -81,7 +81,7 @@ export const words = {
   since: (version, n) => `Since version ${version}: ${["added", "changed", "removed"].filter((k) => n[k]).map((k) => `${n[k]} ${{ added: "new", changed: "changed", removed: "removed" }[k]}`).join(", ") || "the steps are the same"}`,
   was: "Before",
   because: (id) => `Because ${id} isn’t done`,
-  after: (ids) => `After ${ids.join(" and ")}`,
+  after: "Begins after",
   checks: "Checked by",
   noChecks: "No check",
   task: "Task",
@@ -107,8 +107,8 @@ export const words = {
     sendChange: "Ask for the change",
     cancel: "Cancel",
     once: "Once",
-    // A policy's scope says all: "go `test …` in this project".
-    always: (scope, where) => `Always${scope && !where.includes("`") ? ` for ${scope}` : ""} ${where.replaceAll("`", "")}`,
+    // A text says only where, as "in this session" does, or all: "go `test …` in this project".
+    always: (scope, where) => `Always allow ${scope && /^(in|on|at) /.test(where) ? `for ${scope} ` : ""}${where.replaceAll("`", "")}`,
     here: "in this chat",
     no: "No",
     command: "The step wants to run a command that the rules don’t name",
@@ -130,9 +130,10 @@ export const words = {
 
   done: "Done",
   doneFiles: (n) => `${plural(n, "file")} written`,
+  doneIn: "They are in",
   ran: "The program",
   agents: "Who did what",
-  columns: ["Agent", "Steps", "Tokens in", "Tokens out", "Time"],
+  columns: ["Agent", "Model calls", "Tokens in", "Tokens out", "Time"],
   total: "Together",
   undo: {
     button: "Undo everything",
@@ -143,7 +144,7 @@ export const words = {
     done: "Everything was undone",
   },
 
-  beside: "Beside it",
+  beside: "Beside the plan",
   background: { running: "At work", paused: "Waits for you", completed: "Done", failed: "Failed", canceled: "Stopped" },
   report: (who) => (who === "guide" ? "Answer" : "Report"),
   besideBegun: "It is answered beside the plan",
