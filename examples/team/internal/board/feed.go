@@ -8,8 +8,11 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// tail is how many bytes of a text, an output and a diff are shown.
-const tail = 8 << 10
+// These are how many bytes are shown: of the end of a text, and of the beginning of a diff.
+const (
+	tail = 8 << 10
+	most = 64 << 10
+)
 
 // A Feed keeps what is shown of workers that are at work: the end of their text, and their calls.
 // It keeps nothing across restarts. It is safe for concurrent use.

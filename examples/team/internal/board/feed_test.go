@@ -37,3 +37,13 @@ func TestAFeedKeepsTheEndOfATextAndTheNewestCalls(t *testing.T) {
 	require.Equal(t, pokes+1, now, "a call may have changed files")
 	require.Empty(t, f.workers, "who has ended is forgotten")
 }
+
+func TestAHugeDiffIsCut(t *testing.T) {
+	files := []FileChange{{Name: "a", Diff: strings.Repeat("é", most)}, {Name: "b", Diff: "+b\n"}}
+	short := shortened(files)
+	require.True(t, utf8.ValidString(short[0].Diff))
+	require.True(t, strings.HasSuffix(short[0].Diff, "\n…\n"))
+	require.LessOrEqual(t, len(short[0].Diff), most+len("\n…\n"))
+	require.Equal(t, files[1], short[1])
+	require.Len(t, files[0].Diff, 2*most, "what the host keeps isn't changed")
+}

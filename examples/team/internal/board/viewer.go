@@ -7,6 +7,7 @@ import (
 	"errors"
 	"log/slog"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -117,12 +118,16 @@ func (v *viewer) load(ctx context.Context, t *talk) {
 
 // loadRun adds a run with its steps, and reports whether it is at work.
 func (v *viewer) loadRun(ctx context.Context, t *talk, s *plan.State) bool {
-	var err error
 	v.parts["plan"] = map[string]any{"plan": s.Plan(), "version": t.version, "status": s.Status, "run": t.run,
 		"reason": s.Reason}
 	if s.Status == plan.Completed {
-		v.parts["done"], err = v.Done(ctx, t.run)
+		done, err := v.Done(ctx, t.run)
 		v.note(ctx, err)
+		if done != nil {
+			short := *done
+			short.Files = shortened(done.Files)
+			v.parts["done"] = &short
+		}
 	}
 	for _, n := range s.Nodes {
 		id, said := n.Node.ID, ""
@@ -130,8 +135,9 @@ func (v *viewer) loadRun(ctx context.Context, t *talk, s *plan.State) bool {
 		n.Output = nil
 		one := map[string]any{"state": n, "said": last(said, tail)}
 		if n.Attempts > 0 || n.Status != "pending" {
-			one["files"], err = v.Staged(ctx, t.run, id)
+			files, err := v.Staged(ctx, t.run, id)
 			v.note(ctx, err)
+			one["files"] = shortened(files)
 			one["runs"], err = v.Checks(ctx, t.run, id)
 			v.note(ctx, err)
 		}
@@ -140,6 +146,17 @@ func (v *viewer) loadRun(ctx context.Context, t *talk, s *plan.State) bool {
 	atWork := s.Status == "running"
 	v.open = v.open || atWork || s.Status == "undoing"
 	return atWork
+}
+
+// shortened returns files with the beginning of their diffs. One that is cut ends with "…".
+func shortened(files []FileChange) []FileChange {
+	files = slices.Clone(files)
+	for i, f := range files {
+		if len(f.Diff) > most {
+			files[i].Diff = strings.ToValidUTF8(f.Diff[:most], "") + "\n…\n"
+		}
+	}
+	return files
 }
 
 // loadAsks adds what waits for a person: pauses of the conversation that are about the plan, and

@@ -4,18 +4,18 @@ import { h, icon } from "../page/dom.js";
 import { texts } from "../page/texts.js";
 import { Decision } from "./decision.js";
 import { askOf, read } from "./model.js";
-import { beside, outcome, permissions, undoDialog } from "./outcome.js";
+import { beside, notices, outcome, permissions, undoDialog } from "./outcome.js";
 import { Step } from "./step.js";
 import { words } from "./words.js";
 
 export class Board {
-  // app has session(), dir(), say(text), problem(problem), announce(text), inChat(id), waits(asks) and beside(text).
+  // app has session(), own, say(text), problem(problem), announce(text), inChat(id), waits(asks) and beside(text).
   constructor(app) {
     this.app = app;
     this.heading = h("h2", { tabIndex: -1 }, words.board);
     this.state = h("button", { type: "button", class: "state", disabled: true, onclick: () => this.go() });
     this.undo = undoDialog(app);
-    this.places = Object.fromEntries(["done", "background", "plan", "grants"].map((name) => [name, h("div", { class: `place-${name}` })]));
+    this.places = Object.fromEntries(["done", "background", "plan", "grants", "notices"].map((name) => [name, h("div", { class: `place-${name}` })]));
     this.scroller = h("div", { class: "board-scroller" }, h("div", { class: "board-column" }, Object.values(this.places)));
     this.parts = [h("header", { class: "area-head" }, this.heading, this.state), this.scroller, this.undo.element];
     this.clear();
@@ -46,9 +46,10 @@ export class Board {
     const asks = (this.board.asks ?? []).map(askOf);
     this.view = read(this.board);
     this.plan(this.view, asks, news);
-    this.keep("done", done && !this.view?.undone ? done : null, () => outcome(done, this.app.dir(), () => this.undo.open(done.files ?? [], this.run())));
+    this.keep("done", done && !this.view?.undone ? done : null, () => outcome(done, this.app.own, () => this.undo.open(done.files ?? [], this.run())));
     this.keep("background", background?.length ? background : null, () => beside(background));
     this.keep("grants", this.board.plan === undefined ? null : (grants ?? []), () => permissions(grants ?? [], this.app));
+    this.keep("notices", this.view ? this.app.own : null, () => h("div", {}, notices(this.app.own)));
     this.app.waits(asks);
   }
 

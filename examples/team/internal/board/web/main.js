@@ -7,7 +7,7 @@ import { sentence } from "../page/format.js";
 import { Page, start } from "../page/page.js";
 import { Board } from "./board.js";
 import { Layout } from "./layout.js";
-import { place } from "./outcome.js";
+import { notices } from "./outcome.js";
 import { Source } from "./source.js";
 
 class Team {
@@ -15,7 +15,7 @@ class Team {
   constructor(config, own, first) {
     this.asks = [];
     this.layout = new Layout((name) => name === "board" && this.board?.see());
-    this.board = new Board({ session: () => this.page?.id ?? "", dir: () => own.dir ?? "", say: (t) => this.page.say(t), problem: (p) => this.page.problem(p), announce: (t) => this.page.announce(t), inChat: (id) => this.inChat(id), waits: (asks) => this.waits(asks), beside: (text) => this.beside(text) });
+    this.board = new Board({ session: () => this.page?.id ?? "", own, say: (t) => this.page.say(t), problem: (p) => this.page.problem(p), announce: (t) => this.page.announce(t), inChat: (id) => this.inChat(id), waits: (asks) => this.waits(asks), beside: (text) => this.beside(text) });
     this.layout.areas.board.append(...this.board.parts);
     document.body.append(this.layout.element);
     // While the chat is made, page isn't set yet: what it tells meanwhile is read afterwards.
@@ -49,8 +49,7 @@ class Team {
     this.opened = undefined;
     this.changed();
     const blank = this.page.holder.querySelector(".blank");
-    if (blank && this.own.about && !this.page.id) blank.append(h("p", { class: "notice-line" }, icon("info", 14), this.own.about));
-    if (blank && this.own.dir && !this.page.id) blank.append(h("p", { class: "notice-line" }, icon("file", 14), h("span", {}, words.dir), place(this.own.dir)));
+    if (blank && !this.page.id) blank.append(...notices(this.own));
   }
 
   // changed is called when something has changed in the session.

@@ -10,7 +10,7 @@ import { words } from "./words.js";
 const time = (seconds) => new Intl.NumberFormat(undefined, { style: "unit", unit: "second", unitDisplay: "short", maximumFractionDigits: 1 }).format(seconds);
 
 // outcome shows what a completed plan has made.
-export function outcome(done, dir, undo) {
+export function outcome(done, { dir }, undo) {
   const files = (done.files ?? []).map((f) => h("details", { class: "fold" }, h("summary", {}, h("span", { class: "chevron" }, icon("chevron", 14)), h("code", {}, f.name), counts(f)), diff(f.diff, f.name)));
   return h(
     "section",
@@ -24,8 +24,13 @@ export function outcome(done, dir, undo) {
 }
 
 // place shows a directory, which breaks between its parts.
-export function place(dir) {
+function place(dir) {
   return h("code", {}, dir.split(/(?<=[/\\])/).flatMap((part) => [part, h("wbr")]));
+}
+
+// notices says who answers, and where the team works.
+export function notices({ about, dir }) {
+  return [about ? h("p", { class: "notice-line" }, icon("info", 14), about) : null, dir ? h("p", { class: "notice-line" }, icon("file", 14), h("span", {}, words.dir), place(dir)) : null].filter(Boolean);
 }
 
 function agents(rows) {

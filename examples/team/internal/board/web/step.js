@@ -131,10 +131,10 @@ export function counts(f) {
   return h("span", { class: "counts", title: words.lines(f.added, f.removed) }, h("span", { class: "hidden-visually" }, words.lines(f.added, f.removed)), h("b", { class: "plus", "aria-hidden": "true" }, `+${f.added}`), f.removed ? h("b", { class: "less", "aria-hidden": "true" }, `−${f.removed}`) : null);
 }
 
-// diff shows a unified diff. Added and removed lines differ by their first character, and in color.
+// diff shows a unified diff without its heads, which no line of a file can look like: "@@" follows them. Added and removed lines differ by their first character, and in color.
 export function diff(text, label) {
   const kinds = { "+": "added", "-": "removed", "@": "hunk", "\\": "hunk" };
-  const lines = (text ?? "").replace(/\n$/, "").split("\n").filter((line) => !/^(---|\+\+\+|diff|index) /.test(line));
+  const lines = (text ?? "").replace(/^(diff .*\n)?(index .*\n)?--- .*\n\+\+\+ .*\n(?=@@ )/gm, "").replace(/\n$/, "").split("\n");
   return h("pre", { class: "diff", tabIndex: 0, role: "region", "aria-label": label }, lines.map((line) => h("span", { class: kinds[line[0]] ?? "" }, line || " ")));
 }
 
