@@ -84,6 +84,26 @@ func TestAMergeMayBeRepeatedAtEachPoint(t *testing.T) {
 	require.NoDirExists(t, filepath.Join(p.Dir, "sub"))
 }
 
+// A process dies between the receipt and the merge, and a person edits other lines of the file.
+func TestUndoKeepsWhatAPersonHasChangedBeforeTheMerge(t *testing.T) {
+	p, a, _ := place(t)
+	at := filepath.Join(p.Dir, "old.txt")
+	require.NoError(t, os.WriteFile(at, []byte("1\n2\n3\n4\n"), 0o644))
+	a.write(t, "old.txt", "1\n2\n3\nfour\n")
+	died := receipt{Files: map[string]replaced{"old.txt": {Before: []byte("1\n2\n3\n4\n"), Version: "predicted"}}}
+	require.NoError(t, a.save(receiptFile, &died))
+	require.NoError(t, os.WriteFile(at, []byte("one\n2\n3\n4\n"), 0o644))
+	_, err := a.merge(t.Context())
+	require.NoError(t, err)
+	text, err := os.ReadFile(at)
+	require.NoError(t, err)
+	require.Equal(t, "one\n2\n3\nfour\n", string(text))
+	require.NoError(t, a.revert(t.Context()))
+	text, err = os.ReadFile(at)
+	require.NoError(t, err)
+	require.Equal(t, "one\n2\n3\n4\n", string(text))
+}
+
 func TestAnUndoOfAProcessThatDiedLeavesNoDirectories(t *testing.T) {
 	p, a, _ := place(t)
 	a.write(t, "sub/deep/new.txt", "new\n")

@@ -40,10 +40,14 @@ func (w *workcopy) merge(ctx context.Context) (conflict string, err error) {
 	}
 	before := maps.Clone(r.Files)
 	for _, ch := range w.staging.Changes() {
+		now, err := w.place.ws.Read(ctx, ch.Name)
+		if err != nil && !errors.Is(err, fs.ErrNotExist) {
+			return "", err
+		}
 		one, known := r.Files[ch.Name]
-		if !known {
-			if one.Before, err = w.place.content(ctx, ch.Name); err != nil {
-				return "", err
+		if !known || now.Version != one.Version { // else the step has changed it before
+			if one.Before = nil; err == nil {
+				one.Before = notNil(now.Data)
 			}
 		}
 		if one.Version = ""; ch.Action != file.Delete {
@@ -99,15 +103,6 @@ func (w *workcopy) conflict(list []file.Conflict) string {
 		}
 	}
 	return b.String()
-}
-
-// content returns a file of the directory; nil if there is none.
-func (p *Place) content(ctx context.Context, name string) ([]byte, error) {
-	c, err := p.ws.Read(ctx, name)
-	if errors.Is(err, fs.ErrNotExist) {
-		return nil, nil
-	}
-	return notNil(c.Data), err
 }
 
 // unmerged reports whether the step has changes that aren't in the directory.

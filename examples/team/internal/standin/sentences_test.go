@@ -8,10 +8,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-// The sentences were written before the stand-in. What it misses may be an offer or an answer in
-// place of an act, and never an act that wasn't asked for.
+// The sentences of sentences.txt were written before the stand-in, and those of unseen.txt by
+// somebody who had seen neither. What it misses may be an offer or an answer in place of an act,
+// and never an act that wasn't asked for.
 func TestSentencesThatPeopleType(t *testing.T) {
-	text, err := os.ReadFile("testdata/sentences.txt")
+	for _, name := range []string{"sentences.txt", "unseen.txt"} {
+		t.Run(name, func(t *testing.T) { understood(t, name) })
+	}
+}
+
+// understood logs how many sentences of a file are understood. It fails if one is taken for an act
+// that it doesn't ask for.
+func understood(t *testing.T, name string) {
+	t.Helper()
+	text, err := os.ReadFile("testdata/" + name)
 	require.NoError(t, err)
 	var missed []string
 	all := 0
