@@ -172,3 +172,12 @@ func TestNothingIsWrittenOutsideOfTheDirectory(t *testing.T) {
 	require.Empty(t, a.staging.Changes())
 	require.False(t, strings.Contains(a.dir, p.Dir))
 }
+
+func TestLinesOfAFileAreNoHeadOfAnother(t *testing.T) {
+	list := changesIn("--- a/q.sql\n+++ b/q.sql\n@@ -1,2 +1,2 @@\n--- a/x\n+++ b/y\n same\n" +
+		"--- /dev/null\n+++ b/new\n@@ -0,0 +1 @@\n+1\n")
+	require.Len(t, list, 2)
+	require.Equal(t, "q.sql", list[0].Name)
+	require.Equal(t, "new", list[1].Name)
+	require.Equal(t, []int{1, 1}, []int{list[0].Added, list[0].Removed})
+}

@@ -39,7 +39,10 @@ var newFile = regexp.MustCompile(`(?m)^--- (?:a/(.*)|/dev/null)\n\+\+\+ (?:b/(.*
 
 // changesIn returns the files of a unified diff. A later change of a file follows the earlier one.
 func changesIn(diff string) (list []board.FileChange) {
-	at := newFile.FindAllStringSubmatchIndex(diff, -1)
+	at := slices.DeleteFunc(newFile.FindAllStringSubmatchIndex(diff, -1), func(m []int) bool {
+		next := diff[m[1]:] // else these are lines of a file
+		return next != "" && !strings.HasPrefix(next, "@@ ") && !strings.HasPrefix(next, "--- ")
+	})
 	for i, m := range at {
 		end := len(diff)
 		if i+1 < len(at) {
