@@ -71,7 +71,7 @@ func lookAt(b *strings.Builder, v reflect.Value) {
 	}
 }
 
-var keptSteps = flag.Int("kept-steps", 15, "how many model calls TestWhatARunHasShownNeverChanges makes")
+var keptSteps = flag.Int("kept-steps", 25, "how many model calls TestWhatARunHasShownNeverChanges makes")
 
 // A chatter is a model that makes calls of all kinds in each step, and says it in pieces of all
 // lengths. It keeps its requests.

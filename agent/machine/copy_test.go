@@ -28,7 +28,7 @@ func exported(t *testing.T, facts []machine.Fact) (out []machine.Fact) {
 // with those of their copies, field by field.
 func TestACopyHasTheStateOfTheOriginal(t *testing.T) {
 	copies, pruned := 0, 0
-	for seed := range uint64(some(60)) {
+	for seed := range uint64(some(120)) {
 		s := newSim(t, seed)
 		for len(s.facts) < 60 {
 			s.step()
@@ -44,8 +44,8 @@ func TestACopyHasTheStateOfTheOriginal(t *testing.T) {
 			}
 		}
 	}
-	require.Greater(t, copies, some(75))
-	require.Greater(t, pruned, some(25))
+	require.Greater(t, copies, some(150))
+	require.Greater(t, pruned, some(50))
 }
 
 // compareCopy compares the state of a copy with that of the facts that were copied, and reports

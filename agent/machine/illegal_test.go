@@ -250,7 +250,7 @@ func TestFactsThatCannotFollowAreRefusedAndChangeNothing(t *testing.T) {
 // started.
 func TestNoSequenceOfFactsBreaksAConversation(t *testing.T) {
 	accepted := make(map[string]int)
-	for seed := range some(100) {
+	for seed := range some(200) {
 		c := &chaos{t: t, rng: rand.New(rand.NewPCG(uint64(seed), 2)), m: machine.New("s-1"),
 			starts: make(map[string]bool), closed: make(map[string]bool), pauses: make(map[string]string)}
 		for now := shape(t, c.m); c.tries < 400; c.tries++ {

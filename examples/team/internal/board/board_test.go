@@ -80,7 +80,7 @@ func part[T any](r *reader, name string) (v T) {
 	return v
 }
 
-// A shownPlan is what a page is told of a plan.
+// A shownPlan is the part of a plan that these tests read.
 type shownPlan struct {
 	Version     int
 	Status, Run string
@@ -88,7 +88,7 @@ type shownPlan struct {
 	Before      *plan.Plan
 }
 
-// A shownStep is what a page is told of a step.
+// A shownStep is the part of a step that these tests read.
 type shownStep struct {
 	State struct {
 		Status plan.NodeStatus
