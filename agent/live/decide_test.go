@@ -114,31 +114,45 @@ func TestASessionBelongsToItsOwnerAndThoseOfSubagentsToNobody(t *testing.T) {
 	})
 }
 
-// Whoever sees a pause may decide at once, while the run is still about to pause.
+// Whoever sees a pause may decide at once, while the run is still about to pause: through the hub,
+// or, as another process does, by posting to the session.
 func TestADecisionOnARunThatIsPausingResumesItAtOnce(t *testing.T) {
-	eachStore(t, func(t *testing.T, store journal.Store) {
-		n := 0
-		var h *live.Hub
-		var a *agent.Agent
-		decide := agent.Hooks{Name: "decide", AfterRun: func(_ context.Context, res *agent.Result) error {
-			if res.Status == agent.Paused {
-				_, err := h.Decide(context.Background(), "s", agent.Approve(res.Pending[0].ID))
-				require.NoError(t, err)
-			}
-			return nil
-		}}
-		a = newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{risky(&n)}, Hooks: []agent.Hooks{decide}},
-			providertest.Call("risky", Number{1}), providertest.Say("Done."))
-		h = newHub(t, live.Config{Agent: a, Recover: time.Hour})
-		began := time.Now()
-		<-start(t, h).Done
-		for ev, err := range h.Watch(t.Context(), "s", 0) {
-			require.NoError(t, err)
-			if end, ok := ev.(*agent.RunEnded); ok && end.Status == agent.Completed {
-				break
-			}
+	for name, decide := range map[string]func(h *live.Hub, d agent.Decision) error{
+		"through the hub": func(h *live.Hub, d agent.Decision) error {
+			_, err := h.Decide(context.Background(), "s", d)
+			return err
+		},
+		"by posting": func(h *live.Hub, d agent.Decision) error {
+			return h.Agent().Session("s").Decide(context.Background(), d)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			eachStore(t, func(t *testing.T, store journal.Store) { whilePausing(t, store, decide) })
+		})
+	}
+}
+
+func whilePausing(t *testing.T, store journal.Store, decide func(h *live.Hub, d agent.Decision) error) {
+	n := 0
+	var h *live.Hub
+	hook := agent.Hooks{Name: "decide", AfterRun: func(_ context.Context, res *agent.Result) error {
+		if res.Status == agent.Paused {
+			require.NoError(t, decide(h, agent.Approve(res.Pending[0].ID)))
 		}
-		require.Equal(t, 1, n)
-		require.Less(t, time.Since(began), time.Minute, "it doesn't wait for the next search")
-	})
+		return nil
+	}}
+	a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{risky(&n)}, Hooks: []agent.Hooks{hook}},
+		providertest.Call("risky", Number{1}), providertest.Say("Done."))
+	h = newHub(t, live.Config{Agent: a, Recover: time.Hour})
+	<-time.After(time.Minute) // the first search is over
+	began := time.Now()
+	<-start(t, h).Done
+	for ev, err := range h.Watch(t.Context(), "s", 0) {
+		require.NoError(t, err)
+		if end, ok := ev.(*agent.RunEnded); ok && end.Status == agent.Completed {
+			break
+		}
+	}
+	require.Equal(t, 1, n)
+	require.Less(t, time.Since(began), time.Minute, "it doesn't wait for the next search")
 }
