@@ -41,8 +41,8 @@
 //
 // Rules don't see what a program does, nor what is behind a hard link. A shell, an interpreter and
 // a file of arguments run anything, so permit only programs that you list (tools/process), and
-// treat a rule that denies as a fence beside these, not as the only one. A rule about a path
-// doesn't see what a search of a folder above it finds: hide files with the Config of tools/file.
+// don't rely on a rule that denies alone. A rule about a path doesn't see what a search of a folder
+// above it finds: hide files with the Config of tools/file.
 //
 // # How far a grant reaches
 //

@@ -65,7 +65,7 @@ class Team {
     this.collapse();
   }
 
-  // waits is told what waits at the board.
+  // waits gets what waits for a decision at the board.
   waits(asks) {
     this.asks = asks;
     this.layout.waiting(asks.length);
