@@ -103,7 +103,7 @@ func Restart(tb testing.TB) bool {
 // other end. For each line of its input the server crashes and starts again.
 const script = `set -e
 "$1/initdb" -D "$2/data" -U postgres -A trust -E UTF8 --locale=C --no-sync >"$2/log" 2>&1
-"$1/pg_ctl" -D "$2/data" -w -l "$2/log" -o "-k '$2' -c listen_addresses='' -c max_connections=60 -c fsync=$3" start >>"$2/log" 2>&1
+"$1/pg_ctl" -D "$2/data" -w -l "$2/log" -o "-k '$2' -c listen_addresses='' -c max_connections=400 -c fsync=$3" start >>"$2/log" 2>&1
 echo ready
 while read -r _; do
   "$1/pg_ctl" -D "$2/data" -w -l "$2/log" -m immediate restart >>"$2/log" 2>&1
