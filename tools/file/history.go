@@ -20,8 +20,9 @@ const maxHistory = 10_000
 
 // A record is a file before a call changed it. It is kept under the call's idempotency key.
 type record struct {
-	Name   string `json:"name"`
-	Before []byte `json:"before"` // nil: it didn't exist
+	Name   string      `json:"name"`
+	Before []byte      `json:"before"` // nil: it didn't exist
+	Mode   fs.FileMode `json:"mode,omitempty"`
 }
 
 // undoable adds Undo to a tool that changes one file, if there is a [Config].History. after returns
@@ -99,7 +100,7 @@ func remember(ctx context.Context, t Tree, name string) (first bool, err error) 
 	if _, err := os.Lstat(at); err == nil {
 		return false, nil
 	}
-	text, err := json.Marshal(record{Name: c.Name, Before: c.Data})
+	text, err := json.Marshal(record{Name: c.Name, Before: c.Data, Mode: c.Mode})
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
@@ -149,6 +150,6 @@ func restore(ctx context.Context, t Tree, r *record, made []byte) error {
 	case r.Before == nil:
 		return t.Remove(ctx, r.Name, now.Version)
 	}
-	_, err = t.Write(ctx, r.Name, r.Before, WriteOptions{Version: now.Version})
+	_, err = t.Write(ctx, r.Name, r.Before, WriteOptions{Version: now.Version, mode: r.Mode})
 	return err
 }

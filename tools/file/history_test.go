@@ -65,6 +65,18 @@ func TestWhatTheToolsChangedIsUndone(t *testing.T) {
 		})
 }
 
+func TestAProgramThatWasDeletedCanRunAgainAfterwards(t *testing.T) {
+	trees(t, file.Config{History: filepath.Join(t.TempDir(), "history")}, content{"run.sh": "exit"},
+		func(t *testing.T, tree file.Tree, dir string) {
+			require.NoError(t, os.Chmod(filepath.Join(dir, "run.sh"), 0o755))
+			_, undo := keyed(t, tree, t.Name(), "file.delete", in{"path": "run.sh"})
+			require.NoError(t, undo())
+			c, err := tree.Read(t.Context(), "run.sh")
+			require.NoError(t, err)
+			require.EqualValues(t, 0o755, c.Mode.Perm())
+		})
+}
+
 func TestAFileThatWasChangedSinceStaysAsItIs(t *testing.T) {
 	ws, dir := workspace(t, file.Config{History: filepath.Join(t.TempDir(), "history")}, content{"a": "one"})
 	_, undo := keyed(t, ws, "k", "file.edit", in{"path": "a", "old": "one", "new": "two"})

@@ -77,6 +77,7 @@ type WriteOptions struct {
 	// Overwrite replaces any existing file if Version is empty. In a [Staging], the merge of such a
 	// file conflicts if one exists.
 	Overwrite bool
+	mode      fs.FileMode // of a new file; 0: Config.FileMode
 }
 
 // A Kind is the kind of a directory entry.

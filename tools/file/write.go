@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -45,17 +46,14 @@ func (w *Workspace) Write(ctx context.Context, name string, data []byte, o Write
 	if same {
 		return old.Info, nil
 	}
-	if err := w.put(real, data, old, w.cfg.FileMode); err != nil {
+	mode := cmp.Or(o.mode, w.cfg.FileMode)
+	if old != nil {
+		mode = old.Mode
+	}
+	if err := w.put(real, data, old, mode); err != nil {
 		return Info{}, renamed(err, name)
 	}
-	return written(real, data, old == nil, modeOf(old, w.cfg.FileMode)), nil
-}
-
-func modeOf(old *Content, otherwise fs.FileMode) fs.FileMode {
-	if old != nil {
-		return old.Mode
-	}
-	return otherwise
+	return written(real, data, old == nil, mode), nil
 }
 
 func written(name string, data []byte, created bool, mode fs.FileMode) Info {
