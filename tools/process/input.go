@@ -108,6 +108,22 @@ func (t *tool) ask(_ context.Context, raw json.RawMessage) (string, error) {
 	return b.String(), nil
 }
 
+// title returns the command as a person types it.
+func (t *tool) title(_ context.Context, raw json.RawMessage) string {
+	_, in, err := t.read(raw)
+	if err != nil {
+		return ""
+	}
+	title := "Run " + in.Program
+	for _, a := range in.Args {
+		title += " " + quoted(a)
+	}
+	if in.Dir != "" {
+		title += " in " + quoted(in.Dir)
+	}
+	return title
+}
+
 // quoted quotes an argument so that a person sees where it begins and ends and what it contains.
 func quoted(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {

@@ -107,7 +107,7 @@ func (c configured) Define() (*tools.Definition, error) {
 		spec.MaxResult = tools.DefaultMaxResult
 	}
 	spec.Timeout = t.outer()
-	return tools.Raw{Spec: *spec, Run: t.run, Ask: t.ask, Check: t.check}.Define()
+	return tools.Raw{Spec: *spec, Run: t.run, Ask: t.ask, Title: t.title, Check: t.check}.Define()
 }
 
 // A tool is a checked Config.

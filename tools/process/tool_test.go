@@ -146,6 +146,18 @@ func TestAnApprovalShowsTheExactCommand(t *testing.T) {
 	require.Equal(t, tools.Ask, a.Verdict.Effect, "a question that can't be decided is put to a person")
 }
 
+func TestTheTitleOfACallIsItsCommand(t *testing.T) {
+	b := open(t, config(t, program(t, "argv")))
+	for input, want := range map[string]string{
+		`{"program":"argv","args":["test","./..."]}`:          "Run argv test ./...",
+		`{"program":"argv","args":["-m","two words",""]}`:     `Run argv -m "two words" ""`,
+		`{"program":"argv","args":["a;b\u202e"],"dir":"sub"}`: `Run argv "a;b\u202e" in sub`,
+		`{"program":"argv"}`:                                  "Run argv",
+	} {
+		require.Equal(t, want, b.d.Title(t.Context(), json.RawMessage(input)))
+	}
+}
+
 func TestApprovalDependsOnlyOnTheInput(t *testing.T) {
 	p := program(t, "cwd")
 	p.Check = func([]string) error { return errors.New("not today") }

@@ -1,0 +1,92 @@
+package coding
+
+import (
+	"errors"
+	"fmt"
+	"io"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+
+	"github.com/pawlkit/pawl/agent/skill"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/file"
+)
+
+const (
+	rulesFile  = ".pawl/rules.json" // of the folder, which only narrow what is permitted
+	skillsDir  = ".agents/skills"
+	mostNotes  = 16 << 10 // bytes of AGENTS.md
+	mostListed = 80       // names of the folder
+)
+
+// open opens the folder. What the rules deny by name isn't found by a search either.
+func (c *Coder) open() (err error) {
+	c.files, err = file.OpenWith(c.Dir, file.Config{History: c.beside("undo"), MaxShown: 64 << 10,
+		Protect: []string{".git", ".hg", ".svn", ".pawl"},
+		Hide:    []string{".env", ".env.*", "*.pem", "*.key", "id_rsa", "id_ed25519", ".netrc", ".ssh"}})
+	if err != nil {
+		return fmt.Errorf("%w; name a folder that can be used with -dir", err)
+	}
+	c.told = sync.OnceValue(c.describe)
+	return nil
+}
+
+// describe says what the folder is, when the agent first has to know.
+func (c *Coder) describe() string {
+	var b strings.Builder
+	fmt.Fprintf(&b, "You work in the folder %s. Names of files are relative to it.\n", filepath.Base(c.Dir))
+	root, err := os.OpenRoot(c.Dir)
+	if err != nil {
+		return b.String()
+	}
+	defer root.Close()
+	if module, _, ok := strings.Cut(head(root, "go.mod", 4<<10), "\n"); ok {
+		fmt.Fprintf(&b, "go.mod says: %s\n", module)
+	}
+	list, _ := fs.ReadDir(root.FS(), ".")
+	var names []string
+	for _, e := range list {
+		name := e.Name()
+		if e.IsDir() {
+			name += "/"
+		}
+		if len(names) < mostListed && name != ".git/" {
+			names = append(names, name)
+		}
+	}
+	fmt.Fprintf(&b, "It has %d entries: %s\n", len(list), strings.Join(names, " "))
+	if text := head(root, "AGENTS.md", mostNotes); text != "" {
+		b.WriteString("What AGENTS.md says about the project:\n" + tools.Untrusted("AGENTS.md", text))
+	}
+	return b.String()
+}
+
+// head returns the beginning of a file, "" if it can't be read.
+func head(root *os.Root, name string, most int64) string {
+	f, err := root.Open(name)
+	if err != nil {
+		return ""
+	}
+	defer f.Close()
+	text, _ := io.ReadAll(io.LimitReader(f, most))
+	return strings.ToValidUTF8(string(text), "")
+}
+
+// skills returns the tool for the skills of the folder, if it has some.
+func (c *Coder) skills() ([]tools.Tool, error) {
+	list, err := skill.Dir(os.DirFS(filepath.Join(c.Dir, skillsDir)))
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		c.Notes = append(c.Notes, "A skill can't be read: "+err.Error())
+	}
+	if len(list) == 0 {
+		return nil, nil
+	}
+	set, err := skill.New(skill.Config{Skills: list, Untrusted: true})
+	if err != nil {
+		return nil, err
+	}
+	return []tools.Tool{set.Tool()}, nil
+}

@@ -1,0 +1,83 @@
+package coding
+
+import (
+	"context"
+	_ "embed"
+	"errors"
+	"fmt"
+	"io/fs"
+	"os"
+	"path/filepath"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/agent/policy"
+	"github.com/pawlkit/pawl/tools"
+)
+
+//go:embed rules.json
+var builtIn []byte
+
+// permit reads the rules, and those of the folder, which may only forbid more.
+func (c *Coder) permit() error {
+	text := c.cfg.Rules
+	if text == nil {
+		text = builtIn
+	}
+	rules, err := policy.Parse(text)
+	if err != nil {
+		return err
+	}
+	own, err := os.ReadFile(filepath.Join(c.Dir, rulesFile))
+	if err == nil {
+		err = rules.Narrow(own)
+	}
+	if err != nil && !errors.Is(err, fs.ErrNotExist) {
+		return fmt.Errorf("%s: %w", rulesFile, err)
+	}
+	c.book = policy.File(c.beside("grants.json"))
+	c.Permissions, err = policy.New(policy.Config{Rules: rules, Book: c.book,
+		Project: func(*tools.Call) string { return c.Dir }})
+	return err
+}
+
+// modes are those of a session, which begins in ask.
+func modes(s *policy.Set) []agent.Mode {
+	list := s.Modes() // plan, ask, edits, auto
+	list[0], list[1] = list[1], list[0]
+	return list
+}
+
+// planTime is how long the permissions of a plan last at most, if nobody ends them.
+const planTime = 2 * time.Hour
+
+// planned are hooks that permit an approved plan to build and test, until it has ended.
+func (c *Coder) planned() agent.Hooks {
+	plans := func(call *agent.ToolCall) bool { return call.Name == plan.ToolSubmit || call.Name == "plan.change" }
+	return agent.Hooks{Name: "plans", Observer: true,
+		AfterDecision: func(ctx context.Context, call *agent.ToolCall, p agent.Pause, d agent.Decision) error {
+			if !plans(call) || len(p.Path) > 0 || d.Kind != machine.Approved {
+				return nil
+			}
+			var err error
+			for _, command := range []string{"build", "test"} {
+				err = errors.Join(err, c.book.Put(ctx, c.Dir, policy.Rule{Effect: tools.Allow, Tool: "run",
+					Args: []string{"go", command}, By: "the plan " + call.ID, Until: time.Now().Add(planTime)}))
+			}
+			return err
+		},
+		AfterTool: func(ctx context.Context, call *agent.ToolCall, _ *agent.ToolResult) error {
+			if !plans(call) {
+				return nil
+			}
+			list, err := c.book.Rules(ctx, c.Dir)
+			for _, r := range list {
+				if r.By == "the plan "+call.ID {
+					err = errors.Join(err, c.book.Drop(ctx, c.Dir, r))
+				}
+			}
+			return err
+		}}
+}

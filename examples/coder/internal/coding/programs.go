@@ -1,0 +1,130 @@
+package coding
+
+import (
+	"errors"
+	"maps"
+	"os"
+	"path"
+	"path/filepath"
+	"slices"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/process"
+)
+
+// Options that commands of go may have. None writes elsewhere or runs another program.
+var testOptions = strings.Fields("-v -count -cover -run -short -bench -benchmem -race -shuffle -failfast -timeout -tags " +
+	"-p -parallel -fuzz -fuzztime -json")
+
+// commands are those that may be run, with the options that each may have, up to "=".
+var commands = map[string]map[string][]string{
+	"go": {"build": {"-v", "-race", "-tags"}, "vet": {"-tags"}, "doc": {"-all", "-short", "-src", "-u"},
+		"list": {"-json", "-m", "-deps"}, "version": {}, "fmt": {}, "run": {"-race", "-tags"}, "test": testOptions,
+		"mod": {"-json"}},
+	"git": {"status": {"-s", "--short", "-b"}, "diff": {"--stat", "--cached", "--staged", "--name-only"},
+		"log": {"--oneline", "--stat", "-p", "-n"}, "show": {"--stat", "--name-only"}, "add": {"-A"},
+		"commit": {"-m", "-a", "-am"}},
+}
+
+// subcommands of "go mod": the others write what no call of a tool shows.
+var modules = []string{"tidy", "verify", "graph", "why", "download"}
+
+// programs returns the tool that runs go and git, as far as they are installed.
+func (c *Coder) programs() ([]tools.Tool, error) {
+	cfg := process.Config{Root: c.Dir,
+		Spec: tools.Spec{Name: "run", Category: "programs", AllowAlways: true, MaxResult: 32 << 10,
+			Timeout: 3 * time.Minute},
+		Inherit: strings.Fields("GOFLAGS GOPROXY GOPRIVATE GOTOOLCHAIN GOWORK CGO_ENABLED GOEXPERIMENT"),
+		Set:     []string{"GIT_TERMINAL_PROMPT=0"},
+		Grace:   process.Grace{Interrupt: time.Second, Terminate: time.Second}}
+	for _, name := range []string{"go", "git"} {
+		p, err := process.Lookup(name)
+		if err != nil {
+			c.Notes = append(c.Notes, "There is no "+name+" command on this machine, so the agent can't run it.")
+			continue
+		}
+		p.Check = func(args []string) error { return check(name, args) }
+		p.Risk = func([]string) tools.Risk { return tools.Medium } // the rules say what asks
+		p.Description = "one of " + strings.Join(slices.Sorted(maps.Keys(commands[name])), ", ")
+		if home, err := os.UserHomeDir(); name == "git" && err == nil {
+			p.Set = []string{"HOME=" + home} // who commits, and how
+		}
+		cfg.Programs = append(cfg.Programs, p)
+	}
+	if len(cfg.Programs) == 0 {
+		return nil, nil
+	}
+	if c.cfg.Jail {
+		jail, err := process.Lookup("bwrap")
+		if err != nil {
+			return nil, errors.New("-jail needs bubblewrap, the program bwrap, which isn't installed here")
+		}
+		words := append([]string{jail.Path}, c.walls(cfg.Programs)...)
+		cfg.Wrap = func(argv []string) []string { return append(slices.Clone(words), argv...) }
+	}
+	return []tools.Tool{process.Tool(cfg)}, nil
+}
+
+// check returns why a command may never run.
+func check(program string, args []string) error {
+	if len(args) == 0 {
+		return fault.Errorf(fault.Invalid, "%s: name a command, such as %s", program,
+			map[string]string{"go": "test", "git": "status"}[program])
+	}
+	options, ok := commands[program][args[0]]
+	if !ok || args[0] == "mod" && (len(args) < 2 || !slices.Contains(modules, args[1])) {
+		return fault.Errorf(fault.Denied, "%s %s can't be run here; it can be %s", program,
+			strings.Join(args[:min(2, len(args))], " "),
+			strings.Join(slices.Sorted(maps.Keys(commands[program])), ", "))
+	}
+	for i, arg := range args[1:] {
+		name, _, _ := strings.Cut(arg, "=")
+		if program == "go" && strings.HasPrefix(name, "--") {
+			name = name[1:]
+		}
+		number := program == "git" && strings.Trim(arg, "-0123456789") == ""
+		switch {
+		case i > 0 && (args[i] == "-m" || args[i] == "-am"): // the message of a commit
+		case strings.HasPrefix(arg, "-") && !number && !slices.Contains(options, name):
+			return fault.Errorf(fault.Denied, "%s %s can't have the option %s here", program, args[0], arg)
+		case strings.HasPrefix(arg, "-"):
+		case path.IsAbs(arg) || filepath.IsAbs(arg) || slices.Contains(strings.Split(arg, "/"), "..") ||
+			program == "go" && strings.Contains(arg, "@"):
+			return fault.Errorf(fault.Denied, "%s %s: %s isn't in the folder; name it as ./pkg or ./...",
+				program, args[0], arg)
+		case args[0] == "run":
+			return nil // what follows is for the program
+		}
+	}
+	return nil
+}
+
+// walls are what bubblewrap is told: everything can be read but the person's files, only the folder
+// and the caches of go can be written, and there is no network.
+func (c *Coder) walls(programs []process.Program) []string {
+	words := strings.Fields("--die-with-parent --unshare-all --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp")
+	home, err := os.UserHomeDir()
+	if err == nil {
+		words = append(words, "--tmpfs", home)
+		words = append(words, "--ro-bind-try", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".gitconfig"))
+	}
+	for _, p := range programs { // a go that is below the home
+		root := filepath.Dir(filepath.Dir(p.Path))
+		words = append(words, "--ro-bind", root, root)
+	}
+	for _, v := range process.SafeEnv() {
+		name, dir, _ := strings.Cut(v, "=")
+		if name == "GOCACHE" || name == "GOPATH" || name == "GOMODCACHE" {
+			words = append(words, "--bind-try", dir, dir)
+		}
+	}
+	words = append(words, "--bind", c.Dir, c.Dir)
+	for _, name := range []string{"config", "hooks"} { // programs that a person runs without noticing
+		at := filepath.Join(c.Dir, ".git", name)
+		words = append(words, "--ro-bind-try", at, at)
+	}
+	return words
+}
