@@ -1,0 +1,14 @@
+// Package standin has a model that needs no key, for a coding agent: rules in place of a language
+// model, and a small repository in which a test fails. What it does is real: it reads, edits and
+// searches files, runs go and git, and decides by what these say, so that it goes on after a crash,
+// an undo, a rejection with a reason and an edited input as it would from the start.
+//
+// It mends the test, adds a function with a test, finds and explains, runs the tests, and reviews
+// and commits. Finding, running tests and simple edits ("replace OLD by NEW in FILE") work in any Go
+// repository. It never does what a sentence forbids or only asks about, and says what it doesn't
+// know: see package agent/intent for the rules about words.
+//
+// It calls these tools: file.list, file.read, file.search, file.edit and file.write of package
+// tools/file, run of package tools/process with the programs go and git, and, if they are there,
+// ask of package agent and plan.submit of package agent/plan.
+package standin
