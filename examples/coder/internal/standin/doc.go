@@ -4,8 +4,8 @@
 // an undo, a rejection with a reason and an edited input as it would from the start.
 //
 // It mends the test, adds a function with a test, finds and explains, runs the tests, and reviews
-// and commits. Finding, running tests and simple edits ("replace OLD by NEW in FILE") work in any Go
-// repository. It never does what a sentence forbids or only asks about, and says what it doesn't
+// and commits. Finding, running tests and simple edits ("replace OLD by NEW in FILE") work in any
+// Go repository. It never does what a sentence forbids or only asks about, and says what it doesn't
 // know: see package agent/intent for the rules about words.
 //
 // It calls these tools: file.list, file.read, file.search, file.edit and file.write of package

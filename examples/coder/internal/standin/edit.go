@@ -27,8 +27,10 @@ const (
 var (
 	replaces = regexp.MustCompile(`(?i)\b(?:replace|change|swap|turn|ersetze?|ändere?)\s+` + word +
 		`\s+(?:by|with|to|into|for|durch|in|zu|mit)\s+` + word + inFile + rest)
-	renames  = regexp.MustCompile(`(?i)\b(?:rename|benenne?)\s+(\w+)\s+(?:to|into|as|in|zu)\s+(\w+)(?:\s+um)?(?:` + inFile + `)?` + rest)
-	appends  = regexp.MustCompile(`(?i)\b(?:append|add)\s+(?:the\s+)?(?:line\s+)?` + word + `\s+to\s+(?:the\s+end\s+of\s+)?(?:the\s+)?(?:file\s+)?(\S+?)[.,;!?]*` + rest)
+	renames = regexp.MustCompile(`(?i)\b(?:rename|benenne?)\s+(\w+)\s+(?:to|into|as|in|zu)\s+(\w+)(?:\s+um)?(?:` +
+		inFile + `)?` + rest)
+	appends = regexp.MustCompile(`(?i)\b(?:append|add)\s+(?:the\s+)?(?:line\s+)?` + word + `\s+to\s+(?:the\s+end\s+of\s+)?` +
+		`(?:the\s+)?(?:file\s+)?(\S+?)[.,;!?]*` + rest)
 	comments = regexp.MustCompile(`(?i)\badd\s+(?:an?\s+|the\s+)?(?:doc\s+|documentation\s+|go\s+)?comments?\s+(?:to|for|above|on)\s+` +
 		`(?:the\s+)?(?:func(?:tion)?\s+|type\s+)?(\w+)(?:` + inFile + `)?(?:\s*:\s*(.+)|` + rest + `)`)
 )
@@ -39,7 +41,9 @@ func parseEdit(text string) *change {
 		return groups[slices.IndexFunc(groups, func(g string) bool { return g != "" })]
 	}
 	if m := comments.FindStringSubmatch(text); m != nil {
-		return &change{file: m[2], name: m[1], apply: func(text string) (string, error) { return comment(text, m[1], m[3]) }}
+		return &change{file: m[2], name: m[1], apply: func(text string) (string, error) {
+			return comment(text, m[1], m[3])
+		}}
 	}
 	if m := renames.FindStringSubmatch(text); m != nil {
 		whole := regexp.MustCompile(`\b` + m[1] + `\b`)
@@ -63,9 +67,14 @@ func parseEdit(text string) *change {
 	return nil
 }
 
+// definition returns what matches the line that defines a name.
+func definition(name string) *regexp.Regexp {
+	return regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var |const )` + regexp.QuoteMeta(name) + `\b.*`)
+}
+
 // comment puts a comment before a definition.
 func comment(text, name, say string) (string, error) {
-	at := regexp.MustCompile(`(?m)^(?:func (?:\([^)]*\) )?|type |var |const )` + name + `\b.*`).FindStringIndex(text)
+	at := definition(name).FindStringIndex(text)
 	if at == nil {
 		return "", fmt.Errorf("it doesn't define %s", name)
 	}
@@ -91,7 +100,7 @@ func (t *turn) edit() providertest.Step {
 		}
 		files = nil
 		for _, m := range regexp.MustCompile(`(?m)^(\S+?\.go):\d+: (.*)`).FindAllStringSubmatch(found.result, -1) {
-			defines := regexp.MustCompile(`^(?:func (?:\([^)]*\) )?|type |var |const )` + c.name + `\b`).MatchString(m[2])
+			defines := definition(c.name).MatchString(m[2])
 			if !slices.Contains(files, m[1]) && (defines || !comments.MatchString(t.wish.rest)) {
 				files = append(files, m[1])
 			}
@@ -102,7 +111,7 @@ func (t *turn) edit() providertest.Step {
 	}
 	known := t.files()
 	for _, file := range files {
-		if slices.ContainsFunc(t.did, func(d deed) bool { return changes(&d) && !d.failed && d.value("path") == file }) {
+		if t.wrote(file) {
 			continue
 		}
 		source, read := known[file]
@@ -119,9 +128,15 @@ func (t *turn) edit() providertest.Step {
 		case text == source.text:
 			return providertest.Say("That isn't in " + file + ", so I change nothing.")
 		}
-		return t.call("I change "+file+".", "file.write", object{"path": file, "content": text, "version": source.version})
+		return t.call("I change "+file+".", "file.write",
+			object{"path": file, "content": text, "version": source.version})
 	}
 	return t.verify("Changed: "+strings.Join(files, ", ")+".", files)
+}
+
+// wrote reports whether a file was changed since the person's message.
+func (t *turn) wrote(file string) bool {
+	return slices.ContainsFunc(t.did, func(d deed) bool { return changes(&d) && !d.failed && d.value("path") == file })
 }
 
 // verify runs the tests of the packages of files, and says how it went.
@@ -169,7 +184,7 @@ func (t *turn) add() providertest.Step {
 	case t.last("file.read") == nil:
 		return t.call("", "file.read", object{"path": "go.mod"})
 	case !strings.HasPrefix(module.text, "module example.com/wrap\n"):
-		return providertest.Say("I am a stand-in, and know functions only for the little repository that comes with me.")
+		return providertest.Say("I am a stand-in, and know functions only for the little repository that I come with.")
 	}
 	name := addition(t.wish.text)
 	if name == "any" {
@@ -183,7 +198,7 @@ func (t *turn) add() providertest.Step {
 	}
 	for i, file := range files {
 		text, _ := data.ReadFile("data/add/" + file + ".txt")
-		if slices.ContainsFunc(t.did, func(d deed) bool { return changes(&d) && !d.failed && d.value("path") == file }) {
+		if t.wrote(file) {
 			continue
 		}
 		say := []string{"The test comes first.", "Now the function."}[i]

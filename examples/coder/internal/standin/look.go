@@ -170,7 +170,7 @@ func (t *turn) find() providertest.Step {
 // excerpt returns a definition with its comment.
 func excerpt(text, name string) string {
 	lines := strings.Split(text, "\n")
-	at := regexp.MustCompile(`^(?:func (?:\([^)]*\) )?|type |var |const )` + regexp.QuoteMeta(name) + `\b`)
+	at := definition(name)
 	for i, line := range lines {
 		if !at.MatchString(line) {
 			continue

@@ -101,24 +101,21 @@ func (t *turn) resolve() wish {
 	if d := t.last("ask"); d != nil && !d.failed {
 		return understand(d.result)
 	}
-	var last *wish
-	for i := len(t.earlier) - 1; i >= 0 && last == nil; i-- {
-		if e := understand(t.earlier[i]); reads(e.act) || e.edits() || e.act == "commit" {
-			last = &e
+	if last := t.begun(w.act); last != nil {
+		limits := intentless(w.rest) && (w.limits[keepName] || t.midway && len(w.limits) > 0)
+		agrees := last.act == "propose" && (intent.Yes(w.rest) || w.act == doesGoOn)
+		if w.act == doesGoOn || limits || agrees {
+			for l := range w.limits {
+				last.limits[l] = true
+			}
+			if agrees {
+				last.act = cmp.Or(last.then, "mend")
+				delete(last.limits, noWrite)
+			}
+			return *last
 		}
 	}
-	onlyLimits := w.act == doesAnswer && intentless(w.rest) && (w.limits[keepName] || t.midway && len(w.limits) > 0)
-	agrees := last != nil && last.act == "propose" && (intent.Yes(w.rest) || w.act == doesGoOn)
 	switch {
-	case last != nil && (w.act == doesGoOn || onlyLimits || agrees):
-		for l := range w.limits {
-			last.limits[l] = true
-		}
-		if agrees {
-			last.act = cmp.Or(last.then, "mend")
-			delete(last.limits, noWrite)
-		}
-		return *last
 	case w.act == doesGoOn:
 		w.act = doesAnswer
 	case w.act == "add" && addition(w.text) == "":
@@ -127,6 +124,16 @@ func (t *turn) resolve() wish {
 		w.act = doesOffer
 	}
 	return w
+}
+
+// begun returns what was asked for before a message that only says how to go on; nil: nothing.
+func (t *turn) begun(act string) *wish {
+	for i := len(t.earlier) - 1; i >= 0 && (act == doesAnswer || act == doesGoOn); i-- {
+		if e := understand(t.earlier[i]); reads(e.act) || e.edits() || e.act == "commit" {
+			return &e
+		}
+	}
+	return nil
 }
 
 // reply decides what to do next.
@@ -185,7 +192,8 @@ func (t *turn) ran(program string, args ...string) *deed {
 			Args    []string
 		}
 		if d.name == "run" && json.Unmarshal(d.input, &in) == nil && in.Program == program &&
-			len(in.Args) >= len(args) && slices.Equal(in.Args[:len(args)], args) && strings.Contains(d.result, "exit code") {
+			strings.Contains(d.result, "exit code") && len(in.Args) >= len(args) &&
+			slices.Equal(in.Args[:len(args)], args) {
 			return d
 		}
 	}

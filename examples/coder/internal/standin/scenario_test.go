@@ -39,8 +39,8 @@ func newDesk(t *testing.T, dir string, model provider.Provider, run tools.Tool) 
 	require.NoError(t, err)
 	set, err := policy.New(policy.Config{Rules: parsed})
 	require.NoError(t, err)
-	a, err := agent.New(agent.Config{Provider: model, Tools: append(files.Tools(), run, agent.AskTool()), Modes: set.Modes(),
-		Policies: []tools.Policy{set.Policy()}, Hooks: []agent.Hooks{set.Hooks()}})
+	a, err := agent.New(agent.Config{Provider: model, Tools: append(files.Tools(), run, agent.AskTool()),
+		Modes: set.Modes(), Policies: []tools.Policy{set.Policy()}, Hooks: []agent.Hooks{set.Hooks()}})
 	require.NoError(t, err)
 	return &desk{agent: a, session: "s-1"}
 }

@@ -100,7 +100,8 @@ func newDetector() *intent.Detector {
 func compileLimits() map[string]*regexp.Regexp {
 	all := make(map[string]*regexp.Regexp)
 	for name, text := range words.Limits {
-		all[name] = regexp.MustCompile(`(?i)[,;.]?(?: (?:but|and|aber|und))?(?:^|[^\pL\d'])(?:` + text + `)(?:$|[^\pL\d'])`)
+		all[name] = regexp.MustCompile(`(?i)[,;.]?(?: (?:but|and|aber|und))?(?:^|[^\pL\d'])(?:` + text +
+			`)(?:$|[^\pL\d'])`)
 	}
 	return all
 }
@@ -128,13 +129,15 @@ func understand(text string) wish {
 	v := detector.Match(rest)
 	refused := v.Intent == doesRefuse && v.Confidence > 0.5 || slices.ContainsFunc(v.Alternatives,
 		func(c intent.Choice) bool { return c.Intent == doesRefuse && c.Confidence > 0.5 })
+	plain := (!able.MatchString(lower) || definite.MatchString(lower)) && !future.MatchString(lower)
 	switch {
 	case len(w.limits) > 0 && intentless(rest):
 		w.act = doesAnswer
 	case refused:
 		w.act = doesRefuse
-	case v.Band() == intent.Act, v.Band() == intent.Confirm && (reads(v.Intent) || intent.Plain(rest) &&
-		(!able.MatchString(lower) || definite.MatchString(lower)) && !future.MatchString(lower)), v.Intent == "find" && asks.MatchString(lower):
+	case v.Band() == intent.Act,
+		v.Band() == intent.Confirm && (reads(v.Intent) || plain && intent.Plain(rest)),
+		v.Intent == "find" && asks.MatchString(lower):
 		w.act = v.Intent
 		if w.edits() && w.limits[noWrite] {
 			w.act, w.then = "propose", w.act
