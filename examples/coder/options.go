@@ -13,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/examples/coder/internal/coding"
+	"github.com/pawlkit/pawl/examples/coder/internal/standin"
 	"github.com/pawlkit/pawl/provider/fromenv"
 )
 

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/examples/coder/internal/coding"
+	"github.com/pawlkit/pawl/examples/coder/internal/standin"
 )
 
 // page returns a function that serves the page of a folder until its context ends.

@@ -312,7 +312,7 @@ func (t *turn) commit(mended []*repair) providertest.Step {
 	var changed, fresh []string
 	for line := range strings.Lines(status.output()) {
 		if f := strings.Fields(line); len(f) == 2 && f[0] == "??" {
-			fresh = append(fresh, f[1])
+			fresh = append(fresh, "./"+f[1])
 		} else if len(f) > 1 {
 			changed = append(changed, f[len(f)-1])
 		}
@@ -323,8 +323,8 @@ func (t *turn) commit(mended []*repair) providertest.Step {
 		for _, r := range mended {
 			if slices.Contains(changed, r.File) {
 				message += "; " + r.Done
-				if !slices.Contains(paths, r.File) {
-					paths = append(paths, r.File)
+				if file := "./" + r.File; !slices.Contains(paths, file) { // no option
+					paths = append(paths, file)
 				}
 			}
 		}
@@ -336,8 +336,7 @@ func (t *turn) commit(mended []*repair) providertest.Step {
 	case len(changed)+len(fresh) == 0:
 		return providertest.Say("Nothing has changed, so there is nothing to commit.")
 	case len(fresh) > 0 && t.ran("git", "add") == nil:
-		return t.run("These files are new: "+strings.Join(fresh, ", ")+".", "git", append([]string{"add", "--"},
-			fresh...)...)
+		return t.run("These files are new: "+strings.Join(fresh, ", ")+".", "git", append([]string{"add"}, fresh...)...)
 	case len(fresh) > 0:
 		message = "Add " + strings.Join(fresh, ", ")
 	}
@@ -345,5 +344,9 @@ func (t *turn) commit(mended []*repair) providertest.Step {
 	if mended == nil {
 		return t.run("I commit everything that has changed.", "git", append(args, "-a")...)
 	}
-	return t.run("All tests that I know of pass. I commit the change.", "git", append(append(args, "--"), paths...)...)
+	say := "All tests pass. I commit the change."
+	if t.ran("go", "test") == nil {
+		say = "I ran no tests. I commit the change."
+	}
+	return t.run(say, "git", append(args, paths...)...)
 }

@@ -17,7 +17,7 @@ import (
 )
 
 // About is what programs say about the stand-in.
-const About = "There is no key in the environment, so a stand-in answers. Files, go and git are real."
+const About = "A stand-in answers: rules, and no language model. The files, go and git are real."
 
 // Requests are examples of what the stand-in knows.
 var Requests = []string{"Fix the failing test", "Add a function with a test", "Where is Lines defined?",
