@@ -94,12 +94,13 @@ func may(w *wish) (list []string) {
 type world struct {
 	dir string
 	*desk
-	did []string // write, commit, run
+	did    []string // write, commit, run
+	tested func()   // is called for each run of go
 }
 
 func newWorld(t *testing.T) *world {
 	t.Helper()
-	w := &world{dir: t.TempDir()}
+	w := &world{dir: t.TempDir(), tested: func() {}}
 	model := providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
 		res, err := provider.Generate(ctx, New(0), req)
 		for _, c := range res.Calls() {
@@ -153,6 +154,7 @@ func (w *world) run(program string, args []string) string {
 	switch {
 	case program == "go":
 		w.did = append(w.did, "run")
+		w.tested()
 		for i := range repairs {
 			if args[0] == "test" && strings.Contains(string(text), repairs[i].Old) {
 				return "exit code 1\n--- FAIL: " + strings.Split(repairs[i].Sign, "|")[0] + " (0.00s)\nFAIL"
