@@ -128,10 +128,34 @@ func (t *turn) edit() providertest.Step {
 		case text == source.text:
 			return providertest.Say("That isn't in " + file + ", so I change nothing.")
 		}
-		return t.call("I change "+file+".", "file.write",
-			object{"path": file, "content": text, "version": source.version})
+		return t.call("I change "+file+".", "file.edit", region(file, source, text))
 	}
 	return t.verify("Changed: "+strings.Join(files, ", ")+".", files)
+}
+
+// region returns the edit that turns a file into a text: of the lines from the first to the last
+// that differ, and of as many around them as it takes for the old ones to be in the file once.
+func region(file string, from source, to string) object {
+	a, b := strings.SplitAfter(from.text, "\n"), strings.SplitAfter(to, "\n")
+	first, last := 0, 0
+	for first < min(len(a), len(b)) && a[first] == b[first] {
+		first++
+	}
+	for last < min(len(a), len(b))-first && a[len(a)-1-last] == b[len(b)-1-last] {
+		last++
+	}
+	for {
+		before := strings.Join(a[first:len(a)-last], "")
+		switch {
+		case before != "" && strings.Count(from.text, before) == 1, first+last == 0:
+			return object{"path": file, "old": before, "new": strings.Join(b[first:len(b)-last], ""),
+				"version": from.version}
+		case first > 0:
+			first--
+		default:
+			last--
+		}
+	}
 }
 
 // wrote reports whether a file was changed since the person's message.
@@ -143,7 +167,8 @@ func (t *turn) wrote(file string) bool {
 func (t *turn) verify(done string, files []string) providertest.Step {
 	args := []string{"test"}
 	for _, file := range files {
-		if dir := "./" + path.Dir(file); path.Ext(file) == ".go" && !slices.Contains(args, dir) {
+		dir := "./" + strings.TrimPrefix(path.Dir(file), ".")
+		if path.Ext(file) == ".go" && !slices.Contains(args, dir) {
 			args = append(args, dir)
 		}
 	}
