@@ -124,6 +124,22 @@ func (t *tool) title(_ context.Context, raw json.RawMessage) string {
 	return title
 }
 
+// scope returns what a standing approval of the call is for.
+func (t *tool) scope(raw json.RawMessage) string {
+	_, in, err := t.read(raw)
+	if err != nil {
+		return ""
+	}
+	scope := in.Program
+	if len(in.Args) > 0 {
+		scope += " " + quoted(in.Args[0])
+	}
+	if in.Stdin != "" || len(in.Env) > 0 {
+		scope += " with standard input or variables"
+	}
+	return scope
+}
+
 // quoted quotes an argument so that a person sees where it begins and ends and what it contains.
 func quoted(s string) string {
 	if s != "" && !strings.ContainsFunc(s, func(r rune) bool {

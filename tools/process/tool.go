@@ -61,6 +61,8 @@ type Config struct {
 // its time limit is a failure of class Transient, and one that couldn't start has the class that
 // [Run] gives it; the model reads the output so far.
 //
+// A standing approval is for a program with its first argument, such as "git status".
+//
 // Output is reported as progress, which also moves the time limit of the call; the tool's own limit
 // leaves time for ending a process.
 func Tool(cfg Config) tools.Tool { return configured{cfg} }
@@ -107,7 +109,7 @@ func (c configured) Define() (*tools.Definition, error) {
 		spec.MaxResult = tools.DefaultMaxResult
 	}
 	spec.Timeout = t.outer()
-	return tools.Raw{Spec: *spec, Run: t.run, Ask: t.ask, Title: t.title, Check: t.check}.Define()
+	return tools.Raw{Spec: *spec, Run: t.run, Ask: t.ask, Title: t.title, Scope: t.scope, Check: t.check}.Define()
 }
 
 // A tool is a checked Config.

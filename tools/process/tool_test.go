@@ -158,6 +158,22 @@ func TestTheTitleOfACallIsItsCommand(t *testing.T) {
 	}
 }
 
+func TestAStandingApprovalIsForAProgramAndItsFirstArgument(t *testing.T) {
+	p := program(t, "argv")
+	p.Stdin = true
+	b := open(t, config(t, p))
+	for input, want := range map[string]string{
+		`{"program":"argv","args":["test","./..."]}`:     "argv test",
+		`{"program":"argv","args":["a b"],"dir":"x"}`:    `argv "a b"`,
+		`{"program":"argv"}`:                             "argv",
+		`{"program":"argv","args":["test"],"stdin":"x"}`: "argv test with standard input or variables",
+	} {
+		scope, ok := b.d.Scope(json.RawMessage(input))
+		require.True(t, ok)
+		require.Equal(t, want, scope)
+	}
+}
+
 func TestApprovalDependsOnlyOnTheInput(t *testing.T) {
 	p := program(t, "cwd")
 	p.Check = func([]string) error { return errors.New("not today") }

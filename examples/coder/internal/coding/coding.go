@@ -116,7 +116,7 @@ func Open(cfg Config) (c *Coder, err error) {
 // agent is the configuration of an agent.
 func (c *Coder) agent(name string, list []tools.Tool) agent.Config {
 	cfg := agent.Config{Name: name, Provider: c.cfg.Model, Instructions: prompt, Tools: list, Limits: limits,
-		Modes: modes(c.Permissions), Policies: []tools.Policy{c.Permissions.Policy()},
+		Modes: modes(c.Permissions), Policies: []tools.Policy{c.Permissions.Policy(), possible},
 		Hooks: []agent.Hooks{c.Permissions.Hooks()}, Journal: c.store, Lease: Lease,
 		Owner: fmt.Sprintf("%d %s %s", os.Getpid(), name, rand.Text()),
 		Memory: &agent.Memory{Config: memory.Config{ResultShare: .1},

@@ -59,7 +59,8 @@ func (c *Coder) describe() string {
 	}
 	fmt.Fprintf(&b, "It has %d entries: %s\n", len(list), strings.Join(names, " "))
 	if text := head(root, "AGENTS.md", mostNotes); text != "" {
-		b.WriteString("What AGENTS.md says about the project:\n" + tools.Untrusted("AGENTS.md", text))
+		b.WriteString("What AGENTS.md says about how code is written, built and tested here:\n" +
+			tools.Untrusted("AGENTS.md", text))
 	}
 	return b.String()
 }

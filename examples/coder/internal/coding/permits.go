@@ -3,6 +3,7 @@ package coding
 import (
 	"context"
 	_ "embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -48,6 +49,20 @@ func modes(s *policy.Set) []agent.Mode {
 	list := s.Modes() // plan, ask, edits, auto
 	list[0], list[1] = list[1], list[0]
 	return list
+}
+
+// possible is a policy: nobody is asked about a command that would be refused anyway.
+func possible(_ context.Context, d *tools.Definition, call *tools.Call) tools.Verdict {
+	var in struct {
+		Program string
+		Args    []string
+	}
+	if d.Name() == "run" && json.Unmarshal(call.Input, &in) == nil {
+		if err := check(in.Program, in.Args); err != nil {
+			return tools.Verdict{Effect: tools.Deny, Reason: err.Error()}
+		}
+	}
+	return tools.Verdict{Effect: tools.Allow}
 }
 
 // planTime is how long the permissions of a plan last at most, if nobody ends them.
