@@ -54,16 +54,16 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 		}
 		cfg.Programs = append(cfg.Programs, p)
 	}
-	if len(cfg.Programs) == 0 {
-		return nil, nil
-	}
 	if c.cfg.Jail {
 		jail, err := process.Lookup("bwrap")
 		if err != nil {
 			return nil, errors.New("-jail needs bubblewrap, the program bwrap, which isn't installed here")
 		}
-		words := append([]string{jail.Path}, c.walls(cfg.Programs)...)
+		words := append(append([]string{jail.Path}, c.walls(cfg.Programs)...), "--")
 		cfg.Wrap = func(argv []string) []string { return append(slices.Clone(words), argv...) }
+	}
+	if len(cfg.Programs) == 0 {
+		return nil, nil
 	}
 	return []tools.Tool{process.Tool(cfg)}, nil
 }

@@ -97,7 +97,7 @@ func (c *Coder) connect() error {
 		}
 		made, err := mcp.New(cfg)
 		if err != nil {
-			return err
+			return fmt.Errorf("the server %q of MCP: %w", s.Name, err)
 		}
 		one := &server{Server: made, at: at}
 		off, known := switched[s.Name]

@@ -1,0 +1,85 @@
+package coding_test
+
+import (
+	"os"
+	"path/filepath"
+	"runtime"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/examples/coder/internal/coding"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+// Only commands run that write nowhere else and run no other program.
+func TestCommandsThatNeverRun(t *testing.T) {
+	lines := []string{"go", "go get example.org/x@latest", "go generate ./...", "go env -w GOFLAGS=-exec=sh", "go mod edit",
+		"go mod", "go test -exec=sh ./...", "go test --exec sh", "go test -toolexec=sh", "go test -o /tmp/x ./...",
+		"go test -coverprofile=/tmp/x", "go vet -vettool=/tmp/x", "go build -ldflags=-extld=sh", "go build -overlay=x",
+		"go test /etc", "go test ../other", "go run example.org/x@latest", "go test -C /tmp", "go tool cover", "git",
+		"git push", "git -c alias.p=push p", "git --git-dir=x status", "git config user.name x", "git diff --output=x",
+		"git diff --ext-diff", "git diff --no-index /etc/passwd x", "git diff /etc/passwd", "git log --exec=x",
+		"git show --textconv", "git commit --amend", "git commit --no-verify -m x", "git add ../x", "git checkout .",
+		"git reset --hard", "git clean -fd", "git fetch", "git stash"}
+	var steps []providertest.Step
+	for _, line := range lines {
+		steps = append(steps, cmd(strings.Fields(line)...))
+	}
+	dir, db := project(t)
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(append(steps, providertest.Say("Done."))...)})
+	limits := agent.Limits{Failures: -1, ToolFailures: -1}
+	res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "auto", Limits: &limits})
+	require.Empty(t, pending)
+	for i, r := range results(res) {
+		require.Contains(t, r, "The call wasn't run", lines[i])
+	}
+	require.Len(t, results(res), len(lines))
+}
+
+func TestCommandsOfEverydayWorkRun(t *testing.T) {
+	lines := []string{"go vet ./...", "go test -count=1 -run=^TestX$ -v ./...", "go test -count 1 .", "go build ./...",
+		"go version", "go list -json ./...", "go doc fmt.Println", "git log --oneline -5", "git diff --stat -- cart.go"}
+	var steps []providertest.Step
+	for _, line := range lines {
+		steps = append(steps, cmd(strings.Fields(line)...))
+	}
+	dir, db := project(t)
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(append(steps, providertest.Say("Done."))...)})
+	res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "auto"})
+	require.Empty(t, pending)
+	for i, r := range results(res) {
+		require.Contains(t, r, "exit code", lines[i])
+	}
+	require.Len(t, results(res), len(lines))
+}
+
+// A program of the name bwrap takes the place of the jail: what it is told is looked at.
+func TestProgramsRunInAJailIfThatIsAskedFor(t *testing.T) {
+	if runtime.GOOS != "linux" {
+		t.Skip("bubblewrap is for Linux")
+	}
+	dir, db := project(t)
+	bin, err := filepath.EvalSymlinks(t.TempDir())
+	require.NoError(t, err)
+	said := filepath.Join(bin, "said")
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	script := "#!/bin/sh\necho \"$@\" >>" + said + "\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n"
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "bwrap"), []byte(script), 0o755))
+	c := open(t, coding.Config{Dir: dir, DB: db, Jail: true, Model: providertest.Script(cmd("go", "version"),
+		providertest.Say("Done."))})
+	res, _ := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it."})
+	require.Contains(t, results(res)[0], "exit code 0")
+	text, err := os.ReadFile(said)
+	require.NoError(t, err)
+	require.Contains(t, string(text), "--unshare-all --ro-bind / /")
+	require.Contains(t, string(text), "--bind "+dir+" "+dir)
+
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "bwrap"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db, Jail: true}), "jail")
+	t.Setenv("PATH", bin[:1])
+	_, db = project(t)
+	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db, Jail: true}), "bwrap")
+}
