@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/examples/coder/internal/coding"
 	"github.com/pawlkit/pawl/examples/coder/internal/standin"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/fromenv"
 )
 
@@ -29,6 +30,8 @@ type options struct {
 	goOn, web, acp    bool
 	jail              bool
 	pace              time.Duration
+
+	scripted provider.Provider // of tests, in place of all others
 }
 
 var modes = []string{"plan", "ask", "edits", "auto"}
@@ -76,31 +79,18 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 
 // open opens a folder; "": that of -dir, or the small repository.
 func (o *options) open(dir string, getenv func(string) string, out io.Writer) (*coding.Coder, error) {
-	cfg := coding.Config{Dir: dir, DB: o.db, Jail: o.jail, Recover: o.web || o.acp}
+	cfg := coding.Config{Dir: dir, DB: o.db, Rules: o.rules, Jail: o.jail, Recover: o.web || o.acp}
 	if cfg.Dir == "" {
 		cfg.Dir = o.dir
 	}
 	var err error
-	if o.rules != "" {
-		if cfg.Rules, err = os.ReadFile(o.rules); err != nil {
-			return nil, err
-		}
-	}
 	if o.mcp != "" {
 		if cfg.Servers, err = coding.ReadServers(o.mcp); err != nil {
 			return nil, err
 		}
 	}
-	choose := getenv
-	if o.model != "" {
-		choose = fromenv.With(o.model)
-	}
-	var about string
-	cfg.Model, about, err = fromenv.From(choose)
-	if errors.Is(err, fromenv.ErrNone) {
-		cfg.Model, about, err = standin.New(o.pace), standin.About, nil
-	}
-	if err != nil {
+	about := ""
+	if cfg.Model, about, err = o.provider(getenv); err != nil {
 		return nil, err
 	}
 	if cfg.Dir == "" {
@@ -125,6 +115,23 @@ func (o *options) open(dir string, getenv func(string) string, out io.Writer) (*
 		fmt.Fprintln(out, note)
 	}
 	return c, nil
+}
+
+// provider returns the model, and a line that says which one it is.
+func (o *options) provider(getenv func(string) string) (p provider.Provider, about string, err error) {
+	if o.scripted != nil {
+		return o.scripted, "The model is a script.", nil
+	}
+	p, about, err = fromenv.From(func(name string) string {
+		if name == fromenv.Variable && o.model != "" {
+			return o.model
+		}
+		return getenv(name)
+	})
+	if errors.Is(err, fromenv.ErrNone) {
+		return standin.New(o.pace), standin.About, nil
+	}
+	return p, "The model is " + about + ".", err
 }
 
 // unpack writes the small repository into a new folder.

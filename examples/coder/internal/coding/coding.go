@@ -34,7 +34,7 @@ type Config struct {
 	// what is needed for undo, and what was permitted for good.
 	DB      string
 	Model   provider.Provider
-	Rules   []byte   // of the host, as policy.Parse reads them; nil: those that are built in
+	Rules   string   // a file of rules, as policy.Parse reads them; empty: those that are built in
 	Servers []Server // of MCP
 	Jail    bool     // run programs in bubblewrap
 	// Recover resumes what was left open by processes that have died, also what nobody looks at.

@@ -20,7 +20,7 @@ func cmd(words ...string) providertest.Step {
 }
 
 // project makes a folder with a small module.
-func project(t *testing.T) (dir, db string) {
+func project(t testing.TB) (dir, db string) {
 	t.Helper()
 	at, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)

@@ -23,13 +23,15 @@ var builtIn []byte
 
 // permit reads the rules, and those of the folder, which may only forbid more.
 func (c *Coder) permit() error {
-	text := c.cfg.Rules
-	if text == nil {
-		text = builtIn
+	text, err := builtIn, error(nil)
+	if c.cfg.Rules != "" {
+		if text, err = os.ReadFile(c.cfg.Rules); err != nil {
+			return err
+		}
 	}
 	rules, err := policy.Parse(text)
 	if err != nil {
-		return err
+		return fmt.Errorf("%s: %w", c.cfg.Rules, err)
 	}
 	own, err := os.ReadFile(filepath.Join(c.Dir, rulesFile))
 	if err == nil {

@@ -3,6 +3,7 @@ package coding_test
 import (
 	"os"
 	"path/filepath"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -14,16 +15,17 @@ import (
 )
 
 func TestWhatIsDeniedHardIsDeniedInEveryMode(t *testing.T) {
+	steps := []providertest.Step{
+		cmd("git", "push", "origin"), cmd("git", "config", "core.hooksPath", "x"), cmd("go", "test", "-exec=sh"),
+		providertest.Call("file.read", m{"path": ".env"}),
+		providertest.Call("file.write", m{"path": ".git/hooks/pre-commit", "content": "x"}),
+		providertest.Call("file.write", m{"path": "a/.git/config", "content": "x"}),
+		providertest.Call("file.write", m{"path": ".pawl/rules.json", "content": "{}"}),
+		providertest.Say("Done.")}
+	dir, db := project(t)
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(slices.Repeat(steps, 4)...)})
 	for _, mode := range []string{"plan", "ask", "edits", "auto"} {
-		dir, db := project(t)
-		c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(
-			cmd("git", "push", "origin"), cmd("git", "config", "core.hooksPath", "x"), cmd("go", "test", "-exec=sh"),
-			providertest.Call("file.read", m{"path": ".env"}),
-			providertest.Call("file.write", m{"path": ".git/hooks/pre-commit", "content": "x"}),
-			providertest.Call("file.write", m{"path": "a/.git/config", "content": "x"}),
-			providertest.Call("file.write", m{"path": ".pawl/rules.json", "content": "{}"}),
-			providertest.Say("Done."))})
-		res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: mode})
+		res, pending := do(t, c, agent.Input{Session: mode, Prompt: "Do it.", Mode: mode})
 		require.Empty(t, pending)
 		require.Len(t, results(res), 7)
 		for _, r := range results(res) {
@@ -34,32 +36,34 @@ func TestWhatIsDeniedHardIsDeniedInEveryMode(t *testing.T) {
 
 // What a mode asks about, in the order of the calls.
 func TestModesAskAboutWhatTheySay(t *testing.T) {
+	steps := []providertest.Step{
+		providertest.Call("file.read", m{"path": "cart.go"}), cmd("git", "status"), cmd("go", "version"),
+		providertest.Call("todo.add", m{"texts": []string{"a"}}),
+		providertest.Call("file.write", m{"path": "a.go", "content": "package shop\n"}),
+		cmd("go", "vet", "./..."), cmd("go", "run", "."), cmd("git", "commit", "-m", "x"), providertest.Say("Done.")}
+	dir, db := project(t)
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(slices.Repeat(steps, 4)...)})
 	for mode, want := range map[string][]string{
-		"ask": {"Write “a.go”", "Run go test ./...", "Run git commit -m x"}, "edits": {"Run go test ./...",
-			"Run git commit -m x"}, "auto": {"Run git commit -m x"}, "plan": nil} {
-		dir, db := project(t)
-		c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(
-			providertest.Call("file.read", m{"path": "cart.go"}), cmd("git", "status"), cmd("go", "version"),
-			providertest.Call("todo.add", m{"texts": []string{"a"}}),
-			providertest.Call("file.write", m{"path": "a.go", "content": "package shop\n"}),
-			cmd("go", "test", "./..."), cmd("git", "commit", "-m", "x"), providertest.Say("Done."))})
+		"ask":   {"Write “a.go”", "Run go run .", "Run git commit -m x"},
+		"edits": {"Run go run .", "Run git commit -m x"}, "auto": {"Run git commit -m x"}, "plan": nil} {
 		var asked []string
-		in := agent.Input{Session: "s-1", Prompt: "Do it.", Mode: mode}
+		in := agent.Input{Session: mode, Prompt: "Do it.", Mode: mode}
 		for {
 			_, pending := do(t, c, in)
 			if len(pending) == 0 {
 				break
 			}
 			asked = append(asked, pending[0].Title)
-			in = agent.Resume("s-1", agent.Reject(pending[0].ID, "not now"))
+			in = agent.Resume(mode, agent.Reject(pending[0].ID, "not now"))
 		}
 		require.Equal(t, want, asked, mode)
+		require.NoError(t, os.RemoveAll(filepath.Join(dir, "a.go")))
 	}
 }
 
 func TestAGrantOfTheFolderIsKeptOutsideAndHoldsForTheNextStart(t *testing.T) {
 	dir, db := project(t)
-	c, err := coding.Open(coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "test", "./..."),
+	c, err := coding.Open(coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "run", "."),
 		providertest.Say("Done."))})
 	require.NoError(t, err)
 	_, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it."})
