@@ -146,6 +146,11 @@ func (c *Coder) tools() ([]tools.Tool, error) {
 		return nil, err
 	}
 	list = append(append(append(list, run...), skills...), todo.Todo()...)
+	for i, t := range list { // once for three agents
+		if list[i], err = t.Define(); err != nil {
+			return nil, err
+		}
+	}
 	return list, c.connect()
 }
 

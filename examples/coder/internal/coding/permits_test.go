@@ -72,7 +72,7 @@ func TestAGrantOfTheFolderIsKeptOutsideAndHoldsForTheNextStart(t *testing.T) {
 	require.NoError(t, c.Close())
 	require.FileExists(t, db+"-grants.json")
 
-	c = open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "test", "./..."),
+	c = open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "run", "."),
 		providertest.Say("Done."))})
 	_, pending = do(t, c, agent.Input{Session: "s-2", Prompt: "Do it."})
 	require.Empty(t, pending)
