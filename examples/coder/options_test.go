@@ -31,7 +31,8 @@ func TestOptionsThatDontFitEndTheProgramWithTwo(t *testing.T) {
 		"-db /dev/null/a -p x": "-db",
 	} {
 		var out, errs bytes.Buffer
-		code := run(t.Context(), strings.Fields(line), func(string) string { return "" }, strings.NewReader(""), &out, &errs)
+		code := run(t.Context(), strings.Fields(line), func(string) string { return "" }, strings.NewReader(""), &out,
+			&errs)
 		require.Equal(t, 2, code, line)
 		require.Contains(t, errs.String(), want, line)
 		require.Empty(t, out.String(), line)

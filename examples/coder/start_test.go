@@ -110,7 +110,8 @@ func TestTwoProgramsWorkOnOneFolder(t *testing.T) {
 	var both sync.WaitGroup
 	for _, name := range []string{"a", "b"} {
 		both.Go(func() {
-			own := &program{t: t, dir: p.dir, db: p.db, model: say(write(name+"1.go"), write(name+"2.go"), "Done "+name)}
+			own := *p
+			own.model = say(write(name+"1.go"), write(name+"2.go"), "Done "+name)
 			code, out, errs := own.run("-mode", "edits", "-p", "Do it.")
 			require.Zero(t, code, errs)
 			require.Contains(t, out, "Done "+name)
@@ -139,7 +140,8 @@ func hanging(asked chan<- struct{}) provider.Provider {
 	})
 }
 
-// Ctrl-C stops a run whose model doesn't answer; the program ends with 1, and nothing is left of it.
+// Ctrl-C stops a run whose model doesn't answer; the program ends with 1, and nothing is left of
+// it.
 func TestAModelThatHangsIsStopped(t *testing.T) {
 	asked := make(chan struct{}, 9)
 	p := newProgram(t, hanging(asked))

@@ -40,13 +40,15 @@ func TestAFolderThatCantBeUsedIsRefused(t *testing.T) {
 
 func TestTheAgentIsToldWhatTheFolderIs(t *testing.T) {
 	dir, db := project(t)
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "AGENTS.md"), []byte(strings.Repeat("Test first. ", 5000)), 0o644))
+	long := []byte(strings.Repeat("Test first. ", 5000))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "AGENTS.md"), long, 0o644))
 	skills := filepath.Join(dir, ".agents", "skills", "release")
 	require.NoError(t, os.MkdirAll(skills, 0o755))
 	require.NoError(t, os.WriteFile(filepath.Join(skills, "SKILL.md"),
 		[]byte("---\nname: release\ndescription: How a release is made\n---\nTag it.\n"), 0o644))
 	for i := range 300 {
-		require.NoError(t, os.WriteFile(filepath.Join(dir, "f"+strings.Repeat("x", i%50)+string(rune('a'+i%26))), nil, 0o644))
+		name := strings.Repeat("x", i%50) + string(rune('a'+i%26))
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), nil, 0o644))
 	}
 	model := providertest.Script(providertest.Call("skill", m{"name": "release"}), providertest.Say("Done."))
 	c := open(t, coding.Config{Dir: dir, DB: db, Model: model})
@@ -61,8 +63,8 @@ func TestTheAgentIsToldWhatTheFolderIs(t *testing.T) {
 func TestWithoutGoAndGitTheAgentStillReadsAndWrites(t *testing.T) {
 	dir, db := project(t)
 	t.Setenv("PATH", "")
-	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "version"), providertest.Call("file.read",
-		m{"path": "cart.go"}), providertest.Say("Done."))})
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "version"),
+		providertest.Call("file.read", m{"path": "cart.go"}), providertest.Say("Done."))})
 	require.Len(t, c.Notes, 2)
 	res, _ := do(t, c, agent.Input{Session: "s-1", Prompt: "Hello."})
 	require.Contains(t, results(res)[0], "run")

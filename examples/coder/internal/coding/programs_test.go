@@ -14,22 +14,26 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
+// typing is a model that runs these commands, one after the other.
+func typing(lines []string) (steps []providertest.Step) {
+	for _, line := range lines {
+		steps = append(steps, cmd(strings.Fields(line)...))
+	}
+	return append(steps, providertest.Say("Done."))
+}
+
 // Only commands run that write nowhere else and run no other program.
 func TestCommandsThatNeverRun(t *testing.T) {
-	lines := []string{"go", "go get example.org/x@latest", "go generate ./...", "go env -w GOFLAGS=-exec=sh", "go mod edit",
-		"go mod", "go test -exec=sh ./...", "go test --exec sh", "go test -toolexec=sh", "go test -o /tmp/x ./...",
+	lines := []string{"go", "go get example.org/x@latest", "go generate ./...", "go env -w GOFLAGS=-exec=sh",
+		"go mod edit", "go mod", "go test -exec=sh ./...", "go test --exec sh", "go test -toolexec=sh", "go test -o /tmp/x ./...",
 		"go test -coverprofile=/tmp/x", "go vet -vettool=/tmp/x", "go build -ldflags=-extld=sh", "go build -overlay=x",
 		"go test /etc", "go test ../other", "go run example.org/x@latest", "go test -C /tmp", "go tool cover", "git",
 		"git push", "git -c alias.p=push p", "git --git-dir=x status", "git config user.name x", "git diff --output=x",
 		"git diff --ext-diff", "git diff --no-index /etc/passwd x", "git diff /etc/passwd", "git log --exec=x",
 		"git show --textconv", "git commit --amend", "git commit --no-verify -m x", "git add ../x", "git checkout .",
 		"git reset --hard", "git clean -fd", "git fetch", "git stash"}
-	var steps []providertest.Step
-	for _, line := range lines {
-		steps = append(steps, cmd(strings.Fields(line)...))
-	}
 	dir, db := project(t)
-	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(append(steps, providertest.Say("Done."))...)})
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(typing(lines)...)})
 	limits := agent.Limits{Failures: -1, ToolFailures: -1}
 	res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "auto", Limits: &limits})
 	require.Empty(t, pending)
@@ -42,12 +46,8 @@ func TestCommandsThatNeverRun(t *testing.T) {
 func TestCommandsOfEverydayWorkRun(t *testing.T) {
 	lines := []string{"go vet ./...", "go test -count=1 -run=^TestX$ -v ./...", "go test -count 1 .", "go build ./...",
 		"go version", "go list -json ./...", "go doc fmt.Println", "git log --oneline -5", "git diff --stat -- cart.go"}
-	var steps []providertest.Step
-	for _, line := range lines {
-		steps = append(steps, cmd(strings.Fields(line)...))
-	}
 	dir, db := project(t)
-	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(append(steps, providertest.Say("Done."))...)})
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(typing(lines)...)})
 	res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "auto"})
 	require.Empty(t, pending)
 	for i, r := range results(res) {

@@ -150,8 +150,8 @@ func TestAFileOfServersIsReadAsOtherProgramsWriteIt(t *testing.T) {
 
 func TestGrantsAreListedAndRevoked(t *testing.T) {
 	dir, db := project(t)
-	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "test"), cmd("go", "test", "./..."),
-		providertest.Say("Done."), cmd("go", "test", "-v"), providertest.Say("Done."))})
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "test"),
+		cmd("go", "test", "./..."), providertest.Say("Done."), cmd("go", "test", "-v"), providertest.Say("Done."))})
 	out, err := typed(t, c, "grants", "")
 	require.NoError(t, err)
 	require.Contains(t, out, "Nothing is permitted for good")
