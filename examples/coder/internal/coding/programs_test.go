@@ -24,14 +24,17 @@ func typing(lines []string) (steps []providertest.Step) {
 
 // Only commands run that write nowhere else and run no other program.
 func TestCommandsThatNeverRun(t *testing.T) {
-	lines := []string{"go", "go get example.org/x@latest", "go generate ./...", "go env -w GOFLAGS=-exec=sh",
-		"go mod edit", "go mod", "go test -exec=sh ./...", "go test --exec sh", "go test -toolexec=sh", "go test -o /tmp/x ./...",
-		"go test -coverprofile=/tmp/x", "go vet -vettool=/tmp/x", "go build -ldflags=-extld=sh", "go build -overlay=x",
-		"go test /etc", "go test ../other", "go run example.org/x@latest", "go test -C /tmp", "go tool cover", "git",
-		"git push", "git -c alias.p=push p", "git --git-dir=x status", "git config user.name x", "git diff --output=x",
-		"git diff --ext-diff", "git diff --no-index /etc/passwd x", "git diff /etc/passwd", "git log --exec=x",
-		"git show --textconv", "git commit --amend", "git commit --no-verify -m x", "git add ../x", "git checkout .",
-		"git reset --hard", "git clean -fd", "git fetch", "git stash"}
+	lines := []string{
+		"go", "go get example.org/x@latest", "go generate ./...", "go env -w GOFLAGS=-exec=sh", "go mod edit",
+		"go mod", "go test -exec=sh ./...", "go test --exec sh", "go test -toolexec=sh", "go test -o /tmp/x ./...",
+		"go test -coverprofile=/tmp/x", "go vet -vettool=/tmp/x", "go build -ldflags=-extld=sh",
+		"go build -overlay=x", "go test /etc", "go test ../other", "go run example.org/x@latest",
+		"go test -C /tmp", "go tool cover", "git", "git push", "git -c alias.p=push p", "git --git-dir=x status",
+		"git config user.name x", "git diff --output=x", "git diff --ext-diff",
+		"git diff --no-index /etc/passwd x", "git diff /etc/passwd", "git log --exec=x", "git show --textconv",
+		"git commit --amend", "git commit --no-verify -m x", "git add ../x", "git checkout .", "git reset --hard",
+		"git clean -fd", "git fetch", "git stash",
+	}
 	dir, db := project(t)
 	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(typing(lines)...)})
 	limits := agent.Limits{Failures: -1, ToolFailures: -1}
