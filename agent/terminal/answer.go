@@ -32,6 +32,8 @@ func (r *rejected) Error() string { return "rejected: " + r.reason }
 func (u *ui) answer(ctx context.Context, p *agent.Pause) (agent.Decision, error) {
 	var s schema
 	_ = json.Unmarshal(p.Schema, &s) // one that can't be read asks for a text
+	// u.hidden = p.Secret
+	defer func() { u.hidden = false }()
 	value, err := u.value(ctx, "Answer", &s, false)
 	if no, ok := errors.AsType[*rejected](err); ok {
 		return agent.Reject(p.ID, no.reason), nil
@@ -62,7 +64,7 @@ func (u *ui) value(ctx context.Context, name string, s *schema, optional bool) (
 		}
 		return object, nil
 	case len(s.Enum) > 0 && !optional:
-		i, err := u.number(ctx, s.Enum, reject)
+		i, err := u.number(ctx, s.Enum, reject, slash)
 		if err == nil && i == len(s.Enum) {
 			why, err := u.line(ctx, "Why? (optional) ", "")
 			return nil, cmp.Or(err, error(&rejected{why}))
@@ -74,11 +76,15 @@ func (u *ui) value(ctx context.Context, name string, s *schema, optional bool) (
 	for {
 		text, err := u.line(ctx, clean(name)+": ", "")
 		reason, no := strings.CutPrefix(text, "/reject")
+		name, _, slashed := command(text)
 		switch {
 		case err != nil:
 			return nil, err
 		case no:
 			return nil, &rejected{strings.TrimSpace(reason)}
+		case slashed && strings.HasPrefix(text, "/") && !u.hidden &&
+			slices.ContainsFunc(u.commands(), func(c Command) bool { return c.Name == name }):
+			return nil, u.atQuestion(ctx, text)
 		case text == "" && optional:
 			return nil, nil
 		case text == "":

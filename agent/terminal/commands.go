@@ -2,14 +2,12 @@ package terminal
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"errors"
 	"fmt"
 	"io"
 	"slices"
 	"strings"
-	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -29,12 +27,22 @@ func command(text string) (name, args string, ok bool) {
 	return name, strings.TrimSpace(args), slash && plain && name != ""
 }
 
+// inSession is the key of the context's value for [SessionOf].
+type inSession struct{}
+
+// SessionOf returns the session in which a [Command] was given, from the context of its Run; a
+// conversation may go on in another session. It is empty for other contexts.
+func SessionOf(ctx context.Context) string {
+	name, _ := ctx.Value(inSession{}).(string)
+	return name
+}
+
 // commands returns the commands of the host, and those that every conversation has.
 func (u *ui) commands() []Command {
 	all := append(slices.Clip(u.cfg.Commands),
-		Command{"undo", " undoes what the last run has changed, as far as that is possible", u.undo},
+		Command{"undo", " undoes what the last run has changed, after a question", u.undo},
 		Command{"cost", " shows what the session has cost", u.cost},
-		Command{"sessions", " lists the last sessions", u.sessions},
+		Command{"sessions", sessionsHelp, u.sessions},
 		Command{"help", " lists the commands", u.help},
 		Command{"quit", " ends the program, and so does Ctrl-D",
 			func(context.Context, string, io.Writer) error { return errQuit }})
@@ -53,9 +61,13 @@ func (u *ui) command(ctx context.Context, name, args string) error {
 		return nil
 	}
 	var b bytes.Buffer
-	err := all[i].Run(ctx, args, &b)
+	err := all[i].Run(context.WithValue(ctx, inSession{}, u.cfg.Session), args, &b)
 	if text := strings.TrimRight(clean(b.String()), "\n"); text != "" {
 		u.out.line("%s", text)
+	}
+	if errors.Is(err, errInterrupt) || errors.Is(err, io.EOF) && u.keys.ended == nil { // at a question of a command
+		u.out.note("Nothing was done.")
+		return nil
 	}
 	return u.refused(ctx, err)
 }
@@ -69,36 +81,31 @@ func (u *ui) help(_ context.Context, _ string, w io.Writer) error {
 	return nil
 }
 
-func (u *ui) sessions(ctx context.Context, _ string, w io.Writer) error {
-	fmt.Fprintln(w, "The last sessions:")
-	for info, err := range u.hub.Agent().Sessions(ctx, agent.SessionFilter{Limit: 20}) {
-		if err != nil {
+// undo says what it would undo of the last run, asks, and says what came of it.
+func (u *ui) undo(ctx context.Context, _ string, w io.Writer) error {
+	for _, dry := range []bool{true, false} {
+		var r *machine.UndoReceipt
+		err := u.hub.WhenReleased(ctx, u.cfg.Session, func() (err error) {
+			r, err = u.session.Undo(ctx, agent.Rollback{User: u.cfg.Input.User, DryRun: dry})
+			return err
+		})
+		if errors.Is(err, agent.ErrNothingOpen) || err == nil && len(r.Undone)+len(r.Stays()) == 0 {
+			fmt.Fprintln(w, "The last run changed nothing, or all of it is undone already.")
+			return nil
+		} else if err != nil {
 			return err
 		}
-		here := " "
-		if info.Session == u.cfg.Session {
-			here = "*"
+		u.out.line("%s", map[bool]string{true: "To undo, the newest first:", false: "Undone:"}[dry])
+		for _, c := range append(r.Undone, r.Stays()...) {
+			u.out.line("  %s%s", u.out.title(c.Call), strings.TrimSuffix(" stays: "+clean(c.Why), " stays: "))
 		}
-		fmt.Fprintf(w, "%s %s  %-9s  %s  %s\n", here, info.Updated.Local().Format(time.DateTime), info.Status,
-			info.Session, info.Title)
+		if !dry || len(r.Undone) == 0 {
+			return nil
+		}
+		if i, err := u.choose(ctx, []choice{yes, no}); err != nil || i > 0 {
+			return err
+		}
 	}
-	return nil
-}
-
-// undo undoes the last run and says what came of it.
-func (u *ui) undo(ctx context.Context, _ string, w io.Writer) error {
-	var r *machine.UndoReceipt
-	err := u.hub.WhenReleased(ctx, u.cfg.Session, func() (err error) {
-		r, err = u.session.Undo(ctx, agent.Rollback{User: u.cfg.Input.User})
-		return err
-	})
-	calls := ""
-	if err == nil {
-		_, calls, _ = strings.Cut(r.Text(nil), "\n") // after what the model is told
-	} else if !errors.Is(err, agent.ErrNothingOpen) {
-		return err
-	}
-	fmt.Fprintln(w, cmp.Or(calls, "The last run changed nothing, or all of it is undone already."))
 	return nil
 }
 
@@ -108,22 +115,18 @@ func (u *ui) setMode(ctx context.Context, name string, w io.Writer) error {
 	if name != "" && !slices.Contains(all, name) {
 		return fmt.Errorf("unknown mode %q; there are %s", name, strings.Join(all, ", "))
 	}
-	info, _ := u.session.Info(ctx) // a new session has none
-	mode := &u.cfg.Input.Mode
-	*mode = cmp.Or(name, *mode)
-	fmt.Fprintf(w, "mode: %s (of %s)\n", cmp.Or(*mode, info.Mode, all[0]), strings.Join(all, ", "))
-	if name != "" && u.running {
-		return u.session.SetMode(ctx, name)
+	if name != "" {
+		u.cfg.Input.Mode = name
+		if err := u.session.SetMode(ctx, name); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+			return err
+		}
 	}
+	fmt.Fprintf(w, "mode: %s (of %s)\n", u.inMode(), strings.Join(all, ", "))
 	return nil
 }
 
 func (u *ui) cost(ctx context.Context, _ string, w io.Writer) error {
 	info, _ := u.session.Info(ctx) // a new session has none
-	text := fmt.Sprintf("model calls: %d, cost: %v", info.Steps, info.Cost)
-	if info.Unpriced {
-		text += ", without those whose price isn't known"
-	}
-	fmt.Fprintln(w, text)
+	fmt.Fprintf(w, "model calls: %d · %s\n", info.Steps, money(info.Cost, info.Unpriced))
 	return nil
 }

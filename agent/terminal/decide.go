@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
 	"os"
 	"os/exec"
 	"slices"
@@ -32,7 +33,12 @@ func (u *ui) decide(ctx context.Context) error {
 		return errQuit
 	}
 	if !ok {
+		before := u.asked
 		u.describe(p)
+		if before != u.asked && u.keys.forget() {
+			u.out.note("What was typed before the question is dropped.")
+		}
+		u.stands(ctx)
 		chosen, err := u.ask(ctx, p)
 		if err != nil || chosen.ID == "" {
 			return err
@@ -70,7 +76,7 @@ func (u *ui) leave() {
 func (u *ui) describe(p *agent.Pause) {
 	if u.asked != p.ID {
 		u.asked, u.draft = p.ID, inputOf(p)
-		u.out.describe(p)
+		u.cut = u.out.describe(p, u.keys.file == nil)
 	}
 }
 
@@ -100,13 +106,19 @@ var (
 	again   = choice{"a", "approve", "[a] run it again", "runs the call again"}
 	leaveIt = choice{"r", "reject", "[r] don't run it", "leaves it as it is"}
 	tellIt  = choice{"w", "answer", "[w] say what it did", "tells the agent what the result was"}
+	details = choice{"d", "details", "[d]etails", "shows all of the input and of the change"}
+	slash   = choice{"/", "/", "", "begins a command, such as /mode"}
+	yes     = choice{"y", "yes", "[y]es", "does it"}
+	no      = choice{"n", "no", "[n]o", "leaves it as it is"}
 )
 
 // choose shows choices and waits for one. In a terminal it is a single key.
 func (u *ui) choose(ctx context.Context, all []choice) (int, error) {
 	prompt, keys, help := "", "?", ""
 	for _, c := range all {
-		prompt += c.label + ", "
+		if prompt += c.label; c.label != "" {
+			prompt += ", "
+		}
 		keys += c.keys
 		help += fmt.Sprintf("  %s  %s\n", c.keys[:1], c.help)
 	}
@@ -119,10 +131,12 @@ func (u *ui) choose(ctx context.Context, all []choice) (int, error) {
 			return 0, err
 		}
 		i := slices.IndexFunc(all, func(c choice) bool {
-			return said == c.label || len(said) == 1 && strings.Contains(c.keys, said) ||
+			return said != "" && said == c.label || len(said) == 1 && strings.Contains(c.keys, said) ||
 				slices.Contains(strings.Fields(c.words), strings.ToLower(said))
 		})
 		switch {
+		case strings.HasPrefix(said, "/") && slices.Contains(all, slash):
+			return 0, u.atQuestion(ctx, said)
 		case i >= 0:
 			return i, nil
 		case said == "?":
@@ -131,6 +145,21 @@ func (u *ui) choose(ctx context.Context, all []choice) (int, error) {
 			u.out.line("Type one of the letters.")
 		}
 	}
+}
+
+// atQuestion carries out a command that is given instead of a decision, which is asked for again.
+func (u *ui) atQuestion(ctx context.Context, text string) (err error) {
+	if text == "/" { // a key
+		text, err = u.line(ctx, "/", "")
+		text = "/" + text
+	}
+	if name, args, ok := command(text); ok && err == nil {
+		err = u.command(ctx, name, args)
+	}
+	if errors.Is(err, io.EOF) && u.keys.ended == nil {
+		err = nil
+	}
+	return cmp.Or(err, errChanged)
 }
 
 // ask asks the person for a decision. What they choose may turn out to be none; it has no ID then.
@@ -147,6 +176,10 @@ func (u *ui) ask(ctx context.Context, p *agent.Pause) (none agent.Decision, err 
 	case p.Always:
 		all = append(all, always)
 	}
+	if u.cut {
+		all = append(all, details)
+	}
+	all = append(all, slash)
 	i, err := u.choose(ctx, all)
 	if err != nil {
 		return none, err
@@ -168,6 +201,8 @@ func (u *ui) ask(ctx context.Context, p *agent.Pause) (none agent.Decision, err 
 		}
 	case change:
 		return u.edit(ctx, p)
+	case details:
+		u.out.describe(p, true)
 	case always:
 		if len(p.Scopes) < 2 {
 			return agent.AllowAlways(p.ID), nil

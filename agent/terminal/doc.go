@@ -20,8 +20,14 @@
 //   - Decide: a approves, r rejects with an optional reason, s suggests something else, e edits the
 //     input in the editor of VISUAL or EDITOR, A approves from now on, as far as the person
 //     chooses, and ? explains the keys. Other keys, and pastes, decide nothing. Choices of a
-//     question are numbered.
-//   - Type /help, /sessions, /undo, /mode, /cost, /quit, and the host's own commands.
+//     question are numbered. A change is shown as a diff; of a long one, and of its input, d shows
+//     the rest. What was typed before a question could be read doesn't answer it.
+//   - Read above each prompt and question, and while a run is in progress, how the session stands:
+//     its mode, the model, the cost, and how much of the model's window the last request and its
+//     reply took. A narrow window has less of it.
+//   - Type /help, /sessions, /undo, /mode, /cost, /quit, and the host's own commands; at a question,
+//     too. /sessions lists the last sessions, and opens, renames, archives, copies, deletes or finds
+//     them by their numbers. /undo says what it would undo, and asks.
 //
 // A session that waits for a decision asks it at the start. A run whose process has died goes on,
 // after at most the agent's lease; an agent.Config.Lease of 4 s suits a terminal. What a page
@@ -42,5 +48,6 @@
 //
 // terminal.go has Run and the order of things; talk.go starts, follows and steers runs; wait.go is
 // where everything waits, for keys and events alike; keyboard.go reads keys. decide.go and
-// answer.go get decisions; show.go prints events and pauses; screen.go knows what is on the screen.
+// answer.go get decisions; commands.go and sessions.go have the commands, state.go the state line.
+// show.go prints events and pauses, diff.go changes; screen.go knows what is on the screen.
 package terminal

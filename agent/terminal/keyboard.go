@@ -139,6 +139,23 @@ func (k *keyboard) key() (b byte, paste string, ok bool) {
 	return b, "", true
 }
 
+// forget drops what was typed before a question could be read, up to a break of 0.3 s, and reports
+// whether that was anything. The beginning of a key's sequence stays.
+func (k *keyboard) forget() (any bool) {
+	for wait := 10 * time.Millisecond; k.file != nil && k.ended == nil; wait = 300 * time.Millisecond {
+		select {
+		case t := <-k.ask():
+			k.take(t)
+		case <-time.After(wait):
+			return any
+		}
+		for ok := true; ok && len(k.buf) > 0; any = true {
+			_, _, ok = k.key()
+		}
+	}
+	return any
+}
+
 // skip drops the rest of a key's sequence.
 func (k *keyboard) skip(key byte) {
 	switch {

@@ -21,6 +21,7 @@ type screen struct {
 	color  bool
 	crlf   bool // the terminal is raw: a line feed doesn't return
 	width  int
+	height int
 	tools  *tools.Registry
 	failed error // the first write error
 
@@ -33,6 +34,7 @@ type screen struct {
 
 	streamed bool // the reply in progress was shown as it came
 	calls    []running
+	state    string            // the state line, while a run is in progress
 	shown    map[string]string // the steps of plans, as they were shown
 }
 
@@ -146,17 +148,6 @@ func (s *screen) say(voice, color, text string) {
 	}
 	text, s.rest = whole(s.rest + text)
 	s.print(s.paint(color, text))
-}
-
-// diff prints a unified diff.
-func (s *screen) diff(text string) {
-	for line := range strings.SplitSeq(strings.TrimRight(clean(text), "\n"), "\n") {
-		color := map[string]string{"+": green, "-": red, "@": cyan}[line[:min(1, len(line))]]
-		if strings.HasPrefix(line, "+++") || strings.HasPrefix(line, "---") {
-			color = bold
-		}
-		s.line("  %s", s.paint(color, line))
-	}
 }
 
 // escapes matches control sequences: of colors and the cursor, with a text of their own such as a

@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strings"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -68,8 +69,6 @@ func (s *screen) show(ev agent.Event) {
 		s.note("… waiting (%s)", ev.Reason)
 	case *agent.Reset:
 		s.note("… the answer starts again: %s", short(ev.Why, 300))
-	case *machine.ModeChanged:
-		s.note("◦ mode: %s", ev.To)
 	}
 }
 
@@ -100,15 +99,18 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 	s.line("%s %s", mark, short(text, s.width-3))
 }
 
-// working draws the calls in progress.
+// working draws the calls in progress, and how the session stands.
 func (s *screen) working() {
-	text := ""
+	text := s.state
 	if len(s.calls) > 0 {
 		c := s.calls[0]
 		text = fmt.Sprintf("… %s · %v%s", c.title, time.Since(c.since).Truncate(time.Second), c.progress)
-	}
-	if more := len(s.calls) - 1; more > 0 {
-		text += fmt.Sprintf(", and %d more", more)
+		if more := len(s.calls) - 1; more > 0 {
+			text += fmt.Sprintf(", and %d more", more)
+		}
+		if with := text + " | " + s.state; s.state != "" && utf8.RuneCountInString(with) < s.width {
+			text = with
+		}
 	}
 	s.draw(text)
 }
@@ -153,12 +155,13 @@ func (s *screen) changed(run, part, mark, text string) {
 // waits.
 func Describe(w io.Writer, p *agent.Pause) error {
 	s := newScreen(w, false, nil)
-	s.describe(p)
+	s.describe(p, true)
 	return s.failed
 }
 
-// describe prints what a pause asks, and why.
-func (s *screen) describe(p *agent.Pause) {
+// describe prints what a pause asks, and why. Of a long input and a long change it prints the
+// beginning, and returns true, unless all is wanted.
+func (s *screen) describe(p *agent.Pause, all bool) (cut bool) {
 	title := map[agent.PauseKind]string{agent.PauseApproval: "Approval needed",
 		agent.PauseInDoubt:    "It isn't known whether this call took effect",
 		agent.PauseCorrection: "This call is invalid"}[p.Kind]
@@ -166,27 +169,35 @@ func (s *screen) describe(p *agent.Pause) {
 		title = "Question"
 	}
 	s.line("%s: %s", s.paint(bold, title), clean(p.Title))
-	until, input, asked := "", "input", ""
+	until := ""
 	if !p.Expires.IsZero() {
 		until = p.Expires.Local().Format(time.TimeOnly)
 	}
-	o, planned := plan.Submitted(p.Call.Name, p.Call.Input)
-	if planned {
-		input, asked = "plan", o.Title+"\n         "+o.Why
-	} else if !isQuestion(p) {
-		asked = strings.ReplaceAll(inputOf(p), "\n", "\n         ")
-	}
 	for _, field := range [][2]string{{"tool", p.Call.Name}, {"why", p.Reason}, {"for", p.For}, {"risk", p.Risk},
-		{"refused", p.Refused}, {"until", until}, {input, asked}} {
+		{"refused", p.Refused}, {"until", until}} {
 		if value := strings.TrimSpace(clean(field[1])); value != "" {
 			s.line("  %-7s%s", field[0]+":", value)
 		}
 	}
-	if o.Run = p.ID; planned {
+	o, planned := plan.Submitted(p.Call.Name, p.Call.Input)
+	var lines []string
+	switch {
+	case planned:
+		s.line("  plan:  %s\n         %s", clean(o.Title), clean(o.Why))
+		o.Run = p.ID
 		s.steps(&o)
+	case !isQuestion(p):
+		lines = strings.Split("input: "+strings.ReplaceAll(clean(inputOf(p)), "\n", "\n       "), "\n")
 	}
-	if p.Preview != "" {
+	most := max(s.height-12, 10)
+	if p.Preview != "" { // it says better what the input does
 		s.line("  it would change:")
-		s.diff(p.Preview)
+		change := s.diff(p.Preview)
+		lines, most = append(change, lines...), min(most, len(change))
 	}
+	n := s.part(lines, most, all)
+	if cut = n > 0; cut {
+		s.note("  … d shows %d more lines", n)
+	}
+	return cut
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -21,10 +22,21 @@ import (
 type ui struct {
 	cfg     Config
 	hub     *live.Hub
-	session *agent.Session
 	keys    *keyboard
 	out     *screen
 	signals chan os.Signal
+	talk
+
+	listed  []agent.SessionInfo // the sessions that /sessions has shown; nil: none yet
+	history term.History
+	hidden  bool      // what is typed is a secret
+	pressed time.Time // the last Ctrl-C
+}
+
+// A talk is what is known of the session.
+type talk struct {
+	session *agent.Session
+	state
 
 	events  chan agent.Event // of the session; nil before it has any
 	watched error            // why there are no more
@@ -36,10 +48,9 @@ type ui struct {
 	pending []agent.Pause // what the session waits for
 	asked   string        // the pause that was described last
 	draft   string        // of the input of its call
+	cut     bool          // not all of it was shown
 
-	unsent  []string // what was typed while a decision was waited for
-	history term.History
-	pressed time.Time // the last Ctrl-C
+	unsent []string // what was typed while a decision was waited for
 }
 
 // begin starts or resumes what there is to do.
@@ -55,6 +66,10 @@ func (u *ui) begin(ctx context.Context) error {
 		from := info.Facts
 		if u.after = from; open && !u.cfg.Once {
 			from = res.Start - 1 // what was said before may not have been seen
+		}
+		u.mode, u.spent, u.unpriced = info.Mode, info.Cost, info.Unpriced
+		if err := u.recall(ctx); err != nil {
+			return err
 		}
 		u.watch(ctx, from)
 	}
@@ -125,7 +140,7 @@ func (u *ui) goOn(ctx context.Context) error {
 				max(time.Until(until).Seconds(), 1))
 		case ok && !held.Until.After(until): // it still may
 		case errors.Is(err, agent.ErrBusy) && !u.cfg.Once:
-			u.out.note("Another process runs this session. It is shown, and what you type steers it.")
+			u.out.note("A run of this session is in progress. It is shown, and what you type steers it.")
 			u.running = true
 			return nil
 		case errors.Is(err, agent.ErrNothingOpen) && !u.cfg.Once: // somebody else went on, to its end
@@ -178,11 +193,22 @@ func (u *ui) event(ev agent.Event) {
 	}
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
+		u.mode, u.cfg.Input.Mode = ev.Mode, ""
 		if u.running = true; ev.Run() != u.run && ev.ContextReset == nil {
 			u.heard(ev.Message.Text())
 		}
 	case *machine.Steered:
 		u.heard(ev.Message.Text())
+	case *machine.ModeChanged:
+		u.mode, u.cfg.Input.Mode = ev.To, ""
+		u.out.note("◦ mode: %s", u.stateLine())
+	case *agent.StepStarted:
+		u.model = cmp.Or(ev.Model, u.model)
+	case *agent.Replied:
+		u.model, u.used = cmp.Or(ev.Model, u.model), ev.Usage.Total()
+		if ev.Seq > u.after {
+			u.spent = u.spent.Add(ev.Cost)
+		}
 	case *machine.Decided, *machine.Continued:
 		u.running = true
 	case *agent.RunEnded:
@@ -200,6 +226,15 @@ func (u *ui) event(ev agent.Event) {
 
 // heard shows a message that the run has read.
 func (u *ui) heard(text string) { u.out.note("» %s", short(text, u.out.width-3)) }
+
+// leaveSession ends the watching of the session.
+func (u *ui) leaveSession() {
+	if u.unwatch != nil {
+		u.unwatch()
+		for range u.events { // the goroutine closes it
+		}
+	}
+}
 
 // interrupted stops the run in progress. A second Ctrl-C within a moment ends the conversation.
 func (u *ui) interrupted(ctx context.Context) error {

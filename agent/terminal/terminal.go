@@ -3,18 +3,17 @@ package terminal
 import (
 	"cmp"
 	"context"
-	"crypto/rand"
 	"errors"
 	"fmt"
 	"io"
 	"os"
 	"os/signal"
-	"strings"
 	"syscall"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // The exit codes that [Run] returns.
@@ -24,8 +23,8 @@ const (
 	CodeWaits  = 3 // the session waits for a decision
 )
 
-// ErrInterrupted is the error after SIGTERM, and after a second Ctrl-C while a run is in progress.
-// The run is left as it is: live.Hub.Close pauses it, and the next process goes on.
+// ErrInterrupted is the error after SIGTERM or SIGHUP, and after a second Ctrl-C while a run is in
+// progress. The run is left as it is: live.Hub.Close pauses it, and the next process goes on.
 var ErrInterrupted = fault.New(fault.Transient, "terminal: interrupted")
 
 // A Config configures a conversation. The zero value is a new session at the process's terminal.
@@ -41,6 +40,9 @@ type Config struct {
 	// Input is what all inputs have besides the session and the prompt: User, Mode, Labels, Limits.
 	// Its User is who decides, too.
 	Input agent.Input
+	// Provider is that of the agent. The state line names its model before the first call, and says
+	// how much of the model's window is used. nil: it says only what replies say.
+	Provider provider.Provider
 	// Commands are commands of the host, in addition to /help, /sessions, /undo, /mode, /cost and
 	// /quit.
 	Commands []Command
@@ -83,7 +85,7 @@ func Run(ctx context.Context, hub *live.Hub, cfg Config) (code int, err error) {
 					c.Name)}
 		}
 	}
-	cfg.Session = cmp.Or(cfg.Session, "s-"+strings.ToLower(rand.Text()[:10]))
+	cfg.Session = cmp.Or(cfg.Session, newSession())
 	cfg.Once = cfg.Once || cfg.Prompt != ""
 	if cfg.In == nil {
 		cfg.In = os.Stdin
@@ -91,10 +93,13 @@ func Run(ctx context.Context, hub *live.Hub, cfg Config) (code int, err error) {
 	if cfg.Out == nil {
 		cfg.Out = os.Stdout
 	}
-	u := &ui{cfg: cfg, hub: hub, session: hub.Agent().Session(cfg.Session), keys: newKeyboard(cfg.In, cfg.Out),
-		signals: make(chan os.Signal, 4)}
+	u := &ui{cfg: cfg, hub: hub, keys: newKeyboard(cfg.In, cfg.Out), signals: make(chan os.Signal, 4),
+		talk: talk{session: hub.Agent().Session(cfg.Session)}}
 	u.out = newScreen(cfg.Out, u.keys.file != nil, hub.Agent().Tools())
 	signal.Notify(u.signals, os.Interrupt, syscall.SIGTERM)
+	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
+		signal.Notify(u.signals, syscall.SIGHUP)
+	}
 	defer signal.Stop(u.signals)
 	defer func() { err = errors.Join(err, u.close()) }()
 	if err := u.keys.hold(); err != nil {
@@ -109,11 +114,7 @@ func (u *ui) close() error {
 	u.out.endLine()
 	u.out.draw("")
 	u.out.raw(false)
-	if u.unwatch != nil {
-		u.unwatch()
-		for range u.events { // the goroutine closes it
-		}
-	}
+	u.leaveSession()
 	return u.keys.close()
 }
 
@@ -150,6 +151,7 @@ func (u *ui) main(ctx context.Context) (int, error) {
 			}
 			return CodeDone, nil
 		default:
+			u.stands(ctx)
 			err = u.prompt(ctx, "> ")
 		}
 		switch {

@@ -76,7 +76,10 @@ func (u *ui) discover(ctx context.Context) {
 // refresh looks at the size of the window, and shows what is in progress.
 func (u *ui) refresh() {
 	width, height := u.keys.size()
-	u.out.width = width
+	u.out.width, u.out.height, u.out.state = width, height, ""
+	if u.running {
+		u.out.state = u.stateLine()
+	}
 	if u.out.editor != nil {
 		_ = u.out.editor.SetSize(width, height)
 	}
@@ -142,13 +145,17 @@ func (u *ui) line(ctx context.Context, prompt, keys string) (string, error) {
 		feed = feed[n:]
 		return n, nil
 	}}, u.out.paint(bold, prompt))
-	if keys == "" {
+	if keys == "" && !u.hidden {
 		u.history = cmp.Or(u.history, editor.History)
 		editor.History = u.history
 	}
 	u.out.edit(editor)
 	u.refresh()
-	text, err := editor.ReadLine()
+	read := editor.ReadLine
+	if u.hidden {
+		read = func() (string, error) { return editor.ReadPassword(u.out.paint(bold, prompt)) }
+	}
+	text, err := read()
 	if errors.Is(err, term.ErrPasteIndicator) {
 		err = nil
 	}

@@ -1,0 +1,138 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"io"
+	"strconv"
+	"strings"
+
+	"github.com/pawlkit/pawl/agent"
+)
+
+// archived is the label of the sessions that are left out of the list.
+var archived = agent.Label("archived", "yes")
+
+const sessionsHelp = "[new|find WORD|open N|rename N TITLE|archive N|fork N|delete N]  the last sessions"
+
+// sessions lists the last sessions, or does something with one of them.
+func (u *ui) sessions(ctx context.Context, args string, w io.Writer) error {
+	if _, err := strconv.Atoi(args); err == nil {
+		args = "open " + args
+	}
+	verb, rest, _ := strings.Cut(args, " ")
+	number, title, _ := strings.Cut(strings.TrimSpace(rest), " ")
+	switch verb {
+	case "", "find":
+		return u.list(ctx, number, w)
+	case "new":
+		return u.open(ctx, newSession())
+	case "open", "rename", "archive", "fork", "delete":
+	default:
+		return fmt.Errorf("there is no %q; use /sessions %s", verb, sessionsHelp)
+	}
+	n, err := strconv.Atoi(number)
+	if err != nil || n < 1 || n > len(u.listed) {
+		fmt.Fprintf(w, "Say which one, by its number in this list: /sessions %s N\n", verb)
+		return u.list(ctx, "", w)
+	}
+	info := u.listed[n-1]
+	s := u.hub.Agent().Session(info.Session)
+	if _, err := s.Info(ctx); errors.Is(err, agent.ErrNothingOpen) {
+		return fmt.Errorf("session %d was deleted", n)
+	}
+	switch verb {
+	case "open":
+		return u.open(ctx, info.Session)
+	case "rename":
+		err = s.SetTitle(ctx, strings.TrimSpace(title))
+	case "archive": // or back
+		value := archived.Value
+		if info.Labels[archived.Key] == value {
+			value = ""
+		}
+		err = s.SetLabel(ctx, archived.Key, value)
+	case "fork":
+		name := newSession()
+		if err = s.Fork(ctx, name, 0); err == nil {
+			err = u.hub.Agent().Session(name).SetTitle(ctx, "Copy of "+short(titleOf(&info), 100))
+		}
+		if err == nil {
+			u.out.note("This is the copy. What the original has changed is undone there.")
+			return u.open(ctx, name)
+		}
+	case "delete":
+		u.out.line("Delete %q, for ever?", titleOf(&info))
+		if i, err := u.choose(ctx, []choice{yes, no}); err != nil || i > 0 {
+			return err
+		}
+		err = u.hub.WhenReleased(ctx, info.Session, func() error { return s.Delete(ctx) })
+		if err == nil && info.Session == u.cfg.Session {
+			return u.open(ctx, newSession())
+		}
+	}
+	if err != nil {
+		return err
+	}
+	return u.list(ctx, "", w)
+}
+
+// newSession returns a name for a session.
+func newSession() string { return "s-" + strings.ToLower(rand.Text()[:10]) }
+
+// titleOf returns what a person knows a session by.
+func titleOf(info *agent.SessionInfo) string { return short(cmp.Or(info.Title, info.Session), 200) }
+
+// list prints the last sessions, or with a word those whose titles have it, also of the archive.
+func (u *ui) list(ctx context.Context, word string, w io.Writer) error {
+	filter := agent.SessionFilter{Owner: u.cfg.Input.Owner, Without: archived}
+	if word != "" {
+		filter.Without.Key = ""
+	}
+	u.listed = nil
+	for info, err := range u.hub.Agent().Sessions(ctx, filter) {
+		here, status := ' ', string(info.Status)
+		switch {
+		case err != nil && info.Session == "":
+			return err
+		case err != nil || !strings.Contains(strings.ToLower(titleOf(&info)), strings.ToLower(word)):
+			continue
+		case info.Pending > 0:
+			status = "waits"
+		case info.Labels[archived.Key] == archived.Value:
+			status = "archived"
+		}
+		if info.Session == u.cfg.Session {
+			here = '*'
+		}
+		u.listed = append(u.listed, info)
+		row := fmt.Sprintf("%c%3d  %-9s  %-6s  %s", here, len(u.listed), status, money(info.Cost, info.Unpriced),
+			titleOf(&info))
+		if fmt.Fprintln(w, string([]rune(row)[:min(max(u.out.width-1, 30), len([]rune(row)))])); len(u.listed) == 20 {
+			break
+		}
+	}
+	if len(u.listed) == 0 {
+		fmt.Fprintln(w, "There are no such sessions.")
+	}
+	return nil
+}
+
+// open continues the conversation in another session. A run in this one goes on.
+func (u *ui) open(ctx context.Context, name string) error {
+	if u.running {
+		u.out.note("The run here goes on; /sessions finds it.")
+	}
+	u.leaveSession()
+	u.cfg.Session, u.cfg.Input.Mode, u.out.calls = name, "", nil
+	u.talk = talk{session: u.hub.Agent().Session(name)}
+	res, err := u.session.Result(ctx)
+	if err == nil && len(res.Messages) > 0 && res.Status != agent.Running { // what was said last
+		u.heard(res.Messages[0].Text())
+		u.out.say("text", "", res.Text())
+	}
+	return u.begin(ctx)
+}

@@ -1,0 +1,92 @@
+package terminal
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"slices"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A state is what the state line says of a session.
+type state struct {
+	mode, model string
+	spent       provider.Money
+	unpriced    bool  // some of the cost isn't known
+	used        int64 // tokens of the last request and its reply
+}
+
+// recall reads how a session stands that has been before.
+func (u *ui) recall(ctx context.Context) error {
+	facts, err := u.session.Facts(ctx)
+	for _, f := range slices.Backward(facts) {
+		if r, ok := f.(*agent.Replied); ok {
+			u.model, u.used = r.Model, r.Usage.Total()
+			break
+		}
+	}
+	return err
+}
+
+// stands prints the state line, above a prompt or a question in a terminal.
+func (u *ui) stands(ctx context.Context) {
+	if u.keys.file == nil {
+		return
+	}
+	if info, err := u.session.Info(ctx); err == nil { // a new session has none
+		u.mode, u.spent, u.unpriced = info.Mode, info.Cost, info.Unpriced
+	}
+	u.refresh()
+	u.out.note("%s", u.stateLine())
+}
+
+// inMode returns the mode of the next call.
+func (u *ui) inMode() string {
+	return cmp.Or(u.cfg.Input.Mode, u.mode, append(u.hub.Agent().Modes(), "")[0])
+}
+
+// stateLine returns the state line, as long as the window permits.
+func (u *ui) stateLine() string {
+	var info provider.ModelInfo
+	if u.cfg.Provider != nil {
+		info, _ = provider.InfoOf(u.cfg.Provider, u.model)
+	}
+	used := fmt.Sprintf("%dk", (u.used+999)/1000)
+	long := "context " + used
+	if n := int64(info.Window); n > 0 {
+		used = fmt.Sprintf("%d %%", (100*u.used+n-1)/n)
+		long += fmt.Sprintf(" of %dk, %s", n/1000, used)
+	}
+	mode, cost := u.inMode(), money(u.spent, u.unpriced)
+	text := joined(mode, cmp.Or(u.model, info.ID), cost, long)
+	if utf8.RuneCountInString(text) >= u.out.width {
+		text = joined(mode, cost, used)
+	}
+	return short(text, u.out.width-1)
+}
+
+// joined joins the parts of a line that aren't empty.
+func joined(parts ...string) (text string) {
+	for _, p := range parts {
+		if p != "" && text != "" {
+			text += " · "
+		}
+		text += p
+	}
+	return text
+}
+
+// money returns a cost as people read it.
+func money(cost provider.Money, unpriced bool) string {
+	text := fmt.Sprintf("$%.2f", float64(cost)/float64(provider.USD))
+	switch {
+	case unpriced && cost == 0:
+		return "cost unknown"
+	case unpriced:
+		return "over " + text
+	}
+	return text
+}

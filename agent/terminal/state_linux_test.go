@@ -1,0 +1,112 @@
+package terminal_test
+
+import (
+	"context"
+	"fmt"
+	"os"
+	"strings"
+	"syscall"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/terminal"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A known model has a window and a price.
+type known struct{ provider.Provider }
+
+func (k known) Unwrap() provider.Provider { return k.Provider }
+
+func (known) Info() provider.ModelInfo {
+	return provider.ModelInfo{ID: "scripted", Window: 1000,
+		Prices: &provider.Prices{Input: 1000 * provider.USD, Output: 30_000 * provider.USD}}
+}
+
+func TestTheStateLineFitsTheWindow(t *testing.T) {
+	for _, width := range []int{80, 40, 20} {
+		model := known{providertest.Script(providertest.Say("One of two."), providertest.Say("Two of two."))}
+		modes := []agent.Mode{{Name: "ask"}, {Name: "edits"}}
+		a := newAgent(t, agent.Config{Provider: model, Modes: modes})
+		p := talkAt(t, sit(t, width), a, terminal.Config{Provider: model}).asked(1).says("one")
+		p.sees("One of two.\n>").says("/mode edits").asked(3).says("two").sees("Two of two.\n>")
+		p.types("\x04").ends(terminal.CodeDone).golden(fmt.Sprint("state-", width))
+	}
+}
+
+func TestTheStateLineIsShownDuringARun(t *testing.T) {
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	slow := tools.New(tools.Spec{Name: "build", ReadOnly: true}, func(context.Context, struct{}) (string, error) {
+		begun <- struct{}{}
+		<-proceed
+		return "built", nil
+	})
+	modes := []agent.Mode{{Name: "ask"}, {Name: "edits"}}
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{slow}, Modes: modes}, providertest.Call("build", struct{}{}),
+		providertest.Say("It is built."))
+	p := talk(t, a, terminal.Config{}).asked(1).says("build it")
+	<-begun
+	p.sees("… Build · 0s | ask · scripted")
+	require.NoError(t, a.Session("s-1").SetMode(t.Context(), "edits")) // from a page, for example
+	proceed <- struct{}{}
+	p.sees("◦ mode: edits · scripted").sees("It is built.\nedits").types("\x04").ends(terminal.CodeDone)
+}
+
+// A store of text is a tool that writes, with a preview of many lines.
+func write(lines int) tools.Tool {
+	return tools.Func[page, string]{
+		Spec: tools.Spec{Name: "site.writePage", Approval: tools.AskAlways},
+		Preview: func(context.Context, page) (string, error) {
+			b := "--- a/docs/guide.md\n+++ b/docs/guide.md\n@@ -1,3 +1," + fmt.Sprint(lines+2) + " @@\n Guide\n--- a rule\n"
+			for i := range lines {
+				b += fmt.Sprintf("+line %d of the new guide\n", i+1)
+			}
+			return b + " The end\n--- a/old.md\n+++ /dev/null\n@@ -1 +0,0 @@\n-old\n", nil
+		},
+		Run: func(_ context.Context, in page) (string, error) { return "written", nil },
+	}
+}
+
+func TestALongChangeIsCutAndShownByAKey(t *testing.T) {
+	for _, width := range []int{80, 40} {
+		a := newAgent(t, agent.Config{Tools: []tools.Tool{write(30)}},
+			providertest.Call("site.writePage", page{strings.Repeat("guide ", 100)}), providertest.Say("That is done."))
+		p := talkAt(t, sit(t, width), a, terminal.Config{}).asked(1).says("do it").ask(1).types("d").ask(2).types("a")
+		p.sees("That is done.\n>").types("\x04").ends(terminal.CodeDone).golden(fmt.Sprint("diff-", width))
+	}
+}
+
+func TestUndo(t *testing.T) {
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{remove, move}},
+		providertest.Calls(providertest.CallSpec{Tool: "site.deletePage", Input: page{"home"}},
+			providertest.CallSpec{Tool: "site.movePage", Input: page{"about"}}), providertest.Say("That is done."))
+	p := talk(t, a, terminal.Config{}).asked(1).says("do it").ask(1).types("a").ask(2).types("a")
+	p.sees("That is done.\n>")
+	p.says("/undo").sees("[n]o").types("n").asked(3).says("/undo").ask(4).types("y").asked(4).says("/undo").asked(5)
+	p.types("\x04").ends(terminal.CodeDone).golden("undo")
+}
+
+// What was typed before a question could be read doesn't answer it.
+func TestWhatWasTypedBeforeAQuestionIsDropped(t *testing.T) {
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{remove}}, providertest.Call("site.deletePage", page{"home"}),
+		providertest.Say("Gone."))
+	_, err := a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
+	require.Error(t, err)
+	p := talkAt(t, sit(t, 80).types("all right\r\x1b[A"), a, terminal.Config{})
+	p.sees("What was typed before the question is dropped.").ask(1).types("a").sees("Gone.\n>")
+	p.types("\x04").ends(terminal.CodeDone)
+}
+
+// The window is closed while a question is open: the program ends, and the question stays.
+func TestHangup(t *testing.T) {
+	p := asks(t, agent.Config{Tools: []tools.Tool{remove}}, "site.deletePage", page{"home"})
+	require.NoError(t, syscall.Kill(os.Getpid(), syscall.SIGHUP))
+	require.ErrorIs(t, p.ends(terminal.CodeFailed).err, terminal.ErrInterrupted)
+	pending, err := p.hub.Agent().Session("s-1").Pending(context.Background())
+	require.NoError(t, err)
+	require.Len(t, pending, 1)
+}
