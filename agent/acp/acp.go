@@ -4,26 +4,25 @@ import (
 	"cmp"
 	"context"
 	"crypto/rand"
-	"encoding/base64"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
 	"log/slog"
 	"maps"
+	"math"
 	"os"
 	"os/signal"
-	"path/filepath"
 	"strings"
 	"sync"
 	"syscall"
-	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/live"
-	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -37,8 +36,6 @@ type Config struct {
 	// Input is what all inputs have besides the session and the prompt: User, Owner, Limits, and at
 	// most 15 Labels. The label "cwd" is added. Only sessions of its Owner can be loaded.
 	Input agent.Input
-	// Images says that the model reads images; otherwise prompts with images are refused.
-	Images bool
 	// In and Out replace the process's standard input and output. A read of In that is in progress
 	// when Run returns takes what comes next. Run waits for a write that the editor doesn't read.
 	In     io.Reader
@@ -58,260 +55,225 @@ func Run(ctx context.Context, cfg Config) error {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	catch()
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // for good, because more may be written late
 	own, end := context.WithCancel(ctx)
-	defer end()
 	in, lines := io.Pipe()
 	s := &server{cfg: cfg, ctx: own, sessions: make(map[string]*session)}
-	s.conn = sdk.NewAgentSideConnection(s, cmp.Or[io.Writer](cfg.Out, os.Stdout), in)
-	s.conn.SetLogger(cfg.Logger)
-	go func() { // after SetLogger
-		_, err := io.Copy(lines, cmp.Or[io.Reader](cfg.In, os.Stdin))
-		lines.CloseWithError(err)
-	}()
-	select {
-	case <-ctx.Done():
-	case <-s.conn.Done():
-	}
-	in.Close()
+	s.conn = sdk.NewConnection(s.answer, cmp.Or[io.Writer](cfg.Out, os.Stdout), in)
+	s.conn.SetLogger(cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)))
+	go func() { _, err := io.Copy(lines, cmp.Or[io.Reader](cfg.In, os.Stdin)); lines.CloseWithError(err) }()
+	defer context.AfterFunc(ctx, func() { in.Close() })()
 	<-s.conn.Done()
 	end()
-	s.mu.Lock()
-	s.closed = true
-	s.mu.Unlock()
+	s.open.Lock() // for good
 	s.work.Wait()
 	return context.Cause(ctx)
 }
 
-// catch keeps writes to a standard output that is closed from ending the process, also those that
-// are late.
-var catch = sync.OnceFunc(func() { signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) })
-
-var errGone = fault.New(fault.Transient, "acp: the connection or the session is closed; load the session again")
-
 // A server is the agent's side of one connection.
 type server struct {
-	// fixed at creation
 	cfg  Config
 	ctx  context.Context // of the connection
-	conn *sdk.AgentSideConnection
+	conn *sdk.Connection
+	open sync.RWMutex   // read locked by requests
+	work sync.WaitGroup // what requests have begun
 
-	work sync.WaitGroup // what follows the sessions
-
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex // guards what follows, and some of each session
 	sessions map[string]*session
-	closed   bool
 }
 
-func (s *server) Initialize(context.Context, sdk.InitializeRequest) (sdk.InitializeResponse, error) {
-	able := sdk.AgentCapabilities{LoadSession: true,
-		PromptCapabilities: sdk.PromptCapabilities{Image: s.cfg.Images, EmbeddedContext: true},
-		SessionCapabilities: sdk.SessionCapabilities{List: &sdk.SessionListCapabilities{},
-			Resume: &sdk.SessionResumeCapabilities{}}}
-	return sdk.InitializeResponse{ProtocolVersion: sdk.ProtocolVersionNumber, AgentCapabilities: able,
-		AuthMethods: []sdk.AuthMethod{}}, nil
+// A session is one that the editor has open. A prompt follows it until its run has ended, and
+// between prompts a goroutine does, so that what others begin is shown, too.
+type session struct {
+	srv     *server
+	hub     *live.Hub
+	own     *agent.Session
+	id, cwd string
+	leave   context.CancelFunc // ends ctx; guarded by srv.mu
+	mode    string             // of the next prompt; empty: the session's; guarded by srv.mu
+
+	busy  sync.Mutex                    // held by who follows the session; guards what follows
+	ctx   context.Context               // ends when it is to stop doing that
+	after uint64                        // the last fact that was shown
+	key   string                        // of the last prompt
+	open  string                        // the pause that the next prompt answers
+	shown display.Reply                 // of the reply in progress
+	asks  map[string]context.CancelFunc // withdraw what the editor is asked, by the ids of the pauses
 }
 
-func (s *server) NewSession(ctx context.Context, r sdk.NewSessionRequest) (sdk.NewSessionResponse, error) {
-	id := "s-" + strings.ToLower(rand.Text())
-	modes, err := s.open(ctx, id, r.Cwd, len(r.McpServers), false, false)
-	return sdk.NewSessionResponse{SessionId: sdk.SessionId(id), Modes: modes}, problem(err)
-}
-
-func (s *server) LoadSession(ctx context.Context, r sdk.LoadSessionRequest) (sdk.LoadSessionResponse, error) {
-	modes, err := s.open(ctx, string(r.SessionId), r.Cwd, len(r.McpServers), true, true)
-	return sdk.LoadSessionResponse{Modes: modes}, problem(err)
-}
-
-func (s *server) ResumeSession(ctx context.Context, r sdk.ResumeSessionRequest) (sdk.ResumeSessionResponse, error) {
-	modes, err := s.open(ctx, string(r.SessionId), r.Cwd, len(r.McpServers), true, false)
-	return sdk.ResumeSessionResponse{Modes: modes}, problem(err)
-}
-
-// open makes a session one of the connection: a new one, or one that exists, which replay shows.
-func (s *server) open(ctx context.Context, id, cwd string, mcp int, exists, replay bool) (
-	*sdk.SessionModeState, error) {
-	if cwd = filepath.Clean(cwd); !filepath.IsAbs(cwd) {
-		return nil, refuse(codeInvalid, "cwd is %q; give the absolute path of a folder", cwd)
+// answer answers a request of the editor.
+func (s *server) answer(ctx context.Context, method string, params json.RawMessage) (any, *sdk.RequestError) {
+	if !s.open.TryRLock() {
+		return nil, sdk.NewInternalError("the connection is closed")
 	}
-	if mcp > 0 {
-		s.cfg.Logger.WarnContext(ctx, "acp: the editor's MCP servers aren't used", "servers", mcp)
+	defer s.open.RUnlock()
+	out, err := s.handle(ctx, method, params)
+	if own, ok := errors.AsType[*sdk.RequestError](err); ok || err == nil {
+		return out, own
 	}
-	hub, err := s.hub(ctx, cwd)
+	return nil, &sdk.RequestError{Code: -32603, Message: err.Error()}
+}
+
+func (s *server) handle(ctx context.Context, method string, params json.RawMessage) (any, error) {
+	var r struct {
+		SessionID, Cwd, ModeID string
+		Prompt                 []sdk.ContentBlock
+	}
+	if err := json.Unmarshal(params, &r); err != nil {
+		return nil, sdk.NewInvalidParams(err.Error())
+	}
+	s.mu.Lock()
+	x := s.sessions[r.SessionID]
+	s.mu.Unlock()
+	switch {
+	case method == sdk.AgentMethodInitialize:
+		return sdk.InitializeResponse{ProtocolVersion: sdk.ProtocolVersionNumber, AuthMethods: []sdk.AuthMethod{},
+			AgentCapabilities: sdk.AgentCapabilities{LoadSession: true}}, nil
+	case method == sdk.AgentMethodSessionNew:
+		id := "s-" + strings.ToLower(rand.Text())
+		modes, err := s.begin(ctx, id, r.Cwd, false)
+		return sdk.NewSessionResponse{SessionId: sdk.SessionId(id), Modes: modes}, err
+	case method == sdk.AgentMethodSessionLoad:
+		modes, err := s.begin(ctx, r.SessionID, r.Cwd, true)
+		return sdk.LoadSessionResponse{Modes: modes}, err
+	case x == nil && strings.HasPrefix(method, "session/"):
+		return nil, sdk.NewInvalidParams("this session isn't open; begin one, or load it")
+	case method == sdk.AgentMethodSessionPrompt:
+		reason, err := x.prompt(ctx, r.Prompt)
+		return sdk.PromptResponse{StopReason: reason}, err
+	case method == sdk.AgentMethodSessionCancel:
+		return nil, x.hub.Cancel(ctx, x.id)
+	case method == sdk.AgentMethodSessionSetMode:
+		err := x.own.SetMode(ctx, r.ModeID) // of the run in progress
+		if errors.Is(err, agent.ErrNothingOpen) {
+			s.mu.Lock()
+			x.mode, err = r.ModeID, nil
+			s.mu.Unlock()
+		}
+		return sdk.SetSessionModeResponse{}, err
+	}
+	return nil, sdk.NewMethodNotFound(method)
+}
+
+// begin makes a session one of the connection: a new one, or one that exists, which it shows.
+func (s *server) begin(ctx context.Context, id, cwd string, load bool) (*sdk.SessionModeState, error) {
+	hub, err := s.cfg.Hub(ctx, cwd)
 	if err != nil {
 		return nil, err
 	}
-	x, after := newSession(s, hub, id, cwd), uint64(0)
-	if exists {
-		info, err := hub.Owned(ctx, id, s.cfg.Input.Owner)
-		if err == nil {
-			x.mode = info.Mode
-			after, err = x.past(replay)
-		}
+	info, err := hub.Owned(ctx, id, s.cfg.Input.Owner)
+	if load && err != nil {
+		return nil, err
+	}
+	x := &session{srv: s, hub: hub, own: hub.Agent().Session(id), id: id, cwd: cwd, key: id, leave: func() {},
+		mode: cmp.Or(info.Mode, s.cfg.Input.Mode), asks: make(map[string]context.CancelFunc)}
+	s.mu.Lock()
+	cmp.Or(s.sessions[id], x).leave()
+	s.sessions[id] = x
+	s.mu.Unlock()
+	var modes *sdk.SessionModeState
+	for _, name := range hub.Agent().Modes() {
+		modes = cmp.Or(modes, &sdk.SessionModeState{CurrentModeId: sdk.SessionModeId(cmp.Or(x.mode, name))})
+		modes.AvailableModes = append(modes.AvailableModes, sdk.SessionMode{Id: sdk.SessionModeId(name), Name: name})
+	}
+	if !load {
+		return modes, nil
+	}
+	x.take()
+	defer s.work.Go(x.idle)
+	facts, err := x.own.Facts(ctx)
+	_, facts = display.Current(facts)
+	for _, f := range facts {
+		x.show(f)
+	}
+	info, _ = x.own.Info(ctx) // not older than the facts
+	x.rests(info.Status)
+	return modes, err
+}
+
+// take waits until nobody else follows the session, and returns the mode of the next prompt.
+func (x *session) take() (mode string) {
+	ctx, leave := context.WithCancel(x.srv.ctx)
+	x.srv.mu.Lock()
+	x.leave()
+	x.leave, x.mode, mode = leave, "", x.mode
+	x.srv.mu.Unlock()
+	x.busy.Lock()
+	x.ctx = ctx
+	return mode
+}
+
+// idle follows the session until another one does.
+func (x *session) idle() {
+	defer x.busy.Unlock()
+	_, _ = x.follow(math.MaxUint64)
+}
+
+// follow shows what happens until a run has ended after that fact, or has paused and the editor
+// isn't asked.
+func (x *session) follow(from uint64) (*agent.RunEnded, error) {
+	x.shown.Repeated = x.shown.Any() // the reply in progress comes again
+	for ev, err := range x.hub.Watch(x.ctx, x.id, x.after) {
 		if err != nil {
 			return nil, err
 		}
-	} else {
-		close(x.set)
-	}
-	modes := x.modes()
-	s.mu.Lock()
-	if before := s.sessions[id]; before != nil {
-		before.end()
-	}
-	s.sessions[id] = x
-	s.mu.Unlock()
-	if exists {
-		x.start(after)
-	}
-	return modes, nil
-}
-
-// hub returns the hub of a folder.
-func (s *server) hub(ctx context.Context, cwd string) (*live.Hub, error) {
-	hub, err := s.cfg.Hub(ctx, cwd)
-	if err == nil && hub.Agent() == nil {
-		err = &agent.ArgError{Func: "acp.Run", Field: "Config.Hub", Problem: "it has returned neither a hub nor an error"}
-	}
-	return hub, err
-}
-
-const (
-	label    = "cwd" // of sessions: their folder
-	mostList = 100   // sessions in a list
-)
-
-func (s *server) ListSessions(ctx context.Context, r sdk.ListSessionsRequest) (sdk.ListSessionsResponse, error) {
-	out := sdk.ListSessionsResponse{Sessions: []sdk.SessionInfo{}}
-	filter, cwd := agent.SessionFilter{Owner: s.cfg.Input.Owner}, ""
-	if r.Cwd != nil {
-		cwd = filepath.Clean(*r.Cwd)
-		filter.Label = agent.Label(label, cwd)
-	}
-	hub, err := s.hub(ctx, cwd)
-	if err != nil {
-		return out, problem(err)
-	}
-	for info, err := range hub.Agent().Sessions(ctx, filter) {
-		if err != nil || len(out.Sessions) == mostList {
-			return out, problem(err)
+		if ev.Envelope().Session() != x.id {
+			continue
 		}
-		if cwd := info.Labels[label]; cwd != "" {
-			out.Sessions = append(out.Sessions, sdk.SessionInfo{SessionId: sdk.SessionId(info.Session), Cwd: cwd,
-				Title: &info.Title, UpdatedAt: sdk.Ptr(info.Updated.UTC().Format(time.RFC3339))})
+		x.show(ev)
+		end, ok := ev.(*agent.RunEnded)
+		if ok && end.Code != machine.CodeContextReset && !display.Interrupted(end.Code) {
+			if x.rests(end.Status) && end.Seq > from && end.Code != machine.CodeSuperseded {
+				return end, nil
+			}
 		}
 	}
-	return out, nil
+	return nil, nil
 }
 
-func (s *server) Prompt(ctx context.Context, r sdk.PromptRequest) (out sdk.PromptResponse, err error) {
-	x, err := s.session(r.SessionId)
-	if err == nil {
-		var in agent.Input
-		if in, err = s.input(x, r.Prompt); err == nil {
-			out.StopReason, err = x.prompt(ctx, in)
-		}
-	}
-	return out, problem(err)
-}
-
-func (s *server) Cancel(ctx context.Context, r sdk.CancelNotification) error {
-	x, err := s.session(r.SessionId)
-	if err == nil {
-		err = x.cancel(ctx)
-	}
-	return err
-}
-
-func (s *server) SetSessionMode(ctx context.Context, r sdk.SetSessionModeRequest) (out sdk.SetSessionModeResponse,
-	err error) {
-	x, err := s.session(r.SessionId)
-	if err == nil {
-		err = x.setMode(ctx, string(r.ModeId))
-	}
-	return out, problem(err)
-}
-
-func (s *server) Authenticate(context.Context, sdk.AuthenticateRequest) (out sdk.AuthenticateResponse, err error) {
-	return out, sdk.NewMethodNotFound(sdk.AgentMethodAuthenticate)
-}
-
-func (s *server) CloseSession(context.Context, sdk.CloseSessionRequest) (out sdk.CloseSessionResponse, err error) {
-	return out, sdk.NewMethodNotFound(sdk.AgentMethodSessionClose)
-}
-
-func (s *server) SetSessionConfigOption(context.Context, sdk.SetSessionConfigOptionRequest) (
-	out sdk.SetSessionConfigOptionResponse, err error) {
-	return out, sdk.NewMethodNotFound(sdk.AgentMethodSessionSetConfigOption)
-}
-
-// session returns a session of the connection.
-func (s *server) session(id sdk.SessionId) (*session, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if x := s.sessions[string(id)]; x != nil {
-		return x, nil
-	}
-	return nil, refuse(codeUnknown, "the session %q isn't open; begin one with session/new, or use session/load", id)
-}
-
-// input returns the input that a prompt makes: its texts and resources as one text, and its images.
-func (s *server) input(x *session, blocks []sdk.ContentBlock) (agent.Input, error) {
-	in := s.cfg.Input
-	in.Parts = nil
-	var text []string
+// prompt gives an input to the session, and waits for its run. The end of the connection ends the
+// wait alone, and so does the next prompt; the cancellation of the request ends the run.
+func (x *session) prompt(ctx context.Context, blocks []sdk.ContentBlock) (sdk.StopReason, error) {
+	in := x.srv.cfg.Input
+	in.Session, in.Interactive, in.Supersede, in.Key = x.id, true, true, rand.Text()
+	in.Labels = map[string]string{"cwd": x.cwd}
+	maps.Copy(in.Labels, x.srv.cfg.Input.Labels)
 	for _, b := range blocks {
 		switch {
 		case b.Text != nil:
-			text = append(text, b.Text.Text)
+			in.Prompt += b.Text.Text + "\n"
 		case b.ResourceLink != nil:
-			text = append(text, fmt.Sprintf("[%s](%s)", b.ResourceLink.Name, b.ResourceLink.Uri))
-		case b.Resource != nil && b.Resource.Resource.TextResourceContents != nil:
-			r := b.Resource.Resource.TextResourceContents
-			text = append(text, fmt.Sprintf("<resource uri=%q>\n%s\n</resource>", r.Uri, r.Text))
-		case b.Image != nil && s.cfg.Images:
-			data, err := base64.StdEncoding.DecodeString(b.Image.Data)
-			if err != nil {
-				return in, refuse(codeInvalid, "the data of an image isn't base64: %v", err)
-			}
-			in.Parts = append(in.Parts, provider.MediaPart(provider.Media{Type: b.Image.MimeType, Data: data}))
+			in.Prompt += fmt.Sprintf("[%s](%s)\n", b.ResourceLink.Name, b.ResourceLink.Uri)
 		default:
-			return in, refuse(codeInvalid, "the prompt has content that this agent doesn't read; leave it out")
+			return "", sdk.NewInvalidParams("the prompt has content that this agent doesn't read; leave it out")
 		}
 	}
-	in.Prompt = strings.TrimSpace(strings.Join(text, "\n"))
-	if in.Prompt == "" && len(in.Parts) == 0 {
-		return in, refuse(codeInvalid, "the prompt is empty; write what is to be done")
-	}
-	in.Session, in.Interactive, in.Supersede = x.id, true, true
+	in.Prompt = strings.TrimSpace(in.Prompt)
 	in.Title = cmp.Or(in.Title, tools.CleanTitle(in.Prompt))
-	in.Labels = map[string]string{label: x.view.cwd}
-	maps.Copy(in.Labels, s.cfg.Input.Labels)
-	return in, nil
-}
-
-const (
-	codeUnknown  = -32002 // the protocol's "resource not found"
-	codeInvalid  = -32602
-	codeInternal = -32603
-)
-
-func refuse(code int, format string, args ...any) error {
-	return &sdk.RequestError{Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-// problem returns an error as the editor shows it.
-func problem(err error) error {
-	switch {
-	case err == nil, errors.As(err, new(*sdk.RequestError)):
-		return err
-	case errors.Is(err, live.ErrClosed), errors.Is(err, agent.ErrDraining):
-		return refuse(codeInternal, "the agent is ending; start it again and load the session, whose work then goes on")
-	case errors.Is(err, agent.ErrNothingOpen), errors.Is(err, agent.ErrNotOwner):
-		return refuse(codeUnknown, "there is no such session; session/list names those that there are")
-	case fault.Of(err) == fault.Invalid:
-		return refuse(codeInvalid, "%v", err)
+	in.Mode = x.take()
+	defer x.srv.work.Go(x.idle)
+	x.key = in.Key
+	info, err := x.own.Info(ctx) // a new session has none
+	if x.open != "" {
+		_, err = x.hub.Decide(ctx, x.id, agent.Answer(x.open, in.Prompt).By(in.User))
 	}
-	return refuse(codeInternal, "%v", err)
+	if x.open == "" || err != nil { // it ends what waits for another answer
+		_, err = x.hub.Send(ctx, in)
+	}
+	if err != nil {
+		return "", err
+	}
+	defer context.AfterFunc(ctx, func() {
+		if context.Cause(ctx) == context.Canceled { // the end of the connection has another cause
+			_ = x.hub.Cancel(context.WithoutCancel(ctx), x.id)
+		}
+	})()
+	end, err := x.follow(info.Facts)
+	switch {
+	case x.ctx.Err() != nil, end != nil && end.Code == machine.CodeCanceled:
+		return sdk.StopReasonCancelled, nil
+	case err != nil, end.Status == agent.Completed, end.Status == agent.Paused:
+		return sdk.StopReasonEndTurn, err
+	}
+	return "", fmt.Errorf("the run has %s: %s; another prompt goes on from here", end.Status, end.Reason)
 }

@@ -143,9 +143,6 @@ func TestAPauseOutlivesTheEditorAndTheProcess(t *testing.T) {
 	end()
 
 	e, end = process()
-	list, err := e.conn.ListSessions(t.Context(), sdk.ListSessionsRequest{})
-	require.NoError(t, err)
-	require.Equal(t, id, list.Sessions[0].SessionId)
 	require.NoError(t, e.load(id, "/srv/app"))
 	require.Equal(t, "user: Delete it.\nagent: I delete it.\ncall other Delete page “home” pending", e.screen())
 	<-e.asked
@@ -159,10 +156,9 @@ func TestAPauseOutlivesTheEditorAndTheProcess(t *testing.T) {
 			close(over)
 		}
 	}
-	_, err = e.conn.ResumeSession(t.Context(), sdk.ResumeSessionRequest{SessionId: id, Cwd: "/srv/app"})
-	require.NoError(t, err)
+	require.NoError(t, e.load(id, "/srv/app"))
 	<-over
-	require.Equal(t, "result completed deleted\nagent: It is gone.", e.screen())
+	require.Contains(t, e.screen(), "result completed deleted\nagent: It is gone.")
 	require.Equal(t, 1, ran)
 	end()
 }
@@ -200,16 +196,29 @@ func TestAnEditorThatChoosesNothingCancels(t *testing.T) {
 
 func TestAPauseStaysOpenIfTheEditorCannotAsk(t *testing.T) {
 	ran := 0
-	e, _ := serve(t, agent.Config{Tools: []tools.Tool{risky(&ran)}, Provider: providertest.Script(
+	e, hub := serve(t, agent.Config{Tools: []tools.Tool{risky(&ran)}, Provider: providertest.Script(
 		providertest.Call("site.deletePage", page{"home"}), providertest.Say("Done."))})
 	e.choose = func(sdk.RequestPermissionRequest) string { return "fail" }
+	said := make(chan bool)
+	e.update = func(_ int, u sdk.SessionUpdate) {
+		if m := u.AgentMessageChunk; m != nil && strings.Contains(m.Content.Text.Text, "waits for a decision") {
+			close(said)
+		}
+	}
 	id := e.begin("/srv/app")
-	e.say(id, "Delete it.", sdk.StopReasonEndTurn)
-	require.Contains(t, e.screen(), "agent: Delete page “home”: this waits for a decision.")
-	<-e.asked
-	require.NoError(t, e.load(id, "/srv/app"))
-	<-e.asked
+	done := make(chan sdk.StopReason)
+	go func() {
+		r, _ := e.prompt(id, "Delete it.")
+		done <- r
+	}()
+	<-said
 	require.Zero(t, ran)
+	pending, err := hub.Agent().Session(string(id)).Pending(t.Context())
+	require.NoError(t, err)
+	_, err = hub.Decide(t.Context(), string(id), agent.Approve(pending[0].ID))
+	require.NoError(t, err)
+	require.Equal(t, sdk.StopReasonEndTurn, <-done)
+	require.Equal(t, 1, ran)
 }
 
 func TestTheNextPromptSaysWhatToDoInsteadOfACallThatDoesNotFit(t *testing.T) {
@@ -220,7 +229,7 @@ func TestTheNextPromptSaysWhatToDoInsteadOfACallThatDoesNotFit(t *testing.T) {
 		Provider: providertest.Script(bad, bad, providertest.Say("I leave it."))})
 	id := e.begin("/srv/app")
 	e.say(id, "Delete it.", sdk.StopReasonEndTurn)
-	require.Contains(t, e.screen(), "Write what is to be done instead.")
+	require.Contains(t, e.screen(), "agent: the model couldn't make a call that fits")
 	e.say(id, "Leave it.", sdk.StopReasonEndTurn)
 	require.Contains(t, e.screen(), "agent: I leave it.")
 }

@@ -13,19 +13,17 @@
 //
 // # What an editor gets
 //
-//   - Prompts with text, resources and, with Config.Images, images. The reply comes while the model
-//     writes it, with its reasoning as thoughts. A prompt while another one is in progress ends that
-//     one first.
-//   - Calls with their titles (tools.Func) and kinds. Those of tools of the category "file", whose
-//     inputs are named like those of tools/file, have the files that they are about, and what they
-//     change as diffs: from the preview of the pause if there was one, else from the input.
+//   - Prompts with text and links to resources. The reply comes while the model writes it, with its
+//     reasoning as thoughts. A prompt while another one is in progress takes its place: the run in
+//     progress reads it, or is superseded if it waits for a decision.
+//   - Calls with their titles (tools.Func). One whose input has a path and a text, as those of
+//     tools/file, is shown as a change of that file.
 //   - Requests for permission: each is a pause, with the choices to allow it once, always in one of
-//     the scopes that it offers, or to reject it. A question with a choice of answers is such a
-//     request, too. Any other question is a message that ends the prompt, and the next prompt is the
-//     answer. Of a call whose input the model couldn't correct, it says what to do instead.
+//     the scopes that it offers, or to reject it, and with the preview of what the call would
+//     change. A question with a choice of answers is such a request, too. Any other question is a
+//     message that ends the prompt, and the next prompt is the answer.
 //   - The todo list of memory/recall and the plans of agent/plan as plans; the agent's modes.
-//   - session/load and session/resume for sessions that exist, and session/list, with the newest 100
-//     that were begun in an editor. What is open is asked again.
+//   - session/load for sessions that exist. What is open is asked again.
 //
 // The servers of MCP that the editor names aren't used: they are the host's to configure
 // (tools/mcp). Nor are its terminals and its unsaved files.
@@ -35,15 +33,17 @@
 //   - The end of the editor ends nothing: a run in progress goes on in its hub, and if the process
 //     ends, too, in the next one with the same journal. A pause stays open.
 //   - Whoever decides first, in the editor, on a page or in a terminal, decides. The request in the
-//     editor is withdrawn ($/cancel_request) if it wasn't the editor.
+//     editor is withdrawn ($/cancel_request) if it wasn't the editor: at once, or for a call of a
+//     subagent when the run next pauses or ends.
 //   - session/cancel ends the run, and the prompt then ends as cancelled. What was said and done by
 //     then stays in the session. A prompt that comes while something is asked ends the run that
 //     asks: its calls count as rejected.
-//   - A prompt whose run fails is a JSON-RPC error that says why. The next one goes on from there.
+//   - A prompt whose run fails, or is stopped by a limit, is a JSON-RPC error that says why. The
+//     next one goes on from there.
 //   - What happens in a session that the editor has open is shown, whoever has begun it.
 //
 // # Where things are
 //
-// acp.go has Run and the methods, session.go what goes on in a session, ask.go its pauses, and
-// view.go what an editor shows.
+// acp.go has Run, the methods, and what goes on in a session; view.go has what an editor shows and
+// is asked.
 package acp
