@@ -1,10 +1,10 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io"
-	"log/slog"
 	"path/filepath"
 	"sync"
 
@@ -18,6 +18,7 @@ import (
 func (o *options) edit(ctx context.Context, getenv func(string) string, in io.Reader, out, errs io.Writer) (err error) {
 	var mu sync.Mutex // guards open
 	open := make(map[string]*coding.Coder)
+	log := logger(errs)
 	ctx, stop := context.WithCancel(ctx)
 	var pages sync.WaitGroup
 	defer func() {
@@ -30,12 +31,7 @@ func (o *options) edit(ctx context.Context, getenv func(string) string, in io.Re
 	hub := func(_ context.Context, cwd string) (*live.Hub, error) {
 		mu.Lock()
 		defer mu.Unlock()
-		if cwd == "" && o.dir == "" {
-			cwd = "."
-		} else if cwd == "" {
-			cwd = o.dir
-		}
-		dir, err := filepath.Abs(cwd)
+		dir, err := filepath.Abs(cmp.Or(cwd, o.dir, "."))
 		if err != nil {
 			return nil, err
 		}
@@ -48,14 +44,22 @@ func (o *options) edit(ctx context.Context, getenv func(string) string, in io.Re
 		}
 		open[dir] = c
 		if o.web {
-			serve, err := o.page(c, errs)
+			serve, err := o.page(c, errs, log)
 			if err != nil {
 				return nil, err
 			}
-			pages.Go(func() { err = errors.Join(err, serve(ctx)) })
+			pages.Go(func() {
+				if err := serve(ctx); err != nil {
+					log.Error("the page has ended", "err", err)
+				}
+				stop() // SIGTERM ends the program
+			})
 		}
 		return c.Hub, nil
 	}
-	return acp.Run(ctx, acp.Config{Hub: hub, Input: agent.Input{User: user, Owner: user}, In: in, Out: out,
-		Logger: slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn}))})
+	err = acp.Run(ctx, acp.Config{Hub: hub, Input: agent.Input{User: user, Owner: user}, In: in, Out: out, Logger: log})
+	if errors.Is(err, context.Canceled) {
+		return nil
+	}
+	return err
 }

@@ -68,6 +68,8 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 		err = errors.New("-c and -session both name a session")
 	case o.acp && (o.goOn || o.session != "" || o.mode != ""):
 		err = errors.New("with -acp, sessions and modes are chosen in the editor")
+	case o.acp && o.db != "":
+		err = errors.New("with -acp, each folder of the editor has its own conversations: leave -db out")
 	case o.pace < 0:
 		err = errors.New("-pace is negative")
 	}

@@ -22,6 +22,7 @@ func TestOptionsThatDontFitEndTheProgramWithTwo(t *testing.T) {
 		"-c -session s-1":      "-c and -session",
 		"-acp -c":              "in the editor",
 		"-acp -mode auto":      "in the editor",
+		"-acp -db x":           "leave -db out",
 		"-pace -1s":            "-pace is negative",
 		"-nothing":             "not defined",
 		"-dir /nowhere -p x":   "-dir",

@@ -5,8 +5,10 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"net"
 	"net/http"
+	"net/url"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -17,10 +19,10 @@ import (
 )
 
 // page returns a function that serves the page of a folder until its context ends.
-func (o *options) page(c *coding.Coder, out io.Writer) (func(context.Context) error, error) {
+func (o *options) page(c *coding.Coder, out io.Writer, log *slog.Logger) (func(context.Context) error, error) {
 	access := serve.Local{User: user}
 	pages, err := serve.Page(c.Hub, serve.Config{Authorize: access.Authorize, Title: "Coder",
-		Examples: standin.Requests, Input: func(_ *http.Request, in *agent.Input) error {
+		Examples: standin.Requests, Logger: log, Input: func(_ *http.Request, in *agent.Input) error {
 			in.Owner = user
 			return nil
 		}})
@@ -34,11 +36,15 @@ func (o *options) page(c *coding.Coder, out io.Writer) (func(context.Context) er
 	if err != nil {
 		return nil, err
 	}
-	if at, ok := listener.Addr().(*net.TCPAddr); !ok || !at.IP.IsLoopback() {
+	if addr, ok := listener.Addr().(*net.TCPAddr); !ok || !addr.IP.IsLoopback() {
 		return nil, errors.Join(fmt.Errorf("-addr %s isn't an address of this computer, such as %s: nobody has to sign in",
 			o.addr, defaultAddr), listener.Close())
 	}
-	fmt.Fprintf(out, "The page is at http://%s/?session=%s\n", listener.Addr(), o.session)
+	at := "http://" + listener.Addr().String() + "/"
+	if o.session != "" {
+		at += "?session=" + url.QueryEscape(o.session)
+	}
+	fmt.Fprintln(out, "The page is at", at)
 	server := &http.Server{Handler: pages, ReadHeaderTimeout: 10 * time.Second}
 	return func(ctx context.Context) error { return live.Serve(ctx, c.Hub, server, listener) }, nil
 }

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
 	"os"
 	"strings"
 	"sync"
@@ -49,7 +50,11 @@ func (o *options) start(ctx context.Context, getenv func(string) string, in io.R
 	}
 	ctx, stop := context.WithCancel(ctx)
 	defer stop()
-	serve, err := o.page(c, said)
+	log := slog.New(slog.DiscardHandler) // the terminal shows the conversation alone
+	if !isTerminal(in) {
+		log = logger(errs)
+	}
+	serve, err := o.page(c, said, log)
 	if err != nil {
 		return 2, err
 	}
@@ -102,6 +107,11 @@ func (o *options) choose(ctx context.Context, c *coding.Coder, out io.Writer) (s
 		fmt.Fprintf(out, "The last session, %q, waits for you: -c goes on with it.\n", last.Title)
 	}
 	return fresh, nil
+}
+
+// logger logs what people should know.
+func logger(w io.Writer) *slog.Logger {
+	return slog.New(slog.NewTextHandler(w, &slog.HandlerOptions{Level: slog.LevelWarn}))
 }
 
 // isTerminal reports whether somebody types.
