@@ -67,10 +67,10 @@ func TestAnEditorAndThePageShareASession(t *testing.T) {
 	o.scripted = p.model
 	in, toProgram := io.Pipe()
 	fromProgram, out := io.Pipe()
-	var errs screen
+	errs := newScreen()
 	var working sync.WaitGroup
 	working.Go(func() {
-		code, err := o.start(t.Context(), func(string) string { return "" }, in, out, &errs)
+		code, err := o.start(t.Context(), func(string) string { return "" }, in, out, errs)
 		require.NoError(t, err)
 		require.Zero(t, code)
 		out.Close()

@@ -11,38 +11,37 @@ import (
 	"strings"
 	"sync"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 )
 
-// A screen is what is printed, for readers at the same time.
+// A screen is what is printed.
 type screen struct {
-	mu sync.Mutex // guards b
-	b  bytes.Buffer
+	printed chan string
+	all     string
 }
+
+func newScreen() *screen { return &screen{printed: make(chan string, 1000)} }
 
 func (s *screen) Write(p []byte) (int, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.Write(p)
-}
-
-func (s *screen) String() string {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.b.String()
+	s.printed <- string(p)
+	return len(p), nil
 }
 
 // shows waits for something that is printed, and returns it.
-func (s *screen) shows(t *testing.T, pattern string) (found string) {
+func (s *screen) shows(t *testing.T, pattern string) string {
 	t.Helper()
-	re := regexp.MustCompile(pattern)
-	require.Eventually(t, func() bool {
-		found = re.FindString(s.String())
-		return found != ""
-	}, 20*time.Second, 5*time.Millisecond, "%s", pattern)
-	return found
+	for re := regexp.MustCompile(pattern); ; {
+		if found := re.FindString(s.all); found != "" {
+			return found
+		}
+		select {
+		case text := <-s.printed:
+			s.all += text
+		case <-t.Context().Done():
+			require.Fail(t, "it isn't shown", "%s: %s", pattern, s.all)
+		}
+	}
 }
 
 // A site is the page of a program as a browser uses it.
@@ -80,14 +79,12 @@ func (s site) post(path, origin string, body any) int {
 // pending returns the ids of what waits.
 func (s site) pending(session string) (ids []string) {
 	s.t.Helper()
-	require.Eventually(s.t, func() bool {
-		var body struct{ Pending []struct{ ID string } }
-		s.get("sessions/pending?session="+session, &body)
-		for _, p := range body.Pending {
-			ids = append(ids, p.ID)
-		}
-		return len(ids) > 0
-	}, 20*time.Second, 5*time.Millisecond)
+	var body struct{ Pending []struct{ ID string } }
+	s.get("sessions/pending?session="+session, &body)
+	for _, p := range body.Pending {
+		ids = append(ids, p.ID)
+	}
+	require.NotEmpty(s.t, ids)
 	return ids
 }
 
@@ -98,11 +95,11 @@ func TestAnApprovalThatTheTerminalAsksIsGivenOnThePage(t *testing.T) {
 	p := newProgram(t, say(write("a.go"), "Done."))
 	ctx, stop := context.WithCancel(t.Context())
 	in, type_ := io.Pipe()
-	var out screen
+	out := newScreen()
 	o := p.options("-web", "-addr", "127.0.0.1:0", "-session", "s-1")
 	var working sync.WaitGroup
 	working.Go(func() {
-		code, err := o.start(ctx, func(string) string { return "" }, in, &out, io.Discard)
+		code, err := o.start(ctx, func(string) string { return "" }, in, out, io.Discard)
 		require.NoError(t, err)
 		require.Zero(t, code)
 	})
