@@ -34,7 +34,7 @@ func TestAReasonForARejectionChangesTheEdit(t *testing.T) {
 	w := newWorld(t)
 	res := w.desk.say(t, agent.Input{Prompt: "Fix the failing test", Mode: "ask"},
 		with(func(p agent.Pause) agent.Decision { return agent.Reject(p.ID, "no, keep the name") }))
-	require.Contains(t, res.Text(), "It is committed")
+	require.Contains(t, res.Text(), "git says:")
 	require.Contains(t, w.text(t), "words := strings.Fields(text)\n\tif len(words) == 0 {")
 	require.NotContains(t, w.text(t), "fields")
 }
@@ -61,7 +61,7 @@ func TestAnEditedInputIsTakenAsItIs(t *testing.T) {
 	in := object{"path": "wrap.go", "old": repairs[0].Old, "new": repairs[0].Kept + "\t\t// mine\n"}
 	res := w.desk.say(t, agent.Input{Prompt: "Fix the failing test", Mode: "ask"},
 		with(func(p agent.Pause) agent.Decision { return agent.Edit(p.ID, in) }))
-	require.Contains(t, res.Text(), "It is committed")
+	require.Contains(t, res.Text(), "git says:")
 	require.Contains(t, w.text(t), "// mine")
 	require.NotContains(t, w.text(t), repairs[1].Old)
 }
@@ -86,7 +86,7 @@ func TestASwitchOfTheModeEndsInAProposal(t *testing.T) {
 	require.Contains(t, res.Text(), "I would change this")
 	require.Contains(t, w.text(t), repairs[0].Old)
 	res = w.desk.say(t, agent.Input{Prompt: "go on", Mode: "auto"}, nil)
-	require.Contains(t, res.Text(), "It is committed")
+	require.Contains(t, res.Text(), "git says:")
 }
 
 func TestAfterAnUndoItDecidesByTheFiles(t *testing.T) {
@@ -97,6 +97,6 @@ func TestAfterAnUndoItDecidesByTheFiles(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, w.text(t), repairs[1].Old)
 	res := w.desk.say(t, agent.Input{Prompt: "go on"}, nil)
-	require.Contains(t, res.Text(), "All tests pass. Letters count, not bytes.")
+	require.Contains(t, res.Text(), "Letters count, not bytes.")
 	require.NotContains(t, w.text(t), repairs[1].Old)
 }

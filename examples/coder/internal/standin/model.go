@@ -2,10 +2,11 @@ package standin
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"iter"
+	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -23,31 +24,12 @@ const About = "A stand-in answers: rules, and no language model. The files, go a
 var Requests = []string{"Fix the failing test", "Add a function with a test", "Where is Lines defined?",
 	"Run the tests and say what fails", "Review what changed and commit it"}
 
-// NoneOfThese is the last choice where the stand-in offers its Requests.
-const NoneOfThese = "None of these"
-
 // New returns the stand-in. It writes a word in each pace; 0: everything at once. It keeps nothing
 // between calls: all it knows is in the request.
 func New(pace time.Duration) provider.Provider {
-	whole := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-		return newTurn(req).reply().Response(), nil
-	})
 	return provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
-		return func(yield func(provider.Chunk, error) bool) {
-			for chunk, err := range whole.Stream(ctx, req) {
-				if pace > 0 && chunk.Kind == provider.KindText {
-					select {
-					case <-ctx.Done():
-						yield(provider.Chunk{}, context.Cause(ctx))
-						return
-					case <-time.After(pace):
-					}
-				}
-				if !yield(chunk, err) {
-					return
-				}
-			}
-		}
+		step := providertest.WithIDs(newTurn(req).reply(), "") // the agent makes ids
+		return providertest.Script(providertest.Slow(pace, step)).Stream(ctx, req)
 	})
 }
 
@@ -64,8 +46,11 @@ type turn struct {
 
 // A deed is a call with its result.
 type deed struct {
-	name   string
-	input  json.RawMessage
+	name string
+	in   struct {
+		Path, Old, Program string
+		Args               []string
+	}
 	result string
 	failed bool
 }
@@ -79,15 +64,15 @@ func newTurn(req *provider.Request) *turn {
 			calls[c.ID] = c
 		}
 		if text := m.Text(); m.Role == provider.RoleUser && text != "" && !memory.IsHostMessage(m) {
-			if t.prompt != "" {
-				t.earlier = append(t.earlier, t.prompt)
-			}
+			t.earlier = append(t.earlier, t.prompt)
 			t.prompt, t.midway = text, i > 0 && req.Messages[i-1].Role == provider.RoleTool
 			t.before, t.did = append(t.before, t.did...), nil
 		}
 		for _, p := range m.Parts {
 			if r := p.Result; r != nil && calls[r.CallID] != nil {
-				t.did = append(t.did, deed{r.Name, calls[r.CallID].Input, r.Text(), r.Error})
+				d := deed{name: r.Name, result: r.Text(), failed: r.Error}
+				_ = json.Unmarshal(calls[r.CallID].Input, &d.in) // it was validated
+				t.did = append(t.did, d)
 			}
 		}
 	}
@@ -102,26 +87,16 @@ func (t *turn) resolve() wish {
 		return understand(d.result)
 	}
 	if last := t.begun(w.act); last != nil {
-		limits := intentless(w.rest) && (w.limits[keepName] || t.midway && len(w.limits) > 0)
+		corrects := filling(w.rest) && (w.limits[keepName] || t.midway && len(w.limits) > 0)
 		agrees := last.act == "propose" && (intent.Yes(w.rest) || w.act == doesGoOn)
-		if w.act == doesGoOn || limits || agrees {
-			for l := range w.limits {
-				last.limits[l] = true
-			}
+		if w.act == doesGoOn || corrects || agrees {
+			maps.Copy(last.limits, w.limits)
 			if agrees {
-				last.act = cmp.Or(last.then, "mend")
+				last.act = last.then
 				delete(last.limits, noWrite)
 			}
 			return *last
 		}
-	}
-	switch {
-	case w.act == doesGoOn:
-		w.act = doesAnswer
-	case w.act == "add" && addition(w.text) == "":
-		w.act = doesOffer
-	case (w.act == "edit" || w.then == "edit") && parseEdit(w.rest) == nil:
-		w.act = doesOffer
 	}
 	return w
 }
@@ -129,7 +104,7 @@ func (t *turn) resolve() wish {
 // begun returns what was asked for before a message that only says how to go on; nil: nothing.
 func (t *turn) begun(act string) *wish {
 	for i := len(t.earlier) - 1; i >= 0 && (act == doesAnswer || act == doesGoOn); i-- {
-		if e := understand(t.earlier[i]); reads(e.act) || e.edits() || e.act == "commit" {
+		if e := understand(t.earlier[i]); reads(e.act) || edits(e.act) || e.act == "commit" {
 			return &e
 		}
 	}
@@ -141,32 +116,42 @@ func (t *turn) reply() providertest.Step {
 	if stop := t.trouble(); stop != "" {
 		return providertest.Say(stop)
 	}
-	switch w := &t.wish; {
-	case w.act == doesOffer:
-		return t.offer()
-	case w.edits() && t.planning():
+	if edits(t.wish.act) && strings.Contains(t.req.System, "The mode is plan:") {
 		return t.plan()
 	}
-	switch t.wish.act {
-	case "mend", "propose":
-		if t.wish.then == "edit" || t.wish.then == "add" {
-			return providertest.Say("I would do exactly that, and then run the tests. Say yes, and I do it.")
+	return acts[t.wish.act](t)
+}
+
+var acts = map[string]func(*turn) providertest.Step{
+	"mend": (*turn).mend, "propose": (*turn).propose, "add": (*turn).add, "edit": (*turn).edit, "find": (*turn).find,
+	"check": (*turn).check, "review": (*turn).review, "commit": (*turn).review, doesOffer: (*turn).offer,
+	doesAnswer: (*turn).answer, doesGoOn: (*turn).answer, doesRefuse: (*turn).answer,
+}
+
+var rejection = regexp.MustCompile(`A person rejected this call(?: and suggests instead:|\.)`)
+
+// trouble returns why the stand-in can't go on; empty: it can. What a person forbids in the reason
+// of a rejection ("keep the name", "don't commit") holds from then on.
+func (t *turn) trouble() string {
+	rejected, last := 0, len(t.did)-1
+	for i := range t.did {
+		d := &t.did[i]
+		at := rejection.FindStringIndex(d.result)
+		if at == nil || !d.failed || d.name == "ask" || d.name == "plan.submit" {
+			continue
 		}
-		return t.mend()
-	case "add":
-		return t.add()
-	case "edit":
-		return t.edit()
-	case "find":
-		return t.find()
-	case "check":
-		return t.check()
-	case "review":
-		return t.review()
-	case "commit":
-		return t.commit(nil)
+		rejected++
+		reason := strings.TrimSpace(d.result[at[1]:])
+		said := understand(reason).limits
+		maps.Copy(t.wish.limits, said)
+		if i == last && (len(said) == 0 || said[noWrite] || rejected > 2) {
+			return "Then I leave it as it is. " + reason + "\n\nSay “go on”, and maybe: keep the names, don't commit."
+		}
 	}
-	return providertest.Say(t.answer())
+	if last > 0 && t.did[last].failed && t.did[last-1].failed && rejected == 0 {
+		return "I stop here: " + clip(t.did[last].result, 1)
+	}
+	return ""
 }
 
 // last returns the newest call of a tool since the person's message; nil if there is none.
@@ -179,47 +164,36 @@ func (t *turn) last(name string) *deed {
 	return nil
 }
 
-// ran returns the newest run of a program with these first arguments that nothing was changed
-// after; nil if there is none.
-func (t *turn) ran(program string, args ...string) *deed {
-	for i := len(t.did) - 1; i >= 0; i-- {
+// ran returns the newest run of a command that nothing was changed after; nil if there is none.
+func (t *turn) ran(program, command string) *deed {
+	for i := len(t.did) - 1; i >= 0 && !t.did[i].changed(""); i-- {
 		d := &t.did[i]
-		if changes(d) && !d.failed {
-			return nil
-		}
-		var in struct {
-			Program string
-			Args    []string
-		}
-		if d.name == "run" && json.Unmarshal(d.input, &in) == nil && in.Program == program &&
-			strings.Contains(d.result, "exit code") && len(in.Args) >= len(args) &&
-			slices.Equal(in.Args[:len(args)], args) {
+		if d.ran(program, command) && strings.HasPrefix(d.result, "exit code") {
 			return d
 		}
 	}
 	return nil
 }
 
-func changes(d *deed) bool { return d.name == "file.edit" || d.name == "file.write" }
+func (d *deed) ran(program, command string) bool {
+	return d.in.Program == program && len(d.in.Args) > 0 && d.in.Args[0] == command
+}
 
-// value returns a property of the input of a deed.
-func (d *deed) value(name string) string {
-	var in map[string]any
-	_ = json.Unmarshal(d.input, &in) // it was validated
-	text, _ := in[name].(string)
-	return text
+// changed reports whether a deed has changed a file; any for "".
+func (d *deed) changed(file string) bool {
+	return (d.name == "file.edit" || d.name == "file.write") && !d.failed && (file == "" || d.in.Path == file)
 }
 
 // passed reports whether a program ended with 0.
 func (d *deed) passed() bool { return strings.HasPrefix(d.result, "exit code 0") }
 
-// output returns what a program has written.
-func (d *deed) output() string {
+// body returns a result without its first line, which is about the rest.
+func (d *deed) body() string {
 	_, text, _ := strings.Cut(d.result, "\n")
-	return strings.TrimSpace(text)
+	return text
 }
 
-// offered reports whether the model may call a tool, and whether its schema has a word.
+// offered reports whether the model may call a tool whose schema has a word.
 func (t *turn) offered(name, word string) bool {
 	return slices.ContainsFunc(t.req.Tools, func(tool provider.Tool) bool {
 		return tool.Name == name && bytes.Contains(tool.Schema, []byte(word))
@@ -228,18 +202,8 @@ func (t *turn) offered(name, word string) bool {
 
 type object map[string]any
 
-// call calls a tool after a text, unless the person has rejected the same call, or it failed twice.
-func (t *turn) call(text, tool string, input object) providertest.Step {
-	wanted := raw(input)
-	failed := 0
-	for i := range t.did {
-		if d := &t.did[i]; d.name == tool && d.failed && same(d.input, wanted) {
-			failed++
-			if _, rejected := d.rejected(); rejected || failed > 1 {
-				return providertest.Say("I stop here: " + firstLine(d.result))
-			}
-		}
-	}
+// call calls a tool after a text, which may be empty.
+func call(text, tool string, input object) providertest.Step {
 	if text == "" {
 		return providertest.Call(tool, input)
 	}
@@ -248,21 +212,7 @@ func (t *turn) call(text, tool string, input object) providertest.Step {
 
 func (t *turn) run(text, program string, args ...string) providertest.Step {
 	if !t.offered("run", `"`+program+`"`) {
-		return providertest.Say("I can't run " + program + " here.")
+		return providertest.Say("I can't run " + program + " here. The files are as I left them.")
 	}
-	return t.call(text, "run", object{"program": program, "args": args})
-}
-
-func same(a, b json.RawMessage) bool {
-	var x, y any
-	_, _ = json.Unmarshal(a, &x), json.Unmarshal(b, &y)
-	one, _ := json.Marshal(x)
-	other, _ := json.Marshal(y)
-	return bytes.Equal(one, other)
-}
-
-// firstLine returns the first line of a text that isn't empty.
-func firstLine(text string) string {
-	line, _, _ := strings.Cut(strings.TrimSpace(text), "\n")
-	return line
+	return call(text, "run", object{"program": program, "args": args})
 }

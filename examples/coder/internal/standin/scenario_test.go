@@ -104,7 +104,7 @@ func TestTheScenarioWithRealPrograms(t *testing.T) {
 		return agent.Approve(p.ID)
 	})
 	require.Equal(t, []string{"file.edit", "file.edit", "run git commit"}, d.asked)
-	require.Contains(t, res.Text(), "It is committed:")
+	require.Contains(t, res.Text(), "git says:")
 	require.Contains(t, res.Text(), "A text without words has no lines; Letters count, not bytes")
 	receipt, err := d.agent.Session(d.session).Undo(t.Context(), agent.Rollback{})
 	require.NoError(t, err)
