@@ -71,8 +71,7 @@ func (t *turn) edit() providertest.Step {
 	if c.file == "" {
 		found := t.last("file.search")
 		if found == nil {
-			return call("I look where it is.", "file.search", object{"pattern": `\b` + c.name + `\b`, "regexp": true,
-				"glob": "*.go"})
+			return call("", "file.search", object{"pattern": `\b` + c.name + `\b`, "regexp": true, "glob": "*.go"})
 		}
 		files = nil
 		for _, m := range goFile.FindAllStringSubmatch(found.result, -1) {

@@ -67,7 +67,8 @@ func (t *turn) proposal(list []*repair) (text string) {
 		lines := func(sign, text string) string { // with a sign before each
 			return "\n" + sign + strings.ReplaceAll(strings.TrimSuffix(text, "\n"), "\n", "\n"+sign)
 		}
-		text += "\n\nIn " + r.File + ": " + r.Why + "\n\n```diff" + lines("-", r.Old) + lines("+", r.text(&t.wish)) + "\n```"
+		text += "\n\nIn " + r.File + ": " + r.Why + "\n\n```diff"
+		text += lines("-", r.Old) + lines("+", r.text(&t.wish)) + "\n```"
 	}
 	if text == "" {
 		return "I see nothing that I know how to mend: a stand-in knows two mistakes, and no others."
@@ -123,8 +124,7 @@ func (t *turn) mend() providertest.Step {
 			return call(r.Why, "file.edit", object{"path": r.File, "old": r.Old, "new": r.text(&t.wish)})
 		}
 	}
-	return providertest.Say("This still fails:\n\n" + failures(tested) +
-		"\n\nI am a stand-in, and don't know how to mend that.")
+	return providertest.Say("This still fails:\n\n" + failures(tested) + "\n\nI don't know how to mend that.")
 }
 
 // mended returns the repairs that were made in a part of the conversation, and not committed.
