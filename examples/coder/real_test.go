@@ -57,7 +57,7 @@ func TestARealRepository(t *testing.T) {
 			after, err := os.ReadFile(file)
 			require.NoError(t, err)
 			require.Equal(t, strings.ReplaceAll(string(before), "unhex", "hexValue"), string(after))
-			say("/undo")
+			say("/undo", "yes")
 			after, err = os.ReadFile(file)
 			require.NoError(t, err)
 			require.Equal(t, string(before), string(after))

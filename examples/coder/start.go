@@ -40,11 +40,15 @@ func (o *options) start(ctx context.Context, getenv func(string) string, in io.R
 	}
 	input := agent.Input{User: user, Owner: user, Mode: o.mode}
 	t := terminal.Config{Session: o.session, Prompt: o.prompt, Input: input, In: in, Out: out,
-		Commands: c.Commands(func() string { return o.session }, input)}
+		Provider: c.Model(), Commands: c.Commands(input)}
 	if !o.web {
 		code, err = terminal.Run(ctx, c.Hub, t)
 		if code == terminal.CodeWaits {
-			fmt.Fprintf(said, "Go on with: coder -dir %s%s -session %s\n", c.Dir, o.where(c), o.session)
+			which := " -c"
+			if o.prompt != "" {
+				which = " -session " + o.session
+			}
+			fmt.Fprintf(said, "Go on with: coder -dir %s%s%s\n", c.Dir, o.where(c), which)
 		}
 		return code, err
 	}

@@ -97,7 +97,7 @@ func TestAModeLastsOverTheNextStart(t *testing.T) {
 
 func TestTheLastRunIsUndoneInTheConversation(t *testing.T) {
 	p := newProgram(t, say(write("a.go"), write("b.go"), "Done."))
-	code, out, _ := p.start(strings.NewReader("Do it.\n/undo\n"), "-mode", "edits")
+	code, out, _ := p.start(strings.NewReader("Do it.\n/undo\nyes\n"), "-mode", "edits")
 	require.Zero(t, code)
 	require.Contains(t, out, "b.go")
 	require.NoFileExists(t, filepath.Join(p.dir, "a.go"))

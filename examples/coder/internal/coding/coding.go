@@ -221,5 +221,8 @@ func (c *Coder) place() (err error) {
 	return c.open()
 }
 
+// Model returns the model.
+func (c *Coder) Model() provider.Provider { return c.cfg.Model }
+
 // DB returns the absolute path of the file for conversations.
 func (c *Coder) DB() string { return c.cfg.DB }

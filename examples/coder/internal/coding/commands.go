@@ -12,9 +12,9 @@ import (
 	"github.com/pawlkit/pawl/agent/terminal"
 )
 
-// Commands are what can be typed in the terminal, besides what every conversation has. session
-// returns the session that is shown, and input what each input of it has.
-func (c *Coder) Commands(session func() string, input agent.Input) []terminal.Command {
+// Commands are what can be typed in the terminal, besides what every conversation has. input is what
+// each input has.
+func (c *Coder) Commands(input agent.Input) []terminal.Command {
 	return []terminal.Command{
 		{Name: "plan", Help: "REQUEST  has a plan made first; nothing changes before you approve it",
 			Run: func(ctx context.Context, args string, w io.Writer) error {
@@ -23,16 +23,14 @@ func (c *Coder) Commands(session func() string, input agent.Input) []terminal.Co
 					return nil
 				}
 				in := input
-				in.Session, in.Prompt, in.Title = session(), args, args
+				in.Session, in.Prompt, in.Title = terminal.SessionOf(ctx), args, args
 				in.Mode, in.Interactive = string(policy.Plan), true
 				_, err := c.Hub.Send(ctx, in)
 				return err
 			}},
 		{Name: "mcp", Help: "[test|on|off NAME]  lists, connects or switches the servers of MCP", Run: c.mcp},
 		{Name: "grants", Help: "[revoke N]  lists what is permitted for good in this folder and session",
-			Run: func(ctx context.Context, args string, w io.Writer) error {
-				return c.grants(ctx, session(), args, w)
-			}},
+			Run: c.grants},
 	}
 }
 
@@ -79,8 +77,9 @@ func (c *Coder) mcp(ctx context.Context, args string, w io.Writer) error {
 }
 
 // grants lists what is permitted for good, or revokes one of it.
-func (c *Coder) grants(ctx context.Context, session, args string, w io.Writer) error {
-	list, err := c.Permissions.Standing(ctx, c.Hub.Agent().Session(session), c.Dir)
+func (c *Coder) grants(ctx context.Context, args string, w io.Writer) error {
+	session := c.Hub.Agent().Session(terminal.SessionOf(ctx))
+	list, err := c.Permissions.Standing(ctx, session, c.Dir)
 	if err != nil {
 		return err
 	}
@@ -89,7 +88,7 @@ func (c *Coder) grants(ctx context.Context, session, args string, w io.Writer) e
 		if err != nil || n < 1 || n > len(list) {
 			return fmt.Errorf("there is no grant %q: /grants lists %d", which, len(list))
 		}
-		err = c.Permissions.Revoke(ctx, c.Hub.Agent().Session(session), c.Dir, list[n-1].Text, "you")
+		err = c.Permissions.Revoke(ctx, session, c.Dir, list[n-1].Text, "you")
 		if err == nil {
 			fmt.Fprintln(w, "Revoked:", list[n-1].Text)
 		}

@@ -7,6 +7,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"strings"
 	"sync/atomic"
 	"testing"
 
@@ -41,19 +42,14 @@ func tracker(t *testing.T) (string, *atomic.Int32) {
 	return web.URL, requests
 }
 
-// typed carries out a command of the terminal, and returns what it shows.
-func typed(t *testing.T, c *coding.Coder, name, args string) (string, error) {
+// typed types a line in the terminal, and returns what is shown.
+func typed(t *testing.T, c *coding.Coder, line string) string {
 	t.Helper()
-	list := c.Commands(func() string { return "s-1" }, agent.Input{})
-	for _, one := range list {
-		if one.Name == name {
-			var b bytes.Buffer
-			err := one.Run(t.Context(), args, &b)
-			return b.String(), err
-		}
-	}
-	require.Fail(t, "no such command", name)
-	return "", nil
+	var b bytes.Buffer
+	_, err := terminal.Run(t.Context(), c.Hub, terminal.Config{Session: "s-1", In: strings.NewReader(line + "\n"),
+		Out: &b, Commands: c.Commands(agent.Input{})})
+	require.NoError(t, err)
+	return strings.TrimSuffix(strings.TrimPrefix(b.String(), "> "), "\n> \n")
 }
 
 func TestAServerIsSwitchedOffAndOnAgain(t *testing.T) {
@@ -66,16 +62,12 @@ func TestAServerIsSwitchedOffAndOnAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, requests.Load(), "nothing connects before it is needed")
 
-	out, err := typed(t, c, "mcp", "")
-	require.NoError(t, err)
-	require.Equal(t, "on   tracker  "+url+"\n", out)
-	out, err = typed(t, c, "mcp", "test tracker")
-	require.NoError(t, err)
-	require.Equal(t, "tracker answers, and has 1 tools:\n  tracker.find  Finds issues.\n", out)
-	_, err = typed(t, c, "mcp", "test nobody")
-	require.ErrorContains(t, err, `no server "nobody"`)
-	_, err = typed(t, c, "mcp", "start tracker")
-	require.ErrorContains(t, err, "/mcp test, on or off")
+	out := typed(t, c, "/mcp")
+	require.Equal(t, "on   tracker  "+url, out)
+	out = typed(t, c, "/mcp test tracker")
+	require.Equal(t, "tracker answers, and has 1 tools:\n  tracker.find  Finds issues.", out)
+	require.Contains(t, typed(t, c, "/mcp test nobody"), `no server "nobody"`)
+	require.Contains(t, typed(t, c, "/mcp start tracker"), "/mcp test, on or off")
 
 	offered := func(i int) bool {
 		for _, d := range model.Requests()[i].Tools {
@@ -87,19 +79,16 @@ func TestAServerIsSwitchedOffAndOnAgain(t *testing.T) {
 	}
 	do(t, c, agent.Input{Session: "s-1", Prompt: "Hello."})
 	require.True(t, offered(0))
-	_, err = typed(t, c, "mcp", "off tracker")
-	require.NoError(t, err)
+	typed(t, c, "/mcp off tracker")
 	do(t, c, agent.Input{Session: "s-1", Prompt: "Hello."})
 	require.False(t, offered(1))
 	require.NoError(t, c.Close())
 
 	before := requests.Load()
 	c = open(t, cfg) // it stays off
-	out, err = typed(t, c, "mcp", "")
-	require.NoError(t, err)
+	out = typed(t, c, "/mcp")
 	require.Contains(t, out, "off  tracker")
-	_, err = typed(t, c, "mcp", "on tracker")
-	require.NoError(t, err)
+	typed(t, c, "/mcp on tracker")
 	require.Equal(t, before, requests.Load())
 	_, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Find it."})
 	require.Len(t, pending, 1, "what a server says about itself isn't believed: it asks")
@@ -114,8 +103,7 @@ func TestAServerThatIsDownDisturbsNoRun(t *testing.T) {
 		Servers: []coding.Server{{Name: "down", Command: filepath.Join(dir, "nothing")}}})
 	res, _ := do(t, c, agent.Input{Session: "s-1", Prompt: "Hello."})
 	require.Equal(t, "Hello.", res.Text())
-	_, err := typed(t, c, "mcp", "test down")
-	require.ErrorContains(t, err, "down")
+	require.Contains(t, typed(t, c, "/mcp test down"), "down")
 }
 
 func TestAFileOfServersIsReadAsOtherProgramsWriteIt(t *testing.T) {
@@ -129,9 +117,8 @@ func TestAFileOfServersIsReadAsOtherProgramsWriteIt(t *testing.T) {
 		{Name: "web", URL: "http://127.0.0.1:1", Headers: map[string]string{"X": "1"}, Disabled: true}}, list)
 	dir, db := project(t)
 	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(), Servers: list})
-	out, err := typed(t, c, "mcp", "")
-	require.NoError(t, err)
-	require.Equal(t, "on   files  npx\noff  web  http://127.0.0.1:1\n", out)
+	out := typed(t, c, "/mcp")
+	require.Equal(t, "on   files  npx\noff  web  http://127.0.0.1:1", out)
 
 	for _, text := range []string{"", "[]", `{"servers": {}}`, `{"mcpServers": {"a": {"comand": "x"}}}`} {
 		require.NoError(t, os.WriteFile(at, []byte(text), 0o644))
@@ -152,19 +139,15 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	dir, db := project(t)
 	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "test"),
 		cmd("go", "test", "./..."), providertest.Say("Done."), cmd("go", "test", "-v"), providertest.Say("Done."))})
-	out, err := typed(t, c, "grants", "")
-	require.NoError(t, err)
+	out := typed(t, c, "/grants")
 	require.Contains(t, out, "Nothing is permitted for good")
 	_, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it."})
 	_, pending = do(t, c, agent.Resume("s-1", agent.AllowAlways(pending[0].ID)))
 	require.Empty(t, pending, "the session's rule is for go test")
-	out, err = typed(t, c, "grants", "")
-	require.NoError(t, err)
+	out = typed(t, c, "/grants")
 	require.Contains(t, out, "1  run")
-	_, err = typed(t, c, "grants", "revoke 2")
-	require.ErrorContains(t, err, "lists 1")
-	_, err = typed(t, c, "grants", "revoke 1")
-	require.NoError(t, err)
+	require.Contains(t, typed(t, c, "/grants revoke 2"), "lists 1")
+	typed(t, c, "/grants revoke 1")
 	_, pending = do(t, c, agent.Input{Session: "s-1", Prompt: "Do it."})
 	require.Len(t, pending, 1)
 }
@@ -173,15 +156,9 @@ func TestAPlanIsAskedForInModePlan(t *testing.T) {
 	dir, db := project(t)
 	model := providertest.Script(providertest.Say("I would …"))
 	c := open(t, coding.Config{Dir: dir, DB: db, Model: model})
-	out, err := typed(t, c, "plan", "")
-	require.NoError(t, err)
+	out := typed(t, c, "/plan")
 	require.Contains(t, out, "Say what to plan")
-	_, err = typed(t, c, "plan", "split it")
-	require.NoError(t, err)
-	code, err := terminal.Run(t.Context(), c.Hub, terminal.Config{Session: "s-1", In: bytes.NewReader(nil),
-		Out: new(bytes.Buffer)})
-	require.NoError(t, err)
-	require.Zero(t, code)
+	typed(t, c, "/plan split it")
 	info, err := c.Hub.Agent().Session("s-1").Info(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "plan", info.Mode)
