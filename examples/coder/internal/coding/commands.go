@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/agent/terminal"
 )
 
-// Commands are what can be typed in the terminal, besides what every conversation has. input is what
-// each input has.
+// Commands are what can be typed in the terminal, besides what every conversation has. input is
+// what each input has.
 func (c *Coder) Commands(input agent.Input) []terminal.Command {
 	return []terminal.Command{
 		{Name: "plan", Help: "REQUEST  has a plan made first; nothing changes before you approve it",
