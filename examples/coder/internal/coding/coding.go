@@ -19,6 +19,7 @@ import (
 	"github.com/pawlkit/pawl/agent/policy"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/memory/recall"
+	"github.com/pawlkit/pawl/memory/sqlmemory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/file"
@@ -52,11 +53,16 @@ type Coder struct {
 
 	cfg     Config
 	store   *sqlite.Store
+	memory  *sqlmemory.Store // todo lists, and what a compaction has removed
 	files   *file.Workspace
 	book    policy.Book
+	summary *memory.Summarise
 	servers []*server
 	told    func() string // what the agent is told about the folder
 }
+
+// tenant is whose the memory is: that of everybody who works in the folder.
+const tenant = "coder"
 
 //go:embed prompt.txt
 var prompt string
@@ -78,12 +84,18 @@ func Open(cfg Config) (c *Coder, err error) {
 	if err := c.permit(); err != nil {
 		return c, err
 	}
+	if c.store, err = sqlite.Open(c.cfg.DB); err == nil {
+		c.memory, err = sqlmemory.Open(c.cfg.DB)
+	}
+	if err != nil {
+		return c, fmt.Errorf("%w; choose another file with -db", err)
+	}
 	list, err := c.tools()
 	if err != nil {
 		return c, err
 	}
-	if c.store, err = sqlite.Open(c.cfg.DB); err != nil {
-		return c, fmt.Errorf("%w; choose another file with -db", err)
+	if c.summary, err = memory.NewSummarise(memory.Summary{Provider: cfg.Model}); err != nil {
+		return c, err
 	}
 	calls, err := agent.New(c.agent("coder-calls", list))
 	if err != nil {
@@ -119,7 +131,10 @@ func (c *Coder) agent(name string, list []tools.Tool) agent.Config {
 		Modes: modes(c.Permissions), Policies: []tools.Policy{c.Permissions.Policy(), possible},
 		Hooks: []agent.Hooks{c.Permissions.Hooks()}, Journal: c.store, Lease: Lease,
 		Owner: fmt.Sprintf("%d %s %s", os.Getpid(), name, rand.Text()),
-		Memory: &agent.Memory{Config: memory.Config{ResultShare: .1},
+		Memory: &agent.Memory{Config: memory.Config{ResultShare: .1, Steps: memory.DefaultSteps(c.summary)},
+			Stores: func(session string) memory.Store {
+				return c.memory.Texts(recall.Scope{Tenant: tenant, Session: session})
+			},
 			Context: func(context.Context, agent.ContextInput) (memory.Context, error) {
 				return memory.Context{User: c.told()}, nil
 			}},
@@ -141,7 +156,7 @@ func (c *Coder) tools() ([]tools.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	todo, err := recall.New(recall.Config{Store: &recall.MapStore{}, Scope: recall.OfCall("coder")})
+	todo, err := recall.New(recall.Config{Store: c.memory, Scope: recall.OfCall(tenant)})
 	if err != nil {
 		return nil, err
 	}
@@ -184,6 +199,9 @@ func (c *Coder) Close() (err error) {
 	}
 	for _, s := range c.servers {
 		err = errors.Join(err, s.Close())
+	}
+	if c.memory != nil {
+		err = errors.Join(err, c.memory.Close())
 	}
 	if c.store != nil {
 		err = errors.Join(err, c.store.Close())

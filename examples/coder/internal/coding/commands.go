@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/policy"
 	"github.com/pawlkit/pawl/agent/terminal"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // Commands are what can be typed in the terminal, besides what every conversation has. input is
@@ -23,7 +24,7 @@ func (c *Coder) Commands(input agent.Input) []terminal.Command {
 					return nil
 				}
 				in := input
-				in.Session, in.Prompt, in.Title = terminal.SessionOf(ctx), args, args
+				in.Session, in.Prompt, in.Title = terminal.SessionOf(ctx), args, tools.CleanTitle(args)
 				in.Mode, in.Interactive = string(policy.Plan), true
 				_, err := c.Hub.Send(ctx, in)
 				return err

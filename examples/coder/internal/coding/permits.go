@@ -75,7 +75,7 @@ func (c *Coder) planned() agent.Hooks {
 	plans := func(call *agent.ToolCall) bool { return call.Name == plan.ToolSubmit || call.Name == "plan.change" }
 	return agent.Hooks{Name: "plans", Observer: true,
 		AfterDecision: func(ctx context.Context, call *agent.ToolCall, p agent.Pause, d agent.Decision) error {
-			if !plans(call) || len(p.Path) > 0 || d.Kind != machine.Approved {
+			if !plans(call) || len(p.Path) > 0 || d.Kind != machine.Approved && d.Kind != machine.Edited {
 				return nil
 			}
 			var err error
