@@ -77,6 +77,32 @@ func TestSentencesThatPeopleType(t *testing.T) {
 	t.Logf("%d of %d sentences are understood", understood, n)
 }
 
+// Whatever a sentence asks for isn't done if it is forbidden, asked about, told by somebody else or
+// taken back.
+func TestWhatIsForbiddenIsNotDone(t *testing.T) {
+	text, err := os.ReadFile("testdata/sentences.txt")
+	require.NoError(t, err)
+	n := 0
+	for line := range strings.Lines(string(text)) {
+		f := strings.Split(strings.TrimSpace(line), " | ")
+		if len(f) != 4 || !edits(f[2]) && f[2] != "commit" || strings.Contains(f[1], ",") {
+			continue
+		}
+		low, bare := strings.ToLower(f[1][:1])+f[1][1:], strings.TrimRight(f[1], ".?!")
+		for _, said := range []string{"don't " + low, "Please don't " + low, "never " + low, "Should I " + low,
+			"Why would you " + low, "If I say yes, " + low, "My boss said: " + low, "I'm not asking you to " + low,
+			"I'd rather you didn't " + low, "Bitte nicht: " + low, "no, don't " + low, "don't say hello and " + low,
+			bare + " - no wait, don't", bare + ". Actually no.", bare + ", or maybe not", bare + "? Not yet.",
+			bare + ". stop, forget it", bare + " (just kidding)", bare + ", but only if I say so", bare + " tomorrow",
+			"maybe " + low} {
+			if n++; *all || n%12 == 0 {
+				w := understand(said)
+				require.Empty(t, may(&w), "%q is done as %s", said, w.act)
+			}
+		}
+	}
+}
+
 // may returns what an act may do.
 func may(w *wish) (list []string) {
 	if w.act == "mend" && w.limits[noRun] {

@@ -69,12 +69,15 @@ type lexicon struct {
 var (
 	words    = load[lexicon]("words.json")
 	detector = must(intent.New(intent.Config{Intents: words.Intents}))
-	fillers  = regexp.MustCompile(`(?i)\b(?:` + words.Text["fillers"] + `)\b|[^\pL\d]`)
+	checks   = regexp.MustCompile(`(?i)\b(check|see|verify|sure|tell me|find out) (?:whether|if)\b`)
+	// A clause goes on forbidding: "don't fix the test and commit it".
+	forbidden = regexp.MustCompile(`(?i)⊘.*?([,.;!?]+(?:\s|$)| \(|\b(?:but|aber|just|only|sondern|nur)\b|$)`)
+	fillers   = regexp.MustCompile(`(?i)\b(?:` + words.Text["fillers"] + `)\b|[^\pL\d]`)
 )
 
 // phrase finds words.
 func phrase(text string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(?:^|[^\pL\d'])(?:` + text + `)(?:$|[^\pL\d'])`)
+	return regexp.MustCompile(`(?i)(^|[^\pL\d'])(?:` + text + `)($|[^\pL\d'])`)
 }
 
 func has(text, list string) bool { return phrase(words.Text[list]).MatchString(text) }
@@ -92,27 +95,25 @@ func filling(text string) bool { return fillers.ReplaceAllString(text, "") == ""
 // remains of the text without its limits ("fix it without committing").
 func understand(text string) wish {
 	w := wish{act: doesOffer, then: "mend", text: text, limits: make(map[string]bool)}
-	w.rest = strings.NewReplacer("`", `"`, "’", "'").Replace(text)
+	w.rest = checks.ReplaceAllString(strings.NewReplacer("`", `"`, "’", "'").Replace(text), "$1 that") // no condition
 	for _, l := range words.Limits {
 		if limit := phrase(`(?:(?:but|and|aber|und) )?(?:` + l.Text + `)`); limit.MatchString(w.rest) {
-			w.limits[l.Name], w.rest = true, limit.ReplaceAllString(w.rest, ", ")
+			w.limits[l.Name], w.rest = true, limit.ReplaceAllString(w.rest, "$1⊘$2")
 		}
 	}
+	w.rest = forbidden.ReplaceAllString(w.rest, "$1")
 	if has(text, "looks") {
 		w.limits[noWrite] = true
 	}
 	v := detector.Match(w.rest)
-	refused := slices.ContainsFunc(append(v.Alternatives, intent.Choice{Intent: v.Intent, Confidence: v.Confidence}),
-		func(c intent.Choice) bool { return c.Intent == doesRefuse && c.Confidence > 0.5 })
-	plain := intent.Plain(w.rest) && !begins(text, "future") &&
-		(!begins(text, "able") || has(text, "definite"))
+	plain := intent.Plain(w.rest) && !begins(text, "future") && (!begins(text, "able") || has(text, "definite")) ||
+		v.Intent == "propose" || reads(v.Intent) && intent.Plain(strings.Trim(w.rest, "?")) // "do the tests pass?"
 	switch {
-	case len(w.limits) > 0 && filling(w.rest):
+	case len(w.limits) > 0 && filling(w.rest), has(text, "postpones"):
 		w.act = doesAnswer
-	case refused:
+	case v.Intent == doesRefuse:
 		w.act = doesRefuse
-	case v.Band() == intent.Act, v.Band() == intent.Confirm && (reads(v.Intent) || plain),
-		v.Intent == "find" && begins(text, "asks"):
+	case v.Band() == intent.Act, v.Band() == intent.Confirm && plain, v.Intent == "find" && begins(text, "asks"):
 		w.act = v.Intent
 		unknown := has(text, "described") && !has(text, "functions")
 		switch {
