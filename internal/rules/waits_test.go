@@ -31,7 +31,8 @@ var realWaits = map[string]string{
 	"examples/cms/internal/assistant.TestACallIsRefusedWhileItsBreakerIsOpen": "the cooldown of a breaker before a " +
 		"server on loopback",
 	"examples/content/internal/assistant.TestCrashesInPipelines": "it kills a process at a random moment",
-	"examples/team": "it kills a process at random moments",
+	"examples/coder": "it starts the program as a process, looks on the disk for what it does, and kills it",
+	"examples/team":  "it kills a process at random moments",
 	"internal/browser": "a browser has its own clock: its page is looked at until it shows what is expected, and " +
 		"servers answer at the pace of a model or a slow network",
 	"internal/storm": "a server on loopback is slow for milliseconds, as the in-memory one is for seconds",
