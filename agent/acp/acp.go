@@ -9,8 +9,6 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
-	"maps"
-	"math"
 	"os"
 	"os/signal"
 	"strings"
@@ -29,12 +27,12 @@ import (
 // A Config configures [Run]. Only Hub is required.
 type Config struct {
 	// Hub returns the hub for the sessions of a folder, which the editor names by its absolute
-	// path; cwd is empty when the editor lists the sessions of all folders. It is called for each
-	// session that is begun or loaded and for each list, also at the same time, and returns the
-	// same hub for the same folder. Its error is shown in the editor. Run doesn't close the hubs.
+	// path. It is called for each session that is begun or loaded, also at the same time, and
+	// returns the same hub for the same folder. Its error is shown in the editor. Run doesn't close
+	// the hubs.
 	Hub func(ctx context.Context, cwd string) (*live.Hub, error)
-	// Input is what all inputs have besides the session and the prompt: User, Owner, Limits, and at
-	// most 15 Labels. The label "cwd" is added. Only sessions of its Owner can be loaded.
+	// Input is what all inputs have besides the session and the prompt, such as User, Owner, Labels
+	// and Limits. Only sessions of its Owner can be loaded.
 	Input agent.Input
 	// In and Out replace the process's standard input and output. A read of In that is in progress
 	// when Run returns takes what comes next. Run waits for a write that the editor doesn't read.
@@ -52,9 +50,7 @@ func Run(ctx context.Context, cfg Config) error {
 		return &agent.ArgError{Func: "acp.Run", Field: "Config.Hub",
 			Problem: "it is nil; give a function that returns the hub of live.New"}
 	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
+	ctx = cmp.Or(ctx, context.Background())
 	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // for good, because more may be written late
 	own, end := context.WithCancel(ctx)
 	in, lines := io.Pipe()
@@ -89,16 +85,17 @@ type session struct {
 	hub     *live.Hub
 	own     *agent.Session
 	id, cwd string
+	starts  sync.Mutex         // held while a prompt begins: it is canceled after that
 	leave   context.CancelFunc // ends ctx; guarded by srv.mu
 	mode    string             // of the next prompt; empty: the session's; guarded by srv.mu
 
-	busy  sync.Mutex                    // held by who follows the session; guards what follows
-	ctx   context.Context               // ends when it is to stop doing that
-	after uint64                        // the last fact that was shown
-	key   string                        // of the last prompt
-	open  string                        // the pause that the next prompt answers
-	shown display.Reply                 // of the reply in progress
-	asks  map[string]context.CancelFunc // withdraw what the editor is asked, by the ids of the pauses
+	busy     sync.Mutex         // held by who follows the session; guards what follows
+	ctx      context.Context    // ends when it is to stop doing that
+	after    uint64             // the last fact that was shown
+	key      string             // of the last prompt
+	open     string             // the pause that the next prompt answers
+	shown    display.Reply      // of the reply in progress
+	withdraw context.CancelFunc // withdraws what the editor is asked
 }
 
 // answer answers a request of the editor.
@@ -142,6 +139,8 @@ func (s *server) handle(ctx context.Context, method string, params json.RawMessa
 		reason, err := x.prompt(ctx, r.Prompt)
 		return sdk.PromptResponse{StopReason: reason}, err
 	case method == sdk.AgentMethodSessionCancel:
+		x.starts.Lock()
+		defer x.starts.Unlock()
 		return nil, x.hub.Cancel(ctx, x.id)
 	case method == sdk.AgentMethodSessionSetMode:
 		err := x.own.SetMode(ctx, r.ModeID) // of the run in progress
@@ -158,15 +157,15 @@ func (s *server) handle(ctx context.Context, method string, params json.RawMessa
 // begin makes a session one of the connection: a new one, or one that exists, which it shows.
 func (s *server) begin(ctx context.Context, id, cwd string, load bool) (*sdk.SessionModeState, error) {
 	hub, err := s.cfg.Hub(ctx, cwd)
+	var info agent.SessionInfo
+	if load && err == nil {
+		info, err = hub.Owned(ctx, id, s.cfg.Input.Owner)
+	}
 	if err != nil {
 		return nil, err
 	}
-	info, err := hub.Owned(ctx, id, s.cfg.Input.Owner)
-	if load && err != nil {
-		return nil, err
-	}
 	x := &session{srv: s, hub: hub, own: hub.Agent().Session(id), id: id, cwd: cwd, key: id, leave: func() {},
-		mode: cmp.Or(info.Mode, s.cfg.Input.Mode), asks: make(map[string]context.CancelFunc)}
+		mode: cmp.Or(info.Mode, s.cfg.Input.Mode), withdraw: func() {}}
 	s.mu.Lock()
 	cmp.Or(s.sessions[id], x).leave()
 	s.sessions[id] = x
@@ -187,7 +186,7 @@ func (s *server) begin(ctx context.Context, id, cwd string, load bool) (*sdk.Ses
 		x.show(f)
 	}
 	info, _ = x.own.Info(ctx) // not older than the facts
-	x.rests(info.Status)
+	x.rests(&agent.RunEnded{Status: info.Status})
 	return modes, err
 }
 
@@ -206,7 +205,7 @@ func (x *session) take() (mode string) {
 // idle follows the session until another one does.
 func (x *session) idle() {
 	defer x.busy.Unlock()
-	_, _ = x.follow(math.MaxUint64)
+	_, _ = x.follow(^uint64(0))
 }
 
 // follow shows what happens until a run has ended after that fact, or has paused and the editor
@@ -221,11 +220,8 @@ func (x *session) follow(from uint64) (*agent.RunEnded, error) {
 			continue
 		}
 		x.show(ev)
-		end, ok := ev.(*agent.RunEnded)
-		if ok && end.Code != machine.CodeContextReset && !display.Interrupted(end.Code) {
-			if x.rests(end.Status) && end.Seq > from && end.Code != machine.CodeSuperseded {
-				return end, nil
-			}
+		if end, ok := ev.(*agent.RunEnded); ok && x.rests(end) && end.Seq > from {
+			return end, nil
 		}
 	}
 	return nil, nil
@@ -236,20 +232,19 @@ func (x *session) follow(from uint64) (*agent.RunEnded, error) {
 func (x *session) prompt(ctx context.Context, blocks []sdk.ContentBlock) (sdk.StopReason, error) {
 	in := x.srv.cfg.Input
 	in.Session, in.Interactive, in.Supersede, in.Key = x.id, true, true, rand.Text()
-	in.Labels = map[string]string{"cwd": x.cwd}
-	maps.Copy(in.Labels, x.srv.cfg.Input.Labels)
 	for _, b := range blocks {
 		switch {
 		case b.Text != nil:
-			in.Prompt += b.Text.Text + "\n"
+			in.Prompt += b.Text.Text
 		case b.ResourceLink != nil:
-			in.Prompt += fmt.Sprintf("[%s](%s)\n", b.ResourceLink.Name, b.ResourceLink.Uri)
+			in.Prompt += fmt.Sprintf("[%s](%s)", b.ResourceLink.Name, b.ResourceLink.Uri)
 		default:
 			return "", sdk.NewInvalidParams("the prompt has content that this agent doesn't read; leave it out")
 		}
 	}
-	in.Prompt = strings.TrimSpace(in.Prompt)
 	in.Title = cmp.Or(in.Title, tools.CleanTitle(in.Prompt))
+	ctx = context.WithoutCancel(ctx)
+	x.starts.Lock()
 	in.Mode = x.take()
 	defer x.srv.work.Go(x.idle)
 	x.key = in.Key
@@ -260,14 +255,10 @@ func (x *session) prompt(ctx context.Context, blocks []sdk.ContentBlock) (sdk.St
 	if x.open == "" || err != nil { // it ends what waits for another answer
 		_, err = x.hub.Send(ctx, in)
 	}
+	x.starts.Unlock()
 	if err != nil {
 		return "", err
 	}
-	defer context.AfterFunc(ctx, func() {
-		if context.Cause(ctx) == context.Canceled { // the end of the connection has another cause
-			_ = x.hub.Cancel(context.WithoutCancel(ctx), x.id)
-		}
-	})()
 	end, err := x.follow(info.Facts)
 	switch {
 	case x.ctx.Err() != nil, end != nil && end.Code == machine.CodeCanceled:
@@ -276,4 +267,74 @@ func (x *session) prompt(ctx context.Context, blocks []sdk.ContentBlock) (sdk.St
 		return sdk.StopReasonEndTurn, err
 	}
 	return "", fmt.Errorf("the run has %s: %s; another prompt goes on from here", end.Status, end.Reason)
+}
+
+// rests asks what a run waits for that has ended or paused. It isn't asked before, because a
+// decision that comes while the run pauses would be read late. It reports whether nothing happens
+// before the next prompt.
+func (x *session) rests(end *agent.RunEnded) bool {
+	var open []agent.Pause
+	if end.Status == agent.Paused {
+		open, _ = x.own.Pending(x.ctx)
+	}
+	x.withdraw()
+	ctx, withdraw := context.WithCancel(x.ctx)
+	x.withdraw, x.open = withdraw, ""
+	asked := false
+	for i := range open {
+		asked = x.ask(ctx, &open[i]) || asked
+	}
+	goesOn := end.Status == agent.Paused && len(open) == 0 || end.Code == machine.CodeContextReset
+	return !asked && !goesOn && end.Code != machine.CodeSuperseded
+}
+
+// ask asks the editor about a pause, or says what it waits for if there is nothing to choose.
+func (x *session) ask(ctx context.Context, p *agent.Pause) bool {
+	var options []sdk.PermissionOption
+	decisions := make(map[sdk.PermissionOptionId]agent.Decision)
+	add := func(kind sdk.PermissionOptionKind, name string, d agent.Decision) {
+		id := sdk.PermissionOptionId(fmt.Sprint(len(options)))
+		options = append(options, sdk.PermissionOption{OptionId: id, Kind: kind, Name: name})
+		decisions[id] = d.By(x.srv.cfg.Input.User)
+	}
+	var schema struct{ Enum []any }
+	_ = json.Unmarshal(p.Schema, &schema) // of the answer to a question
+	for _, v := range schema.Enum {
+		add("allow_once", fmt.Sprint(v), agent.Answer(p.ID, v))
+	}
+	if p.Kind == agent.PauseApproval || p.Kind == agent.PauseInDoubt {
+		add("allow_once", "Allow once", agent.Approve(p.ID))
+	}
+	for _, s := range p.Scopes {
+		add("allow_always", "Always allow: "+cmp.Or(s.Text, s.Name), agent.Approve(p.ID).For(s.Name))
+	}
+	text := cmp.Or(p.Reason, p.Title)
+	if p.For == "" && len(options) == 0 {
+		x.open = p.ID
+	}
+	if p.For != "" || len(options) == 0 {
+		x.text(sdk.UpdateAgentMessageText, "\n\n"+text+"\n\n")
+		return false
+	}
+	add("reject_once", "Reject", agent.Reject(p.ID, ""))
+	if p.Preview != "" {
+		text += "\n```diff\n" + p.Preview + "```"
+	}
+	r := sdk.RequestPermissionRequest{SessionId: sdk.SessionId(x.id), Options: options,
+		ToolCall: sdk.ToolCallUpdate{ToolCallId: sdk.ToolCallId(p.Call.ID), Title: &p.Title,
+			Content: []sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock(text))}}}
+	x.srv.work.Go(func() {
+		res, err := sdk.SendRequest[sdk.RequestPermissionResponse](x.srv.conn, ctx,
+			sdk.ClientMethodSessionRequestPermission, r)
+		if ctx.Err() != nil || err == nil && res.Outcome.Selected == nil { // or session/cancel comes next
+			return
+		}
+		if err == nil {
+			_, err = x.hub.Decide(ctx, x.id, decisions[res.Outcome.Selected.OptionId])
+		}
+		if err != nil { // it still waits, or somebody else was quicker
+			x.text(sdk.UpdateAgentMessageText, "\n\n"+p.Title+": the decision wasn't taken: "+err.Error()+"\n\n")
+		}
+	})
+	return true
 }

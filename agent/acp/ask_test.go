@@ -201,7 +201,7 @@ func TestAPauseStaysOpenIfTheEditorCannotAsk(t *testing.T) {
 	e.choose = func(sdk.RequestPermissionRequest) string { return "fail" }
 	said := make(chan bool)
 	e.update = func(_ int, u sdk.SessionUpdate) {
-		if m := u.AgentMessageChunk; m != nil && strings.Contains(m.Content.Text.Text, "waits for a decision") {
+		if m := u.AgentMessageChunk; m != nil && strings.Contains(m.Content.Text.Text, "the decision wasn't taken") {
 			close(said)
 		}
 	}

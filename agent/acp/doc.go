@@ -15,13 +15,14 @@
 //
 //   - Prompts with text and links to resources. The reply comes while the model writes it, with its
 //     reasoning as thoughts. A prompt while another one is in progress takes its place: the run in
-//     progress reads it, or is superseded if it waits for a decision.
-//   - Calls with their titles (tools.Func). One whose input has a path and a text, as those of
-//     tools/file, is shown as a change of that file.
+//     progress reads it, or ends if it waits for a decision.
+//   - Calls with their titles (tools.Func). One whose input has a relative path and a text, as those
+//     of tools/file, is shown as a change of that file.
 //   - Requests for permission: each is a pause, with the choices to allow it once, always in one of
 //     the scopes that it offers, or to reject it, and with the preview of what the call would
 //     change. A question with a choice of answers is such a request, too. Any other question is a
-//     message that ends the prompt, and the next prompt is the answer.
+//     message that ends the prompt, and the next prompt is the answer, or if it doesn't fit, ends
+//     the run that asks.
 //   - The todo list of memory/recall and the plans of agent/plan as plans; the agent's modes.
 //   - session/load for sessions that exist. What is open is asked again.
 //
@@ -34,7 +35,8 @@
 //     ends, too, in the next one with the same journal. A pause stays open.
 //   - Whoever decides first, in the editor, on a page or in a terminal, decides. The request in the
 //     editor is withdrawn ($/cancel_request) if it wasn't the editor: at once, or for a call of a
-//     subagent when the run next pauses or ends.
+//     subagent when the run next pauses or ends. Requests beside it are withdrawn, too, and come
+//     again when the run pauses again.
 //   - session/cancel ends the run, and the prompt then ends as cancelled. What was said and done by
 //     then stays in the session. A prompt that comes while something is asked ends the run that
 //     asks: its calls count as rejected.

