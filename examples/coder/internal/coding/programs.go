@@ -59,7 +59,12 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 		if err != nil {
 			return nil, errors.New("-jail needs bubblewrap, the program bwrap, which isn't installed here")
 		}
-		words := append(append([]string{jail.Path}, c.walls(cfg.Programs)...), "--")
+		cache := c.beside("go-build") // that of the person would carry what was built here out of the jail
+		if err := os.MkdirAll(cache, 0o700); err != nil {
+			return nil, err
+		}
+		cfg.Set = append(cfg.Set, "GOCACHE="+cache)
+		words := append(append([]string{jail.Path}, c.walls(cfg.Programs, cache)...), "--")
 		cfg.Wrap = func(argv []string) []string { return append(slices.Clone(words), argv...) }
 	}
 	if len(cfg.Programs) == 0 {
@@ -103,8 +108,8 @@ func check(program string, args []string) error {
 }
 
 // walls are what bubblewrap is told: everything can be read but the person's files, only the folder
-// and the caches of go can be written, and there is no network.
-func (c *Coder) walls(programs []process.Program) []string {
+// and a cache can be written, and there is no network.
+func (c *Coder) walls(programs []process.Program, cache string) []string {
 	words := strings.Fields("--die-with-parent --unshare-all --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp")
 	home, err := os.UserHomeDir()
 	if err == nil {
@@ -117,11 +122,14 @@ func (c *Coder) walls(programs []process.Program) []string {
 	}
 	for _, v := range process.SafeEnv() {
 		name, dir, _ := strings.Cut(v, "=")
-		if name == "GOCACHE" || name == "GOPATH" || name == "GOMODCACHE" {
-			words = append(words, "--bind-try", dir, dir)
+		if name == "GOPATH" {
+			name, dir = "GOMODCACHE", filepath.Join(filepath.SplitList(dir)[0], "pkg", "mod")
+		}
+		if name == "GOMODCACHE" {
+			words = append(words, "--ro-bind-try", dir, dir)
 		}
 	}
-	words = append(words, "--bind", c.Dir, c.Dir)
+	words = append(words, "--bind", cache, cache, "--bind", c.Dir, c.Dir)
 	for _, name := range []string{"config", "hooks"} { // programs that a person runs without noticing
 		at := filepath.Join(c.Dir, ".git", name)
 		words = append(words, "--ro-bind-try", at, at)

@@ -1,6 +1,9 @@
 package coding_test
 
 import (
+	"flag"
+	"fmt"
+	"net"
 	"os"
 	"path/filepath"
 	"runtime"
@@ -85,4 +88,43 @@ func TestProgramsRunInAJailIfThatIsAskedFor(t *testing.T) {
 	t.Setenv("PATH", bin[:1])
 	_, db = project(t)
 	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db, Jail: true}), "bwrap")
+}
+
+var jail = flag.Bool("jail", false, "try to get out of the jail")
+
+// The jail itself: a program that tries to get out.
+func TestAProgramDoesntGetOutOfTheJail(t *testing.T) {
+	if !*jail {
+		t.Skip("-jail: it needs bubblewrap, and compiles the standard library")
+	}
+	dir, db := project(t)
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, ".git", "hooks"), 0o755))
+	home, err := os.UserHomeDir()
+	require.NoError(t, err)
+	outside := filepath.Join(filepath.Dir(db), "x")
+	program := fmt.Sprintf("package main\n\nimport (\n\t\"fmt\"\n\t\"net\"\n\t\"os\"\n)\n\nfunc main() {\n"+
+		"\tlist, _ := os.ReadDir(%q)\n\tfor _, e := range list {\n\t\tfmt.Println(\"home\", e.Name())\n\t}\n"+
+		"\t_ = os.WriteFile(%q, nil, 0o644)\n\tfmt.Println(os.WriteFile(\".git/hooks/x\", nil, 0o755) == nil)\n"+
+		"\t_, err := net.Dial(\"tcp\", %q)\n\tfmt.Println(err == nil, os.WriteFile(\"made\", nil, 0o644) == nil)\n}\n",
+		home, outside, "127.0.0.1:"+port(t))
+	require.NoError(t, os.Remove(filepath.Join(dir, "cart.go")))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o644))
+	c := open(t, coding.Config{Dir: dir, DB: db, Jail: true, Model: providertest.Script(cmd("go", "run", "."),
+		providertest.Say("Done."))})
+	res, _ := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "auto"})
+	require.Contains(t, results(res)[0], "false\nfalse true\n")
+	require.NotContains(t, results(res)[0], "home .ssh")
+	require.NoFileExists(t, outside)
+	require.FileExists(t, filepath.Join(dir, "made"))
+}
+
+// port is one of this machine at which somebody listens.
+func port(t *testing.T) string {
+	t.Helper()
+	listener, err := net.Listen("tcp", "127.0.0.1:0")
+	require.NoError(t, err)
+	t.Cleanup(func() { listener.Close() })
+	_, port, err := net.SplitHostPort(listener.Addr().String())
+	require.NoError(t, err)
+	return port
 }
