@@ -16,32 +16,20 @@ type change struct {
 	apply func(text string) string
 }
 
-// WORD in an expression is something in quotation marks, or a word.
-var (
-	comments = editPattern("comment") // name, file, text
-	renames  = editPattern("rename")  // from, to, file
-	appends  = editPattern("append")  // line, file
-	replaces = editPattern("replace") // from, to, file
-)
-
-func editPattern(name string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)\b` + strings.ReplaceAll(words.Text[name], "WORD", `("[^"]+"|“[^”]+”|'[^']+'|\S+?)`))
-}
-
 // parseEdit returns the change that a text names; nil: none.
 func parseEdit(text string) *change {
 	bare := func(s string) string { return strings.Trim(s, `"“”'`) }
-	if m := comments.FindStringSubmatch(text); m != nil {
+	if m := words.Text["comment"].FindStringSubmatch(text); m != nil {
 		return &change{m[2], m[1], func(s string) string { return comment(s, m[1], m[3]) }}
 	}
-	if m := renames.FindStringSubmatch(text); m != nil {
+	if m := words.Text["rename"].FindStringSubmatch(text); m != nil {
 		whole := regexp.MustCompile(`\b` + m[1] + `\b`)
 		return &change{m[3], m[1], func(s string) string { return whole.ReplaceAllLiteralString(s, m[2]) }}
 	}
-	if m := appends.FindStringSubmatch(text); m != nil && fileName.MatchString(m[2]) {
+	if m := words.Text["append"].FindStringSubmatch(text); m != nil && has(m[2], "file") {
 		return &change{m[2], "", func(s string) string { return strings.TrimRight(s, "\n") + "\n" + bare(m[1]) + "\n" }}
 	}
-	if m := replaces.FindStringSubmatch(text); m != nil {
+	if m := words.Text["replace"].FindStringSubmatch(text); m != nil {
 		return &change{m[3], "", func(s string) string { return strings.ReplaceAll(s, bare(m[1]), bare(m[2])) }}
 	}
 	return nil
@@ -62,8 +50,6 @@ func comment(text, name, say string) string {
 	return text[:at[0]] + "// " + name + " " + strings.TrimPrefix(say, name+" ") + "\n" + text[at[0]:]
 }
 
-var goFile = regexp.MustCompile(`(?m)^(\S+?\.go):\d+: `)
-
 // edit makes a simple edit: it reads the files, changes them, and runs the tests of Go packages.
 func (t *turn) edit() providertest.Step {
 	c := parseEdit(t.wish.rest)
@@ -74,7 +60,7 @@ func (t *turn) edit() providertest.Step {
 			return call("", "file.search", object{"pattern": `\b` + c.name + `\b`, "regexp": true, "glob": "*.go"})
 		}
 		files = nil
-		for _, m := range goFile.FindAllStringSubmatch(found.result, -1) {
+		for _, m := range words.Text["go file"].FindAllStringSubmatch(found.result, -1) {
 			files = append(files, m[1])
 		}
 		files = slices.Compact(files)
@@ -129,7 +115,7 @@ func (t *turn) add() providertest.Step {
 		return providertest.Say("I know functions only for the little repository that I come with.")
 	}
 	name := "indent"
-	if regexp.MustCompile(`(?i)shorten|kürz`).MatchString(t.wish.text) {
+	if has(t.wish.text, "shorten") {
 		name = "shorten"
 	}
 	files := []string{name + "_test.go", name + ".go"}

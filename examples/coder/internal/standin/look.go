@@ -39,14 +39,12 @@ func (t *turn) answer() providertest.Step {
 
 // failures returns what go says is wrong.
 func failures(d *deed) string {
-	lines := failed.FindAllString(d.body(), 20)
+	lines := words.Text["failed"].FindAllString(d.body(), 20)
 	if len(lines) == 0 {
 		return clip(d.body(), 10)
 	}
 	return "```\n" + strings.Join(lines, "\n") + "\n```"
 }
-
-var failed = regexp.MustCompile(`(?m)^(?:\s*--- FAIL: \S+|[ \t]+\S+\.go:\d+: .*|panic: .*|(?:vet: )?\S+\.go:\d+:\d+: .*|FAIL\s\S+.*)`)
 
 // clip returns the first lines of a text.
 func clip(text string, n int) string {
@@ -96,16 +94,10 @@ func (t *turn) review() providertest.Step {
 	return t.run("", "git", "commit", "-m", "Change "+strings.Fields(status.body())[1])
 }
 
-var (
-	fileName = regexp.MustCompile(`(?:[\w.-]+/)*[\w-]*\.?\w+\.(?:go|md|mod|sum|txt|json|ya?ml|toml|html|css|js|ts|py|sh)\b`)
-	subject  = regexp.MustCompile(`(?i)(?:` + words.Text["subjects"] + `) ` +
-		`(?:(?:` + words.Text["articles"] + `) )*["“]?([\p{L}_][\w.]*)`)
-)
-
 // find reads, lists, searches or explains.
 func (t *turn) find() providertest.Step {
 	text, found, read := t.wish.rest, t.last("file.search"), t.last("file.read")
-	switch file := fileName.FindString(text); {
+	switch file := words.Text["file"].FindString(text); {
 	case file != "" && read == nil:
 		return call("", "file.read", object{"path": file})
 	case file != "":
@@ -117,7 +109,7 @@ func (t *turn) find() providertest.Step {
 		return call("", "file.list", object{"depth": 3})
 	}
 	name := strings.Trim(text[strings.LastIndex(text, " ")+1:], ".?!")
-	if m := subject.FindStringSubmatch(text); m != nil {
+	if m := words.Text["subject"].FindStringSubmatch(text); m != nil {
 		name = strings.Trim(m[1], ".")
 	}
 	name = regexp.QuoteMeta(name[strings.LastIndex(name, ".")+1:]) // "wrap.Lines"

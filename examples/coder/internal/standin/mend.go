@@ -10,13 +10,13 @@ import (
 
 // A repair is a mistake that the stand-in knows, by what go test says about it.
 type repair struct {
-	Sign string `json:"sign"` // a regular expression
-	File string `json:"file"`
-	Old  string `json:"old"`
-	New  string `json:"new"`
-	Kept string `json:"kept"` // instead of New, if names are to be kept
-	Why  string `json:"why"`
-	Done string `json:"done"` // for the commit
+	Sign *regexp.Regexp `json:"sign"`
+	File string         `json:"file"`
+	Old  string         `json:"old"`
+	New  string         `json:"new"`
+	Kept string         `json:"kept"` // instead of New, if names are to be kept
+	Why  string         `json:"why"`
+	Done string         `json:"done"` // for the commit
 }
 
 var repairs = load[[]repair]("repairs.json")
@@ -25,8 +25,6 @@ var repairs = load[[]repair]("repairs.json")
 func (r *repair) text(w *wish) string {
 	return map[bool]string{true: r.Kept, false: r.New}[w.limits[keepName]]
 }
-
-var version = regexp.MustCompile(`version ([0-9a-f]{16})`)
 
 // read returns a file that was read and not changed since; version is empty if it can't be read.
 func (t *turn) read(file string) (text, fingerprint string, ok bool) {
@@ -38,7 +36,7 @@ func (t *turn) read(file string) (text, fingerprint string, ok bool) {
 		case d.failed:
 			return "", "", true
 		default:
-			return d.body(), version.FindStringSubmatch(d.result)[1], true
+			return d.body(), words.Text["version"].FindStringSubmatch(d.result)[1], true
 		}
 	}
 	return "", "", false
@@ -112,7 +110,7 @@ func (t *turn) mend() providertest.Step {
 	}
 	for i := range repairs {
 		r := &repairs[i]
-		if !regexp.MustCompile(r.Sign).MatchString(tested.result) {
+		if !r.Sign.MatchString(tested.result) {
 			continue
 		}
 		text, _, read := t.read(r.File)

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"iter"
 	"maps"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -128,15 +127,13 @@ var acts = map[string]func(*turn) providertest.Step{
 	doesAnswer: (*turn).answer, doesGoOn: (*turn).answer, doesRefuse: (*turn).answer,
 }
 
-var rejection = regexp.MustCompile(`A person rejected this call(?: and suggests instead:|\.)`)
-
 // trouble returns why the stand-in can't go on; empty: it can. What a person forbids in the reason
 // of a rejection ("keep the name", "don't commit") holds from then on.
 func (t *turn) trouble() string {
 	rejected, last := 0, len(t.did)-1
 	for i := range t.did {
 		d := &t.did[i]
-		at := rejection.FindStringIndex(d.result)
+		at := words.Text["rejected"].FindStringIndex(d.result)
 		if at == nil || !d.failed || d.name == "ask" || d.name == "plan.submit" {
 			continue
 		}

@@ -19,7 +19,7 @@ import (
 
 var sentences = flag.String("sentences", "testdata/sentences.txt", "a file of sentences, as that one")
 
-var all = flag.Bool("all", false, "carry out all sentences, not an eighth of them")
+var all = flag.Bool("all", false, "carry out all sentences, not a few")
 
 // Nothing is done that a sentence forbids or only asks about. How many are understood is logged:
 // the rest is an answer or an offer in place of what was meant. Each sentence is read as the
@@ -52,7 +52,7 @@ func TestSentencesThatPeopleType(t *testing.T) {
 			t.Logf("%s | %s | wants %s, gets %s", f[0], f[1], f[2], act)
 		}
 		did := may(&wish)
-		if *all || n%8 == 0 {
+		if *all || n%23 == 0 {
 			w.reset(t, "s-"+strconv.Itoa(n))
 			if before != "" {
 				w.say(t, before)
@@ -95,7 +95,7 @@ func TestWhatIsForbiddenIsNotDone(t *testing.T) {
 			bare + " - no wait, don't", bare + ". Actually no.", bare + ", or maybe not", bare + "? Not yet.",
 			bare + ". stop, forget it", bare + " (just kidding)", bare + ", but only if I say so", bare + " tomorrow",
 			"maybe " + low} {
-			if n++; *all || n%12 == 0 {
+			if n++; *all || n%48 == 0 {
 				w := understand(said)
 				require.Empty(t, may(&w), "%q is done as %s", said, w.act)
 			}
@@ -183,7 +183,7 @@ func (w *world) run(program string, args []string) string {
 		w.tested()
 		for i := range repairs {
 			if args[0] == "test" && strings.Contains(string(text), repairs[i].Old) {
-				return "exit code 1\n--- FAIL: " + strings.Split(repairs[i].Sign, "|")[0] + " (0.00s)\nFAIL"
+				return "exit code 1\n--- FAIL: " + strings.Split(repairs[i].Sign.String(), "|")[0] + " (0.00s)\nFAIL"
 			}
 		}
 	case args[0] == "commit":

@@ -59,61 +59,51 @@ func reads(act string) bool {
 // edits reports whether an act changes files.
 func edits(act string) bool { return slices.Contains([]string{"mend", "add", "edit"}, act) }
 
-// A lexicon has regular expressions of whole words.
+// A lexicon has regular expressions.
 type lexicon struct {
-	Limits  []struct{ Name, Text string }
+	Limits []struct {
+		Name string
+		Text *regexp.Regexp
+	}
 	Intents []intent.Intent
-	Text    map[string]string
+	Text    map[string]*regexp.Regexp
 }
 
 var (
 	words    = load[lexicon]("words.json")
 	detector = must(intent.New(intent.Config{Intents: words.Intents}))
-	checks   = regexp.MustCompile(`(?i)\b(check|see|verify|sure|tell me|find out) (?:whether|if)\b`)
-	// A clause goes on forbidding: "don't fix the test and commit it".
-	forbidden = regexp.MustCompile(`(?i)⊘.*?([,.;!?]+(?:\s|$)| \(|\b(?:but|aber|just|only|sondern|nur)\b|$)`)
-	fillers   = regexp.MustCompile(`(?i)\b(?:` + words.Text["fillers"] + `)\b|[^\pL\d]`)
 )
 
-// phrase finds words.
-func phrase(text string) *regexp.Regexp {
-	return regexp.MustCompile(`(?i)(^|[^\pL\d'])(?:` + text + `)($|[^\pL\d'])`)
-}
-
-func has(text, list string) bool { return phrase(words.Text[list]).MatchString(text) }
-
-// begins reports whether a text begins with words of a list, after some that don't matter.
-func begins(text, list string) bool {
-	return regexp.MustCompile(`(?i)^\W*(?:(?:please|bitte|hey|hi|so|also|no|ok|and|but|well|oh|und)\W+)*(?:` +
-		words.Text[list] + `)(?:\W|$)`).MatchString(text)
-}
+func has(text, name string) bool { return words.Text[name].MatchString(text) }
 
 // filling reports whether nothing but filling words is left of a text.
-func filling(text string) bool { return fillers.ReplaceAllString(text, "") == "" }
+func filling(text string) bool { return words.Text["fillers"].ReplaceAllString(text, "") == "" }
 
 // understand returns what a text asks for. Whether something may be done is decided by what
 // remains of the text without its limits ("fix it without committing").
 func understand(text string) wish {
 	w := wish{act: doesOffer, then: "mend", text: text, limits: make(map[string]bool)}
-	w.rest = checks.ReplaceAllString(strings.NewReplacer("`", `"`, "’", "'").Replace(text), "$1 that") // no condition
+	w.rest = strings.NewReplacer("`", `"`, "’", "'").Replace(text)
+	w.rest = words.Text["checks"].ReplaceAllString(w.rest, "$1 that") // no condition
 	for _, l := range words.Limits {
-		if limit := phrase(`(?:(?:but|and|aber|und) )?(?:` + l.Text + `)`); limit.MatchString(w.rest) {
-			w.limits[l.Name], w.rest = true, limit.ReplaceAllString(w.rest, "$1⊘$2")
+		if l.Text.MatchString(w.rest) {
+			w.limits[l.Name], w.rest = true, l.Text.ReplaceAllString(w.rest, "$1⊘$2")
 		}
 	}
-	w.rest = forbidden.ReplaceAllString(w.rest, "$1")
+	// A clause goes on forbidding: "don't fix the test and commit it".
+	w.rest = words.Text["forbidden"].ReplaceAllString(w.rest, "$1")
 	if has(text, "looks") {
 		w.limits[noWrite] = true
 	}
 	v := detector.Match(w.rest)
-	plain := intent.Plain(w.rest) && !begins(text, "future") && (!begins(text, "able") || has(text, "definite")) ||
+	plain := intent.Plain(w.rest) && !has(text, "future") && (!has(text, "able") || has(text, "definite")) ||
 		v.Intent == "propose" || reads(v.Intent) && intent.Plain(strings.Trim(w.rest, "?")) // "do the tests pass?"
 	switch {
 	case len(w.limits) > 0 && filling(w.rest), has(text, "postpones"):
 		w.act = doesAnswer
 	case v.Intent == doesRefuse:
 		w.act = doesRefuse
-	case v.Band() == intent.Act, v.Band() == intent.Confirm && plain, v.Intent == "find" && begins(text, "asks"):
+	case v.Band() == intent.Act, v.Band() == intent.Confirm && plain, v.Intent == "find" && has(text, "asks"):
 		w.act = v.Intent
 		unknown := has(text, "described") && !has(text, "functions")
 		switch {
@@ -122,7 +112,7 @@ func understand(text string) wish {
 		case edits(w.act) && w.limits[noWrite]:
 			w.act, w.then = "propose", w.act
 		}
-	case begins(text, "talks"), begins(text, "asks"), v.Confidence > 0.5 && !intent.Plain(w.rest):
+	case has(text, "talks"), has(text, "asks"), v.Confidence > 0.5 && !intent.Plain(w.rest):
 		w.act = doesAnswer
 	}
 	return w
