@@ -53,7 +53,7 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 	flags.BoolVar(&o.jail, "jail", false, "run programs in bubblewrap: they read no home, and have no network")
 	flags.StringVar(&o.db, "db", "", "the file for conversations, outside of -dir; empty: in the user's settings")
 	flags.StringVar(&o.model, "model", "", "what PAWL_MODEL is otherwise: standin, or a provider of the environment")
-	flags.DurationVar(&o.pace, "pace", 8*time.Millisecond, "how fast the stand-in types: the time for a few letters")
+	flags.DurationVar(&o.pace, "pace", 8*time.Millisecond, "how fast the stand-in types: the time for a word")
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
