@@ -19,17 +19,17 @@ type change struct {
 // parseEdit returns the change that a text names; nil: none.
 func parseEdit(text string) *change {
 	bare := func(s string) string { return strings.Trim(s, `"“”'`) }
-	if m := words.Text["comment"].FindStringSubmatch(text); m != nil {
+	if m := words().Text["comment"].FindStringSubmatch(text); m != nil {
 		return &change{m[2], m[1], func(s string) string { return comment(s, m[1], m[3]) }}
 	}
-	if m := words.Text["rename"].FindStringSubmatch(text); m != nil {
+	if m := words().Text["rename"].FindStringSubmatch(text); m != nil {
 		whole := regexp.MustCompile(`\b` + m[1] + `\b`)
 		return &change{m[3], m[1], func(s string) string { return whole.ReplaceAllLiteralString(s, m[2]) }}
 	}
-	if m := words.Text["append"].FindStringSubmatch(text); m != nil && has(m[2], "file") {
+	if m := words().Text["append"].FindStringSubmatch(text); m != nil && has(m[2], "file") {
 		return &change{m[2], "", func(s string) string { return strings.TrimRight(s, "\n") + "\n" + bare(m[1]) + "\n" }}
 	}
-	if m := words.Text["replace"].FindStringSubmatch(text); m != nil {
+	if m := words().Text["replace"].FindStringSubmatch(text); m != nil {
 		return &change{m[3], "", func(s string) string { return strings.ReplaceAll(s, bare(m[1]), bare(m[2])) }}
 	}
 	return nil
@@ -60,7 +60,7 @@ func (t *turn) edit() providertest.Step {
 			return call("", "file.search", object{"pattern": `\b` + c.name + `\b`, "regexp": true, "glob": "*.go"})
 		}
 		files = nil
-		for _, m := range words.Text["go file"].FindAllStringSubmatch(found.result, -1) {
+		for _, m := range words().Text["go file"].FindAllStringSubmatch(found.result, -1) {
 			files = append(files, m[1])
 		}
 		files = slices.Compact(files)
@@ -74,13 +74,37 @@ func (t *turn) edit() providertest.Step {
 			return call("", "file.read", object{"path": file, "limit": 100000})
 		}
 		if to := c.apply(from); to != from && version != "" {
-			return call("I change "+file+".", "file.write", object{"path": file, "content": to, "version": version})
+			return call("I change "+file+".", "file.edit", region(file, from, to, version))
 		}
 	}
 	if !slices.ContainsFunc(files, t.wrote) {
 		return providertest.Say("I change nothing: it isn't in " + strings.Join(files, ", ") + ", or done already.")
 	}
 	return t.verify("Changed: "+strings.Join(files, ", ")+".", files)
+}
+
+// region returns the edit that turns a file into a text: of the lines from the first to the last
+// that differ, and of as many around them as it takes for the old ones to be in the file once.
+func region(file, from, to, version string) object {
+	a, b := strings.SplitAfter(from, "\n"), strings.SplitAfter(to, "\n")
+	first, last := 0, 0
+	for first < min(len(a), len(b)) && a[first] == b[first] {
+		first++
+	}
+	for last < min(len(a), len(b))-first && a[len(a)-1-last] == b[len(b)-1-last] {
+		last++
+	}
+	for {
+		old := strings.Join(a[first:len(a)-last], "")
+		if old != "" && strings.Count(from, old) == 1 || first+last == 0 {
+			return object{"path": file, "old": old, "new": strings.Join(b[first:len(b)-last], ""), "version": version}
+		}
+		if first > 0 {
+			first--
+		} else {
+			last--
+		}
+	}
 }
 
 // verify runs the tests of the packages of files, and says how it went.

@@ -19,5 +19,5 @@ func ExampleNew() {
 	said := res.Message()
 	fmt.Println(said.Text()[:40], len(said.Calls()))
 	// Output:
-	// I am a stand-in for a language model: ru 0
+	// I do nothing, because that is a question 0
 }

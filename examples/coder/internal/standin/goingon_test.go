@@ -48,7 +48,7 @@ func TestARejectionEndsTheWork(t *testing.T) {
 		res := w.desk.say(t, agent.Input{Prompt: "Fix the failing test", Mode: "ask"},
 			with(func(p agent.Pause) agent.Decision { return agent.Reject(p.ID, reason) }))
 		require.Contains(t, res.Text(), "Then I leave it as it is.")
-		require.Contains(t, w.text(t), repairs[0].Old)
+		require.Contains(t, w.text(t), repairs()[0].Old)
 		res = w.desk.say(t, agent.Input{Prompt: "go on, but keep the names and don't commit"}, nil)
 		require.Contains(t, res.Text(), "All tests pass.")
 		require.NotContains(t, w.did, "commit")
@@ -58,12 +58,12 @@ func TestARejectionEndsTheWork(t *testing.T) {
 
 func TestAnEditedInputIsTakenAsItIs(t *testing.T) {
 	w := newWorld(t)
-	in := object{"path": "wrap.go", "old": repairs[0].Old, "new": repairs[0].Kept + "\t\t// mine\n"}
+	in := object{"path": "wrap.go", "old": repairs()[0].Old, "new": repairs()[0].Kept + "\t\t// mine\n"}
 	res := w.desk.say(t, agent.Input{Prompt: "Fix the failing test", Mode: "ask"},
 		with(func(p agent.Pause) agent.Decision { return agent.Edit(p.ID, in) }))
 	require.Contains(t, res.Text(), "git says:")
 	require.Contains(t, w.text(t), "// mine")
-	require.NotContains(t, w.text(t), repairs[1].Old)
+	require.NotContains(t, w.text(t), repairs()[1].Old)
 }
 
 // An edit that mends nothing is not made again and again.
@@ -84,7 +84,7 @@ func TestASwitchOfTheModeEndsInAProposal(t *testing.T) {
 	}
 	res := w.desk.say(t, agent.Input{Prompt: "Fix the failing test", Mode: "ask"}, nil)
 	require.Contains(t, res.Text(), "I would change this")
-	require.Contains(t, w.text(t), repairs[0].Old)
+	require.Contains(t, w.text(t), repairs()[0].Old)
 	res = w.desk.say(t, agent.Input{Prompt: "go on", Mode: "auto"}, nil)
 	require.Contains(t, res.Text(), "git says:")
 }
@@ -92,11 +92,11 @@ func TestASwitchOfTheModeEndsInAProposal(t *testing.T) {
 func TestAfterAnUndoItDecidesByTheFiles(t *testing.T) {
 	w := newWorld(t)
 	w.desk.say(t, agent.Input{Prompt: "Fix the failing test, but don't commit", Mode: "auto"}, nil)
-	require.NotContains(t, w.text(t), repairs[0].Old)
+	require.NotContains(t, w.text(t), repairs()[0].Old)
 	_, err := w.agent.Session(w.session).Undo(t.Context(), agent.Rollback{Steps: 2})
 	require.NoError(t, err)
-	require.Contains(t, w.text(t), repairs[1].Old)
+	require.Contains(t, w.text(t), repairs()[1].Old)
 	res := w.desk.say(t, agent.Input{Prompt: "go on"}, nil)
 	require.Contains(t, res.Text(), "Letters count, not bytes.")
-	require.NotContains(t, w.text(t), repairs[1].Old)
+	require.NotContains(t, w.text(t), repairs()[1].Old)
 }

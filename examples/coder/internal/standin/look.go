@@ -31,15 +31,18 @@ func (t *turn) answer() providertest.Step {
 	switch {
 	case t.wish.act == doesRefuse:
 		said = "I don't undo, push or delete anything. To undo the last run with all its changes, type /undo."
-	case len(t.wish.limits) > 0, has(t.wish.text, "stops"):
+	case filling(t.wish.rest) || has(t.wish.text, "stops") && !strings.Contains(t.wish.text, "?"):
 		said = "Good: I do nothing of that."
+	case edits(detector().Match(t.wish.text).Intent):
+		said = "I do nothing, because that is a question, forbids something, or depends on something. If you want it, " +
+			"say it as one plain request, such as:\n\n- " + strings.Join(Requests, "\n- ")
 	}
 	return providertest.Say(said)
 }
 
 // failures returns what go says is wrong.
 func failures(d *deed) string {
-	lines := words.Text["failed"].FindAllString(d.body(), 20)
+	lines := words().Text["failed"].FindAllString(d.body(), 20)
 	if len(lines) == 0 {
 		return clip(d.body(), 10)
 	}
@@ -97,7 +100,7 @@ func (t *turn) review() providertest.Step {
 // find reads, lists, searches or explains.
 func (t *turn) find() providertest.Step {
 	text, found, read := t.wish.rest, t.last("file.search"), t.last("file.read")
-	switch file := words.Text["file"].FindString(text); {
+	switch file := words().Text["file"].FindString(text); {
 	case file != "" && read == nil:
 		return call("", "file.read", object{"path": file})
 	case file != "":
@@ -109,7 +112,7 @@ func (t *turn) find() providertest.Step {
 		return call("", "file.list", object{"depth": 3})
 	}
 	name := strings.Trim(text[strings.LastIndex(text, " ")+1:], ".?!")
-	if m := words.Text["subject"].FindStringSubmatch(text); m != nil {
+	if m := words().Text["subject"].FindStringSubmatch(text); m != nil {
 		name = strings.Trim(m[1], ".")
 	}
 	name = regexp.QuoteMeta(name[strings.LastIndex(name, ".")+1:]) // "wrap.Lines"

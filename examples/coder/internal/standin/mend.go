@@ -4,6 +4,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/provider/providertest"
 )
@@ -19,7 +20,7 @@ type repair struct {
 	Done string         `json:"done"` // for the commit
 }
 
-var repairs = load[[]repair]("repairs.json")
+var repairs = sync.OnceValue(func() []repair { return *load[[]repair]("repairs.json") })
 
 // text returns what takes the place of Old.
 func (r *repair) text(w *wish) string {
@@ -36,7 +37,7 @@ func (t *turn) read(file string) (text, fingerprint string, ok bool) {
 		case d.failed:
 			return "", "", true
 		default:
-			return d.body(), words.Text["version"].FindStringSubmatch(d.result)[1], true
+			return d.body(), words().Text["version"].FindStringSubmatch(d.result)[1], true
 		}
 	}
 	return "", "", false
@@ -44,13 +45,13 @@ func (t *turn) read(file string) (text, fingerprint string, ok bool) {
 
 // open returns the repairs that the files need. ok is false before they are read.
 func (t *turn) open() (list []*repair, ok bool) {
-	for i := range repairs {
-		text, _, read := t.read(repairs[i].File)
+	for i := range repairs() {
+		text, _, read := t.read(repairs()[i].File)
 		if !read {
 			return nil, false
 		}
-		if strings.Contains(text, repairs[i].Old) {
-			list = append(list, &repairs[i])
+		if strings.Contains(text, repairs()[i].Old) {
+			list = append(list, &repairs()[i])
 		}
 	}
 	return list, true
@@ -77,7 +78,7 @@ func (t *turn) proposal(list []*repair) (text string) {
 func (t *turn) propose() providertest.Step {
 	list, ok := t.open()
 	if !ok {
-		return call("I look, and change nothing.", "file.read", object{"path": repairs[0].File})
+		return call("I look, and change nothing.", "file.read", object{"path": repairs()[0].File})
 	}
 	return providertest.Say(t.proposal(list) + "\n\nNothing is changed. Say “do it”, and I do what I can.")
 }
@@ -101,15 +102,25 @@ func (t *turn) mend() providertest.Step {
 	mended, tested := t.mended(t.did), t.ran("go", "test")
 	switch {
 	case t.wish.limits[noRun]:
-		return providertest.Say("I go by what the tests say. Without running them, I stop here.")
+		list, ok := t.open()
+		if !ok {
+			return call("Without running anything I can only mend what I see.", "file.read",
+				object{"path": repairs()[0].File})
+		}
+		for _, r := range list {
+			if !slices.Contains(mended, r) {
+				return t.repair(r)
+			}
+		}
+		return t.commit("I ran no tests.")
 	case tested == nil:
 		return t.run(map[bool]string{true: "My plan: run the tests, read what fails, mend it, and run them again until " +
 			"they pass.", false: "I run the tests again."}[len(mended) == 0], "go", "test", "./...")
 	case tested.passed():
 		return t.commit("All tests pass.")
 	}
-	for i := range repairs {
-		r := &repairs[i]
+	for i := range repairs() {
+		r := &repairs()[i]
 		if !r.Sign.MatchString(tested.result) {
 			continue
 		}
@@ -119,10 +130,14 @@ func (t *turn) mend() providertest.Step {
 				object{"path": r.File})
 		}
 		if strings.Contains(text, r.Old) && !slices.Contains(mended, r) { // a person may have changed the edit
-			return call(r.Why, "file.edit", object{"path": r.File, "old": r.Old, "new": r.text(&t.wish)})
+			return t.repair(r)
 		}
 	}
 	return providertest.Say("This still fails:\n\n" + failures(tested) + "\n\nI don't know how to mend that.")
+}
+
+func (t *turn) repair(r *repair) providertest.Step {
+	return call(r.Why, "file.edit", object{"path": r.File, "old": r.Old, "new": r.text(&t.wish)})
 }
 
 // mended returns the repairs that were made in a part of the conversation, and not committed.
@@ -131,9 +146,9 @@ func (t *turn) mended(part []deed) (list []*repair) {
 		if part[i].ran("git", "commit") && part[i].passed() {
 			list = nil
 		}
-		for j := range repairs {
-			if part[i].changed("") && part[i].in.Old == repairs[j].Old {
-				list = append(list, &repairs[j])
+		for j := range repairs() {
+			if part[i].changed("") && part[i].in.Old == repairs()[j].Old {
+				list = append(list, &repairs()[j])
 			}
 		}
 	}

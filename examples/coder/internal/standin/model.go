@@ -133,7 +133,7 @@ func (t *turn) trouble() string {
 	rejected, last := 0, len(t.did)-1
 	for i := range t.did {
 		d := &t.did[i]
-		at := words.Text["rejected"].FindStringIndex(d.result)
+		at := words().Text["rejected"].FindStringIndex(d.result)
 		if at == nil || !d.failed || d.name == "ask" || d.name == "plan.submit" {
 			continue
 		}

@@ -111,6 +111,6 @@ func TestTheScenarioWithRealPrograms(t *testing.T) {
 	require.Len(t, receipt.Undone, 2)
 	text, err := os.ReadFile(filepath.Join(dir, "wrap.go"))
 	require.NoError(t, err)
-	require.Contains(t, string(text), repairs[0].Old)
+	require.Contains(t, string(text), repairs()[0].Old)
 	require.Contains(t, d.say(t, agent.Input{Prompt: "review my changes"}, nil).Text(), "return nil")
 }

@@ -103,11 +103,18 @@ func TestWhatIsForbiddenIsNotDone(t *testing.T) {
 	}
 }
 
+// A sentence that names another way isn't done in the stand-in's own.
+func TestAnotherWayIsNotTaken(t *testing.T) {
+	for _, said := range []string{"fix the failing test by deleting it", "make the tests pass by changing what they want",
+		"mend the failing test using generics", "repariere den Test, indem du ihn löschst",
+		"add a function with a test by copying Lines"} {
+		w := understand(said)
+		require.Empty(t, may(&w), "%q is done as %s", said, w.act)
+	}
+}
+
 // may returns what an act may do.
 func may(w *wish) (list []string) {
-	if w.act == "mend" && w.limits[noRun] {
-		return nil // it mends only what tests say
-	}
 	if edits(w.act) {
 		list = append(list, "write")
 	}
@@ -181,9 +188,9 @@ func (w *world) run(program string, args []string) string {
 	case program == "go":
 		w.did = append(w.did, "run")
 		w.tested()
-		for i := range repairs {
-			if args[0] == "test" && strings.Contains(string(text), repairs[i].Old) {
-				return "exit code 1\n--- FAIL: " + strings.Split(repairs[i].Sign.String(), "|")[0] + " (0.00s)\nFAIL"
+		for i := range repairs() {
+			if args[0] == "test" && strings.Contains(string(text), repairs()[i].Old) {
+				return "exit code 1\n--- FAIL: " + strings.Split(repairs()[i].Sign.String(), "|")[0] + " (0.00s)\nFAIL"
 			}
 		}
 	case args[0] == "commit":

@@ -6,6 +6,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/agent/intent"
 )
@@ -21,9 +22,9 @@ func must[T any](v T, err error) T {
 	return v
 }
 
-func load[T any](name string) (v T) {
-	err := json.Unmarshal(must(data.ReadFile("data/"+name)), &v)
-	return must(v, err)
+func load[T any](name string) *T {
+	v := new(T)
+	return must(v, json.Unmarshal(must(data.ReadFile("data/"+name)), v))
 }
 
 // What a text asks for. Other acts are the names of the intents in words.json.
@@ -69,33 +70,36 @@ type lexicon struct {
 	Text    map[string]*regexp.Regexp
 }
 
+// They are made at the first use, because programs with another model need none of them.
 var (
-	words    = load[lexicon]("words.json")
-	detector = must(intent.New(intent.Config{Intents: words.Intents}))
+	words    = sync.OnceValue(func() *lexicon { return load[lexicon]("words.json") })
+	detector = sync.OnceValue(func() *intent.Detector {
+		return must(intent.New(intent.Config{Intents: words().Intents}))
+	})
 )
 
-func has(text, name string) bool { return words.Text[name].MatchString(text) }
+func has(text, name string) bool { return words().Text[name].MatchString(text) }
 
 // filling reports whether nothing but filling words is left of a text.
-func filling(text string) bool { return words.Text["fillers"].ReplaceAllString(text, "") == "" }
+func filling(text string) bool { return words().Text["fillers"].ReplaceAllString(text, "") == "" }
 
 // understand returns what a text asks for. Whether something may be done is decided by what
 // remains of the text without its limits ("fix it without committing").
 func understand(text string) wish {
 	w := wish{act: doesOffer, then: "mend", text: text, limits: make(map[string]bool)}
 	w.rest = strings.NewReplacer("`", `"`, "’", "'").Replace(text)
-	w.rest = words.Text["checks"].ReplaceAllString(w.rest, "$1 that") // no condition
-	for _, l := range words.Limits {
+	w.rest = words().Text["checks"].ReplaceAllString(w.rest, "$1 that") // no condition
+	for _, l := range words().Limits {
 		if l.Text.MatchString(w.rest) {
 			w.limits[l.Name], w.rest = true, l.Text.ReplaceAllString(w.rest, "$1⊘$2")
 		}
 	}
 	// A clause goes on forbidding: "don't fix the test and commit it".
-	w.rest = words.Text["forbidden"].ReplaceAllString(w.rest, "$1")
+	w.rest = words().Text["forbidden"].ReplaceAllString(w.rest, "$1")
 	if has(text, "looks") {
 		w.limits[noWrite] = true
 	}
-	v := detector.Match(w.rest)
+	v := detector().Match(w.rest)
 	plain := intent.Plain(w.rest) && !has(text, "future") && (!has(text, "able") || has(text, "definite")) ||
 		v.Intent == "propose" || reads(v.Intent) && intent.Plain(strings.Trim(w.rest, "?")) // "do the tests pass?"
 	switch {
@@ -107,7 +111,7 @@ func understand(text string) wish {
 		w.act = v.Intent
 		unknown := has(text, "described") && !has(text, "functions")
 		switch {
-		case w.act == "add" && unknown, w.act == "edit" && parseEdit(w.rest) == nil:
+		case w.act == "add" && unknown, (w.act == "mend" || w.act == "add") && has(text, "ways"), w.act == "edit" && parseEdit(w.rest) == nil:
 			w.act = doesOffer
 		case edits(w.act) && w.limits[noWrite]:
 			w.act, w.then = "propose", w.act
