@@ -111,7 +111,8 @@ func understand(text string) wish {
 		w.act = v.Intent
 		unknown := has(text, "described") && !has(text, "functions")
 		switch {
-		case w.act == "add" && unknown, (w.act == "mend" || w.act == "add") && has(text, "ways"), w.act == "edit" && parseEdit(w.rest) == nil:
+		case w.act == "add" && unknown, (w.act == "mend" || w.act == "add") && has(text, "ways"),
+			w.act == "edit" && parseEdit(w.rest) == nil:
 			w.act = doesOffer
 		case edits(w.act) && w.limits[noWrite]:
 			w.act, w.then = "propose", w.act
