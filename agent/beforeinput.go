@@ -46,7 +46,10 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 		return nil
 	}
 	if in.resumes() {
-		in.decisions, err = a.screenDecisions(ctx, session, in.decisions)
+		m, err := a.sessions.Load(ctx, session)
+		if err == nil {
+			in.decisions, err = a.screenDecisions(ctx, m, in.decisions)
+		}
 		return err
 	}
 	screen := func(source TextSource) machine.Redactor {
@@ -73,20 +76,25 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 }
 
 // screenDecisions passes the texts of decisions to the BeforeInput hooks, and returns the decisions
-// with the texts that these leave.
-func (a *Agent) screenDecisions(ctx context.Context, session string, decisions []Decision) (_ []Decision, err error) {
+// with the texts that these leave. m is the session's. An answer isn't passed if it isn't recorded,
+// or its pause isn't open, so that it is refused.
+func (a *Agent) screenDecisions(ctx context.Context, m *machine.Machine, decisions []Decision) (_ []Decision,
+	err error) {
 	own := slices.Clone(decisions)
 	for i := range own {
 		d := &own[i]
 		if d.Err() != nil {
 			continue // it is refused anyway
 		}
-		t := IncomingText{Session: session, User: d.User, Pause: d.ID, Source: FromReason, Text: d.Reason}
+		t := IncomingText{Session: m.State().Session, User: d.User, Pause: d.ID, Source: FromReason, Text: d.Reason}
 		if d.Reason, err = a.beforeInput(ctx, t); err != nil {
 			return nil, err
 		}
 		t.Source = FromAnswer
-		if d.Value, err = a.screenJSON(ctx, t, d.Value); err != nil {
+		if _, p := m.State().Run.Suspended(d.ID); p != nil && p.Kind != machine.PauseSecret {
+			d.Value, err = a.screenJSON(ctx, t, d.Value)
+		}
+		if err != nil {
 			return nil, err
 		}
 		t.Source = FromEdit

@@ -73,8 +73,9 @@ func (x *driver) start(in *Input) error {
 	if err := notOwner(s, in); err != nil {
 		return err
 	}
-	if err := notChildOf(s, in.Parent); err != nil {
-		return err
+	if p := in.Parent; p != "" && p != s.Parent && s.Seq > 0 {
+		return badInput("Parent", "it is %q, and that of session %q is %q, which its first input has said", p,
+			s.Session, s.Parent)
 	}
 	if err := duplicate(s, in.Key); err != nil {
 		return err
@@ -148,10 +149,9 @@ func (x *driver) start(in *Input) error {
 func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 	a := x.agent
 	f := &RunStarted{
-		Message: in.message(), Mode: mode.Name, Limits: a.limits(in.Limits, mode), ToolChoice: in.ToolChoice,
-		Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(), Owner: in.Owner, Key: in.Key,
-		ParentSession: in.Parent,
-		Children:      in.Children, Queue: x.leg.queued(),
+		Message: in.message(), Model: in.Model, Mode: mode.Name, Limits: a.limits(in.Limits, mode),
+		ToolChoice: in.ToolChoice, Interactive: in.Interactive, Priority: in.Priority, Caller: in.caller(),
+		Owner: in.Owner, Key: in.Key, ParentSession: in.Parent, Children: in.Children, Queue: x.leg.queued(),
 		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
 		History: a.foreign(in.History),
 	}

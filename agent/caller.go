@@ -32,14 +32,15 @@ func checkLine(field, text string, most int) error {
 	return nil
 }
 
-// checkCaller returns what is wrong with the fields that say for whom a run works.
+// checkCaller returns what is wrong with the fields that say for whom a run works, and with
+// the names of the input.
 func (in *Input) checkCaller() error {
 	for _, f := range []struct {
 		name, text string
 		most       int
 	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText},
 		{"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}, {"Owner", in.Owner, journal.MaxLabelValue},
-		{"Parent", in.Parent, journal.MaxName}} {
+		{"Parent", in.Parent, journal.MaxName}, {"Model", in.Model, journal.MaxLabelValue}} {
 		if err := checkLine(f.name, f.text, f.most); err != nil {
 			return err
 		}
@@ -135,15 +136,6 @@ func (l *sessionLog) newOrigin(in *Input) *machine.Origin {
 	}
 	o.Trace = cmp.Or(traceID(in.Trace), newID(""))
 	return o
-}
-
-// notChildOf returns an error if a session has another parent than the input says.
-func notChildOf(s *machine.State, parent string) error {
-	if parent == "" || parent == s.Parent || s.Seq == 0 {
-		return nil
-	}
-	return badInput("Parent", "it is %q, and that of session %q is %q, which its first input has said", parent, s.Session,
-		s.Parent)
 }
 
 // notOwner returns [ErrNotOwner] if a session doesn't belong to who the input says.

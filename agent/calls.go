@@ -57,9 +57,7 @@ func (w *workers) newCall(c *machine.CallState) *callRun {
 		return cr
 	}
 	if len(c.Answers) > 0 && w.agent.owners[c.Call.Name] == nil {
-		answer := c.Answers[len(c.Answers)-1]
-		cr.call.Resumed = &tools.Resumption{State: slices.Clone(c.State), Answer: slices.Clone(answer.Value),
-			By: answer.User}
+		cr.call.Resumed = resumption(c)
 	}
 	if d.Spec().Repeatable() {
 		cr.call.OnRetry = w.retrying
@@ -68,6 +66,19 @@ func (w *workers) newCall(c *machine.CallState) *callRun {
 		cr.call.OnTimeout = w.overdue
 	}
 	return cr
+}
+
+// resumption returns what a call runs again with; nil if it has to begin again, because this
+// process doesn't have the answer.
+func resumption(c *machine.CallState) *tools.Resumption {
+	answer := c.Answers[len(c.Answers)-1]
+	if answer.Secret {
+		kept, _ := secrets.Load(answer.ID)
+		if answer.Value, _ = kept.(json.RawMessage); answer.Value == nil {
+			return nil
+		}
+	}
+	return &tools.Resumption{State: slices.Clone(c.State), Answer: slices.Clone(answer.Value), By: answer.User}
 }
 
 // toolCall returns a call of the newest reply as its tool gets it.
@@ -294,6 +305,9 @@ func (w *workers) appendStarts(quiet bool, calls []*callRun) (err error) {
 	for _, cr := range calls {
 		cr.started = cr.started && err == nil
 		cr.began, cr.over = time.Now(), !cr.started
+		if cr.started && cr.call.Resumed != nil {
+			secrets.Delete(cr.state.Answers[len(cr.state.Answers)-1].ID)
+		}
 	}
 	return err
 }

@@ -43,7 +43,7 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 		return nil, fmt.Errorf("agent: session %q: its memory: %w", s.id, err)
 	}
 	mode := l.currentMode()
-	model := cmp.Or(mode.Model, a.cfg.Params.Model)
+	model := cmp.Or(l.State().Model, mode.Model, a.cfg.Params.Model)
 	c.SetWindow(a.memoryConfig.window(model))
 	req := l.request(&StepStarted{Model: model, Meta: Meta{Step: r.Step}}, mode, nil)
 	if set := a.toolsOf(ctx, l.State()); set != a.own {

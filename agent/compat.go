@@ -96,11 +96,6 @@ func (l *sessionLog) continued() *machine.Continued {
 	return f
 }
 
-// outOfDate reports whether a Continued must come before the run is resumed: its process died
-// before it could pause, so that the time since then doesn't count as worked, or its agent has
-// other tools now.
-func (l *sessionLog) outOfDate() bool { return l.Run().Status == Running || l.otherTools() }
-
 // otherTools reports whether the agent's tools differ from those that the open run knows.
 func (l *sessionLog) otherTools() bool {
 	return !slices.Equal(l.Run().Fingerprints, l.toolset().fingerprints)

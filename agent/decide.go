@@ -9,6 +9,7 @@ import (
 	"slices"
 	"strconv"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
@@ -52,12 +53,22 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 	it := session.Item{ID: newID("d-"), Kind: session.ItemDecide, Time: at}
 	for _, v := range verdicts {
 		it.Decisions = append(it.Decisions, v.decision)
+		if v.decision.Secret && a.sessions.Holder(name) == nil && a.sessions.InProgress(ctx, name) == nil {
+			return &DecisionError{Session: name, ID: v.decision.ID, Code: machine.DecisionBad,
+				Problem: "the answer isn't recorded, so give it to the process that drives the session",
+				Err:     &SessionError{Session: name, Code: ErrBusy}}
+		}
 	}
 	err = a.sessions.Post(ctx, name, it)
 	var posted *journal.PostedError
 	switch {
 	case errors.As(err, &posted):
-		return a.postedBefore(ctx, name, posted)
+		if now, err := a.sessions.Load(ctx, name); err == nil { // it was closed after the session was read
+			m = now
+		}
+		refused := usedBefore(m.State(), posted.ID, "somebody else has decided on the pause before")
+		refused.Err = posted
+		return refused
 	case errors.Is(err, journal.ErrNoSession):
 		return &DecisionError{Session: name, ID: decisions[0].ID, Code: machine.DecisionUnknown,
 			Problem: "there is no such session", Err: err}
@@ -122,6 +133,11 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 		return v, refuse(machine.DecisionBad, noScope(p, &d))
 	case !fits && p.Kind != machine.PauseAgent:
 		return v, refuse(machine.DecisionBad, fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind))
+	}
+	if d.Secret || p.Kind == machine.PauseSecret && d.Kind == machine.AnswerGiven {
+		if err := keepSecret(&d, p); err != nil {
+			return v, refuse(machine.DecisionBad, err)
+		}
 	}
 	v = verdict{decision: a.redact.Decision(d), call: c}
 	if p != c.Pause {
@@ -206,22 +222,12 @@ func rejection(c *machine.CallState, reason, text string) *ToolResult {
 // answer makes a result of what somebody says in the tool's place. It returns nil if the call runs
 // again instead.
 func answer(d *Decision, c *machine.CallState) (*ToolResult, error) {
-	if len(c.Pause.Schema) > 0 {
-		s, err := schema.Parse(c.Pause.Schema)
-		if err != nil {
-			return nil, fmt.Errorf("the schema of the pause: %w", err)
-		}
-		if d.Value, err = s.Accept(d.Value); err != nil {
-			return nil, err
-		}
+	value, err := d.Value, error(nil)
+	if !d.Secret {
+		value, err = fitAnswer(c.Pause, value)
 	}
-	if c.Pause.Again { // the call runs again with it
-		if len(d.Value) > 0 {
-			var err error
-			d.Value, err = machine.Marshal(d.Value) // as a journal returns it
-			return nil, err
-		}
-		return nil, nil
+	if d.Value = value; err != nil || c.Pause.Again { // the call runs again with it
+		return nil, err
 	}
 	text := string(d.Value)
 	var s string
@@ -231,6 +237,49 @@ func answer(d *Decision, c *machine.CallState) (*ToolResult, error) {
 	res := c.ResultOf(tools.Answered, fault.None, text)
 	res.Data = d.Value
 	return res, nil
+}
+
+// fitAnswer returns an answer as the schema of its pause, and a journal, would have it.
+func fitAnswer(p *Pause, value json.RawMessage) (json.RawMessage, error) {
+	if len(p.Schema) > 0 {
+		s, err := schema.Parse(p.Schema)
+		if err != nil {
+			return nil, fmt.Errorf("the schema of the pause: %w", err)
+		}
+		if value, err = s.Accept(value); err != nil {
+			return nil, err
+		}
+	}
+	if !p.Again || len(value) == 0 {
+		return value, nil
+	}
+	return machine.Marshal(value)
+}
+
+// secrets are the answers of this process that aren't recorded (tools.Suspend.Secret), by the ids
+// of their pauses, as json.RawMessage: from the decision until the call has them. All agents share
+// them, because the agent that takes a decision may not be the one that makes the call: that may be
+// a subagent's, or a plan's.
+var secrets sync.Map
+
+// keepSecret keeps an answer that isn't recorded, and marks the decision in its place. It checks of
+// a decision that is marked that this process still has the answer. Its errors say nothing of the
+// answer.
+func keepSecret(d *Decision, p *Pause) error {
+	if d.Secret {
+		if _, ok := secrets.Load(d.ID); !ok {
+			return errors.New("the answer isn't recorded, and another process was given it; give it again")
+		}
+		return nil
+	}
+	value, err := fitAnswer(p, d.Value)
+	if err != nil || len(value) == 0 {
+		return errors.New("the answer is missing, or doesn't fit the schema of the pause")
+	}
+	secrets.Store(d.ID, value)
+	time.AfterFunc(time.Hour, func() { secrets.Delete(d.ID) })
+	d.Secret, d.Value = true, json.RawMessage(`"given"`)
+	return nil
 }
 
 // dropped reports whether err says that somebody else has decided on a pause that is open, and no
@@ -257,7 +306,10 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 	}
 	var facts []Fact
 	reopens := slices.ContainsFunc(verdicts, func(v verdict) bool { return v.reopens })
-	if resumed && !l.resumed && l.outOfDate() || reopens && l.paused() { // a paused run can't suspend a call
+	// A Continued comes before the run is resumed if its process died before it could pause, so
+	// that the time since then doesn't count as worked, or its agent has other tools now. A paused
+	// run can't suspend a call.
+	if resumed && !l.resumed && (l.Run().Status == Running || l.otherTools()) || reopens && l.paused() {
 		facts = append(facts, l.continued())
 	}
 	l.resumed = resumed

@@ -59,6 +59,7 @@ const (
 //   - Kind: what was decided: see [DecisionKind]
 //   - Reason: of a rejection or a suggestion
 //   - Input, Value: of an edit and of an answer, as JSON
+//   - Secret: the answer isn't recorded, and Value is "given"; whoever decides leaves it false
 //   - Scope: how far an approval reaches that stands for later calls; "" for the session
 //   - For(): an approval that stands for later calls in one of [Pause].Scopes
 //   - User: who decided

@@ -8,3 +8,6 @@ const MaxQueue = maxQueue
 
 // OutcomeOf returns how the work of a call stands for the end of its subagent.
 var OutcomeOf = outcomeOf
+
+// ForgetSecrets forgets the answers that aren't recorded, as the end of the process does.
+func ForgetSecrets() { secrets.Clear() }

@@ -42,7 +42,8 @@ type NoteMeta = machine.NoteMeta
 //
 //   - Meta: see [Meta]
 //   - Message, History: the input, and the messages before it that the host began elsewhere
-//   - Mode, ToolChoice, Output, Interactive, Priority, Key, Children: see [Input]
+//   - Model, Mode, ToolChoice, Output, Interactive, Priority, Key, Children: see
+//     [Input]
 //   - Limits, Own: the limits in force, and those that the input itself set
 //   - Caller: who the run works for, in parts: User, Task, Pipeline and TraceParent
 //   - Owner, ParentSession: who the session belongs to, and whose work it is: see Input.Parent;

@@ -369,15 +369,14 @@ func (x *driver) reportLeg(l *legState) {
 		p.Result = x.Machine().Result(Running, res.Code, reasonOf(res))
 	case r.IsQueued():
 		p.Next, p.At = NextWait, r.Queue.At
-	case r.Interrupted(), slices.ContainsFunc(x.Inbox(), isDecision): // it comes after the last safe point
+	case r.Interrupted(), // or a decision comes after the last safe point
+		slices.ContainsFunc(x.Inbox(), func(it session.Item) bool { return it.Kind == session.ItemDecide }):
 		p.Next = NextAgain
 	default:
 		p.Next, p.At = NextWait, firstExpiry(r.Pending())
 	}
 	l.end, l.seq = p, x.State().Seq
 }
-
-func isDecision(it session.Item) bool { return it.Kind == session.ItemDecide }
 
 // reasonOf returns the reason of a Result as an error; nil if there is none.
 func reasonOf(r *Result) error {

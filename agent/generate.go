@@ -158,7 +158,7 @@ func (c toolContext) request(req *provider.Request) (*provider.Request, *Limits)
 	c.x.Lock()
 	defer c.x.Unlock()
 	r := c.x.Run()
-	own.Model = cmp.Or(req.Model, c.x.currentMode().Model, c.x.agent.cfg.Params.Model)
+	own.Model = cmp.Or(req.Model, c.x.State().Model, c.x.currentMode().Model, c.x.agent.cfg.Params.Model)
 	own.Interactive, own.Priority = r.Interactive, r.Priority
 	own.Labels = c.x.labels(r.Step, cmp.Or(req.Labels.Kind, "tool"))
 	return &own, r.Limits

@@ -199,8 +199,11 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 		case errors.As(err, new(*AbortError)):
 			l.Cancel(err)
 		case err != nil:
-			withhold(res)
 			withheld = true
+			res.Cut += max(len(partsText(res.Parts)), 1) // what follows isn't the tool's
+			res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) +
+				"), but its result is withheld: a guard failed.")}
+			res.Notes, res.Data, res.Error = 0, nil, true
 		}
 	}
 	res.Parts = provider.Normalize(res.Parts)
@@ -250,14 +253,6 @@ func (l *sessionLog) afterDecision(decided []decidedCall) {
 			}
 		}
 	}
-}
-
-// withhold replaces a result that a guard couldn't check.
-func withhold(res *ToolResult) {
-	res.Cut += max(len(partsText(res.Parts)), 1) // what follows isn't the tool's
-	res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) +
-		"), but its result is withheld: a guard failed.")}
-	res.Notes, res.Data, res.Error = 0, nil, true
 }
 
 func partsText(parts []provider.Part) string {

@@ -38,6 +38,14 @@ type Input struct {
 	// of them. A name that no tool has is an *[ArgError].
 	Only []string
 
+	// Model is the model that the run asks its provider for, instead of that of the mode or of
+	// Config.Params: a name that the provider knows, of at most 256 bytes. It lasts as long as the
+	// run, also when it is resumed or its context is reset. The steps use it, and with it their
+	// prices, limits and context window, and the model calls of tools ([Generate]) that name none;
+	// not those of subagents, critics and compactions, which have models of their own. A failover
+	// passes the name on to each of its providers: see guard.Failover. Empty: that of the mode,
+	// else Config.Params.Model.
+	Model      string
 	Mode       string              // empty: the session's, else the first of Config.Modes
 	ToolChoice provider.ToolChoice // for the first model call, until it is met
 	Limits     *Limits             // over those of the mode and of the Config
@@ -121,12 +129,17 @@ type Input struct {
 	AcceptChanges bool
 
 	// output is the schema of a structured answer: see RunFor.
-	output    *schema.Schema
-	decisions []Decision // of Resume
-	call      *hostCall  // of CallTool
+	output *schema.Schema
+	call   *hostCall   // of CallTool
+	parent *parentCall // of a subagent
+	leg    *legState   // of Advance
+	resume
+}
+
+// A resume says whether and how an input resumes a run.
+type resume struct {
 	kind      inputKind
-	parent    *parentCall // of a subagent
-	leg       *legState   // of Advance
+	decisions []Decision // of Resume
 }
 
 // An inputKind says what an input is for.
@@ -146,11 +159,13 @@ func (in *Input) resumes() bool { return in.kind != startRun }
 // is refused, none is taken. The run keeps the settings that it was started with: of the fields of
 // the input only AcceptChanges and Tools have an effect. The same is true of [Continue].
 func Resume(session string, decisions ...Decision) Input {
-	return Input{Session: session, decisions: decisions, kind: resumeRun}
+	return Input{Session: session, resume: resume{resumeRun, decisions}}
 }
 
 // Continue returns an input that resumes a session whose process died, or that its host has paused.
-func Continue(session string) Input { return Input{Session: session, kind: continueRun} }
+func Continue(session string) Input {
+	return Input{Session: session, resume: resume{kind: continueRun}}
+}
 
 // maxSession is the maximum length of a session's name, in bytes.
 const maxSession = 512

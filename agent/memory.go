@@ -91,8 +91,8 @@ type MemoryWarning struct {
 type memoryConfig struct {
 	Memory
 	agent   *Agent
-	learned sync.Map       // how many tokens a model takes, by its name, as a refusal said
-	windows map[string]int // of the models that modes ask for, where they are known and Config doesn't say; fixed
+	learned sync.Map // how many tokens a model takes, by its name, as a refusal said
+	sized   bool     // Config says the size of the window
 }
 
 // addMemory checks Config.Memory, before the registry is made: a Store brings a tool with it.
@@ -108,14 +108,8 @@ func (a *Agent) addMemory() error {
 	if g.ResultShare == 0 {
 		g.ResultShare = .25
 	}
-	if g.Window.Size == 0 {
+	if g.sized = g.Window.Size != 0; !g.sized {
 		g.Window.Size = info.Window
-		g.windows = make(map[string]int)
-		for _, m := range a.cfg.Modes {
-			if info, ok := provider.InfoOf(a.cfg.Provider, m.Model); ok && m.Model != "" && info.Window > 0 {
-				g.windows[m.Model] = info.Window
-			}
-		}
 	}
 	if g.Counter == nil {
 		g.Counter = memory.NewEstimator(info)
@@ -130,7 +124,13 @@ func (a *Agent) addMemory() error {
 		return &ArgError{Field: "Config.Memory", Problem: err.Error(), Err: err}
 	}
 	a.memoryConfig = g
-	if !hasTool(a.cfg.Tools, memory.ReadTool().Name) {
+	if name := memory.ReadTool().Name; !slices.ContainsFunc(a.cfg.Tools, func(t tools.Tool) bool {
+		if t == nil {
+			return false
+		}
+		d, err := t.Define()
+		return err == nil && d.Name() == name
+	}) {
 		a.cfg.Tools = append(a.cfg.Tools[:len(a.cfg.Tools):len(a.cfg.Tools)], g.readBack())
 	}
 	return nil
@@ -139,22 +139,13 @@ func (a *Agent) addMemory() error {
 // window returns the window for a step that asks for a model.
 func (g *memoryConfig) window(model string) memory.Window {
 	w := g.Window
-	w.Size = cmp.Or(g.windows[model], w.Size)
+	if info := infoOf(g.agent.provider, model); !g.sized && model != "" {
+		w.Size = cmp.Or(info.Window, w.Size)
+	}
 	if n, ok := g.learned.Load(model); ok && (w.Size == 0 || n.(int) < w.Size) {
 		w.Size = n.(int)
 	}
 	return w
-}
-
-// hasTool reports whether there is a tool by that name.
-func hasTool(list []tools.Tool, name string) bool {
-	return slices.ContainsFunc(list, func(t tools.Tool) bool {
-		if t == nil {
-			return false
-		}
-		d, err := t.Define()
-		return err == nil && d.Name() == name
-	})
 }
 
 // store returns the Store of a session; nil if there is none.

@@ -74,8 +74,13 @@ func (w *window) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 	if w.agent.memoryConfig == nil {
 		return b, true
 	}
-	if w.memory.compactor == nil && !w.makeCompactor() {
-		return b, false
+	if w.memory.compactor == nil {
+		c, err := w.agent.memoryConfig.compactor(w.Name)
+		if err != nil {
+			w.end(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: its memory: %w", w.Name, err))
+			return b, false
+		}
+		w.memory.compactor, w.memory.phase, w.memory.done = c, w.State().Phase, w.subgoalsDone()
 	}
 	w.memory.compactor.SetWindow(w.agent.memoryConfig.window(start.Model))
 	b.context = w.freshContext(mode)
@@ -192,17 +197,6 @@ func (l *sessionLog) compose(ctx context.Context, mode *mode) (text string, err 
 	return l.agent.redact.Text(text), err
 }
 
-// makeCompactor makes the session's compactor. It returns false if it has ended the run.
-func (w *window) makeCompactor() bool {
-	c, err := w.agent.memoryConfig.compactor(w.Name)
-	if err != nil {
-		w.end(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: its memory: %w", w.Name, err))
-		return false
-	}
-	w.memory.compactor, w.memory.phase, w.memory.done = c, w.State().Phase, w.subgoalsDone()
-	return true
-}
-
 func (l *sessionLog) subgoalsDone() int {
 	return l.Run().Tools[l.agent.memoryConfig.SubgoalDone].OK
 }
@@ -235,8 +229,12 @@ func (w *window) freshContext(mode *mode) *memory.Context {
 		c, err = ask(w.stepCtx(), in)
 		return err
 	})
+	size := len(c.User) + len(c.Screen)
+	for i := range c.Fetched {
+		size += len(c.Fetched[i].Name) + len(c.Fetched[i].Text)
+	}
 	if err == nil {
-		err = checkSize(machine.LimitPromptBytes, w.Run().Limits.PromptBytes, contextBytes(&c), "return less")
+		err = checkSize(machine.LimitPromptBytes, w.Run().Limits.PromptBytes, size, "return less")
 	}
 	if err != nil {
 		w.memoryWarning("Memory.Context: " + err.Error())
@@ -245,14 +243,6 @@ func (w *window) freshContext(mode *mode) *memory.Context {
 	own := w.agent.redact.Context(&memory.Context{User: c.User, Screen: c.Screen, Fetched: c.Fetched})
 	w.memory.context, w.memory.asked = *own, true
 	return own
-}
-
-func contextBytes(c *memory.Context) int {
-	n := len(c.User) + len(c.Screen)
-	for i := range c.Fetched {
-		n += len(c.Fetched[i].Name) + len(c.Fetched[i].Text)
-	}
-	return n
 }
 
 // learn passes the provider's token count to the memory.

@@ -116,7 +116,11 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		if time.Since(h.Updated) < r.Idle || open && !r.Open {
 			continue
 		}
-		p, err := a.tree(ctx, h.Session)
+		var p Pruned
+		list, err := a.descendants(ctx, h.Session, nil)
+		if err == nil {
+			p, err = a.size(ctx, append(list, descendant{a.sessions.Store, h.Session}))
+		}
 		if err == nil && !r.DryRun {
 			err = a.Session(h.Session).Delete(ctx)
 		}
@@ -129,15 +133,6 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 		total.add(p)
 	}
 	return total, unread
-}
-
-// tree counts a session of the agent's journal with its descendants, and their records.
-func (a *Agent) tree(ctx context.Context, name string) (Pruned, error) {
-	list, err := a.descendants(ctx, name, nil)
-	if err != nil {
-		return Pruned{}, err
-	}
-	return a.size(ctx, append(list, descendant{a.sessions.Store, name}))
 }
 
 // size counts sessions and their records.

@@ -1,13 +1,11 @@
 package agent
 
 import (
-	"context"
 	"errors"
 	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -95,16 +93,4 @@ func usedBefore(s *machine.State, id, problem string) *DecisionError {
 				", which has replaced it"}
 	}
 	return &DecisionError{Session: s.Session, ID: id, Code: machine.DecisionUsed, Problem: problem}
-}
-
-// postedBefore returns the error for a decision on a pause that was closed by another one after the
-// session was read.
-func (a *Agent) postedBefore(ctx context.Context, session string, posted *journal.PostedError) error {
-	s := &machine.State{Session: session}
-	if m, err := a.sessions.Load(ctx, session); err == nil {
-		s = m.State()
-	}
-	refused := usedBefore(s, posted.ID, "somebody else has decided on the pause before")
-	refused.Err = posted
-	return refused
 }

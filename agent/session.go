@@ -131,11 +131,11 @@ func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 		return &DecisionError{Session: s.id, ID: decisions[0].ID, Code: machine.DecisionUnknown,
 			Problem: "the session is that of a subagent; decide in the session that called it"}
 	}
-	if decisions, err = s.agent.screenDecisions(ctx, s.id, decisions); err != nil {
-		return err
-	}
 	m, err := s.agent.sessions.Load(ctx, s.id)
 	if err != nil {
+		return err
+	}
+	if decisions, err = s.agent.screenDecisions(ctx, m, decisions); err != nil {
 		return err
 	}
 	return s.agent.decide(ctx, m, decisions, time.Now(), nil)

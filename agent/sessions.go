@@ -35,6 +35,7 @@ type SessionInfo struct {
 	Labels  map[string]string // of its newest run, and those that Session.SetLabel has set
 	Status  Status            // of its newest run
 	Mode    string            // the mode that it is in
+	Model   string            // that its newest run asks for, or that has answered it
 	Created time.Time         // when it began, by the clock of the store
 	Updated time.Time         // when its newest fact was stored, by the clock of the store
 	Pending int               // how many decisions it waits for; more than 1,000 are shown as 1,000
@@ -122,7 +123,7 @@ func (s *Session) Info(ctx context.Context) (SessionInfo, error) {
 // headInfo returns what a list shows of a session.
 func headInfo(h *journal.Head) SessionInfo {
 	own := machine.InfoOf(h)
-	info := SessionInfo{Mode: own.Mode, Steps: own.Steps, Cost: own.Cost, Unpriced: own.Unpriced,
+	info := SessionInfo{Mode: own.Mode, Model: own.Model, Steps: own.Steps, Cost: own.Cost, Unpriced: own.Unpriced,
 		Session: h.Session, Title: h.Title, Owner: h.Labels[machine.OwnerLabel], Parent: h.Parent,
 		Labels: maps.Clone(h.Labels), Status: Status(h.Status), Created: h.Created, Updated: h.Updated,
 		Pending: len(h.Open), Facts: h.Seq}

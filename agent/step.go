@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"errors"
+	"fmt"
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/contain"
@@ -22,7 +23,7 @@ import (
 func (x *driver) step(act machine.Action) {
 	r, mode := x.Run(), x.currentMode()
 	x.tools.step, x.tools.hooked = &x.toolset().offers[mode.index], nil
-	start := &StepStarted{Model: cmp.Or(mode.Model, x.agent.cfg.Params.Model), Mode: mode.Name,
+	start := &StepStarted{Model: cmp.Or(x.State().Model, mode.Model, x.agent.cfg.Params.Model), Mode: mode.Name,
 		Tools: x.tools.step.names, ToolChoice: r.ToolChoice, Final: act.Final}
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
@@ -53,9 +54,11 @@ func (x *driver) step(act machine.Action) {
 	asks := step == nil || step.answer == nil
 	// whether the price is known, or doesn't matter because nothing is asked or costs aren't
 	// limited
-	priced := !asks || r.Limits.Cost < 0 || pricesOf(x.agent.provider, start.Model) != nil
+	priced := !asks || r.Limits.Cost < 0 || infoOf(x.agent.provider, start.Model).Prices != nil
 	if !priced && x.Run().Limits.RequirePrices {
-		x.finish(Stopped, machine.CodeLimit, unknownPrice(start.Model))
+		x.finish(Stopped, machine.CodeLimit, &LimitError{Limit: machine.LimitRequirePrices, Note: fmt.Sprintf(
+			"the price of the model %q isn't known; call a model whose price the provider knows (provider.Info), set "+
+				"the price in the provider's configuration, or set Limits.Cost to -1", start.Model)})
 		return
 	}
 	if x.agent.cfg.Compose != nil {
@@ -197,7 +200,9 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 		err = x.append(f)
 	}
 	if err == session.ErrTooLarge {
-		x.tooLarge(f)
+		x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, fault.Errorf(fault.Permanent,
+			"agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set "+
+				"Params.MaxOutput", x.agent.sessions.Record))
 	}
 }
 
@@ -227,20 +232,14 @@ func (x *driver) nameCalls(resp *provider.Response) {
 		if p.Kind != provider.PartToolCall {
 			continue
 		}
-		if id := x.callID(n); p.Call.ID != id {
+		if n == len(x.reply.calls) { // else it has the id with which it was shown as it began
+			x.reply.calls = append(x.reply.calls, begunCall{id: machine.CallID(x.Origin().Run, x.Run().Step, n)})
+		}
+		if id := x.reply.calls[n].id; p.Call.ID != id {
 			p.Call.ProviderID, p.Call.ID = p.Call.ID, id
 		}
 		n++
 	}
-}
-
-// callID returns the id of the nth call of the reply. It was made already if the call was shown as
-// it began.
-func (x *driver) callID(n int) string {
-	if n < len(x.reply.calls) {
-		return x.reply.calls[n].id
-	}
-	return machine.CallID(x.Origin().Run, x.Run().Step, n)
 }
 
 // stepFailed appends that a model call failed, and ends the run. Text that was shown is kept; calls
@@ -292,14 +291,6 @@ func (x *driver) failStep(f *machine.StepFailed, err error) {
 		}
 		x.finish(Failed, code, err)
 	}
-}
-
-// tooLarge appends that a reply is too large for the journal, with its usage, and ends the run.
-func (x *driver) tooLarge(f *Replied) {
-	err := fault.Errorf(fault.Permanent,
-		"agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set "+
-			"Params.MaxOutput", x.agent.sessions.Record)
-	x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, err)
 }
 
 // stream makes the model call: it shows the chunks of the reply and collects them. A panic of the

@@ -3,6 +3,7 @@ package agent
 import (
 	"cmp"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"time"
@@ -49,8 +50,10 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome, done *work.Ou
 		return true
 	case done != nil:
 		p.Kind, p.Nested, expires = machine.PauseAgent, nested, -1 // those expire, not this one
+	case s.Secret:
+		p.Kind = machine.PauseSecret
 	case p.Kind == "" || p.Kind == PauseApproval || p.Kind == PauseInDoubt || p.Kind == PauseCorrection ||
-		p.Kind == machine.PauseAgent:
+		p.Kind == machine.PauseAgent || p.Kind == machine.PauseSecret:
 		p.Kind = "question"
 	}
 	f.Pause = p
@@ -58,9 +61,11 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome, done *work.Ou
 	return true
 }
 
-// checkSuspend returns what is wrong with the schema and the state that a tool suspends its call
-// with.
+// checkSuspend returns what is wrong with what a tool suspends its call with.
 func checkSuspend(s *tools.Suspend) error {
+	if s.Secret && !s.Again {
+		return errors.New("agent: Suspend.Secret needs Again: without it the answer is the result, which is recorded")
+	}
 	if state, ok := s.State.(json.RawMessage); ok && machine.TooDeep(state) {
 		return fmt.Errorf("agent: Suspend.State is nested deeper than %d levels", machine.MaxDepth)
 	}

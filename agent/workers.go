@@ -68,7 +68,10 @@ func (w *workers) runTogether(calls []*callRun) {
 		}
 		w.flush()
 	case len(open) == 1 && open[0].d.Spec().Inline:
-		w.runInline(open[0])
+		w.setRunning(nil, open[0]) // on the driving goroutine: see tools.Spec.Inline
+		open[0].run()
+		w.setRunning(nil, nil)
+		w.flush()
 	default:
 		w.runBatch(slices.Clone(open))
 	}
@@ -105,14 +108,6 @@ func (w *workers) runBatch(calls []*callRun) {
 	if b.helpers != nil && b.helpers.Stop() {
 		w.calls.Done()
 	}
-}
-
-// runInline runs a call on the driving goroutine: see tools.Spec.Inline.
-func (w *workers) runInline(cr *callRun) {
-	w.setRunning(nil, cr)
-	cr.run()
-	w.setRunning(nil, nil)
-	w.flush()
 }
 
 func (w *workers) setRunning(b *batch, inline *callRun) {

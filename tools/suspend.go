@@ -38,6 +38,17 @@ type Suspend struct {
 	Expires time.Duration // after which the call counts as rejected; 0: the default of the agent, which is never
 	// Again says that the call runs again with the answer.
 	Again bool
+	// Secret says that the answer is a secret, such as a password: it is never recorded. It needs
+	// Again, and the kind of the pause is machine.PauseSecret, whatever Kind is. The call gets the
+	// answer once, in memory; logs, events and hooks have the text "given" in its place. What the
+	// call itself returns, emits or reports is recorded as ever, so it must not contain the answer.
+	//
+	// The answer has to be given to the process that goes on with the call, within an hour before
+	// it does. If another process drives the session, the decision is refused. If the call can't
+	// have the answer any more, because the process that was given it has ended, the person is
+	// asked again: the pause opens under another id, or the call runs as if it were the first time,
+	// without its State.
+	Secret bool
 	// State is what the call needs to go on: anything that encodes to JSON of at most [MaxState]
 	// bytes. It is stored with the pause, redacted like all that is stored, and not shown to the
 	// person who answers. It is used only with Again.

@@ -79,7 +79,7 @@ func everyFact() []machine.Fact {
 		Path: []string{"r-0.1.0"}, Replaces: []string{"p-0"}, Refused: "n: 50 is more than 9", IdempotencyKey: "k-0",
 		Nested: []machine.Pause{{ID: "p-2", Kind: machine.PauseApproval, Call: *call, Title: "Delete page “home”"}}}
 	return []machine.Fact{
-		&machine.RunStarted{Meta: meta(""), History: []provider.Message{provider.User("before")},
+		&machine.RunStarted{Meta: meta(""), Model: "m-0", History: []provider.Message{provider.User("before")},
 			Message: provider.User("go <now> & here"), Mode: "edit", Limits: &limits, Own: &limits,
 			ToolChoice: choice, Output: json.RawMessage(`{"type":"object"}`), Interactive: true, Priority: 60,
 			CallKey: "k-0", Key: "k-1", Children: true,
@@ -118,7 +118,8 @@ func everyFact() []machine.Fact {
 		&machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`),
 			Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}},
 		&machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why",
-			Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Scope: "project", User: "ann"}},
+			Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Scope: "project", User: "ann",
+			Secret: true}},
 		&machine.Steered{Meta: meta(""), ID: "m-1", Key: "k-1", Message: provider.User("mind <this>")},
 		&machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},
 		&machine.ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
@@ -141,8 +142,8 @@ func everyFact() []machine.Fact {
 			Run:   &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
 			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home",
 			Owner: "ann", Parent: "s-0", Notes: []machine.NoteState{{"plan", 1, .5}}, OwnLabels: "archived=yes",
-			Ends:   []machine.EndState{{"r-0", 7, machine.Failed, machine.CodeProvider, "529 <overloaded>", at}},
-			Totals: machine.Totals{Cost: 12, Steps: 3, Unpriced: true, Copied: true}}},
+			Ends:  []machine.EndState{{"r-0", 7, machine.Failed, machine.CodeProvider, "529 <overloaded>", at}},
+			Model: "m-0", Totals: machine.Totals{Cost: 12, Steps: 3, Unpriced: true, Copied: true}}},
 		&machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit,
 			Reason: "agent: Limits.Steps is reached: 12 of 12", At: at.Add(time.Minute)},
 	}

@@ -130,12 +130,10 @@ const (
 	PauseCorrection PauseKind = "correction"
 	// PauseAgent is a call of a subagent and waits for decisions itself: see [Pause.Nested].
 	PauseAgent PauseKind = "agent"
+	// PauseSecret is a question whose answer isn't recorded: see Secret of tools.Suspend. Whoever
+	// shows it hides the answer as it is typed.
+	PauseSecret PauseKind = "secret"
 )
-
-// isQuestion reports whether a tool asks, and not the agent.
-func (k PauseKind) isQuestion() bool {
-	return k != PauseApproval && k != PauseInDoubt && k != PauseCorrection && k != PauseAgent
-}
 
 // PauseID returns the id of a pause. round is how often the call was suspended before, and preview
 // is Pause.PreviewHash. Another input, and another preview, gives another id. The id can't be
@@ -236,6 +234,9 @@ type Decision struct {
 	// empty for the session.
 	Scope string `json:"scope,omitempty"`
 	User  string `json:"who,omitempty"`
+	// Secret says that the value isn't recorded, because it answers a pause with Secret. Value is
+	// the text "given" then. Those who decide leave it false.
+	Secret bool `json:"secret,omitempty"`
 
 	err error // from encoding Input or Value
 }

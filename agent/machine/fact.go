@@ -32,7 +32,9 @@ type RunStarted struct {
 	// History comes before the input, for a session that the host began elsewhere.
 	History []provider.Message `json:"history,omitempty"`
 	Message provider.Message   `json:"message"` // the input
-	Mode    string             `json:"mode,omitempty"`
+	// Model is the model that the input asks for; empty: that of the mode.
+	Model string `json:"model,omitempty"`
+	Mode  string `json:"mode,omitempty"`
 	// Limits are the limits in force, with defaults filled in. Runs whose inputs set no limits
 	// share one value.
 	Limits     *Limits             `json:"limits"`

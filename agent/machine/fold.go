@@ -3,6 +3,7 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/memory"
@@ -179,7 +180,7 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	} else {
 		m.s.Phase = ""
 	}
-	m.s.Mode, m.s.Labels = f.Mode, f.Labels()
+	m.s.Mode, m.s.Model, m.s.Labels = f.Mode, f.Model, f.Labels()
 	m.s.Owner, m.s.Parent = cmp.Or(m.s.Owner, f.Owner), cmp.Or(m.s.Parent, f.ParentSession)
 	m.s.Totals.Copied = f.From != "" && f.From != m.s.Session
 	m.s.addKey(f.Key, f.Run())
@@ -199,18 +200,12 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 		r.Queue, r.Status, r.Code = &QueueState{Queue: *f.Queue}, Paused, CodeQueued
 	}
 	m.s.Messages = append(m.s.Messages, f.Message)
-	if f.Call != nil {
-		m.directCall(f)
+	if r, call := m.s.Run, f.Call; call != nil { // as if a model had made it
+		m.s.Messages = append(m.s.Messages, callMessage(call))
+		r.Direct, r.Stage, r.Stop = &DirectRun{Key: f.CallKey}, StageActing, provider.StopToolCalls
+		r.Calls, r.ToolNames = []CallState{{Call: call, Status: CallOpen}}, []string{call.Name}
 	}
 	return ""
-}
-
-// directCall begins the call of a run without a model, as if a model had made it.
-func (m *Machine) directCall(f *RunStarted) {
-	r, call := m.s.Run, f.Call
-	m.s.Messages = append(m.s.Messages, callMessage(call))
-	r.Direct, r.Stage, r.Stop = &DirectRun{Key: f.CallKey}, StageActing, provider.StopToolCalls
-	r.Calls, r.ToolNames = []CallState{{Call: call, Status: CallOpen}}, []string{call.Name}
 }
 
 // callMessage returns the message that makes a call.
@@ -269,7 +264,9 @@ func (f *Steered) apply(m *Machine, r *RunState) string {
 	if problem := m.addUserMessage(r, &f.Message); problem != "" {
 		return problem
 	}
-	r.keepUserText(f.Message.Text())
+	said := r.UserMessages[max(len(r.UserMessages)-maxUserMessages+1, 0):]
+	// a Clone of the machine shares the slice
+	r.UserMessages = append(slices.Clip(said), cutBytes(f.Message.Text(), maxUserMessageBytes))
 	m.s.addKey(f.Key, f.Run())
 	return ""
 }

@@ -100,10 +100,11 @@ func (f *Suspended) apply(m *Machine, r *RunState) string {
 		return "the pause of an agent has nested pauses, and no other pause has"
 	case slices.ContainsFunc(p.Nested, func(n Pause) bool { return m.isUsedBefore(n.ID, c) }):
 		return "a nested pause has no id of its own"
-	case p.Again && (c.Status != CallStarted || !p.Kind.isQuestion()):
+	case p.Again && (c.Status != CallStarted || p.Kind == PauseApproval || p.Kind == PauseInDoubt ||
+		p.Kind == PauseCorrection || p.Kind == PauseAgent):
 		return "only a call that runs can ask a question to run again with"
-	case len(f.State) > 0 && !p.Again:
-		return "only a call that runs again has a state"
+	case (len(f.State) > 0 || p.Kind == PauseSecret) && !p.Again:
+		return "only a call that runs again has a state, or asks for a secret"
 	}
 	c.Status, c.Pause, c.Approved = CallSuspended, &p, nil
 	if c.Pauses++; p.Kind != PauseInDoubt { // a call in doubt may run again with what it had

@@ -177,13 +177,6 @@ const (
 	maxUserMessageBytes = 4 << 10 // of one message
 )
 
-// keepUserText remembers a user's message for the runs that continue the work of this one.
-func (r *RunState) keepUserText(text string) {
-	said := r.UserMessages[max(len(r.UserMessages)-maxUserMessages+1, 0):]
-	// a Clone of the machine shares the slice
-	r.UserMessages = append(slices.Clip(said), cutBytes(text, maxUserMessageBytes))
-}
-
 // checkContextReset says why a run can't continue the work of the one before it.
 func (m *Machine) checkContextReset(f *RunStarted) string {
 	r, c := m.s.Run, f.ContextReset

@@ -103,7 +103,9 @@ func isWellFormed(messages []provider.Message) bool {
 			return false
 		}
 		if m.Role == provider.RoleTool {
-			if !isResultsOf(m.Parts, open) {
+			if !slices.EqualFunc(m.Parts, open, func(p provider.Part, id string) bool { // in this order
+				return p.Kind == provider.PartToolResult && p.Result != nil && p.Result.CallID == id
+			}) {
 				return false
 			}
 			open = nil
@@ -126,11 +128,4 @@ func isWellFormed(messages []provider.Message) bool {
 		}
 	}
 	return len(open) == 0
-}
-
-// isResultsOf reports whether parts are the results of the calls with the ids, in this order.
-func isResultsOf(parts []provider.Part, ids []string) bool {
-	return slices.EqualFunc(parts, ids, func(p provider.Part, id string) bool {
-		return p.Kind == provider.PartToolResult && p.Result != nil && p.Result.CallID == id
-	})
 }

@@ -20,6 +20,7 @@ type State struct {
 	// that replace others. The results of a step are added together, when all of them exist.
 	Messages []provider.Message `json:"messages,omitempty"`
 	Mode     string             `json:"mode,omitempty"`
+	Model    string             `json:"model,omitempty"` // that the newest run's input asked for: see [RunStarted]
 	Phase    string             `json:"phase,omitempty"`
 	Rules    []Rule             `json:"rules,omitempty"`
 	Run      *RunState          `json:"run,omitempty"` // the newest run; nil before the first
@@ -273,14 +274,6 @@ func (r *RunState) ContextResets() int {
 // and of the last one, may not.
 func (r *RunState) callsMayRun() bool { return r.Stop.RunsCalls() && r.Final == "" }
 
-// ownInput returns the parts of a run's input that a user gave. A context reset adds others.
-func (r *RunState) ownInput(parts []provider.Part) []provider.Part {
-	if r.ContextReset == nil {
-		return parts
-	}
-	return parts[:min(r.ContextReset.Prompt, len(parts))]
-}
-
 // Waits reports whether the call has a pause to decide on: its own, or those of a subagent. While
 // that agent acts on one decision, its other pauses may still be decided.
 func (c *CallState) Waits() bool {
@@ -329,7 +322,11 @@ func (s *State) Input() []provider.Part {
 	case len(s.Run.Whole) > 0:
 		return s.Run.Whole
 	}
-	return s.Run.ownInput(s.Messages[s.Run.First].Parts)
+	parts := s.Messages[s.Run.First].Parts
+	if c := s.Run.ContextReset; c != nil { // which has added others
+		parts = parts[:min(c.Prompt, len(parts))]
+	}
+	return parts
 }
 
 // Goal returns the text of [State.Input].

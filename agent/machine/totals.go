@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -33,6 +34,7 @@ type HeadInfo struct {
 	Steps    int            `json:"steps,omitempty"`
 	Unpriced bool           `json:"unpriced,omitempty"`
 	Mode     string         `json:"mode,omitempty"`
+	Model    string         `json:"model,omitempty"` // of the newest run
 	// Agent is the name of the newest run's agent, and Precedence the run's; both only for a run
 	// that was queued. A name that doesn't fit is left out.
 	Agent      string `json:"agent,omitempty"`
@@ -46,16 +48,22 @@ func InfoOf(h *journal.Head) (info HeadInfo) {
 	return info
 }
 
-// info returns the host's part of the head. The name of a mode that doesn't fit is left out.
+// info returns the host's part of the head. Names that don't fit are left out.
 func (s *State) info() []byte {
 	info := HeadInfo{Cost: s.Totals.Cost, Steps: s.Totals.Steps, Unpriced: s.Totals.Unpriced, Mode: s.Mode}
-	if s.Run != nil && s.Run.Queue != nil {
-		info.Agent, info.Precedence = s.Run.Agent, s.Run.Precedence()
+	if r := s.Run; r != nil {
+		if info.Model = cmp.Or(r.Model, s.Model); r.Queue != nil {
+			info.Agent, info.Precedence = r.Agent, r.Precedence()
+		}
 	}
 	if info == (HeadInfo{}) {
 		return nil
 	}
 	text, _ := json.Marshal(info)
+	if len(text) > journal.MaxInfo {
+		info.Model = ""
+		text, _ = json.Marshal(info)
+	}
 	if len(text) > journal.MaxInfo {
 		info.Mode, info.Agent = "", ""
 		text, _ = json.Marshal(info)

@@ -17,7 +17,7 @@ import (
 // A pause is what a client without people is told of a pause.
 type pause struct {
 	ID     string          `json:"id"`
-	Kind   string          `json:"kind" jsonschema:"approval, in_doubt, correction, or a question"`
+	Kind   string          `json:"kind" jsonschema:"approval, in_doubt, correction, secret (which the user answers elsewhere), or a question"`
 	Title  string          `json:"title" jsonschema:"what the call does, in words"`
 	Tool   string          `json:"tool"`
 	Input  json.RawMessage `json:"input,omitempty"`
@@ -43,7 +43,7 @@ func inputRequests(session string, pending []agent.Pause) *mcp.CallToolResult {
 	res := &mcp.CallToolResult{RequestState: session, InputRequests: mcp.InputRequestMap{}}
 	for i := range pending {
 		p := &pending[i]
-		if p.For != "" {
+		if p.For != "" || p.Kind == machine.PauseSecret { // a client must not be asked for a secret
 			continue
 		}
 		res.InputRequests[p.ID] = &mcp.ElicitParams{Mode: "form", Message: message(p), RequestedSchema: form(p)}

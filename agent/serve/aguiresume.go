@@ -137,7 +137,8 @@ func (a *aguiPost) repeated(w http.ResponseWriter, r *http.Request) *problem {
 			return p
 		}
 		made := &was.Decided.Decision
-		if d.Kind != made.Kind || string(d.Input) != string(made.Input) || string(d.Value) != string(made.Value) {
+		if d.Kind != made.Kind || string(d.Input) != string(made.Input) ||
+			!made.Secret && string(d.Value) != string(made.Value) {
 			return fail(http.StatusConflict, CodeUsed, fault.Invalid, "the interrupt was answered otherwise before")
 		}
 	}

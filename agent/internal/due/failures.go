@@ -31,20 +31,15 @@ func (l *Loop) failed(ctx context.Context, session string, err error) {
 	if errors.Is(err, ErrLater) { // somebody may decide at any time
 		count = min(count, 2)
 	}
-	wait := l.waitAfter(count)
+	wait, most := l.cfg.Interval, min(longestIntervals*l.cfg.Interval, longest)
+	for n := 1; n < count && wait < most; n++ {
+		wait = min(2*wait, most)
+	}
+	wait += rand.N(wait/2 + 1) // processes that failed together don't come back together
 	l.failures[session] = failure{count, time.Now().Add(wait)}
 	l.mu.Unlock()
 	if !errors.Is(err, ErrLater) {
 		l.cfg.Logger.WarnContext(ctx, "due: a session has failed, and is left alone for a while", "session", session,
 			"failures", count, "wait", wait, "error", err)
 	}
-}
-
-// waitAfter returns the time until a session is tried again after so many failures in a row.
-func (l *Loop) waitAfter(failures int) time.Duration {
-	wait, most := l.cfg.Interval, min(longestIntervals*l.cfg.Interval, longest)
-	for n := 1; n < failures && wait < most; n++ {
-		wait = min(2*wait, most)
-	}
-	return wait + rand.N(wait/2+1) // processes that failed together don't come back together
 }

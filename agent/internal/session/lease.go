@@ -9,10 +9,6 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// leaseMargin returns how long before the end of its lease a run stops that couldn't renew it. It
-// is long enough for tools to return or to be abandoned.
-func (s *Sessions) leaseMargin() time.Duration { return min(s.Grace+2*time.Second, s.Lease/4) }
-
 // takeLease takes the lease of a session. If another process has it, the error has the code
 // [machine.ErrBusy].
 func (s *Sessions) takeLease(ctx context.Context, session string) (journal.Lease, error) {

@@ -131,7 +131,7 @@ func (l *Log) Yields() bool { return l.leaseLost() || l.Cut() }
 func (l *Log) Cut() bool { return errors.Is(contain.CauseOf(l.Ctx), ErrCut) }
 
 // leaseLost reports whether another process may have the session.
-func (l *Log) leaseLost() bool { return isBusy(contain.CauseOf(l.Ctx)) }
+func (l *Log) leaseLost() bool { return errors.Is(contain.CauseOf(l.Ctx), machine.ErrBusy) }
 
 // broken records that nothing can be appended any more, and ends Ctx.
 func (l *Log) broken(err error) error {

@@ -113,8 +113,10 @@ func (l *Log) load() error {
 	}
 	l.lease = lease
 	if !s.InMemory { // no other process can take a session of this one
-		l.renew = Renew(l.Stored, Renewing{Store: s.Store, Lease: lease, TTL: s.Lease, Margin: s.leaseMargin(),
-			Asked: asked, Lost: func(err error) { l.Cancel(busy(l.Name, err)) }, Logger: s.Logger})
+		// the margin is long enough for tools to return or to be abandoned
+		l.renew = Renew(l.Stored, Renewing{Store: s.Store, Lease: lease, TTL: s.Lease,
+			Margin: min(s.Grace+2*time.Second, s.Lease/4), Asked: asked,
+			Lost: func(err error) { l.Cancel(busy(l.Name, err)) }, Logger: s.Logger})
 	}
 	state, err := s.read(l.Stored, l.Name, s.cache.take(l.Name))
 	if err != nil {

@@ -109,8 +109,6 @@ func busy(session string, cause error) error {
 	return &machine.SessionError{Session: session, Code: machine.ErrBusy, Err: cause}
 }
 
-func isBusy(err error) bool { return errors.Is(err, machine.ErrBusy) }
-
 func readingHead(session string, err error) error {
 	return unanswered(session, "reading its head", err)
 }

@@ -111,7 +111,7 @@ type Wait struct {
 // A Pause is what an item of a pause has.
 type Pause struct {
 	Call    string          `json:"call"` // the id of the call's item
-	Ask     string          `json:"ask"`  // approval, in_doubt, correction, or the kind of a question
+	Ask     string          `json:"ask"`  // approval, in_doubt, correction, secret, or the kind of a question
 	Name    string          `json:"name"`
 	Title   string          `json:"title"`           // what the call does, in words
 	Input   string          `json:"input,omitempty"` // formatted JSON

@@ -150,7 +150,7 @@ export class Approval {
     const schema = p.ask === "in_doubt" ? undefined : p.schema;
     const choice = choiceOf(schema);
     if (choice) return this.pick(choice);
-    const f = fields(schema, undefined, simple(schema) || !schema ? texts.ask.answer : humanized(p.name));
+    const f = fields(schema, undefined, simple(schema) || !schema ? texts.ask.answer : humanized(p.name), p.ask === "secret");
     const read = () => {
       const got = f.read();
       return got.error ? null : { decision: "answer", value: got.json };

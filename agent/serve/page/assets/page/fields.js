@@ -7,16 +7,16 @@ import { texts } from "./texts.js";
 
 let serial = 0;
 
-// fields returns {element, read, focus}. read returns {json} or {error}, and shows what is wrong. changed is called whenever something was typed.
-export function fields(schema, text, label) {
+// fields returns {element, read, focus}. read returns {json} or {error}, and shows what is wrong. changed is called whenever something was typed. Texts of a secret are hidden.
+export function fields(schema, text, label, secret) {
   const value = text ? parsed(text) : undefined;
-  if (isForm(schema) && (!text || (value && Object.keys(value).every((k) => Object.hasOwn(schema.properties, k))))) return form(schema, value ?? {});
-  if (simple(schema)) return single(schema, label);
+  if (isForm(schema) && (!text || (value && Object.keys(value).every((k) => Object.hasOwn(schema.properties, k))))) return form(schema, value ?? {}, secret);
+  if (simple(schema) || secret) return single(schema ?? { type: "string" }, label, secret);
   return json(schema, text ?? "", label);
 }
 
 // field shows one simple value. read returns {value}, {} for nothing, or {error}.
-function field(schema, value, label, required) {
+function field(schema, value, label, required, secret) {
   const id = `field-${++serial}`;
   let type = simple(schema) ?? "json";
   // An input that is to be corrected may have anything in it.
@@ -35,10 +35,10 @@ function field(schema, value, label, required) {
   } else if (type === "json") {
     const text = value === undefined ? "" : JSON.stringify(value, null, 2);
     control = h("textarea", { ...common, class: "input json", spellcheck: false, rows: Math.min(10, Math.max(3, text.split("\n").length)), value: text });
-  } else if (type === "string" && ((value ?? "").length > 60 || (value ?? "").includes("\n") || schema.maxLength > 200)) {
+  } else if (type === "string" && !secret && ((value ?? "").length > 60 || (value ?? "").includes("\n") || schema.maxLength > 200)) {
     control = h("textarea", { ...common, rows: 4, value: value ?? "" });
   } else {
-    control = h("input", { ...common, type: "text", inputMode: type === "string" ? "text" : "decimal", value: value ?? "" });
+    control = h("input", { ...common, type: secret ? "password" : "text", autocomplete: secret ? "off" : null, inputMode: type === "string" ? "text" : "decimal", value: value ?? "" });
   }
   const read = () => {
     const out = value === null && control.value === "" ? { value } : readControl(control, type, required, value !== undefined);
@@ -79,8 +79,8 @@ function readControl(control, type, required, had) {
   return { value: text };
 }
 
-function form(schema, value) {
-  const all = Object.entries(schema.properties).map(([name, s]) => [name, field(s, value[name], s.title ?? humanized(name), (schema.required ?? []).includes(name))]);
+function form(schema, value, secret) {
+  const all = Object.entries(schema.properties).map(([name, s]) => [name, field(s, value[name], s.title ?? humanized(name), (schema.required ?? []).includes(name), secret)]);
   return {
     element: h("div", { class: "fields" }, all.map(([, f]) => f.element)),
     focus: () => all[0][1].focus(),
@@ -100,8 +100,8 @@ function form(schema, value) {
   };
 }
 
-function single(schema, label) {
-  const f = field(schema, undefined, schema.title ?? label, true);
+function single(schema, label, secret) {
+  const f = field(schema, undefined, schema.title ?? label, true, secret);
   return {
     element: f.element,
     focus: f.focus,

@@ -1,0 +1,289 @@
+package agent_test
+
+import (
+	"bytes"
+	"context"
+	"encoding/json"
+	"fmt"
+	"log/slog"
+	"strings"
+	"sync"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+const password = "correct horse 7 battery"
+
+// A login is the tool "login", which asks for a password once.
+type login struct {
+	mu    sync.Mutex
+	got   []string
+	asked int
+}
+
+func (l *login) tool(spec tools.Spec) tools.Tool {
+	spec.Name = "login"
+	return tools.New(spec, func(ctx context.Context, _ Number) (string, error) {
+		l.mu.Lock()
+		defer l.mu.Unlock()
+		r, ok := tools.Resumed(ctx)
+		if !ok {
+			l.asked++
+			return "", tools.Suspend{Prompt: "the password of the registry", Again: true, Secret: true,
+				Schema: json.RawMessage(`{"type":"string","minLength":8}`), State: map[string]int{"n": 1}}
+		}
+		var answer string
+		if err := r.Decode(nil, &answer); err != nil {
+			return "", err
+		}
+		l.got = append(l.got, answer)
+		return "logged in as " + r.By, nil
+	})
+}
+
+// A snoop keeps what hooks, the log output and the stream of a run show.
+type snoop struct {
+	mu  sync.Mutex
+	all bytes.Buffer
+}
+
+func (s *snoop) Write(p []byte) (int, error) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.all.Write(p)
+}
+
+func (s *snoop) note(about string, v any) {
+	text, err := json.Marshal(v)
+	fmt.Fprintf(s, "%s: %s %v %+v\n", about, text, err, v)
+}
+
+func (s *snoop) hooks() []agent.Hooks {
+	return []agent.Hooks{{Observer: true,
+		BeforeInput: func(_ context.Context, t *agent.IncomingText) error { s.note("input", t); return nil },
+		AfterDecision: func(_ context.Context, c *agent.ToolCall, p agent.Pause, d agent.Decision) error {
+			s.note("decision", d)
+			s.note("call", c)
+			return nil
+		},
+		AfterTool: func(_ context.Context, c *agent.ToolCall, r *agent.ToolResult) error {
+			s.note("result", r)
+			s.note("call", c)
+			return nil
+		}}}
+}
+
+// A spied store shows what is stored.
+type spied struct {
+	journal.Store
+	to *snoop
+}
+
+func (s *spied) Append(ctx context.Context, a journal.Append) error {
+	s.to.note("head", a.Head)
+	for _, rec := range a.Records {
+		s.to.note("record", string(rec.Data))
+	}
+	return s.Store.Append(ctx, a)
+}
+
+func (s *spied) Post(ctx context.Context, session string, it journal.Item) error {
+	s.to.note("posted", string(it.Data))
+	return s.Store.Post(ctx, session, it)
+}
+
+// requireNone fails the test if a text has one of the secrets, or nothing of the decision.
+func requireNone(t *testing.T, text string, secrets ...string) {
+	t.Helper()
+	require.True(t, strings.Contains(text, "given"), "it says nothing of the decision")
+	for _, secret := range secrets {
+		i := strings.Index(strings.ToLower(text), strings.ToLower(secret))
+		require.Negative(t, i, "…%s…", text[max(i-200, 0):min(max(i, 0)+100, len(text))])
+	}
+}
+
+func TestASecretAnswerReachesItsCallAndIsRecordedNowhere(t *testing.T) {
+	for name, decide := range map[string]func(*agent.Agent, agent.Decision) (agent.Input, error){
+		"with Resume": func(_ *agent.Agent, d agent.Decision) (agent.Input, error) {
+			return agent.Resume("s", d), nil
+		},
+		"with Decide, through the inbox": func(a *agent.Agent, d agent.Decision) (agent.Input, error) {
+			return agent.Continue("s"), a.Session("s").Decide(t.Context(), d)
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			s, l := new(snoop), new(login)
+			a, _ := scripted(t, agent.Config{Journal: &spied{journal.NewMemory(), s},
+				Tools:  []tools.Tool{l.tool(tools.Spec{})},
+				Logger: slog.New(slog.NewTextHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug})),
+				Hooks:  s.hooks(),
+				Redact: func(text string) string { return string(bytes.ToLower([]byte(text))) }},
+				call("login", 1), say("Done."))
+			res := run(t, a)
+			p := res.Pending[0]
+			require.Equal(t, machine.PauseSecret, p.Kind)
+
+			_, err := a.Run(t.Context(), agent.Resume("s", agent.Answer(p.ID, "short7")))
+			var refused *agent.DecisionError
+			require.ErrorAs(t, err, &refused)
+			require.NotContains(t, err.Error(), "short7", "what doesn't fit may be half of the password")
+
+			in, err := decide(a, agent.Answer(p.ID, "Correct Horse").By("ann"))
+			require.NoError(t, err)
+			all, err := events(a.Stream(t.Context(), in))
+			require.NoError(t, err)
+			for _, ev := range all {
+				s.note("event", ev)
+			}
+			require.Equal(t, []string{"Correct Horse"}, l.got, "as it was given, and not redacted")
+			require.Equal(t, "logged in as ann", finished(t, a, "s")[0].Parts[0].Text)
+			_, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(p.ID, password)))
+			require.ErrorAs(t, err, &refused, "an answer counts once")
+			s.note("refused", err)
+
+			decided := of[*machine.Decided](all)
+			require.Len(t, decided, 1)
+			require.JSONEq(t, `"given"`, string(decided[0].Decision.Value))
+			for _, f := range facts(t, a, "s") {
+				s.note("fact", f)
+			}
+			requireSound(t, "s", facts(t, a, "s"))
+			requireNone(t, s.all.String(), "Correct Horse", password, "short7")
+		})
+	}
+}
+
+func TestASecretAnswerThatItsProcessHasTakenAlongIsAskedForAgain(t *testing.T) {
+	for name, test := range map[string]struct {
+		lose func(t *testing.T, a *agent.Agent, id string) // the process ends, and the answer with it
+		says bool                                          // the pause says what became of the answer
+	}{
+		"between the decision and its run": {says: true, lose: func(t *testing.T, a *agent.Agent, id string) {
+			require.NoError(t, a.Session("s").Decide(t.Context(), agent.Answer(id, password)))
+			agent.ForgetSecrets()
+		}},
+		"between the run and the call": {lose: func(t *testing.T, a *agent.Agent, id string) {
+			runInput(t, a, agent.Resume("s", agent.Answer(id, password)))
+		}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var l login
+			store := journal.NewMemory()
+			cfg := agent.Config{Journal: store, Tools: []tools.Tool{l.tool(tools.Spec{})}}
+			dying := cfg
+			dying.Hooks = []agent.Hooks{{AfterDecision: func(context.Context, *agent.ToolCall, agent.Pause,
+				agent.Decision) error {
+				agent.ForgetSecrets()
+				return nil
+			}}}
+			a, _ := scripted(t, dying, call("login", 1))
+			id := run(t, a).Pending[0].ID
+			test.lose(t, a, id)
+
+			b, _ := scripted(t, cfg, say("Done."))
+			_, _ = b.Run(t.Context(), agent.Continue("s"))
+			pending, err := b.Session("s").Pending(t.Context())
+			require.NoError(t, err)
+			require.Len(t, pending, 1)
+			require.Empty(t, l.got)
+			p := pending[0]
+			require.NotEqual(t, id, p.ID)
+			require.Equal(t, machine.PauseSecret, p.Kind)
+			require.Equal(t, test.says, p.Refused != "")
+			_, err = b.Run(t.Context(), agent.Resume("s", agent.Answer(id, password)))
+			require.ErrorAs(t, err, new(*agent.DecisionError))
+			require.Equal(t, "Done.", runInput(t, b, agent.Resume("s", agent.Answer(p.ID, password))).Text())
+			require.Equal(t, []string{password}, l.got)
+			requireSound(t, "s", facts(t, b, "s"))
+		})
+	}
+}
+
+func TestASecretAnswerIsRefusedWhereAnotherProcessDrivesTheSession(t *testing.T) {
+	var l login
+	slow, release := make(chan struct{}), make(chan struct{})
+	store := journal.NewMemory()
+	cfg := agent.Config{Journal: store, Tools: []tools.Tool{l.tool(tools.Spec{ParallelSafe: true}),
+		tools.New(tools.Spec{Name: "slow", ParallelSafe: true}, func(context.Context, Number) (string, error) {
+			close(slow)
+			<-release
+			return "slow", nil
+		})}}
+	a, _ := scripted(t, cfg, providertest.Calls(providertest.CallSpec{Tool: "login", Input: Number{1}},
+		providertest.CallSpec{Tool: "slow", Input: Number{2}}),
+		say("Done."))
+	b := reopen(t, cfg)
+	asked := make(chan string, 1)
+	ended := make(chan []agent.Event)
+	go func() {
+		var all []agent.Event
+		for ev := range a.Stream(context.Background(), agent.Input{Session: "s", Prompt: "go"}) {
+			if p, ok := ev.(*agent.Suspended); ok {
+				asked <- p.Pause.ID
+			}
+			all = append(all, ev)
+		}
+		ended <- all
+	}()
+	<-slow
+	id := <-asked
+	err := b.Session("s").Decide(t.Context(), agent.Answer(id, password))
+	require.ErrorAs(t, err, new(*agent.DecisionError))
+	require.ErrorIs(t, err, agent.ErrBusy)
+	require.NotContains(t, err.Error(), password)
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Answer(id, password)))
+	close(release)
+	require.Equal(t, agent.Completed, of[*agent.RunEnded](<-ended)[0].Status)
+	require.Equal(t, []string{password}, l.got)
+}
+
+func TestASubagentGetsASecretAnswer(t *testing.T) {
+	var l login
+	stores := []journal.Store{journal.NewMemory(), journal.NewMemory()}
+	child, _ := scripted(t, agent.Config{Name: "child", Journal: stores[0], Tools: []tools.Tool{l.tool(tools.Spec{})}},
+		call("login", 1), say("Logged in."))
+	a, _ := scripted(t, agent.Config{Name: "parent", Journal: stores[1],
+		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))
+	res := run(t, a)
+	require.Equal(t, machine.PauseSecret, res.Pending[0].Kind)
+	require.Equal(t, "Done.", runInput(t, a, agent.Resume("s", agent.Answer(res.Pending[0].ID, password))).Text())
+	require.Equal(t, []string{password}, l.got)
+	for _, store := range stores {
+		text := ""
+		for h, err := range store.Heads(t.Context(), journal.Filter{}) {
+			require.NoError(t, err)
+			for rec, err := range store.Read(t.Context(), h.Session, 0) {
+				require.NoError(t, err)
+				text += string(rec.Data)
+			}
+		}
+		requireNone(t, text, password)
+	}
+}
+
+func TestASecretIsOnlyForACallThatRunsAgain(t *testing.T) {
+	tool := tools.New(tools.Spec{Name: "login"}, func(context.Context, Number) (string, error) {
+		return "", tools.Suspend{Kind: "password", Secret: true}
+	})
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}}, call("login", 1), say("Done."))
+	res := run(t, a)
+	require.Equal(t, agent.Completed, res.Status)
+	require.Equal(t, tools.Failed, finished(t, a, "s")[0].Status, "its answer would be recorded as its result")
+}
+
+func TestADecisionCantClaimThatItsAnswerWasGiven(t *testing.T) {
+	var l login
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{l.tool(tools.Spec{})}}, call("login", 1), say("Done."))
+	d := agent.Answer(run(t, a).Pending[0].ID, "given")
+	d.Secret = true
+	_, err := a.Run(t.Context(), agent.Resume("s", d))
+	require.ErrorAs(t, err, new(*agent.DecisionError))
+	require.Empty(t, l.got)
+}
