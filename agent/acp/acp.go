@@ -60,6 +60,7 @@ func Run(ctx context.Context, cfg Config) error {
 	go func() { _, err := io.Copy(lines, cmp.Or[io.Reader](cfg.In, os.Stdin)); lines.CloseWithError(err) }()
 	defer context.AfterFunc(ctx, func() { in.Close() })()
 	<-s.conn.Done()
+	in.Close()
 	end()
 	s.open.Lock() // for good
 	s.work.Wait()

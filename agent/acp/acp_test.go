@@ -8,6 +8,7 @@ import (
 	"iter"
 	"os"
 	"path/filepath"
+	"strings"
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -209,6 +210,65 @@ func TestBadJSONIsLeftOut(t *testing.T) {
 		require.NoError(t, err)
 	}
 	e.say(id, "Still there?", sdk.StopReasonEndTurn)
+}
+
+func TestAMessageThatIsTooLongEndsTheConnection(t *testing.T) {
+	hub := newHub(t, agent.Config{Provider: providertest.Script()})
+	in, out := io.Pipe()
+	cfg := with(hub)
+	cfg.In, cfg.Out = in, io.Discard
+	wrote := make(chan error)
+	go func() {
+		_, err := out.Write([]byte(strings.Repeat("x", 20<<20)))
+		wrote <- err
+	}()
+	require.NoError(t, acp.Run(t.Context(), cfg))
+	in.Close()
+	require.ErrorIs(t, <-wrote, io.ErrClosedPipe)
+}
+
+func TestAnEditorThatDoesNotReadHoldsNoRun(t *testing.T) {
+	hub := newHub(t, agent.Config{Provider: providertest.Script(providertest.Say("One, two, three."))})
+	e := connect(t, with(hub))
+	stuck, goOn := make(chan bool), make(chan bool)
+	e.update = func(n int, _ sdk.SessionUpdate) {
+		if n == 1 {
+			close(stuck)
+			<-goOn
+		}
+	}
+	id := e.begin("/srv/app")
+	ended := make(chan sdk.StopReason)
+	go func() {
+		r, _ := e.prompt(id, "Count.")
+		ended <- r
+	}()
+	<-stuck
+	for ev := range hub.Watch(t.Context(), string(id), 0) {
+		if end, ok := ev.(*agent.RunEnded); ok {
+			require.Equal(t, agent.Completed, end.Status)
+			break
+		}
+	}
+	close(goOn)
+	require.Equal(t, sdk.StopReasonEndTurn, <-ended)
+}
+
+func TestTwoPromptsAtOnceAreBothAnswered(t *testing.T) {
+	e, _ := serve(t, agent.Config{Provider: providertest.Func(
+		func(_ context.Context, r *provider.Request) (*provider.Response, error) {
+			return providertest.Say("You said " + r.LastUserText()).Response(), nil
+		})})
+	id := e.begin("/srv/app")
+	ended := make(chan error)
+	for range 2 {
+		go func() {
+			_, err := e.prompt(id, "Hello.")
+			ended <- err
+		}()
+	}
+	require.NoError(t, <-ended)
+	require.NoError(t, <-ended)
 }
 
 func TestTwoSessionsAnswerAtOnce(t *testing.T) {

@@ -14,8 +14,9 @@
 // # What an editor gets
 //
 //   - Prompts with text and links to resources. The reply comes while the model writes it, with its
-//     reasoning as thoughts. A prompt while another one is in progress takes its place: the run in
-//     progress reads it, or ends if it waits for a decision.
+//     reasoning as thoughts. A prompt while a run is in progress takes the place of the one before:
+//     the run reads it, or ends if it waits for a decision. It ends with that run, also if it came
+//     too late to be read, and gets a run of its own after that.
 //   - Calls with their titles (tools.Func). One whose input has a relative path and a text, as those
 //     of tools/file, is shown as a change of that file.
 //   - Requests for permission: each is a pause, with the choices to allow it once, always in one of
