@@ -77,10 +77,6 @@ func write(name string) providertest.Step {
 	return providertest.Call("file.write", m{"path": name, "content": "package shop\n"})
 }
 
-func command(words ...string) providertest.Step {
-	return providertest.Call("run", m{"program": words[0], "args": words[1:]})
-}
-
 // say is a script of steps and texts.
 func say(steps ...any) provider.Provider {
 	var list []providertest.Step

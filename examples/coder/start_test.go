@@ -158,3 +158,16 @@ func TestAModelThatHangsIsStopped(t *testing.T) {
 	require.Zero(t, code)
 	require.Contains(t, out, "Hello again.")
 }
+
+// What can't be written is said by the call, and the rest of the work goes on.
+func TestAFolderThatCantBeWrittenIsSaidByTheCall(t *testing.T) {
+	if os.Getuid() == 0 {
+		t.Skip("root may write everywhere")
+	}
+	p := newProgram(t, say(write("a.go"), "I couldn't."))
+	require.NoError(t, os.Chmod(p.dir, 0o555))
+	t.Cleanup(func() { _ = os.Chmod(p.dir, 0o755) })
+	code, out, errs := p.run("-mode", "edits", "-p", "Do it.")
+	require.Zero(t, code, errs)
+	require.Contains(t, out, "failed")
+}

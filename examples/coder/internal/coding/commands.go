@@ -26,7 +26,10 @@ func (c *Coder) Commands(input agent.Input) []terminal.Command {
 				in := input
 				in.Session, in.Prompt, in.Title = terminal.SessionOf(ctx), args, tools.CleanTitle(args)
 				in.Mode, in.Interactive = string(policy.Plan), true
-				_, err := c.Hub.Send(ctx, in)
+				sent, err := c.Hub.Send(ctx, in)
+				if sent.Steered {
+					fmt.Fprintln(w, "The run in progress reads it, in its own mode.")
+				}
 				return err
 			}},
 		{Name: "mcp", Help: "[test|on|off NAME]  lists, connects or switches the servers of MCP", Run: c.mcp},
