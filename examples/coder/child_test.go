@@ -211,28 +211,30 @@ func (c *child) text() string {
 // patience is how long a test waits for what must happen.
 const patience = 20 * time.Second
 
-// sees waits until the program has printed a text a number of times.
-func (c *child) sees(text string, times ...int) *child {
+// sees waits until the program has printed a text.
+func (c *child) sees(text string) *child {
 	c.t.Helper()
-	n := 1
-	if len(times) > 0 {
-		n = times[0]
+	if !c.when(func(shown string) bool { return strings.Contains(shown, text) }) {
+		require.Fail(c.t, "it isn't shown", "%q:\n%s", text, c.text())
 	}
-	end := time.After(patience)
-	for {
+	return c
+}
+
+// when waits until what the program has printed is as wanted, and reports whether that was so.
+func (c *child) when(ok func(shown string) bool) bool {
+	for end := time.After(patience); ; {
 		c.mu.Lock()
 		shown, moved := c.out.String(), c.moved
 		c.mu.Unlock()
-		if strings.Count(shown, text) >= n {
-			return c
+		if ok(shown) {
+			return true
 		}
 		select {
 		case <-moved:
 		case <-c.done:
-			require.GreaterOrEqual(c.t, strings.Count(c.text(), text), n, "%q isn't shown:\n%s", text, c.text())
-			return c
+			return ok(c.text())
 		case <-end:
-			require.Fail(c.t, "it isn't shown in time", "%q:\n%s", text, shown)
+			return false
 		}
 	}
 }
