@@ -81,7 +81,8 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 
 // open opens a folder; "": that of -dir, or the small repository.
 func (o *options) open(dir string, getenv func(string) string, out io.Writer) (*coding.Coder, error) {
-	cfg := coding.Config{Dir: dir, DB: o.db, Rules: o.rules, Jail: o.jail, Recover: o.web || o.acp}
+	cfg := coding.Config{Dir: dir, DB: o.db, Rules: o.rules, Own: []string{o.rules, o.mcp}, Jail: o.jail,
+		Recover: o.web || o.acp}
 	if cfg.Dir == "" {
 		cfg.Dir = o.dir
 	}

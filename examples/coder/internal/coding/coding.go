@@ -36,6 +36,7 @@ type Config struct {
 	DB      string
 	Model   provider.Provider
 	Rules   string   // a file of rules, as policy.Parse reads them; empty: those that are built in
+	Own     []string // files, such as that of Rules, that must be outside of Dir
 	Servers []Server // of MCP
 	Jail    bool     // run programs in bubblewrap
 	// Recover resumes what was left open by processes that have died, also what nobody looks at.
@@ -129,7 +130,7 @@ func Open(cfg Config) (c *Coder, err error) {
 func (c *Coder) agent(name string, list []tools.Tool) agent.Config {
 	cfg := agent.Config{Name: name, Provider: c.cfg.Model, Instructions: prompt, Tools: list, Limits: limits,
 		Modes: modes(c.Permissions), Policies: []tools.Policy{c.Permissions.Policy(), possible},
-		Hooks: []agent.Hooks{c.Permissions.Hooks()}, Journal: c.store, Lease: Lease,
+		Hooks: []agent.Hooks{c.Permissions.Hooks(), c.hiding()}, Journal: c.store, Lease: Lease,
 		Owner: fmt.Sprintf("%d %s %s", os.Getpid(), name, rand.Text()),
 		Memory: &agent.Memory{Config: memory.Config{ResultShare: .1, Steps: memory.DefaultSteps(c.summary)},
 			Stores: func(session string) memory.Store {
@@ -230,17 +231,34 @@ func (c *Coder) place() (err error) {
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return fmt.Errorf("%w; choose another file with -db", err)
 	}
-	if at, err = filepath.EvalSymlinks(at); err != nil {
-		return err
-	}
-	if rel, err := filepath.Rel(c.Dir, at); err == nil && filepath.IsLocal(rel) {
-		return fmt.Errorf("%s is inside %s, where the agent works; choose another file with -db", c.cfg.DB, c.Dir)
+	for _, own := range append([]string{at}, c.cfg.Own...) {
+		if err := c.outside(own); err != nil {
+			return err
+		}
 	}
 	return c.open()
 }
 
 // Model returns the model.
 func (c *Coder) Model() provider.Provider { return c.cfg.Model }
+
+// outside returns an error for a file or folder that the agent could change.
+func (c *Coder) outside(own string) error {
+	if own == "" {
+		return nil
+	}
+	plain, err := filepath.Abs(own)
+	if err != nil {
+		return err
+	}
+	real, err := filepath.EvalSymlinks(plain)
+	for _, at := range []string{plain, real} {
+		if rel, relErr := filepath.Rel(c.Dir, at); err == nil && relErr == nil && filepath.IsLocal(rel) {
+			err = fmt.Errorf("%s is inside %s, where the agent works; choose another place", own, c.Dir)
+		}
+	}
+	return err
+}
 
 // DB returns the absolute path of the file for conversations.
 func (c *Coder) DB() string { return c.cfg.DB }

@@ -26,7 +26,7 @@ const (
 func (c *Coder) open() (err error) {
 	c.files, err = file.OpenWith(c.Dir, file.Config{History: c.beside("undo"), MaxShown: 64 << 10,
 		Protect: []string{".git", ".hg", ".svn", ".pawl"},
-		Hide:    []string{".env", ".env.*", "*.pem", "*.key", "id_rsa", "id_ed25519", ".netrc", ".ssh"}})
+		Hide:    hidden})
 	if err != nil {
 		return fmt.Errorf("%w; name a folder that can be used with -dir", err)
 	}

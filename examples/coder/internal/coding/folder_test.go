@@ -34,6 +34,8 @@ func TestAFolderThatCantBeUsedIsRefused(t *testing.T) {
 	require.NoError(t, os.Symlink(dir, link))
 	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: filepath.Join(link, "runs.db")}), "is inside")
 	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: filepath.Join(dir, "go.mod", "runs.db")}), "-db")
+	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db, Own: []string{filepath.Join(link, "go.mod")}}),
+		"is inside")
 	require.NoError(t, os.WriteFile(db+"x", []byte("no database"), 0o644), "a file that isn't one")
 	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db + "x"}), "-db")
 }

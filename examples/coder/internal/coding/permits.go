@@ -79,7 +79,7 @@ func (c *Coder) planned() agent.Hooks {
 				return nil
 			}
 			var err error
-			for _, command := range []string{"build", "test"} {
+			for _, command := range []string{"build", "test", "vet"} {
 				err = errors.Join(err, c.book.Put(ctx, c.Dir, policy.Rule{Effect: tools.Allow, Tool: "run",
 					Args: []string{"go", command}, By: "the plan " + call.ID, Until: time.Now().Add(planTime)}))
 			}

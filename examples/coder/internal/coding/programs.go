@@ -49,8 +49,12 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 		p.Check = func(args []string) error { return check(name, args) }
 		p.Risk = func([]string) tools.Risk { return tools.Medium } // the rules say what asks
 		p.Description = "one of " + strings.Join(slices.Sorted(maps.Keys(commands[name])), ", ")
-		if home, err := os.UserHomeDir(); name == "git" && err == nil {
-			p.Set = []string{"HOME=" + home} // who commits, and how
+		if name == "git" {
+			top := c.repository()
+			p.Set = []string{"GIT_DIR=" + filepath.Join(top, ".git"), "GIT_WORK_TREE=" + top}
+			if home, err := os.UserHomeDir(); err == nil {
+				p.Set = append(p.Set, "HOME="+home) // who commits, and how
+			}
 		}
 		cfg.Programs = append(cfg.Programs, p)
 	}
@@ -85,26 +89,46 @@ func check(program string, args []string) error {
 			strings.Join(args[:min(2, len(args))], " "),
 			strings.Join(slices.Sorted(maps.Keys(commands[program])), ", "))
 	}
-	for i, arg := range args[1:] {
+	message := false // the next word is the message of a commit
+	for _, arg := range args[1:] {
 		name, _, _ := strings.Cut(arg, "=")
 		if program == "go" && strings.HasPrefix(name, "--") {
 			name = name[1:]
 		}
 		number := program == "git" && strings.Trim(arg, "-0123456789") == ""
+		names := strings.FieldsFunc(arg, func(r rune) bool { return strings.ContainsRune("/:", r) })
 		switch {
-		case i > 0 && (args[i] == "-m" || args[i] == "-am"): // the message of a commit
+		case message:
+			message = false
+			continue
 		case strings.HasPrefix(arg, "-") && !number && !slices.Contains(options, name):
 			return fault.Errorf(fault.Denied, "%s %s can't have the option %s here", program, args[0], arg)
 		case strings.HasPrefix(arg, "-"):
-		case path.IsAbs(arg) || filepath.IsAbs(arg) || slices.Contains(strings.Split(arg, "/"), "..") ||
+			message = args[0] == "commit" && (arg == "-m" || arg == "-am")
+		case path.IsAbs(arg) || filepath.IsAbs(arg) || slices.Contains(names, "..") ||
 			program == "go" && strings.Contains(arg, "@"):
 			return fault.Errorf(fault.Denied, "%s %s: %s isn't in the folder; name it as ./pkg or ./...",
+				program, args[0], arg)
+		case slices.ContainsFunc(names, isHidden):
+			return fault.Errorf(fault.Denied, "%s %s: %s has secrets; ask the person for what you need to know of it",
 				program, args[0], arg)
 		case args[0] == "run":
 			return nil // what follows is for the program
 		}
 	}
 	return nil
+}
+
+// repository returns the folder with the repository of git, as it is at the start: a folder that a
+// call has made isn't taken for one, since the settings of a repository run programs.
+func (c *Coder) repository() string {
+	for at := c.Dir; ; at = filepath.Dir(at) {
+		if _, err := os.Lstat(filepath.Join(at, ".git")); err == nil {
+			return at
+		} else if at == filepath.Dir(at) {
+			return c.Dir
+		}
+	}
 }
 
 // walls are what bubblewrap is told: everything can be read but the person's files, only the folder
