@@ -162,8 +162,8 @@ func (w *world) guardedFiles() map[string]string {
 		case top == ".git":
 			return in != ".git" && in != ".git/config" && !strings.HasPrefix(in, ".git/hooks")
 		}
-		return top != ".pawl" && top != ".agents" && !strings.EqualFold(in, "AGENTS.md") && filepath.Base(in) != ".env" &&
-			in != "env-link" && top != "keys" && top != "conf"
+		return top != ".pawl" && top != ".agents" && !strings.EqualFold(in, "AGENTS.md") &&
+			filepath.Base(in) != ".env" && in != "env-link" && top != "keys" && top != "conf"
 	})
 }
 
@@ -258,8 +258,8 @@ func (w *watch) restore(files map[string]string) {
 func (w *world) grant() {
 	w.t.Helper()
 	book := policy.File(w.db + "-grants.json")
-	for _, r := range []policy.Rule{{Tool: "run", Args: []string{"go", "test"}}, {Tool: "run", Args: []string{"git", "commit"}},
-		{Tool: "file.write", Path: "docs/a.md", Exact: true}} {
+	for _, r := range []policy.Rule{{Tool: "run", Args: []string{"go", "test"}},
+		{Tool: "run", Args: []string{"git", "commit"}}, {Tool: "file.write", Path: "docs/a.md", Exact: true}} {
 		r.Effect = tools.Allow
 		require.NoError(w.t, book.Put(w.t.Context(), w.dir, r))
 	}

@@ -45,7 +45,8 @@ func TestModesAskAboutWhatTheySay(t *testing.T) {
 	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(slices.Repeat(steps, 4)...)})
 	for mode, want := range map[string][]string{
 		"ask":   {"Write “a.go”", "Run go vet ./...", "Run go run .", "Run git commit -m x"},
-		"edits": {"Run go vet ./...", "Run go run .", "Run git commit -m x"}, "auto": {"Run git commit -m x"}, "plan": nil} {
+		"edits": {"Run go vet ./...", "Run go run .", "Run git commit -m x"},
+		"auto": {"Run git commit -m x"}, "plan": nil} {
 		var asked []string
 		in := agent.Input{Session: mode, Prompt: "Do it.", Mode: mode}
 		for {

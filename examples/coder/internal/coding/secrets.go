@@ -64,14 +64,14 @@ func (c *Coder) secrets() *strings.Replacer {
 
 // hiding is a hook that keeps secrets out of what programs print.
 func (c *Coder) hiding() agent.Hooks {
-	return agent.Hooks{Name: "secrets", AfterTool: func(_ context.Context, call *agent.ToolCall, r *agent.ToolResult) error {
-		if call.Name != "run" {
-			return nil
-		}
-		found := c.secrets()
-		for i := range r.Parts {
-			r.Parts[i].Text = found.Replace(r.Parts[i].Text)
+	after := func(_ context.Context, call *agent.ToolCall, r *agent.ToolResult) error {
+		if call.Name == "run" {
+			found := c.secrets()
+			for i := range r.Parts {
+				r.Parts[i].Text = found.Replace(r.Parts[i].Text)
+			}
 		}
 		return nil
-	}}
+	}
+	return agent.Hooks{Name: "secrets", AfterTool: after}
 }
