@@ -46,7 +46,7 @@ func TestModesAskAboutWhatTheySay(t *testing.T) {
 	for mode, want := range map[string][]string{
 		"ask":   {"Write “a.go”", "Run go vet ./...", "Run go run .", "Run git commit -m x"},
 		"edits": {"Run go vet ./...", "Run go run .", "Run git commit -m x"},
-		"auto": {"Run git commit -m x"}, "plan": nil} {
+		"auto":  {"Run git commit -m x"}, "plan": nil} {
 		var asked []string
 		in := agent.Input{Session: mode, Prompt: "Do it.", Mode: mode}
 		for {
