@@ -8,6 +8,7 @@ import (
 	"io"
 	"log/slog"
 	"os"
+	"strconv"
 	"strings"
 	"sync"
 
@@ -48,7 +49,7 @@ func (o *options) start(ctx context.Context, getenv func(string) string, in io.R
 			if o.prompt != "" {
 				which = " -session " + o.session
 			}
-			fmt.Fprintf(said, "Go on with: coder -dir %s%s%s\n", c.Dir, o.where(c), which)
+			fmt.Fprintf(said, "Go on with: coder -dir %s%s%s\n", word(c.Dir), o.where(c), which)
 		}
 		return code, err
 	}
@@ -83,17 +84,25 @@ func (o *options) where(c *coding.Coder) string {
 	if at, err := place(c.Dir); err == nil && at == c.DB() {
 		return ""
 	}
-	return " -db " + c.DB()
+	return " -db " + word(c.DB())
+}
+
+// word returns a path as it is typed.
+func word(path string) string {
+	if strings.ContainsAny(path, " \"'\\$&;()*?") {
+		return strconv.Quote(path)
+	}
+	return path
 }
 
 // choose returns the session to begin with: the one that is named, the last one if that is asked
 // for or its process has died in the middle of a run, and else a new one.
 func (o *options) choose(ctx context.Context, c *coding.Coder, out io.Writer) (string, error) {
 	fresh := "s-" + strings.ToLower(rand.Text()[:10])
-	if o.session != "" || o.prompt != "" && !o.goOn {
-		if o.session != "" {
-			return o.session, nil
-		}
+	switch {
+	case o.session != "":
+		return o.session, nil
+	case o.prompt != "" && !o.goOn:
 		return fresh, nil
 	}
 	last, err := c.Last(ctx)
