@@ -17,6 +17,7 @@ type repair struct {
 	New  string         `json:"new"`
 	Kept string         `json:"kept"` // instead of New, if names are to be kept
 	Why  string         `json:"why"`
+	Also string         `json:"also"` // what New does in addition to Kept
 	Done string         `json:"done"` // for the commit
 }
 
@@ -31,7 +32,7 @@ func (r *repair) text(w *wish) string {
 func (t *turn) read(file string) (text, fingerprint string, ok bool) {
 	for i := len(t.did) - 1; i >= 0; i-- {
 		switch d := &t.did[i]; {
-		case d.in.Path != file:
+		case d.in.Path != file, d.failed && has(d.result, "rejected"):
 		case d.name != "file.read": // it was changed, or that failed
 			return "", "", false
 		case d.failed:
@@ -137,7 +138,11 @@ func (t *turn) mend() providertest.Step {
 }
 
 func (t *turn) repair(r *repair) providertest.Step {
-	return call(r.Why, "file.edit", object{"path": r.File, "old": r.Old, "new": r.text(&t.wish)})
+	also := r.Also
+	if t.wish.limits[keepName] && also != "" {
+		also = " The names stay."
+	}
+	return call(r.Why+also, "file.edit", object{"path": r.File, "old": r.Old, "new": r.text(&t.wish)})
 }
 
 // mended returns the repairs that were made in a part of the conversation, and not committed.
