@@ -287,3 +287,28 @@ func TestADecisionCantClaimThatItsAnswerWasGiven(t *testing.T) {
 	require.ErrorAs(t, err, new(*agent.DecisionError))
 	require.Empty(t, l.got)
 }
+
+func TestACallInDoubtAsksForItsSecretAgain(t *testing.T) {
+	for name, spec := range map[string]tools.Spec{"it may run again": {Idempotent: true}, "a person lets it": {}} {
+		t.Run(name, func(t *testing.T) {
+			var l login
+			whole, left := journal.NewMemory(), journal.NewMemory()
+			cfg := agent.Config{Journal: whole, Tools: []tools.Tool{l.tool(spec)}}
+			a := reopen(t, cfg, call("login", 1), say("Done."))
+			runInput(t, a, agent.Resume("s", agent.Answer(run(t, a).Pending[0].ID, password)))
+			cut(t, whole, left, "tool_finished") // the process has ended while the call was in progress
+			cfg.Journal = left
+			b := reopen(t, cfg, say("Done."))
+			res := runInput(t, b, agent.Continue("s"))
+			if !spec.Idempotent {
+				require.Equal(t, agent.PauseInDoubt, res.Pending[0].Kind)
+				res = runInput(t, b, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+			}
+			require.Equal(t, machine.PauseSecret, res.Pending[0].Kind)
+			again := agent.Resume("s", agent.Answer(res.Pending[0].ID, password+"!"))
+			require.Equal(t, "Done.", runInput(t, b, again).Text())
+			require.Equal(t, []string{password, password + "!"}, l.got)
+			requireSound(t, "s", facts(t, b, "s"))
+		})
+	}
+}

@@ -265,7 +265,7 @@ func (w *submission) checkCall(s *State, p *agent.Pause, d machine.Decision) (ma
 		err = fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind)
 	case d.Kind == machine.Edited && len(p.Path) == 1:
 		d.Input, err = w.agentOf(n.Node.Worker).Tools().Fit(p.Call.Name, d.Input)
-	case d.Kind == machine.AnswerGiven && len(p.Schema) > 0:
+	case d.Kind == machine.AnswerGiven && len(p.Schema) > 0 && !d.Secret: // a secret was checked before
 		var answers *schema.Schema
 		if answers, err = schema.Parse(p.Schema); err == nil {
 			d.Value, err = answers.Accept(d.Value)

@@ -7,6 +7,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/request"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
 
@@ -101,9 +102,12 @@ func chatDecisions(req *uimessage.Request, pending []agent.Pause) (ds []agent.De
 	for _, res := range req.Last.Results() {
 		for i := range pending {
 			if p := &pending[i]; p.Call.ID == res.ToolCallID && !byApproval(p.Kind) {
-				if res.ErrorText != "" {
+				switch {
+				case res.ErrorText != "":
 					add(agent.Reject(p.ID, res.ErrorText))
-				} else {
+				case p.Kind == machine.PauseSecret:
+					return nil, malformed(`a secret is answered with "decisions", so that the conversation doesn't keep it`)
+				default:
 					add(agent.Answer(p.ID, res.Output))
 				}
 			}
