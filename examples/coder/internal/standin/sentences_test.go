@@ -107,7 +107,9 @@ func TestWhatIsForbiddenIsNotDone(t *testing.T) {
 func TestAnotherWayIsNotTaken(t *testing.T) {
 	for _, said := range []string{"fix the failing test by deleting it", "make the tests pass by changing what they want",
 		"mend the failing test using generics", "repariere den Test, indem du ihn löschst",
-		"add a function with a test by copying Lines"} {
+		"add a function with a test by copying Lines", "fix the failing test in paragraphs.go", "amend the last commit",
+		"commit only wrap.go", `commit with the message "done"`, "fix only the first failure", "git commit -m done",
+		"the test is wrong, fix the test", "someone should fix the failing test"} {
 		w := understand(said)
 		require.Empty(t, may(&w), "%q is done as %s", said, w.act)
 	}

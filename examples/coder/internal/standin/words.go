@@ -110,8 +110,10 @@ func understand(text string) wish {
 	case v.Band() == intent.Act, v.Band() == intent.Confirm && plain, v.Intent == "find" && has(text, "asks"):
 		w.act = v.Intent
 		unknown := has(text, "described") && !has(text, "functions")
+		file := words().Text["file"].FindString(text)
 		switch {
-		case w.act == "add" && unknown, (w.act == "mend" || w.act == "add") && has(text, "ways"),
+		case w.act == "add" && unknown, w.act == "mend" && file != "" && !strings.HasPrefix(file, "wrap"),
+			(edits(w.act) || w.act == "commit") && w.act != "edit" && has(text, "ways"),
 			w.act == "edit" && parseEdit(w.rest) == nil:
 			w.act = doesOffer
 		case edits(w.act) && w.limits[noWrite]:
