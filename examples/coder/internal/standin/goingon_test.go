@@ -89,6 +89,15 @@ func TestASwitchOfTheModeEndsInAProposal(t *testing.T) {
 	require.Contains(t, res.Text(), "git says:")
 }
 
+func TestInPlanModeNothingIsRun(t *testing.T) {
+	w := newWorld(t)
+	for _, said := range []string{"Run the tests", "review my changes", "commit it"} {
+		res := w.desk.say(t, agent.Input{Prompt: said, Mode: "plan"}, nil)
+		require.Contains(t, res.Text(), "The mode is plan")
+		require.Nil(t, res.ToolResult("run"))
+	}
+}
+
 func TestAfterAnUndoItDecidesByTheFiles(t *testing.T) {
 	w := newWorld(t)
 	w.desk.say(t, agent.Input{Prompt: "Fix the failing test, but don't commit", Mode: "auto"}, nil)

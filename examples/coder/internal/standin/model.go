@@ -115,7 +115,7 @@ func (t *turn) reply() providertest.Step {
 	if stop := t.trouble(); stop != "" {
 		return providertest.Say(stop)
 	}
-	if edits(t.wish.act) && strings.Contains(t.req.System, "The mode is plan:") {
+	if edits(t.wish.act) && t.planning() {
 		return t.plan()
 	}
 	return acts[t.wish.act](t)
@@ -190,6 +190,9 @@ func (d *deed) body() string {
 	return text
 }
 
+// planning reports whether the mode is that of package policy in which nothing is changed or run.
+func (t *turn) planning() bool { return strings.Contains(t.req.System, "The mode is plan:") }
+
 // offered reports whether the model may call a tool whose schema has a word.
 func (t *turn) offered(name, word string) bool {
 	return slices.ContainsFunc(t.req.Tools, func(tool provider.Tool) bool {
@@ -208,6 +211,9 @@ func call(text, tool string, input object) providertest.Step {
 }
 
 func (t *turn) run(text, program string, args ...string) providertest.Step {
+	if t.planning() {
+		return providertest.Say("The mode is plan, in which I run nothing. Switch it with /mode, and say “go on”.")
+	}
 	if !t.offered("run", `"`+program+`"`) {
 		return providertest.Say("I can't run " + program + " here. The files are as I left them.")
 	}
