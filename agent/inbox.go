@@ -63,8 +63,9 @@ func (x *driver) readInbox() (done bool) {
 			continue
 		case session.ItemDecide:
 			x.takeDecisions(&it, false)
-		case session.ItemRevoke, session.ItemTitle, session.ItemLabel:
+		case session.ItemRevoke, session.ItemMode, session.ItemTitle, session.ItemLabel:
 			x.takeChange(&it)
+			x.limitTime() // of the mode
 		default:
 			if !x.Remove(it.ID) {
 				continue
@@ -123,9 +124,6 @@ func (x *driver) obey(it *session.Item) {
 		if x.requested == requestNone {
 			x.requested = requestPause
 		}
-	case session.ItemMode:
-		// of a host with other modes
-		x.warn("agent: switching the mode", x.setMode(x.Stored, it.Text, "set by the host"))
 	}
 }
 
@@ -174,9 +172,9 @@ func (l *sessionLog) revoke(items []string, tool, by string) error {
 	return l.AppendLocked(items, session.Clean(&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}))
 }
 
-// takeChange acts on an item that changes the session rather than its run, a revocation, a title
-// or a label, and reports whether it is one. The item leaves the inbox with the change, or because
-// the change can't be made.
+// takeChange acts on an item that changes the session rather than its run, a revocation, a mode, a
+// title or a label, and reports whether it is one. The item leaves the inbox with the change, or
+// because the change can't be made.
 func (l *sessionLog) takeChange(it *session.Item) bool {
 	var f Fact
 	var err error
@@ -185,15 +183,17 @@ func (l *sessionLog) takeChange(it *session.Item) bool {
 		err = l.revoke([]string{it.ID}, it.Text, it.By)
 	case session.ItemTitle:
 		f, err = &machine.TitleChanged{Title: it.Text}, checkTitle(it.Text)
+	case session.ItemMode:
+		f = l.toMode(it.Text, byHost)
 	case session.ItemLabel:
 		f, err = &machine.LabelChanged{Key: it.Key, Value: it.Text}, checkLabel(it.Key, it.Text, l.State())
 	default:
 		return false
 	}
 	switch {
-	case f != nil && err == nil && (it.Kind == session.ItemLabel || it.Text != ""):
+	case f != nil && err == nil && (it.Kind != session.ItemTitle || it.Text != ""):
 		err = l.Append([]string{it.ID}, f)
-	case f != nil || errors.Is(err, ErrNoRule):
+	case it.Kind != session.ItemRevoke || errors.Is(err, ErrNoRule):
 		l.Remove(it.ID)
 	}
 	l.warn("agent: a change of the session", err, "kind", it.Kind)

@@ -25,9 +25,6 @@ func (s *Session) SetLabel(ctx context.Context, key, value string) error {
 	}
 	it := session.Item{Kind: session.ItemLabel, Key: key, Text: value}
 	return s.agent.change(ctx, s.id, it, func(l *sessionLog) error {
-		if l.Run() == nil {
-			return &SessionError{Session: s.id, Code: ErrNothingOpen}
-		}
 		if err := checkLabel(key, value, l.State()); err != nil {
 			return err
 		}

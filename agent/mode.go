@@ -14,7 +14,11 @@ func SwitchMode(ctx context.Context, name, reason string) error {
 	if x == nil {
 		return errNoRun
 	}
-	return x.setMode(ctx, name, reason)
+	if _, err := x.agent.mode(name); err != nil {
+		return err
+	}
+	defer x.limitTime()
+	return x.appendIn(ctx, func() Fact { return x.toMode(name, reason) })
 }
 
 // SetPhase begins another phase of the work of the run that ctx belongs to, and restarts the count
@@ -33,24 +37,18 @@ func SetPhase(ctx context.Context, name string) error {
 	})
 }
 
-// setMode switches the run to another mode, unless ctx has ended.
-func (x *driver) setMode(ctx context.Context, name, reason string) error {
-	m, err := x.agent.mode(name)
-	if err != nil {
-		return err
+// byHost is the reason of a mode that [Session.SetMode] has set.
+const byHost = "set by the host"
+
+// toMode returns the fact that switches the session to another mode; nil if it is in it, or there
+// is no such mode, as of a host with other ones.
+func (l *sessionLog) toMode(name, reason string) Fact {
+	m, err := l.agent.mode(name)
+	if err != nil || l.State().Mode == m.Name {
+		return nil
 	}
-	reason = x.agent.redact.Text(reason)
-	err = x.appendIn(ctx, func() Fact {
-		if x.State().Mode == name {
-			return nil
-		}
-		return &machine.ModeChanged{From: x.State().Mode, To: name, Reason: reason,
-			Limits: x.agent.limits(x.Run().Own, m)}
-	})
-	if err == nil {
-		x.limitTime()
-	}
-	return err
+	return &machine.ModeChanged{From: l.State().Mode, To: m.Name, Reason: l.agent.redact.Text(reason),
+		Limits: l.agent.limits(l.Run().Own, m)}
 }
 
 // limitTime sets or resets the timer of Limits.Duration.

@@ -95,6 +95,34 @@ func TestTheHostSwitchesTheMode(t *testing.T) {
 	require.Equal(t, 1, done.of(2))
 }
 
+// What the host sets while a run waits counts for its next call, and between runs for the next run,
+// also in the next process.
+func TestTheHostSwitchesTheModeWhileNothingRuns(t *testing.T) {
+	var done effects
+	cfg := moded(&done)
+	cfg.Journal = journal.NewMemory()
+	cfg.Tools[0] = tools.New(tools.Spec{Name: "look"}, func(context.Context, struct{}) (string, error) {
+		return "", tools.Suspend{Kind: "question", Prompt: "Where?"}
+	})
+	a, model := scripted(t, cfg, providertest.Call("look", struct{}{}), say("Done."))
+	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+	require.Error(t, err)
+	s := a.Session("s")
+	require.NoError(t, s.SetMode(t.Context(), "edit"))
+	require.NoError(t, s.SetMode(t.Context(), "edit"), "again")
+	res, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, "here")))
+	require.NoError(t, err)
+	require.Equal(t, "edit", res.Mode)
+	model.AssertTools(t, 1, "look", "write", "switch")
+
+	require.NoError(t, s.SetMode(t.Context(), "ask"))
+	info, err := s.Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "ask", info.Mode)
+	require.Equal(t, "ask", runInput(t, reopen(t, cfg, say("Hi.")), agent.Input{Session: "s", Prompt: "again"}).Mode)
+	require.ErrorIs(t, a.Session("other").SetMode(t.Context(), "edit"), agent.ErrNothingOpen)
+}
+
 func TestASessionOutlivesItsMode(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects

@@ -17,10 +17,10 @@ func (a *Agent) driverOf(name string) *driver {
 	return x
 }
 
-// change posts a revocation, a title or a label to the run in progress. If no run is in progress,
-// it calls now with the session. A run that has just ended reads the item as it is released
-// (takeLate). If it was posted too late for that, change acts on it, or, if the session is busy
-// again, whoever holds it does.
+// change posts a revocation, a mode, a title or a label to the run in progress. If no run is in
+// progress, it calls now with the session. A run that has just ended reads the item as it is
+// released (takeLate). If it was posted too late for that, change acts on it, or, if the session
+// is busy again, whoever holds it does.
 func (a *Agent) change(ctx context.Context, session string, it session.Item, now func(*sessionLog) error) error {
 	if a.driverOf(session) == nil {
 		err := a.sessions.InProgress(ctx, session)
@@ -55,6 +55,9 @@ func (a *Agent) changeNow(ctx context.Context, session string, f func(*sessionLo
 		return err
 	}
 	defer l.Close()
+	if l.Run() == nil {
+		return nothingOpen(session, nil)
+	}
 	return f(l)
 }
 
@@ -86,8 +89,7 @@ func (s *Session) Revoke(ctx context.Context, tool, by string) error {
 }
 
 // Stop stops the run in progress at its next safe point: when the current model call or tool calls
-// have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause and
-// SetMode.
+// have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause.
 func (s *Session) Stop(ctx context.Context) error {
 	return s.send(ctx, session.Item{Kind: session.ItemStop})
 }
@@ -127,16 +129,21 @@ func (s *Session) Cancel(ctx context.Context) error {
 	return err
 }
 
-// SetMode switches the run in progress to another mode, from its next model call on. To switch
-// between runs, use Input.Mode. An unknown mode is an *[ArgError].
+// SetMode switches the session to another mode, from its next model call on: that of the run in
+// progress or that waits, in this or another process, or of the next run. An unknown mode is an
+// *[ArgError], and an unknown session an [ErrNothingOpen].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
-	if _, err := s.ready(ctx); err != nil {
+	ctx, err := s.ready(ctx)
+	if err != nil {
 		return err
 	}
 	if _, err := s.agent.mode(mode); err != nil {
 		return err
 	}
-	return s.send(ctx, session.Item{Kind: session.ItemMode, Text: mode})
+	return s.agent.change(ctx, s.id, session.Item{Kind: session.ItemMode, Text: mode},
+		func(l *sessionLog) error {
+			return l.appendIn(ctx, func() Fact { return l.toMode(mode, byHost) })
+		})
 }
 
 func (s *Session) send(ctx context.Context, it session.Item) error {

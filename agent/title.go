@@ -24,9 +24,6 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 		return &ArgError{Field: "Input.Title", Problem: "it is empty; a title can be replaced, but not removed"}
 	}
 	return s.agent.change(ctx, s.id, session.Item{Kind: session.ItemTitle, Text: title}, func(l *sessionLog) error {
-		if l.Run() == nil {
-			return &SessionError{Session: s.id, Code: ErrNothingOpen}
-		}
 		var older []string // they must not replace this one
 		for _, it := range l.Inbox() {
 			if it.Kind == session.ItemTitle {

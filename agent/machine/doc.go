@@ -110,7 +110,7 @@
 //	Decided               -      -            -              =       -            -            back   -
 //	Steered               -      =            -              -       ready        -            -      -
 //	SentBack              -      -            -              -       ready        -            -      -
-//	ModeChanged           -      =            =              =       =            =            =      -
+//	ModeChanged           -      =            =              =       =            =            =      =
 //	PhaseChanged          -      =            =              =       =            =            -      -
 //	ContextResetRequested -      =            =              =       =            =            -      -
 //	ToolsChanged          -      =            =              =       =            =            -      -

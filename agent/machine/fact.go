@@ -267,7 +267,8 @@ const (
 	SendBackOutput = "output" // the structured answer doesn't fit its schema
 )
 
-// ModeChanged switches to another mode, from the next model call on.
+// ModeChanged switches to another mode, from the next model call on, which may be that of another
+// run.
 type ModeChanged struct {
 	Meta
 	From   string `json:"from,omitempty"`

@@ -80,7 +80,7 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 		if r == nil || newest {
 			return ""
 		}
-	case *Compacted, *RuleRevoked, *TitleChanged, *LabelChanged, *Delivered: // also between runs
+	case *Compacted, *ModeChanged, *RuleRevoked, *TitleChanged, *LabelChanged, *Delivered: // also between runs
 		if newest {
 			return ""
 		}
@@ -104,7 +104,7 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 	}
 	if r.Status == Paused {
 		switch f.(type) {
-		case *Continued, *Decided, *RunEnded, *ModeChanged:
+		case *Continued, *Decided, *RunEnded:
 		case *StepFailed, *ToolFinished: // a paused run that is to end must close what is open
 		default:
 			return "the run is paused"
