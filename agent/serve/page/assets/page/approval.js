@@ -49,7 +49,7 @@ export class Approval {
     this.error = h("p", { class: "error-text", role: "alert" });
     this.left = h("span", { class: "left" });
     this.area = h("div", {});
-    this.facts = h("div", {}, p.plan ? planned(p.plan) : [this.about(), p.ask === "approval" || p.ask === "in_doubt" ? input(p.input) : null, diff(p.preview), hosts(p.show)]);
+    this.facts = h("div", {}, p.plan ? planned(p.plan) : [this.about(), diff(p.preview), p.ask === "approval" || p.ask === "in_doubt" ? raw(p.input, p.preview) : null, hosts(p.show)]);
     const high = p.risk === "high" && kinds.includes(p.ask);
     const card = h(
       "section",
@@ -249,8 +249,28 @@ export class Approval {
 function diff(text) {
   if (!text) return null;
   const kinds = { "+": "added", "-": "removed", "@": "hunk", "\\": "hunk" };
-  const lines = text.replace(/\n$/, "").split("\n").map((line) => h("span", { class: /^(---|\+\+\+) /.test(line) ? "hunk" : (kinds[line[0]] ?? "") }, line || " "));
-  return h("pre", { class: "diff", tabIndex: 0, role: "region", "aria-label": texts.ask.preview }, lines);
+  const lines = text.replace(/\n$/, "").split("\n");
+  const shown = [];
+  let file = null;
+  for (let i = 0; i < lines.length; i++) {
+    const kind = kinds[lines[i][0]] ?? "";
+    if (lines[i].startsWith("--- ") && lines[i + 1]?.startsWith("+++ ")) {
+      const [from, to] = [lines[i].slice(4), lines[++i].slice(4)];
+      file = { name: to === "/dev/null" ? texts.ask.deleted(from.replace(/^a\//, "")) : from === "/dev/null" ? texts.ask.created(to.replace(/^b\//, "")) : to.replace(/^b\//, ""), added: 0, removed: 0, line: h("span", { class: "path" }) };
+      shown.push(file.line);
+    } else {
+      if (file && kind in file) file[kind]++;
+      shown.push(h("span", { class: kind }, lines[i] || " "));
+    }
+    if (file) file.line.textContent = `${file.name}  +${file.added} \u2212${file.removed}`;
+  }
+  return h("pre", { class: "diff", tabIndex: 0, role: "region", "aria-label": texts.ask.preview }, shown);
+}
+
+// raw shows what a call would run with; if there is a preview, which says it better, when it is opened.
+function raw(text, preview) {
+  const shown = input(text);
+  return shown && preview ? h("details", { class: "raw" }, h("summary", {}, texts.input), shown) : shown;
 }
 
 // hosts shows what the host has made of it: a picture, or a page in a frame without scripts. Addresses of other sites aren't shown.
@@ -286,7 +306,8 @@ function input(text) {
 function fact(value) {
   if (typeof value === "boolean") return h("dd", {}, value ? texts.ask.yes : texts.ask.no);
   if (typeof value === "string" || typeof value === "number") return h("dd", {}, String(value));
-  return h("dd", { class: "code-value" }, JSON.stringify(value, null, 2));
+  const line = JSON.stringify(value);
+  return h("dd", { class: "code-value" }, line.length <= 60 ? line.replaceAll('","', '", "') : JSON.stringify(value, null, 2));
 }
 
 // planned shows a plan that somebody decides about.

@@ -148,7 +148,7 @@ export class Page {
   }
 
   async mode(name) {
-    if (this.model.state.status !== "running") return; // the next message says it
+    if (!this.model.state.status) return; // it is new: its first message says it
     try {
       await api.mode(this.id, name);
     } catch (p) {

@@ -178,6 +178,8 @@ export const texts = {
     // A text says only where, as "in this session" does, or all: "run `go test …` in this project".
     alwaysIn: (scope, where) => `Always allow ${scope && /^(in|on|at) /.test(where) ? `for ${scope} ` : ""}${inChat(where)}`,
     preview: "What it would change",
+    created: (file) => `${file} (new)`,
+    deleted: (file) => `${file} (deleted)`,
     shown: "Preview",
     rejectWhy: "Reject with a reason",
     leaveWhy: "Leave it with a reason",
