@@ -12,6 +12,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // A schema is the part of a JSON schema that says how to ask.
@@ -32,7 +33,7 @@ func (r *rejected) Error() string { return "rejected: " + r.reason }
 func (u *ui) answer(ctx context.Context, p *agent.Pause) (agent.Decision, error) {
 	var s schema
 	_ = json.Unmarshal(p.Schema, &s) // one that can't be read asks for a text
-	// u.hidden = p.Secret
+	u.hidden = p.Kind == machine.PauseSecret
 	defer func() { u.hidden = false }()
 	value, err := u.value(ctx, "Answer", &s, false)
 	if no, ok := errors.AsType[*rejected](err); ok {
@@ -89,7 +90,7 @@ func (u *ui) value(ctx context.Context, name string, s *schema, optional bool) (
 			return nil, nil
 		case text == "":
 			u.out.line("Type an answer, or /reject and why.")
-		case s.Type != "string" && json.Valid([]byte(text)):
+		case s.Type != "string" && (s.Type != nil || !u.hidden) && json.Valid([]byte(text)):
 			return json.RawMessage(text), nil
 		default:
 			return text, nil
@@ -103,7 +104,7 @@ func (u *ui) number(ctx context.Context, values []any, others ...choice) (int, e
 	for i, v := range values {
 		n, text := strconv.Itoa(i+1), clean(fmt.Sprint(v))
 		u.out.line("  %s  %s", n, text)
-		all = append(all, choice{n, text, n, text})
+		all = append(all, choice{n, "", n, text})
 	}
 	return u.choose(ctx, append(all, others...))
 }

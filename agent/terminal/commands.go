@@ -41,7 +41,6 @@ func SessionOf(ctx context.Context) string {
 func (u *ui) commands() []Command {
 	all := append(slices.Clip(u.cfg.Commands),
 		Command{"undo", " undoes what the last run has changed, after a question", u.undo},
-		Command{"cost", " shows what the session has cost", u.cost},
 		Command{"sessions", sessionsHelp, u.sessions},
 		Command{"help", " lists the commands", u.help},
 		Command{"quit", " ends the program, and so does Ctrl-D",
@@ -85,9 +84,11 @@ func (u *ui) help(_ context.Context, _ string, w io.Writer) error {
 func (u *ui) undo(ctx context.Context, _ string, w io.Writer) error {
 	for _, dry := range []bool{true, false} {
 		var r *machine.UndoReceipt
-		err := u.hub.WhenReleased(ctx, u.cfg.Session, func() (err error) {
-			r, err = u.session.Undo(ctx, agent.Rollback{User: u.cfg.Input.User, DryRun: dry})
-			return err
+		_, err := u.free(ctx, func() error {
+			return u.hub.WhenReleased(ctx, u.cfg.Session, func() (err error) {
+				r, err = u.session.Undo(ctx, agent.Rollback{User: u.cfg.Input.User, DryRun: dry})
+				return err
+			})
 		})
 		if errors.Is(err, agent.ErrNothingOpen) || err == nil && len(r.Undone)+len(r.Stays()) == 0 {
 			fmt.Fprintln(w, "The last run changed nothing, or all of it is undone already.")
@@ -122,11 +123,5 @@ func (u *ui) setMode(ctx context.Context, name string, w io.Writer) error {
 		}
 	}
 	fmt.Fprintf(w, "mode: %s (of %s)\n", u.inMode(), strings.Join(all, ", "))
-	return nil
-}
-
-func (u *ui) cost(ctx context.Context, _ string, w io.Writer) error {
-	info, _ := u.session.Info(ctx) // a new session has none
-	fmt.Fprintf(w, "model calls: %d · %s\n", info.Steps, money(info.Cost, info.Unpriced))
 	return nil
 }

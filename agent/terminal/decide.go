@@ -132,7 +132,7 @@ func (u *ui) choose(ctx context.Context, all []choice) (int, error) {
 		}
 		i := slices.IndexFunc(all, func(c choice) bool {
 			return said != "" && said == c.label || len(said) == 1 && strings.Contains(c.keys, said) ||
-				slices.Contains(strings.Fields(c.words), strings.ToLower(said))
+				slices.Contains(strings.Fields(c.words), strings.ToLower(said)) || strings.EqualFold(said, c.help)
 		})
 		switch {
 		case strings.HasPrefix(said, "/") && slices.Contains(all, slash):

@@ -25,7 +25,7 @@
 //   - Read above each prompt and question, and while a run is in progress, how the session stands:
 //     its mode, the model, the cost, and how much of the model's window the last request and its
 //     reply took. A narrow window has less of it.
-//   - Type /help, /sessions, /undo, /mode, /cost, /quit, and the host's own commands; at a question,
+//   - Type /help, /sessions, /undo, /mode, /quit, and the host's own commands; at a question,
 //     too. /sessions lists the last sessions, and opens, renames, archives, copies, deletes or finds
 //     them by their numbers. /undo says what it would undo, and asks.
 //

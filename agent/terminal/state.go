@@ -5,6 +5,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"strings"
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent"
@@ -19,16 +20,13 @@ type state struct {
 	used        int64 // tokens of the last request and its reply
 }
 
-// recall reads how a session stands that has been before.
-func (u *ui) recall(ctx context.Context) error {
-	facts, err := u.session.Facts(ctx)
-	for _, f := range slices.Backward(facts) {
+// recall notes the last reply of a session that has been before.
+func (u *ui) recall(facts []agent.Fact) {
+	for _, f := range facts {
 		if r, ok := f.(*agent.Replied); ok {
 			u.model, u.used = r.Model, r.Usage.Total()
-			break
 		}
 	}
-	return err
 }
 
 // stands prints the state line, above a prompt or a question in a terminal.
@@ -69,24 +67,14 @@ func (u *ui) stateLine() string {
 }
 
 // joined joins the parts of a line that aren't empty.
-func joined(parts ...string) (text string) {
-	for _, p := range parts {
-		if p != "" && text != "" {
-			text += " · "
-		}
-		text += p
-	}
-	return text
+func joined(parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), " · ")
 }
 
 // money returns a cost as people read it.
 func money(cost provider.Money, unpriced bool) string {
-	text := fmt.Sprintf("$%.2f", float64(cost)/float64(provider.USD))
-	switch {
-	case unpriced && cost == 0:
+	if unpriced && cost == 0 {
 		return "cost unknown"
-	case unpriced:
-		return "over " + text
 	}
-	return text
+	return map[bool]string{true: "over "}[unpriced] + fmt.Sprintf("$%.2f", float64(cost)/float64(provider.USD))
 }

@@ -101,6 +101,25 @@ func TestWhatWasTypedBeforeAQuestionIsDropped(t *testing.T) {
 	p.types("\x04").ends(terminal.CodeDone)
 }
 
+// A secret isn't shown while it is typed or pasted, and the up arrow doesn't bring it back.
+func TestASecretIsNotShown(t *testing.T) {
+	var got string
+	ask := tools.New(tools.Spec{Name: "sign.in"}, func(ctx context.Context, _ struct{}) (string, error) {
+		if r, ok := tools.Resumed(ctx); ok {
+			return "signed in", r.Decode(nil, &got)
+		}
+		return "", tools.Suspend{Kind: "password", Prompt: "The password?", Again: true, Secret: true}
+	})
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{ask}}, providertest.Call("sign.in", struct{}{}),
+		providertest.Say("That is done."))
+	p := talk(t, a, terminal.Config{}).asked(1).says("do it").sees("Answer:")
+	p.types("07").types("\x1b[200~35\x1b[201~\r").sees("That is done.\n>").types("\x1b[A").sees("> do it")
+	p.types("\x03").sees("Another").types("\x04").ends(terminal.CodeDone)
+	require.Equal(t, "0735", got)
+	require.NotContains(t, p.raw(), "07")
+	require.NotContains(t, p.raw(), "35")
+}
+
 // The window is closed while a question is open: the program ends, and the question stays.
 func TestHangup(t *testing.T) {
 	p := asks(t, agent.Config{Tools: []tools.Tool{remove}}, "site.deletePage", page{"home"})

@@ -68,9 +68,11 @@ func (u *ui) begin(ctx context.Context) error {
 			from = res.Start - 1 // what was said before may not have been seen
 		}
 		u.mode, u.spent, u.unpriced = info.Mode, info.Cost, info.Unpriced
-		if err := u.recall(ctx); err != nil {
+		facts, err := u.session.Facts(ctx)
+		if err != nil {
 			return err
 		}
+		u.recall(facts)
 		u.watch(ctx, from)
 	}
 	switch {
@@ -129,34 +131,40 @@ func (u *ui) began(ctx context.Context) func(live.Started, error) error {
 // goOn resumes the open run. A process that has died holds its session for a while; one that hasn't
 // renews its lease.
 func (u *ui) goOn(ctx context.Context) error {
+	waited, err := u.free(ctx, func() error { return u.start(ctx, agent.Continue(u.cfg.Session)) })
+	switch {
+	case u.cfg.Once:
+	case errors.Is(err, agent.ErrBusy):
+		u.out.note("A run of this session is in progress. It is shown, and what you type steers it.")
+		u.running = true
+		return nil
+	case errors.Is(err, agent.ErrNothingOpen): // somebody else went on, to its end
+		return u.look(ctx)
+	case err == nil && !waited:
+		u.out.note("The last run of this session was interrupted; going on.")
+	}
+	return err
+}
+
+// free calls do, which needs the session, again when a process that has died holds it no longer.
+func (u *ui) free(ctx context.Context, do func() error) (waited bool, err error) {
 	var until time.Time
 	for {
-		err := u.start(ctx, agent.Continue(u.cfg.Session))
+		err = do()
 		held, ok := errors.AsType[*journal.HeldError](err)
-		switch {
-		case ok && until.IsZero():
-			until = held.Until
+		if !ok || waited && held.Until.After(until) {
+			return waited, err
+		} else if !waited {
+			waited, until = true, held.Until
 			u.out.note("The last process didn't close this session; going on in %.0f s.",
 				max(time.Until(until).Seconds(), 1))
-		case ok && !held.Until.After(until): // it still may
-		case errors.Is(err, agent.ErrBusy) && !u.cfg.Once:
-			u.out.note("A run of this session is in progress. It is shown, and what you type steers it.")
-			u.running = true
-			return nil
-		case errors.Is(err, agent.ErrNothingOpen) && !u.cfg.Once: // somebody else went on, to its end
-			return u.look(ctx)
-		default:
-			if err == nil && until.IsZero() && !u.cfg.Once {
-				u.out.note("The last run of this session was interrupted; going on.")
-			}
-			return err
 		}
 		at := time.Now().Add(beat)
 		err = u.next(ctx, false, func() bool { return time.Now().After(at) })
 		if errors.Is(err, errInterrupt) {
-			return ErrInterrupted
+			return waited, ErrInterrupted
 		} else if !errors.Is(err, errChanged) {
-			return err
+			return waited, err
 		}
 	}
 }
@@ -200,8 +208,11 @@ func (u *ui) event(ev agent.Event) {
 	case *machine.Steered:
 		u.heard(ev.Message.Text())
 	case *machine.ModeChanged:
+		elsewhere := ev.To != u.inMode()
 		u.mode, u.cfg.Input.Mode = ev.To, ""
-		u.out.note("◦ mode: %s", u.stateLine())
+		if elsewhere {
+			u.out.note("◦ mode: %s", u.stateLine())
+		}
 	case *agent.StepStarted:
 		u.model = cmp.Or(ev.Model, u.model)
 	case *agent.Replied:
@@ -293,7 +304,11 @@ func (u *ui) prompt(ctx context.Context, mark string) error {
 // say starts a run with what was typed, or sends it to the run in progress. If a decision comes
 // first, it is said after that.
 func (u *ui) say(ctx context.Context, text string) error {
-	sent, err := u.hub.Send(ctx, u.input(text))
+	var sent live.Sent
+	_, err := u.free(ctx, func() (err error) {
+		sent, err = u.hub.Send(ctx, u.input(text))
+		return err
+	})
 	if paused, ok := errors.AsType[*agent.PausedError](err); ok {
 		u.unsent = append(u.unsent, text)
 		if u.pending = paused.Pending; len(u.pending) > 0 {

@@ -40,8 +40,8 @@ func TestCommands(t *testing.T) {
 	a := newAgent(t, agent.Config{Modes: []agent.Mode{{Name: "write"}, {Name: "read"}}}, providertest.Say("Yes."))
 	p := talk(t, a, terminal.Config{Commands: []terminal.Command{shout}})
 	n := 1
-	for _, line := range []string{"/help", "/hlep", "/sessions", "/cost", "/mode", "/mode fast", "/mode read", "/undo",
-		"/shout hello", "/etc/hosts is empty, why?", "/undo", "/sessions", "/cost"} {
+	for _, line := range []string{"/help", "/hlep", "/sessions", "/mode", "/mode fast", "/mode read", "/undo",
+		"/shout hello", "/etc/hosts is empty, why?", "/undo", "/sessions"} {
 		p.asked(n).says(line)
 		n++
 	}

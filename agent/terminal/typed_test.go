@@ -28,7 +28,7 @@ var typedAtATerminal = []typed{
 	{"prompt", "/etc/hosts is empty, why?", "a sentence, not a command", "Commands"},
 	{"prompt", "/mode fast (there is none)", "the modes that there are", "Commands"},
 	{"prompt", "/undo with nothing to undo", "nothing was changed", "Commands"},
-	{"prompt", "/sessions, /cost before the first run", "an empty list; nothing was spent", "Commands"},
+	{"prompt", "/sessions before the first run", "an empty list", "Commands"},
 	{"prompt", "/sessions open, with a number that isn't in the list, or before there is one", "the list", "Sessions"},
 	{"prompt", "/sessions opn 1, /sessions rename 1 without a title", "what would be right", "Sessions"},
 	{"prompt", "/sessions open N, and a sentence", "it is said in that session", "Sessions"},
@@ -95,6 +95,7 @@ var typedAtATerminal = []typed{
 	{"question", "a word, where a number is wanted", "why not, and asked again", "Question"},
 	{"question", "several questions at once", "one after the other; optional ones may be left out", "Question"},
 	{"question", "/reject and a reason", "rejected", "Question"},
+	{"question", "a secret, typed or pasted; then the up arrow", "it is never shown", "ASecretIsNotShown"},
 
 	// How it was started.
 	{"start", "the session waits for a decision", "it is asked", "ASessionThatWaitsIsAskedAtTheStart"},
