@@ -171,10 +171,13 @@ func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 		f.Output = in.output.JSON()
 	}
 	facts := []Fact{f}
-	if changes := x.toolsChanged(x.Run()); len(changes) > 0 {
-		meta := f.Meta
-		meta.By = ""
-		facts = append(facts, &machine.ToolsChanged{Meta: meta, Tools: changes})
+	// an agent whose tools are all its own, in the same process or not, records them once
+	if before := x.Run(); before != nil && (x.tools.set != a.own || a.changeable || len(before.External) > 0) {
+		if changes := differing(before.Fingerprints, x.tools.set.fingerprints); len(changes) > 0 {
+			meta := f.Meta
+			meta.By = ""
+			facts = append(facts, &machine.ToolsChanged{Meta: meta, Tools: changes})
+		}
 	}
 	if in.Title != "" && x.State().Title == "" {
 		facts = append(facts, &machine.TitleChanged{Meta: f.Meta, Title: a.redact.Text(in.Title)})

@@ -184,15 +184,6 @@ func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*SourceFai
 	return failed, nil
 }
 
-// toolsChanged returns how the tools of the run that starts differ from those of the run before. An
-// agent whose tools are all its own, in the same process or not, records them only in RunStarted.
-func (w *workers) toolsChanged(before *machine.RunState) []machine.ToolFingerprint {
-	if before == nil || w.tools.set == w.agent.own && !w.agent.changeable && len(before.External) == 0 {
-		return nil
-	}
-	return differing(before.Fingerprints, w.tools.set.fingerprints)
-}
-
 // checkToolChoice returns what is wrong with the tool that an input chooses.
 func (w *workers) checkToolChoice(in *Input, mode *mode) error {
 	if in.ToolChoice.Mode != provider.ChooseTool {

@@ -81,7 +81,12 @@ func (a *Agent) newToolset(known map[string]*tools.Definition, fingerprints []ma
 	for i := range a.modes {
 		m := &a.modes[i]
 		err := contained(func() error { // the filter is the host's
-			s.offers = append(s.offers, newOffer(s.registry.Filter(tools.InMode(m.Name), offered, m.Tools)))
+			list := s.registry.Filter(tools.InMode(m.Name), offered, m.Tools)
+			o := offer{tools: list, definitions: tools.ProviderTools(list)}
+			for _, d := range list {
+				o.names = append(o.names, d.Name())
+			}
+			s.offers = append(s.offers, o)
 			return nil
 		})
 		if err != nil {
@@ -89,14 +94,6 @@ func (a *Agent) newToolset(known map[string]*tools.Definition, fingerprints []ma
 		}
 	}
 	return s, nil
-}
-
-func newOffer(list []*tools.Definition) offer {
-	o := offer{tools: list, definitions: tools.ProviderTools(list)}
-	for _, d := range list {
-		o.names = append(o.names, d.Name())
-	}
-	return o
 }
 
 // arrange returns the fingerprints of tools in the order in which they are offered: those that were

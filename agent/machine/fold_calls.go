@@ -63,20 +63,15 @@ func (f *ToolFinished) apply(m *Machine, r *RunState) string {
 	if s := f.Spent; s != nil {
 		r.addSpent(s)
 	}
-	if r.Closed++; r.Closed == len(r.Calls) {
-		m.closeStep(r)
+	if r.Closed++; r.Closed == len(r.Calls) { // the results go into the conversation in call order
+		parts := make([]provider.Part, len(r.Calls))
+		for i := range r.Calls {
+			parts[i] = provider.Part{Kind: provider.PartToolResult, Result: &r.Calls[i].Result.ToolResult}
+		}
+		m.s.Messages = append(m.s.Messages, provider.Message{Role: provider.RoleTool, Parts: parts})
+		r.Calls, r.Closed, r.Stage = nil, 0, StageReady
 	}
 	return ""
-}
-
-// closeStep adds the results of the step to the conversation, in call order.
-func (m *Machine) closeStep(r *RunState) {
-	parts := make([]provider.Part, len(r.Calls))
-	for i := range r.Calls {
-		parts[i] = provider.Part{Kind: provider.PartToolResult, Result: &r.Calls[i].Result.ToolResult}
-	}
-	m.s.Messages = append(m.s.Messages, provider.Message{Role: provider.RoleTool, Parts: parts})
-	r.Calls, r.Closed, r.Stage = nil, 0, StageReady
 }
 
 func (f *Suspended) apply(m *Machine, r *RunState) string {
