@@ -91,7 +91,7 @@ import "fmt"
 
 func main() {
 	for range 200_000 {
-		fmt.Println("a line of a hundred characters, which nobody wants to read in full, and which is printed very often")
+		fmt.Println("a line that nobody wants to read in full, and that is printed very often")
 	}
 }
 `}

@@ -3,6 +3,7 @@ package main
 import (
 	"database/sql"
 	"encoding/json"
+	"fmt"
 	"net/http"
 	"os"
 	"path/filepath"
@@ -180,10 +181,25 @@ func (k *killed) leased() bool {
 
 // slowTest is a test of the folder that waits for a file, and says which process it is.
 func slowTest(at string) string {
-	return "package shop\n\nimport (\n\t\"os\"\n\t\"strconv\"\n\t\"testing\"\n\t\"time\"\n)\n\nfunc TestSlow(t *testing.T) {\n" +
-		"\t_ = os.WriteFile(" + strconv.Quote(at+"/test.pid") + ", []byte(strconv.Itoa(os.Getpid())), 0o644)\n" +
-		"\tfor {\n\t\tif _, err := os.Stat(" + strconv.Quote(at+"/gate") + "); err == nil {\n\t\t\treturn\n\t\t}\n" +
-		"\t\ttime.Sleep(time.Millisecond)\n\t}\n}\n"
+	return fmt.Sprintf(`package shop
+
+import (
+	"os"
+	"strconv"
+	"testing"
+	"time"
+)
+
+func TestSlow(t *testing.T) {
+	_ = os.WriteFile("%[1]s/test.pid", []byte(strconv.Itoa(os.Getpid())), 0o644)
+	for range 60_000 {
+		if _, err := os.Stat("%[1]s/gate"); err == nil {
+			return
+		}
+		time.Sleep(time.Millisecond)
+	}
+}
+`, at)
 }
 
 var killings = []killing{
@@ -246,8 +262,9 @@ var killings = []killing{
 	}, mode: "auto",
 		first: func(k *killed) { until(k.t, "the test begins", func() bool { return exists(k.file("test.pid")) }) },
 		second: func(k *killed) {
-			k.openGate()
+			k.c.sees("Ended what programs had left behind")
 			k.dead("test.pid")
+			k.openGate()
 			k.c.sees("[a] run it again").says("a").sees("It is all done now.")
 		},
 		once: map[string]int{"file.edit": 1, "run": 1}, a: a2},
@@ -310,19 +327,23 @@ var killings = []killing{
 		first: func(k *killed) {
 			k.c.sees("It is all done now.")
 			until(k.t, "the run is let go", func() bool { return !k.leased() })
+			k.c.says("/undo").sees("To undo, the newest first:").sees("[?]: ")
+			until(k.t, "the trial is let go", func() bool { return !k.leased() })
 			files := k.holdFiles()
-			k.c.says("/undo")
+			k.c.says("yes")
 			until(k.t, "the undo begins", k.leased)
 			k.free = append(k.free, k.holdDB())
 			files()
 			until(k.t, "one is undone", func() bool { return !exists(filepath.Join(k.dir, "b.go")) })
 		},
 		second: func(k *killed) {
-			until(k.t, "the rest is undone", func() bool { // it's refused until the lease of the dead process ends
-				time.Sleep(300 * time.Millisecond)
+			until(k.t, "it is asked", func() bool { // it's refused until the lease of the dead process ends
 				k.c.says("/undo")
-				return k.read("a.go") == a1
+				time.Sleep(500 * time.Millisecond)
+				return strings.Contains(k.c.text(), "[?]: ")
 			})
+			k.c.says("yes").sees("Undone:")
+			until(k.t, "the rest is undone", func() bool { return k.read("a.go") == a1 })
 		},
 		once: map[string]int{"file.edit": 1, "file.write": 1}, a: a1},
 
@@ -334,6 +355,7 @@ var killings = []killing{
 			until(k.t, "the hook begins", func() bool { return exists(k.file("hook.pid")) })
 		},
 		second: func(k *killed) {
+			k.dead("hook.pid")
 			k.c.sees("[a] run it again").says("w").says("it is committed").sees("It is all done now.")
 		},
 		once: map[string]int{"file.edit": 1, "run": 1}, a: a2, commit: "two\nfirst"},
@@ -381,7 +403,8 @@ func (one killing) run(t *testing.T) {
 	case "in a compaction":
 		k.write("long.txt", strings.Repeat("A line of a long file.\n", 2400))
 	case "in a commit":
-		k.write(".git/hooks/post-commit", "#!/bin/sh\necho $$ > ../hook.pid\nwhile [ ! -e ../gate ]; do sleep 0.01; done\n")
+		k.write(".git/hooks/post-commit", "#!/bin/sh\necho $$ > ../hook.pid\n"+
+			"while [ -e ../state ]; do sleep 0.01; done\n")
 		require.NoError(t, os.Chmod(filepath.Join(k.dir, ".git/hooks/post-commit"), 0o755))
 	}
 	args := []string{"-session", "s-1"}

@@ -40,7 +40,7 @@ func serveMCP() int {
 		}
 	}
 	wait := func() {
-		for !exists(filepath.Join(at, "gate")) {
+		for !exists(filepath.Join(at, "gate")) && os.Getppid() != 1 { // not when the program was killed
 			time.Sleep(2 * time.Millisecond)
 		}
 	}

@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
-	"syscall"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -186,11 +185,8 @@ func (c *Coder) Dead(ctx context.Context, session string) bool {
 	if err != nil || head.Status != string(agent.Running) {
 		return false
 	}
-	if _, err := fmt.Sscan(head.Owner, &pid); err != nil || time.Now().After(head.Until) {
-		return true
-	}
-	p, err := os.FindProcess(pid)
-	return err != nil || errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
+	_, err = fmt.Sscan(head.Owner, &pid)
+	return err != nil || time.Now().After(head.Until) || !alive(pid)
 }
 
 // Close pauses what is in progress and releases everything.

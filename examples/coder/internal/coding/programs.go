@@ -7,6 +7,7 @@ import (
 	"path"
 	"path/filepath"
 	"slices"
+	"strconv"
 	"strings"
 	"time"
 
@@ -38,8 +39,9 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 		Spec: tools.Spec{Name: "run", Category: "programs", AllowAlways: true, MaxResult: 32 << 10,
 			Timeout: 3 * time.Minute},
 		Inherit: strings.Fields("GOFLAGS GOPROXY GOPRIVATE GOTOOLCHAIN GOWORK CGO_ENABLED GOEXPERIMENT"),
-		Set:     []string{"GIT_TERMINAL_PROMPT=0"},
+		Set:     []string{"GIT_TERMINAL_PROMPT=0", mark + "=" + strconv.Itoa(os.Getpid())},
 		Grace:   process.Grace{Interrupt: time.Second, Terminate: time.Second}}
+	c.endLeft()
 	for _, name := range []string{"go", "git"} {
 		p, err := process.Lookup(name)
 		if err != nil {
