@@ -310,7 +310,9 @@ func (x *session) ask(ctx context.Context, p *agent.Pause) bool {
 		add("allow_always", "Always allow: "+cmp.Or(s.Text, s.Name), agent.Approve(p.ID).For(s.Name))
 	}
 	text := cmp.Or(p.Reason, p.Title)
-	if p.For == "" && len(options) == 0 {
+	if p.Kind == machine.PauseSecret {
+		text += "\n\nEditors keep what is written here, so answer it on the page or in a terminal; a prompt ends the question."
+	} else if p.For == "" && len(options) == 0 {
 		x.open = p.ID
 	}
 	if p.For != "" || len(options) == 0 {
