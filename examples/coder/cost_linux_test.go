@@ -106,7 +106,7 @@ const mostHeld = 3 << 20
 func TestSessionsThatAreOpenTakeLittleMemory(t *testing.T) {
 	sessions, facts := int64(10), 1000
 	if *every > 1 {
-		sessions, facts = 2, 200
+		sessions, facts = 2, 100
 	}
 	at := t.TempDir()
 	dir, db := filepath.Join(at, "project"), filepath.Join(at, "state", "runs.db")
