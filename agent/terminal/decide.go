@@ -14,6 +14,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -45,8 +46,14 @@ func (u *ui) decide(ctx context.Context) error {
 		}
 		d = chosen.By(u.cfg.Input.User)
 	}
-	err := u.began(ctx)(u.hub.Decide(ctx, u.cfg.Session, d))
-	if err == nil {
+	begun, err := u.hub.Decide(ctx, u.cfg.Session, d)
+	if err = u.began(ctx)(begun, err); err == nil {
+		if begun.Run == "" { // it is stored for the process that has the session, which may be dead
+			_, held := errors.AsType[*journal.HeldError](u.start(ctx, agent.Continue(u.cfg.Session)))
+			if held {
+				return u.refused(ctx, u.goOn(ctx))
+			}
+		}
 		return nil
 	}
 	u.cfg.Decide = nil

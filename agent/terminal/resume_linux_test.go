@@ -67,6 +67,19 @@ func TestASessionThatADeadProcessHoldsIsWaitedFor(t *testing.T) {
 	p.sees("Here it is.\n>").types("\x04").ends(terminal.CodeDone)
 }
 
+// Nobody else would carry out a decision that is stored for the process that has died.
+func TestADecisionBeforeTheLeaseOfADeadProcessEndsIsCarriedOut(t *testing.T) {
+	store := journal.NewMemory()
+	cfg := agent.Config{Journal: &killed{store, 99}, Lease: 400 * time.Millisecond, NoGuard: true,
+		Tools: []tools.Tool{remove}}
+	_, err := newAgent(t, cfg, providertest.Call("site.deletePage", page{"home"})).Run(t.Context(),
+		agent.Input{Session: "s-1", Prompt: "go"})
+	require.Error(t, err)
+	cfg.Journal = store
+	p := talk(t, newAgent(t, cfg, providertest.Say("Gone.")), terminal.Config{}).sees("[?]:").types("a")
+	p.sees("Gone.\n>").types("\x04").ends(terminal.CodeDone)
+}
+
 // A posting store says when something was posted.
 type posting struct {
 	journal.Store
