@@ -4,6 +4,8 @@ import (
 	"errors"
 	"os"
 	"path/filepath"
+	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,8 +17,13 @@ import (
 
 type m = map[string]any
 
+// cmd calls the tool that runs a command.
 func cmd(words ...string) providertest.Step {
-	return providertest.Call("run", m{"program": words[0], "args": words[1:]})
+	tool := "run"
+	if len(words) > 1 && slices.Contains(strings.Fields("doc list version status diff log show"), words[1]) {
+		tool = "look"
+	}
+	return providertest.Call(tool, m{"program": words[0], "args": words[1:]})
 }
 
 // project makes a folder with a small module.

@@ -59,8 +59,8 @@ func possible(_ context.Context, d *tools.Definition, call *tools.Call) tools.Ve
 		Program string
 		Args    []string
 	}
-	if d.Name() == "run" && json.Unmarshal(call.Input, &in) == nil {
-		if err := check(in.Program, in.Args); err != nil {
+	if commands[d.Name()] != nil && json.Unmarshal(call.Input, &in) == nil {
+		if err := check(d.Name(), in.Program, in.Args); err != nil {
 			return tools.Verdict{Effect: tools.Deny, Reason: err.Error()}
 		}
 	}

@@ -62,6 +62,36 @@ func TestModesAskAboutWhatTheySay(t *testing.T) {
 	}
 }
 
+// In every mode, what only looks runs unasked, and leaves nothing to undo.
+func TestCommandsThatOnlyLookAreNeverAskedAboutNorUndone(t *testing.T) {
+	lines := []string{"git status --short", "git diff", "git log -n 3", "go list ./...", "go doc fmt.Println"}
+	dir, db := project(t)
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(slices.Repeat(typing(lines), 4)...)})
+	for _, mode := range []string{"plan", "ask", "edits", "auto"} {
+		res, pending := do(t, c, agent.Input{Session: mode, Prompt: "Look.", Mode: mode})
+		require.Empty(t, pending)
+		require.Len(t, results(res), len(lines))
+		for _, r := range results(res) {
+			require.Contains(t, r, "exit code", mode)
+		}
+		receipt, err := c.Hub.Agent().Session(mode).Undo(t.Context(), agent.Rollback{DryRun: true})
+		require.NoError(t, err)
+		require.Empty(t, receipt.Undone)
+		require.Empty(t, receipt.Stays())
+	}
+}
+
+func TestACommandOfTheOtherToolIsToldWhichOne(t *testing.T) {
+	dir, db := project(t)
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(
+		providertest.Call("look", m{"program": "git", "args": []string{"commit", "-m", "x"}}),
+		providertest.Call("run", m{"program": "go", "args": []string{"list"}}), providertest.Say("Done."))})
+	res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "auto"})
+	require.Empty(t, pending)
+	require.Contains(t, results(res)[0], "git commit is for the tool run")
+	require.Contains(t, results(res)[1], "go list is for the tool look")
+}
+
 func TestAGrantOfTheFolderIsKeptOutsideAndHoldsForTheNextStart(t *testing.T) {
 	dir, db := project(t)
 	c, err := coding.Open(coding.Config{Dir: dir, DB: db, Model: providertest.Script(cmd("go", "run", "."),

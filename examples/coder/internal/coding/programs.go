@@ -20,24 +20,26 @@ import (
 var testOptions = strings.Fields("-v -count -cover -run -short -bench -benchmem -race -shuffle -failfast -timeout -tags " +
 	"-p -parallel -fuzz -fuzztime -json")
 
-// commands are those that may be run, with the options that each may have, up to "=".
-var commands = map[string]map[string][]string{
-	"go": {"build": {"-v", "-race", "-tags"}, "vet": {"-tags"}, "doc": {"-all", "-short", "-src", "-u"},
-		"list": {"-json", "-m", "-deps"}, "version": {}, "fmt": {}, "run": {"-race", "-tags"}, "test": testOptions,
-		"mod": {"-json"}},
-	"git": {"status": {"-s", "--short", "-b"}, "diff": {"--stat", "--cached", "--staged", "--name-only"},
-		"log": {"--oneline", "--stat", "-p", "-n"}, "show": {"--stat", "--name-only"}, "add": {"-A"},
-		"commit": {"-m", "-a", "-am"}},
+// commands are those that may be run, by tool and program, with the options that each may have, up
+// to "=". What the first tool runs changes nothing.
+var commands = map[string]map[string]map[string][]string{
+	"look": {
+		"go": {"doc": {"-all", "-short", "-src", "-u"}, "list": {"-json", "-m", "-deps"}, "version": {}},
+		"git": {"status": {"-s", "--short", "-b"}, "diff": {"--stat", "--cached", "--staged", "--name-only"},
+			"log": {"--oneline", "--stat", "-p", "-n"}, "show": {"--stat", "--name-only"}}},
+	"run": {
+		"go": {"build": {"-v", "-race", "-tags"}, "vet": {"-tags"}, "fmt": {}, "run": {"-race", "-tags"},
+			"test": testOptions, "mod": {"-json"}},
+		"git": {"add": {"-A"}, "commit": {"-m", "-a", "-am"}}},
 }
 
 // subcommands of "go mod": the others write what no call of a tool shows.
 var modules = []string{"tidy", "verify", "graph", "why", "download"}
 
-// programs returns the tool that runs go and git, as far as they are installed.
+// programs returns the tools that run go and git, as far as they are installed.
 func (c *Coder) programs() ([]tools.Tool, error) {
-	cfg := process.Config{Root: c.Dir,
-		Spec: tools.Spec{Name: "run", Category: "programs", AllowAlways: true, MaxResult: 32 << 10,
-			Timeout: 3 * time.Minute},
+	cfg := process.Config{Root: c.Dir, Slots: process.NewSlots(0),
+		Spec:    tools.Spec{AllowAlways: true, MaxResult: 32 << 10, Timeout: 3 * time.Minute},
 		Inherit: strings.Fields("GOFLAGS GOPROXY GOPRIVATE GOTOOLCHAIN GOWORK CGO_ENABLED GOEXPERIMENT"),
 		Set:     []string{"GIT_TERMINAL_PROMPT=0", mark + "=" + strconv.Itoa(os.Getpid())},
 		Grace:   process.Grace{Interrupt: time.Second, Terminate: time.Second}}
@@ -48,9 +50,7 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 			c.Notes = append(c.Notes, "There is no "+name+" command on this machine, so the agent can't run it.")
 			continue
 		}
-		p.Check = func(args []string) error { return check(name, args) }
-		p.Risk = func([]string) tools.Risk { return tools.Medium } // the rules say what asks
-		p.Description = "one of " + strings.Join(slices.Sorted(maps.Keys(commands[name])), ", ")
+		p.Risk = func([]string) tools.Risk { return tools.Medium } // the mode says what asks
 		if name == "git" {
 			top := c.repository()
 			p.Set = []string{"GIT_DIR=" + filepath.Join(top, ".git"), "GIT_WORK_TREE=" + top}
@@ -76,20 +76,43 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 	if len(cfg.Programs) == 0 {
 		return nil, nil
 	}
-	return []tools.Tool{process.Tool(cfg)}, nil
+	var list []tools.Tool
+	for _, tool := range slices.Sorted(maps.Keys(commands)) {
+		one := cfg
+		one.Spec.Name, one.Spec.ReadOnly, one.Programs = tool, tool == "look", slices.Clone(cfg.Programs)
+		for i := range one.Programs {
+			p := &one.Programs[i]
+			p.Check = func(args []string) error { return check(tool, p.Name, args) }
+			p.Description = "one of " + names(commands[tool][p.Name])
+			if one.Spec.ReadOnly {
+				p.Set = append(slices.Clone(p.Set), "GIT_OPTIONAL_LOCKS=0") // git status writes nothing
+			}
+		}
+		list = append(list, process.Tool(one))
+	}
+	return list, nil
 }
 
-// check returns why a command may never run.
-func check(program string, args []string) error {
+func names(commands map[string][]string) string {
+	return strings.Join(slices.Sorted(maps.Keys(commands)), ", ")
+}
+
+// check returns why a command may never be run by a tool.
+func check(tool, program string, args []string) error {
+	may := commands[tool][program]
 	if len(args) == 0 {
-		return fault.Errorf(fault.Invalid, "%s: name a command, such as %s", program,
-			map[string]string{"go": "test", "git": "status"}[program])
+		return fault.Errorf(fault.Invalid, "%s: name a command, one of %s", program, names(may))
 	}
-	options, ok := commands[program][args[0]]
+	options, ok := may[args[0]]
 	if !ok || args[0] == "mod" && (len(args) < 2 || !slices.Contains(modules, args[1])) {
-		return fault.Errorf(fault.Denied, "%s %s can't be run here; it can be %s", program,
-			strings.Join(args[:min(2, len(args))], " "),
-			strings.Join(slices.Sorted(maps.Keys(commands[program])), ", "))
+		for other := range commands {
+			if _, ok := commands[other][program][args[0]]; ok && other != tool {
+				return fault.Errorf(fault.Invalid, "%s %s is for the tool %s", program, args[0], other)
+			}
+		}
+		return fault.Errorf(fault.Denied, "%s %s can't be run here; the tool look has %s, and run has %s",
+			program, strings.Join(args[:min(2, len(args))], " "), names(commands["look"][program]),
+			names(commands["run"][program]))
 	}
 	message := false // the next word is the message of a commit
 	for _, arg := range args[1:] {

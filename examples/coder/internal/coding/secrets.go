@@ -65,7 +65,7 @@ func (c *Coder) secrets() *strings.Replacer {
 // hiding is a hook that keeps secrets out of what programs print.
 func (c *Coder) hiding() agent.Hooks {
 	after := func(_ context.Context, call *agent.ToolCall, r *agent.ToolResult) error {
-		if call.Name == "run" {
+		if commands[call.Name] != nil {
 			found := c.secrets()
 			for i := range r.Parts {
 				r.Parts[i].Text = found.Replace(r.Parts[i].Text)

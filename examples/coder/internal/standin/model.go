@@ -211,11 +211,15 @@ func call(text, tool string, input object) providertest.Step {
 }
 
 func (t *turn) run(text, program string, args ...string) providertest.Step {
-	if t.planning() {
-		return providertest.Say("The mode is plan, in which I run nothing. Switch it with /mode, and say “go on”.")
+	tool := "run"
+	if args[0] == "status" || args[0] == "diff" {
+		tool = "look"
 	}
-	if !t.offered("run", `"`+program+`"`) {
+	switch {
+	case tool == "run" && t.planning():
+		return providertest.Say("The mode is plan, in which I run nothing. Switch it with /mode, and say “go on”.")
+	case !t.offered(tool, `"`+program+`"`):
 		return providertest.Say("I can't run " + program + " here. The files are as I left them.")
 	}
-	return call(text, "run", object{"program": program, "args": args})
+	return call(text, tool, object{"program": program, "args": args})
 }

@@ -26,11 +26,10 @@ type desk struct {
 	asked   []string // programs with their first argument, and other tools
 }
 
-const rules = `{"rules": [{"effect": "allow", "tool": "run", "args": ["go"]},
-	{"effect": "allow", "tool": "run", "args": ["git", "status"]}, {"effect": "allow", "tool": "run", "args": ["git", "diff"]}]}`
+const rules = `{"rules": [{"effect": "allow", "tool": "run", "args": ["go"]}]}`
 
-// newDesk makes a desk; run is the tool with the programs.
-func newDesk(t *testing.T, dir string, model provider.Provider, run tools.Tool) *desk {
+// newDesk makes a desk with tools that run programs.
+func newDesk(t *testing.T, dir string, model provider.Provider, programs ...tools.Tool) *desk {
 	t.Helper()
 	files, err := file.OpenWith(dir, file.Config{History: t.TempDir()})
 	require.NoError(t, err)
@@ -39,15 +38,17 @@ func newDesk(t *testing.T, dir string, model provider.Provider, run tools.Tool) 
 	require.NoError(t, err)
 	set, err := policy.New(policy.Config{Rules: parsed})
 	require.NoError(t, err)
-	a, err := agent.New(agent.Config{Provider: model, Tools: append(files.Tools(), run, agent.AskTool()),
+	list := append(append(files.Tools(), programs...), agent.AskTool())
+	a, err := agent.New(agent.Config{Provider: model, Tools: list,
 		Modes: set.Modes(), Policies: []tools.Policy{set.Policy()}, Hooks: []agent.Hooks{set.Hooks()}})
 	require.NoError(t, err)
 	return &desk{agent: a, session: "s-1"}
 }
 
-func programs(t *testing.T, dir string) tools.Tool {
+// programs returns the tools look and run.
+func programs(t *testing.T, dir string) []tools.Tool {
 	t.Helper()
-	cfg := process.Config{Root: dir, Spec: tools.Spec{Name: "run", AllowAlways: true}}
+	cfg := process.Config{Root: dir, Spec: tools.Spec{Name: "look", ReadOnly: true, AllowAlways: true}}
 	for _, name := range []string{"go", "git"} {
 		p, err := process.Lookup(name)
 		if err != nil {
@@ -56,7 +57,9 @@ func programs(t *testing.T, dir string) tools.Tool {
 		p.Risk = func([]string) tools.Risk { return tools.Low }
 		cfg.Programs = append(cfg.Programs, p)
 	}
-	return process.Tool(cfg)
+	look := process.Tool(cfg)
+	cfg.Spec.Name, cfg.Spec.ReadOnly = "run", false
+	return []tools.Tool{look, process.Tool(cfg)}
 }
 
 // wordsOf returns the program and its first argument.
@@ -98,7 +101,7 @@ func TestTheScenarioWithRealPrograms(t *testing.T) {
 	dir, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
 	require.NoError(t, Unpack(dir))
-	d := newDesk(t, dir, New(0), programs(t, dir))
+	d := newDesk(t, dir, New(0), programs(t, dir)...)
 	res := d.say(t, agent.Input{Prompt: Requests[0], Mode: "ask"}, func(p agent.Pause) agent.Decision {
 		require.Equal(t, p.Call.Name == "file.edit", strings.Contains(p.Preview, "+++ "), p.Preview)
 		return agent.Approve(p.ID)

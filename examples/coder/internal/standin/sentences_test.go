@@ -154,10 +154,9 @@ func newWorld(t *testing.T) *world {
 		Program string   `json:"program" enum:"go,git"`
 		Args    []string `json:"args"`
 	}
-	run := tools.New(tools.Spec{Name: "run"}, func(_ context.Context, in input) (string, error) {
-		return w.run(in.Program, in.Args), nil
-	})
-	w.desk = newDesk(t, w.dir, model, run)
+	run := func(_ context.Context, in input) (string, error) { return w.run(in.Program, in.Args), nil }
+	w.desk = newDesk(t, w.dir, model, tools.New(tools.Spec{Name: "look", ReadOnly: true}, run),
+		tools.New(tools.Spec{Name: "run"}, run))
 	w.reset(t, "s-1")
 	return w
 }
