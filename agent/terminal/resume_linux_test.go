@@ -70,7 +70,7 @@ func TestASessionThatADeadProcessHoldsIsWaitedFor(t *testing.T) {
 // Nobody else would carry out a decision that is stored for the process that has died.
 func TestADecisionBeforeTheLeaseOfADeadProcessEndsIsCarriedOut(t *testing.T) {
 	store := journal.NewMemory()
-	cfg := agent.Config{Journal: &killed{store, 99}, Lease: 400 * time.Millisecond, NoGuard: true,
+	cfg := agent.Config{Journal: &killed{store, 99}, Lease: 1500 * time.Millisecond, NoGuard: true,
 		Tools: []tools.Tool{remove}}
 	_, err := newAgent(t, cfg, providertest.Call("site.deletePage", page{"home"})).Run(t.Context(),
 		agent.Input{Session: "s-1", Prompt: "go"})
