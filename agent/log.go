@@ -20,10 +20,10 @@ type sessionLog struct {
 	// fixed when the session is opened
 	agent  *Agent
 	ctx    context.Context // derived from that of the Log
-	deltas bool            // notes are queued, too
 	parent *parentCall     // the call that the run belongs to, of a subagent
 	tools  *runTools       // of the run; nil without one
 	leg    *legState       // that the run is driven for; nil without one
+	deltas bool            // notes are queued, too
 
 	// of the driving goroutine
 	resumed bool // a decision has resumed the run

@@ -43,7 +43,10 @@ type RunStarted struct {
 	// Output is the JSON schema of a structured answer; empty for an answer in free form.
 	Output      json.RawMessage `json:"output,omitempty"`
 	Interactive bool            `json:"interactive,omitempty"`
-	Priority    int             `json:"priority,omitempty"`
+	// Children shows the events of subagents in the stream of the run: see Input.Children of
+	// package agent.
+	Children bool  `json:"children,omitempty"`
+	Priority int32 `json:"priority,omitempty"`
 	Caller
 	// Owner is who the session belongs to. Only the first run of a session can say so.
 	Owner string `json:"owner,omitempty"`
@@ -60,9 +63,6 @@ type RunStarted struct {
 	// External are the tools of this run that a front end executes, as the JSON of their
 	// tools.Spec: see tools.External. They are stored so that another process can resume the run.
 	External []json.RawMessage `json:"external,omitempty"`
-	// Children shows the events of subagents in the stream of the run: see Input.Children of
-	// package agent.
-	Children bool `json:"children,omitempty"`
 	// ContextReset is set if the run continues the work of the run before it, in a new
 	// conversation.
 	ContextReset *ContextResetState `json:"context_reset,omitempty"`

@@ -188,8 +188,9 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	m.s.Run = &RunState{
 		ID: f.Run(), Trace: f.Trace(), Agent: f.Agent(), Parent: f.Parent(), Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
-		Interactive: f.Interactive, Priority: f.Priority, Caller: f.Caller, Fingerprints: f.Tools, Children: f.Children,
-		Only: f.Only, External: f.External, Start: f.Seq, First: len(m.s.Messages), Since: normalTime(f.Time),
+		Interactive: f.Interactive, Priority: int(f.Priority), Caller: f.Caller, Fingerprints: f.Tools,
+		Children: f.Children, Only: f.Only, External: f.External, Start: f.Seq, First: len(m.s.Messages),
+		Since: normalTime(f.Time),
 	}
 	if chain != nil {
 		m.s.Run.inherit(before, chain)

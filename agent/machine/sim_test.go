@@ -148,7 +148,7 @@ func (s *sim) begin(direct, queued bool) {
 	s.origin = &machine.Origin{Session: s.m.State().Session, Run: fmt.Sprintf("r-%d", s.runs), Agent: "sim",
 		Trace: s.text(), Labels: pick(s, "", provider.LabelsOf(map[string]string{"user": "ann"}))}
 	f := &machine.RunStarted{Meta: s.meta(""), Message: provider.User(s.text()), Mode: pick(s, "", "plan"),
-		Interactive: s.one(2), Priority: s.rng.IntN(99),
+		Interactive: s.one(2), Priority: int32(s.rng.IntN(99)),
 		Caller: machine.Caller{User: s.text(), Task: s.text()}, Key: pick(s, "", "a", "b")}
 	f.Limits = new(machine.Limits{Steps: s.rng.IntN(8) - 1, StepsPerPhase: pick(s, -1, 3),
 		Tokens: pick(s, int64(-1), 200), Cost: pick(s, provider.Money(-1), 150),
