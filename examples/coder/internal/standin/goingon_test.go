@@ -109,3 +109,14 @@ func TestAfterAnUndoItDecidesByTheFiles(t *testing.T) {
 	require.Contains(t, res.Text(), "Letters count, not bytes.")
 	require.NotContains(t, w.text(t), repairs()[1].Old)
 }
+
+func TestItSaysWhoItIsAndCostsNothing(t *testing.T) {
+	w := newWorld(t)
+	w.agent = must(agent.New(agent.Config{Provider: New(0)}))
+	res := w.desk.say(t, agent.Input{Prompt: "Hello!"}, nil)
+	require.False(t, res.Unpriced)
+	info, err := w.agent.Session(w.session).Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "stand-in", info.Model)
+	require.Zero(t, info.Cost)
+}

@@ -23,13 +23,31 @@ const About = "A stand-in answers: rules, and no language model. The files, go a
 var Requests = []string{"Fix the failing test", "Add a function with a test", "Where is Lines defined?",
 	"Run the tests and say what fails", "Review what changed and commit it"}
 
+// name is that of the model.
+const name = "stand-in"
+
+type model struct{ provider.Func }
+
+// Info says that it is free of charge.
+func (model) Info() provider.ModelInfo { return provider.ModelInfo{ID: name, Prices: new(provider.Prices)} }
+
 // New returns the stand-in. It writes a word in each pace; 0: everything at once. It keeps nothing
 // between calls: all it knows is in the request.
 func New(pace time.Duration) provider.Provider {
-	return provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return model{func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 		step := providertest.WithIDs(newTurn(req).reply(), "") // the agent makes ids
-		return providertest.Script(providertest.Slow(pace, step)).Stream(ctx, req)
-	})
+		script := providertest.Script(providertest.Slow(pace, step)).Stream(ctx, req)
+		return func(yield func(provider.Chunk, error) bool) {
+			for chunk, err := range script {
+				if chunk.Kind == provider.KindStart {
+					chunk.Name = name
+				}
+				if !yield(chunk, err) {
+					return
+				}
+			}
+		}
+	}}
 }
 
 // A turn is what the model is asked: the last message of a person, and what was done since.
