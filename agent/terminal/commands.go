@@ -2,6 +2,7 @@ package terminal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -40,7 +41,7 @@ func SessionOf(ctx context.Context) string {
 // commands returns the commands of the host, and those that every conversation has.
 func (u *ui) commands() []Command {
 	all := append(slices.Clip(u.cfg.Commands),
-		Command{"undo", " undoes what the last run has changed, after a question", u.undo},
+		Command{"undo", " undoes the last changes, those of one run, after a question", u.undo},
 		Command{"sessions", sessionsHelp, u.sessions},
 		Command{"help", " lists the commands", u.help},
 		Command{"quit", " ends the program, and so does Ctrl-D",
@@ -80,34 +81,55 @@ func (u *ui) help(_ context.Context, _ string, w io.Writer) error {
 	return nil
 }
 
-// undo says what it would undo of the last run, asks, and says what came of it.
+// undo says what it would undo of the last run that has something to undo, and what stays of that
+// and of later ones, asks, and says what came of it.
 func (u *ui) undo(ctx context.Context, _ string, w io.Writer) error {
-	for _, dry := range []bool{true, false} {
-		var r *machine.UndoReceipt
-		_, err := u.free(ctx, func() error {
-			return u.hub.WhenReleased(ctx, u.cfg.Session, func() (err error) {
-				r, err = u.session.Undo(ctx, agent.Rollback{User: u.cfg.Input.User, DryRun: dry})
-				return err
-			})
-		})
-		if errors.Is(err, agent.ErrNothingOpen) || err == nil && len(r.Undone)+len(r.Stays()) == 0 {
-			fmt.Fprintln(w, "The last run changed nothing, or all of it is undone already.")
-			return nil
-		} else if err != nil {
-			return err
-		}
-		u.out.line("%s", map[bool]string{true: "To undo, the newest first:", false: "Undone:"}[dry])
-		for _, c := range append(r.Undone, r.Stays()...) {
-			u.out.line("  %s%s", u.out.title(c.Call), strings.TrimSuffix(" stays: "+clean(c.Why), " stays: "))
-		}
-		if !dry || len(r.Undone) == 0 {
-			return nil
-		}
-		if i, err := u.choose(ctx, []choice{yes, no}); err != nil || i > 0 {
-			return err
+	facts, err := u.session.Facts(ctx)
+	would, stays := new(machine.UndoReceipt), []machine.UndoneCall(nil)
+	for i := len(facts) - 1; i >= 0 && len(would.Undone) == 0 && err == nil; i-- {
+		if run, ok := facts[i].(*agent.RunStarted); ok {
+			would, err = u.rollback(ctx, run.Run(), true)
+			stays = append(stays, would.Stays()...)
 		}
 	}
-	return nil
+	switch {
+	case err != nil:
+		return err
+	case len(would.Undone)+len(stays) == 0:
+		fmt.Fprintln(w, "No run has changed anything, or all of it is undone already.")
+		return nil
+	case len(would.Undone) == 0:
+		u.calls("Nothing is left that can be undone:", stays)
+		return nil
+	}
+	u.calls("To undo, the newest first:", append(would.Undone, stays...))
+	if i, err := u.choose(ctx, []choice{yes, no}); err != nil || i > 0 {
+		return err
+	}
+	r, err := u.rollback(ctx, would.Run, false)
+	if err == nil {
+		u.calls("Undone:", append(r.Undone, r.Stays()...))
+	}
+	return err
+}
+
+// rollback undoes a run, or says what it would undo. What it returns isn't nil.
+func (u *ui) rollback(ctx context.Context, run string, dry bool) (*machine.UndoReceipt, error) {
+	var r *machine.UndoReceipt
+	_, err := u.free(ctx, func() error {
+		return u.hub.WhenReleased(ctx, u.cfg.Session, func() (err error) {
+			r, err = u.session.Undo(ctx, agent.Rollback{Run: run, User: u.cfg.Input.User, DryRun: dry})
+			return err
+		})
+	})
+	return cmp.Or(r, new(machine.UndoReceipt)), err
+}
+
+func (u *ui) calls(title string, list []machine.UndoneCall) {
+	u.out.line("%s", title)
+	for _, c := range list {
+		u.out.line("  %s%s", u.out.title(c.Call), strings.TrimSuffix(" stays: "+clean(c.Why), " stays: "))
+	}
 }
 
 // setMode sets the mode of the run in progress and of the next ones; without a name it shows it.

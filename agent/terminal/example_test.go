@@ -36,9 +36,7 @@ func ExampleRun() {
 	//   tool:  site.movePage
 	//   why:   this tool always asks
 	//   risk:  low
-	//   input: {
-	//            "page": "home"
-	//          }
+	//   input: {"page":"home"}
 	// The session s-1 waits for a decision.
 	// 3 <nil>
 }

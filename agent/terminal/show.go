@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -187,13 +188,21 @@ func (s *screen) describe(p *agent.Pause, all bool) (cut bool) {
 		o.Run = p.ID
 		s.steps(&o)
 	case !isQuestion(p):
-		lines = strings.Split("input: "+strings.ReplaceAll(clean(inputOf(p)), "\n", "\n       "), "\n")
+		input := clean(inputOf(p))
+		var b bytes.Buffer
+		if json.Compact(&b, p.Call.Input) == nil && p.Call.Invalid == "" && b.Len() < min(s.width, 90)-9 {
+			input = clean(b.String())
+		}
+		lines = strings.Split("input: "+strings.ReplaceAll(input, "\n", "\n       "), "\n")
 	}
 	most := max(s.height-12, 10)
 	if p.Preview != "" { // it says better what the input does
 		s.line("  it would change:")
 		change := s.diff(p.Preview)
 		lines, most = append(change, lines...), min(most, len(change))
+	}
+	if len(lines) == most+1 {
+		most++ // rather than to say so
 	}
 	n := s.part(lines, most, all)
 	if cut = n > 0; cut {

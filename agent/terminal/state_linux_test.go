@@ -80,13 +80,15 @@ func TestALongChangeIsCutAndShownByAKey(t *testing.T) {
 	}
 }
 
+// An undo reaches over runs that changed nothing.
 func TestUndo(t *testing.T) {
 	a := newAgent(t, agent.Config{Tools: []tools.Tool{remove, move}},
 		providertest.Calls(providertest.CallSpec{Tool: "site.deletePage", Input: page{"home"}},
-			providertest.CallSpec{Tool: "site.movePage", Input: page{"about"}}), providertest.Say("That is done."))
+			providertest.CallSpec{Tool: "site.movePage", Input: page{"about"}}), providertest.Say("That is done."),
+		providertest.Say("Gladly."))
 	p := talk(t, a, terminal.Config{}).asked(1).says("do it").ask(1).types("a").ask(2).types("a")
-	p.sees("That is done.\n>")
-	p.says("/undo").sees("[n]o").types("n").asked(3).says("/undo").ask(4).types("y").asked(4).says("/undo").asked(5)
+	p.sees("That is done.\n>").says("thanks").sees("Gladly.\n>")
+	p.says("/undo").sees("[n]o").types("n").asked(4).says("/undo").ask(4).types("y").asked(5).says("/undo").asked(6)
 	p.types("\x04").ends(terminal.CodeDone).golden("undo")
 }
 

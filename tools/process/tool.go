@@ -22,10 +22,11 @@ type Config struct {
 	Programs []Program
 
 	// Spec is the tool's specification. The zero value is safe: the name is "process.run", the risk
-	// is High, and calls aren't idempotent, read-only or parallel-safe. Under the zero Approval,
-	// calls of programs whose [Program.Risk] is High ask for approval. Timeout is the default for
-	// programs without one (0: 60 s). Without a Description, one is made from the programs. Schema
-	// is set by the tool. There is a breaker only if Resource names one.
+	// is High, and calls aren't idempotent, read-only or parallel-safe. A Risk of Medium is kept,
+	// for programs whose arguments are checked. Under the zero Approval, calls of programs whose
+	// [Program.Risk] is High ask for approval. Timeout is the default for programs without one (0:
+	// 60 s). Without a Description, one is made from the programs. Schema is set by the tool. There
+	// is a breaker only if Resource names one.
 	Spec tools.Spec
 
 	// Inherit names variables of this process that programs get in addition to those of [SafeEnv].
@@ -92,7 +93,9 @@ func (c configured) Define() (*tools.Definition, error) {
 	if t.asks {
 		spec.Approval = tools.AskNever // approval depends on the call: see ask
 	}
-	spec.Risk = tools.High
+	if spec.Risk == tools.Low {
+		spec.Risk = tools.High
+	}
 	spec.Progress = true
 	if spec.Resource == "" { // a program that hangs doesn't affect the others
 		spec.NoBreaker = true

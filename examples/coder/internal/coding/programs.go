@@ -39,7 +39,7 @@ var modules = []string{"tidy", "verify", "graph", "why", "download"}
 // programs returns the tools that run go and git, as far as they are installed.
 func (c *Coder) programs() ([]tools.Tool, error) {
 	cfg := process.Config{Root: c.Dir, Slots: process.NewSlots(0),
-		Spec:    tools.Spec{AllowAlways: true, MaxResult: 32 << 10, Timeout: 3 * time.Minute},
+		Spec:    tools.Spec{Risk: tools.Medium, MaxResult: 32 << 10, Timeout: 3 * time.Minute},
 		Inherit: strings.Fields("GOFLAGS GOPROXY GOPRIVATE GOTOOLCHAIN GOWORK CGO_ENABLED GOEXPERIMENT"),
 		Set:     []string{"GIT_TERMINAL_PROMPT=0", mark + "=" + strconv.Itoa(os.Getpid())},
 		Grace:   process.Grace{Interrupt: time.Second, Terminate: time.Second}}

@@ -29,7 +29,9 @@ const name = "stand-in"
 type model struct{ provider.Func }
 
 // Info says that it is free of charge.
-func (model) Info() provider.ModelInfo { return provider.ModelInfo{ID: name, Prices: new(provider.Prices)} }
+func (model) Info() provider.ModelInfo {
+	return provider.ModelInfo{ID: name, Prices: new(provider.Prices)}
+}
 
 // New returns the stand-in. It writes a word in each pace; 0: everything at once. It keeps nothing
 // between calls: all it knows is in the request.
