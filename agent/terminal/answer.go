@@ -1,10 +1,8 @@
 package terminal
 
 import (
-	"cmp"
 	"context"
 	"encoding/json"
-	"errors"
 	"fmt"
 	"maps"
 	"slices"
@@ -20,80 +18,58 @@ type schema struct {
 	Type        any               `json:"type"`
 	Enum        []any             `json:"enum"`
 	Properties  map[string]schema `json:"properties"`
-	Required    []string          `json:"required"`
 	Description string            `json:"description"`
 }
 
-// A rejected is the wish to give no answer.
-type rejected struct{ reason string }
-
-func (r *rejected) Error() string { return "rejected: " + r.reason }
-
-// answer asks a question of a tool. The agent validates the answer.
-func (u *ui) answer(ctx context.Context, p *agent.Pause) (agent.Decision, error) {
+// answer asks a question of a tool. Of an object with one property it asks for that, and of others
+// for JSON. The agent validates the answer.
+func (u *ui) answer(ctx context.Context, p *agent.Pause) (none agent.Decision, err error) {
 	var s schema
 	_ = json.Unmarshal(p.Schema, &s) // one that can't be read asks for a text
-	u.hidden = p.Kind == machine.PauseSecret
-	defer func() { u.hidden = false }()
-	value, err := u.value(ctx, "Answer", &s, false)
-	if no, ok := errors.AsType[*rejected](err); ok {
-		return agent.Reject(p.ID, no.reason), nil
+	give, prompt := func(value any) agent.Decision { return agent.Answer(p.ID, value) }, "Answer"
+	names := slices.Sorted(maps.Keys(s.Properties))
+	for _, name := range names {
+		u.out.line("  %s: %s", clean(name), clean(s.Properties[name].Description))
 	}
-	return agent.Answer(p.ID, value), err
-}
-
-// value asks for a value of a schema; nil if it is optional and was left out.
-func (u *ui) value(ctx context.Context, name string, s *schema, optional bool) (any, error) {
-	if s.Description != "" {
-		u.out.line("  %s", clean(s.Description))
+	switch len(names) {
+	case 0:
+	case 1:
+		s = s.Properties[names[0]]
+		give = func(value any) agent.Decision { return agent.Answer(p.ID, map[string]any{names[0]: value}) }
+	default:
+		prompt = "Answer, as a JSON object in one line"
 	}
 	if s.Type == "boolean" {
 		s.Enum = []any{true, false}
 	}
-	switch {
-	case len(s.Properties) > 0:
-		object := make(map[string]any)
-		for _, name := range slices.Sorted(maps.Keys(s.Properties)) {
-			part := s.Properties[name]
-			v, err := u.value(ctx, name, &part, !slices.Contains(s.Required, name))
-			if err != nil {
-				return nil, err
-			}
-			if v != nil {
-				object[name] = v
-			}
-		}
-		return object, nil
-	case len(s.Enum) > 0 && !optional:
+	if len(s.Enum) > 0 {
 		i, err := u.number(ctx, s.Enum, reject, slash)
-		if err == nil && i == len(s.Enum) {
-			why, err := u.line(ctx, "Why? (optional) ", "")
-			return nil, cmp.Or(err, error(&rejected{why}))
+		if err != nil || i < len(s.Enum) {
+			return give(s.Enum[i]), err
 		}
-		return s.Enum[min(i, len(s.Enum)-1)], err
-	case optional:
-		name += " (optional)"
+		why, err := u.line(ctx, "Why? (optional) ", "")
+		return agent.Reject(p.ID, why), err
 	}
+	u.hidden = p.Kind == machine.PauseSecret
+	defer func() { u.hidden = false }()
 	for {
-		text, err := u.line(ctx, clean(name)+": ", "")
+		text, err := u.line(ctx, prompt+": ", "")
 		reason, no := strings.CutPrefix(text, "/reject")
 		name, _, slashed := command(text)
 		switch {
 		case err != nil:
-			return nil, err
+			return none, err
 		case no:
-			return nil, &rejected{strings.TrimSpace(reason)}
+			return agent.Reject(p.ID, strings.TrimSpace(reason)), nil
 		case slashed && strings.HasPrefix(text, "/") && !u.hidden &&
 			slices.ContainsFunc(u.commands(), func(c Command) bool { return c.Name == name }):
-			return nil, u.atQuestion(ctx, text)
-		case text == "" && optional:
-			return nil, nil
+			return none, u.atQuestion(ctx, text)
 		case text == "":
 			u.out.line("Type an answer, or /reject and why.")
 		case s.Type != "string" && (s.Type != nil || !u.hidden) && json.Valid([]byte(text)):
-			return json.RawMessage(text), nil
+			return give(json.RawMessage(text)), nil
 		default:
-			return text, nil
+			return give(text), nil
 		}
 	}
 }

@@ -87,7 +87,8 @@ func (u *ui) undo(ctx context.Context, _ string, w io.Writer) error {
 	facts, err := u.session.Facts(ctx)
 	would, stays := new(machine.UndoReceipt), []machine.UndoneCall(nil)
 	for i := len(facts) - 1; i >= 0 && len(would.Undone) == 0 && err == nil; i-- {
-		if run, ok := facts[i].(*agent.RunStarted); ok {
+		run, ok := facts[i].(*agent.RunStarted)
+		if ok && len(machine.EffectsOf(facts, run.Run(), 0).Calls) > 0 {
 			would, err = u.rollback(ctx, run.Run(), true)
 			stays = append(stays, would.Stays()...)
 		}
@@ -106,9 +107,9 @@ func (u *ui) undo(ctx context.Context, _ string, w io.Writer) error {
 	if i, err := u.choose(ctx, []choice{yes, no}); err != nil || i > 0 {
 		return err
 	}
-	r, err := u.rollback(ctx, would.Run, false)
+	done, err := u.rollback(ctx, would.Run, false)
 	if err == nil {
-		u.calls("Undone:", append(r.Undone, r.Stays()...))
+		u.calls("Undone:", append(done.Undone, done.Stays()...))
 	}
 	return err
 }

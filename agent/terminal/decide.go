@@ -7,14 +7,12 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"io"
 	"os"
 	"os/exec"
 	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -47,12 +45,9 @@ func (u *ui) decide(ctx context.Context) error {
 		d = chosen.By(u.cfg.Input.User)
 	}
 	begun, err := u.hub.Decide(ctx, u.cfg.Session, d)
-	if err = u.began(ctx)(begun, err); err == nil {
+	if err = u.began(ctx, begun, err); err == nil {
 		if begun.Run == "" { // it is stored for the process that has the session, which may be dead
-			_, held := errors.AsType[*journal.HeldError](u.start(ctx, agent.Continue(u.cfg.Session)))
-			if held {
-				return u.refused(ctx, u.goOn(ctx))
-			}
+			return u.refused(ctx, u.goOn(ctx))
 		}
 		return nil
 	}
@@ -163,9 +158,6 @@ func (u *ui) atQuestion(ctx context.Context, text string) (err error) {
 	if name, args, ok := command(text); ok && err == nil {
 		err = u.command(ctx, name, args)
 	}
-	if errors.Is(err, io.EOF) && u.keys.ended == nil {
-		err = nil
-	}
 	return cmp.Or(err, errChanged)
 }
 
@@ -239,12 +231,12 @@ func (u *ui) edit(ctx context.Context, p *agent.Pause) (none agent.Decision, err
 	switch {
 	case u.draft == inputOf(p):
 		u.out.line("Nothing was changed.")
-		return none, nil
 	case !json.Valid([]byte(u.draft)):
 		u.out.line("Not accepted: it isn't valid JSON.")
-		return none, nil
+	default:
+		return agent.Edit(p.ID, json.RawMessage(u.draft)), nil
 	}
-	return agent.Edit(p.ID, json.RawMessage(u.draft)), nil
+	return none, nil
 }
 
 // editor opens the draft in the editor of the environment, which has the terminal meanwhile.

@@ -49,5 +49,5 @@
 // terminal.go has Run and the order of things; talk.go starts, follows and steers runs; wait.go is
 // where everything waits, for keys and events alike; keyboard.go reads keys. decide.go and
 // answer.go get decisions; commands.go and sessions.go have the commands, state.go the state line.
-// show.go prints events and pauses, diff.go changes; screen.go knows what is on the screen.
+// show.go prints events and pauses; screen.go knows what is on the screen.
 package terminal

@@ -143,14 +143,14 @@ func (k *keyboard) key() (b byte, paste string, ok bool) {
 // whether that was anything. The beginning of a key's sequence stays.
 func (k *keyboard) forget() (any bool) {
 	for wait := 10 * time.Millisecond; k.file != nil && k.ended == nil; wait = 300 * time.Millisecond {
+		for ok := true; ok && len(k.buf) > 0; any = true {
+			_, _, ok = k.key()
+		}
 		select {
 		case t := <-k.ask():
 			k.take(t)
 		case <-time.After(wait):
 			return any
-		}
-		for ok := true; ok && len(k.buf) > 0; any = true {
-			_, _, ok = k.key()
 		}
 	}
 	return any

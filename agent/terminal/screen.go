@@ -6,6 +6,7 @@ import (
 	"os"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 
@@ -61,10 +62,8 @@ func (s *screen) paint(color, text string) string {
 
 // raw says that the terminal is raw from now on, or that it isn't.
 func (s *screen) raw(is bool) {
-	if s.crlf = is; is {
-		s.write("\x1b[?2004h") // pastes are marked
-	} else if s.tty {
-		s.write("\x1b[?2004l")
+	if s.crlf = is; s.tty {
+		s.write(map[bool]string{true: "\x1b[?2004h", false: "\x1b[?2004l"}[is]) // pastes are marked
 	}
 }
 
@@ -171,16 +170,10 @@ func whole(text string) (shown, rest string) {
 // short returns text in one line of at most n columns.
 func short(text string, n int) string {
 	text = strings.Join(strings.Fields(clean(text)), " ")
-	used, cut := 0, 0
+	used := 0
 	for i, r := range text {
-		used++
-		if r >= 0x1100 && (r < 0x2000 || r >= 0x2e80) { // most likely wide
-			used++
-		}
-		if used < n {
-			cut = i + len(string(r))
-		} else if used > n {
-			return text[:cut] + "…"
+		if used += max(utf8.RuneLen(r)-1, 1); used >= n && i+utf8.RuneLen(r) < len(text) { // wide ones have three bytes
+			return text[:i] + "…"
 		}
 	}
 	return text

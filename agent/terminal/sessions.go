@@ -7,6 +7,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -20,22 +21,21 @@ const sessionsHelp = "[new|find WORD|open N|rename N TITLE|archive N|fork N|dele
 
 // sessions lists the last sessions, or does something with one of them.
 func (u *ui) sessions(ctx context.Context, args string, w io.Writer) error {
-	if _, err := strconv.Atoi(args); err == nil {
-		args = "open " + args
-	}
 	verb, rest, _ := strings.Cut(args, " ")
-	number, title, _ := strings.Cut(strings.TrimSpace(rest), " ")
-	switch verb {
-	case "", "find":
-		return u.list(ctx, number, w)
-	case "new":
-		return u.open(ctx, newSession())
-	case "open", "rename", "archive", "fork", "delete":
-	default:
-		return fmt.Errorf("there is no %q; use /sessions %s", verb, sessionsHelp)
+	if _, err := strconv.Atoi(verb); err == nil {
+		verb, rest = "open", verb
 	}
+	rest = strings.TrimSpace(rest)
+	number, title, _ := strings.Cut(rest, " ")
 	n, err := strconv.Atoi(number)
-	if err != nil || n < 1 || n > len(u.listed) {
+	switch {
+	case verb == "" || verb == "find":
+		return u.list(ctx, rest, w)
+	case verb == "new":
+		return u.open(ctx, newSession())
+	case !slices.Contains([]string{"open", "rename", "archive", "fork", "delete"}, verb):
+		return fmt.Errorf("there is no %q; use /sessions %s", verb, sessionsHelp)
+	case err != nil || n < 1 || n > len(u.listed):
 		fmt.Fprintf(w, "Say which one, by its number in this list: /sessions %s N\n", verb)
 		return u.list(ctx, "", w)
 	}
@@ -50,17 +50,11 @@ func (u *ui) sessions(ctx context.Context, args string, w io.Writer) error {
 	case "rename":
 		err = s.SetTitle(ctx, strings.TrimSpace(title))
 	case "archive": // or back
-		value := archived.Value
-		if info.Labels[archived.Key] == value {
-			value = ""
-		}
-		err = s.SetLabel(ctx, archived.Key, value)
+		err = s.SetLabel(ctx, archived.Key, map[string]string{"": archived.Value}[info.Labels[archived.Key]])
 	case "fork":
 		name := newSession()
-		if err = s.Fork(ctx, name, 0); err == nil {
-			err = u.hub.Agent().Session(name).SetTitle(ctx, "Copy of "+short(titleOf(&info), 100))
-		}
-		if err == nil {
+		title = "Copy of " + short(titleOf(&info), 100)
+		if err = cmp.Or(s.Fork(ctx, name, 0), u.hub.Agent().Session(name).SetTitle(ctx, title)); err == nil {
 			u.out.note("This is the copy. What the original has changed is undone there.")
 			return u.open(ctx, name)
 		}
@@ -109,9 +103,9 @@ func (u *ui) list(ctx context.Context, word string, w io.Writer) error {
 			here = '*'
 		}
 		u.listed = append(u.listed, info)
-		row := fmt.Sprintf("%c%3d  %-9s  %-6s  %s", here, len(u.listed), status, money(info.Cost, info.Unpriced),
-			titleOf(&info))
-		if fmt.Fprintln(w, string([]rune(row)[:min(max(u.out.width-1, 30), len([]rune(row)))])); len(u.listed) == 20 {
+		fmt.Fprintf(w, "%c%3d  %-9s  %-6s  %s\n", here, len(u.listed), status, money(info.Cost, info.Unpriced),
+			short(titleOf(&info), max(u.out.width-32, 20)))
+		if len(u.listed) == 20 {
 			break
 		}
 	}

@@ -1,7 +1,6 @@
 package terminal
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"encoding/json"
@@ -163,12 +162,9 @@ func Describe(w io.Writer, p *agent.Pause) error {
 // describe prints what a pause asks, and why. Of a long input and a long change it prints the
 // beginning, and returns true, unless all is wanted.
 func (s *screen) describe(p *agent.Pause, all bool) (cut bool) {
-	title := map[agent.PauseKind]string{agent.PauseApproval: "Approval needed",
+	title := cmp.Or(map[agent.PauseKind]string{agent.PauseApproval: "Approval needed",
 		agent.PauseInDoubt:    "It isn't known whether this call took effect",
-		agent.PauseCorrection: "This call is invalid"}[p.Kind]
-	if title == "" {
-		title = "Question"
-	}
+		agent.PauseCorrection: "This call is invalid"}[p.Kind], "Question")
 	s.line("%s: %s", s.paint(bold, title), clean(p.Title))
 	until := ""
 	if !p.Expires.IsZero() {
@@ -189,24 +185,29 @@ func (s *screen) describe(p *agent.Pause, all bool) (cut bool) {
 		s.steps(&o)
 	case !isQuestion(p):
 		input := clean(inputOf(p))
-		var b bytes.Buffer
-		if json.Compact(&b, p.Call.Input) == nil && p.Call.Invalid == "" && b.Len() < min(s.width, 90)-9 {
-			input = clean(b.String())
+		if line := string(p.Call.Input); p.Call.Invalid == "" && len(line) < min(s.width, 90)-9 {
+			input = clean(line)
 		}
 		lines = strings.Split("input: "+strings.ReplaceAll(input, "\n", "\n       "), "\n")
 	}
 	most := max(s.height-12, 10)
 	if p.Preview != "" { // it says better what the input does
 		s.line("  it would change:")
-		change := s.diff(p.Preview)
+		change := strings.Split(strings.TrimRight(clean(p.Preview), "\n"), "\n")
 		lines, most = append(change, lines...), min(most, len(change))
 	}
-	if len(lines) == most+1 {
-		most++ // rather than to say so
+	if all || len(lines) == most+1 {
+		most = len(lines)
 	}
-	n := s.part(lines, most, all)
-	if cut = n > 0; cut {
-		s.note("  … d shows %d more lines", n)
+	for _, line := range lines[:min(most, len(lines))] {
+		color := map[byte]string{'+': green, '-': red, '@': cyan}[(line + " ")[0]]
+		if long := []rune(line); !all && len(long) > 3*s.width {
+			line, cut = string(long[:3*s.width-3])+"…", true
+		}
+		s.line("  %s", s.paint(color, line))
+	}
+	if cut = cut || len(lines) > most; cut {
+		s.note("  … d shows all %d lines", len(lines))
 	}
 	return cut
 }

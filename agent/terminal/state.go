@@ -8,7 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -18,15 +17,6 @@ type state struct {
 	spent       provider.Money
 	unpriced    bool  // some of the cost isn't known
 	used        int64 // tokens of the last request and its reply
-}
-
-// recall notes the last reply of a session that has been before.
-func (u *ui) recall(facts []agent.Fact) {
-	for _, f := range facts {
-		if r, ok := f.(*agent.Replied); ok {
-			u.model, u.used = r.Model, r.Usage.Total()
-		}
-	}
 }
 
 // stands prints the state line, above a prompt or a question in a terminal.

@@ -131,3 +131,10 @@ func TestHangup(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, pending, 1)
 }
+
+// The last letter came together with the command, before the question could be read.
+func TestALetterAfterACommandDecidesNothing(t *testing.T) {
+	p := talk(t, before(t, agent.Config{}, providertest.Say("It is gone.")), terminal.Config{}).asked(1)
+	p.says("/sessions").asked(2).types("/sessions open 1\ra").sees("What was typed before the question is dropped.")
+	p.ask(1).types("a").sees("It is gone.\n>").types("\x04").ends(terminal.CodeDone)
+}

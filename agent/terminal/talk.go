@@ -72,7 +72,11 @@ func (u *ui) begin(ctx context.Context) error {
 		if err != nil {
 			return err
 		}
-		u.recall(facts)
+		for _, f := range facts {
+			if r, ok := f.(*agent.Replied); ok {
+				u.model, u.used = r.Model, r.Usage.Total()
+			}
+		}
 		u.watch(ctx, from)
 	}
 	switch {
@@ -111,21 +115,20 @@ func (u *ui) input(text string) agent.Input {
 
 // start starts or resumes a run.
 func (u *ui) start(ctx context.Context, in agent.Input) error {
-	return u.began(ctx)(u.hub.Start(ctx, in))
+	s, err := u.hub.Start(ctx, in)
+	return u.began(ctx, s, err)
 }
 
-// began returns a function that notes that a run was started, if it was.
-func (u *ui) began(ctx context.Context) func(live.Started, error) error {
-	return func(s live.Started, err error) error {
-		if err == nil {
-			u.running, u.pending = true, nil
-		}
-		if s.Run != "" {
-			u.run, u.after = s.Run, s.After
-			u.watch(ctx, s.After)
-		}
-		return err
+// began notes that a run was started, if it was.
+func (u *ui) began(ctx context.Context, s live.Started, err error) error {
+	if err == nil {
+		u.running, u.pending = true, nil
 	}
+	if s.Run != "" {
+		u.run, u.after = s.Run, s.After
+		u.watch(ctx, s.After)
+	}
+	return err
 }
 
 // goOn resumes the open run. A process that has died holds its session for a while; one that hasn't
@@ -319,7 +322,7 @@ func (u *ui) say(ctx context.Context, text string) error {
 		}
 		return u.refused(ctx, err)
 	}
-	return u.refused(ctx, u.began(ctx)(sent.Started, err))
+	return u.refused(ctx, u.began(ctx, sent.Started, err))
 }
 
 // refused shows why an input wasn't taken. The conversation goes on, unless the hub or ctx has

@@ -87,12 +87,7 @@ func Run(ctx context.Context, hub *live.Hub, cfg Config) (code int, err error) {
 	}
 	cfg.Session = cmp.Or(cfg.Session, newSession())
 	cfg.Once = cfg.Once || cfg.Prompt != ""
-	if cfg.In == nil {
-		cfg.In = os.Stdin
-	}
-	if cfg.Out == nil {
-		cfg.Out = os.Stdout
-	}
+	cfg.In, cfg.Out = cmp.Or(cfg.In, io.Reader(os.Stdin)), cmp.Or(cfg.Out, io.Writer(os.Stdout))
 	u := &ui{cfg: cfg, hub: hub, keys: newKeyboard(cfg.In, cfg.Out), signals: make(chan os.Signal, 4),
 		talk: talk{session: hub.Agent().Session(cfg.Session)}}
 	u.out = newScreen(cfg.Out, u.keys.file != nil, hub.Agent().Tools())
@@ -142,14 +137,10 @@ func (u *ui) main(ctx context.Context) (int, error) {
 		case len(u.pending) > 0:
 			err = u.decide(ctx)
 		case u.cfg.Once:
-			res, err := u.session.Result(ctx)
-			if err == nil {
-				err = res.Err()
+			var res *agent.Result
+			if res, err = u.session.Result(ctx); err == nil {
+				err = cmp.Or(res.Err(), errQuit)
 			}
-			if err != nil {
-				return CodeFailed, err
-			}
-			return CodeDone, nil
 		default:
 			u.stands(ctx)
 			err = u.prompt(ctx, "> ")

@@ -82,6 +82,7 @@ var typedAtATerminal = []typed{
 	{"approval", "Ctrl-C, and again", "the first says that it stays open, the second ends it with 3", "LeftOpen"},
 	{"approval", "Ctrl-D", "it stays open, and ends with 3", "LeftOpen"},
 	{"approval", "letters before it could be read", "nothing is decided", "WhatWasTypedBeforeAQuestionIsDropped"},
+	{"approval", "a letter together with a command before it", "nothing is decided", "ALetterAfterACommandDecidesNothing"},
 	{"approval", "d, where a change is long", "all of it", "ALongChangeIsCutAndShownByAKey"},
 	{"approval", "/ and a command, such as sessions open N", "it stays open", "AQuestionStaysOpenWhenAnotherSessionIsOpened"},
 	{"approval", "the window is closed (SIGHUP)", "it stays open, and ends with 1", "Hangup"},
@@ -93,7 +94,7 @@ var typedAtATerminal = []typed{
 	{"question", "a text, where a text is wanted", "the text", "Question"},
 	{"question", "y or n, where yes or no is wanted", "true or false", "Question"},
 	{"question", "a word, where a number is wanted", "why not, and asked again", "Question"},
-	{"question", "several questions at once", "one after the other; optional ones may be left out", "Question"},
+	{"question", "several questions at once", "they are listed, and answered as JSON", "Question"},
 	{"question", "/reject and a reason", "rejected", "Question"},
 	{"question", "a secret, typed or pasted; then the up arrow", "it is never shown", "ASecretIsNotShown"},
 

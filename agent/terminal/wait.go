@@ -89,12 +89,10 @@ func (u *ui) refresh() {
 // key waits for a key: its byte, or the text of a paste.
 func (u *ui) key(ctx context.Context, over func() bool) (b byte, paste string, err error) {
 	for {
-		b, paste, ok := u.keys.key()
-		if ok && b == keyCtrlC {
-			err = errInterrupt
-		}
-		if ok {
-			return b, paste, err
+		if b, paste, ok := u.keys.key(); ok && b == keyCtrlC {
+			return 0, "", errInterrupt
+		} else if ok {
+			return b, paste, nil
 		}
 		if err := u.next(ctx, true, over); err != nil {
 			return 0, "", err

@@ -65,9 +65,11 @@ func (c *Coder) mcp(ctx context.Context, args string, w io.Writer) error {
 		}
 	case "":
 		for _, s := range c.servers {
-			why, _ := s.failed.Load().(string)
-			state := map[bool]string{true: "off", false: "on"}[s.off.Load()]
-			fmt.Fprintf(w, "%-3s  %s  %s%s\n", state, s.Name(), s.at, why)
+			state := "on"
+			if s.off.Load() {
+				state = "off"
+			}
+			fmt.Fprintf(w, "%-3s  %s  %s\n", state, s.Name(), s.at)
 		}
 		if len(c.servers) == 0 {
 			fmt.Fprintln(w, "There are no servers. -mcp names a file that has some.")

@@ -231,7 +231,10 @@ func call(text, tool string, input object) providertest.Step {
 }
 
 func (t *turn) run(text, program string, args ...string) providertest.Step {
-	tool := map[bool]string{true: "look", false: "run"}[args[0] == "status" || args[0] == "diff"]
+	tool := "run"
+	if args[0] == "status" || args[0] == "diff" {
+		tool = "look"
+	}
 	switch {
 	case tool == "run" && t.planning():
 		return providertest.Say("The mode is plan, in which I run nothing. Switch it with /mode, and say “go on”.")
