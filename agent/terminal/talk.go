@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"os"
 	"strings"
 	"time"
@@ -232,7 +231,11 @@ func (u *ui) event(ev agent.Event) {
 		u.running, u.out.calls = false, nil
 		u.out.endLine()
 		if !u.cfg.Once && (ev.Status == agent.Failed || ev.Status == agent.Stopped) {
-			u.out.line("%s", u.out.paint(red, fmt.Sprintf("The run has %s: %s", ev.Status, short(ev.Reason, 1000))))
+			why := ": " + short(ev.Reason, 1000)
+			if ev.Code == machine.CodeCanceled { // a person knows that
+				why = "."
+			}
+			u.out.line("%s", u.out.paint(red, "The run has "+string(ev.Status)+why))
 		}
 	}
 	u.out.show(ev)

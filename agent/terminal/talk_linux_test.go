@@ -152,7 +152,7 @@ func TestStop(t *testing.T) {
 		code int
 	}{
 		"Ctrl-C": {func(p *person) {
-			p.types("\x03").sees("The run has stopped").asked(2).types("\x04")
+			p.types("\x03").sees("The run has stopped.\n").asked(2).types("\x04")
 		}, terminal.CodeDone},
 		"Ctrl-C in a line": {func(p *person) {
 			p.types("no, w").sees("» no, w").types("\x03").sees("The run has stopped").asked(2).types("\x04")
