@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"errors"
 	"flag"
@@ -57,9 +58,13 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 	if err := flags.Parse(args); err != nil {
 		return o, err
 	}
+	empty := false
+	flags.Visit(func(f *flag.Flag) { empty = empty || f.Name == "p" && strings.TrimSpace(o.prompt) == "" })
 	switch {
 	case flags.NArg() > 0:
 		err = fmt.Errorf("%q is no flag; a request is given with -p", flags.Arg(0))
+	case empty:
+		err = errors.New("the request of -p is empty")
 	case o.mode != "" && !slices.Contains(modes, o.mode):
 		err = fmt.Errorf("unknown mode %q; there are %s", o.mode, strings.Join(modes, ", "))
 	case o.prompt != "" && (o.web || o.acp):
@@ -81,11 +86,8 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 
 // open opens a folder; "": that of -dir, or the small repository.
 func (o *options) open(dir string, getenv func(string) string, out io.Writer) (*coding.Coder, error) {
-	cfg := coding.Config{Dir: dir, DB: o.db, Rules: o.rules, Own: []string{o.rules, o.mcp}, Jail: o.jail,
+	cfg := coding.Config{Dir: cmp.Or(dir, o.dir), DB: o.db, Rules: o.rules, Own: []string{o.rules, o.mcp}, Jail: o.jail,
 		Recover: o.web || o.acp}
-	if cfg.Dir == "" {
-		cfg.Dir = o.dir
-	}
 	var err error
 	if o.mcp != "" {
 		if cfg.Servers, err = coding.ReadServers(o.mcp); err != nil {
@@ -101,7 +103,8 @@ func (o *options) open(dir string, getenv func(string) string, out io.Writer) (*
 			return nil, err
 		}
 		if cfg.DB == "" {
-			cfg.DB = filepath.Join(filepath.Dir(cfg.Dir), "conversations", "runs.db")
+			o.db = filepath.Join(filepath.Dir(cfg.Dir), "conversations", "runs.db")
+			cfg.DB = o.db
 		}
 	}
 	if cfg.DB == "" {

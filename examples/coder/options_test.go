@@ -20,6 +20,7 @@ func TestOptionsThatDontFitEndTheProgramWithTwo(t *testing.T) {
 		"-p x -web":            "-p goes with neither",
 		"-p x -acp":            "-p goes with neither",
 		"-c -session s-1":      "-c and -session",
+		"-p=":                  "the request of -p is empty",
 		"-acp -c":              "in the editor",
 		"-acp -mode auto":      "in the editor",
 		"-acp -db x":           "leave -db out",

@@ -37,11 +37,11 @@ func (o *options) start(ctx context.Context, getenv func(string) string, in io.R
 	}
 	defer func() { err = errors.Join(err, c.Close()) }()
 	if o.session, err = o.choose(ctx, c, said); err != nil {
-		return 1, err
+		return 2, err
 	}
 	input := agent.Input{User: user, Owner: user, Mode: o.mode}
 	t := terminal.Config{Session: o.session, Prompt: o.prompt, Input: input, In: in, Out: out,
-		Provider: c.Model(), Commands: c.Commands(input)}
+		Provider: c.Model, Commands: c.Commands(input)}
 	if !o.web {
 		code, err = terminal.Run(ctx, c.Hub, t)
 		if code == terminal.CodeWaits {
@@ -49,7 +49,10 @@ func (o *options) start(ctx context.Context, getenv func(string) string, in io.R
 			if o.prompt != "" {
 				which = " -session " + o.session
 			}
-			fmt.Fprintf(said, "Go on with: coder -dir %s%s%s\n", word(c.Dir), o.where(c), which)
+			if o.db != "" {
+				which = " -db " + word(c.DB) + which
+			}
+			fmt.Fprintf(said, "Go on with: coder -dir %s%s\n", word(c.Dir), which)
 		}
 		return code, err
 	}
@@ -77,14 +80,6 @@ func (o *options) start(ctx context.Context, getenv func(string) string, in io.R
 		code, err = 0, nil
 	}
 	return code, errors.Join(err, served)
-}
-
-// where returns the flag that says where conversations are, if that isn't found by the folder.
-func (o *options) where(c *coding.Coder) string {
-	if at, err := place(c.Dir); err == nil && at == c.DB() {
-		return ""
-	}
-	return " -db " + word(c.DB())
 }
 
 // word returns a path as it is typed.

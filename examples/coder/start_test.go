@@ -67,7 +67,7 @@ func TestWhatWaitsIsDecidedAtTheNextStart(t *testing.T) {
 	require.FileExists(t, filepath.Join(p.dir, "a.go"))
 
 	code, _, errs = newProgram(t, nil).run("-c")
-	require.Equal(t, 1, code)
+	require.Equal(t, 2, code)
 	require.Contains(t, errs, "no session")
 }
 

@@ -9,6 +9,7 @@ import (
 	"log/slog"
 	"os"
 	"path/filepath"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -45,13 +46,12 @@ type Config struct {
 
 // A Coder is the agent in one folder. Its methods may be called from several goroutines.
 type Coder struct {
-	Dir         string // absolute, without links
+	Config      // its Dir and DB are absolute, and its Dir is without links
 	Hub         *live.Hub
 	Plans       *plan.Runner
 	Permissions *policy.Set
 	Notes       []string // what people should know at the start, such as that there is no go command
 
-	cfg     Config
 	store   *sqlite.Store
 	memory  *sqlmemory.Store // todo lists, and what a compaction has removed
 	files   *file.Workspace
@@ -59,6 +59,7 @@ type Coder struct {
 	summary *memory.Summarise
 	servers []*server
 	told    func() string // what the agent is told about the folder
+	closers []func() error
 }
 
 // tenant is whose the memory is: that of everybody who works in the folder.
@@ -72,7 +73,7 @@ var limits = agent.Limits{Steps: 100, Cost: 5 * provider.USD, Duration: time.Hou
 
 // Open makes a Coder, which connects to nothing and runs no program yet.
 func Open(cfg Config) (c *Coder, err error) {
-	c = &Coder{cfg: cfg}
+	c = &Coder{Config: cfg}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, c.Close())
@@ -84,12 +85,14 @@ func Open(cfg Config) (c *Coder, err error) {
 	if err := c.permit(); err != nil {
 		return c, err
 	}
-	if c.store, err = sqlite.Open(c.cfg.DB); err == nil {
-		c.memory, err = sqlmemory.Open(c.cfg.DB)
+	if c.store, err = sqlite.Open(c.DB); err == nil {
+		c.closers = append(c.closers, c.store.Close)
+		c.memory, err = sqlmemory.Open(c.DB)
 	}
 	if err != nil {
 		return c, fmt.Errorf("%w; choose another file with -db", err)
 	}
+	c.closers = append(c.closers, c.memory.Close)
 	list, err := c.tools()
 	if err != nil {
 		return c, err
@@ -97,12 +100,9 @@ func Open(cfg Config) (c *Coder, err error) {
 	if c.summary, err = memory.NewSummarise(memory.Summary{Provider: cfg.Model}); err != nil {
 		return c, err
 	}
-	calls, err := agent.New(c.agent("coder-calls", list))
-	if err != nil {
-		return c, err
-	}
-	worker, err := agent.New(c.agent("coder-steps", list))
-	if err != nil {
+	calls, err := c.agent("coder-calls", list)
+	worker, err2 := c.agent("coder-steps", list)
+	if err := errors.Join(err, err2); err != nil {
 		return c, err
 	}
 	c.Plans, err = plan.New(plan.Config{Agent: calls, Workers: map[string]*agent.Agent{"coder": worker},
@@ -111,25 +111,23 @@ func Open(cfg Config) (c *Coder, err error) {
 	if err != nil {
 		return c, err
 	}
-	main := c.agent("coder", append(list, append(plan.Tools(c.Plans), agent.AskTool())...))
-	main.Hooks = append(main.Hooks, c.planned())
-	a, err := agent.New(main)
+	main, err := c.agent("coder", append(append(list, agent.AskTool()), plan.Tools(c.Plans)...), c.planned())
 	if err != nil {
 		return c, err
 	}
-	every := time.Duration(-1)
-	if cfg.Recover {
-		every = time.Second
+	every := map[bool]time.Duration{true: time.Second, false: -1}[cfg.Recover]
+	c.Hub, err = live.New(live.Config{Agent: main, Recover: every, Drain: 3 * time.Second, Logger: cfg.Logger})
+	if err == nil {
+		c.closers = append(c.closers, c.Hub.Close)
 	}
-	c.Hub, err = live.New(live.Config{Agent: a, Recover: every, Drain: 3 * time.Second, Logger: cfg.Logger})
 	return c, err
 }
 
-// agent is the configuration of an agent.
-func (c *Coder) agent(name string, list []tools.Tool) agent.Config {
-	cfg := agent.Config{Name: name, Provider: c.cfg.Model, Instructions: prompt, Tools: list, Limits: limits,
+// agent makes an agent.
+func (c *Coder) agent(name string, list []tools.Tool, hooks ...agent.Hooks) (*agent.Agent, error) {
+	cfg := agent.Config{Name: name, Provider: c.Model, Instructions: prompt, Tools: list, Limits: limits,
 		Modes: modes(c.Permissions), Policies: []tools.Policy{c.Permissions.Policy(), possible},
-		Hooks: []agent.Hooks{c.Permissions.Hooks(), c.hiding()}, Journal: c.store, Lease: Lease,
+		Hooks: append(hooks, c.Permissions.Hooks(), c.hiding()), Journal: c.store, Lease: Lease,
 		Owner: fmt.Sprintf("%d %s %s", os.Getpid(), name, rand.Text()),
 		Memory: &agent.Memory{Config: memory.Config{ResultShare: .1, Steps: memory.DefaultSteps(c.summary)},
 			Stores: func(session string) memory.Store {
@@ -138,16 +136,15 @@ func (c *Coder) agent(name string, list []tools.Tool) agent.Config {
 			Context: func(context.Context, agent.ContextInput) (memory.Context, error) {
 				return memory.Context{User: c.told()}, nil
 			}},
-		Logger: c.cfg.Logger}
+		Logger: c.Logger}
 	for _, s := range c.servers {
 		cfg.Sources = append(cfg.Sources, s)
 	}
-	return cfg
+	return agent.New(cfg)
 }
 
 // tools returns the tools that work in the folder.
 func (c *Coder) tools() ([]tools.Tool, error) {
-	list := c.files.Tools()
 	run, err := c.programs()
 	if err != nil {
 		return nil, err
@@ -160,7 +157,7 @@ func (c *Coder) tools() ([]tools.Tool, error) {
 	if err != nil {
 		return nil, err
 	}
-	list = append(append(append(list, run...), skills...), todo.Todo()...)
+	list := slices.Concat(c.files.Tools(), run, skills, todo.Todo())
 	for i, t := range list { // once for three agents
 		if list[i], err = t.Define(); err != nil {
 			return nil, err
@@ -191,43 +188,31 @@ func (c *Coder) Dead(ctx context.Context, session string) bool {
 
 // Close pauses what is in progress and releases everything.
 func (c *Coder) Close() (err error) {
-	if c.Hub != nil {
-		err = c.Hub.Close()
-	}
-	for _, s := range c.servers {
-		err = errors.Join(err, s.Close())
-	}
-	if c.memory != nil {
-		err = errors.Join(err, c.memory.Close())
-	}
-	if c.store != nil {
-		err = errors.Join(err, c.store.Close())
-	}
-	if c.files != nil {
-		err = errors.Join(err, c.files.Close())
+	for _, release := range slices.Backward(c.closers) {
+		err = errors.Join(err, release())
 	}
 	return err
 }
 
 // beside returns the name of a file beside the conversations.
-func (c *Coder) beside(name string) string { return c.cfg.DB + "-" + name }
+func (c *Coder) beside(name string) string { return c.DB + "-" + name }
 
 // place finds the folder and opens it.
 func (c *Coder) place() (err error) {
-	if c.Dir, err = filepath.Abs(c.cfg.Dir); err == nil {
+	if c.Dir, err = filepath.Abs(c.Dir); err == nil {
 		c.Dir, err = filepath.EvalSymlinks(c.Dir)
 	}
 	if err != nil {
 		return fmt.Errorf("%w; name a folder that exists with -dir", err)
 	}
-	if c.cfg.DB, err = filepath.Abs(c.cfg.DB); err != nil {
+	if c.DB, err = filepath.Abs(c.DB); err != nil {
 		return err
 	}
-	at := filepath.Dir(c.cfg.DB)
+	at := filepath.Dir(c.DB)
 	if err := os.MkdirAll(at, 0o700); err != nil {
 		return fmt.Errorf("%w; choose another file with -db", err)
 	}
-	for _, own := range append([]string{at}, c.cfg.Own...) {
+	for _, own := range append([]string{at}, c.Own...) {
 		if err := c.outside(own); err != nil {
 			return err
 		}
@@ -235,26 +220,17 @@ func (c *Coder) place() (err error) {
 	return c.open()
 }
 
-// Model returns the model.
-func (c *Coder) Model() provider.Provider { return c.cfg.Model }
-
 // outside returns an error for a file or folder that the agent could change.
 func (c *Coder) outside(own string) error {
-	if own == "" {
-		return nil
-	}
 	plain, err := filepath.Abs(own)
-	if err != nil {
+	if own == "" || err != nil {
 		return err
 	}
 	real, err := filepath.EvalSymlinks(plain)
 	for _, at := range []string{plain, real} {
 		if rel, relErr := filepath.Rel(c.Dir, at); err == nil && relErr == nil && filepath.IsLocal(rel) {
-			err = fmt.Errorf("%s is inside %s, where the agent works; choose another place", own, c.Dir)
+			err = fmt.Errorf("%s isn't outside of %s, where the agent works; choose another place", own, c.Dir)
 		}
 	}
 	return err
 }
-
-// DB returns the absolute path of the file for conversations.
-func (c *Coder) DB() string { return c.cfg.DB }

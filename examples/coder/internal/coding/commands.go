@@ -65,11 +65,9 @@ func (c *Coder) mcp(ctx context.Context, args string, w io.Writer) error {
 		}
 	case "":
 		for _, s := range c.servers {
-			state := "on"
-			if s.off.Load() {
-				state = "off"
-			}
-			fmt.Fprintf(w, "%-3s  %s  %s\n", state, s.Name(), s.at)
+			why, _ := s.failed.Load().(string)
+			state := map[bool]string{true: "off", false: "on"}[s.off.Load()]
+			fmt.Fprintf(w, "%-3s  %s  %s%s\n", state, s.Name(), s.at, why)
 		}
 		if len(c.servers) == 0 {
 			fmt.Fprintln(w, "There are no servers. -mcp names a file that has some.")

@@ -30,6 +30,7 @@ func (c *Coder) open() (err error) {
 	if err != nil {
 		return fmt.Errorf("%w; name a folder that can be used with -dir", err)
 	}
+	c.closers = append(c.closers, c.files.Close)
 	c.told = sync.OnceValue(c.describe)
 	return nil
 }
@@ -48,14 +49,8 @@ func (c *Coder) describe() string {
 	}
 	list, _ := fs.ReadDir(root.FS(), ".")
 	var names []string
-	for _, e := range list {
-		name := e.Name()
-		if e.IsDir() {
-			name += "/"
-		}
-		if len(names) < mostListed && name != ".git/" {
-			names = append(names, name)
-		}
+	for _, e := range list[:min(len(list), mostListed)] {
+		names = append(names, e.Name()+map[bool]string{true: "/"}[e.IsDir()])
 	}
 	fmt.Fprintf(&b, "It has %d entries: %s\n", len(list), strings.Join(names, " "))
 	if text := head(root, "AGENTS.md", mostNotes); text != "" {

@@ -29,13 +29,14 @@ func TestAFolderThatCantBeUsedIsRefused(t *testing.T) {
 	require.ErrorIs(t, err, os.ErrNotExist)
 	require.ErrorContains(t, err, "-dir")
 	require.ErrorContains(t, refused(t, coding.Config{Dir: filepath.Join(dir, "go.mod"), DB: db}), "-dir")
-	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: filepath.Join(dir, "sub", "runs.db")}), "is inside")
+	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: filepath.Join(dir, "sub", "runs.db")}),
+		"isn't outside")
 	link := filepath.Join(filepath.Dir(dir), "link")
 	require.NoError(t, os.Symlink(dir, link))
-	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: filepath.Join(link, "runs.db")}), "is inside")
+	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: filepath.Join(link, "runs.db")}), "isn't outside")
 	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: filepath.Join(dir, "go.mod", "runs.db")}), "-db")
 	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db, Own: []string{filepath.Join(link, "go.mod")}}),
-		"is inside")
+		"isn't outside")
 	require.NoError(t, os.WriteFile(db+"x", []byte("no database"), 0o644), "a file that isn't one")
 	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db + "x"}), "-db")
 }

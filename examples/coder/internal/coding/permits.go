@@ -24,14 +24,14 @@ var builtIn []byte
 // permit reads the rules, and those of the folder, which may only forbid more.
 func (c *Coder) permit() error {
 	text, err := builtIn, error(nil)
-	if c.cfg.Rules != "" {
-		if text, err = os.ReadFile(c.cfg.Rules); err != nil {
+	if c.Rules != "" {
+		if text, err = os.ReadFile(c.Rules); err != nil {
 			return err
 		}
 	}
 	rules, err := policy.Parse(text)
 	if err != nil {
-		return fmt.Errorf("%s: %w", c.cfg.Rules, err)
+		return fmt.Errorf("%s: %w", c.Rules, err)
 	}
 	own, err := os.ReadFile(filepath.Join(c.Dir, rulesFile))
 	if err == nil {

@@ -60,7 +60,7 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 		}
 		cfg.Programs = append(cfg.Programs, p)
 	}
-	if c.cfg.Jail {
+	if c.Jail {
 		jail, err := process.Lookup("bwrap")
 		if err != nil {
 			return nil, errors.New("-jail needs bubblewrap, the program bwrap, which isn't installed here")

@@ -7,9 +7,11 @@ import (
 	"errors"
 	"fmt"
 	"io/fs"
+	"maps"
 	"net/http"
 	"os"
 	"slices"
+	"strings"
 	"sync/atomic"
 
 	"github.com/pawlkit/pawl/tools"
@@ -45,19 +47,20 @@ func ReadServers(path string) (list []Server, err error) {
 		return nil, fmt.Errorf("%s: %w; it has {\"mcpServers\": {\"name\": {\"command\": …, \"args\": […]}}}, or \"url\"",
 			path, err)
 	}
-	for name, s := range all.Servers {
+	for _, name := range slices.Sorted(maps.Keys(all.Servers)) {
+		s := all.Servers[name]
 		s.Name = name
 		list = append(list, s)
 	}
-	slices.SortFunc(list, func(a, b Server) int { return bytes.Compare([]byte(a.Name), []byte(b.Name)) })
 	return list, nil
 }
 
 // A server is one that can be switched off.
 type server struct {
 	*mcp.Server
-	at  string // its program or address
-	off atomic.Bool
+	at     string // its program or address
+	off    atomic.Bool
+	failed atomic.Value // a string: why it couldn't be reached
 }
 
 // List lists the tools that are offered. A server that is off is never connected to.
@@ -65,7 +68,9 @@ func (s *server) List(ctx context.Context) ([]tools.Tool, error) {
 	if s.off.Load() {
 		return nil, nil
 	}
-	return s.Server.List(ctx)
+	list, err := s.Server.List(ctx)
+	s.failed.Store(strings.TrimSuffix(fmt.Sprint(" · ", err), " · <nil>"))
+	return list, err
 }
 
 // connect makes the servers, which are connected to when a run first needs them.
@@ -78,8 +83,8 @@ func (c *Coder) connect() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w; delete it to begin anew", c.beside("mcp.json"), err)
 	}
-	for _, s := range c.cfg.Servers {
-		cfg := mcp.Config{Name: s.Name, URL: s.URL, Dir: c.Dir, Trusted: s.Trusted, Only: s.Only, Logger: c.cfg.Logger}
+	for _, s := range c.Servers {
+		cfg := mcp.Config{Name: s.Name, URL: s.URL, Dir: c.Dir, Trusted: s.Trusted, Only: s.Only, Logger: c.Logger}
 		at := s.URL
 		if s.Command != "" {
 			cfg.Command = append([]string{s.Command}, s.Args...)
@@ -89,16 +94,19 @@ func (c *Coder) connect() error {
 			cfg.Env = append(cfg.Env, name+"="+value)
 		}
 		if len(s.Headers) > 0 {
-			headers := make(http.Header)
-			for name, value := range s.Headers {
-				headers.Set(name, value)
+			cfg.Header = func(context.Context, string) (http.Header, error) {
+				headers := make(http.Header)
+				for name, value := range s.Headers {
+					headers.Set(name, value)
+				}
+				return headers, nil
 			}
-			cfg.Header = func(context.Context, string) (http.Header, error) { return headers.Clone(), nil }
 		}
 		made, err := mcp.New(cfg)
 		if err != nil {
 			return fmt.Errorf("the server %q of MCP: %w", s.Name, err)
 		}
+		c.closers = append(c.closers, made.Close)
 		one := &server{Server: made, at: at}
 		off, known := switched[s.Name]
 		one.off.Store(off || s.Disabled && !known)
@@ -126,10 +134,8 @@ func (c *Coder) Switch(name string, on bool) error {
 }
 
 func (c *Coder) server(name string) (*server, error) {
-	for _, s := range c.servers {
-		if s.Name() == name {
-			return s, nil
-		}
+	if i := slices.IndexFunc(c.servers, func(s *server) bool { return s.Name() == name }); i >= 0 {
+		return c.servers[i], nil
 	}
 	return nil, fmt.Errorf("there is no server %q; /mcp lists them", name)
 }

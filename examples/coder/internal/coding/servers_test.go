@@ -104,6 +104,7 @@ func TestAServerThatIsDownDisturbsNoRun(t *testing.T) {
 	res, _ := do(t, c, agent.Input{Session: "s-1", Prompt: "Hello."})
 	require.Equal(t, "Hello.", res.Text())
 	require.Contains(t, typed(t, c, "/mcp test down"), "down")
+	require.Contains(t, typed(t, c, "/mcp"), "can't be reached", "what the run found")
 }
 
 func TestAFileOfServersIsReadAsOtherProgramsWriteIt(t *testing.T) {

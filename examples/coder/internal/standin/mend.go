@@ -87,7 +87,7 @@ func (t *turn) propose() providertest.Step {
 // plan looks at the files, and submits a plan, which the same model carries out as a worker.
 func (t *turn) plan() providertest.Step {
 	if d := t.last("plan.submit"); d != nil {
-		return providertest.Say(clip(d.result, 40))
+		return providertest.Say(d.result[strings.LastIndex(d.result, "\n\n")+1:]) // how it went
 	}
 	list, ok := t.open()
 	if !ok || !t.offered("plan.submit", "") {

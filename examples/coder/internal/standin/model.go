@@ -231,10 +231,7 @@ func call(text, tool string, input object) providertest.Step {
 }
 
 func (t *turn) run(text, program string, args ...string) providertest.Step {
-	tool := "run"
-	if args[0] == "status" || args[0] == "diff" {
-		tool = "look"
-	}
+	tool := map[bool]string{true: "look", false: "run"}[args[0] == "status" || args[0] == "diff"]
 	switch {
 	case tool == "run" && t.planning():
 		return providertest.Say("The mode is plan, in which I run nothing. Switch it with /mode, and say “go on”.")

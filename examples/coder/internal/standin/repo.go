@@ -1,10 +1,10 @@
 package standin
 
 import (
-	"context"
 	"errors"
 	"fmt"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"strings"
 
@@ -39,13 +39,10 @@ func Unpack(dir string) error {
 	}
 	for _, args := range [][]string{{"init", "-q", "-b", "main"}, {"config", "user.name", "Pawl"},
 		{"config", "user.email", "pawl@example.com"}, {"add", "-A"}, {"commit", "-q", "-m", "Break text into lines"}} {
-		r, err := process.Run(context.Background(), process.Command{Path: git.Path, Args: args, Env: process.SafeEnv(),
-			Root: dir})
-		if err == nil && r.ExitCode != 0 {
-			err = fmt.Errorf("standin: git %s: %s", args[0], clip(r.Output, 1))
-		}
-		if err != nil {
-			return err
+		cmd := exec.Command(git.Path, args...)
+		cmd.Dir, cmd.Env = dir, process.SafeEnv()
+		if said, err := cmd.CombinedOutput(); err != nil {
+			return fmt.Errorf("standin: git %s: %w: %s", args[0], err, said)
 		}
 	}
 	return nil
