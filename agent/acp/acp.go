@@ -75,28 +75,36 @@ type server struct {
 	open sync.RWMutex   // read locked by requests
 	work sync.WaitGroup // what requests have begun
 
-	mu       sync.Mutex // guards what follows, and some of each session
+	mu       sync.Mutex // guards what follows
 	sessions map[string]*session
 }
 
-// A session is one that the editor has open. A prompt follows it until its run has ended, and
-// between prompts a goroutine does, so that what others begin is shown, too.
+// A session is one that the editor has open. A goroutine shows what happens in it.
 type session struct {
 	srv     *server
 	hub     *live.Hub
 	own     *agent.Session
 	id, cwd string
-	starts  sync.Mutex         // held while a prompt begins: it is canceled after that
-	leave   context.CancelFunc // ends ctx; guarded by srv.mu
-	mode    string             // of the next prompt; empty: the session's; guarded by srv.mu
+	ctx     context.Context // ends with the connection, or when nothing more is shown
+	leave   context.CancelCauseFunc
+	follow  sync.Once
 
-	busy     sync.Mutex         // held by who follows the session; guards what follows
-	ctx      context.Context    // ends when it is to stop doing that
+	// used by who shows the session
 	after    uint64             // the last fact that was shown
-	key      string             // of the last prompt
-	open     string             // the pause that the next prompt answers
 	shown    display.Reply      // of the reply in progress
 	withdraw context.CancelFunc // withdraws what the editor is asked
+	previews map[string]string  // of calls that were asked about, by their ids
+
+	mu    sync.Mutex       // held while a prompt begins; guards what follows
+	mode  string           // of the first prompt
+	open  string           // the pause that the next prompt answers
+	turns map[string]*turn // the prompts that wait for their runs, by the keys of their inputs
+}
+
+// A turn is a prompt that waits for the end of its run.
+type turn struct {
+	read bool // by the run in progress, or it will be by the next one
+	end  chan *agent.RunEnded
 }
 
 // answer answers a request of the editor.
@@ -134,21 +142,21 @@ func (s *server) handle(ctx context.Context, method string, params json.RawMessa
 	case method == sdk.AgentMethodSessionLoad:
 		modes, err := s.begin(ctx, r.SessionID, r.Cwd, true)
 		return sdk.LoadSessionResponse{Modes: modes}, err
-	case x == nil && strings.HasPrefix(method, "session/"):
+	case (x == nil || x.ctx.Err() != nil) && strings.HasPrefix(method, "session/"):
 		return nil, sdk.NewInvalidParams("this session isn't open; begin one, or load it")
 	case method == sdk.AgentMethodSessionPrompt:
-		reason, err := x.prompt(ctx, r.Prompt)
+		reason, err := x.prompt(context.WithoutCancel(ctx), r.Prompt)
 		return sdk.PromptResponse{StopReason: reason}, err
 	case method == sdk.AgentMethodSessionCancel:
-		x.starts.Lock()
-		defer x.starts.Unlock()
+		x.mu.Lock()
+		defer x.mu.Unlock()
 		return nil, x.hub.Cancel(ctx, x.id)
 	case method == sdk.AgentMethodSessionSetMode:
-		err := x.own.SetMode(ctx, r.ModeID) // of the run in progress
-		if errors.Is(err, agent.ErrNothingOpen) {
-			s.mu.Lock()
+		x.mu.Lock()
+		defer x.mu.Unlock()
+		err := x.own.SetMode(ctx, r.ModeID)
+		if errors.Is(err, agent.ErrNothingOpen) { // nothing was said yet
 			x.mode, err = r.ModeID, nil
-			s.mu.Unlock()
 		}
 		return sdk.SetSessionModeResponse{}, err
 	}
@@ -158,29 +166,30 @@ func (s *server) handle(ctx context.Context, method string, params json.RawMessa
 // begin makes a session one of the connection: a new one, or one that exists, which it shows.
 func (s *server) begin(ctx context.Context, id, cwd string, load bool) (*sdk.SessionModeState, error) {
 	hub, err := s.cfg.Hub(ctx, cwd)
-	var info agent.SessionInfo
+	info := agent.SessionInfo{Mode: s.cfg.Input.Mode}
 	if load && err == nil {
 		info, err = hub.Owned(ctx, id, s.cfg.Input.Owner)
 	}
 	if err != nil {
 		return nil, err
 	}
-	x := &session{srv: s, hub: hub, own: hub.Agent().Session(id), id: id, cwd: cwd, key: id, leave: func() {},
-		mode: cmp.Or(info.Mode, s.cfg.Input.Mode), withdraw: func() {}}
+	x := &session{srv: s, hub: hub, own: hub.Agent().Session(id), id: id, cwd: cwd, mode: s.cfg.Input.Mode,
+		withdraw: func() {}, previews: make(map[string]string), turns: make(map[string]*turn)}
+	x.ctx, x.leave = context.WithCancelCause(s.ctx)
 	s.mu.Lock()
-	cmp.Or(s.sessions[id], x).leave()
+	cmp.Or(s.sessions[id], &session{leave: func(error) {}}).leave(nil)
 	s.sessions[id] = x
 	s.mu.Unlock()
 	var modes *sdk.SessionModeState
 	for _, name := range hub.Agent().Modes() {
-		modes = cmp.Or(modes, &sdk.SessionModeState{CurrentModeId: sdk.SessionModeId(cmp.Or(x.mode, name))})
+		modes = cmp.Or(modes, &sdk.SessionModeState{CurrentModeId: sdk.SessionModeId(cmp.Or(info.Mode, name))})
 		modes.AvailableModes = append(modes.AvailableModes, sdk.SessionMode{Id: sdk.SessionModeId(name), Name: name})
 	}
 	if !load {
 		return modes, nil
 	}
-	x.take()
-	defer s.work.Go(x.idle)
+	x.mode = "" // the session's
+	defer x.follow.Do(func() { s.work.Go(x.watch) })
 	facts, err := x.own.Facts(ctx)
 	_, facts = display.Current(facts)
 	for _, f := range facts {
@@ -191,45 +200,26 @@ func (s *server) begin(ctx context.Context, id, cwd string, load bool) (*sdk.Ses
 	return modes, err
 }
 
-// take waits until nobody else follows the session, and returns the mode of the next prompt.
-func (x *session) take() (mode string) {
-	ctx, leave := context.WithCancel(x.srv.ctx)
-	x.srv.mu.Lock()
-	x.leave()
-	x.leave, x.mode, mode = leave, "", x.mode
-	x.srv.mu.Unlock()
-	x.busy.Lock()
-	x.ctx = ctx
-	return mode
-}
-
-// idle follows the session until another one does.
-func (x *session) idle() {
-	defer x.busy.Unlock()
-	_, _ = x.follow(^uint64(0))
-}
-
-// follow shows what happens until a run has ended after that fact, or has paused and the editor
-// isn't asked.
-func (x *session) follow(from uint64) (*agent.RunEnded, error) {
-	x.shown.Repeated = x.shown.Any() // the reply in progress comes again
+// watch shows what happens in the session.
+func (x *session) watch() {
 	for ev, err := range x.hub.Watch(x.ctx, x.id, x.after) {
 		if err != nil {
-			return nil, err
-		}
-		if ev.Envelope().Session() != x.id {
-			continue
-		}
-		x.show(ev)
-		if end, ok := ev.(*agent.RunEnded); ok && x.rests(end) && end.Seq > from {
-			return end, nil
+			x.leave(err)
+		} else if ev.Envelope().Session() == x.id {
+			x.show(ev)
+			if end, ok := ev.(*agent.RunEnded); ok {
+				x.rests(end)
+			}
 		}
 	}
-	return nil, nil
 }
 
+// reasons are those for which a run stops that the protocol knows, too. The others are errors.
+var reasons = map[string]sdk.StopReason{machine.CodeLength: "max_tokens", machine.CodeLimit: "max_turn_requests",
+	machine.CodeCanceled: "cancelled", machine.CodeSuperseded: "cancelled"}
+
 // prompt gives an input to the session, and waits for its run. The end of the connection ends the
-// wait alone, and so does the next prompt; the cancellation of the request ends the run.
+// wait alone.
 func (x *session) prompt(ctx context.Context, blocks []sdk.ContentBlock) (sdk.StopReason, error) {
 	in := x.srv.cfg.Input
 	in.Session, in.Interactive, in.Supersede, in.Key = x.id, true, true, rand.Text()
@@ -244,49 +234,76 @@ func (x *session) prompt(ctx context.Context, blocks []sdk.ContentBlock) (sdk.St
 		}
 	}
 	in.Title = cmp.Or(in.Title, tools.CleanTitle(in.Prompt))
-	ctx = context.WithoutCancel(ctx)
-	x.starts.Lock()
-	in.Mode = x.take()
-	defer x.srv.work.Go(x.idle)
-	x.key = in.Key
-	info, err := x.own.Info(ctx) // a new session has none
+	var err error
+	x.mu.Lock() // show waits for that
 	if x.open != "" {
 		_, err = x.hub.Decide(ctx, x.id, agent.Answer(x.open, in.Prompt).By(in.User))
 	}
-	if x.open == "" || err != nil { // it ends what waits for another answer
+	t := &turn{read: x.open != "" && err == nil, end: make(chan *agent.RunEnded, 1)}
+	if in.Mode = x.mode; !t.read { // it ends what waits for another answer
 		_, err = x.hub.Send(ctx, in)
 	}
-	x.starts.Unlock()
+	if err == nil {
+		x.mode, x.open, x.turns[in.Key] = "", "", t
+		x.follow.Do(func() { x.srv.work.Go(x.watch) })
+	}
+	x.mu.Unlock()
 	if err != nil {
 		return "", err
 	}
-	end, err := x.follow(info.Facts)
-	switch {
-	case x.ctx.Err() != nil, end != nil && end.Code == machine.CodeCanceled:
-		return sdk.StopReasonCancelled, nil
-	case err != nil, end.Status == agent.Completed, end.Status == agent.Paused:
-		return sdk.StopReasonEndTurn, err
+	select {
+	case end := <-t.end:
+		reason := reasons[end.Code]
+		switch {
+		case end.Status == agent.Completed, end.Status == agent.Paused:
+			return sdk.StopReasonEndTurn, nil
+		case reason == "":
+			return "", fmt.Errorf("the run has %s: %s; another prompt goes on from here", end.Status, end.Reason)
+		case reason != sdk.StopReasonCancelled:
+			x.text(sdk.UpdateAgentMessageText, "\n\n"+end.Reason+"\n\n")
+		}
+		return reason, nil
+	case <-x.ctx.Done():
+		return "", fmt.Errorf("the session isn't shown any more: %w", context.Cause(x.ctx))
 	}
-	return "", fmt.Errorf("the run has %s: %s; another prompt goes on from here", end.Status, end.Reason)
 }
 
-// rests asks what a run waits for that has ended or paused. It isn't asked before, because a
-// decision that comes while the run pauses would be read late. It reports whether nothing happens
-// before the next prompt.
-func (x *session) rests(end *agent.RunEnded) bool {
+// rests asks what a run waits for that has ended or paused, and ends the prompts that it has read,
+// or that nobody is going to read. It doesn't ask before, because a decision that comes while the
+// run pauses would be read late.
+func (x *session) rests(end *agent.RunEnded) {
 	var open []agent.Pause
 	if end.Status == agent.Paused {
 		open, _ = x.own.Pending(x.ctx)
 	}
 	x.withdraw()
 	ctx, withdraw := context.WithCancel(x.ctx)
-	x.withdraw, x.open = withdraw, ""
-	asked := false
+	x.withdraw = withdraw
+	goesOn := end.Code == machine.CodeContextReset ||
+		end.Status == agent.Paused && len(open) == 0 && end.Code != machine.CodeHost
+	question := ""
 	for i := range open {
-		asked = x.ask(ctx, &open[i]) || asked
+		if x.ask(ctx, &open[i]) {
+			goesOn = true
+		} else if open[i].For == "" && open[i].Kind != machine.PauseSecret {
+			question = open[i].ID
+		}
 	}
-	goesOn := end.Status == agent.Paused && len(open) == 0 || end.Code == machine.CodeContextReset
-	return !asked && !goesOn && end.Code != machine.CodeSuperseded
+	// what a run that has ended well or failed hasn't read, another one reads
+	another := end.Status == agent.Completed || end.Status == agent.Failed || end.Code == machine.CodeSuperseded
+	x.mu.Lock()
+	defer x.mu.Unlock()
+	x.open = question
+	for key, t := range x.turns {
+		switch {
+		case goesOn:
+		case !t.read && another:
+			t.read = true // by that one
+		default:
+			t.end <- end
+			delete(x.turns, key)
+		}
+	}
 }
 
 // ask asks the editor about a pause, or says what it waits for if there is nothing to choose.
@@ -312,20 +329,19 @@ func (x *session) ask(ctx context.Context, p *agent.Pause) bool {
 	text := cmp.Or(p.Reason, p.Title)
 	if p.Kind == machine.PauseSecret {
 		text += "\n\nEditors keep what is written here, so answer it on the page or in a terminal; a prompt ends the question."
-	} else if p.For == "" && len(options) == 0 {
-		x.open = p.ID
 	}
 	if p.For != "" || len(options) == 0 {
 		x.text(sdk.UpdateAgentMessageText, "\n\n"+text+"\n\n")
 		return false
 	}
 	add("reject_once", "Reject", agent.Reject(p.ID, ""))
-	if p.Preview != "" {
+	call := x.call(&p.Call)
+	if p.Preview != "" && (len(call.Content) == 0 || !strings.Contains(p.Preview, "\n@@")) {
 		text += "\n```diff\n" + p.Preview + "```"
 	}
 	r := sdk.RequestPermissionRequest{SessionId: sdk.SessionId(x.id), Options: options,
 		ToolCall: sdk.ToolCallUpdate{ToolCallId: sdk.ToolCallId(p.Call.ID), Title: &p.Title,
-			Content: []sdk.ToolCallContent{sdk.ToolContent(sdk.TextBlock(text))}}}
+			Content: append(call.Content, sdk.ToolContent(sdk.TextBlock(text)))}}
 	x.srv.work.Go(func() {
 		res, err := sdk.SendRequest[sdk.RequestPermissionResponse](x.srv.conn, ctx,
 			sdk.ClientMethodSessionRequestPermission, r)

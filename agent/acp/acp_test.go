@@ -67,7 +67,8 @@ func TestLinksReachTheModel(t *testing.T) {
 func TestAnEditIsShownAsADiffBeforeAndAfter(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n\nvar x = 1\n"), 0o600))
-	ws, err := file.Open(dir)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.go"), []byte("package c\n\n-- was old\n"), 0o600))
+	ws, err := file.OpenWith(dir, file.Config{Overwrite: true})
 	require.NoError(t, err)
 	defer ws.Close()
 	ask := func(_ context.Context, d *tools.Definition, _ *tools.Call) tools.Verdict {
@@ -80,16 +81,22 @@ func TestAnEditIsShownAsADiffBeforeAndAfter(t *testing.T) {
 		providertest.Call("file.read", map[string]any{"path": "a.go", "offset": 3}),
 		providertest.Call("file.edit", map[string]any{"path": "a.go", "old": "x = 1", "new": "x = 2"}),
 		providertest.Call("file.write", map[string]any{"path": "b.go", "content": "package b\n"}),
+		providertest.Call("file.write", map[string]any{"path": "c.go", "content": "package c\n\n// is new\n"}),
 		providertest.Say("Done."))})
 	e.choose = func(sdk.RequestPermissionRequest) string { return "Allow once" }
-	e.say(e.begin(dir), "Change x.", sdk.StopReasonEndTurn)
+	id := e.begin(dir)
+	e.say(id, "Change x.", sdk.StopReasonEndTurn)
 	require.Contains(t, e.screen(), "call edit Edit “a.go” pending a.go {x = 1} {x = 2}\n"+
-		"result completed a.go {x = 1} {x = 2}; a.go: replaced at line 3")
+		"result completed a.go {package a//var x = 1/} {package a//var x = 2/}; a.go: replaced at line 3")
 	require.Contains(t, e.screen(), "call edit Write “b.go” pending b.go {} {package b/}\n"+
 		"result completed b.go {} {package b/}; b.go: created, 1 line")
 	r := <-e.asked
-	require.Contains(t, contents(r.ToolCall.Content), "```diff\n--- a/a.go\n+++ b/a.go\n@@ -1,3 +1,3 @@\n")
-	require.Contains(t, contents(r.ToolCall.Content), "\n-var x = 1\n+var x = 2\n```")
+	require.Contains(t, contents(r.ToolCall.Content), "a.go {package a//var x = 1/} {package a//var x = 2/}; ")
+	over := "c.go {package c//-- was old/} {package c//// is new/}; c.go: replaced"
+	require.Contains(t, e.screen(), "result completed "+over)
+	e.forget()
+	require.NoError(t, e.load(id, dir))
+	require.Contains(t, e.screen(), "result completed "+over)
 	for _, u := range e.all {
 		if u.ToolCall != nil {
 			require.True(t, filepath.IsAbs(u.ToolCall.Locations[0].Path))
@@ -116,7 +123,7 @@ func TestATodoListAndAPlanAreShown(t *testing.T) {
 	require.Contains(t, e.screen(), "\nplan pending read, pending write\n")
 	require.Contains(t, e.screen(), "\nplan in_progress read, pending write\n")
 	require.Contains(t, e.screen(), "\nplan in_progress read, completed write\n")
-	require.Contains(t, e.screen(), "\nplan completed build, pending test red, pending ship\n")
+	require.Contains(t, e.screen(), "\nplan completed build, pending ✗ test red, pending ship\n")
 }
 
 func TestModesAreSwitchedByTheEditorAndByTheAgent(t *testing.T) {
@@ -152,20 +159,26 @@ func messageOf(t testing.TB, err error, code int) string {
 	return e.Message
 }
 
-func TestARunThatFailsOrIsStoppedIsAnError(t *testing.T) {
+func TestAPromptSaysWhyItsRunFailsOrStops(t *testing.T) {
 	noop := tools.New(tools.Spec{Name: "noop"}, func(context.Context, struct{}) (string, error) { return "", nil })
 	for want, c := range map[string]struct {
 		model  providertest.Step
 		limits agent.Limits
+		reason sdk.StopReason // empty: an error
 	}{
-		"output limit":  {providertest.Stop(provider.StopLength, providertest.Say("Do")), agent.Limits{}},
-		"Limits.Tokens": {providertest.Call("noop", struct{}{}), agent.Limits{Tokens: 1}},
-		"no such model": {providertest.Fail(fault.Permanent, providertest.Message("no such model")), agent.Limits{}},
+		"output limit":  {providertest.Stop(provider.StopLength, providertest.Say("Do")), agent.Limits{}, "max_tokens"},
+		"Limits.Tokens": {providertest.Call("noop", struct{}{}), agent.Limits{Tokens: 1}, "max_turn_requests"},
+		"no such model": {model: providertest.Fail(fault.Permanent, providertest.Message("no such model"))},
 	} {
 		e, _ := serve(t, agent.Config{Tools: []tools.Tool{noop}, Provider: providertest.Script(c.model),
 			Limits: c.limits})
-		_, err := e.prompt(e.begin("/srv/app"), "Go.")
-		require.Contains(t, messageOf(t, err, -32603), want)
+		reason, err := e.prompt(e.begin("/srv/app"), "Go.")
+		require.Equal(t, c.reason, reason)
+		if reason == "" {
+			require.Contains(t, messageOf(t, err, -32603), want)
+		} else {
+			require.Contains(t, e.screen(), want)
+		}
 	}
 }
 

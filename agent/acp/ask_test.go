@@ -245,3 +245,50 @@ func TestASubmittedPlanIsShownWithItsRequest(t *testing.T) {
 	e.say(e.begin("/srv/app"), "Move it.", sdk.StopReasonEndTurn)
 	require.Contains(t, e.screen(), "plan pending copy, pending remove\n")
 }
+
+func TestAPromptThatCannotBeginWithdrawsNothing(t *testing.T) {
+	ran := 0
+	e, _ := serve(t, agent.Config{Tools: []tools.Tool{risky(&ran)}, Provider: providertest.Script(
+		providertest.Call("site.deletePage", page{"home"}), providertest.Say("Done."))})
+	refused := make(chan bool)
+	e.choose = func(sdk.RequestPermissionRequest) string {
+		<-refused
+		return "Allow once"
+	}
+	id := e.begin("/srv/app")
+	done := make(chan sdk.StopReason)
+	go func() {
+		r, _ := e.prompt(id, "Delete it.")
+		done <- r
+	}()
+	<-e.asked
+	_, err := e.prompt(id, " ")
+	require.Contains(t, messageOf(t, err, -32603), "Prompt")
+	close(refused)
+	require.Equal(t, sdk.StopReasonEndTurn, <-done)
+	require.Equal(t, 1, ran)
+}
+
+func TestWhatIsStillOpenIsAskedAgain(t *testing.T) {
+	ran := 0
+	e, hub := serve(t, agent.Config{Tools: []tools.Tool{risky(&ran)}, Provider: providertest.Script(
+		providertest.Reply(providertest.Call("site.deletePage", page{"home"}),
+			providertest.Call("site.deletePage", page{"about"})), providertest.Say("Done."))})
+	id := e.begin("/srv/app")
+	done := make(chan sdk.StopReason)
+	go func() {
+		r, _ := e.prompt(id, "Delete them.")
+		done <- r
+	}()
+	<-e.asked
+	<-e.asked
+	pending, err := hub.Agent().Session(string(id)).Pending(t.Context())
+	require.NoError(t, err)
+	_, err = hub.Decide(t.Context(), string(id), agent.Approve(pending[0].ID)) // on a page, for example
+	require.NoError(t, err)
+	require.Equal(t, pending[1].Title, *(<-e.asked).ToolCall.Title)
+	_, err = hub.Decide(t.Context(), string(id), agent.Approve(pending[1].ID))
+	require.NoError(t, err)
+	require.Equal(t, sdk.StopReasonEndTurn, <-done)
+	require.Equal(t, 2, ran)
+}

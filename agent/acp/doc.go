@@ -14,11 +14,13 @@
 // # What an editor gets
 //
 //   - Prompts with text and links to resources. The reply comes while the model writes it, with its
-//     reasoning as thoughts. A prompt while a run is in progress takes the place of the one before:
-//     the run reads it, or ends if it waits for a decision. It ends with that run, also if it came
-//     too late to be read, and gets a run of its own after that.
+//     reasoning as thoughts. A prompt while a run is in progress is read by that run, and both end
+//     with it. If it comes too late to be read, it gets a run of its own. A run that waits for a
+//     decision ends, instead.
 //   - Calls with their titles (tools.Func). One whose input has a relative path and a text, as those
-//     of tools/file, is shown as a change of that file.
+//     of tools/file, is shown as a change of that file. The text that was there before is known of
+//     an edit and of a call that was asked about. Any other call that writes is shown with its new
+//     text alone.
 //   - Requests for permission: each is a pause, with the choices to allow it once, always in one of
 //     the scopes that it offers, or to reject it, and with the preview of what the call would
 //     change. A question with a choice of answers is such a request, too. Any other question is a
@@ -41,8 +43,10 @@
 //   - session/cancel ends the run, and the prompt then ends as cancelled. What was said and done by
 //     then stays in the session. A prompt that comes while something is asked ends the run that
 //     asks: its calls count as rejected.
-//   - A prompt whose run fails, or is stopped by a limit, is a JSON-RPC error that says why. The
-//     next one goes on from there.
+//   - A prompt whose run is stopped by a limit, or whose answer is cut off at the model's output
+//     limit, ends with the reasons max_turn_requests and max_tokens, after a message that says which
+//     limit. If the run fails or the model refuses, the prompt is a JSON-RPC error that says why.
+//     The next one goes on from there in all of these cases.
 //   - What happens in a session that the editor has open is shown, whoever has begun it.
 //
 // # Where things are

@@ -6,10 +6,15 @@ import (
 	"fmt"
 	"io"
 	"log/slog"
+	"os"
+	"os/signal"
 	"path/filepath"
+	"strings"
 	"sync"
 	"sync/atomic"
+	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -18,6 +23,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/acp"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/roletest"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -259,4 +265,43 @@ func TestAProgramOutlivesItsEditorInTheMiddleOfAReply(t *testing.T) {
 	}
 	require.NoError(t, in.Close())
 	require.NoError(t, cmd.Wait(), "the signal has ended it")
+}
+
+// A prompt that comes while a run is in progress is read by it, or by one of its own.
+func TestAPromptIntoARunIsAnsweredEvenIfThatFails(t *testing.T) {
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // as Run does, but outside of the bubbles
+	for _, fails := range []bool{false, true} {
+		synctest.Test(t, func(t *testing.T) {
+			goOn := make(chan bool)
+			var calls atomic.Int32
+			e, hub := serve(t, agent.Config{Provider: providertest.Func(
+				func(_ context.Context, r *provider.Request) (*provider.Response, error) {
+					if calls.Add(1) > 1 {
+						return providertest.Say("You said " + r.LastUserText()).Response(), nil
+					}
+					if <-goOn; fails {
+						return nil, &provider.Error{Class: fault.Permanent, Message: "no such model"}
+					}
+					return providertest.Say("I begin.").Response(), nil
+				})})
+			_, err := hub.Start(t.Context(), agent.Input{Session: "s", Prompt: "Begin.", Owner: "ann"})
+			require.NoError(t, err)
+			require.NoError(t, e.load("s", "/srv/app"))
+			synctest.Wait() // the model is asked
+			ended := make(chan sdk.StopReason)
+			go func() {
+				r, err := e.prompt("s", "And this.")
+				ended <- r + sdk.StopReason(fmt.Sprint(err))
+			}()
+			synctest.Wait()
+			close(goOn)
+			require.Equal(t, sdk.StopReason("end_turn<nil>"), <-ended)
+			require.Contains(t, e.screen(), "You said And this.")
+			e.forget()
+			require.NoError(t, e.load("s", "/srv/app"))
+			require.Equal(t, 1, strings.Count(e.screen(), "And this.\nagent: You said And this."))
+			e.kill()
+			require.NoError(t, hub.Close())
+		})
+	}
 }

@@ -27,9 +27,11 @@ func (x *session) show(ev agent.Event) {
 	x.after = max(x.after, ev.Envelope().Seq)
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
-		if ev.Key != x.key && ev.ContextReset == nil { // the editor shows its own
-			x.text(sdk.UpdateUserMessageText, ev.Message.Text())
+		if ev.ContextReset == nil {
+			x.input(ev.Key, &ev.Message)
 		}
+	case *machine.Steered:
+		x.input(ev.Key, &ev.Message)
 	case *agent.StepStarted, *agent.Reset, *machine.StepFailed:
 		x.shown = display.Reply{}
 	case *agent.Lagged:
@@ -59,6 +61,7 @@ func (x *session) show(ev agent.Event) {
 			x.plan(plan.EventKind, json.RawMessage(ev.Result.Text()))
 		}
 	case *agent.Suspended:
+		x.previews[ev.Pause.Call.ID] = ev.Pause.Preview
 		if o, ok := plan.Submitted(ev.Pause.Call.Name, ev.Pause.Call.Input); ok {
 			x.plan(plan.EventKind, o)
 		}
@@ -74,6 +77,19 @@ func (x *session) show(ev agent.Event) {
 	}
 }
 
+// input notes that a run has read an input, and puts it if it isn't a prompt of this editor.
+func (x *session) input(key string, m *provider.Message) {
+	x.mu.Lock()
+	t := x.turns[key]
+	if t != nil {
+		t.read = true
+	}
+	x.mu.Unlock()
+	if t == nil {
+		x.text(sdk.UpdateUserMessageText, m.Text())
+	}
+}
+
 // text puts a piece of a message.
 func (x *session) text(update func(string) sdk.SessionUpdate, text string) {
 	if text != "" {
@@ -81,7 +97,8 @@ func (x *session) text(update func(string) sdk.SessionUpdate, text string) {
 	}
 }
 
-// call describes a call. One with a path and a text, as those of tools/file, changes a file.
+// call describes a call. One with a path and a text, as those of tools/file, changes a file: as its
+// preview says if it was asked about, or else as its input does.
 func (x *session) call(c *provider.ToolCall) *sdk.SessionUpdateToolCall {
 	u := &sdk.SessionUpdateToolCall{ToolCallId: sdk.ToolCallId(c.ID), Title: tools.TitleOf(c.Name, c.Input),
 		Status: sdk.ToolCallStatusPending, Kind: sdk.ToolKindOther, RawInput: append(json.RawMessage(nil), c.Input...)}
@@ -92,9 +109,22 @@ func (x *session) call(c *provider.ToolCall) *sdk.SessionUpdateToolCall {
 	if _ = json.Unmarshal(c.Input, &in); !filepath.IsLocal(in.Path) {
 		return u
 	}
-	path, text := filepath.Join(x.cwd, in.Path), in.New+in.Content
-	if u.Locations = []sdk.ToolCallLocation{{Path: path}}; in.Old != text {
-		u.Kind, u.Content = sdk.ToolKindEdit, []sdk.ToolCallContent{sdk.ToolDiffContent(path, text, in.Old)}
+	path, old, text := filepath.Join(x.cwd, in.Path), in.Old, in.New+in.Content
+	if _, hunks, ok := strings.Cut(x.previews[c.ID], "\n@@"); ok {
+		_, hunks, _ = strings.Cut(hunks, "\n")
+		old, text = "", ""
+		for line := range strings.Lines(hunks) {
+			rest := strings.TrimLeft(line[:1], "+- ") + line[1:] // all of the line between two hunks
+			if line[0] != '+' {
+				old += rest
+			}
+			if line[0] != '-' {
+				text += rest
+			}
+		}
+	}
+	if u.Locations = []sdk.ToolCallLocation{{Path: path}}; old != text {
+		u.Kind, u.Content = sdk.ToolKindEdit, []sdk.ToolCallContent{sdk.ToolDiffContent(path, text, old)}
 	}
 	return u
 }
@@ -112,7 +142,8 @@ func (x *session) plan(kind string, value any) {
 	}
 	entries := []sdk.PlanEntry{}
 	for _, it := range append(list.Items, list.Steps...) {
-		entries = append(entries, sdk.PlanEntry{Content: strings.TrimSpace(it.Work + " " + it.Text),
+		failed := map[string]string{"failed": "✗ "}[it.Status] // the protocol has no such status
+		entries = append(entries, sdk.PlanEntry{Content: failed + strings.TrimSpace(it.Work+" "+it.Text),
 			Priority: sdk.PlanEntryPriorityMedium, Status: cmp.Or(statuses[it.Status], "pending")})
 	}
 	x.put(sdk.UpdatePlan(entries...))

@@ -95,7 +95,7 @@ func TestAnApprovalInAnEditorOutlivesTheProgram(t *testing.T) {
 	require.Equal(t, "ask", made.Modes.CurrentModeID)
 	e.id++
 	e.send(m{"id": e.id, "method": "session/prompt", "params": prompt(made.SessionID, "Change a.go.")})
-	require.Contains(t, string(e.asked().Params), `\n-const A = 1\n+// A is two.\n+const A = 2\n`)
+	require.Contains(t, string(e.asked().Params), `// A is one.\nconst A = 1\n","path"`)
 	kill()
 	require.Equal(t, a1, w.read("a.go"))
 
