@@ -73,10 +73,11 @@ func (w *workers) newCall(c *machine.CallState) *callRun {
 func resumption(c *machine.CallState) *tools.Resumption {
 	answer := c.Answers[len(c.Answers)-1]
 	if answer.Secret {
-		kept, _ := secrets.Load(answer.ID)
-		if answer.Value, _ = kept.(json.RawMessage); answer.Value == nil {
+		kept, ok := secrets.Load(answer.ID)
+		if !ok {
 			return nil
 		}
+		answer.Value = *kept.(*json.RawMessage)
 	}
 	return &tools.Resumption{State: slices.Clone(c.State), Answer: slices.Clone(answer.Value), By: answer.User}
 }
@@ -150,8 +151,9 @@ func (w *workers) admit(cr *callRun) bool {
 		return w.refuse(cr, tools.Unavailable, fault.Denied,
 			"this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
 	}
-	if why := unavailable(r, c); why != "" {
-		return w.refuse(cr, tools.Unavailable, fault.Denied, why)
+	if n := r.Tools[c.Call.Name].Failed; l.ToolFailures > 0 && n >= l.ToolFailures && !c.Edited {
+		return w.refuse(cr, tools.Unavailable, fault.Denied,
+			fmt.Sprintf("this tool is not available in this run: it failed %d times in a row. Go on without it.", n))
 	}
 	if c.Call.Invalid != "" && !c.Edited {
 		cr.call.Input = []byte(c.Call.Invalid) // the registry says what is wrong with it

@@ -119,7 +119,7 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				}}},
 			}
 			a := newAgent(t, cfg)
-			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Task: "t",
+			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Task: "t", Model: "large",
 				Prompt: "read it all, and say ä", Parts: []provider.Part{provider.TextPart("the plan")}}))
 			require.NoError(t, err)
 			require.Empty(t, of[*agent.MemoryWarning](all))
@@ -151,6 +151,9 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 				require.Equal(t, 1, strings.Count(s.Message.Parts[2].Text, "Context reset"), "only the newest note")
 				require.NotEqual(t, starts[i-1].Run(), s.Run())
 				require.Equal(t, "t", s.Task)
+			}
+			for _, s := range of[*agent.StepStarted](all) {
+				require.Equal(t, "large", s.Model)
 			}
 			for i, msgs := range f.requests {
 				require.NoError(t, paired(msgs), "request %d", i)

@@ -34,12 +34,13 @@ type verdict struct {
 	result   *ToolResult // nil: the call runs
 	reopens  bool        // the decision isn't accepted, and the pause opens again
 	refused  string      // what is wrong with the decision then
+	forget   func()      // drops its answer, which isn't recorded; nil: it has none
 }
 
 // decide checks decisions that were made at the given time, and posts them. If one is refused, the
 // error is a *[DecisionError] and nothing is posted.
 func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time,
-	expired map[string]bool) error {
+	expired map[string]bool) (err error) {
 	name := m.State().Session
 	if len(decisions) > journal.MaxCloses {
 		return &DecisionError{Session: name, ID: decisions[0].ID, Code: machine.DecisionBad,
@@ -47,6 +48,13 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 				journal.MaxCloses)}
 	}
 	verdicts, err := a.evaluate(ctx, m, decisions, at, expired)
+	defer func() {
+		for _, v := range verdicts {
+			if err != nil && v.forget != nil {
+				v.forget()
+			}
+		}
+	}()
 	if err != nil {
 		return err
 	}
@@ -77,7 +85,7 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 }
 
 // evaluate checks decisions that were made at the given time. expired are pauses that have just
-// been closed.
+// been closed. With an error, the last verdict is that on the decision that is refused.
 func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []Decision, at time.Time,
 	expired map[string]bool) ([]verdict, error) {
 	var verdicts []verdict
@@ -89,10 +97,9 @@ func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []De
 		if refused, ok := errors.AsType[*DecisionError](err); ok {
 			refused.Session, refused.ID = m.State().Session, d.ID // also for a subagent's pause
 		}
-		if err != nil {
-			return nil, err
+		if verdicts = append(verdicts, v); err != nil {
+			return verdicts, err
 		}
-		verdicts = append(verdicts, v)
 	}
 	return verdicts, nil
 }
@@ -135,11 +142,11 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 		return v, refuse(machine.DecisionBad, fmt.Errorf("a pause of kind %q can't be decided with %q", p.Kind, d.Kind))
 	}
 	if d.Secret || p.Kind == machine.PauseSecret && d.Kind == machine.AnswerGiven {
-		if err := keepSecret(&d, p); err != nil {
-			return v, refuse(machine.DecisionBad, err)
+		if v.forget, err = keepSecret(&d, p, p != c.Pause); err != nil {
+			return v, err
 		}
 	}
-	v = verdict{decision: a.redact.Decision(d), call: c}
+	v.decision, v.call = a.redact.Decision(d), c
 	if p != c.Pause {
 		w, err := a.workOf(s.Session, c.Call)
 		if w == nil {
@@ -201,7 +208,9 @@ func (a *Agent) outcomeOf(ctx context.Context, s *machine.State, d *Decision, c 
 	case machine.Suggested:
 		return rejection(c, d.Reason, "A person rejected this call and suggests instead:"), nil
 	case machine.AnswerGiven:
-		return answer(d, c)
+		if !d.Secret {
+			return answer(d, c)
+		}
 	}
 	return nil, nil
 }
@@ -222,10 +231,7 @@ func rejection(c *machine.CallState, reason, text string) *ToolResult {
 // answer makes a result of what somebody says in the tool's place. It returns nil if the call runs
 // again instead.
 func answer(d *Decision, c *machine.CallState) (*ToolResult, error) {
-	value, err := d.Value, error(nil)
-	if !d.Secret {
-		value, err = fitAnswer(c.Pause, value)
-	}
+	value, err := fitAnswer(c.Pause, d.Value)
 	if d.Value = value; err != nil || c.Pause.Again { // the call runs again with it
 		return nil, err
 	}
@@ -257,29 +263,37 @@ func fitAnswer(p *Pause, value json.RawMessage) (json.RawMessage, error) {
 }
 
 // secrets are the answers of this process that aren't recorded (tools.Suspend.Secret), by the ids
-// of their pauses, as json.RawMessage: from the decision until the call has them. All agents share
+// of their pauses, as *json.RawMessage: from the decision until the call has them. All agents share
 // them, because the agent that takes a decision may not be the one that makes the call: that may be
 // a subagent's, or a plan's.
 var secrets sync.Map
 
-// keepSecret keeps an answer that isn't recorded, and marks the decision in its place. It checks of
-// a decision that is marked that this process still has the answer. Its errors say nothing of the
-// answer.
-func keepSecret(d *Decision, p *Pause) error {
+// keepSecret keeps an answer that isn't recorded, for an hour, and marks the decision in its place.
+// forget drops the answer. The first answer counts; a pause that is nested in that of a subagent
+// may have been decided where the subagent works, which isn't an error. Of a decision that is
+// marked, keepSecret checks that this process has the answer. Its errors are *[DecisionError]s, and
+// say nothing of the answer.
+func keepSecret(d *Decision, p *Pause, nested bool) (forget func(), err error) {
+	id := d.ID
 	if d.Secret {
-		if _, ok := secrets.Load(d.ID); !ok {
-			return errors.New("the answer isn't recorded, and another process was given it; give it again")
+		if _, ok := secrets.Load(id); !ok {
+			err = refuse(machine.DecisionBad,
+				errors.New("the answer isn't recorded, and another process was given it; give it again"))
 		}
-		return nil
+		return nil, err
 	}
 	value, err := fitAnswer(p, d.Value)
 	if err != nil || len(value) == 0 {
-		return errors.New("the answer is missing, or doesn't fit the schema of the pause")
+		return nil, refuse(machine.DecisionBad,
+			errors.New("the answer is missing, or doesn't fit the schema of the pause"))
 	}
-	secrets.Store(d.ID, value)
-	time.AfterFunc(time.Hour, func() { secrets.Delete(d.ID) })
+	if _, before := secrets.LoadOrStore(id, &value); before && !nested {
+		return nil, refuse(machine.DecisionUsed, errors.New("the pause was decided before"))
+	}
 	d.Secret, d.Value = true, json.RawMessage(`"given"`)
-	return nil
+	forget = func() { secrets.CompareAndDelete(id, &value) }
+	time.AfterFunc(time.Hour, forget)
+	return forget, nil
 }
 
 // dropped reports whether err says that somebody else has decided on a pause that is open, and no

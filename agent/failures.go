@@ -25,13 +25,3 @@ func repetition(r *machine.RunState, call *provider.ToolCall, res *ToolResult) s
 	}
 	return ""
 }
-
-// unavailable says why the tool of a call isn't available any more; empty if it is. A call that a
-// person has edited may run.
-func unavailable(r *machine.RunState, c *machine.CallState) string {
-	n := r.Tools[c.Call.Name].Failed
-	if r.Limits.ToolFailures <= 0 || n < r.Limits.ToolFailures || c.Edited {
-		return ""
-	}
-	return fmt.Sprintf("this tool is not available in this run: it failed %d times in a row. Go on without it.", n)
-}

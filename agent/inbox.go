@@ -67,10 +67,14 @@ func (x *driver) readInbox() (done bool) {
 			x.takeChange(&it)
 			x.limitTime() // of the mode
 		default:
-			if !x.Remove(it.ID) {
+			switch {
+			case !x.Remove(it.ID):
 				continue
+			case it.Kind == session.ItemStop, it.Kind == session.ItemCancel:
+				x.requested = requestStop
+			case it.Kind == session.ItemPause && x.requested == requestNone:
+				x.requested = requestPause
 			}
-			x.obey(&it)
 		}
 		done = true
 	}
@@ -114,18 +118,6 @@ const (
 	requestDrain // a pause after which Recover resumes the run
 	requestLeg   // likewise
 )
-
-// obey acts on an item that stops, pauses or switches the run.
-func (x *driver) obey(it *session.Item) {
-	switch it.Kind {
-	case session.ItemStop, session.ItemCancel:
-		x.requested = requestStop
-	case session.ItemPause:
-		if x.requested == requestNone {
-			x.requested = requestPause
-		}
-	}
-}
 
 // grant ends or pauses the run as the host has requested.
 func (x *driver) grant() {

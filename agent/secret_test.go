@@ -268,6 +268,24 @@ func TestASubagentGetsASecretAnswer(t *testing.T) {
 	}
 }
 
+func TestTheAnswerThatCountsIsTheFirstOne(t *testing.T) {
+	var l login
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{l.tool(tools.Spec{})}}, call("login", 1), say("Done."))
+	id := run(t, a).Pending[0].ID
+	s := a.Session("s")
+	var refused *agent.DecisionError
+	require.ErrorAs(t, s.Decide(t.Context(), agent.Answer(id, "of a batch"), agent.Approve("p-0")), &refused)
+	claimed := agent.Answer(id, "of a batch")
+	claimed.Secret = true
+	require.ErrorAs(t, s.Decide(t.Context(), claimed), &refused, "the batch was refused as a whole")
+	require.NoError(t, s.Decide(t.Context(), agent.Answer(id, password).By("ann")))
+	require.ErrorAs(t, s.Decide(t.Context(), agent.Answer(id, "another one").By("bob")), &refused)
+	require.Equal(t, machine.DecisionUsed, refused.Code)
+	require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
+	require.Equal(t, []string{password}, l.got)
+	require.Equal(t, "logged in as ann", finished(t, a, "s")[0].Parts[0].Text)
+}
+
 func TestASecretIsOnlyForACallThatRunsAgain(t *testing.T) {
 	tool := tools.New(tools.Spec{Name: "login"}, func(context.Context, Number) (string, error) {
 		return "", tools.Suspend{Kind: "password", Secret: true}

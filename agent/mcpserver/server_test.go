@@ -57,6 +57,9 @@ func newSite(t *testing.T, cfg mcpserver.Config, steps ...providertest.Step) *si
 			tools.New(tools.Spec{Name: "consult"}, func(context.Context, struct{}) (string, error) {
 				return "", tools.Suspend{For: "lawyer", Prompt: "May we?"}
 			}),
+			tools.New(tools.Spec{Name: "login"}, func(context.Context, struct{}) (string, error) {
+				return "", tools.Suspend{Prompt: "Your password?", Again: true, Secret: true}
+			}),
 		}})
 	require.NoError(t, err)
 	s.agent = a
@@ -182,6 +185,17 @@ func TestAQuestionForAnotherAgentIsNotPutToPeople(t *testing.T) {
 	require.Empty(t, failed)
 	require.Equal(t, "paused", out.Status)
 	require.Equal(t, "lawyer", out.Pending[0].For)
+}
+
+func TestASecretIsNotAskedForWithAForm(t *testing.T) {
+	s := newSite(t, mcpserver.Config{}, providertest.Call("login", object{}))
+	out, failed := s.call(s.client("ann", func(p *sdk.ElicitParams) *sdk.ElicitResult {
+		t.Error("the client was asked: ", p.Message)
+		return &sdk.ElicitResult{Action: "decline"}
+	}), "ask", object{"prompt": "Log in."})
+	require.Empty(t, failed)
+	require.Equal(t, "paused", out.Status)
+	require.Equal(t, "secret", out.Pending[0].Kind)
 }
 
 // A client that can't ask people is told what the agent waits for, and answers with a tool.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"net/http"
 	"strings"
 	"testing"
 	"time"
@@ -85,6 +86,25 @@ func TestAQuestionIsAnsweredLikeATool(t *testing.T) {
 	p.State, p.Output = uimessage.StateOutputAvailable, json.RawMessage(`"blue"`)
 	b.post(nil)
 	require.Equal(t, "Blue.", b.last().Text())
+}
+
+func TestASecretIsNotAnsweredInTheMessage(t *testing.T) {
+	s := newSiteOf(t, agent.Config{
+		Provider: providertest.Script(providertest.Call("login", Page{"a"})), Journal: journal.NewMemory(),
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "login"}, func(context.Context, Page) (string, error) {
+			return "", tools.Suspend{Prompt: "Your password?", Again: true, Secret: true}
+		})},
+	}, serve.Config{})
+	b := s.browser("ann", "c-1")
+	b.say("u-1", "x")
+	p := b.calls()[0]
+	p.State, p.Output = uimessage.StateOutputAvailable, json.RawMessage(`"correct horse"`)
+	refused := s.refused("ann", http.MethodPost, "chat", obj{"id": "c-1", "messages": b.messages})
+	require.Contains(t, refused.Detail, "secret")
+	require.NotContains(t, refused.Detail, "correct horse")
+	info, err := s.agent.Session("c-1").Info(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, info.Pending, "it is still asked for")
 }
 
 func TestAPrunedSessionHasItsHistory(t *testing.T) {
