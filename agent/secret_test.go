@@ -286,6 +286,28 @@ func TestTheAnswerThatCountsIsTheFirstOne(t *testing.T) {
 	require.Equal(t, "logged in as ann", finished(t, a, "s")[0].Parts[0].Text)
 }
 
+func TestASubagentAsksAgainForAnAnswerThatIsLost(t *testing.T) {
+	var l login
+	cfg := agent.Config{Name: "parent", Journal: journal.NewMemory()}
+	of := func(steps ...providertest.Step) []tools.Tool {
+		child, _ := scripted(t, agent.Config{Name: "child", Tools: []tools.Tool{l.tool(tools.Spec{})}}, steps...)
+		return []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}
+	}
+	cfg.Tools = of(call("login", 1))
+	a, _ := scripted(t, cfg, task("child", "x"))
+	id := run(t, a).Pending[0].ID
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Answer(id, password)))
+	agent.ForgetSecrets()
+	cfg.Tools = of(say("Logged in."))
+	b, _ := scripted(t, cfg, say("Done."))
+	res, _ := b.Run(t.Context(), agent.Continue("s"))
+	require.Equal(t, agent.Paused, res.Status)
+	require.Equal(t, machine.PauseSecret, res.Pending[0].Kind)
+	require.NotEqual(t, id, res.Pending[0].ID)
+	require.Equal(t, "Done.", runInput(t, b, agent.Resume("s", agent.Answer(res.Pending[0].ID, password))).Text())
+	require.Equal(t, []string{password}, l.got)
+}
+
 func TestASecretIsOnlyForACallThatRunsAgain(t *testing.T) {
 	tool := tools.New(tools.Spec{Name: "login"}, func(context.Context, Number) (string, error) {
 		return "", tools.Suspend{Kind: "password", Secret: true}

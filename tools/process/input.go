@@ -130,9 +130,12 @@ func (t *tool) scope(raw json.RawMessage) string {
 	if err != nil {
 		return ""
 	}
-	scope := in.Program
-	if len(in.Args) > 0 {
-		scope += " " + quoted(in.Args[0])
+	scope, args := in.Program, in.Args
+	if len(args) > 0 && !strings.HasPrefix(args[0], "-") { // else anything could follow, as after "sh -c"
+		args = args[:1]
+	}
+	for _, a := range args {
+		scope += " " + quoted(a)
 	}
 	if in.Stdin != "" || len(in.Env) > 0 {
 		scope += " with standard input or variables"

@@ -62,7 +62,8 @@ type Config struct {
 // its time limit is a failure of class Transient, and one that couldn't start has the class that
 // [Run] gives it; the model reads the output so far.
 //
-// A standing approval is for a program with its first argument, such as "git status".
+// A standing approval is for a program with its first argument, such as "git status", or, if that
+// is an option, with all arguments.
 //
 // Output is reported as progress, which also moves the time limit of the call; the tool's own limit
 // leaves time for ending a process.

@@ -158,13 +158,14 @@ func TestTheTitleOfACallIsItsCommand(t *testing.T) {
 	}
 }
 
-func TestAStandingApprovalIsForAProgramAndItsFirstArgument(t *testing.T) {
+func TestAStandingApprovalIsForAProgramAndItsFirstArgumentUnlessThatIsAnOption(t *testing.T) {
 	p := program(t, "argv")
 	p.Stdin = true
 	b := open(t, config(t, p))
 	for input, want := range map[string]string{
 		`{"program":"argv","args":["test","./..."]}`:     "argv test",
 		`{"program":"argv","args":["a b"],"dir":"x"}`:    `argv "a b"`,
+		`{"program":"argv","args":["-c","a b"]}`:         `argv -c "a b"`,
 		`{"program":"argv"}`:                             "argv",
 		`{"program":"argv","args":["test"],"stdin":"x"}`: "argv test with standard input or variables",
 	} {
