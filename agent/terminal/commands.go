@@ -83,7 +83,7 @@ func (u *ui) help(_ context.Context, _ string, w io.Writer) error {
 
 // undo says what it would undo of the last run that has something to undo, and what stays of that
 // and of later ones, asks, and says what came of it.
-func (u *ui) undo(ctx context.Context, _ string, w io.Writer) error {
+func (u *ui) undo(ctx context.Context, _ string, _ io.Writer) error {
 	facts, err := u.session.Facts(ctx)
 	would, stays := new(machine.UndoReceipt), []machine.UndoneCall(nil)
 	for i := len(facts) - 1; i >= 0 && len(would.Undone) == 0 && err == nil; i-- {
@@ -93,14 +93,10 @@ func (u *ui) undo(ctx context.Context, _ string, w io.Writer) error {
 			stays = append(stays, would.Stays()...)
 		}
 	}
-	switch {
-	case err != nil:
+	if err != nil {
 		return err
-	case len(would.Undone)+len(stays) == 0:
-		fmt.Fprintln(w, "No run has changed anything, or all of it is undone already.")
-		return nil
-	case len(would.Undone) == 0:
-		u.calls("Nothing is left that can be undone:", stays)
+	} else if len(would.Undone) == 0 {
+		u.calls("Nothing is left that can be undone.", stays)
 		return nil
 	}
 	u.calls("To undo, the newest first:", append(would.Undone, stays...))

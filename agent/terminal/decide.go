@@ -66,14 +66,6 @@ func (u *ui) decide(ctx context.Context) error {
 	return cmp.Or(err, u.look(ctx))
 }
 
-// leave shows what stays open.
-func (u *ui) leave() {
-	for i := range u.pending {
-		u.describe(&u.pending[i])
-	}
-	u.out.line("The session %s waits for a decision.", u.cfg.Session)
-}
-
 // describe prints a pause, unless it was the last one that was described.
 func (u *ui) describe(p *agent.Pause) {
 	if u.asked != p.ID {
@@ -90,10 +82,8 @@ func isQuestion(p *agent.Pause) bool {
 // inputOf returns the input of a pause's call as a person edits it.
 func inputOf(p *agent.Pause) string {
 	var b bytes.Buffer
-	if json.Indent(&b, p.Call.Input, "", "  ") != nil {
-		return cmp.Or(p.Call.Invalid, string(p.Call.Input))
-	}
-	return cmp.Or(p.Call.Invalid, b.String())
+	_ = json.Indent(&b, p.Call.Input, "", "  ") // of what isn't JSON, nothing is written
+	return cmp.Or(p.Call.Invalid, b.String(), string(p.Call.Input))
 }
 
 // A choice is something that can be decided, with its keys, or where lines are read its words.

@@ -55,18 +55,6 @@ func TestASessionWhoseProcessDiedGoesOn(t *testing.T) {
 	p.sees("Here it is.\n>").types("\x04").ends(terminal.CodeDone).golden("resume")
 }
 
-// A process was killed between its lease and its first fact: what is typed waits for the lease.
-func TestASessionThatADeadProcessHoldsIsWaitedFor(t *testing.T) {
-	store := journal.NewMemory()
-	a := newAgent(t, agent.Config{Journal: store}, providertest.Say("Yes."), providertest.Say("Here it is."))
-	_, err := a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
-	require.NoError(t, err)
-	_, err = store.Lease(t.Context(), "s-1", "dead", 4500*time.Millisecond) // 2 s are waited for in any case
-	require.NoError(t, err)
-	p := talk(t, a, terminal.Config{}).asked(1).says("where?").sees("going on in 1 s.")
-	p.sees("Here it is.\n>").types("\x04").ends(terminal.CodeDone)
-}
-
 // Nobody else would carry out a decision that is stored for the process that has died.
 func TestADecisionBeforeTheLeaseOfADeadProcessEndsIsCarriedOut(t *testing.T) {
 	store := journal.NewMemory()

@@ -9,7 +9,6 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -108,9 +107,7 @@ func (s *screen) working() {
 		if more := len(s.calls) - 1; more > 0 {
 			text += fmt.Sprintf(", and %d more", more)
 		}
-		if with := text + " | " + s.state; s.state != "" && utf8.RuneCountInString(with) < s.width {
-			text = with
-		}
+		text += " | " + s.state
 	}
 	s.draw(text)
 }

@@ -8,6 +8,7 @@ import (
 	"strings"
 	"syscall"
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -211,4 +212,23 @@ func newAgent(t *testing.T, cfg agent.Config, steps ...providertest.Step) *agent
 	a, err := agent.New(cfg)
 	require.NoError(t, err)
 	return a
+}
+
+// A process was killed between its lease and its first fact: what is typed waits for the lease, and
+// so does an undo.
+func TestASessionThatADeadProcessHoldsIsWaitedFor(t *testing.T) {
+	for _, typed := range []string{"where?", "/undo"} {
+		synctest.Test(t, func(t *testing.T) {
+			store := journal.NewMemory()
+			a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{lookInTurn}},
+				providertest.Call("site.showPage", page{"home"}), providertest.Say("Yes."), providertest.Say("Here it is."))
+			_, err := a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
+			require.NoError(t, err)
+			_, err = store.Lease(t.Context(), "s-1", "dead", 9*time.Second) // live.Hub waits for some of it
+			require.NoError(t, err)
+			o := piped(t, a, typed+"\n", terminal.Config{})
+			require.Contains(t, o.out, "The last process didn't close this session; going on in ")
+			require.Contains(t, o.out, map[string]string{"where?": "Here it is.", "/undo": "Show page “home” stays"}[typed])
+		})
+	}
 }

@@ -167,7 +167,10 @@ func (u *ui) main(ctx context.Context) (int, error) {
 	case !errors.Is(err, errQuit):
 		return CodeFailed, err
 	case len(u.pending) > 0:
-		u.leave()
+		for i := range u.pending {
+			u.describe(&u.pending[i])
+		}
+		u.out.line("The session %s waits for a decision.", u.cfg.Session)
 		return CodeWaits, nil
 	}
 	return CodeDone, nil
