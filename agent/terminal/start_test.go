@@ -221,14 +221,16 @@ func TestASessionThatADeadProcessHoldsIsWaitedFor(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			store := journal.NewMemory()
 			a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{lookInTurn}},
-				providertest.Call("site.showPage", page{"home"}), providertest.Say("Yes."), providertest.Say("Here it is."))
+				providertest.Call("site.showPage", page{"home"}), providertest.Say("Yes."),
+				providertest.Say("Here it is."))
 			_, err := a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
 			require.NoError(t, err)
 			_, err = store.Lease(t.Context(), "s-1", "dead", 9*time.Second) // live.Hub waits for some of it
 			require.NoError(t, err)
 			o := piped(t, a, typed+"\n", terminal.Config{})
 			require.Contains(t, o.out, "The last process didn't close this session; going on in ")
-			require.Contains(t, o.out, map[string]string{"where?": "Here it is.", "/undo": "Show page “home” stays"}[typed])
+			want := map[string]string{"where?": "Here it is.", "/undo": "Show page “home” stays"}
+			require.Contains(t, o.out, want[typed])
 		})
 	}
 }
