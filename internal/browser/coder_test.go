@@ -116,9 +116,6 @@ func (c *coder) types(keys string) {
 	require.NoError(c.t, err)
 }
 
-// codes are control sequences.
-var codes = regexp.MustCompile("\x1b\\[[0-9;?]*[a-zA-Z]")
-
 // lookAt looks at a state of the page in all sizes.
 func (p *builtIn) lookAt(nth int, name string) {
 	p.t.Helper()
