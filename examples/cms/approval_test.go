@@ -26,7 +26,7 @@ func TestWithoutATerminalAnApprovalIsPrintedWithTheCommandsThatDecideIt(t *testi
 		"Approval needed: Delete page “about”\n  tool:  cms.deletePage\n",
 		`  why:   the page "About" at /about is deleted, with all its contents (sections: 1)`,
 		"  risk:  high\n",
-		"\"page\": \"about\"\n",
+		"  input: {\"page\":\"about\"}\n",
 		"go run ./examples/cms -db ", " -resume s-del -id p-", " -decide approve\n", ` -decide reject -reason "why"`,
 		` -decide edit -input '{"page":"about"}'`,
 	} {
