@@ -196,6 +196,9 @@ func TestASecretIsNotAskedForWithAForm(t *testing.T) {
 	require.Empty(t, failed)
 	require.Equal(t, "paused", out.Status)
 	require.Equal(t, "secret", out.Pending[0].Kind)
+	_, failed = s.call(s.client("ann", nil), "answer", object{"session": out.Session,
+		"decisions": []object{{"id": out.Pending[0].ID, "decision": "answer", "value": "hunter2"}}})
+	require.Contains(t, failed, "asks for a secret")
 }
 
 // A client that can't ask people is told what the agent waits for, and answers with a tool.

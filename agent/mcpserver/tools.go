@@ -5,12 +5,14 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/request"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 type askInput struct {
@@ -113,8 +115,15 @@ func (s *server) answer(ctx context.Context, req *call, in answerInput) (*mcp.Ca
 // resume takes decisions and resumes the run.
 func (s *server) resume(ctx context.Context, req *call, session string,
 	decisions []agent.Decision) (*mcp.CallToolResult, error) {
+	pending, _ := s.agent.Session(session).Pending(ctx) // Decide returns the error
 	for i := range decisions {
 		decisions[i] = decisions[i].By(req.user)
+		if decisions[i].Kind == machine.AnswerGiven && slices.ContainsFunc(pending, func(p agent.Pause) bool {
+			return p.ID == decisions[i].ID && p.Kind == machine.PauseSecret
+		}) {
+			return nil, errors.New("the agent asks for a secret, which a client would keep: " +
+				"the user gives it on the agent's page or in its terminal")
+		}
 	}
 	started, err := s.hub.Decide(ctx, session, decisions...)
 	if err != nil {
