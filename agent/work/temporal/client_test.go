@@ -150,7 +150,8 @@ func TestStartRefusesWhatCannotBeCarried(t *testing.T) {
 }
 
 func TestStartCarriesTheFieldsOfAnInput(t *testing.T) {
-	in := agent.Input{Session: "s", Key: "k", Prompt: "Look.", Mode: "fast", Only: []string{"pay"},
+	in := agent.Input{Session: "s", Key: "k", Prompt: "Look.", Mode: "fast", Model: "m",
+		Only:       []string{"pay"},
 		ToolChoice: provider.ToolChoice{Mode: provider.ChooseRequired}, Limits: &agent.Limits{Steps: 3},
 		Interactive: true, Priority: 2, User: "ann", Owner: "team", Labels: map[string]string{"tenant": "acme"},
 		Title: "A title", Supersede: true}
