@@ -158,10 +158,11 @@ func (k *killed) dead(names ...string) {
 	}
 }
 
-func (k *killed) decided() bool {
+// begun reports whether a call was begun, after the decision about it if there was one.
+func (k *killed) begun() bool {
 	for _, facts := range k.facts() {
 		for _, f := range facts {
-			if _, ok := f.(*machine.Decided); ok {
+			if _, ok := f.(*machine.ToolStarted); ok {
 				return true
 			}
 		}
@@ -234,7 +235,7 @@ var killings = []killing{
 		first: func(k *killed) {
 			files := k.holdFiles()
 			k.c.sees("[?]").says("approve")
-			until(k.t, "it is decided", k.decided)
+			until(k.t, "the call begins", k.begun)
 			k.free = append(k.free, k.holdDB())
 			files()
 			until(k.t, "it is written", func() bool { return exists(filepath.Join(k.dir, "b.go")) })
@@ -248,7 +249,7 @@ var killings = []killing{
 		first: func(k *killed) {
 			files := k.holdFiles()
 			k.c.sees("[?]").says("approve")
-			until(k.t, "it is decided", k.decided)
+			until(k.t, "the call begins", k.begun)
 			k.free = append(k.free, k.holdDB())
 			files()
 			until(k.t, "it is written", func() bool { return k.read("a.go") == a2 })
@@ -275,7 +276,7 @@ var killings = []killing{
 		first: func(k *killed) {
 			k.free = append(k.free, k.holdFiles())
 			k.c.sees("[?]").says("approve")
-			until(k.t, "it is decided", k.decided)
+			until(k.t, "the call begins", k.begun)
 			require.Equal(k.t, a1, k.read("a.go"))
 		},
 		second: func(k *killed) { k.c.sees("[a] run it again").says("a").sees("It is all done now.") },

@@ -10,8 +10,9 @@ import (
 	"syscall"
 )
 
-// mark is a variable of all programs that are run: which process has started them.
-const mark = "PAWL_CODER_PID"
+// mark is a variable of all programs that are run: the process that has started them, and the
+// folder.
+const mark = "PAWL_CODER"
 
 // alive reports whether there is a process with a number.
 func alive(pid int) bool {
@@ -19,27 +20,27 @@ func alive(pid int) bool {
 	return err == nil && !errors.Is(p.Signal(syscall.Signal(0)), os.ErrProcessDone)
 }
 
-// endLeft ends what programs have left behind that were run by processes which have died since: the
-// system ends the program, but not what it has started. It needs /proc.
+// endLeft ends what programs have left behind in the folder that were run by processes which have
+// died since: the system ends the program, but not what it has started. It needs /proc.
 func (c *Coder) endLeft() {
-	ended := 0
 	here, _ := os.Readlink("/proc/self/ns/pid")
 	list, _ := filepath.Glob("/proc/[0-9]*/environ")
 	for _, name := range list {
 		env, _ := os.ReadFile(name)
 		_, after, found := strings.Cut("\x00"+string(env), "\x00"+mark+"=")
 		value, _, _ := strings.Cut(after, "\x00")
-		starter, err := strconv.Atoi(value)
+		number, folder, _ := strings.Cut(value, " ")
+		starter, err := strconv.Atoi(number)
 		dir := filepath.Dir(name)
-		if space, _ := os.Readlink(dir + "/ns/pid"); !found || err != nil || alive(starter) || space != here {
+		if !found || err != nil || folder != c.Dir || alive(starter) {
+			continue
+		}
+		if space, _ := os.Readlink(dir + "/ns/pid"); space != here {
 			continue
 		}
 		pid, _ := strconv.Atoi(filepath.Base(dir))
 		if p, err := os.FindProcess(pid); err == nil && p.Kill() == nil {
-			ended++
+			c.Notes = append(c.Notes, fmt.Sprintf("Ended what programs had left behind: process %d.", pid))
 		}
-	}
-	if ended > 0 {
-		c.Notes = append(c.Notes, fmt.Sprintf("Ended what programs had left behind: %d processes.", ended))
 	}
 }

@@ -2,12 +2,12 @@ package coding
 
 import (
 	"errors"
+	"fmt"
 	"maps"
 	"os"
 	"path"
 	"path/filepath"
 	"slices"
-	"strconv"
 	"strings"
 	"time"
 
@@ -41,7 +41,7 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 	cfg := process.Config{Root: c.Dir, Slots: process.NewSlots(0),
 		Spec:    tools.Spec{Risk: tools.Medium, MaxResult: 32 << 10, Timeout: 3 * time.Minute},
 		Inherit: strings.Fields("GOFLAGS GOPROXY GOPRIVATE GOTOOLCHAIN GOWORK CGO_ENABLED GOEXPERIMENT"),
-		Set:     []string{"GIT_TERMINAL_PROMPT=0", mark + "=" + strconv.Itoa(os.Getpid())},
+		Set:     []string{"GIT_TERMINAL_PROMPT=0", fmt.Sprintf("%s=%d %s", mark, os.Getpid(), c.Dir)},
 		Grace:   process.Grace{Interrupt: time.Second, Terminate: time.Second}}
 	c.endLeft()
 	for _, name := range []string{"go", "git"} {
