@@ -53,7 +53,7 @@ func TestTheStateLineIsShownDuringARun(t *testing.T) {
 	p.sees("… Build · 0s | ask · scripted")
 	require.NoError(t, a.Session("s-1").SetMode(t.Context(), "edits")) // from a page, for example
 	proceed <- struct{}{}
-	p.sees("◦ mode: edits · scripted").sees("It is built.\nedits").types("\x04").ends(terminal.CodeDone)
+	p.sees("◦ mode: edits · scripted").sees("It is built.\nedits").asked(2).types("\x04").ends(terminal.CodeDone)
 }
 
 // A store of text is a tool that writes, with a preview of many lines.
