@@ -164,16 +164,16 @@ func TestStop(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			hang := providertest.HangAfter(3, providertest.Say("Let me see what I can do for you today."))
-			stubborn := make(chan struct{})
-			a := newAgent(t, agent.Config{Tools: []tools.Tool{tools.New(tools.Spec{Name: "stubborn"},
-				func(context.Context, struct{}) (string, error) { <-stubborn; return "", nil })}}, hang)
+			begun, stubborn := make(chan struct{}, 1), make(chan struct{})
+			list := []tools.Tool{tools.New(tools.Spec{Name: "stubborn"},
+				func(context.Context, struct{}) (string, error) { begun <- struct{}{}; <-stubborn; return "", nil })}
 			if name == "Ctrl-C twice" {
-				a = newAgent(t, agent.Config{Tools: []tools.Tool{tools.New(tools.Spec{Name: "stubborn"},
-					func(context.Context, struct{}) (string, error) { <-stubborn; return "", nil })}},
-					providertest.Reply(providertest.Say("Let me"), providertest.Call("stubborn", struct{}{})))
+				hang = providertest.Reply(providertest.Say("Let me"), providertest.Call("stubborn", struct{}{}))
 			}
+			a := newAgent(t, agent.Config{Tools: list}, hang)
 			p := talk(t, a, terminal.Config{}).asked(1).says("go").sees("Let me")
 			if name == "Ctrl-C twice" {
+				<-begun
 				p.sees("… Stubborn")
 			}
 			c.do(p)
