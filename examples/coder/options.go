@@ -71,10 +71,11 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 		err = errors.New("-p goes with neither -web nor -acp: it ends by itself")
 	case o.goOn && o.session != "":
 		err = errors.New("-c and -session both name a session")
-	case o.acp && (o.goOn || o.session != "" || o.mode != ""):
-		err = errors.New("with -acp, sessions and modes are chosen in the editor")
-	case o.acp && o.db != "":
-		err = errors.New("with -acp, each folder of the editor has its own conversations: leave -db out")
+	case o.acp && (o.goOn || o.session != "" || o.mode != "" || o.db != ""):
+		err = errors.New("with -acp, the editor chooses sessions and modes, and each folder has its own file for " +
+			"conversations: leave -c, -session, -mode and -db out")
+	case o.addr != defaultAddr && !o.web:
+		err = errors.New("-addr needs -web")
 	case o.pace < 0:
 		err = errors.New("-pace is negative")
 	}
