@@ -328,7 +328,8 @@ func (x *session) ask(ctx context.Context, p *agent.Pause) bool {
 	}
 	text := cmp.Or(p.Reason, p.Title)
 	if p.Kind == machine.PauseSecret {
-		text += "\n\nEditors keep what is written here, so answer it on the page or in a terminal; a prompt ends the question."
+		text += "\n\nEditors keep what is written here, so answer it on the page or in a terminal. " +
+			"A prompt ends the question."
 	}
 	if p.For != "" || len(options) == 0 {
 		x.text(sdk.UpdateAgentMessageText, "\n\n"+text+"\n\n")

@@ -112,7 +112,7 @@ func (o *options) choose(ctx context.Context, c *coding.Coder, out io.Writer) (s
 		fmt.Fprintf(out, "Going on with %q.\n", last.Title)
 		return last.Session, nil
 	case last.Status == agent.Paused:
-		fmt.Fprintf(out, "The last session, %q, waits for you: -c goes on with it.\n", last.Title)
+		fmt.Fprintf(out, "The last session, %q, waits for your decision: start with -c to continue it.\n", last.Title)
 	}
 	return fresh, nil
 }

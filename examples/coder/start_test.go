@@ -50,7 +50,7 @@ func TestARequestWithoutATerminalMayDoNoMore(t *testing.T) {
 	}
 }
 
-// The next start goes on with what waits, in a terminal or by lines.
+// The next start continues a session that waits, with a terminal and without one.
 func TestWhatWaitsIsDecidedAtTheNextStart(t *testing.T) {
 	p := newProgram(t, say(write("a.go"), "Done."))
 	_, _, errs := p.run("-session", "s-1", "-p", "Do it.")
@@ -60,7 +60,7 @@ func TestWhatWaitsIsDecidedAtTheNextStart(t *testing.T) {
 	require.Contains(t, out, "waits for a decision")
 
 	_, out, _ = p.run()
-	require.Contains(t, out, `The last session, "Do it.", waits for you: -c goes on with it.`)
+	require.Contains(t, out, `The last session, "Do it.", waits for your decision: start with -c to continue it.`)
 	code, out, _ = p.start(strings.NewReader("approve\n"), "-c")
 	require.Zero(t, code)
 	require.Contains(t, out, "Done.")
