@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"sync"
+	"sync/atomic"
 )
 
 // maxQueue is how many events may wait to be shown before a note of the host is left out, and
@@ -13,10 +14,11 @@ const maxQueue = 1024
 type consumer struct {
 	*sessionLog
 	yield    func(Event, error) bool
-	left     bool    // yield must not be called again
-	yielding bool    // the body of the loop is running; stays set if that panics
-	busy     bool    // the queue is being shown; guarded
-	shown    []Event // the queue of the last flush, emptied, to be used again
+	left     bool        // yield must not be called again
+	yielding bool        // the body of the loop is running; stays set if that panics
+	busy     bool        // the queue is being shown; guarded
+	poked    atomic.Bool // this process has posted something to the session, or it is to stop
+	shown    []Event     // the queue of the last flush, emptied, to be used again
 
 	wake chan struct{} // wakes the driving goroutine while it waits for calls
 	room sync.Cond     // the queue was shown
@@ -66,6 +68,9 @@ func (c *consumer) Wake() {
 	default:
 	}
 }
+
+// Poke wakes the driving goroutine, and makes it look into the inbox once more after the run.
+func (c *consumer) Poke() { c.poked.Store(true); c.Wake() }
 
 // forward shows an event of the work of a call, such as a subagent. If too many events wait to be
 // shown, it waits, unless ctx ends. Goroutines of that call call it.

@@ -194,7 +194,7 @@ func (l *sessionLog) takeChange(it *session.Item) bool {
 
 // takeLate ends a run that was canceled while it paused, and acts on revocations, titles and labels
 // that were posted to a run too late for its last safe point. For these it looks only if there may
-// be some: there are rules to revoke, or this process has posted something (see poke). What another
+// be some: there are rules to revoke, or this process has posted something (see Poke). What another
 // process posted waits for the next run.
 func (b *inbox) takeLate() {
 	if b.paused() && errors.Is(context.Cause(b.ctx), errCanceled) {
@@ -202,7 +202,7 @@ func (b *inbox) takeLate() {
 			b.agent.logger.ErrorContext(b.Stored, "agent: canceling a paused run", "session", b.Name, "error", err)
 		}
 	}
-	if len(b.State().Rules) == 0 && len(b.wake) == 0 {
+	if len(b.State().Rules) == 0 && !b.poked.Load() {
 		return
 	}
 	for _, it := range b.Inbox() {

@@ -56,7 +56,7 @@ func (s *Sessions) Post(ctx context.Context, session string, it Item) error {
 		return fmt.Errorf("agent: session %q: posting to its inbox: %w", session, err)
 	}
 	if h := s.Holder(session); h != nil {
-		h.Wake()
+		h.Poke()
 	}
 	return nil
 }

@@ -104,7 +104,7 @@ func (s *Sessions) recordsFromSnapshot(ctx context.Context, session string) ([]j
 		return nil, nil
 	}
 	if err != nil {
-		return nil, readingHead(session, err)
+		return nil, unanswered(session, "reading its head", err)
 	}
 	var found []journal.Record
 	for from, size := head.Seq, uint64(snapshotAfter+100); from > head.Pruned; size *= 2 {

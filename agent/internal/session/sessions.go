@@ -51,9 +51,9 @@ func New(cfg Config) *Sessions {
 	return &Sessions{Config: cfg, held: make(map[string]*Log)}
 }
 
-// A Holder is what drives a run of a session that is held. Wake tells it that something was posted
+// A Holder is what drives a run of a session that is held. Poke tells it that something was posted
 // to the session, or that it should stop soon.
-type Holder interface{ Wake() }
+type Holder interface{ Poke() }
 
 // Holder returns what drives the session in this process, or nil. Its run may have ended, but not
 // yet been released.
@@ -81,7 +81,7 @@ func (s *Sessions) InProgress(ctx context.Context, session string) error {
 	case errors.Is(err, journal.ErrNoSession):
 		return NothingOpen(session, "")
 	case err != nil:
-		return readingHead(session, err)
+		return unanswered(session, "reading its head", err)
 	case head.Status != string(machine.Running) || head.Owner == "" || head.Until.Before(time.Now()):
 		return NothingOpen(session, machine.Status(head.Status))
 	}
@@ -95,7 +95,7 @@ func (s *Sessions) Exists(ctx context.Context, session string) error {
 		return NothingOpen(session, "")
 	}
 	if err != nil {
-		return readingHead(session, err)
+		return unanswered(session, "reading its head", err)
 	}
 	return nil
 }
@@ -107,10 +107,6 @@ func NothingOpen(session string, status machine.Status) error {
 
 func busy(session string, cause error) error {
 	return &machine.SessionError{Session: session, Code: machine.ErrBusy, Err: cause}
-}
-
-func readingHead(session string, err error) error {
-	return unanswered(session, "reading its head", err)
 }
 
 // A storeError says that the store doesn't answer.
@@ -146,7 +142,7 @@ func (s *Sessions) Drain(ctx context.Context) (left []string) {
 		s.draining, s.idle = true, make(chan struct{})
 		for _, l := range s.held {
 			if l.holder != nil {
-				l.holder.Wake()
+				l.holder.Poke()
 			}
 		}
 		s.drained()
