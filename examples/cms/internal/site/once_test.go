@@ -47,3 +47,16 @@ func TestRequestsWithTheSameKeyTakeEffectOnce(t *testing.T) {
 	_, err = s.AddSection(ctx, add)
 	require.NoError(t, err, "what failed doesn't use the key up")
 }
+
+func TestAWriteWhoseContextHasAKeyTakesEffectOnce(t *testing.T) {
+	s := newSite(t)
+	ctx := WithKey(t.Context(), "k-1")
+	first, err := s.DeletePage(ctx, "home")
+	require.NoError(t, err)
+	again, err := s.DeletePage(ctx, "home")
+	require.NoError(t, err, "it was deleted by the same request")
+	require.Equal(t, first.Sections, again.Sections)
+	name := "X"
+	_, err = s.UpdatePage(ctx, UpdatePage{Page: "home", Name: &name})
+	require.ErrorContains(t, err, "the key was used for deleting a page")
+}

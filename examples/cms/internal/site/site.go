@@ -61,8 +61,17 @@ func view[T any](ctx context.Context, s *Site, doing string, fn func(*txn) (T, e
 
 // commit runs fn in a transaction that may write, and returns its result after the commit.
 func commit[T any](ctx context.Context, s *Site, doing string, fn func(*txn) (T, error)) (T, error) {
-	return returning(ctx, s.write, doing, fn)
+	key, _ := ctx.Value(keyOf{}).(string)
+	return returning(ctx, s.write, doing, func(tx *txn) (T, error) { return repeatable(tx, key, doing, fn) })
 }
+
+// WithKey returns a context whose next write has an idempotency key of at most 200 characters: with
+// the same key it takes effect once, and later ones return its result. It may be used for one write.
+func WithKey(ctx context.Context, key string) context.Context {
+	return context.WithValue(ctx, keyOf{}, key)
+}
+
+type keyOf struct{}
 
 // once is commit for a request that may be repeated because its caller doesn't know whether it was
 // carried out. The first successful request with a key takes effect; later ones return its result.
@@ -72,24 +81,22 @@ func once[T any](ctx context.Context, s *Site, key, doing string, fn func(*txn) 
 }
 
 // repeatable is once in a transaction.
-func repeatable[T any](tx *txn, key, doing string, fn func(*txn) (*T, error)) (*T, error) {
+func repeatable[T any](tx *txn, key, doing string, fn func(*txn) (T, error)) (result T, err error) {
 	if key == "" {
 		return fn(tx)
 	}
 	if err := checkText("the key", key, 0, maxLabel); err != nil {
-		return nil, err
+		return result, err
 	}
 	var did, kept string
 	if tx.first([]any{&did, &kept}, "SELECT doing, result FROM done_calls WHERE key = ?", key) {
 		if did != doing {
-			return nil, invalid("give each request a key of its own", "the key was used for %s", did)
+			return result, invalid("give each request a key of its own", "the key was used for %s", did)
 		}
-		result := new(T)
-		return result, json.Unmarshal([]byte(kept), result)
+		return result, json.Unmarshal([]byte(kept), &result)
 	}
-	result, err := fn(tx)
-	if err != nil {
-		return nil, err
+	if result, err = fn(tx); err != nil {
+		return result, err
 	}
 	tx.insert("done_calls", record{"key": key, "doing": doing, "result": object{result}, "at": tx.now})
 	return result, nil
