@@ -65,8 +65,8 @@ func commit[T any](ctx context.Context, s *Site, doing string, fn func(*txn) (T,
 	return returning(ctx, s.write, doing, func(tx *txn) (T, error) { return repeatable(tx, key, doing, fn) })
 }
 
-// WithKey returns a context whose next write has an idempotency key of at most 200 characters: with
-// the same key it takes effect once, and later ones return its result. It may be used for one write.
+// WithKey returns a context for one write with an idempotency key of at most 200 characters: with
+// the same key it takes effect once, and repeated ones return its result.
 func WithKey(ctx context.Context, key string) context.Context {
 	return context.WithValue(ctx, keyOf{}, key)
 }
