@@ -63,7 +63,7 @@ func (k *kit) humanizer() tools.Tool {
 				"lengthChange":    utf8.RuneCountInString(text) - utf8.RuneCountInString(old),
 				"patternsChecked": humanity.Checked, "patternsFixed": max(before.Total()-after.Total(), 0),
 				"humanityScoreBefore": before.Score, "humanityScoreAfter": after.Score,
-				"found": slices.Sorted(maps.Keys(after.Found)),
+				"before": before.Summary, "after": after.Summary, "found": slices.Sorted(maps.Keys(after.Found)),
 			}
 			return portfolio.Change{From: j.artifact.Status, To: to, Content: &text,
 				Metadata: map[string]any{"humanity": result}}, result, nil
@@ -93,7 +93,8 @@ func (k *kit) humanize(ctx context.Context, old, tone string) (text string, befo
 	switch {
 	case after.Score < before.Score:
 		err = portfolio.Errorf(portfolio.ToolExecutionFailed,
-			"The revised text sounds more like a machine than before: %d instead of %d.", after.Score, before.Score)
+			"The revised text has more patterns of machines than before: %d finds instead of %d.", after.Total(),
+			before.Total())
 	case is*10 < was*7 || is*10 > was*13:
 		err = portfolio.Errorf(portfolio.ToolExecutionFailed,
 			"The revised text has %d characters instead of %d; it may differ by 30 %%.", is, was)

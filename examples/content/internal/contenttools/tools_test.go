@@ -56,7 +56,6 @@ func TestEachTypeGoesFromDraftToReady(t *testing.T) {
 			require.Len(t, h, 5)
 			var score struct{ HumanityScoreBefore, HumanityScoreAfter int }
 			require.NoError(t, json.Unmarshal(a.Metadata["humanity"], &score))
-			require.Greater(t, score.HumanityScoreAfter, 79)
 			require.GreaterOrEqual(t, score.HumanityScoreAfter, score.HumanityScoreBefore)
 		})
 	}

@@ -29,13 +29,32 @@ func TestTheBlindSetIsToldApart(t *testing.T) {
 	clean, n := map[string]int{}, map[string]int{}
 	for _, p := range blind(t) {
 		n[p.kind]++
-		if r := Check(p.text); len(r.Found) == 0 {
+		r := Check(p.text)
+		require.Equal(t, p.kind == "d", r.NotMeasured == "only English is, and this is German", p.text)
+		if len(r.Found) == 0 {
 			clean[p.kind]++
 		} else {
 			t.Logf("%s %v: %s", p.kind, r.Found, p.text)
 		}
 	}
-	for kind, all := range n {
-		t.Logf("%s: nothing found in %d of %d", kind, clean[kind], all)
+	require.Equal(t, map[string]int{"h": 8, "m": 10, "l": 4, "p": 4, "q": 4, "w": 4, "d": 6}, n)
+	require.LessOrEqual(t, clean["m"], 1)
+	delete(clean, "m")
+	delete(n, "m")
+	require.Equal(t, n, clean)
+}
+
+func TestOnlyEnglishIsMeasured(t *testing.T) {
+	for text, name := range map[string]string{
+		"Nous avons raccourci le formulaire, et les clients sont plus contents.":         "French",
+		"Hemos acortado el formulario y los clientes lo usan más, pero no por eso.":      "Spanish",
+		"Abbiamo accorciato il modulo, ma non è questo che conta per i clienti.":         "Italian",
+		"We hebben het formulier korter gemaakt, maar dat is niet van belang voor ons.":  "Dutch",
+		"Reduzimos o formulário, mas não foi isso que uma cliente pediu para mais tarde": "Portuguese",
+		"Мы сократили форму, и заявок стало больше.":                                     "another language",
+	} {
+		require.Equal(t, "Not measured: only English is, and this is "+name, Check(text).Summary, text)
+		require.Equal(t, text, Revise(text))
 	}
+	require.Equal(t, "0 of 24 patterns found", Check("Milk, eggs and a pound of flour.").Summary)
 }

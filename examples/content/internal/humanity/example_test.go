@@ -10,8 +10,10 @@ func Example() {
 	text := "In order to leverage robust tools, teams delve into the data."
 	revised := humanity.Revise(text)
 	fmt.Println(revised)
-	fmt.Println(humanity.Check(text).Score, humanity.Check(revised).Score)
+	fmt.Println(humanity.Check(text).Summary)
+	fmt.Println(humanity.Check(revised).Summary)
 	// Output:
 	// To use solid tools, teams look at the data.
-	// 80 99
+	// 2 of 24 patterns found
+	// 0 of 24 patterns found
 }

@@ -1,6 +1,7 @@
 package humanity
 
 import (
+	"fmt"
 	"regexp"
 	"strings"
 )
@@ -12,31 +13,50 @@ type Pattern struct {
 	Count  func(text string) int
 }
 
-// A Report says how a text sounds.
+// A Report says which patterns a text has. It says nothing about who wrote it.
 type Report struct {
-	// Score is from 0, a machine, to 99. It falls by 5 for each find in 100 words; a shorter text
-	// counts as 100 words.
+	// Summary is for people, such as "3 of 24 patterns found".
+	Summary string `json:"summary"`
+	// NotMeasured says why the patterns weren't looked for; empty: they were.
+	NotMeasured string `json:"notMeasured,omitempty"`
+	// Score is from 0 to 99. It falls by 5 for each find in 100 words; a shorter text counts as 100
+	// words. It compares versions of one text.
 	Score int            `json:"score"`
 	Words int            `json:"words"`
-	Found map[string]int `json:"found"` // by the names of the patterns
+	Found map[string]int `json:"found"` // how often, by the names of the patterns
 }
 
 // Checked is how many patterns there are.
 var Checked = len(Patterns)
 
 var (
-	code = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
-	link = regexp.MustCompile(`\]\([^)\s]*\)`)
-	word = regexp.MustCompile(`[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*`)
+	code   = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`")
+	link   = regexp.MustCompile(`\]\([^)\s]*\)`)
+	quoted = regexp.MustCompile(`(?m)^>[^\n]*|"[^"\n]*"|“[^”\n]*”|„[^“”\n]*[“”]|«[^»\n]*»`)
+	word   = regexp.MustCompile(`[\p{L}\p{N}]+(?:['’-][\p{L}\p{N}]+)*`)
 )
 
-// plain returns a text without what nobody has phrased: code and addresses.
-func plain(text string) string { return link.ReplaceAllString(code.ReplaceAllString(text, " "), "]") }
+// plain returns a text without what its author hasn't phrased: code, addresses and quotes. Straight
+// apostrophes stand for all.
+func plain(text string) string {
+	text = link.ReplaceAllString(code.ReplaceAllString(text, " "), "]")
+	return strings.ReplaceAll(quoted.ReplaceAllString(text, "…"), "’", "'")
+}
 
-// Check looks for all patterns.
+// Check looks for all patterns. They are those of English: another language isn't measured.
 func Check(text string) Report {
 	text = plain(text)
-	r := Report{Words: len(word.FindAllString(text, -1)), Found: map[string]int{}}
+	all := word.FindAllString(text, -1)
+	r := Report{Words: len(all), Found: map[string]int{}, Score: 99}
+	if len(all) == 0 {
+		r.NotMeasured = "there is no text"
+	} else if name := language(all); name != english {
+		r.NotMeasured = "only English is, and this is " + name
+	}
+	if r.NotMeasured != "" {
+		r.Summary = "Not measured: " + r.NotMeasured
+		return r
+	}
 	finds := 0
 	for _, p := range Patterns {
 		if n := p.Count(text); n > 0 {
@@ -45,6 +65,7 @@ func Check(text string) Report {
 		}
 	}
 	r.Score = min(max(100-500*finds/max(r.Words, 100), 0), 99)
+	r.Summary = fmt.Sprintf("%d of %d patterns found", len(r.Found), Checked)
 	return r
 }
 
@@ -62,23 +83,13 @@ func phrases(expr string) func(string) int {
 	return func(text string) int { return len(re.FindAllStringIndex(text, -1)) }
 }
 
-// more counts what is more than allowed for each 100 words, if there are at least two.
-func more(expr string, allowed int) func(string) int {
+// more counts the matches above one for each so many words. The first free ones never count.
+func more(expr string, every, free int) func(string) int {
 	re := regexp.MustCompile(expr)
 	return func(text string) int {
-		n := len(re.FindAllStringIndex(text, -1))
-		words := len(word.FindAllString(text, -1))
-		if n < 2 {
-			return 0
-		}
-		return max(n-max(allowed*words/100, 1), 0)
+		n, words := len(re.FindAllStringIndex(text, -1)), len(word.FindAllString(text, -1))
+		return max(n-max(words/every, free), 0)
 	}
-}
-
-// beyond counts matches after the first ones.
-func beyond(expr string, first int) func(string) int {
-	count := phrases(expr)
-	return func(text string) int { return max(count(text)-first, 0) }
 }
 
 // paragraphs returns the parts of a text between empty lines.

@@ -49,34 +49,43 @@ var rewritings = []rewriting{
 	rewrite(`\bgame-changer\b`, "change"),
 	rewrite(`\b(?:experts|observers|analysts|critics) (?:agree|say|argue|believe|note) that `, ""),
 	rewrite(`[\x{1F300}-\x{1FAFF}\x{2600}-\x{27BF}]\x{FE0F}? ?`, ""),
-	rewrite(`[“”]`, `"`), rewrite(`[‘’]`, "'"), rewrite(`\s*—\s*`, ", "), rewrite(` (?:–|--) `, ", "),
 	rewrite(`(?m)^(\s*(?:[-*+]|\d+[.)]) +)\*\*([^*\n]+)\*\*`, "$1$2"),
 	rewrite(`(?m)^(?:i hope this helps|let me know if)[^\n]*\n?`, ""),
 }
 
 var (
 	start = regexp.MustCompile(`(?m)(^|[.!?] )(\p{Ll})`)
+	dash  = regexp.MustCompile(`\s*—\s*`)
 	bold  = regexp.MustCompile(`\*\*([^*\n]+)\*\*`)
 )
 
 // Revise rewrites what can be rewritten without a model: it replaces words and punctuation, and
-// leaves out empty phrases. Placeholders of images, links, code and what it doesn't know stay.
+// leaves out empty phrases. Placeholders of images, links, code, quotes, other languages and what it
+// doesn't know stay.
 func Revise(text string) string {
+	r := Check(text)
+	if r.NotMeasured != "" {
+		return text
+	}
+	dashes := r.Found["em dash overuse"] > 0
 	var b strings.Builder
 	last := 0
 	for _, at := range keep.FindAllStringIndex(text, -1) {
-		b.WriteString(revise(text[last:at[0]]))
+		b.WriteString(revise(text[last:at[0]], dashes))
 		b.WriteString(text[at[0]:at[1]])
 		last = at[1]
 	}
-	b.WriteString(revise(text[last:]))
+	b.WriteString(revise(text[last:], dashes))
 	return b.String()
 }
 
 // keep finds what must stay as it is.
-var keep = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|!?\\[[^\\]\n]*\\](?:\\([^)\\s]*\\))?")
+var keep = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|!?\\[[^\\]\n]*\\](?:\\([^)\\s]*\\))?|" + quoted.String())
 
-func revise(text string) string {
+func revise(text string, dashes bool) string {
+	if dashes {
+		text = dash.ReplaceAllString(text, ", ")
+	}
 	for _, r := range rewritings {
 		changed := r.find.ReplaceAllString(text, r.with)
 		if changed != text {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
+	"github.com/pawlkit/pawl/examples/content/internal/humanity"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
@@ -35,8 +36,9 @@ type artifactChange struct {
 // A shown artifact is one with what a page shows of it.
 type shown struct {
 	portfolio.Artifact
-	HTML     string    `json:"html"`
-	Pipeline *pipeline `json:"pipeline,omitempty"` // the newest
+	HTML     string          `json:"html"`
+	Humanity humanity.Report `json:"humanity"`           // of the text as it is now
+	Pipeline *pipeline       `json:"pipeline,omitempty"` // the newest
 }
 
 // A pipeline is what a page shows of a [portfolio.Pipeline].
@@ -154,7 +156,7 @@ func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := shown{Artifact: a, HTML: HTML(a.Content)}
+	out := shown{Artifact: a, HTML: HTML(a.Content), Humanity: humanity.Check(a.Content)}
 	all, err := s.Store.Pipelines(c.Context(), c.user.ID, a.ID)
 	if len(all) > 0 {
 		p := all[0]

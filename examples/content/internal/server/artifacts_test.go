@@ -195,3 +195,18 @@ func TestPrometheusReadsMetricsWithItsToken(t *testing.T) {
 	s.tokens["nobody"] = ""
 	s.call("nobody", "GET", "/metrics", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
 }
+
+func TestTheTextIsMeasuredAfterEachChange(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{})
+	path := "/api/artifacts/" + s.draft("ann", "Remote work")
+	require.Equal(t, "Not measured: there is no text", s.call("ann", "GET", path, nil).str("humanity", "summary"))
+	for text, summary := range map[string]string{
+		"We moved the meeting.":                        "0 of 24 patterns found",
+		"In order to win, leverage robust tools.":      "2 of 24 patterns found",
+		"Wir haben das Formular gekürzt und sind froh": "Not measured: only English is, and this is German",
+	} {
+		s.call("ann", "PATCH", path, map[string]string{"content": text}).ok()
+		require.Equal(t, summary, s.call("ann", "GET", path, nil).str("humanity", "summary"))
+	}
+}

@@ -188,11 +188,11 @@ export class ArtifactPage {
   }
 
   humanity() {
-    const v = this.a.metadata?.humanity;
-    if (!v) return null;
-    return panel("Sounds human", h("p", { class: "score" }, h("b", { "data-testid": "humanity-score" }, `${v.humanityScoreAfter} %`), h("span", { class: "muted" }, `before: ${v.humanityScoreBefore} %`)),
-      h("progress", { max: 100, value: v.humanityScoreAfter, "aria-label": "Humanity score" }), h("p", { class: "muted small" }, `${count(v.patternsChecked)} patterns checked, ${count(v.patternsFixed)} occurrences fixed`),
-      v.found?.length ? h("p", { class: "muted small" }, `Left: ${v.found.join(", ")}`) : null);
+    const { humanity: now, metadata } = this.a, last = metadata?.humanity;
+    if (!this.a.content) return null;
+    return panel("Patterns of machines", h("p", {}, h("b", { "data-testid": "humanity-score" }, now.summary)),
+      ...Object.entries(now.found ?? {}).map(([name, n]) => h("p", { class: "muted small" }, `${name} (${count(n)})`)),
+      last?.before ? h("p", { class: "muted small" }, `The last revision: ${last.before} before, ${last.after} after.`) : null);
   }
 
   sources() {
