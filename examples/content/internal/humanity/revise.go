@@ -60,8 +60,8 @@ var (
 )
 
 // Revise rewrites what can be rewritten without a model: it replaces words and punctuation, and
-// leaves out empty phrases. Placeholders of images, links, code, quotes, other languages and what it
-// doesn't know stay.
+// leaves out empty phrases. Placeholders of images, links, code, quotes, other languages and what
+// it doesn't know stay.
 func Revise(text string) string {
 	r := Check(text)
 	if r.NotMeasured != "" {
