@@ -13,7 +13,6 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/assistant"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -41,7 +40,7 @@ func modeNames() (names []string) {
 const lease = 4 * time.Second
 
 // newAgent makes the agent of a site. expires is how long an approval may take; 0 means no limit.
-func newAgent(m provider.Provider, sv *services.Services, store journal.Store, expires time.Duration,
+func newAgent(m provider.Provider, sv cmstools.Config, store journal.Store, expires time.Duration,
 	log *slog.Logger) (*agent.Agent, error) {
 	prompts, err := loadPrompts()
 	if err != nil {
@@ -93,7 +92,7 @@ func newAgent(m provider.Provider, sv *services.Services, store journal.Store, e
 
 // planTools returns the tools with which a model submits plans. Their steps are carried out by an
 // agent of their own, which has the tools of the site.
-func planTools(cfg agent.Config, sv *services.Services) ([]tools.Tool, error) {
+func planTools(cfg agent.Config, sv cmstools.Config) ([]tools.Tool, error) {
 	cfg.Name, cfg.Hooks, cfg.Memory = "cms-steps", nil, nil
 	steps, err := agent.New(cfg)
 	if err != nil {

@@ -48,7 +48,7 @@ func (p *program) runCommand(ctx context.Context) int {
 	case cmdServe, cmdPreview:
 		err = p.serve(ctx)
 	case cmdSeed:
-		if err = p.services.Site.Seed(ctx); err == nil {
+		if err = p.site.Seed(ctx); err == nil {
 			p.out.line("%s has the contents of a new site. Conversations were kept.", p.db)
 		}
 	case cmdExport:
@@ -71,7 +71,7 @@ func reset(ctx context.Context, db string) error {
 
 // exportSite prints all contents as JSON.
 func (p *program) exportSite(ctx context.Context) error {
-	all, err := p.services.Site.Export(ctx)
+	all, err := p.site.Export(ctx)
 	if err != nil {
 		return err
 	}
@@ -92,8 +92,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	if err != nil {
 		return fmt.Errorf("-preview: %w", err)
 	}
-	p.services.PreviewURL = "http://" + preview.Addr().String()
-	servers := []*server{newServer("preview", preview, p.services.Renderer.Handler())}
+	servers := []*server{newServer("preview", preview, p.renderer.Handler())}
 	if p.cmd == cmdServe {
 		more, err := p.agentServers(p.hub)
 		if err != nil {
@@ -140,11 +139,11 @@ func (p *program) agentServers(hub *live.Hub) ([]*server, error) {
 		return nil, errors.Join(fmt.Errorf("-api: %w", err), page.Close())
 	}
 	origin := "http://" + page.Addr().String()
-	rest, err := api.New(api.Config{Services: p.services, Hub: hub, Origins: []string{origin}})
+	rest, err := api.New(api.Config{Site: p.site, Hub: hub, Origins: []string{origin}})
 	var own, guarded http.Handler
 	if err == nil {
 		own, err = assistant.New(assistant.Config{
-			Hub: hub, User: p.by, Title: "Site assistant", Note: p.note(), Preview: p.services.PreviewURL,
+			Hub: hub, User: p.by, Title: "Site assistant", Note: p.note(), Preview: "http://" + p.previewAddr,
 			System: systemText,
 			Examples: []string{"Create an About page with a hero titled Hello", "What pages exist?",
 				"Delete the home page"},

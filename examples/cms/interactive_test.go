@@ -3,6 +3,7 @@ package main
 import (
 	"bytes"
 	"flag"
+	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"io"
 	"os"
 	"path/filepath"
@@ -238,7 +239,7 @@ func (b *bench) program(t *testing.T, stdin string, args ...string) (*program, *
 func (b *bench) with(p *program, m provider.Provider, store journal.Store) {
 	b.t.Helper()
 	require.NoError(b.t, p.hub.Close())
-	a, err := newAgent(m, p.services, store, 0, nil)
+	a, err := newAgent(m, cmstools.Config{Site: p.site}, store, 0, nil)
 	require.NoError(b.t, err)
 	require.NoError(b.t, p.use(a))
 }

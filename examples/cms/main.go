@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"io/fs"
 	"log/slog"
 	"os"
 	"sync"
@@ -15,8 +16,11 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/agent/live"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
+	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
+	"github.com/pawlkit/pawl/examples/cms/internal/preview"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools/web"
 )
 
 // Exit statuses.
@@ -82,7 +86,8 @@ type program struct {
 	err   io.Writer
 	quiet bool // runs aren't shown
 
-	services *services.Services
+	site     *site.Site
+	renderer *preview.Renderer
 	store    *sqlite.Store
 	agent    *agent.Agent
 	hub      *live.Hub // runs it
@@ -91,23 +96,35 @@ type program struct {
 // open opens the file with the site and the journal, and makes the agent. After an error nothing
 // stays open.
 func (p *program) open(ctx context.Context) (err error) {
-	if p.services, err = services.New(
-		services.Config{DB: p.db, Templates: p.templates, PreviewURL: "http://" + p.previewAddr}); err != nil {
+	fetcher, err := web.NewFetcher(web.FetchConfig{Hosts: []string{"example.com"}})
+	if err != nil {
 		return err
 	}
-	if p.store, err = sqlite.Open(p.services.Site.Path()); err != nil {
-		return errors.Join(err, p.services.Close())
+	if p.site, err = site.Open(p.db); err != nil {
+		return err
+	}
+	var templates fs.FS
+	if p.templates != "" {
+		templates = os.DirFS(p.templates)
+	}
+	p.renderer, err = preview.New(preview.Config{Site: p.site, Templates: templates, Development: templates != nil})
+	if err != nil {
+		return errors.Join(err, p.site.Close())
+	}
+	if p.store, err = sqlite.Open(p.site.Path()); err != nil {
+		return errors.Join(err, p.site.Close())
 	}
 	var log *slog.Logger
 	if p.verbose {
 		log = slog.New(slog.NewTextHandler(p.err, nil))
 	}
-	a, err := newAgent(p.llm, p.services, between(p.store), p.expires, log)
+	a, err := newAgent(p.llm, cmstools.Config{Site: p.site, Fetcher: fetcher, Preview: "http://" + p.previewAddr},
+		between(p.store), p.expires, log)
 	if err == nil {
 		err = p.use(a)
 	}
 	if err != nil {
-		return errors.Join(err, p.store.Close(), p.services.Close())
+		return errors.Join(err, p.store.Close(), p.site.Close())
 	}
 	return nil
 }
@@ -132,7 +149,7 @@ func (p *program) use(a *agent.Agent) (err error) {
 
 // close lets runs in progress come to a safe point, and closes the file.
 func (p *program) close() error {
-	return errors.Join(p.hub.Close(), p.store.Close(), p.services.Close())
+	return errors.Join(p.hub.Close(), p.store.Close(), p.site.Close())
 }
 
 // main does what the options ask for and returns the exit status.

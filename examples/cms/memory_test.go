@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
@@ -30,7 +31,7 @@ func TestALongSessionIsCompacted(t *testing.T) {
 	})}
 	p, _ := newBench(t).program(t, "")
 	var err error
-	p.agent, err = newAgent(m, p.services, p.store, 0, nil)
+	p.agent, err = newAgent(m, cmstools.Config{Site: p.site}, p.store, 0, nil)
 	require.NoError(t, err)
 	shortened := 0
 	for n := range 60 {

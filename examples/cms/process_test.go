@@ -113,7 +113,7 @@ func TestACreationWhoseResultWasLostMakesNoSecondPage(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	p, _ := b.program(t, "", "-session", "s")
-	b.with(p, p.llm, failing{p.store, p.services.Site, "about"})
+	b.with(p, p.llm, failing{p.store, p.site, "about"})
 	_, err := p.agent.Run(t.Context(), agent.Input{Session: "s", Prompt: about})
 	var conflict *journal.ConflictError
 	require.ErrorAs(t, err, &conflict)

@@ -61,7 +61,7 @@ func (p *program) talk(ctx context.Context, cfg terminal.Config) (code int, err 
 }
 
 func (p *program) listPages(ctx context.Context, _ string, w io.Writer) error {
-	pages, err := p.services.Site.ListPages(ctx, site.Query{})
+	pages, err := p.site.ListPages(ctx, site.Query{})
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ func (p *program) listPages(ctx context.Context, _ string, w io.Writer) error {
 
 // banner describes the model, the file and the session.
 func (p *program) banner() string {
-	return fmt.Sprintf("model: %s\ncontent: %s\nsession: %s\n", p.label, p.services.Site.Path(), p.session)
+	return fmt.Sprintf("model: %s\ncontent: %s\nsession: %s\n", p.label, p.site.Path(), p.session)
 }
 
 // later returns the commands that decide a pause.

@@ -8,13 +8,13 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/live"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
-// Config configures the API. Services and Hub are required.
+// Config configures the API. Site and Hub are required.
 type Config struct {
-	Services *services.Services
-	Hub      *live.Hub // of the agent whose sessions are served
+	Site *site.Site
+	Hub  *live.Hub // of the agent whose sessions are served
 	// Origins are the pages that may make requests, such as "http://localhost:3000", besides those
 	// of the server itself.
 	Origins []string
@@ -22,7 +22,7 @@ type Config struct {
 }
 
 type server struct {
-	*services.Services
+	Site   *site.Site
 	hub    *live.Hub
 	log    *slog.Logger
 	routes []route
@@ -30,10 +30,10 @@ type server struct {
 
 // New returns the handler of the API.
 func New(cfg Config) (http.Handler, error) {
-	if cfg.Services == nil || cfg.Hub == nil {
-		return nil, errors.New("api: Config.Services and Config.Hub are required")
+	if cfg.Site == nil || cfg.Hub == nil {
+		return nil, errors.New("api: Config.Site and Config.Hub are required")
 	}
-	s := &server{Services: cfg.Services, hub: cfg.Hub, log: cfg.Logger}
+	s := &server{Site: cfg.Site, hub: cfg.Hub, log: cfg.Logger}
 	if s.log == nil {
 		s.log = slog.New(slog.DiscardHandler)
 	}

@@ -1,8 +1,8 @@
 // Package api serves a site over HTTP: its contents, definitions, media, menus and locales, a
-// search, and the sessions of the agent. The rules are those of package services, so a route and a
-// tool accept and refuse the same.
+// search, and the sessions of the agent. The rules are those of package site, so a route and a tool
+// accept and refuse the same.
 //
-//	handler, err := api.New(api.Config{Services: sv, Hub: hub})
+//	handler, err := api.New(api.Config{Site: s, Hub: hub})
 //	if err != nil {
 //		return err
 //	}

@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/examples/cms/internal/api"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -24,11 +24,11 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	sv, err := services.New(services.Config{DB: filepath.Join(dir, "cms.db")})
+	s, err := site.Open(filepath.Join(dir, "cms.db"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer sv.Close()
+	defer s.Close()
 	a, err := agent.New(agent.Config{Provider: providertest.Script()})
 	if err != nil {
 		log.Fatal(err)
@@ -38,7 +38,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer hub.Close()
-	handler, err := api.New(api.Config{Services: sv, Hub: hub})
+	handler, err := api.New(api.Config{Site: s, Hub: hub})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -17,7 +17,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -27,8 +27,8 @@ const site0 = "/v1/teams/dev-team/sites/local-site/environments/main"
 
 // A bench is an API on a real port.
 type bench struct {
-	t testing.TB
-	*services.Services
+	t      testing.TB
+	Site   *site.Site
 	hub    *live.Hub
 	url    string
 	client *http.Client
@@ -36,24 +36,25 @@ type bench struct {
 
 func newBench(t testing.TB, replies ...providertest.Step) *bench {
 	t.Helper()
-	sv, err := services.New(services.Config{DB: filepath.Join(t.TempDir(), "cms.db")})
+	s, err := site.Open(filepath.Join(t.TempDir(), "cms.db"))
 	require.NoError(t, err)
-	a, err := agent.New(agent.Config{Provider: providertest.Script(replies...), Tools: cmstools.All(sv),
+	a, err := agent.New(agent.Config{Provider: providertest.Script(replies...),
+		Tools:   cmstools.All(cmstools.Config{Site: s}),
 		Journal: journal.NewMemory(),
 		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
 			{Name: cmstools.Ask}}})
 	require.NoError(t, err)
 	hub, err := live.New(live.Config{Agent: a, Recover: -1})
 	require.NoError(t, err)
-	handler, err := New(Config{Services: sv, Hub: hub, Origins: []string{"http://cms.example.com"}})
+	handler, err := New(Config{Site: s, Hub: hub, Origins: []string{"http://cms.example.com"}})
 	require.NoError(t, err)
 	server := httptest.NewServer(handler)
 	t.Cleanup(func() {
 		server.Close()
 		require.NoError(t, hub.Close())
-		require.NoError(t, sv.Close())
+		require.NoError(t, s.Close())
 	})
-	return &bench{t, sv, hub, server.URL, server.Client()}
+	return &bench{t, s, hub, server.URL, server.Client()}
 }
 
 // request sends a request and returns the status and the envelope.

@@ -64,7 +64,7 @@ func TestTheDescriptionHasTheRoutesThatAreServed(t *testing.T) {
 // TestEveryRouteIsDescribed compares the routes with the document's table.
 func TestEveryRouteIsDescribed(t *testing.T) {
 	s := &server{}
-	s.Services = newBench(t).Services
+	s.Site = newBench(t).Site
 	routes := append(s.contentRoutes(), s.sessionRoutes()...)
 	doc, err := describe(routes)
 	require.NoError(t, err)

@@ -15,7 +15,6 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	fetching "github.com/pawlkit/pawl/tools/web"
 )
 
@@ -37,9 +36,9 @@ func TestACallIsRefusedWhileItsBreakerIsOpen(t *testing.T) {
 	figures.Cooldown = 300 * time.Millisecond
 	f := serveSite(t, nil, Behavior{}, func(c *agent.Config) {
 		c.Breakers = circuit.NewSet(figures)
-		for i, tool := range cmstools.All(&services.Services{Fetcher: fetcher}) {
+		for _, tool := range cmstools.All(cmstools.Config{Fetcher: fetcher}) {
 			if d, err := tool.Define(); err == nil && d.Name() == cmstools.Fetch {
-				c.Tools[i] = tool
+				c.Tools = append(c.Tools, tool)
 			}
 		}
 	})

@@ -19,7 +19,7 @@ import (
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/sse"
 	"github.com/pawlkit/pawl/tools"
@@ -28,7 +28,7 @@ import (
 // A fixture is a server with a real site and a model.
 type fixture struct {
 	t     *testing.T
-	sv    *services.Services
+	site  *site.Site
 	hub   *live.Hub
 	store *journal.Memory
 	http  *httptest.Server
@@ -38,7 +38,7 @@ type fixture struct {
 // change may change the agent.
 func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent.Config)) *fixture {
 	t.Helper()
-	sv, err := services.New(services.Config{DB: filepath.Join(t.TempDir(), "cms.db")})
+	s, err := site.Open(filepath.Join(t.TempDir(), "cms.db"))
 	require.NoError(t, err)
 	if m == nil {
 		m = model.New()
@@ -46,12 +46,13 @@ func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent
 	hooks, err := Hooks(b)
 	require.NoError(t, err)
 	store := journal.NewMemory()
-	all := cmstools.All(sv)
+	own := cmstools.Config{Site: s, Preview: "http://localhost:4000"}
+	all := cmstools.All(own)
 	steps, err := agent.New(agent.Config{Name: "steps", Provider: m, Tools: all, Journal: store,
 		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
 			{Name: cmstools.Ask}}})
 	require.NoError(t, err)
-	plans, err := plan.New(plan.Config{Agent: steps, Weights: plan.Weights{MissingOf: cmstools.Missing(sv)}})
+	plans, err := plan.New(plan.Config{Agent: steps, Weights: plan.Weights{MissingOf: cmstools.Missing(own)}})
 	require.NoError(t, err)
 	noPlans := func(d *tools.Definition) bool { return d.Name() != plan.ToolChoose }
 	cfg := agent.Config{Provider: m, Instructions: "Edit the site.",
@@ -69,12 +70,12 @@ func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent
 		return "instructions of " + mode
 	}})
 	require.NoError(t, err)
-	f := &fixture{t, sv, hub, store, httptest.NewServer(h)}
+	f := &fixture{t, s, hub, store, httptest.NewServer(h)}
 	t.Cleanup(func() {
 		require.NoError(t, hub.Close())
 		f.http.Close()
 		http.DefaultClient.CloseIdleConnections()
-		require.NoError(t, sv.Close())
+		require.NoError(t, s.Close())
 	})
 	return f
 }
@@ -157,6 +158,6 @@ func of(events []shown, kind string) (out []shown) {
 
 // exists reports whether the site has a page.
 func (f *fixture) exists(slug string) bool {
-	_, err := f.sv.Site.Tree(context.Background(), slug, "en")
+	_, err := f.site.Tree(context.Background(), slug, "en")
 	return err == nil
 }

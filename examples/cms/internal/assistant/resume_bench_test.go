@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
 // BenchmarkResume measures how long a new process needs from opening the file until a session of
@@ -19,19 +19,20 @@ import (
 func BenchmarkResume(b *testing.B) {
 	db := filepath.Join(b.TempDir(), "cms.db")
 	open := func() (*agent.Agent, func()) {
-		sv, err := services.New(services.Config{DB: db})
+		s, err := site.Open(db)
 		require.NoError(b, err)
 		store, err := sqlite.Open(db)
 		require.NoError(b, err)
 		hooks, err := Hooks(Behavior{})
 		require.NoError(b, err)
-		a, err := agent.New(agent.Config{Provider: model.New(), Tools: cmstools.All(sv), Journal: store, Hooks: hooks,
+		a, err := agent.New(agent.Config{Provider: model.New(),
+			Tools: cmstools.All(cmstools.Config{Site: s}), Journal: store, Hooks: hooks,
 			Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
 				{Name: cmstools.Ask}}})
 		require.NoError(b, err)
 		return a, func() {
 			require.NoError(b, store.Close())
-			require.NoError(b, sv.Close())
+			require.NoError(b, s.Close())
 		}
 	}
 	run := func(a *agent.Agent, in agent.Input) *agent.Result {

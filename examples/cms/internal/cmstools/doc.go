@@ -1,13 +1,13 @@
 // Package cmstools has the tools of a content site for an agent: typed functions over package
-// services, with a schema, a risk, and a verification of their effect.
+// site, with a schema, a risk, and a verification of their effect.
 //
-//	sv, err := services.New(services.Config{DB: "cms.db"})
+//	s, err := site.Open("cms.db")
 //	if err != nil {
 //		return err
 //	}
 //	a, err := agent.New(agent.Config{
 //		Provider: model,
-//		Tools:    cmstools.All(sv),
+//		Tools:    cmstools.All(cmstools.Config{Site: s}),
 //		Modes:    []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
 //			{Name: cmstools.Ask}},
 //		Policies: []tools.Policy{cmstools.OneWrite},

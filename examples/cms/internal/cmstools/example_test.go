@@ -9,7 +9,7 @@ import (
 	"path/filepath"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -21,12 +21,12 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	sv, err := services.New(services.Config{DB: filepath.Join(dir, "site.db")})
+	s, err := site.Open(filepath.Join(dir, "site.db"))
 	if err != nil {
 		log.Fatal(err)
 	}
-	defer sv.Close()
-	registry, err := tools.NewRegistry(cmstools.All(sv)...)
+	defer s.Close()
+	registry, err := tools.NewRegistry(cmstools.All(cmstools.Config{Site: s})...)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -2,9 +2,9 @@ package cmstools
 
 import (
 	"context"
+	"net/url"
 	"strings"
 
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/tools"
@@ -27,17 +27,21 @@ func findResource(s *site.Site) tools.Tool {
 	})
 }
 
-func previewPage(sv *services.Services) tools.Tool {
+func previewPage(c Config) tools.Tool {
 	return tools.New(reading(PreviewPage,
 		"Shows a page as visitors see it, as text, with notes about what is hidden from them or missing, and with "+
 			"the address of its preview.", ``),
 		func(ctx context.Context, in pageInput) (tools.Result, error) {
-			tree, err := sv.Site.Tree(ctx, in.Page, in.Locale)
+			tree, err := c.Site.Tree(ctx, in.Page, in.Locale)
 			if err != nil {
 				return tools.Result{}, err
 			}
-			address := sv.PageURL(tree.Page, tree.Locale)
-			r := tools.Text(strings.TrimSpace(tree.Text()) + "\n\nPreview: " + address)
+			text, address := strings.TrimSpace(tree.Text()), ""
+			if c.Preview != "" {
+				address = c.Preview + "/pages/" + url.PathEscape(tree.Page) + "?locale=" + url.QueryEscape(tree.Locale)
+				text += "\n\nPreview: " + address
+			}
+			r := tools.Text(text)
 			r.Data = preview{address, tree}
 			return r, nil
 		})
@@ -45,7 +49,7 @@ func previewPage(sv *services.Services) tools.Tool {
 
 // A preview is what a host gets of a previewed page.
 type preview struct {
-	URL  string     `json:"url"`
+	URL  string     `json:"url,omitempty"`
 	Tree *site.Tree `json:"tree"`
 }
 

@@ -8,9 +8,9 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/web"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
@@ -24,12 +24,14 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	sv, err := services.New(services.Config{DB: filepath.Join(t.TempDir(), "site.db")})
+	s, err := site.Open(filepath.Join(t.TempDir(), "site.db"))
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, sv.Close()) })
-	reg, err := tools.NewRegistry(All(sv)...)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	fetcher, err := web.NewFetcher(web.FetchConfig{Hosts: []string{"example.com"}})
 	require.NoError(t, err)
-	return &bench{t, sv.Site, reg}
+	reg, err := tools.NewRegistry(All(Config{Site: s, Fetcher: fetcher, Preview: "http://localhost:4000"})...)
+	require.NoError(t, err)
+	return &bench{t, s, reg}
 }
 
 // admit checks a call in a mode.

@@ -12,7 +12,6 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/plan"
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -39,7 +38,7 @@ type (
 // validatePlan tries a plan on a copy of the site. This is more exact than a list of rules: the
 // code that executes a plan also checks slugs, references, slots and limits here, and each
 // operation sees the effects of those before it.
-func validatePlan(sv *services.Services) tools.Tool {
+func validatePlan(c Config) tools.Tool {
 	spec := reading(ValidatePlan,
 		"Checks a plan without changing the site: the operations are tried in order on a copy, which is deleted "+
 			"afterwards. Refer to things that the plan itself creates by slug or key. Returns whether all operations "+
@@ -47,13 +46,13 @@ func validatePlan(sv *services.Services) tools.Tool {
 		`{"properties":{"operations":{"minItems":1,"maxItems":20,"items":{"properties":{"input":{"type":"object"},"args":{"type":"object"}}}}}}`)
 	spec.Modes = []string{Architect}
 	return tools.New(spec, func(ctx context.Context, in planInput) (Report, error) {
-		return try(ctx, sv, in.Operations)
+		return try(ctx, c, in.Operations)
 	})
 }
 
-func try(ctx context.Context, sv *services.Services, operations []operation) (Report, error) {
+func try(ctx context.Context, c Config, operations []operation) (Report, error) {
 	r := Report{Valid: true, Issues: []string{}, Suggestions: []string{}}
-	err := onCopy(ctx, sv, func(registry *tools.Registry) error {
+	err := onCopy(ctx, c, func(registry *tools.Registry) error {
 		for i, op := range operations {
 			r.try(ctx, registry, fmt.Sprint("operation ", i+1), op)
 			if ctx.Err() != nil {
@@ -67,9 +66,9 @@ func try(ctx context.Context, sv *services.Services, operations []operation) (Re
 
 // Missing returns a function that says what a plan needs and doesn't find on the site. It tries the
 // plan on a copy, so that what earlier steps make is found.
-func Missing(sv *services.Services) func(ctx context.Context, p *plan.Plan) ([]string, error) {
+func Missing(c Config) func(ctx context.Context, p *plan.Plan) ([]string, error) {
 	return func(ctx context.Context, p *plan.Plan) (missing []string, err error) {
-		err = onCopy(ctx, sv, func(registry *tools.Registry) error {
+		err = onCopy(ctx, c, func(registry *tools.Registry) error {
 			_, err := plan.DryRun(ctx, p, func(ctx context.Context, n *plan.Node, input map[string]any) (
 				any, []plan.Issue, error) {
 				r := Report{reads: true}
@@ -92,14 +91,14 @@ func Missing(sv *services.Services) func(ctx context.Context, p *plan.Plan) ([]s
 }
 
 // onCopy calls f with the tools that change the site, on a copy of it that is deleted afterwards.
-func onCopy(ctx context.Context, sv *services.Services, f func(*tools.Registry) error) (err error) {
+func onCopy(ctx context.Context, c Config, f func(*tools.Registry) error) (err error) {
 	dir, err := os.MkdirTemp("", "plan-")
 	if err != nil {
 		return fmt.Errorf("creating a folder for a copy of the site: %w", err)
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "copy.db")
-	if err := copyFile(ctx, sv.Site.Path(), path); err != nil {
+	if err := copyFile(ctx, c.Site.Path(), path); err != nil {
 		return fmt.Errorf("copying the site: %w", err)
 	}
 	copied, err := site.Open(path)
@@ -107,7 +106,7 @@ func onCopy(ctx context.Context, sv *services.Services, f func(*tools.Registry) 
 		return err
 	}
 	defer func() { err = errors.Join(err, copied.Close()) }()
-	registry, err := tools.NewRegistry(operations(&services.Services{Site: copied, Fetcher: sv.Fetcher})...)
+	registry, err := tools.NewRegistry(operations(Config{Site: copied, Fetcher: c.Fetcher})...)
 	if err != nil {
 		return err
 	}

@@ -4,8 +4,9 @@ import (
 	"context"
 	"fmt"
 
-	"github.com/pawlkit/pawl/examples/cms/internal/services"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/web"
 )
 
 // The modes in which the tools may be called.
@@ -47,23 +48,37 @@ const (
 	DeleteEntry            = "cms.deleteEntry"
 )
 
+// A Config has what the tools work on. Only Site is required.
+type Config struct {
+	Site *site.Site
+	// Fetcher reads web pages; nil: there is no tool for that.
+	Fetcher *web.Fetcher
+	// Preview is the address of the preview, such as "http://localhost:4000"; empty: no address is
+	// said.
+	Preview string
+}
+
 // All returns the tools for a site.
-func All(sv *services.Services) []tools.Tool {
-	return append(operations(sv), validatePlan(sv))
+func All(c Config) []tools.Tool {
+	return append(operations(c), validatePlan(c))
 }
 
 // operations returns all tools except ValidatePlan.
-func operations(sv *services.Services) []tools.Tool {
-	s := sv.Site
-	return []tools.Tool{
+func operations(c Config) []tools.Tool {
+	s := c.Site
+	all := []tools.Tool{
 		getPage(s), listPages(s), listSections(s), listCollections(s), listEntries(s), getEntry(s), listMedia(s),
-		findResource(s), previewPage(sv), fetch(sv.Fetcher),
+		findResource(s), previewPage(c),
 		createPage(s), updatePage(s), clonePage(s), deletePage(s),
 		addSection(s), syncContents(s), updateSection(s), removeSection(s),
 		createSectionDef(s), updateSectionDef(s), syncSectionElements(s), deleteSectionDef(s),
 		createCollectionDef(s), syncCollectionElements(s),
 		upsertEntry(s), deleteEntry(s),
 	}
+	if c.Fetcher != nil {
+		all = append(all, fetch(c.Fetcher))
+	}
+	return all
 }
 
 // OneWrite is a policy: in the mode [Debug], a run can make only one successful write.
