@@ -99,6 +99,13 @@ var newFile = sync.OnceValue(func() []byte {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "cms.db")
+	s, err := site.Open(path, site.Small)
+	if err == nil {
+		err = s.Close()
+	}
+	if err != nil {
+		panic(err)
+	}
 	var said bytes.Buffer
 	if run([]string{"-db", path, "approvals"}, strings.NewReader(""), &said, &said) != exitOK {
 		panic(said.String())

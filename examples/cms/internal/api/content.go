@@ -71,7 +71,7 @@ func (s *server) pageRoutes() []route {
 		}, "locale"),
 		on(put, base+"/pages/{page}", "The page was changed.", func(c *call, in pageChange) (*site.Page, error) {
 			return st.UpdatePage(c.Context(), site.UpdatePage{Page: c.id("page"), Name: in.Name, NewSlug: in.Slug,
-				Description: in.Description, Indexing: in.Indexing, Meta: in.Meta})
+				Description: in.Description, Status: in.Status, Indexing: in.Indexing, Meta: in.Meta})
 		}),
 		on(del, base+"/pages/{page}", "The page was deleted.", func(c *call, _ none) (*site.Deleted, error) {
 			return st.DeletePage(c.Context(), c.id("page"))
@@ -168,14 +168,14 @@ func (s *server) entryRoutes() []route {
 		}),
 		on(post, entries, "The entry was created.", func(c *call, in entryBody) (*site.Upserted, error) {
 			return st.UpsertEntry(c.Context(), site.UpsertEntry{Collection: c.id("collection"), Entry: in.Slug,
-				Title: in.Title, Locale: cmp.Or(in.Locale, c.locale()), Content: in.Content, New: true})
+				Title: in.Title, Status: in.Status, Locale: cmp.Or(in.Locale, c.locale()), Content: in.Content, New: true})
 		}, "locale"),
 		on(get, entries+"/{entry}", "The entry.", func(c *call, _ none) (*site.Entry, error) {
 			return entry(c, c.locale())
 		}, "locale"),
 		on(put, entries+"/{entry}", "The entry was changed.", func(c *call, in entryBody) (*site.Upserted, error) {
-			return write(c, site.UpsertEntry{NewSlug: in.Slug, Title: in.Title, Locale: cmp.Or(in.Locale, c.locale()),
-				Content: in.Content})
+			return write(c, site.UpsertEntry{NewSlug: in.Slug, Title: in.Title, Status: in.Status,
+				Locale: cmp.Or(in.Locale, c.locale()), Content: in.Content})
 		}, "locale"),
 		on(del, entries+"/{entry}", "The entry was deleted.", func(c *call, _ none) (*site.Removed, error) {
 			e, err := entry(c, "")

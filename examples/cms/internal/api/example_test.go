@@ -24,7 +24,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	s, err := site.Open(filepath.Join(dir, "cms.db"))
+	s, err := site.Open(filepath.Join(dir, "cms.db"), site.Small)
 	if err != nil {
 		log.Fatal(err)
 	}

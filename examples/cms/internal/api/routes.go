@@ -85,6 +85,7 @@ type (
 		Name        *string        `json:"name,omitempty"`
 		Slug        *string        `json:"slug,omitempty"`
 		Description *string        `json:"description,omitempty"`
+		Status      *string        `json:"status,omitempty"` // draft or published
 		Indexing    *bool          `json:"indexing,omitempty"`
 		Meta        map[string]any `json:"meta,omitempty"` // merged into the stored values; null removes a key
 	}
@@ -116,6 +117,7 @@ type (
 	entryBody struct {
 		Slug    string         `json:"slug,omitempty"`
 		Title   string         `json:"title,omitempty"`
+		Status  string         `json:"status,omitempty"` // draft or published
 		Locale  string         `json:"locale,omitempty"`
 		Content map[string]any `json:"content,omitempty"`
 	}

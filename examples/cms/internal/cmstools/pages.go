@@ -35,6 +35,7 @@ type (
 		Name        *string        `json:"name,omitempty" jsonschema:"its new name; the address stays"`
 		NewSlug     *string        `json:"newSlug,omitempty" jsonschema:"its new address; links to the old one break, so a person is asked"`
 		Description *string        `json:"description,omitempty" jsonschema:"its new description: what it is about, and other words for it; people find the page by them"`
+		Status      *string        `json:"status,omitempty" jsonschema:"draft or published"`
 		Indexing    *bool          `json:"indexing,omitempty" jsonschema:"whether search engines may list it"`
 		Meta        map[string]any `json:"meta,omitempty" jsonschema:"merged into the stored values; null removes a key"`
 	}

@@ -19,7 +19,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	defer os.RemoveAll(dir)
-	s, err := site.Open(filepath.Join(dir, "site.db"))
+	s, err := site.Open(filepath.Join(dir, "site.db"), site.Small)
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -14,7 +14,7 @@ func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
 func newRenderer(t testing.TB, cfg Config) (*Renderer, *site.Site) {
 	t.Helper()
-	s, err := site.Open(filepath.Join(t.TempDir(), "site.db"))
+	s, err := site.Open(filepath.Join(t.TempDir(), "site.db"), site.Small)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	cfg.Site = s

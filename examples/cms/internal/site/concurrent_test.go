@@ -90,7 +90,7 @@ func TestConcurrentOpensOfANewFileSucceed(t *testing.T) {
 	var g errgroup.Group
 	for range 6 {
 		g.Go(func() error {
-			s, err := Open(path)
+			s, err := Open(path, Small)
 			if err != nil {
 				return err
 			}

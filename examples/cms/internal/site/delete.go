@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"regexp"
 	"slices"
@@ -98,20 +99,28 @@ func restorePage(tx *txn, d *Deleted) (*Page, error) {
 
 // insert stores the page with its sections.
 func (d *Deleted) insert(tx *txn, created, updated string) error {
+	d.Page.Status = cmp.Or(d.Page.Status, Published) // records of earlier versions have none
 	if err := d.Page.insert(tx, created, updated); err != nil {
 		return err
 	}
 	for _, sec := range d.Sections {
-		if _, err := sectionDefTable.find(tx, sec.Section); err != nil {
-			return conflict("create the definition again, then the page",
-				"the section definition %q that the page used is gone", sec.Section)
+		if err := sec.insert(tx, d.Page.ID); err != nil {
+			return err
 		}
-		tx.insert("page_sections",
-			record{"id": sec.ID, "page_id": d.Page.ID, "section_def_id": sec.Section, "sort_order": sec.SortOrder,
-				"status": sec.Status, "variant": null(sec.Variant)})
-		for locale, content := range sec.Contents {
-			pageContents.put(tx, sec.ID, locale, content)
-		}
+	}
+	return nil
+}
+
+// insert stores the section on a page.
+func (d *DeletedSection) insert(tx *txn, page string) error {
+	if _, err := sectionDefTable.find(tx, d.Section); err != nil {
+		return conflict("create the definition again first", "the section definition %q that the page used is gone",
+			d.Section)
+	}
+	tx.insert("page_sections", record{"id": d.ID, "page_id": page, "section_def_id": d.Section,
+		"sort_order": d.SortOrder, "status": d.Status, "variant": null(d.Variant)})
+	for locale, content := range d.Contents {
+		pageContents.put(tx, d.ID, locale, content)
 	}
 	return nil
 }

@@ -15,6 +15,7 @@ type Entry struct {
 	Collection   string         `json:"collection"` // its slug
 	Slug         string         `json:"slug"`       // unique in the collection
 	Title        string         `json:"title"`
+	Status       string         `json:"status"`    // draft or published
 	SortOrder    int            `json:"sortOrder"` // entries with the same are sorted by slug
 	CreatedAt    time.Time      `json:"createdAt"`
 	UpdatedAt    time.Time      `json:"updatedAt"`
@@ -37,6 +38,7 @@ type UpsertEntry struct {
 	// required for a new entry; if empty, an existing title doesn't change
 	Title   string         `json:"title,omitempty"`
 	NewSlug string         `json:"newSlug,omitempty"` // changes the slug of an existing entry
+	Status  string         `json:"status,omitempty"`  // draft or published; if empty, a new entry is a draft
 	Locale  string         `json:"locale,omitempty"`  // of Content; "en" if empty
 	Content map[string]any `json:"content,omitempty"` // by slot key, merged into the stored values; null empties a slot
 	New     bool           `json:"new,omitempty"`     // fail if the entry exists
@@ -89,6 +91,7 @@ type Upserted struct {
 type EntryBefore struct {
 	Title   string         `json:"title"`
 	Slug    string         `json:"slug"`
+	Status  string         `json:"status"`
 	Content map[string]any `json:"content"`
 }
 
@@ -114,9 +117,11 @@ func upsertEntry(tx *txn, in UpsertEntry, newID string) (*Upserted, error) {
 	if err != nil {
 		return nil, err
 	}
-	created, before := e.ID == "", &EntryBefore{Title: e.Title, Slug: e.Slug, Content: map[string]any{}}
-	e.Title = cmp.Or(in.Title, e.Title)
-	if err := checkText("the entry's title", e.Title, 1, maxLabel); err != nil {
+	created, before := e.ID == "", &EntryBefore{Title: e.Title, Slug: e.Slug, Status: e.Status,
+		Content: map[string]any{}}
+	e.Title, e.Status = cmp.Or(in.Title, e.Title), cmp.Or(in.Status, e.Status, Draft)
+	if err := cmp.Or(checkText("the entry's title", e.Title, 1, maxLabel),
+		oneOf("status", e.Status, Draft, Published)); err != nil {
 		return nil, err
 	}
 	if in.NewSlug != "" && in.NewSlug != e.Slug {
@@ -127,14 +132,14 @@ func upsertEntry(tx *txn, in UpsertEntry, newID string) (*Upserted, error) {
 			return nil, err
 		}
 	}
-	row := record{"slug": e.Slug, "title": e.Title, "search": searchText(e.Title, e.Slug), "updated_at": tx.now}
+	row := record{"slug": e.Slug, "title": e.Title, "status": e.Status, "search": searchText(e.Title, e.Slug), "updated_at": tx.now}
 	switch {
 	case created:
 		e.ID = newID
 		row["id"], row["collection_id"], row["created_at"] = e.ID, c.ID, tx.now
 		tx.insert("collection_entries", row)
-	case in.Title == "" && in.NewSlug == "" && len(in.Content) == 0:
-		return nil, invalid("give title, newSlug or content", "nothing to change")
+	case in.Title == "" && in.NewSlug == "" && in.Status == "" && len(in.Content) == 0:
+		return nil, invalid("give title, newSlug, status or content", "nothing to change")
 	default:
 		tx.update("collection_entries", e.ID, row)
 	}
@@ -239,10 +244,10 @@ var entryTable = table[*Entry]{what: "entry", prefix: entryID, from: "collection
 	where: "id = ?1 OR collection_id = ?2 AND slug = ?1",
 	names: "SELECT slug FROM collection_entries WHERE collection_id = ?2 ORDER BY slug LIMIT 200",
 	columns: "id, collection_id, (SELECT d.slug FROM collection_definitions d WHERE d.id = collection_id), slug, " +
-		"title, sort_order, created_at, updated_at",
+		"title, status, sort_order, created_at, updated_at",
 	scan: func(scan scanner) (*Entry, error) {
 		var e Entry
-		return &e, scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.SortOrder, at{&e.CreatedAt},
+		return &e, scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.Status, &e.SortOrder, at{&e.CreatedAt},
 			at{&e.UpdatedAt})
 	}}
 

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"strings"
+	"unicode"
 
 	"github.com/pawlkit/pawl/memory/index"
 )
@@ -42,11 +43,7 @@ func (k table[T]) find(tx *txn, ref string, args ...any) (found T, err error) {
 // parameters of where, from ?2 on.
 func (k table[T]) list(tx *txn, q Query, where, order string, args ...any) (result List[T]) {
 	limit, offset := q.bounds()
-	text := strings.TrimSpace(Fold(q.Text))
-	if q.Text != "" && text == "" {
-		text = q.Text // only punctuation, which no folded name contains
-	}
-	args = append([]any{text}, args...)
+	args = append([]any{needle(q.Text)}, args...)
 	from := " FROM " + k.from + " WHERE instr(search, ?1) > 0 AND " + where
 	result.Total = value[int](tx, "SELECT count(*)"+from, args...)
 	result.Items = collect(tx, k.scan, "SELECT "+k.columns+from+" ORDER BY "+order+" LIMIT ? OFFSET ?",
@@ -110,12 +107,23 @@ func (q Query) bounds() (limit, offset int) {
 	return min(limit, maxLimit), max(q.Offset, 0)
 }
 
-// searchText returns the value of the search column for these names.
+// searchText returns the value of the search column for these names: each without accents and
+// punctuation, and as it is, in lower case.
 func searchText(names ...string) string {
 	for i, n := range names {
-		names[i] = Fold(n)
+		names[i] = Fold(n) + "\n" + strings.ToLower(n)
 	}
 	return strings.Join(names, "\n")
+}
+
+// needle returns the text to look for in a search column. Each character counts, such as % and _;
+// a text without punctuation is looked for without its accents.
+func needle(text string) string {
+	text = strings.TrimSpace(text)
+	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }) {
+		return strings.ToLower(text)
+	}
+	return strings.TrimSpace(Fold(text))
 }
 
 // didYouMean returns a hint with the nearest of the options first, then up to twenty of them.

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"sync"
 	"testing"
@@ -25,13 +26,12 @@ func TestMain(m *testing.M) {
 
 // dieWhileFilling makes a file, and exits when everything is written and nothing is committed.
 func dieWhileFilling(args []string) error {
-	_, err := open(context.Background(), args[0], []migration{migrations[0], func(tx *txn) error {
-		err := errors.Join(firstData(tx), tx.err)
-		if err == nil {
+	_, err := open(context.Background(), args[0], append(slices.Clone(migrations), func(tx *txn) error {
+		if tx.err == nil {
 			os.Exit(7)
 		}
-		return err
-	}})
+		return tx.err
+	}))
 	return err
 }
 
@@ -43,7 +43,7 @@ func writeMeta(args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := Open(path)
+	s, err := Open(path, Small)
 	if err != nil {
 		return err
 	}
@@ -73,7 +73,7 @@ var newFile = sync.OnceValue(func() []byte {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "site.db")
-	s, err := Open(path)
+	s, err := Open(path, Small)
 	if err != nil {
 		panic(err)
 	}
@@ -89,7 +89,7 @@ var newFile = sync.OnceValue(func() []byte {
 
 func openSite(t testing.TB, path string) *Site {
 	t.Helper()
-	s, err := Open(path)
+	s, err := Open(path, Small)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s

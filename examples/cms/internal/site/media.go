@@ -47,9 +47,9 @@ type ListMedia struct {
 
 // UploadMedia is the request of [Site.UploadMedia].
 type UploadMedia struct {
-	Name    string    // of the file
-	Alt     string    // what it shows
-	Content io.Reader // at most MaxUpload bytes
+	Name    string    `json:"name"` // of the file
+	Alt     string    `json:"alt"`  // what it shows
+	Content io.Reader `json:"-"`    // at most MaxUpload bytes
 }
 
 // UpdateMedia is the request of [Site.UpdateMedia]. Absent fields don't change.
@@ -83,37 +83,43 @@ func (s *Site) UploadMedia(ctx context.Context, in UploadMedia) (*Media, error) 
 	if err != nil {
 		return nil, fmt.Errorf("site: reading an upload: %w", err)
 	}
-	m := &Media{ID: newID(mediaID), Name: strings.TrimSpace(filepath.Base(in.Name)), Alt: &in.Alt,
-		Size: int64(len(content))}
-	if m.Size > MaxUpload {
+	m := &Media{ID: newID(mediaID), Name: strings.TrimSpace(filepath.Base(in.Name)), Alt: &in.Alt}
+	if len(content) > MaxUpload {
 		return nil, &Error{Code: CodeTooLarge, Message: "the file is larger than 16 MiB", Hint: "upload a smaller one"}
 	}
+	stored, err := commit(ctx, s, "uploading a file", func(tx *txn) (*Media, error) {
+		if err := s.store(tx, m, content); err != nil {
+			return nil, err
+		}
+		return mediaTable.find(tx, m.ID)
+	})
+	if err != nil && m.Path != "" {
+		return nil, errors.Join(err, os.RemoveAll(s.file(m.Path)))
+	}
+	return stored, err
+}
+
+// store writes a file and its row.
+func (s *Site) store(tx *txn, m *Media, content []byte) error {
 	if err := m.check(); err != nil {
-		return nil, err
+		return err
 	}
 	ext, err := m.detect(content)
 	if err != nil {
-		return nil, err
+		return err
 	}
 	m.Path = path.Join("/uploads", siteID, environmentID, m.ID+ext)
 	file := s.file(m.Path)
 	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return nil, fmt.Errorf("site: uploading: %w", err)
+		return fmt.Errorf("uploading: %w", err)
 	}
 	if err := os.WriteFile(file, content, 0o600); err != nil {
-		return nil, errors.Join(fmt.Errorf("site: uploading: %w", err), os.Remove(file))
+		return fmt.Errorf("uploading: %w", err)
 	}
-	stored, err := commit(ctx, s, "uploading a file", func(tx *txn) (*Media, error) {
-		tx.insert("media", record{"id": m.ID, "site_id": siteID, "environment_id": environmentID, "name": m.Name,
-			"path": m.Path, "mime_type": m.MimeType,
-			"mime_group": m.MimeGroup, "size": m.Size, "width": m.Width, "height": m.Height, "alt": m.Alt,
-			"created_at": tx.now})
-		return mediaTable.find(tx, m.ID)
-	})
-	if err != nil {
-		return nil, errors.Join(err, os.Remove(file))
-	}
-	return stored, nil
+	tx.insert("media", record{"id": m.ID, "site_id": siteID, "environment_id": environmentID, "name": m.Name,
+		"path": m.Path, "mime_type": m.MimeType, "mime_group": m.MimeGroup, "size": len(content), "width": m.Width,
+		"height": m.Height, "alt": m.Alt, "search": searchText(m.Name, *m.Alt), "created_at": tx.now})
+	return nil
 }
 
 // detect sets the type of the file and returns its extension.
@@ -176,7 +182,7 @@ func (s *Site) UpdateMedia(ctx context.Context, in UpdateMedia) (*Media, error) 
 		if err := m.check(); err != nil {
 			return nil, err
 		}
-		tx.update("media", m.ID, record{"name": m.Name, "alt": m.Alt})
+		tx.update("media", m.ID, record{"name": m.Name, "alt": m.Alt, "search": searchText(m.Name, *m.Alt)})
 		return m, nil
 	})
 }
@@ -209,7 +215,7 @@ func (s *Site) DeleteMedia(ctx context.Context, id string) (*Media, error) {
 
 var mediaTable = table[*Media]{what: "media", prefix: mediaID, where: "id = ?1",
 	names:   "SELECT id FROM media ORDER BY created_at DESC LIMIT 20",
-	from:    "(SELECT *, lower(name || ' ' || coalesce(alt, '')) AS search FROM media)",
+	from:    "media",
 	columns: "id, name, path, mime_type, mime_group, size, width, height, duration, alt, created_at",
 	scan: func(scan scanner) (*Media, error) {
 		var m Media
@@ -235,6 +241,9 @@ func (s Slot) checkMedia(tx *txn, object map[string]any) error {
 		}
 		if object["url"] == nil {
 			object["url"] = m.Path
+		}
+		if object["alt"] == nil && m.Alt != nil && *m.Alt != "" {
+			object["alt"] = *m.Alt
 		}
 	}
 	return s.checkFields(object, []string{"url"}, []string{"id", "alt"})

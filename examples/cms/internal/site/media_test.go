@@ -45,7 +45,8 @@ func TestAFileIsUploadedShownAndDeleted(t *testing.T) {
 	sec, err := s.SyncContents(ctx,
 		SyncContents{Page: "home", Content: map[string]any{"image": map[string]any{"id": m.ID}}})
 	require.NoError(t, err)
-	require.Equal(t, map[string]any{"id": m.ID, "url": m.Path}, sec.Content["image"], "its address is filled in")
+	require.Equal(t, map[string]any{"id": m.ID, "url": m.Path, "alt": "Our logo"}, sec.Content["image"],
+		"its address and what it shows are filled in")
 	_, err = s.DeleteMedia(ctx, m.ID)
 	refused(t, err, CodeConflict, "pages home")
 	_, err = s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{"image": nil}})

@@ -36,10 +36,11 @@ const (
 // that it starts from.
 type migration func(tx *txn) error
 
-// migrations are applied in order, all in one transaction. Only append to them. The initial data is
-// a migration too: it is written once per file, so a page that was deleted isn't created again.
-var migrations = []migration{script("1-schema.sql"), firstData, script("3-page-keys.sql"), script("4-done-calls.sql"),
-	script("5-sessions.sql")}
+// migrations are applied in order, all in one transaction. Only append to them. The second one wrote
+// the initial data, which is now written after all of them, once per file: a page that was deleted
+// isn't created again.
+var migrations = []migration{script("1-schema.sql"), func(*txn) error { return nil }, script("3-page-keys.sql"),
+	script("4-done-calls.sql"), script("5-sessions.sql"), script("6-status.sql"), newSearchTexts}
 
 // scripts are what migrations write.
 //
@@ -62,11 +63,14 @@ func script(name string) migration {
 //
 // The folder must exist. For a path that can't be a site's file, the error is an [*Error] with
 // CodeStorage.
-func Open(path string) (*Site, error) {
-	return open(context.Background(), path, migrations)
+func Open(path string, options ...Option) (*Site, error) {
+	return open(context.Background(), path, migrations, options...)
 }
 
-func open(ctx context.Context, path string, steps []migration) (*Site, error) {
+// An Option changes how a file is opened: [Small] or the result of [WithEmbedder].
+type Option func(*Site)
+
+func open(ctx context.Context, path string, steps []migration, options ...Option) (*Site, error) {
 	abs, err := checkPath(path)
 	if err != nil {
 		return nil, err
@@ -89,8 +93,11 @@ func open(ctx context.Context, path string, steps []migration) (*Site, error) {
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, finder: finder,
+	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, finder: finder, seed: "seed/site.json",
 		changed: make(chan struct{}), writing: semaphore.NewWeighted(1), finding: semaphore.NewWeighted(1)}
+	for _, o := range options {
+		o(s)
+	}
 	if err := s.prepare(ctx, steps); err != nil {
 		return nil, errors.Join(s.explain(ctx, "opening "+abs, err), db.Close())
 	}
@@ -183,6 +190,11 @@ func (s *Site) prepare(ctx context.Context, steps []migration) error {
 		for i, step := range steps[version:] {
 			if err := step(tx); err != nil {
 				return fmt.Errorf("migration %d: %w", version+i+1, err)
+			}
+		}
+		if version == 0 {
+			if err := s.firstData(tx); err != nil {
+				return fmt.Errorf("the initial data: %w", err)
 			}
 		}
 		// PRAGMA takes no parameters; both numbers are constants of this package.

@@ -3,10 +3,10 @@ package site
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -38,7 +38,7 @@ func TestANewFileContainsASmallSite(t *testing.T) {
 		"SELECT group_concat(name) FROM sites":                                             "local-site",
 		"SELECT group_concat(name) FROM environments":                                      "main",
 		"SELECT group_concat(code || ' ' || status, ', ' ORDER BY code DESC) FROM locales": "en active, de inactive",
-		"SELECT group_concat(key, ', ' ORDER BY key) FROM section_definitions":             "cta, feature, hero, text",
+		"SELECT group_concat(key, ', ' ORDER BY key) FROM section_definitions":             "columns, cta, entries, feature, form, gallery, hero, quote, text",
 		"SELECT journal_mode FROM pragma_journal_mode":                                     "wal",
 		"SELECT foreign_keys FROM pragma_foreign_keys":                                     "1",
 	} {
@@ -76,37 +76,45 @@ func objects(t *testing.T, path string) (n int) {
 func TestAFileOfAnOlderVersionIsMigrated(t *testing.T) {
 	ctx := t.Context()
 	path := filepath.Join(t.TempDir(), "site.db")
-	old, err := open(ctx, path, migrations[:2])
+	script, err := os.ReadFile("testdata/version5.sql")
 	require.NoError(t, err)
-	_, err = old.db.ExecContext(ctx,
-		`INSERT INTO pages (id, site_id, environment_id, slug, name, description, search, created_at, updated_at)
-		VALUES ('pg_old', 'site_local', 'env_main', 'members', 'Members', 'team, people, staff', '', '', '')`)
+	db, err := sql.Open("sqlite", path)
 	require.NoError(t, err)
-	require.NoError(t, old.Close())
+	_, err = db.ExecContext(ctx, string(script))
+	require.NoError(t, err)
+	require.NoError(t, db.Close())
 
 	s := openSite(t, path)
 	home, err := s.GetPage(ctx, "home", "")
 	require.NoError(t, err)
-	require.Len(t, home.Sections, 1, "what stood still is at")
-	require.Equal(t, "pg_old", meant(t, s, "the people").ID, "and is found")
-	p, err := s.CreatePage(ctx, CreatePage{Name: "New", Key: "k"})
+	require.Len(t, home.Sections, 1, "the contents stay as they were")
+	require.Equal(t, Published, home.Status, "what visitors saw stays visible")
+	entry, err := s.GetEntry(ctx, "hello-world", "")
 	require.NoError(t, err)
-	again, err := s.CreatePage(ctx, CreatePage{Name: "New", Key: "k"})
+	require.Equal(t, Published, entry.Status)
+	members := meant(t, s, "the people")
+	require.Equal(t, "Members", members.Name, "and is found")
+	files, err := s.ListMedia(ctx, ListMedia{Query: Query{Text: "team_photo"}})
 	require.NoError(t, err)
-	require.Equal(t, p, again)
+	require.Len(t, files.Items, 1)
+	form, err := s.GetSection(ctx, "form")
+	require.NoError(t, err)
+	require.Equal(t, "Our own form", form.Description, "a definition of the same key is kept")
+	_, err = s.GetSection(ctx, "gallery")
+	require.NoError(t, err, "new kinds of sections are added")
+	again, err := s.CreatePage(ctx, CreatePage{Name: "Members", Key: "k"})
+	require.NoError(t, err)
+	require.Equal(t, members.ID, again.ID, "a key that was used stays used")
 }
 
 func TestACanceledFirstStartLeavesNothing(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "site.db")
 	ctx, cancel := context.WithCancel(t.Context())
 	defer cancel()
-	interrupted := []migration{migrations[0], func(tx *txn) error {
-		if err := errors.Join(firstData(tx), tx.err); err != nil {
-			return err
-		}
+	interrupted := append(slices.Clone(migrations), func(tx *txn) error {
 		cancel()
-		return nil
-	}}
+		return tx.err
+	})
 
 	_, err := open(ctx, path, interrupted)
 	require.ErrorIs(t, err, context.Canceled)
@@ -184,7 +192,7 @@ func TestAnUnusablePathGetsAnErrorThatSaysWhy(t *testing.T) {
 			"damaged or isn't a SQLite database"},
 		"read-only":       {readOnly, "is read-only (mode 0444); make it writable"},
 		"another program": {foreign, "SQLite file of another program"},
-		"newer version":   {newer, "newer version (6; this program supports 5)"},
+		"newer version":   {newer, "newer version (8; this program supports 7)"},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, err := Open(c.path)

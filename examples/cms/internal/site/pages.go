@@ -21,6 +21,7 @@ type Page struct {
 	Name string `json:"name"`
 	// what it is about, and other words for it; Find searches it
 	Description string         `json:"description,omitempty"`
+	Status      string         `json:"status"`   // draft or published
 	Indexing    bool           `json:"indexing"` // whether search engines may list it
 	Meta        map[string]any `json:"meta,omitempty"`
 	CreatedAt   time.Time      `json:"createdAt"`
@@ -36,6 +37,7 @@ type PageBefore struct {
 	Slug        string         `json:"slug"`
 	Name        string         `json:"name"`
 	Description string         `json:"description,omitempty"`
+	Status      string         `json:"status"`
 	Indexing    bool           `json:"indexing"`
 	Meta        map[string]any `json:"meta,omitempty"`
 }
@@ -46,6 +48,7 @@ type PageSummary struct {
 	Slug        string    `json:"slug"`
 	Name        string    `json:"name"`
 	Description string    `json:"description,omitempty"`
+	Status      string    `json:"status"`
 	Indexing    bool      `json:"indexing"`
 	Sections    int       `json:"sections"` // number of sections
 	UpdatedAt   time.Time `json:"updatedAt"`
@@ -56,6 +59,7 @@ type CreatePage struct {
 	Name        string         `json:"name"`                  // 1 to 100 characters
 	Slug        string         `json:"slug,omitempty"`        // derived from the name if empty
 	Description string         `json:"description,omitempty"` // at most 1,000 characters
+	Status      string         `json:"status,omitempty"`      // draft or published; draft if empty
 	Indexing    *bool          `json:"indexing,omitempty"`    // true if absent
 	Meta        map[string]any `json:"meta,omitempty"`        // at most 16 KiB as JSON
 	Locale      string         `json:"locale,omitempty"`      // of the sections' contents; "en" if empty
@@ -75,6 +79,7 @@ type UpdatePage struct {
 	Name        *string        `json:"name,omitempty"`
 	NewSlug     *string        `json:"newSlug,omitempty"` // changes the page's address
 	Description *string        `json:"description,omitempty"`
+	Status      *string        `json:"status,omitempty"` // draft or published
 	Indexing    *bool          `json:"indexing,omitempty"`
 	Meta        map[string]any `json:"meta,omitempty"` // merged into the stored values; null removes a key
 }
@@ -119,8 +124,8 @@ func createPage(tx *txn, in CreatePage) (id string, err error) {
 	if len(in.Sections) > maxSections {
 		return "", invalid("use fewer", "the page has %d sections, the limit is %d", len(in.Sections), maxSections)
 	}
-	p := &Page{ID: newID(pageID), Slug: in.Slug, Name: in.Name, Description: in.Description, Indexing: true,
-		Meta: in.Meta}
+	p := &Page{ID: newID(pageID), Slug: in.Slug, Name: in.Name, Description: in.Description,
+		Status: cmp.Or(in.Status, Draft), Indexing: true, Meta: in.Meta}
 	set(&p.Indexing, in.Indexing)
 	if err := p.insert(tx, tx.now, tx.now); err != nil {
 		return "", err
@@ -148,10 +153,10 @@ func atSection(err error, i int) error {
 // row checks a page and returns the columns that can change. Its slug is derived from its name if
 // it is empty; meta is merged into its own.
 func (p *Page) row(tx *txn, meta map[string]any, updated string) (record, error) {
-	if err := checkNames("page", p.Name, p.Description); err != nil {
+	err := cmp.Or(checkNames("page", p.Name, p.Description), oneOf("status", p.Status, Draft, Published))
+	if err != nil {
 		return nil, err
 	}
-	var err error
 	if p.Slug, err = slugFrom(p.Slug, p.Name); err != nil {
 		return nil, err
 	}
@@ -159,7 +164,8 @@ func (p *Page) row(tx *txn, meta map[string]any, updated string) (record, error)
 		return nil, err
 	}
 	stored, err := storedMeta(p.Meta, meta)
-	return record{"slug": p.Slug, "name": p.Name, "description": p.Description, "indexing": p.Indexing, "meta": stored,
+	return record{"slug": p.Slug, "name": p.Name, "description": p.Description, "status": p.Status,
+		"indexing": p.Indexing, "meta": stored,
 		"search": searchText(p.Name, p.Slug, p.Description), "updated_at": updated}, err
 }
 
@@ -179,8 +185,9 @@ func (p Page) insert(tx *txn, created, updated string) error {
 // processes.
 func (s *Site) UpdatePage(ctx context.Context, in UpdatePage) (*Page, error) {
 	return commit(ctx, s, "updating a page", func(tx *txn) (*Page, error) {
-		if in.Name == nil && in.NewSlug == nil && in.Description == nil && in.Indexing == nil && len(in.Meta) == 0 {
-			return nil, invalid("give name, newSlug, description, indexing or meta", "nothing to change")
+		if in.Name == nil && in.NewSlug == nil && in.Description == nil && in.Status == nil && in.Indexing == nil &&
+			len(in.Meta) == 0 {
+			return nil, invalid("give name, newSlug, description, status, indexing or meta", "nothing to change")
 		}
 		p, err := pageTable.find(tx, in.Page)
 		if err != nil {
@@ -189,11 +196,12 @@ func (s *Site) UpdatePage(ctx context.Context, in UpdatePage) (*Page, error) {
 		if in.NewSlug != nil && *in.NewSlug == "" {
 			return nil, invalid("leave newSlug out to keep the slug", "the new slug is empty")
 		}
-		before := &PageBefore{Slug: p.Slug, Name: p.Name, Description: p.Description, Indexing: p.Indexing,
-			Meta: p.Meta}
+		before := &PageBefore{Slug: p.Slug, Name: p.Name, Description: p.Description, Status: p.Status,
+			Indexing: p.Indexing, Meta: p.Meta}
 		set(&p.Name, in.Name)
 		set(&p.Slug, in.NewSlug)
 		set(&p.Description, in.Description)
+		set(&p.Status, in.Status)
 		set(&p.Indexing, in.Indexing)
 		row, err := p.row(tx, in.Meta, tx.now)
 		if err != nil {
@@ -225,7 +233,7 @@ func (s *Site) ClonePage(ctx context.Context, in ClonePage) (*Page, error) {
 			return nil, err
 		}
 		d := &Deleted{Page: *p, Sections: deletedSections(tx, "page_id", p.ID)}
-		d.Page.ID, d.Page.Slug = newID(pageID), in.NewSlug
+		d.Page.ID, d.Page.Slug, d.Page.Status = newID(pageID), in.NewSlug, Draft
 		d.Page.Name = cmp.Or(in.Name, shorten(p.Name, maxName-len(" (copy)"))+" (copy)")
 		for i := range d.Sections {
 			d.Sections[i].ID = newID(sectionID)
@@ -247,17 +255,17 @@ func set[T any](field *T, to *T) {
 var (
 	pageTable = table[*Page]{what: "page", prefix: pageID, from: "pages", where: "id = ?1 OR slug = ?1",
 		names:   "SELECT slug FROM pages ORDER BY slug LIMIT 200",
-		columns: "id, slug, name, description, indexing, meta, created_at, updated_at",
+		columns: "id, slug, name, description, status, indexing, meta, created_at, updated_at",
 		scan: func(scan scanner) (*Page, error) {
 			var p Page
-			return &p, scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Indexing, object{&p.Meta}, at{&p.CreatedAt},
-				at{&p.UpdatedAt})
+			return &p, scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Status, &p.Indexing, object{&p.Meta},
+				at{&p.CreatedAt}, at{&p.UpdatedAt})
 		}}
 	pageSummaryTable = table[PageSummary]{from: "pages",
-		columns: "id, slug, name, description, indexing, updated_at, (SELECT count(*) FROM page_sections WHERE " +
+		columns: "id, slug, name, description, status, indexing, updated_at, (SELECT count(*) FROM page_sections WHERE " +
 			"page_id = pages.id)",
 		scan: func(scan scanner) (p PageSummary, err error) {
-			err = scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Indexing, at{&p.UpdatedAt}, &p.Sections)
+			err = scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Status, &p.Indexing, at{&p.UpdatedAt}, &p.Sections)
 			return p, err
 		}}
 )

@@ -5,10 +5,14 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	sqlite3 "modernc.org/sqlite/lib"
 )
 
-// The states of sections and definitions.
+// The states of pages and entries (draft or published), and of sections and definitions (published
+// or unpublished).
 const (
+	Draft       = "draft" // the preview shows it, and visitors don't see it
 	Published   = "published"
 	Unpublished = "unpublished"
 )
@@ -27,7 +31,16 @@ type Section struct {
 	// Before has the previous values of the slots that SyncContents has written; null if a slot was
 	// empty.
 	Before map[string]any `json:"before,omitempty"`
-	def    *SectionDef
+	// Was is the previous state of what UpdateSection has changed.
+	Was *SectionBefore `json:"was,omitempty"`
+	def *SectionDef
+}
+
+// A SectionBefore is the previous state of what [Site.UpdateSection] can change.
+type SectionBefore struct {
+	SortOrder int    `json:"sortOrder"`
+	Status    string `json:"status"`
+	Variant   string `json:"variant"`
 }
 
 // AddSection is the request of [Site.AddSection].
@@ -111,6 +124,9 @@ func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, e
 				return nil, err
 			}
 		}
+		was := &SectionBefore{}
+		tx.first([]any{&was.SortOrder, &was.Status, &was.Variant},
+			"SELECT sort_order, status, coalesce(variant, '') FROM page_sections WHERE id = ?", sec.ID)
 		tx.exec(
 			"UPDATE page_sections SET status = coalesce(?, status), variant = nullif(coalesce(?, variant), '') "+
 				"WHERE id = ?", in.Status, in.Variant, sec.ID)
@@ -119,8 +135,38 @@ func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, e
 				return nil, err
 			}
 		}
-		return sec.touched(tx, "")
+		if sec, err = sec.touched(tx, ""); err != nil {
+			return nil, err
+		}
+		sec.Was = was
+		return sec, nil
 	})
+}
+
+// RestoreSection puts a removed section back on its page, at its former place, with its id and its
+// contents in every locale. It fails with CodeConflict if the section exists already, or if its
+// definition or a locale is gone.
+func (s *Site) RestoreSection(ctx context.Context, page string, d *DeletedSection) (*Section, error) {
+	sec, err := commit(ctx, s, "restoring a section", func(tx *txn) (*Section, error) {
+		p, err := pageTable.find(tx, page)
+		if err != nil {
+			return nil, err
+		}
+		if d == nil || !isID(sectionID, d.ID) {
+			return nil, invalid("use what RemoveSection returned", "there is no removed section to restore")
+		}
+		if d.SortOrder, err = makeRoom(tx, p.ID, &d.SortOrder); err != nil {
+			return nil, err
+		}
+		if err := d.insert(tx, p.ID); err != nil {
+			return nil, err
+		}
+		return (&Section{ID: d.ID, PageID: p.ID}).touched(tx, "")
+	})
+	if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
+		return nil, conflict("there is nothing to restore", "the section exists already, or a locale of its contents is gone")
+	}
+	return sec, err
 }
 
 // RemoveSection removes a section and its contents in every locale from its page, and returns what

@@ -1,7 +1,10 @@
 package site
 
 import (
+	"embed"
 	"encoding/json"
+	"maps"
+	"slices"
 )
 
 // DefaultLocale is the locale of a request that names none.
@@ -13,27 +16,50 @@ const (
 	environmentID = "env_main"
 )
 
-// firstData fills a new file with a small site: a home page with a hero, and a blog with one entry.
-// The ids are fixed, so that programs and tests can use them.
-func firstData(tx *txn) error {
-	if err := script("2-seed.sql")(tx); err != nil {
-		return err
+//go:embed seed
+var seeds embed.FS
+
+// A seed is what a new file contains, by id. The ids are fixed, so that programs and tests can use
+// them.
+type seed struct {
+	Media       map[string]UploadMedia      `json:"media"` // files of the folder seed
+	Collections map[string]CreateCollection `json:"collections"`
+	Entries     map[string]UpsertEntry      `json:"entries"`
+	Pages       []Deleted                   `json:"pages"`
+	Navigations []Navigation                `json:"navigations"`
+}
+
+// Small makes a new file hold only the page home with a hero, and the blog with one entry, instead
+// of the site of a bakery.
+func Small(s *Site) { s.seed = "seed/small.json" }
+
+// readSeed decodes a file of the folder seed.
+func readSeed[T any](name string) (v T, err error) {
+	text, err := seeds.ReadFile(name)
+	if err != nil {
+		return v, err
 	}
-	text, err := scripts.ReadFile("migrations/2-seed.json")
+	return v, json.Unmarshal(text, &v)
+}
+
+// firstData fills a new file.
+func (s *Site) firstData(tx *txn) error {
+	first, err := readSeed[seed](s.seed)
 	if err != nil {
 		return err
 	}
-	var first struct { // by id
-		Sections    map[string]CreateSectionDef `json:"sections"`
-		Collections map[string]CreateCollection `json:"collections"`
-		Entries     map[string]UpsertEntry      `json:"entries"`
-		Home        Deleted                     `json:"home"`
-	}
-	if err := json.Unmarshal(text, &first); err != nil {
+	if err := script("2-seed.sql")(tx); err != nil {
 		return err
 	}
-	for id, in := range first.Sections {
-		if _, err := createSectionDef(tx, in, id); err != nil {
+	if err := sectionKinds(tx); err != nil {
+		return err
+	}
+	for id, in := range first.Media {
+		content, err := seeds.ReadFile("seed/" + in.Name)
+		if err != nil {
+			return err
+		}
+		if err := s.store(tx, &Media{ID: id, Name: in.Name, Alt: &in.Alt}, content); err != nil {
 			return err
 		}
 	}
@@ -47,5 +73,51 @@ func firstData(tx *txn) error {
 			return err
 		}
 	}
-	return first.Home.insert(tx, tx.now, tx.now)
+	for _, p := range first.Pages {
+		if err := p.insert(tx, tx.now, tx.now); err != nil {
+			return err
+		}
+	}
+	for _, n := range first.Navigations {
+		tx.insert("navigations", record{"id": n.ID, "site_id": siteID, "environment_id": environmentID,
+			"name": n.Name, "description": n.Description})
+		if err := insertItems(tx, n.ID, "", n.Items, maxItemDepth, map[string]bool{}); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// sectionKinds adds the section definitions of a new file, except those whose key is taken.
+func sectionKinds(tx *txn) error {
+	kinds, err := readSeed[map[string]CreateSectionDef]("seed/sections.json")
+	if err != nil {
+		return err
+	}
+	for _, id := range slices.Sorted(maps.Keys(kinds)) {
+		in := kinds[id]
+		if value[bool](tx, "SELECT count(*) > 0 FROM section_definitions WHERE key = ?", in.Key) {
+			continue
+		}
+		if _, err := createSectionDef(tx, in, id); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// newSearchTexts writes the search columns again, and adds the section kinds that an older file
+// lacks.
+func newSearchTexts(tx *txn) error {
+	for table, names := range map[string]string{"pages": "name, slug, description",
+		"section_definitions": "name, key, description", "collection_definitions": "name, slug, description",
+		"collection_entries": "title, slug, ''", "media": "name, coalesce(alt, ''), ''"} {
+		for _, row := range collect(tx, func(scan scanner) (row [4]string, err error) {
+			err = scan(&row[0], &row[1], &row[2], &row[3])
+			return row, err
+		}, "SELECT id, "+names+" FROM "+table) {
+			tx.update(table, row[0], record{"search": searchText(row[1:]...)})
+		}
+	}
+	return sectionKinds(tx)
 }

@@ -24,6 +24,7 @@ type Site struct {
 	// fixed at creation
 	path    string
 	uploads string // the folder of uploaded files
+	seed    string // the file with the contents of a new file
 	db      *sql.DB
 	now     func() time.Time
 

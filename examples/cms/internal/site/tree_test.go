@@ -19,7 +19,7 @@ func TestATreeShowsThePageAsText(t *testing.T) {
 	require.Equal(t, "/", v.Path)
 	require.Empty(t, v.Notes)
 	require.Contains(t, v.Text(), "Home (/, en)\n\n## Hero [sec_home_hero]\ntitle: Welcome to local-site\n")
-	require.Contains(t, v.Text(), "image: /assets/hero.svg (A ratchet and its pawl)\n")
+	require.Contains(t, v.Text(), "image: /uploads/site_local/env_main/med_hero.jpg (Three loaves of bread on a board)\n")
 	require.Contains(t, v.Text(), "ctaLink: /blog/hello-world\n")
 }
 
@@ -78,7 +78,7 @@ func TestEverySlotTypeIsShown(t *testing.T) {
 	require.NoError(t, err)
 	_, body, _ := strings.Cut(v.Text(), "]\n")
 	require.Equal(t,
-		"text: T\nrich:\n  one\n  \n  two\ngallery: /1.png (one)\ngallery: /2.png\nlink: /assets/hero.svg\nweb: "+
+		"text: T\nrich:\n  one\n  \n  two\ngallery: /1.png (one)\ngallery: /2.png\nlink: /uploads/site_local/env_main/med_hero.jpg\nweb: "+
 			"https://example.com\ntags: news, guide\nref: col_blog ent_hello\n", body)
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"math"
 	"os"
 	"path/filepath"
 	"slices"
@@ -41,21 +42,22 @@ func (s *Site) Export(ctx context.Context) (map[string][]map[string]any, error) 
 
 // Seed replaces all contents by those of a new file, and deletes the uploaded files.
 func (s *Site) Seed(ctx context.Context) error {
-	var files []string
+	var files, kept []string
 	err := s.write(ctx, "seeding", func(tx *txn) error {
 		files = collect(tx, one[string], "SELECT path FROM media WHERE path LIKE '/uploads/%'")
 		tx.exec("PRAGMA defer_foreign_keys = 1; DELETE FROM done_calls") // they refer to each other
 		for _, table := range slices.Backward(contentTables) {
 			tx.exec("DELETE FROM " + table)
 		}
-		return firstData(tx)
+		if err := s.firstData(tx); err != nil {
+			return err
+		}
+		kept = collect(tx, one[string], "SELECT path FROM media")
+		return nil
 	})
-	if err != nil {
-		return err
-	}
 	for _, address := range files {
-		if failed := os.Remove(s.file(address)); !errors.Is(failed, os.ErrNotExist) {
-			err = cmp.Or(err, failed)
+		if err == nil && !slices.Contains(kept, address) {
+			err = os.RemoveAll(s.file(address))
 		}
 	}
 	return err
@@ -63,7 +65,7 @@ func (s *Site) Seed(ctx context.Context) error {
 
 // Reset deletes the file at path, with everything that other packages keep in it, and the uploaded
 // files. It fails with CodeBusy while any process has the file open.
-func Reset(ctx context.Context, path string) error {
+func Reset(_ context.Context, path string) error {
 	s, err := Open(path) // checks that it is the file of a site
 	if err != nil {
 		return err
@@ -76,26 +78,23 @@ func Reset(ctx context.Context, path string) error {
 		return &Error{Code: CodeBusy, Message: "another process has " + filepath.Base(s.path) + " open",
 			Hint: "end it first"}
 	}
-	if s, err = Open(path); err != nil {
-		return err
-	}
-	if err := errors.Join(s.Seed(ctx), s.Close()); err != nil { // deletes the uploaded files
-		return err
-	}
-	return os.Remove(s.path)
+	return errors.Join(os.Remove(s.path), os.RemoveAll(filepath.Join(s.uploads, siteID)))
 }
 
 // A Hit is a result of [Site.Search].
 type Hit struct {
-	Kind  string  `json:"type"` // page, section, collection, entry or media
-	ID    string  `json:"id"`
-	Name  string  `json:"name"`
-	Slug  string  `json:"slug"`
-	Score float64 `json:"similarity"` // 1 if the name contains the query
+	Kind string `json:"type"` // page, section, collection, entry or media
+	ID   string `json:"id"`
+	Name string `json:"name"`
+	Slug string `json:"slug"`
+	// from 0 to 1: 1 if the query is the name or the slug, .5 to 1 if it is a part of one, depending on
+	// how much of it, and else what [Site.Find] says
+	Score float64 `json:"similarity"`
 }
 
-// Search returns what has the text in its name, slug or description, case and accents ignored, then
-// what [Site.Find] finds by a similar name; at most limit of them, 20 if that is 0.
+// Search returns what has the text in its name, slug or description, case and accents ignored, and
+// what [Site.Find] finds by a similar name, the most similar first; at most limit of them, 20 if that
+// is 0.
 func (s *Site) Search(ctx context.Context, text string, limit int) ([]Hit, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, invalid("give a part of a name", "the query is empty")
@@ -106,15 +105,15 @@ func (s *Site) Search(ctx context.Context, text string, limit int) ([]Hit, error
 	limit = min(cmp.Or(max(limit, 0), 20), maxLimit)
 	hits, err := view(ctx, s, "searching", func(tx *txn) ([]Hit, error) {
 		return collect(tx, func(scan scanner) (h Hit, err error) {
-			h.Score = 1
 			err = scan(&h.Kind, &h.ID, &h.Name, &h.Slug)
+			h.Score = max(share(text, h.Name), share(text, h.Slug))
 			return h, err
 		}, `SELECT kind, id, name, slug FROM (SELECT 'page' kind, id, name, slug, search FROM pages UNION ALL
 			SELECT 'section', id, name, key, search FROM section_definitions UNION ALL
 			SELECT 'collection', id, name, slug, search FROM collection_definitions UNION ALL
 			SELECT 'entry', id, title, slug, search FROM collection_entries UNION ALL
-			SELECT 'media', id, name, path, lower(name || ' ' || coalesce(alt, '')) FROM media)
-			WHERE instr(search, ?) > 0 ORDER BY kind, name, id LIMIT ?`, strings.TrimSpace(Fold(text)), limit), nil
+			SELECT 'media', id, name, path, search FROM media)
+			WHERE instr(search, ?) > 0 ORDER BY length(name), name, id LIMIT ?`, needle(text), limit), nil
 	})
 	if err != nil {
 		return nil, err
@@ -124,12 +123,29 @@ func (s *Site) Search(ctx context.Context, text string, limit int) ([]Hit, error
 		return nil, err
 	}
 	for _, h := range similar.Hits {
-		if len(hits) < limit && !slices.ContainsFunc(hits, func(has Hit) bool { return has.ID == h.Item.ID }) {
-			hits = append(hits, Hit{h.Item.Kind, h.Item.ID, h.Item.Name, h.Item.Aliases[0], h.Score})
+		hit := Hit{h.Item.Kind, h.Item.ID, h.Item.Name, h.Item.Aliases[0], percent(h.Score)}
+		if i := slices.IndexFunc(hits, func(has Hit) bool { return has.ID == hit.ID }); i < 0 {
+			hits = append(hits, hit)
+		} else {
+			hits[i].Score = max(hits[i].Score, hit.Score)
 		}
 	}
-	return hits, nil
+	slices.SortStableFunc(hits, func(a, b Hit) int { return cmp.Compare(b.Score, a.Score) })
+	return hits[:min(len(hits), limit)], nil
 }
+
+// share returns 1 if text is the name, and else .5 and half of its share of the name, if it is a part
+// of it.
+func share(text, name string) float64 {
+	text, name = Fold(text), Fold(name)
+	if text == "" || !strings.Contains(name, text) {
+		return .5
+	}
+	return percent(.5 + .5*float64(len(text))/float64(len(name)))
+}
+
+// percent rounds to hundredths.
+func percent(score float64) float64 { return math.Round(score*100) / 100 }
 
 // An ElementType is a type of slots.
 type ElementType struct {

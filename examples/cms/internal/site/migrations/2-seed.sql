@@ -3,5 +3,3 @@ INSERT INTO sites (id, team_id, name, domain, preview_domain, default_environmen
   VALUES ('site_local', 'team_dev', 'local-site', 'localhost', 'localhost:4000', 'env_main');
 INSERT INTO environments (id, site_id, name) VALUES ('env_main', 'site_local', 'main');
 INSERT INTO locales (code, name, status) VALUES ('en', 'English', 'active'), ('de', 'Deutsch', 'inactive');
-INSERT INTO media (id, site_id, environment_id, name, path, mime_type, mime_group, width, height, alt, created_at)
-  VALUES ('med_hero', 'site_local', 'env_main', 'Hero', '/assets/hero.svg', 'image/svg+xml', 'image', 1600, 900, 'A ratchet and its pawl', ?1);
