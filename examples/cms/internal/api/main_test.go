@@ -36,7 +36,7 @@ type bench struct {
 
 func newBench(t testing.TB, replies ...providertest.Step) *bench {
 	t.Helper()
-	s, err := site.Open(filepath.Join(t.TempDir(), "cms.db"))
+	s, err := site.Open(filepath.Join(t.TempDir(), "cms.db"), site.Small)
 	require.NoError(t, err)
 	a, err := agent.New(agent.Config{Provider: providertest.Script(replies...),
 		Tools:   cmstools.All(cmstools.Config{Site: s}),

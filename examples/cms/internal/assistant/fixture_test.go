@@ -38,7 +38,7 @@ type fixture struct {
 // change may change the agent.
 func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent.Config)) *fixture {
 	t.Helper()
-	s, err := site.Open(filepath.Join(t.TempDir(), "cms.db"))
+	s, err := site.Open(filepath.Join(t.TempDir(), "cms.db"), site.Small)
 	require.NoError(t, err)
 	if m == nil {
 		m = model.New()

@@ -19,7 +19,7 @@ import (
 func BenchmarkResume(b *testing.B) {
 	db := filepath.Join(b.TempDir(), "cms.db")
 	open := func() (*agent.Agent, func()) {
-		s, err := site.Open(db)
+		s, err := site.Open(db, site.Small)
 		require.NoError(b, err)
 		store, err := sqlite.Open(db)
 		require.NoError(b, err)

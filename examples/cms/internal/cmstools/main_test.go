@@ -24,7 +24,7 @@ type bench struct {
 
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	s, err := site.Open(filepath.Join(t.TempDir(), "site.db"))
+	s, err := site.Open(filepath.Join(t.TempDir(), "site.db"), site.Small)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	fetcher, err := web.NewFetcher(web.FetchConfig{Hosts: []string{"example.com"}})
