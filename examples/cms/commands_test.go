@@ -85,7 +85,7 @@ func TestSeedAndResetReplaceTheContents(t *testing.T) {
 	require.NoError(t, json.Unmarshal([]byte(b.must(exitOK, "export").out), &all))
 	require.Len(t, all["pages"], 2)
 	require.Contains(t, b.must(exitOK, "seed").out, "Conversations were kept.")
-	require.Equal(t, []string{"home"}, b.pages())
+	require.Equal(t, []string{"blog", "home", "services"}, b.pages())
 	require.NotEmpty(t, b.must(exitOK, "history", "-session", "s").out)
 
 	s, err := site.Open(b.db)

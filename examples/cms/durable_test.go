@@ -134,7 +134,7 @@ func TestContentAndRunsAreInOneFileThatOnlyItsOwnerCanRead(t *testing.T) {
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
 	entries, err := os.ReadDir(filepath.Dir(b.db))
 	require.NoError(t, err)
-	require.Len(t, entries, 1)
+	require.Len(t, entries, 2, "the file, and the folder of the uploads")
 	info, err := entries[0].Info()
 	require.NoError(t, err)
 	require.Equal(t, "cms.db", info.Name())

@@ -279,7 +279,7 @@ func TestEachContentFileHasItsOwnRuns(t *testing.T) {
 	b.must(exitWaiting, "-session", "s", "-p", "delete Home")
 	other := &bench{t, strings.TrimSuffix(b.db, ".db")}
 	require.Contains(t, other.must(exitUsage, "-resume", "s", "-decide", "approve").err, "unknown")
-	require.Equal(t, []string{"home"}, other.pages())
+	require.Equal(t, []string{"blog", "home", "services"}, other.pages())
 }
 
 // A full is an output that can't be written to.

@@ -168,7 +168,8 @@ func (s *server) entryRoutes() []route {
 		}),
 		on(post, entries, "The entry was created.", func(c *call, in entryBody) (*site.Upserted, error) {
 			return st.UpsertEntry(c.Context(), site.UpsertEntry{Collection: c.id("collection"), Entry: in.Slug,
-				Title: in.Title, Status: in.Status, Locale: cmp.Or(in.Locale, c.locale()), Content: in.Content, New: true})
+				Title: in.Title, Status: in.Status, Locale: cmp.Or(in.Locale, c.locale()), Content: in.Content,
+				New: true})
 		}, "locale"),
 		on(get, entries+"/{entry}", "The entry.", func(c *call, _ none) (*site.Entry, error) {
 			return entry(c, c.locale())

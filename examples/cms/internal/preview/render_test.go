@@ -36,7 +36,7 @@ func TestAPageIsRenderedWithTheTemplatesOfItsSections(t *testing.T) {
 	html := page(t, r, "home", "")
 	for _, part := range []string{`<html lang="en" data-revision="4">`, "<h1>Welcome to local-site</h1>",
 		`<a class="cta" href="/blog/hello-world">Read the blog</a>`,
-		`<img src="/assets/hero.svg" alt="A ratchet and its pawl">`, "<h2>News</h2>\n<h2", "<strong>line</strong>",
+		`<img src="/uploads/site_local/env_main/med_hero.jpg" alt="Three loaves`, "<h2>News</h2>\n<h2", "<strong>line</strong>",
 		"<li>a</li>", `<section class="feature"`,
 		`<a href="/home" rel="nofollow">home</a>`, `<a class="cta" href="/">Go</a>`} {
 		require.Contains(t, html, part)

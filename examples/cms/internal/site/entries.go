@@ -132,7 +132,8 @@ func upsertEntry(tx *txn, in UpsertEntry, newID string) (*Upserted, error) {
 			return nil, err
 		}
 	}
-	row := record{"slug": e.Slug, "title": e.Title, "status": e.Status, "search": searchText(e.Title, e.Slug), "updated_at": tx.now}
+	row := record{"slug": e.Slug, "title": e.Title, "status": e.Status, "search": searchText(e.Title, e.Slug),
+		"updated_at": tx.now}
 	switch {
 	case created:
 		e.ID = newID
@@ -247,8 +248,8 @@ var entryTable = table[*Entry]{what: "entry", prefix: entryID, from: "collection
 		"title, status, sort_order, created_at, updated_at",
 	scan: func(scan scanner) (*Entry, error) {
 		var e Entry
-		return &e, scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.Status, &e.SortOrder, at{&e.CreatedAt},
-			at{&e.UpdatedAt})
+		return &e, scan(&e.ID, &e.CollectionID, &e.Collection, &e.Slug, &e.Title, &e.Status, &e.SortOrder,
+			at{&e.CreatedAt}, at{&e.UpdatedAt})
 	}}
 
 // findEntry returns the entry with this id, or with this slug if only one collection has it,

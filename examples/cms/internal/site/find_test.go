@@ -175,7 +175,7 @@ func TestOnlyChangedNamesAreEmbeddedAgain(t *testing.T) {
 		require.NoError(t, err)
 		return counts.texts.Load() - 1
 	}
-	require.EqualValues(t, 9+9+1+1, embedded(), "everything, when the file is opened")
+	require.EqualValues(t, 9+4+1+1, embedded(), "everything, when the file is opened")
 	require.Zero(t, embedded())
 	_, err = s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{"title": "Zeppelin"}})
 	require.NoError(t, err)

@@ -36,9 +36,9 @@ const (
 // that it starts from.
 type migration func(tx *txn) error
 
-// migrations are applied in order, all in one transaction. Only append to them. The second one wrote
-// the initial data, which is now written after all of them, once per file: a page that was deleted
-// isn't created again.
+// migrations are applied in order, all in one transaction. Only append to them. The second one
+// wrote the initial data, which is now written after all of them, once per file: a page that was
+// deleted isn't created again.
 var migrations = []migration{script("1-schema.sql"), func(*txn) error { return nil }, script("3-page-keys.sql"),
 	script("4-done-calls.sql"), script("5-sessions.sql"), script("6-status.sql"), newSearchTexts}
 
@@ -93,8 +93,8 @@ func open(ctx context.Context, path string, steps []migration, options ...Option
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, finder: finder, seed: "seed/site.json",
-		changed: make(chan struct{}), writing: semaphore.NewWeighted(1), finding: semaphore.NewWeighted(1)}
+	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, finder: finder,
+		seed: "seed/site.json", changed: make(chan struct{}), writing: semaphore.NewWeighted(1), finding: semaphore.NewWeighted(1)}
 	for _, o := range options {
 		o(s)
 	}

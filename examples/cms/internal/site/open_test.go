@@ -38,7 +38,7 @@ func TestANewFileContainsASmallSite(t *testing.T) {
 		"SELECT group_concat(name) FROM sites":                                             "local-site",
 		"SELECT group_concat(name) FROM environments":                                      "main",
 		"SELECT group_concat(code || ' ' || status, ', ' ORDER BY code DESC) FROM locales": "en active, de inactive",
-		"SELECT group_concat(key, ', ' ORDER BY key) FROM section_definitions":             "columns, cta, entries, feature, form, gallery, hero, quote, text",
+		"SELECT group_concat(key, ', ' ORDER BY key) FROM section_definitions":             "cta, feature, hero, text",
 		"SELECT journal_mode FROM pragma_journal_mode":                                     "wal",
 		"SELECT foreign_keys FROM pragma_foreign_keys":                                     "1",
 	} {

@@ -262,10 +262,11 @@ var (
 				at{&p.CreatedAt}, at{&p.UpdatedAt})
 		}}
 	pageSummaryTable = table[PageSummary]{from: "pages",
-		columns: "id, slug, name, description, status, indexing, updated_at, (SELECT count(*) FROM page_sections WHERE " +
-			"page_id = pages.id)",
+		columns: "id, slug, name, description, status, indexing, updated_at, " +
+			"(SELECT count(*) FROM page_sections WHERE page_id = pages.id)",
 		scan: func(scan scanner) (p PageSummary, err error) {
-			err = scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Status, &p.Indexing, at{&p.UpdatedAt}, &p.Sections)
+			err = scan(&p.ID, &p.Slug, &p.Name, &p.Description, &p.Status, &p.Indexing,
+				at{&p.UpdatedAt}, &p.Sections)
 			return p, err
 		}}
 )

@@ -164,7 +164,8 @@ func (s *Site) RestoreSection(ctx context.Context, page string, d *DeletedSectio
 		return (&Section{ID: d.ID, PageID: p.ID}).touched(tx, "")
 	})
 	if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
-		return nil, conflict("there is nothing to restore", "the section exists already, or a locale of its contents is gone")
+		return nil, conflict("there is nothing to restore",
+			"the section exists already, or a locale of its contents is gone")
 	}
 	return sec, err
 }

@@ -22,6 +22,7 @@ var seeds embed.FS
 // A seed is what a new file contains, by id. The ids are fixed, so that programs and tests can use
 // them.
 type seed struct {
+	Kinds       []string                    `json:"kinds"` // of sections; empty: all
 	Media       map[string]UploadMedia      `json:"media"` // files of the folder seed
 	Collections map[string]CreateCollection `json:"collections"`
 	Entries     map[string]UpsertEntry      `json:"entries"`
@@ -29,8 +30,8 @@ type seed struct {
 	Navigations []Navigation                `json:"navigations"`
 }
 
-// Small makes a new file hold only the page home with a hero, and the blog with one entry, instead
-// of the site of a bakery.
+// Small makes a new file hold only the page home with a hero, the blog with one entry, and four kinds
+// of sections, instead of the site of a bakery.
 func Small(s *Site) { s.seed = "seed/small.json" }
 
 // readSeed decodes a file of the folder seed.
@@ -53,6 +54,9 @@ func (s *Site) firstData(tx *txn) error {
 	}
 	if err := sectionKinds(tx); err != nil {
 		return err
+	}
+	if len(first.Kinds) > 0 {
+		tx.exec("DELETE FROM section_definitions WHERE id NOT IN (SELECT value FROM json_each(?))", object{first.Kinds})
 	}
 	for id, in := range first.Media {
 		content, err := seeds.ReadFile("seed/" + in.Name)

@@ -45,7 +45,7 @@ func TestNewPagesAndEntriesAreDraftsUntilTheyArePublished(t *testing.T) {
 
 func TestAMovedAndARemovedSectionCanBePutBack(t *testing.T) {
 	s, ctx := newSite(t), t.Context()
-	quote, err := s.AddSection(ctx, AddSection{Page: "home", Section: "quote", Content: map[string]any{"text": "Hm"}})
+	quote, err := s.AddSection(ctx, AddSection{Page: "home", Section: "cta", Content: map[string]any{"text": "Hm"}})
 	require.NoError(t, err)
 	moved, err := s.UpdateSection(ctx, UpdateSection{SectionID: quote.ID, SortOrder: new(0), Status: new(Unpublished)})
 	require.NoError(t, err)

@@ -87,14 +87,14 @@ type Hit struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Slug string `json:"slug"`
-	// from 0 to 1: 1 if the query is the name or the slug, .5 to 1 if it is a part of one, depending on
-	// how much of it, and else what [Site.Find] says
+	// from 0 to 1: 1 if the query is the name or the slug, .5 to 1 if it is a part of one, depending
+	// on how much of it, and else what [Site.Find] says
 	Score float64 `json:"similarity"`
 }
 
 // Search returns what has the text in its name, slug or description, case and accents ignored, and
-// what [Site.Find] finds by a similar name, the most similar first; at most limit of them, 20 if that
-// is 0.
+// what [Site.Find] finds by a similar name, the most similar first; at most limit of them, 20 if
+// that is 0.
 func (s *Site) Search(ctx context.Context, text string, limit int) ([]Hit, error) {
 	if strings.TrimSpace(text) == "" {
 		return nil, invalid("give a part of a name", "the query is empty")
@@ -134,8 +134,8 @@ func (s *Site) Search(ctx context.Context, text string, limit int) ([]Hit, error
 	return hits[:min(len(hits), limit)], nil
 }
 
-// share returns 1 if text is the name, and else .5 and half of its share of the name, if it is a part
-// of it.
+// share returns 1 if text is the name, and else .5 and half of its share of the name, if it is a
+// part of it.
 func share(text, name string) float64 {
 	text, name = Fold(text), Fold(name)
 	if text == "" || !strings.Contains(name, text) {
