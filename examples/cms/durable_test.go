@@ -145,7 +145,7 @@ func TestContentAndRunsAreInOneFileThatOnlyItsOwnerCanRead(t *testing.T) {
 	err = db.QueryRow("SELECT (SELECT count(*) FROM pages), (SELECT count(*) FROM pawl_sessions)").Scan(&pages,
 		&sessions)
 	require.NoError(t, errors.Join(err, db.Close()))
-	require.Equal(t, [2]int{1, 1}, [2]int{pages, sessions})
+	require.Equal(t, [2]int{3, 1}, [2]int{pages, sessions})
 }
 
 func TestInterruptedRunsOfOtherSessionsAreMentioned(t *testing.T) {

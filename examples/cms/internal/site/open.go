@@ -93,8 +93,9 @@ func open(ctx context.Context, path string, steps []migration, options ...Option
 	if err != nil {
 		return nil, errors.Join(err, db.Close())
 	}
-	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now, finder: finder,
-		seed: "seed/site.json", changed: make(chan struct{}), writing: semaphore.NewWeighted(1), finding: semaphore.NewWeighted(1)}
+	s := &Site{path: abs, uploads: filepath.Join(filepath.Dir(abs), "uploads"), db: db, now: time.Now,
+		finder: finder, seed: "seed/site.json", changed: make(chan struct{}),
+		writing: semaphore.NewWeighted(1), finding: semaphore.NewWeighted(1)}
 	for _, o := range options {
 		o(s)
 	}

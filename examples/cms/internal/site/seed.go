@@ -30,8 +30,8 @@ type seed struct {
 	Navigations []Navigation                `json:"navigations"`
 }
 
-// Small makes a new file hold only the page home with a hero, the blog with one entry, and four kinds
-// of sections, instead of the site of a bakery.
+// Small makes a new file hold only the page home with a hero, the blog with one entry, and four
+// kinds of sections, instead of the site of a bakery.
 func Small(s *Site) { s.seed = "seed/small.json" }
 
 // readSeed decodes a file of the folder seed.

@@ -87,8 +87,8 @@ type Hit struct {
 	ID   string `json:"id"`
 	Name string `json:"name"`
 	Slug string `json:"slug"`
-	// from 0 to 1: 1 if the query is the name or the slug, .5 to 1 if it is a part of one, depending
-	// on how much of it, and else what [Site.Find] says
+	// 1 if the query is the name or the slug, .5 to 1 if it is a part of one, depending on how much
+	// of it, and else what [Site.Find] says
 	Score float64 `json:"similarity"`
 }
 
