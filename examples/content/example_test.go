@@ -19,8 +19,8 @@ func Example() {
 	// Output:
 	// Here are topics that fit your goals.
 	//   - What a week of remote work really costs (one calendar, hour by hour)
-	//   - The first mistake everybody makes with remote work (told by somebody who made it)
-	//   - Remote work for teams that have no time (a list that fits on a card)
-	//   - How I explain remote work to a client (a conversation)
+	//   - The first mistake with remote work (told from the end)
+	//   - Remote work without a budget (a list that fits on a card)
+	//   - How to explain remote work to a client (a conversation)
 	//   - Five questions about remote work before you begin (a form to print)
 }

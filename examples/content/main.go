@@ -16,9 +16,7 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
-	"github.com/pawlkit/pawl/examples/content/internal/standin"
 	"github.com/pawlkit/pawl/provider/fromenv"
-	"github.com/pawlkit/pawl/provider/providertest"
 )
 
 func main() {
@@ -56,8 +54,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintln(stderr, "content:", err)
 		return 2
 	}
-	cfg := assistant.Config{DB: *db, Images: providertest.Draw(), Sources: standin.Sources(), Mocks: mocks,
-		Mocked: mocked}
+	cfg := assistant.Config{DB: *db, Mocks: mocks, Mocked: mocked}
 	if *prompt == "" {
 		if err := serve(ctx, cfg, *addr, getenv, stdout, stderr); err != nil {
 			fmt.Fprintln(stderr, "content:", err)
@@ -72,7 +69,12 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		fmt.Fprintln(stderr, "content:", err)
 		return 2
 	}
-	fmt.Fprintln(stderr, "content: texts come from: "+notice)
+	about, err := services(&cfg, getenv, real)
+	if err != nil {
+		fmt.Fprintln(stderr, "content:", err)
+		return 2
+	}
+	fmt.Fprintf(stderr, "content: %s; %s\n", notice, about)
 	cfg.Model, cfg.Classify = texts, real
 	s, err := assistant.New(cfg)
 	if err != nil {

@@ -28,7 +28,8 @@ func TestARequestInATerminal(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "content.db")
 	status, out, errs := command(t, "-db", db, "-p", "Create content for a social post about remote work")
 	require.Zero(t, status, out)
-	require.Contains(t, errs, "stand-in model")
+	require.Contains(t, errs, "A stand-in writes")
+	require.Contains(t, errs, "sources: made up")
 	require.Contains(t, out,
 		"✓ topicResearch\n  ✓ skeletonCreator\n  ✓ contentWriter\n  ✓ humanizer\n  ✓ visualsCreator\n")
 	id := regexp.MustCompile(`artifact (\S+), ready`).FindStringSubmatch(out)

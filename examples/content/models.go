@@ -7,10 +7,13 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
+	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/fromenv"
+	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/ratelimit/budget"
+	"github.com/pawlkit/pawl/tools/web"
 )
 
 // model returns the providers that the environment names, each of which is asked if the one before
@@ -44,4 +47,40 @@ func model(getenv func(string) string, logger *slog.Logger, calls *budget.Ledger
 	}
 	p, err = assistant.Failover(logger, calls, all...)
 	return p, real, strings.Join(names, ", then "), err
+}
+
+// services sets where research looks, and who makes images: what the environment names, else made-up
+// sources, if the model is a stand-in, too, and labeled drawings. about says which ones.
+func services(cfg *assistant.Config, getenv func(string) string, real bool) (about string, err error) {
+	images, drawn, err := fromenv.ImagesFrom(getenv)
+	switch {
+	case errors.Is(err, fromenv.ErrNone):
+		images, drawn, cfg.ImageSize = providertest.Draw(), "labeled drawings", "1024x576"
+	case err != nil:
+		return "", err
+	}
+	cfg.Images = images
+	searched := ""
+	if getenv(fromenv.Variable) != fromenv.StandIn {
+		if cfg.Sources, searched, err = web.From(getenv); err != nil {
+			return "", err
+		}
+	}
+	key := strings.TrimSpace(getenv("TAVILY_API_KEY"))
+	switch {
+	case len(cfg.Sources) == 0 && real:
+		searched = "none; set TAVILY_API_KEY or SEARXNG_URL"
+	case len(cfg.Sources) == 0:
+		cfg.Sources, searched = standin.Sources(), "made up"
+	case key != "":
+		for _, site := range contenttools.Sites {
+			s, err := web.NewTavily(web.TavilyConfig{Key: key, BaseURL: strings.TrimSpace(getenv("TAVILY_BASE_URL")),
+				SourceName: site, Domains: []string{site + ".com"}})
+			if err != nil {
+				return "", err
+			}
+			cfg.Sources = append(cfg.Sources, s)
+		}
+	}
+	return "sources: " + searched + "; images: " + drawn, nil
 }

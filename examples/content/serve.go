@@ -42,7 +42,11 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	if err != nil {
 		return err
 	}
-	fmt.Fprintln(stderr, "content: texts come from: "+notice)
+	about, err := services(&cfg, getenv, real)
+	if err != nil {
+		return err
+	}
+	fmt.Fprintf(stderr, "content: %s; %s\n", notice, about)
 	cfg.Classify = real
 	if cfg.Model, err = limits.Model(models); err != nil {
 		return err

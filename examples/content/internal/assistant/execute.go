@@ -249,6 +249,9 @@ func (s *Services) report(a *Answer, v *Session, out Outcome, err error) error {
 	}
 	a.Success, a.Message = true, fmt.Sprintf("Done: %s. The artifact is %s.", strings.Join(out.Used, ", "),
 		strings.ReplaceAll(string(out.To), "_", " "))
+	if out.Note != "" {
+		a.Message += " " + out.Note
+	}
 	v.LastTool = out.Used[len(out.Used)-1]
 	return nil
 }

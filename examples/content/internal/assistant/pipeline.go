@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -25,6 +26,7 @@ type Outcome struct {
 	Pipeline portfolio.Pipeline
 	Used     []string // the tools that have succeeded, also before
 	From, To portfolio.Status
+	Note     string                // what the research has to say about itself; empty: nothing
 	Problem  *contenttools.Problem // nil if it is completed
 }
 
@@ -234,6 +236,9 @@ func (s *Services) follow(ctx context.Context, p *portfolio.Pipeline, a *portfol
 		return err
 	}
 	out.To = now.Status
+	if slices.Contains(out.Used, portfolio.TopicResearch) {
+		_ = json.Unmarshal(now.Metadata["researchNote"], &out.Note) // it is a string, if there is one
+	}
 	end, reason := portfolio.PipelineCompleted, ""
 	if out.Problem != nil {
 		end, reason = portfolio.PipelineFailed, out.Problem.Message

@@ -6,10 +6,13 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"net/http"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/ratelimit/budget"
+	"github.com/pawlkit/pawl/tools/mock"
 )
 
 // An Envelope is the answer of every tool.
@@ -82,13 +85,33 @@ func Explain(err error) *Problem {
 		p.Category, p.Message = portfolio.ToolTimeout, "The step took too long."
 	case class == fault.RateLimited:
 		p.Category, p.Message = portfolio.AIRateLimit, "The service for texts is busy. Try again in a minute."
-	case class == fault.Transient, class == fault.Degraded, class == fault.UserFixable:
+	case class == fault.UserFixable:
+		p.Category, p.Message = portfolio.AIProviderError, fixable(err)
+	case class == fault.Transient, class == fault.Degraded:
 		p.Category, p.Message = portfolio.AIProviderError, "The service for texts doesn't answer at the moment."
 	case class == fault.Denied:
 		p.Category, p.Message = portfolio.AIContentFilter,
 			"The service for texts refuses this content. Put it in other words."
 	}
 	return p
+}
+
+// fixable says what is wrong and what somebody has to do about it. It has nothing that a provider
+// wrote.
+func fixable(err error) string {
+	text := "The AI service can't be used"
+	if e, ok := errors.AsType[*mock.FileError](err); ok {
+		return fmt.Sprintf("The mock file %s can't be used: %v. Correct it.", e.File, e.Err)
+	} else if e, ok := errors.AsType[*provider.Error](err); ok {
+		text = fmt.Sprintf("The AI service %s refuses the request (status %d)", e.Provider, e.Status)
+		if e.Status == http.StatusUnauthorized {
+			text = fmt.Sprintf("The AI service %s refuses the key (status 401)", e.Provider)
+		}
+	}
+	if remedy, ok := fault.Remedy(err); ok {
+		return text + ". To do: " + remedy + "."
+	}
+	return text + ". Whoever runs this program has to correct its settings."
 }
 
 // ReadFailure returns the problem in the text of a failed call, if there is one.

@@ -8,6 +8,7 @@ import (
 	"slices"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/agent/prompt"
 	"github.com/pawlkit/pawl/examples/content/internal/humanity"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/tools"
@@ -42,7 +43,7 @@ func (k *kit) humanizer() tools.Tool {
 			if old == "" {
 				return c, nil, portfolio.Errorf(portfolio.MissingContext, "The artifact has no text to revise.")
 			}
-			text, before, after, err := k.humanize(ctx, old, in.Tone)
+			text, before, after, err := k.humanize(ctx, j, old, orElse(in.Tone, j.artifact.Tone))
 			if err != nil {
 				return c, nil, err
 			}
@@ -71,19 +72,18 @@ func (k *kit) humanizer() tools.Tool {
 }
 
 // humanize revises a text, and checks what has become of it.
-func (k *kit) humanize(ctx context.Context, old, tone string) (text string, before, after humanity.Report, err error) {
+func (k *kit) humanize(ctx context.Context, j *job, old, tone string) (text string, before, after humanity.Report,
+	err error) {
 	before = humanity.Check(old)
 	text, err = mock.Call(ctx, k.Mocks.Category("humanityCheckTools"), mock.Key{Name: "applyHumanityCheck",
 		Values: map[string]any{"content": old}}, func(ctx context.Context) (string, error) {
-		found := ""
+		found := "Found:\n"
 		for _, p := range humanity.Patterns {
 			if n := before.Found[p.Name]; n > 0 {
 				found += fmt.Sprintf("- %s (%d): %s\n", p.Name, n, p.Advice)
 			}
 		}
-		return ask(ctx, "humanizer",
-			"Revise the text so that it sounds like a person. Keep the Markdown, the facts and everything in square "+
-				"brackets. Return only the text.\nFound:\n"+found, "Tone: "+tone+"\n\n"+old, 0.7)
+		return k.ask(ctx, j.task("humanizer", tone, found+prompt.Data("text", old), 0.7))
 	})
 	if err != nil {
 		return "", before, after, err

@@ -12,7 +12,7 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/prompt"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -37,28 +37,34 @@ const PipelinePrefix = "content/"
 // lease is how long a lock lasts if nobody renews it. The writer renews it with each section.
 const lease = 60 * time.Second
 
-// A Config has what the tools work with. All fields but Mocks are required.
+// A Config has what the tools work with. Store and Images are required.
 type Config struct {
-	Store   *portfolio.Store
-	Sources []web.Searcher    // their names are types of sources, such as reddit
-	Images  provider.Provider // answers requests with Images
-	Mocks   *mock.Set         // nil: nothing is mocked
+	Store     *portfolio.Store
+	Sources   []web.Searcher    // none: nothing is searched, and the research says so
+	Images    provider.Provider // answers requests with Images
+	ImageSize string            // in the terms of its provider; "": what that usually makes
+	Mocks     *mock.Set         // nil: nothing is mocked
 }
 
 // A kit is what the tools share.
-type kit struct{ Config }
+type kit struct {
+	Config
+	prompts *prompt.Set
+}
 
 // All returns the ten tools and structuredResponse.
 func All(cfg Config) ([]tools.Tool, error) {
 	switch {
 	case cfg.Store == nil:
 		return nil, errors.New("contenttools: Config.Store is nil; open one with portfolio.Open")
-	case len(cfg.Sources) == 0:
-		return nil, errors.New("contenttools: Config.Sources is empty; give it at least one searcher")
 	case cfg.Images == nil:
 		return nil, errors.New("contenttools: Config.Images is nil; providertest.Draw needs no key")
 	}
-	k := &kit{cfg}
+	prompts, err := loadPrompts()
+	if err != nil {
+		return nil, err
+	}
+	k := &kit{cfg, prompts}
 	return []tools.Tool{k.topics(), k.research(), k.skeleton(), k.writer(), k.humanizer(), k.visuals(),
 		k.fetchTopics(), k.fetchArtifact(), k.fetchResearch(), k.listDrafts(), structured()}, nil
 }
@@ -219,24 +225,6 @@ func CheckID(id string) error {
 	return nil
 }
 
-// ask makes a model call for a text. kind is its purpose; it is also the alias of the model.
-func ask(ctx context.Context, kind, system, prompt string, temperature float64) (string, error) {
-	res, err := agent.Generate(ctx, request(kind, system, prompt, temperature))
-	if err != nil {
-		return "", err
-	}
-	text := strings.TrimSpace(res.Text())
-	if text == "" {
-		return "", portfolio.Errorf(portfolio.AIProviderError, "The model has answered with nothing.")
-	}
-	return text, nil
-}
-
-func request(kind, system, prompt string, temperature float64) *provider.Request {
-	return &provider.Request{System: system, Messages: []provider.Message{provider.User(prompt)},
-		Sampling: &provider.Sampling{Temperature: &temperature}, Labels: provider.Labels{Kind: kind}}
-}
-
 func hash(text string) string {
 	sum := sha256.Sum256([]byte(text))
 	return hex.EncodeToString(sum[:8])
@@ -254,6 +242,14 @@ func joined(all []portfolio.Status) string {
 func excerpt(text string, n int) string {
 	if r := []rune(text); len(r) > n {
 		return string(r[:n]) + "…"
+	}
+	return text
+}
+
+// tail returns the last n characters of a text.
+func tail(text string, n int) string {
+	if r := []rune(text); len(r) > n {
+		return "…" + string(r[len(r)-n:])
 	}
 	return text
 }

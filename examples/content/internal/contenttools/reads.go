@@ -64,9 +64,7 @@ func (k *kit) fetchArtifact() tools.Tool {
 				return nil, err
 			}
 			a, err := k.Store.Artifact(ctx, user, in.ArtifactID)
-			if r := []rune(a.Content); len(r) > 5000 {
-				a.Content = "…" + string(r[len(r)-5000:])
-			}
+			a.Content = tail(a.Content, lastPart)
 			return map[string]any{"artifact": a}, err
 		})
 }

@@ -3,11 +3,12 @@ package contenttools
 import (
 	"context"
 	"fmt"
+	"net/url"
 	"slices"
 	"strings"
 
-	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/screen"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/mock"
@@ -21,13 +22,14 @@ const (
 	relevant = 0.6 // what is less relevant isn't kept
 	kept     = 20  // sources for each artifact
 	few      = 3   // fewer sources that answer are mentioned
+	query    = 300 // characters of a topic that are searched for
 )
 
 type researchInput struct {
 	ArtifactID   string   `json:"artifactId"`
 	Topic        string   `json:"topic" description:"at most 500 characters"`
 	ArtifactType string   `json:"artifactType,omitempty" enum:"blog,social_post,showcase"`
-	Sources      []string `json:"sources,omitempty" enum:"reddit,linkedin,quora,medium,substack" description:"where to search; all if it is empty"`
+	Sources      []string `json:"sources,omitempty" enum:"reddit,linkedin,quora,medium,substack" description:"where to search; everywhere if it is empty"`
 }
 
 func (in researchInput) target() string { return in.ArtifactID }
@@ -50,7 +52,7 @@ func (k *kit) research() tools.Tool {
 			}
 			found, err := mock.Call(ctx, k.Mocks.Category("researchTools"), mock.Key{Name: "conductDeepResearch",
 				Variant: j.artifact.Type, Values: map[string]any{"topic": in.Topic}},
-				func(ctx context.Context) (Findings, error) { return k.find(ctx, in) })
+				func(ctx context.Context) (Findings, error) { return k.find(ctx, j, in) })
 			if err != nil {
 				return c, nil, err
 			}
@@ -60,12 +62,12 @@ func (k *kit) research() tools.Tool {
 			slices.SortStableFunc(found.Sources, func(a, b portfolio.Source) int {
 				return int(1000 * (b.Relevance - a.Relevance))
 			})
-			if found.Sources = best(found.Sources, kept); len(found.Sources) == 0 {
+			if found.Sources = best(found.Sources, kept); len(found.Sources) == 0 && found.Warning != NoSearch {
 				return c, nil, portfolio.Errorf(portfolio.ToolExecutionFailed,
 					"No source had anything relevant about %q. Try other words.", excerpt(in.Topic, 100))
 			}
 			c = portfolio.Change{From: portfolio.Draft, To: portfolio.Research, Sources: found.Sources,
-				Metadata: map[string]any{"insights": found.KeyInsights}}
+				Metadata: map[string]any{"insights": found.KeyInsights, "researchNote": found.Warning}}
 			return c, map[string]any{"sourceCount": len(found.Sources), "sources": found.Sources,
 				"keyInsights": found.KeyInsights, "warning": found.Warning}, nil
 		})
@@ -78,43 +80,83 @@ func checkTopic(topic string) error {
 	return portfolio.CheckLength("topic", topic, MaxTopic)
 }
 
+// NoSearch is the note of research that had nowhere to search.
+const NoSearch = "No search service is set up (TAVILY_API_KEY or SEARXNG_URL), so nothing was searched, and the text " +
+	"cites nothing."
+
 // find searches in all sources in parallel, and asks a model what they say.
-func (k *kit) find(ctx context.Context, in researchInput) (f Findings, err error) {
+func (k *kit) find(ctx context.Context, j *job, in researchInput) (f Findings, err error) {
+	if len(k.Sources) == 0 {
+		return Findings{Warning: NoSearch, KeyInsights: []string{}}, nil
+	}
 	searchers := slices.DeleteFunc(slices.Clone(k.Sources), func(s web.Searcher) bool {
 		return len(in.Sources) > 0 && !slices.Contains(in.Sources, s.Name())
 	})
 	if len(searchers) == 0 {
-		return f, portfolio.Errorf(portfolio.InvalidInput, "None of these sources is set up.")
+		searchers = k.Sources // none of them searches there alone
 	}
 	tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprintf("searching in %d sources", len(searchers))})
-	found, err := web.Find(ctx, in.Topic, kept, searchers...)
+	found, err := web.Find(ctx, excerpt(in.Topic, query), kept, searchers...)
 	if err != nil {
-		return f,
-			&portfolio.Error{Category: portfolio.ToolExecutionFailed, Message: "No source has answered.", Err: err}
+		return f, noAnswer(err)
 	}
-	if n := len(searchers) - len(found.Failed); n < few {
+	if n := len(searchers) - len(found.Failed); n < few && n < len(searchers) {
 		f.Warning = fmt.Sprintf("Only %d of %d sources have answered.", n, len(searchers))
 	}
 	var b strings.Builder
 	for _, r := range found.Results {
 		text := excerpt(screen.Clean(r.Text), 600)
-		f.Sources = append(f.Sources, portfolio.Source{Type: r.Source, Name: excerpt(screen.Clean(r.Title), 200),
-			URL: r.URL, Excerpt: text, Relevance: r.Score})
+		kind, at := sourceOf(r.URL)
+		f.Sources = append(f.Sources, portfolio.Source{Type: kind, Name: excerpt(screen.Clean(r.Title), 200),
+			URL: at, Excerpt: text, Relevance: r.Score})
 		fmt.Fprintf(&b, "- %s: %s\n", r.Title, text)
 	}
-	f.KeyInsights, err = agent.GenerateFor[[]string](ctx,
-		request("insights", "Name the three to five most important insights in these excerpts, one sentence each.",
-			"Topic: "+in.Topic+"\n\n"+tools.Untrusted("the web", b.String()), 0.3))
+	f.KeyInsights, err = list[string](ctx, k, task{[]string{"insights"}, j.user, j.artifact.Metadata["idea"],
+		"Topic: " + in.Topic + "\n" + tools.Untrusted("the web", b.String()), 0.3})
 	return f, err
 }
+
+// noAnswer is the error when no source has answered. It says what to do about it, if that is known.
+func noAnswer(err error) error {
+	text := "No source has answered."
+	if remedy, ok := fault.Remedy(err); ok {
+		text += " To do: " + remedy + "."
+	} else if fault.Of(err) == fault.UserFixable {
+		text += " The search service refuses the key."
+	}
+	return &portfolio.Error{Category: portfolio.ToolExecutionFailed, Message: text, Err: err}
+}
+
+// sourceOf returns the type of the source at an address, and the address if it can exist: that of
+// what is made up ends with .invalid.
+func sourceOf(address string) (kind, at string) {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "web", ""
+	}
+	host := strings.ToLower(u.Hostname())
+	if strings.HasSuffix(host, ".invalid") {
+		return "made_up", ""
+	}
+	for _, site := range Sites {
+		if host == site+".com" || strings.HasSuffix(host, "."+site+".com") {
+			return site, address
+		}
+	}
+	return "web", address
+}
+
+// Sites are where research looks besides the web at large: their addresses end with .com.
+var Sites = []string{"reddit", "linkedin", "quora", "medium", "substack"}
 
 // A Topic is an idea for an artifact.
 type Topic struct {
 	Title            string  `json:"title"`
 	Description      string  `json:"description"`
 	Rationale        string  `json:"rationale"`
-	TrendingScore    float64 `json:"trendingScore"`
-	CompetitionLevel string  `json:"competitionLevel" enum:"low,medium,high"`
+	Audience         string  `json:"audience" description:"who it is for"`
+	TrendingScore    float64 `json:"trendingScore,omitempty" description:"0 to 1, from the excerpts"`
+	CompetitionLevel string  `json:"competitionLevel,omitempty" enum:"low,medium,high"`
 	SuggestedAngle   string  `json:"suggestedAngle"`
 }
 
@@ -141,39 +183,44 @@ func (k *kit) topics() tools.Tool {
 			if err != nil {
 				return nil, err
 			}
-			focus := strings.TrimSpace(in.FocusArea + " " + about.Expertise)
+			focus := orElse(strings.TrimSpace(in.FocusArea), about.Expertise)
 			all, err := mock.Call(ctx, k.Mocks.Category("topicsResearchTools"),
 				mock.Key{Name: "topicsResearch", Variant: in.ContentType, Values: map[string]any{"focusArea": focus}},
-				func(ctx context.Context) ([]Topic, error) { return k.suggest(ctx, in, focus, about, have) })
+				func(ctx context.Context) ([]Topic, error) { return k.suggest(ctx, in, user, focus, have) })
 			if err != nil {
 				return nil, err
 			}
 			all = slices.DeleteFunc(all, func(t Topic) bool {
 				return slices.ContainsFunc(have, func(l Listed) bool { return strings.EqualFold(l.Title, t.Title) })
 			})
-			var asked []string
+			asked := []string{}
 			for _, s := range k.Sources {
 				asked = append(asked, s.Name())
+			}
+			if len(asked) == 0 { // what is discussed now isn't known
+				for i := range all {
+					all[i].TrendingScore, all[i].CompetitionLevel = 0, ""
+				}
 			}
 			return map[string]any{"topics": all[:min(in.Count, len(all))], "sourcesQueried": asked}, nil
 		})
 }
 
-func (k *kit) suggest(ctx context.Context, in topicsInput, focus string, about portfolio.UserContext,
-	have []Listed) ([]Topic, error) {
-	found, err := web.Find(ctx, excerpt("trends "+focus, 300), 10, k.Sources...)
-	if err != nil {
-		return nil, err
+func (k *kit) suggest(ctx context.Context, in topicsInput, user, focus string, have []Listed) ([]Topic, error) {
+	found := &web.Found{}
+	if len(k.Sources) > 0 {
+		var err error
+		if found, err = web.Find(ctx, excerpt("trends "+focus, query), 10, k.Sources...); err != nil {
+			return nil, noAnswer(err)
+		}
 	}
 	var b strings.Builder
-	fmt.Fprintf(&b, "%s\nPain points of customers: %s\nType: %s\nFocus: %s\nCount: %d\nExisting titles:\n",
-		about.Lines(), about.PainPoints, in.ContentType, focus, in.Count+len(have))
+	fmt.Fprintf(&b, "Type: %s\nFocus: %s\nCount: %d\nExisting titles:\n", in.ContentType, focus, in.Count+len(have))
 	for _, l := range have {
 		fmt.Fprintf(&b, "- %s\n", l.Title)
 	}
 	for _, r := range found.Results {
 		b.WriteString(tools.Untrusted("the web", excerpt(screen.Clean(r.Title+": "+r.Text), 300)) + "\n")
 	}
-	return agent.GenerateFor[[]Topic](ctx, request("topics",
-		"Suggest topics that serve the user's goals and that no existing title covers.", b.String(), 0.8))
+	return list[Topic](ctx, k, task{[]string{"topics", in.ContentType}, user, nil, b.String(), 0.8})
 }

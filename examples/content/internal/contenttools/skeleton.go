@@ -7,7 +7,6 @@ import (
 	"regexp"
 	"strings"
 
-	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/mock"
@@ -100,13 +99,11 @@ func (k *kit) skeleton() tools.Tool {
 func (k *kit) outline(ctx context.Context, j *job, in skeletonInput) (s Skeleton, err error) {
 	f := forms[in.ArtifactType]
 	var b strings.Builder
-	fmt.Fprintf(&b, "Topic: %s\nType: %s\nTone: %s\nInsights: %s\nSections:\n", in.Topic, in.ArtifactType, in.Tone,
-		j.artifact.Metadata["insights"])
+	fmt.Fprintf(&b, "Topic: %s\nType: %s\n%sSections:\n", in.Topic, in.ArtifactType, j.insights())
 	for _, p := range f.sections {
 		fmt.Fprintf(&b, "- %s (%s)\n", p.heading, p.kind)
 	}
-	got, err := agent.GenerateFor[[]drafted](ctx, request("skeleton",
-		"Outline a text. Return one entry for each of these sections, in this order.", b.String(), 0.6))
+	got, err := list[drafted](ctx, k, j.task("skeleton", orElse(in.Tone, j.artifact.Tone), b.String(), 0.6))
 	if err != nil {
 		return s, err
 	}
@@ -128,6 +125,15 @@ func (k *kit) outline(ctx context.Context, j *job, in skeletonInput) (s Skeleton
 	s.Skeleton, s.EstimatedWordCount = render(in.ArtifactType, j.artifact.Title, s.Sections, bodies),
 		f.words*len(s.Sections)
 	return s, nil
+}
+
+// insights returns what the research has found, as data: it comes from the web.
+func (j *job) insights() string {
+	var all []string
+	if json.Unmarshal(j.artifact.Metadata["insights"], &all) != nil || len(all) == 0 {
+		return ""
+	}
+	return tools.Untrusted("insights from the web", strings.Join(all, "\n")) + "\n"
 }
 
 // line makes a text one line without brackets, so that it can be in a placeholder.

@@ -137,7 +137,7 @@ func TestReadsReturnWhatTheUserHas(t *testing.T) {
 	require.Contains(t, string(b.call(t, "ben", "", ListDraftArtifacts, map[string]any{}).Data), `"count":0`)
 	b.call(t, "ann", "", portfolio.TopicResearch, b.inputs(portfolio.Blog)[0].in)
 	require.Contains(t, string(b.call(t, "ann", "", FetchResearch, map[string]any{"artifactId": b.id}).Data),
-		`"count":10`)
+		`"count":5`)
 	var got struct{ Topics []Topic }
 	require.NoError(t,
 		json.Unmarshal(b.call(t, "ann", "", TopicsResearch, map[string]any{"contentType": "social_post"}).Data, &got))
@@ -230,9 +230,14 @@ func TestCapturedAnswersAnswerLater(t *testing.T) {
 	}
 	captured, asked := write(map[string]string{"MOCK_CAPTURE_RESPONSES": "true", "MOCK_CAPTURE_DIR": dir})
 	require.NotZero(t, asked)
-	again, asked := write(map[string]string{"MOCK_ALL_AI_TOOLS": "MOCK", "MOCK_DATA_DIR": dir, "MOCK_DELAY_MIN_MS": "0",
-		"MOCK_DELAY_MAX_MS": "0"})
-	require.Zero(t, asked)
+	env := map[string]string{"MOCK_ALL_AI_TOOLS": "PER_TOGGLE", "MOCK_DATA_DIR": dir, "MOCK_DELAY_MIN_MS": "0",
+		"MOCK_DELAY_MAX_MS": "0"}
+	for _, name := range switches {
+		env[name] = "MOCK"
+	}
+	env["MOCK_CONTENT_WRITING_TOOLS"] = "API" // one answer was kept for all sections of a tone
+	again, asked := write(env)
+	require.Equal(t, 1, asked)
 	require.Equal(t, captured, again)
 }
 

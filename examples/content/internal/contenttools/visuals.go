@@ -1,9 +1,14 @@
 package contenttools
 
 import (
+	"bytes"
 	"context"
 	"fmt"
+	"image"
+	_ "image/jpeg" // for dimensions
+	_ "image/png"
 	"regexp"
+	"strconv"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
@@ -15,12 +20,6 @@ import (
 
 // ImagePath begins the addresses of images in texts; the id follows.
 const ImagePath = "/images/"
-
-// The size of images, in pixels.
-const (
-	imageWidth  = 1024
-	imageHeight = 576
-)
 
 // maxImages is how many images a call makes.
 const maxImages = 10
@@ -37,7 +36,7 @@ type Picture struct {
 	Placeholder string         `json:"placeholder"`
 	URL         string         `json:"url"`
 	Alt         string         `json:"alt"`
-	Dimensions  map[string]int `json:"dimensions"`
+	Dimensions  map[string]int `json:"dimensions,omitempty"`
 }
 
 // A drawn is an image as a provider or a mock makes it.
@@ -75,13 +74,29 @@ func (k *kit) visuals() tools.Tool {
 				id := hash(j.artifact.ID + in.Style + p[1] + string(made.Data))
 				c.Images = append(c.Images, portfolio.Image{ID: id, Type: made.Type, Data: made.Data})
 				pictures = append(pictures,
-					Picture{p[0], ImagePath + id, p[1], map[string]int{"width": imageWidth, "height": imageHeight}})
+					Picture{p[0], ImagePath + id, p[1], dimensions(made)})
 				text = strings.Replace(text, p[0], fmt.Sprintf("![%s](%s)", p[1], ImagePath+id), 1)
 			}
 			c.From, c.To, c.Content, c.Metadata = j.artifact.Status, portfolio.Ready, &text,
 				map[string]any{"images": pictures}
 			return c, map[string]any{"imagesGenerated": len(pictures), "images": pictures}, nil
 		})
+}
+
+var sizeSVG = regexp.MustCompile(`<svg[^>]*\swidth="(\d+)"[^>]*\sheight="(\d+)"`)
+
+// dimensions returns the width and the height of an image in pixels; nil if they aren't known.
+func dimensions(d drawn) map[string]int {
+	if c, _, err := image.DecodeConfig(bytes.NewReader(d.Data)); err == nil {
+		return map[string]int{"width": c.Width, "height": c.Height}
+	}
+	m := sizeSVG.FindSubmatch(d.Data)
+	if m == nil {
+		return nil
+	}
+	width, _ := strconv.Atoi(string(m[1])) // digits
+	height, _ := strconv.Atoi(string(m[2]))
+	return map[string]int{"width": width, "height": height}
 }
 
 var unsafeSVG = regexp.MustCompile(`(?i)<script|\son\w+\s*=|javascript:`)
@@ -92,7 +107,7 @@ func (k *kit) draw(ctx context.Context, what, style string) (d drawn, err error)
 		what += ", in a " + style + " style"
 	}
 	res, err := provider.Generate(ctx, k.Images, &provider.Request{Messages: []provider.Message{provider.User(what)},
-		Images: &provider.ImageOptions{Size: fmt.Sprintf("%dx%d", imageWidth, imageHeight)},
+		Images: &provider.ImageOptions{Size: k.ImageSize},
 		Labels: provider.Labels{Kind: "images"}})
 	if err != nil {
 		return d, err

@@ -8,6 +8,7 @@ import (
 	"time"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/agent/prompt"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/mock"
@@ -135,6 +136,9 @@ func (k *kit) sections(ctx context.Context, j *job, sections []Section, only []s
 	return bodies, results, nil
 }
 
+// lastPart is how many characters of what comes before a model sees: the last ones.
+const lastPart = 5_000
+
 // section writes a section. The model sees the earlier ones, so that the text has one voice.
 func (k *kit) section(ctx context.Context, j *job, s Section, tone string, research []portfolio.Source,
 	before []string) (string, error) {
@@ -142,13 +146,16 @@ func (k *kit) section(ctx context.Context, j *job, s Section, tone string, resea
 	return mock.Call(ctx, k.Mocks.Category("contentWritingTools"), mock.Key{Name: "writeContentSection", Variant: tone,
 		Values: values}, func(ctx context.Context) (string, error) {
 		var b strings.Builder
-		fmt.Fprintf(&b, "Title: %s\nType: %s\nTone: %s\nWords: about %d\nSection: %s (%s)\nIt says: %s\n",
-			j.artifact.Title, j.artifact.Type, tone, forms[j.artifact.Type].words, s.Heading, s.Type, s.Placeholder)
+		fmt.Fprintf(&b, "Title: %s\nType: %s\nWords: about %d\nSection: %s (%s)\nPoint: %s\n", j.artifact.Title,
+			j.artifact.Type, forms[j.artifact.Type].words, s.Heading, s.Type, s.Placeholder)
 		for _, r := range research {
 			b.WriteString(tools.Untrusted(r.Name, excerpt(r.Excerpt, 200)) + "\n")
 		}
-		fmt.Fprintf(&b, "Earlier sections:\n%s", excerpt(strings.Join(before, "\n\n"), 5000))
-		return ask(ctx, "writer", "Write this one section of a text. Return its body in Markdown, without its heading.",
-			b.String(), temperatures[tone])
+		if len(research) == 0 {
+			b.WriteString("There are no excerpts: cite nothing.\n")
+		}
+		b.WriteString(j.insights())
+		b.WriteString(prompt.Data("earlier sections", tail(strings.Join(before, "\n\n"), lastPart)))
+		return k.ask(ctx, j.task("writer", tone, b.String(), temperatures[tone]))
 	})
 }

@@ -112,16 +112,21 @@ func (s *Store) Create(ctx context.Context, a Artifact) (Artifact, error) {
 		a.Tags = []string{}
 	}
 	now := s.now().UTC()
-	a.Status, a.Metadata, a.CreatedAt, a.UpdatedAt = Draft, map[string]json.RawMessage{}, now, now
-	tags, err := json.Marshal(a.Tags)
-	if err != nil {
+	a.Status, a.CreatedAt, a.UpdatedAt = Draft, now, now
+	if a.Metadata == nil {
+		a.Metadata = map[string]json.RawMessage{}
+	}
+	tags, failed := json.Marshal(a.Tags)
+	metadata, err := json.Marshal(a.Metadata)
+	if err = errors.Join(failed, err); err != nil {
 		return a, err
 	}
 	return a, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		_, err := tx.ExecContext(ctx,
 			"INSERT INTO artifacts (id, user_id, type, title, content, status, tone, tags, metadata, created_at, "+
-				"updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, '{}', ?, ?)",
-			a.ID, a.User, a.Type, a.Title, a.Content, a.Status, a.Tone, string(tags), now.UnixMilli(), now.UnixMilli())
+				"updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+			a.ID, a.User, a.Type, a.Title, a.Content, a.Status, a.Tone, string(tags), string(metadata), now.UnixMilli(),
+			now.UnixMilli())
 		return err
 	})
 }

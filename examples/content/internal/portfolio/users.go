@@ -31,7 +31,7 @@ type UserContext struct {
 func (c UserContext) Lines() string {
 	var b strings.Builder
 	for _, l := range [][2]string{{"Bio", c.Bio}, {"Expertise", c.Expertise}, {"Target Audience", c.Audience},
-		{"Content Goals", c.Goals}} {
+		{"Pain Points", c.PainPoints}, {"Content Goals", c.Goals}} {
 		if l[1] != "" {
 			b.WriteString(l[0] + ": " + l[1] + "\n")
 		}

@@ -2,6 +2,7 @@ package server
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"net/http"
 	"slices"
@@ -20,6 +21,8 @@ type newArtifact struct {
 	Tone    string   `json:"tone"`
 	Tags    []string `json:"tags"`
 	Content string   `json:"content"`
+	// Idea is that of the suggested topic that it is made from; nil: none.
+	Idea *contenttools.Idea `json:"idea"`
 }
 
 // An artifactChange changes what isn't nil. With UpdatedAt, that of the artifact that it is made
@@ -70,8 +73,19 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		if err := checkTags(in.Tags); err != nil {
 			return nil, err
 		}
-		a, err := st.Create(c.Context(), portfolio.Artifact{User: c.user.ID, Type: in.Type, Title: in.Title,
-			Tone: in.Tone, Tags: in.Tags, Content: in.Content})
+		a := portfolio.Artifact{User: c.user.ID, Type: in.Type, Title: in.Title, Tone: in.Tone, Tags: in.Tags,
+			Content: in.Content}
+		if in.Idea != nil {
+			if err := in.Idea.Check(); err != nil {
+				return nil, err
+			}
+			idea, err := json.Marshal(in.Idea)
+			if err != nil {
+				return nil, err
+			}
+			a.Metadata = map[string]json.RawMessage{"idea": idea}
+		}
+		a, err := st.Create(c.Context(), a)
 		return s.show(c, a, err)
 	})
 	on(s, mux, "GET /api/artifacts/{id}", func(c *call, _ none) (any, error) {

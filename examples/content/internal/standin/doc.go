@@ -1,6 +1,6 @@
-// Package standin stands in for the services that a content agent asks: a language model and five
-// sources of research. It is a table of scenarios in plain Go, not a language model, and the
-// sources are made up. It needs no key and no network, and the same request always gets the same
+// Package standin stands in for the services that a content agent asks: a language model and a
+// source of research. It is a table of texts in plain Go, not a language model, and the sources are
+// made up, and say so. It needs no key and no network, and the same request always gets the same
 // answer.
 //
 //	a, err := agent.New(agent.Config{Provider: standin.Model(), Tools: list})

@@ -18,6 +18,6 @@ func Example() {
 		fmt.Println(r.Title)
 	}
 	// Output:
-	// remote work: what we learned in a year (reddit)
-	// remote work: what we learned in a year (linkedin)
+	// Made up 1: a report on a first year with remote work
+	// Made up 2: a plan for remote work that took too long
 }

@@ -7,31 +7,26 @@ import (
 	"github.com/pawlkit/pawl/tools/web"
 )
 
-// Sources returns five searchers whose results are made up: reddit, linkedin, quora, medium and
-// substack.
-func Sources() (all []web.Searcher) {
-	for i, name := range []string{"reddit", "linkedin", "quora", "medium", "substack"} {
-		all = append(all, source{name, float64(i)})
-	}
-	return all
-}
+// Sources returns a searcher whose results are made up, and say so. Their addresses end with
+// .invalid, so that none of them can exist.
+func Sources() []web.Searcher { return []web.Searcher{source{}} }
 
-type source struct {
-	name string
-	n    float64
-}
+type source struct{}
 
-func (s source) Name() string { return s.name }
+func (source) Name() string { return "made up" }
 
-var found = []string{"%s: what we learned in a year", "Why %s took longer than planned", "A question about %s"}
+// examples are what a search finds: kinds of texts, and no text.
+var examples = []string{"a report on a first year with %s", "a plan for %s that took too long", "a question about %s",
+	"an interview about %s", "a page of figures on %s", "an old text about something else than %s"}
 
-// Search returns three results, of which the last is hardly relevant.
-func (s source) Search(_ context.Context, query string, most int) (all []web.SearchResult, err error) {
-	for i, title := range found[:min(len(found), most)] {
-		all = append(all, web.SearchResult{Title: fmt.Sprintf(title, query) + " (" + s.name + ")",
-			URL: fmt.Sprintf("https://%s.example/%d", s.name, i+1),
-			Text: fmt.Sprintf("A made-up excerpt about %s: two teams tried it for a month, and one of them kept it.",
-				query), Score: 0.95 - 0.02*s.n - 0.2*float64(i)})
+// Search returns six results, of which the last is hardly relevant.
+func (source) Search(_ context.Context, query string, most int) (all []web.SearchResult, err error) {
+	for i, text := range examples[:min(len(examples), most)] {
+		text = fmt.Sprintf(text, query)
+		all = append(all, web.SearchResult{Title: fmt.Sprintf("Made up %d: %s", i+1, text),
+			URL: fmt.Sprintf("https://made-up.invalid/%d", i+1),
+			Text: "The stand-in has made up this source. With TAVILY_API_KEY or SEARXNG_URL set, the web is searched " +
+				"for " + text + ".", Score: 0.95 - 0.07*float64(i)})
 	}
 	return all, nil
 }

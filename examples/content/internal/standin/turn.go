@@ -3,6 +3,7 @@ package standin
 import (
 	"encoding/json"
 	"regexp"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
@@ -44,6 +45,12 @@ func turn(req *provider.Request) *provider.Response {
 		switch s.tool {
 		case "topicsResearch":
 			in["contentType"] = kindOf(message)
+			if m := number.FindStringSubmatch(message); m != nil {
+				in["count"] = slices.Index(numbers, strings.ToLower(m[1])) + 1
+			}
+			if m := about.FindStringSubmatch(message); m != nil {
+				in["focusArea"] = m[1]
+			}
 		case "fetchArtifact", "fetchResearch":
 			m := artifactLine.FindStringSubmatch(prompt)
 			if m == nil {
@@ -55,6 +62,12 @@ func turn(req *provider.Request) *provider.Response {
 	}
 	return ask()
 }
+
+var (
+	numbers = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
+	number  = regexp.MustCompile(`(?i)\b(` + strings.Join(numbers, "|") + `)\b`)
+	about   = regexp.MustCompile(`(?i)\b(?:about|on|around) (.+?)(?:,? (?:for|on) (?:linkedin|(?:a |my |the )?(?:blog|post|showcase)).*)?[.?!]*$`)
+)
 
 func kindOf(message string) string {
 	switch m := strings.ToLower(message); {

@@ -196,7 +196,8 @@ export class ArtifactPage {
   }
 
   sources() {
-    return panel(this.research.length ? `Research (${count(this.research.length)})` : "Research", this.research.length === 0 ? h("p", { class: "muted small" }, "No sources yet.") : h("ul", { class: "sources", "data-testid": "research" }, this.research.map((s) => h("li", {},
+    const note = this.a.metadata?.researchNote;
+    return panel(this.research.length ? `Research (${count(this.research.length)})` : "Research", this.research.length === 0 ? h("p", { class: "muted small" }, note || "No sources yet.") : h("ul", { class: "sources", "data-testid": "research" }, this.research.map((s) => h("li", {},
       h("div", { class: "row between" }, h("b", { class: "small" }, words.source[s.sourceType] ?? s.sourceType), h("span", { class: "muted small" }, `Relevance ${Math.round(s.relevanceScore * 100)} %`)),
       /^https?:/.test(s.sourceUrl ?? "") ? h("a", { href: s.sourceUrl, target: "_blank", rel: "noopener noreferrer nofollow" }, s.sourceName) : h("span", {}, s.sourceName), h("p", { class: "muted small" }, s.excerpt)))));
   }

@@ -119,7 +119,7 @@ export class Chat {
 
   async draft(topic, type) {
     try {
-      const a = await api("POST", "/api/artifacts", { type, title: topic.title, tags: [] });
+      const a = await api("POST", "/api/artifacts", { type, title: topic.title, tags: [], idea: { suggestedAngle: topic.suggestedAngle, audience: topic.audience, rationale: topic.rationale } });
       this.host.go(`/artifacts/${a.id}`);
     } catch (problem) {
       this.host.toast(problem.message);

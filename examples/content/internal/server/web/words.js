@@ -2,7 +2,7 @@
 
 export const words = {
   brand: "Content agent",
-  model: (name) => `Texts come from: ${name}`,
+  model: (name) => (name.startsWith("A stand-in") ? name : `${name} writes`),
   nav: { dashboard: "Dashboard", portfolio: "Portfolio", admin: "Admin" },
   status: { draft: "Draft", research: "Researched", skeleton: "Outlined", writing: "Writing", creating_visuals: "Written, images next", ready: "Ready", published: "Published", archived: "Archived" },
   type: { blog: "Blog post", social_post: "Social post", showcase: "Showcase" },
@@ -17,7 +17,7 @@ export const words = {
     topicsResearch: ["Looking for topics"], fetchArtifact: ["Reading the artifact"], fetchResearch: ["Reading the research"],
     fetchArtifactTopics: ["Looking at your portfolio"], listDraftArtifacts: ["Looking for your drafts"], structuredResponse: ["Answering"],
   },
-  source: { reddit: "Reddit", linkedin: "LinkedIn", quora: "Quora", medium: "Medium", substack: "Substack", user_provided: "Yours" },
+  source: { reddit: "Reddit", linkedin: "LinkedIn", quora: "Quora", medium: "Medium", substack: "Substack", user_provided: "Yours", web: "Web", made_up: "Made up" },
   errors: {
     TOOL_EXECUTION_FAILED: "That didn’t work", TOOL_TIMEOUT: "That took too long", AI_PROVIDER_ERROR: "The AI service doesn’t answer",
     AI_RATE_LIMIT: "The AI service is busy", AI_CONTENT_FILTER: "The AI service refused this", ARTIFACT_NOT_FOUND: "Artifact not found",
