@@ -6,6 +6,7 @@ import (
 	"context"
 	"io"
 	"net/http"
+	"os"
 	"path/filepath"
 	"regexp"
 	"testing"
@@ -80,4 +81,10 @@ func TestTheServerStartsAndEnds(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	stop()
 	require.Zero(t, <-ended)
+}
+
+func writeFile(t *testing.T, path, text string) {
+	t.Helper()
+	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
+	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
 }

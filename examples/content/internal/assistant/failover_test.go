@@ -6,6 +6,7 @@ import (
 	"strings"
 	"testing"
 	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -66,6 +67,7 @@ func TestARateLimitIsWaitedForIfNoOtherIsFree(t *testing.T) {
 			})
 			p, err := Failover(slog.New(slog.DiscardHandler), nil, append([]provider.Provider{limited}, others...)...)
 			require.NoError(t, err)
+			began := time.Now()
 			res, err := provider.Generate(t.Context(), p,
 				&provider.Request{Messages: []provider.Message{provider.User("x")}})
 			require.NoError(t, err)
@@ -76,6 +78,7 @@ func TestARateLimitIsWaitedForIfNoOtherIsFree(t *testing.T) {
 			}
 			require.Equal(t, "from the second", res.Text())
 			require.Equal(t, 1, asked)
+			require.LessOrEqual(t, time.Since(began), 2*time.Second)
 		})
 	}
 }

@@ -105,7 +105,8 @@ func fixable(err error) string {
 	} else if e, ok := errors.AsType[*provider.Error](err); ok {
 		text = fmt.Sprintf("The AI service %s refuses the request (status %d)", e.Provider, e.Status)
 		if e.Status == http.StatusUnauthorized {
-			text = fmt.Sprintf("The AI service %s refuses the key (status 401)", e.Provider)
+			return fmt.Sprintf("The AI service %s refuses the key (status 401). Set a valid one in the environment of "+
+				"this program.", e.Provider)
 		}
 	}
 	if remedy, ok := fault.Remedy(err); ok {
