@@ -49,8 +49,8 @@ func model(getenv func(string) string, logger *slog.Logger, calls *budget.Ledger
 	return p, real, strings.Join(names, ", then "), err
 }
 
-// services sets where research looks, and who makes images: what the environment names, else made-up
-// sources, if the model is a stand-in, too, and labeled drawings. about says which ones.
+// services sets where research looks, and who makes images: what the environment names, else
+// made-up sources, if the model is a stand-in, too, and labeled drawings. about says which ones.
 func services(cfg *assistant.Config, getenv func(string) string, real bool) (about string, err error) {
 	images, drawn, err := fromenv.ImagesFrom(getenv)
 	switch {

@@ -98,7 +98,8 @@ func (k *kit) request(ctx context.Context, t task) (*provider.Request, error) {
 		if err := json.Unmarshal(t.idea, &i); err != nil {
 			return nil, err
 		}
-		idea = prompt.Data("idea", fmt.Sprintf("Angle: %s\nAudience: %s\nRationale: %s", i.Angle, i.Audience, i.Rationale))
+		idea = prompt.Data("idea",
+			fmt.Sprintf("Angle: %s\nAudience: %s\nRationale: %s", i.Angle, i.Audience, i.Rationale))
 	}
 	text, err := k.prompts.Runtime(map[string]string{"profile": prompt.Data("profile", about.Lines()), "idea": idea,
 		"task": t.text})

@@ -8,8 +8,8 @@ import (
 	"unicode"
 )
 
-// A piece is a text that the stand-in knows: its type, its subject, the words of topics that it fits,
-// and its sections.
+// A piece is a text that the stand-in knows: its type, its subject, the words of topics that it
+// fits, and its sections.
 type piece struct {
 	kind, subject string
 	words         []string
