@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -66,9 +68,11 @@ func (s *cmsServer) start() {
 	s.t.Cleanup(s.kill)
 	lines := bufio.NewScanner(stdout)
 	for _, address := range []*string{&s.page, &s.api, &s.preview} {
-		require.True(s.t, lines.Scan(), lines.Err())
-		_, at, ok := strings.Cut(lines.Text(), "http://")
-		require.True(s.t, ok, lines.Text())
+		at, ok := "", false
+		for !ok { // other lines come before
+			require.True(s.t, lines.Scan(), lines.Err())
+			_, at, ok = strings.Cut(lines.Text(), "http://")
+		}
 		*address = strings.Trim(at, "/")
 	}
 }
@@ -110,6 +114,17 @@ func (s *cmsServer) contents() (all []string) {
 	}
 	slices.Sort(all)
 	return all
+}
+
+// get returns what one of the servers answers.
+func (s *cmsServer) get(host, path string) string {
+	s.t.Helper()
+	resp, err := http.Get("http://" + host + path)
+	require.NoError(s.t, err)
+	defer resp.Body.Close()
+	body, err := io.ReadAll(resp.Body)
+	require.NoError(s.t, err)
+	return string(body)
 }
 
 // facts returns the kinds of what is in the journal of a session. A call that can't be repeated

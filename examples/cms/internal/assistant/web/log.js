@@ -1,55 +1,49 @@
-// The message history: everything that has happened in the session, as a list that can be searched, filtered, copied and exported.
+// The log of a session: what matters of what has happened, as a list that can be searched, filtered, copied and exported. It is read while it is shown.
 
-import { button, h, icon, iconButton, remembered } from "../page/dom.js";
-import { Entry, kind } from "./entry.js";
+import { button, h, icon, iconButton } from "../page/dom.js";
+import { duration, exactly, oneLine } from "../page/format.js";
+import { copy } from "../page/messages.js";
 import { words } from "./words.js";
 
-const hiddenAtFirst = ["delta", "metadata"];
+const kinds = {
+  messages: ["user-message", "text", "text-end"],
+  calls: ["tool-call", "tool-input-available", "tool-result", "tool-retry", "tool-fallback", "breaker-open"],
+  decisions: ["approval_required", "approval_decided"],
+  plans: ["plans-generated", "plan-selected", "plan-failed", "plan", "preflight_result"],
+  problems: ["error", "error-escalation", "validation_failed"],
+  more: ["reasoning", "reasoning-end", "system-prompt", "mode_switch", "phase-transition", "complexity-detected", "reflection-complete", "compacted", "finish"],
+};
+const kindOf = new Map(Object.entries(kinds).flatMap(([kind, types]) => types.map((t) => [t, kind])));
+const signs = { messages: "send", calls: "chevron", decisions: "question", plans: "file", problems: "warning", more: "info" };
+const clock = new Intl.DateTimeFormat(undefined, { hour: "2-digit", minute: "2-digit", second: "2-digit", hourCycle: "h23" });
 
 export class Log {
-  // app has say(text), event(event, live) and chat(entry), which shows what an entry is about.
-  constructor(app) {
-    this.app = app;
-    this.entries = [];
-    const stored = remembered.get("cms.hidden");
-    this.hidden = new Set(stored === null ? hiddenAtFirst : stored.split(","));
-    this.count = h("span", { class: "count muted" });
-    this.query = h("input", { class: "input", type: "search", placeholder: words.search, "aria-label": words.search, oninput: () => this.filter() });
-    this.boxes = Object.entries(words.kinds).map(([name, label]) => {
-      const input = h("input", { type: "checkbox", checked: !this.hidden.has(name), onchange: () => this.toggle(name, input.checked) });
-      return h("label", { class: `kind-box k-${name}` }, input, h("span", { class: "swatch" }), label);
-    });
-    this.label = h("summary", { class: "button" });
-    const all = button(words.all, () => this.all(), "quiet");
-    this.menu = h("details", { class: "popover" }, this.label, h("div", { class: "popover-body" }, this.boxes, all));
-    this.pause = iconButton("pause", words.pause, () => this.hold(!this.held), { "aria-pressed": "false" });
+  // say(text) shows a short message.
+  constructor(say) {
+    this.say = say;
+    this.query = h("input", { class: "input", type: "search", placeholder: words.searchLog, "aria-label": words.searchLog, oninput: () => this.filter() });
+    this.kind = h("select", { class: "input", "aria-label": words.filter, onchange: () => this.filter() }, [["", words.matters], ...Object.keys(kinds).map((k) => [k, words.kinds[k]])].map(([value, label]) => h("option", { value }, label)));
     this.list = h("div", { class: "entries" });
-    this.none = h("p", { class: "none muted" }, words.noEntries);
-    this.scroller = h("div", { class: "log-scroller", tabIndex: 0, role: "group", "aria-label": words.log }, this.none, this.list);
-    this.scroller.addEventListener("wheel", (e) => e.deltaY < 0 && this.hold(true), { passive: true });
-    this.parts = [
-      h("header", { class: "area-head" }, h("h2", {}, words.log), this.count, this.pause, iconButton("download", words.export, () => this.export()), iconButton("bin", words.clear, () => this.clear())),
-      h("div", { class: "log-tools" }, h("div", { class: "search" }, icon("search"), this.query), this.menu),
-      this.scroller,
-    ];
+    this.none = h("p", { class: "none muted" });
+    this.scroller = h("div", { class: "log-scroller", tabIndex: 0, role: "region", "aria-label": words.tabs.log }, this.none, this.list);
+    this.parts = [h("h2", { class: "hidden-visually" }, words.logTitle), h("div", { class: "log-tools" }, h("div", { class: "search" }, icon("search"), this.query), this.kind, iconButton("download", words.export, () => this.export())), this.scroller];
+    this.forget("");
+  }
+
+  forget(session) {
+    Object.assign(this, { session, after: "", events: [], entries: [], calls: new Map() });
+    this.list.replaceChildren();
     this.filter();
   }
 
-  say = (text) => this.app.say(text);
-
-  // open reads the events of a session from the first.
-  open(session) {
-    if (session === this.session) return;
-    this.close();
-    this.session = session;
-    this.entries = [];
-    this.list.replaceChildren();
-    this.prompts = new Set();
-    this.streams = new Map();
-    this.live = false;
-    this.after = "";
-    this.filter();
-    if (session) this.connect();
+  // show reads the events of a session from where the list ends; without one, it stops reading.
+  show(session, open) {
+    if (session !== this.session) {
+      this.close();
+      this.forget(session);
+    }
+    if (!open || !session) this.close();
+    else if (!this.source) this.connect();
   }
 
   close() {
@@ -59,140 +53,88 @@ export class Log {
   }
 
   connect() {
-    const source = new EventSource(`log?${new URLSearchParams({ session: this.session, after: this.after })}`);
-    this.source = source;
-    source.onopen = () => setTimeout(() => (this.live = true), 600);
+    const source = (this.source = new EventSource(`log?${new URLSearchParams({ session: this.session, after: this.after })}`));
     source.onmessage = (message) => {
       if (message.lastEventId) this.after = message.lastEventId;
       this.add(JSON.parse(message.data));
     };
     source.onerror = () => {
-      if (source !== this.source) return;
-      source.close();
-      this.timer = setTimeout(() => this.connect(), 1500);
+      source.close(); // it begins after the last one that was read
+      if (source === this.source) this.timer = setTimeout(() => this.connect(), 1500);
     };
   }
 
   add(event) {
-    this.app.event(event, this.live);
-    const name = kind(event);
-    if (!name) return;
-    if (name === "system") {
-      const key = `${event.mode} ${event.text}`;
-      if (this.prompts.has(key)) return; // each run begins with it
-      this.prompts.add(key);
-    }
-    if (name === "delta") {
-      const id = event.itemId ?? event.toolCallId;
-      const known = this.streams.get(id);
-      if (known) return known.more(event.delta);
-      this.streams.set(id, this.append(event));
-      return;
-    }
-    this.append(event);
-  }
-
-  append(event) {
-    const entry = new Entry(event, this);
+    this.events.push(event);
+    const kind = kindOf.get(event.type);
+    if (!kind) return;
+    const known = event.type === "tool-result" && this.calls.get(event.toolCallId);
+    const entry = known || { kind, events: [], element: h("details", {}) };
+    entry.events.push(event);
+    if (known) return this.draw(entry);
+    if (event.toolCallId && kind === "calls") this.calls.set(event.toolCallId, entry);
     this.entries.push(entry);
     this.list.append(entry.element);
+    entry.element.addEventListener("toggle", () => this.unfold(entry));
+    this.draw(entry);
     entry.element.hidden = !this.wanted(entry);
-    if (!entry.element.hidden) this.shown++;
     this.counted();
-    if (!this.held) this.due ??= requestAnimationFrame(() => ((this.due = null), this.end()));
-    return entry;
+    this.due ??= requestAnimationFrame(() => ((this.due = null), (this.scroller.scrollTop = this.scroller.scrollHeight)));
   }
 
-  end() {
-    this.scroller.scrollTop = this.scroller.scrollHeight;
+  draw(entry) {
+    const [first] = entry.events;
+    const last = entry.events.at(-1);
+    const failed = last.success === false || entry.kind === "problems";
+    entry.text = null;
+    entry.element.className = `entry k-${entry.kind} ${failed ? "failed" : ""}`;
+    entry.element.replaceChildren(
+      h(
+        "summary",
+        { title: first.time ? exactly(new Date(first.time)) : "" },
+        icon(failed ? "cross" : last.success ? "check" : signs[entry.kind], 14),
+        h("span", { class: "kind" }, words.types[first.type] ?? words.kinds[entry.kind]),
+        h("span", { class: "title" }, oneLine(titleOf(first, last), 240)),
+        h("span", { class: "muted ms" }, last.ms > 0 ? duration(last.ms) : first.time ? clock.format(new Date(first.time)) : ""),
+      ),
+    );
+    if (entry.element.open) this.unfold(entry);
+  }
+
+  unfold(entry) {
+    entry.element.querySelector(".entry-body")?.remove();
+    if (!entry.element.open) return;
+    const json = JSON.stringify(entry.events.length > 1 ? entry.events : entry.events[0], null, 2);
+    entry.element.append(h("div", { class: "entry-body" }, button([icon("copy", 14), words.copy], () => copy(json, this.say), "quiet"), h("pre", { class: "data", tabIndex: 0 }, json)));
   }
 
   wanted(entry) {
+    if (this.kind.value ? entry.kind !== this.kind.value : entry.kind === "more") return false;
     const query = this.query.value.trim().toLocaleLowerCase();
-    return !this.hidden.has(entry.kind) && (!query || entry.matches(query));
+    entry.text ??= JSON.stringify(entry.events).toLocaleLowerCase();
+    return !query || entry.text.includes(query);
   }
 
   filter() {
     for (const entry of this.entries) entry.element.hidden = !this.wanted(entry);
-    this.shown = this.entries.filter((e) => !e.element.hidden).length;
-    this.label.textContent = this.hidden.size > 0 ? words.filterCount(this.hidden.size) : words.filter;
     this.counted();
   }
 
   counted() {
-    this.count.textContent = this.entries.length ? words.entries(this.shown, this.entries.length) : "";
-    this.none.hidden = this.shown > 0;
+    this.none.hidden = this.entries.some((e) => !e.element.hidden);
     this.none.textContent = this.entries.length ? words.noMatch : words.noEntries;
   }
 
-  toggle(name, shown) {
-    if (shown) this.hidden.delete(name);
-    else this.hidden.add(name);
-    remembered.set("cms.hidden", [...this.hidden].join(",") || "-");
-    this.filter();
-  }
-
-  all() {
-    this.hidden.clear();
-    for (const box of this.boxes) box.firstChild.checked = true;
-    this.query.value = "";
-    remembered.set("cms.hidden", "-");
-    this.filter();
-  }
-
-  // only shows the entries of one trace.
-  only(trace) {
-    this.query.value = trace;
-    this.filter();
-    this.query.focus();
-  }
-
-  // hold stops following the end.
-  hold(yes) {
-    this.held = yes;
-    this.pause.setAttribute("aria-pressed", String(yes));
-    const label = yes ? words.follow : words.pause;
-    this.pause.title = label;
-    this.pause.setAttribute("aria-label", label);
-    if (!yes) this.end();
-  }
-
-  clear() {
-    this.entries = [];
-    this.streams.clear();
-    this.list.replaceChildren();
-    this.filter();
-    this.say(words.cleared);
-  }
-
   export() {
-    const file = new Blob([JSON.stringify({ session: this.session, events: this.entries.map((e) => e.event) }, null, 2)], { type: "application/json" });
+    const file = new Blob([JSON.stringify({ session: this.session, events: this.events }, null, 2)], { type: "application/json" });
     const link = h("a", { href: URL.createObjectURL(file), download: `session-${this.session || "empty"}.json` });
     link.click();
     URL.revokeObjectURL(link.href);
     this.say(words.exported);
   }
+}
 
-  select(entry) {
-    this.mark(entry);
-    this.app.chat(entry, false);
-  }
-
-  inChat(entry) {
-    this.app.chat(entry, true);
-  }
-
-  mark(entry) {
-    this.list.querySelector(".marked")?.classList.remove("marked");
-    entry?.element.classList.add("marked");
-  }
-
-  // reveal marks the entry that is about something in the chat.
-  reveal(id) {
-    const entry = this.entries.find((e) => !e.element.hidden && (e.event.itemId === id || e.event.toolCallId === id || e.event.approvalId === id));
-    if (!entry) return;
-    this.hold(true);
-    this.mark(entry);
-    entry.element.scrollIntoView({ block: "center" });
-  }
+function titleOf(first, last) {
+  const own = first.title ?? words.titles[first.type]?.(first) ?? first.text ?? first.message ?? first.type;
+  return last !== first && last.success === false ? `${own}: ${last.title ?? last.status}` : own;
 }

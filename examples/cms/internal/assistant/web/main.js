@@ -1,92 +1,114 @@
-// Puts the page together: the chat of package agent/serve, the message history, and the preview.
+// Puts the page together: the site at the left, the chat of package agent/serve, and the preview with the log behind it.
 
 import { words } from "./words.js"; // first: it changes words of the chat
-import { h, iconButton } from "../page/dom.js";
+import { button, icon, iconButton } from "../page/dom.js";
 import { Page, start } from "../page/page.js";
-import { Approvals, escalate } from "./dialogs.js";
-import { Layout } from "./layout.js";
+import { texts } from "../page/texts.js";
+import { Answers } from "./answers.js";
+import { Areas } from "./areas.js";
 import { Log } from "./log.js";
-import { Plans, again } from "./plans.js";
+import { showPlans } from "./plans.js";
 import { Preview } from "./preview.js";
+import { SiteList } from "./site.js";
 import { Strip } from "./strip.js";
+import { subject } from "./subject.js";
+import { Uploads } from "./uploads.js";
 
 class Assistant {
   constructor(config, own) {
-    this.layout = new Layout();
-    this.approvals = new Approvals();
-    this.preview = new Preview(own.preview);
-    this.log = new Log({ say: (text) => this.page.say(text), event: (e, live) => this.event(e, live), chat: (entry, go) => this.inChat(entry, go) });
-    const { log, chat, preview } = this.layout.areas;
-    log.append(...this.log.parts);
+    this.areas = new Areas();
+    const { site, chat, preview } = this.areas.all;
+    const say = (text) => this.page.toast(text, undefined, undefined, 5000);
+    this.log = new Log(say);
+    this.list = new SiteList({ say, open: (path) => this.open(path), mention: (text) => this.mention(text), upload: (files) => this.uploads.add(files, false) });
+    this.preview = new Preview(own.preview, { say, session: () => this.page.id, mention: (text) => this.mention(text), shown: (path) => this.shown(path), changed: () => this.list.soon(), log: (open) => this.showLog(open) }, this.log.parts);
+    site.append(...this.list.parts);
     preview.append(...this.preview.parts);
-    this.preview.start();
-    this.layout.show(this.layout.name, false); // now that they have headings
-    document.body.append(this.layout.element, this.approvals.element);
+    document.body.append(this.areas.element);
     // While the chat is made, page isn't set yet: what it tells meanwhile is read afterwards.
     this.page = new Page(config, { place: chat, sheet: "all", on: { show: () => this.show(), changed: () => this.changed(), key: (e) => this.key(e) } });
-    this.strip = new Strip(this.page, chat);
     const top = chat.querySelector(".top");
-    this.plans = new Plans((request) => again(this.page, this.strip, request));
-    top.after(this.strip.element, this.plans.element);
-    this.bin = iconButton("bin", words.clearSession, () => this.clear());
-    top.append(this.bin);
-    if (own.note) chat.querySelector(".bottom").append(h("p", { class: "note muted" }, own.note));
-    chat.addEventListener("click", (event) => this.inLog(event.target));
+    this.strip = new Strip(this.page, own);
+    top.after(this.strip.element);
+    top.append(this.strip.menu, iconButton("plus", texts.newChat, () => this.page.open("")));
+    this.answers = new Answers(this.page, own.preview);
+    this.uploads = new Uploads(this.page, this.areas, () => this.list.soon());
+    document.addEventListener("visibilitychange", () => this.showLog(this.logOpen));
     addEventListener("click", (event) => this.closePopovers(event.target));
+    this.areas.show(this.areas.name, false); // now that there are headings
+    this.preview.open("/pages/home");
+    this.list.load();
     this.show();
   }
 
   // show is called when another session is opened.
   show() {
     if (!this.strip) return;
-    this.strip.clear();
-    this.plans.clear();
-    this.log.open(this.page.stream ? this.page.id : "");
+    this.answers.shown.clear();
+    this.preview.key = "";
+    this.preview.decided();
     this.changed();
   }
 
   // changed is called when something has changed in the session.
   changed() {
     if (!this.strip) return;
-    if (this.page.stream && this.page.id !== this.log.session) this.log.open(this.page.id);
-    this.bin.hidden = !this.page.stream;
+    const { page } = this;
     this.strip.changed();
-    this.approvals.changed(this.page);
+    showPlans(page);
+    this.offerPreview();
+    this.answers.changed();
+    const asked = page.model.asked();
+    if (asked.length === 0) this.preview.decided();
+    const about = subject(page.model);
+    if (about?.key !== this.about) this.list.soon(150);
+    this.about = about?.key;
+    this.preview.follow(about);
+    this.areas.mark("chat", asked.length > 0);
+    this.showLog(this.logOpen);
+    if (page.model.state.status !== this.status) {
+      if (asked.length > 0 && page.settled && this.areas.phone.matches) this.areas.show("chat");
+      if (page.model.state.status === "completed" && page.settled && !page.holder.checkVisibility()) page.toast(words.finished, words.see, () => this.areas.go("chat"), 6000);
+    }
+    this.status = page.model.state.status;
   }
 
-  event(event, live) {
-    this.strip.event(event);
-    this.plans.event(event);
-    this.preview.event(event);
-    if (!live) return;
-    if (event.type === "error-escalation" && event.showModal) escalate(event, this.page);
-    if (event.type === "finish" && event.status === "completed" && !this.layout.areas.chat.checkVisibility()) this.page.toast(words.finished, words.see, () => this.layout.go("chat"), 6000);
-    if (event.type === "approval_decided" && event.decision === "expired") this.page.toast(words.expired, undefined, undefined, 8000);
+  // offerPreview puts a button into cards of changes, for screens on which the preview isn't beside them.
+  offerPreview() {
+    for (const item of this.page.model.asked()) {
+      const facts = this.page.conversation.views.get(item.id)?.facts;
+      if (item.pause.ask !== "approval" || !facts || facts.querySelector(".see-preview")) continue;
+      facts.append(button([icon("open", 14), words.seePreview], () => this.areas.go("preview"), "see-preview"));
+    }
   }
 
-  clear() {
-    const known = this.page.sidebar.find(this.page.id);
-    if (known) this.page.sidebar.delete(known);
-    else this.page.open("");
+  showLog(open) {
+    this.logOpen = open;
+    this.log.show(this.page?.stream ? this.page.id : "", open && !document.hidden);
   }
 
-  // inChat marks what an entry is about.
-  inChat(entry, go) {
-    const views = this.page.conversation.views;
-    const { itemId, toolCallId, approvalId } = entry.event;
-    const element = (views.get(itemId) ?? views.get(approvalId) ?? views.get(toolCallId))?.element;
-    for (const el of this.layout.areas.chat.querySelectorAll(".marked")) el.classList.remove("marked");
-    if (!element) return;
-    element.classList.add("marked");
-    if (go) this.layout.show("chat");
-    this.page.follower.following = false;
-    element.scrollIntoView({ block: "center" });
+  // open shows a page of the site.
+  open(path) {
+    this.preview.tab("preview");
+    this.preview.open(path);
+    this.areas.show("preview");
   }
 
-  // inLog marks the entry about what was clicked in the chat.
-  inLog(target) {
-    if (target.closest("button, a, input, textarea, .sidebar")) return;
-    for (const [id, view] of this.page.conversation.views) if (view.element.contains(target)) return this.log.reveal(id);
+  // shown is called when the preview shows another page, or the same again because the site has changed.
+  shown(path) {
+    this.list.current(path);
+    this.list.soon(300);
+  }
+
+  // mention puts a name into the message.
+  mention(text) {
+    const field = this.page.composer.text;
+    const [before, after] = [field.value.slice(0, field.selectionStart), field.value.slice(field.selectionEnd)];
+    const gap = before && !/\s$/.test(before) ? " " : "";
+    this.areas.show("chat");
+    this.page.composer.fill(`${before}${gap}${text}${after.startsWith(" ") ? "" : " "}${after}`, this.page.composer.attached);
+    this.page.composer.focus();
+    field.setSelectionRange((before + gap + text).length + 1, (before + gap + text).length + 1);
   }
 
   closePopovers(target) {
@@ -96,12 +118,12 @@ class Assistant {
   // key handles the shortcuts of this page, and returns whether it was one.
   key(event) {
     const typing = event.target.closest?.("input, textarea, select");
-    const area = { Digit1: "log", Digit2: "chat", Digit3: "preview" }[event.code];
+    const area = { Digit1: "site", Digit2: "chat", Digit3: "preview" }[event.code];
     if (event.altKey && area) {
-      this.layout.go(area);
+      this.areas.go(area);
     } else if (event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && !event.altKey) {
-      this.layout.show("log");
-      this.log.query.focus();
+      this.areas.show("site");
+      this.list.query.focus();
     } else {
       if (event.key === "Escape") this.closePopovers(document.body);
       return false;

@@ -1,86 +1,130 @@
-// The site beside the chat. A rendered page loads itself again when the site changes; here it is decided which page is shown.
+// The site beside the chat, or the log in its place. A rendered page loads itself again when the site changes; here it is decided which page is shown.
 
-import { h, icon, iconButton } from "../page/dom.js";
+import { button, h, icon, iconButton } from "../page/dom.js";
+import { rest } from "./rest.js";
 import { words } from "./words.js";
 
 export class Preview {
-  constructor(base) {
-    this.base = base;
-    this.calls = new Map();
-    this.address = h("input", { class: "address", type: "text", spellcheck: false, autocomplete: "off", "aria-label": words.address });
+  // app has mention(text), shown(path), changed(), say(text) and log(open), which is called when the log is opened or closed.
+  constructor(base, app, log) {
+    Object.assign(this, { base, app, path: "", page: {} });
+    this.tabs = ["preview", "log"].map((name) => h("button", { type: "button", "aria-pressed": String(name === "preview"), onclick: () => this.tab(name) }, words.tabs[name]));
     this.link = h("a", { class: "icon-button", target: "_blank", rel: "noopener", title: words.openPreview, "aria-label": words.openPreview }, icon("open", 18));
     this.phone = iconButton("phone", words.phone, () => this.narrow(), { "aria-pressed": "false" });
+    this.tools = h("div", { class: "frame-tools" }, iconButton("reload", words.reload, () => this.load()), this.phone, this.link);
+    this.title = h("h2", {});
+    this.where = h("span", { class: "muted path" });
+    this.state = h("span", { class: "chip", hidden: true });
+    this.publish = button("", () => this.toggle(), "", { hidden: true });
+    this.sides = ["before", "after"].map((name) => h("button", { type: "button", onclick: () => this.side(name) }, words.sides[name]));
+    this.choice = h("div", { class: "modes", role: "group", "aria-label": words.sidesLabel, hidden: true }, this.sides);
+    this.bar = h("div", { class: "page-bar" }, h("div", { class: "what" }, this.title, this.where), this.state, this.publish, this.choice);
     this.frame = h("iframe", {});
     this.place = h("div", { class: "frame" }, this.frame);
-    const form = h("form", { class: "go", onsubmit: (e) => (e.preventDefault(), this.type()) }, this.address);
-    const heading = h("h2", {}, words.areas.preview);
-    this.parts = base ? [h("header", { class: "area-head" }, heading, form, iconButton("reload", words.reload, () => this.load()), this.phone, this.link), this.place] : [h("header", { class: "area-head" }, heading), h("div", { class: "blank" }, h("p", {}, words.previewNone))];
-    // A page says where it is: somebody may have followed a link in it.
-    addEventListener("message", (e) => e.source === this.frame.contentWindow && e.origin === new URL(base).origin && typeof e.data?.page === "string" && this.at(e.data.page));
+    this.site = h("div", { class: "side-body" }, base ? [this.bar, this.place] : h("div", { class: "blank" }, h("p", {}, words.previewNone)));
+    this.logBody = h("div", { class: "side-body", hidden: true }, log);
+    this.parts = [h("header", { class: "area-head" }, h("div", { class: "modes", role: "group", "aria-label": words.tabs.label }, this.tabs), h("span", { class: "space" }), base ? this.tools : ""), this.site, this.logBody];
+    if (base) addEventListener("message", (e) => e.source === this.frame.contentWindow && e.origin === new URL(base).origin && this.told(e.data));
   }
 
-  // start shows the first page; the frame has to be in its place.
-  start() {
-    this.go("/pages/home");
+  // tab shows the preview or the log.
+  tab(name) {
+    const log = name === "log";
+    this.tabs.forEach((b, i) => b.setAttribute("aria-pressed", String((i === 1) === log)));
+    this.site.hidden = this.tools.hidden = log;
+    this.logBody.hidden = !log;
+    this.app.log(log);
   }
 
-  // event follows what the assistant touches: the page shown is the one it read or changed last.
-  event(e) {
-    if (e.type === "user-message") this.calls.clear();
-    if (e.type === "tool-input-available") this.calls.set(e.toolCallId, e.input);
-    if (e.type !== "tool-result" || !e.success) return;
-    const planned = e.toolName.startsWith("plan.");
-    if (!planned && (!/[pP]age|[sS]ection|Contents/.test(e.toolName) || /listPages|Def|Elements/.test(e.toolName))) return;
-    const output = planned ? answerOf(e.output) : e.output && typeof e.output === "object" ? e.output : {};
-    const input = this.calls.get(e.toolCallId) ?? {};
-    const linked = /\/pages\/([a-z0-9-]+)/.exec(output.url ?? "")?.[1];
-    const slug = [linked, output.slug, output.page?.slug, output.page, input.slug, input.page, input.id].find((s) => typeof s === "string" && /^[a-z0-9-]{2,64}$/.test(s) && !/^[0-9a-f]{8}-/.test(s));
-    if (slug) this.go(`/pages/${slug}`);
+  // follow shows what the conversation is about: see subject. The same subject moves the preview only once, so that a person can look elsewhere.
+  follow(subject) {
+    if (!subject || subject.key === this.key) return;
+    this.key = subject.key;
+    const call = subject.call ?? "";
+    if (!call && !this.call && (!subject.path || subject.path === this.path.split("?")[0])) return;
+    this.call = call;
+    this.now = call && !subject.gone ? "after" : "before";
+    this.go(subject.path || this.path);
   }
 
   go(path) {
-    if (path === this.path?.split("?")[0]) return;
     this.path = path;
     this.load();
   }
 
-  // type goes to what somebody has typed: a path, or the name in it.
-  type() {
-    const typed = this.address.value.trim().replace(/^https?:\/\/[^/]*/, "");
-    this.path = typed.startsWith("/") ? typed : `/pages/${typed || "home"}`;
+  // open shows a page that somebody has chosen.
+  open(path) {
+    this.call = "";
+    this.go(path);
+  }
+
+  // decided ends the comparison.
+  decided() {
+    if (!this.call) return;
+    this.call = "";
     this.load();
   }
 
-  at(path) {
-    this.path = path;
-    this.link.href = this.base + path;
-    if (document.activeElement !== this.address) this.address.value = path;
+  side(name) {
+    this.now = name;
+    this.load();
+  }
+
+  load() {
+    if (!this.base || !this.path) return;
+    const address = new URL(this.base + this.path);
+    address.searchParams.set("frame", location.origin);
+    if (this.call && this.now === "after") {
+      address.searchParams.set("call", this.call);
+      address.searchParams.set("session", this.app.session());
+    }
+    // A new frame each time: a page that is just reloading itself, because the site has changed, would win over another address.
+    const frame = h("iframe", { sandbox: "allow-scripts allow-same-origin", title: words.frame(this.path), src: address.href });
+    this.frame.replaceWith(frame);
+    this.frame = frame;
+    this.told({ pawl: "shown", path: this.path, slug: this.path.replace(/^\/(pages\/)?/, ""), title: this.path === this.page.path ? this.page.title : "" });
+  }
+
+  // told handles what the page in the frame says.
+  told(data) {
+    if (data?.pawl === "section" && typeof data.name === "string") return this.app.mention(words.sectionOn(data.name.slice(0, 200), this.page.title));
+    if (data?.pawl !== "shown" || typeof data.path !== "string") return;
+    const path = data.path.split("?")[0];
+    const { title, status, missing, slug, entry } = data;
+    this.page = { path: path === "/" ? "/pages/home" : path, title, status, missing, slug, entry };
+    this.path = this.page.path;
+    this.title.textContent = title || slug || "";
+    this.where.textContent = this.path.replace(/^\/pages\//, "/").replace(/^\/home$/, "/");
+    this.link.href = this.base + this.path;
+    this.choice.hidden = !this.call;
+    this.sides.forEach((b, i) => b.setAttribute("aria-pressed", String((i === 1) === (this.now === "after"))));
+    const draft = status === "draft";
+    this.state.hidden = !missing && !status;
+    this.state.className = `chip ${missing ? "missing" : draft ? "draft" : "live"}`;
+    this.state.textContent = missing ? words.missing : draft ? words.draft : words.published;
+    this.publish.hidden = !status || Boolean(missing) || Boolean(this.call) || slug === "home";
+    this.publish.textContent = draft ? words.publish : words.unpublish;
+    this.app.shown(this.path);
+  }
+
+  // toggle publishes the page, or makes it a draft again.
+  async toggle() {
+    const { path, slug, status } = this.page;
+    const [, collection, entry] = /^\/([^/]+)\/([^/]+)$/.exec(path) ?? [];
+    const address = collection === "pages" ? `/pages/${slug}` : `/collections/${collection}/entries/${entry}`;
+    this.publish.disabled = true;
+    try {
+      await rest(address, "PUT", { status: status === "draft" ? "published" : "draft" });
+      this.load();
+      this.app.changed();
+    } catch (error) {
+      this.app.say(error.message);
+    }
+    this.publish.disabled = false;
   }
 
   narrow() {
     const narrow = this.place.classList.toggle("narrow");
     this.phone.setAttribute("aria-pressed", String(narrow));
   }
-
-  load() {
-    if (!this.base) return;
-    // A new frame each time: a page that is just reloading itself, because the site has changed, would win over another address.
-    const frame = h("iframe", { sandbox: "allow-scripts allow-same-origin", title: words.frame(this.path), src: this.base + this.path });
-    this.frame.replaceWith(frame);
-    this.frame = frame;
-    this.at(this.path);
-  }
-}
-
-// answerOf returns what the last step of a plan answered that has a page.
-function answerOf(report) {
-  for (const [, json] of [...String(report).matchAll(/^\S+ answered: ({.*})$/gm)].reverse()) {
-    try {
-      const answer = JSON.parse(json);
-      if (answer.slug || answer.page) return answer;
-    } catch {
-      // a long answer is cut
-    }
-  }
-  return {};
 }

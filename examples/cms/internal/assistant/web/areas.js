@@ -3,43 +3,39 @@
 import { button, h, remembered } from "../page/dom.js";
 import { words } from "./words.js";
 
-const names = ["log", "chat", "preview"];
-const least = 280; // pixels of an area
+const names = ["site", "chat", "preview"];
+const least = { site: 208, preview: 320 }; // pixels
 
-export class Layout {
+export class Areas {
   constructor() {
-    this.areas = {
-      log: h("section", { class: "area log", "aria-label": words.log, id: "area-log" }),
-      chat: h("div", { class: "area chat", id: "area-chat" }),
-      preview: h("section", { class: "area preview", "aria-label": words.areas.preview, id: "area-preview" }),
-    };
+    const area = (name, tag) => h(tag, { class: `area ${name}`, id: `area-${name}`, "aria-label": tag === "section" ? words.areas[name] : null });
+    this.all = { site: area("site", "section"), chat: area("chat", "div"), preview: area("preview", "section") };
     this.buttons = names.map((name) => button(words.areas[name], () => this.show(name), "quiet", { "aria-controls": `area-${name}` }));
-    const { log, chat, preview } = this.areas;
-    this.tabs = h("nav", { class: "views", "aria-label": words.areasLabel }, this.buttons);
-    log.append(this.splitter("log"));
-    preview.append(this.splitter("preview"));
-    this.element = h("div", { class: "areas" }, this.tabs, log, chat, preview);
-    for (const name of ["log", "preview"]) this.size(name, Number(remembered.get(`cms.width.${name}`)) || 0);
-    this.narrow = matchMedia("(max-width: 719px)");
+    const { site, chat, preview } = this.all;
+    site.append(this.splitter("site", 1));
+    preview.append(this.splitter("preview", -1));
+    this.element = h("div", { class: "areas" }, h("nav", { class: "views", "aria-label": words.areasLabel }, this.buttons), site, chat, preview);
+    for (const name of ["site", "preview"]) this.size(name, Number(remembered.get(`cms.width.${name}`)) || 0);
+    this.phone = matchMedia("(max-width: 719px)");
     this.wide = matchMedia("(min-width: 1200px)");
-    for (const media of [this.narrow, this.wide]) media.addEventListener("change", () => this.show(this.name));
+    for (const media of [this.phone, this.wide]) media.addEventListener("change", () => this.show(this.name, false));
     this.show(names.find((n) => location.hash === `#${n}`) ?? remembered.get("cms.area") ?? "chat", false);
   }
 
   // show makes an area visible. Between phone and desktop the chat always is, and the others take turns.
   show(name, keep = true) {
     this.name = names.includes(name) ? name : "chat";
-    const shown = !this.narrow.matches && this.name === "chat" ? "preview" : this.name;
+    const shown = !this.phone.matches && this.name === "chat" ? "preview" : this.name;
     this.element.dataset.area = shown;
     this.buttons.forEach((b, i) => {
       b.setAttribute("aria-pressed", String(names[i] === shown));
-      b.hidden = names[i] === "chat" && !this.narrow.matches;
+      b.hidden = names[i] === "chat" && !this.phone.matches;
     });
-    for (const area of ["log", "preview"]) { // alone on the screen, an area is the main part of the page
-      const alone = this.narrow.matches && area === shown;
-      if (alone) this.areas[area].setAttribute("role", "main");
-      else this.areas[area].removeAttribute("role");
-      this.areas[area].querySelector("h2")?.setAttribute("aria-level", alone ? "1" : "2");
+    for (const area of ["site", "preview"]) { // alone on the screen, an area is the main part of the page
+      const alone = this.phone.matches && area === shown;
+      if (alone) this.all[area].setAttribute("role", "main");
+      else this.all[area].removeAttribute("role");
+      for (const heading of this.all[area].querySelectorAll("h2")) heading.setAttribute("aria-level", alone ? "1" : "2");
     }
     if (!keep) return;
     remembered.set("cms.area", this.name);
@@ -49,22 +45,28 @@ export class Layout {
   // go shows an area, and moves the focus there.
   go(name) {
     this.show(name);
-    this.areas[name].querySelector(name === "chat" ? ".composer textarea" : "input, a, button")?.focus();
+    this.all[name].querySelector(name === "chat" ? ".composer textarea" : "input, a, button")?.focus();
+  }
+
+  // mark says at the button of an area that something waits there.
+  mark(name, waits) {
+    const b = this.buttons[names.indexOf(name)];
+    const label = waits ? words.waitsIn(words.areas[name]) : words.areas[name];
+    if (b.textContent !== label) b.textContent = label;
   }
 
   // size sets the width of an outer area in pixels; 0 is its own.
   size(name, pixels) {
     if (!pixels) return this.element.style.removeProperty(`--width-${name}`);
-    const wide = Math.round(Math.max(least, Math.min(pixels, innerWidth - 2 * least - 40)));
+    const wide = Math.round(Math.max(least[name], Math.min(pixels, innerWidth - 640)));
     this.element.style.setProperty(`--width-${name}`, `${wide}px`);
     remembered.set(`cms.width.${name}`, String(wide));
   }
 
-  splitter(name) {
-    const area = this.areas[name];
-    const sign = name === "log" ? 1 : -1;
-    const label = name === "log" ? words.width(words.areas.log, words.areas.chat) : words.width(words.areas.chat, words.areas.preview);
-    const el = h("div", { class: "splitter", role: "separator", tabIndex: 0, "aria-orientation": "vertical", "aria-label": label, "aria-valuenow": "50", "aria-controls": area.id });
+  // splitter changes the width of an area. sign is 1 if a step to the right makes it wider.
+  splitter(name, sign) {
+    const area = this.all[name];
+    const el = h("div", { class: "splitter", role: "separator", tabIndex: 0, "aria-orientation": "vertical", "aria-label": words.width(words.areas[name]), "aria-valuenow": "50", "aria-controls": area.id });
     const said = () => el.setAttribute("aria-valuenow", String(Math.round((100 * area.offsetWidth) / innerWidth)));
     el.addEventListener("keydown", (event) => {
       const step = { ArrowLeft: -24, ArrowRight: 24 }[event.key];

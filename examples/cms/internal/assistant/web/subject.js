@@ -1,0 +1,55 @@
+// Which page of the site something in the conversation is about.
+
+import { parsed } from "../page/format.js";
+
+const slug = (s) => typeof s === "string" && /^[a-z0-9-]{2,64}$/.test(s) && !/^[0-9a-f]{8}-/.test(s);
+const concerns = /page|section|contents|picture|entry/i;
+const elsewhere = /\.list|Def$|Elements$/;
+
+// pathOf returns the path in the preview of the page that a call is about; "" if it is about none.
+export function pathOf(name, input, result) {
+  const given = objectOf(input);
+  const got = objectOf(result);
+  if (name?.startsWith("plan.")) return ofPlan(given, result);
+  if (!concerns.test(name) || elsewhere.test(name)) return "";
+  const collection = [got.collection, got.entry?.collection, given.collection].find(slug);
+  const entry = [got.entry?.slug, got.slug, given.newSlug, given.entry].find(slug);
+  if (collection && /entry/i.test(name)) return entry ? `/${collection}/${entry}` : "";
+  const linked = /\/pages\/([a-z0-9-]+)/.exec(got.url ?? "")?.[1];
+  const found = [linked, got.slug, got.page?.slug, got.page, result ? given.newSlug : "", given.page, given.slug, given.id].find(slug);
+  return found ? `/pages/${found}` : "";
+}
+
+// ofPlan returns the path of what the last step of a plan has answered, or is about.
+function ofPlan(plan, result) {
+  for (const [, json] of [...String(result ?? "").matchAll(/^\S+ answered: ({.*})$/gm)].reverse()) {
+    const path = pathOf("page", "{}", json);
+    if (path) return path;
+  }
+  for (const node of (plan.nodes ?? []).toReversed()) {
+    const path = pathOf(node.tool, JSON.stringify(node.input ?? {}), "");
+    if (path) return path;
+  }
+  return "";
+}
+
+function objectOf(text) {
+  const value = text ? parsed(text.replace(/^<data>|<\/data>$/g, "")) : null;
+  return value && typeof value === "object" && !Array.isArray(value) ? value : {};
+}
+
+// subject returns what the preview should show: {key, path, call, gone}. The call is one that waits for a decision, and gone says that it deletes the
+// page. It is null if nothing in the conversation is about a page.
+export function subject(model) {
+  const open = model.asked().filter((i) => i.pause.ask === "approval").at(-1);
+  if (open) {
+    const { name, input, call } = open.pause;
+    return { key: open.id, path: pathOf(name, input), call: open.id || call, gone: /deletePage|deleteEntry/.test(name) };
+  }
+  for (const item of [...model.items.values()].reverse()) {
+    if (item.kind !== "call" || item.status !== "ok") continue;
+    const path = pathOf(item.name, item.input, item.result);
+    if (path) return { key: `${item.id} ${item.undone ? "undone" : ""}`, path };
+  }
+  return null;
+}
