@@ -155,7 +155,8 @@ func (p *program) agentServers(hub *live.Hub) ([]*server, error) {
 	if err != nil {
 		return nil, errors.Join(err, page.Close(), apiListener.Close())
 	}
-	return []*server{newServer("page", page, guarded), newServer("api", apiListener, withAgent(rest, guarded))}, nil
+	both := withAgent(rest, guarded) // the page reads the API, too
+	return []*server{newServer("page", page, both), newServer("api", apiListener, both)}, nil
 }
 
 // openInBrowser opens an address with the program that the system uses for that.
@@ -168,10 +169,10 @@ func openInBrowser(ctx context.Context, address string) error {
 	return exec.CommandContext(ctx, program[0], append(program[1:], address)...).Run()
 }
 
-// withAgent adds the paths of the agent to those of the API.
+// withAgent adds the page and the paths of the agent to those of the API.
 func withAgent(rest, own http.Handler) http.Handler {
 	mux := http.NewServeMux()
-	for _, path := range []string{"/v1/agent/", "/api/agent", "/api/agent/"} {
+	for _, path := range []string{"/{$}", "/assistant/", "/v1/agent/", "/api/agent", "/api/agent/"} {
 		mux.Handle(path, own)
 	}
 	mux.Handle("/", rest)
