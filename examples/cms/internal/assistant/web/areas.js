@@ -14,7 +14,7 @@ export class Areas {
     const { site, chat, preview } = this.all;
     site.append(this.splitter("site", 1));
     preview.append(this.splitter("preview", -1));
-    this.element = h("div", { class: "areas" }, h("nav", { class: "views", "aria-label": words.areasLabel }, this.buttons), site, chat, preview);
+    this.element = h("div", { class: "areas" }, h("nav", { class: "views", "aria-label": words.areasLabel }, h("h1", { class: "hidden-visually" }, words.title), this.buttons), site, chat, preview);
     for (const name of ["site", "preview"]) this.size(name, Number(remembered.get(`cms.width.${name}`)) || 0);
     this.phone = matchMedia("(max-width: 719px)");
     this.wide = matchMedia("(min-width: 1200px)");
@@ -35,7 +35,6 @@ export class Areas {
       const alone = this.phone.matches && area === shown;
       if (alone) this.all[area].setAttribute("role", "main");
       else this.all[area].removeAttribute("role");
-      for (const heading of this.all[area].querySelectorAll("h2")) heading.setAttribute("aria-level", alone ? "1" : "2");
     }
     if (!keep) return;
     remembered.set("cms.area", this.name);

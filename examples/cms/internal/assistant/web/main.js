@@ -35,7 +35,6 @@ class Assistant {
     this.uploads = new Uploads(this.page, this.areas, () => this.list.soon());
     document.addEventListener("visibilitychange", () => this.showLog(this.logOpen));
     addEventListener("click", (event) => this.closePopovers(event.target));
-    this.areas.show(this.areas.name, false); // now that there are headings
     this.preview.open("/pages/home");
     this.list.load();
     this.show();

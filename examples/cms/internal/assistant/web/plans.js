@@ -7,7 +7,6 @@ import { words } from "./words.js";
 
 // offered returns the plans of a question; null if it is about something else.
 function offered(pause) {
-  if (pause.name !== "plan.choose") return null;
   const plans = parsed(pause.input ?? "")?.plans;
   return Array.isArray(plans) && plans[0]?.plan ? plans : null;
 }
@@ -20,6 +19,7 @@ export function showPlans(page) {
     if (!plans || view.plansIn === view.area) continue;
     view.plansIn = view.area;
     const decide = (decision) => (event) => event.detail > 1 || view.decide(decision);
+    view.element.querySelector("h2").textContent = item.pause.title;
     view.facts.replaceChildren(h("p", { class: "muted" }, words.plansLead), h("ol", { class: "alternatives" }, plans.map((p, i) => alternative(p, i, decide))));
     view.area.replaceChildren(h("div", { class: "buttons" }, button(words.noPlan, decide({ decision: "reject" })), button(words.noPlanWhy, () => view.reject(), "quiet")));
   }

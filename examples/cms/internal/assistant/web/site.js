@@ -11,7 +11,7 @@ export class SiteList {
     this.app = app;
     this.path = "";
     this.query = h("input", { class: "input", type: "search", placeholder: words.searchSite, "aria-label": words.searchSite, oninput: () => this.soon(150) });
-    this.body = h("div", { class: "site-lists", tabIndex: 0, role: "region", "aria-label": words.areas.site });
+    this.body = h("div", { class: "site-lists" });
     this.chooser = h("input", { type: "file", accept: "image/*,video/*,audio/*,.pdf,.txt", multiple: true, hidden: true, tabIndex: -1, onchange: () => (app.upload([...this.chooser.files]), (this.chooser.value = "")) });
     this.parts = [
       h("header", { class: "area-head" }, h("h2", {}, words.siteTitle), h("span", { class: "space" }), iconButton("reload", words.reloadSite, () => this.load())),

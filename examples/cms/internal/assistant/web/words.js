@@ -26,6 +26,7 @@ naming.name = (text) => names.get(text) ?? text;
 naming.subjects = ["page", "entry", "section", "sectionId", "media", "collection", "query", "name", "title", "slug"];
 
 export const words = {
+  title: "Site assistant",
   areas: { site: "Site", chat: "Chat", preview: "Preview" },
   areasLabel: "Areas",
   waitsIn: (name) => `${name} (waits for you)`,
