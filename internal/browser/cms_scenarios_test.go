@@ -215,7 +215,8 @@ func TestTheScenariosOfTheCMS(t *testing.T) {
 					continue
 				}
 				p.screen(at.width, 900, at.theme)
-				p.drawn(fmt.Sprintf("cms-scenario-%s-%d-%s.png", strings.ReplaceAll(s.name, " ", "-"), at.width, at.theme))
+				p.drawn(fmt.Sprintf("cms-scenario-%s-%d-%s.png", strings.ReplaceAll(s.name, " ", "-"), at.width,
+					at.theme))
 				require.Equal(t, "[]", p.text(overflow), "at a width of %d", at.width)
 			}
 			p.calm(s.expected...)

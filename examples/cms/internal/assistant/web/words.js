@@ -92,7 +92,7 @@ export const words = {
   planFits: "Everything that it needs is there",
   stepsOf: (n) => (n === 1 ? "1 step" : `${n} steps`),
   choosePlan: "Choose this plan",
-  choosePlanNamed: (title) => `Choose the plan ${title}`,
+  choosePlanNamed: (title) => `Choose this plan: ${title}`,
   noPlan: "None of them",
   noPlanWhy: "None, with a reason",
 
