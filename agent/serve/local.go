@@ -25,7 +25,7 @@ import (
 //   - its Origin, if it has one, is such an address with the same port: other pages on this
 //     computer, such as those of another program, are as foreign as all others
 //   - a browser doesn't say that a page of another site or port makes it, except to open it in a
-//     tab
+//     tab, or if there are Origins in a frame
 //   - no proxy says that it forwards it for somebody elsewhere.
 //
 // Use [Local.Handler] for the paths of the host beside these handlers.
@@ -35,7 +35,8 @@ type Local struct {
 	// Origins are further addresses on this computer whose pages may make requests, such as
 	// "http://localhost:3000", if a page has a server of its own or a port is forwarded. The Host
 	// of a request may be theirs, too. To let pages read answers, list them in Config.Origins as
-	// well.
+	// well. A browser doesn't say whose frame it is that a page is loaded into: to keep others from
+	// showing it, send a Content-Security-Policy with frame-ancestors.
 	Origins []string
 }
 
@@ -90,7 +91,7 @@ func (l Local) check(r *http.Request) error {
 		}
 	}
 	site := r.Header.Get("Sec-Fetch-Site")
-	if len(origins) == 0 && site != "" && site != "same-origin" && site != "none" && !opens(r) {
+	if len(origins) == 0 && site != "" && site != "same-origin" && site != "none" && !l.opens(r) {
 		return errors.New("requests of pages of other sites and ports aren't accepted")
 	}
 	return nil
@@ -147,8 +148,10 @@ func (l Local) forwarded(r *http.Request, scheme string) error {
 	return nil
 }
 
-// opens reports whether a browser opens the address in a tab, as for a link.
-func opens(r *http.Request) bool {
+// opens reports whether a browser opens the address in a tab, as for a link, or in a frame.
+func (l Local) opens(r *http.Request) bool {
+	where := r.Header.Get("Sec-Fetch-Dest")
 	return slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) &&
-		r.Header.Get("Sec-Fetch-Mode") == "navigate" && r.Header.Get("Sec-Fetch-Dest") == "document"
+		r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
+		(where == "document" || where == "iframe" && len(l.Origins) > 0)
 }

@@ -2,9 +2,9 @@ package main
 
 import (
 	"embed"
-	"io/fs"
+	"errors"
 	"log/slog"
-	"time"
+	"sync"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
@@ -12,13 +12,8 @@ import (
 	"github.com/pawlkit/pawl/agent/prompt"
 	"github.com/pawlkit/pawl/examples/cms/internal/assistant"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
-	"github.com/pawlkit/pawl/examples/cms/internal/model"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
-
-//go:embed instructions/*.md
-var instructions embed.FS
 
 // modes are the modes of the agent, with the model calls that a run may make in each. The first one
 // is the default.
@@ -35,96 +30,79 @@ func modeNames() (names []string) {
 	return names
 }
 
-// lease is how long a session belongs to a process after its last renewal. A running process renews
-// every third of that time; after a crash, another process waits at most this long.
-const lease = 4 * time.Second
-
-// newAgent makes the agent of a site. expires is how long an approval may take; 0 means no limit.
-func newAgent(m provider.Provider, sv cmstools.Config, store journal.Store, expires time.Duration,
-	log *slog.Logger) (*agent.Agent, error) {
-	prompts, err := loadPrompts()
+// newAgent makes the agent of a site.
+func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.Logger) (*agent.Agent, error) {
+	texts, err := prompts()
 	if err != nil {
 		return nil, err
 	}
 	behavior := assistant.Behavior{Fallbacks: map[string]string{cmstools.UpdatePage: cmstools.CreatePage}}
-	if _, standIn := m.(*model.Model); !standIn { // which can't judge
-		behavior.Critic = m
+	if !o.standIn { // which can't judge
+		behavior.Critic = o.model
 	}
 	hooks, err := assistant.Hooks(behavior)
-	if err != nil {
-		return nil, err
-	}
-	all := cmstools.All(sv)
 	cfg := agent.Config{
 		Name:         "cms",
-		Provider:     m,
-		Instructions: prompts.Core(),
-		Tools:        all,
+		Provider:     o.model,
+		Instructions: texts.Core(),
+		Tools:        cmstools.All(site),
 		Journal:      store,
 		Lease:        lease,
 		Memory:       &agent.Memory{}, // compacts long sessions, so that they fit the model's window
 		Limits:       agent.Limits{AskAfterCorrections: true},
 		Policies:     []tools.Policy{cmstools.OneWrite},
 		Hooks:        hooks,
-		PauseExpires: expires,
+		PauseExpires: o.expires,
 		Logger:       log,
 	}
 	for _, mode := range modes {
-		text, err := prompts.Mode(mode.name)
-		if err != nil {
-			return nil, err
-		}
+		text, failed := texts.Mode(mode.name)
 		m := agent.Mode{Name: mode.name, Instructions: text, Limits: &agent.Limits{Steps: mode.steps}}
 		if mode.name != cmstools.CRUD {
 			m.Tools = func(d *tools.Definition) bool {
 				return d.Spec().Category != "planning" || d.Name() == cmstools.ValidatePlan
 			}
 		}
-		cfg.Modes = append(cfg.Modes, m)
+		cfg.Modes, err = append(cfg.Modes, m), errors.Join(err, failed)
 	}
-	plans, err := planTools(cfg, sv)
 	if err != nil {
 		return nil, err
 	}
-	cfg.Tools = append(all, plans...)
+	// Plans are carried out by an agent of their own, which has the same tools.
+	own := cfg
+	own.Name, own.Hooks, own.Memory = "cms-steps", nil, nil
+	steps, err := agent.New(own)
+	if err != nil {
+		return nil, err
+	}
+	runner, err := plan.New(plan.Config{Agent: steps, Lease: lease, Logger: log,
+		Weights: plan.Weights{MissingOf: cmstools.Missing(site)}})
+	if err != nil {
+		return nil, err
+	}
+	cfg.Tools = append(cfg.Tools, plan.Tools(runner)...)
 	return agent.New(cfg)
 }
 
-// planTools returns the tools with which a model submits plans. Their steps are carried out by an
-// agent of their own, which has the tools of the site.
-func planTools(cfg agent.Config, sv cmstools.Config) ([]tools.Tool, error) {
-	cfg.Name, cfg.Hooks, cfg.Memory = "cms-steps", nil, nil
-	steps, err := agent.New(cfg)
-	if err != nil {
-		return nil, err
-	}
-	runner, err := plan.New(plan.Config{Agent: steps, Lease: lease, Logger: cfg.Logger,
-		Weights: plan.Weights{MissingOf: cmstools.Missing(sv)}})
-	if err != nil {
-		return nil, err
-	}
-	return plan.Tools(runner), nil
-}
+//go:embed instructions
+var instructions embed.FS
 
-// loadPrompts reads the instructions.
-func loadPrompts() (*prompt.Set, error) {
-	files, err := fs.Sub(instructions, "instructions")
-	if err != nil {
-		return nil, err
-	}
-	layers := prompt.Config{Core: []string{"base.md"}}
+// prompts reads the instructions: the same core for all modes, and the text of each mode.
+var prompts = sync.OnceValues(func() (*prompt.Set, error) {
+	layers := prompt.Config{Core: []string{"instructions/base.md"}}
 	for _, mode := range modes {
-		layers.Modes = append(layers.Modes, prompt.Mode{Name: mode.name, Sections: []string{mode.name + ".md"}})
+		layers.Modes = append(layers.Modes,
+			prompt.Mode{Name: mode.name, Sections: []string{"instructions/" + mode.name + ".md"}})
 	}
-	return prompt.Load(files, layers)
-}
+	return prompt.Load(instructions, layers)
+})
 
-// systemText returns the instructions of a mode, for the message history of the page.
+// systemText returns the instructions of a mode, for the log on the page.
 func systemText(mode string) string {
-	prompts, err := loadPrompts()
+	texts, err := prompts()
 	if err != nil {
 		return ""
 	}
-	text, _ := prompts.Mode(mode) // an unknown mode has none
-	return prompts.Core() + "\n\n" + text
+	text, _ := texts.Mode(mode) // an unknown mode has none
+	return texts.Core() + "\n\n" + text
 }

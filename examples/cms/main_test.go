@@ -12,7 +12,6 @@ import (
 	"os/exec"
 	"os/signal"
 	"path/filepath"
-	"regexp"
 	"slices"
 	"strings"
 	"sync"
@@ -23,11 +22,12 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/provider/fromenv"
 )
 
 // The test binary also plays the program, as a process that may be killed. heldVar names a fact:
-// when it is stored, the run is held until standard input ends; see holding. typedVar is typed
-// input that comes before standard input.
+// when it is stored, the run is held until standard input ends; see holding. typedVar
+// is typed input.
 const (
 	roleVar = "PAWL_CMS_ROLE"
 	heldVar = "PAWL_CMS_HELD_AT"
@@ -48,11 +48,16 @@ func TestMain(m *testing.M) {
 	if at := os.Getenv(heldVar); at != "" {
 		between = func(s journal.Store) journal.Store { return &holding{Store: s, at: at} }
 	}
-	var in io.Reader = strings.NewReader("")
-	if typed, ok := os.LookupEnv(typedVar); ok {
-		in = io.MultiReader(strings.NewReader(typed), os.Stdin)
+	in := strings.NewReader(os.Getenv(typedVar))
+	os.Exit(run(context.Background(), os.Args[1:], os.Getenv, in, os.Stdout, os.Stderr))
+}
+
+// noKeys is an environment without settings and without a model, even if a developer has keys.
+func noKeys(name string) string {
+	if name == fromenv.Variable {
+		return fromenv.StandIn
 	}
-	os.Exit(run(os.Args[1:], in, os.Stdout, os.Stderr))
+	return ""
 }
 
 // A holding store holds a run once a fact is stored: the first of a kind that has a text in it.
@@ -107,7 +112,7 @@ var newFile = sync.OnceValue(func() []byte {
 		panic(err)
 	}
 	var said bytes.Buffer
-	if run([]string{"-db", path, "approvals"}, strings.NewReader(""), &said, &said) != exitOK {
+	if run(context.Background(), []string{"-db", path, "history"}, noKeys, strings.NewReader(""), &said, &said) != 0 {
 		panic(said.String())
 	}
 	file, err := os.ReadFile(path)
@@ -127,7 +132,7 @@ type outcome struct {
 func (b *bench) run(stdin string, args ...string) outcome {
 	b.t.Helper()
 	var out, err bytes.Buffer
-	status := run(append([]string{"-db", b.db, "-by", "ann"}, args...), strings.NewReader(stdin), &out, &err)
+	status := run(b.t.Context(), append([]string{"-db", b.db}, args...), noKeys, strings.NewReader(stdin), &out, &err)
 	return outcome{status, out.String(), err.String()}
 }
 
@@ -147,8 +152,8 @@ func (b *bench) must(status int, args ...string) outcome {
 
 // process prepares the program as a process.
 func (b *bench) process(heldAt string, args ...string) *exec.Cmd {
-	cmd := exec.Command(os.Args[0], append([]string{"-db", b.db, "-by", "ann"}, args...)...)
-	cmd.Env = append(os.Environ(), roleVar+"=program", heldVar+"="+heldAt,
+	cmd := exec.Command(os.Args[0], append([]string{"-db", b.db}, args...)...)
+	cmd.Env = append(os.Environ(), fromenv.Variable+"="+fromenv.StandIn, roleVar+"=program", heldVar+"="+heldAt,
 		"GORACE=atexit_sleep_ms=0") // with the race detector it would wait a second when it exits
 	return cmd
 }
@@ -159,7 +164,7 @@ type held struct {
 	t     *testing.T
 	stdin io.Closer
 	out   *bufio.Reader
-	err   watched
+	err   bytes.Buffer // read it when the process has ended
 }
 
 // hold starts a process and returns when it is held.
@@ -253,25 +258,4 @@ func (b *bench) sections(page string) (n int) {
 		n = len(p.Sections)
 	})
 	return n
-}
-
-// hero returns the first section of the page home.
-func (b *bench) hero() (hero site.Section) {
-	b.t.Helper()
-	b.look(func(s *site.Site) {
-		p, err := s.GetPage(b.t.Context(), "home", "")
-		require.NoError(b.t, err)
-		hero = p.Sections[0]
-	})
-	return hero
-}
-
-var pauseID = regexp.MustCompile(`-id (p-[a-z0-9]+) `)
-
-// pause returns the id of the pause that the program has printed.
-func (o outcome) pause(t *testing.T) string {
-	t.Helper()
-	m := pauseID.FindStringSubmatch(o.out)
-	require.NotNil(t, m, o.out)
-	return m[1]
 }

@@ -1,0 +1,94 @@
+package main
+
+import (
+	"bytes"
+	"fmt"
+	"os"
+	"path/filepath"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/provider/fromenv"
+)
+
+func TestOptionsThatDontFitEndTheProgramWithTwo(t *testing.T) {
+	t.Parallel()
+	for line, want := range map[string]string{
+		"list":                        `"list" is no command and no flag; a request goes after -p`,
+		"serve -p x":                  "-p can't be combined with serve",
+		"-p=":                         "the request of -p is empty",
+		"-mode yolo -p x":             "cms-crud, architect, debug, ask",
+		"-open -p x":                  "-open is for serve",
+		"export -session s":           "-session is for chat, history, -p",
+		"-expires -1s":                "-expires is negative",
+		"history -json":               "-json needs a -session",
+		"-nothing":                    "not defined",
+		"-model nobody -p x":          "PAWL_MODEL",
+		"-addr 99999":                 `PAGE_PORT (-addr) is "99999": it should be a port, such as 3000`,
+		"-api 0.0.0.0:1":              "an address of this computer",
+		"-preview example.com:80":     "an address of this computer",
+		"-db postgres://a/b":          "a file of SQLite, such as cms.db",
+		"-db /nowhere/a.db":           "there is no folder /nowhere",
+		"-hosts http://a.example/b":   `HTTP_FETCH_ALLOWLIST (-hosts) is "http://a.example/b"`,
+		"-embeddings magic":           "local, openai, openrouter or gemini",
+		"-embeddings openai":          "OPENAI_API_KEY",
+		"-templates /nowhere -addr 0": "layout/page.html",
+	} {
+		var out, errs bytes.Buffer
+		if !strings.Contains(line, "-db") {
+			line += " -db " + filepath.Join(t.TempDir(), "a.db")
+		}
+		code := run(t.Context(), strings.Fields(line), noKeys, strings.NewReader(""), &out, &errs)
+		require.Contains(t, errs.String(), want, line)
+		require.Equal(t, 2, code, line)
+	}
+	var errs bytes.Buffer
+	require.Zero(t, run(t.Context(), []string{"-h"}, os.Getenv, strings.NewReader(""), &errs, &errs))
+	require.Contains(t, errs.String(), "PAGE_PORT, NEXT_PORT")
+}
+
+func TestTheEnvironmentStandsInForFlags(t *testing.T) {
+	t.Parallel()
+	dir := t.TempDir()
+	require.NoError(t, os.MkdirAll(filepath.Join(dir, "layout"), 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "layout", "page.html"), nil, 0o644))
+	env := func(name string) string {
+		return map[string]string{"NEXT_PORT": "3001", "EXPRESS_PORT": "127.0.0.1:8001", "PREVIEW_PORT": "4001",
+			"DATABASE_URL": "file:" + dir + "/b.db", "HTTP_FETCH_ALLOWLIST": "example.org, www.example.org",
+			"EMBEDDINGS_PROVIDER": "openrouter", "EMBEDDING_MODEL": "openai/text-embedding-3-small",
+			"OPENROUTER_API_KEY": "k", "TEMPLATE_DIR": dir, fromenv.Variable: "standin"}[name]
+	}
+	o, err := readOptions([]string{"-preview", "4002"}, env, os.Stderr)
+	require.NoError(t, err)
+	require.Equal(t, []string{"localhost:3001", "127.0.0.1:8001", "localhost:4002", dir + "/b.db", dir},
+		[]string{o.addr, o.api, o.preview, o.db, o.templates})
+	require.NotNil(t, o.fetcher)
+	require.Equal(t, 1536, o.embedder.Dimensions())
+	require.True(t, o.standIn)
+
+	_, err = readOptions(nil, func(name string) string {
+		return map[string]string{"PAGE_PORT": "a", "DATABASE_URL": "mysql://x", "HTTP_FETCH_ALLOWLIST": "none"}[name]
+	}, os.Stderr)
+	require.ErrorContains(t, err, `PAGE_PORT (-addr) is "a"`)
+	require.ErrorContains(t, err, `DATABASE_URL (-db) is "mysql://x"`, "all that is wrong is said at once")
+}
+
+// The table of settings in the README is made of those of the program.
+func TestTheReadmeHasAllSettings(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	o := &options{}
+	var table strings.Builder
+	table.WriteString("| variable | flag | without it | what |\n|---|---|---|---|\n")
+	for _, s := range o.settings(noKeys) {
+		otherwise := "–"
+		if s.otherwise != "" {
+			otherwise = "`" + s.otherwise + "`"
+		}
+		fmt.Fprintf(&table, "| `%s` | `-%s` | %s | %s |\n", strings.Join(s.variables, "`, `"), s.flag, otherwise, s.about)
+	}
+	require.Contains(t, string(readme), table.String())
+}

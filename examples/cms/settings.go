@@ -1,0 +1,155 @@
+package main
+
+import (
+	"cmp"
+	"errors"
+	"flag"
+	"fmt"
+	"net"
+	"net/netip"
+	"os"
+	"path/filepath"
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawlkit/pawl/memory/index"
+	"github.com/pawlkit/pawl/provider/fromenv"
+	"github.com/pawlkit/pawl/provider/gemini"
+	"github.com/pawlkit/pawl/provider/openai"
+	"github.com/pawlkit/pawl/tools/web"
+)
+
+// A setting is a flag that variables of the environment stand in for. The table of the README is
+// made of these.
+type setting struct {
+	flag, otherwise string
+	variables       []string
+	value           *string
+	about           string
+	use             func(string) error // nil: any value will do
+}
+
+// settings returns the settings. What one uses, it stores in o.
+func (o *options) settings(getenv func(string) string) []setting {
+	return []setting{
+		{"addr", "localhost:3000", []string{"PAGE_PORT", "NEXT_PORT"}, &o.addr, "port or address of the page", loopback(&o.addr)},
+		{"api", "localhost:8787", []string{"API_PORT", "EXPRESS_PORT"}, &o.api, "port or address of the API", loopback(&o.api)},
+		{"preview", "localhost:4000", []string{"PREVIEW_PORT"}, &o.preview, "port or address of the preview", loopback(&o.preview)},
+		{"db", "cms.db", []string{"DATABASE_URL"}, &o.db, "the file of the site and the conversations", o.useFile},
+		{"hosts", "example.com", []string{"HTTP_FETCH_ALLOWLIST"}, &o.hosts,
+			"hosts that the agent may read, with commas between them, or none", o.useHosts},
+		{"embeddings", "local", []string{"EMBEDDINGS_PROVIDER"}, &o.embeddings,
+			"what finds similar names: local, openai, openrouter or gemini",
+			func(v string) error { return o.useEmbeddings(v, getenv) }},
+		{"embedding-model", "", []string{"EMBEDDING_MODEL"}, &o.embeddingModel,
+			"its model, if it isn't local", nil},
+		{"templates", "", []string{"TEMPLATE_DIR"}, &o.templates,
+			"a folder with templates of the preview, in place of the built-in ones", useTemplates},
+	}
+}
+
+// readSettings takes from the environment what no flag says, and uses it.
+func (o *options) readSettings(given map[string]bool, getenv func(string) string) error {
+	var errs []error
+	all := o.settings(getenv)
+	for _, s := range all {
+		for _, name := range s.variables {
+			if v := strings.TrimSpace(getenv(name)); v != "" && !given[s.flag] {
+				*s.value = v
+				break
+			}
+		}
+	}
+	for _, s := range all {
+		if s.use == nil {
+			continue
+		}
+		value := *s.value
+		if err := s.use(value); err != nil {
+			errs = append(errs, fmt.Errorf("%s (-%s) is %q: %w", s.variables[0], s.flag, value, err))
+		}
+	}
+	return errors.Join(errs...)
+}
+
+// loopback returns what makes an address of a port, and refuses addresses that others could reach.
+func loopback(to *string) func(string) error {
+	return func(value string) error {
+		host, port, err := net.SplitHostPort(value)
+		if err != nil {
+			host, port = "localhost", value
+		}
+		*to = net.JoinHostPort(host, port)
+		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
+			return errors.New("it should be a port, such as 3000, or an address, such as localhost:3000")
+		}
+		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
+			return errors.New("nobody has to sign in, so it should be an address of this computer, such as localhost:3000")
+		}
+		return nil
+	}
+}
+
+// useFile takes a path, or the URL of one.
+func (o *options) useFile(value string) error {
+	o.db = strings.TrimPrefix(strings.TrimPrefix(value, "file:"), "//")
+	if o.db == "" || strings.Contains(o.db, "://") || strings.Contains(o.db, "?") {
+		return errors.New("it should be a file of SQLite, such as cms.db or file:data/cms.db")
+	}
+	if _, err := os.Stat(filepath.Dir(o.db)); err != nil {
+		return fmt.Errorf("there is no folder %s; make it, or name another file", filepath.Dir(o.db))
+	}
+	return nil
+}
+
+func (o *options) useHosts(value string) (err error) {
+	if value != "none" {
+		hosts := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		o.fetcher, err = web.NewFetcher(web.FetchConfig{Hosts: hosts})
+	}
+	return err
+}
+
+func useTemplates(value string) error {
+	if value == "" {
+		return nil
+	}
+	_, err := os.Stat(filepath.Join(value, "layout", "page.html")) // names the file that is missing
+	return err
+}
+
+// useEmbeddings makes the embedder of a provider, with its key and address in the environment.
+func (o *options) useEmbeddings(name string, getenv func(string) string) error {
+	if name == "local" {
+		return nil
+	}
+	if !slices.Contains([]string{"openai", "openrouter", "gemini"}, name) {
+		return errors.New("it should be local, openai, openrouter or gemini")
+	}
+	choices, err := fromenv.Choices(func(v string) string {
+		if v == fromenv.Variable {
+			return name + "/" + cmp.Or(o.embeddingModel, "none")
+		}
+		return getenv(v)
+	})
+	if err != nil {
+		return err
+	}
+	switch m := choices[0].Provider.(type) {
+	case *openai.Model:
+		o.embedder, err = embedder(m.Embedder(openai.EmbedderConfig{Model: o.embeddingModel}))
+	case *gemini.Model:
+		o.embedder, err = embedder(m.Embedder(gemini.EmbedderConfig{Model: o.embeddingModel}))
+	}
+	return err
+}
+
+func embedder[E index.Embedder](e E, err error) (index.Embedder, error) { return e, err }
+
+// addSettings adds the flags of the settings.
+func (o *options) addSettings(f *flag.FlagSet) {
+	for _, s := range o.settings(nil) {
+		f.StringVar(s.value, s.flag, s.otherwise, s.about+" ("+strings.Join(s.variables, ", ")+")")
+	}
+}
