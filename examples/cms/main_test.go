@@ -104,13 +104,6 @@ var newFile = sync.OnceValue(func() []byte {
 	}
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "cms.db")
-	s, err := site.Open(path, site.Small)
-	if err == nil {
-		err = s.Close()
-	}
-	if err != nil {
-		panic(err)
-	}
 	var said bytes.Buffer
 	if run(context.Background(), []string{"-db", path, "history"}, noKeys, strings.NewReader(""), &said, &said) != 0 {
 		panic(said.String())
