@@ -25,7 +25,7 @@ import (
 //   - its Origin, if it has one, is such an address with the same port: other pages on this
 //     computer, such as those of another program, are as foreign as all others
 //   - a browser doesn't say that a page of another site or port makes it, except to open it in a
-//     tab, or if there are Origins in a frame
+//     tab, or, if there are Origins, in a frame of another port
 //   - no proxy says that it forwards it for somebody elsewhere.
 //
 // Use [Local.Handler] for the paths of the host beside these handlers.
@@ -35,8 +35,9 @@ type Local struct {
 	// Origins are further addresses on this computer whose pages may make requests, such as
 	// "http://localhost:3000", if a page has a server of its own or a port is forwarded. The Host
 	// of a request may be theirs, too. To let pages read answers, list them in Config.Origins as
-	// well. A browser doesn't say whose frame it is that a page is loaded into: to keep others from
-	// showing it, send a Content-Security-Policy with frame-ancestors.
+	// well. A browser says of a frame only that its page is of this computer, not of which
+	// port: to keep other programs from showing yours, send a Content-Security-Policy with
+	// frame-ancestors.
 	Origins []string
 }
 
@@ -150,8 +151,8 @@ func (l Local) forwarded(r *http.Request, scheme string) error {
 
 // opens reports whether a browser opens the address in a tab, as for a link, or in a frame.
 func (l Local) opens(r *http.Request) bool {
-	where := r.Header.Get("Sec-Fetch-Dest")
+	where, site := r.Header.Get("Sec-Fetch-Dest"), r.Header.Get("Sec-Fetch-Site")
 	return slices.Contains([]string{http.MethodGet, http.MethodHead}, r.Method) &&
 		r.Header.Get("Sec-Fetch-Mode") == "navigate" &&
-		(where == "document" || where == "iframe" && len(l.Origins) > 0)
+		(where == "document" || where == "iframe" && len(l.Origins) > 0 && site == "same-site")
 }

@@ -71,6 +71,8 @@ func TestOnlyThisComputerIsAdmittedWithoutALogin(t *testing.T) {
 			header: fields{"Origin": "https://evil.example", "Sec-Fetch-Site": "cross-site"}}, false},
 		"a foreign page in old words": {localRequest{header: fields{"Origin": "https://evil.example"}}, false},
 		"a sandbox":                   {localRequest{header: fields{"Origin": "null"}}, false},
+		"a frame of a page that has a server of its own": {localRequest{method: "GET", header: fields{
+			"Sec-Fetch-Site": "same-site", "Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}}, true},
 		"a foreign frame": {localRequest{method: "GET", header: fields{"Sec-Fetch-Site": "cross-site",
 			"Sec-Fetch-Mode": "navigate", "Sec-Fetch-Dest": "iframe"}}, false},
 		"a form of a foreign page": {localRequest{method: "POST", header: fields{"Sec-Fetch-Site": "cross-site",

@@ -27,7 +27,8 @@ var kills = flag.Int("kills", 2, "how many processes each test of crashes stops"
 
 // until starts a process and stops it after the given number of lines of output and the given time,
 // with SIGKILL or, each third time, with SIGTERM. stopped is false if the process ended before.
-func until(t *testing.T, cmd *exec.Cmd, lines int, wait time.Duration) (o outcome, stopped bool) {
+func (b *bench) until(cmd *exec.Cmd, lines int, wait time.Duration) (o outcome, stopped bool) {
+	t := b.t
 	t.Helper()
 	var out, stderr bytes.Buffer
 	cmd.Stderr = &stderr
@@ -55,7 +56,8 @@ func until(t *testing.T, cmd *exec.Cmd, lines int, wait time.Duration) (o outcom
 	require.NoError(t, err)
 	cmd.Wait()
 	status := cmd.ProcessState.ExitCode()
-	return outcome{status, out.String(), stderr.String()}, status < 0 || strings.Contains(stderr.String(), "interrupted")
+	o = outcome{status, out.String(), stderr.String()}
+	return o, status < 0 || strings.Contains(o.err, "interrupted")
 }
 
 // moment returns when a process is to be stopped; after the last stop, it may run to its end.
@@ -102,13 +104,13 @@ func TestCrashesAtRandomMomentsRepeatNoWrite(t *testing.T) {
 	for killed := 0; killed < *kills; rounds++ {
 		n := 100 + rounds
 		session := fmt.Sprint("s-", n)
-		asks := []string{"-session", session, "-p", fmt.Sprintf("create a page called Round %[1]d with a hero section titled "+
-			"Hello, then add a text section to Round %[1]d titled News saying Hi, then write a blog entry titled Post "+
+		asks := []string{"-session", session, "-p", fmt.Sprintf("create a page called Round %[1]d with a hero section "+
+			"titled Hello, then add a text section to Round %[1]d titled News saying Hi, then write a blog entry titled Post "+
 			"%[1]d saying Hi, then create a page called Last %[1]d", n)}
 		for args := asks; ; {
 			starts++
 			lines, wait := moment(killed)
-			o, dead := until(t, b.process("", args...), lines, wait)
+			o, dead := b.until(b.process("", args...), lines, wait)
 			if dead {
 				killed++
 				b.leaseEnds()
@@ -165,12 +167,12 @@ func TestCrashesInAPlanDoNothingTwiceAndNothingHalf(t *testing.T) {
 			cmd.Env = append(cmd.Env, "PAWL_MODEL=openai", typedVar+"="+typed)
 			return cmd
 		}
-		o, _ := until(t, process("", "-session", session, "-p", fmt.Sprint("Carry out round ", n)), 1<<20, 0)
+		o, _ := b.until(process("", "-session", session, "-p", fmt.Sprint("Carry out round ", n)), 1<<20, 0)
 		require.Equal(t, 3, o.status, "%s\n%s", o.out, o.err)
 		for typed := "approve\n"; ; {
 			starts++
 			lines, wait := moment(killed)
-			o, dead := until(t, process(typed, "chat", "-session", session), lines, wait)
+			o, dead := b.until(process(typed, "chat", "-session", session), lines, wait)
 			if dead {
 				killed++
 				b.leaseEnds()

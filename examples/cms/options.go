@@ -34,6 +34,11 @@ type options struct {
 	yes, openPage, asLog, verbose  bool
 	expires                        time.Duration
 
+	chosen
+}
+
+// A chosen is what was made of the options and the environment.
+type chosen struct {
 	model    provider.Provider
 	standIn  bool
 	about    string         // one line about the model

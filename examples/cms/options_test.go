@@ -88,7 +88,8 @@ func TestTheReadmeHasAllSettings(t *testing.T) {
 		if s.otherwise != "" {
 			otherwise = "`" + s.otherwise + "`"
 		}
-		fmt.Fprintf(&table, "| `%s` | `-%s` | %s | %s |\n", strings.Join(s.variables, "`, `"), s.flag, otherwise, s.about)
+		fmt.Fprintf(&table, "| `%s` | `-%s` | %s | %s |\n", strings.Join(s.variables, "`, `"), s.flag, otherwise,
+			s.about)
 	}
 	require.Contains(t, string(readme), table.String())
 }

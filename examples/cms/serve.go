@@ -158,10 +158,8 @@ func (p *program) furnish(page, rest, shown *door) error {
 		return err
 	}
 	mux := http.NewServeMux()
-	for _, path := range []string{"/v1/", "/api/", "/uploads/", "/openapi.json"} {
-		mux.Handle(path, contents)
-	}
-	for _, path := range []string{"/", "/v1/agent/", "/api/agent", "/api/agent/"} {
+	mux.Handle("/", contents)
+	for _, path := range []string{"/{$}", "/assistant/", "/v1/agent/", "/api/agent", "/api/agent/"} {
 		mux.Handle(path, own)
 	}
 	page.handler, rest.handler = mux, mux

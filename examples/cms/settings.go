@@ -33,9 +33,12 @@ type setting struct {
 // settings returns the settings. What one uses, it stores in o.
 func (o *options) settings(getenv func(string) string) []setting {
 	return []setting{
-		{"addr", "localhost:3000", []string{"PAGE_PORT", "NEXT_PORT"}, &o.addr, "port or address of the page", loopback(&o.addr)},
-		{"api", "localhost:8787", []string{"API_PORT", "EXPRESS_PORT"}, &o.api, "port or address of the API", loopback(&o.api)},
-		{"preview", "localhost:4000", []string{"PREVIEW_PORT"}, &o.preview, "port or address of the preview", loopback(&o.preview)},
+		{"addr", "localhost:3000", []string{"PAGE_PORT", "NEXT_PORT"}, &o.addr,
+			"port or address of the page", loopback(&o.addr)},
+		{"api", "localhost:8787", []string{"API_PORT", "EXPRESS_PORT"}, &o.api,
+			"port or address of the API", loopback(&o.api)},
+		{"preview", "localhost:4000", []string{"PREVIEW_PORT"}, &o.preview,
+			"port or address of the preview", loopback(&o.preview)},
 		{"db", "cms.db", []string{"DATABASE_URL"}, &o.db, "the file of the site and the conversations", o.useFile},
 		{"hosts", "example.com", []string{"HTTP_FETCH_ALLOWLIST"}, &o.hosts,
 			"hosts that the agent may read, with commas between them, or none", o.useHosts},
