@@ -72,7 +72,9 @@ var statuses = map[string]struct {
 	site.CodeConflict:   {http.StatusConflict, "CONFLICT"},
 	site.CodeTooLarge:   {http.StatusRequestEntityTooLarge, "VALIDATION_ERROR"},
 	site.CodeMediaType:  {http.StatusUnsupportedMediaType, "VALIDATION_ERROR"},
-	site.CodeBusy:       {http.StatusServiceUnavailable, "UNAVAILABLE"},
+	site.CodeBusy:       {http.StatusServiceUnavailable, "BUSY"},
+	site.CodeStorage:    {http.StatusServiceUnavailable, "STORAGE"},
+	site.CodeFull:       {http.StatusInsufficientStorage, "STORAGE_FULL"},
 }
 
 // failed answers with an error. The text of an unexpected one is only logged.
@@ -104,6 +106,9 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 		return
 	case errors.As(err, &ofSite):
 		if known, ok := statuses[ofSite.Code]; ok {
+			if known.status >= http.StatusInternalServerError {
+				s.logged(r, err)
+			}
 			details := ofSite.Fields
 			if known.code == "CONFLICT" {
 				details = map[string]string{"expected": ofSite.Expected, "actual": ofSite.Actual,
@@ -113,6 +118,10 @@ func (s *server) failed(w http.ResponseWriter, r *http.Request, err error) {
 			return
 		}
 	}
-	s.log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
+	s.logged(r, err)
 	fail(w, http.StatusInternalServerError, "INTERNAL_ERROR", "the request failed; the log of the server says why", nil)
+}
+
+func (s *server) logged(r *http.Request, err error) {
+	s.log.ErrorContext(r.Context(), "request failed", "method", r.Method, "path", r.URL.Path, "error", err)
 }

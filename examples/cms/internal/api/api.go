@@ -18,7 +18,7 @@ type Config struct {
 	// Origins are the pages that may make requests, such as "http://localhost:3000", besides those
 	// of the server itself.
 	Origins []string
-	Logger  *slog.Logger // nil: nothing is logged
+	Logger  *slog.Logger // nil: slog.Default()
 }
 
 type server struct {
@@ -35,7 +35,7 @@ func New(cfg Config) (http.Handler, error) {
 	}
 	s := &server{Site: cfg.Site, hub: cfg.Hub, log: cfg.Logger}
 	if s.log == nil {
-		s.log = slog.New(slog.DiscardHandler)
+		s.log = slog.Default()
 	}
 	s.routes = append(s.contentRoutes(), s.sessionRoutes()...)
 	mux := http.NewServeMux()
@@ -52,6 +52,7 @@ func New(cfg Config) (http.Handler, error) {
 	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
 		write(w, http.StatusOK, description)
 	})
+	mux.Handle("GET /uploads/", cfg.Site.ServeUploads())
 	mux.HandleFunc("/", s.noRoute)
 	return Guard(cfg.Origins, overrideMethod(mux))
 }

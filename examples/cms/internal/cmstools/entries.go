@@ -61,9 +61,9 @@ func upsertEntry(s *site.Site) tools.Tool {
 				"collection's slots.",
 			tools.Low, `{"properties":{"title":{"maxLength":200}}}`)),
 		Run: observed(func(ctx context.Context, in upsertEntryInput) (*site.Upserted, error) {
-			return s.UpsertEntry(ctx,
+			return s.UpsertEntry(site.WithKey(ctx, tools.IdempotencyKey(ctx)),
 				site.UpsertEntry{Collection: in.Collection, Entry: in.Entry, Title: in.Title, Locale: in.Locale,
-					Content: in.Content, Key: tools.IdempotencyKey(ctx)})
+					Content: in.Content})
 		}),
 		Verify: func(ctx context.Context, in upsertEntryInput, out *site.Upserted) error {
 			e, err := s.GetEntry(ctx, out.ID, in.Locale)

@@ -78,9 +78,9 @@ func createPage(s *site.Site) tools.Tool {
 			return bulk(len(in.Sections), "sections"), nil
 		},
 		Run: observed(func(ctx context.Context, in createPageInput) (*site.Page, error) {
-			return s.CreatePage(ctx,
+			return s.CreatePage(site.WithKey(ctx, tools.IdempotencyKey(ctx)),
 				site.CreatePage{Name: in.Name, Slug: in.Slug, Description: in.Description, Indexing: in.Indexing,
-					Meta: in.Meta, Locale: in.Locale, Sections: in.Sections, Key: tools.IdempotencyKey(ctx)})
+					Meta: in.Meta, Locale: in.Locale, Sections: in.Sections})
 		}),
 		Verify: func(ctx context.Context, in createPageInput, out *site.Page) error {
 			p, err := s.GetPage(ctx, out.ID, in.Locale)
@@ -194,8 +194,8 @@ func clonePage(s *site.Site) tools.Tool {
 			return bulk(len(p.Sections), "sections"), nil
 		},
 		Run: observed(func(ctx context.Context, in cloneInput) (*site.Page, error) {
-			return s.ClonePage(ctx,
-				site.ClonePage{Source: in.Source, NewSlug: in.NewSlug, Name: in.Name, Key: tools.IdempotencyKey(ctx)})
+			return s.ClonePage(site.WithKey(ctx, tools.IdempotencyKey(ctx)),
+				site.ClonePage{Source: in.Source, NewSlug: in.NewSlug, Name: in.Name})
 		}),
 		Verify: func(ctx context.Context, in cloneInput, out *site.Page) error {
 			source, err := s.GetPage(ctx, in.Source, "")

@@ -43,9 +43,9 @@ func addSection(s *site.Site) tools.Tool {
 				"definition.",
 			tools.Low, `{"properties":{"sortOrder":{"minimum":0,"maximum":9999}}}`)),
 		Run: observed(func(ctx context.Context, in addSectionInput) (*site.Section, error) {
-			return s.AddSection(ctx,
+			return s.AddSection(site.WithKey(ctx, tools.IdempotencyKey(ctx)),
 				site.AddSection{Page: in.Page, Section: in.Section, SortOrder: in.SortOrder, Content: in.Content,
-					Locale: in.Locale, Key: tools.IdempotencyKey(ctx)})
+					Locale: in.Locale})
 		}),
 		Verify: func(ctx context.Context, in addSectionInput, out *site.Section) error {
 			if in.SortOrder != nil && out.SortOrder > *in.SortOrder {
@@ -73,8 +73,9 @@ func syncContents(s *site.Site) tools.Tool {
 			return bulk(len(in.Contents), "sections"), nil
 		},
 		Run: observed(func(ctx context.Context, in syncContentsInput) (*site.SyncedPage, error) {
-			return s.SyncPage(ctx, site.SyncPage{Page: in.Page, Locale: in.Locale, Contents: in.Contents,
-				Prune: in.Prune, Key: tools.IdempotencyKey(ctx)})
+			return s.SyncPage(site.WithKey(ctx, tools.IdempotencyKey(ctx)),
+				site.SyncPage{Page: in.Page, Locale: in.Locale, Contents: in.Contents,
+					Prune: in.Prune})
 		}),
 		Verify: func(ctx context.Context, in syncContentsInput, out *site.SyncedPage) error {
 			for i, ref := range slices.Sorted(maps.Keys(in.Contents)) { // the result has them in this order

@@ -137,7 +137,8 @@ func known(e Elements, content map[string]any) map[string]any {
 	return kept
 }
 
-// checkValue checks one value, or each value of a list if the slot takes several.
+// checkValue checks one value, or each value of a list if the slot takes several. Slugs in it are
+// replaced by ids.
 func (s Slot) checkValue(tx *txn, v any) error {
 	if !s.Rules.Multiple {
 		return s.checkOne(tx, v)
@@ -238,11 +239,8 @@ func (s Slot) checkLink(tx *txn, object map[string]any) error {
 	if err := s.checkFields(object, []string{"type", "targetId"}, nil); err != nil {
 		return err
 	}
-	id := object["targetId"].(string)
-	found, err := targetID(tx, target, id)
-	if err == nil && found != id {
-		return invalid(fmt.Sprintf("use its id %q", found), "slot %q links to the slug %q instead of an id", s.Key, id)
-	}
+	id, err := targetID(tx, target, object["targetId"].(string))
+	object["targetId"] = id
 	return err
 }
 
@@ -250,25 +248,21 @@ func (s Slot) checkReference(tx *txn, object map[string]any) error {
 	if err := s.checkFields(object, []string{"collectionId"}, []string{"entryId"}); err != nil {
 		return err
 	}
-	id := object["collectionId"].(string)
-	c, err := collectionTable.find(tx, id)
+	c, err := collectionTable.find(tx, object["collectionId"].(string))
 	if err != nil {
 		return err
 	}
+	object["collectionId"] = c.ID
+	if only := s.Rules.CollectionID; only != "" && c.ID != only {
+		return invalid(fmt.Sprintf("use %q", only), "slot %q doesn't take the collection %q", s.Key, c.ID)
+	}
 	ref, _ := object["entryId"].(string)
-	switch only := s.Rules.CollectionID; {
-	case c.ID != id:
-		return invalid(fmt.Sprintf("use its id %q", c.ID),
-			"slot %q names the collection by its slug %q instead of its id", s.Key, id)
-	case only != "" && id != only:
-		return invalid(fmt.Sprintf("use %q", only), "slot %q doesn't take the collection %q", s.Key, id)
-	case ref == "":
+	if ref == "" {
 		return nil
 	}
-	e, err := findEntry(tx, ref)
-	if err == nil && (e.ID != ref || e.CollectionID != c.ID) {
-		return invalid("list that collection's entries and use the id of one",
-			"slot %q names %q, which isn't the id of an entry in the collection %q", s.Key, ref, c.Slug)
+	_, e, err := loadEntryIn(tx, c.ID, ref, "")
+	if err == nil {
+		object["entryId"] = e.ID
 	}
 	return err
 }

@@ -16,8 +16,6 @@ type SyncContents struct {
 	// by slot key, merged into the stored values; null empties a slot
 	Content map[string]any `json:"content"`
 	Prune   bool           `json:"prune,omitempty"` // also delete stored values without a slot in the definition
-	// idempotency key, at most 200 characters: requests with the same key take effect once
-	Key string `json:"key,omitempty"`
 }
 
 // SyncPage is the request of [Site.SyncPage].
@@ -27,8 +25,7 @@ type SyncPage struct {
 	// by a section's id, or a key that the page has once; then by slot key
 	Contents map[string]map[string]any `json:"contents"`
 	// also delete stored values without a slot in the definition
-	Prune bool   `json:"prune,omitempty"`
-	Key   string `json:"key,omitempty"` // idempotency key, at most 200 characters
+	Prune bool `json:"prune,omitempty"`
 }
 
 // A SyncedPage is a page whose contents were written.
@@ -43,12 +40,12 @@ type SyncedPage struct {
 // contents of that locale, and returns the section. It rejects an unknown slot, a value of the
 // wrong shape, and a required slot without a value.
 func (s *Site) SyncContents(ctx context.Context, in SyncContents) (*Section, error) {
-	return once(ctx, s, in.Key, "writing contents", func(tx *txn) (*Section, error) { return syncContents(tx, in) })
+	return commit(ctx, s, "writing contents", func(tx *txn) (*Section, error) { return syncContents(tx, in) })
 }
 
 // SyncPage is SyncContents for several sections of a page: all of them are written or none.
 func (s *Site) SyncPage(ctx context.Context, in SyncPage) (*SyncedPage, error) {
-	return once(ctx, s, in.Key, "writing the contents of a page", func(tx *txn) (*SyncedPage, error) {
+	return commit(ctx, s, "writing the contents of a page", func(tx *txn) (*SyncedPage, error) {
 		p, err := pageTable.find(tx, in.Page)
 		if err != nil {
 			return nil, err

@@ -25,7 +25,8 @@ type Deleted struct {
 // A DeletedSection is a removed section, with its contents in every locale.
 type DeletedSection struct {
 	ID        string                    `json:"id"`
-	Section   string                    `json:"section"` // the definition's id
+	Page      string                    `json:"page,omitempty"` // the slug of its page, if only it was removed
+	Section   string                    `json:"section"`        // the definition's id
 	SortOrder int                       `json:"sortOrder"`
 	Status    string                    `json:"status"`
 	Variant   string                    `json:"variant,omitempty"`
@@ -47,7 +48,6 @@ func (s *Site) DeletePage(ctx context.Context, page string) (*Deleted, error) {
 			"UPDATE navigation_items SET target_type = 'placeholder', target_uuid = NULL WHERE target_type = 'page' "+
 				"AND target_uuid = ?", p.ID)
 		tx.exec("DELETE FROM pages WHERE id = ?", p.ID) // sections and contents cascade
-		tx.exec("DELETE FROM done_calls WHERE doing = ? AND result = json_quote(?)", creatingPage, p.ID)
 		return d, nil
 	})
 }

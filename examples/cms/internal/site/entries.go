@@ -42,8 +42,6 @@ type UpsertEntry struct {
 	Locale  string         `json:"locale,omitempty"`  // of Content; "en" if empty
 	Content map[string]any `json:"content,omitempty"` // by slot key, merged into the stored values; null empties a slot
 	New     bool           `json:"new,omitempty"`     // fail if the entry exists
-	// idempotency key, at most 200 characters: requests with the same key take effect once
-	Key string `json:"key,omitempty"`
 }
 
 // ListEntries lists a collection's entries in their order, without their contents.
@@ -99,7 +97,7 @@ type EntryBefore struct {
 // alone never overwrites: if the slug derived from it is taken, the result is an [*Error] with
 // CodeSlugExists.
 func (s *Site) UpsertEntry(ctx context.Context, in UpsertEntry) (*Upserted, error) {
-	return once(ctx, s, in.Key, "writing an entry", func(tx *txn) (*Upserted, error) {
+	return commit(ctx, s, "writing an entry", func(tx *txn) (*Upserted, error) {
 		return upsertEntry(tx, in, newID(entryID))
 	})
 }

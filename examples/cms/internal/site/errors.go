@@ -4,6 +4,9 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"syscall"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"modernc.org/sqlite"
@@ -20,7 +23,9 @@ const (
 	CodeTooLarge   = "too_large"   // an upload is larger than MaxUpload
 	CodeMediaType  = "media_type"  // an upload is of a type that isn't accepted
 	CodeBusy       = "busy"        // another process held the file for too long
-	CodeStorage    = "storage"     // the file can't be used: its path, its permissions, its format
+	// CodeStorage says that the file can't be used: it is read-only, damaged or deleted.
+	CodeStorage = "storage"
+	CodeFull    = "storage_full" // the disk is full
 )
 
 // ErrClosed is returned by every method of a [Site] after Close.
@@ -62,7 +67,7 @@ func (e *Error) Fault() fault.Class {
 		return fault.NotFound
 	case CodeBusy:
 		return fault.Transient
-	case CodeStorage:
+	case CodeStorage, CodeFull:
 		return fault.UserFixable
 	}
 	return fault.Invalid
@@ -113,21 +118,36 @@ func (s *Site) explain(ctx context.Context, doing string, err error) error {
 	case ctx.Err() != nil:
 		return fmt.Errorf("site: %s: %w", doing, context.Cause(ctx))
 	}
-	switch primaryCode(err) {
-	case sqlite3.SQLITE_BUSY, sqlite3.SQLITE_LOCKED:
+	code := primaryCode(err)
+	switch {
+	case code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED:
 		return &Error{Code: CodeBusy, Message: "the site's file is locked by another process",
 			Hint: "try again in a moment", cause: err}
-	case sqlite3.SQLITE_READONLY, sqlite3.SQLITE_CANTOPEN, sqlite3.SQLITE_PERM:
-		return &Error{Code: CodeStorage, Message: "the site's file can't be written (" + err.Error() + ")",
-			Hint: "make the file and its folder writable", cause: err}
-	case sqlite3.SQLITE_NOTADB, sqlite3.SQLITE_CORRUPT:
+	case code == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+		return &Error{Code: CodeFull, Message: "the disk is full, so nothing was saved",
+			Hint: "free some space, then try again", cause: err}
+	case s.gone(): // SQLite reports it in several ways, or not at all
+		return s.missing(err)
+	case code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_CANTOPEN || code == sqlite3.SQLITE_PERM ||
+		errors.Is(err, fs.ErrPermission):
+		return &Error{Code: CodeStorage, Message: "nothing was saved: the site's file can't be written (" +
+			err.Error() + ")", Hint: "make the file and its folder writable, then try again", cause: err}
+	case code == sqlite3.SQLITE_NOTADB || code == sqlite3.SQLITE_CORRUPT:
 		return &Error{Code: CodeStorage, Message: "the site's file is damaged or isn't a SQLite database (" +
-			err.Error() + ")",
-			Hint: "restore it from a backup, or name another path", cause: err}
-	case sqlite3.SQLITE_FULL:
-		return &Error{Code: CodeStorage, Message: "the disk is full", Hint: "free some space", cause: err}
+			err.Error() + ")", Hint: "restore it from a backup, or name another path", cause: err}
 	}
 	return fmt.Errorf("site: %s: %w", doing, err)
+}
+
+// gone reports whether the file was deleted, or replaced by another one, while it is open.
+func (s *Site) gone() bool {
+	now, err := os.Stat(s.path)
+	return errors.Is(err, fs.ErrNotExist) || err == nil && s.opened != nil && !os.SameFile(s.opened, now)
+}
+
+func (s *Site) missing(cause error) error {
+	return &Error{Code: CodeStorage, Message: "the site's file " + s.path + " was deleted or replaced while it was open",
+		Hint: "put it back, or restart the program to begin with a new one", cause: cause}
 }
 
 // primaryCode returns SQLite's primary result code of err, or 0 if err isn't an error of SQLite.

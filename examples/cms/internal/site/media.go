@@ -153,6 +153,19 @@ func (s *Site) file(address string) string {
 // Uploads are the uploaded files. The address /uploads/a/b is the file a/b.
 func (s *Site) Uploads() fs.FS { return os.DirFS(s.uploads) }
 
+// ServeUploads serves the uploaded files under /uploads/, without lists of folders.
+func (s *Site) ServeUploads() http.Handler {
+	files := http.StripPrefix("/uploads", http.FileServerFS(s.Uploads()))
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if path.Ext(r.URL.Path) == "" {
+			http.NotFound(w, r)
+			return
+		}
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		files.ServeHTTP(w, r)
+	})
+}
+
 // ListMedia lists the uploaded files, the newest first.
 func (s *Site) ListMedia(ctx context.Context, in ListMedia) (List[*Media], error) {
 	return view(ctx, s, "listing media", func(tx *txn) (list List[*Media], err error) {

@@ -19,7 +19,8 @@ type Navigation struct {
 	ID          string    `json:"id"` // nav_…
 	Name        string    `json:"name"`
 	Description string    `json:"description,omitempty"`
-	Items       []NavItem `json:"items"` // in order, with the items below them
+	Items       []NavItem `json:"items"`            // in order, with the items below them
+	Before      []NavItem `json:"before,omitempty"` // the items before they were changed
 }
 
 // A NavItem is an item of a menu.
@@ -69,7 +70,9 @@ func (s *Site) PutNavigation(ctx context.Context, n Navigation) (*Navigation, er
 func (s *Site) DeleteNavigation(ctx context.Context, id string) (*Navigation, error) {
 	return commit(ctx, s, "deleting a navigation", func(tx *txn) (*Navigation, error) {
 		n, err := findNavigation(tx, id)
-		tx.exec("DELETE FROM navigations WHERE id = ?", id) // items cascade
+		if err == nil {
+			tx.exec("DELETE FROM navigations WHERE id = ?", n.ID) // items cascade
+		}
 		return n, err
 	})
 }
@@ -139,7 +142,11 @@ func (s *Site) changeItems(ctx context.Context, navigation string,
 		if err := insertItems(tx, n.ID, "", items, maxItemDepth, map[string]bool{}); err != nil {
 			return nil, err
 		}
-		return findNavigation(tx, n.ID)
+		changed, err := findNavigation(tx, n.ID)
+		if err == nil {
+			changed.Before = n.Items
+		}
+		return changed, err
 	})
 }
 
@@ -173,8 +180,8 @@ func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int,
 	return nil
 }
 
-// check rejects an item whose target doesn't fit its type.
-func (i NavItem) check(tx *txn) error {
+// check rejects an item whose target doesn't fit its type, and replaces a slug by the id.
+func (i *NavItem) check(tx *txn) error {
 	if err := cmp.Or(checkText("the item's value", i.Value, 1, maxLabel),
 		oneOf("targetType", i.TargetType, targetTypes...)); err != nil {
 		return err
@@ -183,10 +190,8 @@ func (i NavItem) check(tx *txn) error {
 		return invalid(`use an address such as "https://example.com/a" or "/about"`,
 			"item %q has the address %q, which isn't allowed", i.Value, shorten(i.URL, 80))
 	}
-	found, err := targetID(tx, i.TargetType, i.TargetUUID)
-	if err == nil && found != i.TargetUUID {
-		return invalid("use its id "+found, "item %q names its target by the slug", i.Value)
-	}
+	var err error
+	i.TargetUUID, err = targetID(tx, i.TargetType, i.TargetUUID)
 	return err
 }
 
@@ -246,16 +251,16 @@ func nest(flat []NavItem) ([]NavItem, error) {
 }
 
 var navigationTable = table[*Navigation]{what: "navigation", prefix: navigationID, from: "navigations",
-	where: "id = ?1",
-	names: "SELECT id FROM navigations ORDER BY id LIMIT 50", columns: "id, name, description",
+	where: "id = ?1 OR name = ?1",
+	names: "SELECT name FROM navigations ORDER BY name LIMIT 50", columns: "id, name, description",
 	scan: func(scan scanner) (*Navigation, error) {
 		var n Navigation
 		return &n, scan(&n.ID, &n.Name, &n.Description)
 	}}
 
-// findNavigation returns the menu with this id, with its items.
-func findNavigation(tx *txn, id string) (*Navigation, error) {
-	n, err := navigationTable.find(tx, id)
+// findNavigation returns the menu with this id or name, with its items.
+func findNavigation(tx *txn, ref string) (*Navigation, error) {
+	n, err := navigationTable.find(tx, ref)
 	if err != nil {
 		return nil, err
 	}
@@ -263,7 +268,7 @@ func findNavigation(tx *txn, id string) (*Navigation, error) {
 		err = scan(&i.ID, &i.ParentID, &i.Value, &i.TargetType, &i.TargetUUID, &i.URL, &i.SortOrder)
 		return i, err
 	}, `SELECT id, coalesce(parent_id, ''), value, target_type, coalesce(target_uuid, ''), coalesce(url, ''), sort_order
-		FROM navigation_items WHERE navigation_id = ? ORDER BY sort_order, id`, id)
+		FROM navigation_items WHERE navigation_id = ? ORDER BY sort_order, id`, n.ID)
 	if n.Items, err = nest(flat); n.Items == nil {
 		n.Items = []NavItem{}
 	}

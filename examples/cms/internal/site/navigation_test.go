@@ -28,7 +28,7 @@ func TestAMenuIsATreeOfItems(t *testing.T) {
 		"below the item itself": {ID: home.ID, Value: "Home", ParentID: blog.ID, TargetType: "placeholder"},
 		"doesn't exist":         {Value: "X", ParentID: "itm_none", TargetType: "placeholder"},
 		"isn't allowed":         {Value: "X", TargetType: "url", URL: "javascript:alert(1)"},
-		"use its id pg_home":    {Value: "X", TargetType: "page", TargetUUID: "home"},
+		"there is no page":      {Value: "X", TargetType: "page", TargetUUID: "nowhere"},
 		"targetType":            {Value: "X", TargetType: "site"},
 		"is empty":              {TargetType: "placeholder"},
 		"no item":               {ID: "itm_none", Value: "X", TargetType: "placeholder"},
@@ -36,6 +36,11 @@ func TestAMenuIsATreeOfItems(t *testing.T) {
 		_, err := s.PutNavItem(ctx, n.ID, item)
 		require.ErrorContains(t, err, says)
 	}
+
+	n, err = s.PutNavItem(ctx, "main", NavItem{Value: "Start", TargetType: "page", TargetUUID: "home"})
+	require.NoError(t, err, "a menu has a name, and a target a slug")
+	require.Equal(t, "pg_home", n.Items[len(n.Items)-1].TargetUUID)
+	require.Len(t, n.Before, len(n.Items)-1)
 
 	n, err = s.SyncNavItems(ctx, n.ID, []NavItem{{Value: "New", TargetType: "url", URL: "/about"},
 		{ID: blog.ID, Value: "Blog", TargetType: "placeholder", Items: []NavItem{home}}})

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"context"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -9,42 +10,42 @@ import (
 func TestRequestsWithTheSameKeyTakeEffectOnce(t *testing.T) {
 	s := newSite(t)
 	ctx := t.Context()
-	add := AddSection{Page: "home", Section: "text", Content: map[string]any{"body": "One"}, Key: "k-1"}
-	first, err := s.AddSection(ctx, add)
+	key := func(k string) context.Context { return WithKey(ctx, k) }
+	add := AddSection{Page: "home", Section: "text", Content: map[string]any{"body": "One"}}
+	first, err := s.AddSection(key("k-1"), add)
 	require.NoError(t, err)
-	again, err := s.AddSection(ctx, add)
+	again, err := s.AddSection(key("k-1"), add)
 	require.NoError(t, err)
 	require.Equal(t, first.ID, again.ID)
 	p, err := s.GetPage(ctx, "home", "")
 	require.NoError(t, err)
 	require.Len(t, p.Sections, 2)
 
-	_, err = s.SyncContents(ctx, SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Two"}, Key: "k-2"})
+	_, err = s.SyncContents(key("k-2"), SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Two"}})
 	require.NoError(t, err)
-	_, err = s.SyncContents(ctx,
-		SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Three"}, Key: "k-3"})
+	_, err = s.SyncContents(key("k-3"),
+		SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Three"}})
 	require.NoError(t, err)
-	_, err = s.SyncContents(ctx, SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Two"}, Key: "k-2"})
+	_, err = s.SyncContents(key("k-2"), SyncContents{SectionID: first.ID, Content: map[string]any{"body": "Two"}})
 	require.NoError(t, err)
 	p, err = s.GetPage(ctx, "home", "")
 	require.NoError(t, err)
 	require.Equal(t, "Three", p.Sections[1].Content["body"], "a repeat doesn't undo what came after it")
 
-	write := UpsertEntry{Collection: "blog", Title: "Post", Content: map[string]any{"body": "x"}, Key: "k-4"}
-	entry, err := s.UpsertEntry(ctx, write)
+	write := UpsertEntry{Collection: "blog", Title: "Post", Content: map[string]any{"body": "x"}}
+	entry, err := s.UpsertEntry(key("k-4"), write)
 	require.NoError(t, err)
 	require.True(t, entry.Created)
-	repeat, err := s.UpsertEntry(ctx, write)
+	repeat, err := s.UpsertEntry(key("k-4"), write)
 	require.NoError(t, err)
 	require.Equal(t, entry, repeat)
 
-	_, err = s.UpsertEntry(ctx,
-		UpsertEntry{Collection: "blog", Title: "Other", Content: map[string]any{"body": "x"}, Key: "k-1"})
+	_, err = s.UpsertEntry(key("k-1"), UpsertEntry{Collection: "blog", Title: "Other",
+		Content: map[string]any{"body": "x"}})
 	require.ErrorContains(t, err, "the key was used for adding a section")
-	_, err = s.AddSection(ctx, AddSection{Page: "nowhere", Section: "text", Key: "k-5"})
+	_, err = s.AddSection(key("k-5"), AddSection{Page: "nowhere", Section: "text"})
 	require.Error(t, err)
-	add.Key = "k-5"
-	_, err = s.AddSection(ctx, add)
+	_, err = s.AddSection(key("k-5"), add)
 	require.NoError(t, err, "what failed doesn't use the key up")
 }
 

@@ -102,7 +102,8 @@ func open(ctx context.Context, path string, steps []migration, options ...Option
 	if err := s.prepare(ctx, steps); err != nil {
 		return nil, errors.Join(s.explain(ctx, "opening "+abs, err), db.Close())
 	}
-	return s, nil
+	s.opened, err = os.Stat(abs)
+	return s, err
 }
 
 // checkPath returns the absolute path if a site's file can be opened or created there.
@@ -193,7 +194,7 @@ func (s *Site) prepare(ctx context.Context, steps []migration) error {
 				return fmt.Errorf("migration %d: %w", version+i+1, err)
 			}
 		}
-		if version == 0 {
+		if version == 0 && s.seed != "" {
 			if err := s.firstData(tx); err != nil {
 				return fmt.Errorf("the initial data: %w", err)
 			}

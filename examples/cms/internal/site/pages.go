@@ -64,7 +64,6 @@ type CreatePage struct {
 	Meta        map[string]any `json:"meta,omitempty"`        // at most 16 KiB as JSON
 	Locale      string         `json:"locale,omitempty"`      // of the sections' contents; "en" if empty
 	Sections    []NewSection   `json:"sections,omitempty"`    // in order; either all are added or none
-	Key         string         `json:"key,omitempty"`         // idempotency key, at most 200 characters; none if empty
 }
 
 // A NewSection is a section of a page that is being created.
@@ -99,25 +98,15 @@ func (s *Site) GetPage(ctx context.Context, page, locale string) (*Page, error) 
 
 // CreatePage adds a page and returns it. If the slug is taken, also if it was derived from the
 // name, the error is an [*Error] with CodeSlugExists that names a free slug.
-//
-// Requests with the same key create one page: while the page of a key exists, it is returned in its
-// current state, and the rest of the request is ignored. A page that was deleted and restored has
-// lost its key.
 func (s *Site) CreatePage(ctx context.Context, in CreatePage) (*Page, error) {
-	return commit(ctx, s, creatingPage, func(tx *txn) (*Page, error) {
-		id, err := repeatable(tx, in.Key, creatingPage, func(tx *txn) (*string, error) {
-			id, err := createPage(tx, in)
-			return &id, err
-		})
+	return commit(ctx, s, "creating a page", func(tx *txn) (*Page, error) {
+		id, err := createPage(tx, in)
 		if err != nil {
 			return nil, err
 		}
-		return loadPage(tx, *id, in.Locale)
+		return loadPage(tx, id, in.Locale)
 	})
 }
-
-// creatingPage is what CreatePage does, in the records of requests with a key.
-const creatingPage = "creating a page"
 
 // createPage adds a page with its sections and returns its id.
 func createPage(tx *txn, in CreatePage) (id string, err error) {
@@ -221,13 +210,12 @@ type ClonePage struct {
 	Source  string `json:"source"`         // id or slug of the page to copy
 	NewSlug string `json:"newSlug"`        // derived from the name if empty
 	Name    string `json:"name,omitempty"` // the source's name with "(copy)" if empty
-	Key     string `json:"key,omitempty"`  // idempotency key, at most 200 characters
 }
 
 // ClonePage copies a page with its sections and their contents in every locale, and returns the
 // copy.
 func (s *Site) ClonePage(ctx context.Context, in ClonePage) (*Page, error) {
-	return once(ctx, s, in.Key, "copying a page", func(tx *txn) (*Page, error) {
+	return commit(ctx, s, "copying a page", func(tx *txn) (*Page, error) {
 		p, err := pageTable.find(tx, in.Source)
 		if err != nil {
 			return nil, err

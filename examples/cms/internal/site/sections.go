@@ -21,6 +21,7 @@ const (
 type Section struct {
 	ID        string         `json:"id"`        // sec_…
 	PageID    string         `json:"pageId"`    // the id of its page
+	Page      string         `json:"page"`      // the slug of its page
 	Section   string         `json:"section"`   // the definition's key
 	Name      string         `json:"name"`      // the definition's name
 	SortOrder int            `json:"sortOrder"` // its place on the page, from 0
@@ -50,8 +51,6 @@ type AddSection struct {
 	SortOrder *int           `json:"sortOrder,omitempty"` // its place from 0; the last if absent
 	Content   map[string]any `json:"content,omitempty"`   // by slot key; may follow later
 	Locale    string         `json:"locale,omitempty"`    // of Content; "en" if empty
-	// idempotency key, at most 200 characters: requests with the same key take effect once
-	Key string `json:"key,omitempty"`
 }
 
 // UpdateSection is the request of [Site.UpdateSection]. Absent fields don't change.
@@ -65,7 +64,7 @@ type UpdateSection struct {
 // AddSection adds a section to a page and returns it. The sections at its place and after it move
 // down.
 func (s *Site) AddSection(ctx context.Context, in AddSection) (*Section, error) {
-	return once(ctx, s, in.Key, "adding a section", func(tx *txn) (*Section, error) {
+	return commit(ctx, s, "adding a section", func(tx *txn) (*Section, error) {
 		sec, err := addSection(tx, in)
 		if err != nil {
 			return nil, err
@@ -101,6 +100,18 @@ func addSection(tx *txn, in AddSection) (*Section, error) {
 		_, err = sec.write(tx, loc.Code, in.Content, false)
 	}
 	return sec, err
+}
+
+// GetPageSection returns a section with its contents in a locale: by its id, or of a page by a key
+// that the page has once.
+func (s *Site) GetPageSection(ctx context.Context, page, section, locale string) (*Section, error) {
+	return view(ctx, s, "reading a section", func(tx *txn) (*Section, error) {
+		sec, err := findSection(tx, page, section)
+		if err != nil {
+			return nil, err
+		}
+		return sec.load(tx, locale)
+	})
 }
 
 // UpdateSection moves, publishes or unpublishes a section, and returns it with its contents in the
@@ -179,12 +190,14 @@ func (s *Site) RemoveSection(ctx context.Context, id string) (*DeletedSection, e
 			return nil, err
 		}
 		removed := deletedSections(tx, "id", sec.ID)
+		slug := value[string](tx, "SELECT slug FROM pages WHERE id = ?", sec.PageID)
 		tx.exec("DELETE FROM page_sections WHERE id = ?", sec.ID)
 		closeGap(tx, sec.PageID, sec.SortOrder)
 		touch(tx, sec.PageID)
 		if tx.err != nil {
 			return nil, tx.err
 		}
+		removed[0].Page = slug
 		return &removed[0], nil
 	})
 }
@@ -202,8 +215,10 @@ func loadSections(tx *txn, page, locale string) ([]Section, error) {
 		`SELECT s.id, s.section_def_id, s.sort_order, s.status, coalesce(s.variant, ''), coalesce(c.content, '{}') FROM page_sections s
 		LEFT JOIN page_section_contents c ON c.page_section_id = s.id AND c.locale_code = ?
 		WHERE s.page_id = ? ORDER BY s.sort_order, s.id`, locale, page)
+	slug := value[string](tx, "SELECT slug FROM pages WHERE id = ?", page)
 	for i := range sections {
 		s := &sections[i]
+		s.Page = slug
 		def, err := sectionDefTable.find(tx, s.Section)
 		if err != nil {
 			return nil, err
@@ -276,6 +291,11 @@ func (sec *Section) write(tx *txn, locale string, change map[string]any, prune b
 // touched sets the modification time of the section's page and returns the section.
 func (sec *Section) touched(tx *txn, locale string) (*Section, error) {
 	touch(tx, sec.PageID)
+	return sec.load(tx, locale)
+}
+
+// load returns the section with its contents in a locale.
+func (sec *Section) load(tx *txn, locale string) (*Section, error) {
 	p, err := loadPage(tx, sec.PageID, locale)
 	if err != nil {
 		return nil, err

@@ -5,6 +5,9 @@ import (
 	"context"
 	"database/sql"
 	"encoding/json"
+	"errors"
+	"os"
+	"path/filepath"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -23,10 +26,13 @@ import (
 type Site struct {
 	// fixed at creation
 	path    string
-	uploads string // the folder of uploaded files
-	seed    string // the file with the contents of a new file
-	db      *sql.DB
-	now     func() time.Time
+	opened  os.FileInfo // what was at path; nil while it is being opened
+	uploads string      // the folder of uploaded files
+	seed    string      // the file with the contents of a new file; empty: none
+
+	temporary bool // Close deletes the folder of the file
+	db        *sql.DB
+	now       func() time.Time
 
 	// writing holds one token for the writer. The writers of this process take turns here, in the
 	// order in which they came, so only processes compete for SQLite's lock.
@@ -52,7 +58,11 @@ func (s *Site) Close() error {
 	}
 	_ = s.writing.Acquire(context.Background(), 1) // waits for the writer; later ones see closed
 	defer s.writing.Release(1)
-	return s.db.Close()
+	err := s.db.Close()
+	if s.temporary {
+		err = errors.Join(err, os.RemoveAll(filepath.Dir(s.path)))
+	}
+	return err
 }
 
 // view runs fn in a transaction that sees a consistent state of the file, and returns its result.
@@ -74,14 +84,8 @@ func WithKey(ctx context.Context, key string) context.Context {
 
 type keyOf struct{}
 
-// once is commit for a request that may be repeated because its caller doesn't know whether it was
-// carried out. The first successful request with a key takes effect; later ones return its result.
-// A request without a key is always carried out.
-func once[T any](ctx context.Context, s *Site, key, doing string, fn func(*txn) (*T, error)) (*T, error) {
-	return commit(ctx, s, doing, func(tx *txn) (*T, error) { return repeatable(tx, key, doing, fn) })
-}
-
-// repeatable is once in a transaction.
+// repeatable runs fn, unless a request with the key was carried out before: then it returns the
+// result of that.
 func repeatable[T any](tx *txn, key, doing string, fn func(*txn) (T, error)) (result T, err error) {
 	if key == "" {
 		return fn(tx)
@@ -142,6 +146,9 @@ func (s *Site) write(ctx context.Context, doing string, fn func(*txn) error) err
 func (s *Site) run(ctx context.Context, readOnly bool, fn func(*txn) error) error {
 	if s.closed.Load() {
 		return ErrClosed
+	}
+	if s.gone() { // what is written to a deleted file is lost
+		return s.missing(nil)
 	}
 	begun, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: readOnly})
 	if err != nil {

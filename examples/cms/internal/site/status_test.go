@@ -1,6 +1,7 @@
 package site
 
 import (
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -41,6 +42,42 @@ func TestNewPagesAndEntriesAreDraftsUntilTheyArePublished(t *testing.T) {
 	e, err = s.UpsertEntry(ctx, UpsertEntry{Collection: "blog", Entry: "news", Title: "Old news"})
 	require.NoError(t, err)
 	require.Equal(t, Published, e.Status, "other changes keep it")
+}
+
+func TestAChangeOfACopyDoesNotChangeTheSite(t *testing.T) {
+	s, ctx := newSite(t), t.Context()
+	m, err := s.UploadMedia(ctx, UploadMedia{Name: "a.txt", Content: strings.NewReader("text")})
+	require.NoError(t, err)
+	before, err := s.Export(ctx)
+	require.NoError(t, err)
+	c, err := s.Copy(ctx)
+	require.NoError(t, err)
+	same, err := c.Export(ctx)
+	require.NoError(t, err)
+	require.Equal(t, before, same)
+	_, err = c.DeletePage(ctx, "home")
+	require.NoError(t, err)
+	_, err = c.DeleteMedia(ctx, m.ID)
+	require.NoError(t, err)
+	require.NoError(t, c.Close())
+	require.NoFileExists(t, c.Path())
+
+	after, err := s.Export(ctx)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
+	require.FileExists(t, s.file(m.Path))
+}
+
+func TestSlugsInContentsBecomeIDs(t *testing.T) {
+	s, ctx := newSite(t), t.Context()
+	sec, err := s.SyncContents(ctx, SyncContents{Page: "home", Content: map[string]any{
+		"ctaLink": map[string]any{"type": "page", "targetId": "home"}}})
+	require.NoError(t, err)
+	require.Equal(t, map[string]any{"type": "page", "targetId": "pg_home"}, sec.Content["ctaLink"])
+	require.Equal(t, "home", sec.Page)
+	same, err := s.GetPageSection(ctx, "home", "hero", "")
+	require.NoError(t, err)
+	require.Equal(t, sec.Content, same.Content)
 }
 
 func TestAMovedAndARemovedSectionCanBePutBack(t *testing.T) {

@@ -16,7 +16,7 @@ func TestAFailureOfTheStorageEndsTheCall(t *testing.T) {
 		"list": func(s *Site) error { _, err := s.ListPages(ctx, Query{}); return err },
 		"tree": func(s *Site) error { _, err := s.Tree(ctx, "home", ""); return err },
 		"make": func(s *Site) error {
-			_, err := s.CreatePage(ctx, CreatePage{Name: "New", Key: "k",
+			_, err := s.CreatePage(WithKey(ctx, "k"), CreatePage{Name: "New",
 				Sections: []NewSection{{Section: "hero", Content: map[string]any{"title": "T"}}}})
 			return err
 		},
@@ -46,6 +46,7 @@ func TestAFailureOfTheStorageEndsTheCall(t *testing.T) {
 		"navigation": func(s *Site) error { _, err := s.ListNavigations(ctx); return err },
 		"export":     func(s *Site) error { _, err := s.Export(ctx); return err },
 		"seed":       func(s *Site) error { return s.Seed(ctx) },
+		"search":     func(s *Site) error { _, err := s.Search(ctx, "home", 0); return err },
 	}
 	for name, call := range calls {
 		whole := call(newSite(t)) // some calls are refused anyway

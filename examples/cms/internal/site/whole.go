@@ -5,6 +5,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"math"
 	"os"
 	"path/filepath"
@@ -45,10 +46,7 @@ func (s *Site) Seed(ctx context.Context) error {
 	var files, kept []string
 	err := s.write(ctx, "seeding", func(tx *txn) error {
 		files = collect(tx, one[string], "SELECT path FROM media WHERE path LIKE '/uploads/%'")
-		tx.exec("PRAGMA defer_foreign_keys = 1; DELETE FROM done_calls") // they refer to each other
-		for _, table := range slices.Backward(contentTables) {
-			tx.exec("DELETE FROM " + table)
-		}
+		tx.empty()
 		if err := s.firstData(tx); err != nil {
 			return err
 		}
@@ -61,6 +59,42 @@ func (s *Site) Seed(ctx context.Context) error {
 		}
 	}
 	return err
+}
+
+// empty deletes all contents.
+func (t *txn) empty() {
+	t.exec("PRAGMA defer_foreign_keys = 1; DELETE FROM done_calls") // they refer to each other
+	for _, table := range slices.Backward(contentTables) {
+		t.exec("DELETE FROM " + table)
+	}
+}
+
+// Copy returns a copy of the contents, to try changes on. Its Close deletes it. It has no uploaded
+// files: their rows can be used, and deleting them deletes no file.
+func (s *Site) Copy(ctx context.Context) (*Site, error) {
+	dir, err := os.MkdirTemp("", "site-")
+	if err != nil {
+		return nil, fmt.Errorf("site: copying: %w", err)
+	}
+	c, err := open(ctx, filepath.Join(dir, "copy.db"), migrations, func(c *Site) { c.seed, c.temporary = "", true })
+	if err != nil {
+		return nil, errors.Join(err, os.RemoveAll(dir))
+	}
+	err = s.read(ctx, "copying", func(from *txn) error {
+		return c.write(ctx, "copying", func(to *txn) error {
+			to.empty()
+			for _, table := range append(slices.Clone(contentTables), "done_calls") {
+				for _, row := range collect(from, scanRecord(from, table), "SELECT * FROM "+table) {
+					to.insert(table, row)
+				}
+			}
+			return nil
+		})
+	})
+	if err != nil {
+		return nil, errors.Join(err, c.Close())
+	}
+	return c, nil
 }
 
 // Reset deletes the file at path, with everything that other packages keep in it, and the uploaded
