@@ -127,7 +127,10 @@ func (s *Store) Create(ctx context.Context, a Artifact) (Artifact, error) {
 				"updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
 			a.ID, a.User, a.Type, a.Title, a.Content, a.Status, a.Tone, string(tags), string(metadata), now.UnixMilli(),
 			now.UnixMilli())
-		return err
+		if err != nil {
+			return err
+		}
+		return s.keepVersion(ctx, tx, &a, string(ByUser))
 	})
 }
 
@@ -184,7 +187,7 @@ func (s *Store) Delete(ctx context.Context, user, id string) error {
 			return err
 		}
 		for _, table := range []string{"artifact_research", "status_history", "effects", "section_drafts", "images",
-			"pipelines"} {
+			"pipelines", "versions", "proposals"} {
 			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE artifact_id = ?", id); err != nil {
 				return err
 			}

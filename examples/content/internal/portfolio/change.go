@@ -1,6 +1,7 @@
 package portfolio
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"encoding/json"
@@ -28,6 +29,8 @@ type Change struct {
 	Metadata map[string]any // is merged; nil removes a field
 	Sources  []Source       // are added; those that are there already stay as they are
 	Images   []Image
+	// Author is that of the version that this makes; empty: the tool, or By.
+	Author string
 
 	// Key makes the change take effect once, and possible to undo. Output is the answer that a
 	// repetition gets.
@@ -67,42 +70,48 @@ func (s *Store) Done(ctx context.Context, key string) (output json.RawMessage, o
 // Conflict.
 func (s *Store) Apply(ctx context.Context, c Change) (a Artifact, err error) {
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if a, err = s.unlocked(ctx, tx, c.User, c.Artifact, c.Holder); err != nil {
-			return err
-		}
-		state := ""
-		if c.Key != "" {
-			err := tx.QueryRowContext(ctx, "SELECT state FROM effects WHERE key = ?", c.Key).Scan(&state)
-			if err != nil && !errors.Is(err, sql.ErrNoRows) {
-				return err
-			}
-			if state == done || (state == begun && c.Begins) {
-				return nil
-			}
-		}
-		if a.Status != c.From {
-			return &Error{Category: InvalidStatus, Status: a.Status,
-				Message: fmt.Sprintf("The artifact has the status %s, and not %s; look at it again.", a.Status, c.From)}
-		}
-		if c.Seen != nil && c.Seen.UnixMilli() != a.UpdatedAt.UnixMilli() {
-			return Errorf(Conflict,
-				"The artifact has changed since you opened it; keep a copy of your text, look at the new version, "+
-					"and add to that.")
-		}
-		if c.To != c.From {
-			if _, ok := Legal(c.From, c.To, c.By, c.Tool); !ok {
-				return &Error{Category: InvalidStatus, Status: a.Status,
-					Message: fmt.Sprintf("An artifact can't go from %s to %s that way.", c.From, c.To)}
-			}
-		}
-		if c.Key != "" {
-			if err := s.keep(ctx, tx, &c, &a, state); err != nil {
-				return err
-			}
-		}
-		return s.change(ctx, tx, &c, &a)
+		a, err = s.apply(ctx, tx, &c)
+		return err
 	})
 	return a, err
+}
+
+func (s *Store) apply(ctx context.Context, tx *sql.Tx, c *Change) (Artifact, error) {
+	a, err := s.unlocked(ctx, tx, c.User, c.Artifact, c.Holder)
+	if err != nil {
+		return a, err
+	}
+	state := ""
+	if c.Key != "" {
+		err := tx.QueryRowContext(ctx, "SELECT state FROM effects WHERE key = ?", c.Key).Scan(&state)
+		if err != nil && !errors.Is(err, sql.ErrNoRows) {
+			return a, err
+		}
+		if state == done || (state == begun && c.Begins) {
+			return a, nil
+		}
+	}
+	if a.Status != c.From {
+		return a, &Error{Category: InvalidStatus, Status: a.Status,
+			Message: fmt.Sprintf("The artifact has the status %s, and not %s; look at it again.", a.Status, c.From)}
+	}
+	if c.Seen != nil && c.Seen.UnixMilli() != a.UpdatedAt.UnixMilli() {
+		return a, Errorf(Conflict,
+			"The artifact has changed since you opened it; keep a copy of your text, look at the new version, "+
+				"and add to that.")
+	}
+	if c.To != c.From {
+		if _, ok := Legal(c.From, c.To, c.By, c.Tool); !ok {
+			return a, &Error{Category: InvalidStatus, Status: a.Status,
+				Message: fmt.Sprintf("An artifact can't go from %s to %s that way.", c.From, c.To)}
+		}
+	}
+	if c.Key != "" {
+		if err := s.keep(ctx, tx, c, &a, state); err != nil {
+			return a, err
+		}
+	}
+	return a, s.change(ctx, tx, c, &a)
 }
 
 // keep records what was before a change with a key.
@@ -167,11 +176,11 @@ func (s *Store) change(ctx context.Context, tx *sql.Tx, c *Change, a *Artifact) 
 			return err
 		}
 	}
-	return s.put(ctx, tx, a, c.To, c.By, c.Tool, c.Key)
+	return s.put(ctx, tx, a, c.To, c.By, c.Tool, c.Key, c.Author)
 }
 
 // put writes an artifact with its new status.
-func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by Trigger, tool, key string) error {
+func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by Trigger, tool, key, author string) error {
 	metadata, err := json.Marshal(a.Metadata)
 	if err != nil {
 		return err
@@ -188,8 +197,13 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by 
 	if _, err := tx.ExecContext(ctx,
 		"UPDATE artifacts SET title = ?, tone = ?, tags = ?, content = ?, metadata = ?, status = ?, updated_at = ? "+
 			"WHERE id = ?",
-		a.Title, a.Tone, string(tags), a.Content, string(metadata), to, now.UnixMilli(), a.ID); err != nil ||
-		from == to {
+		a.Title, a.Tone, string(tags), a.Content, string(metadata), to, now.UnixMilli(), a.ID); err != nil {
+		return err
+	}
+	if by == ByTool {
+		author = cmp.Or(author, tool)
+	}
+	if err := s.keepVersion(ctx, tx, a, cmp.Or(author, string(by))); err != nil || from == to {
 		return err
 	}
 	_, err = tx.ExecContext(ctx,
@@ -250,7 +264,7 @@ func (s *Store) undo(ctx context.Context, tx *sql.Tx, user, key, holder string) 
 			return false, err
 		}
 	}
-	return true, s.put(ctx, tx, &a, status, ByRestore, tool, key)
+	return true, s.put(ctx, tx, &a, status, ByRestore, tool, key, "")
 }
 
 // RollBackAbandoned undoes changes that were begun and that nobody completes: no process has the

@@ -257,7 +257,7 @@ func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Open(s.Path())
 	require.ErrorContains(t, err,
-		"the file has version 7 of the tables, and this program needs version 1; use another file")
+		"the file has version 7 of the tables, and this program knows version 2; use a newer program")
 }
 
 func TestAFileOfAnotherProgramIsRefused(t *testing.T) {

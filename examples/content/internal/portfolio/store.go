@@ -13,10 +13,13 @@ import (
 )
 
 //go:embed schema.sql
-var schema string
+var schema1 string
 
-// version is that of the schema. A change of the schema needs a new one.
-const version = 1
+//go:embed schema-2.sql
+var schema2 string
+
+// schemas make the tables of each version from those of the one before.
+var schemas = []string{schema1, schema2}
 
 // busy is how long a call waits for another process that writes.
 const busy = 15 * time.Second
@@ -65,14 +68,17 @@ func (s *Store) migrate(ctx context.Context, tx *sql.Tx) error {
 		return err
 	case tables == 0 && others > 0:
 		return errors.New("the file is that of another program; use another one")
-	case tables > 0 && has != version:
+	case has > len(schemas):
 		return fmt.Errorf(
-			"the file has version %d of the tables, and this program needs version %d; use another file, or delete "+
-				"this one", has, version)
-	case tables > 0:
-		return nil
+			"the file has version %d of the tables, and this program knows version %d; use a newer program, or "+
+				"another file", has, len(schemas))
 	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("%s\nPRAGMA user_version = %d", schema, version)); err != nil {
+	for _, schema := range schemas[has:] {
+		if _, err := tx.ExecContext(ctx, schema); err != nil {
+			return err
+		}
+	}
+	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(schemas))); err != nil || has > 0 {
 		return err
 	}
 	return s.seed(ctx, tx)

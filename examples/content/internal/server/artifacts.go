@@ -42,6 +42,8 @@ type shown struct {
 	HTML     string          `json:"html"`
 	Humanity humanity.Report `json:"humanity"`           // of the text as it is now
 	Pipeline *pipeline       `json:"pipeline,omitempty"` // the newest
+	// Proposal is a change of the text that waits to be accepted or rejected.
+	Proposal *portfolio.Proposal `json:"proposal,omitempty"`
 }
 
 // A pipeline is what a page shows of a [portfolio.Pipeline].
@@ -132,6 +134,7 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		all, err := st.History(c.Context(), c.user.ID, a.ID)
 		return map[string]any{"history": all}, err
 	})
+	s.versionRoutes(mux)
 	mux.HandleFunc("GET "+contenttools.ImagePath+"{id}", s.image)
 }
 
