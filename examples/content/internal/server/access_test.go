@@ -115,7 +115,7 @@ func TestEveryPathChecksTheOwner(t *testing.T) {
 	id := s.ready("ann")
 	before := s.artifact("ann", id)
 	for _, path := range []string{"GET ", "PATCH ", "DELETE ", "POST /publish", "POST /archive", "POST /edit",
-		"GET /research", "GET /history"} {
+		"GET /research", "GET /history", "GET /versions", "GET /versions/1", "POST /versions/1/restore"} {
 		method, rest, _ := strings.Cut(path, " ")
 		a := s.call("ben", method, "/api/artifacts/"+id+rest, map[string]any{})
 		a.refuses(http.StatusForbidden, portfolio.Unauthorized)

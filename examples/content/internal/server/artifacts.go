@@ -179,6 +179,9 @@ func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
 		p := all[0]
 		out.Pipeline = &pipeline{p.State, p.Tools, p.Failed, p.Reason, p.Trace}
 	}
+	if err == nil {
+		out.Proposal, err = s.Store.Proposal(c.Context(), c.user.ID, a.ID)
+	}
 	return out, err
 }
 
