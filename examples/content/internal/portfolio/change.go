@@ -180,7 +180,8 @@ func (s *Store) change(ctx context.Context, tx *sql.Tx, c *Change, a *Artifact) 
 }
 
 // put writes an artifact with its new status.
-func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by Trigger, tool, key, author string) error {
+func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by Trigger,
+	tool, key, author string) error {
 	metadata, err := json.Marshal(a.Metadata)
 	if err != nil {
 		return err

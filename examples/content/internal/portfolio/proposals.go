@@ -82,7 +82,8 @@ func scanProposal(r row, p *Proposal) error {
 // Proposal returns the open proposal for an artifact; nil if there is none.
 func (s *Store) Proposal(ctx context.Context, user, artifact string) (*Proposal, error) {
 	p := &Proposal{}
-	err := scanProposal(s.db.QueryRowContext(ctx, proposalColumns+"AND a.id = ? AND p.state = ?", user, artifact, Proposed), p)
+	err := scanProposal(s.db.QueryRowContext(ctx, proposalColumns+"AND a.id = ? AND p.state = ?", user, artifact,
+		Proposed), p)
 	if errors.Is(err, sql.ErrNoRows) {
 		return nil, nil
 	}

@@ -19,8 +19,9 @@ func TestVersionsAreListedShownAndRestored(t *testing.T) {
 	for i := range all.at("versions").([]any) {
 		steps[all.at("versions", i, "author")] = true
 	}
-	require.True(t, steps[portfolio.SkeletonCreator] && steps[portfolio.ContentWriter] && steps[portfolio.VisualsCreator],
-		"%v", steps)
+	for _, step := range []string{portfolio.SkeletonCreator, portfolio.ContentWriter, portfolio.VisualsCreator} {
+		require.True(t, steps[step], "%v", steps)
+	}
 	outline := s.call("ann", "GET", path+"/versions/1", nil).ok().str("content")
 	require.Equal(t, outline, s.call("ann", "POST", path+"/versions/1/restore", map[string]any{}).ok().str("content"))
 	require.Equal(t, "user", s.call("ann", "GET", path+"/versions", nil).ok().str("versions", 0, "author"))
@@ -36,8 +37,8 @@ func TestAProposalIsShownAcceptedAndRejected(t *testing.T) {
 	path := "/api/artifacts/" + id
 	s.call("ann", "PATCH", path, map[string]any{"content": "A text that is long."}).ok()
 	propose := func(to string) string {
-		p, err := s.services.Store.Propose(t.Context(), "ann", portfolio.Proposal{Artifact: id, Target: "the whole text",
-			Instruction: "shorter", Old: s.artifact("ann", id).str("content"), New: to})
+		p, err := s.services.Store.Propose(t.Context(), "ann", portfolio.Proposal{Artifact: id,
+			Target: "the whole text", Instruction: "shorter", Old: s.artifact("ann", id).str("content"), New: to})
 		require.NoError(t, err)
 		return "/api/proposals/" + p.ID
 	}
