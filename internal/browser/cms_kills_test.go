@@ -21,22 +21,17 @@ import (
 var cmsKills = flag.Int("cms-kills", 2,
 	"how often TestKillsOfTheServerLoseAndRepeatNothing kills the server of the CMS")
 
-// longTask is a task of ten calls and an answer. Calls of the model that kills interrupt count for
-// the limit of a run, too. longTaskDone is what the site has afterwards.
+// longTask is a task of nine steps.
 const longTask = "Create a page called One with a hero titled First, then create a page called Two, then add a text " +
 	"section to Two titled News saying Open, " +
 	"then create a page called Three, then write a blog entry titled Fourth saying Hello, " +
 	"then create a page called Six with a hero titled Sixth, then create a page called Seven, " +
 	"then create a page called Eight, then create a page called Nine"
 
-// longTaskFacts is about how many facts the journal has of it.
-const longTaskFacts = 60
+// longTaskRows is about how many rows the log has of carrying it out.
+const longTaskRows = 30
 
-var longTaskDone = []string{"eight 0", "fourth", "hello-world", "home 1", "nine 0", "one 1", "seven 0", "six 1",
-	"three 0", "two 1"}
-
-// calls is a script that returns how many calls the conversation shows as done.
-const calls = `String([...document.querySelectorAll(".call .outcome")].filter(e => e.textContent.startsWith("Done")).length)`
+var longTaskDone = []string{"eight 0", "fourth", "nine 0", "one 1", "seven 0", "six 1", "three 0", "two 1"}
 
 // fill writes a message without sending it.
 func (p *cmsPage) fill(text string) {
@@ -45,9 +40,9 @@ func (p *cmsPage) fill(text string) {
 		`; f.dispatchEvent(new Event("input", {bubbles: true})); f.focus(); return "" })(document.querySelector(".composer textarea"))`)
 }
 
-// killAt kills the server when the journal of a session has some more facts after a message. The
+// killAt kills the server when the log of a session has some more rows after one with a text. The
 // channel is closed then.
-func (s *cmsServer) killAt(session, message string, facts int) <-chan struct{} {
+func (s *cmsServer) killAt(session, begins string, rows int) <-chan struct{} {
 	s.t.Helper()
 	resp, err := http.Get("http://" + s.page + "/assistant/log?session=" + session)
 	require.NoError(s.t, err)
@@ -59,11 +54,11 @@ func (s *cmsServer) killAt(session, message string, facts int) <-chan struct{} {
 		begun := false
 		for lines := bufio.NewScanner(resp.Body); lines.Scan(); {
 			line := lines.Text()
-			begun = begun || strings.Contains(line, "user-message") && strings.Contains(line, message)
-			if begun && strings.HasPrefix(line, "id:") {
-				facts--
+			begun = begun || strings.Contains(line, begins)
+			if begun && strings.HasPrefix(line, "data:") {
+				rows--
 			}
-			if begun && (facts <= 0 || strings.Contains(line, `"type":"finish"`)) {
+			if begun && (rows <= 0 || strings.Contains(line, `"type":"finish"`)) {
 				return
 			}
 		}
@@ -71,70 +66,65 @@ func (s *cmsServer) killAt(session, message string, facts int) <-chan struct{} {
 	return killed
 }
 
-// TestKillsOfTheServerLoseAndRepeatNothing kills the server with -9 at random moments of a task,
+// plan asks for the long task in the mode Plan, and waits for the card of its plan.
+func (p *cmsPage) plan() {
+	p.t.Helper()
+	p.mode("Plan")
+	p.fill(longTask)
+	p.keys("\r")
+	p.asked("Carry out the plan")
+}
+
+// TestKillsOfTheServerLoseAndRepeatNothing kills the server with -9 at random moments of a plan,
 // with the page open.
 func TestKillsOfTheServerLoseAndRepeatNothing(t *testing.T) {
 	t.Parallel()
 	s := startCMS(t)
 	p := openCMS(t, s, "")
-	p.fill(longTask)
-	p.keys("\r")
-	p.done()
-	require.Equal(t, longTaskDone, s.contents())
-	require.Equal(t, "10", p.text(calls))
+	p.plan()
+	p.press(".card", "Approve")
+	p.decided()
+	want := s.contents()
+	require.Subset(t, want, longTaskDone)
 	for i := range *cmsKills { // not in parallel: while one waited for its turn, this test would keep a browser
-		t.Run(fmt.Sprint(i), killIt)
+		t.Run(fmt.Sprint(i), func(t *testing.T) { killIt(t, want) })
 	}
 }
 
-// killIt kills a server in the middle of the long task, and starts it again.
-func killIt(t *testing.T) {
-	p := killedInTheMiddle(t)
+// killIt kills a server in the middle of the plan, and starts it again. The page goes on by itself.
+func killIt(t *testing.T, want []string) {
+	p, ended := killedInTheMiddle(t)
 	s := p.server
 	s.start()
-	p.goesOn()
-	if p.text(`document.querySelector(".composer textarea").value`) != "" {
-		// the server hadn't got the message
-		p.press(".composer", "Send")
-	}
-	p.goesOn()
-	p.wait(calls + ` === "11"`)
-	p.done()
-	require.Equal(t, longTaskDone, s.contents())
-	require.Equal(t, 2, count(s.facts(p.session()), "run_ended"))
-	require.Equal(t, "0", p.text(`String(document.querySelectorAll(".column .card").length)`), "nobody has to decide")
+	p.wait(`!document.querySelector(".bar:not([hidden])")`)
+	p.decided()
+	p.wait(`document.querySelector(".plan .outcome").textContent.startsWith("Done")`)
+	require.Equal(t, want, s.contents())
+	require.Equal(t, ended+1, count(s.facts(p.session()), "run_ended"))
 	p.reload()
-	p.wait(calls + ` === "11"`)
+	p.wait(`document.querySelector(".plan .outcome").textContent.startsWith("Done")`)
 	p.done()
 	p.calm("network: Failed to load", "ERR_")
 }
 
-// killedInTheMiddle returns the page of a server that was killed in the middle of the long task.
-// The task is fast: many kills come when it is done.
-func killedInTheMiddle(t *testing.T) *cmsPage {
+// killedInTheMiddle returns the page of a server that was killed in the middle of the plan, and how
+// many runs had ended or paused before. The work is fast: some kills come when it is done.
+func killedInTheMiddle(t *testing.T) (*cmsPage, int) {
 	t.Helper()
 	for range 50 {
 		p := openCMS(t, startCMS(t), "")
-		p.say("What pages exist?")
-		p.done()
-		killed := p.server.killAt(p.session(), "Create a page called One", rand.N(longTaskFacts))
-		p.fill(longTask)
-		p.keys("\r")
+		p.plan()
+		ended := count(p.server.facts(p.session()), "run_ended")
+		killed := p.server.killAt(p.session(), `"type":"approval_decided"`, rand.N(longTaskRows))
+		p.press(".card", "Approve")
 		<-killed
-		if count(p.server.facts(p.session()), "run_ended") == 1 {
-			return p
+		facts := p.server.facts(p.session())
+		if count(facts, "run_ended") == ended && count(facts, "decided") > 0 {
+			return p, ended
 		}
 	}
-	require.Fail(t, "the task always ended before the server was killed")
-	return nil
-}
-
-// goesOn waits until the page is connected, and no work is in progress.
-func (p *cmsPage) goesOn() {
-	p.t.Helper()
-	p.wait(
-		`!document.querySelector(".bar:not([hidden]), .bubble.sending") && (document.querySelector(".composer textarea").value !== "" ||
-		["Done", "Waits for you"].includes(document.querySelector(".status:not([hidden])")?.textContent))`)
+	require.Fail(t, "the work always ended before the server was killed")
+	return nil, 0
 }
 
 func count(all []string, one string) (n int) {

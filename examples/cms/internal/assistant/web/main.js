@@ -35,6 +35,7 @@ class Assistant {
     this.uploads = new Uploads(this.page, this.areas, () => this.list.soon());
     document.addEventListener("visibilitychange", () => this.showLog(this.logOpen));
     addEventListener("click", (event) => this.closePopovers(event.target));
+    addEventListener("resize", () => this.page.composer.resize());
     this.preview.open("/pages/home");
     this.list.load();
     this.show();

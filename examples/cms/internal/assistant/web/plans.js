@@ -22,12 +22,15 @@ export function showPlans(page) {
     view.element.querySelector("h2").textContent = item.pause.title;
     view.facts.replaceChildren(h("p", { class: "muted" }, words.plansLead), h("ol", { class: "alternatives" }, plans.map((p, i) => alternative(p, i, decide))));
     view.area.replaceChildren(h("div", { class: "buttons" }, button(words.noPlan, decide({ decision: "reject" })), button(words.noPlanWhy, () => view.reject(), "quiet")));
+    if (!page.settled) continue;
+    page.follower.following = false; // who reads begins with the first
+    requestAnimationFrame(() => view.element.scrollIntoView({ block: "start" }));
   }
 }
 
 function alternative({ plan, score, missing, risky, recommended }, i, decide) {
   const list = steps({ status: "proposed", steps: plan.nodes.map((n) => ({ work: n.tool, id: object(JSON.stringify(n.input ?? {})), text: n.why })) });
-  const reasons = [...(missing ?? []).map((m) => ["warning", words.planLacks(m)]), risky?.length ? ["warning", words.planRisks(risky.length)] : null, missing?.length || risky?.length ? null : ["check", words.planFits]].filter(Boolean);
+  const reasons = [...(missing ?? []).map((m) => ["warning", words.planLacks(m.replace(/^step \S+ \([^)]*\): /, ""))]), risky?.length ? ["warning", words.planRisks(risky.length)] : null, missing?.length || risky?.length ? null : ["check", words.planFits]].filter(Boolean);
   return h(
     "li",
     { class: recommended ? "alternative best" : "alternative" },
@@ -35,6 +38,6 @@ function alternative({ plan, score, missing, risky, recommended }, i, decide) {
     plan.why ? h("p", {}, plan.why) : null,
     h("ul", { class: "reasons" }, reasons.map(([sign, text]) => h("li", { class: sign }, icon(sign, 14), text))),
     h("details", { open: i === 0 }, h("summary", {}, words.stepsOf(plan.nodes.length)), list),
-    button(words.choosePlan, decide({ decision: "answer", value: JSON.stringify(plan.title) }), recommended ? "primary" : "", { "aria-label": words.choosePlanNamed(plan.title) }),
+    missing?.length ? null : button(words.choosePlan, decide({ decision: "answer", value: JSON.stringify(plan.title) }), recommended ? "primary" : "", { "aria-label": words.choosePlanNamed(plan.title) }),
   );
 }

@@ -39,6 +39,9 @@ export class SiteList {
       this.show(q, pages, collections.map((c, i) => [c, entries[i]]), media);
     } catch (error) {
       if (asked !== this.asked) return;
+      this.soon(5000);
+      if (error.message === this.key) return;
+      this.key = error.message;
       this.body.replaceChildren(h("div", { class: "none", role: "alert" }, h("p", {}, words.siteFailed), h("p", { class: "muted" }, error.message), button(words.again, () => this.load())));
     }
   }

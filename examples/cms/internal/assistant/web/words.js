@@ -87,7 +87,7 @@ export const words = {
   recommended: "Recommended",
   score: (score) => `${Math.round(100 * score)} of 100`,
   scoreTitle: "How likely it is that the plan can be carried out",
-  planLacks: (what) => `Lacks ${what}`,
+  planLacks: (why) => `It can’t work now: ${why}`,
   planRisks: (n) => (n === 1 ? "1 step is risky" : `${n} steps are risky`),
   planFits: "Everything that it needs is there",
   stepsOf: (n) => (n === 1 ? "1 step" : `${n} steps`),
