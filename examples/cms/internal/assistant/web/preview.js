@@ -24,7 +24,7 @@ export class Preview {
     this.site = h("div", { class: "side-body" }, base ? [this.bar, this.place] : h("div", { class: "blank" }, h("p", {}, words.previewNone)));
     this.logBody = h("div", { class: "side-body", hidden: true }, log);
     this.parts = [h("header", { class: "area-head" }, h("div", { class: "modes", role: "group", "aria-label": words.tabs.label }, this.tabs), h("span", { class: "space" }), base ? this.tools : ""), this.site, this.logBody];
-    if (base) addEventListener("message", (e) => e.source === this.frame.contentWindow && e.origin === new URL(base).origin && this.told(e.data));
+    if (base) addEventListener("message", (e) => e.source === this.frame.contentWindow && e.origin === new URL(base).origin && this.said(e.data));
   }
 
   // tab shows the preview or the log.
@@ -40,6 +40,7 @@ export class Preview {
   follow(subject) {
     if (!subject || subject.key === this.key) return;
     this.key = subject.key;
+    this.section = subject.section;
     const call = subject.call ?? "";
     if (!call && !this.call && (!subject.path || subject.path === this.path.split("?")[0])) return;
     this.call = call;
@@ -54,7 +55,7 @@ export class Preview {
 
   // open shows a page that somebody has chosen.
   open(path) {
-    this.call = "";
+    this.call = this.section = "";
     this.go(path);
   }
 
@@ -85,10 +86,16 @@ export class Preview {
     this.told({ pawl: "shown", path: this.path, slug: this.path.replace(/^\/(pages\/)?/, ""), title: this.path === this.page.path ? this.page.title : "" });
   }
 
-  // told handles what the page in the frame says.
-  told(data) {
+  // said handles what the page in the frame says.
+  said(data) {
     if (data?.pawl === "section" && typeof data.name === "string") return this.app.mention(words.sectionOn(data.name.slice(0, 200), this.page.title));
     if (data?.pawl !== "shown" || typeof data.path !== "string") return;
+    this.told(data);
+    if (this.section) this.frame.contentWindow.postMessage({ pawl: "highlight", id: this.section }, new URL(this.base).origin);
+  }
+
+  // told shows which page is in the frame.
+  told(data) {
     const path = data.path.split("?")[0];
     const { title, status, missing, slug, entry } = data;
     this.page = { path: path === "/" ? "/pages/home" : path, title, status, missing, slug, entry };

@@ -38,18 +38,24 @@ function objectOf(text) {
   return value && typeof value === "object" && !Array.isArray(value) ? value : {};
 }
 
-// subject returns what the preview should show: {key, path, call, gone}. The call is one that waits for a decision, and gone says that it deletes the
-// page. It is null if nothing in the conversation is about a page.
+// sectionOf returns the id of the section that a call is about; "" if it is about none.
+function sectionOf(input, result) {
+  const [given, got] = [objectOf(input), objectOf(result)];
+  return [given.sectionId, given.section, got.section?.id, got.id].find((s) => typeof s === "string" && s.startsWith("sec_")) ?? "";
+}
+
+// subject returns what the preview should show: {key, path, section, call, gone}. The call is one that waits for a decision, and gone says that it
+// deletes the page. It is null if nothing in the conversation is about a page.
 export function subject(model) {
   const open = model.asked().filter((i) => i.pause.ask === "approval").at(-1);
   if (open) {
     const { name, input, call } = open.pause;
-    return { key: open.id, path: pathOf(name, input), call: open.id || call, gone: /deletePage|deleteEntry/.test(name) };
+    return { key: open.id, path: pathOf(name, input), section: sectionOf(input), call: open.id || call, gone: /deletePage|deleteEntry/.test(name) };
   }
   for (const item of [...model.items.values()].reverse()) {
     if (item.kind !== "call" || item.status !== "ok") continue;
     const path = pathOf(item.name, item.input, item.result);
-    if (path) return { key: `${item.id} ${item.undone ? "undone" : ""}`, path };
+    if (path) return { key: `${item.id} ${item.undone ? "undone" : ""}`, path, section: sectionOf(item.input, item.result) };
   }
   return null;
 }
