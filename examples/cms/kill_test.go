@@ -140,8 +140,7 @@ func TestCrashesInAPlanDoNothingTwiceAndNothingHalf(t *testing.T) {
 		return map[string]any{"id": id, "tool": tool, "input": string(text)}
 	}
 	from := map[string]any{"$from": "page.slug"}
-	replies := map[string][]reply{}
-	model := newScripted(t, replies)
+	model := newScripted(t, map[string][]reply{})
 	rounds, starts := 0, 0
 	for killed := 0; killed < *kills; rounds++ {
 		n := 100 + rounds
@@ -152,13 +151,13 @@ func TestCrashesInAPlanDoNothingTwiceAndNothingHalf(t *testing.T) {
 		}
 		second := add("second")
 		second["after"] = []string{"first"}
-		model.replies = map[string][]reply{fmt.Sprint("round ", n): {{tool: "plan.submit", input: map[string]any{
+		model.script(fmt.Sprint("round ", n), reply{tool: "plan.submit", input: map[string]any{
 			"title": fmt.Sprint("Round ", n), "nodes": []any{
 				node("page", cmstools.CreatePage, map[string]any{"name": fmt.Sprint("Round ", n)}),
 				add("first"), second,
 				node("post", cmstools.UpsertEntry, map[string]any{"collection": "blog", "title": fmt.Sprint("Post ", n),
 					"content": map[string]any{"body": "Hi"}}),
-				node("last", cmstools.CreatePage, map[string]any{"name": fmt.Sprint("Last ", n)})}}}}}
+				node("last", cmstools.CreatePage, map[string]any{"name": fmt.Sprint("Last ", n)})}}})
 		process := func(typed string, args ...string) *exec.Cmd {
 			cmd := b.process("", args...)
 			for _, name := range []string{"OPENAI_API_KEY", "OPENAI_BASE_URL", "OPENAI_MODEL"} {

@@ -157,7 +157,7 @@ type held struct {
 	t     *testing.T
 	stdin io.Closer
 	out   *bufio.Reader
-	err   bytes.Buffer // read it when the process has ended
+	err   locked
 }
 
 // hold starts a process and returns when it is held.

@@ -39,9 +39,9 @@ func (m message) text() string {
 // the request alone, so that it serves several processes.
 type scripted struct {
 	*httptest.Server
-	replies map[string][]reply // by a text in the request of a person: one reply a step
 
-	mu       sync.Mutex // guards what follows
+	mu       sync.Mutex         // guards what follows
+	replies  map[string][]reply // by a text in the request of a person: one reply a step
 	requests [][]message
 }
 
@@ -59,6 +59,13 @@ func (s *scripted) env(name string) string {
 		"OPENAI_MODEL": "scripted"}[name]
 }
 
+// script adds replies.
+func (s *scripted) script(prompt string, replies ...reply) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.replies[prompt] = replies
+}
+
 // asked returns the requests so far.
 func (s *scripted) asked() [][]message {
 	s.mu.Lock()
@@ -66,7 +73,11 @@ func (s *scripted) asked() [][]message {
 	return append([][]message(nil), s.requests...)
 }
 
+// next returns what comes after the messages.
 func (s *scripted) next(messages []message) reply {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	s.requests = append(s.requests, messages)
 	steps := 0
 	for i := len(messages) - 1; i >= 0; i-- {
 		for prompt, list := range s.replies {
@@ -87,9 +98,6 @@ func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		http.Error(w, "bad request", http.StatusBadRequest)
 		return
 	}
-	s.mu.Lock()
-	s.requests = append(s.requests, in.Messages)
-	s.mu.Unlock()
 	type object map[string]any
 	said, delta, reason := s.next(in.Messages), object{}, "stop"
 	if said.tool == "" {

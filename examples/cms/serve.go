@@ -2,6 +2,7 @@ package main
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
@@ -102,7 +103,10 @@ func (o *options) serve(ctx context.Context, out, errs io.Writer) (code int, err
 	fmt.Fprintf(out, "The site is in %s. Ctrl-C ends the program.\n", p.site.Path())
 	requests, end := context.WithCancel(context.WithoutCancel(ctx)) // streams end when the hub closes
 	ctx, stop := context.WithCancel(ctx)
-	server := &http.Server{Handler: all, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute,
+	var http1 http.Protocols // nothing else without TLS; what sets up HTTP/2 isn't for several listeners
+	http1.SetHTTP1(true)
+	server := &http.Server{Handler: all, Protocols: &http1, ReadHeaderTimeout: 10 * time.Second,
+		IdleTimeout: 2 * time.Minute,
 		BaseContext: func(net.Listener) context.Context { return requests },
 		ErrorLog:    slog.NewLogLogger(p.log.Handler(), slog.LevelWarn)}
 	var beside sync.WaitGroup
@@ -142,11 +146,12 @@ func (p *program) furnish(page, rest, shown *door) error {
 	}
 	own, err := assistant.New(assistant.Config{Hub: p.hub, User: user, Title: "Site assistant", Note: p.about,
 		Preview: shown.url(), System: systemText, Logger: p.log, Examples: []string{
-			"Create an About page with a hero titled Hello", "What pages exist?", "Delete the home page"}})
+			"Create an About page with a hero titled Hello", "Create a contact page with a form",
+			"What pages exist?"}})
 	if err != nil {
 		return err
 	}
-	if own, err = api.Guard(page.origins(), own); err != nil {
+	if own, err = api.Guard(page.origins(), p.checked(own)); err != nil {
 		return err
 	}
 	cfg := preview.Config{Site: p.site}
@@ -165,6 +170,24 @@ func (p *program) furnish(page, rest, shown *door) error {
 	page.handler, rest.handler = mux, mux
 	shown.handler = serve.Local{Origins: page.origins()}.Handler(renderer.Handler())
 	return nil
+}
+
+// checked refuses what would change something while the file can't be written, because only the
+// site says why in words.
+func (p *program) checked(next http.Handler) http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		if r.Method != http.MethodPost {
+			next.ServeHTTP(w, r)
+		} else if err := p.site.Check(r.Context()); err == nil {
+			next.ServeHTTP(w, r)
+		} else {
+			p.log.ErrorContext(r.Context(), "a request failed", "path", r.URL.Path, "error", err)
+			w.Header().Set("Content-Type", "application/problem+json")
+			w.WriteHeader(http.StatusServiceUnavailable)
+			_ = json.NewEncoder(w).Encode(map[string]any{"title": "Service Unavailable",
+				"status": http.StatusServiceUnavailable, "code": "storage", "detail": err.Error()})
+		}
+	})
 }
 
 // openInBrowser opens an address with the program that the system uses for that.

@@ -16,6 +16,15 @@ func (s *Site) Revision(ctx context.Context) (int64, error) {
 	})
 }
 
+// Check writes something that changes nothing. Its error says whether the disk is full, or the file
+// can't be written, or is gone.
+func (s *Site) Check(ctx context.Context) error {
+	return s.write(ctx, "checking the file", func(tx *txn) error {
+		tx.exec("UPDATE revision SET n = n")
+		return nil
+	})
+}
+
 // Watch returns the current revision and then each newer one, until ctx ends. Writes through this
 // Site are seen at once, those of other processes within a second. Several writes in quick
 // succession may be seen as one.
