@@ -52,7 +52,7 @@ type kit struct {
 	prompts *prompt.Set
 }
 
-// All returns the ten tools and structuredResponse.
+// All returns the eleven tools and structuredResponse.
 func All(cfg Config) ([]tools.Tool, error) {
 	switch {
 	case cfg.Store == nil:
@@ -65,7 +65,7 @@ func All(cfg Config) ([]tools.Tool, error) {
 		return nil, err
 	}
 	k := &kit{cfg, prompts}
-	return []tools.Tool{k.topics(), k.research(), k.skeleton(), k.writer(), k.humanizer(), k.visuals(),
+	return []tools.Tool{k.topics(), k.research(), k.skeleton(), k.writer(), k.humanizer(), k.visuals(), k.proposeEdit(),
 		k.fetchTopics(), k.fetchArtifact(), k.fetchResearch(), k.listDrafts(), structured()}, nil
 }
 

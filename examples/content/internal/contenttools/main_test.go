@@ -26,8 +26,9 @@ type bench struct {
 	*portfolio.Store
 	a     *agent.Agent
 	id    string
-	fails func(*provider.Request) error // of model calls
-	asked map[string]int                // model calls by kind
+	fails func(*provider.Request) error  // of model calls
+	says  func(*provider.Request) string // instead of the stand-in; nil: the stand-in answers
+	asked map[string]int                 // model calls by kind
 }
 
 func newBench(t *testing.T, kind string, mocks *mock.Set) *bench {
@@ -45,6 +46,9 @@ func newBench(t *testing.T, kind string, mocks *mock.Set) *bench {
 			if err := b.fails(req); err != nil {
 				return nil, err
 			}
+		}
+		if b.says != nil {
+			return providertest.Say(b.says(req)).Response(), nil
 		}
 		return provider.Generate(ctx, inner, req)
 	})

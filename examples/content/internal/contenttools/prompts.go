@@ -36,6 +36,7 @@ func loadPrompts() (*prompt.Set, error) {
 			mode("skeleton", kind, tone)
 			mode("writer", kind, tone)
 			mode("humanizer", kind, tone)
+			mode("editor", kind, tone)
 		}
 	}
 	return prompt.Load(promptFiles, cfg)

@@ -1,6 +1,7 @@
 package portfolio
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
@@ -30,12 +31,16 @@ type Proposal struct {
 	At    time.Time `json:"at"`
 }
 
-// Propose keeps a proposal and returns it with its ID. It takes the place of an open one for the
-// same artifact. If Old doesn't occur exactly once, or nothing would change, the error is an
-// [*Error].
+// Propose keeps a proposal and returns it. It takes the place of an open one for the same artifact.
+// One without an ID gets one; if there is one with that ID, that is returned, and nothing changes.
+// If Old doesn't occur exactly once, or nothing would change, the error is an [*Error].
 func (s *Store) Propose(ctx context.Context, user string, p Proposal) (Proposal, error) {
-	p.ID, p.State, p.At = newID(), Proposed, s.now().UTC().Truncate(time.Millisecond)
+	p.ID, p.State, p.At = cmp.Or(p.ID, newID()), Proposed, s.now().UTC().Truncate(time.Millisecond)
 	return p, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		err := scanProposal(tx.QueryRowContext(ctx, proposalColumns+"AND p.id = ?", user, p.ID), &p)
+		if !errors.Is(err, sql.ErrNoRows) {
+			return err
+		}
 		a, err := one(tx.QueryRowContext(ctx, artifactColumns+"WHERE id = ? AND user_id = ?", p.Artifact, user))
 		if err != nil {
 			return err

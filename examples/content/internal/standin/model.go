@@ -22,7 +22,7 @@ func Model() provider.Provider { return providertest.Func(answer) }
 // scenarios are the answers by the purpose of the request, which is its label Kind. All others are
 // turns of the chat.
 var scenarios = map[string]func(prompt string) string{
-	"insights": insights, "topics": topics, "skeleton": skeleton, "writer": write, "humanizer": revise,
+	"insights": insights, "topics": topics, "skeleton": skeleton, "writer": write, "humanizer": revise, "editor": edit,
 }
 
 func answer(_ context.Context, req *provider.Request) (*provider.Response, error) {
