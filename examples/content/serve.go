@@ -32,11 +32,10 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	limits := server.NewLimits(nil)
 	cfg.Logger, cfg.Admit = slog.New(slog.NewJSONHandler(stderr, nil)), limits.Admit
 	salt := getenv("USER_HASH_SALT")
-	o, err := observe.OpenWith(cfg.DB, observe.Config{Salt: salt, Logger: cfg.Logger})
+	o, err := observe.New(observe.Config{Salt: salt, Logger: cfg.Logger})
 	if err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, o.Close()) }()
 	cfg.Hooks, cfg.Observe = []agent.Hooks{o.Hooks()}, o.Event
 	models, real, notice, err := model(getenv, cfg.Logger, o.Calls())
 	if err != nil {
@@ -48,7 +47,7 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	}
 	fmt.Fprintf(stderr, "content: %s; %s\n", notice, about)
 	cfg.Classify = real
-	if cfg.Model, err = limits.Model(models); err != nil {
+	if cfg.Model, err = limits.Model(o.Provider(models)); err != nil {
 		return err
 	}
 	s, err := assistant.New(cfg)
@@ -64,8 +63,8 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	defer func() { err = errors.Join(err, hub.Close()) }()
 	h, err := server.New(ctx,
 		server.Config{Services: s, Hub: hub, Limits: limits, Pages: server.Pages(),
-			Secret: []byte(getenv("JWT_SECRET")), Admin: o.Handler(s, limits.Used), Metrics: o.Metrics(),
-			MetricsToken: getenv("METRICS_TOKEN"), Model: notice, Salt: salt, Logger: cfg.Logger})
+			Secret: []byte(getenv("JWT_SECRET")), Observer: o, MetricsToken: getenv("METRICS_TOKEN"), Model: notice,
+			Salt: salt, Logger: cfg.Logger})
 	if err != nil {
 		return err
 	}

@@ -2,20 +2,23 @@ package assistant
 
 import (
 	"context"
+	"errors"
+	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
 // A driven pipeline is in progress in this process.
 type driven struct {
-	portfolio.Pipeline
+	Pipeline
 	stop  context.CancelCauseFunc
 	ended chan struct{} // is closed when nothing works on it any more
 }
 
 // begin makes this process the one that drives a pipeline, until end is called. [Services.Cancel]
 // ends the context.
-func (s *Services) begin(ctx context.Context, p portfolio.Pipeline) (_ context.Context, end func(), err error) {
+func (s *Services) begin(ctx context.Context, p Pipeline) (_ context.Context, end func(), err error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, busy := s.pipelines[p.Artifact]; busy {
@@ -34,39 +37,59 @@ func (s *Services) begin(ctx context.Context, p portfolio.Pipeline) (_ context.C
 	}, nil
 }
 
-// Cancel ends the pipeline of an artifact, if there is one in progress or one that could be tried
-// again. What its finished tools did stays, and the tool in progress is undone. If another process
-// works on the artifact, the error is a *portfolio.Error of the category Conflict.
+// Cancel stops the pipeline of an artifact, if it is in progress or has failed. What its finished
+// tools did stays, and the tool in progress is undone. [Services.Retry] continues it. If another
+// process works on the artifact, the error is a *portfolio.Error of the category Conflict.
 func (s *Services) Cancel(ctx context.Context, user, artifact string) error {
+	p, err := s.Pipeline(ctx, user, artifact)
+	if err != nil || p == nil || p.State != PipelineRunning && p.State != PipelineFailed {
+		return err
+	}
 	s.mu.Lock()
 	d := s.pipelines[artifact]
 	s.mu.Unlock()
-	if d != nil && d.User == user {
-		d.stop(portfolio.Errorf(portfolio.Conflict, "You have canceled this. What was finished is kept."))
+	if d != nil && d.Name == p.Name {
+		if err := s.Store.StopPipeline(ctx, p.Name, true); err != nil {
+			return err
+		}
+		d.stop(portfolio.Errorf(portfolio.Conflict, "%s", stopped(p)))
 		select {
 		case <-d.ended:
 		case <-ctx.Done():
 			return context.Cause(ctx)
 		}
-		if err := s.Store.Unlock(ctx, artifact, d.Name); err != nil {
+		if err := s.Store.Unlock(ctx, artifact, p.Name); err != nil {
 			return err
 		}
 	}
-	all, err := s.Store.Pipelines(ctx, user, artifact)
-	if err != nil || len(all) == 0 {
+	if err := s.Store.Lock(ctx, user, artifact, "cancel", 0); err != nil { // it is free: see above
 		return err
 	}
-	if p := all[0]; p.State == portfolio.PipelineRunning || p.State == portfolio.PipelineFailed {
-		if err := s.Store.Lock(ctx, user, artifact, "cancel", 0); err != nil { // it is free: see above
-			return err
-		}
-		if err := s.Store.SetPipeline(ctx, p.Name, portfolio.PipelineCanceled, p.Failed, "canceled"); err != nil {
-			return err
-		}
-		if err := s.Store.Unlock(ctx, artifact, "cancel"); err != nil {
-			return err
+	err = errors.Join(s.Store.StopPipeline(ctx, p.Name, true), s.Store.Unlock(ctx, artifact, "cancel"))
+	if err == nil {
+		_, err = s.Store.RollBackAbandoned(ctx)
+	}
+	return err
+}
+
+// results are what the tools of pipelines make, for people.
+var results = map[string]string{portfolio.TopicResearch: "the research", portfolio.SkeletonCreator: "the outline",
+	portfolio.ContentWriter: "the text", portfolio.Humanizer: "the revision", portfolio.VisualsCreator: "the images"}
+
+// stopped says what a pipeline has done, and what it hasn't: "Stopped. Done: the research. Not done:
+// the outline, the text."
+func stopped(p *Pipeline) string {
+	var done, open []string
+	for _, name := range p.Tools {
+		if slices.Contains(p.Done, name) {
+			done = append(done, results[name])
+		} else {
+			open = append(open, results[name])
 		}
 	}
-	_, err = s.Store.RollBackAbandoned(ctx)
-	return err
+	text := "Stopped."
+	if len(done) > 0 {
+		text += " Done: " + strings.Join(done, ", ") + "."
+	}
+	return text + " Not done: " + strings.Join(open, ", ") + "."
 }

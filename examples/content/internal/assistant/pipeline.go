@@ -11,6 +11,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
@@ -21,9 +22,110 @@ import (
 var Full = []string{portfolio.TopicResearch, portfolio.SkeletonCreator, portfolio.ContentWriter, portfolio.Humanizer,
 	portfolio.VisualsCreator}
 
+// The states of pipelines.
+const (
+	PipelineRunning   = "running"
+	PipelineFailed    = "failed"  // it can be tried again
+	PipelineStopped   = "stopped" // by the user; it can be continued
+	PipelineCompleted = "completed"
+)
+
+// A Pipeline is a sequence of tools, and where its plan is.
+type Pipeline struct {
+	portfolio.Pipeline
+	State  string
+	Failed string // the tool that failed
+	Reason string
+	Done   []string // the tools that have ended well
+}
+
+// Pipeline returns the newest pipeline of an artifact; nil if there is none.
+func (s *Services) Pipeline(ctx context.Context, user, artifact string) (*Pipeline, error) {
+	all, err := s.Store.Pipelines(ctx, user, artifact)
+	if err != nil || len(all) == 0 {
+		return nil, err
+	}
+	p := &Pipeline{Pipeline: all[0], State: PipelineRunning}
+	state, err := s.Runner.State(ctx, p.Name)
+	if errors.Is(err, agent.ErrNothingOpen) { // its process has died before it began, or it is about to begin
+		if !s.running(artifact) {
+			p.State = PipelineStopped
+		}
+		return p, nil
+	}
+	if err != nil {
+		return nil, err
+	}
+	s.follows(p, state)
+	return p, nil
+}
+
+// follows sets where a pipeline is, as the state of its plan says.
+func (s *Services) follows(p *Pipeline, state *plan.State) (problem *contenttools.Problem) {
+	p.State, p.Done, p.Failed, p.Reason = PipelineRunning, nil, "", ""
+	for _, n := range state.Nodes {
+		switch n.Status {
+		case plan.NodeDone:
+			p.Done = append(p.Done, n.Node.ID)
+		case plan.NodeFailed:
+			problem = problemOf(&n)
+			p.State, p.Failed, p.Reason = PipelineFailed, n.Node.ID, problem.Message
+		}
+	}
+	switch {
+	case p.Stopped:
+		p.State = PipelineStopped
+	case state.Status == plan.Completed:
+		p.State = PipelineCompleted
+	}
+	return problem
+}
+
+// PipelineCounts are numbers of pipelines by their states.
+type PipelineCounts struct {
+	Running   int      `json:"running"`
+	Completed int      `json:"completed"`
+	Failed    int      `json:"failed"`
+	AverageMS int64    `json:"averageMs"` // of those that are completed
+	Stalled   []string `json:"-"`         // the traces of those in progress without a step since the time
+}
+
+// CountPipelines counts the pipelines in progress, and those that ended since a time.
+func (s *Services) CountPipelines(ctx context.Context, since time.Time) (n PipelineCounts, err error) {
+	for head, err := range s.Journal.Heads(ctx, journal.Filter{Prefix: contenttools.PipelinePrefix, Kind: "plan"}) {
+		if err != nil {
+			return n, err
+		}
+		old := head.Updated.Before(since)
+		switch {
+		case head.Status == string(plan.Completed) && !old:
+			n.Completed++
+			n.AverageMS += head.Updated.Sub(head.Created).Milliseconds()
+		case len(head.Open) > 0 && !old:
+			n.Failed++
+		case head.Status == statusRunning && len(head.Open) == 0:
+			p, ok, err := s.Store.PipelineNamed(ctx, head.Session)
+			if err != nil {
+				return n, err
+			}
+			if ok && !p.Stopped {
+				n.Running++
+				if old {
+					n.Stalled = append(n.Stalled, p.Trace)
+				}
+			}
+		}
+	}
+	n.AverageMS /= int64(max(n.Completed, 1))
+	return n, nil
+}
+
+// statusRunning is the status of the log of a plan that hasn't ended, and waits for nobody.
+const statusRunning = "running"
+
 // An Outcome says what became of a pipeline.
 type Outcome struct {
-	Pipeline portfolio.Pipeline
+	Pipeline Pipeline
 	Used     []string // the tools that have succeeded, also before
 	From, To portfolio.Status
 	Note     string                // what the research has to say about itself; empty: nothing
@@ -42,55 +144,58 @@ func (s *Services) Start(ctx context.Context, user, artifact, trace string, name
 	if _, err := s.Store.Artifact(ctx, user, artifact); err != nil {
 		return Outcome{}, err
 	}
-	p := portfolio.Pipeline{Name: fmt.Sprintf("%s%s/%d", contenttools.PipelinePrefix, artifact, len(before)+1),
-		Artifact: artifact, User: user, Tools: names, Trace: trace}
-	if len(before) > 0 && before[0].State == portfolio.PipelineRunning {
+	if last, err := s.Pipeline(ctx, user, artifact); err != nil {
+		return Outcome{}, err
+	} else if last != nil && last.State == PipelineRunning {
 		return Outcome{}, portfolio.Errorf(portfolio.Conflict,
-			"This artifact is being worked on (trace %s); wait until that has ended.", before[0].Trace)
+			"This artifact is being worked on (trace %s); wait until that has ended.", last.Trace)
 	}
+	p := Pipeline{State: PipelineRunning, Pipeline: portfolio.Pipeline{
+		Name:     fmt.Sprintf("%s%s/%d", contenttools.PipelinePrefix, artifact, len(before)+1),
+		Artifact: artifact, User: user, Tools: names, Trace: trace}}
 	release, err := s.admit(ctx, user, names)
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer release()
-	if err := s.Store.StartPipeline(ctx, p); err != nil {
+	if err := s.Store.StartPipeline(ctx, p.Pipeline); err != nil {
 		return Outcome{}, err
 	}
-	s.cfg.Observe(Event{Kind: PipelineStarted, Pipeline: p})
+	s.cfg.Observe(Event{Kind: PipelineBegan, Pipeline: p})
 	return s.timed(ctx, p, progress)
 }
 
-// Retry goes on with the newest pipeline of an artifact, which has failed, at the tool that failed.
+// Retry goes on with the newest pipeline of an artifact, which has failed or was stopped, at the
+// tool that didn't end.
 func (s *Services) Retry(ctx context.Context, user, artifact string, progress func(Step)) (Outcome, error) {
-	all, err := s.Store.Pipelines(ctx, user, artifact)
+	p, err := s.Pipeline(ctx, user, artifact)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if len(all) == 0 || all[0].State != portfolio.PipelineFailed {
-		return Outcome{}, portfolio.Errorf(portfolio.MissingContext, "There is nothing to try again.")
+	if p == nil || p.State != PipelineFailed && p.State != PipelineStopped {
+		return Outcome{}, portfolio.Errorf(portfolio.MissingContext, "There is nothing to continue.")
 	}
-	p := all[0]
-	// the tools before it aren't run again
-	release, err := s.admit(ctx, user, p.Tools[max(slices.Index(p.Tools, p.Failed), 0):])
+	// what has ended isn't run again
+	release, err := s.admit(ctx, user, p.Tools[min(len(p.Done), len(p.Tools)-1):])
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer release()
-	if err := s.Store.SetPipeline(ctx, p.Name, portfolio.PipelineRunning, "", ""); err != nil {
+	if err := errors.Join(s.Store.StopPipeline(ctx, p.Name, false), s.again(ctx, user, p)); err != nil {
 		return Outcome{}, err
 	}
-	if err := s.again(ctx, user, &p); err != nil {
-		return Outcome{}, err
-	}
-	p.State = portfolio.PipelineRunning
-	s.cfg.Observe(Event{Kind: PipelineRetried, Pipeline: p})
-	return s.timed(ctx, p, progress)
+	p.State, p.Stopped = PipelineRunning, false
+	s.cfg.Observe(Event{Kind: PipelineRetried, Pipeline: *p})
+	return s.timed(ctx, *p, progress)
 }
 
 // again has the tool of a pipeline that failed tried again, unless somebody has decided that
 // before.
-func (s *Services) again(ctx context.Context, user string, p *portfolio.Pipeline) error {
+func (s *Services) again(ctx context.Context, user string, p *Pipeline) error {
 	pending, err := s.Runner.Pending(ctx, p.Name)
+	if errors.Is(err, agent.ErrNothingOpen) { // it hasn't begun
+		return nil
+	}
 	if err != nil {
 		return err
 	}
@@ -108,7 +213,7 @@ func (s *Services) again(ctx context.Context, user string, p *portfolio.Pipeline
 }
 
 // timed drives a pipeline that this process has begun, and reports its end.
-func (s *Services) timed(ctx context.Context, p portfolio.Pipeline, progress func(Step)) (Outcome, error) {
+func (s *Services) timed(ctx context.Context, p Pipeline, progress func(Step)) (Outcome, error) {
 	began := time.Now()
 	out, err := s.drive(ctx, p, progress)
 	s.ended(&out, time.Since(began))
@@ -117,11 +222,12 @@ func (s *Services) timed(ctx context.Context, p portfolio.Pipeline, progress fun
 
 // ended reports that a pipeline has ended, if it has.
 func (s *Services) ended(out *Outcome, took time.Duration) {
-	switch out.Pipeline.State {
-	case portfolio.PipelineCompleted:
-		s.cfg.Observe(Event{Kind: PipelineCompleted, Pipeline: out.Pipeline, Took: took})
-	case portfolio.PipelineFailed:
-		s.cfg.Observe(Event{Kind: PipelineFailed, Pipeline: out.Pipeline, Category: out.Problem.Category, Took: took})
+	ev := Event{Kind: PipelineEnded, Pipeline: out.Pipeline, Took: took}
+	if out.Problem != nil {
+		ev.Category = out.Problem.Category
+	}
+	if ev.Pipeline.State == PipelineCompleted || ev.Pipeline.State == PipelineFailed {
+		s.cfg.Observe(ev)
 	}
 }
 
@@ -152,7 +258,7 @@ func (s *Services) admit(ctx context.Context, user string, names []string) (rele
 }
 
 // planOf returns the plan of a pipeline: a chain of its tools.
-func planOf(p *portfolio.Pipeline, a *portfolio.Artifact) *plan.Plan {
+func planOf(p *Pipeline, a *portfolio.Artifact) *plan.Plan {
 	all := &plan.Plan{Title: strings.Join(p.Tools, ", "), Why: p.Trace}
 	for i, name := range p.Tools {
 		in := map[string]any{"artifactId": a.ID}
@@ -180,7 +286,7 @@ func planOf(p *portfolio.Pipeline, a *portfolio.Artifact) *plan.Plan {
 }
 
 // drive runs a pipeline to its end, or to the tool that fails.
-func (s *Services) drive(ctx context.Context, p portfolio.Pipeline, progress func(Step)) (Outcome, error) {
+func (s *Services) drive(ctx context.Context, p Pipeline, progress func(Step)) (Outcome, error) {
 	a, err := s.Store.Artifact(ctx, p.User, p.Artifact)
 	if err != nil {
 		return Outcome{}, err
@@ -202,7 +308,7 @@ func (s *Services) drive(ctx context.Context, p portfolio.Pipeline, progress fun
 }
 
 // follow drives the run of a pipeline's plan, and records what became of it.
-func (s *Services) follow(ctx context.Context, p *portfolio.Pipeline, a *portfolio.Artifact, out *Outcome,
+func (s *Services) follow(ctx context.Context, p *Pipeline, a *portfolio.Artifact, out *Outcome,
 	progress func(Step)) error {
 	if progress == nil {
 		progress = func(Step) {}
@@ -214,23 +320,15 @@ func (s *Services) follow(ctx context.Context, p *portfolio.Pipeline, a *portfol
 	if err != nil {
 		return err
 	}
-	failed, err := s.finish(ctx, p, began.Seq, progress)
-	if err != nil {
+	if err := s.finish(ctx, p, began.Seq, progress); err != nil {
 		return err
 	}
 	state, err := s.Runner.State(ctx, p.Name)
 	if err != nil {
 		return err
 	}
-	out.Used = nil
-	for _, n := range state.Nodes {
-		if n.Status == plan.NodeDone {
-			out.Used = append(out.Used, n.Node.ID)
-		}
-		if n.Node.ID == failed {
-			out.Problem = problemOf(&n)
-		}
-	}
+	out.Problem = s.follows(p, state)
+	out.Pipeline, out.Used = *p, p.Done
 	now, err := s.Store.Artifact(ctx, p.User, p.Artifact)
 	if err != nil {
 		return err
@@ -239,21 +337,14 @@ func (s *Services) follow(ctx context.Context, p *portfolio.Pipeline, a *portfol
 	if slices.Contains(out.Used, portfolio.TopicResearch) {
 		_ = json.Unmarshal(now.Metadata["researchNote"], &out.Note) // it is a string, if there is one
 	}
-	end, reason := portfolio.PipelineCompleted, ""
-	if out.Problem != nil {
-		end, reason = portfolio.PipelineFailed, out.Problem.Message
-	}
-	err = s.Store.SetPipeline(ctx, p.Name, end, failed, reason)
-	out.Pipeline.State, out.Pipeline.Failed, out.Pipeline.Reason = end, failed, reason
-	return errors.Join(err, s.Store.Unlock(ctx, p.Artifact, p.Name))
+	return s.Store.Unlock(ctx, p.Artifact, p.Name)
 }
 
 // finish drives the run of a pipeline's plan until it has ended or asks about a tool that has
-// failed, which it returns. A process that has died holds the run until its lease ends.
-func (s *Services) finish(ctx context.Context, p *portfolio.Pipeline, after uint64, progress func(Step)) (failed string,
-	err error) {
+// failed. A process that has died holds the run until its lease ends.
+func (s *Services) finish(ctx context.Context, p *Pipeline, after uint64, progress func(Step)) error {
 	driven, stop := context.WithCancel(ctx)
-	finished := make(chan error, 1)
+	finished, asks := make(chan error, 1), false
 	go func() {
 		state, err := s.Runner.Finish(driven, p.Name)
 		if state == nil || state.Status != plan.Completed { // else the loop reads its end
@@ -275,21 +366,21 @@ func (s *Services) finish(ctx context.Context, p *portfolio.Pipeline, after uint
 			}
 			progress(step)
 		case *plan.Paused:
-			failed = ev.Pending[0].Path[0]
+			asks = true
 		}
-		if failed != "" {
+		if asks {
 			break
 		}
 	}
 	stop()
-	err = <-finished
-	if failed != "" {
-		return failed, ctx.Err()
+	err := <-finished
+	if asks {
+		return ctx.Err()
 	}
 	if state, failed := s.Runner.State(ctx, p.Name); failed == nil && state.Status == plan.Completed {
-		return "", nil // it had ended before: there was nothing to drive
+		return nil // it had ended before: there was nothing to drive
 	}
-	return "", err
+	return err
 }
 
 // problemOf returns why a tool has failed.

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/intent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/screen"
@@ -51,7 +52,7 @@ type Event struct {
 	Kind     EventKind
 	Intent   string             // of a request
 	Category portfolio.Category // of the error of a request or a pipeline; empty if it has succeeded
-	Pipeline portfolio.Pipeline
+	Pipeline Pipeline
 	Took     time.Duration // of what has ended; 0 if it has begun before this process
 }
 
@@ -60,12 +61,13 @@ type EventKind string
 
 // The kinds of events.
 const (
-	RequestEnded      EventKind = "request_ended"
-	RequestRefused    EventKind = "request_refused" // before it began; see [Services.Refused]
-	PipelineStarted   EventKind = "pipeline_started"
-	PipelineRetried   EventKind = "pipeline_retried"
-	PipelineCompleted EventKind = "pipeline_completed"
-	PipelineFailed    EventKind = "pipeline_failed" // the tool that failed is rolled back, unless the status forbids it
+	RequestEnded    EventKind = "request_ended"
+	RequestRefused  EventKind = "request_refused" // before it began; see [Services.Refused]
+	PipelineBegan   EventKind = "pipeline_started"
+	PipelineRetried EventKind = "pipeline_retried"
+	// PipelineEnded says that a pipeline is completed or has failed. The tool that failed is rolled
+	// back, unless the status forbids it.
+	PipelineEnded EventKind = "pipeline_ended"
 )
 
 // Services are what a content agent consists of. They are safe for concurrent use.
@@ -175,28 +177,36 @@ func (s *Services) input(node *plan.Node, in *agent.Input) {
 // Recover continues the pipelines of processes that have died, and rolls back what nobody
 // continues. It waits for their leases.
 func (s *Services) Recover(ctx context.Context) error {
-	left, err := s.Store.RunningPipelines(ctx)
-	if err != nil {
-		return err
-	}
-	for _, p := range left {
-		if s.running(p.Artifact) {
-			continue
+	var left []Pipeline
+	for head, err := range s.Journal.Heads(ctx,
+		journal.Filter{Prefix: contenttools.PipelinePrefix, Kind: "plan", Status: statusRunning}) {
+		if err != nil {
+			return err
 		}
+		p, ok, err := s.Store.PipelineNamed(ctx, head.Session)
+		if err != nil {
+			return err
+		}
+		if ok && !p.Stopped && len(head.Open) == 0 && !s.running(p.Artifact) {
+			left = append(left, Pipeline{Pipeline: p, State: PipelineRunning})
+		}
+	}
+	var errs []error
+	for _, p := range left {
 		// so that it counts; it was admitted before, so it goes on in any case
-		release, refused := s.admit(ctx, p.User, p.Tools)
-		if refused != nil {
+		release, err := s.admit(ctx, p.User, p.Tools)
+		if err != nil {
 			release = func() {}
 		}
-		out, failed := s.drive(ctx, p, nil)
+		out, err := s.drive(ctx, p, nil)
 		release()
-		if failed != nil {
-			err = errors.Join(err, fmt.Errorf("assistant: continuing %s: %w", p.Name, failed))
+		if err != nil {
+			errs = append(errs, fmt.Errorf("assistant: continuing %s: %w", p.Name, err))
 		}
 		s.ended(&out, 0)
 	}
-	_, failed := s.Store.RollBackAbandoned(ctx)
-	return errors.Join(err, failed)
+	_, err := s.Store.RollBackAbandoned(ctx)
+	return errors.Join(append(errs, err)...)
 }
 
 func (s *Services) running(artifact string) bool {

@@ -50,7 +50,7 @@ var rateRules = []rateRule{
 func (o *Observer) Watch(ctx context.Context, s *assistant.Services, used func(user string) float64) {
 	var swept time.Time
 	for tick := time.NewTicker(interval); ; {
-		if err := o.evaluate(ctx, s, used); err != nil && ctx.Err() == nil {
+		if err := o.Evaluate(ctx, s, used); err != nil && ctx.Err() == nil {
 			o.cfg.Logger.ErrorContext(ctx, "alerts can't be evaluated", "component", "observe", "error", err)
 		}
 		if now := o.cfg.Now(); now.Sub(swept) >= 24*time.Hour {
@@ -68,20 +68,20 @@ func (o *Observer) Watch(ctx context.Context, s *assistant.Services, used func(u
 	}
 }
 
-// evaluate evaluates all rules.
-func (o *Observer) evaluate(ctx context.Context, s *assistant.Services, used func(user string) float64) error {
+// Evaluate evaluates all rules.
+func (o *Observer) Evaluate(ctx context.Context, s *assistant.Services, used func(user string) float64) error {
 	now := o.cfg.Now()
 	for _, f := range rateRules {
 		o.set(ctx, Alert{Rule: f.name, Severity: f.severity, Action: f.action, Detail: o.exceeds(f, now)})
 	}
-	stuck, err := s.Store.Stalled(ctx, now.Add(-stalled))
+	n, err := s.CountPipelines(ctx, now.Add(-stalled))
 	if err != nil {
 		return err
 	}
 	detail := ""
-	if len(stuck) > 0 {
-		detail = fmt.Sprintf("%d without a change of status for %.0f minutes, the first is trace %s", len(stuck),
-			stalled.Minutes(), stuck[0].Trace)
+	if len(n.Stalled) > 0 {
+		detail = fmt.Sprintf("%d without a step for %.0f minutes, the first is trace %s", len(n.Stalled), stalled.Minutes(),
+			n.Stalled[0])
 	}
 	o.set(ctx, Alert{Rule: "pipeline stuck", Severity: "high", Action: "investigate", Detail: detail})
 	users, err := s.Store.Users(ctx)
@@ -120,42 +120,26 @@ func (o *Observer) exceeds(f rateRule, now time.Time) string {
 // set starts, updates or ends the alert of a rule, and logs its start and its end. An alert is on
 // while it has a detail.
 func (o *Observer) set(ctx context.Context, a Alert) {
-	started, ended := o.change(a)
-	switch {
-	case started:
-		level := slog.LevelWarn
-		if a.Severity == "critical" {
-			level = slog.LevelError
-		}
-		o.cfg.Logger.Log(ctx, level, "alert", "component", "observe", "rule", a.Rule, "severity", a.Severity,
-			"detail", a.Detail, "action", a.Action)
-	case ended:
-		o.cfg.Logger.InfoContext(ctx, "alert ended", "component", "observe", "rule", a.Rule)
-	}
-}
-
-// change starts, updates or ends the alert of a rule.
-func (o *Observer) change(a Alert) (started, ended bool) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	on := o.alerts[a.Rule]
 	switch {
-	case a.Detail == "" && on == nil:
-		return false, false
-	case a.Detail == "":
+	case on != nil && a.Detail != "":
+		on.Detail = a.Detail
+	case on != nil:
 		on.Until = o.cfg.Now()
 		o.past = append([]Alert{*on}, o.past[:min(len(o.past), kept-1)]...)
 		delete(o.alerts, a.Rule)
-		o.metrics.alerts.WithLabelValues(a.Rule).Set(0)
-		return false, true
-	case on != nil:
-		on.Detail = a.Detail
-		return false, false
+		o.count("alert", a.Rule, -1)
+		o.cfg.Logger.InfoContext(ctx, "alert ended", "component", "observe", "rule", a.Rule)
+	case a.Detail != "":
+		a.Since = o.cfg.Now()
+		o.alerts[a.Rule] = &a
+		o.count("alert", a.Rule, 1)
+		level := map[string]slog.Level{"critical": slog.LevelError}[a.Severity] // others are warnings
+		o.cfg.Logger.Log(ctx, max(level, slog.LevelWarn), "alert", "component", "observe", "rule", a.Rule, "severity",
+			a.Severity, "detail", a.Detail, "action", a.Action)
 	}
-	a.Since = o.cfg.Now()
-	o.alerts[a.Rule] = &a
-	o.metrics.alerts.WithLabelValues(a.Rule).Set(1)
-	return true, false
 }
 
 // Alerts returns the alerts that are on, and then the last 50 that are over, newest first.

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/ratelimit/budget"
@@ -51,8 +52,10 @@ func TestTheRulesOfRates(t *testing.T) {
 	call := func(outcome string) func(b *bench) {
 		return func(b *bench) { b.modelCall(budget.Entry{Outcome: outcome}) }
 	}
-	pipeline := func(kind assistant.EventKind) func(b *bench) {
-		return func(b *bench) { b.Event(assistant.Event{Kind: kind}) }
+	pipeline := func(state string) func(b *bench) {
+		return func(b *bench) {
+			b.Event(assistant.Event{Kind: assistant.PipelineEnded, Pipeline: assistant.Pipeline{State: state}})
+		}
 	}
 	for _, c := range []struct {
 		rule      string
@@ -82,11 +85,11 @@ func TestTheRulesOfRates(t *testing.T) {
 				require.Equal(t, []string{c.rule}, b.on())
 				require.Equal(t, c.severity, b.Alerts()[0].Severity)
 				require.Contains(t, b.log.String(), "alert")
-				require.Contains(t, b.scrape(), `content_alert{rule="`+c.rule+`"} 1`)
+				require.Contains(t, b.scrape(), `content_events{event="alert",what="`+c.rule+`"} 1`)
 				after(c.window)
 				require.Empty(t, b.on(), "the window has passed")
 				require.False(t, b.Alerts()[0].Until.IsZero())
-				require.Contains(t, b.scrape(), `content_alert{rule="`+c.rule+`"} 0`)
+				require.Contains(t, b.scrape(), `content_events{event="alert",what="`+c.rule+`"} 0`)
 			})
 		})
 	}
@@ -106,18 +109,18 @@ func TestErrorsOfUsersPageNobody(t *testing.T) {
 func TestAPipelineThatIsStuck(t *testing.T) {
 	watched(t, unused, func(b *bench) {
 		a := b.draft()
-		p := portfolio.Pipeline{Name: "pipelines/x/1", Artifact: a.ID, User: "ann",
-			Tools: []string{portfolio.TopicResearch}, Trace: "ca-1-abcdef"}
+		name := "content/" + a.ID + "/1"
+		p := portfolio.Pipeline{Name: name, Artifact: a.ID, User: "ann", Tools: []string{portfolio.TopicResearch},
+			Trace: "ca-1-abcdef"}
 		require.NoError(t, b.services.Store.StartPipeline(b.t.Context(), p))
-		after(stalled)
-		require.Empty(t, b.on())
+		_, err := b.services.Runner.Start(b.t.Context(), name, &plan.Plan{Title: "x", Nodes: []plan.Node{{ID: "a",
+			Tool: portfolio.TopicResearch, Input: map[string]any{"artifactId": a.ID, "topic": "x"}}}})
+		require.NoError(t, err)
+		b.wait(stalled)
 		after(interval)
 		require.Equal(t, []string{"pipeline stuck"}, b.on())
 		require.Contains(t, b.Alerts()[0].Detail, "ca-1-abcdef")
-		_, err := b.services.Store.Move(b.t.Context(), "ann", a.ID, portfolio.Research, portfolio.ByTool)
-		if err != nil { // the table doesn't let a tool do that by itself
-			require.NoError(t, b.services.Store.SetPipeline(b.t.Context(), p.Name, portfolio.PipelineFailed, "", ""))
-		}
+		require.NoError(t, b.services.Store.StopPipeline(b.t.Context(), name, true))
 		after(interval)
 		require.Empty(t, b.on())
 	})
@@ -140,6 +143,6 @@ func TestWhatWasRefusedIsNotRolledBack(t *testing.T) {
 		}
 		after(interval)
 		require.Empty(t, b.on())
-		require.NotContains(t, b.scrape(), "content_rollbacks_total{")
+		require.NotContains(t, b.scrape(), `event="rollback"`)
 	})
 }

@@ -21,11 +21,10 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	ctx, db := context.Background(), filepath.Join(dir, "content.db")
-	o, err := observe.OpenWith(db, observe.Config{Salt: "salt"})
+	o, err := observe.New(observe.Config{Salt: "salt"})
 	if err != nil {
 		panic(err)
 	}
-	defer o.Close()
 	model, err := assistant.Failover(slog.New(slog.DiscardHandler), o.Calls(), standin.Model())
 	if err != nil {
 		panic(err)
@@ -38,7 +37,7 @@ func Example() {
 	}
 	defer s.Close()
 	answer := s.Execute(ctx, assistant.Request{User: "ann", Message: "Show my drafts"})
-	spans, err := o.Trace(ctx, s.Agent, answer.TraceID)
+	spans, err := o.Trace(ctx, s, answer.TraceID)
 	if err != nil {
 		panic(err)
 	}

@@ -59,13 +59,12 @@ func newBench(t *testing.T) *bench {
 	db := filepath.Join(t.TempDir(), "content.db")
 	logger := slog.New(slog.NewTextHandler(b.log, nil))
 	var err error
-	b.Observer, err = OpenWith(db, Config{Salt: "salt", Logger: logger, Now: func() time.Time {
+	b.Observer, err = New(Config{Salt: "salt", Logger: logger, Now: func() time.Time {
 		b.mu.Lock()
 		defer b.mu.Unlock()
 		return time.Now().Add(b.later)
 	}})
 	require.NoError(t, err)
-	t.Cleanup(func() { require.NoError(t, b.Close()) })
 	inner := standin.Model()
 	model, err := assistant.Failover(logger, b.Calls(),
 		providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {

@@ -1,100 +1,82 @@
 package observe
 
 import (
+	"context"
+	"fmt"
+	"io"
 	"net/http"
+	"strings"
+	"time"
 
-	"github.com/prometheus/client_golang/prometheus"
-	"github.com/prometheus/client_golang/prometheus/promhttp"
-
-	"github.com/pawlkit/pawl/examples/content/internal/assistant"
+	"go.opentelemetry.io/otel/attribute"
+	"go.opentelemetry.io/otel/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 )
 
-// metrics are what /metrics shows. Names of users and ids of artifacts are no labels.
-type metrics struct {
-	registry  *prometheus.Registry
-	tools     *prometheus.HistogramVec // by tool; calls and their latency
-	errors    *prometheus.CounterVec   // by category
-	requests  *prometheus.HistogramVec // by intent
-	started   prometheus.Counter
-	ended     *prometheus.CounterVec // by state
-	pipelines prometheus.Histogram
-	rollbacks *prometheus.CounterVec // by tool
-	recovered *prometheus.CounterVec // by outcome
-	tokens    *prometheus.CounterVec // by kind of call
-	calls     *prometheus.CounterVec // of providers, by provider and outcome
-	alerts    *prometheus.GaugeVec   // by rule
+// count counts events that package telemetry doesn't know, such as errors by category. Names of
+// users and ids of artifacts are no attributes.
+func (o *Observer) count(event, what string, n int64) {
+	o.events.Add(context.Background(), n, metric.WithAttributes(attribute.String("event", event),
+		attribute.String("what", what)))
 }
 
-// seconds are the limits of the buckets of latencies.
-var seconds = []float64{.01, .05, .1, .25, .5, 1, 2.5, 5, 10, 30, 60, 120}
-
-func newMetrics() *metrics {
-	counter := func(name, help string, labels ...string) *prometheus.CounterVec {
-		return prometheus.NewCounterVec(prometheus.CounterOpts{Namespace: "content", Name: name, Help: help}, labels)
-	}
-	histogram := func(name, help string, labels ...string) *prometheus.HistogramVec {
-		return prometheus.NewHistogramVec(prometheus.HistogramOpts{Namespace: "content", Name: name, Help: help,
-			Buckets: seconds}, labels)
-	}
-	m := &metrics{
-		registry: prometheus.NewRegistry(),
-		tools: histogram("tool_seconds", "Duration of tool calls, by tool and status (ok or error).", "tool",
-			"status"),
-		errors:   counter("errors_total", "Requests that ended with an error, by category.", "category"),
-		requests: histogram("request_seconds", "Duration of requests, by intent.", "intent"),
-		started: prometheus.NewCounter(prometheus.CounterOpts{Namespace: "content", Name: "pipelines_started_total",
-			Help: "Pipelines that were started."}),
-		ended: counter("pipelines_ended_total",
-			"Ends of pipelines, by state (completed or failed). One that is tried again ends again.", "state"),
-		pipelines: prometheus.NewHistogram(prometheus.HistogramOpts{Namespace: "content", Name: "pipeline_seconds",
-			Help: "Duration of completed pipelines.", Buckets: seconds}),
-		rollbacks: counter("rollbacks_total", "Tools of pipelines that were rolled back, by tool.", "tool"),
-		recovered: counter("recoveries_total",
-			"Failed pipelines that were tried again, by outcome (completed or failed).", "outcome"),
-		tokens: counter("tokens_total", "Tokens of calls of the model, by what the call was for.", "kind"),
-		calls: counter("provider_calls_total", "Calls of providers of models, by provider and outcome.", "provider",
-			"outcome"),
-		alerts: prometheus.NewGaugeVec(prometheus.GaugeOpts{Namespace: "content", Name: "alert",
-			Help: "1 while an alert is on, by rule."}, []string{"rule"}),
-	}
-	m.registry.MustRegister(m.tools, m.errors, m.requests, m.started, m.ended, m.pipelines, m.rollbacks, m.recovered,
-		m.tokens, m.calls, m.alerts)
-	return m
+// record keeps how long a request or a pipeline took.
+func (o *Observer) record(event, what string, took time.Duration) {
+	o.took.Record(context.Background(), took.Seconds(), metric.WithAttributes(attribute.String("event", event),
+		attribute.String("what", what)))
 }
 
-// Metrics returns the handler of /metrics: the text format of Prometheus.
+// Metrics returns the handler of /metrics: the text format of Prometheus, version 0.0.4.
 func (o *Observer) Metrics() http.Handler {
-	return promhttp.HandlerFor(o.metrics.registry, promhttp.HandlerOpts{})
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var all metricdata.ResourceMetrics
+		if err := o.reader.Collect(r.Context(), &all); err != nil {
+			o.cfg.Logger.ErrorContext(r.Context(), "metrics can't be read", "component", "observe", "error", err)
+			http.Error(w, "The metrics can't be read; the log says why.", http.StatusInternalServerError)
+			return
+		}
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		for _, scope := range all.ScopeMetrics {
+			for _, m := range scope.Metrics {
+				write(w, strings.ReplaceAll(m.Name, ".", "_"), m.Data)
+			}
+		}
+	})
 }
 
-func (m *metrics) tool(c toolCall) {
-	status := "ok"
-	if c.category != "" {
-		status = "error"
+// write writes a metric: a sum as a gauge, or a histogram.
+func write(w io.Writer, name string, data metricdata.Aggregation) {
+	switch data := data.(type) {
+	case metricdata.Sum[int64]:
+		fmt.Fprintf(w, "# TYPE %s gauge\n", name)
+		for _, p := range data.DataPoints {
+			fmt.Fprintf(w, "%s{%s} %d\n", name, labels(p.Attributes), p.Value)
+		}
+	case metricdata.Histogram[float64]:
+		histogram(w, name, data.DataPoints)
+	case metricdata.Histogram[int64]:
+		histogram(w, name, data.DataPoints)
 	}
-	m.tools.WithLabelValues(c.tool, status).Observe(c.took.Seconds())
 }
 
-func (m *metrics) request(ev assistant.Event) {
-	m.requests.WithLabelValues(ev.Intent).Observe(ev.Took.Seconds())
-	if ev.Category != "" {
-		m.errors.WithLabelValues(string(ev.Category)).Inc()
+func histogram[N int64 | float64](w io.Writer, name string, points []metricdata.HistogramDataPoint[N]) {
+	fmt.Fprintf(w, "# TYPE %s histogram\n", name)
+	for _, p := range points {
+		of, below := labels(p.Attributes), uint64(0)
+		for i, limit := range p.Bounds {
+			below += p.BucketCounts[i]
+			fmt.Fprintf(w, "%s_bucket{%s,le=\"%v\"} %d\n", name, of, limit, below)
+		}
+		fmt.Fprintf(w, "%s_bucket{%s,le=\"+Inf\"} %d\n%[1]s_sum{%[2]s} %[4]v\n%[1]s_count{%[2]s} %[3]d\n", name, of,
+			p.Count, p.Sum)
 	}
 }
 
-// pipeline counts the end of a pipeline; again says that it was tried again.
-func (m *metrics) pipeline(ev assistant.Event, again bool) {
-	state := "completed"
-	if ev.Kind == assistant.PipelineFailed {
-		state = "failed"
-	} else if ev.Took > 0 {
-		m.pipelines.Observe(ev.Took.Seconds())
+// labels returns attributes as labels. All metrics have some.
+func labels(set attribute.Set) string {
+	var list []string
+	for _, a := range set.ToSlice() {
+		list = append(list, fmt.Sprintf("%s=%q", strings.ReplaceAll(string(a.Key), ".", "_"), a.Value.Emit()))
 	}
-	if rolledBack(ev) {
-		m.rollbacks.WithLabelValues(ev.Pipeline.Failed).Inc()
-	}
-	m.ended.WithLabelValues(state).Inc()
-	if again {
-		m.recovered.WithLabelValues(state).Inc()
-	}
+	return strings.Join(list, ",")
 }

@@ -28,19 +28,17 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 	b.say("no-such-id", "Research this topic")
 	text := b.scrape()
 	for _, line := range []string{
-		`content_pipelines_started_total 1`,
-		`content_pipelines_ended_total{state="failed"} 1`,
-		`content_pipelines_ended_total{state="completed"} 1`,
-		`content_rollbacks_total{tool="contentWriter"} 1`,
-		`content_recoveries_total{outcome="completed"} 1`,
-		`content_pipeline_seconds_count 1`,
-		`content_tool_seconds_count{status="ok",tool="topicResearch"} 1`,
-		`content_tool_seconds_count{status="ok",tool="contentWriter"} 1`,
-		`content_tool_seconds_count{status="error",tool="contentWriter"} 1`,
-		`content_request_seconds_count{intent="TRY_AGAIN"} 1`,
-		`content_provider_calls_total{outcome="failed",`,
-		`content_tokens_total{kind="writer"} `,
-		`content_errors_total{category="ARTIFACT_NOT_FOUND"} 1`,
+		`content_events{event="pipeline_started",what=""} 1`,
+		`content_events{event="pipeline_retried",what=""} 1`,
+		`content_events{event="rollback",what="contentWriter"} 1`,
+		`content_events{event="error",what="ARTIFACT_NOT_FOUND"} 1`,
+		`content_events{event="provider call failed",what="model 1"} `,
+		`content_events{event="tokens",what="writer"} `,
+		`content_seconds_count{event="pipeline",what="completed"} 1`,
+		`content_seconds_count{event="pipeline",what="failed"} 1`,
+		`content_seconds_count{event="request",what="TRY_AGAIN"} 1`,
+		`content_seconds_bucket{event="pipeline",what="completed",le="+Inf"} 1`,
+		`gen_ai_execute_tool_duration_count{`,
 	} {
 		require.True(t, strings.Contains(text, line), line)
 	}

@@ -1,59 +1,64 @@
 package observe
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
+	"log/slog"
+	"sync"
 	"time"
+
+	"go.opentelemetry.io/otel/metric"
+	sdk "go.opentelemetry.io/otel/sdk/metric"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/agent/telemetry"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
-// Hooks are those of the agent. They change nothing.
-func (o *Observer) Hooks() agent.Hooks {
-	return agent.Hooks{Name: "observe", Observer: true,
-		BeforeTool: func(_ context.Context, c *agent.ToolCall) error {
-			o.mu.Lock()
-			defer o.mu.Unlock()
-			o.begun[c.Session+"\x00"+c.ID] = o.cfg.Now()
-			return nil
-		},
-		AfterTool: func(ctx context.Context, c *agent.ToolCall, r *agent.ToolResult) error {
-			return o.keep(context.WithoutCancel(ctx), o.toolEnded(c, r))
-		},
-	}
+// A Config configures an [Observer].
+type Config struct {
+	Salt   string           // of the hashes of user ids
+	Logger *slog.Logger     // gets the alerts; nil: nothing is logged
+	Now    func() time.Time // nil: time.Now
 }
 
-// toolEnded counts a call that has ended, and returns its row.
-func (o *Observer) toolEnded(c *agent.ToolCall, r *agent.ToolResult) toolCall {
-	row := toolCall{trace: c.Labels.Get("trace"), session: c.Session, run: c.Run, user: o.hash(c.User), tool: c.Name,
-		at: o.cfg.Now()}
-	if !r.Status.Good() {
-		row.category = string(categoryOf(r))
-	}
-	o.mu.Lock()
-	key := c.Session + "\x00" + c.ID
-	if began, ok := o.begun[key]; ok {
-		row.at, row.took = began, o.cfg.Now().Sub(began)
-		delete(o.begun, key)
-	}
-	o.mu.Unlock()
-	o.metrics.tool(row)
-	return row
+// An Observer counts what happens, and knows which alerts are on. It is safe for concurrent use.
+type Observer struct {
+	*telemetry.Telemetry // its Hooks are for the agent, and its Provider is around the models
+	cfg                  Config
+	reader               *sdk.ManualReader
+	events               metric.Int64UpDownCounter
+	took                 metric.Float64Histogram // s
+
+	mu     sync.Mutex
+	rates  rates
+	alerts map[string]*Alert // those that are on, by rule
+	past   []Alert           // those that are over, newest first
+	known  map[string]known  // the spans of sessions
 }
 
-// categoryOf returns the category of the error of a call.
-func categoryOf(r *agent.ToolResult) portfolio.Category {
-	if p, ok := contenttools.ReadFailure(r.Text()); ok {
-		return p.Category
+// New returns an observer.
+func New(cfg Config) (*Observer, error) {
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	if cfg.Now == nil {
+		cfg.Now = time.Now
 	}
-	return portfolio.ToolExecutionFailed
+	o := &Observer{cfg: cfg, reader: sdk.NewManualReader(), rates: rates{}, alerts: map[string]*Alert{}}
+	meters := sdk.NewMeterProvider(sdk.WithReader(o.reader))
+	meter := meters.Meter("content")
+	var errs [3]error
+	o.Telemetry, errs[0] = telemetry.New(telemetry.Config{Metrics: meters})
+	o.events, errs[1] = meter.Int64UpDownCounter("content.events")
+	o.took, errs[2] = meter.Float64Histogram("content.seconds", metric.WithExplicitBucketBoundaries(.01, .05, .1, .25,
+		.5, 1, 2.5, 5, 10, 30, 60, 120))
+	return o, errors.Join(errs[:]...)
 }
 
 // Event counts what the assistant reports; see assistant.Config.
@@ -61,27 +66,24 @@ func (o *Observer) Event(ev assistant.Event) {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	now := o.cfg.Now()
-	switch name := ev.Pipeline.Name; ev.Kind {
-	case assistant.RequestEnded:
-		o.metrics.request(ev)
-		o.rates.of("requests", "").add(now, faults[ev.Category])
-	case assistant.RequestRefused:
-		o.metrics.errors.WithLabelValues(string(ev.Category)).Inc()
-	case assistant.PipelineStarted:
-		o.metrics.started.Inc()
-	case assistant.PipelineRetried:
-		o.retried[name] = true
-	case assistant.PipelineCompleted, assistant.PipelineFailed:
-		o.metrics.pipeline(ev, o.retried[name])
-		o.rates.of("pipelines", "").add(now, rolledBack(ev))
-		delete(o.retried, name)
+	if ev.Category != "" && ev.Pipeline.Name == "" {
+		o.count("error", string(ev.Category), 1)
 	}
-}
-
-// rolledBack reports whether a pipeline has ended with a tool that was rolled back. One that the
-// status forbids has done nothing.
-func rolledBack(ev assistant.Event) bool {
-	return ev.Kind == assistant.PipelineFailed && ev.Category != portfolio.InvalidStatus
+	switch ev.Kind {
+	case assistant.RequestEnded:
+		o.record("request", ev.Intent, ev.Took)
+		o.rates.of("requests", "").add(now, faults[ev.Category])
+	case assistant.PipelineBegan, assistant.PipelineRetried:
+		o.count(string(ev.Kind), "", 1)
+	case assistant.PipelineEnded:
+		o.record("pipeline", ev.Pipeline.State, ev.Took)
+		// what the status forbids has done nothing
+		rolledBack := ev.Pipeline.State == assistant.PipelineFailed && ev.Category != portfolio.InvalidStatus
+		if rolledBack {
+			o.count("rollback", ev.Pipeline.Failed, 1)
+		}
+		o.rates.of("pipelines", "").add(now, rolledBack)
+	}
 }
 
 // faults are the categories of errors that aren't the user's.
@@ -96,8 +98,8 @@ func (o *Observer) Calls() *budget.Ledger {
 }
 
 func (o *Observer) modelCall(e budget.Entry) {
-	o.metrics.tokens.WithLabelValues(e.Kind).Add(float64(e.Tokens()))
-	o.metrics.calls.WithLabelValues(e.Provider, e.Outcome).Inc()
+	o.count("tokens", e.Kind, e.Tokens())
+	o.count("provider call "+e.Outcome, e.Provider, 1)
 	if e.Outcome != budget.CallDone && e.Outcome != budget.CallFailed {
 		return // it was given up by its caller
 	}
@@ -106,7 +108,7 @@ func (o *Observer) modelCall(e budget.Entry) {
 	o.rates.of("calls", e.Provider).add(o.cfg.Now(), e.Outcome == budget.CallFailed)
 }
 
-// hash returns the id of a user as it may be kept.
+// hash returns the id of a user as it may be shown.
 func (o *Observer) hash(user string) string { return portfolio.Hash(user, o.cfg.Salt) }
 
 // The times of retention.
@@ -115,20 +117,16 @@ const (
 	keptDays  = 30 * 24 * time.Hour
 )
 
-// Retain deletes the rows, the completed sessions and the logs of completed pipelines that nobody
-// has used for 30 days.
+// Retain deletes the completed sessions and the logs of completed pipelines that nobody has used
+// for 30 days.
 func (o *Observer) Retain(ctx context.Context, s *assistant.Services) error {
-	before := o.cfg.Now().Add(-keptDays)
-	if err := o.exec(ctx, "DELETE FROM tool_calls WHERE at < ?", before.UnixMilli()); err != nil {
-		return err
-	}
 	if _, err := s.Agent.Retain(ctx, agent.Retention{Idle: keptDays}); err != nil {
 		return err
 	}
 	var failed error
 	for head, err := range s.Journal.Heads(ctx,
 		journal.Filter{Prefix: contenttools.PipelinePrefix, Kind: "plan", Status: string(plan.Completed)}) {
-		if err == nil && head.Updated.Before(before) {
+		if err == nil && head.Updated.Before(o.cfg.Now().Add(-keptDays)) {
 			err = s.Journal.Delete(ctx, head.Session, journal.All)
 		}
 		if err != nil {

@@ -1,6 +1,9 @@
 package observe
 
-import "time"
+import (
+	"slices"
+	"time"
+)
 
 // rates are what the rules about rates look at: requests, pipelines, and calls of each provider of
 // models.
@@ -17,36 +20,27 @@ func (r rates) of(what, which string) *rate {
 	return r[what][which]
 }
 
-// slot is the precision of a rate.
-const slot = 10 * time.Second
+// A rate is what ended in the last ten minutes, the oldest first.
+type rate []ended
 
-// A rate counts what ended in the last ten minutes, and what of it was bad, in slots of 10 seconds.
-type rate struct {
-	slots [61]struct {
-		number   int64 // of the slot, since 1970
-		bad, all int
-	}
+type ended struct {
+	at  time.Time
+	bad bool
 }
 
 // add counts something that ended now.
 func (r *rate) add(now time.Time, bad bool) {
-	number := now.UnixNano() / int64(slot)
-	s := &r.slots[number%int64(len(r.slots))]
-	if s.number != number {
-		s.number, s.bad, s.all = number, 0, 0
-	}
-	s.all++
-	if bad {
-		s.bad++
-	}
+	old := func(e ended) bool { return now.Sub(e.at) > 10*time.Minute }
+	*r = append(slices.DeleteFunc(*r, old), ended{now, bad})
 }
 
 // within returns what was counted in a window before now, of at most ten minutes.
-func (r *rate) within(now time.Time, window time.Duration) (bad, all int) {
-	first := now.Add(-window).UnixNano()/int64(slot) + 1
-	for _, s := range r.slots {
-		if s.number >= first {
-			bad, all = bad+s.bad, all+s.all
+func (r rate) within(now time.Time, window time.Duration) (bad, all int) {
+	for _, e := range r {
+		if now.Sub(e.at) < window {
+			if all++; e.bad {
+				bad++
+			}
 		}
 	}
 	return bad, all

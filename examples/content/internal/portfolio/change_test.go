@@ -224,15 +224,19 @@ func TestSectionsPipelinesAndContextAreKept(t *testing.T) {
 
 	require.NoError(t,
 		s.StartPipeline(ctx, Pipeline{Name: "p", Artifact: a.ID, User: "ann", Tools: []string{"a", "b"}, Trace: "t"}))
-	running, err := s.RunningPipelines(ctx)
-	require.NoError(t, err)
-	require.Len(t, running, 1)
-	require.NoError(t, s.SetPipeline(ctx, "p", PipelineFailed, "b", "why"))
+	refused(t, s.StartPipeline(ctx, Pipeline{Name: "p", Artifact: a.ID, User: "ann"}), Conflict)
+	require.NoError(t, s.StopPipeline(ctx, "p", true))
 	require.NoError(t, s.StartPipeline(ctx, Pipeline{Name: "q", Artifact: a.ID, User: "ann"}))
 	all, err := s.Pipelines(ctx, "ann", a.ID)
 	require.NoError(t, err)
-	require.Equal(t, []string{"q running", "p canceled"},
-		[]string{all[0].Name + " " + all[0].State, all[1].Name + " " + all[1].State})
+	require.Equal(t, []any{"q", false, "p", true}, []any{all[0].Name, all[0].Stopped, all[1].Name, all[1].Stopped})
+	p, ok, err := s.PipelineNamed(ctx, "p")
+	require.NoError(t, err)
+	require.True(t, ok)
+	require.Equal(t, []string{"a", "b"}, p.Tools)
+	_, ok, err = s.PipelineNamed(ctx, "r")
+	require.NoError(t, err)
+	require.False(t, ok)
 
 	require.NoError(t, s.SetContext(ctx, "ben", UserContext{Bio: "B"}))
 	c, err := s.Context(ctx, "ben")
@@ -257,7 +261,7 @@ func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Open(s.Path())
 	require.ErrorContains(t, err,
-		"the file has version 7 of the tables, and this program knows version 2; use a newer program")
+		"the file has version 7 of the tables, and this program knows version 3; use a newer program")
 }
 
 func TestAFileOfAnotherProgramIsRefused(t *testing.T) {
@@ -275,7 +279,6 @@ func TestReferencesAreChecked(t *testing.T) {
 	a := newArtifact(t, s)
 	require.NoError(t,
 		s.StartPipeline(t.Context(), Pipeline{Name: "p", Artifact: a.ID, User: "ann", Tools: []string{TopicResearch}}))
-	require.NoError(t, s.SetPipeline(t.Context(), "p", PipelineFailed, "", ""))
 	require.NoError(t, s.Delete(t.Context(), "ann", a.ID))
 	var left int
 	require.NoError(t, s.db.QueryRow("SELECT count(*) FROM pipelines").Scan(&left))

@@ -18,8 +18,11 @@ var schema1 string
 //go:embed schema-2.sql
 var schema2 string
 
+//go:embed schema-3.sql
+var schema3 string
+
 // schemas make the tables of each version from those of the one before.
-var schemas = []string{schema1, schema2}
+var schemas = []string{schema1, schema2, schema3}
 
 // busy is how long a call waits for another process that writes.
 const busy = 15 * time.Second
@@ -59,10 +62,10 @@ func (s *Store) Path() string { return s.path }
 func (s *Store) Close() error { return s.db.Close() }
 
 func (s *Store) migrate(ctx context.Context, tx *sql.Tx) error {
-	var tables, others, has int // others are of neither this package nor the journal, nor of package observe
+	var tables, others, has int // others are of neither this package nor the journal
 	err := tx.QueryRowContext(ctx,
 		`SELECT (SELECT count(*) FROM sqlite_master WHERE name = 'artifacts'), (SELECT count(*) FROM sqlite_master
-		WHERE type = 'table' AND name NOT LIKE 'pawl%' AND name NOT LIKE 'sqlite%' AND name != 'tool_calls'), user_version FROM pragma_user_version`).Scan(&tables, &others, &has)
+		WHERE type = 'table' AND name NOT LIKE 'pawl%' AND name NOT LIKE 'sqlite%'), user_version FROM pragma_user_version`).Scan(&tables, &others, &has)
 	switch {
 	case err != nil:
 		return err

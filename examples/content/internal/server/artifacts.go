@@ -48,8 +48,9 @@ type shown struct {
 
 // A pipeline is what a page shows of a [portfolio.Pipeline].
 type pipeline struct {
-	State   string   `json:"state"` // running, failed, completed or canceled
+	State   string   `json:"state"` // running, failed, stopped or completed
 	Tools   []string `json:"tools"`
+	Done    []string `json:"done,omitempty"`
 	Failed  string   `json:"failed,omitempty"` // the tool
 	Reason  string   `json:"reason,omitempty"`
 	TraceID string   `json:"traceId"`
@@ -174,10 +175,9 @@ func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
 		return nil, err
 	}
 	out := shown{Artifact: a, HTML: HTML(a.Content), Humanity: humanity.Check(a.Content)}
-	all, err := s.Store.Pipelines(c.Context(), c.user.ID, a.ID)
-	if len(all) > 0 {
-		p := all[0]
-		out.Pipeline = &pipeline{p.State, p.Tools, p.Failed, p.Reason, p.Trace}
+	p, err := s.Pipeline(c.Context(), c.user.ID, a.ID)
+	if p != nil {
+		out.Pipeline = &pipeline{p.State, p.Tools, p.Done, p.Failed, p.Reason, p.Trace}
 	}
 	if err == nil {
 		out.Proposal, err = s.Store.Proposal(c.Context(), c.user.ID, a.ID)

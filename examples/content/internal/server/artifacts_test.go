@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/examples/content/internal/observe"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/server"
 )
@@ -168,30 +169,35 @@ func TestPagesOfOtherSites(t *testing.T) {
 	}
 }
 
+// withObserver sets an observer.
+func withObserver(t *testing.T, token string) options {
+	o, err := observe.New(observe.Config{})
+	require.NoError(t, err)
+	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("page")) })
+	return options{config: func(c *server.Config) { c.Observer, c.Pages, c.MetricsToken = o, page, token }}
+}
+
 func TestAdministratorsAlone(t *testing.T) {
 	t.Parallel()
-	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("figures")) })
-	s := newSite(t, options{config: func(c *server.Config) { c.Admin, c.Metrics, c.Pages = page, page, page }})
-	for _, path := range []string{"/metrics", "/api/admin/alerts", "/api/admin/traces"} {
-		require.Equal(t, "figures", s.call("eva", "GET", path, nil).raw)
+	s := newSite(t, withObserver(t, ""))
+	for _, path := range []string{"/metrics", "/api/admin/alerts", "/api/admin/traces", "/api/admin/dashboard"} {
+		require.Equal(t, http.StatusOK, s.call("eva", "GET", path, nil).status)
 		s.call("ann", "GET", path, nil).refuses(http.StatusForbidden, portfolio.Unauthorized)
 		s.call("", "GET", path, nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
 	}
-	require.Equal(t, "figures", s.call("", "GET", "/portfolio", nil).raw)
+	require.Equal(t, "page", s.call("", "GET", "/portfolio", nil).raw)
 }
 
 func TestPrometheusReadsMetricsWithItsToken(t *testing.T) {
 	t.Parallel()
-	page := http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.Write([]byte("figures")) })
-	s := newSite(t,
-		options{config: func(c *server.Config) { c.Admin, c.Metrics, c.MetricsToken = page, page, "scrape" }})
+	s := newSite(t, withObserver(t, "scrape"))
 	s.tokens["prometheus"], s.tokens["stranger"] = "scrape", "scrap"
-	require.Equal(t, "figures", s.call("prometheus", "GET", "/metrics", nil).raw)
-	require.Equal(t, "figures", s.call("eva", "GET", "/metrics", nil).raw)
+	require.Equal(t, http.StatusOK, s.call("prometheus", "GET", "/metrics", nil).status)
+	require.Equal(t, http.StatusOK, s.call("eva", "GET", "/metrics", nil).status)
 	s.call("stranger", "GET", "/metrics", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
 	s.call("prometheus", "GET", "/api/admin/alerts", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
 
-	s = newSite(t, options{config: func(c *server.Config) { c.Metrics = page }})
+	s = newSite(t, withObserver(t, ""))
 	s.tokens["nobody"] = ""
 	s.call("nobody", "GET", "/metrics", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
 }

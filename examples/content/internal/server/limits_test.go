@@ -125,7 +125,10 @@ func TestCanceling(t *testing.T) {
 	}
 	id := s.draft("ann", "Remote work")
 	var running sync.WaitGroup
-	running.Go(func() { s.button("ann", id).refuses(http.StatusConflict, portfolio.Conflict) })
+	said := ""
+	running.Go(func() {
+		said = s.button("ann", id).refuses(http.StatusConflict, portfolio.Conflict).str("error", "message")
+	})
 	<-writing
 	require.Equal(t, "writing", s.artifact("ann", id).str("status"))
 	s.call("ben", "POST", "/api/content-agent/cancel", map[string]any{"artifactId": id}).refuses(http.StatusForbidden,
@@ -133,9 +136,14 @@ func TestCanceling(t *testing.T) {
 	a := s.call("ann", "POST", "/api/content-agent/cancel", map[string]any{"artifactId": id}).ok()
 	running.Wait()
 	require.Equal(t, "skeleton", a.str("status"), "the tool in progress is undone, and what was finished stays")
-	require.Equal(t, "canceled", a.str("pipeline", "state"))
+	require.Equal(t, "stopped", a.str("pipeline", "state"))
+	require.Equal(t, "Stopped. Done: the research, the outline. Not done: the text, the revision, the images.", said)
 	s.hook = nil
-	require.Equal(t, []any{"contentWriter"}, s.say("ann", id, "Just write the content").ok().at("toolsUsed"))
+	require.NoError(t, s.services.Recover(t.Context()))
+	require.Equal(t, "stopped", s.artifact("ann", id).str("pipeline", "state"), "it stays stopped")
+	s.say("ann", id, "Continue").ok()
+	require.Equal(t, "ready", s.artifact("ann", id).str("status"))
+	require.Equal(t, 1, s.calls("skeleton"), "what was finished isn't done again")
 }
 
 func TestTwoMessagesOfOneConversationAtOnce(t *testing.T) {

@@ -32,15 +32,14 @@ func observedWith(t *testing.T, plans map[string]server.Plan, models ...provider
 	s := newSite(t, options{db: db, plans: plans,
 		agent: func(c *assistant.Config) {
 			var err error
-			o, err = observe.OpenWith(db, observe.Config{Salt: "salt", Logger: c.Logger})
+			o, err = observe.New(observe.Config{Salt: "salt", Logger: c.Logger})
 			require.NoError(t, err)
-			t.Cleanup(func() { require.NoError(t, o.Close()) })
 			c.Hooks, c.Observe = []agent.Hooks{o.Hooks()}, o.Event
 			c.Model, err = assistant.Failover(slog.New(slog.DiscardHandler), o.Calls(), models...)
 			require.NoError(t, err)
 		},
 		config: func(c *server.Config) {
-			c.Admin, c.Metrics = o.Handler(c.Services, c.Limits.Used), o.Metrics()
+			c.Observer = o
 		}})
 	return s
 }
@@ -71,8 +70,8 @@ func TestRefusedRequestsAreCounted(t *testing.T) {
 	}
 	s.say("ann", "", "Show my drafts").refuses(429, "RATE_LIMIT_EXCEEDED")
 	text := s.call("eva", "GET", "/metrics", nil).raw
-	require.Contains(t, text, `content_errors_total{category="INVALID_INPUT"} 1`)
-	require.Contains(t, text, `content_errors_total{category="RATE_LIMIT_EXCEEDED"} 1`)
+	require.Contains(t, text, `content_events{event="error",what="INVALID_INPUT"} 1`)
+	require.Contains(t, text, `content_events{event="error",what="RATE_LIMIT_EXCEEDED"} 1`)
 }
 
 func TestOneTraceWithFiveSpans(t *testing.T) {
@@ -82,6 +81,6 @@ func TestOneTraceWithFiveSpans(t *testing.T) {
 	spans := s.call("eva", "GET", "/api/admin/traces?traceId="+answer.str("traceId"), nil)
 	require.Len(t, spans.at("spans"), 5, spans.raw)
 	require.NotContains(t, spans.raw, `"ann"`)
-	require.Contains(t, s.call("eva", "GET", "/metrics", nil).raw, "content_pipelines_started_total 1")
+	require.Contains(t, s.call("eva", "GET", "/metrics", nil).raw, `content_events{event="pipeline_started",what=""} 1`)
 	s.call("ben", "GET", "/metrics", nil).refuses(403, "UNAUTHORIZED")
 }

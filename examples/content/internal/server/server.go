@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
+	"github.com/pawlkit/pawl/examples/content/internal/observe"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
@@ -25,11 +26,10 @@ type Config struct {
 	Hub      *live.Hub // of the agent of the Services
 	Limits   *Limits
 
-	Model   string       // what the pages say about where texts come from; empty: nothing
-	Pages   http.Handler // serves what isn't listed in the package comment; nil: nothing does
-	Admin   http.Handler // serves /api/admin/ for administrators; nil: nothing does
-	Metrics http.Handler // serves /metrics for administrators; nil: nothing does
-	Admins  []string     // the ids of administrators; nil: eva
+	Model    string            // what the pages say about where texts come from; empty: nothing
+	Pages    http.Handler      // serves what isn't listed in the package comment; nil: nothing does
+	Observer *observe.Observer // has what administrators see; nil: they see nothing
+	Admins   []string          // the ids of administrators; nil: eva
 
 	// MetricsToken is a bearer token that a Prometheus reads /metrics with. Unlike that of a login,
 	// it doesn't expire. Empty: there is none.
@@ -72,11 +72,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	if err := s.chatRoutes(mux); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
-	if cfg.Admin != nil {
-		mux.Handle("/api/admin/", s.admins(cfg.Admin))
-	}
-	if cfg.Metrics != nil {
-		mux.Handle("/metrics", s.metrics(cfg.Metrics))
+	if cfg.Observer != nil {
+		s.adminRoutes(mux)
 	}
 	if cfg.Pages != nil {
 		mux.Handle("/", cfg.Pages)
@@ -139,30 +136,41 @@ func (s *Server) guarded(next http.Handler) http.Handler {
 	})
 }
 
-// admins lets only administrators in.
-func (s *Server) admins(next http.Handler) http.Handler {
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		u, err := s.userOf(r)
-		if err == nil && !s.isAdmin(u) {
-			err = portfolio.Errorf(portfolio.Unauthorized, "Only administrators can see this.")
-		}
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		next.ServeHTTP(w, r)
+// adminRoutes are what administrators see. The bearer of the MetricsToken may read /metrics, too.
+func (s *Server) adminRoutes(mux *http.ServeMux) {
+	o := s.cfg.Observer
+	on := func(name string, get func(r *http.Request) (any, error)) {
+		on(s, mux, "GET "+name, func(c *call, _ none) (any, error) {
+			if !s.isAdmin(c.user) {
+				return nil, portfolio.Errorf(portfolio.Unauthorized, "Only administrators can see this.")
+			}
+			return get(c.Request)
+		})
+	}
+	on("/api/admin/dashboard", func(r *http.Request) (any, error) {
+		return o.Dashboard(r.Context(), s.Services, s.cfg.Limits.Used)
 	})
-}
-
-// metrics lets administrators and the bearer of the MetricsToken in.
-func (s *Server) metrics(next http.Handler) http.Handler {
-	administrators, want := s.admins(next), []byte("Bearer "+s.cfg.MetricsToken)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if s.cfg.MetricsToken != "" && subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) == 1 {
-			next.ServeHTTP(w, r)
-			return
+	on("/api/admin/alerts", func(r *http.Request) (any, error) {
+		err := o.Evaluate(r.Context(), s.Services, s.cfg.Limits.Used)
+		return map[string]any{"alerts": o.Alerts()}, err
+	})
+	on("/api/admin/traces", func(r *http.Request) (any, error) {
+		spans, err := o.Trace(r.Context(), s.Services, r.FormValue("traceId"))
+		return map[string]any{"spans": spans}, err
+	})
+	want := []byte("Bearer " + s.cfg.MetricsToken)
+	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
+		if s.cfg.MetricsToken == "" || subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
+			u, err := s.userOf(r)
+			if err == nil && !s.isAdmin(u) {
+				err = portfolio.Errorf(portfolio.Unauthorized, "Only administrators can see this.")
+			}
+			if err != nil {
+				s.fail(w, r, err)
+				return
+			}
 		}
-		administrators.ServeHTTP(w, r)
+		o.Metrics().ServeHTTP(w, r)
 	})
 }
 

@@ -14,7 +14,9 @@ export async function admin(host) {
 }
 
 async function overview(host) {
-  const [d, { alerts }, { traces }] = await Promise.all([api("GET", "/api/admin/dashboard"), api("GET", "/api/admin/alerts"), api("GET", "/api/admin/traces")]);
+  const [d, { alerts }, { spans }] = await Promise.all([api("GET", "/api/admin/dashboard"), api("GET", "/api/admin/alerts"), api("GET", "/api/admin/traces")]);
+  Object.assign(d, figures(d.spans));
+  const traces = tracesOf(spans).slice(0, 50);
   const p = d.pipelines, ended = p.completed + p.failed;
   const numbers = [["Pipelines that succeeded", ended ? `${Math.round((100 * p.completed) / ended)} %` : "–"], ["In progress", count(p.running)], ["Average time", p.completed ? duration(p.averageMs) : "–"], ["Active users", count(d.activeUsers)]];
   return [
@@ -29,6 +31,45 @@ async function overview(host) {
       h("div", { class: "stack" },
         panel("Tokens this month", d.tokens.map((q) => meter(`${q.user.slice(0, 8)} · ${words.plan[q.plan] ?? q.plan}`, q.used, 1, `${Math.round(100 * q.used)} %`))),
         panel("Errors", d.errors.length ? h("ul", { class: "counts" }, d.errors.map((e) => h("li", {}, h("span", {}, words.errors[e.name] ?? e.name), h("b", {}, count(e.n))))) : nothing("There were no errors."))))];
+}
+
+// figures sums up the calls of a day: tools with their latencies, errors, hours, and who was active.
+function figures(spans) {
+  const tools = {}, errors = {}, hour = 3600000, first = (Math.floor(Date.now() / hour) - 23) * hour;
+  const hours = Array.from({ length: 24 }, (_, i) => ({ at: first + i * hour, calls: [0, 0, 0, 0, 0], failed: 0 }));
+  for (const s of spans) {
+    const of = (tools[s.operationName] ??= { tool: s.operationName, failed: 0, took: [] });
+    of.took.push(s.duration);
+    const at = hours[Math.min(23, Math.max(0, Math.floor((Date.parse(s.startTime) - first) / hour)))];
+    at.calls[[100, 1000, 10000, 60000, Infinity].findIndex((limit) => s.duration < limit)]++;
+    if (!s.category) continue;
+    of.failed++;
+    at.failed++;
+    errors[s.category] = (errors[s.category] ?? 0) + 1;
+  }
+  const quantile = (sorted, part) => sorted[Math.ceil(sorted.length * part) - 1];
+  return {
+    hours,
+    tools: Object.values(tools).map((t) => {
+      const took = t.took.sort((a, b) => a - b);
+      return { ...t, calls: took.length, p50: quantile(took, 0.5), p95: quantile(took, 0.95), p99: quantile(took, 0.99) };
+    }).sort((a, b) => b.calls - a.calls || a.tool.localeCompare(b.tool)),
+    errors: Object.entries(errors).map(([name, n]) => ({ name, n })).sort((a, b) => b.n - a.n),
+    activeUsers: new Set(spans.map((s) => s.tags["content_agent.user_id"])).size,
+  };
+}
+
+// tracesOf returns the traces of spans, the newest first.
+function tracesOf(spans) {
+  const all = new Map();
+  for (const s of spans) {
+    if (!all.has(s.traceId)) all.set(s.traceId, { traceId: s.traceId, first: s.operationName, startedAt: s.startTime, tools: 0, failed: 0 });
+    const t = all.get(s.traceId);
+    t.tools++;
+    if (s.category) t.failed++;
+    t.duration = Date.parse(s.startTime) - Date.parse(t.startedAt) + s.duration;
+  }
+  return [...all.values()].reverse();
 }
 
 const nothing = (text) => h("p", { class: "muted small" }, text);
