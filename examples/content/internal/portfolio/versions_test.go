@@ -1,7 +1,10 @@
 package portfolio
 
 import (
+	"database/sql"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"testing"
 	"time"
 
@@ -116,17 +119,25 @@ func TestOldVersionsGo(t *testing.T) {
 }
 
 func TestAFileOfTheFirstVersionGetsTheNewTables(t *testing.T) {
-	s := newStore(t)
-	a := newArtifact(t, s)
-	for _, q := range []string{"DROP TABLE versions", "DROP TABLE proposals", "PRAGMA user_version = 1"} {
-		_, err := s.db.Exec(q)
-		require.NoError(t, err)
-	}
-	again, err := Open(s.Path())
+	path := filepath.Join(t.TempDir(), "content.db")
+	db, err := sql.Open("sqlite", path)
+	require.NoError(t, err)
+	_, err = db.Exec(schema1 + `; PRAGMA user_version = 1; INSERT INTO users VALUES ('ann', 'a', 'Ann', 'pro');
+		INSERT INTO artifacts (id, user_id, type, title, content, status, tone, tags, metadata, created_at, updated_at)
+		VALUES ('a', 'ann', 'blog', 'T', '', 'draft', 'formal', '[]', '{}', 1, 1);
+		INSERT INTO pipelines (name, artifact_id, user_id, state, tools, trace, started_at)
+		VALUES ('p', 'a', 'ann', 'canceled', 'x', 't', 1)`)
+	require.NoError(t, errors.Join(err, db.Close()))
+	again, err := Open(path)
 	require.NoError(t, err)
 	defer again.Close()
-	a = write(t, again, a, "text")
-	all, err := again.Versions(t.Context(), "ann", a.ID)
+	a, err := again.Artifact(t.Context(), "ann", "a")
+	require.NoError(t, err)
+	write(t, again, a, "text")
+	all, err := again.Versions(t.Context(), "ann", "a")
 	require.NoError(t, err)
 	require.Len(t, all, 1)
+	p, ok, err := again.PipelineNamed(t.Context(), "p")
+	require.NoError(t, err)
+	require.True(t, ok && p.Stopped)
 }
