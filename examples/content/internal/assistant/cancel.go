@@ -76,8 +76,8 @@ func (s *Services) Cancel(ctx context.Context, user, artifact string) error {
 var results = map[string]string{portfolio.TopicResearch: "the research", portfolio.SkeletonCreator: "the outline",
 	portfolio.ContentWriter: "the text", portfolio.Humanizer: "the revision", portfolio.VisualsCreator: "the images"}
 
-// stopped says what a pipeline has done, and what it hasn't: "Stopped. Done: the research. Not done:
-// the outline, the text."
+// stopped says what a pipeline has done, and what it hasn't: "Stopped. Done: the research. Not
+// done: the outline, the text."
 func stopped(p *Pipeline) string {
 	var done, open []string
 	for _, name := range p.Tools {

@@ -89,8 +89,8 @@ var intents = []intent.Intent{
 			`(?:change|edit|modify|update|shorten|rewrite|rephrase|fix|delete|replace|improve) `+some+`(?:\w+ )?(?:title|paragraph|section|introduction|intro|conclusion|tone|text|content|article|artifact|heading|hook)`,
 			`make (?:it|this) (?:shorter|longer|funnier|clearer)`)},
 	{Name: TryAgain, Description: "go on where it failed or was stopped",
-		Patterns: patterns(sure, `try (?:it |that )?again`, `retry`, `continue(?: (?:it|this|that))?`, `go on`, `resume`,
-			`carry on`)},
+		Patterns: patterns(sure, `try (?:it |that )?again`, `retry`, `continue(?: (?:it|this|that))?`, `go on`,
+			`resume`, `carry on`)},
 }
 
 // tools are those of the intents that change an artifact.
