@@ -99,7 +99,8 @@ func (p *cmsPage) toast(text string) {
 func (p *cmsPage) done() {
 	p.t.Helper()
 	p.status("Done")
-	p.wait(`!document.querySelector(".activity").firstChild`)
+	p.wait(`!document.querySelector(".activity").firstChild && !document.querySelector(".bubble.sending")`)
+	p.status("Done")
 }
 
 // A cmsLook is a state of the page.

@@ -35,7 +35,7 @@ export class SiteList {
       const [pages, collections, media] = await Promise.all([list("/pages", query), list("/collections"), list("/media", query)]);
       const entries = await Promise.all(collections.map((c) => list(`/collections/${c.slug}/entries`, query)));
       if (asked !== this.asked) return;
-      this.pages = pages;
+      pages.sort((a, b) => (b.slug === "home") - (a.slug === "home")); // the start page comes first
       this.show(q, pages, collections.map((c, i) => [c, entries[i]]), media);
     } catch (error) {
       if (asked !== this.asked) return;
