@@ -20,8 +20,8 @@ class Assistant {
     const { site, chat, preview } = this.areas.all;
     const say = (text) => this.page.toast(text, undefined, undefined, 5000);
     this.log = new Log(say);
-    this.list = new SiteList({ say, open: (path) => this.open(path), mention: (text) => this.mention(text), upload: (files) => this.uploads.add(files, false) });
-    this.preview = new Preview(own.preview, { say, session: () => this.page.id, mention: (text) => this.mention(text), shown: (path) => this.shown(path), changed: () => this.list.soon(), log: (open) => this.showLog(open) }, this.log.parts);
+    this.list = new SiteList({ say, open: (path) => this.open(path), mention: (text) => this.mention(text), upload: (files) => this.uploads.add(files, false), listed: () => this.preview.named() });
+    this.preview = new Preview(own.preview, { say, session: () => this.page.id, named: (path) => this.list.names.get(path), mention: (text) => this.mention(text), shown: (path) => this.shown(path), changed: () => this.list.soon(), log: (open) => this.showLog(open) }, this.log.parts);
     site.append(...this.list.parts);
     preview.append(...this.preview.parts);
     document.body.append(this.areas.element);

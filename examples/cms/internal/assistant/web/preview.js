@@ -5,7 +5,7 @@ import { rest } from "./rest.js";
 import { words } from "./words.js";
 
 export class Preview {
-  // app has mention(text), shown(path), changed(), say(text) and log(open), which is called when the log is opened or closed.
+  // app has mention(text), shown(path), session(), named(path), changed(), say(text) and log(open), which is called when the log is opened or closed.
   constructor(base, app, log) {
     Object.assign(this, { base, app, path: "", page: {} });
     this.tabs = ["preview", "log"].map((name) => h("button", { type: "button", "aria-pressed": String(name === "preview"), onclick: () => this.tab(name) }, words.tabs[name]));
@@ -88,7 +88,7 @@ export class Preview {
 
   // said handles what the page in the frame says.
   said(data) {
-    if (data?.pawl === "section" && typeof data.name === "string") return this.app.mention(words.sectionOn(data.name.slice(0, 200), this.page.title));
+    if (data?.pawl === "section" && typeof data.name === "string") return this.app.mention(words.sectionOn(data.name.slice(0, 200), this.title.textContent));
     if (data?.pawl !== "shown" || typeof data.path !== "string") return;
     this.told(data);
     if (this.section) this.frame.contentWindow.postMessage({ pawl: "highlight", id: this.section }, new URL(this.base).origin);
@@ -100,7 +100,7 @@ export class Preview {
     const { title, status, missing, slug, entry } = data;
     this.page = { path: path === "/" ? "/pages/home" : path, title, status, missing, slug, entry };
     this.path = this.page.path;
-    this.title.textContent = title || slug || "";
+    this.named();
     this.where.textContent = this.path.replace(/^\/pages\//, "/").replace(/^\/home$/, "/");
     this.link.href = this.base + this.path;
     this.choice.hidden = !this.call;
@@ -112,6 +112,11 @@ export class Preview {
     this.publish.hidden = !status || Boolean(missing) || Boolean(this.call) || slug === "home";
     this.publish.textContent = draft ? words.publish : words.unpublish;
     this.app.shown(this.path);
+  }
+
+  // named shows what the page is called on the list, once that is there.
+  named() {
+    this.title.textContent = this.app.named(this.path) || this.page.title || this.page.slug || "";
   }
 
   // toggle publishes the page, or makes it a draft again.

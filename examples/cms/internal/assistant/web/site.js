@@ -6,10 +6,11 @@ import { list, rest } from "./rest.js";
 import { words } from "./words.js";
 
 export class SiteList {
-  // app has open(path), mention(text), upload(files) and say(text).
+  // app has open(path), mention(text), upload(files), say(text), and listed(), which is called when there are new lists.
   constructor(app) {
     this.app = app;
     this.path = "";
+    this.names = new Map(); // of pages and entries, by path
     this.query = h("input", { class: "input", type: "search", placeholder: words.searchSite, "aria-label": words.searchSite, oninput: () => this.soon(150) });
     this.body = h("div", { class: "site-lists" });
     this.chooser = h("input", { type: "file", accept: "image/*,video/*,audio/*,.pdf,.txt", multiple: true, hidden: true, tabIndex: -1, onchange: () => (app.upload([...this.chooser.files]), (this.chooser.value = "")) });
@@ -59,6 +60,7 @@ export class SiteList {
     );
     if (q && !found) this.body.prepend(h("p", { class: "none muted" }, words.nothingFound(q)));
     this.current(this.path);
+    this.app.listed();
   }
 
   // group makes a part of the list. create makes something with the name that somebody gives it; without it, files are chosen.
@@ -87,6 +89,7 @@ export class SiteList {
   }
 
   row(sign, name, path, address, status) {
+    this.names.set(path, name);
     const state = status === "draft" ? h("span", { class: "chip draft" }, words.draft) : h("span", { class: "hidden-visually" }, words.published);
     return h("li", {}, h("button", { type: "button", class: "row", "data-path": path, title: `${name}, ${status === "draft" ? words.draft : words.published}`, onclick: () => this.app.open(path) }, icon(sign, 15), h("span", { class: "name" }, name, " ", h("span", { class: "muted" }, address)), state));
   }
