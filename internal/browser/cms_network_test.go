@@ -39,8 +39,10 @@ func TestTheCMSPageSaysWhatFails(t *testing.T) {
 	for _, file := range []string{s.db, s.db + "-wal", s.db + "-shm"} {
 		_ = os.Remove(file) // some may not be there
 	}
+	p.say("Create a page called Lost")
+	p.wait(`document.querySelector(".composer .trouble:not([hidden])")?.textContent.includes("was deleted")`)
 	p.press(".site", "New page")
 	p.keys("Lost\r")
-	p.toast("deleted")
+	p.toast("was deleted")
 	p.calm("ERR_", "503", "500", "507")
 }

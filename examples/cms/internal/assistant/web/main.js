@@ -9,6 +9,7 @@ import { Areas } from "./areas.js";
 import { Log } from "./log.js";
 import { showPlans } from "./plans.js";
 import { Preview } from "./preview.js";
+import { rest } from "./rest.js";
 import { SiteList } from "./site.js";
 import { Strip } from "./strip.js";
 import { subject } from "./subject.js";
@@ -35,10 +36,20 @@ class Assistant {
     this.uploads = new Uploads(this.page, this.areas, () => this.list.soon());
     document.addEventListener("visibilitychange", () => this.showLog(this.logOpen));
     addEventListener("click", (event) => this.closePopovers(event.target));
+    this.explain(this.page.composer);
     addEventListener("resize", () => this.page.composer.resize());
     this.preview.open("/pages/home");
     this.list.load();
     this.show();
+  }
+
+  // explain says why the server can't store a message, if the site can't be changed for the same reason: a full disk, a deleted file.
+  explain(composer) {
+    const complain = composer.complain.bind(composer);
+    composer.complain = (text, ...more) => {
+      complain(text, ...more);
+      if (text === texts.problem.internal) rest("/pages/home", "PUT", {}).catch((error) => complain(error.message));
+    };
   }
 
   // show is called when another session is opened.
@@ -105,7 +116,7 @@ class Assistant {
     const field = this.page.composer.text;
     const [before, after] = [field.value.slice(0, field.selectionStart), field.value.slice(field.selectionEnd)];
     const gap = before && !/\s$/.test(before) ? " " : "";
-    this.areas.show("chat");
+    if (this.areas.phone.matches) this.areas.show("chat");
     this.page.composer.fill(`${before}${gap}${text}${after.startsWith(" ") ? "" : " "}${after}`, this.page.composer.attached);
     this.page.composer.focus();
     field.setSelectionRange((before + gap + text).length + 1, (before + gap + text).length + 1);
