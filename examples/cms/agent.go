@@ -87,14 +87,18 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 //go:embed instructions
 var instructions embed.FS
 
-// prompts reads the instructions: the same core for all modes, and the text of each mode.
+// prompts reads the instructions: the core, which is the same for all modes, and a file for each
+// mode, which includes components and examples.
 var prompts = sync.OnceValues(func() (*prompt.Set, error) {
-	layers := prompt.Config{Core: []string{"instructions/base.md"}}
-	for _, mode := range modes {
-		layers.Modes = append(layers.Modes,
-			prompt.Mode{Name: mode.name, Sections: []string{"instructions/" + mode.name + ".md"}})
+	var cfg prompt.Config
+	for _, part := range []string{"identity", "capabilities", "universal-rules"} {
+		cfg.Core = append(cfg.Core, "instructions/core/"+part+".md")
 	}
-	return prompt.Load(instructions, layers)
+	for _, mode := range modes {
+		cfg.Modes = append(cfg.Modes, prompt.Mode{Name: mode.name,
+			Sections: []string{"instructions/modes/" + mode.name + ".md"}})
+	}
+	return prompt.Load(instructions, cfg)
 })
 
 // systemText returns the instructions of a mode, for the log on the page.

@@ -1,0 +1,62 @@
+package main
+
+import (
+	"encoding/json"
+	"io/fs"
+	"regexp"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/tools"
+)
+
+// The instructions of every mode leave room for the conversation, and all files are in use.
+func TestTheInstructionsAreShortAndAllOfThemAreUsed(t *testing.T) {
+	t.Parallel()
+	all := ""
+	for _, mode := range modeNames() {
+		text := systemText(mode)
+		require.Contains(t, text, "<example>", mode)
+		require.Less(t, len(text)/4, 3000, "tokens of "+mode)
+		all += text
+	}
+	err := fs.WalkDir(instructions, ".", func(path string, d fs.DirEntry, err error) error {
+		if err != nil || d.IsDir() {
+			return err
+		}
+		text, err := fs.ReadFile(instructions, path)
+		first, _, _ := strings.Cut(string(text), "\n")
+		require.Contains(t, all, first, path)
+		return err
+	})
+	require.NoError(t, err)
+}
+
+// Examples teach calls, so the calls in them are such as the tools take.
+func TestTheCallsOfTheExamplesAreValid(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	o, err := readOptions([]string{"-db", b.db}, noKeys, nil)
+	require.NoError(t, err)
+	p, err := o.open("", t.Output())
+	require.NoError(t, err)
+	defer func() { require.NoError(t, p.close()) }()
+	registry, calls := p.hub.Agent().Tools(), 0
+	for _, mode := range modeNames() {
+		text := systemText(mode)
+		for _, call := range regexp.MustCompile(`(?m)^Call: (\S+) (.*)$`).FindAllStringSubmatch(text, -1) {
+			admitted, err := registry.Admit(t.Context(), &tools.Call{Name: call[1], Input: json.RawMessage(call[2]),
+				Mode: mode}, nil, nil, nil)
+			require.NoError(t, err, call[0])
+			require.Nil(t, admitted.Rejected, call[0])
+			calls++
+		}
+		for _, name := range regexp.MustCompile(`\b(cms|plan|http)\.[a-zA-Z]+`).FindAllString(text, -1) {
+			_, ok := registry.Lookup(name)
+			require.True(t, ok, name)
+		}
+	}
+	require.Greater(t, calls, 10)
+}
