@@ -236,7 +236,7 @@ func TestASignalStopsTheRunAndTheNextProcessGoesOn(t *testing.T) {
 	h := b.hold("tool_started cms.listPages", "-session", "s", "-p", "list pages, then "+about)
 	require.NoError(t, h.Process.Signal(syscall.SIGTERM))
 	require.Equal(t, 1, h.proceed(), h.err.String())
-	require.Contains(t, h.err.String(), "Go on with:\n  ")
+	require.Contains(t, h.err.String(), "Go on with: cms -db ")
 	require.Contains(t, h.err.String(), " chat -session s\n")
 	require.Equal(t, before, b.pages(), "the rest wasn't done")
 	b.must(0, "chat", "-session", "s") // at once: the lease was released

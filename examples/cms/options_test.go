@@ -32,7 +32,7 @@ func TestOptionsThatDontFitEndTheProgramWithTwo(t *testing.T) {
 		"-db postgres://a/b":          "a file of SQLite, such as cms.db",
 		"-db /nowhere/a.db":           "there is no folder /nowhere",
 		"-hosts http://a.example/b":   `HTTP_FETCH_ALLOWLIST (-hosts) is "http://a.example/b"`,
-		"-embeddings magic":           "local, openai, openrouter or gemini",
+		"-embeddings magic":           "local, openai or openrouter",
 		"-embeddings openai":          "OPENAI_API_KEY",
 		"-templates /nowhere -addr 0": "layout/page.html",
 	} {

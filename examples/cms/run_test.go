@@ -33,7 +33,7 @@ func TestADeletionWaitsForADecision(t *testing.T) {
 	before := b.pages()
 	o := b.must(3, "-session", "s", "-p", "Delete the home page")
 	require.Contains(t, o.out, "Approval needed: ")
-	require.Contains(t, o.err, "Go on with:\n  ")
+	require.Contains(t, o.err, "Go on with: cms -db ")
 	require.Equal(t, before, b.pages())
 	require.Equal(t, 3, b.run("", "chat", "-session", "s").status, "nobody has decided")
 	o = b.run("reject\nwe need it\n", "chat", "-session", "s")

@@ -13,9 +13,7 @@ import (
 	"os"
 	"os/exec"
 	"runtime"
-	"strings"
 	"sync"
-	"syscall"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/live"
@@ -52,22 +50,18 @@ type doors [3]*door
 func (o *options) listen() (all doors, err error) {
 	all = doors{{name: "page", flag: "-addr", addr: o.addr}, {name: "api", flag: "-api", addr: o.api},
 		{name: "preview", flag: "-preview", addr: o.preview}}
-	var taken []string
 	for _, d := range all {
 		var failed error
-		if d.listener, failed = net.Listen("tcp", d.addr); failed == nil {
+		if d.listener, failed = net.Listen("tcp", d.addr); failed != nil {
+			err = errors.Join(err, fmt.Errorf("the %s (%s): %w", d.name, d.flag, failed))
+		} else {
 			d.port = d.listener.Addr().(*net.TCPAddr).Port
-		} else if taken = append(taken, fmt.Sprintf("%s of the %s (%s)", d.addr, d.name, d.flag)); !errors.Is(failed,
-			syscall.EADDRINUSE) {
-			err = errors.Join(err, fmt.Errorf("%s: %w", d.flag, failed))
 		}
-	}
-	if taken != nil && err == nil {
-		err = fmt.Errorf("taken by another program, perhaps another cms: %s; end that program, or choose other "+
-			"addresses with these flags: 0 is any free port", strings.Join(taken, ", "))
 	}
 	if err != nil {
 		all.close()
+		err = fmt.Errorf("%w\nEnd the program that has these ports, perhaps another cms, or choose others with these "+
+			"flags: 0 is any free port.", err)
 	}
 	return all, err
 }
@@ -176,17 +170,19 @@ func (p *program) furnish(page, rest, shown *door) error {
 // site says why in words.
 func (p *program) checked(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		if r.Method != http.MethodPost {
-			next.ServeHTTP(w, r)
-		} else if err := p.site.Check(r.Context()); err == nil {
-			next.ServeHTTP(w, r)
-		} else {
-			p.log.ErrorContext(r.Context(), "a request failed", "path", r.URL.Path, "error", err)
-			w.Header().Set("Content-Type", "application/problem+json")
-			w.WriteHeader(http.StatusServiceUnavailable)
-			_ = json.NewEncoder(w).Encode(map[string]any{"title": "Service Unavailable",
-				"status": http.StatusServiceUnavailable, "code": "storage", "detail": err.Error()})
+		var err error
+		if r.Method == http.MethodPost {
+			err = p.site.Check(r.Context())
 		}
+		if err == nil {
+			next.ServeHTTP(w, r)
+			return
+		}
+		p.log.ErrorContext(r.Context(), "a request failed", "path", r.URL.Path, "error", err)
+		w.Header().Set("Content-Type", "application/problem+json")
+		w.WriteHeader(http.StatusServiceUnavailable)
+		_ = json.NewEncoder(w).Encode(map[string]any{"title": "Service Unavailable",
+			"status": http.StatusServiceUnavailable, "code": "storage", "detail": err.Error()})
 	})
 }
 

@@ -9,13 +9,10 @@ import (
 	"net/netip"
 	"os"
 	"path/filepath"
-	"slices"
 	"strconv"
 	"strings"
 
-	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/provider/fromenv"
-	"github.com/pawlkit/pawl/provider/gemini"
 	"github.com/pawlkit/pawl/provider/openai"
 	"github.com/pawlkit/pawl/tools/web"
 )
@@ -43,7 +40,7 @@ func (o *options) settings(getenv func(string) string) []setting {
 		{"hosts", "example.com", []string{"HTTP_FETCH_ALLOWLIST"}, &o.hosts,
 			"hosts that the agent may read, with commas between them, or none", o.useHosts},
 		{"embeddings", "local", []string{"EMBEDDINGS_PROVIDER"}, &o.embeddings,
-			"what finds similar names: local, openai, openrouter or gemini",
+			"what finds similar names: local, openai or openrouter",
 			func(v string) error { return o.useEmbeddings(v, getenv) }},
 		{"embedding-model", "", []string{"EMBEDDING_MODEL"}, &o.embeddingModel,
 			"its model, if it isn't local", nil},
@@ -54,7 +51,6 @@ func (o *options) settings(getenv func(string) string) []setting {
 
 // readSettings takes from the environment what no flag says, and uses it.
 func (o *options) readSettings(given map[string]bool, getenv func(string) string) error {
-	var errs []error
 	all := o.settings(getenv)
 	for _, s := range all {
 		for _, name := range s.variables {
@@ -64,13 +60,12 @@ func (o *options) readSettings(given map[string]bool, getenv func(string) string
 			}
 		}
 	}
+	var errs []error
 	for _, s := range all {
-		if s.use == nil {
-			continue
-		}
-		value := *s.value
-		if err := s.use(value); err != nil {
-			errs = append(errs, fmt.Errorf("%s (-%s) is %q: %w", s.variables[0], s.flag, value, err))
+		if value := *s.value; s.use != nil && value != "" {
+			if err := s.use(value); err != nil {
+				errs = append(errs, fmt.Errorf("%s (-%s) is %q: %w", s.variables[0], s.flag, value, err))
+			}
 		}
 	}
 	return errors.Join(errs...)
@@ -97,7 +92,7 @@ func loopback(to *string) func(string) error {
 // useFile takes a path, or the URL of one.
 func (o *options) useFile(value string) error {
 	o.db = strings.TrimPrefix(strings.TrimPrefix(value, "file:"), "//")
-	if o.db == "" || strings.Contains(o.db, "://") || strings.Contains(o.db, "?") {
+	if strings.Contains(o.db, "://") || strings.Contains(o.db, "?") {
 		return errors.New("it should be a file of SQLite, such as cms.db or file:data/cms.db")
 	}
 	if _, err := os.Stat(filepath.Dir(o.db)); err != nil {
@@ -115,9 +110,6 @@ func (o *options) useHosts(value string) (err error) {
 }
 
 func useTemplates(value string) error {
-	if value == "" {
-		return nil
-	}
 	_, err := os.Stat(filepath.Join(value, "layout", "page.html")) // names the file that is missing
 	return err
 }
@@ -127,8 +119,8 @@ func (o *options) useEmbeddings(name string, getenv func(string) string) error {
 	if name == "local" {
 		return nil
 	}
-	if !slices.Contains([]string{"openai", "openrouter", "gemini"}, name) {
-		return errors.New("it should be local, openai, openrouter or gemini")
+	if name != "openai" && name != "openrouter" {
+		return errors.New("it should be local, openai or openrouter")
 	}
 	choices, err := fromenv.Choices(func(v string) string {
 		if v == fromenv.Variable {
@@ -139,16 +131,10 @@ func (o *options) useEmbeddings(name string, getenv func(string) string) error {
 	if err != nil {
 		return err
 	}
-	switch m := choices[0].Provider.(type) {
-	case *openai.Model:
-		o.embedder, err = embedder(m.Embedder(openai.EmbedderConfig{Model: o.embeddingModel}))
-	case *gemini.Model:
-		o.embedder, err = embedder(m.Embedder(gemini.EmbedderConfig{Model: o.embeddingModel}))
-	}
+	m, _ := choices[0].Provider.(*openai.Model)
+	o.embedder, err = m.Embedder(openai.EmbedderConfig{Model: o.embeddingModel})
 	return err
 }
-
-func embedder[E index.Embedder](e E, err error) (index.Embedder, error) { return e, err }
 
 // addSettings adds the flags of the settings.
 func (o *options) addSettings(f *flag.FlagSet) {

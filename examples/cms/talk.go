@@ -6,8 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"os"
-	"strconv"
 	"strings"
 	"time"
 
@@ -29,25 +27,9 @@ func (p *program) talk(ctx context.Context, t terminal.Config, errs io.Writer) (
 	}
 	code, err := terminal.Run(ctx, p.hub, t)
 	if code == terminal.CodeWaits || errors.Is(err, terminal.ErrInterrupted) {
-		fmt.Fprintf(errs, "Go on with:\n  %s -db %s chat -session %s\n", self(), word(p.db), word(p.session))
+		fmt.Fprintf(errs, "Go on with: cms -db %s chat -session %s\n", p.db, p.session)
 	}
 	return code, err
-}
-
-// self returns the command that runs the program.
-func self() string {
-	if strings.Contains(os.Args[0], "go-build") {
-		return "go run ./examples/cms"
-	}
-	return word(os.Args[0])
-}
-
-// word returns text as it is typed in a shell.
-func word(text string) string {
-	if strings.ContainsAny(text, " \"'\\$&;()*?") {
-		return strconv.Quote(text)
-	}
-	return text
 }
 
 // history lists the sessions, or prints the conversation or the log of one.
