@@ -60,7 +60,7 @@ const (
 //   - Class, Cause: the class of the error (package fault) and what went wrong, for logs
 //   - Cut: how many bytes of text were left out
 //   - Notes: how many of the last parts are warnings that the agent added
-//   - Mismatch: what the tool's Verify expected and found
+//   - Mismatch: what the tool expected and found, if it said so
 //   - Polls: the tool polls, so repeated calls don't mean that the run is stuck
 //   - AddNote(): adds a warning, as the agent does
 type ToolResult = machine.ToolResult

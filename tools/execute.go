@@ -21,7 +21,7 @@ type Outcome struct {
 	Err     error           // what went wrong, for logs; the model doesn't see it
 	Suspend *Suspend        // set if the call waits for an answer; there is no result yet
 	Cut     int             // bytes of text that were left out
-	// Mismatch is set if Verify returned one, with the status Unverified.
+	// Mismatch is set if the error of Run or Verify is or wraps one.
 	Mismatch *Mismatch
 	Took     time.Duration // with all attempts, and the waits in between
 	// Attempts is how often the tool's function was called; 0 for a call that wasn't run.
@@ -156,7 +156,9 @@ func (r *running) outcomeOf(err error) Outcome {
 	if text == "" {
 		text = silent
 	}
-	return d.fail(Failed, classOf(err), err, text+r.retryHint(err))
+	out := d.fail(Failed, classOf(err), err, text+r.retryHint(err))
+	out.Mismatch = mismatchIn(err)
+	return out
 }
 
 // A DoubtError is the error of a call of which its tool doesn't know whether it had its effect: the

@@ -9,6 +9,7 @@ import (
 // `return tools.Mismatch{Expected: "published", Actual: "draft", Suggestion: "Publish it in the
 // editor."}`. The model reads all of it, and the recorded result contains it. Suggestion may be
 // empty. Return it by value or by pointer, or wrap it. The record has at most 4 KiB of each text.
+// The error of a Run may wrap one, too: then the model reads that error, and the record has both.
 type Mismatch struct {
 	Expected   string `json:"expected"`
 	Actual     string `json:"actual"`

@@ -361,7 +361,7 @@ type ToolResult struct {
 	// Notes is how many of the last parts were added by the agent: warnings of hooks, and of
 	// repetition.
 	Notes int `json:"notes,omitempty"`
-	// Mismatch is what the tool's Verify expected and found, if it said so.
+	// Mismatch is what the tool expected and found, if it said so.
 	Mismatch *tools.Mismatch `json:"mismatch,omitempty"`
 	// Polls says that the tool polls, so repeated calls don't mean that the run is stuck.
 	Polls bool `json:"polls,omitempty"`

@@ -50,7 +50,7 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 		Lease:        lease,
 		Memory:       &agent.Memory{}, // compacts long sessions, so that they fit the model's window
 		Limits:       agent.Limits{AskAfterCorrections: true},
-		Policies:     []tools.Policy{cmstools.OneWrite},
+		Policies:     []tools.Policy{cmstools.OneWrite, cmstools.Works(site)},
 		Hooks:        hooks,
 		PauseExpires: o.expires,
 		Logger:       log,
@@ -60,7 +60,7 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 		m := agent.Mode{Name: mode.name, Instructions: text, Limits: &agent.Limits{Steps: mode.steps}}
 		if mode.name != cmstools.CRUD {
 			m.Tools = func(d *tools.Definition) bool {
-				return d.Spec().Category != "planning" || d.Name() == cmstools.ValidatePlan
+				return d.Spec().Category != "planning" || mode.name == cmstools.Architect
 			}
 		}
 		cfg.Modes, err = append(cfg.Modes, m), errors.Join(err, failed)
@@ -75,8 +75,8 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	runner, err := plan.New(plan.Config{Agent: steps, Lease: lease, Logger: log,
-		Weights: plan.Weights{MissingOf: cmstools.Missing(site)}})
+	runner, err := plan.New(plan.Config{Agent: steps, Parallel: 1, Lease: lease, Logger: log,
+		Weights: cmstools.Weights(site)})
 	if err != nil {
 		return nil, err
 	}

@@ -52,7 +52,7 @@ func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent
 		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
 			{Name: cmstools.Ask}}})
 	require.NoError(t, err)
-	plans, err := plan.New(plan.Config{Agent: steps, Weights: plan.Weights{MissingOf: cmstools.Missing(own)}})
+	plans, err := plan.New(plan.Config{Agent: steps, Weights: cmstools.Weights(own)})
 	require.NoError(t, err)
 	noPlans := func(d *tools.Definition) bool { return d.Name() != plan.ToolChoose }
 	cfg := agent.Config{Provider: m, Instructions: "Edit the site.",

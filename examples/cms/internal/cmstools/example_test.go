@@ -37,5 +37,4 @@ func Example() {
 	// Output:
 	// failed
 	// slug "home" exists already (page "Home", id pg_home); use another slug such as "home-2", or update that page
-	// {"error":"CONFLICT","expected":"a slug that no other page has","actual":"\"home\" belongs to page pg_home","suggestion":"use another slug such as \"home-2\", or update that page"}
 }

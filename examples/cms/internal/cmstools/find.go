@@ -11,40 +11,65 @@ import (
 	"github.com/pawlkit/pawl/tools/web"
 )
 
-func findResource(s *site.Site) tools.Tool {
-	return index.Tool(s, index.Lookup{
-		Spec: reading(FindResource,
-			"Finds pages, section definitions, collections and entries by a name that may be misspelled, or by a "+
-				"word of their description.  "+
-				"Each hit has its id; the other tools accept the id, and the slug or key (the alias). Its match says "+
-				"how certain it is: exact, likely or not sure; rival if another fits equally well; "+
-				"less if another fits better. The score only orders hits; it isn't a probability. Use this tool "+
-				"before you read or change something whose id or slug you don't know; "+
-				"if there are rivals, ask the person which one is meant; if the match isn't exact, say what you took "+
-				"the name to mean.", ""),
-		Kinds: site.Kinds(),
-		Limit: 5,
-	})
+type (
+	pageInput struct {
+		Page   string `json:"page"`
+		Locale string `json:"locale,omitempty"`
+	}
+	entryInput struct {
+		Entry  string `json:"entry"`
+		Locale string `json:"locale,omitempty"`
+	}
+	nothing struct{}
+)
+
+// read returns a tool that only reads.
+func read[In, Out any](s *desk, name string, run func(context.Context, In) (Out, error)) tools.Tool {
+	spec := specOf[In](name)
+	spec.ReadOnly = true
+	return tools.Func[In, Out]{Spec: spec, Run: run, Title: titleOf[In](s, theTable().Tools[name])}
 }
 
-func previewPage(c Config) tools.Tool {
-	return tools.New(reading(PreviewPage,
-		"Shows a page as visitors see it, as text, with notes about what is hidden from them or missing, and with "+
-			"the address of its preview.", ``),
-		func(ctx context.Context, in pageInput) (tools.Result, error) {
-			tree, err := c.Site.Tree(ctx, in.Page, in.Locale)
-			if err != nil {
-				return tools.Result{}, err
-			}
-			text, address := strings.TrimSpace(tree.Text()), ""
-			if c.Preview != "" {
-				address = c.Preview + "/pages/" + url.PathEscape(tree.Page) + "?locale=" + url.QueryEscape(tree.Locale)
-				text += "\n\nPreview: " + address
-			}
-			r := tools.Text(text)
-			r.Data = preview{address, tree}
-			return r, nil
-		})
+// reads returns the tools that only read.
+func (s *desk) reads(cfg Config) []tools.Tool {
+	all := []tools.Tool{
+		read(s, "cms.getPage", func(ctx context.Context, in pageInput) (*site.Page, error) {
+			return s.GetPage(ctx, in.Page, in.Locale)
+		}),
+		read(s, "cms.listPages", s.ListPages),
+		read(s, "cms.listSections", s.ListSections),
+		read(s, "cms.listCollections", s.ListCollections),
+		read(s, "cms.listEntries", s.ListEntries),
+		read(s, "cms.getEntry", func(ctx context.Context, in entryInput) (*site.Entry, error) {
+			return s.GetEntry(ctx, in.Entry, in.Locale)
+		}),
+		read(s, "cms.listMedia", s.ListMedia),
+		read(s, "cms.listMenus", func(ctx context.Context, _ nothing) ([]*site.Navigation, error) {
+			return s.ListNavigations(ctx)
+		}),
+		index.Tool(s, index.Lookup{Kinds: site.Kinds(), Limit: 5, Spec: tools.Spec{Name: "cms.findResource",
+			Category: "cms"}}),
+		read(s, "cms.previewPage", cfg.previewPage),
+	}
+	if cfg.Fetcher != nil {
+		all = append(all, fetch(cfg.Fetcher))
+	}
+	return all
+}
+
+func (cfg Config) previewPage(ctx context.Context, in pageInput) (tools.Result, error) {
+	tree, err := cfg.Site.Tree(ctx, in.Page, in.Locale)
+	if err != nil {
+		return tools.Result{}, err
+	}
+	text, address := strings.TrimSpace(tree.Text()), ""
+	if cfg.Preview != "" {
+		address = cfg.Preview + "/pages/" + url.PathEscape(tree.Page) + "?locale=" + url.QueryEscape(tree.Locale)
+		text += "\n\nPreview: " + address
+	}
+	r := tools.Text(text)
+	r.Data = preview{address, tree}
+	return r, nil
 }
 
 // A preview is what a host gets of a previewed page.
@@ -53,26 +78,10 @@ type preview struct {
 	Tree *site.Tree `json:"tree"`
 }
 
-type mediaInput struct {
-	Group string `json:"group,omitempty" jsonschema:"image, video, audio or document; all if left out"`
-	query
-}
-
-func listMedia(s *site.Site) tools.Tool {
-	return tools.New(reading(ListMedia,
-		"Lists the uploaded files, the newest first, with the id and the address for contents of images and media. "+
-			"People upload files in the page.",
-		`{"properties":{`+querySchema+`,"group":{"enum":["image","video","audio","document"]}}}`),
-		func(ctx context.Context, in mediaInput) (site.List[*site.Media], error) {
-			return s.ListMedia(ctx, site.ListMedia{Group: in.Group, Query: site.Query(in.query)})
-		})
-}
-
 func fetch(f *web.Fetcher) tools.Tool {
-	spec := tools.Spec{Name: Fetch,
-		Description: "Reads a page of the web as text, by GET. Only hosts that the operator allows can be read; " +
-			"others are refused.",
-		Category: "http", ReadOnly: true}
+	spec := tools.Spec{Name: Fetch, Category: "http", ReadOnly: true,
+		Description: "Reads a page of the web as text, by GET. Only hosts that the operator allows can be read; others " +
+			"are refused."}
 	return tools.New(spec, func(ctx context.Context, in web.FetchInput) (tools.Result, error) {
 		page, err := f.Get(ctx, in.URL)
 		if err != nil {

@@ -15,6 +15,31 @@ import (
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+const (
+	GetPage                = "cms.getPage"
+	ListPages              = "cms.listPages"
+	ListSections           = "cms.listSections"
+	ListCollections        = "cms.listCollections"
+	ListEntries            = "cms.listEntries"
+	GetEntry               = "cms.getEntry"
+	ListMedia              = "cms.listMedia"
+	FindResource           = "cms.findResource"
+	PreviewPage            = "cms.previewPage"
+	SyncContents           = "cms.syncPageContents"
+	AddPicture             = "cms.addPicture"
+	UpdateSection          = "cms.updateSection"
+	RemoveSection          = "cms.removeSection"
+	DeleteEntry            = "cms.deleteEntry"
+	AddMenuItem            = "cms.addMenuItem"
+	RemoveMenuItem         = "cms.removeMenuItem"
+	CreateSectionDef       = "cms.createSectionDef"
+	UpdateSectionDef       = "cms.updateSectionDef"
+	SyncSectionElements    = "cms.syncSectionElements"
+	DeleteSectionDef       = "cms.deleteSectionDef"
+	CreateCollectionDef    = "cms.createCollectionDef"
+	SyncCollectionElements = "cms.syncCollectionElements"
+)
+
 // A bench is a new site and its tools.
 type bench struct {
 	t testing.TB
@@ -64,9 +89,9 @@ func (b *bench) call(tool, input string) tools.Outcome {
 func (b *bench) ok(tool, input string, into any) {
 	b.t.Helper()
 	out := b.call(tool, input)
-	require.Equal(b.t, tools.OK, out.Status, "%s", text(&out))
+	require.Equal(b.t, tools.OK, out.Status, "%s", said(&out))
 	if into != nil {
-		require.NoError(b.t, json.Unmarshal([]byte(text(&out)), into), "%s", text(&out))
+		require.NoError(b.t, json.Unmarshal([]byte(said(&out)), into), "%s", said(&out))
 	}
 }
 
@@ -74,8 +99,8 @@ func (b *bench) ok(tool, input string, into any) {
 func (b *bench) fails(status tools.Status, tool, input string, parts ...string) {
 	b.t.Helper()
 	out := b.call(tool, input)
-	require.Equal(b.t, status, out.Status, "%s", text(&out))
+	require.Equal(b.t, status, out.Status, "%s", said(&out))
 	for _, part := range parts {
-		require.Contains(b.t, text(&out), part)
+		require.Contains(b.t, said(&out), part)
 	}
 }

@@ -2,176 +2,173 @@ package cmstools
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
-	"net/url"
-	"os"
-	"path/filepath"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/plan"
-	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
 )
 
 type (
 	planInput struct {
-		Operations []operation `json:"operations" jsonschema:"the planned calls, in order"`
+		Operations []operation `json:"operations"`
 	}
 	operation struct {
-		Tool  string          `json:"tool" jsonschema:"name of a tool that writes, for example cms.createPage"`
-		Input json.RawMessage `json:"input,omitempty" jsonschema:"the input it would be called with"`
-		Args  json.RawMessage `json:"args,omitempty" jsonschema:"another name of input"`
+		Tool  string          `json:"tool"`
+		Input json.RawMessage `json:"input,omitempty"`
+		Args  json.RawMessage `json:"args,omitempty"`
 	}
-	// A Report is the result of validating a plan.
+	// A Report is the result of trying a plan.
 	Report struct {
 		Valid       bool     `json:"valid"`
 		Issues      []string `json:"issues"`      // failures, by operation
 		Suggestions []string `json:"suggestions"` // remedies, and the approvals that will be needed
-
-		reads bool // operations may also read
 	}
 )
 
 // validatePlan tries a plan on a copy of the site. This is more exact than a list of rules: the
 // code that executes a plan also checks slugs, references, slots and limits here, and each
 // operation sees the effects of those before it.
-func validatePlan(c Config) tools.Tool {
-	spec := reading(ValidatePlan,
-		"Checks a plan without changing the site: the operations are tried in order on a copy, which is deleted "+
-			"afterwards. Refer to things that the plan itself creates by slug or key. Returns whether all operations "+
-			"work, which ones fail, and how to correct them.",
-		`{"properties":{"operations":{"minItems":1,"maxItems":20,"items":{"properties":{"input":{"type":"object"},"args":{"type":"object"}}}}}}`)
-	spec.Modes = []string{Architect}
-	return tools.New(spec, func(ctx context.Context, in planInput) (Report, error) {
-		return try(ctx, c, in.Operations)
-	})
-}
-
-func try(ctx context.Context, c Config, operations []operation) (Report, error) {
-	r := Report{Valid: true, Issues: []string{}, Suggestions: []string{}}
-	err := onCopy(ctx, c, func(registry *tools.Registry) error {
-		for i, op := range operations {
-			r.try(ctx, registry, fmt.Sprint("operation ", i+1), op)
-			if ctx.Err() != nil {
+func validatePlan(cfg Config) tools.Tool {
+	return read(&desk{cfg.Site}, ValidatePlan,
+		func(ctx context.Context, in planInput) (r Report, err error) {
+			r = Report{Valid: true, Issues: []string{}, Suggestions: []string{}}
+			err = onCopy(ctx, cfg, func(copied Config) error {
+				for i, op := range in.Operations {
+					if len(op.Input) == 0 {
+						op.Input = op.Args
+					}
+					if d, ok := registry(copied).Lookup(op.Tool); ok && d.Spec().ReadOnly {
+						r.issue(fmt.Sprint("operation ", i+1), op.Tool, "it only reads; leave it out of the plan")
+						continue
+					}
+					r.try(ctx, copied, fmt.Sprint("operation ", i+1), op.Tool, op.Input)
+				}
 				return context.Cause(ctx)
-			}
-		}
-		return nil
-	})
-	return r, err
-}
-
-// Missing returns a function that says what a plan needs and doesn't find on the site. It tries the
-// plan on a copy, so that what earlier steps make is found.
-func Missing(c Config) func(ctx context.Context, p *plan.Plan) ([]string, error) {
-	return func(ctx context.Context, p *plan.Plan) (missing []string, err error) {
-		err = onCopy(ctx, c, func(registry *tools.Registry) error {
-			_, err := plan.DryRun(ctx, p, func(ctx context.Context, n *plan.Node, input map[string]any) (
-				any, []plan.Issue, error) {
-				r := Report{reads: true}
-				raw, err := json.Marshal(input)
-				if err != nil || len(missing) > 0 { // steps that follow one that can't work say nothing more
-					return nil, nil, err
-				}
-				out := r.try(ctx, registry, "step "+n.ID, operation{Tool: n.Tool, Input: raw})
-				missing = append(missing, r.Issues...)
-				var answer any
-				if out != nil {
-					_ = json.Unmarshal([]byte(text(out)), &answer) // other answers are texts, which no step refers to
-				}
-				return answer, nil, nil
 			})
-			return err
+			return r, err
 		})
-		return missing, err
-	}
 }
 
-// onCopy calls f with the tools that change the site, on a copy of it that is deleted afterwards.
-func onCopy(ctx context.Context, c Config, f func(*tools.Registry) error) (err error) {
-	dir, err := os.MkdirTemp("", "plan-")
-	if err != nil {
-		return fmt.Errorf("creating a folder for a copy of the site: %w", err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "copy.db")
-	if err := copyFile(ctx, c.Site.Path(), path); err != nil {
-		return fmt.Errorf("copying the site: %w", err)
-	}
-	copied, err := site.Open(path)
-	if err != nil {
+// onCopy calls f with a copy of a site that is deleted afterwards.
+func onCopy(ctx context.Context, cfg Config, f func(Config) error) (err error) {
+	if cfg.Site, err = cfg.Site.Copy(ctx); err != nil {
 		return err
 	}
-	defer func() { err = errors.Join(err, copied.Close()) }()
-	registry, err := tools.NewRegistry(operations(Config{Site: copied, Fetcher: c.Fetcher})...)
-	if err != nil {
-		return err
-	}
-	return f(registry)
+	defer func() { err = errors.Join(err, cfg.Site.Close()) }()
+	return f(cfg)
 }
 
-// try runs one operation on the copy and adds its result to the report. It returns the outcome; nil
-// if the call isn't possible.
-func (r *Report) try(ctx context.Context, registry *tools.Registry, name string, op operation) *tools.Outcome {
-	issue := func(problem string) {
-		problem, _, _ = strings.Cut(problem, "\n") // the observation says the same
-		problem, remedy, _ := strings.Cut(problem, "; ")
-		r.Valid = false
-		r.Issues = append(r.Issues, fmt.Sprintf("%s (%s): %s", name, op.Tool, problem))
-		if remedy != "" {
-			r.Suggestions = append(r.Suggestions, fmt.Sprintf("%s: %s", name, remedy))
+func registry(cfg Config) *tools.Registry {
+	r, err := tools.NewRegistry(operations(cfg)...)
+	if err != nil {
+		panic(err) // All is tested
+	}
+	return r
+}
+
+// Weights are those by which several plans for one goal are ranked: what a plan doesn't find on the
+// site, what it deletes or what can't be undone, and how many steps it has.
+func Weights(cfg Config) plan.Weights {
+	return plan.Weights{UnknownTool: .3, Missing: .2, Risk: .1, Cost: .02, Tools: registry(cfg),
+		MissingOf: func(ctx context.Context, p *plan.Plan) (missing []string, err error) {
+			err = onCopy(ctx, cfg, func(copied Config) error {
+				missing, err = TryPlan(ctx, copied, p)
+				return err
+			})
+			return missing, err
+		}}
+}
+
+// Works is a policy: a plan that doesn't work isn't shown to a person. The model reads why.
+func Works(cfg Config) tools.Policy {
+	weights := Weights(cfg)
+	return func(ctx context.Context, _ *tools.Definition, c *tools.Call) tools.Verdict {
+		var p plan.Plan
+		if c.Name != plan.ToolSubmit || c.By != "" || json.Unmarshal(c.Input, &p) != nil { // or it was approved
+			return tools.Verdict{}
 		}
+		missing, err := weights.MissingOf(ctx, &p)
+		if err != nil {
+			missing = append(missing, err.Error())
+		}
+		if len(missing) == 0 {
+			return tools.Verdict{}
+		}
+		return tools.Verdict{Effect: tools.Deny, Reason: "the plan doesn't work: " + strings.Join(missing, "; ")}
 	}
-	if len(op.Input) == 0 {
-		op.Input = op.Args
+}
+
+// TryPlan carries out a plan on a copy of a site, and returns what it needs and doesn't find. Steps
+// that follow one that can't work aren't tried.
+func TryPlan(ctx context.Context, copied Config, p *plan.Plan) ([]string, error) {
+	r := Report{Valid: true}
+	_, err := plan.DryRun(ctx, p, func(ctx context.Context, n *plan.Node, input map[string]any) (
+		answer any, _ []plan.Issue, err error) {
+		raw, err := json.Marshal(input)
+		if err != nil || !r.Valid {
+			return nil, nil, err
+		}
+		if out := r.try(ctx, copied, "step "+n.ID, n.Tool, raw); out != nil {
+			_ = json.Unmarshal([]byte(said(out)), &answer) // other answers are texts, which no step refers to
+		}
+		return answer, nil, nil
+	})
+	return r.Issues, err
+}
+
+// Try carries out one call on a copy of a site.
+func Try(ctx context.Context, copied Config, tool string, input json.RawMessage) error {
+	var r Report
+	if r.try(ctx, copied, "the call", tool, input); len(r.Issues) > 0 {
+		return errors.New(r.Issues[0])
 	}
-	call := &tools.Call{Name: op.Tool, Input: op.Input}
-	admitted, err := registry.Admit(ctx, call, nil, nil, nil)
+	return nil
+}
+
+// try runs one operation on a copy and adds its result to the report. It returns the outcome; nil
+// if the call isn't possible.
+func (r *Report) try(ctx context.Context, copied Config, name, tool string, input json.RawMessage) *tools.Outcome {
+	all, call := registry(copied), &tools.Call{Name: tool, Input: input}
+	admitted, err := all.Admit(ctx, call, nil, nil, nil)
 	switch {
 	case err != nil:
-		issue(err.Error())
+		r.issue(name, tool, err.Error())
 		return nil
 	case admitted.Rejected != nil:
-		issue(strings.TrimPrefix(text(admitted.Rejected), "The call wasn't run: "))
-		return nil
-	case admitted.Definition.Spec().ReadOnly && !r.reads:
-		issue("it only reads; leave it out of the plan")
+		r.issue(name, tool, said(admitted.Rejected))
 		return nil
 	case admitted.Verdict.Effect == tools.Ask:
-		r.Suggestions = append(r.Suggestions,
-			fmt.Sprintf("%s needs approval: %s", name, admitted.Verdict.Reason))
+		r.Suggestions = append(r.Suggestions, fmt.Sprintf("%s needs approval: %s", name, admitted.Verdict.Reason))
 	}
-	out := registry.Recheck(ctx, call, nil)
+	out := all.Recheck(ctx, call, nil)
 	if out == nil {
 		done := tools.Execute(ctx, admitted.Definition, call, nil)
 		out = &done
 	}
 	if out.Status != tools.OK {
-		issue(strings.TrimPrefix(text(out), "The call wasn't run: "))
+		r.issue(name, tool, said(out))
 	}
 	return out
 }
 
-func text(out *tools.Outcome) string {
+// issue adds a problem to the report, and how to correct it.
+func (r *Report) issue(name, tool, problem string) {
+	problem, _, _ = strings.Cut(strings.TrimPrefix(problem, "The call wasn't run: "), "\n")
+	problem, remedy, _ := strings.Cut(problem, "; ")
+	r.Valid = false
+	r.Issues = append(r.Issues, fmt.Sprintf("%s (%s): %s", name, tool, problem))
+	if remedy != "" {
+		r.Suggestions = append(r.Suggestions, fmt.Sprintf("%s: %s", name, remedy))
+	}
+}
+
+func said(out *tools.Outcome) string {
 	var b strings.Builder
 	for _, p := range out.Parts {
 		b.WriteString(p.Text)
 	}
 	return b.String()
-}
-
-// copyFile copies a database that is in use, with SQLite's VACUUM INTO, which reads a consistent
-// state.
-func copyFile(ctx context.Context, from, to string) (err error) {
-	db, err := sql.Open("sqlite",
-		"file:"+(&url.URL{Path: filepath.ToSlash(from)}).EscapedPath()+"?mode=ro&_pragma=busy_timeout(15000)")
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, db.Close()) }()
-	_, err = db.ExecContext(ctx, "VACUUM INTO ?", to)
-	return err
 }

@@ -16,12 +16,12 @@ func TestAPlanThatWouldWorkIsValidAndChangesNothing(t *testing.T) {
 	before := everything(t, b.Site)
 	var r Report
 	b.ok(ValidatePlan, `{"operations":[
-		{"tool":"cms.createSectionDef","input":{"name":"Quote","slots":[{"key":"words","type":"text","required":true}]}},
+		{"tool":"cms.createSectionDef","input":{"name":"Quote","elements_structure":{"rows":[{"slots":[{"key":"words","type":"text","dataRules":{"required":true}}]}]}}},
 		{"tool":"cms.createPage","input":{"name":"About"}},
 		{"tool":"cms.addSectionToPage","input":{"page":"about","section":"quote","content":{"words":"x"}}},
 		{"tool":"cms.deletePage","input":{"page":"home"}}]}`, &r)
 	require.Equal(t, Report{Valid: true, Issues: []string{}, Suggestions: []string{
-		`operation 4 needs approval: the page "Home" at / is deleted, with all its contents (sections: 1)`}}, r)
+		`operation 4 needs approval: the page “Home” at / is deleted, with all its sections and their contents`}}, r)
 	require.Equal(t, before, everything(t, b.Site))
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
 	require.NoError(t, err)

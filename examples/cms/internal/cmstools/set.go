@@ -3,6 +3,8 @@ package cmstools
 import (
 	"context"
 	"fmt"
+	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
@@ -17,35 +19,36 @@ const (
 	Ask       = "ask"
 )
 
-// The names of the tools.
+// A Mode is a mode of the agent.
+type Mode struct {
+	Name  string // one of the constants
+	Title string // what people call it
+	Steps int    // how many model calls a run may make
+}
+
+// Modes are the modes. The first one is the default.
+var Modes = []Mode{{CRUD, "Edit", 20}, {Architect, "Plan", 10}, {Debug, "Debug", 4}, {Ask, "Ask", 6}}
+
+// ModeNamed returns the mode with a name or a title, in any case.
+func ModeNamed(name string) (Mode, bool) {
+	for _, m := range Modes {
+		if strings.EqualFold(name, m.Name) || strings.EqualFold(name, m.Title) {
+			return m, true
+		}
+	}
+	return Mode{}, false
+}
+
+// The names of tools that others refer to.
 const (
-	GetPage                = "cms.getPage"
-	ListPages              = "cms.listPages"
-	ListSections           = "cms.listSections"
-	ListCollections        = "cms.listCollections"
-	ListEntries            = "cms.listEntries"
-	GetEntry               = "cms.getEntry"
-	ListMedia              = "cms.listMedia"
-	FindResource           = "cms.findResource"
-	PreviewPage            = "cms.previewPage"
-	ValidatePlan           = "cms.validatePlan"
-	Fetch                  = "http.fetch"
-	CreatePage             = "cms.createPage"
-	UpdatePage             = "cms.updatePage"
-	ClonePage              = "cms.clonePage"
-	DeletePage             = "cms.deletePage"
-	AddSection             = "cms.addSectionToPage"
-	SyncContents           = "cms.syncPageContents"
-	UpdateSection          = "cms.updateSection"
-	RemoveSection          = "cms.removeSection"
-	CreateSectionDef       = "cms.createSectionDef"
-	UpdateSectionDef       = "cms.updateSectionDef"
-	SyncSectionElements    = "cms.syncSectionElements"
-	DeleteSectionDef       = "cms.deleteSectionDef"
-	CreateCollectionDef    = "cms.createCollectionDef"
-	SyncCollectionElements = "cms.syncCollectionElements"
-	UpsertEntry            = "cms.upsertEntry"
-	DeleteEntry            = "cms.deleteEntry"
+	CreatePage   = "cms.createPage"
+	UpdatePage   = "cms.updatePage"
+	ClonePage    = "cms.clonePage"
+	DeletePage   = "cms.deletePage"
+	AddSection   = "cms.addSectionToPage"
+	UpsertEntry  = "cms.upsertEntry"
+	ValidatePlan = "cms.validatePlan"
+	Fetch        = "http.fetch"
 )
 
 // A Config has what the tools work on. Only Site is required.
@@ -59,26 +62,12 @@ type Config struct {
 }
 
 // All returns the tools for a site.
-func All(c Config) []tools.Tool {
-	return append(operations(c), validatePlan(c))
-}
+func All(cfg Config) []tools.Tool { return append(operations(cfg), validatePlan(cfg)) }
 
 // operations returns all tools except ValidatePlan.
-func operations(c Config) []tools.Tool {
-	s := c.Site
-	all := []tools.Tool{
-		getPage(s), listPages(s), listSections(s), listCollections(s), listEntries(s), getEntry(s), listMedia(s),
-		findResource(s), previewPage(c),
-		createPage(s), updatePage(s), clonePage(s), deletePage(s),
-		addSection(s), syncContents(s), updateSection(s), removeSection(s),
-		createSectionDef(s), updateSectionDef(s), syncSectionElements(s), deleteSectionDef(s),
-		createCollectionDef(s), syncCollectionElements(s),
-		upsertEntry(s), deleteEntry(s),
-	}
-	if c.Fetcher != nil {
-		all = append(all, fetch(c.Fetcher))
-	}
-	return all
+func operations(cfg Config) []tools.Tool {
+	s := &desk{cfg.Site}
+	return slices.Concat(s.reads(cfg), s.writes(), s.definitions())
 }
 
 // OneWrite is a policy: in the mode [Debug], a run can make only one successful write.
@@ -86,48 +75,11 @@ func OneWrite(_ context.Context, d *tools.Definition, c *tools.Call) tools.Verdi
 	if c.Mode != Debug || d.Spec().ReadOnly || c.Succeeded == nil {
 		return tools.Verdict{}
 	}
-	for _, name := range writes {
-		if c.Succeeded(name) > 0 {
+	for _, name := range registry(Config{}).Names() {
+		if other, _ := registry(Config{}).Lookup(name); !other.Spec().ReadOnly && c.Succeeded(name) > 0 {
 			return tools.Verdict{Effect: tools.Deny, Reason: fmt.Sprintf(
 				"in mode %s a run may make one write, and %s was it; say what else has to be done", Debug, name)}
 		}
 	}
 	return tools.Verdict{}
 }
-
-// writes are the tools that change something.
-var writes = []string{CreatePage, UpdatePage, ClonePage, DeletePage, AddSection, SyncContents, UpdateSection,
-	RemoveSection, CreateSectionDef,
-	UpdateSectionDef, SyncSectionElements, DeleteSectionDef, CreateCollectionDef, SyncCollectionElements, UpsertEntry,
-	DeleteEntry}
-
-// reading returns the spec of a tool that only reads.
-func reading(name, description, schema string) tools.Spec {
-	return tools.Spec{Name: name, Description: description, Category: "cms", ReadOnly: true, Schema: []byte(schema)}
-}
-
-// writing returns the spec of a tool that writes.
-func writing(name, description string, risk tools.Risk, schema string) tools.Spec {
-	return tools.Spec{Name: name, Description: description, Category: "cms", Risk: risk, Modes: []string{CRUD, Debug},
-		Schema: []byte(schema)}
-}
-
-// allowAlways lets a person approve all further calls of a tool in a session, whatever its Ask
-// asks.
-func allowAlways(s tools.Spec) tools.Spec {
-	s.AllowAlways = true
-	return s
-}
-
-// idempotent declares a tool idempotent: the site stores the keys of its calls.
-func idempotent(s tools.Spec) tools.Spec {
-	s.Idempotent = true
-	return s
-}
-
-// Parts of schemas, merged into the schemas of the Go types.
-const (
-	slugSchema  = `{"pattern":"^[a-z0-9]+(-[a-z0-9]+)*$","minLength":2,"maxLength":64}`
-	nameSchema  = `{"minLength":1,"maxLength":100}`
-	querySchema = `"limit":{"minimum":1,"maximum":200},"offset":{"minimum":0}`
-)

@@ -62,7 +62,7 @@ const (
 	threePlans         = `{"goal":"the page {{.name}} with a {{.section}}","plans":[` +
 		`{"title":"` + reuse + `","why":"What exists is the fastest way.","nodes":[` + withSection + `}]},` +
 		`{"title":"` + anew + `","why":"It fits exactly, and is one more definition to look after.","nodes":[` +
-		`{"id":"define","tool":"cms.createSectionDef","input":{{json (printf "{\"name\":%s,\"key\":%s,\"slots\":[{\"key\":\"title\",\"type\":\"text\"}]}" (json .section) (json .section))}}},` +
+		`{"id":"define","tool":"cms.createSectionDef","input":{{json (printf "{\"name\":%s,\"key\":%s,\"elements_structure\":{\"rows\":[{\"slots\":[{\"key\":\"title\",\"type\":\"text\"}]}]}}" (json .section) (json .section))}}},` +
 		withSection + `,"after":["define"]}]},` +
 		`{"title":"` + clone + `","why":"It looks like the others, and has no {{.section}}.","nodes":[` +
 		`{"id":"create","tool":"cms.clonePage","input":{{json (printf "{\"source\":\"home\",\"name\":%s,\"newSlug\":%s}" (json .name) (json (lower .name)))}}},` +
@@ -133,7 +133,7 @@ var scenarios = []scenario{
 	{says: making + ` the {name} page with the (?P<section>form|gallery|map)`, calls: []step{
 		{tool: "plan.choose", input: threePlans, doing: `propose three plans`, without: []step{
 			{tool: "cms.createSectionDef", doing: `create the section {{.section}}`,
-				input: `{"name":{{json .section}},"key":{{json .section}},"slots":[{"key":"title","type":"text"}]}`},
+				input: `{"name":{{json .section}},"key":{{json .section}},"elements_structure":{"rows":[{"slots":[{"key":"title","type":"text"}]}]}}`},
 			{tool: "cms.createPage", free: "slug", doing: `create the page {{q .name}}`,
 				input: `{"name":{{json .name}},"sections":[{"section":{{json .section}},"content":{"title":{{json .name}}}}]}`}}}},
 		reply: `I followed the plan {{q .plan}}{{if .was}}, a backup: the plan {{q .was}} failed{{end}}. The page {{q .name}} is at {{path .result.slug}}.`},
@@ -187,7 +187,7 @@ var scenarios = []scenario{
 	{says: `replace the slots of ` + part + ` by {value}`,
 		reply: `The section {{.section}} has the slot {{.value}} now. Values of other slots are kept, and hidden.`,
 		calls: []step{{tool: "cms.syncSectionElements", doing: `change the definition of the section {{.section}}`,
-			input: `{"section":{{json .section}},"slots":[{"key":{{json .value}},"type":"text"}]}`}}},
+			input: `{"definition":{{json .section}},"elements_structure":{"rows":[{"slots":[{"key":{{json .value}},"type":"text"}]}]}}`}}},
 	{says: `(delete|remove) the (blog )?(entry|post) {entry}`, find: "entry", guess: true,
 		reply: `I deleted the entry {{q .name}}.`,
 		calls: []step{{tool: "cms.deleteEntry", input: `{"entry":{{json .slug}}}`,
