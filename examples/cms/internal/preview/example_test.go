@@ -1,9 +1,9 @@
 package preview_test
 
 import (
-	"context"
 	"fmt"
 	"log"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
@@ -13,7 +13,6 @@ import (
 )
 
 func Example() {
-	ctx := context.Background()
 	dir, err := os.MkdirTemp("", "preview")
 	if err != nil {
 		log.Fatal(err)
@@ -28,11 +27,9 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	html, err := r.Page(ctx, "home", "en")
-	if err != nil {
-		log.Fatal(err)
-	}
-	for line := range strings.Lines(string(html)) {
+	w := httptest.NewRecorder()
+	r.Handler().ServeHTTP(w, httptest.NewRequest("GET", "/", nil))
+	for line := range strings.Lines(w.Body.String()) {
 		if strings.HasPrefix(line, "<h1>") {
 			fmt.Print(line)
 		}

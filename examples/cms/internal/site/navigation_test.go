@@ -22,7 +22,8 @@ func TestAMenuIsATreeOfItems(t *testing.T) {
 	tree, err := s.Tree(ctx, "home", "")
 	require.NoError(t, err)
 	require.Equal(t,
-		[]MenuItem{{Text: "Home", Href: "/", Items: []MenuItem{{Text: "Blog", Href: "/blog/hello-world"}}}}, tree.Menu)
+		[]MenuItem{{Text: "Home", Href: "/", Current: true,
+			Items: []MenuItem{{Text: "Blog", Href: "/blog/hello-world"}}}}, tree.Menu)
 
 	for says, item := range map[string]NavItem{
 		"below the item itself": {ID: home.ID, Value: "Home", ParentID: blog.ID, TargetType: "placeholder"},

@@ -13,26 +13,32 @@ const mainNavigation = "main"
 
 // A Tree is what visitors see of a page or an entry, with all references resolved, ready to render.
 type Tree struct {
-	Page        string        `json:"page"`            // its slug
-	Entry       bool          `json:"entry,omitempty"` // it is an entry of a collection
-	Locale      string        `json:"locale"`
-	Path        string        `json:"path"` // its address on the site, such as "/about"
-	Title       string        `json:"title"`
-	Description string        `json:"description,omitempty"`
-	Indexing    bool          `json:"indexing"` // whether search engines may list it
-	Site        string        `json:"site"`     // names
-	Environment string        `json:"environment"`
-	Revision    int64         `json:"revision"` // see [Site.Revision]
-	Menu        []MenuItem    `json:"menu"`
-	Sections    []TreeSection `json:"sections"`        // the published ones, in order
-	Notes       []string      `json:"notes,omitempty"` // what is hidden from visitors, or missing
+	Page        string `json:"page"`            // its slug
+	Entry       bool   `json:"entry,omitempty"` // it is an entry of a collection
+	Status      string `json:"status"`          // draft or published
+	Locale      string `json:"locale"`
+	Path        string `json:"path"` // its address on the site, such as "/about"
+	Title       string `json:"title"`
+	Description string `json:"description,omitempty"`
+	Indexing    bool   `json:"indexing"` // whether search engines may list it
+	Site        string `json:"site"`     // names
+	Environment string `json:"environment"`
+	// Brand and Tagline are what the head and the foot of every page say: brand and tagline of the
+	// meta of the page home, or the name of the site.
+	Brand    string        `json:"brand"`
+	Tagline  string        `json:"tagline,omitempty"`
+	Revision int64         `json:"revision"` // see [Site.Revision]
+	Menu     []MenuItem    `json:"menu"`
+	Sections []TreeSection `json:"sections"`        // the published ones, in order
+	Notes    []string      `json:"notes,omitempty"` // what is hidden from visitors, or missing
 }
 
 // A MenuItem is an item of the menu of a page.
 type MenuItem struct {
-	Text  string     `json:"text"`
-	Href  string     `json:"href,omitempty"`
-	Items []MenuItem `json:"items,omitempty"`
+	Text    string     `json:"text"`
+	Href    string     `json:"href,omitempty"`
+	Current bool       `json:"current,omitempty"` // it leads to this page
+	Items   []MenuItem `json:"items,omitempty"`
 }
 
 // A TreeSection is the input of a section's template.
@@ -57,6 +63,17 @@ type Value struct {
 	Items  []string `json:"items,omitempty"`   // option with several values
 	Images []Image  `json:"images,omitempty"`  // image, media
 	Href   string   `json:"href,omitempty"`    // link; empty if its target is gone
+	Cards  []Card   `json:"cards,omitempty"`   // collectionRef: the entries
+}
+
+// A Card is an entry in a list of entries.
+type Card struct {
+	Title  string   `json:"title"`
+	Href   string   `json:"href"`
+	Status string   `json:"status"`
+	Text   string   `json:"text,omitempty"` // the beginning of its first Markdown
+	Images []Image  `json:"images,omitempty"`
+	Tags   []string `json:"tags,omitempty"`
 }
 
 // An Image is an image or another file.
@@ -74,6 +91,20 @@ func (s TreeSection) Get(key string) Value {
 	return s.Values[i]
 }
 
+// Label names the section for a person, such as: the hero “Welcome”.
+func (s TreeSection) Label() string {
+	label := "the " + strings.ToLower(s.Name)
+	if s.Template == "entry" {
+		return "the entry “" + s.Name + "”"
+	}
+	for _, v := range s.Values {
+		if v.Type == TypeText && v.Text != "" {
+			return label + " “" + shorten(v.Text, 40) + "”"
+		}
+	}
+	return label
+}
+
 // Tree returns the page with this id or slug in the locale ("en" if empty). Like visitors see it,
 // it lacks unpublished sections; Notes lists them.
 func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
@@ -82,11 +113,11 @@ func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
 		if err != nil {
 			return nil, err
 		}
-		t, err := newTree(tx, p.Locale)
+		t, err := newTree(tx, p.Locale, Path(p.Slug))
 		if err != nil {
 			return nil, err
 		}
-		t.Page, t.Path, t.Indexing, t.Title = p.Slug, Path(p.Slug), p.Indexing, p.Name
+		t.Page, t.Status, t.Indexing, t.Title = p.Slug, p.Status, p.Indexing, p.Name
 		if title, _ := p.Meta["title"].(string); title != "" {
 			t.Title = title
 		}
@@ -120,11 +151,11 @@ func (s *Site) EntryTree(ctx context.Context, collection, entry, locale string) 
 		if err != nil {
 			return nil, err
 		}
-		t, err := newTree(tx, e.Locale)
+		t, err := newTree(tx, e.Locale, "/"+c.Slug+"/"+e.Slug)
 		if err != nil {
 			return nil, err
 		}
-		t.Page, t.Entry, t.Path, t.Title, t.Indexing = e.Slug, true, "/"+c.Slug+"/"+e.Slug, e.Title, true
+		t.Page, t.Entry, t.Status, t.Title, t.Indexing = e.Slug, true, e.Status, e.Title, true
 		t.Sections = append(t.Sections,
 			TreeSection{ID: e.ID, DefID: c.ID, Key: c.Slug, Name: e.Title, Template: "entry", Variant: "default",
 				Values: values(tx, c.Elements, e.Content)})
@@ -132,11 +163,17 @@ func (s *Site) EntryTree(ctx context.Context, collection, entry, locale string) 
 	})
 }
 
-func newTree(tx *txn, locale string) (*Tree, error) {
-	t := &Tree{Locale: locale, Sections: []TreeSection{}}
+func newTree(tx *txn, locale, path string) (*Tree, error) {
+	t := &Tree{Locale: locale, Path: path, Sections: []TreeSection{}}
 	tx.first([]any{&t.Site, &t.Environment, &t.Revision},
 		"SELECT s.name, e.name, n FROM sites s, environments e, revision WHERE s.id = ? AND e.id = ?", siteID,
 		environmentID)
+	if locale != DefaultLocale {
+		tx.suffix = "?locale=" + locale
+	}
+	t.Brand = t.Site
+	tx.first([]any{&t.Brand, &t.Tagline}, "SELECT coalesce(meta ->> 'brand', ?), coalesce(meta ->> 'tagline', '') "+
+		"FROM pages WHERE slug = 'home'", t.Site)
 	loc, err := findLocale(tx, locale)
 	if err != nil {
 		return nil, err
@@ -146,21 +183,27 @@ func newTree(tx *txn, locale string) (*Tree, error) {
 	}
 	id := value[string](tx, "SELECT id FROM navigations WHERE name = ? ORDER BY id LIMIT 1", mainNavigation)
 	if id == "" {
+		t.Menu = collect(tx, func(scan scanner) (m MenuItem, err error) {
+			err = scan(&m.Text, &m.Href)
+			m.Current, m.Href = Path(m.Href) == path, Path(m.Href)+tx.suffix
+			return m, err
+		}, "SELECT name, slug FROM pages WHERE status = ? ORDER BY slug <> 'home', created_at, id LIMIT 12", Published)
 		return t, nil
 	}
 	n, err := findNavigation(tx, id)
 	if err != nil {
 		return nil, err
 	}
-	t.Menu = menu(tx, n.Items)
+	t.Menu = menu(tx, n.Items, path)
 	return t, nil
 }
 
 // menu returns items with the addresses of their targets.
-func menu(tx *txn, items []NavItem) (list []MenuItem) {
+func menu(tx *txn, items []NavItem, path string) (list []MenuItem) {
 	for _, item := range items {
-		list = append(list, MenuItem{Text: item.Value, Href: linkPath(tx, item.TargetType, item.URL, item.TargetUUID),
-			Items: menu(tx, item.Items)})
+		href := linkPath(tx, item.TargetType, item.URL, item.TargetUUID)
+		list = append(list, MenuItem{Text: item.Value, Href: href, Current: href == path+tx.suffix,
+			Items: menu(tx, item.Items, path)})
 	}
 	return list
 }
@@ -209,7 +252,36 @@ func (v *Value) add(tx *txn, item any) {
 		v.Href = linkPath(tx, field("type"), field("href"), field("targetId"))
 	case TypeCollectionRef:
 		v.Text = strings.TrimSpace(field("collectionId") + " " + field("entryId"))
+		v.Cards = append(v.Cards, cards(tx, field("collectionId"), field("entryId"))...)
 	}
+}
+
+// maxCards limits the entries in a list.
+const maxCards = 12
+
+// cards returns the entries of a collection, or one of them.
+func cards(tx *txn, collection, entry string) (list []Card) {
+	c, err := collectionTable.find(tx, collection)
+	if err != nil { // it is gone
+		return nil
+	}
+	for _, e := range collect(tx, entryTable.scan, "SELECT "+entryTable.columns+` FROM collection_entries
+		WHERE collection_id = ?1 AND ?2 IN ('', id) ORDER BY sort_order, created_at DESC, slug LIMIT ?3`, c.ID, entry,
+		maxCards) {
+		card := Card{Title: e.Title, Href: "/" + c.Slug + "/" + e.Slug + tx.suffix, Status: e.Status}
+		for _, v := range values(tx, c.Elements, entryContents.get(tx, e.ID, DefaultLocale)) {
+			switch {
+			case v.Type == TypeRichText && card.Text == "":
+				card.Text = v.Text
+			case len(v.Images) > 0 && card.Images == nil:
+				card.Images = v.Images[:1]
+			case v.Type == TypeOption && card.Tags == nil:
+				card.Tags = v.Items
+			}
+		}
+		list = append(list, card)
+	}
+	return list
 }
 
 // linkPath returns the address of a link or a navigation item, or "" if its target is gone.
@@ -219,11 +291,11 @@ func linkPath(tx *txn, kind, href, id string) string {
 		return href
 	case "page":
 		if slug := value[string](tx, "SELECT slug FROM pages WHERE id = ?", id); slug != "" {
-			return Path(slug)
+			return Path(slug) + tx.suffix
 		}
 	case "entry":
-		return value[string](tx, `SELECT '/' || d.slug || '/' || e.slug FROM collection_entries e
-			JOIN collection_definitions d ON d.id = e.collection_id WHERE e.id = ?`, id)
+		return value[string](tx, `SELECT '/' || d.slug || '/' || e.slug || ? FROM collection_entries e
+			JOIN collection_definitions d ON d.id = e.collection_id WHERE e.id = ?`, tx.suffix, id)
 	case "media", "medium":
 		return value[string](tx, "SELECT path FROM media WHERE id = ?", id)
 	}

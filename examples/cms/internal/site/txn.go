@@ -23,6 +23,8 @@ type txn struct {
 	tx  *sql.Tx
 	now string // the time of its writes, in UTC with milliseconds, so that the text order is the time order
 	err error  // the first failure
+	// suffix is added to the addresses of pages and entries, so that a visitor stays in a language.
+	suffix string
 }
 
 // A record is a row of a table, by column.
