@@ -78,12 +78,6 @@ func readOptions(args []string, getenv func(string) string, errs io.Writer) (*op
 	return o, errors.Join(o.check(given), o.readSettings(given, getenv), o.chooseModel(getenv))
 }
 
-// onlyFor says where flags that aren't for all commands belong.
-var onlyFor = map[string][]string{
-	"addr": {cmdServe}, "api": {cmdServe}, "preview": {cmdServe}, "open": {cmdServe}, "json": {cmdHistory},
-	"session": {cmdChat, cmdHistory, cmdPrompt}, "mode": {cmdChat, cmdPrompt}, "yes": {cmdChat, cmdPrompt},
-}
-
 // check finds the command, and says what doesn't fit it.
 func (o *options) check(given map[string]bool) error {
 	if given["p"] && o.command != "" {
@@ -92,20 +86,11 @@ func (o *options) check(given map[string]bool) error {
 		o.command = cmdPrompt
 	}
 	o.command = cmp.Or(o.command, cmdServe)
-	for name := range given {
-		if commands := onlyFor[name]; commands != nil && !slices.Contains(commands, o.command) {
-			return fmt.Errorf("-%s is for %s", name, strings.Join(commands, ", "))
-		}
-	}
 	switch {
 	case o.command == cmdPrompt && strings.TrimSpace(o.prompt) == "":
 		return errors.New("the request of -p is empty")
 	case o.mode != "" && !slices.Contains(modeNames(), o.mode):
 		return fmt.Errorf("unknown mode %q; there are %s", o.mode, strings.Join(modeNames(), ", "))
-	case o.expires < 0:
-		return errors.New("-expires is negative; 0 is no limit")
-	case o.asLog && o.session == "":
-		return errors.New("-json needs a -session")
 	case o.session == "" && o.command != cmdHistory:
 		o.session = "s-" + strings.ToLower(rand.Text()[:10])
 	}

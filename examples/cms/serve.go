@@ -111,11 +111,7 @@ func (o *options) serve(ctx context.Context, out, errs io.Writer) (code int, err
 		beside.Go(func() { _ = server.Serve(d.listener); stop() }) // all of them end together
 	}
 	if o.openPage {
-		beside.Go(func() {
-			if err := openInBrowser(ctx, all[0].url()+"/"); err != nil && ctx.Err() == nil {
-				fmt.Fprintln(errs, "cms: -open:", err)
-			}
-		})
+		beside.Go(func() { p.openInBrowser(ctx, all[0].url()+"/") })
 	}
 	return 0, live.Serve(ctx, p.hub, server, all[0].listener)
 }
@@ -187,11 +183,14 @@ func (p *program) checked(next http.Handler) http.Handler {
 }
 
 // openInBrowser opens an address with the program that the system uses for that.
-func openInBrowser(ctx context.Context, address string) error {
+func (p *program) openInBrowser(ctx context.Context, address string) {
 	program := map[string][]string{"darwin": {"open"},
 		"windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if program == nil {
 		program = []string{"xdg-open"}
 	}
-	return exec.CommandContext(ctx, program[0], append(program[1:], address)...).Run()
+	err := exec.CommandContext(ctx, program[0], append(program[1:], address)...).Run()
+	if err != nil && ctx.Err() == nil {
+		p.log.Warn("no browser was opened", "error", err)
+	}
 }

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"net"
-	"net/netip"
 	"os"
 	"path/filepath"
 	"strconv"
@@ -31,11 +30,11 @@ type setting struct {
 func (o *options) settings(getenv func(string) string) []setting {
 	return []setting{
 		{"addr", "localhost:3000", []string{"PAGE_PORT", "NEXT_PORT"}, &o.addr,
-			"port or address of the page", loopback(&o.addr)},
+			"port or address of the page", address(&o.addr)},
 		{"api", "localhost:8787", []string{"API_PORT", "EXPRESS_PORT"}, &o.api,
-			"port or address of the API", loopback(&o.api)},
+			"port or address of the API", address(&o.api)},
 		{"preview", "localhost:4000", []string{"PREVIEW_PORT"}, &o.preview,
-			"port or address of the preview", loopback(&o.preview)},
+			"port or address of the preview", address(&o.preview)},
 		{"db", "cms.db", []string{"DATABASE_URL"}, &o.db, "the file of the site and the conversations", o.useFile},
 		{"hosts", "example.com", []string{"HTTP_FETCH_ALLOWLIST"}, &o.hosts,
 			"hosts that the agent may read, with commas between them, or none", o.useHosts},
@@ -71,8 +70,9 @@ func (o *options) readSettings(given map[string]bool, getenv func(string) string
 	return errors.Join(errs...)
 }
 
-// loopback returns what makes an address of a port, and refuses addresses that others could reach.
-func loopback(to *string) func(string) error {
+// address returns what makes an address of this computer of a port. Nobody has to sign in, so
+// requests that come to another one are refused.
+func address(to *string) func(string) error {
 	return func(value string) error {
 		host, port, err := net.SplitHostPort(value)
 		if err != nil {
@@ -81,9 +81,6 @@ func loopback(to *string) func(string) error {
 		*to = net.JoinHostPort(host, port)
 		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
 			return errors.New("it should be a port, such as 3000, or an address, such as localhost:3000")
-		}
-		if ip, err := netip.ParseAddr(host); host != "localhost" && (err != nil || !ip.IsLoopback()) {
-			return errors.New("nobody has to sign in, so it should be an address of this computer, such as localhost:3000")
 		}
 		return nil
 	}
@@ -94,9 +91,6 @@ func (o *options) useFile(value string) error {
 	o.db = strings.TrimPrefix(strings.TrimPrefix(value, "file:"), "//")
 	if strings.Contains(o.db, "://") || strings.Contains(o.db, "?") {
 		return errors.New("it should be a file of SQLite, such as cms.db or file:data/cms.db")
-	}
-	if _, err := os.Stat(filepath.Dir(o.db)); err != nil {
-		return fmt.Errorf("there is no folder %s; make it, or name another file", filepath.Dir(o.db))
 	}
 	return nil
 }
