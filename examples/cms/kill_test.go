@@ -205,7 +205,7 @@ func TestAKilledRunGoesOnWithoutRepeatingCalls(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	before := b.pages()
-	b.hold("tool_finished", "-session", "s", "-p", about+", then list pages").kill()
+	b.hold("tool_finished cms.createPage", "-session", "s", "-p", about+", then list pages").kill()
 	require.Len(t, b.pages(), len(before)+1)
 	b.leaseEnds()
 	o := b.must(0, "chat", "-session", "s")

@@ -54,7 +54,7 @@ func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent
 	require.NoError(t, err)
 	plans, err := plan.New(plan.Config{Agent: steps, Weights: cmstools.Weights(own)})
 	require.NoError(t, err)
-	noPlans := func(d *tools.Definition) bool { return d.Name() != plan.ToolChoose }
+	noPlans := func(d *tools.Definition) bool { return !strings.HasPrefix(d.Name(), "plan.") }
 	cfg := agent.Config{Provider: m, Instructions: "Edit the site.",
 		Tools: append(all, plan.Tools(plans)...), Journal: store, Hooks: hooks,
 		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect, Tools: noPlans},

@@ -1,20 +1,19 @@
-// Package model is a fake language model: a [provider.Provider] in plain Go that understands a
-// documented set of requests about a content site, and calls the tools of package cmstools. It
-// needs no key and no network.
+// Package model is a stand-in for a language model: a [provider.Provider] in plain Go that
+// understands what editors of a small website write, in English and German, and calls the tools of
+// package cmstools. It needs no key and no network.
 //
-//	a, err := agent.New(agent.Config{Provider: model.New(), Tools: cmstools.All(s)})
+//	a, err := agent.New(agent.Config{Provider: model.New(), Tools: cmstools.All(cfg)})
 //
-// It is a table of scenarios: what is said, which calls it takes, and what is answered (table.go).
-// The sentences are those of [Help], with a few variants; to anything else it answers with that
-// list. Names and texts of several words that hold the words "with", "titled", "called" or "saying"
-// go in quotes.
+// A sentence is split into wishes, each of them a verb and what it is about: words.json has the
+// words, also misspelled ones are understood, and forms.json the forms, each a verb, an object, the
+// call that it takes and what is answered. A value is a part of the sentence; in quotes it may hold
+// anything. Names are looked up first. If two match equally well, or none well, the model asks, and
+// offers the sentence with each name.
 //
-// A page is named by its name, its slug, something similar, or a word of its description. It is
-// looked up first, and the answer says which page it was resolved to. If two match equally well,
-// the model asks which; if none matches well, it asks before it changes something without approval.
-// The answer may be "yes" or a slug. Several requests may follow each other, joined by "then", by
-// "and" before a verb, or by a full stop; "it" is the page mentioned last. "in German" at the end
-// of a request is about the German contents.
+// All wishes of a message are understood, or none is carried out. What isn't understood is answered
+// with the three nearest forms, filled in with what was. A question changes nothing, nor does a
+// sentence that forbids, takes itself back, or names a condition. Lines that are a code span are
+// what a person may say next; a page shows them as buttons.
 //
 // It keeps no state between calls. Each call processes the newest message of the conversation from
 // its beginning, uses existing results instead of making calls again, and stops at the first call

@@ -2,6 +2,7 @@ package model
 
 import (
 	"context"
+	"encoding/json"
 	"iter"
 	"strings"
 	"sync/atomic"
@@ -50,16 +51,21 @@ func (*Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provi
 		for word := range strings.SplitAfterSeq(m.text, " ") {
 			chunks = append(chunks, provider.Text(word))
 		}
-		if m.tool != "" {
-			stop = provider.StopToolCalls
-			chunks = []provider.Chunk{chunks[0], provider.Reasoning(m.think), provider.ToolStart(0, "", m.tool),
-				provider.ToolDelta(0, string(m.input)), provider.ToolEnd(0)}
+		written := len(m.text)
+		if len(m.calls) > 0 {
+			stop, chunks = provider.StopToolCalls, []provider.Chunk{chunks[0], provider.Reasoning(m.think)}
+		}
+		for i, c := range m.calls {
+			input, _ := json.Marshal(c.input) // it was decoded from JSON, or is text
+			written += len(input)
+			chunks = append(chunks, provider.ToolStart(i, "", c.tool), provider.ToolDelta(i, string(input)),
+				provider.ToolEnd(i))
 		}
 		read := len(req.System)
 		for i := range req.Messages {
 			read += len(req.Messages[i].Text())
 		}
-		usage := provider.Usage{Input: int64(read/4 + 1), Output: int64(len(m.text)+len(m.input))/4 + 1,
+		usage := provider.Usage{Input: int64(read/4 + 1), Output: int64(written)/4 + 1,
 			Estimated: true}
 		for _, c := range append(chunks, provider.End(stop, usage)) {
 			if ctx.Err() != nil {

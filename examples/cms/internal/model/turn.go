@@ -8,312 +8,315 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A move is what the model does next: a call, or a text.
+// A call is a call of a tool, and its result if it has one.
+type call struct {
+	tool   string
+	input  map[string]any
+	result string
+	failed bool
+}
+
+// A move is what the model does next: calls, or a text.
 type move struct {
-	text, tool, think string
-	input             json.RawMessage
-	asks              bool // the text ends the turn
+	text, think string
+	calls       []call
 }
 
 // A turn answers one message of a person. It processes the message from its beginning, and takes
 // the results of calls that were made already instead of making them again.
 type turn struct {
-	offered map[string]bool
-	past    []*provider.ToolResult // for this message, and not used yet
-	last    string                 // the slug of the page mentioned last
-	planned []any                  // in a mode that only plans: the calls that would write
-	plan    string                 // in words
+	offered       map[string]bool
+	past, earlier []call // for this message, and before it
+	used          int    // how many of past were made for operations that are done
+	need          []call // what has to be read first
+	german        bool
+	said          string // what the model said last
+	text          string
 }
 
 // decide returns the model's next move.
 func decide(req *provider.Request) move {
-	w := &turn{offered: make(map[string]bool)}
-	for _, t := range req.Tools {
-		w.offered[t.Name] = true
+	t := &turn{offered: make(map[string]bool)}
+	for _, tool := range req.Tools {
+		t.offered[tool.Name] = true
 	}
 	messages := req.Messages
 	limit := req.ToolChoice.Mode == provider.ChooseNone // the last message says so
 	if limit && len(messages) > 0 {
 		messages = messages[:len(messages)-1]
 	}
-	newest := newestOf(messages)
-	for i := range messages {
-		for _, p := range messages[i].Parts {
-			switch {
-			case p.Result == nil:
-			case i > newest:
-				w.past = append(w.past, p.Result)
-			case !p.Result.Error:
-				w.mentioned(decoded(p.Result))
-			}
-		}
-	}
-	if limit {
-		return w.standing()
-	}
-	todo := requests(req.LastUserText())
-	if answered := w.answered(messages[:newest], todo); answered != nil {
-		todo = answered
-	}
-	return w.answer(todo)
-}
-
-// newestOf returns the index of the newest message of a person, or 0.
-func newestOf(messages []provider.Message) int {
 	newest := len(messages) - 1
 	for newest > 0 && messages[newest].Role != provider.RoleUser {
 		newest--
 	}
-	return max(newest, 0)
-}
-
-// standing says which calls have succeeded when no more are allowed.
-func (w *turn) standing() move {
-	text := "This run is at its limit, so I stop here."
-	for i, r := range slices.DeleteFunc(w.past, func(r *provider.ToolResult) bool { return r.Error }) {
-		text += []string{" These calls succeeded: ", ", "}[min(i, 1)] + r.Name
-	}
-	return move{text: text + ". Ask again for what is left."}
-}
-
-// mentioned remembers the page of a result.
-func (w *turn) mentioned(result map[string]any) {
-	if id, _ := result["id"].(string); strings.HasPrefix(id, "pg_") {
-		w.last, _ = result["slug"].(string)
-	}
-}
-
-var (
-	question   = regexp.MustCompile(`(?m)"([^"\n]*)"(?:: | could be )(.*)\. (?:Do you mean it|Say which one)`)
-	candidates = regexp.MustCompile(`\(([^ ()]+)\)`)
-)
-
-// answered returns the requests from the one on that the model has asked about, with the answer in
-// it; nil if this is no answer to a question.
-func (w *turn) answered(before []provider.Message, said []request) []request {
-	if len(said) != 1 || len(before) == 0 {
-		return nil
-	}
-	asked := question.FindStringSubmatch(before[len(before)-1].Text())
-	if asked == nil {
-		return nil
-	}
-	all := candidates.FindAllStringSubmatch(asked[2], -1)
-	for _, c := range all {
-		if !strings.EqualFold(said[0].text, c[1]) && !(len(all) == 1 &&
-			slices.Contains([]string{"yes", "yes, do it", "that one"}, strings.ToLower(said[0].text))) {
-			continue
+	inputs := map[string]map[string]any{}
+	for i := range messages {
+		if i < newest && messages[i].Role == provider.RoleAssistant {
+			t.said = cmp.Or(messages[i].Text(), t.said)
 		}
-		todo := requests(before[newestOf(before)].Text())
-		for i := range todo {
-			if s := todo[i].scenario; s != nil && s.find != "" && todo[i].slots[s.find] == asked[1] {
-				todo[i].slots[s.find] = c[1]
-				return todo[i:]
+		for _, p := range messages[i].Parts {
+			if p.Call != nil {
+				var input map[string]any
+				_ = json.Unmarshal(p.Call.Input, &input) // what a person edited is an object, too
+				inputs[p.Call.ID] = input
+			}
+			if r := p.Result; r != nil {
+				c := call{r.Name, inputs[r.CallID], text(r), r.Error}
+				if i > newest {
+					t.past = append(t.past, c)
+				} else if !r.Error {
+					t.earlier = append(t.earlier, c)
+				}
 			}
 		}
 	}
-	return nil
+	if limit {
+		said := "This run is at its limit, so I stop here."
+		for i, c := range slices.DeleteFunc(t.past, func(c call) bool { return c.failed }) {
+			said += []string{" These calls succeeded: ", ", "}[min(i, 1)] + c.tool
+		}
+		return move{text: said + ". Ask again for what is left."}
+	}
+	return t.answer(t.meant(req.LastUserText()))
 }
 
-// answer carries out all requests of a message, and checks what was planned.
-func (w *turn) answer(todo []request) move {
-	var said []string
-	for i := 0; i < len(todo) || i == len(todo) && w.planned != nil; i++ {
-		r := request{scenario: &checking, slots: map[string]any{"planned": w.planned, "plan": w.plan}}
-		if i < len(todo) {
-			r = todo[i]
-		}
-		m := w.carryOut(r)
-		if m.tool != "" {
-			return m
-		}
-		if m.text != "" {
-			said = append(said, m.text)
-		}
-		if m.asks { // later requests may depend on it
-			break
+var choice = regexp.MustCompile("(?m)^- `([^`]*)`$")
+
+// meant returns what a person has chosen from the model's last question, or else what was said.
+func (t *turn) meant(said string) string {
+	var fit []string
+	word := strings.ToLower(strings.Trim(said, " .!?\"'"))
+	offers := choice.FindAllStringSubmatch(t.said, -1)
+	for _, o := range offers {
+		yes := len(offers) == 1 && slices.Contains([]string{"yes", "yes please", "yes, do it", "that one", "ja",
+			"ja bitte"}, word)
+		if yes || word != "" && slices.Contains(strings.Fields(strings.ToLower(o[1])), word) {
+			fit = append(fit, o[1])
 		}
 	}
-	return move{text: cmp.Or(strings.Join(said, "\n"), help)}
+	if len(fit) == 1 && understand(said).plainAnswer() {
+		return fit[0]
+	}
+	return said
 }
 
-// carryOut carries out one request.
-func (w *turn) carryOut(r request) move {
-	s := r.scenario
-	if s == nil {
-		return move{text: fmt.Sprintf("I don't understand %q. %s", r.text, help), asks: true}
-	}
-	steps, planned := s.calls, len(w.planned)
-	if s.find != "" {
-		what := cmp.Or(r.slots[s.find].(string), w.last)
-		if what == "" {
-			return move{text: "Which " + s.find + " do you mean? Name it, for example: show the page Home."}
-		}
-		r.slots["query"], r.slots["kind"], steps = what, s.find, append([]step{lookUp}, steps...)
-	}
-	for len(steps) > 0 {
-		now := &steps[0]
-		steps = steps[1:]
-		if !w.offered[now.tool] && now.without != nil {
-			steps = append(slices.Clone(now.without), steps...)
-			continue
-		}
-		doing, input := r.fill(now.doing), r.input(now)
-		if !w.offered[now.tool] && w.offered["cms.validatePlan"] {
-			w.planned = append(w.planned, map[string]any{"tool": now.tool, "input": input})
-			w.plan += fmt.Sprintf("%d. %s\n", len(w.planned), doing)
-			continue
-		}
-		if !w.offered[now.tool] {
-			return move{
-				text: fmt.Sprintf(
-					"I can't do that here: it needs %s, which isn't available in this mode. The mode cms-crud has it.",
-					now.tool)}
-		}
-		if len(w.past) == 0 || w.past[0].Name != now.tool {
-			raw, _ := json.Marshal(input) // it was decoded from JSON
-			return move{think: "I " + doing + ".", tool: now.tool, input: raw}
-		}
-		result, said := w.past[0], text(w.past[0])
-		w.past = w.past[1:]
-		free := taken.FindStringSubmatch(said)
-		switch want, suggested := strings.CutPrefix(said, suggestion); {
-		case suggested:
-			return w.other(strings.TrimSpace(want), r.fill(now.instead))
-		case result.Error && now.free != "" && free != nil:
-			r.slots["was"], r.slots[now.free] = cmp.Or(r.slots["was"], any(free[1])), free[2]
-			steps = append([]step{*now}, steps...)
-			continue
-		case now.lacks != "" && strings.Contains(said, now.lacks):
-			r.slots["otherwise"], steps = true, append([]step{*now.otherwise}, steps...)
-			continue
-		case result.Error:
-			return move{text: r.note() + failed(doing, said)}
-		}
-		r.slots["text"], r.slots["result"] = said, decoded(result)
-		if now.tool == "plan.choose" {
-			r.carriedOut(said)
-		}
-		w.mentioned(decoded(result))
-		stop, asks := r.fill(now.stop), false
-		if now.doing == lookUp.doing {
-			stop, asks = w.resolve(r, said)
-		}
-		if stop != "" {
-			return move{text: r.note() + stop, asks: asks}
-		}
-	}
-	if len(w.planned) > planned {
-		return move{}
-	}
-	return move{text: r.note() + r.fill(s.reply)}
+// plainAnswer reports whether a sentence has no verb.
+func (s *sentence) plainAnswer() bool {
+	return !slices.ContainsFunc(s.wishes, func(w wish) bool { return w.verb != "" })
 }
 
-var (
-	planTitle  = regexp.MustCompile(`(?m)^# (.*)$`)
-	planFailed = regexp.MustCompile(`(?m)^Plan "([^"]*)"`)
-	planAnswer = regexp.MustCompile(`(?m)^create answered: (.*)$`)
-)
-
-// carriedOut takes what came of a plan: its title, the plan that failed before it, and the answer
-// of its step "create".
-func (r request) carriedOut(said string) {
-	for slot, found := range map[string]*regexp.Regexp{"plan": planTitle, "was": planFailed} {
-		if m := found.FindStringSubmatch(said); m != nil {
-			r.slots[slot] = m[1]
-		}
+// answer answers a sentence: it reads what is needed, finds out the operations, and carries them
+// out, all of them or none.
+func (t *turn) answer(said string) move {
+	t.text = said
+	s := understand(said)
+	t.german = slices.ContainsFunc(s.tokens, func(k token) bool { return vocabulary.german[plain(k.text)].class != "" })
+	m := t.respond(s)
+	if len(t.need) > 0 {
+		return move{think: "I look up what is meant.", calls: t.need}
 	}
-	if m := planAnswer.FindStringSubmatch(said); m != nil {
-		var result map[string]any
-		if json.Unmarshal([]byte(m[1]), &result) == nil {
-			r.slots["result"] = result
-		}
-	}
+	return m
 }
 
-// other carries out what a person wants instead of a call, or proposes something.
-func (w *turn) other(want, instead string) move {
-	said := "You rejected that and suggested: " + strings.TrimRight(want, ".") + ".\n"
-	if other := requests(want); len(other) == 1 && other[0].scenario != nil {
-		m := w.carryOut(other[0])
-		m.text = said + m.text
-		return m
-	}
-	said += "I don't understand that as a request, so I changed nothing."
-	if instead != "" {
-		said += fmt.Sprintf(" Instead I could do this: say %q.", instead)
-	}
-	return move{text: said + ` Say "help" to see what I understand.`}
-}
-
-// A found is a result of a look-up.
-type found struct{ Kind, Slug, Name, Match, Why string }
-
-// foundIn returns the results of a look-up that are of a kind, or of any.
-func foundIn(text, kind string) (all []found) {
-	for _, l := range index.Lines(text) {
-		if len(l.Aliases) > 0 && (kind == "" || l.Kind == kind) {
-			all = append(all, found{l.Kind, l.Aliases[0], l.Name, l.Match, l.Why})
-		}
-	}
-	return all
-}
-
-// resolve takes the result of a look-up. It returns what to say if the request stops there, and
-// whether that is a question.
-func (w *turn) resolve(r request, said string) (stop string, asks bool) {
-	kind, what := r.scenario.find, r.slots["query"].(string)
-	fit, others := foundIn(said, kind), foundIn(said, "")
+func (t *turn) respond(s *sentence) move {
 	switch {
-	case len(others) == 0:
-		return fmt.Sprintf("I found no %s like %q.", kind, what), false
-	case len(fit) == 0:
-		return fmt.Sprintf("I found no %s like %q. There is the %s %q (%s).", kind, what, others[0].Kind,
-			others[0].Name, others[0].Slug), false
+	case s.asks:
+		return t.question(s)
+	case s.back:
+		return t.say("back")
+	case s.when:
+		return t.say("when")
+	case len(s.wishes) == 0 && len(s.forbidden) > 0 || slices.ContainsFunc(s.wishes, s.conflicts):
+		return t.say("forbidden")
+	case len(s.wishes) == 0:
+		return move{text: help()}
 	}
-	it := fit[0]
-	var rivals []string
-	for _, f := range fit {
-		if f.Slug == what { // it is unique
-			it, rivals = f, nil
-			it.Match = index.MatchExact
-			break
+	var ops []*operation
+	var trouble *problem
+	for i := range s.wishes {
+		o, p := t.plan(&s.wishes[i], ops)
+		if p != nil {
+			trouble = cmp.Or(trouble, p)
+			continue
 		}
-		if f.Match == index.MatchRival {
-			rivals = append(rivals, fmt.Sprintf("%q (%s)", f.Name, f.Slug))
+		if o != nil {
+			ops = append(ops, o)
 		}
 	}
-	if last := len(rivals) - 1; last > 0 {
-		return fmt.Sprintf("%q could be %s or %s. Say which one, by the name in brackets.", what,
-			strings.Join(rivals[:last], ", "), rivals[last]), true
+	if trouble != nil {
+		return move{text: trouble.String()}
 	}
-	if it.Match == index.MatchUnsure && !r.scenario.guess {
-		return fmt.Sprintf("I'm not sure which %s is %q: %q (%s) fits best. Do you mean it? Say yes, or another name.",
-			kind, what, it.Name, it.Slug), true
+	return t.carryOut(ops)
+}
+
+// conflicts reports whether a wish is about what another part of the sentence forbids.
+func (s *sentence) conflicts(w wish) bool {
+	reads := slices.Contains([]string{"show", "list", "find", "help", "thanks", "fetch"}, w.verb)
+	return slices.ContainsFunc(s.forbidden, func(f wish) bool {
+		switch {
+		case f.verb == "other" || reads:
+			return false
+		case f.verb != "" && f.verb != w.verb && f.verb != "set":
+			return false
+		case w.verb == "delete" && w.kind == "" && f.ref.text == "":
+			return true
+		}
+		return f.kind == w.kind && f.field == w.field && (f.ref.text == "" || w.ref.text == "" ||
+			strings.EqualFold(f.ref.text, w.ref.text)) ||
+			f.kind+f.field == ""
+	})
+}
+
+// read returns the result of a call that only reads. Without one, the call is made next.
+func (t *turn) read(tool string, input map[string]any) (string, bool) {
+	if !t.offered[tool] {
+		return "", true
 	}
-	if kind == "page" {
-		w.last = it.Slug
+	for _, c := range t.past {
+		if c.tool == tool && same(c.input, input) {
+			return c.result, true
+		}
 	}
-	r.slots["name"], r.slots["slug"], r.slots["match"] = it.Name, it.Slug, it.Match
+	if !slices.ContainsFunc(t.need, func(c call) bool { return c.tool == tool && same(c.input, input) }) {
+		t.need = append(t.need, call{tool: tool, input: input})
+	}
 	return "", false
 }
 
-// note says what a name was taken to mean, if that isn't obvious.
-func (r request) note() string {
-	what, name, match := r.slots["query"], r.slots["name"], r.slots["match"]
-	switch said := fmt.Sprintf("I took %q to mean the %s %q", what, r.slots["kind"], name); {
-	case match == index.MatchUnsure:
-		return said + ", and am not sure of that. "
-	case match == nil || match == index.MatchExact &&
-		(strings.EqualFold(fmt.Sprint(what), fmt.Sprint(name)) || slugged(what) == r.slots["slug"]):
-		return ""
-	default:
-		return said + ". "
+func same(a, b map[string]any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+
+// carryOut makes the calls of operations, one after the other, and says what came of them.
+func (t *turn) carryOut(ops []*operation) move {
+	if i := slices.IndexFunc(ops, func(o *operation) bool { return o.tool() != "" && !t.offered[o.tool()] }); i >= 0 {
+		return t.onlyPlan(ops, ops[i].tool())
+	}
+	if o := ops; len(o) == 1 && o[0].form.Tool == "cms.createPage" && t.offered["plan.choose"] &&
+		o[0].slots["way"] != nil {
+		return t.choose(o[0])
+	}
+	var said []string
+	var made []map[string]any
+	for _, o := range ops {
+		m, ok := t.carry(o, made, len(said) > 0)
+		if len(m.calls) > 0 {
+			return m
+		}
+		said = append(said, m.text)
+		made = append(made, object(o.result))
+		if !ok && !o.form.Reads {
+			if left := len(ops) - len(said); left > 0 {
+				said = append(said, fmt.Sprintf("I stopped there, so %d more of what you asked for %s not done.",
+					left, map[bool]string{true: "is", false: "are"}[left == 1]))
+			}
+			break
+		}
+	}
+	return move{text: strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")}
+}
+
+var taken = regexp.MustCompile(`^slug "([^"]+)" exists already .*such as "([^"]+)"`)
+
+// carry carries out one operation. It reports whether it succeeded.
+func (t *turn) carry(o *operation, made []map[string]any, changed bool) (move, bool) {
+	if o.tool() == "" {
+		return move{text: o.fill(o.form.words(t.german))}, true
+	}
+	if o.from > 0 {
+		o.input["page"] = made[o.from-1]["slug"]
+	}
+	for {
+		i := slices.IndexFunc(t.past[t.used:], func(c call) bool {
+			return c.tool == o.tool() && (!o.form.Reads || same(c.input, o.input))
+		})
+		if i < 0 {
+			return move{think: "I " + o.fill(o.form.Doing) + ".", calls: []call{{tool: o.tool(),
+				input: o.input}}}, false
+		}
+		c := t.past[t.used+i]
+		t.used += i + 1
+		free := taken.FindStringSubmatch(c.result)
+		want, suggested := strings.CutPrefix(c.result, suggestion)
+		switch key := map[string]string{"cms.createPage": "slug", "cms.clonePage": "newSlug",
+			"cms.upsertEntry": "entry"}[o.tool()]; {
+		case suggested:
+			return t.instead(strings.TrimSpace(want), o), false
+		case c.failed && free != nil && key != "" && (o.form.Verb == "make" || o.form.Verb == "copy"):
+			o.slots["was"], o.input[key] = cmp.Or(o.slots["was"], any(free[1])), free[2]
+			continue
+		case c.failed:
+			return move{text: o.note(t.german) + failed(o.fill(o.form.Doing), c.result, changed)}, false
+		}
+		o.result = c.result
+		o.slots["text"], o.slots["result"] = c.result, object(c.result)
+		return move{text: o.note(t.german) + o.fill(o.form.words(t.german))}, true
 	}
 }
 
-func slugged(name any) string { return strings.ToLower(strings.ReplaceAll(fmt.Sprint(name), " ", "-")) }
+// instead carries out what a person wants instead of a call, or proposes something.
+func (t *turn) instead(want string, o *operation) move {
+	said := "You rejected that and suggested: " + strings.TrimRight(want, ".") + ".\n"
+	if s := understand(want); !s.plainAnswer() && !slices.ContainsFunc(s.wishes,
+		func(w wish) bool { return w.bad || w.verb == "" || w.verb == "make" && w.values["name"].text == "" }) {
+		m := t.answer(want)
+		if len(m.calls) == 0 {
+			m.text = said + m.text
+		}
+		return m
+	}
+	p := problem{text: said + "I changed nothing."}
+	if o.form.Instead != "" {
+		p.text += " Instead I could do this:"
+		p.offers = []string{o.filled(o.form.Instead)}
+	}
+	return move{text: p.String()}
+}
+
+// The beginnings of results of calls that a person or a rule kept from running.
+const (
+	suggestion = "A person rejected this call and suggests instead:"
+	rejection  = "A person rejected this call."
+	notRun     = "The call wasn't run: "
+)
+
+// failed describes a failed call; doing is as in "I couldn't delete the page".
+func failed(doing, text string, changed bool) string {
+	text, _, _ = strings.Cut(text, "\n{") // the observation of a conflict says the same
+	rest := " Nothing was changed."
+	if changed {
+		rest = ""
+	}
+	if why, rejected := strings.CutPrefix(text, rejection); rejected {
+		if why != "" {
+			why = " (" + strings.Trim(why, " .") + ")"
+		}
+		return fmt.Sprintf("I didn't %s, because you rejected it%s.%s", doing, why, rest)
+	}
+	if strings.Contains(text, "rejected: expired") {
+		return fmt.Sprintf("I didn't %s: nobody approved it in time.%s", doing, rest)
+	}
+	return fmt.Sprintf("I couldn't %s: %s.", doing, strings.TrimRight(strings.TrimPrefix(text, notRun), ". "))
+}
+
+// text returns a result without the notes at its end.
+func text(r *provider.ToolResult) string {
+	if len(r.Parts) == 0 {
+		return ""
+	}
+	return strings.TrimSpace(r.Parts[0].Text)
+}
+
+// object decodes a result.
+func object(text string) (out map[string]any) {
+	_ = json.Unmarshal([]byte(text), &out) // other results are texts
+	return out
+}
+
+func slugged(name any) string {
+	return strings.ToLower(strings.Join(strings.FieldsFunc(fmt.Sprint(name), func(r rune) bool {
+		return r == ' ' ||
+			r == '/'
+	}), "-"))
+}
