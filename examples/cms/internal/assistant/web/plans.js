@@ -15,9 +15,11 @@ function offered(pause) {
 export function showPlans(page) {
   for (const item of page.model.asked()) {
     const view = page.conversation.views.get(item.id);
-    const plans = view?.shown && offered(item.pause);
-    if (!plans || view.plansIn === view.area) continue;
+    if (!view?.shown || view.plansIn === view.area) continue;
     view.plansIn = view.area;
+    if (item.pause.plan) showSteps(view, item.pause);
+    const plans = offered(item.pause);
+    if (!plans) continue;
     const decide = (decision) => (event) => event.detail > 1 || view.decide(decision);
     view.element.querySelector("h2").textContent = item.pause.title;
     view.facts.replaceChildren(h("p", { class: "muted" }, words.plansLead), h("ol", { class: "alternatives" }, plans.map((p, i) => alternative(p, i, decide))));
@@ -28,8 +30,20 @@ export function showPlans(page) {
   }
 }
 
+// step is how a node of a plan is shown.
+const step = (n) => ({ work: n.tool, id: object(JSON.stringify(n.input ?? {})), text: n.why });
+
+// showSteps says in the card of a plan what each step is about, and that its steps can be undone, which a call can't that only submits it.
+function showSteps(view, { input, plan }) {
+  const nodes = parsed(input ?? "")?.nodes;
+  if (!nodes) return;
+  view.facts.replaceChildren(plan.why ? h("p", {}, plan.why) : "", steps({ status: "proposed", steps: nodes.map(step) }));
+  const last = view.element.querySelector(".notes li:last-child");
+  if (last) last.textContent = words.planUndo;
+}
+
 function alternative({ plan, score, missing, risky, recommended }, i, decide) {
-  const list = steps({ status: "proposed", steps: plan.nodes.map((n) => ({ work: n.tool, id: object(JSON.stringify(n.input ?? {})), text: n.why })) });
+  const list = steps({ status: "proposed", steps: plan.nodes.map(step) });
   const reasons = [...(missing ?? []).map((m) => ["warning", words.planLacks(m.replace(/^step \S+ \([^)]*\): /, ""))]), risky?.length ? ["warning", words.planRisks(risky.length)] : null, missing?.length || risky?.length ? null : ["check", words.planFits]].filter(Boolean);
   return h(
     "li",

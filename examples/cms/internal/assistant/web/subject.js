@@ -16,9 +16,12 @@ export function pathOf(name, input, result) {
   const entry = [got.entry?.slug, got.slug, given.newSlug, given.entry].find(slug);
   if (collection && /entry/i.test(name)) return entry ? `/${collection}/${entry}` : "";
   const linked = /\/pages\/([a-z0-9-]+)/.exec(got.url ?? "")?.[1];
-  const found = [linked, got.slug, got.page?.slug, got.page, result ? given.newSlug : "", given.page, given.slug, given.id].find(slug);
+  const found = [linked, got.slug, got.page?.slug, got.page, result ? given.newSlug : "", given.page, given.slug, given.id, /createPage$/.test(name) ? slugOf(given.name) : ""].find(slug);
   return found ? `/pages/${found}` : "";
 }
+
+// slugOf is the address that a page of a name gets if that isn't taken.
+const slugOf = (name) => String(name ?? "").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 
 // ofPlan returns the path of what the last step of a plan has answered, or is about.
 function ofPlan(plan, result) {

@@ -11,6 +11,7 @@ Object.assign(texts, {
 });
 texts.status.paused = "Waiting for your decision";
 texts.undoing.button = "Undo";
+texts.notice.mode = (name) => `Mode: ${words.modes[name]?.[0] ?? name}`;
 texts.ask.suggest = "Ask for an alternative";
 texts.ask.why = "What this means";
 Object.assign(texts.ask, { high: "Visitors see it at once", medium: "Other pages or visitors may depend on it" });
@@ -90,6 +91,7 @@ export const words = {
   planLacks: (why) => `It can’t work now: ${why}`,
   planRisks: (n) => (n === 1 ? "1 step is risky" : `${n} steps are risky`),
   planFits: "Everything that it needs is there",
+  planUndo: "Nothing is changed yet. Afterwards each step can be undone.",
   stepsOf: (n) => (n === 1 ? "1 step" : `${n} steps`),
   choosePlan: "Choose this plan",
   choosePlanNamed: (title) => `Choose this plan: ${title}`,
