@@ -12,9 +12,6 @@ import (
 
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
-
-	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/journal/sqlite"
 )
 
 // cmsKills is how often the server is killed at a random moment of a task.
@@ -134,54 +131,6 @@ func count(all []string, one string) (n int) {
 		}
 	}
 	return n
-}
-
-// killInCall kills the server while a call is in progress that can't be repeated: as soon as its
-// beginning is in the journal. It reports whether that was early enough.
-func (s *cmsServer) killInCall(session string) bool {
-	s.t.Helper()
-	store, err := sqlite.Open(s.db)
-	require.NoError(s.t, err)
-	defer store.Close()
-	read := uint64(0)
-	begun := func(r journal.Record) bool {
-		read = r.Seq
-		return r.Kind == "tool_started" && !strings.Contains(string(r.Data), `"repeatable":true`)
-	}
-	for until := time.Now().Add(patience); time.Now().Before(until); {
-		for r, err := range store.Read(s.t.Context(), session, read) {
-			require.NoError(s.t, err)
-			if begun(r) {
-				s.kill()
-				facts := s.facts(session)
-				return facts[len(facts)-1] == "tool_started once"
-			}
-		}
-	}
-	s.t.Fatal("no call was made")
-	return false
-}
-
-// TestAPersonDecidesOnWhatAKillLeftInDoubt kills the server while it hides a section, which nobody
-// can repeat without looking first.
-func TestAPersonDecidesOnWhatAKillLeftInDoubt(t *testing.T) {
-	t.Parallel()
-	s := startCMS(t)
-	p := openCMS(t, s, "")
-	for doubt := false; !doubt; {
-		p.reach("")
-		p.say("What pages exist?")
-		p.done()
-		p.fill("hide the hero section on Home, then publish the hero section on Home") // one of them changes something
-		p.keys("\r")
-		doubt = s.killInCall(p.session())
-		s.start()
-	}
-	p.asked("Did this work?")
-	p.drawn("cms-doubt.png")
-	p.press(".card", "Run it again")
-	p.decided()
-	p.calm("network: Failed to load", "ERR_")
 }
 
 // TestSomebodyWhoComesBackSeesWhatBecameOfARequest kills the server while an approval is open, and

@@ -89,7 +89,8 @@ func (m *scriptedModel) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		"data: {\"id\":\"1\",\"choices\":[],\"usage\":{\"prompt_tokens\":%d,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n", size/4)
 }
 
-const newSlots = `{"section":"hero","slots":[{"key":"headline","type":"text","label":"Headline","required":true}]}`
+const newSlots = `{"definition":"hero","elements_structure":{"rows":[{"slots":[
+	{"key":"headline","type":"text","label":"Headline"}]}]}}`
 
 // TestADefinitionInUseIsChangedAfterApproval is the second half of scenario 5.
 func TestADefinitionInUseIsChangedAfterApproval(t *testing.T) {

@@ -1,6 +1,6 @@
 // All words of the assistant's page, besides those of the chat.
 
-import { count, duration, humanized, naming } from "../page/format.js";
+import { count, duration, humanized, naming, object } from "../page/format.js";
 import { texts } from "../page/texts.js";
 
 // The chat's own words, where this page knows better ones.
@@ -114,7 +114,7 @@ export const words = {
   filter: "What is listed",
   matters: "What matters",
   kinds: { messages: "Messages", calls: "Calls", decisions: "Decisions", plans: "Plans", problems: "Problems", more: "Details" },
-  types: { "user-message": "You", text: "Assistant", "tool-call": "Call", "tool-result": "Call", "tool-retry": "Retry", "tool-fallback": "Instead", "breaker-open": "Pause", approval_required: "Question", approval_decided: "Decision", preflight_result: "Check", "plans-generated": "Plans", "plan-selected": "Plan", "plan-failed": "Plan", plan: "Plan", error: "Error", "error-escalation": "Help", validation_failed: "Check", "reasoning": "Reasoning", "system-prompt": "Prompt", mode_switch: "Mode", "phase-transition": "Phase", finish: "End" },
+  types: { "user-message": "You", text: "Assistant", "text-end": "Assistant", "tool-call": "Call", "tool-input-available": "Call", "tool-result": "Call", "tool-retry": "Retry", "tool-fallback": "Instead", "breaker-open": "Pause", approval_required: "Question", approval_decided: "Decision", preflight_result: "Check", "plans-generated": "Plans", "plan-selected": "Plan", "plan-failed": "Plan", plan: "Plan", error: "Error", "error-escalation": "Help", validation_failed: "Check", reasoning: "Reasoning", "reasoning-end": "Reasoning", "system-prompt": "Prompt", mode_switch: "Mode", "phase-transition": "Phase", finish: "End" },
   export: "Export as JSON",
   exported: "The log was saved as a file",
   copy: "Copy JSON",
@@ -131,8 +131,9 @@ export const words = {
     approval_decided: (e) => `${texts.decided[e.decision] ?? e.decision}${e.by ? ` by ${e.by}` : ""}`,
     "error-escalation": (e) => e.reason,
     validation_failed: (e) => e.actual,
-    "tool-call": (e) => e.toolName,
-    "tool-result": (e) => e.toolName,
+    "tool-call": (e) => `${naming.tool(e.toolName)} ${object(JSON.stringify(e.input ?? ""))}`,
+    "tool-input-available": (e) => words.titles["tool-call"](e),
+    "tool-result": (e) => naming.tool(e.toolName),
     "tool-retry": (e) => `${e.tool} is tried again${e.error ? `: ${e.error}` : ""}`,
     "tool-fallback": (e) => `${e.fallbackTool} instead of ${e.originalTool}`,
     "breaker-open": (e) => `${e.tool} is out of service for ${e.seconds} s`,
