@@ -12,9 +12,11 @@ import (
 	"os/signal"
 	"regexp"
 	"strings"
+	"syscall"
 
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
+	"github.com/pawlkit/pawl/examples/content/internal/humanity"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/provider/fromenv"
 )
@@ -40,6 +42,16 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		}
 		return 2
 	}
+	asked := false
+	flags.Visit(func(f *flag.Flag) { asked = asked || f.Name == "p" })
+	if flags.NArg() > 0 {
+		fmt.Fprintf(stderr, "content: there is nothing to do with %q; put a request in quotes after -p\n", flags.Arg(0))
+		return 2
+	}
+	if asked && strings.TrimSpace(*prompt) == "" {
+		fmt.Fprintln(stderr, "content: the request after -p is empty")
+		return 2
+	}
 	if *choice != "" {
 		outer := getenv
 		getenv = func(name string) string {
@@ -55,14 +67,14 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return 2
 	}
 	cfg := assistant.Config{DB: *db, Mocks: mocks, Mocked: mocked}
-	if *prompt == "" {
+	if !asked {
 		if err := serve(ctx, cfg, *addr, getenv, stdout, stderr); err != nil {
 			fmt.Fprintln(stderr, "content:", err)
 			return 1
 		}
 		return 0
 	}
-	ctx, stop := signal.NotifyContext(ctx, os.Interrupt)
+	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
 	texts, real, notice, err := model(getenv, slog.New(slog.NewTextHandler(stderr, nil)), nil)
 	if err != nil {
@@ -112,7 +124,7 @@ func newDraft(ctx context.Context, s *assistant.Services, r *assistant.Request) 
 		kind = portfolio.Blog
 	}
 	a, err := s.Store.Create(ctx,
-		portfolio.Artifact{User: r.User, Type: kind, Title: strings.ToUpper(m[2][:1]) + m[2][1:]})
+		portfolio.Artifact{User: r.User, Type: kind, Title: capital(m[2])})
 	if err != nil {
 		return err
 	}
@@ -121,19 +133,27 @@ func newDraft(ctx context.Context, s *assistant.Services, r *assistant.Request) 
 	return nil
 }
 
+func capital(s string) string {
+	r := []rune(s)
+	return strings.ToUpper(string(r[:1])) + string(r[1:])
+}
+
 // show executes a request and prints what comes of it.
 func show(ctx context.Context, s *assistant.Services, r assistant.Request, out io.Writer) int {
 	answer := s.Execute(ctx, r)
 	fmt.Fprintln(out, answer.Message)
-	if data, ok := answer.Data.(map[string]any); ok {
-		topics, _ := data["topics"].([]any)
-		artifacts, _ := data["artifacts"].([]any)
-		for _, item := range append(topics, artifacts...) {
-			if item, ok := item.(map[string]any); ok {
-				angle, _ := item["suggestedAngle"].(string)
-				id, _ := item["id"].(string)
-				fmt.Fprintf(out, "  - %v (%v)\n", item["title"], cmp.Or(angle, id))
+	data, _ := answer.Data.(map[string]any)
+	for _, name := range []string{"topics", "artifacts", "research"} {
+		list, _ := data[name].([]any)
+		for _, item := range list {
+			item, _ := item.(map[string]any)
+			about := ""
+			for _, field := range []string{"suggestedAngle", "status", "id", "sourceUrl"} {
+				if v, ok := item[field].(string); ok && v != "" {
+					about = cmp.Or(about, v)
+				}
 			}
+			fmt.Fprintf(out, "  - %v (%s)\n", cmp.Or(item["title"], item["sourceName"]), about)
 		}
 	}
 	for _, o := range answer.Options {
@@ -152,7 +172,16 @@ func show(ctx context.Context, s *assistant.Services, r assistant.Request, out i
 			fmt.Fprintln(out, err)
 			return 1
 		}
-		fmt.Fprintf(out, "artifact %s, %s\n\n%s", a.ID, a.Status, a.Content)
+		found, err := s.Store.Research(ctx, r.User, id)
+		if err != nil {
+			fmt.Fprintln(out, err)
+			return 1
+		}
+		fmt.Fprintf(out, "artifact %s, %s\n%s\n", a.ID, a.Status, humanity.Check(a.Content).Summary)
+		for _, f := range found {
+			fmt.Fprintf(out, "source: %s\n", strings.TrimSpace(f.Name+" "+f.URL))
+		}
+		fmt.Fprintf(out, "\n%s", a.Content)
 	}
 	return 0
 }

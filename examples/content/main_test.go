@@ -4,18 +4,32 @@ import (
 	"bufio"
 	"bytes"
 	"context"
+	"fmt"
 	"io"
 	"net/http"
 	"os"
 	"path/filepath"
 	"regexp"
+	"syscall"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
+var plays = roletest.Roles{"serve": func(args []string) error {
+	if status := run(context.Background(), args, os.Getenv, os.Stdout, io.Discard); status != 0 {
+		return fmt.Errorf("status %d", status)
+	}
+	return nil
+}}
+
+func TestMain(m *testing.M) {
+	plays.Play()
+	goleak.VerifyTestMain(m)
+}
 
 // command runs the program, and returns its status and what it prints.
 func command(t *testing.T, args ...string) (status int, out, errs string) {
@@ -52,6 +66,14 @@ func TestArgumentsThatAreWrong(t *testing.T) {
 	status, _, errs := command(t, "-nonsense")
 	require.Equal(t, 2, status)
 	require.Contains(t, errs, "flag provided but")
+	status, _, errs = command(t, "-db", db, "-p", "Show my drafts", "please")
+	require.Equal(t, 2, status)
+	require.Contains(t, errs, `there is nothing to do with "please"`)
+	for _, blank := range []string{"", " \n"} {
+		status, _, errs = command(t, "-db", db, "-p", blank)
+		require.Equal(t, 2, status)
+		require.Contains(t, errs, "the request after -p is empty")
+	}
 	status, _, errs = command(t, "-db", db, "-addr", "nowhere")
 	require.Equal(t, 1, status)
 	require.Contains(t, errs, "nowhere")
@@ -87,4 +109,16 @@ func writeFile(t *testing.T, path, text string) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(path), 0o755))
 	require.NoError(t, os.WriteFile(path, []byte(text), 0o600))
+}
+
+func TestSIGTERMDrainsTheServer(t *testing.T) {
+	p := roletest.Start(t, "serve", "-db", filepath.Join(t.TempDir(), "content.db"), "-addr", "127.0.0.1:0", "-model",
+		"standin")
+	at := p.Line()
+	res, err := http.Get(at + "/api/users")
+	require.NoError(t, err)
+	require.NoError(t, res.Body.Close())
+	http.DefaultClient.CloseIdleConnections()
+	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
+	require.NoError(t, p.Wait())
 }

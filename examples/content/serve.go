@@ -30,8 +30,15 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	}
 	defer listener.Close() // the server has closed it, unless it didn't start
 	limits := server.NewLimits(nil)
-	cfg.Logger, cfg.Admit = slog.New(slog.NewJSONHandler(stderr, nil)), limits.Admit
+	level := slog.LevelInfo
+	if name := getenv("LOG_LEVEL"); name != "" {
+		if err := level.UnmarshalText([]byte(name)); err != nil {
+			return fmt.Errorf("LOG_LEVEL is %q; set it to debug, info, warn or error", name)
+		}
+	}
+	cfg.Logger = slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level}))
 	salt := getenv("USER_HASH_SALT")
+	cfg.Admit, cfg.Salt = limits.Admit, salt
 	o, err := observe.New(observe.Config{Salt: salt, Logger: cfg.Logger})
 	if err != nil {
 		return err

@@ -79,17 +79,19 @@ var results = map[string]string{portfolio.TopicResearch: "the research", portfol
 // stopped says what a pipeline has done, and what it hasn't: "Stopped. Done: the research. Not
 // done: the outline, the text."
 func stopped(p *Pipeline) string {
-	var done, open []string
-	for _, name := range p.Tools {
-		if slices.Contains(p.Done, name) {
-			done = append(done, results[name])
-		} else {
-			open = append(open, results[name])
-		}
-	}
+	open := slices.DeleteFunc(slices.Clone(p.Tools), func(name string) bool { return slices.Contains(p.Done, name) })
 	text := "Stopped."
-	if len(done) > 0 {
-		text += " Done: " + strings.Join(done, ", ") + "."
+	if len(p.Done) > 0 {
+		text += " Done: " + resultsOf(p.Done) + "."
 	}
-	return text + " Not done: " + strings.Join(open, ", ") + "."
+	return text + " Not done: " + resultsOf(open) + "."
+}
+
+// resultsOf names what tools make.
+func resultsOf(names []string) string {
+	var all []string
+	for _, name := range names {
+		all = append(all, results[name])
+	}
+	return strings.Join(all, ", ")
 }

@@ -43,6 +43,6 @@ func Example() {
 	fmt.Println(answer.Error.Category)
 	// Output:
 	// FULL_PIPELINE draft -> ready
-	// Done: topicResearch, skeletonCreator, contentWriter, humanizer, visualsCreator. The artifact is ready.
+	// Done: the research, the outline, the text, the revision, the images. The artifact is ready.
 	// INVALID_STATUS
 }

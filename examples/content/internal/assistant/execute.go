@@ -247,7 +247,7 @@ func (s *Services) report(a *Answer, v *Session, out Outcome, err error) error {
 		*a = s.failed(*a, out.Problem, out.Pipeline.Failed)
 		return nil
 	}
-	a.Success, a.Message = true, fmt.Sprintf("Done: %s. The artifact is %s.", strings.Join(out.Used, ", "),
+	a.Success, a.Message = true, fmt.Sprintf("Done: %s. The artifact is %s.", resultsOf(out.Used),
 		strings.ReplaceAll(string(out.To), "_", " "))
 	if out.Note != "" {
 		a.Message += " " + out.Note
@@ -264,7 +264,8 @@ var Reads = []string{contenttools.TopicsResearch, contenttools.FetchArtifact, co
 // has died.
 func (s *Services) turn(ctx context.Context, r *Request, a *Answer, v *Session) error {
 	ctx = context.WithValue(ctx, turnKey{}, turn{r.User, r.Screen.CurrentPage, v.Artifact})
-	res, err := s.Agent.Run(ctx, agent.Input{Session: fmt.Sprintf("chat/%s/%s/%d", r.User, a.SessionID, v.Thread),
+	res, err := s.Agent.Run(ctx, agent.Input{Session: fmt.Sprintf("chat/%s/%s/%d",
+		portfolio.Hash(r.User, s.cfg.Salt), strings.TrimPrefix(a.SessionID, r.User+"/"), v.Thread),
 		Prompt: r.Message, User: r.User, Owner: r.User, Only: Reads, Interactive: true, Supersede: true,
 		Labels: map[string]string{"trace": a.TraceID}})
 	if err != nil {

@@ -45,6 +45,7 @@ type Config struct {
 	Observe func(Event)
 	Hooks   []agent.Hooks // of the agent, besides those that screen texts
 	Logger  *slog.Logger  // nil: nothing is logged
+	Salt    string        // of the hashes of user ids in the names of sessions
 }
 
 // An Event is something that has happened. Its kind says which fields are set.
@@ -104,7 +105,7 @@ func New(cfg Config) (s *Services, err error) {
 		return s, err
 	}
 	list, err := contenttools.All(contenttools.Config{Store: s.Store, Sources: cfg.Sources, Images: cfg.Images,
-		ImageSize: cfg.ImageSize, Mocks: cfg.Mocks})
+		ImageSize: cfg.ImageSize, Mocks: cfg.Mocks, Logger: cfg.Logger})
 	if err != nil {
 		return s, err
 	}

@@ -8,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"log/slog"
 	"slices"
 	"strings"
 	"time"
@@ -44,6 +45,7 @@ type Config struct {
 	Images    provider.Provider // answers requests with Images
 	ImageSize string            // in the terms of its provider; "": what that usually makes
 	Mocks     *mock.Set         // nil: nothing is mocked
+	Logger    *slog.Logger      // gets why tools failed; nil: nothing is logged
 }
 
 // A kit is what the tools share.
@@ -157,7 +159,12 @@ func (k *kit) answer(ctx context.Context, f func(*tools.Call, *Envelope) error) 
 		return Envelope{}, context.Cause(ctx)
 	}
 	if err != nil {
-		return Envelope{}, &Failure{Envelope{TraceID: e.TraceID, Duration: e.Duration, Error: Explain(err)}, err}
+		f := &Failure{Envelope{TraceID: e.TraceID, Duration: e.Duration, Error: Explain(err)}, err}
+		if k.Logger != nil {
+			k.Logger.WarnContext(ctx, "tool failed", "component", c.Name, "trace", e.TraceID,
+				"category", f.Envelope.Error.Category, "error", err, "cause", errors.Unwrap(err))
+		}
+		return Envelope{}, f
 	}
 	e.Success = true
 	return e, nil

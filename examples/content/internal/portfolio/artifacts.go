@@ -173,13 +173,6 @@ func (s *Store) Artifacts(ctx context.Context, user string, statuses ...Status) 
 	}), err
 }
 
-// Exists reports whether there is an artifact, whoever owns it.
-func (s *Store) Exists(ctx context.Context, id string) (bool, error) {
-	n := 0
-	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM artifacts WHERE id = ?", id).Scan(&n)
-	return n > 0, err
-}
-
 // Delete deletes an artifact and all that belongs to it, unless somebody works on it.
 func (s *Store) Delete(ctx context.Context, user, id string) error {
 	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {

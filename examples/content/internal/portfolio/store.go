@@ -21,8 +21,11 @@ var schema2 string
 //go:embed schema-3.sql
 var schema3 string
 
+//go:embed schema-4.sql
+var schema4 string
+
 // schemas make the tables of each version from those of the one before.
-var schemas = []string{schema1, schema2, schema3}
+var schemas = []string{schema1, schema2, schema3, schema4}
 
 // busy is how long a call waits for another process that writes.
 const busy = 15 * time.Second

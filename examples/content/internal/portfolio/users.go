@@ -96,6 +96,24 @@ func (s *Store) UserByID(ctx context.Context, id string) (User, error) {
 	return u, err
 }
 
+// LogOut ends a login before its time; token is a hash of it.
+func (s *Store) LogOut(ctx context.Context, token string, until time.Time) error {
+	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		if _, err := tx.ExecContext(ctx, "DELETE FROM logouts WHERE until < ?", s.now().UnixMilli()); err != nil {
+			return err
+		}
+		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO logouts VALUES (?, ?)", token, until.UnixMilli())
+		return err
+	})
+}
+
+// LoggedOut reports whether [Store.LogOut] has ended a login.
+func (s *Store) LoggedOut(ctx context.Context, token string) (bool, error) {
+	n := 0
+	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM logouts WHERE token = ?", token).Scan(&n)
+	return n > 0, err
+}
+
 // Context returns what is known about a user; nothing for an unknown one.
 func (s *Store) Context(ctx context.Context, user string) (UserContext, error) {
 	var c UserContext

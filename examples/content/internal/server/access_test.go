@@ -121,7 +121,7 @@ func TestEveryPathChecksTheOwner(t *testing.T) {
 		a.refuses(http.StatusForbidden, portfolio.Unauthorized)
 		require.NotContains(t, a.raw, "Remote work", path)
 		a = s.call("ben", method, "/api/artifacts/"+strings.Replace(id, id[:4], "0000", 1)+rest, map[string]any{})
-		require.Equal(t, http.StatusNotFound, a.status, "a guessed id")
+		a.refuses(http.StatusForbidden, portfolio.Unauthorized) // a guessed id
 	}
 	for _, message := range []string{"What's the status?", "Humanize this", "Try again", "Skip the visuals"} {
 		for _, c := range []answer{s.say("ben", id, message), s.say("ben", "", message+" (artifact "+id+")")} {

@@ -130,17 +130,17 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if refused {
 		err = own.error
 	}
-	switch {
-	case errors.As(err, &known):
+	f.Error.Category = portfolio.ToolExecutionFailed
+	f.Error.Message = fmt.Sprintf("Something went wrong. The log has more under %s.", f.Error.TraceID)
+	if errors.As(err, &known) {
 		f.Error.Category, f.Error.Message, status = known.Category, known.Message, statusOf(known.Category)
-	default:
-		s.cfg.Logger.ErrorContext(r.Context(), "request failed", "component", "server", "trace", f.Error.TraceID,
-			"path", r.URL.Path, "error", err)
-		f.Error.Category, f.Error.Message = portfolio.ToolExecutionFailed,
-			fmt.Sprintf("Something went wrong. The log has more under %s.", f.Error.TraceID)
 	}
 	if refused {
 		status = own.status
+	}
+	if status >= http.StatusInternalServerError {
+		s.cfg.Logger.ErrorContext(r.Context(), "request failed", "component", "server", "trace", f.Error.TraceID,
+			"path", r.URL.Path, "error", err, "cause", errors.Unwrap(err))
 	}
 	if wait, ok := fault.RetryAfter(err); ok {
 		f.Error.RetryAfter = int(math.Ceil(wait.Seconds()))

@@ -150,21 +150,15 @@ func reopened(a portfolio.Artifact) portfolio.Status {
 	return a.Status
 }
 
-// owned returns an artifact of a user. That of somebody else is refused.
+// owned returns an artifact of a user. What is somebody else's is refused as what doesn't exist is,
+// so that nobody learns which ids there are.
 func (s *Server) owned(ctx context.Context, user, id string) (portfolio.Artifact, error) {
 	if err := contenttools.CheckID(id); err != nil {
 		return portfolio.Artifact{}, err
 	}
 	a, err := s.Store.Artifact(ctx, user, id)
 	if known, ok := errors.AsType[*portfolio.Error](err); ok && known.Category == portfolio.ArtifactNotFound {
-		exists, failed := s.Store.Exists(ctx, id)
-		if failed != nil {
-			return a, failed
-		}
-		if exists {
-			return a, portfolio.Errorf(portfolio.Unauthorized, "You do not have access to this artifact.")
-		}
-		return a, portfolio.Errorf(portfolio.ArtifactNotFound, "There is no such artifact.")
+		err = portfolio.Errorf(portfolio.Unauthorized, "You do not have access to this artifact.")
 	}
 	return a, err
 }

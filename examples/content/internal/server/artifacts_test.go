@@ -1,12 +1,20 @@
 package server_test
 
 import (
+	"context"
+	"crypto/hmac"
+	"crypto/sha256"
+	"encoding/base64"
+	"encoding/json"
 	"net/http"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/observe"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/server"
@@ -41,6 +49,54 @@ func TestLogin(t *testing.T) {
 		require.Equal(t, http.StatusUnauthorized, s.call("mallory", "GET", "/images/x", nil).status, name)
 	}
 	require.Contains(t, s.call("ann", "POST", "/api/logout", nil).header.Get("Set-Cookie"), "Max-Age=0")
+	s.call("ann", "GET", "/api/me", nil).refuses(http.StatusUnauthorized, portfolio.Unauthorized)
+	s.call("ben", "GET", "/api/me", nil).ok()
+	s.tokens["ann"] = s.call("", "POST", "/api/login", map[string]any{"user": "ann"}).ok().str("token")
+	s.call("ann", "GET", "/api/me", nil).ok()
+}
+
+func TestATokenHoldsFromItsNotBefore(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{config: func(c *server.Config) { c.Secret = []byte("secret") }})
+	for at, status := range map[time.Duration]int{time.Hour: http.StatusUnauthorized, -time.Hour: http.StatusOK} {
+		body, err := json.Marshal(map[string]any{"sub": "ann", "exp": time.Now().Add(2 * time.Hour).Unix(),
+			"nbf": time.Now().Add(at).Unix()})
+		require.NoError(t, err)
+		signed := strings.Split(s.tokens["ann"], ".")[0] + "." + base64.RawURLEncoding.EncodeToString(body)
+		mac := hmac.New(sha256.New, []byte("secret"))
+		mac.Write([]byte(signed))
+		s.tokens["other"] = signed + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+		require.Equal(t, status, s.call("other", "GET", "/api/me", nil).status, at)
+	}
+}
+
+func TestWhatIsMissingAnswersAsWhatIsAnothers(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{})
+	foreign, missing := s.draft("ben", "Remote work"), "11111111-2222-4333-8444-555555555555"
+	for _, path := range []string{"", "/research", "/history"} {
+		a := s.call("ann", "GET", "/api/artifacts/"+foreign+path, nil).refuses(http.StatusForbidden, portfolio.Unauthorized)
+		b := s.call("ann", "GET", "/api/artifacts/"+missing+path, nil).refuses(http.StatusForbidden, portfolio.Unauthorized)
+		require.Equal(t, a.str("error", "message"), b.str("error", "message"))
+	}
+}
+
+func TestServerErrorsAreLoggedWithTheirCauseAndNoUser(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{})
+	s.hook = func(context.Context, string) error {
+		return fault.New(fault.Permanent, "the disk of the model is full")
+	}
+	id := s.draft("ann", "Remote work")
+	trace := s.button("ann", id).refuses(http.StatusInternalServerError, portfolio.ToolExecutionFailed).str("traceId")
+	s.hook = nil
+	s.say("ann", "", "Show my drafts").ok()
+	require.Regexp(t, `"trace":"`+trace+`"[^\n]*the disk of the model is full`, s.log.String())
+	require.NotRegexp(t, `\bann\b`, s.log.String())
+	for head, err := range s.services.Journal.Heads(t.Context(), journal.Filter{}) {
+		require.NoError(t, err)
+		require.NotContains(t, head.Session, "ann")
+	}
 }
 
 func TestTheLifeOfAnArtifact(t *testing.T) {
@@ -70,7 +126,7 @@ func TestTheLifeOfAnArtifact(t *testing.T) {
 	require.Len(t, s.call("ann", "GET", "/api/artifacts?status=ready", nil).ok().at("artifacts"), 1)
 	require.Empty(t, s.call("ann", "GET", "/api/artifacts?status=draft", nil).ok().at("artifacts"))
 	require.Equal(t, http.StatusNoContent, s.call("ann", "DELETE", path, nil).status)
-	s.call("ann", "GET", path, nil).refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
+	s.call("ann", "GET", path, nil).refuses(http.StatusForbidden, portfolio.Unauthorized)
 
 	me := s.call("ann", "PUT", "/api/user-context", map[string]any{"bio": "A baker"}).ok()
 	require.Equal(t, "A baker", me.str("bio"))

@@ -2,6 +2,7 @@ package server
 
 import (
 	"crypto/hmac"
+	"crypto/rand"
 	"crypto/sha256"
 	"encoding/base64"
 	"encoding/json"
@@ -25,12 +26,15 @@ const header = "eyJhbGciOiJIUzI1NiIsInR5cCI6IkpXVCJ9"
 // claims are the content of a token.
 type claims struct {
 	Subject string `json:"sub"`
+	ID      string `json:"jti"`
 	Expires int64  `json:"exp"` // seconds
+	// NotBefore is for tokens that another service signs; 0: at once.
+	NotBefore int64 `json:"nbf,omitempty"`
 }
 
 // token returns a JSON Web Token (RFC 7519) for a user.
 func (s *Server) token(user string, until time.Time) string {
-	body, _ := json.Marshal(claims{user, until.Unix()}) // a string and a number
+	body, _ := json.Marshal(claims{Subject: user, ID: rand.Text(), Expires: until.Unix()}) // a string and a number
 	signed := header + "." + base64.RawURLEncoding.EncodeToString(body)
 	return signed + "." + s.signature(signed)
 }
@@ -50,21 +54,35 @@ func (s *Server) subject(token string, now time.Time) (string, bool) {
 	}
 	body, err := base64.RawURLEncoding.DecodeString(token[len(header)+1 : i])
 	var c claims
-	if err != nil || json.Unmarshal(body, &c) != nil || now.Unix() >= c.Expires {
+	if err != nil || json.Unmarshal(body, &c) != nil || now.Unix() >= c.Expires ||
+		now.Unix() < c.NotBefore {
 		return "", false
 	}
 	return c.Subject, true
 }
 
-// userOf returns who makes a request.
-func (s *Server) userOf(r *http.Request) (portfolio.User, error) {
+// tokenOf returns the token of a request.
+func tokenOf(r *http.Request) string {
 	token, ok := strings.CutPrefix(r.Header.Get("Authorization"), "Bearer ")
 	if !ok {
 		if c, err := r.Cookie(cookieName); err == nil {
 			token = c.Value
 		}
 	}
+	return token
+}
+
+// userOf returns who makes a request.
+func (s *Server) userOf(r *http.Request) (portfolio.User, error) {
+	token := tokenOf(r)
 	id, ok := s.subject(token, time.Now())
+	if ok {
+		over, err := s.Store.LoggedOut(r.Context(), portfolio.Hash(token, ""))
+		if err != nil {
+			return portfolio.User{}, err
+		}
+		ok = !over
+	}
 	if !ok {
 		return portfolio.User{},
 			&refusal{http.StatusUnauthorized, portfolio.Errorf(portfolio.Unauthorized, "Log in first.")}
@@ -82,7 +100,14 @@ func (s *Server) loginRoutes(mux *http.ServeMux) {
 		reply(w, http.StatusOK, map[string]any{"users": all, "model": s.cfg.Model})
 	})
 	mux.HandleFunc("POST /api/login", s.login)
-	mux.HandleFunc("POST /api/logout", func(w http.ResponseWriter, _ *http.Request) {
+	mux.HandleFunc("POST /api/logout", func(w http.ResponseWriter, r *http.Request) {
+		token := tokenOf(r)
+		if _, ok := s.subject(token, time.Now()); ok {
+			if err := s.Store.LogOut(r.Context(), portfolio.Hash(token, ""), time.Now().Add(lasts)); err != nil {
+				s.fail(w, r, err)
+				return
+			}
+		}
 		s.setCookie(w, "", -1)
 		w.WriteHeader(http.StatusNoContent)
 	})
