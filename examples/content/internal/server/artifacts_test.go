@@ -75,9 +75,10 @@ func TestWhatIsMissingAnswersAsWhatIsAnothers(t *testing.T) {
 	s := newSite(t, options{})
 	foreign, missing := s.draft("ben", "Remote work"), "11111111-2222-4333-8444-555555555555"
 	for _, path := range []string{"", "/research", "/history"} {
-		a := s.call("ann", "GET", "/api/artifacts/"+foreign+path, nil).refuses(http.StatusForbidden, portfolio.Unauthorized)
-		b := s.call("ann", "GET", "/api/artifacts/"+missing+path, nil).refuses(http.StatusForbidden, portfolio.Unauthorized)
-		require.Equal(t, a.str("error", "message"), b.str("error", "message"))
+		a := s.call("ann", "GET", "/api/artifacts/"+foreign+path, nil)
+		b := s.call("ann", "GET", "/api/artifacts/"+missing+path, nil)
+		require.Equal(t, a.refuses(http.StatusForbidden, portfolio.Unauthorized).str("error", "message"),
+			b.refuses(http.StatusForbidden, portfolio.Unauthorized).str("error", "message"))
 	}
 }
 
