@@ -65,6 +65,11 @@ var contentLooks = []struct {
 			p.wait(
 				`document.querySelectorAll(".traces li").length === 3 && document.querySelector("[data-rule=\"provider errors\"]")`)
 		}},
+	{name: "proposal", reach: func(p *contentPage) {
+		p.made("Remote teams that trust each other")
+		p.ask("Make the second section shorter")
+		p.wait(`document.querySelector("[data-testid=proposal] ins")`)
+	}},
 	{name: "trace", user: "eva", reach: func(p *contentPage) {
 		p.made("Remote teams that trust each other")
 		p.visit("/admin")

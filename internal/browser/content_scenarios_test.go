@@ -4,6 +4,7 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+	"strconv"
 	"strings"
 	"testing"
 	"time"
@@ -136,6 +137,18 @@ func TestOneToolAtATimeInTheChat(t *testing.T) {
 	p.wait(`document.querySelector("[data-testid=humanity-score]")`)
 	p.ask("now add images")
 	p.said("Done: creating the images.")
+	before := p.text(`document.querySelector("[data-testid=artifact-content]").textContent`)
+	p.ask("Make it shorter")
+	p.said("Nothing has changed yet")
+	p.wait(`document.querySelector("[data-testid=proposal] del") && document.querySelector("[data-testid=proposal] ins")`)
+	require.Equal(t, before, p.text(`document.querySelector("[data-testid=artifact-content]").textContent`))
+	p.press("[data-testid=proposal]", "Accept")
+	p.wait(`!document.querySelector("[data-testid=proposal]")`)
+	p.wait(`document.querySelector("[data-testid=artifact-content]").textContent.length < ` + strconv.Itoa(len(before)-99))
+	p.click("[data-testid=versions] button")
+	p.wait(`document.querySelector("dialog[open] ins")`)
+	p.press("dialog[open]", "Restore this version")
+	p.wait(`document.querySelector("[data-testid=artifact-content]").textContent === ` + quote(before))
 	p.press(".head", "Publish")
 	p.is("published")
 	p.ask("Research this topic")

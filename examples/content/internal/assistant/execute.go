@@ -174,8 +174,7 @@ func (s *Services) act(ctx context.Context, r *Request, a *Answer, v *Session, v
 		v.Asked = verdict.Intent + "\n" + r.Message
 		return nil
 	case verdict.Intent == ModifyContent:
-		a.Success, a.Message = true, "Open the artifact and edit the text there, or ask me to humanize it."
-		return nil
+		return s.modify(ctx, r, a, v)
 	case !changes:
 		return s.turn(ctx, r, a, v)
 	case v.Artifact == "":
@@ -256,8 +255,8 @@ func (s *Services) report(a *Answer, v *Session, out Outcome, err error) error {
 	return nil
 }
 
-// Reads are the tools of the chat. None of them changes anything.
-var Reads = []string{contenttools.TopicsResearch, contenttools.FetchArtifact, contenttools.FetchArtifactTopics,
+// Reads are the tools of the chat. None of them changes an artifact.
+var Reads = []string{contenttools.ProposeEdit, contenttools.TopicsResearch, contenttools.FetchArtifact, contenttools.FetchArtifactTopics,
 	contenttools.FetchResearch, contenttools.ListDraftArtifacts, contenttools.StructuredResponse}
 
 // turn is a turn of the model, which changes nothing. So it takes the place of one whose process

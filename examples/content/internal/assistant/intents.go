@@ -86,8 +86,15 @@ var intents = []intent.Intent{
 			`where are we`, `how far`, `is it (?:done|ready|finished)`), patterns(bare, `progress`, `status`)...)},
 	{Name: ModifyContent, Description: "change the text",
 		Patterns: patterns(sure,
-			`(?:change|edit|modify|update|shorten|rewrite|rephrase|fix|delete|replace|improve) `+some+`(?:\w+ )?(?:title|paragraph|section|introduction|intro|conclusion|tone|text|content|article|artifact|heading|hook)`,
-			`make (?:it|this) (?:shorter|longer|funnier|clearer)`)},
+			`(?:change|edit|modify|update|shorten|tighten|trim|cut|rewrite|rephrase|reword|fix|delete|remove|drop|take out|`+
+				`replace|improve|translate|condense) `+some+`(?:\w+ )?(?:title|headline|paragraph|section|introduction|`+
+				`intro|conclusion|ending|tone|text|content|article|artifact|heading|hook|grammar)s?`,
+			`(?:shorten|tighten|trim|translate|rewrite|rephrase|reword) (?:it|this|that)`,
+			`(?:make|keep) (?:it|this|the (?:\w+ )?(?:text|article|introduction|intro|conclusion|section|ending)) `+
+				`(?:(?:much|a bit|a little|more|less|sound|read) )*(?:shorter|longer|funnier|clearer|friendlier|warmer|`+
+				`simpler|punchier|formal|casual|friendly|serious|salesy|stiff)`,
+			`(?:friendlier|warmer|simpler|clearer) (?:tone|style|text)`, `(?:more|less) (?:formal|casual|friendly|stiff|salesy)`,
+			`(?:rename|call) (?:it|this)`)},
 	{Name: TryAgain, Description: "go on where it failed or was stopped",
 		Patterns: patterns(sure, `try (?:it |that )?again`, `retry`, `continue(?: (?:it|this|that))?`, `go on`,
 			`resume`, `carry on`)},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"errors"
+	"strings"
 	"time"
 )
 
@@ -65,6 +66,18 @@ func (s *Store) Restore(ctx context.Context, user, id string, number int) (a Art
 	}
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		a, err = s.edit(ctx, tx, Change{User: user, Artifact: id, Title: &v.Title, Content: &v.Content})
+		return err
+	})
+	return a, err
+}
+
+// Retitle changes the title of an artifact. A published one becomes ready, as after any edit.
+func (s *Store) Retitle(ctx context.Context, user, id, title string) (a Artifact, err error) {
+	if title = strings.TrimSpace(title); title == "" {
+		return a, Errorf(InvalidInput, "The title is empty.")
+	}
+	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
+		a, err = s.edit(ctx, tx, Change{User: user, Artifact: id, Title: &title})
 		return err
 	})
 	return a, err

@@ -4,6 +4,7 @@ import { add, button, h, icon, trusted } from "/page/dom.js";
 import { count, exactly, when } from "/page/format.js";
 import { api, ask, Problem } from "./api.js";
 import { badge, errorCard, field, panel, toneSelect } from "./cards.js";
+import { proposal, versions } from "./versions.js";
 import { statusName, toolName, words } from "./words.js";
 
 const order = ["draft", "research", "skeleton", "writing", "creating_visuals", "ready", "published"];
@@ -27,11 +28,11 @@ export class ArtifactPage {
 
   async load() {
     const path = `/api/artifacts/${this.id}`, mine = (this.serial = (this.serial ?? 0) + 1);
-    const [a, { research }, { history }] = await Promise.all([api("GET", path), api("GET", `${path}/research`), api("GET", `${path}/history`)]);
+    const [a, { research }, { history }, { versions }] = await Promise.all([api("GET", path), api("GET", `${path}/research`), api("GET", `${path}/history`), api("GET", `${path}/versions`)]);
     if (mine !== this.serial && this.a) return this.element; // a later request has begun, or has even been answered
     const p = this.problem, now = a.pipeline?.state;
     if (p?.category === "NETWORK" || (!this.running && (now === "running" || (now === "completed" && a.pipeline.traceId === p?.traceId)))) this.problem = null; // the server is back, or the work went on
-    Object.assign(this, { a, research: research ?? [], history: history ?? [] });
+    Object.assign(this, { a, research: research ?? [], history: history ?? [], versions: versions ?? [] });
     this.show();
     clearTimeout(this.timer);
     if (this.working() && !this.left) this.timer = setTimeout(() => this.refresh(), 2000);
@@ -107,9 +108,9 @@ export class ArtifactPage {
     const { a } = this;
     document.title = `${a.title} · ${words.brand}`;
     this.head.replaceChildren(h("div", { class: "names" }, h("h1", {}, a.title), h("p", { class: "muted small" }, `${words.type[a.type]} · ${a.tone}`, a.tags.map((t) => h("span", { class: "tag" }, t)))), badge(a.status), this.actions());
-    this.work.replaceChildren(...[this.progress(), this.failure()].filter(Boolean));
+    this.work.replaceChildren(...[this.progress(), this.failure(), proposal(this)].filter(Boolean));
     if (!this.editing) this.text();
-    this.side.replaceChildren(...[this.humanity(), this.sources(), this.past()].filter(Boolean));
+    this.side.replaceChildren(...[this.humanity(), versions(this), this.sources(), this.past()].filter(Boolean));
     this.host.screenChanged();
   }
 
@@ -201,7 +202,7 @@ export class ArtifactPage {
 
   sources() {
     const note = this.a.metadata?.researchNote;
-    return panel(this.research.length ? `Research (${count(this.research.length)})` : "Research", this.research.length === 0 ? h("p", { class: "muted small" }, note || "No sources yet.") : h("ul", { class: "sources", "data-testid": "research" }, this.research.map((s) => h("li", {},
+    return panel(this.research.length ? `Research (${count(this.research.length)})` : "Research", this.research.length === 0 ? h("p", { class: "muted small" }, note || "No sources yet.") : h("ul", { class: "sources", tabIndex: 0, "aria-label": "Sources", "data-testid": "research" }, this.research.map((s) => h("li", {},
       h("div", { class: "row between" }, h("b", { class: "small" }, words.source[s.sourceType] ?? s.sourceType), h("span", { class: "muted small" }, `Relevance ${Math.round(s.relevanceScore * 100)} %`)),
       /^https?:/.test(s.sourceUrl ?? "") ? h("a", { href: s.sourceUrl, target: "_blank", rel: "noopener noreferrer nofollow" }, s.sourceName) : h("span", {}, s.sourceName), h("p", { class: "muted small" }, s.excerpt)))));
   }

@@ -14,6 +14,7 @@ export const words = {
     contentWriter: ["Writing the content", "One section after the other"],
     humanizer: ["Making it sound human", "Checks for 24 patterns of machine-made text"],
     visualsCreator: ["Creating the images", "One for each place in the text"],
+    proposeEdit: ["Proposing a change", "Nothing changes until you accept it"],
     topicsResearch: ["Looking for topics"], fetchArtifact: ["Reading the artifact"], fetchResearch: ["Reading the research"],
     fetchArtifactTopics: ["Looking at your portfolio"], listDraftArtifacts: ["Looking for your drafts"], structuredResponse: ["Answering"],
   },
