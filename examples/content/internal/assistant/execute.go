@@ -256,8 +256,9 @@ func (s *Services) report(a *Answer, v *Session, out Outcome, err error) error {
 }
 
 // Reads are the tools of the chat. None of them changes an artifact.
-var Reads = []string{contenttools.ProposeEdit, contenttools.TopicsResearch, contenttools.FetchArtifact, contenttools.FetchArtifactTopics,
-	contenttools.FetchResearch, contenttools.ListDraftArtifacts, contenttools.StructuredResponse}
+var Reads = []string{contenttools.ProposeEdit, contenttools.TopicsResearch, contenttools.FetchArtifact,
+	contenttools.FetchArtifactTopics, contenttools.FetchResearch, contenttools.ListDraftArtifacts,
+	contenttools.StructuredResponse}
 
 // turn is a turn of the model, which changes nothing. So it takes the place of one whose process
 // has died.
