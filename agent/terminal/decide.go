@@ -61,7 +61,10 @@ func (u *ui) decide(ctx context.Context) error {
 		return u.refused(ctx, u.start(ctx, agent.Continue(u.cfg.Session)))
 	default:
 		u.out.line("%s", u.out.paint(red, "Not accepted: "+short(refused.Problem, 1000)))
-		err = nil
+		if err = u.look(ctx); err == nil && u.running { // whoever decided may have died before the run went on
+			return u.refused(ctx, u.goOn(ctx))
+		}
+		return err
 	}
 	return cmp.Or(err, u.look(ctx))
 }

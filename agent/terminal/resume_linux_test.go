@@ -68,6 +68,18 @@ func TestADecisionBeforeTheLeaseOfADeadProcessEndsIsCarriedOut(t *testing.T) {
 	p.sees("Gone.\n>").types("\x04").ends(terminal.CodeDone)
 }
 
+// The process that recorded a decision died before it carried it out.
+func TestARunWhoseDecisionWasRecordedBeforeGoesOn(t *testing.T) {
+	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{remove}}
+	before := newAgent(t, cfg, providertest.Call("site.deletePage", page{"home"}))
+	res, err := before.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
+	require.Error(t, err)
+	p := talk(t, newAgent(t, cfg, providertest.Say("Gone.")), terminal.Config{}).sees("[?]:")
+	require.NoError(t, before.Session("s-1").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
+	p.types("a").sees("Not accepted: the pause was decided before")
+	p.sees("Gone.\n>").types("\x04").ends(terminal.CodeDone)
+}
+
 // A posting store says when something was posted.
 type posting struct {
 	journal.Store

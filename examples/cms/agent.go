@@ -15,21 +15,6 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// modes are the modes of the agent, with the model calls that a run may make in each. The first one
-// is the default.
-var modes = []struct {
-	name  string
-	steps int
-}{{cmstools.CRUD, 20}, {cmstools.Architect, 6}, {cmstools.Debug, 4}, {cmstools.Ask, 6}}
-
-// modeNames returns the names of the modes.
-func modeNames() (names []string) {
-	for _, m := range modes {
-		names = append(names, m.name)
-	}
-	return names
-}
-
 // newAgent makes the agent of a site.
 func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.Logger) (*agent.Agent, error) {
 	texts, err := prompts()
@@ -55,13 +40,11 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 		PauseExpires: o.expires,
 		Logger:       log,
 	}
-	for _, mode := range modes {
-		text, failed := texts.Mode(mode.name)
-		m := agent.Mode{Name: mode.name, Instructions: text, Limits: &agent.Limits{Steps: mode.steps}}
-		if mode.name != cmstools.CRUD {
-			m.Tools = func(d *tools.Definition) bool {
-				return d.Spec().Category != "planning" || mode.name == cmstools.Architect
-			}
+	for _, mode := range cmstools.Modes {
+		text, failed := texts.Mode(mode.Name)
+		m := agent.Mode{Name: mode.Name, Instructions: text, Limits: &agent.Limits{Steps: mode.Steps}}
+		if mode.Name == cmstools.Debug || mode.Name == cmstools.Ask {
+			m.Tools = func(d *tools.Definition) bool { return d.Spec().Category != "planning" }
 		}
 		cfg.Modes, err = append(cfg.Modes, m), errors.Join(err, failed)
 	}
@@ -94,9 +77,9 @@ var prompts = sync.OnceValues(func() (*prompt.Set, error) {
 	for _, part := range []string{"identity", "capabilities", "universal-rules"} {
 		cfg.Core = append(cfg.Core, "instructions/core/"+part+".md")
 	}
-	for _, mode := range modes {
-		cfg.Modes = append(cfg.Modes, prompt.Mode{Name: mode.name,
-			Sections: []string{"instructions/modes/" + mode.name + ".md"}})
+	for _, mode := range cmstools.Modes {
+		cfg.Modes = append(cfg.Modes, prompt.Mode{Name: mode.Name,
+			Sections: []string{"instructions/modes/" + mode.Name + ".md"}})
 	}
 	return prompt.Load(instructions, cfg)
 })

@@ -9,6 +9,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -16,10 +17,10 @@ import (
 func TestTheInstructionsAreShortAndAllOfThemAreUsed(t *testing.T) {
 	t.Parallel()
 	all := ""
-	for _, mode := range modeNames() {
-		text := systemText(mode)
-		require.Contains(t, text, "<example>", mode)
-		require.Less(t, len(text)/4, 3000, "tokens of "+mode)
+	for _, mode := range cmstools.Modes {
+		text := systemText(mode.Name)
+		require.Contains(t, text, "<example>", mode.Name)
+		require.Less(t, len(text)/4, 3000, "tokens of "+mode.Name)
 		all += text
 	}
 	err := fs.WalkDir(instructions, ".", func(path string, d fs.DirEntry, err error) error {
@@ -44,11 +45,11 @@ func TestTheCallsOfTheExamplesAreValid(t *testing.T) {
 	require.NoError(t, err)
 	defer func() { require.NoError(t, p.close()) }()
 	registry, calls := p.hub.Agent().Tools(), 0
-	for _, mode := range modeNames() {
-		text := systemText(mode)
+	for _, mode := range cmstools.Modes {
+		text := systemText(mode.Name)
 		for _, call := range regexp.MustCompile(`(?m)^Call: (\S+) (.*)$`).FindAllStringSubmatch(text, -1) {
 			admitted, err := registry.Admit(t.Context(), &tools.Call{Name: call[1], Input: json.RawMessage(call[2]),
-				Mode: mode}, nil, nil, nil)
+				Mode: mode.Name}, nil, nil, nil)
 			require.NoError(t, err, call[0])
 			require.Nil(t, admitted.Rejected, call[0])
 			calls++

@@ -11,6 +11,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/provider"
@@ -53,7 +54,7 @@ func readOptions(args []string, getenv func(string) string, errs io.Writer) (*op
 	f.Usage = func() { usage(f, errs) }
 	f.StringVar(&o.prompt, "p", "", "carry out this request, and end")
 	f.StringVar(&o.session, "session", "", "the session; empty: a new one")
-	f.StringVar(&o.mode, "mode", "", "the mode: "+strings.Join(modeNames(), ", ")+"; empty: the first one")
+	f.StringVar(&o.mode, "mode", "", "the mode: Edit, Plan, Debug or Ask; empty: Edit")
 	f.BoolVar(&o.yes, "yes", false, "approve every call that needs approval")
 	f.DurationVar(&o.expires, "expires", 2*time.Minute, "how long an approval may take; 0: without limit")
 	f.StringVar(&o.modelIs, "model", "", "what PAWL_MODEL is otherwise: standin, or a provider of the environment")
@@ -86,14 +87,16 @@ func (o *options) check(given map[string]bool) error {
 		o.command = cmdPrompt
 	}
 	o.command = cmp.Or(o.command, cmdServe)
+	mode, known := cmstools.ModeNamed(o.mode)
 	switch {
 	case o.command == cmdPrompt && strings.TrimSpace(o.prompt) == "":
 		return errors.New("the request of -p is empty")
-	case o.mode != "" && !slices.Contains(modeNames(), o.mode):
-		return fmt.Errorf("unknown mode %q; there are %s", o.mode, strings.Join(modeNames(), ", "))
+	case o.mode != "" && !known:
+		return fmt.Errorf("unknown mode %q; there are Edit, Plan, Debug and Ask", o.mode)
 	case o.session == "" && o.command != cmdHistory:
 		o.session = "s-" + strings.ToLower(rand.Text()[:10])
 	}
+	o.mode = mode.Name
 	return nil
 }
 

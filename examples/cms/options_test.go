@@ -19,7 +19,7 @@ func TestOptionsThatDontFitEndTheProgramWithTwo(t *testing.T) {
 		"list":                        `"list" is no command and no flag; a request goes after -p`,
 		"serve -p x":                  "-p can't be combined with serve",
 		"-p=":                         "the request of -p is empty",
-		"-mode yolo -p x":             "cms-crud, architect, debug, ask",
+		"-mode yolo -p x":             "Edit, Plan, Debug and Ask",
 		"-nothing":                    "not defined",
 		"-model nobody -p x":          "PAWL_MODEL",
 		"-addr 99999":                 `PAGE_PORT (-addr) is "99999": it should be a port, such as 3000`,

@@ -144,7 +144,7 @@ func (p *program) furnish(page, rest, shown *door) error {
 	if own, err = api.Guard(page.origins(), p.checked(own)); err != nil {
 		return err
 	}
-	cfg := preview.Config{Site: p.site}
+	cfg := preview.Config{Site: p.site, Logger: p.log}
 	if p.templates != "" {
 		cfg.Templates, cfg.Development = fs.FS(os.DirFS(p.templates)), true
 	}
