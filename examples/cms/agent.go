@@ -7,10 +7,10 @@ import (
 	"sync"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/critic"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/prompt"
-	"github.com/pawlkit/pawl/examples/cms/internal/assistant"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -21,11 +21,14 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	behavior := assistant.Behavior{Fallbacks: map[string]string{cmstools.UpdatePage: cmstools.CreatePage}}
+	var hooks []agent.Hooks
 	if !o.standIn { // which can't judge
-		behavior.Critic = o.model
+		judge, err := critic.New(critic.Config{Provider: o.model, Rewrite: true, Logger: log})
+		if err != nil {
+			return nil, err
+		}
+		hooks = append(hooks, judge)
 	}
-	hooks, err := assistant.Hooks(behavior)
 	cfg := agent.Config{
 		Name:         "cms",
 		Provider:     o.model,

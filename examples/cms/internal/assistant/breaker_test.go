@@ -34,7 +34,7 @@ func TestACallIsRefusedWhileItsBreakerIsOpen(t *testing.T) {
 	figures := circuit.Tool()
 	require.Equal(t, 10*time.Second, figures.Cooldown, "what the program has")
 	figures.Cooldown = 300 * time.Millisecond
-	f := serveSite(t, nil, Behavior{}, func(c *agent.Config) {
+	f := serveSite(t, nil, func(c *agent.Config) {
 		c.Breakers = circuit.NewSet(figures)
 		for _, tool := range cmstools.All(cmstools.Config{Fetcher: fetcher}) {
 			if d, err := tool.Define(); err == nil && d.Name() == cmstools.Fetch {
@@ -52,7 +52,7 @@ func TestACallIsRefusedWhileItsBreakerIsOpen(t *testing.T) {
 	require.Len(t, open, 1)
 	require.Equal(t, "http.fetch", open[0].data["tool"])
 	require.EqualValues(t, 1, open[0].data["seconds"])
-	require.Len(t, of(events, ErrorEscalation), 1, "after three failures a person is told")
+	require.Len(t, of(events, "error-escalation"), 1, "after three failures a person is told")
 
 	down.Store(false)
 	<-time.After(figures.Cooldown)

@@ -1,8 +1,7 @@
-// Package assistant is the assistant of the CMS: how the agent works beyond calling tools, its HTTP
-// routes, and its page.
+// Package assistant is the assistant of the CMS for people and programs: its page, its HTTP routes,
+// and the log of a session.
 //
-//	cfg.Hooks = assistant.Hooks(assistant.Behavior{Critic: model})
-//	a, err := agent.New(cfg)
+//	hub, err := live.New(live.Config{Agent: a})
 //	…
 //	h, err := assistant.New(assistant.Config{Hub: hub, Preview: "http://localhost:4000"})
 //	…
@@ -11,7 +10,7 @@
 // # Paths
 //
 //	GET  /assistant/             the page; what it needs is below this path (package agent/serve)
-//	GET  /assistant/log?session= the events of a session, for the page
+//	GET  /assistant/log?session= the events of a session that matter, for the tab Log of the page
 //	POST /v1/agent/stream        start a run with a message, and stream its events
 //	GET  /v1/agent/stream        the events of a session, from Last-Event-ID on
 //	POST /v1/agent/approve       decide on a call that waits
@@ -25,9 +24,12 @@
 //
 // # Where things are
 //
-// behavior.go has the hooks, event.go turns what the agent records into the events of the API,
-// stream.go and routes.go serve them, and page.go serves the page. In web, main.js puts the page
-// together, log.js is the message history, dialogs.js the approvals, preview.js the frame with the
-// site, plans.js the plan, and layout.js the areas. Everything else of the page is the chat page of
-// package agent/serve/page.
+// assistant.go has the configuration and what errors look like, routes.go serves the paths,
+// event.go turns what the agent records into the events of the API, and work.go derives from it
+// how the work goes: phases, failures in a row, what a person has to be told. Nothing of that is
+// kept, so a stream that begins later says the same. after.go carries out a call that waits on a
+// copy of the site, and page.go serves the page. In web, main.js puts the page together: site.js
+// is the list, preview.js the frame with the site, plans.js the plans, answers.js what follows an
+// answer, uploads.js the files, and log.js the log; words.js has all texts. Everything else of the
+// page is the chat page of package agent/serve/page.
 package assistant

@@ -1,17 +1,19 @@
 package assistant
 
 import (
+	"context"
 	"encoding/json"
 	"fmt"
-	"maps"
 	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/critic"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // An Event is an event of the agent as clients of the API get it: a JSON object with a type and the
@@ -19,26 +21,33 @@ import (
 // toolCallId and toolName.
 type Event map[string]any
 
+// noise are the events that the log leaves out.
+var noise = map[string]bool{"metadata": true, "step-complete": true, "progress-update": true, "reflection-start": true,
+	"tool-input-start": true}
+
 // A translator turns the events of a session into those of the API. It isn't safe for concurrent
 // use.
 type translator struct {
 	session string
 	system  func(mode string) string
+	tools   *tools.Registry
 
-	mode    string
+	seq     uint64 // of the newest event; 0 if that isn't recorded
+	next    uint64 // of the newest recorded one
 	started time.Time
 	usage   provider.Usage
 	cost    provider.Money
 	parts   map[int]bool // of the reply in progress, whose beginnings were shown
 	names   map[string]string
-
-	run    string // of the plans in progress
-	plan   string // the title of the current one
-	failed int    // how many of them were said to have failed
+	prompt  string // the one that was shown
+	work    work
+	run     string // of the plans in progress
+	plan    string // the title of the current one
+	failed  int    // how many of them were said to have failed
 }
 
-func newTranslator(session string, system func(mode string) string) *translator {
-	return &translator{session: session, system: system, names: make(map[string]string)}
+func (s *server) translator(session string) *translator {
+	return &translator{session: session, system: s.System, tools: s.Hub.Agent().Tools(), names: map[string]string{}}
 }
 
 // event returns what clients get of an event.
@@ -47,12 +56,15 @@ func (t *translator) event(ev agent.Event) []Event {
 	if meta.Session() != t.session {
 		return nil
 	}
-	out := t.translate(ev, meta)
+	if t.seq = meta.Seq; t.seq > 0 {
+		t.next = t.seq
+	}
+	out := append(t.translate(ev, meta), t.work.observe(ev, t.tools)...)
+	if end, ok := ev.(*agent.RunEnded); ok { // the end comes last
+		out = append(out, t.ended(end)...)
+	}
 	for _, e := range out {
-		e["runId"] = meta.Run()
-		if meta.Trace() != "" {
-			e["traceId"] = meta.Trace()
-		}
+		e["runId"], e["traceId"] = meta.Run(), meta.Trace()
 		if meta.Step > 0 && e["stepId"] == nil {
 			e["stepId"] = "step-" + strconv.Itoa(meta.Step)
 		}
@@ -69,16 +81,22 @@ func (t *translator) event(ev agent.Event) []Event {
 func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
-		t.mode, t.started, t.usage, t.cost, t.parts = ev.Mode, ev.Time, provider.Usage{}, 0, nil
-		e := userInput(&ev.Message)
-		e["mode"], e["itemId"] = ev.Mode, ev.Run()
-		return []Event{e}
+		t.started, t.usage, t.cost, t.parts = ev.Time, provider.Usage{}, 0, nil
+		return []Event{{"type": "user-message", "text": ev.Message.Text(), "mode": ev.Mode, "itemId": ev.Run()}}
 	case *machine.Steered:
-		e := userInput(&ev.Message)
-		e["steered"], e["itemId"] = true, "m"+strconv.FormatUint(meta.Seq, 10)
-		return []Event{e}
+		return []Event{{"type": "user-message", "text": ev.Message.Text(), "steered": true,
+			"itemId": fmt.Sprint("m", meta.Seq)}}
 	case *agent.StepStarted:
-		return t.step(ev)
+		t.parts = nil
+		text := ev.System
+		if text == "" && t.system != nil {
+			text = t.system(ev.Mode)
+		}
+		if ev.Step != 1 && ev.System == "" || text == t.prompt {
+			return nil
+		}
+		t.prompt = text
+		return []Event{{"type": "system-prompt", "mode": ev.Mode, "model": ev.Model, "tools": ev.Tools, "text": text}}
 	case *agent.TextDelta:
 		return t.piece("text", ev.Index, ev.Text, meta)
 	case *agent.ReasoningDelta:
@@ -93,79 +111,49 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 		return []Event{{"type": "reset", "reason": ev.Why}}
 	case *agent.Replied:
 		return t.replied(ev)
-	case *agent.ToolStarted:
-		return nil
 	case *agent.ToolFinished:
-		return t.finished(ev)
+		return []Event{{"type": "tool-result", "toolCallId": ev.Call.ID, "toolName": ev.Call.Name,
+			"title": t.title(ev.Call), "output": asJSON(ev.Result.Text()), "status": ev.Result.Status,
+			"success": ev.Result.Status.Good(), "ms": ev.Took.Milliseconds(), "attempts": max(ev.Attempts, 1),
+			"validation": ev.Result.Mismatch}}
 	case *agent.Suspended:
 		return suspended(ev)
 	case *machine.Decided:
 		return []Event{{"type": "approval_decided", "approvalId": ev.Decision.ID, "decision": ev.Decision.Kind,
 			"message": ev.Decision.Reason, "by": ev.Decision.User}}
 	case *machine.ModeChanged:
-		t.mode = ev.To
 		return []Event{{"type": "mode_switch", "from": ev.From, "to": ev.To, "reason": ev.Reason}}
 	case *machine.Emitted:
 		return t.emitted(ev.Kind, ev.Value)
 	case *agent.Shown:
 		return t.emitted(ev.Kind, ev.Value)
 	case *agent.Waiting:
-		e := Event{"type": "waiting", "reason": ev.Reason, "until": ev.Until}
-		if meta.Call != "" {
-			e = Event{"type": "tool-retry", "tool": t.names[meta.Call], "attempt": ev.Attempt, "error": ev.Detail,
-				"retryIn": max(time.Until(ev.Until), 0).Milliseconds()}
+		if meta.Call == "" {
+			return []Event{{"type": "waiting", "reason": ev.Reason, "until": ev.Until}}
 		}
-		return []Event{e}
+		return []Event{{"type": "tool-retry", "tool": t.names[meta.Call], "attempt": ev.Attempt, "error": ev.Detail,
+			"retryIn": max(time.Until(ev.Until), 0).Milliseconds()}}
 	case *agent.BreakerOpen:
 		return []Event{{"type": "breaker-open", "tool": ev.Tool,
 			"seconds": int(max(time.Until(ev.Until), 0).Seconds() + 1)}}
 	case *agent.Escalated:
-		return []Event{{"type": ErrorEscalation, "tool": ev.Tool, "error": ev.Class.String(), "reason": ev.Reason,
+		return []Event{{"type": "error-escalation", "tool": ev.Tool, "error": ev.Class.String(), "reason": ev.Reason,
 			"remedies": ev.Remedies, "showModal": true}}
-	case *agent.MemoryWarning:
-		return []Event{{"type": "memory-warning", "message": ev.Text}}
 	case *machine.Compacted:
 		return []Event{{"type": "compacted", "spans": len(ev.Spans)}}
-	case *machine.StepFailed:
+	case *machine.StepFailed: // the cause is in the server's log
 		t.parts = nil
-		// the cause is in the server's log
 		return []Event{{"type": "error", "class": ev.Class.String(), "message": "The model call failed."}}
-	case *agent.RunEnded:
-		return t.ended(ev)
 	}
 	return nil
 }
 
-func userInput(m *provider.Message) Event {
-	var files []string
-	for i := range m.Parts {
-		if media := m.Parts[i].Media; media != nil {
-			files = append(files, media.Name)
-		}
+// title says what a call does.
+func (t *translator) title(c *provider.ToolCall) string {
+	if d, ok := t.tools.Lookup(c.Name); ok && c.Invalid == "" {
+		return d.Title(context.Background(), c.Input)
 	}
-	e := Event{"type": "user-message", "text": m.Text()}
-	if files != nil {
-		e["attachments"] = files
-	}
-	return e
-}
-
-// step says what the first model call of a run is made with, and others if their instructions
-// differ.
-func (t *translator) step(f *agent.StepStarted) []Event {
-	t.parts = nil
-	mode := f.Mode
-	if mode == "" {
-		mode = t.mode
-	}
-	if f.Step != 1 && f.System == "" {
-		return nil
-	}
-	text := f.System
-	if text == "" && t.system != nil {
-		text = t.system(mode)
-	}
-	return []Event{{"type": "system-prompt", "mode": mode, "model": f.Model, "tools": f.Tools, "text": text}}
+	return tools.TitleOf(c.Name, c.Input)
 }
 
 // itemID is the id that the chat page has for a part of a reply.
@@ -198,41 +186,20 @@ func (t *translator) replied(f *agent.Replied) (out []Event) {
 			out = append(out, Event{"type": "reasoning-end", "itemId": id, "text": p.Text})
 		case provider.PartToolCall:
 			t.names[p.Call.ID] = p.Call.Name
-			e := Event{"type": "tool-input-available", "toolCallId": p.Call.ID, "toolName": p.Call.Name,
-				"input": p.Call.Input}
-			if p.Call.Invalid != "" {
-				e["input"] = p.Call.Invalid
-			}
-			out = append(out, e)
+			out = append(out, Event{"type": "tool-input-available", "toolCallId": p.Call.ID, "toolName": p.Call.Name,
+				"title": t.title(p.Call), "input": asJSON(string(p.Call.Input) + p.Call.Invalid)})
 		}
 	}
-	return append(out,
-		Event{"type": "metadata", "role": "assistant", "model": f.Model, "stop": f.Stop, "contentType": "text/markdown",
-			"tokens": map[string]int64{"input": f.Usage.Input, "output": f.Usage.Output,
-				"cacheRead": f.Usage.CacheRead}})
+	return append(out, Event{"type": "metadata", "role": "assistant", "model": f.Model, "stop": f.Stop,
+		"tokens": map[string]int64{"input": f.Usage.Input, "output": f.Usage.Output, "cacheRead": f.Usage.CacheRead}})
 }
 
-func (t *translator) finished(f *agent.ToolFinished) []Event {
-	if f.Call == nil || f.Result == nil {
-		return nil
-	}
-	e := Event{"type": "tool-result", "toolCallId": f.Call.ID, "toolName": f.Call.Name,
-		"output": output(f.Result.Text()),
-		"status": f.Result.Status, "success": f.Result.Status.Good(), "ms": f.Took.Milliseconds()}
-	if f.Attempts > 1 {
-		e["attempts"] = f.Attempts
-	}
-	if m := f.Result.Mismatch; m != nil {
-		e["validation"] = m
-	}
-	return []Event{e}
-}
-
-// output returns JSON text as JSON, so that clients needn't parse it again.
-func output(s string) any {
-	if trimmed := strings.TrimSpace(s); trimmed != "" && (trimmed[0] == '{' || trimmed[0] == '[') &&
-		json.Valid([]byte(trimmed)) {
-		return json.RawMessage(trimmed)
+// asJSON returns JSON text as JSON, so that clients needn't parse it again.
+func asJSON(s string) any {
+	if trimmed := strings.TrimSpace(s); strings.HasPrefix(trimmed, "{") || strings.HasPrefix(trimmed, "[") {
+		if json.Valid([]byte(trimmed)) {
+			return json.RawMessage(trimmed)
+		}
 	}
 	return s
 }
@@ -242,10 +209,11 @@ func suspended(f *agent.Suspended) (out []Event) {
 		if p.For != "" { // people aren't asked
 			continue
 		}
-		out = append(out, generated(&p)...)
+		if offered, ok := plan.Alternatives(&p); ok {
+			out = append(out, generated(offered))
+		}
 		e := Event{"type": "approval_required", "approvalId": p.ID, "kind": p.Kind, "toolCallId": p.Call.ID,
-			"toolName": p.Call.Name, "title": p.Title,
-			"input": p.Call.Input, "description": p.Reason, "risk": p.Risk}
+			"toolName": p.Call.Name, "title": p.Title, "input": p.Call.Input, "description": p.Reason, "risk": p.Risk}
 		if !p.Expires.IsZero() {
 			e["expires"] = p.Expires
 		}
@@ -257,48 +225,74 @@ func suspended(f *agent.Suspended) (out []Event) {
 	return out
 }
 
-func (t *translator) emitted(kind string, value json.RawMessage) []Event {
-	if kind == plan.EventKind {
-		return t.planned(value)
+// generated returns the event about the plans that a person chooses from. A step is estimated to
+// take two seconds.
+func generated(offered []plan.Alternative) Event {
+	all, selected := make([]Event, len(offered)), "" // none can work
+	for i, a := range offered {
+		steps := make([]Event, len(a.Plan.Nodes))
+		for j, n := range a.Plan.Nodes {
+			steps[j] = Event{"id": n.ID, "tool": n.Tool, "args": n.Input}
+		}
+		all[i] = Event{"id": a.Plan.ID, "name": a.Plan.Title, "rationale": a.Plan.Why, "steps": steps,
+			"estimatedCost": a.Cost, "estimatedTimeMs": 2000 * len(steps), "feasibilityScore": a.Score,
+			"issues": a.Missing, "risks": a.Risky}
+		if a.Recommended {
+			selected = a.Plan.Title
+		}
 	}
-	return []Event{host(kind, value)}
+	return Event{"type": "plans-generated", "count": len(all), "selected": selected, "alternatives": all}
 }
 
-// host returns an event of the host: those of [Hooks] and of tools have their kind as the type.
-func host(kind string, value json.RawMessage) Event {
-	e := Event{}
-	var members map[string]json.RawMessage
-	if json.Unmarshal(value, &members) == nil && members != nil {
-		for name, v := range members {
-			e[name] = v
+// emitted returns the events about something that a tool, a plan or the critic has reported.
+func (t *translator) emitted(kind string, value json.RawMessage) (out []Event) {
+	switch kind {
+	case critic.Kind:
+		var v critic.Verdict
+		if json.Unmarshal(value, &v) != nil {
+			return nil
 		}
-	} else {
-		e["value"] = value
+		return []Event{{"type": "reflection-start"}, {"type": "reflection-complete",
+			"improved": v.Action != critic.Accept, "qualityScore": max(v.Score, v.Rewritten)}}
+	case plan.EventKind:
+		var o plan.Overview
+		if json.Unmarshal(value, &o) != nil {
+			return nil
+		}
+		if o.Run != t.run {
+			t.run, t.plan, t.failed = o.Run, "", 0
+		}
+		for ; t.failed < len(o.Failed); t.failed++ {
+			f := o.Failed[t.failed]
+			out = append(out, Event{"type": "plan-failed", "plan": f.Title, "error": f.Reason})
+			if o.Title != f.Title {
+				out[len(out)-1]["tryingNext"] = o.Title
+			}
+		}
+		if o.Title != t.plan {
+			t.plan = o.Title
+			out = append(out,
+				Event{"type": "plan-selected", "plan": Event{"name": o.Title, "isBackup": len(o.Failed) > 0}})
+		}
 	}
+	e := Event{}
+	_ = json.Unmarshal(value, &e) // other values have no members
 	e["type"] = kind
-	return e
+	return append(out, e)
 }
 
 func (t *translator) ended(f *agent.RunEnded) []Event {
 	t.parts = nil
-	e := Event{"type": "finish", "status": f.Status,
+	if f.Status == agent.Paused {
+		return []Event{{"type": "paused"}}
+	}
+	e := Event{"type": "finish", "status": f.Status, "code": f.Code, "reason": f.Reason, "cost": t.cost,
 		"usage": map[string]int64{"input": t.usage.Input, "output": t.usage.Output}}
-	switch {
-	case f.Status == agent.Paused:
-		e = Event{"type": "paused"}
-	case !t.started.IsZero():
+	if !t.started.IsZero() {
 		e["durationMs"] = f.Time.Sub(t.started).Milliseconds()
-	}
-	if t.cost > 0 {
-		e["cost"] = t.cost
-	}
-	if f.Code != "" {
-		e["code"], e["reason"] = f.Code, f.Reason
 	}
 	if f.Status != agent.Failed {
 		return []Event{e}
 	}
-	failure := maps.Clone(e)
-	failure["type"], failure["message"] = "error", f.Reason
-	return []Event{failure, e}
+	return []Event{{"type": "error", "code": f.Code, "message": f.Reason}, e}
 }

@@ -13,11 +13,7 @@ import (
 )
 
 func Example() {
-	hooks, err := assistant.Hooks(assistant.Behavior{})
-	if err != nil {
-		log.Fatal(err)
-	}
-	a, err := agent.New(agent.Config{Provider: model.New(), Hooks: hooks})
+	a, err := agent.New(agent.Config{Provider: model.New()})
 	if err != nil {
 		log.Fatal(err)
 	}

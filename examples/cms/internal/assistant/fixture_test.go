@@ -36,15 +36,13 @@ type fixture struct {
 
 // serveSite returns a server whose agent has the tools of the CMS. A nil model is the stand-in;
 // change may change the agent.
-func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent.Config)) *fixture {
+func serveSite(t *testing.T, m provider.Provider, change func(*agent.Config)) *fixture {
 	t.Helper()
 	s, err := site.Open(filepath.Join(t.TempDir(), "cms.db"), site.Small)
 	require.NoError(t, err)
 	if m == nil {
 		m = model.New()
 	}
-	hooks, err := Hooks(b)
-	require.NoError(t, err)
 	store := journal.NewMemory()
 	own := cmstools.Config{Site: s, Preview: "http://localhost:4000"}
 	all := cmstools.All(own)
@@ -56,7 +54,7 @@ func serveSite(t *testing.T, m provider.Provider, b Behavior, change func(*agent
 	require.NoError(t, err)
 	noPlans := func(d *tools.Definition) bool { return !strings.HasPrefix(d.Name(), "plan.") }
 	cfg := agent.Config{Provider: m, Instructions: "Edit the site.",
-		Tools: append(all, plan.Tools(plans)...), Journal: store, Hooks: hooks,
+		Tools: append(all, plan.Tools(plans)...), Journal: store,
 		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect, Tools: noPlans},
 			{Name: cmstools.Debug, Tools: noPlans}, {Name: cmstools.Ask, Tools: noPlans}}}
 	if change != nil {

@@ -4,15 +4,13 @@ import (
 	"crypto/sha256"
 	"embed"
 	"encoding/hex"
-	"errors"
 	"fmt"
 	"io/fs"
-	"mime"
 	"net/http"
 	"net/url"
-	"path"
 	"strings"
-	"time"
+
+	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 )
 
 //go:embed web
@@ -36,44 +34,48 @@ func (s *server) addPage(mux *http.ServeMux, chat http.Handler) error {
 				s.Preview)
 		}
 		frame = u.Scheme + "://" + u.Host
+		if u.Hostname() == "localhost" || u.Hostname() == "127.0.0.1" {
+			frame = "http://localhost:" + u.Port() + " http://127.0.0.1:" + u.Port()
+		}
 	}
-	policy := fmt.Sprintf(contentSecurity, frame)
-	files := map[string]http.HandlerFunc{}
-	err := fs.WalkDir(web, "web", func(name string, d fs.DirEntry, err error) error {
+	own, err := fs.Sub(web, "web")
+	if err != nil {
+		return err
+	}
+	sum := sha256.New()
+	err = fs.WalkDir(own, ".", func(name string, d fs.DirEntry, err error) error {
 		if err != nil || d.IsDir() {
 			return err
 		}
-		data, err := web.ReadFile(name)
-		sum := sha256.Sum256(data)
-		files[path.Base(name)] = func(w http.ResponseWriter, r *http.Request) {
-			w.Header().Set("Content-Security-Policy", policy)
-			w.Header().Set("Referrer-Policy", "no-referrer")
-			w.Header().Set("X-Content-Type-Options", "nosniff")
-			w.Header().Set("Cache-Control", "no-cache")
-			w.Header().Set("ETag", `"`+hex.EncodeToString(sum[:12])+`"`)
-			w.Header().Set("Content-Type", mime.TypeByExtension(path.Ext(name)))
-			http.ServeContent(w, r, name, time.Time{}, strings.NewReader(string(data)))
-		}
+		data, err := fs.ReadFile(own, name)
+		sum.Write(data)
 		return err
 	})
-	if err != nil || files["index.html"] == nil {
-		return errors.Join(err, errors.New("assistant: the page isn't embedded"))
+	if err != nil {
+		return err
 	}
-	mux.HandleFunc("GET /{$}", func(w http.ResponseWriter, r *http.Request) {
-		http.Redirect(w, r, "/assistant/", http.StatusFound)
+	tag, policy, files := `"`+hex.EncodeToString(sum.Sum(nil)[:12])+`"`, fmt.Sprintf(contentSecurity, frame),
+		http.FileServerFS(own)
+	page := http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("Content-Security-Policy", policy)
+		w.Header().Set("Referrer-Policy", "no-referrer")
+		w.Header().Set("X-Content-Type-Options", "nosniff")
+		w.Header().Set("Cache-Control", "no-cache")
+		w.Header().Set("ETag", tag)
+		files.ServeHTTP(w, r)
 	})
-	mux.HandleFunc("GET /assistant/{$}", files["index.html"])
+	mux.Handle("GET /{$}", http.RedirectHandler("/assistant/", http.StatusFound))
+	mux.Handle("GET /assistant/{$}", http.StripPrefix("/assistant", page))
+	mux.Handle("GET /assistant/cms/", http.StripPrefix("/assistant/cms", page))
 	mux.HandleFunc("GET /assistant/cms/config", s.route(func(w http.ResponseWriter, _ *http.Request) error {
-		answer(w, http.StatusOK, map[string]string{"preview": strings.TrimSuffix(s.Preview, "/"), "note": s.Note})
+		modes := map[string]string{}
+		for _, m := range cmstools.Modes {
+			modes[m.Name] = m.Title
+		}
+		answer(w, http.StatusOK, map[string]any{"preview": strings.TrimSuffix(s.Preview, "/"), "note": s.Note,
+			"modes": modes})
 		return nil
 	}))
-	mux.HandleFunc("GET /assistant/cms/{file}", func(w http.ResponseWriter, r *http.Request) {
-		if f := files[r.PathValue("file")]; f != nil {
-			f(w, r)
-			return
-		}
-		http.NotFound(w, r)
-	})
 	mux.Handle("/assistant/", http.StripPrefix("/assistant", chat))
 	return nil
 }

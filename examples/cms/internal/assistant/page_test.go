@@ -23,10 +23,10 @@ func (f *fixture) get(path string) (body string, header http.Header) {
 }
 
 func TestThePageMayShowThePreviewAndNothingElse(t *testing.T) {
-	f := serveSite(t, nil, Behavior{}, nil)
+	f := serveSite(t, nil, nil)
 	_, header := f.get("/")
 	policy := header.Get("Content-Security-Policy")
-	require.Contains(t, policy, "frame-src http://localhost:4000;")
+	require.Contains(t, policy, "frame-src http://localhost:4000 http://127.0.0.1:4000;")
 	require.Contains(t, policy, "default-src 'none'")
 	require.NotContains(t, policy, "unsafe")
 	for _, wrong := range []string{"localhost", "javascript:alert(1)", "http://a;script-src *"} {
@@ -39,7 +39,7 @@ func TestThePageMayShowThePreviewAndNothingElse(t *testing.T) {
 
 // TestEveryFileOfThePageExists follows the links of the page and the imports of its modules.
 func TestEveryFileOfThePageExists(t *testing.T) {
-	f := serveSite(t, nil, Behavior{}, nil)
+	f := serveSite(t, nil, nil)
 	index, _ := f.get("/assistant/")
 	for _, l := range regexp.MustCompile(`(?:href|src)="([^"]+)"`).FindAllStringSubmatch(index, -1) {
 		body, _ := f.get("/assistant/" + l[1])

@@ -23,10 +23,8 @@ func BenchmarkResume(b *testing.B) {
 		require.NoError(b, err)
 		store, err := sqlite.Open(db)
 		require.NoError(b, err)
-		hooks, err := Hooks(Behavior{})
-		require.NoError(b, err)
 		a, err := agent.New(agent.Config{Provider: model.New(),
-			Tools: cmstools.All(cmstools.Config{Site: s}), Journal: store, Hooks: hooks,
+			Tools: cmstools.All(cmstools.Config{Site: s}), Journal: store,
 			Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
 				{Name: cmstools.Ask}}})
 		require.NoError(b, err)

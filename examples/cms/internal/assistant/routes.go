@@ -6,290 +6,209 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"log/slog"
 	"net/http"
+	"strconv"
 	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
-	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/agent/serve"
-	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
+	"github.com/pawlkit/pawl/stream/sse"
 )
 
-// A Config configures the handler. Only Hub is required.
-type Config struct {
-	Hub *live.Hub
-	// Preview is the address of the preview server, such as "http://localhost:4000"; empty: the
-	// page has no preview.
-	Preview string
-	// System returns the instructions of a mode, which the message history shows; nil: it shows
-	// none.
-	System func(mode string) string
-	// User is who all sessions belong to, because there is no login; empty: "you".
-	User string
-	// Title is that of the page; empty: "Assistant". Examples are requests that it offers.
-	Title    string
-	Examples []string
-	// Note is a sentence below the composer, about the model for example.
-	Note   string
-	Logger *slog.Logger // nil: nothing is logged
+// A body is what the paths take; each has its own part of it.
+type body struct {
+	SessionID string `json:"sessionId"`
+	Prompt    string `json:"prompt"`
+	Messages  []struct {
+		Role    string          `json:"role"`
+		Content json.RawMessage `json:"content"`
+		Parts   json.RawMessage `json:"parts"`
+	} `json:"messages"`
+	Mode         string   `json:"mode"` // its name or its title
+	System       string   `json:"system"`
+	ToolsEnabled []string `json:"toolsEnabled"`
+	ApprovalID   string   `json:"approvalId"`
+	Decision     string   `json:"decision"`
+	Message      string   `json:"message"`
+	UserMessage  string   `json:"userMessage"`
 }
 
-const (
-	maxBody   = 4 << 20
-	heartbeat = 15 * time.Second
-)
-
-type server struct {
-	Config
-	sites *http.CrossOriginProtection
+// read reads the body of a request about a session.
+func (s *server) read(r *http.Request) (*body, *agent.Session, error) {
+	var b body
+	if err := decode(r, &b); err != nil {
+		return nil, nil, err
+	}
+	if b.SessionID == "" {
+		return nil, nil, invalid("sessionId is missing")
+	}
+	return &b, s.Hub.Agent().Session(b.SessionID), nil
 }
 
-// New returns the handler of the paths in the package comment. There is no login: requests of pages
-// of other sites are refused, and the server should listen on this machine only.
-func New(cfg Config) (http.Handler, error) {
-	if cfg.Hub == nil {
-		return nil, errors.New("assistant: Config.Hub is missing")
+// prompt returns the text of the newest message.
+func (b *body) prompt() string {
+	if b.Prompt != "" || len(b.Messages) == 0 {
+		return b.Prompt
 	}
-	cfg.Title, cfg.User = cmp.Or(cfg.Title, "Assistant"), cmp.Or(cfg.User, "you")
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
+	last := b.Messages[len(b.Messages)-1]
+	var text string
+	if last.Role != "user" || json.Unmarshal(last.Content, &text) == nil {
+		return text
 	}
-	s := &server{cfg, http.NewCrossOriginProtection()}
-	chat, err := serve.New(cfg.Hub, serve.Config{
-		Title: cfg.Title, Examples: cfg.Examples, Logger: cfg.Logger,
-		Authorize: func(*http.Request, string, serve.Action) (string, error) { return cfg.User, nil },
-		Widen:     func(*http.Request, serve.Access) error { return nil }, // sessions of the terminal belong to nobody
-	})
+	var parts []struct{ Text string }
+	if json.Unmarshal([]byte(cmp.Or(string(last.Content), string(last.Parts))), &parts) == nil {
+		for _, p := range parts {
+			text += p.Text
+		}
+	}
+	return text
+}
+
+// stream starts a run, and streams its events until it has ended.
+func (s *server) stream(w http.ResponseWriter, r *http.Request) error {
+	b, session, err := s.read(r)
 	if err != nil {
-		return nil, err
+		return err
 	}
-	mux := http.NewServeMux()
-	if err := s.addPage(mux, chat); err != nil {
-		return nil, err
-	}
-	mux.HandleFunc("GET /assistant/log", s.route(s.follow))
-	for _, prefix := range []string{"/v1/agent/", "/api/agent/"} {
-		mux.HandleFunc("POST "+prefix+"stream", s.route(s.stream))
-		mux.HandleFunc("GET "+prefix+"stream", s.route(s.follow))
-		mux.HandleFunc("POST "+prefix+"approve", s.route(s.approve))
-		mux.HandleFunc("POST "+prefix+"resume", s.route(s.resume))
-		mux.HandleFunc("POST "+prefix+"cancel", s.route(s.cancel))
-		mux.HandleFunc("POST "+prefix+"message", s.route(s.message))
-		mux.HandleFunc("GET "+prefix+"traces", s.route(s.traces))
-	}
-	mux.HandleFunc("POST /api/agent", s.route(s.stream))
-	return mux, nil
-}
-
-// A problem is an error as it is answered.
-type problem struct {
-	status  int
-	Code    string `json:"code"`
-	Message string `json:"message"`
-	Details any    `json:"details,omitempty"`
-}
-
-// Error returns the message.
-func (p *problem) Error() string { return p.Message }
-
-func fail(status int, code, format string, args ...any) error {
-	return &problem{status: status, Code: code, Message: fmt.Sprintf(format, args...)}
-}
-
-func invalid(format string, args ...any) error {
-	return fail(http.StatusBadRequest, "VALIDATION_ERROR", format, args...)
-}
-
-// route returns the handler of a function that may fail before it has answered.
-func (s *server) route(f func(http.ResponseWriter, *http.Request) error) http.HandlerFunc {
-	return func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("Cache-Control", "no-store")
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		err := s.sites.Check(r)
-		if err != nil {
-			err = fail(http.StatusForbidden, "FORBIDDEN", "a page of another site makes this request")
-		} else {
-			r.Body = http.MaxBytesReader(w, r.Body, maxBody)
-			err = f(w, r)
-		}
-		if err != nil {
-			p := problemOf(err)
-			s.Logger.InfoContext(r.Context(), "assistant: a request failed", "path", r.URL.Path, "status", p.status,
-				"error", err)
-			answer(w, p.status, map[string]any{"error": p, "statusCode": p.status})
-		}
-	}
-}
-
-func answer(w http.ResponseWriter, status int, body any) {
-	w.Header().Set("Content-Type", "application/json")
-	w.WriteHeader(status)
-	_ = json.NewEncoder(w).Encode(body) // the client may have disconnected
-}
-
-// problemOf returns what is answered because of an error.
-func problemOf(err error) *problem {
-	var (
-		p        *problem
-		large    *http.MaxBytesError
-		decision *agent.DecisionError
-		paused   *agent.PausedError
-		arg      *agent.ArgError
-		changed  *agent.ChangedError
-	)
-	make := func(status int, code, format string, args ...any) *problem {
-		return &problem{status: status, Code: code, Message: fmt.Sprintf(format, args...)}
-	}
+	text := b.prompt()
 	switch {
-	case errors.As(err, &p):
-		return p
-	case errors.As(err, &large):
-		return make(http.StatusRequestEntityTooLarge, "VALIDATION_ERROR", "the body is larger than %d bytes",
-			large.Limit)
-	case errors.As(err, &decision):
-		switch decision.Code {
-		case machine.DecisionUnknown:
-			return make(http.StatusNotFound, "NOT_FOUND", "the session has no such approval")
-		case machine.DecisionUsed:
-			return make(http.StatusConflict, "CONFLICT", "it was decided before")
-		case machine.DecisionExpired:
-			return make(http.StatusGone, "EXPIRED", "nobody decided in time, so the call counts as rejected")
-		case machine.DecisionReplaced:
-			p := make(http.StatusConflict, "CONFLICT", "the approval was asked for again")
-			p.Details = map[string]string{"approvalId": decision.NewID}
-			return p
-		}
-		return make(http.StatusBadRequest, "VALIDATION_ERROR", "%s", decision.Problem)
-	case errors.Is(err, agent.ErrNothingOpen):
-		if session, _ := errors.AsType[*agent.SessionError](err); session == nil || session.Status == "" {
-			return make(http.StatusNotFound, "NOT_FOUND", "there is no such session")
-		}
-		return make(http.StatusConflict, "CONFLICT", "no run of the session is in progress or interrupted")
-	case errors.Is(err, agent.ErrBusy):
-		return make(http.StatusConflict, "CONFLICT",
-			"a run of the session is in progress; send the message to it with /v1/agent/message")
-	case errors.As(err, &paused) && len(paused.Pending) == 0:
-		return make(http.StatusConflict, "CONFLICT",
-			"the last run of the session was interrupted; continue it with /v1/agent/resume")
-	case errors.As(err, &paused):
-		return make(http.StatusConflict, "CONFLICT",
-			"the session waits for %d decisions; decide them with /v1/agent/approve", len(paused.Pending))
-	case errors.As(err, &changed):
-		return make(http.StatusConflict, "CONFLICT", "the agent has changed since the run began; start a new request")
-	case errors.Is(err, agent.ErrNotOwner):
-		return make(http.StatusNotFound, "NOT_FOUND", "there is no such session")
-	case errors.As(err, &arg) && arg.Fault() == fault.Invalid:
-		return make(http.StatusBadRequest, "VALIDATION_ERROR", "%s: %s", strings.TrimPrefix(arg.Field, "Input."),
-			arg.Problem)
-	case errors.Is(err, live.ErrClosed), errors.Is(err, agent.ErrDraining):
-		return make(http.StatusServiceUnavailable, "UNAVAILABLE", "the server is going away; try again")
+	case strings.TrimSpace(text) == "":
+		return invalid("there is no message: send prompt, or messages of which the last is the user's")
+	case b.System != "":
+		return invalid("system can't be set: the instructions are the server's")
 	}
-	return make(http.StatusInternalServerError, "INTERNAL_ERROR", "it failed; the server's log says why")
+	if m, ok := cmstools.ModeNamed(b.Mode); ok {
+		b.Mode = m.Name
+	}
+	in := agent.Input{Session: b.SessionID, Prompt: text, Mode: b.Mode, Only: b.ToolsEnabled, Interactive: true,
+		User: s.User, Title: fmt.Sprintf("%.60s", text), Trace: r.Header.Get("Traceparent")}
+	if _, err := session.Info(r.Context()); errors.Is(err, agent.ErrNothingOpen) {
+		in.Owner = s.User
+	}
+	started, err := s.Hub.Start(r.Context(), in)
+	if err != nil {
+		return err
+	}
+	return s.watch(w, r, b.SessionID, started.After, untilEnd)
 }
 
-// decode reads a body of JSON.
-func decode(r *http.Request, body any) error {
-	err := json.NewDecoder(r.Body).Decode(body)
-	var large *http.MaxBytesError
-	if err != nil && !errors.As(err, &large) {
-		return invalid("the body isn't the JSON that this path takes: %v", err)
+// resume continues an interrupted session, and streams its events. A message is added to the run,
+// or starts the next one.
+func (s *server) resume(w http.ResponseWriter, r *http.Request) error {
+	b, session, err := s.read(r)
+	if err != nil {
+		return err
 	}
-	return err
+	info, err := session.Info(r.Context())
+	switch {
+	case err != nil:
+		return err
+	case info.Pending > 0 && b.UserMessage == "":
+		return fail(http.StatusConflict,
+			"the session waits for %d decisions; decide them with /v1/agent/approve, or send a userMessage, which "+
+				"rejects them", info.Pending)
+	}
+	in := agent.Continue(b.SessionID)
+	if b.UserMessage != "" && (info.Pending > 0 || info.Status == agent.Completed || info.Status == agent.Failed) {
+		in = agent.Input{Session: b.SessionID, Prompt: b.UserMessage, Interactive: true, User: s.User, Supersede: true}
+		b.UserMessage = ""
+	}
+	started, err := s.Hub.Start(r.Context(), in)
+	switch {
+	case errors.Is(err, agent.ErrBusy): // it was resumed already
+		started = live.Started{After: info.Facts}
+	case err != nil:
+		return err
+	}
+	if b.UserMessage != "" {
+		if _, err := session.Steer(r.Context(), b.UserMessage); err != nil {
+			return err
+		}
+	}
+	return s.watch(w, r, b.SessionID, started.After, untilEnd)
 }
-
-func (s *server) session(id string) *agent.Session { return s.Hub.Agent().Session(id) }
 
 // approve takes a decision, and resumes the run.
 func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
-	var body struct{ SessionID, TraceID, StepID, ApprovalID, Decision, Message string }
-	if err := decode(r, &body); err != nil {
+	b, session, err := s.read(r)
+	if err != nil {
 		return err
 	}
-	if body.SessionID == "" {
-		return invalid("sessionId is missing")
-	}
 	ctx := context.WithoutCancel(r.Context()) // a client that leaves has decided nevertheless
-	if body.ApprovalID == "" {
-		pending, err := s.session(body.SessionID).Pending(ctx)
+	if b.ApprovalID == "" {
+		pending, err := session.Pending(ctx)
 		switch {
 		case err != nil:
 			return err
 		case len(pending) == 0:
-			return fail(http.StatusNotFound, "NOT_FOUND", "the session waits for no approval")
+			return fail(http.StatusNotFound, "the session waits for no approval")
 		case len(pending) > 1:
 			return invalid("the session waits for %d approvals; name one with approvalId", len(pending))
 		}
-		body.ApprovalID = pending[0].ID
+		b.ApprovalID = pending[0].ID
 	}
 	var d agent.Decision
-	switch body.Decision {
+	switch b.Decision {
 	case "approve":
-		d = agent.Approve(body.ApprovalID)
+		d = agent.Approve(b.ApprovalID)
 	case "reject":
-		d = agent.Reject(body.ApprovalID, body.Message)
+		d = agent.Reject(b.ApprovalID, b.Message)
 	case "alternative":
-		d = agent.Suggest(body.ApprovalID, cmp.Or(strings.TrimSpace(body.Message), "Suggest another approach."))
+		d = agent.Suggest(b.ApprovalID, cmp.Or(strings.TrimSpace(b.Message), "Suggest another approach."))
 	case "answer":
-		d = agent.Answer(body.ApprovalID, body.Message)
+		d = agent.Answer(b.ApprovalID, b.Message)
 	default:
-		return invalid("decision is %q; it should be approve, reject, alternative or answer", body.Decision)
+		return invalid("decision is %q; it should be approve, reject, alternative or answer", b.Decision)
 	}
-	d = d.By(s.User)
-	if _, err := s.Hub.Decide(ctx, body.SessionID, d); err != nil {
-		return err
-	}
-	answer(w, http.StatusOK, map[string]bool{"success": true})
-	return nil
+	_, err = s.Hub.Decide(ctx, b.SessionID, d.By(s.User))
+	return succeeded(w, err)
 }
 
 func (s *server) cancel(w http.ResponseWriter, r *http.Request) error {
-	var body struct{ SessionID string }
-	if err := decode(r, &body); err != nil {
+	b, _, err := s.read(r)
+	if err != nil {
 		return err
 	}
-	if err := s.Hub.Cancel(r.Context(), body.SessionID); err != nil {
-		return err
-	}
-	answer(w, http.StatusOK, map[string]bool{"success": true})
-	return nil
+	return succeeded(w, s.Hub.Cancel(r.Context(), b.SessionID))
 }
 
 // message sends a message to the run in progress, and answers when the run has read it.
 func (s *server) message(w http.ResponseWriter, r *http.Request) error {
-	var body struct{ SessionID, Message string }
-	if err := decode(r, &body); err != nil {
+	b, session, err := s.read(r)
+	if err != nil {
 		return err
 	}
-	if strings.TrimSpace(body.Message) == "" {
+	if strings.TrimSpace(b.Message) == "" {
 		return invalid("message is empty")
 	}
-	receipt, err := s.session(body.SessionID).Steer(r.Context(), body.Message)
+	receipt, err := session.Steer(r.Context(), b.Message)
 	if err != nil {
 		return err
 	}
 	if _, err := receipt.Wait(r.Context()); err != nil {
-		return fail(http.StatusConflict, "CONFLICT", "the run ended before it could read the message; start a new one")
+		return fail(http.StatusConflict, "the run ended before it could read the message; start a new one")
 	}
-	answer(w, http.StatusOK, map[string]bool{"success": true})
-	return nil
+	return succeeded(w, nil)
 }
 
-// maxTraced is how many of the newest sessions are searched for a trace.
-const maxTraced = 200
+func succeeded(w http.ResponseWriter, err error) error {
+	if err == nil {
+		answer(w, http.StatusOK, map[string]bool{"success": true})
+	}
+	return err
+}
 
-// traces answers with the events of a trace.
+// traces answers with the events of a trace, of the newest 200 sessions unless one is named.
 func (s *server) traces(w http.ResponseWriter, r *http.Request) error {
-	trace, session := r.FormValue("traceId"), r.FormValue("sessionId")
+	trace, sessions := r.FormValue("traceId"), []string{r.FormValue("sessionId")}
 	if trace == "" {
 		return invalid("traceId is missing")
 	}
-	sessions := []string{session}
-	if session == "" {
+	if sessions[0] == "" {
 		sessions = nil
-		for info, err := range s.Hub.Agent().Sessions(r.Context(), agent.SessionFilter{Limit: maxTraced}) {
+		for info, err := range s.Hub.Agent().Sessions(r.Context(), agent.SessionFilter{Limit: 200}) {
 			if err != nil {
 				return err
 			}
@@ -297,11 +216,11 @@ func (s *server) traces(w http.ResponseWriter, r *http.Request) error {
 		}
 	}
 	for _, id := range sessions {
-		facts, err := s.session(id).Facts(r.Context())
+		facts, err := s.Hub.Agent().Session(id).Facts(r.Context())
 		if err != nil {
 			return err
 		}
-		events, t := []Event{}, newTranslator(id, s.System)
+		events, t := []Event{}, s.translator(id)
 		for _, f := range facts {
 			for _, e := range t.event(f) {
 				if e["traceId"] == trace {
@@ -316,5 +235,88 @@ func (s *server) traces(w http.ResponseWriter, r *http.Request) error {
 			return nil
 		}
 	}
-	return fail(http.StatusNotFound, "NOT_FOUND", "no session has the trace %s", trace)
+	return fail(http.StatusNotFound, "no session has the trace %s", trace)
+}
+
+// The kinds of streams: to the end of a run, as long as the client stays, and that without noise.
+const (
+	untilEnd = iota
+	forever
+	forLog
+)
+
+func (s *server) follow(w http.ResponseWriter, r *http.Request) error { return s.from(w, r, forever) }
+func (s *server) log(w http.ResponseWriter, r *http.Request) error    { return s.from(w, r, forLog) }
+
+// from streams the events of a session after a fact.
+func (s *server) from(w http.ResponseWriter, r *http.Request, kind int) error {
+	session := cmp.Or(r.FormValue("sessionId"), r.FormValue("session"))
+	id := cmp.Or(r.Header.Get("Last-Event-ID"), r.FormValue("after"), "0")
+	after, err := strconv.ParseUint(id, 10, 64)
+	if err != nil {
+		return invalid("the id of an event is a number in digits, not %.40q", id)
+	}
+	info, err := s.Hub.Agent().Session(session).Info(r.Context())
+	switch {
+	case err != nil:
+		return err
+	case after > info.Facts:
+		return fail(http.StatusNotFound, "the session has only %d events; begin with the first", info.Facts)
+	}
+	return s.watch(w, r, session, after, kind)
+}
+
+// watch streams the events of a session. The id of an event is the number of its fact, so that a
+// client that was disconnected continues with GET stream. While a run waits for a decision, the
+// stream stays open.
+func (s *server) watch(w http.ResponseWriter, r *http.Request, session string, after uint64, kind int) error {
+	w.Header().Set("Content-Type", "text/event-stream")
+	w.Header().Set("Cache-Control", "no-cache, no-transform")
+	w.Header().Set("X-Accel-Buffering", "no")
+	out := sse.NewWriter(w, sse.WriterConfig{Connection: http.NewResponseController(w)})
+	if out.Comment("connected") != nil {
+		return nil
+	}
+	defer out.Heartbeat(15 * time.Second)()
+	t := s.translator(session)
+	if after > 0 { // what came before counts, too
+		if facts, err := s.Hub.Agent().Session(session).Facts(r.Context()); err == nil {
+			for _, f := range facts {
+				if f.Envelope().Seq <= after {
+					t.event(f)
+				}
+			}
+		}
+	}
+	for ev, err := range s.Hub.Watch(r.Context(), session, after) {
+		if err != nil {
+			if r.Context().Err() == nil { // the client connects again
+				_ = out.Write(sse.Event{Type: "hint", Data: []byte(`{"reconnect":true}`), Retry: time.Second})
+			}
+			return nil
+		}
+		events := t.event(ev)
+		for i, e := range events {
+			if kind == forLog && (t.seq == 0 || noise[e["type"].(string)]) {
+				continue
+			}
+			data, err := json.Marshal(e)
+			if err != nil {
+				s.Logger.WarnContext(r.Context(), "assistant: an event can't be encoded", "error", err)
+				continue
+			}
+			m := sse.Event{Data: data}
+			if i == len(events)-1 && t.next > 0 {
+				m.ID = strconv.FormatUint(t.next, 10)
+			}
+			if out.Write(m) != nil {
+				return nil
+			}
+		}
+		if end, ok := ev.(*agent.RunEnded); ok && kind == untilEnd && end.Session() == session &&
+			end.Status != agent.Paused {
+			return nil
+		}
+	}
+	return nil
 }

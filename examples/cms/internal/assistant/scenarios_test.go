@@ -116,7 +116,7 @@ var scenarios = map[string][]said{
 func TestTheScenariosOverHTTP(t *testing.T) {
 	for name, messages := range scenarios {
 		t.Run(name, func(t *testing.T) {
-			f := serveSite(t, nil, Behavior{}, nil)
+			f := serveSite(t, nil, nil)
 			for _, m := range messages {
 				f.holds(m)
 			}
@@ -152,7 +152,7 @@ func (f *fixture) holds(m said) {
 		answer.WriteString(e.data["text"].(string))
 	}
 	require.Contains(f.t, answer.String(), m.answer, m.text)
-	require.Len(f.t, of(events, ValidationFailed), m.failed, m.text)
+	require.Len(f.t, of(events, "validation_failed"), m.failed, m.text)
 	if m.asks == "" {
 		require.Empty(f.t, of(events, "approval_required"), m.text)
 	}

@@ -8,11 +8,13 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
+	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/stream/sse"
 )
 
 func TestAStreamShowsARunFromItsMessageToItsEnd(t *testing.T) {
-	f := serveSite(t, nil, Behavior{}, nil)
+	f := serveSite(t, nil, nil)
 	events := f.read(f.ask("s-1", "Create an About page with a hero titled Hello"), "")
 	require.True(t, f.exists("about"))
 	require.Equal(t, "user-message", events[0].kind())
@@ -36,7 +38,7 @@ func TestAStreamShowsARunFromItsMessageToItsEnd(t *testing.T) {
 }
 
 func TestAClientThatWasDisconnectedMissesNoFact(t *testing.T) {
-	f := serveSite(t, nil, Behavior{}, nil)
+	f := serveSite(t, nil, nil)
 	all := f.read(f.ask("s-1", "What pages exist?"), "")
 	facts := ids(all)
 	middle := len(facts) / 2
@@ -60,7 +62,7 @@ func TestAStreamStaysOpenWhileItWaitsForADecision(t *testing.T) {
 		gone     bool
 	}{{"approve", true}, {"reject", false}, {"alternative", false}} {
 		t.Run(c.decision, func(t *testing.T) {
-			f := serveSite(t, nil, Behavior{}, nil)
+			f := serveSite(t, nil, nil)
 			f.read(f.ask("s-1", "Create an About page"), "")
 			r := f.ask("s-1", "Delete the About page")
 			asked := of(f.read(r, "paused"), "approval_required")
@@ -83,7 +85,7 @@ func TestAStreamStaysOpenWhileItWaitsForADecision(t *testing.T) {
 }
 
 func TestNoDecisionInTimeCountsAsARejection(t *testing.T) {
-	f := serveSite(t, nil, Behavior{}, func(c *agent.Config) { c.PauseExpires = 100 * time.Millisecond })
+	f := serveSite(t, nil, func(c *agent.Config) { c.PauseExpires = 100 * time.Millisecond })
 	f.read(f.ask("s-1", "Create an About page"), "")
 	r := f.ask("s-1", "Delete the About page")
 	asked := of(f.read(r, "paused"), "approval_required")
@@ -96,7 +98,7 @@ func TestNoDecisionInTimeCountsAsARejection(t *testing.T) {
 }
 
 func TestRequestsThatCannotBeServedSayWhatWouldBeRight(t *testing.T) {
-	f := serveSite(t, nil, Behavior{}, nil)
+	f := serveSite(t, nil, nil)
 	f.read(f.ask("done", "What pages exist?"), "")
 	for _, c := range []struct {
 		path, body string
@@ -105,18 +107,19 @@ func TestRequestsThatCannotBeServedSayWhatWouldBeRight(t *testing.T) {
 	}{
 		{"stream", `{`, 400, "isn't the JSON"},
 		{"stream", `{"prompt":"x"}`, 400, "sessionId"},
+		{"stream", `{"sessionId":7,"prompt":"x"}`, 400, "sessionId is a number; it should be a string"},
 		{"stream", `{"sessionId":"s","prompt":" "}`, 400, "no message"},
 		{"stream", `{"sessionId":"s","prompt":"x","mode":"god"}`, 400, "god"},
 		{"stream", `{"sessionId":"s","prompt":"x","system":"y"}`, 400, "system"},
 		{"stream", `{"sessionId":"s","prompt":"x","toolsEnabled":["rm"]}`, 400, "rm"},
 		{"approve", `{"decision":"approve"}`, 400, "sessionId"},
 		{"approve", `{"sessionId":"done","decision":"approve"}`, 404, "waits for no approval"},
-		{"approve", `{"sessionId":"done","approvalId":"x","decision":"approve"}`, 404, "no such approval"},
+		{"approve", `{"sessionId":"done","approvalId":"x","decision":"approve"}`, 404, "no such pause"},
 		{"approve", `{"sessionId":"done","approvalId":"x","decision":"perhaps"}`, 400,
 			"approve, reject, alternative or answer"},
-		{"resume", `{"sessionId":"none"}`, 404, "no such session"},
-		{"resume", `{"sessionId":"done"}`, 409, "interrupted"},
-		{"cancel", `{"sessionId":"none"}`, 404, "no such session"},
+		{"resume", `{"sessionId":"none"}`, 404, "session"},
+		{"resume", `{"sessionId":"done"}`, 409, "in progress"},
+		{"cancel", `{"sessionId":"none"}`, 404, "session"},
 		{"message", `{"sessionId":"done","message":"x"}`, 409, "in progress"},
 		{"message", `{"sessionId":"done"}`, 400, "empty"},
 	} {
@@ -134,8 +137,59 @@ func TestRequestsThatCannotBeServedSayWhatWouldBeRight(t *testing.T) {
 	require.Equal(t, http.StatusNotFound, res.StatusCode)
 }
 
+func TestTheLogHasWhatMattersAndNoNoise(t *testing.T) {
+	f := serveSite(t, nil, nil)
+	f.read(f.ask("s-1", "Create an About page with a hero titled Hello"), "")
+	res := f.request(http.MethodGet, "/assistant/log?session=s-1", "")
+	titled := 0
+	for _, e := range f.read(sse.NewReader(res.Body, 0), "finish") {
+		require.NotRegexp(t, `-delta$|-start$|^metadata$|^step-complete$|^progress-update$`, e.kind())
+		if e.data["title"] == "Create page “About”" {
+			titled++
+		}
+	}
+	require.Equal(t, 2, titled, "the call and its result")
+}
+
+func TestAFailureCountsAfterAReconnectAsBefore(t *testing.T) {
+	create := providertest.Call("cms.createPage", map[string]any{"name": "Home", "slug": "home"})
+	f := serveSite(t, providertest.Script(create, create, create, providertest.Say("I couldn't.")), nil)
+	all := f.read(f.ask("s-1", "Create a home page"), "")
+	second := of(all, "validation_failed")[1]
+	res := f.request(http.MethodGet, "/v1/agent/stream?sessionId=s-1&after="+second.id, "")
+	rest := f.read(sse.NewReader(res.Body, 0), "finish")
+	require.EqualValues(t, 3, of(rest, "validation_failed")[0].data["retryAttempt"])
+	require.Len(t, of(rest, "error-escalation"), 1)
+}
+
+func TestTheSiteIsShownAsItWouldBeAfterACallThatWaits(t *testing.T) {
+	f := serveSite(t, nil, nil)
+	f.read(f.ask("s-1", "Create an About page"), "")
+	asked := of(f.read(f.ask("s-1", "Delete the About page"), "paused"), "approval_required")
+	after := After(f.hub, cmstools.Config{Site: f.site})
+	copied, err := f.site.Copy(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, after(t.Context(), copied, "s-1", asked[0].data["approvalId"].(string)))
+	_, err = copied.GetPage(t.Context(), "about", "")
+	require.Error(t, err)
+	require.Error(t, after(t.Context(), copied, "s-1", "none"))
+	require.NoError(t, copied.Close())
+	require.True(t, f.exists("about"))
+
+	f.read(f.ask("s-2", "Create a contact page with a form"), "paused")
+	pending, err := f.hub.Agent().Session("s-2").Pending(t.Context())
+	require.NoError(t, err)
+	copied, err = f.site.Copy(t.Context())
+	require.NoError(t, err)
+	require.NoError(t, after(t.Context(), copied, "s-2", pending[0].Flat()[0].ID), "of the recommended plan")
+	_, err = copied.GetPage(t.Context(), "contact", "")
+	require.NoError(t, err)
+	require.NoError(t, copied.Close())
+	require.False(t, f.exists("contact"))
+}
+
 func TestTheAliasTakesMessagesOfAnAISDKClient(t *testing.T) {
-	f := serveSite(t, nil, Behavior{}, nil)
+	f := serveSite(t, nil, nil)
 	res := f.request(http.MethodPost, "/api/agent",
 		`{"sessionId":"s-1","messages":[{"role":"user","parts":[{"type":"text","text":"What pages exist?"}]}],"mode":"ask"}`)
 	require.Equal(t, http.StatusOK, res.StatusCode)
@@ -145,7 +199,7 @@ func TestTheAliasTakesMessagesOfAnAISDKClient(t *testing.T) {
 }
 
 func TestATraceHasTheEventsOfOneMessage(t *testing.T) {
-	f := serveSite(t, nil, Behavior{}, nil)
+	f := serveSite(t, nil, nil)
 	first := f.read(f.ask("s-1", "What pages exist?"), "")
 	f.read(f.ask("s-1", "Show the home page"), "")
 	trace := first[0].data["traceId"].(string)

@@ -86,11 +86,11 @@ func Weights(cfg Config) plan.Weights {
 func Works(cfg Config) tools.Policy {
 	weights := Weights(cfg)
 	return func(ctx context.Context, _ *tools.Definition, c *tools.Call) tools.Verdict {
-		var p plan.Plan
-		if c.Name != plan.ToolSubmit || c.By != "" || json.Unmarshal(c.Input, &p) != nil { // or it was approved
+		p := planIn(c.Input)
+		if c.Name != plan.ToolSubmit || c.By != "" || p == nil { // By: it was approved
 			return tools.Verdict{}
 		}
-		missing, err := weights.MissingOf(ctx, &p)
+		missing, err := weights.MissingOf(ctx, p)
 		if err != nil {
 			missing = append(missing, err.Error())
 		}
@@ -99,6 +99,39 @@ func Works(cfg Config) tools.Policy {
 		}
 		return tools.Verdict{Effect: tools.Deny, Reason: "the plan doesn't work: " + strings.Join(missing, "; ")}
 	}
+}
+
+// planIn returns the plan in the input of a call or a pause, the best one of several; nil if there
+// is none. A model writes the inputs of nodes as texts.
+func planIn(input json.RawMessage) *plan.Plan {
+	var in struct {
+		Title string `json:"title"`
+		Nodes []struct {
+			ID    string          `json:"id"`
+			After []string        `json:"after"`
+			Tool  string          `json:"tool"`
+			Input json.RawMessage `json:"input"`
+		} `json:"nodes"`
+		Plans []struct{ Plan *plan.Plan } `json:"plans"`
+	}
+	if json.Unmarshal(input, &in) != nil || len(in.Nodes)+len(in.Plans) == 0 {
+		return nil
+	}
+	if len(in.Plans) > 0 {
+		return in.Plans[0].Plan
+	}
+	p := &plan.Plan{Title: in.Title}
+	for _, n := range in.Nodes {
+		node, text := plan.Node{ID: n.ID, After: n.After, Tool: n.Tool}, ""
+		if json.Unmarshal(n.Input, &text) == nil {
+			n.Input = json.RawMessage(text)
+		}
+		if json.Unmarshal(n.Input, &node.Input) != nil {
+			return nil // the tool says so
+		}
+		p.Nodes = append(p.Nodes, node)
+	}
+	return p
 }
 
 // TryPlan carries out a plan on a copy of a site, and returns what it needs and doesn't find. Steps
@@ -119,10 +152,18 @@ func TryPlan(ctx context.Context, copied Config, p *plan.Plan) ([]string, error)
 	return r.Issues, err
 }
 
-// Try carries out one call on a copy of a site.
+// Try carries out a call, or the plan in its input, on a copy of a site.
 func Try(ctx context.Context, copied Config, tool string, input json.RawMessage) error {
-	var r Report
-	if r.try(ctx, copied, "the call", tool, input); len(r.Issues) > 0 {
+	r := Report{}
+	if p := planIn(input); p != nil {
+		var err error
+		if r.Issues, err = TryPlan(ctx, copied, p); err != nil {
+			return err
+		}
+	} else {
+		r.try(ctx, copied, "the call", tool, input)
+	}
+	if len(r.Issues) > 0 {
 		return errors.New(r.Issues[0])
 	}
 	return nil
