@@ -110,7 +110,7 @@ func (v *View) undoable(f *agent.ToolFinished) bool {
 	switch status := f.Result.Status; status {
 	case tools.OK, tools.Unverified:
 		_, isPlan := plan.Submitted(f.Call.Name, f.Call.Input)
-		return isPlan || tool.Undo
+		return isPlan || f.Call.Name == plan.ToolChoose || tool.Undo
 	default:
 		return status.Ran() && tool.UndoFailed
 	}

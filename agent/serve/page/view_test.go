@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/serve/page"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -267,12 +268,14 @@ func TestARunThatReplacesOthersSaysFromWhereOn(t *testing.T) {
 
 func TestACallSaysWhetherItCanBeUndone(t *testing.T) {
 	v := page.NewView(page.ViewConfig{Session: "s-1", Tool: func(name string) page.Tool {
-		return page.Tool{Undo: name != "mail", UndoFailed: name == "order"}
+		return page.Tool{Undo: name != "mail" && name != plan.ToolChoose, UndoFailed: name == "order"}
 	}})
 	for tool, want := range map[string]map[tools.Status]bool{
 		"mail":   {tools.OK: false, tools.Failed: false},
 		"create": {tools.OK: true, tools.Unverified: true, tools.Failed: false, tools.Rejected: false},
 		"order":  {tools.OK: true, tools.Failed: true, tools.Rejected: false},
+		// the steps of the plan that somebody has chosen
+		plan.ToolChoose: {tools.OK: true, tools.Failed: false},
 	} {
 		for status, undoable := range want {
 			patches := v.Event(&agent.ToolFinished{Meta: meta(4), Call: &provider.ToolCall{ID: "r-1.1.0", Name: tool},

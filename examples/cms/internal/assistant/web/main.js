@@ -1,13 +1,13 @@
 // Puts the page together: the site at the left, the chat of package agent/serve, and the preview with the log behind it.
 
 import { words } from "./words.js"; // first: it changes words of the chat
-import { button, icon, iconButton } from "../page/dom.js";
+import { button, h, icon, iconButton } from "../page/dom.js";
 import { Page, start } from "../page/page.js";
 import { texts } from "../page/texts.js";
 import { Answers } from "./answers.js";
 import { Areas } from "./areas.js";
 import { Log } from "./log.js";
-import { showPlans } from "./plans.js";
+import { nameSteps, showPlans } from "./plans.js";
 import { Preview } from "./preview.js";
 import { rest } from "./rest.js";
 import { SiteList } from "./site.js";
@@ -67,7 +67,8 @@ class Assistant {
     const { page } = this;
     this.strip.changed();
     showPlans(page);
-    this.offerPreview();
+    nameSteps(page);
+    this.cards();
     this.answers.changed();
     const asked = page.model.asked();
     if (asked.length === 0) this.preview.decided();
@@ -84,11 +85,13 @@ class Assistant {
     this.status = page.model.state.status;
   }
 
-  // offerPreview puts a button into cards of changes, for screens on which the preview isn't beside them.
-  offerPreview() {
+  // cards folds the exact inputs in the cards of changes, whose titles say them in words, and offers the preview where it isn't beside them.
+  cards() {
     for (const item of this.page.model.asked()) {
       const facts = this.page.conversation.views.get(item.id)?.facts;
       if (item.pause.ask !== "approval" || !facts || facts.querySelector(".see-preview")) continue;
+      const input = facts.querySelector(":scope > .facts");
+      if (input) facts.append(h("details", { class: "raw" }, h("summary", {}, words.exactly), input));
       facts.append(button([icon("open", 14), words.seePreview], () => this.areas.go("preview"), "see-preview"));
     }
   }

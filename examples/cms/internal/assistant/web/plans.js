@@ -1,5 +1,6 @@
 // Several plans to choose from: their ranks, reasons and steps, in the card in which the agent asks.
 
+import { Approval } from "../page/approval.js";
 import { button, h, icon } from "../page/dom.js";
 import { object, parsed } from "../page/format.js";
 import { steps } from "../page/plan.js";
@@ -11,6 +12,14 @@ function offered(pause) {
   return Array.isArray(plans) && plans[0]?.plan ? plans : null;
 }
 
+// The reason of such a question lists the plans in a text, for terminals.
+const { get } = Object.getOwnPropertyDescriptor(Approval.prototype, "title");
+Object.defineProperty(Approval.prototype, "title", {
+  get() {
+    return this.item.pause && offered(this.item.pause) ? this.item.pause.title : get.call(this);
+  },
+});
+
 // showPlans puts the plans into the cards of open questions about them.
 export function showPlans(page) {
   for (const item of page.model.asked()) {
@@ -21,7 +30,6 @@ export function showPlans(page) {
     const plans = offered(item.pause);
     if (!plans) continue;
     const decide = (decision) => (event) => event.detail > 1 || view.decide(decision);
-    view.element.querySelector("h2").textContent = item.pause.title;
     view.facts.replaceChildren(h("p", { class: "muted" }, words.plansLead), h("ol", { class: "alternatives" }, plans.map((p, i) => alternative(p, i, decide))));
     view.area.replaceChildren(h("div", { class: "buttons" }, button(words.noPlan, decide({ decision: "reject" })), button(words.noPlanWhy, () => view.reject(), "quiet")));
     if (!page.settled) continue;
@@ -40,6 +48,30 @@ function showSteps(view, { input, plan }) {
   view.facts.replaceChildren(plan.why ? h("p", {}, plan.why) : "", steps({ status: "proposed", steps: nodes.map(step) }));
   const last = view.element.querySelector(".notes li:last-child");
   if (last) last.textContent = words.planUndo;
+}
+
+// nameSteps says in plans in progress what each step is about, from the calls that have submitted them.
+export function nameSteps({ model, conversation }) {
+  for (const item of model.items.values()) {
+    if (item.kind !== "plan" || item.named === item.plan) continue;
+    item.named = item.plan;
+    const nodes = nodesOf(model, item.plan.title);
+    for (const s of item.plan.steps) {
+      const node = nodes.find((n) => n.id === s.id);
+      if (node) s.id = object(JSON.stringify(node.input ?? {}));
+    }
+    if (nodes.length > 0) conversation.views.get(item.id)?.update(item);
+  }
+}
+
+// nodesOf returns the steps of the newest plan of a title.
+function nodesOf(model, title) {
+  for (const call of [...model.items.values()].reverse()) {
+    const input = call.kind === "call" && call.name?.startsWith("plan.") ? parsed(call.input ?? "") : null;
+    const plan = [input, ...(input?.plans ?? [])].find((p) => p?.title === title && p.nodes);
+    if (plan) return plan.nodes;
+  }
+  return [];
 }
 
 function alternative({ plan, score, missing, risky, recommended }, i, decide) {

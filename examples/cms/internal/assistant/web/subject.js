@@ -51,10 +51,14 @@ function sectionOf(input, result) {
 // deletes the page. It is null if nothing in the conversation is about a page.
 export function subject(model) {
   const open = model.asked().filter((i) => i.pause.ask === "approval").at(-1);
-  if (open) {
-    const { name, input, call } = open.pause;
-    return { key: open.id, path: pathOf(name, input), section: sectionOf(input), call: open.id || call, gone: /deletePage|deleteEntry/.test(name) };
-  }
+  const last = lastCall(model);
+  if (!open) return last;
+  const { name, input, call } = open.pause;
+  const path = pathOf(name, input) || last?.path; // the agent has read the page whose section it wants to change
+  return { key: open.id, path, section: sectionOf(input), call: open.id || call, gone: /deletePage|deleteEntry/.test(name) };
+}
+
+function lastCall(model) {
   for (const item of [...model.items.values()].reverse()) {
     if (item.kind !== "call" || item.status !== "ok") continue;
     const path = pathOf(item.name, item.input, item.result);

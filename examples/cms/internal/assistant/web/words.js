@@ -80,6 +80,7 @@ export const words = {
   finished: "The assistant is done.",
   see: "Show",
   openPage: "Open the page",
+  exactly: "The exact change",
   seePreview: "See it in the preview",
   sendIt: "Send this request",
   fillIn: "Put this into the message, to complete it",
