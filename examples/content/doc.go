@@ -1,11 +1,13 @@
 // The program content creates illustrated articles from ideas. It needs no API key: without one, a
-// table of scenarios stands in for the language model, the sources of research are made up, and
-// images are labeled drawings. It says so when it starts, and on its pages. With a key and a model
-// in the environment, such as ANTHROPIC_API_KEY and ANTHROPIC_MODEL, it asks that provider for
-// texts: see package provider/fromenv. With several, the next one is asked when one fails.
+// table of texts stands in for the language model, the sources of research are made up and say so,
+// and images are labeled drawings. It says so when it starts, and on its pages. With a key and a
+// model in the environment, such as ANTHROPIC_API_KEY and ANTHROPIC_MODEL, it asks that provider
+// for texts: see package provider/fromenv. With several, the next one is asked when one fails.
 // ANTHROPIC_QUICK_MODEL names a model for calls that a small one makes well, such as sections and
 // intents; the others have such variables, too. PAWL_MODEL=standin, or -model standin, stays with
-// the stand-in.
+// the stand-in. TAVILY_API_KEY or SEARXNG_URL names a search service (see web.From in tools/web);
+// with a real model and without one nothing is searched, and the research says so.
+// OPENAI_IMAGE_MODEL or GEMINI_IMAGE_MODEL names a model that makes pictures.
 //
 //	go run ./examples/content
 //	go run ./examples/content -p "Create content for a blog about remote work"
@@ -15,7 +17,8 @@
 // The first serves the API and the pages at -addr, with three seeded users to log in as. The
 // variables JWT_SECRET and USER_HASH_SALT sign logins and hide the ids of users in logs; without
 // the first one, logins end with the process. With METRICS_TOKEN set, a Prometheus that sends it as
-// its bearer token may read /metrics.
+// its bearer token may read /metrics. LOG_LEVEL is debug, info, warn or error. SIGTERM ends the
+// program when runs have come to a safe point; the next start continues them.
 //
 // "Create content for X" makes a draft with the title X, and runs the whole pipeline: research,
 // outline, text, revision and images. Other messages are about the artifact of -artifact. Artifacts

@@ -100,7 +100,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	r := assistant.Request{User: *user, Message: *prompt, Screen: assistant.Screen{ArtifactID: *artifact},
 		Progress: func(p assistant.Step) {
 			if p.State == assistant.StepFinished {
-				fmt.Fprintln(stdout, "  ✓", p.Tool)
+				fmt.Fprintln(stdout, "  ✓", assistant.Result(p.Tool))
 			}
 		}}
 	if err := newDraft(ctx, s, &r); err != nil {

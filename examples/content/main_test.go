@@ -46,7 +46,7 @@ func TestARequestInATerminal(t *testing.T) {
 	require.Contains(t, errs, "A stand-in writes")
 	require.Contains(t, errs, "sources: made up")
 	require.Contains(t, out,
-		"✓ topicResearch\n  ✓ skeletonCreator\n  ✓ contentWriter\n  ✓ humanizer\n  ✓ visualsCreator\n")
+		"✓ the research\n  ✓ the outline\n  ✓ the text\n  ✓ the revision\n  ✓ the images\n")
 	id := regexp.MustCompile(`artifact (\S+), ready`).FindStringSubmatch(out)
 	require.NotNil(t, id, out)
 
@@ -56,6 +56,9 @@ func TestARequestInATerminal(t *testing.T) {
 	status, out, _ = command(t, "-db", db, "-user", "ben", "-artifact", id[1], "-p", "What's the status?")
 	require.Equal(t, 1, status)
 	require.Contains(t, out, "ARTIFACT_NOT_FOUND")
+	status, out, _ = command(t, "-db", db, "-p", "Give me three ideas about pricing for LinkedIn")
+	require.Zero(t, status)
+	require.Regexp(t, `(?i)^.+\n(  - .*pricing.*\n){3}$`, out)
 	status, out, _ = command(t, "-db", db, "-p", "Give me topic ideas for LinkedIn")
 	require.Zero(t, status)
 	require.Regexp(t, `(?s)(  - .+){5}`, out)

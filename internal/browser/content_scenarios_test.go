@@ -136,7 +136,7 @@ func TestOneToolAtATimeInTheChat(t *testing.T) {
 	p.ask("Humanize this content")
 	p.wait(`document.querySelector("[data-testid=humanity-score]")`)
 	p.ask("now add images")
-	p.said("Done: creating the images.")
+	p.said("Done: the images.")
 	before := p.text(`document.querySelector("[data-testid=artifact-content]").textContent`)
 	p.ask("Make it shorter")
 	p.said("Nothing has changed yet")
@@ -200,7 +200,7 @@ func TestAMonthWithoutTokensLeftIsExplained(t *testing.T) {
 func TestAToolThatFailsIsTriedAgain(t *testing.T) {
 	t.Parallel()
 	for where, again := range map[string]func(p *contentPage){
-		"on the page": func(p *contentPage) { p.press("main .error-card", "Try again from writing the content") },
+		"on the page": func(p *contentPage) { p.press("main .error-card", "Try again from the text") },
 		"in the chat": func(p *contentPage) { p.ask("Try again") },
 	} {
 		t.Run(where, func(t *testing.T) {
@@ -209,7 +209,7 @@ func TestAToolThatFailsIsTriedAgain(t *testing.T) {
 			p.click("[data-testid=create-content-button]")
 			p.wait(`document.querySelector("main .error-card code")?.textContent.startsWith("ca-")`)
 			p.is("skeleton")
-			p.wait(named("main .error-card", "Try again from writing the content"))
+			p.wait(named("main .error-card", "Try again from the text"))
 			again(p)
 			p.is("ready")
 			p.wait(`!document.querySelector("main .error-card")`)

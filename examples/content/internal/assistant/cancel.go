@@ -91,7 +91,10 @@ func stopped(p *Pipeline) string {
 func resultsOf(names []string) string {
 	var all []string
 	for _, name := range names {
-		all = append(all, results[name])
+		all = append(all, Result(name))
 	}
 	return strings.Join(all, ", ")
 }
+
+// Result names what a tool of a pipeline makes, such as "the outline".
+func Result(tool string) string { return results[tool] }

@@ -371,7 +371,7 @@ func Recoveries(p *contenttools.Problem, tool string) (all []Option) {
 	case p.Category == portfolio.InvalidStatus:
 		return []Option{{"See its status", "What's the status of this?"}, {"Create all of it", "Create the content"}}
 	case tool != "":
-		all = append(all, Option{"Try again from " + tool, "Try again"})
+		all = append(all, Option{"Try again from " + Result(tool), "Try again"})
 	}
 	if o, ok := recoveries[p.Category]; ok {
 		all = append(all, o)

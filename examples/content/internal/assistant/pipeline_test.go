@@ -77,7 +77,7 @@ func TestTryingAgainRepeatsNothing(t *testing.T) {
 	require.Equal(t, portfolio.ToolExecutionFailed, answer.Error.Category)
 	require.Equal(t, answer.TraceID, answer.Error.TraceID)
 	require.Equal(t, []string{portfolio.TopicResearch, portfolio.SkeletonCreator}, answer.ToolsUsed)
-	require.Contains(t, answer.Error.RecoveryOptions, Option{"Try again from contentWriter", "Try again"})
+	require.Contains(t, answer.Error.RecoveryOptions, Option{"Try again from the text", "Try again"})
 	now := b.artifact("ann", a.ID)
 	require.Equal(t, portfolio.Skeleton, now.Status)
 	require.Contains(t, now.Content, "[WRITE:", "the outline")

@@ -196,7 +196,7 @@ func TestScenario8TheWriterFailsAndGoesOn(t *testing.T) {
 	id := s.draft("ann", "Remote work")
 	a := s.button("ann", id)
 	require.GreaterOrEqual(t, a.status, 500, a.raw)
-	require.Contains(t, a.raw, "Try again from contentWriter")
+	require.Contains(t, a.raw, "Try again from the text")
 	at := s.artifact("ann", id)
 	require.Equal(t, "skeleton", at.str("status"))
 	require.Contains(t, at.str("content"), "[WRITE:", "the outline, as it was")

@@ -66,7 +66,7 @@ func turn(req *provider.Request) *provider.Response {
 var (
 	numbers = []string{"one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten"}
 	number  = regexp.MustCompile(`(?i)\b(` + strings.Join(numbers, "|") + `)\b`)
-	about   = regexp.MustCompile(`(?i)\b(?:about|on|around) (.+?)(?:,? (?:for|on) (?:linkedin|(?:a |my |the )?(?:blog|post|showcase)).*)?[.?!]*$`)
+	about   = regexp.MustCompile(`(?im)\b(?:about|on|around) (.+?)(?:,? (?:for|on) (?:linkedin|(?:a |my |the )?(?:blog|post|showcase)).*)?[.?!]*$`)
 )
 
 func kindOf(message string) string {

@@ -150,9 +150,9 @@ export class ArtifactPage {
     const p = this.a.pipeline;
     const next = p?.tools.find((name) => !(p.done ?? []).includes(name));
     if (!this.problem && p?.state === "stopped" && !this.working() && needs[next]?.includes(this.a.status)) {
-      return h("section", { class: "panel", "data-testid": "stopped" }, h("p", {}, `Stopped. Next: ${toolName(next).toLowerCase()}.`), button("Continue", () => this.run("Continue", p.tools), "primary"));
+      return h("section", { class: "panel", "data-testid": "stopped" }, h("p", {}, `Stopped. Next: ${words.results[next]}.`), button("Continue", () => this.run("Continue", p.tools), "primary"));
     }
-    const problem = this.problem ?? (p?.state === "failed" && !this.working() && needs[p.failed]?.includes(this.a.status) ? new Problem(200, { category: "TOOL_EXECUTION_FAILED", message: `${toolName(p.failed)} failed: ${p.reason.replace(/\.$/, "")}. The artifact is as it was before that step.`, traceId: p.traceId, recoveryOptions: [{ label: `Try again from ${p.failed}`, message: "Try again" }] }) : null);
+    const problem = this.problem ?? (p?.state === "failed" && !this.working() && needs[p.failed]?.includes(this.a.status) ? new Problem(200, { category: "TOOL_EXECUTION_FAILED", message: `${toolName(p.failed)} failed: ${p.reason.replace(/\.$/, "")}. The artifact is as it was before that step.`, traceId: p.traceId, recoveryOptions: [{ label: `Try again from ${words.results[p.failed]}`, message: "Try again" }] }) : null);
     if (!problem) return null;
     return errorCard(problem, (message) => {
       if (message === "Edit this artifact") return this.host.edit(this.id);

@@ -18,6 +18,7 @@ export const words = {
     topicsResearch: ["Looking for topics"], fetchArtifact: ["Reading the artifact"], fetchResearch: ["Reading the research"],
     fetchArtifactTopics: ["Looking at your portfolio"], listDraftArtifacts: ["Looking for your drafts"], structuredResponse: ["Answering"],
   },
+  results: { topicResearch: "the research", skeletonCreator: "the outline", contentWriter: "the text", humanizer: "the revision", visualsCreator: "the images" },
   source: { reddit: "Reddit", linkedin: "LinkedIn", quora: "Quora", medium: "Medium", substack: "Substack", user_provided: "Yours", web: "Web", made_up: "Made up" },
   errors: {
     TOOL_EXECUTION_FAILED: "That didn’t work", TOOL_TIMEOUT: "That took too long", AI_PROVIDER_ERROR: "The AI service doesn’t answer",
