@@ -25,7 +25,7 @@ type Outcome struct {
 	Pipeline Pipeline
 	Used     []string // the tools that have succeeded, also before
 	From, To portfolio.Status
-	Note     string                // what the research has to say about itself; empty: nothing
+	Note     string                // what the tools have to say about their results; empty: nothing
 	Problem  *contenttools.Problem // nil if it is completed
 }
 
@@ -50,6 +50,11 @@ func (s *Services) Start(ctx context.Context, user, artifact, trace string, name
 	p := Pipeline{State: PipelineRunning, Pipeline: portfolio.Pipeline{
 		Name:     fmt.Sprintf("%s%s/%d", contenttools.PipelinePrefix, artifact, len(before)+1),
 		Artifact: artifact, User: user, Tools: names, Trace: trace}}
+	ctx, end, err := s.begin(ctx, p) // before it is admitted, so that a second click is a conflict
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer end()
 	release, err := s.admit(ctx, user, names)
 	if err != nil {
 		return Outcome{}, err
@@ -72,6 +77,11 @@ func (s *Services) Retry(ctx context.Context, user, artifact string, progress fu
 	if p == nil || p.State != PipelineFailed && p.State != PipelineStopped {
 		return Outcome{}, portfolio.Errorf(portfolio.MissingContext, "There is nothing to continue.")
 	}
+	ctx, end, err := s.begin(ctx, *p)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer end()
 	// what has ended isn't run again
 	release, err := s.admit(ctx, user, p.Tools[min(len(p.Done), len(p.Tools)-1):])
 	if err != nil {
@@ -188,11 +198,6 @@ func (s *Services) drive(ctx context.Context, p Pipeline, progress func(Step)) (
 	if err != nil {
 		return Outcome{}, err
 	}
-	ctx, end, err := s.begin(ctx, p)
-	if err != nil {
-		return Outcome{}, err
-	}
-	defer end()
 	out := Outcome{Pipeline: p, From: a.Status}
 	if err := s.Store.Lock(ctx, p.User, a.ID, p.Name, time.Minute); err != nil {
 		return out, err
@@ -231,8 +236,12 @@ func (s *Services) follow(ctx context.Context, p *Pipeline, a *portfolio.Artifac
 		return err
 	}
 	out.To = now.Status
-	if slices.Contains(out.Used, portfolio.TopicResearch) {
-		_ = json.Unmarshal(now.Metadata["researchNote"], &out.Note) // it is a string, if there is one
+	for tool, name := range map[string]string{portfolio.TopicResearch: "researchNote",
+		portfolio.VisualsCreator: "imagesNote"} {
+		note := ""
+		if slices.Contains(out.Used, tool) && json.Unmarshal(now.Metadata[name], &note) == nil && note != "" {
+			out.Note = strings.TrimSpace(out.Note + " " + note)
+		}
 	}
 	return s.Store.Unlock(ctx, p.Artifact, p.Name)
 }

@@ -199,7 +199,13 @@ func (s *Services) Recover(ctx context.Context) error {
 		if err != nil {
 			release = func() {}
 		}
+		ctx, end, err := s.begin(ctx, p)
+		if err != nil { // somebody has been quicker
+			release()
+			continue
+		}
 		out, err := s.drive(ctx, p, nil)
+		end()
 		release()
 		if err != nil {
 			errs = append(errs, fmt.Errorf("assistant: continuing %s: %w", p.Name, err))

@@ -52,7 +52,12 @@ func (k *kit) visuals() tools.Tool {
 		func(ctx context.Context, j *job, in visualsInput) (c portfolio.Change, data any, err error) {
 			text := j.artifact.Content
 			places := imagePlaceholder.FindAllStringSubmatch(text, -1)
-			if len(places) == 0 { // one at the top
+			note := any(nil)
+			switch {
+			case len(places) == 0 && strings.Contains(text, "]("+ImagePath):
+				note = "The text has its images already; none was added. Write [IMAGE: what it shows] where another one " +
+					"is to be."
+			case len(places) == 0: // one at the top
 				first, rest, _ := strings.Cut(text, "\n")
 				place := "[IMAGE: " + line(j.artifact.Title) + "]"
 				text, places = first+"\n\n"+place+"\n"+rest, [][]string{{place, line(j.artifact.Title)}}
@@ -78,7 +83,10 @@ func (k *kit) visuals() tools.Tool {
 				text = strings.Replace(text, p[0], fmt.Sprintf("![%s](%s)", p[1], ImagePath+id), 1)
 			}
 			c.From, c.To, c.Content, c.Metadata = j.artifact.Status, portfolio.Ready, &text,
-				map[string]any{"images": pictures}
+				map[string]any{"imagesNote": note}
+			if len(pictures) > 0 {
+				c.Metadata["images"] = pictures
+			}
 			return c, map[string]any{"imagesGenerated": len(pictures), "images": pictures}, nil
 		})
 }

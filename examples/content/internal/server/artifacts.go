@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"net/http"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -110,6 +111,9 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 	} {
 		on(s, mux, "POST /api/artifacts/{id}/"+name, func(c *call, _ none) (any, error) {
 			a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+			if left := placeholder.FindString(a.Content); err == nil && name == "publish" && left != "" {
+				err = portfolio.Errorf(portfolio.InvalidInput, "The text has a placeholder left: %s. Fill it in first.", left)
+			}
 			if err == nil && name == "archive" {
 				err = s.Cancel(c.Context(), c.user.ID, a.ID)
 			}
@@ -138,6 +142,9 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 	s.versionRoutes(mux)
 	mux.HandleFunc("GET "+contenttools.ImagePath+"{id}", s.image)
 }
+
+// placeholder finds what isn't written or drawn yet.
+var placeholder = regexp.MustCompile(`\[(?:WRITE|IMAGE): [^\]\n]*\]`)
 
 // reopened returns the status in which an artifact can be edited.
 func reopened(a portfolio.Artifact) portfolio.Status {

@@ -9,6 +9,7 @@ import (
 	"net/http"
 	"regexp"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"testing"
 	"time"
@@ -19,6 +20,7 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/examples/content/internal/server"
 )
 
 var fiveTools = []any{"topicResearch", "skeletonCreator", "contentWriter", "humanizer", "visualsCreator"}
@@ -125,8 +127,39 @@ func TestScenario3HumanizeAndThenImages(t *testing.T) {
 	require.Equal(t, []any{"humanizer"}, s.say("ann", id, "Humanize this content").ok().at("toolsUsed"))
 	require.NotNil(t, s.artifact("ann", id).at("metadata"))
 	require.Contains(t, s.artifact("ann", id).raw, "humanityScoreAfter")
-	require.Equal(t, []any{"visualsCreator"}, s.say("ann", "", "now add images").ok().at("toolsUsed"),
-		"it means the same artifact")
+	before := s.artifact("ann", id)
+	a := s.say("ann", "", "now add images").ok()
+	require.Equal(t, []any{"visualsCreator"}, a.at("toolsUsed"), "it means the same artifact")
+	require.Contains(t, a.str("message"), "The text has its images already; none was added.")
+	require.Equal(t, before.str("content"), s.artifact("ann", id).str("content"))
+	text := before.str("content") + "\n[IMAGE: a cat]\n"
+	s.call("ann", "PATCH", "/api/artifacts/"+id, map[string]string{"content": text}).ok()
+	s.call("ann", "POST", "/api/artifacts/"+id+"/publish", nil).refuses(http.StatusBadRequest, portfolio.InvalidInput)
+	a = s.say("ann", "", "now add images").ok()
+	require.NotContains(t, a.str("message"), "already")
+	require.Contains(t, s.artifact("ann", id).str("content"), "![a cat](/images/")
+	s.call("ann", "POST", "/api/artifacts/"+id+"/publish", nil).ok()
+}
+
+// The free plan has tokens for one pipeline at a time.
+func TestASecondClickIsAConflictAndNoLimit(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{plans: server.Plans()})
+	id := s.draft("ben", "Remote work")
+	begun, free := make(chan struct{}, 1), make(chan struct{})
+	s.hook = func(_ context.Context, kind string) error {
+		if kind == "insights" {
+			begun <- struct{}{}
+			<-free
+		}
+		return nil
+	}
+	var first sync.WaitGroup
+	first.Go(func() { s.button("ben", id).ok() })
+	<-begun
+	s.button("ben", id).refuses(http.StatusConflict, portfolio.Conflict)
+	close(free)
+	first.Wait()
 }
 
 func TestScenario4TopicIdeas(t *testing.T) {
