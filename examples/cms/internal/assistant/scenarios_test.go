@@ -103,7 +103,7 @@ var scenarios = map[string][]said{
 	},
 	"a plan is only checked": {
 		{mode: cmstools.Architect, text: "Create a contact page with a form", calls: []string{"cms.validatePlan"},
-			answer: "1. create the page \"Contact\"\nI tried it on a copy of the site, and it doesn't work"},
+			answer: "1. create the page \"Contact\", with a form\nI tried it on a copy of the site, and it doesn't work"},
 	},
 	"a plan with a missing definition": {
 		{mode: cmstools.Architect, text: "Add a hero-new section to home",

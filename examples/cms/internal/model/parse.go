@@ -17,251 +17,146 @@ type phrase struct {
 
 // A part is what follows a preposition, or the object of a verb.
 type part struct {
-	role              string // the preposition; "" for the object
-	kind, field       string
-	noun              string
-	before, text      phrase // before and after the kind, the field or the noun
-	it, whole, plural bool
-	lead, tail        int // where the articles before the text begin, and 1, and where they end; 0 if there are none
+	role         string // the preposition; "" for the object
+	kind         string // of sections
+	field, noun  string
+	before, text phrase // before and after the kind, the field or the noun
+	it, plural   bool
+	lead, tail   int // where the articles before the text begin, and 1, and where they end; 0 if there are none
 }
 
 // A wish is one thing that a person wants: a verb, and what it is about.
 type wish struct {
-	verb              string
+	verb, word        string            // the verb, and how it was written
 	kind, field, noun string            // a section of this kind, its field, and page, entry, menu …
 	ref               phrase            // the name of a page or an entry
 	pick              string            // a text by which one of several sections is meant
 	values            map[string]phrase // by field; "" has no field
 	media, locale     string
 	at, beside        string // the place: top, end, above or below the section of the kind beside
-	number            int
+	number, to        int    // how many; where its words end
 	it, plural        bool   // "it"; several
-	word              string // the verb as it was written
 	definite          bool   // "the page", not "a page"
-	elided            string // the verb that it leaves out
 	forbids           bool   // something that must not happen; the verb "other" is about the rest
 	bad               bool   // a part of it has no meaning here
 	parts             []part
 }
 
-// A sentence is what a person says.
-type sentence struct {
-	text                      string
-	tokens                    []token
-	wishes, forbidden         []wish
-	asks, back, when, several bool // a question; taken back; on a condition
-}
+// valued are the verbs after which "to" begins a value, trailing the words that don't belong to
+// one.
+var (
+	valued   = []string{"set", "rename", "describe"}
+	trailing = strings.Split("please|now|instead|bitte|for me|for us|again|today|too|also|um|hinzu|an|ein|there", "|")
+	files    = strings.Fields(".jpg .jpeg .png .gif .svg .webp .pdf .mp4")
+)
 
-// understand reads a sentence.
-func understand(text string) *sentence {
-	s := &sentence{text: text, tokens: read(text)}
-	var words []string
-	for _, t := range s.tokens {
-		s.back = s.back || t.class == "back"
-		s.when = s.when || t.class == "if"
-		if t.class != "quote" && (t.class != "conj" || t.text == "?") {
-			words = append(words, plain(t.text))
-		}
-	}
-	if len(words) == 0 {
-		return s
-	}
-	opening, _, _ := strings.Cut(words[0], " ")
-	_, s.asks = vocabulary.questions[opening]
-	s.asks = s.asks && vocabulary.words[words[0]].class != "neg"
-	begins := strings.Join(words[:min(3, len(words))], " ")
-	polite := strings.Contains(begins, " you ") || strings.Contains(begins, " du ")
-	s.asks = (s.asks || words[len(words)-1] == "?") && !polite
-	for _, segment := range segments(s.tokens) {
-		w := parse(text, segment, "")
-		if w.verb == "" && !w.forbids && len(s.wishes) > 0 && s.wishes[len(s.wishes)-1].verb != "make" {
-			last := s.wishes[len(s.wishes)-1]
-			if again := parse(text, segment, cmp.Or(last.verb, last.elided)); len(segment) > 1 {
-				w = again
-				w.verb, w.elided = "", again.verb
-			}
-		}
-		if w.forbids {
-			s.forbidden = append(s.forbidden, w)
-		} else if w.verb != "" || len(w.parts) > 1 || w.parts[0] != (part{}) {
-			s.wishes = append(s.wishes, w)
-		}
-	}
-	s.elide()
-	s.back = s.back || len(s.wishes) > 1 && slices.ContainsFunc(s.wishes, func(w wish) bool { return w.verb == "undo" })
-	return s
-}
-
-// segments splits a sentence where a wish may begin.
-func segments(tokens []token) (all [][]token) {
-	var now []token
-	cut := func() {
-		if len(now) > 0 {
-			all, now = append(all, now), nil
-		}
-	}
-	for i, t := range tokens {
-		next := i + 1
-		for next < len(tokens) && tokens[next].class == "skip" {
-			next++
-		}
-		switch {
-		case t.class == "conj":
-			cut()
-			continue
-		case t.class == "mark" && t.id == "with" && next < len(tokens) && tokens[next].class == "kind":
-			cut()
-			t.verb, t.class = "with", ""
-		case t.class == "neg" && (plain(t.text) == "without" || t.text == "ohne"):
-			cut()
-		}
-		now = append(now, t)
-	}
-	cut()
-	return all
-}
-
-// trailing are words that don't belong to the value before them.
-var trailing = []string{"please", "now", "instead", "bitte", "for me", "again", "today", "too", "also", "um",
-	"hinzu", "an", "ein", "there"}
-
-// valued are the verbs after which "to" begins a value.
-var valued = []string{"set", "rename", "describe"}
-
-// parse reads one segment.
+// parse reads one segment of a sentence. verb is that of the segment before, if this one has none.
 func parse(text string, tokens []token, verb string) wish {
-	w, now := wish{verb: verb, values: map[string]phrase{}}, part{}
+	w, now := wish{verb: verb, values: map[string]phrase{}, to: tokens[len(tokens)-1].to}, part{}
 	flush := func(role string) {
 		if now.text.text == "" && now.lead > 0 && now.tail > 0 { // "called The", "titled Hello"
 			now.text = phrase{text[now.lead-1 : now.tail], false, now.lead - 1, now.tail}
 		}
 		w.parts, now = append(w.parts, now), part{role: role}
 	}
+	opens := true
 	for i, t := range tokens {
+		upper := unicode.IsUpper([]rune(t.text + " ")[0])
+		article := i > 0 && slices.Contains(strings.Fields("the this that das die den"), plain(tokens[i-1].text))
 		content := now != part{role: now.role, lead: now.lead, tail: now.tail}
-		free := w.verb == "reslot" && now.role == "by" || now.role == "called" || now.role == "says" ||
+		free := now.role == "called" || now.role == "says" || w.verb == "reslot" && now.role == "by" ||
 			(now.role == "to" || now.role == "as") && slices.Contains(valued, w.verb)
-		word := t.class == "" && (t.verb == "" || w.verb != "")
+		free = free && !now.text.quoted && !w.ends(now.role, t) && t.class != "locale" &&
+			(content || t.class != "mark" || upper) && (t.class != "at" || !content)
 		switch {
 		case t.class == "quote":
-			if now.text.text != "" {
-				if now.before.text != "" || now.text.quoted {
-					w.bad = true
-				}
-				now.before = now.text
-			}
+			w.bad = w.bad || now.text.text != "" && (now.before.text != "" || now.text.quoted)
+			now.before = cmp.Or(now.text, now.before)
 			now.text = phrase{t.text, true, t.from, t.to}
 		case t.class == "neg":
-			w.forbids = true
-			if plain(t.text) == "nothing" && i > 0 && w.verb == "" {
+			if w.forbids = true; plain(t.text) == "nothing" && i > 0 && w.verb == "" {
 				w.verb = "other"
 			}
 		case t.class == "else":
 			w.verb = "other"
 		case t.class == "many" || t.class == "back" || t.class == "if":
 			w.bad = true
-		case free && w.ends(&now, t) == "" && (content || t.class != "mark" ||
-			unicode.IsUpper([]rune(t.text)[0])) && (t.class != "at" || !content) && t.class != "locale":
-			if t.class == "skip" && (now.text.text == "" || slices.Contains(trailing, plain(t.text))) ||
-				t.class == "it" && !content {
-				if now.lead == 0 && now.text.text == "" {
-					now.lead = t.from + 1
-				}
-				now.it, now.tail = now.it || t.class == "it", t.to
-				continue
+		case free && t.class == "skip" && (now.text.text == "" || slices.Contains(trailing, plain(t.text))),
+			free && t.class == "it" && !content:
+			if now.lead == 0 && now.text.text == "" {
+				now.lead = t.from + 1
 			}
-			now.extend(text, t, true)
-		case t.verb != "" && w.verb == "" && (t.class == "" || t.class == "skip" || t.class == "field" && i == 0 ||
-			i == 0 || onlySkipped(tokens[:i])):
+			now.it, now.tail = now.it || t.class == "it", t.to
+		case free:
+			now.extend(text, t, now.lead)
+		case t.verb != "" && w.verb == "" && (t.class == "" || t.class == "skip" || opens):
 			w.verb, w.word = t.verb, plain(t.text)
 			if t.verb == "with" {
 				w.verb, w.it = "add", true
 			}
 		case t.class == "part":
 			if now.kind == "" && now.text.text != "" && !now.text.quoted && now.role == "" && w.verb == "add" {
-				now.kind, now.text = slugged(now.text.text), phrase{}
+				now.kind, now.text = slugged(now.text.text), phrase{} // "a hero-new section"
 			}
-		case t.class == "skip" && (i == 0 || t.text == "I" || !unicode.IsUpper([]rune(t.text)[0]) || t.from > 0 &&
-			strings.Contains(".!?", text[t.from-1:t.from])):
+		case t.class == "skip" && (i == 0 || t.text == "I" || !upper):
 		case t.class == "it":
 			now.it = true
 		case t.class == "mark":
-			role := t.id
-			if role == "auf" && (slices.Contains(valued, w.verb) && slices.ContainsFunc(append(w.parts, now),
-				func(p part) bool {
-					return p.role == "auf" || p.role == "on" || p.text.text != "" || p.before.text != ""
-				})) {
-				role = "to"
-			} else if role == "auf" {
-				role = "on"
+			if t.id != "auf" {
+				flush(t.id)
+			} else if slices.Contains(valued, w.verb) && slices.ContainsFunc(append(w.parts, now), part.named) {
+				flush("to")
+			} else {
+				flush("on")
 			}
-			flush(role)
 		case t.class == "at":
 			w.at = t.id
-		case t.class == "state":
-			if t.id == "draft" {
-				w.values["status"] = phrase{text: "draft"}
-			} else {
-				w.verb = t.id
-			}
 		case t.class == "locale":
 			w.locale = t.id
 		case t.class == "num":
 			w.number, _ = strconv.Atoi(t.id)
+		case t.class == "state" && t.id != "draft":
+			w.verb = t.id
+		case t.class == "state":
+			w.values["status"] = phrase{text: t.id}
 		case t.class == "kind" || t.class == "field" || t.class == "noun":
-			now.settle()
-			switch {
+			if now.before.text == "" {
+				now.before, now.text = now.text, phrase{}
+			}
+			last := plain(t.text)[len(plain(t.text))-1]
+			switch w.definite = article; {
 			case t.class == "noun":
-				if i > 0 && slices.Contains([]string{"the", "this", "die", "diese", "that"}, plain(tokens[i-1].text)) {
-					w.definite = true
-				}
-				now.noun, now.plural = t.id, now.plural || strings.HasSuffix(plain(t.text), "s") ||
-					strings.HasSuffix(plain(t.text), "n")
+				now.noun, now.plural = t.id, now.plural || last == 's' || last == 'n'
 			case t.class == "field":
-				w.bad = w.bad || now.field != ""
-				now.field = t.id
-			case now.kind != "" && t.id == "text":
+				w.bad, now.field = w.bad || now.field != "", t.id
+			case now.kind == "":
+				now.kind = t.id
+			case t.id == "text":
 				now.field = "body"
 			case now.kind == "text":
 				now.kind, now.field = t.id, "body"
-			case now.kind != "":
-				w.bad = true
 			default:
-				now.kind = t.id
-				w.definite = i > 0 && slices.Contains([]string{"the", "das", "die", "den"}, plain(tokens[i-1].text))
+				w.bad = true
 			}
 			if said := plain(t.text); strings.HasSuffix(said, " about") || strings.HasSuffix(said, " über") {
 				flush("for")
 			}
 		case t.class == "alias":
-			if now.text.text != "" {
-				now.before = now.text
-			}
-			now.text = phrase{t.id, false, t.from, t.to}
-		case word || t.class == "" || t.class == "skip" || t.class == "name":
-			if isFile(t.text) {
-				w.bad = w.bad || w.media != ""
-				w.media = t.text
-				continue
-			}
-			if t.verb != "" {
-				w.bad = true
-			}
-			now.extend(text, t, false)
+			now.before, now.text = cmp.Or(now.text, now.before), phrase{t.id, false, t.from, t.to}
+		case slices.ContainsFunc(files, func(end string) bool { return strings.HasSuffix(plain(t.text), end) }):
+			w.bad, w.media = w.bad || w.media != "", t.text
 		default:
-			w.bad = true
+			w.bad = w.bad || t.verb != ""
+			now.extend(text, t, 0)
 		}
+		opens = opens && t.class == "skip"
 	}
 	flush("")
-	if w.forbids && (w.verb == "" || w.verb == "other") {
-		for _, t := range tokens {
-			for _, ending := range []string{"ing", "ung", "zu"} {
-				stem := strings.TrimSuffix(plain(t.text), ending)
-				for _, try := range []string{stem, stem + "e", stem[:max(0, len(stem)-1)]} {
-					if v, ok := vocabulary.verbs[try]; ok && w.verb != "other" && stem != plain(t.text) {
-						w.verb = v.id
-					}
-				}
+	for _, t := range tokens { // "without changing it"
+		for _, stem := range []string{strings.TrimSuffix(plain(t.text), "ing"), strings.TrimSuffix(plain(t.text),
+			"ing") + "e"} {
+			if v := vocabulary[stem].verb; w.forbids && w.verb == "" && v != "" && stem != plain(t.text) {
+				w.verb = v
 			}
 		}
 	}
@@ -269,51 +164,122 @@ func parse(text string, tokens []token, verb string) wish {
 	return w
 }
 
-func onlySkipped(tokens []token) bool {
-	return !slices.ContainsFunc(tokens, func(t token) bool { return t.class != "skip" })
+// named reports whether a part has a name.
+func (p part) named() bool { return p.text.text+p.before.text != "" }
+
+// ends reports whether a preposition begins another part after a text without quotes.
+func (w *wish) ends(role string, t token) bool {
+	return t.class == "mark" && (w.verb == "add" || strings.Contains(" with says called button leads ", " "+t.id+" ") ||
+		w.verb != "make" && w.verb != "describe" && (!slices.Contains(valued, w.verb) || role != "to"))
 }
 
-// isFile reports whether a word is the name of a file.
-func isFile(word string) bool {
-	dot := strings.LastIndexByte(word, '.')
-	return dot > 0 && slices.Contains([]string{"jpg", "jpeg", "png", "gif", "svg", "webp", "pdf", "mp4"},
-		strings.ToLower(word[dot+1:]))
-}
-
-// ends returns the role of the part that a token begins after an unquoted text, or "".
-func (w *wish) ends(now *part, t token) string {
-	switch {
-	case t.class != "mark" || now.text.quoted:
-		if now.text.quoted {
-			return t.class
-		}
-		return ""
-	case w.verb == "add" || slices.Contains([]string{"with", "says", "called", "button", "leads"}, t.id):
-		return t.id
-	case slices.Contains(valued, w.verb) && now.role == "to" || w.verb == "make" || w.verb == "describe":
-		return ""
-	}
-	return t.id
-}
-
-// extend adds a word to the text.
-func (p *part) extend(sentence string, t token, free bool) {
-	if p.text.text == "" {
-		p.text.from = t.from
-		if free && p.lead > 0 {
-			p.text.from = p.lead - 1
-		}
-	}
+// extend adds a word to the text, with the articles before it if lead isn't 0.
+func (p *part) extend(sentence string, t token, lead int) {
 	if p.text.quoted {
-		p.before, p.text = p.text, phrase{from: t.from}
+		p.before, p.text = p.text, phrase{}
+	}
+	if p.text.text == "" {
+		p.text.from = cmp.Or(lead, t.from+1) - 1
 	}
 	p.text.to = t.to
 	p.text.text = strings.TrimSuffix(sentence[p.text.from:t.to], "'s")
 }
 
-// settle moves the words before a noun.
-func (p *part) settle() {
-	if p.before.text == "" {
-		p.before, p.text = p.text, phrase{}
+// assemble finds out what the parts of a wish mean together.
+func (w *wish) assemble() {
+	if w.verb == "make" && w.parts[0].field != "" && w.parts[0].noun == "" {
+		w.verb = "set" // "make the title of About …"
+	}
+	making, value := w.verb == "make" || w.verb == "add", slices.Contains(valued, w.verb)
+	for i := range w.parts {
+		p := &w.parts[i]
+		placed := slices.ContainsFunc(w.parts[i+1:], func(p part) bool { return p.role == "on" || p.role == "to" })
+		w.it, w.plural = w.it || p.it, w.plural || p.plural
+		switch field := map[string]string{"called": "name", "by": "author", "button": "button",
+			"leads": "link"}[p.role]; {
+		case field != "" && p.text.text != "", p.role == "says":
+			w.give(field, p.text)
+		case p.role == "on" && w.kind == "quote" && making && p.noun+p.kind == "" && placed:
+			w.give("author", p.text)
+		case p.role == "above", p.role == "below":
+			w.at, w.beside, w.bad = p.role, p.kind, w.bad || p.kind == ""
+			w.refer(p.before, p.text)
+		case p.role == "with" && p.field != "":
+			w.give(p.field, p.text)
+		case p.role == "" && w.verb == "rename" && p.kind+p.field == "" && p.text.text != "" && (p.it ||
+			p.before.text != ""):
+			w.noun = p.noun // "call it Team"
+			w.refer(p.before)
+			w.give("", p.text)
+		case (p.role == "to" || p.role == "as") && value, (p.role == "for" || p.role == "with" && p.kind == "") &&
+			w.verb == "set",
+			p.role == "on" && w.verb == "rename" && w.ref.text != "" && p.kind+p.noun == "" && !placed:
+			w.give("", p.text)
+		case p.role == "as" && (w.verb == "use" || w.media != ""):
+			w.kind, w.field = p.kind, "picture"
+		case p.role == "as", p.role == "for" && w.verb == "make" && !w.parts[0].named() && w.values["name"].text == "":
+			w.give("name", p.text)
+		default:
+			w.about(p, making)
+		}
+	}
+	switch w.bad = w.bad || w.verb == "make" && w.definite && strings.HasPrefix(w.word, "ma") && w.noun == "page"; {
+	case w.verb == "use" && w.media != "",
+		w.verb == "" && len(w.values) > 0 && w.field+w.kind != "" &&
+			w.ref.text != "": // "the title of About should be …"
+		w.verb = "set"
+	case w.verb == "add" && w.kind+w.field+w.media+w.parts[0].noun == "" && w.values[""].quoted:
+		w.kind = "text"
+	case w.noun == "menu" && w.ref.text == "":
+		w.ref = w.values[""]
+		delete(w.values, "")
+	case w.number > 0 && w.noun == "entry" && w.kind == "" && w.verb != "list": // "the last three posts"
+		w.kind, w.verb, w.noun = "entries", "add", ""
+	}
+}
+
+// about adds what a part names: a section, a field, a page.
+func (w *wish) about(p *part, making bool) {
+	object, quoted := p.role == "", p.text.quoted
+	if w.kind == "text" && p.kind != "" && p.kind != "text" && w.verb == "set" {
+		w.kind, w.field = "", "body"
+	}
+	w.bad = w.bad || p.kind != "" && w.kind != "" && w.kind != p.kind || p.field != "" && w.field != ""
+	w.kind, w.field = cmp.Or(p.kind, w.kind), cmp.Or(p.field, w.field)
+	if w.noun == "" || w.noun == "page" {
+		w.noun = cmp.Or(p.noun, w.noun)
+	}
+	switch {
+	case object && making && p.kind+p.field == "" && (p.noun != "" || w.verb == "make"):
+		w.give("name", p.before)
+		w.give("name", p.text)
+	case object && making && p.field != "" && quoted:
+		w.field = ""
+		w.give(p.field, p.text)
+		w.refer(p.before)
+	case object && (making || p.field != "" && quoted), !object && p.before.text != "" && quoted:
+		w.refer(p.before)
+		w.give("", p.text)
+	case object && p.kind != "" && quoted:
+		w.pick = p.text.text
+		w.refer(p.before)
+	default:
+		w.refer(p.before, p.text)
+	}
+}
+
+// give sets a value, which may be set once.
+func (w *wish) give(field string, value phrase) {
+	if value.text != "" {
+		w.bad = w.bad || w.values[field].text != ""
+		w.values[field] = value
+	}
+}
+
+// refer sets the name of the page or entry, which may be set once.
+func (w *wish) refer(names ...phrase) {
+	for _, name := range names {
+		w.bad = w.bad || name.text != "" && w.ref.text != ""
+		w.ref = cmp.Or(name, w.ref)
 	}
 }

@@ -13,41 +13,40 @@ import (
 // of returns what a wish is about, as forms name it.
 func (w *wish) of() string {
 	switch {
-	case w.noun == "menu", w.noun == "collection", w.noun == "media", w.noun == "section":
+	case strings.Contains(" menu collection media section ", " "+w.noun+" ") && w.noun != "":
 		return w.noun
 	case w.media != "":
 		return "picture"
-	case w.verb == "find", w.verb == "fetch":
+	case w.verb == "find" || w.verb == "fetch":
 		return "name"
 	case w.kind != "":
 		return "section"
 	case w.field != "" && (w.verb == "set" || w.verb == "rename"):
 		return "page." + w.field
-	case w.noun == "entry":
-		return "entry"
 	}
-	return "page"
+	return cmp.Or(map[string]string{"entry": "entry"}[w.noun], "page")
 }
 
-// plan returns the operation of a wish after earlier ones; nil if it is a part of the last one.
-func (t *turn) plan(w *wish, ops []*operation) (*operation, *problem) {
-	var last *operation
+// plan returns the operation of a wish after earlier ones, nil if it is a part of the last one, or
+// why there is none.
+func (t *turn) plan(w *wish, ops []*operation) (*operation, string) {
+	last := &operation{form: &form{}}
 	if len(ops) > 0 {
 		last = ops[len(ops)-1]
 	}
 	switch {
 	case w.bad || w.verb == "" || w.verb == "other":
-		return nil, t.unknown(w)
-	case w.verb == "help" || w.verb == "thanks":
-		return &operation{form: &form{Reply: map[string]string{"help": help(), "thanks": "All right."}[w.verb]}}, nil
+		return nil, t.unknown(w, "unknown")
+	case w.verb == "thanks":
+		return nil, t.say("thanks")
 	case w.verb == "undo":
-		return t.undo(w)
-	case (w.verb == "add" || w.verb == "move") && w.it && w.at != "" && w.beside == "" && last != nil &&
-		last.form.Verb == "add" && last.form.Of == "section":
+		return t.undo()
+	case (w.verb == "add" || w.verb == "move") && w.it && w.at != "" && w.beside == "" && last.Verb == "add" &&
+		last.Of == "section":
 		if w.at == "top" { // "put it at the top"
 			last.input["sortOrder"] = 0
 		}
-		return nil, nil
+		return nil, ""
 	case w.verb == "add" && w.it && w.at != "" && len(w.values) == 0 && w.kind == "":
 		w.verb = "move"
 	case w.verb == "add" && w.kind+w.field+w.media == "" && w.noun != "menu":
@@ -60,171 +59,136 @@ func (t *turn) plan(w *wish, ops []*operation) (*operation, *problem) {
 	case w.verb == "rename" && w.kind+w.field != "":
 		w.verb = "set"
 	}
-	of := w.of()
-	o := &operation{slots: map[string]any{"media": w.media, "locale": w.locale, "kind": w.kind, "query": w.ref.text}}
+	of, page, it := w.of(), pageRead{}, found{}
+	o := &operation{slots: map[string]any{"media": w.media, "locale": w.locale, "query": w.ref.text}}
 	for field, v := range w.values {
 		o.slots[cmp.Or(field, "value")] = v.text
-	}
-	var it found
-	where := "page"
-	if w.verb == "make" || w.verb == "list" || of == "name" || w.verb == "reslot" {
-		where = ""
 	}
 	if of == "section" && (w.verb == "add" || w.verb == "set") {
 		t.slotsOf(w.kind) // is read together with the names
 	}
-	if where != "" {
-		var p *problem
-		if it, o.from, p = t.subject(w, ops); p != nil {
-			return nil, p
+	if !slices.Contains([]string{"make", "list", "find", "fetch", "reslot"}, w.verb) {
+		var wrong string
+		if it, o.from, wrong = t.subject(w, ops); wrong != "" || it.Slug == "" {
+			return nil, wrong
 		}
-		o.slots["title"], o.slots["page"], o.slots["match"], o.slots["found"] = it.Name, it.Slug, it.Match, it.Kind
-		if w.ref.text == "" {
-			delete(o.slots, "match")
+		o.slots["title"], o.slots["page"], o.slots["found"] = it.Name, it.Slug, it.Kind
+		if w.ref.text != "" && it.Match != "" {
+			o.slots["match"] = it.Match
 		}
 		if it.Kind == "entry" {
 			o.slots["entry"], o.slots["collection"] = it.Slug, "blog"
-			of = map[string]string{"page": "entry", "entry": "entry", "page.title": "entry.name",
-				"page.name": "entry.name", "page.body": "entry.body"}[of]
-			if w.kind == "text" && w.verb == "set" {
-				of = "entry.body"
+			body := map[string]string{"setsection": "entry.body"}[w.verb+of]
+			of = cmp.Or(body, map[string]string{"page": "entry", "entry": "entry", "page.title": "entry.name",
+				"page.name": "entry.name", "page.body": "entry.body"}[of])
+		} else if o.from == 0 && (w.kind != "" && (w.verb != "add" || w.at != "") || of == "picture" ||
+			strings.HasPrefix(of, "page.")) {
+			if _ = json.Unmarshal([]byte(t.read("cms.getPage", map[string]any{"page": it.Slug})),
+				&page); len(t.need) > 0 {
+				return nil, ""
+			}
+			if w.verb == "add" && w.definite && w.at != "" && len(w.values) == 0 && page.find(w.kind, "") >= 0 &&
+				w.media == "" {
+				w.verb = "move" // "put the quote above the text"
+			}
+			kind := map[string]string{"subtitle": "hero", "button": "hero", "link": "hero", "body": "text",
+				"author": "quote"}[w.field]
+			if of == "page.title" && page.find("hero", "") >= 0 {
+				kind = "hero"
+			}
+			if kind != "" && w.kind == "" && of != "picture" {
+				of, w.kind = "section", kind
+			} else if of == "picture" && w.kind == "" {
+				w.kind = map[bool]string{true: "gallery", false: "hero"}[page.find("gallery", "") >= 0]
 			}
 		}
 	}
-	var page *pageRead
-	needsPage := w.kind != "" && (w.verb != "add" || w.at != "") || of == "picture" ||
-		strings.HasPrefix(of, "page.") && of != "page.description" && of != "page.address"
-	if where != "" && it.Kind == "page" && o.from == 0 && needsPage {
-		var ok bool
-		if page, ok = t.page(it.Slug); !ok {
-			return nil, &problem{}
-		}
-		if w.verb == "add" && w.definite && w.at != "" && len(w.values) == 0 && page.count(w.kind) == 1 &&
-			w.media == "" {
-			w.verb = "move" // "put the quote above the text"
-		}
-		if of == "page.title" && page.count("hero") == 1 {
-			of, w.kind = "section", "hero"
-		} else if kind := map[string]string{"subtitle": "hero", "button": "hero", "link": "hero", "body": "text",
-			"author": "quote"}[w.field]; w.kind == "" && kind != "" {
-			of, w.kind = "section", kind
-		}
-		if of == "picture" && w.kind == "" {
-			w.kind = map[bool]string{true: "gallery", false: "hero"}[page.count("gallery") > 0]
-		}
+	of = cmp.Or(map[string]string{"page.title": "page.name"}[of], of)
+	i := slices.IndexFunc(table.Forms, func(f *form) bool { return f.Verb == w.verb && f.Of == of })
+	if i < 0 || !w.fits(table.Forms[i]) {
+		return nil, t.unknown(w, "unknown")
 	}
-	if of == "page.title" {
-		of = "page.name"
-	}
-	for _, f := range table.Forms {
-		if f.Verb == w.verb && f.Of == of {
-			o.form = f
-			break
-		}
-	}
-	if o.form == nil || !w.fits(o.form) {
-		return nil, t.unknown(w)
-	}
+	o.form = table.Forms[i]
 	o.slots["kind"], o.slots["field"] = w.kind, cmp.Or(w.field, "text")
-	if p := t.fill(w, o, page, last); p != nil {
-		return nil, p
+	if wrong := t.fillIn(w, o, page); wrong != "" || len(t.need) > 0 {
+		return nil, wrong
 	}
-	if w.merge(o, last) {
-		return nil, nil
+	if last.Tool == "cms.createPage" && w.verb == "add" && of == "section" && o.from == len(ops) && w.at == "" {
+		sections, _ := last.input["sections"].([]any) // a section of the new page
+		last.input["sections"] = append(sections, map[string]any{"section": w.kind, "content": o.slots["content"]})
+		last.slots["with"] = fmt.Sprint(cmp.Or(last.slots["with"], any("")), ", with a ", w.kind)
+		last.slots["way"] = map[bool]string{true: w.kind}[sections == nil &&
+			len(o.slots["content"].(map[string]any)) == 0]
+		return nil, ""
 	}
-	o.input, _ = o.value(o.form.Input).(map[string]any)
-	if o.form.Verb == "make" && of == "page" {
-		o.input["sections"] = nil
-		delete(o.input, "sections")
-	}
-	return o, nil
+	o.input, _ = o.value(o.Input).(map[string]any)
+	return o, ""
 }
 
 // fits reports whether a form has a place for everything that a wish says, and whether the wish has
 // what it needs.
 func (w *wish) fits(f *form) bool {
-	has := strings.Fields(f.Needs + " " + f.May)
 	for field, v := range w.values {
-		if v.text != "" && !slices.Contains(has, cmp.Or(field, "says")) {
+		if v.text != "" && !slices.Contains(strings.Fields(f.Needs+" "+f.May), cmp.Or(field, "says")) {
 			return false
 		}
 	}
 	for _, need := range strings.Fields(f.Needs) {
-		if need != "place" && w.values[strings.TrimSuffix(need, "says")].text == "" || need == "place" && w.at == "" {
+		if w.values[strings.TrimSuffix(need, "says")].text == "" && (need != "place" || w.at == "") {
 			return false
 		}
 	}
-	placed := f.Verb == "add" && f.Of == "section" || f.Verb == "move"
-	return (w.at == "" || placed) && (w.number == 0 || w.kind == "entries") && (w.pick == "" || f.Where == "section") &&
-		(w.ref.text == "" || f.Where != "" || f.Verb == "list" || f.Of == "name") && (f.Verb != "set" ||
-		f.Of != "section" || len(w.values) > 0)
+	return (w.at == "" || f.Verb == "add" && f.Of == "section" || f.Verb == "move") && (w.number == 0 ||
+		w.kind == "entries") &&
+		(w.pick == "" || f.Where == "section") && (w.ref.text == "" || f.Where != "" || f.Reads) &&
+		(f.Verb != "set" || f.Of != "section" || len(w.values) > 0)
 }
 
 // A pageRead is a page as cms.getPage returns it.
 type pageRead struct {
 	Slug, Name, Status, Description, UpdatedAt string
 	Sections                                   []struct {
-		ID, Section, Name, Status string
-		Content                   map[string]any
+		ID, Section string
+		Content     map[string]any
 	}
 }
 
-// page reads a page; false if that has to be done first.
-func (t *turn) page(slug string) (*pageRead, bool) {
-	text, ok := t.read("cms.getPage", map[string]any{"page": slug})
-	p := &pageRead{}
-	_ = json.Unmarshal([]byte(text), p) // an error leaves it empty, and the tool that writes says it
-	return p, ok
-}
-
-func (p *pageRead) count(kind string) (n int) {
-	for _, s := range p.Sections {
-		if s.Section == kind {
-			n++
+// find returns the place of the first section of a kind with a text, or -1.
+func (p pageRead) find(kind, text string) int {
+	for i, s := range p.Sections {
+		if s.Section == kind && strings.Contains(fmt.Sprint(s.Content), text) {
+			return i
 		}
 	}
-	return n
+	return -1
 }
 
-// fill finds the section of an operation, its place and its values.
-func (t *turn) fill(w *wish, o *operation, page *pageRead, last *operation) *problem {
-	o.slots["body"] = cmp.Or(w.values[""].text, w.values["name"].text)
-	o.slots["slug"] = slugged(strings.Trim(w.values[""].text, "/"))
-	o.slots["copySlug"] = slugged(cmp.Or(w.values["name"].text, fmt.Sprint(o.slots["page"], "-copy")))
-	o.slots["name"] = titled(w.values["name"])
-	if w.at == "top" {
-		o.slots["place"] = 0
+// fillIn finds the section of an operation, its place and its values. It returns what is wrong.
+func (t *turn) fillIn(w *wish, o *operation, page pageRead) string {
+	value, name := w.values[""].text, w.values["name"]
+	o.slots["name"] = name.text
+	if !name.quoted && name.text != "" {
+		o.slots["name"] = strings.ToUpper(string([]rune(name.text)[:1])) + string([]rune(name.text)[1:])
 	}
-	if page == nil {
-		page = &pageRead{}
-	}
-	at := slices.IndexFunc(page.Sections, func(s struct {
-		ID, Section, Name, Status string
-		Content                   map[string]any
-	}) bool {
-		return s.Section == w.kind && strings.Contains(fmt.Sprint(s.Content), w.pick)
-	})
-	if o.form.Where == "section" {
-		switch n := page.count(w.kind); {
-		case at < 0:
-			return &problem{text: fmt.Sprintf("The page %q has no %s.", o.slots["title"], w.kind),
-				offers: []string{fmt.Sprintf("add a %s to %s that says \"…\"", w.kind, o.slots["page"])}}
-		case n > 1 && w.pick == "":
-			p := &problem{text: fmt.Sprintf("The page %q has %d %s sections, so I can't tell which one you mean. Say it with its text in quotes.", o.slots["title"], n, w.kind)}
-			return p
+	o.slots["body"], o.slots["slug"] = cmp.Or(value, name.text), slugged(strings.Trim(value, "/"))
+	o.slots["copySlug"] = slugged(cmp.Or(name.text, fmt.Sprint(o.slots["page"], "-copy")))
+	at, beside := page.find(w.kind, w.pick), page.find(w.beside, "")
+	if o.Where == "section" {
+		if at < 0 {
+			return t.say(fmt.Sprintf("The page %q has no %s.", o.slots["title"], w.kind),
+				o.filled("add a {kind} to {page} that says \"…\""))
+		}
+		rest := pageRead{Sections: page.Sections[at+1:]}
+		if rest.find(w.kind, w.pick) >= 0 {
+			return fmt.Sprintf("The page %q has several %s sections. Say which one, with its text in quotes.",
+				o.slots["title"], w.kind)
 		}
 		o.slots["section"] = page.Sections[at].ID
 	}
-	if w.beside != "" {
-		beside := slices.IndexFunc(page.Sections, func(s struct {
-			ID, Section, Name, Status string
-			Content                   map[string]any
-		}) bool {
-			return s.Section == w.beside
-		})
-		if beside < 0 {
-			return &problem{text: fmt.Sprintf("The page %q has no %s.", o.slots["title"], w.beside)}
-		}
+	switch {
+	case w.beside != "" && beside < 0:
+		return fmt.Sprintf("The page %q has no %s.", o.slots["title"], w.beside)
+	case w.beside != "":
 		if w.at == "below" {
 			beside++
 		}
@@ -232,128 +196,133 @@ func (t *turn) fill(w *wish, o *operation, page *pageRead, last *operation) *pro
 			beside--
 		}
 		o.slots["place"] = beside
-	} else if w.at == "end" && w.verb == "move" {
+	case w.at == "top":
+		o.slots["place"] = 0
+	case w.at == "end" && w.verb == "move":
 		o.slots["place"] = len(page.Sections) - 1
 	}
-	if o.form.Of == "section" && (w.verb == "add" || w.verb == "set") {
-		slots, ok := t.slotsOf(w.kind)
-		if !ok {
-			return &problem{}
-		}
-		content, p := w.content(slots, fmt.Sprint(o.slots["title"]))
-		if p != nil {
-			return p
-		}
-		o.slots["content"] = content
-		o.slots["contents"] = map[string]any{fmt.Sprint(o.slots["section"]): content}
+	if o.Of == "section" && (w.verb == "add" || w.verb == "set") {
+		content, wrong := w.content(t.slotsOf(w.kind), fmt.Sprint(o.slots["title"]))
+		o.slots["content"], o.slots["contents"] = content, map[string]any{fmt.Sprint(o.slots["section"]): content}
 		for _, v := range w.values {
-			o.slots["value"] = cmp.Or(w.values[""].text, v.text)
+			o.slots["value"] = cmp.Or(value, v.text)
 		}
+		return wrong
 	}
-	return nil
+	return ""
 }
 
-// titled is a name with a capital letter, unless it was in quotes.
-func titled(name phrase) string {
-	if name.quoted || name.text == "" {
-		return name.text
-	}
-	return strings.ToUpper(name.text[:1]) + name.text[1:]
-}
-
-// merge adds a section to the operation before it, which makes its page.
-func (w *wish) merge(o, last *operation) bool {
-	switch {
-	case last == nil || w.verb != "add" || o.form.Of != "section" || last.form.Tool != "cms.createPage" ||
-		o.from == 0 || w.at != "":
-		return false
-	}
-	sections, _ := last.input["sections"].([]any)
-	delete(last.slots, "way")
-	if content, _ := o.slots["content"].(map[string]any); sections == nil && len(w.values) == 0 &&
-		len(content) == 0 && w.at == "" {
-		last.slots["way"] = w.kind
-		last.slots["newKind"] = fmt.Sprint(last.slots["name"], " ", w.kind)
-		last.slots["newKey"], last.slots["nameSlug"] = slugged(last.slots["newKind"]), slugged(last.slots["name"])
-	}
-	last.input["sections"] = append(sections, map[string]any{"section": w.kind, "content": o.slots["content"]})
-	return true
-}
-
-// subject returns the page or entry that a wish is about, or the number of the operation that makes
-// it.
-func (t *turn) subject(w *wish, ops []*operation) (found, int, *problem) {
+// subject returns the page or entry that a wish is about, the number of the operation that makes
+// it, or what to ask.
+func (t *turn) subject(w *wish, ops []*operation) (found, int, string) {
 	name := w.ref.text
+	silent := name == "" && (w.it || w.kind != "" || w.noun == "page")
 	for i, o := range slices.Backward(ops) {
-		made := (o.form.Verb == "make" || o.form.Verb == "copy" || o.form.Of == "page.address") &&
-			(o.form.Of == "page" || o.slots["page"] != nil)
+		made := slices.Contains([]string{"make page", "copy page", "set page.address"}, o.Verb+" "+o.Of)
 		again := name != "" && (strings.EqualFold(name, fmt.Sprint(o.slots["name"])) || strings.EqualFold(name,
 			fmt.Sprint(o.slots["value"])))
-		switch {
-		case made && (name == "" && (w.it || w.kind != "" || w.noun == "page") || again):
-			return found{Kind: "page", Slug: slugged(o.slots["name"]), Name: fmt.Sprint(cmp.Or(o.slots["name"],
-				o.slots["title"]))}, i + 1, nil
-		case (again || name == "" && (w.it || w.kind != "" || w.noun == "page")) && o.slots["page"] != nil:
-			return found{Kind: fmt.Sprint(cmp.Or(o.slots["found"], any("page"))),
-				Slug: fmt.Sprint(o.slots["page"]), Name: fmt.Sprint(o.slots["title"])}, o.from, nil
+		title := fmt.Sprint(cmp.Or(map[bool]any{true: o.slots["name"]}[o.slots["name"] != ""], o.slots["title"]))
+		if (silent || again) && made {
+			return found{Kind: "page", Slug: cmp.Or(slugged(title), "new"), Name: title}, i + 1, ""
+		} else if (silent || again) && o.slots["page"] != nil {
+			return found{Kind: fmt.Sprint(o.slots["found"]), Slug: fmt.Sprint(o.slots["page"]), Name: title}, o.from, ""
 		}
 	}
 	if name == "" {
-		if it, ok := t.mentioned(); ok && (w.it || w.kind+w.field != "") {
-			return it, 0, nil
+		if it := t.mentioned(); it.Slug != "" && (w.it || w.kind+w.field != "") {
+			return it, 0, ""
 		}
-		p := t.unknown(w)
-		p.text = "Which page do you mean?"
-		return found{}, 0, p
+		return found{}, 0, t.unknown(w, "which")
 	}
-	text, ok := t.read("cms.findResource", map[string]any{"query": name})
-	if !ok {
-		return found{}, 0, &problem{}
+	text := t.read("cms.findResource", map[string]any{"query": name})
+	if len(t.need) > 0 {
+		return found{}, 0, ""
 	}
 	fit := slices.DeleteFunc(foundIn(text), func(f found) bool {
 		return f.Kind != "page" && f.Kind != "entry" || w.noun == "entry" && f.Kind == "page" ||
-			w.noun == "page" && f.Kind == "entry" || w.kind != "" && w.kind != "text" && f.Kind == "entry"
+			f.Kind == "entry" && (w.noun == "page" || w.kind != "" && w.kind != "text")
 	})
 	if len(fit) == 0 {
-		p := t.unknown(w)
-		p.text = fmt.Sprintf("I found no %s like %q.", map[bool]string{true: "entry",
-			false: "page"}[w.noun == "entry"], name)
-		return found{}, 0, p
+		kind := cmp.Or(map[string]string{"entry": "entry"}[w.noun], "page")
+		return found{}, 0, t.unknown(w, fmt.Sprintf("I found no %s like %q.", kind, name))
 	}
 	sure := slices.IndexFunc(fit, func(f found) bool {
 		return f.Slug == slugged(name) && (w.noun == f.Kind ||
 			f.Kind == "page")
 	})
-	if sure < 0 && (fit[0].Match == index.MatchUnsure && w.verb != "show" || len(fit) > 1 &&
-		fit[0].Match == index.MatchRival && fit[1].Match == index.MatchRival) {
-		p := &problem{text: fmt.Sprintf("I'm not sure which %s is %q: %q (%s) fits best. Do you mean it?",
-			fit[0].Kind, name, fit[0].Name, fit[0].Slug)}
+	rivals := len(fit) > 1 && fit[0].Match == index.MatchRival && fit[1].Match == index.MatchRival
+	if sure < 0 && (fit[0].Match == index.MatchUnsure && w.verb != "show" || rivals) {
+		var offers []string
 		for _, f := range fit[:min(3, len(fit))] {
 			if f.Match == fit[0].Match {
-				p.offers = append(p.offers, t.text[:w.ref.from]+f.Slug+t.text[w.ref.to:])
+				offers = append(offers, t.text[:w.ref.from]+f.Slug+t.text[w.ref.to:])
 			}
 		}
-		return found{}, 0, p
+		return found{}, 0, t.say(fmt.Sprintf("I'm not sure which %s is %q: %q (%s) fits best. Do you mean it?",
+			fit[0].Kind, name,
+			fit[0].Name, fit[0].Slug), offers...)
 	}
-	return fit[max(0, sure)], 0, nil
+	return fit[max(0, sure)], 0, ""
+}
+
+// A found is a result of a look-up.
+type found struct{ Kind, Slug, Name, Match, Why string }
+
+// foundIn returns the results of a look-up.
+func foundIn(text string) (all []found) {
+	for _, l := range index.Lines(text) {
+		if len(l.Aliases) > 0 {
+			all = append(all, found{l.Kind, l.Aliases[0], l.Name, l.Match, l.Why})
+		}
+	}
+	return all
 }
 
 // mentioned returns the page or entry of the last result before this message.
-func (t *turn) mentioned() (found, bool) {
+func (t *turn) mentioned() found {
 	for _, c := range slices.Backward(t.earlier) {
 		r := object(c.result)
-		id, _ := r["id"].(string)
-		slug, _ := r["slug"].(string)
-		name, _ := cmp.Or(r["name"], r["title"]).(string)
-		switch {
-		case strings.HasPrefix(id, "pg_") && slug != "":
-			return found{Kind: "page", Slug: slug, Name: cmp.Or(name, slug)}, true
-		case strings.HasPrefix(id, "ent_") && slug != "":
-			return found{Kind: "entry", Slug: slug, Name: cmp.Or(name, slug)}, true
-		case c.input["page"] != nil:
-			slug := fmt.Sprint(c.input["page"])
-			return found{Kind: "page", Slug: slug, Name: slug}, true
+		id, slug := fmt.Sprint(r["id"]), r["slug"]
+		kind := map[string]string{"pg_": "page", "ent": "entry"}[id[:min(3, len(id))]]
+		if kind == "" && c.input["page"] != nil {
+			kind, slug, r = "page", c.input["page"], nil
+		}
+		if kind != "" && slug != nil {
+			return found{Kind: kind, Slug: fmt.Sprint(slug), Name: fmt.Sprint(cmp.Or(r["name"], r["title"], slug))}
 		}
 	}
-	return found{}, false
+	return found{}
+}
+
+// undo returns the opposite of the last change, or why there is none.
+func (t *turn) undo() (*operation, string) {
+	i := slices.IndexFunc(table.Forms, func(f *form) bool { return f.Verb == "undo" })
+	for _, c := range slices.Backward(t.earlier) {
+		o := &operation{form: &form{}, slots: object(c.result)}
+		*o.form = *table.Forms[i]
+		before, changes := o.slots["before"].(map[string]any)
+		for key, v := range before {
+			if _, set := c.input[cmp.Or(map[string]string{"slug": "newSlug"}[key], key)]; set {
+				o.slots["before."+key] = v
+			}
+		}
+		contents := map[string]any{}
+		sections, _ := o.slots["sections"].([]any)
+		for _, s := range sections {
+			s, _ := s.(map[string]any)
+			contents[fmt.Sprint(s["id"])] = s["before"]
+		}
+		o.slots["contents"] = contents
+		for tool, input := range o.form.Undo[c.tool+map[bool]string{true: " before"}[changes]] {
+			o.form.Tool = tool
+			o.input, _ = o.value(input).(map[string]any)
+			return o, ""
+		}
+		if !strings.HasPrefix(c.tool, "cms.get") && !strings.HasPrefix(c.tool, "cms.list") &&
+			!strings.Contains(c.tool, "preview") &&
+			!strings.Contains(c.tool, "find") {
+			return nil, t.say("button")
+		}
+	}
+	return nil, t.say("nothing")
 }

@@ -30,12 +30,14 @@ type move struct {
 type turn struct {
 	offered       map[string]bool
 	past, earlier []call // for this message, and before it
-	used          int    // how many of past were made for operations that are done
+	used          int    // how many of past belong to operations that are done
 	need          []call // what has to be read first
 	german        bool
-	said          string // what the model said last
-	text          string
+	text, said    string // what the person says, and the model said last
 }
+
+// uploaded is a line that a page adds for a file.
+var uploaded = regexp.MustCompile(`(?m)^Uploaded file: (.*)$`)
 
 // decide returns the model's next move.
 func decide(req *provider.Request) move {
@@ -59,12 +61,10 @@ func decide(req *provider.Request) move {
 		}
 		for _, p := range messages[i].Parts {
 			if p.Call != nil {
-				var input map[string]any
-				_ = json.Unmarshal(p.Call.Input, &input) // what a person edited is an object, too
-				inputs[p.Call.ID] = input
+				inputs[p.Call.ID] = object(string(p.Call.Input))
 			}
-			if r := p.Result; r != nil {
-				c := call{r.Name, inputs[r.CallID], text(r), r.Error}
+			if r := p.Result; r != nil && len(r.Parts) > 0 { // the notes after its text aren't read
+				c := call{r.Name, inputs[r.CallID], strings.TrimSpace(r.Parts[0].Text), r.Error}
 				if i > newest {
 					t.past = append(t.past, c)
 				} else if !r.Error {
@@ -85,238 +85,287 @@ func decide(req *provider.Request) move {
 
 var choice = regexp.MustCompile("(?m)^- `([^`]*)`$")
 
-// meant returns what a person has chosen from the model's last question, or else what was said.
+// meant returns what a person has chosen from what the model has offered, or else what was said.
 func (t *turn) meant(said string) string {
 	var fit []string
 	word := strings.ToLower(strings.Trim(said, " .!?\"'"))
 	offers := choice.FindAllStringSubmatch(t.said, -1)
 	for _, o := range offers {
-		yes := len(offers) == 1 && slices.Contains([]string{"yes", "yes please", "yes, do it", "that one", "ja",
-			"ja bitte"}, word)
+		yes := len(offers) == 1 && slices.Contains(strings.Split("yes|yes please|yes, do it|that one|ja|ja bitte",
+			"|"), word)
 		if yes || word != "" && slices.Contains(strings.Fields(strings.ToLower(o[1])), word) {
 			fit = append(fit, o[1])
 		}
 	}
-	if len(fit) == 1 && understand(said).plainAnswer() {
+	verb := slices.ContainsFunc(understand(said).wishes, func(w wish) bool { return w.verb != "" })
+	if len(fit) == 1 && !verb {
 		return fit[0]
 	}
 	return said
 }
 
-// plainAnswer reports whether a sentence has no verb.
-func (s *sentence) plainAnswer() bool {
-	return !slices.ContainsFunc(s.wishes, func(w wish) bool { return w.verb != "" })
-}
-
 // answer answers a sentence: it reads what is needed, finds out the operations, and carries them
 // out, all of them or none.
 func (t *turn) answer(said string) move {
-	t.text = said
-	s := understand(said)
-	t.german = slices.ContainsFunc(s.tokens, func(k token) bool { return vocabulary.german[plain(k.text)].class != "" })
-	m := t.respond(s)
+	files := uploaded.FindAllStringSubmatch(said, -1)
+	t.text = strings.TrimSpace(uploaded.ReplaceAllString(said, ""))
+	s := understand(t.text)
+	t.german = slices.ContainsFunc(s.tokens, func(k token) bool { return slices.Contains(german, plain(k.text)) })
+	for i := range s.wishes {
+		if w := &s.wishes[i]; len(files) == 1 && w.media == "" && (w.it || w.field == "picture" || w.noun == "media") {
+			w.media, w.it, w.noun = files[0][1], false, ""
+		}
+	}
+	var ops []*operation
+	wrong := ""
+	switch {
+	case len(s.wishes) == 1 && s.wishes[0].verb == "help":
+		wrong = Help()
+	case s.asks:
+		ops, wrong = t.question(s)
+	case s.back:
+		wrong = t.say("back")
+	case s.when:
+		wrong = t.say("when")
+	case len(s.wishes) == 0 && len(s.forbidden) > 0 || slices.ContainsFunc(s.wishes, s.conflicts):
+		wrong = t.say("forbidden")
+	case len(s.wishes) == 0 && len(files) > 0:
+		wrong = t.say("uploaded", "put "+files[0][1]+" on Home as the hero picture")
+	case len(s.wishes) == 0:
+		wrong = Help()
+	default:
+		if i := slices.IndexFunc(s.wishes, func(w wish) bool { return w.bad || w.verb == "" }); i >= 0 {
+			wrong = t.unknown(&s.wishes[i], "unknown")
+		}
+	}
+	for i := range s.wishes {
+		if wrong == "" && !s.asks {
+			var o *operation
+			if o, wrong = t.plan(&s.wishes[i], ops); o != nil {
+				ops = append(ops, o)
+			}
+		}
+	}
 	if len(t.need) > 0 {
 		return move{think: "I look up what is meant.", calls: t.need}
 	}
-	return m
-}
-
-func (t *turn) respond(s *sentence) move {
-	switch {
-	case s.asks:
-		return t.question(s)
-	case s.back:
-		return t.say("back")
-	case s.when:
-		return t.say("when")
-	case len(s.wishes) == 0 && len(s.forbidden) > 0 || slices.ContainsFunc(s.wishes, s.conflicts):
-		return t.say("forbidden")
-	case len(s.wishes) == 0:
-		return move{text: help()}
-	}
-	var ops []*operation
-	var trouble *problem
-	for i := range s.wishes {
-		o, p := t.plan(&s.wishes[i], ops)
-		if p != nil {
-			trouble = cmp.Or(trouble, p)
-			continue
-		}
-		if o != nil {
-			ops = append(ops, o)
-		}
-	}
-	if trouble != nil {
-		return move{text: trouble.String()}
+	if wrong != "" {
+		return move{text: wrong}
 	}
 	return t.carryOut(ops)
 }
 
 // conflicts reports whether a wish is about what another part of the sentence forbids.
 func (s *sentence) conflicts(w wish) bool {
-	reads := slices.Contains([]string{"show", "list", "find", "help", "thanks", "fetch"}, w.verb)
 	return slices.ContainsFunc(s.forbidden, func(f wish) bool {
 		switch {
-		case f.verb == "other" || reads:
+		case f.verb == "other" || slices.Contains(strings.Fields("show list find help thanks fetch"), w.verb),
+			f.verb != "" && f.verb != w.verb && f.verb != "set":
 			return false
-		case f.verb != "" && f.verb != w.verb && f.verb != "set":
-			return false
-		case w.verb == "delete" && w.kind == "" && f.ref.text == "":
+		case w.verb == "delete" && w.kind == "" && f.ref.text == "", f.kind+f.field+f.ref.text == "":
 			return true
 		}
 		return f.kind == w.kind && f.field == w.field && (f.ref.text == "" || w.ref.text == "" ||
-			strings.EqualFold(f.ref.text, w.ref.text)) ||
-			f.kind+f.field == ""
+			strings.EqualFold(f.ref.text, w.ref.text))
 	})
 }
 
-// read returns the result of a call that only reads. Without one, the call is made next.
-func (t *turn) read(tool string, input map[string]any) (string, bool) {
-	if !t.offered[tool] {
-		return "", true
+// question returns what is read for the answer of a question, or the answer.
+func (t *turn) question(s *sentence) ([]*operation, string) {
+	said := " "
+	for _, k := range s.tokens {
+		said += strings.Trim(plain(k.text), "?") + " "
 	}
-	for _, c := range t.past {
-		if c.tool == tool && same(c.input, input) {
-			return c.result, true
+	tokens := slices.DeleteFunc(slices.Clone(s.tokens), func(k token) bool {
+		return slices.Contains(questions, plain(k.text)) || strings.Contains(" conj if neg many ", " "+k.class+" ")
+	})
+	if len(tokens) == 0 {
+		return nil, t.unknown(&wish{}, "unanswered")
+	}
+	w := parse(t.text, tokens, "")
+	o := &operation{slots: map[string]any{"query": w.ref.text}}
+	var it found
+	if w.ref.text != "" && w.noun != "media" && w.field != "picture" {
+		var wrong string
+		if it, _, wrong = t.subject(&wish{verb: "show", ref: w.ref, noun: w.noun}, nil); wrong != "" || it.Slug == "" {
+			return nil, wrong
 		}
+		o.slots["page"], o.slots["entry"], o.slots["title"] = it.Slug, it.Slug, it.Name
 	}
-	if !slices.ContainsFunc(t.need, func(c call) bool { return c.tool == tool && same(c.input, input) }) {
-		t.need = append(t.need, call{tool: tool, input: input})
+	for _, f := range table.Questions {
+		about := cmp.Or(map[string]string{"page": "named", "entry": "post"}[it.Kind],
+			map[string]string{"picture": "media"}[w.field],
+			w.noun, "none")
+		says := f.Has == "" || slices.ContainsFunc(strings.Split(f.Has, "|"),
+			func(word string) bool { return strings.Contains(said, " "+word+" ") })
+		if o.form = f; !says || f.Of != "" && !slices.Contains(strings.Fields(f.Of), about) || f.Verb != "" &&
+			(w.verb == "" || w.verb == "show") {
+			continue
+		}
+		if f.Tool == "" {
+			return nil, t.unknown(&w, o.fill(cmp.Or(map[bool]string{true: f.De}[t.german], f.Reply)))
+		}
+		o.input, _ = o.value(f.Input).(map[string]any)
+		return []*operation{o}, ""
 	}
-	return "", false
+	return nil, t.unknown(&w, "unanswered")
 }
 
-func same(a, b map[string]any) bool { return fmt.Sprint(a) == fmt.Sprint(b) }
+// read returns the result of a call that only reads. Without one, the call is made next.
+func (t *turn) read(tool string, input map[string]any) string {
+	same := func(c call) bool { return c.tool == tool && fmt.Sprint(c.input) == fmt.Sprint(input) }
+	if i := slices.IndexFunc(t.past, same); i >= 0 {
+		return t.past[i].result
+	}
+	if t.offered[tool] && !slices.ContainsFunc(t.need, same) {
+		t.need = append(t.need, call{tool: tool, input: input})
+	}
+	return ""
+}
 
 // carryOut makes the calls of operations, one after the other, and says what came of them.
 func (t *turn) carryOut(ops []*operation) move {
-	if i := slices.IndexFunc(ops, func(o *operation) bool { return o.tool() != "" && !t.offered[o.tool()] }); i >= 0 {
-		return t.onlyPlan(ops, ops[i].tool())
+	if i := slices.IndexFunc(ops, func(o *operation) bool { return !t.offered[o.Tool] }); i >= 0 {
+		return t.onlyPlan(ops, ops[i].Tool)
 	}
-	if o := ops; len(o) == 1 && o[0].form.Tool == "cms.createPage" && t.offered["plan.choose"] &&
-		o[0].slots["way"] != nil {
-		return t.choose(o[0])
+	if len(ops) == 1 && t.offered["plan.choose"] && ops[0].Tool == "cms.createPage" && cmp.Or(ops[0].slots["way"],
+		any("")) != "" {
+		i := slices.IndexFunc(table.Forms, func(f *form) bool { return f.Verb == "choose" })
+		ops[0].form = table.Forms[i]
+		ops[0].slots["newSlug"] = slugged(ops[0].slots["name"])
+		ops[0].input, _ = ops[0].value(ops[0].Input).(map[string]any)
 	}
 	var said []string
 	var made []map[string]any
-	for _, o := range ops {
-		m, ok := t.carry(o, made, len(said) > 0)
-		if len(m.calls) > 0 {
-			return m
+	for i, o := range ops {
+		if o.from > 0 {
+			o.input["page"] = made[o.from-1]["slug"]
 		}
-		said = append(said, m.text)
-		made = append(made, object(o.result))
-		if !ok && !o.form.Reads {
-			if left := len(ops) - len(said); left > 0 {
-				said = append(said, fmt.Sprintf("I stopped there, so %d more of what you asked for %s not done.",
-					left, map[bool]string{true: "is", false: "are"}[left == 1]))
-			}
+		c, done := t.next(o)
+		if !done {
+			return move{think: "I " + o.fill(o.Doing) + ".", calls: []call{{tool: o.Tool, input: o.input}}}
+		}
+		made = append(made, object(c.result))
+		if !c.failed {
+			o.slots["text"], o.slots["result"] = c.result, made[i]
+			said = append(said, o.answer(t.german))
+			continue
+		}
+		if want, suggested := strings.CutPrefix(c.result,
+			"A person rejected this call and suggests instead:"); suggested {
+			return t.instead(strings.TrimSpace(want), o, said)
+		}
+		said = append(said, failed(o.fill(o.Doing), c.result, i == 0))
+		if left := len(ops) - i - 1; left > 0 && !o.Reads {
+			said = append(said, fmt.Sprintf("I stopped there. Not done: %d more of what you asked for.", left))
 			break
 		}
 	}
-	return move{text: strings.Join(slices.DeleteFunc(said, func(s string) bool { return s == "" }), "\n")}
+	return move{text: strings.Join(said, "\n")}
 }
 
 var taken = regexp.MustCompile(`^slug "([^"]+)" exists already .*such as "([^"]+)"`)
 
-// carry carries out one operation. It reports whether it succeeded.
-func (t *turn) carry(o *operation, made []map[string]any, changed bool) (move, bool) {
-	if o.tool() == "" {
-		return move{text: o.fill(o.form.words(t.german))}, true
-	}
-	if o.from > 0 {
-		o.input["page"] = made[o.from-1]["slug"]
-	}
+// next returns the next call that was made for an operation. If an address was taken, the free one
+// is tried.
+func (t *turn) next(o *operation) (call, bool) {
+	key := map[string]string{"cms.createPage": "slug", "cms.clonePage": "newSlug", "cms.upsertEntry": "entry"}[o.Tool]
 	for {
 		i := slices.IndexFunc(t.past[t.used:], func(c call) bool {
-			return c.tool == o.tool() && (!o.form.Reads || same(c.input, o.input))
+			return c.tool == o.Tool && (!o.Reads || fmt.Sprint(c.input) == fmt.Sprint(o.input))
 		})
 		if i < 0 {
-			return move{think: "I " + o.fill(o.form.Doing) + ".", calls: []call{{tool: o.tool(),
-				input: o.input}}}, false
+			return call{}, false
 		}
 		c := t.past[t.used+i]
 		t.used += i + 1
 		free := taken.FindStringSubmatch(c.result)
-		want, suggested := strings.CutPrefix(c.result, suggestion)
-		switch key := map[string]string{"cms.createPage": "slug", "cms.clonePage": "newSlug",
-			"cms.upsertEntry": "entry"}[o.tool()]; {
-		case suggested:
-			return t.instead(strings.TrimSpace(want), o), false
-		case c.failed && free != nil && key != "" && (o.form.Verb == "make" || o.form.Verb == "copy"):
-			o.slots["was"], o.input[key] = cmp.Or(o.slots["was"], any(free[1])), free[2]
-			continue
-		case c.failed:
-			return move{text: o.note(t.german) + failed(o.fill(o.form.Doing), c.result, changed)}, false
+		if !c.failed || free == nil || key == "" || o.Verb != "make" && o.Verb != "copy" {
+			return c, true
 		}
-		o.result = c.result
-		o.slots["text"], o.slots["result"] = c.result, object(c.result)
-		return move{text: o.note(t.german) + o.fill(o.form.words(t.german))}, true
+		o.slots["was"], o.input[key] = cmp.Or(o.slots["was"], any(free[1])), free[2]
 	}
 }
 
 // instead carries out what a person wants instead of a call, or proposes something.
-func (t *turn) instead(want string, o *operation) move {
-	said := "You rejected that and suggested: " + strings.TrimRight(want, ".") + ".\n"
-	if s := understand(want); !s.plainAnswer() && !slices.ContainsFunc(s.wishes,
-		func(w wish) bool { return w.bad || w.verb == "" || w.verb == "make" && w.values["name"].text == "" }) {
+func (t *turn) instead(want string, o *operation, before []string) move {
+	said := strings.Join(append(before, "You rejected that and suggested: "+strings.TrimRight(want, ".")+".\n"), "\n")
+	wishes := understand(want).wishes
+	if len(wishes) > 0 && !slices.ContainsFunc(wishes, func(w wish) bool { return w.bad || w.verb == "" }) {
 		m := t.answer(want)
-		if len(m.calls) == 0 {
-			m.text = said + m.text
-		}
+		m.text = said + m.text
 		return m
 	}
-	p := problem{text: said + "I changed nothing."}
-	if o.form.Instead != "" {
-		p.text += " Instead I could do this:"
-		p.offers = []string{o.filled(o.form.Instead)}
+	if o.Instead == "" {
+		return move{text: said + "I changed nothing."}
 	}
-	return move{text: p.String()}
+	return move{text: said + t.say("instead", o.filled(o.Instead))}
 }
 
-// The beginnings of results of calls that a person or a rule kept from running.
-const (
-	suggestion = "A person rejected this call and suggests instead:"
-	rejection  = "A person rejected this call."
-	notRun     = "The call wasn't run: "
-)
+// onlyPlan is what becomes of operations in a mode that doesn't have their tools: a plan that is
+// tried on a copy of the site, and then put before a person.
+func (t *turn) onlyPlan(ops []*operation, lacks string) move {
+	if !t.offered["cms.validatePlan"] {
+		return move{text: fmt.Sprintf(t.say("mode"), lacks)}
+	}
+	var calls, nodes []any
+	said := "The plan:\n"
+	for i, o := range ops {
+		if o.from > 0 {
+			o.input["page"] = slugged(ops[o.from-1].slots["name"])
+		}
+		input, _ := json.Marshal(o.input) // it is made of texts and numbers
+		calls = append(calls, map[string]any{"tool": o.Tool, "input": o.input})
+		nodes = append(nodes, map[string]any{"id": fmt.Sprint("s", i+1), "tool": o.Tool, "input": string(input),
+			"after": []string{fmt.Sprint("s", i)}[min(1, max(0, 1-i)):]})
+		said += fmt.Sprintf("%d. %s\n", i+1, o.fill(o.Doing))
+	}
+	report := object(t.read("cms.validatePlan", map[string]any{"operations": calls}))
+	if len(t.need) == 0 && report["valid"] != true {
+		issues, _ := report["issues"].([]any)
+		notes, _ := report["suggestions"].([]any)
+		said += "I tried it on a copy of the site, and it doesn't work:"
+		for _, line := range append(issues, notes...) {
+			said += fmt.Sprint("\n- ", line)
+		}
+		return move{text: said + "\nNothing was changed."}
+	}
+	title := strings.ReplaceAll(ops[0].fill(ops[0].Doing), `"`, "")
+	came := ""
+	if len(t.need) == 0 && t.offered["plan.submit"] {
+		came = t.read("plan.submit", map[string]any{"title": strings.ToUpper(title[:1]) + title[1:], "nodes": nodes})
+	}
+	if len(t.need) > 0 {
+		return move{think: "I try the plan.", calls: t.need}
+	}
+	switch {
+	case came == "":
+		return move{text: said + t.say("works")}
+	case strings.Contains(came, "status: completed"):
+		return move{text: said + t.say("carried out")}
+	}
+	return move{text: said + failed("carry out the plan", came, true)}
+}
 
 // failed describes a failed call; doing is as in "I couldn't delete the page".
-func failed(doing, text string, changed bool) string {
-	text, _, _ = strings.Cut(text, "\n{") // the observation of a conflict says the same
-	rest := " Nothing was changed."
-	if changed {
-		rest = ""
-	}
-	if why, rejected := strings.CutPrefix(text, rejection); rejected {
-		if why != "" {
-			why = " (" + strings.Trim(why, " .") + ")"
-		}
-		return fmt.Sprintf("I didn't %s, because you rejected it%s.%s", doing, why, rest)
-	}
-	if strings.Contains(text, "rejected: expired") {
+func failed(doing, text string, nothing bool) string {
+	rest := map[bool]string{true: " Nothing was changed."}[nothing]
+	why, rejected := strings.CutPrefix(text, "A person rejected this call.")
+	switch {
+	case rejected && why != "":
+		return fmt.Sprintf("I didn't %s, because you rejected it (%s).%s", doing, strings.Trim(why, " ."), rest)
+	case rejected:
+		return fmt.Sprintf("I didn't %s, because you rejected it.%s", doing, rest)
+	case strings.Contains(text, "rejected: expired"):
 		return fmt.Sprintf("I didn't %s: nobody approved it in time.%s", doing, rest)
 	}
-	return fmt.Sprintf("I couldn't %s: %s.", doing, strings.TrimRight(strings.TrimPrefix(text, notRun), ". "))
+	return fmt.Sprintf("I couldn't %s: %s.", doing, strings.TrimRight(strings.TrimPrefix(text,
+		"The call wasn't run: "), ". "))
 }
 
-// text returns a result without the notes at its end.
-func text(r *provider.ToolResult) string {
-	if len(r.Parts) == 0 {
-		return ""
-	}
-	return strings.TrimSpace(r.Parts[0].Text)
-}
-
-// object decodes a result.
-func object(text string) (out map[string]any) {
-	_ = json.Unmarshal([]byte(text), &out) // other results are texts
+// object decodes a result; one that isn't an object has nothing.
+func object(text string) map[string]any {
+	out := map[string]any{}
+	_ = json.Unmarshal([]byte(text), &out)
 	return out
-}
-
-func slugged(name any) string {
-	return strings.ToLower(strings.Join(strings.FieldsFunc(fmt.Sprint(name), func(r rune) bool {
-		return r == ' ' ||
-			r == '/'
-	}), "-"))
 }

@@ -1,0 +1,123 @@
+package model
+
+import (
+	"cmp"
+	"slices"
+	"strings"
+	"unicode"
+)
+
+// A sentence is what a person says.
+type sentence struct {
+	text              string
+	tokens            []token
+	wishes, forbidden []wish
+	asks, back, when  bool // a question; taken back; on a condition
+}
+
+// understand reads a sentence.
+func understand(text string) *sentence {
+	s := &sentence{text: text, tokens: read(text)}
+	words, polite := " ", false
+	for _, t := range s.tokens {
+		s.back, s.when = s.back || t.class == "back", s.when || t.class == "if"
+		if t.class != "quote" && (t.class != "conj" || t.text == "?") {
+			words += plain(t.text) + " "
+		}
+		if n := len(strings.Fields(words)); n < 4 && (strings.HasSuffix(words, " you ") ||
+			strings.HasSuffix(words, " du ")) {
+			polite = true
+		}
+	}
+	opens := strings.Fields(words + " .")[0]
+	s.asks = !polite && (slices.Contains(questions, opens) && s.tokens[0].class != "neg" ||
+		strings.HasSuffix(words, " ? "))
+	for _, segment := range segments(s.tokens) {
+		w, leaves := parse(text, segment, ""), false
+		if n := len(s.wishes); w.verb == "" && !w.forbids && n > 0 && s.wishes[n-1].verb != "make" && len(segment) > 1 {
+			w = parse(text, segment, s.wishes[n-1].verb) // "change the title to A and the subtitle to B"
+			leaves = true
+		}
+		if w.forbids {
+			s.forbidden = append(s.forbidden, w)
+		} else if w.verb != "" || len(w.parts) > 1 || w.parts[0] != (part{}) {
+			s.add(w, leaves || w.verb == "")
+		}
+	}
+	for i := len(s.wishes) - 2; i >= 0; i-- { // "the quote and the text on Home"
+		w, next := &s.wishes[i], &s.wishes[i+1]
+		s.back = s.back || next.verb == "undo"
+		if w.ref.text == "" && !w.it && w.verb == next.verb && w.kind != "" {
+			w.ref = next.ref
+		}
+	}
+	return s
+}
+
+// segments splits a sentence where a wish may begin.
+func segments(tokens []token) (all [][]token) {
+	all = [][]token{nil}
+	for i, t := range tokens {
+		next := slices.IndexFunc(tokens[i+1:], func(t token) bool { return t.class != "skip" })
+		part := t.class == "mark" && t.id == "with" && next >= 0 && tokens[i+1+next].class == "kind"
+		if t.class == "conj" || part || t.class == "neg" && (plain(t.text) == "without" || plain(t.text) == "ohne") {
+			all = append(all, nil)
+		}
+		if part { // "a page with a hero" is "a page, add a hero to it"
+			t.verb, t.class = "with", ""
+		}
+		if t.class != "conj" {
+			all[len(all)-1] = append(all[len(all)-1], t)
+		}
+	}
+	return slices.DeleteFunc(all, func(s []token) bool { return len(s) == 0 })
+}
+
+// add adds a wish, completed by what the one before it says if it leaves that out: "publish Blog
+// and News", "create pages A, B and C".
+func (s *sentence) add(w wish, leaves bool) {
+	if len(s.wishes) == 0 {
+		if w.it && w.ref.text == "" && len(s.forbidden) > 0 { // "don't publish About, show it"
+			w.ref = s.forbidden[0].ref
+		}
+		s.wishes = append(s.wishes, w)
+		return
+	}
+	last := &s.wishes[len(s.wishes)-1]
+	bare := leaves && len(w.parts) == 1 && w.parts[0] == part{text: w.parts[0].text} // only a name
+	switch {
+	case last.verb == "" && last.ref.text != "" && last.kind+last.field == "" && w.ref.text == "": // "On Home, …"
+		w.ref, s.wishes = last.ref, s.wishes[:len(s.wishes)-1]
+	case (bare || leaves && last.verb == "describe") && last.joins(s.text, w.parts[0].text, w.to):
+		return
+	case bare && last.verb != "":
+		name := w.parts[0].text
+		w = *last
+		w.bad = w.bad || !last.plural && (last.kind != "" || last.verb == "make") || last.values[""].text != ""
+		if w.ref = name; w.values["name"].text != "" {
+			w.values, w.ref = map[string]phrase{"name": name}, phrase{}
+		}
+	case leaves && last.verb == "make" && w.kind != "":
+		w.verb, w.it = "add", true
+	case leaves:
+		if w.verb = cmp.Or(w.verb, last.verb); w.noun+w.kind+w.field == "" {
+			w.noun = last.noun
+		}
+	}
+	if w.ref.text == "" && !w.it && w.noun != "entry" && w.kind+w.field != "" {
+		w.ref, w.it = last.ref, last.it || last.verb == "make"
+	}
+	s.wishes = append(s.wishes, w)
+}
+
+// joins adds a name after "and" or a comma to an unquoted value before it: "Terms and Conditions".
+func (w *wish) joins(sentence string, name phrase, to int) bool {
+	for field, v := range w.values {
+		upper := unicode.IsUpper([]rune(name.text + " ")[0]) && len(strings.Fields(name.text)) < 3
+		if v.text != "" && !v.quoted && !name.quoted && !w.plural && (w.verb == "describe" || upper) {
+			w.values[field] = phrase{sentence[v.from:to], false, v.from, to}
+			return true
+		}
+	}
+	return false
+}
