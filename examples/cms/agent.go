@@ -37,7 +37,7 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 		Journal:      store,
 		Lease:        lease,
 		Memory:       &agent.Memory{}, // compacts long sessions, so that they fit the model's window
-		Limits:       agent.Limits{AskAfterCorrections: true},
+		Limits:       agent.Limits{AskAfterCorrections: true, ToolFailures: 3},
 		Policies:     []tools.Policy{cmstools.OneWrite, cmstools.Works(site)},
 		Hooks:        hooks,
 		PauseExpires: o.expires,
