@@ -234,7 +234,9 @@ func TestASignalStopsTheRunAndTheNextProcessGoesOn(t *testing.T) {
 	b := newBench(t)
 	before := b.pages()
 	h := b.hold("tool_started cms.listPages", "-session", "s", "-p", "list pages, then "+about)
+	heard := h.err.wait("Go on with: ")
 	require.NoError(t, h.Process.Signal(syscall.SIGTERM))
+	<-heard
 	require.Equal(t, 1, h.proceed(), h.err.String())
 	require.Contains(t, h.err.String(), "Go on with: cms -db ")
 	require.Contains(t, h.err.String(), " chat -session s\n")

@@ -74,6 +74,7 @@ func (o *options) start(ctx context.Context, in io.Reader, out, errs io.Writer) 
 type program struct {
 	*options
 	site  *site.Site
+	tools cmstools.Config
 	store *sqlite.Store
 	hub   *live.Hub
 	log   *slog.Logger
@@ -89,18 +90,15 @@ var between = func(s journal.Store) journal.Store { return s }
 // open opens the file with the site and the journal, and makes the agent. previews is the address
 // of the preview; empty: nobody serves it. After an error nothing stays open.
 func (o *options) open(previews string, errs io.Writer) (p *program, err error) {
-	level := slog.LevelWarn
-	if o.verbose {
-		level = slog.LevelInfo
-	}
-	p = &program{options: o, log: slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: level}))}
+	p = &program{options: o, log: slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn}))}
 	if p.site, err = site.Open(o.db); err != nil {
 		return nil, err
 	}
 	if p.store, err = sqlite.Open(p.site.Path()); err != nil {
 		return nil, errors.Join(err, p.site.Close())
 	}
-	a, err := o.newAgent(cmstools.Config{Site: p.site, Fetcher: o.fetcher, Preview: previews}, between(p.store), p.log)
+	p.tools = cmstools.Config{Site: p.site, Fetcher: o.fetcher, Preview: previews}
+	a, err := o.newAgent(p.tools, between(p.store), p.log)
 	if err == nil {
 		// Runs whose process has died go on by themselves while the program serves, and otherwise
 		// when somebody resumes them.

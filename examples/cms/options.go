@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"crypto/rand"
 	"errors"
 	"flag"
@@ -32,7 +31,7 @@ type options struct {
 	db, hosts, templates           string
 	embeddings, embeddingModel     string
 	prompt, mode, session, modelIs string
-	yes, openPage, asLog, verbose  bool
+	yes, openPage, asLog           bool
 	expires                        time.Duration
 
 	chosen
@@ -60,8 +59,10 @@ func readOptions(args []string, getenv func(string) string, errs io.Writer) (*op
 	f.StringVar(&o.modelIs, "model", "", "what PAWL_MODEL is otherwise: standin, or a provider of the environment")
 	f.BoolVar(&o.openPage, "open", false, "open the page in a browser")
 	f.BoolVar(&o.asLog, "json", false, "with history: the whole log of the session, as lines of JSON")
-	f.BoolVar(&o.verbose, "v", false, "log what runs do, too")
-	o.addSettings(f)
+	settings := o.settings(getenv)
+	for _, s := range settings {
+		f.StringVar(s.value, s.flag, s.otherwise, s.about+" ("+strings.Join(s.variables, ", ")+")")
+	}
 	if err := f.Parse(args); err != nil {
 		return nil, err
 	}
@@ -76,17 +77,19 @@ func readOptions(args []string, getenv func(string) string, errs io.Writer) (*op
 	}
 	given := map[string]bool{}
 	f.Visit(func(f *flag.Flag) { given[f.Name] = true })
-	return o, errors.Join(o.check(given), o.readSettings(given, getenv), o.chooseModel(getenv))
+	return o, errors.Join(o.check(given), readSettings(settings, given, getenv), o.chooseModel(getenv))
 }
 
 // check finds the command, and says what doesn't fit it.
 func (o *options) check(given map[string]bool) error {
-	if given["p"] && o.command != "" {
+	switch {
+	case given["p"] && o.command != "":
 		return fmt.Errorf("-p can't be combined with %s", o.command)
-	} else if given["p"] {
+	case given["p"]:
 		o.command = cmdPrompt
+	case o.command == "":
+		o.command = cmdServe
 	}
-	o.command = cmp.Or(o.command, cmdServe)
 	mode, known := cmstools.ModeNamed(o.mode)
 	switch {
 	case o.command == cmdPrompt && strings.TrimSpace(o.prompt) == "":

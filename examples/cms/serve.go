@@ -46,7 +46,8 @@ func (d *door) origins() []string {
 // Doors are those of the page, the API and the preview.
 type doors [3]*door
 
-// listen opens the doors. If addresses are taken, the error names all of them.
+// listen opens the doors, which the caller closes. If addresses are taken, the error names all of
+// them.
 func (o *options) listen() (all doors, err error) {
 	all = doors{{name: "page", flag: "-addr", addr: o.addr}, {name: "api", flag: "-api", addr: o.api},
 		{name: "preview", flag: "-preview", addr: o.preview}}
@@ -59,7 +60,6 @@ func (o *options) listen() (all doors, err error) {
 		}
 	}
 	if err != nil {
-		all.close()
 		err = fmt.Errorf("%w\nEnd the program that has these ports, perhaps another cms, or choose others with these "+
 			"flags: 0 is any free port.", err)
 	}
@@ -79,10 +79,10 @@ func (all doors) close() {
 func (o *options) serve(ctx context.Context, out, errs io.Writer) (code int, err error) {
 	fmt.Fprintln(out, o.about)
 	all, err := o.listen()
+	defer all.close()
 	if err != nil {
 		return 2, err
 	}
-	defer all.close()
 	p, err := o.open(all[2].url(), errs)
 	if err != nil {
 		return 1, err
@@ -111,7 +111,7 @@ func (o *options) serve(ctx context.Context, out, errs io.Writer) (code int, err
 		beside.Go(func() { _ = server.Serve(d.listener); stop() }) // all of them end together
 	}
 	if o.openPage {
-		beside.Go(func() { p.openInBrowser(ctx, all[0].url()+"/") })
+		beside.Go(func() { openInBrowser(ctx, all[0].url()+"/") })
 	}
 	return 0, live.Serve(ctx, p.hub, server, all[0].listener)
 }
@@ -144,7 +144,7 @@ func (p *program) furnish(page, rest, shown *door) error {
 	if own, err = api.Guard(page.origins(), p.checked(own)); err != nil {
 		return err
 	}
-	cfg := preview.Config{Site: p.site, Logger: p.log}
+	cfg := preview.Config{Site: p.site, Logger: p.log, After: assistant.After(p.hub, p.tools)}
 	if p.templates != "" {
 		cfg.Templates, cfg.Development = fs.FS(os.DirFS(p.templates)), true
 	}
@@ -183,14 +183,11 @@ func (p *program) checked(next http.Handler) http.Handler {
 }
 
 // openInBrowser opens an address with the program that the system uses for that.
-func (p *program) openInBrowser(ctx context.Context, address string) {
+func openInBrowser(ctx context.Context, address string) {
 	program := map[string][]string{"darwin": {"open"},
 		"windows": {"rundll32", "url.dll,FileProtocolHandler"}}[runtime.GOOS]
 	if program == nil {
 		program = []string{"xdg-open"}
 	}
-	err := exec.CommandContext(ctx, program[0], append(program[1:], address)...).Run()
-	if err != nil && ctx.Err() == nil {
-		p.log.Warn("no browser was opened", "error", err)
-	}
+	_ = exec.CommandContext(ctx, program[0], append(program[1:], address)...).Run() // the address is printed, too
 }

@@ -32,14 +32,29 @@ type serving struct {
 
 // A locked is a buffer for several goroutines.
 type locked struct {
-	mu  sync.Mutex
-	buf bytes.Buffer
+	mu    sync.Mutex // guards what follows
+	buf   bytes.Buffer
+	until string // if it was written, there is closed
+	there chan struct{}
+}
+
+// wait returns a channel that is closed once a text was written.
+func (l *locked) wait(text string) <-chan struct{} {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	l.until, l.there = text, make(chan struct{})
+	return l.there
 }
 
 func (l *locked) Write(b []byte) (int, error) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	return l.buf.Write(b)
+	n, err := l.buf.Write(b)
+	if l.there != nil && strings.Contains(l.buf.String(), l.until) {
+		close(l.there)
+		l.there = nil
+	}
+	return n, err
 }
 
 func (l *locked) String() string {

@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"errors"
-	"flag"
 	"fmt"
 	"net"
 	"os"
@@ -38,29 +37,27 @@ func (o *options) settings(getenv func(string) string) []setting {
 		{"db", "cms.db", []string{"DATABASE_URL"}, &o.db, "the file of the site and the conversations", o.useFile},
 		{"hosts", "example.com", []string{"HTTP_FETCH_ALLOWLIST"}, &o.hosts,
 			"hosts that the agent may read, with commas between them, or none", o.useHosts},
+		{"embedding-model", "", []string{"EMBEDDING_MODEL"}, &o.embeddingModel,
+			"the model of the provider of embeddings; empty: its default", nil},
 		{"embeddings", "local", []string{"EMBEDDINGS_PROVIDER"}, &o.embeddings,
 			"what finds similar names: local, openai or openrouter",
 			func(v string) error { return o.useEmbeddings(v, getenv) }},
-		{"embedding-model", "", []string{"EMBEDDING_MODEL"}, &o.embeddingModel,
-			"its model, if it isn't local", nil},
 		{"templates", "", []string{"TEMPLATE_DIR"}, &o.templates,
-			"a folder with templates of the preview, in place of the built-in ones", useTemplates},
+			"a folder with templates of the preview, in place of the built-in ones",
+			func(v string) error { _, err := os.Stat(filepath.Join(v, "layout", "page.html")); return err }},
 	}
 }
 
 // readSettings takes from the environment what no flag says, and uses it.
-func (o *options) readSettings(given map[string]bool, getenv func(string) string) error {
-	all := o.settings(getenv)
-	for _, s := range all {
+func readSettings(settings []setting, given map[string]bool, getenv func(string) string) error {
+	var errs []error
+	for _, s := range settings {
 		for _, name := range s.variables {
 			if v := strings.TrimSpace(getenv(name)); v != "" && !given[s.flag] {
 				*s.value = v
 				break
 			}
 		}
-	}
-	var errs []error
-	for _, s := range all {
 		if value := *s.value; s.use != nil && value != "" {
 			if err := s.use(value); err != nil {
 				errs = append(errs, fmt.Errorf("%s (-%s) is %q: %w", s.variables[0], s.flag, value, err))
@@ -103,11 +100,6 @@ func (o *options) useHosts(value string) (err error) {
 	return err
 }
 
-func useTemplates(value string) error {
-	_, err := os.Stat(filepath.Join(value, "layout", "page.html")) // names the file that is missing
-	return err
-}
-
 // useEmbeddings makes the embedder of a provider, with its key and address in the environment.
 func (o *options) useEmbeddings(name string, getenv func(string) string) error {
 	if name == "local" {
@@ -128,11 +120,4 @@ func (o *options) useEmbeddings(name string, getenv func(string) string) error {
 	m, _ := choices[0].Provider.(*openai.Model)
 	o.embedder, err = m.Embedder(openai.EmbedderConfig{Model: o.embeddingModel})
 	return err
-}
-
-// addSettings adds the flags of the settings.
-func (o *options) addSettings(f *flag.FlagSet) {
-	for _, s := range o.settings(nil) {
-		f.StringVar(s.value, s.flag, s.otherwise, s.about+" ("+strings.Join(s.variables, ", ")+")")
-	}
 }
