@@ -103,14 +103,10 @@ func (o *Observer) exceeds(f rateRule, now time.Time) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	var all []string
-	for which, r := range o.rates[f.of] {
+	for what, r := range o.rates {
 		bad, n := r.within(now, f.window)
-		if bad >= 2 && float64(bad) > f.limit*float64(n) {
-			text := fmt.Sprintf("%d of %d in the last %.0f minutes", bad, n, f.window.Minutes())
-			if which != "" {
-				text = which + ": " + text
-			}
-			all = append(all, text)
+		if strings.HasPrefix(what, f.of) && bad >= 2 && float64(bad) > f.limit*float64(n) {
+			all = append(all, fmt.Sprintf("%s: %d of %d in the last %.0f minutes", what, bad, n, f.window.Minutes()))
 		}
 	}
 	slices.Sort(all)

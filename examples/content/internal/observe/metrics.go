@@ -16,14 +16,16 @@ import (
 // count counts events that package telemetry doesn't know, such as errors by category. Names of
 // users and ids of artifacts are no attributes.
 func (o *Observer) count(event, what string, n int64) {
-	o.events.Add(context.Background(), n, metric.WithAttributes(attribute.String("event", event),
-		attribute.String("what", what)))
+	o.events.Add(context.Background(), n, attributes(event, what))
 }
 
 // record keeps how long a request or a pipeline took.
 func (o *Observer) record(event, what string, took time.Duration) {
-	o.took.Record(context.Background(), took.Seconds(), metric.WithAttributes(attribute.String("event", event),
-		attribute.String("what", what)))
+	o.took.Record(context.Background(), took.Seconds(), attributes(event, what))
+}
+
+func attributes(event, what string) metric.MeasurementOption {
+	return metric.WithAttributes(attribute.String("event", event), attribute.String("what", what))
 }
 
 // Metrics returns the handler of /metrics: the text format of Prometheus, version 0.0.4.

@@ -72,7 +72,7 @@ func (o *Observer) Event(ev assistant.Event) {
 	switch ev.Kind {
 	case assistant.RequestEnded:
 		o.record("request", ev.Intent, ev.Took)
-		o.rates.of("requests", "").add(now, faults[ev.Category])
+		o.rates.add("requests", now, faults[ev.Category])
 	case assistant.PipelineBegan, assistant.PipelineRetried:
 		o.count(string(ev.Kind), "", 1)
 	case assistant.PipelineEnded:
@@ -82,7 +82,7 @@ func (o *Observer) Event(ev assistant.Event) {
 		if rolledBack {
 			o.count("rollback", ev.Pipeline.Failed, 1)
 		}
-		o.rates.of("pipelines", "").add(now, rolledBack)
+		o.rates.add("pipelines", now, rolledBack)
 	}
 }
 
@@ -105,7 +105,7 @@ func (o *Observer) modelCall(e budget.Entry) {
 	}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	o.rates.of("calls", e.Provider).add(o.cfg.Now(), e.Outcome == budget.CallFailed)
+	o.rates.add("calls "+e.Provider, o.cfg.Now(), e.Outcome == budget.CallFailed)
 }
 
 // hash returns the id of a user as it may be shown.

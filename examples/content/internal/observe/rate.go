@@ -5,19 +5,16 @@ import (
 	"time"
 )
 
-// rates are what the rules about rates look at: requests, pipelines, and calls of each provider of
-// models.
-type rates map[string]map[string]*rate
+// rates are what the rules about rates look at: requests, pipelines, and "calls" with the name of
+// each provider of models.
+type rates map[string]*rate
 
-// of returns the rate of something; which is the provider of calls.
-func (r rates) of(what, which string) *rate {
+// add counts something that ended now.
+func (r rates) add(what string, now time.Time, bad bool) {
 	if r[what] == nil {
-		r[what] = map[string]*rate{}
+		r[what] = &rate{}
 	}
-	if r[what][which] == nil {
-		r[what][which] = &rate{}
-	}
-	return r[what][which]
+	r[what].add(now, bad)
 }
 
 // A rate is what ended in the last ten minutes, the oldest first.
