@@ -154,7 +154,7 @@ var scenarios = []scenario{
 		p.wait(`document.querySelector(".page-bar .chip").textContent === "Published"`)
 		p.click(".site .search input")
 		p.keys("job")
-		p.wait(`document.querySelectorAll(".row").length === 1`)
+		p.wait(`document.querySelectorAll(".site .row").length === 1`)
 	}},
 	{name: "11 two tabs", play: func(p *cmsPage) {
 		p.say("Delete the home page")

@@ -135,6 +135,6 @@ export class Log {
 }
 
 function titleOf(first, last) {
-  const own = first.title ?? words.titles[first.type]?.(first) ?? first.text ?? first.message ?? first.type;
+  const own = (first.type === "plan" ? null : first.title) ?? words.titles[first.type]?.(first) ?? first.text ?? first.message ?? first.type;
   return last !== first && last.success === false ? `${own}: ${last.title ?? last.status}` : own;
 }

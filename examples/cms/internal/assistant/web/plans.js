@@ -4,6 +4,7 @@ import { Approval } from "../page/approval.js";
 import { button, h, icon } from "../page/dom.js";
 import { object, parsed } from "../page/format.js";
 import { steps } from "../page/plan.js";
+import { inputOf } from "./subject.js";
 import { words } from "./words.js";
 
 // offered returns the plans of a question; null if it is about something else.
@@ -39,7 +40,7 @@ export function showPlans(page) {
 }
 
 // step is how a node of a plan is shown.
-const step = (n) => ({ work: n.tool, id: object(JSON.stringify(n.input ?? {})), text: n.why });
+const step = (n) => ({ work: n.tool, id: object(inputOf(n)), text: n.why });
 
 // showSteps says in the card of a plan what each step is about, and that its steps can be undone, which a call can't that only submits it.
 function showSteps(view, { input, plan }) {
@@ -58,7 +59,7 @@ export function nameSteps({ model, conversation }) {
     const nodes = nodesOf(model, item.plan.title);
     for (const s of item.plan.steps) {
       const node = nodes.find((n) => n.id === s.id);
-      if (node) s.id = object(JSON.stringify(node.input ?? {}));
+      if (node) s.id = object(inputOf(node));
     }
     if (nodes.length > 0) conversation.views.get(item.id)?.update(item);
   }

@@ -52,13 +52,12 @@ export class SiteList {
     const key = JSON.stringify([q, pages, collections, media]);
     if (key === this.key) return;
     this.key = key;
-    const found = [pages, media, ...collections.map((c) => c[1])].some((l) => l.length > 0);
-    this.body.replaceChildren(
+    this.body.replaceChildren(...[
       this.group(words.pages, pages.map((p) => this.row("file", p.name, `/pages/${p.slug}`, p.slug === "home" ? "/" : `/${p.slug}`, p.status)), words.newPage, (name) => this.create("/pages", { name }, (p) => `/pages/${p.slug}`)),
       ...collections.map(([c, entries]) => this.group(c.name, entries.map((e) => this.row("pen", e.title, `/${c.slug}/${e.slug}`, e.slug, e.status)), words.newEntry(c.name), (title) => this.create(`/collections/${c.slug}/entries`, { title }, (e) => `/${c.slug}/${(e.entry ?? e).slug}`))),
       this.group(words.media, media.length ? [h("li", {}, h("div", { class: "thumbs" }, media.map((m) => this.thumb(m))))] : [], words.upload),
-    );
-    if (q && !found) this.body.prepend(h("p", { class: "none muted" }, words.nothingFound(q)));
+    ].filter((group) => !q || !group.querySelector(".empty")));
+    if (!this.body.firstChild) this.body.append(h("p", { class: "none muted" }, words.nothingFound(q)));
     this.current(this.path);
     this.app.listed();
   }

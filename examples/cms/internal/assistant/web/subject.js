@@ -23,6 +23,9 @@ export function pathOf(name, input, result) {
 // slugOf is the address that a page of a name gets if that isn't taken.
 const slugOf = (name) => String(name ?? "").toLowerCase().replace(/[^a-z0-9]+/g, "-").replace(/^-|-$/g, "");
 
+// inputOf returns the input of a step of a plan as JSON text, as models write it, or the plan itself has it.
+export const inputOf = ({ input }) => (typeof input === "string" ? input : JSON.stringify(input ?? {}));
+
 // ofPlan returns the path of what the last step of a plan has answered, or is about.
 function ofPlan(plan, result) {
   for (const [, json] of [...String(result ?? "").matchAll(/^\S+ answered: ({.*})$/gm)].reverse()) {
@@ -30,7 +33,7 @@ function ofPlan(plan, result) {
     if (path) return path;
   }
   for (const node of (plan.nodes ?? []).toReversed()) {
-    const path = pathOf(node.tool, JSON.stringify(node.input ?? {}), "");
+    const path = pathOf(node.tool, inputOf(node), "");
     if (path) return path;
   }
   return "";

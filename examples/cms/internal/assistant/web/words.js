@@ -17,7 +17,8 @@ texts.ask.why = "What this means";
 Object.assign(texts.ask, { high: "Visitors see it at once", medium: "Other pages or visitors may depend on it" });
 texts.keys.splice(0, 1, ["/", "Search the site"]);
 texts.keys.push(["Alt + 1, 2, 3", "Go to the site, the chat, the preview"]);
-naming.tool = (name) => humanized(name.replace(/^(cms|http)\./, "").replace(/^plan\.(submit|choose)$/, "Plan"));
+const tools = { "cms.upsertEntry": "Write entry", "cms.syncPageContents": "Change contents", "cms.addSectionToPage": "Add section", "cms.findResource": "Look up", "cms.validatePlan": "Check the plan", "plan.submit": "Plan", "plan.choose": "Plans" };
+naming.tool = (name) => tools[name] ?? humanized(name.replace(/^(cms|http)\./, ""));
 // Results have the ids of pages, sections and so on, with their names. They may be cut, so they aren't parsed as JSON.
 const names = new Map();
 naming.learn = (text) => {
@@ -138,6 +139,7 @@ export const words = {
     "tool-retry": (e) => `${e.tool} is tried again${e.error ? `: ${e.error}` : ""}`,
     "tool-fallback": (e) => `${e.fallbackTool} instead of ${e.originalTool}`,
     "breaker-open": (e) => `${e.tool} is out of service for ${e.seconds} s`,
+    "phase-transition": (e) => `${humanized(e.to)}${e.reason ? `: ${e.reason}` : ""}`,
     finish: (e) => `${texts.status[e.status] ?? e.status}${e.durationMs ? ` in ${duration(e.durationMs)}` : ""}${e.usage ? `, ${count(e.usage.input + e.usage.output)} tokens` : ""}`,
   },
 };
