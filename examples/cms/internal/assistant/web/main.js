@@ -9,7 +9,6 @@ import { Areas } from "./areas.js";
 import { Log } from "./log.js";
 import { nameSteps, showPlans } from "./plans.js";
 import { Preview } from "./preview.js";
-import { rest } from "./rest.js";
 import { SiteList } from "./site.js";
 import { Strip } from "./strip.js";
 import { subject } from "./subject.js";
@@ -36,20 +35,10 @@ class Assistant {
     this.uploads = new Uploads(this.page, this.areas, () => this.list.soon());
     document.addEventListener("visibilitychange", () => this.showLog(this.logOpen));
     addEventListener("click", (event) => this.closePopovers(event.target));
-    this.explain(this.page.composer);
     addEventListener("resize", () => this.page.composer.resize());
     this.preview.open("/pages/home");
     this.list.load();
     this.show();
-  }
-
-  // explain says why the server can't store a message, if the site can't be changed for the same reason: a full disk, a deleted file.
-  explain(composer) {
-    const complain = composer.complain.bind(composer);
-    composer.complain = (text, ...more) => {
-      complain(text, ...more);
-      if (text === texts.problem.internal) rest("/pages/home", "PUT", {}).catch((error) => complain(error.message));
-    };
   }
 
   // show is called when another session is opened.

@@ -11,8 +11,8 @@ export class Strip {
       return h("button", { type: "button", title, "data-mode": name, onclick: () => this.choose(name) }, label);
     });
     this.modes = h("div", { class: "modes", role: "group", "aria-label": words.mode }, modes);
-    const standin = own.standin ?? /stand-in/i.test(own.note ?? "");
-    const name = standin ? words.standin : own.model || words.model;
+    const standin = /stand-in/i.test(own.note ?? "");
+    const name = standin ? words.standin : /^The model is (.+?)\.?$/.exec(own.note ?? "")?.[1] ?? words.model;
     this.menu = h("details", { class: "popover" }, h("summary", { class: "button quiet" }, icon(standin ? "info" : "check", 14), name), h("div", { class: "popover-body" }, standin ? [h("b", {}, words.standinTitle), words.standinText.map((t) => h("p", {}, t)), h("pre", { class: "data", tabIndex: 0 }, words.standinCommand), h("p", {}, words.standinMore)] : h("p", {}, own.note || words.modelText(name))));
     this.element = h("div", { class: "strip" }, this.modes, h("span", { class: "space" }), page.status);
     const last = remembered.get("cms.mode");
