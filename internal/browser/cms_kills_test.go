@@ -32,8 +32,8 @@ var longTaskDone = []string{"eight 0", "fourth", "nine 0", "one 1", "seven 0", "
 // fill writes a message without sending it.
 func (p *cmsPage) fill(text string) {
 	p.t.Helper()
-	p.text(`(f => { f.value = ` + quote(text) +
-		`; f.dispatchEvent(new Event("input", {bubbles: true})); f.focus(); return "" })(document.querySelector(".composer textarea"))`)
+	p.text(`(f => { f.value = ` + quote(text) + `; f.dispatchEvent(new Event("input", {bubbles: true}));
+		f.focus(); return "" })(document.querySelector(".composer textarea"))`)
 }
 
 // killAfter kills the server some time after the log of a session has a row with a text. The channel

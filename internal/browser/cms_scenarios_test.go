@@ -101,7 +101,7 @@ var scenarios = []scenario{
 		p.press(".card", "Approve")
 		p.decided()
 		require.Contains(p.t, p.server.contents(), "contact 1")
-	}},
+	}, expected: []string{"404"}}, // the page before there is one
 	{name: "7 one of three plans", play: func(p *cmsPage) {
 		p.say("Create a contact page with a form")
 		p.wait(`document.querySelectorAll(".alternative").length === 3`)
