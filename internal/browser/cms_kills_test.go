@@ -36,8 +36,8 @@ func (p *cmsPage) fill(text string) {
 		f.focus(); return "" })(document.querySelector(".composer textarea"))`)
 }
 
-// killAfter kills the server some time after the log of a session has a row with a text. The channel
-// is closed then.
+// killAfter kills the server some time after the log of a session has a row with a text. The
+// channel is closed then.
 func (s *cmsServer) killAfter(session, begins string, wait time.Duration) <-chan struct{} {
 	s.t.Helper()
 	resp, err := http.Get("http://" + s.page + "/assistant/log?session=" + session)
