@@ -141,9 +141,7 @@ func (p *program) furnish(page, rest, shown *door) error {
 	if err != nil {
 		return err
 	}
-	if own, err = api.Guard(page.origins(), p.checked(own)); err != nil {
-		return err
-	}
+	own = api.Guard(page.origins(), p.checked(own))
 	cfg := preview.Config{Site: p.site, Logger: p.log, After: assistant.After(p.hub, p.tools)}
 	if p.templates != "" {
 		cfg.Templates, cfg.Development = fs.FS(os.DirFS(p.templates)), true

@@ -132,7 +132,7 @@ func TestThePageHasTheAPIAndForeignPagesHaveNothing(t *testing.T) {
 	require.Equal(t, aboutStandIn, s.at["about"], "the first line")
 	for _, address := range []string{s.at["page"], s.at["api"], s.at["page"] + "assistant/",
 		s.at["preview"], s.at["page"] + contents + "pages", s.at["api"] + contents + "pages",
-		s.at["page"] + "openapi.json", strings.Replace(s.at["page"], "localhost", "127.0.0.1", 1)} {
+		s.at["page"] + "api/elements", strings.Replace(s.at["page"], "localhost", "127.0.0.1", 1)} {
 		code, text := s.get(address)
 		require.Equal(t, http.StatusOK, code, "%s: %s", address, text)
 	}

@@ -22,10 +22,9 @@ type Config struct {
 }
 
 type server struct {
-	Site   *site.Site
-	hub    *live.Hub
-	log    *slog.Logger
-	routes []route
+	Site *site.Site
+	hub  *live.Hub
+	log  *slog.Logger
 }
 
 // New returns the handler of the API.
@@ -37,24 +36,16 @@ func New(cfg Config) (http.Handler, error) {
 	if s.log == nil {
 		s.log = slog.Default()
 	}
-	s.routes = append(s.contentRoutes(), s.sessionRoutes()...)
 	mux := http.NewServeMux()
-	for _, rt := range s.routes {
-		mux.HandleFunc(rt.Method+" "+rt.Path, func(w http.ResponseWriter, r *http.Request) {
+	for _, rt := range append(s.contentRoutes(), s.sessionRoutes()...) {
+		mux.HandleFunc(rt.method+" "+rt.path, func(w http.ResponseWriter, r *http.Request) {
 			defer s.recovered(w, r)
 			rt.serve(s, w, r)
 		})
 	}
-	description, err := describe(s.routes)
-	if err != nil {
-		return nil, fmt.Errorf("api: %w", err)
-	}
-	mux.HandleFunc("GET /openapi.json", func(w http.ResponseWriter, _ *http.Request) {
-		write(w, http.StatusOK, description)
-	})
 	mux.Handle("GET /uploads/", cfg.Site.ServeUploads())
-	mux.HandleFunc("/", s.noRoute)
-	return Guard(cfg.Origins, overrideMethod(mux))
+	mux.HandleFunc("/", s.noRoute(mux))
+	return Guard(cfg.Origins, overrideMethod(mux)), nil
 }
 
 // recovered answers after a panic, which is logged.
@@ -65,32 +56,20 @@ func (s *server) recovered(w http.ResponseWriter, r *http.Request) {
 }
 
 // noRoute answers if no route has the path, or none with the method.
-func (s *server) noRoute(w http.ResponseWriter, r *http.Request) {
-	var methods []string
-	for _, rt := range s.routes {
-		if matches(rt.Path, r.URL.Path) {
-			methods = append(methods, rt.Method)
+func (s *server) noRoute(mux *http.ServeMux) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		var methods []string
+		for _, method := range []string{get, post, put, patch, del} {
+			if _, pattern := mux.Handler(&http.Request{Method: method, URL: r.URL, Host: r.Host}); pattern != "/" {
+				methods = append(methods, method)
+			}
 		}
-	}
-	if len(methods) > 0 {
-		w.Header().Set("Allow", strings.Join(methods, ", "))
-		fail(w, http.StatusMethodNotAllowed, "VALIDATION_ERROR",
-			r.Method+" isn't possible here; use "+strings.Join(methods, " or "), nil)
-		return
-	}
-	fail(w, http.StatusNotFound, "NOT_FOUND", "there is no route "+r.URL.Path+"; GET /openapi.json lists them", nil)
-}
-
-// matches reports whether a path has the form of a pattern.
-func matches(pattern, path string) bool {
-	want, got := strings.Split(pattern, "/"), strings.Split(path, "/")
-	if len(want) != len(got) {
-		return false
-	}
-	for i, part := range want {
-		if part != got[i] && (!strings.HasPrefix(part, "{") || got[i] == "") {
-			return false
+		if len(methods) > 0 {
+			w.Header().Set("Allow", strings.Join(methods, ", "))
+			fail(w, http.StatusMethodNotAllowed, "VALIDATION_ERROR",
+				r.Method+" isn't possible here; use "+strings.Join(methods, " or "), nil)
+			return
 		}
+		fail(w, http.StatusNotFound, "NOT_FOUND", "there is no route "+r.URL.Path, nil)
 	}
-	return true
 }

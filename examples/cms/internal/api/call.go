@@ -26,9 +26,6 @@ type call struct {
 	w http.ResponseWriter
 }
 
-// id returns a part of the path.
-func (c *call) id(name string) string { return c.PathValue(name) }
-
 // locale returns the locale of the query.
 func (c *call) locale() string { return c.URL.Query().Get("locale") }
 
@@ -92,7 +89,7 @@ func (c *call) decode(into any) error {
 	}
 	if err != nil {
 		return refuse(http.StatusBadRequest, "VALIDATION_ERROR",
-			"the body can't be used: %s; GET /openapi.json describes it", strings.TrimPrefix(err.Error(), "json: "))
+			"the body can't be used: %s", strings.TrimPrefix(err.Error(), "json: "))
 	}
 	return nil
 }

@@ -17,7 +17,7 @@
 // right, and details have a message for each wrong field, or what a conflict is between.
 //
 // Contents are below /v1/teams/{team}/sites/{site}/environments/{env}. A file has one site, so any
-// names of the three mean it. GET /openapi.json describes all routes.
+// names of the three mean it.
 //
 // # Safety
 //
@@ -27,7 +27,7 @@
 //
 // # Where things are
 //
-// routes.go has the table of routes, content.go and sessions.go what they do, call.go decodes
-// requests, answer.go has the envelope and the errors, guard.go the checks of origins, and
-// openapi.go the description.
+// content.go and sessions.go have the routes and what they do, routes.go how a function becomes one,
+// call.go decodes requests, answer.go has the envelope and the errors, and guard.go the checks of
+// origins.
 package api

@@ -7,23 +7,12 @@ import (
 	"github.com/pawlkit/pawl/agent/serve"
 )
 
-// Guard protects a handler that has no login: it refuses requests of foreign pages that would
-// change something, and requests under names that aren't those of this computer, which a page could
-// have made resolve to it. Pages of the origins, such as "http://localhost:3000", may make all
-// requests. Other handlers on the same server need it, too.
-func Guard(origins []string, next http.Handler) (http.Handler, error) {
-	cross, local := http.NewCrossOriginProtection(), serve.Local{Origins: origins}
-	for _, o := range origins {
-		if err := cross.AddTrustedOrigin(o); err != nil {
-			return nil, err
-		}
-	}
-	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		fail(w, http.StatusForbidden, "FORBIDDEN",
-			"requests of pages of "+r.Header.Get(
-				"Origin")+" aren't accepted; list the origin when the server is started", nil)
-	}))
-	checked := cross.Handler(next)
+// Guard protects a handler that has no login, as [serve.Local] does: it refuses requests of foreign
+// pages, and requests under names that aren't those of this computer, which a page could have made
+// resolve to it. Pages of the origins, such as "http://localhost:3000", may make requests and read
+// the answers. Other handlers on the same server need it, too.
+func Guard(origins []string, next http.Handler) http.Handler {
+	local := serve.Local{Origins: origins}
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		if _, err := local.Authorize(r, "", serve.ActionRead); err != nil {
 			fail(w, http.StatusForbidden, "FORBIDDEN", err.Error(), nil)
@@ -40,6 +29,6 @@ func Guard(origins []string, next http.Handler) (http.Handler, error) {
 				return
 			}
 		}
-		checked.ServeHTTP(w, r)
-	}), nil
+		next.ServeHTTP(w, r)
+	})
 }

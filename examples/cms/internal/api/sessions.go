@@ -67,40 +67,37 @@ type (
 func (s *server) sessionRoutes() []route {
 	const session = "/v1/sessions/{session}"
 	return []route{
-		on(get, "/v1/sessions", "The sessions.", func(c *call, _ none) ([]sessionView, error) {
-			return s.listSessions(c)
-		}),
-		on(post, "/v1/sessions", "The session was created.", func(c *call, in sessionBody) (*sessionView, error) {
-			id := "s-" + strings.ToLower(rand.Text()[:16])
-			if err := s.checkMode(in.Mode); err != nil {
-				return nil, err
-			}
-			if err := s.Site.PutSession(c.Context(), site.Session{ID: id, Title: in.Title, Mode: in.Mode}); err != nil {
-				return nil, err
-			}
-			return s.session(c, id)
-		}),
-		on(get, session, "The session.", func(c *call, _ none) (*sessionView, error) {
-			return s.session(c, c.id("session"))
-		}),
-		on(http.MethodPatch, session, "The session was changed.", s.changeSession),
-		on(del, session, "The session was deleted.", func(c *call, _ none) (*sessionView, error) {
-			v, err := s.session(c, c.id("session"))
-			if err != nil {
-				return nil, err
-			}
-			if err := s.hub.Agent().Session(v.ID).Delete(c.Context()); err != nil {
-				return nil, err
-			}
-			return v, s.Site.DeleteSession(c.Context(), v.ID)
-		}),
-		on(get, session+"/messages", "The messages.", func(c *call, _ none) ([]messageView, error) {
-			return s.messages(c, c.id("session"))
-		}),
-		on(post, session+"/messages", "The message was sent.", s.send),
-		on(del, session+"/messages/{message}", "The message was removed.",
-			func(c *call, _ none) (removedMessage, error) { return s.removeMessage(c) }),
+		on(get, "/v1/sessions", "The sessions.", s.listSessions),
+		made("/v1/sessions", "The session was created.", s.createSession),
+		on(get, session, "The session.", s.session),
+		on(patch, session, "The session was changed.", s.changeSession),
+		on(del, session, "The session was deleted.", s.deleteSession),
+		on(get, session+"/messages", "The messages.", s.messages),
+		made(session+"/messages", "The message was sent.", s.send),
+		on(del, session+"/messages/{message}", "The message was removed.", s.removeMessage),
 	}
+}
+
+func (s *server) createSession(c *call, in sessionBody) (*sessionView, error) {
+	id := "s-" + strings.ToLower(rand.Text()[:16])
+	if err := s.checkMode(in.Mode); err != nil {
+		return nil, err
+	}
+	if err := s.Site.PutSession(c.Context(), site.Session{ID: id, Title: in.Title, Mode: in.Mode}); err != nil {
+		return nil, err
+	}
+	return s.view(c, id)
+}
+
+func (s *server) deleteSession(c *call, in none) (*sessionView, error) {
+	v, err := s.session(c, in)
+	if err != nil {
+		return nil, err
+	}
+	if err := s.hub.Agent().Session(v.ID).Delete(c.Context()); err != nil {
+		return nil, err
+	}
+	return v, s.Site.DeleteSession(c.Context(), v.ID)
 }
 
 func (s *server) checkMode(mode string) error {
@@ -111,7 +108,7 @@ func (s *server) checkMode(mode string) error {
 	return nil
 }
 
-func (s *server) listSessions(c *call) ([]sessionView, error) {
+func (s *server) listSessions(c *call, _ none) ([]sessionView, error) {
 	list, known := []sessionView{}, map[string]bool{}
 	for info, err := range s.hub.Agent().Sessions(c.Context(), agent.SessionFilter{Limit: 200}) {
 		if err != nil && info.Session == "" {
@@ -143,8 +140,12 @@ func viewOf(info agent.SessionInfo) sessionView {
 		Resumable: info.Status == machine.Running || info.Status == machine.Paused, UpdatedAt: info.Updated}
 }
 
-// session returns a session, which may have no run yet.
-func (s *server) session(c *call, id string) (*sessionView, error) {
+func (s *server) session(c *call, _ none) (*sessionView, error) {
+	return s.view(c, c.PathValue("session"))
+}
+
+// view returns a session, which may have no run yet.
+func (s *server) view(c *call, id string) (*sessionView, error) {
 	made, _, err := s.Site.GetSession(c.Context(), id)
 	if err != nil {
 		return nil, err
@@ -169,7 +170,7 @@ func (s *server) session(c *call, id string) (*sessionView, error) {
 }
 
 func (s *server) changeSession(c *call, in sessionChange) (*sessionView, error) {
-	v, err := s.session(c, c.id("session"))
+	v, err := s.session(c, none{})
 	if err != nil {
 		return nil, err
 	}
@@ -197,19 +198,20 @@ func (s *server) changeSession(c *call, in sessionChange) (*sessionView, error) 
 	if err := s.Site.PutSession(c.Context(), site.Session{ID: v.ID, Title: v.Title, Mode: v.Mode}); err != nil {
 		return nil, err
 	}
-	return s.session(c, v.ID)
+	return s.session(c, none{})
 }
 
-func (s *server) messages(c *call, id string) ([]messageView, error) {
-	if _, err := s.session(c, id); err != nil {
+func (s *server) messages(c *call, in none) ([]messageView, error) {
+	v, err := s.session(c, in)
+	if err != nil {
 		return nil, err
 	}
-	_, hidden, err := s.Site.GetSession(c.Context(), id)
+	_, hidden, err := s.Site.GetSession(c.Context(), v.ID)
 	if err != nil {
 		return nil, err
 	}
 	list := []messageView{}
-	all, err := s.hub.Agent().Session(id).Messages(c.Context())
+	all, err := s.hub.Agent().Session(v.ID).Messages(c.Context())
 	for i, m := range all {
 		if !hidden[i+1] {
 			list = append(list, messageView{ID: strconv.Itoa(i + 1), Role: m.Role, Text: m.Text(), Parts: m.Parts})
@@ -220,7 +222,7 @@ func (s *server) messages(c *call, id string) ([]messageView, error) {
 
 // send starts a run with a message, or steers the one in progress.
 func (s *server) send(c *call, in messageBody) (*sentMessage, error) {
-	v, err := s.session(c, c.id("session"))
+	v, err := s.session(c, none{})
 	if err != nil {
 		return nil, err
 	}
@@ -252,8 +254,8 @@ func (s *server) steer(c *call, session string, in messageBody) error {
 
 // removeMessage hides a message. If it belongs to the last turn, the conversation goes on in a copy
 // that ends before it, because the agent would still read it in this one.
-func (s *server) removeMessage(c *call) (out removedMessage, err error) {
-	v, err := s.session(c, c.id("session"))
+func (s *server) removeMessage(c *call, _ none) (out removedMessage, err error) {
+	v, err := s.session(c, none{})
 	if err != nil {
 		return out, err
 	}
@@ -262,10 +264,10 @@ func (s *server) removeMessage(c *call) (out removedMessage, err error) {
 	if err != nil {
 		return out, err
 	}
-	n, err := strconv.Atoi(c.id("message"))
+	n, err := strconv.Atoi(c.PathValue("message"))
 	if err != nil || n < 1 || n > len(all) {
 		return out, refuse(http.StatusNotFound, "NOT_FOUND", "the session has no message %s; list its messages",
-			c.id("message"))
+			c.PathValue("message"))
 	}
 	last := 0 // the number of the message that began the last turn
 	for i, m := range all {
