@@ -87,11 +87,15 @@ func (c *call) decode(into any) error {
 		r.details = map[string]string{wrong.Field: "takes a " + wrong.Type.String()}
 		return r
 	}
-	if err != nil {
-		return refuse(http.StatusBadRequest, "VALIDATION_ERROR",
-			"the body can't be used: %s", strings.TrimPrefix(err.Error(), "json: "))
+	if err == nil {
+		return nil
 	}
-	return nil
+	r := refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the body can't be used: %s",
+		strings.TrimPrefix(err.Error(), "json: "))
+	if field, ok := strings.CutPrefix(err.Error(), "json: unknown field "); ok {
+		r.details = map[string]string{strings.Trim(field, `"`): "is unknown here"}
+	}
+	return r
 }
 
 func refuseForm(err error) error {

@@ -134,9 +134,10 @@ func (s *server) contentRoutes() []route {
 			}
 			return entryContents{e.Content}, nil
 		}),
-		on(post, entry+"/contents", "The contents were written.", func(c *call, in entryContents) (*site.Upserted, error) {
-			return s.write(c, site.UpsertEntry{Locale: c.locale(), Content: in.Content})
-		}),
+		on(post, entry+"/contents", "The contents were written.",
+			func(c *call, in entryContents) (*site.Upserted, error) {
+				return s.write(c, site.UpsertEntry{Locale: c.locale(), Content: in.Content})
+			}),
 
 		on(get, base+"/media", "The media.", func(c *call, in none) (site.List[*site.Media], error) {
 			return list(func(ctx context.Context, q site.Query) (site.List[*site.Media], error) {
@@ -153,14 +154,8 @@ func (s *server) contentRoutes() []route {
 		{get, medium + "/download", (*server).download},
 
 		on(get, base+"/navigations", "The navigations.", all(st.ListNavigations)),
-		made(base+"/navigations", "The navigation was created.", func(c *call, in site.Navigation) (*site.Navigation, error) {
-			in.ID = ""
-			return st.PutNavigation(c.Context(), in)
-		}),
-		on(put, menu, "The navigation was changed.", func(c *call, in site.Navigation) (*site.Navigation, error) {
-			in.ID = c.PathValue("navigation")
-			return st.PutNavigation(c.Context(), in)
-		}),
+		made(base+"/navigations", "The navigation was created.", s.navigation),
+		on(put, menu, "The navigation was changed.", s.navigation),
 		on(del, menu, "The navigation was deleted.", named("navigation", st.DeleteNavigation)),
 		made(menu+"/items", "The item was added.", s.item),
 		on(put, menu+"/items/{item}", "The item was changed.", s.item),
@@ -189,6 +184,12 @@ func (s *server) write(c *call, in site.UpsertEntry) (*site.Upserted, error) {
 	}
 	in.Collection, in.Entry = e.CollectionID, e.ID
 	return s.Site.UpsertEntry(c.Context(), in)
+}
+
+// navigation creates a menu, or changes the one of the path.
+func (s *server) navigation(c *call, in site.Navigation) (*site.Navigation, error) {
+	in.ID = c.PathValue("navigation")
+	return s.Site.PutNavigation(c.Context(), in)
 }
 
 // item adds an item to a menu, or replaces the one of the path.

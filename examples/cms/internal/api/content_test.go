@@ -263,3 +263,44 @@ func TestAHundredParallelWritersLoseNothing(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, home.Meta, 50)
 }
+
+func TestErrorsOfBodiesNameTheField(t *testing.T) {
+	b := newBench(t)
+	for body, field := range map[string]string{
+		`{"name":""}`:                                 "name",
+		`{"name":"A","slug":"A B"}`:                   "slug",
+		`{"name":"A","status":"hidden"}`:              "status",
+		`{"name":"A","title":"B"}`:                    "title",
+		`{"name":7}`:                                  "name",
+		`{"name":"A","indexing":"yes"}`:               "indexing",
+		`{"name":"` + strings.Repeat("x", 101) + `"}`: "name",
+	} {
+		envelope := b.json(400, "POST", site0+"/pages", body, nil)
+		details, _ := envelope["error"].(map[string]any)["details"].(map[string]any)
+		require.Contains(t, details, field, "%s: %s", body, envelope["raw"])
+	}
+	envelope := b.json(400, "POST", site0+"/collections/blog/entries", `{"title":"A","content":{"body":7}}`, nil)
+	require.Contains(t, envelope["error"].(map[string]any)["details"], "body")
+}
+
+func TestUploadedFilesAndTheStatesOfPagesAreServed(t *testing.T) {
+	b := newBench(t)
+	status, envelope := b.request("GET", "/uploads/site_local/env_main/med_hero.jpg", "", nil)
+	require.Equal(t, 200, status)
+	require.Greater(t, len(envelope["raw"].(string)), 10_000)
+	status, _ = b.request("GET", "/uploads/site_local/", "", nil)
+	require.Equal(t, 404, status)
+
+	var p site.Page
+	b.json(201, "POST", site0+"/pages", `{"name":"About"}`, &p)
+	require.Equal(t, site.Draft, p.Status)
+	b.json(200, "PUT", site0+"/pages/about", `{"status":"published"}`, &p)
+	require.Equal(t, site.Published, p.Status)
+}
+
+func TestAFileThatIsGoneIsA503ThatIsLogged(t *testing.T) {
+	b := newBench(t)
+	require.NoError(t, os.Remove(b.Site.Path()))
+	b.refused(503, "STORAGE", "GET", site0+"/pages", "", "was deleted or replaced")
+	b.refused(503, "STORAGE", "POST", site0+"/pages", `{"name":"A"}`, "restart the program")
+}

@@ -27,7 +27,7 @@
 //
 // # Where things are
 //
-// content.go and sessions.go have the routes and what they do, routes.go how a function becomes one,
-// call.go decodes requests, answer.go has the envelope and the errors, and guard.go the checks of
-// origins.
+// content.go and sessions.go have the routes and what they do, routes.go how a function becomes
+// one, call.go decodes requests, answer.go has the envelope and the errors, and guard.go the checks
+// of origins.
 package api

@@ -235,7 +235,7 @@ func (s *server) send(c *call, in messageBody) (*sentMessage, error) {
 	started, err := s.hub.Start(c.Context(), agent.Input{Session: v.ID, Prompt: in.Content,
 		Mode: cmp.Or(in.Mode, v.Mode), Title: v.Title, Key: in.Key, Interactive: true})
 	if errors.Is(err, agent.ErrBusy) {
-		if s.steer(c, v.ID, in) != nil {
+		if _, failed := s.hub.Agent().Session(v.ID).Steer(c.Context(), in.Content, in.Key); failed != nil {
 			return nil, err
 		}
 		return &sentMessage{SessionID: v.ID, Steered: true}, nil
@@ -244,12 +244,6 @@ func (s *server) send(c *call, in messageBody) (*sentMessage, error) {
 		return nil, err
 	}
 	return &sentMessage{SessionID: v.ID, RunID: started.Run}, nil
-}
-
-// steer sends a message to the run in progress.
-func (s *server) steer(c *call, session string, in messageBody) error {
-	_, err := s.hub.Agent().Session(session).Steer(c.Context(), in.Content, in.Key)
-	return err
 }
 
 // removeMessage hides a message. If it belongs to the last turn, the conversation goes on in a copy

@@ -15,9 +15,11 @@
 //		Sections: []site.NewSection{{Section: "hero", Content: map[string]any{"title": "Who we are"}}},
 //	})
 //
-// A new file holds the page home with a hero, the section definitions hero, text, feature and cta,
-// the collection blog with the entry hello-world, and the locales en (active) and de (inactive: it
-// can be written and previewed, and visitors don't see it).
+// A new file holds the site of a bakery, from the folder seed: the pages home, services and blog, a
+// menu, nine kinds of sections (hero, text, feature, columns, gallery, quote, entries, form and cta),
+// the collection blog with three entries, four pictures among the uploaded files, and the locales en
+// (active) and de (inactive: it can be written and previewed, and visitors don't see it). [Small]
+// makes it hold less. New pages and entries are drafts until they are published.
 //
 // # Guarantees
 //
@@ -31,8 +33,11 @@
 //     a definition no longer has a slot for are kept in the file and left out when read.
 //   - Searches ([Site.Find]) use the current content of the file, whichever process wrote it.
 //   - Lists have a fixed order and 50 items by default, at most 200.
-//   - A request with a Key takes effect once, however often it is made.
-//   - Deletions return what [Site.RestorePage] and [Site.Restore] need to undo them.
+//   - A request whose context has a key ([WithKey]) takes effect once, however often it is made.
+//   - Deletions return what [Site.RestorePage], [Site.RestoreSection] and [Site.Restore] need to
+//     undo them, and changes return what was before.
+//   - Changes can be tried on a copy ([Site.Copy]).
+//   - A full disk, a read-only and a deleted file are an [Error] with CodeFull or CodeStorage.
 //   - An uploaded file is at most 16 MiB, and of the type that its first bytes and its extension
 //     say. It is in the folder uploads beside the file, complete before its row is stored.
 //   - [Site.Watch] tells when anything has changed, whichever process changed it.

@@ -118,7 +118,7 @@ func upsertEntry(tx *txn, in UpsertEntry, newID string) (*Upserted, error) {
 	created, before := e.ID == "", &EntryBefore{Title: e.Title, Slug: e.Slug, Status: e.Status,
 		Content: map[string]any{}}
 	e.Title, e.Status = cmp.Or(in.Title, e.Title), cmp.Or(in.Status, e.Status, Draft)
-	if err := cmp.Or(checkText("the entry's title", e.Title, 1, maxLabel),
+	if err := cmp.Or(inField("title", checkText("the entry's title", e.Title, 1, maxLabel)),
 		oneOf("status", e.Status, Draft, Published)); err != nil {
 		return nil, err
 	}

@@ -42,8 +42,8 @@ type Error struct {
 	// conflict.
 	Expected string `json:"expected,omitempty"`
 	Actual   string `json:"actual,omitempty"`
-	// Fields has a message for each wrong value, by slot key, if contents don't match their
-	// definition.
+	// Fields has a message for each wrong field of the request, or for each wrong slot if contents
+	// don't match their definition.
 	Fields map[string]string `json:"fields,omitempty"`
 	cause  error
 }
@@ -84,6 +84,15 @@ func notFound(hint, format string, args ...any) *Error {
 func conflict(hint, format string, args ...any) *Error {
 	message := fmt.Sprintf(format, args...)
 	return &Error{Code: CodeConflict, Message: message, Hint: hint, Expected: "a state that allows it", Actual: message}
+}
+
+// inField says which field of the request an error is about.
+func inField(name string, err error) error {
+	var e *Error
+	if errors.As(err, &e) && e.Fields == nil {
+		e.Fields = map[string]string{name: e.Message}
+	}
+	return err
 }
 
 // and adds an error about the value of a slot, if there is one, to those about others; nil is none.

@@ -2,8 +2,10 @@ package site
 
 import (
 	"context"
+	"log/slog"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawlkit/pawl/memory/index"
 )
@@ -42,17 +44,44 @@ func (s *Site) Find(ctx context.Context, query string, filter index.Filter, limi
 	if err != nil {
 		return index.Result{}, err
 	}
-	if _, err := s.finder.Sync(ctx, func(yield func(index.Item, error) bool) {
+	if s.remote != nil {
+		asking, cancel := context.WithTimeout(ctx, remoteTimeout)
+		defer cancel()
+		res, err := findIn(asking, s.remote, items, query, filter, limit)
+		if err == nil {
+			return res, nil
+		}
+		slog.WarnContext(ctx, "site: words only, because the embeddings failed", "error", err)
+	}
+	res, err := findIn(ctx, s.finder, items, query, filter, limit)
+	return res, s.explain(ctx, doing, err)
+}
+
+// remoteTimeout is how long Find waits for a remote embedder before it compares words only.
+const remoteTimeout = 5 * time.Second
+
+// WithEmbedder makes [Site.Find] compare meanings, too, with vectors of a remote model; while that
+// fails or takes more than 5 s, words alone count. low and high are the usual similarities of
+// unrelated texts and of texts with the same meaning; see [index.Config].
+func WithEmbedder(e index.Embedder, low, high float64) Option {
+	return func(s *Site) (err error) {
+		s.remote, err = index.New(index.Config{Embedder: e, Low: low, High: high})
+		return err
+	}
+}
+
+func findIn(ctx context.Context, f *index.Finder, items []index.Item, query string, filter index.Filter,
+	limit int) (index.Result, error) {
+	if _, err := f.Sync(ctx, func(yield func(index.Item, error) bool) {
 		for _, item := range items {
 			if !yield(item, nil) {
 				return
 			}
 		}
 	}); err != nil {
-		return index.Result{}, s.explain(ctx, doing, err)
+		return index.Result{}, err
 	}
-	res, err := s.finder.Find(ctx, query, filter, limit)
-	return res, s.explain(ctx, doing, err)
+	return f.Find(ctx, query, filter, limit)
 }
 
 // allItems returns everything that can be found.

@@ -2,7 +2,9 @@ package site
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"path/filepath"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -307,4 +309,35 @@ func BenchmarkFindAmongAThousandPages(b *testing.B) {
 			find(b)
 		}
 	})
+}
+
+// A remote embedder is asked first, and words count while it fails.
+func TestARemoteEmbedderMayFail(t *testing.T) {
+	remote := &faulty{Local: index.Local{}}
+	path := filepath.Join(t.TempDir(), "site.db")
+	s, err := Open(path, Small, WithEmbedder(remote, .25, .85))
+	require.NoError(t, err)
+	t.Cleanup(func() { require.NoError(t, s.Close()) })
+	require.Equal(t, "col_blog", meant(t, s, "blgo").ID)
+	require.Positive(t, remote.asked.Load())
+	remote.err = errors.New("503 from the provider")
+	_, err = s.CreatePage(t.Context(), CreatePage{Name: "Members"})
+	require.NoError(t, err)
+	require.Equal(t, "Members", meant(t, s, "membres").Name)
+	_, err = Open(path, WithEmbedder(remote, 2, 1))
+	require.Error(t, err)
+}
+
+type faulty struct {
+	index.Local
+	asked atomic.Int64
+	err   error
+}
+
+func (f *faulty) Embed(ctx context.Context, texts []string) ([][]float32, error) {
+	f.asked.Add(1)
+	if f.err != nil {
+		return nil, f.err
+	}
+	return f.Local.Embed(ctx, texts)
 }

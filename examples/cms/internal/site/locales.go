@@ -99,9 +99,10 @@ func (s *Site) DeleteLocale(ctx context.Context, code string) (Locale, error) {
 
 func (l Locale) check() error {
 	if !localeCode.MatchString(l.Code) {
-		return invalid(`use a language tag such as "en" or "pt-BR"`, "the code %q isn't allowed", shorten(l.Code, 80))
+		return inField("code", invalid(`use a tag such as "en" or "pt-BR"`, "the code %q isn't allowed", l.Code))
 	}
-	return cmp.Or(checkText("the locale's name", l.Name, 1, maxName), oneOf("status", l.Status, Active, Inactive))
+	return cmp.Or(inField("name", checkText("the locale's name", l.Name, 1, maxName)),
+		oneOf("status", l.Status, Active, Inactive))
 }
 
 // oneOf returns an error unless a field has one of the values.
@@ -109,5 +110,5 @@ func oneOf(field, got string, values ...string) error {
 	if slices.Contains(values, got) {
 		return nil
 	}
-	return invalid(didYouMean(got, values), "%s %q is unknown", field, shorten(got, 80))
+	return inField(field, invalid(didYouMean(got, values), "%s %q is unknown", field, shorten(got, 80)))
 }

@@ -1,6 +1,7 @@
 package site
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"strings"
@@ -42,7 +43,7 @@ func (k table[T]) find(tx *txn, ref string, args ...any) (found T, err error) {
 // list returns a part of the objects, those whose column search contains q.Text. args are the
 // parameters of where, from ?2 on.
 func (k table[T]) list(tx *txn, q Query, where, order string, args ...any) (result List[T]) {
-	limit, offset := q.bounds()
+	limit, offset := min(cmp.Or(max(q.Limit, 0), defaultLimit), maxLimit), max(q.Offset, 0)
 	args = append([]any{needle(q.Text)}, args...)
 	from := " FROM " + k.from + " WHERE instr(search, ?1) > 0 AND " + where
 	result.Total = value[int](tx, "SELECT count(*)"+from, args...)
@@ -97,14 +98,6 @@ type List[T any] struct {
 	Items []T  `json:"items"`          // never null
 	Total int  `json:"total"`          // number of all matching items
 	Next  *int `json:"next,omitempty"` // the offset of the next part, absent at the end
-}
-
-func (q Query) bounds() (limit, offset int) {
-	limit = q.Limit
-	if limit <= 0 {
-		limit = defaultLimit
-	}
-	return min(limit, maxLimit), max(q.Offset, 0)
 }
 
 // searchText returns the value of the search column for these names: each without accents and

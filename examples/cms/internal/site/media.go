@@ -110,10 +110,7 @@ func (s *Site) store(tx *txn, m *Media, content []byte) error {
 	}
 	m.Path = path.Join("/uploads", siteID, environmentID, m.ID+ext)
 	file := s.file(m.Path)
-	if err := os.MkdirAll(filepath.Dir(file), 0o700); err != nil {
-		return fmt.Errorf("uploading: %w", err)
-	}
-	if err := os.WriteFile(file, content, 0o600); err != nil {
+	if err := cmp.Or(os.MkdirAll(filepath.Dir(file), 0o700), os.WriteFile(file, content, 0o600)); err != nil {
 		return fmt.Errorf("uploading: %w", err)
 	}
 	tx.insert("media", record{"id": m.ID, "site_id": siteID, "environment_id": environmentID, "name": m.Name,
@@ -141,8 +138,8 @@ func (m *Media) detect(content []byte) (ext string, err error) {
 }
 
 func (m *Media) check() error {
-	return cmp.Or(checkText("the file's name", m.Name, 1, maxLabel),
-		checkText("the text of alt", *m.Alt, 0, maxDescription))
+	return cmp.Or(inField("name", checkText("the file's name", m.Name, 1, maxLabel)),
+		inField("alt", checkText("the text of alt", *m.Alt, 0, maxDescription)))
 }
 
 // file returns where the file with a path on the site is stored.

@@ -182,13 +182,13 @@ func insertItems(tx *txn, navigation, parent string, items []NavItem, depth int,
 
 // check rejects an item whose target doesn't fit its type, and replaces a slug by the id.
 func (i *NavItem) check(tx *txn) error {
-	if err := cmp.Or(checkText("the item's value", i.Value, 1, maxLabel),
+	if err := cmp.Or(inField("value", checkText("the item's value", i.Value, 1, maxLabel)),
 		oneOf("targetType", i.TargetType, targetTypes...)); err != nil {
 		return err
 	}
 	if i.TargetType == "url" && (i.URL == "" || len(i.URL) > maxURLLength || !addressAllowed(i.URL)) {
-		return invalid(`use an address such as "https://example.com/a" or "/about"`,
-			"item %q has the address %q, which isn't allowed", i.Value, shorten(i.URL, 80))
+		return inField("url", invalid(`use an address such as "https://example.com/a" or "/about"`,
+			"item %q has the address %q, which isn't allowed", i.Value, shorten(i.URL, 80)))
 	}
 	var err error
 	i.TargetUUID, err = targetID(tx, i.TargetType, i.TargetUUID)

@@ -68,7 +68,7 @@ func Open(path string, options ...Option) (*Site, error) {
 }
 
 // An Option changes how a file is opened: [Small] or the result of [WithEmbedder].
-type Option func(*Site)
+type Option func(*Site) error
 
 func open(ctx context.Context, path string, steps []migration, options ...Option) (*Site, error) {
 	abs, err := checkPath(path)
@@ -97,7 +97,9 @@ func open(ctx context.Context, path string, steps []migration, options ...Option
 		finder: finder, seed: "seed/site.json", changed: make(chan struct{}),
 		writing: semaphore.NewWeighted(1), finding: semaphore.NewWeighted(1)}
 	for _, o := range options {
-		o(s)
+		if err := o(s); err != nil {
+			return nil, errors.Join(err, db.Close())
+		}
 	}
 	if err := s.prepare(ctx, steps); err != nil {
 		return nil, errors.Join(s.explain(ctx, "opening "+abs, err), db.Close())

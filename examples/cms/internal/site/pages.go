@@ -131,12 +131,10 @@ func createPage(tx *txn, in CreatePage) (id string, err error) {
 // atSection adds to an error which section it is about.
 func atSection(err error, i int) error {
 	var e *Error
-	if !errors.As(err, &e) {
-		return err
+	if errors.As(err, &e) {
+		e.Message = fmt.Sprintf("sections[%d]: %s", i, e.Message)
 	}
-	located := *e
-	located.Message = fmt.Sprintf("sections[%d]: %s", i, e.Message)
-	return &located
+	return err
 }
 
 // row checks a page and returns the columns that can change. Its slug is derived from its name if
@@ -287,8 +285,8 @@ func pageSlugFree(tx *txn, p *Page) error {
 }
 
 func checkNames(what, name, description string) error {
-	return cmp.Or(checkText("the "+what+"'s name", name, 1, maxName),
-		checkText("the "+what+"'s description", description, 0, maxDescription))
+	return cmp.Or(inField("name", checkText("the "+what+"'s name", name, 1, maxName)),
+		inField("description", checkText("the "+what+"'s description", description, 0, maxDescription)))
 }
 
 // storedMeta merges change into old and returns the JSON to store.

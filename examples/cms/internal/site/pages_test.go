@@ -177,8 +177,9 @@ func TestListsAreLimitedAndInAFixedOrder(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, rest.Items, 11)
 	require.Nil(t, rest.Next)
-	limit, offset := Query{Limit: 1000, Offset: -3}.bounds()
-	require.Equal(t, [2]int{200, 0}, [2]int{limit, offset})
+	all, err := s.ListPages(t.Context(), Query{Limit: 1000, Offset: -3})
+	require.NoError(t, err)
+	require.Len(t, all.Items, 61)
 
 	beyond, err := s.ListPages(t.Context(), Query{Offset: 100})
 	require.NoError(t, err)

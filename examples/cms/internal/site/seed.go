@@ -32,7 +32,10 @@ type seed struct {
 
 // Small makes a new file hold only the page home with a hero, the blog with one entry, and four
 // kinds of sections, instead of the site of a bakery.
-func Small(s *Site) { s.seed = "seed/small.json" }
+func Small(s *Site) error {
+	s.seed = "seed/small.json"
+	return nil
+}
 
 // readSeed decodes a file of the folder seed.
 func readSeed[T any](name string) (v T, err error) {

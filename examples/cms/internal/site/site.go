@@ -41,6 +41,7 @@ type Site struct {
 
 	// The holder of the token in finding updates finder from the file and searches it.
 	finder  *index.Finder
+	remote  *index.Finder // with the embedder of a remote model; nil: none
 	finding *semaphore.Weighted
 
 	mu      sync.Mutex    // guards changed

@@ -7,6 +7,8 @@ import (
 	"strconv"
 	"strings"
 	"unicode"
+
+	"golang.org/x/text/unicode/norm"
 )
 
 // The lengths of a slug, in characters.
@@ -29,7 +31,7 @@ func Slugify(name string) string {
 			return ' '
 		}
 		return r
-	}, name)
+	}, plain(name))
 	slug := strings.Join(strings.Fields(Fold(latin)), "-")
 	if len(slug) == 1 {
 		return slug + "-1" // a slug has at least two characters
@@ -49,7 +51,7 @@ func Slugify(name string) string {
 func Fold(text string) string {
 	var b strings.Builder
 	gap := false
-	for _, r := range text {
+	for _, r := range plain(text) {
 		if unicode.Is(unicode.Mn, r) || r == '\'' || r == '’' {
 			continue // a combining accent, or the apostrophe inside a word
 		}
@@ -74,6 +76,11 @@ func Fold(text string) string {
 
 // slugFrom returns the given slug if it is valid, or one derived from the name if it is empty.
 func slugFrom(slug, name string) (string, error) {
+	slug, err := checkSlug(slug, name)
+	return slug, inField("slug", err)
+}
+
+func checkSlug(slug, name string) (string, error) {
 	if slug == "" {
 		if slug = Slugify(name); slug == "" {
 			return "", invalid(`give a slug of Latin letters and digits, such as "new-page"`,
@@ -96,33 +103,33 @@ func slugFrom(slug, name string) (string, error) {
 		invalid(hint, "slug %q isn't allowed: only lower-case letters, digits and single dashes between them", slug)
 }
 
-// transliterated maps lower-case letters to Latin ones.
-var transliterated = func() map[rune]string {
-	table := map[rune]string{
-		'ä': "ae", 'ö': "oe", 'ü': "ue", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'å': "a", 'þ': "th", 'ð': "d",
-		'đ': "d", 'ł': "l", 'ħ': "h", 'ı': "i",
-		'а': "a", 'б': "b", 'в': "v", 'г': "g", 'д': "d", 'е': "e", 'ё': "e", 'ж': "zh", 'з': "z", 'и': "i", 'й': "y",
-		'к': "k", 'л': "l", 'м': "m",
-		'н': "n", 'о': "o", 'п': "p", 'р': "r", 'с': "s", 'т': "t", 'у': "u", 'ф': "f", 'х': "kh", 'ц': "ts", 'ч': "ch",
-		'ш': "sh", 'щ': "shch",
-		'ъ': "", 'ы': "y", 'ь': "", 'э': "e", 'ю': "yu", 'я': "ya", 'і': "i", 'ї': "yi", 'є': "ye", 'ґ': "g",
-		'α': "a", 'β': "v", 'γ': "g", 'δ': "d", 'ε': "e", 'ζ': "z", 'η': "i", 'θ': "th", 'ι': "i", 'κ': "k", 'λ': "l",
-		'μ': "m", 'ν': "n", 'ξ': "x",
-		'ο': "o", 'π': "p", 'ρ': "r", 'σ': "s", 'ς': "s", 'τ': "t", 'υ': "y", 'φ': "f", 'χ': "ch", 'ψ': "ps", 'ω': "o",
-		'ά': "a", 'έ': "e", 'ή': "i", 'ί': "i", 'ό': "o", 'ύ': "y", 'ώ': "o", 'ϊ': "i", 'ϋ': "y", 'ΐ': "i", 'ΰ': "y",
-	}
-	for plain, accented := range map[string]string{
-		"a": "àáâãāăą", "c": "çćĉċč", "d": "ď", "e": "èéêëēĕėęě", "g": "ĝğġģ", "h": "ĥ", "i": "ìíîïĩīĭį", "j": "ĵ",
-		"k": "ķ", "l": "ĺļľ",
-		"n": "ñńņňŋ", "o": "òóôõōŏő", "r": "ŕŗř", "s": "śŝşšș", "t": "ţťŧț", "u": "ùúûũūŭůűų", "w": "ŵ", "y": "ýÿŷ",
-		"z": "źżž",
-	} {
-		for _, r := range accented {
-			table[r] = plain
+// plain separates Latin and Greek letters from their accents, except those that have a
+// transliteration of their own.
+func plain(text string) string {
+	var b strings.Builder
+	for _, r := range text {
+		if _, known := transliterated[unicode.ToLower(r)]; known || !unicode.In(r, unicode.Latin, unicode.Greek) {
+			b.WriteRune(r)
+		} else {
+			b.WriteString(norm.NFD.String(string(r)))
 		}
 	}
-	return table
-}()
+	return b.String()
+}
+
+// transliterated maps lower-case letters to Latin ones.
+var transliterated = map[rune]string{
+	'ä': "ae", 'ö': "oe", 'ü': "ue", 'ß': "ss", 'æ': "ae", 'œ': "oe", 'ø': "o", 'å': "a", 'þ': "th", 'ð': "d",
+	'đ': "d", 'ł': "l", 'ħ': "h", 'ı': "i",
+	'а': "a", 'б': "b", 'в': "v", 'г': "g", 'д': "d", 'е': "e", 'ё': "e", 'ж': "zh", 'з': "z", 'и': "i", 'й': "y",
+	'к': "k", 'л': "l", 'м': "m",
+	'н': "n", 'о': "o", 'п': "p", 'р': "r", 'с': "s", 'т': "t", 'у': "u", 'ф': "f", 'х': "kh", 'ц': "ts", 'ч': "ch",
+	'ш': "sh", 'щ': "shch",
+	'ъ': "", 'ы': "y", 'ь': "", 'э': "e", 'ю': "yu", 'я': "ya", 'і': "i", 'ї': "yi", 'є': "ye", 'ґ': "g",
+	'α': "a", 'β': "v", 'γ': "g", 'δ': "d", 'ε': "e", 'ζ': "z", 'η': "i", 'θ': "th", 'ι': "i", 'κ': "k", 'λ': "l",
+	'μ': "m", 'ν': "n", 'ξ': "x",
+	'ο': "o", 'π': "p", 'ρ': "r", 'σ': "s", 'ς': "s", 'τ': "t", 'υ': "y", 'φ': "f", 'χ': "ch", 'ψ': "ps", 'ω': "o",
+}
 
 // The prefixes of ids, by kind.
 const (

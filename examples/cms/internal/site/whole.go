@@ -3,7 +3,6 @@ package site
 import (
 	"cmp"
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -20,26 +19,6 @@ var contentTables = []string{"teams", "sites", "environments", "locales", "media
 	"collection_definitions",
 	"collection_entries", "entry_contents", "pages", "page_sections", "page_section_contents", "navigations",
 	"navigation_items"}
-
-// Export returns all contents: the rows of each table, with their JSON columns as JSON.
-func (s *Site) Export(ctx context.Context) (map[string][]map[string]any, error) {
-	return view(ctx, s, "exporting", func(tx *txn) (map[string][]map[string]any, error) {
-		all := map[string][]map[string]any{}
-		for _, table := range contentTables {
-			rows := collect(tx, scanRecord(tx, table), "SELECT * FROM "+table+" ORDER BY 1")
-			for _, row := range rows {
-				for _, column := range []string{"content", "meta", "elements_structure"} {
-					if text, ok := row[column].(string); ok {
-						row[column] = json.RawMessage(text)
-					}
-				}
-				delete(row, "search")
-			}
-			all[table] = rows
-		}
-		return all, nil
-	})
-}
 
 // Seed replaces all contents by those of a new file, and deletes the uploaded files.
 func (s *Site) Seed(ctx context.Context) error {
@@ -76,7 +55,10 @@ func (s *Site) Copy(ctx context.Context) (*Site, error) {
 	if err != nil {
 		return nil, fmt.Errorf("site: copying: %w", err)
 	}
-	c, err := open(ctx, filepath.Join(dir, "copy.db"), migrations, func(c *Site) { c.seed, c.temporary = "", true })
+	c, err := open(ctx, filepath.Join(dir, "copy.db"), migrations, func(c *Site) error {
+		c.seed, c.temporary = "", true
+		return nil
+	})
 	if err != nil {
 		return nil, errors.Join(err, os.RemoveAll(dir))
 	}
