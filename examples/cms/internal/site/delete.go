@@ -3,10 +3,9 @@ package site
 import (
 	"cmp"
 	"context"
-	"regexp"
+	"maps"
 	"slices"
-
-	sqlite3 "modernc.org/sqlite/lib"
+	"strings"
 )
 
 // Deleted is everything that [Site.DeletePage] removed. It can be encoded as JSON, so an undo can
@@ -68,14 +67,7 @@ func deletedSections(tx *txn, column, id string) []DeletedSection {
 // and with CodeSlugExists if another page has its slug. Values aren't checked again, even if a
 // definition has changed.
 func (s *Site) RestorePage(ctx context.Context, d *Deleted) (*Page, error) {
-	p, err := commit(ctx, s, "restoring a page", func(tx *txn) (*Page, error) { return restorePage(tx, d) })
-	if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
-		// The only unchecked references and unique values are ids, in a record that this package
-		// didn't write.
-		return nil,
-			conflict("use what DeletePage returned, unchanged", "the record of the deleted page doesn't fit this site")
-	}
-	return p, err
+	return commit(ctx, s, "restoring a page", func(tx *txn) (*Page, error) { return restorePage(tx, d) })
 }
 
 func restorePage(tx *txn, d *Deleted) (*Page, error) {
@@ -147,8 +139,6 @@ type RemovedRow struct {
 // restorable are the tables that [Site.Restore] writes to.
 var restorable = []string{"section_definitions", "collection_definitions", "collection_entries", "entry_contents"}
 
-var columnName = regexp.MustCompile(`^[a-z_]+$`)
-
 // take deletes the rows of a table with the id in a column, and adds them to what was removed. Rows
 // that refer to them are taken first.
 func (r *Removed) take(tx *txn, table, column string) *Removed {
@@ -164,30 +154,20 @@ func (r *Removed) take(tx *txn, table, column string) *Removed {
 // already, if something else has its slug or key, or if what it belongs to is gone. Values aren't
 // checked again, even if a definition has changed.
 func (s *Site) Restore(ctx context.Context, r *Removed) error {
-	err := s.write(ctx, "restoring", func(tx *txn) error {
+	return s.write(ctx, "restoring what was removed", func(tx *txn) error {
 		if r == nil || len(r.Rows) == 0 {
 			return invalid("use the result of the deletion", "there is nothing to restore")
 		}
 		for _, row := range slices.Backward(r.Rows) { // what others refer to was taken last
-			if !slices.Contains(restorable, row.Table) {
+			columns := strings.Join(slices.Collect(maps.Keys(row.Values)), "") // they become a part of SQL
+			if !slices.Contains(restorable, row.Table) || strings.ContainsAny(columns, "\"'`(),;=- \n") {
 				return invalid("use the result of the deletion, unchanged", "table %q can't be restored",
 					shorten(row.Table, 80))
-			}
-			for c := range row.Values {
-				if !columnName.MatchString(c) {
-					return invalid("use the result of the deletion, unchanged", "column %q is unknown", shorten(c, 80))
-				}
 			}
 			tx.insert(row.Table, row.Values)
 		}
 		return nil
 	})
-	if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
-		return conflict("rename or restore that first",
-			"the %s %q can't be restored: it exists already, something else has its key, or what it belongs to is gone",
-			r.Kind, r.Key)
-	}
-	return err
 }
 
 // scanRecord returns the scan function of all columns of a table.

@@ -16,10 +16,10 @@
 //	})
 //
 // A new file holds the site of a bakery, from the folder seed: the pages home, services and blog, a
-// menu, nine kinds of sections (hero, text, feature, columns, gallery, quote, entries, form and cta),
-// the collection blog with three entries, four pictures among the uploaded files, and the locales en
-// (active) and de (inactive: it can be written and previewed, and visitors don't see it). [Small]
-// makes it hold less. New pages and entries are drafts until they are published.
+// menu, nine kinds of sections (hero, text, feature, columns, gallery, quote, entries, form and
+// cta), the collection blog with three entries, four pictures among the uploaded files, and the
+// locales en (active) and de (inactive: it can be written and previewed, and visitors don't see
+// it). [Small] makes it hold less. New pages and entries are drafts until they are published.
 //
 // # Guarantees
 //

@@ -135,8 +135,13 @@ func (s *Site) explain(ctx context.Context, doing string, err error) error {
 	case code == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
 		return &Error{Code: CodeFull, Message: "the disk is full, so nothing was saved",
 			Hint: "free some space, then try again", cause: err}
+	case code == sqlite3.SQLITE_CONSTRAINT: // only records of what was removed have unchecked keys
+		return conflict("rename or restore that first",
+			"%s isn't possible: it exists already, something else has its key, or what it belongs to is gone", doing)
 	case s.gone(): // SQLite reports it in several ways, or not at all
-		return s.missing(err)
+		return &Error{Code: CodeStorage, cause: err,
+			Message: "the site's file " + s.path + " was deleted or replaced while it was open",
+			Hint:    "put it back, or restart the program to begin with a new one"}
 	case code == sqlite3.SQLITE_READONLY || code == sqlite3.SQLITE_CANTOPEN || code == sqlite3.SQLITE_PERM ||
 		errors.Is(err, fs.ErrPermission):
 		return &Error{Code: CodeStorage, Message: "nothing was saved: the site's file can't be written (" +
@@ -152,11 +157,6 @@ func (s *Site) explain(ctx context.Context, doing string, err error) error {
 func (s *Site) gone() bool {
 	now, err := os.Stat(s.path)
 	return errors.Is(err, fs.ErrNotExist) || err == nil && s.opened != nil && !os.SameFile(s.opened, now)
-}
-
-func (s *Site) missing(cause error) error {
-	return &Error{Code: CodeStorage, Message: "the site's file " + s.path + " was deleted or replaced while it was open",
-		Hint: "put it back, or restart the program to begin with a new one", cause: cause}
 }
 
 // primaryCode returns SQLite's primary result code of err, or 0 if err isn't an error of SQLite.

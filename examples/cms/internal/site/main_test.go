@@ -2,7 +2,6 @@ package site
 
 import (
 	"context"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -106,24 +105,4 @@ func refused(t testing.TB, err error, code string, parts ...string) {
 	for _, part := range parts {
 		require.Contains(t, e.Error(), part)
 	}
-}
-
-// Export returns all contents: the rows of each table, with their JSON columns as JSON.
-func (s *Site) Export(ctx context.Context) (map[string][]map[string]any, error) {
-	return view(ctx, s, "exporting", func(tx *txn) (map[string][]map[string]any, error) {
-		all := map[string][]map[string]any{}
-		for _, table := range contentTables {
-			rows := collect(tx, scanRecord(tx, table), "SELECT * FROM "+table+" ORDER BY 1")
-			for _, row := range rows {
-				for _, column := range []string{"content", "meta", "elements_structure"} {
-					if text, ok := row[column].(string); ok {
-						row[column] = json.RawMessage(text)
-					}
-				}
-				delete(row, "search")
-			}
-			all[table] = rows
-		}
-		return all, nil
-	})
 }

@@ -5,8 +5,6 @@ import (
 	"fmt"
 	"slices"
 	"strings"
-
-	sqlite3 "modernc.org/sqlite/lib"
 )
 
 // The states of pages and entries (draft or published), and of sections and definitions (published
@@ -158,7 +156,7 @@ func (s *Site) UpdateSection(ctx context.Context, in UpdateSection) (*Section, e
 // contents in every locale. It fails with CodeConflict if the section exists already, or if its
 // definition or a locale is gone.
 func (s *Site) RestoreSection(ctx context.Context, page string, d *DeletedSection) (*Section, error) {
-	sec, err := commit(ctx, s, "restoring a section", func(tx *txn) (*Section, error) {
+	return commit(ctx, s, "restoring a section", func(tx *txn) (*Section, error) {
 		p, err := pageTable.find(tx, page)
 		if err != nil {
 			return nil, err
@@ -174,11 +172,6 @@ func (s *Site) RestoreSection(ctx context.Context, page string, d *DeletedSectio
 		}
 		return (&Section{ID: d.ID, PageID: p.ID}).touched(tx, "")
 	})
-	if primaryCode(err) == sqlite3.SQLITE_CONSTRAINT {
-		return nil, conflict("there is nothing to restore",
-			"the section exists already, or a locale of its contents is gone")
-	}
-	return sec, err
 }
 
 // RemoveSection removes a section and its contents in every locale from its page, and returns what

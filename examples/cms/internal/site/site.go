@@ -6,6 +6,7 @@ import (
 	"database/sql"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"sync"
@@ -149,7 +150,7 @@ func (s *Site) run(ctx context.Context, readOnly bool, fn func(*txn) error) erro
 		return ErrClosed
 	}
 	if s.gone() { // what is written to a deleted file is lost
-		return s.missing(nil)
+		return fs.ErrNotExist
 	}
 	begun, err := s.db.BeginTx(ctx, &sql.TxOptions{ReadOnly: readOnly})
 	if err != nil {

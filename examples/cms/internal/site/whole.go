@@ -3,6 +3,7 @@ package site
 import (
 	"cmp"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"math"
@@ -19,6 +20,25 @@ var contentTables = []string{"teams", "sites", "environments", "locales", "media
 	"collection_definitions",
 	"collection_entries", "entry_contents", "pages", "page_sections", "page_section_contents", "navigations",
 	"navigation_items"}
+
+// Export returns all contents: the rows of each table, with their JSON columns as JSON.
+func (s *Site) Export(ctx context.Context) (map[string][]map[string]any, error) {
+	return view(ctx, s, "exporting", func(tx *txn) (map[string][]map[string]any, error) {
+		all := map[string][]map[string]any{}
+		for _, table := range contentTables {
+			all[table] = collect(tx, scanRecord(tx, table), "SELECT * FROM "+table+" ORDER BY 1")
+			for _, row := range all[table] {
+				delete(row, "search")
+				for _, column := range []string{"content", "meta", "elements_structure"} {
+					if text, ok := row[column].(string); ok {
+						row[column] = json.RawMessage(text)
+					}
+				}
+			}
+		}
+		return all, nil
+	})
+}
 
 // Seed replaces all contents by those of a new file, and deletes the uploaded files.
 func (s *Site) Seed(ctx context.Context) error {
