@@ -214,7 +214,7 @@ var rows = map[string]row{
 		"agent/journal/sqlite", "agent/machine", "internal/visible", "provider", "tools"},
 		tests: []string{"circuit/fault"}},
 	programs: {own: []string{everything}, third: []string{mcpSDK, sqlite, xsync,
-		"github.com/microcosm-cc/bluemonday", otel, "github.com/yuin/goldmark",
+		"github.com/microcosm-cc/bluemonday", otel, "github.com/yuin/goldmark", "golang.org/x/text",
 		"golang.org/x/term"}},
 }
 
