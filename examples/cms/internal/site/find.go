@@ -61,11 +61,13 @@ func (s *Site) Find(ctx context.Context, query string, filter index.Filter, limi
 const remoteTimeout = 5 * time.Second
 
 // WithEmbedder makes [Site.Find] compare meanings, too, with vectors of a remote model; while that
-// fails or takes more than 5 s, words alone count. low and high are the usual similarities of
-// unrelated texts and of texts with the same meaning; see [index.Config].
+// fails or takes more than 5 s, or if it is nil, words alone count. low and high are the usual
+// similarities of unrelated texts and of texts with the same meaning; see [index.Config].
 func WithEmbedder(e index.Embedder, low, high float64) Option {
 	return func(s *Site) (err error) {
-		s.remote, err = index.New(index.Config{Embedder: e, Low: low, High: high})
+		if e != nil {
+			s.remote, err = index.New(index.Config{Embedder: e, Low: low, High: high})
+		}
 		return err
 	}
 }
