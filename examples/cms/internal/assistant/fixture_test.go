@@ -50,12 +50,13 @@ func serveSite(t *testing.T, m provider.Provider, change func(*agent.Config)) *f
 		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
 			{Name: cmstools.Ask}}})
 	require.NoError(t, err)
-	plans, err := plan.New(plan.Config{Agent: steps, Weights: cmstools.Weights(own)})
+	plans, err := plan.New(plan.Config{Agent: steps, Parallel: 1, Weights: cmstools.Weights(own)})
 	require.NoError(t, err)
 	noPlans := func(d *tools.Definition) bool { return !strings.HasPrefix(d.Name(), "plan.") }
 	cfg := agent.Config{Provider: m, Instructions: "Edit the site.",
 		Tools: append(all, plan.Tools(plans)...), Journal: store,
-		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect, Tools: noPlans},
+		Policies: []tools.Policy{cmstools.OneWrite, cmstools.Works(own)},
+		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect},
 			{Name: cmstools.Debug, Tools: noPlans}, {Name: cmstools.Ask, Tools: noPlans}}}
 	if change != nil {
 		change(&cfg)

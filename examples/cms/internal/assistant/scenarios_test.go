@@ -109,7 +109,8 @@ var scenarios = map[string][]said{
 		{mode: cmstools.Architect, text: "Add a hero-new section to home",
 			calls: []string{"cms.findResource", "cms.validatePlan"}, answer: "it doesn't work"},
 		{mode: cmstools.Architect, text: "Add a hero section to home titled News",
-			calls: []string{"cms.findResource", "cms.validatePlan"}, answer: "it works"},
+			calls: []string{"cms.findResource", "cms.validatePlan", "plan.submit"}, asks: "plan.submit",
+			decision: "reject"},
 	},
 }
 
