@@ -37,7 +37,6 @@ type translator struct {
 	started time.Time
 	usage   provider.Usage
 	cost    provider.Money
-	parts   map[int]bool // of the reply in progress, whose beginnings were shown
 	names   map[string]string
 	prompt  string // the one that was shown
 	work    work
@@ -81,13 +80,12 @@ func (t *translator) event(ev agent.Event) []Event {
 func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
-		t.started, t.usage, t.cost, t.parts = ev.Time, provider.Usage{}, 0, nil
+		t.started, t.usage, t.cost = ev.Time, provider.Usage{}, 0
 		return []Event{{"type": "user-message", "text": ev.Message.Text(), "mode": ev.Mode, "itemId": ev.Run()}}
 	case *machine.Steered:
 		return []Event{{"type": "user-message", "text": ev.Message.Text(), "steered": true,
 			"itemId": fmt.Sprint("m", meta.Seq)}}
 	case *agent.StepStarted:
-		t.parts = nil
 		text := ev.System
 		if text == "" && t.system != nil {
 			text = t.system(ev.Mode)
@@ -98,16 +96,15 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 		t.prompt = text
 		return []Event{{"type": "system-prompt", "mode": ev.Mode, "model": ev.Model, "tools": ev.Tools, "text": text}}
 	case *agent.TextDelta:
-		return t.piece("text", ev.Index, ev.Text, meta)
+		return []Event{{"type": "text-delta", "itemId": itemID(meta, ev.Index), "delta": ev.Text}}
 	case *agent.ReasoningDelta:
-		return t.piece("reasoning", ev.Index, ev.Text, meta)
+		return []Event{{"type": "reasoning-delta", "itemId": itemID(meta, ev.Index), "delta": ev.Text}}
 	case *agent.CallBegun:
 		t.names[meta.Call] = ev.Name
 		return []Event{{"type": "tool-input-start", "toolName": ev.Name}}
 	case *agent.CallDelta:
 		return []Event{{"type": "tool-input-delta", "delta": ev.Text}}
 	case *agent.Reset:
-		t.parts = nil
 		return []Event{{"type": "reset", "reason": ev.Why}}
 	case *agent.Replied:
 		return t.replied(ev)
@@ -142,7 +139,6 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 	case *machine.Compacted:
 		return []Event{{"type": "compacted", "spans": len(ev.Spans)}}
 	case *machine.StepFailed: // the cause is in the server's log
-		t.parts = nil
 		return []Event{{"type": "error", "class": ev.Class.String(), "message": "The model call failed."}}
 	}
 	return nil
@@ -161,20 +157,8 @@ func itemID(meta agent.Meta, index int) string {
 	return fmt.Sprintf("%s.%d/%d", meta.Run(), meta.Step, index)
 }
 
-func (t *translator) piece(kind string, index int, text string, meta agent.Meta) (out []Event) {
-	id := itemID(meta, index)
-	if !t.parts[index] {
-		if t.parts == nil {
-			t.parts = make(map[int]bool)
-		}
-		t.parts[index] = true
-		out = append(out, Event{"type": kind + "-start", "itemId": id})
-	}
-	return append(out, Event{"type": kind + "-delta", "itemId": id, "delta": text})
-}
-
 func (t *translator) replied(f *agent.Replied) (out []Event) {
-	t.usage, t.cost, t.parts = t.usage.Add(f.Usage), t.cost+f.Cost, nil
+	t.usage, t.cost = t.usage.Add(f.Usage), t.cost+f.Cost
 	for i := range f.Message.Parts {
 		p, id := &f.Message.Parts[i], itemID(f.Meta, i)
 		switch p.Kind {
@@ -282,7 +266,6 @@ func (t *translator) emitted(kind string, value json.RawMessage) (out []Event) {
 }
 
 func (t *translator) ended(f *agent.RunEnded) []Event {
-	t.parts = nil
 	if f.Status == agent.Paused {
 		return []Event{{"type": "paused"}}
 	}

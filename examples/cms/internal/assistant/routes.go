@@ -22,9 +22,9 @@ type body struct {
 	SessionID string `json:"sessionId"`
 	Prompt    string `json:"prompt"`
 	Messages  []struct {
-		Role    string          `json:"role"`
-		Content json.RawMessage `json:"content"`
-		Parts   json.RawMessage `json:"parts"`
+		Role    string                  `json:"role"`
+		Content string                  `json:"content"`
+		Parts   []struct{ Text string } `json:"parts"`
 	} `json:"messages"`
 	Mode         string   `json:"mode"` // its name or its title
 	System       string   `json:"system"`
@@ -49,17 +49,10 @@ func (s *server) read(r *http.Request) (*body, *agent.Session, error) {
 
 // prompt returns the text of the newest message.
 func (b *body) prompt() string {
-	if b.Prompt != "" || len(b.Messages) == 0 {
-		return b.Prompt
-	}
-	last := b.Messages[len(b.Messages)-1]
-	var text string
-	if last.Role != "user" || json.Unmarshal(last.Content, &text) == nil {
-		return text
-	}
-	var parts []struct{ Text string }
-	if json.Unmarshal([]byte(cmp.Or(string(last.Content), string(last.Parts))), &parts) == nil {
-		for _, p := range parts {
+	text := b.Prompt
+	if n := len(b.Messages); text == "" && n > 0 && b.Messages[n-1].Role == "user" {
+		text = b.Messages[n-1].Content
+		for _, p := range b.Messages[n-1].Parts {
 			text += p.Text
 		}
 	}
@@ -132,22 +125,12 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request) error {
 
 // approve takes a decision, and resumes the run.
 func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
-	b, session, err := s.read(r)
+	b, _, err := s.read(r)
 	if err != nil {
 		return err
 	}
-	ctx := context.WithoutCancel(r.Context()) // a client that leaves has decided nevertheless
 	if b.ApprovalID == "" {
-		pending, err := session.Pending(ctx)
-		switch {
-		case err != nil:
-			return err
-		case len(pending) == 0:
-			return fail(http.StatusNotFound, "the session waits for no approval")
-		case len(pending) > 1:
-			return invalid("the session waits for %d approvals; name one with approvalId", len(pending))
-		}
-		b.ApprovalID = pending[0].ID
+		return invalid("approvalId is missing")
 	}
 	var d agent.Decision
 	switch b.Decision {
@@ -162,7 +145,8 @@ func (s *server) approve(w http.ResponseWriter, r *http.Request) error {
 	default:
 		return invalid("decision is %q; it should be approve, reject, alternative or answer", b.Decision)
 	}
-	_, err = s.Hub.Decide(ctx, b.SessionID, d.By(s.User))
+	// a client that leaves has decided nevertheless
+	_, err = s.Hub.Decide(context.WithoutCancel(r.Context()), b.SessionID, d.By(s.User))
 	return succeeded(w, err)
 }
 

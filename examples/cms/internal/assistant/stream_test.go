@@ -113,7 +113,7 @@ func TestRequestsThatCannotBeServedSayWhatWouldBeRight(t *testing.T) {
 		{"stream", `{"sessionId":"s","prompt":"x","system":"y"}`, 400, "system"},
 		{"stream", `{"sessionId":"s","prompt":"x","toolsEnabled":["rm"]}`, 400, "rm"},
 		{"approve", `{"decision":"approve"}`, 400, "sessionId"},
-		{"approve", `{"sessionId":"done","decision":"approve"}`, 404, "waits for no approval"},
+		{"approve", `{"sessionId":"done","decision":"approve"}`, 400, "approvalId is missing"},
 		{"approve", `{"sessionId":"done","approvalId":"x","decision":"approve"}`, 404, "no such pause"},
 		{"approve", `{"sessionId":"done","approvalId":"x","decision":"perhaps"}`, 400,
 			"approve, reject, alternative or answer"},

@@ -33,7 +33,8 @@ func write[In, Out any](s *desk, name string, c change[In, Out]) tools.Tool {
 	if c.ask == nil {
 		c.ask = func(ctx context.Context, in In) (string, error) { return s.asks(ctx, r, fields(in)) }
 	}
-	if c.undo == nil {
+	made := c.undo == nil
+	if made {
 		c.undo = func(ctx context.Context, _ In, out Out) error { return s.back(ctx, out) }
 	}
 	spec := specOf[In](name)
@@ -72,15 +73,22 @@ func write[In, Out any](s *desk, name string, c change[In, Out]) tools.Tool {
 			case err != nil:
 				return err
 			}
-			want := fields(out)
-			if p, ok := any(out).(*site.SyncedPage); ok { // it has some of the sections
+			want := fields(in)
+			switch out := any(out).(type) {
+			case *site.SyncedPage: // it has some of the sections
 				contents := map[string]any{}
-				for _, sec := range p.Sections {
+				for _, sec := range out.Sections {
 					contents[sec.ID] = sec.Content
 				}
-				want = fields(map[string]any{"contents": contents})
+				want = map[string]any{"contents": fields(contents)}
+			case *site.Navigation:
+				want = fields(out)
+			case *site.Page:
+				if made { // nobody else can have changed it yet
+					want = fields(out)
+				}
 			}
-			return cmp.Or(differences("", fields(in), fields(now)), differences("", want, fields(now)))
+			return differences("", want, fields(now))
 		},
 		Undo: func(ctx context.Context, in In, out Out) error {
 			if err := c.undo(ctx, in, out); fault.Of(err) != fault.NotFound { // the undo may have run before

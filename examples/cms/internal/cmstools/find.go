@@ -57,25 +57,17 @@ func (s *desk) reads(cfg Config) []tools.Tool {
 	return all
 }
 
-func (cfg Config) previewPage(ctx context.Context, in pageInput) (tools.Result, error) {
+func (cfg Config) previewPage(ctx context.Context, in pageInput) (string, error) {
 	tree, err := cfg.Site.Tree(ctx, in.Page, in.Locale)
 	if err != nil {
-		return tools.Result{}, err
+		return "", err
 	}
-	text, address := strings.TrimSpace(tree.Text()), ""
+	text := strings.TrimSpace(tree.Text())
 	if cfg.Preview != "" {
-		address = cfg.Preview + "/pages/" + url.PathEscape(tree.Page) + "?locale=" + url.QueryEscape(tree.Locale)
-		text += "\n\nPreview: " + address
+		text += "\n\nPreview: " + cfg.Preview + "/pages/" + url.PathEscape(tree.Page) + "?locale=" +
+			url.QueryEscape(tree.Locale)
 	}
-	r := tools.Text(text)
-	r.Data = preview{address, tree}
-	return r, nil
-}
-
-// A preview is what a host gets of a previewed page.
-type preview struct {
-	URL  string     `json:"url,omitempty"`
-	Tree *site.Tree `json:"tree"`
+	return text, nil
 }
 
 func fetch(f *web.Fetcher) tools.Tool {
