@@ -33,8 +33,8 @@ func TestTheChosenPlanIsCarriedOutAsItWasShown(t *testing.T) {
 	res := offer(t, a)
 	p := res.Pending[0]
 	require.Equal(t, "Choose a plan: a contact page", p.Title)
-	require.Equal(t, "1. The plan \"Reuse\" has 1 step: `make`. Recommended.\n2. The plan \"Create\" has 2 steps: `make`, "+
-		"`make`.\nWhich one shall be carried out?", p.Reason)
+	require.Equal(t, "1. The plan “Reuse” has 1 step: Make “old”. Recommended.\n2. The plan “Create” has 2 steps: Make “new”, "+
+		"Make “more”.\nWhich one shall be carried out?", p.Reason)
 	require.JSONEq(t, `{"type":"string","enum":["Reuse","Create"]}`, string(p.Schema))
 	offered, ok := Alternatives(&p)
 	require.True(t, ok)
@@ -78,7 +78,7 @@ func TestAPlanThatCannotWorkIsNeitherRecommendedNorTriedNext(t *testing.T) {
 		Modes: []agent.Mode{Mode("plan")}})
 	require.NoError(t, err)
 	p := offer(t, a).Pending[0]
-	require.Contains(t, p.Reason, `3. The plan "Reuse" has 1 step: `+"`make`. It can't work now: there is no section form.")
+	require.Contains(t, p.Reason, "3. The plan “Reuse” has 1 step: Make “old”. It can't work now: there is no section form.")
 	offered, _ := Alternatives(&p)
 	require.Equal(t, "Create", offered[0].Plan.Title)
 	require.True(t, offered[0].Recommended)

@@ -2,6 +2,8 @@ package plan
 
 import (
 	"encoding/json"
+
+	"github.com/pawlkit/pawl/tools"
 )
 
 // EventKind is the kind of the events ([agent.Emit], [agent.Show]) with which plan.submit and
@@ -30,7 +32,8 @@ type OverviewFail struct {
 // An OverviewStep is a node in an [Overview].
 type OverviewStep struct {
 	ID     string     `json:"id"`
-	Work   string     `json:"work"` // the tool, or the beginning of the task
+	Work   string     `json:"work"`            // the tool, or the beginning of the task
+	Title  string     `json:"title,omitempty"` // what the tool is called for, in words: see [tools.TitleOf]
 	Status NodeStatus `json:"status"`
 	Text   string     `json:"text,omitempty"` // why it failed, or which one it was skipped because of
 }
@@ -73,9 +76,18 @@ func (p *Plan) overview() Overview {
 		if what == "" {
 			what = n.Worker + ": " + line(n.Prompt)
 		}
-		o.Steps[i] = OverviewStep{ID: n.ID, Work: cut(what, 80), Status: nodePending}
+		o.Steps[i] = OverviewStep{ID: n.ID, Work: cut(what, 80), Title: n.title(), Status: nodePending}
 	}
 	return o
+}
+
+// title says what the tool of a node is called for; empty for a worker.
+func (n *Node) title() string {
+	if n.Tool == "" {
+		return ""
+	}
+	input, _ := json.Marshal(n.Input) // it was read from JSON
+	return tools.TitleOf(n.Tool, input)
 }
 
 // Submitted returns what a page shows of the plan in a call of plan.submit or plan.change that

@@ -24,7 +24,7 @@ func TestAPlanIsAskedAboutAsAnAgentAsks(t *testing.T) {
 	require.Equal(t, agent.PauseApproval, q.Kind)
 	require.Equal(t, "plan", q.Call.Name)
 	require.Equal(t, "Carry out the plan “Plan A”", q.Title)
-	require.Equal(t, "The plan \"Plan A\" has 1 step: `publish`", q.Reason)
+	require.Equal(t, "The plan “Plan A” has 1 step: Publish “p”", q.Reason)
 	var shown Plan
 	require.NoError(t, json.Unmarshal(q.Call.Input, &shown))
 	require.Equal(t, p.Hash(), shown.Hash())

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -166,9 +167,9 @@ func (r *Runner) question(in *draft, version int) string {
 func summary(p *Plan) string {
 	steps := make([]string, len(p.Nodes))
 	for i := range p.Nodes {
-		steps[i] = workOf(&p.Nodes[i])
+		steps[i] = cmp.Or(p.Nodes[i].title(), workOf(&p.Nodes[i]))
 	}
-	return cut(fmt.Sprintf("The plan %q has %s: %s", line(p.Title), count(len(p.Nodes), "step"),
+	return cut(fmt.Sprintf("The plan “%s” has %s: %s", line(p.Title), count(len(p.Nodes), "step"),
 		strings.Join(steps, ", ")), 2<<10)
 }
 

@@ -76,7 +76,7 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	model.AssertTools(t, 0, ToolSubmit, ToolChoose, toolStatus, toolChange, "look", "see")
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, `there is no tool "mak"; did you mean "make"?`))
-	require.Equal(t, `The plan "Two things" has 1 step: `+"`make`", res.Pending[0].Reason)
+	require.Equal(t, `The plan “Two things” has 1 step: Make “a”`, res.Pending[0].Reason)
 
 	res, err = a.Run(t.Context(), agent.Resume("s", agent.Suggest(res.Pending[0].ID, "publish it, too")))
 	require.ErrorAs(t, err, new(*agent.PausedError))

@@ -50,7 +50,7 @@ func TestAPlanIsListedShownAndApproved(t *testing.T) {
 	require.Len(t, list, 1)
 	require.Equal(t, "plan", list[0].Tool)
 	require.Equal(t, agent.PauseApproval, list[0].Kind)
-	require.Contains(t, list[0].Reason, `The plan "Two pages go" has 2 steps`)
+	require.Contains(t, list[0].Reason, `The plan “Two pages go” has 2 steps`)
 	id := list[0].ID
 
 	res := d.ask(asked{user: "tom", method: "GET", target: "/"})

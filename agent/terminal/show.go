@@ -135,7 +135,7 @@ func (s *screen) plan(kind string, value json.RawMessage) {
 func (s *screen) steps(o *plan.Overview) {
 	for i, step := range o.Steps {
 		mark := map[plan.NodeStatus]string{plan.NodeDone: s.paint(green, "  ✓"), plan.NodeFailed: s.paint(red, "  ✗")}
-		text := fmt.Sprintf("%s: %s · %s %s", step.ID, step.Work, step.Status, step.Text)
+		text := fmt.Sprintf("%s: %s · %s %s", step.ID, cmp.Or(step.Title, step.Work), step.Status, step.Text)
 		s.changed(o.Run, step.ID, cmp.Or(mark[step.Status], fmt.Sprintf("  %d", i+1)), text)
 	}
 }

@@ -47,7 +47,7 @@ func TestASubmittedPlanIsShownInItsApproval(t *testing.T) {
 	const input = `{"title":"Two pages","why":"They are wanted.","nodes":[{"id":"a","tool":"make","input":"not JSON"},{"id":"b","worker":"ann","prompt":"Look."}]}`
 	require.Equal(t, &plan.Overview{Title: "Two pages", Why: "They are wanted.", Version: 1, Status: "proposed",
 		Steps: []plan.OverviewStep{
-			{ID: "a", Work: "make", Status: "pending"}, {ID: "b", Work: "ann: Look.", Status: "pending"},
+			{ID: "a", Work: "make", Title: "Make", Status: "pending"}, {ID: "b", Work: "ann: Look.", Status: "pending"},
 		}}, paused(plan.ToolSubmit, input).Plan)
 	require.Nil(t, paused("other", input).Plan)
 	require.Nil(t, paused(plan.ToolSubmit, `{"nodes":[]}`).Plan)

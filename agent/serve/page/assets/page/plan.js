@@ -25,7 +25,7 @@ export function steps(plan) {
       "li",
       { class: look },
       h("span", { class: "sign" }, s.status === "running" ? h("span", { class: "spinner" }) : sign ? icon(sign, 14) : h("span", { class: "dot" })),
-      h("span", { class: "work" }, naming.tool(s.work), " ", h("code", {}, s.id)),
+      h("span", { class: "work" }, s.title || naming.tool(s.work), " ", h("code", {}, s.id)),
       h("span", { class: "word" }, word),
       s.text ? h("span", { class: "said" }, s.status === "skipped" ? texts.plan.because(s.text) : oneLine(s.text, 200)) : null,
     );
