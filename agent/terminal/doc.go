@@ -29,9 +29,10 @@
 //     too. /sessions lists the last sessions, and opens, renames, archives, copies, deletes or finds
 //     them by their numbers. /undo says what it would undo, and asks.
 //
-// A session that waits for a decision asks it at the start. A run whose process has died goes on,
-// after at most the agent's lease; an agent.Config.Lease of 4 s suits a terminal. What a page
-// begins in the session is shown and asked about at once, unless a line has been begun.
+// A session that waits for a decision asks it at the start, unless another program has recorded
+// one. A run whose process has died goes on, after at most the agent's lease; an agent.Config.Lease
+// of 4 s suits a terminal. What a page begins in the session is shown and asked about at once,
+// unless a line has been begun.
 //
 // # Guarantees
 //

@@ -80,6 +80,16 @@ func TestARunWhoseDecisionWasRecordedBeforeGoesOn(t *testing.T) {
 	p.sees("Gone.\n>").types("\x04").ends(terminal.CodeDone)
 }
 
+func TestADecisionThatWasRecordedElsewhereIsCarriedOutAtTheStart(t *testing.T) {
+	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{remove}}
+	before := newAgent(t, cfg, providertest.Call("site.deletePage", page{"home"}))
+	res, err := before.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
+	require.Error(t, err)
+	require.NoError(t, before.Session("s-1").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
+	p := talk(t, newAgent(t, cfg, providertest.Say("Gone.")), terminal.Config{})
+	p.sees("Gone.\n>").types("\x04").ends(terminal.CodeDone)
+}
+
 // A posting store says when something was posted.
 type posting struct {
 	journal.Store

@@ -86,6 +86,9 @@ func (u *ui) begin(ctx context.Context) error {
 	case errors.Is(err, agent.ErrNothingOpen): // a new session
 		return nil
 	case err == nil && res.Status == agent.Paused:
+		if u.start(ctx, agent.Continue(u.cfg.Session)) == nil { // a decision was recorded before
+			return nil
+		}
 		u.pending = res.Pending
 		u.out.note("This session waits for a decision.")
 	}

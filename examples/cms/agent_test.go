@@ -3,6 +3,7 @@ package main
 import (
 	"encoding/json"
 	"io/fs"
+	"os"
 	"regexp"
 	"strings"
 	"testing"
@@ -60,4 +61,19 @@ func TestTheCallsOfTheExamplesAreValid(t *testing.T) {
 		}
 	}
 	require.Greater(t, calls, 10)
+}
+
+// The README's list of what to read is as short as it says.
+func TestWhatToReadIsShort(t *testing.T) {
+	t.Parallel()
+	readme, err := os.ReadFile("README.md")
+	require.NoError(t, err)
+	files, lines := regexp.MustCompile(`(?m)^\d\. \[(\S+\.go)\]`).FindAllStringSubmatch(string(readme), -1), 0
+	require.Len(t, files, 5)
+	for _, f := range files {
+		text, err := os.ReadFile(f[1])
+		require.NoError(t, err)
+		lines += strings.Count(string(text), "\n")
+	}
+	require.Less(t, lines, 800)
 }
