@@ -91,7 +91,7 @@ var between = func(s journal.Store) journal.Store { return s }
 // of the preview; empty: nobody serves it. After an error nothing stays open.
 func (o *options) open(previews string, errs io.Writer) (p *program, err error) {
 	p = &program{options: o, log: slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn}))}
-	if p.site, err = site.Open(o.db); err != nil {
+	if p.site, err = site.Open(o.db, o.finding...); err != nil {
 		return nil, err
 	}
 	if p.store, err = sqlite.Open(p.site.Path()); err != nil {

@@ -12,7 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
-	"github.com/pawlkit/pawl/memory/index"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/fromenv"
 	"github.com/pawlkit/pawl/tools/web"
@@ -39,11 +39,11 @@ type options struct {
 
 // A chosen is what was made of the options and the environment.
 type chosen struct {
-	model    provider.Provider
-	standIn  bool
-	about    string         // one line about the model
-	fetcher  *web.Fetcher   // nil: none
-	embedder index.Embedder // nil: the built-in one
+	model   provider.Provider
+	standIn bool
+	about   string        // one line about the model
+	fetcher *web.Fetcher  // nil: none
+	finding []site.Option // the embedder of a provider
 }
 
 func readOptions(args []string, getenv func(string) string, errs io.Writer) (*options, error) {

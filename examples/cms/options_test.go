@@ -2,10 +2,14 @@ package main
 
 import (
 	"bytes"
+	"encoding/json"
 	"fmt"
+	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,7 +62,7 @@ func TestTheEnvironmentStandsInForFlags(t *testing.T) {
 	require.Equal(t, []string{"localhost:3001", "127.0.0.1:8001", "localhost:4002", dir + "/b.db", dir},
 		[]string{o.addr, o.api, o.preview, o.db, o.templates})
 	require.NotNil(t, o.fetcher)
-	require.Equal(t, 1536, o.embedder.Dimensions())
+	require.Len(t, o.finding, 1)
 	require.True(t, o.standIn)
 
 	_, err = readOptions(nil, func(name string) string {
@@ -66,6 +70,34 @@ func TestTheEnvironmentStandsInForFlags(t *testing.T) {
 	}, os.Stderr)
 	require.ErrorContains(t, err, `PAGE_PORT (-addr) is "a"`)
 	require.ErrorContains(t, err, `DATABASE_URL (-db) is "mysql://x"`, "all that is wrong is said at once")
+}
+
+func TestNamesAreLookedUpByTheEmbeddingsOfAProvider(t *testing.T) {
+	t.Parallel()
+	var asked atomic.Int64
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var in struct{ Input []string }
+		require.NoError(t, json.NewDecoder(r.Body).Decode(&in))
+		require.Equal(t, "/v1/embeddings", r.URL.Path)
+		asked.Add(int64(len(in.Input)))
+		var data []any
+		for i := range in.Input {
+			data = append(data, map[string]any{"index": i, "embedding": append([]float32{1}, make([]float32, 1535)...)})
+		}
+		_ = json.NewEncoder(w).Encode(map[string]any{"data": data, "usage": map[string]int{"total_tokens": 1}})
+	}))
+	defer server.Close()
+	env := func(name string) string {
+		return map[string]string{"EMBEDDINGS_PROVIDER": "openai", "EMBEDDING_MODEL": "text-embedding-3-small",
+			"OPENAI_API_KEY": "k", "OPENAI_BASE_URL": server.URL + "/v1", fromenv.Variable: "standin"}[name]
+	}
+	var out, errs bytes.Buffer
+	args := []string{"-db", newBench(t).db, "-p", "show Services"}
+	code := run(t.Context(), args, env, strings.NewReader(""), &out, &errs)
+	require.Zero(t, code, errs.String())
+	require.Positive(t, asked.Load())
+	require.Contains(t, out.String(), "/services")
+	http.DefaultClient.CloseIdleConnections()
 }
 
 // The table of settings in the README is made of those of the program.

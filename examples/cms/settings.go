@@ -10,6 +10,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/provider/fromenv"
 	"github.com/pawlkit/pawl/provider/openai"
 	"github.com/pawlkit/pawl/tools/web"
@@ -118,6 +119,8 @@ func (o *options) useEmbeddings(name string, getenv func(string) string) error {
 		return err
 	}
 	m, _ := choices[0].Provider.(*openai.Model)
-	o.embedder, err = m.Embedder(openai.EmbedderConfig{Model: o.embeddingModel})
+	e, err := m.Embedder(openai.EmbedderConfig{Model: o.embeddingModel})
+	// What is similar by .2 is unrelated for models of OpenAI, and by .7 the same.
+	o.finding = []site.Option{site.WithEmbedder(e, .2, .7)}
 	return err
 }
