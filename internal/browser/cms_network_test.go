@@ -18,7 +18,7 @@ func TestTheCMSPageSaysWhatFails(t *testing.T) {
 	p.network(conditions{Offline: true})
 	p.fill("Create a page called Jobs")
 	p.keys("\r")
-	p.wait(`document.querySelector(".composer .trouble:not([hidden])").textContent.includes("could not be reached")`)
+	p.wait(`document.querySelector(".composer .trouble:not([hidden])")?.textContent.includes("could not be reached")`)
 	require.Equal(t, "Create a page called Jobs", p.text(`document.querySelector(".composer textarea").value`))
 	p.network(conditions{})
 	p.keys("\r")

@@ -164,9 +164,10 @@ var cmsLooks = []cmsLook{
 // no text is cut, and axe finds nothing.
 func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 	t.Parallel()
+	server := startCMS(t) // the last state ends it
 	for n, l := range cmsLooks {
 		t.Run(l.name, func(t *testing.T) {
-			p := openCMS(t, startCMS(t), "")
+			p := openCMS(t, server, "")
 			l.reach(p)
 			for _, at := range sizes() {
 				p.screen(at.width, 900, at.theme)
