@@ -63,3 +63,33 @@ func TestQuickCallsAreMadeByTheQuickModel(t *testing.T) {
 	}
 	require.Equal(t, []string{"writer small", "skeleton ", "classifier small"}, asked)
 }
+
+func TestTheEnvironmentSaysWhereResearchLooksAndWhoDraws(t *testing.T) {
+	for _, tc := range []struct {
+		keys  map[string]string
+		real  bool
+		want  string
+		count int
+	}{
+		{nil, false, "sources: made up; images: labeled drawings", 1},
+		{nil, true, "sources: none; set TAVILY_API_KEY or SEARXNG_URL; images: labeled drawings", 0},
+		{map[string]string{"TAVILY_API_KEY": "k"}, true, "sources: tavily; images: labeled drawings", 6},
+		{map[string]string{"SEARXNG_URL": "http://search.test"}, false,
+			"sources: searxng at search.test; images: labeled drawings", 1},
+		{map[string]string{"TAVILY_API_KEY": "k", "PAWL_MODEL": "standin"}, false,
+			"sources: made up; images: labeled drawings", 1},
+		{map[string]string{"OPENAI_API_KEY": "k", "OPENAI_IMAGE_MODEL": "painter"}, true,
+			"sources: none; set TAVILY_API_KEY or SEARXNG_URL; images: openai painter", 0},
+	} {
+		var cfg assistant.Config
+		about, err := services(&cfg, func(name string) string { return tc.keys[name] }, tc.real)
+		require.NoError(t, err)
+		require.Equal(t, tc.want, about)
+		require.Len(t, cfg.Sources, tc.count)
+		require.NotNil(t, cfg.Images)
+	}
+	_, err := services(&assistant.Config{}, func(name string) string {
+		return map[string]string{"SEARXNG_URL": "ftp://x"}[name]
+	}, true)
+	require.ErrorContains(t, err, "SEARXNG_URL")
+}
