@@ -199,9 +199,6 @@ func (s *Services) drive(ctx context.Context, p Pipeline, progress func(Step)) (
 		return Outcome{}, err
 	}
 	out := Outcome{Pipeline: p, From: a.Status}
-	if err := s.Store.Lock(ctx, p.User, a.ID, p.Name, time.Minute); err != nil {
-		return out, err
-	}
 	err = s.follow(ctx, &p, &a, &out, progress)
 	if err != nil && ctx.Err() != nil {
 		return out, context.Cause(ctx)
@@ -220,6 +217,13 @@ func (s *Services) follow(ctx context.Context, p *Pipeline, a *portfolio.Artifac
 		began, err = s.Runner.State(ctx, p.Name)
 	}
 	if err != nil {
+		return err
+	}
+	// after the plan is stored: a lock whose process has died is then that of a plan that goes on
+	if err := s.Store.Lock(ctx, p.User, a.ID, p.Name, time.Minute); err != nil {
+		if known, ok := errors.AsType[*portfolio.Error](err); ok && known.Category == portfolio.Conflict {
+			err = errors.Join(err, s.Store.StopPipeline(ctx, p.Name, true)) // it can be continued later
+		}
 		return err
 	}
 	if err := s.finish(ctx, p, began.Seq, progress); err != nil {
