@@ -172,7 +172,7 @@ func TestAPreviewIsTextForTheModelAndATreeForTheHost(t *testing.T) {
 	out := b.call(PreviewPage, `{"page":"home","locale":"de"}`)
 	require.Equal(t, tools.OK, out.Status)
 	require.Contains(t, said(&out), "Home (/, de)")
-	require.Contains(t, said(&out), "Note: locale de")
+	require.Contains(t, said(&out), "Note: Visitors don't see Deutsch (de)")
 	require.Contains(t, said(&out), "Preview: http://localhost:4000/pages/home?locale=de")
 }
 

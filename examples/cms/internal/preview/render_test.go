@@ -45,7 +45,7 @@ func TestAPageIsRenderedWithTheTemplatesOfItsSections(t *testing.T) {
 		require.Contains(t, html, part)
 	}
 	require.NotContains(t, html, "noindex")
-	require.Contains(t, page(t, r, "home", "de"), "locale de (Deutsch) is inactive")
+	require.Contains(t, page(t, r, "home", "de"), "Deutsch (de): the language is inactive")
 }
 
 func TestAFormSaysThatAPreviewSendsNothing(t *testing.T) {

@@ -32,7 +32,7 @@ func TestPagesEntriesAndFilesAreServed(t *testing.T) {
 	}{
 		"/":                               {200, "text/html", "<h1>Welcome to local-site</h1>"},
 		"/pages/home":                     {200, "text/html", "<h1>Welcome to local-site</h1>"},
-		"/home?locale=de":                 {200, "text/html", "locale de (Deutsch) is inactive"},
+		"/home?locale=de":                 {200, "text/html", "Deutsch (de): the language is inactive"},
 		"/pages/home?locale=en":           {200, "text/html", `href="/blog/hello-world"`},
 		"/pages/home?locale=fr":           {404, "text/html", "no locale &#34;fr&#34;"},
 		"/pages/hoome":                    {404, "text/html", "There is no page here"},

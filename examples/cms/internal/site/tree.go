@@ -123,17 +123,17 @@ func (s *Site) Tree(ctx context.Context, page, locale string) (*Tree, error) {
 		}
 		t.Description, _ = p.Meta["description"].(string)
 		if len(p.Sections) == 0 {
-			t.note("the page has no sections")
+			t.note("This page has no sections yet.")
 		}
 		for _, sec := range p.Sections {
 			switch {
 			case sec.Status != Published:
-				t.note("section %s (%s) is unpublished", sec.ID, sec.Section)
+				t.note("Visitors don't see the section %s (%s): it is unpublished.", sec.Name, sec.ID)
 				continue
 			case len(sec.Content) == 0:
-				t.note("section %s (%s) has no contents in %s", sec.ID, sec.Section, p.Locale)
+				t.note("The section %s (%s) has no contents in %s yet.", sec.Name, sec.ID, p.Locale)
 			case len(sec.Missing) > 0:
-				t.note("section %s (%s) lacks %s", sec.ID, sec.Section, strings.Join(sec.Missing, ", "))
+				t.note("The section %s (%s) still needs: %s.", sec.Name, sec.ID, strings.Join(sec.Missing, ", "))
 			}
 			t.Sections = append(t.Sections,
 				TreeSection{ID: sec.ID, DefID: sec.def.ID, Key: sec.Section, Name: sec.Name, SortOrder: sec.SortOrder,
@@ -179,7 +179,7 @@ func newTree(tx *txn, locale, path string) (*Tree, error) {
 		return nil, err
 	}
 	if loc.Status != Active {
-		t.note("locale %s (%s) is %s: visitors don't see it", loc.Code, loc.Name, loc.Status)
+		t.note("Visitors don't see %s (%s): the language is %s.", loc.Name, loc.Code, loc.Status)
 	}
 	id := value[string](tx, "SELECT id FROM navigations WHERE name = ? ORDER BY id LIMIT 1", mainNavigation)
 	if id == "" {

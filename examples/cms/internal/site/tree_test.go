@@ -30,7 +30,7 @@ func TestATreeNotesHiddenAndMissingParts(t *testing.T) {
 	require.NoError(t, err)
 	v, err := s.Tree(ctx, "about", "")
 	require.NoError(t, err)
-	require.Equal(t, []string{"the page has no sections"}, v.Notes)
+	require.Equal(t, []string{"This page has no sections yet."}, v.Notes)
 	require.Equal(t, "/about", v.Path)
 
 	_, err = s.SyncContents(ctx, SyncContents{Page: "home",
@@ -45,8 +45,8 @@ func TestATreeNotesHiddenAndMissingParts(t *testing.T) {
 	v, err = s.Tree(ctx, "home", "de")
 	require.NoError(t, err)
 	require.Equal(t, []string{
-		"locale de (Deutsch) is inactive: visitors don't see it",
-		"section sec_home_hero (hero) has no contents in de",
+		"Visitors don't see Deutsch (de): the language is inactive.",
+		"The section Hero (sec_home_hero) has no contents in de yet.",
 	}, v.Notes)
 	require.Contains(t, v.Text(), "(no contents)")
 
@@ -54,7 +54,7 @@ func TestATreeNotesHiddenAndMissingParts(t *testing.T) {
 	require.NoError(t, err)
 	v, err = s.Tree(ctx, "home", "")
 	require.NoError(t, err)
-	require.Equal(t, []string{"section sec_home_hero (hero) is unpublished"}, v.Notes)
+	require.Equal(t, []string{"Visitors don't see the section Hero (sec_home_hero): it is unpublished."}, v.Notes)
 	require.NotContains(t, v.Text(), "Welcome")
 
 	_, err = s.Tree(ctx, "nowhere", "")
