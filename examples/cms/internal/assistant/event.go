@@ -22,7 +22,7 @@ import (
 type Event map[string]any
 
 // noise are the events that the log leaves out.
-var noise = map[string]bool{"metadata": true, "step-complete": true, "progress-update": true, "reflection-start": true,
+var noise = map[string]bool{"step-complete": true, "progress-update": true, "reflection-start": true,
 	"tool-input-start": true}
 
 // A translator turns the events of a session into those of the API. It isn't safe for concurrent
@@ -125,9 +125,6 @@ func (t *translator) translate(ev agent.Event, meta agent.Meta) []Event {
 	case *agent.Shown:
 		return t.emitted(ev.Kind, ev.Value)
 	case *agent.Waiting:
-		if meta.Call == "" {
-			return []Event{{"type": "waiting", "reason": ev.Reason, "until": ev.Until}}
-		}
 		return []Event{{"type": "tool-retry", "tool": t.names[meta.Call], "attempt": ev.Attempt, "error": ev.Detail,
 			"retryIn": max(time.Until(ev.Until), 0).Milliseconds()}}
 	case *agent.BreakerOpen:
@@ -174,8 +171,7 @@ func (t *translator) replied(f *agent.Replied) (out []Event) {
 				"title": t.title(p.Call), "input": asJSON(string(p.Call.Input) + p.Call.Invalid)})
 		}
 	}
-	return append(out, Event{"type": "metadata", "role": "assistant", "model": f.Model, "stop": f.Stop,
-		"tokens": map[string]int64{"input": f.Usage.Input, "output": f.Usage.Output, "cacheRead": f.Usage.CacheRead}})
+	return out
 }
 
 // asJSON returns JSON text as JSON, so that clients needn't parse it again.

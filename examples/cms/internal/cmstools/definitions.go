@@ -2,7 +2,6 @@ package cmstools
 
 import (
 	"context"
-	"errors"
 	"fmt"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
@@ -51,17 +50,11 @@ func (s *desk) sync(name, kind string,
 			if err != nil {
 				return "", err
 			}
-			values := "their values are kept and hidden"
-			if in.Prune {
-				values = "their values are deleted for good, which can't be undone"
-			}
 			return fmt.Sprintf("the slots of “%s” change (added: %d, changed: %d, removed: %d); stored contents affected: "+
-				"%d, and %s", r.Name, len(r.Added), len(r.Changed), len(r.Removed), r.Contents, values), nil
+				"%d, and their values are kept and hidden", r.Name, len(r.Added), len(r.Changed), len(r.Removed),
+				r.Contents), nil
 		},
 		undo: func(ctx context.Context, _ site.SyncElements, out *site.SyncedElements) error {
-			if out.Pruned > 0 {
-				return errors.New("values of removed slots were deleted permanently")
-			}
 			_, err := run(ctx, site.SyncElements{Definition: out.ID, Elements: out.Before})
 			return err
 		},

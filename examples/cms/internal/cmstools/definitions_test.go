@@ -26,8 +26,8 @@ func TestWhatBreaksSomethingNeedsApproval(t *testing.T) {
 	for _, c := range []struct{ tool, input, reason string }{
 		{SyncSectionElements, narrowHero,
 			`change (added: 0, changed: 0, removed: 4); stored contents affected: 1, and their values are kept and hidden`},
-		{SyncCollectionElements, `{"definition":"blog","prune":true,"elements_structure":{"rows":[{"slots":[{"key":"body","type":"richText"}]}]}}`,
-			"stored contents affected: 1, and their values are deleted for good"},
+		{SyncCollectionElements, `{"definition":"blog","elements_structure":{"rows":[{"slots":[{"key":"body","type":"richText"}]}]}}`,
+			"stored contents affected: 1, and their values are kept and hidden"},
 		{DeleteEntry, `{"entry":"hello-world"}`, `the entry “Hello, world” is deleted`},
 		{DeleteSectionDef, `{"section":"cta"}`, `section definition “Call to action” is deleted`},
 		{CreatePage, page, "it touches 10 sections at once"},
@@ -109,10 +109,7 @@ func TestUndoRevertsDefinitionsAndEntries(t *testing.T) {
 	undone(ClonePage, `{"source":"home","newSlug":"start"}`)
 	require.Equal(t, before, b.contents())
 
-	out := b.call(SyncSectionElements, strings.Replace(narrowHero, "{", `{"prune":true,`, 1))
-	d, _ := b.reg.Lookup(SyncSectionElements)
-	require.ErrorContains(t, d.Undo(t.Context(), json.RawMessage(narrowHero), json.RawMessage(said(&out))),
-		"deleted permanently")
+	b.fails(tools.Invalid, SyncSectionElements, strings.Replace(narrowHero, "{", `{"prune":true,`, 1), "prune")
 }
 
 func TestEachNewToolVerifiesItsEffect(t *testing.T) {

@@ -20,8 +20,7 @@
 //     calls that touch ten or more sections need approval. The reason says what breaks.
 //   - Every call that writes is idempotent: the site stores its key with its result. A process that
 //     died in the middle of a plan leaves nothing twice.
-//   - Undo reverts everything except values that were deleted with prune, which the reason of the
-//     approval says, and a menu that was changed since.
+//   - Undo reverts everything, except for a menu that was changed since.
 //   - [ValidatePlan] and [Weights] try a plan on a copy of the site, with the same tools that would
 //     execute it. [Works] keeps a plan that doesn't work from people.
 //

@@ -60,10 +60,7 @@ func (s *desk) writes() []tools.Tool {
 			run: func(ctx context.Context, in onePage) (*site.Deleted, error) { return s.DeletePage(ctx, in.Page) }}),
 		write(s, AddSection, change[site.AddSection, *site.Section]{run: s.AddSection}),
 		write(s, "cms.syncPageContents", change[site.SyncPage, *site.SyncedPage]{run: s.SyncPage,
-			undo: func(ctx context.Context, in site.SyncPage, out *site.SyncedPage) error {
-				if in.Prune {
-					return errors.New("values without a slot were deleted permanently")
-				}
+			undo: func(ctx context.Context, _ site.SyncPage, out *site.SyncedPage) error {
 				return s.writeBack(ctx, out)
 			}}),
 		write(s, "cms.addPicture", change[addPicture, *site.SyncedPage]{run: s.addPicture,
