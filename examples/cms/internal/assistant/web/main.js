@@ -7,7 +7,7 @@ import { texts } from "../page/texts.js";
 import { Answers } from "./answers.js";
 import { Areas } from "./areas.js";
 import { Log } from "./log.js";
-import { nameSteps, showPlans } from "./plans.js";
+import { showPlans } from "./plans.js";
 import { Preview } from "./preview.js";
 import { SiteList } from "./site.js";
 import { Strip } from "./strip.js";
@@ -56,7 +56,6 @@ class Assistant {
     const { page } = this;
     this.strip.changed();
     showPlans(page);
-    nameSteps(page);
     this.cards();
     this.answers.changed();
     const asked = page.model.asked();

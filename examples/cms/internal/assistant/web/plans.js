@@ -27,7 +27,8 @@ export function showPlans(page) {
     const view = page.conversation.views.get(item.id);
     if (!view?.shown || view.plansIn === view.area) continue;
     view.plansIn = view.area;
-    if (item.pause.plan) showSteps(view, item.pause);
+    const last = item.pause.plan ? view.element.querySelector(".notes li:last-child") : null;
+    if (last) last.textContent = words.planUndo; // a call that only submits a plan can't be undone, but the steps can
     const plans = offered(item.pause);
     if (!plans) continue;
     const decide = (decision) => (event) => event.detail > 1 || view.decide(decision);
@@ -39,44 +40,8 @@ export function showPlans(page) {
   }
 }
 
-// step is how a node of a plan is shown.
-const step = (n) => ({ work: n.tool, id: object(inputOf(n)), text: n.why });
-
-// showSteps says in the card of a plan what each step is about, and that its steps can be undone, which a call can't that only submits it.
-function showSteps(view, { input, plan }) {
-  const nodes = parsed(input ?? "")?.nodes;
-  if (!nodes) return;
-  view.facts.replaceChildren(plan.why ? h("p", {}, plan.why) : "", steps({ status: "proposed", steps: nodes.map(step) }));
-  const last = view.element.querySelector(".notes li:last-child");
-  if (last) last.textContent = words.planUndo;
-}
-
-// nameSteps says in plans in progress what each step is about, from the calls that have submitted them.
-export function nameSteps({ model, conversation }) {
-  for (const item of model.items.values()) {
-    if (item.kind !== "plan" || item.named === item.plan) continue;
-    item.named = item.plan;
-    const nodes = nodesOf(model, item.plan.title);
-    for (const s of item.plan.steps) {
-      const node = nodes.find((n) => n.id === s.id);
-      if (node) s.id = object(inputOf(node));
-    }
-    if (nodes.length > 0) conversation.views.get(item.id)?.update(item);
-  }
-}
-
-// nodesOf returns the steps of the newest plan of a title.
-function nodesOf(model, title) {
-  for (const call of [...model.items.values()].reverse()) {
-    const input = call.kind === "call" && call.name?.startsWith("plan.") ? parsed(call.input ?? "") : null;
-    const plan = [input, ...(input?.plans ?? [])].find((p) => p?.title === title && p.nodes);
-    if (plan) return plan.nodes;
-  }
-  return [];
-}
-
 function alternative({ plan, score, missing, risky, recommended }, i, decide) {
-  const list = steps({ status: "proposed", steps: plan.nodes.map(step) });
+  const list = steps({ status: "proposed", steps: plan.nodes.map((n) => ({ work: n.tool, id: object(inputOf(n)), text: n.why })) });
   const reasons = [...(missing ?? []).map((m) => ["warning", words.planLacks(m.replace(/^step \S+ \([^)]*\): /, ""))]), risky?.length ? ["warning", words.planRisks(risky.length)] : null, missing?.length || risky?.length ? null : ["check", words.planFits]].filter(Boolean);
   return h(
     "li",
