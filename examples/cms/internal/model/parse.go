@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strconv"
 	"strings"
@@ -34,11 +35,11 @@ type wish struct {
 	values            map[string]phrase // by field; "" has no field
 	media, locale     string
 	at, beside        string // the place: top, end, above or below the section of the kind beside
-	number, to        int    // how many; where its words end
-	it, plural        bool   // "it"; several
-	definite          bool   // "the page", not "a page"
-	forbids           bool   // something that must not happen; the verb "other" is about the rest
-	bad               bool   // a part of it has no meaning here
+	number            int
+	it, plural        bool // "it"; several
+	definite, wants   bool // "the page", not "a page"; "should"
+	forbids           bool // something that must not happen; the verb "other" is about the rest
+	bad               bool // a part of it has no meaning here
 	parts             []part
 }
 
@@ -47,30 +48,31 @@ type wish struct {
 var (
 	valued   = []string{"set", "rename", "describe"}
 	trailing = strings.Split("please|now|instead|bitte|for me|for us|again|today|too|also|um|hinzu|an|ein|there", "|")
+	wanting  = regexp.MustCompile(`^(should|must|shall|soll)`)
 	files    = strings.Fields(".jpg .jpeg .png .gif .svg .webp .pdf .mp4")
 )
 
 // parse reads one segment of a sentence. verb is that of the segment before, if this one has none.
 func parse(text string, tokens []token, verb string) wish {
-	w, now := wish{verb: verb, values: map[string]phrase{}, to: tokens[len(tokens)-1].to}, part{}
+	w, now := wish{verb: verb, values: map[string]phrase{}}, part{}
 	flush := func(role string) {
 		if now.text.text == "" && now.lead > 0 && now.tail > 0 { // "called The", "titled Hello"
 			now.text = phrase{text[now.lead-1 : now.tail], false, now.lead - 1, now.tail}
 		}
 		w.parts, now = append(w.parts, now), part{role: role}
 	}
-	opens := true
+	opens, said := true, plain(text)
+	// "Home is offline" tells something, "Home should be offline" wants it
+	told := !strings.Contains(said, " be ") && !strings.Contains(said, " werden")
 	for i, t := range tokens {
 		upper := unicode.IsUpper([]rune(t.text + " ")[0])
 		article := i > 0 && slices.Contains(strings.Fields("the this that das die den"), plain(tokens[i-1].text))
 		content := now != part{role: now.role, lead: now.lead, tail: now.tail}
-		free := now.role == "called" || now.role == "says" || w.verb == "reslot" && now.role == "by" ||
-			(now.role == "to" || now.role == "as") && slices.Contains(valued, w.verb)
-		free = free && !now.text.quoted && !w.ends(now.role, t) && t.class != "locale" &&
-			(content || t.class != "mark" || upper) && (t.class != "at" || !content)
+		free := now.valued(w.verb) && !now.text.quoted && (t.class != "state" || content || upper) &&
+			!w.ends(now.role, t) && t.class != "locale" && (content || t.class != "mark" || upper) && (t.class != "at" || !content)
 		switch {
 		case t.class == "quote":
-			w.bad = w.bad || now.text.text != "" && (now.before.text != "" || now.text.quoted)
+			w.bad = w.bad || now.text.text != "" && (now.before.text != "" || now.text.quoted || now.valued(w.verb))
 			now.before = cmp.Or(now.text, now.before)
 			now.text = phrase{t.text, true, t.from, t.to}
 		case t.class == "neg":
@@ -91,6 +93,7 @@ func parse(text string, tokens []token, verb string) wish {
 			now.extend(text, t, now.lead)
 		case t.verb != "" && w.verb == "" && (t.class == "" || t.class == "skip" || opens):
 			w.verb, w.word = t.verb, plain(t.text)
+			w.bad = w.bad || told && (strings.HasSuffix(w.word, "ed") || w.word == "gelöscht" || w.word == "entfernt")
 			if t.verb == "with" {
 				w.verb, w.it = "add", true
 			}
@@ -102,6 +105,7 @@ func parse(text string, tokens []token, verb string) wish {
 		case t.class == "it":
 			now.it = true
 		case t.class == "mark":
+			w.wants = w.wants || t.text == ":" || wanting.MatchString(plain(t.text))
 			if t.id != "auf" {
 				flush(t.id)
 			} else if slices.Contains(valued, w.verb) && slices.ContainsFunc(append(w.parts, now), part.named) {
@@ -116,7 +120,7 @@ func parse(text string, tokens []token, verb string) wish {
 		case t.class == "num":
 			w.number, _ = strconv.Atoi(t.id)
 		case t.class == "state" && t.id != "draft":
-			w.verb = t.id
+			w.bad, w.verb = w.bad || w.verb == "" && told, t.id
 		case t.class == "state":
 			w.values["status"] = phrase{text: t.id}
 		case t.class == "kind" || t.class == "field" || t.class == "noun":
@@ -124,6 +128,7 @@ func parse(text string, tokens []token, verb string) wish {
 				now.before, now.text = now.text, phrase{}
 			}
 			last := plain(t.text)[len(plain(t.text))-1]
+			now.tail = t.to
 			switch w.definite = article; {
 			case t.class == "noun":
 				now.noun, now.plural = t.id, now.plural || last == 's' || last == 'n'
@@ -146,7 +151,7 @@ func parse(text string, tokens []token, verb string) wish {
 		case slices.ContainsFunc(files, func(end string) bool { return strings.HasSuffix(plain(t.text), end) }):
 			w.bad, w.media = w.bad || w.media != "", t.text
 		default:
-			w.bad = w.bad || t.verb != ""
+			w.bad = w.bad || t.verb != "" || now.text.quoted
 			now.extend(text, t, 0)
 		}
 		opens = opens && t.class == "skip"
@@ -164,6 +169,12 @@ func parse(text string, tokens []token, verb string) wish {
 	return w
 }
 
+// valued reports whether a part holds a value, so that all its words belong to it.
+func (p part) valued(verb string) bool {
+	return p.role == "called" || p.role == "says" || verb == "reslot" && p.role == "by" ||
+		(p.role == "to" || p.role == "as") && slices.Contains(valued, verb)
+}
+
 // named reports whether a part has a name.
 func (p part) named() bool { return p.text.text+p.before.text != "" }
 
@@ -175,9 +186,6 @@ func (w *wish) ends(role string, t token) bool {
 
 // extend adds a word to the text, with the articles before it if lead isn't 0.
 func (p *part) extend(sentence string, t token, lead int) {
-	if p.text.quoted {
-		p.before, p.text = p.text, phrase{}
-	}
 	if p.text.text == "" {
 		p.text.from = cmp.Or(lead, t.from+1) - 1
 	}
@@ -225,7 +233,7 @@ func (w *wish) assemble() {
 	}
 	switch w.bad = w.bad || w.verb == "make" && w.definite && strings.HasPrefix(w.word, "ma") && w.noun == "page"; {
 	case w.verb == "use" && w.media != "",
-		w.verb == "" && len(w.values) > 0 && w.field+w.kind != "" &&
+		w.verb == "" && w.wants && len(w.values) > 0 && w.field+w.kind != "" &&
 			w.ref.text != "": // "the title of About should be …"
 		w.verb = "set"
 	case w.verb == "add" && w.kind+w.field+w.media+w.parts[0].noun == "" && w.values[""].quoted:

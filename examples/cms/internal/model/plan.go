@@ -138,6 +138,9 @@ func (w *wish) fits(f *form) bool {
 			return false
 		}
 	}
+	if w.field != "" && f.Verb != "set" && f.Of != "picture" { // the title of a page isn't the page
+		return false
+	}
 	return (w.at == "" || f.Verb == "add" && f.Of == "section" || f.Verb == "move") && (w.number == 0 ||
 		w.kind == "entries") &&
 		(w.pick == "" || f.Where == "section") && (w.ref.text == "" || f.Where != "" || f.Reads) &&

@@ -2,6 +2,7 @@ package model
 
 import (
 	"cmp"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode"
@@ -15,22 +16,21 @@ type sentence struct {
 	asks, back, when  bool // a question; taken back; on a condition
 }
 
+// polite begins a wish that is put as a question.
+var polite = regexp.MustCompile(`^ (\w+ )?(can|could|would|will|kannst|könntest|würdest) (you|du) `)
+
 // understand reads a sentence.
 func understand(text string) *sentence {
 	s := &sentence{text: text, tokens: read(text)}
-	words, polite := " ", false
+	words := " "
 	for _, t := range s.tokens {
 		s.back, s.when = s.back || t.class == "back", s.when || t.class == "if"
 		if t.class != "quote" && (t.class != "conj" || t.text == "?") {
 			words += plain(t.text) + " "
 		}
-		if n := len(strings.Fields(words)); n < 4 && (strings.HasSuffix(words, " you ") ||
-			strings.HasSuffix(words, " du ")) {
-			polite = true
-		}
 	}
 	opens := strings.Fields(words + " .")[0]
-	s.asks = !polite && (slices.Contains(questions, opens) && s.tokens[0].class != "neg" ||
+	s.asks = !polite.MatchString(words) && (slices.Contains(questions, opens) && s.tokens[0].class != "neg" ||
 		strings.HasSuffix(words, " ? "))
 	for _, segment := range segments(s.tokens) {
 		w, leaves := parse(text, segment, ""), false
@@ -40,6 +40,11 @@ func understand(text string) *sentence {
 		}
 		if w.forbids {
 			s.forbidden = append(s.forbidden, w)
+		} else if text := w.values[""]; (w.verb == "make" || w.verb == "add") && w.noun == "page" && w.kind == "" &&
+			text.quoted {
+			delete(w.values, "") // a page with a text is a page and a text
+			s.add(w, false)
+			s.add(wish{verb: "add", kind: "text", it: true, values: map[string]phrase{"": text}, parts: w.parts}, false)
 		} else if w.verb != "" || len(w.parts) > 1 || w.parts[0] != (part{}) {
 			s.add(w, leaves || w.verb == "")
 		}
@@ -88,7 +93,10 @@ func (s *sentence) add(w wish, leaves bool) {
 	switch {
 	case last.verb == "" && last.ref.text != "" && last.kind+last.field == "" && w.ref.text == "": // "On Home, …"
 		w.ref, s.wishes = last.ref, s.wishes[:len(s.wishes)-1]
-	case (bare || leaves && last.verb == "describe") && last.joins(s.text, w.parts[0].text, w.to):
+	case (bare || leaves && last.verb == "describe") && last.joins(s.text, w.parts):
+		return
+	case leaves && w.at != "" && w.parts[0] == (part{}) && w.kind == "": // "…, below the text"
+		last.at, last.beside = w.at, w.beside
 		return
 	case bare && last.verb != "":
 		name := w.parts[0].text
@@ -111,11 +119,16 @@ func (s *sentence) add(w wish, leaves bool) {
 }
 
 // joins adds a name after "and" or a comma to an unquoted value before it: "Terms and Conditions".
-func (w *wish) joins(sentence string, name phrase, to int) bool {
+func (w *wish) joins(sentence string, parts []part) bool {
+	name := parts[0].text
 	for field, v := range w.values {
 		upper := unicode.IsUpper([]rune(name.text + " ")[0]) && len(strings.Fields(name.text)) < 3
 		if v.text != "" && !v.quoted && !name.quoted && !w.plural && (w.verb == "describe" || upper) {
-			w.values[field] = phrase{sentence[v.from:to], false, v.from, to}
+			for _, p := range parts {
+				v.to = max(v.to, p.tail, p.before.to, p.text.to)
+			}
+			v.text = sentence[v.from:v.to]
+			w.values[field] = v
 			return true
 		}
 	}
