@@ -99,7 +99,7 @@ var scenarios = map[string][]said{
 	},
 	"a person chooses none of the plans": {
 		{text: "Create a contact page with a form", calls: []string{"plan.choose"}, asks: "plan", decision: "reject",
-			answer: "A person chose none of the plans"},
+			answer: "You chose none of the plans"},
 	},
 	"a plan is only checked": {
 		{mode: cmstools.Architect, text: "Create a contact page with a form", calls: []string{"cms.validatePlan"},

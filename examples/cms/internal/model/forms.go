@@ -160,7 +160,15 @@ func (t *turn) say(name string, offers ...string) string {
 
 // unknown says that a wish isn't understood, and offers the three nearest forms.
 func (t *turn) unknown(w *wish, text string) string {
-	o := &operation{slots: map[string]any{"page": w.ref.text, "entry": w.ref.text, "kind": w.kind, "media": w.media,
+	page, entry := "", ""
+	if w.ref.text != "" { // only what exists is offered to be changed
+		for _, f := range slices.Backward(foundIn(t.read("cms.findResource", map[string]any{"query": w.ref.text}))) {
+			if page = f.Slug; f.Kind == "entry" {
+				page, entry = "", f.Slug
+			}
+		}
+	}
+	o := &operation{slots: map[string]any{"page": page, "entry": entry, "kind": w.kind, "media": w.media,
 		"field": w.field, "name": w.values["name"].text, "value": w.values[""].text}}
 	score := func(f *form) (n int) {
 		for name, v := range o.slots {
@@ -229,8 +237,8 @@ func (t *turn) slotsOf(kind string) (slots []slot) {
 
 // content returns the values of a wish by the slots of its section, and why it can't have one of
 // them. A new section gets all that are required.
-func (w *wish) content(slots []slot, title string) (content map[string]any, wrong string) {
-	content = map[string]any{}
+func (w *wish) content(slots []slot) (map[string]any, string) {
+	content, spare := map[string]any{}, ""
 	pick := func(fits func(s *slot) bool) *slot {
 		if i := slices.IndexFunc(slots, func(s slot) bool { return content[s.Key] == nil && fits(&s) }); i >= 0 {
 			return &slots[i]
@@ -247,7 +255,7 @@ func (w *wish) content(slots []slot, title string) (content map[string]any, wron
 		switch {
 		case v == "" || field == "status":
 		case s != nil:
-			title, content[s.Key] = v, s.value(v)
+			spare, content[s.Key] = v, s.value(v)
 		case len(slots) > 0:
 			return nil, fmt.Sprintf("A %s section has no %s.", w.kind, cmp.Or(as, "other text"))
 		default:
@@ -256,7 +264,10 @@ func (w *wish) content(slots []slot, title string) (content map[string]any, wron
 	}
 	for i := range slots {
 		if s := &slots[i]; w.verb == "add" && s.Rules.Required && content[s.Key] == nil {
-			content[s.Key] = s.value(title)
+			if words(s) && spare == "" {
+				return nil, "needs"
+			}
+			content[s.Key] = s.value(spare)
 		}
 	}
 	return content, ""

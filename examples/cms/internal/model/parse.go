@@ -46,10 +46,11 @@ type wish struct {
 // valued are the verbs after which "to" begins a value, trailing the words that don't belong to
 // one.
 var (
-	valued   = []string{"set", "rename", "describe"}
-	trailing = strings.Split("please|now|instead|bitte|for me|for us|again|today|too|also|um|hinzu|an|ein|there", "|")
-	wanting  = regexp.MustCompile(`^(should|must|shall|soll)`)
-	files    = strings.Fields(".jpg .jpeg .png .gif .svg .webp .pdf .mp4")
+	valued     = []string{"set", "rename", "describe"}
+	trailing   = strings.Split("please|now|instead|bitte|for me|for us|again|today|too|also|um|hinzu|an|ein|there", "|")
+	participle = regexp.MustCompile(`[^e]ed$|^ge.*t$|^entfernt$`)
+	wanting    = regexp.MustCompile(`^(should|must|shall|soll)`)
+	files      = strings.Fields(".jpg .jpeg .png .gif .svg .webp .pdf .mp4")
 )
 
 // parse reads one segment of a sentence. verb is that of the segment before, if this one has none.
@@ -63,13 +64,15 @@ func parse(text string, tokens []token, verb string) wish {
 	}
 	opens, said := true, plain(text)
 	// "Home is offline" tells something, "Home should be offline" wants it
-	told := !strings.Contains(said, " be ") && !strings.Contains(said, " werden")
+	state, told := "", !strings.Contains(said, " be ") && !strings.Contains(said, " werden")
 	for i, t := range tokens {
 		upper := unicode.IsUpper([]rune(t.text + " ")[0])
 		article := i > 0 && slices.Contains(strings.Fields("the this that das die den"), plain(tokens[i-1].text))
 		content := now != part{role: now.role, lead: now.lead, tail: now.tail}
+		done := participle.MatchString(plain(t.text)) // "deleted" is a wish only in "should be deleted"
 		free := now.valued(w.verb) && !now.text.quoted && (t.class != "state" || content || upper) &&
-			!w.ends(now.role, t) && t.class != "locale" && (content || t.class != "mark" || upper) && (t.class != "at" || !content)
+			!w.ends(now.role, t) && t.class != "locale" && (content || t.class != "mark" || upper) &&
+			(t.class != "at" || !content)
 		switch {
 		case t.class == "quote":
 			w.bad = w.bad || now.text.text != "" && (now.before.text != "" || now.text.quoted || now.valued(w.verb))
@@ -83,6 +86,10 @@ func parse(text string, tokens []token, verb string) wish {
 			w.verb = "other"
 		case t.class == "many" || t.class == "back" || t.class == "if":
 			w.bad = true
+		case t.verb != "" && w.verb == "" && done && !told:
+			w.verb = t.verb
+			now.role = cmp.Or(map[bool]string{true: "on"}[now.role == "says"], now.role)
+			flush("")
 		case free && t.class == "skip" && (now.text.text == "" || slices.Contains(trailing, plain(t.text))),
 			free && t.class == "it" && !content:
 			if now.lead == 0 && now.text.text == "" {
@@ -91,9 +98,14 @@ func parse(text string, tokens []token, verb string) wish {
 			now.it, now.tail = now.it || t.class == "it", t.to
 		case free:
 			now.extend(text, t, now.lead)
-		case t.verb != "" && w.verb == "" && (t.class == "" || t.class == "skip" || opens):
+		case t.verb != "" && w.verb == "" && !done && (i == 0 || t.text != "new") && (t.class == "" ||
+			t.class == "skip" || opens):
+			if content && i < len(tokens)-1 { // "Services needs a hero", "below the hero, add …"
+				now.role = cmp.Or(now.role, "on")
+				flush("")
+			}
 			w.verb, w.word = t.verb, plain(t.text)
-			w.bad = w.bad || told && (strings.HasSuffix(w.word, "ed") || w.word == "gelöscht" || w.word == "entfernt")
+			w.verb = cmp.Or(state, w.verb)
 			if t.verb == "with" {
 				w.verb, w.it = "add", true
 			}
@@ -117,10 +129,12 @@ func parse(text string, tokens []token, verb string) wish {
 			w.at = t.id
 		case t.class == "locale":
 			w.locale = t.id
-		case t.class == "num":
+		case t.class == "num" && (i == 0 || !upper):
 			w.number, _ = strconv.Atoi(t.id)
+		case t.class == "state" && t.id != "draft" && w.verb == "" && told:
+			state = t.id
 		case t.class == "state" && t.id != "draft":
-			w.bad, w.verb = w.bad || w.verb == "" && told, t.id
+			w.verb = t.id
 		case t.class == "state":
 			w.values["status"] = phrase{text: t.id}
 		case t.class == "kind" || t.class == "field" || t.class == "noun":
@@ -151,12 +165,13 @@ func parse(text string, tokens []token, verb string) wish {
 		case slices.ContainsFunc(files, func(end string) bool { return strings.HasSuffix(plain(t.text), end) }):
 			w.bad, w.media = w.bad || w.media != "", t.text
 		default:
-			w.bad = w.bad || t.verb != "" || now.text.quoted
+			w.bad = w.bad || t.verb != "" && (!done || !told) || now.text.quoted
 			now.extend(text, t, 0)
 		}
 		opens = opens && t.class == "skip"
 	}
 	flush("")
+	w.bad = w.bad || state != "" && w.verb == ""
 	for _, t := range tokens { // "without changing it"
 		for _, stem := range []string{strings.TrimSuffix(plain(t.text), "ing"), strings.TrimSuffix(plain(t.text),
 			"ing") + "e"} {
@@ -203,8 +218,14 @@ func (w *wish) assemble() {
 		p := &w.parts[i]
 		placed := slices.ContainsFunc(w.parts[i+1:], func(p part) bool { return p.role == "on" || p.role == "to" })
 		w.it, w.plural = w.it || p.it, w.plural || p.plural
+		if p.role == "by" && w.verb == "set" { // "replace A by B"
+			p.role = "to"
+		}
 		switch field := map[string]string{"called": "name", "by": "author", "button": "button",
 			"leads": "link"}[p.role]; {
+		case p.role == "says" && w.verb == "make" && !w.parts[0].named() &&
+			w.values["name"].text == "": // "new page: Events"
+			w.give("name", p.text)
 		case field != "" && p.text.text != "", p.role == "says":
 			w.give(field, p.text)
 		case p.role == "on" && w.kind == "quote" && making && p.noun+p.kind == "" && placed:
@@ -236,6 +257,10 @@ func (w *wish) assemble() {
 		w.verb == "" && w.wants && len(w.values) > 0 && w.field+w.kind != "" &&
 			w.ref.text != "": // "the title of About should be …"
 		w.verb = "set"
+	case w.verb == "" && w.kind != "" && w.field == "" && w.parts[len(w.parts)-1].role == "for" && !w.definite:
+		w.verb = "add" // "a gallery for About"
+	case w.verb == "off":
+		w.verb = map[bool]string{true: "delete", false: "unpublish"}[w.kind != ""]
 	case w.verb == "add" && w.kind+w.field+w.media+w.parts[0].noun == "" && w.values[""].quoted:
 		w.kind = "text"
 	case w.noun == "menu" && w.ref.text == "":

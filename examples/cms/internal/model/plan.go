@@ -205,7 +205,11 @@ func (t *turn) fillIn(w *wish, o *operation, page pageRead) string {
 		o.slots["place"] = len(page.Sections) - 1
 	}
 	if o.Of == "section" && (w.verb == "add" || w.verb == "set") {
-		content, wrong := w.content(t.slotsOf(w.kind), fmt.Sprint(o.slots["title"]))
+		content, wrong := w.content(t.slotsOf(w.kind))
+		if wrong == "needs" {
+			wrong = t.say(fmt.Sprintf("What should the %s say?", w.kind),
+				o.filled("add a {kind} to {page} that says \"…\""))
+		}
 		o.slots["content"], o.slots["contents"] = content, map[string]any{fmt.Sprint(o.slots["section"]): content}
 		for _, v := range w.values {
 			o.slots["value"] = cmp.Or(value, v.text)

@@ -13,11 +13,12 @@ type sentence struct {
 	text              string
 	tokens            []token
 	wishes, forbidden []wish
-	asks, back, when  bool // a question; taken back; on a condition
+	asks, back, when  bool   // a question; taken back; on a condition
+	offer             string // what is wished with "can you"
 }
 
-// polite begins a wish that is put as a question.
-var polite = regexp.MustCompile(`^ (\w+ )?(can|could|would|will|kannst|könntest|würdest) (you|du) `)
+// polite is a wish that is put as a question. Without "please" it may be one, so it is offered.
+var polite = regexp.MustCompile(`(?is)^\W*(?:\w+\W+)?(?:can|could|would|will|kannst|könntest|würdest) (?:you|du) (.*)$`)
 
 // understand reads a sentence.
 func understand(text string) *sentence {
@@ -30,7 +31,11 @@ func understand(text string) *sentence {
 		}
 	}
 	opens := strings.Fields(words + " .")[0]
-	s.asks = !polite.MatchString(words) && (slices.Contains(questions, opens) && s.tokens[0].class != "neg" ||
+	please := strings.Contains(words, " please ") || strings.Contains(words, " bitte ")
+	if m := polite.FindStringSubmatch(text); m != nil && !please && strings.HasSuffix(words, " ? ") {
+		s.offer = strings.TrimRight(m[1], "? ")
+	}
+	s.asks = !polite.MatchString(text) && (slices.Contains(questions, opens) && s.tokens[0].class != "neg" ||
 		strings.HasSuffix(words, " ? "))
 	for _, segment := range segments(s.tokens) {
 		w, leaves := parse(text, segment, ""), false
@@ -92,7 +97,9 @@ func (s *sentence) add(w wish, leaves bool) {
 	bare := leaves && len(w.parts) == 1 && w.parts[0] == part{text: w.parts[0].text} // only a name
 	switch {
 	case last.verb == "" && last.ref.text != "" && last.kind+last.field == "" && w.ref.text == "": // "On Home, …"
-		w.ref, s.wishes = last.ref, s.wishes[:len(s.wishes)-1]
+		w.bad = w.bad || last.bad || last.at != "" && w.at != ""
+		w.ref, w.at, w.beside = last.ref, cmp.Or(w.at, last.at), cmp.Or(w.beside, last.beside)
+		s.wishes = s.wishes[:len(s.wishes)-1]
 	case (bare || leaves && last.verb == "describe") && last.joins(s.text, w.parts):
 		return
 	case leaves && w.at != "" && w.parts[0] == (part{}) && w.kind == "": // "…, below the text"

@@ -36,8 +36,11 @@ type turn struct {
 	text, said    string // what the person says, and the model said last
 }
 
-// uploaded is a line that a page adds for a file.
-var uploaded = regexp.MustCompile(`(?m)^Uploaded file: (.*)$`)
+// uploaded is a line that a page adds for a file, and theFile what means it.
+var (
+	uploaded = regexp.MustCompile(`(?m)^Uploaded file: (.*)$`)
+	theFile  = regexp.MustCompile(`(?i)\b(it|this|that|(the|this|my) (picture|image|photo|file)|das bild|dieses bild|es)\b`)
+)
 
 // decide returns the model's next move.
 func decide(req *provider.Request) move {
@@ -109,13 +112,11 @@ func (t *turn) meant(said string) string {
 func (t *turn) answer(said string) move {
 	files := uploaded.FindAllStringSubmatch(said, -1)
 	t.text = strings.TrimSpace(uploaded.ReplaceAllString(said, ""))
+	if len(files) == 1 {
+		t.text = theFile.ReplaceAllLiteralString(t.text, files[0][1])
+	}
 	s := understand(t.text)
 	t.german = slices.ContainsFunc(s.tokens, func(k token) bool { return slices.Contains(german, plain(k.text)) })
-	for i := range s.wishes {
-		if w := &s.wishes[i]; len(files) == 1 && w.media == "" && (w.it || w.field == "picture" || w.noun == "media") {
-			w.media, w.it, w.noun = files[0][1], false, ""
-		}
-	}
 	var ops []*operation
 	wrong := ""
 	switch {
@@ -133,6 +134,8 @@ func (t *turn) answer(said string) move {
 		wrong = t.say("uploaded", "put "+files[0][1]+" on Home as the hero picture")
 	case len(s.wishes) == 0:
 		wrong = Help()
+	case s.offer != "" && !slices.ContainsFunc(s.wishes, func(w wish) bool { return w.bad || w.verb == "" }):
+		wrong = t.say("offer", s.offer)
 	default:
 		if i := slices.IndexFunc(s.wishes, func(w wish) bool { return w.bad || w.verb == "" }); i >= 0 {
 			wrong = t.unknown(&s.wishes[i], "unknown")
@@ -330,8 +333,11 @@ func (t *turn) onlyPlan(ops []*operation, lacks string) move {
 		}
 		return move{text: said + "\nNothing was changed."}
 	}
-	title := strings.ReplaceAll(ops[0].fill(ops[0].Doing), `"`, "")
-	came := ""
+	var titles []string
+	for _, o := range ops {
+		titles = append(titles, strings.ReplaceAll(o.fill(o.Doing), `"`, ""))
+	}
+	title, came := strings.Join(titles, ", then "), ""
 	if len(t.need) == 0 && t.offered["plan.submit"] {
 		came = t.read("plan.submit", map[string]any{"title": strings.ToUpper(title[:1]) + title[1:], "nodes": nodes})
 	}
@@ -352,6 +358,8 @@ func failed(doing, text string, nothing bool) string {
 	rest := map[bool]string{true: " Nothing was changed."}[nothing]
 	why, rejected := strings.CutPrefix(text, "A person rejected this call.")
 	switch {
+	case strings.Contains(text, "chose none of the plans"):
+		return "You chose none of the plans, so nothing was changed."
 	case rejected && why != "":
 		return fmt.Sprintf("I didn't %s, because you rejected it (%s).%s", doing, strings.Trim(why, " ."), rest)
 	case rejected:
