@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"regexp"
 	"strconv"
+	"strings"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
@@ -51,13 +52,39 @@ func policy() *bluemonday.Policy {
 
 // render returns Markdown as HTML that is safe to insert.
 func render(source string) string {
-	src := []byte(source)
+	src := []byte(endLists(source))
 	var out bytes.Buffer
 	if err := markdown.Renderer().Render(&out, src, markdown.Parser().Parse(text.NewReader(src))); err != nil {
 		// a Buffer takes all
 		return "<p>" + string(util.EscapeHTML(src)) + "</p>"
 	}
 	return clean.Sanitize(out.String())
+}
+
+var listItem = regexp.MustCompile(`^\s*(?:[-*+]|[0-9]{1,9}[.)])\s`)
+
+// endLists ends each list before a line that isn't indented and is no item: models mean it so,
+// while in Markdown the line goes on with the last item.
+func endLists(source string) string {
+	var out strings.Builder
+	list, fenced := false, false
+	for line := range strings.Lines(source) {
+		start := strings.TrimLeft(line, " \t")
+		switch {
+		case strings.HasPrefix(start, "```"), strings.HasPrefix(start, "~~~"):
+			fenced, list = !fenced, false
+		case fenced:
+		case listItem.MatchString(line):
+			list = true
+		case start == "" || start[0] == '\n':
+			list = false
+		case list && len(start) == len(line):
+			out.WriteByte('\n')
+			list = false
+		}
+		out.WriteString(line)
+	}
+	return out.String()
 }
 
 // pieces splits Markdown where a block begins after an empty line, so that each piece can be

@@ -73,6 +73,18 @@ func TestMarkdownIsSplitBetweenBlocks(t *testing.T) {
 	}
 }
 
+func TestAListEndsBeforeALineThatIsNoItem(t *testing.T) {
+	for source, want := range map[string]string{
+		"- a\n- b\nThen.":           "<ul>\n<li>a</li>\n<li>b</li>\n</ul>\n<p>Then.</p>\n",
+		"1. a\n2) b\nThen.":         "<ol>\n<li>a</li>\n</ol>\n<ol start=\"2\">\n<li>b</li>\n</ol>\n<p>Then.</p>\n",
+		"- a\n  more\n- b":          "<ul>\n<li>a\nmore</li>\n<li>b</li>\n</ul>\n",
+		"```\n- a\nb\n```":          "<pre><code>- a\nb\n</code></pre>\n",
+		"- a\n  - b\n    more\n- c": "<ul>\n<li>a\n<ul>\n<li>b\nmore</li>\n</ul>\n</li>\n<li>c</li>\n</ul>\n",
+	} {
+		require.Equal(t, want, render(source), "%q", source)
+	}
+}
+
 // TestFinishedBlocksAreSentOnce counts the HTML blocks of a text that comes in small pieces.
 func TestFinishedBlocksAreSentOnce(t *testing.T) {
 	sample, err := os.ReadFile("testdata/sample.md")
