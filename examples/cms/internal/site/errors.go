@@ -132,7 +132,8 @@ func (s *Site) explain(ctx context.Context, doing string, err error) error {
 	case code == sqlite3.SQLITE_BUSY || code == sqlite3.SQLITE_LOCKED:
 		return &Error{Code: CodeBusy, Message: "the site's file is locked by another process",
 			Hint: "try again in a moment", cause: err}
-	case code == sqlite3.SQLITE_FULL || errors.Is(err, syscall.ENOSPC) || errors.Is(err, syscall.EDQUOT):
+	case code == sqlite3.SQLITE_FULL || is(err, sqlite3.SQLITE_IOERR_SHMSIZE) || errors.Is(err, syscall.ENOSPC) ||
+		errors.Is(err, syscall.EDQUOT):
 		return &Error{Code: CodeFull, Message: "the disk is full, so nothing was saved",
 			Hint: "free some space, then try again", cause: err}
 	case code == sqlite3.SQLITE_CONSTRAINT: // only records of what was removed have unchecked keys
@@ -166,4 +167,10 @@ func primaryCode(err error) int {
 		return e.Code() & 0xff
 	}
 	return 0
+}
+
+// is reports whether err has an extended result code of SQLite.
+func is(err error, code int) bool {
+	var e *sqlite.Error
+	return errors.As(err, &e) && e.Code() == code
 }
