@@ -26,7 +26,7 @@ func TestSeveralPlansAreRankedAndTheFailedOneIsReplaced(t *testing.T) {
 	require.EqualValues(t, 4000, first["estimatedTimeMs"])
 	require.Greater(t, first["feasibilityScore"], last["feasibilityScore"])
 	require.Equal(t, "Reuse what exists", last["name"])
-	require.Contains(t, last["issues"].([]any)[0], "step create (cms.createPage): ")
+	require.Contains(t, last["issues"].([]any)[0], "step create (Create page “Contact”): ")
 	asked := of(events, "approval_required")
 	require.Len(t, asked, 1)
 	require.Contains(t, asked[0].data["description"], "It can't work now: ")

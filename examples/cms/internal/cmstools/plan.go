@@ -40,11 +40,12 @@ func validatePlan(cfg Config) tools.Tool {
 					if len(op.Input) == 0 {
 						op.Input = op.Args
 					}
+					name := fmt.Sprintf("operation %d (%s)", i+1, op.Tool)
 					if d, ok := registry(copied).Lookup(op.Tool); ok && d.Spec().ReadOnly {
-						r.issue(fmt.Sprint("operation ", i+1), op.Tool, "it only reads; leave it out of the plan")
+						r.issue(name, "it only reads; leave it out of the plan")
 						continue
 					}
-					r.try(ctx, copied, fmt.Sprint("operation ", i+1), op.Tool, op.Input)
+					r.try(ctx, copied, name, op.Tool, op.Input)
 				}
 				return context.Cause(ctx)
 			})
@@ -144,7 +145,8 @@ func TryPlan(ctx context.Context, copied Config, p *plan.Plan) ([]string, error)
 		if err != nil || !r.Valid {
 			return nil, nil, err
 		}
-		if out := r.try(ctx, copied, "step "+n.ID, n.Tool, raw); out != nil {
+		name := fmt.Sprintf("step %s (%s)", n.ID, tools.TitleOf(n.Tool, raw))
+		if out := r.try(ctx, copied, name, n.Tool, raw); out != nil {
 			_ = json.Unmarshal([]byte(said(out)), &answer) // other answers are texts, which no step refers to
 		}
 		return answer, nil, nil
@@ -176,10 +178,10 @@ func (r *Report) try(ctx context.Context, copied Config, name, tool string, inpu
 	admitted, err := all.Admit(ctx, call, nil, nil, nil)
 	switch {
 	case err != nil:
-		r.issue(name, tool, err.Error())
+		r.issue(name, err.Error())
 		return nil
 	case admitted.Rejected != nil:
-		r.issue(name, tool, said(admitted.Rejected))
+		r.issue(name, said(admitted.Rejected))
 		return nil
 	case admitted.Verdict.Effect == tools.Ask:
 		r.Suggestions = append(r.Suggestions, fmt.Sprintf("%s needs approval: %s", name, admitted.Verdict.Reason))
@@ -190,19 +192,19 @@ func (r *Report) try(ctx context.Context, copied Config, name, tool string, inpu
 		out = &done
 	}
 	if out.Status != tools.OK {
-		r.issue(name, tool, said(out))
+		r.issue(name, said(out))
 	}
 	return out
 }
 
 // issue adds a problem to the report, and how to correct it.
-func (r *Report) issue(name, tool, problem string) {
+func (r *Report) issue(name, problem string) {
 	problem, _, _ = strings.Cut(strings.TrimPrefix(problem, "The call wasn't run: "), "\n")
 	problem, remedy, _ := strings.Cut(problem, "; ")
 	r.Valid = false
-	r.Issues = append(r.Issues, fmt.Sprintf("%s (%s): %s", name, tool, problem))
+	r.Issues = append(r.Issues, name+": "+problem)
 	if remedy != "" {
-		r.Suggestions = append(r.Suggestions, fmt.Sprintf("%s: %s", name, remedy))
+		r.Suggestions = append(r.Suggestions, name+": "+remedy)
 	}
 }
 

@@ -21,7 +21,7 @@ func TestAPlanThatWouldWorkIsValidAndChangesNothing(t *testing.T) {
 		{"tool":"cms.addSectionToPage","input":{"page":"about","section":"quote","content":{"words":"x"}}},
 		{"tool":"cms.deletePage","input":{"page":"home"}}]}`, &r)
 	require.Equal(t, Report{Valid: true, Issues: []string{}, Suggestions: []string{
-		`operation 4 needs approval: the page “Home” at / is deleted, with all its sections and their contents`}}, r)
+		`operation 4 (cms.deletePage) needs approval: the page “Home” at / is deleted, with all its sections and their contents`}}, r)
 	require.Equal(t, before, everything(t, b.Site))
 	left, err := os.ReadDir(os.Getenv("TMPDIR"))
 	require.NoError(t, err)
@@ -51,8 +51,8 @@ func TestAPlanThatWouldFailSaysWhereAndWhatToDo(t *testing.T) {
 	require.Contains(t, r.Issues[5], "it only reads")
 	require.Contains(t, r.Issues[6], "name")
 	require.Contains(t, r.Issues[7], `there is no page "nowhere"`)
-	require.Contains(t, r.Suggestions, `operation 1: use another slug such as "home-2", or update that page`)
-	require.Contains(t, r.Suggestions, `operation 6: did you mean "cms.createPage"?; the tools are `+toolNames(b.reg))
+	require.Contains(t, r.Suggestions, `operation 1 (cms.createPage): use another slug such as "home-2", or update that page`)
+	require.Contains(t, r.Suggestions, `operation 6 (cms.createPag): did you mean "cms.createPage"?; the tools are `+toolNames(b.reg))
 }
 
 // toolNames are the tools that a plan may use.
