@@ -196,6 +196,7 @@ func FuzzSentences(f *testing.F) {
 			require.Empty(t, writes(t, "don't "+s))
 			require.Empty(t, writes(t, s+". No wait, don't."))
 			require.Empty(t, writes(t, "what if I "+s+"?"))
+			require.Empty(t, writes(t, "can you please "+s+"?"))
 		}
 	})
 }

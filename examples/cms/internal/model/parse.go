@@ -213,6 +213,14 @@ func (w *wish) assemble() {
 	if w.verb == "make" && w.parts[0].field != "" && w.parts[0].noun == "" {
 		w.verb = "set" // "make the title of About …"
 	}
+	for _, p := range w.parts[1:] {
+		if p.role == "as" && p.field+p.kind != "" && (p.field != "" || w.media != "") && w.verb != "describe" {
+			if w.verb = "set"; w.parts[0].text.quoted { // "use "Hello" as the title on Home"
+				w.give("", w.parts[0].text)
+				w.parts[0].text = phrase{}
+			}
+		}
+	}
 	making, value := w.verb == "make" || w.verb == "add", slices.Contains(valued, w.verb)
 	for i := range w.parts {
 		p := &w.parts[i]
@@ -240,12 +248,14 @@ func (w *wish) assemble() {
 			w.noun = p.noun // "call it Team"
 			w.refer(p.before)
 			w.give("", p.text)
+		case p.role == "as" && p.field+p.kind != "" && w.verb != "describe":
+			w.kind, w.field = p.kind, cmp.Or(map[bool]string{true: "picture"}[w.media != ""], p.field)
+			w.refer(p.before, p.text)
 		case (p.role == "to" || p.role == "as") && value, (p.role == "for" || p.role == "with" && p.kind == "") &&
 			w.verb == "set",
-			p.role == "on" && w.verb == "rename" && w.ref.text != "" && p.kind+p.noun == "" && !placed:
+			p.role == "on" && w.ref.text != "" && p.kind+p.noun == "" && !placed && (w.verb == "rename" ||
+				w.verb == "set" && p.text.quoted):
 			w.give("", p.text)
-		case p.role == "as" && (w.verb == "use" || w.media != ""):
-			w.kind, w.field = p.kind, "picture"
 		case p.role == "as", p.role == "for" && w.verb == "make" && !w.parts[0].named() && w.values["name"].text == "":
 			w.give("name", p.text)
 		default:

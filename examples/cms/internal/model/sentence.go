@@ -17,8 +17,8 @@ type sentence struct {
 	offer             string // what is wished with "can you"
 }
 
-// polite is a wish that is put as a question. Without "please" it may be one, so it is offered.
-var polite = regexp.MustCompile(`(?is)^\W*(?:\w+\W+)?(?:can|could|would|will|kannst|könntest|würdest) (?:you|du) (.*)$`)
+// polite is a wish that is put as a question, so it is offered.
+var polite = regexp.MustCompile(`(?is)^\W*(?:\w+\W+)?(?:can|could|would|will|kannst|könntest|würdest) (?:you|du) (?:please |bitte )?(.*)$`)
 
 // understand reads a sentence.
 func understand(text string) *sentence {
@@ -31,12 +31,13 @@ func understand(text string) *sentence {
 		}
 	}
 	opens := strings.Fields(words + " .")[0]
-	please := strings.Contains(words, " please ") || strings.Contains(words, " bitte ")
-	if m := polite.FindStringSubmatch(text); m != nil && !please && strings.HasSuffix(words, " ? ") {
-		s.offer = strings.TrimRight(m[1], "? ")
+	if asked := strings.HasSuffix(words, " ? "); asked {
+		s.offer = strings.TrimRight(text, "? \n")
+		if m := polite.FindStringSubmatch(text); m != nil {
+			s.offer = strings.TrimRight(m[1], "? \n")
+		}
 	}
-	s.asks = !polite.MatchString(text) && (slices.Contains(questions, opens) && s.tokens[0].class != "neg" ||
-		strings.HasSuffix(words, " ? "))
+	s.asks = !polite.MatchString(text) && slices.Contains(questions, opens) && s.tokens[0].class != "neg"
 	for _, segment := range segments(s.tokens) {
 		w, leaves := parse(text, segment, ""), false
 		if n := len(s.wishes); w.verb == "" && !w.forbids && n > 0 && s.wishes[n-1].verb != "make" && len(segment) > 1 {
@@ -108,13 +109,16 @@ func (s *sentence) add(w wish, leaves bool) {
 	case bare && last.verb != "":
 		name := w.parts[0].text
 		w = *last
-		w.bad = w.bad || !last.plural && (last.kind != "" || last.verb == "make") || last.values[""].text != ""
+		w.bad = w.bad || !last.plural && (last.kind != "" || last.verb == "make" && last.noun != "") ||
+			last.values[""].text != ""
 		if w.ref = name; w.values["name"].text != "" {
 			w.values, w.ref = map[string]phrase{"name": name}, phrase{}
 		}
 	case leaves && last.verb == "make" && w.kind != "":
 		w.verb, w.it = "add", true
 	case leaves:
+		creates := func(w *wish) bool { return w.verb == "make" || w.verb == "add" }
+		w.bad = w.bad || creates(&w) && !creates(last)
 		if w.verb = cmp.Or(w.verb, last.verb); w.noun+w.kind+w.field == "" {
 			w.noun = last.noun
 		}
@@ -130,7 +134,8 @@ func (w *wish) joins(sentence string, parts []part) bool {
 	name := parts[0].text
 	for field, v := range w.values {
 		upper := unicode.IsUpper([]rune(name.text + " ")[0]) && len(strings.Fields(name.text)) < 3
-		if v.text != "" && !v.quoted && !name.quoted && !w.plural && (w.verb == "describe" || upper) {
+		if v.text != "" && !v.quoted && !name.quoted && !w.plural && w.verb != "make" && (w.verb == "describe" ||
+			upper) {
 			for _, p := range parts {
 				v.to = max(v.to, p.tail, p.before.to, p.text.to)
 			}

@@ -242,7 +242,7 @@ func changes(before, after []string) (diff []string) {
 }
 
 func TestSentencesOfEditorsDoWhatTheySay(t *testing.T) {
-	files := []string{"testdata/sentences.txt", "testdata/more.txt"}
+	files := []string{"testdata/sentences.txt", "testdata/more.txt", "testdata/mended.txt"}
 	if *sentenceFile != "" {
 		files = []string{*sentenceFile}
 	}

@@ -115,7 +115,10 @@ func (t *turn) answer(said string) move {
 	if len(files) == 1 {
 		t.text = theFile.ReplaceAllLiteralString(t.text, files[0][1])
 	}
-	s := understand(t.text)
+	s, rest := understand(t.text), ""
+	if i := strings.LastIndex(t.text, "?") + 1; s.asks && i > 0 && len(understand(t.text[i:]).wishes) > 0 {
+		s, rest = understand(t.text[:i]), strings.TrimSpace(t.text[i:]) // a wish after a question
+	}
 	t.german = slices.ContainsFunc(s.tokens, func(k token) bool { return slices.Contains(german, plain(k.text)) })
 	var ops []*operation
 	wrong := ""
@@ -124,6 +127,11 @@ func (t *turn) answer(said string) move {
 		wrong = Help()
 	case s.asks:
 		ops, wrong = t.question(s)
+	case s.offer != "" && slices.ContainsFunc(s.wishes, func(w wish) bool { return w.bad || w.verb == "" }):
+		ops, wrong = t.question(s)
+		s.asks = true
+	case s.offer != "" && !s.back && !s.when && slices.ContainsFunc(s.wishes, func(w wish) bool { return !w.reads() }):
+		wrong = t.say("offer", s.offer)
 	case s.back:
 		wrong = t.say("back")
 	case s.when:
@@ -134,8 +142,6 @@ func (t *turn) answer(said string) move {
 		wrong = t.say("uploaded", "put "+files[0][1]+" on Home as the hero picture")
 	case len(s.wishes) == 0:
 		wrong = Help()
-	case s.offer != "" && !slices.ContainsFunc(s.wishes, func(w wish) bool { return w.bad || w.verb == "" }):
-		wrong = t.say("offer", s.offer)
 	default:
 		if i := slices.IndexFunc(s.wishes, func(w wish) bool { return w.bad || w.verb == "" }); i >= 0 {
 			wrong = t.unknown(&s.wishes[i], "unknown")
@@ -152,17 +158,26 @@ func (t *turn) answer(said string) move {
 	if len(t.need) > 0 {
 		return move{think: "I look up what is meant.", calls: t.need}
 	}
-	if wrong != "" {
-		return move{text: wrong}
+	m := move{text: wrong}
+	if wrong == "" {
+		m = t.carryOut(ops)
 	}
-	return t.carryOut(ops)
+	if len(m.calls) == 0 && rest != "" {
+		m.text += "\n\n" + t.say("rest", rest)
+	}
+	return m
+}
+
+// reads reports whether a wish changes nothing.
+func (w *wish) reads() bool {
+	return slices.Contains(strings.Fields("show list find help thanks fetch"), w.verb)
 }
 
 // conflicts reports whether a wish is about what another part of the sentence forbids.
 func (s *sentence) conflicts(w wish) bool {
 	return slices.ContainsFunc(s.forbidden, func(f wish) bool {
 		switch {
-		case f.verb == "other" || slices.Contains(strings.Fields("show list find help thanks fetch"), w.verb),
+		case f.verb == "other" || w.reads(),
 			f.verb != "" && f.verb != w.verb && f.verb != "set":
 			return false
 		case w.verb == "delete" && w.kind == "" && f.ref.text == "", f.kind+f.field+f.ref.text == "":
@@ -188,7 +203,13 @@ func (t *turn) question(s *sentence) ([]*operation, string) {
 	w := parse(t.text, tokens, "")
 	o := &operation{slots: map[string]any{"query": w.ref.text}}
 	var it found
-	if w.ref.text != "" && w.noun != "media" && w.field != "picture" {
+	asked := func(f *form) bool {
+		return (f.Has == "" || slices.ContainsFunc(strings.Split(f.Has, "|"), func(word string) bool {
+			return strings.Contains(said, " "+word+" ")
+		})) && (f.Verb == "" || w.verb != "" && w.verb != "show")
+	}
+	general := slices.ContainsFunc(table.Questions, func(f *form) bool { return f.Of == "" && asked(f) })
+	if w.ref.text != "" && w.noun != "media" && w.field != "picture" && !general {
 		var wrong string
 		if it, _, wrong = t.subject(&wish{verb: "show", ref: w.ref, noun: w.noun}, nil); wrong != "" || it.Slug == "" {
 			return nil, wrong
@@ -199,10 +220,7 @@ func (t *turn) question(s *sentence) ([]*operation, string) {
 		about := cmp.Or(map[string]string{"page": "named", "entry": "post"}[it.Kind],
 			map[string]string{"picture": "media"}[w.field],
 			w.noun, "none")
-		says := f.Has == "" || slices.ContainsFunc(strings.Split(f.Has, "|"),
-			func(word string) bool { return strings.Contains(said, " "+word+" ") })
-		if o.form = f; !says || f.Of != "" && !slices.Contains(strings.Fields(f.Of), about) || f.Verb != "" &&
-			(w.verb == "" || w.verb == "show") {
+		if o.form = f; !asked(f) || f.Of != "" && !slices.Contains(strings.Fields(f.Of), about) {
 			continue
 		}
 		if f.Tool == "" {
@@ -264,7 +282,7 @@ func (t *turn) carryOut(ops []*operation) move {
 			break
 		}
 	}
-	return move{text: strings.Join(said, "\n")}
+	return move{text: strings.Join(said, "\n\n")}
 }
 
 var taken = regexp.MustCompile(`^slug "([^"]+)" exists already .*such as "([^"]+)"`)
