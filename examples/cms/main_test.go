@@ -129,12 +129,6 @@ func (b *bench) run(stdin string, args ...string) outcome {
 	return outcome{status, out.String(), err.String()}
 }
 
-// chat runs the program with its terminal interface and this input.
-func (b *bench) chat(stdin string, args ...string) outcome {
-	b.t.Helper()
-	return b.run(stdin, append([]string{"chat"}, args...)...)
-}
-
 // must runs the program and requires a status.
 func (b *bench) must(status int, args ...string) outcome {
 	b.t.Helper()
@@ -240,15 +234,4 @@ func (b *bench) pages() (slugs []string) {
 		}
 	})
 	return slugs
-}
-
-// sections returns the number of sections of a page.
-func (b *bench) sections(page string) (n int) {
-	b.t.Helper()
-	b.look(func(s *site.Site) {
-		p, err := s.GetPage(b.t.Context(), page, "")
-		require.NoError(b.t, err)
-		n = len(p.Sections)
-	})
-	return n
 }

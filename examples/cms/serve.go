@@ -60,8 +60,8 @@ func (o *options) listen() (all doors, err error) {
 		}
 	}
 	if err != nil {
-		err = fmt.Errorf("%w\nEnd the program that has these ports, perhaps another cms, or choose others with these "+
-			"flags: 0 is any free port.", err)
+		err = fmt.Errorf("%w\nend the program that has these ports, perhaps another cms, or choose others with these "+
+			"flags: 0 is any free port", err)
 	}
 	return all, err
 }

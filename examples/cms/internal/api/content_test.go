@@ -7,7 +7,6 @@ import (
 	"image/png"
 	"io"
 	"mime/multipart"
-	"net/http"
 	"net/url"
 	"os"
 	"path/filepath"
@@ -19,13 +18,6 @@ import (
 
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
-
-func readAll(t *testing.T, r *http.Response) []byte {
-	t.Helper()
-	text, err := io.ReadAll(r.Body)
-	require.NoError(t, err)
-	return text
-}
 
 func TestAPageIsMadeReadChangedAndDeleted(t *testing.T) {
 	b := newBench(t)

@@ -78,7 +78,7 @@ func histogram[N int64 | float64](w io.Writer, name string, points []metricdata.
 func labels(set attribute.Set) string {
 	var list []string
 	for _, a := range set.ToSlice() {
-		list = append(list, fmt.Sprintf("%s=%q", strings.ReplaceAll(string(a.Key), ".", "_"), a.Value.Emit()))
+		list = append(list, fmt.Sprintf("%s=%q", strings.ReplaceAll(string(a.Key), ".", "_"), a.Value.String()))
 	}
 	return strings.Join(list, ",")
 }
