@@ -1,6 +1,7 @@
 package model
 
 import (
+	"encoding/json"
 	"strings"
 	"testing"
 
@@ -135,6 +136,20 @@ func TestItSaysThatItIsAStandIn(t *testing.T) {
 	info, ok := provider.Info(New())
 	require.True(t, ok)
 	require.Zero(t, info.Prices.Cost(provider.Usage{Input: 1e6, Output: 1e6}))
+}
+
+func TestNoWordHasTwoMeanings(t *testing.T) {
+	var file struct{ Verbs, Words map[string]string }
+	require.NoError(t, json.Unmarshal(wordFile, &file))
+	for _, groups := range []map[string]string{file.Verbs, file.Words} {
+		meant := map[string]string{}
+		for group, list := range groups {
+			for word := range strings.SplitSeq(list, "|") {
+				require.Empty(t, meant[word], "%q is in %s, too", word, group)
+				meant[word] = group
+			}
+		}
+	}
 }
 
 // writes returns the calls that a sentence leads to on a site where each look-up finds something.

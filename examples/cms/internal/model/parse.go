@@ -115,7 +115,7 @@ func parse(text string, tokens []token, verb string) wish {
 			}
 		case t.class == "skip" && (i == 0 || t.text == "I" || !upper):
 		case t.class == "it":
-			now.it = true
+			now.it, now.plural = true, now.plural || t.id == "many"
 		case t.class == "mark":
 			w.wants = w.wants || t.text == ":" || wanting.MatchString(plain(t.text))
 			if t.id != "auf" {
@@ -231,7 +231,7 @@ func (w *wish) assemble() {
 		}
 		switch field := map[string]string{"called": "name", "by": "author", "button": "button",
 			"leads": "link"}[p.role]; {
-		case p.role == "says" && w.verb == "make" && !w.parts[0].named() &&
+		case p.role == "says" && w.verb == "make" && w.kind == "" && !w.parts[0].named() &&
 			w.values["name"].text == "": // "new page: Events"
 			w.give("name", p.text)
 		case field != "" && p.text.text != "", p.role == "says":
@@ -256,7 +256,8 @@ func (w *wish) assemble() {
 			p.role == "on" && w.ref.text != "" && p.kind+p.noun == "" && !placed && (w.verb == "rename" ||
 				w.verb == "set" && p.text.quoted):
 			w.give("", p.text)
-		case p.role == "as", p.role == "for" && w.verb == "make" && !w.parts[0].named() && w.values["name"].text == "":
+		case p.role == "as", p.role == "for" && w.verb == "make" && w.kind == "" && !w.parts[0].named() &&
+			w.values["name"].text == "":
 			w.give("name", p.text)
 		default:
 			w.about(p, making)

@@ -94,6 +94,14 @@ func (s *sentence) add(w wish, leaves bool) {
 		s.wishes = append(s.wishes, w)
 		return
 	}
+	if w.it && w.plural && !leaves { // "create A and B and publish them"
+		for _, made := range slices.Clone(s.wishes) {
+			w.bad = w.bad || made.verb != "make" || made.noun == "entry"
+			w.it, w.ref = false, made.values["name"]
+			s.wishes = append(s.wishes, w)
+		}
+		return
+	}
 	last := &s.wishes[len(s.wishes)-1]
 	bare := leaves && len(w.parts) == 1 && w.parts[0] == part{text: w.parts[0].text} // only a name
 	switch {
