@@ -36,5 +36,5 @@ func Example() {
 	fmt.Println(out.Parts[0].Text)
 	// Output:
 	// failed
-	// slug "home" exists already (page "Home", id pg_home); use another slug such as "home-2", or update that page
+	// a page with the address "home" exists: Home (id pg_home); use another slug such as "home-2", or update that page
 }

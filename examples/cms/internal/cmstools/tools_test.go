@@ -90,7 +90,7 @@ func TestUndoRestoresADeletedPage(t *testing.T) {
 
 func TestTheErrorForATakenSlugNamesAFreeOne(t *testing.T) {
 	b := newBench(t)
-	b.fails(tools.Failed, CreatePage, `{"name":"Home"}`, `slug "home" exists already`, `such as "home-2"`)
+	b.fails(tools.Failed, CreatePage, `{"name":"Home"}`, `a page with the address "home" exists`, `such as "home-2"`)
 	b.fails(tools.Failed, UpsertEntry, `{"collection":"blog","title":"Hello, world","content":{"body":"x"}}`,
 		`such as "hello-world-2"`)
 }

@@ -285,7 +285,7 @@ func (t *turn) carryOut(ops []*operation) move {
 	return move{text: strings.Join(said, "\n\n")}
 }
 
-var taken = regexp.MustCompile(`^slug "([^"]+)" exists already .*such as "([^"]+)"`)
+var taken = regexp.MustCompile(`^an? (?:page|entry) with the address "([^"]+)" exists.*such as "([^"]+)"`)
 
 // next returns the next call that was made for an operation. If an address was taken, the free one
 // is tried.

@@ -192,7 +192,7 @@ func entrySlugFree(tx *txn, c *Collection, slug string) error {
 		return nil
 	}
 	return &Error{Code: CodeSlugExists,
-		Message:  fmt.Sprintf("slug %q exists already (entry %q, id %s, collection %q)", slug, o.name, o.id, c.Slug),
+		Message:  fmt.Sprintf("an entry with the address %q exists in %s: %s (id %s)", slug, c.Slug, o.name, o.id),
 		Hint:     fmt.Sprintf("use another slug such as %q, or name the entry %q to change it", o.free, slug),
 		Expected: "a slug that no other entry of the collection has",
 		Actual:   fmt.Sprintf("%q belongs to entry %s", slug, o.id)}

@@ -279,7 +279,7 @@ func pageSlugFree(tx *txn, p *Page) error {
 		return nil
 	}
 	return &Error{Code: CodeSlugExists,
-		Message:  fmt.Sprintf("slug %q exists already (page %q, id %s)", p.Slug, o.name, o.id),
+		Message:  fmt.Sprintf("a page with the address %q exists: %s (id %s)", p.Slug, o.name, o.id),
 		Hint:     fmt.Sprintf("use another slug such as %q, or update that page", o.free),
 		Expected: "a slug that no other page has", Actual: fmt.Sprintf("%q belongs to page %s", p.Slug, o.id)}
 }

@@ -60,7 +60,7 @@ func TestTheErrorForATakenSlugNamesItsPageAndAFreeSlug(t *testing.T) {
 
 	_, err = s.CreatePage(t.Context(), CreatePage{Name: "About"})
 	require.EqualError(t, err,
-		`slug "about" exists already (page "About", id `+about.ID+`); use another slug such as "about-2", or update that page`)
+		`a page with the address "about" exists: About (id `+about.ID+`); use another slug such as "about-2", or update that page`)
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	_, err = s.CreatePage(t.Context(), CreatePage{Name: "About", Slug: "about-2"})
 	require.NoError(t, err)
