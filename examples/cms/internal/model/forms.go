@@ -160,44 +160,39 @@ func (t *turn) say(name string, offers ...string) string {
 
 // unknown says that a wish isn't understood, and offers the three nearest forms.
 func (t *turn) unknown(w *wish, text string) string {
-	page, entry := "", ""
+	o := &operation{slots: map[string]any{"page": "", "entry": "", "kind": w.kind, "media": w.media, "field": w.field,
+		"name": w.values["name"].text, "value": w.values[""].text}}
 	if w.ref.text != "" { // only what exists is offered to be changed
 		for _, f := range slices.Backward(foundIn(t.read("cms.findResource", map[string]any{"query": w.ref.text}))) {
-			if page = f.Slug; f.Kind == "entry" {
-				page, entry = "", f.Slug
-			}
+			o.slots["page"], o.slots["entry"] = "", ""
+			o.slots[f.Kind] = f.Slug
 		}
 	}
-	o := &operation{slots: map[string]any{"page": page, "entry": entry, "kind": w.kind, "media": w.media,
-		"field": w.field, "name": w.values["name"].text, "value": w.values[""].text}}
 	score := func(f *form) (n int) {
 		for name, v := range o.slots {
-			n += len(regexp.MustCompile(map[bool]string{true: `\{` + name + `\}`,
-				false: `^$.`}[v != ""]).FindAllString(f.Say, 1))
+			n += map[bool]int{true: 1}[v != "" && strings.Contains(f.Say, "{"+name+"}")]
 		}
 		return n + map[bool]int{true: 5}[f.Verb == w.verb] + map[bool]int{true: 2}[f.Of == w.of()]
 	}
 	near := slices.Clone(table.Forms)
 	slices.SortStableFunc(near, func(a, b *form) int { return score(b) - score(a) })
-	var offers []string
-	for _, f := range near {
-		if said := o.filled(f.Say); said != "" && len(offers) < 3 && !slices.Contains(offers, said) {
-			offers = append(offers, said)
+	return t.say(text, o.sayings(near, 3)...)
+}
+
+// sayings returns how a person can say forms, n at most.
+func (o *operation) sayings(forms []*form, n int) (all []string) {
+	for _, f := range forms {
+		if said := o.filled(f.Say); said != "" && len(all) < n && !slices.Contains(all, said) {
+			all = append(all, said)
 		}
 	}
-	return t.say(text, offers...)
+	return all
 }
 
 // Help returns the requests that the model understands.
 func Help() string {
-	var offers []string
-	for _, f := range table.Forms {
-		o := &operation{slots: map[string]any{"kind": "hero", "field": "title"}}
-		if said := o.filled(f.Say); said != "" && !slices.Contains(offers, said) {
-			offers = append(offers, said)
-		}
-	}
-	return (&turn{}).say("help", offers...) + "\n\n" + table.Texts["quotes"][0]
+	o := &operation{slots: map[string]any{"kind": "hero", "field": "title"}}
+	return (&turn{}).say("help", o.sayings(table.Forms, len(table.Forms))...) + "\n\n" + table.Texts["quotes"][0]
 }
 
 // A slot is a value of a section's definition.

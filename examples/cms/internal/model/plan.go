@@ -149,8 +149,7 @@ func (w *wish) fits(f *form) bool {
 
 // A pageRead is a page as cms.getPage returns it.
 type pageRead struct {
-	Slug, Name, Status, Description, UpdatedAt string
-	Sections                                   []struct {
+	Sections []struct {
 		ID, Section string
 		Content     map[string]any
 	}

@@ -83,7 +83,7 @@ func decide(req *provider.Request) move {
 		}
 		return move{text: said + ". Ask again for what is left."}
 	}
-	return t.answer(t.meant(req.LastUserText()))
+	return t.answer(t.meant(strings.ToValidUTF8(req.LastUserText(), "\uFFFD"))) // as it comes back in JSON
 }
 
 var choice = regexp.MustCompile("(?m)^- `([^`]*)`$")
