@@ -32,7 +32,7 @@ var scenarios = map[string][]said{
 			answer: `The page "About" is at /about`},
 		{text: "Create an About page with a hero titled Hello", calls: []string{"cms.createPage", "cms.createPage"},
 			failed: 1,
-			answer: `The slug "about" was taken, so I created the page as "about-2".`},
+			answer: `The address /about was taken, so I created the page at /about-2.`},
 	},
 	"a page is found by a word of its description": {
 		{

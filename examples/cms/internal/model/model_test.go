@@ -37,7 +37,7 @@ func (b *trial) answers(sentence string, parts ...string) {
 func TestATakenAddressIsCorrectedAndSaid(t *testing.T) {
 	b := newTrial(t)
 	b.answers("Create an About page with a hero titled Hello, then publish it",
-		`The slug "about" was taken, so I created the page as "about-2".`,
+		`The address /about was taken, so I created the page at /about-2.`,
 		"The page \"About\" is published, at /about-2.")
 	p, err := b.site.GetPage(t.Context(), "about-2", "")
 	require.NoError(t, err)
