@@ -50,7 +50,7 @@ export class Call {
       h("span", { class: "object" }, item.progress?.text || object(item.input)),
       h("span", { class: "outcome" }, outcome(item, status)),
       h("span", { class: "chevron" }, icon("chevron")),
-      look === "danger" && item.result ? h("span", { class: "said" }, oneLine(item.result, 200)) : "",
+      look === "danger" && item.result ? h("span", { class: "said" }, oneLine(naming.problem(item.result), 200)) : "",
     );
     if (this.element.open) this.unfold();
   }

@@ -56,8 +56,9 @@ export function humanized(name) {
 }
 
 // naming says how tools are called on the page, and which fields of their inputs say what a call is about, the most important first. learn reads the
-// result of a call, so that name can return the name of what later calls refer to by an id. A host's own page may change all of it.
-export const naming = { tool: humanized, subjects: [], learn: () => {}, name: (text) => text };
+// result of a call, so that name can return the name of what later calls refer to by an id. problem says in words why a call failed. A host's own page
+// may change all of it.
+export const naming = { tool: humanized, subjects: [], learn: () => {}, name: (text) => text, problem: (text) => text };
 
 // parsed returns the value of JSON text, or undefined if JavaScript can't keep it exactly, such as long numbers: what a person approves must be what
 // runs, so such text is shown as it is.

@@ -1,7 +1,7 @@
 // The log of a session: what matters of what has happened, as a list that can be searched, filtered, copied and exported. It is read while it is shown.
 
 import { button, h, icon, iconButton } from "../page/dom.js";
-import { duration, exactly, oneLine } from "../page/format.js";
+import { duration, exactly, naming, oneLine } from "../page/format.js";
 import { copy } from "../page/messages.js";
 import { words } from "./words.js";
 
@@ -10,8 +10,8 @@ const kinds = {
   calls: ["tool-call", "tool-input-available", "tool-result", "tool-retry", "tool-fallback", "breaker-open"],
   decisions: ["approval_required", "approval_decided"],
   plans: ["plans-generated", "plan-selected", "plan-failed", "plan", "preflight_result"],
-  problems: ["error", "error-escalation", "validation_failed"],
-  more: ["reasoning", "reasoning-end", "system-prompt", "mode_switch", "phase-transition", "complexity-detected", "reflection-complete", "compacted", "finish"],
+  problems: ["error", "error-escalation"],
+  more: ["reasoning", "reasoning-end", "system-prompt", "mode_switch", "phase-transition", "complexity-detected", "reflection-complete", "compacted", "finish", "validation_failed"],
 };
 const kindOf = new Map(Object.entries(kinds).flatMap(([kind, types]) => types.map((t) => [t, kind])));
 const signs = { messages: "send", calls: "chevron", decisions: "question", plans: "file", problems: "warning", more: "info" };
@@ -136,5 +136,5 @@ export class Log {
 
 function titleOf(first, last) {
   const own = (first.type === "plan" ? null : first.title) ?? words.titles[first.type]?.(first) ?? first.text ?? first.message ?? first.type;
-  return last !== first && last.success === false ? `${own}: ${last.title ?? last.status}` : own;
+  return last !== first && last.success === false ? `${own}: ${typeof last.output === "string" ? naming.problem(last.output) : last.status}` : own;
 }

@@ -25,6 +25,7 @@ class Assistant {
     site.append(...this.list.parts);
     preview.append(...this.preview.parts);
     document.body.append(this.areas.element);
+    if (/stand-in/i.test(own.note ?? "")) texts.emptyText += ` ${words.standinEmpty}`;
     // While the chat is made, page isn't set yet: what it tells meanwhile is read afterwards.
     this.page = new Page(config, { place: chat, sheet: "all", on: { show: () => this.show(), changed: () => this.changed(), key: (e) => this.key(e) } });
     const top = chat.querySelector(".top");

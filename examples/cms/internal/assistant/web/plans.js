@@ -2,7 +2,7 @@
 
 import { Approval } from "../page/approval.js";
 import { button, h, icon } from "../page/dom.js";
-import { object, parsed } from "../page/format.js";
+import { naming, object, parsed } from "../page/format.js";
 import { steps } from "../page/plan.js";
 import { inputOf } from "./subject.js";
 import { words } from "./words.js";
@@ -41,8 +41,8 @@ export function showPlans(page) {
 }
 
 function alternative({ plan, score, missing, risky, recommended }, i, decide) {
-  const list = steps({ status: "proposed", steps: plan.nodes.map((n) => ({ work: n.tool, id: object(inputOf(n)), text: n.why })) });
-  const reasons = [...(missing ?? []).map((m) => ["warning", words.planLacks(m.replace(/^step \S+ \([^)]*\): /, ""))]), risky?.length ? ["warning", words.planRisks(risky.length)] : null, missing?.length || risky?.length ? null : ["check", words.planFits]].filter(Boolean);
+  const list = steps({ status: "proposed", steps: plan.nodes.map((n) => ({ title: [naming.tool(n.tool), object(inputOf(n)).split(" · ")[0]].filter(Boolean).join(" "), id: "", text: n.why })) });
+  const reasons = [...(missing ?? []).map((m) => ["warning", words.planLacks(naming.problem(m.replace(/^step \S+ \([^)]*\): /, "")))]), risky?.length ? ["warning", words.planRisks(risky.length)] : null, missing?.length || risky?.length ? null : ["check", words.planFits]].filter(Boolean);
   return h(
     "li",
     { class: recommended ? "alternative best" : "alternative" },

@@ -101,7 +101,7 @@ export class Preview {
     this.page = { path: path === "/" ? "/pages/home" : path, title, status, missing, slug, entry };
     this.path = this.page.path;
     this.named();
-    this.where.textContent = this.path.replace(/^\/pages\//, "/").replace(/^\/home$/, "/");
+    this.where.textContent = (slug && !entry && !missing ? `/${slug}` : this.path.replace(/^\/pages\//, "/")).replace(/^\/home$/, "/");
     this.link.href = this.base + this.path;
     this.choice.hidden = !this.call;
     this.sides.forEach((b, i) => b.setAttribute("aria-pressed", String((i === 1) === (this.now === "after"))));

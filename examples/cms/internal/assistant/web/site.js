@@ -54,7 +54,7 @@ export class SiteList {
     this.key = key;
     this.body.replaceChildren(...[
       this.group(words.pages, pages.map((p) => this.row("file", p.name, `/pages/${p.slug}`, p.slug === "home" ? "/" : `/${p.slug}`, p.status)), words.newPage, (name) => this.create("/pages", { name }, (p) => `/pages/${p.slug}`)),
-      ...collections.map(([c, entries]) => this.group(c.name, entries.map((e) => this.row("pen", e.title, `/${c.slug}/${e.slug}`, e.slug, e.status)), words.newEntry(c.name), (title) => this.create(`/collections/${c.slug}/entries`, { title }, (e) => `/${c.slug}/${(e.entry ?? e).slug}`))),
+      ...collections.map(([c, entries]) => this.group(c.name, entries.map((e) => this.row("pen", e.title, `/${c.slug}/${e.slug}`, `/${c.slug}/${e.slug}`, e.status)), words.newEntry(c.name), (title) => this.create(`/collections/${c.slug}/entries`, { title }, (e) => `/${c.slug}/${(e.entry ?? e).slug}`))),
       this.group(words.media, media.length ? [h("li", {}, h("div", { class: "thumbs" }, media.map((m) => this.thumb(m))))] : [], words.upload),
     ].filter((group) => !q || !group.querySelector(".empty")));
     if (!this.body.firstChild) this.body.append(h("p", { class: "none muted" }, words.nothingFound(q)));

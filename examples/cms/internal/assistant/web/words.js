@@ -17,7 +17,12 @@ texts.ask.why = "What this means";
 Object.assign(texts.ask, { high: "Visitors see it at once", medium: "Other pages or visitors may depend on it" });
 texts.keys.splice(0, 1, ["/", "Search the site"]);
 texts.keys.push(["Alt + 1, 2, 3", "Go to the site, the chat, the preview"]);
-const tools = { "cms.upsertEntry": "Write entry", "cms.syncPageContents": "Change contents", "cms.addSectionToPage": "Add section", "cms.findResource": "Look up", "cms.validatePlan": "Check the plan", "plan.submit": "Plan", "plan.choose": "Plans" };
+const tools = {
+  "cms.upsertEntry": "Write entry", "cms.syncPageContents": "Change contents", "cms.addSectionToPage": "Add section", "cms.findResource": "Look up",
+  "cms.validatePlan": "Check the plan", "cms.clonePage": "Copy page", "plan.submit": "Plan", "plan.choose": "Plans", "cms.createSectionDef": "Create section kind",
+  "cms.updateSectionDef": "Change section kind", "cms.deleteSectionDef": "Delete section kind", "cms.syncSectionElements": "Change fields of section kind",
+  "cms.createCollectionDef": "Create collection", "cms.syncCollectionElements": "Change fields of collection",
+};
 naming.tool = (name) => tools[name] ?? humanized(name.replace(/^(cms|http)\./, ""));
 // Results have the ids of pages, sections and so on, with their names. They may be cut, so they aren't parsed as JSON.
 const names = new Map();
@@ -25,6 +30,12 @@ naming.learn = (text) => {
   for (const [, id, name] of text.matchAll(/"id":\s*"([a-z]+_\w+)"[^{}]*?"(?:name|title)":\s*("(?:[^"\\]|\\.)+")/g)) names.set(id, JSON.parse(name));
 };
 naming.name = (text) => names.get(text) ?? text;
+// Why something failed is written for models, too.
+naming.problem = (text) => {
+  const [, kind, name] = /^slug "[^"]*" exists already \((\w+) "([^"]*)"/.exec(text) ?? [];
+  if (name) return `${kind === "entry" ? "An entry" : "A page"} with this address exists: ${name}`;
+  return text.replace(/,? \(?id \w+_\w+\)?/g, "").replace(/\bsections\[\d+\]: /g, "").replace(/\bslug\b/g, "address").replace(/\bslot(s?)\b/g, "field$1");
+};
 naming.subjects = ["page", "entry", "section", "sectionId", "media", "collection", "query", "name", "title", "slug"];
 
 export const words = {
@@ -47,7 +58,7 @@ export const words = {
   noneYet: "None yet.",
   noMedia: "No files yet. Drop some here.",
   nothingFound: (q) => `Nothing is called “${q}”.`,
-  siteFailed: "The site’s contents can’t be read.",
+  siteFailed: "The site’s contents can’t be read. This is tried again every few seconds.",
   again: "Try again",
   draft: "Draft",
   published: "Published",
@@ -76,6 +87,7 @@ export const words = {
   standinTitle: "A stand-in writes, not a real model",
   standinText: ["It understands about 60 kinds of requests and needs no key. Write “help” to see them.", "For a real model, start the program with a key and a model, for example:"],
   standinCommand: "OPENAI_API_KEY=… OPENAI_MODEL=… \\\n  go run ./examples/cms",
+  standinEmpty: "A stand-in answers, not a real model: it understands simple requests, and “help” lists them.",
   standinMore: "Anthropic, Gemini, OpenRouter, Ollama and others work the same way: see “With a model” in the README.",
 
   finished: "The assistant is done.",
@@ -112,7 +124,7 @@ export const words = {
   frame: (path) => `The page ${path}`,
 
   logTitle: "Log of this chat",
-  searchLog: "Search, also for a trace id",
+  searchLog: "Search the log",
   filter: "What is listed",
   matters: "What matters",
   kinds: { messages: "Messages", calls: "Calls", decisions: "Decisions", plans: "Plans", problems: "Problems", more: "Details" },
@@ -132,7 +144,6 @@ export const words = {
     approval_required: (e) => `Waits for a decision: ${e.toolName}`,
     approval_decided: (e) => `${texts.decided[e.decision] ?? e.decision}${e.by ? ` by ${e.by}` : ""}`,
     "error-escalation": (e) => e.reason,
-    validation_failed: (e) => e.actual,
     "tool-call": (e) => `${naming.tool(e.toolName)} ${object(JSON.stringify(e.input ?? ""))}`,
     "tool-input-available": (e) => words.titles["tool-call"](e),
     "tool-result": (e) => naming.tool(e.toolName),
