@@ -130,7 +130,7 @@ var cmsLooks = []cmsLook{
 	{"compare", "preview", func(p *cmsPage) {
 		p.say("Create a page called Members, then change the slug of Members to our-team")
 		p.asked("left")
-		p.wait(`document.querySelector(".page-bar .modes [aria-pressed=true]")?.textContent === "After"`)
+		p.wait(`document.querySelector(".page-bar .path").textContent === "/our-team"`) // the address that the page would have
 	}},
 	{"plans", "chat", func(p *cmsPage) {
 		p.say("Create a contact page with a form")

@@ -34,7 +34,8 @@ var scenarios = []scenario{
 			p.previews(path)
 			p.done()
 		}
-		p.logged("calls", "bout")
+		p.wait(`document.querySelector(".call .said")?.textContent === 'A page with the address "about" exists: About'`)
+		p.logged("calls", "exists: About")
 		require.Subset(p.t, p.server.contents(), []string{"about 1", "about-2 1"})
 	}},
 	{name: "3 a page by another name", play: func(p *cmsPage) {

@@ -30,11 +30,10 @@ naming.learn = (text) => {
   for (const [, id, name] of text.matchAll(/"id":\s*"([a-z]+_\w+)"[^{}]*?"(?:name|title)":\s*("(?:[^"\\]|\\.)+")/g)) names.set(id, JSON.parse(name));
 };
 naming.name = (text) => names.get(text) ?? text;
-// Why something failed is written for models, too.
+// Why something failed is written for models, too: with ids, and after a semicolon what they should do.
 naming.problem = (text) => {
-  const [, kind, name] = /^slug "[^"]*" exists already \((\w+) "([^"]*)"/.exec(text) ?? [];
-  if (name) return `${kind === "entry" ? "An entry" : "A page"} with this address exists: ${name}`;
-  return text.replace(/,? \(?id \w+_\w+\)?/g, "").replace(/\bsections\[\d+\]: /g, "").replace(/\bslug\b/g, "address").replace(/\bslot(s?)\b/g, "field$1");
+  const plain = text.replace(/; .*$/s, "").replace(/,? \(?id \w+_\w+\)?/g, "").replace(/\bsections\[\d+\]: /g, "").replace(/\bslug\b/g, "address").replace(/\bslot(s?)\b/g, "field$1");
+  return plain.charAt(0).toUpperCase() + plain.slice(1);
 };
 naming.subjects = ["page", "entry", "section", "sectionId", "media", "collection", "query", "name", "title", "slug"];
 
