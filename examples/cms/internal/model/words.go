@@ -136,27 +136,24 @@ func sameLetters(a, b []rune) bool {
 	return strings.Trim(string(a), string(b)) == "" && strings.Trim(string(b), string(a)) == ""
 }
 
-// distance returns how many letters are wrong, missing, too many, or swapped with the next one.
+// distance returns how many letters are wrong, missing, too many, or swapped with the next one; 3
+// if there are more than two.
 func distance(a, b []rune) int {
-	if len(a)-len(b) > 2 || len(b)-len(a) > 2 {
-		return 3
-	}
-	rows := make([][]int, len(a)+1)
-	for i := range rows {
-		rows[i] = make([]int, len(b)+1)
-		for j := range rows[i] {
-			switch {
-			case i == 0 || j == 0:
-				rows[i][j] = i + j
-			case a[i-1] == b[j-1]:
-				rows[i][j] = rows[i-1][j-1]
-			default:
-				rows[i][j] = 1 + min(rows[i-1][j], rows[i][j-1], rows[i-1][j-1])
-				if i > 1 && j > 1 && a[i-1] == b[j-2] && a[i-2] == b[j-1] {
-					rows[i][j] = min(rows[i][j], 1+rows[i-2][j-2])
-				}
-			}
+	for most := range 3 {
+		if within(a, b, most) {
+			return most
 		}
 	}
-	return rows[len(a)][len(b)]
+	return 3
+}
+
+func within(a, b []rune, most int) bool {
+	for len(a) > 0 && len(b) > 0 && a[0] == b[0] {
+		a, b = a[1:], b[1:]
+	}
+	if len(a) == 0 || len(b) == 0 || most == 0 {
+		return len(a)+len(b) <= most
+	}
+	return within(a[1:], b, most-1) || within(a, b[1:], most-1) || within(a[1:], b[1:], most-1) ||
+		len(a) > 1 && len(b) > 1 && a[0] == b[1] && a[1] == b[0] && within(a[2:], b[2:], most-1)
 }
