@@ -27,11 +27,14 @@ func TestOptionsThatDontFitEndTheProgramWithTwo(t *testing.T) {
 		"-nothing":                    "not defined",
 		"-model nobody -p x":          "PAWL_MODEL",
 		"-addr 99999":                 `PAGE_PORT (-addr) is "99999": it should be a port, such as 3000`,
+		"-addr 0.0.0.0:3000":          "an address of this computer, such as localhost:3000",
+		"-preview :4000":              "an address of this computer, such as localhost:3000",
+		"-db sqlite:a.db":             "a file of SQLite, such as cms.db",
 		"-db postgres://a/b":          "a file of SQLite, such as cms.db",
 		"-hosts http://a.example/b":   `HTTP_FETCH_ALLOWLIST (-hosts) is "http://a.example/b"`,
 		"-embeddings magic":           "local, openai or openrouter",
-		"-embeddings openai":          "OPENAI_API_KEY",
-		"-templates /nowhere -addr 0": "layout/page.html",
+		"-embeddings openai":          "set OPENAI_API_KEY too, or choose local",
+		"-templates /nowhere -addr 0": "it has no layout/page.html; begin with a copy",
 	} {
 		var out, errs bytes.Buffer
 		if !strings.Contains(line, "-db") {

@@ -45,7 +45,7 @@ func (o *options) settings(getenv func(string) string) []setting {
 			func(v string) error { return o.useEmbeddings(v, getenv) }},
 		{"templates", "", []string{"TEMPLATE_DIR"}, &o.templates,
 			"a folder with templates of the preview, in place of the built-in ones",
-			func(v string) error { _, err := os.Stat(filepath.Join(v, "layout", "page.html")); return err }},
+			useTemplates},
 	}
 }
 
@@ -77,8 +77,9 @@ func address(to *string) func(string) error {
 			host, port = "localhost", value
 		}
 		*to = net.JoinHostPort(host, port)
-		if _, err := strconv.ParseUint(port, 10, 16); err != nil {
-			return errors.New("it should be a port, such as 3000, or an address, such as localhost:3000")
+		_, err = strconv.ParseUint(port, 10, 16)
+		if ip := net.ParseIP(host); err != nil || host != "localhost" && !ip.IsLoopback() {
+			return errors.New("it should be a port, such as 3000, or an address of this computer, such as localhost:3000")
 		}
 		return nil
 	}
@@ -87,7 +88,7 @@ func address(to *string) func(string) error {
 // useFile takes a path, or the URL of one.
 func (o *options) useFile(value string) error {
 	o.db = strings.TrimPrefix(strings.TrimPrefix(value, "file:"), "//")
-	if strings.Contains(o.db, "://") || strings.Contains(o.db, "?") {
+	if strings.Contains(o.db, "://") || strings.HasPrefix(o.db, "sqlite:") || strings.Contains(o.db, "?") {
 		return errors.New("it should be a file of SQLite, such as cms.db or file:data/cms.db")
 	}
 	return nil
@@ -101,6 +102,13 @@ func (o *options) useHosts(value string) (err error) {
 	return err
 }
 
+func useTemplates(folder string) error {
+	if _, err := os.Stat(filepath.Join(folder, "layout", "page.html")); err != nil {
+		return errors.New("it has no layout/page.html; begin with a copy of internal/preview/templates")
+	}
+	return nil
+}
+
 // useEmbeddings makes the embedder of a provider, with its key and address in the environment.
 func (o *options) useEmbeddings(name string, getenv func(string) string) error {
 	if name == "local" {
@@ -108,6 +116,9 @@ func (o *options) useEmbeddings(name string, getenv func(string) string) error {
 	}
 	if name != "openai" && name != "openrouter" {
 		return errors.New("it should be local, openai or openrouter")
+	}
+	if of := strings.ToUpper(name); getenv(of+"_API_KEY") == "" && getenv(of+"_BASE_URL") == "" {
+		return fmt.Errorf("set %s_API_KEY too, or choose local", of)
 	}
 	choices, err := fromenv.Choices(func(v string) string {
 		if v == fromenv.Variable {

@@ -77,11 +77,21 @@ func (c *call) decode(into any) error {
 	dec := json.NewDecoder(strings.NewReader(string(body)))
 	dec.DisallowUnknownFields()
 	err = dec.Decode(into)
-	if err == nil && dec.More() {
-		err = errors.New("more than one value")
+	if err == nil {
+		if _, end := dec.Token(); end != io.EOF {
+			err = errors.New("more than one value")
+		}
 	}
 	var wrong *json.UnmarshalTypeError
-	if errors.As(err, &wrong) {
+	if errors.As(err, &wrong) && wrong.Field == "" {
+		should := "an object"
+		if reflect.TypeOf(into).Elem().Kind() == reflect.Slice {
+			should = "a list of objects"
+		}
+		return refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the body has the JSON type %s; it should be %s",
+			wrong.Value, should)
+	}
+	if wrong != nil {
 		r := refuse(http.StatusBadRequest, "VALIDATION_ERROR", "the field %q takes a %s, got a %s", wrong.Field,
 			wrong.Type, wrong.Value)
 		r.details = map[string]string{wrong.Field: "takes a " + wrong.Type.String()}

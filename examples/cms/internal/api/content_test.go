@@ -190,6 +190,8 @@ func TestBadRequestsSayWhatWouldBeRight(t *testing.T) {
 	b.refused(400, "VALIDATION_ERROR", "POST", site0+"/pages", `{"name":7}`, `"name" takes a string, got a number`)
 	b.refused(400, "VALIDATION_ERROR", "POST", site0+"/pages", `{"title":"x"}`, `unknown field`)
 	b.refused(400, "VALIDATION_ERROR", "POST", site0+"/pages", `{"name":"x"} {}`, "more than one value")
+	b.refused(400, "VALIDATION_ERROR", "POST", site0+"/pages", `{"name":"x"}}`, "more than one value")
+	b.refused(400, "VALIDATION_ERROR", "POST", site0+"/pages", `[]`, "JSON type array; it should be an object")
 	b.refused(400, "VALIDATION_ERROR", "POST", site0+"/pages", `{`, "can't be used")
 	b.refused(400, "VALIDATION_ERROR", "GET", site0+"/pages?limit=x", "", "limit")
 	b.refused(404, "NOT_FOUND", "GET", "/v1/nothing", "")

@@ -25,7 +25,7 @@
 //	GET /{collection}/{entry}   an entry
 //	…?session=&call=            how it would be after a pending call (Config.After)
 //	GET /assets/…, /uploads/…   files
-//	GET /events                 server-sent events: "revision" with the number of the site's newest change
+//	GET /assets/events          server-sent events: "revision" with the number of the site's newest change
 //
 // # In a frame
 //

@@ -22,6 +22,7 @@ import (
 	"github.com/yuin/goldmark"
 	"github.com/yuin/goldmark/extension"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
@@ -75,7 +76,7 @@ func (r *Renderer) Handler() http.Handler {
 	mux.HandleFunc("GET /{$}", r.page)
 	mux.HandleFunc("GET /{slug}", r.page)
 	mux.HandleFunc("GET /", r.entry)
-	mux.HandleFunc("GET /events", r.events)
+	mux.HandleFunc("GET /assets/events", r.events) // a page may have the address /events
 	mux.HandleFunc("GET /assets/{file}", func(w http.ResponseWriter, req *http.Request) {
 		http.ServeFileFS(w, req, r.cfg.Templates, "assets/"+req.PathValue("file"))
 	})
@@ -152,6 +153,9 @@ func said(err error, after bool) (status int, title, text string) {
 	var e *site.Error
 	const none, cannot = "There is no page here", "The page can't be shown"
 	switch {
+	case after && fault.Of(err) == fault.NotFound && !errors.As(err, &e):
+		return http.StatusNotFound, "Nothing waits for a decision here",
+			"The change was decided, or its time is over."
 	case !errors.As(err, &e):
 		return http.StatusInternalServerError, cannot, "The log of the server says why."
 	case e.Code != site.CodeNotFound && e.Code != site.CodeInvalid:

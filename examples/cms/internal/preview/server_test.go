@@ -103,7 +103,13 @@ func TestLinksKeepTheLanguage(t *testing.T) {
 
 func TestEventsTellWhenTheSiteHasChanged(t *testing.T) {
 	s, url, client := serve(t)
-	res, err := client.Get(url + "/events")
+	_, err := s.CreatePage(t.Context(), site.CreatePage{Name: "Events"})
+	require.NoError(t, err)
+	page, err := client.Get(url + "/events")
+	require.NoError(t, err)
+	require.NoError(t, page.Body.Close())
+	require.Contains(t, page.Header.Get("Content-Type"), "text/html", "a page may have that name")
+	res, err := client.Get(url + "/assets/events")
 	require.NoError(t, err)
 	defer res.Body.Close()
 	lines := bufio.NewScanner(res.Body)
@@ -115,8 +121,8 @@ func TestEventsTellWhenTheSiteHasChanged(t *testing.T) {
 		}
 		return "the stream ended"
 	}
-	require.Equal(t, "1", next())
+	require.Equal(t, "2", next())
 	_, err = s.CreatePage(t.Context(), site.CreatePage{Name: "About"})
 	require.NoError(t, err)
-	require.Equal(t, "2", next())
+	require.Equal(t, "3", next())
 }

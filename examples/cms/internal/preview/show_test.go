@@ -12,6 +12,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
@@ -48,6 +49,8 @@ func TestAPageCanBeSeenAsItWouldBeAfterACall(t *testing.T) {
 					site.UpdatePage{Page: "home", Name: new("Start"), NewSlug: new("start")})
 			case "delete":
 				_, err = copied.DeletePage(ctx, "home")
+			case "decided":
+				err = fault.Errorf(fault.NotFound, "no such call")
 			default:
 				err = errors.New("there is no such call")
 			}
@@ -62,6 +65,9 @@ func TestAPageCanBeSeenAsItWouldBeAfterACall(t *testing.T) {
 	code, html := get(r, "/pages/home?session=s-1&call=delete")
 	require.Equal(t, 404, code)
 	require.Contains(t, html, "After this change there is no page here")
+	code, html = get(r, "/pages/home?session=s-1&call=decided")
+	require.Equal(t, 404, code)
+	require.Contains(t, html, "Nothing waits for a decision here")
 	require.Empty(t, logged.String())
 	code, html = get(r, "/pages/home?session=s-1&call=gone")
 	require.Equal(t, 500, code)

@@ -7,7 +7,7 @@ let source;
 function listen() {
   source?.close();
   if (document.hidden) return;
-  source = new EventSource('/events');
+  source = new EventSource('/assets/events');
   source.addEventListener('revision', (event) => {
     if (event.data === root.dataset.revision) return;
     source.close();
