@@ -98,8 +98,8 @@ func parse(text string, tokens []token, verb string) wish {
 			now.it, now.tail = now.it || t.class == "it", t.to
 		case free:
 			now.extend(text, t, now.lead)
-		case t.verb != "" && w.verb == "" && !done && (i == 0 || t.text != "new") && (t.class == "" ||
-			t.class == "skip" || opens):
+		case t.verb != "" && w.verb == "" && !done && (i == 0 || t.text != "new") && (!upper || i == 0 || opens) &&
+			(t.class == "" || t.class == "skip" || opens):
 			if content && i < len(tokens)-1 { // "Services needs a hero", "below the hero, add …"
 				now.role = cmp.Or(now.role, "on")
 				flush("")
