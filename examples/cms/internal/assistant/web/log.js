@@ -68,11 +68,12 @@ export class Log {
     this.events.push(event);
     const kind = kindOf.get(event.type);
     if (!kind) return;
-    const known = event.type === "tool-result" && this.calls.get(event.toolCallId);
+    const part = event.type === "plan" ? `${event.runId} ${event.title}` : event.toolCallId; // the steps of a plan are one entry, as a call and its result
+    const known = ["tool-result", "plan"].includes(event.type) && this.calls.get(part);
     const entry = known || { kind, events: [], element: h("details", {}) };
     entry.events.push(event);
     if (known) return this.draw(entry);
-    if (event.toolCallId && kind === "calls") this.calls.set(event.toolCallId, entry);
+    if (part && (kind === "calls" || event.type === "plan")) this.calls.set(part, entry);
     this.entries.push(entry);
     this.list.append(entry.element);
     entry.element.addEventListener("toggle", () => this.unfold(entry));
@@ -135,6 +136,6 @@ export class Log {
 }
 
 function titleOf(first, last) {
-  const own = (first.type === "plan" ? null : first.title) ?? words.titles[first.type]?.(first) ?? first.text ?? first.message ?? first.type;
+  const own = (first.type === "plan" ? null : first.title) ?? words.titles[first.type]?.(first.type === "plan" ? last : first) ?? first.text ?? first.message ?? first.type;
   return last !== first && last.success === false ? `${own}: ${typeof last.output === "string" ? naming.problem(last.output) : last.status}` : own;
 }

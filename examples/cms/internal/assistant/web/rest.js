@@ -1,6 +1,6 @@
 // Requests to the site's REST API, which the page's own server has. What fails is an Error with a sentence for people.
 
-import { sentence } from "../page/format.js";
+import { naming, sentence } from "../page/format.js";
 import { texts } from "../page/texts.js";
 import { words } from "./words.js";
 
@@ -8,7 +8,7 @@ const base = "../v1/teams/dev-team/sites/local-site/environments/main";
 
 function failure(status, body) {
   if (status === 0) return new Error(texts.problem.network);
-  return new Error(body?.error?.message ? sentence(body.error.message) : words.failed[status] ?? texts.problem.internal);
+  return new Error(body?.error?.message ? sentence(naming.problem(body.error.message)) : words.failed[status] ?? texts.problem.internal);
 }
 
 export async function rest(path, method = "GET", body) {

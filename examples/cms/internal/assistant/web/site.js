@@ -5,6 +5,12 @@ import { bytes } from "../page/format.js";
 import { list, rest } from "./rest.js";
 import { words } from "./words.js";
 
+// begun returns texts for what an entry of a collection can't be without.
+function begun({ elements_structure: structure }) {
+  const slots = (structure?.rows ?? []).flatMap((row) => row.slots).filter((s) => s.dataRules?.required && /text/i.test(s.type));
+  return Object.fromEntries(slots.map((s) => [s.key, words.begun]));
+}
+
 export class SiteList {
   // app has open(path), mention(text), upload(files), say(text), and listed(), which is called when there are new lists.
   constructor(app) {
@@ -54,7 +60,7 @@ export class SiteList {
     this.key = key;
     this.body.replaceChildren(...[
       this.group(words.pages, pages.map((p) => this.row("file", p.name, `/pages/${p.slug}`, p.slug === "home" ? "/" : `/${p.slug}`, p.status)), words.newPage, (name) => this.create("/pages", { name }, (p) => `/pages/${p.slug}`)),
-      ...collections.map(([c, entries]) => this.group(c.name, entries.map((e) => this.row("pen", e.title, `/${c.slug}/${e.slug}`, `/${c.slug}/${e.slug}`, e.status)), words.newEntry(c.name), (title) => this.create(`/collections/${c.slug}/entries`, { title }, (e) => `/${c.slug}/${(e.entry ?? e).slug}`))),
+      ...collections.map(([c, entries]) => this.group(c.name, entries.map((e) => this.row("pen", e.title, `/${c.slug}/${e.slug}`, `/${c.slug}/${e.slug}`, e.status)), words.newEntry(c.name), (title) => this.create(`/collections/${c.slug}/entries`, { title, content: begun(c) }, (e) => `/${c.slug}/${(e.entry ?? e).slug}`))),
       this.group(words.media, media.length ? [h("li", {}, h("div", { class: "thumbs" }, media.map((m) => this.thumb(m))))] : [], words.upload),
     ].filter((group) => !q || !group.querySelector(".empty")));
     if (!this.body.firstChild) this.body.append(h("p", { class: "none muted" }, words.nothingFound(q)));

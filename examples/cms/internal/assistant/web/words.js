@@ -54,6 +54,7 @@ export const words = {
   upload: "Upload files",
   nameIt: "Name",
   create: "Create",
+  begun: "This text isn’t written yet.",
   noneYet: "None yet.",
   noMedia: "No files yet. Drop some here.",
   nothingFound: (q) => `Nothing is called “${q}”.`,
