@@ -117,6 +117,10 @@ var scenarios = []scenario{
 		p.wait(`document.querySelector(".plan .outcome")?.textContent.startsWith("Done")`)
 		require.Contains(p.t, strings.Join(p.server.contents(), " "), "contact ")
 		p.previews("/pages/contact")
+		p.say("Create a page called Visit with a form")
+		p.clickOn(`document.querySelectorAll(".alternative > button")[1]`) // with a kind of its own
+		p.decided()
+		require.Contains(p.t, p.server.get(p.server.preview, "/pages/visit"), "<form")
 	}},
 	{name: "8 an answer is undone", play: func(p *cmsPage) {
 		p.say("Create an About page with a hero titled Hello")
@@ -159,6 +163,9 @@ var scenarios = []scenario{
 		p.click(".site .search input")
 		p.keys("job")
 		p.wait(`document.querySelectorAll(".site .row").length === 1`)
+		p.screen(390, 900, "light") // what somebody opened is shown
+		p.press(".views", "Chat")
+		p.wait(`document.querySelector(".composer textarea").clientHeight > 20`)
 	}},
 	{name: "11 two tabs", play: func(p *cmsPage) {
 		p.say("Delete the home page")

@@ -36,6 +36,7 @@ export class Areas {
       if (alone) this.all[area].setAttribute("role", "main");
       else this.all[area].removeAttribute("role");
     }
+    this.shown?.();
     if (!keep) return;
     remembered.set("cms.area", this.name);
     history.replaceState(null, "", `${location.pathname}${location.search}#${this.name}`);

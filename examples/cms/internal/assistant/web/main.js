@@ -37,6 +37,7 @@ class Assistant {
     document.addEventListener("visibilitychange", () => this.showLog(this.logOpen));
     addEventListener("click", (event) => this.closePopovers(event.target));
     addEventListener("resize", () => this.page.composer.resize());
+    this.areas.shown = () => this.page.composer.resize(); // a field that isn't shown has no height
     this.preview.open("/pages/home");
     this.list.load();
     this.show();
