@@ -215,3 +215,10 @@ func FuzzSentences(f *testing.F) {
 		}
 	})
 }
+
+func TestAPlanThatFailsIsToldInWords(t *testing.T) {
+	t.Parallel()
+	require.Equal(t, `I couldn't carry out the plan: slug "contact" exists already.`, failed("propose three plans",
+		"run: plan/1\nstatus: failed plan \"plan-2\": node \"create\" failed: slug \"contact\" exists already\n\n"+
+			"Undone: define.\n\ndefine answered: {}.", false))
+}

@@ -385,6 +385,9 @@ func failed(doing, text string, nothing bool) string {
 	case strings.Contains(text, "rejected: expired"):
 		return fmt.Sprintf("I didn't %s: nobody approved it in time.%s", doing, rest)
 	}
+	if _, cause, of := strings.Cut(text, `" failed: `); of && strings.HasPrefix(text, "run: ") { // a step of a plan
+		doing, text = "carry out the plan", strings.SplitN(cause, "\n", 2)[0]
+	}
 	return fmt.Sprintf("I couldn't %s: %s.", doing, strings.TrimRight(strings.TrimPrefix(text,
 		"The call wasn't run: "), ". "))
 }
