@@ -33,6 +33,7 @@ var allPictures = []picture{
 		p.done()
 		p.clickOn(`document.querySelector(".row[data-path='/pages/home']")`)
 		p.previews("/pages/home")
+		p.wait(`!document.querySelector(".chip.draft")`)
 	}},
 	{"approval.jpg", 1360, 800, "dark", func(p *cmsPage) {
 		p.say("Remove the hero section on Home")
@@ -45,9 +46,10 @@ var allPictures = []picture{
 		p.wait(`document.querySelectorAll(".alternative").length === 3`)
 		p.text(`document.querySelector(".column .card").scrollIntoView(), ""`)
 	}},
-	{"phone.png", 390, 720, "light", func(p *cmsPage) {
+	{"phone.png", 390, 760, "light", func(p *cmsPage) {
 		p.say("Create a page called Members, then change the slug of Members to our-team")
 		p.asked("left")
+		p.text(`document.querySelector(".column .card").scrollIntoView(), ""`)
 	}},
 }
 
