@@ -100,13 +100,17 @@ func (s *Site) Copy(ctx context.Context) (*Site, error) {
 }
 
 // Reset deletes the file at path, with everything that other packages keep in it, and the uploaded
-// files. It fails with CodeBusy while any process has the file open.
-func Reset(_ context.Context, path string) error {
+// files, but for the pictures of a new site, which others in the folder have, too. It fails with
+// CodeBusy while any process has the file open.
+func Reset(ctx context.Context, path string) error {
 	s, err := Open(path) // checks that it is the file of a site
 	if err != nil {
 		return err
 	}
-	if err := s.Close(); err != nil {
+	files, err := view(ctx, s, "listing media", func(tx *txn) ([]string, error) {
+		return collect(tx, one[string], "SELECT path FROM media WHERE length(id) = ?", len(newID(mediaID))), nil
+	})
+	if err := errors.Join(err, s.Close()); err != nil {
 		return err
 	}
 	// SQLite deletes this one when the last process closes the file.
@@ -114,7 +118,11 @@ func Reset(_ context.Context, path string) error {
 		return &Error{Code: CodeBusy, Message: "another process has " + filepath.Base(s.path) + " open",
 			Hint: "end it first"}
 	}
-	return errors.Join(os.Remove(s.path), os.RemoveAll(filepath.Join(s.uploads, siteID)))
+	err = os.Remove(s.path)
+	for _, file := range files {
+		err = errors.Join(err, os.RemoveAll(s.file(file)))
+	}
+	return err
 }
 
 // A Hit is a result of [Site.Search].
