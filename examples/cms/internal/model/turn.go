@@ -145,6 +145,9 @@ func (t *turn) answer(said string) move {
 	default:
 		if i := slices.IndexFunc(s.wishes, func(w wish) bool { return w.bad || w.verb == "" }); i >= 0 {
 			wrong = t.unknown(&s.wishes[i], "unknown")
+			if len(s.forbidden) > 0 && !slices.ContainsFunc(s.wishes, func(w wish) bool { return w.verb != "" }) {
+				wrong = t.say("forbidden") // "whatever happens, don't …"
+			}
 		}
 	}
 	for i := range s.wishes {
@@ -201,6 +204,9 @@ func (t *turn) question(s *sentence) ([]*operation, string) {
 		return nil, t.unknown(&wish{}, "unanswered")
 	}
 	w := parse(t.text, tokens, "")
+	if w.media != "" {
+		w.noun = "media"
+	}
 	o := &operation{slots: map[string]any{"query": w.ref.text}}
 	var it found
 	asked := func(f *form) bool {
@@ -211,11 +217,12 @@ func (t *turn) question(s *sentence) ([]*operation, string) {
 	general := slices.ContainsFunc(table.Questions, func(f *form) bool { return f.Of == "" && asked(f) })
 	if w.ref.text != "" && w.noun != "media" && w.field != "picture" && !general {
 		var wrong string
-		if it, _, wrong = t.subject(&wish{verb: "show", ref: w.ref, noun: w.noun}, nil); wrong != "" || it.Slug == "" {
+		if it, _, wrong = t.subject(&wish{verb: "show", ref: w.ref, noun: w.noun}, nil); it.Slug == "" && (wrong == "" ||
+			w.ref.quoted || len(foundIn(t.read("cms.findResource", map[string]any{"query": w.ref.text}))) > 0) {
 			return nil, wrong
 		}
 		o.slots["page"], o.slots["entry"], o.slots["title"] = it.Slug, it.Slug, it.Name
-	}
+	} // what is called like nothing on the site is no name: "How many pages have we got?"
 	for _, f := range table.Questions {
 		about := cmp.Or(map[string]string{"page": "named", "entry": "post"}[it.Kind],
 			map[string]string{"picture": "media"}[w.field],
