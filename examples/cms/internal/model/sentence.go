@@ -154,3 +154,23 @@ func (w *wish) joins(sentence string, parts []part) bool {
 	}
 	return false
 }
+
+// reads reports whether a wish changes nothing.
+func (w *wish) reads() bool {
+	return slices.Contains(strings.Fields("show list find help thanks fetch"), w.verb)
+}
+
+// conflicts reports whether a wish is about what another part of the sentence forbids.
+func (s *sentence) conflicts(w wish) bool {
+	return slices.ContainsFunc(s.forbidden, func(f wish) bool {
+		switch {
+		case f.verb == "other" || w.reads(),
+			f.verb != "" && f.verb != w.verb && f.verb != "set":
+			return false
+		case w.verb == "delete" && w.kind == "" && f.ref.text == "", f.kind+f.field+f.ref.text == "":
+			return true
+		}
+		return f.kind == w.kind && f.field == w.field && (f.ref.text == "" || w.ref.text == "" ||
+			strings.EqualFold(f.ref.text, w.ref.text))
+	})
+}

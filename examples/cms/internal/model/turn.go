@@ -171,26 +171,6 @@ func (t *turn) answer(said string) move {
 	return m
 }
 
-// reads reports whether a wish changes nothing.
-func (w *wish) reads() bool {
-	return slices.Contains(strings.Fields("show list find help thanks fetch"), w.verb)
-}
-
-// conflicts reports whether a wish is about what another part of the sentence forbids.
-func (s *sentence) conflicts(w wish) bool {
-	return slices.ContainsFunc(s.forbidden, func(f wish) bool {
-		switch {
-		case f.verb == "other" || w.reads(),
-			f.verb != "" && f.verb != w.verb && f.verb != "set":
-			return false
-		case w.verb == "delete" && w.kind == "" && f.ref.text == "", f.kind+f.field+f.ref.text == "":
-			return true
-		}
-		return f.kind == w.kind && f.field == w.field && (f.ref.text == "" || w.ref.text == "" ||
-			strings.EqualFold(f.ref.text, w.ref.text))
-	})
-}
-
 // question returns what is read for the answer of a question, or the answer.
 func (t *turn) question(s *sentence) ([]*operation, string) {
 	said := " "
@@ -217,8 +197,9 @@ func (t *turn) question(s *sentence) ([]*operation, string) {
 	general := slices.ContainsFunc(table.Questions, func(f *form) bool { return f.Of == "" && asked(f) })
 	if w.ref.text != "" && w.noun != "media" && w.field != "picture" && !general {
 		var wrong string
-		if it, _, wrong = t.subject(&wish{verb: "show", ref: w.ref, noun: w.noun}, nil); it.Slug == "" && (wrong == "" ||
-			w.ref.quoted || len(foundIn(t.read("cms.findResource", map[string]any{"query": w.ref.text}))) > 0) {
+		it, _, wrong = t.subject(&wish{verb: "show", ref: w.ref, noun: w.noun}, nil)
+		near := wrong != "" && len(foundIn(t.read("cms.findResource", map[string]any{"query": w.ref.text}))) > 0
+		if it.Slug == "" && (wrong == "" || w.ref.quoted || near) {
 			return nil, wrong
 		}
 		o.slots["page"], o.slots["entry"], o.slots["title"] = it.Slug, it.Slug, it.Name
