@@ -109,8 +109,8 @@ func (cfg *Config) decide(ctx context.Context, in request) error {
 	}
 	if in.Run != "" && !waits() {
 		err := cfg.Plans.Decide(ctx, in.Run, d)
-		if err == nil && waits() { // it asks by now
-			_, _ = cfg.Hub.Decide(ctx, in.Session, d)
+		if err == nil {
+			cfg.hand(ctx, in, d, waits)
 		}
 		if refused, ok := errors.AsType[*agent.DecisionError](err); !ok || refused.Code != "unknown" {
 			return err
@@ -118,6 +118,26 @@ func (cfg *Config) decide(ctx context.Context, in request) error {
 	}
 	_, err := cfg.Hub.Decide(ctx, in.Session, d)
 	return err
+}
+
+// hand waits until the plan has taken a decision, for 2 s at most. The conversation that drives the
+// plan may pause just then, and ask for the same: it gets the decision, too, or nothing would go on.
+func (cfg *Config) hand(ctx context.Context, in request, d agent.Decision, waits func() bool) {
+	for range 200 {
+		if waits() {
+			_, _ = cfg.Hub.Decide(ctx, in.Session, d)
+			return
+		}
+		pending, err := cfg.Plans.Pending(ctx, in.Run)
+		if err != nil || !slices.ContainsFunc(pending, func(p agent.Pause) bool { return p.ID == d.ID }) {
+			return
+		}
+		select {
+		case <-ctx.Done():
+			return
+		case <-time.After(10 * time.Millisecond):
+		}
+	}
 }
 
 // watch streams the board of a conversation: first the whole, then the parts that have changed.
