@@ -222,6 +222,29 @@ func TestAStepIsDecidedWhileAnotherIsAtWork(t *testing.T) {
 	r.until(func() bool { return r.plan().Status == "completed" })
 }
 
+// A decision that the plan has got while the conversation was about to pause would be lost.
+func TestADecisionReachesAConversationThatPausesMeanwhile(t *testing.T) {
+	s := newStory(t)
+	r := s.open(t, "Cover it")
+	r.decide(agent.Approve(r.asks(agent.PauseApproval).ID))
+	d := agent.Approve(r.asks(agent.PauseApproval, "main").ID)
+	asks := func() bool {
+		pending, err := s.hub.Agent().Session("main").Pending(t.Context())
+		return err == nil && has(pending, d.ID)
+	}
+	for _, err := range s.hub.Watch(t.Context(), "main", 0) { // until it pauses
+		require.NoError(t, err)
+		if asks() {
+			break
+		}
+	}
+	require.NoError(t, s.plans.Decide(t.Context(), r.plan().Run, d))
+	cfg := &Config{Hub: s.hub, Plans: s.plans}
+	cfg.hand(t.Context(), request{Session: "main", Run: r.plan().Run}, d, asks)
+	s.ended(t, agent.Completed)
+	r.until(func() bool { return r.plan().Status == "completed" })
+}
+
 func TestAStuckStepIsAskedAbout(t *testing.T) {
 	s := newStory(t, func(s *story) { s.failures = 3 })
 	r := s.open(t, "Write a slug package")

@@ -105,7 +105,7 @@ func (cfg *Config) decide(ctx context.Context, in request) error {
 	d := in.Decision.By("you")
 	waits := func() bool {
 		pending, _ := cfg.Hub.Agent().Session(in.Session).Pending(ctx)
-		return slices.ContainsFunc(pending, func(p agent.Pause) bool { return p.ID == d.ID })
+		return has(pending, d.ID)
 	}
 	if in.Run != "" && !waits() {
 		err := cfg.Plans.Decide(ctx, in.Run, d)
@@ -120,8 +120,13 @@ func (cfg *Config) decide(ctx context.Context, in request) error {
 	return err
 }
 
+func has(pending []agent.Pause, id string) bool {
+	return slices.ContainsFunc(pending, func(p agent.Pause) bool { return p.ID == id })
+}
+
 // hand waits until the plan has taken a decision, for 2 s at most. The conversation that drives the
-// plan may pause just then, and ask for the same: it gets the decision, too, or nothing would go on.
+// plan may pause just then, and ask for the same: it gets the decision, too, or nothing would go
+// on.
 func (cfg *Config) hand(ctx context.Context, in request, d agent.Decision, waits func() bool) {
 	for range 200 {
 		if waits() {
@@ -129,7 +134,7 @@ func (cfg *Config) hand(ctx context.Context, in request, d agent.Decision, waits
 			return
 		}
 		pending, err := cfg.Plans.Pending(ctx, in.Run)
-		if err != nil || !slices.ContainsFunc(pending, func(p agent.Pause) bool { return p.ID == d.ID }) {
+		if err != nil || !has(pending, d.ID) {
 			return
 		}
 		select {
