@@ -263,7 +263,7 @@ func TestAnswersThatComeAfterThePageWasLeft(t *testing.T) {
 	p.press(".head", "Archive")
 	p.is("archived")
 	require.Equal(t, "About “Remote teams”", p.text(`document.querySelector(".about").textContent`))
-	p.calm("404")
+	p.calm("403")
 }
 
 func TestAProviderThatIsDownIsAnAlert(t *testing.T) {
