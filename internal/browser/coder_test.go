@@ -154,6 +154,7 @@ func TestCoderIsOneConversationInTheTerminalAndOnAPhone(t *testing.T) {
 	p.screen(390, 800, "light")
 	c.types("a") // in the terminal
 	p.wait(`document.querySelectorAll(".record").length === 2`)
+	c.shows(`Run go test(?s:.*)\[\?\]: `)
 	p.text(`(s => { s.value = "edits"; s.dispatchEvent(new Event("change")); })(document.querySelector(".composer select")), ""`)
 	c.shows(`◦ mode: edits`) // while a question is open
 	c.shows(`\[\?\]: `)
