@@ -15,7 +15,7 @@
 // The site, the conversations, and what waits for a decision are in one file of SQLite, cms.db (see
 // -db); uploaded files are in the folder uploads beside it. Several processes may use the file at a
 // time. A session belongs to the process that runs it. After that process has died, a program that
-// serves goes on with the session within some seconds, and "chat -session" does at once.
+// serves resumes the session within some seconds, and "chat -session" resumes it at once.
 //
 // Every fact of a run is in the file before it is shown, and each write of a tool is one
 // transaction that also records the key of the call. So what a killed process had done isn't done

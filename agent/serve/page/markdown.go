@@ -63,8 +63,8 @@ func render(source string) string {
 
 var listItem = regexp.MustCompile(`^\s*(?:[-*+]|[0-9]{1,9}[.)])\s`)
 
-// endLists ends each list before a line that isn't indented and is no item: models mean it so,
-// while in Markdown the line goes on with the last item.
+// endLists ends each list before a line that isn't indented and isn't an item. Markdown adds such a
+// line to the last item, but models write it as a new paragraph.
 func endLists(source string) string {
 	var out strings.Builder
 	list, fenced := false, false

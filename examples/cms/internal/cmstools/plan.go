@@ -76,7 +76,7 @@ func Weights(cfg Config) plan.Weights {
 	return plan.Weights{UnknownTool: .3, Missing: .2, Risk: .1, Cost: .02, Tools: registry(cfg),
 		MissingOf: func(ctx context.Context, p *plan.Plan) (missing []string, err error) {
 			err = onCopy(ctx, cfg, func(copied Config) error {
-				missing, err = TryPlan(ctx, copied, p)
+				missing, err = tryPlan(ctx, copied, p)
 				return err
 			})
 			return missing, err
@@ -135,9 +135,9 @@ func planIn(input json.RawMessage) *plan.Plan {
 	return p
 }
 
-// TryPlan carries out a plan on a copy of a site, and returns what it needs and doesn't find. Steps
+// tryPlan carries out a plan on a copy of a site, and returns what it needs and doesn't find. Steps
 // that follow one that can't work aren't tried.
-func TryPlan(ctx context.Context, copied Config, p *plan.Plan) ([]string, error) {
+func tryPlan(ctx context.Context, copied Config, p *plan.Plan) ([]string, error) {
 	r := Report{Valid: true}
 	_, err := plan.DryRun(ctx, p, func(ctx context.Context, n *plan.Node, input map[string]any) (
 		answer any, _ []plan.Issue, err error) {
@@ -159,7 +159,7 @@ func Try(ctx context.Context, copied Config, tool string, input json.RawMessage)
 	r := Report{}
 	if p := planIn(input); p != nil {
 		var err error
-		if r.Issues, err = TryPlan(ctx, copied, p); err != nil {
+		if r.Issues, err = tryPlan(ctx, copied, p); err != nil {
 			return err
 		}
 	} else {

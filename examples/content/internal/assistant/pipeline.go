@@ -67,8 +67,8 @@ func (s *Services) Start(ctx context.Context, user, artifact, trace string, name
 	return s.timed(ctx, p, progress)
 }
 
-// Retry goes on with the newest pipeline of an artifact, which has failed or was stopped, at the
-// tool that didn't end.
+// Retry resumes the newest pipeline of an artifact, which has failed or was stopped, at the tool
+// that didn't end.
 func (s *Services) Retry(ctx context.Context, user, artifact string, progress func(Step)) (Outcome, error) {
 	p, err := s.Pipeline(ctx, user, artifact)
 	if err != nil {
