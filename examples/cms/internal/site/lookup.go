@@ -104,7 +104,7 @@ type List[T any] struct {
 // punctuation, and as it is, in lower case.
 func searchText(names ...string) string {
 	for i, n := range names {
-		names[i] = Fold(n) + "\n" + strings.ToLower(n)
+		names[i] = fold(n) + "\n" + strings.ToLower(n)
 	}
 	return strings.Join(names, "\n")
 }
@@ -116,7 +116,7 @@ func needle(text string) string {
 	if strings.ContainsFunc(text, func(r rune) bool { return unicode.IsPunct(r) || unicode.IsSymbol(r) }) {
 		return strings.ToLower(text)
 	}
-	return strings.TrimSpace(Fold(text))
+	return strings.TrimSpace(fold(text))
 }
 
 // didYouMean returns a hint with the nearest of the options first, then up to twenty of them.

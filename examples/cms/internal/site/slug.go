@@ -19,11 +19,11 @@ const (
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// Slugify derives a slug from a name: lower case, accents and other scripts in Latin letters if a
+// slugify derives a slug from a name: lower case, accents and other scripts in Latin letters if a
 // transliteration is known (German, Nordic, French, Slavic, Greek, Cyrillic), a dash between words,
 // at most 64 characters. The slug of a single letter or digit ends with "-1", and that of a name
 // without any is "".
-func Slugify(name string) string {
+func slugify(name string) string {
 	latin := strings.Map(func(r rune) rune {
 		lower := unicode.ToLower(r)
 		if _, known := transliterated[lower]; lower > unicode.MaxASCII && !known && !unicode.Is(unicode.Mn, r) &&
@@ -32,7 +32,7 @@ func Slugify(name string) string {
 		}
 		return r
 	}, plain(name))
-	slug := strings.Join(strings.Fields(Fold(latin)), "-")
+	slug := strings.Join(strings.Fields(fold(latin)), "-")
 	if len(slug) == 1 {
 		return slug + "-1" // a slug has at least two characters
 	}
@@ -45,10 +45,10 @@ func Slugify(name string) string {
 	return slug[:maxSlug]
 }
 
-// Fold returns text in the form in which it is compared: lower-case Latin letters and digits if a
+// fold returns text in the form in which it is compared: lower-case Latin letters and digits if a
 // transliteration is known, other letters unchanged, words separated by single spaces. "Über uns!"
 // folds to "ueber uns".
-func Fold(text string) string {
+func fold(text string) string {
 	var b strings.Builder
 	gap := false
 	for _, r := range plain(text) {
@@ -82,7 +82,7 @@ func slugFrom(slug, name string) (string, error) {
 
 func checkSlug(slug, name string) (string, error) {
 	if slug == "" {
-		if slug = Slugify(name); slug == "" {
+		if slug = slugify(name); slug == "" {
 			return "", invalid(`give a slug of Latin letters and digits, such as "new-page"`,
 				"no slug can be derived from the name %q", name)
 		}
@@ -96,7 +96,7 @@ func checkSlug(slug, name string) (string, error) {
 		return slug, nil
 	}
 	hint := `use lower-case letters, digits and single dashes, such as "about-us"`
-	if better := Slugify(slug); better != "" {
+	if better := slugify(slug); better != "" {
 		hint = "use " + strconv.Quote(better)
 	}
 	return "",

@@ -28,7 +28,7 @@ func TestASlugIsDerivedFromAnyName(t *testing.T) {
 		strings.Repeat("ab ", 50): strings.TrimSuffix(strings.Repeat("ab-", 21), "-"),
 		strings.Repeat("x", 200):  strings.Repeat("x", 64),
 	} {
-		require.Equal(t, want, Slugify(name), "%q", name)
+		require.Equal(t, want, slugify(name), "%q", name)
 	}
 }
 
@@ -37,14 +37,14 @@ func FuzzADerivedSlugFollowsTheRules(f *testing.F) {
 		f.Add(s)
 	}
 	f.Fuzz(func(t *testing.T, name string) {
-		slug := Slugify(name)
+		slug := slugify(name)
 		if slug == "" {
 			return
 		}
 		if got, err := slugFrom(slug, ""); err != nil || got != slug {
 			t.Fatalf("%q gave %q: %v", name, slug, err)
 		}
-		if Slugify(slug) != slug {
+		if slugify(slug) != slug {
 			t.Fatalf("%q isn't stable", slug)
 		}
 	})

@@ -181,7 +181,7 @@ func (s *Site) Search(ctx context.Context, text string, limit int) ([]Hit, error
 // share returns 1 if text is the name, and else .5 and half of its share of the name, if it is a
 // part of it.
 func share(text, name string) float64 {
-	text, name = Fold(text), Fold(name)
+	text, name = fold(text), fold(name)
 	if text == "" || !strings.Contains(name, text) {
 		return .5
 	}
