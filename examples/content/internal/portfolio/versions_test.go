@@ -56,6 +56,20 @@ func TestEachStepMakesAVersionAndAPersonOneInTenMinutes(t *testing.T) {
 	require.Equal(t, "text 2", v.Content, "the last one of the person's changes")
 }
 
+func TestAChangeThatLeavesTheTextMakesNoVersion(t *testing.T) {
+	s := newStore(t)
+	now := time.Now()
+	s.now = func() time.Time { return now }
+	a := write(t, s, newArtifact(t, s), "text")
+	now = now.Add(time.Hour)
+	_, err := s.Apply(t.Context(), Change{User: "ann", Artifact: a.ID, By: ByUser, From: a.Status, To: a.Status,
+		Tags: []string{"teams"}})
+	require.NoError(t, err)
+	all, err := s.Versions(t.Context(), "ann", a.ID)
+	require.NoError(t, err)
+	require.Len(t, all, 1)
+}
+
 func TestAVersionIsRestored(t *testing.T) {
 	s := newStore(t)
 	a := newArtifact(t, s)
