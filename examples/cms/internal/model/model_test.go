@@ -222,3 +222,12 @@ func TestAPlanThatFailsIsToldInWords(t *testing.T) {
 		"run: plan/1\nstatus: failed plan \"plan-2\": node \"create\" failed: slug \"contact\" exists already\n\n"+
 			"Undone: define.\n\ndefine answered: {}.", false))
 }
+
+func TestAPageThatIsPublishedAtOnceIsNotCalledADraft(t *testing.T) {
+	b := newTrial(t)
+	answer, _ := b.say("Create a page Jobs and publish it")
+	require.Contains(t, answer, "published")
+	require.NotContains(t, answer, "draft")
+	answer, _ = b.say("Create a page Press")
+	require.Contains(t, answer, "It is a draft until you publish it.")
+}

@@ -246,6 +246,11 @@ func (t *turn) carryOut(ops []*operation) move {
 	}
 	var said []string
 	var made []map[string]any
+	for _, o := range ops {
+		if o.Verb == "publish" && o.from > 0 { // "create … and publish it"
+			ops[o.from-1].slots["published"] = true
+		}
+	}
 	for i, o := range ops {
 		if o.from > 0 {
 			o.input["page"] = made[o.from-1]["slug"]
