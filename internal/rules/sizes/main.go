@@ -3,17 +3,26 @@
 // it from the root of the repository:
 //
 //	go run ./internal/rules/sizes
+//	go run ./internal/rules/sizes names        exported names by package, and how many nobody uses
+//	go run ./internal/rules/sizes names list   the names that nobody uses, too
 package main
 
 import (
 	"fmt"
 	"os"
+	"slices"
 
 	"github.com/pawlkit/pawl/internal/rules"
 )
 
 func main() {
-	if err := rules.Sizes(os.Stdout, "."); err != nil {
+	var err error
+	if args := os.Args[1:]; len(args) > 0 && args[0] == "names" {
+		err = rules.Names(os.Stdout, ".", slices.Contains(args, "list"))
+	} else {
+		err = rules.Sizes(os.Stdout, ".")
+	}
+	if err != nil {
 		fmt.Fprintln(os.Stderr, "sizes:", err)
 		os.Exit(1)
 	}
