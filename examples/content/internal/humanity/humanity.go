@@ -76,21 +76,3 @@ func (r Report) Total() (n int) {
 	}
 	return n
 }
-
-// phrases counts the matches of a regular expression, whatever the case.
-func phrases(expr string) func(string) int {
-	re := regexp.MustCompile(`(?i)` + expr)
-	return func(text string) int { return len(re.FindAllStringIndex(text, -1)) }
-}
-
-// more counts the matches above one for each so many words. The first free ones never count.
-func more(expr string, every, free int) func(string) int {
-	re := regexp.MustCompile(expr)
-	return func(text string) int {
-		n, words := len(re.FindAllStringIndex(text, -1)), len(word.FindAllString(text, -1))
-		return max(n-max(words/every, free), 0)
-	}
-}
-
-// paragraphs returns the parts of a text between empty lines.
-func paragraphs(text string) []string { return strings.Split(text, "\n\n") }

@@ -1,92 +1,82 @@
 package humanity
 
 import (
+	"embed"
+	"fmt"
+	"iter"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 )
 
-// Patterns are all patterns, in the order of the catalog.
-var Patterns = []Pattern{
-	{"significance inflation", "say what happened, and not how important it is",
-		phrases(
-			`\btestament to\b|\bpivotal (?:moment|point)\b|\bmarks? a (?:significant|pivotal|major|turning)\b|\blasting (?:legacy|impact)\b|\bindelible mark\b|\bunderscores? (?:its|the) (?:importance|significance)\b|\bplays? an? (?:vital|crucial|pivotal|significant) role\b`)},
-	{"superficial analysis", "end the sentence, or say how",
-		phrases(
-			`, (?:thereby |thus )?(?:highlighting|underscoring|emphasizing|reflecting|showcasing|symbolizing|ensuring|fostering|contributing to|demonstrating|illustrating|cementing|paving the)\b`)},
-	{"promotional language", "describe it without praise",
-		phrases(
-			`\b(?:breathtaking|nestled|stunning|must-(?:see|visit|have|read)|world-class|groundbreaking|cutting-edge|state-of-the-art|unparalleled|game-chang\w+|revolutionary|rich heritage|best-in-class)\b`)},
-	{"vague attribution", "name who says so, or leave it out",
-		phrases(
-			`\b(?:featured|covered|profiled) (?:in|by) (?:major|leading|numerous|several|multiple|prominent)\b|\bgarnered (?:significant|widespread|considerable|national) (?:attention|coverage|acclaim)\b|\b(?:significant|widespread) media (?:coverage|attention)\b|\b(?:experts|industry reports|observers|critics|analysts|many people|studies|research|some) (?:argue|say|believe|suggest|suggests|show|shows|agree|note|have (?:noted|cited|shown))\b|\bit is (?:widely|generally|often) (?:believed|said|considered|regarded)\b`)},
-	{"outline-like section", "leave the section out, or give facts",
-		phrases(
-			`\bdespite (?:its|these|the|their) (?:\w+ ){0,4}(?:challenges|successes|obstacles)\b|\bchallenges and (?:future|opportunities|prospects)\b|\bfuture (?:prospects|outlook)\b|\bfaces (?:several|numerous|many) challenges\b`)},
-	{"AI vocabulary", "use the plain word",
-		phrases(
-			`\b(?:delv(?:e|es|ed|ing)|tapestry|leverag(?:e|es|ed|ing)|seamless(?:ly)?|intricate|intricacies|multifaceted|realm|ever-evolving|ever-changing|robust|holistic|synerg(?:y|ies)|paradigm|elevat(?:e|es|ing)|unlock(?:s|ing)?|harness(?:es|ing)?|embark(?:s|ing)?|navigat(?:e|ing) the|interplay|meticulous(?:ly)?|empower(?:s|ed|ing)?|transformative|nuanced|cornerstone|full potential|foster(?:s|ed|ing)? an?)\b`)},
-	{"copula avoidance", "say is or has",
-		phrases(
-			`\b(?:serves|functions|acts|stands) as (?:a|an|the)\b|\bboasts (?:a|an|over|more)\b|\brepresents an? (?:\w+ )?(?:shift|step|opportunity|approach)\b`)},
-	{"negative parallelism", "say what it is",
-		phrases(
-			`\bnot (?:just|only|merely|simply)\b[^.!?\n]{1,80}?(?:,|;|—|–|\bbut\b)|\b(?:it's|it is|this is) not about\b|\b(?:isn't|aren't|wasn't) (?:just|merely|only|simply)\b`)},
-	{"rule of three", "list what there is, be it two or four", more(`\b[\pL-]+, [\pL-]+,? and [\pL-]+\b`, 100, 1)},
-	{"elegant variation", "repeat the word", variation},
-	{"false range", "name the things",
-		phrases(
-			`\beverything from [^.,;\n]{2,60}? to\b|\bfrom [\pL' -]{2,40} to [\pL' -]{2,40} to [\pL]|\bwhether you(?:'re| are) [^.!?\n]{2,60}? or\b|\branging from [^.;\n]{2,60}? to\b`)},
-	{"em dash overuse", "use a comma, a colon or a new sentence", more(`—`, 150, 2)},
-	{"boldface overuse", "emphasize one thing, or nothing", more(`\*\*[^*\n]+\*\*`, 50, 2)},
-	{"inline-header list", "write sentences, or a plain list", phrases(`(?m)^\s*(?:[-*+]|\d+[.)]) +\*\*[^*\n]+\*\*`)},
-	{"title case heading", "capitalize the first word", titleCase},
-	{"emoji", "use words", phrases(`[\x{1F300}-\x{1FAFF}\x{2600}-\x{27BF}]`)},
-	{"staccato", "join the fragments", staccato},
-	{"repetition", "say it once", repetition},
-	{"collaborative artifact", "leave it out",
-		phrases(
-			`\bi hope this helps\b|\blet me know if\b|\bwould you like me to\b|\bhere(?:'s| is) (?:a|an|the|your) (?:\w+ )?(?:draft|article|post|version|outline)\b|(?m:^(?:certainly|of course|sure|absolutely)!)|\bfeel free to (?:ask|reach|adjust)\b`)},
-	{"knowledge-cutoff disclaimer", "look it up, or leave it out",
-		phrases(
-			`\bas of my (?:last|latest|knowledge)\b|\bmy (?:knowledge|training) (?:cutoff|data)\b|\bas an ai\b|\bwhile (?:specific )?details are (?:limited|scarce)\b|\bi (?:can't|cannot) browse\b`)},
-	{"sycophancy", "answer",
-		phrases(
-			`\b(?:great|excellent|fantastic) (?:question|point)\b|\byou(?:'re| are) absolutely right\b|\bwhat an? (?:great|fantastic|wonderful|excellent)\b`)},
-	{"filler phrase", "leave it out",
-		phrases(
-			`\bin order to\b|\bdue to the fact that\b|\bat this point in time\b|\bit is (?:important|worth|crucial|essential) (?:to note|to remember|noting|mentioning)\b|\bit's (?:important to note|worth noting)\b|\bwhen it comes to\b|\bat the end of the day\b|\bin today's\b|\bneedless to say\b|\bit's (?:important|crucial|essential) to (?:remember|understand)\b|\bin an (?:era|age|world) (?:where|of)\b|\bthat (?:being )?said,|\bhas the ability to\b|\bin the world of\b`)},
-	{"excessive hedging", "say it, or say what is unknown", hedging},
-	{"generic conclusion", "end with the last fact",
-		phrases(
-			`\b(?:in conclusion|in summary|to sum up|to conclude|all in all|ultimately, the)\b|\bfuture (?:looks|is) bright\b|\bexciting times\b|\bonly time will tell\b|\bpossibilities are endless\b|\bjourney (?:toward|towards|continues)\b`)},
+//go:embed data
+var data embed.FS
+
+// lines yields the lines of a file of data without its comments.
+func lines(name string) iter.Seq[string] {
+	return func(yield func(string) bool) {
+		text, _ := data.ReadFile("data/" + name + ".txt") // it is embedded
+		for line := range strings.Lines(string(text)) {
+			if !strings.HasPrefix(line, "#") && !yield(strings.TrimRight(line, "\n")) {
+				return
+			}
+		}
+	}
 }
 
-// synonyms are words for one thing, which a text should call by one name.
-var synonyms = [][]string{
-	{"company", "firm", "organization", "enterprise", "corporation"},
-	{"employees", "workers", "staff", "personnel", "workforce"},
-	{"customers", "clients", "consumers", "patrons", "clientele"},
-	{"method", "approach", "technique", "methodology", "strategy"},
-	{"tool", "instrument", "solution", "utility", "platform"},
-	{"article", "piece", "text", "writeup", "composition"},
+// Patterns are all patterns, in the order of the catalog, which is data/patterns.txt.
+var Patterns = readPatterns()
+
+// counted are the patterns that functions count.
+var counted = map[string]func(text string) int{"elegant variation": variation, "title case heading": titleCase,
+	"staccato": staccato, "repetition": repetition, "excessive hedging": hedging}
+
+func readPatterns() (all []Pattern) {
+	phrases := map[string][]string{}
+	every, free := map[string]int{}, map[string]int{}
+	for line := range lines("patterns") {
+		if phrase, ok := strings.CutPrefix(line, "\t"); ok {
+			name := all[len(all)-1].Name
+			phrases[name] = append(phrases[name], phrase)
+			continue
+		}
+		line, allowed, _ := strings.Cut(line, " | ")
+		name, advice, _ := strings.Cut(line, ": ")
+		var e, f int
+		_, _ = fmt.Sscan(allowed, &e, &f) // it may be empty
+		every[name], free[name] = e, f
+		all = append(all, Pattern{name, advice, counted[name]})
+	}
+	for i, p := range all {
+		if p.Count == nil {
+			all[i].Count = matches(phrases[p.Name], every[p.Name], free[p.Name])
+		}
+	}
+	return all
+}
+
+// matches counts the matches of expressions, whatever the case. One for each so many words doesn't
+// count if every isn't 0, nor do the first free ones.
+func matches(expressions []string, every, free int) func(text string) int {
+	re := regexp.MustCompile("(?i)" + strings.Join(expressions, "|"))
+	return func(text string) int {
+		n := len(re.FindAllStringIndex(text, -1))
+		if every > 0 {
+			free := max(len(word.FindAllString(text, -1))/every, free)
+			n = max(n-free, 0)
+		}
+		return n
+	}
 }
 
 // variation counts the paragraphs with at least three words for one thing.
 func variation(text string) (n int) {
-	for _, p := range paragraphs(text) {
-		words := make(map[string]bool)
-		for _, w := range word.FindAllString(strings.ToLower(p), -1) {
-			words[w] = true
-		}
-		for _, set := range synonyms {
-			used := 0
-			for _, w := range set {
-				if words[w] {
-					used++
-				}
-			}
-			if used >= 3 {
+	for p := range strings.SplitSeq(strings.ToLower(text), "\n\n") {
+		words := word.FindAllString(p, -1)
+		for set := range lines("synonyms") {
+			unused := slices.DeleteFunc(strings.Fields(set), func(w string) bool { return slices.Contains(words, w) })
+			if len(strings.Fields(set))-len(unused) >= 3 {
 				n++
 			}
 		}
@@ -130,11 +120,7 @@ var (
 func hedging(text string) (n int) {
 	for _, s := range sentence.FindAllString(text, -1) {
 		at := hedge.FindAllStringIndex(s, -1)
-		if len(at) >= 3 {
-			n++
-			continue
-		}
-		if len(at) == 2 && strings.TrimSpace(s[at[0][1]:at[1][0]]) == "" {
+		if len(at) >= 3 || len(at) == 2 && strings.TrimSpace(s[at[0][1]:at[1][0]]) == "" {
 			n++
 		}
 	}

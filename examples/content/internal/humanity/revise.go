@@ -13,45 +13,14 @@ type rewriting struct {
 	with string
 }
 
-func rewrite(find, with string) rewriting {
-	return rewriting{regexp.MustCompile(`(?i)` + find), with}
-}
-
-// rewritings are replacements that leave the sense and the grammar intact, as far as that can be
-// done without a model.
-var rewritings = []rewriting{
-	rewrite(
-		`\b(?:it is|it's) (?:important|worth|crucial|essential) (?:to note|to remember|noting|mentioning)(?: that)?,? ?`, ""),
-	rewrite(`\b(?:in conclusion|in summary|to sum up|to conclude|all in all|needless to say|at the end of the day), ?`,
-		""),
-	rewrite(`\bin today's [\pL -]+?(?:world|landscape|age|environment|market), ?`, ""),
-	rewrite(`\bin order to\b`, "to"),
-	rewrite(`\bdue to the fact that\b`, "because"),
-	rewrite(`\bat this point in time\b`, "now"),
-	rewrite(`\bhas the ability to\b`, "can"),
-	rewrite(`\bwhen it comes to\b`, "with"),
-	rewrite(`\bplays an? (?:vital|crucial|pivotal|significant) role in\b`, "matters for"),
-	rewrite(`\b(?:stands|serves) as a testament to\b`, "shows"),
-	rewrite(`\b(?:serves|functions|acts|stands) as (a|an|the)\b`, "is $1"),
-	rewrite(`\bboasts (a|an|over|more)\b`, "has $1"),
-	rewrite(
-		`, (?:thereby |thus )?(?:highlighting|underscoring|emphasizing|reflecting|showcasing|symbolizing|fostering|demonstrating|illustrating) [^.!?\n]+`, ""),
-	rewrite(`\b(may|might|could) (?:potentially|possibly|perhaps|arguably)\b`, "$1"),
-	rewrite(`\bdelve into\b`, "look at"), rewrite(`\bdelv(?:e|ing) deeper into\b`, "look closely at"),
-	rewrite(`\bleverag(?:e|ing)\b`, "use"), rewrite(`\bleverages\b`, "uses"), rewrite(`\bseamlessly ?`, ""),
-	rewrite(`\bseamless\b`, "smooth"),
-	rewrite(`\brobust\b`, "solid"), rewrite(`\bholistic\b`, "whole"), rewrite(`\bintricate\b`, "detailed"),
-	rewrite(`\bmultifaceted\b`, "mixed"),
-	rewrite(`\bunlock(s?)\b`, "open$1"), rewrite(`\bharness\b`, "use"), rewrite(`\belevate\b`, "raise"),
-	rewrite(`\bever-(?:evolving|changing) `, ""),
-	rewrite(`\b(?:groundbreaking|cutting-edge|state-of-the-art|world-class|revolutionary|stunning|unparalleled) `,
-		"new "),
-	rewrite(`\bgame-changer\b`, "change"),
-	rewrite(`\b(?:experts|observers|analysts|critics) (?:agree|say|argue|believe|note) that `, ""),
-	rewrite(`[\x{1F300}-\x{1FAFF}\x{2600}-\x{27BF}]\x{FE0F}? ?`, ""),
-	rewrite(`(?m)^(\s*(?:[-*+]|\d+[.)]) +)\*\*([^*\n]+)\*\*`, "$1$2"),
-	rewrite(`(?m)^(?:i hope this helps|let me know if)[^\n]*\n?`, ""),
-}
+// rewritings are those of data/rewritings.txt.
+var rewritings = func() (all []rewriting) {
+	for line := range lines("rewritings") {
+		with, find, _ := strings.Cut(line, "← ")
+		all = append(all, rewriting{regexp.MustCompile("(?i)" + find), strings.TrimSpace(with)})
+	}
+	return all
+}()
 
 var (
 	start = regexp.MustCompile(`(?m)(^|[.!?] )(\p{Ll})`)

@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -34,9 +35,28 @@ const kept = 50
 // was bad, and at least two were.
 type rateRule struct {
 	name, severity, action string
-	of                     string // one of the rates
+	of                     string // begins what it is about
 	window                 time.Duration
 	limit                  float64
+}
+
+// An ended is a request, a pipeline, or a call of a provider that has ended.
+type ended struct {
+	what string // requests, pipelines, or calls and the provider
+	at   time.Time
+	bad  bool
+}
+
+// rated is how long what has ended counts.
+const rated = 10 * time.Minute
+
+// rate counts something that ended now.
+func (o *Observer) rate(what string, bad bool) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	now := time.Now()
+	old := func(e ended) bool { return now.Sub(e.at) > rated }
+	o.ended = append(slices.DeleteFunc(o.ended, old), ended{what, now, bad})
 }
 
 var rateRules = []rateRule{
@@ -53,8 +73,8 @@ func (o *Observer) Watch(ctx context.Context, s *assistant.Services, used func(u
 		if err := o.Evaluate(ctx, s, used); err != nil && ctx.Err() == nil {
 			o.cfg.Logger.ErrorContext(ctx, "alerts can't be evaluated", "component", "observe", "error", err)
 		}
-		if now := o.cfg.Now(); now.Sub(swept) >= 24*time.Hour {
-			swept = now
+		if time.Since(swept) >= 24*time.Hour {
+			swept = time.Now()
 			if err := o.Retain(ctx, s); err != nil && ctx.Err() == nil {
 				o.cfg.Logger.ErrorContext(ctx, "old traces can't be deleted", "component", "observe", "error", err)
 			}
@@ -70,11 +90,10 @@ func (o *Observer) Watch(ctx context.Context, s *assistant.Services, used func(u
 
 // Evaluate evaluates all rules.
 func (o *Observer) Evaluate(ctx context.Context, s *assistant.Services, used func(user string) float64) error {
-	now := o.cfg.Now()
-	for _, f := range rateRules {
-		o.set(ctx, Alert{Rule: f.name, Severity: f.severity, Action: f.action, Detail: o.exceeds(f, now)})
+	for _, r := range rateRules {
+		o.set(ctx, Alert{Rule: r.name, Severity: r.severity, Action: r.action, Detail: o.exceeds(r)})
 	}
-	n, err := s.CountPipelines(ctx, now.Add(-stalled))
+	n, err := s.CountPipelines(ctx, time.Now().Add(-stalled))
 	if err != nil {
 		return err
 	}
@@ -85,9 +104,6 @@ func (o *Observer) Evaluate(ctx context.Context, s *assistant.Services, used fun
 	}
 	o.set(ctx, Alert{Rule: "pipeline stuck", Severity: "high", Action: "investigate", Detail: detail})
 	users, err := s.Store.Users(ctx)
-	if err != nil {
-		return err
-	}
 	detail = ""
 	for _, u := range users {
 		if part := used(u.ID); part > 0.9 {
@@ -95,22 +111,29 @@ func (o *Observer) Evaluate(ctx context.Context, s *assistant.Services, used fun
 		}
 	}
 	o.set(ctx, Alert{Rule: "tokens", Severity: "warning", Action: "notify", Detail: detail})
-	return nil
+	return err
 }
 
 // exceeds says where a rate is above its limit; empty: nowhere.
-func (o *Observer) exceeds(f rateRule, now time.Time) string {
+func (o *Observer) exceeds(r rateRule) string {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	var all []string
-	for what, r := range o.rates {
-		bad, n := r.within(now, f.window)
-		if strings.HasPrefix(what, f.of) && bad >= 2 && float64(bad) > f.limit*float64(n) {
-			all = append(all, fmt.Sprintf("%s: %d of %d in the last %.0f minutes", what, bad, n, f.window.Minutes()))
+	bad, all := map[string]int{}, map[string]int{}
+	for _, e := range o.ended {
+		if strings.HasPrefix(e.what, r.of) && time.Since(e.at) < r.window {
+			if all[e.what]++; e.bad {
+				bad[e.what]++
+			}
 		}
 	}
-	slices.Sort(all)
-	return strings.Join(all, "; ")
+	var found []string
+	for _, what := range slices.Sorted(maps.Keys(bad)) {
+		if n := bad[what]; n >= 2 && float64(n) > r.limit*float64(all[what]) {
+			found = append(found, fmt.Sprintf("%s: %d of %d in the last %.0f minutes", what, n, all[what],
+				r.window.Minutes()))
+		}
+	}
+	return strings.Join(found, "; ")
 }
 
 // set starts, updates or ends the alert of a rule, and logs its start and its end. An alert is on
@@ -123,13 +146,13 @@ func (o *Observer) set(ctx context.Context, a Alert) {
 	case on != nil && a.Detail != "":
 		on.Detail = a.Detail
 	case on != nil:
-		on.Until = o.cfg.Now()
+		on.Until = time.Now()
 		o.past = append([]Alert{*on}, o.past[:min(len(o.past), kept-1)]...)
 		delete(o.alerts, a.Rule)
 		o.count("alert", a.Rule, -1)
 		o.cfg.Logger.InfoContext(ctx, "alert ended", "component", "observe", "rule", a.Rule)
 	case a.Detail != "":
-		a.Since = o.cfg.Now()
+		a.Since = time.Now()
 		o.alerts[a.Rule] = &a
 		o.count("alert", a.Rule, 1)
 		level := map[string]slog.Level{"critical": slog.LevelError}[a.Severity] // others are warnings

@@ -116,8 +116,7 @@ func TestAPipelineThatIsStuck(t *testing.T) {
 		_, err := b.services.Runner.Start(b.t.Context(), name, &plan.Plan{Title: "x", Nodes: []plan.Node{{ID: "a",
 			Tool: portfolio.TopicResearch, Input: map[string]any{"artifactId": a.ID, "topic": "x"}}}})
 		require.NoError(t, err)
-		b.wait(stalled)
-		after(interval)
+		after(stalled + interval)
 		require.Equal(t, []string{"pipeline stuck"}, b.on())
 		require.Contains(t, b.Alerts()[0].Detail, "ca-1-abcdef")
 		require.NoError(t, b.services.Store.StopPipeline(b.t.Context(), name, true))

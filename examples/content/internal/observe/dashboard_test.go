@@ -2,6 +2,7 @@ package observe
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -10,21 +11,23 @@ import (
 )
 
 func TestTheDashboardSumsUpADay(t *testing.T) {
-	b := newBench(t)
-	a := b.draft()
-	require.True(t, b.say(a.ID, "Create content for artifact "+a.ID+": Remote work").Success)
-	b.say(a.ID, "Research this topic") // it is ready
-	d, err := b.Dashboard(t.Context(), b.services, unused)
-	require.NoError(t, err)
-	require.Equal(t, 1, d.Pipelines.Completed)
-	require.Equal(t, 1, d.Pipelines.Failed)
-	require.Zero(t, d.Pipelines.Running)
-	require.Len(t, d.Spans, 6)
-	require.Equal(t, string(portfolio.InvalidStatus), d.Spans[5].Category)
-	require.Len(t, d.Tokens, 3)
-	b.wait(25 * time.Hour)
-	d, err = b.Dashboard(t.Context(), b.services, unused)
-	require.NoError(t, err)
-	require.Empty(t, d.Spans)
-	require.Zero(t, d.Pipelines.Completed)
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		a := b.draft()
+		require.True(t, b.say(a.ID, "Create content for artifact "+a.ID+": Remote work").Success)
+		b.say(a.ID, "Research this topic") // it is ready
+		d, err := b.Dashboard(t.Context(), b.services, unused)
+		require.NoError(t, err)
+		require.Equal(t, 1, d.Pipelines.Completed)
+		require.Equal(t, 1, d.Pipelines.Failed)
+		require.Zero(t, d.Pipelines.Running)
+		require.Len(t, d.Spans, 6)
+		require.Equal(t, string(portfolio.InvalidStatus), d.Spans[5].Category)
+		require.Len(t, d.Tokens, 3)
+		time.Sleep(25 * time.Hour)
+		d, err = b.Dashboard(t.Context(), b.services, unused)
+		require.NoError(t, err)
+		require.Empty(t, d.Spans)
+		require.Zero(t, d.Pipelines.Completed)
+	})
 }

@@ -31,8 +31,7 @@ type bench struct {
 	log      *safeBuffer
 
 	mu    sync.Mutex
-	later time.Duration // how far the observer's clock is ahead
-	fails string        // the kind of calls of the model that fail
+	fails string // the kind of calls of the model that fail
 }
 
 // A safeBuffer may be written and read at the same time.
@@ -59,11 +58,7 @@ func newBench(t *testing.T) *bench {
 	db := filepath.Join(t.TempDir(), "content.db")
 	logger := slog.New(slog.NewTextHandler(b.log, nil))
 	var err error
-	b.Observer, err = New(Config{Salt: "salt", Logger: logger, Now: func() time.Time {
-		b.mu.Lock()
-		defer b.mu.Unlock()
-		return time.Now().Add(b.later)
-	}})
+	b.Observer, err = New(Config{Salt: "salt", Logger: logger})
 	require.NoError(t, err)
 	inner := standin.Model()
 	model, err := assistant.Failover(logger, b.Calls(),
@@ -106,13 +101,6 @@ func (b *bench) fail(kind string) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.fails = kind
-}
-
-// wait moves the observer's clock.
-func (b *bench) wait(d time.Duration) {
-	b.mu.Lock()
-	defer b.mu.Unlock()
-	b.later += d
 }
 
 // unused says that nobody has used any tokens.

@@ -5,28 +5,27 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"io"
 	"log/slog"
+	"net/http"
+	"strings"
 	"sync"
-	"time"
 
+	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	sdk "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
-	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/telemetry"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
-	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
 // A Config configures an [Observer].
 type Config struct {
-	Salt   string           // of the hashes of user ids
-	Logger *slog.Logger     // gets the alerts; nil: nothing is logged
-	Now    func() time.Time // nil: time.Now
+	Salt   string       // of the hashes of user ids
+	Logger *slog.Logger // gets the alerts; nil: nothing is logged
 }
 
 // An Observer counts what happens, and knows which alerts are on. It is safe for concurrent use.
@@ -38,7 +37,7 @@ type Observer struct {
 	took                 metric.Float64Histogram // s
 
 	mu     sync.Mutex
-	rates  rates
+	ended  []ended           // in the last ten minutes, the oldest first
 	alerts map[string]*Alert // those that are on, by rule
 	past   []Alert           // those that are over, newest first
 	known  map[string]known  // the spans of sessions
@@ -47,10 +46,7 @@ type Observer struct {
 // New returns an observer.
 func New(cfg Config) (*Observer, error) {
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	if cfg.Now == nil {
-		cfg.Now = time.Now
-	}
-	o := &Observer{cfg: cfg, reader: sdk.NewManualReader(), rates: rates{}, alerts: map[string]*Alert{}}
+	o := &Observer{cfg: cfg, reader: sdk.NewManualReader(), alerts: map[string]*Alert{}}
 	meters := sdk.NewMeterProvider(sdk.WithReader(o.reader))
 	meter := meters.Meter("content")
 	var errs [3]error
@@ -63,26 +59,23 @@ func New(cfg Config) (*Observer, error) {
 
 // Event counts what the assistant reports; see assistant.Config.
 func (o *Observer) Event(ev assistant.Event) {
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	now := o.cfg.Now()
 	if ev.Category != "" && ev.Pipeline.Name == "" {
 		o.count("error", string(ev.Category), 1)
 	}
 	switch ev.Kind {
 	case assistant.RequestEnded:
-		o.record("request", ev.Intent, ev.Took)
-		o.rates.add("requests", now, faults[ev.Category])
+		o.took.Record(context.Background(), ev.Took.Seconds(), attributes("request", ev.Intent))
+		o.rate("requests", faults[ev.Category])
 	case assistant.PipelineBegan, assistant.PipelineRetried:
 		o.count(string(ev.Kind), "", 1)
 	case assistant.PipelineEnded:
-		o.record("pipeline", ev.Pipeline.State, ev.Took)
+		o.took.Record(context.Background(), ev.Took.Seconds(), attributes("pipeline", ev.Pipeline.State))
 		// what the status forbids has done nothing
 		rolledBack := ev.Pipeline.State == assistant.PipelineFailed && ev.Category != portfolio.InvalidStatus
 		if rolledBack {
 			o.count("rollback", ev.Pipeline.Failed, 1)
 		}
-		o.rates.add("pipelines", now, rolledBack)
+		o.rate("pipelines", rolledBack)
 	}
 }
 
@@ -100,38 +93,74 @@ func (o *Observer) Calls() *budget.Ledger {
 func (o *Observer) modelCall(e budget.Entry) {
 	o.count("tokens", e.Kind, e.Tokens())
 	o.count("provider call "+e.Outcome, e.Provider, 1)
-	if e.Outcome != budget.CallDone && e.Outcome != budget.CallFailed {
-		return // it was given up by its caller
+	if e.Outcome == budget.CallDone || e.Outcome == budget.CallFailed { // else it was given up by its caller
+		o.rate("calls "+e.Provider, e.Outcome == budget.CallFailed)
 	}
-	o.mu.Lock()
-	defer o.mu.Unlock()
-	o.rates.add("calls "+e.Provider, o.cfg.Now(), e.Outcome == budget.CallFailed)
 }
 
 // hash returns the id of a user as it may be shown.
 func (o *Observer) hash(user string) string { return portfolio.Hash(user, o.cfg.Salt) }
 
-// The times of retention.
-const (
-	traceDays = 7 * 24 * time.Hour
-	keptDays  = 30 * 24 * time.Hour
-)
+// count counts events that package telemetry doesn't know, such as errors by category. Names of
+// users and ids of artifacts are no attributes.
+func (o *Observer) count(event, what string, n int64) {
+	o.events.Add(context.Background(), n, attributes(event, what))
+}
 
-// Retain deletes the completed sessions and the logs of completed pipelines that nobody has used
-// for 30 days.
-func (o *Observer) Retain(ctx context.Context, s *assistant.Services) error {
-	if _, err := s.Agent.Retain(ctx, agent.Retention{Idle: keptDays}); err != nil {
-		return err
-	}
-	var failed error
-	for head, err := range s.Journal.Heads(ctx,
-		journal.Filter{Prefix: contenttools.PipelinePrefix, Kind: "plan", Status: string(plan.Completed)}) {
-		if err == nil && head.Updated.Before(o.cfg.Now().Add(-keptDays)) {
-			err = s.Journal.Delete(ctx, head.Session, journal.All)
+func attributes(event, what string) metric.MeasurementOption {
+	return metric.WithAttributes(attribute.String("event", event), attribute.String("what", what))
+}
+
+// Metrics returns the handler of /metrics: the text format of Prometheus, version 0.0.4.
+func (o *Observer) Metrics() http.Handler {
+	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var all metricdata.ResourceMetrics
+		if err := o.reader.Collect(r.Context(), &all); err != nil {
+			http.Error(w, err.Error(), http.StatusInternalServerError)
+			return
 		}
-		if err != nil {
-			failed = errors.Join(failed, fmt.Errorf("observe: deleting the logs of pipelines: %w", err))
+		w.Header().Set("Content-Type", "text/plain; version=0.0.4; charset=utf-8")
+		for _, scope := range all.ScopeMetrics {
+			for _, m := range scope.Metrics {
+				write(w, strings.ReplaceAll(m.Name, ".", "_"), m.Data)
+			}
 		}
+	})
+}
+
+// write writes a metric: a sum as a gauge, or a histogram.
+func write(w io.Writer, name string, data metricdata.Aggregation) {
+	switch data := data.(type) {
+	case metricdata.Sum[int64]:
+		fmt.Fprintf(w, "# TYPE %s gauge\n", name)
+		for _, p := range data.DataPoints {
+			fmt.Fprintf(w, "%s{%s} %d\n", name, labels(p.Attributes), p.Value)
+		}
+	case metricdata.Histogram[float64]:
+		histogram(w, name, data.DataPoints)
+	case metricdata.Histogram[int64]:
+		histogram(w, name, data.DataPoints)
 	}
-	return failed
+}
+
+func histogram[N int64 | float64](w io.Writer, name string, points []metricdata.HistogramDataPoint[N]) {
+	fmt.Fprintf(w, "# TYPE %s histogram\n", name)
+	for _, p := range points {
+		of, below := labels(p.Attributes), uint64(0)
+		for i, limit := range p.Bounds {
+			below += p.BucketCounts[i]
+			fmt.Fprintf(w, "%s_bucket{%s,le=\"%v\"} %d\n", name, of, limit, below)
+		}
+		fmt.Fprintf(w, "%s_bucket{%s,le=\"+Inf\"} %d\n%[1]s_sum{%[2]s} %[4]v\n%[1]s_count{%[2]s} %[3]d\n", name, of,
+			p.Count, p.Sum)
+	}
+}
+
+// labels returns attributes as labels. All metrics have some.
+func labels(set attribute.Set) string {
+	var list []string
+	for _, a := range set.ToSlice() {
+		list = append(list, fmt.Sprintf("%s=%q", strings.ReplaceAll(string(a.Key), ".", "_"), a.Value.String()))
+	}
+	return strings.Join(list, ",")
 }

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -47,7 +48,7 @@ func (o *Observer) spans(ctx context.Context, s *assistant.Services, within time
 	all = []Span{}
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	now, next := o.cfg.Now(), map[string]known{}
+	now, next := time.Now(), map[string]known{}
 	for head, err := range s.Journal.Heads(ctx, journal.Filter{NoKind: true, Newest: true}) {
 		if err != nil {
 			return nil, err
@@ -58,9 +59,7 @@ func (o *Observer) spans(ctx context.Context, s *assistant.Services, within time
 		k := o.known[head.Session]
 		if k.seq != head.Seq {
 			facts, err := s.Agent.Session(head.Session).Facts(ctx)
-			if errors.Is(err, journal.ErrNoSession) {
-				continue // it was deleted
-			} else if err != nil {
+			if err != nil && !errors.Is(err, journal.ErrNoSession) { // that was deleted
 				return nil, err
 			}
 			k = known{head.Seq, o.spansOf(facts)}
@@ -113,15 +112,12 @@ func (o *Observer) spansOf(facts []agent.Fact) (all []Span) {
 
 // Trace returns the spans of a trace of the last 7 days; of all if it is empty.
 func (o *Observer) Trace(ctx context.Context, s *assistant.Services, trace string) ([]Span, error) {
-	found := []Span{}
 	all, err := o.spans(ctx, s, traceDays)
-	for _, span := range all {
-		if trace == "" || span.TraceID == trace {
-			span.SpanID = fmt.Sprintf("span-%03d", len(found)+1)
-			found = append(found, span)
-		}
+	all = slices.DeleteFunc(all, func(s Span) bool { return trace != "" && s.TraceID != trace })
+	for i := range all {
+		all[i].SpanID = fmt.Sprintf("span-%03d", i+1)
 	}
-	return found, err
+	return all, err
 }
 
 // A Dashboard is what the page of administrators shows of the last 24 hours.
@@ -139,17 +135,36 @@ type Quota struct {
 }
 
 // Dashboard returns the figures of the last 24 hours.
-func (o *Observer) Dashboard(ctx context.Context, s *assistant.Services, used func(user string) float64) (d Dashboard,
-	err error) {
-	if d.Pipelines, err = s.CountPipelines(ctx, o.cfg.Now().Add(-24*time.Hour)); err != nil {
-		return d, err
-	}
-	if d.Spans, err = o.spans(ctx, s, 24*time.Hour); err != nil {
-		return d, err
-	}
-	users, err := s.Store.Users(ctx)
+func (o *Observer) Dashboard(ctx context.Context, s *assistant.Services,
+	used func(user string) float64) (d Dashboard, err error) {
+	const day = 24 * time.Hour
+	var errs [3]error
+	d.Pipelines, errs[0] = s.CountPipelines(ctx, time.Now().Add(-day))
+	d.Spans, errs[1] = o.spans(ctx, s, day)
+	users, failed := s.Store.Users(ctx)
 	for _, u := range users {
 		d.Tokens = append(d.Tokens, Quota{o.hash(u.ID), u.Plan, used(u.ID)})
 	}
-	return d, err
+	errs[2] = failed
+	return d, errors.Join(errs[:]...)
+}
+
+// The times of retention.
+const (
+	traceDays = 7 * 24 * time.Hour
+	keptDays  = 30 * 24 * time.Hour
+)
+
+// Retain deletes the completed sessions and the logs of completed pipelines that nobody has used
+// for 30 days.
+func (o *Observer) Retain(ctx context.Context, s *assistant.Services) error {
+	_, err := s.Agent.Retain(ctx, agent.Retention{Idle: keptDays})
+	for head, failed := range s.Journal.Heads(ctx,
+		journal.Filter{Prefix: contenttools.PipelinePrefix, Kind: "plan", Status: string(plan.Completed)}) {
+		if failed == nil && time.Since(head.Updated) > keptDays {
+			failed = s.Runner.Delete(ctx, head.Session)
+		}
+		err = errors.Join(err, failed)
+	}
+	return err
 }

@@ -2,6 +2,7 @@ package observe
 
 import (
 	"testing"
+	"testing/synctest"
 	"time"
 
 	"github.com/stretchr/testify/require"
@@ -86,29 +87,31 @@ func TestTheLogNamesNoUser(t *testing.T) {
 }
 
 func TestTracesAreShownForAWeekAndFactsAreKeptForAMonth(t *testing.T) {
-	b := newBench(t)
-	a := b.draft()
-	trace := b.say(a.ID, "Research this topic").TraceID
-	spans := func() int {
-		all, err := b.Trace(t.Context(), b.services, trace)
-		require.NoError(t, err)
-		return len(all)
-	}
-	require.Equal(t, 1, spans())
-	b.wait(traceDays + time.Hour)
-	require.NoError(t, b.Retain(t.Context(), b.services))
-	require.Zero(t, spans())
-	logs := func() (n int) {
-		for _, err := range b.services.Journal.Heads(t.Context(), journal.Filter{Kind: "plan"}) {
+	synctest.Test(t, func(t *testing.T) {
+		b := newBench(t)
+		a := b.draft()
+		trace := b.say(a.ID, "Research this topic").TraceID
+		spans := func() int {
+			all, err := b.Trace(t.Context(), b.services, trace)
 			require.NoError(t, err)
-			n++
+			return len(all)
 		}
-		return n
-	}
-	require.Equal(t, 1, logs())
-	b.wait(keptDays)
-	require.NoError(t, b.Retain(t.Context(), b.services))
-	require.Zero(t, logs())
+		require.Equal(t, 1, spans())
+		time.Sleep(traceDays + time.Hour)
+		require.NoError(t, b.Retain(t.Context(), b.services))
+		require.Zero(t, spans())
+		logs := func() (n int) {
+			for _, err := range b.services.Journal.Heads(t.Context(), journal.Filter{Kind: "plan"}) {
+				require.NoError(t, err)
+				n++
+			}
+			return n
+		}
+		require.Equal(t, 1, logs())
+		time.Sleep(keptDays)
+		require.NoError(t, b.Retain(t.Context(), b.services))
+		require.Zero(t, logs())
+	})
 }
 
 func TestTheTraceOfAnAnswerHasSpansAfterTryingAgain(t *testing.T) {
