@@ -19,11 +19,11 @@ const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'
 
 // Pages returns the handler of the pages, for [Config]: /, /portfolio, /artifacts/{id}, /admin and
 // /login are the same file, whose scripts show what the address says. Its files are below /app/;
-// those that it shares with the chat are below /page/.
+// those that it shares with the chat are below /agent/page/.
 func Pages() http.Handler {
 	files, _ := fs.Sub(web, "web") // the name is valid
 	mux := http.NewServeMux()
-	mux.Handle("GET /page/", page.Assets())
+	mux.Handle("GET /agent/page/", http.StripPrefix("/agent", page.Assets()))
 	mux.Handle("GET /app/{file}", http.StripPrefix("/app/", http.FileServerFS(files)))
 	for _, path := range []string{"/{$}", "/portfolio", "/artifacts/{id}", "/admin", "/login"} {
 		mux.HandleFunc("GET "+path, func(w http.ResponseWriter, r *http.Request) {

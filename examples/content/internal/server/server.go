@@ -77,6 +77,7 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 	}
 	if cfg.Pages != nil {
 		mux.Handle("/", cfg.Pages)
+		mux.Handle("GET /agent/page/", cfg.Pages) // the login needs some of these files
 	}
 	mux.HandleFunc("/api/", func(w http.ResponseWriter, r *http.Request) {
 		s.fail(w, r, &refusal{http.StatusNotFound,

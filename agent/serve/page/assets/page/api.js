@@ -1,15 +1,19 @@
-// Requests to the server. All addresses are relative, so that the page works below any prefix.
+// Requests to the server. All addresses are relative to the folder above that of the modules, so that the page works below any prefix, and a host's own
+// page at any address.
 
 import { sentence } from "./format.js";
 import { texts } from "./texts.js";
 
-// A Problem is an answer that isn't a success.
+const at = (path) => new URL(`../${path}`, import.meta.url).href;
+
+// A Problem is an answer that isn't a success. retry is after how many seconds it may be tried again, if the server says so.
 export class Problem extends Error {
-  constructor(body, status) {
+  constructor(body, status, retry) {
     super(words(body, status));
     this.code = body.code ?? "network";
     this.status = status;
     this.trace = body.trace;
+    this.retry = Number(retry) || 0;
   }
 }
 
@@ -20,12 +24,12 @@ function words(body, status) {
   return body.detail ? sentence(body.detail) : texts.problem.internal;
 }
 
-async function request(method, path, body, options = {}) {
+async function request(method, path, body, { headers, ...options } = {}) {
   let response;
   try {
-    response = await fetch(path, {
+    response = await fetch(at(path), {
       method,
-      headers: body === undefined ? {} : { "Content-Type": "application/json" },
+      headers: body === undefined ? {} : { "Content-Type": "application/json", ...headers },
       body: body === undefined || typeof body === "string" ? body : JSON.stringify(body),
       ...options,
     });
@@ -39,7 +43,7 @@ async function request(method, path, body, options = {}) {
   } catch {
     // It wasn't made by this server: a proxy's page.
   }
-  if (!response.ok) throw new Problem(answer, response.status);
+  if (!response.ok) throw new Problem(answer, response.status, response.headers.get("Retry-After"));
   return answer;
 }
 
@@ -48,7 +52,7 @@ const query = (params) => new URLSearchParams(Object.entries(params).filter(([, 
 export const api = {
   config: () => request("GET", "config"),
   sessions: (after) => request("GET", `sessions?${query({ limit: "50", after })}`),
-  send: (message) => request("POST", "sessions/send", message),
+  send: (message, headers) => request("POST", "sessions/send", message, { headers }),
   stop: (session) => request("POST", "sessions/cancel", { session }),
   continue: (session) => request("POST", "sessions/continue", { session }),
   mode: (session, mode) => request("POST", "sessions/mode", { session, mode }),
@@ -102,7 +106,7 @@ export class Stream {
     clearTimeout(this.timer);
     if (this.closed || this.paused) return;
     this.source?.close();
-    const source = new EventSource(`view?${query({ session: this.session, after: this.after })}`);
+    const source = new EventSource(at(`view?${query({ session: this.session, after: this.after })}`));
     this.source = source;
     source.onopen = () => {
       this.open();

@@ -100,7 +100,7 @@ export class Approval {
     const all = [];
     if (p.for) return; // it isn't for people
     if (p.ask === "approval") {
-      all.push(button(texts.ask.approve, go("approve"), danger), button(texts.ask.edit, form("edit")), button(texts.ask.suggest, form("suggest")));
+      all.push(button(texts.ask.approve, go("approve"), danger), texts.ask.edit && button(texts.ask.edit, form("edit")), texts.ask.suggest && button(texts.ask.suggest, form("suggest")));
       if (p.scopes?.length > 0) all.push(...p.scopes.map((s) => button(texts.ask.alwaysIn(p.scope, s.text), go("always", s.name))));
       else if (p.always) all.push(button(texts.ask.always(p.scope), go("always")));
     } else if (p.ask === "in_doubt") {

@@ -2,7 +2,7 @@
 
 import { newID } from "./api.js";
 import { button, h, icon, iconButton, remembered } from "./dom.js";
-import { bytes, count } from "./format.js";
+import { bytes, count, duration } from "./format.js";
 import { fileChip } from "./messages.js";
 import { texts } from "./texts.js";
 
@@ -92,6 +92,7 @@ export class Composer {
 
   // complain says what keeps the message from being sent; with nothing, that it can be.
   complain(text, ...more) {
+    clearInterval(this.counting);
     this.trouble.hidden = !text;
     this.trouble.replaceChildren(...(text ? [h("span", {}, text), ...more] : []));
   }
@@ -165,9 +166,24 @@ export class Composer {
       }
       const open = { paused: texts.openDecisions, interrupted: texts.interrupted }[problem.code];
       if (open) this.complain(open, button(texts.sendAnyway, () => this.submit(null, true)));
+      else if (problem.status === 429 && problem.retry) this.later(problem);
       else this.complain(problem.message, problem.trace && problem.status >= 500 ? h("span", { class: "muted" }, texts.problem.trace(problem.trace)) : "");
       this.text.focus();
     }
+  }
+
+  // later says in how many seconds the message can be sent, and is gone then.
+  later({ message, retry }) {
+    const until = Date.now() + 1000 * retry;
+    const left = h("span", { role: "timer" });
+    const tick = () => {
+      const ms = 1000 * Math.ceil((until - Date.now()) / 1000);
+      if (ms <= 0) return this.complain();
+      left.textContent = texts.tryIn(duration(ms));
+    };
+    this.complain(message, left);
+    this.counting = setInterval(tick, 1000);
+    tick();
   }
 
   async stop() {

@@ -11,7 +11,7 @@ import { undoButton } from "./undo.js";
 import { texts } from "./texts.js";
 
 export class Conversation {
-  // app has session(), say(text), announce(text), retry(item), resume(), reload(), undo(), older(), replace(item, text) and fixed().
+  // app has session(), say(text), announce(text), retry(item), resume(), reload(), undo(), older(), replace(item, text), fixed() and item(item).
   constructor(model, app) {
     Object.assign(this, { model, app, views: new Map(), turns: new Map(), live: false });
     this.undo = undoButton(() => app.undo());
@@ -87,9 +87,9 @@ export class Conversation {
       this.items.append(made.element);
     } else {
       const turn = this.turn(item.group || item.id);
-      const place = item.kind === "call" ? turn.calls.list : item.kind === "pause" || item.kind === "plan" ? turn.pauses : turn.parts;
+      const place = made.own ? turn.parts : item.kind === "call" ? turn.calls.list : item.kind === "pause" || item.kind === "plan" ? turn.pauses : turn.parts;
       this.insert(place, made.element, item);
-      if (item.kind === "call") turn.calls.calls.add(made);
+      if (item.kind === "call" && !made.own) turn.calls.calls.add(made);
       if (item.kind === "text" && item.done) this.finished(item, made);
     }
     if (item.kind === "pause") this.asked(item, made);
@@ -103,6 +103,8 @@ export class Conversation {
   }
 
   make(item) {
+    const own = this.app.item(item);
+    if (own) return Object.assign(own, { own: true });
     switch (item.kind) {
       case "user":
         this.app.arrived(item);

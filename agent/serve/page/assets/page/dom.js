@@ -27,6 +27,9 @@ export function trusted(el, html) {
   return el;
 }
 
+// logo is the address of the picture beside the title.
+export const logo = new URL("icon.svg", import.meta.url).href;
+
 // The icons are paths in a square of 24, drawn with lines.
 const paths = {
   plus: "M12 5v14M5 12h14",

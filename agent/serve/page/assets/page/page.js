@@ -3,7 +3,7 @@
 import { Problem, Stream, api, newID } from "./api.js";
 import { Composer } from "./composer.js";
 import { Conversation } from "./conversation.js";
-import { button, h, icon, iconButton } from "./dom.js";
+import { add, button, h, icon, iconButton, logo } from "./dom.js";
 import { user } from "./messages.js";
 import { Model } from "./model.js";
 import { Follower, Menu, Toasts, help, themeButton } from "./shell.js";
@@ -11,10 +11,12 @@ import { Sidebar } from "./sidebar.js";
 import { texts } from "./texts.js";
 import { Undo } from "./undo.js";
 
-// A Page is the chat. A host's own page may put it into an element of its own, with the list of sessions as a sheet where a media query says so, and is told
-// when another session is shown, when something in it has changed, and of keys: on.key returns whether it has handled one.
+// A Page is the chat. A host's own page may put it into an element of its own, with the list of sessions as a sheet where a media query says so. beside
+// says that the chat isn't the main part of that page. The host is told when another session is shown, when something in it has changed, and of keys:
+// on.key returns whether it has handled one. on.item returns a view {element, update(item)} of an item that the host shows in its own way, or nothing;
+// on.headers returns headers that go with each message, for Config.Input.
 export class Page {
-  constructor(config, { place = document.body, sheet, on = {} } = {}) {
+  constructor(config, { place = document.body, sheet, beside = false, on = {} } = {}) {
     this.config = config;
     this.on = on;
     this.toasts = new Toasts();
@@ -23,7 +25,7 @@ export class Page {
     this.live = h("div", { class: "hidden-visually", "aria-live": "polite" });
     this.composer = new Composer(this, config);
     this.sidebar = new Sidebar(this, config, themeButton(), iconButton("keyboard", texts.shortcuts, () => this.help.showModal()));
-    this.heading = h("h1", {});
+    this.heading = h(beside ? "h2" : "h1", {});
     this.status = h("button", { type: "button", class: "status", hidden: true, onclick: () => this.conversation.firstOpen()?.focus() });
     this.pen = iconButton("pen", texts.rename, () => this.rename(), { hidden: true });
     this.bar = h("div", { class: "bar", role: "status", hidden: true }, icon("warning"), h("span", {}, texts.offline));
@@ -31,9 +33,10 @@ export class Page {
     this.scroller = h("div", { class: "scroller", tabIndex: 0, role: "region", "aria-label": texts.conversation }, this.holder);
     this.follower = new Follower(this.scroller, this.holder);
     const top = h("header", { class: "top" }, iconButton("menu", texts.menu, () => this.toggleMenu(), { class: "icon-button menu", "aria-controls": "sidebar" }), h("div", { class: "name" }, this.heading, this.pen), this.status);
-    const main = h("main", { class: "main", id: "main" }, top, this.bar, this.scroller, h("div", { class: "bottom" }, this.follower.jump, this.composer.element));
+    const main = h(beside ? "div" : "main", { class: "main", id: beside ? "chat" : "main" }, top, this.bar, this.scroller, h("div", { class: "bottom" }, this.follower.jump, this.composer.element));
     this.app = h("div", { class: "app" }, this.sidebar.element, h("div", { class: "veil", onclick: () => this.menu.close() }), main);
-    place.append(h("a", { class: "skip", href: "#main", onclick: (e) => (e.preventDefault(), this.scroller.focus()) }, texts.skip), this.app, this.live, this.toasts.element, this.help, this.undoing.element);
+    const skip = h("a", { class: "skip", href: "#main", onclick: (e) => (e.preventDefault(), this.scroller.focus()) }, texts.skip);
+    add(place, beside ? null : skip, this.app, this.live, this.toasts.element, this.help, this.undoing.element);
     this.menu = new Menu(this.app, sheet);
     this.listen();
     this.show(new URLSearchParams(location.search).get("session") ?? "");
@@ -41,7 +44,10 @@ export class Page {
   }
 
   listen() {
-    addEventListener("popstate", () => this.show(new URLSearchParams(location.search).get("session") ?? ""));
+    addEventListener("popstate", () => {
+      const session = new URLSearchParams(location.search).get("session") ?? "";
+      if (session !== this.id) this.show(session);
+    });
     addEventListener("keydown", (event) => this.key(event));
     addEventListener("online", () => (this.stream ? this.stream.now() : this.connected(true)));
     addEventListener("offline", () => this.connected(false));
@@ -114,6 +120,7 @@ export class Page {
   decided = () => this.model.asked().length <= 1 && this.follower.end(true);
   reload = () => this.show(this.id);
   fixed = () => this.readOnly || this.gone;
+  item = (item) => this.on.item?.(item);
 
   // replace sends a text in place of an earlier message; without a text, the same again. What followed goes. Effects that it has had can be undone
   // before. It returns whether the message was sent.
@@ -196,7 +203,7 @@ export class Page {
 
   welcome() {
     const examples = this.config.examples.map((text) => h("button", { type: "button", onclick: () => this.composer.send({ text, files: [], key: newID() }) }, h("span", {}, text), icon("chevron")));
-    return h("div", { class: "blank" }, h("img", { src: "page/icon.svg", alt: "" }), h("h2", {}, texts.emptyTitle), h("p", {}, texts.emptyText), examples.length ? h("div", { class: "examples" }, examples) : null);
+    return h("div", { class: "blank" }, h("img", { src: logo, alt: "" }), h("h2", {}, texts.emptyTitle), h("p", {}, texts.emptyText), examples.length ? h("div", { class: "examples" }, examples) : null);
   }
 
   connect() {
@@ -298,7 +305,7 @@ export class Page {
     this.follower.end(false);
     try {
       const files = message.files.map(({ name, type, data }) => ({ name, type, data }));
-      const answer = await api.send({ session: id, text: message.text, files, mode: message.mode, key: message.key, supersede: message.supersede, replaces: message.replaces });
+      const answer = await api.send({ session: id, text: message.text, files, mode: message.mode, key: message.key, supersede: message.supersede, replaces: message.replaces }, this.on.headers?.());
       if (answer.repeated) this.arrived(pending);
       pending.unread = pending.waits && answer.steered;
       if (conversation === this.conversation) this.takeBack();

@@ -1,7 +1,7 @@
 // The list of sessions: find, open, rename, delete with undo.
 
 import { api } from "./api.js";
-import { button, h, icon, iconButton } from "./dom.js";
+import { button, h, icon, iconButton, logo } from "./dom.js";
 import { timeOf } from "./messages.js";
 import { texts } from "./texts.js";
 
@@ -18,7 +18,7 @@ export class Sidebar {
     this.element = h(
       "div",
       { class: "sidebar", id: "sidebar", role: "navigation", "aria-label": texts.chats },
-      h("div", { class: "brand" }, h("img", { src: "page/icon.svg", alt: "" }), h("span", { class: "name" }, config.title), this.hide),
+      h("div", { class: "brand" }, h("img", { src: logo, alt: "" }), h("span", { class: "name" }, config.title), this.hide),
       h("div", { class: "tools" }, button([icon("plus"), texts.newChat], () => app.open(""), ""), h("div", { class: "search" }, icon("search"), this.query)),
       this.box,
       h("div", { class: "foot" }, h("span", { class: "who", title: config.user }, config.user), help, themeButton),

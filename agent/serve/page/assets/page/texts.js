@@ -1,4 +1,5 @@
-// All words of the page. Functions take what varies.
+// All words of the page. Functions take what varies. A host's own page may change them; an approval has no button for editing or suggesting whose text
+// is empty.
 
 // A session is a chat in the user's terms.
 const inChat = (where) => (where === "in this session" ? "in this chat" : where);
@@ -278,6 +279,7 @@ export const texts = {
   sendAnyway: "Send anyway",
   openDecisions: "Decisions are open. Sending a message rejects them.",
   interrupted: "The last answer was interrupted. Wait until it goes on; sending a message gives it up.",
+  tryIn: (time) => `Try again in ${time}.`,
   tooLong: (max) => `The message is too long. At most ${max} fit.`,
   tooManyFiles: (max) => (max === 0 ? "Files can’t be attached here." : `At most ${max} files fit in a message.`),
   filesTooLarge: (max) => `The files are too large. Together at most ${max} fit.`,

@@ -1,7 +1,7 @@
 // The page of administrators: alerts, the figures of a day, and traces.
 
-import { button, h, icon } from "/page/dom.js";
-import { count, duration, exactly, when } from "/page/format.js";
+import { button, h, icon } from "/agent/page/dom.js";
+import { count, duration, exactly, when } from "/agent/page/format.js";
 import { api } from "./api.js";
 import { meter, panel } from "./cards.js";
 import { toolName, words } from "./words.js";

@@ -1,7 +1,7 @@
 // The page of an artifact: its text, what was found for it, and what the agent does with it.
 
-import { add, button, h, icon, trusted } from "/page/dom.js";
-import { count, exactly, when } from "/page/format.js";
+import { add, button, h, icon, trusted } from "/agent/page/dom.js";
+import { count, exactly, when } from "/agent/page/format.js";
 import { api, ask, Problem } from "./api.js";
 import { badge, errorCard, field, panel, toneSelect } from "./cards.js";
 import { proposal, versions } from "./versions.js";

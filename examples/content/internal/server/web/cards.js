@@ -1,7 +1,7 @@
 // Small parts that several pages use.
 
-import { button, h, icon } from "/page/dom.js";
-import { count } from "/page/format.js";
+import { button, h, icon } from "/agent/page/dom.js";
+import { count } from "/agent/page/format.js";
 import { plain, statusName, words } from "./words.js";
 
 const signs = { draft: "pen", ready: "check", published: "open", archived: "file" };

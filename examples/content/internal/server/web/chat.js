@@ -1,7 +1,7 @@
 // The chat beside every page. What was said stays in the tab; what was done is on the server.
 
-import { add, button, h, icon, iconButton } from "/page/dom.js";
-import { count } from "/page/format.js";
+import { add, button, h, icon, iconButton } from "/agent/page/dom.js";
+import { count } from "/agent/page/format.js";
 import { api, ask } from "./api.js";
 import { errorCard } from "./cards.js";
 import { plain, statusName, toolName, words } from "./words.js";

@@ -1,14 +1,14 @@
 // The pages without an artifact: login, dashboard and portfolio.
 
-import { add, button, h, icon } from "/page/dom.js";
-import { count, exactly, when } from "/page/format.js";
+import { add, button, h, icon } from "/agent/page/dom.js";
+import { count, exactly, when } from "/agent/page/format.js";
 import { api } from "./api.js";
 import { badge, errorCard, field, meter, panel, select, toneSelect, typeSelect } from "./cards.js";
 import { words } from "./words.js";
 
 export async function login(host) {
   const { users, model } = await api("GET", "/api/users");
-  return h("main", { class: "login", id: "main" }, h("img", { src: "/page/icon.svg", alt: "", width: 40, height: 40 }), h("h1", {}, words.brand), h("p", { class: "muted" }, "From an idea to an illustrated article. Who are you?"),
+  return h("main", { class: "login", id: "main" }, h("img", { src: "/agent/page/icon.svg", alt: "", width: 40, height: 40 }), h("h1", {}, words.brand), h("p", { class: "muted" }, "From an idea to an illustrated article. Who are you?"),
     h("ul", { class: "people" }, users.map((u) => h("li", {}, h("button", { type: "button", class: "person", "data-user": u.id, onclick: async () => {
       await api("POST", "/api/login", { user: u.id });
       host.enter();

@@ -1,7 +1,7 @@
 // Puts the pages together: the address says which one is shown. The chat stays beside all of them.
 
-import { add, button, h, icon, iconButton, remembered } from "/page/dom.js";
-import { themeButton, Toasts } from "/page/shell.js";
+import { add, button, h, icon, iconButton, remembered } from "/agent/page/dom.js";
+import { themeButton, Toasts } from "/agent/page/shell.js";
 import { admin } from "./admin.js";
 import { api } from "./api.js";
 import { ArtifactPage } from "./artifact.js";
@@ -55,7 +55,7 @@ const host = {
 
 function header() {
   const link = (path, label) => h("a", { href: path }, label);
-  return h("header", { class: "site" }, h("a", { class: "brand-name", href: "/", "aria-label": words.brand }, h("img", { src: "/page/icon.svg", alt: "", width: 24, height: 24 }), h("span", {}, words.brand)),
+  return h("header", { class: "site" }, h("a", { class: "brand-name", href: "/", "aria-label": words.brand }, h("img", { src: "/agent/page/icon.svg", alt: "", width: 24, height: 24 }), h("span", {}, words.brand)),
     h("nav", { "aria-label": "Pages" }, link("/", words.nav.dashboard), link("/portfolio", words.nav.portfolio), host.admin ? link("/admin", words.nav.admin) : null),
     h("span", { class: "me muted small" }, host.user.name), themeButton(),
     iconButton("open", "Log out", async () => {

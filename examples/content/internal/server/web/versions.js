@@ -1,7 +1,7 @@
 // Proposed changes of a text, and the texts that it had before.
 
-import { add, button, h } from "/page/dom.js";
-import { count, exactly, when } from "/page/format.js";
+import { add, button, h } from "/agent/page/dom.js";
+import { count, exactly, when } from "/agent/page/format.js";
 import { api } from "./api.js";
 import { panel } from "./cards.js";
 import { toolName } from "./words.js";
