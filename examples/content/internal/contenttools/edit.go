@@ -33,10 +33,7 @@ func (k *kit) proposeEdit() tools.Tool {
 				"out. Nothing changes until the user accepts the proposal on the page."},
 		Run: func(ctx context.Context, in editInput) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
-				if err := CheckID(in.ArtifactID); err != nil {
-					return err
-				}
-				a, err := k.Store.Artifact(ctx, c.User, in.ArtifactID)
+				a, err := k.artifact(ctx, c.User, in.ArtifactID)
 				if err != nil {
 					return err
 				}
@@ -44,7 +41,7 @@ func (k *kit) proposeEdit() tools.Tool {
 				if err != nil {
 					return err
 				}
-				p.ID = hash(c.IdempotencyKey)
+				p.ID = portfolio.Hash(c.IdempotencyKey, "")
 				if p, err = k.Store.Propose(ctx, c.User, p); err != nil {
 					return err
 				}

@@ -50,10 +50,7 @@ type Failure struct {
 
 // Error returns the envelope as JSON.
 func (f *Failure) Error() string {
-	text, err := json.Marshal(f.Envelope)
-	if err != nil {
-		return f.Err.Error()
-	}
+	text, _ := json.Marshal(f.Envelope) // its Data is empty
 	return string(text)
 }
 
@@ -78,22 +75,31 @@ func Explain(err error) *Problem {
 				"Monthly token limit reached: %d of %d tokens are used. Upgrade your plan, or wait for the next month.",
 				full.Spent, full.Limit)}
 	}
-	p := &Problem{Category: portfolio.ToolExecutionFailed, Message: "The step failed. Nothing of it was kept.",
-		Recoverable: true, RetryAfter: seconds}
-	switch class := fault.Of(err); {
+	p, known := explained[fault.Of(err)]
+	switch {
 	case errors.Is(err, context.DeadlineExceeded):
-		p.Category, p.Message = portfolio.ToolTimeout, "The step took too long."
-	case class == fault.RateLimited:
-		p.Category, p.Message = portfolio.AIRateLimit, "The service for texts is busy. Try again in a minute."
-	case class == fault.UserFixable:
-		p.Category, p.Message = portfolio.AIProviderError, fixable(err)
-	case class == fault.Transient, class == fault.Degraded:
-		p.Category, p.Message = portfolio.AIProviderError, "The service for texts doesn't answer at the moment."
-	case class == fault.Denied:
-		p.Category, p.Message = portfolio.AIContentFilter,
-			"The service for texts refuses this content. Put it in other words."
+		p = Problem{Category: portfolio.ToolTimeout, Message: "The step took too long."}
+	case !known:
+		p = Problem{Category: portfolio.ToolExecutionFailed, Message: "The step failed. Nothing of it was kept."}
+	case p.Message == "":
+		p.Message = fixable(err)
 	}
-	return p
+	p.Recoverable, p.RetryAfter = true, seconds
+	return &p
+}
+
+// silent says that the services for texts don't work at the moment.
+var silent = Problem{Category: portfolio.AIProviderError,
+	Message: "The service for texts doesn't answer at the moment."}
+
+// explained are the problems that errors of these classes are. Without a message, it is that of
+// fixable.
+var explained = map[fault.Class]Problem{
+	fault.RateLimited: {Category: portfolio.AIRateLimit,
+		Message: "The service for texts is busy. Try again in a minute."},
+	fault.UserFixable: {Category: portfolio.AIProviderError}, fault.Transient: silent, fault.Degraded: silent,
+	fault.Denied: {Category: portfolio.AIContentFilter,
+		Message: "The service for texts refuses this content. Put it in other words."},
 }
 
 // fixable says what is wrong and what somebody has to do about it. It has nothing that a provider

@@ -1,6 +1,7 @@
 package contenttools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
@@ -16,13 +17,11 @@ import (
 )
 
 type humanizerInput struct {
-	ArtifactID string `json:"artifactId"`
+	ofArtifact
 	Content    string `json:"content,omitempty" description:"the text to revise; that of the artifact if it is empty"`
 	Tone       string `json:"tone,omitempty" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
 	KeepStatus bool   `json:"keepStatus,omitempty" description:"leave the status as it is, because images follow"`
 }
-
-func (in humanizerInput) target() string { return in.ArtifactID }
 
 // imagePlaceholder finds where an image is to be; its first group is what it shows.
 var imagePlaceholder = regexp.MustCompile(`\[IMAGE: ([^\]\n]+)\]`)
@@ -33,17 +32,14 @@ func (k *kit) humanizer() tools.Tool {
 			Description: "Revises the text of an artifact so that it sounds less like a machine. The status becomes " +
 				"ready, unless keepStatus is set."},
 		func(ctx context.Context, j *job, in humanizerInput) (c portfolio.Change, data any, err error) {
-			old := in.Content
+			old := cmp.Or(in.Content, j.artifact.Content)
 			if old == "" {
-				old = j.artifact.Content
+				return c, nil, portfolio.Errorf(portfolio.MissingContext, "The artifact has no text to revise.")
 			}
 			if err := portfolio.CheckLength("content", old, portfolio.MaxContent); err != nil {
 				return c, nil, err
 			}
-			if old == "" {
-				return c, nil, portfolio.Errorf(portfolio.MissingContext, "The artifact has no text to revise.")
-			}
-			text, before, after, err := k.humanize(ctx, j, old, orElse(in.Tone, j.artifact.Tone))
+			text, before, after, err := k.humanize(ctx, j, old, cmp.Or(in.Tone, j.artifact.Tone))
 			if err != nil {
 				return c, nil, err
 			}
@@ -59,9 +55,8 @@ func (k *kit) humanizer() tools.Tool {
 			if in.KeepStatus {
 				to = j.artifact.Status
 			}
-			result := map[string]any{
-				"originalLength": utf8.RuneCountInString(old), "humanizedLength": utf8.RuneCountInString(text),
-				"lengthChange":    utf8.RuneCountInString(text) - utf8.RuneCountInString(old),
+			was, is := utf8.RuneCountInString(old), utf8.RuneCountInString(text)
+			result := map[string]any{"originalLength": was, "humanizedLength": is, "lengthChange": is - was,
 				"patternsChecked": humanity.Checked, "patternsFixed": max(before.Total()-after.Total(), 0),
 				"humanityScoreBefore": before.Score, "humanityScoreAfter": after.Score,
 				"before": before.Summary, "after": after.Summary, "found": slices.Sorted(maps.Keys(after.Found)),
@@ -90,16 +85,17 @@ func (k *kit) humanize(ctx context.Context, j *job, old, tone string) (text stri
 	}
 	after = humanity.Check(text)
 	was, is := utf8.RuneCountInString(old), utf8.RuneCountInString(text)
+	wrong := ""
 	switch {
 	case after.Score < before.Score:
-		err = portfolio.Errorf(portfolio.ToolExecutionFailed,
-			"The revised text has more patterns of machines than before: %d finds instead of %d.", after.Total(),
+		wrong = fmt.Sprintf("has more patterns of machines than before: %d finds instead of %d", after.Total(),
 			before.Total())
 	case is*10 < was*7 || is*10 > was*13:
-		err = portfolio.Errorf(portfolio.ToolExecutionFailed,
-			"The revised text has %d characters instead of %d; it may differ by 30 %%.", is, was)
+		wrong = fmt.Sprintf("has %d characters instead of %d; it may differ by 30 %%", is, was)
 	case !slices.Equal(imagePlaceholder.FindAllString(old, -1), imagePlaceholder.FindAllString(text, -1)):
-		err = portfolio.Errorf(portfolio.ToolExecutionFailed, "The revised text has lost a placeholder of an image.")
+		wrong = "has lost a placeholder of an image"
+	default:
+		return text, before, after, nil
 	}
-	return text, before, after, err
+	return "", before, after, portfolio.Errorf(portfolio.ToolExecutionFailed, "The revised text %s.", wrong)
 }

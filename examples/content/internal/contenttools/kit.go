@@ -3,12 +3,11 @@ package contenttools
 import (
 	"cmp"
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
 	"log/slog"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
@@ -68,7 +67,9 @@ func All(cfg Config) ([]tools.Tool, error) {
 	}
 	k := &kit{cfg, prompts}
 	return []tools.Tool{k.topics(), k.research(), k.skeleton(), k.writer(), k.humanizer(), k.visuals(), k.proposeEdit(),
-		k.fetchTopics(), k.fetchArtifact(), k.fetchResearch(), k.listDrafts(), structured()}, nil
+		k.lists(FetchArtifactTopics, "topics", "Lists the user's artifacts with titles, types and statuses."),
+		k.lists(ListDraftArtifacts, "artifacts", "Lists the user's artifacts with the status draft.", portfolio.Draft),
+		k.fetchArtifact(), k.fetchResearch(), structured()}, nil
 }
 
 // A job is one call of a tool that writes.
@@ -83,20 +84,24 @@ type job struct {
 
 // holderOf returns who holds the lock for a call: its pipeline, or the call itself.
 func holderOf(c *tools.Call) string {
-	if strings.HasPrefix(c.Session, PipelinePrefix) {
-		if parts := strings.SplitN(c.Session, "/", 4); len(parts) == 4 {
-			return strings.Join(parts[:3], "/")
-		}
+	if pipeline := pipelineName.FindString(c.Session); pipeline != "" {
+		return strings.TrimSuffix(pipeline, "/")
 	}
 	return c.IdempotencyKey
 }
 
-// A target is the input of a tool that writes an artifact.
-type target interface{ target() string }
+var pipelineName = regexp.MustCompile("^" + PipelinePrefix + "[^/]*/[^/]*/")
+
+// An ofArtifact begins the inputs of tools that are about an artifact.
+type ofArtifact struct {
+	ArtifactID string `json:"artifactId" description:"the id of the artifact"`
+}
+
+func (in ofArtifact) target() string { return in.ArtifactID }
 
 // writing makes a tool that changes an artifact. run does the work and returns the change and the
 // data of the answer.
-func writing[In target](k *kit, spec tools.Spec,
+func writing[In interface{ target() string }](k *kit, spec tools.Spec,
 	run func(context.Context, *job, In) (portfolio.Change, any, error)) tools.Tool {
 	spec.Category, spec.Risk, spec.Idempotent, spec.Progress, spec.UndoFailed, spec.NoBreaker = "content", tools.Medium,
 		true, true, true, true
@@ -115,7 +120,7 @@ func writing[In target](k *kit, spec tools.Spec,
 			if err != nil {
 				return err
 			}
-			if hash(a.Content) != out.ContentHash {
+			if portfolio.Hash(a.Content, "") != out.ContentHash {
 				return tools.Mismatch{Expected: "the text that the tool wrote", Actual: "another text",
 					Suggestion: "Look at the artifact again with fetchArtifact."}
 			}
@@ -152,35 +157,36 @@ func (k *kit) answer(ctx context.Context, f func(*tools.Call, *Envelope) error) 
 		err := portfolio.Errorf(portfolio.Unauthorized, "The tool needs a user; set agent.Input.User.")
 		return Envelope{}, &Failure{Envelope{Error: Explain(err)}, err}
 	}
-	e := Envelope{TraceID: cmp.Or(c.Labels.Get("trace"), c.Session)}
+	e := Envelope{}
 	err := f(c, &e)
-	e.Duration = time.Since(began).Milliseconds()
 	if errors.Is(ctx.Err(), context.Canceled) { // it isn't the step that has failed
 		return Envelope{}, context.Cause(ctx)
 	}
 	if err != nil {
-		f := &Failure{Envelope{TraceID: e.TraceID, Duration: e.Duration, Error: Explain(err)}, err}
-		if k.Logger != nil {
-			k.Logger.WarnContext(ctx, "tool failed", "component", c.Name, "trace", e.TraceID,
-				"category", f.Envelope.Error.Category, "error", err, "cause", errors.Unwrap(err))
-		}
-		return Envelope{}, f
+		e = Envelope{Error: Explain(err)}
 	}
-	e.Success = true
-	return e, nil
+	e.Success, e.TraceID = err == nil, cmp.Or(c.Labels.Get("trace"), c.Session)
+	e.Duration = time.Since(began).Milliseconds()
+	if err == nil {
+		return e, nil
+	}
+	if k.Logger != nil {
+		k.Logger.WarnContext(ctx, "tool failed", "component", c.Name, "trace", e.TraceID,
+			"category", e.Error.Category, "error", err, "cause", errors.Unwrap(err))
+	}
+	return Envelope{}, &Failure{e, err}
 }
 
 // perform runs a tool on an artifact that it has locked, and makes the change.
 func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool string,
 	run func(*job) (portfolio.Change, any, error)) error {
 	j := &job{kit: k, tool: tool, user: c.User, holder: holderOf(c), key: c.IdempotencyKey}
-	if err := CheckID(id); err != nil {
+	if old, ok, err := k.Store.Done(ctx, j.key); err != nil {
 		return err
+	} else if ok {
+		return json.Unmarshal(old, e)
 	}
-	if old, ok, err := k.Store.Done(ctx, j.key); ok || err != nil {
-		return errors.Join(err, reuse(old, e))
-	}
-	if err := k.Store.Lock(ctx, j.user, id, j.holder, lease); err != nil {
+	if err := cmp.Or(CheckID(id), k.Store.Lock(ctx, j.user, id, j.holder, lease)); err != nil {
 		return err
 	}
 	if j.holder == j.key {
@@ -191,9 +197,10 @@ func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool 
 		return err
 	}
 	if allowed := portfolio.Allowed[tool]; !slices.Contains(allowed, j.artifact.Status) {
+		names := strings.ReplaceAll(strings.Trim(fmt.Sprint(allowed), "[]"), " ", " or ")
 		return &portfolio.Error{Category: portfolio.InvalidStatus, Status: j.artifact.Status,
-			Message: fmt.Sprintf("%s needs an artifact with the status %s; the status of this one is %s.", tool,
-				joined(allowed), j.artifact.Status)}
+			Message: fmt.Sprintf("%s needs an artifact with the status %s; the status of this one is %s.", tool, names,
+				j.artifact.Status)}
 	}
 	before := j.artifact.Status
 	change, data, err := run(j)
@@ -209,40 +216,32 @@ func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool 
 	if change.Content != nil {
 		content = *change.Content
 	}
-	e.ContentHash = hash(content)
+	e.ContentHash = portfolio.Hash(content, "")
 	if before != change.To {
 		e.StatusTransition = &Moved{before, change.To}
 	}
-	kept := *e
-	kept.TraceID, kept.Duration = "", 0
-	change.Output = kept
+	change.Output = *e
 	_, err = k.Store.Apply(ctx, change)
 	return err
 }
 
+// artifact returns an artifact of a user.
+func (k *kit) artifact(ctx context.Context, user, id string) (portfolio.Artifact, error) {
+	if err := CheckID(id); err != nil {
+		return portfolio.Artifact{}, err
+	}
+	return k.Store.Artifact(ctx, user, id)
+}
+
+var idForm = regexp.MustCompile(`^[A-Za-z0-9-]{1,64}$`)
+
 // CheckID returns an error if an id has none of the forms of ids.
 func CheckID(id string) error {
-	bad := func(r rune) bool {
-		return !(r >= '0' && r <= '9' || r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r == '-')
-	}
-	if id == "" || len(id) > 64 || strings.ContainsFunc(id, bad) {
+	if !idForm.MatchString(id) {
 		return portfolio.Errorf(portfolio.InvalidArtifactID,
 			"The artifactId isn't valid; it has letters, digits and hyphens, at most 64.")
 	}
 	return nil
-}
-
-func hash(text string) string {
-	sum := sha256.Sum256([]byte(text))
-	return hex.EncodeToString(sum[:8])
-}
-
-func joined(all []portfolio.Status) string {
-	var names []string
-	for _, s := range all {
-		names = append(names, string(s))
-	}
-	return strings.Join(names, " or ")
 }
 
 // excerpt returns at most n characters of a text.
@@ -259,15 +258,4 @@ func tail(text string, n int) string {
 		return "…" + string(r[len(r)-n:])
 	}
 	return text
-}
-
-// reuse gives the answer of an earlier call with the same key.
-func reuse(old json.RawMessage, e *Envelope) error {
-	trace := e.TraceID
-	if len(old) == 0 {
-		return nil
-	}
-	err := json.Unmarshal(old, e)
-	e.TraceID = trace
-	return err
 }

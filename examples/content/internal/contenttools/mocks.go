@@ -3,11 +3,14 @@ package contenttools
 import (
 	"cmp"
 	"embed"
+	"errors"
 	"fmt"
 	"io/fs"
 	"log/slog"
 	"os"
+	"regexp"
 	"strconv"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/tools/mock"
@@ -16,12 +19,11 @@ import (
 //go:embed data
 var data embed.FS
 
-// switches are the environment variables of the categories.
-var switches = map[string]string{
-	"researchTools": "MOCK_RESEARCH_TOOLS", "skeletonTools": "MOCK_SKELETON_TOOLS",
-	"contentWritingTools": "MOCK_CONTENT_WRITING_TOOLS",
-	"humanityCheckTools":  "MOCK_HUMANITY_CHECK_TOOLS", "topicsResearchTools": "MOCK_TOPICS_RESEARCH_TOOLS",
-	"visualsCreatorTools": "MOCK_VISUALS_CREATOR_TOOLS",
+var capital = regexp.MustCompile("[A-Z]")
+
+// toggle returns the environment variable of a category: MOCK_RESEARCH_TOOLS for researchTools.
+func toggle(category string) string {
+	return "MOCK_" + strings.ToUpper(capital.ReplaceAllString(category, "_$0"))
 }
 
 // Mocks reads the environment: MOCK_ALL_AI_TOOLS is API (the default), MOCK or PER_TOGGLE; the
@@ -32,30 +34,29 @@ var switches = map[string]string{
 // MOCK_AI_SERVICE isn't read here: the program content takes the stand-in model then. Tools that
 // only read the file aren't mocked.
 func Mocks(getenv func(string) string, log *slog.Logger) (set *mock.Set, all bool, err error) {
-	files, err := fs.Sub(data, "data")
-	if err != nil {
+	files, failed := fs.Sub(data, "data")
+	categories, err := fs.ReadDir(data, "data")
+	if err = errors.Join(failed, err); err != nil {
 		return nil, false, err
 	}
 	cfg := mock.Config{Master: mock.Mode(getenv("MOCK_ALL_AI_TOOLS")), Toggles: map[string]mock.Mode{},
 		Files: []fs.FS{files}, Logger: log}
-	for category, name := range switches {
-		if v := getenv(name); v != "" {
-			cfg.Toggles[category] = mock.Mode(v)
-		}
+	for _, c := range categories {
+		cfg.Toggles[c.Name()] = mock.Mode(getenv(toggle(c.Name())))
 	}
 	if dir := getenv("MOCK_DATA_DIR"); dir != "" {
 		cfg.Files = []fs.FS{os.DirFS(dir), files}
 	}
-	for _, d := range []struct {
-		to      *time.Duration
-		name    string
-		usually string
-	}{{&cfg.DelayMin, "MOCK_DELAY_MIN_MS", "500"}, {&cfg.DelayMax, "MOCK_DELAY_MAX_MS", "2000"}} {
-		ms, err := strconv.Atoi(cmp.Or(getenv(d.name), d.usually))
-		if err != nil {
-			return nil, false, fmt.Errorf("%s: %w; set it to milliseconds", d.name, err)
+	ms := func(name, usually string) time.Duration {
+		n, failed := strconv.Atoi(cmp.Or(getenv(name), usually))
+		if failed != nil {
+			err = fmt.Errorf("%s: %w; set it to milliseconds", name, failed)
 		}
-		*d.to = time.Duration(ms) * time.Millisecond
+		return time.Duration(n) * time.Millisecond
+	}
+	cfg.DelayMin, cfg.DelayMax = ms("MOCK_DELAY_MIN_MS", "500"), ms("MOCK_DELAY_MAX_MS", "2000")
+	if err != nil {
+		return nil, false, err
 	}
 	if getenv("MOCK_CAPTURE_RESPONSES") == "true" {
 		cfg.Capture = cmp.Or(getenv("MOCK_CAPTURE_DIR"), "./logs/captured-responses")

@@ -118,11 +118,10 @@ func (k *kit) ask(ctx context.Context, t task) (string, error) {
 	if err != nil {
 		return "", err
 	}
-	text := strings.TrimSpace(res.Text())
-	if text == "" {
-		return "", portfolio.Errorf(portfolio.AIProviderError, "The model has answered with nothing.")
+	if text := strings.TrimSpace(res.Text()); text != "" {
+		return text, nil
 	}
-	return text, nil
+	return "", portfolio.Errorf(portfolio.AIProviderError, "The model has answered with nothing.")
 }
 
 // list makes a call of the model for a list.
@@ -132,11 +131,4 @@ func list[T any](ctx context.Context, k *kit, t task) (all []T, err error) {
 		return nil, err
 	}
 	return agent.GenerateFor[[]T](ctx, req)
-}
-
-func orElse(v, other string) string {
-	if v == "" {
-		return other
-	}
-	return v
 }

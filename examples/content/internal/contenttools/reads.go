@@ -1,6 +1,7 @@
 package contenttools
 
 import (
+	"cmp"
 	"context"
 	"time"
 
@@ -8,62 +9,39 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-type nothing struct{}
-
-type oneArtifact struct {
-	ArtifactID string `json:"artifactId" description:"the id of the artifact"`
-}
-
-func (in oneArtifact) target() string { return in.ArtifactID }
-
 // A Listed is an artifact in a list.
 type Listed struct {
 	ID        string           `json:"id"`
 	Title     string           `json:"title"`
 	Type      string           `json:"type"`
 	Status    portfolio.Status `json:"status"`
-	CreatedAt time.Time        `json:"createdAt,omitzero"`
+	CreatedAt time.Time        `json:"createdAt"`
 }
 
-func (k *kit) listed(ctx context.Context, user string, created bool, statuses ...portfolio.Status) ([]Listed, error) {
+func (k *kit) listed(ctx context.Context, user string, statuses ...portfolio.Status) ([]Listed, error) {
 	all, err := k.Store.Artifacts(ctx, user, statuses...)
 	out := make([]Listed, 0, len(all))
 	for _, a := range all {
-		l := Listed{ID: a.ID, Title: a.Title, Type: a.Type, Status: a.Status}
-		if created {
-			l.CreatedAt = a.CreatedAt
-		}
-		out = append(out, l)
+		out = append(out, Listed{a.ID, a.Title, a.Type, a.Status, a.CreatedAt})
 	}
 	return out, err
 }
 
-func (k *kit) fetchTopics() tools.Tool {
-	return reading(k, tools.Spec{Name: FetchArtifactTopics,
-		Description: "Lists the user's artifacts with titles, types and statuses."},
-		func(ctx context.Context, user string, _ nothing) (any, error) {
-			all, err := k.listed(ctx, user, false)
-			return map[string]any{"topics": all, "count": len(all)}, err
-		})
-}
-
-func (k *kit) listDrafts() tools.Tool {
-	return reading(k,
-		tools.Spec{Name: ListDraftArtifacts, Description: "Lists the user's artifacts with the status draft."},
-		func(ctx context.Context, user string, _ nothing) (any, error) {
-			all, err := k.listed(ctx, user, true, portfolio.Draft)
-			return map[string]any{"artifacts": all, "count": len(all)}, err
+// lists returns a tool that lists the artifacts with one of these statuses, or all, in a field of
+// its answer.
+func (k *kit) lists(name, field, about string, statuses ...portfolio.Status) tools.Tool {
+	return reading(k, tools.Spec{Name: name, Description: about},
+		func(ctx context.Context, user string, _ struct{}) (any, error) {
+			all, err := k.listed(ctx, user, statuses...)
+			return map[string]any{field: all, "count": len(all)}, err
 		})
 }
 
 func (k *kit) fetchArtifact() tools.Tool {
 	return reading(k,
 		tools.Spec{Name: FetchArtifact, Description: "Returns an artifact with its text, status and metadata."},
-		func(ctx context.Context, user string, in oneArtifact) (any, error) {
-			if err := CheckID(in.ArtifactID); err != nil {
-				return nil, err
-			}
-			a, err := k.Store.Artifact(ctx, user, in.ArtifactID)
+		func(ctx context.Context, user string, in ofArtifact) (any, error) {
+			a, err := k.artifact(ctx, user, in.ArtifactID)
 			a.Content = tail(a.Content, lastPart)
 			return map[string]any{"artifact": a}, err
 		})
@@ -72,12 +50,9 @@ func (k *kit) fetchArtifact() tools.Tool {
 func (k *kit) fetchResearch() tools.Tool {
 	return reading(k, tools.Spec{Name: FetchResearch,
 		Description: "Returns the ten most relevant sources that were found for an artifact."},
-		func(ctx context.Context, user string, in oneArtifact) (any, error) {
-			if err := CheckID(in.ArtifactID); err != nil {
-				return nil, err
-			}
+		func(ctx context.Context, user string, in ofArtifact) (any, error) {
 			found, err := k.Store.Research(ctx, user, in.ArtifactID)
-			if err == nil && len(found) == 0 {
+			if err = cmp.Or(CheckID(in.ArtifactID), err); err == nil && len(found) == 0 {
 				err = portfolio.Errorf(portfolio.ResearchNotFound,
 					"There is no research for this artifact yet; topicResearch does it.")
 			}

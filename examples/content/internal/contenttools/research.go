@@ -1,6 +1,7 @@
 package contenttools
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/url"
@@ -26,13 +27,11 @@ const (
 )
 
 type researchInput struct {
-	ArtifactID   string   `json:"artifactId"`
+	ofArtifact
 	Topic        string   `json:"topic" description:"at most 500 characters"`
 	ArtifactType string   `json:"artifactType,omitempty" enum:"blog,social_post,showcase"`
 	Sources      []string `json:"sources,omitempty" enum:"reddit,linkedin,quora,medium,substack" description:"where to search; everywhere if it is empty"`
 }
-
-func (in researchInput) target() string { return in.ArtifactID }
 
 // Findings are what a search and its analysis return.
 type Findings struct {
@@ -179,11 +178,11 @@ func (k *kit) topics() tools.Tool {
 			if err != nil {
 				return nil, err
 			}
-			have, err := k.listed(ctx, user, false)
+			have, err := k.listed(ctx, user)
 			if err != nil {
 				return nil, err
 			}
-			focus := orElse(strings.TrimSpace(in.FocusArea), about.Expertise)
+			focus := cmp.Or(strings.TrimSpace(in.FocusArea), about.Expertise)
 			all, err := mock.Call(ctx, k.Mocks.Category("topicsResearchTools"),
 				mock.Key{Name: "topicsResearch", Variant: in.ContentType, Values: map[string]any{"focusArea": focus}},
 				func(ctx context.Context) ([]Topic, error) { return k.suggest(ctx, in, user, focus, have) })

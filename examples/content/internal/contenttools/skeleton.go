@@ -1,8 +1,10 @@
 package contenttools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"regexp"
 	"strings"
@@ -30,25 +32,22 @@ type Skeleton struct {
 // A form says which sections an artifact of a type has. Headings can be changed by the model, types
 // and images can't.
 type form struct {
-	words    int // of a section
-	headings bool
-	sections []part
+	Words    int  // of a section
+	Headings bool // whether the text has them
+	Sections []struct {
+		Heading, Type string
+		Image         bool
+	}
 }
 
-type part struct {
-	heading, kind string
-	image         bool
-}
-
-var forms = map[string]form{
-	portfolio.Blog: {150, true, []part{{"Introduction", "intro", true}, {"Where the problem lies", "body", true},
-		{"What works", "body", true}, {"How to begin", "body", true},
-		{"Conclusion", "conclusion", false}, {"Your next step", "cta", false}}},
-	portfolio.SocialPost: {30, false, []part{{"Hook", "intro", false}, {"First point", "body", false},
-		{"Second point", "body", true}, {"Question", "cta", false}, {"Hashtags", "conclusion", false}}},
-	portfolio.Showcase: {120, true, []part{{"Overview", "intro", true}, {"The problem", "body", true},
-		{"The solution", "body", true}, {"The results", "body", true}, {"What we learned", "conclusion", false}}},
-}
+// forms are those of the types.
+var forms = func() (all map[string]form) {
+	text, err := promptFiles.ReadFile("prompts/forms.json")
+	if err = errors.Join(err, json.Unmarshal(text, &all)); err != nil {
+		panic(err) // it is embedded
+	}
+	return all
+}()
 
 // A drafted is a section as the model returns it.
 type drafted struct {
@@ -58,13 +57,11 @@ type drafted struct {
 }
 
 type skeletonInput struct {
-	ArtifactID   string `json:"artifactId"`
+	ofArtifact
 	Topic        string `json:"topic"`
 	ArtifactType string `json:"artifactType" enum:"blog,social_post,showcase"`
 	Tone         string `json:"tone,omitempty" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
 }
-
-func (in skeletonInput) target() string { return in.ArtifactID }
 
 func (k *kit) skeleton() tools.Tool {
 	return writing(k, tools.Spec{Name: portfolio.SkeletonCreator,
@@ -73,9 +70,8 @@ func (k *kit) skeleton() tools.Tool {
 			if err := checkTopic(in.Topic); err != nil {
 				return c, nil, err
 			}
-			if in.ArtifactType != j.artifact.Type {
-				return c, nil, portfolio.Errorf(portfolio.InvalidContentType, "The artifact is a %s, and not a %s.",
-					j.artifact.Type, in.ArtifactType)
+			if err := j.is(in.ArtifactType); err != nil {
+				return c, nil, err
 			}
 			s, err := mock.Call(ctx, k.Mocks.Category("skeletonTools"), mock.Key{Name: "generateContentSkeleton",
 				Variant: in.ArtifactType, Values: map[string]any{"topic": in.Topic, "title": j.artifact.Title}},
@@ -100,31 +96,36 @@ func (k *kit) outline(ctx context.Context, j *job, in skeletonInput) (s Skeleton
 	f := forms[in.ArtifactType]
 	var b strings.Builder
 	fmt.Fprintf(&b, "Topic: %s\nType: %s\n%sSections:\n", in.Topic, in.ArtifactType, j.insights())
-	for _, p := range f.sections {
-		fmt.Fprintf(&b, "- %s (%s)\n", p.heading, p.kind)
+	for _, p := range f.Sections {
+		fmt.Fprintf(&b, "- %s (%s)\n", p.Heading, p.Type)
 	}
-	got, err := list[drafted](ctx, k, j.task("skeleton", orElse(in.Tone, j.artifact.Tone), b.String(), 0.6))
+	got, err := list[drafted](ctx, k, j.task("skeleton", cmp.Or(in.Tone, j.artifact.Tone), b.String(), 0.6))
 	if err != nil {
 		return s, err
 	}
-	for i, p := range f.sections {
-		d := drafted{Heading: p.heading, Placeholder: p.heading + " of " + in.Topic, Image: p.heading + ": " + in.Topic}
+	bodies := []string{}
+	for i, p := range f.Sections {
+		d := drafted{Heading: p.Heading, Placeholder: p.Heading + " of " + in.Topic, Image: p.Heading + ": " + in.Topic}
 		if i < len(got) && got[i].Heading != "" && got[i].Placeholder != "" {
 			d = got[i]
 		}
-		v := Section{Heading: line(d.Heading), Type: p.kind, Placeholder: line(d.Placeholder)}
-		if p.image {
+		v := Section{Heading: line(d.Heading), Type: p.Type, Placeholder: line(d.Placeholder)}
+		if p.Image {
 			v.ImagePlaceholder = line(excerpt(d.Image, 150))
 		}
-		s.Sections = append(s.Sections, v)
+		s.Sections, bodies = append(s.Sections, v), append(bodies, "[WRITE: "+v.Placeholder+"]")
 	}
-	bodies := make([]string, len(s.Sections))
-	for i, v := range s.Sections {
-		bodies[i] = "[WRITE: " + v.Placeholder + "]"
-	}
-	s.Skeleton, s.EstimatedWordCount = render(in.ArtifactType, j.artifact.Title, s.Sections, bodies),
-		f.words*len(s.Sections)
+	s.Skeleton = render(in.ArtifactType, j.artifact.Title, s.Sections, bodies)
+	s.EstimatedWordCount = f.Words * len(s.Sections)
 	return s, nil
+}
+
+// is returns an error if the artifact of a job has another type.
+func (j *job) is(kind string) error {
+	if kind == j.artifact.Type {
+		return nil
+	}
+	return portfolio.Errorf(portfolio.InvalidContentType, "The artifact is a %s, and not a %s.", j.artifact.Type, kind)
 }
 
 // insights returns what the research has found, as data: it comes from the web.
@@ -144,11 +145,11 @@ func line(text string) string {
 // render puts sections together.
 func render(kind, title string, sections []Section, bodies []string) string {
 	var b strings.Builder
-	if forms[kind].headings {
+	if forms[kind].Headings {
 		fmt.Fprintf(&b, "# %s\n\n", title)
 	}
 	for i, s := range sections {
-		if forms[kind].headings && s.Type != "intro" {
+		if forms[kind].Headings && s.Type != "intro" {
 			fmt.Fprintf(&b, "## %s\n\n", s.Heading)
 		}
 		b.WriteString(strings.TrimSpace(bodies[i]) + "\n\n")

@@ -232,8 +232,8 @@ func TestCapturedAnswersAnswerLater(t *testing.T) {
 	require.NotZero(t, asked)
 	env := map[string]string{"MOCK_ALL_AI_TOOLS": "PER_TOGGLE", "MOCK_DATA_DIR": dir, "MOCK_DELAY_MIN_MS": "0",
 		"MOCK_DELAY_MAX_MS": "0"}
-	for _, name := range switches {
-		env[name] = "MOCK"
+	for _, name := range []string{"RESEARCH", "SKELETON", "HUMANITY_CHECK", "TOPICS_RESEARCH", "VISUALS_CREATOR"} {
+		env["MOCK_"+name+"_TOOLS"] = "MOCK"
 	}
 	env["MOCK_CONTENT_WRITING_TOOLS"] = "API" // one answer was kept for all sections of a tone
 	again, asked := write(env)

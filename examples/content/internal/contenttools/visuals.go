@@ -25,11 +25,9 @@ const ImagePath = "/images/"
 const maxImages = 10
 
 type visualsInput struct {
-	ArtifactID string `json:"artifactId"`
-	Style      string `json:"style,omitempty" enum:"professional,minimal,vibrant,technical"`
+	ofArtifact
+	Style string `json:"style,omitempty" enum:"professional,minimal,vibrant,technical"`
 }
-
-func (in visualsInput) target() string { return in.ArtifactID }
 
 // A Picture is an image in a text.
 type Picture struct {
@@ -76,10 +74,9 @@ func (k *kit) visuals() tools.Tool {
 				if made.SVG != "" {
 					made.Data = []byte(made.SVG)
 				}
-				id := hash(j.artifact.ID + in.Style + p[1] + string(made.Data))
+				id := portfolio.Hash(j.artifact.ID+in.Style+p[1], string(made.Data))
 				c.Images = append(c.Images, portfolio.Image{ID: id, Type: made.Type, Data: made.Data})
-				pictures = append(pictures,
-					Picture{p[0], ImagePath + id, p[1], dimensions(made)})
+				pictures = append(pictures, Picture{p[0], ImagePath + id, p[1], dimensions(made)})
 				text = strings.Replace(text, p[0], fmt.Sprintf("![%s](%s)", p[1], ImagePath+id), 1)
 			}
 			c.From, c.To, c.Content, c.Metadata = j.artifact.Status, portfolio.Ready, &text,

@@ -1,7 +1,9 @@
 package contenttools
 
 import (
+	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -19,13 +21,11 @@ var temperatures = map[string]float64{"formal": .5, "technical": .5, "authoritat
 	"conversational": .7, "friendly": .7, "casual": .75, "humorous": .8}
 
 type writerInput struct {
-	ArtifactID      string   `json:"artifactId"`
+	ofArtifact
 	Tone            string   `json:"tone,omitempty" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
 	ArtifactType    string   `json:"artifactType,omitempty" enum:"blog,social_post,showcase"`
 	SectionsToWrite []string `json:"sectionsToWrite,omitempty" description:"headings; all sections if it is empty"`
 }
-
-func (in writerInput) target() string { return in.ArtifactID }
 
 // A SectionResult says what became of a section.
 type SectionResult struct {
@@ -45,13 +45,9 @@ func (k *kit) writer() tools.Tool {
 // write moves the artifact to writing, writes the sections and returns the text. If it fails, the
 // artifact is as before, and the finished sections are kept beside it.
 func (k *kit) write(ctx context.Context, j *job, in writerInput) (c portfolio.Change, data any, err error) {
-	tone := j.artifact.Tone
-	if in.Tone != "" {
-		tone = in.Tone
-	}
-	if in.ArtifactType != "" && in.ArtifactType != j.artifact.Type {
-		return c, nil, portfolio.Errorf(portfolio.InvalidContentType, "The artifact is a %s, and not a %s.",
-			j.artifact.Type, in.ArtifactType)
+	tone := cmp.Or(in.Tone, j.artifact.Tone)
+	if err := j.is(cmp.Or(in.ArtifactType, j.artifact.Type)); err != nil {
+		return c, nil, err
 	}
 	sections := sectionsOf(&j.artifact)
 	for _, h := range in.SectionsToWrite {
@@ -76,27 +72,23 @@ func (k *kit) write(ctx context.Context, j *job, in writerInput) (c portfolio.Ch
 	bodies, results, err := k.sections(ctx, j, sections, in.SectionsToWrite, tone, best(research, 10))
 	if err != nil {
 		_, failed := k.Store.Undo(context.WithoutCancel(ctx), j.user, j.key, j.holder)
-		if failed != nil {
-			return c, nil, fmt.Errorf("%w; putting the artifact back failed: %w", err, failed)
-		}
-		return c, nil, err
+		return c, nil, errors.Join(err, failed)
 	}
 	if err := k.Store.DropSections(ctx, j.artifact.ID); err != nil {
 		return c, nil, err
 	}
 	text := render(j.artifact.Type, j.artifact.Title, sections, bodies)
-	total := utf8.RuneCountInString(text)
 	c = portfolio.Change{From: portfolio.Writing, To: portfolio.CreatingVisuals, Content: &text, Tone: &tone,
 		Metadata: map[string]any{"writing_metadata": map[string]any{"startedAt": began, "endedAt": time.Now().UTC(),
 			"sections": results}}}
-	return c, map[string]any{"sectionsWritten": len(results), "totalLength": total, "sectionResults": results,
-		"status": portfolio.CreatingVisuals}, nil
+	return c, map[string]any{"sectionsWritten": len(results), "totalLength": utf8.RuneCountInString(text),
+		"sectionResults": results, "status": portfolio.CreatingVisuals}, nil
 }
 
 // sections writes the sections, those that are finished already excepted.
 func (k *kit) sections(ctx context.Context, j *job, sections []Section, only []string, tone string,
 	research []portfolio.Source) (bodies []string, results []SectionResult, err error) {
-	version := hash(j.artifact.Title + fmt.Sprint(sections) + tone)
+	version := portfolio.Hash(j.artifact.Title+fmt.Sprint(sections)+tone, "")
 	finished, err := k.Store.Sections(ctx, j.artifact.ID, version)
 	if err != nil {
 		return nil, nil, err
@@ -147,7 +139,7 @@ func (k *kit) section(ctx context.Context, j *job, s Section, tone string, resea
 		Values: values}, func(ctx context.Context) (string, error) {
 		var b strings.Builder
 		fmt.Fprintf(&b, "Title: %s\nType: %s\nWords: about %d\nSection: %s (%s)\nPoint: %s\n", j.artifact.Title,
-			j.artifact.Type, forms[j.artifact.Type].words, s.Heading, s.Type, s.Placeholder)
+			j.artifact.Type, forms[j.artifact.Type].Words, s.Heading, s.Type, s.Placeholder)
 		for _, r := range research {
 			b.WriteString(tools.Untrusted(r.Name, excerpt(r.Excerpt, 200)) + "\n")
 		}
