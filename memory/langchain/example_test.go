@@ -2,79 +2,68 @@ package langchain_test
 
 import (
 	"context"
-	"errors"
 	"fmt"
+
+	"github.com/tmc/langchaingo/schema"
 
 	"github.com/pawlkit/pawl/memory/index"
 	"github.com/pawlkit/pawl/memory/langchain"
 )
 
-// A store in memory that treats options like pgvector. It can't delete documents, so the host
-// passes a function.
+// A store that another program has filled, here one in memory.
 func Example() {
 	ctx := context.Background()
-	store := &fake{flavour: pgvector, embedder: langchain.Embeddings(index.Local{})}
-	x, err := langchain.New(store, langchain.Config{
-		Model:  index.Local{}.Model(),
-		Ledger: &langchain.MapLedger{},
-		Delete: store.delete,
-		Filter: langchain.EqualFilter,
+	store := &fake{embedder: langchain.Embeddings(index.Local{})}
+	_, err := store.AddDocuments(ctx, []schema.Document{
+		{PageContent: "Opening hours of the office", Metadata: map[string]any{"source": "hours.md"}},
+		{PageContent: "How to reset a password", Metadata: map[string]any{"source": "password.md"}},
 	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	f, err := index.New(index.Config{Index: x, Embedder: x.Embedder()})
+	s, err := langchain.New(store, langchain.Config{
+		Item: func(d schema.Document) (index.Item, bool) {
+			source, ok := d.Metadata["source"].(string)
+			return index.Item{ID: source, Name: d.PageContent}, ok
+		},
+	})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	err = f.Put(ctx,
-		index.Item{ID: "page-1", Kind: "page", Name: "Home"},
-		index.Item{ID: "page-2", Kind: "page", Name: "Members", Text: "our team and staff"},
-	)
+	res, err := s.Find(ctx, "pasword reset", index.Filter{}, 3)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	for range 2 {
-		res, err := f.Find(ctx, "the team page", index.Filter{Kinds: []string{"page"}}, 3)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		hit, ok := res.One()
-		fmt.Println(hit.Item.ID, ok, store.len())
-		if err := f.Remove(ctx, "page-2"); err != nil {
-			fmt.Println(err)
-			return
-		}
+	for _, h := range res.Hits {
+		fmt.Println(h.Item.ID)
 	}
 	// Output:
-	// page-2 true 2
-	//  false 1
+	// password.md
 }
 
-// Without a way to delete documents, Delete returns an error that says so.
-func ExampleUnsupportedError() {
+// A Finder whose vectors are those of a langchaingo embedder.
+func ExampleEmbedder() {
 	ctx := context.Background()
-	store := &fake{flavour: pgvector, embedder: langchain.Embeddings(index.Local{})}
-	x, err := langchain.New(store, langchain.Config{Model: index.Local{}.Model(), Ledger: &langchain.MapLedger{}})
+	model := langchain.Embeddings(index.Local{}) // for example embeddings.NewEmbedder(llm)
+	e, err := langchain.Embedder(ctx, model, langchain.EmbedderConfig{Model: "text-embedding-3-small"})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	f, err := index.New(index.Config{Index: x, Embedder: x.Embedder()})
+	f, err := index.New(index.Config{Embedder: e, Low: .2, High: .7})
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(f.Put(ctx, index.Item{ID: "a", Name: "Alpha"}))
-	err = f.Remove(ctx, "a")
-	fmt.Println(errors.Is(err, langchain.ErrUnsupported))
-	fmt.Println(err)
+	if err := f.Put(ctx, index.Item{ID: "page-2", Name: "Members", Text: "our team and staff"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	res, err := f.Find(ctx, "the team", index.Filter{}, 1)
+	fmt.Println(res.Hits[0].Item.ID, err)
 	// Output:
-	// <nil>
-	// true
-	// index: delete: langchain: delete is unsupported: it needs Config.Delete, or a store that is a Deleter: langchaingo's interface can't delete
+	// page-2 <nil>
 }
