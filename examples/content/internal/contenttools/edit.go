@@ -1,6 +1,7 @@
 package contenttools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -16,33 +17,36 @@ import (
 // ProposeEdit is the name of the tool that proposes a change of a text.
 const ProposeEdit = "proposeEdit"
 
-type editInput struct {
+// An Edit is the input of proposeEdit.
+type Edit struct {
 	ArtifactID  string `json:"artifactId"`
-	Instruction string `json:"instruction,omitempty" description:"what is to change, in the words of the user"`
-	Section     string `json:"section,omitempty" description:"a heading, introduction, or conclusion; the whole text if it is empty"`
-	Selection   string `json:"selection,omitempty" description:"a passage of the text, exactly as it is there; instead of section"`
-	Remove      bool   `json:"remove,omitempty" description:"take the part out"`
+	Instruction string `json:"instruction,omitempty" description:"the words of the user"`
+	Section     string `json:"section,omitempty" description:"a heading, introduction or conclusion"`
+	Selection   string `json:"selection,omitempty" description:"a passage, word for word"`
+	Remove      bool   `json:"remove,omitempty"`
+	Again       bool   `json:"again,omitempty" description:"write anew"`
+	Picture     string `json:"picture,omitempty" description:"its address: another one"`
 }
 
-// proposeEdit rewrites a part of a text, and keeps that as a proposal. The text itself stays as it
-// is until its owner accepts the proposal.
+// proposeEdit changes a part of a text or a picture, and keeps that as a proposal. The text itself
+// stays as it is until its owner accepts the proposal.
 func (k *kit) proposeEdit() tools.Tool {
-	return tools.Func[editInput, Envelope]{
+	return tools.Func[Edit, Envelope]{
 		Spec: tools.Spec{Name: ProposeEdit, Category: "content", Idempotent: true, NoBreaker: true,
-			Description: "Proposes a change of an artifact's text: shorter, another tone, a translation, a part taken " +
-				"out. Nothing changes until the user accepts the proposal on the page."},
-		Run: func(ctx context.Context, in editInput) (Envelope, error) {
+			Description: "Proposes a change of a text, such as a shorter section or another picture. The user " +
+				"accepts it on the page."},
+		Run: func(ctx context.Context, in Edit) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
 				a, err := k.artifact(ctx, c.User, in.ArtifactID)
 				if err != nil {
 					return err
 				}
-				p, err := k.edit(ctx, &job{kit: k, user: c.User, artifact: a}, in)
+				p, images, err := k.edit(ctx, &job{kit: k, user: c.User, artifact: a}, in)
 				if err != nil {
 					return err
 				}
 				p.ID = portfolio.Hash(c.IdempotencyKey, "")
-				if p, err = k.Store.Propose(ctx, c.User, p); err != nil {
+				if p, err = k.Store.Propose(ctx, c.User, p, images...); err != nil {
 					return err
 				}
 				e.Data, err = json.Marshal(p)
@@ -52,22 +56,32 @@ func (k *kit) proposeEdit() tools.Tool {
 	}
 }
 
-// edit returns the proposal for a request.
-func (k *kit) edit(ctx context.Context, j *job, in editInput) (p portfolio.Proposal, err error) {
-	if in.Instruction = strings.TrimSpace(in.Instruction); in.Instruction == "" && !in.Remove {
-		return p, portfolio.Errorf(portfolio.MissingContext, "Say what is to change.")
+// edit returns the proposal for a request, with its new picture.
+func (k *kit) edit(ctx context.Context, j *job, in Edit) (p portfolio.Proposal, images []portfolio.Image, err error) {
+	in.Instruction = strings.TrimSpace(in.Instruction)
+	if in.Instruction == "" && !in.Remove && !in.Again && in.Picture == "" {
+		return p, nil, portfolio.Errorf(portfolio.MissingContext, "Say what is to change.")
 	}
 	if err := portfolio.CheckLength("instruction", in.Instruction, MaxTopic); err != nil {
-		return p, err
+		return p, nil, err
 	}
 	p = portfolio.Proposal{Artifact: j.artifact.ID, Instruction: in.Instruction}
-	if p.Target, p.Old, err = partOf(j.artifact.Content, in); err != nil || in.Remove {
-		return p, err
+	if in.Picture != "" {
+		image, err := k.another(ctx, j, in, &p)
+		return p, []portfolio.Image{image}, err
 	}
-	text := fmt.Sprintf("Title: %s\nPart: %s\nRequest: %s\n%s", j.artifact.Title, p.Target, in.Instruction,
-		prompt.Data("text", p.Old))
-	if p.New, err = k.ask(ctx, j.task("editor", j.artifact.Tone, text, 0.4)); err != nil {
-		return p, err
+	if p.Target, p.Old, err = partOf(j.artifact.Content, in); err != nil || in.Remove {
+		return p, nil, err
+	}
+	if in.Again {
+		err = k.again(ctx, j, &p)
+	} else {
+		text := fmt.Sprintf("Title: %s\nPart: %s\nRequest: %s\n%s", j.artifact.Title, p.Target, in.Instruction,
+			prompt.Data("text", p.Old))
+		p.New, err = k.ask(ctx, j.task("editor", j.artifact.Tone, text, 0.4))
+	}
+	if err != nil {
+		return p, nil, err
 	}
 	space := p.Old[len(strings.TrimRight(p.Old, "\n")):]
 	p.New = strings.TrimSpace(p.New) + space
@@ -77,8 +91,57 @@ func (k *kit) edit(ctx context.Context, j *job, in editInput) (p portfolio.Propo
 	case !slices.Equal(picture.FindAllString(p.Old, -1), picture.FindAllString(p.New, -1)):
 		err = portfolio.Errorf(portfolio.ToolExecutionFailed, "The new text has lost a picture, so it isn't proposed.")
 	}
-	return p, err
+	return p, nil, err
 }
+
+// again writes a section again from the research. Its pictures stay.
+func (k *kit) again(ctx context.Context, j *job, p *portfolio.Proposal) error {
+	p.Instruction = cmp.Or(p.Instruction, "Write it again")
+	before, _, _ := strings.Cut(j.artifact.Content, p.Old)
+	name := strings.TrimSuffix(strings.TrimPrefix(p.Target, "the section “"), "”")
+	s := Section{Heading: name, Type: "body", Placeholder: name}
+	for _, v := range sectionsOf(&j.artifact) {
+		if strings.EqualFold(v.Heading, name) || v.Type == "intro" && p.Target == "the introduction" {
+			s = v
+		}
+	}
+	s.instead, s.wish = p.Old, p.Instruction
+	research, err := k.Store.Research(ctx, j.user, j.artifact.ID)
+	if err != nil {
+		return err
+	}
+	p.New, err = k.section(ctx, j, s, j.artifact.Tone, best(research, 10), []string{before})
+	for _, kept := range picture.FindAllString(p.Old, -1) {
+		p.New = strings.TrimSpace(p.New) + "\n\n" + kept
+	}
+	return err
+}
+
+// views make another picture of the same thing.
+var views = []string{"seen from another side", "from further away", "closer", "in another light"}
+
+// another draws another picture.
+func (k *kit) another(ctx context.Context, j *job, in Edit, p *portfolio.Proposal) (image portfolio.Image, err error) {
+	for _, m := range shown.FindAllStringSubmatch(j.artifact.Content, -1) {
+		if m[2] != in.Picture {
+			continue
+		}
+		shows := line(cmp.Or(in.Instruction, m[1]))
+		what := shows
+		if shows == m[1] {
+			what += ", " + views[int(portfolio.Hash(m[2], "")[0])%len(views)]
+		}
+		p.Target, p.Old = fmt.Sprintf("the picture “%s”", m[1]), m[0]
+		p.Instruction = cmp.Or(in.Instruction, "Another picture")
+		image, _, err = k.drawn(ctx, j, what, "")
+		p.New = fmt.Sprintf("![%s](%s)", shows, ImagePath+image.ID)
+		return image, err
+	}
+	return image, portfolio.Errorf(portfolio.MissingContext, "The text doesn't have this picture any more.")
+}
+
+// shown finds pictures: what they show, and their addresses.
+var shown = regexp.MustCompile(`!\[([^\]\n]*)\]\(([^)\n]*)\)`)
 
 // picture finds pictures and the places where they are to be.
 var picture = regexp.MustCompile(`!\[[^\]\n]*\]\([^)\n]*\)|\[IMAGE: [^\]\n]+\]`)
@@ -88,16 +151,19 @@ var heading = regexp.MustCompile(`(?m)^## +(.+)\n+`)
 
 // partOf returns the part of a text that a request is about, and what it is called. A section that
 // is to be taken out has its heading in it; otherwise the heading stays.
-func partOf(text string, in editInput) (name, part string, err error) {
+func partOf(text string, in Edit) (name, part string, err error) {
 	found := heading.FindAllStringSubmatchIndex(text, -1)
 	section := strings.ToLower(strings.TrimSpace(in.Section))
 	switch {
 	case strings.TrimSpace(text) == "":
 		return "", "", portfolio.Errorf(portfolio.MissingContext, "The artifact has no text to change.")
+	case in.Selection != "" && strings.Count(text, in.Selection) != 1:
+		return "", "", portfolio.Errorf(portfolio.Conflict, "The text has this passage %d times; mark another one.",
+			strings.Count(text, in.Selection))
 	case in.Selection != "":
 		return "the selection", in.Selection, nil
-	case section == "" && in.Remove:
-		return "", "", portfolio.Errorf(portfolio.MissingContext, "Say which section is to go.")
+	case section == "" && (in.Remove || in.Again):
+		return "", "", portfolio.Errorf(portfolio.MissingContext, "Say which section it is about.")
 	case section == "":
 		return "the whole text", text, nil
 	case section == "introduction" && len(found) > 0:

@@ -2,6 +2,7 @@ package contenttools
 
 import (
 	"encoding/json"
+	"fmt"
 	"strings"
 	"testing"
 
@@ -82,7 +83,7 @@ func TestEditsThatAreRefused(t *testing.T) {
 			`no section "Costs"; there are: Fewer meetings, What is left`},
 		{article, map[string]any{"instruction": "x", "remove": true}, "which section"},
 		{article, map[string]any{"instruction": "shorter", "selection": "not in the text at all. No. Never."},
-			"has changed since"},
+			"this passage 0 times"},
 		{article, map[string]any{"instruction": "translate it into Latin"}, "stay the same"},
 		{"", map[string]any{"instruction": "shorter"}, "no text to change"},
 		{article, map[string]any{"instruction": strings.Repeat("x", MaxTopic+1)}, "at most"},
@@ -107,4 +108,61 @@ func TestAnEditThatLosesAPictureIsRefused(t *testing.T) {
 	require.Contains(t, e.Error.Message, "lost a picture")
 	require.Contains(t, prompt, "Request: shorter")
 	require.NotContains(t, prompt, "The end.", "the model sees the part alone")
+}
+
+func TestASectionIsWrittenAgainFromTheSources(t *testing.T) {
+	b := newBench(t, portfolio.Blog, nil)
+	for i, step := range b.inputs(portfolio.Blog) {
+		require.True(t, b.call(t, "ann", fmt.Sprint(i), step.tool, step.in).Success)
+	}
+	text := b.artifact(t).Content
+	require.Regexp(t, `[.?!] \[\d\]\n`, text, "sections cite what they used")
+	name := sectionsOf(new(b.artifact(t)))[1].Heading
+	prompt := ""
+	b.says = func(req *provider.Request) string {
+		prompt = req.LastUserText()
+		return "Another text [2]."
+	}
+	e, p := propose(t, b, "again", text, map[string]any{"section": name, "again": true})
+	require.True(t, e.Success, "%v", e.Error)
+	require.Equal(t, "the section “"+name+"”", p.Target)
+	require.True(t, strings.HasPrefix(p.New, "Another text [2].\n\n!["), "the picture stays: %s", p.New)
+	require.Contains(t, prompt, `from="source 2: `)
+	require.Contains(t, prompt, strings.TrimSpace(p.Old))
+
+	e, _ = propose(t, b, "no section", text, map[string]any{"again": true})
+	require.Contains(t, e.Error.Message, "which section")
+}
+
+func TestAnotherPictureIsProposedAndARejectedOneIsDeleted(t *testing.T) {
+	b := newBench(t, portfolio.Blog, nil)
+	for i, step := range b.inputs(portfolio.Blog) {
+		require.True(t, b.call(t, "ann", fmt.Sprint(i), step.tool, step.in).Success)
+	}
+	text := b.artifact(t).Content
+	old := picture.FindString(text)
+	_, address, _ := strings.Cut(strings.TrimSuffix(old, ")"), "](")
+	e, p := propose(t, b, "another", text, map[string]any{"picture": address})
+	require.True(t, e.Success, "%v", e.Error)
+	require.Equal(t, old, p.Old)
+	_, id, _ := strings.Cut(strings.TrimSuffix(p.New, ")"), ImagePath)
+	_, err := b.Image(t.Context(), "ann", id)
+	require.NoError(t, err)
+	_, err = b.Decide(t.Context(), "ann", p.ID, false)
+	require.NoError(t, err)
+	_, err = b.Image(t.Context(), "ann", id)
+	require.Error(t, err, "it is gone")
+	_, err = b.Image(t.Context(), "ann", strings.TrimPrefix(address, ImagePath))
+	require.NoError(t, err, "the old one stays")
+
+	e, p = propose(t, b, "described", text, map[string]any{"picture": address, "instruction": "an empty room"})
+	require.True(t, e.Success, "%v", e.Error)
+	require.Contains(t, p.New, "![an empty room](")
+	a, err := b.Decide(t.Context(), "ann", p.ID, true)
+	require.NoError(t, err)
+	require.Contains(t, a.Content, p.New)
+	_, err = b.Image(t.Context(), "ann", strings.TrimPrefix(address, ImagePath))
+	require.NoError(t, err, "the version before shows the old one")
+	e, _ = propose(t, b, "gone", a.Content, map[string]any{"picture": "/images/none"})
+	require.Contains(t, e.Error.Message, "this picture")
 }

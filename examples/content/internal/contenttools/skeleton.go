@@ -20,6 +20,8 @@ type Section struct {
 	Type             string `json:"type"` // intro, body, conclusion or cta
 	Placeholder      string `json:"placeholder"`
 	ImagePlaceholder string `json:"imagePlaceholder,omitempty"`
+
+	instead, wish string // of a section that is written again: what it is, and how it is to be
 }
 
 // A Skeleton is the outline of an artifact, and its text so far.
@@ -115,7 +117,7 @@ func (k *kit) outline(ctx context.Context, j *job, in skeletonInput) (s Skeleton
 		}
 		s.Sections, bodies = append(s.Sections, v), append(bodies, "[WRITE: "+v.Placeholder+"]")
 	}
-	s.Skeleton = render(in.ArtifactType, j.artifact.Title, s.Sections, bodies)
+	s.Skeleton = render(in.ArtifactType, s.Sections, bodies)
 	s.EstimatedWordCount = f.Words * len(s.Sections)
 	return s, nil
 }
@@ -143,11 +145,8 @@ func line(text string) string {
 }
 
 // render puts sections together.
-func render(kind, title string, sections []Section, bodies []string) string {
+func render(kind string, sections []Section, bodies []string) string {
 	var b strings.Builder
-	if forms[kind].Headings {
-		fmt.Fprintf(&b, "# %s\n\n", title)
-	}
 	for i, s := range sections {
 		if forms[kind].Headings && s.Type != "intro" {
 			fmt.Fprintf(&b, "## %s\n\n", s.Heading)

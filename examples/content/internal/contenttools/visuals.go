@@ -65,19 +65,13 @@ func (k *kit) visuals() tools.Tool {
 			for i, p := range places {
 				tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprintf("drawing image %d of %d", i+1, len(places)),
 					Done: float64(i) / float64(len(places))})
-				made, err := mock.Call(ctx, k.Mocks.Category("visualsCreatorTools"),
-					mock.Key{Name: "visualsCreator", Variant: j.artifact.Type, Values: map[string]any{"alt": p[1]}},
-					func(ctx context.Context) (drawn, error) { return k.draw(ctx, p[1], in.Style) })
+				image, size, err := k.drawn(ctx, j, p[1], in.Style)
 				if err != nil {
 					return c, nil, fmt.Errorf("image %d: %w", i+1, err)
 				}
-				if made.SVG != "" {
-					made.Data = []byte(made.SVG)
-				}
-				id := portfolio.Hash(j.artifact.ID+in.Style+p[1], string(made.Data))
-				c.Images = append(c.Images, portfolio.Image{ID: id, Type: made.Type, Data: made.Data})
-				pictures = append(pictures, Picture{p[0], ImagePath + id, p[1], dimensions(made)})
-				text = strings.Replace(text, p[0], fmt.Sprintf("![%s](%s)", p[1], ImagePath+id), 1)
+				c.Images = append(c.Images, image)
+				pictures = append(pictures, Picture{p[0], ImagePath + image.ID, p[1], size})
+				text = strings.Replace(text, p[0], fmt.Sprintf("![%s](%s)", p[1], ImagePath+image.ID), 1)
 			}
 			c.From, c.To, c.Content, c.Metadata = j.artifact.Status, portfolio.Ready, &text,
 				map[string]any{"imagesNote": note}
@@ -86,6 +80,19 @@ func (k *kit) visuals() tools.Tool {
 			}
 			return c, map[string]any{"imagesGenerated": len(pictures), "images": pictures}, nil
 		})
+}
+
+// drawn makes an image for an artifact, and returns it with its size.
+func (k *kit) drawn(ctx context.Context, j *job, what, style string) (i portfolio.Image, size map[string]int,
+	err error) {
+	made, err := mock.Call(ctx, k.Mocks.Category("visualsCreatorTools"),
+		mock.Key{Name: "visualsCreator", Variant: j.artifact.Type, Values: map[string]any{"alt": what}},
+		func(ctx context.Context) (drawn, error) { return k.draw(ctx, what, style) })
+	if made.SVG != "" {
+		made.Data = []byte(made.SVG)
+	}
+	id := portfolio.Hash(j.artifact.ID+style+what, string(made.Data))
+	return portfolio.Image{ID: id, Type: made.Type, Data: made.Data}, dimensions(made), err
 }
 
 var sizeSVG = regexp.MustCompile(`<svg[^>]*\swidth="(\d+)"[^>]*\sheight="(\d+)"`)

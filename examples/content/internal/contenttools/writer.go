@@ -77,7 +77,7 @@ func (k *kit) write(ctx context.Context, j *job, in writerInput) (c portfolio.Ch
 	if err := k.Store.DropSections(ctx, j.artifact.ID); err != nil {
 		return c, nil, err
 	}
-	text := render(j.artifact.Type, j.artifact.Title, sections, bodies)
+	text := render(j.artifact.Type, sections, bodies)
 	c = portfolio.Change{From: portfolio.Writing, To: portfolio.CreatingVisuals, Content: &text, Tone: &tone,
 		Metadata: map[string]any{"writing_metadata": map[string]any{"startedAt": began, "endedAt": time.Now().UTC(),
 			"sections": results}}}
@@ -113,7 +113,7 @@ func (k *kit) sections(ctx context.Context, j *job, sections []Section, only []s
 			}
 			done = portfolio.Section{Position: i, Body: text, Took: time.Since(began)}
 			for _, r := range research {
-				if strings.Contains(text, r.Name) {
+				if strings.Contains(text, fmt.Sprintf("[%d]", r.Number)) {
 					done.Sources++
 				}
 			}
@@ -141,13 +141,18 @@ func (k *kit) section(ctx context.Context, j *job, s Section, tone string, resea
 		fmt.Fprintf(&b, "Title: %s\nType: %s\nWords: about %d\nSection: %s (%s)\nPoint: %s\n", j.artifact.Title,
 			j.artifact.Type, forms[j.artifact.Type].Words, s.Heading, s.Type, s.Placeholder)
 		for _, r := range research {
-			b.WriteString(tools.Untrusted(r.Name, excerpt(r.Excerpt, 200)) + "\n")
+			from := fmt.Sprintf("source %d: %s", r.Number, r.Name)
+			b.WriteString(tools.Untrusted(from, excerpt(r.Excerpt, 200)) + "\n")
 		}
 		if len(research) == 0 {
 			b.WriteString("There are no excerpts: cite nothing.\n")
 		}
 		b.WriteString(j.insights())
 		b.WriteString(prompt.Data("earlier sections", tail(strings.Join(before, "\n\n"), lastPart)))
+		if s.instead != "" {
+			fmt.Fprintf(&b, "\nAgain: write the section in another way. Wish: %s\n%s", s.wish,
+				prompt.Data("as it is", s.instead))
+		}
 		return k.ask(ctx, j.task("writer", tone, b.String(), temperatures[tone]))
 	})
 }

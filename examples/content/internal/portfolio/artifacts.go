@@ -48,6 +48,7 @@ type Artifact struct {
 
 // A Source is what a piece of research found.
 type Source struct {
+	Number    int     `json:"number"` // by which a text cites it, from 1; Apply ignores it
 	Type      string  `json:"sourceType"`
 	Name      string  `json:"sourceName"`
 	URL       string  `json:"sourceUrl,omitempty"`
@@ -130,7 +131,7 @@ func (s *Store) Create(ctx context.Context, a Artifact) (Artifact, error) {
 		if err != nil {
 			return err
 		}
-		return s.keepVersion(ctx, tx, &a, string(ByUser))
+		return s.keepVersion(ctx, tx, &a, string(ByUser), true)
 	})
 }
 
@@ -210,10 +211,9 @@ func (s *Store) Research(ctx context.Context, user, id string) ([]Source, error)
 		return nil, err
 	}
 	return list(ctx, s.db, func(r *sql.Rows, v *Source) error {
-		return r.Scan(&v.Type, &v.Name, &v.URL, &v.Excerpt, &v.Relevance)
-	},
-		"SELECT source_type, source_name, source_url, excerpt, relevance FROM artifact_research WHERE artifact_id = "+
-			"? ORDER BY relevance DESC, id", id)
+		return r.Scan(&v.Number, &v.Type, &v.Name, &v.URL, &v.Excerpt, &v.Relevance)
+	}, "SELECT row_number() OVER (ORDER BY id), source_type, source_name, source_url, excerpt, relevance "+
+		"FROM artifact_research WHERE artifact_id = ? ORDER BY relevance DESC, id", id)
 }
 
 // History returns the changes of an artifact's status, the oldest first.

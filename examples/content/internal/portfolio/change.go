@@ -31,6 +31,8 @@ type Change struct {
 	Images   []Image
 	// Author is that of the version that this makes; empty: the tool, or By.
 	Author string
+	// Apart says that the version doesn't join that of the same person from the last ten minutes.
+	Apart bool
 
 	// Key makes the change take effect once, and possible to undo. Output is the answer that a
 	// repetition gets.
@@ -170,18 +172,24 @@ func (s *Store) change(ctx context.Context, tx *sql.Tx, c *Change, a *Artifact) 
 			return err
 		}
 	}
-	for _, i := range c.Images {
-		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?)", i.ID, a.ID, i.Type,
+	if err := putImages(ctx, tx, a.ID, c.Images); err != nil {
+		return err
+	}
+	return s.put(ctx, tx, a, c)
+}
+
+func putImages(ctx context.Context, tx *sql.Tx, artifact string, all []Image) error {
+	for _, i := range all {
+		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?)", i.ID, artifact, i.Type,
 			i.Data); err != nil {
 			return err
 		}
 	}
-	return s.put(ctx, tx, a, c.To, c.By, c.Tool, c.Key, c.Author)
+	return nil
 }
 
-// put writes an artifact with its new status.
-func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by Trigger,
-	tool, key, author string) error {
+// put writes an artifact with the new status of a change.
+func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, c *Change) error {
 	metadata, err := json.Marshal(a.Metadata)
 	if err != nil {
 		return err
@@ -194,23 +202,24 @@ func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, to Status, by 
 	if earliest := a.UpdatedAt.Add(time.Millisecond); now.Before(earliest) {
 		now = earliest // each change has a time of its own, so that Change.Seen can tell them apart
 	}
-	a.Status, a.UpdatedAt = to, now
+	a.Status, a.UpdatedAt = c.To, now
 	if _, err := tx.ExecContext(ctx,
 		"UPDATE artifacts SET title = ?, tone = ?, tags = ?, content = ?, metadata = ?, status = ?, updated_at = ? "+
 			"WHERE id = ?",
-		a.Title, a.Tone, string(tags), a.Content, string(metadata), to, now.UnixMilli(), a.ID); err != nil {
+		a.Title, a.Tone, string(tags), a.Content, string(metadata), a.Status, now.UnixMilli(), a.ID); err != nil {
 		return err
 	}
-	if by == ByTool {
-		author = cmp.Or(author, tool)
+	author := cmp.Or(c.Author, string(c.By))
+	if c.By == ByTool {
+		author = cmp.Or(c.Author, c.Tool)
 	}
-	if err := s.keepVersion(ctx, tx, a, cmp.Or(author, string(by))); err != nil || from == to {
+	if err := s.keepVersion(ctx, tx, a, author, c.Apart); err != nil || from == a.Status {
 		return err
 	}
 	_, err = tx.ExecContext(ctx,
 		"INSERT INTO status_history (artifact_id, old_status, new_status, trigger, tool, effect, at) VALUES (?, ?, "+
 			"?, ?, ?, ?, ?)",
-		a.ID, from, to, by, tool, key, now.UnixMilli())
+		a.ID, from, a.Status, c.By, c.Tool, c.Key, now.UnixMilli())
 	return err
 }
 
@@ -265,7 +274,7 @@ func (s *Store) undo(ctx context.Context, tx *sql.Tx, user, key, holder string) 
 			return false, err
 		}
 	}
-	return true, s.put(ctx, tx, &a, status, ByRestore, tool, key, "")
+	return true, s.put(ctx, tx, &a, &Change{To: status, By: ByRestore, Tool: tool, Key: key})
 }
 
 // RollBackAbandoned undoes changes that were begun and that nobody completes: no process has the

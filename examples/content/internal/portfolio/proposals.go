@@ -31,10 +31,11 @@ type Proposal struct {
 	At    time.Time `json:"at"`
 }
 
-// Propose keeps a proposal and returns it. It takes the place of an open one for the same artifact.
-// One without an ID gets one; if there is one with that ID, that is returned, and nothing changes.
-// If Old doesn't occur exactly once, or nothing would change, the error is an [*Error].
-func (s *Store) Propose(ctx context.Context, user string, p Proposal) (Proposal, error) {
+// Propose keeps a proposal with the images that its New shows, and returns it. It takes the place
+// of an open one for the same artifact. One without an ID gets one; if there is one with that ID,
+// that is returned, and nothing changes. If Old doesn't occur exactly once, or nothing would
+// change, the error is an [*Error].
+func (s *Store) Propose(ctx context.Context, user string, p Proposal, images ...Image) (Proposal, error) {
 	p.ID, p.State, p.At = cmp.Or(p.ID, newID()), Proposed, s.now().UTC().Truncate(time.Millisecond)
 	return p, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
 		err := scanProposal(tx.QueryRowContext(ctx, proposalColumns+"AND p.id = ?", user, p.ID), &p)
@@ -50,6 +51,9 @@ func (s *Store) Propose(ctx context.Context, user string, p Proposal) (Proposal,
 		}
 		if _, err := tx.ExecContext(ctx, "UPDATE proposals SET state = ? WHERE artifact_id = ? AND state = ?", Rejected,
 			a.ID, Proposed); err != nil {
+			return err
+		}
+		if err := errors.Join(dropImages(ctx, tx, a.ID), putImages(ctx, tx, a.ID, images)); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, "INSERT INTO proposals VALUES (?, ?, ?, ?, ?, ?, ?, ?)", p.ID, a.ID, p.Target,
@@ -126,7 +130,14 @@ func (s *Store) Decide(ctx context.Context, user, id string, accept bool) (a Art
 			state = Accepted
 		}
 		_, err = tx.ExecContext(ctx, "UPDATE proposals SET state = ? WHERE id = ?", state, id)
-		return err
+		return errors.Join(err, dropImages(ctx, tx, a.ID))
 	})
 	return a, err
+}
+
+// dropImages deletes the images of an artifact that no version shows: those of rejected proposals.
+func dropImages(ctx context.Context, tx *sql.Tx, artifact string) error {
+	_, err := tx.ExecContext(ctx, "DELETE FROM images WHERE artifact_id = ? AND NOT EXISTS (SELECT 1 FROM versions v "+
+		"WHERE v.artifact_id = images.artifact_id AND instr(v.content, images.id))", artifact)
+	return err
 }

@@ -17,8 +17,10 @@ const (
 
 // A Version is the title and the text that an artifact had at some time.
 type Version struct {
-	Number int    `json:"number"` // from 1
-	Author string `json:"author"` // a [Trigger], or the name of a tool
+	Number int `json:"number"` // from 1
+	// Author is a [Trigger], the name of a tool, "proposal" for an accepted one, or "version" for a
+	// restored one.
+	Author string `json:"author"`
 	Title  string `json:"title"`
 	// Content is the text; Versions leaves it out.
 	Content string    `json:"content,omitempty"`
@@ -65,7 +67,8 @@ func (s *Store) Restore(ctx context.Context, user, id string, number int) (a Art
 		return a, err
 	}
 	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		a, err = s.edit(ctx, tx, Change{User: user, Artifact: id, Title: &v.Title, Content: &v.Content})
+		a, err = s.edit(ctx, tx, Change{User: user, Artifact: id, Title: &v.Title, Content: &v.Content,
+			Author: "version"})
 		return err
 	})
 	return a, err
@@ -97,8 +100,8 @@ func (s *Store) edit(ctx context.Context, tx *sql.Tx, c Change) (Artifact, error
 }
 
 // keepVersion records the title and the text of an artifact if they are new. What a person changes
-// within ten minutes is one version.
-func (s *Store) keepVersion(ctx context.Context, tx *sql.Tx, a *Artifact, author string) error {
+// within ten minutes is one version, unless it is to be one apart.
+func (s *Store) keepVersion(ctx context.Context, tx *sql.Tx, a *Artifact, author string, apart bool) error {
 	var last Version
 	err := scanVersion(tx.QueryRowContext(ctx, versionColumns+"ORDER BY v.number DESC", a.User, a.ID), &last)
 	if err != nil && !errors.Is(err, sql.ErrNoRows) {
@@ -108,7 +111,7 @@ func (s *Store) keepVersion(ctx context.Context, tx *sql.Tx, a *Artifact, author
 		return nil
 	}
 	number, at := last.Number+1, a.UpdatedAt
-	if author == string(ByUser) && last.Author == author && a.UpdatedAt.Sub(last.At) < oneVersion {
+	if !apart && author == string(ByUser) && last.Author == author && a.UpdatedAt.Sub(last.At) < oneVersion {
 		number, at = last.Number, last.At
 	}
 	if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO versions VALUES (?, ?, ?, ?, ?, ?)", a.ID, number, author,

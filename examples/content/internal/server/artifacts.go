@@ -4,6 +4,8 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"io"
+	"mime"
 	"net/http"
 	"regexp"
 	"slices"
@@ -30,6 +32,9 @@ type newArtifact struct {
 // from, it is refused if the artifact has changed since.
 type artifactChange struct {
 	UpdatedAt *time.Time `json:"updatedAt"`
+	// NewVersion says that the text is a version of its own. Otherwise it joins that of the same
+	// person from the last ten minutes.
+	NewVersion bool `json:"newVersion"`
 
 	Title   *string   `json:"title"`
 	Tone    *string   `json:"tone"`
@@ -139,6 +144,31 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		all, err := st.History(c.Context(), c.user.ID, a.ID)
 		return map[string]any{"history": all}, err
 	})
+	on(s, mux, "GET /api/artifacts/{id}/markdown", func(c *call, _ none) (any, error) {
+		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		sources, err := st.Research(c.Context(), c.user.ID, a.ID)
+		if err == nil {
+			c.w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
+			c.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment",
+				map[string]string{"filename": fileName(a.Title)}))
+			_, err = io.WriteString(c.w, export(&a, sources, "http://"+c.Host))
+		}
+		return answered, err
+	})
+	on(s, mux, "POST /api/artifacts/{id}/preview", func(c *call, in struct {
+		Content string `json:"content"`
+	}) (any, error) {
+		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		sources, err := st.Research(c.Context(), c.user.ID, a.ID)
+		a.Content = in.Content
+		return map[string]any{"html": article(&a, sources)}, err
+	})
 	s.versionRoutes(mux)
 	mux.HandleFunc("GET "+contenttools.ImagePath+"{id}", s.image)
 }
@@ -175,7 +205,11 @@ func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := shown{Artifact: a, HTML: HTML(a.Content), Humanity: humanity.Check(a.Content)}
+	sources, err := s.Store.Research(c.Context(), c.user.ID, a.ID)
+	if err != nil {
+		return nil, err
+	}
+	out := shown{Artifact: a, HTML: article(&a, sources), Humanity: humanity.Check(a.Content)}
 	p, err := s.Pipeline(c.Context(), c.user.ID, a.ID)
 	if p != nil {
 		out.Pipeline = &pipeline{p.State, p.Tools, p.Done, p.Failed, p.Reason, p.Trace}
@@ -193,7 +227,7 @@ func (s *Server) edit(c *call, in artifactChange) (any, error) {
 		return nil, err
 	}
 	change := portfolio.Change{User: c.user.ID, Artifact: a.ID, By: portfolio.ByUser, From: a.Status, To: a.Status,
-		Seen: in.UpdatedAt, Title: in.Title, Tone: in.Tone, Content: in.Content}
+		Seen: in.UpdatedAt, Apart: in.NewVersion, Title: in.Title, Tone: in.Tone, Content: in.Content}
 	if a.Status == portfolio.Published {
 		change.To = portfolio.Ready
 	}

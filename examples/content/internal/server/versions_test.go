@@ -24,7 +24,7 @@ func TestVersionsAreListedShownAndRestored(t *testing.T) {
 	}
 	outline := s.call("ann", "GET", path+"/versions/1", nil).ok().str("content")
 	require.Equal(t, outline, s.call("ann", "POST", path+"/versions/1/restore", map[string]any{}).ok().str("content"))
-	require.Equal(t, "user", s.call("ann", "GET", path+"/versions", nil).ok().str("versions", 0, "author"))
+	require.Equal(t, "version", s.call("ann", "GET", path+"/versions", nil).ok().str("versions", 0, "author"))
 
 	s.call("ann", "GET", path+"/versions/99", nil).refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
 	s.call("ann", "GET", path+"/versions/last", nil).refuses(http.StatusBadRequest, portfolio.InvalidInput)
@@ -52,4 +52,60 @@ func TestAProposalIsShownAcceptedAndRejected(t *testing.T) {
 	accepted := propose("A short text.")
 	require.Equal(t, "A short text.", s.call("ann", "POST", accepted+"/accept", map[string]any{}).ok().str("content"))
 	s.call("ann", "POST", accepted+"/accept", map[string]any{}).refuses(http.StatusConflict, portfolio.Conflict)
+}
+
+func TestAPassageIsChangedByTheToolOfTheChat(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{})
+	id := s.draft("ann", "Remote work")
+	path := "/api/artifacts/" + id
+	s.call("ann", "PATCH", path, map[string]any{"content": "One. It is two. It is three.\n\nIt is the end."}).ok()
+	a := s.call("ann", "POST", path+"/proposals",
+		map[string]any{"selection": "It is the end.", "instruction": "friendlier"}).ok()
+	require.Equal(t, "It's the end.", a.str("proposal", "new"))
+	s.call("ann", "POST", path+"/proposals", map[string]any{"selection": "nowhere. At all.", "instruction": "shorter"}).
+		refuses(http.StatusConflict, portfolio.Conflict)
+	s.call("ben", "POST", path+"/proposals", map[string]any{"instruction": "shorter"}).
+		refuses(http.StatusForbidden, portfolio.Unauthorized)
+	s.call("ann", "POST", "/api/proposals/"+a.str("proposal", "id")+"/accept", map[string]any{}).ok()
+	all := s.call("ann", "GET", path+"/versions", nil).ok()
+	require.Equal(t, "proposal", all.str("versions", 0, "author"))
+	require.Equal(t, "user", all.str("versions", 1, "author"))
+}
+
+func TestSavesOfASittingAreOneVersionAndNothingIsLostAtAConflict(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{})
+	id := s.draft("ann", "Remote work")
+	path := "/api/artifacts/" + id
+	save := func(at, text string, own bool) answer {
+		return s.call("ann", "PATCH", path, map[string]any{"content": text, "updatedAt": at, "newVersion": own})
+	}
+	first := save(s.artifact("ann", id).str("updatedAt"), "a", true).ok().str("updatedAt")
+	second := save(first, "ab", false).ok().str("updatedAt")
+	save(first, "ax", false).refuses(http.StatusConflict, portfolio.Conflict)
+	save(second, "ax", true).ok() // keep mine
+	all := s.call("ann", "GET", path+"/versions", nil).ok()
+	require.Len(t, all.at("versions"), 2)
+	require.Equal(t, "ab", s.call("ann", "GET", path+"/versions/1", nil).ok().str("content"))
+	s.call("ann", "POST", path+"/versions/1/restore", map[string]any{}).ok() // take theirs
+	require.Equal(t, "ax", s.call("ann", "GET", path+"/versions/2", nil).ok().str("content"))
+}
+
+func TestAnArticleIsExportedWithFootnotes(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{})
+	id := s.ready("ann")
+	a := s.artifact("ann", id)
+	require.Regexp(t, `<a href="#source-\d"[^>]*>\[\d\]</a>`, a.str("html"))
+	require.NotContains(t, a.str("html"), "<h1>", "the page shows the title")
+	got := s.call("ann", "GET", "/api/artifacts/"+id+"/markdown", nil)
+	require.Equal(t, http.StatusOK, got.status)
+	require.Contains(t, got.header.Get("Content-Disposition"), "remote-work.md")
+	require.Regexp(t, `(?s)^---\ntitle: "Remote work"\ntype: blog\n.*---\n\n`, got.raw)
+	require.Regexp(t, `\[\^(\d)\]\n(?s).*\n\[\^\d\]: Made up \d: `, got.raw)
+	html := s.call("ann", "POST", "/api/artifacts/"+id+"/preview",
+		map[string]any{"content": "# Remote work\n\nSo [1] but not [99] or `[1]`."}).ok().str("html")
+	require.Equal(t, `<p>So <a href="#source-1" rel="nofollow noreferrer">[1]</a> but not [99] or <code>[1]</code>.</p>`+
+		"\n", html)
 }

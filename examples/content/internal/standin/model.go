@@ -95,17 +95,32 @@ func skeleton(prompt string) string {
 	return value(all)
 }
 
-// write writes a section. It has none for headings that aren't its own.
+// write writes a section. It has none for headings that aren't its own. A section of the body cites
+// one source; one that is written again begins with its point, and is shorter.
 func write(prompt string) string {
-	heading, _, _ := strings.Cut(field(prompt, "Section"), " (")
+	heading, kind, _ := strings.Cut(field(prompt, "Section"), " (")
 	point := field(prompt, "Point")
 	for _, s := range pieceFor(field(prompt, "Type"), field(prompt, "Title")).sections {
-		if s.heading == heading && s.point == point {
-			return s.body
+		if s.heading != heading || s.point != point && field(prompt, "Again") == "" {
+			continue
 		}
+		first, rest, more := strings.Cut(s.body, "\n\n")
+		if field(prompt, "Again") != "" {
+			first = upper(s.point) + ". " + shorten(first)
+		}
+		if all := numbered.FindAllStringSubmatch(prompt, -1); kind == "body)" && len(all) > 0 {
+			first += " [" + all[len(heading)%len(all)][1] + "]"
+		}
+		if more {
+			first += "\n\n" + rest
+		}
+		return first
 	}
 	return "The stand-in has no text for this section. Its point: " + point + "."
 }
+
+// numbered finds the sources that a section can cite.
+var numbered = regexp.MustCompile(`from="source (\d+): `)
 
 // fenced finds the text to be revised.
 var fenced = regexp.MustCompile(`(?s)<data-\d+ name="text">\n(.*)\n</data-\d+>`)
