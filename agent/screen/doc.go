@@ -13,7 +13,8 @@
 //
 // A text that is refused isn't recorded: the caller gets [agent.ErrRefused] with an *[Error],
 // the journal contains nothing, and the log has the name of the pattern and a preview of at most
-// 100 characters, without secrets that [secret.Redact] finds.
+// 100 characters, without secrets that [secret.Redact] finds, and without e-mail addresses and
+// telephone numbers that [Mask] finds.
 //
 // # What it finds
 //

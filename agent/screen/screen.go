@@ -19,8 +19,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// DefaultMaxLength is how many characters a text may have if Config.MaxLength is 0.
-const DefaultMaxLength = 10_000
+// usualLength is how many characters a text may have if Config.MaxLength is 0.
+const usualLength = 10_000
 
 // mostLooked is how many bytes of a result patterns are looked for in. Some results are large, and
 // what is found is only logged.
@@ -52,9 +52,9 @@ type Screen struct {
 func New(cfg Config) (*Screen, error) {
 	if cfg.MaxLength < 0 {
 		return nil, fmt.Errorf("screen: MaxLength is %d; give a number of characters, or 0 for %d", cfg.MaxLength,
-			DefaultMaxLength)
+			usualLength)
 	}
-	s := &Screen{max: cmp.Or(cfg.MaxLength, DefaultMaxLength), patterns: slices.Clone(cfg.Patterns), logger: cfg.Logger}
+	s := &Screen{max: cmp.Or(cfg.MaxLength, usualLength), patterns: slices.Clone(cfg.Patterns), logger: cfg.Logger}
 	if cfg.Logger == nil {
 		s.logger = slog.New(slog.DiscardHandler)
 	}
@@ -180,9 +180,11 @@ func attrs(t *agent.IncomingText) []slog.Attr {
 }
 
 // log writes one line, with a preview of the text that begins where the last pattern was found.
-// Secrets are removed before the text is folded and cut, because they aren't recognized after that.
+// Secrets, addresses and telephone numbers are removed before the text is folded and cut, because
+// they aren't recognized after that.
 func (s *Screen) log(ctx context.Context, message, text string, f found, attrs ...slog.Attr) {
-	shown := fold(secret.Redact(text))
+	masked, _ := Mask(secret.Redact(text))
+	shown := fold(masked)
 	if f.last != nil {
 		shown = shown[max(f.last.find(shown), 0):]
 	}

@@ -4,11 +4,13 @@ import (
 	"context"
 	"embed"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/prompt"
+	"github.com/pawlkit/pawl/agent/screen"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -83,34 +85,37 @@ func (j *job) task(step, tone, text string, temperature float64) task {
 	return task{[]string{step, j.artifact.Type, tone}, j.user, j.artifact.Metadata["idea"], text, temperature}
 }
 
-// request returns the request for a task. Its kind is the step.
-func (k *kit) request(ctx context.Context, t task) (*provider.Request, error) {
+// request returns the request for a task, without addresses and telephone numbers; restore puts
+// them into the answer. The kind of the request is the step.
+func (k *kit) request(ctx context.Context, t task) (req *provider.Request, restore func(string) string, err error) {
 	about, err := k.Store.Context(ctx, t.user)
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	system, err := k.prompts.Compose(strings.Join(t.mode, "/"))
 	if err != nil {
-		return nil, err
+		return nil, nil, err
 	}
 	idea := "none; the title says what it is about"
 	if len(t.idea) > 0 {
 		var i Idea
 		if err := json.Unmarshal(t.idea, &i); err != nil {
-			return nil, err
+			return nil, nil, err
 		}
 		idea = prompt.Data("idea",
 			fmt.Sprintf("Angle: %s\nAudience: %s\nRationale: %s", i.Angle, i.Audience, i.Rationale))
 	}
 	text, err := k.prompts.Runtime(map[string]string{"profile": prompt.Data("profile", about.Lines()), "idea": idea,
 		"task": t.text})
-	return &provider.Request{System: system, Messages: []provider.Message{provider.User(text)},
-		Sampling: &provider.Sampling{Temperature: &t.temperature}, Labels: provider.Labels{Kind: t.mode[0]}}, err
+	text, restore = screen.Mask(text)
+	req = &provider.Request{System: system, Messages: []provider.Message{provider.User(text)},
+		Sampling: &provider.Sampling{Temperature: &t.temperature}, Labels: provider.Labels{Kind: t.mode[0]}}
+	return req, restore, err
 }
 
 // ask makes a call of the model for a text.
 func (k *kit) ask(ctx context.Context, t task) (string, error) {
-	req, err := k.request(ctx, t)
+	req, restore, err := k.request(ctx, t)
 	if err != nil {
 		return "", err
 	}
@@ -119,16 +124,20 @@ func (k *kit) ask(ctx context.Context, t task) (string, error) {
 		return "", err
 	}
 	if text := strings.TrimSpace(res.Text()); text != "" {
-		return text, nil
+		return restore(text), nil
 	}
 	return "", portfolio.Errorf(portfolio.AIProviderError, "The model has answered with nothing.")
 }
 
 // list makes a call of the model for a list.
 func list[T any](ctx context.Context, k *kit, t task) (all []T, err error) {
-	req, err := k.request(ctx, t)
+	req, restore, err := k.request(ctx, t)
 	if err != nil {
 		return nil, err
 	}
-	return agent.GenerateFor[[]T](ctx, req)
+	if all, err = agent.GenerateFor[[]T](ctx, req); err != nil {
+		return nil, err
+	}
+	text, err := json.Marshal(all)
+	return all, errors.Join(err, json.Unmarshal([]byte(restore(string(text))), &all))
 }
