@@ -1,229 +1,315 @@
 package prompt
 
 import (
-	"cmp"
 	"crypto/sha256"
-	"encoding/binary"
 	"encoding/hex"
 	"errors"
 	"fmt"
+	"io"
 	"io/fs"
+	"log/slog"
 	"maps"
 	"slices"
 	"strings"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/memory"
 )
+
+// Limits far above any prompt, against files that include each other many times.
+const (
+	maxFile  = 256 << 10 // bytes of a file
+	maxTotal = 4 << 20   // bytes of all sections with their includes
+)
+
+// separator separates sections and layers, as an agent does its instructions and those of a mode.
+const separator = "\n\n"
+
+// A piece is a text, or a variable whose value isn't known yet.
+type piece struct {
+	text string
+	name string // of the variable; "" if it's text
+	file string
+	line int
+}
+
+// A section is a file or a part of one, with its includes inserted.
+type section struct {
+	pieces []piece
+	done   bool // false while its includes are being compiled
+	failed bool // it has an error, which has been reported
+}
 
 // A compiler compiles the files of a folder to texts.
 type compiler struct {
-	fsys  fs.FS
-	cfg   *Config
-	dir   *folder
-	flats map[string]*flat // by section
-	open  []string         // the sections that are being compiled, each included by the one before
-	bytes int              // of all sections
+	fsys     fs.FS
+	cfg      *Config
+	files    map[string]*source // nil: it has an error, which has been reported
+	sections map[string]*section
+	open     []string // the sections that are being compiled, each included by the one before
+	bytes    int      // of all sections
 	problems
 }
 
-// compile checks everything and makes the texts.
-func compile(fsys fs.FS, cfg *Config, dir *folder) (*texts, []error) {
-	c := &compiler{fsys: fsys, cfg: cfg, dir: dir, flats: make(map[string]*flat)}
-	for _, name := range dir.order {
-		for _, err := range dir.files[name].errs {
-			c.add(err)
-		}
-	}
-	if len(dir.order) > maxFiles {
-		c.at("", 0, "the Config and the includes name more than %d files", maxFiles)
-	}
-	cfg.named(func(section, field string) { c.find(section, "", 0, field) })
-	c.variables()
-	for _, name := range dir.order {
-		if src := dir.files[name].src; src != nil {
-			c.flatten(name)
-			for _, part := range src.names {
-				c.flatten(name + "#" + part)
+// compile reads and checks everything, and makes the texts.
+func compile(fsys fs.FS, cfg *Config) (*texts, error) {
+	c := &compiler{fsys: fsys, cfg: cfg, files: make(map[string]*source), sections: make(map[string]*section)}
+	t := &texts{modes: make(map[string]modeText)}
+	hash := sha256.New()
+	layer := func(name string, sections []string, vars map[string]string, where string) [][]piece {
+		fmt.Fprintf(hash, "%q\n", name)
+		out := make([][]piece, len(sections))
+		for i, s := range sections {
+			pieces := c.named(s, fmt.Sprintf("%s[%d] names ", name, i))
+			out[i] = bind(pieces, vars, func(p piece) { c.missing(p, where) })
+			fmt.Fprint(hash, "section")
+			for _, p := range out[i] {
+				fmt.Fprintf(hash, " %q %q", p.name, p.text)
 			}
 		}
+		return out
 	}
-	var t *texts
-	if c.bytes <= maxTotal {
-		t = c.texts()
-	}
-	slices.SortStableFunc(c.list, func(a, b error) int {
-		x, y := position(a), position(b)
-		return cmp.Or(strings.Compare(x.File, y.File), cmp.Compare(x.Line, y.Line))
-	})
-	return t, c.list
-}
-
-// position returns where an error is; errors without a file come first.
-func position(err error) Error {
-	var e *Error
-	if errors.As(err, &e) {
-		return *e
-	}
-	return Error{}
-}
-
-// variables reports variables without a value.
-func (c *compiler) variables() {
-	sets := []map[string]string{c.cfg.Vars, nil}
-	for _, m := range c.cfg.Modes {
-		sets = append(sets, m.Vars)
-	}
-	runtime := make(map[string]string)
-	for _, name := range c.cfg.RuntimeVars {
-		runtime[name] = ""
-	}
-	known := sorted(append(sets, runtime)...)
-	for _, file := range c.dir.order {
-		src := c.dir.files[file].src
-		if src == nil {
-			continue
-		}
-		for _, n := range src.nodes {
-			if n.kind != variable {
-				continue
-			}
-			if _, ok := slices.BinarySearch(known, n.text); !ok {
-				c.at(file, n.line, "the variable %s has no value%s", braces(n.text),
-					hint(nearest(n.text, known), "the variables are ", known, braces))
-			}
-		}
-	}
-}
-
-// bind inserts the values of variables, and reports variables without one to missing.
-func bind(pieces []piece, vars map[string]string, missing func(piece)) []piece {
-	out := make([]piece, 0, len(pieces))
-	for _, p := range pieces {
-		if p.name != "" {
-			if value, ok := vars[p.name]; ok {
-				p = piece{text: value}
-			} else {
-				missing(p)
-			}
-		}
-		out = append(out, p)
-	}
-	return join(out)
-}
-
-// whole returns the text of pieces; a variable counts as empty.
-func whole(pieces []piece) string {
-	if len(pieces) == 1 {
-		return pieces[0].text
-	}
-	n := 0
-	for _, p := range pieces {
-		n += len(p.text)
-	}
-	var b strings.Builder
-	b.Grow(n)
-	for _, p := range pieces {
-		b.WriteString(p.text)
-	}
-	return b.String()
-}
-
-// layer returns the texts of a layer's sections.
-func (c *compiler) layer(sections []string, vars map[string]string, missing func(piece)) [][]piece {
-	out := make([][]piece, len(sections))
-	for i, s := range sections {
-		if f := c.flats[s]; f != nil {
-			out[i] = bind(f.pieces, vars, missing)
-		}
-	}
-	return out
-}
-
-// texts makes the layers.
-func (c *compiler) texts() *texts {
-	t := &texts{separator: c.cfg.Separator, modes: make(map[string]*modeText), sections: make(map[string]sectionText)}
-	core := c.layer(c.cfg.Core, c.cfg.Vars, func(p piece) {
-		c.misplaced(p, "the core, which is the same for all modes and at all times")
-	})
-	t.core = t.join(core)
-	for _, m := range c.cfg.Modes {
-		vars := maps.Clone(m.Vars)
+	t.core = join(layer("Config.Core", cfg.Core, cfg.Vars,
+		"the core, which is the same for all modes and at all times"))
+	for i, m := range cfg.Modes {
+		vars := maps.Clone(cfg.Vars)
 		if vars == nil {
 			vars = make(map[string]string)
 		}
-		maps.Copy(vars, c.cfg.Vars)
-		own := c.layer(m.Sections, vars, func(p piece) { c.misplaced(p, fmt.Sprintf("the mode %q", m.Name)) })
-		text := t.join(own)
-		t.modes[m.Name] = &modeText{own: text, system: t.between(t.core, text), sections: own}
+		maps.Copy(vars, m.Vars)
+		fmt.Fprintf(hash, "%q\n", m.Name)
+		own := join(layer(fmt.Sprintf("Config.Modes[%d].Sections", i), m.Sections, vars,
+			fmt.Sprintf("the mode %q", m.Name)))
+		system := t.core + separator + own
+		if t.core == "" || own == "" {
+			system = t.core + own
+		}
+		t.modes[m.Name] = modeText{own, system}
 		t.names = append(t.names, m.Name)
 	}
-	t.coreSections = core
-	t.runtime = c.layer(c.cfg.Runtime, c.cfg.Vars, func(p piece) {
-		if !slices.Contains(c.cfg.RuntimeVars, p.name) {
-			c.misplaced(p, "the runtime layer")
-		}
-	})
-	extra := c.layer(c.cfg.Extra, c.cfg.Vars, func(p piece) {
-		c.misplaced(p, "an extra section, which has only Config.Vars")
-	})
-	for section, f := range c.flats {
-		var err error
-		pieces := bind(f.pieces, c.cfg.Vars, func(p piece) {
-			if err == nil {
-				err = &Error{File: p.file, Line: p.line,
-					Problem: fmt.Sprintf("the section %.64q uses the variable %s, whose value "+
-						"depends on the mode or is set at run time; Set.Mode and Set.Runtime insert it", section,
-						braces(p.name))}
-			}
-		})
-		t.sections[section] = sectionText{whole(pieces), err}
-	}
-	t.version = t.hash(extra)
-	return t
+	t.runtime = layer("Config.Runtime", cfg.Runtime, cfg.Vars, "")
+	t.version = hex.EncodeToString(hash.Sum(nil)[:6])
+	return t, c.err()
 }
 
-// misplaced reports a variable that isn't available where it is used.
-func (c *compiler) misplaced(p piece, where string) {
+// missing reports a variable that isn't available where it is used; "" is the runtime layer.
+func (c *compiler) missing(p piece, where string) {
 	if slices.Contains(c.cfg.RuntimeVars, p.name) {
-		c.at(p.file, p.line,
-			"the variable %s changes from call to call, and would invalidate the prompt cache in %s; use it only in "+
-				"the runtime layer",
-			braces(p.name), where)
+		if where != "" {
+			c.at(p.file, p.line, "the variable %s changes from call to call, and would invalidate the prompt cache in "+
+				"%s; use it only in the runtime layer", braces(p.name), where)
+		}
 		return
 	}
+	if where == "" {
+		where = "the runtime layer"
+	}
+	known := slices.AppendSeq(slices.Clone(c.cfg.RuntimeVars), maps.Keys(c.cfg.Vars))
 	for _, m := range c.cfg.Modes {
 		if _, ok := m.Vars[p.name]; ok {
 			c.at(p.file, p.line, "the variable %s has a value in the mode %q, but not in %s", braces(p.name), m.Name,
 				where)
 			return
 		}
+		known = slices.AppendSeq(known, maps.Keys(m.Vars))
+	}
+	slices.Sort(known)
+	c.at(p.file, p.line, "the variable %s has no value%s", braces(p.name),
+		list("the variables are ", slices.Compact(known), braces))
+}
+
+// named returns the pieces of a section that the Config names.
+func (c *compiler) named(name, by string) []piece {
+	if s := c.find(name, "", 0, by); s != nil {
+		return s.pieces
+	}
+	return nil
+}
+
+// find returns a section, or nil if it doesn't exist or its file has errors, which it reports. A
+// line of a file, or a field of the Config, refers to the section.
+func (c *compiler) find(name, file string, line int, by string) *section {
+	wrong := func(cause error, format string, args ...any) *section {
+		c.add(&problem{file, line, by + quote(name) + fmt.Sprintf(format, args...), cause})
+		return nil
+	}
+	from, part, isPart := strings.Cut(name, "#")
+	if from == "." || !fs.ValidPath(from) {
+		return wrong(fs.ErrInvalid, "; a path begins at the root of the file system, without / and without ..")
+	}
+	src, err := c.file(from)
+	switch {
+	case errors.Is(err, fs.ErrNotExist):
+		return wrong(fs.ErrNotExist, ", and there is no such file")
+	case src == nil:
+		return nil
+	}
+	nodes, first := src.nodes, 0
+	if isPart {
+		p, ok := src.parts[part]
+		if !ok {
+			return wrong(nil, ", and the file has no part %.64q%s", part, list("its parts are ", src.names, quote))
+		}
+		nodes, first = nodes[p.from:p.to], p.line
+	}
+	if s := c.sections[name]; s != nil {
+		return s
+	}
+	s := &section{}
+	c.sections[name] = s
+	c.open = append(c.open, name)
+	for _, n := range nodes {
+		c.insert(s, n, from)
+	}
+	c.open = c.open[:len(c.open)-1]
+	s.trim()
+	if s.done = true; len(s.pieces) == 0 && !s.failed {
+		c.at(from, first, "%s is empty; a section has some text", quote(name))
+		s.failed = true
+	}
+	return s
+}
+
+// insert adds what a node of a file stands for to a section.
+func (c *compiler) insert(s *section, n node, file string) {
+	if c.bytes > maxTotal {
+		s.failed = true
+		return
+	}
+	switch n.kind {
+	case literal:
+		c.put(s, piece{text: n.text})
+	case variable:
+		c.put(s, piece{name: n.text, file: file, line: n.line})
+	case include:
+		other := c.find(n.text, file, n.line, "includes ")
+		if other != nil && !other.done {
+			way := append(slices.Clone(c.open[slices.Index(c.open, n.text):]), n.text)
+			c.at(file, n.line, "the section %s includes itself: %s", quote(n.text), strings.Join(way, " > "))
+		}
+		if other == nil || !other.done || other.failed {
+			s.failed = true
+			return
+		}
+		for _, p := range other.pieces {
+			c.put(s, p)
+		}
 	}
 }
 
-// hash returns the version of the loaded texts: equal texts have equal versions on every machine.
-func (t *texts) hash(extra [][]piece) string {
-	h := sha256.New()
-	put := func(s string) {
-		var n [8]byte
-		binary.LittleEndian.PutUint64(n[:], uint64(len(s)))
-		h.Write(n[:])
-		h.Write([]byte(s))
+// put appends a piece. A variable counts with the memory that it needs.
+func (c *compiler) put(s *section, p piece) {
+	if c.bytes += len(p.text) + len(p.name) + 64; c.bytes > maxTotal {
+		c.at("", 0, "all sections with their includes have more than %d bytes; is one included many times?", maxTotal)
+		return
 	}
-	layer := func(name string, sections [][]piece) {
-		put(name)
-		for _, s := range sections {
-			put("section")
-			for _, p := range s {
-				put(p.name)
-				put(p.text)
+	s.pieces = append(s.pieces, p)
+}
+
+// trim joins neighboring texts, and removes blank lines at both ends.
+func (s *section) trim() {
+	var out []piece
+	for _, p := range s.pieces {
+		if n := len(out); n > 0 && p.name == "" && out[n-1].name == "" {
+			out[n-1].text += p.text
+		} else {
+			out = append(out, p)
+		}
+	}
+	if n := len(out); n > 0 {
+		if first := &out[0]; first.name == "" {
+			for line, rest, ok := strings.Cut(first.text, "\n"); ok && blank(line); {
+				first.text = rest
+				line, rest, ok = strings.Cut(rest, "\n")
+			}
+		}
+		if last := &out[n-1]; last.name == "" {
+			for i := strings.LastIndexByte(last.text, '\n'); i >= 0 && blank(last.text[i+1:]); {
+				last.text = last.text[:i]
+				i = strings.LastIndexByte(last.text, '\n')
+			}
+			if n == 1 && blank(last.text) {
+				last.text = ""
 			}
 		}
 	}
-	put(t.separator)
-	layer("core", t.coreSections)
-	for _, name := range t.names {
-		put("mode " + name)
-		layer("own", t.modes[name].sections)
+	s.pieces = slices.DeleteFunc(out, func(p piece) bool { return p.name == "" && p.text == "" })
+}
+
+// file returns a parsed file, or nil if it has errors, which it reports. The error is one that
+// matches fs.ErrNotExist.
+func (c *compiler) file(name string) (*source, error) {
+	if src, ok := c.files[name]; ok {
+		return src, nil
 	}
-	layer("runtime", t.runtime)
-	layer("extra", extra)
-	return hex.EncodeToString(h.Sum(nil)[:6])
+	raw, err := readFile(c.fsys, name)
+	if errors.Is(err, fs.ErrNotExist) {
+		return nil, err
+	}
+	c.files[name] = nil
+	if err != nil {
+		c.add(&problem{name, 0, err.Error(), err})
+		return nil, nil
+	}
+	if !utf8.ValidString(raw) {
+		valid := 0
+		for line := range strings.Lines(raw) {
+			if valid++; !utf8.ValidString(line) {
+				c.at(name, valid, "the line isn't valid UTF-8; save the file as UTF-8")
+				return nil, nil
+			}
+		}
+	}
+	src, errs := parse(name, strings.ReplaceAll(strings.TrimPrefix(raw, "\uFEFF"), "\r\n", "\n"))
+	for _, err := range errs {
+		c.add(err)
+	}
+	if len(errs) == 0 {
+		c.files[name] = src
+	}
+	return c.files[name], nil
+}
+
+// readFile reads a file. A panic of the file system is an error.
+func readFile(fsys fs.FS, name string) (text string, err error) {
+	defer func() {
+		if p := recover(); p != nil {
+			err = fmt.Errorf("reading it panicked: %v", p)
+		}
+	}()
+	info, err := fs.Stat(fsys, name)
+	if err != nil {
+		return "", err
+	}
+	if !info.Mode().IsRegular() { // a pipe might never end
+		return "", errors.New("it isn't a regular file")
+	}
+	f, err := fsys.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
+	if err == nil && len(raw) > maxFile {
+		err = fmt.Errorf("it has more than %d bytes; split it", maxFile)
+	}
+	return string(raw), err
+}
+
+// warn logs the system texts above the threshold.
+func (t *texts) warn(cfg *Config) {
+	count := new(memory.Estimator).CountText
+	warn := func(mode, text string) {
+		if n := count(text); cfg.WarnTokens >= 0 && n > cfg.WarnTokens {
+			cfg.Logger.Warn("prompt: a system text is large; shorten it, or move parts that are seldom needed",
+				slog.String("mode", mode), slog.Int("tokens", n), slog.Int("threshold", cfg.WarnTokens),
+				slog.Int("bytes", len(text)), slog.String("version", t.version))
+		}
+	}
+	if len(t.names) == 0 {
+		warn("", t.core)
+	}
+	for _, name := range t.names {
+		warn(name, t.modes[name].system)
+	}
 }

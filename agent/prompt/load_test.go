@@ -28,7 +28,6 @@ func product() (fstest.MapFS, prompt.Config) {
 			"{{#rule}}\nBe exact.\n{{/rule}}\n{{#loop}}\nThink, act, observe; {{steps}} times.\n{{/loop}}\n",
 			"runtime.md", "Task: {{task}}\nFor {{name}}\n",
 			"notes.md", "{{notes}}\n",
-			"summary.md", "Summarise for {{name}}.\n",
 		), prompt.Config{
 			Core: []string{"core/identity.md", "core/rules.md"},
 			Modes: []prompt.Mode{
@@ -38,8 +37,8 @@ func product() (fstest.MapFS, prompt.Config) {
 					Vars: map[string]string{"steps": "6"}},
 				{Name: "plain"},
 			},
-			Runtime: []string{"runtime.md", "notes.md"}, Extra: []string{"summary.md"},
-			Vars: map[string]string{"name": "Pawl"}, RuntimeVars: []string{"task", "notes"},
+			Runtime: []string{"runtime.md", "notes.md"},
+			Vars:    map[string]string{"name": "Pawl"}, RuntimeVars: []string{"task", "notes"},
 		}
 }
 
@@ -48,7 +47,6 @@ func TestTheCoreIsBeforeTheMode(t *testing.T) {
 	s := load(t, fsys, cfg)
 	const first = "You are Pawl.\n\n<rules>\nBe exact.\n</rules>"
 	require.Equal(t, first, s.Core())
-	require.Equal(t, []string{"crud", "ask", "plain"}, s.Modes())
 	for mode, own := range map[string]string{
 		"crud": "Change, in 10 steps.\n\nThink, act, observe; 10 times.",
 		"ask":  "Explain, in 6 steps.\n\nThink, act, observe; 6 times.",
@@ -59,9 +57,6 @@ func TestTheCoreIsBeforeTheMode(t *testing.T) {
 		require.Equal(t, first+"\n\n"+own, compose(t, s, mode))
 	}
 	require.Equal(t, first, compose(t, s, "plain"))
-	text, err := s.Section("summary.md")
-	require.NoError(t, err)
-	require.Equal(t, "Summarise for Pawl.", text)
 }
 
 func TestWithoutModesTheCoreIsTheSystemText(t *testing.T) {
@@ -69,42 +64,20 @@ func TestWithoutModesTheCoreIsTheSystemText(t *testing.T) {
 	require.Equal(t, "core", compose(t, s, ""))
 	_, err := s.Compose("x")
 	require.EqualError(t, err, `prompt: there is no mode "x"; there are none`)
-	require.Empty(t, s.Modes())
 	_, err = s.Mode("")
 	require.Error(t, err)
 }
 
-func TestAModeThatDoesNotExistNamesTheNearest(t *testing.T) {
+func TestAModeThatDoesNotExistIsAnErrorThatListsThem(t *testing.T) {
 	fsys, cfg := product()
 	s := load(t, fsys, cfg)
-	for name, near := range map[string]string{"Crud": "crud", "crdu": "crud", "plani": "plain", "": "", "debug": ""} {
-		for _, get := range []func(string) (string, error){s.Compose, s.Mode} {
-			text, err := get(name)
-			require.Empty(t, text)
-			var unknown *prompt.UnknownError
-			require.ErrorAs(t, err, &unknown)
-			require.Equal(t, &prompt.UnknownError{What: "mode", Name: name, Nearest: near,
-				Known: []string{"crud", "ask", "plain"}}, unknown)
-		}
+	for _, get := range []func(string) (string, error){s.Compose, s.Mode} {
+		text, err := get("crdu")
+		require.Empty(t, text)
+		require.EqualError(t, err, `prompt: there is no mode "crdu"; there are "crud", "ask", "plain"`)
+		_, err = get("")
+		require.Error(t, err)
 	}
-	_, err := s.Compose("crdu")
-	require.EqualError(t, err,
-		`prompt: there is no mode "crdu"; did you mean "crud"?; there are "crud", "ask", "plain"`)
-	require.EqualError(t, &prompt.UnknownError{What: "mode", Name: "crdu", Nearest: "crud", Known: []string{"crud"}},
-		`prompt: there is no mode "crdu"; did you mean "crud"?`)
-}
-
-func TestTheSeparatorSeparatesSectionsAndLayers(t *testing.T) {
-	fsys, cfg := product()
-	cfg.Separator = "\n---\n"
-	s := load(t, fsys, cfg)
-	require.Equal(t,
-		"You are Pawl.\n---\n<rules>\nBe exact.\n</rules>\n---\nExplain, in 6 steps.\n---\nThink, act, observe; "+
-			"6 times.",
-		compose(t, s, "ask"))
-	text, err := s.Runtime(map[string]string{"task": "t", "notes": "n"})
-	require.NoError(t, err)
-	require.Equal(t, "Task: t\nFor Pawl\n---\nn", text)
 }
 
 func TestTheRuntimeLayerHasTheValuesOfTheCall(t *testing.T) {
@@ -118,19 +91,11 @@ func TestTheRuntimeLayerHasTheValuesOfTheCall(t *testing.T) {
 	require.Empty(t, text)
 	require.Equal(t, []string{
 		`prompt: there is no runtime variable "name"; there are "task", "notes"`,
-		`prompt: there is no runtime variable "tsk"; did you mean "task"?; there are "task", "notes"`,
+		`prompt: there is no runtime variable "tsk"; there are "task", "notes"`,
 		`prompt: runtime.md:1: the variable {{task}} has no value; pass one to Runtime, which may be empty`,
 	}, strings.Split(err.Error(), "\n"))
 	_, err = s.Runtime(nil)
 	require.Error(t, err)
-	_, err = s.Section("runtime.md")
-	require.EqualError(t, err,
-		`prompt: runtime.md:1: the section "runtime.md" uses the variable {{task}}, whose value depends on the mode or is set at run time; Set.Mode and Set.Runtime insert it`)
-	_, err = s.Section("parts.md")
-	require.Error(t, err)
-	text, err = s.Section("parts.md#rule")
-	require.NoError(t, err)
-	require.Equal(t, "Be exact.", text)
 }
 
 func TestAMissingSectionIsAnErrorOfLoad(t *testing.T) {
@@ -138,15 +103,15 @@ func TestAMissingSectionIsAnErrorOfLoad(t *testing.T) {
 	cfg.Core[0] = "core/identty.md"
 	cfg.Modes[1].Sections[1] = "parts.md#lop"
 	cfg.Runtime = append(cfg.Runtime, "../secret")
-	cfg.Extra = append(cfg.Extra, "no/such/file")
+	cfg.Runtime = append(cfg.Runtime, "no/such/file")
 	_, err := prompt.Load(fsys, cfg)
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.ErrorIs(t, err, fs.ErrInvalid)
 	require.Equal(t, []string{
-		`prompt: Config.Core[0] names "core/identty.md", and there is no such file; did you mean "core/identity.md"?`,
-		`prompt: Config.Modes[1].Sections[1] names "parts.md#lop", and the file has no part "lop"; did you mean "loop"?; its parts are "rule", "loop"`,
+		`prompt: Config.Core[0] names "core/identty.md", and there is no such file`,
+		`prompt: Config.Modes[1].Sections[1] names "parts.md#lop", and the file has no part "lop"; its parts are "rule", "loop"`,
 		`prompt: Config.Runtime[2] names "../secret"; a path begins at the root of the file system, without / and without ..`,
-		`prompt: Config.Extra[1] names "no/such/file", and there is no such file`,
+		`prompt: Config.Runtime[3] names "no/such/file", and there is no such file`,
 	}, strings.Split(err.Error(), "\n"))
 }
 
@@ -154,7 +119,6 @@ func TestAVariableOfALaterLayerIsRejectedInAnEarlierOne(t *testing.T) {
 	fsys, cfg := product()
 	fsys["core/rules.md"].Data = []byte("{{> modes/ask.md}}")
 	fsys["modes/crud.md"].Data = []byte("Now {{task}}")
-	fsys["summary.md"].Data = []byte("{{notes}}")
 	fsys["runtime.md"].Data = []byte("{{steps}}")
 	delete(cfg.Modes[1].Vars, "steps")
 	_, err := prompt.Load(fsys, cfg)
@@ -165,7 +129,6 @@ func TestAVariableOfALaterLayerIsRejectedInAnEarlierOne(t *testing.T) {
 		`prompt: modes/crud.md:1: the variable {{task}} changes from call to call, and would invalidate the prompt cache in the mode "crud"; use it only in the runtime layer`,
 		`prompt: parts.md:5: the variable {{steps}} has a value in the mode "crud", but not in the mode "ask"`,
 		`prompt: runtime.md:1: the variable {{steps}} has a value in the mode "crud", but not in the runtime layer`,
-		`prompt: summary.md:1: the variable {{notes}} changes from call to call, and would invalidate the prompt cache in an extra section, which has only Config.Vars; use it only in the runtime layer`,
 	}, strings.Split(err.Error(), "\n"))
 }
 
@@ -177,61 +140,27 @@ func TestAnInvalidConfigIsRejected(t *testing.T) {
 		"Config.Modes[0] has no name": func(c *prompt.Config) {
 			c.Modes[0].Name = ""
 		},
-		"name of Config.Modes[1] isn't valid UTF-8": func(c *prompt.Config) {
-			c.Modes[1].Name = "\xff"
-		},
 		`two modes are named "ask"`: func(c *prompt.Config) {
 			c.Modes[0].Name = "ask"
 		},
-		`Config.Vars has the name "a b"`: func(c *prompt.Config) {
-			c.Vars["a b"] = ""
-		},
-		`Config.Vars["name"] isn't valid UTF-8`: func(c *prompt.Config) {
-			c.Vars["name"] = "\xff"
-		},
-		`Config.Modes[1].Vars has the name "1"`: func(c *prompt.Config) {
-			c.Modes[1].Vars["1"] = ""
-		},
-		`Config.RuntimeVars has the name ""`: func(c *prompt.Config) {
-			c.RuntimeVars[0] = ""
-		},
-		`Config.RuntimeVars has "task" twice`: func(c *prompt.Config) {
-			c.RuntimeVars[1] = "task"
-		},
-		`the variable "task" is in Config.Vars and in Config.RuntimeVars`: func(c *prompt.Config) {
+		`the variable "task" is in Config.RuntimeVars and in another place`: func(c *prompt.Config) {
 			c.Vars["task"] = ""
 		},
-		`the variable "steps" is in Config.Vars and in Config.Modes[0].Vars`: func(c *prompt.Config) {
+		`the variable "steps" is in Config.Modes[0].Vars and in another place`: func(c *prompt.Config) {
 			c.Vars["steps"] = ""
 		},
-		`the variable "steps" is in Config.RuntimeVars and in Config.Modes[1].Vars`: func(c *prompt.Config) {
+		`the variable "steps" is in Config.RuntimeVars and in another place`: func(c *prompt.Config) {
 			c.RuntimeVars = append(c.RuntimeVars, "steps")
 		},
-		"Config.Separator isn't valid UTF-8": func(c *prompt.Config) { c.Separator = "\xff" },
-		"Config.Count panicked: oh":          func(c *prompt.Config) { c.Count = func(string) int { panic("oh") } },
-		`Config.Core[0] names ""; a path`:    func(c *prompt.Config) { c.Core[0] = "" },
-		`Config.Core[0] names "."; a path`:   func(c *prompt.Config) { c.Core[0] = "." },
-		"more than 1000 files":               func(c *prompt.Config) { c.Extra = many(1001) },
+		`Config.Core[0] names ""; a path`:  func(c *prompt.Config) { c.Core[0] = "" },
+		`Config.Core[0] names "."; a path`: func(c *prompt.Config) { c.Core[0] = "." },
 	} {
 		fsys, cfg := product()
-		for _, name := range many(1001) {
-			fsys[name] = &fstest.MapFile{Data: []byte("x")}
-		}
 		change(&cfg)
 		s, err := prompt.Load(fsys, cfg)
 		require.Nil(t, s)
 		require.ErrorContains(t, err, want)
-		var e *prompt.Error
-		require.ErrorAs(t, err, &e)
 	}
-}
-
-func many(n int) []string {
-	out := make([]string, n)
-	for i := range out {
-		out[i] = fmt.Sprintf("many/%d.md", i)
-	}
-	return out
 }
 
 type brokenFS struct{}
@@ -247,11 +176,9 @@ func TestNothingPanics(t *testing.T) {
 	require.ErrorContains(t, err, "panicked")
 	for _, s := range []*prompt.Set{nil, {}} {
 		require.Empty(t, s.Core())
-		require.Empty(t, s.Modes())
 		require.Empty(t, s.Version())
-		require.Empty(t, s.Sizes())
 		require.Empty(t, compose(t, s, ""))
-		for _, get := range []func(string) (string, error){s.Mode, s.Section, s.Compose} {
+		for _, get := range []func(string) (string, error){s.Mode, s.Compose} {
 			_, err := get("x")
 			require.Error(t, err)
 		}
@@ -269,40 +196,18 @@ func TestFilesThatIncludeEachOtherManyTimesEnd(t *testing.T) {
 		fsys[fmt.Sprintf("%d.md",
 			i)] = &fstest.MapFile{Data: []byte(strings.Repeat(fmt.Sprintf("{{> %d.md}}", i-1), 10))}
 	}
-	_, err := prompt.Load(fsys, prompt.Config{Core: []string{"99.md"}})
-	require.EqualError(t, err,
-		"prompt: 4.md:1: the section with its includes has more than 4194304 bytes; does it include a section "+
-			"many times?")
-
-	// Each file is within the limit, all of them together aren't.
-	fsys = mem("0.md", strings.Repeat("x", 200_000))
-	cfg := prompt.Config{}
-	for i := range 60 {
-		name := fmt.Sprintf("a%d.md", i)
-		fsys[name] = &fstest.MapFile{Data: []byte(strings.Repeat("{{> 0.md}}", 20))}
-		cfg.Core = append(cfg.Core, name)
-	}
 	var before, after runtime.MemStats
 	runtime.ReadMemStats(&before)
-	_, err = prompt.Load(fsys, cfg)
+	_, err := prompt.Load(fsys, prompt.Config{Core: []string{"99.md"}})
 	runtime.ReadMemStats(&after)
-	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20), "of 240 MB, most is never made")
-	require.EqualError(t, err, "prompt: all sections and parts with their includes have more than 16777216 bytes")
-
-	// Each nested part is a section.
-	_, err = prompt.Load(mem("a.md", strings.Repeat("{{#a", 40)+"}}"), prompt.Config{Core: []string{"a.md"}})
-	require.Error(t, err)
-	var deep strings.Builder
-	for i := range 40 {
-		fmt.Fprintf(&deep, "{{#p%d}}\n", i)
-	}
-	_, err = prompt.Load(mem("a.md", deep.String()), prompt.Config{Core: []string{"a.md"}})
-	require.ErrorContains(t, err, "a.md:33: more than 32 parts are open")
+	require.Less(t, after.TotalAlloc-before.TotalAlloc, uint64(100<<20))
+	require.EqualError(t, err, "prompt: all sections with their includes have more than 4194304 bytes; "+
+		"is one included many times?")
 }
 
 func TestAnErrorIsReportedOnce(t *testing.T) {
 	_, err := prompt.Load(mem("a.md", "{{#p}}{{> no.md}}{{/p}} {{x}}{{run}}"), prompt.Config{
-		Core: []string{"a.md", "a.md"}, Extra: []string{"a.md#p"}, RuntimeVars: []string{"run"},
+		Core: []string{"a.md", "a.md"}, RuntimeVars: []string{"run"},
 	})
 	require.Len(t, strings.Split(err.Error(), "\n"), 3, "%v", err)
 	s := load(t, mem("a.md", "{{a}}{{b}}", "b.md", "{{a}}"),
@@ -334,12 +239,9 @@ func TestAConfigMayBeChangedAfterLoad(t *testing.T) {
 	want, version := compose(t, s, "crud"), s.Version()
 	cfg.Core[0], cfg.Modes[0].Sections[0], cfg.Modes[0].Name, cfg.RuntimeVars[0] = "x", "x", "x", "x"
 	cfg.Vars["name"], cfg.Modes[0].Vars["steps"] = "x", "x"
-	s.Modes()[0] = "x"
-	require.Equal(t, "crud", s.Modes()[0])
 	fsys["runtime.md"] = &fstest.MapFile{Data: []byte("{{task}}!")} // so that everything is compiled again
 	require.Equal(t, want, compose(t, s, "crud"))
 	require.NotEqual(t, version, s.Version())
-	require.Equal(t, []string{"crud", "ask", "plain"}, s.Modes())
 }
 
 func TestTheSameFilesGiveTheSameBytes(t *testing.T) {
@@ -358,7 +260,7 @@ func TestTheSameFilesGiveTheSameBytes(t *testing.T) {
 		again.Vars = maps.Clone(cfg.Vars)
 		for _, s := range []*prompt.Set{first, load(t, fsys, again), load(t, os.DirFS(dir), cfg)} {
 			require.Equal(t, first.Version(), s.Version())
-			for _, mode := range s.Modes() {
+			for _, mode := range []string{"crud", "ask", "plain"} {
 				require.Equal(t, compose(t, first, mode), compose(t, s, mode))
 				require.True(t, strings.HasPrefix(compose(t, s, mode), s.Core()))
 			}
@@ -387,16 +289,16 @@ func TestAnotherTextHasAnotherVersion(t *testing.T) {
 		"a runtime section less": func(m fstest.MapFS, c *prompt.Config) {
 			m["runtime.md"].Data, c.Runtime = []byte("{{task}}{{notes}}"), []string{"runtime.md"}
 		},
-		"an extra file":     func(m fstest.MapFS, _ *prompt.Config) { m["summary.md"].Data = []byte("Sum up.") },
 		"a variable":        func(_ fstest.MapFS, c *prompt.Config) { c.Vars["name"] = "Ratchet" },
 		"a mode's variable": func(_ fstest.MapFS, c *prompt.Config) { c.Modes[0].Vars["steps"] = "11" },
 		"the order":         func(_ fstest.MapFS, c *prompt.Config) { c.Core[0], c.Core[1] = c.Core[1], c.Core[0] },
 		"a section's layer": func(_ fstest.MapFS, c *prompt.Config) {
-			c.Extra, c.Core = nil, append(c.Core, "summary.md")
+			c.Runtime, c.Core = []string{"notes.md"}, append(c.Core, "parts.md#rule")
 		},
-		"the separator":       func(_ fstest.MapFS, c *prompt.Config) { c.Separator = "\n" },
-		"the name of a mode":  func(_ fstest.MapFS, c *prompt.Config) { c.Modes[2].Name = "simple" },
-		"where sections part": func(_ fstest.MapFS, c *prompt.Config) { c.Modes[2].Sections = []string{"summary.md"} },
+		"the name of a mode": func(_ fstest.MapFS, c *prompt.Config) { c.Modes[2].Name = "simple" },
+		"where sections part": func(_ fstest.MapFS, c *prompt.Config) {
+			c.Modes[2].Sections = []string{"parts.md#rule"}
+		},
 	} {
 		fsys, cfg := product()
 		change(fsys, &cfg)

@@ -36,7 +36,7 @@ const (
 const maxProblems = 20
 
 // parse parses a file's text, in which lines end in LF.
-func parse(file, text string) (*source, []error) {
+func parse(file, text string) (*source, []*problem) {
 	p := parser{file: file, text: text, line: 1, src: &source{parts: make(map[string]span)}}
 	for p.next() {
 		if len(p.errs) >= maxProblems {
@@ -44,7 +44,7 @@ func parse(file, text string) (*source, []error) {
 			return p.src, p.errs
 		}
 	}
-	for _, o := range p.open { // limited by maxDepth and maxProblems
+	for _, o := range p.open {
 		p.wrong(o.line, "the part {{#%s}} isn't closed; write {{/%s}} where it ends", o.name, o.name)
 	}
 	return p.src, p.errs
@@ -57,7 +57,7 @@ type parser struct {
 	line int // line of pos
 	src  *source
 	open []opened
-	errs []error
+	errs []*problem
 }
 
 // An opened is a part that isn't closed yet.
@@ -67,7 +67,7 @@ type opened struct {
 }
 
 func (p *parser) wrong(line int, format string, args ...any) {
-	p.errs = append(p.errs, &Error{File: p.file, Line: line, Problem: fmt.Sprintf(format, args...)})
+	p.errs = append(p.errs, &problem{file: p.file, line: line, text: fmt.Sprintf(format, args...)})
 }
 
 // next parses up to and including the next double braces, and reports whether there is more.
@@ -156,9 +156,6 @@ func (p *parser) begin(name string) {
 		if o.name == name {
 			p.wrong(p.line, "the part %q is within itself", name)
 		}
-	}
-	if len(p.open) >= maxDepth {
-		p.wrong(p.line, "more than %d parts are open", maxDepth)
 	}
 	p.open = append(p.open, opened{name, span{from: len(p.src.nodes), line: p.line}})
 	p.src.names = append(p.src.names, name)

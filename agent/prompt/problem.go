@@ -1,0 +1,75 @@
+package prompt
+
+import (
+	"cmp"
+	"errors"
+	"fmt"
+	"slices"
+	"strings"
+)
+
+// A problem is an error in a prompt file or in the Config.
+type problem struct {
+	file  string // the path in the fs.FS; "" if the Config is wrong
+	line  int    // from 1; 0 if the error isn't on one line
+	text  string // what is wrong, and how to correct it
+	cause error  // such as fs.ErrNotExist; may be nil
+}
+
+func (p *problem) Error() string {
+	switch {
+	case p.file == "":
+		return "prompt: " + p.text
+	case p.line <= 0:
+		return fmt.Sprintf("prompt: %s: %s", p.file, p.text)
+	}
+	return fmt.Sprintf("prompt: %s:%d: %s", p.file, p.line, p.text)
+}
+
+func (p *problem) Unwrap() error { return p.cause }
+
+// problems collects errors without duplicates.
+type problems struct{ list []*problem }
+
+func (p *problems) add(next *problem) {
+	if !slices.ContainsFunc(p.list, func(q *problem) bool {
+		return q.file == next.file && q.line == next.line && q.text == next.text
+	}) {
+		p.list = append(p.list, next)
+	}
+}
+
+func (p *problems) at(file string, line int, format string, args ...any) {
+	p.add(&problem{file: file, line: line, text: fmt.Sprintf(format, args...)})
+}
+
+// err joins the problems by file and line, those without a file first.
+func (p *problems) err() error {
+	slices.SortStableFunc(p.list, func(a, b *problem) int {
+		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
+	})
+	errs := make([]error, len(p.list))
+	for i, one := range p.list {
+		errs[i] = one
+	}
+	return errors.Join(errs...)
+}
+
+func quote(s string) string  { return fmt.Sprintf("%.64q", s) }
+func braces(s string) string { return "{{" + s + "}}" }
+
+// list returns the end of an error about an unknown name: up to 20 known ones.
+func list(are string, known []string, show func(string) string) string {
+	if len(known) == 0 {
+		return "; there are none"
+	}
+	const most = 20
+	shown, more := make([]string, min(len(known), most)), ""
+	for i := range shown {
+		shown[i] = show(known[i])
+	}
+	if len(known) > most {
+		more = fmt.Sprintf(" and %d more", len(known)-most)
+	}
+	return "; " + are + strings.Join(shown, ", ") + more
+}
