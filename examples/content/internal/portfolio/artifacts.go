@@ -2,7 +2,6 @@ package portfolio
 
 import (
 	"context"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"slices"
@@ -44,6 +43,9 @@ type Artifact struct {
 	Metadata  map[string]json.RawMessage `json:"metadata"`
 	CreatedAt time.Time                  `json:"createdAt"`
 	UpdatedAt time.Time                  `json:"updatedAt"`
+
+	lockedBy    string
+	lockedUntil time.Time
 }
 
 // A Source is what a piece of research found.
@@ -117,77 +119,66 @@ func (s *Store) Create(ctx context.Context, a Artifact) (Artifact, error) {
 	if a.Metadata == nil {
 		a.Metadata = map[string]json.RawMessage{}
 	}
-	tags, failed := json.Marshal(a.Tags)
-	metadata, err := json.Marshal(a.Metadata)
-	if err = errors.Join(failed, err); err != nil {
-		return a, err
-	}
-	return a, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx,
-			"INSERT INTO artifacts (id, user_id, type, title, content, status, tone, tags, metadata, created_at, "+
-				"updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
-			a.ID, a.User, a.Type, a.Title, a.Content, a.Status, a.Tone, string(tags), string(metadata), now.UnixMilli(),
-			now.UnixMilli())
-		if err != nil {
-			return err
-		}
-		return s.keepVersion(ctx, tx, &a, string(ByUser), true)
+	return a, s.write(ctx, func(t *tx) {
+		t.exec("INSERT INTO artifacts (id, user_id, type, title, content, status, tone, tags, metadata, created_at, "+
+			"updated_at) VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?, ?)", a.ID, a.User, a.Type, a.Title, a.Content, a.Status,
+			a.Tone, asJSON{a.Tags}, asJSON{a.Metadata}, unix(now), unix(now))
+		t.keepVersion(&a, string(ByUser), true)
 	})
 }
 
 const artifactColumns = "SELECT id, user_id, type, title, content, status, tone, tags, metadata, created_at, " +
-	"updated_at FROM artifacts "
-
-// A row is a *sql.Row or *sql.Rows.
-type row interface{ Scan(...any) error }
+	"updated_at, locked_by, locked_until FROM artifacts "
 
 func scanArtifact(r row, a *Artifact) error {
-	var tags, metadata string
-	var created, updated int64
-	if err := r.Scan(&a.ID, &a.User, &a.Type, &a.Title, &a.Content, &a.Status, &a.Tone, &tags, &metadata, &created,
-		&updated); err != nil {
-		return err
-	}
-	a.CreatedAt, a.UpdatedAt = time.UnixMilli(created).UTC(), time.UnixMilli(updated).UTC()
-	return errors.Join(json.Unmarshal([]byte(tags), &a.Tags), json.Unmarshal([]byte(metadata), &a.Metadata))
+	return r.Scan(&a.ID, &a.User, &a.Type, &a.Title, &a.Content, &a.Status, &a.Tone, asJSON{&a.Tags},
+		asJSON{&a.Metadata}, (*unix)(&a.CreatedAt), (*unix)(&a.UpdatedAt), &a.lockedBy, (*unix)(&a.lockedUntil))
 }
 
-// Artifact returns an artifact of a user.
+// Artifact returns an artifact of a user. One that doesn't exist and one of somebody else are the
+// same [*Error], of the category ArtifactNotFound.
 func (s *Store) Artifact(ctx context.Context, user, id string) (Artifact, error) {
-	return one(s.db.QueryRowContext(ctx, artifactColumns+"WHERE id = ? AND user_id = ?", id, user))
-}
-
-func one(r *sql.Row) (a Artifact, err error) {
-	if err = scanArtifact(r, &a); errors.Is(err, sql.ErrNoRows) {
-		return a, notFound()
-	}
-	return a, err
+	return get(ctx, s.db, scanArtifact, notFound(), artifactColumns+"WHERE id = ? AND user_id = ?", id, user)
 }
 
 // Artifacts returns the artifacts of a user with one of these statuses (none: all), the latest
 // first, at most 200.
 func (s *Store) Artifacts(ctx context.Context, user string, statuses ...Status) ([]Artifact, error) {
-	all, err := list(ctx, s.db, func(r *sql.Rows, a *Artifact) error { return scanArtifact(r, a) },
-		artifactColumns+"WHERE user_id = ? ORDER BY updated_at DESC, id LIMIT 200", user)
+	all, err := list(ctx, s, scanArtifact, artifactColumns+"WHERE user_id = ? ORDER BY updated_at DESC, id LIMIT 200",
+		user)
 	return slices.DeleteFunc(all, func(a Artifact) bool {
 		return len(statuses) > 0 && !slices.Contains(statuses, a.Status)
 	}), err
 }
 
+// Lock locks an artifact for a holder, or renews the holder's lock. It lasts for ttl, in case the
+// process dies. If somebody else holds it, the error is an [*Error] of the category Conflict.
+func (s *Store) Lock(ctx context.Context, user, id, holder string, ttl time.Duration) error {
+	return s.write(ctx, func(t *tx) {
+		t.unlocked(user, id, holder)
+		t.exec("UPDATE artifacts SET locked_by = ?, locked_until = ? WHERE id = ?", holder, unix(t.now.Add(ttl)), id)
+	})
+}
+
+// Unlock ends the lock of a holder. Without one it does nothing.
+func (s *Store) Unlock(ctx context.Context, id, holder string) error {
+	return s.exec(ctx, "UPDATE artifacts SET locked_by = '', locked_until = 0 WHERE id = ? AND locked_by = ?", id, holder)
+}
+
+// unlocked returns an artifact of a user that nobody but holder has locked.
+func (t *tx) unlocked(user, id, holder string) Artifact {
+	a := read(t, scanArtifact, notFound(), artifactColumns+"WHERE id = ? AND user_id = ?", id, user)
+	if a.lockedBy != "" && a.lockedBy != holder && !a.lockedUntil.Before(t.now) {
+		t.fail(Errorf(Conflict, "This artifact is being worked on; wait until that has ended, or cancel it."))
+	}
+	return a
+}
+
 // Delete deletes an artifact and all that belongs to it, unless somebody works on it.
 func (s *Store) Delete(ctx context.Context, user, id string) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := s.unlocked(ctx, tx, user, id, ""); err != nil {
-			return err
-		}
-		for _, table := range []string{"artifact_research", "status_history", "effects", "section_drafts", "images",
-			"pipelines", "versions", "proposals"} {
-			if _, err := tx.ExecContext(ctx, "DELETE FROM "+table+" WHERE artifact_id = ?", id); err != nil {
-				return err
-			}
-		}
-		_, err := tx.ExecContext(ctx, "DELETE FROM artifacts WHERE id = ?", id)
-		return err
+	return s.write(ctx, func(t *tx) {
+		t.unlocked(user, id, "")
+		t.exec("DELETE FROM artifacts WHERE id = ?", id) // the rest refers to it
 	})
 }
 
@@ -210,7 +201,7 @@ func (s *Store) Research(ctx context.Context, user, id string) ([]Source, error)
 	if _, err := s.Artifact(ctx, user, id); err != nil {
 		return nil, err
 	}
-	return list(ctx, s.db, func(r *sql.Rows, v *Source) error {
+	return list(ctx, s, func(r row, v *Source) error {
 		return r.Scan(&v.Number, &v.Type, &v.Name, &v.URL, &v.Excerpt, &v.Relevance)
 	}, "SELECT row_number() OVER (ORDER BY id), source_type, source_name, source_url, excerpt, relevance "+
 		"FROM artifact_research WHERE artifact_id = ? ORDER BY relevance DESC, id", id)
@@ -221,11 +212,8 @@ func (s *Store) History(ctx context.Context, user, id string) ([]HistoryEntry, e
 	if _, err := s.Artifact(ctx, user, id); err != nil {
 		return nil, err
 	}
-	return list(ctx, s.db, func(r *sql.Rows, h *HistoryEntry) error {
-		var at int64
-		err := r.Scan(&h.From, &h.To, &h.By, &h.Tool, &h.Effect, &at)
-		h.At = time.UnixMilli(at).UTC()
-		return err
+	return list(ctx, s, func(r row, h *HistoryEntry) error {
+		return r.Scan(&h.From, &h.To, &h.By, &h.Tool, &h.Effect, (*unix)(&h.At))
 	}, "SELECT old_status, new_status, trigger, tool, effect, at FROM status_history WHERE artifact_id = ? ORDER BY id",
 		id)
 }

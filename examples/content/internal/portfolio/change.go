@@ -58,12 +58,9 @@ const (
 // Done returns the Output of a change with this key that took effect and wasn't undone, and whether
 // there is one.
 func (s *Store) Done(ctx context.Context, key string) (output json.RawMessage, ok bool, err error) {
-	var text string
-	err = s.db.QueryRowContext(ctx, "SELECT output FROM effects WHERE key = ? AND state = ?", key, done).Scan(&text)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, false, nil
-	}
-	return json.RawMessage(text), err == nil, err
+	output, err = get(ctx, s.db, scalar[json.RawMessage], nil,
+		"SELECT CAST(output AS BLOB) FROM effects WHERE key = ? AND state = ?", key, done)
+	return output, len(output) > 0, err
 }
 
 // Apply makes a change and returns the artifact after it. A change whose Key took effect before
@@ -71,220 +68,145 @@ func (s *Store) Done(ctx context.Context, key string) (output json.RawMessage, o
 // InvalidStatus, and for an artifact that somebody else has locked, or that has changed since Seen,
 // Conflict.
 func (s *Store) Apply(ctx context.Context, c Change) (a Artifact, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		a, err = s.apply(ctx, tx, &c)
-		return err
-	})
+	err = s.write(ctx, func(t *tx) { a = t.apply(&c) })
 	return a, err
 }
 
-func (s *Store) apply(ctx context.Context, tx *sql.Tx, c *Change) (Artifact, error) {
-	a, err := s.unlocked(ctx, tx, c.User, c.Artifact, c.Holder)
-	if err != nil {
-		return a, err
-	}
-	state := ""
+func (t *tx) apply(c *Change) Artifact {
+	a, state := t.unlocked(c.User, c.Artifact, c.Holder), ""
 	if c.Key != "" {
-		err := tx.QueryRowContext(ctx, "SELECT state FROM effects WHERE key = ?", c.Key).Scan(&state)
-		if err != nil && !errors.Is(err, sql.ErrNoRows) {
-			return a, err
-		}
-		if state == done || (state == begun && c.Begins) {
-			return a, nil
-		}
+		state = read(t, scalar[string], nil, "SELECT state FROM effects WHERE key = ?", c.Key)
 	}
-	if a.Status != c.From {
-		return a, &Error{Category: InvalidStatus, Status: a.Status,
-			Message: fmt.Sprintf("The artifact has the status %s, and not %s; look at it again.", a.Status, c.From)}
+	switch {
+	case state == done || state == begun && c.Begins:
+		return a
+	case a.Status != c.From:
+		t.fail(&Error{Category: InvalidStatus, Status: a.Status,
+			Message: fmt.Sprintf("The artifact has the status %s, and not %s; look at it again.", a.Status, c.From)})
+	case c.Seen != nil && c.Seen.UnixMilli() != a.UpdatedAt.UnixMilli():
+		t.fail(Errorf(Conflict, "The artifact has changed since you opened it; keep a copy of your text, look at the "+
+			"new version, and add to that."))
+	case c.To != c.From && !Legal(c.From, c.To, c.By, c.Tool):
+		t.fail(&Error{Category: InvalidStatus, Status: a.Status,
+			Message: fmt.Sprintf("An artifact can't go from %s to %s that way.", c.From, c.To)})
 	}
-	if c.Seen != nil && c.Seen.UnixMilli() != a.UpdatedAt.UnixMilli() {
-		return a, Errorf(Conflict,
-			"The artifact has changed since you opened it; keep a copy of your text, look at the new version, "+
-				"and add to that.")
+	if t.err == nil {
+		t.keep(c, &a, state)
+		t.change(c, &a)
 	}
-	if c.To != c.From {
-		if _, ok := Legal(c.From, c.To, c.By, c.Tool); !ok {
-			return a, &Error{Category: InvalidStatus, Status: a.Status,
-				Message: fmt.Sprintf("An artifact can't go from %s to %s that way.", c.From, c.To)}
-		}
-	}
-	if c.Key != "" {
-		if err := s.keep(ctx, tx, c, &a, state); err != nil {
-			return a, err
-		}
-	}
-	return a, s.change(ctx, tx, c, &a)
+	return a
 }
 
 // keep records what was before a change with a key.
-func (s *Store) keep(ctx context.Context, tx *sql.Tx, c *Change, a *Artifact, state string) error {
-	output, err := json.Marshal(c.Output)
-	if err != nil {
-		return err
-	}
+func (t *tx) keep(c *Change, a *Artifact, state string) {
 	next := done
 	if c.Begins {
 		next = begun
 	}
-	if state == begun {
-		_, err = tx.ExecContext(ctx, "UPDATE effects SET state = ?, output = ?, at = ? WHERE key = ?", next,
-			string(output), s.now().UnixMilli(), c.Key)
-		return err
+	switch {
+	case c.Key == "":
+	case state == begun:
+		t.exec("UPDATE effects SET state = ?, output = ?, at = ? WHERE key = ?", next, asJSON{c.Output}, unix(t.now),
+			c.Key)
+	default:
+		t.exec("INSERT OR REPLACE INTO effects VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", c.Key, a.ID, c.Tool, next, a.Status,
+			a.Content, asJSON{a.Metadata}, asJSON{c.Output}, unix(t.now))
 	}
-	old, err := json.Marshal(a.Metadata)
-	if err != nil {
-		return err
-	}
-	_, err = tx.ExecContext(ctx, "INSERT OR REPLACE INTO effects VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", c.Key, a.ID,
-		c.Tool, next, a.Status, a.Content, string(old), string(output), s.now().UnixMilli())
-	return err
 }
 
 // change writes the artifact, the history and what comes with them.
-func (s *Store) change(ctx context.Context, tx *sql.Tx, c *Change, a *Artifact) error {
+func (t *tx) change(c *Change, a *Artifact) {
 	for _, set := range []struct{ to, from *string }{{&a.Title, c.Title}, {&a.Tone, c.Tone}, {&a.Content, c.Content}} {
 		if set.from != nil {
 			*set.to = *set.from
 		}
 	}
-	if err := errors.Join(CheckLength("title", a.Title, MaxTitle), CheckLength("content", a.Content, MaxContent),
-		CheckTone(a.Tone)); err != nil {
-		return err
-	}
+	t.fail(errors.Join(CheckLength("title", a.Title, MaxTitle), CheckLength("content", a.Content, MaxContent),
+		CheckTone(a.Tone)))
 	if c.Tags != nil {
 		a.Tags = c.Tags
 	}
 	a.Metadata = maps.Clone(a.Metadata)
 	for k, v := range c.Metadata {
 		text, err := json.Marshal(v)
-		if err != nil {
-			return err
-		}
+		t.fail(err)
 		if a.Metadata[k] = text; v == nil {
 			delete(a.Metadata, k)
 		}
 	}
 	for _, v := range c.Sources {
-		if _, err := tx.ExecContext(ctx,
-			"INSERT OR IGNORE INTO artifact_research (artifact_id, effect, source_type, source_name, source_url, "+
-				"excerpt, relevance) VALUES (?, ?, ?, ?, ?, ?, ?)",
-			a.ID, c.Key, v.Type, v.Name, v.URL, v.Excerpt, v.Relevance); err != nil {
-			return err
-		}
+		t.exec("INSERT OR IGNORE INTO artifact_research (artifact_id, effect, source_type, source_name, source_url, "+
+			"excerpt, relevance) VALUES (?, ?, ?, ?, ?, ?, ?)", a.ID, c.Key, v.Type, v.Name, v.URL, v.Excerpt,
+			v.Relevance)
 	}
-	if err := putImages(ctx, tx, a.ID, c.Images); err != nil {
-		return err
-	}
-	return s.put(ctx, tx, a, c)
+	t.putImages(a.ID, c.Images)
+	t.put(a, c)
 }
 
-func putImages(ctx context.Context, tx *sql.Tx, artifact string, all []Image) error {
+func (t *tx) putImages(artifact string, all []Image) {
 	for _, i := range all {
-		if _, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?)", i.ID, artifact, i.Type,
-			i.Data); err != nil {
-			return err
-		}
+		t.exec("INSERT OR REPLACE INTO images VALUES (?, ?, ?, ?)", i.ID, artifact, i.Type, i.Data)
 	}
-	return nil
 }
 
 // put writes an artifact with the new status of a change.
-func (s *Store) put(ctx context.Context, tx *sql.Tx, a *Artifact, c *Change) error {
-	metadata, err := json.Marshal(a.Metadata)
-	if err != nil {
-		return err
-	}
-	tags, err := json.Marshal(a.Tags)
-	if err != nil {
-		return err
-	}
-	now, from := s.now().UTC().Truncate(time.Millisecond), a.Status
+func (t *tx) put(a *Artifact, c *Change) {
+	from, now := a.Status, t.now
 	if earliest := a.UpdatedAt.Add(time.Millisecond); now.Before(earliest) {
 		now = earliest // each change has a time of its own, so that Change.Seen can tell them apart
 	}
 	a.Status, a.UpdatedAt = c.To, now
-	if _, err := tx.ExecContext(ctx,
-		"UPDATE artifacts SET title = ?, tone = ?, tags = ?, content = ?, metadata = ?, status = ?, updated_at = ? "+
-			"WHERE id = ?",
-		a.Title, a.Tone, string(tags), a.Content, string(metadata), a.Status, now.UnixMilli(), a.ID); err != nil {
-		return err
-	}
-	author := cmp.Or(c.Author, string(c.By))
+	t.exec("UPDATE artifacts SET title = ?, tone = ?, tags = ?, content = ?, metadata = ?, status = ?, updated_at = ? "+
+		"WHERE id = ?", a.Title, a.Tone, asJSON{a.Tags}, a.Content, asJSON{a.Metadata}, a.Status, unix(now), a.ID)
+	author := c.Author
 	if c.By == ByTool {
-		author = cmp.Or(c.Author, c.Tool)
+		author = cmp.Or(author, c.Tool)
 	}
-	if err := s.keepVersion(ctx, tx, a, author, c.Apart); err != nil || from == a.Status {
-		return err
+	t.keepVersion(a, cmp.Or(author, string(c.By)), c.Apart)
+	if from != a.Status {
+		t.exec("INSERT INTO status_history (artifact_id, old_status, new_status, trigger, tool, effect, at) VALUES "+
+			"(?, ?, ?, ?, ?, ?, ?)", a.ID, from, a.Status, c.By, c.Tool, c.Key, unix(now))
 	}
-	_, err = tx.ExecContext(ctx,
-		"INSERT INTO status_history (artifact_id, old_status, new_status, trigger, tool, effect, at) VALUES (?, ?, "+
-			"?, ?, ?, ?, ?)",
-		a.ID, from, a.Status, c.By, c.Tool, c.Key, now.UnixMilli())
-	return err
 }
 
 // Undo puts back what was before the change with this key, and reports whether there was something
 // to put back. If the artifact has changed since in another way, the error is an [*Error] of the
 // category Conflict. An empty user stands for the owner, whoever that is.
 func (s *Store) Undo(ctx context.Context, user, key, holder string) (was bool, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		was, err = s.undo(ctx, tx, user, key, holder)
-		return err
-	})
-	return was, err
+	err = s.write(ctx, func(t *tx) { was = t.undo(user, key, holder) })
+	return was && err == nil, err
 }
 
-func (s *Store) undo(ctx context.Context, tx *sql.Tx, user, key, holder string) (bool, error) {
-	var artifact, tool, state, content, metadata string
-	var status Status
-	err := tx.QueryRowContext(ctx,
-		"SELECT artifact_id, tool, state, old_status, old_content, old_metadata FROM effects WHERE key = ?", key).
-		Scan(&artifact, &tool, &state, &status, &content, &metadata)
-	if errors.Is(err, sql.ErrNoRows) || state == undone {
-		return false, nil
+func (t *tx) undo(user, key, holder string) bool {
+	var owner, tool string
+	var before Artifact
+	t.fail(t.QueryRowContext(t.ctx, "SELECT e.artifact_id, a.user_id, e.tool, e.old_status, e.old_content, "+
+		"e.old_metadata FROM effects e JOIN artifacts a ON a.id = e.artifact_id WHERE e.key = ? AND e.state <> 'undone'",
+		key).Scan(&before.ID, &owner, &tool, &before.Status, &before.Content, asJSON{&before.Metadata}))
+	if errors.Is(t.err, sql.ErrNoRows) {
+		t.err = nil
+		return false
 	}
-	if err != nil {
-		return false, err
+	a := t.unlocked(cmp.Or(user, owner), before.ID, holder)
+	later := read(t, scalar[int], nil, "SELECT count(*) FROM effects WHERE artifact_id = ? AND state <> 'undone' AND "+
+		"rowid > (SELECT rowid FROM effects WHERE key = ?)", before.ID, key)
+	if later > 0 || a.Status != before.Status && !Legal(a.Status, before.Status, ByRestore, tool) {
+		t.fail(Errorf(Conflict, "The artifact has changed since; undo the later changes first."))
 	}
-	if user == "" {
-		if err := tx.QueryRowContext(ctx, "SELECT user_id FROM artifacts WHERE id = ?", artifact).Scan(&user); err !=
-			nil {
-			return false, err
-		}
-	}
-	a, err := s.unlocked(ctx, tx, user, artifact, holder)
-	if err != nil {
-		return false, err
-	}
-	var later int
-	if err := tx.QueryRowContext(ctx,
-		`SELECT count(*) FROM effects WHERE artifact_id = ? AND state <> 'undone' AND rowid > (SELECT rowid FROM effects WHERE key = ?)`, artifact, key).Scan(&later); err != nil {
-		return false, err
-	}
-	if _, legal := Legal(a.Status, status, ByRestore, tool); later > 0 || (a.Status != status && !legal) {
-		return false, Errorf(Conflict, "The artifact has changed since; undo the later changes first.")
-	}
-	a.Content, a.Metadata = content, nil
-	if err := json.Unmarshal([]byte(metadata), &a.Metadata); err != nil {
-		return false, err
-	}
-	for _, q := range []string{"UPDATE effects SET state = 'undone' WHERE key = ?",
-		"DELETE FROM artifact_research WHERE effect = ?"} {
-		if _, err := tx.ExecContext(ctx, q, key); err != nil {
-			return false, err
-		}
-	}
-	return true, s.put(ctx, tx, &a, &Change{To: status, By: ByRestore, Tool: tool, Key: key})
+	a.Content, a.Metadata = before.Content, before.Metadata
+	t.exec("UPDATE effects SET state = 'undone' WHERE key = ?", key)
+	t.exec("DELETE FROM artifact_research WHERE effect = ?", key)
+	t.put(&a, &Change{To: before.Status, By: ByRestore, Tool: tool, Key: key})
+	return true
 }
 
 // RollBackAbandoned undoes changes that were begun and that nobody completes: no process has the
 // artifact locked any more. It returns how many.
 func (s *Store) RollBackAbandoned(ctx context.Context) (n int, err error) {
-	left, err := list(ctx, s.db, func(r *sql.Rows, v *[2]string) error { return r.Scan(&v[0], &v[1]) },
-		"SELECT e.key, a.user_id FROM effects e JOIN artifacts a ON a.id = e.artifact_id WHERE e.state = 'begun' AND "+
-			"a.locked_until < ?", s.now().UnixMilli())
-	for _, v := range left {
-		was, failed := s.Undo(ctx, v[1], v[0], "")
+	left, err := list(ctx, s, scalar[string], "SELECT e.key FROM effects e JOIN artifacts a ON a.id = e.artifact_id "+
+		"WHERE e.state = 'begun' AND a.locked_until < ?", unix(s.now()))
+	for _, key := range left {
+		was, failed := s.Undo(ctx, "", key, "")
 		if err = errors.Join(err, failed); was {
 			n++
 		}

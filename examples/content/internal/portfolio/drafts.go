@@ -2,8 +2,6 @@ package portfolio
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"strings"
 	"time"
 )
@@ -19,19 +17,15 @@ type Section struct {
 // KeepSection keeps a finished section beside the artifact. skeleton identifies what is written:
 // sections of another one don't count.
 func (s *Store) KeepSection(ctx context.Context, artifact, skeleton string, v Section) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO section_drafts VALUES (?, ?, ?, ?, ?, ?)", artifact,
-			skeleton, v.Position, v.Body, v.Sources, v.Took.Milliseconds())
-		return err
-	})
+	return s.exec(ctx, "INSERT OR REPLACE INTO section_drafts VALUES (?, ?, ?, ?, ?, ?)", artifact, skeleton,
+		v.Position, v.Body, v.Sources, v.Took.Milliseconds())
 }
 
 // Sections returns the finished sections, by their positions.
 func (s *Store) Sections(ctx context.Context, artifact, skeleton string) (map[int]Section, error) {
-	all, err := list(ctx, s.db, func(r *sql.Rows, v *Section) error {
-		var ms int64
-		err := r.Scan(&v.Position, &v.Body, &v.Sources, &ms)
-		v.Took = time.Duration(ms) * time.Millisecond
+	all, err := list(ctx, s, func(r row, v *Section) error {
+		err := r.Scan(&v.Position, &v.Body, &v.Sources, &v.Took)
+		v.Took *= time.Millisecond // as a column
 		return err
 	}, "SELECT position, body, sources, ms FROM section_drafts WHERE artifact_id = ? AND skeleton = ?", artifact,
 		skeleton)
@@ -44,22 +38,14 @@ func (s *Store) Sections(ctx context.Context, artifact, skeleton string) (map[in
 
 // DropSections deletes the finished sections of an artifact.
 func (s *Store) DropSections(ctx context.Context, artifact string) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "DELETE FROM section_drafts WHERE artifact_id = ?", artifact)
-		return err
-	})
+	return s.exec(ctx, "DELETE FROM section_drafts WHERE artifact_id = ?", artifact)
 }
 
 // Image returns an image of an artifact of a user.
 func (s *Store) Image(ctx context.Context, user, id string) (Image, error) {
-	i := Image{ID: id}
-	err := s.db.QueryRowContext(ctx,
-		"SELECT i.type, i.data FROM images i JOIN artifacts a ON a.id = i.artifact_id WHERE i.id = ? AND a.user_id = ?",
-		id, user).Scan(&i.Type, &i.Data)
-	if errors.Is(err, sql.ErrNoRows) {
-		return i, notFound()
-	}
-	return i, err
+	return get(ctx, s.db, func(r row, i *Image) error { return r.Scan(&i.ID, &i.Type, &i.Data) }, notFound(),
+		"SELECT i.id, i.type, i.data FROM images i JOIN artifacts a ON a.id = i.artifact_id WHERE i.id = ? AND "+
+			"a.user_id = ?", id, user)
 }
 
 // A Pipeline is a sequence of tools on an artifact. Where it is, its plan says: see package
@@ -73,50 +59,38 @@ type Pipeline struct {
 
 // StartPipeline records a new pipeline.
 func (s *Store) StartPipeline(ctx context.Context, p Pipeline) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := s.unlocked(ctx, tx, p.User, p.Artifact, p.Name); err != nil {
-			return err
+	return s.write(ctx, func(t *tx) {
+		t.unlocked(p.User, p.Artifact, p.Name)
+		if read(t, scalar[string], nil, "SELECT name FROM pipelines WHERE name = ?", p.Name) != "" {
+			t.fail(Errorf(Conflict, "This artifact is being worked on; wait until that has ended."))
 		}
-		made, err := tx.ExecContext(ctx,
-			"INSERT OR IGNORE INTO pipelines (name, artifact_id, user_id, tools, trace) VALUES (?, ?, ?, ?, ?)", p.Name,
+		t.exec("INSERT INTO pipelines (name, artifact_id, user_id, tools, trace) VALUES (?, ?, ?, ?, ?)", p.Name,
 			p.Artifact, p.User, strings.Join(p.Tools, " "), p.Trace)
-		if err != nil {
-			return err
-		}
-		if n, err := made.RowsAffected(); n == 0 {
-			return errors.Join(err, Errorf(Conflict, "This artifact is being worked on; wait until that has ended."))
-		}
-		return nil
 	})
 }
 
 // StopPipeline records that the user has stopped a pipeline, or that it goes on.
 func (s *Store) StopPipeline(ctx context.Context, name string, stopped bool) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "UPDATE pipelines SET stopped = ? WHERE name = ?", stopped, name)
-		return err
-	})
+	return s.exec(ctx, "UPDATE pipelines SET stopped = ? WHERE name = ?", stopped, name)
 }
 
 // Pipelines returns the pipelines of an artifact of a user, the latest first.
 func (s *Store) Pipelines(ctx context.Context, user, artifact string) ([]Pipeline, error) {
-	return s.pipelines(ctx, "WHERE user_id = ? AND artifact_id = ? ORDER BY rowid DESC", user, artifact)
+	return list(ctx, s, scanPipeline, pipelineColumns+"WHERE user_id = ? AND artifact_id = ? ORDER BY rowid DESC", user,
+		artifact)
 }
 
 // PipelineNamed returns the pipeline with a name, and false if there is none.
 func (s *Store) PipelineNamed(ctx context.Context, name string) (p Pipeline, ok bool, err error) {
-	all, err := s.pipelines(ctx, "WHERE name = ?", name)
-	if err != nil || len(all) == 0 {
-		return p, false, err
-	}
-	return all[0], true, nil
+	p, err = get(ctx, s.db, scanPipeline, nil, pipelineColumns+"WHERE name = ?", name)
+	return p, p.Name != "", err
 }
 
-func (s *Store) pipelines(ctx context.Context, where string, args ...any) ([]Pipeline, error) {
-	return list(ctx, s.db, func(r *sql.Rows, p *Pipeline) error {
-		var names string
-		err := r.Scan(&p.Name, &p.Artifact, &p.User, &names, &p.Trace, &p.Stopped)
-		p.Tools = strings.Fields(names)
-		return err
-	}, "SELECT name, artifact_id, user_id, tools, trace, stopped FROM pipelines "+where, args...)
+const pipelineColumns = "SELECT name, artifact_id, user_id, tools, trace, stopped FROM pipelines "
+
+func scanPipeline(r row, p *Pipeline) error {
+	var names string
+	err := r.Scan(&p.Name, &p.Artifact, &p.User, &names, &p.Trace, &p.Stopped)
+	p.Tools = strings.Fields(names)
+	return err
 }

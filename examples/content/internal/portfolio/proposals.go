@@ -3,8 +3,6 @@ package portfolio
 import (
 	"cmp"
 	"context"
-	"database/sql"
-	"errors"
 	"strings"
 	"time"
 )
@@ -36,29 +34,21 @@ type Proposal struct {
 // that is returned, and nothing changes. If Old doesn't occur exactly once, or nothing would
 // change, the error is an [*Error].
 func (s *Store) Propose(ctx context.Context, user string, p Proposal, images ...Image) (Proposal, error) {
-	p.ID, p.State, p.At = cmp.Or(p.ID, newID()), Proposed, s.now().UTC().Truncate(time.Millisecond)
-	return p, s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		err := scanProposal(tx.QueryRowContext(ctx, proposalColumns+"AND p.id = ?", user, p.ID), &p)
-		if !errors.Is(err, sql.ErrNoRows) {
-			return err
+	p.ID = cmp.Or(p.ID, newID())
+	return p, s.write(ctx, func(t *tx) {
+		if old := read(t, scanProposal, nil, proposalColumns+"AND p.id = ?", user, p.ID); old.ID != "" {
+			p = old
+			return
 		}
-		a, err := one(tx.QueryRowContext(ctx, artifactColumns+"WHERE id = ? AND user_id = ?", p.Artifact, user))
-		if err != nil {
-			return err
-		}
-		if _, err := p.applied(&a); err != nil {
-			return err
-		}
-		if _, err := tx.ExecContext(ctx, "UPDATE proposals SET state = ? WHERE artifact_id = ? AND state = ?", Rejected,
-			a.ID, Proposed); err != nil {
-			return err
-		}
-		if err := errors.Join(dropImages(ctx, tx, a.ID), putImages(ctx, tx, a.ID, images)); err != nil {
-			return err
-		}
-		_, err = tx.ExecContext(ctx, "INSERT INTO proposals VALUES (?, ?, ?, ?, ?, ?, ?, ?)", p.ID, a.ID, p.Target,
-			p.Instruction, p.Old, p.New, p.State, p.At.UnixMilli())
-		return err
+		p.State, p.At = Proposed, t.now
+		a := read(t, scanArtifact, notFound(), artifactColumns+"WHERE id = ? AND user_id = ?", p.Artifact, user)
+		_, err := p.applied(&a)
+		t.fail(err)
+		t.exec("UPDATE proposals SET state = ? WHERE artifact_id = ? AND state = ?", Rejected, a.ID, Proposed)
+		t.dropImages(a.ID)
+		t.putImages(a.ID, images)
+		t.exec("INSERT INTO proposals VALUES (?, ?, ?, ?, ?, ?, ?, ?)", p.ID, a.ID, p.Target, p.Instruction, p.Old,
+			p.New, p.State, unix(p.At))
 	})
 }
 
@@ -82,62 +72,43 @@ const proposalColumns = "SELECT p.id, p.artifact_id, p.target, p.instruction, p.
 	"FROM proposals p JOIN artifacts a ON a.id = p.artifact_id WHERE a.user_id = ? "
 
 func scanProposal(r row, p *Proposal) error {
-	var at int64
-	err := r.Scan(&p.ID, &p.Artifact, &p.Target, &p.Instruction, &p.Old, &p.New, &p.State, &at)
-	p.At = time.UnixMilli(at).UTC()
-	return err
+	return r.Scan(&p.ID, &p.Artifact, &p.Target, &p.Instruction, &p.Old, &p.New, &p.State, (*unix)(&p.At))
 }
 
 // Proposal returns the open proposal for an artifact; nil if there is none.
 func (s *Store) Proposal(ctx context.Context, user, artifact string) (*Proposal, error) {
-	p := &Proposal{}
-	err := scanProposal(s.db.QueryRowContext(ctx, proposalColumns+"AND a.id = ? AND p.state = ?", user, artifact,
-		Proposed), p)
-	if errors.Is(err, sql.ErrNoRows) {
-		return nil, nil
+	p, err := get(ctx, s.db, scanProposal, nil, proposalColumns+"AND a.id = ? AND p.state = ?", user, artifact,
+		Proposed)
+	if p.ID == "" {
+		return nil, err
 	}
-	return p, err
+	return &p, err
 }
 
 // Decide accepts or rejects an open proposal, and returns the artifact after it. A proposal that
 // was decided before, or whose passage has changed since, is an [*Error] of the category Conflict;
 // the latter stays open.
 func (s *Store) Decide(ctx context.Context, user, id string, accept bool) (a Artifact, err error) {
-	err = s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		var p Proposal
-		err := scanProposal(tx.QueryRowContext(ctx, proposalColumns+"AND p.id = ?", user, id), &p)
-		switch {
-		case errors.Is(err, sql.ErrNoRows):
-			return Errorf(ArtifactNotFound, "There is no such proposal.")
-		case err != nil:
-			return err
-		case p.State != Proposed:
-			return Errorf(Conflict, "This proposal was %s before.", p.State)
+	err = s.write(ctx, func(t *tx) {
+		p := read(t, scanProposal, notFound(), proposalColumns+"AND p.id = ?", user, id)
+		if p.State != Proposed {
+			t.fail(Errorf(Conflict, "This proposal was %s before.", p.State))
 		}
-		if a, err = one(tx.QueryRowContext(ctx, artifactColumns+"WHERE id = ?", p.Artifact)); err != nil {
-			return err
-		}
+		a = read(t, scanArtifact, notFound(), artifactColumns+"WHERE id = ?", p.Artifact)
 		state := Rejected
 		if accept {
 			text, err := p.applied(&a)
-			if err != nil {
-				return err
-			}
-			c := Change{User: user, Artifact: a.ID, Content: &text, Author: "proposal"}
-			if a, err = s.edit(ctx, tx, c); err != nil {
-				return err
-			}
-			state = Accepted
+			t.fail(err)
+			a, state = t.edit(Change{User: user, Artifact: a.ID, Content: &text, Author: "proposal"}), Accepted
 		}
-		_, err = tx.ExecContext(ctx, "UPDATE proposals SET state = ? WHERE id = ?", state, id)
-		return errors.Join(err, dropImages(ctx, tx, a.ID))
+		t.exec("UPDATE proposals SET state = ? WHERE id = ?", state, id)
+		t.dropImages(a.ID)
 	})
 	return a, err
 }
 
 // dropImages deletes the images of an artifact that no version shows: those of rejected proposals.
-func dropImages(ctx context.Context, tx *sql.Tx, artifact string) error {
-	_, err := tx.ExecContext(ctx, "DELETE FROM images WHERE artifact_id = ? AND NOT EXISTS (SELECT 1 FROM versions v "+
+func (t *tx) dropImages(artifact string) {
+	t.exec("DELETE FROM images WHERE artifact_id = ? AND NOT EXISTS (SELECT 1 FROM versions v "+
 		"WHERE v.artifact_id = images.artifact_id AND instr(v.content, images.id))", artifact)
-	return err
 }

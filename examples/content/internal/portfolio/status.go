@@ -1,5 +1,7 @@
 package portfolio
 
+import "slices"
+
 // A Status is where an artifact is on its way to being published.
 type Status string
 
@@ -29,15 +31,11 @@ const (
 	ByRestore Trigger = "restore" // a tool failed or was undone
 )
 
-// Triggers are all triggers.
-var Triggers = []Trigger{ByTool, ByUser, BySystem, ByRestore}
-
 // A Transition is a change of status that may happen.
 type Transition struct {
 	From, To Status
 	By       Trigger
 	Tool     string // for ByTool and ByRestore
-	Why      string
 }
 
 // The names of the tools that change a status.
@@ -51,50 +49,29 @@ const (
 
 // Transitions are all changes of status that may happen.
 var Transitions = []Transition{
-	{Draft, Research, ByTool, TopicResearch, "sources were found"},
-	{Research, Skeleton, ByTool, SkeletonCreator, "the outline exists"},
-	{Skeleton, Writing, ByTool, ContentWriter, "writing has begun"},
-	{Writing, CreatingVisuals, ByTool, ContentWriter, "all sections are written"},
-	{CreatingVisuals, Ready, ByTool, VisualsCreator, "the images are in the text"},
-	{Writing, Ready, ByTool, VisualsCreator, "the images are in the text"},
-	{Writing, Ready, ByTool, Humanizer, "the text was revised, and no images follow"},
-	{CreatingVisuals, Ready, ByTool, Humanizer, "the text was revised, and no images follow"},
-
-	{Ready, Published, ByUser, "", "published"},
-	{Published, Ready, ByUser, "", "edited"},
-	{Draft, Archived, ByUser, "", "archived"},
-	{Research, Archived, ByUser, "", "archived"},
-	{Skeleton, Archived, ByUser, "", "archived"},
-	{Writing, Archived, ByUser, "", "archived"},
-	{CreatingVisuals, Archived, ByUser, "", "archived"},
-	{Ready, Archived, ByUser, "", "archived"},
-	{Published, Archived, ByUser, "", "archived"},
-	{Archived, Ready, ByUser, "", "taken out of the archive, with content"},
-	{Archived, Draft, ByUser, "", "taken out of the archive, without content"},
-
-	{Writing, Ready, BySystem, "", "the user adds the images"},
-	{CreatingVisuals, Ready, BySystem, "", "the user adds the images"},
-	{Skeleton, Ready, BySystem, "", "the user writes it alone"},
-	{Published, Ready, BySystem, "", "it is revised again"},
-
-	{Research, Draft, ByRestore, TopicResearch, "undone"},
-	{Skeleton, Research, ByRestore, SkeletonCreator, "undone"},
-	{Writing, Skeleton, ByRestore, ContentWriter, "failed"},
-	{CreatingVisuals, Skeleton, ByRestore, ContentWriter, "undone"},
-	{Ready, CreatingVisuals, ByRestore, VisualsCreator, "undone"},
-	{Ready, Writing, ByRestore, VisualsCreator, "undone"},
-	{Ready, CreatingVisuals, ByRestore, Humanizer, "undone"},
-	{Ready, Writing, ByRestore, Humanizer, "undone"},
+	// a tool has done its work; the writer's has two parts
+	{Draft, Research, ByTool, TopicResearch}, {Research, Skeleton, ByTool, SkeletonCreator},
+	{Skeleton, Writing, ByTool, ContentWriter}, {Writing, CreatingVisuals, ByTool, ContentWriter},
+	{CreatingVisuals, Ready, ByTool, VisualsCreator}, {Writing, Ready, ByTool, VisualsCreator},
+	{Writing, Ready, ByTool, Humanizer}, {CreatingVisuals, Ready, ByTool, Humanizer},
+	// the owner publishes, edits what is published, archives, and takes out of the archive
+	{Ready, Published, ByUser, ""}, {Published, Ready, ByUser, ""},
+	{Draft, Archived, ByUser, ""}, {Research, Archived, ByUser, ""}, {Skeleton, Archived, ByUser, ""},
+	{Writing, Archived, ByUser, ""}, {CreatingVisuals, Archived, ByUser, ""}, {Ready, Archived, ByUser, ""},
+	{Published, Archived, ByUser, ""}, {Archived, Ready, ByUser, ""}, {Archived, Draft, ByUser, ""},
+	// the owner adds the images or writes the text alone, or has what is published revised
+	{Writing, Ready, BySystem, ""}, {CreatingVisuals, Ready, BySystem, ""}, {Skeleton, Ready, BySystem, ""},
+	{Published, Ready, BySystem, ""},
+	// what a tool did is undone
+	{Research, Draft, ByRestore, TopicResearch}, {Skeleton, Research, ByRestore, SkeletonCreator},
+	{Writing, Skeleton, ByRestore, ContentWriter}, {CreatingVisuals, Skeleton, ByRestore, ContentWriter},
+	{Ready, CreatingVisuals, ByRestore, VisualsCreator}, {Ready, Writing, ByRestore, VisualsCreator},
+	{Ready, CreatingVisuals, ByRestore, Humanizer}, {Ready, Writing, ByRestore, Humanizer},
 }
 
-// Legal returns the transition from one status to another, and whether there is one.
-func Legal(from, to Status, by Trigger, tool string) (Transition, bool) {
-	for _, t := range Transitions {
-		if t.From == from && t.To == to && t.By == by && t.Tool == tool {
-			return t, true
-		}
-	}
-	return Transition{}, false
+// Legal reports whether a change of status may happen.
+func Legal(from, to Status, by Trigger, tool string) bool {
+	return slices.Contains(Transitions, Transition{from, to, by, tool})
 }
 
 // Allowed are the statuses in which a tool may be used. A tool that isn't listed may be used in

@@ -1,10 +1,13 @@
 package portfolio
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"database/sql"
-	_ "embed"
+	"database/sql/driver"
+	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"time"
@@ -12,20 +15,10 @@ import (
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
 
-//go:embed schema.sql
-var schema1 string
-
-//go:embed schema-2.sql
-var schema2 string
-
-//go:embed schema-3.sql
-var schema3 string
-
-//go:embed schema-4.sql
-var schema4 string
-
 // schemas make the tables of each version from those of the one before.
-var schemas = []string{schema1, schema2, schema3, schema4}
+//
+//go:embed schema
+var schemas embed.FS
 
 // busy is how long a call waits for another process that writes.
 const busy = 15 * time.Second
@@ -52,7 +45,7 @@ func Open(path string) (*Store, error) {
 	}
 	ctx := context.Background()
 	s := &Store{path: abs, db: db, now: time.Now}
-	if err := errors.Join(sqlitefile.WAL(ctx, db, busy), s.write(ctx, s.migrate)); err != nil {
+	if err := errors.Join(sqlitefile.WAL(ctx, db, busy), s.write(ctx, (*tx).migrate)); err != nil {
 		return nil, errors.Join(fmt.Errorf("portfolio: opening %s: %w", abs, err), db.Close())
 	}
 	return s, nil
@@ -64,45 +57,145 @@ func (s *Store) Path() string { return s.path }
 // Close closes the file.
 func (s *Store) Close() error { return s.db.Close() }
 
-func (s *Store) migrate(ctx context.Context, tx *sql.Tx) error {
+func (t *tx) migrate() {
 	var tables, others, has int // others are of neither this package nor the journal
-	err := tx.QueryRowContext(ctx,
+	t.fail(t.QueryRowContext(t.ctx,
 		`SELECT (SELECT count(*) FROM sqlite_master WHERE name = 'artifacts'), (SELECT count(*) FROM sqlite_master
-		WHERE type = 'table' AND name NOT LIKE 'pawl%' AND name NOT LIKE 'sqlite%'), user_version FROM pragma_user_version`).Scan(&tables, &others, &has)
+		WHERE type = 'table' AND name NOT LIKE 'pawl%' AND name NOT LIKE 'sqlite%'), user_version FROM pragma_user_version`).
+		Scan(&tables, &others, &has))
+	files, err := schemas.ReadDir("schema")
+	t.fail(err)
 	switch {
-	case err != nil:
-		return err
 	case tables == 0 && others > 0:
-		return errors.New("the file is that of another program; use another one")
-	case has > len(schemas):
-		return fmt.Errorf(
-			"the file has version %d of the tables, and this program knows version %d; use a newer program, or "+
-				"another file", has, len(schemas))
+		t.fail(errors.New("the file is that of another program; use another one"))
+	case has > len(files):
+		t.fail(fmt.Errorf("the file has version %d of the tables, and this program knows version %d; use a newer "+
+			"program, or another file", has, len(files)))
 	}
-	for _, schema := range schemas[has:] {
-		if _, err := tx.ExecContext(ctx, schema); err != nil {
-			return err
-		}
+	for i := has; i < len(files) && t.err == nil; i++ {
+		text, err := schemas.ReadFile("schema/" + files[i].Name())
+		t.fail(err)
+		t.exec(string(text))
 	}
-	if _, err := tx.ExecContext(ctx, fmt.Sprintf("PRAGMA user_version = %d", len(schemas))); err != nil || has > 0 {
-		return err
+	t.exec(fmt.Sprintf("PRAGMA user_version = %d", len(files)))
+	if has == 0 {
+		t.seed()
 	}
-	return s.seed(ctx, tx)
+}
+
+// A tx is a transaction. After its first error it does nothing more, and it isn't committed.
+type tx struct {
+	*sql.Tx
+	ctx context.Context // of the call whose transaction it is
+	now time.Time
+	err error
 }
 
 // write runs f in a transaction, again as long as another process writes.
-func (s *Store) write(ctx context.Context, f func(context.Context, *sql.Tx) error) error {
+func (s *Store) write(ctx context.Context, f func(*tx)) error {
 	return sqlitefile.Retry(ctx, busy, func() error {
-		tx, err := s.db.BeginTx(ctx, nil)
+		inner, err := s.db.BeginTx(ctx, nil)
 		if err != nil {
 			return err
 		}
-		if err := f(ctx, tx); err != nil {
-			_ = tx.Rollback() // err says what is wrong
-			return err
+		t := &tx{inner, ctx, s.now().UTC().Truncate(time.Millisecond), nil}
+		if f(t); t.err != nil {
+			_ = t.Rollback() // t.err says what is wrong
+			return t.err
 		}
-		return tx.Commit()
+		return t.Commit()
 	})
+}
+
+// exec runs a transaction of one statement.
+func (s *Store) exec(ctx context.Context, query string, args ...any) error {
+	return s.write(ctx, func(t *tx) { t.exec(query, args...) })
+}
+
+// exec executes a statement.
+func (t *tx) exec(query string, args ...any) {
+	if t.err == nil {
+		_, t.err = t.ExecContext(t.ctx, query, args...)
+	}
+}
+
+// fail ends the transaction with an error, if there is one.
+func (t *tx) fail(err error) { t.err = cmp.Or(t.err, err) }
+
+// read returns what get returns.
+func read[T any](t *tx, scan func(row, *T) error, missing error, query string, args ...any) (v T) {
+	if t.err == nil {
+		v, t.err = get(t.ctx, t, scan, missing, query, args...)
+	}
+	return v
+}
+
+// A row is a *sql.Row or *sql.Rows.
+type row interface{ Scan(...any) error }
+
+// get returns the first row of a query. Without one it returns the error missing.
+func get[T any](ctx context.Context, db interface {
+	QueryRowContext(context.Context, string, ...any) *sql.Row
+}, scan func(row, *T) error, missing error, query string, args ...any) (v T, err error) {
+	if err = scan(db.QueryRowContext(ctx, query, args...), &v); errors.Is(err, sql.ErrNoRows) {
+		err = missing
+	}
+	return v, err
+}
+
+// list returns the rows of a query.
+func list[T any](ctx context.Context, s *Store, scan func(row, *T) error, query string, args ...any) ([]T, error) {
+	rows, err := s.db.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	defer rows.Close()
+	all := []T{}
+	for rows.Next() {
+		var v T
+		if err := scan(rows, &v); err != nil {
+			return nil, err
+		}
+		all = append(all, v)
+	}
+	return all, rows.Err()
+}
+
+// scalar reads a row of one value.
+func scalar[T any](r row, v *T) error { return r.Scan(v) }
+
+// A unix is a time as a column, in milliseconds. The zero time is 0.
+type unix time.Time
+
+// Value returns the column.
+func (u unix) Value() (driver.Value, error) {
+	if time.Time(u).IsZero() {
+		return int64(0), nil
+	}
+	return time.Time(u).UnixMilli(), nil
+}
+
+// Scan reads the column.
+func (u *unix) Scan(v any) error {
+	if ms, _ := v.(int64); ms != 0 {
+		*u = unix(time.UnixMilli(ms).UTC())
+	}
+	return nil
+}
+
+// An asJSON is a value as a column of JSON; to scan one, v is a pointer.
+type asJSON struct{ v any }
+
+// Value returns the column.
+func (c asJSON) Value() (driver.Value, error) {
+	text, err := json.Marshal(c.v)
+	return string(text), err
+}
+
+// Scan reads the column.
+func (c asJSON) Scan(v any) error {
+	text, _ := v.(string)
+	return json.Unmarshal([]byte(text), c.v)
 }
 
 // newID returns a random UUID.

@@ -3,9 +3,7 @@ package portfolio
 import (
 	"context"
 	"crypto/sha256"
-	"database/sql"
 	"encoding/hex"
-	"errors"
 	"strings"
 	"time"
 )
@@ -58,72 +56,60 @@ var seeded = []struct {
 			"product managers", "inconsistent interfaces", "be invited to speak"}},
 }
 
-func (s *Store) seed(ctx context.Context, tx *sql.Tx) error {
+func (t *tx) seed() {
 	for _, u := range seeded {
-		if _, err := tx.ExecContext(ctx, "INSERT INTO users VALUES (?, ?, ?, ?)", u.ID, u.Email, u.Name,
-			u.Plan); err != nil {
-			return err
-		}
-		if err := putContext(ctx, tx, u.ID, u.UserContext); err != nil {
-			return err
-		}
+		t.addUser(u.User)
+		t.putContext(u.ID, u.UserContext)
 	}
-	return nil
+}
+
+func (t *tx) addUser(u User) {
+	t.exec("INSERT INTO users VALUES (?, ?, ?, ?)", u.ID, u.Email, u.Name, u.Plan)
+}
+
+func (t *tx) putContext(user string, c UserContext) {
+	t.exec("INSERT OR REPLACE INTO user_context VALUES (?, ?, ?, ?, ?, ?)", user, c.Bio, c.Expertise, c.Audience,
+		c.PainPoints, c.Goals)
 }
 
 // AddUser adds a user.
 func (s *Store) AddUser(ctx context.Context, u User) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx, "INSERT INTO users VALUES (?, ?, ?, ?)", u.ID, u.Email, u.Name, u.Plan)
-		return err
-	})
+	return s.write(ctx, func(t *tx) { t.addUser(u) })
 }
+
+const userColumns = "SELECT id, email, name, plan FROM users "
+
+func scanUser(r row, u *User) error { return r.Scan(&u.ID, &u.Email, &u.Name, &u.Plan) }
 
 // Users returns all users, by name.
 func (s *Store) Users(ctx context.Context) ([]User, error) {
-	return list(ctx, s.db, func(r *sql.Rows, u *User) error { return r.Scan(&u.ID, &u.Email, &u.Name, &u.Plan) },
-		"SELECT id, email, name, plan FROM users ORDER BY name")
+	return list(ctx, s, scanUser, userColumns+"ORDER BY name")
 }
 
 // UserByID returns a user. An unknown one is an [*Error] of the category Unauthorized.
 func (s *Store) UserByID(ctx context.Context, id string) (User, error) {
-	var u User
-	err := s.db.QueryRowContext(ctx, "SELECT id, email, name, plan FROM users WHERE id = ?", id).Scan(&u.ID, &u.Email,
-		&u.Name, &u.Plan)
-	if errors.Is(err, sql.ErrNoRows) {
-		return u, Errorf(Unauthorized, "There is no user %q.", id)
-	}
-	return u, err
+	return get(ctx, s.db, scanUser, Errorf(Unauthorized, "There is no user %q.", id), userColumns+"WHERE id = ?", id)
 }
 
 // LogOut ends a login before its time; token is a hash of it.
 func (s *Store) LogOut(ctx context.Context, token string, until time.Time) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		if _, err := tx.ExecContext(ctx, "DELETE FROM logouts WHERE until < ?", s.now().UnixMilli()); err != nil {
-			return err
-		}
-		_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO logouts VALUES (?, ?)", token, until.UnixMilli())
-		return err
+	return s.write(ctx, func(t *tx) {
+		t.exec("DELETE FROM logouts WHERE until < ?", unix(t.now))
+		t.exec("INSERT OR REPLACE INTO logouts VALUES (?, ?)", token, unix(until))
 	})
 }
 
 // LoggedOut reports whether [Store.LogOut] has ended a login.
 func (s *Store) LoggedOut(ctx context.Context, token string) (bool, error) {
-	n := 0
-	err := s.db.QueryRowContext(ctx, "SELECT count(*) FROM logouts WHERE token = ?", token).Scan(&n)
+	n, err := get(ctx, s.db, scalar[int], nil, "SELECT count(*) FROM logouts WHERE token = ?", token)
 	return n > 0, err
 }
 
 // Context returns what is known about a user; nothing for an unknown one.
 func (s *Store) Context(ctx context.Context, user string) (UserContext, error) {
-	var c UserContext
-	err := s.db.QueryRowContext(ctx,
-		"SELECT bio, expertise, audience, pain_points, goals FROM user_context WHERE user_id = ?", user).
-		Scan(&c.Bio, &c.Expertise, &c.Audience, &c.PainPoints, &c.Goals)
-	if errors.Is(err, sql.ErrNoRows) {
-		return c, nil
-	}
-	return c, err
+	return get(ctx, s.db, func(r row, c *UserContext) error {
+		return r.Scan(&c.Bio, &c.Expertise, &c.Audience, &c.PainPoints, &c.Goals)
+	}, nil, "SELECT bio, expertise, audience, pain_points, goals FROM user_context WHERE user_id = ?", user)
 }
 
 // SetContext replaces what is known about a user.
@@ -131,52 +117,22 @@ func (s *Store) SetContext(ctx context.Context, user string, c UserContext) erro
 	if _, err := s.UserByID(ctx, user); err != nil {
 		return err
 	}
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error { return putContext(ctx, tx, user, c) })
+	return s.write(ctx, func(t *tx) { t.putContext(user, c) })
 }
 
 // AddTokens adds to the tokens that a user has used in a month (UTC).
 func (s *Store) AddTokens(ctx context.Context, user string, at time.Time, n int64) error {
-	return s.write(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		_, err := tx.ExecContext(ctx,
-			"INSERT INTO tokens VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used", user,
-			month(at), n)
-		return err
-	})
+	return s.exec(ctx, "INSERT INTO tokens VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used", user,
+		month(at), n)
 }
 
 // Tokens returns how many tokens a user has used in a month (UTC).
-func (s *Store) Tokens(ctx context.Context, user string, at time.Time) (n int64, err error) {
-	err = s.db.QueryRowContext(ctx, "SELECT coalesce(sum(used), 0) FROM tokens WHERE user_id = ? AND month = ?", user,
-		month(at)).Scan(&n)
-	return n, err
+func (s *Store) Tokens(ctx context.Context, user string, at time.Time) (int64, error) {
+	return get(ctx, s.db, scalar[int64], nil, "SELECT coalesce(sum(used), 0) FROM tokens WHERE user_id = ? AND month = ?",
+		user, month(at))
 }
 
 func month(at time.Time) string { return at.UTC().Format("2006-01") }
-
-func putContext(ctx context.Context, tx *sql.Tx, user string, c UserContext) error {
-	_, err := tx.ExecContext(ctx, "INSERT OR REPLACE INTO user_context VALUES (?, ?, ?, ?, ?, ?)", user, c.Bio,
-		c.Expertise, c.Audience, c.PainPoints, c.Goals)
-	return err
-}
-
-// list returns the rows of a query.
-func list[T any](ctx context.Context, db *sql.DB, scan func(*sql.Rows, *T) error, query string, args ...any) ([]T,
-	error) {
-	rows, err := db.QueryContext(ctx, query, args...)
-	if err != nil {
-		return nil, err
-	}
-	defer rows.Close()
-	all := []T{}
-	for rows.Next() {
-		var v T
-		if err := scan(rows, &v); err != nil {
-			return nil, err
-		}
-		all = append(all, v)
-	}
-	return all, rows.Err()
-}
 
 // Hash returns the id of a user as logs and statistics may have it: 16 hexadecimal digits of the
 // SHA-256 of id and salt; empty for no user.

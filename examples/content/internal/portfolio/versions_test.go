@@ -136,7 +136,9 @@ func TestAFileOfTheFirstVersionGetsTheNewTables(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "content.db")
 	db, err := sql.Open("sqlite", path)
 	require.NoError(t, err)
-	_, err = db.Exec(schema1 + `; PRAGMA user_version = 1; INSERT INTO users VALUES ('ann', 'a', 'Ann', 'pro');
+	first, err := schemas.ReadFile("schema/1.sql")
+	require.NoError(t, err)
+	_, err = db.Exec(string(first) + `; PRAGMA user_version = 1; INSERT INTO users VALUES ('ann', 'a', 'Ann', 'pro');
 		INSERT INTO artifacts (id, user_id, type, title, content, status, tone, tags, metadata, created_at, updated_at)
 		VALUES ('a', 'ann', 'blog', 'T', '', 'draft', 'formal', '[]', '{}', 1, 1);
 		INSERT INTO pipelines (name, artifact_id, user_id, state, tools, trace, started_at)
