@@ -42,7 +42,40 @@ var contentLooks = []struct {
 		p.made("Remote teams that trust each other")
 		p.ask("Humanize this content")
 	}},
-	{name: "editor", reach: func(p *contentPage) { p.made("Remote teams"); p.press(".head", "Edit") }},
+	{name: "editor", reach: func(p *contentPage) { p.made("Remote teams"); p.edit() }},
+	{name: "preview", reach: func(p *contentPage) {
+		p.made("Remote teams")
+		p.edit()
+		p.press(".editor-panel", "Preview")
+		p.wait(`[...document.querySelectorAll("[data-testid=preview] img")].some(i => i.naturalWidth > 0)`)
+	}},
+	{name: "conflict", expected: []string{"409"}, reach: func(p *contentPage) {
+		p.made("Remote teams")
+		p.edit()
+		p.other("Another text by somebody in another tab.\n\nIt has two paragraphs.")
+		p.keys("Mine begins here. ")
+		p.wait(`document.querySelector("[data-testid=conflict]")`)
+	}},
+	{name: "marked", reach: func(p *contentPage) {
+		p.made("Remote teams")
+		p.mark("Nobody did anything stupid there.")
+		p.wait(`document.querySelector("[data-testid=selection]:popover-open")`)
+	}},
+	{name: "versions", reach: func(p *contentPage) {
+		p.made("Remote teams")
+		p.click("[data-tab=versions]")
+		p.press("[data-testid=versions]", "What changed")
+		p.wait(`document.querySelector("[data-testid=compared] .difference")`)
+	}},
+	{name: "sources", reach: func(p *contentPage) { p.made("Remote teams"); p.click("[data-tab=sources]") }},
+	{name: "stopped", env: []string{"MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=3000", "MOCK_DELAY_MAX_MS=3000"},
+		reach: func(p *contentPage) {
+			p.draft("Remote teams")
+			p.click("[data-testid=create-content-button]")
+			p.is("research")
+			p.press(".progress", "Stop")
+			p.wait(`document.querySelector("[data-testid=stopped]")`)
+		}},
 	{name: "progress", env: []string{"MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=9000", "MOCK_DELAY_MAX_MS=9000"},
 		reach: func(p *contentPage) {
 			p.draft("Remote teams")

@@ -27,6 +27,7 @@ func TestAnArticleIsMadeByButton(t *testing.T) {
 	p.wait(`document.querySelector("[data-testid=artifact-content]")?.textContent.length > 500`)
 	p.wait(
 		`[...document.querySelectorAll("[data-testid=artifact-content] img")].length > 0 && [...document.querySelectorAll("[data-testid=artifact-content] img")].every(i => i.complete && i.naturalWidth > 0)`)
+	p.tab("sources")
 	p.wait(`document.querySelectorAll("[data-testid=research] li").length >= 5`)
 	p.calm()
 }
@@ -69,7 +70,7 @@ func TestRequestsInTheChatOfTheContentAgent(t *testing.T) {
 	p.wait(`document.querySelectorAll(".log > .error-card:last-child button").length === 3`)
 	p.press(".log > .error-card:last-child", "Edit it (it becomes ready again)")
 	p.is("ready")
-	p.wait(`document.activeElement.matches("textarea.editor")`)
+	p.wait(`document.activeElement.matches("[data-testid=editor]")`)
 	p.calm("400 (Bad Request)")
 }
 
@@ -84,6 +85,7 @@ func TestTopicsBecomeDrafts(t *testing.T) {
 	p.is("draft")
 	p.ask("Research this topic")
 	p.is("research")
+	p.tab("sources")
 	p.wait(`document.querySelectorAll("[data-testid=research] li").length >= 5`)
 	p.ask("create a skeleton")
 	p.is("skeleton")
@@ -127,16 +129,18 @@ func TestOneToolAtATimeInTheChat(t *testing.T) {
 	p.draft("Hiring without haste")
 	p.ask("Research this topic")
 	p.is("research")
+	p.tab("sources")
 	p.wait(`document.querySelectorAll("[data-testid=research] li").length >= 5`)
 	p.ask("Create the content")
 	p.is("ready")
-	p.click("main .head button:nth-of-type(2)")
-	p.wait(`["Making it sound human…", "Done"].includes(document.querySelector(".progress h2")?.textContent)`)
+	p.press(".head", "Humanize")
+	p.wait(`["Making it sound human", "Done"].includes(document.querySelector(".progress h2")?.textContent)`)
 	p.wait(`document.querySelector("[data-testid=writing-progress] h2")?.textContent === "Done"`)
 	p.ask("Humanize this content")
 	p.wait(`document.querySelector("[data-testid=humanity-score]")`)
 	p.ask("now add images")
 	p.said("Done: the images.")
+	p.tab("text")
 	before := p.text(`document.querySelector("[data-testid=artifact-content]").textContent`)
 	p.ask("Make it shorter")
 	p.said("Nothing has changed yet")
@@ -145,9 +149,12 @@ func TestOneToolAtATimeInTheChat(t *testing.T) {
 	p.press("[data-testid=proposal]", "Accept")
 	p.wait(`!document.querySelector("[data-testid=proposal]")`)
 	p.wait(`document.querySelector("[data-testid=artifact-content]").textContent.length < ` + strconv.Itoa(len(before)-99))
-	p.click("[data-testid=versions] button")
-	p.wait(`document.querySelector("dialog[open] ins")`)
-	p.press("dialog[open]", "Restore this version")
+	p.tab("versions")
+	p.press("[data-testid=versions]", "What changed")
+	p.wait(`document.querySelector("[data-testid=compared] del")`)
+	p.click("[data-testid=versions] li:nth-child(2) button:last-child")
+	p.wait(`document.querySelector("[data-testid=versions] li").textContent.includes("restoring a version")`)
+	p.tab("text")
 	p.wait(`document.querySelector("[data-testid=artifact-content]").textContent === ` + quote(before))
 	p.press(".head", "Publish")
 	p.is("published")
@@ -168,8 +175,8 @@ func TestAThirdPipelineAtOnceIsRefused(t *testing.T) {
 			p.wait(`document.querySelector("[data-testid=writing-progress] .current")`)
 		}
 	}
-	p.wait(`document.querySelector("main .error-card")?.textContent.includes("2 pipelines are in progress")`)
-	p.wait(named("main .error-card", "Try again"))
+	p.wait(`document.querySelector(".log .error-card")?.textContent.includes("2 pipelines are in progress")`)
+	p.wait(named(".log .error-card", "Try again"))
 	p.is("draft")
 	p.calm("429")
 }
@@ -190,7 +197,7 @@ func TestAMonthWithoutTokensLeftIsExplained(t *testing.T) {
 	p.draft("Hiring without haste")
 	p.click("[data-testid=create-content-button]")
 	p.wait(
-		`document.querySelector("main .error-card")?.textContent.includes("this needs about 30000 tokens, and 1000 of 50000 are left in the plan free.")`)
+		`document.querySelector(".log .error-card")?.textContent.includes("this needs about 30000 tokens, and 1000 of 50000 are left in the plan free.")`)
 	p.is("draft")
 	p.ask("Create the content")
 	p.said("Monthly token limit reached")
@@ -213,6 +220,7 @@ func TestAToolThatFailsIsTriedAgain(t *testing.T) {
 			again(p)
 			p.is("ready")
 			p.wait(`!document.querySelector("main .error-card")`)
+			p.tab("history")
 			require.Equal(t, "1",
 				p.text(
 					`String([...document.querySelectorAll(".past li")].filter(l => l.textContent.includes("Researched")).length)`))
@@ -290,6 +298,7 @@ func TestAPipelineGoesOnAfterACrash(t *testing.T) {
 	p.wait(`document.querySelector("main .error-card")?.dataset.category === "NETWORK"`)
 	s.start()
 	p.is("ready")
+	p.tab("sources")
 	sources := p.text(`String(document.querySelectorAll("[data-testid=research] li").length)`)
 	distinct := p.text(
 		`String(new Set([...document.querySelectorAll("[data-testid=research] li")].map(l => l.textContent)).size)`)

@@ -21,7 +21,7 @@ var (
 var shorter = regexp.MustCompile(`(?i)short|tight|trim|cut|condense|concise|punch|kürz|knapp`)
 
 // sentence finds the sentences of a paragraph.
-var sentence = regexp.MustCompile(`[^.!?]+[.!?]+["”)]*\s*`)
+var sentence = regexp.MustCompile(`[^.!?]+[.!?]+["”)]*(?: \[\d+\])*\s*`)
 
 // edit makes the edits that need no language model: a shorter text, and short forms or long ones
 // for another tone. For all others it returns the text as it is.

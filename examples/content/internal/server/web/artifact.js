@@ -1,42 +1,47 @@
-// The page of an artifact: its text, what was found for it, and what the agent does with it.
+// The page of an article: its text, and what can be done with it.
 
-import { add, button, h, icon, trusted } from "/agent/page/dom.js";
-import { count, exactly, when } from "/agent/page/format.js";
-import { api, ask, Problem } from "./api.js";
-import { badge, errorCard, field, panel, toneSelect } from "./cards.js";
-import { proposal, versions } from "./versions.js";
-import { statusName, toolName, words } from "./words.js";
-
-const order = ["draft", "research", "skeleton", "writing", "creating_visuals", "ready", "published"];
-
-// The status after which a tool of a pipeline is done, and the name of its step.
-const reached = { topicResearch: ["research", "research"], skeletonCreator: ["skeleton", "skeleton"], contentWriter: ["creating_visuals", "writing"], humanizer: ["ready", "humanizing"], visualsCreator: ["ready", "creating_visuals"] };
-
-// The statuses in which a failed tool can be tried again.
-const needs = { topicResearch: ["draft"], skeletonCreator: ["research"], contentWriter: ["skeleton", "writing"], humanizer: ["writing", "creating_visuals", "ready"], visualsCreator: ["writing", "creating_visuals", "ready"] };
-const whole = ["topicResearch", "skeletonCreator", "contentWriter", "humanizer", "visualsCreator"];
+import { add, button, h, icon, iconButton, trusted } from "/agent/page/dom.js";
+import { count } from "/agent/page/format.js";
+import { api, Problem } from "./api.js";
+import { errorCard } from "./cards.js";
+import { Editor } from "./editor.js";
+import { actions, confirmed, facts, next, title } from "./head.js";
+import { progress, stopped } from "./progress.js";
+import { proposal } from "./proposal.js";
+import { parts, SelectionBar } from "./selection.js";
+import { footnotes, past, sources } from "./sources.js";
+import { versions } from "./versions.js";
+import { words } from "./words.js";
 
 export class ArtifactPage {
   constructor(host, id) {
-    Object.assign(this, { host, id, ended: new Set() });
-    this.head = h("div", { class: "head" });
+    Object.assign(this, { host, id, tab: "text", accepted: "" });
+    this.head = h("div", { class: "head article-head" });
     this.work = h("div", { class: "work" });
-    this.body = h("section", { class: "panel text", "aria-label": "Text" });
-    this.side = h("div", { class: "stack" });
-    this.element = h("main", { class: "view", id: "main" }, this.head, this.work, h("div", { class: "two" }, this.body, this.side));
+    this.tabs = h("div", { class: "article-tabs", role: "tablist", "aria-label": "Parts of the article" });
+    this.body = h("div", { class: "article-body" });
+    this.bar = new SelectionBar(this);
+    this.element = h("main", { class: "view", id: "main" }, this.head, this.work, this.tabs, this.body);
   }
 
   async load() {
     const path = `/api/artifacts/${this.id}`, mine = (this.serial = (this.serial ?? 0) + 1);
     const [a, { research }, { history }, { versions }] = await Promise.all([api("GET", path), api("GET", `${path}/research`), api("GET", `${path}/history`), api("GET", `${path}/versions`)]);
     if (mine !== this.serial && this.a) return this.element; // a later request has begun, or has even been answered
-    const p = this.problem, now = a.pipeline?.state;
-    if (p?.category === "NETWORK" || (!this.running && (now === "running" || (now === "completed" && a.pipeline.traceId === p?.traceId)))) this.problem = null; // the server is back, or the work went on
-    Object.assign(this, { a, research: research ?? [], history: history ?? [], versions: versions ?? [] });
-    this.show();
+    if (this.problem?.category === "NETWORK") this.problem = null; // the server is back
+    Object.assign(this, { research: research ?? [], history: history ?? [], versions: versions ?? [] });
+    this.take(a, true);
     clearTimeout(this.timer);
-    if (this.working() && !this.left) this.timer = setTimeout(() => this.refresh(), 2000);
+    if (this.working() && !this.left) this.timer = setTimeout(() => this.refresh(), 1000);
     return this.element;
+  }
+
+  // take shows the article as the server has answered with it. What was edited meanwhile stays.
+  take(a, loaded) {
+    this.a = a;
+    if (a.pipeline?.state === "running") this.pressed = true;
+    if (loaded) this.editor?.loaded(a);
+    this.show();
   }
 
   // refresh loads again what is shown. What fails now is tried again later.
@@ -45,18 +50,43 @@ export class ArtifactPage {
       await this.load();
     } catch (problem) {
       if (problem.status === 401) return this.host.go("/login");
+      if (problem.category === "NETWORK" && this.a) {
+        this.problem = problem;
+        this.show();
+      }
       clearTimeout(this.timer);
       if (!this.left) this.timer = setTimeout(() => this.refresh(), 2000);
     }
   }
 
-  leave() {
+  // leave ends the page. With a path, it returns false while text isn't saved; it goes there when it is, or when that is given up.
+  leave(path) {
+    if (this.editor?.dirty && path) {
+      this.editor.save().then((done) => (done ? this.host.go(path) : confirmed("Leave without saving?", "Your last changes aren’t saved. They stay in this browser, and the editor shows them when you open it again.", "Leave", () => {
+        this.editor.keep();
+        this.stop();
+        this.host.go(path);
+      })));
+      return false;
+    }
+    if (this.editor?.dirty) {
+      this.editor.keep();
+      this.editor.save();
+    }
+    this.stop();
+    return true;
+  }
+
+  stop() {
     this.left = true;
     clearTimeout(this.timer);
+    this.editor?.close();
+    this.editor = null;
+    this.bar.remove();
   }
 
   working() {
-    return this.running || this.a.pipeline?.state === "running";
+    return this.a.pipeline?.state === "running";
   }
 
   screen() {
@@ -64,31 +94,11 @@ export class ArtifactPage {
     return { currentPage: "artifact", artifactId: id, artifactType: type, artifactTitle: title, artifactStatus: status };
   }
 
-  // run sends a message that makes the agent use tools on the artifact, and shows how far it is.
-  async run(message, tools) {
-    Object.assign(this, { running: true, problem: null, pressed: true, tools, again: () => this.run(message, tools) });
-    this.ended.clear();
-    this.show();
-    try {
-      const answer = await ask(message, this.screen(), (name, data) => {
-        if (name !== "tool") return;
-        if (data.state === "finished") this.ended.add(data.tool);
-        this.refresh();
-      });
-      this.running = false;
-      this.host.toast(answer.statusTransition ? `Done: ${statusName(answer.statusTransition.to)}` : "Done");
-    } catch (problem) {
-      this.running = false;
-      this.problem = problem;
-      this.show();
-    }
-    await this.refresh();
-    this.host.changed();
-  }
-
+  // act does something that needs no assistant.
   async act(name) {
     this.again = () => this.act(name);
     try {
+      if (this.editor && !(await this.editor.save())) return;
       if (name === "delete") {
         await api("DELETE", `/api/artifacts/${this.id}`);
         return this.host.go("/portfolio");
@@ -103,119 +113,124 @@ export class ArtifactPage {
     this.host.changed();
   }
 
+  // change saves the title, the tone or the tags.
+  async change(what) {
+    try {
+      this.take(await api("PATCH", `/api/artifacts/${this.id}`, what));
+      this.problem = null;
+    } catch (problem) {
+      this.problem = problem;
+    }
+    await this.refresh();
+  }
+
+  async restore(number) {
+    try {
+      if (this.editor && !(await this.editor.save())) return;
+      await api("POST", `/api/artifacts/${this.id}/versions/${number}/restore`, {});
+      this.host.toast(`Version ${number} is back. The text before it is among the versions.`);
+    } catch (problem) {
+      this.problem = problem;
+    }
+    await this.refresh();
+  }
+
+  // propose asks for a change of the text, which is shown as a proposal.
+  async propose(edit, label) {
+    if (this.asking || (this.editor && !(await this.editor.save()))) return;
+    Object.assign(this, { asking: label, problem: null, accepted: "", again: () => this.propose(edit, label) });
+    this.show();
+    this.element.scrollTo({ top: 0 });
+    try {
+      await api("POST", `/api/artifacts/${this.id}/proposals`, edit);
+    } catch (problem) {
+      problem.recoveryOptions = [];
+      this.problem = problem;
+    }
+    this.asking = "";
+    await this.refresh();
+    this.work.querySelector("h2")?.focus();
+  }
+
   show() {
     if (this.left) return; // another page is shown
     const { a } = this;
     document.title = `${a.title} · ${words.brand}`;
-    this.head.replaceChildren(h("div", { class: "names" }, h("h1", {}, a.title), h("p", { class: "muted small" }, `${words.type[a.type]} · ${a.tone}`, a.tags.map((t) => h("span", { class: "tag" }, t)))), badge(a.status), this.actions());
-    this.work.replaceChildren(...[this.progress(), this.failure(), proposal(this)].filter(Boolean));
-    if (!this.editing) this.text();
-    this.side.replaceChildren(...[this.humanity(), versions(this), this.sources(), this.past()].filter(Boolean));
+    if (!this.head.contains(document.activeElement) || !document.activeElement.matches("input")) this.head.replaceChildren(title(this), actions(this), facts(this));
+    this.work.replaceChildren(...[progress(this), this.failure(), proposal(this)].filter(Boolean));
+    const tabs = [["text", "Text", null], ["sources", "Sources", this.research.length], ["versions", "Versions", this.versions.length], ["history", "History", null]];
+    const shown = document.activeElement?.closest?.("[role=tab]")?.dataset.tab;
+    this.tabs.replaceChildren(...tabs.map(([name, label, n], i) => h("button", { type: "button", role: "tab", id: `tab-${name}`, "data-tab": name, "aria-selected": String(this.tab === name), "aria-controls": "article-panel", tabIndex: this.tab === name ? 0 : -1, onclick: () => this.open(name), onkeydown: (e) => {
+      const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
+      if (step) this.open(tabs[(i + step + tabs.length) % tabs.length][0], true);
+    } }, label, n ? h("span", { class: "muted" }, ` ${count(n)}`) : null)));
+    if (shown) document.getElementById(`tab-${this.tab}`).focus();
+    this.panel();
     this.host.screenChanged();
   }
 
-  actions() {
-    const { a } = this, busy = this.working(), row = h("div", { class: "row" });
-    const on = (label, run, kind = "", props = {}) => add(row, button(label, run, kind, { disabled: busy, ...props }));
-    if (a.status === "draft") on("Create Content", () => this.run(`Create content for artifact ${a.id}: ${a.title}`, whole), "primary", { "data-testid": "create-content-button" });
-    if (a.status === "ready") on("Publish", () => this.act("publish"), "primary");
-    if (["ready", "published"].includes(a.status)) on("Humanize", () => this.run("Humanize this content", ["humanizer"]));
-    if (a.status === "archived") on("Take out of the archive", () => this.act("edit"));
-    else if (!this.editing) on("Edit", () => this.edit());
-    if (a.status !== "archived") on("Archive", () => this.act("archive"), "quiet");
-    else on("Delete", () => confirmed(`Delete “${a.title}”?`, "The text, its sources and its images can’t be brought back.", "Delete", () => this.act("delete")), "quiet");
-    return row;
+  open(tab, focus) {
+    this.tab = tab;
+    this.show();
+    if (focus) document.getElementById(`tab-${tab}`).focus();
   }
 
-  progress() {
-    const { a } = this, p = a.pipeline, over = !this.working();
-    if (!p && !this.running) return null;
-    if (over && (p?.state !== "completed" || !this.pressed)) return null;
-    const names = p?.state === "running" || over ? p.tools : this.tools;
-    const at = order.indexOf(a.status);
-    const steps = names.map((name) => ({ name, done: over || this.ended.has(name) || (names.length > 1 && name !== "humanizer" && at >= order.indexOf(reached[name]?.[0])) || (name === "humanizer" && names.includes("visualsCreator") && at >= 5) }));
-    const current = steps.find((s) => !s.done);
-    const done = steps.filter((s) => s.done).length;
-    return h("section", { class: "panel progress", "data-testid": "writing-progress", "aria-label": "Progress" },
-      h("div", { class: "row between" }, h("h2", {}, over ? "Done" : names.length > 1 ? "Creating Content…" : `${toolName(names[0])}…`), over ? null : button("Stop", () => this.act("cancel"))),
-      h("progress", { max: steps.length, value: done, "aria-label": `${done} of ${steps.length} steps` }),
-      h("ol", { "aria-live": "polite" }, steps.map((s) => {
-        const state = s.done ? "done" : s === current ? "current" : "next";
-        return h("li", { class: state, "data-testid": `status-${reached[s.name]?.[1] ?? s.name}` }, h("span", { class: "sign" }, s.done ? icon("check", 16) : h("span", { class: `dot ${s === current ? "running" : ""}` })),
-          h("div", {}, h("span", {}, toolName(s.name)), h("span", { class: "hidden-visually" }, { done: ": done", current: ": in progress", next: ": comes later" }[state]), s === current ? h("p", { class: "muted small" }, words.tools[s.name]?.[1]) : null));
-      }), a.status === "ready" && over ? h("li", { class: "done", "data-testid": "status-ready" }, h("span", { class: "sign" }, icon("check", 16)), "Ready") : null));
+  // panel shows the chosen tab. The editor stays as it is while it is open.
+  panel() {
+    if (this.tab === "text" && this.editor) {
+      if (this.body.firstChild?.firstChild !== this.editor.element) this.body.replaceChildren(h("div", { role: "tabpanel", id: "article-panel", "aria-labelledby": "tab-text" }, this.editor.element), this.bar.element);
+      return;
+    }
+    const make = { text: () => this.text(), sources, versions, history: past }[this.tab];
+    const key = JSON.stringify([this.tab, this.a.updatedAt, this.a.html, this.a.pipeline, this.research.length, this.versions[0], this.history.length]);
+    if (key === this.key && !this.body.querySelector(".editor-panel") && this.body.firstChild) return; // nothing has changed: what is marked stays marked
+    this.key = key;
+    this.body.replaceChildren(h("section", { class: "panel text", role: "tabpanel", id: "article-panel", "aria-labelledby": `tab-${this.tab}` }, make(this)), this.bar.element);
+  }
+
+  async say(message) {
+    if (this.editor && !(await this.editor.save())) return;
+    this.stopEditing();
+    Object.assign(this, { pressed: true, problem: null, accepted: "" });
+    await this.host.say(message);
+    await this.refresh();
   }
 
   failure() {
-    const p = this.a.pipeline;
-    const next = p?.tools.find((name) => !(p.done ?? []).includes(name));
-    if (!this.problem && p?.state === "stopped" && !this.working() && needs[next]?.includes(this.a.status)) {
-      return h("section", { class: "panel", "data-testid": "stopped" }, h("p", {}, `Stopped. Next: ${words.results[next]}.`), button("Continue", () => this.run("Continue", p.tools), "primary"));
-    }
-    const problem = this.problem ?? (p?.state === "failed" && !this.working() && needs[p.failed]?.includes(this.a.status) ? new Problem(200, { category: "TOOL_EXECUTION_FAILED", message: `${toolName(p.failed)} failed: ${p.reason.replace(/\.$/, "")}. The artifact is as it was before that step.`, traceId: p.traceId, recoveryOptions: [{ label: `Try again from ${words.results[p.failed]}`, message: "Try again" }] }) : null);
+    const p = this.a.pipeline, halted = stopped(this);
+    if (halted) return halted;
+    const problem = this.problem ?? (p?.state === "failed" && !["ready", "published", "archived"].includes(this.a.status) ? new Problem(200, { category: "TOOL_EXECUTION_FAILED", message: `${words.tools[p.failed]?.[0] ?? p.failed} failed: ${(p.reason ?? "").replace(/\.$/, "")}. The article is as it was before that step.`, traceId: p.traceId, recoveryOptions: [{ label: `Try again from ${words.results[p.failed] ?? "there"}`, message: "Try again" }] }) : null);
     if (!problem) return null;
-    return errorCard(problem, (message) => {
-      if (message === "Edit this artifact") return this.host.edit(this.id);
-      return message === "Try again" ? this.run(message, p?.tools ?? whole) : this.host.say(message);
-    }, this.problem && this.again);
+    const card = errorCard(problem, (message) => (message === "Edit this artifact" ? this.host.edit(this.id) : this.say(message)), this.problem && this.again);
+    if (this.problem) card.append(iconButton("close", "Close this message", () => ((this.problem = null), this.show()), { class: "icon-button close-card" }));
+    return card;
   }
 
   text() {
-    const { a } = this;
-    this.body.replaceChildren(a.content ? h("article", { class: "prose", "data-testid": "artifact-content" }, trusted(h("div", { class: "block" }), a.html))
-      : h("div", { class: "empty", "data-testid": "artifact-content" }, icon("pen", 28), h("p", {}, "There is no text yet. “Create Content” researches, outlines, writes, humanizes and illustrates it; or write it yourself."), button("Write it myself", () => this.edit())));
+    const { a } = this, written = a.pipeline?.progress?.written;
+    if (this.working() && written) return h("article", { class: "prose streaming", "data-testid": "artifact-content" }, h("div", { class: "block" }, written.split(/\n{2,}/).map((p) => h("p", {}, p))));
+    if (!a.content) {
+      return h("div", { class: "empty", "data-testid": "artifact-content" }, icon("pen", 28), h("p", {}, this.working() ? "The text appears here as it is written." : a.status === "draft" ? "There is no text yet. “Create content” researches, outlines, writes, revises and illustrates it. Or write it yourself." : `There is no text yet. “${next[a.status][0]}” makes it. Or write it yourself.`), this.working() || a.status === "archived" ? null : button("Write it myself", () => this.edit()));
+    }
+    const article = h("article", { class: "prose", "data-testid": "artifact-content", tabIndex: -1 }, trusted(h("div", { class: "block" }), a.html));
+    parts(this, article);
+    return [article, footnotes(this, article)];
   }
 
   edit() {
-    const { a } = this;
-    const title = h("input", { class: "input", value: a.title, maxLength: 200, required: true }), tone = toneSelect(a.tone);
-    const tags = h("input", { class: "input", value: a.tags.join(", ") }), content = h("textarea", { class: "input editor", value: a.content, maxLength: 100000, spellcheck: true });
-    const failed = h("div", {});
-    const close = () => {
-      this.editing = false;
-      this.show();
-    };
-    this.editing = true;
+    if (!this.editor) this.editor = new Editor(this);
+    this.tab = "text";
     this.show();
-    this.body.replaceChildren(h("form", { class: "stack", onkeydown: (e) => e.key === "Escape" && close(), onsubmit: async (e) => {
-      e.preventDefault();
-      try {
-        await api("PATCH", `/api/artifacts/${this.id}`, { updatedAt: a.updatedAt, title: title.value.trim(), tone: tone.value, tags: tags.value.split(",").map((t) => t.trim()).filter(Boolean), content: content.value });
-        this.editing = false;
-        await this.refresh();
-        this.host.toast("Saved");
-      } catch (problem) {
-        failed.replaceChildren(errorCard(problem));
-      }
-    } }, field("Title", title), h("div", { class: "pair" }, field("Tone", tone), field("Tags", tags, "Separated by commas")), field("Text", content, a.status === "published" ? "Markdown. Saving takes it back from published to ready." : "Markdown"), failed, h("div", { class: "row" }, h("button", { type: "submit", class: "button primary" }, "Save"), button("Cancel", close))));
-    content.setSelectionRange(0, 0);
-    content.focus();
+    this.editor.area.setSelectionRange(0, 0);
+    this.editor.area.focus();
   }
 
-  humanity() {
-    const { humanity: now, metadata } = this.a, last = metadata?.humanity;
-    if (!this.a.content) return null;
-    return panel("Patterns of machines", h("p", {}, h("b", { "data-testid": "humanity-score" }, now.summary)),
-      ...Object.entries(now.found ?? {}).map(([name, n]) => h("p", { class: "muted small" }, `${name} (${count(n)})`)),
-      last?.before ? h("p", { class: "muted small" }, `The last revision: ${last.before} before, ${last.after} after.`) : null);
+  // stopEditing closes the editor once all is saved.
+  async stopEditing() {
+    if (!this.editor || !(await this.editor.save())) return;
+    this.editor.close();
+    this.editor = null;
+    this.key = "";
+    await this.refresh();
   }
-
-  sources() {
-    const note = this.a.metadata?.researchNote;
-    return panel(this.research.length ? `Research (${count(this.research.length)})` : "Research", this.research.length === 0 ? h("p", { class: "muted small" }, note || "No sources yet.") : h("ul", { class: "sources", tabIndex: 0, "aria-label": "Sources", "data-testid": "research" }, this.research.map((s) => h("li", {},
-      h("div", { class: "row between" }, h("b", { class: "small" }, words.source[s.sourceType] ?? s.sourceType), h("span", { class: "muted small" }, `Relevance ${Math.round(s.relevanceScore * 100)} %`)),
-      /^https?:/.test(s.sourceUrl ?? "") ? h("a", { href: s.sourceUrl, target: "_blank", rel: "noopener noreferrer nofollow" }, s.sourceName) : h("span", {}, s.sourceName), h("p", { class: "muted small" }, s.excerpt)))));
-  }
-
-  past() {
-    if (this.history.length === 0) return null;
-    return panel("History", h("ol", { class: "past" }, [...this.history].reverse().slice(0, 12).map((c) => h("li", { class: "small" }, h("span", {}, c.from === c.to ? "Changed" : statusName(c.to), h("span", { class: "muted" }, ` by ${c.tool ? toolName(c.tool).toLowerCase() : c.by === "user" ? "you" : c.by}`)), h("time", { class: "muted", title: exactly(new Date(c.at)) }, when(new Date(c.at)))))));
-  }
-}
-
-// confirmed asks before something that can't be undone.
-function confirmed(title, text, label, run) {
-  const dialog = h("dialog", { role: "alertdialog", "aria-labelledby": "sure", onclose: () => dialog.remove() }, h("h2", { id: "sure" }, title), h("p", {}, text), h("div", { class: "row" }, button("Cancel", () => dialog.close()), button(label, () => (dialog.close(), run()), "danger")));
-  add(document.body, dialog);
-  dialog.showModal();
 }

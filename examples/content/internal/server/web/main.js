@@ -34,6 +34,7 @@ const host = {
     artifact.edit();
   },
   go(path) {
+    if (artifact && artifact.leave(path) === false) return undefined;
     if (path !== location.pathname + location.search) history.pushState(null, "", path);
     if (!wide.matches) host.toggleChat(false);
     return route();

@@ -1,88 +1,42 @@
-// Proposed changes of a text, and the texts that it had before.
+// The texts that an article has had: who made them and when; any two can be compared, and each can be restored.
 
-import { add, button, h } from "/agent/page/dom.js";
+import { button, h } from "/agent/page/dom.js";
 import { count, exactly, when } from "/agent/page/format.js";
 import { api } from "./api.js";
-import { panel } from "./cards.js";
+import { field, select } from "./cards.js";
+import { difference } from "./diff.js";
 import { toolName } from "./words.js";
 
-const authors = { user: "you", restore: "undo", proposal: "an accepted proposal", system: "the agent" };
+const authors = { user: "you", restore: "an undo", proposal: "you, by accepting a proposal", version: "you, by restoring a version", system: "the assistant" };
+const author = (v) => authors[v.author] ?? `step: ${toolName(v.author).toLowerCase()}`;
 
-// compare returns the paragraphs of two texts: those that both have, those that go, and those that come.
-export function compare(before, after) {
-  const a = paragraphs(before), b = paragraphs(after);
-  const longest = Array.from({ length: a.length + 1 }, () => new Uint16Array(b.length + 1));
-  for (let i = a.length - 1; i >= 0; i--) for (let j = b.length - 1; j >= 0; j--) longest[i][j] = a[i] === b[j] ? longest[i + 1][j + 1] + 1 : Math.max(longest[i + 1][j], longest[i][j + 1]);
-  const rows = [];
-  for (let i = 0, j = 0; i < a.length || j < b.length;) {
-    if (i < a.length && j < b.length && a[i] === b[j]) rows.push(["same", a[i++], j++]);
-    else if (i < a.length && (j === b.length || longest[i + 1][j] >= longest[i][j + 1])) rows.push(["gone", a[i++]]);
-    else rows.push(["new", b[j++]]);
-  }
-  return rows;
-}
-
-const paragraphs = (text) => text.split(/\n{2,}/).map((p) => p.trim()).filter(Boolean);
-
-// difference shows what changes. Long stretches that stay are folded.
-export function difference(before, after) {
-  const rows = compare(before, after), box = h("div", { class: "difference", tabIndex: 0, role: "region", "aria-label": "Difference" });
-  rows.forEach(([kind, text], i) => {
-    if (kind === "same") {
-      const near = rows[i - 1]?.[0] !== "same" && i > 0, next = rows[i + 1] && rows[i + 1][0] !== "same";
-      if (near || next) add(box, h("p", { class: "same" }, text.length > 200 ? `${text.slice(0, 200)}…` : text));
-      else if (rows[i - 1]?.[0] !== "same") add(box, h("p", { class: "muted small" }, "…"));
-      return;
-    }
-    add(box, h(kind === "gone" ? "del" : "ins", {}, h("span", { class: "hidden-visually" }, kind === "gone" ? "Goes: " : "Comes: "), text));
-  });
-  return box;
-}
-
-// proposal shows a change that waits to be accepted or rejected; null if there is none.
-export function proposal(page) {
-  const p = page.a.proposal;
-  if (!p) return null;
-  const decide = async (decision) => {
-    try {
-      await api("POST", `/api/proposals/${p.id}/${decision}`, {});
-      page.problem = null;
-      page.host.toast(decision === "accept" ? "Accepted. The text before it is among the versions." : "Rejected. Nothing has changed.");
-    } catch (problem) {
-      page.problem = problem;
-    }
-    await page.refresh();
-    page.host.changed();
-  };
-  return h("section", { class: "panel proposal", "data-testid": "proposal", "aria-label": "Proposed change" },
-    h("h2", {}, `Proposed change of ${p.target}`), h("p", { class: "muted small" }, `You asked: “${p.instruction}”`),
-    p.new === "" ? h("p", {}, "This part is taken out.") : null, difference(p.old, p.new),
-    h("div", { class: "row" }, button("Accept", () => decide("accept"), "primary"), button("Reject", () => decide("reject")), button("Try again", () => page.host.say(p.instruction), "quiet")));
-}
-
-// versions lists the texts that the artifact has had; each can be looked at and restored.
+// versions returns the list with the comparison above it.
 export function versions(page) {
-  if (page.versions.length < 2) return null;
-  const show = async (v) => {
-    const old = await api("GET", `/api/artifacts/${page.id}/versions/${v.number}`);
-    const dialog = h("dialog", { class: "wide", "aria-labelledby": "version", onclose: () => dialog.remove() },
-      h("h2", { id: "version" }, `Version ${count(v.number)}, compared with the text as it is now`),
-      old.title === page.a.title ? null : h("p", {}, "Title: ", h("b", {}, old.title)),
-      old.content === page.a.content ? h("p", {}, "The text is the same.") : difference(page.a.content, old.content),
-      h("div", { class: "row" }, button("Close", () => dialog.close()), button("Restore this version", async () => {
-        dialog.close();
-        try {
-          await api("POST", `/api/artifacts/${page.id}/versions/${v.number}/restore`, {});
-          page.host.toast(`Version ${v.number} is back. The text before it is among the versions.`);
-        } catch (problem) {
-          page.problem = problem;
-        }
-        await page.refresh();
-      }, "primary")));
-    add(document.body, dialog);
-    dialog.showModal();
+  const all = page.versions, texts = new Map();
+  if (all.length === 0) return h("p", { class: "muted" }, "There are no versions yet. Each step of the assistant makes one, and so does each time that you write.");
+  const text = async (number) => {
+    if (!texts.has(number)) texts.set(number, await api("GET", `/api/artifacts/${page.id}/versions/${number}`));
+    return texts.get(number);
   };
-  return panel("Versions", h("ol", { class: "past", "data-testid": "versions" }, page.versions.slice(1, 13).map((v) => h("li", { class: "small" },
-    h("button", { type: "button", class: "link", onclick: () => show(v) }, `Version ${count(v.number)} by ${authors[v.author] ?? toolName(v.author).toLowerCase()}`),
-    h("time", { class: "muted", title: exactly(new Date(v.at)) }, when(new Date(v.at)))))));
+  const options = all.map((v, i) => [v.number, `Version ${count(v.number)}${i === 0 ? " (now)" : ""}`]);
+  const from = select(options, all[1]?.number ?? all[0].number), to = select(options, all[0].number), result = h("div", { "data-testid": "compared" });
+  const show = async () => {
+    try {
+      const [a, b] = await Promise.all([text(Number(from.value)), text(Number(to.value))]);
+      result.replaceChildren(...[a.title === b.title ? null : h("p", {}, "The title changes from ", h("b", {}, a.title), " to ", h("b", {}, b.title), "."), difference(a.content ?? "", b.content ?? "", `What changes from version ${from.value} to version ${to.value}`)].filter(Boolean));
+    } catch (problem) {
+      result.replaceChildren(h("p", { class: "bad" }, problem.message));
+    }
+  };
+  for (const choice of [from, to]) choice.addEventListener("change", show);
+  const pick = (v, before) => {
+    from.value = before.number;
+    to.value = v.number;
+    show().then(() => from.scrollIntoView({ block: "nearest" }));
+  };
+  return h("div", { class: "stack" },
+    all.length < 2 ? null : h("div", { class: "pair" }, field("Compare", from), field("with", to)), result,
+    h("ol", { class: "past", "data-testid": "versions" }, all.map((v, i) => h("li", {},
+      h("div", { class: "what" }, h("b", {}, `Version ${count(v.number)}`), i === 0 ? h("span", { class: "badge" }, "now") : null, h("span", { class: "muted small" }, `by ${author(v)} · `, h("time", { title: exactly(new Date(v.at)) }, when(new Date(v.at))), ` · ${count(v.length)} characters`)),
+      h("div", { class: "row" }, all[i + 1] ? button("What changed", () => pick(v, all[i + 1]), "quiet") : null, i === 0 || page.working() || page.a.status === "archived" ? null : button("Restore", () => page.restore(v.number), "", { "aria-label": `Restore version ${v.number}` }))))));
 }

@@ -1,0 +1,71 @@
+// The head of the page of an article: its title, what it is, and what can be done with it.
+
+import { add, button, h, icon, iconButton } from "/agent/page/dom.js";
+import { count } from "/agent/page/format.js";
+import { badge, toneSelect } from "./cards.js";
+import { countWords } from "./diff.js";
+import { patterns } from "./sources.js";
+import { words } from "./words.js";
+
+// The one thing to do next in each status. "go on" sends the sentence that makes the rest of the article.
+export const next = {
+  draft: ["Create content", "go on"], research: ["Continue: write the outline", "go on"], skeleton: ["Continue: write the text", "go on"], writing: ["Continue: write the text", "go on"], creating_visuals: ["Continue: revise and illustrate", "go on"],
+  ready: ["Publish", "publish"], published: ["Take it back and edit", "edit"], archived: ["Take it out of the archive", "edit"],
+};
+
+export function title(page) {
+  const { a } = page, fixed = page.working() || a.status === "archived";
+  const h1 = h("h1", {}, a.title), names = h("div", { class: "names" }, h1, fixed ? null : iconButton("pen", "Change the title", () => {
+    const input = h("input", { class: "input title-input", value: a.title, maxLength: 500, "aria-label": "Title", onkeydown: (e) => e.key === "Escape" && ((input.value = a.title), input.blur()), onblur: () => {
+      input.remove();
+      if (input.value.trim() && input.value.trim() !== a.title) page.change({ title: input.value.trim() });
+      else page.show();
+    } });
+    names.replaceChildren(h("form", { onsubmit: (e) => (e.preventDefault(), input.blur()) }, input));
+    input.select();
+  }));
+  return names;
+}
+
+// facts are the type, the tone, the tags, the length, and the patterns, in one line.
+export function facts(page) {
+  const { a } = page, fixed = page.working() || a.status === "archived", n = countWords(a.content);
+  const fact = (name, value) => (value ? h("div", {}, h("dt", {}, name), h("dd", {}, value)) : null);
+  const tone = toneSelect(a.tone), tags = h("input", { class: "input", value: a.tags.join(", "), placeholder: "none", "aria-label": "Tags, separated by commas", onchange: () => page.change({ tags: tags.value.split(",").map((t) => t.trim()).filter(Boolean) }) });
+  tone.setAttribute("aria-label", "Tone");
+  tone.addEventListener("change", () => page.change({ tone: tone.value }));
+  return h("dl", { class: "facts" }, fact("Status", badge(a.status)), fact("Type", words.type[a.type]), fact("Tone", fixed ? a.tone : tone), fact("Tags", fixed ? a.tags.join(", ") : tags), fact("Length", n ? `${count(n)} words` : ""), fact("Patterns", patterns(page)));
+}
+
+export function actions(page) {
+  const { a } = page, busy = page.working(), row = h("div", { class: "row" });
+  const on = (label, run, kind = "", props = {}) => add(row, button(label, run, kind, { disabled: busy, ...props }));
+  const [label, what] = next[a.status];
+  on(label, () => (what === "go on" ? page.say(["stopped", "failed"].includes(a.pipeline?.state) ? "Continue" : `Create content for artifact ${a.id}: ${a.title}`) : a.status === "published" ? page.host.edit(a.id) : page.act(what)), page.editor ? "" : "primary", { "data-testid": a.status === "draft" ? "create-content-button" : "next-button" });
+  if (a.content && ["ready", "published"].includes(a.status)) on("Humanize", () => page.say("Humanize this content"), "", { title: "Revises what sounds like a machine" });
+  if (/\[IMAGE: /.test(a.content) && a.status === "ready") on("Draw the images", () => page.say("now add images"));
+  if (!page.editor && !["published", "archived"].includes(a.status)) on("Edit", () => page.edit());
+  if (a.content) {
+    add(row, iconButton("copy", "Copy as Markdown", () => copy(page), { "data-testid": "copy-markdown" }), h("a", { class: "icon-button", href: `/api/artifacts/${a.id}/markdown`, target: "_self", download: "", title: "Download .md", "aria-label": "Download .md", "data-testid": "download-markdown" }, icon("download", 18)));
+  }
+  if (a.status === "archived") on("Delete", () => confirmed(`Delete “${a.title}”?`, "The text, its sources and its images can’t be brought back.", "Delete", () => page.act("delete")), "quiet");
+  else on("Archive", () => page.act("archive"), "quiet");
+  return row;
+}
+
+async function copy(page) {
+  try {
+    const response = await fetch(`/api/artifacts/${page.id}/markdown`);
+    await navigator.clipboard.writeText(await response.text());
+    page.host.toast("Copied as Markdown, with its sources as footnotes");
+  } catch {
+    page.host.toast("The browser doesn’t allow copying. Download it instead.");
+  }
+}
+
+// confirmed asks before something that can't be undone.
+export function confirmed(title, text, label, run) {
+  const dialog = h("dialog", { role: "alertdialog", "aria-labelledby": "sure", onclose: () => dialog.remove() }, h("h2", { id: "sure" }, title), h("p", {}, text), h("div", { class: "row" }, button("Cancel", () => dialog.close()), button(label, () => (dialog.close(), run()), "danger")));
+  add(document.body, dialog);
+  dialog.showModal();
+}
