@@ -60,6 +60,8 @@
 // this way has at most 0.8. So patterns should name the most common verb, such as delete, create,
 // change, write, publish, löschen, erstellen, ändern, schreiben or veröffentlichen.
 //
+// A host with rules of its own reads what a sentence does with [Read] and [Clause.Mood].
+//
 // # Models
 //
 // A model's verdict counts 0.6 and that of the rules 0.4 where both name an intent. If they agree,

@@ -129,8 +129,8 @@ const (
 // The parties that a verdict can come from.
 const (
 	FromRules  = "rules"
-	FromModel  = "model"
-	FromBoth   = "both"
+	fromModel  = "model"
+	fromBoth   = "both"
 	FromPerson = "person"
 )
 

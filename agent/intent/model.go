@@ -96,9 +96,9 @@ func (d *Detector) Detect(ctx context.Context, text string) (Verdict, error) {
 	}
 	switch {
 	case byRules.Intent == "" && opinion.Intent == noneOfThem:
-		return Verdict{From: FromModel}, nil
+		return Verdict{From: fromModel}, nil
 	case byRules.Intent == "":
-		return Verdict{Intent: opinion.Intent, Confidence: round(opinion.Confidence), From: FromModel}, nil
+		return Verdict{Intent: opinion.Intent, Confidence: round(opinion.Confidence), From: fromModel}, nil
 	}
 	both := make([]float64, len(rules))
 	for i, in := range d.intents {
@@ -110,7 +110,7 @@ func (d *Detector) Detect(ctx context.Context, text string) (Verdict, error) {
 			}
 		}
 	}
-	return d.verdict(both, FromBoth), nil
+	return d.verdict(both, fromBoth), nil
 }
 
 // parse decodes the model's answer.

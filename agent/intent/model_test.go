@@ -40,16 +40,16 @@ func TestRulesAndModelAreCombined(t *testing.T) {
 		want intent.Verdict
 	}{
 		// 0.3 + 0.6 + 0.1
-		{"any progress?", opinion("status", 1), intent.Verdict{Intent: "status", Confidence: 1, From: intent.FromBoth}},
+		{"any progress?", opinion("status", 1), intent.Verdict{Intent: "status", Confidence: 1, From: "both"}},
 		{"any progress?", opinion("status", 0.75),
-			intent.Verdict{Intent: "status", Confidence: 0.85, From: intent.FromBoth}},
+			intent.Verdict{Intent: "status", Confidence: 0.85, From: "both"}},
 		{"any progress?", opinion("write", 0.9),
-			intent.Verdict{Intent: "write", Confidence: 0.54, From: intent.FromBoth,
+			intent.Verdict{Intent: "write", Confidence: 0.54, From: "both",
 				Alternatives: []intent.Choice{{Intent: "status", Confidence: 0.3}}}},
 		{"any progress?", opinion("something else", 0.9),
-			intent.Verdict{Intent: "status", Confidence: 0.3, From: intent.FromBoth}},
-		{"do it", opinion("write", 0.92), intent.Verdict{Intent: "write", Confidence: 0.92, From: intent.FromModel}},
-		{"do it", opinion("something else", 1), intent.Verdict{From: intent.FromModel}},
+			intent.Verdict{Intent: "status", Confidence: 0.3, From: "both"}},
+		{"do it", opinion("write", 0.92), intent.Verdict{Intent: "write", Confidence: 0.92, From: "model"}},
+		{"do it", opinion("something else", 1), intent.Verdict{From: "model"}},
 	} {
 		d, model := detector(t, c.step)
 		v, err := d.Detect(t.Context(), c.text)

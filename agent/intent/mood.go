@@ -122,22 +122,42 @@ var (
 // moodOf returns what the text does with a match at these offsets; own are the words that the
 // pattern itself names, such as "without".
 func (r *reading) moodOf(begin, end int, own string) mood {
+	switch r.use(begin, end, own) {
+	case "requests":
+		return requested
+	case "mentions":
+		return mentioned
+	}
+	return withheld
+}
+
+// use is moodOf in the words of Clause.Mood.
+func (r *reading) use(begin, end int, own string) string {
 	i := r.clauseAt(begin)
 	if i < 0 {
-		return requested
+		return "requests"
 	}
 	c := r.clauses[i]
 	whole := r.plain[c.begin:max(c.end, end)]
 	before := r.plain[c.begin : begin+1]
 	inside := r.plain[begin:end]
-	if r.forbids(i, before, inside, whole, own) || r.asks(c, before, whole, inside, own) ||
-		condition.MatchString(before) || r.reports(i, before) || r.retracts(i, end) || notOwn(themselves, whole, own) {
-		return withheld
+	switch {
+	case r.retracts(i, end):
+		return "retracts"
+	case r.forbids(i, before, inside, whole, own):
+		return "forbids"
+	case r.asks(c, before, whole, inside, own):
+		return "questions"
+	case condition.MatchString(before):
+		return "depends"
+	case r.reports(i, before):
+		return "reports"
+	case notOwn(themselves, whole, own):
+		return "oneself"
+	case r.plainly(c, before, inside, end):
+		return "requests"
 	}
-	if r.plainly(c, before, inside, end) {
-		return requested
-	}
-	return mentioned
+	return "mentions"
 }
 
 // forbids reports whether the clause negates the match, or the one before it does.

@@ -124,13 +124,13 @@ func TestAModelIsAskedAboutAMatchThatIsForbidden(t *testing.T) {
 		step providertest.Step
 		want intent.Verdict
 	}{
-		{"Don't publish it yet", opinion("something else", 1), intent.Verdict{From: intent.FromModel}},
+		{"Don't publish it yet", opinion("something else", 1), intent.Verdict{From: "model"}},
 		{"Don't publish it yet", opinion("publish", 1),
-			intent.Verdict{Intent: "publish", Confidence: 0.85, From: intent.FromModel}},
+			intent.Verdict{Intent: "publish", Confidence: 0.85, From: "model"}},
 		{"What does undo do?", opinion("status", 0.95),
-			intent.Verdict{Intent: "status", Confidence: 0.95, From: intent.FromModel}},
+			intent.Verdict{Intent: "status", Confidence: 0.95, From: "model"}},
 		{"Don't publish it, but look at the status", opinion("status", 1),
-			intent.Verdict{Intent: "status", Confidence: 1, From: intent.FromBoth}},
+			intent.Verdict{Intent: "status", Confidence: 1, From: "both"}},
 	} {
 		model := providertest.Script(tc.step)
 		ask := func(ctx context.Context, req *provider.Request) (*provider.Response, error) {

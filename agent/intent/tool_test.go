@@ -53,7 +53,7 @@ func TestACertainRuleAsksNeitherAModelNorAPerson(t *testing.T) {
 func TestACertainModelAsksNoPerson(t *testing.T) {
 	a, model := host(t, opinion("status", 1))
 	res := detect(t, a, "any progress?")
-	require.Equal(t, intent.Verdict{Intent: "status", Confidence: 1, From: intent.FromBoth}, called(t, res))
+	require.Equal(t, intent.Verdict{Intent: "status", Confidence: 1, From: "both"}, called(t, res))
 	require.Len(t, model.Requests(), 1)
 	require.Equal(t, 0, res.Steps, "the question comes before the first step")
 }

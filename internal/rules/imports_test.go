@@ -156,6 +156,7 @@ var rows = map[string]row{
 	// What the SQL stores share knows no driver, and each of them only its own; SQLite's is known
 	// in one place.
 	"internal/sqljournal": {own: []string{"agent/journal", "ratelimit"}},
+	"internal/lexicon":    {tests: []string{"agent/intent"}},
 	"internal/sqlitefile": {third: []string{sqlite},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "memory/recall", "memory/sqlmemory"}},
 	// Its tests show that lists read few heads.

@@ -44,7 +44,7 @@ func TestTheModelSaysWhatAnUnclearMessageWants(t *testing.T) {
 		Screen: Screen{ArtifactID: a.ID}, Detected: func(v intent.Verdict) { said = v }})
 	require.True(t, answer.Success, answer.Message)
 	require.Equal(t, []string{portfolio.TopicResearch}, answer.ToolsUsed)
-	require.Equal(t, intent.FromModel, said.From)
+	require.Equal(t, "model", said.From)
 	require.Equal(t, []string{"ann"}, *users)
 
 	require.True(t, b.say("ann", a.ID, "Create the skeleton").Success)

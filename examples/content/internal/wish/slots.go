@@ -1,0 +1,140 @@
+package wish
+
+import (
+	"slices"
+	"strconv"
+	"strings"
+
+	"github.com/pawlkit/pawl/internal/lexicon"
+)
+
+// titleIn returns the title that a request to rename gives; empty if it gives none.
+func (r *Reader) titleIn(text string) string {
+	if q := r.quotes(text); len(q) > 0 {
+		return q[len(q)-1]
+	}
+	t := r.find(r.trim(text), "calledIt", "newTitle", "afterIt")
+	if r.re["vagueTitle"].MatchString(t) {
+		return ""
+	}
+	return r.clean(t)
+}
+
+// subject returns the title of a new artifact, from a name or a topic; empty if there is none.
+func (r *Reader) subject(text string) string {
+	if q := r.quotes(text); len(q) > 0 {
+		return q[0]
+	}
+	t := r.find(text, "called", "topicOf")
+	if t == "" {
+		t = r.find(r.trim(text), "afterIt", "topicOn")
+	}
+	if r.re["typeOnly"].MatchString(t) || r.is("pronouns", strings.ToLower(r.clean(t))) {
+		return ""
+	}
+	return r.clean(t)
+}
+
+// fill sets the details that a text has.
+func (r *Reader) fill(w *Wish, text string, c *part, a *Artifact) {
+	for _, t := range c.tokens {
+		word := c.words[t.First]
+		switch {
+		case t.Means(r.list("pieces")[1:]...):
+			w.Type = t.Meanings[len(t.Meanings)-1]
+		case t.Means("toneword"):
+			if w.Tone = r.Pairs["tones"][word]; w.Tone == "" {
+				w.Tone = word
+			}
+		case t.Means("format"):
+			w.Format = r.Pairs["formats"][word]
+		}
+	}
+	switch w.Intent {
+	case GenerateTopics:
+		w.Count = r.number(strings.ToLower(r.find(text, "number")))
+		if f := r.find(r.trim(text), "topicOf", "topicOn"); !r.re["typeOnly"].MatchString(f) {
+			w.Focus = r.trim(f)
+		}
+	case ListArtifacts:
+		for _, m := range []string{"published", "archived", "ready", "drafts"} {
+			if c.means(m) {
+				w.Focus = strings.TrimSuffix(m, "s")
+			}
+		}
+	case Rename:
+		w.Title = r.titleIn(text)
+	case SetTags:
+		list := r.find(r.trim(text), "afterIt", "tagsWith", "tagsAfter")
+		list = strings.NewReplacer(" and ", ",", " und ", ",").Replace(list)
+		for tag := range strings.SplitSeq(list, ",") {
+			if tag = strings.Trim(tag, ` "“”#`); tag != "" {
+				w.Tags = append(w.Tags, tag)
+			}
+		}
+	case Export:
+		if w.Format == "" {
+			w.Format = "markdown"
+		}
+	case ReplacePicture, RemovePicture:
+		w.Picture = r.ordinal(c.words)
+	case ModifyContent, WriteContent:
+		w.Section, w.Instruction = r.section(text, c, a), r.trim(text)
+	}
+}
+
+func (r *Reader) number(word string) int {
+	if n := r.Pairs["numbers"][word]; n != "" {
+		word = n
+	}
+	n, _ := strconv.Atoi(word) // 0: it is none
+	return n
+}
+
+// ordinal returns the number of the first ordinal among words; -1 for the last, 0 for none.
+func (r *Reader) ordinal(words []string) int {
+	for _, w := range words {
+		for _, end := range []string{"", "n", "s", "r"} {
+			if n := r.number(strings.TrimSuffix(w, end)); n != 0 && strings.TrimSuffix(w, end) != "one" {
+				return n
+			}
+		}
+	}
+	return 0
+}
+
+// section returns the section that a text names.
+func (r *Reader) section(text string, c *part, a *Artifact) string {
+	var sections []string
+	if a != nil {
+		sections = a.Sections
+	}
+	for _, s := range sections {
+		if name := r.wordsOf(s); len(name) > 0 && common(r.wordsOf(text), name) == len(name) {
+			return s
+		}
+	}
+	for _, t := range c.tokens {
+		for _, m := range t.Meanings {
+			if s := r.Pairs["sections"][m]; s != "" {
+				return s
+			}
+		}
+	}
+	n := r.ordinal(c.words)
+	if n < 0 {
+		n = len(sections)
+	}
+	switch {
+	case n == 0 || !c.means("section"):
+		return ""
+	case n <= len(sections):
+		return sections[n-1]
+	}
+	return strconv.Itoa(n)
+}
+
+// means reports whether a word of the clause has one of these meanings.
+func (c *part) means(any ...string) bool {
+	return slices.ContainsFunc(c.tokens, func(t lexicon.Token) bool { return t.Means(any...) })
+}
