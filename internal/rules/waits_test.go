@@ -30,6 +30,8 @@ var realWaits = map[string]string{
 	"examples/cms..until": "it kills a process at a random moment after a line of output",
 	"examples/cms/internal/assistant.TestACallIsRefusedWhileItsBreakerIsOpen": "the cooldown of a breaker before a " +
 		"server on loopback",
+	"examples/content.TestCrashesInEdits":                        "it kills a process at a random moment",
+	"examples/content.TestCrashesInPipelines":                    "it kills a process at a random moment",
 	"examples/content/internal/assistant.TestCrashesInPipelines": "it kills a process at a random moment",
 	"examples/coder": "it starts the program as a process, looks on the disk for what it does, and kills it",
 	"examples/team":  "it kills a process at random moments",

@@ -4,13 +4,14 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"unicode/utf8"
 )
 
 // A Pattern is something that makes a text sound like a machine.
 type Pattern struct {
 	Name   string
-	Advice string // what to write instead
-	Count  func(text string) int
+	Advice string                     // what to write instead
+	Find   func(text string) []string // what it finds
 }
 
 // A Report says which patterns a text has. It says nothing about who wrote it.
@@ -24,6 +25,8 @@ type Report struct {
 	Score int            `json:"score"`
 	Words int            `json:"words"`
 	Found map[string]int `json:"found"` // how often, by the names of the patterns
+	// Where has up to three finds of each pattern, of at most 60 characters.
+	Where map[string][]string `json:"where,omitempty"`
 }
 
 // Checked is how many patterns there are.
@@ -47,7 +50,7 @@ func plain(text string) string {
 func Check(text string) Report {
 	text = plain(text)
 	all := word.FindAllString(text, -1)
-	r := Report{Words: len(all), Found: map[string]int{}, Score: 99}
+	r := Report{Words: len(all), Found: map[string]int{}, Where: map[string][]string{}, Score: 99}
 	if len(all) == 0 {
 		r.NotMeasured = "there is no text"
 	} else if name := language(all); name != english {
@@ -59,9 +62,13 @@ func Check(text string) Report {
 	}
 	finds := 0
 	for _, p := range Patterns {
-		if n := p.Count(text); n > 0 {
-			r.Found[p.Name] = n
-			finds += n
+		found := p.Find(text)
+		if finds += len(found); len(found) > 0 {
+			r.Found[p.Name] = len(found)
+		}
+		for _, f := range found[:min(len(found), 3)] {
+			f = strings.TrimSpace(f)
+			r.Where[p.Name] = append(r.Where[p.Name], string([]rune(f)[:min(utf8.RuneCountInString(f), 60)]))
 		}
 	}
 	r.Score = min(max(100-500*finds/max(r.Words, 100), 0), 99)

@@ -28,8 +28,8 @@ func lines(name string) iter.Seq[string] {
 // Patterns are all patterns, in the order of the catalog, which is data/patterns.txt.
 var Patterns = readPatterns()
 
-// counted are the patterns that functions count.
-var counted = map[string]func(text string) int{"elegant variation": variation, "title case heading": titleCase,
+// finders are the patterns that functions find.
+var finders = map[string]func(text string) []string{"elegant variation": variation, "title case heading": titleCase,
 	"staccato": staccato, "repetition": repetition, "excessive hedging": hedging}
 
 func readPatterns() (all []Pattern) {
@@ -46,49 +46,48 @@ func readPatterns() (all []Pattern) {
 		var e, f int
 		_, _ = fmt.Sscan(allowed, &e, &f) // it may be empty
 		every[name], free[name] = e, f
-		all = append(all, Pattern{name, advice, counted[name]})
+		all = append(all, Pattern{name, advice, finders[name]})
 	}
 	for i, p := range all {
-		if p.Count == nil {
-			all[i].Count = matches(phrases[p.Name], every[p.Name], free[p.Name])
+		if p.Find == nil {
+			all[i].Find = matches(phrases[p.Name], every[p.Name], free[p.Name])
 		}
 	}
 	return all
 }
 
-// matches counts the matches of expressions, whatever the case. One for each so many words doesn't
+// matches finds the matches of expressions, whatever the case. One for each so many words doesn't
 // count if every isn't 0, nor do the first free ones.
-func matches(expressions []string, every, free int) func(text string) int {
+func matches(expressions []string, every, free int) func(text string) []string {
 	re := regexp.MustCompile("(?i)" + strings.Join(expressions, "|"))
-	return func(text string) int {
-		n := len(re.FindAllStringIndex(text, -1))
+	return func(text string) []string {
+		all := re.FindAllString(text, -1)
 		if every > 0 {
-			free := max(len(word.FindAllString(text, -1))/every, free)
-			n = max(n-free, 0)
+			all = all[min(max(len(word.FindAllString(text, -1))/every, free), len(all)):]
 		}
-		return n
+		return all
 	}
 }
 
-// variation counts the paragraphs with at least three words for one thing.
-func variation(text string) (n int) {
+// variation finds the paragraphs with at least three words for one thing, as these words.
+func variation(text string) (found []string) {
 	for p := range strings.SplitSeq(strings.ToLower(text), "\n\n") {
 		words := word.FindAllString(p, -1)
 		for set := range lines("synonyms") {
-			unused := slices.DeleteFunc(strings.Fields(set), func(w string) bool { return slices.Contains(words, w) })
-			if len(strings.Fields(set))-len(unused) >= 3 {
-				n++
+			used := slices.DeleteFunc(strings.Fields(set), func(w string) bool { return !slices.Contains(words, w) })
+			if len(used) >= 3 {
+				found = append(found, strings.Join(used, ", "))
 			}
 		}
 	}
-	return n
+	return found
 }
 
 var heading = regexp.MustCompile(`(?m)^#{1,6} +(.+)$`)
 
-// titleCase counts headings of at least three words of which all long ones begin with capitals. The
+// titleCase finds headings of at least three words of which all long ones begin with capitals. The
 // title of the text is left out.
-func titleCase(text string) (n int) {
+func titleCase(text string) (found []string) {
 	for _, m := range heading.FindAllStringSubmatch(text, -1) {
 		words := word.FindAllString(m[1], -1)
 		if len(words) < 3 || strings.HasPrefix(m[0], "# ") {
@@ -104,10 +103,10 @@ func titleCase(text string) (n int) {
 			}
 		}
 		if long > 0 && upper == long {
-			n++
+			found = append(found, m[1])
 		}
 	}
-	return n
+	return found
 }
 
 var (
@@ -116,13 +115,13 @@ var (
 		`(?i)\b(?:may|might|could|perhaps|possibly|potentially|somewhat|arguably|seemingly|generally|likely)\b`)
 )
 
-// hedging counts sentences with three hedges, and two in a row.
-func hedging(text string) (n int) {
+// hedging finds sentences with three hedges, and two in a row.
+func hedging(text string) (found []string) {
 	for _, s := range sentence.FindAllString(text, -1) {
 		at := hedge.FindAllStringIndex(s, -1)
 		if len(at) >= 3 || len(at) == 2 && strings.TrimSpace(s[at[0][1]:at[1][0]]) == "" {
-			n++
+			found = append(found, s)
 		}
 	}
-	return n
+	return found
 }

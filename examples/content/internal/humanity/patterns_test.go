@@ -73,10 +73,10 @@ func TestEachPatternFindsWhatItIsAbout(t *testing.T) {
 		require.True(t, ok, p.Name)
 		require.NotEmpty(t, p.Advice)
 		for _, text := range s.yes {
-			require.Positive(t, p.Count(text), "%s: %s", p.Name, text)
+			require.NotEmpty(t, p.Find(text), "%s: %s", p.Name, text)
 		}
 		for _, text := range s.no {
-			require.Zero(t, p.Count(text), "%s: %s", p.Name, text)
+			require.Empty(t, p.Find(text), "%s: %s", p.Name, text)
 		}
 	}
 }
@@ -101,4 +101,11 @@ func TestRevisingRaisesTheScoreAndKeepsWhatItMust(t *testing.T) {
 	require.Contains(t, got, "![x](/images/a)")
 	require.Contains(t, got, "## Why remote teams fail today\n\nTo win, always, teams look at “robust” data, see")
 	require.Equal(t, got, Revise(got), "nothing is left to do")
+}
+
+func TestAReportSaysWhere(t *testing.T) {
+	r := Check("We delve into the tapestry of data, in this robust and multifaceted realm. No meetings. No noise. Just us.")
+	require.Equal(t, []string{"delve", "tapestry", "robust"}, r.Where["AI vocabulary"])
+	require.Equal(t, []string{"no meetings no noise just us"}, r.Where["staccato"])
+	require.Len(t, r.Where, len(r.Found))
 }

@@ -65,7 +65,7 @@ func revise(text string, dashes bool) string {
 		text = bold.ReplaceAllString(text, "$1")
 	}
 	return heading.ReplaceAllStringFunc(text, func(h string) string {
-		if titleCase(h) == 0 {
+		if len(titleCase(h)) == 0 {
 			return h
 		}
 		words := strings.Fields(h)

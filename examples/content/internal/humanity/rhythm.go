@@ -2,6 +2,7 @@ package humanity
 
 import (
 	"regexp"
+	"slices"
 	"strings"
 )
 
@@ -33,27 +34,27 @@ func prose(text string, f func(sentences [][]string)) {
 // fragment is how many words a sentence may have to count as one of a staccato.
 const fragment = 4
 
-// staccato counts runs of three and more short sentences.
-func staccato(text string) (n int) {
+// staccato finds runs of three and more short sentences.
+func staccato(text string) (found []string) {
 	prose(text, func(all [][]string) {
 		run := 0
-		for _, s := range all {
+		for i, s := range all {
 			if len(s) == 0 || len(s) > fragment {
 				run = 0
 				continue
 			}
 			if run++; run == 3 {
-				n++
+				found = append(found, strings.Join(slices.Concat(all[i-2:i+1]...), " "))
 			}
 		}
 	})
-	return n
+	return found
 }
 
-// repetition counts runs of three and more sentences that begin with the same two words, sentences
+// repetition finds runs of three and more sentences that begin with the same two words, sentences
 // that occur again, and, once, phrases of five words that occur three times.
-func repetition(text string) (n int) {
-	seen, phrases, often := map[string]bool{}, map[string]int{}, false
+func repetition(text string) (found []string) {
+	seen, phrases, often := map[string]bool{}, map[string]int{}, ""
 	prose(text, func(all [][]string) {
 		run, last := 0, ""
 		for _, s := range all {
@@ -62,23 +63,24 @@ func repetition(text string) (n int) {
 				run, last = 0, begin
 			}
 			if run++; run == 3 {
-				n++
+				found = append(found, begin+" …")
 			}
 			for i := 0; i+5 <= len(s); i++ {
 				p := strings.Join(s[i:i+5], " ")
-				phrases[p]++
-				often = often || phrases[p] == 3
+				if phrases[p]++; phrases[p] == 3 {
+					often = p
+				}
 			}
 			if whole := strings.Join(s, " "); len(s) >= 5 {
 				if seen[whole] {
-					n++
+					found = append(found, whole)
 				}
 				seen[whole] = true
 			}
 		}
 	})
-	if often {
-		n++
+	if often != "" {
+		found = append(found, often)
 	}
-	return n
+	return found
 }
