@@ -4,6 +4,7 @@ import (
 	"testing"
 
 	"github.com/chromedp/chromedp"
+	"github.com/chromedp/chromedp/kb"
 	"github.com/stretchr/testify/require"
 )
 
@@ -80,5 +81,200 @@ func TestTheEditorSavesByItselfAndHasOneVersionForASitting(t *testing.T) {
 	p.wait(`document.querySelector("[data-testid=artifact-content]")?.textContent.includes("And these")`)
 	p.press(".article-tabs", "Versions 1")
 	p.wait(`document.querySelectorAll("[data-testid=versions] li").length === 1`)
+	p.calm()
+}
+
+// content is what the page shows of the text.
+const content = `document.querySelector("[data-testid=artifact-content]")`
+
+func TestTheToolbarAndItsKeysMarkTheText(t *testing.T) {
+	t.Parallel()
+	p := openContent(t, startContent(t), "ann")
+	p.draft("Small teams")
+	p.edit()
+	p.keys("one")
+	p.keys("a", chromedp.ModifierCtrl)
+	p.keys("b", chromedp.ModifierCtrl)
+	p.wait(`document.querySelector("[data-testid=editor]").value === "**one**"`)
+	p.keys("b", chromedp.ModifierCtrl)
+	p.wait(`document.querySelector("[data-testid=editor]").value === "one"`)
+	for _, v := range [][2]string{{"italic", "*one*"}, {"italic", "one"}, {"heading", "## one"}, {"list", "- one"},
+		{"quote", "> one"}, {"quote", "one"}, {"link", "one[text](https://)"}} {
+		p.click("[data-mark=" + v[0] + "]")
+		p.wait(`document.querySelector("[data-testid=editor]").value === ` + quote(v[1]))
+	}
+	p.keys("http://localhost/")
+	p.wait(`document.querySelector("[data-testid=editor]").value === "one[text](http://localhost/)"`)
+	p.keys("z", chromedp.ModifierCtrl)
+	p.wait(`document.querySelector("[data-testid=editor]").value !== "one[text](http://localhost/)"`)
+	p.keys(kb.End, chromedp.ModifierCtrl)
+	p.click("[data-mark=picture]")
+	p.keys("a small table")
+	p.wait(`document.querySelector("[data-testid=editor]").value.includes("\n\n[IMAGE: a small table]\n\n")`)
+	p.press(".editor-panel", "Preview")
+	p.wait(`document.querySelector("[data-testid=preview] a")`)
+	p.calm()
+}
+
+func TestUnsavedTextIsSavedOrAskedAboutBeforeThePageIsLeft(t *testing.T) {
+	t.Parallel()
+	s := startContent(t)
+	p := openContent(t, s, "ann")
+	path := p.draft("Small teams")
+	p.edit()
+	p.keys("Saved on leaving.")
+	p.click("nav [href=\"/portfolio\"]")
+	p.wait(`document.querySelector("h1")?.textContent === "Portfolio"`)
+	p.visit(path)
+	p.wait(content + `?.textContent.includes("Saved on leaving.")`)
+
+	// The server is away: the page asks, and keeps the text in the browser.
+	p.edit()
+	s.kill()
+	p.keys("Not saved. ")
+	p.click("nav [href=\"/portfolio\"]")
+	p.wait(`document.querySelector("dialog[open] h2")?.textContent === "Leave without saving?"`)
+	p.press("dialog[open]", "Cancel")
+	p.wait(`document.querySelector("[data-testid=save-state]").textContent.startsWith("Not saved: ")`)
+	require.Equal(t, "true",
+		p.text(`String(!window.dispatchEvent(new Event("beforeunload", {cancelable: true})))`), "the browser asks, too")
+	p.click("nav [href=\"/portfolio\"]")
+	p.wait(`document.querySelector("dialog[open]")`)
+	p.press("dialog[open]", "Leave")
+	p.wait(`!document.querySelector("[data-testid=editor]")`)
+	s.start()
+	p.visit(path)
+	p.edit()
+	p.wait(`document.querySelector("[data-testid=editor]").value === "Not saved. Saved on leaving."`)
+	p.state("Saved")
+	p.calm("Failed to load resource", "ERR_")
+}
+
+func TestAtAConflictBothVersionsAreShownAndNeitherIsLost(t *testing.T) {
+	t.Parallel()
+	p := openContent(t, startContent(t), "ann")
+	p.draft("Small teams")
+	p.edit()
+	p.keys("Mine.")
+	p.state("Saved")
+	clash := func(theirs, mine string) {
+		p.other(theirs)
+		p.click("[data-testid=editor]")
+		p.keys(mine)
+		p.wait(`document.querySelector("[data-testid=conflict] .difference")`)
+		p.wait(`document.querySelector("[data-testid=save-state]").textContent.startsWith("Not saved")`)
+	}
+	clash("Theirs.", " More.")
+	require.Equal(t, "Mine. More.", p.text(`document.querySelector("[data-testid=mine]").value`))
+	p.click("[data-testid=mine]")
+	p.keys("a", chromedp.ModifierCtrl)
+	p.keys("Merged by hand.")
+	p.press("[data-testid=conflict]", "Keep mine")
+	p.state("Saved")
+	p.written("Merged by hand.")
+
+	clash("Theirs again.", " My last words.")
+	p.press("[data-testid=conflict]", "Take theirs")
+	p.wait(`document.querySelector("[data-testid=editor]")?.value === "Theirs again."`)
+	p.written("Theirs again.")
+	p.text(`window.texts = [], fetch("/api" + location.pathname + "/versions").then(r => r.json()).then(async (all) => {
+		for (const v of all.versions) window.texts.push((await (await fetch("/api" + location.pathname + "/versions/" + v.number)).json()).content);
+		window.read = true;
+	}), ""`)
+	p.wait(`window.read`)
+	require.Equal(t,
+		`["Theirs again.","Merged by hand. My last words.","Theirs again.","Merged by hand.","Theirs.","Mine."]`,
+		p.text(`JSON.stringify(window.texts)`))
+	p.calm("409")
+}
+
+func TestAMarkedPassageIsProposedAcceptedUndoneAndRejected(t *testing.T) {
+	t.Parallel()
+	p := openContent(t, startContent(t), "ann")
+	p.draft("Small teams")
+	p.edit()
+	const text = "It is short. It is **not** long. It is the end."
+	p.keys(text + "\r\rAnother paragraph.")
+	p.keys("s", chromedp.ModifierCtrl)
+	p.state("Saved")
+	p.press(".editor-panel", "Done")
+
+	p.mark(" long. It is the end.")
+	p.wait(`document.querySelector("[data-testid=selection]:popover-open")`)
+	p.press("[data-testid=selection]", "Friendlier")
+	p.wait(`document.querySelector("[data-testid=proposal] h2")?.textContent.startsWith("The selection ")`)
+	p.wait(content + `.textContent.includes("It is the end.")`) // nothing has changed yet
+	p.press("[data-testid=proposal]", "Reject")
+	p.wait(`!document.querySelector("[data-testid=proposal]")`)
+
+	// The same in the editor.
+	p.edit()
+	p.keys("a", chromedp.ModifierCtrl)
+	p.wait(`document.querySelector("[data-testid=selection]:popover-open")`)
+	p.press("[data-testid=selection]", "Rewrite …")
+	p.wait(`document.activeElement.matches("[data-testid=selection] input")`)
+	p.keys("shorter, please\r")
+	p.wait(`document.querySelector("[data-testid=proposal] del") && document.querySelector("[data-testid=proposal] ins")`)
+	p.press("[data-testid=proposal]", "Accept")
+	p.wait(`document.querySelector("[data-testid=editor]").value === "It is short. It is the end.\n\nAnother paragraph."`)
+	p.wait(`document.querySelector("[data-testid=accepted]")`)
+	p.press("[data-testid=accepted]", "Undo")
+	p.wait(`document.querySelector("[data-testid=editor]").value.startsWith(` + quote(text) + `)`)
+
+	// What the stand-in can't do is said, and nothing changes.
+	p.press(".editor-panel", "Done")
+	p.mark("Another paragraph.")
+	p.press("[data-testid=selection]", "Translate …")
+	p.wait(`document.activeElement.matches("[data-testid=selection] input")`)
+	p.keys("Latin\r")
+	p.wait(`document.querySelector("main .error-card")?.textContent.includes("would stay the same")`)
+	p.press("main .error-card", "Close this message")
+	p.wait(`!document.querySelector("main .error-card")`)
+	p.calm("400")
+}
+
+func TestASectionIsWrittenAgainAndAPictureIsReplaced(t *testing.T) {
+	t.Parallel()
+	p := openContent(t, startContent(t), "ann")
+	p.made("Remote teams that trust each other")
+	section := p.text(content + `.querySelector("h2").textContent.trim()`)
+	p.press("[data-testid=artifact-content]", "Change the section “"+section+"”")
+	p.wait(`document.activeElement.matches(".part-menu:popover-open button")`)
+	p.press(".part-menu:popover-open", "Write it again")
+	p.wait(`document.querySelector("[data-testid=proposal] h2")?.textContent.startsWith(` + quote("The section “"+section) + `)`)
+	p.press("[data-testid=proposal]", "Accept")
+	p.wait(`document.querySelector("[data-testid=accepted]")`)
+
+	first := p.text(content + `.querySelector("img").getAttribute("src")`)
+	p.clickOn(content + `.querySelector(".figure button")`)
+	p.wait(`document.activeElement.matches(".part-menu:popover-open input")`)
+	p.keys("a", chromedp.ModifierCtrl)
+	p.keys("an empty office\r")
+	p.wait(`[...document.querySelectorAll("[data-testid=proposal] ins img")].some(i => i.alt === "an empty office" && i.naturalWidth > 0)`)
+	p.press("[data-testid=proposal]", "Accept")
+	p.wait(content + `.querySelector("img").alt === "an empty office"`)
+	require.NotEqual(t, first, p.text(content+`.querySelector("img").getAttribute("src")`))
+	p.tab("versions")
+	p.press("[data-testid=versions]", "What changed")
+	p.wait(`[...document.querySelectorAll("[data-testid=compared] del img")].some(i => i.naturalWidth > 0)`) // the old one is kept
+	p.calm()
+}
+
+func TestSourcesAreFootnotesAndTheArticleIsExported(t *testing.T) {
+	t.Parallel()
+	p := openContent(t, startContent(t), "ann")
+	p.made("Remote teams that trust each other")
+	p.clickOn(content + `.querySelector("a[href^='#source-']")`)
+	p.wait(`document.activeElement.matches(".footnotes li") && document.activeElement.textContent.includes("Made up")`)
+	p.text(`navigator.clipboard.writeText = (t) => (window.copied = t, Promise.resolve()), ""`)
+	p.click("[data-testid=copy-markdown]")
+	p.wait(`window.copied?.startsWith("---\ntitle: \"Remote teams that trust each other\"\n")`)
+	p.wait(`/\[\^\d\]/.test(window.copied) && /\n\[\^\d\]: Made up/.test(window.copied)`)
+	p.wait(`document.querySelector("[data-testid=download-markdown]").getAttribute("href").endsWith("/markdown")`)
+	require.Equal(t, "true", p.text(`String(document.querySelector(".text .prose").clientWidth >= 720)`),
+		"the text is at least 720 pixels wide beside the chat")
+	require.Equal(t, "1", p.text(
+		`String([...document.querySelectorAll("main *")].filter(e => e.children.length === 0 && e.textContent.trim() === "Remote teams that trust each other").length)`),
+		"the title is there once")
 	p.calm()
 }

@@ -213,8 +213,8 @@ export class ArtifactPage {
       return h("div", { class: "empty", "data-testid": "artifact-content" }, icon("pen", 28), h("p", {}, this.working() ? "The text appears here as it is written." : a.status === "draft" ? "There is no text yet. “Create content” researches, outlines, writes, revises and illustrates it. Or write it yourself." : `There is no text yet. “${next[a.status][0]}” makes it. Or write it yourself.`), this.working() || a.status === "archived" ? null : button("Write it myself", () => this.edit()));
     }
     const article = h("article", { class: "prose", "data-testid": "artifact-content", tabIndex: -1 }, trusted(h("div", { class: "block" }), a.html));
-    parts(this, article);
-    return [article, footnotes(this, article)];
+    const menus = parts(this, article);
+    return [article, footnotes(this, article), menus];
   }
 
   edit() {

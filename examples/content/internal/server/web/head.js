@@ -49,7 +49,7 @@ export function actions(page) {
     add(row, iconButton("copy", "Copy as Markdown", () => copy(page), { "data-testid": "copy-markdown" }), h("a", { class: "icon-button", href: `/api/artifacts/${a.id}/markdown`, target: "_self", download: "", title: "Download .md", "aria-label": "Download .md", "data-testid": "download-markdown" }, icon("download", 18)));
   }
   if (a.status === "archived") on("Delete", () => confirmed(`Delete “${a.title}”?`, "The text, its sources and its images can’t be brought back.", "Delete", () => page.act("delete")), "quiet");
-  else on("Archive", () => page.act("archive"), "quiet");
+  else add(row, iconButton("file", "Archive", () => page.act("archive"), { disabled: busy }));
   return row;
 }
 

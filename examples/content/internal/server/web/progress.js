@@ -8,6 +8,8 @@ const order = ["draft", "research", "skeleton", "writing", "creating_visuals", "
 // The status after which a tool of a pipeline is done, and the name of its step.
 const reached = { topicResearch: ["research", "research"], skeletonCreator: ["skeleton", "skeleton"], contentWriter: ["creating_visuals", "writing"], humanizer: ["ready", "humanizing"], visualsCreator: ["ready", "creating_visuals"] };
 
+const cap = (text) => text[0].toUpperCase() + text.slice(1);
+
 // progress shows the steps while they run, and after that until the page is left.
 export function progress(page) {
   const { a } = page, p = a.pipeline, over = !page.working();
@@ -15,7 +17,7 @@ export function progress(page) {
   const at = order.indexOf(a.status);
   if (over) {
     if (page.editor || page.a.proposal) return null;
-    return h("section", { class: "panel progress notice-line", "data-testid": "writing-progress", "aria-label": "Progress" }, icon("check", 18), h("h2", {}, "Done"), h("p", { class: "muted small over" }, new Intl.ListFormat("en").format(p.tools.map((t) => words.results[t] ?? t)), a.status === "ready" ? h("span", { "data-testid": "status-ready" }, ". It is ready: read it through.") : null),
+    return h("section", { class: "panel progress notice-line", "data-testid": "writing-progress", "aria-label": "Progress" }, icon("check", 18), h("h2", {}, "Done"), h("p", { class: "muted small over" }, cap(new Intl.ListFormat("en").format(p.tools.map((t) => words.results[t] ?? t))), a.status === "ready" ? h("span", { "data-testid": "status-ready" }, ". It is ready: read it through.") : null),
       iconButton("close", "Close this message", () => ((page.pressed = false), page.show())));
   }
   const isDone = (name) => (p.done ?? []).includes(name) || (p.tools.length > 1 && name !== "humanizer" && at >= order.indexOf(reached[name]?.[0]));
@@ -33,7 +35,7 @@ export function progress(page) {
 
 // stopped says what is done and what isn't after somebody has stopped the assistant; null if nobody has.
 export function stopped(page) {
-  const p = page.a.pipeline, cap = (text) => text[0].toUpperCase() + text.slice(1);
+  const p = page.a.pipeline;
   if (page.problem || p?.state !== "stopped" || ["ready", "published", "archived"].includes(page.a.status)) return null;
   const done = p.tools.filter((t) => (p.done ?? []).includes(t)), open = p.tools.filter((t) => !done.includes(t));
   if (open.length === 0) return null;

@@ -109,16 +109,21 @@ function menu(name, label, ...children) {
   return [opener, el];
 }
 
-// parts adds a menu to each heading of a section, and a button to each picture.
+// parts adds a button to each heading of a section and to each picture, and returns what these buttons open.
 export function parts(page, article) {
-  if (page.working() || page.a.status === "archived") return;
+  const menus = [];
+  if (page.working() || page.a.status === "archived") return menus;
   for (const title of article.querySelectorAll("h2")) {
     const section = title.textContent.trim();
     let image = title.nextElementSibling;
     while (image && !image.matches("h2") && !image.querySelector("img")) image = image.nextElementSibling;
     const picture = image?.matches("h2") ? null : image?.querySelector("img");
     const item = (label, edit) => button(label, () => page.propose(edit, label), "quiet");
-    title.append(...menu("pen", `Change the section “${section}”`, item("Write it again", { section, again: true }), item("Make it shorter", { section, instruction: "Make it shorter" }), picture ? item("Another picture", { picture: picture.getAttribute("src") }) : null, item("Cut it out", { section, remove: true, instruction: `Cut the section “${section}”` })));
+    const [opener, el] = menu("pen", `Change the section “${section}”`, item("Write it again", { section, again: true }), item("Make it shorter", { section, instruction: "Make it shorter" }), picture ? item("Another picture", { picture: picture.getAttribute("src") }) : null, item("Cut it out", { section, remove: true, instruction: `Cut the section “${section}”` }));
+    const row = h("div", { class: "section-head" });
+    title.replaceWith(row);
+    row.append(title, opener);
+    menus.push(el);
   }
   for (const image of article.querySelectorAll("img")) {
     const shows = h("input", { class: "input", value: image.alt, maxLength: 400, "aria-label": "What it should show" });
@@ -129,6 +134,8 @@ export function parts(page, article) {
     } }, h("label", { class: "field" }, h("span", { class: "name" }, "What it should show"), shows), h("button", { type: "submit", class: "button primary" }, "Draw another picture")));
     const figure = h("span", { class: "figure" });
     image.replaceWith(figure);
-    figure.append(image, opener, el);
+    figure.append(image, opener);
+    menus.push(el);
   }
+  return menus;
 }
