@@ -196,7 +196,7 @@ func (b *Breaker) Reset() {
 	}
 	b, now := b.lock()
 	defer b.unlock()
-	b.closeAt(now, ByHand)
+	b.closeAt(now, byHand)
 }
 
 // State returns the state of b now.

@@ -24,7 +24,7 @@ func (Slide) Compact(_ context.Context, v *View) ([]Edit, error) {
 
 // Importance drops the least important groups until enough is freed; among equals the older.
 type Importance struct {
-	// Score says how important a group is, 0 to 1; nil: [ImportanceOf].
+	// Score says how important a group is, 0 to 1; nil: importanceOf.
 	Score func(g *Group) float64
 	// Keep is a score from which on groups stay; 0: none does.
 	Keep float64
@@ -37,7 +37,7 @@ func (Importance) Name() string { return "importance" }
 func (s Importance) Compact(_ context.Context, v *View) ([]Edit, error) {
 	score := s.Score
 	if score == nil {
-		score = ImportanceOf
+		score = importanceOf
 	}
 	return dropUntilEnough(v, ranked(v, func(i int) (float64, bool) {
 		n := score(&v.Groups[i])
@@ -51,10 +51,10 @@ const scored = 4 << 10
 var tellingWords = map[string]bool{"goal": true, "plan": true, "objective": true, "decision": true, "decided": true,
 	"error": true, "failed": true, "important": true}
 
-// ImportanceOf scores a group by what it is: .3; .4 more for the user's words, .2 for calls, .2 for
+// importanceOf scores a group by what it is: .3; .4 more for the user's words, .2 for calls, .2 for
 // a call that failed, .2 for words such as goal, plan, decision, error; .2 less for a short text
 // without a call. It looks at the first 4 KiB.
-func ImportanceOf(g *Group) float64 {
+func importanceOf(g *Group) float64 {
 	score := .3
 	length, telling := 0, false
 	g.eachText(scored, func(text string) {
@@ -63,7 +63,7 @@ func ImportanceOf(g *Group) float64 {
 	})
 	calls, _ := pairs(g)
 	switch {
-	case g.Kind == KindUser:
+	case g.Kind == kindUser:
 		score += .4
 	case calls > 0:
 		score += .2

@@ -10,16 +10,16 @@ import (
 // A Family is a group of models that cut text into tokens alike.
 type Family string
 
-// The families that are known. Any other name counts as [FamilyUnknown].
+// The families that are known. Any other name counts as unknown.
 const (
-	FamilyUnknown   Family = ""
+	familyUnknown   Family = ""
 	FamilyOpenAI    Family = "openai" // o200k: GPT-4o and later, o-series
-	FamilyAnthropic Family = "anthropic"
-	FamilyGemini    Family = "gemini"
-	FamilyLlama     Family = "llama"
-	FamilyMistral   Family = "mistral"
-	FamilyQwen      Family = "qwen"
-	FamilyDeepSeek  Family = "deepseek"
+	familyAnthropic Family = "anthropic"
+	familyGemini    Family = "gemini"
+	familyLlama     Family = "llama"
+	familyMistral   Family = "mistral"
+	familyQwen      Family = "qwen"
+	familyDeepSeek  Family = "deepseek"
 )
 
 // families says by how many percent the tokens of a family outnumber those of o200k, on which the
@@ -30,34 +30,34 @@ const (
 // than o200k on English and code) and o200k; older Mistral models have 32,000. What is unknown
 // counts as the hungriest.
 var families = map[Family]int{
-	FamilyUnknown:   130,
+	familyUnknown:   130,
 	FamilyOpenAI:    100,
-	FamilyAnthropic: 130,
-	FamilyGemini:    105,
-	FamilyLlama:     112,
-	FamilyMistral:   125,
-	FamilyQwen:      115,
-	FamilyDeepSeek:  115,
+	familyAnthropic: 130,
+	familyGemini:    105,
+	familyLlama:     112,
+	familyMistral:   125,
+	familyQwen:      115,
+	familyDeepSeek:  115,
 }
 
-// FamilyOf guesses the family from the names of the model and its provider; the model's own name
+// familyOf guesses the family from the names of the model and its provider; the model's own name
 // wins.
-func FamilyOf(info provider.ModelInfo) Family {
+func familyOf(info provider.ModelInfo) Family {
 	for _, name := range []string{info.ID, info.Name, info.Provider} {
 		name = strings.ToLower(name)
 		if strings.HasSuffix(name, "gpt-4") { // cl100k, as below
-			return FamilyUnknown
+			return familyUnknown
 		}
 		for _, known := range [...]struct {
 			part   string
 			family Family
 		}{
-			{"claude", FamilyAnthropic}, {"anthropic", FamilyAnthropic}, {"deepseek", FamilyDeepSeek},
-			{"qwen", FamilyQwen},
-			{"llama", FamilyLlama}, {"mistral", FamilyMistral}, {"mixtral", FamilyMistral},
-			{"codestral", FamilyMistral},
-			{"gemini", FamilyGemini}, {"gemma", FamilyGemini}, {"google", FamilyGemini},
-			{"gpt-3", FamilyUnknown}, {"gpt-4-", FamilyUnknown}, // cl100k: German and Chinese take a third more
+			{"claude", familyAnthropic}, {"anthropic", familyAnthropic}, {"deepseek", familyDeepSeek},
+			{"qwen", familyQwen},
+			{"llama", familyLlama}, {"mistral", familyMistral}, {"mixtral", familyMistral},
+			{"codestral", familyMistral},
+			{"gemini", familyGemini}, {"gemma", familyGemini}, {"google", familyGemini},
+			{"gpt-3", familyUnknown}, {"gpt-4-", familyUnknown}, // cl100k: German and Chinese take a third more
 			{"gpt", FamilyOpenAI}, {"openai", FamilyOpenAI}, {"chatgpt", FamilyOpenAI},
 		} {
 			if strings.Contains(name, known.part) {
@@ -68,7 +68,7 @@ func FamilyOf(info provider.ModelInfo) Family {
 			return FamilyOpenAI // o1, o3, o4-mini
 		}
 	}
-	return FamilyUnknown
+	return familyUnknown
 }
 
 // What providers add around the pieces. OpenAI's cookbook on counting tokens has 3 a message and 3
@@ -93,7 +93,7 @@ type Estimator struct {
 
 // NewEstimator returns an Estimator for a model.
 func NewEstimator(info provider.ModelInfo) *Estimator {
-	return &Estimator{Family: FamilyOf(info), Model: info.ID}
+	return &Estimator{Family: familyOf(info), Model: info.ID}
 }
 
 // CountText counts a text.
@@ -160,7 +160,7 @@ func (e *Estimator) part(p *provider.Part, depth int) int {
 
 // scale brings thousandths of a token of o200k to tokens of the family, rounded up.
 func (e *Estimator) scale(milli int) int {
-	percent := families[FamilyUnknown]
+	percent := families[familyUnknown]
 	if e != nil {
 		if known, ok := families[e.Family]; ok {
 			percent = known

@@ -22,7 +22,7 @@ func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 	}
 	for _, resort := range []func(){
 		func() {
-			j.drop("window: drop", j.budget/2, func(g *Group) bool { return g.Pinned == "" && g.Kind != KindNote })
+			j.drop("window: drop", j.budget/2, func(g *Group) bool { return g.Pinned == "" && g.Kind != kindNote })
 		},
 		func() { j.cut(ctx, 500) },
 		func() {
@@ -56,7 +56,7 @@ func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 func (j *job) staying() int {
 	n := j.fixed
 	for i := range j.groups {
-		if g := &j.groups[i]; g.Pinned != "" || g.Kind == KindNote {
+		if g := &j.groups[i]; g.Pinned != "" || g.Kind == kindNote {
 			n = plus(n, g.Tokens)
 		}
 	}

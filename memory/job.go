@@ -162,7 +162,7 @@ func (j *job) pin() {
 			continue // of another conversation
 		}
 		if j.subgoals = append(j.subgoals, s); s.Open && !j.groups[s.From].Pinned.hard() {
-			j.groups[s.From].Pinned = PinSubgoal
+			j.groups[s.From].Pinned = pinSubgoal
 		}
 	}
 	j.linked = linkedGroupsOf(j.subgoals)
@@ -190,7 +190,7 @@ func (j *job) view() *View {
 	}
 	for i := range j.groups {
 		switch g := &j.groups[i]; {
-		case g.Kind != KindUser:
+		case g.Kind != kindUser:
 		case v.Goal == "":
 			v.Goal = g.Messages[0].Text()
 			v.Question = v.Goal

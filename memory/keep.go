@@ -22,9 +22,9 @@ func (j *job) recent() (recent, rest int) {
 	rest = j.fixed
 	for i := range j.groups {
 		switch g := &j.groups[i]; {
-		case g.Kind == KindNote || g.Pinned.hard():
+		case g.Kind == kindNote || g.Pinned.hard():
 			rest = plus(rest, g.Tokens)
-		case g.Pinned == PinRecent:
+		case g.Pinned == pinRecent:
 			recent = plus(recent, g.Tokens)
 		}
 	}

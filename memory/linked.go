@@ -62,9 +62,9 @@ func (e linkedGroups) pin(groups []Group) {
 		for _, i := range set {
 			switch g := &groups[i]; {
 			case hard && !g.Pinned.hard():
-				g.Pinned = PinSubgoal
+				g.Pinned = pinSubgoal
 			case pinned && g.Pinned == "":
-				g.Pinned = PinRecent
+				g.Pinned = pinRecent
 			}
 		}
 	}

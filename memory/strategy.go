@@ -78,7 +78,7 @@ func (v *View) book(u provider.Usage, cost provider.Money, priced bool) {
 func (v *View) Free() []int {
 	var free []int
 	for i := range v.Groups {
-		if g := &v.Groups[i]; g.Pinned == "" && g.Kind != KindNote {
+		if g := &v.Groups[i]; g.Pinned == "" && g.Kind != kindNote {
 			free = append(free, i)
 		}
 	}
@@ -200,12 +200,12 @@ func (s *seam) place(c Counter, out []Group) []Group {
 	at := len(out) - 1
 	g := &out[at]
 	needed := g.Kind == KindReply && (at == 0 || out[at-1].Kind == KindReply && answered(&out[at-1]))
-	if s.open && g.Kind != KindNote && (needed || !s.noted && (at == 0 || out[at-1].Kind != KindNote)) {
+	if s.open && g.Kind != kindNote && (needed || !s.noted && (at == 0 || out[at-1].Kind != kindNote)) {
 		out = append(out, *g)
 		out[at] = noteGroup(c, markGap, gapText, mark{})
 		s.noted = true
 	}
-	if g.Kind == KindNote {
+	if g.Kind == kindNote {
 		s.noted = true
 	}
 	s.open = false
@@ -220,7 +220,7 @@ func answered(g *Group) bool {
 func noteGroup(c Counter, kind, text string, m mark) Group {
 	msg := noteMessage(kind, text, m)
 	n := max(c.CountMessage(&msg), 0)
-	return Group{Messages: []provider.Message{msg}, Kind: KindNote, Tokens: n, tokens: []int{n}, note: kind}
+	return Group{Messages: []provider.Message{msg}, Kind: kindNote, Tokens: n, tokens: []int{n}, note: kind}
 }
 
 // replaced returns a group with other results.

@@ -192,7 +192,7 @@ func (s Subgoals) text(ctx context.Context, v *View, byBegin []Subgoal, sub *Sub
 		}
 	}
 	for i := sub.From; i < sub.To; i++ {
-		if g := &v.Groups[i]; g.Kind == KindNote {
+		if g := &v.Groups[i]; g.Kind == kindNote {
 			facts = append(facts, markOf(&g.Messages[0]).Facts...)
 		}
 	}

@@ -54,9 +54,9 @@ type Summarise struct {
 
 // Errors of a summary that isn't used.
 var (
-	ErrEmptySummary   = fault.New(fault.Permanent, "memory: the model's summary is empty")
-	ErrSummaryTooLong = fault.New(fault.Permanent, "memory: the model's summary is longer than it may be")
-	ErrSummaryBudget  = fault.New(fault.Permanent, "memory: the budget for summaries is spent")
+	errEmptySummary   = fault.New(fault.Permanent, "memory: the model's summary is empty")
+	errSummaryTooLong = fault.New(fault.Permanent, "memory: the model's summary is longer than it may be")
+	errSummaryBudget  = fault.New(fault.Permanent, "memory: the budget for summaries is spent")
 )
 
 // NewSummarise returns the strategy, or an error if there is no Provider.
@@ -179,7 +179,7 @@ func (s *Summarise) choose(v *View) (pieces []*piece) {
 		p.text.line(text)
 		for _, k := range set {
 			g := &v.Groups[k]
-			if g.Kind == KindNote {
+			if g.Kind == kindNote {
 				p.facts = append(p.facts, markOf(&g.Messages[0]).Facts...)
 			} else {
 				p.fresh, fresh = true, true
@@ -242,21 +242,21 @@ func (s *Summarise) ask(ctx context.Context, v *View, before, input string) (str
 	}
 	res, err := s.call(ctx, v, req)
 	switch {
-	case err == ErrSummaryBudget:
+	case err == errSummaryBudget:
 		return "", err
 	case err != nil:
 		return "", fmt.Errorf("memory: writing a summary: %w", err)
 	case res.Stop == provider.StopLength:
-		return "", ErrSummaryTooLong
+		return "", errSummaryTooLong
 	case res.Stop != provider.StopDone && res.Stop != provider.StopUnknown:
 		return "", fault.Errorf(fault.Permanent, "memory: the model stopped its summary (%s)", res.Stop)
 	}
 	text := strings.TrimSpace(strings.ToValidUTF8(res.Text(), "\uFFFD"))
 	switch {
 	case text == "":
-		return "", ErrEmptySummary
+		return "", errEmptySummary
 	case v.Counter.CountText(text) > s.cfg.MaxOutput:
-		return "", ErrSummaryTooLong
+		return "", errSummaryTooLong
 	}
 	return text, nil
 }
@@ -266,7 +266,7 @@ func (s *Summarise) call(ctx context.Context, v *View, req *provider.Request) (r
 	estimate := CountRequest(v.Counter, req).Total
 	reserved := plus(estimate, s.cfg.MaxOutput)
 	if !s.reserve(reserved) {
-		return nil, ErrSummaryBudget
+		return nil, errSummaryBudget
 	}
 	// if the provider panics
 	used := provider.Usage{Input: int64(estimate), Output: int64(s.cfg.MaxOutput), Estimated: true}
@@ -289,7 +289,7 @@ func (s *Summarise) call(ctx context.Context, v *View, req *provider.Request) (r
 	return res, err
 }
 
-// bounded ends a reply with [ErrSummaryTooLong] after that many bytes, and at the end of ctx, which
+// bounded ends a reply with errSummaryTooLong after that many bytes, and at the end of ctx, which
 // a provider may ignore.
 func bounded(ctx context.Context, seq stream.Seq, most int) stream.Seq {
 	return func(yield func(provider.Chunk, error) bool) {
@@ -301,7 +301,7 @@ func bounded(ctx context.Context, seq stream.Seq, most int) stream.Seq {
 			case ctx.Err() != nil:
 				err = context.Cause(ctx)
 			case n > most:
-				err = ErrSummaryTooLong
+				err = errSummaryTooLong
 			}
 			if !yield(c, err) || err != nil {
 				return

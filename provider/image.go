@@ -5,7 +5,7 @@ import "github.com/pawlkit/pawl/circuit/fault"
 // ImageOptions ask for images: see [Request].Images. The zero value asks for one, as the provider
 // makes it by default.
 type ImageOptions struct {
-	// Count is how many; 0: 1. At most [MaxImages].
+	// Count is how many; 0: 1. At most 10.
 	Count int `json:"count,omitempty"`
 	// Size and Quality are in the provider's terms: OpenAI's sizes are like "1024x1024" and its
 	// qualities low, medium and high; Gemini's sizes are aspect ratios such as "16:9", and it has
@@ -14,8 +14,8 @@ type ImageOptions struct {
 	Quality string `json:"quality,omitempty"`
 }
 
-// MaxImages is the most images of a request.
-const MaxImages = 10
+// maxImages is the most images of a request.
+const maxImages = 10
 
 // ErrNoImages is the error for a request with Images to a provider that makes none.
 var ErrNoImages error = fault.New(fault.Permanent,
@@ -26,9 +26,9 @@ var ErrNoImages error = fault.New(fault.Permanent,
 // Invalid.
 func (o *ImageOptions) Number() (int, error) {
 	switch {
-	case o.Count < 0 || o.Count > MaxImages:
+	case o.Count < 0 || o.Count > maxImages:
 		return 0, fault.Errorf(fault.Invalid, "provider: Images.Count is %d; it can be 1 to %d, or 0 for 1", o.Count,
-			MaxImages)
+			maxImages)
 	case o.Count == 0:
 		return 1, nil
 	}

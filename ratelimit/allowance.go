@@ -26,9 +26,9 @@ var (
 	// 512 bytes. Its class is fault.Invalid.
 	ErrAllowanceKey = fault.New(fault.Invalid, "ratelimit: the key of an allowance has more than 512 bytes")
 
-	// ErrAllowanceFull is returned by [Allowance.Take] when the store in memory has its most keys,
+	// errAllowanceFull is returned by [Allowance.Take] when the store in memory has its most keys,
 	// and each of them has an open take. Its class is RateLimited.
-	ErrAllowanceFull = fault.New(fault.RateLimited,
+	errAllowanceFull = fault.New(fault.RateLimited,
 		"ratelimit: every key in the store of allowances has an open take: raise AllowanceConfig.MaxKeys")
 )
 
@@ -94,7 +94,7 @@ func NewAllowance(cfg AllowanceConfig) *Allowance {
 
 // Take takes one from the allowance of key, or returns an *[AllowanceError] that says which limit
 // refuses and when to try again; then nothing was taken from any limit. Other errors are those of
-// the store and of ctx, [ErrAllowanceKey] and [ErrAllowanceFull].
+// the store and of ctx, [ErrAllowanceKey], and one if the store in memory is full.
 //
 // A take counts for windows and days whatever comes of it. For AllowanceConfig.Concurrent it counts
 // until release is called, which isn't nil if err is. Calling release again does nothing. It uses

@@ -14,7 +14,7 @@ type AllowanceKind string
 
 // The kinds of limits.
 const (
-	AllowanceInWindow   AllowanceKind = "window"     // of AllowanceConfig.Windows
+	allowanceInWindow   AllowanceKind = "window"     // of AllowanceConfig.Windows
 	AllowancePerDay     AllowanceKind = "day"        // AllowanceConfig.PerDay
 	AllowanceConcurrent AllowanceKind = "concurrent" // AllowanceConfig.Concurrent
 )
@@ -52,7 +52,7 @@ func (l AllowanceLimit) SetHeader(h http.Header) {
 // what describes the limit, without its state.
 func (l AllowanceLimit) what() string {
 	switch l.Kind {
-	case AllowanceInWindow:
+	case allowanceInWindow:
 		return fmt.Sprintf("%d in %v", l.Limit, l.Per)
 	case AllowancePerDay:
 		return fmt.Sprintf("%d a day", l.Limit)

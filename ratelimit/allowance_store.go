@@ -68,7 +68,7 @@ func (m *allowanceMemory) Update(_ context.Context, key string, change Allowance
 	}
 	if m.keys[key] == nil {
 		if len(m.keys) >= m.most && !m.drop() {
-			return ErrAllowanceFull
+			return errAllowanceFull
 		}
 		m.keys[key] = e
 	} else if len(e.state.Open) == 0 {

@@ -141,7 +141,7 @@ func (g *Gate) pause(d time.Duration, asked bool, step int, now time.Time) {
 		g.emit(Event{Kind: EventPaused, Until: until, Step: step})
 	case until.After(b.until):
 		b.until = until // the timer checks until when it fires
-		g.emit(Event{Kind: EventProlonged, Until: until, Step: step})
+		g.emit(Event{Kind: eventProlonged, Until: until, Step: step})
 	default:
 		return
 	}
@@ -182,7 +182,7 @@ func (g *Gate) pauseOver() {
 func (g *Gate) resume(now time.Time) {
 	b := &g.backoff
 	b.paused, b.until, b.asked = false, time.Time{}, time.Time{}
-	g.emit(Event{Kind: EventResumed})
+	g.emit(Event{Kind: eventResumed})
 	g.dispatch(now)
 	g.inform()
 }

@@ -56,6 +56,6 @@ func (g *Gate) shut() {
 	if g.calls.deadlines.set {
 		g.calls.deadlines.timer.Stop()
 	}
-	g.emit(Event{Kind: EventClosed})
+	g.emit(Event{Kind: eventClosed})
 	g.inform()
 }

@@ -17,9 +17,9 @@ var (
 	// fault.Permanent.
 	ErrClosed = fault.New(fault.Permanent, "ratelimit: the gate is closed")
 
-	// ErrReleased is returned by [Lease.Requeue] of a lease that has ended, and of the zero Lease.
+	// errReleased is returned by [Lease.Requeue] of a lease that has ended, and of the zero Lease.
 	// Its class is fault.Permanent: it is a programming mistake.
-	ErrReleased = fault.New(fault.Permanent, "ratelimit: the lease has ended already")
+	errReleased = fault.New(fault.Permanent, "ratelimit: the lease has ended already")
 )
 
 // A QueueFullError rejects a background request because the queue is full, or drops it from the

@@ -7,9 +7,9 @@ type Event struct {
 	Kind EventKind
 	Gate string
 	Time time.Time
-	// Until is when a pause ends (EventPaused, EventProlonged).
+	// Until is when a pause ends ("paused", "prolonged").
 	Until time.Time
-	// Step counts the rate limits in a row (EventPaused, EventProlonged); 0 for a pause that the
+	// Step counts the rate limits in a row ("paused", "prolonged"); 0 for a pause that the
 	// host asked for.
 	Step int
 	// Reason is the host's reason for a pause of the background lane.
@@ -17,34 +17,34 @@ type Event struct {
 	// Session and Priority are those of the call that was preempted, overtaken or rejected.
 	Session  string
 	Priority int
-	// Requests and Tokens are the rates a minute that are in force now (EventRates).
+	// Requests and Tokens are the rates a minute that are in force now ("rates").
 	Requests, Tokens int64
 	// Missed is how many events before this one were dropped because OnEvent was slow. Pauses,
 	// their ends and the closing are never dropped.
 	Missed int
 }
 
-// An EventKind is the kind of an [Event]: EventPaused, EventProlonged, EventResumed,
-// EventBackgroundPaused, EventBackgroundResumed, EventPreempted, EventOvertaken, EventRejected,
-// EventRates or EventClosed. The texts are stable and may be stored.
+// An EventKind is the kind of an [Event]: "paused", "prolonged", "resumed", "background_paused",
+// "background_resumed", "preempted", "overtaken", "rejected", "rates" or "closed". The texts are
+// stable and may be stored.
 type EventKind string
 
-// The kinds of events. Each EventPaused is followed by one EventResumed, unless the gate is closed.
+// The kinds of events. Each EventPaused is followed by one eventResumed, unless the gate is closed.
 const (
 	EventPaused            EventKind = "paused"             // the whole gate, by a rate limit
-	EventProlonged         EventKind = "prolonged"          // the pause ends later than reported before
-	EventResumed           EventKind = "resumed"            // the pause is over
-	EventBackgroundPaused  EventKind = "background_paused"  // by the host; Reason is the first one
-	EventBackgroundResumed EventKind = "background_resumed" // Reason is the last one that was lifted
-	EventPreempted         EventKind = "preempted"          // a background call must give up its slot
-	EventOvertaken         EventKind = "overtaken"          // a preempted call hasn't ended within a second
-	EventRejected          EventKind = "rejected"           // the queue is full
-	EventRates             EventKind = "rates"              // the provider's headers changed the rates in force
-	EventClosed            EventKind = "closed"
+	eventProlonged         EventKind = "prolonged"          // the pause ends later than reported before
+	eventResumed           EventKind = "resumed"            // the pause is over
+	eventBackgroundPaused  EventKind = "background_paused"  // by the host; Reason is the first one
+	eventBackgroundResumed EventKind = "background_resumed" // Reason is the last one that was lifted
+	eventPreempted         EventKind = "preempted"          // a background call must give up its slot
+	eventOvertaken         EventKind = "overtaken"          // a preempted call hasn't ended within a second
+	eventRejected          EventKind = "rejected"           // the queue is full
+	eventRates             EventKind = "rates"              // the provider's headers changed the rates in force
+	eventClosed            EventKind = "closed"
 )
 
 func (k EventKind) mayBeMissed() bool {
-	return k == EventPreempted || k == EventOvertaken || k == EventRejected || k == EventRates
+	return k == eventPreempted || k == eventOvertaken || k == eventRejected || k == eventRates
 }
 
 const (

@@ -230,10 +230,10 @@ func (g *Gate) makeRoom(r *arrival) error {
 	err := &QueueFullError{Gate: g.cfg.Name, Queue: g.cfg.Queue, Priority: int(r.rank)}
 	w := g.queue.background.last(r.rank)
 	if w == nil {
-		g.emit(Event{Kind: EventRejected, Session: r.req.Session, Priority: int(r.rank)})
+		g.emit(Event{Kind: eventRejected, Session: r.req.Session, Priority: int(r.rank)})
 		return err
 	}
-	g.emit(Event{Kind: EventRejected, Session: w.req.Session, Priority: int(w.rank)})
+	g.emit(Event{Kind: eventRejected, Session: w.req.Session, Priority: int(w.rank)})
 	err.Priority, err.Dropped = int(w.rank), true
 	g.fail(w, err)
 	return nil

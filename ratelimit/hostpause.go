@@ -23,7 +23,7 @@ func (g *Gate) PauseBackground(reason string) (resume func()) {
 	g.mu.Lock()
 	g.paused.reasons = append(g.paused.reasons, p)
 	if g.paused.n() == 1 {
-		g.emit(Event{Kind: EventBackgroundPaused, Reason: reason})
+		g.emit(Event{Kind: eventBackgroundPaused, Reason: reason})
 		g.dispatch(time.Now()) // no request is next in line any more
 		g.inform()
 	}
@@ -43,7 +43,7 @@ func (g *Gate) resumeBackground(p *hostPause) {
 		}
 	}
 	if g.paused.n() == 0 {
-		g.emit(Event{Kind: EventBackgroundResumed, Reason: p.reason})
+		g.emit(Event{Kind: eventBackgroundResumed, Reason: p.reason})
 		g.dispatch(time.Now())
 	}
 	g.inform()

@@ -207,7 +207,8 @@ func (l Lease) Release(o Outcome) {
 // Requeue frees the slot and waits for another one, at the place in the queue that the request had
 // when it first arrived. It is for calls that were preempted or rate limited. The AcquireRequest
 // stays the same; ctx must be the caller's, since the context of l has ended. Errors are those of
-// [Gate.Acquire] except [*QueueFullError], and [ErrReleased]. l has ended in any case.
+// [Gate.Acquire] except [*QueueFullError], and one for a lease that has ended.
+// l has ended in any case.
 func (l Lease) Requeue(ctx context.Context, o Outcome) (Lease, error) {
 	if ctx == nil {
 		ctx = context.Background()
@@ -221,7 +222,7 @@ func (l Lease) Requeue(ctx context.Context, o Outcome) (Lease, error) {
 	g, ok := l.lock()
 	if !ok {
 		cancel(nil)
-		return Lease{}, ErrReleased
+		return Lease{}, errReleased
 	}
 	now := time.Now()
 	w := g.queue.newWaiter(&l.slot.arrival, cancel)

@@ -360,7 +360,7 @@ func (s *schedule) check() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if paused, resumed := s.count(EventPaused), s.count(EventResumed); paused != m.pauses || resumed != m.resumes {
+	if paused, resumed := s.count(EventPaused), s.count(eventResumed); paused != m.pauses || resumed != m.resumes {
 		s.fail("%d pauses and %d ends of them, not %d and %d", paused, resumed, m.pauses, m.resumes)
 	}
 }
@@ -396,14 +396,14 @@ func (s *schedule) checkError(c *client, err error) {
 
 func (s *schedule) checkWait(c *client, told Delay) {
 	s.t.Helper()
-	want := Delay{Reason: DelayQueue}
+	want := Delay{Reason: delayQueue}
 	switch m := s.model; {
 	case m.paused():
 		want = Delay{Reason: DelayRateLimit, Until: m.pausedUntil}
 	case m.hostPauses > 0 && !c.call.req.Interactive:
 		want = Delay{Reason: DelayPaused, Detail: "memory"}
 	case m.onTrial(c.call):
-		want = Delay{Reason: DelayQueue, Until: m.trialEnd}
+		want = Delay{Reason: delayQueue, Until: m.trialEnd}
 	}
 	if !told.same(want) {
 		s.fail("call %d was told %+v, not %+v", c.call.id, told, want)

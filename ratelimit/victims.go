@@ -60,7 +60,7 @@ func (g *Gate) preempt(now time.Time) bool {
 	g.totals.Preempted++
 	g.cancels = append(g.cancels, cancellation{s.cancel, ErrPreempted})
 	g.calls.deadlines.add(s, now.Add(grace), g.graceOver)
-	g.emit(Event{Kind: EventPreempted, Session: s.req.Session, Priority: int(s.rank)})
+	g.emit(Event{Kind: eventPreempted, Session: s.req.Session, Priority: int(s.rank)})
 	return true
 }
 
@@ -113,7 +113,7 @@ func (g *Gate) graceOver() {
 		g.calls.leaving--
 		g.calls.overtaken++
 		g.totals.Overtaken++
-		g.emit(Event{Kind: EventOvertaken, Session: s.req.Session, Priority: int(s.rank)})
+		g.emit(Event{Kind: eventOvertaken, Session: s.req.Session, Priority: int(s.rank)})
 	}
 	rest := copy(q.queue, q.queue[done:])
 	clear(q.queue[rest:])

@@ -24,7 +24,7 @@ type DelayReason string
 // The reasons for waiting.
 const (
 	// for a slot, or for requests ahead of it, including those that just started after a rate limit
-	DelayQueue     DelayReason = "queue"
+	delayQueue     DelayReason = "queue"
 	DelayRateLimit DelayReason = "rate_limit"          // the provider asked for a pause
 	DelayRequests  DelayReason = "requests_per_minute" // the next in line, for the rate of requests
 	DelayTokens    DelayReason = "tokens_per_minute"   // the next in line, for the rate of tokens
@@ -92,7 +92,7 @@ func (w Delay) same(as Delay) bool {
 
 // waitOf returns why w waits.
 func (g *Gate) waitOf(w *waiter) Delay {
-	wait := Delay{Reason: DelayQueue}
+	wait := Delay{Reason: delayQueue}
 	switch {
 	case g.backoff.paused:
 		wait.Reason, wait.Until = DelayRateLimit, g.backoff.until

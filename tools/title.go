@@ -11,13 +11,13 @@ import (
 	"unicode/utf8"
 )
 
-// MaxTitle is how many bytes of a call's title are kept.
-const MaxTitle = 200
+// maxTitle is how many bytes of a call's title are kept.
+const maxTitle = 200
 
 // Title returns what a call with this input does, in words for the person who decides about it: the
 // title that the tool gives (see [Func].Title). If it gives none or panics, the title is that of
 // [TitleOf], but with the first property in the order of the tool's schema, those that it requires
-// first. A title may have several lines and up to 8 * [MaxTitle] bytes, so that secrets in it can
+// first. A title may have several lines and up to 1,600 bytes, so that secrets in it can
 // be found: remove these, and then pass it to [CleanTitle].
 func (d *Definition) Title(ctx context.Context, input json.RawMessage) string {
 	var title string
@@ -34,12 +34,12 @@ func (d *Definition) Title(ctx context.Context, input json.RawMessage) string {
 }
 
 // mostRaw is how many bytes of a title are looked at. A tool may return megabytes.
-const mostRaw = 8 * MaxTitle
+const mostRaw = 8 * maxTitle
 
 // TitleOf returns a title for a call of a tool of which only the name is known. It is made from
 // that name, and from the first short text in the input, or its first number if it has no text:
 // "Delete page “home”" for cms.deletePage. What comes before the last dot or slash of the name is
-// left out. Like all titles that are stored it is one line of at most [MaxTitle] bytes.
+// left out. Like all titles that are stored it is one line of at most 200 bytes.
 func TitleOf(name string, input json.RawMessage) string {
 	return CleanTitle(titleOf(name, input, nil))
 }
@@ -57,7 +57,7 @@ func titleOf(name string, input json.RawMessage, properties []string) string {
 }
 
 // CleanTitle returns s as a title: one line of valid UTF-8 without control characters, and without
-// those that change the direction of text, cut to at most [MaxTitle] bytes.
+// those that change the direction of text, cut to at most 200 bytes.
 func CleanTitle(s string) string {
 	s = s[:min(len(s), mostRaw)]
 	s = strings.Map(func(r rune) rune {
@@ -70,10 +70,10 @@ func CleanTitle(s string) string {
 		return r
 	}, strings.ToValidUTF8(s, "\uFFFD"))
 	s = strings.Join(strings.Fields(s), " ")
-	if len(s) <= MaxTitle {
+	if len(s) <= maxTitle {
 		return s
 	}
-	end := MaxTitle - len("…")
+	end := maxTitle - len("…")
 	for !utf8.RuneStart(s[end]) {
 		end--
 	}

@@ -23,7 +23,7 @@ type Pause struct {
 	Kind PauseKind         `json:"kind"`
 	Call provider.ToolCall `json:"call"`
 	// Title says in a few words what the call does, for people: the tool's own words (tools.Func),
-	// else tools.TitleOf. It is one line of at most tools.MaxTitle bytes.
+	// else tools.TitleOf. It is one line of at most 200 bytes.
 	Title string `json:"title,omitempty"`
 	// Reason says why a person is asked.
 	Reason string `json:"reason,omitempty"`

@@ -20,8 +20,8 @@ type QueueState struct {
 	Retries int `json:"retries,omitempty"` // how often the run was queued again after it had failed for good
 }
 
-// MaxRetries is how often a run that has failed for good can be queued again.
-const MaxRetries = 3
+// maxRetries is how often a run that has failed for good can be queued again.
+const maxRetries = 3
 
 // An EndState is the end of a queued run that the host hasn't been told of: see [Delivered].
 type EndState struct {
@@ -71,7 +71,7 @@ func (r *RunState) WhyNotRequeued() string {
 		return "it hasn't failed"
 	case r.Stage != StageFailed && r.Stage != StageReady:
 		return "it has failed after its last answer; ask anew"
-	case r.Status == Failed && r.Queue.Retries >= MaxRetries:
+	case r.Status == Failed && r.Queue.Retries >= maxRetries:
 		return "it was retried 3 times; ask anew"
 	case r.Status == Running && (!r.Passes || r.Queue.Tried+1 >= r.Queue.Attempts):
 		return "it has no attempt left, or has failed for a reason that doesn't pass"

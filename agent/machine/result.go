@@ -183,10 +183,10 @@ func (r *Result) Text() string {
 //
 // A Result that was read from a journal has no errors of other packages and no *LimitError: it has
 // a *[StopError] with the Code and the Reason instead, also if the run failed. A nil Result has
-// [ErrNoRun].
+// one, too.
 func (r *Result) Err() error {
 	if r == nil {
-		return ErrNoRun
+		return errNoRun
 	}
 	switch r.Status {
 	case Completed:
@@ -257,8 +257,8 @@ var (
 	ErrFiltered = errors.New("agent: the answer was refused, or cut by a content filter")
 	// ErrNoAnswer says that the model ended its turn without a text or a file.
 	ErrNoAnswer = errors.New("agent: the model ended its turn without an answer; what its tools did is done")
-	// ErrNoRun says that there is no Result, because no run was started.
-	ErrNoRun = errors.New("agent: there is no result, because no run was started")
+	// errNoRun says that there is no Result, because no run was started.
+	errNoRun = errors.New("agent: there is no result, because no run was started")
 	// ErrRunning says that the run hasn't ended: a process drives it, or has died.
 	ErrRunning = errors.New("agent: the run hasn't ended; Continue resumes it if its process has died")
 )

@@ -70,7 +70,7 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 		s.admits(r, Access{Session: session, Owner: info.Owner, User: user, Action: action}):
 	default:
 		p := failed(err)
-		if p.Code == CodeInternal { // the owner isn't known, so nobody may learn that the session exists
+		if p.Code == codeInternal { // the owner isn't known, so nobody may learn that the session exists
 			cause := p.cause
 			p = unknown()
 			p.cause = cause
@@ -90,7 +90,7 @@ func (s *server) identify(r *http.Request, session string, action Action) (user 
 	case err != nil:
 		s.log.InfoContext(r.Context(), "serve: not authorized", "session", session, "action", string(action),
 			"error", err)
-		return "", fail(http.StatusForbidden, CodeForbidden, fault.Denied, "you may not do this")
+		return "", fail(http.StatusForbidden, codeForbidden, fault.Denied, "you may not do this")
 	case user == "":
 		return "", internal(errors.New("serve: Config.Authorize permits it but doesn't say to whom"))
 	}

@@ -160,7 +160,7 @@ func (a *aguiPost) message(w http.ResponseWriter, r *http.Request, last *agui.Me
 	}
 	sent, p := a.deliver(r, a.grant, m)
 	switch {
-	case p != nil && p.Code == CodeRepeated:
+	case p != nil && p.Code == codeRepeated:
 		return a.stream(w, r, streamFrom{snapshot: true})
 	case p != nil:
 		return p

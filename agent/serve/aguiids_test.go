@@ -231,7 +231,7 @@ func TestAMessageWithoutAnIDIsNoRepetition(t *testing.T) {
 	s := newSite(t, serve.Config{}, providertest.Say("One."), providertest.Say("Two."))
 	all := s.aguiRun("ann", obj{"threadId": "t", "messages": user("", "First")})
 	require.Equal(t, "One.", text(all))
-	said := all[slices.IndexFunc(all, func(ev agui.Event) bool { return agui.TypeOf(ev) == agui.TypeTextMessageStart })]
+	said := all[slices.IndexFunc(all, func(ev agui.Event) bool { return agui.TypeOf(ev) == "TEXT_MESSAGE_START" })]
 	messages := append(user("", "First"),
 		obj{"id": said.(agui.TextMessageStart).MessageID, "role": "assistant", "content": "One."},
 		obj{"id": "", "role": "user", "content": "Second"})

@@ -59,7 +59,7 @@ func (a *aguiPost) resume(w http.ResponseWriter, r *http.Request, last *agui.Mes
 		}
 	}
 	if _, p := a.decide(r, a.grant, ds); p != nil {
-		if p.Code == CodeUsed { // by the same request, a moment ago
+		if p.Code == codeUsed { // by the same request, a moment ago
 			return a.repeated(w, r)
 		}
 		return p
@@ -139,7 +139,7 @@ func (a *aguiPost) repeated(w http.ResponseWriter, r *http.Request) *problem {
 		made := &was.Decided.Decision
 		if d.Kind != made.Kind || string(d.Input) != string(made.Input) ||
 			!made.Secret && string(d.Value) != string(made.Value) {
-			return fail(http.StatusConflict, CodeUsed, fault.Invalid, "the interrupt was answered otherwise before")
+			return fail(http.StatusConflict, codeUsed, fault.Invalid, "the interrupt was answered otherwise before")
 		}
 	}
 	return a.stream(w, r, streamFrom{snapshot: true})

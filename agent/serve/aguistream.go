@@ -72,7 +72,7 @@ func (a *aguiPost) stream(w http.ResponseWriter, r *http.Request, from streamFro
 }
 
 // lost ends a stream whose run goes on.
-var lost = agui.RunError{Message: "The connection was lost. The work goes on; connect again.", Code: CodeUnavailable}
+var lost = agui.RunError{Message: "The connection was lost. The work goes on; connect again.", Code: codeUnavailable}
 
 // begin puts all messages that there are. It returns errEnough if nothing follows, because the run
 // has ended or paused.
@@ -193,7 +193,7 @@ func (st *aguiStream) conclude(out *response) error {
 	if u := st.from.unread; u != nil {
 		st.from.unread = nil
 		_, p := st.start(st.r, st.grant, u.message)
-		if p == nil || p.Code == CodeRepeated || p.Code == CodeBusy { // or the hub has started it
+		if p == nil || p.Code == codeRepeated || p.Code == codeBusy { // or the hub has started it
 			st.to.ending = nil
 			return nil
 		}

@@ -24,11 +24,11 @@ func (s *server) body(w http.ResponseWriter, r *http.Request) ([]byte, *problem)
 	raw, err := request.ReadBody(w, r, s.cfg.MaxBody)
 	var tooLarge *http.MaxBytesError
 	if errors.As(err, &tooLarge) {
-		return nil, fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid,
+		return nil, fail(http.StatusRequestEntityTooLarge, codeTooLarge, fault.Invalid,
 			"the body has more than %d bytes", tooLarge.Limit)
 	}
 	if errors.Is(err, request.ErrSlow) {
-		return nil, fail(http.StatusRequestTimeout, CodeSlow, fault.Transient, "%v", err)
+		return nil, fail(http.StatusRequestTimeout, codeSlow, fault.Transient, "%v", err)
 	}
 	if err != nil {
 		return nil, malformed("the body couldn't be read to its end")

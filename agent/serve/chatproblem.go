@@ -11,14 +11,14 @@ import (
 
 // sentences are what people are told of problems whose details are for programmers.
 var sentences = map[string]string{
-	CodeAllowance:   "You have started as much as you may for now. Try again later.",
-	CodeBusy:        "Another answer is being written. Wait for its end, or stop it first.",
-	CodeChanged:     "The assistant has changed since then. Send a new message.",
-	CodeInternal:    "Something went wrong. Try again later.",
-	CodeInterrupted: "The last answer was interrupted. Wait until it goes on, or send the message again later.",
+	codeAllowance:   "You have started as much as you may for now. Try again later.",
+	codeBusy:        "Another answer is being written. Wait for its end, or stop it first.",
+	codeChanged:     "The assistant has changed since then. Send a new message.",
+	codeInternal:    "Something went wrong. Try again later.",
+	codeInterrupted: "The last answer was interrupted. Wait until it goes on, or send the message again later.",
 	CodePaused:      "Something waits for your decision. Decide first, then send the message again.",
-	CodeSlow:        "The message took too long to arrive. Send it again.",
-	CodeUnavailable: "The server can't answer now. Try again in a moment.",
+	codeSlow:        "The message took too long to arrive. Send it again.",
+	codeUnavailable: "The server can't answer now. Try again in a moment.",
 	CodeUnknown:     "There is no such conversation, or it isn't yours.",
 }
 

@@ -95,7 +95,7 @@ func (s *server) chatRun(r *http.Request, g *grant, m message) (chatReply, *prob
 	case p == nil:
 		return chatReply{closed: closed,
 			turn: turn{id: sent.Run, run: sent.Run, from: sent.After + 1, runs: true}}, nil
-	case p.Code != CodeRepeated:
+	case p.Code != codeRepeated:
 		return chatReply{}, p
 	}
 	run := p.Run
@@ -197,7 +197,7 @@ func (s *server) stopRun(ctx context.Context, g *grant) *problem {
 		}
 		select {
 		case <-ctx.Done():
-			return fail(http.StatusConflict, CodeBusy, fault.Transient, "the answer in progress doesn't stop")
+			return fail(http.StatusConflict, codeBusy, fault.Transient, "the answer in progress doesn't stop")
 		case <-time.After(pollStop):
 		}
 	}

@@ -74,8 +74,8 @@ type Config struct {
 // Defaults of a [Config].
 const (
 	DefaultMaxBody    = 4 << 20
-	DefaultMaxMessage = 64 << 10
-	DefaultMaxFiles   = 10
+	defaultMaxMessage = 64 << 10
+	defaultMaxFiles   = 10
 )
 
 var defaultFileTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"}
@@ -121,8 +121,8 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 	case cfg.MaxBody < 0 || cfg.MaxMessage < 0:
 		return nil, &ConfigError{Field: "MaxBody or MaxMessage", Problem: "it is negative; 0 is the default"}
 	}
-	cfg.MaxBody, cfg.MaxMessage = cmp.Or(cfg.MaxBody, DefaultMaxBody), cmp.Or(cfg.MaxMessage, DefaultMaxMessage)
-	cfg.MaxFiles, cfg.Title = cmp.Or(cfg.MaxFiles, DefaultMaxFiles), cmp.Or(cfg.Title, "Chat")
+	cfg.MaxBody, cfg.MaxMessage = cmp.Or(cfg.MaxBody, DefaultMaxBody), cmp.Or(cfg.MaxMessage, defaultMaxMessage)
+	cfg.MaxFiles, cfg.Title = cmp.Or(cfg.MaxFiles, defaultMaxFiles), cmp.Or(cfg.Title, "Chat")
 	if cfg.FileTypes == nil {
 		cfg.FileTypes = defaultFileTypes
 	}

@@ -29,7 +29,7 @@ func tooMany(n int) *problem {
 	if n <= maxDecisions {
 		return nil
 	}
-	return fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid,
+	return fail(http.StatusRequestEntityTooLarge, codeTooLarge, fault.Invalid,
 		"the body has %d decisions; a request may have %d", n, maxDecisions)
 }
 
@@ -116,7 +116,7 @@ func (s *server) decideOpen(r *http.Request, g *grant, ds []agent.Decision) *pro
 				return failed(err)
 			}
 			return nil
-		case p.Code != CodeUsed && p.Code != CodeReplaced && p.Code != CodeUnknown:
+		case p.Code != codeUsed && p.Code != codeReplaced && p.Code != CodeUnknown:
 			return p
 		}
 	}

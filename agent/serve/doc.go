@@ -89,7 +89,7 @@
 //     back in the session.
 //   - When the hub closes, streams end, and new requests get 503 with Retry-After. The paths events
 //     and view end with an event of the type "hint", useChat's with the data part "data-reconnect"
-//     and without a finish, and AG-UI's with a RUN_ERROR of the code CodeUnavailable.
+//     and without a finish, and AG-UI's with a RUN_ERROR of the code "unavailable".
 //
 // [Approvals] has the same guarantees, with its own Authorize: it is asked about every item that is
 // shown and every decision that is recorded, and names the person who decided. An item that the

@@ -25,7 +25,7 @@ type file struct {
 // reach.
 func (s *server) parts(files []file) ([]provider.Part, *problem) {
 	if len(files) > max(s.cfg.MaxFiles, 0) {
-		return nil, fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid,
+		return nil, fail(http.StatusRequestEntityTooLarge, codeTooLarge, fault.Invalid,
 			"there are %d files; at most %d are accepted", len(files), max(s.cfg.MaxFiles, 0))
 	}
 	var parts []provider.Part

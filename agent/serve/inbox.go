@@ -149,7 +149,7 @@ func (i *inbox) mayChange(r *http.Request, item Item, action Action) (user strin
 	user, err := i.may(r, item, action)
 	switch {
 	case err != nil:
-		return "", fail(http.StatusForbidden, CodeForbidden, fault.Denied, "you may see this, but not do it")
+		return "", fail(http.StatusForbidden, codeForbidden, fault.Denied, "you may see this, but not do it")
 	case user == "":
 		return "", internal(errors.New("serve: ApprovalsConfig.Authorize permits it but doesn't say to whom"))
 	}

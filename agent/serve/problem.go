@@ -23,32 +23,32 @@ import (
 // Codes of the errors of this package's handlers, with their statuses.
 const (
 	CodeMalformed = "malformed"          // 400: the query or the body doesn't have the right form
-	CodeSignIn    = "sign_in"            // 401: Authorize has returned ErrSignIn
-	CodeForbidden = "forbidden"          // 403: the user may not do this
-	CodeCrossSite = "cross_site"         // 403: a page of another site makes the request
+	codeSignIn    = "sign_in"            // 401: Authorize has returned ErrSignIn
+	codeForbidden = "forbidden"          // 403: the user may not do this
+	codeCrossSite = "cross_site"         // 403: a page of another site makes the request
 	CodeUnknown   = "unknown"            // 404: no such path, session or pause, or none that the user may see
-	CodeMethod    = "method_not_allowed" // 405
-	CodeSlow      = "slow"               // 408: the body hasn't come within 30 s
-	CodeUsed      = "used"               // 409: the pause was decided before
+	codeMethod    = "method_not_allowed" // 405
+	codeSlow      = "slow"               // 408: the body hasn't come within 30 s
+	codeUsed      = "used"               // 409: the pause was decided before
 	CodeExpired   = "expired"            // 409: nobody decided in time
 	// 409: an earlier decision couldn't be accepted, and the pause is open again under "new_id"
-	CodeReplaced    = "replaced"
-	CodeBusy        = "busy"        // 409: the session is in use
+	codeReplaced    = "replaced"
+	codeBusy        = "busy"        // 409: the session is in use
 	CodeIdle        = "idle"        // 409: no run is in progress
 	CodePaused      = "paused"      // 409: the session waits for decisions, and the input doesn't supersede them
-	CodeInterrupted = "interrupted" // 409: the last run was paused or interrupted, and the input doesn't supersede it
-	CodeRepeated    = "repeated"    // 409: the session had an input with this key before
-	CodeChanged     = "changed"     // 409: the agent has changed since the run began
-	CodeTooLarge    = "too_large"   // 413
+	codeInterrupted = "interrupted" // 409: the last run was paused or interrupted, and the input doesn't supersede it
+	codeRepeated    = "repeated"    // 409: the session had an input with this key before
+	codeChanged     = "changed"     // 409: the agent has changed since the run began
+	codeTooLarge    = "too_large"   // 413
 	CodeMediaType   = "media_type"  // 415: not application/json, or a file of a type that isn't accepted
 	CodeBad         = "bad"         // 422: the input, the decision or the value isn't acceptable
-	CodeElsewhere   = "elsewhere"   // 422: the session is of an agent that isn't served here
-	CodeAllowance   = "allowance"   // 429: the user's allowance is used up for now
-	CodeInternal    = "internal"    // 500: see the server's log
-	CodeUnavailable = "unavailable" // 503: try again later, or at another server
+	codeElsewhere   = "elsewhere"   // 422: the session is of an agent that isn't served here
+	codeAllowance   = "allowance"   // 429: the user's allowance is used up for now
+	codeInternal    = "internal"    // 500: see the server's log
+	codeUnavailable = "unavailable" // 503: try again later, or at another server
 )
 
-// retryAfter is how many seconds a client is asked to wait after CodeBusy and CodeUnavailable.
+// retryAfter is how many seconds a client is asked to wait after codeBusy and codeUnavailable.
 const retryAfter = "1"
 
 // ProblemDetails are an error as the handlers of this package answer it: application/problem+json
@@ -60,8 +60,8 @@ type ProblemDetails struct {
 	Code   string      `json:"code"`             // one of the Code constants
 	Class  fault.Class `json:"class"`
 	Trace  string      `json:"trace,omitempty"`  // with which the server's log names it
-	NewID  string      `json:"new_id,omitempty"` // for CodeReplaced
-	Run    string      `json:"run,omitempty"`    // for CodeRepeated
+	NewID  string      `json:"new_id,omitempty"` // for "replaced"
+	Run    string      `json:"run,omitempty"`    // for "repeated"
 
 	header http.Header
 	cause  error // for the server's log
@@ -77,7 +77,7 @@ type problem = ProblemDetails
 //		return
 //	}
 //
-// An error that it doesn't know is answered with [CodeInternal], and with [CodeUnavailable] if its
+// An error that it doesn't know is answered with "internal", and with "unavailable" if its
 // class says that it may go away: the answer doesn't say more.
 func Problem(err error) *ProblemDetails {
 	if p, ok := errors.AsType[*ProblemDetails](err); ok && p != nil {
@@ -112,7 +112,7 @@ func fail(status int, code string, class fault.Class, format string, args ...any
 }
 
 func signIn() *problem {
-	return fail(http.StatusUnauthorized, CodeSignIn, fault.UserFixable, "sign in first")
+	return fail(http.StatusUnauthorized, codeSignIn, fault.UserFixable, "sign in first")
 }
 
 func malformed(format string, args ...any) *problem {
@@ -126,13 +126,13 @@ func unknown() *problem {
 }
 
 func internal(err error) *problem {
-	p := fail(http.StatusInternalServerError, CodeInternal, fault.Permanent, "it failed; the server's log says why")
+	p := fail(http.StatusInternalServerError, codeInternal, fault.Permanent, "it failed; the server's log says why")
 	p.cause = err
 	return p
 }
 
 func unavailable(err error) *problem {
-	p := fail(http.StatusServiceUnavailable, CodeUnavailable, fault.Transient, "it can't be done now; try again")
+	p := fail(http.StatusServiceUnavailable, codeUnavailable, fault.Transient, "it can't be done now; try again")
 	p.cause, p.header = err, http.Header{"Retry-After": {retryAfter}}
 	return p
 }
@@ -159,23 +159,23 @@ func failed(err error) *problem {
 	case errors.Is(err, approvals.ErrUnknown):
 		return noItem()
 	case errors.Is(err, approvals.ErrElsewhere):
-		return fail(http.StatusUnprocessableEntity, CodeElsewhere, fault.Invalid, "%s",
+		return fail(http.StatusUnprocessableEntity, codeElsewhere, fault.Invalid, "%s",
 			strings.TrimPrefix(err.Error(), "approvals: "))
 	case errors.As(err, &spent):
-		p := fail(http.StatusTooManyRequests, CodeAllowance, fault.RateLimited, "no more can be started now")
+		p := fail(http.StatusTooManyRequests, codeAllowance, fault.RateLimited, "no more can be started now")
 		p.header = make(http.Header)
 		spent.SetHeader(p.header)
 		return p
 	case session.Code == agent.ErrNotOwner:
 		return unknown()
 	case session.Code == agent.ErrDuplicate:
-		p := fail(http.StatusConflict, CodeRepeated, fault.Invalid, "the session had an input with this key before")
+		p := fail(http.StatusConflict, codeRepeated, fault.Invalid, "the session had an input with this key before")
 		p.Run = session.Run
 		return p
 	case errors.Is(err, live.ErrClosed), errors.Is(err, agent.ErrDraining):
 		return unavailable(nil)
 	case session.Code == agent.ErrBusy:
-		p := fail(http.StatusConflict, CodeBusy, fault.Transient,
+		p := fail(http.StatusConflict, codeBusy, fault.Transient,
 			"the session is in use; wait for the end of its run")
 		p.header = http.Header{"Retry-After": {retryAfter}}
 		return p
@@ -186,13 +186,13 @@ func failed(err error) *problem {
 		return fail(http.StatusConflict, CodeIdle, fault.Invalid, "no run of the session is in progress")
 	case errors.As(err, &paused) && !paused.Started && len(paused.Pending) == 0:
 		// its process has died, or somebody has paused it
-		return fail(http.StatusConflict, CodeInterrupted, fault.Transient,
+		return fail(http.StatusConflict, codeInterrupted, fault.Transient,
 			"the last run was paused or interrupted; wait until it goes on, continue it, or supersede it")
 	case errors.As(err, &paused) && !paused.Started: // one that has started is that of another session, within a hook
 		return fail(http.StatusConflict, CodePaused, fault.Invalid,
 			"the session waits for %d decisions; decide, or supersede them", len(paused.Pending))
 	case errors.As(err, &changed):
-		return fail(http.StatusConflict, CodeChanged, fault.Permanent, "the agent has changed since the run began")
+		return fail(http.StatusConflict, codeChanged, fault.Permanent, "the agent has changed since the run began")
 	case errors.As(err, &limit):
 		return fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid, "the input is too large: limit %s",
 			limit.Limit)
@@ -219,12 +219,12 @@ func failed(err error) *problem {
 func refused(e *agent.DecisionError) *problem {
 	switch e.Code {
 	case machine.DecisionUsed:
-		return fail(http.StatusConflict, CodeUsed, fault.Invalid, "the pause was decided before")
+		return fail(http.StatusConflict, codeUsed, fault.Invalid, "the pause was decided before")
 	case machine.DecisionExpired:
 		return fail(http.StatusConflict, CodeExpired, fault.Invalid,
 			"nobody decided in time, and the call counts as rejected")
 	case machine.DecisionReplaced:
-		p := fail(http.StatusConflict, CodeReplaced, fault.Invalid,
+		p := fail(http.StatusConflict, codeReplaced, fault.Invalid,
 			"an earlier decision couldn't be accepted, and the pause is open again")
 		p.NewID = e.NewID
 		return p

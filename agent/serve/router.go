@@ -88,13 +88,13 @@ func (rt *router) route(w http.ResponseWriter, r *http.Request) *problem {
 		h = methods[http.MethodGet]
 	}
 	if h == nil {
-		p := fail(http.StatusMethodNotAllowed, CodeMethod, fault.Invalid, "the methods here are %s",
+		p := fail(http.StatusMethodNotAllowed, codeMethod, fault.Invalid, "the methods here are %s",
 			strings.Join(allow, ", "))
 		p.header = http.Header{"Allow": {strings.Join(allow, ", ")}}
 		return p
 	}
 	if err := rt.sites.Check(r); err != nil {
-		return fail(http.StatusForbidden, CodeCrossSite, fault.Denied, "a page of another site makes this request")
+		return fail(http.StatusForbidden, codeCrossSite, fault.Denied, "a page of another site makes this request")
 	}
 	select {
 	case <-rt.hub.Closing():

@@ -38,7 +38,7 @@ func (m *message) inputKey() string {
 }
 
 // start starts a run with a message. While a run of the session is in progress, the problem has the
-// code CodeBusy.
+// code "busy".
 func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *problem) {
 	sent, p := s.begin(r, g, m, func(ctx context.Context, in agent.Input) (live.Sent, error) {
 		started, err := s.hub.Start(ctx, in)
@@ -134,7 +134,7 @@ func (g *grant) ownerOf() string {
 func (s *server) checkText(text string) *problem {
 	switch {
 	case len(text) > s.cfg.MaxMessage:
-		return fail(http.StatusRequestEntityTooLarge, CodeTooLarge, fault.Invalid,
+		return fail(http.StatusRequestEntityTooLarge, codeTooLarge, fault.Invalid,
 			"the message has %d bytes; at most %d are accepted", len(text), s.cfg.MaxMessage)
 	case !utf8.ValidString(text):
 		return malformed("the message isn't valid UTF-8")
@@ -154,7 +154,7 @@ func (s *server) complete(r *http.Request, in *agent.Input) (p *problem) {
 	}()
 	if err := s.cfg.Input(r, in); err != nil {
 		s.log.InfoContext(r.Context(), "serve: Config.Input refused an input", "session", in.Session, "error", err)
-		return fail(http.StatusForbidden, CodeForbidden, fault.Denied, "the input isn't accepted")
+		return fail(http.StatusForbidden, codeForbidden, fault.Denied, "the input isn't accepted")
 	}
 	return nil
 }
@@ -267,7 +267,7 @@ func (s *server) send(w http.ResponseWriter, r *http.Request, _ string) *problem
 	switch {
 	case p == nil:
 		out.Run, out.After, out.Steered = delivered.Run, delivered.After, delivered.Steered
-	case p.Code == CodeRepeated:
+	case p.Code == codeRepeated:
 		out.Run, out.Repeated = p.Run, true
 	default:
 		return p

@@ -96,7 +96,7 @@ func (s *server) whyNot(ctx context.Context, g *grant) *problem {
 		return fail(http.StatusConflict, CodePaused, fault.Invalid,
 			"the session waits for %d decisions; decide on them before anything is undone", info.Pending)
 	case info.Status == agent.Running || info.Status == agent.Paused:
-		return fail(http.StatusConflict, CodeBusy, fault.Transient,
+		return fail(http.StatusConflict, codeBusy, fault.Transient,
 			"a run is in progress; stop it, or wait for its end, before anything is undone")
 	}
 	return fail(http.StatusConflict, CodeBad, fault.Invalid,

@@ -44,7 +44,8 @@
 // # Guarantees
 //
 // Hits below the threshold aren't returned. Every hit says why it was found ([Hit].Why). A model
-// reads in a word how sure a hit is ([MatchExact] to [MatchLess]); the score is only for ordering.
+// reads in a word how sure a hit is ([MatchExact], [MatchUnsure] and
+// [MatchRival] among others); the score is only for ordering.
 // If hits are too close, the result is marked as ambiguous, with its candidates, and [Result.One]
 // returns none. The same items, query and configuration give the same result. Everything is safe
 // for concurrent use; there are no goroutines. Texts of items are untrusted: [Render] separates

@@ -38,8 +38,8 @@ var castagnoli = crc32.MakeTable(crc32.Castagnoli)
 
 func checksum(sum uint32) string { return fmt.Sprintf("%08x\n", sum) }
 
-// ErrVersion means that a file was written by a newer version of this package.
-var ErrVersion = errors.New("index: the file was written by a newer version; use that version, or sync again")
+// errVersion means that a file was written by a newer version of this package.
+var errVersion = errors.New("index: the file was written by a newer version; use that version, or sync again")
 
 // ErrDamaged means that a file is incomplete or wasn't written by this package. An index is only a
 // copy: create it again with [Finder.Sync].
@@ -107,7 +107,7 @@ func (m *Memory) Write(w io.Writer) error {
 }
 
 // Load reads the index that [Memory.Save] wrote. Errors: fs.ErrNotExist if there is none,
-// [ErrVersion], [ErrDamaged].
+// [ErrDamaged], and one for a file of a newer version.
 func Load(path string) (*Memory, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
@@ -117,13 +117,13 @@ func Load(path string) (*Memory, error) {
 }
 
 // Read reads an index from what [Memory.Write] wrote. What it allocates is in proportion to data.
-// Errors: [ErrVersion], [ErrDamaged].
+// Errors: [ErrDamaged], and one for a file of a newer version.
 func Read(data []byte) (*Memory, error) {
 	m, err := read(data)
 	switch {
 	case err == nil:
 		return m, nil
-	case errors.Is(err, ErrVersion):
+	case errors.Is(err, errVersion):
 		return nil, err
 	}
 	return nil, fault.Errorf(fault.Permanent, "%w: %w", ErrDamaged, err)
@@ -139,7 +139,7 @@ func read(data []byte) (*Memory, error) {
 	err := lines.Decode(&head)
 	if head.Version > fileVersion {
 		return nil,
-			fault.Errorf(fault.Permanent, "%w (%d; this program supports %d)", ErrVersion, head.Version, fileVersion)
+			fault.Errorf(fault.Permanent, "%w (%d; this program supports %d)", errVersion, head.Version, fileVersion)
 	}
 	if err != nil || head.Version < 1 || head.Metric > Dot {
 		return nil, errors.New("the header is invalid")

@@ -22,10 +22,10 @@ const (
 // The values of the match in a line of [Render].
 const (
 	MatchExact  = "exact"    // it is meant: its name, id or alias is the query
-	MatchLikely = "likely"   // it is meant, as far as its words say: a score of .75 or more
+	matchLikely = "likely"   // it is meant, as far as its words say: a score of .75 or more
 	MatchUnsure = "not sure" // it fits best, and not well
 	MatchRival  = "rival"    // it and another fit equally well
-	MatchLess   = "less"     // another fits better
+	matchLess   = "less"     // another fits better
 )
 
 // Render formats a result for a model: one line of JSON for each hit, between marks that say that
@@ -108,11 +108,11 @@ func (r Result) match(h *Hit) string {
 	case r.rival(h):
 		return MatchRival
 	case h.Item.ID != r.Hits[0].Item.ID:
-		return MatchLess
+		return matchLess
 	case h.Exact:
 		return MatchExact
 	case h.Score >= surely:
-		return MatchLikely
+		return matchLikely
 	}
 	return MatchUnsure
 }

@@ -15,11 +15,11 @@ var (
 	// ErrBusy means that other processes kept writing for longer than Config.Busy. Its class is
 	// fault.Transient.
 	ErrBusy = fault.New(fault.Transient, "the database is busy with another process")
-	// ErrFull means that the disk is full. Its class is fault.UserFixable.
-	ErrFull = fault.New(fault.UserFixable, "the disk is full; make room on it")
-	// ErrReadOnly means that the process may not write to the file or its folder. Its class is
+	// errFull means that the disk is full. Its class is fault.UserFixable.
+	errFull = fault.New(fault.UserFixable, "the disk is full; make room on it")
+	// errReadOnly means that the process may not write to the file or its folder. Its class is
 	// fault.UserFixable.
-	ErrReadOnly = fault.New(fault.UserFixable,
+	errReadOnly = fault.New(fault.UserFixable,
 		"the file can't be written to; give the process the right to write to it and to its folder")
 	// ErrDamaged means that the file isn't a database, or is damaged. Its class is
 	// fault.UserFixable.
@@ -32,7 +32,7 @@ var (
 
 // class wraps err in the package's error that fits it, or returns err unchanged.
 func class(err error) error {
-	return sqlitefile.Errors{Busy: ErrBusy, Full: ErrFull, ReadOnly: ErrReadOnly, Damaged: ErrDamaged}.Class(err)
+	return sqlitefile.Errors{Busy: ErrBusy, Full: errFull, ReadOnly: errReadOnly, Damaged: ErrDamaged}.Class(err)
 }
 
 // callerError returns an error for the caller; errors of package recall stay unchanged.

@@ -41,11 +41,11 @@ func TestAFileAtItsSizeLimitIsFull(t *testing.T) {
 		_, err = s.Put(t.Context(), recall.Entry{ID: at(n), Value: make([]byte, 2_000)})
 	}
 	n-- // the one that failed
-	require.ErrorIs(t, err, ErrFull)
+	require.ErrorIs(t, err, errFull)
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 	require.Positive(t, n)
 	require.ErrorIs(t, s.Texts(recall.Scope{Tenant: "t"}).Put(t.Context(), "m-1", string(make([]byte, 20_000))),
-		ErrFull)
+		errFull)
 	list, err := s.List(t.Context(), "t", "k")
 	require.NoError(t, err)
 	require.Len(t, list, n)

@@ -12,14 +12,14 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// DefaultEmbeddings is the model of an Embedder if its configuration names none.
-const DefaultEmbeddings = "gemini-embedding-001"
+// defaultEmbeddings is the model of an Embedder if its configuration names none.
+const defaultEmbeddings = "gemini-embedding-001"
 
 // EmbedderConfig configures an [Embedder].
 type EmbedderConfig struct {
-	Model string // empty: DefaultEmbeddings
+	Model string // empty: gemini-embedding-001
 	// Dimensions is the length of the vectors that the API is asked for. 0: the model's own, 3,072
-	// for DefaultEmbeddings; for other models it is required.
+	// for that one; for other models it is required.
 	Dimensions int
 	// Batch is the most texts of a request, which may have 100; 0: 100. A request has at most 256
 	// KiB of text, or one text.
@@ -34,7 +34,7 @@ type EmbedderConfig struct {
 }
 
 // An Embedder makes vectors of texts. It satisfies index.Embedder of the package memory/index. The
-// API cuts a text that is longer than the model allows, 2,048 tokens for DefaultEmbeddings.
+// API cuts a text that is longer than the model allows, 2,048 tokens for gemini-embedding-001.
 // [Model.Embedder] makes it. It is safe for concurrent use.
 type Embedder struct {
 	e *adapter.Embedder
@@ -55,12 +55,12 @@ var embeddings = map[string]struct {
 const mostBatch = 100
 
 // Embedder returns an Embedder that sends its requests to the same address, with the same key and
-// headers, as m does. It makes no call. InfoOf returns the price of DefaultEmbeddings.
+// headers, as m does. It makes no call. InfoOf returns the price of gemini-embedding-001.
 func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 	if m == nil {
 		return nil, provider.ErrNilProvider
 	}
-	cfg.Model = cmp.Or(cfg.Model, DefaultEmbeddings)
+	cfg.Model = cmp.Or(cfg.Model, defaultEmbeddings)
 	known := embeddings[strings.TrimPrefix(cfg.Model, "models/")]
 	size := cmp.Or(cfg.Dimensions, known.size)
 	switch {

@@ -65,9 +65,9 @@ type imageConfig struct {
 	AspectRatio string `json:"aspectRatio"`
 }
 
-// DefaultImages is the model for requests with Images that name none, unless Config.Model makes
+// defaultImages is the model for requests with Images that name none, unless Config.Model makes
 // images.
-const DefaultImages = "gemini-2.5-flash-image"
+const defaultImages = "gemini-2.5-flash-image"
 
 // checkImages returns what is wrong with a request for images.
 func checkImages(req *provider.Request, model string, t trait) error {
@@ -80,7 +80,7 @@ func checkImages(req *provider.Request, model string, t trait) error {
 		return err
 	case !t.has(images) && !strings.Contains(model, "image"):
 		return fault.NewFixable("gemini: "+model+" makes no images",
-			"set the request's Model to one that does, such as "+DefaultImages, provider.ErrNoImages)
+			"set the request's Model to one that does, such as "+defaultImages, provider.ErrNoImages)
 	case n > 1:
 		return fault.Errorf(fault.Invalid,
 			"gemini: Images.Count is %d, and a request makes one image; send one request for each", n)
@@ -96,7 +96,7 @@ func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 	p := &prepared{model: req.Model, names: adapter.NewNames(Name, letters)}
 	if p.model == "" {
 		if p.model = m.id; req.Images != nil && !traitsOf(m.id).has(images) {
-			p.model = DefaultImages
+			p.model = defaultImages
 		}
 	}
 	t := traitsOf(p.model)

@@ -155,7 +155,7 @@ func (c *call) reserve() (err error) {
 		Names:    c.names(),
 		Tokens:   c.estimate() + output,
 		Micros:   c.cost(provider.Usage{Input: c.estimate(), Output: output, Estimated: true}),
-		Recovery: g.recovery && c.attempts > 0 || c.req.Labels.Kind == KindRecovery,
+		Recovery: g.recovery && c.attempts > 0 || c.req.Labels.Kind == kindRecovery,
 		OnWait:   c.onBudget,
 	})
 	if err != nil {

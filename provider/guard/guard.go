@@ -72,7 +72,7 @@ type Config struct {
 
 	// Recovery counts attempts after the first, except preempted ones, as recovery: they must fit
 	// into [budget.Config].Recovery, which is 1,000 tokens per session by default. Requests whose
-	// Labels.Kind is [KindRecovery] always count as recovery.
+	// Labels.Kind is "recovery" always count as recovery.
 	Recovery bool
 
 	// Count returns the number of input tokens of a request, preferably too high rather than too
@@ -90,9 +90,9 @@ type Config struct {
 	OnEvent func(context.Context, Event)
 }
 
-// KindRecovery is the Labels.Kind of requests that work around a failure, and are limited by the
+// kindRecovery is the Labels.Kind of requests that work around a failure, and are limited by the
 // budget's Recovery.
-const KindRecovery = "recovery"
+const kindRecovery = "recovery"
 
 // The defaults of a Config, and the longest allowed time.
 const (

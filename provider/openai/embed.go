@@ -13,13 +13,13 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// DefaultEmbeddings is the model of an Embedder at OpenAI's own address if its configuration names
+// defaultEmbeddings is the model of an Embedder at OpenAI's own address if its configuration names
 // none.
-const DefaultEmbeddings = "text-embedding-3-small"
+const defaultEmbeddings = "text-embedding-3-small"
 
 // EmbedderConfig configures an [Embedder].
 type EmbedderConfig struct {
-	// Model is the model. Empty: DefaultEmbeddings at OpenAI's own address; for others it is
+	// Model is the model. Empty: text-embedding-3-small at OpenAI's own address; for others it is
 	// required.
 	Model string
 	// Dimensions is the length of the vectors. 0: the model's own, which is known for OpenAI's
@@ -67,7 +67,7 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 		return nil, provider.ErrNilProvider
 	}
 	if cfg.Model == "" && m.host.own {
-		cfg.Model = DefaultEmbeddings
+		cfg.Model = defaultEmbeddings
 	}
 	known := embeddings[cfg.Model[strings.LastIndexByte(cfg.Model, '/')+1:]]
 	size := cmp.Or(cfg.Dimensions, known.size)

@@ -10,9 +10,9 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// DefaultImages is the model for requests with Images at OpenAI's own address if the request names
+// defaultImages is the model for requests with Images at OpenAI's own address if the request names
 // none.
-const DefaultImages = "gpt-image-1"
+const defaultImages = "gpt-image-1"
 
 // imagesDate is the day of the reports of the prices.
 const imagesDate = "2026-05-10"

@@ -94,7 +94,7 @@ func (m *Model) run(a *answer, req *provider.Request) {
 	switch {
 	case a.model != "":
 	case req.Images != nil && m.host.own:
-		a.model = DefaultImages
+		a.model = defaultImages
 	default:
 		a.model = m.model
 	}

@@ -14,8 +14,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// DrawPrice is what an image of [Draw] costs: 4 cents. It counts as 1,000 tokens.
-const DrawPrice = 40_000
+// drawPrice is what an image of [Draw] costs: 4 cents. It counts as 1,000 tokens.
+const drawPrice = 40_000
 
 // Draw returns a provider that makes images without a network: it answers a request with Images by
 // SVGs that are labeled with the text of the newest user message. The same request gets the same
@@ -26,7 +26,7 @@ func Draw() provider.Provider { return drawer{} }
 type drawer struct{}
 
 func (drawer) Info() provider.ModelInfo {
-	const per = provider.Money(1_000_000 / 1_000 * DrawPrice)
+	const per = provider.Money(1_000_000 / 1_000 * drawPrice)
 	return provider.ModelInfo{Provider: "providertest", ID: "draw", Inputs: []string{"text"},
 		Outputs: []string{"image"}, Prices: &provider.Prices{Output: per}}
 }

@@ -12,9 +12,9 @@ import (
 	"strings"
 )
 
-// Shortest is the length in bytes from which [Values] removes a secret. A shorter text could be an
+// shortest is the length in bytes from which [Values] removes a secret. A shorter text could be an
 // ordinary word.
-const Shortest = 8
+const shortest = 8
 
 // Values removes known secrets from texts and errors. A nil *Values removes nothing. It can't be
 // printed, and it is safe for concurrent use.
@@ -24,7 +24,7 @@ type Values struct {
 
 // NewValues returns Values of these secrets. A secret is also removed where it is encoded: in a
 // URL, in JSON or in base64. Of a value with a scheme, such as "Bearer …", the part after the
-// scheme is a secret; of "Basic …", the password too. Secrets of less than [Shortest] bytes are
+// scheme is a secret; of "Basic …", the password too. Secrets of less than shortest bytes are
 // ignored.
 func NewValues(secrets ...string) *Values {
 	var list []string
@@ -61,7 +61,7 @@ func NewValues(secrets ...string) *Values {
 // appendForms appends a secret as it is and as it may be encoded.
 func appendForms(list []string, secret string) []string {
 	secret = strings.TrimSpace(secret)
-	if len(secret) < Shortest {
+	if len(secret) < shortest {
 		return list
 	}
 	list = append(list, secret, url.QueryEscape(secret), url.PathEscape(secret))

@@ -22,7 +22,7 @@ type account struct {
 	reserved         Amount
 	unpriced         int64 // calls booked without a price
 	reported         [len(units)]struct{ warned, reached bool }
-	reportedUnpriced bool // EventUnpriced was reported
+	reportedUnpriced bool // eventUnpriced was reported
 
 	holders int              // reservations and claims that point here
 	queue   list.List[claim] // claims that wait for room here, by seq
@@ -172,7 +172,7 @@ func (b *Budget) retire(a *account, now instant) {
 		switch {
 		case old.empty():
 		case t.idle.Len > b.keep:
-			b.emit(old.event(EventForgotten, UnitTokens))
+			b.emit(old.event(eventForgotten, UnitTokens))
 		default:
 			return
 		}
@@ -268,7 +268,7 @@ func (b *Budget) book(a *account, used Amount, seeded bool) {
 		}
 		if most := a.most.of(u); most != Unlimited && spent >= most && !reported.reached {
 			if reported.reached = true; !seeded {
-				b.emit(a.event(EventReached, u))
+				b.emit(a.event(eventReached, u))
 			}
 		}
 	}
@@ -281,7 +281,7 @@ func (b *Budget) miss(a *account, provider, model string) {
 		return
 	}
 	a.reportedUnpriced = true
-	e := a.event(EventUnpriced, UnitMoney)
+	e := a.event(eventUnpriced, UnitMoney)
 	e.Provider, e.Model = provider, model
 	b.emit(e)
 }

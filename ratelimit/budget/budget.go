@@ -80,7 +80,7 @@ type Config struct {
 	// Keep is how many names without an open reservation each scope remembers; 0: 100,000, of about
 	// 350 bytes each. Beyond that, the name that was used longest ago is forgotten, and starts at
 	// zero if it is used again. If it has spent something in its present period (a [Lifetime] never
-	// ends), this is reported with [EventForgotten], so that the host can [Budget.Seed] it. Names
+	// ends), this is reported, so that the host can [Budget.Seed] it. Names
 	// with a limit of their own are kept.
 	Keep int
 

@@ -12,9 +12,9 @@ import (
 // ErrExceeded matches every *[Error] with errors.Is.
 var ErrExceeded = errors.New("budget: a limit leaves no room")
 
-// ErrSettled is returned by [Reservation.TopUp] of a settled reservation. Its class is
+// errSettled is returned by [Reservation.TopUp] of a settled reservation. Its class is
 // fault.Permanent: it is a programming mistake.
-var ErrSettled = fault.New(fault.Permanent, "budget: the reservation was settled before")
+var errSettled = fault.New(fault.Permanent, "budget: the reservation was settled before")
 
 // A Scope is the kind of a limit of a [Budget]. Scopes are checked in the order of these constants.
 type Scope uint8
@@ -127,14 +127,14 @@ type EventKind string
 const (
 	// EventWarned: spending has reached the share Limit.Warn. Seeding doesn't warn.
 	EventWarned EventKind = "warned"
-	// EventReached: all of the limit is spent, or more.
-	EventReached EventKind = "reached"
-	// EventUnpriced: a limit in money covers a call whose price isn't known; its money wasn't
+	// eventReached: all of the limit is spent, or more.
+	eventReached EventKind = "reached"
+	// eventUnpriced: a limit in money covers a call whose price isn't known; its money wasn't
 	// counted. Provider and Model are those of the first such call.
-	EventUnpriced EventKind = "unpriced"
-	// EventForgotten: there were more names than Config.Keep, and this one was forgotten with what
+	eventUnpriced EventKind = "unpriced"
+	// eventForgotten: there were more names than Config.Keep, and this one was forgotten with what
 	// it had spent in the present period.
-	EventForgotten EventKind = "forgotten"
+	eventForgotten EventKind = "forgotten"
 )
 
 // A Event reports something that a host may want to know and that no error reports.
@@ -149,5 +149,5 @@ type Event struct {
 	Reserved Amount
 	Resets   time.Time // when counting restarts; zero: never
 
-	Provider, Model string // with EventUnpriced
+	Provider, Model string // with "unpriced"
 }

@@ -11,7 +11,7 @@ const (
 	CallFailed    = "failed"    // it returned an error
 	CallAborted   = "aborted"   // it was ended by its caller, or at a limit
 	CallPreempted = "preempted" // it gave its slot to an interactive request, and was made again
-	CallLost      = "lost"      // its end isn't known: its process died before the answer
+	callLost      = "lost"      // its end isn't known: its process died before the answer
 )
 
 // An Entry is one call with its labels and what it used. A call that failed or was aborted may have

@@ -16,7 +16,7 @@ type Limit struct {
 	// limit.
 	//
 	// A limit in money needs prices. A call of unknown price is admitted while spending is below
-	// the limit; only its tokens are counted, and that is reported: see [EventUnpriced] and
+	// the limit; only its tokens are counted, and that is reported: see the event "unpriced" and
 	// Status.Unpriced. A call that costs nothing is always admitted.
 	USD float64
 	// Period is when counting restarts; the zero value, [Lifetime], is never.

@@ -178,7 +178,7 @@ func (b *Budget) admit(r *Reservation) {
 
 // TopUp reserves more for a call in progress, in all its limits or in none. It never waits, and
 // isn't delayed by waiting requests: if there isn't enough room now it returns a *[Error], and the
-// call should be ended and settled. Figures of 0 or less reserve nothing. It returns [ErrSettled]
+// call should be ended and settled. Figures of 0 or less reserve nothing. It returns an error
 // if the reservation is settled.
 func (r *Reservation) TopUp(tokens, micros int64) error {
 	if r == nil || r.budget == nil {
@@ -188,7 +188,7 @@ func (r *Reservation) TopUp(tokens, micros int64) error {
 	b.mu.Lock()
 	defer b.unlock()
 	if r.settled {
-		return ErrSettled
+		return errSettled
 	}
 	now := b.now()
 	b.rollAll(r, now)
@@ -211,7 +211,7 @@ func (r *Reservation) TopUp(tokens, micros int64) error {
 // first Settle counts; later ones do nothing. A call that used nothing is settled with 0, 0.
 //
 // A figure below 0 means unknown: the reserved amount is booked instead. If no price was known when
-// the call was reserved, no money is booked, and [EventUnpriced] is reported.
+// the call was reserved, no money is booked, and an event of kind "unpriced" is reported.
 func (r *Reservation) Settle(tokens, micros int64) {
 	if r == nil || r.budget == nil {
 		return

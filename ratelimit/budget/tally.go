@@ -55,7 +55,7 @@ func (t *Totals) add(e *Entry) {
 		t.Aborted++
 	case CallPreempted:
 		t.Preempted++
-	case CallLost:
+	case callLost:
 		t.Lost++
 	}
 	t.Latency = time.Duration(sum(int64(t.Latency), int64(e.Latency)))

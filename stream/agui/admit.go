@@ -57,7 +57,7 @@ func (r *run) admitOpening(e Event, it item, old *item, refuse func(problem, rem
 		if parent := e.(SubagentStarted).ParentSubagentRunID; parent != "" &&
 			r.items[key{kind: subagent, id: parent}] == nil {
 			return refuse(fmt.Sprintf("its parent %.64q wasn't announced", parent),
-				"write a "+string(TypeSubagentStarted)+" for that first")
+				"write a "+string(typeSubagentStarted)+" for that first")
 		}
 		return nil
 	case step:
@@ -119,14 +119,14 @@ func (r *run) admitOther(e Event) error {
 		it := r.items[key{kind: activity, id: e.MessageID}]
 		if it == nil {
 			return refuse(e.MessageID, "there is no such activity",
-				fmt.Sprintf("write an %s first", TypeActivitySnapshot))
+				fmt.Sprintf("write an %s first", typeActivitySnapshot))
 		}
 		return agrees(e.SubagentRunID, it, func(problem, remedy string) error {
 			return refuse(e.MessageID, problem, remedy)
 		})
 	case ReasoningEncryptedValue:
 		kinds := []kind{textMessage, reasoningMessage}
-		if e.Subtype == EncryptedToolCall {
+		if e.Subtype == encryptedToolCall {
 			kinds = []kind{toolCalls}
 		}
 		for _, k := range kinds {
@@ -147,7 +147,7 @@ func (r *run) admitOther(e Event) error {
 func (r *run) admitFinish(e RunFinished, refuse func(id, problem, remedy string) error) error {
 	if e.ThreadID != r.thread || e.RunID != r.id {
 		return refuse(e.RunID, "it isn't the run that began",
-			fmt.Sprintf("leave out its ids, or set those of the %s", TypeRunStarted))
+			fmt.Sprintf("leave out its ids, or set those of the %s", typeRunStarted))
 	}
 	if e.Outcome.Type == OutcomeSuccess {
 		for _, id := range r.calls {

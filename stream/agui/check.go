@@ -125,7 +125,7 @@ func check(e Event) error {
 	case ReasoningEncryptedValue:
 		if !e.Subtype.known() {
 			return &fieldError{"subtype",
-				fmt.Sprintf("is %q: it must be %q or %q", e.Subtype, EncryptedToolCall, EncryptedMessage)}
+				fmt.Sprintf("is %q: it must be %q or %q", e.Subtype, encryptedToolCall, encryptedMessage)}
 		}
 	case SubagentFinished:
 		return checkSubagentOutcome(e.Outcome)
@@ -196,8 +196,8 @@ func checkSubagentOutcome(o SubagentOutcome) error {
 		return nil
 	case !o.Type.known():
 		return &fieldError{"outcome.type",
-			fmt.Sprintf("is %q: it must be %q or %q", o.Type, SubagentSuccess, SubagentSuspended)}
-	case o.Type == SubagentSuccess && len(o.InterruptIDs) > 0:
+			fmt.Sprintf("is %q: it must be %q or %q", o.Type, subagentSuccess, SubagentSuspended)}
+	case o.Type == subagentSuccess && len(o.InterruptIDs) > 0:
 		return &fieldError{"outcome.interruptIds", "belongs to the outcome " + string(SubagentSuspended)}
 	}
 	return nil

@@ -133,12 +133,12 @@ type SubagentOutcomeType string
 
 // How a subagent may end, besides SubagentError.
 const (
-	SubagentSuccess SubagentOutcomeType = "success"
+	subagentSuccess SubagentOutcomeType = "success"
 	// it waits for an interrupt, its own or that of a subagent of its
 	SubagentSuspended SubagentOutcomeType = "suspended"
 )
 
-func (t SubagentOutcomeType) known() bool { return t == SubagentSuccess || t == SubagentSuspended }
+func (t SubagentOutcomeType) known() bool { return t == subagentSuccess || t == SubagentSuspended }
 
 // A SubagentError says that a subagent failed. The run may go on.
 type SubagentError struct {

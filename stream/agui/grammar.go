@@ -40,13 +40,13 @@ var kinds = [...]struct {
 	name       string
 	start, end Type // an activity has no end
 }{
-	textMessage:      {"text message", TypeTextMessageStart, TypeTextMessageEnd},
-	toolCalls:        {"tool call", TypeToolCallStart, TypeToolCallEnd},
-	reasoningSpan:    {"stretch of reasoning", TypeReasoningStart, TypeReasoningEnd},
-	reasoningMessage: {"reasoning message", TypeReasoningMessageStart, TypeReasoningMessageEnd},
-	activity:         {"activity", TypeActivitySnapshot, ""},
-	step:             {"step", TypeStepStarted, TypeStepFinished},
-	subagent:         {"subagent", TypeSubagentStarted, TypeSubagentFinished},
+	textMessage:      {"text message", typeTextMessageStart, typeTextMessageEnd},
+	toolCalls:        {"tool call", typeToolCallStart, typeToolCallEnd},
+	reasoningSpan:    {"stretch of reasoning", typeReasoningStart, typeReasoningEnd},
+	reasoningMessage: {"reasoning message", typeReasoningMessageStart, typeReasoningMessageEnd},
+	activity:         {"activity", typeActivitySnapshot, ""},
+	step:             {"step", typeStepStarted, typeStepFinished},
+	subagent:         {"subagent", typeSubagentStarted, typeSubagentFinished},
 }
 
 // inMessages reports whether what is of kind k is part of the messages of a client.

@@ -112,7 +112,7 @@ func (w *Writer) admit(e Event) error {
 		switch {
 		case w.phase == active:
 			return refuse(e.RunID, fmt.Sprintf("the run %.64q goes on", w.run.id),
-				fmt.Sprintf("write a %s first", TypeRunFinished))
+				fmt.Sprintf("write a %s first", typeRunFinished))
 		case e.ThreadID == "" || e.RunID == "":
 			return refuse(e.RunID, "it has no ThreadID or no RunID", "give it both")
 		case w.run != nil && w.run.thread != e.ThreadID:
@@ -126,11 +126,11 @@ func (w *Writer) admit(e Event) error {
 	}
 	switch w.phase {
 	case unstarted:
-		return refuse("", "no run has begun", fmt.Sprintf("write a %s first", TypeRunStarted))
+		return refuse("", "no run has begun", fmt.Sprintf("write a %s first", typeRunStarted))
 	case active:
 		return nil
 	}
-	return refuse("", "the run has ended", fmt.Sprintf("write a %s for another one", TypeRunStarted))
+	return refuse("", "the run has ended", fmt.Sprintf("write a %s for another one", typeRunStarted))
 }
 
 // before returns the events that end what e ends besides its own.

@@ -11,8 +11,8 @@ import (
 	"time"
 )
 
-// DefaultTimeout is how long a write may take unless WriterConfig says otherwise: 30 s.
-const DefaultTimeout = 30 * time.Second
+// defaultTimeout is how long a write may take unless WriterConfig says otherwise: 30 s.
+const defaultTimeout = 30 * time.Second
 
 // A Connection is what a Writer needs of a connection besides io.Writer. An
 // *http.ResponseController is one.
@@ -26,7 +26,7 @@ type WriterConfig struct {
 	// Connection flushes each event and bounds each write; nil: neither. What it doesn't support
 	// (errors.ErrUnsupported) is left out.
 	Connection Connection
-	// Timeout is how long one write may take; 0: DefaultTimeout; negative: no limit.
+	// Timeout is how long one write may take; 0: 30 s; negative: no limit.
 	Timeout time.Duration
 }
 
@@ -45,7 +45,7 @@ type Writer struct {
 // NewWriter returns a Writer to w.
 func NewWriter(w io.Writer, cfg WriterConfig) *Writer {
 	if cfg.Timeout == 0 {
-		cfg.Timeout = DefaultTimeout
+		cfg.Timeout = defaultTimeout
 	}
 	return &Writer{w: w, cfg: cfg, last: time.Now()}
 }

@@ -101,10 +101,10 @@ type State string
 
 // The states of text and of reasoning, and those of calls.
 const (
-	StateStreaming State = "streaming"
+	stateStreaming State = "streaming"
 	StateDone      State = "done"
 
-	StateInputStreaming    State = "input-streaming"
+	stateInputStreaming    State = "input-streaming"
 	StateInputAvailable    State = "input-available"
 	StateApprovalRequested State = "approval-requested"
 	StateApprovalResponded State = "approval-responded"
@@ -240,7 +240,7 @@ func (m *Message) start(part openPart, kind string, meta ProviderMetadata) {
 		m.open = make(map[openPart]int)
 	}
 	m.open[part] = len(m.Parts)
-	m.Parts = append(m.Parts, Part{Type: kind, State: StateStreaming, ProviderMetadata: meta})
+	m.Parts = append(m.Parts, Part{Type: kind, State: stateStreaming, ProviderMetadata: meta})
 }
 
 func (m *Message) write(c Chunk, part openPart, text string, end bool) error {

@@ -7,7 +7,7 @@ func (m *Message) tool(c Chunk) error {
 	switch c := c.(type) {
 	case ToolInputStart:
 		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, c.Title)
-		p.update(StateInputStreaming, Call{ProviderExecuted: c.ProviderExecuted})
+		p.update(stateInputStreaming, Call{ProviderExecuted: c.ProviderExecuted})
 		if m.inputs == nil {
 			m.inputs = make(map[string][]byte)
 		}
@@ -154,7 +154,7 @@ func (p *Part) textChunks(open string, index int) (out []Chunk) {
 		if p.Text != "" {
 			out = append(out, ReasoningDelta{ID: id, Delta: p.Text})
 		}
-		if p.State != StateStreaming {
+		if p.State != stateStreaming {
 			out = append(out, ReasoningEnd{ID: id})
 		}
 		return out
@@ -163,7 +163,7 @@ func (p *Part) textChunks(open string, index int) (out []Chunk) {
 	if p.Text != "" {
 		out = append(out, TextDelta{ID: id, Delta: p.Text})
 	}
-	if p.State != StateStreaming {
+	if p.State != stateStreaming {
 		out = append(out, TextEnd{ID: id})
 	}
 	return out
@@ -172,7 +172,7 @@ func (p *Part) textChunks(open string, index int) (out []Chunk) {
 // toolChunks returns the chunks of a call, of whose input some may have been written.
 func (p *Part) toolChunks(name string, input []byte) []Chunk {
 	id, dynamic := p.ToolCallID, p.Type == dynamicTool
-	if p.State == StateInputStreaming {
+	if p.State == stateInputStreaming {
 		out := []Chunk{ToolInputStart{ToolCallID: id, ToolName: name, Dynamic: dynamic, Title: p.Title,
 			ProviderExecuted: p.ProviderExecuted}}
 		if len(input) > 0 {

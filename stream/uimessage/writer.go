@@ -83,7 +83,7 @@ func (w *Writer) Continue(m *Message) {
 		}
 		c := &call{name: name, dynamic: p.Type == dynamicTool, state: callAvailable, thisStep: true}
 		switch p.State {
-		case StateInputStreaming:
+		case stateInputStreaming:
 			c.state = callStreaming
 		case StateOutputAvailable, StateOutputError, StateOutputDenied:
 			if !p.Preliminary {

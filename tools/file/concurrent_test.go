@@ -136,7 +136,8 @@ func TestAContentThatMovesToAnotherFileStays(t *testing.T) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), []byte("1\n2\nC\n"), 0o644))
 	res, err := s.Merge(ctx, MergeOptions{}) // b gets the content of a
 	require.NoError(t, err)
-	require.Equal(t, []Change{{Name: "a", Action: Replace}, {Name: "b", Action: Replace, Merged: true}}, res.Applied)
+	require.Equal(t,
+		[]Change{{Name: "a", Action: replaceFile}, {Name: "b", Action: replaceFile, Merged: true}}, res.Applied)
 	c, err := s.Read(ctx, "b")
 	require.NoError(t, err)
 	require.Equal(t, "A\n2\nC\n", string(c.Data))
@@ -155,7 +156,8 @@ func TestAMergeReportsItsActions(t *testing.T) {
 	_, err = s.Write(ctx, "new", nil, WriteOptions{})
 	require.NoError(t, err)
 	require.NoError(t, s.Remove(ctx, "gone", ""))
-	want := []Change{{Name: "gone", Action: Delete}, {Name: "new", Action: Create}, {Name: "old", Action: Replace}}
+	want := []Change{{Name: "gone", Action: Delete}, {Name: "new", Action: createFile},
+		{Name: "old", Action: replaceFile}}
 	require.Equal(t, want, s.Changes())
 	res, err := s.Merge(ctx, MergeOptions{})
 	require.NoError(t, err)

@@ -72,8 +72,8 @@ type Config struct {
 	MaxStaged int64
 }
 
-// MaxDepth is the largest number of directories in a name, and the depth of walks.
-const MaxDepth = 64
+// maxDepth is the largest number of directories in a name, and the depth of walks.
+const maxDepth = 64
 
 // defaults returns c with its defaults filled in.
 func (c Config) defaults() (Config, error) {

@@ -13,3 +13,10 @@ func Search(ctx context.Context, t Tree, pattern string) error {
 	_, err := search(ctx, t, searchInput{Pattern: pattern})
 	return err
 }
+
+const (
+	Create   = createFile
+	File     = kindFile
+	MaxDepth = maxDepth
+	Replace  = replaceFile
+)

@@ -17,9 +17,9 @@ type Action string
 
 // The actions.
 const (
-	Create  Action = "create"
-	Replace Action = "replace"
-	Delete  Action = "delete"
+	createFile  Action = "create"
+	replaceFile Action = "replace"
+	Delete      Action = "delete"
 )
 
 // A Change is a change of one file by a [Staging].
@@ -74,12 +74,12 @@ func (s *Staging) Changes() []Change {
 	var out []Change
 	for _, name := range s.changed() {
 		f := s.store.files[name]
-		c := Change{Name: name, Action: Replace}
+		c := Change{Name: name, Action: replaceFile}
 		switch {
 		case f.Now == "":
 			c.Action = Delete
 		case f.Base == "":
-			c.Action = Create
+			c.Action = createFile
 		}
 		out = append(out, c)
 	}
@@ -265,9 +265,9 @@ func judge(c *Conflict, st *step) verdict {
 		case c.Ours == nil:
 			st.Action = Delete
 		case c.Theirs == nil:
-			st.Action = Create
+			st.Action = createFile
 		default:
-			st.Action = Replace
+			st.Action = replaceFile
 		}
 		return doable
 	case c.Theirs == nil:
@@ -291,7 +291,7 @@ func judge(c *Conflict, st *step) verdict {
 	case same(merged, c.Theirs):
 		return nothing
 	}
-	st.data, st.Action, st.Merged = merged, Replace, true
+	st.data, st.Action, st.Merged = merged, replaceFile, true
 	return doable
 }
 

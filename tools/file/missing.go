@@ -33,7 +33,7 @@ func neighbour(t Tree, real string) string {
 		}
 		found := false
 		for _, e := range list {
-			found = found || e.base == firstElement(rest) && e.kind == Dir
+			found = found || e.base == firstElement(rest) && e.kind == kindDir
 		}
 		if found && parent != "" {
 			dir, rest = at, strings.TrimPrefix(rest[len(firstElement(rest)):], "/")
@@ -67,9 +67,9 @@ func orDot(dir string) string {
 // elsewhere returns the file called base if a limited walk finds exactly one.
 func elsewhere(t Tree, base string) string {
 	found, n := "", 0
-	w := walk{tree: t, most: maxSuggestionEntries, depth: MaxDepth}
+	w := walk{tree: t, most: maxSuggestionEntries, depth: maxDepth}
 	err := w.run(".", func(name string, e entry) error {
-		if e.kind == File && strings.EqualFold(e.base, base) {
+		if e.kind == kindFile && strings.EqualFold(e.base, base) {
 			found = name
 			if n++; n > 1 {
 				return errStop

@@ -55,7 +55,7 @@ func clean(name string) (string, error) {
 	if !filepath.IsLocal(filepath.FromSlash(c)) {
 		return invalid("the name is reserved on this system; use another")
 	}
-	if strings.Count(c, "/") >= MaxDepth {
+	if strings.Count(c, "/") >= maxDepth {
 		return invalid("the name is more than 64 directories deep")
 	}
 	for e := range strings.SplitSeq(c, "/") {

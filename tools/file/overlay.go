@@ -74,7 +74,7 @@ func (u unlocked) entries(dir string, limit int) ([]entry, bool, error) {
 		case f.Now == "":
 			delete(byName, first)
 		default:
-			byName[first] = File
+			byName[first] = kindFile
 		}
 		changed = changed || f.Now != ""
 	}
@@ -82,7 +82,7 @@ func (u unlocked) entries(dir string, limit int) ([]entry, bool, error) {
 		return nil, false, err // the directory doesn't exist
 	}
 	for d := range dirs {
-		byName[d] = Dir
+		byName[d] = kindDir
 	}
 	out := make([]entry, 0, len(byName))
 	for name, kind := range byName {

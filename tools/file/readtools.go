@@ -189,7 +189,7 @@ func list(ctx context.Context, t Tree, in listInput) (*ListResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Kind == File {
+	if info.Kind == kindFile {
 		return &ListResult{Entries: []Info{info}}, nil
 	}
 	c, r := t.config(), &ListResult{Entries: []Info{}}
@@ -200,7 +200,7 @@ func list(ctx context.Context, t Tree, in listInput) (*ListResult, error) {
 	depth := in.Depth
 	if depth <= 0 {
 		if depth = 1; in.Glob != "" {
-			depth = MaxDepth + 1
+			depth = maxDepth + 1
 		}
 	}
 	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: depth, most: c.MaxWalked}
@@ -237,13 +237,13 @@ func (r *ListResult) text(limit int) string {
 		shown++
 		b.WriteString(show(e.Name))
 		switch e.Kind {
-		case Dir:
+		case kindDir:
 			b.WriteString("/")
-		case File:
+		case kindFile:
 			b.WriteString("  " + strconv.FormatInt(e.Size, 10))
-		case Link:
+		case kindLink:
 			b.WriteString(" -> " + showTarget(e.Target))
-		case Other:
+		case kindOther:
 			b.WriteString("  (a pipe, a device or a socket)")
 		}
 		b.WriteByte('\n')
@@ -287,7 +287,7 @@ func statTool(t Tree) tools.Tool {
 			return tools.Result{}, err
 		}
 		text := show(info.Name) + ": " + string(info.Kind)
-		if info.Kind == File {
+		if info.Kind == kindFile {
 			text += ", " + count(info.Size, "byte")
 			if c, err := t.Read(ctx, in.Path); err == nil {
 				info.Version = c.Version
@@ -299,7 +299,7 @@ func statTool(t Tree) tools.Tool {
 				text += ", version " + c.Version
 			}
 		}
-		if info.Kind == Link {
+		if info.Kind == kindLink {
 			text += " to " + showTarget(info.Target)
 		}
 		text += ", " + info.Mode.String()

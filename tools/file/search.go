@@ -66,15 +66,15 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 	if err != nil {
 		return nil, err
 	}
-	if info.Kind == File {
+	if info.Kind == kindFile {
 		if err := s.file(at); err != nil && !errors.Is(err, errStop) {
 			return nil, err
 		}
 		return s.res, nil
 	}
-	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: MaxDepth + 1, most: c.MaxWalked}
+	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: maxDepth + 1, most: c.MaxWalked}
 	err = w.run(at, func(name string, e entry) error {
-		if e.kind != File || !selected(in.Glob, at, name) {
+		if e.kind != kindFile || !selected(in.Glob, at, name) {
 			return nil
 		}
 		return s.file(name)
@@ -96,7 +96,7 @@ func start(ctx context.Context, t Tree, name string) (string, Info, error) {
 	}
 	info, err := t.Stat(ctx, at)
 	for range longestChain {
-		if err != nil || info.Kind != Link {
+		if err != nil || info.Kind != kindLink {
 			break
 		}
 		if strings.HasPrefix(info.Target, "/") {
@@ -110,7 +110,7 @@ func start(ctx context.Context, t Tree, name string) (string, Info, error) {
 	if err != nil {
 		return "", Info{}, renamed(err, orDot(name))
 	}
-	if info.Kind != Dir && info.Kind != File {
+	if info.Kind != kindDir && info.Kind != kindFile {
 		return "", Info{}, newError(name, fault.Invalid, nil, "it is neither a file nor a directory")
 	}
 	return at, info, nil

@@ -50,10 +50,10 @@ func (w *walk) list(dir string, depth int, visit func(name string, e entry) erro
 		if err := visit(name, e); err != nil {
 			return err
 		}
-		if e.kind != Dir || depth >= w.depth {
+		if e.kind != kindDir || depth >= w.depth {
 			continue
 		}
-		if depth >= MaxDepth || w.seen >= w.most {
+		if depth >= maxDepth || w.seen >= w.most {
 			w.cut = true
 			continue
 		}

@@ -85,22 +85,22 @@ type Kind string
 
 // The kinds.
 const (
-	File  Kind = "file"
-	Dir   Kind = "dir"
-	Link  Kind = "link"  // a symbolic link
-	Other Kind = "other" // a pipe, a device, a socket
+	kindFile  Kind = "file"
+	kindDir   Kind = "dir"
+	kindLink  Kind = "link"  // a symbolic link
+	kindOther Kind = "other" // a pipe, a device, a socket
 )
 
 func kindOf(m fs.FileMode) Kind {
 	switch {
 	case m.IsRegular():
-		return File
+		return kindFile
 	case m.IsDir():
-		return Dir
+		return kindDir
 	case m&fs.ModeSymlink != 0:
-		return Link
+		return kindLink
 	}
-	return Other
+	return kindOther
 }
 
 // An entry is an entry of a directory.

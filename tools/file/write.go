@@ -57,8 +57,8 @@ func (w *Workspace) Write(ctx context.Context, name string, data []byte, o Write
 }
 
 func written(name string, data []byte, created bool, mode fs.FileMode) Info {
-	return Info{Name: name, Kind: File, Size: int64(len(data)), Mode: mode, Version: version(data), Created: created,
-		Changed: true}
+	return Info{Name: name, Kind: kindFile, Size: int64(len(data)), Mode: mode, Version: version(data),
+		Created: created, Changed: true}
 }
 
 func fits(name string, data []byte, c *Config) error {

@@ -12,11 +12,11 @@ import (
 
 // The defaults and limits of a [Command].
 const (
-	DefaultTimeout = tools.DefaultTimeout   // 60 s
-	DefaultExtend  = tools.ProgressExtends  // 30 s
-	DefaultMax     = tools.ProgressLimit    // 30 min
-	DefaultKeep    = tools.DefaultMaxResult // 1 MiB
-	MaxRaw         = 10 << 20               // most bytes of raw output that are kept
+	defaultTimeout = tools.DefaultTimeout   // 60 s
+	defaultExtend  = tools.ProgressExtends  // 30 s
+	defaultMax     = tools.ProgressLimit    // 30 min
+	defaultKeep    = tools.DefaultMaxResult // 1 MiB
+	maxRaw         = 10 << 20               // most bytes of raw output that are kept
 	maxArgs        = 4096                   // arguments
 	// of all arguments and variables together; on Linux also the limit of a single one
 	maxArgBytes = 128 << 10
@@ -98,16 +98,16 @@ func orDefault(d, def time.Duration) time.Duration {
 
 // filled returns the command with its defaults filled in.
 func (c Command) filled() Command {
-	c.Timeout = orDefault(max(c.Timeout, 0), DefaultTimeout)
-	c.Extend = orDefault(c.Extend, DefaultExtend)
-	c.Max = max(orDefault(c.Max, DefaultMax), c.Timeout)
+	c.Timeout = orDefault(max(c.Timeout, 0), defaultTimeout)
+	c.Extend = orDefault(c.Extend, defaultExtend)
+	c.Max = max(orDefault(c.Max, defaultMax), c.Timeout)
 	c.Grace = c.Grace.filled()
 	if c.Keep <= 0 {
-		c.Keep = DefaultKeep
+		c.Keep = defaultKeep
 	}
 	c.Keep = max(c.Keep, minKeep)
 	c.gone = orDefault(c.gone, goneIn)
-	c.Raw = min(max(c.Raw, 0), MaxRaw)
+	c.Raw = min(max(c.Raw, 0), maxRaw)
 	return c
 }
 

@@ -144,7 +144,7 @@ func BenchmarkCollector(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			text := []byte(strings.Repeat(line, 32<<10/len(line)))
-			c := newCollector(DefaultKeep, 0, nil)
+			c := newCollector(defaultKeep, 0, nil)
 			for range 100 { // more than is kept whole
 				c.write(0, text)
 			}

@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// SlotWait is how long a call of a [Tool] waits for a free slot.
-const SlotWait = 30 * time.Second
+// slotWait is how long a call of a [Tool] waits for a free slot.
+const slotWait = 30 * time.Second
 
 // Slots limit the number of processes that run at a time. Waiting callers get them in the order of
 // their calls. Slots are safe for concurrent use, and any number of tools may share them.
@@ -24,7 +24,7 @@ func NewSlots(n int) *Slots {
 }
 
 // Acquire waits for a free slot. It fails with an error of class RateLimited after wait (0:
-// [SlotWait]; negative: at once), or with the cause of ctx. The caller must release the slot with
+// 30 s; negative: at once), or with the cause of ctx. The caller must release the slot with
 // [Slots.Release].
 func (s *Slots) Acquire(ctx context.Context, wait time.Duration) error {
 	select {
@@ -32,7 +32,7 @@ func (s *Slots) Acquire(ctx context.Context, wait time.Duration) error {
 		return nil
 	default:
 	}
-	timer := time.NewTimer(orDefault(wait, SlotWait))
+	timer := time.NewTimer(orDefault(wait, slotWait))
 	defer timer.Stop()
 	select {
 	case s.taken <- struct{}{}:

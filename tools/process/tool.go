@@ -144,7 +144,7 @@ func (t *tool) complete() error {
 		return refuse(fault.Invalid, "Config.Programs is empty; name the programs that may run")
 	}
 	if cfg.Spec.Timeout < 0 {
-		return refuse(fault.Invalid, "Spec.Timeout is %v; give 0 for %v, or more", cfg.Spec.Timeout, DefaultTimeout)
+		return refuse(fault.Invalid, "Spec.Timeout is %v; give 0 for %v, or more", cfg.Spec.Timeout, defaultTimeout)
 	}
 	for _, name := range cfg.Inherit {
 		if err := checkVar(name + "="); err != nil {
@@ -216,7 +216,7 @@ func (t *tool) outer() (d time.Duration) {
 	for i := range t.cfg.Programs {
 		d = max(d, t.cfg.Programs[i].Timeout, 0)
 	}
-	return orDefault(d, DefaultTimeout) + t.cfg.Grace.longest() + SlotWait
+	return orDefault(d, defaultTimeout) + t.cfg.Grace.longest() + slotWait
 }
 
 // headerRoom is more than the size of the text before an output.
@@ -244,7 +244,7 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 	}
 	defer t.cfg.Slots.Release()
 	if end, ok := ctx.Deadline(); ok { // the process, with its signals, must end before the deadline
-		cmd.Max = min(orDefault(cmd.Max, DefaultMax), max(time.Until(end)-t.cfg.Grace.longest(), time.Millisecond))
+		cmd.Max = min(orDefault(cmd.Max, defaultMax), max(time.Until(end)-t.cfg.Grace.longest(), time.Millisecond))
 	}
 	cmd.beat = beat
 	cmd.OnOutput = func(text string) { tools.Progress(ctx, tools.ProgressReport{Text: text}) }

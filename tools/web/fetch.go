@@ -25,8 +25,8 @@ const (
 	mostHeader    = 64 << 10
 )
 
-// FetchTool is the name of the tool that [Fetch] returns.
-const FetchTool = "web.fetch"
+// fetchToolName is the name of the tool that [Fetch] returns.
+const fetchToolName = "web.fetch"
 
 // A FetchConfig says what may be fetched.
 type FetchConfig struct {
@@ -195,11 +195,11 @@ type fetchTool struct{ cfg FetchConfig }
 func (t fetchTool) Define() (*tools.Definition, error) {
 	f, err := NewFetcher(t.cfg)
 	if err != nil {
-		return nil, fmt.Errorf("tools: %s: %w", FetchTool, err)
+		return nil, fmt.Errorf("tools: %s: %w", fetchToolName, err)
 	}
 	return tools.Func[FetchInput, tools.Result]{
 		Spec: tools.Spec{
-			Name: FetchTool,
+			Name: fetchToolName,
 			Description: "Reads a web page or another text by its URL. HTML is returned as Markdown. Hosts: " +
 				f.allowed + ".",
 			ReadOnly: true, NoBreaker: true, NoRetries: true,

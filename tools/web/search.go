@@ -25,8 +25,8 @@ const (
 	longestSource = 100
 )
 
-// SearchTool is the name of the tool that [Search] returns.
-const SearchTool = "web.search"
+// searchToolName is the name of the tool that [Search] returns.
+const searchToolName = "web.search"
 
 // A Searcher is a source of search results: [NewTavily], [NewSearXNG], or one of the host's. It
 // must be safe for concurrent use and must return soon after the end of its context.
@@ -190,10 +190,10 @@ func (t searchTool) Define() (*tools.Definition, error) {
 	if len(t.searchers) == 0 || slices.Contains(t.searchers, nil) {
 		return nil,
 			fmt.Errorf("tools: %s: there is no Searcher, or one is nil; give at least one, such as that of NewTavily",
-				SearchTool)
+				searchToolName)
 	}
 	return tools.New(tools.Spec{
-		Name:        SearchTool,
+		Name:        searchToolName,
 		Description: "Searches the web. Each result has a title, a URL and an excerpt.",
 		ReadOnly:    true,
 	}, func(ctx context.Context, in SearchInput) (tools.Result, error) {

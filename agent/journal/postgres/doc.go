@@ -36,7 +36,7 @@
 //
 // A store has its own pool of at most Config.MaxConns connections, and prepares its statements once
 // on each. With a connection pooler in transaction mode, add default_query_exec_mode=exec to the
-// DSN (otherwise calls fail with [ErrPrepared]), and set synchronous_commit in the server's
+// DSN (otherwise calls fail), and set synchronous_commit in the server's
 // settings.
 //
 // # Cost

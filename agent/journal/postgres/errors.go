@@ -12,17 +12,17 @@ import (
 )
 
 // Errors that a call may return, each wrapped together with the server's error, a *pgconn.PgError.
-// All are unclear, see [journal.Unclear]. ErrFull, ErrReadOnly and ErrPrepared are
+// All are unclear, see [journal.Unclear]. errFull, errReadOnly and errPrepared are
 // [journal.ErrUnusable].
 var (
-	// ErrFull says that the server's disk is full. What was appended before is safe.
-	ErrFull = journal.Unusable("the server's disk is full")
-	// ErrReadOnly says that the server accepts no changes: it is a replica, or configured so.
-	ErrReadOnly = journal.Unusable(
+	// errFull says that the server's disk is full. What was appended before is safe.
+	errFull = journal.Unusable("the server's disk is full")
+	// errReadOnly says that the server accepts no changes: it is a replica, or configured so.
+	errReadOnly = journal.Unusable(
 		"the server accepts no changes; connect to the primary (target_session_attrs=read-write)")
-	// ErrPrepared says that a prepared statement is missing, or there twice: a pooler in
+	// errPrepared says that a prepared statement is missing, or there twice: a pooler in
 	// transaction mode gives each transaction another connection to the server.
-	ErrPrepared = journal.Unusable("a connection pooler mixes up prepared statements; add " +
+	errPrepared = journal.Unusable("a connection pooler mixes up prepared statements; add " +
 		"default_query_exec_mode=exec to Config.DSN, or set max_prepared_statements of PgBouncer 1.21 or later")
 	// ErrNewer says that the tables are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
@@ -70,11 +70,11 @@ func classify(err error) error {
 	var is error
 	switch state(err) {
 	case "53100":
-		is = ErrFull
+		is = errFull
 	case "25006":
-		is = ErrReadOnly
+		is = errReadOnly
 	case "26000", "42P05":
-		is = ErrPrepared
+		is = errPrepared
 	default:
 		return err
 	}

@@ -21,3 +21,8 @@ func WithMigrations(more ...[]string) func() {
 	migrations = append(now[:len(now):len(now)], more...)
 	return func() { migrations = now }
 }
+
+var (
+	ErrPrepared = errPrepared
+	ErrReadOnly = errReadOnly
+)

@@ -109,12 +109,12 @@ func (db *database) writable() error {
 	return err
 }
 
-// inPlace returns ErrReplaced if the file that is open isn't the one at its path any more. Whoever
+// inPlace returns errReplaced if the file that is open isn't the one at its path any more. Whoever
 // opens the path now would see another file, and both would work on the same sessions.
 func (db *database) inPlace() error {
 	now, err := os.Stat(db.path)
 	if errors.Is(err, fs.ErrNotExist) || err == nil && !os.SameFile(now, db.file) {
-		return fmt.Errorf("%w: %s", ErrReplaced, db.path)
+		return fmt.Errorf("%w: %s", errReplaced, db.path)
 	}
 	return nil // what can't be looked at may be in place
 }

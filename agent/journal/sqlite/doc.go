@@ -19,8 +19,9 @@
 //     or a record can't be read any more.
 //   - A sequence holds no connection and no lock between two of its elements.
 //   - An error is one of package journal's, or leaves open whether the change was made
-//     ([journal.Unclear]); then the same append again settles that. [ErrBusy], [ErrFull],
-//     [ErrReadOnly], [ErrDamaged], [ErrReplaced] and [ErrNewer] say what to do first.
+//     ([journal.Unclear]); then the same append again settles that. [ErrBusy],
+//     [ErrDamaged], [ErrNewer], a full disk, a file that is read-only or was replaced say what to do
+//     first.
 //   - A file that is deleted or replaced while it is open is noticed when a lease is next taken or
 //     renewed.
 //

@@ -12,21 +12,21 @@ import (
 
 // Errors that a call may return, each wrapped together with the driver's error. With all of them
 // the change was probably not made, but that isn't certain: all are unclear, see [journal.Unclear].
-// ErrFull, ErrReadOnly, ErrDamaged and ErrReplaced are [journal.ErrUnusable].
+// errFull, errReadOnly, ErrDamaged and errReplaced are [journal.ErrUnusable].
 var (
 	// ErrBusy says that other processes kept writing for longer than Config.Busy.
 	ErrBusy = errors.New("the database is busy with another process")
-	// ErrFull says that the disk is full, or the file has Config.MaxBytes. What was appended before
+	// errFull says that the disk is full, or the file has Config.MaxBytes. What was appended before
 	// is safe. Deleting sessions frees space for new ones within the file.
-	ErrFull = journal.Unusable("the disk, or the file's allowed size, is full")
-	// ErrReadOnly says that the process has no permission to write to the file or its directory.
-	ErrReadOnly = journal.Unusable(
+	errFull = journal.Unusable("the disk, or the file's allowed size, is full")
+	// errReadOnly says that the process has no permission to write to the file or its directory.
+	errReadOnly = journal.Unusable(
 		"the file can't be written; give the process permission to write to it and to its directory")
 	// ErrDamaged says that the file isn't a SQLite database, or is damaged.
 	ErrDamaged = journal.Unusable("the file isn't a SQLite database, or is damaged; restore it from a backup")
-	// ErrReplaced says that the file was deleted or replaced while it was open. It is the error of
+	// errReplaced says that the file was deleted or replaced while it was open. It is the error of
 	// taking, renewing and releasing leases; what was appended since then is in the deleted file.
-	ErrReplaced = journal.Unusable("the file was deleted or replaced while it was open; restart the program")
+	errReplaced = journal.Unusable("the file was deleted or replaced while it was open; restart the program")
 	// ErrNewer says that the tables in the file are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
 	// ErrOlder says that Config.NoMigrate is set and that the file has no tables of Pawl, or older
@@ -36,7 +36,7 @@ var (
 
 // classify returns err wrapped with the error of this package that describes it, if there is one.
 func classify(err error) error {
-	return sqlitefile.Errors{Busy: ErrBusy, Full: ErrFull, ReadOnly: ErrReadOnly, Damaged: ErrDamaged}.Class(err)
+	return sqlitefile.Errors{Busy: ErrBusy, Full: errFull, ReadOnly: errReadOnly, Damaged: ErrDamaged}.Class(err)
 }
 
 // wrapError returns err as a method returns it: errors of package journal unchanged, and one that

@@ -32,7 +32,7 @@ type Config struct {
 	// The default, for 0, is 15 s; a write takes milliseconds. Below 0 it doesn't wait.
 	Busy time.Duration
 	// MaxBytes is the most bytes that the file may have, including the tables of others; an append
-	// beyond it is [ErrFull]. For 0 only SQLite's own limit holds. The write-ahead log beside the
+	// beyond it fails. For 0 only SQLite's own limit holds. The write-ahead log beside the
 	// file, some MB, isn't counted.
 	MaxBytes int64
 	// NoMigrate opens only a file that exists, with tables that are up to date, and changes nothing

@@ -43,7 +43,7 @@ func cut(text string) (string, int) {
 func (v *View) call(c *provider.ToolCall, meta agent.Meta, status string) Patch {
 	shown := &Call{Name: c.Name, Status: status, Invalid: c.Invalid != ""}
 	shown.Input, _ = cut(inputOf(c))
-	return Patch{Item: &Item{ID: c.ID, Kind: KindCall, Time: meta.Time, Call: shown}}
+	return Patch{Item: &Item{ID: c.ID, Kind: kindCall, Time: meta.Time, Call: shown}}
 }
 
 func inputOf(c *provider.ToolCall) string {
@@ -71,11 +71,11 @@ func (v *View) part(p *provider.Part, g string, index int, meta agent.Meta) []Pa
 			shown.Status = "failed"
 		}
 		shown.Result, shown.Cut = cut(formatted(p.Result.Text()))
-		return []Patch{{Item: &Item{ID: g + "/call/" + p.Result.CallID, Kind: KindCall, Call: shown}}}
+		return []Patch{{Item: &Item{ID: g + "/call/" + p.Result.CallID, Kind: kindCall, Call: shown}}}
 	case p.Kind == provider.PartSource && p.Source != nil:
-		it.Kind, it.Text, it.URL = KindSource, p.Source.Title, p.Source.URL
+		it.Kind, it.Text, it.URL = kindSource, p.Source.Title, p.Source.URL
 	case p.Kind == provider.PartMedia && p.Media != nil:
-		it.Kind, it.Files = KindFile, []File{fileOf(p.Media)}
+		it.Kind, it.Files = kindFile, []File{fileOf(p.Media)}
 	default:
 		return nil
 	}
@@ -124,7 +124,7 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 	for i, p := range f.Pause.Flat() {
 		if n := len(p.Replaces); n > 0 {
 			out = append(out,
-				Patch{Item: &Item{ID: p.Replaces[n-1], Kind: KindPause,
+				Patch{Item: &Item{ID: p.Replaces[n-1], Kind: kindPause,
 					Decision: &Decision{Kind: "replaced", Time: f.Time}}})
 		}
 		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Title: p.Title,
@@ -150,7 +150,7 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 			shown.Plan = &o
 		}
 		out = append(out,
-			Patch{Item: &Item{ID: p.ID, Kind: KindPause, Group: group(f.Meta), Order: afterParts + int(f.Seq) + i,
+			Patch{Item: &Item{ID: p.ID, Kind: kindPause, Group: group(f.Meta), Order: afterParts + int(f.Seq) + i,
 				Time: f.Time, Pause: shown}}) //nolint:gosec // far smaller
 	}
 	return out
@@ -163,7 +163,7 @@ func (v *View) plan(kind string, value json.RawMessage, meta agent.Meta) []Patch
 		return nil
 	}
 	return []Patch{
-		{Item: &Item{ID: "plan " + o.Run, Kind: KindPlan, Group: group(meta), Order: afterParts - 1, Plan: &o}}}
+		{Item: &Item{ID: "plan " + o.Run, Kind: kindPlan, Group: group(meta), Order: afterParts - 1, Plan: &o}}}
 }
 
 // decided shows what was decided on a pause.
@@ -173,7 +173,7 @@ func (v *View) decided(f *machine.Decided) []Patch {
 	if who == "" {
 		who = f.By
 	}
-	return []Patch{{Item: &Item{ID: d.ID, Kind: KindPause, Decision: &Decision{
+	return []Patch{{Item: &Item{ID: d.ID, Kind: kindPause, Decision: &Decision{
 		Kind: string(d.Kind), Reason: d.Reason, Input: formatted(string(d.Input)), Value: formatted(string(d.Value)),
 		Scope: d.Scope, User: who, Time: f.Time,
 	}}}}
@@ -186,7 +186,7 @@ func (v *View) undone(f *machine.Undone) (out []Patch) {
 		switch {
 		case c.Call == nil:
 		case c.Why == "":
-			out = append(out, Patch{Item: &Item{ID: c.Call.ID, Kind: KindCall, Call: &Call{Undone: true}}})
+			out = append(out, Patch{Item: &Item{ID: c.Call.ID, Kind: kindCall, Call: &Call{Undone: true}}})
 		default:
 			stays = append(stays, Stay{tools.TitleOf(c.Call.Name, c.Call.Input), c.Why})
 		}

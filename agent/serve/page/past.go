@@ -26,7 +26,7 @@ func (v *View) Newest(past Past, most int) (out []Patch, from uint64) {
 		return nil, 0
 	}
 	start := begins(past.Facts, len(past.Facts), most)
-	v.begun, out = true, []Patch{{Drop: DropDrafts}}
+	v.begun, out = true, []Patch{{Drop: dropDrafts}}
 	state := State{}
 	for _, f := range past.Facts[:start] {
 		switch f := f.(type) {
@@ -99,9 +99,9 @@ func (v *View) between(past Past, start, end int) (out []Patch, from uint64) {
 // isWhole reports whether an item has all that a page needs to show it. Others change an item.
 func (it *Item) isWhole() bool {
 	switch it.Kind {
-	case KindCall:
+	case kindCall:
 		return it.Call != nil && it.Call.Name != ""
-	case KindPause:
+	case kindPause:
 		return it.Pause != nil
 	}
 	return true
@@ -149,7 +149,7 @@ func (v *View) history(messages []provider.Message, prefix string) (out []Patch)
 			out = append(out, Patch{Item: it})
 		case provider.RoleAssistant:
 			if text := m.Text(); text != "" {
-				out = append(out, whole(KindText, id, id, 0, text)...)
+				out = append(out, whole(kindText, id, id, 0, text)...)
 			}
 		}
 	}

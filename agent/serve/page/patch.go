@@ -13,14 +13,14 @@ type Patch struct {
 	Item   *Item   `json:"item,omitempty"`
 	Blocks *Blocks `json:"blocks,omitempty"`
 	State  *State  `json:"state,omitempty"`
-	// Drop is DropDrafts: the page removes the items of the reply in progress.
+	// Drop is "drafts": the page removes the items of the reply in progress.
 	Drop string `json:"drop,omitempty"`
 	// Replaced is the Fact of a user's message: the page removes it and all that comes after it.
 	Replaced uint64 `json:"replaced,omitempty"`
 }
 
-// DropDrafts removes the texts that aren't Done and the calls that are still being written.
-const DropDrafts = "drafts"
+// dropDrafts removes the texts that aren't Done and the calls that are still being written.
+const dropDrafts = "drafts"
 
 // An Item is something in the conversation. If the page has an item with this ID, the fields that
 // are set replace those it has; a Status also ends Wait and Progress.
@@ -55,14 +55,14 @@ type Kind string
 // The kinds of items.
 const (
 	KindUser      Kind = "user"      // Text and Files
-	KindText      Kind = "text"      // of the model; its Blocks follow
-	KindReasoning Kind = "reasoning" // its Blocks follow
-	KindCall      Kind = "call"      // see Call
-	KindPause     Kind = "pause"     // see Pause, and later Decision
-	KindSource    Kind = "source"    // that an answer cites: Text is its title
-	KindFile      Kind = "file"      // that the model made: Files
-	KindNotice    Kind = "notice"    // Code says what happened
-	KindPlan      Kind = "plan"      // see Plan
+	kindText      Kind = "text"      // of the model; its Blocks follow
+	kindReasoning Kind = "reasoning" // its Blocks follow
+	kindCall      Kind = "call"      // see Call
+	kindPause     Kind = "pause"     // see Pause, and later Decision
+	kindSource    Kind = "source"    // that an answer cites: Text is its title
+	kindFile      Kind = "file"      // that the model made: Files
+	kindNotice    Kind = "notice"    // Code says what happened
+	kindPlan      Kind = "plan"      // see Plan
 )
 
 // A Stay is a call whose effect an undo has left.

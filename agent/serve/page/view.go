@@ -53,7 +53,7 @@ func (v *View) Event(ev agent.Event) []Patch {
 	}
 	var out []Patch
 	if !v.begun {
-		v.begun, out = true, []Patch{{Drop: DropDrafts}}
+		v.begun, out = true, []Patch{{Drop: dropDrafts}}
 	}
 	return append(out, v.event(ev, meta)...)
 }
@@ -77,16 +77,16 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 	case *agent.StepStarted, *machine.Continued:
 		return []Patch{{State: &State{Status: string(agent.Running)}}}
 	case *agent.TextDelta:
-		return v.piece(KindText, meta, ev.Index, ev.Text)
+		return v.piece(kindText, meta, ev.Index, ev.Text)
 	case *agent.ReasoningDelta:
-		return v.piece(KindReasoning, meta, ev.Index, ev.Text)
+		return v.piece(kindReasoning, meta, ev.Index, ev.Text)
 	case *agent.CallBegun:
 		return []Patch{{State: &State{Active: true}},
-			{Item: &Item{ID: meta.Call, Kind: KindCall, Group: group(meta), Order: ev.Index,
+			{Item: &Item{ID: meta.Call, Kind: kindCall, Group: group(meta), Order: ev.Index,
 				Call: &Call{Name: ev.Name, Status: "writing"}}}}
 	case *agent.Reset, *agent.Lagged:
 		v.reply = reply{}
-		return []Patch{{Drop: DropDrafts}}
+		return []Patch{{Drop: dropDrafts}}
 	case *agent.Replied:
 		return v.replied(&ev.Message, meta)
 	case *machine.StepFailed:
@@ -96,10 +96,10 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 		if meta.Call == "" {
 			return []Patch{{State: &State{Waiting: wait}}}
 		}
-		return []Patch{{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Wait: wait}}}}
+		return []Patch{{Item: &Item{ID: meta.Call, Kind: kindCall, Call: &Call{Wait: wait}}}}
 	case *agent.Progress:
 		return []Patch{
-			{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Progress: &CallProgress{ev.Text, ev.Done}}}}}
+			{Item: &Item{ID: meta.Call, Kind: kindCall, Call: &Call{Progress: &CallProgress{ev.Text, ev.Done}}}}}
 	case *agent.ToolStarted:
 		if ev.Call == nil { // no run has it
 			return nil
@@ -219,9 +219,9 @@ func (v *View) replied(m *provider.Message, meta agent.Meta) (out []Patch) {
 			if part.Text == "" {
 				continue
 			}
-			kind := KindText
+			kind := kindText
 			if part.Kind == provider.PartReasoning {
-				kind = KindReasoning
+				kind = kindReasoning
 			}
 			p := sent.parts[i]
 			if p == nil || sent.group != g {
@@ -235,13 +235,13 @@ func (v *View) replied(m *provider.Message, meta agent.Meta) (out []Patch) {
 			out = append(out, v.part(part, g, i, meta)...)
 		}
 	}
-	return append(out, Patch{Drop: DropDrafts}, Patch{State: &State{Active: true}})
+	return append(out, Patch{Drop: dropDrafts}, Patch{State: &State{Active: true}})
 }
 
 // ended shows how a run has ended, unless it is as one expects.
 func (v *View) ended(f *agent.RunEnded) []Patch {
 	v.reply = reply{}
-	out := []Patch{{Drop: DropDrafts}}
+	out := []Patch{{Drop: dropDrafts}}
 	if f.Code == machine.CodeContextReset {
 		return out
 	}
@@ -257,6 +257,6 @@ func (v *View) ended(f *agent.RunEnded) []Patch {
 }
 
 func (v *View) notice(code string, meta agent.Meta, text string) Patch {
-	return Patch{Item: &Item{ID: "n" + strconv.FormatUint(meta.Seq, 10), Kind: KindNotice, Code: code, Text: text,
+	return Patch{Item: &Item{ID: "n" + strconv.FormatUint(meta.Seq, 10), Kind: kindNotice, Code: code, Text: text,
 		Time: meta.Time}}
 }

@@ -19,9 +19,9 @@ const (
 	CL100k Encoding = "cl100k_base" // GPT-4, GPT-4 Turbo, GPT-3.5
 )
 
-// EncodingOf returns the encoding of a model by its id, which may have a prefix such as "openai/".
+// encodingOf returns the encoding of a model by its id, which may have a prefix such as "openai/".
 // What is unknown is taken for a model of today: O200k.
-func EncodingOf(model string) Encoding {
+func encodingOf(model string) Encoding {
 	model = strings.ToLower(model[strings.LastIndexByte(model, '/')+1:])
 	if strings.HasPrefix(model, "gpt-3") || model == "gpt-4" || strings.HasPrefix(model, "gpt-4-") ||
 		strings.HasPrefix(model, "text-embedding") {
@@ -33,7 +33,7 @@ func EncodingOf(model string) Encoding {
 // New returns a counter for a model, whose texts are counted by the model's vocabulary. It is safe
 // for concurrent use.
 func New(info provider.ModelInfo) *memory.Estimator {
-	encoding := EncodingOf(info.ID)
+	encoding := encodingOf(info.ID)
 	return &memory.Estimator{
 		Family:   memory.FamilyOpenAI,
 		Model:    info.ID,

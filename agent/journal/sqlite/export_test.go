@@ -1,0 +1,7 @@
+package sqlite
+
+var (
+	ErrFull     = errFull
+	ErrReadOnly = errReadOnly
+	ErrReplaced = errReplaced
+)

@@ -1,0 +1,10 @@
+package index
+
+const (
+	MatchLess   = matchLess
+	MatchLikely = matchLikely
+)
+
+var (
+	ErrVersion = errVersion
+)

@@ -1,0 +1,5 @@
+package sqlmemory
+
+var (
+	ErrReadOnly = errReadOnly
+)

@@ -1,0 +1,5 @@
+package tiktoken
+
+var (
+	EncodingOf = encodingOf
+)

@@ -1,0 +1,5 @@
+package gemini
+
+const (
+	DefaultEmbeddings = defaultEmbeddings
+)

@@ -1,0 +1,5 @@
+package guard
+
+const (
+	KindRecovery = kindRecovery
+)

@@ -1,0 +1,5 @@
+package openai
+
+const (
+	DefaultEmbeddings = defaultEmbeddings
+)

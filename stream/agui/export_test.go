@@ -1,0 +1,6 @@
+package agui
+
+const (
+	EncryptedMessage = encryptedMessage
+	SubagentSuccess  = subagentSuccess
+)

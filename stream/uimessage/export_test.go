@@ -1,0 +1,5 @@
+package uimessage
+
+const (
+	StateStreaming = stateStreaming
+)

@@ -1,0 +1,5 @@
+package tools
+
+const (
+	MaxTitle = maxTitle
+)

@@ -1,0 +1,6 @@
+package process
+
+const (
+	MaxRaw   = maxRaw
+	SlotWait = slotWait
+)
