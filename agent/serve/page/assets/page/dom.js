@@ -63,6 +63,12 @@ const paths = {
   download: "M12 4v11M7 10.500l5 5 5-5M5 20h14",
   open: "M14 5h5v5M19 5l-8 8M17 14v5H5V7h5",
   phone: "M8 3h8v18H8zM12 18v.01",
+  bold: "M7 5h6a3.500 3.500 0 0 1 0 7H7zM7 12h7a3.500 3.500 0 0 1 0 7H7z",
+  italic: "M10 5h8M6 19h8M14 5l-4 14",
+  heading: "M6 5v14M18 5v14M6 12h12",
+  list: "M9 6h11M9 12h11M9 18h11M4.500 6v.01M4.500 12v.01M4.500 18v.01",
+  quote: "M5 17c2-1 3-3 3-5H5V7h5v5c0 3-2 5-5 5zM14 17c2-1 3-3 3-5h-3V7h5v5c0 3-2 5-5 5z",
+  picture: "M4 5h16v14H4zM4 16l5-5 4 4 3-3 4 4M15.500 9v.01",
   info: "M12 3a9 9 0 1 0 0 18 9 9 0 0 0 0-18zM12 11v5M12 8v.01",
 };
 

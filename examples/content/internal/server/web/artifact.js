@@ -4,7 +4,6 @@ import { add, button, h, icon, iconButton, trusted } from "/agent/page/dom.js";
 import { count } from "/agent/page/format.js";
 import { api, Problem } from "./api.js";
 import { errorCard } from "./cards.js";
-import { Editor } from "./editor.js";
 import { actions, confirmed, facts, next, title } from "./head.js";
 import { progress, stopped } from "./progress.js";
 import { proposal } from "./proposal.js";
@@ -49,11 +48,9 @@ export class ArtifactPage {
     try {
       await this.load();
     } catch (problem) {
-      if (problem.status === 401) return this.host.go("/login");
-      if (problem.category === "NETWORK" && this.a) {
-        this.problem = problem;
-        this.show();
-      }
+      if (problem.status === 401) return location.assign("/login");
+      if (problem.category === "NETWORK") this.problem = problem;
+      if (this.a) this.show();
       clearTimeout(this.timer);
       if (!this.left) this.timer = setTimeout(() => this.refresh(), 2000);
     }
@@ -61,28 +58,19 @@ export class ArtifactPage {
 
   // leave ends the page. With a path, it returns false while text isn't saved; it goes there when it is, or when that is given up.
   leave(path) {
-    if (this.editor?.dirty && path) {
-      this.editor.save().then((done) => (done ? this.host.go(path) : confirmed("Leave without saving?", "Your last changes aren’t saved. They stay in this browser, and the editor shows them when you open it again.", "Leave", () => {
-        this.editor.keep();
-        this.stop();
-        this.host.go(path);
-      })));
+    const { editor } = this;
+    if (editor?.dirty && path) {
+      editor.save().then((done) => (done ? this.host.go(path) : confirmed("Leave without saving?", "Your last changes aren’t saved. They stay in this browser, and the editor shows them when you open it again.", "Leave", () => (this.leave(), this.host.go(path)))));
       return false;
     }
-    if (this.editor?.dirty) {
-      this.editor.keep();
-      this.editor.save();
-    }
-    this.stop();
-    return true;
-  }
-
-  stop() {
+    editor?.keep();
+    editor?.save();
     this.left = true;
     clearTimeout(this.timer);
-    this.editor?.close();
+    editor?.close();
     this.editor = null;
     this.bar.remove();
+    return true;
   }
 
   working() {
@@ -94,61 +82,42 @@ export class ArtifactPage {
     return { currentPage: "artifact", artifactId: id, artifactType: type, artifactTitle: title, artifactStatus: status };
   }
 
-  // act does something that needs no assistant.
-  async act(name) {
-    this.again = () => this.act(name);
+  // tried runs what changes the article, once all is saved, and shows what is then. It may fail.
+  async tried(run) {
+    if (this.editor && !(await this.editor.save())) return;
+    Object.assign(this, { problem: null, again: () => this.tried(run) });
     try {
-      if (this.editor && !(await this.editor.save())) return;
-      if (name === "delete") {
-        await api("DELETE", `/api/artifacts/${this.id}`);
-        return this.host.go("/portfolio");
-      }
-      if (name === "cancel") await api("POST", "/api/content-agent/cancel", { artifactId: this.id });
-      else await api("POST", `/api/artifacts/${this.id}/${name}`);
-      this.problem = null;
+      await run(`/api/artifacts/${this.id}`);
     } catch (problem) {
-      this.problem = problem;
+      this.problem = Object.assign(problem, { recoveryOptions: [] }); // those are for the chat
     }
     await this.refresh();
-    this.host.changed();
+  }
+
+  // act does something that needs no assistant.
+  act(name) {
+    return this.tried((path) => api("POST", `${path}/${name}`));
   }
 
   // change saves the title, the tone or the tags.
-  async change(what) {
-    try {
-      this.take(await api("PATCH", `/api/artifacts/${this.id}`, what));
-      this.problem = null;
-    } catch (problem) {
-      this.problem = problem;
-    }
-    await this.refresh();
+  change(what) {
+    return this.tried(async (path) => this.take(await api("PATCH", path, what)));
   }
 
-  async restore(number) {
-    try {
-      if (this.editor && !(await this.editor.save())) return;
-      await api("POST", `/api/artifacts/${this.id}/versions/${number}/restore`, {});
-      this.host.toast(`Version ${number} is back. The text before it is among the versions.`);
-    } catch (problem) {
-      this.problem = problem;
-    }
-    await this.refresh();
+  restore(number) {
+    return this.tried((path) => api("POST", `${path}/versions/${number}/restore`, {}));
   }
 
   // propose asks for a change of the text, which is shown as a proposal.
   async propose(edit, label) {
-    if (this.asking || (this.editor && !(await this.editor.save()))) return;
-    Object.assign(this, { asking: label, problem: null, accepted: "", again: () => this.propose(edit, label) });
-    this.show();
-    this.element.scrollTo({ top: 0 });
-    try {
-      await api("POST", `/api/artifacts/${this.id}/proposals`, edit);
-    } catch (problem) {
-      problem.recoveryOptions = [];
-      this.problem = problem;
-    }
-    this.asking = "";
-    await this.refresh();
+    if (this.asking) return;
+    this.accepted = "";
+    await this.tried(async (path) => {
+      this.asking = label;
+      this.show();
+      this.element.scrollTo({ top: 0 });
+      await api("POST", `${path}/proposals`, edit).finally(() => (this.asking = ""));
+    });
     this.work.querySelector("h2")?.focus();
   }
 
@@ -189,11 +158,9 @@ export class ArtifactPage {
   }
 
   async say(message) {
-    if (this.editor && !(await this.editor.save())) return;
-    this.stopEditing();
-    Object.assign(this, { pressed: true, problem: null, accepted: "" });
-    await this.host.say(message);
-    await this.refresh();
+    await this.stopEditing();
+    Object.assign(this, { pressed: true, accepted: "" });
+    return this.tried(() => this.host.say(message));
   }
 
   failure() {
@@ -201,7 +168,7 @@ export class ArtifactPage {
     if (halted) return halted;
     const problem = this.problem ?? (p?.state === "failed" && !["ready", "published", "archived"].includes(this.a.status) ? new Problem(200, { category: "TOOL_EXECUTION_FAILED", message: `${words.tools[p.failed]?.[0] ?? p.failed} failed: ${(p.reason ?? "").replace(/\.$/, "")}. The article is as it was before that step.`, traceId: p.traceId, recoveryOptions: [{ label: `Try again from ${words.results[p.failed] ?? "there"}`, message: "Try again" }] }) : null);
     if (!problem) return null;
-    const card = errorCard(problem, (message) => (message === "Edit this artifact" ? this.host.edit(this.id) : this.say(message)), this.problem && this.again);
+    const card = errorCard(problem, (message) => this.say(message), this.problem && this.again);
     if (this.problem) card.append(iconButton("close", "Close this message", () => ((this.problem = null), this.show()), { class: "icon-button close-card" }));
     return card;
   }
@@ -217,8 +184,9 @@ export class ArtifactPage {
     return [article, footnotes(this, article), menus];
   }
 
-  edit() {
-    if (!this.editor) this.editor = new Editor(this);
+  async edit() {
+    const { Editor } = await import("./editor.js");
+    this.editor ??= new Editor(this);
     this.tab = "text";
     this.show();
     this.editor.area.setSelectionRange(0, 0);

@@ -13,7 +13,8 @@ export class Editor {
   // page has id, a, refresh() and stopEditing().
   constructor(page) {
     const { a } = page, kept = remembered.get(`content.unsaved.${a.id}`);
-    Object.assign(this, { page, saved: plain(a.content), seen: a.updatedAt, fresh: true, path: `/api/artifacts/${a.id}` });
+    Object.assign(this, { page, path: `/api/artifacts/${a.id}`, store: `content.unsaved.${a.id}` });
+    this.based(a);
     this.area = h("textarea", { class: "writing", value: kept ?? a.content, maxLength: 100000, spellcheck: true, "aria-label": "Text", "data-testid": "editor", oninput: () => this.changed(), onblur: () => this.save() });
     this.state = h("span", { class: "state small", role: "status", "data-testid": "save-state" });
     this.words = h("span", { class: "muted small", "data-testid": "word-count" });
@@ -30,6 +31,21 @@ export class Editor {
     this.count();
     this.unload = (e) => this.dirty && (this.keep(), e.preventDefault());
     addEventListener("beforeunload", this.unload);
+  }
+
+  // based says what the text is a change of. The next save is a version of its own.
+  based(a) {
+    Object.assign(this, { saved: plain(a.content), seen: a.updatedAt, fresh: true });
+  }
+
+  // replace shows another text, which is saved.
+  replace(a) {
+    this.based(a);
+    this.area.value = a.content;
+    remembered.set(this.store, null);
+    this.count();
+    this.note("Saved");
+    if (!this.preview.hidden) this.draw();
   }
 
   get dirty() {
@@ -70,7 +86,7 @@ export class Editor {
     try {
       const a = await api("PATCH", this.path, { content: text, updatedAt: this.seen, newVersion: this.fresh });
       Object.assign(this, { saved: text, seen: a.updatedAt, fresh: false });
-      remembered.set(`content.unsaved.${this.page.id}`, null);
+      remembered.set(this.store, null);
       this.page.take(a);
       this.note(this.dirty ? "Not saved yet" : "Saved");
       return true;
@@ -87,7 +103,7 @@ export class Editor {
 
   // keep keeps what isn't saved in the browser.
   keep() {
-    if (this.dirty) remembered.set(`content.unsaved.${this.page.id}`, this.area.value);
+    if (this.dirty) remembered.set(this.store, this.area.value);
   }
 
   // loaded takes a text that has changed on the server.
@@ -97,11 +113,7 @@ export class Editor {
       return;
     }
     if (this.dirty) return this.decide(a);
-    Object.assign(this, { saved: plain(a.content), seen: a.updatedAt, fresh: true });
-    this.area.value = a.content;
-    this.count();
-    this.note("Saved");
-    if (!this.preview.hidden) this.draw();
+    this.replace(a);
   }
 
   // decide shows both versions side by side, after a conflict.
@@ -116,7 +128,7 @@ export class Editor {
       this.area.focus();
     };
     const keepMine = async () => {
-      Object.assign(this, { saved: plain(theirs.content), seen: theirs.updatedAt, fresh: true });
+      this.based(theirs);
       this.area.value = mine.value;
       end();
       await this.save();
@@ -125,13 +137,8 @@ export class Editor {
     const takeTheirs = async () => { // mine becomes a version, and theirs is put back over it
       const { versions } = await api("GET", `${this.path}/versions`);
       await api("PATCH", this.path, { content: mine.value, updatedAt: theirs.updatedAt, newVersion: true });
-      const a = await api("POST", `${this.path}/versions/${versions[0].number}/restore`, {});
-      Object.assign(this, { saved: plain(a.content), seen: a.updatedAt, fresh: true });
-      this.area.value = a.content;
-      remembered.set(`content.unsaved.${this.page.id}`, null);
+      this.replace(await api("POST", `${this.path}/versions/${versions[0].number}/restore`, {}));
       end();
-      this.count();
-      this.note("Saved");
       this.page.refresh();
     };
     const tried = (run) => () => run().catch((problem) => this.note(`Not saved: ${problem.message}`, true));

@@ -2,6 +2,7 @@
 
 import { add, button, h, icon, iconButton } from "/agent/page/dom.js";
 import { count } from "/agent/page/format.js";
+import { api } from "./api.js";
 import { badge, toneSelect } from "./cards.js";
 import { countWords } from "./diff.js";
 import { patterns } from "./sources.js";
@@ -48,20 +49,12 @@ export function actions(page) {
   if (a.content) {
     add(row, iconButton("copy", "Copy as Markdown", () => copy(page), { "data-testid": "copy-markdown" }), h("a", { class: "icon-button", href: `/api/artifacts/${a.id}/markdown`, target: "_self", download: "", title: "Download .md", "aria-label": "Download .md", "data-testid": "download-markdown" }, icon("download", 18)));
   }
-  if (a.status === "archived") on("Delete", () => confirmed(`Delete “${a.title}”?`, "The text, its sources and its images can’t be brought back.", "Delete", () => page.act("delete")), "quiet");
+  if (a.status === "archived") on("Delete", () => confirmed(`Delete “${a.title}”?`, "The text, its sources and its images can’t be brought back.", "Delete", () => api("DELETE", `/api/artifacts/${a.id}`).then(() => page.host.go("/portfolio"))), "quiet");
   else add(row, iconButton("file", "Archive", () => page.act("archive"), { disabled: busy }));
   return row;
 }
 
-async function copy(page) {
-  try {
-    const response = await fetch(`/api/artifacts/${page.id}/markdown`);
-    await navigator.clipboard.writeText(await response.text());
-    page.host.toast("Copied as Markdown, with its sources as footnotes");
-  } catch {
-    page.host.toast("The browser doesn’t allow copying. Download it instead.");
-  }
-}
+const copy = (page) => fetch(`/api/artifacts/${page.id}/markdown`).then((r) => r.text()).then((text) => navigator.clipboard.writeText(text)).then(() => page.host.toast("Copied as Markdown, with its sources as footnotes"), () => page.host.toast("The browser doesn’t allow copying. Download it instead."));
 
 // confirmed asks before something that can't be undone.
 export function confirmed(title, text, label, run) {

@@ -1,6 +1,7 @@
 // How far the assistant is with an article.
 
 import { button, h, icon, iconButton } from "/agent/page/dom.js";
+import { api } from "./api.js";
 import { toolName, words } from "./words.js";
 
 const order = ["draft", "research", "skeleton", "writing", "creating_visuals", "ready", "published"];
@@ -23,7 +24,7 @@ export function progress(page) {
   const isDone = (name) => (p.done ?? []).includes(name) || (p.tools.length > 1 && name !== "humanizer" && at >= order.indexOf(reached[name]?.[0]));
   const steps = p.tools.map((name) => ({ name, done: isDone(name) })), current = steps.find((s) => !s.done), done = steps.filter((s) => s.done).length;
   return h("section", { class: "panel progress", "data-testid": "writing-progress", "aria-label": "Progress" },
-    h("div", { class: "row between" }, h("h2", {}, steps.length > 1 ? "Creating content" : toolName(p.tools[0])), button("Stop", () => page.act("cancel"))),
+    h("div", { class: "row between" }, h("h2", {}, steps.length > 1 ? "Creating content" : toolName(p.tools[0])), button("Stop", () => page.tried(() => api("POST", "/api/content-agent/cancel", { artifactId: a.id })))),
     h("progress", { max: steps.length, value: done + (p.progress?.done ?? 0), "aria-label": `${done} of ${steps.length} steps` }),
     h("ol", { "aria-live": "polite" }, steps.map((s) => {
       const state = s.done ? "done" : s === current ? "current" : "next";

@@ -28,19 +28,11 @@ export function proposal(page) {
   const p = page.a.proposal;
   if (page.asking) return h("section", { class: "panel proposal", "aria-label": "Proposed change" }, h("p", { class: "row", role: "status" }, h("span", { class: "spinner" }), `${page.asking} …`), h("p", { class: "muted small" }, "The text stays as it is until you accept."));
   if (!p) return accepted(page);
-  const decide = async (decision) => {
-    if (page.editor && !(await page.editor.save())) return;
-    try {
-      await api("POST", `/api/proposals/${p.id}/${decision}`, {});
-      page.problem = null;
-      page.accepted = decision === "accept" ? summary(p) : "";
-      if (decision === "reject") page.host.toast("Rejected. Nothing has changed.");
-    } catch (problem) {
-      page.problem = problem;
-    }
-    await page.refresh();
-    page.host.changed();
-  };
+  const decide = (decision) => page.tried(async () => {
+    await api("POST", `/api/proposals/${p.id}/${decision}`, {});
+    page.accepted = decision === "accept" ? summary(p) : "";
+    if (decision === "reject") page.host.toast("Rejected. Nothing has changed.");
+  });
   return h("section", { class: "panel proposal", "data-testid": "proposal", "aria-labelledby": "proposal-title" },
     h("h2", { id: "proposal-title", tabIndex: -1 }, summary(p)), p.instruction ? h("p", { class: "muted small" }, `You asked: “${p.instruction}”`) : null,
     difference(p.old, p.new, "What would change"),
@@ -51,8 +43,5 @@ export function proposal(page) {
 function accepted(page) {
   const [last, before] = page.versions;
   if (!page.accepted || last?.author !== "proposal" || !before) return null;
-  return h("section", { class: "panel notice-line", "data-testid": "accepted", role: "status" }, icon("check", 18), h("span", {}, `Accepted. ${page.accepted}`), button("Undo", async () => {
-    page.accepted = "";
-    await page.restore(before.number);
-  }, "quiet"));
+  return h("section", { class: "panel notice-line", "data-testid": "accepted", role: "status" }, icon("check", 18), h("span", {}, `Accepted. ${page.accepted}`), button("Undo", () => page.restore(before.number), "quiet"));
 }
