@@ -121,7 +121,8 @@ func TestCrashesInPipelines(t *testing.T) {
 		for attempt := 0; ; attempt++ {
 			for _, d := range drafts { // those that have begun go on by themselves
 				go k.do("POST", "/api/content-agent/execute", map[string]any{"screenContext": map[string]any{},
-					"message": fmt.Sprintf("Create content for artifact %s: %s", d.ID, d.Title)}, &struct{}{})
+					"sessionId": d.ID,
+					"message":   fmt.Sprintf("Create content for artifact %s: %s", d.ID, d.Title)}, &struct{}{})
 			}
 			end := time.Now().Add(time.Duration(rand.IntN(200<<min(attempt, 4))) * time.Millisecond)
 			for !k.ready(drafts) && (n >= *kills || time.Now().Before(end)) {
@@ -282,7 +283,8 @@ func (k *killed) intact(id string, known map[string]bool) string {
 	require.NoError(k.t, err)
 	versions := k.versions(s, id)
 	for _, v := range versions {
-		require.True(k.t, known[v.Content], "version %d of %s is no text that there was: %s", v.Number, v.Author, v.Content)
+		require.True(k.t, known[v.Content], "version %d of %s is no text that there was: %s", v.Number, v.Author,
+			v.Content)
 	}
 	if len(versions) > 0 {
 		require.Equal(k.t, a.Content, versions[len(versions)-1].Content)

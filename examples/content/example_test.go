@@ -5,6 +5,7 @@ import (
 	"io"
 	"os"
 	"path/filepath"
+	"strings"
 )
 
 // The stand-in model suggests topics.
@@ -15,9 +16,9 @@ func Example() {
 	}
 	defer os.RemoveAll(dir)
 	args := []string{"-db", filepath.Join(dir, "content.db"), "-p", "Give me topic ideas for LinkedIn"}
-	run(context.Background(), args, func(string) string { return "" }, os.Stdout, io.Discard)
+	run(context.Background(), args, func(string) string { return "" }, strings.NewReader(""), os.Stdout, io.Discard)
 	// Output:
-	// Here are topics that fit your goals.
+	// Here are 5 ideas that fit your goals.
 	//   - What a week of remote work really costs (one calendar, hour by hour)
 	//   - The first mistake with remote work (told from the end)
 	//   - Remote work without a budget (a list that fits on a card)

@@ -1,7 +1,6 @@
 package main
 
 import (
-	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -10,10 +9,11 @@ import (
 	"log/slog"
 	"os"
 	"os/signal"
-	"regexp"
 	"strings"
 	"syscall"
 
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/terminal"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/humanity"
@@ -22,11 +22,12 @@ import (
 )
 
 func main() {
-	os.Exit(run(context.Background(), os.Args[1:], os.Getenv, os.Stdout, os.Stderr))
+	os.Exit(run(context.Background(), os.Args[1:], os.Getenv, os.Stdin, os.Stdout, os.Stderr))
 }
 
 // run is the program.
-func run(ctx context.Context, args []string, getenv func(string) string, stdout, stderr io.Writer) int {
+func run(ctx context.Context, args []string, getenv func(string) string, stdin io.Reader,
+	stdout, stderr io.Writer) int {
 	flags := flag.NewFlagSet("content", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	db := flags.String("db", "content.db", "the file with artifacts and runs")
@@ -34,6 +35,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 	prompt := flags.String("p", "", "a request to run in the terminal, instead of serving")
 	user := flags.String("user", "ann", "who asks: ann, ben or eva")
 	artifact := flags.String("artifact", "", "the id of the artifact that the request is about")
+	chat := flags.Bool("chat", false, "talk in the terminal, instead of serving")
 	choice := flags.String("model", "",
 		"what PAWL_MODEL is otherwise: standin, or a provider of the environment, such as openai or openai/gpt-5")
 	if err := flags.Parse(args); err != nil {
@@ -67,7 +69,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return 2
 	}
 	cfg := assistant.Config{DB: *db, Mocks: mocks, Mocked: mocked}
-	if !asked {
+	if !asked && !*chat {
 		if err := serve(ctx, cfg, *addr, getenv, stdout, stderr); err != nil {
 			fmt.Fprintln(stderr, "content:", err)
 			return 1
@@ -87,55 +89,44 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdout,
 		return 2
 	}
 	fmt.Fprintf(stderr, "content: %s; %s\n", notice, about)
-	cfg.Model, cfg.Classify = texts, real
+	cfg.Model, cfg.Real = texts, real
 	s, err := assistant.New(cfg)
 	if err != nil {
 		fmt.Fprintln(stderr, "content:", err)
 		return 1
 	}
 	defer s.Close()
+	if _, err := s.Store.UserByID(ctx, *user); err != nil {
+		fmt.Fprintln(stderr, "content:", err)
+		return 2
+	}
 	if err := s.Recover(ctx); err != nil {
 		fmt.Fprintln(stderr, "content:", err)
 	}
-	r := assistant.Request{User: *user, Message: *prompt, Screen: assistant.Screen{ArtifactID: *artifact},
-		Progress: func(p assistant.Step) {
-			if p.State == assistant.StepFinished {
-				fmt.Fprintln(stdout, "  ✓", assistant.Result(p.Tool))
-			}
-		}}
-	if err := newDraft(ctx, s, &r); err != nil {
+	screen := assistant.Screen{ArtifactID: *artifact, CurrentPage: assistant.Terminal}
+	if *chat {
+		return talk(ctx, s, *user, screen, stdin, stdout, stderr)
+	}
+	return show(ctx, s, assistant.Request{User: *user, Message: *prompt, Screen: screen, Progress: func(text string) {
+		fmt.Fprintln(stdout, " ", text)
+	}}, stdout)
+}
+
+// talk leads the conversation that the pages have, too, in the terminal.
+func talk(ctx context.Context, s *assistant.Services, user string, screen assistant.Screen, in io.Reader,
+	out, stderr io.Writer) int {
+	session, err := s.Conversation(ctx, user, assistant.Main, false)
+	if err != nil {
 		fmt.Fprintln(stderr, "content:", err)
 		return 1
 	}
-	return show(ctx, s, r, stdout)
-}
-
-var create = regexp.MustCompile(
-	`(?i)^create content for (?:an? )?(?:(blog|social post|showcase)(?: post)? (?:about|on) )?(.+)$`)
-
-// newDraft makes a draft for "Create content for X", and turns the request into that of the button.
-func newDraft(ctx context.Context, s *assistant.Services, r *assistant.Request) error {
-	m := create.FindStringSubmatch(strings.TrimSpace(r.Message))
-	if m == nil || r.Screen.ArtifactID != "" || strings.HasPrefix(m[2], "artifact ") {
-		return nil
-	}
-	kind := strings.ReplaceAll(strings.ToLower(m[1]), " ", "_")
-	if kind == "" {
-		kind = portfolio.Blog
-	}
-	a, err := s.Store.Create(ctx,
-		portfolio.Artifact{User: r.User, Type: kind, Title: capital(m[2])})
+	code, err := terminal.Run(ctx, s.Hub, terminal.Config{Session: session, In: in, Out: out,
+		Input: agent.Input{User: user, Owner: user, Only: assistant.ChatTools, Labels: s.Labels(screen),
+			Supersede: true}})
 	if err != nil {
-		return err
+		fmt.Fprintln(stderr, "content:", err)
 	}
-	r.Message = fmt.Sprintf("Create content for artifact %s: %s", a.ID, a.Title)
-	r.Screen.ArtifactID = a.ID
-	return nil
-}
-
-func capital(s string) string {
-	r := []rune(s)
-	return strings.ToUpper(string(r[:1])) + string(r[1:])
+	return code
 }
 
 // show executes a request and prints what comes of it.
@@ -143,45 +134,30 @@ func show(ctx context.Context, s *assistant.Services, r assistant.Request, out i
 	answer := s.Execute(ctx, r)
 	fmt.Fprintln(out, answer.Message)
 	data, _ := answer.Data.(map[string]any)
-	for _, name := range []string{"topics", "artifacts", "research"} {
-		list, _ := data[name].([]any)
-		for _, item := range list {
-			item, _ := item.(map[string]any)
-			about := ""
-			for _, field := range []string{"suggestedAngle", "status", "id", "sourceUrl"} {
-				if v, ok := item[field].(string); ok && v != "" {
-					about = cmp.Or(about, v)
-				}
-			}
-			fmt.Fprintf(out, "  - %v (%s)\n", cmp.Or(item["title"], item["sourceName"]), about)
-		}
-	}
-	for _, o := range answer.Options {
-		fmt.Fprintf(out, "  > %s\n", o.Message)
-	}
+	fmt.Fprint(out, assistant.Lines(data, answer.Options))
 	if answer.Error != nil {
 		fmt.Fprintf(out, "%s (trace %s)\n", answer.Error.Category, answer.TraceID)
-		for _, o := range answer.Error.RecoveryOptions {
-			fmt.Fprintf(out, "  > %s: -p %q\n", o.Label, o.Message)
-		}
 		return 1
 	}
-	if id := r.Screen.ArtifactID; id != "" {
-		a, err := s.Store.Artifact(ctx, r.User, id)
-		if err != nil {
-			fmt.Fprintln(out, err)
-			return 1
+	at, _ := data["artifact"].(map[string]any)
+	id, _ := at["id"].(string)
+	if len(answer.ToolsUsed) == 0 || id == "" {
+		return 0
+	}
+	a, err := s.Store.Artifact(ctx, r.User, id)
+	if err == nil {
+		var found []portfolio.Source
+		if found, err = s.Store.Research(ctx, r.User, id); err == nil {
+			fmt.Fprintf(out, "artifact %s, %s\n%s\n", a.ID, a.Status, humanity.Check(a.Content).Summary)
+			for _, f := range found {
+				fmt.Fprintf(out, "source: %s\n", strings.TrimSpace(f.Name+" "+f.URL))
+			}
+			fmt.Fprintf(out, "\n%s", a.Content)
 		}
-		found, err := s.Store.Research(ctx, r.User, id)
-		if err != nil {
-			fmt.Fprintln(out, err)
-			return 1
-		}
-		fmt.Fprintf(out, "artifact %s, %s\n%s\n", a.ID, a.Status, humanity.Check(a.Content).Summary)
-		for _, f := range found {
-			fmt.Fprintf(out, "source: %s\n", strings.TrimSpace(f.Name+" "+f.URL))
-		}
-		fmt.Fprintf(out, "\n%s", a.Content)
+	}
+	if err != nil {
+		fmt.Fprintln(out, err)
+		return 1
 	}
 	return 0
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"io"
 	"log/slog"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,7 +43,7 @@ func TestTheKeysSayWhichProvidersAreAsked(t *testing.T) {
 func TestAKeyWithoutAModelIsAnError(t *testing.T) {
 	status := run(t.Context(), []string{"-p", "x"}, func(name string) string {
 		return map[string]string{"OPENAI_API_KEY": "x"}[name]
-	}, io.Discard, io.Discard)
+	}, strings.NewReader(""), io.Discard, io.Discard)
 	require.Equal(t, 2, status)
 	_, _, _, err := model(func(name string) string {
 		return map[string]string{"OPENAI_API_KEY": "x"}[name]
@@ -56,12 +57,12 @@ func TestQuickCallsAreMadeByTheQuickModel(t *testing.T) {
 		asked = append(asked, req.Labels.Kind+" "+req.Model)
 		return providertest.Say("x").Response(), nil
 	}), "small"}
-	for _, kind := range []string{"writer", "skeleton", assistant.KindClassifier} {
+	for _, kind := range []string{"writer", "skeleton"} {
 		_, err := provider.Generate(t.Context(), p,
 			&provider.Request{Messages: []provider.Message{provider.User("x")}, Labels: provider.Labels{Kind: kind}})
 		require.NoError(t, err)
 	}
-	require.Equal(t, []string{"writer small", "skeleton ", "classifier small"}, asked)
+	require.Equal(t, []string{"writer small", "skeleton "}, asked)
 }
 
 func TestTheEnvironmentSaysWhereResearchLooksAndWhoDraws(t *testing.T) {

@@ -5,13 +5,12 @@ import (
 	"iter"
 	"slices"
 
-	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/provider"
 )
 
 // quick are the kinds of calls that a small model makes well. Outlines, revisions and the chat need
 // a strong one.
-var quick = []string{"writer", "insights", "topics", assistant.KindClassifier}
+var quick = []string{"writer", "insights", "topics"}
 
 // roles is a provider whose quick calls are made by another of its models.
 type roles struct {

@@ -93,7 +93,8 @@ func (s *scripted) answer(step, system, prompt string) string {
 func (s *scripted) command(t *testing.T, args ...string) (status int, out, errs string) {
 	t.Helper()
 	var stdout, stderr bytes.Buffer
-	status = run(t.Context(), args, func(name string) string { return s.env[name] }, &stdout, &stderr)
+	status = run(t.Context(), args, func(name string) string { return s.env[name] }, strings.NewReader(""), &stdout,
+		&stderr)
 	http.DefaultClient.CloseIdleConnections()
 	return status, stdout.String(), stderr.String()
 }
@@ -122,7 +123,8 @@ func TestAnArticleHasTheSourcesOfTheSearcherAndPromptsHoldTheProfile(t *testing.
 	require.Contains(t, errs, "sources: tavily at 127.0.0.1:")
 	require.Contains(t, out, "End of section 6.")
 	require.Equal(t, 6, s.searches, "the web, and five sites")
-	require.Equal(t, []string{"reddit https://www.reddit.com/r/pricing/1", "web https://shop.test/prices"}, sources(t, db))
+	require.Equal(t, []string{"reddit https://www.reddit.com/r/pricing/1", "web https://shop.test/prices"},
+		sources(t, db))
 	require.Len(t, s.prompts, 4)
 	for step, text := range s.prompts {
 		for _, about := range []string{"Independent consultant for remote teams", "heads of engineering",
@@ -160,7 +162,7 @@ func TestWithoutASearcherNothingIsInvented(t *testing.T) {
 
 func TestARefusedKeySaysSo(t *testing.T) {
 	s := newScripted(t, http.StatusUnauthorized)
-	for _, message := range []string{"Create content for a blog about fixed prices", "Show my drafts"} {
+	for _, message := range []string{"Create content for a blog about fixed prices", "help me with something"} {
 		status, out, errs := s.command(t, "-db", filepath.Join(t.TempDir(), "content.db"), "-p", message)
 		require.Equal(t, 1, status)
 		require.Contains(t, out, "refuses the key (status 401). Set a valid one in the environment of this program.")

@@ -53,7 +53,7 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 		return err
 	}
 	fmt.Fprintf(stderr, "content: %s; %s\n", notice, about)
-	cfg.Classify = real
+	cfg.Real, cfg.Recover, cfg.Drain = real, time.Second, shutdown
 	if cfg.Model, err = limits.Model(o.Provider(models)); err != nil {
 		return err
 	}
@@ -62,14 +62,8 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 		return err
 	}
 	defer func() { err = errors.Join(err, s.Close()) }()
-	// the pipelines recover themselves
-	hub, err := live.New(live.Config{Agent: s.Agent, Recover: -1, Drain: shutdown, Logger: cfg.Logger})
-	if err != nil {
-		return err
-	}
-	defer func() { err = errors.Join(err, hub.Close()) }()
 	h, err := server.New(ctx,
-		server.Config{Services: s, Hub: hub, Limits: limits, Pages: server.Pages(),
+		server.Config{Services: s, Limits: limits, Pages: server.Pages(),
 			Secret: []byte(getenv("JWT_SECRET")), Observer: o, MetricsToken: getenv("METRICS_TOKEN"), Model: notice,
 			Salt: salt, Logger: cfg.Logger})
 	if err != nil {
@@ -86,11 +80,11 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	})
 	background.Go(func() { o.Watch(ctx, s, limits.Used) })
 	background.Go(func() {
-		<-hub.Closing()
+		<-s.Hub.Closing()
 		stop()
 		h.Close()
 	})
 	fmt.Fprintf(stdout, "http://%s\n", listener.Addr())
-	return live.Serve(ctx, hub,
+	return live.Serve(ctx, s.Hub,
 		&http.Server{Handler: h, ReadHeaderTimeout: 10 * time.Second, IdleTimeout: 2 * time.Minute}, listener)
 }

@@ -9,36 +9,105 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
+// Progress is what a pipeline in progress is doing.
+type Progress struct {
+	Tool    string  `json:"tool"`
+	Text    string  `json:"text"` // such as "Text: section 2 of 6: Why it matters"
+	Done    float64 `json:"done"` // of the tool, from 0 to 1
+	Written string  `json:"written,omitempty"`
+}
+
 // A driven pipeline is in progress in this process.
 type driven struct {
 	Pipeline
+	ctx   context.Context
 	stop  context.CancelCauseFunc
 	ended chan struct{} // is closed when nothing works on it any more
+	s     *Services
+
+	// guarded by s.mu
+	now      Progress
+	sessions []string // the conversations that wait for it
+	reports  []func(Progress)
 }
 
-// begin makes this process the one that drives a pipeline, until end is called. [Services.Cancel]
-// ends the context.
-func (s *Services) begin(ctx context.Context, p Pipeline) (_ context.Context, end func(), err error) {
+// errStopped is the cause of the end of a pipeline that its user has stopped.
+var errStopped = portfolio.Errorf(portfolio.Conflict, "The user has stopped this.")
+
+// begin makes this process the one that drives a pipeline, until driven.end is called.
+// [Services.Cancel] ends its context.
+func (s *Services) begin(ctx context.Context, p Pipeline, j Job) (*driven, error) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, busy := s.pipelines[p.Artifact]; busy {
-		return nil, nil,
-			portfolio.Errorf(portfolio.Conflict, "This artifact is being worked on; wait until that has ended.")
+		return nil, portfolio.Errorf(portfolio.Conflict, "This artifact is being worked on; wait until that has ended.")
 	}
 	ctx, stop := context.WithCancelCause(ctx)
-	d := &driven{p, stop, make(chan struct{})}
+	d := &driven{Pipeline: p, ctx: ctx, stop: stop, ended: make(chan struct{}), s: s}
+	d.listen(j)
 	s.pipelines[p.Artifact] = d
-	return ctx, func() {
-		s.mu.Lock()
-		delete(s.pipelines, p.Artifact)
-		s.mu.Unlock()
-		stop(nil)
-		close(d.ended)
-	}, nil
+	return d, nil
+}
+
+// listen has a job told what the pipeline does. The caller holds s.mu.
+func (d *driven) listen(j Job) {
+	d.sessions = append(d.sessions, j.Session)
+	if j.Report != nil {
+		d.reports = append(d.reports, j.Report)
+	}
+}
+
+// end says that nothing works on the pipeline any more.
+func (d *driven) end() {
+	d.s.mu.Lock()
+	delete(d.s.pipelines, d.Artifact)
+	d.s.mu.Unlock()
+	d.stop(nil)
+	close(d.ended)
+}
+
+// report tells what the pipeline does.
+func (d *driven) report(p Progress) {
+	d.s.mu.Lock()
+	d.now = p
+	reports := slices.Clone(d.reports)
+	d.s.mu.Unlock()
+	for _, f := range reports {
+		f(p)
+	}
+}
+
+// Progress returns what the pipeline of an artifact is doing in this process, and false if none is
+// in progress.
+func (s *Services) Progress(artifact string) (Progress, bool) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	d, ok := s.pipelines[artifact]
+	if !ok {
+		return Progress{}, false
+	}
+	return d.now, true
+}
+
+// Stop stops the pipelines that a conversation of a user waits for, and reports whether there was
+// one.
+func (s *Services) Stop(ctx context.Context, user, session string) (found bool, err error) {
+	var ids []string
+	s.mu.Lock()
+	for id, d := range s.pipelines {
+		if d.User == user && slices.Contains(d.sessions, session) {
+			ids = append(ids, id)
+		}
+	}
+	s.mu.Unlock()
+	for _, id := range ids {
+		err = errors.Join(err, s.Cancel(ctx, user, id))
+	}
+	return len(ids) > 0, err
 }
 
 // Cancel stops the pipeline of an artifact, if it is in progress or has failed. What its finished
-// tools did stays, and the tool in progress is undone. [Services.Retry] continues it. If another
+// tools did stays, and the tool in progress is undone. [Services.Continue] continues it. If another
 // process works on the artifact, the error is a *portfolio.Error of the category Conflict.
 func (s *Services) Cancel(ctx context.Context, user, artifact string) error {
 	p, err := s.Pipeline(ctx, user, artifact)
@@ -52,7 +121,7 @@ func (s *Services) Cancel(ctx context.Context, user, artifact string) error {
 		if err := s.Store.StopPipeline(ctx, p.Name, true); err != nil {
 			return err
 		}
-		d.stop(portfolio.Errorf(portfolio.Conflict, "%s", stopped(p)))
+		d.stop(errStopped)
 		select {
 		case <-d.ended:
 		case <-ctx.Done():
@@ -73,28 +142,45 @@ func (s *Services) Cancel(ctx context.Context, user, artifact string) error {
 }
 
 // results are what the tools of pipelines make, for people.
-var results = map[string]string{portfolio.TopicResearch: "the research", portfolio.SkeletonCreator: "the outline",
-	portfolio.ContentWriter: "the text", portfolio.Humanizer: "the revision", portfolio.VisualsCreator: "the images"}
+var results = map[string]string{portfolio.TopicResearch: "research", portfolio.SkeletonCreator: "outline",
+	portfolio.ContentWriter: "text", portfolio.Humanizer: "revision", portfolio.VisualsCreator: "images"}
 
-// stopped says what a pipeline has done, and what it hasn't: "Stopped. Done: the research. Not
-// done: the outline, the text."
-func stopped(p *Pipeline) string {
-	open := slices.DeleteFunc(slices.Clone(p.Tools), func(name string) bool { return slices.Contains(p.Done, name) })
-	text := "Stopped."
-	if len(p.Done) > 0 {
-		text += " Done: " + resultsOf(p.Done) + "."
-	}
-	return text + " Not done: " + resultsOf(open) + "."
-}
-
-// resultsOf names what tools make.
+// resultsOf names what tools make: "research, outline and text".
 func resultsOf(names []string) string {
 	var all []string
 	for _, name := range names {
-		all = append(all, Result(name))
+		all = append(all, results[name])
 	}
-	return strings.Join(all, ", ")
+	if n := len(all); n > 1 {
+		return strings.Join(all[:n-1], ", ") + " and " + all[n-1]
+	}
+	return strings.Join(all, "")
 }
 
-// Result names what a tool of a pipeline makes, such as "the outline".
-func Result(tool string) string { return results[tool] }
+// be returns the verb for what tools make.
+func be(names []string) string {
+	if len(names) > 1 || len(names) == 1 && names[0] == portfolio.VisualsCreator {
+		return "are"
+	}
+	return "is"
+}
+
+// stopped says what a pipeline has done, and what it hasn't: "Stopped. Research and outline are
+// done; the text isn't."
+func stopped(done, open []string) string {
+	if len(open) == 0 {
+		return "Stopped, but it was done already."
+	}
+	text := "the " + results[open[0]] + " " + be(open[:1]) + "n't."
+	if len(done) == 0 {
+		return "Stopped. " + upper(strings.TrimSuffix(text, ".")) + " done."
+	}
+	return "Stopped. " + upper(resultsOf(done)) + " " + be(done) + " done; " + text
+}
+
+func upper(s string) string {
+	if s == "" {
+		return s
+	}
+	return strings.ToUpper(s[:1]) + s[1:]
+}

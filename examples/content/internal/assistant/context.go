@@ -8,15 +8,6 @@ import (
 	"github.com/pawlkit/pawl/memory"
 )
 
-// A Screen is what the user has in front of them.
-type Screen struct {
-	CurrentPage    string `json:"currentPage,omitempty"` // portfolio, artifact, dashboard or chat
-	ArtifactID     string `json:"artifactId,omitempty"`
-	ArtifactType   string `json:"artifactType,omitempty"`
-	ArtifactTitle  string `json:"artifactTitle,omitempty"`
-	ArtifactStatus string `json:"artifactStatus,omitempty"`
-}
-
 // The budgets of the context, in characters: four for a token.
 const (
 	userBudget   = 4 * 500
@@ -33,36 +24,50 @@ const (
 	historyTokens = 10_000 // five turns that list drafts take 9,000
 )
 
-// A turn names the user whose message is answered, and the page and the artifact on their screen.
-// It is a value of the run's context.
-type turn struct{ user, page, artifact string }
-
-type turnKey struct{}
-
 // context returns what the model always knows: the user and the screen. What else it needs, it
 // fetches.
-func (s *Services) context(ctx context.Context, _ agent.ContextInput) (c memory.Context, err error) {
-	t, ok := ctx.Value(turnKey{}).(turn)
-	if !ok {
-		return c, nil
+func (s *Services) context(ctx context.Context, in agent.ContextInput) (c memory.Context, err error) {
+	info, err := s.Agent.Session(in.Session).Info(ctx)
+	if err != nil || info.Owner == "" {
+		return c, err
 	}
-	about, err := s.Store.Context(ctx, t.user)
+	about, err := s.Store.Context(ctx, info.Owner)
 	if err != nil {
 		return c, err
 	}
 	c.User = cut(about.Lines(), userBudget)
-	c.Screen = "\nPage: " + orElse(t.page, "chat") + "\nNo artifact selected"
-	if a, err := s.Store.Artifact(ctx, t.user, t.artifact); err == nil {
-		c.Screen = cut(fmt.Sprintf("\nPage: %s\nArtifact: %s (%s, %s): %s", orElse(t.page, "chat"), a.ID, a.Type,
-			a.Status, a.Title), screenBudget)
+	page := orElse(info.Labels[labelPage], "chat")
+	c.Screen = "\nPage: " + page + "\nNo artifact selected"
+	if a, err := s.Store.Artifact(ctx, info.Owner, info.Labels[labelArtifact]); err == nil {
+		c.Screen = cut(fmt.Sprintf("\nPage: %s\nArtifact: %s (%s, %s): %s", page, a.ID, a.Type, a.Status, a.Title),
+			screenBudget)
 	}
 	return c, nil
+}
+
+// The labels of a run: what the user has in front of them, and the trace of its answer.
+const (
+	labelPage     = "page"
+	labelArtifact = "artifact"
+	labelTrace    = "trace"
+)
+
+// Labels returns the labels of a run for a message.
+func (s *Services) Labels(screen Screen) map[string]string {
+	labels := map[string]string{labelTrace: s.NewTrace()}
+	if screen.CurrentPage != "" {
+		labels[labelPage] = screen.CurrentPage
+	}
+	if screen.ArtifactID != "" {
+		labels[labelArtifact] = screen.ArtifactID
+	}
+	return labels
 }
 
 // memory returns how conversations are kept within their budget.
 func (s *Services) memory() (*agent.Memory, error) {
 	var summary *memory.Summarise
-	if s.cfg.Classify { // it is a real model
+	if s.cfg.Real { // it is a real model
 		var err error
 		if summary, err = memory.NewSummarise(memory.Summary{Provider: s.cfg.Model, MaxOutput: 500}); err != nil {
 			return nil, err

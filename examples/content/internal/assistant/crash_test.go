@@ -2,8 +2,6 @@ package assistant
 
 import (
 	"context"
-	"database/sql"
-	"errors"
 	"flag"
 	"fmt"
 	"math/rand/v2"
@@ -15,10 +13,10 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
 	"github.com/pawlkit/pawl/internal/roletest"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -29,10 +27,8 @@ var kills = flag.Int("kills", 2, "how many processes TestCrashesInPipelines kill
 const lease = 2 * time.Second
 
 // openAt opens the services over a file in a directory, with the stand-in model.
-func openAt(dir string) (*Services, error) { return openWith(dir, standin.Model()) }
-
-func openWith(dir string, model provider.Provider) (*Services, error) {
-	return New(Config{DB: filepath.Join(dir, "content.db"), Model: model,
+func openAt(dir string) (*Services, error) {
+	return New(Config{DB: filepath.Join(dir, "content.db"), Model: standin.Model(), Recover: 100 * time.Millisecond,
 		Images: providertest.Draw(), Sources: standin.Sources(), Lease: lease})
 }
 
@@ -48,13 +44,25 @@ func runPipelines(args []string) error {
 	if err := s.Recover(ctx); err != nil {
 		return err
 	}
-	drafts, err := s.Store.Artifacts(ctx, "ann", portfolio.Draft)
+	all, err := s.Store.Artifacts(ctx, "ann")
 	if err != nil {
 		return err
 	}
-	for _, a := range drafts {
-		answer := s.Execute(ctx,
-			Request{User: "ann", Message: button(a), Progress: func(p Step) { fmt.Println(p.Tool, p.State) }})
+	for _, a := range all {
+		session, err := s.Conversation(ctx, "ann", a.ID, false)
+		if err != nil {
+			return err
+		}
+		if _, err := s.Agent.Session(session).Info(ctx); err == nil { // the hub resumes it
+			for ev, err := range s.Hub.Watch(ctx, session, 0) {
+				if _, ended := ev.(*agent.RunEnded); ended || err != nil {
+					break
+				}
+			}
+			continue
+		}
+		answer := s.Execute(ctx, Request{User: "ann", Message: button(a), Session: a.ID,
+			Progress: func(text string) { fmt.Println(text) }})
 		if !answer.Success {
 			return fmt.Errorf("%s: %s", a.Title, answer.Message)
 		}
@@ -96,7 +104,28 @@ func TestCrashesInPipelines(t *testing.T) {
 				killed++
 			}
 			checkArtifacts(t, dir, done)
+			if done {
+				checkConversations(t, dir)
+			}
 		}
+	}
+}
+
+// checkConversations checks that each conversation has the end of its pipeline, once.
+func checkConversations(t *testing.T, dir string) {
+	t.Helper()
+	s, err := openAt(dir)
+	require.NoError(t, err)
+	defer func() { require.NoError(t, s.Close()) }()
+	for info, err := range s.Agent.Sessions(t.Context(), agent.SessionFilter{}) {
+		require.NoError(t, err)
+		messages, err := s.Agent.Session(info.Session).Messages(t.Context())
+		require.NoError(t, err)
+		text := ""
+		for _, m := range messages {
+			text += m.Text() + "\n"
+		}
+		require.Equal(t, 1, strings.Count(text, "Done: research"), "%s: %s", info.Session, text)
 	}
 }
 
@@ -127,40 +156,7 @@ func checkArtifacts(t *testing.T, dir string, done bool) {
 			pipelines, err := s.Pipelines(t.Context(), "ann", a.ID)
 			require.NoError(t, err)
 			require.Equal(t, portfolio.Ready, a.Status, "%+v", pipelines)
+			require.Len(t, pipelines, 1, "the chat's call isn't made twice")
 		}
 	}
-}
-
-// beginTurn is the role of a process that is killed in a turn of the chat: it says when the model
-// is asked, and waits.
-func beginTurn(args []string) error {
-	s, err := openWith(args[0],
-		providertest.Func(func(ctx context.Context, _ *provider.Request) (*provider.Response, error) {
-			fmt.Println("asked")
-			<-ctx.Done()
-			return nil, ctx.Err()
-		}))
-	if err != nil {
-		return err
-	}
-	s.Execute(context.Background(), Request{User: "ann", Message: "Show my drafts"})
-	return s.Close()
-}
-
-func TestAConversationWhoseProcessHasDiedGoesOn(t *testing.T) {
-	t.Parallel()
-	dir := t.TempDir()
-	p := roletest.Start(t, "turn", dir)
-	require.Equal(t, "asked", p.Line())
-	require.NoError(t, p.Process.Kill())
-	require.Error(t, p.Wait())
-	s, err := openAt(dir)
-	require.NoError(t, err)
-	defer func() { require.NoError(t, s.Close()) }()
-	db, err := sql.Open("sqlite", filepath.Join(dir, "content.db"))
-	require.NoError(t, err)
-	_, err = db.Exec("UPDATE pawl_sessions SET until = 1 WHERE until IS NOT NULL") // the lease ends
-	require.NoError(t, errors.Join(err, db.Close()))
-	answer := s.Execute(t.Context(), Request{User: "ann", Message: "Show my drafts"})
-	require.True(t, answer.Success, "%+v", answer.Error)
 }

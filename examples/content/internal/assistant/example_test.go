@@ -40,9 +40,9 @@ func Example() {
 	fmt.Println(answer.Message)
 	answer = s.Execute(ctx,
 		assistant.Request{User: "ann", Message: "Research this topic", Screen: assistant.Screen{ArtifactID: a.ID}})
-	fmt.Println(answer.Error.Category)
+	fmt.Println(answer.Message)
 	// Output:
 	// FULL_PIPELINE draft -> ready
-	// Done: the research, the outline, the text, the revision, the images. The artifact is ready.
-	// INVALID_STATUS
+	// Done: research, outline, text, revision and images. “Remote work” is ready. Patterns of machines: 0 of 24 patterns found.
+	// Research? “Remote work” was researched before. New sources are added; the text stays as it is.
 }

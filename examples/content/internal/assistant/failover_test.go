@@ -86,21 +86,15 @@ func TestARateLimitIsWaitedForIfNoOtherIsFree(t *testing.T) {
 func TestWhatAUserCanDoAboutAnError(t *testing.T) {
 	t.Parallel()
 	for category, want := range map[portfolio.Category]string{
-		portfolio.ToolExecutionFailed: "Try again", portfolio.ToolTimeout: "Try again",
-		portfolio.AIProviderError: "Try again", portfolio.AIRateLimit: "Try again",
-		portfolio.AIContentFilter: "Try again, Edit the text", portfolio.ArtifactNotFound: "Try again, Show my drafts",
-		portfolio.ResearchNotFound:  "Try again, Research this topic",
-		portfolio.InvalidStatus:     "What's the status of this?, Create the content",
-		portfolio.MissingContext:    "Try again, Show my drafts",
-		portfolio.InvalidArtifactID: "Try again, Show my drafts",
-		portfolio.InvalidInput:      "Try again, What can you do?", portfolio.InvalidTone: "Try again, Edit the text",
-		portfolio.InvalidContentType: "Try again, Edit the text",
-		portfolio.UnclearIntent:      "Try again, What can you do?",
-		portfolio.Conflict:           "Try again, What's the status of this?", portfolio.Unauthorized: "",
-		portfolio.RateLimitExceeded: "Try again",
+		portfolio.ToolExecutionFailed: "", portfolio.AIContentFilter: "What can you change?",
+		portfolio.ArtifactNotFound: "Show my drafts", portfolio.ResearchNotFound: "Research this topic",
+		portfolio.InvalidStatus:  "What's the status of this?, Continue",
+		portfolio.MissingContext: "Show my drafts", portfolio.InvalidInput: "What can you do?",
+		portfolio.UnclearIntent: "What can you do?", portfolio.Conflict: "What's the status of this?",
+		portfolio.Unauthorized: "", portfolio.RateLimitExceeded: "",
 	} {
 		var messages []string
-		for _, o := range Recoveries(&contenttools.Problem{Category: category}, portfolio.Humanizer) {
+		for _, o := range Recoveries(&contenttools.Problem{Category: category}) {
 			require.NotEmpty(t, o.Label)
 			messages = append(messages, o.Message)
 		}

@@ -17,7 +17,7 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-var roles = roletest.Roles{"pipelines": runPipelines, "turn": beginTurn}
+var roles = roletest.Roles{"pipelines": runPipelines}
 
 func TestMain(m *testing.M) {
 	roles.Play()

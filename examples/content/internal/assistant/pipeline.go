@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"crypto/rand"
+	"crypto/sha256"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -16,46 +17,52 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
-// Full are the tools of the full pipeline, in their order.
-var Full = []string{portfolio.TopicResearch, portfolio.SkeletonCreator, portfolio.ContentWriter, portfolio.Humanizer,
-	portfolio.VisualsCreator}
-
 // An Outcome says what became of a pipeline.
 type Outcome struct {
 	Pipeline Pipeline
 	Used     []string // the tools that have succeeded, also before
 	From, To portfolio.Status
+	Skipped  bool                  // the images
 	Note     string                // what the tools have to say about their results; empty: nothing
-	Problem  *contenttools.Problem // nil if it is completed
+	Problem  *contenttools.Problem // nil if it is completed or stopped
+}
+
+// A Job is what a pipeline is to do.
+type Job struct {
+	User, Artifact, Trace string
+	// Key makes a repeated job harmless: the second one joins the pipeline of the first, or has its
+	// outcome.
+	Key     string
+	Session string // the conversation that waits for it
+	Tools   []string
+	Report  func(Progress) // is called with what goes on; may be nil
 }
 
 // Start runs tools on an artifact, one after the other. If the artifact is being worked on, the
-// error is a *portfolio.Error of the category Conflict. progress is called when a tool begins and
-// when it has ended; it may be nil.
-func (s *Services) Start(ctx context.Context, user, artifact, trace string, names []string,
-	progress func(Step)) (Outcome, error) {
-	before, err := s.Store.Pipelines(ctx, user, artifact)
-	if err != nil {
+// error is a *portfolio.Error of the category Conflict.
+func (s *Services) Start(ctx context.Context, j Job) (Outcome, error) {
+	if _, err := s.Store.Artifact(ctx, j.User, j.Artifact); err != nil {
 		return Outcome{}, err
 	}
-	if _, err := s.Store.Artifact(ctx, user, artifact); err != nil {
+	p := Pipeline{State: PipelineRunning, Pipeline: portfolio.Pipeline{Name: pipelineName(j.Artifact, j.Key),
+		Artifact: j.Artifact, User: j.User, Tools: j.Tools, Trace: j.Trace}}
+	if _, ok, err := s.Store.PipelineNamed(ctx, p.Name); err != nil {
 		return Outcome{}, err
+	} else if ok {
+		return s.join(ctx, p.Name, j)
 	}
-	if last, err := s.Pipeline(ctx, user, artifact); err != nil {
+	if last, err := s.Pipeline(ctx, j.User, j.Artifact); err != nil {
 		return Outcome{}, err
 	} else if last != nil && last.State == PipelineRunning {
 		return Outcome{}, portfolio.Errorf(portfolio.Conflict,
 			"This artifact is being worked on (trace %s); wait until that has ended.", last.Trace)
 	}
-	p := Pipeline{State: PipelineRunning, Pipeline: portfolio.Pipeline{
-		Name:     fmt.Sprintf("%s%s/%d", contenttools.PipelinePrefix, artifact, len(before)+1),
-		Artifact: artifact, User: user, Tools: names, Trace: trace}}
-	ctx, end, err := s.begin(ctx, p) // before it is admitted, so that a second click is a conflict
+	d, err := s.begin(ctx, p, j) // before it is admitted, so that a second click is a conflict
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer end()
-	release, err := s.admit(ctx, user, names)
+	defer d.end()
+	release, err := s.admit(ctx, j.User, j.Tools)
 	if err != nil {
 		return Outcome{}, err
 	}
@@ -64,36 +71,111 @@ func (s *Services) Start(ctx context.Context, user, artifact, trace string, name
 		return Outcome{}, err
 	}
 	s.cfg.Observe(Event{Kind: PipelineBegan, Pipeline: p})
-	return s.timed(ctx, p, progress)
+	return s.timed(d)
 }
 
-// Retry resumes the newest pipeline of an artifact, which has failed or was stopped, at the tool
-// that didn't end.
-func (s *Services) Retry(ctx context.Context, user, artifact string, progress func(Step)) (Outcome, error) {
-	p, err := s.Pipeline(ctx, user, artifact)
+// pipelineName returns the name of the pipeline of a job with a key.
+func pipelineName(artifact, key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return fmt.Sprintf("%s%s/%x", contenttools.PipelinePrefix, artifact, sum[:8])
+}
+
+// join waits for the end of a pipeline that has begun before, or drives it if nobody does.
+func (s *Services) join(ctx context.Context, name string, j Job) (Outcome, error) {
+	for {
+		s.mu.Lock()
+		d := s.pipelines[j.Artifact]
+		if d != nil && d.Name == name {
+			d.listen(j)
+		}
+		s.mu.Unlock()
+		if d != nil && d.Name == name {
+			select {
+			case <-d.ended:
+			case <-ctx.Done():
+				return Outcome{}, context.Cause(ctx)
+			}
+		}
+		p, err := s.named(ctx, name)
+		if err != nil {
+			return Outcome{}, err
+		}
+		if p.State != PipelineRunning {
+			return s.outcome(ctx, p)
+		}
+		if d, err = s.begin(ctx, *p, j); err != nil {
+			if ctx.Err() == nil && s.running(j.Artifact) { // somebody has been quicker
+				continue
+			}
+			return Outcome{}, err
+		}
+		out, err := s.timed(d)
+		d.end()
+		return out, err
+	}
+}
+
+// Continue resumes the newest pipeline of an artifact, which has failed or was stopped, at the tool
+// that didn't end. If there is none that fits the artifact as it is now, it runs the steps that are
+// missing.
+func (s *Services) Continue(ctx context.Context, j Job) (Outcome, error) {
+	p, err := s.Pipeline(ctx, j.User, j.Artifact)
 	if err != nil {
 		return Outcome{}, err
 	}
-	if p == nil || p.State != PipelineFailed && p.State != PipelineStopped {
-		return Outcome{}, portfolio.Errorf(portfolio.MissingContext, "There is nothing to continue.")
-	}
-	ctx, end, err := s.begin(ctx, *p)
+	a, err := s.Store.Artifact(ctx, j.User, j.Artifact)
 	if err != nil {
 		return Outcome{}, err
 	}
-	defer end()
+	switch {
+	case p != nil && p.State == PipelineRunning:
+		return s.join(ctx, p.Name, j)
+	case p == nil || p.State == PipelineCompleted || !slices.Contains(portfolio.Allowed[p.next()], a.Status):
+		if j.Tools = Rest(a.Status); len(j.Tools) == 0 {
+			return Outcome{}, portfolio.Errorf(portfolio.MissingContext, "There is nothing to continue: “%s” is %s.",
+				a.Title,
+				a.Status)
+		}
+		return s.Start(ctx, j)
+	}
+	d, err := s.begin(ctx, *p, j)
+	if err != nil {
+		return Outcome{}, err
+	}
+	defer d.end()
 	// what has ended isn't run again
-	release, err := s.admit(ctx, user, p.Tools[min(len(p.Done), len(p.Tools)-1):])
+	release, err := s.admit(ctx, j.User, p.Tools[min(len(p.Done), len(p.Tools)-1):])
 	if err != nil {
 		return Outcome{}, err
 	}
 	defer release()
-	if err := errors.Join(s.Store.StopPipeline(ctx, p.Name, false), s.again(ctx, user, p)); err != nil {
+	if err := errors.Join(s.Store.StopPipeline(ctx, p.Name, false), s.again(ctx, j.User, p)); err != nil {
 		return Outcome{}, err
 	}
-	p.State, p.Stopped = PipelineRunning, false
-	s.cfg.Observe(Event{Kind: PipelineRetried, Pipeline: *p})
-	return s.timed(ctx, *p, progress)
+	d.State, d.Stopped = PipelineRunning, false
+	s.cfg.Observe(Event{Kind: PipelineRetried, Pipeline: d.Pipeline})
+	return s.timed(d)
+}
+
+// next returns the first tool that hasn't ended well.
+func (p *Pipeline) next() string {
+	for _, name := range p.Tools {
+		if !slices.Contains(p.Done, name) {
+			return name
+		}
+	}
+	return ""
+}
+
+// Rest returns the steps that an artifact with this status still needs; none if it is ready.
+func Rest(status portfolio.Status) []string {
+	for i, name := range Full {
+		if status != portfolio.Ready && status != portfolio.Published && status != portfolio.Archived &&
+			slices.Contains(portfolio.Allowed[name], status) {
+			return Full[i:]
+		}
+	}
+	return nil
 }
 
 // again has the tool of a pipeline that failed tried again, unless somebody has decided that
@@ -120,9 +202,9 @@ func (s *Services) again(ctx context.Context, user string, p *Pipeline) error {
 }
 
 // timed drives a pipeline that this process has begun, and reports its end.
-func (s *Services) timed(ctx context.Context, p Pipeline, progress func(Step)) (Outcome, error) {
+func (s *Services) timed(d *driven) (Outcome, error) {
 	began := time.Now()
-	out, err := s.drive(ctx, p, progress)
+	out, err := s.drive(d)
 	s.ended(&out, time.Since(began))
 	return out, err
 }
@@ -138,20 +220,6 @@ func (s *Services) ended(out *Outcome, took time.Duration) {
 	}
 }
 
-// A Step is a tool of a pipeline that has begun or ended.
-type Step struct {
-	Artifact string `json:"artifactId"`
-	Tool     string `json:"tool"`
-	State    string `json:"state"` // one of the Step constants
-}
-
-// The states of a [Step].
-const (
-	StepStarted  = "started"
-	StepFinished = "finished"
-	StepFailed   = "failed" // it may be tried again
-)
-
 // admit asks the host whether a user may start a sequence of tools.
 func (s *Services) admit(ctx context.Context, user string, names []string) (release func(), err error) {
 	if s.cfg.Admit == nil {
@@ -166,9 +234,15 @@ func (s *Services) admit(ctx context.Context, user string, names []string) (rele
 
 // planOf returns the plan of a pipeline: a chain of its tools.
 func planOf(p *Pipeline, a *portfolio.Artifact) *plan.Plan {
+	status := a.Status
 	all := &plan.Plan{Title: strings.Join(p.Tools, ", "), Why: p.Trace}
 	for i, name := range p.Tools {
 		in := map[string]any{"artifactId": a.ID}
+		if portfolio.Again(name, status) {
+			in["again"] = true
+		} else {
+			status = portfolio.Draft // what follows is done for the first time
+		}
 		switch name {
 		case portfolio.TopicResearch:
 			in["topic"], in["artifactType"] = a.Title, a.Type
@@ -192,26 +266,57 @@ func planOf(p *Pipeline, a *portfolio.Artifact) *plan.Plan {
 	return all
 }
 
-// drive runs a pipeline to its end, or to the tool that fails.
-func (s *Services) drive(ctx context.Context, p Pipeline, progress func(Step)) (Outcome, error) {
+// drive runs a pipeline to its end, to the tool that fails, or until the user stops it.
+func (s *Services) drive(d *driven) (Outcome, error) {
+	p, ctx := d.Pipeline, d.ctx
 	a, err := s.Store.Artifact(ctx, p.User, p.Artifact)
 	if err != nil {
 		return Outcome{}, err
 	}
 	out := Outcome{Pipeline: p, From: a.Status}
-	err = s.follow(ctx, &p, &a, &out, progress)
-	if err != nil && ctx.Err() != nil {
-		return out, context.Cause(ctx)
+	if err = s.follow(d, &a); err != nil {
+		if ctx.Err() == nil {
+			return out, err
+		}
+		if err = context.Cause(ctx); !errors.Is(err, errStopped) {
+			return out, err
+		}
+		ctx = context.WithoutCancel(ctx)
 	}
-	return out, err
+	now, err := s.named(ctx, p.Name)
+	if err != nil {
+		return out, err
+	}
+	from := out.From
+	out, err = s.outcome(ctx, now)
+	out.From = from
+	return out, errors.Join(err, s.Store.Unlock(ctx, p.Artifact, p.Name))
 }
 
-// follow drives the run of a pipeline's plan, and records what became of it.
-func (s *Services) follow(ctx context.Context, p *Pipeline, a *portfolio.Artifact, out *Outcome,
-	progress func(Step)) error {
-	if progress == nil {
-		progress = func(Step) {}
+// outcome returns what has become of a pipeline.
+func (s *Services) outcome(ctx context.Context, p *Pipeline) (Outcome, error) {
+	now, err := s.Store.Artifact(ctx, p.User, p.Artifact)
+	out := Outcome{Pipeline: *p, Used: p.Done, From: now.Status, To: now.Status}
+	if err != nil {
+		return out, err
 	}
+	if p.State == PipelineFailed {
+		out.Problem = p.problem
+	}
+	for tool, name := range map[string]string{portfolio.TopicResearch: "researchNote",
+		portfolio.VisualsCreator: "imagesNote"} {
+		note := ""
+		if slices.Contains(out.Used, tool) && json.Unmarshal(now.Metadata[name], &note) == nil && note != "" {
+			out.Note = strings.TrimSpace(out.Note + " " + note)
+		}
+	}
+	return out, nil
+}
+
+// follow drives the run of a pipeline's plan until it has ended or asks about a tool that has
+// failed. A process that has died holds the run until its lease ends.
+func (s *Services) follow(d *driven, a *portfolio.Artifact) error {
+	ctx, p := d.ctx, &d.Pipeline
 	began, err := s.Runner.Start(ctx, p.Name, planOf(p, a))
 	if errors.Is(err, agent.ErrDuplicate) { // it goes on as it began
 		began, err = s.Runner.State(ctx, p.Name)
@@ -226,33 +331,6 @@ func (s *Services) follow(ctx context.Context, p *Pipeline, a *portfolio.Artifac
 		}
 		return err
 	}
-	if err := s.finish(ctx, p, began.Seq, progress); err != nil {
-		return err
-	}
-	state, err := s.Runner.State(ctx, p.Name)
-	if err != nil {
-		return err
-	}
-	out.Problem = s.follows(p, state)
-	out.Pipeline, out.Used = *p, p.Done
-	now, err := s.Store.Artifact(ctx, p.User, p.Artifact)
-	if err != nil {
-		return err
-	}
-	out.To = now.Status
-	for tool, name := range map[string]string{portfolio.TopicResearch: "researchNote",
-		portfolio.VisualsCreator: "imagesNote"} {
-		note := ""
-		if slices.Contains(out.Used, tool) && json.Unmarshal(now.Metadata[name], &note) == nil && note != "" {
-			out.Note = strings.TrimSpace(out.Note + " " + note)
-		}
-	}
-	return s.Store.Unlock(ctx, p.Artifact, p.Name)
-}
-
-// finish drives the run of a pipeline's plan until it has ended or asks about a tool that has
-// failed. A process that has died holds the run until its lease ends.
-func (s *Services) finish(ctx context.Context, p *Pipeline, after uint64, progress func(Step)) error {
 	driven, stop := context.WithCancel(ctx)
 	finished, asks := make(chan error, 1), false
 	go func() {
@@ -262,19 +340,13 @@ func (s *Services) finish(ctx context.Context, p *Pipeline, after uint64, progre
 		}
 		finished <- err
 	}()
-	for ev, err := range s.Runner.Watch(driven, p.Name, after) {
+	for ev, err := range s.Runner.Watch(driven, p.Name, began.Seq) {
 		if err != nil {
 			break
 		}
 		switch ev := ev.(type) {
 		case *plan.NodeStarted:
-			progress(Step{p.Artifact, ev.Node, StepStarted})
-		case *plan.NodeEnded:
-			step := Step{p.Artifact, ev.Node, StepFinished}
-			if ev.Status != plan.NodeDone {
-				step.State = StepFailed
-			}
-			progress(step)
+			d.report(Progress{Tool: ev.Node, Text: upper(results[ev.Node])})
 		case *plan.Paused:
 			asks = true
 		}
@@ -283,7 +355,7 @@ func (s *Services) finish(ctx context.Context, p *Pipeline, after uint64, progre
 		}
 	}
 	stop()
-	err := <-finished
+	err = <-finished
 	if asks {
 		return ctx.Err()
 	}

@@ -6,19 +6,22 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/intent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/screen"
 	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/examples/content/internal/wish"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/mock"
 	"github.com/pawlkit/pawl/tools/web"
 )
@@ -27,14 +30,19 @@ import (
 type Config struct {
 	DB    string // the file
 	Model provider.Provider
-	// Classify asks the model what an unclear message wants. The stand-in model can't say that.
-	Classify bool
-	Images   provider.Provider
+	// Real says that the model isn't the stand-in: it answers where the rules don't know what a
+	// message wants, and summarizes old parts of conversations.
+	Real   bool
+	Images provider.Provider
 	// ImageSize is in the terms of the provider of images; "": what it usually makes.
 	ImageSize string
 	Sources   []web.Searcher // none: nothing is searched, and research says so
 	Mocks     *mock.Set      // nil: nothing is mocked
 	Mocked    bool           // everything is mocked; trace ids begin with mock-
+	// Recover is the time between two searches for conversations of processes that have died; 0:
+	// nobody searches.
+	Recover time.Duration
+	Drain   time.Duration // how long runs may take to come to a safe point when the Hub is closed; 0: 10 s
 	// Lease is how long a pipeline belongs to a process that has died; 0: 4 s.
 	Lease time.Duration
 	// Admit says whether a user may start these tools now, or try them again; nil: always. release
@@ -77,10 +85,11 @@ type Services struct {
 	Journal *sqlite.Store
 	Agent   *agent.Agent
 	Runner  *plan.Runner
+	Hub     *live.Hub // runs the conversations
 
-	cfg      Config
-	detector *intent.Detector
-	screen   *screen.Screen
+	cfg    Config
+	reader *wish.Reader
+	screen *screen.Screen
 
 	mu        sync.Mutex
 	pipelines map[string]*driven // those in progress here, by their artifacts
@@ -89,10 +98,11 @@ type Services struct {
 // New opens the file and makes the services.
 func New(cfg Config) (s *Services, err error) {
 	cfg.Lease, cfg.Logger = cmp.Or(cfg.Lease, 4*time.Second), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	cfg.Recover, cfg.Drain = cmp.Or(cfg.Recover, -1), cmp.Or(cfg.Drain, 10*time.Second)
 	if cfg.Observe == nil {
 		cfg.Observe = func(Event) {}
 	}
-	s = &Services{cfg: cfg, pipelines: map[string]*driven{}}
+	s = &Services{cfg: cfg, reader: wish.New(), pipelines: map[string]*driven{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
@@ -120,42 +130,32 @@ func New(cfg Config) (s *Services, err error) {
 	if err != nil {
 		return s, err
 	}
-	s.Agent, err = agent.New(agent.Config{Name: "content", Provider: cfg.Model, Instructions: instructions, Tools: list,
+	s.Agent, err = agent.New(agent.Config{Name: "content", Provider: &router{s, cfg.Model}, Instructions: instructions,
+		Tools: append(list, s.workTools()...), Policies: []tools.Policy{s.policy},
 		Journal: s.Journal, Lease: cfg.Lease, Memory: mem, Hooks: append([]agent.Hooks{s.screen.Hooks()}, cfg.Hooks...),
 		StopWhen: []stop.Condition{stop.AfterTool(contenttools.StructuredResponse)}, Logger: cfg.Logger})
 	if err != nil {
 		return s, err
 	}
 	if s.Runner, err = plan.New(plan.Config{Agent: s.Agent, AskOnFailure: true, Lease: cfg.Lease,
-		Grace: time.Second, Input: s.input,
+		Grace: time.Second, Input: s.input, Event: s.event,
 		Logger: cfg.Logger}); err != nil {
 		return s, err
 	}
-	detection := intent.Config{Intents: intents}
-	if cfg.Classify {
-		detection.Model = s.classify
-	}
-	s.detector, err = intent.New(detection)
+	s.Hub, err = live.New(live.Config{Agent: s.Agent, Recover: cfg.Recover, Drain: cfg.Drain, Logger: cfg.Logger})
 	return s, err
 }
 
-// KindClassifier is the kind of the calls that say what a message wants.
-const KindClassifier = "classifier"
-
-// userKey is the key of a context's value: the id of the user whose message is classified.
-type userKey struct{}
-
-// classify makes the call of the model that says what a message wants.
-func (s *Services) classify(ctx context.Context, req *provider.Request) (*provider.Response, error) {
-	user, _ := ctx.Value(userKey{}).(string)
-	req.Labels, req.Interactive = provider.Labels{Kind: KindClassifier, User: user}, true
-	return provider.Generate(ctx, s.cfg.Model, req)
-}
-
-// Close closes the file.
+// Close waits for runs to come to a safe point, and closes the file.
 func (s *Services) Close() (err error) {
+	if s.Hub != nil {
+		if err = s.Hub.Close(); errors.Is(err, context.DeadlineExceeded) {
+			s.cfg.Logger.Info("what is in progress is continued by the next process", "runs", err)
+			err = nil
+		}
+	}
 	if s.Journal != nil {
-		err = s.Journal.Close()
+		err = errors.Join(err, s.Journal.Close())
 	}
 	if s.Store != nil {
 		err = errors.Join(err, s.Store.Close())
@@ -173,6 +173,22 @@ func (s *Services) input(node *plan.Node, in *agent.Input) {
 		return
 	}
 	in.User, in.Labels, in.Pipeline = p.User, map[string]string{"trace": p.Trace}, p.Name
+}
+
+// event passes on what a tool of a pipeline reports.
+func (s *Services) event(node string, ev agent.Event) {
+	note, ok := ev.(*agent.Progress)
+	parts := strings.Split(ev.Envelope().Session(), "/")
+	if !ok || len(parts) < 3 {
+		return
+	}
+	s.mu.Lock()
+	d := s.pipelines[parts[1]]
+	s.mu.Unlock()
+	if d != nil {
+		text, written, _ := strings.Cut(note.Text, "\n\n")
+		d.report(Progress{node, upper(results[node]) + ": " + text, note.Done, written})
+	}
 }
 
 // Recover continues the pipelines of processes that have died, and rolls back what nobody
@@ -199,13 +215,13 @@ func (s *Services) Recover(ctx context.Context) error {
 		if err != nil {
 			release = func() {}
 		}
-		ctx, end, err := s.begin(ctx, p)
+		d, err := s.begin(ctx, p, Job{})
 		if err != nil { // somebody has been quicker
 			release()
 			continue
 		}
-		out, err := s.drive(ctx, p, nil)
-		end()
+		out, err := s.drive(d)
+		d.end()
 		release()
 		if err != nil {
 			errs = append(errs, fmt.Errorf("assistant: continuing %s: %w", p.Name, err))

@@ -2,64 +2,63 @@ package assistant
 
 import (
 	"context"
-	"regexp"
+	"fmt"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
-// A Session is what is remembered of a conversation: the artifact that "this" means, and what was
-// last asked. It survives the process.
-type Session = portfolio.Session
-
-// idle is how long a session lasts without a message.
+// Idle is how long "this" means the artifact that a conversation was about, and how long a
+// conversation is the user's current one.
 const idle = 30 * time.Minute
 
-// History is how many turns of a session the model sees.
-const History = 10
+// chatPrefix begins the names of conversations in the journal: chat/<hash of the user>/<name>/<n>.
+const chatPrefix = "chat/"
 
-var startOver = regexp.MustCompile(`(?i)\b(?:start over|new conversation|new topic|reset)\b`)
+// Main is the name of the conversation of the pages.
+const Main = "main"
 
-// The reasons for a new conversation.
-const (
-	becauseSaid     = "the user starts over"
-	becauseIdle     = "30 minutes without a message"
-	becauseArtifact = "another artifact"
-)
-
-// resets reports why a message begins a new conversation; empty if it doesn't.
-func resets(v *Session, message, artifact string, now time.Time) string {
-	switch {
-	case startOver.MatchString(message):
-		return becauseSaid
-	case !v.Used.IsZero() && now.Sub(v.Used) > idle:
-		return becauseIdle
-	case v.Artifact != "" && artifact != "" && v.Artifact != artifact:
-		return becauseArtifact
+// Conversation returns the session in the journal of a conversation of a user. One that was idle
+// for 30 minutes is followed by a new one, and so is any if fresh is set.
+func (s *Services) Conversation(ctx context.Context, user, name string, fresh bool) (session string, err error) {
+	if name = strings.TrimPrefix(name, user+"/"); name == "" {
+		name = Main
 	}
-	return ""
-}
-
-// session returns the session of a request, reset if need be, and why. artifact is what the message
-// or the screen names.
-func (s *Services) session(ctx context.Context, id, user, message, artifact string, now time.Time) (v Session,
-	why string, err error) {
-	v, err = s.Store.ChangeSession(ctx, user, id, func(v *Session) {
-		if why = resets(v, message, artifact, now); why != "" {
-			*v = Session{Thread: v.Thread + 1}
+	if len(name) > 64 || strings.ContainsFunc(name, func(r rune) bool { return r <= ' ' || r > '~' || r == '/' }) {
+		return "", portfolio.Errorf(portfolio.InvalidInput,
+			"A sessionId has at most 64 letters, digits and signs, but no /.")
+	}
+	v, err := s.Store.ChangeSession(ctx, user, name, func(v *portfolio.Session) {
+		if fresh || !v.Used.IsZero() && time.Since(v.Used) > idle {
+			*v = portfolio.Session{Thread: v.Thread + 1}
 		}
-		v.Used, v.Artifact = now, orElse(artifact, v.Artifact)
 	})
-	return v, why, err
+	return fmt.Sprintf("%s%s/%s/%d", chatPrefix, portfolio.Hash(user, s.cfg.Salt), name, v.Thread+1), err
 }
 
-// Session returns what is remembered of a conversation of a user; nothing if there was none.
-func (s *Services) Session(ctx context.Context, id, user string) (Session, error) {
-	return s.Store.Session(ctx, user, id)
+// nameOf returns the name under which a session's state is kept.
+func nameOf(session string) string {
+	if parts := strings.Split(session, "/"); len(parts) == 4 && parts[0]+"/" == chatPrefix {
+		return parts[2]
+	}
+	return session
 }
 
-// ResetSession makes the next message of a user begin a new conversation.
-func (s *Services) ResetSession(ctx context.Context, id, user string) (Session, error) {
-	v, _, err := s.session(ctx, id, user, "start over", "", time.Now())
-	return v, err
+// about returns the artifact that a conversation is about, and says which one it is about from now
+// on: the first of ids that isn't empty.
+func (s *Services) about(ctx context.Context, user, session string, ids ...string) (before string, err error) {
+	_, err = s.Store.ChangeSession(ctx, user, nameOf(session), func(v *portfolio.Session) {
+		if before = v.Artifact; !v.Used.IsZero() && time.Since(v.Used) > idle {
+			before = ""
+		}
+		v.Used = time.Now()
+		for _, id := range ids {
+			if id != "" {
+				v.Artifact = id
+				break
+			}
+		}
+	})
+	return before, err
 }

@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 	"time"
 
@@ -29,6 +30,8 @@ type Pipeline struct {
 	Failed string // the tool that failed
 	Reason string
 	Done   []string // the tools that have ended well
+
+	problem *contenttools.Problem // why the tool has failed
 }
 
 // Pipeline returns the newest pipeline of an artifact; nil if there is none.
@@ -37,10 +40,27 @@ func (s *Services) Pipeline(ctx context.Context, user, artifact string) (*Pipeli
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	p := &Pipeline{Pipeline: all[0], State: PipelineRunning}
+	return s.stateOf(ctx, all[0])
+}
+
+// named returns the pipeline with a name.
+func (s *Services) named(ctx context.Context, name string) (*Pipeline, error) {
+	p, ok, err := s.Store.PipelineNamed(ctx, name)
+	if err == nil && !ok {
+		err = fmt.Errorf("assistant: there is no pipeline %s", name)
+	}
+	if err != nil {
+		return nil, err
+	}
+	return s.stateOf(ctx, p)
+}
+
+// stateOf returns where a pipeline is.
+func (s *Services) stateOf(ctx context.Context, of portfolio.Pipeline) (*Pipeline, error) {
+	p := &Pipeline{Pipeline: of, State: PipelineRunning}
 	state, err := s.Runner.State(ctx, p.Name)
 	if errors.Is(err, agent.ErrNothingOpen) { // its process has died before it began, or it is about to begin
-		if !s.running(artifact) {
+		if p.Stopped {
 			p.State = PipelineStopped
 		}
 		return p, nil
@@ -48,20 +68,13 @@ func (s *Services) Pipeline(ctx context.Context, user, artifact string) (*Pipeli
 	if err != nil {
 		return nil, err
 	}
-	s.follows(p, state)
-	return p, nil
-}
-
-// follows sets where a pipeline is, as the state of its plan says.
-func (s *Services) follows(p *Pipeline, state *plan.State) (problem *contenttools.Problem) {
-	p.State, p.Done, p.Failed, p.Reason = PipelineRunning, nil, "", ""
 	for _, n := range state.Nodes {
 		switch n.Status {
 		case plan.NodeDone:
 			p.Done = append(p.Done, n.Node.ID)
 		case plan.NodeFailed:
-			problem = problemOf(&n)
-			p.State, p.Failed, p.Reason = PipelineFailed, n.Node.ID, problem.Message
+			p.problem = problemOf(&n)
+			p.State, p.Failed, p.Reason = PipelineFailed, n.Node.ID, p.problem.Message
 		}
 	}
 	switch {
@@ -70,7 +83,7 @@ func (s *Services) follows(p *Pipeline, state *plan.State) (problem *contenttool
 	case state.Status == plan.Completed:
 		p.State = PipelineCompleted
 	}
-	return problem
+	return p, nil
 }
 
 // PipelineCounts are numbers of pipelines by their states.

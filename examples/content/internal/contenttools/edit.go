@@ -87,7 +87,8 @@ func (k *kit) edit(ctx context.Context, j *job, in Edit) (p portfolio.Proposal, 
 	p.New = strings.TrimSpace(p.New) + space
 	switch {
 	case p.New == p.Old:
-		err = portfolio.Errorf(portfolio.MissingContext, "The text would stay the same; say more exactly what you want.")
+		err = portfolio.Errorf(portfolio.MissingContext,
+			"The text would stay the same; say more exactly what you want.")
 	case !slices.Equal(picture.FindAllString(p.Old, -1), picture.FindAllString(p.New, -1)):
 		err = portfolio.Errorf(portfolio.ToolExecutionFailed, "The new text has lost a picture, so it isn't proposed.")
 	}

@@ -50,8 +50,10 @@ func TestAnEditIsProposedForAPart(t *testing.T) {
 			strings.Replace(article, "It is short", "It's short", 1)},
 		{map[string]any{"section": "Conclusion", "remove": true}, "the section “What is left”",
 			"## What is left\n\nThe end.\n", ""},
-		{map[string]any{"instruction": "shorter", "selection": "The first point. It has a second sentence. And a third."},
-			"the selection", "The first point. It has a second sentence. And a third.", "The first point. And a third."},
+		{map[string]any{"instruction": "shorter",
+			"selection": "The first point. It has a second sentence. And a third."},
+			"the selection", "The first point. It has a second sentence. And a third.",
+			"The first point. And a third."},
 	} {
 		e, p := propose(t, b, "k "+v.target, article, v.in)
 		require.True(t, e.Success, "%v: %v", v.target, e.Error)

@@ -66,10 +66,11 @@ func All(cfg Config) ([]tools.Tool, error) {
 		return nil, err
 	}
 	k := &kit{cfg, prompts}
-	return []tools.Tool{k.topics(), k.research(), k.skeleton(), k.writer(), k.humanizer(), k.visuals(), k.proposeEdit(),
+	return append([]tools.Tool{k.topics(), k.research(), k.skeleton(), k.writer(), k.humanizer(), k.visuals(),
+		k.proposeEdit(),
 		k.lists(FetchArtifactTopics, "topics", "Lists the user's artifacts with titles, types and statuses."),
 		k.lists(ListDraftArtifacts, "artifacts", "Lists the user's artifacts with the status draft.", portfolio.Draft),
-		k.fetchArtifact(), k.fetchResearch(), structured()}, nil
+		k.fetchArtifact(), k.fetchResearch(), structured()}, k.acts()...), nil
 }
 
 // A job is one call of a tool that writes.
@@ -99,6 +100,13 @@ type ofArtifact struct {
 
 func (in ofArtifact) target() string { return in.ArtifactID }
 
+// A repeat is a part of the inputs of steps.
+type repeat struct {
+	Again bool `json:"again,omitempty" description:"do it again, although it was done before: see portfolio.Again"`
+}
+
+func (r repeat) again() bool { return r.Again }
+
 // writing makes a tool that changes an artifact. run does the work and returns the change and the
 // data of the answer.
 func writing[In interface{ target() string }](k *kit, spec tools.Spec,
@@ -109,9 +117,12 @@ func writing[In interface{ target() string }](k *kit, spec tools.Spec,
 		Spec: spec,
 		Run: func(ctx context.Context, in In) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
-				return k.perform(ctx, c, e, in.target(), spec.Name, func(j *job) (portfolio.Change, any, error) {
-					return run(ctx, j, in)
-				})
+				again, _ := any(in).(interface{ again() bool })
+				return k.perform(ctx, c, e, in.target(), spec.Name, again != nil && again.again(),
+					func(j *job) (portfolio.Change,
+						any, error) {
+						return run(ctx, j, in)
+					})
 			})
 		},
 		Verify: func(ctx context.Context, in In, out Envelope) error {
@@ -178,7 +189,7 @@ func (k *kit) answer(ctx context.Context, f func(*tools.Call, *Envelope) error) 
 }
 
 // perform runs a tool on an artifact that it has locked, and makes the change.
-func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool string,
+func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool string, again bool,
 	run func(*job) (portfolio.Change, any, error)) error {
 	j := &job{kit: k, tool: tool, user: c.User, holder: holderOf(c), key: c.IdempotencyKey}
 	if old, ok, err := k.Store.Done(ctx, j.key); err != nil {
@@ -196,7 +207,8 @@ func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool 
 	if j.artifact, err = k.Store.Artifact(ctx, j.user, id); err != nil {
 		return err
 	}
-	if allowed := portfolio.Allowed[tool]; !slices.Contains(allowed, j.artifact.Status) {
+	if allowed := portfolio.Allowed[tool]; !slices.Contains(allowed, j.artifact.Status) &&
+		!(again && portfolio.Again(tool, j.artifact.Status)) {
 		names := strings.ReplaceAll(strings.Trim(fmt.Sprint(allowed), "[]"), " ", " or ")
 		return &portfolio.Error{Category: portfolio.InvalidStatus, Status: j.artifact.Status,
 			Message: fmt.Sprintf("%s needs an artifact with the status %s; the status of this one is %s.", tool, names,

@@ -22,9 +22,14 @@ func (k *kit) listed(ctx context.Context, user string, statuses ...portfolio.Sta
 	all, err := k.Store.Artifacts(ctx, user, statuses...)
 	out := make([]Listed, 0, len(all))
 	for _, a := range all {
-		out = append(out, Listed{a.ID, a.Title, a.Type, a.Status, a.CreatedAt})
+		out = append(out, ListedOf(&a))
 	}
 	return out, err
+}
+
+// ListedOf returns what a list has of an artifact.
+func ListedOf(a *portfolio.Artifact) Listed {
+	return Listed{a.ID, a.Title, a.Type, a.Status, a.CreatedAt}
 }
 
 // lists returns a tool that lists the artifacts with one of these statuses, or all, in a field of
@@ -66,13 +71,19 @@ func (k *kit) fetchResearch() tools.Tool {
 
 func best(found []portfolio.Source, n int) []portfolio.Source { return found[:min(n, len(found))] }
 
+// An Option is something that the user can do next: the label of a button, and what it sends.
+type Option struct {
+	Label   string `json:"label"`
+	Message string `json:"message"`
+}
+
 // An Answer is the input of structuredResponse, which ends a turn.
 type Answer struct {
 	Title               string         `json:"title,omitempty"`
 	Message             string         `json:"message" description:"what the user reads"`
 	ArtifactID          string         `json:"artifactId,omitempty"`
 	Status              string         `json:"status,omitempty"`
-	Options             []string       `json:"options,omitempty" description:"buttons, at most five"`
+	Options             []Option       `json:"options,omitempty" description:"buttons, at most six"`
 	ClarificationNeeded bool           `json:"clarificationNeeded,omitempty"`
 	Data                map[string]any `json:"data,omitempty"`
 }
@@ -82,9 +93,9 @@ func structured() tools.Tool {
 		Description: "Ends the turn with the answer for the user. Nothing may follow.", ReadOnly: true, NoBreaker: true,
 		Inline: true},
 		func(_ context.Context, in Answer) (Answer, error) {
-			if in.Message == "" || len(in.Options) > 5 {
+			if in.Message == "" || len(in.Options) > 6 {
 				return in, portfolio.Errorf(portfolio.InvalidInput,
-					"The message must not be empty, and there can be at most five options.")
+					"The message must not be empty, and there can be at most six options.")
 			}
 			return in, portfolio.CheckLength("message", in.Message, 10_000)
 		})

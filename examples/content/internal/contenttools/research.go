@@ -28,6 +28,7 @@ const (
 
 type researchInput struct {
 	ofArtifact
+	repeat
 	Topic        string   `json:"topic" description:"at most 500 characters"`
 	ArtifactType string   `json:"artifactType,omitempty" enum:"blog,social_post,showcase"`
 	Sources      []string `json:"sources,omitempty" enum:"reddit,linkedin,quora,medium,substack" description:"where to search; everywhere if it is empty"`
@@ -65,7 +66,11 @@ func (k *kit) research() tools.Tool {
 				return c, nil, portfolio.Errorf(portfolio.ToolExecutionFailed,
 					"No source had anything relevant about %q. Try other words.", excerpt(in.Topic, 100))
 			}
-			c = portfolio.Change{From: portfolio.Draft, To: portfolio.Research, Sources: found.Sources,
+			to := portfolio.Research
+			if in.Again {
+				to = j.artifact.Status
+			}
+			c = portfolio.Change{From: j.artifact.Status, To: to, Sources: found.Sources,
 				Metadata: map[string]any{"insights": found.KeyInsights, "researchNote": found.Warning}}
 			return c, map[string]any{"sourceCount": len(found.Sources), "sources": found.Sources,
 				"keyInsights": found.KeyInsights, "warning": found.Warning}, nil

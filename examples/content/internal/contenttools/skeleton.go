@@ -60,6 +60,7 @@ type drafted struct {
 
 type skeletonInput struct {
 	ofArtifact
+	repeat
 	Topic        string `json:"topic"`
 	ArtifactType string `json:"artifactType" enum:"blog,social_post,showcase"`
 	Tone         string `json:"tone,omitempty" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
@@ -84,7 +85,7 @@ func (k *kit) skeleton() tools.Tool {
 			if len(s.Sections) == 0 {
 				return c, nil, portfolio.Errorf(portfolio.ToolExecutionFailed, "The outline has no sections.")
 			}
-			c = portfolio.Change{From: portfolio.Research, To: portfolio.Skeleton, Content: &s.Skeleton,
+			c = portfolio.Change{From: j.artifact.Status, To: portfolio.Skeleton, Content: &s.Skeleton,
 				Metadata: map[string]any{"sections": s.Sections}}
 			if in.Tone != "" {
 				c.Tone = &in.Tone

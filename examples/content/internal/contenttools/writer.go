@@ -22,6 +22,7 @@ var temperatures = map[string]float64{"formal": .5, "technical": .5, "authoritat
 
 type writerInput struct {
 	ofArtifact
+	repeat
 	Tone            string   `json:"tone,omitempty" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
 	ArtifactType    string   `json:"artifactType,omitempty" enum:"blog,social_post,showcase"`
 	SectionsToWrite []string `json:"sectionsToWrite,omitempty" description:"headings; all sections if it is empty"`

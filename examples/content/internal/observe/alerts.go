@@ -99,7 +99,8 @@ func (o *Observer) Evaluate(ctx context.Context, s *assistant.Services, used fun
 	}
 	detail := ""
 	if len(n.Stalled) > 0 {
-		detail = fmt.Sprintf("%d without a step for %.0f minutes, the first is trace %s", len(n.Stalled), stalled.Minutes(),
+		detail = fmt.Sprintf("%d without a step for %.0f minutes, the first is trace %s", len(n.Stalled),
+			stalled.Minutes(),
 			n.Stalled[0])
 	}
 	o.set(ctx, Alert{Rule: "pipeline stuck", Severity: "high", Action: "investigate", Detail: detail})

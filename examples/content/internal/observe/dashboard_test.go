@@ -15,7 +15,9 @@ func TestTheDashboardSumsUpADay(t *testing.T) {
 		b := newBench(t)
 		a := b.draft()
 		require.True(t, b.say(a.ID, "Create content for artifact "+a.ID+": Remote work").Success)
-		b.say(a.ID, "Research this topic") // it is ready
+		_, err := b.services.Store.Move(t.Context(), "ann", a.ID, portfolio.Published, portfolio.ByUser)
+		require.NoError(t, err)
+		b.say(a.ID, "Research this topic")
 		d, err := b.Dashboard(t.Context(), b.services, unused)
 		require.NoError(t, err)
 		require.Equal(t, 1, d.Pipelines.Completed)

@@ -46,5 +46,4 @@ func Example() {
 	}
 	// Output:
 	// span-001 listDraftArtifacts ok
-	// span-002 structuredResponse ok
 }

@@ -16,6 +16,9 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
+// noSpans are calls without spans: what they run has some, or they are the answer.
+var noSpans = []string{assistant.RunSteps, assistant.ContinueWork, contenttools.StructuredResponse}
+
 // A Span is a tool call of a trace, made from the facts of its session.
 type Span struct {
 	TraceID       string            `json:"traceId"`
@@ -84,6 +87,9 @@ func (o *Observer) spansOf(facts []agent.Fact) (all []Span) {
 		case *agent.RunStarted:
 			user = o.hash(f.Caller.User)
 		case *agent.ToolFinished:
+			if slices.Contains(noSpans, f.Call.Name) {
+				continue // what they run has spans
+			}
 			s := Span{TraceID: f.Origin.Labels.Get("trace"), OperationName: f.Call.Name, StartTime: f.Time.Add(-f.Took),
 				Duration: f.Took.Milliseconds(), Status: "ok", Logs: []Log{},
 				Tags: map[string]string{"content_agent.tool": f.Call.Name, "content_agent.user_id": user}}

@@ -50,9 +50,8 @@ func TestATurnOfTheModelIsATrace(t *testing.T) {
 		require.True(t, answer.Success, answer.Message)
 		spans, err := b.Trace(t.Context(), b.services, answer.TraceID)
 		require.NoError(t, err)
-		require.Len(t, spans, 2)
+		require.Len(t, spans, 1)
 		require.Equal(t, "listDraftArtifacts", spans[0].OperationName)
-		require.Equal(t, "structuredResponse", spans[1].OperationName)
 	}
 }
 
@@ -145,5 +144,5 @@ func TestASpanHasTheArtifactOfItsOwnCall(t *testing.T) {
 	for _, s := range spans {
 		of[s.OperationName] = s.Tags["content_agent.artifact_id"]
 	}
-	require.Equal(t, map[string]string{"fetchArtifact": a.ID, "structuredResponse": ""}, of)
+	require.Equal(t, map[string]string{"fetchArtifact": a.ID}, of)
 }

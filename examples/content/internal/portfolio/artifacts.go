@@ -162,7 +162,8 @@ func (s *Store) Lock(ctx context.Context, user, id, holder string, ttl time.Dura
 
 // Unlock ends the lock of a holder. Without one it does nothing.
 func (s *Store) Unlock(ctx context.Context, id, holder string) error {
-	return s.exec(ctx, "UPDATE artifacts SET locked_by = '', locked_until = 0 WHERE id = ? AND locked_by = ?", id, holder)
+	return s.exec(ctx, "UPDATE artifacts SET locked_by = '', locked_until = 0 WHERE id = ? AND locked_by = ?", id,
+		holder)
 }
 
 // unlocked returns an artifact of a user that nobody but holder has locked.

@@ -54,6 +54,10 @@ var Transitions = []Transition{
 	{Skeleton, Writing, ByTool, ContentWriter}, {Writing, CreatingVisuals, ByTool, ContentWriter},
 	{CreatingVisuals, Ready, ByTool, VisualsCreator}, {Writing, Ready, ByTool, VisualsCreator},
 	{Writing, Ready, ByTool, Humanizer}, {CreatingVisuals, Ready, ByTool, Humanizer},
+	// an outline or a text is made again, on request
+	{Writing, Skeleton, ByTool, SkeletonCreator}, {CreatingVisuals, Skeleton, ByTool, SkeletonCreator},
+	{Ready, Skeleton, ByTool, SkeletonCreator}, {CreatingVisuals, Writing, ByTool, ContentWriter},
+	{Ready, Writing, ByTool, ContentWriter},
 	// the owner publishes, edits what is published, archives, and takes out of the archive
 	{Ready, Published, ByUser, ""}, {Published, Ready, ByUser, ""},
 	{Draft, Archived, ByUser, ""}, {Research, Archived, ByUser, ""}, {Skeleton, Archived, ByUser, ""},
@@ -67,6 +71,9 @@ var Transitions = []Transition{
 	{Writing, Skeleton, ByRestore, ContentWriter}, {CreatingVisuals, Skeleton, ByRestore, ContentWriter},
 	{Ready, CreatingVisuals, ByRestore, VisualsCreator}, {Ready, Writing, ByRestore, VisualsCreator},
 	{Ready, CreatingVisuals, ByRestore, Humanizer}, {Ready, Writing, ByRestore, Humanizer},
+	{Skeleton, Writing, ByRestore, SkeletonCreator}, {Skeleton, CreatingVisuals, ByRestore, SkeletonCreator},
+	{Skeleton, Ready, ByRestore, SkeletonCreator}, {Writing, CreatingVisuals, ByRestore, ContentWriter},
+	{Writing, Ready, ByRestore, ContentWriter}, {CreatingVisuals, Ready, ByRestore, ContentWriter},
 }
 
 // Legal reports whether a change of status may happen.

@@ -122,13 +122,15 @@ func (s *Store) SetContext(ctx context.Context, user string, c UserContext) erro
 
 // AddTokens adds to the tokens that a user has used in a month (UTC).
 func (s *Store) AddTokens(ctx context.Context, user string, at time.Time, n int64) error {
-	return s.exec(ctx, "INSERT INTO tokens VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used", user,
+	return s.exec(ctx, "INSERT INTO tokens VALUES (?, ?, ?) ON CONFLICT DO UPDATE SET used = used + excluded.used",
+		user,
 		month(at), n)
 }
 
 // Tokens returns how many tokens a user has used in a month (UTC).
 func (s *Store) Tokens(ctx context.Context, user string, at time.Time) (int64, error) {
-	return get(ctx, s.db, scalar[int64], nil, "SELECT coalesce(sum(used), 0) FROM tokens WHERE user_id = ? AND month = ?",
+	return get(ctx, s.db, scalar[int64], nil,
+		"SELECT coalesce(sum(used), 0) FROM tokens WHERE user_id = ? AND month = ?",
 		user, month(at))
 }
 

@@ -81,14 +81,14 @@ func TestTwoPipelinesOfEachUserAtOnce(t *testing.T) {
 		for i := range 2 {
 			id := s.draft(user, fmt.Sprintf("The secret of %s %d", user, i))
 			owner[id] = user
-			all.Go(func() { s.button(user, id).ok() })
+			all.Go(func() { s.aside(user, id).ok() })
 		}
 	}
 	for range 2 * len(users) {
 		<-begun
 	}
 	for _, user := range users {
-		s.button(user, s.draft(user, "One too many")).refuses(http.StatusTooManyRequests, portfolio.RateLimitExceeded)
+		s.aside(user, s.draft(user, "One too many")).refuses(http.StatusTooManyRequests, portfolio.RateLimitExceeded)
 	}
 	release()
 	all.Wait()
@@ -156,10 +156,10 @@ func TestAModelThatNamesTheArtifactOfSomebodyElse(t *testing.T) {
 		}
 		return providertest.Call("structuredResponse", map[string]any{"message": "I have nothing."}).Response(), nil
 	})
-	s := newSite(t, options{agent: func(c *assistant.Config) { c.Model = model }})
+	s := newSite(t, options{agent: func(c *assistant.Config) { c.Model, c.Real = model, true }})
 	theirs := s.ready("ann")
 	id.Store(theirs)
-	a := s.say("ben", "", "What's the status?").ok()
+	a := s.say("ben", "", "help me with something").ok()
 	require.NotContains(t, a.raw, "Remote work")
 	require.Len(t, results, 2)
 	for _, r := range results {
@@ -182,8 +182,8 @@ func TestTheChatHasOwners(t *testing.T) {
 	require.Empty(t, s.statuses("ann", id))
 }
 
-// A model of the chat that calls a tool that writes changes nothing: that is for pipelines.
-func TestTheChatChangesNothing(t *testing.T) {
+// A model of the chat that calls the tool of a step changes nothing: that is for pipelines.
+func TestTheModelOfTheChatCantRunAStepAlone(t *testing.T) {
 	t.Parallel()
 	var id atomic.Value
 	ended := make(chan struct{})
@@ -199,10 +199,11 @@ func TestTheChatChangesNothing(t *testing.T) {
 		close(ended)
 		return providertest.Say("I can't.").Response(), nil
 	})
-	s := newSite(t, options{agent: func(c *assistant.Config) { c.Model = model }})
+	s := newSite(t, options{agent: func(c *assistant.Config) { c.Model, c.Real = model, true }})
 	mine := s.draft("ann", "Remote work")
 	id.Store(mine)
-	sent := s.call("ann", "POST", "/agent/sessions/send", map[string]any{"session": "s-1", "text": "Research it"})
+	sent := s.call("ann", "POST", "/agent/sessions/send", map[string]any{"session": "s-1",
+		"text": "help me with something"})
 	require.Equal(t, http.StatusAccepted, sent.status, sent.raw)
 	<-ended
 	require.Equal(t, "draft", s.artifact("ann", mine).str("status"))

@@ -145,7 +145,7 @@ func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
 	if wait, ok := fault.RetryAfter(err); ok {
 		f.Error.RetryAfter = int(math.Ceil(wait.Seconds()))
 	}
-	f.Error.RecoveryOptions = assistant.Recoveries(contenttools.Explain(err), "")
+	f.Error.RecoveryOptions = assistant.Recoveries(contenttools.Explain(err))
 	retryAfter(w, f.Error.RetryAfter)
 	reply(w, status, f)
 }

@@ -7,11 +7,11 @@ import (
 	"io"
 	"mime"
 	"net/http"
-	"regexp"
 	"slices"
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/humanity"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -60,6 +60,8 @@ type pipeline struct {
 	Failed  string   `json:"failed,omitempty"` // the tool
 	Reason  string   `json:"reason,omitempty"`
 	TraceID string   `json:"traceId"`
+
+	Progress *assistant.Progress `json:"progress,omitempty"` // while it is in progress in this process
 }
 
 func (s *Server) artifactRoutes(mux *http.ServeMux) {
@@ -79,7 +81,7 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		return map[string]any{"artifacts": all}, err
 	})
 	on(s, mux, "POST /api/artifacts", func(c *call, in newArtifact) (any, error) {
-		if err := checkTags(in.Tags); err != nil {
+		if err := contenttools.CheckTags(in.Tags); err != nil {
 			return nil, err
 		}
 		a := portfolio.Artifact{User: c.user.ID, Type: in.Type, Title: in.Title, Tone: in.Tone, Tags: in.Tags,
@@ -116,8 +118,8 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 	} {
 		on(s, mux, "POST /api/artifacts/{id}/"+name, func(c *call, _ none) (any, error) {
 			a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-			if left := placeholder.FindString(a.Content); err == nil && name == "publish" && left != "" {
-				err = portfolio.Errorf(portfolio.InvalidInput, "The text has a placeholder left: %s. Fill it in first.", left)
+			if err == nil && name == "publish" {
+				err = contenttools.CheckPlaceholders(a.Content)
 			}
 			if err == nil && name == "archive" {
 				err = s.Cancel(c.Context(), c.user.ID, a.ID)
@@ -173,9 +175,6 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET "+contenttools.ImagePath+"{id}", s.image)
 }
 
-// placeholder finds what isn't written or drawn yet.
-var placeholder = regexp.MustCompile(`\[(?:WRITE|IMAGE): [^\]\n]*\]`)
-
 // reopened returns the status in which an artifact can be edited.
 func reopened(a portfolio.Artifact) portfolio.Status {
 	switch {
@@ -212,7 +211,11 @@ func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
 	out := shown{Artifact: a, HTML: article(&a, sources), Humanity: humanity.Check(a.Content)}
 	p, err := s.Pipeline(c.Context(), c.user.ID, a.ID)
 	if p != nil {
-		out.Pipeline = &pipeline{p.State, p.Tools, p.Done, p.Failed, p.Reason, p.Trace}
+		out.Pipeline = &pipeline{State: p.State, Tools: p.Tools, Done: p.Done, Failed: p.Failed, Reason: p.Reason,
+			TraceID: p.Trace}
+		if now, ok := s.Progress(a.ID); ok {
+			out.Pipeline.Progress = &now
+		}
 	}
 	if err == nil {
 		out.Proposal, err = s.Store.Proposal(c.Context(), c.user.ID, a.ID)
@@ -237,29 +240,13 @@ func (s *Server) edit(c *call, in artifactChange) (any, error) {
 		}
 	}
 	if in.Tags != nil {
-		if err := checkTags(*in.Tags); err != nil {
+		if err := contenttools.CheckTags(*in.Tags); err != nil {
 			return nil, err
 		}
 		change.Tags = *in.Tags
 	}
 	a, err = s.Store.Apply(c.Context(), change)
 	return s.show(c, a, err)
-}
-
-// checkTags returns an error if there are more than 20 tags, or one is longer than 50 characters.
-func checkTags(tags []string) error {
-	if len(tags) > 20 {
-		return portfolio.Errorf(portfolio.InvalidInput, "There are %d tags; there can be 20.", len(tags))
-	}
-	for _, t := range tags {
-		if t == "" {
-			return portfolio.Errorf(portfolio.InvalidInput, "A tag is empty.")
-		}
-		if err := portfolio.CheckLength("tag", t, 50); err != nil {
-			return err
-		}
-	}
-	return nil
 }
 
 // image answers with an image. It may be SVG, which could contain code if it were opened by itself.

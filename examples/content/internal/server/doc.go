@@ -4,7 +4,7 @@
 //	limits := server.NewLimits(nil)
 //	s, err := assistant.New(assistant.Config{Model: limits.Model(model), Admit: limits.Admit, …})
 //	…
-//	h, err := server.New(ctx, server.Config{Services: s, Hub: hub, Limits: limits})
+//	h, err := server.New(ctx, server.Config{Services: s, Limits: limits})
 //	if err != nil {
 //		return err
 //	}
@@ -28,12 +28,10 @@
 //	GET    /images/{id}
 //	POST   /api/content-agent/execute             {"message","screenContext","sessionId"}: the answer,
 //	                                              when all is done
-//	POST   /api/content-agent/stream              the same, as server-sent events: intent, tool,
-//	                                              status, text, structured, error, done
 //	POST   /api/content-agent/cancel              {"artifactId"}: ends the pipeline of an artifact
-//	GET    /api/content-agent/sessions/{id}       what is remembered of a conversation
-//	POST   /api/content-agent/sessions/{id}/reset
-//	       /agent/                                package serve: the chat with a model that only looks things up
+//	POST   /api/content-agent/reset               begins a new conversation: {"session"}
+//	       /agent/                                package serve: the same conversations; the header
+//	                                              X-Content-Screen has the path of the page
 //	       /metrics, /admin/, /api/admin/         for administrators; from the Config. /metrics also
 //	                                              takes a token of its own
 //	       /                                      the pages; from the Config

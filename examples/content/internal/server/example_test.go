@@ -7,7 +7,6 @@ import (
 	"os"
 	"path/filepath"
 
-	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/server"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
@@ -31,12 +30,7 @@ func Example() {
 		panic(err)
 	}
 	defer s.Close()
-	hub, err := live.New(live.Config{Agent: s.Agent, Recover: -1})
-	if err != nil {
-		panic(err)
-	}
-	defer hub.Close()
-	h, err := server.New(ctx, server.Config{Services: s, Hub: hub, Limits: limits})
+	h, err := server.New(ctx, server.Config{Services: s, Limits: limits})
 	if err != nil {
 		panic(err)
 	}

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
@@ -226,6 +227,11 @@ func (s *Server) me(c *call) (any, error) {
 		}
 	}
 	month := s.cfg.Limits.tokens.Status(budget.ScopeUser, c.user.ID)
-	return map[string]any{"user": c.user, "admin": s.isAdmin(c.user), "limits": all, "model": s.cfg.Model,
+	session, err := s.Conversation(c.Context(), c.user.ID, assistant.Main, false)
+	if err != nil {
+		return nil, err
+	}
+	return map[string]any{"session": session, "user": c.user, "admin": s.isAdmin(c.user), "limits": all,
+		"model":  s.cfg.Model,
 		"tokens": map[string]int64{"limit": month.Limit.Tokens, "used": month.Spent.Tokens}}, nil
 }

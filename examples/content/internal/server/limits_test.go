@@ -59,11 +59,11 @@ func TestAThirdPipelineAtOnce(t *testing.T) {
 	var running sync.WaitGroup
 	for i := range 2 {
 		id := s.draft("ann", fmt.Sprint("Remote work ", i))
-		running.Go(func() { s.button("ann", id).ok() })
+		running.Go(func() { s.aside("ann", id).ok() })
 		<-begun
 	}
 	third := s.draft("ann", "Remote work 3")
-	s.button("ann", third).refuses(http.StatusTooManyRequests, portfolio.RateLimitExceeded)
+	s.aside("ann", third).refuses(http.StatusTooManyRequests, portfolio.RateLimitExceeded)
 	require.Equal(t, "draft", s.artifact("ann", third).str("status"))
 	require.Nil(t, s.artifact("ann", third).at("pipeline"))
 	s.say("ann", third, "What's the status?").ok()
@@ -125,10 +125,8 @@ func TestCanceling(t *testing.T) {
 	}
 	id := s.draft("ann", "Remote work")
 	var running sync.WaitGroup
-	said := ""
-	running.Go(func() {
-		said = s.button("ann", id).refuses(http.StatusConflict, portfolio.Conflict).str("error", "message")
-	})
+	var said answer
+	running.Go(func() { said = s.button("ann", id).ok() })
 	<-writing
 	require.Equal(t, "writing", s.artifact("ann", id).str("status"))
 	s.call("ben", "POST", "/api/content-agent/cancel", map[string]any{"artifactId": id}).refuses(http.StatusForbidden,
@@ -137,11 +135,12 @@ func TestCanceling(t *testing.T) {
 	running.Wait()
 	require.Equal(t, "skeleton", a.str("status"), "the tool in progress is undone, and what was finished stays")
 	require.Equal(t, "stopped", a.str("pipeline", "state"))
-	require.Equal(t, "Stopped. Done: the research, the outline. Not done: the text, the revision, the images.", said)
+	require.Equal(t, "Stopped. Research and outline are done; the text isn't.", said.str("message"))
+	require.Equal(t, "Continue with the text", said.str("options", 0, "label"))
 	s.hook = nil
 	require.NoError(t, s.services.Recover(t.Context()))
 	require.Equal(t, "stopped", s.artifact("ann", id).str("pipeline", "state"), "it stays stopped")
-	s.say("ann", id, "Continue").ok()
+	s.say("ann", id, said.str("options", 0, "message")).ok()
 	require.Equal(t, "ready", s.artifact("ann", id).str("status"))
 	require.Equal(t, 1, s.calls("skeleton"), "what was finished isn't done again")
 }
@@ -156,7 +155,7 @@ func TestTwoMessagesOfOneConversationAtOnce(t *testing.T) {
 		return nil
 	}
 	var first sync.WaitGroup
-	first.Go(func() { s.say("ann", "", "What can you do?").ok() })
+	first.Go(func() { s.say("ann", "", "Give me topic ideas").ok() })
 	<-begun
 	s.say("ann", "", "What can you do?").refuses(http.StatusConflict, portfolio.Conflict)
 	close(free)

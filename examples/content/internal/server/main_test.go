@@ -18,7 +18,6 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
-	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/server"
@@ -99,15 +98,13 @@ func newSite(t *testing.T, o options) *site {
 	require.NoError(t, err)
 	logger := slog.New(slog.NewJSONHandler(s.log, nil))
 	ac := assistant.Config{DB: o.db, Model: model, Images: providertest.Draw(), Sources: standin.Sources(),
-		Admit: limits.Admit, Lease: time.Minute, Logger: logger}
+		Admit: limits.Admit, Lease: time.Minute, Drain: 5 * time.Second, Logger: logger}
 	if o.agent != nil {
 		o.agent(&ac)
 	}
 	s.services, err = assistant.New(ac)
 	require.NoError(t, err)
-	hub, err := live.New(live.Config{Agent: s.services.Agent, Recover: -1, Drain: 5 * time.Second, Logger: logger})
-	require.NoError(t, err)
-	cfg := server.Config{Services: s.services, Hub: hub, Limits: limits, Salt: "salt", Logger: logger}
+	cfg := server.Config{Services: s.services, Limits: limits, Salt: "salt", Logger: logger}
 	if o.config != nil {
 		o.config(&cfg)
 	}
@@ -117,7 +114,6 @@ func newSite(t *testing.T, o options) *site {
 	s.url = srv.URL
 	t.Cleanup(func() {
 		h.Close()
-		require.NoError(t, hub.Close())
 		http.DefaultClient.CloseIdleConnections()
 		srv.Close()
 		require.NoError(t, s.services.Close())
@@ -230,6 +226,13 @@ func (s *site) say(user, artifact, message string) answer {
 func (s *site) button(user, artifact string) answer {
 	s.t.Helper()
 	return s.say(user, artifact, "Create content for artifact "+artifact+": Remote work")
+}
+
+// aside presses it in a conversation of its own.
+func (s *site) aside(user, artifact string) answer {
+	s.t.Helper()
+	return s.call(user, "POST", "/api/content-agent/execute",
+		map[string]any{"message": "Create content for artifact " + artifact + ": Remote work", "sessionId": artifact})
 }
 
 // ready makes an artifact whose pipeline is done.

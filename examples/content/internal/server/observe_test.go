@@ -51,7 +51,7 @@ func TestScenario9AnotherProviderIsAskedAndAnAlertIsShown(t *testing.T) {
 	})
 	s := observed(t, down, standin.Model())
 	for range 3 {
-		s.say("ann", "", "Show my drafts").ok()
+		s.say("ann", "", "Give me topic ideas").ok()
 	}
 	alerts := s.call("eva", "GET", "/api/admin/alerts", nil)
 	require.Equal(t, 200, alerts.status, alerts.raw)

@@ -1,7 +1,6 @@
 package server_test
 
 import (
-	"bufio"
 	"context"
 	"encoding/json"
 	"errors"
@@ -34,64 +33,14 @@ func (s *site) statuses(user, id string) (all []string) {
 	return all
 }
 
-// An event is a server-sent event.
-type event struct {
-	name string
-	data map[string]any
-}
-
-// stream sends a message and returns the events that come.
-func (s *site) stream(user, artifact, message string) (all []event) {
-	s.t.Helper()
-	body, err := json.Marshal(map[string]any{"message": message,
-		"screenContext": map[string]any{"currentPage": "artifact", "artifactId": artifact}})
-	require.NoError(s.t, err)
-	req, err := http.NewRequestWithContext(s.t.Context(), "POST", s.url+"/api/content-agent/stream",
-		strings.NewReader(string(body)))
-	require.NoError(s.t, err)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+s.tokens[user])
-	res, err := http.DefaultClient.Do(req)
-	require.NoError(s.t, err)
-	defer res.Body.Close()
-	require.Equal(s.t, "text/event-stream", res.Header.Get("Content-Type"))
-	lines := bufio.NewScanner(res.Body)
-	lines.Buffer(nil, 1<<20)
-	for lines.Scan() {
-		if name, ok := strings.CutPrefix(lines.Text(), "event: "); ok {
-			all = append(all, event{name: name})
-		}
-		if data, ok := strings.CutPrefix(lines.Text(), "data: "); ok {
-			require.NoError(s.t, json.Unmarshal([]byte(data), &all[len(all)-1].data))
-		}
-	}
-	require.NoError(s.t, lines.Err())
-	return all
-}
-
 func TestScenario1TheButtonCreatesAnArticle(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, options{})
 	id := s.draft("ann", "Remote work")
-	var tools, statuses, names []string
-	for _, e := range s.stream("ann", id, "Create content for artifact "+id+": Remote work") {
-		names = append(names, e.name)
-		switch {
-		case e.name == "tool" && e.data["state"] == assistant.StepFinished:
-			tools = append(tools, e.data["tool"].(string))
-		case e.name == "status":
-			statuses = append(statuses, e.data["status"].(string))
-		case e.name == "done":
-			require.Equal(t, fiveTools, e.data["toolsUsed"])
-			require.Equal(t, "FULL_PIPELINE", e.data["intent"])
-			require.Equal(t, map[string]any{"from": "draft", "to": "ready"}, e.data["statusTransition"])
-		}
-	}
-	require.Equal(t, []string{"topicResearch", "skeletonCreator", "contentWriter", "humanizer", "visualsCreator"},
-		tools)
-	require.Equal(t, "intent", names[0])
-	require.Equal(t, []string{"text", "structured", "done"}, names[len(names)-3:])
-	require.Equal(t, "ready", statuses[len(statuses)-1])
+	done := s.button("ann", id).ok()
+	require.Equal(t, fiveTools, done.at("toolsUsed"))
+	require.Equal(t, "FULL_PIPELINE", done.at("intent"))
+	require.Equal(t, map[string]any{"from": "draft", "to": "ready"}, done.at("statusTransition"))
 	require.Equal(t, []string{"research", "skeleton", "writing", "creating_visuals", "ready"}, s.statuses("ann", id))
 	a := s.artifact("ann", id)
 	require.Greater(t, len(a.str("content")), 500)

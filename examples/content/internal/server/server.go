@@ -14,16 +14,14 @@ import (
 	"strings"
 	"time"
 
-	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/observe"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
-// A Config configures a [Server]. Services, Hub and Limits are required.
+// A Config configures a [Server]. Services and Limits are required.
 type Config struct {
 	Services *assistant.Services
-	Hub      *live.Hub // of the agent of the Services
 	Limits   *Limits
 
 	Model    string            // what the pages say about where texts come from; empty: nothing
@@ -51,8 +49,8 @@ type Server struct {
 
 // New returns the server of a configuration.
 func New(ctx context.Context, cfg Config) (*Server, error) {
-	if cfg.Services == nil || cfg.Hub == nil || cfg.Limits == nil {
-		return nil, errors.New("server: Config.Services, Config.Hub and Config.Limits are required")
+	if cfg.Services == nil || cfg.Limits == nil {
+		return nil, errors.New("server: Config.Services and Config.Limits are required")
 	}
 	if len(cfg.Secret) == 0 {
 		cfg.Secret = []byte(rand.Text())

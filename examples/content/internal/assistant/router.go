@@ -1,0 +1,283 @@
+package assistant
+
+import (
+	"context"
+	"encoding/json"
+	"fmt"
+	"iter"
+	"regexp"
+	"strings"
+
+	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
+	"github.com/pawlkit/pawl/examples/content/internal/humanity"
+	"github.com/pawlkit/pawl/examples/content/internal/wish"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A router is the provider of the chat. Where the rules of package wish know what a message wants,
+// it makes the calls for it, and answers in words. Otherwise the model does, unless that is the
+// stand-in, which can't.
+type router struct {
+	*Services
+	model provider.Provider
+}
+
+// route begins the ids of the calls that a router makes.
+const route = "route-"
+
+// A called is a call of a turn with its result.
+type called struct {
+	call   *provider.ToolCall
+	result *provider.ToolResult // nil: there is none yet
+}
+
+// A turn is what the messages of a request say about the newest message of the user.
+type turn struct {
+	user, session string
+	labels        provider.LabelSet
+	message       string
+	calls         []called      // since the message
+	unsaid        *called       // a call that ended when the message came: nobody has said yet how
+	offered       []wish.Option // by the answer before the message
+}
+
+// A reply is what a router answers: a text, and a call.
+type reply struct {
+	text, name string
+	input      any
+}
+
+// Stream answers a request.
+func (r *router) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return func(yield func(provider.Chunk, error) bool) {
+		if req == nil || req.Labels.Kind != "step" || req.Labels.User == "" {
+			r.model.Stream(ctx, req)(yield)
+			return
+		}
+		t := turnOf(req)
+		answer, err := r.answer(ctx, t)
+		switch {
+		case err != nil:
+			yield(provider.Chunk{}, err)
+		case answer != nil:
+			if said, ok := answer.input.(contenttools.Answer); ok && t.labels.Get(labelPage) == Terminal {
+				answer.text += "\n" + Lines(said.Data, said.Options)
+			}
+			answer.stream(yield)
+		default:
+			r.ask(ctx, t, req, yield)
+		}
+	}
+}
+
+// EndsWithContext reports whether the model declares that it ends with its context.
+func (r *router) EndsWithContext() bool { return provider.EndsWithContext(r.model) }
+
+// Info describes the model.
+func (r *router) Info() provider.ModelInfo {
+	info, _ := provider.Info(r.model)
+	return info
+}
+
+// turnOf reads the messages of a request.
+func turnOf(req *provider.Request) (t turn) {
+	t.user, t.session, t.labels = req.Labels.User, req.Labels.Session, req.Labels.Extra
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		for j := range m.Parts {
+			p := &m.Parts[j]
+			switch {
+			case p.Call != nil:
+				t.calls = append(t.calls, called{call: p.Call})
+				if p.Call.Name == contenttools.StructuredResponse {
+					var said contenttools.Answer
+					_ = json.Unmarshal(p.Call.Input, &said) // what isn't an answer offers nothing
+					t.offered = nil
+					for _, o := range said.Options {
+						t.offered = append(t.offered, wish.Option(o))
+					}
+				}
+			case p.Result != nil:
+				for k := range t.calls {
+					if t.calls[k].call.ID == p.Result.CallID {
+						t.calls[k].result = p.Result
+					}
+				}
+			}
+		}
+		if m.Role == provider.RoleUser && len(m.Parts) > 0 {
+			t.message, t.unsaid = m.Parts[0].Text, nil // the other parts are the screen
+			if n := len(t.calls); n > 0 && t.calls[n-1].call.Name != contenttools.StructuredResponse &&
+				t.calls[n-1].ours() {
+				t.unsaid = &t.calls[n-1]
+			}
+			t.calls = nil
+		}
+	}
+	return t
+}
+
+// ours reports whether a router has made the call, and it has ended.
+func (c *called) ours() bool { return strings.HasPrefix(c.call.ProviderID, route) && c.result != nil }
+
+// answer returns what the rules answer; nil: the model is to do it.
+func (r *router) answer(ctx context.Context, t turn) (*reply, error) {
+	if n := len(t.calls); n > 0 {
+		last := &t.calls[n-1]
+		if !last.ours() {
+			return nil, nil
+		}
+		return r.after(ctx, t, last)
+	}
+	at, err := r.place(ctx, t)
+	if err != nil {
+		return nil, err
+	}
+	w := r.reader.Read(t.message, at)
+	if w.Why == wish.Unclear && len(w.Options) == 0 && r.cfg.Real || w.Intent == Clarify && w.Why == wish.Unclear &&
+		r.cfg.Real {
+		return nil, nil
+	}
+	if _, err := r.about(ctx, t.user, t.session, w.Artifact, at.Open); err != nil {
+		return nil, err
+	}
+	out := r.begin(ctx, t, w)
+	if t.unsaid != nil { // the message came while a tool was at work
+		said, err := r.say(ctx, t, t.unsaid)
+		if err != nil {
+			return nil, err
+		}
+		out.text = strings.TrimSpace(said.Message + "\n\n" + out.text)
+		if a, ok := out.input.(contenttools.Answer); ok {
+			if a.Message = out.text; a.Options == nil {
+				a.Options, a.Data, a.ArtifactID = said.Options, said.Data, said.ArtifactID
+			}
+			out.input = a
+		}
+	}
+	return out, nil
+}
+
+// after goes on after a call.
+func (r *router) after(ctx context.Context, t turn, last *called) (*reply, error) {
+	var done contenttools.Done
+	if e, ok := envelopeOf(last.result); ok && last.call.Name == contenttools.CreateDraft && e.Success {
+		if err := json.Unmarshal(e.Data, &done); err != nil {
+			return nil, err
+		}
+		if _, err := r.about(ctx, t.user, t.session, done.Artifact.ID); err != nil {
+			return nil, err
+		}
+		if len(done.Then) > 0 {
+			return &reply{name: RunSteps, input: stepsInput{ArtifactID: done.Artifact.ID, Steps: done.Then}}, nil
+		}
+	}
+	said, err := r.say(ctx, t, last)
+	return finally(said), err
+}
+
+// place returns what a message can be about.
+func (r *router) place(ctx context.Context, t turn) (at wish.Place, err error) {
+	all, err := r.Store.Artifacts(ctx, t.user)
+	if err != nil {
+		return at, err
+	}
+	at.Open, at.Offered = t.labels.Get(labelArtifact), t.offered
+	if at.About, err = r.about(ctx, t.user, t.session); err != nil {
+		return at, err
+	}
+	for i := range all {
+		a := &all[i]
+		one := wish.Artifact{ID: a.ID, Title: a.Title, Type: a.Type, Status: string(a.Status)}
+		if a.ID == at.Open || a.ID == at.About {
+			one.Sections = headings(a.Content)
+			one.Words, one.Characters = len(strings.Fields(a.Content)), len([]rune(a.Content))
+			one.Pictures = len(pictures(a.Content))
+			report := humanity.Check(a.Content)
+			one.Score, one.Patterns = report.Summary, len(report.Found)
+			found, err := r.Store.Research(ctx, t.user, a.ID)
+			if err != nil {
+				return at, err
+			}
+			one.Sources = len(found)
+		}
+		at.Artifacts = append(at.Artifacts, one)
+	}
+	return at, nil
+}
+
+// headings returns those of the sections of a text.
+func headings(text string) (all []string) {
+	for line := range strings.Lines(text) {
+		if title, ok := strings.CutPrefix(line, "## "); ok {
+			all = append(all, strings.TrimSpace(title))
+		}
+	}
+	return all
+}
+
+var image = regexp.MustCompile(`!\[[^\]\n]*\]\(([^)\n]*)\)`)
+
+// pictures returns the addresses of the pictures in a text.
+func pictures(text string) (all []string) {
+	for _, m := range image.FindAllStringSubmatch(text, -1) {
+		all = append(all, m[1])
+	}
+	return all
+}
+
+// stream yields the chunks of a reply.
+func (r *reply) stream(yield func(provider.Chunk, error) bool) {
+	input, err := json.Marshal(r.input)
+	if err != nil {
+		yield(provider.Chunk{}, fmt.Errorf("assistant: the input of %s: %w", r.name, err))
+		return
+	}
+	chunks := []provider.Chunk{provider.Start("")}
+	if r.text != "" {
+		chunks = append(chunks, provider.Text(r.text))
+	}
+	chunks = append(chunks, provider.ToolStart(0, route+"1", r.name), provider.ToolDelta(0, string(input)),
+		provider.ToolEnd(0), provider.End(provider.StopToolCalls, provider.Usage{}))
+	for _, c := range chunks {
+		if !yield(c, nil) {
+			return
+		}
+	}
+}
+
+// ask has the model answer. If it can't, the answer says why.
+func (r *router) ask(ctx context.Context, t turn, req *provider.Request, yield func(provider.Chunk, error) bool) {
+	began := false
+	for c, err := range r.model.Stream(ctx, req) {
+		if err != nil && ctx.Err() == nil && !isTooLong(err) {
+			p := contenttools.Explain(err)
+			r.cfg.Logger.WarnContext(ctx, "content: the model can't answer", "trace", t.labels.Get(labelTrace),
+				"error", err)
+			said := r.problem(p, t, "")
+			said.Options = append([]contenttools.Option{{Label: "Try again", Message: t.message}}, said.Options...)
+			if !began || yield(provider.Reset("the model can't answer"), nil) {
+				finally(said).stream(yield)
+			}
+			return
+		}
+		if began = began || c.Kind == provider.KindStart; !yield(c, err) {
+			return
+		}
+	}
+}
+
+// finally returns the reply that ends a turn.
+func finally(a contenttools.Answer) *reply {
+	return &reply{text: a.Message, name: contenttools.StructuredResponse, input: a}
+}
+
+// envelopeOf returns the envelope of a result, if it has one.
+func envelopeOf(result *provider.ToolResult) (e contenttools.Envelope, ok bool) {
+	text := result.Text()
+	if i := strings.IndexByte(text, '{'); i > 0 {
+		text = text[i:] // an error has words before it
+	}
+	ok = json.NewDecoder(strings.NewReader(text)).Decode(&e) == nil && (e.Success || e.Error != nil)
+	return e, ok
+}

@@ -1,0 +1,196 @@
+package contenttools
+
+import (
+	"context"
+	"crypto/sha256"
+	"encoding/json"
+	"fmt"
+	"regexp"
+
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// The names of the tools that change an artifact at once, without a model.
+const (
+	CreateDraft    = "createDraft"
+	RenameArtifact = "renameArtifact"
+	SetTone        = "setTone"
+	SetTags        = "setTags"
+	Publish        = "publish"
+	Archive        = "archive"
+	Reopen         = "reopen"
+)
+
+// Acts are the names of these tools.
+var Acts = []string{CreateDraft, RenameArtifact, SetTone, SetTags, Publish, Archive, Reopen}
+
+// A Done is the data of the answer of such a tool.
+type Done struct {
+	Artifact Listed `json:"artifact"`
+	// Then are the steps that createDraft was told to go on with.
+	Then []string `json:"then,omitempty"`
+}
+
+type draftInput struct {
+	Title string   `json:"title"`
+	Type  string   `json:"type,omitempty" enum:"blog,social_post,showcase" default:"blog"`
+	Tone  string   `json:"tone,omitempty" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
+	Tags  []string `json:"tags,omitempty"`
+	Idea  *Idea    `json:"idea,omitempty" description:"of the suggested topic that the draft is made from"`
+	Then  []string `json:"then,omitempty" enum:"topicResearch,skeletonCreator,contentWriter,humanizer,visualsCreator" description:"steps that follow; run them with runSteps"`
+}
+
+func (k *kit) createDraft() tools.Tool {
+	return tools.Func[draftInput, Envelope]{
+		Spec: tools.Spec{Name: CreateDraft, Category: "content", NoBreaker: true, Idempotent: true,
+			Description: "Makes a new draft with a title. Nothing else is done with it."},
+		Title: func(_ context.Context, in draftInput) string { return fmt.Sprintf("Make the draft “%s”", in.Title) },
+		Run: func(ctx context.Context, in draftInput) (Envelope, error) {
+			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
+				id := idOf(c.IdempotencyKey)
+				a, err := k.Store.Artifact(ctx, c.User, id)
+				if err != nil { // it isn't a call that is repeated
+					a = portfolio.Artifact{ID: id, User: c.User, Type: in.Type, Title: in.Title, Tone: in.Tone,
+						Tags: in.Tags}
+					if in.Idea != nil {
+						if err := in.Idea.Check(); err != nil {
+							return err
+						}
+						text, err := json.Marshal(in.Idea)
+						if err != nil {
+							return err
+						}
+						a.Metadata = map[string]json.RawMessage{"idea": text}
+					}
+					a, err = k.Store.Create(ctx, a)
+				}
+				if err == nil {
+					e.Data, err = json.Marshal(Done{ListedOf(&a), in.Then})
+				}
+				return err
+			})
+		},
+	}
+}
+
+// idOf returns the id of the artifact that a call makes, in the form of the others.
+func idOf(key string) string {
+	sum := sha256.Sum256([]byte(key))
+	return fmt.Sprintf("%x-%x-%x-%x-%x", sum[:4], sum[4:6], sum[6:8], sum[8:10], sum[10:16])
+}
+
+// acts returns the tools that change an artifact at once.
+func (k *kit) acts() []tools.Tool {
+	st := k.Store
+	to := func(status portfolio.Status) func(context.Context, string, portfolio.Artifact,
+		ofArtifact) (portfolio.Artifact,
+		error) {
+		return func(ctx context.Context, user string, a portfolio.Artifact, _ ofArtifact) (portfolio.Artifact, error) {
+			return st.Move(ctx, user, a.ID, status, portfolio.ByUser)
+		}
+	}
+	publish := func(ctx context.Context, user string, a portfolio.Artifact, in ofArtifact) (portfolio.Artifact, error) {
+		if err := CheckPlaceholders(a.Content); err != nil {
+			return a, err
+		}
+		return to(portfolio.Published)(ctx, user, a, in)
+	}
+	return []tools.Tool{k.createDraft(),
+		acting(k, RenameArtifact, "Changes the title of an artifact.", "Rename",
+			func(ctx context.Context, user string, a portfolio.Artifact, in struct {
+				ofArtifact
+				Title string `json:"title"`
+			}) (portfolio.Artifact, error) {
+				return st.Retitle(ctx, user, a.ID, in.Title)
+			}),
+		acting(k, SetTone, "Sets the tone in which the next texts of an artifact are written.", "Set the tone",
+			func(ctx context.Context, user string, a portfolio.Artifact, in struct {
+				ofArtifact
+				Tone string `json:"tone" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
+			}) (portfolio.Artifact, error) {
+				return st.Apply(ctx, portfolio.Change{User: user, Artifact: a.ID, By: portfolio.ByUser, From: a.Status,
+					To: a.Status, Tone: &in.Tone})
+			}),
+		acting(k, SetTags, "Replaces the tags of an artifact.", "Set the tags",
+			func(ctx context.Context, user string, a portfolio.Artifact, in struct {
+				ofArtifact
+				Tags []string `json:"tags"`
+			}) (portfolio.Artifact, error) {
+				if err := CheckTags(in.Tags); err != nil {
+					return a, err
+				}
+				return st.Apply(ctx, portfolio.Change{User: user, Artifact: a.ID, By: portfolio.ByUser, From: a.Status,
+					To: a.Status, Tags: in.Tags})
+			}),
+		acting(k, Publish, "Publishes an artifact with the status ready.", "Publish", publish),
+		acting(k, Archive, "Archives an artifact.", "Archive", to(portfolio.Archived)),
+		acting(k, Reopen, "Takes an artifact out of the archive, or back from published, so that it can be changed.",
+			"Reopen",
+			func(ctx context.Context, user string, a portfolio.Artifact, in ofArtifact) (portfolio.Artifact, error) {
+				status := a.Status
+				if status == portfolio.Published || status == portfolio.Archived {
+					status = portfolio.Ready
+				}
+				if a.Content == "" {
+					status = portfolio.Draft
+				}
+				return to(status)(ctx, user, a, in)
+			}),
+	}
+}
+
+// acting makes a tool that changes an artifact at once. title is what it does, for people.
+func acting[In interface{ target() string }](k *kit, name, description, title string,
+	run func(ctx context.Context, user string, a portfolio.Artifact, in In) (portfolio.Artifact, error)) tools.Tool {
+	return tools.Func[In, Envelope]{
+		Spec:  tools.Spec{Name: name, Category: "content", Description: description, NoBreaker: true, Idempotent: true},
+		Title: func(context.Context, In) string { return title },
+		Run: func(ctx context.Context, in In) (Envelope, error) {
+			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
+				a, err := k.Store.Artifact(ctx, c.User, in.target())
+				if err != nil {
+					return err
+				}
+				from := a.Status
+				if a, err = run(ctx, c.User, a, in); err != nil {
+					return err
+				}
+				if a.Status != from {
+					e.StatusTransition = &Moved{from, a.Status}
+				}
+				e.Data, err = json.Marshal(Done{Artifact: ListedOf(&a)})
+				return err
+			})
+		},
+	}
+}
+
+// placeholder finds what isn't written or drawn yet.
+var placeholder = regexp.MustCompile(`\[(?:WRITE|IMAGE): [^\]\n]*\]`)
+
+// CheckPlaceholders returns an *portfolio.Error if a text has something that isn't written or drawn
+// yet.
+func CheckPlaceholders(text string) error {
+	if left := placeholder.FindString(text); left != "" {
+		return portfolio.Errorf(portfolio.InvalidInput, "The text has a placeholder left: %s. Fill it in first.", left)
+	}
+	return nil
+}
+
+// CheckTags returns an *portfolio.Error if there are more than 20 tags, or one is longer than 50
+// characters.
+func CheckTags(tags []string) error {
+	if len(tags) > 20 {
+		return portfolio.Errorf(portfolio.InvalidInput, "There are %d tags; there can be 20.", len(tags))
+	}
+	for _, t := range tags {
+		if t == "" {
+			return portfolio.Errorf(portfolio.InvalidInput, "A tag is empty.")
+		}
+		if err := portfolio.CheckLength("tag", t, 50); err != nil {
+			return err
+		}
+	}
+	return nil
+}
