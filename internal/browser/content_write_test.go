@@ -25,7 +25,7 @@ func (p *contentPage) tab(name string) {
 // written waits until the text on the server is one.
 func (p *contentPage) written(text string) {
 	p.t.Helper()
-	p.text(`window.stored = null, fetch("/api" + location.pathname).then(r => r.json()).then(a => window.stored = a.content), ""`)
+	p.text(`window.stored = null, fetch("/api" + location.pathname).then(r => r.json()).then(a => (window.artifact = a, window.stored = a.content)), ""`)
 	p.wait(`window.stored !== null`)
 	require.Equal(p.t, text, p.text(`window.stored`))
 }
@@ -276,5 +276,33 @@ func TestSourcesAreFootnotesAndTheArticleIsExported(t *testing.T) {
 	require.Equal(t, "1", p.text(
 		`String([...document.querySelectorAll("main *")].filter(e => e.children.length === 0 && e.textContent.trim() === "Remote teams that trust each other").length)`),
 		"the title is there once")
+	p.calm()
+}
+
+func TestTheHeadKeepsItsFocusAndSaysWherePatternsAre(t *testing.T) {
+	t.Parallel()
+	p := openContent(t, startContent(t), "ann")
+	p.draft("Small teams")
+	p.edit()
+	p.keys("This is a testament to the team. It serves as a pivotal moment in the evolving landscape of work.")
+	p.keys("s", chromedp.ModifierCtrl)
+	p.state("Saved")
+	p.press(".editor-panel", "Done")
+	p.click(".patterns summary")
+	p.wait(`document.querySelector(".patterns[open] q")?.textContent.length > 3`)
+	p.wait(`document.activeElement.matches(".patterns summary")`)
+
+	p.press(".article-head", "Change the title")
+	p.wait(`document.activeElement.matches(".title-input")`)
+	p.keys("Smaller teams\r")
+	p.wait(`document.querySelector("h1")?.textContent === "Smaller teams"`)
+	p.wait(`document.querySelector(".patterns[open]")`)
+	p.text(`(e => (e.value = "friendly", e.dispatchEvent(new Event("change")), e.focus()))(document.querySelector(".facts select")), ""`)
+	p.wait(`document.querySelector(".facts select").value === "friendly" && document.activeElement.matches(".facts select")`)
+	p.click(".facts input")
+	p.keys("one, two\r")
+	p.wait(`document.querySelector(".facts input").value === "one, two"`)
+	p.written("This is a testament to the team. It serves as a pivotal moment in the evolving landscape of work.")
+	require.Equal(t, "friendly one,two", p.text(`window.artifact.tone + " " + window.artifact.tags`))
 	p.calm()
 }

@@ -99,17 +99,10 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		a, err := st.Create(c.Context(), a)
 		return s.show(c, a, err)
 	})
-	on(s, mux, "GET /api/artifacts/{id}", func(c *call, _ none) (any, error) {
-		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-		return s.show(c, a, err)
-	})
-	on(s, mux, "PATCH /api/artifacts/{id}", s.edit)
-	on(s, mux, "DELETE /api/artifacts/{id}", func(c *call, _ none) (any, error) {
-		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-		if err == nil {
-			err = st.Delete(c.Context(), c.user.ID, a.ID)
-		}
-		return nil, err
+	at(s, mux, "GET", "", func(c *call, a portfolio.Artifact, _ none) (any, error) { return s.show(c, a, nil) })
+	at(s, mux, "PATCH", "", s.edit)
+	at(s, mux, "DELETE", "", func(c *call, a portfolio.Artifact, _ none) (any, error) {
+		return nil, st.Delete(c.Context(), a.User, a.ID)
 	})
 	for name, to := range map[string]func(portfolio.Artifact) portfolio.Status{
 		"publish": func(portfolio.Artifact) portfolio.Status { return portfolio.Published },
@@ -130,28 +123,16 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 			return s.show(c, a, err)
 		})
 	}
-	on(s, mux, "GET /api/artifacts/{id}/research", func(c *call, _ none) (any, error) {
-		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-		if err != nil {
-			return nil, err
-		}
-		all, err := st.Research(c.Context(), c.user.ID, a.ID)
+	at(s, mux, "GET", "/research", func(c *call, a portfolio.Artifact, _ none) (any, error) {
+		all, err := st.Research(c.Context(), a.User, a.ID)
 		return map[string]any{"research": all}, err
 	})
-	on(s, mux, "GET /api/artifacts/{id}/history", func(c *call, _ none) (any, error) {
-		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-		if err != nil {
-			return nil, err
-		}
-		all, err := st.History(c.Context(), c.user.ID, a.ID)
+	at(s, mux, "GET", "/history", func(c *call, a portfolio.Artifact, _ none) (any, error) {
+		all, err := st.History(c.Context(), a.User, a.ID)
 		return map[string]any{"history": all}, err
 	})
-	on(s, mux, "GET /api/artifacts/{id}/markdown", func(c *call, _ none) (any, error) {
-		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-		if err != nil {
-			return nil, err
-		}
-		sources, err := st.Research(c.Context(), c.user.ID, a.ID)
+	at(s, mux, "GET", "/markdown", func(c *call, a portfolio.Artifact, _ none) (any, error) {
+		sources, err := st.Research(c.Context(), a.User, a.ID)
 		if err == nil {
 			c.w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
 			c.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment",
@@ -160,14 +141,10 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		}
 		return answered, err
 	})
-	on(s, mux, "POST /api/artifacts/{id}/preview", func(c *call, in struct {
+	at(s, mux, "POST", "/preview", func(c *call, a portfolio.Artifact, in struct {
 		Content string `json:"content"`
 	}) (any, error) {
-		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-		if err != nil {
-			return nil, err
-		}
-		sources, err := st.Research(c.Context(), c.user.ID, a.ID)
+		sources, err := st.Research(c.Context(), a.User, a.ID)
 		a.Content = in.Content
 		return map[string]any{"html": article(&a, sources)}, err
 	})
@@ -224,16 +201,9 @@ func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
 }
 
 // edit changes an artifact. A published one becomes ready with it.
-func (s *Server) edit(c *call, in artifactChange) (any, error) {
-	a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-	if err != nil {
-		return nil, err
-	}
-	change := portfolio.Change{User: c.user.ID, Artifact: a.ID, By: portfolio.ByUser, From: a.Status, To: a.Status,
-		Seen: in.UpdatedAt, Apart: in.NewVersion, Title: in.Title, Tone: in.Tone, Content: in.Content}
-	if a.Status == portfolio.Published {
-		change.To = portfolio.Ready
-	}
+func (s *Server) edit(c *call, a portfolio.Artifact, in artifactChange) (any, error) {
+	change := portfolio.Change{User: a.User, Artifact: a.ID, Seen: in.UpdatedAt, Apart: in.NewVersion, Title: in.Title,
+		Tone: in.Tone, Content: in.Content}
 	if in.Title != nil {
 		if *in.Title = strings.TrimSpace(*in.Title); *in.Title == "" {
 			return nil, portfolio.Errorf(portfolio.InvalidInput, "The title is empty.")
@@ -245,7 +215,7 @@ func (s *Server) edit(c *call, in artifactChange) (any, error) {
 		}
 		change.Tags = *in.Tags
 	}
-	a, err = s.Store.Apply(c.Context(), change)
+	a, err := s.Store.Edit(c.Context(), change)
 	return s.show(c, a, err)
 }
 

@@ -9,33 +9,40 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
-// versionRoutes are the routes of versions and proposals.
-func (s *Server) versionRoutes(mux *http.ServeMux) {
-	st := s.Store
-	on(s, mux, "GET /api/artifacts/{id}/versions", func(c *call, _ none) (any, error) {
+// at adds a path of an artifact of the user, below /api/artifacts/{id}.
+func at[In any](s *Server, mux *http.ServeMux, method, path string,
+	fn func(c *call, a portfolio.Artifact, in In) (any, error)) {
+	on(s, mux, method+" /api/artifacts/{id}"+path, func(c *call, in In) (any, error) {
 		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
 		if err != nil {
 			return nil, err
 		}
-		all, err := st.Versions(c.Context(), c.user.ID, a.ID)
+		return fn(c, a, in)
+	})
+}
+
+// versionRoutes are the routes of versions and proposals.
+func (s *Server) versionRoutes(mux *http.ServeMux) {
+	st := s.Store
+	at(s, mux, "GET", "/versions", func(c *call, a portfolio.Artifact, _ none) (any, error) {
+		all, err := st.Versions(c.Context(), a.User, a.ID)
 		return map[string]any{"versions": all}, err
 	})
-	on(s, mux, "GET /api/artifacts/{id}/versions/{number}", func(c *call, _ none) (any, error) {
-		a, number, err := s.versionOf(c)
+	at(s, mux, "GET", "/versions/{number}", func(c *call, a portfolio.Artifact, _ none) (any, error) {
+		number, err := c.number()
 		if err != nil {
 			return nil, err
 		}
-		return st.Version(c.Context(), c.user.ID, a.ID, number)
+		return st.Version(c.Context(), a.User, a.ID, number)
 	})
-	on(s, mux, "POST /api/artifacts/{id}/versions/{number}/restore", func(c *call, _ none) (any, error) {
-		a, number, err := s.versionOf(c)
-		if err != nil {
-			return nil, err
+	at(s, mux, "POST", "/versions/{number}/restore", func(c *call, a portfolio.Artifact, _ none) (any, error) {
+		number, err := c.number()
+		if err == nil {
+			a, err = st.Restore(c.Context(), a.User, a.ID, number)
 		}
-		a, err = st.Restore(c.Context(), c.user.ID, a.ID, number)
 		return s.show(c, a, err)
 	})
-	on(s, mux, "POST /api/artifacts/{id}/proposals", s.propose)
+	at(s, mux, "POST", "/proposals", s.propose)
 	for decision, accept := range map[string]bool{"accept": true, "reject": false} {
 		on(s, mux, "POST /api/proposals/{id}/"+decision, func(c *call, _ none) (any, error) {
 			a, err := st.Decide(c.Context(), c.user.ID, c.PathValue("id"), accept)
@@ -45,12 +52,8 @@ func (s *Server) versionRoutes(mux *http.ServeMux) {
 }
 
 // propose calls the tool that the chat proposes changes with, and answers with the artifact.
-func (s *Server) propose(c *call, edit contenttools.Edit) (any, error) {
-	a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-	if err == nil {
-		err = s.cfg.Limits.request(c.w, c.Request, c.user)
-	}
-	if err != nil {
+func (s *Server) propose(c *call, a portfolio.Artifact, edit contenttools.Edit) (any, error) {
+	if err := s.cfg.Limits.request(c.w, c.Request, c.user); err != nil {
 		return nil, err
 	}
 	edit.ArtifactID = a.ID
@@ -66,12 +69,11 @@ func (s *Server) propose(c *call, edit contenttools.Edit) (any, error) {
 	return s.show(c, a, err)
 }
 
-// versionOf returns the artifact and the number of the version that a request names.
-func (s *Server) versionOf(c *call) (portfolio.Artifact, int, error) {
+// number returns the number of the version that a request names.
+func (c *call) number() (int, error) {
 	number, err := strconv.Atoi(c.PathValue("number"))
 	if err != nil {
-		return portfolio.Artifact{}, 0, portfolio.Errorf(portfolio.InvalidInput, "A version is a number, such as 3.")
+		err = portfolio.Errorf(portfolio.InvalidInput, "A version is a number, such as 3.")
 	}
-	a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-	return a, number, err
+	return number, err
 }

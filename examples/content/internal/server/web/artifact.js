@@ -12,6 +12,9 @@ import { footnotes, past, sources } from "./sources.js";
 import { versions } from "./versions.js";
 import { words } from "./words.js";
 
+// label is what a control is called: what is shown again keeps its focus by it.
+const label = (el) => el.getAttribute("aria-label") ?? el.textContent;
+
 export class ArtifactPage {
   constructor(host, id) {
     Object.assign(this, { host, id, tab: "text", accepted: "" });
@@ -123,18 +126,17 @@ export class ArtifactPage {
 
   show() {
     if (this.left) return; // another page is shown
-    const { a } = this;
+    const { a } = this, focused = document.activeElement, name = this.element.contains(focused) && label(focused);
     document.title = `${a.title} · ${words.brand}`;
     if (!this.head.contains(document.activeElement) || !document.activeElement.matches("input")) this.head.replaceChildren(title(this), actions(this), facts(this));
     this.work.replaceChildren(...[progress(this), this.failure(), proposal(this)].filter(Boolean));
     const tabs = [["text", "Text", null], ["sources", "Sources", this.research.length], ["versions", "Versions", this.versions.length], ["history", "History", null]];
-    const shown = document.activeElement?.closest?.("[role=tab]")?.dataset.tab;
     this.tabs.replaceChildren(...tabs.map(([name, label, n], i) => h("button", { type: "button", role: "tab", id: `tab-${name}`, "data-tab": name, "aria-selected": String(this.tab === name), "aria-controls": "article-panel", tabIndex: this.tab === name ? 0 : -1, onclick: () => this.open(name), onkeydown: (e) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
       if (step) this.open(tabs[(i + step + tabs.length) % tabs.length][0], true);
     } }, label, n ? h("span", { class: "muted" }, ` ${count(n)}`) : null)));
-    if (shown) document.getElementById(`tab-${this.tab}`).focus();
     this.panel();
+    if (name && !focused.isConnected) [...this.element.querySelectorAll("button, a, select, summary")].find((e) => label(e) === name)?.focus({ preventScroll: true });
     this.host.screenChanged();
   }
 
