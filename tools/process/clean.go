@@ -2,6 +2,9 @@ package process
 
 import (
 	"bytes"
+	"regexp"
+	"slices"
+	"unicode"
 	"unicode/utf8"
 )
 
@@ -22,256 +25,116 @@ type cleaner struct {
 	piece int // the approximate size of the pieces of a long line, in bytes
 	emit  func(text []byte, end ending)
 
-	line    []byte
-	part    [utf8.UTFMax]byte // the first bytes of an incomplete character
-	parts   int
-	state   escape
-	inside  int  // bytes of the control string so far
-	param   byte // parameter of the control sequence: a single digit, 0 if there is none, else 0xff
-	again   bool // after a carriage return: the next text overwrites the line
-	started bool // a part of the current line has been emitted
+	line    []byte // as it came
+	esc     int    // where the newest escape sequence begins in line; -1: there is none
+	again   bool   // after a carriage return: the next text overwrites the line
+	started bool   // a part of the current line has been emitted
 }
-
-// An escape is the state of a cleaner within an escape sequence.
-type escape uint8
-
-const (
-	ground        escape = iota
-	escaped              // after ESC
-	between              // after ESC and intermediate bytes
-	inSequence           // in a control sequence
-	inString             // in a control string
-	stringEscaped        // in a control string, after ESC
-)
-
-// longestString is the longest control string, in bytes. A longer one is treated as a mistake, and
-// the rest is shown.
-const longestString = 4 << 10
 
 const esc = 0x1b
 
-// plain are the bytes that are kept unchanged.
-var plain = func() (t [256]bool) {
-	for b := byte(' '); b < 0x7f; b++ {
-		t[b] = true
-	}
-	t['\t'] = true
-	return t
-}()
+var (
+	// sequences are escape sequences, also such that are cut off by the end of the line.
+	sequences = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
+		`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
+		`|\x1b[ -/]*[0-~]?`)
+	// rewind is a move to the first column or an erased line, which progress bars use instead of a
+	// carriage return.
+	rewind = regexp.MustCompile(`^\x1b\[(?:1?G|2K)`)
+)
 
 // write processes the next bytes.
 func (c *cleaner) write(p []byte) {
 	for len(p) > 0 {
-		if c.state == ground && c.parts == 0 && plain[p[0]] {
-			n := c.run(p)
-			c.put(p[:n])
-			p = p[n:]
+		switch p[0] {
+		case '\n', '\v', '\f':
+			c.hand(len(c.line), lineEnd)
+			p = p[1:]
 			continue
-		}
-		if c.parts > 0 || p[0] >= utf8.RuneSelf {
-			p = p[c.wide(p):]
-			continue
-		}
-		c.narrow(p[0])
-		p = p[1:]
-	}
-}
-
-// run returns the number of plain bytes at the start of p that fit in the piece.
-func (c *cleaner) run(p []byte) int {
-	p = p[:min(len(p), max(c.piece-len(c.line), 1))]
-	for i, b := range p {
-		if !plain[b] {
-			return i
-		}
-	}
-	return len(p)
-}
-
-// wide processes one non-ASCII character, or a part of it, and returns the number of bytes of p
-// that it used.
-func (c *cleaner) wide(p []byte) int {
-	had := c.parts
-	n := copy(c.part[had:], p)
-	whole := c.part[:had+n]
-	if !utf8.FullRune(whole) {
-		c.parts = len(whole)
-		return n
-	}
-	r, size := utf8.DecodeRune(whole)
-	c.parts = 0
-	c.rune(r, whole[:size])
-	if size >= had {
-		return size - had
-	}
-	// The pending bytes aren't UTF-8: replace the first of them, and process the others again.
-	rest := append([]byte(nil), whole[size:had]...)
-	c.write(rest)
-	return 0
-}
-
-// rune processes one character of two bytes or more, or a byte that isn't UTF-8.
-func (c *cleaner) rune(r rune, as []byte) {
-	switch {
-	case c.state == inString || c.state == stringEscaped:
-		if r == 0x9c { // the 8-bit string terminator
-			c.state = ground
-			return
-		}
-		c.state = inString
-		c.swallow(len(as))
-		return
-	case c.state != ground: // sequences contain only ASCII
-		c.state = ground
-	}
-	switch {
-	case r == utf8.RuneError && len(as) == 1:
-		c.put([]byte("\uFFFD"))
-	case r == 0x9b:
-		c.begin(inSequence)
-	case r == 0x90 || r == 0x98 || r == 0x9d || r == 0x9e || r == 0x9f:
-		c.begin(inString)
-	case r >= 0x80 && r < 0xa0: // other 8-bit control characters
-	default:
-		c.put(as)
-	}
-}
-
-// narrow processes one ASCII byte.
-func (c *cleaner) narrow(b byte) {
-	switch c.state {
-	case ground:
-		c.ground(b)
-	case escaped:
-		switch {
-		case b == '[':
-			c.begin(inSequence)
-		case b == ']' || b == 'P' || b == 'X' || b == '^' || b == '_':
-			c.begin(inString)
-		case b >= 0x20 && b < 0x30:
-			c.state = between
-		default:
-			c.leave(b, b >= 0x30)
-		}
-	case between:
-		if b < 0x20 || b >= 0x30 {
-			c.leave(b, b >= 0x30)
-		}
-	case inSequence:
-		c.sequence(b)
-	case inString:
-		switch {
-		case b == esc:
-			c.state = stringEscaped
-		case b == 0x07:
-			c.state = ground
-		case b == '\n': // control strings contain no line feed; this one was cut off
-			c.leave(b, false)
-		default:
-			c.swallow(1)
-		}
-	case stringEscaped:
-		c.state = ground
-		if b != '\\' { // the start of another sequence
-			c.state = escaped
-			c.narrow(b)
-		}
-	}
-}
-
-// begin starts a control sequence or string.
-func (c *cleaner) begin(s escape) { c.state, c.inside, c.param = s, 0, 0 }
-
-// leave ends a sequence at b. If b doesn't belong to the sequence, it is processed again.
-func (c *cleaner) leave(b byte, belongs bool) {
-	c.state = ground
-	if !belongs {
-		c.narrow(b)
-	}
-}
-
-// swallow counts the bytes of a control string.
-func (c *cleaner) swallow(n int) {
-	if c.inside += n; c.inside > longestString {
-		c.state = ground
-	}
-}
-
-// sequence processes a byte of a control sequence.
-func (c *cleaner) sequence(b byte) {
-	switch {
-	case b >= 0x20 && b < 0x40:
-		if c.inside == 0 && b >= '0' && b <= '9' {
-			c.param = b
-		} else {
-			c.param = 0xff
-		}
-		if c.inside++; c.inside > longestString {
-			c.state = ground
-		}
-	case b >= 0x40 && b < 0x7f:
-		c.state = ground
-		if b == 'G' && (c.param == 0 || c.param == '1') || b == 'K' && c.param == '2' {
-			// a move to the first column or an erased line, which progress bars use instead of a
-			// carriage return
+		case '\r':
 			c.again = true
+			p = p[1:]
+			continue
 		}
-	default:
-		c.leave(b, false)
+		if c.again {
+			c.hand(len(c.line), overwrote)
+		}
+		n := 1
+		if p[0] == esc {
+			c.esc = len(c.line)
+		}
+		if i := bytes.IndexAny(p[1:], "\n\v\f\r\x1b"); i >= 0 {
+			n += i
+		} else {
+			n = len(p)
+		}
+		n = min(n, c.piece-len(c.line))
+		c.line = append(c.line, p[:n]...)
+		p = p[n:]
+		if c.escaped() && rewind.Match(c.line[c.esc:]) {
+			c.hand(c.esc, overwrote)
+		}
+		if len(c.line) >= c.piece {
+			c.hand(c.cut(), unended)
+		}
 	}
 }
 
-// ground processes a control character or another byte that isn't plain.
-func (c *cleaner) ground(b byte) {
-	switch {
-	case plain[b]:
-		c.put([]byte{b})
-	case b == '\n' || b == '\v' || b == '\f':
-		c.hand(lineEnd)
-	case b == '\r':
-		c.again = true
-	case b == '\b':
-		if !c.again && len(c.line) > 0 {
-			_, n := utf8.DecodeLastRune(c.line)
-			c.line = c.line[:len(c.line)-n]
-		}
-	case b == esc:
-		c.state = escaped
-	}
+func (c *cleaner) escaped() bool {
+	return c.esc < len(c.line) && len(c.line) > 0 && c.line[c.esc] == esc
 }
 
-// put appends text to the line.
-func (c *cleaner) put(p []byte) {
-	if c.again {
-		if len(c.line) > 0 {
-			c.hand(overwrote)
+// cut returns where a piece may end: before a character or a short sequence that isn't complete.
+func (c *cleaner) cut() int {
+	n := len(c.line)
+	if c.escaped() && c.esc > 0 && n-c.esc < min(32, c.piece/2) {
+		return c.esc
+	}
+	for i := n - 1; i > max(0, n-utf8.UTFMax); i-- {
+		if utf8.RuneStart(c.line[i]) {
+			if !utf8.FullRune(c.line[i:]) {
+				return i
+			}
+			break
 		}
-		c.again = false
 	}
-	c.line = append(c.line, p...)
-	if len(c.line) >= c.piece {
-		c.hand(unended)
-	}
+	return n
 }
 
-// hand emits the current text of the line.
-func (c *cleaner) hand(end ending) {
-	c.emit(c.line, end)
-	c.line, c.again = c.line[:0], false
+// hand emits the first n bytes of the line.
+func (c *cleaner) hand(n int, end ending) {
+	if n > 0 || end != overwrote {
+		c.emit(readable(c.line[:n]), end)
+	}
+	c.line = c.line[:copy(c.line, c.line[n:])]
+	c.esc = max(0, c.esc-n)
+	c.again = false
 	c.started = end == unended || end == overwrote && c.started
 }
 
 // flush ends the output: the remaining text is the last line.
 func (c *cleaner) flush() {
-	if c.parts > 0 {
-		n := c.parts
-		c.parts = 0
-		if c.state == ground {
-			c.put(bytes.Repeat([]byte("\uFFFD"), n))
+	if len(readable(c.line)) > 0 || c.started {
+		c.hand(len(c.line), lineEnd)
+	}
+}
+
+// readable returns what a person would see of a line.
+func readable(line []byte) []byte {
+	if !slices.ContainsFunc(line, func(b byte) bool { return b < ' ' && b != '\t' || b >= 0x7f }) {
+		return line
+	}
+	out := make([]byte, 0, len(line))
+	for rest := sequences.ReplaceAll(line, nil); len(rest) > 0; {
+		r, n := utf8.DecodeRune(rest)
+		rest = rest[n:]
+		switch {
+		case r == '\b' && len(out) > 0:
+			_, n := utf8.DecodeLastRune(out)
+			out = out[:len(out)-n]
+		case r == '\t' || !unicode.IsControl(r):
+			out = utf8.AppendRune(out, r)
 		}
 	}
-	c.state = ground
-	if len(c.line) > 0 || c.started {
-		c.hand(lineEnd)
-	}
+	return out
 }

@@ -89,9 +89,9 @@ func TestKeptOutputIsLimited(t *testing.T) {
 				k.add([]byte(piece))
 				size += len(piece)
 			}
-			if cap(k.tail) > 2*limit || cap(k.whole)+cap(k.head.text)+cap(k.mid) > 3*limit {
-				t.Fatalf("it holds %d, %d, %d and %d bytes for a limit of %d", cap(k.tail), cap(k.whole),
-					cap(k.head.text), cap(k.mid), limit)
+			if k.size > limit || cap(k.whole)+cap(k.head)+cap(k.mid) > 3*limit {
+				t.Fatalf("it holds %d, %d, %d and %d bytes for a limit of %d", k.size, cap(k.whole),
+					cap(k.head), cap(k.mid), limit)
 			}
 		}
 		text := k.text()
