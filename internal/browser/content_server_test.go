@@ -108,24 +108,49 @@ func (p *contentPage) draft(title string) string {
 // ask sends a message in the chat, and waits until there is an answer.
 func (p *contentPage) ask(message string) {
 	p.t.Helper()
+	p.write(message)
+	p.answered()
+}
+
+// write sends a message in the chat.
+func (p *contentPage) write(message string) {
+	p.t.Helper()
 	const input = `document.querySelector("[data-testid=chat-input]")`
-	p.wait(`!` + input + `.disabled`)
+	p.wait(`document.querySelector(".chat .status").dataset.status !== "running"`)
 	p.click("[data-testid=chat-input]")
 	p.wait(`document.activeElement === ` + input)
 	p.keys(message + "\r")
 	p.wait(input + `.value === ""`)
-	p.answered()
 }
 
+// lastTurn is an expression for what the assistant has shown last.
+const lastTurn = `document.querySelector(".chat .column > div:nth-of-type(2) > :last-child:not(.user)")`
+
+// answered waits until the assistant has nothing more to do.
 func (p *contentPage) answered() {
 	p.t.Helper()
-	p.wait(`!document.querySelector(".typing") && document.querySelector(".log > :last-child:is(.said, .error-card)")`)
+	p.wait(`!document.querySelector(".chat .sending") && document.querySelector(".chat .status").dataset.status !== "running" && ` +
+		lastTurn)
 }
 
 // said waits until the last answer has a text.
 func (p *contentPage) said(text string) {
 	p.t.Helper()
-	p.wait(`document.querySelector(".log > :last-child")?.textContent.includes(` + quote(text) + `)`)
+	p.wait(lastTurn + `?.textContent.includes(` + quote(text) + `)`)
+}
+
+// anew begins a new conversation.
+func (p *contentPage) anew() {
+	p.t.Helper()
+	p.press(".chat .top", "New conversation")
+	p.wait(`document.querySelector(".chat .blank")`)
+}
+
+// choose presses a button below the last answer, and waits for the next one.
+func (p *contentPage) choose(label string) {
+	p.t.Helper()
+	p.press(".chat .turn:last-child", label)
+	p.answered()
 }
 
 // is waits until the artifact has a status.

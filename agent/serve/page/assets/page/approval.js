@@ -110,7 +110,7 @@ export class Approval {
     } else {
       return this.answer(true);
     }
-    all.push(h("span", { class: "apart" }, button(p.ask === "in_doubt" ? texts.ask.leave : texts.ask.reject, go("reject")), button(texts.ask.withReason, form("reject"), "quiet", { "aria-label": p.ask === "in_doubt" ? texts.ask.leaveWhy : texts.ask.rejectWhy })));
+    all.push(h("span", { class: "apart" }, button(p.ask === "in_doubt" ? texts.ask.leave : texts.ask.reject, go("reject")), texts.ask.withReason && button(texts.ask.withReason, form("reject"), "quiet", { "aria-label": p.ask === "in_doubt" ? texts.ask.leaveWhy : texts.ask.rejectWhy })));
     this.area.replaceChildren(h("div", { class: "buttons" }, all));
     if (focus !== false && this.back) this.area.querySelector("button").focus();
     this.back = true;
@@ -131,7 +131,7 @@ export class Approval {
 
   // refuse returns the buttons that give no answer.
   refuse() {
-    return h("span", { class: "apart" }, button(texts.ask.reject, (event) => event.detail > 1 || this.decide({ decision: "reject" })), button(texts.ask.withReason, () => this.reject(), "quiet", { "aria-label": texts.ask.rejectWhy }));
+    return h("span", { class: "apart" }, button(texts.ask.reject, (event) => event.detail > 1 || this.decide({ decision: "reject" })), texts.ask.withReason && button(texts.ask.withReason, () => this.reject(), "quiet", { "aria-label": texts.ask.rejectWhy }));
   }
 
   edit(first) {

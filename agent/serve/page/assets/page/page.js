@@ -11,10 +11,19 @@ import { Sidebar } from "./sidebar.js";
 import { texts } from "./texts.js";
 import { Undo } from "./undo.js";
 
+// addressOf returns the address of a session: that of the page, with its other parameters.
+function addressOf(session) {
+  const params = new URLSearchParams(location.search);
+  if (session) params.set("session", session);
+  else params.delete("session");
+  return `${location.pathname}${params.size > 0 ? `?${params}` : ""}`;
+}
+
 // A Page is the chat. A host's own page may put it into an element of its own, with the list of sessions as a sheet where a media query says so. beside
 // says that the chat isn't the main part of that page. The host is told when another session is shown, when something in it has changed, and of keys:
 // on.key returns whether it has handled one. on.item returns a view {element, update(item)} of an item that the host shows in its own way, or nothing;
-// on.headers returns headers that go with each message, for Config.Input.
+// on.headers returns headers that go with each message, for Config.Input; on.name the id of a
+// new session, or nothing.
 export class Page {
   constructor(config, { place = document.body, sheet, beside = false, on = {} } = {}) {
     this.config = config;
@@ -167,7 +176,7 @@ export class Page {
   open(session) {
     this.menu.close();
     if (session !== this.id || !session) {
-      history.pushState(null, "", session ? `?session=${encodeURIComponent(session)}` : location.pathname);
+      history.pushState(null, "", addressOf(session));
       this.show(session);
     }
     this.composer.focus();
@@ -289,8 +298,8 @@ export class Page {
     const fresh = !this.id;
     if (fresh) {
       const draft = this.composer.draft;
-      this.id = message.key; // if the answer is lost, the same message goes to the same session again
-      history.pushState(null, "", `?session=${this.id}`);
+      this.id = this.on.name?.() || message.key; // if the answer is lost, the same message goes to the same session again
+      history.pushState(null, "", addressOf(this.id));
       this.composer.draft = draft.replace(/new$/, this.id);
       this.holder.replaceChildren(this.conversation.element);
       this.settled = true;
@@ -316,7 +325,7 @@ export class Page {
       this.pending = this.pending.filter((p) => p !== pending);
       if (conversation !== this.conversation) throw problem;
       if (fresh) {
-        history.replaceState(null, "", location.pathname);
+        history.replaceState(null, "", addressOf(""));
         this.show("");
       }
       if (problem instanceof Problem && problem.code === "forbidden" && !fresh) {

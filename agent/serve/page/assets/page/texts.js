@@ -1,5 +1,5 @@
-// All words of the page. Functions take what varies. A host's own page may change them; an approval has no button for editing or suggesting whose text
-// is empty.
+// All words of the page. Functions take what varies. A host's own page may change them; an approval has no button for editing, suggesting or giving a
+// reason whose text is empty.
 
 // A session is a chat in the user's terms.
 const inChat = (where) => (where === "in this session" ? "in this chat" : where);

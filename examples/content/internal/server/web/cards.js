@@ -1,25 +1,38 @@
 // Small parts that several pages use.
 
 import { button, h, icon } from "/agent/page/dom.js";
-import { count } from "/agent/page/format.js";
 import { plain, statusName, words } from "./words.js";
 
-const signs = { draft: "pen", ready: "check", published: "open", archived: "file" };
+const signs = { draft: "", ready: "check", published: "open", archived: "" };
 
 export function badge(status) {
-  return h("span", { class: `badge ${status}`, "data-status": status }, icon(signs[status] ?? "clock", 14), statusName(status));
+  return h("span", { class: `badge ${status}`, "data-status": status }, signs[status] === "" ? null : icon(signs[status] ?? "clock", 14), statusName(status));
 }
 
-// errorCard says what went wrong, and has a button for each thing that can be done about it.
+// errorCard says what went wrong, and has a button for each thing that can be done about it. A limit says until when, and is silent afterwards.
 export function errorCard(problem, run, again) {
   const options = problem.recoveryOptions ?? [];
-  const retry = again && !["UNAUTHORIZED", "INVALID_STATUS", "INVALID_INPUT"].includes(problem.category) && !options.some((o) => o.message === "Try again");
+  const retry = again && !["UNAUTHORIZED", "ARTIFACT_NOT_FOUND", "INVALID_STATUS", "INVALID_INPUT"].includes(problem.category) && !options.some((o) => o.message === words.again);
   return h("section", { class: "error-card", role: "alert", "data-category": problem.category },
     h("div", { class: "lead" }, icon("warning", 18), h("h2", {}, words.errors[problem.category] ?? words.errors.TOOL_EXECUTION_FAILED)),
-    h("p", {}, plain(problem.message), problem.retryAfter ? ` Try again in ${count(problem.retryAfter)} s.` : null),
-    problem.traceId ? h("p", { class: "muted small" }, "Trace ", h("code", {}, problem.traceId)) : null,
-    options.length || retry ? h("p", { class: "what" }, "What would you like to do?") : null,
-    options.length || retry ? h("div", { class: "row" }, options.map((o) => button(plain(o.label), () => run(o.message))), retry ? button("Try again", again) : null) : null);
+    problem.message ? h("p", {}, plain(problem.message)) : null, countdown(problem.until ?? (problem.retryAfter ? Date.now() + 1000 * problem.retryAfter : 0)),
+    problem.traceId ? h("p", { class: "muted small" }, `${words.reference} `, h("code", {}, problem.traceId)) : null,
+    options.length || retry ? h("p", { class: "what" }, words.whatNow) : null,
+    options.length || retry ? h("div", { class: "row" }, options.map((o) => button(plain(o.label), () => run(o.message))), retry ? button(words.again, again) : null) : null);
+}
+
+// countdown says in how many seconds something can be tried again, and is gone then.
+function countdown(until) {
+  const el = h("p", { role: "timer" });
+  const tick = () => {
+    const left = Math.ceil((until - Date.now()) / 1000);
+    if (left > 0) return (el.textContent = words.tryIn(left));
+    clearInterval(timer);
+    el.remove();
+    return "";
+  };
+  const timer = setInterval(tick, 1000);
+  return tick() ? el : null;
 }
 
 export function meter(label, value, limit, text) {

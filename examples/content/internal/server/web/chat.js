@@ -1,128 +1,156 @@
-// The chat beside every page. What was said stays in the tab; what was done is on the server.
+// The chat beside every page: that of package agent/serve, with the conversations of the user on the server.
 
-import { add, button, h, icon, iconButton } from "/agent/page/dom.js";
-import { count } from "/agent/page/format.js";
-import { api, ask } from "./api.js";
-import { errorCard } from "./cards.js";
-import { plain, statusName, toolName, words } from "./words.js";
+import { named, words } from "./words.js"; // first: it changes words of the chat
+import { api as agent, newID } from "/agent/page/api.js";
+import { button, h, icon, iconButton, remembered } from "/agent/page/dom.js";
+import { Page } from "/agent/page/page.js";
+import { texts } from "/agent/page/texts.js";
+import { Answer, Step } from "./answer.js";
+import { api, expired } from "./api.js";
+
+const least = 320; // pixels
 
 export class Chat {
-  // host has screen(), refresh(), go(path), edit() and user.
-  constructor(host) {
+  // host has user, session, go(path), edit(id), refresh() and chatChanged().
+  constructor(host, config) {
     this.host = host;
-    this.key = `content.chat.${host.user.id}`;
-    this.turns = JSON.parse(sessionStorage.getItem(this.key) ?? "[]");
-    this.log = h("div", { class: "log", role: "log", "aria-live": "polite", "aria-label": "Conversation", tabIndex: 0 });
-    this.input = h("textarea", { class: "input", rows: 1, placeholder: "Ask about ideas, texts, images …", "aria-label": "Message", "data-testid": "chat-input", maxLength: 10000, oninput: () => this.fit(),
-      onkeydown: (e) => e.key === "Enter" && !e.shiftKey && !e.isComposing && (e.preventDefault(), this.submit()) });
-    this.submitButton = h("button", { type: "submit", class: "button primary send", "aria-label": "Send" }, icon("send", 18));
-    this.about = h("p", { class: "about muted small" });
-    this.element = h("aside", { class: "chat", "aria-label": "Assistant", onkeydown: (e) => e.key === "Escape" && this.host.toggleChat(false) },
-      h("div", { class: "chat-head" }, h("h2", {}, "Assistant"), iconButton("plus", "New conversation", () => this.reset()), iconButton("close", "Close the assistant", () => this.host.toggleChat(false))),
-      this.log, h("form", { class: "composer-row", onsubmit: (e) => (e.preventDefault(), this.submit()) }, this.about, h("div", { class: "line" }, this.input, this.submitButton),
-        this.host.model ? h("p", { class: "muted small", "data-testid": "model" }, words.model(this.host.model)) : null));
-    this.show();
-  }
-
-  submit() {
-    const message = this.input.value.trim();
-    if (!message || this.busy) return;
-    this.input.value = "";
-    this.fit();
-    this.send(message);
-  }
-
-  fit() {
-    this.input.rows = Math.min(8, this.input.value.split("\n").length);
-  }
-
-  // screenChanged says below the conversation what "this" means now.
-  screenChanged() {
-    const s = this.host.screen();
-    this.about.textContent = s.artifactTitle ? `About “${s.artifactTitle}”` : "No artifact selected";
-  }
-
-  async send(message, label = message) {
-    if (this.busy) return;
-    const s = this.host.screen();
-    if (message === "Edit this artifact" && s.artifactId) return this.host.edit(s.artifactId);
-    for (const t of this.turns) t.decided = true;
-    this.turns.push({ who: "you", text: label });
-    this.busy = "Thinking …";
-    this.show();
-    let turn;
-    try {
-      const a = await ask(message, s, (name, data) => {
-        if (name !== "tool") return;
-        this.busy = `${toolName(data.tool)} …`;
-        this.show();
-        this.host.refresh();
+    this.name = host.session;
+    this.answers = new Map();
+    this.element = h("aside", { class: "chat", id: "assistant", "aria-label": words.assistant }, this.splitter());
+    this.size(Number(remembered.get("content.width")) || 0);
+    const page = new Page(config, {
+      place: this.element, sheet: "all", beside: true,
+      on: { show: () => this.answers.clear(), changed: () => this.changed(), item: (item) => this.view(item), name: () => this.name, headers: () => ({ "X-Content-Screen": location.pathname }), key: (e) => this.key(e) },
+    });
+    this.page = page;
+    const { open, failed, send } = Object.getPrototypeOf(page);
+    page.open = (session) => (session ? open.call(page, session) : this.fresh());
+    page.entitle = (waiting) => this.entitle(waiting);
+    page.failed = (problem) => (problem.status === 401 ? expired() : failed.call(page, problem));
+    page.send = (message) => {
+      this.answering = { to: page.model.asked().map((i) => i.id), text: named(message.text) };
+      return send.call(page, message, named(message.text)).catch((problem) => {
+        if (problem.status === 401) setTimeout(expired); // the text is a draft by then
+        throw problem;
       });
-      turn = { who: "agent", text: a.message, used: a.toolsUsed, moved: a.statusTransition, options: a.options, data: a.data, kind: /linkedin|social/i.test(message) ? "social_post" : /showcase/i.test(message) ? "showcase" : "blog" };
-    } catch (problem) {
-      if (problem.status === 401) return this.host.go("/login");
-      const { category, traceId, recoveryOptions, retryAfter } = problem;
-      turn = { who: "agent", error: { category, message: problem.message, traceId, recoveryOptions, retryAfter }, again: [message, label] };
-    }
-    this.busy = "";
-    this.turns.push(turn);
-    this.show();
-    this.host.refresh();
-    this.input.focus({ preventScroll: true });
+    };
+    const { row } = Object.getPrototypeOf(page.sidebar);
+    page.sidebar.row = (s) => row.call(page.sidebar, { ...s, title: named(s.title ?? "") });
+    page.composer.text.dataset.testid = "chat-input";
+    this.element.querySelector(".top").append(iconButton("plus", texts.newChat, () => this.fresh()), iconButton("close", words.closeAssistant, () => host.toggleChat(false), { class: "icon-button away" }));
+    document.body.append(page.help, page.undoing.element, page.toasts.element); // also seen where the chat isn't
+    page.refresh();
   }
 
-  async reset() {
-    await api("POST", `/api/content-agent/sessions/${encodeURIComponent(`${this.host.user.id}/1`)}/reset`).catch(() => {});
-    this.turns = [];
-    this.show();
-    this.input.focus();
+  view(item) {
+    if (item.kind === "user") Object.assign(item, { by: "", text: named(item.text ?? "") }); // nobody else writes here
+    if (item.kind !== "call") return null;
+    const view = item.name === "structuredResponse" ? new Answer(item, this) : new Step(item, this);
+    if (view instanceof Answer) this.answers.set(item.id, view);
+    return view;
   }
 
-  show() {
-    this.turns = this.turns.slice(-50);
-    sessionStorage.setItem(this.key, JSON.stringify(this.turns));
-    const end = this.log.scrollHeight - this.log.scrollTop - this.log.clientHeight < 60;
-    this.log.replaceChildren(...this.turns.map((t) => this.turn(t)));
-    if (this.turns.length === 0) {
-      add(this.log, h("div", { class: "empty" }, h("p", {}, "I find topics, research, write, humanize and illustrate. I know which page you look at."), h("div", { class: "options" }, words.examples.map((e) => button(e, () => this.send(e))))));
-    }
-    if (this.busy) add(this.log, h("p", { class: "typing muted", role: "status" }, h("span", { class: "dot running" }), this.busy));
-    this.submitButton.disabled = Boolean(this.busy);
-    this.input.disabled = Boolean(this.busy);
-    if (end || this.busy) this.log.scrollTop = this.log.scrollHeight;
+  get running() {
+    return this.page.model.state.status === "running";
   }
 
-  turn(t) {
-    if (t.who === "you") return h("div", { class: "user" }, h("span", { class: "hidden-visually" }, "You: "), h("div", { class: "bubble" }, t.text));
-    if (t.error) return errorCard(t.error, (m) => this.send(m), () => this.send(...t.again));
-    return h("div", { class: "said" }, h("span", { class: "hidden-visually" }, "Assistant: "), h("p", {}, plain(t.text)),
-      t.moved ? h("p", { class: "moved small" }, icon("check", 14), `${statusName(t.moved.from)} → ${statusName(t.moved.to)}`) : null,
-      this.data(t),
-      t.options?.length ? h("div", { class: "options" }, t.options.map((o) => button(o.label, () => this.send(o.message, o.label), "", { disabled: Boolean(t.decided || this.busy) }))) : null,
-      t.used?.length ? h("p", { class: "muted small used" }, `Used: ${t.used.map((u) => toolName(u)).join(", ")}`) : null);
+  // say sends a message, as the buttons of the pages do. What is being sent or answered isn't sent again.
+  say(text) {
+    const again = text === this.last && (this.running || Date.now() - this.at < 1000);
+    if (again || this.sending || this.running) return again || this.page.toast(words.busy);
+    Object.assign(this, { sending: true, last: text, at: Date.now() });
+    return this.page.composer.send({ text, files: [], key: newID() }).finally(() => (this.sending = false));
   }
 
-  // data shows what an answer brings: topics, artifacts, or sources.
-  data(t) {
-    const d = t.data ?? {};
-    if (d.topics) {
-      return h("ul", { class: "topics" }, d.topics.map((topic) => h("li", {}, h("b", {}, topic.title), h("p", {}, topic.rationale ?? topic.description),
-        topic.trendingScore === undefined ? null : h("p", { class: "muted small" }, `Interest ${Math.round(topic.trendingScore * 100)} % · competition ${topic.competitionLevel}`),
-        topic.suggestedAngle ? h("p", { class: "muted small" }, `Angle: ${topic.suggestedAngle}`) : null,
-        topic.id ? button("Open", () => this.host.go(`/artifacts/${topic.id}`)) : button("Create draft", () => this.draft(topic, t.kind)))));
-    }
-    if (d.artifacts) return h("ul", { class: "topics" }, d.artifacts.map((a) => h("li", {}, h("b", {}, a.title), h("p", { class: "muted small" }, words.type[a.type]), button("Open", () => this.host.go(`/artifacts/${a.id}`)))));
-    if (d.research) return h("p", { class: "small" }, `${count(d.research.length)} sources; they are beside the text.`);
-    if (d.artifact) return h("p", { class: "small" }, `“${d.artifact.title}”: ${statusName(d.artifact.status)}.`);
-    return null;
-  }
-
-  async draft(topic, type) {
+  // fresh begins a new conversation.
+  async fresh() {
+    const { page } = this;
     try {
-      const a = await api("POST", "/api/artifacts", { type, title: topic.title, tags: [], idea: { suggestedAngle: topic.suggestedAngle, audience: topic.audience, rationale: topic.rationale } });
-      this.host.go(`/artifacts/${a.id}`);
+      this.name = (await api("POST", "/api/content-agent/reset", {})).session;
     } catch (problem) {
-      this.host.toast(problem.message);
+      if (problem.status === 0) return page.problem(problem);
+      this.name = ""; // its first message names it
     }
+    Object.getPrototypeOf(page).open.call(page, "");
   }
+
+  changed() {
+    const { page } = this;
+    if (!page) return;
+    const items = [...page.model.items.values()];
+    // A message that answers what the assistant asks is a decision, and isn't part of the conversation.
+    if (this.answering?.to.some((id) => !["superseded", undefined].includes(page.model.items.get(id)?.decision?.kind))) {
+      page.arrived({ text: this.answering.text });
+      this.answering = null;
+    }
+    for (const item of page.model.asked()) this.card(page.conversation.views.get(item.id)?.facts);
+    const last = items.findLastIndex((i) => i.kind === "user");
+    for (const [id, view] of this.answers) view.current(!this.running && items.findIndex((i) => i.id === id) > last);
+    const state = `${page.id} ${page.model.state.status} ${items.filter((i) => i.kind === "call").map((i) => i.status)}`;
+    if (state !== this.state && page.settled) this.host.refresh();
+    this.state = state;
+    this.host.chatChanged(page.model.asked().length > 0 ? "waits" : this.running ? "works" : "");
+  }
+
+  // card leaves out what a call runs with: its title and its preview say it in words.
+  card(facts) {
+    for (const el of facts?.querySelectorAll(":scope > .facts, :scope > .raw, :scope > p:first-child") ?? []) el.remove();
+  }
+
+  entitle(waiting) {
+    const { page } = this;
+    const own = page.model.state.title || page.sidebar.find(page.id)?.title || page.conversation.firstText();
+    page.heading.textContent = page.heading.title = named(own || (page.id ? texts.untitled : texts.newChat));
+    this.host.entitle(waiting);
+    return own;
+  }
+
+  key(event) {
+    const typing = event.target.closest?.("input, textarea, select");
+    if (event.key === "Escape" && this.element.contains(event.target) && !event.target.closest(".open, form.edit, .card")) return this.host.escape();
+    if (event.key === "/" && !typing && !this.element.checkVisibility() && !document.querySelector("main input[type=search]")) return true;
+    const search = event.key === "/" && !typing && !event.ctrlKey && !event.metaKey && document.querySelector("main input[type=search]");
+    if (!search) return false;
+    event.preventDefault();
+    search.focus();
+    return true;
+  }
+
+  // size sets the width beside the page in pixels; 0 is its own.
+  size(pixels) {
+    const root = document.documentElement.style;
+    if (!pixels) return root.removeProperty("--width-chat");
+    const wide = Math.round(Math.max(least, Math.min(pixels, innerWidth - 640)));
+    root.setProperty("--width-chat", `${wide}px`);
+    remembered.set("content.width", String(wide));
+  }
+
+  splitter() {
+    const el = h("div", { class: "splitter", role: "separator", tabIndex: 0, "aria-orientation": "vertical", "aria-label": words.width, "aria-valuenow": "25", "aria-controls": "assistant" });
+    const said = () => el.setAttribute("aria-valuenow", String(Math.round((100 * this.element.offsetWidth) / innerWidth)));
+    const reset = () => (this.size(0), remembered.set("content.width", ""), said());
+    el.addEventListener("keydown", ({ key }) => {
+      const step = { ArrowLeft: 24, ArrowRight: -24 }[key];
+      if (step) this.size(this.element.offsetWidth + step);
+      if (key === "Home") reset();
+      said();
+    });
+    el.addEventListener("dblclick", reset);
+    el.addEventListener("pointerdown", (event) => {
+      const [from, width] = [event.clientX, this.element.offsetWidth];
+      el.setPointerCapture(event.pointerId);
+      const move = (e) => this.size(width - (e.clientX - from));
+      el.addEventListener("pointermove", move);
+      el.addEventListener("lostpointercapture", () => (el.removeEventListener("pointermove", move), said()), { once: true });
+    });
+    return el;
+  }
+}
+
+// modelBadge says which model writes, and more when it is opened.
+export function modelBadge(note) {
+  const standin = /stand-in/i.test(note), name = standin ? words.standin.name : words.realTitle(note);
+  const dialog = h("dialog", { "aria-labelledby": "model-title" }, h("h2", { id: "model-title" }, standin ? words.standin.title : name),
+    h("div", { class: "stack" }, standin ? [words.standin.text.map((t) => h("p", {}, t)), h("pre", { class: "data", tabIndex: 0 }, words.standin.command), h("p", {}, words.standin.more)] : h("p", {}, words.realText), h("div", {}, button(texts.close, () => dialog.close(), "primary"))));
+  return note ? [h("button", { type: "button", class: "model", "data-testid": "model", "aria-haspopup": "dialog", onclick: () => dialog.showModal() }, icon("info", 14), h("span", {}, name)), dialog] : null;
 }
