@@ -1,15 +1,11 @@
 package main
 
 import (
-	"bytes"
 	"database/sql"
-	"encoding/json"
 	"errors"
 	"flag"
 	"fmt"
-	"io"
 	"math/rand/v2"
-	"net/http"
 	"path/filepath"
 	"slices"
 	"strings"
@@ -26,16 +22,13 @@ var kills = flag.Int("kills", 1, "how many processes each test of crashes kills"
 
 // A killed is the program, started again and again over one file, and killed.
 type killed struct {
-	t      *testing.T
-	db     string
-	p      *roletest.Process
-	client *http.Client
-	at     string
-	token  string
+	*caller
+	db string
+	p  *roletest.Process
 }
 
 func newKilled(t *testing.T) *killed {
-	k := &killed{t: t, db: filepath.Join(t.TempDir(), "content.db")}
+	k := &killed{db: filepath.Join(t.TempDir(), "content.db"), caller: &caller{t: t}}
 	k.start()
 	return k
 }
@@ -44,10 +37,7 @@ func newKilled(t *testing.T) *killed {
 func (k *killed) start() {
 	k.t.Helper()
 	k.p = roletest.Start(k.t, "serve", "-db", k.db, "-addr", "127.0.0.1:0", "-model", "standin")
-	k.at, k.token, k.client = k.p.Line(), "", &http.Client{Transport: &http.Transport{}}
-	var in struct{ Token string }
-	require.NoError(k.t, k.do("POST", "/api/login", map[string]any{"user": "eva"}, &in))
-	k.token = in.Token
+	k.caller = login(k.t, k.p.Line(), "eva")
 }
 
 // kill kills the program. Its leases end at once, as they would in four seconds.
@@ -66,37 +56,6 @@ func (k *killed) kill() {
 		require.NoError(k.t, err)
 	}
 	require.NoError(k.t, db.Close())
-}
-
-// A refusal is an answer of the program that isn't a success.
-type refusal struct {
-	status int
-	text   string
-}
-
-func (r *refusal) Error() string { return fmt.Sprint(r.status, " ", r.text) }
-
-// do makes a request, and reads the answer into out.
-func (k *killed) do(method, path string, in, out any) error {
-	body, err := json.Marshal(in)
-	require.NoError(k.t, err)
-	req, err := http.NewRequestWithContext(k.t.Context(), method, k.at+path, bytes.NewReader(body))
-	require.NoError(k.t, err)
-	req.Header.Set("Content-Type", "application/json")
-	req.Header.Set("Authorization", "Bearer "+k.token)
-	res, err := k.client.Do(req)
-	if err != nil {
-		return err
-	}
-	defer res.Body.Close()
-	text, err := io.ReadAll(res.Body)
-	if err != nil {
-		return err
-	}
-	if res.StatusCode >= 300 {
-		return &refusal{res.StatusCode, string(text)}
-	}
-	return json.Unmarshal(text, out)
 }
 
 // An article is what the program shows of an artifact.

@@ -93,24 +93,33 @@ func TestArgumentsThatAreWrong(t *testing.T) {
 	require.NotEmpty(t, errs)
 }
 
-func TestTheServerStartsAndEnds(t *testing.T) {
-	ctx, stop := context.WithCancel(t.Context())
+// serving starts the server, and returns its address. stop ends it, and requires success.
+func serving(t *testing.T, getenv func(string) string, stderr io.Writer, args ...string) (at string, stop func()) {
+	t.Helper()
+	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
-	ended := make(chan int)
+	ended := make(chan int, 1)
 	go func() {
-		ended <- run(ctx, []string{"-db", filepath.Join(t.TempDir(), "content.db"), "-addr", "127.0.0.1:0"},
-			func(string) string { return "" }, strings.NewReader(""), write, io.Discard)
+		args = append([]string{"-db", filepath.Join(t.TempDir(), "content.db"), "-addr", "127.0.0.1:0"}, args...)
+		ended <- run(ctx, args, getenv, strings.NewReader(""), write, stderr)
+		write.Close()
 	}()
 	line, err := bufio.NewReader(read).ReadString('\n')
 	require.NoError(t, err)
-	at := regexp.MustCompile(`http://\S+`).FindString(line)
+	return strings.TrimSpace(line), func() {
+		http.DefaultClient.CloseIdleConnections()
+		cancel()
+		require.Zero(t, <-ended)
+	}
+}
+
+func TestTheServerStartsAndEnds(t *testing.T) {
+	at, stop := serving(t, func(string) string { return "" }, io.Discard)
 	res, err := http.Get(at + "/api/users")
 	require.NoError(t, err)
-	defer res.Body.Close()
+	require.NoError(t, res.Body.Close())
 	require.Equal(t, http.StatusOK, res.StatusCode)
-	http.DefaultClient.CloseIdleConnections()
 	stop()
-	require.Zero(t, <-ended)
 }
 
 func writeFile(t *testing.T, path, text string) {

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -30,14 +31,12 @@ func serve(ctx context.Context, cfg assistant.Config, addr string, getenv func(s
 	}
 	defer listener.Close() // the server has closed it, unless it didn't start
 	limits := server.NewLimits(nil)
-	level := slog.LevelInfo
-	if name := getenv("LOG_LEVEL"); name != "" {
-		if err := level.UnmarshalText([]byte(name)); err != nil {
-			return fmt.Errorf("LOG_LEVEL is %q; set it to debug, info, warn or error", name)
-		}
+	var level slog.Level
+	if err := level.UnmarshalText([]byte(cmp.Or(getenv("LOG_LEVEL"), "info"))); err != nil {
+		return fmt.Errorf("LOG_LEVEL is %q; set it to debug, info, warn or error", getenv("LOG_LEVEL"))
 	}
-	cfg.Logger = slog.New(slog.NewJSONHandler(stderr, &slog.HandlerOptions{Level: level}))
 	salt := getenv("USER_HASH_SALT")
+	cfg.Logger = slog.New(observe.Handler(stderr, level, salt))
 	cfg.Admit, cfg.Salt = limits.Admit, salt
 	o, err := observe.New(observe.Config{Salt: salt, Logger: cfg.Logger})
 	if err != nil {

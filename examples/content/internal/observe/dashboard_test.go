@@ -1,6 +1,7 @@
 package observe
 
 import (
+	"slices"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -24,7 +25,9 @@ func TestTheDashboardSumsUpADay(t *testing.T) {
 		require.Equal(t, 1, d.Pipelines.Failed)
 		require.Zero(t, d.Pipelines.Running)
 		require.Len(t, d.Spans, 6)
-		require.Equal(t, string(portfolio.InvalidStatus), d.Spans[5].Category)
+		require.True(t, slices.ContainsFunc(d.Spans, func(s Span) bool {
+			return s.Category == string(portfolio.InvalidStatus)
+		}))
 		require.Len(t, d.Tokens, 3)
 		time.Sleep(25 * time.Hour)
 		d, err = b.Dashboard(t.Context(), b.services, unused)

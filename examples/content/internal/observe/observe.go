@@ -16,6 +16,7 @@ import (
 	sdk "go.opentelemetry.io/otel/sdk/metric"
 	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 
+	"github.com/pawlkit/pawl/agent/screen"
 	"github.com/pawlkit/pawl/agent/telemetry"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -96,6 +97,26 @@ func (o *Observer) modelCall(e budget.Entry) {
 	if e.Outcome == budget.CallDone || e.Outcome == budget.CallFailed { // else it was given up by its caller
 		o.rate("calls "+e.Provider, e.Outcome == budget.CallFailed)
 	}
+}
+
+// Handler returns the handler of a log in JSON, without ids of users, e-mail addresses and
+// telephone numbers.
+func Handler(w io.Writer, level slog.Leveler, salt string) slog.Handler {
+	clean := func(_ []string, a slog.Attr) slog.Attr {
+		switch v := a.Value.Any().(type) {
+		case string:
+			if a.Key == "user" || a.Key == "owner" {
+				return slog.String(a.Key, portfolio.Hash(v, salt))
+			}
+			v, _ = screen.Mask(v)
+			return slog.String(a.Key, v)
+		case error:
+			text, _ := screen.Mask(v.Error())
+			return slog.String(a.Key, text)
+		}
+		return a
+	}
+	return slog.NewJSONHandler(w, &slog.HandlerOptions{Level: level, ReplaceAttr: clean})
 }
 
 // hash returns the id of a user as it may be shown.

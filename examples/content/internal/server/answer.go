@@ -5,11 +5,9 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"math"
 	"mime"
 	"net/http"
 
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -33,18 +31,22 @@ var answered = &none{}
 
 // on adds a path for users that have logged in. What fn returns is the answer.
 func on[In any](s *Server, mux *http.ServeMux, pattern string, fn func(c *call, in In) (any, error)) {
+	open(s, mux, pattern, func(c *call) (out any, err error) {
+		if c.user, err = s.userOf(c.Request); err != nil {
+			return nil, err
+		}
+		in, err := decode[In](c)
+		if err != nil {
+			return nil, err
+		}
+		return fn(c, in)
+	})
+}
+
+// open adds a path for everybody.
+func open(s *Server, mux *http.ServeMux, pattern string, fn func(c *call) (any, error)) {
 	mux.HandleFunc(pattern, func(w http.ResponseWriter, r *http.Request) {
-		u, err := s.userOf(r)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		in, err := decode[In](w, r)
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		out, err := fn(&call{r, w, u}, in)
+		out, err := fn(&call{Request: r, w: w})
 		switch {
 		case err != nil:
 			s.fail(w, r, err)
@@ -58,30 +60,27 @@ func on[In any](s *Server, mux *http.ServeMux, pattern string, fn func(c *call, 
 }
 
 // decode reads a body.
-func decode[In any](w http.ResponseWriter, r *http.Request) (in In, err error) {
+func decode[In any](c *call) (in In, err error) {
 	if _, ok := any(in).(none); ok {
 		return in, nil
 	}
-	if kind, _, err := mime.ParseMediaType(r.Header.Get("Content-Type")); err != nil || kind != "application/json" {
+	if kind, _, err := mime.ParseMediaType(c.Header.Get("Content-Type")); err != nil || kind != "application/json" {
 		return in, &refusal{http.StatusUnsupportedMediaType,
 			portfolio.Errorf(portfolio.InvalidInput, "Send the body as application/json.")}
 	}
-	dec := json.NewDecoder(http.MaxBytesReader(w, r.Body, maxBody))
+	dec := json.NewDecoder(http.MaxBytesReader(c.w, c.Body, maxBody))
 	dec.DisallowUnknownFields()
 	if err = dec.Decode(&in); err == nil && !errors.Is(dec.Decode(&none{}), io.EOF) {
 		err = errors.New("it has more than one value")
 	}
-	if errors.Is(err, io.EOF) {
-		err = errors.New("it is empty")
+	if err == nil {
+		return in, nil
 	}
-	if tooLong, ok := errors.AsType[*http.MaxBytesError](err); ok {
-		return in, &refusal{http.StatusRequestEntityTooLarge,
-			portfolio.Errorf(portfolio.InvalidInput, "The body has more than %d bytes.", tooLong.Limit)}
+	status := http.StatusBadRequest
+	if _, tooLong := errors.AsType[*http.MaxBytesError](err); tooLong {
+		status = http.StatusRequestEntityTooLarge
 	}
-	if err != nil {
-		return in, portfolio.Errorf(portfolio.InvalidInput, "The body can't be read: %v.", err)
-	}
-	return in, nil
+	return in, &refusal{status, portfolio.Errorf(portfolio.InvalidInput, "The body can't be read: %v.", err)}
 }
 
 func reply(w http.ResponseWriter, status int, v any) {
@@ -96,6 +95,9 @@ type refusal struct {
 	status int
 	error
 }
+
+// Unwrap returns the error.
+func (r *refusal) Unwrap() error { return r.error }
 
 // statuses are those of categories; the others are 400.
 var statuses = map[portfolio.Category]int{
@@ -123,29 +125,20 @@ type failure struct {
 
 // fail answers with an error. The text of an unexpected one is only logged.
 func (s *Server) fail(w http.ResponseWriter, r *http.Request, err error) {
-	f := failure{Error: assistant.ErrorBody{TraceID: s.NewTrace()}}
-	status := http.StatusInternalServerError
-	var known *portfolio.Error
-	own, refused := errors.AsType[*refusal](err)
-	if refused {
-		err = own.error
-	}
-	f.Error.Category = portfolio.ToolExecutionFailed
-	f.Error.Message = fmt.Sprintf("Something went wrong. The log has more under %s.", f.Error.TraceID)
-	if errors.As(err, &known) {
-		f.Error.Category, f.Error.Message, status = known.Category, known.Message, statusOf(known.Category)
-	}
-	if refused {
+	p := contenttools.Explain(err)
+	f := failure{Error: assistant.ErrorBody{Category: p.Category, Message: p.Message, RetryAfter: p.RetryAfter,
+		TraceID: s.NewTrace(), RecoveryOptions: assistant.Recoveries(p)}}
+	status := statusOf(p.Category)
+	if own, ok := errors.AsType[*refusal](err); ok {
 		status = own.status
 	}
 	if status >= http.StatusInternalServerError {
 		s.cfg.Logger.ErrorContext(r.Context(), "request failed", "component", "server", "trace", f.Error.TraceID,
 			"path", r.URL.Path, "error", err, "cause", errors.Unwrap(err))
 	}
-	if wait, ok := fault.RetryAfter(err); ok {
-		f.Error.RetryAfter = int(math.Ceil(wait.Seconds()))
+	if _, known := errors.AsType[*portfolio.Error](err); !known {
+		f.Error.Message = fmt.Sprintf("Something went wrong. The log has more under %s.", f.Error.TraceID)
 	}
-	f.Error.RecoveryOptions = assistant.Recoveries(contenttools.Explain(err))
 	retryAfter(w, f.Error.RetryAfter)
 	reply(w, status, f)
 }

@@ -3,6 +3,7 @@ package server_test
 import (
 	"context"
 	"fmt"
+	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
@@ -35,10 +36,14 @@ func Example() {
 		panic(err)
 	}
 	defer h.Close()
-	w := httptest.NewRecorder()
-	r := httptest.NewRequest("GET", "http://localhost/api/users", nil)
-	h.ServeHTTP(w, r)
-	fmt.Println(w.Code, w.Body)
+	site := httptest.NewServer(h)
+	defer site.Close()
+	res, err := http.Get(site.URL + "/api/me")
+	if err != nil {
+		panic(err)
+	}
+	defer res.Body.Close()
+	fmt.Println(res.Status)
 	// Output:
-	// 200 {"model":"","users":[{"id":"ann","email":"ann@example.com","name":"Ann Carter","plan":"pro"},{"id":"ben","email":"ben@example.com","name":"Ben Okafor","plan":"free"},{"id":"eva","email":"eva@example.com","name":"Eva Lindqvist","plan":"enterprise"}]}
+	// 401 Unauthorized
 }

@@ -57,9 +57,8 @@ func NewLimits(plans map[string]Plan) *Limits {
 		pipelines: map[string]*ratelimit.Allowance{}, tokens: budget.New(budget.Config{}), expected: map[string]int64{},
 		known: map[string]bool{}}
 	for name, p := range plans {
-		l.requests[name] = ratelimit.NewAllowance(
-			ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{{Max: p.PerMinute, Per: time.Minute},
-				{Max: p.PerHour, Per: time.Hour}}})
+		l.requests[name] = ratelimit.NewAllowance(ratelimit.AllowanceConfig{Windows: []ratelimit.AllowanceWindow{
+			{Max: p.PerMinute, Per: time.Minute}, {Max: p.PerHour, Per: time.Hour}}})
 		l.pipelines[name] = ratelimit.NewAllowance(ratelimit.AllowanceConfig{PerDay: p.PipelinesPerDay,
 			Concurrent: p.Pipelines})
 	}
@@ -68,19 +67,14 @@ func NewLimits(plans map[string]Plan) *Limits {
 
 // load sets the budgets of all users, with what they have used this month.
 func (l *Limits) load(ctx context.Context, store *portfolio.Store) error {
-	users, err := store.Users(ctx)
-	if err != nil {
-		return err
-	}
 	l.mu.Lock()
 	l.store = store
 	l.mu.Unlock()
+	users, err := store.Users(ctx)
 	for _, u := range users {
-		if err := l.know(ctx, u); err != nil {
-			return err
-		}
+		err = errors.Join(err, l.know(ctx, u))
 	}
-	return nil
+	return err
 }
 
 // know sets the budget of a user, unless that is done.
@@ -130,21 +124,16 @@ func (l *Limits) record(e budget.Entry) {
 // admitted, if there are tokens for it.
 func (l *Limits) Admit(ctx context.Context, u portfolio.User, names []string) (release func(), err error) {
 	wants := int64(len(names)) * stepTokens
-	if err := l.expect(u, wants); err != nil {
-		return nil, err
-	}
-	if len(names) < 2 {
-		return func() { l.done(u.ID, wants) }, nil
-	}
-	open, err := l.pipelines[u.Plan].Take(ctx, u.ID)
-	if err != nil {
-		l.done(u.ID, wants)
-		return nil, refused(err, "pipelines")
+	open := func() {}
+	if err = l.expect(u, wants); err == nil && len(names) > 1 {
+		if open, err = l.pipelines[u.Plan].Take(ctx, u.ID); err != nil {
+			l.done(u.ID, wants)
+		}
 	}
 	return func() {
 		open()
 		l.done(u.ID, wants)
-	}, nil
+	}, refused(err, "pipelines")
 }
 
 // expect counts tokens that a pipeline is going to use, if there are so many.
@@ -165,9 +154,7 @@ func (l *Limits) expect(u portfolio.User, tokens int64) error {
 func (l *Limits) done(user string, tokens int64) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
-	if l.expected[user] -= tokens; l.expected[user] == 0 {
-		delete(l.expected, user)
-	}
+	l.expected[user] -= tokens
 }
 
 // request counts a request to the agent, and tells the client what is left.
@@ -187,25 +174,20 @@ func refused(err error, what string) error {
 	if !ok {
 		return err
 	}
-	text := fmt.Sprintf("Rate limit exceeded: you can make %d %s in %v. Please wait.", full.Limit, what, full.Per)
+	text := fmt.Sprintf("you can make %d %s in %v. Please wait.", full.Limit, what, full.Per)
 	switch full.Kind {
 	case ratelimit.AllowancePerDay:
-		text = fmt.Sprintf("Rate limit exceeded: you can start %d %s in a day. Please wait until tomorrow.", full.Limit,
-			what)
+		text = fmt.Sprintf("you can start %d %s in a day. Please wait until tomorrow.", full.Limit, what)
 	case ratelimit.AllowanceConcurrent:
-		text = fmt.Sprintf("Rate limit exceeded: %d %s are in progress. Please wait until one of them has ended.",
-			full.Limit, what)
+		text = fmt.Sprintf("%d %s are in progress. Please wait until one of them has ended.", full.Limit, what)
 	}
-	return &portfolio.Error{Category: portfolio.RateLimitExceeded, Message: text, Err: full}
+	return &portfolio.Error{Category: portfolio.RateLimitExceeded, Message: "Rate limit exceeded: " + text, Err: full}
 }
 
 // Used returns which part of this month's tokens a user has used, from 0 to 1.
 func (l *Limits) Used(user string) float64 {
 	month := l.tokens.Status(budget.ScopeUser, user)
-	if month.Limit.Tokens == 0 {
-		return 0
-	}
-	return float64(month.Spent.Tokens) / float64(month.Limit.Tokens)
+	return float64(month.Spent.Tokens) / float64(max(month.Limit.Tokens, 1))
 }
 
 // me says who the user is and what is left.
@@ -228,10 +210,7 @@ func (s *Server) me(c *call) (any, error) {
 	}
 	month := s.cfg.Limits.tokens.Status(budget.ScopeUser, c.user.ID)
 	session, err := s.Conversation(c.Context(), c.user.ID, assistant.Main, false)
-	if err != nil {
-		return nil, err
-	}
-	return map[string]any{"session": session, "user": c.user, "admin": s.isAdmin(c.user), "limits": all,
+	return map[string]any{"session": session, "user": c.user, "admin": s.isAdmin(c.user) == nil, "limits": all,
 		"model":  s.cfg.Model,
-		"tokens": map[string]int64{"limit": month.Limit.Tokens, "used": month.Spent.Tokens}}, nil
+		"tokens": map[string]int64{"limit": month.Limit.Tokens, "used": month.Spent.Tokens}}, err
 }

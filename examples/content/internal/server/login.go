@@ -76,14 +76,11 @@ func tokenOf(r *http.Request) string {
 func (s *Server) userOf(r *http.Request) (portfolio.User, error) {
 	token := tokenOf(r)
 	id, ok := s.subject(token, time.Now())
-	if ok {
-		over, err := s.Store.LoggedOut(r.Context(), portfolio.Hash(token, ""))
-		if err != nil {
-			return portfolio.User{}, err
-		}
-		ok = !over
+	over, err := s.Store.LoggedOut(r.Context(), portfolio.Hash(token, ""))
+	if err != nil {
+		return portfolio.User{}, err
 	}
-	if !ok {
+	if !ok || over {
 		return portfolio.User{},
 			&refusal{http.StatusUnauthorized, portfolio.Errorf(portfolio.Unauthorized, "Log in first.")}
 	}
@@ -91,25 +88,18 @@ func (s *Server) userOf(r *http.Request) (portfolio.User, error) {
 }
 
 func (s *Server) loginRoutes(mux *http.ServeMux) {
-	mux.HandleFunc("GET /api/users", func(w http.ResponseWriter, r *http.Request) {
-		all, err := s.Store.Users(r.Context())
-		if err != nil {
-			s.fail(w, r, err)
-			return
-		}
-		reply(w, http.StatusOK, map[string]any{"users": all, "model": s.cfg.Model})
+	open(s, mux, "GET /api/users", func(c *call) (any, error) {
+		all, err := s.Store.Users(c.Context())
+		return map[string]any{"users": all, "model": s.cfg.Model}, err
 	})
-	mux.HandleFunc("POST /api/login", s.login)
-	mux.HandleFunc("POST /api/logout", func(w http.ResponseWriter, r *http.Request) {
-		token := tokenOf(r)
+	open(s, mux, "POST /api/login", s.login)
+	open(s, mux, "POST /api/logout", func(c *call) (_ any, err error) {
+		token := tokenOf(c.Request)
 		if _, ok := s.subject(token, time.Now()); ok {
-			if err := s.Store.LogOut(r.Context(), portfolio.Hash(token, ""), time.Now().Add(lasts)); err != nil {
-				s.fail(w, r, err)
-				return
-			}
+			err = s.Store.LogOut(c.Context(), portfolio.Hash(token, ""), time.Now().Add(lasts))
 		}
-		s.setCookie(w, "", -1)
-		w.WriteHeader(http.StatusNoContent)
+		s.setCookie(c.w, "", -1)
+		return nil, err
 	})
 	on(s, mux, "GET /api/me", func(c *call, _ none) (any, error) { return s.me(c) })
 	on(s, mux, "GET /api/user-context", func(c *call, _ none) (any, error) {
@@ -130,28 +120,26 @@ const maxAbout = 2_000
 
 // login lets somebody in who names a seeded user. A real service checks a password here, or asks an
 // identity provider.
-func (s *Server) login(w http.ResponseWriter, r *http.Request) {
+func (s *Server) login(c *call) (any, error) {
 	in, err := decode[struct {
 		User string `json:"user"`
-	}](w, r)
+	}](c)
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return nil, err
 	}
-	u, err := s.Store.UserByID(r.Context(), in.User)
+	u, err := s.Store.UserByID(c.Context(), in.User)
+	if err == nil {
+		err = s.cfg.Limits.know(c.Context(), u)
+	}
 	if known, ok := errors.AsType[*portfolio.Error](err); ok {
 		err = &refusal{http.StatusUnauthorized, known}
 	}
-	if err == nil {
-		err = s.cfg.Limits.know(r.Context(), u)
-	}
 	if err != nil {
-		s.fail(w, r, err)
-		return
+		return nil, err
 	}
 	token := s.token(u.ID, time.Now().Add(lasts))
-	s.setCookie(w, token, int(lasts.Seconds()))
-	reply(w, http.StatusOK, map[string]any{"token": token, "user": u})
+	s.setCookie(c.w, token, int(lasts.Seconds()))
+	return map[string]any{"token": token, "user": u}, nil
 }
 
 func (s *Server) setCookie(w http.ResponseWriter, token string, age int) {

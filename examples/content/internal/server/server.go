@@ -8,12 +8,11 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"net"
 	"net/http"
 	"slices"
-	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/observe"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -33,7 +32,6 @@ type Config struct {
 	// it doesn't expire. Empty: there is none.
 	MetricsToken string
 
-	Hosts  []string     // names under which the server may be addressed, besides those of this computer
 	Secret []byte       // signs tokens; empty: a random one, and logins end with the process
 	Salt   string       // of the hashes of user ids in logs
 	Logger *slog.Logger // nil: nothing is logged
@@ -44,7 +42,8 @@ type Server struct {
 	*assistant.Services
 	cfg     Config
 	handler http.Handler
-	closing chan struct{} // is closed by Close
+	closing context.Context
+	close   context.CancelFunc
 }
 
 // New returns the server of a configuration.
@@ -59,7 +58,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		cfg.Admins = []string{"eva"}
 	}
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
-	s := &Server{Services: cfg.Services, cfg: cfg, closing: make(chan struct{})}
+	s := &Server{Services: cfg.Services, cfg: cfg}
+	s.closing, s.close = context.WithCancel(context.WithoutCancel(ctx))
 	if err := cfg.Limits.load(ctx, s.Store); err != nil {
 		return nil, fmt.Errorf("server: %w", err)
 	}
@@ -81,7 +81,8 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 		s.fail(w, r, &refusal{http.StatusNotFound,
 			portfolio.Errorf(portfolio.InvalidInput, "There is no path %s %s.", r.Method, r.URL.Path)})
 	})
-	s.handler = s.logged(s.guarded(mux))
+	// there are no passwords, so the server is for this computer alone
+	s.handler = s.logged(serve.Local{}.Handler(mux))
 	return s, nil
 }
 
@@ -89,50 +90,20 @@ func New(ctx context.Context, cfg Config) (*Server, error) {
 func (s *Server) ServeHTTP(w http.ResponseWriter, r *http.Request) { s.handler.ServeHTTP(w, r) }
 
 // Close stops pipelines; the next process continues them. It doesn't wait for the requests;
-// http.Server.Shutdown does. It can be called once.
-func (s *Server) Close() { close(s.closing) }
+// http.Server.Shutdown does.
+func (s *Server) Close() { s.close() }
 
 // detached returns a context for work that goes on without the client, until Close.
-func (s *Server) detached(r *http.Request) (context.Context, context.CancelFunc) {
+func (s *Server) detached(r *http.Request) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
-	ended := make(chan struct{})
-	go func() {
-		select {
-		case <-s.closing:
-			cancel(portfolio.Errorf(portfolio.ToolExecutionFailed,
-				"The server is closing. It goes on with this when it is back."))
-		case <-ctx.Done():
-		}
-		close(ended)
-	}()
-	return ctx, func() {
-		cancel(nil)
-		<-ended
-	}
-}
-
-// guarded refuses requests that pages of other sites make. There are no passwords, so a name that
-// somebody has made resolve to this computer is refused, too.
-func (s *Server) guarded(next http.Handler) http.Handler {
-	cross := http.NewCrossOriginProtection()
-	cross.SetDenyHandler(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		s.fail(w, r, portfolio.Errorf(portfolio.Unauthorized, "Requests of pages of other sites aren't accepted."))
-	}))
-	checked := cross.Handler(next)
-	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		w.Header().Set("X-Content-Type-Options", "nosniff")
-		host := r.Host
-		if name, _, err := net.SplitHostPort(host); err == nil {
-			host = name
-		}
-		ip := net.ParseIP(strings.Trim(host, "[]"))
-		if host != "localhost" && (ip == nil || !ip.IsLoopback()) && !slices.Contains(s.cfg.Hosts, host) {
-			s.fail(w, r,
-				portfolio.Errorf(portfolio.Unauthorized, "The server isn't known under this name; use localhost."))
-			return
-		}
-		checked.ServeHTTP(w, r)
+	stop := context.AfterFunc(s.closing, func() {
+		cancel(portfolio.Errorf(portfolio.ToolExecutionFailed,
+			"The server is closing. It goes on with this when it is back."))
 	})
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
 }
 
 // adminRoutes are what administrators see. The bearer of the MetricsToken may read /metrics, too.
@@ -140,8 +111,8 @@ func (s *Server) adminRoutes(mux *http.ServeMux) {
 	o := s.cfg.Observer
 	on := func(name string, get func(r *http.Request) (any, error)) {
 		on(s, mux, "GET "+name, func(c *call, _ none) (any, error) {
-			if !s.isAdmin(c.user) {
-				return nil, portfolio.Errorf(portfolio.Unauthorized, "Only administrators can see this.")
+			if err := s.isAdmin(c.user); err != nil {
+				return nil, err
 			}
 			return get(c.Request)
 		})
@@ -161,8 +132,8 @@ func (s *Server) adminRoutes(mux *http.ServeMux) {
 	mux.HandleFunc("GET /metrics", func(w http.ResponseWriter, r *http.Request) {
 		if s.cfg.MetricsToken == "" || subtle.ConstantTimeCompare([]byte(r.Header.Get("Authorization")), want) != 1 {
 			u, err := s.userOf(r)
-			if err == nil && !s.isAdmin(u) {
-				err = portfolio.Errorf(portfolio.Unauthorized, "Only administrators can see this.")
+			if err == nil {
+				err = s.isAdmin(u)
 			}
 			if err != nil {
 				s.fail(w, r, err)
@@ -173,7 +144,12 @@ func (s *Server) adminRoutes(mux *http.ServeMux) {
 	})
 }
 
-func (s *Server) isAdmin(u portfolio.User) bool { return slices.Contains(s.cfg.Admins, u.ID) }
+func (s *Server) isAdmin(u portfolio.User) error {
+	if slices.Contains(s.cfg.Admins, u.ID) {
+		return nil
+	}
+	return portfolio.Errorf(portfolio.Unauthorized, "Only administrators can see this.")
+}
 
 // A recorder notes the status of an answer.
 type recorder struct {
@@ -181,11 +157,13 @@ type recorder struct {
 	status int // 0: the answer hasn't begun
 }
 
+// WriteHeader begins the answer.
 func (w *recorder) WriteHeader(status int) {
-	w.status = status
+	w.status = cmp.Or(w.status, status)
 	w.ResponseWriter.WriteHeader(status)
 }
 
+// Write writes a part of the answer.
 func (w *recorder) Write(p []byte) (int, error) {
 	w.status = cmp.Or(w.status, http.StatusOK)
 	return w.ResponseWriter.Write(p)
@@ -194,28 +172,24 @@ func (w *recorder) Write(p []byte) (int, error) {
 // Unwrap is for [http.ResponseController].
 func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 
-// logged writes a line for each request, and answers after a panic. An answer that has begun is
-// broken off, so that the client sees that it isn't whole.
+// logged writes a line for each request, and answers after a panic, unless the answer has begun.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
 		began, rec := time.Now(), &recorder{ResponseWriter: w}
 		defer func() {
 			v := recover()
-			switch {
-			case v != nil && rec.status == 0:
+			if v != nil {
+				s.cfg.Logger.ErrorContext(r.Context(), "panic", "component", "server", "path", r.URL.Path, "error", v)
+			}
+			if v != nil && rec.status > 0 {
+				defer panic(http.ErrAbortHandler) // so that the client sees that it isn't whole
+			} else if v != nil {
 				s.fail(rec, r, fmt.Errorf("panic: %v", v))
-			case v != nil:
-				s.cfg.Logger.ErrorContext(r.Context(), "request failed", "component", "server", "path", r.URL.Path,
-					"error", fmt.Errorf("panic: %v", v))
-				defer panic(http.ErrAbortHandler)
 			}
-			user := ""
-			if u, err := s.userOf(r); err == nil {
-				user = portfolio.Hash(u.ID, s.cfg.Salt)
-			}
+			user, _ := s.userOf(r) // else there is none
 			s.cfg.Logger.InfoContext(r.Context(), "request", "component", "server", "method", r.Method,
-				"path", r.URL.Path, "status", cmp.Or(rec.status, http.StatusOK),
-				"userId", user, "durationMs", time.Since(began).Milliseconds())
+				"path", r.URL.Path, "status", cmp.Or(rec.status, http.StatusOK), "userId",
+				portfolio.Hash(user.ID, s.cfg.Salt), "durationMs", time.Since(began).Milliseconds())
 		}()
 		next.ServeHTTP(rec, r)
 	})
