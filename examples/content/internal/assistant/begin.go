@@ -18,7 +18,8 @@ var Full = []string{portfolio.TopicResearch, portfolio.SkeletonCreator, portfoli
 	portfolio.VisualsCreator}
 
 // acts are the tools that do what an intent wants with an artifact.
-var acts = map[string]string{"QUERY_STATUS": contenttools.FetchArtifact, "SOURCES": contenttools.FetchResearch,
+var acts = map[string]string{"QUERY_STATUS": contenttools.FetchArtifact, "OPEN": contenttools.FetchArtifact,
+	"SOURCES": contenttools.FetchResearch,
 	"PUBLISH": contenttools.Publish, "ARCHIVE": contenttools.Archive, "UNPUBLISH": contenttools.Reopen,
 	"UNARCHIVE": contenttools.Reopen, "CONTINUE": ContinueWork, "RENAME": contenttools.RenameArtifact,
 	"SET_TONE": contenttools.SetTone, "SET_TAGS": contenttools.SetTags, "MODIFY_CONTENT": contenttools.ProposeEdit,

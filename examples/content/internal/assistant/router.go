@@ -138,7 +138,7 @@ func (r *router) answer(ctx context.Context, t turn) (*reply, error) {
 		r.cfg.Real {
 		return nil, nil
 	}
-	if _, err := r.about(ctx, t.user, t.session, w.Artifact, at.Open); err != nil {
+	if _, err := r.about(ctx, t.user, t.session, at.Open, w.Artifact, at.Open); err != nil {
 		return nil, err
 	}
 	out := r.begin(ctx, t, w)
@@ -165,7 +165,7 @@ func (r *router) after(ctx context.Context, t turn, last *called) (*reply, error
 		if err := json.Unmarshal(e.Data, &done); err != nil {
 			return nil, err
 		}
-		if _, err := r.about(ctx, t.user, t.session, done.Artifact.ID); err != nil {
+		if _, err := r.about(ctx, t.user, t.session, t.labels.Get(labelArtifact), done.Artifact.ID); err != nil {
 			return nil, err
 		}
 		if len(done.Then) > 0 {
@@ -183,7 +183,7 @@ func (r *router) place(ctx context.Context, t turn) (at wish.Place, err error) {
 		return at, err
 	}
 	at.Open, at.Offered = t.labels.Get(labelArtifact), t.offered
-	if at.About, err = r.about(ctx, t.user, t.session); err != nil {
+	if at.About, err = r.about(ctx, t.user, t.session, at.Open); err != nil {
 		return at, err
 	}
 	for i := range all {

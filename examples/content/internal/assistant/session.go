@@ -45,17 +45,22 @@ func nameOf(session string) string {
 	return session
 }
 
-// about returns the artifact that a conversation is about, and says which one it is about from now
-// on: the first of ids that isn't empty.
-func (s *Services) about(ctx context.Context, user, session string, ids ...string) (before string, err error) {
+// about returns the artifact that a conversation is about while this one is open, and says which
+// one it is about from now on: the first of ids that isn't empty. It is about none if another one
+// was open when it was named.
+func (s *Services) about(ctx context.Context, user, session, open string, ids ...string) (before string, err error) {
 	_, err = s.Store.ChangeSession(ctx, user, nameOf(session), func(v *portfolio.Session) {
-		if before = v.Artifact; !v.Used.IsZero() && time.Since(v.Used) > idle {
+		named, at, _ := strings.Cut(v.Artifact, " ")
+		if at == open || open == "" {
+			before = named
+		}
+		if !v.Used.IsZero() && time.Since(v.Used) > idle {
 			before = ""
 		}
 		v.Used = time.Now()
 		for _, id := range ids {
 			if id != "" {
-				v.Artifact = id
+				v.Artifact = id + " " + open
 				break
 			}
 		}

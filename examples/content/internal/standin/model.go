@@ -19,8 +19,8 @@ const Notice = "A stand-in writes: a table of texts in plain Go, not a language 
 // Model returns the stand-in for the language model.
 func Model() provider.Provider { return providertest.Func(answer) }
 
-// scenarios are the answers by the purpose of the request, which is its label Kind. All others are
-// turns of the chat.
+// scenarios are the answers by the purpose of the request, which is its label Kind. Turns of the
+// chat aren't among them: package wish reads what they want.
 var scenarios = map[string]func(prompt string) string{
 	"insights": insights, "topics": topics, "skeleton": skeleton, "writer": write, "humanizer": revise, "editor": edit,
 }
@@ -30,7 +30,7 @@ func answer(_ context.Context, req *provider.Request) (*provider.Response, error
 	if f, ok := scenarios[req.Labels.Kind]; ok {
 		return providertest.Say(f(prompt)).Response(), nil
 	}
-	return turn(req), nil
+	return providertest.Say("The stand-in can't answer that.").Response(), nil
 }
 
 // field returns the rest of the line that begins with a name.

@@ -39,15 +39,3 @@ func TestAPieceIsChosenByTheWordsOfTheTopicAndAdaptedToIt(t *testing.T) {
 		}
 	}
 }
-
-func TestAsManyIdeasAsWereAskedForAboutWhatWasAsked(t *testing.T) {
-	got := topics("Type: blog\nFocus: pricing\nCount: 7\nExisting titles:\n- Pricing without a budget\n")
-	require.Equal(t, 7, strings.Count(got, `"title"`))
-	require.Equal(t, 7, strings.Count(got, "A text about pricing."))
-	require.NotContains(t, got, "without a budget")
-	for message, want := range map[string]string{"Give me three ideas about pricing for LinkedIn": "pricing",
-		"Suggest topics on hiring juniors.": "hiring juniors"} {
-		require.Equal(t, want, about.FindStringSubmatch(message)[1])
-	}
-	require.Nil(t, about.FindStringSubmatch("Give me topic ideas for LinkedIn"))
-}

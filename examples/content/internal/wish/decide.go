@@ -165,6 +165,7 @@ func (p *pending) certain(w Wish, c part, a *Artifact) Wish {
 		clear = !slices.ContainsFunc(p.parts, func(o part) bool { return p.Pairs["say"][o.mood] != "" })
 	}
 	if p.is("harmless", w.Intent) || w.Intent == SkipVisuals || p.confirmed || clear && c.plain {
+		w.Say = p.Reader.text(p.Intents[w.Intent].Done, a, p.at)
 		return w
 	}
 	yes := Option{p.Reader.text(p.Intents[w.Intent].Label, a, p.at), confirmedBy + p.text + suffix(a)}

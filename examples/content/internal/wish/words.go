@@ -28,7 +28,7 @@ type Reader struct {
 }
 
 // phrases are the texts of an intent.
-type phrases struct{ Label, Request, Ask, Forbid, Explain string }
+type phrases struct{ Label, Request, Ask, Forbid, Explain, Done string }
 
 // New returns a Reader.
 func New() *Reader {
