@@ -230,6 +230,7 @@ func TestAToolThatFailsIsTriedAgain(t *testing.T) {
 			p.wait(`document.querySelector("main .error-card code")?.textContent.startsWith("ca-")`)
 			p.is("skeleton")
 			p.wait(named("main .error-card", "Try again from the text"))
+			p.answered()
 			again(p)
 			p.is("ready")
 			p.wait(`!document.querySelector("main .error-card")`)

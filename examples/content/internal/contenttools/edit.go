@@ -123,7 +123,7 @@ var views = []string{"seen from another side", "from further away", "closer", "i
 
 // another draws another picture.
 func (k *kit) another(ctx context.Context, j *job, in Edit, p *portfolio.Proposal) (image portfolio.Image, err error) {
-	for _, m := range shown.FindAllStringSubmatch(j.artifact.Content, -1) {
+	for _, m := range picture.FindAllStringSubmatch(j.artifact.Content, -1) {
 		if m[2] != in.Picture {
 			continue
 		}
@@ -141,11 +141,9 @@ func (k *kit) another(ctx context.Context, j *job, in Edit, p *portfolio.Proposa
 	return image, portfolio.Errorf(portfolio.MissingContext, "The text doesn't have this picture any more.")
 }
 
-// shown finds pictures: what they show, and their addresses.
-var shown = regexp.MustCompile(`!\[([^\]\n]*)\]\(([^)\n]*)\)`)
-
-// picture finds pictures and the places where they are to be.
-var picture = regexp.MustCompile(`!\[[^\]\n]*\]\([^)\n]*\)|\[IMAGE: [^\]\n]+\]`)
+// picture finds pictures, with what they show and their addresses, and the places where they are to
+// be.
+var picture = regexp.MustCompile(`!\[([^\]\n]*)\]\(([^)\n]*)\)|\[IMAGE: [^\]\n]+\]`)
 
 // heading finds the headings of sections.
 var heading = regexp.MustCompile(`(?m)^## +(.+)\n+`)

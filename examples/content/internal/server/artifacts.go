@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"errors"
 	"io"
-	"mime"
 	"net/http"
 	"slices"
 	"strings"
@@ -135,8 +134,6 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		sources, err := st.Research(c.Context(), a.User, a.ID)
 		if err == nil {
 			c.w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
-			c.w.Header().Set("Content-Disposition", mime.FormatMediaType("attachment",
-				map[string]string{"filename": fileName(a.Title)}))
 			_, err = io.WriteString(c.w, export(&a, sources, "http://"+c.Host))
 		}
 		return answered, err

@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
@@ -55,23 +54,15 @@ func HTML(text string) string {
 // cited finds the numbers of sources in a text, and the code that they can't be in.
 var cited = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|\\[(\\d{1,3})\\]")
 
-// cite replaces the numbers of sources in a text, and returns those sources in the order of their
-// numbers.
-func cite(text string, sources []portfolio.Source, link func(n int) string) (string, []portfolio.Source) {
-	var used []portfolio.Source
-	text = cited.ReplaceAllStringFunc(text, func(m string) string {
+// cite replaces the numbers of sources in a text by a form, which has a %d.
+func cite(text string, sources []portfolio.Source, form string) string {
+	return cited.ReplaceAllStringFunc(text, func(m string) string {
 		n, err := strconv.Atoi(strings.Trim(m, "[]"))
-		at := slices.IndexFunc(sources, func(s portfolio.Source) bool { return s.Number == n })
-		if err != nil || at < 0 {
+		if err != nil || !slices.ContainsFunc(sources, func(s portfolio.Source) bool { return s.Number == n }) {
 			return m
 		}
-		if !slices.Contains(used, sources[at]) {
-			used = append(used, sources[at])
-		}
-		return link(n)
+		return fmt.Sprintf(form, n)
 	})
-	slices.SortFunc(used, func(a, b portfolio.Source) int { return a.Number - b.Number })
-	return text, used
 }
 
 // body returns the text of an artifact without its title, which a text may begin with.
@@ -81,34 +72,22 @@ func body(a *portfolio.Artifact) string {
 
 // article returns the text of an artifact as HTML. Numbers of sources link to #source-N.
 func article(a *portfolio.Artifact, sources []portfolio.Source) string {
-	text, _ := cite(body(a), sources, func(n int) string { return fmt.Sprintf("[\\[%d\\]](#source-%[1]d)", n) })
-	return HTML(text)
+	return HTML(cite(body(a), sources, "[\\[%d\\]](#source-%[1]d)"))
 }
 
 // export returns an artifact as a file of Markdown, with the sources that it cites as footnotes.
 // Its pictures stay on the server, whose address at is.
 func export(a *portfolio.Artifact, sources []portfolio.Source, at string) string {
-	text, used := cite(body(a), sources, func(n int) string { return fmt.Sprintf("[^%d]", n) })
-	text = strings.ReplaceAll(text, "]("+contenttools.ImagePath, "]("+at+contenttools.ImagePath)
+	text := cite(strings.TrimSpace(body(a)), sources, "[^%d]")
 	title, _ := json.Marshal(a.Title) // strings can be encoded
 	tags, _ := json.Marshal(a.Tags)
-	var b strings.Builder
-	fmt.Fprintf(&b, "---\ntitle: %s\ntype: %s\ntone: %s\ntags: %s\ndate: %s\n---\n\n%s\n", title, a.Type, a.Tone,
-		tags, a.UpdatedAt.Format("2006-01-02"), strings.TrimSpace(text))
-	for _, s := range used {
-		fmt.Fprintf(&b, "\n[^%d]: %s", s.Number, strings.Join(strings.Fields(s.Name+". "+s.URL), " "))
+	shown := strings.ReplaceAll(text, "]("+contenttools.ImagePath, "]("+at+contenttools.ImagePath)
+	out := fmt.Sprintf("---\ntitle: %s\ntype: %s\ntone: %s\ntags: %s\ndate: %s\n---\n\n%s\n", title, a.Type, a.Tone,
+		tags, a.UpdatedAt.Format("2006-01-02"), shown)
+	for _, s := range sources {
+		if strings.Contains(text, fmt.Sprintf("[^%d]", s.Number)) {
+			out += fmt.Sprintf("\n[^%d]: %s\n", s.Number, strings.Join(strings.Fields(s.Name+". "+s.URL), " "))
+		}
 	}
-	if len(used) > 0 {
-		b.WriteString("\n")
-	}
-	return b.String()
-}
-
-// fileName makes a name of a file from a title.
-func fileName(title string) string {
-	words := strings.FieldsFunc(strings.ToLower(title), func(r rune) bool {
-		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
-	})
-	name := []rune(strings.Join(words, "-"))
-	return string(name[:min(len(name), 60)]) + ".md"
+	return out
 }

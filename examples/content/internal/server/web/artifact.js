@@ -15,6 +15,14 @@ import { words } from "./words.js";
 // label is what a control is called: what is shown again keeps its focus by it.
 const label = (el) => el.getAttribute("aria-label") ?? el.textContent;
 
+// redraw shows a part again if what it shows has changed. Otherwise what is marked, scrolled, or just being pressed there stays.
+function redraw(el, key, make) {
+  const text = JSON.stringify(key);
+  if (el.key === text) return;
+  el.key = text;
+  el.replaceChildren(...make().filter(Boolean));
+}
+
 export class ArtifactPage {
   constructor(host, id) {
     Object.assign(this, { host, id, tab: "text", accepted: "" });
@@ -128,10 +136,11 @@ export class ArtifactPage {
     if (this.left) return; // another page is shown
     const { a } = this, focused = document.activeElement, name = this.element.contains(focused) && label(focused);
     document.title = `${a.title} · ${words.brand}`;
-    if (!this.head.contains(document.activeElement) || !document.activeElement.matches("input")) this.head.replaceChildren(title(this), actions(this), facts(this));
-    this.work.replaceChildren(...[progress(this), this.failure(), proposal(this)].filter(Boolean));
+    const [last, before] = this.versions, editing = Boolean(this.editor);
+    if (!focused?.matches(".article-head input")) redraw(this.head, [a.title, a.status, a.tone, a.tags, a.humanity, a.content.includes("[IMAGE: "), a.pipeline?.state, editing], () => [title(this), actions(this), facts(this)]);
+    redraw(this.work, [a.pipeline, a.status, a.proposal, this.pressed, this.problem?.message, this.asking, this.accepted, last?.number, last?.author, before?.number, editing], () => [progress(this), this.failure(), proposal(this)]);
     const tabs = [["text", "Text", null], ["sources", "Sources", this.research.length], ["versions", "Versions", this.versions.length], ["history", "History", null]];
-    this.tabs.replaceChildren(...tabs.map(([name, label, n], i) => h("button", { type: "button", role: "tab", id: `tab-${name}`, "data-tab": name, "aria-selected": String(this.tab === name), "aria-controls": "article-panel", tabIndex: this.tab === name ? 0 : -1, onclick: () => this.open(name), onkeydown: (e) => {
+    redraw(this.tabs, [this.tab, tabs], () => tabs.map(([name, label, n], i) => h("button", { type: "button", role: "tab", id: `tab-${name}`, "data-tab": name, "aria-selected": String(this.tab === name), "aria-controls": "article-panel", tabIndex: this.tab === name ? 0 : -1, onclick: () => this.open(name), onkeydown: (e) => {
       const step = { ArrowRight: 1, ArrowLeft: -1 }[e.key];
       if (step) this.open(tabs[(i + step + tabs.length) % tabs.length][0], true);
     } }, label, n ? h("span", { class: "muted" }, ` ${count(n)}`) : null)));
@@ -149,14 +158,10 @@ export class ArtifactPage {
   // panel shows the chosen tab. The editor stays as it is while it is open.
   panel() {
     if (this.tab === "text" && this.editor) {
-      if (this.body.firstChild?.firstChild !== this.editor.element) this.body.replaceChildren(h("div", { role: "tabpanel", id: "article-panel", "aria-labelledby": "tab-text" }, this.editor.element), this.bar.element);
-      return;
+      return redraw(this.body, "editor", () => [h("div", { role: "tabpanel", id: "article-panel", "aria-labelledby": "tab-text" }, this.editor.element), this.bar.element]);
     }
     const make = { text: () => this.text(), sources, versions, history: past }[this.tab];
-    const key = JSON.stringify([this.tab, this.a.updatedAt, this.a.html, this.a.pipeline, this.research.length, this.versions[0], this.history.length]);
-    if (key === this.key && !this.body.querySelector(".editor-panel") && this.body.firstChild) return; // nothing has changed: what is marked stays marked
-    this.key = key;
-    this.body.replaceChildren(h("section", { class: "panel text", role: "tabpanel", id: "article-panel", "aria-labelledby": `tab-${this.tab}` }, make(this)), this.bar.element);
+    redraw(this.body, [this.tab, this.a.updatedAt, this.a.html, this.a.pipeline, this.research.length, this.versions[0], this.history.length], () => [h("section", { class: "panel text", role: "tabpanel", id: "article-panel", "aria-labelledby": `tab-${this.tab}` }, make(this)), this.bar.element]);
   }
 
   async say(message) {
@@ -176,14 +181,14 @@ export class ArtifactPage {
   }
 
   text() {
-    const { a } = this, written = a.pipeline?.progress?.written;
-    if (this.working() && written) return h("article", { class: "prose streaming", "data-testid": "artifact-content" }, h("div", { class: "block" }, written.split(/\n{2,}/).map((p) => h("p", {}, p))));
+    const { a } = this, now = this.working() && a.pipeline.progress;
+    const live = now?.written ? h("section", { class: "prose streaming live", "aria-label": "Being written", "data-testid": "live" }, h("p", { class: "muted small" }, now.text), h("div", { class: "block" }, now.written.split(/\n{2,}/).map((p) => h("p", {}, p)))) : null;
     if (!a.content) {
-      return h("div", { class: "empty", "data-testid": "artifact-content" }, icon("pen", 28), h("p", {}, this.working() ? "The text appears here as it is written." : a.status === "draft" ? "There is no text yet. “Create content” researches, outlines, writes, revises and illustrates it. Or write it yourself." : `There is no text yet. “${next[a.status][0]}” makes it. Or write it yourself.`), this.working() || a.status === "archived" ? null : button("Write it myself", () => this.edit()));
+      return live ?? h("div", { class: "empty", "data-testid": "artifact-content" }, icon("pen", 28), h("p", {}, this.working() ? "The text appears here as it is written." : a.status === "draft" ? "There is no text yet. “Create content” researches, outlines, writes, revises and illustrates it. Or write it yourself." : `There is no text yet. “${next[a.status][0]}” makes it. Or write it yourself.`), this.working() || a.status === "archived" ? null : button("Write it myself", () => this.edit()));
     }
     const article = h("article", { class: "prose", "data-testid": "artifact-content", tabIndex: -1 }, trusted(h("div", { class: "block" }), a.html));
     const menus = parts(this, article);
-    return [article, footnotes(this, article), menus];
+    return [live, article, footnotes(this, article), menus];
   }
 
   async edit() {
@@ -200,7 +205,6 @@ export class ArtifactPage {
     if (!this.editor || !(await this.editor.save())) return;
     this.editor.close();
     this.editor = null;
-    this.key = "";
     await this.refresh();
   }
 }

@@ -20,7 +20,7 @@ export function title(page) {
     const input = h("input", { class: "input title-input", value: a.title, maxLength: 500, "aria-label": "Title", onkeydown: (e) => e.key === "Escape" && ((input.value = a.title), input.blur()), onblur: () => {
       input.remove();
       if (input.value.trim() && input.value.trim() !== a.title) page.change({ title: input.value.trim() });
-      else page.show();
+      else page.show(page.head.key = "");
     } });
     names.replaceChildren(h("form", { onsubmit: (e) => (e.preventDefault(), input.blur()) }, input));
     input.select();
@@ -46,11 +46,9 @@ export function actions(page) {
   if (a.content && ["ready", "published"].includes(a.status)) on("Humanize", () => page.say("Humanize this content"), "", { title: "Revises what sounds like a machine" });
   if (/\[IMAGE: /.test(a.content) && a.status === "ready") on("Draw the images", () => page.say("now add images"));
   if (!page.editor && !["published", "archived"].includes(a.status)) on("Edit", () => page.edit());
-  if (a.content) {
-    add(row, iconButton("copy", "Copy as Markdown", () => copy(page), { "data-testid": "copy-markdown" }), h("a", { class: "icon-button", href: `/api/artifacts/${a.id}/markdown`, target: "_self", download: "", title: "Download .md", "aria-label": "Download .md", "data-testid": "download-markdown" }, icon("download", 18)));
-  }
-  if (a.status === "archived") on("Delete", () => confirmed(`Delete “${a.title}”?`, "The text, its sources and its images can’t be brought back.", "Delete", () => api("DELETE", `/api/artifacts/${a.id}`).then(() => page.host.go("/portfolio"))), "quiet");
-  else add(row, iconButton("file", "Archive", () => page.act("archive"), { disabled: busy }));
+  const more = add(h("div", { class: "row more" }), a.content ? [iconButton("copy", "Copy as Markdown", () => copy(page), { "data-testid": "copy-markdown" }), h("a", { class: "icon-button", href: `/api/artifacts/${a.id}/markdown`, target: "_self", download: `${a.title}.md`, title: "Download .md", "aria-label": "Download .md", "data-testid": "download-markdown" }, icon("download", 18))] : null,
+    a.status !== "archived" ? button("Archive", () => page.act("archive"), "quiet", { disabled: busy }) : button("Delete", () => confirmed(`Delete “${a.title}”?`, "The text, its sources and its images can’t be brought back.", "Delete", () => api("DELETE", `/api/artifacts/${a.id}`).then(() => page.host.go("/portfolio"))), "quiet"));
+  row.append(more);
   return row;
 }
 

@@ -28,18 +28,17 @@ export function progress(page) {
     h("progress", { max: steps.length, value: done + (p.progress?.done ?? 0), "aria-label": `${done} of ${steps.length} steps` }),
     h("ol", { "aria-live": "polite" }, steps.map((s) => {
       const state = s.done ? "done" : s === current ? "current" : "next";
-      const now = p.progress?.tool === s.name && p.progress.text ? p.progress.text.split("\n")[0] : words.tools[s.name]?.[1];
+      const now = (p.progress?.tool === s.name && (p.progress.text ?? "").split("\n")[0].split(/: (.*)/)[1]) || words.tools[s.name]?.[1]; // "Text: section 2 of 6"
       return h("li", { class: state, "data-testid": `status-${reached[s.name]?.[1] ?? s.name}` }, h("span", { class: "sign" }, s.done ? icon("check", 16) : h("span", { class: `dot ${s === current ? "running" : ""}` })),
         h("div", {}, h("span", {}, toolName(s.name)), h("span", { class: "hidden-visually" }, { done: ": done", current: ": in progress", next: ": comes later" }[state]), s === current ? h("p", { class: "muted small" }, now) : null));
     })));
 }
 
-// stopped says what is done and what isn't after somebody has stopped the assistant; null if nobody has.
+// stopped says what is done and what isn't after somebody has stopped the assistant; null if nobody has. The button that continues is in the head.
 export function stopped(page) {
   const p = page.a.pipeline;
   if (page.problem || p?.state !== "stopped" || ["ready", "published", "archived"].includes(page.a.status)) return null;
-  const done = p.tools.filter((t) => (p.done ?? []).includes(t)), open = p.tools.filter((t) => !done.includes(t));
-  if (open.length === 0) return null;
-  const verb = (all, not) => (all.some((t) => t === "visualsCreator") || all.length > 1 ? `are${not}` : `is${not}`), list = (all) => new Intl.ListFormat("en").format(all.map((t) => words.results[t] ?? t));
-  return h("section", { class: "panel notice-line", "data-testid": "stopped", role: "status" }, icon("pause", 18), h("p", {}, "Stopped. ", done.length ? `${cap(list(done))} ${verb(done, "")} done; ` : "", `${done.length ? list(open) : cap(list(open))} ${verb(open, "n’t")}${done.length ? "" : " done yet"}.`));
+  const is = (tool) => `${words.results[tool] ?? tool} ${tool === "visualsCreator" ? "are" : "is"}`, done = p.tools.filter((t) => (p.done ?? []).includes(t)), open = p.tools.find((t) => !done.includes(t));
+  if (!open) return null;
+  return h("section", { class: "panel notice-line", "data-testid": "stopped", role: "status" }, icon("pause", 18), h("p", {}, done.length ? `Stopped. ${cap(is(done.at(-1)))} done; ${is(open)}n’t.` : `Stopped. ${cap(is(open))}n’t done.`));
 }
