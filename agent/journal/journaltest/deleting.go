@@ -23,8 +23,7 @@ func (f *fixture) checkPruned(session string, after, upTo uint64) {
 }
 
 var deleteChecks = []check{
-	{"pruned records are gone, and reading them says so", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"pruned records are gone, and reading them says so", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Records: recs(1, 6), Head: &journal.HeadUpdate{Status: "x"}})
 		f.fill("S", 3)
 		f.delete("s", 4)
@@ -40,8 +39,7 @@ var deleteChecks = []check{
 		f.append(journal.Append{Session: "s", After: 6, Records: recs(7, 7)})
 		f.checkLog("s", 4, recs(5, 7)...)
 	}},
-	{"pruning goes forward only", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"pruning goes forward only", func(f *fixture) {
 		f.fill("s", 5)
 		for _, upTo := range []uint64{0, 3, 3, 1, 0} {
 			f.delete("s", upTo)
@@ -52,8 +50,7 @@ var deleteChecks = []check{
 		f.delete("unknown", journal.All)
 		f.equal("sessions", f.names(journal.Filter{}), []string{"s"})
 	}},
-	{"numbering goes on after all records are pruned", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"numbering goes on after all records are pruned", func(f *fixture) {
 		f.fill("s", 3)
 		f.delete("s", math.MaxUint64-1)
 		h := f.head("s")
@@ -65,8 +62,7 @@ var deleteChecks = []check{
 		f.append(journal.Append{Session: "s", After: 3, Records: recs(4, 4)})
 		f.checkLog("s", 3, rec(4))
 	}},
-	{"the same append again conflicts once it was pruned", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"the same append again conflicts once it was pruned", func(f *fixture) {
 		a := journal.Append{Session: "s", Records: recs(1, 2)}
 		f.append(a)
 		f.append(journal.Append{Session: "s", After: 2, Records: recs(3, 3)})
@@ -75,8 +71,7 @@ var deleteChecks = []check{
 		f.equal("stale", e.Stale(), false)
 		f.checkLog("s", 1, recs(2, 3)...)
 	}},
-	{"pruning doesn't change lease and inbox", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"pruning doesn't change lease and inbox", func(f *fixture) {
 		l := f.lease("s", "a", hour)
 		f.append(journal.Append{Session: "s", Fence: l.Fence, Records: recs(1, 2)})
 		f.post("s", item("a"))
@@ -84,12 +79,11 @@ var deleteChecks = []check{
 		f.checkInbox("s", l.Fence, "a")
 		f.append(journal.Append{Session: "s", After: 2, Fence: l.Fence, Records: recs(3, 3)})
 	}},
-	{"pruning during a read leaves no gap", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"pruning during a read leaves no gap", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Records: recs(1, 900)})
 		last := uint64(0)
 		var end error
-		for r, err := range s.Read(f.ctx, "s", 0) {
+		for r, err := range f.store.Read(f.ctx, "s", 0) {
 			if end = err; err != nil {
 				continue
 			}
@@ -104,8 +98,7 @@ var deleteChecks = []check{
 		}
 		refused[*journal.PrunedError](f, "reading on", end)
 	}},
-	{"a session deleted whole leaves nothing behind", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"a session deleted whole leaves nothing behind", func(f *fixture) {
 		f.fill("S", 1)
 		f.append(journal.Append{
 			Session: "s", Records: recs(1, 3), Taken: []string{"b"},
@@ -115,8 +108,8 @@ var deleteChecks = []check{
 		f.delete("s", 1)
 		f.delete("s", journal.All)
 		f.delete("s", journal.All)
-		if _, err := s.Head(f.ctx, "s"); !errors.Is(err, journal.ErrNoSession) {
-			t.Fatalf("head: got error %v, want ErrNoSession", err)
+		if _, err := f.store.Head(f.ctx, "s"); !errors.Is(err, journal.ErrNoSession) {
+			f.t.Fatalf("head: got error %v, want ErrNoSession", err)
 		}
 		f.checkLog("s", 0)
 		f.equal("sessions", f.names(journal.Filter{}), []string{"S"})
@@ -129,8 +122,7 @@ var deleteChecks = []check{
 		f.post("s", item("b"), item("a"))
 		f.checkInbox("s", 0, "b", "a")
 	}},
-	{"deleting a session stops its writer", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"deleting a session stops its writer", func(f *fixture) {
 		f.fill("s", 2)
 		l := f.lease("t", "a", hour)
 		f.append(journal.Append{Session: "t", Fence: l.Fence, Records: recs(1, 1)})
@@ -143,13 +135,12 @@ var deleteChecks = []check{
 			f.equal("conflict", *e, journal.ConflictError{Session: "t", After: after, Fence: l.Fence})
 			f.equal("stale", e.Stale(), true)
 		}
-		_, err := s.Renew(f.ctx, l, hour)
+		_, err := f.store.Renew(f.ctx, l, hour)
 		refused[*journal.ConflictError](f, "renewal", err)
 		f.release(l)
 		f.equal("sessions", f.names(journal.Filter{}), nil)
 	}},
-	{"a writer can't bring back a session that was deleted", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"a writer can't bring back a session that was deleted", func(f *fixture) {
 		l := f.lease("s", "a", hour)
 		f.append(journal.Append{Session: "s", Fence: l.Fence, Records: recs(1, 1)})
 		f.delete("s", journal.All)
@@ -171,20 +162,20 @@ var deleteChecks = []check{
 				"an append after the new ones": {After: have.HaveSeq, Records: recs(9, 9)},
 			} {
 				a.Session, a.Fence = "s", l.Fence
-				check(what, a.After, s.Append(f.ctx, a))
+				check(what, a.After, f.store.Append(f.ctx, a))
 			}
-			_, err := s.Renew(f.ctx, l, hour)
+			_, err := f.store.Renew(f.ctx, l, hour)
 			check("a renewal", have.HaveSeq, err)
-			_, err = s.Take(f.ctx, "s", l.Fence)
+			_, err = f.store.Take(f.ctx, "s", l.Fence)
 			check("a take", have.HaveSeq, err)
 			f.release(l)
 		}
 		refuseAll("after the deletion", journal.ConflictError{})
-		if _, err := s.Head(f.ctx, "s"); !errors.Is(err, journal.ErrNoSession) {
-			t.Fatalf("head: got error %v, want ErrNoSession", err)
+		if _, err := f.store.Head(f.ctx, "s"); !errors.Is(err, journal.ErrNoSession) {
+			f.t.Fatalf("head: got error %v, want ErrNoSession", err)
 		}
-		if err := s.Post(f.ctx, "s", item("i")); !errors.Is(err, journal.ErrNoSession) {
-			t.Fatalf("post: got error %v, want ErrNoSession", err)
+		if err := f.store.Post(f.ctx, "s", item("i")); !errors.Is(err, journal.ErrNoSession) {
+			f.t.Fatalf("post: got error %v, want ErrNoSession", err)
 		}
 		f.append(journal.Append{Session: "s", Records: recs(5, 5)})
 		refuseAll("of a new session without a lease", journal.ConflictError{HaveSeq: 1})

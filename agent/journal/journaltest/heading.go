@@ -11,8 +11,7 @@ import (
 )
 
 var headChecks = []check{
-	{"a head shows what the append set", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"a head shows what the append set", func(f *fixture) {
 		open := []journal.Open{
 			{ID: "p-1", Kind: "approval", Title: "Delete the page “home”?", What: "Delete page “home”",
 				Expires: recordTime},
@@ -25,7 +24,7 @@ var headChecks = []check{
 		}})
 		h := f.head("s")
 		if h.Updated.IsZero() {
-			t.Fatalf("the head doesn't say when it was updated")
+			f.t.Fatalf("the head doesn't say when it was updated")
 		}
 		f.equal("head", h, journal.Head{Session: "s", Status: "paused", Open: open, Kind: "plan",
 			Title: "The “home” page", Labels: labels, Parent: "the “parent”", Info: []byte("\x00\xff{}"),
@@ -34,8 +33,7 @@ var headChecks = []check{
 		h.Labels["user"] = "bob"
 		f.equal("labels", f.head("s").Labels, labels)
 	}},
-	{"an append without a head leaves it as it is", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an append without a head leaves it as it is", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{
 			Status: "x", Open: []journal.Open{{ID: "o"}}, Kind: "k", Title: "t", Labels: map[string]string{"a": "b"},
 			Parent: "p", Info: []byte("i"),
@@ -44,13 +42,12 @@ var headChecks = []check{
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2)})
 		h := f.head("s")
 		if h.Updated.Before(before.Updated) {
-			t.Fatalf("updated went back from %v to %v", before.Updated, h.Updated)
+			f.t.Fatalf("updated went back from %v to %v", before.Updated, h.Updated)
 		}
 		before.Seq, before.Updated = 2, h.Updated
 		f.equal("head", h, before)
 	}},
-	{"a head update replaces all that the host sets", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"a head update replaces all that the host sets", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{
 			Status: "x", Open: []journal.Open{{ID: "o"}, {ID: "p"}}, Kind: "k", Title: "t",
 			Labels: map[string]string{"a": "b", "c": "d"}, Parent: "p", Info: []byte("i"),
@@ -63,8 +60,7 @@ var headChecks = []check{
 		h := f.head("s")
 		f.equal("head", h, journal.Head{Session: "s", Seq: 3, Created: h.Created, Updated: h.Updated})
 	}},
-	{"a head can change without a record", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"a head can change without a record", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Head: &journal.HeadUpdate{Status: "new"}})
 		f.equal("last number", f.head("s").Seq, uint64(0))
 		f.append(journal.Append{Session: "s", Records: recs(1, 1)})
@@ -77,12 +73,12 @@ var headChecks = []check{
 		f.equal("status", f.head("s").Status, "old")
 		f.checkLog("s", 0, rec(1))
 	}},
-	{"the host's own part of a head has a bounded size, and a reader's copy is its own", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"the host's own part of a head has a bounded size, and a reader's copy is its own", func(f *fixture) {
 		info := bytes.Repeat([]byte{7}, journal.MaxInfo)
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Head: &journal.HeadUpdate{Info: info}})
 		refused[*journal.InvalidError](f, "append with more",
-			s.Append(f.ctx, journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Info: append(info, 7)}}))
+			f.store.Append(f.ctx, journal.Append{Session: "s", After: 1,
+				Head: &journal.HeadUpdate{Info: append(info, 7)}}))
 		got := f.head("s").Info
 		f.equal("info", got, info)
 		got[0], info[1] = 8, 8
@@ -94,20 +90,18 @@ var headChecks = []check{
 		f.delete("s", 2)
 		f.equal("info after all that doesn't change it", len(f.head("s").Info), journal.MaxInfo)
 	}},
-	{"a lease alone makes a session", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"a lease alone makes a session", func(f *fixture) {
 		l := f.lease("s", "a", hour)
 		h := f.head("s")
 		if h.Updated.IsZero() {
-			t.Fatalf("the head doesn't say when the session began")
+			f.t.Fatalf("the head doesn't say when the session began")
 		}
 		f.equal("head", h, journal.Head{Session: "s", Fence: l.Fence, Owner: "a", Until: l.Until,
 			Created: h.Created, Updated: h.Updated})
 		f.equal("sessions", f.names(journal.Filter{}), []string{"s"})
 		f.checkLog("s", 0)
 	}},
-	{"leases, posts and pruning don't count as updates", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"leases, posts and pruning don't count as updates", func(f *fixture) {
 		f.fill("s", 2)
 		want := f.head("s").Updated
 		l := f.lease("s", "a", hour)
@@ -156,23 +150,21 @@ func (f *fixture) prepare() {
 }
 
 var listChecks = []check{
-	{"heads are listed in the order of their names", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"heads are listed in the order of their names", func(f *fixture) {
 		f.prepare()
 		var want []string
 		for _, e := range list {
 			want = append(want, e.name)
 		}
 		f.equal("sessions", f.names(journal.Filter{}), want)
-		for h, err := range s.Heads(f.ctx, journal.Filter{}) {
+		for h, err := range f.store.Heads(f.ctx, journal.Filter{}) {
 			if err != nil {
-				t.Fatalf("heads: %v", err)
+				f.t.Fatalf("heads: %v", err)
 			}
 			f.equal("listed head", h, f.head(h.Session))
 		}
 	}},
-	{"heads are listed by the filter", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"heads are listed by the filter", func(f *fixture) {
 		f.prepare()
 		for _, c := range []struct {
 			filter journal.Filter
@@ -201,8 +193,7 @@ var listChecks = []check{
 			f.equal(fmt.Sprintf("sessions for %+v", c.filter), f.names(c.filter), c.want)
 		}
 	}},
-	{"filters follow changes", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"filters follow changes", func(f *fixture) {
 		l := f.lease("s", "w", hour)
 		f.append(journal.Append{Session: "s", Fence: l.Fence,
 			Head: &journal.HeadUpdate{Status: "paused", Open: []journal.Open{{ID: "o"}}}})
@@ -218,8 +209,7 @@ var listChecks = []check{
 			f.equal(fmt.Sprintf("sessions for %+v afterwards", flt), f.names(flt), nil)
 		}
 	}},
-	{"pages show every session once", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"pages show every session once", func(f *fixture) {
 		var want, got []string
 		for i := range 130 {
 			want = append(want, fmt.Sprintf("s-%03d", i))
@@ -235,14 +225,13 @@ var listChecks = []check{
 		f.equal("sessions by pages", got, want)
 		f.equal("sessions at once", f.names(journal.Filter{}), want)
 	}},
-	{"breaking out of a list leaves the store usable", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"breaking out of a list leaves the store usable", func(f *fixture) {
 		f.prepare()
 		for range 50 {
 			n := 0
-			for _, err := range s.Heads(f.ctx, journal.Filter{}) {
+			for _, err := range f.store.Heads(f.ctx, journal.Filter{}) {
 				if n++; err != nil {
-					t.Fatalf("heads: %v", err)
+					f.t.Fatalf("heads: %v", err)
 				}
 				if n == 3 {
 					break
@@ -252,13 +241,12 @@ var listChecks = []check{
 		f.fill("new", 1)
 		f.equal("number of sessions", len(f.names(journal.Filter{})), len(list)+1)
 	}},
-	{"the store may be used while it is listed", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"the store may be used while it is listed", func(f *fixture) {
 		f.prepare()
 		var got []string
-		for h, err := range s.Heads(f.ctx, journal.Filter{}) {
+		for h, err := range f.store.Heads(f.ctx, journal.Filter{}) {
 			if err != nil {
-				t.Fatalf("heads: %v", err)
+				f.t.Fatalf("heads: %v", err)
 			}
 			got = append(got, h.Session)
 			f.append(journal.Append{Session: h.Session, After: 1, Fence: h.Fence, Records: recs(2, 2)})
@@ -267,16 +255,15 @@ var listChecks = []check{
 		}
 		f.equal("number of sessions", len(slices.Compact(got)), len(list))
 	}},
-	{"listing stops when the context ends", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"listing stops when the context ends", func(f *fixture) {
 		f.prepare()
 		ctx, cancel := context.WithCancel(f.ctx)
 		defer cancel()
 		n := 0
 		var end error
-		for _, err := range s.Heads(ctx, journal.Filter{}) {
+		for _, err := range f.store.Heads(ctx, journal.Filter{}) {
 			if end != nil {
-				t.Fatalf("the list goes on after error %v", end)
+				f.t.Fatalf("the list goes on after error %v", end)
 			}
 			if end = err; err == nil {
 				n++
@@ -287,7 +274,7 @@ var listChecks = []check{
 		}
 		f.equal("heads listed", n, 2)
 		if !errors.Is(end, context.Canceled) {
-			t.Fatalf("got error %v, want context.Canceled", end)
+			f.t.Fatalf("got error %v, want context.Canceled", end)
 		}
 	}},
 }

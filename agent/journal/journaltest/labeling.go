@@ -22,8 +22,7 @@ var labeled = []struct {
 }
 
 var labelChecks = []check{
-	{"sessions are found by one label, and by kind", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"sessions are found by one label, and by kind", func(f *fixture) {
 		for _, e := range labeled {
 			f.append(journal.Append{Session: e.name, Records: recs(1, 1), Head: &e.head})
 		}
@@ -58,8 +57,7 @@ var labelChecks = []check{
 			f.equal(fmt.Sprintf("sessions for %+v", c.filter), f.names(c.filter), c.want)
 		}
 	}},
-	{"labels, kind and title follow changes", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"labels, kind and title follow changes", func(f *fixture) {
 		l := f.lease("s", "w", hour)
 		ann, bob := journal.Label{Key: "user", Value: "ann"}, journal.Label{Key: "user", Value: "bob"}
 		set := func(after int, h journal.HeadUpdate) {
@@ -80,8 +78,7 @@ var labelChecks = []check{
 		f.fill("s", 1)
 		f.equal("sessions of bob after another session of the name", f.names(journal.Filter{Label: bob}), nil)
 	}},
-	{"labels and titles of the full length are accepted, and longer ones refused", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"labels and titles of the full length are accepted, and longer ones refused", func(f *fixture) {
 		h := journal.HeadUpdate{Kind: strings.Repeat("k", journal.MaxName),
 			Title: strings.Repeat("ü", journal.MaxTitle/2), Labels: map[string]string{}}
 		for i := range journal.MaxLabels {
@@ -116,7 +113,7 @@ var labelChecks = []check{
 		}
 		for what, head := range bad {
 			refused[*journal.InvalidError](f, "append with "+what,
-				s.Append(f.ctx, journal.Append{Session: "s", Head: &head}))
+				f.store.Append(f.ctx, journal.Append{Session: "s", Head: &head}))
 		}
 	}},
 }

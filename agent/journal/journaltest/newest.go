@@ -9,8 +9,7 @@ import (
 )
 
 var newestChecks = []check{
-	{"sessions are listed from the newest on, in pages", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"sessions are listed from the newest on, in pages", func(f *fixture) {
 		names := []string{"e", "b", "d", "a", "c", "f"}
 		leases := make(map[string]journal.Lease)
 		for i, name := range names {
@@ -36,9 +35,9 @@ var newestChecks = []check{
 			var got []string
 			for page := (journal.Filter{Newest: true, Limit: limit}); ; {
 				before := len(got)
-				for h, err := range s.Heads(f.ctx, page) {
+				for h, err := range f.store.Heads(f.ctx, page) {
 					if err != nil {
-						t.Fatalf("heads: %v", err)
+						f.t.Fatalf("heads: %v", err)
 					}
 					got, page.Before, page.After = append(got, h.Session), h.Updated, h.Session
 				}
@@ -60,8 +59,7 @@ var newestChecks = []check{
 		f.equal("without any value of it", f.names(journal.Filter{Without: journal.Label{Key: "k"}}), nil)
 		f.equal("without another", len(f.names(journal.Filter{Without: journal.Label{Key: "k", Value: "\x00"}})), 6)
 	}},
-	{"many sessions of one time are listed once each", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"many sessions of one time are listed once each", func(f *fixture) {
 		for i := range 450 {
 			f.append(journal.Append{Session: fmt.Sprintf("s-%03d", i), Head: &journal.HeadUpdate{Status: "x"}})
 		}
@@ -70,8 +68,7 @@ var newestChecks = []check{
 		slices.Sort(got)
 		f.equal("different ones", len(slices.Compact(got)), 450)
 	}},
-	{"sessions are found by when they are due", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"sessions are found by when they are due", func(f *fixture) {
 		at := func(d time.Duration) journal.Open { return journal.Open{ID: fmt.Sprint(d), Expires: recordTime.Add(d)} }
 		for name, head := range map[string]journal.HeadUpdate{
 			"a": {Open: []journal.Open{{ID: "never"}}}, "b": {Open: []journal.Open{{ID: "never"}, at(2), at(1)}},
@@ -103,8 +100,7 @@ var newestChecks = []check{
 			Head: &journal.HeadUpdate{}})
 		f.equal("due when nothing is open", due(1), []string{"d", "g", "f"})
 	}},
-	{"many sessions that are due are listed once each, the earliest first", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"many sessions that are due are listed once each, the earliest first", func(f *fixture) {
 		var want []string
 		for i := range 450 {
 			name := fmt.Sprintf("s-%03d", 449-i)
@@ -116,8 +112,7 @@ var newestChecks = []check{
 		slices.Sort(want[300:])
 		f.equal("sessions", f.names(journal.Filter{Due: farAhead, NoKind: true, NoParent: true}), want)
 	}},
-	{"a session keeps the time when it began", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"a session keeps the time when it began", func(f *fixture) {
 		f.fill("s", 1)
 		created := f.head("s").Created
 		f.equal("created", created, f.head("s").Updated)

@@ -13,8 +13,7 @@ var family = []struct{ name, parent string }{
 }
 
 var parentChecks = []check{
-	{"sessions are found by their parent, or because they have none", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"sessions are found by their parent, or because they have none", func(f *fixture) {
 		for _, e := range family {
 			h := &journal.HeadUpdate{Parent: e.parent, Status: "done"}
 			if e.name == "plan" {
@@ -41,8 +40,7 @@ var parentChecks = []check{
 			f.equal(fmt.Sprintf("sessions for %+v", c.filter), f.names(c.filter), c.want)
 		}
 	}},
-	{"the parent follows changes", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"the parent follows changes", func(f *fixture) {
 		set := func(after int, parent string) {
 			f.append(journal.Append{Session: "s", After: uint64(after), Records: recs(after+1, after+1),
 				Head: &journal.HeadUpdate{Parent: parent}})

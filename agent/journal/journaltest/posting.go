@@ -9,8 +9,7 @@ import (
 )
 
 var inboxChecks = []check{
-	{"items are taken in the order in which they were posted", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"items are taken in the order in which they were posted", func(f *fixture) {
 		f.fill("s", 1)
 		var want []journal.Item
 		for i := range 30 {
@@ -22,8 +21,7 @@ var inboxChecks = []check{
 		f.equal("items", f.take("s", 0), want)
 		f.equal("items that the head counts", f.head("s").Inbox, 30)
 	}},
-	{"items of any bytes are returned unchanged", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"items of any bytes are returned unchanged", func(f *fixture) {
 		f.fill("s", 1)
 		want := []journal.Item{
 			{ID: "a/b c'%", Kind: "ünïcode", Time: recordTime, Data: []byte("\x00\xff\n{")},
@@ -35,15 +33,13 @@ var inboxChecks = []check{
 		f.post("s", journal.Item{ID: "empty", Kind: "k"})
 		f.equal("length of no data", len(f.take("s", 0)[3].Data), 0)
 	}},
-	{"taking removes nothing", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"taking removes nothing", func(f *fixture) {
 		f.fill("s", 1)
 		f.post("s", item("a"), item("b"))
 		f.checkInbox("s", 0, "a", "b")
 		f.checkInbox("s", 0, "a", "b")
 	}},
-	{"an append removes the items that it took", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an append removes the items that it took", func(f *fixture) {
 		f.fill("s", 1)
 		f.post("s", item("a"), item("b"), item("c"))
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Taken: []string{"b"}})
@@ -55,8 +51,7 @@ var inboxChecks = []check{
 		f.checkInbox("s", 0, "c")
 		f.checkLog("s", 0, recs(1, 2)...)
 	}},
-	{"an append that is refused removes nothing", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an append that is refused removes nothing", func(f *fixture) {
 		first := f.lease("s", "a", hour)
 		f.append(journal.Append{Session: "s", Fence: first.Fence, Records: recs(1, 1)})
 		second := f.lease("s", "a", hour)
@@ -69,8 +64,7 @@ var inboxChecks = []check{
 			journal.Append{Session: "s", After: 1, Fence: first.Fence, Taken: []string{"a"}})
 		f.checkInbox("s", second.Fence, "a")
 	}},
-	{"a quiet append is stored only if nothing is in the inbox", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"a quiet append is stored only if nothing is in the inbox", func(f *fixture) {
 		l := f.lease("s", "a", hour)
 		first := journal.Append{Session: "s", Fence: l.Fence, Records: recs(1, 2), Quiet: true}
 		f.append(first)
@@ -84,8 +78,8 @@ var inboxChecks = []check{
 				Head: &journal.HeadUpdate{Status: "running"}},
 		}
 		for _, a := range quiet {
-			if err := s.Append(f.ctx, a); !errors.Is(err, journal.ErrInbox) || journal.Unclear(err) {
-				t.Fatalf("got error %v, want ErrInbox", err)
+			if err := f.store.Append(f.ctx, a); !errors.Is(err, journal.ErrInbox) || journal.Unclear(err) {
+				f.t.Fatalf("got error %v, want ErrInbox", err)
 			}
 		}
 		stale := quiet[0]
@@ -101,39 +95,35 @@ var inboxChecks = []check{
 		f.append(quiet[1])
 		f.checkLog("s", 0, recs(1, 5)...)
 	}},
-	{"an id is posted once", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an id is posted once", func(f *fixture) {
 		f.fill("s", 1)
 		f.post("s", item("a"))
 		other := item("a")
 		other.Kind, other.Data = "other", []byte("other")
 		for _, it := range []journal.Item{item("a"), other} {
-			e := refused[*journal.PostedError](f, "second post", s.Post(f.ctx, "s", it))
+			e := refused[*journal.PostedError](f, "second post", f.store.Post(f.ctx, "s", it))
 			f.equal("posted", *e, journal.PostedError{Session: "s", ID: "a"})
 		}
 		f.equal("items", f.take("s", 0), []journal.Item{item("a")})
 		f.post("s", item("A"), item("a "))
 		f.checkInbox("s", 0, "a", "A", "a ")
 	}},
-	{"an id that was taken can't be posted again", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an id that was taken can't be posted again", func(f *fixture) {
 		f.fill("s", 1)
 		f.post("s", item("a"))
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2), Taken: []string{"a"}})
 		f.delete("s", 2)
-		e := refused[*journal.PostedError](f, "post of what was taken", s.Post(f.ctx, "s", item("a")))
+		e := refused[*journal.PostedError](f, "post of what was taken", f.store.Post(f.ctx, "s", item("a")))
 		f.equal("posted", *e, journal.PostedError{Session: "s", ID: "a", Taken: true})
 		f.checkInbox("s", 0)
 	}},
-	{"an append closes ids that nobody has posted", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an append closes ids that nobody has posted", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Records: recs(1, 1), Taken: []string{"a", "b", "a"}})
-		e := refused[*journal.PostedError](f, "post of what was closed", s.Post(f.ctx, "s", item("a")))
+		e := refused[*journal.PostedError](f, "post of what was closed", f.store.Post(f.ctx, "s", item("a")))
 		f.equal("taken", e.Taken, true)
 		f.checkInbox("s", 0)
 	}},
-	{"an item closes further ids", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an item closes further ids", func(f *fixture) {
 		f.fill("s", 1)
 		it := closing("a", "b", "c")
 		f.post("s", it)
@@ -156,8 +146,7 @@ var inboxChecks = []check{
 		f.post("S", item("b"), closing("d", "c")) // another session
 		f.checkInbox("S", 0, "b", "d")
 	}},
-	{"an item isn't posted if an id that it closes was used before", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an item isn't posted if an id that it closes was used before", func(f *fixture) {
 		f.fill("s", 1)
 		f.post("s", item("posted"), item("taken"), closing("closing", "closed by an item"))
 		f.append(journal.Append{Session: "s", After: 1, Records: recs(2, 2),
@@ -171,8 +160,7 @@ var inboxChecks = []check{
 		f.post("s", item("a"), item("b"), item("c")) // a refused post closes nothing
 		f.checkInbox("s", 0, "posted", "closing", "a", "b", "c")
 	}},
-	{"an item may close MaxCloses ids", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an item may close MaxCloses ids", func(f *fixture) {
 		f.fill("s", 1)
 		var ids []string
 		for i := range journal.MaxCloses {
@@ -182,8 +170,7 @@ var inboxChecks = []check{
 		f.refusePost(item(ids[len(ids)-1]), ids[len(ids)-1], true)
 		f.checkInbox("s", 0, "a")
 	}},
-	{"ids of different sessions are independent", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"ids of different sessions are independent", func(f *fixture) {
 		f.fill("s", 1)
 		f.fill("S", 1)
 		f.post("s", item("a"))
@@ -193,22 +180,20 @@ var inboxChecks = []check{
 		f.checkInbox("s", 0)
 		f.checkInbox("S", 0, "a", "b")
 	}},
-	{"nothing is posted to an unknown session", func(t tb, s journal.Store) {
-		f := on(t, s)
-		if err := s.Post(f.ctx, "s", item("a")); !errors.Is(err, journal.ErrNoSession) || journal.Unclear(err) {
-			t.Fatalf("got error %v, want ErrNoSession", err)
+	{"nothing is posted to an unknown session", func(f *fixture) {
+		if err := f.store.Post(f.ctx, "s", item("a")); !errors.Is(err, journal.ErrNoSession) || journal.Unclear(err) {
+			f.t.Fatalf("got error %v, want ErrNoSession", err)
 		}
 		f.equal("sessions", f.names(journal.Filter{}), nil)
 		f.equal("items", f.take("s", 0), nil)
-		_, err := s.Take(f.ctx, "s", 3)
+		_, err := f.store.Take(f.ctx, "s", 3)
 		refused[*journal.ConflictError](f, "take from an unknown session with a fence", err)
 	}},
-	{"posting needs no lease, taking does", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"posting needs no lease, taking does", func(f *fixture) {
 		l := f.lease("s", "a", hour)
 		f.post("s", item("a"))
 		for _, fence := range []uint64{0, l.Fence + 1} {
-			_, err := s.Take(f.ctx, "s", fence)
+			_, err := f.store.Take(f.ctx, "s", fence)
 			e := refused[*journal.ConflictError](f, "take with a wrong fence", err)
 			f.equal("conflict", *e,
 				journal.ConflictError{Session: "s", Fence: fence, HaveFence: l.Fence, Owner: "a", Until: l.Until})
@@ -216,7 +201,7 @@ var inboxChecks = []check{
 		f.checkInbox("s", l.Fence, "a")
 		f.release(l)
 		f.post("s", item("b"))
-		_, err := s.Take(f.ctx, "s", l.Fence)
+		_, err := f.store.Take(f.ctx, "s", l.Fence)
 		refused[*journal.ConflictError](f, "take after the release", err)
 		f.checkInbox("s", f.lease("s", "b", hour).Fence, "a", "b")
 	}},

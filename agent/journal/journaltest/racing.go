@@ -47,9 +47,8 @@ func (f *fixture) appendAt(session string, after uint64, w, n int) (uint64, erro
 }
 
 var raceChecks = []check{
-	{"of racing writers exactly one wins each number", func(t tb, s journal.Store) {
+	{"of racing writers exactly one wins each number", func(f *fixture) {
 		const writers, each = 8, 20
-		f := on(t, s)
 		won := make([][]uint64, writers)
 		f.together(writers, func(w int) error {
 			at := uint64(0)
@@ -68,15 +67,14 @@ var raceChecks = []check{
 		for i, r := range log {
 			f.equal("number", r.Seq, uint64(i+1))
 			if r.V < 0 || r.V >= writers || next[r.V] >= each {
-				t.Fatalf("record %d belongs to nobody: %+v", r.Seq, r)
+				f.t.Fatalf("record %d belongs to nobody: %+v", r.Seq, r)
 			}
 			f.equal(fmt.Sprintf("number that writer %d was told", r.V), won[r.V][next[r.V]], r.Seq)
 			next[r.V]++
 		}
 	}},
-	{"writers of different sessions are independent", func(t tb, s journal.Store) {
+	{"writers of different sessions are independent", func(f *fixture) {
 		const sessions, each = 40, 5
-		f := on(t, s)
 		name := func(i int) string { return fmt.Sprintf("s-%02d", i) }
 		f.together(sessions, func(i int) error {
 			for n := range each {
@@ -95,15 +93,14 @@ var raceChecks = []check{
 			f.equal("last number", f.head(name(i)).Seq, uint64(each))
 		}
 	}},
-	{"readers during appends see no gap", func(t tb, s journal.Store) {
+	{"readers during appends see no gap", func(f *fixture) {
 		const batches = 40
-		f := on(t, s)
 		var done atomic.Bool
 		f.together(3, func(i int) error {
 			if i == 0 {
 				defer done.Store(true)
 				for b := range batches {
-					err := s.Append(f.ctx,
+					err := f.store.Append(f.ctx,
 						journal.Append{Session: "s", After: uint64(3 * b), Records: recs(3*b+1, 3*b+3)})
 					if err != nil {
 						return err
@@ -114,7 +111,7 @@ var raceChecks = []check{
 			for last := false; !last; {
 				last = done.Load()
 				n := uint64(0)
-				for r, err := range s.Read(f.ctx, "s", 0) {
+				for r, err := range f.store.Read(f.ctx, "s", 0) {
 					if err != nil {
 						return err
 					}
@@ -129,9 +126,8 @@ var raceChecks = []check{
 			return nil
 		})
 	}},
-	{"head, records and inbox change together", func(t tb, s journal.Store) {
+	{"head, records and inbox change together", func(f *fixture) {
 		const steps = 60
-		f := on(t, s)
 		status := func(n uint64) string { return fmt.Sprintf("step %d", n) }
 		f.append(journal.Append{Session: "s", Head: &journal.HeadUpdate{Status: status(0)}})
 		for n := range steps {
@@ -142,7 +138,7 @@ var raceChecks = []check{
 			if i == 0 {
 				defer done.Store(true)
 				for n := range uint64(steps) {
-					err := s.Append(f.ctx, journal.Append{
+					err := f.store.Append(f.ctx, journal.Append{
 						Session: "s", After: n, Records: recs(int(n+1), int(n+1)),
 						Head: &journal.HeadUpdate{Status: status(n + 1)}, Taken: []string{fmt.Sprint(n)},
 					})
@@ -154,7 +150,7 @@ var raceChecks = []check{
 			}
 			for last := false; !last; {
 				last = done.Load()
-				h, err := s.Head(f.ctx, "s")
+				h, err := f.store.Head(f.ctx, "s")
 				if err != nil {
 					return err
 				}
@@ -163,7 +159,7 @@ var raceChecks = []check{
 						h.Inbox)
 				}
 				n := uint64(0)
-				for _, err := range s.Read(f.ctx, "s", 0) {
+				for _, err := range f.store.Read(f.ctx, "s", 0) {
 					if err != nil {
 						return err
 					}
@@ -176,12 +172,11 @@ var raceChecks = []check{
 			return nil
 		})
 	}},
-	{"of racing owners exactly one gets the lease", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"of racing owners exactly one gets the lease", func(f *fixture) {
 		var winners atomic.Int32
 		f.together(8, func(i int) error {
 			owner := fmt.Sprintf("w-%d", i)
-			l, err := s.Lease(f.ctx, "s", owner, hour)
+			l, err := f.store.Lease(f.ctx, "s", owner, hour)
 			var held *journal.HeldError
 			if errors.As(err, &held) {
 				return nil
@@ -190,19 +185,18 @@ var raceChecks = []check{
 				return err
 			}
 			winners.Add(1)
-			return s.Append(f.ctx, journal.Append{Session: "s", Fence: l.Fence, Records: recs(i, i)})
+			return f.store.Append(f.ctx, journal.Append{Session: "s", Fence: l.Fence, Records: recs(i, i)})
 		})
 		f.equal("winners", winners.Load(), int32(1))
 		f.equal("records", len(f.read("s", 0)), 1)
 	}},
-	{"of racing posts of one id exactly one is kept", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"of racing posts of one id exactly one is kept", func(f *fixture) {
 		f.fill("s", 1)
 		var winner atomic.Int32
 		f.together(8, func(i int) error {
 			it := item("a")
 			it.Data = []byte{byte(i + 1)}
-			err := s.Post(f.ctx, "s", it)
+			err := f.store.Post(f.ctx, "s", it)
 			var posted *journal.PostedError
 			if errors.As(err, &posted) {
 				return nil
@@ -216,13 +210,12 @@ var raceChecks = []check{
 		f.equal("items", len(items), 1)
 		f.equal("item that was accepted", int32(items[0].Data[0]), winner.Load())
 	}},
-	{"of racing items that close the same ids exactly one is kept", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"of racing items that close the same ids exactly one is kept", func(f *fixture) {
 		f.fill("s", 1)
 		var winners atomic.Int32
 		f.together(8, func(i int) error {
 			ids := []string{"q-1", "q-2", "q-3"}
-			err := s.Post(f.ctx, "s", closing(fmt.Sprintf("d-%d", i), append(ids[i%3:], ids[:i%3]...)...))
+			err := f.store.Post(f.ctx, "s", closing(fmt.Sprintf("d-%d", i), append(ids[i%3:], ids[:i%3]...)...))
 			var posted *journal.PostedError
 			if errors.As(err, &posted) {
 				return nil
@@ -233,9 +226,8 @@ var raceChecks = []check{
 		f.equal("winners", winners.Load(), int32(1))
 		f.equal("items", len(f.take("s", 0)), 1)
 	}},
-	{"posts during takes are not lost", func(t tb, s journal.Store) {
+	{"posts during takes are not lost", func(f *fixture) {
 		const posters, each = 4, 15
-		f := on(t, s)
 		f.fill("s", 1)
 		var posting atomic.Int32
 		posting.Store(posters)
@@ -244,7 +236,7 @@ var raceChecks = []check{
 			if i < posters {
 				defer posting.Add(-1)
 				for n := range each {
-					if err := s.Post(f.ctx, "s", item(fmt.Sprintf("%d-%d", i, n))); err != nil {
+					if err := f.store.Post(f.ctx, "s", item(fmt.Sprintf("%d-%d", i, n))); err != nil {
 						return err
 					}
 				}
@@ -252,7 +244,7 @@ var raceChecks = []check{
 			}
 			for at, last := uint64(1), false; !last; {
 				last = posting.Load() == 0
-				items, err := s.Take(f.ctx, "s", 0)
+				items, err := f.store.Take(f.ctx, "s", 0)
 				if err != nil {
 					return err
 				}
@@ -264,7 +256,7 @@ var raceChecks = []check{
 				if len(ids) == 0 {
 					continue
 				}
-				err = s.Append(f.ctx,
+				err = f.store.Append(f.ctx,
 					journal.Append{Session: "s", After: at, Records: recs(int(at), int(at)), Taken: ids})
 				if err != nil {
 					return err

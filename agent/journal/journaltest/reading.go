@@ -16,18 +16,16 @@ const hour = time.Hour
 var zone = time.FixedZone("nowhere", 3*3600+25*60)
 
 var readChecks = []check{
-	{"an empty store holds nothing", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"an empty store holds nothing", func(f *fixture) {
 		f.checkLog("s", 0)
 		f.checkLog("s", 7)
 		f.equal("sessions", f.names(journal.Filter{}), nil)
 		f.equal("items", f.take("s", 0), nil)
-		if _, err := s.Head(f.ctx, "s"); !errors.Is(err, journal.ErrNoSession) || journal.Unclear(err) {
-			t.Fatalf("head of an unknown session: got error %v, want ErrNoSession", err)
+		if _, err := f.store.Head(f.ctx, "s"); !errors.Is(err, journal.ErrNoSession) || journal.Unclear(err) {
+			f.t.Fatalf("head of an unknown session: got error %v, want ErrNoSession", err)
 		}
 	}},
-	{"reading starts after the number asked for", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"reading starts after the number asked for", func(f *fixture) {
 		f.fill("s", 6)
 		for after := range 7 {
 			f.checkLog("s", uint64(after), recs(after+1, 6)...)
@@ -36,23 +34,21 @@ var readChecks = []check{
 		f.checkLog("s", math.MaxInt64)
 		f.checkLog("s", math.MaxUint64)
 	}},
-	{"long logs are read completely", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"long logs are read completely", func(f *fixture) {
 		for after := 0; after < 3000; after += 750 {
 			f.append(journal.Append{Session: "s", After: uint64(after), Records: recs(after+1, after+750)})
 		}
 		f.checkLog("s", 0, recs(1, 3000)...)
 		f.checkLog("s", 1499, recs(1500, 3000)...)
 	}},
-	{"a sequence can be used again", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"a sequence can be used again", func(f *fixture) {
 		f.fill("s", 1)
-		seq := s.Read(f.ctx, "s", 0)
+		seq := f.store.Read(f.ctx, "s", 0)
 		for want := 1; want <= 2; want++ {
 			got := 0
 			for _, err := range seq {
 				if err != nil {
-					t.Fatalf("read: %v", err)
+					f.t.Fatalf("read: %v", err)
 				}
 				got++
 			}
@@ -60,13 +56,12 @@ var readChecks = []check{
 			f.append(journal.Append{Session: "s", After: uint64(want), Records: recs(want+1, want+1)})
 		}
 	}},
-	{"breaking out of reading leaves the store usable", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"breaking out of reading leaves the store usable", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Records: recs(1, 400)})
 		for i := range 50 {
-			for r, err := range s.Read(f.ctx, "s", uint64(i)) {
+			for r, err := range f.store.Read(f.ctx, "s", uint64(i)) {
 				if err != nil {
-					t.Fatalf("read: %v", err)
+					f.t.Fatalf("read: %v", err)
 				}
 				if r.Seq == uint64(i+3) {
 					break
@@ -76,13 +71,12 @@ var readChecks = []check{
 		f.append(journal.Append{Session: "s", After: 400, Records: recs(401, 401)})
 		f.checkLog("s", 399, recs(400, 401)...)
 	}},
-	{"the store may be used while it is read", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"the store may be used while it is read", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Records: recs(1, 3)})
 		last := uint64(0)
-		for r, err := range s.Read(f.ctx, "s", 0) {
+		for r, err := range f.store.Read(f.ctx, "s", 0) {
 			if err != nil {
-				t.Fatalf("read: %v", err)
+				f.t.Fatalf("read: %v", err)
 			}
 			f.equal("number", r.Seq, last+1)
 			last = r.Seq
@@ -93,20 +87,19 @@ var readChecks = []check{
 			}
 		}
 		if last < 3 {
-			t.Fatalf("reading stopped at %d of 3", last)
+			f.t.Fatalf("reading stopped at %d of 3", last)
 		}
 		f.checkLog("s", 0, recs(1, 6)...)
 	}},
-	{"reading stops when the context ends", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"reading stops when the context ends", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Records: recs(1, 5)})
 		ctx, cancel := context.WithCancel(f.ctx)
 		defer cancel()
 		var got []uint64
 		var end error
-		for r, err := range s.Read(ctx, "s", 0) {
+		for r, err := range f.store.Read(ctx, "s", 0) {
 			if end != nil {
-				t.Fatalf("record %d, error %v after error %v", r.Seq, err, end)
+				f.t.Fatalf("record %d, error %v after error %v", r.Seq, err, end)
 			}
 			if end = err; err != nil {
 				continue
@@ -118,14 +111,13 @@ var readChecks = []check{
 		}
 		f.equal("numbers read", got, []uint64{1, 2})
 		if !errors.Is(end, context.Canceled) {
-			t.Fatalf("got error %v, want context.Canceled", end)
+			f.t.Fatalf("got error %v, want context.Canceled", end)
 		}
 	}},
 }
 
 var contentChecks = []check{
-	{"records are returned unchanged", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"records are returned unchanged", func(f *fixture) {
 		want := []journal.Record{
 			{Time: recordTime, Kind: "k", V: 0, Data: []byte("x")},
 			{Time: recordTime.Add(1), Kind: "Kind with spaces, ünïcode / and \"quotes\"", V: -1, Data: []byte("x")},
@@ -137,8 +129,7 @@ var contentChecks = []check{
 		f.append(journal.Append{Session: "s", Records: want})
 		f.checkLog("s", 0, want...)
 	}},
-	{"times are returned in UTC", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"times are returned in UTC", func(f *fixture) {
 		now := time.Now() // with a monotonic reading
 		r := rec(1)
 		r.Time = now.In(zone)
@@ -156,8 +147,7 @@ var contentChecks = []check{
 		f.append(journal.Append{Session: "zero", Records: []journal.Record{{Kind: "k"}}})
 		f.equal("zero time", f.read("zero", 0)[0].Time, time.Time{})
 	}},
-	{"data of any bytes are returned unchanged", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"data of any bytes are returned unchanged", func(f *fixture) {
 		all := make([]byte, 256)
 		for i := range all {
 			all[i] = byte(i)
@@ -177,16 +167,14 @@ var contentChecks = []check{
 		f.append(journal.Append{Session: "s", Records: want})
 		f.checkLog("s", 0, want...)
 	}},
-	{"big data are returned unchanged", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"big data are returned unchanged", func(f *fixture) {
 		want := recs(1, 3)
 		want[1].Data = bytes.Repeat([]byte("0123456789abcde\n"), 1<<16) // 1 MiB
 		f.append(journal.Append{Session: "s", Records: want})
 		f.append(journal.Append{Session: "s", Records: want})
 		f.checkLog("s", 0, want...)
 	}},
-	{"the store keeps copies of what it is passed", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"the store keeps copies of what it is passed", func(f *fixture) {
 		a := journal.Append{Session: "s", Records: recs(1, 2),
 			Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "o"}}}}
 		it := item("a")
@@ -197,8 +185,7 @@ var contentChecks = []check{
 		f.equal("open list", f.head("s").Open, []journal.Open{{ID: "o"}})
 		f.equal("items", f.take("s", 0), []journal.Item{item("a")})
 	}},
-	{"the caller owns what the store returns", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"the caller owns what the store returns", func(f *fixture) {
 		f.append(journal.Append{Session: "s", Records: recs(1, 2),
 			Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "o"}}}})
 		f.post("s", item("a"))
@@ -209,9 +196,9 @@ var contentChecks = []check{
 			f.equal("items", items, []journal.Item{item("a")})
 			got[0].Data[0], h.Open[0].ID, items[0].Data[0], items[0].ID = 'X', "X", 'X', "X"
 			_ = append(got[0].Data, "overwritten"...)
-			for h, err := range s.Heads(f.ctx, journal.Filter{}) {
+			for h, err := range f.store.Heads(f.ctx, journal.Filter{}) {
 				if err != nil {
-					t.Fatalf("heads: %v", err)
+					f.t.Fatalf("heads: %v", err)
 				}
 				f.equal("listed open list", h.Open, []journal.Open{{ID: "o"}})
 				h.Open[0].ID = "X"

@@ -23,8 +23,7 @@ var badNames = map[string]string{
 }
 
 var refusalChecks = []check{
-	{"names of the full length are accepted", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"names of the full length are accepted", func(f *fixture) {
 		long := strings.Repeat("ü/", journal.MaxName/3) // fills up to two bytes of the limit
 		long += strings.Repeat("n", journal.MaxName-len(long))
 		r := rec(1)
@@ -45,22 +44,21 @@ var refusalChecks = []check{
 		f.equal("status", h.Status, long)
 		f.equal("open list", h.Open, []journal.Open{open})
 	}},
-	{"bad session names are refused everywhere", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"bad session names are refused everywhere", func(f *fixture) {
 		try := func(what, name string) {
-			_, headErr := s.Head(f.ctx, name)
-			_, leaseErr := s.Lease(f.ctx, name, "a", hour)
-			_, renewErr := s.Renew(f.ctx, journal.Lease{Session: name, Owner: "a", Fence: 1}, hour)
-			_, takeErr := s.Take(f.ctx, name, 0)
+			_, headErr := f.store.Head(f.ctx, name)
+			_, leaseErr := f.store.Lease(f.ctx, name, "a", hour)
+			_, renewErr := f.store.Renew(f.ctx, journal.Lease{Session: name, Owner: "a", Fence: 1}, hour)
+			_, takeErr := f.store.Take(f.ctx, name, 0)
 			var readErr error
-			for _, readErr = range s.Read(f.ctx, name, 0) {
+			for _, readErr = range f.store.Read(f.ctx, name, 0) {
 			}
 			for method, err := range map[string]error{
-				"Append": s.Append(f.ctx, journal.Append{Session: name, Records: recs(1, 1)}),
+				"Append": f.store.Append(f.ctx, journal.Append{Session: name, Records: recs(1, 1)}),
 				"Read":   readErr, "Head": headErr, "Lease": leaseErr, "Renew": renewErr, "Take": takeErr,
-				"Release": s.Release(f.ctx, journal.Lease{Session: name, Owner: "a", Fence: 1}),
-				"Post":    s.Post(f.ctx, name, item("a")),
-				"Delete":  s.Delete(f.ctx, name, journal.All),
+				"Release": f.store.Release(f.ctx, journal.Lease{Session: name, Owner: "a", Fence: 1}),
+				"Post":    f.store.Post(f.ctx, name, item("a")),
+				"Delete":  f.store.Delete(f.ctx, name, journal.All),
 			} {
 				refused[*journal.InvalidError](f, method+" with a session name that is "+what, err)
 			}
@@ -70,8 +68,7 @@ var refusalChecks = []check{
 			try(what, name)
 		}
 	}},
-	{"bad appends are refused", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"bad appends are refused", func(f *fixture) {
 		f.fill("s", 1)
 		record := func(change func(*journal.Record)) journal.Append {
 			two := recs(2, 3)
@@ -113,77 +110,76 @@ var refusalChecks = []check{
 			bad["an open's answerer that is "+what] = open(journal.Open{ID: "a", For: name})
 		}
 		for what, a := range bad {
-			refused[*journal.InvalidError](f, "append with "+what, s.Append(f.ctx, a))
+			refused[*journal.InvalidError](f, "append with "+what, f.store.Append(f.ctx, a))
 		}
 		f.checkLog("s", 0, rec(1))
 	}},
-	{"bad leases and items are refused", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"bad leases and items are refused", func(f *fixture) {
 		f.fill("s", 1)
 		l := f.lease("s", "a", hour)
 		for what, ttl := range map[string]time.Duration{"none": 0, "negative": -1, "too long": journal.MaxTTL + 1} {
-			_, err := s.Lease(f.ctx, "s", "a", ttl)
+			_, err := f.store.Lease(f.ctx, "s", "a", ttl)
 			refused[*journal.InvalidError](f, "lease with a ttl that is "+what, err)
-			_, err = s.Renew(f.ctx, l, ttl)
+			_, err = f.store.Renew(f.ctx, l, ttl)
 			refused[*journal.InvalidError](f, "renewal with a ttl that is "+what, err)
 		}
-		_, err := s.Renew(f.ctx, journal.Lease{Session: "s", Owner: "a"}, hour)
+		_, err := f.store.Renew(f.ctx, journal.Lease{Session: "s", Owner: "a"}, hour)
 		refused[*journal.InvalidError](f, "renewal of no lease", err)
 		names := map[string]string{"empty": ""}
 		for what, name := range badNames {
 			names[what] = name
 		}
 		for what, name := range names {
-			_, err := s.Lease(f.ctx, "s", name, hour)
+			_, err := f.store.Lease(f.ctx, "s", name, hour)
 			refused[*journal.InvalidError](f, "lease with an owner that is "+what, err)
 			it := item("a")
 			it.ID = name
-			refused[*journal.InvalidError](f, "item with an id that is "+what, s.Post(f.ctx, "s", it))
+			refused[*journal.InvalidError](f, "item with an id that is "+what, f.store.Post(f.ctx, "s", it))
 			it = item("a")
 			it.Kind = name
-			refused[*journal.InvalidError](f, "item with a kind that is "+what, s.Post(f.ctx, "s", it))
+			refused[*journal.InvalidError](f, "item with a kind that is "+what, f.store.Post(f.ctx, "s", it))
 			refused[*journal.InvalidError](f, "item that closes an id that is "+what,
-				s.Post(f.ctx, "s", closing("a", "b", name)))
+				f.store.Post(f.ctx, "s", closing("a", "b", name)))
 		}
 		refused[*journal.InvalidError](f, "item that closes an id twice",
-			s.Post(f.ctx, "s", closing("a", "b", "c", "b")))
-		refused[*journal.InvalidError](f, "item that closes its own id", s.Post(f.ctx, "s", closing("a", "b", "a")))
+			f.store.Post(f.ctx, "s", closing("a", "b", "c", "b")))
+		refused[*journal.InvalidError](f, "item that closes its own id",
+			f.store.Post(f.ctx, "s", closing("a", "b", "a")))
 		many := closing("a", slices.Repeat([]string{"b"}, journal.MaxCloses+1)...)
-		refused[*journal.InvalidError](f, "item that closes too many ids", s.Post(f.ctx, "s", many))
+		refused[*journal.InvalidError](f, "item that closes too many ids", f.store.Post(f.ctx, "s", many))
 		it := item("a")
 		it.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
-		refused[*journal.InvalidError](f, "item too late", s.Post(f.ctx, "s", it))
+		refused[*journal.InvalidError](f, "item too late", f.store.Post(f.ctx, "s", it))
 		it.Time, it.Data = recordTime, make([]byte, journal.MaxRecord+1)
-		refused[*journal.InvalidError](f, "item too big", s.Post(f.ctx, "s", it))
+		refused[*journal.InvalidError](f, "item too big", f.store.Post(f.ctx, "s", it))
 		f.checkInbox("s", l.Fence)
 		f.equal("fence", f.head("s").Fence, l.Fence)
 	}},
-	{"nothing is done with a context that has ended", func(t tb, s journal.Store) {
-		f := on(t, s)
+	{"nothing is done with a context that has ended", func(f *fixture) {
 		f.fill("s", 1)
 		l := f.lease("s", "a", hour)
 		before := f.head("s")
 		ctx, cancel := context.WithCancel(f.ctx)
 		cancel()
-		_, headErr := s.Head(ctx, "s")
-		_, leaseErr := s.Lease(ctx, "s", "a", hour)
-		_, renewErr := s.Renew(ctx, l, hour)
-		_, takeErr := s.Take(ctx, "s", l.Fence)
+		_, headErr := f.store.Head(ctx, "s")
+		_, leaseErr := f.store.Lease(ctx, "s", "a", hour)
+		_, renewErr := f.store.Renew(ctx, l, hour)
+		_, takeErr := f.store.Take(ctx, "s", l.Fence)
 		var readErr, headsErr error
-		for _, readErr = range s.Read(ctx, "s", 0) {
+		for _, readErr = range f.store.Read(ctx, "s", 0) {
 		}
-		for _, headsErr = range s.Heads(ctx, journal.Filter{}) {
+		for _, headsErr = range f.store.Heads(ctx, journal.Filter{}) {
 		}
 		for method, err := range map[string]error{
-			"Append": s.Append(ctx, journal.Append{Session: "s", After: 1, Fence: l.Fence, Records: recs(2, 2)}),
+			"Append": f.store.Append(ctx, journal.Append{Session: "s", After: 1, Fence: l.Fence, Records: recs(2, 2)}),
 			"Read":   readErr, "Head": headErr, "Heads": headsErr, "Lease": leaseErr, "Renew": renewErr,
 			"Take":    takeErr,
-			"Release": s.Release(ctx, l),
-			"Post":    s.Post(ctx, "s", item("a")),
-			"Delete":  s.Delete(ctx, "s", journal.All),
+			"Release": f.store.Release(ctx, l),
+			"Post":    f.store.Post(ctx, "s", item("a")),
+			"Delete":  f.store.Delete(ctx, "s", journal.All),
 		} {
 			if !errors.Is(err, context.Canceled) || !journal.Unclear(err) {
-				t.Fatalf("%s with a canceled context: got error %v, want one that wraps context.Canceled", method, err)
+				f.t.Fatalf("%s with a canceled context: got error %v, want one that wraps context.Canceled", method, err)
 			}
 		}
 		f.checkLog("s", 0, rec(1))

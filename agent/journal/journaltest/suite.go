@@ -13,7 +13,7 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 	t.Helper()
 	for _, c := range checks() {
 		t.Run(c.name, func(t *testing.T) {
-			c.check(t, open(t))
+			c.check(on(t, open(t)))
 		})
 	}
 }
@@ -29,7 +29,7 @@ type tb interface {
 
 type check struct {
 	name  string
-	check func(t tb, s journal.Store)
+	check func(f *fixture)
 }
 
 func checks() []check {

@@ -41,7 +41,7 @@ func failureOf(ctx context.Context, c check, s journal.Store) string {
 				f()
 			}
 		}()
-		c.check(n, s)
+		c.check(on(n, s))
 	}()
 	<-done
 	return n.failure
