@@ -61,6 +61,12 @@ func (r *router) begin(ctx context.Context, t turn, w wish.Wish) *reply {
 		in["section"], in["again"] = w.Section, true
 		return &reply{name: contenttools.ProposeEdit, input: in}
 	case len(w.Steps) > 0:
+		if w.Intent == wish.CreateSkeleton || w.Intent == wish.WriteContent { // what comes before isn't done again
+			a, _ := r.Store.Artifact(ctx, t.user, w.Artifact) // without it, the call says what is wrong
+			for len(w.Steps) > 1 && portfolio.Again(w.Steps[0], a.Status) {
+				w.Steps = w.Steps[1:]
+			}
+		}
 		return &reply{name: RunSteps, input: stepsInput{ArtifactID: w.Artifact, Steps: w.Steps}}
 	case name == contenttools.SetTags:
 		in["tags"] = w.Tags

@@ -6,6 +6,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
@@ -75,6 +76,32 @@ func (d *driven) report(p Progress) {
 	for _, f := range reports {
 		f(p)
 	}
+}
+
+// shown is how many characters of a section that is being written are shown: the last ones.
+const shown = 600
+
+// wrote tells what a section has so far.
+func (d *driven) wrote(text string) {
+	d.s.mu.Lock()
+	p := d.now
+	d.s.mu.Unlock()
+	if r := []rune(text); len(r) > shown {
+		text = "…" + string(r[len(r)-shown:])
+	}
+	p.Written = text
+	d.report(p)
+}
+
+// driven returns the pipeline in progress that a session of a tool belongs to; nil: none.
+func (s *Services) driven(session string) *driven {
+	parts := strings.Split(session, "/")
+	if len(parts) < 3 || parts[0]+"/" != contenttools.PipelinePrefix {
+		return nil
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	return s.pipelines[parts[1]]
 }
 
 // Progress returns what the pipeline of an artifact is doing in this process, and false if none is

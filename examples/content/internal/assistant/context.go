@@ -20,7 +20,7 @@ const (
 // happens when a request takes 40 % more than both. The last five turns (13 groups) stay as they
 // are, or fewer if they take more than that.
 const (
-	fixedTokens   = 2_500
+	fixedTokens   = 4_000
 	historyTokens = 10_000 // five turns that list drafts take 9,000
 )
 

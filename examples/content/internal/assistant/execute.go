@@ -188,7 +188,7 @@ func (s *Services) Decision(ctx context.Context, user, session, message string) 
 	}
 	d := agent.Reject(pending[0].ID, message).By(user)
 	switch {
-	case intent.Yes(message):
+	case intent.Yes(message) && !strings.HasPrefix(message, "Yes:"): // that is a wish
 		d = agent.Approve(pending[0].ID).By(user)
 	case !refusal.MatchString(message):
 		return nil, nil
@@ -248,7 +248,7 @@ func (s *Services) fill(a *Answer, res *agent.Result) error {
 	for i := range res.Messages {
 		for _, p := range res.Messages[i].Parts {
 			switch {
-			case p.Result != nil:
+			case p.Result != nil && !rejected(p.Result):
 				s.used(a, p.Result.Name, p.Result.Text())
 			case p.Call != nil && p.Call.Name == contenttools.StructuredResponse:
 				var said contenttools.Answer
@@ -272,6 +272,9 @@ func (s *Services) fill(a *Answer, res *agent.Result) error {
 	}
 	return nil
 }
+
+// rejected reports whether a person has rejected a call.
+func rejected(r *provider.ToolResult) bool { return strings.HasPrefix(r.Text(), "A person rejected") }
 
 // used notes a tool that was used, or the steps that it has run.
 func (s *Services) used(a *Answer, name, text string) {
@@ -305,7 +308,7 @@ func (s *Services) intentOf(ctx context.Context, user, session, open, message st
 	if err != nil {
 		return "", err
 	}
-	return s.reader.Read(message, at).Intent, nil
+	return s.read(message, at).Intent, nil
 }
 
 // IsStop reports whether a message says nothing but stop.

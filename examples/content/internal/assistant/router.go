@@ -7,6 +7,7 @@ import (
 	"iter"
 	"regexp"
 	"strings"
+	"time"
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/humanity"
@@ -51,7 +52,7 @@ type reply struct {
 func (r *router) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	return func(yield func(provider.Chunk, error) bool) {
 		if req == nil || req.Labels.Kind != "step" || req.Labels.User == "" {
-			r.model.Stream(ctx, req)(yield)
+			r.pass(ctx, req, yield)
 			return
 		}
 		t := turnOf(req)
@@ -69,6 +70,32 @@ func (r *router) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pr
 		}
 	}
 }
+
+// pass has the model answer a tool. The section that it writes for a pipeline is shown as it is
+// written.
+func (r *router) pass(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+	var d *driven
+	if req != nil && req.Labels.Kind == "writer" {
+		d = r.driven(req.Labels.Session)
+	}
+	var text strings.Builder
+	last := time.Now()
+	for c, err := range r.model.Stream(ctx, req) {
+		if c.Kind == provider.KindText && d != nil {
+			text.WriteString(c.Text)
+			if time.Since(last) > pace {
+				last = time.Now()
+				d.wrote(text.String())
+			}
+		}
+		if !yield(c, err) {
+			return
+		}
+	}
+}
+
+// pace is how often a section that is being written is shown.
+const pace = 200 * time.Millisecond
 
 // EndsWithContext reports whether the model declares that it ends with its context.
 func (r *router) EndsWithContext() bool { return provider.EndsWithContext(r.model) }
@@ -133,9 +160,8 @@ func (r *router) answer(ctx context.Context, t turn) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := r.reader.Read(t.message, at)
-	if w.Why == wish.Unclear && len(w.Options) == 0 && r.cfg.Real || w.Intent == Clarify && w.Why == wish.Unclear &&
-		r.cfg.Real {
+	w := r.read(t.message, at)
+	if w.Why == wish.Unclear && w.Confidence < 0.7 && r.cfg.Real {
 		return nil, nil
 	}
 	if _, err := r.about(ctx, t.user, t.session, at.Open, w.Artifact, at.Open); err != nil {
@@ -158,6 +184,20 @@ func (r *router) answer(ctx context.Context, t turn) (*reply, error) {
 	return out, nil
 }
 
+// read returns what a message wants. An id in it names its artifact, whatever the words say.
+func (s *Services) read(message string, at wish.Place) wish.Wish {
+	id := Named(message)
+	if id == "" {
+		return s.reader.Read(message, at)
+	}
+	at.Open = id
+	w := s.reader.Read(strings.Replace(message, " (artifact "+id+")", "", 1), at)
+	if w.Why == "" && !w.New {
+		w.Artifact, w.Next = id, ""
+	}
+	return w
+}
+
 // after goes on after a call.
 func (r *router) after(ctx context.Context, t turn, last *called) (*reply, error) {
 	var done contenttools.Done
@@ -173,6 +213,13 @@ func (r *router) after(ctx context.Context, t turn, last *called) (*reply, error
 		}
 	}
 	said, err := r.say(ctx, t, last)
+	if err != nil {
+		return nil, err
+	}
+	at, err := r.place(ctx, t)
+	if next := r.read(t.message, at).Next; next != "" && len(said.Options) < 6 {
+		said.Options = append(said.Options, Option{Label: next, Message: next})
+	}
 	return finally(said), err
 }
 

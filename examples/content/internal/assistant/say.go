@@ -20,7 +20,7 @@ func (r *router) say(ctx context.Context, t turn, c *called) (a contenttools.Ans
 	_ = json.Unmarshal(c.call.Input, &in) // other inputs name no artifact
 	a.ArtifactID = in.ArtifactID
 	switch {
-	case !ok && strings.Contains(strings.ToLower(c.result.Text()), "reject"):
+	case rejected(c.result):
 		a.Message = "All right, nothing was changed."
 		return a, nil
 	case !ok:

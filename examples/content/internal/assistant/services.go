@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"log/slog"
-	"strings"
 	"sync"
 	"time"
 
@@ -88,7 +87,9 @@ type Services struct {
 	Hub     *live.Hub // runs the conversations
 
 	cfg    Config
-	reader *wish.Reader
+	reader interface {
+		Read(message string, at wish.Place) wish.Wish
+	}
 	screen *screen.Screen
 
 	mu        sync.Mutex
@@ -178,16 +179,8 @@ func (s *Services) input(node *plan.Node, in *agent.Input) {
 // event passes on what a tool of a pipeline reports.
 func (s *Services) event(node string, ev agent.Event) {
 	note, ok := ev.(*agent.Progress)
-	parts := strings.Split(ev.Envelope().Session(), "/")
-	if !ok || len(parts) < 3 {
-		return
-	}
-	s.mu.Lock()
-	d := s.pipelines[parts[1]]
-	s.mu.Unlock()
-	if d != nil {
-		text, written, _ := strings.Cut(note.Text, "\n\n")
-		d.report(Progress{node, upper(results[node]) + ": " + text, note.Done, written})
+	if d := s.driven(ev.Envelope().Session()); ok && d != nil {
+		d.report(Progress{Tool: node, Text: upper(results[node]) + ": " + note.Text, Done: note.Done})
 	}
 }
 

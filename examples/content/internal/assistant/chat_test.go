@@ -1,0 +1,265 @@
+package assistant
+
+import (
+	"context"
+	"iter"
+	"strings"
+	"sync"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/examples/content/internal/wish"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
+)
+
+func TestATopicThatIsNamedMakesANewDraftAndLeavesTheOpenArticle(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	open := b.ready("ann", "Remote work")
+	answer := b.say("ann", open.ID, "Write a blog post about fixed prices")
+	require.True(t, answer.Success, answer.Message)
+	require.Equal(t, open.UpdatedAt, b.artifact("ann", open.ID).UpdatedAt)
+	all, err := b.Store.Artifacts(t.Context(), "ann")
+	require.NoError(t, err)
+	require.Len(t, all, 2)
+	require.Contains(t, strings.ToLower(all[0].Title), "fixed prices")
+	require.Contains(t, answer.ToolsUsed, portfolio.ContentWriter)
+
+	require.True(t, b.say("ann", "", "Humanize this").Success) // the conversation is about the new one
+	require.Equal(t, open.UpdatedAt, b.artifact("ann", open.ID).UpdatedAt)
+	answer = b.say("ann", all[0].ID, "Publish “Remote work”")
+	require.Contains(t, answer.Message, "Others can read “Remote work” then.", "the named one wins over the open one")
+}
+
+func TestNothingRunsOnASentenceThatForbidsOrAsks(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ready("ann", "Remote work")
+	for _, message := range []string{"Don't publish this", "please do not archive it", "What does publish do?",
+		"Should I humanize this?", "I'll write it myself", "Publish it. Actually no, leave it."} {
+		answer := b.say("ann", a.ID, message)
+		require.True(t, answer.Success, message)
+		require.NotEmpty(t, answer.Message)
+		require.Empty(t, answer.ToolsUsed, message)
+		require.Equal(t, a.UpdatedAt, b.artifact("ann", a.ID).UpdatedAt, message)
+	}
+}
+
+func TestWhatOthersSeeAndWhatReplacesATextAsksFirst(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ready("ann", "Remote work")
+	for message, why := range map[string]string{"Publish it": "Others can read", "Archive it": "leaves your portfolio",
+		"Create a new outline":      "This replaces the text of “Remote work” (",
+		"Write the text again":      "This replaces the text",
+		"Research this topic again": "New sources are added"} {
+		answer := b.say("ann", a.ID, message)
+		require.Contains(t, answer.Message, why, message)
+		require.Equal(t, "Yes", answer.Options[0].Message)
+		answer = b.say("ann", a.ID, "ok, wait, don't do that")
+		require.Equal(t, "All right, nothing was changed.", answer.Message)
+		require.Equal(t, a.UpdatedAt, b.artifact("ann", a.ID).UpdatedAt, message)
+	}
+	b.say("ann", a.ID, "Publish it")
+	answer := b.say("ann", a.ID, "Show my drafts") // about something else: what waits is dropped
+	require.Contains(t, answer.Message, "There are none")
+	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
+
+	b.say("ann", a.ID, "Write the text again")
+	answer = b.say("ann", a.ID, "ok")
+	require.True(t, answer.Success, answer.Message)
+	require.Equal(t, []string{portfolio.ContentWriter}, answer.ToolsUsed)
+	now := b.artifact("ann", a.ID)
+	require.Equal(t, portfolio.CreatingVisuals, now.Status)
+	require.Len(t, b.options(answer, "Continue with "), 1, "%+v", answer.Options)
+	b.say("ann", a.ID, b.options(answer, "Continue with ")[0])
+	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
+	b.say("ann", a.ID, "Publish it")
+	require.True(t, b.say("ann", a.ID, "Yes").Success)
+	require.Equal(t, portfolio.Published, b.artifact("ann", a.ID).Status)
+}
+
+// options returns the messages of the options that begin like this.
+func (b *bench) options(a Answer, like string) (all []string) {
+	for _, o := range a.Options {
+		if strings.HasPrefix(o.Message, like) {
+			all = append(all, o.Message)
+		}
+	}
+	return all
+}
+
+func TestAWriterThatFailsWhileATextIsWrittenAgainLosesNothing(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ready("ann", "Remote work")
+	b.fails = func(purpose string, _ int) error {
+		if purpose == "writer" {
+			return errDown
+		}
+		return nil
+	}
+	b.say("ann", a.ID, "Write the text again")
+	require.False(t, b.say("ann", a.ID, "Yes").Success)
+	now := b.artifact("ann", a.ID)
+	require.Equal(t, a.Content, now.Content)
+	require.Equal(t, portfolio.Ready, now.Status)
+}
+
+// Each status can be continued with the option that its status offers, to the end.
+func TestEachStatusHasAnOptionThatGoesOn(t *testing.T) {
+	t.Parallel()
+	for _, step := range Full {
+		b := newBench(t)
+		a := b.draft("ann", "Remote work")
+		var stopping sync.WaitGroup
+		stop := map[string]string{portfolio.TopicResearch: "insights", portfolio.SkeletonCreator: "skeleton",
+			portfolio.ContentWriter: "writer", portfolio.Humanizer: "humanizer", portfolio.VisualsCreator: ""}[step]
+		b.fails = func(purpose string, _ int) error {
+			if purpose == stop {
+				stopping.Go(func() { _ = b.Cancel(context.Background(), "ann", a.ID) })
+				return fault.New(fault.Transient, "not yet")
+			}
+			return nil
+		}
+		answer := b.say("ann", a.ID, button(a))
+		stopping.Wait()
+		b.mu.Lock()
+		b.fails = nil
+		b.mu.Unlock()
+		for range 3 {
+			if b.artifact("ann", a.ID).Status == portfolio.Ready {
+				break
+			}
+			require.NotEmpty(t, b.options(answer, "Continue with"), "%s: %+v", step, answer)
+			answer = b.say("ann", "", b.options(answer, "Continue with")[0])
+		}
+		require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status, step)
+	}
+}
+
+func TestAStopInTheChatSaysWhatIsDone(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.draft("ann", "Remote work")
+	session, err := b.Conversation(t.Context(), "ann", "", false)
+	require.NoError(t, err)
+	var stopping sync.WaitGroup
+	var stopped bool
+	var failed error
+	b.fails = func(purpose string, _ int) error {
+		if purpose == "skeleton" {
+			stopping.Go(func() { stopped, failed = b.Stop(context.Background(), "ann", session) })
+			return fault.New(fault.Transient, "not yet")
+		}
+		return nil
+	}
+	answer := b.say("ann", a.ID, button(a))
+	stopping.Wait()
+	require.NoError(t, failed)
+	require.True(t, stopped)
+	require.Equal(t, "Stopped. Research is done; the outline isn't.", answer.Message)
+	require.Equal(t, "Continue with the outline", answer.Options[0].Label)
+	p, err := b.Pipeline(t.Context(), "ann", a.ID)
+	require.NoError(t, err)
+	require.Equal(t, PipelineStopped, p.State)
+}
+
+func TestTheTextIsShownAsItIsWritten(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var said []Progress
+		s := &Services{pipelines: map[string]*driven{}}
+		d := &driven{s: s}
+		d.listen(Job{Report: func(p Progress) { said = append(said, p) }})
+		s.pipelines["a"] = d
+		r := &router{s, provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+			return func(yield func(provider.Chunk, error) bool) {
+				for range 3 {
+					time.Sleep(2 * pace)
+					if !yield(provider.Text("word "), nil) {
+						return
+					}
+				}
+			}
+		})}
+		d.report(Progress{Tool: portfolio.ContentWriter, Text: "Text: section 1 of 2: Begin"})
+		for _, err := range r.Stream(t.Context(),
+			&provider.Request{Labels: provider.Labels{Kind: "writer", Session: "content/a/1/0/x"}}) {
+			require.NoError(t, err)
+		}
+		require.Len(t, said, 4)
+		require.Equal(t, "word word word ", said[3].Written)
+		require.Equal(t, "Text: section 1 of 2: Begin", said[3].Text)
+	})
+}
+
+func TestARealModelAnswersWhereTheRulesDontKnow(t *testing.T) {
+	t.Parallel()
+	var fails bool
+	b := newBench(t, func(c *Config) {
+		c.Real = true
+		c.Model = providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+			if fails {
+				return nil, &provider.Error{Class: fault.UserFixable, Provider: "x", Status: 401}
+			}
+			return providertest.Call(contenttools.StructuredResponse, contenttools.Answer{Message: "I think so.",
+				Options: []contenttools.Option{{Label: "Go on", Message: "Show my drafts"}}}).Response(), nil
+		})
+	})
+	answer := b.say("ann", "", "help me with something")
+	require.True(t, answer.Success, answer.Message)
+	require.Equal(t, "I think so.", answer.Message)
+	require.Len(t, answer.Options, 1)
+	fails = true
+	answer = b.say("ann", "", "help me with something")
+	require.False(t, answer.Success)
+	require.Contains(t, answer.Message, "refuses the key (status 401)")
+	require.Equal(t, "Try again", answer.Options[0].Label)
+}
+
+// A message that comes while steps run is answered when they have ended, together with them.
+func TestAMessageDuringAPipelineIsAnsweredAfterIt(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.draft("ann", "Remote work")
+	session, err := b.Conversation(t.Context(), "ann", "", false)
+	require.NoError(t, err)
+	b.fails = func(purpose string, n int) error {
+		if purpose == "skeleton" && n == 1 {
+			_, err := b.Hub.Send(context.Background(), agent.Input{Session: session, Prompt: "Show my artifacts",
+				User:  "ann",
+				Owner: "ann"})
+			return err
+		}
+		return nil
+	}
+	answer := b.say("ann", a.ID, button(a))
+	require.Contains(t, answer.Message, "These are your artifacts (1).", "%+v", answer)
+	messages, err := b.Agent.Session(session).Messages(t.Context())
+	require.NoError(t, err)
+	text := ""
+	for _, m := range messages {
+		text += m.Text() + "\n"
+	}
+	require.Contains(t, text, "Done: research, outline, text, revision and images.")
+}
+
+func TestTheRouterKnowsAllIntents(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	r := &router{Services: b.Services}
+	for _, intent := range []string{wish.ModifyContent, wish.QueryStatus, wish.Rename, wish.SetTone, wish.SetTags,
+		wish.Publish, wish.Unpublish, wish.Archive, wish.Unarchive, wish.Continue, wish.Sources, wish.ListArtifacts,
+		wish.GenerateTopics} {
+		w := wish.Wish{Intent: intent, Artifact: "a"}
+		require.NotEqual(t, contenttools.StructuredResponse, r.begin(t.Context(), turn{}, w).name, intent)
+	}
+}
