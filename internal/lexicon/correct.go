@@ -65,6 +65,9 @@ func (l *Lexicon) nearest(w string, capital bool) string {
 	best, least := w, 3
 	for _, known := range l.targets {
 		size := utf8.RuneCountInString(known)
+		if size > n+2 || n > size+2 {
+			continue
+		}
 		d := distance([]rune(w), []rune(known), 2)
 		if d >= least || d == 2 && min(n, size) < shortestTwice || size < shortestMisspelled ||
 			size < shortest && (size != n || !sameLetters(w, known)) || inflected(w, known) {

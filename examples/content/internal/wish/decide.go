@@ -15,7 +15,7 @@ func name(rule string) string {
 		return FullPipeline
 	case "EDIT", "LEAVE":
 		return ModifyContent
-	case "":
+	case "", "MANY":
 		return Clarify
 	}
 	return rule
@@ -48,13 +48,20 @@ func (p *pending) wish(i int) Wish {
 	if p.Pairs["say"][c.mood] != "" {
 		return p.hold(c.intent, c.mood, here.id)
 	}
-	if c.intent == "LEAVE" {
-		return p.hold(c.intent, "forbids", here.id)
+	left := func(t lexicon.Token) bool {
+		return t.Means("idle") || t.First < c.wish && t.Means("leave", "skip", "change_none")
+	}
+	if c.intent == "LEAVE" || !p.is("negating", c.intent) && slices.ContainsFunc(c.tokens, left) {
+		return p.hold("LEAVE", "forbids", here.id)
 	}
 	if c.mood == "mentions" && c.asked && here.id == "" && !p.is("harmless", c.intent) {
 		if w := p.answer("", a); w.Confidence > 0.5 {
 			return w
 		}
+	}
+	later := func(word string) bool { return p.is("later", word) }
+	if c.intent != "NEW" && !p.is("harmless", c.intent) && slices.ContainsFunc(c.words, later) {
+		return p.hold(c.intent, "depends", here.id)
 	}
 	for _, o := range p.parts {
 		if o.mood == "depends" && o.sentence == c.sentence && !p.is("harmless", c.intent) {
@@ -62,12 +69,12 @@ func (p *pending) wish(i int) Wish {
 		}
 	}
 	w := Wish{Intent: c.intent}
-	for _, later := range p.parts[i+1:] {
+	for n, later := range p.parts[i+1:] {
 		switch {
 		case later.intent == "LEAVE" && !later.means(p.list("about")...), later.intent == "" && later.means("skip"):
 			return p.hold(c.intent, "retracts", here.id)
 		case later.means("meant"):
-			return p.corrected(w, c, later)
+			return p.corrected(w, c, i+1+n)
 		case p.is("weak", later.intent) || later.intent == "" || later.intent == c.intent || !later.may():
 		case stepOf[c.intent] != "" && stepOf[later.intent] != "":
 			w.Intent, w.Steps = PartialPipeline, append(w.Steps, stepOf[later.intent])
@@ -84,8 +91,16 @@ func (p *pending) wish(i int) Wish {
 }
 
 // corrected asks about what the writer meant instead.
-func (p *pending) corrected(w Wish, c, later part) Wish {
-	here := p.target(p.text[later.begin:], p.at)
+func (p *pending) corrected(w Wish, c part, i int) Wish {
+	here := p.target(p.text[p.parts[i].begin:], p.at)
+	for _, other := range p.parts[i:] {
+		if a := p.at.of(here.id); a != nil && other.may() && other.intent != "" && !p.is("weak", other.intent) {
+			w.Intent, w.Why, w.Confidence, w.Artifact = name(other.intent), Confirms, 0.7, a.ID
+			w.Say = p.Reader.text(p.Intents[w.Intent].Ask, a, p.at)
+			w.Options = []Option{{p.Reader.text(p.Intents[w.Intent].Label, a, p.at), p.text[other.begin:] + suffix(a)}}
+			return w
+		}
+	}
 	w.Intent, w.Why, w.Confidence = name(c.intent), Confirms, 0.7
 	a := p.at.of(here.id)
 	if a == nil || !here.named {
@@ -128,6 +143,11 @@ func (p *pending) done(w Wish, c part) Wish {
 		return p.which(w, say["which"], p.text, here.several)
 	case here.unknown != "":
 		return p.which(w, strings.Replace(say["unknown"], "{name}", here.unknown, 1), p.text, p.at.Artifacts)
+	case c.intent == "MANY":
+		return p.which(w, say["many"], p.text, p.at.Artifacts)
+	case !here.named && len(p.quotes(about)) > 0 && !p.is("quoting", c.intent):
+		unknown := strings.Replace(say["unknown"], "{name}", p.quotes(about)[0], 1)
+		return p.which(w, unknown, p.text, p.at.Artifacts)
 	case w.Artifact == "" && w.Intent != Stop:
 		return p.which(w, say["openOne"], p.text, p.at.Artifacts)
 	}
@@ -146,6 +166,10 @@ func (p *pending) done(w Wish, c part) Wish {
 		return p.offer(w, Unclear, "title", a, p.at)
 	case w.Intent == SkipVisuals && a != nil && a.Status != "writing" && a.Status != "creating_visuals":
 		return p.hold(CreateVisuals, "forbids", a.ID)
+	case w.Intent == ModifyContent && w.Tone != "" && a != nil && done[a.Status] <= 2 && c.means("make", "change"):
+		w.Intent = SetTone
+	case w.Intent == ModifyContent && w.Section == "" && c.means("cut") && c.means("quoted"):
+		return p.offer(w, Unclear, "unclear", a, p.at)
 	case w.Intent == ModifyContent:
 		w.Remove = w.Section != "" && c.means("cut") && !c.means("paragraph")
 	case w.Intent == WriteContent && w.Section != "" && a != nil && done[a.Status] != 2:
@@ -155,13 +179,16 @@ func (p *pending) done(w Wish, c part) Wish {
 	case w.Intent != PartialPipeline:
 		w.steps(a, p.pictures)
 	}
+	if w.Intent == WriteContent && !p.pictures {
+		w.Intent = SkipVisuals
+	}
 	return p.certain(w, c, a)
 }
 
 // certain lets a wish be done if its sentence plainly asks for it, and otherwise asks.
 func (p *pending) certain(w Wish, c part, a *Artifact) Wish {
 	clear := c.mood == "requests" || c.mood == "mentions" && !c.asked && intent.Plain(p.text)
-	if w.Intent == ModifyContent && c.mood == "mentions" && !c.asked {
+	if w.Intent == ModifyContent && c.mood == "mentions" && !c.asked && !c.negates {
 		clear = !slices.ContainsFunc(p.parts, func(o part) bool { return p.Pairs["say"][o.mood] != "" })
 	}
 	if p.is("harmless", w.Intent) || w.Intent == SkipVisuals || p.confirmed || clear && c.plain {
@@ -202,7 +229,8 @@ func (p *pending) starts(c *part) bool {
 // made returns the wish for a new artifact. ok is false if the sentence is about one that exists.
 func (p *pending) made(w Wish, c part) (made Wish, ok bool) {
 	title, here := p.subject(p.text), p.target(p.text, p.at)
-	if a := p.at.of(here.id); a != nil && c.means("use") && c.means("sources", "research_n") {
+	if a := p.at.of(here.id); a != nil && (c.means("use") && c.means("sources", "research_n") ||
+		title == "" && c.means("derive", "use")) {
 		w.From, title = a.ID, a.Title
 	}
 	fresh := c.means("topic", "new") || w.From != ""
@@ -261,10 +289,13 @@ func (p *pending) answer(about string, a *Artifact) Wish {
 	}
 	explain := p.Intents[name(about)]
 	opinion := slices.ContainsFunc(tokens, func(t lexicon.Token) bool { return t.Means("should", "opinion") }) &&
-		slices.Contains([]string{ModifyContent, Rename}, name(about))
+		slices.Contains([]string{ModifyContent, Rename, Clarify}, name(about))
 	if about == "" || explain.Explain == "" || opinion {
 		w.Confidence = 0.5
-		return p.offer(w, Asks, "opinion", a, p.at)
+		if a != nil && opinion {
+			return p.offer(w, Asks, "opinion", a, p.at)
+		}
+		return p.offer(w, Asks, "dontKnow", a, p.at)
 	}
 	if w.Say = explain.Explain; explain.Request != "" && a != nil && !p.is("harmless", name(about)) {
 		w.Options = []Option{p.option(name(about), a, p.at)}

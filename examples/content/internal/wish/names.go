@@ -18,6 +18,9 @@ type target struct {
 
 // target returns the artifact that a text names, or else the one of the conversation or the screen.
 func (r *Reader) target(text string, at *Place) target {
+	if id := at.fixed; id != "" {
+		return target{id: id, named: true}
+	}
 	if id := r.find(text, "byID"); id != "" {
 		return target{id: id, named: true}
 	}

@@ -16,6 +16,8 @@ type part struct {
 	plain    bool // it is a wish, and no statement
 	sentence int
 	begin    int // where the clause is in the text
+	wish     int // the last of the words that make the intent
+	negates  bool
 	words    []string
 	tokens   []lexicon.Token
 }
@@ -45,6 +47,9 @@ func (r *Reader) Read(message string, at Place) Wish {
 		return w
 	}
 	text, confirmed := strings.CutPrefix(message, confirmedBy)
+	if at.fixed = r.find(text, "suffix"); at.fixed != "" {
+		text = r.re["suffix"].ReplaceAllString(text, "")
+	}
 	var names []string
 	for _, a := range at.Artifacts {
 		names = append(append(names, a.Title), a.Sections...)
@@ -78,8 +83,9 @@ func (r *Reader) choose(message string, offered []Option) string {
 	if n < 0 {
 		n = len(offered)
 	}
-	for i, o := range offered {
-		if i == n-1 || strings.EqualFold(o.Label, strings.Trim(message, `."“”!`)) {
+	_, _, _, wish := r.rules.Find(r.lexicon.Tokens(strings.Fields(strings.ToLower(message))))
+	for i, o := range offered { // what is a wish itself isn't the name of a button
+		if i == n-1 || !wish && strings.EqualFold(o.Label, strings.Trim(message, `."“”!`)) {
 			return o.Message
 		}
 	}
@@ -110,7 +116,11 @@ func (p *pending) split() {
 			from, to = last, last
 		}
 		one.intent, one.plain = name, p.plain(&one, from)
-		one.mood = c.Mood(from, to, p.Sets["own"])
+		own := ""
+		if p.is("negating", name) {
+			own = p.Sets["own"]
+		}
+		one.mood, one.wish, one.negates = c.Mood(from, to, own), to, c.Mood(0, last, own) == "forbids"
 		if i > 0 && p.is("joins", c.Words[0]) && p.parts[i-1].mood == "forbids" &&
 			p.parts[i-1].sentence == one.sentence {
 			one.mood = "forbids"
@@ -123,16 +133,20 @@ func (p *pending) split() {
 // here, and if it has a verb such as "is", it begins with what is wanted.
 func (p *pending) plain(c *part, wish int) bool {
 	wanted := slices.ContainsFunc(c.words, func(w string) bool { return p.is("complaints", w) })
+	if p.is("subjects", c.words[0]) && !wanted && !c.means("need", "sounding") || c.means("past") {
+		return false
+	}
+	verb := -2 // the last verb
 	for _, t := range c.tokens {
 		w := c.words[t.First]
 		named := func(a Artifact) bool { return common([]string{w}, p.wordsOf(a.Title)) > 0 }
 		switch {
 		case slices.ContainsFunc(p.at.Artifacts, named):
-		case p.is("states", w) && !wanted,
+		case p.is("states", w) && (!wanted || verb == t.First-1),
 			t.First < wish && t.Meanings == nil && !p.lexicon.Filler(w) && !p.is("states", w):
 			return false
-		default:
-			wanted = wanted || p.lexicon.Verb(t)
+		case p.lexicon.Verb(t):
+			wanted, verb = true, t.Last
 		}
 	}
 	return true

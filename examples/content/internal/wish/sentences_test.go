@@ -15,7 +15,7 @@ import (
 
 var (
 	sentenceFile = flag.String("sentences", "", "a file of sentences to try, instead of the lists of testdata")
-	full         = flag.Bool("full", false, "print what each sentence does")
+	full         = flag.Bool("full", false, "try all sentences of testdata instead of every fourth, and print what each does")
 )
 
 // writer are the artifacts of the lists of sentences.
@@ -75,7 +75,7 @@ func offers(w Wish) bool { return w.Why == Confirms || w.Why == Unclear && len(w
 // TestSentencesOfWritersDoWhatTheySay measures the lists of testdata, which effects.txt has the
 // right effects of, or another list.
 func TestSentencesOfWritersDoWhatTheySay(t *testing.T) {
-	files := []string{"testdata/sentences.txt", "testdata/own.txt"}
+	files := []string{"testdata/sentences.txt", "testdata/own.txt", "testdata/more.txt"}
 	if *sentenceFile != "" {
 		files = []string{*sentenceFile}
 	}
@@ -86,7 +86,7 @@ func TestSentencesOfWritersDoWhatTheySay(t *testing.T) {
 		sentence, effect, _ := strings.Cut(strings.TrimSpace(line), " => ")
 		right[sentence] = effect
 	}
-	r := New()
+	r, number := New(), 0
 	for _, name := range files {
 		list, err := os.ReadFile(name)
 		require.NoError(t, err)
@@ -94,6 +94,9 @@ func TestSentencesOfWritersDoWhatTheySay(t *testing.T) {
 		for line := range strings.Lines(string(list)) {
 			columns := strings.SplitN(strings.TrimSpace(line), " | ", 4)
 			if len(columns) < 3 || strings.HasPrefix(line, "#") {
+				continue
+			}
+			if number++; number%4 != 0 && !*full && *sentenceFile == "" {
 				continue
 			}
 			kind, screen, sentence := columns[0], columns[1], columns[2]
@@ -104,8 +107,7 @@ func TestSentencesOfWritersDoWhatTheySay(t *testing.T) {
 			switch acts := w.Why == "" && !r.is("harmless", w.Intent) && w.Intent != Clarify; {
 			case known && got == want:
 				outcome = "right"
-			case known && acts && !strings.HasPrefix(want, w.Intent+" "),
-				!known && acts && (kind == "forbid" || kind == "ask" || kind == "back" || kind == "unclear"):
+			case acts && (known || slices.Contains([]string{"forbid", "ask", "back", "unclear"}, kind)):
 				outcome = "WRONG"
 			case offers(w):
 				outcome = "offered"
@@ -125,8 +127,27 @@ func TestSentencesOfWritersDoWhatTheySay(t *testing.T) {
 					columns[len(columns)-1])
 			}
 		}
+		sum := func(outcome string, kinds ...string) (n int) {
+			for _, kind := range kinds {
+				n += count[kind][outcome]
+			}
+			return n
+		}
 		for _, kind := range slices.Sorted(maps.Keys(count)) {
 			t.Logf("%s %-8s %v", name, kind, count[kind])
+			require.Zero(t, count[kind]["WRONG"], "%s: %s", name, kind)
+		}
+		if *sentenceFile == "" && *full {
+			all := 0
+			for _, kind := range []string{"do", "typo"} {
+				for _, n := range count[kind] {
+					all += n
+				}
+			}
+			right, offered := sum("right", "do", "typo"), sum("offered", "do", "typo")
+			t.Logf("%s: %d of %d wishes are done, and %d are offered", name, right, all, offered)
+			require.GreaterOrEqual(t, 100*right, 80*all, name)
+			require.GreaterOrEqual(t, 100*(right+offered), 90*all, name)
 		}
 	}
 }

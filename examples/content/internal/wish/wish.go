@@ -69,6 +69,8 @@ type Place struct {
 	Open      string     // the id of the one on the screen
 	About     string     // the id of the one that the conversation is about
 	Offered   []Option   // the buttons of the last answer
+
+	fixed string // the id of the one that a button is about
 }
 
 // An Option is a button.
