@@ -34,10 +34,13 @@ func TestThePagesAndTheirFilesAreServedWithAStrictPolicy(t *testing.T) {
 		require.Equal(t, http.StatusOK, status, path)
 		files := regexp.MustCompile(`(?:src|href)="([^"]+)"`).FindAllStringSubmatch(body, -1)
 		require.Greater(t, len(files), 10)
+		weight := len(body)
 		for _, f := range files {
-			status, _ := get(f[1])
+			status, text := get(f[1])
 			require.Equal(t, http.StatusOK, status, f[1])
+			weight += len(text)
 		}
+		require.Less(t, weight, 300_000, "of the page, uncompressed") // 276,000; what is loaded on demand isn't in it
 	}
 	status, _ := get("/elsewhere")
 	require.Equal(t, http.StatusNotFound, status)

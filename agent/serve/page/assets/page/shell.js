@@ -85,6 +85,29 @@ export class Menu {
   }
 }
 
+// splitter makes the edge at which an area is made wider or narrower, with the pointer or the arrow keys. size(pixels) sets its width; 0 is its own. sign
+// is 1 if a step to the right makes it wider, else -1.
+export function splitter(area, label, sign, size) {
+  const el = h("div", { class: "splitter", role: "separator", tabIndex: 0, "aria-orientation": "vertical", "aria-label": label, "aria-valuenow": "50", "aria-controls": area.id });
+  const said = () => el.setAttribute("aria-valuenow", String(Math.round((100 * area.offsetWidth) / innerWidth)));
+  el.addEventListener("keydown", ({ key }) => {
+    const step = { ArrowLeft: -24, ArrowRight: 24 }[key];
+    if (step) size(area.offsetWidth + sign * step);
+    else if (key === "Home") size(0);
+    said();
+  });
+  el.addEventListener("dblclick", () => (size(0), said()));
+  el.addEventListener("pointerdown", (event) => {
+    const [from, width] = [event.clientX, area.offsetWidth];
+    el.setPointerCapture(event.pointerId);
+    document.body.classList.add("resizing"); // a frame would take the pointer
+    const move = (e) => size(width + sign * (e.clientX - from));
+    el.addEventListener("pointermove", move);
+    el.addEventListener("lostpointercapture", () => (el.removeEventListener("pointermove", move), document.body.classList.remove("resizing"), said()), { once: true });
+  });
+  return el;
+}
+
 // A Follower keeps the end of the conversation in view while the reader is at the end, and offers to go there otherwise.
 export class Follower {
   constructor(scroller, content) {

@@ -1,6 +1,7 @@
 // The three areas of the page: side by side, or as tabs where there is no room. Their widths are remembered.
 
 import { button, h, remembered } from "../page/dom.js";
+import { splitter } from "../page/shell.js";
 import { words } from "./words.js";
 
 const names = ["site", "chat", "preview"];
@@ -12,8 +13,8 @@ export class Areas {
     this.all = { site: area("site", "section"), chat: area("chat", "div"), preview: area("preview", "section") };
     this.buttons = names.map((name) => button(words.areas[name], () => this.show(name), "quiet", { "aria-controls": `area-${name}` }));
     const { site, chat, preview } = this.all;
-    site.append(this.splitter("site", 1));
-    preview.append(this.splitter("preview", -1));
+    site.append(splitter(site, words.width(words.areas.site), 1, (n) => this.size("site", n)));
+    preview.append(splitter(preview, words.width(words.areas.preview), -1, (n) => this.size("preview", n)));
     this.element = h("div", { class: "areas" }, h("nav", { class: "views", "aria-label": words.areasLabel }, h("h1", { class: "hidden-visually" }, words.title), this.buttons), site, chat, preview);
     for (const name of ["site", "preview"]) this.size(name, Number(remembered.get(`cms.width.${name}`)) || 0);
     this.phone = matchMedia("(max-width: 719px)");
@@ -61,33 +62,5 @@ export class Areas {
     const wide = Math.round(Math.max(least[name], Math.min(pixels, innerWidth - 640)));
     this.element.style.setProperty(`--width-${name}`, `${wide}px`);
     remembered.set(`cms.width.${name}`, String(wide));
-  }
-
-  // splitter changes the width of an area. sign is 1 if a step to the right makes it wider.
-  splitter(name, sign) {
-    const area = this.all[name];
-    const el = h("div", { class: "splitter", role: "separator", tabIndex: 0, "aria-orientation": "vertical", "aria-label": words.width(words.areas[name]), "aria-valuenow": "50", "aria-controls": area.id });
-    const said = () => el.setAttribute("aria-valuenow", String(Math.round((100 * area.offsetWidth) / innerWidth)));
-    el.addEventListener("keydown", (event) => {
-      const step = { ArrowLeft: -24, ArrowRight: 24 }[event.key];
-      if (step) this.size(name, area.offsetWidth + sign * step);
-      else if (event.key === "Home") this.size(name, 0);
-      said();
-    });
-    el.addEventListener("dblclick", () => this.size(name, 0));
-    el.addEventListener("pointerdown", (event) => {
-      const [from, width] = [event.clientX, area.offsetWidth];
-      el.setPointerCapture(event.pointerId);
-      this.element.classList.add("resizing"); // the frame would take the pointer
-      const move = (e) => this.size(name, width + sign * (e.clientX - from));
-      const end = () => {
-        el.removeEventListener("pointermove", move);
-        this.element.classList.remove("resizing");
-        said();
-      };
-      el.addEventListener("pointermove", move);
-      el.addEventListener("lostpointercapture", end, { once: true });
-    });
-    return el;
   }
 }

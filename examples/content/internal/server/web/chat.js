@@ -4,6 +4,7 @@ import { named, words } from "./words.js"; // first: it changes words of the cha
 import { api as agent, newID } from "/agent/page/api.js";
 import { button, h, icon, iconButton, remembered } from "/agent/page/dom.js";
 import { Page } from "/agent/page/page.js";
+import { splitter } from "/agent/page/shell.js";
 import { texts } from "/agent/page/texts.js";
 import { Answer, Step } from "./answer.js";
 import { api, expired } from "./api.js";
@@ -16,7 +17,8 @@ export class Chat {
     this.host = host;
     this.name = host.session;
     this.answers = new Map();
-    this.element = h("aside", { class: "chat", id: "assistant", "aria-label": words.assistant }, this.splitter());
+    this.element = h("aside", { class: "chat", id: "assistant", "aria-label": words.assistant });
+    this.element.append(splitter(this.element, words.width, -1, (n) => this.size(n)));
     this.size(Number(remembered.get("content.width")) || 0);
     const page = new Page(config, {
       place: this.element, sheet: "all", beside: true,
@@ -118,32 +120,9 @@ export class Chat {
 
   // size sets the width beside the page in pixels; 0 is its own.
   size(pixels) {
-    const root = document.documentElement.style;
-    if (!pixels) return root.removeProperty("--width-chat");
-    const wide = Math.round(Math.max(least, Math.min(pixels, innerWidth - 640)));
-    root.setProperty("--width-chat", `${wide}px`);
-    remembered.set("content.width", String(wide));
-  }
-
-  splitter() {
-    const el = h("div", { class: "splitter", role: "separator", tabIndex: 0, "aria-orientation": "vertical", "aria-label": words.width, "aria-valuenow": "25", "aria-controls": "assistant" });
-    const said = () => el.setAttribute("aria-valuenow", String(Math.round((100 * this.element.offsetWidth) / innerWidth)));
-    const reset = () => (this.size(0), remembered.set("content.width", ""), said());
-    el.addEventListener("keydown", ({ key }) => {
-      const step = { ArrowLeft: 24, ArrowRight: -24 }[key];
-      if (step) this.size(this.element.offsetWidth + step);
-      if (key === "Home") reset();
-      said();
-    });
-    el.addEventListener("dblclick", reset);
-    el.addEventListener("pointerdown", (event) => {
-      const [from, width] = [event.clientX, this.element.offsetWidth];
-      el.setPointerCapture(event.pointerId);
-      const move = (e) => this.size(width - (e.clientX - from));
-      el.addEventListener("pointermove", move);
-      el.addEventListener("lostpointercapture", () => (el.removeEventListener("pointermove", move), said()), { once: true });
-    });
-    return el;
+    const wide = pixels && Math.round(Math.max(least, Math.min(pixels, innerWidth - 640)));
+    document.documentElement.style.setProperty("--width-chat", wide ? `${wide}px` : null);
+    remembered.set("content.width", wide ? String(wide) : "");
   }
 }
 
