@@ -26,10 +26,11 @@ const (
 // A Pipeline is a sequence of tools, and where its plan is.
 type Pipeline struct {
 	portfolio.Pipeline
-	State  string
-	Failed string // the tool that failed
-	Reason string
-	Done   []string // the tools that have ended well
+	State    string    `json:"state"`
+	Failed   string    `json:"failed,omitempty"` // the tool that failed
+	Reason   string    `json:"reason,omitempty"`
+	Done     []string  `json:"done,omitempty"`     // the tools that have ended well
+	Progress *Progress `json:"progress,omitempty"` // while it is in progress in this process
 
 	problem *contenttools.Problem // why the tool has failed
 }
@@ -40,7 +41,11 @@ func (s *Services) Pipeline(ctx context.Context, user, artifact string) (*Pipeli
 	if err != nil || len(all) == 0 {
 		return nil, err
 	}
-	return s.stateOf(ctx, all[0])
+	p, err := s.stateOf(ctx, all[0])
+	if now, ok := s.Progress(artifact); ok && err == nil {
+		p.Progress = &now
+	}
+	return p, err
 }
 
 // named returns the pipeline with a name.

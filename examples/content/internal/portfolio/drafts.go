@@ -51,10 +51,12 @@ func (s *Store) Image(ctx context.Context, user, id string) (Image, error) {
 // A Pipeline is a sequence of tools on an artifact. Where it is, its plan says: see package
 // assistant.
 type Pipeline struct {
-	Name, Artifact, User string
-	Tools                []string
-	Trace                string
-	Stopped              bool // by the user; it can be continued
+	Name     string   `json:"-"`
+	Artifact string   `json:"-"`
+	User     string   `json:"-"`
+	Tools    []string `json:"tools"`
+	Trace    string   `json:"traceId"`
+	Stopped  bool     `json:"-"` // by the user; it can be continued
 }
 
 // StartPipeline records a new pipeline.

@@ -98,7 +98,7 @@ func TestTwoPipelinesOfEachUserAtOnce(t *testing.T) {
 		for other == user {
 			other = users[rand.IntN(len(users))]
 		}
-		s.call(other, "GET", "/api/artifacts/"+id, nil).refuses(http.StatusForbidden, portfolio.Unauthorized)
+		s.call(other, "GET", "/api/artifacts/"+id, nil).refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
 		require.NotContains(t, s.call(other, "GET", "/api/artifacts", nil).ok().raw, id)
 		for mine, whose := range owner {
 			if whose != user {
@@ -108,7 +108,7 @@ func TestTwoPipelinesOfEachUserAtOnce(t *testing.T) {
 	}
 }
 
-// Every path with an id answers 403 for the artifact of somebody else, and changes nothing.
+// Every path with an id answers 404 for the artifact of somebody else, and changes nothing.
 func TestEveryPathChecksTheOwner(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, options{})
@@ -118,14 +118,14 @@ func TestEveryPathChecksTheOwner(t *testing.T) {
 		"GET /research", "GET /history", "GET /versions", "GET /versions/1", "POST /versions/1/restore"} {
 		method, rest, _ := strings.Cut(path, " ")
 		a := s.call("ben", method, "/api/artifacts/"+id+rest, map[string]any{})
-		a.refuses(http.StatusForbidden, portfolio.Unauthorized)
+		a.refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
 		require.NotContains(t, a.raw, "Remote work", path)
 		a = s.call("ben", method, "/api/artifacts/"+strings.Replace(id, id[:4], "0000", 1)+rest, map[string]any{})
-		a.refuses(http.StatusForbidden, portfolio.Unauthorized) // a guessed id
+		a.refuses(http.StatusNotFound, portfolio.ArtifactNotFound) // a guessed id
 	}
 	for _, message := range []string{"What's the status?", "Humanize this", "Try again", "Skip the visuals"} {
 		for _, c := range []answer{s.say("ben", id, message), s.say("ben", "", message+" (artifact "+id+")")} {
-			c.refuses(http.StatusForbidden, portfolio.Unauthorized)
+			c.refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
 			require.NotContains(t, c.raw, "Remote work")
 		}
 	}

@@ -2,7 +2,6 @@ package server
 
 import (
 	"net/http"
-	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
@@ -28,13 +27,11 @@ func (s *Server) agentRoutes(mux *http.ServeMux) {
 	on(s, mux, "POST "+base+"cancel", func(c *call, in struct {
 		ArtifactID string `json:"artifactId"`
 	}) (any, error) {
-		a, err := s.owned(c.Context(), c.user.ID, in.ArtifactID)
-		if err == nil {
-			err = s.Cancel(c.Context(), c.user.ID, a.ID)
+		err := s.Cancel(c.Context(), c.user.ID, in.ArtifactID)
+		if err != nil {
+			return nil, err
 		}
-		if err == nil {
-			a, err = s.Store.Artifact(c.Context(), c.user.ID, a.ID)
-		}
+		a, err := s.Store.Artifact(c.Context(), c.user.ID, in.ArtifactID)
 		return s.show(c, a, err)
 	})
 	on(s, mux, "POST "+base+"reset", func(c *call, _ none) (any, error) {
@@ -51,11 +48,6 @@ func (s *Server) admit(c *call, in *assistant.Request) (err error) {
 		}
 	}()
 	in.User = c.user.ID
-	if pages := []string{"", "portfolio", "artifact", "dashboard", "chat"}; !slices.Contains(pages,
-		in.Screen.CurrentPage) {
-		return portfolio.Errorf(portfolio.InvalidInput, "There is no page %q; there are%s.", in.Screen.CurrentPage,
-			strings.Join(pages, " "))
-	}
 	if strings.TrimSpace(in.Message) == "" {
 		return portfolio.Errorf(portfolio.InvalidInput, "The message is empty.")
 	}
@@ -63,10 +55,7 @@ func (s *Server) admit(c *call, in *assistant.Request) (err error) {
 		return err
 	}
 	for _, id := range []string{in.Screen.ArtifactID, assistant.Named(in.Message)} {
-		if id == "" {
-			continue
-		}
-		if _, err := s.owned(c.Context(), c.user.ID, id); err != nil {
+		if _, err := s.Store.Artifact(c.Context(), c.user.ID, id); id != "" && err != nil {
 			return err
 		}
 	}

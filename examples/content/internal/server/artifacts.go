@@ -1,6 +1,7 @@
 package server
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -44,23 +45,11 @@ type artifactChange struct {
 // A shown artifact is one with what a page shows of it.
 type shown struct {
 	portfolio.Artifact
-	HTML     string          `json:"html"`
-	Humanity humanity.Report `json:"humanity"`           // of the text as it is now
-	Pipeline *pipeline       `json:"pipeline,omitempty"` // the newest
+	HTML     string              `json:"html"`
+	Humanity humanity.Report     `json:"humanity"`           // of the text as it is now
+	Pipeline *assistant.Pipeline `json:"pipeline,omitempty"` // the newest
 	// Proposal is a change of the text that waits to be accepted or rejected.
 	Proposal *portfolio.Proposal `json:"proposal,omitempty"`
-}
-
-// A pipeline is what a page shows of a [portfolio.Pipeline].
-type pipeline struct {
-	State   string   `json:"state"` // running, failed, stopped or completed
-	Tools   []string `json:"tools"`
-	Done    []string `json:"done,omitempty"`
-	Failed  string   `json:"failed,omitempty"` // the tool
-	Reason  string   `json:"reason,omitempty"`
-	TraceID string   `json:"traceId"`
-
-	Progress *assistant.Progress `json:"progress,omitempty"` // while it is in progress in this process
 }
 
 func (s *Server) artifactRoutes(mux *http.ServeMux) {
@@ -86,11 +75,8 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		a := portfolio.Artifact{User: c.user.ID, Type: in.Type, Title: in.Title, Tone: in.Tone, Tags: in.Tags,
 			Content: in.Content}
 		if in.Idea != nil {
-			if err := in.Idea.Check(); err != nil {
-				return nil, err
-			}
 			idea, err := json.Marshal(in.Idea)
-			if err != nil {
+			if err = errors.Join(err, in.Idea.Check()); err != nil {
 				return nil, err
 			}
 			a.Metadata = map[string]json.RawMessage{"idea": idea}
@@ -103,33 +89,23 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 	at(s, mux, "DELETE", "", func(c *call, a portfolio.Artifact, _ none) (any, error) {
 		return nil, st.Delete(c.Context(), a.User, a.ID)
 	})
-	for name, to := range map[string]func(portfolio.Artifact) portfolio.Status{
-		"publish": func(portfolio.Artifact) portfolio.Status { return portfolio.Published },
-		"archive": func(portfolio.Artifact) portfolio.Status { return portfolio.Archived },
-		"edit":    reopened,
-	} {
-		on(s, mux, "POST /api/artifacts/{id}/"+name, func(c *call, _ none) (any, error) {
-			a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
-			if err == nil && name == "publish" {
+	for name, to := range map[string]portfolio.Status{"publish": portfolio.Published, "archive": portfolio.Archived,
+		"edit": ""} {
+		at(s, mux, "POST", "/"+name, func(c *call, a portfolio.Artifact, _ none) (_ any, err error) {
+			switch name {
+			case "publish":
 				err = contenttools.CheckPlaceholders(a.Content)
-			}
-			if err == nil && name == "archive" {
-				err = s.Cancel(c.Context(), c.user.ID, a.ID)
+			case "archive":
+				err = s.Cancel(c.Context(), a.User, a.ID)
 			}
 			if err == nil {
-				a, err = st.Move(c.Context(), c.user.ID, a.ID, to(a), portfolio.ByUser)
+				a, err = st.Move(c.Context(), a.User, a.ID, cmp.Or(to, reopened(a)), portfolio.ByUser)
 			}
 			return s.show(c, a, err)
 		})
 	}
-	at(s, mux, "GET", "/research", func(c *call, a portfolio.Artifact, _ none) (any, error) {
-		all, err := st.Research(c.Context(), a.User, a.ID)
-		return map[string]any{"research": all}, err
-	})
-	at(s, mux, "GET", "/history", func(c *call, a portfolio.Artifact, _ none) (any, error) {
-		all, err := st.History(c.Context(), a.User, a.ID)
-		return map[string]any{"history": all}, err
-	})
+	lists(s, mux, "research", st.Research)
+	lists(s, mux, "history", st.History)
 	at(s, mux, "GET", "/markdown", func(c *call, a portfolio.Artifact, _ none) (any, error) {
 		sources, err := st.Research(c.Context(), a.User, a.ID)
 		if err == nil {
@@ -146,7 +122,27 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		return map[string]any{"html": article(&a, sources)}, err
 	})
 	s.versionRoutes(mux)
-	mux.HandleFunc("GET "+contenttools.ImagePath+"{id}", s.image)
+	on(s, mux, "GET "+contenttools.ImagePath+"{id}", func(c *call, _ none) (any, error) {
+		i, err := st.Image(c.Context(), c.user.ID, c.PathValue("id"))
+		if err != nil {
+			return nil, err
+		}
+		c.w.Header().Set("Content-Type", i.Type)
+		// an SVG could contain code, if it were opened by itself
+		c.w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
+		c.w.Header().Set("Cache-Control", "private, max-age=3600")
+		_, err = c.w.Write(i.Data)
+		return answered, err
+	})
+}
+
+// lists adds a path that lists something of an artifact, under its name.
+func lists[T any](s *Server, mux *http.ServeMux, name string,
+	get func(ctx context.Context, user, artifact string) ([]T, error)) {
+	at(s, mux, "GET", "/"+name, func(c *call, a portfolio.Artifact, _ none) (any, error) {
+		all, err := get(c.Context(), a.User, a.ID)
+		return map[string]any{name: all}, err
+	})
 }
 
 // reopened returns the status in which an artifact can be edited.
@@ -160,19 +156,6 @@ func reopened(a portfolio.Artifact) portfolio.Status {
 	return a.Status
 }
 
-// owned returns an artifact of a user. What is somebody else's is refused as what doesn't exist is,
-// so that nobody learns which ids there are.
-func (s *Server) owned(ctx context.Context, user, id string) (portfolio.Artifact, error) {
-	if err := contenttools.CheckID(id); err != nil {
-		return portfolio.Artifact{}, err
-	}
-	a, err := s.Store.Artifact(ctx, user, id)
-	if known, ok := errors.AsType[*portfolio.Error](err); ok && known.Category == portfolio.ArtifactNotFound {
-		err = portfolio.Errorf(portfolio.Unauthorized, "You do not have access to this artifact.")
-	}
-	return a, err
-}
-
 // show adds to an artifact what a page shows of it.
 func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
 	if err != nil {
@@ -183,14 +166,7 @@ func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
 		return nil, err
 	}
 	out := shown{Artifact: a, HTML: article(&a, sources), Humanity: humanity.Check(a.Content)}
-	p, err := s.Pipeline(c.Context(), c.user.ID, a.ID)
-	if p != nil {
-		out.Pipeline = &pipeline{State: p.State, Tools: p.Tools, Done: p.Done, Failed: p.Failed, Reason: p.Reason,
-			TraceID: p.Trace}
-		if now, ok := s.Progress(a.ID); ok {
-			out.Pipeline.Progress = &now
-		}
-	}
+	out.Pipeline, err = s.Pipeline(c.Context(), c.user.ID, a.ID)
 	if err == nil {
 		out.Proposal, err = s.Store.Proposal(c.Context(), c.user.ID, a.ID)
 	}
@@ -214,22 +190,4 @@ func (s *Server) edit(c *call, a portfolio.Artifact, in artifactChange) (any, er
 	}
 	a, err := s.Store.Edit(c.Context(), change)
 	return s.show(c, a, err)
-}
-
-// image answers with an image. It may be SVG, which could contain code if it were opened by itself.
-func (s *Server) image(w http.ResponseWriter, r *http.Request) {
-	u, err := s.userOf(r)
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	i, err := s.Store.Image(r.Context(), u.ID, r.PathValue("id"))
-	if err != nil {
-		s.fail(w, r, err)
-		return
-	}
-	w.Header().Set("Content-Type", i.Type)
-	w.Header().Set("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'; sandbox")
-	w.Header().Set("Cache-Control", "private, max-age=3600")
-	w.Write(i.Data)
 }

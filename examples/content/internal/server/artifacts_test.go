@@ -74,11 +74,40 @@ func TestWhatIsMissingAnswersAsWhatIsAnothers(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, options{})
 	foreign, missing := s.draft("ben", "Remote work"), "11111111-2222-4333-8444-555555555555"
-	for _, path := range []string{"", "/research", "/history"} {
-		a := s.call("ann", "GET", "/api/artifacts/"+foreign+path, nil)
-		b := s.call("ann", "GET", "/api/artifacts/"+missing+path, nil)
-		require.Equal(t, a.refuses(http.StatusForbidden, portfolio.Unauthorized).str("error", "message"),
-			b.refuses(http.StatusForbidden, portfolio.Unauthorized).str("error", "message"))
+	proposed, err := s.services.Store.Create(t.Context(), portfolio.Artifact{User: "ben", Type: portfolio.Blog,
+		Title: "Small teams", Content: "One."})
+	require.NoError(t, err)
+	p, err := s.services.Store.Propose(t.Context(), "ben",
+		portfolio.Proposal{Artifact: proposed.ID, Old: "One", New: "Two"})
+	require.NoError(t, err)
+	patch := map[string]any{"title": "x"}
+	for _, c := range []struct {
+		method, path string // with ID, or PROPOSAL
+		body         any
+	}{
+		{"GET", "/api/artifacts/ID", nil}, {"PATCH", "/api/artifacts/ID", patch}, {"DELETE", "/api/artifacts/ID", nil},
+		{"POST", "/api/artifacts/ID/publish", nil}, {"POST", "/api/artifacts/ID/archive", nil},
+		{"POST", "/api/artifacts/ID/edit", nil}, {"GET", "/api/artifacts/ID/research", nil},
+		{"GET", "/api/artifacts/ID/history", nil}, {"GET", "/api/artifacts/ID/versions", nil},
+		{"GET", "/api/artifacts/ID/versions/1", nil}, {"POST", "/api/artifacts/ID/versions/1/restore", nil},
+		{"GET", "/api/artifacts/ID/markdown", nil},
+		{"POST", "/api/artifacts/ID/preview", map[string]any{"content": "x"}},
+		{"POST", "/api/artifacts/ID/proposals", map[string]any{"instruction": "shorter"}},
+		{"POST", "/api/content-agent/cancel", map[string]any{"artifactId": "ID"}},
+		{"POST", "/api/content-agent/execute", map[string]any{"message": "Write it",
+			"screenContext": map[string]any{"artifactId": "ID"}}},
+		{"POST", "/api/proposals/PROPOSAL/accept", nil}, {"POST", "/api/proposals/PROPOSAL/reject", nil},
+		{"GET", "/images/ID", nil},
+	} {
+		answer := func(id, proposal string) string {
+			names := strings.NewReplacer("ID", id, "PROPOSAL", proposal)
+			text, err := json.Marshal(c.body)
+			require.NoError(t, err)
+			a := s.call("ann", c.method, names.Replace(c.path), json.RawMessage(names.Replace(string(text))))
+			return strings.ReplaceAll(a.refuses(http.StatusNotFound, portfolio.ArtifactNotFound).raw,
+				a.str("error", "traceId"), "")
+		}
+		require.Equal(t, answer(foreign, p.ID), answer(missing, missing), c.path)
 	}
 }
 
@@ -127,7 +156,7 @@ func TestTheLifeOfAnArtifact(t *testing.T) {
 	require.Len(t, s.call("ann", "GET", "/api/artifacts?status=ready", nil).ok().at("artifacts"), 1)
 	require.Empty(t, s.call("ann", "GET", "/api/artifacts?status=draft", nil).ok().at("artifacts"))
 	require.Equal(t, http.StatusNoContent, s.call("ann", "DELETE", path, nil).status)
-	s.call("ann", "GET", path, nil).refuses(http.StatusForbidden, portfolio.Unauthorized)
+	s.call("ann", "GET", path, nil).refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
 
 	me := s.call("ann", "PUT", "/api/user-context", map[string]any{"bio": "A baker"}).ok()
 	require.Equal(t, "A baker", me.str("bio"))
@@ -181,17 +210,15 @@ func TestInputThatIsWrong(t *testing.T) {
 			portfolio.InvalidInput},
 		{"PATCH", "/api/artifacts/" + id, map[string]any{"status": "published"}, 400, portfolio.InvalidInput},
 		{"GET", "/api/artifacts?status=lost", nil, 400, portfolio.InvalidInput},
-		{"GET", "/api/artifacts/a%2Fb", nil, 400, portfolio.InvalidArtifactID},
-		{"GET", "/api/artifacts/" + strings.Repeat("x", 100), nil, 400, portfolio.InvalidArtifactID},
+		{"GET", "/api/artifacts/a%2Fb", nil, 404, portfolio.ArtifactNotFound},
+		{"GET", "/api/artifacts/" + strings.Repeat("x", 100), nil, 404, portfolio.ArtifactNotFound},
 		{"GET", "/api/nothing", nil, 404, portfolio.InvalidInput},
 		{"PUT", "/api/user-context", map[string]any{"bio": strings.Repeat("x", 2_001)}, 400, portfolio.InvalidInput},
 		{"POST", "/api/content-agent/execute", map[string]any{"message": " "}, 400, portfolio.InvalidInput},
 		{"POST", "/api/content-agent/execute", map[string]any{"message": strings.Repeat("ä", 10_001)}, 400,
 			portfolio.InvalidInput},
 		{"POST", "/api/content-agent/execute", map[string]any{"message": "x",
-			"screenContext": map[string]any{"currentPage": "moon"}}, 400, portfolio.InvalidInput},
-		{"POST", "/api/content-agent/execute", map[string]any{"message": "x",
-			"screenContext": map[string]any{"artifactId": "../x"}}, 400, portfolio.InvalidArtifactID},
+			"screenContext": map[string]any{"artifactId": "../x"}}, 404, portfolio.ArtifactNotFound},
 		{"POST", "/api/content-agent/execute", map[string]any{"message": "x", "sessionId": "ben/1"}, 400,
 			portfolio.InvalidInput},
 	} {

@@ -40,7 +40,7 @@
 //
 //   - Without a token, there are only the pages, the users and the login. A token is signed, and
 //     lasts 12 h, or until its user logs out.
-//   - Everything is about what the user owns. An artifact of somebody else answers 403, as
+//   - Everything is about what the user owns. An artifact of somebody else answers 404, as
 //     one that doesn't exist does, whether its id is in the path, on the screen or in the message.
 //   - A client that disconnects doesn't stop a pipeline. Cancel does, and Close leaves it to the
 //     next process.

@@ -129,8 +129,8 @@ func TestCanceling(t *testing.T) {
 	running.Go(func() { said = s.button("ann", id).ok() })
 	<-writing
 	require.Equal(t, "writing", s.artifact("ann", id).str("status"))
-	s.call("ben", "POST", "/api/content-agent/cancel", map[string]any{"artifactId": id}).refuses(http.StatusForbidden,
-		portfolio.Unauthorized)
+	s.call("ben", "POST", "/api/content-agent/cancel", map[string]any{"artifactId": id}).refuses(http.StatusNotFound,
+		portfolio.ArtifactNotFound)
 	a := s.call("ann", "POST", "/api/content-agent/cancel", map[string]any{"artifactId": id}).ok()
 	running.Wait()
 	require.Equal(t, "skeleton", a.str("status"), "the tool in progress is undone, and what was finished stays")

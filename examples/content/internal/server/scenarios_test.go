@@ -264,11 +264,11 @@ func TestScenario13TheArtifactOfSomebodyElse(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, options{})
 	mine, theirs := s.draft("ann", "Mine"), s.draft("ben", "Theirs")
-	a := s.say("ann", mine, "Humanize the text of artifact "+theirs).refuses(http.StatusForbidden,
-		portfolio.Unauthorized)
-	require.Equal(t, "You do not have access to this artifact.", a.str("error", "message"))
-	s.button("ann", theirs).refuses(http.StatusForbidden, portfolio.Unauthorized)
-	s.say("ann", theirs, "What's the status?").refuses(http.StatusForbidden, portfolio.Unauthorized)
+	a := s.say("ann", mine, "Humanize the text of artifact "+theirs).refuses(http.StatusNotFound,
+		portfolio.ArtifactNotFound)
+	require.Equal(t, "There is no such artifact.", a.str("error", "message"))
+	s.button("ann", theirs).refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
+	s.say("ann", theirs, "What's the status?").refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
 	require.Empty(t, s.statuses("ben", theirs))
 }
 

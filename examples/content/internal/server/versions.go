@@ -13,7 +13,7 @@ import (
 func at[In any](s *Server, mux *http.ServeMux, method, path string,
 	fn func(c *call, a portfolio.Artifact, in In) (any, error)) {
 	on(s, mux, method+" /api/artifacts/{id}"+path, func(c *call, in In) (any, error) {
-		a, err := s.owned(c.Context(), c.user.ID, c.PathValue("id"))
+		a, err := s.Store.Artifact(c.Context(), c.user.ID, c.PathValue("id"))
 		if err != nil {
 			return nil, err
 		}

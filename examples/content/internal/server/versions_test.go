@@ -66,7 +66,7 @@ func TestAPassageIsChangedByTheToolOfTheChat(t *testing.T) {
 	s.call("ann", "POST", path+"/proposals", map[string]any{"selection": "nowhere. At all.", "instruction": "shorter"}).
 		refuses(http.StatusConflict, portfolio.Conflict)
 	s.call("ben", "POST", path+"/proposals", map[string]any{"instruction": "shorter"}).
-		refuses(http.StatusForbidden, portfolio.Unauthorized)
+		refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
 	s.call("ann", "POST", "/api/proposals/"+a.str("proposal", "id")+"/accept", map[string]any{}).ok()
 	all := s.call("ann", "GET", path+"/versions", nil).ok()
 	require.Equal(t, "proposal", all.str("versions", 0, "author"))
