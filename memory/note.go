@@ -87,7 +87,3 @@ func markOf(m *provider.Message) (out mark) {
 func isCut(p *provider.Part) bool {
 	return p.Opaque != nil && p.Opaque.Provider == markProvider && p.Opaque.Kind == markCut
 }
-
-// IsNote reports a message that this package has put in the place of others: a summary, what is
-// kept of a subgoal, a gap.
-func IsNote(m *provider.Message) bool { return m != nil && noteOf(m) != "" }

@@ -69,7 +69,6 @@ func TestAReplyNeverFollowsAReply(t *testing.T) {
 func TestWhatAnAgentTellsIsNotTheUsersWords(t *testing.T) {
 	told := memory.HostMessage("mind the gap")
 	require.True(t, memory.IsHostMessage(&told))
-	require.False(t, memory.IsNote(&told))
 	require.False(t, memory.IsHostMessage(nil))
 	said := provider.User("mind the gap")
 	require.False(t, memory.IsHostMessage(&said))

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
-	"io"
 	"slices"
 	"strings"
 	"time"
@@ -146,14 +145,6 @@ func (s *screen) changed(run, part, mark, text string) {
 		s.shown[key] = text
 		s.line("%s %s", mark, short(text, s.width-6))
 	}
-}
-
-// Describe prints what a pause asks, and why, as [Run] does, without colors: for lists of what
-// waits.
-func Describe(w io.Writer, p *agent.Pause) error {
-	s := newScreen(w, false, nil)
-	s.describe(p, true)
-	return s.failed
 }
 
 // describe prints what a pause asks, and why. Of a long input and a long change it prints the

@@ -15,7 +15,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/memory/recall"
 	"github.com/pawlkit/pawl/provider/secret"
 	"github.com/pawlkit/pawl/tools"
@@ -455,20 +454,6 @@ func TestForgettingASessionLeavesTheRest(t *testing.T) {
 	all, err = store.List(t.Context(), "t", "")
 	require.NoError(t, err)
 	require.Empty(t, all)
-}
-
-func TestReadBackIsARealTool(t *testing.T) {
-	var kept memory.MapStore
-	handle := memory.HandleOf("the whole text")
-	require.NoError(t, kept.Put(t.Context(), handle, "the whole text"))
-	d := newDesk(t, &recall.MapStore{}, "t", recall.ReadBack(recall.Always(&kept)))
-	require.Equal(t, "the whole text", d.ok("s", "memory.read", object{"handle": handle}))
-	require.Equal(t, "text", d.ok("s", "memory.read", object{"handle": handle, "offset": 10}))
-	require.Equal(t, fault.NotFound, d.run("s", "", "memory.read", object{"handle": "m-0"}).Class)
-	require.Equal(t, tools.Invalid, d.run("s", "", "memory.read", object{"handle": handle, "offset": -1}).Status)
-	def, _ := d.reg.Lookup("memory.read")
-	require.True(t, def.Spec().ReadOnly)
-	require.Equal(t, memory.ReadTool().Description, def.Tool().Description)
 }
 
 func TestAListOfNotesHasTheNumberOfOmittedOnes(t *testing.T) {

@@ -133,11 +133,6 @@ func SystemText(substring string) Matcher {
 	}}
 }
 
-// Offered is a tool of that name among those that the model may call.
-func Offered(name string) Matcher {
-	return Matcher{"tool " + name, func(r *provider.Request) bool { return slices.Contains(toolNames(r), name) }}
-}
-
 func hasText(r *provider.Request, role provider.Role, substring string) bool {
 	for i := range r.Messages {
 		if m := &r.Messages[i]; m.Role == role && strings.Contains(m.Text(), substring) {

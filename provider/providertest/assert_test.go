@@ -37,9 +37,9 @@ func TestWhatIsTruePasses(t *testing.T) {
 	m.AssertCalls(t, 1)
 	m.AssertTools(t, 0, "weather", "cms.createPage")
 	m.AssertSaw(t, 0, ToolResult("weather"), ToolResultText("weather", "3 deg"), UserText("Oslo"), AssistantText("see"),
-		SystemText("brief"), Offered("weather"), Matcher{})
+		SystemText("brief"), Matcher{})
 	m.AssertDidNotSee(t, 0, ToolResult("cms.createPage"), ToolResultText("weather", "4"), UserText("see"),
-		AssistantText("Oslo"), SystemText("Oslo"), Offered("x"), Matcher{})
+		AssistantText("Oslo"), SystemText("Oslo"), Matcher{})
 }
 
 func TestWhatIsFalseFailsAndShowsTheRequest(t *testing.T) {
@@ -73,9 +73,6 @@ func TestWhatIsFalseFailsAndShowsTheRequest(t *testing.T) {
 		"system": {func(t testing.TB) {
 			m.AssertSaw(t, 0, SystemText("long"))
 		}, []string{"no system text", `system: "Be brief."`}},
-		"offered": {func(t testing.TB) {
-			m.AssertSaw(t, 0, Offered("x"))
-		}, []string{"no tool x", "tools: weather, cms.createPage"}},
 		"unwanted": {func(t testing.TB) {
 			m.AssertDidNotSee(t, 0, ToolResult("weather"))
 		}, []string{"carried a result of weather"}},

@@ -21,7 +21,7 @@
 // [Func] makes a model of a function, for answers that depend on the question. [EveryTool] makes
 // one that calls every tool it is offered, with input that is made from the tool's schema or given.
 //
-// [Replay] serves recorded exchanges over HTTP on loopback, cut into pieces, slow, broken off or
+// [Replay] serves recorded exchanges over HTTP on loopback, cut into pieces, broken off or
 // hanging on demand. [Record] records those of a client of one's own, with secrets taken out, so
 // that tests replay real traffic:
 //

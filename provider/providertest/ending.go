@@ -57,9 +57,6 @@ func Status(code int) FailOption { return func(e *provider.Error) { e.Status = c
 // Message is the provider's text.
 func Message(text string) FailOption { return func(e *provider.Error) { e.Message = text } }
 
-// Remedy is what a person has to do, for class [fault.UserFixable].
-func Remedy(text string) FailOption { return func(e *provider.Error) { e.Remedy = text } }
-
 // Cause is the error that this one wraps.
 func Cause(err error) FailOption { return func(e *provider.Error) { e.Err = err } }
 

@@ -5,7 +5,6 @@ import (
 	"math/rand/v2"
 	"net/http"
 	"slices"
-	"time"
 )
 
 // A ReplayOption says how a [Replayer] gives its answers. Without one it sends each body whole.
@@ -49,10 +48,6 @@ func SplitAt(offsets ...int) ReplayOption {
 	})
 }
 
-// Pace waits for d before each piece of a body. It takes one of the Split options to have more than
-// one.
-func Pace(d time.Duration) ReplayOption { return option(func(m *manner) { m.pace = d }) }
-
 // CutAt drops the connection after that many bytes of the body: the client sees an error of the
 // network. Beyond the end of the body it changes nothing.
 func CutAt(offset int) ReplayOption { return stopAt(offset, dropped) }
@@ -88,7 +83,6 @@ type plan struct {
 // A manner is how one answer is given.
 type manner struct {
 	split func(n int) []int // returns the ends of the pieces of a body of n bytes, the last of them n
-	pace  time.Duration
 	stop  stopping
 	at    int // the offset of stop
 }
@@ -154,8 +148,8 @@ func newAnswer(r *RecordedResponse, m manner) *answer {
 	return a
 }
 
-// mostWrites is how many writes a body is sent in at most, unless they have a pace: a client that
-// cuts what it reads has no use for more.
+// mostWrites is how many writes a body is sent in at most: a client that cuts what it reads has
+// no use for more.
 const mostWrites = 4096
 
 // serve gives the answer.
@@ -165,18 +159,12 @@ func (a *answer) serve(w http.ResponseWriter, ctx context.Context, closing <-cha
 	}
 	w.WriteHeader(a.status)
 	control := http.NewResponseController(w)
-	if len(a.ends) != 1 || a.stop != inFull || a.pace > 0 {
+	if len(a.ends) != 1 || a.stop != inFull {
 		_ = control.Flush() // the client may read the headers
 	}
-	step := 1
-	if a.pace <= 0 {
-		step = 1 + len(a.ends)/mostWrites
-	}
+	step := 1 + len(a.ends)/mostWrites
 	for from, i := 0, step-1; from < len(a.body); i += step {
 		to := a.ends[min(i, len(a.ends)-1)]
-		if a.pace > 0 && !sleep(ctx, closing, a.pace) {
-			panic(http.ErrAbortHandler)
-		}
 		if _, err := w.Write(a.body[from:to]); err != nil {
 			return // the client has gone
 		}
@@ -197,18 +185,4 @@ func (a *answer) serve(w http.ResponseWriter, ctx context.Context, closing <-cha
 		}
 		panic(http.ErrAbortHandler)
 	}
-}
-
-// sleep reports whether the time has passed, rather than that the client has gone or the server is
-// closing.
-func sleep(ctx context.Context, closing <-chan struct{}, d time.Duration) bool {
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-		return true
-	case <-ctx.Done():
-	case <-closing:
-	}
-	return false
 }

@@ -155,28 +155,6 @@ func TestClosingAReplayerEndsWhatHangs(t *testing.T) {
 	require.Error(t, err)
 }
 
-func TestAPaceHoldsPiecesBack(t *testing.T) {
-	r := Replay(t, storyCase(), SplitAt(10), Pace(5*time.Millisecond))
-	begun := time.Now()
-	pieces, err := ask(t, r)
-	require.NoError(t, err)
-	require.Len(t, pieces, 2)
-	require.GreaterOrEqual(t, time.Since(begun), 10*time.Millisecond)
-
-	r = Replay(t, storyCase(), Pace(time.Hour))
-	ctx, cancel := context.WithCancel(t.Context())
-	defer cancel()
-	req, err := http.NewRequestWithContext(ctx, http.MethodGet, r.URL, nil)
-	require.NoError(t, err)
-	res, err := r.Client().Do(req)
-	require.NoError(t, err)
-	defer res.Body.Close()
-	cancel() // the rest would take an hour
-	_, err = io.ReadAll(res.Body)
-	require.ErrorIs(t, err, context.Canceled)
-	require.NoError(t, r.Wait(t.Context()))
-}
-
 func TestOptionsCanBeForOneExchange(t *testing.T) {
 	c := storyCase()
 	c.Exchanges = append(c.Exchanges, c.Exchanges[0])

@@ -219,7 +219,7 @@ func TestAFailureSaysWhatItWasTold(t *testing.T) {
 	m := providertest.Script(
 		providertest.Fail(fault.RateLimited, providertest.RetryAfter(0)),
 		providertest.Fail(fault.UserFixable, providertest.Status(402), providertest.Message("pay"),
-			providertest.Remedy("add credit"), providertest.Cause(boom), nil),
+			providertest.Cause(boom), nil),
 		providertest.FailWith(boom),
 		providertest.Fail(fault.None),
 		providertest.FailWith(nil),
@@ -238,7 +238,6 @@ func TestAFailureSaysWhatItWasTold(t *testing.T) {
 	require.ErrorAs(t, err, &e)
 	require.Equal(t, 402, e.Status)
 	require.Equal(t, "pay", e.Message)
-	require.Equal(t, "add credit", e.Remedy)
 	require.ErrorIs(t, err, boom)
 
 	_, err = play(t.Context(), m)

@@ -89,6 +89,5 @@ func FuzzParseRequest(f *testing.F) {
 		r.Last.Decisions()
 		r.Last.Results()
 		_, _ = r.Last.Files()
-		r.Last.Chunks()
 	})
 }

@@ -74,11 +74,3 @@ func Subcommands(names ...string) func(args []string) error {
 		return refuse(fault.Denied, "the first argument must be one of %s", strings.Join(names, ", "))
 	}
 }
-
-// NoArgs is a [Program.Check] that rejects all arguments.
-func NoArgs(args []string) error {
-	if len(args) > 0 {
-		return refuse(fault.Denied, "it takes no arguments here")
-	}
-	return nil
-}

@@ -187,7 +187,12 @@ func TestOnlyAllowedProgramsRun(t *testing.T) {
 	git.Check = process.Subcommands("status", "log")
 	git.Env = []string{"MODE"}
 	alone := program(t, "env")
-	alone.Check = process.NoArgs
+	alone.Check = func(args []string) error {
+		if len(args) > 0 {
+			return errors.New("it takes no arguments here")
+		}
+		return nil
+	}
 	in := program(t, "cat")
 	in.Stdin = true
 	b := open(t, config(t, git, alone, in))
