@@ -80,7 +80,7 @@ export class ArtifactPage {
     clearTimeout(this.timer);
     editor?.close();
     this.editor = null;
-    this.bar.remove();
+    this.bar.end.abort();
     return true;
   }
 

@@ -32,22 +32,15 @@ function marked(text, other, side) {
 
 // paired puts each paragraph that comes behind the one whose place it takes, and gives both the text of the other.
 function paired(rows) {
-  const out = [];
-  let gone = [], fresh = [];
-  const flush = () => {
-    for (let i = 0; i < Math.max(gone.length, fresh.length); i++) {
-      if (gone[i] !== undefined) out.push(["gone", gone[i], fresh[i]]);
-      if (fresh[i] !== undefined) out.push(["new", fresh[i], gone[i]]);
-    }
-    gone = [];
-    fresh = [];
-  };
-  for (const [kind, text] of rows) {
+  const out = [], gone = [], fresh = [];
+  for (const [kind, text] of [...rows, ["end"]]) {
     if (kind === "gone") gone.push(text);
     else if (kind === "new") fresh.push(text);
-    else flush(), out.push(["same", text]);
+    else {
+      for (let old = gone.shift(), now = fresh.shift(); old ?? now; old = gone.shift(), now = fresh.shift()) out.push(...(old ? [["gone", old, now]] : []), ...(now ? [["new", now, old]] : []));
+      if (kind === "same") out.push([kind, text]);
+    }
   }
-  flush();
   return out;
 }
 

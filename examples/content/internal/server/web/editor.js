@@ -20,15 +20,14 @@ export class Editor {
     this.words = h("span", { class: "muted small", "data-testid": "word-count" });
     this.preview = h("div", { class: "prose preview", role: "region", "aria-label": "Preview", tabIndex: 0, "data-testid": "preview", hidden: true });
     this.toggle = button("Preview", () => this.show(this.preview.hidden), "", { "aria-pressed": "false", "data-testid": "preview-button" });
-    this.element = h("section", { class: "panel editor-panel", "aria-label": "Editor", onkeydown: (e) => {
-      if (e.key === "s" && (e.ctrlKey || e.metaKey)) {
-        e.preventDefault();
-        this.save();
-      } else if (e.key === "Escape" && !e.target.closest("[popover]")) page.stopEditing();
-    } }, h("div", { class: "editor-bar" }, toolbar(this.area), h("span", { class: "spring" }), this.words, this.state, this.toggle, button("Done", () => page.stopEditing(), "primary")), h("div", { class: "panes" }, this.area, this.preview));
-    this.note(kept === null || kept === a.content ? "Saved" : "Not saved yet");
-    if (this.dirty) this.changed();
+    const keys = (e) => {
+      if (e.key === "s" && (e.ctrlKey || e.metaKey)) this.save(e.preventDefault());
+      else if (e.key === "Escape" && !e.target.closest("[popover]")) page.stopEditing();
+    };
+    this.element = h("section", { class: "panel editor-panel", "aria-label": "Editor", onkeydown: keys }, h("div", { class: "editor-bar" }, toolbar(this.area), h("span", { class: "spring" }), this.words, this.state, this.toggle, button("Done", () => page.stopEditing(), "primary")), h("div", { class: "panes" }, this.area, this.preview));
+    this.note("Saved");
     this.count();
+    if (this.dirty) this.changed();
     this.unload = (e) => this.dirty && (this.keep(), e.preventDefault());
     addEventListener("beforeunload", this.unload);
   }
@@ -66,9 +65,7 @@ export class Editor {
     this.count();
     this.note("Not saved yet");
     clearTimeout(this.timer);
-    this.timer = setTimeout(() => this.save(), pause);
-    clearTimeout(this.later);
-    if (!this.preview.hidden) this.later = setTimeout(() => this.draw(), 400);
+    this.timer = setTimeout(() => (this.save(), this.preview.hidden || this.draw()), pause);
   }
 
   // save saves what has changed, and reports whether all is saved. Saves of one sitting are one version.
@@ -108,45 +105,38 @@ export class Editor {
 
   // loaded takes a text that has changed on the server.
   loaded(a) {
-    if (plain(a.content) === this.saved || this.saving || this.conflict) {
-      if (!this.saving && !this.conflict) this.seen = a.updatedAt;
-      return;
-    }
-    if (this.dirty) return this.decide(a);
-    this.replace(a);
+    if (this.saving || this.conflict) return;
+    if (plain(a.content) === this.saved) this.seen = a.updatedAt;
+    else if (this.dirty) this.decide(a);
+    else this.replace(a);
   }
 
   // decide shows both versions side by side, after a conflict.
   decide(theirs) {
-    this.conflict = true;
-    this.note("Not saved: the text has changed meanwhile", true);
-    const mine = h("textarea", { class: "writing", value: this.area.value, "aria-label": "Your text", "data-testid": "mine" });
-    const end = () => {
-      box.remove();
-      this.conflict = false;
-      this.element.querySelector(".panes").hidden = false;
-      this.area.focus();
+    const panes = this.element.querySelector(".panes"), mine = h("textarea", { class: "writing", value: this.area.value, "aria-label": "Your text", "data-testid": "mine" });
+    const settle = (run) => async () => {
+      try {
+        await run();
+        box.remove();
+        this.conflict = panes.hidden = false;
+        this.area.focus();
+        if (await this.save()) this.page.refresh();
+      } catch (problem) {
+        this.note(`Not saved: ${problem.message}`, true);
+      }
     };
-    const keepMine = async () => {
-      this.based(theirs);
-      this.area.value = mine.value;
-      end();
-      await this.save();
-      this.page.refresh();
-    };
-    const takeTheirs = async () => { // mine becomes a version, and theirs is put back over it
+    const keepMine = settle(() => (this.based(theirs), (this.area.value = mine.value)));
+    const takeTheirs = settle(async () => { // mine becomes a version, and theirs is put back over it
       const { versions } = await api("GET", `${this.path}/versions`);
       await api("PATCH", this.path, { content: mine.value, updatedAt: theirs.updatedAt, newVersion: true });
       this.replace(await api("POST", `${this.path}/versions/${versions[0].number}/restore`, {}));
-      end();
-      this.page.refresh();
-    };
-    const tried = (run) => () => run().catch((problem) => this.note(`Not saved: ${problem.message}`, true));
+    });
     const box = h("div", { class: "conflict", role: "alertdialog", "aria-label": "Two versions", "data-testid": "conflict" },
       h("p", {}, h("b", {}, "The text was changed elsewhere while you wrote."), " Whichever you keep, the other one stays among the versions. You can also merge them by hand: change yours, then keep it."),
-      h("div", { class: "row" }, button("Keep mine", tried(keepMine), "primary"), button("Take theirs", tried(takeTheirs))),
+      h("div", { class: "row" }, button("Keep mine", keepMine, "primary"), button("Take theirs", takeTheirs)),
       h("div", { class: "both" }, h("div", { class: "field" }, h("h2", { class: "name" }, "Yours"), mine), h("div", { class: "field" }, h("h2", { class: "name" }, "Theirs, compared with yours"), difference(this.area.value, theirs.content, "Their text"))));
-    this.element.querySelector(".panes").hidden = true;
+    this.note("Not saved: the text has changed meanwhile", true);
+    this.conflict = panes.hidden = true;
     this.element.append(box);
     mine.setSelectionRange(0, 0);
     mine.focus({ preventScroll: true });
@@ -157,22 +147,15 @@ export class Editor {
     this.preview.hidden = !on;
     this.element.classList.toggle("with-preview", on);
     this.toggle.setAttribute("aria-pressed", String(on));
-    if (on) return this.draw();
-    return this.area.focus();
+    on ? this.draw() : this.area.focus();
   }
 
-  async draw() {
-    try {
-      const { html } = await api("POST", `${this.path}/preview`, { content: this.area.value });
-      trusted(this.preview, `<div class="block">${html}</div>`);
-    } catch (problem) {
-      this.preview.textContent = problem.message;
-    }
+  draw() {
+    return api("POST", `${this.path}/preview`, { content: this.area.value }).then(({ html }) => trusted(this.preview, `<div class="block">${html}</div>`), (problem) => (this.preview.textContent = problem.message));
   }
 
   close() {
     clearTimeout(this.timer);
-    clearTimeout(this.later);
     removeEventListener("beforeunload", this.unload);
   }
 }

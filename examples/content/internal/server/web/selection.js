@@ -33,17 +33,19 @@ function caret(area) {
   return at;
 }
 
+// place puts what floats at a place on the screen, as far as it fits.
+function place(el, left, top) {
+  el.style.left = `${Math.max(8, Math.min(left, innerWidth - el.offsetWidth - 8))}px`;
+  el.style.top = `${Math.max(64, Math.min(top, innerHeight - el.offsetHeight - 8))}px`;
+}
+
 // A SelectionBar stands beside what is marked, in the text or in the editor, and asks for changes of it.
 export class SelectionBar {
   constructor(page) {
     this.page = page;
     this.element = h("div", { class: "selection-bar", popover: "manual", role: "toolbar", "aria-label": "Change what is marked", "data-testid": "selection", onmousedown: (e) => e.target.matches("input") || e.preventDefault(), onkeydown: (e) => e.key === "Escape" && this.hide(true) });
-    this.listen = () => this.update();
-    document.addEventListener("selectionchange", this.listen);
-  }
-
-  remove() {
-    document.removeEventListener("selectionchange", this.listen);
+    this.end = new AbortController();
+    document.addEventListener("selectionchange", () => this.update(), { signal: this.end.signal });
   }
 
   // marked returns the marked passage as it is in the source, and where it ends on the screen.
@@ -68,9 +70,7 @@ export class SelectionBar {
     const ask = (label, instruction) => button(label, () => this.ask(instruction, label), "quiet");
     this.element.replaceChildren(ask("Shorter", "Make it shorter"), ask("Friendlier", "Make it friendlier"), button("Rewrite …", () => this.form("How should it be?", "Rewrite", (v) => v), "quiet"), button("Translate …", () => this.form("Into which language?", "Translate", (v) => `Translate it into ${v}`), "quiet"));
     if (!this.element.matches(":popover-open")) this.element.showPopover();
-    const { offsetWidth: w, offsetHeight: tall } = this.element;
-    this.element.style.left = `${Math.max(8, Math.min(found.left, innerWidth - w - 8))}px`;
-    this.element.style.top = `${Math.max(64, Math.min(found.bottom + 8, innerHeight - tall - 8))}px`;
+    place(this.element, found.left, found.bottom + 8);
   }
 
   form(label, what, instruction) {
@@ -80,9 +80,8 @@ export class SelectionBar {
   }
 
   ask(instruction, label) {
-    const { text } = this;
     this.hide();
-    this.page.propose({ selection: text, instruction }, label);
+    this.page.propose({ selection: this.text, instruction }, label);
   }
 
   hide(back) {
@@ -101,8 +100,7 @@ function menu(name, label, ...children) {
   el.addEventListener("toggle", (e) => {
     if (e.newState !== "open") return;
     const box = opener.getBoundingClientRect();
-    el.style.left = `${Math.max(8, Math.min(box.right - el.offsetWidth, innerWidth - el.offsetWidth - 8))}px`;
-    el.style.top = `${Math.max(64, Math.min(box.bottom + 4, innerHeight - el.offsetHeight - 8))}px`;
+    place(el, box.right - el.offsetWidth, box.bottom + 4);
     el.querySelector("input, button").focus();
   });
   el.addEventListener("click", (e) => e.target.closest("button") && !e.target.closest("form") && el.hidePopover());
