@@ -227,7 +227,7 @@ func TestAMarkedPassageIsProposedAcceptedUndoneAndRejected(t *testing.T) {
 	p.press("[data-testid=selection]", "Translate …")
 	p.wait(`document.activeElement.matches("[data-testid=selection] input")`)
 	p.keys("Latin\r")
-	p.wait(`document.querySelector("main .error-card")?.textContent.includes("would stay the same")`)
+	p.wait(`document.querySelector("main .error-card")?.textContent.includes("can't translate")`)
 	p.press("main .error-card", "Close this message")
 	p.wait(`!document.querySelector("main .error-card")`)
 	p.calm("400")

@@ -80,6 +80,9 @@ func (k *kit) edit(ctx context.Context, j *job, in Edit) (p portfolio.Proposal, 
 			prompt.Data("text", p.Old))
 		p.New, err = k.ask(ctx, j.task("editor", j.artifact.Tone, text, 0.4))
 	}
+	if why, refused := strings.CutPrefix(p.New, "CAN'T: "); refused {
+		err = portfolio.Errorf(portfolio.MissingContext, "%s", why)
+	}
 	if err != nil {
 		return p, nil, err
 	}
@@ -165,13 +168,17 @@ func partOf(text string, in Edit) (name, part string, err error) {
 		return "", "", portfolio.Errorf(portfolio.MissingContext, "Say which section it is about.")
 	case section == "":
 		return "the whole text", text, nil
-	case section == "introduction" && len(found) > 0:
+	case len(found) == 0 && in.Remove:
+		return "", "", portfolio.Errorf(portfolio.MissingContext, "The text has no headings, so it is one section.")
+	case len(found) == 0: // it is one section
+		return "the whole text", text, nil
+	case section == "introduction":
 		start := len(titleLine.FindString(text))
 		if part = text[start:found[0][0]]; strings.TrimSpace(part) != "" {
 			return "the introduction", part, nil
 		}
 		section = strings.ToLower(text[found[0][2]:found[0][3]]) // the first section is the introduction
-	case section == "conclusion" && len(found) > 0:
+	case section == "conclusion":
 		last := found[len(found)-1]
 		section = strings.ToLower(text[last[2]:last[3]])
 	}

@@ -86,7 +86,8 @@ func TestEditsThatAreRefused(t *testing.T) {
 		{article, map[string]any{"instruction": "x", "remove": true}, "which section"},
 		{article, map[string]any{"instruction": "shorter", "selection": "not in the text at all. No. Never."},
 			"this passage 0 times"},
-		{article, map[string]any{"instruction": "translate it into Latin"}, "stay the same"},
+		{article, map[string]any{"instruction": "translate it into Latin"}, "can't translate"},
+		{"It is short.", map[string]any{"section": "costs", "remove": true}, "one section"},
 		{"", map[string]any{"instruction": "shorter"}, "no text to change"},
 		{article, map[string]any{"instruction": strings.Repeat("x", MaxTopic+1)}, "at most"},
 	} {

@@ -11,40 +11,58 @@ var contractions = strings.Fields(`don't do_not doesn't does_not didn't did_not 
 	wasn't was_not can't cannot won't will_not it's it_is that's that_is you're you_are we're we_are they're they_are
 	there's there_is I'm I_am let's let_us Don't Do_not It's It_is That's That_is You're You_are There's There_is`)
 
-// Requests for another tone: the text gets short forms, or long ones.
+// Requests: another tone, for which the text gets short forms or long ones, and a shorter text.
 var (
-	casual = regexp.MustCompile(`(?i)friend|casual|relaxed|warm|conversational|less formal|freundlich|locker`)
-	formal = regexp.MustCompile(`(?i)formal|professional|serious|förmlich|sachlich`)
+	casual  = regexp.MustCompile(`(?i)friend|casual|relaxed|warm|conversational|less formal|freundlich|locker`)
+	formal  = regexp.MustCompile(`(?i)formal|professional|serious|förmlich|sachlich`)
+	shorter = regexp.MustCompile(`(?i)short|tight|trim|cut|condense|concise|punch|kürz|knapp`)
+	other   = regexp.MustCompile(`(?i)translat|übersetz|funn|witt|humor|lustig`)
 )
 
-// shorter are words of a request for a shorter text.
-var shorter = regexp.MustCompile(`(?i)short|tight|trim|cut|condense|concise|punch|kürz|knapp`)
+// clause finds where a long sentence can be two.
+var clause = regexp.MustCompile(`[;:] ([a-z])`)
 
 // sentence finds the sentences of a paragraph.
 var sentence = regexp.MustCompile(`[^.!?]+[.!?]+["”)]*(?: \[\d+\])*\s*`)
 
 // edit makes the edits that need no language model: a shorter text, and short forms or long ones
-// for another tone. For all others it returns the text as it is.
+// for another tone. For all others it says that it can't.
 func edit(prompt string) string {
 	m := fenced.FindStringSubmatch(prompt)
 	if m == nil {
 		return ""
 	}
-	text, request := m[1], strings.ToLower(field(prompt, "Request"))
-	if shorter.MatchString(request) {
-		return shorten(text)
-	}
-	pairs := slices.Clone(contractions)
+	text, request := m[1], field(prompt, "Request")
 	switch {
+	case other.MatchString(request):
+		return "CAN'T: The stand-in can't translate or be funny; a model can."
+	case shorter.MatchString(request):
+		return changed(text, shorten(text))
 	case casual.MatchString(request):
-		slices.Reverse(pairs)
-	case !formal.MatchString(request):
-		return text
+		return changed(text, clause.ReplaceAllStringFunc(forms(text, 1, 0), func(m string) string {
+			return ". " + upper(m[2:])
+		}))
+	case formal.MatchString(request):
+		return changed(text, forms(text, 0, 1))
 	}
-	for i := range pairs {
-		pairs[i] = strings.ReplaceAll(pairs[i], "_", " ")
+	return "CAN'T: The stand-in can make a text shorter, friendlier or more formal. For anything else, it takes a model."
+}
+
+// changed returns the new text, or that there is nothing to change.
+func changed(before, after string) string {
+	if before == after {
+		return "CAN'T: The stand-in finds nothing to change here: it works by rules. A model would."
 	}
-	return strings.NewReplacer(pairs...).Replace(text)
+	return after
+}
+
+// forms replaces one kind of forms by the other: the first of each pair is short.
+func forms(text string, from, to int) string {
+	for pair := range slices.Chunk(contractions, 2) {
+		old := strings.ReplaceAll(pair[from], "_", " ")
+		text = regexp.MustCompile(`\b`+old+`\b`).ReplaceAllString(text, strings.ReplaceAll(pair[to], "_", " "))
+	}
+	return text
 }
 
 // shorten leaves out the middle sentences of each paragraph. Headings, lists and pictures stay.

@@ -45,7 +45,7 @@ export class SelectionBar {
     this.page = page;
     this.element = h("div", { class: "selection-bar", popover: "manual", role: "toolbar", "aria-label": "Change what is marked", "data-testid": "selection", onmousedown: (e) => e.target.matches("input") || e.preventDefault(), onkeydown: (e) => e.key === "Escape" && this.hide(true) });
     this.end = new AbortController();
-    document.addEventListener("selectionchange", () => this.update(), { signal: this.end.signal });
+    for (const name of ["selectionchange", "scroll"]) document.addEventListener(name, () => this.update(), { capture: true, signal: this.end.signal });
   }
 
   // marked returns the marked passage as it is in the source, and where it ends on the screen.
