@@ -13,6 +13,7 @@
 //	go run ./examples/content -p "Create content for a blog about remote work"
 //	go run ./examples/content -p "Give me topic ideas for LinkedIn"
 //	go run ./examples/content -artifact ID -p "Try again"
+//	go run ./examples/content -chat
 //
 // The first serves the API and the pages at -addr, with three seeded users to log in as. The
 // variables JWT_SECRET and USER_HASH_SALT sign logins and hide the ids of users in logs; without
@@ -21,7 +22,9 @@
 // program when runs have come to a safe point; the next start continues them.
 //
 // "Create content for X" makes a draft with the title X, and runs the whole pipeline: research,
-// outline, text, revision and images. Other messages are about the artifact of -artifact. Artifacts
+// outline, text, revision and images. Other messages are about the artifact of -artifact, or that
+// of the conversation, which is the one that the pages show. What -p asks is decided by the next
+// one: -p Yes. With -chat the program talks in the terminal. Artifacts
 // and runs are in content.db in the working directory (see -db). If the program was killed in the
 // middle of a pipeline, the next start continues it.
 //

@@ -69,6 +69,21 @@ func TestARequestInATerminal(t *testing.T) {
 	require.Regexp(t, `(?s)(  - .+){5}`, out)
 }
 
+func TestAConversationInATerminal(t *testing.T) {
+	var stdout, stderr bytes.Buffer
+	status := run(t.Context(), []string{"-db", filepath.Join(t.TempDir(), "content.db"), "-chat"},
+		func(string) string { return "" }, strings.NewReader(
+			"Create content for a social post about remote work\nArchive it\nr\n\nGive me two ideas about pricing\n/quit\n"),
+		&stdout, &stderr)
+	require.Zero(t, status, stderr.String())
+	out := stdout.String()
+	require.Contains(t, out, "Done: research, outline, text, revision and images.")
+	require.Contains(t, out, "> Publish it:")
+	require.Contains(t, out, "It leaves your portfolio.")
+	require.Contains(t, out, "All right, nothing was changed.")
+	require.Regexp(t, `(?i)Here are 2 ideas.*\n(  - .*pricing.*\n){2}`, out)
+}
+
 func TestArgumentsThatAreWrong(t *testing.T) {
 	db := filepath.Join(t.TempDir(), "content.db")
 	status, _, errs := command(t, "-nonsense")

@@ -3,7 +3,7 @@ package assistant
 import (
 	"cmp"
 	"context"
-	"regexp"
+	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -37,8 +37,15 @@ func (r *router) begin(ctx context.Context, t turn, w wish.Wish) *reply {
 	case w.Why != "":
 		return inWords(w)
 	case w.New:
-		return &reply{name: contenttools.CreateDraft, input: map[string]any{"title": w.Title,
-			"type": cmp.Or(w.Type, portfolio.Blog), "tone": cmp.Or(w.Tone, "professional"), "then": w.Steps}}
+		in = map[string]any{"title": w.Title, "type": cmp.Or(w.Type, portfolio.Blog), "then": w.Steps,
+			"tone": cmp.Or(w.Tone, "professional")}
+		for _, idea := range t.ideas {
+			if strings.EqualFold(idea.Title, w.Title) {
+				in["idea"] = contenttools.Idea{Angle: idea.SuggestedAngle, Audience: idea.Audience,
+					Rationale: idea.Rationale}
+			}
+		}
+		return &reply{name: contenttools.CreateDraft, input: in}
 	case w.Intent == wish.GenerateTopics:
 		return &reply{name: contenttools.TopicsResearch, input: map[string]any{"contentType": cmp.Or(w.Type,
 			portfolio.Blog),
@@ -53,8 +60,7 @@ func (r *router) begin(ctx context.Context, t turn, w wish.Wish) *reply {
 		return finally(contenttools.Answer{}) // it was stopped when the message came
 	case w.Intent == wish.Stop:
 		return finally(r.stop(ctx, t.user, w.Artifact))
-	case w.Intent == wish.SkipVisuals, len(w.Steps) == 1 && w.Steps[0] == portfolio.ContentWriter &&
-		noImages.MatchString(t.message):
+	case w.Intent == wish.SkipVisuals:
 		return &reply{name: RunSteps, input: stepsInput{ArtifactID: w.Artifact, Steps: append([]string{}, w.Steps...),
 			SkipImages: true}}
 	case w.Intent == wish.WriteContent && w.Section != "":
@@ -109,8 +115,6 @@ func (r *router) stop(ctx context.Context, user, id string) contenttools.Answer 
 	return contenttools.Answer{Message: "Stopped.", ArtifactID: id,
 		Options: []Option{{Label: "See its status", Message: "What's the status of this?"}}}
 }
-
-var noImages = regexp.MustCompile(`(?i)\b(?:skip|without|no) (?:the |any )?(?:visuals|images|pictures)\b`)
 
 // inWords answers a wish without doing anything.
 func inWords(w wish.Wish) *reply {

@@ -263,3 +263,16 @@ func TestTheRouterKnowsAllIntents(t *testing.T) {
 		require.NotEqual(t, contenttools.StructuredResponse, r.begin(t.Context(), turn{}, w).name, intent)
 	}
 }
+
+func TestADraftKeepsTheIdeaThatItIsMadeFrom(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	answer := b.say("ann", "", "Give me three ideas about pricing for my blog")
+	first := answer.Data.(map[string]any)["topics"].([]any)[0].(map[string]any)
+	answer = b.say("ann", "", "Create a draft “"+first["title"].(string)+"”")
+	require.True(t, answer.Success, answer.Message)
+	all, err := b.Store.Artifacts(t.Context(), "ann")
+	require.NoError(t, err)
+	require.Len(t, all, 1, answer.Message)
+	require.Contains(t, string(all[0].Metadata["idea"]), first["suggestedAngle"])
+}

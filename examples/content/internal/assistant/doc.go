@@ -1,6 +1,6 @@
-// Package assistant is a content agent: it finds out what a message wants, runs the tools for it as
-// a plan that survives its process, and answers in one form. Requests that change nothing are turns
-// of a model.
+// Package assistant is a content agent. Every message is a run of one agent in a conversation that
+// is kept. Rules in front of the model make the calls for messages that they understand; the model
+// answers the others. Steps are a plan that survives its process.
 //
 //	s, err := assistant.New(assistant.Config{
 //		DB: "content.db", Model: standin.Model(), Images: providertest.Draw(), Sources: standin.Sources(),
@@ -23,4 +23,14 @@
 //   - A tool that fails leaves the artifact as it was before that tool. What earlier tools did
 //     stays.
 //   - A message acts on artifacts of its user only.
+//   - Nothing is published, archived or written over before its user has said yes.
+//   - A conversation whose process has died goes on, and has the end of its steps once.
+//
+// # Where things are
+//
+// services.go puts the parts together. router.go is the provider in front of the model: turn.go
+// reads the conversation, begin.go
+// makes the call for a message, say.go puts its result into words, and approval.go says what is
+// asked first. work.go has the tools that run steps, pipeline.go and cancel.go drive and stop them,
+// and state.go says where they are. execute.go is the conversation for programs.
 package assistant

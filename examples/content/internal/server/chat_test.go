@@ -101,7 +101,8 @@ func TestAStopInThePageStopsThePipelineAndSaysWhatIsDone(t *testing.T) {
 		}
 		id := s.draft("ann", "Remote work")
 		session := s.call("ann", "GET", "/api/me", nil).ok().str("session")
-		s.post("ann", "send", id, map[string]any{"session": session, "text": "Create content for artifact " + id + ": X"})
+		s.post("ann", "send", id, map[string]any{"session": session,
+			"text": "Create content for artifact " + id + ": X"})
 		<-writing
 		require.Equal(t, "Outline", s.artifact("ann", id).str("pipeline", "progress", "text"))
 		body["session"] = session
