@@ -117,7 +117,7 @@ async function route() {
     if (mine !== serial) return;
     if (problem.status === undefined) throw problem;
     artifact = null;
-    el = h("main", { class: "view", id: "main" }, h("h1", { class: "hidden-visually" }, words.brand), errorCard(problem, host.say, route), h("p", {}, h("a", { href: "/portfolio" }, words.toPortfolio)));
+    el = h("main", { class: "view", id: "main" }, h("h1", { class: "hidden-visually" }, words.brand), errorCard(problem, host.say, route), h("p", {}, h("a", { class: "link", href: "/portfolio" }, words.toPortfolio)));
   }
   if (mine !== serial) return;
   document.getElementById("main").replaceWith(el);
