@@ -133,7 +133,7 @@ var contentLooks = []struct {
 // -pictures.
 var contentPictures = map[string]string{
 	"content-proposal-1440-light.png": "artifact.png", "content-dashboard-1440-dark.png": "dashboard.png",
-	"content-writing-820-light.png": "progress.png", "content-artifact-390-dark.png": "phone.png",
+	"content-progress-820-light.png": "progress.png", "content-artifact-390-dark.png": "phone.png",
 	"content-trace-820-dark.png": "admin.png",
 }
 

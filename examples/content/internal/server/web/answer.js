@@ -69,7 +69,6 @@ export class Answer {
     const artifact = (a) => h("li", {}, h("div", { class: "row between" }, h("b", {}, a.title), badge(a.status)), h("p", { class: "muted small" }, words.type[a.type] ?? ""), open(a.id));
     return [
       d.moved ? h("p", { class: "moved small" }, icon("check", 14), words.answer.moved(statusName(d.moved.from), statusName(d.moved.to))) : null,
-      d.steps?.length ? h("ul", { class: "did small" }, d.steps.map((s) => this.step(s.tool, s.done))) : null,
       d.stopped?.done?.length ? h("ul", { class: "did small" }, (d.stopped.done ?? []).map((t) => this.step(t, true)), [d.stopped.next ?? []].flat().slice(0, 1).map((t) => this.step(t, false))) : null,
       d.topics?.length ? h("ul", { class: "topics" }, d.topics.map((t) => this.topic(t, d.type))) : null,
       d.artifacts?.length ? h("ul", { class: "topics" }, d.artifacts.map(artifact)) : null,

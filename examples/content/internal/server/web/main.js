@@ -26,7 +26,6 @@ const host = {
   screenChanged: () => host.entitle(chat?.page.model.asked().length ?? 0),
   entitle: (waiting) => (document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${title}`),
   refresh: () => (artifact ? artifact.refresh() : host.waiting?.()),
-  changed() {},
   // chatChanged says at the buttons of the chat what it does.
   chatChanged(state) {
     for (const b of toggles()) {
