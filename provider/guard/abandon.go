@@ -68,6 +68,12 @@ func (e *AbandonedError) Error() string {
 // Unwrap returns why the context ended: its cause and its error.
 func (e *AbandonedError) Unwrap() error { return e.Err }
 
+// An item is a chunk or an error on its way to the consumer.
+type item struct {
+	chunk provider.Chunk
+	err   error
+}
+
 // errGoexit is the error of a provider that has called runtime.Goexit.
 var errGoexit = fault.New(fault.Permanent, "guard: the provider ended its goroutine")
 

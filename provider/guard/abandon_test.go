@@ -68,7 +68,6 @@ func TestGuardsAndChainsEndWithTheirContextIfAllTheirProvidersDo(t *testing.T) {
 	require.True(t, provider.EndsWithContext(newGuard(t, model, guard.Config{})))
 	require.False(t, provider.EndsWithContext(newGuard(t, deaf, guard.Config{})))
 	require.True(t, provider.EndsWithContext(newChain(t, guard.ChainConfig{}, model, model)))
-	require.True(t, provider.EndsWithContext(newChain(t, guard.ChainConfig{Hedge: s}, model, model)))
 	require.False(t, provider.EndsWithContext(newChain(t, guard.ChainConfig{}, model, deaf)))
 	require.False(t, provider.EndsWithContext((*guard.Chain)(nil)))
 }
@@ -316,7 +315,7 @@ func TestAnAbandonableProviderThatPanicsOrExitsFails(t *testing.T) {
 	require.Contains(t, string(panicked.Stack), "TestAnAbandonableProviderThatPanicsOrExitsFails")
 	require.Equal(t, fault.Permanent, fault.Of(got.err))
 
-	got = watch(guard.Abandonable(&fake{scripts: []script{step(exit)}}, l.config(t)).Stream(t.Context(), ask))
+	got = watch(guard.Abandonable(&fake{scripts: []script{step(runtime.Goexit)}}, l.config(t)).Stream(t.Context(), ask))
 	require.EqualError(t, got.err, "guard: the provider ended its goroutine")
 	require.Equal(t, fault.Permanent, fault.Of(got.err))
 

@@ -74,15 +74,15 @@
 // # Several providers
 //
 // [Failover] calls the next provider when one has failed, until content is shown. When one is rate
-// limited, it calls a later one that is free at once, and comes back if that fails. A [ChainConfig]
-// with a Hedge also calls it when one is slow. [Config].OnEvent and [ChainConfig].OnEvent report
-// failed attempts, bursts of them, and calls that were given up, with remedies.
+// limited, it calls a later one that is free at once, and comes back if that fails.
+// [Config].OnEvent and [ChainConfig].OnEvent report failed attempts, bursts of them, and calls that
+// were given up, with remedies.
 //
 // # Guarantees
 //
-// No goroutine is started for a call without a Hedge, and no timer outlives it. A provider's panic
-// becomes an error; a panic of the consumer's loop body propagates after everything is released. A
-// provider that ignores its context can't be interrupted, since it runs in the consumer's
-// goroutine. Put [Abandonable] around such a provider, inside the guard: its calls then end with
-// their context, and the guard's limits end its attempts.
+// No goroutine is started for a call, and no timer outlives it. A provider's panic becomes an
+// error; a panic of the consumer's loop body propagates after everything is released. A provider
+// that ignores its context can't be interrupted, since it runs in the consumer's goroutine. Put
+// [Abandonable] around such a provider, inside the guard: its calls then end with their context,
+// and the guard's limits end its attempts.
 package guard

@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// An Event reports something that a host may want to see: a [Failure], a [Burst], an [Escalation],
-// a [MovedOn] or a [Hedged]. The events of one call are delivered one at a time, in the goroutine
+// An Event reports something that a host may want to see: a [Failure], a [Burst], an [Escalation]
+// or a [MovedOn]. The events of one call are delivered one at a time, in the goroutine
 // that ranges over its answer, before it continues; events of several calls may overlap. A panic of
 // the hook is ignored.
 type Event interface{ event() }
@@ -50,17 +50,10 @@ type MovedOn struct {
 	Err      error  // of From
 }
 
-// A Hedged is a call that a [Chain] made a second time, because the first had no content yet.
-type Hedged struct {
-	From, To string
-	After    time.Duration
-}
-
 func (Failure) event()    {}
 func (Burst) event()      {}
 func (Escalation) event() {}
 func (MovedOn) event()    {}
-func (Hedged) event()     {}
 
 // tell calls a host's hook. A panic of the hook doesn't fail the call.
 func tell(ctx context.Context, hook func(context.Context, Event), e Event) {

@@ -7,14 +7,13 @@ import (
 	"slices"
 	"strconv"
 	"sync/atomic"
-	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
 
 // Failover returns a provider that calls the first of these providers, and the next one when that
-// fails, and so on. It is [NewChain] without a Hedge and events.
+// fails, and so on. It is [NewChain] without events.
 //
 // It returns [provider.ErrNilProvider] if one of them is nil, and a *[ConfigError] if there is
 // none.
@@ -30,16 +29,8 @@ func Failover(providers ...provider.Provider) (provider.Provider, error) {
 type ChainConfig struct {
 	// Name identifies this chain in errors and events.
 	Name string
-	// Hedge is the time after which a call is made a second time if it has no content yet, whatever
-	// the reason, including waiting for a slot. The second call goes to the next provider or, if
-	// there is none, to the same one. The first answer wins, and the other call is canceled, which
-	// costs what it had used by then. Don't use it for requests whose provider runs tools that have
-	// effects, because both calls may run them. A call with a Hedge has a goroutine for each
-	// attempt in progress, and passes each chunk between goroutines; all goroutines have ended when
-	// the loop over the answer ends. 0: never.
-	Hedge time.Duration
-	// OnEvent, if it isn't nil, is called with each [MovedOn] and [Hedged], and with an
-	// [Escalation] when the last provider has failed.
+	// OnEvent, if it isn't nil, is called with each [MovedOn], and with an [Escalation] when the
+	// last provider has failed.
 	OnEvent func(context.Context, Event)
 }
 
@@ -84,9 +75,6 @@ type member struct {
 func NewChain(cfg ChainConfig, providers ...provider.Provider) (*Chain, error) {
 	if len(providers) == 0 {
 		return nil, wrong(cfg.Name, "providers", "empty", "use at least one provider")
-	}
-	if cfg.Hedge < 0 || cfg.Hedge > maxTime {
-		return nil, wrong(cfg.Name, "Hedge", cfg.Hedge, "use more than 0 and at most a year, or 0 for never")
 	}
 	c := &Chain{cfg: cfg}
 	makers := make([]string, len(providers))
@@ -197,10 +185,6 @@ func (r *relay) run(yield func(provider.Chunk, error) bool) {
 		return
 	}
 	r.yield = yield
-	if r.chain.cfg.Hedge > 0 {
-		r.hedged()
-		return
-	}
 	for i := 0; ; i++ {
 		r.err, r.over, r.held = nil, false, false
 		r.ask(i)

@@ -3,8 +3,8 @@ package guard_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
+	"runtime"
 	"sync"
 	"testing"
 	"testing/synctest"
@@ -83,29 +83,27 @@ func TestWhatMovesOnAndWhatDoesNot(t *testing.T) {
 		"given up by budget": {&guard.GaveUpError{Class: fault.UserFixable, Err: &budget.Error{Limit: 1}}, false},
 		"incomplete":         {provider.ErrIncomplete, true},
 	} {
-		for _, hedge := range []time.Duration{0, time.Hour} {
-			t.Run(fmt.Sprint(name, hedge), func(t *testing.T) {
-				for _, before := range []script{nil, {say(start)},
-					{say(provider.Waiting(provider.Wait{Reason: provider.WaitQueued}), start)},
-					{say(start, provider.Text("void"), provider.Reset("again"), start)}} {
-					first, second := &fake{scripts: []script{append(before[:len(before):len(before)], fail(tc.err))}},
-						another()
-					var told events
-					got := watch(newChain(t, guard.ChainConfig{Name: "c", Hedge: hedge, OnEvent: told.add}, first,
-						second).Stream(t.Context(), ask))
-					if !tc.moves {
-						require.Equal(t, tc.err, got.err, "as it came")
-						require.Zero(t, second.calls.Load())
-						require.Empty(t, got.text)
-						continue
-					}
-					require.NoError(t, got.err)
-					require.Equal(t, "from the backup", got.text)
-					require.Equal(t, []guard.Event{guard.MovedOn{From: "provider 1", To: "provider 2", Err: tc.err}},
-						told.all)
+		t.Run(name, func(t *testing.T) {
+			for _, before := range []script{nil, {say(start)},
+				{say(provider.Waiting(provider.Wait{Reason: provider.WaitQueued}), start)},
+				{say(start, provider.Text("void"), provider.Reset("again"), start)}} {
+				first, second := &fake{scripts: []script{append(before[:len(before):len(before)], fail(tc.err))}},
+					another()
+				var told events
+				got := watch(newChain(t, guard.ChainConfig{Name: "c", OnEvent: told.add}, first,
+					second).Stream(t.Context(), ask))
+				if !tc.moves {
+					require.Equal(t, tc.err, got.err, "as it came")
+					require.Zero(t, second.calls.Load())
+					require.Empty(t, got.text)
+					continue
 				}
-			})
-		}
+				require.NoError(t, got.err)
+				require.Equal(t, "from the backup", got.text)
+				require.Equal(t, []guard.Event{guard.MovedOn{From: "provider 1", To: "provider 2", Err: tc.err}},
+					told.all)
+			}
+		})
 	}
 }
 
@@ -123,57 +121,53 @@ func TestAChainIsCommittedToWhatItHasShown(t *testing.T) {
 		"a provider's call":            {script{say(start, ran)}, false},
 		"a provider's call, then void": {script{say(start, ran, provider.Reset("x"))}, false},
 	} {
-		for _, hedge := range []time.Duration{0, time.Hour} {
-			t.Run(fmt.Sprint(name, hedge), func(t *testing.T) {
-				cut := failure(fault.Degraded)
-				first, second := &fake{scripts: []script{append(tc.shown[:len(tc.shown):len(tc.shown)], fail(cut))}},
-					another()
-				c := newChain(t, guard.ChainConfig{Hedge: hedge}, first, second)
-				res, err := stream.Collect(stream.Check(c.Stream(t.Context(), ask)))
-				if !tc.moves {
-					require.Equal(t, cut, err)
-					require.Zero(t, second.calls.Load())
-					return
-				}
-				require.NoError(t, err)
-				require.Equal(t, "from the backup", res.Text())
-			})
-		}
+		t.Run(name, func(t *testing.T) {
+			cut := failure(fault.Degraded)
+			first, second := &fake{scripts: []script{append(tc.shown[:len(tc.shown):len(tc.shown)], fail(cut))}},
+				another()
+			c := newChain(t, guard.ChainConfig{}, first, second)
+			res, err := stream.Collect(stream.Check(c.Stream(t.Context(), ask)))
+			if !tc.moves {
+				require.Equal(t, cut, err)
+				require.Zero(t, second.calls.Load())
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, "from the backup", res.Text())
+		})
 	}
 }
 
 func TestTheErrorOfAChainNamesEveryProvider(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, hedge := range []time.Duration{0, time.Hour} {
-			down := fault.WithRetryAfter(failure(fault.Degraded), 40*s)
-			key := fault.NewFixable("no key", "set BACKUP_KEY", nil)
-			named := newGuard(t, &fake{scripts: []script{{fail(down)}}},
-				guard.Config{Name: "primary", MaxRetryAfter: s})
-			var told events
-			c := newChain(t, guard.ChainConfig{Name: "llm", Hedge: hedge, OnEvent: told.add}, named,
-				&fake{scripts: []script{{fail(key)}}})
-			got := watch(c.Stream(t.Context(), ask))
-			var all *guard.FailoverError
-			require.ErrorAs(t, got.err, &all)
-			require.Equal(t, []string{"primary", "provider 2"}, []string{all.Attempts[0].Name, all.Attempts[1].Name})
-			require.ErrorIs(t, got.err, down)
-			require.ErrorIs(t, got.err, key)
-			require.Equal(t, fault.Degraded, fault.Of(got.err), "the failure that is most likely to pass")
-			wait, ok := fault.RetryAfter(got.err)
-			require.True(t, ok)
-			require.Equal(t, 40*s, wait)
-			require.EqualError(t, got.err,
-				"failover llm: no provider has answered: primary: guard primary: gave up after 1 attempt "+
-					"(it asks for a wait of 40s, longer than 1s): fake: degraded; provider 2: no key (remedy: set "+
-					"BACKUP_KEY)")
-			var gaveUp *guard.GaveUpError
-			require.ErrorAs(t, got.err, &gaveUp, "so that no guard around the chain tries again")
-			require.Len(t, told.all, 2)
-			e := told.all[1].(guard.Escalation)
-			require.Equal(t, got.err, e.Err)
-			require.Equal(t, []error{all.Attempts[0].Err, all.Attempts[1].Err}, e.Errors)
-			require.Equal(t, "set BACKUP_KEY", e.Remedies[0])
-		}
+		down := fault.WithRetryAfter(failure(fault.Degraded), 40*s)
+		key := fault.NewFixable("no key", "set BACKUP_KEY", nil)
+		named := newGuard(t, &fake{scripts: []script{{fail(down)}}},
+			guard.Config{Name: "primary", MaxRetryAfter: s})
+		var told events
+		c := newChain(t, guard.ChainConfig{Name: "llm", OnEvent: told.add}, named,
+			&fake{scripts: []script{{fail(key)}}})
+		got := watch(c.Stream(t.Context(), ask))
+		var all *guard.FailoverError
+		require.ErrorAs(t, got.err, &all)
+		require.Equal(t, []string{"primary", "provider 2"}, []string{all.Attempts[0].Name, all.Attempts[1].Name})
+		require.ErrorIs(t, got.err, down)
+		require.ErrorIs(t, got.err, key)
+		require.Equal(t, fault.Degraded, fault.Of(got.err), "the failure that is most likely to pass")
+		wait, ok := fault.RetryAfter(got.err)
+		require.True(t, ok)
+		require.Equal(t, 40*s, wait)
+		require.EqualError(t, got.err,
+			"failover llm: no provider has answered: primary: guard primary: gave up after 1 attempt "+
+				"(it asks for a wait of 40s, longer than 1s): fake: degraded; provider 2: no key (remedy: set "+
+				"BACKUP_KEY)")
+		var gaveUp *guard.GaveUpError
+		require.ErrorAs(t, got.err, &gaveUp, "so that no guard around the chain tries again")
+		require.Len(t, told.all, 2)
+		e := told.all[1].(guard.Escalation)
+		require.Equal(t, got.err, e.Err)
+		require.Equal(t, []error{all.Attempts[0].Err, all.Attempts[1].Err}, e.Errors)
+		require.Equal(t, "set BACKUP_KEY", e.Remedies[0])
 	})
 }
 
@@ -206,24 +200,22 @@ func TestAChainDoesNotMultiplyAttempts(t *testing.T) {
 
 func TestACanceledCallOfAChainMovesNowhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, hedge := range []time.Duration{0, time.Hour} {
-			stop := errors.New("the user left")
-			ctx, cancel := context.WithCancelCause(t.Context())
-			spoiled := func(ctx context.Context, yield func(provider.Chunk, error) bool) bool {
-				<-ctx.Done()
-				yield(provider.Chunk{}, failure(fault.Transient)) // what some make of it
-				return false
-			}
-			first, second := &fake{scripts: []script{{spoiled}}}, another()
-			var told events
-			time.AfterFunc(s, func() { cancel(stop) })
-			got := watch(newChain(t, guard.ChainConfig{Hedge: hedge, OnEvent: told.add}, first, second).Stream(ctx,
-				ask))
-			require.ErrorIs(t, got.err, stop)
-			require.ErrorIs(t, got.err, context.Canceled)
-			require.Zero(t, second.calls.Load())
-			require.Empty(t, told.all)
+		stop := errors.New("the user left")
+		ctx, cancel := context.WithCancelCause(t.Context())
+		spoiled := func(ctx context.Context, yield func(provider.Chunk, error) bool) bool {
+			<-ctx.Done()
+			yield(provider.Chunk{}, failure(fault.Transient)) // what some make of it
+			return false
 		}
+		first, second := &fake{scripts: []script{{spoiled}}}, another()
+		var told events
+		time.AfterFunc(s, func() { cancel(stop) })
+		got := watch(newChain(t, guard.ChainConfig{OnEvent: told.add}, first, second).Stream(ctx,
+			ask))
+		require.ErrorIs(t, got.err, stop)
+		require.ErrorIs(t, got.err, context.Canceled)
+		require.Zero(t, second.calls.Load())
+		require.Empty(t, told.all)
 	})
 }
 
@@ -283,21 +275,19 @@ func TestOpaqueDataGoesBackToItsMakerAlone(t *testing.T) {
 
 func TestLeavingAChainAtAnyChunkLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		for _, hedge := range []time.Duration{0, time.Minute} {
-			for at := range 5 {
-				for _, how := range []string{"break", "panic", "goexit"} {
-					var ctx context.Context
-					spy := func(c context.Context, _ func(provider.Chunk, error) bool) bool { ctx = c; return true }
-					first := &fake{scripts: []script{{say(provider.Waiting(provider.Wait{}),
-						provider.Waiting(provider.Wait{}), start), fail(failure(fault.Degraded))}}}
-					second := &fake{scripts: []script{{spy, say(start, provider.Text("x")), wait(s), say(end)}}}
-					n := leaveAt(newChain(t, guard.ChainConfig{Hedge: hedge}, newGuard(t, first, guard.Config{}),
-						newGuard(t, second, guard.Config{})).Stream(t.Context(), ask), at, how)
-					require.Equal(t, at+1, n, "%s at %d", how, at)
-					synctest.Wait()
-					if ctx != nil {
-						require.Error(t, ctx.Err())
-					}
+		for at := range 5 {
+			for _, how := range []string{"break", "panic", "goexit"} {
+				var ctx context.Context
+				spy := func(c context.Context, _ func(provider.Chunk, error) bool) bool { ctx = c; return true }
+				first := &fake{scripts: []script{{say(provider.Waiting(provider.Wait{}),
+					provider.Waiting(provider.Wait{}), start), fail(failure(fault.Degraded))}}}
+				second := &fake{scripts: []script{{spy, say(start, provider.Text("x")), wait(s), say(end)}}}
+				n := leaveAt(newChain(t, guard.ChainConfig{}, newGuard(t, first, guard.Config{}),
+					newGuard(t, second, guard.Config{})).Stream(t.Context(), ask), at, how)
+				require.Equal(t, at+1, n, "%s at %d", how, at)
+				synctest.Wait()
+				if ctx != nil {
+					require.Error(t, ctx.Err())
 				}
 			}
 		}
@@ -321,7 +311,7 @@ func leaveAt(seq stream.Seq, at int, how string) int {
 			case "panic":
 				panic("mine")
 			case "goexit":
-				exit()
+				runtime.Goexit()
 			}
 		}
 	}()
@@ -337,9 +327,6 @@ func TestAChainOfNothingIsRefused(t *testing.T) {
 	p, err = guard.Failover(another(), nil)
 	require.ErrorIs(t, err, provider.ErrNilProvider)
 	require.Nil(t, p)
-	_, err = guard.NewChain(guard.ChainConfig{Hedge: -1}, another())
-	require.ErrorAs(t, err, &bad)
-	require.Equal(t, "Hedge", bad.Field)
 
 	c := newChain(t, guard.ChainConfig{Name: "c"}, another())
 	require.Equal(t, "c", c.Name())

@@ -2,7 +2,6 @@ package guard_test
 
 import (
 	"context"
-	"fmt"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -39,38 +38,34 @@ func newMember(t testing.TB, name string, scripts ...script) *memberOf {
 }
 
 func TestARateLimitedCallMovesOnAtOnceIfAnotherProviderIsFree(t *testing.T) {
-	for _, hedge := range []time.Duration{0, time.Hour} {
-		t.Run(fmt.Sprint(hedge), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				first, second := newMember(t, "a", limitedFor(7*s), good), newMember(t, "b")
-				second.fake.scripts = another().scripts
-				var told events
-				c := newChain(t, guard.ChainConfig{Hedge: hedge, OnEvent: told.add}, first, second)
-				began := time.Now()
-				for range 3 { // the gate of the first remembers its pause
-					got := watch(c.Stream(t.Context(), ask))
-					require.NoError(t, got.err)
-					require.Equal(t, "from the backup", got.text)
-					require.Empty(t, got.waits)
-				}
-				require.Zero(t, time.Since(began))
-				require.EqualValues(t, 1, first.fake.calls.Load())
-				require.EqualValues(t, 3, second.fake.calls.Load())
-				require.EqualValues(t, 1, first.gate.Snapshot().Totals.RateLimited)
-				require.Empty(t, first.told.all, "nobody has to act")
-				require.Len(t, told.all, 3)
-				for _, ev := range told.all {
-					require.Equal(t, "a", ev.(guard.MovedOn).From)
-					require.Equal(t, "b", ev.(guard.MovedOn).To)
-				}
+	synctest.Test(t, func(t *testing.T) {
+		first, second := newMember(t, "a", limitedFor(7*s), good), newMember(t, "b")
+		second.fake.scripts = another().scripts
+		var told events
+		c := newChain(t, guard.ChainConfig{OnEvent: told.add}, first, second)
+		began := time.Now()
+		for range 3 { // the gate of the first remembers its pause
+			got := watch(c.Stream(t.Context(), ask))
+			require.NoError(t, got.err)
+			require.Equal(t, "from the backup", got.text)
+			require.Empty(t, got.waits)
+		}
+		require.Zero(t, time.Since(began))
+		require.EqualValues(t, 1, first.fake.calls.Load())
+		require.EqualValues(t, 3, second.fake.calls.Load())
+		require.EqualValues(t, 1, first.gate.Snapshot().Totals.RateLimited)
+		require.Empty(t, first.told.all, "nobody has to act")
+		require.Len(t, told.all, 3)
+		for _, ev := range told.all {
+			require.Equal(t, "a", ev.(guard.MovedOn).From)
+			require.Equal(t, "b", ev.(guard.MovedOn).To)
+		}
 
-				<-time.After(8 * s) // the pause has ended
-				got := watch(c.Stream(t.Context(), ask))
-				require.NoError(t, got.err)
-				require.Equal(t, "fine", got.text)
-			})
-		})
-	}
+		<-time.After(8 * s) // the pause has ended
+		got := watch(c.Stream(t.Context(), ask))
+		require.NoError(t, got.err)
+		require.Equal(t, "fine", got.text)
+	})
 }
 
 // The chain can't take back what the guard has shown, so the guard makes the answer again.
@@ -127,21 +122,17 @@ func TestARateLimitedCallWaitsIfNoOtherProviderIsFree(t *testing.T) {
 }
 
 func TestACallComesBackToTheProviderThatWasLimitedIfTheOthersFail(t *testing.T) {
-	for _, hedge := range []time.Duration{0, time.Hour} {
-		t.Run(fmt.Sprint(hedge), func(t *testing.T) {
-			synctest.Test(t, func(t *testing.T) {
-				first, second := newMember(t, "a", limitedFor(7*s), good),
-					newMember(t, "b", script{fail(failure(fault.Degraded))})
-				c := newChain(t, guard.ChainConfig{Hedge: hedge}, first, second)
-				began := time.Now()
-				got := watch(c.Stream(t.Context(), ask))
-				require.NoError(t, got.err)
-				require.Equal(t, "fine", got.text)
-				require.Equal(t, 7*s, time.Since(began))
-				require.Equal(t, provider.WaitRateLimited, got.waits[0].Reason)
-			})
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		first, second := newMember(t, "a", limitedFor(7*s), good),
+			newMember(t, "b", script{fail(failure(fault.Degraded))})
+		c := newChain(t, guard.ChainConfig{}, first, second)
+		began := time.Now()
+		got := watch(c.Stream(t.Context(), ask))
+		require.NoError(t, got.err)
+		require.Equal(t, "fine", got.text)
+		require.Equal(t, 7*s, time.Since(began))
+		require.Equal(t, provider.WaitRateLimited, got.waits[0].Reason)
+	})
 	t.Run("and fails there for good", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
 			first, second := newMember(t, "a", limitedFor(7*s), script{fail(failure(fault.Degraded))}),

@@ -142,19 +142,6 @@ func TestTotalCoversTheQueue(t *testing.T) {
 	})
 }
 
-func TestBothOfTwoCallsAnsweringAtOnceIsOneAnswer(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for range 20 {
-			a := &fake{scripts: []script{{wait(8 * s), say(start, provider.Text("a"), end)}}}
-			b := &fake{scripts: []script{{wait(3 * s), say(start, provider.Text("b"), end)}}}
-			got := watch(newChain(t, guard.ChainConfig{Hedge: 5 * s}, a, b).Stream(t.Context(), ask))
-			require.NoError(t, got.err)
-			require.Contains(t, []string{"a", "b"}, got.text)
-			require.Equal(t, []provider.ChunkKind{provider.KindStart, provider.KindText, provider.KindEnd}, got.kinds)
-		}
-	})
-}
-
 // TestTheSameGuardTwiceAndChainsInChains: each of them is just a provider.
 func TestTheSameGuardTwiceAndChainsInChains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

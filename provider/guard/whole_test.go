@@ -51,11 +51,7 @@ func newWorld(t *testing.T, r *rand.Rand) *world {
 		return newGuard(t, faulty, guard.Config{Name: name, Gate: gate, Budget: w.budget, Ledger: w.ledger,
 			Breaker: circuit.New(name, circuit.LLM()), Recovery: r.IntN(4) == 0})
 	}
-	cfg := guard.ChainConfig{}
-	if r.IntN(3) == 0 {
-		cfg.Hedge = time.Duration(1+r.IntN(90)) * s
-	}
-	w.path = newChain(t, cfg, guarded("a"), guarded("b"))
+	w.path = newChain(t, guard.ChainConfig{}, guarded("a"), guarded("b"))
 	if r.IntN(2) == 0 { // as an agent does
 		w.path = newGuard(t, w.path, guard.Config{Name: "agent"})
 	}
