@@ -21,10 +21,18 @@
 //	GET    /api/artifacts?status=                 the user's artifacts, without their contents
 //	POST   /api/artifacts                         {"type","title","tone","tags","content"}: a draft
 //	GET    /api/artifacts/{id}                    with the text as HTML and the newest pipeline
-//	PATCH  /api/artifacts/{id}                    {"title","tone","tags","content"}; a published one becomes ready
+//	PATCH  /api/artifacts/{id}                    {"title","tone","tags","content","updatedAt","newVersion"};
+//	                                              a published one becomes ready; 409 if it has changed
+//	                                              since updatedAt
 //	DELETE /api/artifacts/{id}
 //	POST   /api/artifacts/{id}/publish, archive, edit
-//	GET    /api/artifacts/{id}/research, history
+//	GET    /api/artifacts/{id}/research, history, versions, versions/{number}
+//	POST   /api/artifacts/{id}/versions/{number}/restore
+//	POST   /api/artifacts/{id}/proposals          {"instruction","section","selection","remove","again",
+//	                                              "picture"}: a change to accept or reject
+//	POST   /api/proposals/{id}/accept, reject
+//	GET    /api/artifacts/{id}/markdown           the text as a file, its sources as footnotes
+//	POST   /api/artifacts/{id}/preview            {"content"}: {"html"}
 //	GET    /images/{id}
 //	POST   /api/content-agent/execute             {"message","screenContext","sessionId"}: the answer,
 //	                                              when all is done
