@@ -71,7 +71,8 @@ func (p *pending) wish(i int) Wish {
 	w := Wish{Intent: c.intent}
 	for n, later := range p.parts[i+1:] {
 		switch {
-		case later.intent == "LEAVE" && !later.means(p.list("about")...), later.intent == "" && later.means("skip"):
+		case later.intent == Undo && c.intent != Undo, later.intent == "" && later.means("skip"),
+			later.intent == "LEAVE" && !later.means(p.list("about")...):
 			return p.hold(c.intent, "retracts", here.id)
 		case later.means("meant"):
 			return p.corrected(w, c, i+1+n)
@@ -233,13 +234,15 @@ func (p *pending) made(w Wish, c part) (made Wish, ok bool) {
 		title == "" && c.means("derive", "use")) {
 		w.From, title = a.ID, a.Title
 	}
-	fresh := c.means("topic", "new") || w.From != ""
+	fresh, a := c.means("topic", "new") || w.From != "", false
 	for i, t := range c.tokens {
 		if t.Means("drafts") || t.Means(p.list("pieces")...) {
 			the := p.before(c.words, c.tokens, i, "definite") || i > 0 && c.words[c.tokens[i-1].Last] == "this"
 			fresh = !the && (fresh || !t.Means("drafts")) || the && c.means("topic") && !here.named
+			a = a || p.before(c.words, c.tokens, i, "indefinite")
 		}
 	}
+	fresh = fresh || a && w.From != ""
 	same := slices.ContainsFunc(p.at.Artifacts, func(a Artifact) bool { return strings.EqualFold(a.Title, title) })
 	if same && w.From == "" || !fresh && (c.intent != ResearchTopic || title == "" || here.named) {
 		return w, false

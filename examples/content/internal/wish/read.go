@@ -136,6 +136,10 @@ func (p *pending) plain(c *part, wish int) bool {
 	if p.is("subjects", c.words[0]) && !wanted && !c.means("need", "sounding") || c.means("past") {
 		return false
 	}
+	if w := c.words[0]; strings.HasSuffix(w, "ing") && w != "bring" && len(c.tokens) > 0 &&
+		p.lexicon.Verb(c.tokens[0]) {
+		return false // "publishing it would be a mistake"
+	}
 	verb := -2 // the last verb
 	for _, t := range c.tokens {
 		w := c.words[t.First]

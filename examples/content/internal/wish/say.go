@@ -100,6 +100,9 @@ func (w *Wish) steps(a *Artifact, pictures bool) {
 	from := 0
 	if a != nil {
 		from = done[a.Status]
+		if from == 0 && a.Status != "draft" && w.Intent != FullPipeline { // nothing is missing
+			from = len(order)
+		}
 	}
 	for i, one := range order {
 		step := stepOf[w.Intent]

@@ -67,6 +67,9 @@ func (r *Reader) fill(w *Wish, text string, c *part, a *Artifact) {
 	case SetTags:
 		list := r.find(r.trim(text), "afterIt", "tagsWith", "tagsAfter")
 		list = strings.NewReplacer(" and ", ",", " und ", ",").Replace(list)
+		if all := r.re["hashtag"].FindAllString(text, -1); all != nil {
+			list = strings.Join(all, ",")
+		}
 		for tag := range strings.SplitSeq(list, ",") {
 			if tag = strings.Trim(tag, ` "“”#`); tag != "" {
 				w.Tags = append(w.Tags, tag)
