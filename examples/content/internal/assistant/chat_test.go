@@ -218,6 +218,12 @@ func TestARealModelAnswersWhereTheRulesDontKnow(t *testing.T) {
 	require.True(t, answer.Success, answer.Message)
 	require.Equal(t, "I think so.", answer.Message)
 	require.Len(t, answer.Options, 1)
+	session, err := b.Conversation(t.Context(), "ann", "", false)
+	require.NoError(t, err)
+	res, err := b.Agent.Run(t.Context(), agent.Input{Session: session, Prompt: "help me with something", User: "ann",
+		Owner: "ann", Labels: b.Labels(Screen{CurrentPage: Terminal})})
+	require.NoError(t, err)
+	require.Contains(t, res.Text(), "I think so.\n  > Go on: \"Show my drafts\"", "a terminal shows it all")
 	fails = true
 	answer = b.say("ann", "", "help me with something")
 	require.False(t, answer.Success)

@@ -20,7 +20,7 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-var kills = flag.Int("kills", 2, "how many processes TestCrashesInPipelines kills, at least")
+var kills = flag.Int("kills", 1, "how many processes TestCrashesInPipelines kills, at least")
 
 // lease is longer than a process that isn't killed is ever held up, because a process without its
 // lease stops its pipelines.

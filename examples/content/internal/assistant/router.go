@@ -238,20 +238,33 @@ func (r *reply) stream(yield func(provider.Chunk, error) bool) {
 
 // ask has the model answer. If it can't, the answer says why.
 func (r *router) ask(ctx context.Context, t turn, req *provider.Request, yield func(provider.Chunk, error) bool) {
-	began := false
+	began, said := false, strings.Builder{} // of the call: the last one is the answer
 	for c, err := range r.model.Stream(ctx, req) {
 		if err != nil && ctx.Err() == nil && !isTooLong(err) {
 			p := contenttools.Explain(err)
 			r.cfg.Logger.WarnContext(ctx, "content: the model can't answer", "trace", t.labels.Get(labelTrace),
 				"error", err)
-			said := r.problem(p, t, "")
-			said.Options = append([]contenttools.Option{{Label: "Try again", Message: t.message}}, said.Options...)
+			a := r.problem(p, t, "")
+			a.Options = append([]contenttools.Option{{Label: "Try again", Message: t.message}}, a.Options...)
 			if !began || yield(provider.Reset("the model can't answer"), nil) {
-				finally(said).stream(yield)
+				finally(a).stream(yield)
 			}
 			return
 		}
-		if began = began || c.Kind == provider.KindStart; !yield(c, err) {
+		switch began = began || c.Kind == provider.KindStart; c.Kind {
+		case provider.KindToolStart:
+			said.Reset()
+		case provider.KindToolDelta:
+			said.WriteString(c.Text)
+		case provider.KindEnd: // a terminal shows texts only
+			var a contenttools.Answer
+			if t.labels.Get(labelPage) == Terminal && json.Unmarshal([]byte(said.String()), &a) == nil &&
+				a.Message != "" &&
+				!yield(provider.Text("\n"+a.Message+"\n"+Lines(a.Data, a.Options)), nil) {
+				return
+			}
+		}
+		if !yield(c, err) {
 			return
 		}
 	}
