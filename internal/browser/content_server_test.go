@@ -10,6 +10,7 @@ import (
 	"sync"
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
 	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 )
@@ -99,7 +100,8 @@ func (p *contentPage) draft(title string) string {
 	p.t.Helper()
 	p.press(".head", "New draft")
 	p.wait(`document.querySelector("dialog[open] [name=title]") === document.activeElement`)
-	p.keys(title + "\r")
+	p.insert(title)
+	p.keys("\r")
 	p.wait(`location.pathname.startsWith("/artifacts/") && document.querySelector("h1")?.textContent === ` +
 		quote(title))
 	return p.text(`location.pathname`)
@@ -115,12 +117,20 @@ func (p *contentPage) ask(message string) {
 // write sends a message in the chat.
 func (p *contentPage) write(message string) {
 	p.t.Helper()
-	const input = `document.querySelector("[data-testid=chat-input]")`
+	const field = `document.querySelector("[data-testid=chat-input]")`
 	p.wait(`document.querySelector(".chat .status").dataset.status !== "running"`)
 	p.click("[data-testid=chat-input]")
-	p.wait(`document.activeElement === ` + input)
-	p.keys(message + "\r")
-	p.wait(input + `.value === ""`)
+	p.wait(`document.activeElement === ` + field)
+	p.insert(message)
+	p.keys("\r")
+	p.wait(field + `.value === ""`)
+}
+
+// insert writes a text where the focus is, at once: each key takes a few milliseconds.
+func (p *contentPage) insert(text string) {
+	p.t.Helper()
+	_, err := chromedp.Call(p.ctx, input.InsertText, input.InsertTextParams{Text: text})
+	require.NoError(p.t, err)
 }
 
 // lastTurn is an expression for what the assistant has shown last.
