@@ -4,32 +4,26 @@ import { button, h, icon, iconButton } from "/agent/page/dom.js";
 import { api } from "./api.js";
 import { toolName, words } from "./words.js";
 
-const order = ["draft", "research", "skeleton", "writing", "creating_visuals", "ready", "published"];
-
-// The status after which a tool of a pipeline is done, and the name of its step.
-const reached = { topicResearch: ["research", "research"], skeletonCreator: ["skeleton", "skeleton"], contentWriter: ["creating_visuals", "writing"], humanizer: ["ready", "humanizing"], visualsCreator: ["ready", "creating_visuals"] };
-
+const names = { topicResearch: "research", skeletonCreator: "skeleton", contentWriter: "writing", humanizer: "humanizing", visualsCreator: "creating_visuals" };
 const cap = (text) => text[0].toUpperCase() + text.slice(1);
 
 // progress shows the steps while they run, and after that until the page is left.
 export function progress(page) {
   const { a } = page, p = a.pipeline, over = !page.working();
   if (!p || (over && (p.state !== "completed" || !page.pressed))) return null;
-  const at = order.indexOf(a.status);
   if (over) {
     if (page.editor || page.a.proposal) return null;
     return h("section", { class: "panel progress notice-line", "data-testid": "writing-progress", "aria-label": "Progress" }, icon("check", 18), h("h2", {}, "Done"), h("p", { class: "muted small over" }, cap(new Intl.ListFormat("en").format(p.tools.map((t) => words.results[t] ?? t))), a.status === "ready" ? h("span", { "data-testid": "status-ready" }, ". It is ready: read it through.") : null),
       iconButton("close", "Close this message", () => ((page.pressed = false), page.show())));
   }
-  const isDone = (name) => (p.done ?? []).includes(name) || (p.tools.length > 1 && name !== "humanizer" && at >= order.indexOf(reached[name]?.[0]));
-  const steps = p.tools.map((name) => ({ name, done: isDone(name) })), current = steps.find((s) => !s.done), done = steps.filter((s) => s.done).length;
+  const steps = p.tools.map((name) => ({ name, done: (p.done ?? []).includes(name) })), current = steps.find((s) => !s.done), done = steps.filter((s) => s.done).length;
   return h("section", { class: "panel progress", "data-testid": "writing-progress", "aria-label": "Progress" },
     h("div", { class: "row between" }, h("h2", {}, steps.length > 1 ? "Creating content" : toolName(p.tools[0])), button("Stop", () => page.tried(() => api("POST", "/api/content-agent/cancel", { artifactId: a.id })))),
     h("progress", { max: steps.length, value: done + (p.progress?.done ?? 0), "aria-label": `${done} of ${steps.length} steps` }),
     h("ol", { "aria-live": "polite" }, steps.map((s) => {
       const state = s.done ? "done" : s === current ? "current" : "next";
       const now = (p.progress?.tool === s.name && (p.progress.text ?? "").split("\n")[0].split(/: (.*)/)[1]) || words.tools[s.name]?.[1]; // "Text: section 2 of 6"
-      return h("li", { class: state, "data-testid": `status-${reached[s.name]?.[1] ?? s.name}` }, h("span", { class: "sign" }, s.done ? icon("check", 16) : h("span", { class: `dot ${s === current ? "running" : ""}` })),
+      return h("li", { class: state, "data-testid": `status-${names[s.name] ?? s.name}` }, h("span", { class: "sign" }, s.done ? icon("check", 16) : h("span", { class: `dot ${s === current ? "running" : ""}` })),
         h("div", {}, h("span", {}, toolName(s.name)), h("span", { class: "hidden-visually" }, { done: ": done", current: ": in progress", next: ": comes later" }[state]), s === current ? h("p", { class: "muted small" }, now) : null));
     })));
 }

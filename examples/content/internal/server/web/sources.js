@@ -12,14 +12,6 @@ export function footnotes(page, article) {
   const cited = page.research.filter((s) => used.has(s.number)).sort((a, b) => a.number - b.number);
   if (cited.length === 0) return null;
   const back = (s) => article.querySelector(`a[href="#source-${s.number}"]`);
-  article.addEventListener("click", (e) => {
-    const a = e.target.closest("a[href^='#source-']");
-    if (!a) return;
-    e.preventDefault();
-    const to = document.getElementById(a.hash.slice(1));
-    to?.focus();
-    to?.scrollIntoView({ block: "center" });
-  });
   return h("section", { class: "footnotes", "data-testid": "footnotes", "aria-label": "Sources of the text" }, h("h2", {}, "Sources"), h("ol", {}, cited.map((s) => h("li", { id: `source-${s.number}`, tabIndex: -1, value: s.number }, title(s),
     s.sourceUrl ? h("span", { class: "muted small" }, ` ${s.sourceUrl}`) : null, s.sourceType === "made_up" ? h("span", { class: "badge" }, words.source.made_up) : null,
     h("button", { type: "button", class: "link small", "aria-label": `Back to the text from source ${s.number}`, onclick: () => (back(s).focus(), back(s).scrollIntoView({ block: "center" })) }, "↩")))));

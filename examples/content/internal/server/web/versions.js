@@ -12,17 +12,14 @@ const author = (v) => authors[v.author] ?? `step: ${toolName(v.author).toLowerCa
 
 // versions returns the list with the comparison above it.
 export function versions(page) {
-  const all = page.versions, texts = new Map();
+  const all = page.versions;
   if (all.length === 0) return h("p", { class: "muted" }, "There are no versions yet. Each step of the assistant makes one, and so does each time that you write.");
-  const text = async (number) => {
-    if (!texts.has(number)) texts.set(number, await api("GET", `/api/artifacts/${page.id}/versions/${number}`));
-    return texts.get(number);
-  };
+  const text = (number) => api("GET", `/api/artifacts/${page.id}/versions/${number}`);
   const options = all.map((v, i) => [v.number, `Version ${count(v.number)}${i === 0 ? " (now)" : ""}`]);
   const from = select(options, all[1]?.number ?? all[0].number), to = select(options, all[0].number), result = h("div", { "data-testid": "compared" });
   const show = async () => {
     try {
-      const [a, b] = await Promise.all([text(Number(from.value)), text(Number(to.value))]);
+      const [a, b] = await Promise.all([text(from.value), text(to.value)]);
       result.replaceChildren(...[a.title === b.title ? null : h("p", {}, "The title changes from ", h("b", {}, a.title), " to ", h("b", {}, b.title), "."), difference(a.content ?? "", b.content ?? "", `What changes from version ${from.value} to version ${to.value}`)].filter(Boolean));
     } catch (problem) {
       result.replaceChildren(h("p", { class: "bad" }, problem.message));
