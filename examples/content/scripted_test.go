@@ -11,6 +11,7 @@ import (
 	"regexp"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -168,6 +169,40 @@ func TestARefusedKeySaysSo(t *testing.T) {
 		require.Contains(t, out, "refuses the key (status 401). Set a valid one in the environment of this program.")
 		require.NotContains(t, out+errs, "sk-secret")
 	}
+}
+
+func TestThePageSaysThatAKeyIsRefused(t *testing.T) {
+	s := newScripted(t, http.StatusUnauthorized)
+	at, stop := serving(t, func(name string) string { return s.env[name] }, io.Discard)
+	defer stop()
+	c := login(t, at, "ann")
+	defer c.client.CloseIdleConnections()
+	var a article
+	require.NoError(t, c.do("POST", "/api/artifacts", map[string]any{"title": "Fixed prices", "type": "blog"}, &a))
+	err := c.do("POST", "/api/content-agent/execute", map[string]any{"message": "Research this topic",
+		"screenContext": map[string]any{"artifactId": a.ID}}, &struct{}{})
+	require.ErrorContains(t, err, "refuses the key (status 401). Set a valid one in the environment of this program.")
+	require.NotContains(t, err.Error(), "sk-secret")
+}
+
+// The second provider answers at once: the first isn't asked again, and its minute isn't waited for.
+func TestTheNextProviderAnswersAtTheFirstRateLimit(t *testing.T) {
+	s := newScripted(t, http.StatusOK)
+	var asked atomic.Int32
+	limited := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		asked.Add(1)
+		w.Header().Set("Retry-After", "60")
+		w.WriteHeader(http.StatusTooManyRequests)
+	}))
+	defer limited.Close()
+	s.env["OLLAMA_HOST"], s.env["OLLAMA_MODEL"], s.env["OPENAI_BASE_URL"] = s.env["OPENAI_BASE_URL"], "m", limited.URL
+	status, out, errs := s.command(t, "-db", filepath.Join(t.TempDir(), "content.db"), "-p",
+		"Create content for a blog about fixed prices")
+	require.Zero(t, status, out)
+	require.Contains(t, errs, "openai writer-1 at 127.0.0.1:")
+	require.Contains(t, errs, ", then ollama m at 127.0.0.1:")
+	require.Contains(t, out, "End of section 6.")
+	require.EqualValues(t, 1, asked.Load())
 }
 
 func TestABrokenMockFileSaysSo(t *testing.T) {
