@@ -1,9 +1,12 @@
 package main
 
 import (
+	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"log/slog"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
@@ -24,22 +27,20 @@ func model(getenv func(string) string, logger *slog.Logger, calls *budget.Ledger
 	notice string, err error) {
 	var names []string
 	var all []provider.Provider
-	mocked := getenv("MOCK_ALL_AI_TOOLS") == "MOCK" || getenv("MOCK_ALL_AI_TOOLS") == "PER_TOGGLE" &&
-		getenv("MOCK_AI_SERVICE") == "MOCK"
-	if !mocked {
-		choices, err := fromenv.Choices(getenv)
-		if err != nil && !errors.Is(err, fromenv.ErrNone) {
+	var choices []fromenv.Choice
+	if mocked := getenv("MOCK_ALL_AI_TOOLS"); mocked != "MOCK" &&
+		(mocked != "PER_TOGGLE" || getenv("MOCK_AI_SERVICE") != "MOCK") {
+		if choices, err = fromenv.Choices(getenv); err != nil && !errors.Is(err, fromenv.ErrNone) {
 			return nil, false, "", err
 		}
-		for _, c := range choices {
-			if small := getenv(strings.ToUpper(c.Name) + "_QUICK_MODEL"); small != "" {
-				c.Provider = roles{c.Provider, small}
-			}
-			names, all = append(names, c.String()), append(all, c.Provider)
-		}
 	}
-	real = len(all) > 0
-	if !real {
+	for _, c := range choices {
+		if small := getenv(strings.ToUpper(c.Name) + "_QUICK_MODEL"); small != "" {
+			c.Provider = roles{c.Provider, small}
+		}
+		names, all = append(names, c.String()), append(all, c.Provider)
+	}
+	if real = len(all) > 0; !real {
 		if all, err = standin.Faults(getenv("FAIL_MODEL")); err != nil {
 			return nil, false, "", fmt.Errorf("FAIL_MODEL: %w", err)
 		}
@@ -83,4 +84,33 @@ func services(cfg *assistant.Config, getenv func(string) string, real bool) (abo
 		}
 	}
 	return "sources: " + searched + "; images: " + drawn, nil
+}
+
+// quick are the kinds of calls that a small model makes well. Outlines, revisions and the chat need
+// a strong one.
+var quick = []string{"writer", "insights", "topics"}
+
+// roles is a provider whose quick calls are made by another of its models.
+type roles struct {
+	provider.Provider
+	quick string // the model's name
+}
+
+// Stream makes the call.
+func (r roles) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	if slices.Contains(quick, req.Labels.Kind) {
+		own := *req
+		own.Model = r.quick
+		req = &own
+	}
+	return r.Provider.Stream(ctx, req)
+}
+
+// EndsWithContext reports whether the provider declares that it ends with its context.
+func (r roles) EndsWithContext() bool { return provider.EndsWithContext(r.Provider) }
+
+// Info describes the strong model.
+func (r roles) Info() provider.ModelInfo {
+	info, _ := provider.Info(r.Provider)
+	return info
 }
