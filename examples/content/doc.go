@@ -24,9 +24,9 @@
 // "Create content for X" makes a draft with the title X, and runs the whole pipeline: research,
 // outline, text, revision and images. Other messages are about the artifact of -artifact, or that
 // of the conversation, which is the one that the pages show. What -p asks is decided by the next
-// one: -p Yes. With -chat the program talks in the terminal. Artifacts
-// and runs are in content.db in the working directory (see -db). If the program was killed in the
-// middle of a pipeline, the next start continues it.
+// one: -p Yes. With -chat the program talks in the terminal. Artifacts and runs are in content.db
+// in the working directory (see -db). If the program was killed in the middle of a pipeline, the
+// next start continues it.
 //
 // FAIL_MODEL makes the stand-in model fail: with writer:3 its third section fails once, and with
 // provider every message is first sent to a provider that is down. The variables MOCK_ALL_AI_TOOLS

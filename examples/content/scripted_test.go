@@ -185,7 +185,7 @@ func TestThePageSaysThatAKeyIsRefused(t *testing.T) {
 	require.NotContains(t, err.Error(), "sk-secret")
 }
 
-// The second provider answers at once: the first isn't asked again, and its minute isn't waited for.
+// The second provider answers at once: the first is neither asked again nor waited for.
 func TestTheNextProviderAnswersAtTheFirstRateLimit(t *testing.T) {
 	s := newScripted(t, http.StatusOK)
 	var asked atomic.Int32
