@@ -94,12 +94,8 @@ func (m *Memory) saveFact(ctx context.Context, in factSave) (factSaved, error) {
 	if err != nil {
 		return factSaved{}, err
 	}
-	id, err := m.where(ctx, kindFact, key)
-	if err != nil {
-		return factSaved{}, err
-	}
 	var out factSaved
-	r, done, err := update(ctx, m.store, id, func(r *record[string], found bool) (bool, error) {
+	r, done, err := update(ctx, m, kindFact, key, func(r *record[string], found bool) (bool, error) {
 		out = factSaved{Key: key, Redacted: redacted}
 		switch {
 		case found && r.Body == text:
@@ -136,22 +132,19 @@ func (m *Memory) saveFact(ctx context.Context, in factSave) (factSaved, error) {
 }
 
 func (m *Memory) findFacts(ctx context.Context, in factFind) (factList, error) {
-	id, err := m.where(ctx, kindFact, "")
-	if err != nil {
-		return factList{}, err
-	}
 	out := factList{Facts: []fact{}}
 	if in.Key != "" {
-		if id.Key, err = m.cleanKey(in.Key); err != nil {
+		key, err := m.cleanKey(in.Key)
+		if err != nil {
 			return factList{}, err
 		}
-		r, err := load[string](ctx, m.store, id)
+		r, err := load[string](ctx, m, kindFact, key)
 		if err != nil || r == nil {
 			return out, err
 		}
 		return factList{About: about, Facts: []fact{factOf(r, true)}, Total: 1}, nil
 	}
-	all, err := loadAll[string](ctx, m.store, id)
+	all, err := loadAll[string](ctx, m, kindFact)
 	if err != nil {
 		return factList{}, err
 	}

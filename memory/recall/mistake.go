@@ -96,12 +96,9 @@ func (m *Memory) reportMistake(ctx context.Context, in mistakeReport) (mistakeSa
 		texts[i], redacted = text, redacted || changed
 	}
 	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(texts[0])), " ")))
-	id, err := m.where(ctx, kindMistake, hex.EncodeToString(sum[:6]))
-	if err != nil {
-		return mistakeSaved{}, err
-	}
+	key := hex.EncodeToString(sum[:6])
 	status := ""
-	r, done, err := update(ctx, m.store, id, func(r *record[mistake], found bool) (bool, error) {
+	r, done, err := update(ctx, m, kindMistake, key, func(r *record[mistake], found bool) (bool, error) {
 		if found {
 			status = "merged"
 			r.Body.Confidence = again(r.Body.Confidence)
@@ -119,16 +116,12 @@ func (m *Memory) reportMistake(ctx context.Context, in mistakeReport) (mistakeSa
 	if done {
 		status = alreadyDone
 	}
-	return mistakeSaved{ID: id.Key, Status: status, Occurrences: r.Body.Occurrences,
+	return mistakeSaved{ID: key, Status: status, Occurrences: r.Body.Occurrences,
 		Confidence: hundredths(r.Body.Confidence), Redacted: redacted}, nil
 }
 
 func (m *Memory) checkMistakes(ctx context.Context, in mistakeCheck) (warnings, error) {
-	id, err := m.where(ctx, kindMistake, "")
-	if err != nil {
-		return warnings{}, err
-	}
-	all, err := loadAll[mistake](ctx, m.store, id)
+	all, err := loadAll[mistake](ctx, m, kindMistake)
 	if err != nil {
 		return warnings{}, err
 	}

@@ -81,12 +81,8 @@ func (m *Memory) writeNote(ctx context.Context, in noteWrite) (saved, error) {
 	if err != nil {
 		return saved{}, err
 	}
-	id, err := m.where(ctx, kindNote, key)
-	if err != nil {
-		return saved{}, err
-	}
 	out := saved{Key: key, Redacted: redacted}
-	r, done, err := update(ctx, m.store, id, func(r *record[string], found bool) (bool, error) {
+	r, done, err := update(ctx, m, kindNote, key, func(r *record[string], found bool) (bool, error) {
 		switch {
 		case !found:
 			out.Status, r.Body = "created", text
@@ -110,22 +106,19 @@ func (m *Memory) writeNote(ctx context.Context, in noteWrite) (saved, error) {
 }
 
 func (m *Memory) readNotes(ctx context.Context, in noteRead) (noteList, error) {
-	id, err := m.where(ctx, kindNote, "")
-	if err != nil {
-		return noteList{}, err
-	}
 	out := noteList{Notes: []note{}}
 	if in.Key != "" {
-		if id.Key, err = m.cleanKey(in.Key); err != nil {
+		key, err := m.cleanKey(in.Key)
+		if err != nil {
 			return noteList{}, err
 		}
-		r, err := load[string](ctx, m.store, id)
+		r, err := load[string](ctx, m, kindNote, key)
 		if err != nil || r == nil {
 			return out, err
 		}
 		return noteList{About: about, Found: true, Notes: []note{{Key: r.key, Text: r.Body}}}, nil
 	}
-	all, err := loadAll[string](ctx, m.store, id)
+	all, err := loadAll[string](ctx, m, kindNote)
 	if err != nil || len(all) == 0 {
 		return out, err
 	}

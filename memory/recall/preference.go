@@ -160,11 +160,7 @@ func (m *Memory) recordPreference(ctx context.Context, in preferenceRecord) (rec
 	if err != nil {
 		return recorded{}, err
 	}
-	id, err := m.where(ctx, kindPreference, name)
-	if err != nil {
-		return recorded{}, err
-	}
-	r, done, err := update(ctx, m.store, id, func(r *record[candidates], found bool) (bool, error) {
+	r, done, err := update(ctx, m, kindPreference, name, func(r *record[candidates], found bool) (bool, error) {
 		r.Body = r.Body.record(value, in.Evidence)
 		return found || len(r.Body) > 0, nil
 	})
@@ -182,11 +178,7 @@ func (m *Memory) recordPreference(ctx context.Context, in preferenceRecord) (rec
 }
 
 func (m *Memory) getPreferences(ctx context.Context, in preferenceGet) (preferenceList, error) {
-	id, err := m.where(ctx, kindPreference, "")
-	if err != nil {
-		return preferenceList{}, err
-	}
-	all, err := loadAll[candidates](ctx, m.store, id)
+	all, err := loadAll[candidates](ctx, m, kindPreference)
 	if err != nil {
 		return preferenceList{}, err
 	}

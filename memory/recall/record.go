@@ -54,8 +54,16 @@ func parse[T any](e *Entry) (*record[T], error) {
 	return r, nil
 }
 
-// load returns a record, or nil if there is none.
-func load[T any](ctx context.Context, s Store, id ID) (*record[T], error) {
+// load returns a record in the scope of ctx, or nil if there is none.
+func load[T any](ctx context.Context, m *Memory, kind, key string) (*record[T], error) {
+	id, err := m.where(ctx, kind, key)
+	if err != nil {
+		return nil, err
+	}
+	return loadID[T](ctx, m.store, id)
+}
+
+func loadID[T any](ctx context.Context, s Store, id ID) (*record[T], error) {
 	e, err := s.Get(ctx, id)
 	if fault.Of(err) == fault.NotFound {
 		return nil, nil
@@ -66,9 +74,14 @@ func load[T any](ctx context.Context, s Store, id ID) (*record[T], error) {
 	return parse[T](&e)
 }
 
-// loadAll returns the records of a kind, the newest first. It skips records that can't be decoded.
-func loadAll[T any](ctx context.Context, s Store, id ID) ([]*record[T], error) {
-	list, err := s.List(ctx, id.Tenant, id.Kind)
+// loadAll returns the records of a kind in the scope of ctx, the newest first. It skips records
+// that can't be decoded.
+func loadAll[T any](ctx context.Context, m *Memory, kind string) ([]*record[T], error) {
+	id, err := m.where(ctx, kind, "")
+	if err != nil {
+		return nil, err
+	}
+	list, err := m.store.List(ctx, id.Tenant, id.Kind)
 	if err != nil {
 		return nil, err
 	}
@@ -82,15 +95,19 @@ func loadAll[T any](ctx context.Context, s Store, id ID) ([]*record[T], error) {
 	return all, nil
 }
 
-// update changes a record by compare and swap. change gets the newest state (found is false if
-// there is none, and body is zero) and is called again if another writer was faster. If it returns
-// false, nothing is written, without an error. If the call has written the record before, nothing
-// is changed, and done is true.
-func update[T any](ctx context.Context, s Store, id ID,
+// update changes a record in the scope of ctx by compare and swap. change gets the newest state
+// (found is false if there is none, and body is zero) and is called again if another writer was
+// faster. If it returns false, nothing is written, without an error. If the call has written the
+// record before, nothing is changed, and done is true.
+func update[T any](ctx context.Context, m *Memory, kind, key string,
 	change func(r *record[T], found bool) (write bool, err error)) (r *record[T], done bool, err error) {
+	id, err := m.where(ctx, kind, key)
+	if err != nil {
+		return nil, false, err
+	}
 	mark := callMark(ctx)
 	for range attempts {
-		r, err := load[T](ctx, s, id)
+		r, err := loadID[T](ctx, m.store, id)
 		if err != nil {
 			return nil, false, err
 		}
@@ -114,7 +131,7 @@ func update[T any](ctx context.Context, s Store, id ID,
 		if err != nil {
 			return nil, false, fault.Wrap(fault.Permanent, err)
 		}
-		r.version, err = s.Put(ctx, Entry{ID: id, Version: r.version, Value: value})
+		r.version, err = m.store.Put(ctx, Entry{ID: id, Version: r.version, Value: value})
 		var conflict *ConflictError
 		if !errors.As(err, &conflict) {
 			return r, false, err

@@ -73,13 +73,9 @@ func (m *Memory) Todo() []tools.Tool {
 }
 
 func (m *Memory) changeTodos(ctx context.Context, change func(*todoList) error) (todoShown, error) {
-	id, err := m.where(ctx, kindTodo, todoKey)
-	if err != nil {
-		return todoShown{}, err
-	}
 	for drop := 0; ; drop++ {
 		left := true
-		r, _, err := update(ctx, m.store, id, func(r *record[todoList], _ bool) (bool, error) {
+		r, _, err := update(ctx, m, kindTodo, todoKey, func(r *record[todoList], _ bool) (bool, error) {
 			if err := change(&r.Body); err != nil {
 				return false, err
 			}
@@ -190,11 +186,7 @@ func (m *Memory) setTodo(ctx context.Context, in todoSet) (todoShown, error) {
 }
 
 func (m *Memory) listTodos(ctx context.Context) (todoShown, error) {
-	id, err := m.where(ctx, kindTodo, todoKey)
-	if err != nil {
-		return todoShown{}, err
-	}
-	r, err := load[todoList](ctx, m.store, id)
+	r, err := load[todoList](ctx, m, kindTodo, todoKey)
 	if err != nil || r == nil {
 		return todoShown{Items: []todoItem{}}, err
 	}
