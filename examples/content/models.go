@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -9,6 +10,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent/screen"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
@@ -35,10 +37,8 @@ func model(getenv func(string) string, logger *slog.Logger, calls *budget.Ledger
 		}
 	}
 	for _, c := range choices {
-		if small := getenv(strings.ToUpper(c.Name) + "_QUICK_MODEL"); small != "" {
-			c.Provider = roles{c.Provider, small}
-		}
-		names, all = append(names, c.String()), append(all, c.Provider)
+		small := getenv(strings.ToUpper(c.Name) + "_QUICK_MODEL")
+		names, all = append(names, c.String()), append(all, roles{c.Provider, small})
 	}
 	if real = len(all) > 0; !real {
 		if all, err = standin.Faults(getenv("FAIL_MODEL")); err != nil {
@@ -90,20 +90,38 @@ func services(cfg *assistant.Config, getenv func(string) string, real bool) (abo
 // a strong one.
 var quick = []string{"writer", "insights", "topics"}
 
-// roles is a provider whose quick calls are made by another of its models.
+// roles is a provider whose quick calls are made by another of its models. It gets neither e-mail
+// addresses nor telephone numbers.
 type roles struct {
 	provider.Provider
-	quick string // the model's name
+	quick string // the model's name; "": there is no other
 }
 
 // Stream makes the call.
 func (r roles) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	own := *req
 	if slices.Contains(quick, req.Labels.Kind) {
-		own := *req
-		own.Model = r.quick
-		req = &own
+		own.Model = cmp.Or(r.quick, own.Model)
 	}
-	return r.Provider.Stream(ctx, req)
+	own.Messages = slices.Clone(own.Messages)
+	for i, m := range own.Messages {
+		own.Messages[i].Parts = masked(m.Parts)
+	}
+	return r.Provider.Stream(ctx, &own)
+}
+
+// masked returns parts of a message without addresses and numbers in their texts and results.
+func masked(parts []provider.Part) []provider.Part {
+	parts = slices.Clone(parts)
+	for i, p := range parts {
+		parts[i].Text, _ = screen.Mask(p.Text)
+		if p.Result != nil {
+			result := *p.Result
+			result.Parts = masked(result.Parts)
+			parts[i].Result = &result
+		}
+	}
+	return parts
 }
 
 // EndsWithContext reports whether the provider declares that it ends with its context.
