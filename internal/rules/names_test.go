@@ -49,7 +49,7 @@ func unexported() {}
 }
 
 // maxNames is how many top-level names the library exports; it may only shrink.
-const maxNames = 1599
+const maxNames = 1596
 
 func TestTheLibraryExportsNoMoreNames(t *testing.T) {
 	total := 0

@@ -21,7 +21,7 @@ import (
 // and a line with the CRC-32C (Castagnoli) of everything before, in 8 hexadecimal digits.
 type fileHeader struct {
 	Version int    `json:"pawl_index"`
-	Metric  Metric `json:"metric"`
+	Metric  int    `json:"metric"` // 0: the cosine
 	Model   string `json:"model"`
 }
 
@@ -83,7 +83,7 @@ func (m *Memory) Write(w io.Writer) error {
 	sum := crc32.New(castagnoli)
 	out := bufio.NewWriterSize(io.MultiWriter(w, sum), 1<<16)
 	lines := json.NewEncoder(out)
-	err := lines.Encode(fileHeader{fileVersion, m.Metric, model})
+	err := lines.Encode(fileHeader{Version: fileVersion, Model: model})
 	for _, r := range rows {
 		if err != nil {
 			break
@@ -141,7 +141,7 @@ func read(data []byte) (*Memory, error) {
 		return nil,
 			fault.Errorf(fault.Permanent, "%w (%d; this program supports %d)", errVersion, head.Version, fileVersion)
 	}
-	if err != nil || head.Version < 1 || head.Metric > Dot {
+	if err != nil || head.Version < 1 || head.Metric != 0 {
 		return nil, errors.New("the header is invalid")
 	}
 	var entries []Entry
@@ -165,7 +165,7 @@ func read(data []byte) (*Memory, error) {
 }
 
 func restored(head fileHeader, entries []Entry) (*Memory, error) {
-	m := &Memory{Metric: head.Metric}
+	m := new(Memory)
 	if err := m.Replace(context.Background(), entries); err != nil {
 		return nil, err
 	}

@@ -10,23 +10,11 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A Metric is how two vectors are compared.
-type Metric uint8
-
-const (
-	// Cosine is the cosine of the angle between them, from -1 to 1; 0 with a vector of zeros.
-	Cosine Metric = iota
-	// Dot is the dot product, for models whose vectors have meaningful lengths.
-	Dot
-)
-
 // Memory is an exact [Index] in memory: a search compares with every entry that the filter selects.
-// It needs four bytes per dimension, and the items. [Memory.Save] and [Load] store it in a file.
-// Its zero value is an empty index with Cosine.
+// Vectors are compared by the cosine of the angle between them, from -1 to 1; 0 with a vector of
+// zeros. It needs four bytes per dimension, and the items. [Memory.Save] and [Load] store it in a
+// file. Its zero value is an empty index.
 type Memory struct {
-	// Metric is how vectors are compared. Don't change it once the index is used.
-	Metric Metric
-
 	mu    sync.RWMutex // guards what follows
 	model string
 	size  int // dimensions
@@ -38,7 +26,7 @@ type Memory struct {
 // A row is an entry; it never changes once it is in an index.
 type row struct {
 	entry  Entry
-	vector []float32 // of length 1 for Cosine
+	vector []float32 // of length 1
 	keys   []string
 }
 
@@ -79,7 +67,7 @@ func (m *Memory) prepare(v []float32) ([]float32, error) {
 		return nil, fault.New(fault.Invalid, "index: a vector contains NaN or infinite values")
 	}
 	out := slices.Clone(v)
-	if m.Metric == Cosine && square > 0 && math.Abs(square-1) > 1e-6 {
+	if square > 0 && math.Abs(square-1) > 1e-6 {
 		// a vector of length 1 stays unchanged, bit for bit
 		norm := math.Sqrt(square)
 		for i, x := range out {
@@ -90,7 +78,7 @@ func (m *Memory) prepare(v []float32) ([]float32, error) {
 }
 
 // Upsert adds entries, or replaces those with the same ids: all or none. Of two entries with one id
-// the later counts. With Cosine, vectors are normalized to length 1. Errors: *ModelError, class
+// the later counts. Vectors are normalized to length 1. Errors: *ModelError, class
 // fault.Invalid for an entry without id or vector, or with a vector that contains NaN.
 func (m *Memory) Upsert(ctx context.Context, entries []Entry) error {
 	return m.add(ctx, entries, false)

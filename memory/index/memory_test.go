@@ -56,18 +56,6 @@ func TestAnExactNameIsFoundWhateverItsVector(t *testing.T) {
 	require.Len(t, found, 1, "a former name finds nothing")
 }
 
-func TestWithDotALongVectorIsNearer(t *testing.T) {
-	m := &index.Memory{Metric: index.Dot}
-	require.NoError(t, m.Upsert(t.Context(), []index.Entry{
-		{Item: index.Item{ID: "short"}, Vector: []float32{1, 0}, Model: "m"},
-		{Item: index.Item{ID: "long"}, Vector: []float32{3, 3}, Model: "m"}}))
-	m = reload(t, m)
-	found, err := m.Search(t.Context(), index.Query{Vector: []float32{2, 0}, Model: "m", K: 2})
-	require.NoError(t, err)
-	require.Equal(t, "long", found[0].Item.ID)
-	require.InDelta(t, 6, found[0].Similarity, 0)
-}
-
 func TestAnInvalidUpsertChangesNothing(t *testing.T) {
 	m := &index.Memory{}
 	good := index.Entry{Item: index.Item{ID: "a"}, Vector: []float32{1, 0}, Model: "m"}
