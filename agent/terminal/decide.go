@@ -161,6 +161,8 @@ func (u *ui) ask(ctx context.Context, p *agent.Pause) (none agent.Decision, err 
 	}
 	all := []choice{approve, reject, suggest, change}
 	switch {
+	case u.cfg.Plain && p.Kind == agent.PauseApproval:
+		all = all[:3]
 	case p.Kind == agent.PauseInDoubt:
 		all = []choice{again, leaveIt, tellIt}
 	case p.Kind == agent.PauseCorrection:

@@ -24,7 +24,9 @@ type screen struct {
 	width  int
 	height int
 	tools  *tools.Registry
-	failed error // the first write error
+	plain  bool
+	hidden []string // tools
+	failed error    // the first write error
 
 	open   bool           // the last line has no line break yet
 	voice  string         // whose text is shown: "", text or thought

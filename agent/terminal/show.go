@@ -45,6 +45,9 @@ func (s *screen) show(ev agent.Event) {
 		}
 		s.endLine()
 	case *agent.ToolStarted:
+		if slices.Contains(s.hidden, ev.Call.Name) {
+			return
+		}
 		s.calls = append(s.calls, running{id: ev.Call.ID, title: s.title(ev.Call), since: time.Now()})
 	case *agent.Progress:
 		for i := range s.calls {
@@ -81,6 +84,9 @@ func (s *screen) title(c *provider.ToolCall) string {
 // finished prints what became of a call, in one line.
 func (s *screen) finished(ev *agent.ToolFinished) {
 	s.calls = slices.DeleteFunc(s.calls, func(c running) bool { return c.id == ev.Call.ID })
+	if slices.Contains(s.hidden, ev.Call.Name) && ev.Result.Status.Good() {
+		return
+	}
 	mark, text := s.paint(red, "✗"), s.title(ev.Call)
 	if ev.Result.Status.Good() {
 		mark = s.paint(green, "✓")
@@ -91,7 +97,8 @@ func (s *screen) finished(ev *agent.ToolFinished) {
 	if ev.Result.Status.Ran() {
 		text += " · " + ev.Took.Round(time.Millisecond).String()
 	}
-	if why, _, _ := strings.Cut(ev.Result.Text(), "\n{"); ev.Result.Status != tools.OK { // an observation may follow
+	if why, _, _ := strings.Cut(ev.Result.Text(), "\n{"); ev.Result.Status != tools.OK && // an observation may follow
+		(!s.plain || !json.Valid([]byte(why))) {
 		text += ": " + why
 	}
 	s.line("%s %s", mark, short(text, s.width-3))
@@ -158,8 +165,12 @@ func (s *screen) describe(p *agent.Pause, all bool) (cut bool) {
 	if !p.Expires.IsZero() {
 		until = p.Expires.Local().Format(time.TimeOnly)
 	}
-	for _, field := range [][2]string{{"tool", p.Call.Name}, {"why", p.Reason}, {"for", p.For}, {"risk", p.Risk},
-		{"refused", p.Refused}, {"until", until}} {
+	fields := [][2]string{{"tool", p.Call.Name}, {"why", p.Reason}, {"for", p.For}, {"risk", p.Risk},
+		{"refused", p.Refused}, {"until", until}}
+	if s.plain {
+		fields[0], fields[3] = [2]string{}, [2]string{}
+	}
+	for _, field := range fields {
 		if value := strings.TrimSpace(clean(field[1])); value != "" {
 			s.line("  %-7s%s", field[0]+":", value)
 		}
@@ -171,7 +182,7 @@ func (s *screen) describe(p *agent.Pause, all bool) (cut bool) {
 		s.line("  plan:  %s\n         %s", clean(o.Title), clean(o.Why))
 		o.Run = p.ID
 		s.steps(&o)
-	case !isQuestion(p):
+	case !isQuestion(p) && !s.plain:
 		input := clean(inputOf(p))
 		if line := string(p.Call.Input); p.Call.Invalid == "" && len(line) < min(s.width, 90)-9 {
 			input = clean(line)

@@ -49,6 +49,11 @@ type Config struct {
 	// Decide, if it isn't nil, is asked about each pause before the person is. The person decides
 	// if ok is false, and from then on if a decision is refused.
 	Decide func(p agent.Pause) (d agent.Decision, ok bool)
+	// Plain is for people who don't know the tools: questions have no name, risk and input of a
+	// tool, and the input can't be edited.
+	Plain bool
+	// Hidden are tools whose calls aren't shown, such as one that ends a turn with its answer.
+	Hidden []string
 	// In and Out replace the process's. They are used as a terminal if both are an *os.File that is
 	// one; otherwise a line of In is a prompt, an answer, or the word or letter of a decision. Run
 	// reads ahead. A read that is in progress when Run returns is ended if In has a SetReadDeadline
@@ -91,6 +96,7 @@ func Run(ctx context.Context, hub *live.Hub, cfg Config) (code int, err error) {
 	u := &ui{cfg: cfg, hub: hub, keys: newKeyboard(cfg.In, cfg.Out), signals: make(chan os.Signal, 4),
 		talk: talk{session: hub.Agent().Session(cfg.Session)}}
 	u.out = newScreen(cfg.Out, u.keys.file != nil, hub.Agent().Tools())
+	u.out.plain, u.out.hidden = cfg.Plain, cfg.Hidden
 	signal.Notify(u.signals, os.Interrupt, syscall.SIGTERM)
 	if !signal.Ignored(syscall.SIGHUP) { // as it is under nohup
 		signal.Notify(u.signals, syscall.SIGHUP)

@@ -120,7 +120,9 @@ func talk(ctx context.Context, s *assistant.Services, user string, screen assist
 		fmt.Fprintln(stderr, "content:", err)
 		return 1
 	}
-	code, err := terminal.Run(ctx, s.Hub, terminal.Config{Session: session, In: in, Out: out,
+	code, err := terminal.Run(ctx, s.Hub, terminal.Config{Session: session, In: in, Out: out, Plain: true,
+		Hidden: []string{contenttools.StructuredResponse, contenttools.FetchArtifact, contenttools.FetchArtifactTopics,
+			contenttools.FetchResearch, contenttools.ListDraftArtifacts},
 		Input: agent.Input{User: user, Owner: user, Only: assistant.ChatTools, Labels: s.Labels(screen),
 			Supersede: true}})
 	if err != nil {

@@ -25,6 +25,9 @@ func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Cal
 	if err != nil {
 		return tools.Verdict{Effect: tools.Allow} // the call says what is wrong
 	}
+	if in.About != "" && in.About != a.Title { // the user would be asked about something else
+		return tools.Verdict{Effect: tools.Deny, Reason: "about must be the title of the artifact, “" + a.Title + "”."}
+	}
 	why := ""
 	switch name {
 	case contenttools.Publish:

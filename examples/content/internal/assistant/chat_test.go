@@ -87,6 +87,76 @@ func TestWhatOthersSeeAndWhatReplacesATextAsksFirst(t *testing.T) {
 	require.Equal(t, portfolio.Published, b.artifact("ann", a.ID).Status)
 }
 
+func TestAProposalIsDecidedInTheChat(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ready("ann", "Remote work")
+	propose := func() {
+		answer := b.say("ann", a.ID, "Make the introduction shorter")
+		require.Equal(t, []string{"Accept", "Reject", "Try again"}, labels(answer.Options), answer.Message)
+	}
+	for _, message := range []string{"accept it", "verwirf es"} {
+		require.Equal(t, "There is no open proposal for “Remote work”.", b.say("ann", a.ID, message).Message)
+	}
+	for _, message := range []string{"don't accept it", "should I take it?", "undo that", "what does reject do?"} {
+		propose()
+		b.say("ann", a.ID, message)
+		p, err := b.Store.Proposal(t.Context(), "ann", a.ID)
+		require.NoError(t, err)
+		require.NotNil(t, p, message)
+		require.Equal(t, a.Content, b.artifact("ann", a.ID).Content, message)
+	}
+	for message, accepted := range map[string]bool{"no, discard it": false, "Reject": false, "verwirf es": false,
+		"accept it": true, "yes": true, "Accept": true, "take the change": true, "nimm es an": true} {
+		propose()
+		require.Contains(t, b.say("ann", a.ID, "try again").Message, "I have a proposal for the introduction.")
+		require.True(t, b.say("ann", a.ID, message).Success, message)
+		p, err := b.Store.Proposal(t.Context(), "ann", a.ID)
+		require.NoError(t, err)
+		require.Nil(t, p, message)
+		require.Equal(t, accepted, b.artifact("ann", a.ID).Content != a.Content, message)
+		if accepted {
+			require.Contains(t, b.say("ann", a.ID, "undo that").Message, "of “Remote work” is back")
+			require.Equal(t, a.Content, b.artifact("ann", a.ID).Content, message)
+		}
+	}
+}
+
+func labels(options []Option) (all []string) {
+	for _, o := range options {
+		all = append(all, o.Label)
+	}
+	return all
+}
+
+func TestAVersionIsRestoredInTheChat(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.ready("ann", "Remote work")
+	first, err := b.Store.Version(t.Context(), "ann", a.ID, 1)
+	require.NoError(t, err)
+	for _, message := range []string{"don't undo that", "Can I undo that?", "never restore version 1",
+		"restore version 99"} {
+		require.Empty(t, b.say("ann", a.ID, message).ToolsUsed, message)
+		require.Equal(t, a.Content, b.artifact("ann", a.ID).Content, message)
+	}
+	require.Contains(t, b.say("ann", a.ID, "restore version 1").Message, "Version 1 of “Remote work” is back: ")
+	require.Equal(t, first.Content, b.artifact("ann", a.ID).Content)
+	b.say("ann", a.ID, "undo that")
+	require.Equal(t, a.Content, b.artifact("ann", a.ID).Content)
+
+	b.say("ann", a.ID, "Publish it")
+	b.say("ann", a.ID, "Yes")
+	answer := b.say("ann", a.ID, "undo that")
+	require.Equal(t, []string{"Take “Remote work” back", "Restore the version before"}, labels(answer.Options))
+	require.Regexp(t, `^“Remote work” was published on \d+ \w+ \d{4}\.$`, b.say("ann", a.ID, "When was this published?").Message)
+	answer = b.say("ann", a.ID, "List my archived articles")
+	require.Equal(t, "No artifact is in the archive at the moment.", answer.Message)
+	require.Contains(t, b.say("ann", a.ID, "show my published articles").Message, "(1)")
+	b.say("ann", a.ID, "Take it offline")
+	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
+}
+
 // options returns the messages of the options that begin like this.
 func (b *bench) options(a Answer, like string) (all []string) {
 	for _, o := range a.Options {
@@ -223,7 +293,7 @@ func TestARealModelAnswersWhereTheRulesDontKnow(t *testing.T) {
 	res, err := b.Agent.Run(t.Context(), agent.Input{Session: session, Prompt: "help me with something", User: "ann",
 		Owner: "ann", Labels: b.Labels(Screen{CurrentPage: Terminal})})
 	require.NoError(t, err)
-	require.Contains(t, res.Text(), "I think so.\n  > Go on: \"Show my drafts\"", "a terminal shows it all")
+	require.Contains(t, res.Text(), "I think so.\n  1: Go on", "a terminal shows it all")
 	fails = true
 	answer = b.say("ann", "", "help me with something")
 	require.False(t, answer.Success)

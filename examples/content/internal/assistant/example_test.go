@@ -44,5 +44,5 @@ func Example() {
 	// Output:
 	// FULL_PIPELINE draft -> ready
 	// Done: research, outline, text, revision and images. “Remote work” is ready. Patterns of machines: 0 of 24 patterns found.
-	// Research? “Remote work” was researched before. New sources are added; the text stays as it is.
+	// Research “Remote work” again? “Remote work” was researched before. New sources are added; the text stays as it is.
 }

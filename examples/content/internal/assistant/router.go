@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/humanity"
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/wish"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -190,6 +191,17 @@ func (r *router) place(ctx context.Context, t turn) (at wish.Place, err error) {
 				return at, err
 			}
 			one.Sources = len(found)
+			if a.Status == portfolio.Published {
+				history, err := r.Store.History(ctx, t.user, a.ID)
+				if err != nil {
+					return at, err
+				}
+				for _, h := range history {
+					if h.To == portfolio.Published {
+						one.Published = h.At
+					}
+				}
+			}
 		}
 		at.Artifacts = append(at.Artifacts, one)
 	}

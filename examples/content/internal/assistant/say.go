@@ -16,7 +16,7 @@ import (
 // say puts the result of a call into words, with what the user can do next.
 func (r *router) say(ctx context.Context, t turn, c *called) (a contenttools.Answer, err error) {
 	e, ok := envelopeOf(c.result)
-	var in struct{ ArtifactID, Instruction string }
+	var in struct{ ArtifactID string }
 	_ = json.Unmarshal(c.call.Input, &in) // other inputs name no artifact
 	a.ArtifactID = in.ArtifactID
 	switch {
@@ -77,6 +77,11 @@ func (r *router) say(ctx context.Context, t turn, c *called) (a contenttools.Ans
 		}
 		if count == 0 {
 			a.Message = "There are none at the moment. Begin with a new draft, or ask for topic ideas."
+			var asked struct{ Status portfolio.Status }
+			if json.Unmarshal(c.call.Input, &asked) == nil && asked.Status != "" {
+				a.Message = fmt.Sprintf("No artifact is %s at the moment.", words(asked.Status))
+				a.Options = []contenttools.Option{{Label: "Show all of them", Message: "List my artifacts"}}
+			}
 		}
 	case contenttools.FetchResearch:
 		a.Message = fmt.Sprintf("These are the sources (%.0f).", count)
@@ -101,12 +106,33 @@ func (r *router) say(ctx context.Context, t turn, c *called) (a contenttools.Ans
 		a.Message = fmt.Sprintf("“%s” is %s again.", at.Title, at.Status)
 	case contenttools.ProposeEdit:
 		target, _ := a.Data["target"].(string)
+		old, _ := a.Data["old"].(string)
+		text, _ := a.Data["new"].(string)
 		a.Data = map[string]any{"proposal": map[string]any{"id": a.Data["id"], "artifactId": in.ArtifactID,
 			"target": target}}
-		a.Message = fmt.Sprintf("I have a proposal for %s. Nothing has changed yet: accept or reject it above the text.",
-			target)
-		a.Options = []contenttools.Option{{Label: "Another proposal", Message: in.Instruction}}
+		where := " Nothing has changed yet: accept or reject it here, or above the text."
+		if t.labels.Get(labelPage) == Terminal {
+			where = " Nothing has changed yet."
+			a.Data["proposal"].(map[string]any)["lines"] = difference(old, text)
+		}
+		a.Message = fmt.Sprintf("I have a proposal for %s.", target) + where
+		a.Options = append(decisions(in.ArtifactID), contenttools.Option{Label: "Try again", Message: t.message})
 		return a, nil
+	case contenttools.DecideProposal:
+		a.Message = fmt.Sprintf("The proposal is rejected. “%s” is as it was.", at.Title)
+		if accepted, _ := a.Data["accepted"].(bool); accepted {
+			a.Message = fmt.Sprintf("Accepted: the change is in “%s” now. The version before it is kept.", at.Title)
+			a.Options = []contenttools.Option{undoing(at.ID)}
+		}
+	case contenttools.RestoreVersion:
+		n, _ := a.Data["version"].(float64)
+		v, err := r.Store.Version(ctx, t.user, at.ID, int(n))
+		if err != nil {
+			return a, err
+		}
+		a.Message = fmt.Sprintf("Version %d of “%s” is back: %d words, from %s. The others are kept.", v.Number, v.Title,
+			len(strings.Fields(v.Content)), v.At.Format("2 January 2006, 15:04"))
+		a.Options = []contenttools.Option{undoing(at.ID)}
 	case RunSteps, ContinueWork:
 		r.worked(&a, &w)
 	}
@@ -159,8 +185,12 @@ func words(s portfolio.Status) string {
 		return "researched"
 	case portfolio.Skeleton:
 		return "outlined"
+	case portfolio.Writing:
+		return "being written"
+	case portfolio.Archived:
+		return "in the archive"
 	case portfolio.CreatingVisuals:
-		return "written; the images aren't there yet"
+		return "written, images next"
 	}
 	return string(s)
 }
@@ -192,17 +222,17 @@ func (r *router) status(ctx context.Context, t turn, at contenttools.Listed) (a 
 // Next returns what can be done next with an artifact.
 func Next(at contenttools.Listed) []contenttools.Option {
 	named := " “" + at.Title + "” (artifact " + at.ID + ")"
-	label := map[portfolio.Status]string{portfolio.Draft: "Create all of it",
-		portfolio.Research: "Go on with the outline",
-		portfolio.Skeleton: "Write the text", portfolio.CreatingVisuals: "Go on with the revision and the images",
-		portfolio.Writing: "Go on with the text"}[at.Status]
+	rest := Rest(at.Status)
 	switch {
 	case at.Status == portfolio.Draft:
-		return []contenttools.Option{{Label: label, Message: "Create content for artifact " + at.ID + ": " + at.Title}}
-	case label != "":
-		return []contenttools.Option{{Label: label, Message: "Continue with" + named}}
+		return []contenttools.Option{{Label: "Create all of it",
+			Message: "Create content for artifact " + at.ID + ": " + at.Title}}
+	case len(rest) > 0: // all of them, so the button says so
+		return []contenttools.Option{{Label: "Go on: " + resultsOf(rest), Message: "Continue with" + named}}
 	case at.Status == portfolio.Ready:
 		return []contenttools.Option{{Label: "Publish it", Message: "Publish" + named}}
+	case at.Status == portfolio.Published:
+		return []contenttools.Option{{Label: "Take “" + at.Title + "” back", Message: "Unpublish" + named}}
 	}
 	return nil
 }
@@ -254,9 +284,35 @@ func Recoveries(p *contenttools.Problem) []contenttools.Option {
 	return nil
 }
 
-// Lines returns what an answer has besides its message, for a terminal.
+// undoing is the option that takes the last change of an artifact back.
+func undoing(id string) contenttools.Option {
+	return contenttools.Option{Label: "Undo it", Message: "Undo the last change (artifact " + id + ")"}
+}
+
+// difference returns what a proposal takes and gives, at most a screen of it.
+func difference(old, text string) string {
+	var b strings.Builder
+	for _, side := range [][3]string{{"- ", old, text}, {"+ ", text, old}} {
+		for line := range strings.Lines(cut(strings.TrimSpace(side[1]), 4_000)) {
+			if line = strings.TrimSpace(line); line != "" && !strings.Contains(side[2], line) {
+				b.WriteString(side[0] + line + "\n")
+			}
+		}
+	}
+	return b.String()
+}
+
+// Lines returns what an answer has besides its message, for a terminal. An option is chosen by its
+// number.
 func Lines(data map[string]any, options []Option) string {
 	var b strings.Builder
+	if text, ok := data["markdown"].(string); ok {
+		b.WriteString(text)
+	}
+	if p, ok := data["proposal"].(map[string]any); ok {
+		lines, _ := p["lines"].(string)
+		b.WriteString(lines)
+	}
 	for _, name := range []string{"topics", "artifacts", "research"} {
 		list, _ := data[name].([]any)
 		for _, item := range list {
@@ -269,11 +325,18 @@ func Lines(data map[string]any, options []Option) string {
 				}
 				return ""
 			}
-			fmt.Fprintf(&b, "  - %s (%s)\n", word("title", "sourceName"), word("suggestedAngle", "status", "sourceUrl"))
+			about := word("suggestedAngle", "sourceUrl")
+			if status := word("status"); status != "" {
+				about = words(portfolio.Status(status))
+			}
+			if about != "" {
+				about = " (" + about + ")"
+			}
+			fmt.Fprintf(&b, "  - %s%s\n", word("title", "sourceName"), about)
 		}
 	}
-	for _, o := range options {
-		fmt.Fprintf(&b, "  > %s: %q\n", o.Label, o.Message)
+	for i, o := range options {
+		fmt.Fprintf(&b, "  %d: %s\n", i+1, o.Label)
 	}
 	return b.String()
 }

@@ -40,7 +40,9 @@ type Work struct {
 
 type stepsInput struct {
 	ArtifactID string   `json:"artifactId"`
+	About      string   `json:"about,omitempty"`
 	Steps      []string `json:"steps" enum:"topicResearch,skeletonCreator,contentWriter,humanizer,visualsCreator" description:"in this order"`
+	Again      bool     `json:"again,omitempty"`
 	SkipImages bool     `json:"skipImages,omitempty" description:"the artifact is ready afterwards, without images"`
 }
 
@@ -61,7 +63,7 @@ func (s *Services) workTools() []tools.Tool {
 			"does the steps that are missing."
 	return []tools.Tool{
 		tools.Func[stepsInput, contenttools.Envelope]{Spec: steps,
-			Title: func(_ context.Context, in stepsInput) string { return upper(resultsOf(in.Steps)) },
+			Title: func(_ context.Context, in stepsInput) string { return in.title() },
 			Run: func(ctx context.Context, in stepsInput) (contenttools.Envelope, error) {
 				return s.work(ctx, in.ArtifactID, func(ctx context.Context, c *tools.Call, trace string) (Outcome,
 					error) {
@@ -87,6 +89,23 @@ func (s *Services) workTools() []tools.Tool {
 				})
 			}},
 	}
+}
+
+// title says what the steps do: "Research “Remote work”", or "Research and outline of “Remote
+// work”".
+func (in stepsInput) title() string {
+	of := ""
+	if in.About != "" && (len(in.Steps) != 1 || in.Steps[0] != portfolio.TopicResearch) {
+		of = " of"
+	}
+	if len(in.Steps) == 0 {
+		return contenttools.Titled("Finish", in.About)
+	}
+	title := contenttools.Titled(upper(resultsOf(in.Steps))+of, in.About)
+	if in.Again {
+		title += " again"
+	}
+	return title
 }
 
 // reporter passes on what a pipeline reports as the progress of a call.

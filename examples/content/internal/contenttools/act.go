@@ -20,14 +20,19 @@ const (
 	Publish        = "publish"
 	Archive        = "archive"
 	Reopen         = "reopen"
+	DecideProposal = "decideProposal"
+	RestoreVersion = "restoreVersion"
 )
 
 // Acts are the names of these tools.
-var Acts = []string{CreateDraft, RenameArtifact, SetTone, SetTags, Publish, Archive, Reopen}
+var Acts = []string{CreateDraft, RenameArtifact, SetTone, SetTags, Publish, Archive, Reopen,
+	DecideProposal, RestoreVersion}
 
 // A Done is the data of the answer of such a tool.
 type Done struct {
 	Artifact Listed `json:"artifact"`
+	Accepted bool   `json:"accepted,omitempty"` // the proposal
+	Version  int    `json:"version,omitempty"`  // that is back
 	// Then are the steps that createDraft was told to go on with.
 	Then []string `json:"then,omitempty"`
 }
@@ -38,7 +43,7 @@ type draftInput struct {
 	Tone  string   `json:"tone,omitempty" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
 	Tags  []string `json:"tags,omitempty"`
 	Idea  *Idea    `json:"idea,omitempty" description:"of the suggested topic that the draft is made from"`
-	Then  []string `json:"then,omitempty" enum:"topicResearch,skeletonCreator,contentWriter,humanizer,visualsCreator" description:"steps that follow; run them with runSteps"`
+	Then  []string `json:"then,omitempty" description:"steps that follow, for runSteps"`
 }
 
 func (k *kit) createDraft() tools.Tool {
@@ -66,7 +71,7 @@ func (k *kit) createDraft() tools.Tool {
 					a, err = k.Store.Create(ctx, a)
 				}
 				if err == nil {
-					e.Data, err = json.Marshal(Done{ListedOf(&a), in.Then})
+					e.Data, err = json.Marshal(Done{Artifact: ListedOf(&a), Then: in.Then})
 				}
 				return err
 			})
@@ -83,14 +88,15 @@ func idOf(key string) string {
 // acts returns the tools that change an artifact at once.
 func (k *kit) acts() []tools.Tool {
 	st := k.Store
-	to := func(status portfolio.Status) func(context.Context, string, portfolio.Artifact,
-		ofArtifact) (portfolio.Artifact,
-		error) {
-		return func(ctx context.Context, user string, a portfolio.Artifact, _ ofArtifact) (portfolio.Artifact, error) {
+	type act = func(context.Context, string, portfolio.Artifact, namedArtifact) (portfolio.Artifact, error)
+	to := func(status portfolio.Status) act {
+		return func(ctx context.Context, user string, a portfolio.Artifact, _ namedArtifact) (portfolio.Artifact,
+			error) {
 			return st.Move(ctx, user, a.ID, status, portfolio.ByUser)
 		}
 	}
-	publish := func(ctx context.Context, user string, a portfolio.Artifact, in ofArtifact) (portfolio.Artifact, error) {
+	publish := func(ctx context.Context, user string, a portfolio.Artifact, in namedArtifact) (portfolio.Artifact,
+		error) {
 		if err := CheckPlaceholders(a.Content); err != nil {
 			return a, err
 		}
@@ -125,7 +131,7 @@ func (k *kit) acts() []tools.Tool {
 			}),
 		acting(k, Publish, "Publishes an artifact with the status ready.", "Publish", publish),
 		acting(k, Archive, "Archives an artifact.", "Archive", to(portfolio.Archived)),
-		acting(k, Reopen, "Takes an artifact out of the archive, or back from published, so that it can be changed.",
+		acting(k, Reopen, "Takes an artifact out of the archive, or back from published.",
 			"Reopen",
 			func(ctx context.Context, user string, a portfolio.Artifact, in ofArtifact) (portfolio.Artifact, error) {
 				status := a.Status
@@ -135,17 +141,64 @@ func (k *kit) acts() []tools.Tool {
 				if a.Content == "" {
 					status = portfolio.Draft
 				}
-				return to(status)(ctx, user, a, in)
+				return st.Move(ctx, user, a.ID, status, portfolio.ByUser)
+			}),
+		acting(k, DecideProposal, "Accepts or rejects the open proposal.",
+			"Decide about the proposal",
+			func(ctx context.Context, user string, a portfolio.Artifact, in decideInput) (portfolio.Artifact, error) {
+				p, err := st.Proposal(ctx, user, a.ID)
+				if err != nil {
+					return a, err
+				}
+				if p == nil {
+					return a, portfolio.Errorf(portfolio.MissingContext, "There is no open proposal for “%s”.", a.Title)
+				}
+				return st.Decide(ctx, user, p.ID, in.Accept)
+			}),
+		acting(k, RestoreVersion, "Restores a version.", "Restore a version",
+			func(ctx context.Context, user string, a portfolio.Artifact, in restoreInput) (portfolio.Artifact, error) {
+				return st.Restore(ctx, user, a.ID, in.Version)
 			}),
 	}
 }
 
+type decideInput struct {
+	ofArtifact
+	Accept bool `json:"accept"`
+}
+
+type restoreInput struct {
+	ofArtifact
+	Version int `json:"version"`
+}
+
+// A namedArtifact is the input of a tool that a user is asked about.
+type namedArtifact struct {
+	ofArtifact
+	About string `json:"about,omitempty"`
+}
+
+func (in namedArtifact) name() string { return in.About }
+
+type acted interface {
+	target() string
+	name() string
+}
+
+// Titled returns what a call does, with the title of its artifact if that is known.
+func Titled(does, title string) string {
+	if title == "" {
+		return does
+	}
+	return does + " “" + title + "”"
+}
+
 // acting makes a tool that changes an artifact at once. title is what it does, for people.
-func acting[In interface{ target() string }](k *kit, name, description, title string,
+func acting[In acted](k *kit, name, description, title string,
 	run func(ctx context.Context, user string, a portfolio.Artifact, in In) (portfolio.Artifact, error)) tools.Tool {
 	return tools.Func[In, Envelope]{
 		Spec:  tools.Spec{Name: name, Category: "content", Description: description, NoBreaker: true, Idempotent: true},
-		Title: func(context.Context, In) string { return title },
+		Title: func(_ context.Context, in In) string { return Titled(title, in.name()) },
 		Run: func(ctx context.Context, in In) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
 				a, err := k.Store.Artifact(ctx, c.User, in.target())
@@ -159,7 +212,14 @@ func acting[In interface{ target() string }](k *kit, name, description, title st
 				if a.Status != from {
 					e.StatusTransition = &Moved{from, a.Status}
 				}
-				e.Data, err = json.Marshal(Done{Artifact: ListedOf(&a)})
+				done := Done{Artifact: ListedOf(&a)}
+				switch in := any(in).(type) {
+				case decideInput:
+					done.Accepted = in.Accept
+				case restoreInput:
+					done.Version = in.Version
+				}
+				e.Data, err = json.Marshal(done)
 				return err
 			})
 		},

@@ -33,8 +33,8 @@ type Edit struct {
 func (k *kit) proposeEdit() tools.Tool {
 	return tools.Func[Edit, Envelope]{
 		Spec: tools.Spec{Name: ProposeEdit, Category: "content", Idempotent: true, NoBreaker: true,
-			Description: "Proposes a change of a text, such as a shorter section or another picture. The user " +
-				"accepts it on the page."},
+			Description: "Proposes a change of a text or another picture, for decideProposal."},
+		Title: func(context.Context, Edit) string { return "Propose a change" },
 		Run: func(ctx context.Context, in Edit) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
 				a, err := k.artifact(ctx, c.User, in.ArtifactID)

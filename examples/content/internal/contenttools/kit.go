@@ -95,10 +95,11 @@ var pipelineName = regexp.MustCompile("^" + PipelinePrefix + "[^/]*/[^/]*/")
 
 // An ofArtifact begins the inputs of tools that are about an artifact.
 type ofArtifact struct {
-	ArtifactID string `json:"artifactId" description:"the id of the artifact"`
+	ArtifactID string `json:"artifactId"`
 }
 
 func (in ofArtifact) target() string { return in.ArtifactID }
+func (in ofArtifact) name() string   { return "" }
 
 // A repeat is a part of the inputs of steps.
 type repeat struct {

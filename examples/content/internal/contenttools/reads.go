@@ -33,11 +33,17 @@ func ListedOf(a *portfolio.Artifact) Listed {
 }
 
 // lists returns a tool that lists the artifacts with one of these statuses, or all, in a field of
-// its answer.
+// its answer. Its input can choose among them.
 func (k *kit) lists(name, field, about string, statuses ...portfolio.Status) tools.Tool {
 	return reading(k, tools.Spec{Name: name, Description: about},
-		func(ctx context.Context, user string, _ struct{}) (any, error) {
-			all, err := k.listed(ctx, user, statuses...)
+		func(ctx context.Context, user string, in struct {
+			Status portfolio.Status `json:"status,omitempty"`
+		}) (any, error) {
+			only := statuses
+			if in.Status != "" {
+				only = []portfolio.Status{in.Status}
+			}
+			all, err := k.listed(ctx, user, only...)
 			return map[string]any{field: all, "count": len(all)}, err
 		})
 }
@@ -54,7 +60,7 @@ func (k *kit) fetchArtifact() tools.Tool {
 
 func (k *kit) fetchResearch() tools.Tool {
 	return reading(k, tools.Spec{Name: FetchResearch,
-		Description: "Returns the ten most relevant sources that were found for an artifact."},
+		Description: "Returns the best ten sources of an artifact."},
 		func(ctx context.Context, user string, in ofArtifact) (any, error) {
 			found, err := k.Store.Research(ctx, user, in.ArtifactID)
 			if err = cmp.Or(CheckID(in.ArtifactID), err); err == nil && len(found) == 0 {

@@ -173,8 +173,7 @@ type topicsInput struct {
 func (k *kit) topics() tools.Tool {
 	return reading(k,
 		tools.Spec{Name: TopicsResearch,
-			Description: "Suggests topics for new artifacts, from the user's fields and what is discussed now. " +
-				"Changes nothing.", Progress: true},
+			Description: "Suggests topics for new artifacts, from the user's fields and what is discussed now.", Progress: true},
 		func(ctx context.Context, user string, in topicsInput) (any, error) {
 			if err := portfolio.CheckLength("focusArea", in.FocusArea, MaxTopic); err != nil {
 				return nil, err

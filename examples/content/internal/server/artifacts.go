@@ -110,7 +110,7 @@ func (s *Server) artifactRoutes(mux *http.ServeMux) {
 		sources, err := st.Research(c.Context(), a.User, a.ID)
 		if err == nil {
 			c.w.Header().Set("Content-Type", "text/markdown; charset=utf-8")
-			_, err = io.WriteString(c.w, export(&a, sources, "http://"+c.Host))
+			_, err = io.WriteString(c.w, contenttools.Markdown(&a, sources, "http://"+c.Host))
 		}
 		return answered, err
 	})

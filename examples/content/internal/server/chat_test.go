@@ -72,7 +72,7 @@ func TestThePagesHaveOneConversation(t *testing.T) {
 		"execute goes on with it")
 	require.Contains(t, s.chat("ann", id, "Continue"), "Done: outline, text, revision and images.")
 
-	require.Equal(t, "Publish: Others can read “Remote work” then.", s.chat("ann", id, "Publish it"))
+	require.Equal(t, "Publish “Remote work”: Others can read “Remote work” then.", s.chat("ann", id, "Publish it"))
 	require.Equal(t, "All right, nothing was changed.", s.chat("ann", id, "ok, wait, don't do that"))
 	require.Equal(t, "ready", s.artifact("ann", id).str("status"))
 	s.chat("ann", id, "Publish it")

@@ -2,12 +2,7 @@ package server
 
 import (
 	"bytes"
-	"encoding/json"
-	"fmt"
 	"regexp"
-	"slices"
-	"strconv"
-	"strings"
 
 	"github.com/microcosm-cc/bluemonday"
 	"github.com/yuin/goldmark"
@@ -51,43 +46,7 @@ func HTML(text string) string {
 	return clean.Sanitize(out.String())
 }
 
-// cited finds the numbers of sources in a text, and the code that they can't be in.
-var cited = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|\\[(\\d{1,3})\\]")
-
-// cite replaces the numbers of sources in a text by a form, which has a %d.
-func cite(text string, sources []portfolio.Source, form string) string {
-	return cited.ReplaceAllStringFunc(text, func(m string) string {
-		n, err := strconv.Atoi(strings.Trim(m, "[]"))
-		if err != nil || !slices.ContainsFunc(sources, func(s portfolio.Source) bool { return s.Number == n }) {
-			return m
-		}
-		return fmt.Sprintf(form, n)
-	})
-}
-
-// body returns the text of an artifact without its title, which a text may begin with.
-func body(a *portfolio.Artifact) string {
-	return strings.TrimPrefix(strings.TrimSpace(a.Content), "# "+a.Title+"\n")
-}
-
 // article returns the text of an artifact as HTML. Numbers of sources link to #source-N.
 func article(a *portfolio.Artifact, sources []portfolio.Source) string {
-	return HTML(cite(body(a), sources, "[\\[%d\\]](#source-%[1]d)"))
-}
-
-// export returns an artifact as a file of Markdown, with the sources that it cites as footnotes.
-// Its pictures stay on the server, whose address at is.
-func export(a *portfolio.Artifact, sources []portfolio.Source, at string) string {
-	text := cite(strings.TrimSpace(body(a)), sources, "[^%d]")
-	title, _ := json.Marshal(a.Title) // strings can be encoded
-	tags, _ := json.Marshal(a.Tags)
-	shown := strings.ReplaceAll(text, "]("+contenttools.ImagePath, "]("+at+contenttools.ImagePath)
-	out := fmt.Sprintf("---\ntitle: %s\ntype: %s\ntone: %s\ntags: %s\ndate: %s\n---\n\n%s\n", title, a.Type, a.Tone,
-		tags, a.UpdatedAt.Format("2006-01-02"), shown)
-	for _, s := range sources {
-		if strings.Contains(text, fmt.Sprintf("[^%d]", s.Number)) {
-			out += fmt.Sprintf("\n[^%d]: %s\n", s.Number, strings.Join(strings.Fields(s.Name+". "+s.URL), " "))
-		}
-	}
-	return out
+	return HTML(contenttools.Cite(a, sources, "[\\[%d\\]](#source-%[1]d)"))
 }

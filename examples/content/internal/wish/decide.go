@@ -145,7 +145,7 @@ func (p *pending) done(w Wish, c part) Wish {
 	case here.unknown != "":
 		return p.which(w, strings.Replace(say["unknown"], "{name}", here.unknown, 1), p.text, p.at.Artifacts)
 	case c.intent == "MANY":
-		return p.which(w, say["many"], p.text, p.at.Artifacts)
+		return p.many(w, &c)
 	case !here.named && len(p.quotes(about)) > 0 && !p.is("quoting", c.intent):
 		unknown := strings.Replace(say["unknown"], "{name}", p.quotes(about)[0], 1)
 		return p.which(w, unknown, p.text, p.at.Artifacts)
@@ -184,6 +184,28 @@ func (p *pending) done(w Wish, c part) Wish {
 		w.Intent = SkipVisuals
 	}
 	return p.certain(w, c, a)
+}
+
+// many asks which one of those that can be archived, published or taken back is meant.
+func (p *pending) many(w Wish, c *part) Wish {
+	w.Intent = Archive
+	for name, meaning := range map[string]string{Publish: "publish", Unpublish: "unpublish"} {
+		if c.means(meaning) {
+			w.Intent = name
+		}
+	}
+	var can []Artifact
+	for _, a := range p.at.Artifacts {
+		if (w.Intent == Archive && a.Status != "archived") || (w.Intent == Publish && a.Status == "ready") ||
+			(w.Intent == Unpublish && a.Status == "published") {
+			can = append(can, a)
+		}
+	}
+	if len(can) == 0 {
+		w.Why, w.Say = Unclear, p.Pairs["say"]["none"+w.Intent]
+		return w
+	}
+	return p.which(w, p.Pairs["say"]["many"+w.Intent], p.Intents[w.Intent].Request, can)
 }
 
 // certain lets a wish be done if its sentence plainly asks for it, and otherwise asks.

@@ -50,6 +50,9 @@ func (r *Reader) Read(message string, at Place) Wish {
 	if at.fixed = r.find(text, "suffix"); at.fixed != "" {
 		text = r.re["suffix"].ReplaceAllString(text, "")
 	}
+	if rejects := r.find(text, "rejects"); rejects != "" { // not a no to what follows
+		text = rejects
+	}
 	var names []string
 	for _, a := range at.Artifacts {
 		names = append(append(names, a.Title), a.Sections...)
@@ -83,9 +86,9 @@ func (r *Reader) choose(message string, offered []Option) string {
 	if n < 0 {
 		n = len(offered)
 	}
-	_, _, _, wish := r.rules.Find(r.lexicon.Tokens(strings.Fields(strings.ToLower(message))))
+	name, _, _, wish := r.rules.Find(r.lexicon.Tokens(strings.Fields(strings.ToLower(message))))
 	for i, o := range offered { // what is a wish itself isn't the name of a button
-		if i == n-1 || !wish && strings.EqualFold(o.Label, strings.Trim(message, `."“”!`)) {
+		if i == n-1 || (!wish || name == Continue) && strings.EqualFold(o.Label, strings.Trim(message, `."“”!`)) {
 			return o.Message
 		}
 	}

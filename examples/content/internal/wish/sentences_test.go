@@ -64,6 +64,7 @@ func effect(w Wish) string {
 	add("section", w.Section)
 	add("remove", fmt.Sprint(w.Remove))
 	add("picture", fmt.Sprint(w.Picture))
+	add("version", fmt.Sprint(w.Version))
 	add("format", w.Format)
 	add("next", w.Next)
 	return strings.Join(append([]string{w.Intent}, all...), " ")

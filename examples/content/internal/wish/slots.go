@@ -5,6 +5,7 @@ import (
 	"strconv"
 	"strings"
 
+	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/internal/lexicon"
 )
 
@@ -64,6 +65,10 @@ func (r *Reader) fill(w *Wish, text string, c *part, a *Artifact) {
 		}
 	case Rename:
 		w.Title = r.titleIn(text)
+	case Restore:
+		if w.Version = r.number(r.find(text, "version")); w.Version == 0 && c.means("humanize") {
+			w.Before = portfolio.Humanizer
+		}
 	case SetTags:
 		list := r.find(r.trim(text), "afterIt", "tagsWith", "tagsAfter")
 		list = strings.NewReplacer(" and ", ",", " und ", ",").Replace(list)

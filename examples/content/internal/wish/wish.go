@@ -28,6 +28,8 @@ const (
 	Unarchive      = "UNARCHIVE"
 	ReplacePicture = "REPLACE_PICTURE"
 	RemovePicture  = "REMOVE_PICTURE"
+	Accept         = "ACCEPT" // the open proposal
+	Reject         = "REJECT"
 	Undo           = "UNDO"
 	Restore        = "RESTORE"
 	Export         = "EXPORT"
@@ -105,6 +107,8 @@ type Details struct {
 	Section     string
 	Remove      bool   // the section goes
 	Picture     int    // from 1; -1 is the last; 0: none is named
+	Version     int    // to restore: its number; 0: the one before the newest
+	Before      string // to restore: the one before this tool
 	Format      string // markdown, html or text
 	Instruction string // of a change of the text, in the writer's words
 }
