@@ -275,8 +275,8 @@ func (s *Services) drive(d *driven) (Outcome, error) {
 	}
 	out := Outcome{Pipeline: p, From: a.Status}
 	if err = s.follow(d, &a); err != nil {
-		if ctx.Err() == nil {
-			return out, err
+		if ctx.Err() == nil { // nobody drives it any more; it can be continued
+			return out, errors.Join(err, s.Store.StopPipeline(ctx, p.Name, true))
 		}
 		if err = context.Cause(ctx); !errors.Is(err, errStopped) {
 			return out, err
@@ -326,9 +326,6 @@ func (s *Services) follow(d *driven, a *portfolio.Artifact) error {
 	}
 	// after the plan is stored: a lock whose process has died is then that of a plan that goes on
 	if err := s.Store.Lock(ctx, p.User, a.ID, p.Name, time.Minute); err != nil {
-		if known, ok := errors.AsType[*portfolio.Error](err); ok && known.Category == portfolio.Conflict {
-			err = errors.Join(err, s.Store.StopPipeline(ctx, p.Name, true)) // it can be continued later
-		}
 		return err
 	}
 	driven, stop := context.WithCancel(ctx)

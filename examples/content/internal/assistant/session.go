@@ -6,6 +6,7 @@ import (
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 )
 
@@ -35,6 +36,13 @@ func (s *Services) Conversation(ctx context.Context, user, name string, fresh bo
 		}
 	})
 	return fmt.Sprintf("%s%s/%s/%d", chatPrefix, portfolio.Hash(user, s.cfg.Salt), name, v.Thread+1), err
+}
+
+// Reserved reports whether a session has the name of a conversation of another user, or of a
+// pipeline: this user can't begin it.
+func (s *Services) Reserved(user, session string) bool {
+	return strings.HasPrefix(session, contenttools.PipelinePrefix) || strings.HasPrefix(session, chatPrefix) &&
+		!strings.HasPrefix(session, chatPrefix+portfolio.Hash(user, s.cfg.Salt)+"/")
 }
 
 // nameOf returns the name under which a session's state is kept.

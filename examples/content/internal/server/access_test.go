@@ -182,6 +182,19 @@ func TestTheChatHasOwners(t *testing.T) {
 	require.Empty(t, s.statuses("ann", id))
 }
 
+// Somebody who begins the session of another user would keep that user out of the chat.
+func TestNobodyBeginsAConversationOfSomebodyElse(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{})
+	id := s.draft("ann", "Remote work")
+	for _, session := range []string{s.call("ann", "GET", "/api/me", nil).ok().str("session"), "content/" + id + "/1"} {
+		a := s.call("ben", "POST", "/agent/sessions/send", map[string]any{"session": session, "text": "Show my drafts"})
+		require.Equal(t, http.StatusForbidden, a.status, a.raw)
+	}
+	require.Equal(t, "nosniff", s.call("ann", "GET", "/api/artifacts", nil).header.Get("X-Content-Type-Options"))
+	require.Contains(t, s.chat("ann", id, "Show my drafts"), "These are your drafts (1).")
+}
+
 // A model of the chat that calls the tool of a step changes nothing: that is for pipelines.
 func TestTheModelOfTheChatCantRunAStepAlone(t *testing.T) {
 	t.Parallel()

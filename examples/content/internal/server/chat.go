@@ -3,6 +3,7 @@ package server
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"io"
 	"net/http"
 	"strings"
@@ -14,6 +15,8 @@ import (
 
 // chatPrefix is where package serve is mounted.
 const chatPrefix = "/agent"
+
+var errReserved = errors.New("server: the session has the name of somebody else's")
 
 // chatRoutes mount package serve once for each subscription plan, with the allowance that its users
 // have for all requests to the agent.
@@ -29,6 +32,9 @@ func (s *Server) chatRoutes(mux *http.ServeMux) error {
 				return u.ID, nil
 			},
 			Input: func(r *http.Request, in *agent.Input) error {
+				if s.Reserved(in.User, in.Session) {
+					return errReserved
+				}
 				in.Only, in.Labels = assistant.ChatTools, s.Labels(screenOf(r))
 				in.Supersede = true // a run whose process has died, or what waits for a decision
 				return nil

@@ -175,6 +175,7 @@ func (w *recorder) Unwrap() http.ResponseWriter { return w.ResponseWriter }
 // logged writes a line for each request, and answers after a panic, unless the answer has begun.
 func (s *Server) logged(next http.Handler) http.Handler {
 	return http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		w.Header().Set("X-Content-Type-Options", "nosniff")
 		began, rec := time.Now(), &recorder{ResponseWriter: w}
 		defer func() {
 			v := recover()
