@@ -135,7 +135,7 @@ func (s *Services) read(message string, at wish.Place) wish.Wish {
 		return s.reader.Read(message, at)
 	}
 	at.Open = id
-	w := s.reader.Read(strings.Replace(message, " (artifact "+id+")", "", 1), at)
+	w := s.reader.Read(message, at)
 	if w.Why == "" && !w.New {
 		w.Artifact, w.Next = id, ""
 	}
@@ -179,7 +179,7 @@ func (r *router) place(ctx context.Context, t turn) (at wish.Place, err error) {
 	}
 	for i := range all {
 		a := &all[i]
-		one := wish.Artifact{ID: a.ID, Title: a.Title, Type: a.Type, Status: string(a.Status)}
+		one := wish.Artifact{ID: a.ID, Title: a.Title, Type: a.Type, Status: string(a.Status), Tone: a.Tone}
 		if a.ID == at.Open || a.ID == at.About {
 			one.Sections = headings(a.Content)
 			one.Words, one.Characters = len(strings.Fields(a.Content)), len([]rune(a.Content))

@@ -87,7 +87,8 @@ func (b *bench) state() map[string]string {
 // is asked before something is done, and compares what a writer sees before and after.
 func TestSentencesOfWritersInTheWholeProgram(t *testing.T) {
 	furnish(t)
-	files := []string{"../wish/testdata/sentences.txt", "../wish/testdata/own.txt", "../wish/testdata/more.txt"}
+	files := []string{"../wish/testdata/sentences.txt", "../wish/testdata/own.txt", "../wish/testdata/more.txt",
+		"../wish/testdata/judged.txt"}
 	if *sentenceFile != "" {
 		files = []string{*sentenceFile}
 	}

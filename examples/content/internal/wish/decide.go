@@ -15,7 +15,7 @@ func name(rule string) string {
 		return FullPipeline
 	case "EDIT", "LEAVE":
 		return ModifyContent
-	case "", "MANY":
+	case "", "MANY", "WORSE":
 		return Clarify
 	}
 	return rule
@@ -41,6 +41,15 @@ func (p *pending) wish(i int) Wish {
 		return p.unclear(a)
 	}
 	c := p.parts[i]
+	if c.intent == "WORSE" {
+		w := Wish{Intent: Restore, Confidence: 0.6, Why: Unclear, Say: p.Reader.text("worse", a, p.at), Artifact: here.id}
+		w.Options = []Option{p.option(Restore, a, p.at), p.option(Undo, a, p.at)}
+		return w
+	}
+	guess := func(o part) bool { return o.sentence == c.sentence && o.means("guess") }
+	if c.asked && c.mood == "depends" && slices.ContainsFunc(p.parts, guess) {
+		return p.answer("", a)
+	}
 	asks := c.mood == "questions" || c.asked && c.mood != "requests" && c.means(p.list("questions")...)
 	if asks && !p.is("asking", c.intent) && !(c.intent == GenerateTopics && c.means("write_about")) {
 		return p.answer(c.intent, a)
@@ -71,12 +80,12 @@ func (p *pending) wish(i int) Wish {
 	w := Wish{Intent: c.intent}
 	for n, later := range p.parts[i+1:] {
 		switch {
-		case later.intent == Undo && c.intent != Undo, later.intent == "" && later.means("skip"),
+		case later.intent == Undo && c.intent != Undo, later.intent == Stop && c.intent != Stop, later.intent == "" && later.means("skip"),
 			later.intent == "LEAVE" && !later.means(p.list("about")...):
 			return p.hold(c.intent, "retracts", here.id)
 		case later.means("meant"):
 			return p.corrected(w, c, i+1+n)
-		case p.is("weak", later.intent) || later.intent == "" || later.intent == c.intent || !later.may():
+		case p.is("weak", later.intent) || later.intent == "" || later.means("hands") || later.intent == c.intent || !later.may():
 		case stepOf[c.intent] != "" && stepOf[later.intent] != "":
 			w.Intent, w.Steps = PartialPipeline, append(w.Steps, stepOf[later.intent])
 		case w.Next == "" && c.intent != "NEW":
@@ -118,8 +127,8 @@ func (p *pending) done(w Wish, c part) Wish {
 		if made, ok := p.made(w, c); ok {
 			return made
 		}
-		if w.Intent == "NEW" {
-			w.Intent = WriteContent
+		if w.Intent == "NEW" { // "put the article …" writes nothing
+			w.Intent, c.plain = WriteContent, c.plain && c.means("write", "draft")
 		}
 	}
 	w.Intent = name(w.Intent)
@@ -152,18 +161,29 @@ func (p *pending) done(w Wish, c part) Wish {
 	case w.Artifact == "" && w.Intent != Stop:
 		return p.which(w, say["openOne"], p.text, p.at.Artifacts)
 	}
-	a, whole := p.at.of(here.id), part{}
-	for _, one := range p.parts {
+	a, whole, wanted := p.at.of(here.id), part{}, ""
+	for i, one := range p.parts {
+		if one.mood == "forbids" && !c.negates || one.means("hands") {
+			continue
+		}
+		end := len(p.text)
+		if i+1 < len(p.parts) {
+			end = p.parts[i+1].begin
+		}
+		wanted += p.text[one.begin:max(one.begin, end)]
 		for _, t := range one.tokens {
 			whole.tokens = append(whole.tokens, lexicon.Token{Meanings: t.Meanings, First: t.First + len(whole.words)})
 		}
 		whole.words = append(whole.words, one.words...)
 	}
 	p.fill(&w, p.text, &whole, a)
+	if w.Section != "" {
+		w.Section = p.section(wanted, &whole, a)
+	}
 	switch {
 	case c.intent == "EDIT":
 		return p.offer(w, Unclear, "better", a, p.at)
-	case w.Intent == Rename && w.Title == "":
+	case w.Intent == Rename && p.retitle(&w, a, &c) == "":
 		return p.offer(w, Unclear, "title", a, p.at)
 	case w.Intent == SkipVisuals && a != nil && a.Status != "writing" && a.Status != "creating_visuals":
 		return p.hold(CreateVisuals, "forbids", a.ID)
@@ -171,6 +191,17 @@ func (p *pending) done(w Wish, c part) Wish {
 		w.Intent = SetTone
 	case w.Intent == ModifyContent && w.Section == "" && c.means("cut") && c.means("quoted"):
 		return p.offer(w, Unclear, "unclear", a, p.at)
+	case w.Intent == ModifyContent && w.Section == "" && p.vague(a):
+		w = p.offer(w, Unclear, "part", a, p.at)
+		w.Options = nil
+		for _, s := range a.Sections {
+			w.Options = append(w.Options, Option{s, strings.TrimRight(p.text, ".!? ") + ": “" + s + "”" + suffix(a)})
+		}
+		return w
+	case w.Intent == ModifyContent && w.Section == "" && c.means("another"):
+		return p.offer(w, Unclear, "better", a, p.at)
+	case w.Intent == ModifyContent && w.Section != "" && a != nil && a.Status == "skeleton" && c.means("write", "draft"):
+		w.Intent, w.Steps = WriteContent, order[2:3]
 	case w.Intent == ModifyContent:
 		w.Remove = w.Section != "" && c.means("cut") && !c.means("paragraph")
 	case w.Intent == WriteContent && w.Section != "" && a != nil && done[a.Status] != 2:
@@ -179,6 +210,14 @@ func (p *pending) done(w Wish, c part) Wish {
 		w.Steps = order[2:3]
 	case w.Intent != PartialPipeline:
 		w.steps(a, p.pictures)
+		if w.Intent == Continue && c.means("onestep") && len(w.Steps) > 0 {
+			w.Steps = w.Steps[:1]
+			for name, step := range stepOf {
+				if step == w.Steps[0] {
+					w.Intent = name
+				}
+			}
+		}
 	}
 	if w.Intent == WriteContent && !p.pictures {
 		w.Intent = SkipVisuals
@@ -206,6 +245,21 @@ func (p *pending) many(w Wish, c *part) Wish {
 		return w
 	}
 	return p.which(w, p.Pairs["say"]["many"+w.Intent], p.Intents[w.Intent].Request, can)
+}
+
+// vague reports whether a change is for a section that the text has not: "the part about holidays".
+func (p *pending) vague(a *Artifact) bool {
+	for _, c := range p.parts {
+		for i, t := range c.tokens {
+			if t.Means("section") && a != nil && len(a.Sections) > 0 && p.before(c.words, c.tokens, i, "definite") &&
+				(i+1 < len(c.tokens) && (c.tokens[i+1].Means("topic") || c.words[c.tokens[i+1].First] == "on") ||
+					c.tokens[i-1].Meanings == nil && !p.lexicon.Filler(c.words[c.tokens[i-1].First]) ||
+					c.tokens[i-1].Means("opinion")) {
+				return true
+			}
+		}
+	}
+	return false
 }
 
 // certain lets a wish be done if its sentence plainly asks for it, and otherwise asks.
@@ -241,7 +295,7 @@ func (p *pending) starts(c *part) bool {
 		if t.Means(p.list("pieces")...) && p.before(c.words, c.tokens, i, "indefinite") {
 			return true
 		}
-		if c.intent == ResearchTopic && (t.Means("topic") || i > 0 && p.is("into", c.words[c.tokens[i-1].Last]) &&
+		if c.intent == ResearchTopic && (t.Means("topic") || t.Means("quoted") && c.means("theme") || i > 0 && p.is("into", c.words[c.tokens[i-1].Last]) &&
 			t.Meanings == nil && !p.lexicon.Filler(c.words[t.First])) {
 			return true
 		}
@@ -251,7 +305,7 @@ func (p *pending) starts(c *part) bool {
 
 // made returns the wish for a new artifact. ok is false if the sentence is about one that exists.
 func (p *pending) made(w Wish, c part) (made Wish, ok bool) {
-	title, here := p.subject(p.text), p.target(p.text, p.at)
+	title, here := p.clean(p.own(p.subject(p.text))), p.target(p.text, p.at)
 	if a := p.at.of(here.id); a != nil && (c.means("use") && c.means("sources", "research_n") ||
 		title == "" && c.means("derive", "use")) {
 		w.From, title = a.ID, a.Title
@@ -313,12 +367,16 @@ func (p *pending) answer(about string, a *Artifact) Wish {
 		about, _, _, _ = p.rules.Find(tokens)
 	}
 	explain := p.Intents[name(about)]
-	opinion := slices.ContainsFunc(tokens, func(t lexicon.Token) bool { return t.Means("should", "opinion") }) &&
+	opinion := slices.ContainsFunc(tokens, func(t lexicon.Token) bool { return t.Means("should", "opinion", "guess") }) &&
 		slices.Contains([]string{ModifyContent, Rename, Clarify}, name(about))
-	if about == "" || explain.Explain == "" || opinion {
+	known := slices.ContainsFunc(tokens, func(t lexicon.Token) bool { return t.Means(p.list("explaining")...) })
+	if about == "" || explain.Explain == "" || opinion || !known {
 		w.Confidence = 0.5
 		if a != nil && opinion {
 			return p.offer(w, Asks, "opinion", a, p.at)
+		}
+		if a == nil {
+			return p.offer(w, Asks, "dontKnowAll", a, p.at)
 		}
 		return p.offer(w, Asks, "dontKnow", a, p.at)
 	}
@@ -342,6 +400,9 @@ func (p *pending) unclear(a *Artifact) Wish {
 		w.Artifact = a.ID
 	}
 	for _, c := range p.parts {
+		if c.asked && c.means("why") {
+			return p.answer("", a)
+		}
 		if c.mood == "forbids" || c.mood == "retracts" {
 			return p.hold("", "forbids", w.Artifact)
 		}

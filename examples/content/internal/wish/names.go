@@ -1,6 +1,7 @@
 package wish
 
 import (
+	"cmp"
 	"slices"
 	"strings"
 
@@ -24,7 +25,7 @@ func (r *Reader) target(text string, at *Place) target {
 	if id := r.find(text, "byID"); id != "" {
 		return target{id: id, named: true}
 	}
-	best, unknown := make([]int, len(at.Artifacts)), ""
+	best, unknown, hint := make([]int, len(at.Artifacts)), "", []string(nil)
 	for _, q := range r.quotes(text) {
 		for i, a := range at.Artifacts {
 			if title := r.wordsOf(a.Title); 2*common(r.wordsOf(q), title) > len(title) {
@@ -33,7 +34,7 @@ func (r *Reader) target(text string, at *Place) target {
 		}
 	}
 	for _, c := range intent.Read(text) {
-		name, loose := r.name(c)
+		name, loose, part := r.name(c)
 		for i, a := range at.Artifacts {
 			title := r.wordsOf(a.Title)
 			n, l := common(name, title), common(loose, title)
@@ -41,30 +42,52 @@ func (r *Reader) target(text string, at *Place) target {
 				best[i] += l
 			}
 		}
+		hint = append(hint, part...)
 		if len(name) > 0 {
 			unknown = strings.Join(name, " ")
 		}
 	}
 	var found []Artifact
+	here := r.here(text, at)
 	for i, n := range best {
 		if n > 0 && n == slices.Max(best) {
 			found = append(found, at.Artifacts[i])
 		}
 	}
-	switch here := (target{id: at.About}); {
+	switch {
 	case len(found) == 1:
 		return target{id: found[0].ID, named: true}
 	case len(found) > 1:
 		return target{several: found, named: true}
-	case unknown != "":
+	case unknown != "" && !r.headed(at.of(here.id), strings.Fields(unknown)):
 		return target{unknown: unknown, named: true}
-	case here.id == "" && at.Open == "":
-		return r.only(text, at)
-	case here.id == "":
-		return target{id: at.Open}
-	default:
+	}
+	a, hinted := at.of(here.id), func(a Artifact) bool { return common(hint, r.wordsOf(a.Title)) > 0 }
+	if a != nil && (hinted(*a) || r.headed(a, hint)) {
 		return here
 	}
+	for i := range at.Artifacts {
+		if hinted(at.Artifacts[i]) {
+			here.several = append(here.several, at.Artifacts[i])
+		}
+	}
+	if a != nil && here.several != nil {
+		here.several = append(here.several, *a)
+	}
+	return here
+}
+
+// headed reports whether a heading of an artifact has one of the words.
+func (r *Reader) headed(a *Artifact, words []string) bool {
+	return a != nil && common(words, r.wordsOf(strings.Join(a.Sections, " "))) > 0
+}
+
+// here returns the artifact that is meant where a text has no name.
+func (r *Reader) here(text string, at *Place) target {
+	if at.About == "" && at.Open == "" {
+		return r.only(text, at)
+	}
+	return target{id: cmp.Or(at.About, at.Open)}
 }
 
 // only returns the artifact of a type that the text names, if there is just one: "the showcase".
@@ -99,13 +122,17 @@ func (r *Reader) before(words []string, tokens []lexicon.Token, i int, set strin
 }
 
 // name returns the words of a clause by which it names an artifact, such as "bank" in "the bank
-// showcase" and "remote work" in "the one about remote work"; loose are those that have no meaning.
-func (r *Reader) name(c intent.Clause) (name, loose []string) {
+// showcase" and "remote work" in "the one about remote work"; loose are those that have no meaning,
+// and part those that describe a part of one, such as "bank" in "the bank outline".
+func (r *Reader) name(c intent.Clause) (name, loose, part []string) {
 	tokens := r.lexicon.Tokens(c.Words)
 	var run []string // words between a determiner and the noun
 	begun := false
 	for i, t := range tokens {
-		w := c.Words[t.First]
+		w, genitive := strings.CutSuffix(c.Words[t.First], "'s")
+		if genitive {
+			t.Meanings = r.lexicon.Tokens([]string{w})[0].Meanings
+		}
 		switch {
 		case r.is("definite", w):
 			run, begun = nil, true
@@ -121,11 +148,13 @@ func (r *Reader) name(c intent.Clause) (name, loose []string) {
 			run, begun = nil, false
 		case t.Meanings == nil && !r.lexicon.Filler(w) && !r.is("states", w):
 			run, loose = append(run, w), append(loose, w)
+		case begun && t.Means(r.list("parts")...):
+			part = append(part, r.significant(run)...)
 		case t.Meanings != nil && !t.Means(r.list("describing")...):
 			run, begun = nil, false
 		}
 	}
-	return name, loose
+	return name, loose, part
 }
 
 // significant returns the words that can name something.

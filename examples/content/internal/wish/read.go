@@ -30,6 +30,8 @@ type pending struct {
 	*Reader
 	at        *Place
 	text      string // in its right spelling
+	given     string // as it was written
+	right     string // in its right spelling, with the same words
 	parts     []part
 	pictures  bool // they are wanted
 	confirmed bool
@@ -57,8 +59,11 @@ func (r *Reader) Read(message string, at Place) Wish {
 	for _, a := range at.Artifacts {
 		names = append(append(names, a.Title), a.Sections...)
 	}
-	text = r.lexicon.Correct(text, names...)
-	p := &pending{Reader: r, at: &at, text: text, pictures: true, confirmed: confirmed}
+	given := r.re["front"].ReplaceAllString(text, "$1 ")
+	right := r.re["nay"].ReplaceAllString(r.lexicon.Correct(given, names...), "$1 nay")
+	right = r.re["until"].ReplaceAllString(right, "${1}until $2")
+	text = r.re["but"].ReplaceAllString(r.re["separable"].ReplaceAllString(right, "$1 an$2$3"), "$1, $2 ")
+	p := &pending{Reader: r, at: &at, text: text, given: given, right: right, pictures: true, confirmed: confirmed}
 	if cut := r.re["skipping"].FindStringIndex(text); cut != nil && !r.re["negated"].MatchString(text[:cut[0]]) {
 		p.text, p.pictures = strings.TrimSpace(text[:cut[0]]+text[cut[1]:]), false
 		p.split()
@@ -146,9 +151,11 @@ func (p *pending) plain(c *part, wish int) bool {
 	verb := -2 // the last verb
 	for _, t := range c.tokens {
 		w := c.words[t.First]
-		named := func(a Artifact) bool { return common([]string{w}, p.wordsOf(a.Title)) > 0 }
+		named := func(a Artifact) bool {
+			return common([]string{w}, p.wordsOf(a.Title)) > 0 || p.headed(&a, []string{w})
+		}
 		switch {
-		case slices.ContainsFunc(p.at.Artifacts, named):
+		case slices.ContainsFunc(p.at.Artifacts, named), strings.HasSuffix(w, "'s"):
 		case p.is("states", w) && (!wanted || verb == t.First-1),
 			t.First < wish && t.Meanings == nil && !p.lexicon.Filler(w) && !p.is("states", w):
 			return false
@@ -167,6 +174,10 @@ func (p *pending) first() int {
 		rank := 0
 		switch {
 		case c.intent == "":
+			continue
+		case c.intent == "WORSE":
+			return i
+		case c.intent == Stop && max(ranks[0], ranks[1]) >= 0: // takes back what precedes it
 			continue
 		case p.is("weak", c.intent):
 			rank = 2

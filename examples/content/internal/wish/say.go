@@ -50,7 +50,7 @@ func (r *Reader) text(key string, a *Artifact, at *Place) string {
 	text = strings.NewReplacer("{published}", say[published], "{usedSources}", say[sources], "{advice}", advice,
 		"{count}", say["count"]).Replace(text)
 	text = strings.ReplaceAll(text, "{status}", "“{title}” "+r.Pairs["standing"][a.Status]+".")
-	return strings.NewReplacer("{title}", a.Title, "{words}", strconv.Itoa(a.Words), "{characters}",
+	return strings.NewReplacer("{title}", a.Title, "{tone}", a.Tone, "{words}", strconv.Itoa(a.Words), "{characters}",
 		strconv.Itoa(a.Characters), "{pictures}", strconv.Itoa(a.Pictures), "{sources}", strconv.Itoa(a.Sources),
 		"{date}", a.Published.Format("2 January 2006"), "{score}", score, "{all}", strconv.Itoa(all),
 		"{done}", strconv.Itoa(count["published"]), "{ready}", strconv.Itoa(count["ready"]),

@@ -25,7 +25,7 @@ func writer(open string) Place {
 	}
 	text := []string{"Introduction", "Fewer hand-offs", "Shorter feedback", "Conclusion"}
 	return Place{Open: open, Artifacts: []Artifact{
-		{ID: "R", Title: "Why small teams ship faster", Type: "blog", Status: "ready", Sections: text, Words: 640,
+		{ID: "R", Title: "Why small teams ship faster", Type: "blog", Status: "ready", Tone: "casual", Sections: text, Words: 640,
 			Characters: 3900, Sources: 8, Pictures: 2, Score: "3 of 24 patterns found"},
 		{ID: "D", Title: "Spring launch", Type: "social_post", Status: "draft"},
 		{ID: "S", Title: "How we moved a bank to Go", Type: "showcase", Status: "skeleton",
@@ -76,7 +76,8 @@ func offers(w Wish) bool { return w.Why == Confirms || w.Why == Unclear && len(w
 // TestSentencesOfWritersDoWhatTheySay measures the lists of testdata, which effects.txt has the
 // right effects of, or another list.
 func TestSentencesOfWritersDoWhatTheySay(t *testing.T) {
-	files := []string{"testdata/sentences.txt", "testdata/own.txt", "testdata/more.txt"}
+	files := []string{"testdata/sentences.txt", "testdata/own.txt", "testdata/more.txt",
+		"testdata/judged.txt"}
 	if *sentenceFile != "" {
 		files = []string{*sentenceFile}
 	}

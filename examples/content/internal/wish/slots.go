@@ -21,6 +21,44 @@ func (r *Reader) titleIn(text string) string {
 	return r.clean(t)
 }
 
+// retitle sets the title that a change of single words makes, and returns it; empty if it isn't
+// clear.
+func (p *pending) retitle(w *Wish, a *Artifact, c *part) string {
+	q := p.quotes(p.given)
+	if a == nil || len(q) == 0 || len(q) > 2 || strings.EqualFold(q[0], a.Title) {
+		return w.Title
+	}
+	i := strings.Index(strings.ToLower(a.Title), strings.ToLower(q[0]))
+	switch {
+	case i < 0 && len(q) == 1 && !p.re["within"].MatchString(p.text):
+	case i >= 0 && (len(q) == 2 || c.means("cut", "use")):
+		w.Title = p.clean(strings.Join(strings.Fields(a.Title[:i]+strings.Join(q[1:], "")+a.Title[i+len(q[0]):]), " "))
+	default:
+		w.Title = ""
+	}
+	return w.Title
+}
+
+// own returns a text in the spelling of the writer.
+func (p *pending) own(text string) string {
+	is, was := p.re["wordAt"].FindAllStringIndex(p.right, -1), p.re["wordAt"].FindAllStringIndex(p.given, -1)
+	words := p.re["wordAt"].FindAllStringIndex(text, -1)
+	if len(words) == 0 || len(is) != len(was) {
+		return text
+	}
+next:
+	for i := range len(is) - len(words) + 1 {
+		for n, at := range words {
+			if !strings.EqualFold(p.right[is[i+n][0]:is[i+n][1]], text[at[0]:at[1]]) {
+				continue next
+			}
+		}
+		last := len(words) - 1
+		return text[:words[0][0]] + p.given[was[i][0]:was[i+last][1]] + text[words[last][1]:]
+	}
+	return text
+}
+
 // subject returns the title of a new artifact, from a name or a topic; empty if there is none.
 func (r *Reader) subject(text string) string {
 	if q := r.quotes(text); len(q) > 0 {
@@ -37,7 +75,7 @@ func (r *Reader) subject(text string) string {
 }
 
 // fill sets the details that a text has.
-func (r *Reader) fill(w *Wish, text string, c *part, a *Artifact) {
+func (r *pending) fill(w *Wish, text string, c *part, a *Artifact) {
 	for _, t := range c.tokens {
 		word := c.words[t.First]
 		switch {
@@ -54,8 +92,8 @@ func (r *Reader) fill(w *Wish, text string, c *part, a *Artifact) {
 	switch w.Intent {
 	case GenerateTopics:
 		w.Count = r.number(strings.ToLower(r.find(text, "number")))
-		if f := r.find(r.trim(text), "topicOf", "topicOn"); !r.re["typeOnly"].MatchString(f) {
-			w.Focus = r.trim(f)
+		if f := r.find(r.trim(text), "something", "topicOf", "topicOn"); !r.re["typeOnly"].MatchString(f) {
+			w.Focus = r.own(r.trim(f))
 		}
 	case ListArtifacts:
 		for _, m := range []string{"published", "archived", "ready", "drafts"} {
@@ -64,7 +102,7 @@ func (r *Reader) fill(w *Wish, text string, c *part, a *Artifact) {
 			}
 		}
 	case Rename:
-		w.Title = r.titleIn(text)
+		w.Title = r.clean(r.own(r.titleIn(text)))
 	case Restore:
 		if w.Version = r.number(r.find(text, "version")); w.Version == 0 && c.means("humanize") {
 			w.Before = portfolio.Humanizer
@@ -77,7 +115,7 @@ func (r *Reader) fill(w *Wish, text string, c *part, a *Artifact) {
 		}
 		for tag := range strings.SplitSeq(list, ",") {
 			if tag = strings.Trim(tag, ` "“”#`); tag != "" {
-				w.Tags = append(w.Tags, tag)
+				w.Tags = append(w.Tags, r.own(tag))
 			}
 		}
 	case Export:
@@ -87,7 +125,7 @@ func (r *Reader) fill(w *Wish, text string, c *part, a *Artifact) {
 	case ReplacePicture, RemovePicture:
 		w.Picture = r.ordinal(c.words)
 	case ModifyContent, WriteContent:
-		w.Section, w.Instruction = r.section(text, c, a), r.trim(text)
+		w.Section, w.Instruction = r.section(text, c, a), r.own(r.trim(text))
 	}
 }
 
@@ -121,6 +159,19 @@ func (r *Reader) section(text string, c *part, a *Artifact) string {
 		if name := r.wordsOf(s); len(name) > 0 && common(r.wordsOf(text), name) == len(name) {
 			return s
 		}
+	}
+	var found []string // by a word of their heading
+	for _, s := range sections {
+		words := slices.DeleteFunc(r.wordsOf(s), func(w string) bool {
+			t := r.lexicon.Tokens([]string{w})[0]
+			return t.Meanings != nil && !t.Means("opinion")
+		})
+		if common(r.wordsOf(text), words) > 0 {
+			found = append(found, s)
+		}
+	}
+	if len(found) == 1 && (c.means("section") || !c.means("topic")) {
+		return found[0]
 	}
 	for _, t := range c.tokens {
 		for _, m := range t.Meanings {

@@ -57,12 +57,12 @@ const (
 // An Artifact is one that a sentence can name. What follows Status is needed for the one that is
 // open and the one that the conversation is about.
 type Artifact struct {
-	ID, Title, Type, Status     string
-	Sections                    []string // the headings
-	Words, Characters           int
-	Sources, Pictures, Patterns int
-	Score                       string // such as "3 of 24 patterns found"
-	Published                   time.Time
+	ID, Title, Type, Status, Tone string
+	Sections                      []string // the headings
+	Words, Characters             int
+	Sources, Pictures, Patterns   int
+	Score                         string // such as "3 of 24 patterns found"
+	Published                     time.Time
 }
 
 // A Place is where a sentence is said.
