@@ -42,9 +42,8 @@ func (p *pending) wish(i int) Wish {
 	}
 	c := p.parts[i]
 	if c.intent == "WORSE" {
-		w := Wish{Intent: Restore, Confidence: 0.6, Why: Unclear, Say: p.Reader.text("worse", a, p.at), Artifact: here.id}
-		w.Options = []Option{p.option(Restore, a, p.at), p.option(Undo, a, p.at)}
-		return w
+		return Wish{Intent: Restore, Confidence: 0.6, Why: Unclear, Say: p.Reader.text("worse", a, p.at),
+			Artifact: here.id, Options: []Option{p.option(Restore, a, p.at), p.option(Undo, a, p.at)}}
 	}
 	guess := func(o part) bool { return o.sentence == c.sentence && o.means("guess") }
 	if c.asked && c.mood == "depends" && slices.ContainsFunc(p.parts, guess) {
@@ -80,12 +79,14 @@ func (p *pending) wish(i int) Wish {
 	w := Wish{Intent: c.intent}
 	for n, later := range p.parts[i+1:] {
 		switch {
-		case later.intent == Undo && c.intent != Undo, later.intent == Stop && c.intent != Stop, later.intent == "" && later.means("skip"),
+		case later.intent == Undo && c.intent != Undo, later.intent == Stop && c.intent != Stop,
+			later.intent == "" && later.means("skip"),
 			later.intent == "LEAVE" && !later.means(p.list("about")...):
 			return p.hold(c.intent, "retracts", here.id)
 		case later.means("meant"):
 			return p.corrected(w, c, i+1+n)
-		case p.is("weak", later.intent) || later.intent == "" || later.means("hands") || later.intent == c.intent || !later.may():
+		case p.is("weak", later.intent) || later.intent == "" || later.means("hands"),
+			later.intent == c.intent || !later.may():
 		case stepOf[c.intent] != "" && stepOf[later.intent] != "":
 			w.Intent, w.Steps = PartialPipeline, append(w.Steps, stepOf[later.intent])
 		case w.Next == "" && c.intent != "NEW":
@@ -152,7 +153,7 @@ func (p *pending) done(w Wish, c part) Wish {
 	case len(here.several) > 0:
 		return p.which(w, say["which"], p.text, here.several)
 	case here.unknown != "":
-		return p.which(w, strings.Replace(say["unknown"], "{name}", here.unknown, 1), p.text, p.at.Artifacts)
+		return p.which(w, strings.Replace(say["unknown"], "{name}", p.own(here.unknown), 1), p.text, p.at.Artifacts)
 	case c.intent == "MANY":
 		return p.many(w, &c)
 	case !here.named && len(p.quotes(about)) > 0 && !p.is("quoting", c.intent):
@@ -189,8 +190,8 @@ func (p *pending) done(w Wish, c part) Wish {
 		return p.hold(CreateVisuals, "forbids", a.ID)
 	case w.Intent == ModifyContent && w.Tone != "" && a != nil && done[a.Status] <= 2 && c.means("make", "change"):
 		w.Intent = SetTone
-	case w.Intent == ModifyContent && w.Section == "" && c.means("cut") && c.means("quoted"):
-		return p.offer(w, Unclear, "unclear", a, p.at)
+	case w.Intent == ModifyContent && w.Section == "" && (c.means("another") || c.means("cut") && c.means("quoted")):
+		return p.offer(w, Unclear, "better", a, p.at)
 	case w.Intent == ModifyContent && w.Section == "" && p.vague(a):
 		w = p.offer(w, Unclear, "part", a, p.at)
 		w.Options = nil
@@ -198,9 +199,8 @@ func (p *pending) done(w Wish, c part) Wish {
 			w.Options = append(w.Options, Option{s, strings.TrimRight(p.text, ".!? ") + ": “" + s + "”" + suffix(a)})
 		}
 		return w
-	case w.Intent == ModifyContent && w.Section == "" && c.means("another"):
-		return p.offer(w, Unclear, "better", a, p.at)
-	case w.Intent == ModifyContent && w.Section != "" && a != nil && a.Status == "skeleton" && c.means("write", "draft"):
+	case w.Intent == ModifyContent && w.Section != "" && a != nil && a.Status == "skeleton" &&
+		c.means("write", "draft"):
 		w.Intent, w.Steps = WriteContent, order[2:3]
 	case w.Intent == ModifyContent:
 		w.Remove = w.Section != "" && c.means("cut") && !c.means("paragraph")
@@ -295,8 +295,9 @@ func (p *pending) starts(c *part) bool {
 		if t.Means(p.list("pieces")...) && p.before(c.words, c.tokens, i, "indefinite") {
 			return true
 		}
-		if c.intent == ResearchTopic && (t.Means("topic") || t.Means("quoted") && c.means("theme") || i > 0 && p.is("into", c.words[c.tokens[i-1].Last]) &&
-			t.Meanings == nil && !p.lexicon.Filler(c.words[t.First])) {
+		if c.intent == ResearchTopic && (t.Means("topic") || t.Means("quoted") && c.means("theme") ||
+			i > 0 && p.is("into", c.words[c.tokens[i-1].Last]) &&
+				t.Meanings == nil && !p.lexicon.Filler(c.words[t.First])) {
 			return true
 		}
 	}
@@ -343,80 +344,4 @@ func (p *pending) made(w Wish, c part) (made Wish, ok bool) {
 		return w, true
 	}
 	return p.certain(w, c, nil), true
-}
-
-// answer answers a question.
-func (p *pending) answer(about string, a *Artifact) Wish {
-	w := Wish{Intent: Answer, Why: Asks, Confidence: 0.9}
-	if a != nil {
-		w.Artifact = a.ID
-	}
-	var tokens []lexicon.Token
-	for _, c := range intent.Read(strings.Map(unquote, p.text)) {
-		tokens = append(tokens, p.lexicon.Tokens(c.Words)...)
-	}
-	if number, _, _, ok := p.answers.Find(tokens); ok {
-		text := p.Reader.Answers[p.number(number)]
-		if a == nil && strings.Contains(text, "{") && text != "{count}" {
-			return p.which(w, p.Pairs["say"]["openOne"], p.text, p.at.Artifacts)
-		}
-		w.Say = p.Reader.text(text, a, p.at)
-		return w
-	}
-	if about == "" {
-		about, _, _, _ = p.rules.Find(tokens)
-	}
-	explain := p.Intents[name(about)]
-	opinion := slices.ContainsFunc(tokens, func(t lexicon.Token) bool { return t.Means("should", "opinion", "guess") }) &&
-		slices.Contains([]string{ModifyContent, Rename, Clarify}, name(about))
-	known := slices.ContainsFunc(tokens, func(t lexicon.Token) bool { return t.Means(p.list("explaining")...) })
-	if about == "" || explain.Explain == "" || opinion || !known {
-		w.Confidence = 0.5
-		if a != nil && opinion {
-			return p.offer(w, Asks, "opinion", a, p.at)
-		}
-		if a == nil {
-			return p.offer(w, Asks, "dontKnowAll", a, p.at)
-		}
-		return p.offer(w, Asks, "dontKnow", a, p.at)
-	}
-	if w.Say = explain.Explain; explain.Request != "" && a != nil && !p.is("harmless", name(about)) {
-		w.Options = []Option{p.option(name(about), a, p.at)}
-	}
-	return w
-}
-
-func unquote(r rune) rune {
-	if strings.ContainsRune(`"“”„`, r) {
-		return ' '
-	}
-	return r
-}
-
-// unclear answers a sentence in which nothing is recognized.
-func (p *pending) unclear(a *Artifact) Wish {
-	w := Wish{Intent: Clarify, Confidence: 0.4}
-	if a != nil {
-		w.Artifact = a.ID
-	}
-	for _, c := range p.parts {
-		if c.asked && c.means("why") {
-			return p.answer("", a)
-		}
-		if c.mood == "forbids" || c.mood == "retracts" {
-			return p.hold("", "forbids", w.Artifact)
-		}
-	}
-	for _, c := range p.parts {
-		if c.asked || c.mood == "questions" || c.means(p.list("questions")...) {
-			return p.answer("", a)
-		}
-	}
-	for _, meaning := range p.list("pleasantries") {
-		if len(p.parts) > 0 && p.parts[0].means(meaning) {
-			w.Confidence = 0.8
-			return p.offer(w, Unclear, meaning, a, p.at)
-		}
-	}
-	return p.offer(w, Unclear, "unclear", a, p.at)
 }

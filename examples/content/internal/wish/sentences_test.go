@@ -25,8 +25,8 @@ func writer(open string) Place {
 	}
 	text := []string{"Introduction", "Fewer hand-offs", "Shorter feedback", "Conclusion"}
 	return Place{Open: open, Artifacts: []Artifact{
-		{ID: "R", Title: "Why small teams ship faster", Type: "blog", Status: "ready", Tone: "casual", Sections: text, Words: 640,
-			Characters: 3900, Sources: 8, Pictures: 2, Score: "3 of 24 patterns found"},
+		{ID: "R", Title: "Why small teams ship faster", Type: "blog", Status: "ready", Tone: "casual", Sections: text,
+			Words: 640, Characters: 3900, Sources: 8, Pictures: 2, Score: "3 of 24 patterns found"},
 		{ID: "D", Title: "Spring launch", Type: "social_post", Status: "draft"},
 		{ID: "S", Title: "How we moved a bank to Go", Type: "showcase", Status: "skeleton",
 			Sections: []string{"Overview", "Problem", "Solution", "Results", "Learnings"}},
