@@ -82,8 +82,9 @@ var contentLooks = []struct {
 			p.wait(`document.querySelector(".chat .card")`)
 		}},
 		{name: "editor", reach: func(p *contentPage) {
-			p.press(".chat .card", "No")
-			p.answered()
+			p.ask("ok, wait, don't do that") // is no, and is shown
+			p.wait(`[...document.querySelectorAll(".chat .user .bubble")].at(-1).textContent.startsWith("ok, wait")`)
+			p.is("ready")
 			p.edit()
 		}},
 		{name: "preview", rare: true, reach: func(p *contentPage) {

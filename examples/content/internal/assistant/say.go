@@ -179,21 +179,7 @@ func (r *router) worked(a *contenttools.Answer, w *Work) {
 }
 
 // words returns a status in words.
-func words(s portfolio.Status) string {
-	switch s {
-	case portfolio.Research:
-		return "researched"
-	case portfolio.Skeleton:
-		return "outlined"
-	case portfolio.Writing:
-		return "being written"
-	case portfolio.Archived:
-		return "in the archive"
-	case portfolio.CreatingVisuals:
-		return "written, images next"
-	}
-	return string(s)
-}
+func words(s portfolio.Status) string { return s.Words() }
 
 // status says where an artifact is, and what it does at the moment.
 func (r *router) status(ctx context.Context, t turn, at contenttools.Listed) (a contenttools.Answer, err error) {

@@ -210,10 +210,13 @@ func (k *kit) perform(ctx context.Context, c *tools.Call, e *Envelope, id, tool 
 	}
 	if allowed := portfolio.Allowed[tool]; !slices.Contains(allowed, j.artifact.Status) &&
 		!(again && portfolio.Again(tool, j.artifact.Status)) {
-		names := strings.ReplaceAll(strings.Trim(fmt.Sprint(allowed), "[]"), " ", " or ")
+		var needed []string
+		for _, s := range allowed {
+			needed = append(needed, s.Words())
+		}
 		return &portfolio.Error{Category: portfolio.InvalidStatus, Status: j.artifact.Status,
-			Message: fmt.Sprintf("%s needs an artifact with the status %s; the status of this one is %s.", tool, names,
-				j.artifact.Status)}
+			Message: fmt.Sprintf("“%s” is %s. For this step it has to be %s.", j.artifact.Title,
+				j.artifact.Status.Words(), strings.Join(needed, " or "))}
 	}
 	before := j.artifact.Status
 	change, data, err := run(j)

@@ -70,6 +70,11 @@ func TestAFailedSectionLeavesTheArtifactAndIsTheFirstToBeWrittenAgain(t *testing
 	before := b.artifact(t)
 	b.fails = func(req *provider.Request) error {
 		if req.Labels.Kind == "writer" && b.asked["writer"] == 3 {
+			now := b.artifact(t) // what is finished can be read meanwhile
+			text, err := Written(t.Context(), b.Store, &now)
+			require.NoError(t, err)
+			require.Equal(t, 4, strings.Count(text, "[WRITE: "))
+			require.Equal(t, 6, strings.Count(now.Content, "[WRITE: "))
 			return errDown
 		}
 		return nil

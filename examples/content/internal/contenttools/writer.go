@@ -92,7 +92,7 @@ func (k *kit) write(ctx context.Context, j *job, in writerInput) (c portfolio.Ch
 // sections writes the sections, those that are finished already excepted.
 func (k *kit) sections(ctx context.Context, j *job, sections []Section, only []string, tone string,
 	research []portfolio.Source) (bodies []string, results []SectionResult, err error) {
-	version := portfolio.Hash(j.artifact.Title+fmt.Sprint(sections)+tone, "")
+	version := edition(&j.artifact, sections, tone)
 	finished, err := k.Store.Sections(ctx, j.artifact.ID, version)
 	if err != nil {
 		return nil, nil, err
@@ -130,6 +130,27 @@ func (k *kit) sections(ctx context.Context, j *job, sections []Section, only []s
 			SectionResult{s.Heading, utf8.RuneCountInString(done.Body), done.Sources, done.Took.Milliseconds()})
 	}
 	return bodies, results, nil
+}
+
+// edition identifies what sections are written for.
+func edition(a *portfolio.Artifact, sections []Section, tone string) string {
+	return portfolio.Hash(a.Title+fmt.Sprint(sections)+tone, "")
+}
+
+// Written returns the text of an artifact, with the sections that are finished while others are
+// written. It is for reading only: the artifact has its outline until all are finished.
+func Written(ctx context.Context, st *portfolio.Store, a *portfolio.Artifact) (string, error) {
+	if a.Status != portfolio.Writing {
+		return a.Content, nil
+	}
+	sections, text := sectionsOf(a), a.Content
+	finished, err := st.Sections(ctx, a.ID, edition(a, sections, a.Tone))
+	for i, s := range finished {
+		if i < len(sections) {
+			text = strings.Replace(text, "[WRITE: "+sections[i].Placeholder+"]", s.Body, 1)
+		}
+	}
+	return text, err
 }
 
 // lastPart is how many characters of what comes before a model sees: the last ones.

@@ -130,7 +130,7 @@ func (o *Observer) exceeds(r rateRule) string {
 	var found []string
 	for _, what := range slices.Sorted(maps.Keys(bad)) {
 		if n := bad[what]; n >= 2 && float64(n) > r.limit*float64(all[what]) {
-			found = append(found, fmt.Sprintf("%s: %d of %d in the last %.0f minutes", what, n, all[what],
+			found = append(found, fmt.Sprintf("%d of %d %s failed in the last %.0f minutes", n, all[what], what,
 				r.window.Minutes()))
 		}
 	}

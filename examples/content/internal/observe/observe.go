@@ -95,7 +95,7 @@ func (o *Observer) modelCall(e budget.Entry) {
 	o.count("tokens", e.Kind, e.Tokens())
 	o.count("provider call "+e.Outcome, e.Provider, 1)
 	if e.Outcome == budget.CallDone || e.Outcome == budget.CallFailed { // else it was given up by its caller
-		o.rate("calls "+e.Provider, e.Outcome == budget.CallFailed)
+		o.rate("calls of "+e.Provider, e.Outcome == budget.CallFailed)
 	}
 }
 

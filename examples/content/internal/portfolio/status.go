@@ -20,6 +20,25 @@ const (
 // Statuses are all statuses, in their usual order.
 var Statuses = []Status{Draft, Research, Skeleton, Writing, CreatingVisuals, Ready, Published, Archived}
 
+// Words returns the status as what an artifact is, such as "outlined".
+func (s Status) Words() string {
+	switch s {
+	case Draft:
+		return "a draft"
+	case Research:
+		return "researched"
+	case Skeleton:
+		return "outlined"
+	case Writing:
+		return "being written"
+	case Archived:
+		return "in the archive"
+	case CreatingVisuals:
+		return "written, images next"
+	}
+	return string(s)
+}
+
 // A Trigger is who changes a status.
 type Trigger string
 

@@ -165,7 +165,11 @@ func (s *Server) show(c *call, a portfolio.Artifact, err error) (any, error) {
 	if err != nil {
 		return nil, err
 	}
-	out := shown{Artifact: a, HTML: article(&a, sources), Humanity: humanity.Check(a.Content)}
+	out := shown{Artifact: a, Humanity: humanity.Check(a.Content)}
+	if a.Content, err = contenttools.Written(c.Context(), s.Store, &a); err != nil {
+		return nil, err
+	}
+	out.HTML = article(&a, sources)
 	out.Pipeline, err = s.Pipeline(c.Context(), c.user.ID, a.ID)
 	if err == nil {
 		out.Proposal, err = s.Store.Proposal(c.Context(), c.user.ID, a.ID)

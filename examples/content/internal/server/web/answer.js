@@ -48,7 +48,7 @@ export class Answer {
     const { chat } = this, options = (said.options ?? []).map((o) => (typeof o === "string" ? { label: o, message: o } : o));
     const beside = [...(chat.page?.model.items.values() ?? [])].some((i) => i.kind === "text" && i.group === item.group);
     this.choices = options.map((o) => button(o.label, () => this.choose(o.message), said.data?.stopped && options.length === 1 ? "primary" : "", { disabled: true }));
-    const parts = [beside ? null : h("p", {}, plain(said.message)), this.data(said.data ?? {}, item, beside), this.choices.length ? h("div", { class: "options", role: "group", "aria-label": words.whatNow }, this.choices) : null];
+    const parts = [beside ? null : h("p", {}, plain(said.message)), this.data(said.data ?? {}, item, beside), this.choices.length ? h("div", { class: "options row", role: "group", "aria-label": words.whatNow }, this.choices) : null];
     this.element.replaceChildren(...parts.flat().filter(Boolean));
     this.element.hidden = this.element.childElementCount === 0;
   }
@@ -85,14 +85,8 @@ export class Answer {
   }
 
   topic(t, type) {
-    const create = async () => {
-      try {
-        const a = await api("POST", "/api/artifacts", { type: t.type ?? type ?? "blog", title: t.title, tags: [], idea: { suggestedAngle: t.suggestedAngle, audience: t.audience, rationale: t.rationale } });
-        this.chat.host.go(`/artifacts/${a.id}`);
-      } catch (problem) {
-        this.chat.page.toast(problem.message);
-      }
-    };
+    const draft = { type: t.type ?? type ?? "blog", title: t.title, tags: [], idea: { suggestedAngle: t.suggestedAngle, audience: t.audience, rationale: t.rationale } };
+    const create = () => api("POST", "/api/artifacts", draft).then((a) => this.chat.host.go(`/artifacts/${a.id}`), (problem) => this.chat.page.toast(problem.message));
     return h("li", {}, h("b", {}, t.title), h("p", {}, t.rationale ?? t.description), t.trendingScore === undefined ? null : h("p", { class: "muted small" }, words.topic.interest(Math.round(t.trendingScore * 100), t.competitionLevel)),
       t.suggestedAngle ? h("p", { class: "muted small" }, words.topic.angle(t.suggestedAngle)) : null, t.id ? button(words.topic.open, () => this.chat.host.go(`/artifacts/${t.id}`)) : button(words.topic.create, create));
   }

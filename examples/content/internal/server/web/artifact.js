@@ -4,11 +4,11 @@ import { add, button, h, icon, iconButton, trusted } from "/agent/page/dom.js";
 import { count } from "/agent/page/format.js";
 import { api, Problem } from "./api.js";
 import { errorCard } from "./cards.js";
-import { actions, confirmed, facts, next, title } from "./head.js";
+import { actions, confirmed, facts, nextLabel, title } from "./head.js";
 import { progress, stopped } from "./progress.js";
 import { proposal } from "./proposal.js";
 import { parts, SelectionBar } from "./selection.js";
-import { footnotes, past, sources } from "./sources.js";
+import { footnotes, outlined, past, sources } from "./sources.js";
 import { versions } from "./versions.js";
 import { words } from "./words.js";
 
@@ -173,7 +173,7 @@ export class ArtifactPage {
   failure() {
     const p = this.a.pipeline, halted = stopped(this);
     if (halted) return halted;
-    const problem = this.problem ?? (p?.state === "failed" && !["ready", "published", "archived"].includes(this.a.status) ? new Problem(200, { category: "TOOL_EXECUTION_FAILED", message: `${words.tools[p.failed]?.[0] ?? p.failed} failed: ${(p.reason ?? "").replace(/\.$/, "")}. The article is as it was before that step.`, traceId: p.traceId, recoveryOptions: [{ label: `Try again from ${words.results[p.failed] ?? "there"}`, message: "Try again" }] }) : null);
+    const problem = this.problem ?? (p?.state === "failed" && !["ready", "published", "archived"].includes(this.a.status) ? new Problem(200, { category: "TOOL_EXECUTION_FAILED", message: `${words.tools[p.failed]?.[0] ?? p.failed} failed${(p.reason ?? "").startsWith("The step failed") ? "" : `: ${p.reason.replace(/\.$/, "")}`}. The article is as it was before that step, and what was finished isn’t done again.`, traceId: p.traceId, recoveryOptions: [{ label: `Try again from ${words.results[p.failed] ?? "there"}`, message: "Try again" }] }) : null);
     if (!problem) return null;
     const card = errorCard(problem, (message) => this.say(message), this.problem && this.again);
     if (this.problem) card.append(iconButton("close", "Close this message", () => ((this.problem = null), this.show()), { class: "icon-button close-card" }));
@@ -182,13 +182,14 @@ export class ArtifactPage {
 
   text() {
     const { a } = this, now = this.working() && a.pipeline.progress;
-    const live = now?.written ? h("section", { class: "prose streaming live", "aria-label": "Being written", "data-testid": "live" }, h("p", { class: "muted small" }, now.text), h("div", { class: "block" }, now.written.split(/\n{2,}/).map((p) => h("p", {}, p)))) : null;
+    const live = now?.written ? h("section", { class: "prose streaming live", "aria-label": "Being written", "data-testid": "live" }, h("div", { class: "block" }, now.written.split(/\n{2,}/).map((p) => h("p", {}, p)))) : null;
     if (!a.content) {
-      return live ?? h("div", { class: "empty", "data-testid": "artifact-content" }, icon("pen", 28), h("p", {}, this.working() ? "The text appears here as it is written." : a.status === "draft" ? "There is no text yet. “Create content” researches, outlines, writes, revises and illustrates it. Or write it yourself." : `There is no text yet. “${next[a.status][0]}” makes it. Or write it yourself.`), this.working() || a.status === "archived" ? null : button("Write it myself", () => this.edit()));
+      return live ?? h("div", { class: "empty", "data-testid": "artifact-content" }, icon("pen", 28), h("p", {}, this.working() ? "The text appears here as it is written." : a.status === "draft" ? `There is no text yet. “${nextLabel(this)}” researches, outlines, writes, revises and illustrates it. Or write it yourself.` : `There is no text yet. “${nextLabel(this)}” makes it. Or write it yourself.`), this.working() || a.status === "archived" ? null : button("Write it myself", () => this.edit()));
     }
     const article = h("article", { class: "prose", "data-testid": "artifact-content", tabIndex: -1 }, trusted(h("div", { class: "block" }), a.html));
-    const menus = parts(this, article);
-    return [live, article, footnotes(this, article), menus];
+    const comes = outlined(article), menus = comes ? [] : parts(this, article);
+    if (live && comes) comes.replaceWith(live);
+    return [live && !comes ? live : null, article, footnotes(this, article), menus];
   }
 
   async edit() {

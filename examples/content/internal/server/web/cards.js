@@ -17,8 +17,7 @@ export function errorCard(problem, run, again) {
     h("div", { class: "lead" }, icon("warning", 18), h("h2", {}, words.errors[problem.category] ?? words.errors.TOOL_EXECUTION_FAILED)),
     problem.message ? h("p", {}, plain(problem.message)) : null, countdown(problem.until ?? (problem.retryAfter ? Date.now() + 1000 * problem.retryAfter : 0)),
     problem.traceId ? h("p", { class: "muted small" }, `${words.reference} `, h("code", {}, problem.traceId)) : null,
-    options.length || retry ? h("p", { class: "what" }, words.whatNow) : null,
-    options.length || retry ? h("div", { class: "row" }, options.map((o) => button(plain(o.label), () => run(o.message))), retry ? button(words.again, again) : null) : null);
+    options.length || retry ? [h("p", { class: "what" }, words.whatNow), h("div", { class: "row" }, options.map((o) => button(plain(o.label), () => run(o.message))), retry ? button(words.again, again) : null)] : null);
 }
 
 // countdown says in how many seconds something can be tried again, and is gone then.

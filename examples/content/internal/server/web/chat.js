@@ -3,6 +3,7 @@
 import { named, words } from "./words.js"; // first: it changes words of the chat
 import { api as agent, newID } from "/agent/page/api.js";
 import { button, h, icon, iconButton, remembered } from "/agent/page/dom.js";
+import { user } from "/agent/page/messages.js";
 import { Page } from "/agent/page/page.js";
 import { splitter } from "/agent/page/shell.js";
 import { texts } from "/agent/page/texts.js";
@@ -14,9 +15,7 @@ const least = 320; // pixels
 export class Chat {
   // host has user, session, go(path), edit(id), refresh() and chatChanged().
   constructor(host, config) {
-    this.host = host;
-    this.name = host.session;
-    this.answers = new Map();
+    Object.assign(this, { host, name: host.session, answers: new Map(), yes: new Map() });
     this.element = h("aside", { class: "chat", id: "assistant", "aria-label": words.assistant });
     this.element.append(splitter(this.element, words.width, -1, (n) => this.size(n)));
     this.size(Number(remembered.get("content.width")) || 0);
@@ -56,23 +55,25 @@ export class Chat {
     return this.page.model.state.status === "running";
   }
 
-  // say sends a message, as the buttons of the pages do. What is being sent or answered isn't sent again.
-  say(text) {
-    const again = text === this.last && (this.running || Date.now() - this.at < 1000);
-    if (again || this.sending || this.running) return again || this.page.toast(words.busy);
+  // say sends a message, as the buttons of the pages do. A second click sends nothing; an answer that is about to end is waited for.
+  async say(text) {
+    if (text === this.last && (this.sending || Date.now() - this.at < 1000)) return;
+    if (this.sending) return void this.page.toast(words.busy);
     Object.assign(this, { sending: true, last: text, at: Date.now() });
-    return this.page.composer.send({ text, files: [], key: newID() }).finally(() => (this.sending = false));
+    try {
+      for (let i = 0; i < 20 && this.running; i++) await new Promise((ok) => setTimeout(ok, 100));
+      if (this.running) this.page.toast(words.busy);
+      else await this.page.composer.send({ text, files: [], key: newID() });
+    } finally {
+      this.sending = false;
+    }
   }
 
   // fresh begins a new conversation.
   async fresh() {
-    const { page } = this;
-    try {
-      this.name = (await api("POST", "/api/content-agent/reset", {})).session;
-    } catch (problem) {
-      if (problem.status === 0) return page.problem(problem);
-      this.name = ""; // its first message names it
-    }
+    const { page } = this, made = await api("POST", "/api/content-agent/reset", {}).catch((problem) => problem);
+    if (made.status === 0) return page.problem(made);
+    this.name = made.session ?? ""; // its first message names it
     Object.getPrototypeOf(page).open.call(page, "");
   }
 
@@ -80,12 +81,18 @@ export class Chat {
     const { page } = this;
     if (!page) return;
     const items = [...page.model.items.values()];
-    // A message that answers what the assistant asks is a decision, and isn't part of the conversation.
-    if (this.answering?.to.some((id) => !["superseded", undefined].includes(page.model.items.get(id)?.decision?.kind))) {
+    // A message that answers what the assistant asks is a decision: it is shown above what it decides.
+    const decided = this.answering?.to.find((id) => !["superseded", undefined].includes(page.model.items.get(id)?.decision?.kind));
+    if (decided) {
       page.arrived({ text: this.answering.text });
+      this.yes.set(decided, this.answering.text);
       this.answering = null;
     }
-    for (const item of page.model.asked()) this.card(page.conversation.views.get(item.id)?.facts);
+    for (const { id, decision } of items) {
+      const text = decision && (decision.reason || this.yes.get(id)), el = text && page.conversation.views.get(id)?.element;
+      if (el && !el.querySelector(".user")) el.prepend(user({ text: named(text), time: decision.time }));
+    }
+    for (const item of page.model.asked()) this.card(page.conversation.views.get(item.id), item.pause);
     const last = items.findLastIndex((i) => i.kind === "user");
     for (const [id, view] of this.answers) view.current(!this.running && items.findIndex((i) => i.id === id) > last);
     const state = `${page.id} ${page.model.state.status} ${items.filter((i) => i.kind === "call").map((i) => i.status)}`;
@@ -94,9 +101,11 @@ export class Chat {
     this.host.chatChanged(page.model.asked().length > 0 ? "waits" : this.running ? "works" : "");
   }
 
-  // card leaves out what a call runs with: its title and its preview say it in words.
-  card(facts) {
-    for (const el of facts?.querySelectorAll(":scope > .facts, :scope > .raw, :scope > p:first-child") ?? []) el.remove();
+  // card leaves out what a call runs with: its title and its preview say it in words. Its button says what it does.
+  card(view, { title }) {
+    const verb = /^(Publish|Archive)\b/.exec(title)?.[0], yes = view?.area?.querySelector(".buttons .button");
+    if (verb && yes?.textContent === texts.ask.approve) yes.textContent = `Yes, ${verb.toLowerCase()} it`;
+    for (const el of view?.facts?.querySelectorAll(":scope > .facts, :scope > .raw, :scope > p:first-child") ?? []) el.remove();
   }
 
   entitle(waiting) {

@@ -9,10 +9,13 @@ import { patterns } from "./sources.js";
 import { words } from "./words.js";
 
 // The one thing to do next in each status. "go on" sends the sentence that makes the rest of the article.
-export const next = {
+const next = {
   draft: ["Create content", "go on"], research: ["Continue: write the outline", "go on"], skeleton: ["Continue: write the text", "go on"], writing: ["Continue: write the text", "go on"], creating_visuals: ["Continue: revise and illustrate", "go on"],
   ready: ["Publish", "publish"], published: ["Take it back and edit", "edit"], archived: ["Take it out of the archive", "edit"],
 };
+
+const halted = (page) => ["stopped", "failed"].includes(page.a.pipeline?.state);
+export const nextLabel = (page) => (page.a.status === "draft" && halted(page) ? "Continue" : next[page.a.status][0]);
 
 export function title(page) {
   const { a } = page, fixed = page.working() || a.status === "archived";
@@ -30,20 +33,20 @@ export function title(page) {
 
 // facts are the type, the tone, the tags, the length, and the patterns, in one line.
 export function facts(page) {
-  const { a } = page, fixed = page.working() || a.status === "archived", n = countWords(a.content);
+  const { a } = page, fixed = page.working() || a.status === "archived", n = /\[WRITE: /.test(a.content) ? 0 : countWords(a.content); // an outline is no text
   const fact = (name, value) => (value ? h("div", {}, h("dt", {}, name), h("dd", {}, value)) : null);
   const tone = toneSelect(a.tone), tags = h("input", { class: "input", value: a.tags.join(", "), placeholder: "none", "aria-label": "Tags, separated by commas", onchange: () => page.change({ tags: tags.value.split(",").map((t) => t.trim()).filter(Boolean) }) });
   tone.setAttribute("aria-label", "Tone");
   tone.addEventListener("change", () => page.change({ tone: tone.value }));
-  return h("dl", { class: "facts" }, fact("Status", badge(a.status)), fact("Type", words.type[a.type]), fact("Tone", fixed ? a.tone : tone), fact("Tags", fixed ? a.tags.join(", ") : tags), fact("Length", n ? `${count(n)} words` : ""), fact("Patterns", patterns(page)));
+  return h("dl", { class: "facts" }, fact("Status", badge(a.status)), fact("Type", words.type[a.type]), fact("Tone", fixed ? a.tone.replace(/^./, (c) => c.toUpperCase()) : tone), fact("Tags", fixed ? a.tags.join(", ") : tags), fact("Length", n ? `${count(n)} words` : ""), fact("Machine patterns", n ? patterns(page) : null));
 }
 
 export function actions(page) {
   const { a } = page, busy = page.working(), row = h("div", { class: "row" });
   const on = (label, run, kind = "", props = {}) => add(row, button(label, run, kind, { disabled: busy, ...props }));
-  const [label, what] = next[a.status];
-  on(label, () => (what === "go on" ? page.say(["stopped", "failed"].includes(a.pipeline?.state) ? "Continue" : `Create content for artifact ${a.id}: ${a.title}`) : a.status === "published" ? page.host.edit(a.id) : page.act(what)), page.editor ? "" : "primary", { "data-testid": a.status === "draft" ? "create-content-button" : "next-button" });
-  if (a.content && ["ready", "published"].includes(a.status)) on("Humanize", () => page.say("Humanize this content"), "", { title: "Revises what sounds like a machine" });
+  const what = next[a.status][1];
+  on(nextLabel(page), () => (what === "go on" ? page.say(halted(page) ? "Continue" : `Create content for artifact ${a.id}: ${a.title}`) : a.status === "published" ? page.host.edit(a.id) : page.act(what)), page.editor ? "" : "primary", { "data-testid": a.status === "draft" ? "create-content-button" : "next-button" });
+  if (a.content && ["ready", "published"].includes(a.status)) on("Humanize", () => page.say("Humanize this content"), "", { title: "Revises what sounds like a machine. The text as it is stays among the versions" });
   if (/\[IMAGE: /.test(a.content) && a.status === "ready") on("Draw the images", () => page.say("now add images"));
   if (!page.editor && !["published", "archived"].includes(a.status)) on("Edit", () => page.edit());
   const more = add(h("div", { class: "row more" }), a.content ? [iconButton("copy", "Copy as Markdown", () => copy(page), { "data-testid": "copy-markdown" }), h("a", { class: "icon-button", href: `/api/artifacts/${a.id}/markdown`, target: "_self", download: `${a.title}.md`, title: "Download .md", "aria-label": "Download .md", "data-testid": "download-markdown" }, icon("download", 18))] : null,

@@ -11,14 +11,7 @@ import { words } from "./words.js";
 export async function login(host) {
   const { users, model } = await api("GET", "/api/users"), back = new URLSearchParams(location.search).get("back") ?? "";
   const failed = h("div", {});
-  const enter = async (u) => {
-    try {
-      await api("POST", "/api/login", { user: u.id });
-      host.enter(/^\/(?![/\\])/.test(back) ? back : "/");
-    } catch (problem) {
-      failed.replaceChildren(errorCard(problem));
-    }
-  };
+  const enter = (u) => api("POST", "/api/login", { user: u.id }).then(() => host.enter(/^\/(?![/\\])/.test(back) ? back : "/"), (problem) => failed.replaceChildren(errorCard(problem)));
   return h("main", { class: "login", id: "main" }, h("img", { src: "/agent/page/icon.svg", alt: "", width: 40, height: 40 }), h("h1", {}, words.brand), h("p", { class: "muted" }, `${words.lead} ${words.who}`), modelBadge(model),
     back ? h("p", { class: "notice" }, icon("info"), words.expired) : null,
     h("ul", { class: "people" }, users.map((u) => h("li", {}, h("button", { type: "button", class: "person", "data-user": u.id, onclick: () => enter(u) }, h("span", { class: "initials", "aria-hidden": "true" }, u.name.split(" ").map((n) => n[0]).join("")), h("span", { class: "who" }, h("b", {}, u.name), h("span", { class: "muted small" }, u.email)), h("span", { class: "badge" }, words.plan[u.plan]))))), failed,
@@ -67,17 +60,10 @@ export async function portfolio(host) {
 export function newDraft(host) {
   const w = words.newDraft, title = h("input", { class: "input", name: "title", required: true, maxLength: 200, autocomplete: "off" });
   const type = typeSelect("blog"), tone = toneSelect("professional"), failed = h("div", {}), create = h("button", { type: "submit", class: "button primary" }, w.create);
-  const dialog = h("dialog", { "aria-labelledby": "draft-title", onclose: () => dialog.remove() }, h("h2", { id: "draft-title" }, w.title), h("form", { class: "stack", onsubmit: async (e) => {
+  const dialog = h("dialog", { "aria-labelledby": "draft-title", onclose: () => dialog.remove() }, h("h2", { id: "draft-title" }, w.title), h("form", { class: "stack", onsubmit: (e) => {
     e.preventDefault();
     create.disabled = true;
-    try {
-      const a = await api("POST", "/api/artifacts", { type: type.value, title: title.value, tone: tone.value, tags: [] });
-      dialog.close();
-      host.go(`/artifacts/${a.id}`);
-    } catch (problem) {
-      create.disabled = false;
-      failed.replaceChildren(errorCard(problem));
-    }
+    api("POST", "/api/artifacts", { type: type.value, title: title.value, tone: tone.value, tags: [] }).then((a) => (dialog.close(), host.go(`/artifacts/${a.id}`)), (problem) => ((create.disabled = false), failed.replaceChildren(errorCard(problem))));
   } }, field(w.name, title, w.hint), h("div", { class: "pair" }, field(w.type, type), field(w.tone, tone)), failed, h("div", { class: "row" }, create, button(w.cancel, () => dialog.close()))));
   add(document.body, dialog);
   dialog.showModal();

@@ -18,10 +18,7 @@ const toggles = () => document.querySelectorAll("[data-toggle]");
 
 const host = {
   toast: (text) => chat.page.toast(text),
-  say(message) {
-    host.toggleChat(true);
-    return chat.say(message);
-  },
+  say: (message) => (host.toggleChat(true), chat.say(message)),
   screen: () => (artifact?.a ? artifact.screen() : { currentPage: location.pathname === "/portfolio" ? "portfolio" : "dashboard" }),
   screenChanged: () => host.entitle(chat?.page.model.asked().length ?? 0),
   entitle: (waiting) => (document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${title}`),
@@ -59,17 +56,9 @@ const host = {
     else if (chat.element.contains(document.activeElement)) [...toggles()].find((b) => b.dataset.toggle === "chat" && b.checkVisibility())?.focus();
   },
   // enter shows the pages to somebody who has logged in.
-  enter(path) {
-    history.replaceState(null, "", path);
-    document.body.replaceChildren();
-    start();
-  },
+  enter: (path) => (history.replaceState(null, "", path), document.body.replaceChildren(), start()),
   // escape closes the chat where it covers the page.
-  escape() {
-    if (wide.matches || !document.body.classList.contains("with-chat")) return false;
-    host.toggleChat(false);
-    return true;
-  },
+  escape: () => !wide.matches && document.body.classList.contains("with-chat") && (host.toggleChat(false), true),
 };
 
 function header() {

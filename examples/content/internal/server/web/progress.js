@@ -2,6 +2,7 @@
 
 import { button, h, icon, iconButton } from "/agent/page/dom.js";
 import { api } from "./api.js";
+import { nextLabel } from "./head.js";
 import { toolName, words } from "./words.js";
 
 const names = { topicResearch: "research", skeletonCreator: "skeleton", contentWriter: "writing", humanizer: "humanizing", visualsCreator: "creating_visuals" };
@@ -12,7 +13,7 @@ export function progress(page) {
   const { a } = page, p = a.pipeline, over = !page.working();
   if (!p || (over && (p.state !== "completed" || !page.pressed))) return null;
   if (over) {
-    if (page.editor || page.a.proposal) return null;
+    if (page.editor || a.proposal || ["published", "archived"].includes(a.status)) return null;
     return h("section", { class: "panel progress notice-line", "data-testid": "writing-progress", "aria-label": "Progress" }, icon("check", 18), h("h2", {}, "Done"), h("p", { class: "muted small over" }, cap(new Intl.ListFormat("en").format(p.tools.map((t) => words.results[t] ?? t))), a.status === "ready" ? h("span", { "data-testid": "status-ready" }, ". It is ready: read it through.") : null),
       iconButton("close", "Close this message", () => ((page.pressed = false), page.show())));
   }
@@ -34,5 +35,5 @@ export function stopped(page) {
   if (page.problem || p?.state !== "stopped" || ["ready", "published", "archived"].includes(page.a.status)) return null;
   const is = (tool) => `${words.results[tool] ?? tool} ${tool === "visualsCreator" ? "are" : "is"}`, done = p.tools.filter((t) => (p.done ?? []).includes(t)), open = p.tools.find((t) => !done.includes(t));
   if (!open) return null;
-  return h("section", { class: "panel notice-line", "data-testid": "stopped", role: "status" }, icon("pause", 18), h("p", {}, done.length ? `Stopped. ${cap(is(done.at(-1)))} done; ${is(open)}n’t.` : `Stopped. ${cap(is(open))}n’t done.`));
+  return h("section", { class: "panel notice-line", "data-testid": "stopped", role: "status" }, icon("pause", 18), h("p", {}, `Stopped. ${done.length ? `${cap(is(done.at(-1)))} done; ${is(open)}n’t.` : `${cap(is(open))}n’t done.`} Nothing is lost: “${nextLabel(page)}” goes on there.`));
 }

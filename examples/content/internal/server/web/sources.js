@@ -17,6 +17,19 @@ export function footnotes(page, article) {
     h("button", { type: "button", class: "link small", "aria-label": `Back to the text from source ${s.number}`, onclick: () => (back(s).focus(), back(s).scrollIntoView({ block: "center" })) }, "↩")))));
 }
 
+// outlined says in words what an outline has in brackets, and returns the first place where a text is to come.
+export function outlined(article) {
+  let first = null;
+  for (const p of article.querySelectorAll("p")) {
+    const [, what, shows] = /^\[(WRITE|IMAGE): ([^\]]*)\]$/.exec(p.textContent) ?? [];
+    if (!what) continue;
+    p.className = "comes";
+    p.textContent = `${what === "IMAGE" ? "A picture comes here" : "To be written"}: ${shows}`;
+    if (what === "WRITE") first ??= p;
+  }
+  return first;
+}
+
 // sources lists all that the research has found.
 export function sources(page) {
   if (page.research.length === 0) return h("p", { class: "muted", "data-testid": "research" }, page.a.metadata?.researchNote || "No sources yet. The research finds them, and the text cites them by their numbers.");
@@ -29,7 +42,7 @@ export function sources(page) {
 export function patterns(page) {
   const { humanity: now, metadata, content } = page.a, found = Object.entries(now.found ?? {}), last = metadata?.humanity;
   if (!content) return null;
-  const summary = h("span", { "data-testid": "humanity-score" }, now.summary);
+  const summary = h("span", { "data-testid": "humanity-score" }, now.summary.replace(" patterns found", " found"));
   if (found.length === 0) return summary;
   return h("details", { class: "patterns", open: page.unfolded, ontoggle: (e) => (page.unfolded = e.target.open) }, h("summary", {}, summary), h("ul", {}, found.map(([name, n]) => h("li", {}, h("b", {}, `${name} (${count(n)})`), (now.where?.[name] ?? []).map((text) => h("q", {}, text))))),
     last?.before ? h("p", { class: "muted small" }, `The last revision: ${last.before} before, ${last.after} after.`) : null);
@@ -38,5 +51,5 @@ export function patterns(page) {
 // past lists the changes of the status, the newest first.
 export function past(page) {
   if (page.history.length === 0) return h("p", { class: "muted" }, "Nothing has happened yet.");
-  return add(h("ol", { class: "past" }), [...page.history].reverse().map((c) => h("li", { class: "small" }, h("span", {}, c.from === c.to ? "Changed" : statusName(c.to), h("span", { class: "muted" }, ` by ${c.tool ? toolName(c.tool).toLowerCase() : c.by === "user" ? "you" : c.by}`)), h("time", { class: "muted", title: exactly(new Date(c.at)) }, when(new Date(c.at))))));
+  return add(h("ol", { class: "past" }), [...page.history].reverse().map((c) => h("li", { class: "small" }, h("span", {}, c.from === c.to ? "Changed" : statusName(c.to), h("span", { class: "muted" }, c.tool ? ` · ${toolName(c.tool).toLowerCase()}` : ` · by ${c.by === "user" ? "you" : c.by}`)), h("time", { class: "muted", title: exactly(new Date(c.at)) }, when(new Date(c.at))))));
 }

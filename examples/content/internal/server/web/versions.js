@@ -17,14 +17,8 @@ export function versions(page) {
   const text = (number) => api("GET", `/api/artifacts/${page.id}/versions/${number}`);
   const options = all.map((v, i) => [v.number, `Version ${count(v.number)}${i === 0 ? " (now)" : ""}`]);
   const from = select(options, all[1]?.number ?? all[0].number), to = select(options, all[0].number), result = h("div", { "data-testid": "compared" });
-  const show = async () => {
-    try {
-      const [a, b] = await Promise.all([text(from.value), text(to.value)]);
-      result.replaceChildren(...[a.title === b.title ? null : h("p", {}, "The title changes from ", h("b", {}, a.title), " to ", h("b", {}, b.title), "."), difference(a.content ?? "", b.content ?? "", `What changes from version ${from.value} to version ${to.value}`)].filter(Boolean));
-    } catch (problem) {
-      result.replaceChildren(h("p", { class: "bad" }, problem.message));
-    }
-  };
+  const compared = ([a, b]) => [a.title === b.title ? "" : h("p", {}, "The title changes from ", h("b", {}, a.title), " to ", h("b", {}, b.title), "."), difference(a.content ?? "", b.content ?? "", `What changes from version ${from.value} to version ${to.value}`)];
+  const show = () => Promise.all([text(from.value), text(to.value)]).then(compared, (problem) => [h("p", { class: "bad" }, problem.message)]).then((parts) => result.replaceChildren(...parts));
   for (const choice of [from, to]) choice.addEventListener("change", show);
   const pick = (v, before) => {
     from.value = before.number;

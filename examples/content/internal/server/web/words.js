@@ -29,7 +29,7 @@ export const words = {
     topicsResearch: ["Looking for topics", "", "Looked for topics"], fetchArtifact: ["Reading the text", "", "Read the text"], fetchResearch: ["Reading the research", "", "Read the research"],
     fetchArtifactTopics: ["Looking at your portfolio", "", "Looked at your portfolio"], listDraftArtifacts: ["Looking for your drafts", "", "Looked for your drafts"], structuredResponse: ["Answering"],
     runSteps: ["Working on it"], continueWork: ["Continuing"], stopWork: ["Stopping"], createDraft: ["Creating a draft"], renameArtifact: ["Renaming it"],
-    setTone: ["Changing the tone"], publish: ["Publishing"], archive: ["Archiving"], unarchive: ["Taking it back"],
+    setTone: ["Changing the tone"], publish: ["Publishing"], archive: ["Archiving"], setTags: ["Changing the tags"], reopen: ["Taking it back"],
   },
   results: { topicResearch: "the research", skeletonCreator: "the outline", contentWriter: "the text", humanizer: "the revision", visualsCreator: "the images" },
   source: { reddit: "Reddit", linkedin: "LinkedIn", quora: "Quora", medium: "Medium", substack: "Substack", user_provided: "Yours", web: "Web", made_up: "Made up" },
@@ -51,14 +51,14 @@ export const words = {
     none: "Nothing here yet. Begin with a draft, or let the assistant do it:",
   },
   portfolio: {
-    search: "Search titles", status: "Status", type: "Type", sort: "Order", all: "All", anyType: "All types",
+    search: "Search titles", status: "Status", type: "Type", sort: "Order", all: "All statuses", anyType: "All types",
     sorts: { changed: "Last changed", created: "Newest", title: "Title" }, none: "No article matches. Change the filters, or", reset: "show all",
     archived: (n) => `Archived (${n})`, found: (n) => (n === 1 ? "1 article" : `${n} articles`),
   },
   topic: { interest: (percent, rivals) => `Interest ${percent} % · competition ${rivals}`, angle: (a) => `Angle: ${a}`, create: "Create draft", open: "Open" },
   answer: {
     look: "Look at the change", sources: (n) => (n === 1 ? "1 source. It is beside the text." : `${n} sources. They are beside the text.`), moved: (from, to) => `${from} → ${to}`,
-    stopped: "Stopped", resume: "Continue", resumeText: (title) => `Continue with “${title}”`, done: "done", notDone: "not done", done1: "Done", failed: "Failed", denied: "Not done", notYet: "Waits its turn",
+    stopped: "Stopped", resume: "Continue", resumeText: (title) => `Continue with “${title}”`, done: "done", notDone: "not done", failed: "Failed", denied: "Not done",
   },
   admin: {
     lead: "The last 24 hours. Users are shown by hashes.", refresh: "Refresh", numbers: ["Articles that succeeded", "In progress", "Average time", "Active users"],
@@ -77,7 +77,7 @@ Object.assign(texts, {
   emptyTitle: "What shall we write?", emptyText: "I find topics, research, outline, write, revise and illustrate. I know which page you look at, and ask before anything is lost or published.",
   write: "Ask about ideas, texts, images", thinking: "Thinking", failedTitle: "This conversation can’t be shown",
 });
-Object.assign(texts.ask, { edit: "", suggest: "", withReason: "", approve: "Yes, do it", reject: "No", why: "What is lost", high: "Can’t be taken back", medium: "", low: "", noUndo: "", preview: "What is lost" });
+Object.assign(texts.ask, { edit: "", suggest: "", withReason: "", approve: "Yes, do it", reject: "No", why: "What changes", high: "Can’t be taken back", medium: "", low: "", noUndo: "", preview: "What changes" });
 Object.assign(texts.decided, { approve: "You agreed", reject: "You said no" });
 texts.decidedBy = (what) => what; // nobody else decides here
 texts.problem.allowance = "You have reached the limit of messages for now.";
