@@ -352,3 +352,16 @@ func TestADraftKeepsTheIdeaThatItIsMadeFrom(t *testing.T) {
 	require.Len(t, all, 1, answer.Message)
 	require.Contains(t, string(all[0].Metadata["idea"]), first["suggestedAngle"])
 }
+
+func TestAnArtifactIsReadyWithoutPictures(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	a := b.draft("ann", "Remote work")
+	require.True(t, b.say("ann", a.ID, "Research and outline it and write the text").Success)
+	answer := b.say("ann", a.ID, "Ohne Bilder bitte")
+	require.True(t, answer.Success, answer.Message)
+	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status, answer.Message)
+	p, err := b.Pipeline(t.Context(), "ann", a.ID)
+	require.NoError(t, err)
+	require.Equal(t, PipelineCompleted, p.State)
+}

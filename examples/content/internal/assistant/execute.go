@@ -304,7 +304,7 @@ func (s *Services) used(a *Answer, name, text string) {
 func (s *Services) intentOf(ctx context.Context, user, session, open, message string) (string, error) {
 	r := &router{Services: s}
 	labels := s.Labels(Screen{ArtifactID: open})
-	at, err := r.place(ctx, turn{user: user, session: session, labels: provider.LabelsOf(labels)})
+	at, err := r.place(ctx, turn{user: user, session: session, message: message, labels: provider.LabelsOf(labels)})
 	if err != nil {
 		return "", err
 	}

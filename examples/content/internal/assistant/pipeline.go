@@ -41,6 +41,9 @@ type Job struct {
 // Start runs tools on an artifact, one after the other. If the artifact is being worked on, the
 // error is a *portfolio.Error of the category Conflict.
 func (s *Services) Start(ctx context.Context, j Job) (Outcome, error) {
+	if len(j.Tools) == 0 {
+		return Outcome{}, portfolio.Errorf(portfolio.InvalidInput, "There is no step to run.")
+	}
 	if _, err := s.Store.Artifact(ctx, j.User, j.Artifact); err != nil {
 		return Outcome{}, err
 	}

@@ -177,10 +177,11 @@ func (r *router) place(ctx context.Context, t turn) (at wish.Place, err error) {
 	if at.About, err = r.about(ctx, t.user, t.session, at.Open); err != nil {
 		return at, err
 	}
+	named := Named(t.message)
 	for i := range all {
 		a := &all[i]
 		one := wish.Artifact{ID: a.ID, Title: a.Title, Type: a.Type, Status: string(a.Status), Tone: a.Tone}
-		if a.ID == at.Open || a.ID == at.About {
+		if a.ID == at.Open || a.ID == at.About || a.ID == named {
 			one.Sections = headings(a.Content)
 			one.Words, one.Characters = len(strings.Fields(a.Content)), len([]rune(a.Content))
 			one.Pictures = len(pictures(a.Content))

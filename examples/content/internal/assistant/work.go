@@ -67,6 +67,14 @@ func (s *Services) workTools() []tools.Tool {
 			Run: func(ctx context.Context, in stepsInput) (contenttools.Envelope, error) {
 				return s.work(ctx, in.ArtifactID, func(ctx context.Context, c *tools.Call, trace string) (Outcome,
 					error) {
+					if len(in.Steps) == 0 && in.SkipImages {
+						a, err := s.Store.Artifact(ctx, c.User, in.ArtifactID)
+						if err != nil {
+							return Outcome{}, err
+						}
+						now, err := s.Store.Move(ctx, c.User, in.ArtifactID, portfolio.Ready, portfolio.BySystem)
+						return Outcome{From: a.Status, To: now.Status, Skipped: true}, err
+					}
 					out, err := s.Start(ctx, Job{User: c.User, Artifact: in.ArtifactID, Trace: trace,
 						Key:     c.IdempotencyKey,
 						Session: c.Session, Tools: in.Steps, Report: reporter(ctx)})
