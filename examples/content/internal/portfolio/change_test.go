@@ -261,7 +261,7 @@ func TestAFileOfAnotherVersionIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	_, err = Open(s.Path())
 	require.ErrorContains(t, err,
-		"the file has version 7 of the tables, and this program knows version 4; use a newer program")
+		"the file has version 7 of the tables, and this program knows version 5; use a newer program")
 }
 
 func TestAFileOfAnotherProgramIsRefused(t *testing.T) {

@@ -140,7 +140,9 @@ func TestAFileOfTheFirstVersionGetsTheNewTables(t *testing.T) {
 	require.NoError(t, err)
 	_, err = db.Exec(string(first) + `; PRAGMA user_version = 1; INSERT INTO users VALUES ('ann', 'a', 'Ann', 'pro');
 		INSERT INTO artifacts (id, user_id, type, title, content, status, tone, tags, metadata, created_at, updated_at)
-		VALUES ('a', 'ann', 'blog', 'T', '', 'draft', 'formal', '[]', '{}', 1, 1);
+		VALUES ('a', 'ann', 'blog', 'T', 'before', 'draft', 'formal', '[]', '{}', 1, 1),
+		('b', 'ann', 'blog', 'T', '![x](/images/i)', 'ready', 'formal', '[]', '{}', 1, 1);
+		INSERT INTO images VALUES ('i', 'b', 'image/png', 'x');
 		INSERT INTO pipelines (name, artifact_id, user_id, state, tools, trace, started_at)
 		VALUES ('p', 'a', 'ann', 'canceled', 'x', 't', 1)`)
 	require.NoError(t, errors.Join(err, db.Close()))
@@ -152,7 +154,14 @@ func TestAFileOfTheFirstVersionGetsTheNewTables(t *testing.T) {
 	write(t, again, a, "text")
 	all, err := again.Versions(t.Context(), "ann", "a")
 	require.NoError(t, err)
-	require.Len(t, all, 1)
+	require.Len(t, all, 2)
+	before, err := again.Version(t.Context(), "ann", "a", 1)
+	require.NoError(t, err)
+	require.Equal(t, "before", before.Content, "the first change isn't the end of the text")
+	_, err = again.Propose(t.Context(), "ann", Proposal{Artifact: "b", Old: "x", New: "y"})
+	require.NoError(t, err)
+	_, err = again.Image(t.Context(), "ann", "i")
+	require.NoError(t, err, "the text shows it")
 	p, ok, err := again.PipelineNamed(t.Context(), "p")
 	require.NoError(t, err)
 	require.True(t, ok && p.Stopped)

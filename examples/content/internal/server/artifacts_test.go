@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/hmac"
 	"crypto/sha256"
+	"database/sql"
 	"encoding/base64"
 	"encoding/json"
 	"net/http"
@@ -59,15 +60,36 @@ func TestATokenHoldsFromItsNotBefore(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, options{config: func(c *server.Config) { c.Secret = []byte("secret") }})
 	for at, status := range map[time.Duration]int{time.Hour: http.StatusUnauthorized, -time.Hour: http.StatusOK} {
-		body, err := json.Marshal(map[string]any{"sub": "ann", "exp": time.Now().Add(2 * time.Hour).Unix(),
-			"nbf": time.Now().Add(at).Unix()})
-		require.NoError(t, err)
-		signed := strings.Split(s.tokens["ann"], ".")[0] + "." + base64.RawURLEncoding.EncodeToString(body)
-		mac := hmac.New(sha256.New, []byte("secret"))
-		mac.Write([]byte(signed))
-		s.tokens["other"] = signed + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
+		s.tokens["other"] = signed(t, s.tokens["ann"], map[string]any{"sub": "ann",
+			"exp": time.Now().Add(2 * time.Hour).Unix(), "nbf": time.Now().Add(at).Unix()})
 		require.Equal(t, status, s.call("other", "GET", "/api/me", nil).status, at)
 	}
+}
+
+// Another service may sign a token that lasts for longer than the logins of this one.
+func TestALogoutLastsAsLongAsItsToken(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, options{config: func(c *server.Config) { c.Secret = []byte("secret") }})
+	until := time.Now().Add(30 * 24 * time.Hour).Truncate(time.Second)
+	s.tokens["ann"] = signed(t, s.tokens["ann"], map[string]any{"sub": "ann", "exp": until.Unix()})
+	s.call("ann", "POST", "/api/logout", nil)
+	db, err := sql.Open("sqlite", s.services.Store.Path())
+	require.NoError(t, err)
+	defer db.Close()
+	var kept int64
+	require.NoError(t, db.QueryRow("SELECT until FROM logouts").Scan(&kept))
+	require.Equal(t, until.UnixMilli(), kept)
+}
+
+// signed returns a token like another one with other claims, signed with "secret".
+func signed(t *testing.T, like string, claims map[string]any) string {
+	t.Helper()
+	body, err := json.Marshal(claims)
+	require.NoError(t, err)
+	text := strings.Split(like, ".")[0] + "." + base64.RawURLEncoding.EncodeToString(body)
+	mac := hmac.New(sha256.New, []byte("secret"))
+	mac.Write([]byte(text))
+	return text + "." + base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
 func TestWhatIsMissingAnswersAsWhatIsAnothers(t *testing.T) {

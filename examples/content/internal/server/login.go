@@ -45,20 +45,19 @@ func (s *Server) signature(signed string) string {
 	return base64.RawURLEncoding.EncodeToString(mac.Sum(nil))
 }
 
-// subject returns the user of a token that is valid now.
-func (s *Server) subject(token string, now time.Time) (string, bool) {
+// claims returns what a token that is valid now says.
+func (s *Server) claims(token string, now time.Time) (c claims, ok bool) {
 	i := strings.LastIndexByte(token, '.')
 	if i < 0 || !strings.HasPrefix(token, header+".") ||
 		!hmac.Equal([]byte(token[i+1:]), []byte(s.signature(token[:i]))) {
-		return "", false
+		return c, false
 	}
 	body, err := base64.RawURLEncoding.DecodeString(token[len(header)+1 : i])
-	var c claims
 	if err != nil || json.Unmarshal(body, &c) != nil || now.Unix() >= c.Expires ||
 		now.Unix() < c.NotBefore {
-		return "", false
+		return claims{}, false
 	}
-	return c.Subject, true
+	return c, true
 }
 
 // tokenOf returns the token of a request.
@@ -75,7 +74,7 @@ func tokenOf(r *http.Request) string {
 // userOf returns who makes a request.
 func (s *Server) userOf(r *http.Request) (portfolio.User, error) {
 	token := tokenOf(r)
-	id, ok := s.subject(token, time.Now())
+	c, ok := s.claims(token, time.Now())
 	over, err := s.Store.LoggedOut(r.Context(), portfolio.Hash(token, ""))
 	if err != nil {
 		return portfolio.User{}, err
@@ -84,7 +83,7 @@ func (s *Server) userOf(r *http.Request) (portfolio.User, error) {
 		return portfolio.User{},
 			&refusal{http.StatusUnauthorized, portfolio.Errorf(portfolio.Unauthorized, "Log in first.")}
 	}
-	return s.Store.UserByID(r.Context(), id)
+	return s.Store.UserByID(r.Context(), c.Subject)
 }
 
 func (s *Server) loginRoutes(mux *http.ServeMux) {
@@ -95,8 +94,8 @@ func (s *Server) loginRoutes(mux *http.ServeMux) {
 	open(s, mux, "POST /api/login", s.login)
 	open(s, mux, "POST /api/logout", func(c *call) (_ any, err error) {
 		token := tokenOf(c.Request)
-		if _, ok := s.subject(token, time.Now()); ok {
-			err = s.Store.LogOut(c.Context(), portfolio.Hash(token, ""), time.Now().Add(lasts))
+		if valid, ok := s.claims(token, time.Now()); ok {
+			err = s.Store.LogOut(c.Context(), portfolio.Hash(token, ""), time.Unix(valid.Expires, 0))
 		}
 		s.setCookie(c.w, "", -1)
 		return nil, err
