@@ -79,7 +79,7 @@ func TestAConversationInATerminal(t *testing.T) {
 	out := stdout.String()
 	require.Contains(t, out, "Done: research, outline, text, revision and images.")
 	require.Contains(t, out, "1: Publish it")
-	require.Contains(t, out, "It leaves your portfolio.")
+	require.Contains(t, out, "It leaves your portfolio; you can take it out of the archive again.")
 	require.Contains(t, out, "All right, nothing was changed.")
 	require.Regexp(t, `(?i)Here are 2 ideas.*\n(  - .*pricing.*\n){2}`, out)
 }

@@ -36,7 +36,8 @@ func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Cal
 		}
 	case contenttools.Archive:
 		if a.Status != portfolio.Archived {
-			why = fmt.Sprintf("“%s” is %s. It leaves your portfolio.", a.Title, words(a.Status))
+			why = fmt.Sprintf("“%s” is %s. It leaves your portfolio; you can take it out of the archive again.",
+				a.Title, words(a.Status))
 		}
 	default:
 		if why, err = s.lost(ctx, c, &a, in.Steps); err != nil {
@@ -70,7 +71,7 @@ func (s *Services) lost(ctx context.Context, c *tools.Call, a *portfolio.Artifac
 			return fmt.Sprintf("“%s” was researched before. New sources are added; the text stays as it is.",
 				a.Title), nil
 		case again && step != portfolio.TopicResearch:
-			return "This replaces " + what + ". The versions of the artifact keep it.", nil
+			return "This replaces " + what + ". The versions of the article keep it.", nil
 		}
 	}
 	return "", nil

@@ -41,7 +41,8 @@ func (s *Services) begin(ctx context.Context, p Pipeline, j Job) (*driven, error
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	if _, busy := s.pipelines[p.Artifact]; busy {
-		return nil, portfolio.Errorf(portfolio.Conflict, "This artifact is being worked on; wait until that has ended.")
+		return nil, portfolio.Errorf(portfolio.Conflict,
+			"This article is being worked on. Wait until that has ended, or stop it.")
 	}
 	ctx, stop := context.WithCancelCause(ctx)
 	d := &driven{Pipeline: p, ctx: ctx, stop: stop, ended: make(chan struct{}), s: s}

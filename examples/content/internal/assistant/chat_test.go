@@ -151,7 +151,7 @@ func TestAVersionIsRestoredInTheChat(t *testing.T) {
 	require.Equal(t, []string{"Take “Remote work” back", "Restore the version before"}, labels(answer.Options))
 	require.Regexp(t, `^“Remote work” was published on \d+ \w+ \d{4}\.$`, b.say("ann", a.ID, "When was this published?").Message)
 	answer = b.say("ann", a.ID, "List my archived articles")
-	require.Equal(t, "No artifact is in the archive at the moment.", answer.Message)
+	require.Equal(t, "No article is in the archive at the moment.", answer.Message)
 	require.Contains(t, b.say("ann", a.ID, "show my published articles").Message, "(1)")
 	b.say("ann", a.ID, "Take it offline")
 	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
@@ -318,7 +318,7 @@ func TestAMessageDuringAPipelineIsAnsweredAfterIt(t *testing.T) {
 		return nil
 	}
 	answer := b.say("ann", a.ID, button(a))
-	require.Contains(t, answer.Message, "These are your artifacts (1).", "%+v", answer)
+	require.Contains(t, answer.Message, "These are your articles (1).", "%+v", answer)
 	messages, err := b.Agent.Session(session).Messages(t.Context())
 	require.NoError(t, err)
 	text := ""

@@ -71,7 +71,7 @@ func (r *router) say(ctx context.Context, t turn, c *called) (a contenttools.Ans
 			a.Data["artifacts"] = topics
 			delete(a.Data, "topics")
 		}
-		if a.Message = fmt.Sprintf("These are your artifacts (%.0f).",
+		if a.Message = fmt.Sprintf("These are your articles (%.0f).",
 			count); c.call.Name == contenttools.ListDraftArtifacts {
 			a.Message = fmt.Sprintf("These are your drafts (%.0f).", count)
 		}
@@ -79,7 +79,7 @@ func (r *router) say(ctx context.Context, t turn, c *called) (a contenttools.Ans
 			a.Message = "There are none at the moment. Begin with a new draft, or ask for topic ideas."
 			var asked struct{ Status portfolio.Status }
 			if json.Unmarshal(c.call.Input, &asked) == nil && asked.Status != "" {
-				a.Message = fmt.Sprintf("No artifact is %s at the moment.", words(asked.Status))
+				a.Message = fmt.Sprintf("No article is %s at the moment.", words(asked.Status))
 				a.Options = []contenttools.Option{{Label: "Show all of them", Message: "List my artifacts"}}
 			}
 		}

@@ -158,7 +158,7 @@ func partOf(text string, in Edit) (name, part string, err error) {
 	section := strings.ToLower(strings.TrimSpace(in.Section))
 	switch {
 	case strings.TrimSpace(text) == "":
-		return "", "", portfolio.Errorf(portfolio.MissingContext, "The artifact has no text to change.")
+		return "", "", portfolio.Errorf(portfolio.MissingContext, "The article has no text to change.")
 	case in.Selection != "" && strings.Count(text, in.Selection) != 1:
 		return "", "", portfolio.Errorf(portfolio.Conflict, "The text has this passage %d times; mark another one.",
 			strings.Count(text, in.Selection))

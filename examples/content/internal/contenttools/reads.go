@@ -65,7 +65,7 @@ func (k *kit) fetchResearch() tools.Tool {
 			found, err := k.Store.Research(ctx, user, in.ArtifactID)
 			if err = cmp.Or(CheckID(in.ArtifactID), err); err == nil && len(found) == 0 {
 				err = portfolio.Errorf(portfolio.ResearchNotFound,
-					"There is no research for this artifact yet; topicResearch does it.")
+					"There is no research for this article yet; topicResearch does it.")
 			}
 			found = best(found, 10)
 			for i := range found {

@@ -60,7 +60,7 @@ func (k *kit) write(ctx context.Context, j *job, in writerInput) (c portfolio.Ch
 		}
 	}
 	if len(sections) == 0 {
-		return c, nil, portfolio.Errorf(portfolio.MissingContext, "The artifact has no sections to write.")
+		return c, nil, portfolio.Errorf(portfolio.MissingContext, "The article has no sections to write.")
 	}
 	research, err := k.Store.Research(ctx, j.user, j.artifact.ID)
 	if err != nil {
@@ -200,7 +200,7 @@ func (k *kit) humanizer() tools.Tool {
 		func(ctx context.Context, j *job, in humanizerInput) (c portfolio.Change, data any, err error) {
 			old := cmp.Or(in.Content, j.artifact.Content)
 			if old == "" {
-				return c, nil, portfolio.Errorf(portfolio.MissingContext, "The artifact has no text to revise.")
+				return c, nil, portfolio.Errorf(portfolio.MissingContext, "The article has no text to revise.")
 			}
 			if err := portfolio.CheckLength("content", old, portfolio.MaxContent); err != nil {
 				return c, nil, err

@@ -170,7 +170,7 @@ func (s *Store) Unlock(ctx context.Context, id, holder string) error {
 func (t *tx) unlocked(user, id, holder string) Artifact {
 	a := read(t, scanArtifact, notFound(), artifactColumns+"WHERE id = ? AND user_id = ?", id, user)
 	if a.lockedBy != "" && a.lockedBy != holder && !a.lockedUntil.Before(t.now) {
-		t.fail(Errorf(Conflict, "This artifact is being worked on; wait until that has ended, or cancel it."))
+		t.fail(Errorf(Conflict, "This article is being worked on. Wait until that has ended, or stop it."))
 	}
 	return a
 }
@@ -192,7 +192,7 @@ func (s *Store) Move(ctx context.Context, user, id string, to Status, by Trigger
 	}
 	if a.Status == Archived && (a.Content == "") != (to == Draft) {
 		return a, &Error{Category: InvalidStatus, Status: a.Status,
-			Message: "An archived artifact becomes ready again if it has content, and a draft if it hasn't."}
+			Message: "An archived article becomes ready again if it has content, and a draft if it hasn't."}
 	}
 	return s.Apply(ctx, Change{User: user, Artifact: id, By: by, From: a.Status, To: to})
 }

@@ -84,11 +84,11 @@ func (t *tx) apply(c *Change) Artifact {
 		t.fail(&Error{Category: InvalidStatus, Status: a.Status,
 			Message: fmt.Sprintf("The artifact has the status %s, and not %s; look at it again.", a.Status, c.From)})
 	case c.Seen != nil && c.Seen.UnixMilli() != a.UpdatedAt.UnixMilli():
-		t.fail(Errorf(Conflict, "The artifact has changed since you opened it; keep a copy of your text, look at the "+
+		t.fail(Errorf(Conflict, "The article has changed since you opened it; keep a copy of your text, look at the "+
 			"new version, and add to that."))
 	case c.To != c.From && !Legal(c.From, c.To, c.By, c.Tool):
 		t.fail(&Error{Category: InvalidStatus, Status: a.Status,
-			Message: fmt.Sprintf("An artifact can't go from %s to %s that way.", c.From, c.To)})
+			Message: fmt.Sprintf("An article can't go from %s to %s that way.", c.From, c.To)})
 	}
 	if t.err == nil {
 		t.keep(c, &a, state)
@@ -191,7 +191,7 @@ func (t *tx) undo(user, key, holder string) bool {
 	later := read(t, scalar[int], nil, "SELECT count(*) FROM effects WHERE artifact_id = ? AND state <> 'undone' AND "+
 		"rowid > (SELECT rowid FROM effects WHERE key = ?)", before.ID, key)
 	if later > 0 || a.Status != before.Status && !Legal(a.Status, before.Status, ByRestore, tool) {
-		t.fail(Errorf(Conflict, "The artifact has changed since; undo the later changes first."))
+		t.fail(Errorf(Conflict, "The article has changed since; undo the later changes first."))
 	}
 	a.Content, a.Metadata = before.Content, before.Metadata
 	t.exec("UPDATE effects SET state = 'undone' WHERE key = ?", key)

@@ -64,7 +64,7 @@ func (s *Store) StartPipeline(ctx context.Context, p Pipeline) error {
 	return s.write(ctx, func(t *tx) {
 		t.unlocked(p.User, p.Artifact, p.Name)
 		if read(t, scalar[string], nil, "SELECT name FROM pipelines WHERE name = ?", p.Name) != "" {
-			t.fail(Errorf(Conflict, "This artifact is being worked on; wait until that has ended."))
+			t.fail(Errorf(Conflict, "This article is being worked on. Wait until that has ended, or stop it."))
 		}
 		t.exec("INSERT INTO pipelines (name, artifact_id, user_id, tools, trace) VALUES (?, ?, ?, ?, ?)", p.Name,
 			p.Artifact, p.User, strings.Join(p.Tools, " "), p.Trace)

@@ -71,5 +71,5 @@ func Errorf(c Category, format string, args ...any) *Error {
 }
 
 func notFound() *Error {
-	return Errorf(ArtifactNotFound, "There is no such artifact.")
+	return Errorf(ArtifactNotFound, "There is no such article.")
 }

@@ -31,6 +31,6 @@ func Example() {
 	a, err = s.Move(ctx, "ann", a.ID, portfolio.Archived, portfolio.ByUser)
 	fmt.Println(a.Status, err)
 	// Output:
-	// An artifact can't go from draft to published that way.
+	// An article can't go from draft to published that way.
 	// archived <nil>
 }

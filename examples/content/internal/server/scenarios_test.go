@@ -266,7 +266,7 @@ func TestScenario13TheArtifactOfSomebodyElse(t *testing.T) {
 	mine, theirs := s.draft("ann", "Mine"), s.draft("ben", "Theirs")
 	a := s.say("ann", mine, "Humanize the text of artifact "+theirs).refuses(http.StatusNotFound,
 		portfolio.ArtifactNotFound)
-	require.Equal(t, "There is no such artifact.", a.str("error", "message"))
+	require.Equal(t, "There is no such article.", a.str("error", "message"))
 	s.button("ann", theirs).refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
 	s.say("ann", theirs, "What's the status?").refuses(http.StatusNotFound, portfolio.ArtifactNotFound)
 	require.Empty(t, s.statuses("ben", theirs))
