@@ -69,7 +69,8 @@ func (s *Services) memory() (*agent.Memory, error) {
 	var summary *memory.Summarise
 	if s.cfg.Real { // it is a real model
 		var err error
-		if summary, err = memory.NewSummarise(memory.Summary{Provider: s.cfg.Model, MaxOutput: 500}); err != nil {
+		summary, err = memory.NewSummarise(memory.Summary{Provider: masking{s.cfg.Model}, MaxOutput: 500})
+		if err != nil {
 			return nil, err
 		}
 	}

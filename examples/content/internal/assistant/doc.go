@@ -28,7 +28,8 @@
 //
 // # Where things are
 //
-// services.go puts the parts together. router.go is the provider in front of the model: turn.go
+// services.go puts the parts together. router.go is the provider in front of the model, and mask.go
+// keeps addresses away from that: turn.go
 // reads the conversation, begin.go
 // makes the call for a message, say.go puts its result into words, and approval.go says what is
 // asked first. work.go has the tools that run steps, pipeline.go and cancel.go drive and stop them,

@@ -252,7 +252,7 @@ func (r *reply) stream(yield func(provider.Chunk, error) bool) {
 // ask has the model answer. If it can't, the answer says why.
 func (r *router) ask(ctx context.Context, t turn, req *provider.Request, yield func(provider.Chunk, error) bool) {
 	began, said := false, strings.Builder{} // of the call: the last one is the answer
-	for c, err := range r.model.Stream(ctx, req) {
+	for c, err := range (masking{r.model}).Stream(ctx, req) {
 		if err != nil && ctx.Err() == nil && !isTooLong(err) {
 			p := contenttools.Explain(err)
 			r.cfg.Logger.WarnContext(ctx, "content: the model can't answer", "trace", t.labels.Get(labelTrace),

@@ -39,11 +39,11 @@ func edit(prompt string) string {
 	case shorter.MatchString(request):
 		return changed(text, shorten(text))
 	case casual.MatchString(request):
-		return changed(text, clause.ReplaceAllStringFunc(forms(text, 1, 0), func(m string) string {
-			return ". " + upper(m[2:])
+		return changed(text, outside(text, func(block string) string {
+			return clause.ReplaceAllStringFunc(forms(block, 1, 0), func(m string) string { return ". " + upper(m[2:]) })
 		}))
 	case formal.MatchString(request):
-		return changed(text, forms(text, 0, 1))
+		return changed(text, outside(text, func(block string) string { return forms(block, 0, 1) }))
 	}
 	return "CAN'T: The stand-in can make a text shorter, friendlier or more formal. For anything else, it takes a model."
 }
@@ -54,6 +54,17 @@ func changed(before, after string) string {
 		return "CAN'T: The stand-in finds nothing to change here: it works by rules. A model would."
 	}
 	return after
+}
+
+// outside applies f to all paragraphs but pictures and the places for them.
+func outside(text string, f func(string) string) string {
+	blocks := strings.Split(text, "\n\n")
+	for i, b := range blocks {
+		if !strings.HasPrefix(b, "![") && !strings.HasPrefix(b, "[IMAGE:") {
+			blocks[i] = f(b)
+		}
+	}
+	return strings.Join(blocks, "\n\n")
 }
 
 // forms replaces one kind of forms by the other: the first of each pair is short.

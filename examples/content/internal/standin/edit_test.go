@@ -9,6 +9,7 @@ import (
 func TestTheStandInEditsByRulesAndSaysWhatItCant(t *testing.T) {
 	for _, v := range [][3]string{
 		{"make it friendlier", "It is good; this nothing is not.", "It's good. This nothing isn't."},
+		{"make it friendlier", "It is good.\n\n[IMAGE: it is a desk]", "It's good.\n\n[IMAGE: it is a desk]"},
 		{"more formal, please", "It's good. Don't go.", "It is good. Do not go."},
 		{"Make it shorter", "One. Two [1]. Three. [2]", "One. Three. [2]"},
 		{"make it friendlier", "Hello.", "CAN'T: The stand-in finds nothing to change here: it works by rules. A model would."},
