@@ -1,8 +1,11 @@
 package wish
 
 import (
+	"os"
+	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/assert"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,4 +32,24 @@ func TestAnAnswerToAnOfferIsReadAsWhatItOffers(t *testing.T) {
 
 	at.Offered = []Option{{"Write the text", "Create the content"}}
 	require.Equal(t, WriteContent, r.Read("Write the text", at).Intent)
+}
+
+func TestAButtonNeverAsksTheSameAgain(t *testing.T) {
+	r, number := New(), 0
+	for _, name := range []string{"sentences", "own", "more", "judged"} {
+		list, err := os.ReadFile("testdata/" + name + ".txt")
+		require.NoError(t, err)
+		for line := range strings.Lines(string(list)) {
+			columns := strings.SplitN(line, " | ", 4)
+			if number++; len(columns) < 3 || number%4 != 0 && !*full {
+				continue
+			}
+			at := writer(columns[1])
+			first := r.Read(columns[2], at)
+			for _, o := range first.Options {
+				at.Offered = first.Options
+				assert.NotEqual(t, first.Options, r.Read(o.Message, at).Options, "%s: %s", columns[2], o.Message)
+			}
+		}
+	}
 }

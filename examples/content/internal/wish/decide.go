@@ -212,11 +212,7 @@ func (p *pending) done(w Wish, c part) Wish {
 		w.steps(a, p.pictures)
 		if w.Intent == Continue && c.means("onestep") && len(w.Steps) > 0 {
 			w.Steps = w.Steps[:1]
-			for name, step := range stepOf {
-				if step == w.Steps[0] {
-					w.Intent = name
-				}
-			}
+			w.Intent = intentOf[slices.Index(order, w.Steps[0])]
 		}
 	}
 	if w.Intent == WriteContent && !p.pictures {
@@ -330,7 +326,7 @@ func (p *pending) made(w Wish, c part) (made Wish, ok bool) {
 	}
 	w.New, w.Title, w.Section, w.Instruction = true, title, "", ""
 	switch {
-	case c.intent == "NEW" && (c.means("start", "new", "add", "drafts") || strings.Contains(p.text, "a draft")):
+	case c.intent == "NEW" && !c.means("write") && (c.means("start", "new", "add", "drafts") || strings.Contains(p.text, "a draft")):
 		w.Intent = CreateDraft
 	case c.intent == "NEW":
 		w.Intent = FullPipeline

@@ -66,12 +66,8 @@ func (r *Reader) target(text string, at *Place) target {
 	if a != nil && (hinted(*a) || r.headed(a, hint)) {
 		return here
 	}
-	for i := range at.Artifacts {
-		if hinted(at.Artifacts[i]) {
-			here.several = append(here.several, at.Artifacts[i])
-		}
-	}
-	if a != nil && here.several != nil {
+	here.several = slices.DeleteFunc(slices.Clone(at.Artifacts), func(a Artifact) bool { return !hinted(a) })
+	if a != nil && len(here.several) > 0 {
 		here.several = append(here.several, *a)
 	}
 	return here

@@ -1,6 +1,7 @@
 package wish
 
 import (
+	"cmp"
 	"strconv"
 	"strings"
 
@@ -12,22 +13,20 @@ import (
 var (
 	order = []string{portfolio.TopicResearch, portfolio.SkeletonCreator, portfolio.ContentWriter, portfolio.Humanizer,
 		portfolio.VisualsCreator}
-	stepOf = map[string]string{ResearchTopic: order[0], CreateSkeleton: order[1], WriteContent: order[2],
+	intentOf = []string{ResearchTopic, CreateSkeleton, WriteContent, HumanizeContent, CreateVisuals}
+	stepOf   = map[string]string{ResearchTopic: order[0], CreateSkeleton: order[1], WriteContent: order[2],
 		HumanizeContent: order[3], CreateVisuals: order[4]}
 	done = map[string]int{"research": 1, "skeleton": 2, "writing": 2, "creating_visuals": 4}
 )
 
 // text returns a text of words.json about an artifact; key may be the text itself.
 func (r *Reader) text(key string, a *Artifact, at *Place) string {
-	text := key
-	if t := r.Pairs["say"][key]; t != "" {
-		text = t
-	}
+	say, count := r.Pairs["say"], map[string]int{}
+	text := cmp.Or(say[key], key)
 	if a == nil {
 		a = &Artifact{Title: "it", Status: "draft"}
 	}
-	say := r.Pairs["say"]
-	published, sources, advice, score := "unpublished", "sources", "{status}", a.Score
+	published, sources, advice := "unpublished", "sources", "{status}"
 	if a.Status == "published" {
 		if published = "published"; !a.Published.IsZero() {
 			published = "publishedOn"
@@ -39,22 +38,20 @@ func (r *Reader) text(key string, a *Artifact, at *Place) string {
 	if a.Status == "draft" {
 		advice = say["advice"]
 	}
-	if score == "" {
-		score = say["unmeasured"]
-	}
-	count := map[string]int{}
 	for _, one := range at.Artifacts {
 		count[one.Status]++
 	}
-	all := len(at.Artifacts)
 	text = strings.NewReplacer("{published}", say[published], "{usedSources}", say[sources], "{advice}", advice,
 		"{count}", say["count"]).Replace(text)
 	text = strings.ReplaceAll(text, "{status}", "“{title}” "+r.Pairs["standing"][a.Status]+".")
-	return strings.NewReplacer("{title}", a.Title, "{tone}", a.Tone, "{words}", strconv.Itoa(a.Words), "{characters}",
-		strconv.Itoa(a.Characters), "{pictures}", strconv.Itoa(a.Pictures), "{sources}", strconv.Itoa(a.Sources),
-		"{date}", a.Published.Format("2 January 2006"), "{score}", score, "{all}", strconv.Itoa(all),
-		"{done}", strconv.Itoa(count["published"]), "{ready}", strconv.Itoa(count["ready"]),
-		"{work}", strconv.Itoa(all-count["published"]-count["ready"]-count["archived"])).Replace(text)
+	pairs := []string{"{title}", a.Title, "{tone}", a.Tone, "{date}", a.Published.Format("2 January 2006"),
+		"{score}", cmp.Or(a.Score, say["unmeasured"])}
+	for name, n := range map[string]int{"words": a.Words, "characters": a.Characters, "pictures": a.Pictures,
+		"sources": a.Sources, "all": len(at.Artifacts), "done": count["published"], "ready": count["ready"],
+		"work": len(at.Artifacts) - count["published"] - count["ready"] - count["archived"]} {
+		pairs = append(pairs, "{"+name+"}", strconv.Itoa(n))
+	}
+	return strings.NewReplacer(pairs...).Replace(text)
 }
 
 // suffix names an artifact in a message, whatever its title is.
