@@ -30,7 +30,7 @@ func (p *pending) retitle(w *Wish, a *Artifact, c *part) string {
 	}
 	i := strings.Index(strings.ToLower(a.Title), strings.ToLower(q[0]))
 	switch {
-	case i < 0 && len(q) == 1 && !p.re["within"].MatchString(p.text):
+	case i < 0 && !p.re["within"].MatchString(p.text):
 	case i >= 0 && (len(q) == 2 || c.means("cut", "use")):
 		w.Title = p.clean(strings.Join(strings.Fields(a.Title[:i]+strings.Join(q[1:], "")+a.Title[i+len(q[0]):]), " "))
 	default:
