@@ -98,18 +98,19 @@ func TestAProposalIsDecidedInTheChat(t *testing.T) {
 	for _, message := range []string{"accept it", "verwirf es"} {
 		require.Equal(t, "There is no open proposal for “Remote work”.", b.say("ann", a.ID, message).Message)
 	}
+	propose()
 	for _, message := range []string{"don't accept it", "should I take it?", "undo that", "what does reject do?"} {
-		propose()
 		b.say("ann", a.ID, message)
 		p, err := b.Store.Proposal(t.Context(), "ann", a.ID)
 		require.NoError(t, err)
 		require.NotNil(t, p, message)
 		require.Equal(t, a.Content, b.artifact("ann", a.ID).Content, message)
 	}
-	for message, accepted := range map[string]bool{"no, discard it": false, "Reject": false, "verwirf es": false,
-		"accept it": true, "yes": true, "Accept": true, "take the change": true, "nimm es an": true} {
+	propose()
+	require.Contains(t, b.say("ann", a.ID, "try again").Message, "I have a proposal for the introduction.")
+	for message, accepted := range map[string]bool{"no, discard it": false, "Reject": false, "yes": true,
+		"nimm es an": true} {
 		propose()
-		require.Contains(t, b.say("ann", a.ID, "try again").Message, "I have a proposal for the introduction.")
 		require.True(t, b.say("ann", a.ID, message).Success, message)
 		p, err := b.Store.Proposal(t.Context(), "ann", a.ID)
 		require.NoError(t, err)
@@ -223,11 +224,14 @@ func TestAStopInTheChatSaysWhatIsDone(t *testing.T) {
 	session, err := b.Conversation(t.Context(), "ann", "", false)
 	require.NoError(t, err)
 	var stopping sync.WaitGroup
+	var once sync.Once
 	var stopped bool
 	var failed error
 	b.fails = func(purpose string, _ int) error {
 		if purpose == "skeleton" {
-			stopping.Go(func() { stopped, failed = b.Stop(context.Background(), "ann", session) })
+			once.Do(func() {
+				stopping.Go(func() { stopped, failed = b.Stop(context.Background(), "ann", session) })
+			})
 			return fault.New(fault.Transient, "not yet")
 		}
 		return nil

@@ -101,7 +101,7 @@ func TestSentencesOfWritersInTheWholeProgram(t *testing.T) {
 		count := map[string]int{}
 		for line := range strings.Lines(string(list)) {
 			columns := strings.SplitN(strings.TrimSpace(line), " | ", 4)
-			if number++; len(columns) < 3 || line[0] == '#' || number%20 != 0 && !*full && *sentenceFile == "" {
+			if number++; len(columns) < 3 || line[0] == '#' || number%50 != 0 && !*full && *sentenceFile == "" {
 				continue
 			}
 			kind, sentence, open := columns[0], columns[2], ""

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
+	"sync"
 	"unicode/utf8"
 )
 
@@ -46,8 +47,32 @@ func plain(text string) string {
 	return strings.ReplaceAll(quoted.ReplaceAllString(text, "…"), "’", "'")
 }
 
-// Check looks for all patterns. They are those of English: another language isn't measured.
+// checked has the reports of texts that were checked lately, at most 32.
+var checked = struct {
+	sync.Mutex
+	reports map[string]Report
+}{reports: map[string]Report{}}
+
+// Check looks for all patterns. They are those of English: another language isn't measured. The
+// report is shared, and must not be changed. It is safe for concurrent use.
 func Check(text string) Report {
+	checked.Lock()
+	r, ok := checked.reports[text]
+	checked.Unlock()
+	if ok {
+		return r
+	}
+	r = check(text)
+	checked.Lock()
+	defer checked.Unlock()
+	if len(checked.reports) == 32 {
+		clear(checked.reports)
+	}
+	checked.reports[text] = r
+	return r
+}
+
+func check(text string) Report {
 	text = plain(text)
 	all := word.FindAllString(text, -1)
 	r := Report{Words: len(all), Found: map[string]int{}, Where: map[string][]string{}, Score: 99}
