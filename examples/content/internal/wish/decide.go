@@ -326,8 +326,8 @@ func (p *pending) made(w Wish, c part) (made Wish, ok bool) {
 	}
 	w.New, w.Title, w.Section, w.Instruction = true, title, "", ""
 	switch {
-	case c.intent == "NEW" && !c.means("write") &&
-		(c.means("start", "new", "add", "drafts") || strings.Contains(p.text, "a draft")):
+	case c.intent == "NEW" && (p.re["draftOnly"].MatchString(p.text) || !c.means("write") &&
+		(c.means("start", "new", "add", "drafts") || strings.Contains(p.text, "a draft"))):
 		w.Intent = CreateDraft
 	case c.intent == "NEW":
 		w.Intent = FullPipeline

@@ -93,6 +93,7 @@ func (r *pending) fill(w *Wish, text string, c *part, a *Artifact) {
 	case GenerateTopics:
 		w.Count = r.number(strings.ToLower(r.find(text, "number")))
 		if f := r.find(r.trim(text), "something", "topicOf", "topicOn"); !r.re["typeOnly"].MatchString(f) {
+			f, _, _ = strings.Cut(f, "? ")
 			w.Focus = r.own(r.trim(f))
 		}
 	case ListArtifacts:
@@ -149,8 +150,12 @@ func (r *Reader) ordinal(words []string) int {
 	return 0
 }
 
-// section returns the section that a text names.
+// section returns the section that a text names; empty if it names none, or only says where a new
+// one is to be.
 func (r *Reader) section(text string, c *part, a *Artifact) string {
+	if r.re["newSection"].MatchString(text) {
+		return ""
+	}
 	var sections []string
 	if a != nil {
 		sections = a.Sections
