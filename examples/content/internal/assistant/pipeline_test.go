@@ -27,8 +27,8 @@ func TestTheButtonRunsFiveToolsInOrder(t *testing.T) {
 	}})
 	require.True(t, answer.Success, "%+v", answer)
 	require.Equal(t, Full, answer.ToolsUsed)
-	require.Contains(t, said, "Research")
-	require.Contains(t, strings.Join(said, "\n"), "Text: writing section ") // a reader that is slow misses some
+	require.NotEmpty(t, said) // a reader that is slow misses some
+	require.Regexp(t, `^(?:(?:Research|Outline|Text|Revision|Images)(?:: [^\n]+)?(?:\n|$))+$`, strings.Join(said, "\n"))
 	require.Equal(t, "FULL_PIPELINE", answer.Intent)
 	require.Regexp(t, `^ca-\d+-[a-z0-9]{6}$`, answer.TraceID)
 	require.Equal(t, []portfolio.Status{portfolio.Research, portfolio.Skeleton, portfolio.Writing,

@@ -96,6 +96,9 @@ type Services struct {
 	pipelines map[string]*driven // those in progress here, by their artifacts
 }
 
+// reader is made once: it compiles its words.
+var reader = sync.OnceValue(wish.New)
+
 // New opens the file and makes the services.
 func New(cfg Config) (s *Services, err error) {
 	cfg.Lease, cfg.Logger = cmp.Or(cfg.Lease, 4*time.Second), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
@@ -103,7 +106,7 @@ func New(cfg Config) (s *Services, err error) {
 	if cfg.Observe == nil {
 		cfg.Observe = func(Event) {}
 	}
-	s = &Services{cfg: cfg, reader: wish.New(), pipelines: map[string]*driven{}}
+	s = &Services{cfg: cfg, reader: reader(), pipelines: map[string]*driven{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())
