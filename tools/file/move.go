@@ -3,6 +3,7 @@ package file
 import (
 	"context"
 	"crypto/rand"
+	"errors"
 	"io/fs"
 	"path"
 	"strings"
@@ -58,7 +59,12 @@ func (w *Workspace) move(source, target string) error {
 	}
 	temp := tempPrefix + strings.ToLower(rand.Text())
 	at := path.Join(path.Dir(target), temp)
-	linked := link(w.root, source, at, from, oldBase, to, temp) == nil
+	replaced := newError(source, fault.Transient, nil, "one of its directories has just been replaced; try again")
+	err = link(w.root, source, at, from, oldBase, to, temp)
+	linked := err == nil
+	if errors.Is(err, fs.ErrNotExist) { // a rename could put the file where nobody looks for it
+		return replaced
+	}
 	if !linked { // there are no hard links here
 		if err := w.root.Rename(source, at); err != nil {
 			return explain(target, err)
@@ -71,7 +77,7 @@ func (w *Workspace) move(source, target string) error {
 		} else {
 			_ = w.root.Rename(at, source)
 		}
-		return newError(source, fault.Transient, nil, "one of its directories has just been replaced; try again")
+		return replaced
 	}
 	if err := claim(to, temp, newBase); err != nil {
 		if linked {
