@@ -36,7 +36,7 @@ const markup = `JSON.stringify([...document.querySelectorAll("body :is(script, i
 	const bad = e.matches("script, iframe, object, embed, style, base, meta, form[action], animate") ||
 		e.getAttributeNames().some(n => n.startsWith("on") || n === "srcdoc" || n === "style" && e.closest(".prose")) ||
 		/^\s*(javascript|data|vbscript):/i.test(e.getAttribute("href") ?? "") || e.matches(".prose :is(img, svg, form, input, [id], details)") ||
-		(e.matches("img") && !/^(page\/|data:image\/(png|jpeg|gif|webp);)/.test(e.getAttribute("src")));
+		(e.matches("img") && !e.src.startsWith(new URL("page/", document.baseURI).href) && !/^data:image\/(png|jpeg|gif|webp);/.test(e.getAttribute("src")));
 	return bad ? [e.outerHTML.slice(0, 200)] : [];
 }))`
 
