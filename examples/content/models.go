@@ -10,7 +10,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawlkit/pawl/agent/screen"
 	"github.com/pawlkit/pawl/examples/content/internal/assistant"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
@@ -90,8 +89,7 @@ func services(cfg *assistant.Config, getenv func(string) string, real bool) (abo
 // a strong one.
 var quick = []string{"writer", "insights", "topics"}
 
-// roles is a provider whose quick calls are made by another of its models. It gets neither e-mail
-// addresses nor telephone numbers.
+// roles is a provider whose quick calls are made by another of its models.
 type roles struct {
 	provider.Provider
 	quick string // the model's name; "": there is no other
@@ -103,25 +101,7 @@ func (r roles) Stream(ctx context.Context, req *provider.Request) iter.Seq2[prov
 	if slices.Contains(quick, req.Labels.Kind) {
 		own.Model = cmp.Or(r.quick, own.Model)
 	}
-	own.Messages = slices.Clone(own.Messages)
-	for i, m := range own.Messages {
-		own.Messages[i].Parts = masked(m.Parts)
-	}
 	return r.Provider.Stream(ctx, &own)
-}
-
-// masked returns parts of a message without addresses and numbers in their texts and results.
-func masked(parts []provider.Part) []provider.Part {
-	parts = slices.Clone(parts)
-	for i, p := range parts {
-		parts[i].Text, _ = screen.Mask(p.Text)
-		if p.Result != nil {
-			result := *p.Result
-			result.Parts = masked(result.Parts)
-			parts[i].Result = &result
-		}
-	}
-	return parts
 }
 
 // EndsWithContext reports whether the provider declares that it ends with its context.

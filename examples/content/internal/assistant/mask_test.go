@@ -30,3 +30,19 @@ func TestAModelOfTheChatSeesNoAddresses(t *testing.T) {
 		require.Equal(t, "I can't reach ann@example.com.", answer.Message)
 	}
 }
+
+func TestResultsOfToolsAreMaskedAndTheConversationIsNot(t *testing.T) {
+	var got []provider.Message
+	p := masking{providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+		got = req.Messages
+		return providertest.Say("x").Response(), nil
+	})}
+	result := provider.ToolResult{Parts: []provider.Part{provider.TextPart("Call +49 30 901820")}}
+	asked := []provider.Message{provider.User("I am ann@example.com"),
+		{Role: provider.RoleTool, Parts: []provider.Part{provider.ResultPart(result)}}}
+	_, err := provider.Generate(t.Context(), p, &provider.Request{Messages: asked})
+	require.NoError(t, err)
+	require.Equal(t, "I am [e-mail 1]", got[0].Text())
+	require.Equal(t, "Call [phone 1]", got[1].Parts[0].Result.Text())
+	require.Equal(t, "I am ann@example.com", asked[0].Text(), "the conversation has them")
+}
