@@ -34,7 +34,7 @@ func TestAPipelineThatNobodyDrivesIsStopped(t *testing.T) {
 	require.Equal(t, PipelineCompleted, out.Pipeline.State)
 }
 
-// A newer program has tools with other inputs. It goes on with the steps that an older one began.
+// A newer program has tools with other inputs. It continues the steps that an older one began.
 func TestStepsGoOnAfterTheirToolsHaveChanged(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)

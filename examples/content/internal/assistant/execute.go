@@ -229,7 +229,7 @@ func (s *Services) wait(ctx context.Context, run live.Started, report func(strin
 		return context.Cause(ctx)
 	case <-s.Hub.Closing():
 		return portfolio.Errorf(portfolio.ToolExecutionFailed,
-			"The server is closing. It goes on with this when it is back.")
+			"The server is closing. It continues this when it is back.")
 	}
 }
 

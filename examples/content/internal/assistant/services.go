@@ -170,7 +170,7 @@ func (s *Services) Close() (err error) {
 // input gives the calls of a pipeline its user and trace.
 func (s *Services) input(node *plan.Node, in *agent.Input) {
 	id, _ := node.Input["artifactId"].(string)
-	in.AcceptChanges = true // a newer program goes on with what an older one began; the tools can be repeated
+	in.AcceptChanges = true // a newer program continues what an older one began; the tools can be repeated
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.pipelines[id]

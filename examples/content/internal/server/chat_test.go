@@ -69,7 +69,7 @@ func TestThePagesHaveOneConversation(t *testing.T) {
 	id := s.draft("ann", "Remote work")
 	require.Contains(t, s.chat("ann", id, "Research this topic"), "Done: research.")
 	require.Contains(t, s.say("ann", "", "What's the status of this?").ok().str("message"), "researched",
-		"execute goes on with it")
+		"execute continues it")
 	require.Contains(t, s.chat("ann", id, "Continue"), "Done: outline, text, revision and images.")
 
 	require.Equal(t, "Publish “Remote work”: Others can read “Remote work” then.", s.chat("ann", id, "Publish it"))

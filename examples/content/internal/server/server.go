@@ -98,7 +98,7 @@ func (s *Server) detached(r *http.Request) (context.Context, func()) {
 	ctx, cancel := context.WithCancelCause(context.WithoutCancel(r.Context()))
 	stop := context.AfterFunc(s.closing, func() {
 		cancel(portfolio.Errorf(portfolio.ToolExecutionFailed,
-			"The server is closing. It goes on with this when it is back."))
+			"The server is closing. It continues this when it is back."))
 	})
 	return ctx, func() {
 		stop()
