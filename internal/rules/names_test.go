@@ -4,6 +4,8 @@ import (
 	"bytes"
 	"go/parser"
 	"go/token"
+	"os"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -58,4 +60,43 @@ func TestTheLibraryExportsNoMoreNames(t *testing.T) {
 	}
 	require.LessOrEqual(t, total, maxNames, "a new exported name goes with another that has no user: "+
 		"go run ./internal/rules/sizes names list")
+}
+
+// maxUnused is the share of exported names, in percent, that may be without a user.
+const maxUnused = 25
+
+// TestNamesWithoutAUserHaveAReason: a name that nobody uses costs each reader of go doc a line. So
+// testdata/unused.txt says of each why it stays: "package Name: reason".
+func TestNamesWithoutAUserHaveAReason(t *testing.T) {
+	text, err := os.ReadFile("testdata/unused.txt")
+	require.NoError(t, err)
+	reasons := make(map[string]string)
+	for line := range strings.Lines(string(text)) {
+		if line = strings.TrimSpace(line); line != "" && !strings.HasPrefix(line, "#") {
+			name, reason, ok := strings.Cut(line, ": ")
+			require.True(t, ok, "%q has no reason", line)
+			require.NotContains(t, reasons, name, "listed twice")
+			reasons[name] = reason
+		}
+	}
+	files := repository(t)
+	all := exportsOf(files)
+	total, listed := 0, len(reasons)
+	for _, declared := range all {
+		total += len(declared)
+	}
+	require.LessOrEqual(t, listed*100, total*maxUnused)
+	for pkg, names := range all.unused(files) {
+		for _, name := range names {
+			if key := pkg + " " + name; reasons[key] == "" {
+				t.Errorf("%s has no user: delete it, make it lower case, use it in an example, or say in testdata/unused.txt "+
+					"why it stays", key)
+			} else {
+				delete(reasons, key)
+			}
+		}
+	}
+	for name := range reasons {
+		t.Errorf("%s is in testdata/unused.txt, and has a user or is gone", name)
+	}
 }
