@@ -30,6 +30,16 @@ var withoutExample = map[string]string{
 	journaltest: "its one function takes a *testing.T, which no example has; suite_test.go shows its use",
 
 	"agent/internal/transcripts": "tests only",
+
+	"examples/tutorial/1-model":      "a program: the tutorial runs it",
+	"examples/tutorial/2-tool":       "a program: the tutorial runs it",
+	"examples/tutorial/3-stream":     "a program: the tutorial runs it",
+	"examples/tutorial/4-approval":   "a program: the tutorial runs it",
+	"examples/tutorial/5-store":      "a program: the tutorial runs it",
+	"examples/tutorial/6-page":       "a program: the tutorial runs it",
+	"examples/tutorial/7-budget":     "a program: the tutorial runs it",
+	"examples/tutorial/8-deployment": "a program: the tutorial runs it",
+	"examples/tutorial/desk":         "a model for the programs of the tutorial, which show it",
 }
 
 // TestEveryPackageSaysWhatItIsFor wants a doc.go with the package comment, and no second one.

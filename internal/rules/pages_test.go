@@ -32,9 +32,9 @@ func (b *block) where() string { return fmt.Sprintf("%s:%d", b.page, b.line) }
 // A program is a block of Go.
 type program struct {
 	block
-	name   string // of its folder
-	test   bool
-	prints string
+	name  string // of its folder
+	test  bool
+	shown block // what it prints
 }
 
 // TestCodeOfPagesIsReal runs every program of the README and of docs, and compares what it prints
@@ -65,20 +65,24 @@ func TestCodeOfPagesIsReal(t *testing.T) {
 	all := filepath.Join(dir, "all.bin")
 	run(dir, "go", "build", raceFlag, "-ldflags=-s -w", "-o", all, ".")
 	run(dir, "go", "test", raceFlag, "./...")
+	runTutorial(t, all)
 	for _, p := range programs {
-		if !p.test {
-			require.Equal(t, p.prints, run(root, all, p.name), "%s prints something else", p.where())
+		if !p.test && p.page != tutorialPage {
+			same(t, &p.shown, run(root, all, p.name))
 		}
 	}
 }
 
-// programsOf returns the programs of the pages.
+// programsOf returns the programs of the pages. Those of the tutorial are files.
 func programsOf(t *testing.T) (programs []program) {
 	t.Helper()
+	for _, s := range stages(t) {
+		programs = append(programs, program{block: block{page: tutorialPage, text: s.text}, name: s.name})
+	}
 	for _, page := range pages(t) {
 		blocks := blocksOf(t, page)
 		for i, b := range blocks {
-			if b.language != "go" {
+			if b.language != "go" || page == tutorialPage {
 				continue
 			}
 			p := program{block: b, test: strings.Contains(b.text, "_test\n")}
@@ -88,7 +92,7 @@ func programsOf(t *testing.T) (programs []program) {
 					b.where())
 				require.True(t, i+1 < len(blocks) && blocks[i+1].language == "text",
 					"%s: what does this program print? A text block should say", b.where())
-				p.prints = blocks[i+1].text
+				p.shown = blocks[i+1]
 			}
 			programs = append(programs, p)
 		}
@@ -139,7 +143,7 @@ func moduleOf(t *testing.T, programs []program) string {
 func TestCommandsOfPagesAreRun(t *testing.T) {
 	for _, page := range pages(t) {
 		for _, b := range blocksOf(t, page) {
-			require.Contains(t, []string{"sh", "go", "js", "text"}, b.language, b.where())
+			require.Contains(t, []string{"sh", "go", "js", "text", "diff"}, b.language, b.where())
 			for line := range strings.Lines(b.text) {
 				command := strings.HasPrefix(line, "go ") || strings.HasPrefix(line, "bash ") ||
 					strings.HasPrefix(line, "$ ")

@@ -1,0 +1,162 @@
+// Rooms is an assistant for the meeting rooms of an office: stage 8 of the tutorial, a deployment.
+package main
+
+import (
+	"cmp"
+	"context"
+	"errors"
+	"fmt"
+	"log"
+	"log/slog"
+	"net"
+	"net/http"
+	"os"
+	"path/filepath"
+	"strings"
+	"sync"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/circuit"
+	"github.com/pawlkit/pawl/examples/tutorial/desk"
+	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/provider/secret"
+	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
+	"github.com/pawlkit/pawl/tools"
+)
+
+func main() {
+	if err := run(context.Background()); err != nil {
+		log.Fatal(err)
+	}
+}
+
+func run(ctx context.Context) (err error) {
+	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
+	store, err := sqlite.Open(filepath.Join(os.Getenv("STATE_DIRECTORY"), "rooms.db")) // systemd's StateDirectory=
+	if err != nil {
+		return err
+	}
+	defer func() { err = errors.Join(err, store.Close()) }()
+	model, err := desk.Model() // that of the environment, or a stand-in
+	if err != nil {
+		return err
+	}
+	limits := budget.New(budget.Config{
+		Global: budget.Limit{USD: 20, Period: budget.Day},
+		User:   func(string) budget.Limit { return budget.Limit{Tokens: 200_000, Period: budget.Day} },
+	})
+	guarded, err := guard.New(model, guard.Config{
+		Name:    "rooms",
+		Gate:    ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 500}),
+		Budget:  limits,
+		Breaker: circuit.New("llm:rooms", circuit.LLM()),
+	})
+	if err != nil {
+		return err
+	}
+	rooms := &office{booked: make(map[Booking]bool)}
+	a, err := agent.New(agent.Config{
+		Name:         "rooms",
+		Provider:     guarded,
+		Params:       agent.Params{MaxOutput: 500}, // a call is admitted if it could be paid at its longest
+		Limits:       agent.Limits{Steps: 6, Duration: 2 * time.Minute},
+		Journal:      store,
+		Redact:       secret.Redact, // what looks like a key is never stored
+		PauseExpires: 24 * time.Hour,
+		Logger:       logger,
+		Instructions: "You look after the meeting rooms of an office. Answer briefly.",
+		Tools: []tools.Tool{
+			tools.New(tools.Spec{Name: "free", Description: "Lists the rooms that are free at an hour of today.",
+				ReadOnly: true}, rooms.free),
+			tools.New(tools.Spec{Name: "book", Description: "Books a room for an hour of today.",
+				Risk: tools.High}, rooms.book), // high risk: a person is asked
+		},
+	})
+	if err != nil {
+		return err
+	}
+	hub, err := live.New(live.Config{Agent: a, Drain: 20 * time.Second, Logger: logger})
+	if err != nil {
+		return err
+	}
+	handler, err := serve.New(hub, serve.Config{
+		Title:     "Meeting rooms",
+		Examples:  []string{"Which rooms are free at 10?", "Book Fuji at 10."},
+		Authorize: signedIn,
+		Allowance: ratelimit.NewAllowance(ratelimit.AllowanceConfig{ // of each user
+			Windows: []ratelimit.AllowanceWindow{{Max: 20, Per: time.Minute}}, Concurrent: 3}),
+		Logger: logger,
+	})
+	if err != nil {
+		return errors.Join(err, hub.Close())
+	}
+	listener, err := net.Listen("tcp", cmp.Or(os.Getenv("LISTEN"), "127.0.0.1:8080"))
+	if err != nil {
+		return errors.Join(err, hub.Close())
+	}
+	fmt.Printf("http://%s/\n", listener.Addr())
+	mux := http.NewServeMux()
+	mux.Handle("/", handler)
+	mux.HandleFunc("GET /healthz/live", func(http.ResponseWriter, *http.Request) {})
+	mux.HandleFunc("GET /healthz/ready", func(w http.ResponseWriter, r *http.Request) {
+		if _, err := store.Head(r.Context(), "none"); !errors.Is(err, journal.ErrNoSession) {
+			http.Error(w, "the store doesn't answer", http.StatusServiceUnavailable)
+		}
+	})
+	server := &http.Server{Handler: mux, ReadHeaderTimeout: 10 * time.Second}
+	return live.Serve(ctx, hub, server, listener) // until ctx ends or a signal comes
+}
+
+// signedIn trusts the proxy in front, which signs people in and removes this header from what they
+// send. Only the proxy may reach this server.
+func signedIn(r *http.Request, _ string, _ serve.Action) (user string, err error) {
+	if user = r.Header.Get("X-Auth-Request-User"); user == "" {
+		return "", serve.ErrSignIn
+	}
+	return user, nil
+}
+
+// A Slot is an hour of today.
+type Slot struct {
+	Hour int `json:"hour" description:"the hour at which it begins" minimum:"8" maximum:"17"`
+}
+
+// A Booking is a room in a slot.
+type Booking struct {
+	Room string `json:"room" description:"Etna, Fuji or Teide"`
+	Slot
+}
+
+// An office knows which rooms are booked. Yours would ask a calendar.
+type office struct {
+	mu     sync.Mutex
+	booked map[Booking]bool
+}
+
+func (o *office) free(_ context.Context, at Slot) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	var list []string
+	for _, room := range []string{"Etna", "Fuji", "Teide"} {
+		if !o.booked[Booking{room, at}] {
+			list = append(list, room)
+		}
+	}
+	return fmt.Sprintf("Free at %d: %s.", at.Hour, strings.Join(list, ", ")), nil
+}
+
+func (o *office) book(_ context.Context, b Booking) (string, error) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	if o.booked[b] {
+		return "", fmt.Errorf("%s is taken at %d", b.Room, b.Hour) // the model reads this
+	}
+	o.booked[b] = true
+	return fmt.Sprintf("%s is booked at %d.", b.Room, b.Hour), nil
+}
