@@ -5,11 +5,9 @@
 //	go run ./examples/gate
 //	go run ./examples/gate -svg gate.svg
 //
-// On a terminal it shows a table that is updated during the day, two hours per second (-speed);
-// otherwise it prints a line for each hour. At the end it prints, side by side, how long people
-// waited for the first word of their answers (p50, p99 and the longest), throughput, preemptions,
-// and spending against budgets; with -svg it draws people's waits over the day. Without -svg it
-// writes no file.
+// It prints, side by side, how long people waited for the first word of their answers (p50, p99 and
+// the longest), throughput, preemptions, and spending against budgets; with -svg it draws people's
+// waits over the day. Without -svg it writes no file.
 //
 // # The day
 //
@@ -41,12 +39,12 @@
 // Time is virtual: the program runs in a bubble of testing/synctest, in which clocks jump from one
 // event to the next, so a day takes a second or two, and a seed makes the same figures each time,
 // however busy the machine is. Package testing gives bubbles to tests only, so the program runs
-// itself as a test: see virtual.go. Your programs don't need this.
+// itself as a test: see main.go. Your programs don't need this.
 //
 // # Exit status
 //
 //	0  the day is over
-//	1  the output or the chart couldn't be written, or a call was lost or failed without a typed reason
+//	1  the output or the chart couldn't be written
 //	2  a flag is invalid
 //
 // These are the statuses of the built program; "go run" prints them and exits with 1 itself.

@@ -1,138 +1,76 @@
 package main
 
 import (
-	"errors"
 	"flag"
 	"fmt"
 	"io"
 	"os"
+	"testing"
+	"testing/synctest"
 	"time"
-
-	"github.com/pawlkit/pawl/examples/gate/internal/day"
-)
-
-// Exit statuses.
-const (
-	exitOK     = 0
-	exitFailed = 1
-	exitUsage  = 2
 )
 
 func main() {
-	inVirtualTime(func(b bubble) int { return run(os.Args[1:], os.Stdout, os.Stderr, b) })
+	seed := flag.Uint64("seed", 1, "random seed, a `number`; the same seed gives the same day")
+	sessions := flag.Int("sessions", 50, "`number` of sessions, 1 to 200; it doesn't change the providers")
+	svg := flag.String("svg", "", "write a chart of people's waits to this `file`; without it none is written")
+	flag.Parse()
+	if flag.NArg() > 0 || *sessions < 1 || *sessions > 200 {
+		fmt.Fprintln(os.Stderr, "gate: -sessions is from 1 to 200, and there are no other arguments; -h lists the flags")
+		os.Exit(2)
+	}
+	inVirtualTime(func(b bubble) {
+		if err := run(*seed, *sessions, *svg, os.Stdout, b); err != nil {
+			fmt.Fprintln(os.Stderr, "gate:", err)
+			os.Exit(1)
+		}
+		os.Exit(0)
+	})
 }
 
-// run is the program. The simulation goes to stdout, everything else to stderr.
-func run(args []string, stdout, stderr io.Writer, virtual bubble) int {
-	o, err := parseOptions(args, stderr)
-	switch {
-	case errors.Is(err, flag.ErrHelp):
-		return exitOK
-	case err != nil:
-		fmt.Fprintln(stderr, "gate:", err)
-		return exitUsage
-	}
-	out := &checked{w: stdout}
-	if err := live(o, out, isTerminal(stdout), virtual); err != nil {
-		fmt.Fprintln(stderr, "gate:", err)
-		return exitFailed
-	}
-	if out.err != nil {
-		fmt.Fprintln(stderr, "gate: the output couldn't be written:", out.err)
-		return exitFailed
-	}
-	return exitOK
-}
-
-// live simulates the day and shows it.
-func live(o options, out io.Writer, terminal bool, virtual bubble) error {
-	plan := day.NewPlan(o.day)
-	fmt.Fprintf(out,
-		"%s from %s to %s: %d sessions, %d calls; floods of background calls, a provider that fails for %v, virtual "+
-			"time.\n",
-		hours(plan), plan.Clock(0), plan.Clock(plan.Length), plan.Sessions, len(plan.Calls),
-		brief(plan.Outage.To-plan.Outage.From))
-	var show display
-	switch {
-	case o.quiet:
-	case terminal:
-		show = &screen{out: out, plan: plan}
-	default:
-		show = &lines{out: out, plan: plan}
-	}
-	if show != nil {
-		fmt.Fprintln(out)
-	}
+// run simulates the day, prints its summary, and writes a chart to the file svg, unless that is
+// empty.
+func run(seed uint64, sessions int, svg string, out io.Writer, virtual bubble) error {
+	p := newPlan(seed, sessions)
+	fmt.Fprintf(out, "A day: %d sessions, %d calls; floods of background calls, a provider that fails for %v, virtual "+
+		"time.\n", p.sessions, len(p.calls), brief(p.outage.to-p.outage.from))
 	began := time.Now()
-	report, err := watch(plan, show, o.pause(terminal), virtual)
+	var sides [2]*side
+	var err error
+	virtual(func() { sides, err = p.run() })
 	if err != nil {
 		return err
 	}
 	took := time.Since(began)
-	summarize(out, report)
-	if o.svg != "" {
-		c := picture(report)
-		if err := os.WriteFile(o.svg, c.SVG(), 0o666); err != nil {
+	summarize(out, p, sides)
+	if svg != "" {
+		if err := os.WriteFile(svg, chart(p, sides), 0o666); err != nil {
 			return fmt.Errorf("the chart couldn't be written: %w", err)
 		}
-		fmt.Fprintf(out, "\nThe chart is in %s.\n", o.svg)
+		fmt.Fprintf(out, "\nThe chart is in %s.\n", svg)
 	}
-	fmt.Fprintf(out, "\n%s in %.1f s.\n", hours(plan), took.Seconds())
-	return broken(report)
+	_, err = fmt.Fprintf(out, "\nA day in %.1f s.\n", took.Seconds())
+	return err
 }
 
-// broken returns an error if the simulation has violated a guarantee of the gate.
-func broken(r *day.Report) error {
-	for _, s := range r.Sides {
-		for task, l := range s.Lanes {
-			if left := l.Asked - l.Done - l.NoAnswer(); left != 0 {
-				return fmt.Errorf("%s: %d calls of %s were lost", s.Name, left, task)
-			}
-			if n := l.Refused[day.Untyped]; n > 0 {
-				return fmt.Errorf("%s: %d calls of %s failed without a reason", s.Name, n, task)
-			}
-		}
-	}
-	return nil
+// A bubble runs a function in virtual time: clocks and timers jump to the next event as soon as
+// every goroutine of the function waits for one. So a day takes only the time of its computations,
+// and its figures don't depend on the machine.
+//
+// The bubble is that of testing/synctest, which needs a *testing.T. Tests have one; see
+// inVirtualTime for the program.
+type bubble func(func())
+
+// inVirtualTime calls a program, which exits, with a bubble.
+//
+// Package testing gives a T only to tests, but any program can run some: [testing.Main] is for
+// programs that do what "go test" does.
+func inVirtualTime(program func(bubble)) {
+	matchAll := func(_, _ string) (bool, error) { return true, nil }
+	testing.Main(matchAll,
+		[]testing.InternalTest{{Name: "gate", F: func(t *testing.T) { program(bubbleOf(t)) }}}, nil, nil)
 }
 
-// hours returns the length of a plan in words.
-func hours(p *day.Plan) string {
-	switch p.Hours {
-	case 24:
-		return "A day"
-	case 1:
-		return "1 hour"
-	}
-	return fmt.Sprintf("%d hours", p.Hours)
-}
-
-// A checked is a writer that stores the first error, and writes nothing after it.
-type checked struct {
-	w   io.Writer
-	err error
-}
-
-func (c *checked) Write(b []byte) (int, error) {
-	if c.err != nil {
-		return 0, c.err
-	}
-	n, err := c.w.Write(b)
-	c.err = err
-	return n, err
-}
-
-// isTerminal reports whether a file may be a terminal: it is a character device, and not the null
-// device.
-func isTerminal(file any) bool {
-	f, ok := file.(*os.File)
-	if !ok {
-		return false
-	}
-	info, err := f.Stat()
-	if err != nil || info.Mode()&os.ModeCharDevice == 0 {
-		return false
-	}
-	null, err := os.Stat(os.DevNull)
-	return err != nil || !os.SameFile(info, null)
+func bubbleOf(t *testing.T) bubble {
+	return func(fn func()) { synctest.Test(t, func(*testing.T) { fn() }) }
 }

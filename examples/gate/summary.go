@@ -4,171 +4,86 @@ import (
 	"fmt"
 	"io"
 	"slices"
-	"strconv"
+	"strings"
 	"time"
 
-	"github.com/pawlkit/pawl/examples/gate/internal/chart"
-	"github.com/pawlkit/pawl/examples/gate/internal/day"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
-// long is a wait that people notice.
-const long = 10 * time.Second
-
 // summarize prints the results side by side.
-func summarize(out io.Writer, r *day.Report) {
-	row := func(name string, of func(*day.SideReport) string) {
-		fmt.Fprintf(out, "  %-38s %16s %20s\n", name, of(r.Sides[0]), of(r.Sides[1]))
+func summarize(out io.Writer, p *plan, sides [2]*side) {
+	row := func(name string, of func(*side) any) {
+		fmt.Fprintf(out, "  %-38s %16v %20v\n", name, of(sides[0]), of(sides[1]))
 	}
-	head := func(name string) { fmt.Fprintf(out, "%s\n", name) }
-	wait := func(task string, q float64) func(*day.SideReport) string {
-		return func(s *day.SideReport) string { return brief(s.Lanes[task].Waits.P(q)) }
+	pawls := func(name string, of func(*side) any) {
+		fmt.Fprintf(out, "  %-38s %16v %20s\n", name, of(sides[0]), "-")
 	}
-	count := func(of func(*day.SideReport) int) func(*day.SideReport) string {
-		return func(s *day.SideReport) string { return strconv.Itoa(of(s)) }
+	wait := func(name, task string, q float64) {
+		row(name, func(s *side) any { return brief(s.lanes[task].waits.p(q)) })
 	}
-	fmt.Fprintf(out, "\n  %-38s %16s %20s\n", "", r.Sides[0].Name, r.Sides[1].Name)
+	answered := func(l lane) string { return fmt.Sprintf("%d of %d", l.done, l.asked) }
+	fmt.Fprintf(out, "\n  %-38s %16s %20s\n", "", sides[0].name, sides[1].name)
 
-	head("People, until the first word of the answer")
-	row("answered", func(s *day.SideReport) string { return answered(s.Lanes[day.Chat]) })
-	row("p50", wait(day.Chat, .5))
-	row("p99", wait(day.Chat, .99))
-	row("longest", wait(day.Chat, 1))
-	row("waited more than "+brief(long),
-		count(func(s *day.SideReport) int { return over(s.Lanes[day.Chat].Waits, long) }))
-
-	head("Background")
-	row("answered", func(s *day.SideReport) string { return answered(s.Background()) })
-	row("refused by a budget", count(func(s *day.SideReport) int { return s.Background().Refused[day.ReasonBudget] }))
-	row("given up, queue full", count(func(s *day.SideReport) int {
-		refused := s.Background().Refused
-		return refused[day.ReasonGaveUp] + refused[day.ReasonQueue]
-	}))
-	row("agents' work, p99 until the first word", wait(day.Work, .99))
-	row(fmt.Sprintf("a flood of %d is done after, median", flood(r.Plan)), func(s *day.SideReport) string {
-		return brief(median(s.Clear))
+	fmt.Fprintln(out, "People, until the first word of the answer")
+	row("answered", func(s *side) any { return answered(*s.lanes[chat]) })
+	wait("p50", chat, .5)
+	wait("p99", chat, .99)
+	wait("longest", chat, 1)
+	row("waited more than 10s", func(s *side) any {
+		return len(slices.DeleteFunc(slices.Clone(s.lanes[chat].waits),
+			func(w sample) bool { return w.wait <= 10*time.Second }))
 	})
-	row("preempted by people", count(func(s *day.SideReport) int { return s.Preempted }))
-	row("answers begun and made again", count(func(s *day.SideReport) int { return s.Resets }))
 
-	head("Throughput")
-	row("answers an hour", func(s *day.SideReport) string {
-		return fmt.Sprintf("%.0f", float64(s.Done())/s.Ended.Hours())
+	fmt.Fprintln(out, "Background")
+	row("answered", func(s *side) any { return answered(s.background()) })
+	row("refused by a budget", func(s *side) any { return s.background().overBudget })
+	row("given up, queue full", func(s *side) any { return s.background().gaveUp })
+	wait("agents' work, p99 until the first word", work, .99)
+	row(fmt.Sprintf("a flood of %d is done after, median", sides[0].lanes[reindex].asked/len(p.floods)),
+		func(s *side) any {
+			var took []time.Duration
+			for _, f := range p.floods {
+				took = append(took, s.clear(p, f))
+			}
+			slices.Sort(took)
+			return brief(took[len(took)/2])
+		})
+	pawls("preempted by people", func(s *side) any {
+		return s.gates[0].Snapshot().Totals.Preempted + s.gates[1].Snapshot().Totals.Preempted
 	})
-	row("requests at the providers",
-		count(func(s *day.SideReport) int { return s.Primary.Requests + s.Backup.Requests }))
-	row("of them too many (429)", count(func(s *day.SideReport) int { return s.Primary.Refused + s.Backup.Refused }))
-	row("of them in the outage (529)", count(func(s *day.SideReport) int { return s.Primary.Down + s.Backup.Down }))
-	row("answered by the backup",
-		count(func(s *day.SideReport) int { return s.Backup.Requests - s.Backup.Refused - s.Backup.Broken }))
-	row("pauses by rate limits", onlyPawl(func(s *day.SideReport) int { return s.Pauses }))
-	row("times that a breaker opened", onlyPawl(func(s *day.SideReport) int { return s.Opened }))
 
-	head("Money")
-	row("charged by the providers", func(s *day.SideReport) string { return dollars(s.Billed()) })
-	row("booked in the ledger", func(s *day.SideReport) string {
-		if s.Name != day.Pawl {
-			return "-"
-		}
-		return dollars(s.Booked)
+	fmt.Fprintln(out, "Throughput")
+	row("answers an hour", func(s *side) any {
+		done := s.lanes[chat].done + s.background().done
+		return fmt.Sprintf("%.0f", float64(done)/slices.Max(s.ended).Hours())
 	})
-	row("the budget of the day", func(s *day.SideReport) string { return limited(s, r.Plan.Limit.USD) })
-	row("the job that runs away", func(s *day.SideReport) string { return dollars(s.Primary.Audit + s.Backup.Audit) })
-	row("its budget", func(s *day.SideReport) string { return limited(s, r.Plan.AuditLimit.USD) })
-	for _, s := range r.Sides {
-		for _, n := range s.Notes {
-			fmt.Fprintf(out, "  %s  the budget: %s %s\n", r.Plan.Clock(n.At), n.Of, n.Kind)
-		}
-	}
+	row("requests at the providers", func(s *side) any { return s.primary.requests + s.backup.requests })
+	row("of them too many (429)", func(s *side) any { return s.primary.refused + s.backup.refused })
+	row("of them in the outage (529)", func(s *side) any { return s.primary.down + s.backup.down })
+	pawls("times that a breaker opened", func(s *side) any { return s.opened })
+
+	fmt.Fprintln(out, "Money")
+	row("charged by the providers", func(s *side) any { return dollars(s.primary.billed + s.backup.billed) })
+	pawls("booked in the ledger", func(s *side) any {
+		return dollars(provider.Money(s.ledger.Total(budget.Filter{}).Micros))
+	})
+	pawls("the budget of the day", func(*side) any { return fmt.Sprintf("$%.2f", p.limit.USD) })
+	row("the job that runs away", func(s *side) any { return dollars(s.primary.audit + s.backup.audit) })
+	pawls("its budget", func(*side) any { return fmt.Sprintf("$%.2f", p.auditLimit.USD) })
 }
 
-func answered(l *day.Lane) string { return fmt.Sprintf("%d of %d", l.Done, l.Asked) }
+func dollars(m provider.Money) string { return fmt.Sprintf("$%.2f", float64(m)/float64(provider.USD)) }
 
-// onlyPawl formats a count that the other side doesn't have.
-func onlyPawl(of func(*day.SideReport) int) func(*day.SideReport) string {
-	return func(s *day.SideReport) string {
-		if s.Name != day.Pawl {
-			return "-"
-		}
-		return strconv.Itoa(of(s))
-	}
-}
-
-func limited(s *day.SideReport, usd float64) string {
-	if s.Name != day.Pawl {
+// brief writes a wait with about two digits: "820ms", "1.3s", "42s", "3m20s"; "-" if there is none.
+func brief(d time.Duration) string {
+	switch {
+	case d == 0:
 		return "-"
+	case d < 950*time.Millisecond:
+		return d.Round(10 * time.Millisecond).String()
+	case d < 9950*time.Millisecond:
+		return d.Round(100 * time.Millisecond).String()
 	}
-	return fmt.Sprintf("$%.2f", usd)
-}
-
-func over(w day.Waits, than time.Duration) (n int) {
-	for _, s := range w {
-		if s.Wait > than {
-			n++
-		}
-	}
-	return n
-}
-
-func median(ds []time.Duration) time.Duration {
-	if len(ds) == 0 {
-		return 0
-	}
-	sorted := slices.Sorted(slices.Values(ds))
-	return sorted[len(sorted)/2]
-}
-
-// flood returns the number of calls of a flood.
-func flood(p *day.Plan) (n int) {
-	for i := range p.Calls {
-		if p.Calls[i].Task == day.Reindex {
-			n++
-		}
-	}
-	return n / max(len(p.Floods), 1)
-}
-
-// steps returns the number of points of a line in the chart: one for each ten minutes of a day,
-// fewer if few people ask.
-func steps(r *day.Report) int {
-	const most, people = 144, 8 // per step, about
-	return min(max(r.Sides[0].Lanes[day.Chat].Asked/people, 1), most)
-}
-
-// picture draws people's waits over the day: in each step the longest and the median.
-func picture(r *day.Report) chart.Chart {
-	p, n := r.Plan, steps(r)
-	c := chart.Chart{
-		Title: "How long people waited for the first word of an answer",
-		Subtitle: fmt.Sprintf(
-			"%d sessions at one rate-limited provider. Line: the longest wait in each %v; area: down to the median. "+
-				"Logarithmic.",
-			p.Sessions, brief(p.Length/time.Duration(n))),
-		Opens: p.Opens, To: p.Length,
-	}
-	for i, f := range p.Floods {
-		c.Bands = append(c.Bands, chart.Band{Name: "flood of background calls", From: f.From, To: f.From +
-			max(r.Sides[0].Clear[i], r.Sides[1].Clear[i])})
-	}
-	c.Bands = append(c.Bands, chart.Band{Name: "provider fails", From: p.Outage.From, To: p.Outage.To},
-		chart.Band{Name: "half the rate", From: p.Squeeze.From, To: p.Squeeze.To},
-		chart.Band{Name: "runaway job", From: p.Runaway.From, To: p.Runaway.To})
-	for _, s := range r.Sides {
-		c.Lines = append(c.Lines, chart.Line{Name: s.Name, Points: points(n, p.Length, s.Lanes[day.Chat].Waits)})
-	}
-	return c
-}
-
-// points divides the day into n steps.
-func points(n int, length time.Duration, waits day.Waits) (points []chart.Point) {
-	step := length / time.Duration(n)
-	in := make([]day.Waits, n)
-	for _, w := range waits {
-		i := min(int(w.At/step), n-1)
-		in[i] = append(in[i], w)
-	}
-	for i, each := range in {
-		points = append(points,
-			chart.Point{At: step*time.Duration(i) + step/2, Typical: each.P(.5), Longest: each.Max()})
-	}
-	return points
+	return strings.Replace(d.Round(time.Second).String(), "m0s", "m", 1)
 }
