@@ -9,6 +9,7 @@ import (
 	"net/http/httptest"
 	"os"
 	"os/exec"
+	"path"
 	"path/filepath"
 	"regexp"
 	"slices"
@@ -86,7 +87,7 @@ func programsOf(t *testing.T) (programs []program) {
 				continue
 			}
 			p := program{block: b, test: strings.Contains(b.text, "_test\n")}
-			p.name = fmt.Sprintf("%s-%d", strings.NewReplacer("/", "-", ".md", "").Replace(b.page), b.line)
+			p.name = fmt.Sprintf("%s-%d", strings.NewReplacer("/", "-", ".md", "", ".txt", "").Replace(b.page), b.line)
 			if !p.test {
 				require.True(t, strings.Contains(b.text, "package main\n"), "%s: the block isn't a whole program",
 					b.where())
@@ -173,28 +174,55 @@ func TestTheReadmeIsShort(t *testing.T) {
 	require.LessOrEqual(t, len(text), 9<<10, "the rest belongs into docs")
 }
 
-var link = regexp.MustCompile(`\]\(([^)]+)\)`)
+var (
+	link     = regexp.MustCompile(`\]\(([^)]+)\)|(?:src|srcset|href)="([^"]+)"`)
+	headline = regexp.MustCompile(`(?m)^#+ (.+)$`)
+	anchor   = regexp.MustCompile(`<a (?:id|name)="([^"]+)"`)
+	fenced   = regexp.MustCompile("(?ms)^```.*?^```$")
+	notWord  = regexp.MustCompile(`[^\p{L}\p{N}\-_ ]`)
+)
 
-// TestLinksOfPagesLeadSomewhere follows the links into the repository.
+// TestLinksOfPagesLeadSomewhere follows the links and pictures into the repository, and those that
+// name a heading to it.
 func TestLinksOfPagesLeadSomewhere(t *testing.T) {
-	for _, page := range pages(t) {
-		text, err := os.ReadFile(filepath.Join(root, page))
-		require.NoError(t, err)
-		for _, m := range link.FindAllStringSubmatch(string(text), -1) {
-			if strings.Contains(m[1], "://") || strings.HasPrefix(m[1], "#") {
+	for _, page := range append(pages(t), "CHANGELOG.md") {
+		for _, m := range link.FindAllStringSubmatch(fenced.ReplaceAllString(textOf(t, page), ""), -1) {
+			if m[1]+m[2] == "" || strings.Contains(m[1]+m[2], "://") {
 				continue
 			}
-			_, err := os.Stat(filepath.Join(root, filepath.Dir(page), filepath.FromSlash(m[1])))
-			require.NoError(t, err, "%s: %s", page, m[1])
+			name, fragment, _ := strings.Cut(m[1]+m[2], "#")
+			to := page
+			if name != "" {
+				to = path.Join(path.Dir(page), name)
+				_, err := os.Stat(filepath.Join(root, filepath.FromSlash(to)))
+				require.NoError(t, err, "%s: %s", page, m[0])
+			}
+			if fragment != "" {
+				require.Contains(t, anchorsOf(t, to), fragment, "%s: %s", page, m[0])
+			}
 		}
 	}
 }
 
+// anchorsOf returns what links may name on a page: its headings, as GitHub names them, and anchors.
+func anchorsOf(t *testing.T, page string) (names []string) {
+	t.Helper()
+	text := fenced.ReplaceAllString(textOf(t, page), "")
+	for _, m := range headline.FindAllStringSubmatch(text, -1) {
+		name := strings.ReplaceAll(notWord.ReplaceAllString(strings.ToLower(m[1]), ""), " ", "-")
+		names = append(names, name)
+	}
+	for _, m := range anchor.FindAllStringSubmatch(text, -1) {
+		names = append(names, m[1])
+	}
+	return names
+}
+
 // pages returns the pages for users, relative to the top: those at the top except for the
-// CHANGELOG, those in docs, and those of examples.
+// CHANGELOG, those in docs, those of examples, and what coding assistants read.
 func pages(t *testing.T) (pages []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md", "llms.txt", "skills/*/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		require.NoError(t, err)
 		for _, name := range found {
