@@ -27,7 +27,10 @@ const (
 )
 
 // note is an entry of working memory.
-var note = recall.Entry{ID: recall.ID{Tenant: "acme", Kind: "fact", Key: "deploy.command"}, Value: []byte("make deploy")}
+var note = recall.Entry{
+	ID:    recall.ID{Tenant: "acme", Kind: "fact", Key: "deploy.command"},
+	Value: []byte("make deploy"),
+}
 
 // members is an item of the index.
 var members = index.Item{ID: "page-3", Kind: "page", Name: "Members", Text: "our team and staff"}
