@@ -13,6 +13,9 @@
 //		})
 //	}
 //
+// Most checks are scripts, in the folder checks: commands, and below each what the store must
+// answer. They show what a store has to do better than prose. What needs a loop or a race is in Go.
+//
 // Each check is a subtest with an empty store of its own. The suite covers what [journal.Store]
 // promises to one process: order, conflicts, retries, leases, inbox, pruning, races between
 // goroutines. A store in files or on a server needs tests of its own for the rest: that an append

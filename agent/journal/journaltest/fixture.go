@@ -22,12 +22,33 @@ type fixture struct {
 	t     tb
 	ctx   context.Context
 	store journal.Store
+
+	// what the commands of a script have done
+	leases []journal.Lease
+	posted map[[2]string]journal.Item // by session and id
+	times  map[string]time.Time       // of heads
 }
 
 func on(t tb, s journal.Store) *fixture {
 	ctx, cancel := context.WithTimeout(t.Context(), checkTimeout)
 	t.Cleanup(cancel)
-	return &fixture{t, ctx, s}
+	return &fixture{t: t, ctx: ctx, store: s, posted: make(map[[2]string]journal.Item),
+		times: make(map[string]time.Time)}
+}
+
+// do makes a command, and checks its answer.
+func (f *fixture) do(line, want string) {
+	f.t.Helper()
+	c := commandOf(line)
+	c.want = want
+	f.check(&c)
+}
+
+func (f *fixture) check(c *command) {
+	f.t.Helper()
+	if got := f.play(c); got != c.want {
+		f.t.Fatalf("%s: got %q, want %q", c.line, got, c.want)
+	}
 }
 
 // rec returns a record that no other n has.
@@ -63,14 +84,6 @@ func (f *fixture) append(a journal.Append) {
 	}
 }
 
-// fill appends rec(1) to rec(n), one by one, to a session without a lease.
-func (f *fixture) fill(session string, n int) {
-	f.t.Helper()
-	for i := 1; i <= n; i++ {
-		f.append(journal.Append{Session: session, After: uint64(i - 1), Records: recs(i, i)})
-	}
-}
-
 func (f *fixture) read(session string, after uint64) []journal.Record {
 	f.t.Helper()
 	var out []journal.Record
@@ -83,20 +96,17 @@ func (f *fixture) read(session string, after uint64) []journal.Record {
 	return out
 }
 
-// checkLog checks that the records after number after are exactly these, with the right numbers.
-func (f *fixture) checkLog(session string, after uint64, want ...journal.Record) {
+// checkLog checks that the records of a session are exactly these, with the right numbers.
+func (f *fixture) checkLog(session string, want ...journal.Record) {
 	f.t.Helper()
-	got := f.read(session, after)
-	for i := 0; i < min(len(got), len(want)); i++ {
-		if got[i].Seq != after+1+uint64(i) {
-			f.t.Fatalf("session %q: got record %d, want number %d", session, got[i].Seq, after+1+uint64(i))
+	got := f.read(session, 0)
+	f.equal("number of records", len(got), len(want))
+	for i, r := range got {
+		if r.Seq != uint64(i+1) || !r.Equal(want[i]) {
+			w := want[i]
+			f.t.Fatalf("session %q, record %d: got %d, %q, version %d of %v with data %.100q, want %q, version %d of %v "+
+				"with data %.100q", session, i+1, r.Seq, r.Kind, r.V, r.Time, r.Data, w.Kind, w.V, w.Time, w.Data)
 		}
-		if !got[i].Equal(want[i]) {
-			f.t.Fatalf("session %q, record %d: got %+v, want %+v", session, got[i].Seq, got[i], want[i])
-		}
-	}
-	if len(got) != len(want) {
-		f.t.Fatalf("session %q: %d records after %d, want %d", session, len(got), after, len(want))
 	}
 }
 
@@ -122,31 +132,6 @@ func (f *fixture) names(flt journal.Filter) []string {
 	return out
 }
 
-func (f *fixture) lease(session, owner string, ttl time.Duration) journal.Lease {
-	f.t.Helper()
-	l, err := f.store.Lease(f.ctx, session, owner, ttl)
-	if err != nil {
-		f.t.Fatalf("lease of %q for %q: %v", session, owner, err)
-	}
-	return l
-}
-
-// leaseOnceFree waits until the lease of another owner has ended, and takes a lease.
-func (f *fixture) leaseOnceFree(session, owner string) journal.Lease {
-	f.t.Helper()
-	for {
-		l, err := f.store.Lease(f.ctx, session, owner, time.Hour)
-		var held *journal.HeldError
-		if !errors.As(err, &held) {
-			if err != nil {
-				f.t.Fatalf("lease of %q for %q: %v", session, owner, err)
-			}
-			return l
-		}
-		f.wait(held.Until)
-	}
-}
-
 // wait waits until a time, and a little longer for clocks that are behind.
 func (f *fixture) wait(until time.Time) {
 	f.t.Helper()
@@ -159,13 +144,6 @@ func (f *fixture) wait(until time.Time) {
 	}
 }
 
-func (f *fixture) release(l journal.Lease) {
-	f.t.Helper()
-	if err := f.store.Release(f.ctx, l); err != nil {
-		f.t.Fatalf("release %+v: %v", l, err)
-	}
-}
-
 func (f *fixture) post(session string, items ...journal.Item) {
 	f.t.Helper()
 	for _, it := range items {
@@ -175,14 +153,6 @@ func (f *fixture) post(session string, items ...journal.Item) {
 	}
 }
 
-// refusePost checks that session s refuses an item because of an id, which was taken or is in the
-// inbox.
-func (f *fixture) refusePost(it journal.Item, id string, taken bool) {
-	f.t.Helper()
-	e := refused[*journal.PostedError](f, "post of what was used", f.store.Post(f.ctx, "s", it))
-	f.equal("posted", *e, journal.PostedError{Session: "s", ID: id, Taken: taken})
-}
-
 func (f *fixture) take(session string, fence uint64) []journal.Item {
 	f.t.Helper()
 	items, err := f.store.Take(f.ctx, session, fence)
@@ -190,24 +160,6 @@ func (f *fixture) take(session string, fence uint64) []journal.Item {
 		f.t.Fatalf("take from %q with fence %d: %v", session, fence, err)
 	}
 	return items
-}
-
-// checkInbox checks that the inbox has the items with these ids, and that the head counts them.
-func (f *fixture) checkInbox(session string, fence uint64, ids ...string) {
-	f.t.Helper()
-	var got []string
-	for _, it := range f.take(session, fence) {
-		got = append(got, it.ID)
-	}
-	f.equal("ids in the inbox", got, ids)
-	f.equal("items that the head counts", f.head(session).Inbox, len(ids))
-}
-
-func (f *fixture) delete(session string, upTo uint64) {
-	f.t.Helper()
-	if err := f.store.Delete(f.ctx, session, upTo); err != nil {
-		f.t.Fatalf("delete %q up to %d: %v", session, upTo, err)
-	}
 }
 
 // equal checks that got equals want. A nil slice equals an empty one, also as the open list or the
@@ -246,10 +198,4 @@ func refused[T error](f *fixture, what string, err error) T {
 		f.t.Fatalf("%s: %v is unclear", what, err)
 	}
 	return want
-}
-
-// refuseAppend checks that an append is refused with a conflict, and returns that.
-func (f *fixture) refuseAppend(what string, a journal.Append) *journal.ConflictError {
-	f.t.Helper()
-	return refused[*journal.ConflictError](f, what, f.store.Append(f.ctx, a))
 }

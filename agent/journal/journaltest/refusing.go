@@ -3,6 +3,7 @@ package journaltest
 import (
 	"context"
 	"errors"
+	"fmt"
 	"math"
 	"slices"
 	"strings"
@@ -22,6 +23,69 @@ var badNames = map[string]string{
 	"a C1 control":  "a\u0085",
 }
 
+// tooEarly and tooLate are times that no store keeps.
+var (
+	tooEarly = time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)
+	tooLate  = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+// errorsOf calls each method for a session that has a record and perhaps a lease, and returns what
+// it returns.
+func (f *fixture) errorsOf(ctx context.Context, session string, l journal.Lease) map[string]error {
+	_, head := f.store.Head(ctx, session)
+	_, lease := f.store.Lease(ctx, session, "a", hour)
+	_, renewed := f.store.Renew(ctx, journal.Lease{Session: session, Owner: "a", Fence: max(l.Fence, 1)}, hour)
+	_, taken := f.store.Take(ctx, session, l.Fence)
+	var read error
+	for _, read = range f.store.Read(ctx, session, 0) {
+	}
+	return map[string]error{
+		"Head": head, "Lease": lease, "Renew": renewed, "Take": taken, "Read": read,
+		"Append":  f.store.Append(ctx, journal.Append{Session: session, After: 1, Fence: l.Fence, Records: recs(2, 2)}),
+		"Release": f.store.Release(ctx, journal.Lease{Session: session, Owner: "a", Fence: max(l.Fence, 1)}),
+		"Post":    f.store.Post(ctx, session, item("a")),
+		"Delete":  f.store.Delete(ctx, session, journal.All),
+	}
+}
+
+// badHeads are refused in an append.
+func badHeads() map[string]journal.HeadUpdate {
+	many := map[string]string{}
+	for i := range journal.MaxLabels + 1 {
+		many[fmt.Sprint(i)] = "v"
+	}
+	open := func(list ...journal.Open) journal.HeadUpdate { return journal.HeadUpdate{Open: list} }
+	label := func(key, value string) journal.HeadUpdate {
+		return journal.HeadUpdate{Labels: map[string]string{key: value}}
+	}
+	bad := map[string]journal.HeadUpdate{
+		"a title that is too long": {Title: strings.Repeat("n", journal.MaxTitle+1)},
+		"too many labels":          {Labels: many},
+		"an empty key":             label("", "v"),
+		"an empty value":           label("k", ""),
+		"a key that is too long":   label(strings.Repeat("k", journal.MaxLabelKey+1), "v"),
+		"a value that is too long": label("k", strings.Repeat("k", journal.MaxLabelValue+1)),
+		"too much info":            {Info: make([]byte, journal.MaxInfo+1)},
+		"an open without id":       open(journal.Open{ID: "a"}, journal.Open{Kind: "k"}),
+		"an open too late":         open(journal.Open{ID: "a", Expires: tooLate}),
+		"too much open":            open(slices.Repeat([]journal.Open{{ID: "a"}}, journal.MaxOpen+1)...),
+	}
+	for what, name := range badNames {
+		bad["a status that is "+what] = journal.HeadUpdate{Status: name}
+		bad["a parent that is "+what] = journal.HeadUpdate{Parent: name}
+		bad["a kind that is "+what] = journal.HeadUpdate{Kind: name}
+		bad["a title that is "+what] = journal.HeadUpdate{Title: name}
+		bad["a key that is "+what] = label(name, "v")
+		bad["a value that is "+what] = label("k", name)
+		bad["an open's id that is "+what] = open(journal.Open{ID: name})
+		bad["an open's kind that is "+what] = open(journal.Open{ID: "a", Kind: name})
+		bad["an open's title that is "+what] = open(journal.Open{ID: "a", Title: name})
+		bad["an open's words that are "+what] = open(journal.Open{ID: "a", What: name})
+		bad["an open's answerer that is "+what] = open(journal.Open{ID: "a", For: name})
+	}
+	return bad
+}
+
 var refusalChecks = []check{
 	{"names of the full length are accepted", func(f *fixture) {
 		long := strings.Repeat("ü/", journal.MaxName/3) // fills up to two bytes of the limit
@@ -29,94 +93,74 @@ var refusalChecks = []check{
 		r := rec(1)
 		r.Kind = long
 		open := journal.Open{ID: long, Kind: long, Title: long, For: long, Expires: recordTime}
-		l := f.lease(long, long, hour)
+		f.do(fmt.Sprintf("lease %q %q", long, long), "f1")
+		l := f.leases[0]
 		f.append(journal.Append{Session: long, Fence: l.Fence, Records: []journal.Record{r}, Head: &journal.HeadUpdate{
 			Status: long, Open: []journal.Open{open},
 		}})
 		it := item(long)
 		it.Kind, it.Closes = long, []string{long[:len(long)-1] + "N"}
 		f.post(long, it)
-		f.checkLog(long, 0, r)
+		f.checkLog(long, r)
 		it.Closes = nil
 		f.equal("items", f.take(long, l.Fence), []journal.Item{it})
 		h := f.head(long)
-		f.equal("owner", h.Owner, long)
-		f.equal("status", h.Status, long)
+		f.equal("owner and status", [2]string{h.Owner, h.Status}, [2]string{long, long})
 		f.equal("open list", h.Open, []journal.Open{open})
 	}},
-	{"bad session names are refused everywhere", func(f *fixture) {
-		try := func(what, name string) {
-			_, headErr := f.store.Head(f.ctx, name)
-			_, leaseErr := f.store.Lease(f.ctx, name, "a", hour)
-			_, renewErr := f.store.Renew(f.ctx, journal.Lease{Session: name, Owner: "a", Fence: 1}, hour)
-			_, takeErr := f.store.Take(f.ctx, name, 0)
-			var readErr error
-			for _, readErr = range f.store.Read(f.ctx, name, 0) {
-			}
-			for method, err := range map[string]error{
-				"Append": f.store.Append(f.ctx, journal.Append{Session: name, Records: recs(1, 1)}),
-				"Read":   readErr, "Head": headErr, "Lease": leaseErr, "Renew": renewErr, "Take": takeErr,
-				"Release": f.store.Release(f.ctx, journal.Lease{Session: name, Owner: "a", Fence: 1}),
-				"Post":    f.store.Post(f.ctx, name, item("a")),
-				"Delete":  f.store.Delete(f.ctx, name, journal.All),
-			} {
+	{"bad session names are refused everywhere, and no session has them", func(f *fixture) {
+		names := map[string]string{"empty": ""}
+		for what, name := range badNames {
+			names[what] = name
+			f.equal("sessions with a label that is "+what,
+				f.names(journal.Filter{Label: journal.Label{Key: name, Value: "ann"}}), nil)
+		}
+		for what, name := range names {
+			for method, err := range f.errorsOf(f.ctx, name, journal.Lease{}) {
 				refused[*journal.InvalidError](f, method+" with a session name that is "+what, err)
 			}
 		}
-		try("empty", "")
-		for what, name := range badNames {
-			try(what, name)
-		}
 	}},
 	{"bad appends are refused", func(f *fixture) {
-		f.fill("s", 1)
+		f.do("fill s 1", "")
 		record := func(change func(*journal.Record)) journal.Append {
 			two := recs(2, 3)
 			change(&two[1])
-			return journal.Append{Session: "s", After: 1, Records: two}
-		}
-		open := func(list ...journal.Open) journal.Append {
-			return journal.Append{Session: "s", After: 1, Head: &journal.HeadUpdate{Open: list}}
+			return journal.Append{After: 1, Records: two}
 		}
 		bad := map[string]journal.Append{
-			"nothing":        {Session: "s", After: 1},
-			"a number below": record(func(r *journal.Record) { r.Seq = 2 }),
-			"a number above": record(func(r *journal.Record) { r.Seq = 4 }),
-			"no kind":        record(func(r *journal.Record) { r.Kind = "" }),
-			"too early a time": record(func(r *journal.Record) {
-				r.Time = time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)
-			}),
-			"too late a time": record(func(r *journal.Record) {
-				r.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
-			}),
+			"nothing":              {After: 1},
+			"a number below":       record(func(r *journal.Record) { r.Seq = 2 }),
+			"a number above":       record(func(r *journal.Record) { r.Seq = 4 }),
+			"no kind":              record(func(r *journal.Record) { r.Kind = "" }),
+			"too early a time":     record(func(r *journal.Record) { r.Time = tooEarly }),
+			"too late a time":      record(func(r *journal.Record) { r.Time = tooLate }),
 			"too much data":        record(func(r *journal.Record) { r.Data = make([]byte, journal.MaxRecord+1) }),
-			"an empty id taken":    {Session: "s", After: 1, Taken: []string{"a", ""}},
-			"an open without id":   open(journal.Open{ID: "a"}, journal.Open{Kind: "k"}),
-			"an open too late":     open(journal.Open{ID: "a", Expires: time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)}),
-			"too much open":        open(slices.Repeat([]journal.Open{{ID: "a"}}, journal.MaxOpen+1)...),
-			"the largest number":   {Session: "s", After: math.MaxUint64, Records: recs(2, 2)},
-			"a number over 63 bit": {Session: "s", After: math.MaxInt64, Records: recs(2, 2)},
-			"the largest fence":    {Session: "s", After: 1, Fence: math.MaxUint64, Records: recs(2, 2)},
+			"an empty id taken":    {After: 1, Taken: []string{"a", ""}},
+			"the largest number":   {After: math.MaxUint64, Records: recs(2, 2)},
+			"a number over 63 bit": {After: math.MaxInt64, Records: recs(2, 2)},
+			"the largest fence":    {After: 1, Fence: math.MaxUint64, Records: recs(2, 2)},
 		}
 		for what, name := range badNames {
-			bad["a kind that is "+what] = record(func(r *journal.Record) { r.Kind = name })
-			bad["an id taken that is "+what] = journal.Append{Session: "s", After: 1, Taken: []string{name}}
-			bad["a status that is "+what] = journal.Append{Session: "s", After: 1,
-				Head: &journal.HeadUpdate{Status: name}}
-			bad["an open's id that is "+what] = open(journal.Open{ID: name})
-			bad["an open's kind that is "+what] = open(journal.Open{ID: "a", Kind: name})
-			bad["an open's title that is "+what] = open(journal.Open{ID: "a", Title: name})
-			bad["an open's words that are "+what] = open(journal.Open{ID: "a", What: name})
-			bad["an open's answerer that is "+what] = open(journal.Open{ID: "a", For: name})
+			bad["a kind of record that is "+what] = record(func(r *journal.Record) { r.Kind = name })
+			bad["an id taken that is "+what] = journal.Append{After: 1, Taken: []string{name}}
+		}
+		for what, head := range badHeads() {
+			bad[what] = journal.Append{After: 1, Head: &head}
 		}
 		for what, a := range bad {
+			a.Session = "s"
 			refused[*journal.InvalidError](f, "append with "+what, f.store.Append(f.ctx, a))
 		}
-		f.checkLog("s", 0, rec(1))
+		f.do("log s", "1")
 	}},
 	{"bad leases and items are refused", func(f *fixture) {
-		f.fill("s", 1)
-		l := f.lease("s", "a", hour)
+		f.do("fill s 1", "")
+		f.do("lease s a", "f1")
+		l := f.leases[0]
+		for _, other := range []journal.Lease{{Session: "s", Owner: "a"}, {Session: "t", Owner: "a", Fence: l.Fence}} {
+			f.equal("releasing what isn't leased", f.store.Release(f.ctx, other), nil)
+		}
 		for what, ttl := range map[string]time.Duration{"none": 0, "negative": -1, "too long": journal.MaxTTL + 1} {
 			_, err := f.store.Lease(f.ctx, "s", "a", ttl)
 			refused[*journal.InvalidError](f, "lease with a ttl that is "+what, err)
@@ -125,65 +169,51 @@ var refusalChecks = []check{
 		}
 		_, err := f.store.Renew(f.ctx, journal.Lease{Session: "s", Owner: "a"}, hour)
 		refused[*journal.InvalidError](f, "renewal of no lease", err)
-		names := map[string]string{"empty": ""}
-		for what, name := range badNames {
-			names[what] = name
+		bad := map[string]journal.Item{
+			"closes an id twice":      closing("a", "b", "c", "b"),
+			"closes its own id":       closing("a", "b", "a"),
+			"closes too many ids":     closing("a", slices.Repeat([]string{"b"}, journal.MaxCloses+1)...),
+			"is too late":             {ID: "a", Kind: "k", Time: tooLate},
+			"is too big":              {ID: "a", Kind: "k", Data: make([]byte, journal.MaxRecord+1)},
+			"has no id":               {Kind: "k"},
+			"has no kind":             {ID: "a"},
+			"closes an id of no text": closing("a", "b", ""),
 		}
-		for what, name := range names {
+		for what, name := range badNames {
+			bad["has an id that is "+what] = journal.Item{ID: name, Kind: "k"}
+			bad["has a kind that is "+what] = journal.Item{ID: "a", Kind: name}
+			bad["closes an id that is "+what] = closing("a", "b", name)
 			_, err := f.store.Lease(f.ctx, "s", name, hour)
 			refused[*journal.InvalidError](f, "lease with an owner that is "+what, err)
-			it := item("a")
-			it.ID = name
-			refused[*journal.InvalidError](f, "item with an id that is "+what, f.store.Post(f.ctx, "s", it))
-			it = item("a")
-			it.Kind = name
-			refused[*journal.InvalidError](f, "item with a kind that is "+what, f.store.Post(f.ctx, "s", it))
-			refused[*journal.InvalidError](f, "item that closes an id that is "+what,
-				f.store.Post(f.ctx, "s", closing("a", "b", name)))
 		}
-		refused[*journal.InvalidError](f, "item that closes an id twice",
-			f.store.Post(f.ctx, "s", closing("a", "b", "c", "b")))
-		refused[*journal.InvalidError](f, "item that closes its own id",
-			f.store.Post(f.ctx, "s", closing("a", "b", "a")))
-		many := closing("a", slices.Repeat([]string{"b"}, journal.MaxCloses+1)...)
-		refused[*journal.InvalidError](f, "item that closes too many ids", f.store.Post(f.ctx, "s", many))
-		it := item("a")
-		it.Time = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
-		refused[*journal.InvalidError](f, "item too late", f.store.Post(f.ctx, "s", it))
-		it.Time, it.Data = recordTime, make([]byte, journal.MaxRecord+1)
-		refused[*journal.InvalidError](f, "item too big", f.store.Post(f.ctx, "s", it))
-		f.checkInbox("s", l.Fence)
-		f.equal("fence", f.head("s").Fence, l.Fence)
+		_, err = f.store.Lease(f.ctx, "s", "", hour)
+		refused[*journal.InvalidError](f, "lease without an owner", err)
+		for what, it := range bad {
+			refused[*journal.InvalidError](f, "item that "+what, f.store.Post(f.ctx, "s", it))
+		}
+		f.equal("items", f.take("s", l.Fence), nil)
+		h := f.head("s")
+		f.equal("lease", journal.Lease{Session: "s", Owner: h.Owner, Fence: h.Fence, Until: h.Until}, l)
 	}},
 	{"nothing is done with a context that has ended", func(f *fixture) {
-		f.fill("s", 1)
-		l := f.lease("s", "a", hour)
+		f.do("fill s 1", "")
+		f.do("lease s a", "f1")
+		l := f.leases[0]
 		before := f.head("s")
 		ctx, cancel := context.WithCancel(f.ctx)
 		cancel()
-		_, headErr := f.store.Head(ctx, "s")
-		_, leaseErr := f.store.Lease(ctx, "s", "a", hour)
-		_, renewErr := f.store.Renew(ctx, l, hour)
-		_, takeErr := f.store.Take(ctx, "s", l.Fence)
-		var readErr, headsErr error
-		for _, readErr = range f.store.Read(ctx, "s", 0) {
+		all := f.errorsOf(ctx, "s", l)
+		for _, err := range f.store.Heads(ctx, journal.Filter{}) {
+			all["Heads"] = err
 		}
-		for _, headsErr = range f.store.Heads(ctx, journal.Filter{}) {
-		}
-		for method, err := range map[string]error{
-			"Append": f.store.Append(ctx, journal.Append{Session: "s", After: 1, Fence: l.Fence, Records: recs(2, 2)}),
-			"Read":   readErr, "Head": headErr, "Heads": headsErr, "Lease": leaseErr, "Renew": renewErr,
-			"Take":    takeErr,
-			"Release": f.store.Release(ctx, l),
-			"Post":    f.store.Post(ctx, "s", item("a")),
-			"Delete":  f.store.Delete(ctx, "s", journal.All),
-		} {
+		f.equal("methods", len(all), 10)
+		for method, err := range all {
 			if !errors.Is(err, context.Canceled) || !journal.Unclear(err) {
 				f.t.Fatalf("%s with a canceled context: got error %v, want one that wraps context.Canceled", method, err)
 			}
 		}
-		f.checkLog("s", 0, rec(1))
+		f.do("log s", "1")
 		f.equal("head", f.head("s"), before)
-		f.checkInbox("s", l.Fence)
+		f.equal("items", f.take("s", l.Fence), nil)
 	}},
 }

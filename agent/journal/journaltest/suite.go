@@ -2,6 +2,7 @@ package journaltest
 
 import (
 	"context"
+	"slices"
 	"testing"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -32,14 +33,13 @@ type check struct {
 	check func(f *fixture)
 }
 
+// files are those of the scripts, without their folder.
+var files = []string{"append", "head", "lease", "inbox", "delete"}
+
 func checks() []check {
 	var all []check
-	for _, part := range [][]check{
-		appendChecks, retryChecks, readChecks, contentChecks, refusalChecks,
-		headChecks, listChecks, labelChecks, parentChecks, newestChecks, leaseChecks,
-		inboxChecks, deleteChecks, raceChecks,
-	} {
-		all = append(all, part...)
+	for _, file := range files {
+		all = append(all, scriptChecks(file)...)
 	}
-	return all
+	return slices.Concat(all, loopChecks, contentChecks, refusalChecks, raceChecks)
 }

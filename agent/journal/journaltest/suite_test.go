@@ -2,7 +2,10 @@ package journaltest
 
 import (
 	"context"
+	"flag"
 	"fmt"
+	"io/fs"
+	"os"
 	"runtime"
 	"strings"
 	"testing"
@@ -45,6 +48,44 @@ func failureOf(ctx context.Context, c check, s journal.Store) string {
 	}()
 	<-done
 	return n.failure
+}
+
+// update writes the answers of the store in memory into the scripts, to be read before they are
+// committed.
+var update = flag.Bool("update", false, "write the scripts' answers")
+
+func TestTheScriptsAreWrittenWithTheirAnswers(t *testing.T) {
+	if !*update {
+		t.Skip("without -update")
+	}
+	for _, file := range files {
+		text, err := fs.ReadFile(scripts, "checks/"+file+".txt")
+		if err != nil {
+			t.Fatal(err)
+		}
+		var out strings.Builder
+		synctest.Test(t, func(t *testing.T) {
+			var f *fixture
+			for line := range strings.Lines(string(text)) {
+				if line[0] == '\t' {
+					continue
+				}
+				out.WriteString(line)
+				switch {
+				case strings.HasPrefix(line, "== "):
+					f = on(t, journal.NewMemory())
+				case line != "\n" && line[0] != '#':
+					c := commandOf(strings.TrimSuffix(line, "\n"))
+					if answer := f.play(&c); answer != "" {
+						out.WriteString("\t" + answer + "\n")
+					}
+				}
+			}
+		})
+		if err := os.WriteFile("checks/"+file+".txt", []byte(out.String()), 0o644); err != nil {
+			t.Fatal(err)
+		}
+	}
 }
 
 func TestNoCheckFailsAGoodStore(t *testing.T) {
