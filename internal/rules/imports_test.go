@@ -187,7 +187,8 @@ var rows = map[string]row{
 		"internal/sqlitefile"}, third: []string{xsync}},
 	"provider/guard": {own: []string{"provider", "stream", "ratelimit", "ratelimit/budget", "circuit",
 		"circuit/fault"}, third: []string{backoff}},
-	providertest:               {own: []string{"provider", "stream", "circuit/fault"}, tests: []string{validate}},
+	providertest: {own: []string{"provider", "provider/secret", "stream", "circuit/fault",
+		"internal/httpguard"}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
 	"provider/internal/replay": {own: []string{everything}}, // tests alone
 	// What the adapters do alike.

@@ -106,8 +106,8 @@ func TestConformance(t *testing.T) {
 func TestAStreamCutAnywhereIsAnError(t *testing.T) {
 	last := event("chunk",
 		`{"bytes":"`+base64.StdEncoding.EncodeToString([]byte(`{"type":"message_stop"}`))+`","p":"abc"}`)
-	wire.EveryCut(t, newModel, invoked(), wire.Past(last))
-	wire.EveryCut(t, newModel, conversed(), wire.Past("messageStop"))
+	wire.EveryCut(t, newModel, invoked(), last)
+	wire.EveryCut(t, newModel, conversed(), "messageStop")
 }
 
 func TestACallToASilentServerEnds(t *testing.T) {

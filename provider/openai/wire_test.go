@@ -50,7 +50,7 @@ func TestTheAdapterConforms(t *testing.T) {
 
 func TestACutStreamIsAnErrorAndKeepsTheReceivedPart(t *testing.T) {
 	for _, p := range protocols {
-		t.Run(p.name, func(t *testing.T) { wire.EveryCut(t, newModel, p.c(), wire.Past(p.end)) })
+		t.Run(p.name, func(t *testing.T) { wire.EveryCut(t, newModel, p.c(), p.end) })
 	}
 }
 

@@ -59,14 +59,14 @@ func TestWhatIsFalseFailsAndShowsTheRequest(t *testing.T) {
 		"no tools": {func(t testing.TB) { m.AssertTools(t, 0) }, []string{"not none"}},
 		"result": {func(t testing.TB) {
 			m.AssertSaw(t, 0, ToolResult("x"))
-		}, []string{"no result of x", `tool_result weather="3 degrees"`, `tool_call weather({"city":"Oslo"})`,
-			`reasoning "Hm."`, "media"}},
+		}, []string{"no result of x", `"text":"3 degrees"`, `"name":"weather","input":{"city":"Oslo"}`,
+			`"kind":"reasoning","text":"Hm."`, "media"}},
 		"result text": {func(t testing.TB) {
 			m.AssertSaw(t, 0, ToolResultText("weather", "4"))
 		}, []string{`no result of weather with "4"`}},
 		"user": {func(t testing.TB) {
 			m.AssertSaw(t, 0, UserText("Rome"))
-		}, []string{`no user message with "Rome"`, `user: "How cold`}},
+		}, []string{`no user message with "Rome"`, `user: [{"kind":"text","text":"How cold`}},
 		"assistant": {func(t testing.TB) {
 			m.AssertSaw(t, 0, AssistantText("Rome"))
 		}, []string{"no assistant message"}},

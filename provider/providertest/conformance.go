@@ -23,16 +23,7 @@ func Strict() Option { return func(s *suite) { s.strict = true } }
 // WithRequest has the suite ask with requests that ask makes, instead of its own: a short one with
 // two tools. Each call of ask returns a new one; the user's text is up to it.
 func WithRequest(ask func() *provider.Request) Option {
-	return func(s *suite) {
-		if ask != nil {
-			s.ask = func(text string) *provider.Request {
-				if req := ask(); req != nil {
-					return req
-				}
-				return question(text)
-			}
-		}
-	}
+	return func(s *suite) { s.ask = func(string) *provider.Request { return ask() } }
 }
 
 // WithHanging has the suite call providers whose server hangs, too: before the answer, in its
@@ -92,9 +83,7 @@ type suite struct {
 func newSuite(fresh func() provider.Provider, opts []Option) *suite {
 	s := &suite{fresh: fresh, ask: question, timeout: 10 * time.Second, settle: 2 * time.Second}
 	for _, opt := range opts {
-		if opt != nil {
-			opt(s)
-		}
+		opt(s)
 	}
 	return s
 }

@@ -39,7 +39,6 @@ func TestTheModelsOfThisPackageConformStrictly(t *testing.T) {
 				return Say(req.LastUserText()).Response(), nil
 			})
 		},
-		"every tool": func() provider.Provider { return EveryTool(nil) },
 	} {
 		t.Run(name, func(t *testing.T) {
 			Conformance(t, fresh, Strict(), WithHanging(
@@ -55,26 +54,19 @@ func TestModelsDeclareThatTheyEndWithTheirContextUnlessAFunctionOfTheUserMayBloc
 		return Say("x").Response(), nil
 	})
 	require.False(t, provider.EndsWithContext(own))
-	for _, p := range []provider.Provider{Script(), EveryTool(nil), Draw()} {
+	for _, p := range []provider.Provider{Script(), Draw()} {
 		require.True(t, provider.EndsWithContext(p), "%T", p)
 	}
 }
 
-func TestAnOwnRequestIsAsked(t *testing.T) {
-	asked := 0
-	Conformance(t, func() provider.Provider {
-		return Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
-			if req.Model != "mine" {
-				return nil, errors.New("not mine")
-			}
-			asked++
-			return Say("ok").Response(), nil
-		})
-	}, WithRequest(func() *provider.Request { return &provider.Request{Model: "mine"} }), nil, Option(func(s *suite) {
-		s.fresh = serial(s.fresh)
-	}))
-	require.Positive(t, asked)
+func TestAProviderWhoseCallsWaitForEachOtherConforms(t *testing.T) {
+	Conformance(t, serial(func() provider.Provider { return Script(Say("ok"), Say("ok")) }))
 }
+
+// endsWithContext is a provider that declares that its calls end with their context.
+type endsWithContext struct{ provider.Provider }
+
+func (endsWithContext) EndsWithContext() bool { return true }
 
 // serial makes a provider's calls wait for each other, which is slow and not wrong.
 func serial(fresh func() provider.Provider) func() provider.Provider {
@@ -232,7 +224,7 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 				_ = yield(start, nil) && ctx.Err() == nil && yield(end, nil)
 			}), "canceling in mid-stream ends the answer", "without End"},
 		{"a declaration that isn't true", func() provider.Provider {
-			return prompt{
+			return endsWithContext{
 				stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 					switch {
 					case !yield(start, nil):

@@ -7,43 +7,27 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// describe says what a request holds, a line a message, for a person who reads a failed test.
+// describe says what a request holds, the newest messages a line each, for a person who reads a
+// failed test.
 func describe(r *provider.Request) string {
-	var b strings.Builder
+	lines := []string{"  tools: " + list(toolNames(r))}
 	if r.System != "" {
-		fmt.Fprintf(&b, "  system: %q\n", shorten(r.System, 160))
+		lines = append(lines, fmt.Sprintf("  system: %q", shorten(r.System, 160)))
 	}
-	fmt.Fprintf(&b, "  tools: %s\n", list(toolNames(r)))
-	const most = 12 // the first message, and the newest
-	for i := range r.Messages {
-		if skipped := len(r.Messages) - most; i > 0 && i <= skipped {
-			if i == 1 {
-				fmt.Fprintf(&b, "  … %s …\n", count(skipped, "message"))
-			}
-			continue
+	const most = 12
+	skipped := max(0, len(r.Messages)-most)
+	if skipped > 0 {
+		lines = append(lines, "  … "+count(skipped, "message")+" …")
+	}
+	for i := range r.Messages[skipped:] {
+		m := &r.Messages[skipped+i]
+		text, err := marshal(m.Parts)
+		if err != nil {
+			text = err.Error()
 		}
-		m := &r.Messages[i]
-		fmt.Fprintf(&b, "  %s:", m.Role)
-		for j := range m.Parts {
-			b.WriteString(" " + describePart(&m.Parts[j]))
-		}
-		b.WriteString("\n")
+		lines = append(lines, "  "+string(m.Role)+": "+shorten(text, 320))
 	}
-	return strings.TrimSuffix(b.String(), "\n")
-}
-
-func describePart(p *provider.Part) string {
-	switch {
-	case p.Call != nil:
-		return fmt.Sprintf("%s %s(%s)", p.Kind, p.Call.Name, shorten(string(p.Call.Input)+p.Call.Invalid, 80))
-	case p.Result != nil:
-		return fmt.Sprintf("%s %s=%q", p.Kind, p.Result.Name, shorten(p.Result.Text(), 120))
-	case p.Kind == provider.PartText:
-		return fmt.Sprintf("%q", shorten(p.Text, 120))
-	case p.Text != "":
-		return fmt.Sprintf("%s %q", p.Kind, shorten(p.Text, 80))
-	}
-	return string(p.Kind)
+	return strings.Join(lines, "\n")
 }
 
 func toolNames(r *provider.Request) []string {

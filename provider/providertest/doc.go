@@ -18,18 +18,16 @@
 // [HangAfter] change how a step comes and how it ends. [Fail] and [Hang] are calls without an
 // answer.
 //
-// [Func] makes a model of a function, for answers that depend on the question. [EveryTool] makes
-// one that calls every tool it is offered, with input that is made from the tool's schema or given.
+// [Func] makes a model of a function, for answers that depend on the question.
 //
-// [Replay] serves recorded exchanges over HTTP on loopback, cut into pieces, broken off or
-// hanging on demand. [Record] records those of a client of one's own, with secrets taken out, so
-// that tests replay real traffic:
+// [Replay] serves recorded exchanges over HTTP on loopback. [Record] records those of a client of
+// one's own, with secrets taken out, so that tests replay real traffic:
 //
-//	once := providertest.Record("testdata/weather.json", providertest.RecordConfig{})
+//	once := providertest.Record("testdata/weather.json", nil)
 //	client := &http.Client{Transport: once}
 //
 //	c, err := providertest.ReadCase("testdata/weather.json") // from then on
-//	server := providertest.Replay(t, c, providertest.SplitRandom(1))
+//	server := providertest.Replay(t, c)
 //	// … run what is under test with server.URL and server.Client() …
 //
 // [Conformance] is the suite for a [provider.Provider] of one's own. [Offline] and [NoNetwork] keep

@@ -79,9 +79,7 @@ func newError(class fault.Class, opts []FailOption) *provider.Error {
 		e.Status = 403
 	}
 	for _, opt := range opts {
-		if opt != nil {
-			opt(e)
-		}
+		opt(e)
 	}
 	return e
 }

@@ -47,12 +47,6 @@ func Func(fn func(context.Context, *provider.Request) (*provider.Response, error
 	})
 }
 
-// prompt is a model of this package's own that never waits.
-type prompt struct{ provider.Provider }
-
-// EndsWithContext returns true.
-func (prompt) EndsWithContext() bool { return true }
-
 func playResponse(resp *provider.Response, err error) play {
 	switch {
 	case resp == nil && err == nil:
@@ -62,13 +56,18 @@ func playResponse(resp *provider.Response, err error) play {
 		return play{ending: failed, err: err}
 	}
 	p := play{chunks: []provider.Chunk{{Kind: provider.KindStart, ID: resp.ID, Name: resp.Model}}}
+	var g provider.Grammar
+	_ = g.Next(&p.chunks[0]) // a Start may come first
 	for i := range resp.Parts {
-		chunks, problem := partChunks(int32(i), &resp.Parts[i])
-		if problem != nil {
-			p.ending, p.err = failed, problem
-			return p
+		for _, c := range partChunks(int32(i), &resp.Parts[i]) {
+			if err := g.Next(&c); err != nil {
+				p.ending = failed
+				p.err = fault.Errorf(fault.Permanent,
+					"providertest: part %d of the Response, of kind %q, can't be streamed: %w", i, resp.Parts[i].Kind, err)
+				return p
+			}
+			p.chunks = append(p.chunks, c)
 		}
-		p.chunks = append(p.chunks, chunks...)
 	}
 	if err != nil {
 		p.ending, p.err = failed, err
@@ -89,8 +88,7 @@ func playResponse(resp *provider.Response, err error) play {
 
 // partChunks returns what streams part i of an answer. The part's number tells neighbours of one
 // kind apart.
-func partChunks(i int32, part *provider.Part) ([]provider.Chunk, error) {
-	var chunks []provider.Chunk
+func partChunks(i int32, part *provider.Part) (chunks []provider.Chunk) {
 	switch part.Kind {
 	case provider.PartText, provider.PartReasoning, provider.PartRefusal:
 		for _, piece := range words(part.Text) {
@@ -122,7 +120,7 @@ func partChunks(i int32, part *provider.Part) ([]provider.Chunk, error) {
 		}
 		chunks = append(chunks, c)
 	}
-	return chunks, fits(i, part.Kind, chunks)
+	return chunks
 }
 
 // chunkKinds has the kind of chunk for each kind of part that an answer may have.
@@ -135,21 +133,4 @@ var chunkKinds = map[provider.PartKind]provider.ChunkKind{
 	provider.PartMedia:          provider.KindFile,
 	provider.PartSource:         provider.KindSource,
 	provider.PartOpaque:         provider.KindOpaque,
-}
-
-// fits returns an error if the chunks of a part can't stand in an answer.
-func fits(i int32, kind provider.PartKind, chunks []provider.Chunk) error {
-	var g provider.Grammar
-	start := provider.Start("")
-	err := g.Next(&start)
-	for j := range chunks {
-		if err == nil {
-			err = g.Next(&chunks[j])
-		}
-	}
-	if err != nil {
-		return fault.Errorf(fault.Permanent, "providertest: part %d of the Response, of kind %q, can't be streamed: %w",
-			i, kind, err)
-	}
-	return nil
 }

@@ -2,33 +2,20 @@ package providertest
 
 import (
 	"bytes"
-	"encoding/json"
+	"cmp"
 	"fmt"
 	"io"
 	"net/http"
+	"net/url"
 	"path/filepath"
 	"regexp"
 	"slices"
 	"strings"
 	"sync"
-)
 
-// RecordConfig says what a [Recorder] records beyond the usual. Its zero value is of use.
-type RecordConfig struct {
-	// Name is the name of the case; empty: that of the file, without its extension.
-	Name string
-	// Provider and Wire say whose exchanges these are; empty: as the first request's address tells.
-	Provider, Wire string
-	// Next makes the requests; nil: what http.DefaultTransport is at the time.
-	Next http.RoundTripper
-	// Headers are kept in addition to the usual: content types, versions, request ids, rate limits
-	// and advice to wait.
-	Headers []string
-	// Secrets are texts that must not be written, and Patterns match such texts, in addition to the
-	// usual; see Recorder.
-	Secrets  []string
-	Patterns []*regexp.Regexp
-}
+	"github.com/pawlkit/pawl/internal/httpguard"
+	"github.com/pawlkit/pawl/provider/secret"
+)
 
 // A Recorder is a [http.RoundTripper] that passes requests on, and writes them with their answers
 // into a file, in the form that [ReadCase] reads and [Replay] serves: a [Case] of all exchanges
@@ -36,78 +23,63 @@ type RecordConfig struct {
 // exchange is in the file once its body was closed, also if that was before its end. A request that
 // got no answer isn't recorded. It is safe for concurrent use.
 //
-//	client := &http.Client{Transport: providertest.Record("testdata/weather.json", providertest.RecordConfig{})}
+//	client := &http.Client{Transport: providertest.Record("testdata/weather.json", nil)}
 //
-// What is secret is replaced by "SCRUBBED" before anything is written: headers other than those
-// named at [RecordConfig.Headers] aren't kept at all, and the values that the request sent as
-// credentials (Authorization, X-Api-Key, Api-Key, X-Goog-Api-Key and the like, cookies, key= and
-// the like in the address) and as organisation or project are replaced wherever else they occur, as
-// is what looks like a key of a known service or an organisation's id. A secret in pieces, such as
-// a model repeats it word by word in a stream, isn't found: look at a recording before it is
-// shared.
+// What is secret is replaced by [secret.Redacted] before anything is written. Of headers only
+// content types, versions, request ids, rate limits and advice to wait are kept. The values of the
+// request's other headers and of its address's query, of cookies, and of the secrets that were
+// passed to [Record] are replaced wherever else they occur, as is what looks like a key of a known
+// service or an organization's id. Texts of less than 8 bytes stay. A secret in pieces, such as a
+// model repeats it word by word in a stream, isn't found: look at a recording before it is shared.
 type Recorder struct {
 	path string
-	cfg  RecordConfig
+	next http.RoundTripper
 
-	file sync.Mutex // held while the file is written, so that an older state never replaces a newer one
-
-	mu    sync.Mutex  // guards what follows
-	begun []*Exchange // in the order of the requests; nil: not at its end yet, or without an answer
-	scrub scrubber
-	info  Case // without exchanges
-	err   error
+	mu      sync.Mutex  // guards what follows, and the file
+	begun   []*Exchange // with secrets, in the order of the requests; nil: no answer, or not at its end yet
+	secrets []string
+	err     error
 }
 
 // Record returns a Recorder that writes to the file, whose folder is made if need be. A file that
-// stands there is replaced with the first exchange.
-func Record(path string, cfg RecordConfig) *Recorder {
-	r := &Recorder{path: path, cfg: cfg}
-	r.info = Case{Name: cfg.Name, Provider: cfg.Provider, Wire: cfg.Wire}
-	if r.info.Name == "" {
-		r.info.Name = strings.TrimSuffix(filepath.Base(path), filepath.Ext(path))
-	}
-	r.scrub.patterns = slices.Concat(secretPatterns, cfg.Patterns)
-	for _, s := range cfg.Secrets {
-		r.scrub.learn(s)
-	}
-	return r
+// stands there is replaced with the first exchange. next makes the requests; nil:
+// [http.DefaultTransport].
+func Record(path string, next http.RoundTripper, secrets ...string) *Recorder {
+	return &Recorder{path: path, next: next, secrets: secrets}
 }
 
 // RoundTrip passes the request on.
 func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
-	there, sent := captured(req)
-	slot := r.begin(req)
-	res, err := r.next().RoundTrip(there)
-	if err != nil || res == nil || res.StatusCode < 200 || res.Body == nil {
+	there := req.Clone(req.Context())
+	var sent []byte
+	if req.Body != nil {
+		var err error
+		if sent, err = io.ReadAll(req.Body); err != nil {
+			return nil, err
+		}
+		if err := req.Body.Close(); err != nil {
+			return nil, err
+		}
+		there.Body = io.NopCloser(bytes.NewReader(sent))
+		there.GetBody = func() (io.ReadCloser, error) { return io.NopCloser(bytes.NewReader(sent)), nil }
+	}
+	r.mu.Lock()
+	slot := len(r.begun)
+	r.begun = append(r.begun, nil)
+	r.mu.Unlock()
+	next := r.next
+	if next == nil {
+		next = http.DefaultTransport
+	}
+	res, err := next.RoundTrip(there)
+	if err != nil || res.StatusCode < 200 {
 		return res, err
 	}
-	res.Body = &recordedBody{ReadCloser: res.Body, done: func(body []byte, ending string) {
-		r.end(slot, req, sent.bytes(), res, body, ending)
+	header := res.Header.Clone()
+	res.Body = &recordedBody{ReadCloser: res.Body, done: func(body []byte, end error) {
+		r.end(slot, req, sent, res.StatusCode, header, body, end)
 	}}
 	return res, nil
-}
-
-// CloseIdleConnections passes the wish on.
-func (r *Recorder) CloseIdleConnections() {
-	if c, ok := r.next().(interface{ CloseIdleConnections() }); ok {
-		c.CloseIdleConnections()
-	}
-}
-
-// Case returns what is recorded so far. It shares nothing with the Recorder.
-func (r *Recorder) Case() *Case {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	c := r.info
-	for _, x := range r.begun {
-		if x == nil {
-			continue
-		}
-		x := r.scrub.exchange(*x) // of what was learned since
-		c.Streaming = c.Streaming || x.Response.Stream
-		c.Exchanges = append(c.Exchanges, x)
-	}
-	return &c
 }
 
 // Err returns the first error of writing the file. An error of the file is none of the exchange,
@@ -118,194 +90,124 @@ func (r *Recorder) Err() error {
 	return r.err
 }
 
-func (r *Recorder) next() http.RoundTripper {
-	if r.cfg.Next != nil {
-		return r.cfg.Next
+// end records an exchange and writes the file.
+func (r *Recorder) end(slot int, req *http.Request, sent []byte, status int, header http.Header, body []byte,
+	end error) {
+	x := &Exchange{
+		Request: RecordedRequest{Method: cmp.Or(req.Method, http.MethodGet), URL: address(req.URL),
+			Headers: kept(req.Header), Body: string(sent)},
+		Response: RecordedResponse{Status: status, Headers: kept(header), Body: string(body),
+			Stream: isStream(header.Get("Content-Type"))},
 	}
-	return http.DefaultTransport
-}
-
-// begin keeps a place for the exchange, and learns what is secret.
-func (r *Recorder) begin(req *http.Request) (slot int) {
+	switch encoding := header.Get("Content-Encoding"); {
+	case encoding != "": // secrets can't be found in what is compressed
+		x.Response.Body, x.Notes = "", []string{fmt.Sprintf("the body was left out: its encoding is %q", encoding)}
+	case end == nil:
+		x.Notes = []string{fmt.Sprintf("the client closed the body after %d bytes, before its end was read", len(body))}
+	case end != io.EOF:
+		x.Notes = []string{fmt.Sprintf("the body broke off after %d bytes: %v", len(body), end)}
+	}
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	r.scrub.learnFrom(req)
-	r.begun = append(r.begun, nil)
-	return len(r.begun) - 1
-}
-
-// end records the exchange and writes the file.
-func (r *Recorder) end(slot int, req *http.Request, sent []byte, res *http.Response, body []byte, ending string) {
-	r.keep(slot, req, sent, res, body, ending)
-	r.file.Lock()
-	defer r.file.Unlock()
-	if err := r.Case().WriteFile(r.path); err != nil {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		if r.err == nil {
-			r.err = err
-		}
-	}
-}
-
-func (r *Recorder) keep(slot int, req *http.Request, sent []byte, res *http.Response, body []byte, ending string) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.scrub.learnHeaders(res.Header)
-	x := &Exchange{Request: RecordedRequest{Method: req.Method, Headers: r.headers(req.Header)}}
-	if x.Request.Method == "" {
-		x.Request.Method = http.MethodGet // net/http's own default
-	}
-	if req.URL != nil {
-		x.Request.URL = r.scrub.address(req.URL)
-	}
-	body, note := decoded(res.Header.Get("Content-Encoding"), body)
-	x.Request.Body, x.Request.Base64 = bodyText(r.scrub.body(sent))
-	x.Response = RecordedResponse{Status: res.StatusCode, Headers: r.headers(res.Header),
-		Stream: isStream(res.Header.Get("Content-Type"))}
-	x.Response.Body, x.Response.Base64 = bodyText(r.scrub.body(body))
-	for _, n := range []string{ending, note} {
-		if n != "" {
-			x.Notes = append(x.Notes, r.scrub.text(n))
-		}
-	}
 	r.begun[slot] = x
-	r.describe(req, sent)
-}
-
-// describe fills in what the first requests tell of the case.
-func (r *Recorder) describe(req *http.Request, sent []byte) {
-	if req.URL == nil {
-		return
-	}
-	if r.info.Wire == "" {
-		r.info.Wire = wireOf(req.URL.Path)
-	}
-	if r.info.Provider == "" {
-		r.info.Provider = providerOf(r.info.Wire)
-	}
-	if r.info.Model == "" {
-		var asked struct {
-			Model string `json:"model"`
-		}
-		if json.Unmarshal(sent, &asked) == nil {
-			r.info.Model = r.scrub.text(asked.Model)
-		}
-		if m := modelInPath.FindStringSubmatch(req.URL.Path); r.info.Model == "" && m != nil {
-			r.info.Model = m[1]
-		}
+	r.secrets = append(r.secrets, secretsOf(req, header)...)
+	if err := r.clean().WriteFile(r.path); err != nil && r.err == nil {
+		r.err = err
 	}
 }
 
-func (r *Recorder) headers(h http.Header) map[string]string {
-	out := map[string]string{}
-	for name := range h {
-		lower := strings.ToLower(name)
-		if slices.Contains(keptHeaders, lower) || strings.Contains(lower, "ratelimit") ||
-			slices.ContainsFunc(r.cfg.Headers, func(s string) bool { return strings.EqualFold(s, name) }) {
-			out[lower] = r.scrub.text(h.Get(name))
+// clean returns what is recorded so far, without secrets. mu is held.
+func (r *Recorder) clean() *Case {
+	values := secret.NewValues(r.secrets...)
+	clean := func(text string) string {
+		return looksSecret.ReplaceAllLiteralString(values.Text(text), secret.Redacted)
+	}
+	c := &Case{Name: strings.TrimSuffix(filepath.Base(r.path), filepath.Ext(r.path))}
+	for _, begun := range r.begun {
+		if begun == nil {
+			continue
+		}
+		x := *begun
+		x.Request.URL = clean(x.Request.URL)
+		x.Request.Body, x.Request.Base64 = bodyText([]byte(clean(x.Request.Body)))
+		x.Response.Body, x.Response.Base64 = bodyText([]byte(clean(x.Response.Body)))
+		for _, headers := range []*map[string]string{&x.Request.Headers, &x.Response.Headers} {
+			cleaned := map[string]string{}
+			for name, value := range *headers {
+				cleaned[name] = clean(value)
+			}
+			*headers = cleaned
+		}
+		c.Exchanges = append(c.Exchanges, x)
+	}
+	return c
+}
+
+// looksSecret matches keys of known services and ids of organizations, wherever they stand.
+var looksSecret = regexp.MustCompile(`\b(?:sk-[A-Za-z0-9_-]{16,}|AIza[A-Za-z0-9_-]{30,}|ya29\.[A-Za-z0-9._-]{16,}|` +
+	`(?:gsk_|xai-|pplx-|hf_|ghp_|r8_|nvapi-)[A-Za-z0-9_-]{20,}|(?i:bearer) [A-Za-z0-9._~+/=-]{8,}|` +
+	`eyJ[A-Za-z0-9_-]{10,}\.eyJ[A-Za-z0-9_-]{10,}\.[A-Za-z0-9_-]{10,}|(?:org-|proj_)[A-Za-z0-9]{8,}|` +
+	`user-[A-Za-z0-9]{16,})`)
+
+// secretsOf returns what an exchange tells of secrets.
+func secretsOf(req *http.Request, answered http.Header) (secrets []string) {
+	for name, values := range req.Header {
+		if httpguard.IsSecret(name) {
+			secrets = append(secrets, values...)
 		}
 	}
-	return out
+	for _, c := range append(req.Cookies(), (&http.Response{Header: answered}).Cookies()...) {
+		secrets = append(secrets, c.Value)
+	}
+	for _, h := range []http.Header{req.Header, answered} {
+		for _, name := range []string{"Openai-Organization", "Openai-Project", "Anthropic-Organization-Id"} {
+			secrets = append(secrets, h.Values(name)...)
+		}
+	}
+	if user := req.URL.User; user != nil {
+		password, _ := user.Password()
+		secrets = append(secrets, user.Username(), password)
+	}
+	return append(secrets, httpguard.QuerySecrets(req.URL.Query())...)
+}
+
+// address returns an address without its credentials.
+func address(u *url.URL) string {
+	public := *u
+	public.User = nil
+	query := public.Query()
+	for name := range query {
+		if len(httpguard.QuerySecrets(url.Values{name: {""}})) > 0 {
+			query.Set(name, secret.Redacted)
+			public.RawQuery = query.Encode()
+		}
+	}
+	return public.String()
 }
 
 var keptHeaders = []string{"content-type", "accept", "anthropic-version", "anthropic-beta", "openai-beta",
 	"retry-after", "retry-after-ms",
 	"request-id", "x-request-id", "apim-request-id", "x-ms-request-id", "x-amzn-requestid"}
 
-var modelInPath = regexp.MustCompile(`/models/([^/:]+)`)
-
-func wireOf(path string) string {
-	switch {
-	case strings.HasSuffix(path, "/messages"):
-		return "anthropic-messages"
-	case strings.HasSuffix(path, "/chat/completions"):
-		return "openai-chat"
-	case strings.HasSuffix(path, "/responses"):
-		return "openai-responses"
-	case strings.HasSuffix(path, "enerateContent"):
-		return "gemini-generate-content"
-	}
-	return ""
-}
-
-func providerOf(wire string) string {
-	switch wire {
-	case "anthropic-messages":
-		return "anthropic"
-	case "gemini-generate-content":
-		return "gemini"
-	}
-	return wire
-}
-
-// captured returns the request with a body whose bytes are kept as they are read.
-func captured(req *http.Request) (*http.Request, *capture) {
-	kept := &capture{}
-	if req.Body == nil || req.Body == http.NoBody {
-		return req, kept
-	}
-	there := req.Clone(req.Context())
-	there.Body = kept.tee(req.Body)
-	if again := req.GetBody; again != nil {
-		there.GetBody = func() (io.ReadCloser, error) {
-			body, err := again()
-			if err != nil {
-				return nil, err
-			}
-			return kept.tee(body), nil
+func kept(h http.Header) map[string]string {
+	out := map[string]string{}
+	for name := range h {
+		lower := strings.ToLower(name)
+		if slices.Contains(keptHeaders, lower) || strings.Contains(lower, "ratelimit") {
+			out[lower] = h.Get(name)
 		}
 	}
-	return there, kept
-}
-
-// A capture keeps what was read of a request's body last. The transport may still read when the
-// answer is there.
-type capture struct {
-	mu  sync.Mutex
-	buf *bytes.Buffer
-}
-
-func (c *capture) tee(body io.ReadCloser) io.ReadCloser {
-	buf := &bytes.Buffer{}
-	c.mu.Lock()
-	c.buf = buf
-	c.mu.Unlock()
-	return &tee{ReadCloser: body, c: c, buf: buf}
-}
-
-func (c *capture) bytes() []byte {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.buf == nil {
-		return nil
-	}
-	return bytes.Clone(c.buf.Bytes())
-}
-
-type tee struct {
-	io.ReadCloser
-	c   *capture
-	buf *bytes.Buffer
-}
-
-// Read reads on, and keeps what came.
-func (t *tee) Read(p []byte) (int, error) {
-	n, err := t.ReadCloser.Read(p)
-	t.c.mu.Lock()
-	t.buf.Write(p[:n])
-	t.c.mu.Unlock()
-	return n, err
+	return out
 }
 
 // recordedBody passes a body through, and hands over what came of it once it is closed.
 type recordedBody struct {
 	io.ReadCloser
-	done func(body []byte, ending string)
+	done func(body []byte, end error)
 
 	mu     sync.Mutex // a body may be closed while it is read
-	buf    bytes.Buffer
-	err    error // that ended it
+	read   []byte
+	end    error // that ended it
 	closed bool
 }
 
@@ -315,9 +217,9 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	if !b.closed {
-		b.buf.Write(p[:n])
-		if err != nil && b.err == nil {
-			b.err = err
+		b.read = append(b.read, p[:n]...)
+		if b.end == nil {
+			b.end = err
 		}
 	}
 	return n, err
@@ -327,22 +229,10 @@ func (b *recordedBody) Read(p []byte) (int, error) {
 func (b *recordedBody) Close() error {
 	err := b.ReadCloser.Close()
 	b.mu.Lock()
-	first := !b.closed
-	b.closed = true
-	body, end := b.buf.Bytes(), b.err
-	b.mu.Unlock()
-	if first {
-		b.done(body, endingNote(len(body), end))
+	defer b.mu.Unlock()
+	if !b.closed {
+		b.closed = true
+		b.done(b.read, b.end)
 	}
 	return err
-}
-
-func endingNote(n int, end error) string {
-	switch end {
-	case io.EOF:
-		return ""
-	case nil:
-		return fmt.Sprintf("the client closed the body after %d bytes, before its end was read", n)
-	}
-	return fmt.Sprintf("the body broke off after %d bytes: %v", n, end)
 }

@@ -6,11 +6,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"maps"
 	"mime"
 	"net/http"
 	"os"
 	"path/filepath"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -18,16 +18,11 @@ import (
 // tool loop, a conversation. It is kept as a JSON file; a [Recorder] writes such files, [ReadCase]
 // reads them, [Replay] serves them.
 type Case struct {
-	Name      string          `json:"case"`
-	Source    json.RawMessage `json:"source,omitempty"`   // where it comes from, for a person
-	Provider  string          `json:"provider,omitempty"` // such as anthropic
-	Wire      string          `json:"wire,omitempty"`     // the format of the bodies, such as anthropic-messages
-	Model     string          `json:"model,omitempty"`
-	Streaming bool            `json:"streaming"` // at least one answer is a stream
-	Tags      []string        `json:"tags,omitempty"`
-	Exchanges []Exchange      `json:"exchanges"`
-	// what a right decoder makes of the answers, for whoever reads it
-	Expect json.RawMessage `json:"expect,omitempty"`
+	Name      string     `json:"case"`
+	Provider  string     `json:"provider,omitempty"` // such as anthropic
+	Wire      string     `json:"wire,omitempty"`     // the format of the bodies, such as anthropic-messages
+	Model     string     `json:"model,omitempty"`
+	Exchanges []Exchange `json:"exchanges"`
 }
 
 // An Exchange is a request and what came back.
@@ -37,36 +32,31 @@ type Exchange struct {
 	Notes    []string         `json:"notes,omitempty"` // what was done to it, or happened to it
 }
 
-// A RecordedRequest is a request as it was sent, without what is secret.
+// A RecordedRequest is a request as it was sent. What a [Recorder] writes is without secrets.
 type RecordedRequest struct {
 	Method  string            `json:"method"`
 	URL     string            `json:"url"`
-	Headers map[string]string `json:"headers"`
+	Headers map[string]string `json:"headers"` // by their names in lower case
 	Body    string            `json:"body"`
-	Base64  bool              `json:"base64,omitempty"`   // Body is the base64 of bytes that aren't UTF-8
-	Known   *bool             `json:"recorded,omitempty"` // false: the request wasn't recorded; nil: it was
+	Base64  bool              `json:"base64,omitempty"` // Body is the base64 of bytes that aren't UTF-8
 }
 
 // A RecordedResponse is what came back: exactly these bytes.
 type RecordedResponse struct {
 	Status  int               `json:"status"`
-	Headers map[string]string `json:"headers"`
+	Headers map[string]string `json:"headers"` // by their names in lower case
 	Body    string            `json:"body"`
 	Stream  bool              `json:"stream"`           // the body is a stream, such as server-sent events
 	Base64  bool              `json:"base64,omitempty"` // Body is the base64 of bytes that aren't UTF-8
 }
 
 // NewCase returns a case of one exchange that was written by hand: an answer with that status,
-// content type and body. It is a stream if the content type is that of server-sent events.
+// content type and body.
 func NewCase(name string, status int, contentType, body string) *Case {
-	text, encoded := bodyText([]byte(body))
-	stream := isStream(contentType)
-	unknown := false
-	return &Case{Name: name, Streaming: stream, Exchanges: []Exchange{{
-		Request: RecordedRequest{Method: http.MethodPost, Known: &unknown},
-		Response: RecordedResponse{Status: status, Headers: map[string]string{"content-type": contentType},
-			Body: text, Base64: encoded, Stream: stream},
-	}}}
+	r := RecordedResponse{Status: status, Headers: map[string]string{"content-type": contentType},
+		Stream: isStream(contentType)}
+	r.Body, r.Base64 = bodyText([]byte(body))
+	return &Case{Name: name, Exchanges: []Exchange{{Request: RecordedRequest{Method: http.MethodPost}, Response: r}}}
 }
 
 // ReadCase reads the case in the file.
@@ -76,26 +66,26 @@ func ReadCase(path string) (*Case, error) {
 		return nil, fmt.Errorf("providertest: reading a case: %w", err)
 	}
 	c := &Case{}
-	if err := json.Unmarshal(data, c); err != nil {
-		return nil, fmt.Errorf("providertest: the case in %s: %w", path, err)
+	if err = json.Unmarshal(data, c); err == nil {
+		err = c.check()
 	}
-	if err := c.check(); err != nil {
+	if err != nil {
 		return nil, fmt.Errorf("providertest: the case in %s: %w", path, err)
 	}
 	return c, nil
 }
 
-// WriteFile writes the case to the file, whose folder is made if need be. A reader never sees half
-// of it.
+// WriteFile writes the case to the file, whose folder is made if need be.
 func (c *Case) WriteFile(path string) error {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
 	enc.SetEscapeHTML(false)
 	enc.SetIndent("", " ")
-	if err := enc.Encode(c); err != nil {
-		return fmt.Errorf("providertest: writing a case: %w", err)
+	err := errors.Join(enc.Encode(c), os.MkdirAll(filepath.Dir(path), 0o755))
+	if err == nil {
+		err = os.WriteFile(path, b.Bytes(), 0o644)
 	}
-	if err := writeWhole(path, b.Bytes()); err != nil {
+	if err != nil {
 		return fmt.Errorf("providertest: writing a case: %w", err)
 	}
 	return nil
@@ -110,32 +100,32 @@ func (c *Case) Take(i, n int) *Case {
 	return &out
 }
 
-// Bytes returns the body as it was sent.
-func (r *RecordedRequest) Bytes() ([]byte, error) { return bodyBytes(r.Body, r.Base64) }
-
 // Bytes returns the body as it came.
-func (r *RecordedResponse) Bytes() ([]byte, error) { return bodyBytes(r.Body, r.Base64) }
+func (r *RecordedResponse) Bytes() ([]byte, error) {
+	if r.Base64 {
+		return base64.StdEncoding.DecodeString(r.Body)
+	}
+	return []byte(r.Body), nil
+}
 
 // Header returns the headers that can be sent again: not those that belong to the connection and
 // the encoding of the body.
 func (r *RecordedResponse) Header() http.Header {
-	h := http.Header{}
-	for name, value := range r.Headers {
-		h.Set(name, value)
+	h := http.Header{"Content-Type": {"application/json"}}
+	if r.Stream {
+		h.Set("Content-Type", "text/event-stream")
 	}
-	maps.DeleteFunc(h, func(name string, _ []string) bool { return ofConnection[name] })
-	if h.Get("Content-Type") == "" {
-		h.Set("Content-Type", "application/json")
-		if r.Stream {
-			h.Set("Content-Type", "text/event-stream")
+	for name, value := range r.Headers {
+		if value != "" || !strings.EqualFold(name, "Content-Type") {
+			h.Set(name, value)
 		}
+	}
+	for _, name := range []string{"Connection", "Content-Encoding", "Content-Length", "Keep-Alive", "Trailer",
+		"Transfer-Encoding", "Upgrade"} {
+		h.Del(name)
 	}
 	return h
 }
-
-var ofConnection = map[string]bool{"Connection": true, "Content-Encoding": true, "Content-Length": true,
-	"Keep-Alive": true,
-	"Trailer":    true, "Transfer-Encoding": true, "Upgrade": true}
 
 func (c *Case) check() error {
 	if len(c.Exchanges) == 0 {
@@ -153,38 +143,11 @@ func (c *Case) check() error {
 	return nil
 }
 
-func bodyBytes(body string, encoded bool) ([]byte, error) {
-	if !encoded {
-		return []byte(body), nil
-	}
-	return base64.StdEncoding.DecodeString(body)
-}
-
 func bodyText(body []byte) (text string, encoded bool) {
 	if utf8.Valid(body) {
 		return string(body), false
 	}
 	return base64.StdEncoding.EncodeToString(body), true
-}
-
-// writeWhole writes a file by way of another one beside it.
-func writeWhole(path string, data []byte) error {
-	dir := filepath.Dir(path)
-	if err := os.MkdirAll(dir, 0o755); err != nil {
-		return err
-	}
-	f, err := os.CreateTemp(dir, ".case-*")
-	if err != nil {
-		return err
-	}
-	_, err = f.Write(data)
-	if err := errors.Join(err, f.Close()); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	if err := os.Rename(f.Name(), path); err != nil {
-		return errors.Join(err, os.Remove(f.Name()))
-	}
-	return nil
 }
 
 func isStream(contentType string) bool {

@@ -11,11 +11,11 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// A server that answers as written, in single bytes. In a test, Replay closes it and reports
+// A server that answers as written. In a test, Replay closes it and reports
 // requests too many.
 func ExampleNewReplayer() {
 	c := providertest.NewCase("greeting", 200, "text/event-stream", "data: {\"text\":\"Hello\"}\n\n")
-	server, err := providertest.NewReplayer(c, providertest.SplitBytes())
+	server, err := providertest.NewReplayer(c)
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -31,7 +31,7 @@ func ExampleNewReplayer() {
 	body, err := io.ReadAll(res.Body)
 	fmt.Printf("%q %v\n", body, err)
 	for _, r := range server.Requests() {
-		fmt.Println(r.Method, r.Path, string(r.Body))
+		fmt.Println(r.Method, strings.TrimPrefix(r.URL, server.URL), r.Body)
 	}
 	// Output:
 	// "data: {\"text\":\"Hello\"}\n\n" <nil>
@@ -55,7 +55,7 @@ func ExampleRecord() {
 	defer os.RemoveAll(dir)
 
 	path := filepath.Join(dir, "hello.json")
-	recorder := providertest.Record(path, providertest.RecordConfig{Next: live.Client().Transport})
+	recorder := providertest.Record(path, live.Client().Transport)
 	client := &http.Client{Transport: recorder}
 	req, err := http.NewRequest(http.MethodPost, "https://api.example.com/v1/chat/completions",
 		strings.NewReader(`{"model":"m"}`))
@@ -76,9 +76,6 @@ func ExampleRecord() {
 		fmt.Println(err)
 		return
 	}
-	fmt.Println(c.Name, c.Wire, c.Model)
-	fmt.Println(c.Exchanges[0].Request.URL)
-	// Output:
-	// hello openai-chat m
-	// https://api.example.com/v1/chat/completions
+	fmt.Println(c.Name, c.Exchanges[0].Request.URL, c.Exchanges[0].Request.Headers)
+	// Output: hello https://api.example.com/v1/chat/completions map[]
 }

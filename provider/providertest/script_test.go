@@ -219,7 +219,7 @@ func TestAFailureSaysWhatItWasTold(t *testing.T) {
 	m := providertest.Script(
 		providertest.Fail(fault.RateLimited, providertest.RetryAfter(0)),
 		providertest.Fail(fault.UserFixable, providertest.Status(402), providertest.Message("pay"),
-			providertest.Cause(boom), nil),
+			providertest.Cause(boom)),
 		providertest.FailWith(boom),
 		providertest.Fail(fault.None),
 		providertest.FailWith(nil),

@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// folder writes cases as recordings have them.
-func folder(t *testing.T) string {
+// recordedCases writes cases as recordings have them.
+func recordedCases(t *testing.T) string {
 	t.Helper()
 	dir := t.TempDir()
 	for _, name := range []string{"toy/b", "toy/a", "other/c"} {
@@ -25,7 +25,7 @@ func folder(t *testing.T) string {
 }
 
 func TestCasesAreReadInOrder(t *testing.T) {
-	t.Setenv(Variable, folder(t))
+	t.Setenv(Variable, recordedCases(t))
 	var names []string
 	for _, c := range Cases(t) {
 		names = append(names, c.Provider+"/"+c.Name)
@@ -72,12 +72,12 @@ func TestWithoutRecordingsATestIsSkipped(t *testing.T) {
 }
 
 func TestRecordingsThatCannotBeReadFailTheTest(t *testing.T) {
-	dir := folder(t)
+	dir := recordedCases(t)
 	t.Setenv(Variable, dir)
 	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t, "nobody") }),
 		"failed: wire: the folder nobody of PAWL_WIRE contains no cases")
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "toy", "a.json"), []byte("{"), 0o600))
 	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t, "toy") }), "failed: wire: providertest: the case in")
 	t.Setenv(Variable, filepath.Join(dir, "nowhere"))
-	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t) }), "failed: wire: open")
+	require.Contains(t, outcomeOf(t, func(t testing.TB) { Cases(t) }), "failed: wire: the folder * of PAWL_WIRE contains no cases")
 }

@@ -1,5 +1,6 @@
-// Package wire has the tests that every adapter must pass: exchanges with providers, served over
-// HTTP on loopback or without a network ([Offline]), and golden files of what they are decoded to.
+// Package wire has the tests that every adapter must pass: exchanges with providers, which are
+// answered without a network ([Offline]) and, where connections matter, over loopback, and golden
+// files of what they are decoded to.
 //
 // There are two kinds of exchanges. An adapter's own ones are hand-written and part of this
 // repository: in testdata/quirks there is one for each [Quirk], and beside it a golden file with
@@ -27,7 +28,7 @@
 //	func TestConformance(t *testing.T) { wire.Conformance(t, newModel, exchange("hello.sse")) }
 //	func TestHanging(t *testing.T)     { wire.Hanging(t, newModel, exchange("hello.sse")) }
 //	func TestEveryCut(t *testing.T) {
-//		wire.EveryCut(t, newModel, exchange("hello.sse"), wire.Past("event: message_stop"))
+//		wire.EveryCut(t, newModel, exchange("hello.sse"), "event: message_stop")
 //	}
 //
 //	func exchange(file string) *wire.Case { // an answer of status 200

@@ -1,42 +1,37 @@
 package wire
 
 import (
-	"bufio"
-	"bytes"
-	"crypto/sha256"
-	"encoding/hex"
-	"encoding/json"
 	"flag"
 	"fmt"
 	"maps"
 	"net/http"
 	"os"
 	"path/filepath"
+	"regexp"
 	"slices"
 	"strings"
 	"testing"
 	"time"
-
-	"github.com/pawlkit/pawl/provider"
 )
 
-var splits = flag.Int("splits", 4, "how many times Run serves each exchange in random pieces")
-
-var update = flag.Bool("update", false, "write the golden files in testdata anew")
-
-// New makes the adapter under test. It must send its requests to baseURL, which has no path,
-// through client.
-type New func(t testing.TB, baseURL string, client *http.Client, c *Case) provider.Provider
+var (
+	splits = flag.Int("splits", 4, "how many times Run and Quirks serve each exchange in random pieces")
+	update = flag.Bool("update", false, "write the golden files in testdata anew")
+)
 
 // Config configures [Run] and [Random]. New is required.
 type Config struct {
 	Providers []string // folders of the recordings; see [Cases]
 	Cases     []*Case  // instead of Providers
 	New       New
+}
 
-	// Splits is how many times each exchange is served in random pieces; 0: what the flag -splits
-	// says.
-	Splits int
+func (cfg *Config) cases(t testing.TB) []*Case {
+	t.Helper()
+	if cfg.Cases != nil {
+		return cfg.Cases
+	}
+	return Cases(t, cfg.Providers...)
 }
 
 // timeout is how long one exchange may take.
@@ -52,127 +47,164 @@ const recordings = "testdata/recordings.txt"
 func Run(t *testing.T, cfg Config) {
 	t.Helper()
 	cases := cfg.cases(t)
-	want, err := readLines(recordings)
+	text, err := os.ReadFile(recordings)
 	if err != nil && !*update {
 		t.Fatalf("wire: %v; write it with -update", err)
 	}
-	got := map[string]string{}
+	want, got := map[string]string{}, map[string]string{}
+	for line := range strings.Lines(string(text)) {
+		key, _, _ := strings.Cut(line, " ")
+		want[key] = line
+	}
 	for _, c := range cases {
 		t.Run(c.Name, func(t *testing.T) {
 			for i := range c.Exchanges {
-				g, whole := cfg.golden(t, c, i)
+				g, whole := cfg.New.golden(t, c, i)
 				key := fmt.Sprintf("%s/%d", c.Name, i)
-				got[key] = g.line(t)
+				got[key] = key + " " + g.line(t) + "\n"
 				if !*update && got[key] != want[key] {
-					t.Errorf("wire: exchange %d:\n got %s\nwant %s", i, got[key], want[key])
+					t.Errorf("wire:\n got %swant %s", got[key], want[key])
 				}
-				if most := allowed(c.Exchanges[i].Response.Status); whole.Requests > most {
-					t.Errorf("wire: exchange %d: %d requests, at most %d expected", i, whole.Requests, most)
+				most := 1
+				if c.Exchanges[i].Response.Status == http.StatusUnauthorized {
+					most = 2
 				}
-				for _, line := range cfg.split(t, c, i, whole) {
-					t.Error("wire: " + line)
+				if whole.requests > most {
+					t.Errorf("wire: exchange %d: %d requests, at most %d expected", i, whole.requests, most)
+				}
+				if wrong := cfg.New.split(t, c, i, whole); wrong != "" {
+					t.Errorf("wire: exchange %d, %s", i, wrong)
 				}
 			}
 		})
 	}
 	if *update {
-		if err := writeLines(recordings, got); err != nil {
-			t.Fatalf("wire: %v", err)
-		}
-		return
+		write(t, recordings, strings.Join(slices.Sorted(maps.Values(got)), ""))
 	}
-	for _, key := range slices.Sorted(maps.Keys(want)) {
-		if _, ok := got[key]; !ok && !t.Failed() && !filtered() {
+	filtered := strings.Contains(flag.Lookup("test.run").Value.String(), "/")
+	for key := range want {
+		if _, ok := got[key]; !ok && !*update && !t.Failed() && !filtered {
 			t.Errorf("wire: %s has %s, which isn't among the recordings", recordings, key)
 		}
 	}
 	fmt.Printf("%s: %d cases, %d exchanges\n", t.Name(), len(cases), len(got))
 }
 
-// filtered reports whether only some of the subtests run.
-func filtered() bool {
-	run := flag.Lookup("test.run")
-	return run != nil && strings.Contains(run.Value.String(), "/")
-}
-
-// allowed returns how many requests one call may make: after a rejected key, one more.
-func allowed(status int) int {
-	if status == http.StatusUnauthorized {
-		return 2
-	}
-	return 1
-}
-
-func (cfg *Config) cases(t testing.TB) []*Case {
+func write(t testing.TB, file, text string) {
 	t.Helper()
-	if cfg.Cases != nil {
-		return cfg.Cases
+	err := os.MkdirAll(filepath.Dir(file), 0o755)
+	if err == nil {
+		err = os.WriteFile(file, []byte(text), 0o644)
 	}
-	return Cases(t, cfg.Providers...)
-}
-
-func (cfg *Config) splits() int {
-	if cfg.Splits > 0 {
-		return cfg.Splits
-	}
-	return *splits
-}
-
-// line returns what a golden file has of a recording, which may not be copied: counts, and a hash
-// of everything.
-func (g *golden) line(t testing.TB) string {
-	t.Helper()
-	a := g.Answer
-	kinds := map[provider.PartKind]int{}
-	for i := range a.Parts {
-		kinds[a.Parts[i].Kind]++
-	}
-	var counts []string
-	for _, kind := range slices.Sorted(maps.Keys(kinds)) {
-		counts = append(counts, fmt.Sprintf("%s=%d", kind, kinds[kind]))
-	}
-	u := a.Usage
-	end := string(a.Stop)
-	if g.Error != nil {
-		end = fmt.Sprintf("error:%s:%d", g.Error.Class, g.Error.Status)
-	}
-	return fmt.Sprintf("end=%s parts=%d %s usage=%d,%d,%d,%d,%d answer=%s next=%s", end, len(a.Parts),
-		strings.Join(counts, " "),
-		u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning, hash(t, a, g.Error), hash(t, g.Next))
-}
-
-// hash returns the first 16 digits of the SHA-256 of values as JSON.
-func hash(t testing.TB, values ...any) string {
-	t.Helper()
-	text, err := json.Marshal(values)
 	if err != nil {
 		t.Fatalf("wire: %v", err)
 	}
-	sum := sha256.Sum256(text)
-	return hex.EncodeToString(sum[:8])
 }
 
-// readLines reads a file of lines with a key, a blank and a value.
-func readLines(file string) (map[string]string, error) {
-	text, err := os.ReadFile(file)
+// A Quirk is something unusual that servers do, with an exchange that shows it.
+type Quirk struct {
+	Name   string
+	File   string // in testdata/quirks: at most 3 kB; beside it, with .golden appended, what it must be decoded to
+	Status int    // of the answer
+}
+
+const (
+	quirks    = "testdata/quirks"
+	longest   = 3000 // bytes of an exchange
+	goldenEnd = ".golden"
+)
+
+// Case returns the case with the exchange of the quirk.
+func (q Quirk) Case(t testing.TB, format string) *Case {
+	t.Helper()
+	c := File(format, filepath.Join(quirks, q.File))
+	c.Name, c.Exchanges[0].Response.Status = q.File, q.Status
+	if n := len(c.Exchanges[0].Response.Body); n > longest {
+		t.Errorf("wire: %s has %d bytes, more than %d", q.File, n, longest)
+	}
+	return c
+}
+
+// Quirks checks that each quirk has its exchange, and that the adapter decodes it, whole, in single
+// bytes and in random pieces, to the content of the golden file, which also has the request that
+// sends the answer back. With -update it writes the golden files. It fails for a file of
+// testdata/quirks without a quirk; tables has the quirks by format.
+func Quirks(t *testing.T, fresh New, tables map[string][]Quirk) {
+	t.Helper()
+	known := map[string]bool{}
+	for format, table := range tables {
+		for _, q := range table {
+			if known[q.File] {
+				t.Errorf("wire: two quirks have the file %s", q.File)
+			}
+			known[q.File], known[q.File+goldenEnd] = true, true
+			t.Run(q.File, func(t *testing.T) { fresh.quirk(t, q, format) })
+		}
+	}
+	files, err := os.ReadDir(quirks)
 	if err != nil {
-		return nil, err
+		t.Fatalf("wire: %v", err)
 	}
-	lines := map[string]string{}
-	for s := bufio.NewScanner(bytes.NewReader(text)); s.Scan(); {
-		key, value, _ := strings.Cut(s.Text(), " ")
-		lines[key] = value
+	for _, f := range files {
+		if !known[f.Name()] {
+			t.Errorf("wire: no quirk has the file %s", f.Name())
+		}
 	}
-	return lines, nil
 }
 
-func writeLines(file string, lines map[string]string) error {
-	var b strings.Builder
-	for _, key := range slices.Sorted(maps.Keys(lines)) {
-		b.WriteString(key + " " + lines[key] + "\n")
+func (fresh New) quirk(t *testing.T, q Quirk, format string) {
+	c := q.Case(t, format)
+	g, whole := fresh.golden(t, c, 0)
+	got, file := g.text(t), filepath.Join(quirks, q.File+goldenEnd)
+	if *update {
+		write(t, file, got)
 	}
-	if err := os.MkdirAll(filepath.Dir(file), 0o755); err != nil {
-		return err
+	want, err := os.ReadFile(file)
+	if err != nil {
+		t.Fatalf("wire: %v; write it with -update", err)
 	}
-	return os.WriteFile(file, []byte(b.String()), 0o644)
+	if got != string(want) {
+		t.Errorf("wire: %s, which shows %s: %s", q.File, q.Name, differ(got, string(want)))
+	}
+	if wrong := fresh.split(t, c, 0, whole); wrong != "" {
+		t.Errorf("wire: %s, %s", q.File, wrong)
+	}
+}
+
+// QuirkCases returns the cases of the quirks.
+func QuirkCases(t testing.TB, tables map[string][]Quirk) []*Case {
+	t.Helper()
+	var cases []*Case
+	for _, format := range slices.Sorted(maps.Keys(tables)) {
+		for _, q := range tables[format] {
+			cases = append(cases, q.Case(t, format))
+		}
+	}
+	return cases
+}
+
+var listed = regexp.MustCompile(`(?m)^\* \*\*(.+?)\*\* - .*\[([a-z-]+), \d+\]`)
+
+// Listed checks that the tables have each quirk of the list beside the recordings (QUIRKS.md) that
+// is of their formats.
+func Listed(t testing.TB, tables map[string][]Quirk) {
+	t.Helper()
+	list, err := os.ReadFile(filepath.Join(folder(t), "QUIRKS.md"))
+	if err != nil {
+		t.Fatalf("wire: %v", err)
+	}
+	entries := listed.FindAllStringSubmatch(string(list), -1)
+	for format, table := range tables {
+		entries := slices.DeleteFunc(slices.Clone(entries), func(e []string) bool {
+			return !strings.HasPrefix(format, e[2])
+		})
+		if len(entries) == 0 {
+			t.Errorf("wire: the list has no quirks of %s", format)
+		}
+		for _, e := range entries {
+			if !slices.ContainsFunc(table, func(q Quirk) bool { return q.Name == e[1] }) {
+				t.Errorf("wire: no exchange shows the quirk %s of %s", e[1], format)
+			}
+		}
+	}
 }
