@@ -16,6 +16,7 @@ var withoutExample = map[string]string{
 	"examples/worker":          "a program: the README runs it",
 	"internal/rules":           "its one function prints figures that change with every commit",
 	"internal/rules/sizes":     "a program: go run ./internal/rules/sizes",
+	"internal/rules/pictures":  "a program: go run ./internal/rules/pictures",
 	"agent/internal/durable":   "tests only",
 	"agent/internal/stops":     "tests only",
 	"provider/internal/replay": "tests only",

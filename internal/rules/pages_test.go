@@ -222,7 +222,8 @@ func anchorsOf(t *testing.T, page string) (names []string) {
 // CHANGELOG, those in docs, those of examples, and what coding assistants read.
 func pages(t *testing.T) (pages []string) {
 	t.Helper()
-	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md", "llms.txt", "skills/*/*.md"} {
+	for _, pattern := range []string{"*.md", "docs/*.md", "examples/*/README.md", "llms.txt", "skills/*/*.md",
+		"skills/*/references/*.md"} {
 		found, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pattern)))
 		require.NoError(t, err)
 		for _, name := range found {
