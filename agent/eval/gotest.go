@@ -1,0 +1,109 @@
+package eval
+
+import (
+	"bytes"
+	"errors"
+	"fmt"
+	"os"
+	"path/filepath"
+	"slices"
+	"testing"
+
+	"github.com/pawlkit/pawl/agent"
+)
+
+// Test evaluates an agent in a test: see [Run]. Each case is a subtest, one after the other, so
+// that -run chooses among them, with its trials in parallel. A subtest fails if a trial couldn't be
+// tried, if a score isn't known for any trial, or if fewer trials have passed than Config.Floor
+// says; it is skipped if none of its trials was run, because a budget had ended. The test fails if
+// something got worse than in the file Config.Against, or if there is no such file.
+//
+// With PAWL_EVAL=write in the environment, the file is written anew unless a subtest fails, and
+// what got worse is no failure. Cases that -run didn't choose stay in the file as they are. The
+// report in Markdown is logged.
+func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
+	t.Helper()
+	e, err := newEvaluation(newAgent, cfg)
+	if err != nil {
+		t.Fatal(err)
+	}
+	if cfg.Floor == 0 && cfg.Against == "" {
+		cfg.Floor = 1
+	}
+	now := new(Report)
+	for _, c := range cfg.Cases {
+		t.Run(c.Name, func(t *testing.T) {
+			r := &Report{Trials: e.run(t.Context(), []Case{c})}
+			now.Trials = append(now.Trials, r.Trials...)
+			verify(t, c.Name, r, cfg.Floor)
+		})
+	}
+	var old *Report
+	if cfg.Against != "" {
+		text, failed := os.ReadFile(cfg.Against)
+		if err = failed; err == nil {
+			old, err = Read(bytes.NewReader(text))
+		}
+	}
+	for _, c := range cfg.Cases {
+		if old != nil && len(now.of(c.Name)) == 0 { // -run didn't choose it, so it is as it was
+			for _, t := range old.of(c.Name) {
+				now.Trials = append(now.Trials, *t)
+			}
+		}
+	}
+	again := "PAWL_EVAL=write go test -run '^" + t.Name() + "$'"
+	anew := os.Getenv("PAWL_EVAL") == "write" && !t.Failed()
+	if anew && cfg.Against != "" {
+		err = write(cfg.Against, now.brief())
+	} else if err != nil {
+		err = fmt.Errorf("nothing to compare with in %s: %w\nTo write it: %s", cfg.Against, err, again)
+	}
+	text := now.Markdown(old)
+	t.Log("\n" + text)
+	if cfg.Report != "" {
+		err = errors.Join(err, write(cfg.Report, now), os.WriteFile(cfg.Report+".md", []byte(text), 0o644))
+	}
+	if err != nil {
+		t.Error(err)
+	}
+	if old == nil || anew {
+		return
+	}
+	for _, ch := range now.Compare(old).Worse {
+		t.Errorf("%s got worse than in %s: %q passed %s, and now %s. If that is intended: %s", ch.Case, cfg.Against,
+			ch.Score, ch.Before, ch.Now, again)
+	}
+}
+
+// verify fails a subtest for the trials of its case.
+func verify(t *testing.T, name string, r *Report, floor float64) {
+	if !slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.NotRun == "" }) {
+		t.Skip("not run: " + r.Trials[0].NotRun)
+	}
+	r.reasons("", func(trial *Trial, score, reason string) {
+		if t.Logf("trial %d: %s", trial.N, reason); trial.Error != "" || score != "" && r.Rate(name, score).Of == 0 {
+			t.Fail()
+		}
+	})
+	if rate := r.Rate(name, ""); rate.Share() < floor {
+		t.Errorf("%s trials passed, and Config.Floor is %.2g", rate, floor)
+	}
+}
+
+// brief returns the report without what only scorers need.
+func (r *Report) brief() *Report {
+	b := &Report{Trials: slices.Clone(r.Trials)}
+	for i := range b.Trials {
+		t := &b.Trials[i]
+		t.Session, t.Answer, t.Calls, t.Messages, t.Pending, t.Usage.Raw = "", "", nil, nil, nil, ""
+	}
+	return b
+}
+
+// write writes a report to a file, whose folder is made if need be.
+func write(path string, r *Report) error {
+	var lines bytes.Buffer
+	err := errors.Join(r.Write(&lines), os.MkdirAll(filepath.Dir(path), 0o755))
+	return errors.Join(err, os.WriteFile(path, lines.Bytes(), 0o644))
+}
