@@ -182,7 +182,7 @@ type Trial struct {
 	Error string `json:"error,omitempty"`
 
 	// Status and Reason say how the run ended: see [agent.Result]. One that was too slow is
-	// agent.Stopped, and its Reason says so.
+	// agent.Stopped, and its Reason says so; that of one that is agent.Paused says what it asks.
 	Status agent.Status `json:"status,omitempty"`
 	Reason string       `json:"reason,omitempty"`
 
@@ -294,6 +294,9 @@ func (t *Trial) drive(ctx context.Context, in agent.Input, room *budget.Reservat
 			r := ev.Result
 			t.Status, t.Reason, t.Answer, t.Messages = r.Status, r.Reason, r.Text(), r.Messages
 			t.Steps, t.Usage, t.Cost, t.Unpriced, t.Pending = r.Steps, r.Usage, r.Cost, r.Unpriced, r.Pending
+			for _, p := range r.Pending {
+				t.Reason = cmp.Or(t.Reason, "it asks: "+p.Title)
+			}
 			err = r.Err()
 		}
 	}
