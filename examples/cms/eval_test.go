@@ -14,8 +14,8 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 )
 
-// TestTheAssistantDoesWhatPeopleAskFor evaluates the agent. The stand-in does the same each time, so
-// one trial of a case is enough; with a real model, take more, and no Floor.
+// TestTheAssistantDoesWhatPeopleAskFor evaluates the agent. The stand-in does the same each time,
+// so one trial of a case is enough; with a real model, take more, and no Floor.
 func TestTheAssistantDoesWhatPeopleAskFor(t *testing.T) {
 	var programs sync.Map // by agent
 	newAgent := func() (*agent.Agent, error) {
@@ -32,7 +32,8 @@ func TestTheAssistantDoesWhatPeopleAskFor(t *testing.T) {
 		return p.hub.Agent(), nil
 	}
 	page := func(slug string, exists bool) eval.Scorer {
-		return eval.Effect(fmt.Sprintf("page %s exists: %v", slug, exists), func(ctx context.Context, t *eval.Trial) error {
+		name := fmt.Sprintf("page %s exists: %v", slug, exists)
+		return eval.Effect(name, func(ctx context.Context, t *eval.Trial) error {
 			p, _ := programs.Load(t.Agent)
 			if _, err := p.(*program).site.GetPage(ctx, slug, ""); (err == nil) != exists {
 				return errors.Join(errors.New("it is otherwise"), err)
@@ -56,7 +57,8 @@ func TestTheAssistantDoesWhatPeopleAskFor(t *testing.T) {
 			{Name: "deletes once it may", Input: asked(cmstools.CRUD, "Delete the blog page"), Decide: approve,
 				Score: []eval.Scorer{page("blog", false), page("home", true)}},
 			{Name: "leaves what it shall not touch", Input: asked(cmstools.CRUD, "Don't delete the blog page"),
-				Score: []eval.Scorer{eval.NeverCalled(changes...), eval.Text("Nothing was changed"), page("blog", true)}},
+				Score: []eval.Scorer{eval.NeverCalled(changes...), eval.Text("Nothing was changed"),
+					page("blog", true)}},
 			{Name: "answers without a change", Input: asked(cmstools.Ask, "What pages exist?"),
 				Score: []eval.Scorer{eval.NeverCalled(changes...), eval.Text("Home")}},
 			{Name: "plans before it works", Input: asked(cmstools.Architect, "Add a hero section to home titled News"),

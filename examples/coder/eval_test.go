@@ -28,7 +28,8 @@ func TestTheCoderDoesWhatPeopleAskFor(t *testing.T) {
 		if err != nil {
 			return nil, err
 		}
-		o := options{dir: filepath.Join(at, "project"), db: filepath.Join(at, "db", "runs.db"), scripted: standin.New(0)}
+		o := options{dir: filepath.Join(at, "project"), db: filepath.Join(at, "db", "runs.db"),
+			scripted: standin.New(0)}
 		if err := errors.Join(os.Mkdir(o.dir, 0o755), standin.Unpack(o.dir)); err != nil {
 			return nil, err
 		}
@@ -66,7 +67,8 @@ func TestTheCoderDoesWhatPeopleAskFor(t *testing.T) {
 				Score: []eval.Scorer{eval.Called("file.write"), file("indent_test.go", "package", false)}},
 			{Name: "edits without a question, and asks before it runs", Ends: agent.Paused,
 				Input: asked("edits", "replace \"at spaces\" by \"between words\" in wrap.go"),
-				Score: []eval.Scorer{eval.InOrder("file.edit", "run"), file("wrap.go", "between words", true), file("wrap.go", "at spaces", false)}},
+				Score: []eval.Scorer{eval.InOrder("file.edit", "run"), file("wrap.go", "between words", true),
+					file("wrap.go", "at spaces", false)}},
 			{Name: "plans before it works", Input: asked("plan", "Add a function with a test"), Ends: agent.Paused,
 				Score: []eval.Scorer{eval.Called("plan.submit"), eval.NeverCalled(changes...)}},
 		},
