@@ -81,7 +81,7 @@ func (s *server) aguiInput(w http.ResponseWriter, r *http.Request) (*agui.RunInp
 	if p != nil {
 		return nil, p
 	}
-	in, err := agui.ParseRunInput(raw, agui.Limits{Bytes: int(s.cfg.MaxBody)})
+	in, err := agui.ParseRunInput(raw)
 	if err != nil {
 		return nil, malformed("%v", err)
 	}
@@ -181,7 +181,7 @@ func aguiMessageOf(last *agui.Message) (m message, p *problem) {
 	for _, part := range last.Content.Parts {
 		switch {
 		case part.Type == agui.PartText:
-			texts = append(texts, *part.Text)
+			texts = append(texts, part.Text)
 		case part.Source == nil || part.Source.Type != agui.SourceData:
 			return m, fail(http.StatusUnprocessableEntity, CodeBad, fault.Invalid,
 				"a file has to come with the message")

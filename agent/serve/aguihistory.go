@@ -210,7 +210,7 @@ func aguiContent(m *provider.Message) agui.Content {
 	for i := range m.Parts {
 		switch p := &m.Parts[i]; p.Kind {
 		case provider.PartText:
-			parts = append(parts, agui.TextPart(p.Text))
+			parts = append(parts, agui.Part{Type: agui.PartText, Text: p.Text})
 		case provider.PartMedia:
 			source := agui.Source{Type: agui.SourceURL, Value: p.Media.URL}
 			if len(p.Media.Data) > 0 {

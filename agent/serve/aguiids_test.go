@@ -37,33 +37,33 @@ func (c *aguiClient) call(id string) (message, call int) {
 }
 
 // read applies events.
-func (c *aguiClient) read(all []agui.Event) {
+func (c *aguiClient) read(all []aguiEvent) {
 	for _, ev := range all {
-		switch ev := ev.(type) {
-		case agui.TextMessageStart:
+		switch ev.Type {
+		case "TEXT_MESSAGE_START":
 			c.find(ev.MessageID, agui.RoleAssistant)
-		case agui.TextMessageContent:
+		case "TEXT_MESSAGE_CONTENT":
 			c.find(ev.MessageID, agui.RoleAssistant).Content.Text += ev.Delta
-		case agui.ReasoningMessageStart:
+		case "REASONING_MESSAGE_START":
 			c.find(ev.MessageID, agui.RoleReasoning)
-		case agui.ReasoningMessageContent:
+		case "REASONING_MESSAGE_CONTENT":
 			c.find(ev.MessageID, agui.RoleReasoning).Content.Text += ev.Delta
-		case agui.ToolCallStart:
+		case "TOOL_CALL_START":
 			if i, _ := c.call(ev.ToolCallID); i < 0 {
 				m := c.find(ev.ParentMessageID, agui.RoleAssistant)
 				m.ToolCalls = append(m.ToolCalls, agui.ToolCall{ID: ev.ToolCallID, Name: ev.ToolCallName})
 			}
-		case agui.ToolCallArgs:
+		case "TOOL_CALL_ARGS":
 			i, n := c.call(ev.ToolCallID)
 			c.messages[i].ToolCalls[n].Arguments += ev.Delta
-		case agui.ToolCallResult:
+		case "TOOL_CALL_RESULT":
 			at, _ := c.call(ev.ToolCallID)
 			for at++; at < len(c.messages) && c.messages[at].Role == agui.RoleTool; {
 				at++
 			}
 			c.messages = slices.Insert(c.messages, at, agui.Message{ID: ev.MessageID, Role: agui.RoleTool,
 				ToolCallID: ev.ToolCallID, Content: ev.Content})
-		case agui.MessagesSnapshot:
+		case "MESSAGES_SNAPSHOT":
 			reasons := func(m agui.Message) bool { return m.Role == agui.RoleReasoning }
 			named := func(list []agui.Message, id string) int {
 				return slices.IndexFunc(list, func(m agui.Message) bool { return m.ID == id })
@@ -110,14 +110,14 @@ func (s *site) aguiThread(who, thread string) (out aguiThread) {
 }
 
 // post posts a message after those that the client has.
-func (c *aguiClient) post(s *site, id, text string, more ...obj) []agui.Event {
+func (c *aguiClient) post(s *site, id, text string, more ...obj) []aguiEvent {
 	s.t.Helper()
 	c.messages = append(c.messages, agui.Message{ID: id, Role: agui.RoleUser, Content: agui.Text(text)})
 	return c.run(s, more...)
 }
 
 // run posts what the client has.
-func (c *aguiClient) run(s *site, more ...obj) []agui.Event {
+func (c *aguiClient) run(s *site, more ...obj) []aguiEvent {
 	s.t.Helper()
 	body := obj{"threadId": "t-1", "messages": slices.Clone(c.messages)}
 	for _, m := range more {
@@ -144,9 +144,8 @@ func TestTheMessagesOfAGUIAreTheSameInStreamSnapshotAndHistory(t *testing.T) {
 		`assistant: I look. look({"page":"home"}) delete({"page":"old"}) look({"page":"blog"})`,
 		"tool: saw home", "tool: saw blog"}, c.said())
 	var streamed aguiClient
-	streamed.read(slices.DeleteFunc(slices.Clone(all), func(ev agui.Event) bool {
-		_, snapshot := ev.(agui.MessagesSnapshot)
-		return snapshot
+	streamed.read(slices.DeleteFunc(slices.Clone(all), func(ev aguiEvent) bool {
+		return ev.Type == "MESSAGES_SNAPSHOT"
 	}))
 	require.Equal(t, streamed.messages, c.messages[1:], "the snapshot before an interrupt changes nothing")
 
@@ -199,7 +198,7 @@ func TestAFailedRunOfAGUIIsVisibleAfterAReload(t *testing.T) {
 	s := newSite(t, serve.Config{})
 	var c aguiClient
 	all := c.post(s, "u-1", "x")
-	require.Equal(t, all[len(all)-1].(agui.RunError).Message, s.aguiThread("ann", "t-1").Error)
+	require.Equal(t, all[len(all)-1].Message, s.aguiThread("ann", "t-1").Error)
 }
 
 func TestAClientOfAGUIConnectsToAThread(t *testing.T) {
@@ -210,15 +209,10 @@ func TestAClientOfAGUIConnectsToAThread(t *testing.T) {
 	s.must("ann", "POST", "sessions/send", obj{"session": "t-1", "text": "Go."}, nil)
 	<-g.called
 	require.True(t, s.aguiThread("ann", "t-1").Running)
-	read := make(chan []agui.Event)
+	read := make(chan []aguiEvent)
 	go func() {
 		res := s.request("ann", "POST", "agui/connect", obj{"threadId": "t-1", "runId": "r", "messages": []obj{}})
-		var all []agui.Event
-		for _, ev := range events(t, res, nil) {
-			one, _ := agui.Unmarshal(ev.Data)
-			all = append(all, one)
-		}
-		read <- all
+		read <- aguiEvents(t, res)
 	}()
 	g.open <- struct{}{}
 	var c aguiClient
@@ -231,9 +225,9 @@ func TestAMessageWithoutAnIDIsNoRepetition(t *testing.T) {
 	s := newSite(t, serve.Config{}, providertest.Say("One."), providertest.Say("Two."))
 	all := s.aguiRun("ann", obj{"threadId": "t", "messages": user("", "First")})
 	require.Equal(t, "One.", text(all))
-	said := all[slices.IndexFunc(all, func(ev agui.Event) bool { return agui.TypeOf(ev) == "TEXT_MESSAGE_START" })]
+	said := all[slices.IndexFunc(all, func(ev aguiEvent) bool { return ev.Type == "TEXT_MESSAGE_START" })]
 	messages := append(user("", "First"),
-		obj{"id": said.(agui.TextMessageStart).MessageID, "role": "assistant", "content": "One."},
+		obj{"id": said.MessageID, "role": "assistant", "content": "One."},
 		obj{"id": "", "role": "user", "content": "Second"})
 	for range 2 { // the second time it is one
 		s.aguiRun("ann", obj{"threadId": "t", "runId": "r-2", "messages": messages})

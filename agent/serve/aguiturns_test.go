@@ -18,7 +18,7 @@ import (
 )
 
 // edit replaces a message and what follows it by another, and posts that.
-func (c *aguiClient) edit(s *site, i int, id, text string) []agui.Event {
+func (c *aguiClient) edit(s *site, i int, id, text string) []aguiEvent {
 	s.t.Helper()
 	c.messages = c.messages[:i:i]
 	return c.post(s, id, text)

@@ -10,7 +10,6 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/internal/aguitest"
-	"github.com/pawlkit/pawl/stream/agui"
 )
 
 // TestAStockClientReadsWhatTheWriterOfAGUIWrites gives random streams to @ag-ui/client: its schemas
@@ -18,16 +17,16 @@ import (
 func TestAStockClientReadsWhatTheWriterOfAGUIWrites(t *testing.T) {
 	t.Parallel()
 	streams := make([][]string, 300)
-	seen := make(map[agui.Type]bool)
+	seen := make(map[string]bool)
 	for seed := range streams {
 		streams[seed] = aguitest.Stream(uint64(seed))
 		for _, line := range streams[seed] {
-			e, err := agui.Unmarshal([]byte(line))
-			require.NoError(t, err)
-			seen[agui.TypeOf(e)] = true
+			var e struct{ Type string }
+			require.NoError(t, json.Unmarshal([]byte(line), &e))
+			seen[e.Type] = true
 		}
 	}
-	require.Len(t, seen, 28, "all types but the three of chunks, which the Writer writes as messages")
+	require.Len(t, seen, 18, "all types that the Writer writes")
 	for i, wrong := range readAGUI(t, streams) {
 		require.Empty(t, wrong, "stream %d:\n%s", i, strings.Join(streams[i], "\n"))
 	}

@@ -17,13 +17,11 @@ func BenchmarkWriter(b *testing.B) {
 			w := agui.NewWriter(func([]byte) error { return nil })
 			require.NoError(b, w.Write(agui.RunStarted{ThreadID: "t1", RunID: "r1"}))
 			for i := range messages {
-				require.NoError(b, w.Write(agui.TextMessageStart{MessageID: fmt.Sprint("m", i)}))
-				require.NoError(b, w.Write(agui.TextMessageEnd{MessageID: fmt.Sprint("m", i)}))
+				require.NoError(b, w.Write(agui.TextMessageChunk{MessageID: fmt.Sprint("m", i)}))
 			}
-			require.NoError(b, w.Write(agui.TextMessageStart{MessageID: "m0"}))
 			b.ReportAllocs()
 			for b.Loop() {
-				if err := w.Write(agui.TextMessageContent{MessageID: "m0", Delta: " and so on"}); err != nil {
+				if err := w.Write(agui.TextMessageChunk{MessageID: "m0", Delta: " and so on"}); err != nil {
 					b.Fatal(err)
 				}
 			}
@@ -38,7 +36,7 @@ func BenchmarkParseRunInput(b *testing.B) {
 	b.SetBytes(int64(len(data)))
 	b.ReportAllocs()
 	for b.Loop() {
-		if _, err := agui.ParseRunInput(data, agui.Limits{}); err != nil {
+		if _, err := agui.ParseRunInput(data); err != nil {
 			b.Fatal(err)
 		}
 	}

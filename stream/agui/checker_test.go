@@ -1,192 +1,150 @@
 package agui_test
 
 import (
+	"encoding/json"
+	"errors"
+	"flag"
 	"fmt"
+	"math/rand/v2"
 	"slices"
 	"strings"
+	"testing"
 
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/internal/aguitest"
 	"github.com/pawlkit/pawl/stream/agui"
 )
 
+var share = flag.Int("share", 10, "how many random cases are tried, in percent")
+
+// TestWhateverIsWrittenTheStreamIsLegal writes random events, of which many are refused.
+func TestWhateverIsWrittenTheStreamIsLegal(t *testing.T) {
+	written := make(map[string]int)
+	refused := make(map[string]int)
+	for seed := range uint64(400 * *share / 100) {
+		r := rand.New(rand.NewPCG(seed, 2))
+		var stream []string
+		c := new(checker)
+		w := agui.NewWriter(func(data []byte) error {
+			stream = append(stream, string(data))
+			require.NotContains(t, string(data), "\n")
+			var e event
+			require.NoError(t, json.Unmarshal(data, &e), "%s", data)
+			require.NoError(t, c.accept(e), "seed %d:\n%s", seed, strings.Join(stream, "\n"))
+			written[e.Type]++
+			return nil
+		})
+		if r.IntN(20) > 0 {
+			require.NoError(t, w.Write(agui.RunStarted{ThreadID: "t1", RunID: "r1"}))
+		}
+		for range r.IntN(150) {
+			e, before := aguitest.Event(r), len(stream)
+			if f, ok := e.(agui.RunFinished); ok && f.Outcome.Type == "" && r.IntN(3) > 0 {
+				continue // long runs have more in them
+			}
+			err := w.Write(e)
+			if err == nil {
+				require.Greater(t, len(stream), before)
+				continue
+			}
+			_, grammar := errors.AsType[*agui.GrammarError](err)
+			require.True(t, grammar || strings.Contains(err.Error(), "has no JSON"), "%T: %v", err, err)
+			require.Len(t, stream, before, "a refused event was written: %v", err)
+			refused[fmt.Sprintf("%T", e)]++
+		}
+		require.NoError(t, w.Close())
+		if len(stream) > 0 {
+			require.Contains(t, []string{"finished", "failed"}, c.state)
+		}
+		before := len(stream)
+		require.NoError(t, w.Close())
+		require.ErrorAs(t, w.Write(agui.RunStarted{ThreadID: "t1", RunID: "r9"}), new(*agui.GrammarError))
+		require.Len(t, stream, before)
+	}
+	require.Len(t, written, 18, "each type was written")
+	require.Greater(t, len(refused), 10)
+}
+
+// An event is one as a client reads it.
+type event struct {
+	Type, ThreadID, RunID, ProtocolVersion, MessageID, ToolCallID, StepName string
+
+	Messages []agui.Message
+	Outcome  agui.Outcome
+}
+
 // A checker is a client that rejects everything that the specification forbids. It is written from
-// the rules for what a producer must not do (lifecycle, streaming, tool calls, reasoning,
-// subagents, activity), and shares no code with the Writer.
+// the rules for what a producer must not do (lifecycle, streaming, tool calls, reasoning), and
+// shares no code with the Writer.
 type checker struct {
 	thread, run string
 	state       string // "", "active", "finished" or "failed"
 
-	open       map[string]string // "text m1": its owner
-	owners     map[string]string // of what was ever opened in this run, by the same names
-	subagents  map[string]bool   // announced: whether it is active
-	mentioned  map[string]bool   // subagents that something was attributed to
-	started    []string          // tool calls
-	answered   map[string]bool
-	activities map[string]bool // in the stream
+	open     map[string]bool // "TEXT_MESSAGE m1"
+	started  []string        // tool calls
+	answered map[string]bool
 }
 
-func (c *checker) accept(e agui.Event) error {
-	t := agui.TypeOf(e)
-	switch e := e.(type) {
-	case agui.RunStarted:
-		if c.state == "active" {
-			return fmt.Errorf("%s in an active run", t)
+func (c *checker) accept(e event) error {
+	switch e.Type {
+	case "RUN_STARTED":
+		if c.state == "active" || c.thread != "" && c.thread != e.ThreadID || e.ProtocolVersion == "" {
+			return fmt.Errorf("%s in an active run, of another thread, or without a version", e.Type)
 		}
-		if c.thread != "" && c.thread != e.ThreadID {
-			return fmt.Errorf("%s of another thread", t)
-		}
-		if e.ProtocolVersion == "" {
-			return fmt.Errorf("%s without a version", t)
-		}
-		if c.activities == nil {
-			c.activities = make(map[string]bool)
-		}
-		*c = checker{
-			thread: e.ThreadID, run: e.RunID, state: "active", open: make(map[string]string),
-			owners:    make(map[string]string),
-			subagents: make(map[string]bool), mentioned: make(map[string]bool), answered: make(map[string]bool),
-			activities: c.activities,
-		}
-		if e.Input != nil {
-			c.seed(e.Input.Messages)
-		}
+		*c = checker{thread: e.ThreadID, run: e.RunID, state: "active", open: make(map[string]bool),
+			answered: make(map[string]bool)}
 		return nil
-	case agui.RunError:
+	case "RUN_ERROR":
 		if c.state == "failed" {
-			return fmt.Errorf("%s after another", t)
+			return fmt.Errorf("%s after another", e.Type)
 		}
 		c.state = "failed"
 		return nil
 	}
 	if c.state != "active" {
-		return fmt.Errorf("%s in state %q", t, c.state)
+		return fmt.Errorf("%s in state %q", e.Type, c.state)
 	}
-	if err := c.attribution(e); err != nil {
-		return fmt.Errorf("%s: %w", t, err)
-	}
-	if err := c.inRun(e); err != nil {
-		return fmt.Errorf("%s: %w", t, err)
-	}
-	return nil
-}
-
-// attribution notes whom events are from that may say so.
-func (c *checker) attribution(e agui.Event) error {
-	if e, ok := e.(agui.SubagentStarted); ok && c.mentioned[e.SubagentRunID] {
-		return fmt.Errorf("subagent %q is announced after an event of its", e.SubagentRunID)
-	}
-	if owner := owner(e); owner != "" {
-		c.mentioned[owner] = true
-	}
-	return nil
-}
-
-func (c *checker) inRun(e agui.Event) error {
-	switch e := e.(type) {
-	case agui.TextMessageStart:
-		return c.start("text "+e.MessageID, e.SubagentRunID)
-	case agui.TextMessageContent:
-		return c.goOn("text "+e.MessageID, e.SubagentRunID)
-	case agui.TextMessageEnd:
-		return c.end("text "+e.MessageID, e.SubagentRunID)
-	case agui.ToolCallStart:
-		parent, known := c.owners["text "+e.ParentMessageID]
-		if known && parent != e.SubagentRunID {
-			return fmt.Errorf("the call %q is from %q, its message from %q", e.ToolCallID, e.SubagentRunID, parent)
+	kind, what, _ := cutLast(e.Type)
+	name := kind + " " + e.MessageID + e.ToolCallID
+	switch {
+	case kind == "STEP":
+		name = "STEP " + e.StepName
+		if c.open[name] != (what == "FINISHED") {
+			return fmt.Errorf("%s of %q", e.Type, e.StepName)
 		}
-		if !slices.Contains(c.started, e.ToolCallID) {
+		c.open[name] = what == "STARTED"
+	case what == "START":
+		if c.open[name] {
+			return fmt.Errorf("%s is open", name)
+		}
+		if c.open[name] = true; kind == "TOOL_CALL" && !slices.Contains(c.started, e.ToolCallID) {
 			c.started = append(c.started, e.ToolCallID)
 		}
-		return c.start("call "+e.ToolCallID, e.SubagentRunID)
-	case agui.ToolCallArgs:
-		return c.goOn("call "+e.ToolCallID, e.SubagentRunID)
-	case agui.ToolCallEnd:
-		return c.end("call "+e.ToolCallID, e.SubagentRunID)
-	case agui.ToolCallResult:
-		if _, open := c.open["call "+e.ToolCallID]; open {
-			return fmt.Errorf("the call %q is open", e.ToolCallID)
+	case what == "CONTENT" || what == "ARGS" || what == "END":
+		if !c.open[name] {
+			return fmt.Errorf("%s: %s isn't open", e.Type, name)
+		}
+		c.open[name] = what != "END"
+	case what == "RESULT":
+		if c.open["TOOL_CALL "+e.ToolCallID] || c.open["TEXT_MESSAGE "+e.MessageID] {
+			return fmt.Errorf("the call %q or the message %q is open", e.ToolCallID, e.MessageID)
 		}
 		c.answered[e.ToolCallID] = true
-		c.owners["text "+e.MessageID] = e.SubagentRunID
-	case agui.ReasoningStart:
-		return c.start("span "+e.MessageID, e.SubagentRunID)
-	case agui.ReasoningEnd:
-		return c.end("span "+e.MessageID, e.SubagentRunID)
-	case agui.ReasoningMessageStart:
-		return c.start("thought "+e.MessageID, e.SubagentRunID)
-	case agui.ReasoningMessageContent:
-		return c.goOn("thought "+e.MessageID, e.SubagentRunID)
-	case agui.ReasoningMessageEnd:
-		return c.end("thought "+e.MessageID, e.SubagentRunID)
-	case agui.StepStarted:
-		return c.start("step "+e.SubagentRunID+" "+e.StepName, e.SubagentRunID)
-	case agui.StepFinished:
-		return c.end("step "+e.SubagentRunID+" "+e.StepName, e.SubagentRunID)
-	case agui.SubagentStarted:
-		if _, known := c.subagents[e.SubagentRunID]; known {
-			return fmt.Errorf("subagent %q is announced twice", e.SubagentRunID)
-		}
-		if _, known := c.subagents[e.ParentSubagentRunID]; e.ParentSubagentRunID != "" && !known {
-			return fmt.Errorf("the parent of %q isn't announced", e.SubagentRunID)
-		}
-		c.subagents[e.SubagentRunID] = true
-	case agui.SubagentFinished:
-		return c.endSubagent(e.SubagentRunID)
-	case agui.SubagentError:
-		return c.endSubagent(e.SubagentRunID)
-	case agui.ActivitySnapshot:
-		c.activities[e.MessageID] = true
-	case agui.ActivityDelta:
-		if !c.activities[e.MessageID] {
-			return fmt.Errorf("there is no activity %q", e.MessageID)
-		}
-	case agui.MessagesSnapshot:
+	case e.Type == "MESSAGES_SNAPSHOT":
 		return c.snapshot(e.Messages)
-	case agui.RunFinished:
+	case e.Type == "RUN_FINISHED":
 		return c.finish(e)
-	case agui.TextMessageChunk, agui.ToolCallChunk, agui.ReasoningMessageChunk:
-		return fmt.Errorf("a Writer writes no chunks")
 	}
 	return nil
 }
 
-func (c *checker) start(name, owner string) error {
-	if _, open := c.open[name]; open {
-		return fmt.Errorf("%s is open", name)
+func cutLast(t string) (kind, what string, ok bool) {
+	i := strings.LastIndexByte(t, '_')
+	if i < 0 {
+		return "", t, false
 	}
-	if was, known := c.owners[name]; known && was != owner {
-		return fmt.Errorf("%s was from %q and is from %q", name, was, owner)
-	}
-	c.open[name], c.owners[name] = owner, owner
-	return nil
-}
-
-func (c *checker) goOn(name, owner string) error {
-	if _, open := c.open[name]; !open {
-		return fmt.Errorf("%s isn't open", name)
-	}
-	if owner != "" && c.owners[name] != owner {
-		return fmt.Errorf("%s is from %q, not %q", name, c.owners[name], owner)
-	}
-	return nil
-}
-
-func (c *checker) end(name, owner string) error {
-	err := c.goOn(name, owner)
-	delete(c.open, name)
-	return err
-}
-
-func (c *checker) endSubagent(id string) error {
-	if !c.subagents[id] {
-		return fmt.Errorf("subagent %q isn't active", id)
-	}
-	c.subagents[id] = false
-	for name, owner := range c.open {
-		if owner == id {
-			return fmt.Errorf("%s outlives its subagent", name)
-		}
-	}
-	return nil
+	return t[:i], t[i+1:], true
 }
 
 // snapshot replaces the client's messages. What is open and not in it would be dropped, and its
@@ -194,64 +152,30 @@ func (c *checker) endSubagent(id string) error {
 func (c *checker) snapshot(messages []agui.Message) error {
 	kept := make(map[string]bool)
 	for _, m := range messages {
-		kept["text "+m.ID], kept["thought "+m.ID] = true, true
+		kept["TEXT_MESSAGE "+m.ID], kept["REASONING_MESSAGE "+m.ID] = true, true
 		for _, call := range m.ToolCalls {
-			kept["call "+call.ID] = true
+			kept["TOOL_CALL "+call.ID] = true
 		}
 	}
-	for name := range c.open {
-		kind, _, _ := strings.Cut(name, " ")
-		if !kept[name] && slices.Contains([]string{"text", "thought", "call"}, kind) {
+	for name, open := range c.open {
+		if open && !kept[name] && !strings.HasPrefix(name, "STEP ") {
 			return fmt.Errorf("%s is open and isn't in the snapshot", name)
 		}
 	}
-	if slices.ContainsFunc(messages, func(m agui.Message) bool { return m.Role == agui.RoleActivity }) {
-		clear(c.activities)
-	}
-	c.seed(messages)
 	return nil
 }
 
-func (c *checker) seed(messages []agui.Message) {
-	for _, m := range messages {
-		name := "text " + m.ID
-		switch m.Role {
-		case agui.RoleReasoning:
-			name = "thought " + m.ID
-			if _, known := c.owners["span "+m.ID]; known {
-				c.owners["span "+m.ID] = m.SubagentRunID
-			}
-		case agui.RoleActivity:
-			c.activities[m.ID] = true
-			continue
-		}
-		names := []string{name}
-		for _, call := range m.ToolCalls {
-			names = append(names, "call "+call.ID)
-		}
-		for _, name := range names {
-			c.owners[name] = m.SubagentRunID
-			if _, open := c.open[name]; open {
-				c.open[name] = m.SubagentRunID
-			}
-		}
-	}
-}
-
-func (c *checker) finish(e agui.RunFinished) error {
+func (c *checker) finish(e event) error {
 	c.state = "finished"
 	if e.ThreadID != c.thread || e.RunID != c.run {
 		return fmt.Errorf("of another run")
 	}
-	if len(c.open) > 0 {
-		return fmt.Errorf("open: %v", c.open)
-	}
-	for id, active := range c.subagents {
-		if active {
-			return fmt.Errorf("subagent %q is active", id)
+	for name, open := range c.open {
+		if open {
+			return fmt.Errorf("open: %v", name)
 		}
 	}
-	if e.Outcome.Type == agui.OutcomeSuccess {
+	if e.Outcome.Type == agui.OutcomeSuccess || e.Outcome.Type == "" {
 		named := e.Outcome.PendingToolCallIDs
 		for _, id := range c.started {
 			if !c.answered[id] && !slices.Contains(named, id) {
@@ -270,39 +194,4 @@ func (c *checker) finish(e agui.RunFinished) error {
 		ids[in.ID] = true
 	}
 	return nil
-}
-
-// owner returns the subagent that e is attributed to.
-func owner(e agui.Event) string {
-	switch e := e.(type) {
-	case agui.TextMessageStart:
-		return e.SubagentRunID
-	case agui.TextMessageContent:
-		return e.SubagentRunID
-	case agui.ToolCallStart:
-		return e.SubagentRunID
-	case agui.ToolCallArgs:
-		return e.SubagentRunID
-	case agui.ToolCallResult:
-		return e.SubagentRunID
-	case agui.ReasoningStart:
-		return e.SubagentRunID
-	case agui.ReasoningMessageStart:
-		return e.SubagentRunID
-	case agui.StepStarted:
-		return e.SubagentRunID
-	case agui.StateSnapshot:
-		return e.SubagentRunID
-	case agui.StateDelta:
-		return e.SubagentRunID
-	case agui.ActivitySnapshot:
-		return e.SubagentRunID
-	case agui.ActivityDelta:
-		return e.SubagentRunID
-	case agui.Raw:
-		return e.SubagentRunID
-	case agui.Custom:
-		return e.SubagentRunID
-	}
-	return ""
 }

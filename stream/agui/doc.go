@@ -1,19 +1,15 @@
-// Package agui has the events of AG-UI 1.0 (https://docs.ag-ui.com), the protocol between agents
-// and user interfaces, as Go types with JSON, and a [Writer] that keeps to the order that the
-// protocol asks for. It contains no HTTP and no agents: a server sends what the Writer emits, for
-// example as server-sent events with package stream/sse.
+// Package agui has what a server of AG-UI 1.0 (https://docs.ag-ui.com) sends and reads, the
+// protocol between agents and user interfaces: events as Go types, a [Writer] that keeps to the
+// order that the protocol asks for, and [ParseRunInput] for what clients post. It contains no HTTP
+// and no agents: a server sends what the Writer emits, for example as server-sent events with
+// package stream/sse.
 //
 //	w := agui.NewWriter(func(data []byte) error { return events.Write(sse.Event{Data: data}) })
 //	defer w.Close()
 //	w.Write(agui.RunStarted{ThreadID: "t1", RunID: "r1"})
-//	w.Write(agui.TextMessageStart{MessageID: "m1"})
-//	w.Write(agui.TextMessageContent{MessageID: "m1", Delta: "Hello."})
-//	w.Write(agui.RunFinished{}) // ends the message, too
+//	w.Write(agui.TextMessageChunk{MessageID: "m1", Delta: "Hello."}) // begins the message, too
+//	w.Write(agui.RunFinished{})                                      // ends it, too
 //
-// [Marshal] and [Unmarshal] convert single events. [ParseRunInput] reads what a client sends to
-// start a run, within limits.
-//
-// The protocol wants receivers to leave out what they don't know and to reject what they know and
-// is wrong. Unmarshal and ParseRunInput do so: an unknown property, message role, kind of part or
-// outcome is left out, and a known property that is missing, null or of the wrong kind is an error.
+// The protocol has more events than these: for subagents, activities and patches of a state. What
+// an application has to say beyond messages is a [Custom].
 package agui

@@ -1,222 +1,173 @@
 package agui
 
-import "encoding/json"
+import (
+	"bytes"
+	"encoding/json"
+	"fmt"
+)
 
 // Version is the version of the protocol, as RunStarted and RunInput name it.
 const Version = "1.0"
 
-// A Type is the name of an event.
-type Type string
+// An Event is what a [Writer] writes: one of the structs of this package that say so, by value.
+type Event interface{ eventType() string }
 
-// The types of events.
+// A RunStarted is an [Event] that begins a run.
+type RunStarted struct {
+	ThreadID        string `json:"threadId"`
+	RunID           string `json:"runId"`
+	ProtocolVersion string `json:"protocolVersion"` // what the sender speaks; empty: Version
+}
+
+// A RunFinished is an [Event] that ends a run that didn't fail. The Writer knows its ids.
+type RunFinished struct {
+	Outcome Outcome `json:"outcome,omitzero"` // the zero value means success
+}
+
+// An OutcomeType says how a run ended.
+type OutcomeType string
+
+// How a run may end, besides RunError.
 const (
-	typeRunStarted              Type = "RUN_STARTED"
-	typeRunFinished             Type = "RUN_FINISHED"
-	typeRunError                Type = "RUN_ERROR"
-	typeStepStarted             Type = "STEP_STARTED"
-	typeStepFinished            Type = "STEP_FINISHED"
-	typeTextMessageStart        Type = "TEXT_MESSAGE_START"
-	typeTextMessageContent      Type = "TEXT_MESSAGE_CONTENT"
-	typeTextMessageEnd          Type = "TEXT_MESSAGE_END"
-	typeTextMessageChunk        Type = "TEXT_MESSAGE_CHUNK"
-	typeToolCallStart           Type = "TOOL_CALL_START"
-	typeToolCallArgs            Type = "TOOL_CALL_ARGS"
-	typeToolCallEnd             Type = "TOOL_CALL_END"
-	typeToolCallChunk           Type = "TOOL_CALL_CHUNK"
-	typeToolCallResult          Type = "TOOL_CALL_RESULT"
-	typeStateSnapshot           Type = "STATE_SNAPSHOT"
-	typeStateDelta              Type = "STATE_DELTA"
-	typeMessagesSnapshot        Type = "MESSAGES_SNAPSHOT"
-	typeActivitySnapshot        Type = "ACTIVITY_SNAPSHOT"
-	typeActivityDelta           Type = "ACTIVITY_DELTA"
-	typeReasoningStart          Type = "REASONING_START"
-	typeReasoningMessageStart   Type = "REASONING_MESSAGE_START"
-	typeReasoningMessageContent Type = "REASONING_MESSAGE_CONTENT"
-	typeReasoningMessageEnd     Type = "REASONING_MESSAGE_END"
-	typeReasoningMessageChunk   Type = "REASONING_MESSAGE_CHUNK"
-	typeReasoningEnd            Type = "REASONING_END"
-	typeReasoningEncryptedValue Type = "REASONING_ENCRYPTED_VALUE"
-	typeSubagentStarted         Type = "SUBAGENT_STARTED"
-	typeSubagentFinished        Type = "SUBAGENT_FINISHED"
-	typeSubagentError           Type = "SUBAGENT_ERROR"
-	typeRaw                     Type = "RAW"
-	typeCustom                  Type = "CUSTOM"
+	OutcomeSuccess   OutcomeType = "success"
+	OutcomeInterrupt OutcomeType = "interrupt" // it waits for answers to its interrupts, which a later run brings
+	OutcomeCancelled OutcomeType = "cancelled" // it was stopped before it was complete
 )
 
-// An Event is an event of the protocol: one of the structs of this package that embed [Base], or a
-// pointer to one. [Marshal] makes its JSON; encoding/json alone leaves out the type.
-type Event interface{ eventType() Type }
-
-// TypeOf returns the type of e, or "" if e is nil.
-func TypeOf(e Event) Type {
-	e, err := plain(e)
-	if err != nil {
-		return ""
-	}
-	return e.eventType()
+// An Outcome says how a run ended.
+type Outcome struct {
+	Type OutcomeType `json:"type"`
+	// PendingToolCallIDs are the calls without a result, if Type is OutcomeSuccess: tools of the
+	// front end, whose results come with the messages of the next run. The Writer adds those of
+	// this run.
+	PendingToolCallIDs []string    `json:"pendingToolCallIds,omitempty"`
+	Interrupts         []Interrupt `json:"interrupts,omitempty"` // at least one if Type is OutcomeInterrupt
 }
 
-// Base has what every event may have.
-type Base struct {
-	Timestamp int64           `json:"timestamp,omitempty"` // in milliseconds since 1970; 0: none
-	RawEvent  json.RawMessage `json:"rawEvent,omitempty"`  // the event of another format that this one was made from
-	Metadata  Metadata        `json:"metadata,omitempty"`
+// An Interrupt is something that a run needs from outside, for example an approval.
+type Interrupt struct {
+	ID     string `json:"id"`
+	Reason string `json:"reason"` // any; usual are the constants
+	// Message is what a person is asked.
+	Message        string          `json:"message,omitempty"`
+	ToolCallID     string          `json:"toolCallId,omitempty"`     // the call that waits
+	ResponseSchema json.RawMessage `json:"responseSchema,omitempty"` // the JSON Schema of the answer, an object
+	ExpiresAt      string          `json:"expiresAt,omitempty"`      // in the form of RFC 3339
+	Metadata       Metadata        `json:"metadata,omitempty"`
 }
 
-func (b Base) base() Base { return b }
+// Usual reasons of an [Interrupt].
+const (
+	ReasonToolCall      = "tool_call"
+	ReasonInputRequired = "input_required"
+)
 
 // Metadata is extra information. Its values are any JSON.
 type Metadata map[string]json.RawMessage
 
-// Attribution says which subagent an event, a message or an interrupt comes from.
-type Attribution struct {
-	SubagentRunID string `json:"subagentRunId,omitempty"` // empty: the agent itself
+// A RunError is an [Event] that ends a run that failed, or a stream whose run couldn't begin.
+type RunError struct {
+	Message string `json:"message"` // for a person
+	Code    string `json:"code,omitempty"`
 }
 
-func (a Attribution) owner() string { return a.SubagentRunID }
-
-// A TextMessageStart begins a text message.
-type TextMessageStart struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId"`
-	Role      Role   `json:"role,omitempty"` // developer, system, assistant or user; empty: assistant
-	Name      string `json:"name,omitempty"` // of the author
+// A StepStarted is an [Event] that begins a named step.
+type StepStarted struct {
+	StepName string `json:"stepName"`
 }
 
-// A TextMessageContent appends to a text message.
-type TextMessageContent struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId"`
-	Delta     string `json:"delta"`
+// A StepFinished is an [Event] that ends a step.
+type StepFinished struct {
+	StepName string `json:"stepName"`
 }
 
-// A TextMessageEnd ends a text message. A later start with the same id continues the message.
-type TextMessageEnd struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId"`
-}
-
-// A TextMessageChunk begins a text message if it isn't open, and appends to it. The first chunk of
-// a message needs MessageID.
+// A TextMessageChunk is an [Event] that begins a text message if it isn't open, and appends to it.
 type TextMessageChunk struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId,omitempty"` // empty: the message of the chunk before
-	Role      Role   `json:"role,omitempty"`
-	Delta     string `json:"delta,omitempty"`
-	Name      string `json:"name,omitempty"`
+	MessageID string // empty: the message that is open
+	Role      Role   // developer, system, assistant or user; empty: assistant
+	Delta     string
 }
 
-// A ToolCallStart begins a tool call.
-type ToolCallStart struct {
-	Base
-	Attribution
-	ToolCallID      string `json:"toolCallId"`
-	ToolCallName    string `json:"toolCallName"`
-	ParentMessageID string `json:"parentMessageId,omitempty"` // the assistant message that has the call
+// A ReasoningMessageChunk is an [Event] that begins a reasoning message if it isn't open, and
+// appends to it.
+type ReasoningMessageChunk struct {
+	MessageID string // empty: the message that is open
+	Delta     string
 }
 
-// A ToolCallArgs appends to the arguments of a tool call, which are JSON when the call has ended.
-type ToolCallArgs struct {
-	Base
-	Attribution
-	ToolCallID string `json:"toolCallId"`
-	Delta      string `json:"delta"`
+// A ReasoningMessageEnd is an [Event] that ends a reasoning message.
+type ReasoningMessageEnd struct {
+	MessageID string `json:"messageId"`
 }
 
-// A ToolCallEnd says that the arguments of a tool call are complete.
-type ToolCallEnd struct {
-	Base
-	Attribution
-	ToolCallID string `json:"toolCallId"`
-}
-
-// A ToolCallChunk begins a tool call if it isn't open, and appends to its arguments. The first
-// chunk of a call needs ToolCallID and ToolCallName.
+// A ToolCallChunk is an [Event] that begins a tool call if it isn't open, and appends to its
+// arguments.
 type ToolCallChunk struct {
-	Base
-	Attribution
-	ToolCallID      string `json:"toolCallId,omitempty"` // empty: the call of the chunk before
-	ToolCallName    string `json:"toolCallName,omitempty"`
-	ParentMessageID string `json:"parentMessageId,omitempty"`
-	Delta           string `json:"delta,omitempty"`
+	ToolCallID      string // empty: the call that is open
+	ToolCallName    string // needed if the call isn't open
+	ParentMessageID string // the assistant message that has the call; may be empty
+	Delta           string
 }
 
-// A ToolCallResult is the result of a tool call, and a message of its own.
+// A ToolCallEnd is an [Event] that says that the arguments of a tool call are complete.
+type ToolCallEnd struct {
+	ToolCallID string `json:"toolCallId"`
+}
+
+// A ToolCallResult is an [Event]: the result of a tool call, which is a message of its own.
 type ToolCallResult struct {
-	Base
-	Attribution
 	MessageID  string  `json:"messageId"`
 	ToolCallID string  `json:"toolCallId"`
 	Content    Content `json:"content"`
 }
 
-// A ReasoningStart begins a stretch of reasoning, which may have several reasoning messages.
-type ReasoningStart struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId"`
+// A StateSnapshot is an [Event] that replaces the state that agent and front end share.
+type StateSnapshot struct {
+	Snapshot json.RawMessage `json:"snapshot"` // any JSON; nil: null
 }
 
-// A ReasoningMessageStart begins a reasoning message.
-type ReasoningMessageStart struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId"`
-	Role      Role   `json:"role"` // RoleReasoning, which an empty one means when it is written
+// A MessagesSnapshot is an [Event] with the conversation: the client replaces messages by id, and
+// drops those that aren't in it, except for activities and reasoning.
+type MessagesSnapshot struct {
+	Messages []Message `json:"messages"`
 }
 
-// A ReasoningMessageContent appends to a reasoning message.
-type ReasoningMessageContent struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId"`
-	Delta     string `json:"delta"`
+// A Custom is an [Event] of an application.
+type Custom struct {
+	Name  string          `json:"name"`
+	Value json.RawMessage `json:"value"` // any JSON; nil: null
 }
 
-// A ReasoningMessageEnd ends a reasoning message.
-type ReasoningMessageEnd struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId"`
+func (RunStarted) eventType() string            { return "RUN_STARTED" }
+func (RunFinished) eventType() string           { return "RUN_FINISHED" }
+func (RunError) eventType() string              { return "RUN_ERROR" }
+func (StepStarted) eventType() string           { return "STEP_STARTED" }
+func (StepFinished) eventType() string          { return "STEP_FINISHED" }
+func (TextMessageChunk) eventType() string      { return "TEXT_MESSAGE_CHUNK" }
+func (ReasoningMessageChunk) eventType() string { return "REASONING_MESSAGE_CHUNK" }
+func (ReasoningMessageEnd) eventType() string   { return "REASONING_MESSAGE_END" }
+func (ToolCallChunk) eventType() string         { return "TOOL_CALL_CHUNK" }
+func (ToolCallEnd) eventType() string           { return "TOOL_CALL_END" }
+func (ToolCallResult) eventType() string        { return "TOOL_CALL_RESULT" }
+func (StateSnapshot) eventType() string         { return "STATE_SNAPSHOT" }
+func (MessagesSnapshot) eventType() string      { return "MESSAGES_SNAPSHOT" }
+func (Custom) eventType() string                { return "CUSTOM" }
+
+// marshal returns e as JSON on one line. Bytes that aren't UTF-8 become U+FFFD.
+func marshal(e Event) ([]byte, error) {
+	body, err := encode(e)
+	if err != nil {
+		return nil, fmt.Errorf("agui: the %s has no JSON: %w", e.eventType(), err)
+	}
+	out := append([]byte(`{"type":"`+e.eventType()+`",`), body[1:]...)
+	return bytes.ToValidUTF8(out, []byte("\uFFFD")), nil
 }
 
-// A ReasoningMessageChunk begins a reasoning message if it isn't open, and appends to it. The first
-// chunk of a message needs MessageID.
-type ReasoningMessageChunk struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId,omitempty"` // empty: the message of the chunk before
-	Delta     string `json:"delta,omitempty"`
+// encode is json.Marshal without the escapes for HTML.
+func encode(v any) ([]byte, error) {
+	var out bytes.Buffer
+	to := json.NewEncoder(&out)
+	to.SetEscapeHTML(false)
+	err := to.Encode(v)
+	return bytes.TrimSuffix(out.Bytes(), []byte("\n")), err
 }
-
-// A ReasoningEnd ends a stretch of reasoning.
-type ReasoningEnd struct {
-	Base
-	Attribution
-	MessageID string `json:"messageId"`
-}
-
-// A ReasoningEncryptedValue is what a client keeps without reading it and sends back with the
-// message or the tool call.
-type ReasoningEncryptedValue struct {
-	Base
-	Attribution
-	Subtype        EncryptedSubtype `json:"subtype"`
-	EntityID       string           `json:"entityId"` // of the message or the tool call
-	EncryptedValue string           `json:"encryptedValue"`
-}
-
-// An EncryptedSubtype says what a [ReasoningEncryptedValue] belongs to.
-type EncryptedSubtype string
-
-// What an encrypted value belongs to.
-const (
-	encryptedToolCall EncryptedSubtype = "tool-call"
-	encryptedMessage  EncryptedSubtype = "message"
-)
-
-func (s EncryptedSubtype) known() bool { return s == encryptedToolCall || s == encryptedMessage }

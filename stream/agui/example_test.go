@@ -14,11 +14,10 @@ func ExampleWriter() {
 	})
 	for _, e := range []agui.Event{
 		agui.RunStarted{ThreadID: "t1", RunID: "r1"},
-		agui.TextMessageStart{MessageID: "m1"},
-		agui.TextMessageContent{MessageID: "m1", Delta: "I'll delete it."},
-		agui.ToolCallStart{ToolCallID: "c1", ToolCallName: "delete", ParentMessageID: "m1"},
-		agui.ToolCallArgs{ToolCallID: "c1", Delta: `{"name":"a.txt"}`},
-		agui.TextMessageStart{MessageID: "m1"}, // refused
+		agui.TextMessageChunk{MessageID: "m1", Delta: "I'll delete it."},
+		agui.ToolCallChunk{ToolCallID: "c1", ToolCallName: "delete", ParentMessageID: "m1",
+			Delta: `{"name":"a.txt"}`},
+		agui.StepFinished{StepName: "plan"}, // refused
 		agui.RunFinished{Outcome: agui.Outcome{
 			Type: agui.OutcomeInterrupt,
 			Interrupts: []agui.Interrupt{{ID: "p1", Reason: agui.ReasonToolCall, ToolCallID: "c1",
@@ -38,7 +37,7 @@ func ExampleWriter() {
 	// {"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":"I'll delete it."}
 	// {"type":"TOOL_CALL_START","toolCallId":"c1","toolCallName":"delete","parentMessageId":"m1"}
 	// {"type":"TOOL_CALL_ARGS","toolCallId":"c1","delta":"{\"name\":\"a.txt\"}"}
-	// agui: TEXT_MESSAGE_START of "m1": this text message is open: write a TEXT_MESSAGE_END first
+	// agui: STEP_FINISHED of "plan": no such step is open
 	// {"type":"TOOL_CALL_END","toolCallId":"c1"}
 	// {"type":"TEXT_MESSAGE_END","messageId":"m1"}
 	// {"type":"RUN_FINISHED","threadId":"t1","runId":"r1","outcome":{"type":"interrupt","interrupts":[{"id":"p1","reason":"tool_call","message":"Delete a.txt?","toolCallId":"c1"}]}}
@@ -49,17 +48,16 @@ func ExampleParseRunInput() {
 		"threadId": "t1", "runId": "r2", "protocolVersion": "1.0",
 		"messages": [{"id": "m0", "role": "user", "content": "Delete a.txt."}],
 		"resume": [{"interruptId": "p1", "status": "resolved", "payload": {"approved": true}}]
-	}`), agui.Limits{})
+	}`))
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
 	fmt.Println(input.Messages[0].Content.Text, input.Resume[0].InterruptID, string(input.Resume[0].Payload))
 
-	_, err = agui.ParseRunInput([]byte(`{"threadId": "t1", "runId": "r2", "messages": [{"id": "m0", "role": "user"}]}`),
-		agui.Limits{})
+	_, err = agui.ParseRunInput([]byte(`{"threadId": "t1", "messages": []}`))
 	fmt.Println(err)
 	// Output:
 	// Delete a.txt. p1 {"approved": true}
-	// agui: messages[0].content of the input is missing
+	// agui: the input needs threadId and runId
 }

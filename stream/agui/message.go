@@ -1,6 +1,9 @@
 package agui
 
-import "encoding/json"
+import (
+	"encoding/json"
+	"slices"
+)
 
 // A Role says whose a message is.
 type Role string
@@ -16,118 +19,51 @@ const (
 	RoleReasoning Role = "reasoning" // what the model thought
 )
 
-func (r Role) known() bool {
-	switch r {
-	case RoleDeveloper, RoleSystem, RoleAssistant, RoleUser, RoleTool, RoleActivity, RoleReasoning:
-		return true
-	}
-	return false
-}
+var roles = []Role{RoleDeveloper, RoleSystem, RoleAssistant, RoleUser, RoleTool, RoleActivity, RoleReasoning}
 
-// A Message is a message of a conversation. Which fields it has depends on its role; others are
-// left out of its JSON.
+// A Message is a message of a conversation. Which fields it has depends on its role.
 type Message struct {
-	Attribution
 	ID   string
 	Role Role
-	// Content is empty for an assistant that only calls tools. Only messages of users and tools may
-	// have parts. An activity has Activity instead.
-	Content Content
-
-	Name           string          // of the author: developer, system, assistant and user
-	ToolCalls      []ToolCall      // assistant
-	ToolCallID     string          // tool: the call that it answers
-	Error          string          // tool: why the tool failed
-	ActivityType   string          // activity
-	Activity       json.RawMessage // activity: an object; nil: {}
-	EncryptedValue string          // what a client keeps without reading it; not for an activity
-	Metadata       Metadata
+	// Content is empty for an assistant that only calls tools, and for an activity that a client
+	// has sent. Only messages of users and tools may have parts.
+	Content    Content
+	ToolCalls  []ToolCall // assistant
+	ToolCallID string     // tool: the call that it answers
+	Error      string     // tool: why the tool failed
 }
 
 // message is the JSON of a [Message].
 type message struct {
-	ID   string `json:"id"`
-	Role Role   `json:"role"`
-	Attribution
-	Name           string          `json:"name,omitempty"`
-	Content        json.RawMessage `json:"content,omitempty"`
-	ToolCalls      []ToolCall      `json:"toolCalls,omitempty"`
-	ToolCallID     string          `json:"toolCallId,omitempty"`
-	Error          string          `json:"error,omitempty"`
-	ActivityType   *string         `json:"activityType,omitempty"`
-	EncryptedValue string          `json:"encryptedValue,omitempty"`
-	Metadata       Metadata        `json:"metadata,omitempty"`
+	ID         string     `json:"id"`
+	Role       Role       `json:"role"`
+	Content    *Content   `json:"content,omitempty"`
+	ToolCalls  []ToolCall `json:"toolCalls,omitempty"`
+	ToolCallID string     `json:"toolCallId,omitempty"`
+	Error      string     `json:"error,omitempty"`
 }
 
-// MarshalJSON returns the JSON of m with the fields of its role.
+// MarshalJSON returns the JSON of m.
 func (m Message) MarshalJSON() ([]byte, error) {
-	out := message{ID: m.ID, Role: m.Role, Attribution: m.Attribution, EncryptedValue: m.EncryptedValue,
-		Metadata: m.Metadata}
-	switch m.Role {
-	case RoleActivity:
-		out.ActivityType, out.EncryptedValue, out.Content = &m.ActivityType, "", orElse(m.Activity, "{}")
-		return encode(out)
-	case RoleTool:
-		out.ToolCallID, out.Error = m.ToolCallID, m.Error
-	case RoleAssistant:
-		out.Name, out.ToolCalls = m.Name, m.ToolCalls
-	case RoleReasoning:
-	default:
-		out.Name = m.Name
-	}
-	if m.Role == RoleAssistant && m.Content.Text == "" {
-		return encode(out)
-	}
-	content := m.Content
-	if m.Role != RoleUser && m.Role != RoleTool {
-		content.Parts = nil
-	}
-	var err error
-	if out.Content, err = encode(content); err != nil {
-		return nil, err
+	out := message{m.ID, m.Role, &m.Content, m.ToolCalls, m.ToolCallID, m.Error}
+	if m.Role == RoleAssistant && m.Content.Text == "" && m.Content.Parts == nil {
+		out.Content = nil
 	}
 	return encode(out)
 }
 
-func (m *Message) decodeJSON(raw json.RawMessage, path string) error {
-	var in message
-	if err := decodeInto(raw, &in, path); err != nil {
+// UnmarshalJSON reads a message.
+func (m *Message) UnmarshalJSON(data []byte) error {
+	in := message{Content: new(Content)}
+	if err := json.Unmarshal(data, &in); err != nil {
 		return err
 	}
-	*m = Message{
-		Attribution: in.Attribution, ID: in.ID, Role: in.Role, Name: in.Name, ToolCalls: in.ToolCalls,
-		ToolCallID: in.ToolCallID,
-		Error:      in.Error, EncryptedValue: in.EncryptedValue, Metadata: in.Metadata,
-	}
-	if in.Content == nil && m.Role != RoleAssistant {
-		return &fieldError{join(path, "content"), "is missing"}
-	}
-	switch m.Role {
-	case RoleActivity:
-		if in.ActivityType == nil {
-			return &fieldError{join(path, "activityType"), "is missing"}
-		}
-		if kindOf(in.Content) != "an object" {
-			return &fieldError{join(path, "content"), "is " + kindOf(in.Content) + ": it must be an object"}
-		}
-		m.ActivityType, m.Activity = *in.ActivityType, in.Content
-	case RoleUser, RoleTool:
-		if err := decodeInto(in.Content, &m.Content, join(path, "content")); err != nil {
-			return err
-		}
-		if m.Role == RoleTool && m.ToolCallID == "" {
-			return &fieldError{join(path, "toolCallId"), "is missing"}
-		}
-	default:
-		if in.Content != nil {
-			return decodeInto(in.Content, &m.Content.Text, join(path, "content"))
-		}
+	*m = Message{ID: in.ID, Role: in.Role, ToolCalls: in.ToolCalls, ToolCallID: in.ToolCallID, Error: in.Error}
+	if in.Content != nil {
+		m.Content = *in.Content
 	}
 	return nil
 }
-
-// UnmarshalJSON reads a message. An unknown role is an error.
-func (m *Message) UnmarshalJSON(data []byte) error { return unmarshal(data, m) }
 
 // Content is the text of a message, or its parts. The zero value is an empty text.
 type Content struct {
@@ -146,18 +82,23 @@ func (c Content) MarshalJSON() ([]byte, error) {
 	return encode(c.Text)
 }
 
-func (c *Content) decodeJSON(raw json.RawMessage, path string) error {
-	switch kindOf(raw) {
-	case "a string":
-		return decodeInto(raw, &c.Text, path)
-	case "an array":
-		return decodeInto(raw, &c.Parts, path)
+// UnmarshalJSON reads a string, or an array of parts. Parts of unknown kinds are left out, and so
+// are empty ones. The content of an activity is left out, too.
+func (c *Content) UnmarshalJSON(data []byte) error {
+	switch data[0] {
+	case '{':
+		return nil
+	case '[':
+		if err := json.Unmarshal(data, &c.Parts); err != nil {
+			return err
+		}
+		c.Parts = slices.DeleteFunc(c.Parts, func(p Part) bool {
+			return !slices.Contains(partTypes, p.Type) || (p.Type == PartText) != (p.Source == nil)
+		})
+		return nil
 	}
-	return &fieldError{path, "is " + kindOf(raw) + ": it must be a string or an array of parts"}
+	return json.Unmarshal(data, &c.Text)
 }
-
-// UnmarshalJSON reads a string, or an array of parts. Parts of unknown kinds are left out.
-func (c *Content) UnmarshalJSON(data []byte) error { return unmarshal(data, c) }
 
 // A PartType is a kind of [Part].
 type PartType string
@@ -171,51 +112,13 @@ const (
 	PartDocument PartType = "document"
 )
 
-func (t PartType) known() bool {
-	switch t {
-	case PartText, PartImage, PartAudio, PartVideo, PartDocument:
-		return true
-	}
-	return false
-}
+var partTypes = []PartType{PartText, PartImage, PartAudio, PartVideo, PartDocument}
 
 // A Part is a part of a message: text, or a file.
 type Part struct {
-	Type     PartType        `json:"type"`
-	ID       string          `json:"id,omitempty"`
-	Text     *string         `json:"text,omitempty"`     // of PartText, which must have one
-	Source   *Source         `json:"source,omitempty"`   // of the other kinds, which must have one
-	Metadata json.RawMessage `json:"metadata,omitempty"` // any JSON but null
-}
-
-// TextPart returns a Part of text.
-func TextPart(s string) Part { return Part{Type: PartText, Text: &s} }
-
-func (p *Part) decodeJSON(raw json.RawMessage, path string) error {
-	type fields Part
-	if err := decodeInto(raw, (*fields)(p), path); err != nil {
-		return err
-	}
-	var given struct {
-		Source json.RawMessage `json:"source"`
-	}
-	if err := json.Unmarshal(raw, &given); err == nil && given.Source != nil && p.Source == nil {
-		return errUnknown // a part is of no use without its source
-	}
-	return p.check(path)
-}
-
-func (p *Part) check(path string) error {
-	if p.Type == PartText && p.Text == nil {
-		return &fieldError{join(path, "text"), "is missing"}
-	}
-	if p.Type != PartText && p.Source == nil {
-		return &fieldError{join(path, "source"), "is missing"}
-	}
-	if kindOf(p.Metadata) == "null" {
-		return &fieldError{join(path, "metadata"), "is null: leave it out"}
-	}
-	return nil
+	Type   PartType `json:"type"`
+	Text   string   `json:"text,omitempty"`   // of PartText, which must have one
+	Source *Source  `json:"source,omitempty"` // of the other kinds, which must have one
 }
 
 // A SourceType says where the bytes of a file are.
@@ -225,37 +128,20 @@ type SourceType string
 const (
 	SourceData SourceType = "data" // Value has them in base64
 	SourceURL  SourceType = "url"  // Value is their address
-	SourceFile SourceType = "file" // Value is the provider's name for them
 )
-
-func (t SourceType) known() bool { return t == SourceData || t == SourceURL || t == SourceFile }
 
 // A Source says where the bytes of a file are.
 type Source struct {
 	Type     SourceType `json:"type"`
 	Value    string     `json:"value"`
 	MimeType string     `json:"mimeType,omitempty"` // SourceData must have one
-	Provider string     `json:"provider,omitempty"` // who issued the name of SourceFile
-}
-
-func (s *Source) decodeJSON(raw json.RawMessage, path string) error {
-	type fields Source
-	if err := decodeInto(raw, (*fields)(s), path); err != nil {
-		return err
-	}
-	if s.Type == SourceData && s.MimeType == "" {
-		return &fieldError{join(path, "mimeType"), "is missing"}
-	}
-	return nil
 }
 
 // A ToolCall is a call of an assistant's message.
 type ToolCall struct {
-	ID             string
-	Name           string // of the tool
-	Arguments      string // usually JSON
-	EncryptedValue string
-	Metadata       Metadata
+	ID        string
+	Name      string // of the tool
+	Arguments string // usually JSON
 }
 
 // toolCall is the JSON of a [ToolCall].
@@ -266,29 +152,19 @@ type toolCall struct {
 		Name      string `json:"name"`
 		Arguments string `json:"arguments"`
 	} `json:"function"`
-	EncryptedValue string   `json:"encryptedValue,omitempty"`
-	Metadata       Metadata `json:"metadata,omitempty"`
 }
 
 // MarshalJSON returns the JSON of a call of a function.
 func (c ToolCall) MarshalJSON() ([]byte, error) {
-	out := toolCall{ID: c.ID, Type: "function", EncryptedValue: c.EncryptedValue, Metadata: c.Metadata}
+	out := toolCall{ID: c.ID, Type: "function"}
 	out.Function.Name, out.Function.Arguments = c.Name, c.Arguments
 	return encode(out)
 }
 
-func (c *ToolCall) decodeJSON(raw json.RawMessage, path string) error {
-	var in toolCall
-	if err := decodeInto(raw, &in, path); err != nil {
-		return err
-	}
-	if in.Type != "function" {
-		return errUnknown
-	}
-	*c = ToolCall{ID: in.ID, Name: in.Function.Name, Arguments: in.Function.Arguments,
-		EncryptedValue: in.EncryptedValue, Metadata: in.Metadata}
-	return nil
-}
-
 // UnmarshalJSON reads the JSON of a call of a function.
-func (c *ToolCall) UnmarshalJSON(data []byte) error { return unmarshal(data, c) }
+func (c *ToolCall) UnmarshalJSON(data []byte) error {
+	var in toolCall
+	err := json.Unmarshal(data, &in)
+	*c = ToolCall{in.ID, in.Function.Name, in.Function.Arguments}
+	return err
+}

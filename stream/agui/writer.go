@@ -5,19 +5,37 @@ import (
 	"slices"
 )
 
+// A GrammarError says that an event can't come at this point of a stream. Nothing of it was
+// written, and the Writer can be used further.
+type GrammarError struct {
+	Type    string // of the event
+	ID      string // of the message, call, step or run; may be empty
+	Problem string // what is wrong, and what would be right
+}
+
+// Error says which event has which problem, and what would be right.
+func (e *GrammarError) Error() string {
+	if e.ID == "" {
+		return "agui: " + e.Type + ": " + e.Problem
+	}
+	return fmt.Sprintf("agui: %s of %.64q: %s", e.Type, e.ID, e.Problem)
+}
+
+func refuse(e Event, id, format string, args ...any) error {
+	return &GrammarError{Type: e.eventType(), ID: id, Problem: fmt.Sprintf(format, args...)}
+}
+
 // A Writer writes the events of a stream, which has one run or several in sequence, in an order
 // that the protocol allows.
 //
 // It ends what is open. RunFinished ends everything, from the last opened to the first.
-// SubagentFinished and SubagentError end what is from that subagent, ToolCallResult its call, and
-// MessagesSnapshot the messages and calls that it doesn't have, because the client drops those.
+// ToolCallResult ends its call, and MessagesSnapshot the messages and calls that it doesn't have,
+// because the client drops those.
 //
 // It writes chunks as start and content. A chunk's message or call stays open until it is ended, a
-// chunk of the same subagent begins another one, or the run ends.
+// chunk begins another one, or the run ends. It can be opened again, and goes on where it ended.
 //
-// It fills in what is known: Version, the ids of a RunFinished and its PendingToolCallIDs, and whom
-// a call is from whose message is from a subagent. It refuses everything else that can't come, with
-// a *[GrammarError], and values that the protocol doesn't have, with an *[EventError].
+// It refuses everything that can't come with a *[GrammarError].
 //
 // A Writer is not safe for concurrent use.
 type Writer struct {
@@ -26,7 +44,11 @@ type Writer struct {
 	before10 bool
 
 	phase  phase
-	run    *run // the last one; nil before the first
+	thread string // of the last run; empty before the first
+	run    string
+	open   []item   // in the order of their opening
+	calls  []string // of the run, without a result, in their order
+	done   []string // those with a result
 	closed bool
 	err    error // of emit
 }
@@ -39,6 +61,51 @@ const (
 	finished
 	failed
 )
+
+// A kind is a kind of thing that is open for a while. Ids are unique within a kind.
+type kind struct{ name, event, content string }
+
+var (
+	textMessage = &kind{"text message", "TEXT_MESSAGE", "_CONTENT"}
+	reasoning   = &kind{"reasoning message", "REASONING_MESSAGE", "_CONTENT"}
+	toolCalls   = &kind{"tool call", "TOOL_CALL", "_ARGS"}
+	step        = &kind{name: "step"}
+)
+
+// An item is something that is open.
+type item struct {
+	kind *kind
+	id   string
+}
+
+// A piece is an event that is written of a message or a call.
+type piece struct {
+	of              string
+	MessageID       string  `json:"messageId,omitempty"`
+	Role            Role    `json:"role,omitempty"`
+	ToolCallID      string  `json:"toolCallId,omitempty"`
+	ToolCallName    string  `json:"toolCallName,omitempty"`
+	ParentMessageID string  `json:"parentMessageId,omitempty"`
+	Delta           *string `json:"delta,omitempty"`
+}
+
+func (p piece) eventType() string { return p.of }
+
+// piece returns an event of the item.
+func (it item) piece(suffix string) piece {
+	if it.kind == toolCalls {
+		return piece{of: it.kind.event + suffix, ToolCallID: it.id}
+	}
+	return piece{of: it.kind.event + suffix, MessageID: it.id}
+}
+
+// end returns the event that ends the item.
+func (it item) end() Event {
+	if it.kind == step {
+		return StepFinished{StepName: it.id}
+	}
+	return it.piece("_END")
+}
 
 // NewWriter returns a Writer that passes each event to emit as JSON on one line. It keeps no
 // reference to data. The first error of emit ends the stream: Write and Close return it from then
@@ -57,35 +124,46 @@ func (w *Writer) Write(e Event) error {
 	if w.err != nil {
 		return w.err
 	}
-	e, err := plain(e)
-	if err != nil {
-		return err
-	}
 	if err := w.admit(e); err != nil {
 		return err
-	}
-	if c, ok := chunkOf(e); ok {
-		return w.writeChunk(c)
 	}
 	switch e := e.(type) {
 	case RunStarted:
 		if e.ProtocolVersion == "" {
 			e.ProtocolVersion = Version
 		}
-		return w.write(e)
+		return w.write(func() {
+			w.phase, w.thread, w.run, w.open, w.calls, w.done = active, e.ThreadID, e.RunID, nil, nil, nil
+		}, e)
 	case RunError:
-		return w.write(e)
+		return w.write(func() { w.phase = failed }, e)
+	case RunFinished:
+		return w.finish(e)
+	case TextMessageChunk:
+		return w.chunk(e, item{textMessage, e.MessageID}, piece{Role: e.Role}, e.Delta)
+	case ReasoningMessageChunk:
+		return w.chunk(e, item{reasoning, e.MessageID}, piece{Role: RoleReasoning}, e.Delta)
+	case ToolCallChunk:
+		return w.chunk(e, item{toolCalls, e.ToolCallID}, piece{ToolCallName: e.ToolCallName,
+			ParentMessageID: e.ParentMessageID}, e.Delta)
+	case StepStarted:
+		it := item{step, e.StepName}
+		if e.StepName == "" || slices.Contains(w.open, it) {
+			return refuse(e, e.StepName, "it has no name, or this step is open; end it first")
+		}
+		return w.write(func() { w.open = append(w.open, it) }, e)
+	case StepFinished:
+		return w.end(e, item{step, e.StepName})
+	case ReasoningMessageEnd:
+		return w.end(e, item{reasoning, e.MessageID})
+	case ToolCallEnd:
+		return w.end(e, item{toolCalls, e.ToolCallID})
+	case ToolCallResult:
+		return w.result(e)
+	case MessagesSnapshot:
+		return w.snapshot(e)
 	}
-	e = w.run.fill(e)
-	if err := w.run.admit(e); err != nil {
-		return err
-	}
-	before := w.before(e)
-	if f, ok := e.(RunFinished); ok && w.before10 && f.Outcome.Type != OutcomeInterrupt {
-		f.Outcome = Outcome{}
-		e = f
-	}
-	return w.write(append(before, e)...)
+	return w.write(nil, e) // a StateSnapshot or a Custom
 }
 
 // Close ends the stream: a run that nothing has ended was stopped, and is ended as
@@ -101,22 +179,24 @@ func (w *Writer) Close() error {
 
 // admit returns why e can't come in this phase of the stream.
 func (w *Writer) admit(e Event) error {
-	refuse := func(id, problem, remedy string) error {
-		return &GrammarError{Type: e.eventType(), ID: id, Problem: problem, Remedy: remedy}
+	switch e.(type) {
+	case RunStarted, RunFinished, RunError, StepStarted, StepFinished, TextMessageChunk, ReasoningMessageChunk,
+		ReasoningMessageEnd, ToolCallChunk, ToolCallEnd, ToolCallResult, StateSnapshot, MessagesSnapshot, Custom:
+	default:
+		return &GrammarError{Type: fmt.Sprintf("%T", e), Problem: "it isn't an event of this package, by value"}
 	}
 	if w.closed {
-		return refuse("", "the Writer is closed", "use another one for another stream")
+		return refuse(e, "", "the Writer is closed; use another one for another stream")
 	}
 	switch e := e.(type) {
 	case RunStarted:
 		switch {
 		case w.phase == active:
-			return refuse(e.RunID, fmt.Sprintf("the run %.64q goes on", w.run.id),
-				fmt.Sprintf("write a %s first", typeRunFinished))
+			return refuse(e, e.RunID, "the run %.64q goes on; write a RUN_FINISHED first", w.run)
 		case e.ThreadID == "" || e.RunID == "":
-			return refuse(e.RunID, "it has no ThreadID or no RunID", "give it both")
-		case w.run != nil && w.run.thread != e.ThreadID:
-			return refuse(e.RunID, "the stream is of another thread", "use a Writer for each thread")
+			return refuse(e, e.RunID, "it has no ThreadID or no RunID; give it both")
+		case w.thread != "" && w.thread != e.ThreadID:
+			return refuse(e, e.RunID, "the stream is of another thread; use a Writer for each thread")
 		}
 		return nil
 	case RunError:
@@ -124,41 +204,140 @@ func (w *Writer) admit(e Event) error {
 			return nil
 		}
 	}
-	switch w.phase {
-	case unstarted:
-		return refuse("", "no run has begun", fmt.Sprintf("write a %s first", typeRunStarted))
-	case active:
-		return nil
-	}
-	return refuse("", "the run has ended", fmt.Sprintf("write a %s for another one", typeRunStarted))
-}
-
-// before returns the events that end what e ends besides its own.
-func (w *Writer) before(e Event) []Event {
-	switch e := e.(type) {
-	case RunFinished:
-		return w.run.ends(e.Outcome, func(*item) bool { return true })
-	case SubagentFinished:
-		return w.run.ends(Outcome{}, func(it *item) bool { return it.owner == e.SubagentRunID })
-	case SubagentError:
-		return w.run.ends(Outcome{}, func(it *item) bool { return it.owner == e.SubagentRunID })
-	case ToolCallResult:
-		return w.run.ends(Outcome{}, func(it *item) bool { return it.kind == toolCalls && it.id == e.ToolCallID })
-	case MessagesSnapshot:
-		kept := make(map[key]bool)
-		for _, m := range e.Messages {
-			kept[key{kind: kindOfMessage(m), id: m.ID}] = true
-			for _, c := range m.ToolCalls {
-				kept[key{kind: toolCalls, id: c.ID}] = true
-			}
-		}
-		return w.run.ends(Outcome{}, func(it *item) bool { return it.kind.inMessages() && !kept[it.key] })
+	if w.phase != active {
+		return refuse(e, "", "no run is in progress; write a RUN_STARTED first")
 	}
 	return nil
 }
 
-// write writes events that were admitted, all of them or, if one has no JSON, none.
-func (w *Writer) write(events ...Event) error {
+// finish ends the run.
+func (w *Writer) finish(e RunFinished) error {
+	o := &e.Outcome
+	switch {
+	case o.Type != "" && o.Type != OutcomeSuccess && o.Type != OutcomeInterrupt && o.Type != OutcomeCancelled,
+		(o.Type == OutcomeInterrupt) != (len(o.Interrupts) > 0):
+		return refuse(e, w.run, "its outcome is %q with %d interrupts; only, and always, %q has some", o.Type,
+			len(o.Interrupts), OutcomeInterrupt)
+	}
+	ids := make(map[string]bool)
+	for _, in := range o.Interrupts {
+		if in.ID == "" || in.Reason == "" || ids[in.ID] {
+			return refuse(e, in.ID,
+				"an interrupt has no id, no reason, or the id of another; give each an id of its own and a reason")
+		}
+		ids[in.ID] = true
+	}
+	pending := slices.Clone(o.PendingToolCallIDs)
+	o.PendingToolCallIDs = nil
+	if o.Type == "" || o.Type == OutcomeSuccess {
+		for _, id := range w.calls {
+			if !slices.Contains(pending, id) {
+				pending = append(pending, id)
+			}
+		}
+		pending = slices.DeleteFunc(pending, func(id string) bool { return slices.Contains(w.done, id) })
+		if o.PendingToolCallIDs = pending; len(pending) > 0 {
+			o.Type = OutcomeSuccess
+		}
+	}
+	if w.before10 && o.Type != OutcomeInterrupt {
+		e.Outcome = Outcome{}
+	}
+	return w.ending(func(item) bool { return true }, func() { w.phase = finished }, runFinished{w.thread, w.run, e})
+}
+
+// A runFinished is a RunFinished with the ids of its run.
+type runFinished struct {
+	ThreadID string `json:"threadId"`
+	RunID    string `json:"runId"`
+	RunFinished
+}
+
+// chunk writes a chunk of a message or a call. start has what its first event says of it.
+func (w *Writer) chunk(e Event, it item, start piece, delta string) error {
+	i := slices.IndexFunc(w.open, func(o item) bool { return o.kind == it.kind && (it.id == "" || o.id == it.id) })
+	if i >= 0 {
+		content := w.open[i].piece(it.kind.content)
+		content.Delta = &delta
+		return w.write(nil, content)
+	}
+	switch {
+	case it.id == "":
+		return refuse(e, "", "it has no id, and no %s is open; give the first chunk an id", it.kind.name)
+	case it.kind == toolCalls && start.ToolCallName == "":
+		return refuse(e, it.id, "it has no ToolCallName, and the call isn't open; give it one")
+	}
+	begin, content := it.piece("_START"), it.piece(it.kind.content)
+	begin.Role, begin.ToolCallName, begin.ParentMessageID = start.Role, start.ToolCallName, start.ParentMessageID
+	content.Delta = &delta
+	return w.ending(func(o item) bool { return o.kind == it.kind }, func() {
+		w.open = append(w.open, it)
+		if it.kind == toolCalls && !slices.Contains(w.done, it.id) && !slices.Contains(w.calls, it.id) {
+			w.calls = append(w.calls, it.id)
+		}
+	}, begin, content)
+}
+
+// end writes an event that ends an item.
+func (w *Writer) end(e Event, it item) error {
+	if !slices.Contains(w.open, it) {
+		return refuse(e, it.id, "no such %s is open", it.kind.name)
+	}
+	return w.ending(func(o item) bool { return o == it }, nil)
+}
+
+// result writes the result of a call.
+func (w *Writer) result(e ToolCallResult) error {
+	switch {
+	case e.MessageID == "" || e.ToolCallID == "":
+		return refuse(e, e.ToolCallID, "it has no MessageID or no ToolCallID; give it both")
+	case slices.Contains(w.open, item{textMessage, e.MessageID}):
+		return refuse(e, e.ToolCallID, "its MessageID is that of a text message; give it another")
+	}
+	return w.ending(func(o item) bool { return o == item{toolCalls, e.ToolCallID} }, func() {
+		w.done = append(w.done, e.ToolCallID)
+		w.calls = slices.DeleteFunc(w.calls, func(id string) bool { return id == e.ToolCallID })
+	}, e)
+}
+
+// snapshot writes the messages that the client should have.
+func (w *Writer) snapshot(e MessagesSnapshot) error {
+	if e.Messages == nil {
+		e.Messages = []Message{}
+	}
+	kept := make(map[item]bool)
+	for _, m := range e.Messages {
+		kind := textMessage
+		if m.Role == RoleReasoning {
+			kind = reasoning
+		}
+		kept[item{kind, m.ID}] = true
+		for _, c := range m.ToolCalls {
+			kept[item{toolCalls, c.ID}] = true
+		}
+	}
+	return w.ending(func(o item) bool { return o.kind != step && !kept[o] }, nil, e)
+}
+
+// ending ends the open items that match, the last one first, and writes further events. noted is
+// called when it is certain that they are written; it may be nil.
+func (w *Writer) ending(matches func(item) bool, noted func(), events ...Event) error {
+	var all []Event
+	for _, it := range slices.Backward(w.open) {
+		if matches(it) {
+			all = append(all, it.end())
+		}
+	}
+	return w.write(func() {
+		w.open = slices.DeleteFunc(w.open, matches)
+		if noted != nil {
+			noted()
+		}
+	}, append(all, events...)...)
+}
+
+// write writes events, all of them or, if one has no JSON, none. noted is as in ending.
+func (w *Writer) write(noted func(), events ...Event) error {
 	lines := make([][]byte, len(events))
 	for i, e := range events {
 		var err error
@@ -166,48 +345,13 @@ func (w *Writer) write(events ...Event) error {
 			return err
 		}
 	}
-	for i, e := range events {
-		w.apply(e)
-		if w.err = w.emit(lines[i]); w.err != nil {
-			return w.err
+	if noted != nil {
+		noted()
+	}
+	for _, line := range lines {
+		if w.err = w.emit(line); w.err != nil {
+			break
 		}
 	}
-	return nil
-}
-
-// apply notes that e was written.
-func (w *Writer) apply(e Event) {
-	switch e := e.(type) {
-	case RunStarted:
-		w.phase, w.run = active, newRun(e, w.run)
-		return
-	case RunFinished:
-		w.phase = finished
-		return
-	case RunError:
-		w.phase = failed
-		return
-	}
-	if owner := ownerOf(e); owner != "" {
-		w.run.owners[owner] = true
-	}
-	switch what, it := effectOf(e); what {
-	case opens:
-		w.run.begin(it)
-	case ends:
-		w.run.end(it.key)
-	}
-	switch e := e.(type) {
-	case ToolCallResult:
-		w.run.note(key{kind: textMessage, id: e.MessageID}, e.SubagentRunID).role = RoleTool
-		w.run.note(key{kind: toolCalls, id: e.ToolCallID}, w.run.ownerOf(toolCalls, e.ToolCallID)).answered = true
-		w.run.calls = slices.DeleteFunc(slices.Clone(w.run.calls), func(id string) bool { return id == e.ToolCallID })
-	case ActivitySnapshot:
-		k := key{kind: activity, id: e.MessageID}
-		if w.run.items[k] == nil || e.Replace == nil || *e.Replace {
-			w.run.note(k, e.SubagentRunID)
-		}
-	case MessagesSnapshot:
-		w.run.replace(e.Messages)
-	}
+	return w.err
 }

@@ -1,6 +1,0 @@
-package agui
-
-const (
-	EncryptedMessage = encryptedMessage
-	SubagentSuccess  = subagentSuccess
-)
