@@ -46,7 +46,7 @@ func (s *site) aguiRun(who string, body obj) (all []aguiEvent) {
 		body["runId"] = rand.Text()
 	}
 	if body["protocolVersion"] == nil {
-		body["protocolVersion"] = agui.Version
+		body["protocolVersion"] = "1.0"
 	}
 	res := s.request(who, "POST", "agui", body)
 	require.Equal(s.t, 200, res.StatusCode)

@@ -6,8 +6,8 @@ import (
 	"fmt"
 )
 
-// Version is the version of the protocol, as RunStarted and RunInput name it.
-const Version = "1.0"
+// version is the version of the protocol, as RunStarted and RunInput name it.
+const version = "1.0"
 
 // An Event is what a [Writer] writes: one of the structs of this package that say so, by value.
 type Event interface{ eventType() string }
@@ -16,7 +16,7 @@ type Event interface{ eventType() string }
 type RunStarted struct {
 	ThreadID        string `json:"threadId"`
 	RunID           string `json:"runId"`
-	ProtocolVersion string `json:"protocolVersion"` // what the sender speaks; empty: Version
+	ProtocolVersion string `json:"protocolVersion"` // what the sender speaks; empty: 1.0
 }
 
 // A RunFinished is an [Event] that ends a run that didn't fail. The Writer knows its ids.

@@ -130,7 +130,7 @@ func (w *Writer) Write(e Event) error {
 	switch e := e.(type) {
 	case RunStarted:
 		if e.ProtocolVersion == "" {
-			e.ProtocolVersion = Version
+			e.ProtocolVersion = version
 		}
 		return w.write(func() {
 			w.phase, w.thread, w.run, w.open, w.calls, w.done = active, e.ThreadID, e.RunID, nil, nil, nil
