@@ -38,8 +38,7 @@ func named(operation, what string) string {
 }
 
 func (t *Telemetry) runAttributes(o *machine.Origin) []attribute.KeyValue {
-	attrs := append(t.ofRun(o), attribute.String(attrOperation, opAgent),
-		attribute.String(attrProvider, t.providerName()))
+	attrs := append(t.ofRun(o), attribute.String(attrOperation, opAgent))
 	if o.Parent != "" {
 		attrs = append(attrs, attribute.String(attrParent, o.Parent))
 	}
@@ -55,10 +54,18 @@ func endRun(span trace.Span, res *agent.Result) {
 	if res.Code != "" {
 		attrs = append(attrs, attribute.String(attrCode, res.Code))
 	}
-	span.SetAttributes(append(attrs, usage(res.Usage)...)...)
-	if res.Status == agent.Failed || res.Status == agent.Stopped {
-		failed(span, cmp.Or(res.Code, string(res.Status)))
+	span.SetAttributes(append(attrs, tokens(res.Usage)...)...)
+	if kind := runError(res); kind != "" {
+		failed(span, kind)
 	}
+}
+
+// runError returns the type of the error with which a run has ended; empty: there is none.
+func runError(res *agent.Result) string {
+	if res.Status == agent.Failed || res.Status == agent.Stopped {
+		return cmp.Or(res.Code, string(res.Status))
+	}
+	return ""
 }
 
 func (t *Telemetry) chatAttributes(o *machine.Origin, step int) []attribute.KeyValue {
@@ -108,13 +115,18 @@ func finishReason(stop provider.StopReason) string {
 	return string(stop)
 }
 
-func usage(u provider.Usage) []attribute.KeyValue {
-	attrs := []attribute.KeyValue{attribute.Int64(attrInputTokens, u.Input),
+// tokens returns what both a run and a model call have of their usage.
+func tokens(u provider.Usage) []attribute.KeyValue {
+	return []attribute.KeyValue{attribute.Int64(attrInputTokens, u.Input),
 		attribute.Int64(attrOutputTokens, u.Output)}
+}
+
+func usage(u provider.Usage) []attribute.KeyValue {
+	attrs := tokens(u)
 	for _, part := range []struct {
 		name   string
 		tokens int64
-	}{{attrCacheRead, u.CacheRead}, {attrCacheCreation, u.CacheWrite}, {attrReasoning, u.Reasoning}} {
+	}{{attrCacheRead, u.CacheRead}, {attrCacheWrite, u.CacheWrite}, {attrReasoning, u.Reasoning}} {
 		if part.tokens > 0 {
 			attrs = append(attrs, attribute.Int64(part.name, part.tokens))
 		}

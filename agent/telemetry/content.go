@@ -16,9 +16,8 @@ const maxContent = 16 << 10
 
 // A message is a message in the form of the conventions.
 type message struct {
-	Role   string `json:"role"`
-	Parts  []part `json:"parts"`
-	Finish string `json:"finish_reason,omitempty"`
+	Role  string `json:"role"`
+	Parts []part `json:"parts"`
 }
 
 type part struct {
@@ -32,8 +31,7 @@ type part struct {
 }
 
 // exchange sets what a model was told and what it replied, if the configuration wants that.
-func (t *Telemetry) exchange(span trace.Span, system string, messages []provider.Message, answer []provider.Part,
-	stop provider.StopReason) {
+func (t *Telemetry) exchange(span trace.Span, system string, messages []provider.Message, answer []provider.Part) {
 	if t.cfg.Content == NoContent || !span.IsRecording() {
 		return
 	}
@@ -42,7 +40,6 @@ func (t *Telemetry) exchange(span trace.Span, system string, messages []provider
 		in[i] = t.message(&messages[i])
 	}
 	out := t.message(&provider.Message{Role: provider.RoleAssistant, Parts: answer})
-	out.Finish = finishReason(stop)
 	span.SetAttributes(attribute.String(attrInputMessages, encoded(in)),
 		attribute.String(attrOutputMessages, encoded([]message{out})))
 	if system != "" {

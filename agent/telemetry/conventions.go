@@ -1,9 +1,10 @@
 package telemetry
 
-// Conventions names the version of the OpenTelemetry conventions for generative AI that the names
-// in this file follow. They are "in development", so a later version of this package may have other
-// names. The last release of semantic-conventions with these names is v1.41.
-const Conventions = "genai-2026-10"
+// Conventions names the version of OpenTelemetry's semantic conventions for generative AI
+// (open-telemetry/semantic-conventions-genai) that the names in this file follow. It is the version
+// of the instrumentation scope. They are "in development", so a later version of this package may
+// have other names.
+const Conventions = "genai-0.1.0"
 
 // scope names this package as the instrumentation.
 const scope = "github.com/pawlkit/pawl/agent/telemetry"
@@ -21,7 +22,7 @@ const (
 	attrInputTokens    = "gen_ai.usage.input_tokens"
 	attrOutputTokens   = "gen_ai.usage.output_tokens"
 	attrCacheRead      = "gen_ai.usage.cache_read.input_tokens"
-	attrCacheCreation  = "gen_ai.usage.cache_creation.input_tokens"
+	attrCacheWrite     = "gen_ai.usage.cache_write.input_tokens"
 	attrReasoning      = "gen_ai.usage.reasoning.output_tokens"
 	attrTool           = "gen_ai.tool.name"
 	attrToolType       = "gen_ai.tool.type"
@@ -31,16 +32,20 @@ const (
 	attrInputMessages  = "gen_ai.input.messages"
 	attrOutputMessages = "gen_ai.output.messages"
 	attrInstructions   = "gen_ai.system_instructions"
-	attrTokenType      = "gen_ai.token.type"
+	attrModality       = "gen_ai.token.modality"
 	attrError          = "error.type"
 
 	opAgent = "invoke_agent"
 	opChat  = "chat"
 	opTool  = "execute_tool"
 
-	metricTokens        = "gen_ai.client.token.usage"
-	metricDuration      = "gen_ai.client.operation.duration"
-	metricFirstChunk    = "gen_ai.client.operation.time_to_first_chunk"
+	metricInputTokens   = "gen_ai.client.inference.usage.input_tokens"
+	metricOutputTokens  = "gen_ai.client.inference.usage.output_tokens"
+	metricCacheRead     = "gen_ai.client.inference.usage.cache_read.input_tokens"
+	metricCacheWrite    = "gen_ai.client.inference.usage.cache_write.input_tokens"
+	metricReasoning     = "gen_ai.client.inference.usage.reasoning.output_tokens"
+	metricDuration      = "gen_ai.client.inference.duration"
+	metricFirstChunk    = "gen_ai.client.inference.time_to_first_chunk"
 	metricAgentDuration = "gen_ai.invoke_agent.duration"
 	metricToolDuration  = "gen_ai.execute_tool.duration"
 )
@@ -73,9 +78,8 @@ const (
 
 // Buckets of histograms, as the conventions advise.
 var (
-	bucketsTokens = []float64{1, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 262144, 1048576, 4194304, 16777216,
-		67108864}
 	bucketsSeconds = []float64{.01, .02, .04, .08, .16, .32, .64, 1.28, 2.56, 5.12, 10.24, 20.48, 40.96, 81.92}
+	bucketsRun     = []float64{.1, .2, .4, .8, 1.6, 3.2, 6.4, 12.8, 25.6, 51.2, 102.4, 204.8, 409.6}
 	bucketsAppend  = []float64{.0001, .0002, .0005, .001, .002, .005, .01, .02, .05, .1, .5, 1, 5, 30}
 	bucketsPeople  = []float64{1, 5, 15, 60, 300, 900, 3600, 4 * 3600, 24 * 3600, 7 * 24 * 3600}
 )

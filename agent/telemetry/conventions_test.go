@@ -7,8 +7,8 @@ import (
 	semconv "go.opentelemetry.io/otel/semconv/v1.41.0"
 )
 
-// The last release of the conventions that has names for generative AI agrees where it has the
-// name.
+// The last Go release with names for generative AI agrees where the conventions haven't changed
+// since.
 func TestNamesAreThoseOfTheConventions(t *testing.T) {
 	for own, theirs := range map[string]string{
 		attrOperation: string(semconv.GenAIOperationNameKey), attrProvider: string(semconv.GenAIProviderNameKey),
@@ -25,10 +25,10 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		attrInputMessages:  string(semconv.GenAIInputMessagesKey),
 		attrOutputMessages: string(semconv.GenAIOutputMessagesKey),
 		attrInstructions:   string(semconv.GenAISystemInstructionsKey),
-		attrTokenType:      string(semconv.GenAITokenTypeKey), attrError: string(semconv.ErrorTypeKey),
-		opAgent: semconv.GenAIOperationNameInvokeAgent.Value.AsString(),
-		opChat:  semconv.GenAIOperationNameChat.Value.AsString(),
-		opTool:  semconv.GenAIOperationNameExecuteTool.Value.AsString(),
+		attrError:          string(semconv.ErrorTypeKey),
+		opAgent:            semconv.GenAIOperationNameInvokeAgent.Value.AsString(),
+		opChat:             semconv.GenAIOperationNameChat.Value.AsString(),
+		opTool:             semconv.GenAIOperationNameExecuteTool.Value.AsString(),
 	} {
 		require.Equal(t, theirs, own)
 	}

@@ -30,9 +30,10 @@
 //
 // # Metrics
 //
-//	gen_ai.client.operation.duration     model calls, in seconds
-//	gen_ai.client.operation.time_to_first_chunk until the answer begins
-//	gen_ai.client.token.usage            input and output tokens
+//	gen_ai.client.inference.duration     model calls, in seconds
+//	gen_ai.client.inference.time_to_first_chunk until the answer begins
+//	gen_ai.client.inference.usage.input_tokens, .output_tokens, and of these
+//	  .cache_read.input_tokens, .cache_write.input_tokens, .reasoning.output_tokens
 //	gen_ai.invoke_agent.duration         runs, without pauses
 //	gen_ai.execute_tool.duration         tool calls
 //	pawl.approval.duration               from a question to a person's decision

@@ -154,7 +154,7 @@ func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 	case *agent.Replied:
 		if s := l.step; s != nil {
 			replied(s.span, &reply{f.Model, f.ResponseID, f.Stop, f.Usage})
-			e.t.exchange(s.span, s.system, s.messages, f.Message.Parts, f.Stop)
+			e.t.exchange(s.span, s.system, s.messages, f.Message.Parts)
 			s.span.End(at)
 			l.step = nil
 		}

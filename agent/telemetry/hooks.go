@@ -43,7 +43,7 @@ func (t *Telemetry) Hooks() agent.Hooks {
 				a.usage = r.Usage
 				a.mu.Unlock()
 				replied(a.span, &reply{r.Model, r.ID, r.Stop, r.Usage})
-				t.exchange(a.span, s.System, s.Messages, r.Parts, r.Stop)
+				t.exchange(a.span, s.System, s.Messages, r.Parts)
 			}
 			return nil
 		},
@@ -61,7 +61,7 @@ func (t *Telemetry) Hooks() agent.Hooks {
 			if a := runIn(ctx); a != nil {
 				endRun(a.span, r)
 				a.mu.Lock()
-				a.result = r.Status
+				a.result, a.failure = r.Status, runError(r)
 				a.mu.Unlock()
 			}
 			return nil
@@ -91,6 +91,8 @@ type active struct {
 	usage  provider.Usage
 	status tools.Status
 	result agent.Status
+
+	failure string // of a run: the type of its error
 }
 
 type activeKey struct{}
@@ -167,10 +169,11 @@ func (t *Telemetry) end(ctx context.Context, a *active, err error) {
 	switch a.kind {
 	case spanRun:
 		if err != nil && a.result == "" { // it has ended without AfterRun
-			failed(a.span, classOf(fault.Of(err)))
+			a.failure = classOf(fault.Of(err))
+			failed(a.span, a.failure)
 		}
 		t.meters.agent.Record(ctx, took.Seconds(),
-			t.meters.with(attrsAgent, [4]string{a.origin.Agent, string(a.result)})...)
+			t.meters.with(attrsAgent, [4]string{opAgent, a.origin.Agent, a.failure, string(a.result)}))
 	case spanStep:
 		kind := ""
 		if err != nil {
@@ -181,10 +184,16 @@ func (t *Telemetry) end(ctx context.Context, a *active, err error) {
 		t.log(ctx, a, "agent: step", took, err, slog.String("model", a.name), slog.Int64("input_tokens", a.usage.Input),
 			slog.Int64("output_tokens", a.usage.Output))
 	default:
-		if err != nil && a.status == "" { // it was stopped before it had a result
-			failed(a.span, "canceled")
+		kind := ""
+		switch {
+		case err != nil && a.status == "": // it was stopped before it had a result
+			kind = "canceled"
+			failed(a.span, kind)
+		case a.status != "" && !a.status.Good():
+			kind = string(a.status)
 		}
-		t.meters.tool.Record(ctx, took.Seconds(), t.meters.with(attrsTool, [4]string{a.name, string(a.status)})...)
+		t.meters.tool.Record(ctx, took.Seconds(),
+			t.meters.with(attrsTool, [4]string{a.name, a.origin.Agent, kind, string(a.status)}))
 		t.log(ctx, a, "agent: call", took, err, slog.String("tool", a.name), slog.String("call", a.call),
 			slog.String("status", string(a.status)))
 	}

@@ -17,19 +17,20 @@ import (
 
 // meters are the instruments.
 type meters struct {
-	tokens, duration, firstChunk, agent, tool, append, approval metric.Float64Histogram
-	gate, budget, breaker, compactions                          metric.Int64Counter
+	duration, firstChunk, agent, tool, append, approval metric.Float64Histogram
+	input, output, cacheRead, cacheWrite, reasoning     metric.Int64Counter
+	gate, budget, breaker, compactions                  metric.Int64Counter
 
 	mu   sync.RWMutex
-	sets map[setKey][]metric.RecordOption
+	sets map[setKey]metric.MeasurementOption
 }
 
-// The attributes of histograms.
+// The attributes of the conventions' instruments.
 var (
 	attrsChat   = [4]string{attrOperation, attrProvider, attrRequestModel, attrError}
-	attrsTokens = [4]string{attrOperation, attrProvider, attrRequestModel, attrTokenType}
-	attrsAgent  = [4]string{attrAgent, attrStatus}
-	attrsTool   = [4]string{attrTool, attrOutcome}
+	attrsTokens = [4]string{attrOperation, attrProvider, attrRequestModel, attrModality}
+	attrsAgent  = [4]string{attrOperation, attrAgent, attrError, attrStatus}
+	attrsTool   = [4]string{attrTool, attrAgent, attrError, attrOutcome}
 )
 
 // A setKey is a set of attributes: their names, and their values.
@@ -39,7 +40,7 @@ type setKey struct{ names, values [4]string }
 const maxSets = 1000
 
 // with returns the option of a measurement with these attributes, without those that are empty.
-func (m *meters) with(names, values [4]string) []metric.RecordOption {
+func (m *meters) with(names, values [4]string) metric.MeasurementOption {
 	key := setKey{names, values}
 	m.mu.RLock()
 	set := m.sets[key]
@@ -53,7 +54,7 @@ func (m *meters) with(names, values [4]string) []metric.RecordOption {
 			attrs = append(attrs, attribute.String(names[i], v))
 		}
 	}
-	set = []metric.RecordOption{metric.WithAttributeSet(attribute.NewSet(attrs...))}
+	set = metric.WithAttributeSet(attribute.NewSet(attrs...))
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if len(m.sets) < maxSets {
@@ -76,12 +77,16 @@ func newMeters(m metric.Meter) (*meters, error) {
 		return c
 	}
 	out := &meters{
-		sets:       make(map[setKey][]metric.RecordOption),
-		tokens:     histogram(metricTokens, "{token}", "Tokens of model calls.", bucketsTokens),
+		sets:       make(map[setKey]metric.MeasurementOption),
+		input:      counter(metricInputTokens, "{token}", "Input tokens of model calls, those of caches too."),
+		output:     counter(metricOutputTokens, "{token}", "Output tokens of model calls, those of reasoning too."),
+		cacheRead:  counter(metricCacheRead, "{token}", "Input tokens that were read from a cache."),
+		cacheWrite: counter(metricCacheWrite, "{token}", "Input tokens that were written to a cache."),
+		reasoning:  counter(metricReasoning, "{token}", "Output tokens of reasoning."),
 		duration:   histogram(metricDuration, "s", "Time of model calls.", bucketsSeconds),
 		firstChunk: histogram(metricFirstChunk, "s", "Time until a model call's answer begins.", bucketsSeconds),
 		agent: histogram(metricAgentDuration, "s", "Time of runs, without the time in which they are paused.",
-			bucketsSeconds),
+			bucketsRun),
 		tool:        histogram(metricToolDuration, "s", "Time of tool calls.", bucketsSeconds),
 		append:      histogram(metricAppend, "s", "Time of appends to the journal.", bucketsAppend),
 		approval:    histogram(metricApproval, "s", "Time from a question to a person's decision.", bucketsPeople),
@@ -95,12 +100,17 @@ func newMeters(m metric.Meter) (*meters, error) {
 
 // chat records a model call. kind is the type of its error, if any.
 func (m *meters) chat(ctx context.Context, provider, model, kind string, took time.Duration, u provider.Usage) {
-	m.duration.Record(ctx, took.Seconds(), m.with(attrsChat, [4]string{opChat, provider, model, kind})...)
-	if u.Input > 0 {
-		m.tokens.Record(ctx, float64(u.Input), m.with(attrsTokens, [4]string{opChat, provider, model, "input"})...)
-	}
-	if u.Output > 0 {
-		m.tokens.Record(ctx, float64(u.Output), m.with(attrsTokens, [4]string{opChat, provider, model, "output"})...)
+	m.duration.Record(ctx, took.Seconds(), m.with(attrsChat, [4]string{opChat, provider, model, kind}))
+	set := m.with(attrsTokens, [4]string{opChat, provider, model, "unknown"})
+	m.input.Add(ctx, u.Input, set) // of a call without an answer, too: 0
+	m.output.Add(ctx, u.Output, set)
+	for _, part := range []struct {
+		counter metric.Int64Counter
+		tokens  int64
+	}{{m.cacheRead, u.CacheRead}, {m.cacheWrite, u.CacheWrite}, {m.reasoning, u.Reasoning}} {
+		if part.tokens > 0 {
+			part.counter.Add(ctx, part.tokens, set)
+		}
 	}
 }
 

@@ -30,12 +30,13 @@ func TestMetricsOfARun(t *testing.T) {
 	recorded(t, r)
 	require.Equal(t, 2.0, r.sum("gen_ai.invoke_agent.duration", attribute.String("gen_ai.agent.name", "cms")))
 	require.Equal(t, 1.0, r.sum("gen_ai.invoke_agent.duration", attribute.String("gen_ai.agent.name", "helper")))
-	require.Equal(t, 4.0, r.sum("gen_ai.client.operation.duration", attribute.String("gen_ai.request.model", "m-1")))
-	require.Equal(t, 6.0, r.sum("gen_ai.client.token.usage", attribute.String("gen_ai.token.type", "input")))
-	require.Equal(t, 4.0, r.sum("gen_ai.client.operation.time_to_first_chunk"), "the subagent's provider isn't traced")
+	require.Equal(t, 4.0, r.sum("gen_ai.client.inference.duration", attribute.String("gen_ai.request.model", "m-1")))
+	require.Equal(t, 150.0, r.sum("gen_ai.client.inference.usage.input_tokens", attribute.String("gen_ai.token.modality", "unknown")))
+	require.Equal(t, 4.0, r.sum("gen_ai.client.inference.time_to_first_chunk"), "the subagent's provider isn't traced")
 	require.Equal(t, 3.0, r.sum("gen_ai.execute_tool.duration", attribute.String("gen_ai.tool.name", "read")))
 	require.Equal(t, 1.0, r.sum("gen_ai.execute_tool.duration", attribute.String("gen_ai.tool.name", "read"),
-		attribute.String("pawl.tool.status", "failed")))
+		attribute.String("pawl.tool.status", "failed"), attribute.String("error.type", "failed"),
+		attribute.String("gen_ai.agent.name", "cms")))
 	require.Equal(t, 1.0, r.sum("pawl.approval.duration", attribute.String("pawl.kind", "approval"),
 		attribute.String("pawl.decision", "approve")))
 	require.NotZero(t, r.sum("pawl.journal.append.duration"))
@@ -161,8 +162,7 @@ func TestACallOfTheHostHasASpan(t *testing.T) {
 			if c.status == "" {
 				require.Contains(t, span.Attributes(),
 					attribute.StringSlice("gen_ai.response.finish_reasons", []string{"stop"}))
-				require.Equal(t, 1.0,
-					r.sum("gen_ai.client.token.usage", attribute.String("gen_ai.token.type", "output")))
+				require.Equal(t, 2.0, r.sum("gen_ai.client.inference.usage.output_tokens"))
 			}
 		})
 	}
@@ -207,9 +207,9 @@ func TestAWrongConfigIsRefused(t *testing.T) {
 	for field, cfg := range map[string]telemetry.Config{"Content": {Content: 7},
 		"Redact": {Content: telemetry.Redacted}} {
 		_, err := telemetry.New(cfg)
-		var wrong *telemetry.ConfigError
+		var wrong *agent.ArgError
 		require.ErrorAs(t, err, &wrong)
-		require.Equal(t, field, wrong.Field)
+		require.Equal(t, "Config."+field, wrong.Field)
 		require.Equal(t, fault.Permanent, fault.Of(err))
 	}
 	tel, err := telemetry.New(telemetry.Config{})

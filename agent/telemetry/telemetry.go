@@ -10,8 +10,8 @@ import (
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -52,23 +52,6 @@ type Config struct {
 	Logger *slog.Logger
 }
 
-// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
-// of the program helps.
-type ConfigError struct {
-	Field   string // which field of the Config
-	Problem string // what is wrong, and what would be right
-	Err     error  // the cause, if there is one
-}
-
-// Error names the field and says what would be right.
-func (e *ConfigError) Error() string { return "telemetry: Config." + e.Field + ": " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *ConfigError) Unwrap() error { return e.Err }
-
-// Fault returns permanent.
-func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
-
 // A Telemetry makes spans, metrics and log lines of what agents do. It is safe for concurrent use.
 // The methods of a nil Telemetry do nothing, so that a program can switch telemetry off without
 // another change: Hooks is empty, and Provider and Store return what they are given.
@@ -83,13 +66,13 @@ type Telemetry struct {
 	asked  []string             // their ids, also of those that were decided since, oldest first
 }
 
-// New returns a Telemetry. The error is a *[ConfigError].
+// New returns a Telemetry. The error is a *[agent.ArgError].
 func New(cfg Config) (*Telemetry, error) {
 	switch {
 	case cfg.Content < NoContent || cfg.Content > Full:
-		return nil, &ConfigError{Field: "Content", Problem: "it should be NoContent, Redacted or Full"}
+		return nil, &agent.ArgError{Func: "telemetry.New", Field: "Config.Content", Problem: "it should be NoContent, Redacted or Full"}
 	case cfg.Content == Redacted && cfg.Redact == nil:
-		return nil, &ConfigError{Field: "Redact",
+		return nil, &agent.ArgError{Func: "telemetry.New", Field: "Config.Redact",
 			Problem: "it is nil, and Content is Redacted; set it to the function of agent.Config.Redact, for example"}
 	}
 	if cfg.Traces == nil {
@@ -102,7 +85,7 @@ func New(cfg Config) (*Telemetry, error) {
 		pauses: make(map[string]pauseTime)}
 	var err error
 	if t.meters, err = newMeters(cfg.Metrics.Meter(scope, metric.WithInstrumentationVersion(Conventions))); err != nil {
-		return nil, &ConfigError{Field: "Metrics", Problem: err.Error(), Err: err}
+		return nil, &agent.ArgError{Func: "telemetry.New", Field: "Config.Metrics", Problem: err.Error(), Err: err}
 	}
 	t.learn(cfg.Provider)
 	return t, nil

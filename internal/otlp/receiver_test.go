@@ -161,7 +161,7 @@ func TestACollectorGetsTheSpansOfARun(t *testing.T) {
 					require.Equal(t, "invoke_agent cms", ids[string(s.GetLinks()[0].GetSpanId())])
 				}
 			}
-			for _, name := range []string{"gen_ai.client.operation.duration", "gen_ai.client.token.usage",
+			for _, name := range []string{"gen_ai.client.inference.duration", "gen_ai.client.inference.usage.input_tokens",
 				"gen_ai.execute_tool.duration", "pawl.approval.duration"} {
 				require.True(t, r.metrics[name], name)
 			}
