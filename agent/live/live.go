@@ -34,30 +34,13 @@ const (
 	atATime        = 100 // sessions that are resumed
 )
 
-// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
-// of the program helps.
-type ConfigError struct {
-	Field   string // which field of the Config
-	Problem string // what is wrong, and what would be right
-	Err     error  // the cause, if there is one
-}
-
-// Error names the field and says what would be right.
-func (e *ConfigError) Error() string { return "live: Config." + e.Field + ": " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *ConfigError) Unwrap() error { return e.Err }
-
-// Fault returns permanent.
-func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
-
 // ErrClosed is the error for inputs and readers after [Hub.Close] was called. Another process may
 // accept them.
 var ErrClosed = fault.New(fault.Transient, "live: the hub is closed; another process may continue")
 
 var errGoexit = fault.New(fault.Permanent, "live: a function of the host ended the goroutine of the run before it began")
 
-var errNoHub = &ConfigError{Field: "Agent", Problem: "this Hub is nil or empty; make one with live.New"}
+var errNoHub = &agent.ArgError{Field: "Config.Agent", Problem: "this Hub is nil or empty; make one with live.New"}
 
 // A Hub runs an agent for readers that come and go. Make one with [New], and close it. It is safe
 // for concurrent use.
@@ -80,13 +63,13 @@ type Hub struct {
 }
 
 // New returns a hub, which begins at once to look for sessions to resume. The error is a
-// *[ConfigError].
+// *[agent.ArgError].
 func New(cfg Config) (*Hub, error) {
 	if cfg.Agent.Tools() == nil {
-		return nil, &ConfigError{Field: "Agent", Problem: "it is nil or empty; make one with agent.New"}
+		return nil, &agent.ArgError{Func: "live.New", Field: "Config.Agent", Problem: "it is nil or empty; make one with agent.New"}
 	}
 	if cfg.Drain < 0 {
-		return nil, &ConfigError{Field: "Drain",
+		return nil, &agent.ArgError{Func: "live.New", Field: "Config.Drain",
 			Problem: fmt.Sprintf("it is %v; give a time, or 0 for %v", cfg.Drain, defaultDrain)}
 	}
 	cfg.Recover, cfg.Drain = cmp.Or(cfg.Recover, defaultRecover), cmp.Or(cfg.Drain, defaultDrain)

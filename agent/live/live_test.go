@@ -93,11 +93,11 @@ func (s *stuck) Lease(ctx context.Context, session, owner string, ttl time.Durat
 }
 
 func TestAnEmptyHubAndABadConfigAreErrors(t *testing.T) {
-	var wrong *live.ConfigError
+	var wrong *agent.ArgError
 	for _, cfg := range []live.Config{{}, {Agent: new(agent.Agent)}, {Agent: newAgent(t, agent.Config{}), Drain: -1}} {
 		_, err := live.New(cfg)
 		require.ErrorAs(t, err, &wrong)
-		require.True(t, strings.HasPrefix(err.Error(), "live: Config."), err.Error())
+		require.True(t, strings.HasPrefix(err.Error(), "agent: "), err.Error())
 	}
 	for _, h := range []*live.Hub{nil, {}} {
 		_, err := h.Start(t.Context(), agent.Input{Session: "s", Prompt: "go"})

@@ -196,6 +196,6 @@ func TestAServerThatCannotListenClosesTheHub(t *testing.T) {
 	require.NoError(t, server.Close())
 	require.NoError(t, live.Run(t.Context(), h, server), "the host has closed the server")
 	err = live.Run(t.Context(), nil, &http.Server{Addr: "127.0.0.1:0"})
-	var config *live.ConfigError
+	var config *agent.ArgError
 	require.True(t, errors.As(err, &config))
 }

@@ -14,7 +14,6 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/serve"
-	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A Config configures a handler. Authorize is required.
@@ -40,33 +39,16 @@ const (
 	defaultPrompt = 64 << 10
 )
 
-// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
-// of the program helps.
-type ConfigError struct {
-	Field   string // which field of the Config
-	Problem string // what is wrong, and what would be right
-	Err     error  // the cause, if there is one
-}
-
-// Error names the field and says what would be right.
-func (e *ConfigError) Error() string { return "mcpserver: Config." + e.Field + ": " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *ConfigError) Unwrap() error { return e.Err }
-
-// Fault returns permanent.
-func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
-
-// New returns a handler over a hub. The error is a *[ConfigError].
+// New returns a handler over a hub. The error is a *[agent.ArgError].
 func New(hub *live.Hub, cfg Config) (http.Handler, error) {
 	switch {
 	case hub.Agent() == nil:
-		return nil, &ConfigError{Field: "Hub", Problem: "it is nil or empty; make one with live.New"}
+		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Hub", Problem: "it is nil or empty; make one with live.New"}
 	case cfg.Authorize == nil:
-		return nil, &ConfigError{Field: "Authorize",
+		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Authorize",
 			Problem: "it is nil, so that everything would be refused; say who may do what"}
 	case cfg.Wait < 0 || cfg.MaxPrompt < 0:
-		return nil, &ConfigError{Field: "Wait or MaxPrompt", Problem: "it is negative; 0 is the default"}
+		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Wait or MaxPrompt", Problem: "it is negative; 0 is the default"}
 	}
 	cfg.Wait, cfg.MaxPrompt = cmp.Or(cfg.Wait, defaultWait), cmp.Or(cfg.MaxPrompt, defaultPrompt)
 	if cfg.Logger == nil {

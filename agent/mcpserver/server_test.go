@@ -317,7 +317,7 @@ func TestAnAgentAsksAnAgent(t *testing.T) {
 
 func TestABadConfigIsRefused(t *testing.T) {
 	_, err := mcpserver.New(nil, mcpserver.Config{})
-	var bad *mcpserver.ConfigError
+	var bad *agent.ArgError
 	require.ErrorAs(t, err, &bad)
 	a, err := agent.New(agent.Config{Provider: providertest.Script()})
 	require.NoError(t, err)
@@ -326,7 +326,7 @@ func TestABadConfigIsRefused(t *testing.T) {
 	defer hub.Close()
 	_, err = mcpserver.New(hub, mcpserver.Config{})
 	require.ErrorAs(t, err, &bad)
-	require.Equal(t, "Authorize", bad.Field)
+	require.Equal(t, "Config.Authorize", bad.Field)
 }
 
 // A client of an earlier version of the protocol doesn't know input requests: it is told the pause.

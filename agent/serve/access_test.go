@@ -139,13 +139,13 @@ func TestASessionThatCannotBeReadIsLikeOneThatDoesNotExist(t *testing.T) {
 }
 
 func TestAnEmptyConfigIsRefused(t *testing.T) {
-	var bad *serve.ConfigError
+	var bad *agent.ArgError
 	_, err := serve.New(nil, serve.Config{Authorize: byHeader})
 	require.ErrorAs(t, err, &bad)
 	s := newSite(t, serve.Config{})
 	_, err = serve.New(s.hub, serve.Config{})
 	require.ErrorAs(t, err, &bad)
-	require.Equal(t, "Authorize", bad.Field)
+	require.Equal(t, "Config.Authorize", bad.Field)
 	_, err = serve.New(s.hub, serve.Config{Authorize: byHeader, Origins: []string{"example.org"}})
 	require.ErrorAs(t, err, &bad)
 	_, err = serve.New(s.hub, serve.Config{Authorize: byHeader, MaxBody: -1})

@@ -31,9 +31,9 @@ func TestThereIsNoHandlerWithoutAnAuthorizer(t *testing.T) {
 		spoil(&cfg)
 		h, err := serve.Approvals(cfg)
 		require.Nil(t, h)
-		var bad *serve.ConfigError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
-		require.Equal(t, field, bad.Field)
+		require.Equal(t, "Config."+field, bad.Field)
 	}
 	cfg := good
 	cfg.Agents = nil

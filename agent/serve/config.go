@@ -11,7 +11,6 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/serve/page"
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
@@ -80,23 +79,6 @@ const (
 
 var defaultFileTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"}
 
-// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
-// of the program helps.
-type ConfigError struct {
-	Field   string // which field of the Config
-	Problem string // what is wrong, and what would be right
-	Err     error  // the cause, if there is one
-}
-
-// Error names the field and says what would be right.
-func (e *ConfigError) Error() string { return "serve: Config." + e.Field + ": " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *ConfigError) Unwrap() error { return e.Err }
-
-// Fault returns permanent.
-func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
-
 // A server is what the handlers have in common.
 type server struct {
 	cfg   Config
@@ -114,12 +96,12 @@ type server struct {
 func newServer(hub *live.Hub, cfg Config) (*server, error) {
 	switch {
 	case hub.Agent() == nil:
-		return nil, &ConfigError{Field: "Hub", Problem: "it is nil or empty; make one with live.New"}
+		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.Hub", Problem: "it is nil or empty; make one with live.New"}
 	case cfg.Authorize == nil:
-		return nil, &ConfigError{Field: "Authorize",
+		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.Authorize",
 			Problem: "it is nil, so that everything would be refused; say who may do what"}
 	case cfg.MaxBody < 0 || cfg.MaxMessage < 0:
-		return nil, &ConfigError{Field: "MaxBody or MaxMessage", Problem: "it is negative; 0 is the default"}
+		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.MaxBody or MaxMessage", Problem: "it is negative; 0 is the default"}
 	}
 	cfg.MaxBody, cfg.MaxMessage = cmp.Or(cfg.MaxBody, DefaultMaxBody), cmp.Or(cfg.MaxMessage, defaultMaxMessage)
 	cfg.MaxFiles, cfg.Title = cmp.Or(cfg.MaxFiles, defaultMaxFiles), cmp.Or(cfg.Title, "Chat")
@@ -139,21 +121,21 @@ func (s *server) common() error {
 	}
 	for _, o := range s.cfg.Origins {
 		if err := s.sites.AddTrustedOrigin(o); err != nil {
-			return &ConfigError{Field: "Origins", Problem: fmt.Sprintf("%q: %v", o, err), Err: err}
+			return &agent.ArgError{Func: "serve.New", Field: "Config.Origins", Problem: fmt.Sprintf("%q: %v", o, err), Err: err}
 		}
 	}
 	return nil
 }
 
 // New returns a handler with all paths: see the package comment. Mount it with http.StripPrefix.
-// The error is a *[ConfigError].
+// The error is a *[agent.ArgError].
 func New(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, (*server).addChat, (*server).addAGUI, (*server).addEvents, (*server).addSessions,
 		(*server).addPage)
 }
 
 // Chat returns a handler for useChat. It is mounted as its "api": POST of a message at its root,
-// and the paths that follow "chat" in the package comment below it. The error is a *[ConfigError].
+// and the paths that follow "chat" in the package comment below it. The error is a *[agent.ArgError].
 func Chat(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, func(s *server, add adder) {
 		s.people = []string{""}
@@ -162,26 +144,26 @@ func Chat(hub *live.Hub, cfg Config) (http.Handler, error) {
 }
 
 // AGUI returns a handler for clients of AG-UI. The path of the runs is its root, and "cancel" is
-// below it. The error is a *[ConfigError].
+// below it. The error is a *[agent.ArgError].
 func AGUI(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, func(s *server, add adder) {
 		s.addAGUI(func(method, path string, h handler) { add(method, strings.TrimPrefix(path, "/agui"), h) })
 	})
 }
 
-// Events returns a handler that has only the path "events". The error is a *[ConfigError].
+// Events returns a handler that has only the path "events". The error is a *[agent.ArgError].
 func Events(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, (*server).addEvents)
 }
 
 // Sessions returns a handler that has only the path "sessions" and those below it. The error is a
-// *[ConfigError].
+// *[agent.ArgError].
 func Sessions(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, (*server).addSessions)
 }
 
 // Page returns a handler with the page, and the paths that it uses: those of [Sessions], "config"
-// and "view". The error is a *[ConfigError].
+// and "view". The error is a *[agent.ArgError].
 func Page(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, (*server).addSessions, (*server).addPage)
 }
