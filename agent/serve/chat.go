@@ -26,7 +26,7 @@ func (s *server) chat(w http.ResponseWriter, r *http.Request, _ string) *problem
 	if p != nil {
 		return p
 	}
-	req, err := uimessage.ParseRequest(raw, uimessage.Limits{})
+	req, err := uimessage.ParseRequest(raw)
 	if err != nil {
 		return malformed("%v", err)
 	}

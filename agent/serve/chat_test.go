@@ -73,20 +73,23 @@ func (b *browser) read(res *http.Response) {
 			done = true
 			continue
 		}
-		c, err := uimessage.Unmarshal(ev.Data)
-		require.NoError(b.t, err)
-		if s, ok := c.(uimessage.Start); ok && m.ID != "" && s.MessageID != m.ID { // useChat shows another message
+		var c struct {
+			Type, MessageID, ErrorText string
+			Data                       json.RawMessage
+		}
+		require.NoError(b.t, json.Unmarshal(ev.Data, &c))
+		if c.Type == "start" && m.ID != "" && c.MessageID != m.ID { // useChat shows another message
 			b.messages = append(b.messages, m)
 			m = &uimessage.Message{Role: "assistant"}
 		}
-		require.NoError(b.t, m.Apply(c), "%s", ev.Data)
-		if d, ok := c.(uimessage.Data); ok && d.Name == "superseded" {
+		require.NoError(b.t, m.Apply(ev.Data), "%s", ev.Data)
+		if c.Type == "data-superseded" {
 			var v struct{ Approvals []string }
-			require.NoError(b.t, json.Unmarshal(d.Data, &v))
+			require.NoError(b.t, json.Unmarshal(c.Data, &v))
 			b.superseded = v.Approvals
 		}
-		if e, ok := c.(uimessage.Error); ok {
-			b.failure = e.ErrorText
+		if c.Type == "error" {
+			b.failure = c.ErrorText
 		}
 	}
 	require.True(b.t, done)
@@ -106,8 +109,8 @@ func (b *browser) calls() (out []*uimessage.Part) {
 // answer answers a request for approval in the last message, as addToolApprovalResponse does.
 func (b *browser) answer(i int, approved bool, reason string) {
 	p := b.calls()[i]
-	require.Equal(b.t, uimessage.StateApprovalRequested, p.State)
-	p.State = uimessage.StateApprovalResponded
+	require.Equal(b.t, "approval-requested", p.State)
+	p.State = "approval-responded"
 	p.Approval = &uimessage.Approval{ID: p.Approval.ID, Approved: &approved, Reason: reason}
 }
 
@@ -175,15 +178,15 @@ func TestApprovalsAreAnsweredInTheMessage(t *testing.T) {
 	b.say("u-1", "Delete both.")
 	require.Empty(t, s.did())
 	b.requireHistory()
-	require.Equal(t, uimessage.StateOutputAvailable, b.calls()[2].State)
+	require.Equal(t, "output-available", b.calls()[2].State)
 	b.answer(0, true, "")
 	b.answer(1, false, "keep it")
 	b.calls()[0].Input = json.RawMessage(`{"page":"forged"}`) // what runs is what was shown
 	b.post(nil)
 	require.Equal(t, []string{"a"}, s.did())
 	require.Len(t, b.messages, 2, "the same message goes on")
-	require.Equal(t, uimessage.StateOutputAvailable, b.calls()[0].State)
-	require.Equal(t, uimessage.StateOutputDenied, b.calls()[1].State)
+	require.Equal(t, "output-available", b.calls()[0].State)
+	require.Equal(t, "output-denied", b.calls()[1].State)
 	require.Equal(t, "Done.", b.last().Text())
 	require.Equal(t, 2, b.last().Steps())
 	b.calls()[0].Input = json.RawMessage(`{"page":"a"}`)
@@ -198,7 +201,7 @@ func TestOneOfTwoApprovalsIsAnsweredFirst(t *testing.T) {
 	b.answer(1, true, "")
 	b.post(nil)
 	require.Equal(t, []string{"b"}, s.did())
-	require.Equal(t, uimessage.StateApprovalRequested, b.calls()[0].State)
+	require.Equal(t, "approval-requested", b.calls()[0].State)
 	b.answer(0, true, "")
 	b.post(nil)
 	require.Equal(t, []string{"b", "a"}, s.did())
@@ -231,7 +234,7 @@ func TestAnEditIsPostedBesideTheMessage(t *testing.T) {
 	b.answer(0, true, "")
 	b.post(obj{"decisions": []obj{{"id": id, "decision": "edit", "input": Page{"z"}}}})
 	require.Equal(t, []string{"z"}, s.did())
-	require.Equal(t, uimessage.StateOutputAvailable, b.calls()[0].State)
+	require.Equal(t, "output-available", b.calls()[0].State)
 }
 
 func TestAnewMessageSupersedesWhatWaits(t *testing.T) {
@@ -312,7 +315,7 @@ func TestStopEndsARunThatWaitsForADecision(t *testing.T) {
 	s := newSite(t, serve.Config{}, providertest.Call("delete", obj{"page": "home"}), providertest.Say("Never said."))
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "Delete it.")
-	require.Equal(t, uimessage.StateApprovalRequested, b.calls()[0].State)
+	require.Equal(t, "approval-requested", b.calls()[0].State)
 	require.Equal(t, 204, s.request("ann", "POST", "chat/c-1/stop", nil).StatusCode)
 	info, err := s.agent.Session("c-1").Info(t.Context())
 	require.NoError(t, err)
@@ -331,8 +334,8 @@ func TestAToolOfTheFrontEndIsAnsweredInTheMessage(t *testing.T) {
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "Pick.")
 	p := b.calls()[0]
-	require.Equal(t, uimessage.StateInputAvailable, p.State)
-	p.State, p.Output = uimessage.StateOutputAvailable, json.RawMessage(`{"color":"blue"}`)
+	require.Equal(t, "input-available", p.State)
+	p.State, p.Output = "output-available", json.RawMessage(`{"color":"blue"}`)
 	b.post(nil)
 	require.Equal(t, "Blue it is.", b.last().Text())
 	b.requireHistory()

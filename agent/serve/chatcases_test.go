@@ -17,7 +17,6 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/stream/sse"
-	"github.com/pawlkit/pawl/stream/uimessage"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -46,7 +45,7 @@ func TestTheApprovalOfASubagentIsAnsweredInTheMessage(t *testing.T) {
 	b.post(nil)
 	require.Equal(t, []string{"a"}, did)
 	for _, p := range b.calls() {
-		require.Equal(t, uimessage.StateOutputAvailable, p.State,
+		require.Equal(t, "output-available", p.State,
 			"every call that was decided has an output, or the client posts forever")
 	}
 	require.Equal(t, "All done.", b.last().Text())
@@ -64,7 +63,7 @@ func TestAnApprovalThatCameTooLateHasAnOutput(t *testing.T) {
 	b.say("u-1", "x")
 	b.answer(0, true, "")
 	b.post(nil)
-	require.Equal(t, uimessage.StateOutputDenied, b.calls()[0].State)
+	require.Equal(t, "output-denied", b.calls()[0].State)
 	require.Equal(t, "Too late.", b.last().Text())
 	b.requireHistory()
 }
@@ -81,9 +80,9 @@ func TestAQuestionIsAnsweredLikeATool(t *testing.T) {
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "x")
 	p := b.calls()[0]
-	require.Equal(t, uimessage.StateInputAvailable, p.State)
+	require.Equal(t, "input-available", p.State)
 	require.Contains(t, strings.Join(plainParts(b.last()), " "), "Which color?")
-	p.State, p.Output = uimessage.StateOutputAvailable, json.RawMessage(`"blue"`)
+	p.State, p.Output = "output-available", json.RawMessage(`"blue"`)
 	b.post(nil)
 	require.Equal(t, "Blue.", b.last().Text())
 }
@@ -98,7 +97,7 @@ func TestASecretIsNotAnsweredInTheMessage(t *testing.T) {
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "x")
 	p := b.calls()[0]
-	p.State, p.Output = uimessage.StateOutputAvailable, json.RawMessage(`"correct horse"`)
+	p.State, p.Output = "output-available", json.RawMessage(`"correct horse"`)
 	refused := s.refused("ann", http.MethodPost, "chat", obj{"id": "c-1", "messages": b.messages})
 	require.Contains(t, refused.Detail, "secret")
 	require.NotContains(t, refused.Detail, "correct horse")
@@ -120,7 +119,7 @@ func TestAPrunedSessionHasItsHistory(t *testing.T) {
 	require.Len(t, history, 4)
 	require.Equal(t, "first", history[0].Text())
 	require.Equal(t, "One.", history[1].Text())
-	require.Equal(t, uimessage.StateOutputAvailable, history[1].Parts[1].State)
+	require.Equal(t, "output-available", history[1].Parts[1].State)
 	require.Equal(t, "Two.", history[3].Text())
 }
 
@@ -166,7 +165,7 @@ func TestAnErrorOfAToolOfTheFrontEndIsItsResult(t *testing.T) {
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "Pick.")
 	p := b.calls()[0]
-	p.State, p.ErrorText = uimessage.StateOutputError, "no screen"
+	p.State, p.ErrorText = "output-error", "no screen"
 	b.post(nil)
 	require.Equal(t, "No color, then.", b.last().Text())
 	messages := script.Requests()[1].Messages
@@ -174,7 +173,7 @@ func TestAnErrorOfAToolOfTheFrontEndIsItsResult(t *testing.T) {
 	require.True(t, result.Error)
 	require.Equal(t, "no screen", result.Text())
 	history := b.history()
-	require.Equal(t, uimessage.StateOutputError, history[1].Parts[1].State)
+	require.Equal(t, "output-error", history[1].Parts[1].State)
 	require.Equal(t, "no screen", history[1].Parts[1].ErrorText)
 	b.requireHistory()
 }
@@ -226,12 +225,12 @@ func TestTheCardOfASubagentClosesWithItsRun(t *testing.T) {
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "Wipe it.")
 	card := b.calls()[1]
-	require.Equal(t, uimessage.StateApprovalRequested, card.State)
+	require.Equal(t, "approval-requested", card.State)
 	b.say("u-2", "No.")
 	require.Equal(t, []string{card.Approval.ID}, b.superseded)
 	for _, p := range b.history()[1].Parts {
 		if p.ToolCallID != "" {
-			require.Equal(t, uimessage.StateOutputDenied, p.State, p.ToolName)
+			require.Equal(t, "output-denied", p.State, p.ToolName)
 		}
 	}
 }

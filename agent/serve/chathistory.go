@@ -19,7 +19,7 @@ func chatHistory(facts []agent.Fact) []*uimessage.Message {
 	var c *chatMap
 	answer := func(input *uimessage.Message, t turn) {
 		m := &uimessage.Message{Role: "assistant", Parts: []uimessage.Part{}}
-		c = newChatMap(uimessage.NewWriter(applyTo(m), uimessage.V7Late).Write)
+		c = newChatMap(uimessage.NewWriter(m.Apply, uimessage.V7Late).Write)
 		c.follow(t)
 		out = append(out, input, m)
 	}
@@ -52,18 +52,6 @@ func chatHistory(facts []agent.Fact) []*uimessage.Message {
 	return kept
 }
 
-// applyTo returns a function that changes a message as a client does when it reads the JSON of a
-// chunk.
-func applyTo(m *uimessage.Message) func([]byte) error {
-	return func(data []byte) error {
-		c, err := uimessage.Unmarshal(data)
-		if err != nil {
-			return err
-		}
-		return m.Apply(c)
-	}
-}
-
 // userMessage returns a user's message.
 func userMessage(id string, m *provider.Message) *uimessage.Message {
 	out := &uimessage.Message{ID: id, Role: "user", Parts: []uimessage.Part{}}
@@ -93,7 +81,7 @@ func fromMessages(prefix string, messages []provider.Message) (out []*uimessage.
 		case provider.RoleAssistant:
 			if c == nil {
 				to := &uimessage.Message{ID: fmt.Sprint(prefix, "-", i), Role: "assistant", Parts: []uimessage.Part{}}
-				c = newChatMap(uimessage.NewWriter(applyTo(to), uimessage.V7Late).Write)
+				c = newChatMap(uimessage.NewWriter(to.Apply, uimessage.V7Late).Write)
 				c.run = to.ID
 				out = append(out, to)
 			}

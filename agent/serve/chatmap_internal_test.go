@@ -50,7 +50,7 @@ func recorded(t *testing.T) (all []agent.Event) {
 func messageOf(t *testing.T, all []agent.Event) string {
 	t.Helper()
 	var m uimessage.Message
-	w := uimessage.NewWriter(applyTo(&m), uimessage.V7)
+	w := uimessage.NewWriter(m.Apply, uimessage.V7)
 	c := newChatMap(w.Write)
 	for _, ev := range all {
 		require.NoError(t, c.event(ev))

@@ -62,7 +62,7 @@ func TestAMessageClosesWhatWaits(t *testing.T) {
 	b.say("u-2", "No, keep it.")
 	require.Equal(t, []string{id}, b.superseded)
 	history := b.history()
-	require.Equal(t, uimessage.StateOutputDenied, history[1].Parts[1].State, "the card is closed")
+	require.Equal(t, "output-denied", history[1].Parts[1].State, "the card is closed")
 	require.False(t, *history[1].Parts[1].Approval.Approved)
 	require.Equal(t, "Another message took its place.", history[1].Parts[1].Approval.Reason)
 	require.Len(t, history[1].Parts, 3, "the step, the call and the pause")

@@ -168,7 +168,7 @@ func TestAnApprovalOutlivesTheServer(t *testing.T) {
 		start(t, dir, first.address, false)
 		c.click("#approve-a") // the page wasn't loaded again
 		c.ready(2, "Working done.")
-		require.Equal(t, uimessage.StateOutputAvailable, c.call("a").State)
+		require.Equal(t, "output-available", c.call("a").State)
 		deleted, err := os.ReadFile(filepath.Join(dir, "deleted"))
 		require.NoError(t, err)
 		require.Equal(t, "a\n", string(deleted))

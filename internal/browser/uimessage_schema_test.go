@@ -49,32 +49,26 @@ func ask(t *testing.T, questions []question) (answers []answer) {
 
 // everyChunk returns chunks of each type, with all fields and with few.
 func everyChunk(part, call, approval string, dynamic bool) []uimessage.Chunk {
-	value, meta := json.RawMessage(`{"a":[1,"<b>\u2028"],"b":null}`),
-		uimessage.ProviderMetadata{"p": {"k": json.RawMessage(`1`)}}
+	value := json.RawMessage(`{"a":[1,"<b>\u2028"],"b":null}`)
 	name := "look_" + call
 	return []uimessage.Chunk{
-		uimessage.Start{MessageID: "m", MessageMetadata: value}, uimessage.Start{}, uimessage.StartStep{},
-		uimessage.TextStart{ID: part, ProviderMetadata: meta}, uimessage.TextStart{ID: part},
+		uimessage.Start{MessageID: "m"}, uimessage.Start{}, uimessage.StartStep{},
 		uimessage.TextDelta{ID: part, Delta: "a<b>\n\ndata: x"}, uimessage.TextDelta{ID: part, Delta: "b"},
-		uimessage.TextEnd{ID: part},
-		uimessage.ReasoningStart{ID: part, ProviderMetadata: meta}, uimessage.ReasoningStart{ID: part},
-		uimessage.ReasoningDelta{ID: part, Delta: "hm"}, uimessage.ReasoningEnd{ID: part},
-		uimessage.ToolInputStart{ToolCallID: call, ToolName: name, ProviderExecuted: true, Title: "Look",
-			Dynamic: dynamic}, uimessage.ToolInputStart{ToolCallID: call, ToolName: name, Dynamic: dynamic},
+		uimessage.TextEnd{ID: part}, uimessage.ReasoningDelta{ID: part, Delta: "hm"}, uimessage.ReasoningEnd{ID: part},
+		uimessage.ToolInputStart{ToolCallID: call, ToolName: name, ProviderExecuted: true, Dynamic: dynamic},
+		uimessage.ToolInputStart{ToolCallID: call, ToolName: name, Dynamic: dynamic},
 		uimessage.ToolInputDelta{ToolCallID: call, InputTextDelta: `{"a":`},
 		uimessage.ToolInputDelta{ToolCallID: call, InputTextDelta: `1}`},
-		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Input: value, ProviderMetadata: meta,
-			Dynamic: dynamic, ProviderExecuted: true, Title: "Look"},
+		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Input: value, Dynamic: dynamic,
+			ProviderExecuted: true},
 		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Input: json.RawMessage(`{}`), Dynamic: dynamic},
 		uimessage.ToolInputAvailable{ToolCallID: call, ToolName: name, Dynamic: dynamic},
 		uimessage.ToolInputError{ToolCallID: call, ToolName: name, Input: json.RawMessage(`"{"`), ErrorText: "bad",
-			Dynamic: dynamic, ProviderExecuted: true, Title: "Look"},
+			Dynamic: dynamic, ProviderExecuted: true},
 		uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call},
-		uimessage.ToolApprovalRequest{ApprovalID: approval, ToolCallID: call, IsAutomatic: true},
 		// without a reason, newer clients keep the one before
 		uimessage.ToolApprovalResponse{ApprovalID: approval, Approved: true, Reason: "ok"},
 		uimessage.ToolApprovalResponse{ApprovalID: approval, Reason: "no"},
-		uimessage.ToolOutputAvailable{ToolCallID: call, Output: value, Preliminary: true, Dynamic: dynamic},
 		uimessage.ToolOutputAvailable{ToolCallID: call, Output: value, Dynamic: dynamic, ProviderExecuted: true},
 		uimessage.ToolOutputAvailable{ToolCallID: call, Dynamic: dynamic}, uimessage.ToolOutputError{ToolCallID: call,
 			ErrorText: "bad", Dynamic: dynamic, ProviderExecuted: true}, uimessage.ToolOutputDenied{ToolCallID: call},
@@ -83,14 +77,10 @@ func everyChunk(part, call, approval string, dynamic bool) []uimessage.Chunk {
 		uimessage.SourceDocument{SourceID: part, MediaType: "text/plain", Title: "D", Filename: "d.txt"},
 		uimessage.SourceDocument{SourceID: part, MediaType: "text/plain"},
 		uimessage.File{URL: "data:,x", MediaType: "text/plain"},
-		uimessage.ReasoningFile{URL: "data:,x", MediaType: "text/plain"},
-		uimessage.Custom{Kind: "p.k", ProviderMetadata: meta}, uimessage.Custom{Kind: "p.k"},
 		uimessage.Data{Name: "d", ID: part, Data: value}, uimessage.Data{Name: "d", Data: json.RawMessage(`2`)},
-		uimessage.Data{Name: "d", Transient: true},
-		uimessage.MessageMetadata{MessageMetadata: value}, uimessage.MessageMetadata{}, uimessage.FinishStep{},
-		uimessage.ResetStep{},
-		uimessage.Finish{FinishReason: "tool-calls", MessageMetadata: value}, uimessage.Finish{},
-		uimessage.Abort{Reason: "r"}, uimessage.Abort{}, uimessage.Error{ErrorText: "e"}, uimessage.Error{},
+		uimessage.Data{Name: "d", Transient: true}, uimessage.ResetStep{},
+		uimessage.Finish{FinishReason: "tool-calls"}, uimessage.Finish{}, uimessage.Error{ErrorText: "e"},
+		uimessage.Error{},
 	}
 }
 
@@ -111,7 +101,7 @@ func anyStream(t *testing.T, r *rand.Rand, level uimessage.Level,
 			[]string{"a1", "a2"}[r.IntN(2)], call == 2)
 		c := all[r.IntN(len(all))]
 		switch c.(type) {
-		case uimessage.Finish, uimessage.Error, uimessage.Abort:
+		case uimessage.Finish, uimessage.Error:
 			if r.IntN(10) > 0 {
 				continue
 			}
@@ -148,9 +138,7 @@ func TestEveryClientBuildsTheMessageThatApplyBuilds(t *testing.T) {
 			m = &uimessage.Message{Role: "assistant"}
 		}
 		for _, data := range stream {
-			c, err := uimessage.Unmarshal(data)
-			require.NoError(t, err)
-			require.NoError(t, m.Apply(c))
+			require.NoError(t, m.Apply(data))
 		}
 		data, err := json.Marshal(m)
 		require.NoError(t, err)

@@ -15,7 +15,6 @@ import (
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/providertest"
-	"github.com/pawlkit/pawl/stream/uimessage"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -59,7 +58,7 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		b.say("How is it?")
 		b.ready(2, "Fine.")
 		require.Equal(t, "reasoning", b.Messages[1].Parts[1].Type)
-		require.Equal(t, uimessage.StateDone, b.Messages[1].Parts[1].State)
+		require.Equal(t, "done", b.Messages[1].Parts[1].State)
 		b.asAfterAReload()
 	},
 	"parallel tools": func(t *testing.T, c *useChatClient) {
@@ -76,7 +75,7 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		_, b := opened(t, c, providertest.Call("break", object{"page": "a"}), providertest.Say("It didn't work."))
 		b.say("Try.")
 		b.ready(2, "It didn't work.")
-		require.Equal(t, uimessage.StateOutputError, b.call(0).State)
+		require.Equal(t, "output-error", b.call(0).State)
 		b.asAfterAReload()
 	},
 	"approve": func(t *testing.T, c *useChatClient) {
@@ -96,7 +95,7 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		b.decide(false)
 		b.ready(2, "It stays.")
 		require.Empty(t, s.did())
-		require.Equal(t, uimessage.StateOutputDenied, b.call(0).State)
+		require.Equal(t, "output-denied", b.call(0).State)
 		b.asAfterAReload()
 	},
 	"edit": func(t *testing.T, c *useChatClient) {
@@ -126,7 +125,7 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		b.do(object{"op": "output", "output": object{"tool": "choose", "toolCallId": b.call(0).ToolCallID,
 			"state": "output-error", "errorText": "There is no screen."}})
 		b.ready(2, "No color, then.")
-		require.Equal(t, uimessage.StateOutputError, b.call(0).State)
+		require.Equal(t, "output-error", b.call(0).State)
 		require.Contains(t, b.call(0).ErrorText, "There is no screen.")
 		b.asAfterAReload()
 	},
@@ -211,7 +210,7 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		one.ready(2, "It is gone.")
 		two.decide(false) // it is too late for that
 		two.ready(2, "It is gone.")
-		require.Equal(t, uimessage.StateOutputAvailable, two.call(0).State)
+		require.Equal(t, "output-available", two.call(0).State)
 		require.Equal(t, []string{"a"}, s.did())
 		two.asAfterAReload()
 	},
@@ -240,7 +239,7 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		b.ready(2, "approval-requested")
 		b.say("No, keep it.")
 		b.ready(4, "It stays.")
-		require.Equal(t, uimessage.StateOutputDenied, b.call(0).State, "the card is closed")
+		require.Equal(t, "output-denied", b.call(0).State, "the card is closed")
 		require.Empty(t, s.did())
 		b.asAfterAReload()
 	},

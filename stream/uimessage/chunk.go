@@ -3,40 +3,19 @@ package uimessage
 import "encoding/json"
 
 // A Chunk is a piece of a stream: one of the types of this file, by value. Fields that aren't said
-// to be required are left out if they are empty.
+// to be required are left out if they are empty. The protocol has more chunks than these: what an
+// application has to say beyond them is a [Data].
 type Chunk interface{ kind() string }
-
-// ProviderMetadata is what only a provider understands: by the provider's name, an object.
-type ProviderMetadata map[string]map[string]json.RawMessage
-
-// MarshalJSON returns the metadata without the nil maps, since null ends a client's stream with an
-// error.
-func (m ProviderMetadata) MarshalJSON() ([]byte, error) {
-	all := make(map[string]map[string]json.RawMessage, len(m))
-	for provider, meta := range m {
-		if meta != nil {
-			all[provider] = meta
-		}
-	}
-	return json.Marshal(all)
-}
 
 // Start begins a message. Without the MessageID the client makes one of its own.
 type Start struct {
-	MessageID       string          `json:"messageId,omitempty"`
-	MessageMetadata json.RawMessage `json:"messageMetadata,omitempty"`
+	MessageID string `json:"messageId,omitempty"`
 }
 
 // Finish ends a message. FinishReason is stop, length, content-filter, tool-calls, error or other,
 // or empty.
 type Finish struct {
-	FinishReason    string          `json:"finishReason,omitempty"`
-	MessageMetadata json.RawMessage `json:"messageMetadata,omitempty"`
-}
-
-// Abort says that a message was cut off. Clients ignore it, so a Finish must follow.
-type Abort struct {
-	Reason string `json:"reason,omitempty"`
+	FinishReason string `json:"finishReason,omitempty"`
 }
 
 // Error ends a stream. The client shows ErrorText.
@@ -44,27 +23,19 @@ type Error struct {
 	ErrorText string `json:"errorText"`
 }
 
-// MessageMetadata is merged into the metadata of the message.
-type MessageMetadata struct {
-	MessageMetadata json.RawMessage `json:"messageMetadata"`
-}
-
-// StartStep begins a step: a model call with its results.
+// StartStep begins a step: a model call with its results. It ends the step before.
 type StartStep struct{}
 
-// FinishStep ends a step.
-type FinishStep struct{}
+type finishStep struct{}
 
 // ResetStep removes what the current step has shown: see [V7Late].
 type ResetStep struct{}
 
-// TextStart begins a part of text.
-type TextStart struct {
-	ID               string           `json:"id"`
-	ProviderMetadata ProviderMetadata `json:"providerMetadata,omitempty"`
+type textStart struct {
+	ID string `json:"id"`
 }
 
-// TextDelta is a piece of text.
+// TextDelta is a piece of text. The first with its ID begins a part.
 type TextDelta struct {
 	ID    string `json:"id"`
 	Delta string `json:"delta"`
@@ -75,13 +46,11 @@ type TextEnd struct {
 	ID string `json:"id"`
 }
 
-// ReasoningStart begins a part of reasoning.
-type ReasoningStart struct {
-	ID               string           `json:"id"`
-	ProviderMetadata ProviderMetadata `json:"providerMetadata,omitempty"`
+type reasoningStart struct {
+	ID string `json:"id"`
 }
 
-// ReasoningDelta is a piece of reasoning.
+// ReasoningDelta is a piece of reasoning. The first with its ID begins a part.
 type ReasoningDelta struct {
 	ID    string `json:"id"`
 	Delta string `json:"delta"`
@@ -99,7 +68,6 @@ type ToolInputStart struct {
 	ToolName         string `json:"toolName"`
 	ProviderExecuted bool   `json:"providerExecuted,omitempty"`
 	Dynamic          bool   `json:"dynamic,omitempty"`
-	Title            string `json:"title,omitempty"`
 }
 
 // ToolInputDelta is a piece of the call's input, as JSON text.
@@ -111,13 +79,11 @@ type ToolInputDelta struct {
 // ToolInputAvailable is the whole input. It may come without a ToolInputStart. Input is required;
 // nil is null.
 type ToolInputAvailable struct {
-	ToolCallID       string           `json:"toolCallId"`
-	ToolName         string           `json:"toolName"`
-	Input            json.RawMessage  `json:"input"`
-	ProviderExecuted bool             `json:"providerExecuted,omitempty"`
-	ProviderMetadata ProviderMetadata `json:"providerMetadata,omitempty"`
-	Dynamic          bool             `json:"dynamic,omitempty"`
-	Title            string           `json:"title,omitempty"`
+	ToolCallID       string          `json:"toolCallId"`
+	ToolName         string          `json:"toolName"`
+	Input            json.RawMessage `json:"input"`
+	ProviderExecuted bool            `json:"providerExecuted,omitempty"`
+	Dynamic          bool            `json:"dynamic,omitempty"`
 }
 
 // ToolInputError is a call whose input isn't valid. Input is required; nil is null.
@@ -128,14 +94,12 @@ type ToolInputError struct {
 	ErrorText        string          `json:"errorText"`
 	ProviderExecuted bool            `json:"providerExecuted,omitempty"`
 	Dynamic          bool            `json:"dynamic,omitempty"`
-	Title            string          `json:"title,omitempty"`
 }
 
-// ToolApprovalRequest asks for approval of a call. IsAutomatic says that no person is asked.
+// ToolApprovalRequest asks for approval of a call.
 type ToolApprovalRequest struct {
-	ApprovalID  string `json:"approvalId"`
-	ToolCallID  string `json:"toolCallId"`
-	IsAutomatic bool   `json:"isAutomatic,omitempty"`
+	ApprovalID string `json:"approvalId"`
+	ToolCallID string `json:"toolCallId"`
 }
 
 // ToolApprovalResponse is the answer to a ToolApprovalRequest.
@@ -145,14 +109,12 @@ type ToolApprovalResponse struct {
 	Reason     string `json:"reason,omitempty"`
 }
 
-// ToolOutputAvailable is the result of a call. Output is required; nil is null. Preliminary results
-// are replaced by the next.
+// ToolOutputAvailable is the result of a call. Output is required; nil is null.
 type ToolOutputAvailable struct {
 	ToolCallID       string          `json:"toolCallId"`
 	Output           json.RawMessage `json:"output"`
 	ProviderExecuted bool            `json:"providerExecuted,omitempty"`
 	Dynamic          bool            `json:"dynamic,omitempty"`
-	Preliminary      bool            `json:"preliminary,omitempty"`
 }
 
 // ToolOutputError says that a call has failed.
@@ -189,18 +151,6 @@ type File struct {
 	MediaType string `json:"mediaType"`
 }
 
-// ReasoningFile is a file that belongs to the reasoning: not in [V6].
-type ReasoningFile struct {
-	URL       string `json:"url"`
-	MediaType string `json:"mediaType"`
-}
-
-// Custom is what a provider adds, with a kind such as "provider.type": not in [V6].
-type Custom struct {
-	Kind             string           `json:"kind"`
-	ProviderMetadata ProviderMetadata `json:"providerMetadata,omitempty"`
-}
-
 // Data is data of the host. Its type is "data-" and the Name. Data with the ID of earlier data of
 // the name replaces that. Transient data isn't part of the message. The data is required; nil is
 // null.
@@ -213,16 +163,14 @@ type Data struct {
 
 func (Start) kind() string                { return "start" }
 func (Finish) kind() string               { return "finish" }
-func (Abort) kind() string                { return "abort" }
 func (Error) kind() string                { return "error" }
-func (MessageMetadata) kind() string      { return "message-metadata" }
 func (StartStep) kind() string            { return "start-step" }
-func (FinishStep) kind() string           { return "finish-step" }
+func (finishStep) kind() string           { return "finish-step" }
 func (ResetStep) kind() string            { return "reset-step" }
-func (TextStart) kind() string            { return "text-start" }
+func (textStart) kind() string            { return "text-start" }
 func (TextDelta) kind() string            { return "text-delta" }
 func (TextEnd) kind() string              { return "text-end" }
-func (ReasoningStart) kind() string       { return "reasoning-start" }
+func (reasoningStart) kind() string       { return "reasoning-start" }
 func (ReasoningDelta) kind() string       { return "reasoning-delta" }
 func (ReasoningEnd) kind() string         { return "reasoning-end" }
 func (ToolInputStart) kind() string       { return "tool-input-start" }
@@ -237,8 +185,6 @@ func (ToolOutputDenied) kind() string     { return "tool-output-denied" }
 func (SourceURL) kind() string            { return "source-url" }
 func (SourceDocument) kind() string       { return "source-document" }
 func (File) kind() string                 { return "file" }
-func (ReasoningFile) kind() string        { return "reasoning-file" }
-func (Custom) kind() string               { return "custom" }
 func (d Data) kind() string               { return dataPrefix + d.Name }
 
 const dataPrefix = "data-"

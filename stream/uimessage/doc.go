@@ -5,9 +5,8 @@
 // A [Writer] enforces the order of chunks, because those clients don't forgive: an unknown chunk, a
 // null for an optional field, or a delta of a part that wasn't started ends their stream with an
 // error. The Writer starts and ends parts and steps where they are missing, and refuses what can't
-// come with a *[GrammarError]. A [Message] is what a client builds from chunks; [Message.Apply]
-// follows the client's rules, and [Message.Chunks] is the way back. [ParseRequest] reads what a
-// client posts.
+// come with a *[GrammarError]. A [Message] is what a client builds from chunks: [Message.Apply]
+// follows the client's rules. [ParseRequest] reads what a client posts.
 //
 // Data is sent as server-sent events, one for each chunk, and one with [Done] at the end:
 //
@@ -40,6 +39,6 @@ type Level int
 // The levels.
 const (
 	V7     Level = iota // ai 7.0 and above
-	V6                  // ai 6: without answers to approvals, custom parts, and files of reasoning
+	V6                  // ai 6: without answers to approvals
 	V7Late              // ai 7.0.70 and above: ResetStep, too
 )

@@ -1,20 +1,20 @@
 package uimessage
 
 import (
+	"cmp"
 	"encoding/json"
-	"maps"
+	"fmt"
 	"strings"
 )
 
 // A Message is a message as clients keep it.
 type Message struct {
-	ID       string          `json:"id"`
-	Role     string          `json:"role"` // user, assistant or system
-	Metadata json.RawMessage `json:"metadata,omitempty"`
-	Parts    []Part          `json:"parts"`
+	ID    string `json:"id"`
+	Role  string `json:"role"` // user, assistant or system
+	Parts []Part `json:"parts"`
 
-	open   map[openPart]int  // the parts that are being written, by index
-	inputs map[string][]byte // what was written of the inputs of calls, by id
+	open   map[openPart]int // the parts that are being written, by index
+	inputs map[string]bool  // the calls whose inputs are being written
 }
 
 // MarshalJSON returns the message as clients keep it. They need a list of parts, even if it is
@@ -28,22 +28,20 @@ func (m Message) MarshalJSON() ([]byte, error) {
 }
 
 // A Part is a part of a [Message]. Type says which of the other fields are used: text, reasoning,
-// file, reasoning-file, source-url, source-document, custom, step-start, "data-" and a name,
-// dynamic-tool, or "tool-" and the name of the tool.
+// file, source-url, source-document, step-start, "data-" and a name, dynamic-tool, or "tool-" and
+// the name of the tool.
 type Part struct {
 	Type string `json:"type"`
 	ID   string `json:"id,omitempty"` // of data
 
-	Text             string           `json:"text,omitempty"`
-	State            State            `json:"state,omitempty"` // of text, reasoning and calls
-	ProviderMetadata ProviderMetadata `json:"providerMetadata,omitempty"`
+	Text  string `json:"text,omitempty"`
+	State string `json:"state,omitempty"` // of text, reasoning and calls
 
 	MediaType string `json:"mediaType,omitempty"`
 	Filename  string `json:"filename,omitempty"`
 	URL       string `json:"url,omitempty"`
 	SourceID  string `json:"sourceId,omitempty"`
 	Title     string `json:"title,omitempty"`
-	Kind      string `json:"kind,omitempty"` // of a custom part
 
 	Data json.RawMessage `json:"data,omitempty"`
 
@@ -65,7 +63,7 @@ func (p Part) MarshalJSON() ([]byte, error) {
 			plain
 			Title string `json:"title"`
 		}{plain(p), p.Title})
-	case p.State == StateOutputError:
+	case p.State == stateOutputError:
 		return json.Marshal(struct {
 			plain
 			ErrorText string `json:"errorText"`
@@ -77,40 +75,34 @@ func (p Part) MarshalJSON() ([]byte, error) {
 // A Call has the fields of a part that is a tool call. Clients also show what was written of an
 // input that isn't complete; here it isn't kept.
 type Call struct {
-	ToolCallID       string           `json:"toolCallId,omitempty"`
-	ToolName         string           `json:"toolName,omitempty"` // of a dynamic-tool; others have it in their Type
-	Input            json.RawMessage  `json:"input,omitempty"`
-	Output           json.RawMessage  `json:"output,omitempty"`
-	ErrorText        string           `json:"errorText,omitempty"`
-	Approval         *Approval        `json:"approval,omitempty"`
-	Preliminary      bool             `json:"preliminary,omitempty"`
-	ProviderExecuted bool             `json:"providerExecuted,omitempty"`
-	CallMetadata     ProviderMetadata `json:"callProviderMetadata,omitempty"`
+	ToolCallID       string          `json:"toolCallId,omitempty"`
+	ToolName         string          `json:"toolName,omitempty"` // of a dynamic-tool; others have it in their Type
+	Input            json.RawMessage `json:"input,omitempty"`
+	Output           json.RawMessage `json:"output,omitempty"`
+	ErrorText        string          `json:"errorText,omitempty"`
+	Approval         *Approval       `json:"approval,omitempty"`
+	ProviderExecuted bool            `json:"providerExecuted,omitempty"`
 }
 
 // An Approval is the state of an approval. Approved is nil while it waits for an answer.
 type Approval struct {
-	ID          string `json:"id"`
-	Approved    *bool  `json:"approved,omitempty"`
-	Reason      string `json:"reason,omitempty"`
-	IsAutomatic bool   `json:"isAutomatic,omitempty"`
+	ID       string `json:"id"`
+	Approved *bool  `json:"approved,omitempty"`
+	Reason   string `json:"reason,omitempty"`
 }
-
-// A State is the state of a part.
-type State string
 
 // The states of text and of reasoning, and those of calls.
 const (
-	stateStreaming State = "streaming"
-	StateDone      State = "done"
+	stateStreaming = "streaming"
+	stateDone      = "done"
 
-	stateInputStreaming    State = "input-streaming"
-	StateInputAvailable    State = "input-available"
-	StateApprovalRequested State = "approval-requested"
-	StateApprovalResponded State = "approval-responded"
-	StateOutputAvailable   State = "output-available"
-	StateOutputError       State = "output-error"
-	StateOutputDenied      State = "output-denied"
+	stateInputStreaming    = "input-streaming"
+	stateInputAvailable    = "input-available"
+	stateApprovalRequested = "approval-requested"
+	stateApprovalResponded = "approval-responded"
+	stateOutputAvailable   = "output-available"
+	stateOutputError       = "output-error"
+	stateOutputDenied      = "output-denied"
 )
 
 const (
@@ -118,6 +110,7 @@ const (
 	typeReasoning = "reasoning"
 	typeStep      = "step-start"
 	typeDocument  = "source-document"
+	typeFile      = "file"
 	dynamicTool   = "dynamic-tool"
 	toolPrefix    = "tool-"
 )
@@ -155,25 +148,33 @@ func (m *Message) call(id string) *Part {
 	return nil
 }
 
-// Apply changes the message as a client does when it reads a chunk. What would end the client's
-// stream with an error is a *[GrammarError].
-func (m *Message) Apply(c Chunk) error {
-	switch c := c.(type) {
-	case Start:
-		if c.MessageID != "" {
-			m.ID = c.MessageID
-		}
-		m.merge(c.MessageMetadata)
-	case Finish:
-		m.merge(c.MessageMetadata)
-	case MessageMetadata:
-		m.merge(c.MessageMetadata)
-	case Error, Abort:
-	case StartStep:
+// A piece is a chunk as a client reads it.
+type piece struct {
+	Type, MessageID, ID, Delta, SourceID, URL, Title, MediaType, Filename string
+
+	ToolCallID, ToolName, InputTextDelta, ErrorText, ApprovalID, Reason string
+
+	ProviderExecuted, Dynamic, Approved, Transient bool
+
+	Input, Output, Data json.RawMessage
+}
+
+// Apply changes the message as a client does when it reads the JSON of a chunk. What would end the
+// client's stream with an error is an error.
+func (m *Message) Apply(data []byte) error {
+	var c piece
+	if err := json.Unmarshal(data, &c); err != nil {
+		return fmt.Errorf("uimessage: it isn't a chunk: %w", err)
+	}
+	switch c.Type {
+	case "start":
+		m.ID = cmp.Or(c.MessageID, m.ID)
+	case "finish", "error":
+	case "start-step":
 		m.Parts = append(m.Parts, Part{Type: typeStep})
-	case FinishStep:
+	case "finish-step":
 		m.open = nil
-	case ResetStep:
+	case "reset-step":
 		for i := len(m.Parts) - 1; i >= 0; i-- {
 			if m.Parts[i].Type == typeStep {
 				m.Parts = m.Parts[:i+1]
@@ -181,86 +182,53 @@ func (m *Message) Apply(c Chunk) error {
 			}
 		}
 		m.open, m.inputs = nil, nil
-	case TextStart:
-		m.start(openPart{c.ID, false}, typeText, c.ProviderMetadata)
-	case TextDelta:
-		return m.write(c, openPart{c.ID, false}, c.Delta, false)
-	case TextEnd:
-		return m.write(c, openPart{c.ID, false}, "", true)
-	case ReasoningStart:
-		m.start(openPart{c.ID, true}, typeReasoning, c.ProviderMetadata)
-	case ReasoningDelta:
-		return m.write(c, openPart{c.ID, true}, c.Delta, false)
-	case ReasoningEnd:
-		return m.write(c, openPart{c.ID, true}, "", true)
-	case SourceURL:
-		m.Parts = append(m.Parts, Part{Type: c.kind(), SourceID: c.SourceID, URL: c.URL, Title: c.Title})
-	case SourceDocument:
-		m.Parts = append(m.Parts,
-			Part{Type: c.kind(), SourceID: c.SourceID, MediaType: c.MediaType, Title: c.Title, Filename: c.Filename})
-	case File:
-		m.Parts = append(m.Parts, Part{Type: c.kind(), URL: c.URL, MediaType: c.MediaType})
-	case ReasoningFile:
-		m.Parts = append(m.Parts, Part{Type: c.kind(), URL: c.URL, MediaType: c.MediaType})
-	case Custom:
-		m.Parts = append(m.Parts, Part{Type: c.kind(), Kind: c.Kind, ProviderMetadata: c.ProviderMetadata})
-	case Data:
-		m.data(c)
+	case "text-start":
+		m.start(openPart{c.ID, false}, typeText)
+	case "text-delta", "text-end":
+		return m.write(&c, openPart{c.ID, false})
+	case "reasoning-start":
+		m.start(openPart{c.ID, true}, typeReasoning)
+	case "reasoning-delta", "reasoning-end":
+		return m.write(&c, openPart{c.ID, true})
+	case "source-url", typeDocument, typeFile:
+		m.Parts = append(m.Parts, Part{Type: c.Type, SourceID: c.SourceID, URL: c.URL, Title: c.Title,
+			MediaType: c.MediaType, Filename: c.Filename})
 	default:
-		return m.tool(c)
+		if strings.HasPrefix(c.Type, dataPrefix) {
+			m.data(&c)
+			return nil
+		}
+		return m.tool(&c)
 	}
 	return nil
 }
 
-// merge merges metadata into that of the message, at all depths.
-func (m *Message) merge(meta json.RawMessage) {
-	if len(meta) > 0 && string(meta) != "null" {
-		m.Metadata = merged(m.Metadata, meta)
-	}
-}
-
-func merged(old, more json.RawMessage) json.RawMessage {
-	var a, b map[string]json.RawMessage
-	if json.Unmarshal(old, &a) != nil || json.Unmarshal(more, &b) != nil || a == nil || b == nil {
-		return more
-	}
-	a = maps.Clone(a)
-	for k, v := range b {
-		a[k] = merged(a[k], v)
-	}
-	out, err := json.Marshal(a)
-	if err != nil {
-		return more
-	}
-	return out
-}
-
-func (m *Message) start(part openPart, kind string, meta ProviderMetadata) {
+func (m *Message) start(part openPart, kind string) {
 	if m.open == nil {
 		m.open = make(map[openPart]int)
 	}
 	m.open[part] = len(m.Parts)
-	m.Parts = append(m.Parts, Part{Type: kind, State: stateStreaming, ProviderMetadata: meta})
+	m.Parts = append(m.Parts, Part{Type: kind, State: stateStreaming})
 }
 
-func (m *Message) write(c Chunk, part openPart, text string, end bool) error {
+func (m *Message) write(c *piece, part openPart) error {
 	i, ok := m.open[part]
 	if !ok {
-		return &GrammarError{Type: c.kind(), ID: part.id, Problem: "no such part is open"}
+		return &GrammarError{Type: c.Type, ID: part.id, Problem: "no such part is open"}
 	}
-	m.Parts[i].Text += text
-	if end {
-		m.Parts[i].State = StateDone
+	m.Parts[i].Text += c.Delta
+	if strings.HasSuffix(c.Type, "-end") {
+		m.Parts[i].State = stateDone
 		delete(m.open, part)
 	}
 	return nil
 }
 
-func (m *Message) data(c Data) {
+func (m *Message) data(c *piece) {
 	if c.Transient {
 		return
 	}
-	part := Part{Type: c.kind(), ID: c.ID, Data: orNull(c.Data)}
+	part := Part{Type: c.Type, ID: c.ID, Data: orNull(c.Data)}
 	for i := range m.Parts {
 		if c.ID != "" && m.Parts[i].Type == part.Type && m.Parts[i].ID == c.ID {
 			m.Parts[i] = part

@@ -2,8 +2,6 @@ package uimessage_test
 
 import (
 	"encoding/json"
-	"errors"
-	"math/rand/v2"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -18,58 +16,31 @@ func asJSON(t testing.TB, v any) string {
 	return string(data)
 }
 
-func TestAMessageTakesAllThatAWriterWrites(t *testing.T) {
-	for seed := range uint64(1000 * *share / 100) {
-		r := rand.New(rand.NewPCG(seed, 2))
-		var m uimessage.Message
-		w := uimessage.NewWriter(func(data []byte) error {
-			c, err := uimessage.Unmarshal(data)
-			if err == nil {
-				err = m.Apply(c)
-			}
-			return err
-		}, uimessage.V7)
-		for range 40 {
-			all := everyChunk([]string{"i1", "i2"}[r.IntN(2)], []string{"c1", "c2", "c3"}[r.IntN(3)],
-				[]string{"a1", "a2"}[r.IntN(2)])
-			switch c := all[r.IntN(len(all))].(type) {
-			case uimessage.Finish, uimessage.Error, uimessage.Abort:
-			default:
-				var refused *uimessage.GrammarError
-				if err := w.Write(c); err != nil && !errors.As(err, &refused) {
-					t.Fatalf("seed %d: %T: %v", seed, c, err)
-				}
-			}
-		}
-	}
-}
-
 func TestAMessageFollowsTheClientsRules(t *testing.T) {
 	var m uimessage.Message
 	var wrong *uimessage.GrammarError
-	for _, c := range []uimessage.Chunk{
-		uimessage.TextDelta{ID: "t"}, uimessage.ReasoningEnd{ID: "t"}, uimessage.ToolInputDelta{ToolCallID: "c"},
-		uimessage.ToolOutputAvailable{ToolCallID: "c"},
-		uimessage.ToolOutputError{ToolCallID: "c"}, uimessage.ToolOutputDenied{ToolCallID: "c"},
-		uimessage.ToolApprovalRequest{ToolCallID: "c"}, uimessage.ToolApprovalResponse{ApprovalID: "a"},
-	} {
-		require.ErrorAs(t, m.Apply(c), &wrong)
+	for _, c := range []string{`{"type":"text-delta","id":"t","delta":""}`, `{"type":"reasoning-end","id":"t"}`,
+		`{"type":"tool-input-delta","toolCallId":"c","inputTextDelta":""}`,
+		`{"type":"tool-output-available","toolCallId":"c","output":null}`,
+		`{"type":"tool-output-error","toolCallId":"c","errorText":""}`, `{"type":"tool-output-denied","toolCallId":"c"}`,
+		`{"type":"tool-approval-request","toolCallId":"c","approvalId":"a"}`,
+		`{"type":"tool-approval-response","approvalId":"a","approved":true}`, `{"type":"new-thing"}`, `{}`} {
+		require.ErrorAs(t, m.Apply([]byte(c)), &wrong, c)
 	}
-	for _, c := range []uimessage.Chunk{
-		uimessage.Start{MessageID: "m-1", MessageMetadata: json.RawMessage(`{"a":{"b":1}}`)},
-		uimessage.MessageMetadata{MessageMetadata: json.RawMessage(`{"a":{"c":2}}`)},
-		uimessage.StartStep{}, uimessage.TextStart{ID: "t"}, uimessage.TextDelta{ID: "t", Delta: "Hel"},
-		uimessage.TextDelta{ID: "t", Delta: "lo"}, uimessage.FinishStep{},
-	} {
-		require.NoError(t, m.Apply(c))
+	require.ErrorContains(t, m.Apply([]byte(`[]`)), "it isn't a chunk")
+	apply := func(all ...string) {
+		for _, c := range all {
+			require.NoError(t, m.Apply([]byte(c)), c)
+		}
 	}
-	require.ErrorAs(t, m.Apply(uimessage.TextDelta{ID: "t"}), &wrong, "the end of a step ends its parts")
+	apply(`{"type":"start","messageId":"m-1"}`, `{"type":"start-step"}`, `{"type":"text-start","id":"t"}`,
+		`{"type":"text-delta","id":"t","delta":"Hel"}`, `{"type":"text-delta","id":"t","delta":"lo"}`,
+		`{"type":"finish-step"}`)
+	require.ErrorAs(t, m.Apply([]byte(`{"type":"text-delta","id":"t"}`)), &wrong, "the end of a step ends its parts")
 	require.Equal(t, 1, m.Steps())
-	require.JSONEq(t,
-		`{"id":"m-1","role":"","metadata":{"a":{"b":1,"c":2}},"parts":[{"type":"step-start"},{"type":"text","text":"Hello","state":"streaming"}]}`, asJSON(t, m))
-	require.NoError(t, m.Apply(uimessage.StartStep{}))
-	require.NoError(t, m.Apply(uimessage.TextStart{ID: "u"}))
-	require.NoError(t, m.Apply(uimessage.ResetStep{}))
+	require.JSONEq(t, `{"id":"m-1","role":"","parts":[{"type":"step-start"},
+		{"type":"text","text":"Hello","state":"streaming"}]}`, asJSON(t, m))
+	apply(`{"type":"start-step"}`, `{"type":"text-start","id":"u"}`, `{"type":"reset-step"}`)
 	require.Len(t, m.Parts, 3, "what the step has shown is gone")
 }
 
@@ -77,7 +48,7 @@ func TestAMessageHasWhatClientsRequire(t *testing.T) {
 	require.Equal(t, `{"id":"m","role":"user","parts":[]}`, asJSON(t, uimessage.Message{ID: "m", Role: "user"}))
 	m := uimessage.Message{Role: "assistant", Parts: []uimessage.Part{{Type: "text"}, {Type: "reasoning"},
 		{Type: "source-document", SourceID: "s", MediaType: "text/plain"},
-		{Type: "tool-t", State: uimessage.StateOutputError, Call: uimessage.Call{ToolCallID: "c"}}}}
+		{Type: "tool-t", State: "output-error", Call: uimessage.Call{ToolCallID: "c"}}}}
 	require.JSONEq(t, `{"id":"","role":"assistant","parts":[{"type":"text","text":""},{"type":"reasoning","text":""},
 		{"type":"source-document","sourceId":"s","mediaType":"text/plain","title":""},{"type":"tool-t","toolCallId":"c","state":"output-error","errorText":""}]}`, asJSON(t, m))
 }

@@ -1,99 +1,82 @@
 package uimessage
 
 // tool applies a chunk of a tool call.
-func (m *Message) tool(c Chunk) error {
-	switch c := c.(type) {
-	case ToolInputStart:
-		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, c.Title)
-		p.update(stateInputStreaming, Call{ProviderExecuted: c.ProviderExecuted})
+func (m *Message) tool(c *piece) error {
+	switch c.Type {
+	case "tool-input-start":
+		m.begin(c).update(c, stateInputStreaming)
 		if m.inputs == nil {
-			m.inputs = make(map[string][]byte)
+			m.inputs = make(map[string]bool)
 		}
-		m.inputs[c.ToolCallID] = []byte{}
-	case ToolInputDelta:
-		input, ok := m.inputs[c.ToolCallID]
-		if !ok {
-			return noCall(c, c.ToolCallID)
+		m.inputs[c.ToolCallID] = true
+		return nil
+	case "tool-input-delta":
+		if !m.inputs[c.ToolCallID] {
+			return noCall(c)
 		}
-		m.inputs[c.ToolCallID] = append(input, c.InputTextDelta...)
-	case ToolInputAvailable:
-		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, c.Title)
-		p.update(StateInputAvailable,
-			Call{Input: orNull(c.Input), ProviderExecuted: c.ProviderExecuted, CallMetadata: c.ProviderMetadata})
-	case ToolInputError:
-		p := m.begin(c.ToolCallID, c.ToolName, c.Dynamic, "")
-		p.update(StateOutputError,
-			Call{Input: orNull(c.Input), ErrorText: c.ErrorText, ProviderExecuted: c.ProviderExecuted})
-	case ToolApprovalRequest:
-		p := m.call(c.ToolCallID)
-		if p == nil {
-			return noCall(c, c.ToolCallID)
-		}
-		p.State, p.Approval = StateApprovalRequested, &Approval{ID: c.ApprovalID, IsAutomatic: c.IsAutomatic}
-	case ToolApprovalResponse:
+		return nil
+	case "tool-input-available":
+		p := m.begin(c)
+		p.update(c, stateInputAvailable)
+		p.Input = orNull(c.Input)
+		return nil
+	case "tool-input-error":
+		p := m.begin(c)
+		p.update(c, stateOutputError)
+		p.Input = orNull(c.Input)
+		return nil
+	case "tool-approval-response":
 		for i := range m.Parts {
 			if a := m.Parts[i].Approval; a != nil && a.ID == c.ApprovalID {
-				m.Parts[i].State = StateApprovalResponded
-				m.Parts[i].Approval = &Approval{ID: a.ID, IsAutomatic: a.IsAutomatic, Approved: &c.Approved,
-					Reason: c.Reason}
+				m.Parts[i].State = stateApprovalResponded
+				m.Parts[i].Approval = &Approval{ID: a.ID, Approved: &c.Approved, Reason: c.Reason}
 				return nil
 			}
 		}
-		return &GrammarError{Type: c.kind(), ID: c.ApprovalID, Problem: "there is no such approval"}
-	case ToolOutputAvailable:
-		p := m.call(c.ToolCallID)
-		if p == nil {
-			return noCall(c, c.ToolCallID)
-		}
-		p.update(StateOutputAvailable, Call{Input: p.Input, Output: orNull(c.Output), Preliminary: c.Preliminary,
-			ProviderExecuted: c.ProviderExecuted})
-	case ToolOutputError:
-		p := m.call(c.ToolCallID)
-		if p == nil {
-			return noCall(c, c.ToolCallID)
-		}
-		p.update(StateOutputError, Call{Input: p.Input, ErrorText: c.ErrorText, ProviderExecuted: c.ProviderExecuted})
-	case ToolOutputDenied:
-		p := m.call(c.ToolCallID)
-		if p == nil {
-			return noCall(c, c.ToolCallID)
-		}
-		p.State = StateOutputDenied
+		return &GrammarError{Type: c.Type, ID: c.ApprovalID, Problem: "there is no such approval"}
+	}
+	p := m.call(c.ToolCallID)
+	if p == nil {
+		return noCall(c)
+	}
+	switch c.Type {
+	case "tool-approval-request":
+		p.State, p.Approval = stateApprovalRequested, &Approval{ID: c.ApprovalID}
+	case "tool-output-available":
+		p.update(c, stateOutputAvailable)
+		p.Output = orNull(c.Output)
+	case "tool-output-error":
+		p.update(c, stateOutputError)
+	case "tool-output-denied":
+		p.State = stateOutputDenied
 	default:
-		return &ChunkError{Problem: "it isn't a chunk of this package, by value"}
+		return &GrammarError{Type: c.Type, Problem: "there is no such chunk"}
 	}
 	return nil
 }
 
-// update sets the state of a call, and what belongs to the state. ProviderExecuted and metadata
-// stay once they are set.
-func (p *Part) update(s State, next Call) {
-	p.State = s
-	p.Input, p.Output, p.ErrorText, p.Preliminary = next.Input, next.Output, next.ErrorText, next.Preliminary
-	p.ProviderExecuted = p.ProviderExecuted || next.ProviderExecuted
-	if next.CallMetadata != nil {
-		p.CallMetadata = next.CallMetadata
-	}
+// update sets the state of a call, and what belongs to the state. ProviderExecuted stays once it is
+// set.
+func (p *Part) update(c *piece, state string) {
+	p.State, p.Output, p.ErrorText = state, nil, c.ErrorText
+	p.ProviderExecuted = p.ProviderExecuted || c.ProviderExecuted
 }
 
-func noCall(c Chunk, id string) error {
-	return &GrammarError{Type: c.kind(), ID: id, Problem: "there is no such call"}
+func noCall(c *piece) error {
+	return &GrammarError{Type: c.Type, ID: c.ToolCallID, Problem: "there is no such call"}
 }
 
 // begin returns the part of a call, which begins in the current step unless it is there.
-func (m *Message) begin(id, name string, dynamic bool, title string) *Part {
+func (m *Message) begin(c *piece) *Part {
 	for i := len(m.Parts) - 1; i >= 0 && m.Parts[i].Type != typeStep; i-- {
 		p := &m.Parts[i]
-		if _, ok := p.tool(); ok && p.ToolCallID == id && (p.Type == dynamicTool) == dynamic {
-			if title != "" {
-				p.Title = title
-			}
+		if _, ok := p.tool(); ok && p.ToolCallID == c.ToolCallID && (p.Type == dynamicTool) == c.Dynamic {
 			return p
 		}
 	}
-	p := Part{Type: toolPrefix + name, Title: title, Call: Call{ToolCallID: id}}
-	if dynamic {
-		p.Type, p.ToolName = dynamicTool, name
+	p := Part{Type: toolPrefix + c.ToolName, Call: Call{ToolCallID: c.ToolCallID}}
+	if c.Dynamic {
+		p.Type, p.ToolName = dynamicTool, c.ToolName
 	}
 	m.Parts = append(m.Parts, p)
 	return &m.Parts[len(m.Parts)-1]

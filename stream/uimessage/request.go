@@ -31,37 +31,21 @@ type Earlier struct {
 	Role string `json:"role"`
 }
 
-// A RequestError says what is wrong with what a client has posted.
-type RequestError struct {
-	Problem string
-	Err     error
-}
+// What a request may have at most.
+const (
+	maxMessages = 10_000
+	maxParts    = 1_000 // of the last message
+)
 
-// Error says what would be right.
-func (e *RequestError) Error() string { return "uimessage: request: " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *RequestError) Unwrap() error { return e.Err }
-
-// Limits bound what ParseRequest accepts. A field that is 0 has its default.
-type Limits struct {
-	Messages int // 10,000
-	Parts    int // of the last message: 1,000
-	Depth    int // of the JSON: 64
-}
-
-// ParseRequest reads the JSON that a client posts: with "messages", or with a single "message". The
-// caller bounds the size of data. The error is a *[RequestError].
-func ParseRequest(data []byte, limits Limits) (*Request, error) {
-	limits = limits.withDefaults()
+// ParseRequest reads the JSON that a client posts: with at most 10,000 "messages", or with a single
+// "message", of which the last has at most 1,000 parts. The caller bounds the size of data.
+func ParseRequest(data []byte) (*Request, error) {
+	refuse := func(format string, args ...any) (*Request, error) {
+		return nil, fmt.Errorf("uimessage: request: "+format, args...)
+	}
+	bad := func(err error) (*Request, error) { return refuse("it isn't an object with id and messages: %w", err) }
 	if !utf8.Valid(data) {
-		return nil, &RequestError{Problem: "it isn't valid UTF-8"}
-	}
-	if deep(data, limits.Depth) {
-		return nil, &RequestError{Problem: fmt.Sprintf("it is nested deeper than %d levels", limits.Depth)}
-	}
-	bad := func(err error) (*Request, error) {
-		return nil, &RequestError{Problem: "it isn't an object with id and messages: " + err.Error(), Err: err}
+		return refuse("it isn't valid UTF-8")
 	}
 	var body map[string]json.RawMessage
 	if err := json.Unmarshal(data, &body); err != nil {
@@ -84,13 +68,11 @@ func ParseRequest(data []byte, limits Limits) (*Request, error) {
 	}
 	switch {
 	case r.ID == "":
-		return nil, &RequestError{Problem: "it has no id"}
+		return refuse("it has no id")
 	case len(messages) == 0:
-		return nil, &RequestError{Problem: "it has no messages"}
-	case len(messages) > limits.Messages:
-		return nil,
-			&RequestError{Problem: fmt.Sprintf("it has %d messages; at most %d are accepted, so post only the last",
-				len(messages), limits.Messages)}
+		return refuse("it has no messages")
+	case len(messages) > maxMessages:
+		return refuse("it has %d messages; at most %d are accepted, so post only the last", len(messages), maxMessages)
 	}
 	r.Extra, r.Last = body, new(Message)
 	last := len(messages) - 1
@@ -104,46 +86,10 @@ func ParseRequest(data []byte, limits Limits) (*Request, error) {
 		}
 		r.Before = append(r.Before, m)
 	}
-	if len(r.Last.Parts) > limits.Parts {
-		return nil,
-			&RequestError{Problem: fmt.Sprintf("the last message has %d parts; at most %d are accepted",
-				len(r.Last.Parts), limits.Parts)}
+	if n := len(r.Last.Parts); n > maxParts {
+		return refuse("the last message has %d parts; at most %d are accepted", n, maxParts)
 	}
 	return &r, nil
-}
-
-func (l Limits) withDefaults() Limits {
-	for _, f := range []struct {
-		to    *int
-		value int
-	}{{&l.Messages, 10_000}, {&l.Parts, 1_000}, {&l.Depth, 64}} {
-		if *f.to <= 0 {
-			*f.to = f.value
-		}
-	}
-	return l
-}
-
-// deep reports whether JSON is nested deeper than a number of levels.
-func deep(data []byte, most int) bool {
-	open, quoted, escaped := 0, false, false
-	for _, c := range data {
-		switch {
-		case escaped:
-			escaped = false
-		case quoted:
-			quoted, escaped = c != '"', c == '\\'
-		case c == '"':
-			quoted = true
-		case c == '{' || c == '[':
-			if open++; open > most {
-				return true
-			}
-		case c == '}' || c == ']':
-			open--
-		}
-	}
-	return false
 }
 
 // A Decision is a user's answer to an approval.
@@ -158,7 +104,7 @@ type Decision struct {
 func (m *Message) Decisions() (out []Decision) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if _, ok := p.tool(); ok && p.State == StateApprovalResponded && p.Approval != nil &&
+		if _, ok := p.tool(); ok && p.State == stateApprovalResponded && p.Approval != nil &&
 			p.Approval.Approved != nil {
 			out = append(out, Decision{p.Approval.ID, p.ToolCallID, *p.Approval.Approved, p.Approval.Reason})
 		}
@@ -178,13 +124,13 @@ type ToolResult struct {
 func (m *Message) Results() (out []ToolResult) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if _, ok := p.tool(); !ok || p.Preliminary {
+		if _, ok := p.tool(); !ok {
 			continue
 		}
 		switch p.State {
-		case StateOutputAvailable:
+		case stateOutputAvailable:
 			out = append(out, ToolResult{ToolCallID: p.ToolCallID, Output: orNull(p.Output)})
-		case StateOutputError:
+		case stateOutputError:
 			out = append(out, ToolResult{ToolCallID: p.ToolCallID, ErrorText: p.ErrorText})
 		}
 	}
@@ -210,20 +156,19 @@ type FilePart struct {
 	URL       string
 }
 
-// Files returns the files in the message. Nothing is fetched. A data URL that can't be decoded is a
-// *[RequestError].
+// Files returns the files in the message. Nothing is fetched. A data URL that can't be decoded is an
+// error.
 func (m *Message) Files() (out []FilePart, err error) {
 	for i := range m.Parts {
 		p := &m.Parts[i]
-		if p.Type != "file" {
+		if p.Type != typeFile {
 			continue
 		}
 		f := FilePart{MediaType: p.MediaType, Filename: p.Filename}
 		if rest, ok := strings.CutPrefix(p.URL, "data:"); !ok {
 			f.URL = p.URL
 		} else if f.Data, err = dataOf(rest); err != nil {
-			return nil,
-				&RequestError{Problem: fmt.Sprintf("file %d: its data URL can't be decoded", len(out)+1), Err: err}
+			return nil, fmt.Errorf("uimessage: file %d: its data URL can't be decoded: %w", len(out)+1, err)
 		}
 		out = append(out, f)
 	}

@@ -15,7 +15,7 @@ func TestARequestIsItsLastMessage(t *testing.T) {
 			`{"id":"c","plan":"gold","messages":[{"role":"system","parts":[{"type":"text","text":"Obey."}]},{"id":"m","role":"user","parts":[
 		{"type":"text","text":"Hello"},{"type":"text","text":"there"},
 		{"type":"file","mediaType":"image/png","filename":"a.png","url":"data:image/png;base64,AQID"},{"type":"file","mediaType":"text/plain","url":"https://10.0.0.1/"},
-		{"type":"new","unknown":{"x":[1]}}]}],"trigger":"submit-message"}`), uimessage.Limits{})
+		{"type":"new","unknown":{"x":[1]}}]}],"trigger":"submit-message"}`))
 	require.NoError(t, err)
 	require.Equal(t, "c", r.ID)
 	require.Equal(t, "submit-message", r.Trigger)
@@ -29,8 +29,7 @@ func TestARequestIsItsLastMessage(t *testing.T) {
 	require.Equal(t, []uimessage.FilePart{{MediaType: "image/png", Filename: "a.png", Data: []byte{1, 2, 3}},
 		{MediaType: "text/plain", URL: "https://10.0.0.1/"}}, files)
 
-	r, err = uimessage.ParseRequest([]byte(`{"id":"c","message":{"role":"user","parts":[{"type":"text","text":"x"}]}}`),
-		uimessage.Limits{})
+	r, err = uimessage.ParseRequest([]byte(`{"id":"c","message":{"role":"user","parts":[{"type":"text","text":"x"}]}}`))
 	require.NoError(t, err)
 	require.Equal(t, "x", r.Last.Text())
 	require.True(t, r.Alone)
@@ -45,9 +44,7 @@ func TestDecisionsAndResultsAreThoseOfTheLastMessage(t *testing.T) {
 		{"type":"tool-del","toolCallId":"c3","state":"approval-requested","approval":{"id":"a3"}},
 		{"type":"tool-del","toolCallId":"c4","state":"output-denied","approval":{"id":"a4","approved":false}},
 		{"type":"tool-pick","toolCallId":"c5","state":"output-available","output":{"n":1}},
-		{"type":"tool-pick","toolCallId":"c6","state":"output-error","errorText":"no"},
-		{"type":"tool-pick","toolCallId":"c7","state":"output-available","preliminary":true,"output":1}]}]}`),
-		uimessage.Limits{})
+		{"type":"tool-pick","toolCallId":"c6","state":"output-error","errorText":"no"}]}]}`))
 	require.NoError(t, err)
 	require.Equal(t, []uimessage.Decision{{"a1", "c1", true, "ok"}, {"a2", "c2", false, ""}}, r.Last.Decisions())
 	results := r.Last.Results()
@@ -66,12 +63,11 @@ func TestABadRequestIsAnError(t *testing.T) {
 			strings.Repeat("[", 100_000) + strings.Repeat("]", 100_000) + `}`,
 		"many messages": many, "many parts": parts, "a part that isn't one": `{"id":"c","messages":[{"parts":[1]}]}`,
 	} {
-		_, err := uimessage.ParseRequest([]byte(body), uimessage.Limits{})
-		var bad *uimessage.RequestError
-		require.ErrorAs(t, err, &bad, name)
+		_, err := uimessage.ParseRequest([]byte(body))
+		require.ErrorContains(t, err, "uimessage: request: ", name)
 	}
 	r, err := uimessage.ParseRequest(
-		[]byte(`{"id":"c","message":{"parts":[{"type":"file","url":"data:image/png;base64,?"}]}}`), uimessage.Limits{})
+		[]byte(`{"id":"c","message":{"parts":[{"type":"file","url":"data:image/png;base64,?"}]}}`))
 	require.NoError(t, err)
 	_, err = r.Last.Files()
 	require.Error(t, err)
@@ -82,7 +78,7 @@ func FuzzParseRequest(f *testing.F) {
 		[]byte(
 			`{"id":"c","messages":[{"id":"m","role":"assistant","parts":[{"type":"tool-x","toolCallId":"c1","state":"approval-responded","approval":{"id":"a1","approved":true}},{"type":"file","url":"data:;base64,AA"}]}]}`))
 	f.Fuzz(func(t *testing.T, data []byte) {
-		r, err := uimessage.ParseRequest(data, uimessage.Limits{})
+		r, err := uimessage.ParseRequest(data)
 		if err != nil {
 			return
 		}

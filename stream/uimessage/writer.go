@@ -58,7 +58,6 @@ type callState int
 const (
 	callStreaming callState = iota
 	callAvailable
-	callRunning // it has a preliminary result
 	callDone
 )
 
@@ -85,10 +84,8 @@ func (w *Writer) Continue(m *Message) {
 		switch p.State {
 		case stateInputStreaming:
 			c.state = callStreaming
-		case StateOutputAvailable, StateOutputError, StateOutputDenied:
-			if !p.Preliminary {
-				c.state = callDone
-			}
+		case stateOutputAvailable, stateOutputError, stateOutputDenied:
+			c.state = callDone
 		}
 		w.calls[p.ToolCallID] = c
 		if p.Approval != nil {
@@ -100,8 +97,8 @@ func (w *Writer) Continue(m *Message) {
 // Write writes a chunk. It starts and ends steps and parts where that is missing: content outside
 // of a step starts one, a delta of an unknown part starts the part, and the end of a step ends the
 // parts in it, and the calls whose inputs aren't complete, with a ToolInputError. A FinishReason
-// that clients don't know becomes "other". What can't come is a *[GrammarError]; what can't be
-// encoded is a *[ChunkError]. An error of emit is returned by this and all later calls.
+// that clients don't know becomes "other". What can't come is a *[GrammarError]. An error of emit is
+// returned by this and all later calls.
 func (w *Writer) Write(c Chunk) error {
 	if w.err != nil {
 		return w.err
@@ -119,28 +116,27 @@ func (w *Writer) Write(c Chunk) error {
 				Problem: "the message has begun; a Start comes first, and once"}
 		}
 		return w.send(c)
-	case Finish, Error, Abort:
+	case Finish, Error:
 		return w.finish(c)
-	case MessageMetadata, Data:
+	case Data:
 		return w.send(c)
 	case StartStep:
 		return w.startStep()
-	case FinishStep:
-		if !w.step {
-			return &GrammarError{Type: c.kind(), Problem: "no step has begun"}
-		}
-		return w.finishStep()
 	case ResetStep:
 		return w.reset()
-	case TextStart, TextDelta, TextEnd, ReasoningStart, ReasoningDelta, ReasoningEnd:
-		return w.text(c)
-	case ReasoningFile, Custom:
-		if w.level == V6 {
-			return nil
-		}
-		return w.content(c)
+	case TextDelta:
+		return w.delta(c, openPart{c.ID, false}, textStart{c.ID})
+	case ReasoningDelta:
+		return w.delta(c, openPart{c.ID, true}, reasoningStart{c.ID})
+	case TextEnd:
+		return w.end(c, openPart{c.ID, false})
+	case ReasoningEnd:
+		return w.end(c, openPart{c.ID, true})
 	case SourceURL, SourceDocument, File:
-		return w.content(c)
+		if err := w.inStep(); err != nil {
+			return err
+		}
+		return w.send(c)
 	}
 	return w.tool(c)
 }
@@ -167,9 +163,6 @@ func (w *Writer) send(c Chunk) error {
 
 // finish ends the message, or cuts it off.
 func (w *Writer) finish(c Chunk) error {
-	if _, err := Marshal(c); err != nil {
-		return err
-	}
 	err := w.endParts()
 	if _, failed := c.(Error); err == nil && !failed {
 		if w.step {
@@ -181,17 +174,8 @@ func (w *Writer) finish(c Chunk) error {
 	if err != nil {
 		return err
 	}
-	switch f := c.(type) {
-	case Finish:
-		if !slices.Contains(finishReasons, f.FinishReason) {
-			f.FinishReason = "other"
-		}
-		c = f
-	case Abort:
-		if w.level == V6 {
-			f.Reason = ""
-		}
-		return w.send(f)
+	if f, ok := c.(Finish); ok && !slices.Contains(finishReasons, f.FinishReason) {
+		c = Finish{FinishReason: "other"}
 	}
 	w.over = true
 	return w.send(c)
@@ -222,7 +206,7 @@ func (w *Writer) finishStep() error {
 		return err
 	}
 	w.step = false
-	return w.send(FinishStep{})
+	return w.send(finishStep{})
 }
 
 // reset withdraws the current step. Clients below V7Late can't; they keep what they have seen, and
@@ -242,7 +226,7 @@ func (w *Writer) reset() error {
 		return w.send(ResetStep{})
 	}
 	for _, id := range slices.Sorted(maps.Keys(w.calls)) {
-		if c := w.calls[id]; c.thisStep && (c.state == callAvailable || c.state == callRunning) {
+		if c := w.calls[id]; c.thisStep && c.state == callAvailable {
 			c.state = callDone
 			if err := w.send(ToolOutputError{ToolCallID: id, ErrorText: "The call was withdrawn.",
 				Dynamic: c.dynamic}); err != nil {
@@ -291,17 +275,6 @@ func (w *Writer) inStep() error {
 	return w.startStep()
 }
 
-// content writes a chunk that belongs into a step.
-func (w *Writer) content(c Chunk) error {
-	if _, err := Marshal(c); err != nil {
-		return err
-	}
-	if err := w.inStep(); err != nil {
-		return err
-	}
-	return w.send(c)
-}
-
 // endParts ends the parts that are open.
 func (w *Writer) endParts() error {
 	for len(w.open) > 0 {
@@ -317,52 +290,26 @@ func (w *Writer) endParts() error {
 	return nil
 }
 
-// text writes a chunk of a part of text or of reasoning.
-func (w *Writer) text(c Chunk) error {
-	var part openPart
-	var starts, ends bool
-	switch c := c.(type) {
-	case TextStart:
-		part, starts = openPart{c.ID, false}, true
-	case TextDelta:
-		part = openPart{c.ID, false}
-	case TextEnd:
-		part, ends = openPart{c.ID, false}, true
-	case ReasoningStart:
-		part, starts = openPart{c.ID, true}, true
-	case ReasoningDelta:
-		part = openPart{c.ID, true}
-	case ReasoningEnd:
-		part, ends = openPart{c.ID, true}, true
+// delta writes a piece of a part, which it begins if it isn't open.
+func (w *Writer) delta(c Chunk, part openPart, start Chunk) error {
+	if !slices.Contains(w.open, part) {
+		if err := w.inStep(); err != nil {
+			return err
+		}
+		w.open = append(w.open, part)
+		if err := w.send(start); err != nil {
+			return err
+		}
 	}
+	return w.send(c)
+}
+
+// end ends a part.
+func (w *Writer) end(c Chunk, part openPart) error {
 	i := slices.Index(w.open, part)
-	switch {
-	case starts && i >= 0:
-		return &GrammarError{Type: c.kind(), ID: part.id, Problem: "the part has begun already"}
-	case ends && i < 0:
+	if i < 0 {
 		return &GrammarError{Type: c.kind(), ID: part.id, Problem: "no such part is open"}
-	case ends:
-		w.open = slices.Delete(w.open, i, i+1)
-		return w.send(c)
-	case i >= 0:
-		return w.send(c)
 	}
-	if _, err := Marshal(c); err != nil {
-		return err
-	}
-	if err := w.inStep(); err != nil {
-		return err
-	}
-	w.open = append(w.open, part)
-	if starts {
-		return w.send(c)
-	}
-	var start Chunk = TextStart{ID: part.id}
-	if part.reasoning {
-		start = ReasoningStart{ID: part.id}
-	}
-	if err := w.send(start); err != nil {
-		return err
-	}
+	w.open = slices.Delete(w.open, i, i+1)
 	return w.send(c)
 }

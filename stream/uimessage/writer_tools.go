@@ -26,9 +26,6 @@ func (w *Writer) tool(c Chunk) error {
 		case known:
 			return &GrammarError{Type: c.kind(), ID: c.ApprovalID, Problem: "there was an approval by this id"}
 		}
-		if c.IsAutomatic && w.level == V6 {
-			return nil
-		}
 		w.forgetApprovals(c.ToolCallID) // a client knows the newest of a call
 		w.approvals[c.ApprovalID] = c.ToolCallID
 		return w.send(c)
@@ -42,18 +39,12 @@ func (w *Writer) tool(c Chunk) error {
 		}
 		return w.send(c)
 	case ToolOutputAvailable:
-		return w.result(c, c.ToolCallID, c.Dynamic, !c.Preliminary)
+		return w.result(c, c.ToolCallID, c.Dynamic)
 	case ToolOutputError:
-		return w.result(c, c.ToolCallID, c.Dynamic, true)
+		return w.result(c, c.ToolCallID, c.Dynamic)
 	case ToolOutputDenied:
 		k := w.calls[c.ToolCallID]
-		if k == nil {
-			return w.result(c, c.ToolCallID, false, true)
-		}
-		if k.state == callRunning {
-			return &GrammarError{Type: c.kind(), ID: c.ToolCallID, Problem: "the call runs already; write its result"}
-		}
-		return w.result(c, c.ToolCallID, k.dynamic, true)
+		return w.result(c, c.ToolCallID, k != nil && k.dynamic)
 	}
 	return &GrammarError{Type: c.kind(), Problem: "it isn't a chunk of this package, by value"}
 }
@@ -70,27 +61,27 @@ func (w *Writer) begin(c Chunk, id string, next call) error {
 		return &GrammarError{Type: c.kind(), ID: id,
 			Problem: "ToolName and Dynamic differ from those with which the call began"}
 	}
-	if _, err := Marshal(c); err != nil {
-		return err
-	}
 	if k == nil {
 		if err := w.inStep(); err != nil {
 			return err
 		}
 	}
+	if err := w.send(c); err != nil {
+		return err
+	}
 	next.thisStep = k == nil || k.thisStep
 	w.calls[id] = &next
-	return w.send(c)
+	return nil
 }
 
 // result writes the result of a call.
-func (w *Writer) result(c Chunk, id string, dynamic, final bool) error {
+func (w *Writer) result(c Chunk, id string, dynamic bool) error {
 	k := w.calls[id]
 	switch {
 	case k == nil:
 		return &GrammarError{Type: c.kind(), ID: id,
 			Problem: "there is no such call; write its ToolInputAvailable first"}
-	case k.state != callAvailable && k.state != callRunning:
+	case k.state != callAvailable:
 		return &GrammarError{Type: c.kind(), ID: id, Problem: "the call has its result, or its input isn't complete"}
 	case k.dynamic != dynamic:
 		return &GrammarError{Type: c.kind(), ID: id, Problem: "Dynamic differs from that with which the call began"}
@@ -98,9 +89,6 @@ func (w *Writer) result(c Chunk, id string, dynamic, final bool) error {
 	if err := w.send(c); err != nil {
 		return err
 	}
-	k.state = callRunning
-	if final {
-		k.state = callDone
-	}
+	k.state = callDone
 	return nil
 }

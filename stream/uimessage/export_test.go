@@ -1,5 +1,0 @@
-package uimessage
-
-const (
-	StateStreaming = stateStreaming
-)
