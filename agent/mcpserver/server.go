@@ -43,12 +43,14 @@ const (
 func New(hub *live.Hub, cfg Config) (http.Handler, error) {
 	switch {
 	case hub.Agent() == nil:
-		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Hub", Problem: "it is nil or empty; make one with live.New"}
+		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Hub",
+			Problem: "it is nil or empty; make one with live.New"}
 	case cfg.Authorize == nil:
 		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Authorize",
 			Problem: "it is nil, so that everything would be refused; say who may do what"}
 	case cfg.Wait < 0 || cfg.MaxPrompt < 0:
-		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Wait or MaxPrompt", Problem: "it is negative; 0 is the default"}
+		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Wait or MaxPrompt",
+			Problem: "it is negative; 0 is the default"}
 	}
 	cfg.Wait, cfg.MaxPrompt = cmp.Or(cfg.Wait, defaultWait), cmp.Or(cfg.MaxPrompt, defaultPrompt)
 	if cfg.Logger == nil {

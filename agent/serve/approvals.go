@@ -93,15 +93,19 @@ func Approvals(cfg ApprovalsConfig) (http.Handler, error) {
 		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Authorize",
 			Problem: "it is nil, so that nobody could be told from anybody; say who may see and decide what"}
 	case cfg.Store == nil:
-		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Store", Problem: "it is nil; give the journal of the agents"}
+		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Store",
+			Problem: "it is nil; give the journal of the agents"}
 	case len(cfg.Agents) == 0:
-		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Agents", Problem: "it is empty; give the agents by their names"}
+		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Agents",
+			Problem: "it is empty; give the agents by their names"}
 	case cfg.MaxBody < 0 || cfg.MaxPage < 0:
-		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.MaxBody or MaxPage", Problem: "it is negative; 0 is the default"}
+		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.MaxBody or MaxPage",
+			Problem: "it is negative; 0 is the default"}
 	}
 	for name, a := range cfg.Agents {
 		if a == nil {
-			return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Agents", Problem: fmt.Sprintf("%q is nil", name)}
+			return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Agents",
+				Problem: fmt.Sprintf("%q is nil", name)}
 		}
 	}
 	cfg.MaxPage, cfg.MaxMessages = cmp.Or(cfg.MaxPage, approvalsPage), cmp.Or(cfg.MaxMessages, approvalsMessages)

@@ -96,12 +96,14 @@ type server struct {
 func newServer(hub *live.Hub, cfg Config) (*server, error) {
 	switch {
 	case hub.Agent() == nil:
-		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.Hub", Problem: "it is nil or empty; make one with live.New"}
+		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.Hub",
+			Problem: "it is nil or empty; make one with live.New"}
 	case cfg.Authorize == nil:
 		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.Authorize",
 			Problem: "it is nil, so that everything would be refused; say who may do what"}
 	case cfg.MaxBody < 0 || cfg.MaxMessage < 0:
-		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.MaxBody or MaxMessage", Problem: "it is negative; 0 is the default"}
+		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.MaxBody or MaxMessage",
+			Problem: "it is negative; 0 is the default"}
 	}
 	cfg.MaxBody, cfg.MaxMessage = cmp.Or(cfg.MaxBody, DefaultMaxBody), cmp.Or(cfg.MaxMessage, defaultMaxMessage)
 	cfg.MaxFiles, cfg.Title = cmp.Or(cfg.MaxFiles, defaultMaxFiles), cmp.Or(cfg.Title, "Chat")
@@ -121,7 +123,8 @@ func (s *server) common() error {
 	}
 	for _, o := range s.cfg.Origins {
 		if err := s.sites.AddTrustedOrigin(o); err != nil {
-			return &agent.ArgError{Func: "serve.New", Field: "Config.Origins", Problem: fmt.Sprintf("%q: %v", o, err), Err: err}
+			return &agent.ArgError{Func: "serve.New", Field: "Config.Origins",
+				Problem: fmt.Sprintf("%q: %v", o, err), Err: err}
 		}
 	}
 	return nil
@@ -135,7 +138,8 @@ func New(hub *live.Hub, cfg Config) (http.Handler, error) {
 }
 
 // Chat returns a handler for useChat. It is mounted as its "api": POST of a message at its root,
-// and the paths that follow "chat" in the package comment below it. The error is a *[agent.ArgError].
+// and the paths that follow "chat" in the package comment below it. The error is a
+// *[agent.ArgError].
 func Chat(hub *live.Hub, cfg Config) (http.Handler, error) {
 	return build(hub, cfg, func(s *server, add adder) {
 		s.people = []string{""}

@@ -150,9 +150,9 @@ func (m *Message) call(id string) *Part {
 
 // A piece is a chunk as a client reads it.
 type piece struct {
-	Type, MessageID, ID, Delta, SourceID, URL, Title, MediaType, Filename string
+	Type, MessageID, ID, Delta string
 
-	ToolCallID, ToolName, InputTextDelta, ErrorText, ApprovalID, Reason string
+	ToolCallID, ToolName, ErrorText, ApprovalID, Reason string
 
 	ProviderExecuted, Dynamic, Approved, Transient bool
 
@@ -191,8 +191,11 @@ func (m *Message) Apply(data []byte) error {
 	case "reasoning-delta", "reasoning-end":
 		return m.write(&c, openPart{c.ID, true})
 	case "source-url", typeDocument, typeFile:
-		m.Parts = append(m.Parts, Part{Type: c.Type, SourceID: c.SourceID, URL: c.URL, Title: c.Title,
-			MediaType: c.MediaType, Filename: c.Filename})
+		var p Part // it has the same fields
+		if err := json.Unmarshal(data, &p); err != nil {
+			return err
+		}
+		m.Parts = append(m.Parts, p)
 	default:
 		if strings.HasPrefix(c.Type, dataPrefix) {
 			m.data(&c)

@@ -156,8 +156,8 @@ type FilePart struct {
 	URL       string
 }
 
-// Files returns the files in the message. Nothing is fetched. A data URL that can't be decoded is an
-// error.
+// Files returns the files in the message. Nothing is fetched. A data URL that can't be decoded is
+// an error.
 func (m *Message) Files() (out []FilePart, err error) {
 	for i := range m.Parts {
 		p := &m.Parts[i]

@@ -97,8 +97,8 @@ func (w *Writer) Continue(m *Message) {
 // Write writes a chunk. It starts and ends steps and parts where that is missing: content outside
 // of a step starts one, a delta of an unknown part starts the part, and the end of a step ends the
 // parts in it, and the calls whose inputs aren't complete, with a ToolInputError. A FinishReason
-// that clients don't know becomes "other". What can't come is a *[GrammarError]. An error of emit is
-// returned by this and all later calls.
+// that clients don't know becomes "other". What can't come is a *[GrammarError]. An error of emit
+// is returned by this and all later calls.
 func (w *Writer) Write(c Chunk) error {
 	if w.err != nil {
 		return w.err
