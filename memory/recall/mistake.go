@@ -21,7 +21,7 @@ type mistakeCheck struct {
 }
 
 type mistakeID struct {
-	ID string `json:"id" jsonschema:"the id that mistakes.check returns"`
+	ID string `json:"id" jsonschema:"the key that mistakes.check returns"`
 }
 
 // A mistake is the body of an entry. Its key is derived from the pattern, without case and blanks.
@@ -33,33 +33,13 @@ type mistake struct {
 	Occurrences int    `json:"occurrences"`
 }
 
-const mistakeFirst = 70
+const mistakeFirst = 70 // hundredths
 
-// again returns the confidence after another report: a third of the distance to 1 is added.
-func again(confidence int) int { return confidence + (100-confidence)/3 }
-
-type mistakeSaved struct {
-	ID          string  `json:"id"`
-	Status      string  `json:"status"` // created, merged or already done
-	Occurrences int     `json:"occurrences"`
-	Confidence  float64 `json:"confidence"`
-	Redacted    bool    `json:"redacted,omitempty"`
-}
-
-type warning struct {
-	ID          string  `json:"id"`
-	Pattern     string  `json:"pattern"`
-	Error       string  `json:"error"`
-	Fix         string  `json:"fix"`
-	Occurrences int     `json:"occurrences"`
-	Confidence  float64 `json:"confidence"`
-}
-
-type warnings struct {
-	About    string    `json:"about"`
-	Warnings []warning `json:"warnings"`
-	Total    int       `json:"total"`
-}
+var mistakes = kind[mistake]{kindMistake, func(r *record[mistake]) item {
+	b := &r.Body
+	return item{Key: r.key, Pattern: b.Pattern, Error: b.Error, Fix: b.Fix, Occurrences: b.Occurrences,
+		Confidence: hundredths(b.Confidence)}
+}}
 
 // Mistakes returns the tools for a tenant's mistakes and their fixes: mistakes.report,
 // mistakes.check, mistakes.delete.
@@ -69,76 +49,49 @@ type warnings struct {
 // and fix are kept. Each text has at most 600 bytes.
 func (m *Memory) Mistakes() []tools.Tool {
 	return []tools.Tool{
-		tools.New(tools.Spec{
-			Name: "mistakes.report", Category: category, Idempotent: true,
-			Description: "Stores a mistake and its fix for later sessions. A repeated report raises its confidence.",
-		}, m.reportMistake),
-		tools.New(tools.Spec{
-			Name: "mistakes.check", Category: category, ReadOnly: true,
-			Description: "Returns known mistakes that are similar to what you are about to do, and their fixes.",
-			Schema:      []byte(`{"properties":{"limit":{"minimum":1,"maximum":50}}}`),
-		}, m.checkMistakes),
-		tools.New(tools.Spec{
-			Name: "mistakes.delete", Category: category, Idempotent: true, Risk: tools.Medium,
-			Description: "Deletes a known mistake whose fix turned out wrong.",
-		}, func(ctx context.Context, in mistakeID) (deletion, error) { return m.remove(ctx, kindMistake, in.ID, 0) }),
+		writer("mistakes.report", "Stores a mistake and its fix for later sessions. A repeated report raises its "+
+			"confidence.", "", tools.Low, m.reportMistake),
+		reader("mistakes.check", "Returns known mistakes that are similar to what you are about to do, and their "+
+			"fixes.", limited, func(ctx context.Context, in mistakeCheck) (list, error) {
+			out, err := mistakes.find(ctx, m, "", in.Approach, in.Limit)
+			if err == nil && out.Total == 0 {
+				out.About = "no known mistake is similar; that doesn't mean that it is safe"
+			}
+			return out, err
+		}),
+		writer("mistakes.delete", "Deletes a known mistake whose fix turned out wrong.", "", tools.Medium,
+			func(ctx context.Context, in mistakeID) (deletion, error) { return m.remove(ctx, kindMistake, in.ID, 0) }),
 	}
 }
 
-func (m *Memory) reportMistake(ctx context.Context, in mistakeReport) (mistakeSaved, error) {
-	var texts [3]string
+func (m *Memory) reportMistake(ctx context.Context, in mistakeReport) (saved, error) {
 	redacted := false
-	for i, t := range []struct{ what, text string }{{"pattern", in.Pattern}, {"error", in.Error}, {"fix", in.Fix}} {
-		text, changed, err := m.brief(t.what, t.text)
+	for _, t := range []struct {
+		what string
+		text *string
+	}{{"pattern", &in.Pattern}, {"error", &in.Error}, {"fix", &in.Fix}} {
+		text, changed, err := m.brief(t.what, *t.text)
 		if err != nil {
-			return mistakeSaved{}, err
+			return saved{}, err
 		}
-		texts[i], redacted = text, redacted || changed
+		*t.text, redacted = text, redacted || changed
 	}
-	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(texts[0])), " ")))
-	key := hex.EncodeToString(sum[:6])
-	status := ""
-	r, done, err := update(ctx, m, kindMistake, key, func(r *record[mistake], found bool) (bool, error) {
-		if found {
-			status = "merged"
-			r.Body.Confidence = again(r.Body.Confidence)
-		} else {
-			status = "created"
-			r.Body.Confidence, r.Body.Pattern = mistakeFirst, texts[0]
-		}
-		r.Body.Error, r.Body.Fix = texts[1], texts[2]
-		r.Body.Occurrences++
-		return true, nil
-	})
+	sum := sha256.Sum256([]byte(strings.Join(strings.Fields(strings.ToLower(in.Pattern)), " ")))
+	out, r, err := mistakes.save(ctx, m, hex.EncodeToString(sum[:6]), redacted,
+		func(r *record[mistake], found bool, out *saved) {
+			b := &r.Body
+			b.Error, b.Fix = in.Error, in.Fix
+			b.Occurrences++
+			if found {
+				out.Status, b.Confidence = "merged", b.Confidence+(100-b.Confidence)/3
+			} else {
+				out.Status, b.Confidence, b.Pattern = "created", mistakeFirst, in.Pattern
+			}
+		})
 	if err != nil {
-		return mistakeSaved{}, err
+		return saved{}, err
 	}
-	if done {
-		status = alreadyDone
-	}
-	return mistakeSaved{ID: key, Status: status, Occurrences: r.Body.Occurrences,
-		Confidence: hundredths(r.Body.Confidence), Redacted: redacted}, nil
+	return mistakes.current(out, r), nil
 }
 
-func (m *Memory) checkMistakes(ctx context.Context, in mistakeCheck) (warnings, error) {
-	all, err := loadAll[mistake](ctx, m, kindMistake)
-	if err != nil {
-		return warnings{}, err
-	}
-	list, total := best(all, in.Approach, in.Limit, func(r *record[mistake]) string {
-		return r.Body.Pattern + "\n" + r.Body.Error
-	})
-	out := warnings{About: about, Warnings: []warning{}, Total: total}
-	if total == 0 {
-		out.About = "no known mistake is similar; that doesn't mean that it is safe"
-	}
-	for _, r := range list {
-		b := &r.Body
-		out.Warnings = append(out.Warnings, warning{ID: r.key, Pattern: b.Pattern, Error: b.Error, Fix: b.Fix,
-			Occurrences: b.Occurrences, Confidence: hundredths(b.Confidence)})
-	}
-	return out, nil
-}
-
-// hundredths returns a confidence as it is shown.
 func hundredths(n int) float64 { return float64(n) / 100 }

@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -44,6 +45,141 @@ func callMark(ctx context.Context) string {
 	sum := sha256.Sum256([]byte(key))
 	return hex.EncodeToString(sum[:8])
 }
+
+// A kind is one of the five kinds of record, with a body of type B.
+type kind[B any] struct {
+	name string
+	// show returns what a model sees of a record. One without a key isn't shown.
+	show func(r *record[B]) item
+}
+
+// An item is what a model sees of a record of any kind.
+type item struct {
+	Key         string  `json:"key"`
+	Version     int64   `json:"version,omitempty"`
+	Updated     string  `json:"updated,omitempty"` // a day
+	Text        string  `json:"text,omitempty"`
+	Cut         bool    `json:"cut,omitempty"` // there is more: read it by its key
+	Pattern     string  `json:"pattern,omitempty"`
+	Error       string  `json:"error,omitempty"`
+	Fix         string  `json:"fix,omitempty"`
+	Value       string  `json:"value,omitempty"`
+	Occurrences int     `json:"occurrences,omitempty"`
+	Confidence  float64 `json:"confidence,omitempty"`
+}
+
+// words returns what a query searches.
+func (i *item) words() string {
+	return strings.Join([]string{i.Text, i.Pattern, i.Error, i.Value, i.Key}, "\n")
+}
+
+// A saved is the result of a tool that writes.
+type saved struct {
+	About    string `json:"about,omitempty"`
+	Key      string `json:"key"`
+	Status   string `json:"status"` // such as created, or one of those below
+	Version  int64  `json:"version,omitempty"`
+	Redacted bool   `json:"redacted,omitempty"` // a secret was removed from the text
+	Why      string `json:"why,omitempty"`
+	Current  *item  `json:"current,omitempty"` // what is stored, which may be another session's
+}
+
+// The statuses of a call that has written nothing.
+const (
+	alreadyDone = "already done"
+	notSaved    = "not saved"
+)
+
+// A list is the result of a tool that finds.
+type list struct {
+	About string `json:"about,omitempty"`
+	Items []item `json:"items"`
+	Total int    `json:"total"` // number of records found
+}
+
+// save changes a record. change sets the status in out, and returns the new state through r.
+func (k kind[B]) save(ctx context.Context, m *Memory, key string, redacted bool,
+	change func(r *record[B], found bool, out *saved)) (out saved, r *record[B], err error) {
+	r, done, err := update(ctx, m, k.name, key, func(r *record[B], found bool) (bool, error) {
+		out = saved{Key: key, Redacted: redacted}
+		change(r, found, &out)
+		return out.Status != alreadyDone && out.Status != notSaved, nil
+	})
+	if err != nil {
+		return saved{}, nil, err
+	}
+	if done {
+		out = saved{Key: key, Redacted: redacted, Status: alreadyDone}
+	}
+	if out.Status != notSaved {
+		out.Version = r.version
+	}
+	return out, r, nil
+}
+
+// current adds what is stored to a result.
+func (k kind[B]) current(out saved, r *record[B]) saved {
+	if now := k.show(r); now.Key != "" {
+		out.About, out.Current = about, &now
+	}
+	return out
+}
+
+// find returns the record with a key, whole, or if it is empty those that a query finds.
+func (k kind[B]) find(ctx context.Context, m *Memory, key, query string, limit int) (list, error) {
+	out := list{Items: []item{}}
+	if key != "" {
+		key, err := m.cleanKey(key)
+		if err != nil {
+			return list{}, err
+		}
+		r, err := load[B](ctx, m, k.name, key)
+		if err != nil || r == nil {
+			return out, err
+		}
+		return list{About: about, Items: []item{k.show(r)}, Total: 1}, nil
+	}
+	all, err := loadAll[B](ctx, m, k.name)
+	if err != nil {
+		return list{}, err
+	}
+	var items []item
+	for _, r := range all {
+		if i := k.show(r); i.Key != "" {
+			items = append(items, i)
+		}
+	}
+	items, out.Total = best(items, query, limit)
+	for _, i := range items {
+		i.Text, i.Cut = short(i.Text)
+		out.Items = append(out.Items, i)
+	}
+	if out.Total > 0 {
+		out.About = about
+	}
+	return out, nil
+}
+
+// reader and writer make the tools of a kind; a writer may be repeated.
+func reader[In, Out any](name, description, schema string, f func(context.Context, In) (Out, error)) tools.Tool {
+	return tools.New(tools.Spec{Name: name, Category: category, ReadOnly: true, Description: description,
+		Schema: []byte(schema)}, f)
+}
+
+func writer[In, Out any](name, description, schema string, risk tools.Risk,
+	f func(context.Context, In) (Out, error)) tools.Tool {
+	return tools.New(tools.Spec{Name: name, Category: category, Idempotent: true, Risk: risk, Description: description,
+		Schema: []byte(schema)}, f)
+}
+
+// category is that of all tools of the package.
+const category = "memory"
+
+// limited is the schema of tools that find up to 50 records.
+const limited = `{"properties":{"limit":{"minimum":1,"maximum":50}}}`
+
+// invalid returns an error that the model can correct.
+func invalid(text string) error { return fault.New(fault.Invalid, "recall: "+text) }
 
 func parse[T any](e *Entry) (*record[T], error) {
 	r := new(record[T])

@@ -58,6 +58,15 @@ func (m *Memory) cleanKey(key string) (string, error) {
 	return key, nil
 }
 
+// cleanEntry is cleanKey and clean.
+func (m *Memory) cleanEntry(key, text string) (k, t string, redacted bool, err error) {
+	if k, err = m.cleanKey(key); err != nil {
+		return "", "", false, err
+	}
+	t, redacted, err = m.clean("text", text)
+	return k, t, redacted, err
+}
+
 // short cuts a text for a list, between characters, and reports whether it was cut.
 func short(text string) (string, bool) {
 	if len(text) <= mostShown {
@@ -70,79 +79,50 @@ func short(text string) (string, bool) {
 	return text[:end] + "…", true
 }
 
-// words returns the distinct words of a text in lower case.
+// words returns the words of a text in lower case.
 func words(text string) []string {
-	list := strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+	return strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
 		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
 	})
-	slices.Sort(list)
-	return slices.Compact(list)
 }
 
-// A query finds texts by words: each of its words counts 2 if a word of the text begins with it,
-// and 1 if it occurs within one.
-type query struct{ words []string }
-
-func newQuery(text string) query {
-	if len(text) > mostQuery {
-		text = strings.ToValidUTF8(text[:mostQuery], "")
-	}
-	return query{words(text)}
-}
-
-func (q query) score(text string) int {
-	lower := strings.ToLower(text)
-	n := 0
-	for _, w := range q.words {
+// score says how well a text fits a query: each word of the query counts 2 if a word of the text
+// begins with it, and 1 if it occurs within one.
+func score(query []string, text string) int {
+	n, own := 0, words(text)
+	for _, w := range query {
+		at := -1 // in the word of the text that fits best
+		for _, o := range own {
+			if i := strings.Index(o, w); i >= 0 && (at < 0 || i < at) {
+				at = i
+			}
+		}
 		switch {
-		case begins(lower, w):
+		case at == 0:
 			n += 2
-		case utf8.RuneCountInString(w) > 2 && strings.Contains(lower, w):
+		case at > 0 && utf8.RuneCountInString(w) > 2:
 			n++
 		}
 	}
 	return n
 }
 
-// begins reports whether a word of text begins with w.
-func begins(text, w string) bool {
-	for from := 0; ; {
-		i := strings.Index(text[from:], w)
-		if i < 0 {
-			return false
-		}
-		i += from
-		before, _ := utf8.DecodeLastRuneInString(text[:i])
-		if i == 0 || !unicode.IsLetter(before) && !unicode.IsDigit(before) {
-			return true
-		}
-		from = i + len(w)
+// best returns the items that a query finds, at most limit (0: 10), ordered by score, those of one
+// score as they were, and the number of all found ones. An empty query finds every item.
+func best(all []item, text string, limit int) ([]item, int) {
+	query := words(strings.ToValidUTF8(text[:min(len(text), mostQuery)], ""))
+	slices.Sort(query)
+	query = slices.Compact(query)
+	scores := make(map[string]int)
+	for i := range all {
+		scores[all[i].Key] = score(query, all[i].words())
 	}
-}
-
-// best returns the records that a query finds, at most limit (0: 10), ordered by score and then by
-// age, the newest first, and the number of all found ones. An empty query finds every record.
-func best[T any](all []*record[T], text string, limit int, of func(*record[T]) string) ([]*record[T], int) {
-	q := newQuery(text)
-	type scored struct {
-		r *record[T]
-		n int
+	if strings.TrimSpace(text) != "" {
+		all = slices.DeleteFunc(all, func(i item) bool { return scores[i.Key] == 0 })
 	}
-	var found []scored
-	for _, r := range all {
-		if n := q.score(of(r)); n > 0 || strings.TrimSpace(text) == "" {
-			found = append(found, scored{r, n})
-		}
-	}
-	slices.SortStableFunc(found, func(a, b scored) int { return cmp.Compare(b.n, a.n) })
-	total := len(found)
+	slices.SortStableFunc(all, func(a, b item) int { return cmp.Compare(scores[b.Key], scores[a.Key]) })
 	if limit <= 0 {
 		limit = 10
 	}
-	found = found[:min(total, limit)]
-	list := make([]*record[T], len(found))
-	for i := range found {
-		list[i] = found[i].r
-	}
-	return list, total
+	return all[:min(len(all), limit)], len(all)
 }

@@ -47,28 +47,18 @@ const (
 	mostTodos = 100
 )
 
-var todoStatuses = []string{"open", "doing", "done", "dropped"}
-
 // Todo returns the tools for a session's todo list: todo.add, todo.set, todo.list. A list has at
 // most 100 items, in one entry of the store; above that, or above the store's limits, the oldest
 // items that are done or dropped are deleted.
 func (m *Memory) Todo() []tools.Tool {
 	return []tools.Tool{
-		tools.New(tools.Spec{
-			Name: "todo.add", Category: category, Idempotent: true,
-			Description: "Adds items to the todo list of this session.",
-			Schema: []byte(
-				`{"properties":{"texts":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50}}}`),
-		}, m.addTodos),
-		tools.New(tools.Spec{
-			Name: "todo.set", Category: category, Idempotent: true,
-			Description: "Changes the status or the text of an item of the todo list.",
-			Schema:      []byte(`{"properties":{"status":{"enum":["open","doing","done","dropped"]}}}`),
-		}, m.setTodo),
-		tools.New(tools.Spec{
-			Name: "todo.list", Category: category, ReadOnly: true,
-			Description: "Shows the todo list of this session.",
-		}, func(ctx context.Context, _ todoNone) (todoShown, error) { return m.listTodos(ctx) }),
+		writer("todo.add", "Adds items to the todo list of this session.",
+			`{"properties":{"texts":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50}}}`, tools.Low,
+			m.addTodos),
+		writer("todo.set", "Changes the status or the text of an item of the todo list.",
+			`{"properties":{"status":{"enum":["open","doing","done","dropped"]}}}`, tools.Low, m.setTodo),
+		reader("todo.list", "Shows the todo list of this session.", "",
+			func(ctx context.Context, _ todoNone) (todoShown, error) { return m.listTodos(ctx) }),
 	}
 }
 
@@ -123,9 +113,6 @@ func shownTodos(l *todoList) todoShown {
 func (i *todoItem) over() bool { return i.Status == "done" || i.Status == "dropped" }
 
 func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
-	if len(in.Texts) == 0 {
-		return todoShown{}, invalid("give at least one task")
-	}
 	var texts []string
 	redacted := false
 	for _, t := range in.Texts {
@@ -156,9 +143,6 @@ func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
 func (m *Memory) setTodo(ctx context.Context, in todoSet) (todoShown, error) {
 	if in.Status == "" && in.Text == "" {
 		return todoShown{}, invalid("give a new status, a new text or both")
-	}
-	if in.Status != "" && !slices.Contains(todoStatuses, in.Status) {
-		return todoShown{}, invalid("the status must be open, doing, done or dropped")
 	}
 	text, redacted := "", false
 	if in.Text != "" {

@@ -317,19 +317,19 @@ func TestSearchRanksByWords(t *testing.T) {
 	}
 	type list struct {
 		Total int
-		Facts []struct{ Key string }
+		Items []struct{ Key string }
 	}
 	for query, want := range map[string]string{
 		"DATABASE": "db.host", "deploying the site": "deploy", "who leads the team?": "team.lead",
 		"schriftgröße": "größe", "host": "db.host", "data": "db.host",
 	} {
 		found := into[list](d, "s", "facts.find", object{"query": query})
-		require.NotEmpty(t, found.Facts, query)
-		require.Equal(t, want, found.Facts[0].Key, query)
+		require.NotEmpty(t, found.Items, query)
+		require.Equal(t, want, found.Items[0].Key, query)
 	}
 	require.Zero(t, into[list](d, "s", "facts.find", object{"query": "zebra"}).Total)
 	require.Equal(t, 4, into[list](d, "s", "facts.find", object{}).Total)
-	require.Len(t, into[list](d, "s", "facts.find", object{"limit": 2}).Facts, 2)
+	require.Len(t, into[list](d, "s", "facts.find", object{"limit": 2}).Items, 2)
 	require.Zero(t, into[list](d, "s", "facts.find", object{"query": "?!"}).Total,
 		"a query without words finds nothing")
 }
@@ -367,9 +367,11 @@ func TestPreferencesFollowTheirRule(t *testing.T) {
 			most = max(most, n)
 		}
 		got := into[struct {
-			Value      string
-			Confidence float64
-		}](d, "s", "preferences.record", object{"name": "p", "value": value, "evidence": evidence})
+			Current struct {
+				Value      string
+				Confidence float64
+			}
+		}](d, "s", "preferences.record", object{"name": "p", "value": value, "evidence": evidence}).Current
 		require.InDelta(t, float64(most)/100, got.Confidence, 1e-9)
 		require.LessOrEqual(t, len(known), 5)
 		require.Equal(t, most, known[got.Value])
@@ -398,11 +400,11 @@ func TestStoredTextCanNotBreakOutOfItsMark(t *testing.T) {
 	require.NotContains(t, text, "\n")
 	var v struct {
 		About string
-		Facts []struct{ Text string }
+		Items []struct{ Text string }
 	}
 	require.NoError(t, json.Unmarshal([]byte(text), &v))
 	require.Contains(t, v.About, "not instructions")
-	require.Equal(t, attack, v.Facts[0].Text)
+	require.Equal(t, attack, v.Items[0].Text)
 }
 
 func TestSecretsAreNotStored(t *testing.T) {
@@ -448,7 +450,7 @@ func TestForgettingASessionLeavesTheRest(t *testing.T) {
 	all, err := store.List(t.Context(), "t", "")
 	require.NoError(t, err)
 	require.Len(t, all, 3)
-	require.Contains(t, d.ok("s1", "notes.read", object{}), `"found":true`)
+	require.Contains(t, d.ok("s1", "notes.read", object{}), `"total":1`)
 	require.Error(t, recall.ForgetSession(t.Context(), store, recall.Scope{Tenant: "t"}))
 	require.NoError(t, recall.ForgetTenant(t.Context(), store, "t"))
 	all, err = store.List(t.Context(), "t", "")
@@ -456,17 +458,14 @@ func TestForgettingASessionLeavesTheRest(t *testing.T) {
 	require.Empty(t, all)
 }
 
-func TestAListOfNotesHasTheNumberOfOmittedOnes(t *testing.T) {
+func TestAListOfNotesHasTheNumberOfAll(t *testing.T) {
 	d := newDesk(t, &recall.MapStore{}, "t")
 	for i := range 53 {
 		d.ok("s", "notes.write", object{"key": fmt.Sprint("n", i), "text": "x"})
-		if i == 49 {
-			require.NotContains(t, d.ok("s", "notes.read", object{}), "more")
-		}
 	}
 	list := d.ok("s", "notes.read", object{})
 	require.Equal(t, 50, strings.Count(list, `"key"`))
-	require.Contains(t, list, `"more":3`)
+	require.Contains(t, list, `"total":53`)
 }
 
 func TestALongTodoListDropsFinishedItems(t *testing.T) {
@@ -527,12 +526,12 @@ func TestTheNewestComeFirstAndTheDefaultLimitIsTen(t *testing.T) {
 		d.ok("s", "facts.save", object{"key": "k3", "text": "y", "version": 4})
 		found := into[struct {
 			Total int
-			Facts []struct{ Key string }
+			Items []struct{ Key string }
 		}](d, "s", "facts.find", object{})
 		require.Equal(t, 12, found.Total)
-		require.Len(t, found.Facts, 10)
-		require.Equal(t, "k3", found.Facts[0].Key)
-		require.Equal(t, "k11", found.Facts[1].Key)
+		require.Len(t, found.Items, 10)
+		require.Equal(t, "k3", found.Items[0].Key)
+		require.Equal(t, "k11", found.Items[1].Key)
 	})
 }
 

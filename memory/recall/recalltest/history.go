@@ -6,141 +6,121 @@ import (
 	"math/rand/v2"
 	"strings"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory/recall"
 )
 
-// over wants a LimitError and returns what the limit is of.
-func (f *fixture) over(e recall.Entry) string {
-	f.Helper()
-	_, err := f.s.Put(f.ctx, e)
-	var l *recall.LimitError
-	if !errors.As(err, &l) {
-		f.Fatalf("got %v, not a LimitError", err)
-	}
-	return l.What
+// bounds are the limits of the history's store.
+var bounds = recall.Limits{Entries: 12, Bytes: 300, EntryBytes: 60}
+
+// A history does what comes by chance to the store and to a map, and compares answers and states.
+type history struct {
+	*fixture
+	entries  map[recall.ID]recall.Entry
+	versions map[string]bool // that the store has given to a tenant
+	outcomes map[string]int
 }
 
-// limits wants 3 entries, 100 bytes, 50 of one.
-func limits(f *fixture) {
-	entry := func(key string, size int) recall.Entry {
-		return recall.Entry{ID: id("t", "k", key), Value: make([]byte, size-2)}
-	}
-	f.same("too long", f.over(entry("a", 51)), "bytes of an entry")
-	a := f.put(id("t", "k", "a"), 0, strings.Repeat("x", 48))
-	f.put(id("t", "k", "b"), 0, strings.Repeat("x", 47))
-	f.same("too much", f.over(entry("c", 3)), "bytes")
-	b := id("t", "k", "b")
-	f.put(b, mustVersion(f, b), strings.Repeat("x", 48)) // up to the limit
-	a = f.put(id("t", "k", "a"), a, "")
-	f.put(id("t", "k", "c"), 0, "x")
-	f.same("too many", f.over(entry("d", 3)), "entries")
-	f.put(id("u", "k", "d"), 0, "x") // another tenant has its own
-	if err := f.s.Delete(f.ctx, id("t", "k", "a"), a); err != nil {
-		f.Fatal(err)
-	}
-	f.put(id("t", "k", "d"), 0, "x")
-	f.same("what is kept", f.list("t", ""), []string{"k/b", "k/c", "k/d"})
-}
-
-func mustVersion(f *fixture, at recall.ID) int64 {
-	f.Helper()
-	e, err := f.s.Get(f.ctx, at)
-	if err != nil {
-		f.Fatal(err)
-	}
-	return e.Version
-}
-
-// history does what comes by chance to the store and to a map, and compares answers and states. Its
-// limits are those of the suite's table.
-func history(f *fixture) {
+func histories(f *fixture) {
 	const seed = 11
 	r := rand.New(rand.NewPCG(seed, seed))
-	bounds := recall.Limits{Entries: 12, Bytes: 300, EntryBytes: 60}
-	model := make(map[recall.ID]recall.Entry)
-	use := func(tenant string) (u recall.Use) {
-		for _, e := range model {
-			if e.Tenant == tenant {
-				u.Entries++
-				u.Bytes += e.Size()
-			}
-		}
-		return u
-	}
-	outcomes := make(map[string]int)
+	h := &history{f, make(map[recall.ID]recall.Entry), make(map[string]bool), make(map[string]int)}
 	for step := range 600 {
 		at := id([]string{"t", "u"}[r.IntN(2)], []string{"k", "j"}[r.IntN(2)], fmt.Sprint(r.IntN(10)))
-		old, found := model[at]
-		version := old.Version
-		if r.IntN(5) == 0 {
-			version = r.Int64N(200)
+		version := h.entries[at].Version
+		switch r.IntN(10) {
+		case 0:
+			version = 0
+		case 1:
+			version = r.Int64N(200) - 1
 		}
 		if r.IntN(4) == 0 {
-			err := f.s.Delete(f.ctx, at, version)
-			var c *recall.ConflictError
-			want := "deleted"
-			switch {
-			case !found:
-				want = "nothing to delete"
-				f.same("not found", errors.Is(err, recall.ErrNotFound), true)
-			case version != 0 && version != old.Version:
-				want = "not deleted"
-				f.same("conflict", errors.As(err, &c), true)
-			default:
-				f.same("deleting", err, nil)
-				delete(model, at)
-			}
-			outcomes[want]++
-			continue
+			h.delete(at, version)
+		} else {
+			value := fmt.Append(nil, step, []string{"", "\x00\xff"}[r.IntN(2)], strings.Repeat("x", r.IntN(70)))
+			h.put(recall.Entry{ID: at, Version: version, Value: value[:len(value)*r.IntN(20)/19]})
 		}
-		e := recall.Entry{ID: at, Version: version, Value: fmt.Append(nil, step, strings.Repeat("x", r.IntN(70)))}
-		v, err := f.s.Put(f.ctx, e)
-		had := int64(-1)
-		if found {
-			had = old.Size()
-		}
-		_, over := bounds.After(use(at.Tenant), &e, had)
-		var c *recall.ConflictError
-		var l *recall.LimitError
-		switch {
-		case version != old.Version:
-			outcomes["conflict"]++
-			f.same("conflict", errors.As(err, &c), true)
-		case over != nil:
-			outcomes["limit"]++
-			f.same("limit", errors.As(err, &l), true)
-		default:
-			outcomes["kept"]++
-			f.same("keeping", err, nil)
-			e.Version = v
-			model[at] = e
-		}
-		if step%20 == 0 {
-			f.agrees(model)
-		}
+		h.agrees(at, step%20 == 0 || step == 599)
 	}
-	f.agrees(model)
-	for _, want := range []string{"deleted", "nothing to delete", "not deleted", "conflict", "limit", "kept"} {
-		if outcomes[want] == 0 {
-			f.Fatalf("the history had no %q: %v", want, outcomes)
+	for _, want := range []string{"deleted", "nothing to delete", "not deleted", "conflict", "bytes of an entry",
+		"bytes", "entries", "kept"} {
+		if h.outcomes[want] == 0 {
+			f.Fatalf("the history had no %q: %v", want, h.outcomes)
 		}
 	}
 }
 
-// agrees compares all that the store keeps of two tenants with the map.
-func (f *fixture) agrees(model map[recall.ID]recall.Entry) {
-	f.Helper()
-	n := 0
-	for _, tenant := range []string{"t", "u"} {
-		list, err := f.s.List(f.ctx, tenant, "")
-		if err != nil {
-			f.Fatal(err)
-		}
-		n += len(list)
-		for _, e := range list {
-			want := model[e.ID]
-			f.same("entry", [2]any{e.Version, string(e.Value)}, [2]any{want.Version, string(want.Value)})
+func (h *history) delete(at recall.ID, version int64) {
+	old, found := h.entries[at]
+	err := h.s.Delete(h.ctx, at, version)
+	switch {
+	case !found:
+		h.outcomes["nothing to delete"]++
+		h.same("class", fault.Of(err), fault.NotFound)
+	case version != 0 && version != old.Version:
+		h.outcomes["not deleted"]++
+		h.conflict(err, at, version, old.Version)
+	default:
+		h.outcomes["deleted"]++
+		h.same("deleting", err, nil)
+		delete(h.entries, at)
+	}
+}
+
+func (h *history) put(e recall.Entry) {
+	old, found := h.entries[e.ID]
+	use, had := recall.Use{}, int64(-1)
+	for _, other := range h.entries {
+		if other.Tenant == e.Tenant {
+			use.Entries++
+			use.Bytes += other.Size()
 		}
 	}
-	f.same("entries", n, len(model))
+	if found {
+		had = old.Size()
+	}
+	_, over := bounds.After(use, &e, had)
+	v, err := h.s.Put(h.ctx, e)
+	var want, got *recall.LimitError
+	switch {
+	case e.Version != old.Version:
+		h.outcomes["conflict"]++
+		h.conflict(err, e.ID, e.Version, old.Version)
+	case errors.As(over, &want):
+		h.outcomes[want.What]++
+		if !errors.As(err, &got) || *got != *want {
+			h.Fatalf("got error %v, want %v", err, want)
+		}
+	default:
+		h.outcomes["kept"]++
+		h.same("keeping", err, nil)
+		given := fmt.Sprint(e.Tenant, v)
+		if v <= 0 || h.versions[given] {
+			h.Fatalf("version %d isn't above 0, or was used before", v)
+		}
+		e.Version, h.versions[given] = v, true
+		h.entries[e.ID] = e
+	}
+}
+
+// conflict wants a ConflictError with these versions.
+func (h *history) conflict(err error, id recall.ID, want, have int64) {
+	h.Helper()
+	var c *recall.ConflictError
+	if !errors.As(err, &c) || *c != (recall.ConflictError{ID: id, Want: want, Have: have}) {
+		h.Fatalf("got %v, not a conflict of %q: %d instead of %d", err, id, want, have)
+	}
+}
+
+// agrees compares an entry with the map, and all that the store keeps of two tenants.
+func (h *history) agrees(at recall.ID, all bool) {
+	h.Helper()
+	if want, found := h.entries[at]; found {
+		h.holds(at, want.Version, string(want.Value))
+	} else if _, err := h.s.Get(h.ctx, at); !errors.Is(err, recall.ErrNotFound) {
+		h.Fatalf("getting %q: %v, not ErrNotFound", at, err)
+	}
+	if all {
+		h.same("entries", len(h.list("t", ""))+len(h.list("u", "")), len(h.entries))
+	}
 }

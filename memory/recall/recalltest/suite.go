@@ -21,16 +21,12 @@ func Run(t *testing.T, open func(t *testing.T, limits recall.Limits) recall.Stor
 		limits recall.Limits
 		check  func(f *fixture)
 	}{
-		{"what is put is what one gets", recall.Limits{}, putAndGet},
-		{"a put that names another version changes nothing", recall.Limits{}, conflicts},
-		{"a version is never used twice", recall.Limits{}, versions},
 		{"a list has one kind in the order of its keys", recall.Limits{}, lists},
 		{"names alike are apart", recall.Limits{}, apart},
 		{"names that no store can keep are refused", recall.Limits{}, oddNames},
 		{"a value belongs to its caller", recall.Limits{}, copies},
-		{"limits hold for each tenant", recall.Limits{Entries: 3, Bytes: 100, EntryBytes: 50}, limits},
 		{"a context that has ended changes nothing", recall.Limits{}, ended},
-		{"a random history agrees with a plain map", recall.Limits{Entries: 12, Bytes: 300, EntryBytes: 60}, history},
+		{"a random history agrees with a plain map", bounds, histories},
 		{"no update is lost between goroutines", recall.Limits{}, races},
 		{"limits hold between goroutines", recall.Limits{Entries: 5}, limitRaces},
 	} {
@@ -70,86 +66,10 @@ func (f *fixture) holds(id recall.ID, version int64, value string) {
 	f.same("entry", [3]any{e.ID, e.Version, string(e.Value)}, [3]any{id, version, value})
 }
 
-func (f *fixture) missing(id recall.ID) {
-	f.Helper()
-	if e, err := f.s.Get(f.ctx, id); !errors.Is(err, recall.ErrNotFound) {
-		f.Fatalf("getting %q returned %v and %v, not ErrNotFound", id, e, err)
-	}
-}
-
 func (f *fixture) same(what string, got, want any) {
 	f.Helper()
 	if !reflect.DeepEqual(got, want) {
 		f.Fatalf("%s: got %v, want %v", what, got, want)
-	}
-}
-
-// conflict wants a ConflictError with these versions.
-func (f *fixture) conflict(err error, id recall.ID, want, have int64) {
-	f.Helper()
-	var c *recall.ConflictError
-	if !errors.As(err, &c) {
-		f.Fatalf("got %v, not a ConflictError", err)
-	}
-	f.same("conflict", *c, recall.ConflictError{ID: id, Want: want, Have: have})
-}
-
-func putAndGet(f *fixture) {
-	a := id("t", "k", "a")
-	f.missing(a)
-	v := f.put(a, 0, "one")
-	f.holds(a, v, "one")
-	v = f.put(a, v, "\x00\xff two")
-	f.holds(a, v, "\x00\xff two")
-	v = f.put(a, v, "")
-	f.holds(a, v, "")
-	if err := f.s.Delete(f.ctx, a, v); err != nil {
-		f.Fatal(err)
-	}
-	f.missing(a)
-	if err := f.s.Delete(f.ctx, a, 0); !errors.Is(err, recall.ErrNotFound) {
-		f.Fatalf("deleting what isn't there: %v", err)
-	}
-}
-
-func conflicts(f *fixture) {
-	a := id("t", "k", "a")
-	_, err := f.s.Put(f.ctx, recall.Entry{ID: a, Version: 1, Value: []byte("x")})
-	f.conflict(err, a, 1, 0)
-	f.missing(a)
-	first := f.put(a, 0, "one")
-	second := f.put(a, first, "two")
-	for _, v := range []int64{0, first, second + 1, -1} {
-		_, err := f.s.Put(f.ctx, recall.Entry{ID: a, Version: v, Value: []byte("x")})
-		f.conflict(err, a, v, second)
-	}
-	f.conflict(f.s.Delete(f.ctx, a, first), a, first, second)
-	f.holds(a, second, "two")
-	if err := f.s.Delete(f.ctx, a, 0); err != nil {
-		f.Fatalf("deleting whichever version: %v", err)
-	}
-	f.missing(a)
-}
-
-func versions(f *fixture) {
-	a, b := id("t", "k", "a"), id("t", "k", "b")
-	seen := make(map[int64]bool)
-	fresh := func(v int64) int64 {
-		if seen[v] {
-			f.Fatalf("version %d was used before", v)
-		}
-		seen[v] = true
-		return v
-	}
-	for range 5 {
-		v := fresh(f.put(a, 0, "one"))
-		v = fresh(f.put(a, v, "two"))
-		w := fresh(f.put(b, 0, "other"))
-		if f.s.Delete(f.ctx, a, v) != nil || f.s.Delete(f.ctx, b, w) != nil {
-			f.Fatal("deleting failed")
-		}
-		_, err := f.s.Put(f.ctx, recall.Entry{ID: a, Version: v, Value: []byte("x")})
-		f.conflict(err, a, v, 0)
 	}
 }
 
