@@ -5,10 +5,10 @@ import (
 	"encoding/hex"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"log/slog"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"unicode/utf8"
@@ -54,7 +54,7 @@ type compiler struct {
 // compile reads and checks everything, and makes the texts.
 func compile(fsys fs.FS, cfg *Config) (*texts, error) {
 	c := &compiler{fsys: fsys, cfg: cfg, files: make(map[string]*source), sections: make(map[string]*section)}
-	t := &texts{modes: make(map[string]modeText)}
+	t := &texts{modes: make(map[string]string)}
 	hash := sha256.New()
 	layer := func(name string, sections []string, vars map[string]string, where string) [][]piece {
 		fmt.Fprintf(hash, "%q\n", name)
@@ -72,19 +72,16 @@ func compile(fsys fs.FS, cfg *Config) (*texts, error) {
 	t.core = join(layer("Config.Core", cfg.Core, cfg.Vars,
 		"the core, which is the same for all modes and at all times"))
 	for i, m := range cfg.Modes {
-		vars := maps.Clone(cfg.Vars)
-		if vars == nil {
-			vars = make(map[string]string)
-		}
+		vars := make(map[string]string)
+		maps.Copy(vars, cfg.Vars)
 		maps.Copy(vars, m.Vars)
 		fmt.Fprintf(hash, "%q\n", m.Name)
 		own := join(layer(fmt.Sprintf("Config.Modes[%d].Sections", i), m.Sections, vars,
 			fmt.Sprintf("the mode %q", m.Name)))
-		system := t.core + separator + own
-		if t.core == "" || own == "" {
-			system = t.core + own
+		if t.core != "" && own != "" {
+			own = separator + own
 		}
-		t.modes[m.Name] = modeText{own, system}
+		t.modes[m.Name] = t.core + own
 		t.names = append(t.names, m.Name)
 	}
 	t.runtime = layer("Config.Runtime", cfg.Runtime, cfg.Vars, "")
@@ -206,6 +203,11 @@ func (c *compiler) put(s *section, p piece) {
 	s.pieces = append(s.pieces, p)
 }
 
+var (
+	blankBegin = regexp.MustCompile(`^(?:[ \t]*\n)+`)
+	blankEnd   = regexp.MustCompile(`(?:\n[ \t]*)+$`)
+)
+
 // trim joins neighboring texts, and removes blank lines at both ends.
 func (s *section) trim() {
 	var out []piece
@@ -216,18 +218,12 @@ func (s *section) trim() {
 			out = append(out, p)
 		}
 	}
-	if n := len(out); n > 0 {
+	if n := len(out); n > 0 { // a variable has text
 		if first := &out[0]; first.name == "" {
-			for line, rest, ok := strings.Cut(first.text, "\n"); ok && blank(line); {
-				first.text = rest
-				line, rest, ok = strings.Cut(rest, "\n")
-			}
+			first.text = blankBegin.ReplaceAllString(first.text, "")
 		}
 		if last := &out[n-1]; last.name == "" {
-			for i := strings.LastIndexByte(last.text, '\n'); i >= 0 && blank(last.text[i+1:]); {
-				last.text = last.text[:i]
-				i = strings.LastIndexByte(last.text, '\n')
-			}
+			last.text = blankEnd.ReplaceAllString(last.text, "")
 			if n == 1 && blank(last.text) {
 				last.text = ""
 			}
@@ -251,13 +247,10 @@ func (c *compiler) file(name string) (*source, error) {
 		c.add(&problem{name, 0, err.Error(), err})
 		return nil, nil
 	}
-	if !utf8.ValidString(raw) {
-		valid := 0
-		for line := range strings.Lines(raw) {
-			if valid++; !utf8.ValidString(line) {
-				c.at(name, valid, "the line isn't valid UTF-8; save the file as UTF-8")
-				return nil, nil
-			}
+	for i, line := range strings.SplitAfter(raw, "\n") {
+		if !utf8.ValidString(line) {
+			c.at(name, i+1, "the line isn't valid UTF-8; save the file as UTF-8")
+			return nil, nil
 		}
 	}
 	src, errs := parse(name, strings.ReplaceAll(strings.TrimPrefix(raw, "\uFEFF"), "\r\n", "\n"))
@@ -278,38 +271,30 @@ func readFile(fsys fs.FS, name string) (text string, err error) {
 		}
 	}()
 	info, err := fs.Stat(fsys, name)
-	if err != nil {
+	switch {
+	case err != nil:
 		return "", err
-	}
-	if !info.Mode().IsRegular() { // a pipe might never end
+	case !info.Mode().IsRegular(): // a pipe might never end
 		return "", errors.New("it isn't a regular file")
+	case info.Size() > maxFile:
+		return "", fmt.Errorf("it has more than %d bytes; split it", maxFile)
 	}
-	f, err := fsys.Open(name)
-	if err != nil {
-		return "", err
-	}
-	defer f.Close()
-	raw, err := io.ReadAll(io.LimitReader(f, maxFile+1))
-	if err == nil && len(raw) > maxFile {
-		err = fmt.Errorf("it has more than %d bytes; split it", maxFile)
-	}
+	raw, err := fs.ReadFile(fsys, name)
 	return string(raw), err
 }
 
 // warn logs the system texts above the threshold.
 func (t *texts) warn(cfg *Config) {
-	count := new(memory.Estimator).CountText
-	warn := func(mode, text string) {
-		if n := count(text); cfg.WarnTokens >= 0 && n > cfg.WarnTokens {
+	systems := t.modes
+	if len(t.names) == 0 {
+		systems = map[string]string{"": t.core}
+	}
+	for _, mode := range slices.Sorted(maps.Keys(systems)) {
+		text := systems[mode]
+		if n := new(memory.Estimator).CountText(text); cfg.WarnTokens >= 0 && n > cfg.WarnTokens {
 			cfg.Logger.Warn("prompt: a system text is large; shorten it, or move parts that are seldom needed",
 				slog.String("mode", mode), slog.Int("tokens", n), slog.Int("threshold", cfg.WarnTokens),
 				slog.Int("bytes", len(text)), slog.String("version", t.version))
 		}
-	}
-	if len(t.names) == 0 {
-		warn("", t.core)
-	}
-	for _, name := range t.names {
-		warn(name, t.modes[name].system)
 	}
 }

@@ -2,6 +2,7 @@ package prompt
 
 import (
 	"fmt"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode"
@@ -30,31 +31,16 @@ func Data(name, text string) string {
 	return fmt.Sprintf("<%s%s>\n%s\n</%s>", tag, name, text, tag)
 }
 
+var fenced = regexp.MustCompile(`(?i)data-0*(\d+)`)
+
 // freeNumber returns the smallest number from 1 that doesn't follow "data-" anywhere in text.
 func freeNumber(text string) int {
-	const prefix = "data"
-	taken := make(map[int]bool)
-	for i := 0; ; {
-		j := strings.IndexByte(text[i:], '-')
-		if j < 0 {
-			break
-		}
-		at := i + j
-		i = at + 1
-		if at < len(prefix) || !strings.EqualFold(text[at-len(prefix):at], prefix) {
-			continue
-		}
-		digits := text[i:]
-		if n := strings.IndexFunc(digits, func(r rune) bool { return r < '0' || r > '9' }); n >= 0 {
-			digits = digits[:n]
-		}
-		i += len(digits)
-		if n, err := strconv.Atoi(digits); err == nil { // a number too large for an int is never reached
-			taken[n] = true
-		}
+	taken := make(map[string]bool)
+	for _, tag := range fenced.FindAllStringSubmatch(text, -1) {
+		taken[tag[1]] = true
 	}
 	n := 1
-	for taken[n] {
+	for taken[strconv.Itoa(n)] {
 		n++
 	}
 	return n
@@ -62,17 +48,11 @@ func freeNumber(text string) int {
 
 // attribute returns a name that can be put in quotes.
 func attribute(name string) string {
-	const most = 64
-	var b strings.Builder
-	n := 0
-	for _, r := range name {
-		if n++; n > most {
-			break
-		}
+	runes := []rune(name)
+	for i, r := range runes {
 		if r == utf8.RuneError || !unicode.IsLetter(r) && !unicode.IsDigit(r) && !strings.ContainsRune("._-/ ", r) {
-			r = '_'
+			runes[i] = '_'
 		}
-		b.WriteRune(r)
 	}
-	return b.String()
+	return string(runes[:min(len(runes), 64)])
 }

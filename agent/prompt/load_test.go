@@ -216,22 +216,6 @@ func TestAnErrorIsReportedOnce(t *testing.T) {
 	require.Len(t, strings.Split(err.Error(), "\n"), 2, "%v", err)
 }
 
-func TestErrorsOfAFileAreLimited(t *testing.T) {
-	_, err := prompt.Load(mem("a.md", strings.Repeat("{{?}}\n", 10_000)), prompt.Config{Core: []string{"a.md"}})
-	require.Len(t, strings.Split(err.Error(), "\n"), 21)
-	require.ErrorContains(t, err, "there are more errors in the rest of the file")
-}
-
-func TestManyKnownNamesAreCutInErrors(t *testing.T) {
-	vars := make(map[string]string)
-	for i := range 50 {
-		vars[fmt.Sprintf("variable%02d", i)] = ""
-	}
-	_, err := prompt.Load(mem("a.md", "{{x}}"), prompt.Config{Core: []string{"a.md"}, Vars: vars})
-	require.ErrorContains(t, err, "{{variable19}} and 30 more")
-	require.NotContains(t, err.Error(), "{{variable20}}")
-}
-
 func TestAConfigMayBeChangedAfterLoad(t *testing.T) {
 	fsys, cfg := product()
 	cfg.Reload = true

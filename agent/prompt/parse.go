@@ -32,17 +32,10 @@ const (
 	include
 )
 
-// maxProblems limits the errors that are reported for a file.
-const maxProblems = 20
-
 // parse parses a file's text, in which lines end in LF.
 func parse(file, text string) (*source, []*problem) {
 	p := parser{file: file, text: text, line: 1, src: &source{parts: make(map[string]span)}}
 	for p.next() {
-		if len(p.errs) >= maxProblems {
-			p.wrong(p.line, "there are more errors in the rest of the file")
-			return p.src, p.errs
-		}
 	}
 	for _, o := range p.open {
 		p.wrong(o.line, "the part {{#%s}} isn't closed; write {{/%s}} where it ends", o.name, o.name)

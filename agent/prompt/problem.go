@@ -58,18 +58,14 @@ func (p *problems) err() error {
 func quote(s string) string  { return fmt.Sprintf("%.64q", s) }
 func braces(s string) string { return "{{" + s + "}}" }
 
-// list returns the end of an error about an unknown name: up to 20 known ones.
+// list returns the end of an error about an unknown name: the known ones.
 func list(are string, known []string, show func(string) string) string {
 	if len(known) == 0 {
 		return "; there are none"
 	}
-	const most = 20
-	shown, more := make([]string, min(len(known), most)), ""
-	for i := range shown {
+	shown := make([]string, len(known))
+	for i := range known {
 		shown[i] = show(known[i])
 	}
-	if len(known) > most {
-		more = fmt.Sprintf(" and %d more", len(known)-most)
-	}
-	return "; " + are + strings.Join(shown, ", ") + more
+	return "; " + are + strings.Join(shown, ", ")
 }

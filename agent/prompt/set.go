@@ -107,12 +107,10 @@ type Set struct {
 type texts struct {
 	version string
 	core    string
-	names   []string // names of the modes
-	modes   map[string]modeText
-	runtime [][]piece // with the variables that get their values at run time
+	names   []string          // names of the modes
+	modes   map[string]string // their system texts
+	runtime [][]piece         // with the variables that get their values at run time
 }
-
-type modeText struct{ own, system string } // system is the core and the mode's own text
 
 var nothing = &texts{}
 
@@ -152,27 +150,27 @@ func (s *Set) Compose(mode string) (string, error) {
 	if mode == "" && len(t.modes) == 0 {
 		return t.core, nil
 	}
-	m, err := t.mode(mode)
-	return m.system, err
+	return t.system(mode)
 }
-
-// Core returns the text of the first layer.
-func (s *Set) Core() string { return s.fresh().core }
 
 // Mode returns only the text of the second layer, for a host that appends it to the core itself.
 // For an unknown name the error lists the modes.
 func (s *Set) Mode(name string) (string, error) {
-	m, err := s.fresh().mode(name)
-	return m.own, err
+	t := s.fresh()
+	system, err := t.system(name)
+	return strings.TrimPrefix(strings.TrimPrefix(system, t.core), separator), err
 }
 
-func (t *texts) mode(name string) (modeText, error) {
-	m, ok := t.modes[name]
+func (t *texts) system(mode string) (string, error) {
+	system, ok := t.modes[mode]
 	if !ok {
-		return m, &problem{text: fmt.Sprintf("there is no mode %.64q%s", name, list("there are ", t.names, quote))}
+		return "", &problem{text: fmt.Sprintf("there is no mode %.64q%s", mode, list("there are ", t.names, quote))}
 	}
-	return m, nil
+	return system, nil
 }
+
+// Core returns the text of the first layer.
+func (s *Set) Core() string { return s.fresh().core }
 
 // Runtime returns the text of the third layer with these values. It goes after the system text, so
 // that the prompt cache keeps the text before it: as a message, or in memory.Context.
