@@ -78,7 +78,7 @@ func plus(a, b int) int {
 // it panics they are estimated.
 type steady struct{ counter Counter }
 
-const mostTokens = 1 << 40
+const mostTokens = min(1<<40, math.MaxInt>>2)
 
 func (s steady) count(by func(Counter) int) (n int) {
 	defer func() {

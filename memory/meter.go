@@ -237,7 +237,7 @@ func (m *Meter) scaled(n Count) Count {
 // provider to what is counted here, rounded down, so that up(down(n)) is never more than n.
 func (m *Meter) up(n int) int {
 	switch {
-	case m.scale == 0 || n > 1<<40:
+	case m.scale == 0 || n > mostTokens:
 		return n
 	case n <= m.at:
 		return int(math.Ceil(float64(n) * m.scale))

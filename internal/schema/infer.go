@@ -297,8 +297,8 @@ func (in *inference) number(t reflect.Type) json.RawMessage {
 	case kind >= reflect.Uint:
 		return json.RawMessage(`{"type":"integer","minimum":0}`)
 	case ranged:
-		return fmt.Appendf(nil, `{"type":"integer","minimum":%d,"maximum":%d}`, math.MinInt64>>(64-bits),
-			math.MaxInt64>>(64-bits))
+		return fmt.Appendf(nil, `{"type":"integer","minimum":%d,"maximum":%d}`, int64(math.MinInt64)>>(64-bits),
+			int64(math.MaxInt64)>>(64-bits))
 	}
 	return json.RawMessage(`{"type":"integer"}`)
 }
