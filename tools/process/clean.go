@@ -26,21 +26,18 @@ type cleaner struct {
 	emit  func(text []byte, end ending)
 
 	line    []byte // as it came
-	esc     int    // where the newest escape sequence begins in line; -1: there is none
 	again   bool   // after a carriage return: the next text overwrites the line
 	started bool   // a part of the current line has been emitted
 }
-
-const esc = 0x1b
 
 var (
 	// sequences are escape sequences, also such that are cut off by the end of the line.
 	sequences = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
 		`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
 		`|\x1b[ -/]*[0-~]?`)
-	// rewind is a move to the first column or an erased line, which progress bars use instead of a
-	// carriage return.
-	rewind = regexp.MustCompile(`^\x1b\[(?:1?G|2K)`)
+	// rewound is text before a move to the first column or an erased line, which progress bars use
+	// instead of a carriage return.
+	rewound = regexp.MustCompile(`^.*\x1b\[(?:1?G|2K)`)
 )
 
 // write processes the next bytes.
@@ -59,46 +56,27 @@ func (c *cleaner) write(p []byte) {
 		if c.again {
 			c.hand(len(c.line), overwrote)
 		}
-		n := 1
-		if p[0] == esc {
-			c.esc = len(c.line)
-		}
-		if i := bytes.IndexAny(p[1:], "\n\v\f\r\x1b"); i >= 0 {
-			n += i
-		} else {
+		n := bytes.IndexAny(p, "\n\v\f\r")
+		if n < 0 {
 			n = len(p)
 		}
 		n = min(n, c.piece-len(c.line))
 		c.line = append(c.line, p[:n]...)
 		p = p[n:]
-		if c.escaped() && rewind.Match(c.line[c.esc:]) {
-			c.hand(c.esc, overwrote)
-		}
 		if len(c.line) >= c.piece {
-			c.hand(c.cut(), unended)
+			c.hand(whole(c.line), unended)
 		}
 	}
 }
 
-func (c *cleaner) escaped() bool {
-	return c.esc < len(c.line) && len(c.line) > 0 && c.line[c.esc] == esc
-}
-
-// cut returns where a piece may end: before a character or a short sequence that isn't complete.
-func (c *cleaner) cut() int {
-	n := len(c.line)
-	if c.escaped() && c.esc > 0 && n-c.esc < min(32, c.piece/2) {
-		return c.esc
-	}
-	for i := n - 1; i > max(0, n-utf8.UTFMax); i-- {
-		if utf8.RuneStart(c.line[i]) {
-			if !utf8.FullRune(c.line[i:]) {
-				return i
-			}
-			break
+// whole returns the length of text without a last character that isn't complete.
+func whole(text []byte) int {
+	for i := len(text) - 1; i > max(0, len(text)-utf8.UTFMax); i-- {
+		if utf8.RuneStart(text[i]) && !utf8.FullRune(text[i:]) {
+			return i
 		}
 	}
-	return n
+	return len(text)
 }
 
 // hand emits the first n bytes of the line.
@@ -107,7 +85,6 @@ func (c *cleaner) hand(n int, end ending) {
 		c.emit(readable(c.line[:n]), end)
 	}
 	c.line = c.line[:copy(c.line, c.line[n:])]
-	c.esc = max(0, c.esc-n)
 	c.again = false
 	c.started = end == unended || end == overwrote && c.started
 }
@@ -125,7 +102,7 @@ func readable(line []byte) []byte {
 		return line
 	}
 	out := make([]byte, 0, len(line))
-	for rest := sequences.ReplaceAll(line, nil); len(rest) > 0; {
+	for rest := sequences.ReplaceAll(rewound.ReplaceAll(line, nil), nil); len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		rest = rest[n:]
 		switch {

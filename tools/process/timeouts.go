@@ -1,6 +1,9 @@
 package process
 
-import "time"
+import (
+	"bytes"
+	"time"
+)
 
 // A timeouts is the time limit of a process: base, and after each sign of progress extend from
 // then, but at most limit from the start.
@@ -19,33 +22,11 @@ func (p timeouts) until(last time.Duration) time.Duration {
 // noise reports whether a line shows no progress: it is blank, or only dots, a spinner or a
 // percentage.
 func noise(line []byte) bool {
-	i, n := 0, len(line)
-	for i < n && (line[i] == ' ' || line[i] == '\t') {
-		i++
+	line = bytes.Trim(line, " \t")
+	only := func(set string) bool { return len(bytes.Trim(line, set)) == 0 }
+	if number, ok := bytes.CutSuffix(line, []byte("%")); ok && len(number) > 0 {
+		line = number
+		return only("0123456789")
 	}
-	for n > i && (line[n-1] == ' ' || line[n-1] == '\t') {
-		n--
-	}
-	line = line[i:n]
-	if len(line) == 0 {
-		return true
-	}
-	if line[len(line)-1] == '%' && len(line) > 1 {
-		return all(line[:len(line)-1], "0123456789")
-	}
-	return all(line, ".") || all(line, `|/-\`)
-}
-
-// all reports whether line has only bytes of set.
-func all(line []byte, set string) bool {
-	for _, b := range line {
-		found := false
-		for i := range len(set) {
-			found = found || set[i] == b
-		}
-		if !found {
-			return false
-		}
-	}
-	return true
+	return only(".") || only(`|/-\`)
 }

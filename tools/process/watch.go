@@ -1,11 +1,10 @@
 package process
 
 import (
+	"bytes"
 	"fmt"
-	"strconv"
 	"sync"
 	"time"
-	"unicode/utf8"
 )
 
 // Limits of the text that OnOutput gets.
@@ -27,8 +26,7 @@ type watch struct {
 	err error // the function panicked; read after done
 
 	mu      sync.Mutex // guards what follows
-	lines   []string
-	size    int // bytes of lines
+	text    []byte     // lines
 	skipped int
 }
 
@@ -45,23 +43,13 @@ func newWatch(fn func(string), beat time.Duration) *watch {
 // line adds a line.
 func (w *watch) line(text []byte) {
 	if len(text) > watchLine {
-		n := watchLine
-		for n > 0 && !utf8.RuneStart(text[n]) {
-			n--
-		}
-		text = text[:n]
+		text = text[:whole(text[:watchLine])]
 	}
 	w.mu.Lock()
-	w.lines = append(w.lines, string(text))
-	w.size += len(text) + 1
-	drop := 0
-	for w.size > watchBytes {
-		w.size -= len(w.lines[drop]) + 1
-		drop++
-	}
-	if drop > 0 {
-		w.skipped += drop
-		w.lines = w.lines[:copy(w.lines, w.lines[drop:])]
+	w.text = append(append(w.text, text...), '\n')
+	for len(w.text) > watchBytes {
+		w.text = w.text[bytes.IndexByte(w.text, '\n')+1:]
+		w.skipped++
 	}
 	w.mu.Unlock()
 	select {
@@ -114,23 +102,14 @@ func (w *watch) tell() {
 // flush calls the function with the new lines.
 func (w *watch) flush() {
 	w.mu.Lock()
-	var text []byte
+	text := string(bytes.TrimSuffix(w.text, newline))
 	if w.skipped > 0 {
-		text = append(text, "[… "...)
-		text = strconv.AppendInt(text, int64(w.skipped), 10)
-		text = append(text, " lines left out …]\n"...)
+		text = fmt.Sprintf("[… %d lines left out …]\n%s", w.skipped, text)
 	}
-	for i, l := range w.lines {
-		if i > 0 {
-			text = append(text, '\n')
-		}
-		text = append(text, l...)
-	}
-	clear(w.lines)
-	w.lines, w.size, w.skipped = w.lines[:0], 0, 0
+	w.text, w.skipped = nil, 0
 	w.mu.Unlock()
-	if len(text) > 0 {
-		w.fn(string(text))
+	if text != "" {
+		w.fn(text)
 	}
 }
 

@@ -1,0 +1,175 @@
+package process
+
+import (
+	"bytes"
+	"fmt"
+	"sync"
+	"sync/atomic"
+	"time"
+	"unicode/utf8"
+)
+
+// The limits of a shortened output.
+const (
+	headLines = 50
+	tailLines = 100
+	pieceMost = 64 << 10 // a longer line is cleaned in pieces
+)
+
+// A collector collects the output of a process: it cleans both streams, keeps the first and the
+// last lines, notes signs of progress, and passes the newest lines to OnOutput.
+type collector struct {
+	// fixed at creation
+	began time.Time
+	watch *watch // nil: without OnOutput
+
+	last atomic.Int64 // when the newest line that shows progress came, in nanoseconds after began; -1: none
+
+	mu      sync.Mutex // guards what follows
+	streams [2]cleaner // standard output and standard error
+	raws    [2][]byte  // what is kept of them unchanged
+	room    int        // bytes of raw output that may still be kept
+	kept    keeper
+	open    int // 1 + the stream whose incomplete line is the newest text kept; 0: none
+	lines   int64
+	bytes   int64
+}
+
+func newCollector(keep, raw int, w *watch) *collector {
+	c := &collector{began: time.Now(), watch: w, room: raw, kept: keeper{limit: keep}}
+	c.last.Store(-1)
+	for i := range c.streams {
+		c.streams[i] = cleaner{piece: min(pieceMost, keep), emit: func(text []byte, end ending) { c.take(i, text, end) }}
+	}
+	return c
+}
+
+// write processes bytes of one stream.
+func (c *collector) write(stream int, p []byte) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.bytes += int64(len(p))
+	n := min(len(p), c.room)
+	c.raws[stream] = append(c.raws[stream], p[:n]...)
+	c.room -= n
+	c.streams[stream].write(p)
+}
+
+// close ends one stream.
+func (c *collector) close(stream int) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.streams[stream].flush()
+}
+
+// take keeps a piece of a line. mu is held.
+func (c *collector) take(stream int, text []byte, end ending) {
+	if !noise(text) {
+		c.last.Store(int64(time.Since(c.began)))
+		if c.watch != nil {
+			c.watch.line(text)
+		}
+	}
+	if end == overwrote {
+		return
+	}
+	if c.open != 0 && c.open != stream+1 { // the other stream is in the middle of a line
+		c.kept.add(newline)
+		c.lines++
+	}
+	c.kept.add(text)
+	c.open = stream + 1
+	if end == lineEnd {
+		c.kept.add(newline)
+		c.lines++
+		c.open = 0
+	}
+}
+
+// heard returns when the newest line that shows progress came, as the time since the start, or a
+// negative value.
+func (c *collector) heard() time.Duration { return time.Duration(c.last.Load()) }
+
+// fill copies the collected output into the result.
+func (c *collector) fill(r *Result) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	r.Output = c.kept.text()
+	r.Omitted = c.kept.left
+	r.Truncated = r.Omitted > 0
+	r.Lines, r.Bytes = c.lines, c.bytes
+	r.Stdout, r.Stderr = c.raws[0], c.raws[1]
+	rawKept := len(r.Stdout) + len(r.Stderr)
+	r.RawCut = rawKept > 0 && int64(rawKept) < c.bytes
+}
+
+var newline = []byte("\n")
+
+// A keeper keeps an output within limit bytes: all of it if it fits, else the first 50 lines and
+// the last 100, each of which take at most a third of the limit.
+type keeper struct {
+	limit int
+
+	head []byte // the first lines, once the output doesn't fit
+	over bool
+	tail []byte // what follows: everything while it fits
+	left int64  // omitted bytes between head and tail
+}
+
+func (k *keeper) add(text []byte) {
+	k.tail = append(k.tail, text...)
+	if len(k.head)+len(k.tail) > k.limit {
+		k.shorten()
+	}
+}
+
+// shorten leaves out what isn't among the first or the last lines.
+func (k *keeper) shorten() {
+	if !k.over {
+		n := 0 // the size of the first lines
+		for range headLines {
+			i := bytes.IndexByte(k.tail[n:], '\n') + 1
+			if i == 0 || n+i > k.limit/3 {
+				break
+			}
+			n += i
+		}
+		if n == 0 { // the first line is longer
+			n = whole(k.tail[:k.limit/3])
+		}
+		k.over, k.head, k.tail = true, k.tail[:n:n], bytes.Clone(k.tail[n:])
+	}
+	from := lastLines(k.tail, k.limit/3)
+	k.left += int64(from)
+	k.tail = k.tail[:copy(k.tail, k.tail[from:])]
+}
+
+// lastLines returns where the last lines of text begin that have at most so many bytes.
+func lastLines(text []byte, most int) int {
+	from := len(text)
+	for n := 0; n < tailLines && from > 0; n++ {
+		at := bytes.LastIndexByte(text[:from-1], '\n') + 1
+		if len(text)-at > most {
+			break
+		}
+		from = at
+	}
+	if from == len(text) && from > 0 { // the last line is longer
+		for from -= most; !utf8.RuneStart(text[from]); from++ {
+		}
+	}
+	return from
+}
+
+// text returns the kept output, at most limit bytes.
+func (k *keeper) text() string {
+	if !k.over {
+		return string(k.tail)
+	}
+	k.shorten()
+	note := fmt.Sprintf("[… %d bytes left out …]\n", k.left)
+	if len(k.head) > 0 && k.head[len(k.head)-1] != '\n' {
+		note = "\n" + note
+	}
+	return string(k.head) + note + string(k.tail)
+}
