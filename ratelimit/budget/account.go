@@ -1,7 +1,6 @@
 package budget
 
 import (
-	"math"
 	"time"
 
 	"github.com/pawlkit/pawl/ratelimit/internal/list"
@@ -15,8 +14,6 @@ type account struct {
 	bounds
 
 	end              time.Time // of the period that spent belongs to; zero: never
-	endNano          int64     // the same as a number, quicker to compare
-	backNano         int64     // two periods before: if now is earlier than that, the clock was set back
 	turn             uint64    // of a share: the global period that spent belongs to
 	spent            Amount
 	reserved         Amount
@@ -26,7 +23,7 @@ type account struct {
 
 	holders int              // reservations and claims that point here
 	queue   list.List[claim] // claims that wait for room here, by seq
-	used    instant
+	used    time.Time
 
 	active bool // of a share: counted in shares
 	// the list it is in while it has no holders: its table's idle, or the shares' recent; or nil
@@ -75,20 +72,16 @@ func (b *Budget) boundsOf(scope Scope, name string) (bounds, bool) {
 // scopes calls visit with each scope and name that apply to a call, in the order in which limits
 // are checked.
 func (b *Budget) scopes(l *Names, recovery bool, visit func(Scope, string)) {
-	root := l.root()
 	if b.global != nil {
 		visit(ScopeGlobal, "")
 	}
-	if b.fair && root != "" {
-		visit(ScopeShare, root)
+	if b.fair && l.Session != "" {
+		visit(ScopeShare, l.Session)
 	}
 	if l.User != "" {
 		visit(ScopeUser, l.User)
 	}
-	if root != "" {
-		visit(ScopeSession, root)
-	}
-	if l.Session != "" && l.Session != root {
+	if l.Session != "" {
 		visit(ScopeSession, l.Session)
 	}
 	if l.Task != "" {
@@ -98,15 +91,12 @@ func (b *Budget) scopes(l *Names, recovery bool, visit func(Scope, string)) {
 		visit(ScopeProvider, l.Provider)
 	}
 	if recovery {
-		visit(ScopeRecovery, root)
+		visit(ScopeRecovery, l.Session)
 	}
 }
 
-// maxScopes is the largest number of accounts of a call.
-const maxScopes = numScopes + 1
-
 // lookup returns the account of a name if there is one.
-func (b *Budget) lookup(scope Scope, name string, now instant) *account {
+func (b *Budget) lookup(scope Scope, name string, now time.Time) *account {
 	a := b.global
 	if scope != ScopeGlobal {
 		a = b.tables[scope].accounts[name]
@@ -119,7 +109,7 @@ func (b *Budget) lookup(scope Scope, name string, now instant) *account {
 
 // hold returns the account of a name, creates it if there is none, and counts the caller as a
 // holder. It returns nil if nothing is limited. The caller must call unhold.
-func (b *Budget) hold(scope Scope, name string, now instant) *account {
+func (b *Budget) hold(scope Scope, name string, now time.Time) *account {
 	a := b.lookup(scope, name, now)
 	if a == nil {
 		limit, own := b.boundsOf(scope, name)
@@ -128,10 +118,9 @@ func (b *Budget) hold(scope Scope, name string, now instant) *account {
 		}
 		a = newAccount(scope, name, limit, own)
 		if scope == ScopeShare {
-			a.ends(b.global.end)
-			a.turn = b.turn
+			a.end, a.turn = b.global.end, b.turn
 		} else {
-			a.ends(a.resets(now.time(), b.location))
+			a.end = a.resets(now, b.location)
 		}
 		b.tables[scope].accounts[name] = a
 	}
@@ -141,7 +130,7 @@ func (b *Budget) hold(scope Scope, name string, now instant) *account {
 }
 
 // unhold ends a hold. An account without holders may be forgotten.
-func (b *Budget) unhold(a *account, now instant) {
+func (b *Budget) unhold(a *account, now time.Time) {
 	a.holders--
 	if a.holders > 0 || a.pinned {
 		return
@@ -155,7 +144,7 @@ func (b *Budget) unhold(a *account, now instant) {
 }
 
 // retire adds a to the accounts that may be forgotten, and forgets accounts if there are too many.
-func (b *Budget) retire(a *account, now instant) {
+func (b *Budget) retire(a *account, now time.Time) {
 	t := &b.tables[a.scope]
 	if a.empty() { // an empty account needn't be remembered
 		delete(t.accounts, a.name)
@@ -184,46 +173,22 @@ func (b *Budget) retire(a *account, now instant) {
 // empty reports whether the account has nothing to remember for the present period.
 func (a *account) empty() bool { return a.spent == Amount{} && a.unpriced == 0 }
 
-// ends sets the end of the period.
-func (a *account) ends(t time.Time) {
-	a.end, a.endNano, a.backNano = t, nanos(t), math.MinInt64
-	if a.endNano == math.MaxInt64 {
-		return
-	}
-	back := a.endNano
-	for range 2 {
-		back = max(back, math.MinInt64+int64(a.period.longest())) - int64(a.period.longest())
-	}
-	a.backNano = back
-}
-
-// nanos returns t as a number; math.MaxInt64 for the zero Time, which means never, and for times
-// that don't fit.
-func nanos(t time.Time) int64 {
-	if t.IsZero() || t.Year() > 2261 {
-		return math.MaxInt64
-	}
-	return t.UnixNano()
-}
-
 // roll starts a new period if the old one is over. Reservations remain. If the clock was set back
 // so far that the old period would last for more than two, it now ends with the period that
 // contains now.
-func (b *Budget) roll(a *account, now instant) {
+func (b *Budget) roll(a *account, now time.Time) {
 	if a.scope == ScopeShare {
-		if a.endNano != b.global.endNano {
-			a.ends(b.global.end)
-		}
+		a.end = b.global.end
 		if a.turn == b.turn {
 			return
 		}
 		a.turn = b.turn
 	} else {
-		over := int64(now) >= a.endNano
-		if !over && int64(now) >= a.backNano {
+		over, back := !now.Before(a.end), a.end.Add(-2*a.period.longest())
+		if a.end.IsZero() || !over && !now.Before(back) {
 			return
 		}
-		a.ends(a.resets(now.time(), b.location))
+		a.end = a.resets(now, b.location)
 		if !over {
 			b.move()
 			return
@@ -309,7 +274,7 @@ func (b *Budget) join(a *account) {
 }
 
 // expire makes sessions inactive that haven't made a call for a while, or that are too many.
-func (b *Budget) expire(now instant) {
+func (b *Budget) expire(now time.Time) {
 	for {
 		a := b.shares.recent.Tail
 		if a == nil || b.lately(a, now) && b.shares.recent.Len <= b.keep {
@@ -326,8 +291,8 @@ func (b *Budget) expire(now instant) {
 
 // lately reports whether a was used within the time for which a session counts as active. If its
 // last use is later than that after now, the clock was set back.
-func (b *Budget) lately(a *account, now instant) bool {
-	since := time.Duration(now - a.used)
+func (b *Budget) lately(a *account, now time.Time) bool {
+	since := now.Sub(a.used)
 	return -b.active < since && since < b.active
 }
 

@@ -49,7 +49,7 @@ func randomLimit(r *rand.Rand) Limit {
 
 func anything(t *testing.T, r *rand.Rand, b *Budget) {
 	name := func() string { return []string{"", "a", "b", "c", "d"}[r.IntN(5)] }
-	labels := Names{Root: name(), Session: name(), Task: name(), Provider: name()}
+	labels := Names{Session: name(), Task: name(), Provider: name()}
 	switch r.IntN(15) {
 	case 14:
 		ahead := time.Duration(r.Int64N(int64(100 * time.Hour)))

@@ -9,10 +9,6 @@ import (
 
 // Names say which session, task, provider and so on a call is booked on. All are optional.
 type Names struct {
-	// Root is the session that Session is nested in, for programs that distinguish the two; empty:
-	// Session itself. Pawl's agents don't set it: their calls, including those of subagents, are in
-	// the session of the outermost agent.
-	Root     string
 	Session  string
 	User     string // the person that the call is made for
 	Pipeline string
@@ -24,14 +20,6 @@ type Names struct {
 	// Extra are further labels of the host's choice, in any form: a [Ledger] keeps them, and no
 	// limit depends on them.
 	Extra string
-}
-
-// root returns the outermost session, on which everything nested in it is booked.
-func (l *Names) root() string {
-	if l.Root != "" {
-		return l.Root
-	}
-	return l.Session
 }
 
 // Config says what a [Budget] limits. A zero field limits nothing, so the zero Config limits only
@@ -47,7 +35,7 @@ type Config struct {
 	// If it panics, the method that called it panics, and holds nothing. A limit that
 	// [Budget.SetLimit] has set for a user replaces it.
 	User func(user string) Limit
-	// Session limits each session separately; see [Budget] for nested sessions.
+	// Session limits each session separately; see [Budget] for subagents.
 	Session Limit
 	// Task limits each task separately.
 	Task Limit
@@ -110,9 +98,7 @@ const (
 // task, provider, recovery. A reservation is made in all of them or in none. An empty label isn't
 // limited in its scope: only Global covers every call.
 //
-// A call with a Root is limited in both sessions, and the root's spending includes everything that
-// is nested in it, at any depth. Shares and recovery are those of the root. A subagent makes its
-// calls in the session of the outermost agent, so they are covered without a Root.
+// A subagent makes its calls in the session of the outermost agent.
 //
 // A call's usage is booked in the period in which it ends, and reservations that are open at the
 // end of a period stay reserved in the next. Setting the clock back doesn't reopen an earlier
@@ -131,18 +117,17 @@ type Budget struct {
 	onEvent  func(Event)
 	user     func(string) Limit // nil: no user has a limit
 
-	mu       sync.Mutex                   // guards what follows
-	named    [numScopes]map[string]bounds // limits for single names
-	present  userLimit                    // of the user of the call under way
-	timeless bool                         // no limit depends on the time
-	global   *account                     // nil: no limit
-	tables   [numScopes]table
-	shares   shares
-	turn     uint64        // how many periods of the global limit have begun
-	seq      uint64        // sequence number of the newest claim
-	freed    []*account    // accounts whose claims may proceed
-	moved    chan struct{} // closed when a limit gets another period; made when a claim waits
-	events   []Event
+	mu      sync.Mutex                   // guards what follows
+	named   [numScopes]map[string]bounds // limits for single names
+	present userLimit                    // of the user of the call under way
+	global  *account                     // nil: no limit
+	tables  [numScopes]table
+	shares  shares
+	turn    uint64        // how many periods of the global limit have begun
+	seq     uint64        // sequence number of the newest claim
+	freed   []*account    // accounts whose claims may proceed
+	moved   chan struct{} // closed when a limit gets another period; made when a claim waits
+	events  []Event
 }
 
 // New returns a [Budget] with nothing spent.
@@ -183,7 +168,7 @@ func New(cfg Config) *Budget {
 	}
 	if !b.limits[ScopeGlobal].none() {
 		b.global = newAccount(ScopeGlobal, "", b.limits[ScopeGlobal], true)
-		b.global.ends(b.global.resets(time.Now(), b.location))
+		b.global.end = b.global.resets(time.Now(), b.location)
 	} else {
 		b.fair = false
 	}
@@ -191,31 +176,11 @@ func New(cfg Config) *Budget {
 	if b.fair { // a share is a part of the global limit and has its period
 		b.limits[ScopeShare] = b.limits[ScopeGlobal]
 	}
-	b.timeless = !b.fair && b.user == nil
-	for scope, limit := range b.limits {
-		b.timeless = b.timeless && limit.period == Lifetime
-		for _, limit := range b.named[scope] {
-			b.timeless = b.timeless && limit.period == Lifetime
-		}
-	}
 	for scope := range b.tables {
 		b.tables[scope] = table{accounts: make(map[string]*account), idle: list.List[account]{Links: inIdle}}
 	}
 	b.shares.recent.Links = inIdle
 	return b
-}
-
-// An instant is a time in nanoseconds since 1970.
-type instant int64
-
-func (i instant) time() time.Time { return time.Unix(0, int64(i)) }
-
-// now returns the time, or 0 if no limit depends on it.
-func (b *Budget) now() instant {
-	if b.timeless {
-		return 0
-	}
-	return instant(time.Now().UnixNano())
 }
 
 // unlock releases the lock and then reports the events that happened under it.
@@ -266,7 +231,7 @@ func (b *Budget) userLimit(name string) userLimit {
 }
 
 // setUser makes l the limit of its user, unless the user has a limit of its own.
-func (b *Budget) setUser(l userLimit, now instant) {
+func (b *Budget) setUser(l userLimit, now time.Time) {
 	b.present = l
 	if _, own := b.named[ScopeUser][l.name]; own || l.name == "" {
 		return

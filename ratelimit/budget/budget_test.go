@@ -266,8 +266,8 @@ func TestACallbackThatPanicsLeavesNothingReserved(t *testing.T) {
 		})
 		open.Settle(0, 0)
 		for _, s := range []string{"a", "b"} { // the shares of both end, and one session is forgotten
-			reserve(t, b, budget.ReserveRequest{Names: budget.Names{Root: s}, Tokens: 1}).Settle(0, 0)
-			b.Seed(budget.Names{Root: s}, 1, 0)
+			reserve(t, b, budget.ReserveRequest{Names: budget.Names{Session: s}, Tokens: 1}).Settle(0, 0)
+			b.Seed(budget.Names{Session: s}, 1, 0)
 			<-time.After(time.Minute)
 		}
 		<-time.After(time.Hour)

@@ -13,14 +13,10 @@ import (
 func (b *Budget) lookAt(t time.Time, scope Scope, name string, tokens int64) {
 	b.mu.Lock()
 	defer b.unlock()
-	now := instant(t.UnixNano())
-	if b.timeless {
-		now = 0
-	}
-	if a := b.lookup(scope, name, now); a != nil {
+	if a := b.lookup(scope, name, t); a != nil {
 		b.book(a, Amount{Tokens: tokens}, true)
 	}
-	b.serve(now)
+	b.serve(t)
 }
 
 func (b *Budget) spend(t *testing.T, session string, tokens int64) {
@@ -124,7 +120,7 @@ func TestSharesLastAsLongAsTheGlobalLimitWhateverTheClockDoes(t *testing.T) {
 		// A session that was active while the clock was ahead isn't active for longer.
 		b.spend(t, "a", 30)
 		b.mu.Lock()
-		b.tables[ScopeShare].accounts["a"].used = instant(time.Now().Add(time.Hour).UnixNano())
+		b.tables[ScopeShare].accounts["a"].used = time.Now().Add(time.Hour)
 		b.mu.Unlock()
 		b.spend(t, "b", 70)
 	})

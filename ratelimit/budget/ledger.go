@@ -46,18 +46,17 @@ type LedgerConfig struct {
 	// 10,000. Beyond that, the name that was used longest ago is merged into [Others].
 	Names int
 	// Sink, if it isn't nil, is called with every entry, for example to write it to a file or a
-	// database: in the order in which they were recorded, one at a time, without a lock held, in
-	// the goroutine of some call of Record. At most 1,024 entries wait for it; beyond that, Record
-	// waits, so that none is lost. Sink must not call Record of its ledger. If it panics, that
-	// entry is lost and Record panics; the next Record continues with the others.
+	// database: in the order in which they were recorded, one at a time, in the goroutine that
+	// called Record. Meanwhile other calls of Record wait, so that none is lost; other methods
+	// don't. Sink must not call Record of its ledger. If it panics, Record does, and the ledger
+	// stays consistent.
 	Sink func(Entry)
 }
 
-// Defaults of a LedgerConfig, and the most that waits for its Sink.
+// Defaults of a LedgerConfig.
 const (
 	defaultEntries = 10_000
 	defaultNames   = 10_000
-	maxUnsunk      = 1024
 )
 
 // A Ledger records what calls have used: exact totals since its creation for every session, user,
@@ -73,6 +72,8 @@ type Ledger struct {
 	names int
 	sink  func(Entry)
 
+	recording chan struct{} // of one, for Record with a sink
+
 	mu               sync.Mutex // guards what follows
 	entries          []Entry    // a ring once it has keep of them
 	oldest           int        // where the ring begins
@@ -82,12 +83,6 @@ type Ledger struct {
 	lostFrom, lostTo time.Time
 	total            Totals
 	by               [numDims]dimension
-
-	unsunk  []Entry // recorded; those from index sunk on haven't been passed to sink
-	sunk    int
-	sinking bool // a goroutine is calling sink
-	waiting int  // calls of Record, for room
-	room    *sync.Cond
 }
 
 // NewLedger returns an empty [Ledger] with the defaults of [LedgerConfig].
@@ -95,7 +90,7 @@ func NewLedger() *Ledger { return NewLedgerWith(LedgerConfig{}) }
 
 // NewLedgerWith returns an empty [Ledger].
 func NewLedgerWith(cfg LedgerConfig) *Ledger {
-	l := &Ledger{keep: cfg.Keep, names: cfg.Names, sink: cfg.Sink}
+	l := &Ledger{keep: cfg.Keep, names: cfg.Names, sink: cfg.Sink, recording: make(chan struct{}, 1)}
 	switch {
 	case l.keep == 0:
 		l.keep = defaultEntries
@@ -105,7 +100,6 @@ func NewLedgerWith(cfg LedgerConfig) *Ledger {
 	if l.names <= 0 {
 		l.names = defaultNames
 	}
-	l.room = sync.NewCond(&l.mu)
 	for i := range l.by {
 		l.by[i] = newDimension()
 	}
@@ -118,26 +112,16 @@ func (l *Ledger) Record(e Entry) {
 		return
 	}
 	e.normalize()
+	if l.sink != nil {
+		l.recording <- struct{}{}
+		defer func() { <-l.recording }()
+	}
 	l.mu.Lock()
-	for l.sink != nil && l.sinking && len(l.unsunk)-l.sunk >= maxUnsunk {
-		l.waiting++
-		l.room.Wait()
-		l.waiting--
-	}
 	l.add(&e)
-	if l.sink == nil {
-		l.mu.Unlock()
-		return
+	l.mu.Unlock()
+	if l.sink != nil {
+		l.sink(e)
 	}
-	if l.sunk > 0 && len(l.unsunk) == cap(l.unsunk) {
-		l.unsunk, l.sunk = l.unsunk[:copy(l.unsunk, l.unsunk[l.sunk:])], 0
-	}
-	l.unsunk = append(l.unsunk, e)
-	if l.sinking {
-		l.mu.Unlock()
-		return
-	}
-	l.drain()
 }
 
 // normalize adjusts figures to their range.
@@ -186,37 +170,6 @@ func (l *Ledger) drop(e *Entry) {
 		l.lostTo = e.Time
 	}
 	l.dropped = true
-}
-
-// drain passes waiting entries to the sink, at least up to the entry of its caller; then a Record
-// that waits for room may continue. It is called with the lock held, and releases it.
-func (l *Ledger) drain() {
-	l.sinking = true
-	own := len(l.unsunk) - l.sunk
-	locked := true
-	defer func() { // the sink may panic
-		if !locked {
-			l.mu.Lock()
-		}
-		l.sinking = false
-		l.room.Broadcast()
-		l.mu.Unlock()
-	}()
-	for ; l.sunk < len(l.unsunk); own-- {
-		if own <= 0 && l.waiting > 0 {
-			return
-		}
-		e := l.unsunk[l.sunk]
-		l.sunk++
-		l.room.Signal()
-		l.mu.Unlock()
-		locked = false
-		l.sink(e)
-		l.mu.Lock()
-		locked = true
-	}
-	clear(l.unsunk) // strings
-	l.unsunk, l.sunk = l.unsunk[:0], 0
 }
 
 // all calls visit with the kept entries, oldest first, under the lock.

@@ -29,7 +29,7 @@ func TestEveryCallIsCountedUnderEachOfItsLabels(t *testing.T) {
 		l.Record(e)
 	}
 	nested := call("s1/1", "p1", "m")
-	nested.Root, nested.Kind, nested.Agent = "s1", "summary", "child"
+	nested.Kind, nested.Agent = "summary", "child"
 	l.Record(nested)
 
 	n := func(f budget.Filter) int64 {
@@ -41,7 +41,6 @@ func TestEveryCallIsCountedUnderEachOfItsLabels(t *testing.T) {
 	}
 	require.Equal(t, int64(4), n(budget.Filter{}))
 	require.Equal(t, int64(2), n(budget.Filter{Session: "s1"}))
-	require.Equal(t, int64(3), n(budget.Filter{Root: "s1"}))
 	require.Equal(t, int64(4), n(budget.Filter{Pipeline: "pipe"}))
 	require.Equal(t, int64(4), n(budget.Filter{Task: "task"}))
 	require.Equal(t, int64(1), n(budget.Filter{Agent: "child"}))
@@ -121,7 +120,6 @@ func TestAReportGroupsByEachLabelAndModelsUnderProviders(t *testing.T) {
 			require.Equal(t, begun.Add(time.Duration(tt.from)*time.Hour), r.From)
 			require.Equal(t, begun.Add(time.Duration(tt.to)*time.Hour), r.To)
 			require.Equal(t, tt.sessions, counts(r.Sessions))
-			require.Equal(t, tt.sessions, counts(r.Roots))
 			for _, same := range []map[string]budget.Totals{r.Pipelines, r.Tasks, r.Agents, r.Kinds} {
 				require.Len(t, same, 1)
 			}
@@ -243,14 +241,14 @@ func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 		for range 200 {
 			e := budget.Entry{Time: begun.Add(time.Duration(rng.IntN(1000)) * time.Second), Input: rng.Int64N(100),
 				Output: rng.Int64N(100),
-				Names: budget.Names{Root: name(), Session: name(), Pipeline: name(), Task: name(), Agent: name(),
+				Names: budget.Names{Session: name(), Pipeline: name(), Task: name(), Agent: name(),
 					Kind: name(), Provider: name(), Model: name()}}
 			list = append(list, e)
 			l.Record(e)
 		}
 		for range 100 {
 			var f budget.Filter
-			for _, field := range []*string{&f.Root, &f.Session, &f.Pipeline, &f.Task, &f.Agent, &f.Kind, &f.Provider,
+			for _, field := range []*string{&f.Session, &f.Pipeline, &f.Task, &f.Agent, &f.Kind, &f.Provider,
 				&f.Model} {
 				if rng.IntN(5) == 0 {
 					*field = name()
@@ -264,11 +262,7 @@ func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 			}
 			var calls, tokens int64
 			for _, e := range list {
-				root := e.Root
-				if root == "" {
-					root = e.Session
-				}
-				if (f.Root == "" || f.Root == root) && (f.Session == "" || f.Session == e.Session) &&
+				if (f.Session == "" || f.Session == e.Session) &&
 					(f.Pipeline == "" || f.Pipeline == e.Pipeline) &&
 					(f.Task == "" || f.Task == e.Task) && (f.Agent == "" || f.Agent == e.Agent) &&
 					(f.Kind == "" || f.Kind == e.Kind) &&
@@ -281,8 +275,8 @@ func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 			require.Equal(t, calls, total.Calls, "%+v", f)
 			require.Equal(t, tokens, total.Tokens())
 			require.Equal(t, total, report.Total)
-			for _, groups := range []map[string]budget.Totals{report.Roots, report.Sessions, report.Pipelines,
-				report.Tasks, report.Agents, report.Kinds} {
+			for _, groups := range []map[string]budget.Totals{report.Sessions, report.Pipelines, report.Tasks,
+				report.Agents, report.Kinds} {
 				var sum int64
 				for _, g := range groups {
 					sum += g.Tokens()
@@ -331,19 +325,11 @@ func TestASlowSinkDelaysCallsAndLosesNoEntry(t *testing.T) {
 			n++
 		}})
 		var wg sync.WaitGroup
-		var mu sync.Mutex
-		returned := 0
 		for range 1200 {
-			wg.Go(func() {
-				l.Record(call("s", "p", "m"))
-				mu.Lock()
-				returned++
-				mu.Unlock()
-			})
+			wg.Go(func() { l.Record(call("s", "p", "m")) })
 		}
 		synctest.Wait()
-		require.Equal(t, 1024, returned)
-		require.Equal(t, int64(1025), l.Total(budget.Filter{}).Calls)
+		require.Equal(t, int64(1), l.Total(budget.Filter{}).Calls, "which doesn't wait for the sink")
 		close(release)
 		wg.Wait()
 		require.Equal(t, 1200, n)
@@ -362,31 +348,4 @@ func TestASinkThatPanicsDoesNotStopTheNext(t *testing.T) {
 	l.Record(call("s", "p", "m"))
 	require.Equal(t, 2, n)
 	require.Equal(t, int64(2), l.Total(budget.Filter{}).Calls)
-}
-
-func TestNoCallWritesTheEntriesOfOthersForever(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		written := 0
-		l := budget.NewLedgerWith(budget.LedgerConfig{Sink: func(budget.Entry) {
-			<-time.After(time.Second)
-			written++
-		}})
-		var callers sync.WaitGroup
-		began, longest := time.Now(), time.Duration(0)
-		callers.Go(func() {
-			l.Record(budget.Entry{})
-			longest = time.Since(began)
-		})
-		synctest.Wait()
-		for range 2000 {
-			callers.Go(func() {
-				for range 5 { // more than the sink can take
-					l.Record(budget.Entry{})
-				}
-			})
-		}
-		callers.Wait()
-		require.Equal(t, 10_001, written)
-		require.Less(t, longest, 1100*time.Second)
-	})
 }

@@ -256,17 +256,7 @@ func newTrial(rng *rand.Rand) (*trial, budget.ReserveRequest) {
 	labels := budget.Names{Session: name("s", 3), Provider: name("p", 2)}
 	c := &trial{wants: budget.Amount{Tokens: rng.Int64N(90), Micros: rng.Int64N(60)},
 		places: []place{{scope: budget.ScopeGlobal}}}
-	if rng.IntN(3) == 0 { // nested
-		labels.Root = name("s", 3)
-	}
-	root := labels.Session
-	if labels.Root != "" {
-		root = labels.Root
-		c.places = append(c.places, place{budget.ScopeSession, root})
-	}
-	if root != labels.Session || labels.Root == "" {
-		c.places = append(c.places, place{budget.ScopeSession, labels.Session})
-	}
+	c.places = append(c.places, place{budget.ScopeSession, labels.Session})
 	if rng.IntN(2) == 0 {
 		labels.Task = name("t", 2)
 		c.places = append(c.places, place{budget.ScopeTask, labels.Task})
@@ -274,7 +264,7 @@ func newTrial(rng *rand.Rand) (*trial, budget.ReserveRequest) {
 	c.places = append(c.places, place{budget.ScopeProvider, labels.Provider})
 	recovery := rng.IntN(10) == 0
 	if recovery {
-		c.places = append(c.places, place{budget.ScopeRecovery, root})
+		c.places = append(c.places, place{budget.ScopeRecovery, labels.Session})
 		c.wants.Tokens /= 4
 	}
 	return c, budget.ReserveRequest{Names: labels, Tokens: c.wants.Tokens, Micros: c.wants.Micros, Recovery: recovery}

@@ -5,8 +5,7 @@ import "time"
 // A Filter selects calls: those that have all its labels and ended in its time range. The zero
 // Filter selects all.
 type Filter struct {
-	Root     string // a session with everything nested in it
-	Session  string // a session by itself
+	Session  string
 	User     string
 	Pipeline string
 	Task     string
@@ -23,7 +22,7 @@ type Filter struct {
 // matches reports whether f selects e.
 func (f *Filter) matches(e *Entry) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
-	return is(f.Root, e.root()) && is(f.Session, e.Session) && is(f.User, e.User) && is(f.Pipeline, e.Pipeline) &&
+	return is(f.Session, e.Session) && is(f.User, e.User) && is(f.Pipeline, e.Pipeline) &&
 		is(f.Task, e.Task) &&
 		is(f.Agent, e.Agent) && is(f.Kind, e.Kind) && is(f.Provider, e.Provider) && is(f.Model, e.Model) &&
 		is(f.Outcome, e.Outcome) && (f.From.IsZero() || !e.Time.Before(f.From)) &&
@@ -35,11 +34,10 @@ func (f *Filter) all() bool { return *f == Filter{} }
 
 // single returns the dimension and the name if f selects by one name only.
 func (f *Filter) single() (dim, tallyKey, bool) {
-	l := Names{Root: f.Root, Session: f.Session, User: f.User, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent,
+	l := Names{Session: f.Session, User: f.User, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent,
 		Kind:     f.Kind,
 		Provider: f.Provider, Model: f.Model}
 	for d, only := range [numDims]Filter{
-		byRoot:     {Root: f.Root},
 		bySession:  {Session: f.Session},
 		byUser:     {User: f.User},
 		byPipeline: {Pipeline: f.Pipeline},
@@ -109,8 +107,7 @@ type Report struct {
 	Total    Totals
 	From, To time.Time // when the first and the last of these calls ended; zero if there are none
 
-	Roots     map[string]Totals // sessions with everything nested in them
-	Sessions  map[string]Totals // sessions by themselves
+	Sessions  map[string]Totals
 	Users     map[string]Totals
 	Pipelines map[string]Totals
 	Tasks     map[string]Totals
@@ -196,7 +193,7 @@ func (l *Ledger) report() Report {
 // fill makes the maps of r from what each calls put with.
 func (r *Report) fill(each func(d dim, put func(tallyKey, Totals))) {
 	for d, names := range map[dim]*map[string]Totals{
-		byRoot: &r.Roots, bySession: &r.Sessions, byUser: &r.Users, byPipeline: &r.Pipelines, byTask: &r.Tasks,
+		bySession: &r.Sessions, byUser: &r.Users, byPipeline: &r.Pipelines, byTask: &r.Tasks,
 		byAgent: &r.Agents, byKind: &r.Kinds,
 	} {
 		*names = make(map[string]Totals)

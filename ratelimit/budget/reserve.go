@@ -2,6 +2,7 @@ package budget
 
 import (
 	"context"
+	"time"
 
 	"github.com/pawlkit/pawl/ratelimit/internal/list"
 )
@@ -31,7 +32,7 @@ type Reservation struct {
 	provider, model string
 
 	// guarded by the Budget's lock
-	accounts [maxScopes]*account // in the order in which limits are checked
+	accounts [numScopes]*account // in the order in which limits are checked
 	n        int                 // number of accounts
 	held     Amount              // reserved in each; of a waiting request, wanted
 	unpriced bool                // no price was known
@@ -67,7 +68,7 @@ func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation,
 
 	user := b.userLimit(req.User)
 	b.mu.Lock()
-	now := b.now()
+	now := time.Now()
 	b.setUser(user, now)
 	b.attach(r, &req, now)
 	b.serve(now) // claims that have waited for a new period
@@ -97,7 +98,7 @@ func asked(tokens, micros int64) Amount {
 }
 
 // attach makes r hold the accounts that apply.
-func (b *Budget) attach(r *Reservation, req *ReserveRequest, now instant) {
+func (b *Budget) attach(r *Reservation, req *ReserveRequest, now time.Time) {
 	if b.fair {
 		b.lookup(ScopeGlobal, "", now)
 		b.expire(now)
@@ -114,7 +115,7 @@ func (b *Budget) attach(r *Reservation, req *ReserveRequest, now instant) {
 }
 
 // detach removes r from its accounts.
-func (b *Budget) detach(r *Reservation, now instant) {
+func (b *Budget) detach(r *Reservation, now time.Time) {
 	for _, a := range r.accounts[:r.n] {
 		b.unhold(a, now)
 	}
@@ -190,7 +191,7 @@ func (r *Reservation) TopUp(tokens, micros int64) error {
 	if r.settled {
 		return errSettled
 	}
-	now := b.now()
+	now := time.Now()
 	b.rollAll(r, now)
 	for _, a := range r.accounts[:r.n] {
 		if u, ok := b.fits(a, more); !ok {
@@ -226,7 +227,7 @@ func (r *Reservation) Settle(tokens, micros int64) {
 	if r.n == 0 {
 		return
 	}
-	now := b.now()
+	now := time.Now()
 	b.rollAll(r, now)
 	used := Amount{Tokens: tokens, Micros: micros}
 	if tokens < 0 {
@@ -248,7 +249,7 @@ func (r *Reservation) Settle(tokens, micros int64) {
 	b.serve(now)
 }
 
-func (b *Budget) rollAll(r *Reservation, now instant) {
+func (b *Budget) rollAll(r *Reservation, now time.Time) {
 	if b.fair { // a share has the global limit's period
 		b.roll(b.global, now)
 	}
@@ -288,7 +289,7 @@ func (c *claim) leave() {
 
 // serve decides claims of accounts that may have room now: the first of each queue, until one has
 // to stay.
-func (b *Budget) serve(now instant) {
+func (b *Budget) serve(now time.Time) {
 	for len(b.freed) > 0 {
 		last := len(b.freed) - 1
 		a := b.freed[last]

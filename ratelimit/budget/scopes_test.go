@@ -18,26 +18,10 @@ func spend(t *testing.T, b *budget.Budget, l budget.Names, n int64) {
 
 func session(name string) budget.Names { return budget.Names{Session: name} }
 
-func TestTheBudgetOfASessionCoversNestedSessions(t *testing.T) {
-	b := budget.New(budget.Config{Session: budget.Limit{Tokens: 100}})
-	child, grandchild := budget.Names{Root: "r", Session: "r/1"}, budget.Names{Root: "r", Session: "r/1/1"}
-	spend(t, b, session("r"), 40)
-	spend(t, b, child, 30)
-	spend(t, b, grandchild, 30)
-	for _, l := range []budget.Names{session("r"), child, grandchild, {Root: "r", Session: "r"}, {Root: "r"}} {
-		refusal := refused(t, b, budget.ReserveRequest{Names: l, Tokens: 1})
-		require.Equal(t, "r", refusal.Name)
-		require.Zero(t, b.Remaining(l).Tokens)
-	}
-	require.Equal(t, int64(30), b.Status(budget.ScopeSession, "r/1").Spent.Tokens)
-	require.Equal(t, int64(100), b.Status(budget.ScopeSession, "r").Spent.Tokens)
-}
-
 func TestRecoveryHasItsOwnBudget(t *testing.T) {
 	b := budget.New(budget.Config{Global: budget.Limit{Tokens: 10_000}})
 	ask := func(session string, n int64) budget.ReserveRequest {
-		return budget.ReserveRequest{Names: budget.Names{Root: session, Session: session + "/x"}, Tokens: n,
-			Recovery: true}
+		return budget.ReserveRequest{Names: budget.Names{Session: session}, Tokens: n, Recovery: true}
 	}
 	r := reserve(t, b, ask("a", 600))
 	reserve(t, b, ask("a", 400)).Settle(100, 0)
@@ -137,7 +121,7 @@ func TestAFairShareDividesTheRestAmongTheActiveSessions(t *testing.T) {
 		require.Equal(t, int64(1000), share("a")) // alone
 		spend(t, b, session("a"), 300)
 		require.Equal(t, int64(500), share("b")) // the share that it would get
-		open := reserve(t, b, budget.ReserveRequest{Names: budget.Names{Root: "b", Session: "b/1"}, Tokens: 400})
+		open := reserve(t, b, budget.ReserveRequest{Names: session("b"), Tokens: 400})
 		require.Equal(t, int64(500), share("a"))
 		require.Equal(t, int64(500), share("b"))
 		refusal := refused(t, b, budget.ReserveRequest{Names: session("a"), Tokens: 201})

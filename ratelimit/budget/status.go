@@ -42,7 +42,7 @@ func (b *Budget) Status(scope Scope, name string) Status {
 	}
 	b.mu.Lock()
 	defer b.unlock()
-	now := b.now()
+	now := time.Now()
 	b.setUser(user, now)
 	s = b.status(scope, name, now)
 	b.serve(now)
@@ -59,7 +59,7 @@ func (b *Budget) Remaining(names Names) Amount {
 	user := b.userLimit(names.User)
 	b.mu.Lock()
 	defer b.unlock()
-	now := b.now()
+	now := time.Now()
 	b.setUser(user, now)
 	b.scopes(&names, false, func(scope Scope, name string) {
 		left := b.status(scope, name, now).Left()
@@ -70,7 +70,7 @@ func (b *Budget) Remaining(names Names) Amount {
 	return least
 }
 
-func (b *Budget) status(scope Scope, name string, now instant) Status {
+func (b *Budget) status(scope Scope, name string, now time.Time) Status {
 	if b.fair {
 		b.lookup(ScopeGlobal, "", now)
 		b.expire(now)
@@ -78,7 +78,7 @@ func (b *Budget) status(scope Scope, name string, now instant) Status {
 	a := b.lookup(scope, name, now)
 	if a == nil {
 		limit, _ := b.boundsOf(scope, name)
-		a = &account{scope: scope, name: name, bounds: limit, end: limit.resets(now.time(), b.location)}
+		a = &account{scope: scope, name: name, bounds: limit, end: limit.resets(now, b.location)}
 	}
 	limit := Amount{Tokens: b.limit(a, UnitTokens), Micros: b.limit(a, UnitMoney)}
 	return Status{Scope: scope, Name: name, Limit: limit, Spent: a.spent, Reserved: a.reserved, Unpriced: a.unpriced,
@@ -98,8 +98,7 @@ func (b *Budget) SetLimit(scope Scope, name string, limit Limit) {
 	l := limit.resolve()
 	b.mu.Lock()
 	defer b.unlock()
-	b.timeless = b.timeless && l.period == Lifetime
-	now := b.now()
+	now := time.Now()
 	b.named[scope][name] = l
 	if a := b.lookup(scope, name, now); a != nil {
 		a.leave()
@@ -118,7 +117,7 @@ func (b *Budget) Forget(scope Scope, name string) {
 	}
 	b.mu.Lock()
 	defer b.unlock()
-	now := b.now()
+	now := time.Now()
 	delete(b.named[scope], name)
 	a := b.lookup(scope, name, now)
 	if a == nil {
@@ -140,12 +139,12 @@ func named(scope Scope, name string) bool {
 }
 
 // rebind gives a another limit.
-func (b *Budget) rebind(a *account, l bounds, now instant) {
+func (b *Budget) rebind(a *account, l bounds, now time.Time) {
 	was := a.period
 	a.bounds = l
 	if l.period != was {
 		a.clear()
-		a.ends(l.resets(now.time(), b.location))
+		a.end = l.resets(now, b.location)
 		b.move()
 	}
 	clear(a.reported[:])
@@ -164,7 +163,7 @@ func (b *Budget) Seed(names Names, tokens, micros int64) {
 	user := b.userLimit(names.User)
 	b.mu.Lock()
 	defer b.unlock()
-	now := b.now()
+	now := time.Now()
 	b.setUser(user, now)
 	b.scopes(&names, false, func(scope Scope, name string) {
 		if a := b.lookup(scope, name, now); a != nil {
@@ -177,15 +176,14 @@ func (b *Budget) Seed(names Names, tokens, micros int64) {
 	b.serve(now)
 }
 
-// Recovered resets the recovery budget of a session after a failure has been overcome. For nested
-// sessions, pass the root.
+// Recovered resets the recovery budget of a session after a failure has been overcome.
 func (b *Budget) Recovered(session string) {
 	if b == nil {
 		return
 	}
 	b.mu.Lock()
 	defer b.unlock()
-	now := b.now()
+	now := time.Now()
 	if a := b.lookup(ScopeRecovery, session, now); a != nil {
 		a.clear()
 		b.free(a)

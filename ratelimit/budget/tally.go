@@ -84,8 +84,7 @@ func (t *Totals) merge(u *Totals) {
 type dim uint8
 
 const (
-	byRoot dim = iota // sessions, each with all that is nested in it
-	bySession
+	bySession dim = iota
 	byUser
 	byPipeline
 	byTask
@@ -105,8 +104,6 @@ type tallyKey struct{ name, model string }
 
 func keyOf(d dim, l *Names) tallyKey {
 	switch d {
-	case byRoot:
-		return tallyKey{name: l.root()}
 	case bySession:
 		return tallyKey{name: l.Session}
 	case byUser:

@@ -42,7 +42,7 @@ func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(ahea
 		case <-moved:
 		case <-rolled:
 			b.mu.Lock()
-			now := b.now()
+			now := time.Now()
 			b.rollAll(c.r, now)
 			b.serve(now)
 			b.unlock()
@@ -83,7 +83,7 @@ func (b *Budget) withdraw(c *claim) {
 		return
 	}
 	defer b.unlock()
-	now, at := b.now(), c.at
+	now, at := time.Now(), c.at
 	c.leave()
 	b.free(at) // the next claim may need less
 	c.r.settled = true
