@@ -116,49 +116,19 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 		}
 		return res, err
 	}
-	if f.Ask != nil {
-		d.ask = func(ctx context.Context, input json.RawMessage) (string, error) {
-			v, err := decode[In](input)
-			if err != nil {
-				return "", err
-			}
-			return f.Ask(ctx, v)
-		}
-	}
+	d.ask, d.preview = decoded(f.Ask), decoded(f.Preview)
 	if f.Title != nil {
-		d.title = func(ctx context.Context, input json.RawMessage) (string, error) {
-			v, err := decode[In](input)
-			if err != nil {
-				return "", err
-			}
-			return f.Title(ctx, v), nil
-		}
+		d.title = decoded(func(ctx context.Context, in In) (string, error) { return f.Title(ctx, in), nil })
 	}
 	if f.Scope != nil {
-		d.scope = func(input json.RawMessage) (string, error) {
-			v, err := decode[In](input)
-			if err != nil {
-				return "", err
-			}
-			return f.Scope(v), nil
-		}
-	}
-	if f.Preview != nil {
-		d.preview = func(ctx context.Context, input json.RawMessage) (string, error) {
-			v, err := decode[In](input)
-			if err != nil {
-				return "", err
-			}
-			return f.Preview(ctx, v)
-		}
+		scope := decoded(func(_ context.Context, in In) (string, error) { return f.Scope(in), nil })
+		d.scope = func(input json.RawMessage) (string, error) { return scope(context.Background(), input) }
 	}
 	if f.Check != nil {
+		check := decoded(func(ctx context.Context, in In) (string, error) { return "", f.Check(ctx, in) })
 		d.check = func(ctx context.Context, input json.RawMessage) error {
-			v, err := decode[In](input)
-			if err != nil {
-				return err
-			}
-			return f.Check(ctx, v)
+			_, err := check(ctx, input)
+			return err
 		}
 	}
 	if f.Undo != nil {
@@ -177,6 +147,23 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 		}
 	}
 	return d, d.checkUndo()
+}
+
+// An asked is a function of a tool that is asked about a call.
+type asked = func(ctx context.Context, input json.RawMessage) (string, error)
+
+// decoded returns fn as a function of a call's input; nil if fn is nil.
+func decoded[In any](fn func(context.Context, In) (string, error)) asked {
+	if fn == nil {
+		return nil
+	}
+	return func(ctx context.Context, input json.RawMessage) (string, error) {
+		in, err := decode[In](input)
+		if err != nil {
+			return "", err
+		}
+		return fn(ctx, in)
+	}
 }
 
 // A Raw is a tool over JSON. Spec.Schema is the schema of its input; empty means an object without

@@ -161,18 +161,6 @@ func Named(names ...string) Filter {
 	return func(d *Definition) bool { return slices.Contains(names, d.spec.Name) }
 }
 
-// Tagged keeps the tools that have at least one of these tags.
-func Tagged(tags ...string) Filter {
-	return func(d *Definition) bool {
-		return slices.ContainsFunc(tags, func(t string) bool { return slices.Contains(d.spec.Tags, t) })
-	}
-}
-
-// InCategory keeps the tools of one of these categories.
-func InCategory(categories ...string) Filter {
-	return func(d *Definition) bool { return slices.Contains(categories, d.spec.Category) }
-}
-
 // ReadOnly keeps the tools that change nothing.
 func ReadOnly() Filter { return func(d *Definition) bool { return d.spec.ReadOnly } }
 

@@ -217,12 +217,10 @@ func TestFiltersKeepWhatTheySay(t *testing.T) {
 		"mode":               {[]tools.Filter{tools.InMode("admin")}, "ac"},
 		"no mode":            {[]tools.Filter{tools.InMode("")}, "abc"},
 		"names":              {[]tools.Filter{tools.Named("c", "a", "z")}, "ac"},
-		"tags":               {[]tools.Filter{tools.Tagged("x", "z")}, "a"},
-		"category":           {[]tools.Filter{tools.InCategory("site", "page")}, "ac"},
 		"read-only":          {[]tools.Filter{tools.ReadOnly()}, "a"},
 		"risk":               {[]tools.Filter{tools.AtMost(tools.Medium)}, "ab"},
 		"not":                {[]tools.Filter{tools.Not(tools.ReadOnly())}, "bc"},
-		"all of several":     {[]tools.Filter{tools.Tagged("y"), tools.Not(tools.Named("a"))}, "b"},
+		"all of several":     {[]tools.Filter{tools.Named("a", "b"), tools.Not(tools.Named("a"))}, "b"},
 		"none":               {[]tools.Filter{tools.Named()}, ""},
 	} {
 		t.Run(name, func(t *testing.T) {

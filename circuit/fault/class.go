@@ -1,9 +1,6 @@
 package fault
 
-import (
-	"fmt"
-	"strconv"
-)
+import "strconv"
 
 // A Class says what kind of failure an error is: None, Transient, RateLimited, Degraded,
 // UserFixable, Permanent, Invalid, NotFound or Denied. Its text form ([Class.String],
@@ -73,16 +70,16 @@ func (c Class) String() string {
 	return "class(" + strconv.Itoa(int(c)) + ")"
 }
 
-// MarshalText returns the name of c, or an [*UnknownClassError] if c is none of the constants.
+// MarshalText returns the name of c, or an error of class Invalid if c is none of the constants.
 func (c Class) MarshalText() ([]byte, error) {
 	if c >= numClasses {
-		return nil, &UnknownClassError{Text: c.String()}
+		return nil, unknown(c.String())
 	}
 	return []byte(classNames[c]), nil
 }
 
 // UnmarshalText sets c to the class of that name, in the exact spelling of [Class.String]. For any
-// other text it returns an [*UnknownClassError] and leaves c as it was.
+// other text it returns an error of class Invalid and leaves c as it was.
 func (c *Class) UnmarshalText(text []byte) error {
 	for i, name := range classNames {
 		if string(text) == name {
@@ -90,7 +87,7 @@ func (c *Class) UnmarshalText(text []byte) error {
 			return nil
 		}
 	}
-	return &UnknownClassError{Text: string(text)}
+	return unknown(string(text))
 }
 
 // Counts reports whether an error that is known ([Known]) to be of class c is a failure of the
@@ -102,13 +99,4 @@ func (c Class) Counts() bool { return c == Transient || c == Degraded }
 // and [Degraded]. The caller must know whether it is safe to repeat the call.
 func Retryable(c Class) bool { return c == Transient || c == RateLimited || c == Degraded }
 
-// An UnknownClassError is a text or a number that names no [Class].
-type UnknownClassError struct {
-	Text string // the text as given
-}
-
-// Error quotes the text.
-func (e *UnknownClassError) Error() string { return fmt.Sprintf("fault: unknown class %.64q", e.Text) }
-
-// Fault returns [Invalid].
-func (e *UnknownClassError) Fault() Class { return Invalid }
+func unknown(text string) error { return Errorf(Invalid, "fault: unknown class %.64q", text) }

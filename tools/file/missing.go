@@ -4,9 +4,11 @@ import (
 	"errors"
 	"io/fs"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
 )
 
 // maxSuggestionEntries is the most entries that are searched for a similar name.
@@ -23,38 +25,26 @@ func missing(t Tree, name, real string) error {
 }
 
 func neighbour(t Tree, real string) string {
-	dir, rest := "", real // the existing part of the name, and the rest
+	dir, rest := ".", real // the existing part of the name, and the rest
 	for {
-		parent, _ := path.Split(rest)
-		at := path.Join(dir, firstElement(rest))
-		list, _, err := t.entries(orDot(dir), maxSuggestionEntries)
+		list, _, err := t.entries(dir, maxSuggestionEntries)
 		if err != nil {
 			return ""
 		}
-		found := false
-		for _, e := range list {
-			found = found || e.base == firstElement(rest) && e.kind == kindDir
-		}
-		if found && parent != "" {
-			dir, rest = at, strings.TrimPrefix(rest[len(firstElement(rest)):], "/")
+		first, deeper, more := strings.Cut(rest, "/")
+		if more && slices.Contains(list, entry{first, kindDir}) {
+			dir, rest = path.Join(dir, first), deeper
 			continue
 		}
-		best, distance := "", -1
-		for _, e := range list {
-			if d := edits(firstElement(rest), e.base); d >= 0 && (distance < 0 || d < distance) {
-				best, distance = e.base, d
-			}
+		names := make([]string, len(list))
+		for i, e := range list {
+			names[i] = e.base
 		}
-		if best != "" {
-			return path.Join(dir, best, strings.TrimPrefix(rest[len(firstElement(rest)):], "/"))
+		if near, ok := schema.Nearest(first, names); ok {
+			return path.Join(dir, near, deeper)
 		}
 		return elsewhere(t, path.Base(real))
 	}
-}
-
-func firstElement(name string) string {
-	first, _, _ := strings.Cut(name, "/")
-	return first
 }
 
 func orDot(dir string) string {
@@ -81,37 +71,4 @@ func elsewhere(t Tree, base string) string {
 		return ""
 	}
 	return found
-}
-
-// edits returns the Levenshtein distance of a and b (letters inserted, deleted or replaced), 0 if
-// they differ only in case, and -1 if more than one letter in three differs or a name is long.
-func edits(a, b string) int {
-	if strings.EqualFold(a, b) {
-		return 0
-	}
-	const longest = 64
-	most := len(a) / 3
-	if len(a) > longest || len(b) > longest || most == 0 || len(a)-len(b) > most || len(b)-len(a) > most {
-		return -1
-	}
-	var row [longest + 1]int
-	for j := range len(b) + 1 {
-		row[j] = j
-	}
-	for i := range len(a) {
-		diagonal := row[0]
-		row[0] = i + 1
-		for j := range len(b) {
-			d := diagonal
-			if a[i] != b[j] {
-				d++
-			}
-			diagonal = row[j+1]
-			row[j+1] = min(d, row[j+1]+1, row[j]+1)
-		}
-	}
-	if row[len(b)] > most {
-		return -1
-	}
-	return row[len(b)]
 }
