@@ -39,7 +39,8 @@ func newCollector(keep, raw int, w *watch) *collector {
 	c := &collector{began: time.Now(), watch: w, room: raw, kept: keeper{limit: keep}}
 	c.last.Store(-1)
 	for i := range c.streams {
-		c.streams[i] = cleaner{piece: min(pieceMost, keep), emit: func(text []byte, end ending) { c.take(i, text, end) }}
+		emit := func(text []byte, end ending) { c.take(i, text, end) }
+		c.streams[i] = cleaner{piece: min(pieceMost, keep), emit: emit}
 	}
 	return c
 }
