@@ -18,12 +18,9 @@ func (a *Agent) beforeInput(ctx context.Context, t IncomingText) (string, error)
 		return "", nil
 	}
 	for _, h := range a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil }) {
-		warning, err := a.callHook(ctx, t.Session, h, "BeforeInput", func() error { return h.BeforeInput(ctx, &t) })
+		_, err := a.callHook(ctx, t.Session, h, "BeforeInput", func() error { return h.BeforeInput(ctx, &t) })
 		var abort *AbortError
 		switch {
-		case warning != "":
-			a.logger.WarnContext(ctx, "agent: a hook warns of an input", "hook", h.Name, "session", t.Session,
-				"source", t.Source, "warning", warning)
 		case errors.As(err, &abort):
 			return "", refusedBy(h.Name, &t, abort.Err)
 		case err != nil:

@@ -50,7 +50,7 @@ func (l *sessionLog) escalation(meta NoteMeta, tool string, class fault.Class, f
 func (x *driver) escalateModel(err error) {
 	attempts := 0
 	var gave *guard.GaveUpError
-	if asError(err, &gave) {
+	if errors.As(err, &gave) {
 		attempts = gave.Attempts
 		if n := len(gave.Errors); n > 1 && len(x.reply.attempts) == 0 { // a guard of the host's
 			x.reply.attempts = slices.Clone(gave.Errors[:n-1])
@@ -62,7 +62,7 @@ func (x *driver) escalateModel(err error) {
 // remedies returns what may help: what the errors themselves say, then what their class suggests.
 func remedies(err error, class fault.Class, tool string) []string {
 	var says interface{ Remedies() []string }
-	if asError(err, &says) {
+	if errors.As(err, &says) {
 		if list := ask(says.Remedies); len(list) > 0 {
 			return list
 		}
@@ -92,16 +92,10 @@ func remedies(err error, class fault.Class, tool string) []string {
 		out = append(out, "change what is asked for: the same would fail again")
 	}
 	var b *budget.Error // a budget that holds for every provider may have refused the call
-	if model && class != fault.Permanent && !(asError(err, &b) && b != nil && b.Scope != budget.ScopeProvider) {
+	if model && class != fault.Permanent && !(errors.As(err, &b) && b != nil && b.Scope != budget.ScopeProvider) {
 		out = append(out, "use another provider")
 	}
 	return out
-}
-
-// asError is errors.As for errors whose methods may panic.
-func asError(err error, target any) (found bool) {
-	defer contain.Panic(new(error))
-	return errors.As(err, target)
 }
 
 func ask(says func() []string) (list []string) {

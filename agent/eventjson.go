@@ -89,12 +89,7 @@ func UnmarshalEvent(data []byte) (Event, error) {
 	}
 	t, ok := noteTypes[form.Kind]
 	if !ok {
-		f, err := machine.Decode(form.Session,
-			journal.Record{Seq: form.Seq, Time: form.Time, Kind: form.Kind, V: form.V, Data: form.Data})
-		if err != nil {
-			return nil, err
-		}
-		return f, nil
+		return factOf(form.Session, &form)
 	}
 	if form.V != machine.Version {
 		return nil, badEvent("UnmarshalEvent", form.Kind,
@@ -109,4 +104,10 @@ func UnmarshalEvent(data []byte) (Event, error) {
 		o.Session = form.Session
 	}
 	return ev, nil
+}
+
+// factOf returns the fact of a form, as one of a session.
+func factOf(session string, form *eventForm[json.RawMessage]) (Fact, error) {
+	return machine.Decode(session,
+		journal.Record{Seq: form.Seq, Time: form.Time, Kind: form.Kind, V: form.V, Data: form.Data})
 }

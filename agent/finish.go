@@ -99,12 +99,9 @@ func (l *sessionLog) beforeFinish() (missing string, err error) {
 	var all []string
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil }) {
 		res := l.Machine().Result(Completed, "", nil)
-		warning, err := l.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(l.ctx, res) })
+		_, err := l.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(l.ctx, res) })
 		var send *sendBackError
 		switch {
-		case warning != "":
-			l.agent.logger.WarnContext(l.ctx, "agent: a hook warns at the end of a run", "hook", h.Name,
-				"warning", warning)
 		case errors.As(err, &send):
 			all = append(all, send.what)
 		case err != nil:

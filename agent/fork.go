@@ -7,9 +7,7 @@ import (
 	"fmt"
 	"io"
 	"strings"
-	"time"
 
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
@@ -92,16 +90,6 @@ func cannotFork(session, problem string) error {
 	return &SessionError{Session: session, Code: ErrCannotFork, Problem: problem}
 }
 
-// exported is a line of an export.
-type exported struct {
-	Session string          `json:"session"`
-	Seq     uint64          `json:"seq"`
-	Time    time.Time       `json:"time"`
-	Kind    string          `json:"kind"`
-	V       int             `json:"v"`
-	Data    json.RawMessage `json:"data"`
-}
-
 // Export writes the log of the session as JSON lines, one fact per line: session, seq, time, kind,
 // v (the version of the encoding) and data. An unknown session is [ErrNothingOpen]. After an
 // error, w may have received a part of the log.
@@ -117,15 +105,12 @@ func (s *Session) Export(ctx context.Context, w io.Writer) error {
 	if len(facts) == 0 {
 		return &SessionError{Session: session, Code: ErrNothingOpen}
 	}
-	enc := json.NewEncoder(w)
-	enc.SetEscapeHTML(false)
 	for _, f := range facts {
-		rec, err := machine.Encode(f)
+		line, err := MarshalEvent(f)
 		if err != nil {
 			return err
 		}
-		line := exported{Session: session, Seq: rec.Seq, Time: rec.Time, Kind: rec.Kind, V: rec.V, Data: rec.Data}
-		if err := enc.Encode(line); err != nil {
+		if _, err := w.Write(append(line, '\n')); err != nil {
 			return fmt.Errorf("agent: exporting session %q: %w", session, err)
 		}
 	}
@@ -154,7 +139,7 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 	var facts []Fact
 	from := ""
 	for dec := json.NewDecoder(r); ; {
-		var line exported
+		var line eventForm[json.RawMessage]
 		err := dec.Decode(&line)
 		if errors.Is(err, io.EOF) {
 			break
@@ -162,12 +147,11 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 		if err != nil {
 			return fmt.Errorf("agent: importing session %q: line %d: %w", session, len(facts)+1, err)
 		}
-		f, err := machine.Decode(session,
-			journal.Record{Seq: line.Seq, Time: line.Time, Kind: line.Kind, V: line.V, Data: line.Data})
+		f, err := factOf(session, &line)
 		if err != nil {
 			return err
 		}
-		if problem := line.misplaced(f, from, len(facts)); problem != "" {
+		if problem := misplaced(&line, f, from, len(facts)); problem != "" {
 			return &machine.FactError{Session: session, Seq: line.Seq, Kind: line.Kind, Problem: problem}
 		}
 		from, facts = line.Session, append(facts, f)
@@ -180,7 +164,7 @@ func (s *Session) Import(ctx context.Context, r io.Reader) error {
 }
 
 // misplaced says why a line can't be the one after n others, of a session.
-func (l *exported) misplaced(f Fact, session string, n int) string {
+func misplaced(l *eventForm[json.RawMessage], f Fact, session string, n int) string {
 	_, pruned := f.(*machine.Snapshot)
 	switch {
 	case l.Session == "":

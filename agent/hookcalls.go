@@ -125,10 +125,7 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	}
 	var failure error
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterStep != nil }) {
-		warning, err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.stepCtx(), s, resp) })
-		if warning != "" {
-			x.agent.logger.WarnContext(x.ctx, "agent: a hook warns of an answer", "hook", h.Name, "warning", warning)
-		}
+		_, err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.stepCtx(), s, resp) })
 		failure = cmp.Or(failure, err)
 	}
 	return failure
@@ -241,13 +238,9 @@ func (l *sessionLog) afterDecision(decided []decidedCall) {
 	for _, d := range decided {
 		for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterDecision != nil }) {
 			call := *d.call
-			warning, err := l.callHook(h, "AfterDecision", func() error {
+			_, err := l.callHook(h, "AfterDecision", func() error {
 				return h.AfterDecision(l.ctx, &call, d.pause, d.decision)
 			})
-			if warning != "" {
-				l.agent.logger.WarnContext(l.ctx, "agent: a hook warns of a decision", "hook", h.Name,
-					"warning", warning)
-			}
 			if errors.As(err, new(*AbortError)) {
 				l.Cancel(err)
 			}

@@ -216,8 +216,11 @@ func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point st
 		err = fmt.Errorf("SendBack is for BeforeFinish: %w", err)
 	case errors.As(err, &deny), errors.As(err, &back):
 		return "", err
-	case errors.As(err, &warn):
+	case errors.As(err, &warn) && (point == "BeforeStep" || point == "BeforeTool" || point == "AfterTool"):
 		return warn.text, nil
+	case errors.As(err, &warn): // no model reads it
+		logger.WarnContext(ctx, "agent: a hook warns", "warning", warn.text)
+		return "", nil
 	}
 	logger.ErrorContext(ctx, "agent: a guard failed", "error", err)
 	return "", &HookError{Hook: h.Name, Point: point, Err: err}

@@ -4,8 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
-	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -146,49 +144,6 @@ func (b *inbox) deliver(it *session.Item) bool {
 		return false
 	}
 	b.delivered = append(b.delivered, it.ID) // their receipts are settled when the model call has begun
-	return true
-}
-
-func noRule(session, tool string) error {
-	return &SessionError{Session: session, Code: ErrNoRule,
-		Problem: fmt.Sprintf("it has no standing approval of %q", tool)}
-}
-
-// revoke appends that a rule is revoked. items is the inbox item that asks for it.
-func (l *sessionLog) revoke(items []string, tool, by string) error {
-	l.Lock()
-	defer l.Unlock()
-	if !slices.ContainsFunc(l.State().Rules, func(r Rule) bool { return r.Tool == tool }) {
-		return noRule(l.Name, tool)
-	}
-	return l.AppendLocked(items, session.Clean(&machine.RuleRevoked{Meta: Meta{By: by}, Tool: tool}))
-}
-
-// takeChange acts on an item that changes the session rather than its run, a revocation, a mode, a
-// title or a label, and reports whether it is one. The item leaves the inbox with the change, or
-// because the change can't be made.
-func (l *sessionLog) takeChange(it *session.Item) bool {
-	var f Fact
-	var err error
-	switch it.Kind {
-	case session.ItemRevoke:
-		err = l.revoke([]string{it.ID}, it.Text, it.By)
-	case session.ItemTitle:
-		f, err = &machine.TitleChanged{Title: it.Text}, checkTitle(it.Text)
-	case session.ItemMode:
-		f = l.toMode(it.Text, byHost)
-	case session.ItemLabel:
-		f, err = &machine.LabelChanged{Key: it.Key, Value: it.Text}, checkLabel(it.Key, it.Text, l.State())
-	default:
-		return false
-	}
-	switch {
-	case f != nil && err == nil && (it.Kind != session.ItemTitle || it.Text != ""):
-		err = l.Append([]string{it.ID}, f)
-	case it.Kind != session.ItemRevoke || errors.Is(err, ErrNoRule):
-		l.Remove(it.ID)
-	}
-	l.warn("agent: a change of the session", err, "kind", it.Kind)
 	return true
 }
 

@@ -272,10 +272,9 @@ func (x *driver) close() {
 func (l *sessionLog) afterRun(res *Result) {
 	ctx := withoutRun(context.WithoutCancel(l.ctx))
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
-		warning, err := l.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) })
-		if warning != "" || err != nil {
+		if _, err := l.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) }); err != nil {
 			l.agent.logger.WarnContext(l.Stored, "agent: AfterRun can't change how a run ended", "hook", h.Name,
-				"warning", warning, "error", err)
+				"error", err)
 		}
 	}
 	if l.agent.logger.Enabled(l.Stored, slog.LevelInfo) {

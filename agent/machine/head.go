@@ -35,22 +35,19 @@ func OpenPauses(r *RunState) (open []journal.Open) {
 	return open
 }
 
-// firstOpen returns as many entries as a head may have. The last of them is the one that expires
-// first of the others, so that a list of heads shows when a session has to be resumed.
+// firstOpen returns as many entries as a head may have: if there are more, those that expire first,
+// so that a list of heads shows when a session has to be resumed.
 func firstOpen(open []journal.Open) []journal.Open {
 	if len(open) <= journal.MaxOpen {
 		return open
 	}
-	soonest := slices.MinFunc(open[journal.MaxOpen-1:], func(a, b journal.Open) int {
-		switch {
-		case a.Expires.IsZero() == b.Expires.IsZero():
-			return a.Expires.Compare(b.Expires)
-		case a.Expires.IsZero():
-			return 1
+	slices.SortStableFunc(open, func(a, b journal.Open) int {
+		if a.Expires.IsZero() != b.Expires.IsZero() {
+			return b.Expires.Compare(a.Expires)
 		}
-		return -1
+		return a.Expires.Compare(b.Expires)
 	})
-	return append(open[:journal.MaxOpen-1:journal.MaxOpen-1], soonest)
+	return open[:journal.MaxOpen]
 }
 
 // ChangesHead reports whether a fact that is applied next may change the head of the session. It
