@@ -34,7 +34,6 @@ func (x *driver) begin(in *Input) (err error) {
 		x.memory = new(memoryState)
 	}
 	if err := x.Hold(x); err != nil {
-		x.receipts.refuse(err)
 		if in.leg != nil && in.leg.queue == nil {
 			return err
 		}
@@ -46,7 +45,7 @@ func (x *driver) begin(in *Input) (err error) {
 	defer func() { // also if a function of the host panics
 		if !x.begun {
 			x.Leave()
-			x.closeReceipts()
+			x.dropMessages(true)
 			x.Close()
 		}
 	}()
@@ -82,7 +81,6 @@ func (x *driver) start(in *Input) error {
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	_, posted := x.takePosted(false)
-	posted = slices.DeleteFunc(posted, x.receipts.expects) // messages to this run
 	if x.Lost() {
 		return x.Err()
 	}
@@ -204,7 +202,7 @@ func (x *driver) resume(in *Input) error {
 		}
 	}
 	if x.waits() {
-		x.dropMessages(nil)
+		x.dropMessages(false)
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	taken, _ := x.takePosted(r.IsOpen())

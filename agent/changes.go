@@ -3,7 +3,6 @@ package agent
 import (
 	"context"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
@@ -24,13 +23,6 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 		return err
 	}
 	return s.agent.change(ctx, s.id, session.Item{Kind: session.ItemTitle, Text: title})
-}
-
-func checkNewTitle(title string) error {
-	if title == "" {
-		return &ArgError{Field: "Input.Title", Problem: "it is empty; a title can be replaced, but not removed"}
-	}
-	return checkTitle(title)
 }
 
 // SetLabel gives the session a label of its own, by which [Agent.Sessions] finds it or leaves it
@@ -92,11 +84,6 @@ func (s *Session) Revoke(ctx context.Context, tool, by string) error {
 	return err
 }
 
-func noRule(session, tool string) error {
-	return &SessionError{Session: session, Code: ErrNoRule,
-		Problem: fmt.Sprintf("it has no standing approval of %q", tool)}
-}
-
 // change posts a revocation, a mode, a title or a label to the run in progress. If no run is in
 // progress, it makes the change. A run that has just ended reads the item as it is released
 // (takeLate). If it was posted too late for that, change acts on it, or, if the session is busy
@@ -141,42 +128,4 @@ func (l *sessionLog) makeChange(it *session.Item) error {
 		}
 	}
 	return l.Append(older, f)
-}
-
-// isChange reports whether an item changes the session rather than its run.
-func isChange(it *session.Item) bool {
-	return it.Kind == session.ItemRevoke || it.Kind == session.ItemTitle || it.Kind == session.ItemMode ||
-		it.Kind == session.ItemLabel
-}
-
-// changeOf returns the fact of a change, or why it can't be made; nil if it changes nothing.
-func (l *sessionLog) changeOf(it *session.Item) (Fact, error) {
-	switch it.Kind {
-	case session.ItemRevoke:
-		if !slices.ContainsFunc(l.State().Rules, func(r Rule) bool { return r.Tool == it.Text }) {
-			return nil, noRule(l.Name, it.Text)
-		}
-		return &machine.RuleRevoked{Meta: Meta{By: it.By}, Tool: it.Text}, nil
-	case session.ItemTitle:
-		return &machine.TitleChanged{Title: it.Text}, checkNewTitle(it.Text)
-	case session.ItemLabel:
-		return &machine.LabelChanged{Key: it.Key, Value: it.Text}, checkLabel(it.Key, it.Text, l.State())
-	}
-	return l.toMode(it.Text, byHost), nil
-}
-
-// takeChange acts on an item that changes the session, and reports whether it is one. The item
-// leaves the inbox with the change, or because the change can't be made.
-func (l *sessionLog) takeChange(it *session.Item) bool {
-	if !isChange(it) {
-		return false
-	}
-	f, err := l.changeOf(it)
-	if f != nil && err == nil {
-		err = l.Append([]string{it.ID}, f)
-	} else {
-		l.Remove(it.ID)
-	}
-	l.warn("agent: a change of the session", err, "kind", it.Kind)
-	return true
 }

@@ -178,9 +178,9 @@ func (x *driver) finish(status Status, code string, reason error) {
 	own := x.agent.sessions.Redact(end)
 	x.Lock()
 	x.over.cause = reason
+	x.Ending() // before its end can be read
 	err := x.AppendLocked(nil, own)
 	x.ended = true
-	x.Ending()
 	if err != nil { // the log ends before this fact: another process, or Continue, will end the run
 		if !errors.Is(reason, err) {
 			reason = errors.Join(err, reason)

@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -14,9 +16,7 @@ import (
 type inbox struct {
 	*sessionLog
 	*consumer
-	receipts  receipts
 	requested hostRequest // what the host asked for
-	delivered []string    // messages in the conversation that the model hasn't been asked about yet
 }
 
 // takePosted acts on what was posted to a session before its run started or was resumed: on
@@ -30,6 +30,7 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 			if l.takeDecisions(&it, true) {
 				taken++
 			}
+		case it.Kind == session.ItemSteer && l.Claimed(&it): // a message to the run that begins
 		default:
 			others = append(others, it.ID)
 		}
@@ -139,11 +140,49 @@ func (b *inbox) deliver(it *session.Item) bool {
 	if duplicate(b.State(), it.Key) != nil {
 		return b.Remove(it.ID)
 	}
-	err := b.Append([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)})
-	if err != nil {
+	return b.Append([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)}) == nil
+}
+
+func noRule(session, tool string) error {
+	return &SessionError{Session: session, Code: ErrNoRule,
+		Problem: fmt.Sprintf("it has no standing approval of %q", tool)}
+}
+
+// isChange reports whether an item changes the session rather than its run.
+func isChange(it *session.Item) bool {
+	return it.Kind == session.ItemRevoke || it.Kind == session.ItemTitle || it.Kind == session.ItemMode ||
+		it.Kind == session.ItemLabel
+}
+
+// changeOf returns the fact of a change, or why it can't be made; nil if it changes nothing.
+func (l *sessionLog) changeOf(it *session.Item) (Fact, error) {
+	switch it.Kind {
+	case session.ItemRevoke:
+		if !slices.ContainsFunc(l.State().Rules, func(r Rule) bool { return r.Tool == it.Text }) {
+			return nil, noRule(l.Name, it.Text)
+		}
+		return &machine.RuleRevoked{Meta: Meta{By: it.By}, Tool: it.Text}, nil
+	case session.ItemTitle:
+		return &machine.TitleChanged{Title: it.Text}, checkNewTitle(it.Text)
+	case session.ItemLabel:
+		return &machine.LabelChanged{Key: it.Key, Value: it.Text}, checkLabel(it.Key, it.Text, l.State())
+	}
+	return l.toMode(it.Text, byHost), nil
+}
+
+// takeChange acts on an item that changes the session, and reports whether it is one. The item
+// leaves the inbox with the change, or because the change can't be made.
+func (l *sessionLog) takeChange(it *session.Item) bool {
+	if !isChange(it) {
 		return false
 	}
-	b.delivered = append(b.delivered, it.ID) // their receipts are settled when the model call has begun
+	f, err := l.changeOf(it)
+	if f != nil && err == nil {
+		err = l.Append([]string{it.ID}, f)
+	} else {
+		l.Remove(it.ID)
+	}
+	l.warn("agent: a change of the session", err, "kind", it.Kind)
 	return true
 }
 
@@ -165,31 +204,15 @@ func (b *inbox) takeLate() {
 	}
 }
 
-// closeReceipts settles all receipts when the run is over. Messages that weren't delivered are
-// removed from the inbox, so that no later run reads them. If the run goes on in another leg or
-// process, they stay, and their receipts read the log from now on.
-func (b *inbox) closeReceipts() {
-	left := b.receipts.close()
-	if r := b.Run(); r.IsOpen() && !b.waits() {
-		for _, one := range left {
-			one.start = r.Start
-			one.settle(0, nil)
-		}
+// dropMessages removes messages from the inbox that this run doesn't read: all of them when it is
+// over, and else those that were posted before its session was claimed. If the run goes on in
+// another leg or another process, they stay.
+func (b *inbox) dropMessages(all bool) {
+	if b.Run().IsOpen() && !b.waits() || !b.poked.Load() && !b.paused() {
 		return
 	}
-	if len(left) > 0 || b.paused() {
-		b.dropMessages(left)
-	}
-	for _, r := range left {
-		r.settle(0, errNotDelivered)
-	}
-}
-
-// dropMessages removes messages from the inbox whose senders were told that they are lost: those
-// that this process has posted, and, if the run is paused, those that other processes have.
-func (b *inbox) dropMessages(mine map[string]*Receipt) {
 	for _, it := range b.Inbox() {
-		if mine[it.ID] != nil || it.Kind == session.ItemSteer && b.paused() && !b.receipts.expects(it.ID) {
+		if it.Kind == session.ItemSteer && (all || !b.Claimed(&it)) {
 			b.Remove(it.ID)
 		}
 	}

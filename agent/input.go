@@ -323,6 +323,13 @@ func checkTitle(title string) error {
 	return nil
 }
 
+func checkNewTitle(title string) error {
+	if title == "" {
+		return &ArgError{Field: "Input.Title", Problem: "it is empty; a title can be replaced, but not removed"}
+	}
+	return checkTitle(title)
+}
+
 // checkInput returns what is wrong with an input, regardless of its session.
 func (a *Agent) checkInput(in *Input) error {
 	mode, err := a.mode(in.Mode)

@@ -246,7 +246,7 @@ func (l *sessionLog) callStates(indexes []int) []*machine.CallState {
 // if the consumer or a hook panicked.
 func (x *driver) close() {
 	defer x.Close()
-	defer x.closeReceipts()
+	defer x.dropMessages(true)
 	defer x.takeLate()
 	if !x.ended { // only after a panic or runtime.Goexit
 		status, code, reason := Stopped, machine.CodeAbandoned, errAbandoned

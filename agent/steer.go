@@ -10,40 +10,24 @@ import (
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // steer posts a message to the run of a session.
 func (a *Agent) steer(ctx context.Context, name, text string) (*Receipt, error) {
-	it := session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text}
-	if x := a.driverOf(name); x != nil {
-		if r := x.receipts.expect(it.ID, a.following(name, it.ID)); r != nil {
-			if err := a.sessions.Post(ctx, name, it); err != nil {
-				x.receipts.forget(it.ID)
-				return nil, err
-			}
-			return r, nil
-		}
-	}
 	after := uint64(0) // in the log its delivery comes later
 	if head, err := a.sessions.Store.Head(ctx, name); err == nil {
 		after = head.Seq
 	}
-	id, err := a.sessions.Send(ctx, name, it)
+	id, err := a.sessions.Send(ctx, name, session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text})
 	if err != nil {
 		return nil, err
 	}
-	return a.posted(name, id, after), nil
+	return a.receipt(name, id, after), nil
 }
 
-// posted returns the receipt of a message whose delivery comes after a fact of the log.
-func (a *Agent) posted(session, id string, after uint64) *Receipt {
-	return &Receipt{Posted: true, start: after, follow: a.following(session, id)}
-}
-
-// following returns the function that waits for a message.
-func (a *Agent) following(session, id string) func(ctx context.Context, after uint64) (int, error) {
-	return func(ctx context.Context, after uint64) (int, error) { return a.follow(ctx, session, id, after) }
+// receipt returns the receipt of a message whose delivery comes after a fact of the log.
+func (a *Agent) receipt(session, id string, after uint64) *Receipt {
+	return &Receipt{func(ctx context.Context) (int, error) { return a.follow(ctx, session, id, after) }}
 }
 
 // steerOnce posts a message with a key to the run of a session. Its id is made of the key and the
@@ -66,35 +50,7 @@ func (a *Agent) steerOnce(ctx context.Context, name, key, text string) (*Receipt
 	if err != nil && !errors.As(err, new(*journal.PostedError)) {
 		return nil, err
 	}
-	return a.posted(name, it.ID, s.Seq), nil
-}
-
-// follow watches a session until its log says whether a message was delivered.
-func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {
-	delivered := false
-	for ev, err := range a.Session(session).Watch(ctx, after) {
-		if errors.Is(err, ErrNothingOpen) {
-			break
-		}
-		if err != nil {
-			return 0, err
-		}
-		switch ev := ev.(type) {
-		case *machine.Steered:
-			delivered = delivered || ev.ID == id
-		case *StepStarted:
-			if delivered {
-				return ev.Step, nil
-			}
-		case *RunEnded:
-			switch ev.Code {
-			case machine.CodeContextReset, machine.CodeLeg, machine.CodeDrained: // the run that goes on reads it
-			default:
-				return 0, errNotDelivered
-			}
-		}
-	}
-	return 0, errNotDelivered
+	return a.receipt(name, it.ID, s.Seq), nil
 }
 
 // Steer sends a message to the run in progress, in this or another process, and returns without

@@ -87,8 +87,6 @@ func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
 		return false
 	}
 	x.leg.begins()
-	x.receipts.settle(x.delivered, start.Step)
-	x.delivered = nil
 	x.flush()
 	if unpriced && x.deltas && !x.Run().Unpriced {
 		x.show(&UnknownPrice{NoteMeta: x.noteMeta(), Model: start.Model})

@@ -60,11 +60,9 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 			if len(facts) == watchAtOnce && ctx.Err() == nil { // there may be more
 				continue
 			}
-			select {
-			case <-ctx.Done():
-				yield(nil, causeOf(ctx))
+			if err := await(ctx, nil, wait); err != nil {
+				yield(nil, err)
 				return
-			case <-time.After(wait):
 			}
 			wait = min(2*wait, watchMost)
 		}

@@ -189,7 +189,7 @@ func (h *Hub) goesOn(ctx context.Context, session string, after uint64) {
 func wait(ctx context.Context, receipt *agent.Receipt) error {
 	for {
 		_, err := receipt.Wait(ctx)
-		if !receipt.Posted || !passes(ctx, err) {
+		if !passes(ctx, err) {
 			return err
 		}
 	}

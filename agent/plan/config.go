@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/due"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -80,9 +81,10 @@ type Runner struct {
 	cfg   Config
 	store journal.Store
 
-	mu        sync.Mutex                 // guards what follows
-	listeners map[string][]chan struct{} // by run: those that are told when something may have changed
-	serving   []*due.Loop
+	listeners session.Listeners // to runs
+
+	mu      sync.Mutex // guards what follows
+	serving []*due.Loop
 }
 
 // New returns a Runner.
@@ -115,7 +117,7 @@ func New(cfg Config) (*Runner, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	cfg.Workers, cfg.Checks = maps.Clone(cfg.Workers), maps.Clone(cfg.Checks)
-	return &Runner{cfg: cfg, store: cfg.Agent.Journal(), listeners: make(map[string][]chan struct{})}, nil
+	return &Runner{cfg: cfg, store: cfg.Agent.Journal()}, nil
 }
 
 // proposal checks a plan, and returns it as it is recorded.

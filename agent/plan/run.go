@@ -65,7 +65,7 @@ func (r *Runner) drive(ctx context.Context, run string, changed func(*State)) (*
 		messages: make(chan message), works: make(map[string]*tended), poll: time.NewTicker(poll)}
 	defer x.poll.Stop()
 	var leave func()
-	x.wake, leave = r.listen(run)
+	x.wake, leave = r.listeners.Listen(run)
 	defer leave()
 	var stop context.CancelFunc
 	x.work, stop = context.WithCancel(held)
@@ -86,7 +86,7 @@ func (x *execution) loop() error {
 		idle := x.idle(&act)
 		changed, err := x.log.store(x.ctx, headOf(x.s, x.waits(), idle))
 		if changed {
-			x.tell(x.s.Run, x.wake)
+			x.listeners.Tell(x.s.Run, x.wake)
 		}
 		if changed && err == nil && x.changed != nil {
 			x.changed(x.s)
@@ -277,46 +277,9 @@ func (x *execution) takeDecisions() error {
 	return nil
 }
 
-// listen returns a channel that says that something about a run may have changed in this process,
-// and a function that ends this.
-func (r *Runner) listen(run string) (wake chan struct{}, leave func()) {
-	wake = make(chan struct{}, 1)
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	r.listeners[run] = append(r.listeners[run], wake)
-	return wake, func() {
-		r.mu.Lock()
-		defer r.mu.Unlock()
-		rest := r.listeners[run][:0:0]
-		for _, w := range r.listeners[run] {
-			if w != wake {
-				rest = append(rest, w)
-			}
-		}
-		if r.listeners[run] = rest; len(rest) == 0 {
-			delete(r.listeners, run)
-		}
-	}
-}
-
-// tell wakes those who listen to a run, but for one.
-func (r *Runner) tell(run string, but chan struct{}) {
-	r.mu.Lock()
-	defer r.mu.Unlock()
-	for _, wake := range r.listeners[run] {
-		if wake == but {
-			continue
-		}
-		select {
-		case wake <- struct{}{}:
-		default:
-		}
-	}
-}
-
 // posted says that something was posted to a run.
 func (r *Runner) posted(run string) {
-	r.tell(run, nil)
+	r.listeners.Tell(run, nil)
 	r.mu.Lock()
 	defer r.mu.Unlock()
 	for _, l := range r.serving {

@@ -179,7 +179,7 @@ func (r *Runner) Finish(ctx context.Context, run string) (*State, error) {
 
 // waitUntilDue waits until a run may go on, or has ended.
 func (r *Runner) waitUntilDue(ctx context.Context, run string) error {
-	wake, leave := r.listen(run)
+	wake, leave := r.listeners.Listen(run)
 	defer leave()
 	tick := time.NewTicker(poll)
 	defer tick.Stop()
@@ -241,6 +241,6 @@ func (r *Runner) Delete(ctx context.Context, run string) error {
 	if err := r.store.Delete(held, run, journal.All); err != nil {
 		return storeError(run, "deleting it", err)
 	}
-	r.tell(run, nil)
+	r.listeners.Tell(run, nil)
 	return nil
 }

@@ -130,7 +130,7 @@ func (r *Runner) takeBack(ctx context.Context, run string) (*machine.UndoReceipt
 		if _, err := l.store(ctx, headOf(s, nil, true)); err != nil {
 			return rec, err
 		}
-		r.tell(run, nil)
+		r.listeners.Tell(run, nil)
 	}
 	return rec, s.errLeft()
 }

@@ -19,7 +19,7 @@ import (
 // unknown run [agent.ErrNothingOpen], or the error of ctx or of the journal.
 func (r *Runner) Watch(ctx context.Context, run string, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		wake, leave := r.listen(run)
+		wake, leave := r.listeners.Listen(run)
 		defer leave()
 		tick := time.NewTicker(poll)
 		defer tick.Stop()

@@ -177,6 +177,7 @@ func (l *Log) storeDeferred(items []string, quiet bool) error {
 		l.count(&l.next.records[i])
 	}
 	l.settle(true)
+	l.sessions.Tell(l.Name, nil)
 	return nil
 }
 

@@ -13,9 +13,10 @@ import (
 
 // A claim is what other goroutines see of a session that is held. Sessions.mu guards it.
 type claim struct {
-	holder Holder        // of the run; nil without one
-	ending bool          // there is no run, or it has ended, so that Close follows
-	closed chan struct{} // closed by Close; nil if nobody waits for that
+	holder  Holder        // of the run; nil without one
+	ending  bool          // there is no run, or it has ended, so that Close follows
+	closed  chan struct{} // closed by Close; nil if nobody waits for that
+	claimed time.Time     // when the session was
 }
 
 // handover is how long enter waits at most for a session whose run has ended, but whose holder
@@ -63,7 +64,7 @@ func (l *Log) enter(h Holder) error {
 		}
 		held := s.held[l.Name]
 		if held == nil {
-			s.held[l.Name], l.holder, l.ending = l, h, h == nil
+			s.held[l.Name], l.holder, l.ending, l.claimed = l, h, h == nil, time.Now()
 			s.mu.Unlock()
 			return nil
 		}
@@ -88,6 +89,9 @@ func (l *Log) enter(h Holder) error {
 		}
 	}
 }
+
+// Claimed reports whether the session was held when an item was posted.
+func (l *Log) Claimed(it *Item) bool { return !it.Time.Before(l.claimed) }
 
 // Ending says that the run of the session has ended, so that Close follows soon. Who wants the
 // session waits for that instead of getting an error.

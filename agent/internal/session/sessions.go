@@ -35,7 +35,8 @@ type Config struct {
 
 // Sessions are the sessions of a store. They are safe for concurrent use.
 type Sessions struct {
-	Config // fixed
+	Config    // fixed
+	Listeners // to what this process stores
 
 	mu       sync.Mutex // guards what follows
 	held     map[string]*Log
