@@ -246,11 +246,8 @@ func TestAStopConditionCompletesARun(t *testing.T) {
 	}{
 		"after steps":       {stop.AfterSteps(2), 2, agent.Completed},
 		"after a tool":      {stop.AfterTool("missing", "work"), 1, agent.Completed},
-		"after tokens":      {stop.AfterTokens(25), 2, agent.Completed},
 		"when text matches": {stop.WhenText(regexp.MustCompile("second")), 2, agent.Completed},
 		"any":               {stop.AnyOf(never, stop.AfterSteps(1)), 1, agent.Completed},
-		"all":               {stop.AllOf(stop.AfterTool("work"), stop.AfterSteps(2)), 2, agent.Completed},
-		"none":              {stop.AllOf(), 3, agent.Completed},
 		"never":             {never, 3, agent.Completed},
 		"nil":               {nil, 3, agent.Completed},
 		"a panic":           {boom, 1, agent.Failed},

@@ -195,11 +195,7 @@ func outcomeOf(res *Result, err error) (work.Outcome, error) {
 	case res == nil && !session.Stops(err):
 		return work.Outcome{}, err
 	case res == nil:
-		out := work.Outcome{Status: work.Stopped, Err: err}
-		if held, ok := errors.AsType[*journal.HeldError](err); ok {
-			out.Until = held.Until
-		}
-		return out, nil
+		return work.Later(err), nil
 	case res.Status == Paused && res.Code == "":
 		return work.Outcome{Status: work.Waits, Pending: res.Suspended()}, nil
 	case res.Status == Paused:

@@ -114,7 +114,7 @@ func (w *selection) Advance(ctx context.Context) (work.Outcome, error) {
 	s, err := w.begun(ctx)
 	switch {
 	case err != nil:
-		return untilFree(err), nil
+		return work.Later(err), nil
 	case s != nil:
 		call, _ := tools.CallOf(ctx)
 		return w.goOn(ctx, s.original[0], call.By)

@@ -150,29 +150,16 @@ func (l *planLog) store(ctx context.Context, head *journal.HeadUpdate) (changed 
 	if len(l.records) == 0 && len(l.taken) == 0 && l.head != nil && reflect.DeepEqual(l.head, head) {
 		return false, nil
 	}
-	err = l.append(ctx, journal.Append{
+	// what has happened is recorded, also when the run is stopped
+	err = session.Store(context.WithoutCancel(ctx), l.journal, journal.Append{
 		Session: l.name, After: l.state.Seq - uint64(len(l.records)), Fence: l.lease.Fence, Records: l.records,
 		Taken: l.taken, Head: head,
 	})
 	l.records, l.taken, l.head = nil, nil, head
-	return true, err
-}
-
-// append stores an append. If it isn't known whether that worked, it tries for up to 30 s.
-func (l *planLog) append(ctx context.Context, app journal.Append) error {
-	// what has happened is recorded, also when the run is stopped
-	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 30*time.Second)
-	defer cancel()
-	for wait := 20 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := l.journal.Append(ctx, app)
-		if err == nil {
-			return nil
-		}
-		if !journal.Unclear(err) || errors.Is(err, journal.ErrUnusable) || ctx.Err() != nil {
-			return storeError(l.name, "recording", err)
-		}
-		sleep(ctx, wait)
+	if err != nil {
+		err = storeError(l.name, "recording", err)
 	}
+	return true, err
 }
 
 // headOf returns what lists show of a run. calls are the pauses of its nodes' calls, and idle says

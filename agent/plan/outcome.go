@@ -9,7 +9,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/work"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -97,15 +96,6 @@ func isRefusal(err error) bool {
 	return limit || errors.Is(err, agent.ErrNotOwner) || errors.Is(err, agent.ErrRefused)
 }
 
-// untilFree returns the outcome of work that an error keeps from being done now.
-func untilFree(err error) work.Outcome {
-	out := stopped(err)
-	if held, ok := errors.AsType[*journal.HeldError](err); ok {
-		out.Until = held.Until
-	}
-	return out
-}
-
 // asJSON returns a text as it is if it is JSON, and else as a JSON string.
 func asJSON(text string) json.RawMessage {
 	if raw := json.RawMessage(text); json.Valid(raw) {
@@ -141,7 +131,7 @@ var errWithdrawn error = fault.New(fault.Permanent, "the plan was given up")
 
 // withdraw ends the run of a session, whatever it waits for, and calls nothing for it.
 func (x *execution) withdraw(a *agent.Agent, session string) work.Outcome {
-	for {
+	for range 2 {
 		res, err := a.Session(session).Result(x.work)
 		switch {
 		case errors.Is(err, agent.ErrNothingOpen):
@@ -151,23 +141,9 @@ func (x *execution) withdraw(a *agent.Agent, session string) work.Outcome {
 		case res.Status != agent.Paused && res.Status != agent.Running:
 			return failed(final(errWithdrawn))
 		}
-		in := agent.Continue(session)
-		if len(res.Pending) > 0 {
-			var no []agent.Decision
-			for i := range res.Pending {
-				no = append(no, agent.Reject(res.Pending[i].ID, "the plan that it was a part of was given up"))
-			}
-			in = agent.Resume(session, no...)
-		}
-		in.AcceptChanges = true
-		for _, err := range a.Stream(x.work, in) {
-			if err != nil {
-				return untilFree(err)
-			}
-			break // the run is stopped
-		}
-		if x.work.Err() != nil {
-			return stopped(context.Cause(x.work))
+		if err := a.Session(session).Cancel(x.work); err != nil {
+			return work.Later(err)
 		}
 	}
+	return stopped(errWithdrawn) // another process has the run, and reads that it is canceled
 }

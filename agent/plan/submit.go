@@ -106,7 +106,7 @@ func (w *submission) goOn(ctx context.Context, hash, by string) (work.Outcome, e
 		case err != nil && ctx.Err() != nil: // the call is over, or another process has it
 			return work.Outcome{}, context.Cause(ctx)
 		case err != nil:
-			return untilFree(err), nil
+			return work.Later(err), nil
 		case w.changes && s.hash != hash && !s.Status.ended():
 			return work.Outcome{}, fault.Errorf(fault.Invalid,
 				"plan: the run went on before the change was taken; look at it with %s, and submit the change again", toolStatus)
@@ -115,7 +115,7 @@ func (w *submission) goOn(ctx context.Context, hash, by string) (work.Outcome, e
 		case len(pending) > 0 && pending[0].ID == s.approvalID(hash): // the person was shown this plan
 			err := w.Runner.Decide(ctx, w.run, agent.Approve(pending[0].ID).By(by))
 			if err != nil && !isRefused(err) {
-				return untilFree(err), nil
+				return work.Later(err), nil
 			}
 		default:
 			return work.Outcome{Status: work.Waits, Pending: pending}, nil

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -24,7 +25,7 @@ func (x *execution) tendUndo(t *tended, plan int, n *Node) {
 			x.say(t, message{err: err})
 			return
 		}
-		out := untilFree(err)
+		out := work.Later(err)
 		x.waitToTryAgain(t, tries, &out)
 	}
 }

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
-	"strings"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -58,16 +57,6 @@ func AfterTool(names ...string) Condition {
 	}
 }
 
-// AfterTokens holds when n tokens were used.
-func AfterTokens(n int64) Condition {
-	return func(s *State) (string, bool) {
-		if s == nil || s.Usage.Total() < n {
-			return "", false
-		}
-		return fmt.Sprintf("%d tokens were used", s.Usage.Total()), true
-	}
-}
-
 // WhenText holds when the model's last message has text that matches. With nil it never does.
 func WhenText(re *regexp.Regexp) Condition {
 	return func(s *State) (string, bool) {
@@ -90,23 +79,5 @@ func AnyOf(conditions ...Condition) Condition {
 			}
 		}
 		return "", false
-	}
-}
-
-// AllOf holds when all of the conditions do, and there is at least one.
-func AllOf(conditions ...Condition) Condition {
-	return func(s *State) (string, bool) {
-		var reasons []string
-		for _, c := range conditions {
-			if c == nil {
-				return "", false
-			}
-			why, ok := c(s)
-			if !ok {
-				return "", false
-			}
-			reasons = append(reasons, why)
-		}
-		return strings.Join(reasons, ", "), len(conditions) > 0
 	}
 }

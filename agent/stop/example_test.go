@@ -3,6 +3,7 @@ package stop_test
 import (
 	"context"
 	"fmt"
+	"regexp"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/stop"
@@ -21,7 +22,8 @@ func Example() {
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(providertest.Call("publish", struct{}{}), providertest.Say("not reached")),
 		Tools:    []tools.Tool{publish},
-		StopWhen: []stop.Condition{stop.AfterTool("publish"), long},
+		StopWhen: []stop.Condition{stop.AfterTool("publish"), stop.AfterSteps(8),
+			stop.WhenText(regexp.MustCompile("^DONE")), long},
 	})
 	if err != nil {
 		fmt.Println(err)

@@ -11,7 +11,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A Config configures a [Worker]. Only Agents is required.
@@ -83,23 +82,6 @@ type Stuck struct {
 	Err     error // why Do failed; nil if it was done
 }
 
-// A ConfigError says what is wrong with a [Config]. Its class is permanent, because only a change
-// of the program helps.
-type ConfigError struct {
-	Field   string // which field of the Config
-	Problem string // what is wrong, and what would be right
-	Err     error  // the cause, if there is one
-}
-
-// Error names the field and says what would be right.
-func (e *ConfigError) Error() string { return "work: Config." + e.Field + ": " + e.Problem }
-
-// Unwrap returns the cause.
-func (e *ConfigError) Unwrap() error { return e.Err }
-
-// Fault returns permanent.
-func (e *ConfigError) Fault() fault.Class { return fault.Permanent }
-
 const (
 	defaultParallel = 8
 	defaultPoll     = time.Second
@@ -160,7 +142,7 @@ func (c *Config) checkAgents() error {
 func same(x, y journal.Store) bool { return reflect.ValueOf(x).Comparable() && x == y }
 
 func wrong(field, format string, args ...any) error {
-	return &ConfigError{Field: field, Problem: fmt.Sprintf(format, args...)}
+	return &agent.ArgError{Func: "work.New", Field: "Config." + field, Problem: fmt.Sprintf(format, args...)}
 }
 
 // check says what is wrong with a rule; "" if nothing is.

@@ -28,7 +28,7 @@ type Worker struct {
 	driven  map[string]map[string]string // the labels of the sessions that are driven here
 }
 
-// New returns a worker, which does nothing before [Worker.Run]. The error is a *[ConfigError].
+// New returns a worker, which does nothing before [Worker.Run]. The error is a *[agent.ArgError].
 func New(cfg Config) (*Worker, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
@@ -41,7 +41,7 @@ func New(cfg Config) (*Worker, error) {
 }
 
 var (
-	errNoWorker = &ConfigError{Field: "Agents", Problem: "this Worker is nil or empty; make one with work.New"}
+	errNoWorker = &agent.ArgError{Field: "Config.Agents", Problem: "this Worker is nil or empty; make one with work.New"}
 	errRan      = fault.New(fault.Permanent, "work: Run was called before; make another Worker")
 )
 

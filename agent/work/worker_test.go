@@ -373,9 +373,9 @@ func refusals(t *testing.T) {
 			{Status: agent.Paused, After: time.Hour, Do: work.Retry}}},
 	} {
 		_, err := work.New(cfg)
-		var bad *work.ConfigError
+		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad, field)
-		require.Equal(t, field, bad.Field)
+		require.Equal(t, "Config."+field, bad.Field)
 		require.NotEmpty(t, bad.Error())
 	}
 	w.store = odd{w.store, nil}

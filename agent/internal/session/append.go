@@ -2,6 +2,7 @@ package session
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 	"time"
@@ -265,10 +266,8 @@ const roomForResult = 64
 // appendTimeout is how long an append whose outcome is unclear is tried again.
 const appendTimeout = 30 * time.Second
 
-// store passes an append to the store. An append whose outcome is unclear is retried unchanged,
-// unless the store says that it can't be written until somebody has acted, because its disk is
-// full, for example. The caller holds the lock, and keeps it, but mu is free meanwhile: see
-// [Log.Lock].
+// store passes an append to the store. The caller holds the lock, and keeps it, but mu is free
+// meanwhile: see [Log.Lock].
 func (l *Log) store(app journal.Append) error {
 	l.storing = true
 	l.mu.Unlock()
@@ -277,9 +276,16 @@ func (l *Log) store(app journal.Append) error {
 		l.storing = false
 		l.written.Broadcast()
 	}()
+	return Store(l.Stored, l.sessions.Store, app)
+}
+
+// Store passes an append to a store. An append whose outcome is unclear is retried unchanged,
+// unless the store says that it can't be written until somebody has acted, because its disk is
+// full, for example.
+func Store(ctx context.Context, store journal.Store, app journal.Append) error {
 	began := time.Now()
 	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := l.sessions.Store.Append(l.Stored, app)
+		err := store.Append(ctx, app)
 		if err == nil || !journal.Unclear(err) || errors.Is(err, journal.ErrUnusable) ||
 			time.Since(began) > appendTimeout {
 			return err

@@ -3,6 +3,7 @@ package work
 import (
 	"context"
 	"encoding/json"
+	"errors"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -83,4 +84,14 @@ type Outcome struct {
 	// Code is that of a pause of Stopped work: with machine.CodeHost its host has paused it, so
 	// that it doesn't go on by itself.
 	Code string
+}
+
+// Later returns the outcome of work that an error keeps from going on now, as a lease of another
+// process does.
+func Later(err error) Outcome {
+	out := Outcome{Status: Stopped, Err: err}
+	if held, ok := errors.AsType[*journal.HeldError](err); ok {
+		out.Until = held.Until
+	}
+	return out
 }
