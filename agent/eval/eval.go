@@ -85,7 +85,8 @@ func FromSession(ctx context.Context, s *agent.Session, step int) (Case, error) 
 	at := &steps[step-1]
 	in := agent.Input{History: at.Messages, Prompt: "Continue.", Mode: at.Mode}
 	if n := len(at.Messages) - 1; n >= 0 && at.Messages[n].Role == provider.RoleUser {
-		in.History, in.Prompt, in.Parts = at.Messages[:n], "", at.Messages[n].Parts
+		in.History, in.Prompt, in.Parts = at.Messages[:n], at.Messages[n].Text(), slices.Clone(at.Messages[n].Parts)
+		in.Parts = slices.DeleteFunc(in.Parts, func(p provider.Part) bool { return p.Kind != provider.PartMedia })
 	}
 	return Case{Input: in}, nil
 }
@@ -219,11 +220,9 @@ func (t *Trial) passed() (passed, known bool) {
 func (e *evaluation) try(ctx context.Context, c *Case, t *Trial) {
 	room, err := e.Budget.Reserve(ctx, budget.ReserveRequest{Tokens: 1, Micros: 1,
 		Names: budget.Names{Session: t.Session, User: c.Input.User, Task: c.Input.Task, Kind: "eval"}})
-	if err == nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
-	if err != nil {
+	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
 		t.NotRun = err.Error()
+		room.Settle(0, 0)
 		return
 	}
 	began := time.Now()

@@ -1,14 +1,19 @@
 package eval_test
 
 import (
+	"bytes"
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"testing/fstest"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/eval"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
+	"github.com/pawlkit/pawl/tools/mock"
 )
 
 // City is the input of the tool.
@@ -73,6 +78,89 @@ func ExampleReport_Compare() {
 	// Output:
 	// called weather passed 36 of 40 and now 24 of 40
 	// 1 change that is noise
+}
+
+// The outside calls of tools are answered from files, so that trials differ by the model alone.
+func ExampleRun_mocks() {
+	mocks, err := mock.New(mock.Config{Master: mock.Mock, Files: []fs.FS{fstest.MapFS{
+		"weather/current.default.json": {Data: []byte(`"-12 °C in {{city}}"`)},
+	}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	newAgent := func() (*agent.Agent, error) {
+		model := providertest.Script(providertest.Call("weather", City{"Oslo"}), providertest.Say("Very cold."))
+		return agent.New(agent.Config{Provider: model, Tools: []tools.Tool{
+			tools.New(tools.Spec{Name: "weather", Description: "Current weather in a city.", ReadOnly: true},
+				func(ctx context.Context, in City) (string, error) {
+					key := mock.Key{Name: "current", Values: map[string]any{"city": in.Name}}
+					return mock.Call(ctx, mocks.Category("weather"), key,
+						func(context.Context) (string, error) { return "", errors.New("no network here") })
+				}),
+		}})
+	}
+	report, err := eval.Run(context.Background(), newAgent, eval.Config{Trials: 2, Cases: []eval.Case{{
+		Name: "frost", Input: agent.Input{Prompt: "Do I need gloves in Oslo?"},
+		Score: []eval.Scorer{eval.Called("weather"), eval.Text("cold")},
+	}}})
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(report.Rate("frost", ""), "passed after reading", report.Trials[0].Messages[2].Parts[0].Result.Text())
+	// Output: 2 of 2 passed after reading -12 °C in Oslo
+}
+
+// A report that was written is scored again, without running anything.
+func ExampleReport_Rescore() {
+	newAgent := func() (*agent.Agent, error) { return weatherAgent(providertest.Script(providertest.Say("Cold."))) }
+	c := eval.Case{Name: "weather", Input: agent.Input{Prompt: "How cold is it in Oslo?"}}
+	report, err := eval.Run(context.Background(), newAgent, eval.Config{Cases: []eval.Case{c}})
+	var file bytes.Buffer // or one on a disk
+	if err := errors.Join(err, report.Write(&file)); err != nil {
+		fmt.Println(err)
+		return
+	}
+	fmt.Println(report.Rate("weather", ""))
+
+	report, err = eval.Read(&file)
+	if err != nil {
+		fmt.Println(err) // an *eval.FileError
+		return
+	}
+	c.Score = append(c.Score, eval.Text("°C"))
+	report, err = report.Rescore(context.Background(), eval.Config{Cases: []eval.Case{c}})
+	fmt.Println(report.Rate("weather", ""), err)
+	// Output:
+	// 5 of 5
+	// 0 of 5 <nil>
+}
+
+// A session that went wrong becomes a case: did a change mend it?
+func ExampleFromSession() {
+	ctx := context.Background()
+	old, err := weatherAgent(providertest.Script(providertest.Say("It is warm, I guess.")))
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	if _, err := old.Run(ctx, agent.Input{Session: "s-1", Prompt: "How cold is it in Oslo?"}); err != nil {
+		fmt.Println(err)
+		return
+	}
+	c, err := eval.FromSession(ctx, old.Session("s-1"), 1) // before its first model call
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	c.Name, c.Score = "guesses", []eval.Scorer{eval.Called("weather")}
+	report, err := eval.Run(ctx, func() (*agent.Agent, error) {
+		return weatherAgent(providertest.Script(
+			providertest.Call("weather", City{"Oslo"}), providertest.Say("It is 3 °C.")))
+	}, eval.Config{Cases: []eval.Case{c}})
+	fmt.Println(c.Input.Prompt, report.Rate("guesses", ""), err)
+	// Output: How cold is it in Oslo? 5 of 5 <nil>
 }
 
 func ExampleJudge() {

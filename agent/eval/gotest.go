@@ -18,9 +18,9 @@ import (
 // says; it is skipped if none of its trials was run, because a budget had ended. The test fails if
 // something got worse than in the file Config.Against, or if there is no such file.
 //
-// With PAWL_EVAL=write in the environment, the file is written anew unless a subtest fails, and
-// what got worse is no failure. Cases that -run didn't choose stay in the file as they are. The
-// report in Markdown is logged.
+// With PAWL_EVAL=write in the environment, the file is written anew unless a subtest fails or a
+// trial wasn't run, and what got worse is no failure. Cases that -run didn't choose stay in the
+// file as they are. The report in Markdown is logged.
 func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
 	t.Helper()
 	e, err := newEvaluation(newAgent, cfg)
@@ -53,7 +53,8 @@ func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
 		}
 	}
 	again := "PAWL_EVAL=write go test -run '^" + t.Name() + "$'"
-	anew := os.Getenv("PAWL_EVAL") == "write" && !t.Failed()
+	anew := os.Getenv("PAWL_EVAL") == "write" && !t.Failed() &&
+		!slices.ContainsFunc(now.Trials, func(t Trial) bool { return t.NotRun != "" })
 	if anew && cfg.Against != "" {
 		err = write(cfg.Against, now.brief())
 	} else if err != nil {

@@ -58,9 +58,6 @@ func TestTheAssistantDoesWhatPeopleAskFor(t *testing.T) {
 					page("blog", true)}},
 			{Name: "answers without a change", Input: asked(cmstools.Ask, "What pages exist?"),
 				Score: []eval.Scorer{eval.NeverCalled(changes...), eval.Text("Home")}},
-			{Name: "plans before it works", Input: asked(cmstools.Architect, "Add a hero section to home titled News"),
-				Ends: agent.Paused, Score: []eval.Scorer{eval.Called(cmstools.ValidatePlan),
-					eval.NeverCalled(changes...)}},
 		},
 		Trials: 1, Floor: 1, Against: "testdata/eval.json",
 	})

@@ -103,7 +103,7 @@ var rows = map[string]row{
 			"provider/providertest", "tools"}},
 	"agent/eval": {own: []string{"agent", "agent/internal/output", "circuit/fault", "internal/schema", "provider",
 		"provider/guard", "ratelimit", "ratelimit/budget"}, third: []string{xsync},
-		tests: []string{"agent/journal", "agent/journal/sqlite", "provider/providertest", "tools"}},
+		tests: []string{"agent/journal", "agent/journal/sqlite", "provider/providertest", "tools", "tools/mock"}},
 	"agent/policy": {own: []string{"agent", "agent/machine", "circuit/fault", "internal/glob", "internal/schema",
 		"tools", "tools/file"},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "internal/roletest", "provider",
