@@ -25,7 +25,7 @@ func (f *file) library() bool {
 func (f *file) shows() bool {
 	switch {
 	case strings.HasSuffix(f.path, ".md"):
-		return f.path != "CHANGELOG.md"
+		return f.path != "CHANGELOG.md" && f.path != "docs/errors.md" // it lists all errors
 	case f.ast == nil || strings.HasPrefix(f.path, "internal/"):
 		return false
 	}
