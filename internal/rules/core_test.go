@@ -2,6 +2,9 @@ package rules
 
 import (
 	"fmt"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"go/types"
 	"maps"
 	"slices"
@@ -20,7 +23,7 @@ const (
 )
 
 // TestTheCoreDoesNotGrow measures what tells how hard the core is to change. With -v it prints the
-// figures, and where the cycle of files could be cut.
+// figures.
 func TestTheCoreDoesNotGrow(t *testing.T) {
 	files := code(repository(t))
 	agent := checkedAgent(t)
@@ -51,9 +54,6 @@ func TestTheCoreDoesNotGrow(t *testing.T) {
 	bounded("methods of the driver and functions with a parameter of its type", ofDriver, mostOfDriver,
 		listed(functions))
 	bounded("code lines of the core", lines, mostCode, "")
-	if testing.Verbose() {
-		t.Log(cuts(agent, refs, cycle))
-	}
 }
 
 // functionsOf returns the methods of a type, and the functions and methods with a parameter that
@@ -119,4 +119,20 @@ func TestFunctionsOf(t *testing.T) {
 	functions, n := functionsOf(p, "driver")
 	require.Equal(t, 4, n)
 	require.Equal(t, "a.go: driver.run driver.copied\nb.go: start\nc.go: other.with\n", listed(functions))
+}
+
+// checkedFiles type-checks a package whose files are given without their first line.
+func checkedFiles(t *testing.T, texts map[string]string) *checked {
+	t.Helper()
+	p := &checked{fset: token.NewFileSet(), uses: make(map[*ast.Ident]types.Object)}
+	var parsed []*ast.File
+	for name, text := range texts {
+		f, err := parser.ParseFile(p.fset, name, "package p\n"+text, 0)
+		require.NoError(t, err)
+		p.files, parsed = append(p.files, name), append(parsed, f)
+	}
+	var err error
+	p.types, err = new(types.Config).Check("p", p.fset, parsed, &types.Info{Uses: p.uses})
+	require.NoError(t, err)
+	return p
 }

@@ -79,26 +79,10 @@ func TestTheLogCallsNoDriver(t *testing.T) {
 	}
 }
 
-func TestTheTotalLeavesOutTheCoreAndTests(t *testing.T) {
-	for dir, want := range map[string]bool{".": true, "agent": false, "agent/live": true, "agent/machine": false,
-		"provider": true, "provider/openai": true,
-		"provider/providertest": false, "provider/internal/wire": false, "provider/vertex": false,
-		"memory/recall/recalltest": false,
-		"internal/rules/sizes":     false, "internal/schema": true, "examples/cms": false} {
-		require.Equal(t, want, counted(dir), dir)
-	}
-	lines, packages, total := rest([]*file{{path: "a/x.go", text: "package a\n"},
-		{path: "b/y.go", text: "package b\n\nvar x int // one\n"},
-		{path: "agent/z.go", text: "package agent\n"}})
-	require.Equal(t, map[string]int{"a": 1, "b": 2}, lines)
-	require.Equal(t, []string{"b", "a"}, packages)
-	require.Equal(t, 3, total)
-}
-
 func TestSizesArePrinted(t *testing.T) {
 	var out bytes.Buffer
 	require.NoError(t, printSizes(&out, code(repository(t)), checkedAgent(t)))
-	for _, want := range []string{"agent/machine ", "largest files", "everything but the core", "structs of more than",
+	for _, want := range []string{"agent/machine ", "largest files", "structs of more than",
 		"in a cycle of references"} {
 		require.Contains(t, out.String(), want)
 	}

@@ -13,7 +13,7 @@ import (
 var measured = []string{"agent", "agent/machine", "tools", "internal/schema"}
 
 // Sizes prints how large the repository is whose root is given: code lines (lines that aren't blank
-// and aren't only a comment, outside of tests) of the central packages and of all others, the
+// and aren't only a comment, outside of tests) of the central packages, the
 // largest files and structs, the exported names of package agent, and the cycles of references
 // between its files. It runs the go command.
 func Sizes(w io.Writer, root string) error {
@@ -33,7 +33,6 @@ func printSizes(w io.Writer, all []*file, agent *checked) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
 	printPackages(tab, all)
 	printFiles(tab, all)
-	printRest(tab, all)
 	printStructs(tab, all)
 	printCycles(tab, referencesOf(agent))
 	return tab.Flush()
