@@ -2,7 +2,7 @@ package ratelimit
 
 import (
 	"context"
-	"math/bits"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/ratelimit/internal/list"
@@ -36,24 +36,8 @@ type waiter struct {
 	session *session
 }
 
-// newWaiter returns a waiter, possibly one that was granted before, with its channel.
-func (q *queue) newWaiter(r *arrival, cancel context.CancelCauseFunc) *waiter {
-	w, _ := q.granted.Get().(*waiter)
-	if w == nil {
-		w = &waiter{wake: make(chan struct{}, 1)}
-	}
-	w.arrival, w.cancel = *r, cancel
-	return w
-}
-
-// free takes back a granted waiter, which is in no queue.
-func (q *queue) free(w *waiter) {
-	select {
-	case <-w.wake:
-	default:
-	}
-	*w = waiter{wake: w.wake}
-	q.granted.Put(w)
+func newWaiter(r *arrival, cancel context.CancelCauseFunc) *waiter {
+	return &waiter{arrival: *r, cancel: cancel, wake: make(chan struct{}, 1)}
 }
 
 type waitState uint8
@@ -95,6 +79,7 @@ func insertReturned(l *list.List[waiter], w *waiter) {
 
 // A level is one priority of the background lane.
 type level struct {
+	rank     uint8
 	returned list.List[waiter] // held a slot before: they have used their session's turn, and go first
 	fresh    list.List[waiter] // the others, in the order of arrival
 	sessions map[string]*session
@@ -102,8 +87,9 @@ type level struct {
 	running  int
 }
 
-func newLevel() *level {
+func newLevel(rank uint8) *level {
 	return &level{
+		rank:     rank,
 		returned: list.List[waiter]{Links: inLane},
 		fresh:    list.List[waiter]{Links: inLane},
 		sessions: make(map[string]*session),
@@ -158,40 +144,35 @@ func (l *level) remove(w *waiter, starts bool) {
 
 // A backlog is the queue of the background lane.
 type backlog struct {
-	levels [highest + 1]*level         // by priority; nil until used
-	used   [(highest + 64) / 64]uint64 // one bit for each level that has something queued
+	levels []*level // the highest priority first
 	n      int
 }
 
+// level returns the level of a priority, and adds one if there is none.
 func (b *backlog) level(rank uint8) *level {
-	l := b.levels[rank]
-	if l == nil {
-		l = newLevel()
-		b.levels[rank] = l
+	above := func(l *level, rank uint8) int { return int(rank) - int(l.rank) }
+	i, found := slices.BinarySearchFunc(b.levels, rank, above)
+	if !found {
+		b.levels = slices.Insert(b.levels, i, newLevel(rank))
 	}
-	return l
+	return b.levels[i]
 }
 
 func (b *backlog) push(w *waiter) {
 	b.level(w.rank).push(w)
-	b.used[w.rank/64] |= 1 << (w.rank % 64)
 	b.n++
 }
 
 func (b *backlog) remove(w *waiter, starts bool) {
-	l := b.levels[w.rank]
-	l.remove(w, starts)
-	if l.queued() == 0 {
-		b.used[w.rank/64] &^= 1 << (w.rank % 64)
-	}
+	b.level(w.rank).remove(w, starts)
 	b.n--
 }
 
 // next returns the request whose turn it is, or nil.
 func (b *backlog) next() *waiter {
-	for i := len(b.used) - 1; i >= 0; i-- {
-		if b.used[i] != 0 {
-			return b.levels[i*64+bits.Len64(b.used[i])-1].next()
+	for _, l := range b.levels {
+		if l.queued() > 0 {
+			return l.next()
 		}
 	}
 	return nil
@@ -201,15 +182,12 @@ func (b *backlog) next() *waiter {
 // if that is below rank. It returns nil if there is none. Requests that held a slot before are
 // never dropped.
 func (b *backlog) last(rank uint8) *waiter {
-	for i, used := range b.used {
-		for ; used != 0; used &= used - 1 {
-			at := i*64 + bits.TrailingZeros64(used)
-			if at >= int(rank) {
-				return nil
-			}
-			if w := b.levels[at].fresh.Tail; w != nil {
-				return w
-			}
+	for _, l := range slices.Backward(b.levels) {
+		if l.rank >= rank {
+			break
+		}
+		if l.fresh.Tail != nil {
+			return l.fresh.Tail
 		}
 	}
 	return nil
@@ -217,13 +195,9 @@ func (b *backlog) last(rank uint8) *waiter {
 
 // ahead returns how many requests of this lane may go before one of that rank.
 func (b *backlog) ahead(rank uint8) (n int) {
-	for i := int(rank) / 64; i < len(b.used); i++ {
-		used := b.used[i]
-		if i == int(rank)/64 {
-			used &= ^uint64(0) << (rank % 64)
-		}
-		for ; used != 0; used &= used - 1 {
-			n += b.levels[i*64+bits.TrailingZeros64(used)].queued()
+	for _, l := range b.levels {
+		if l.rank >= rank {
+			n += l.queued()
 		}
 	}
 	return n

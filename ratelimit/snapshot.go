@@ -80,10 +80,10 @@ func (g *Gate) Snapshot() Snapshot {
 	interactive := Lane{Interactive: true, Running: g.calls.interactive, Queued: g.queue.interactive.Len,
 		Longest: waited(now, g.queue.interactive.Head)}
 	s.Lanes = append(s.Lanes, interactive)
-	for i := highest; i >= lowest; i-- {
-		if l := g.queue.background.levels[i]; l != nil && l.running+l.queued() > 0 {
-			longest := waited(now, l.returned.Head, l.fresh.Head)
-			s.Lanes = append(s.Lanes, Lane{Priority: i, Running: l.running, Queued: l.queued(), Longest: longest})
+	for _, l := range g.queue.background.levels {
+		if l.running+l.queued() > 0 {
+			s.Lanes = append(s.Lanes, Lane{Priority: int(l.rank), Running: l.running, Queued: l.queued(),
+				Longest: waited(now, l.returned.Head, l.fresh.Head)})
 		}
 	}
 	return s

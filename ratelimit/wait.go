@@ -78,9 +78,7 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 		case state == granted && ctx.Err() != nil: // at the same time
 			return Lease{}, context.Cause(ctx)
 		case state == granted:
-			lease = Lease{slot: w.slot, gen: w.gen, ctx: held}
-			g.queue.free(w)
-			return lease, nil
+			return Lease{slot: w.slot, gen: w.gen, ctx: held}, nil
 		}
 	}
 }
