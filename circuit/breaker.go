@@ -2,7 +2,6 @@ package circuit
 
 import (
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -15,10 +14,6 @@ import (
 // The zero Breaker has no name and the defaults of [Config]; a nil Breaker admits every call and
 // never changes. A Breaker is safe for concurrent use.
 type Breaker struct {
-	// word holds the state that a call through a closed breaker needs, so that one load reads it:
-	// see the bits below. It is written under mu.
-	word atomic.Uint64
-
 	// fixed at creation
 	name   string
 	cfg    Config
@@ -56,15 +51,6 @@ type probe struct {
 	expires time.Time
 }
 
-// The bits of Breaker.word, below the generation.
-const (
-	blocked = 1 << iota // open or half-open
-	clean               // closed, and a success would change nothing: no failure in the window, which is full
-	idle                // not used since the set last checked
-	dropped             // no longer in the set: another breaker has its name
-	shift   = iota
-)
-
 // New returns a closed breaker. The name is for errors, changes and snapshots.
 func New(name string, cfg Config) *Breaker {
 	b := &Breaker{name: name, cfg: cfg, counts: cfg.Counts}
@@ -83,12 +69,12 @@ func (b *Breaker) Name() string {
 // Ready returns nil if [Breaker.Allow] would admit a call now, and an [*OpenError] if not. It takes
 // no permit and reserves no place for a later Allow.
 func (b *Breaker) Ready() error {
-	if b == nil || b.word.Load()&(blocked|dropped) == 0 {
+	if b == nil {
 		return nil
 	}
-	live, now := b.lock()
-	defer live.unlock()
-	return live.refusal(now)
+	b, now := b.lock()
+	defer b.unlock()
+	return b.refusal(now)
 }
 
 // Allow admits a call and returns a permit, which must be ended with [Permit.Done], or it returns
@@ -97,13 +83,6 @@ func (b *Breaker) Allow() (Permit, error) {
 	if b == nil {
 		return Permit{}, nil
 	}
-	if w := b.word.Load(); w&(blocked|idle|dropped) == 0 {
-		return Permit{breaker: b, generation: w >> shift}, nil
-	}
-	return b.admit()
-}
-
-func (b *Breaker) admit() (Permit, error) {
 	b, now := b.lock()
 	defer b.unlock()
 	b.member.idle = false
@@ -140,9 +119,7 @@ func (p Permit) Done(err error) {
 		return
 	}
 	if err == nil {
-		if b.word.Load()&clean == 0 { // else the result changes nothing, whichever generation p is of
-			b.settle(p, success, nil)
-		}
+		b.settle(p, success, nil)
 		return
 	}
 	defer p.cancel() // also if Counts panics; does nothing after settle
@@ -194,14 +171,14 @@ func (b *Breaker) Reset() {
 	if b == nil {
 		return
 	}
-	b, now := b.lock()
+	b, _ = b.lock()
 	defer b.unlock()
-	b.closeAt(now, byHand)
+	b.closeAt(time.Now(), byHand)
 }
 
 // State returns the state of b now.
 func (b *Breaker) State() State {
-	if b == nil || b.word.Load()&(blocked|dropped) == 0 {
+	if b == nil {
 		return Closed
 	}
 	b, _ = b.lock()
@@ -229,7 +206,8 @@ func (b *Breaker) Snapshot() Snapshot {
 }
 
 // lock locks b, or the breaker that has replaced it in the set, and applies the changes that are
-// due by now. The caller must unlock the breaker that it returns.
+// due by now, which only a breaker that isn't closed needs to know. The caller must unlock the
+// breaker that it returns.
 func (b *Breaker) lock() (*Breaker, time.Time) {
 	for {
 		b.mu.Lock()
@@ -239,36 +217,20 @@ func (b *Breaker) lock() (*Breaker, time.Time) {
 		b.mu.Unlock()
 		b = b.set.Get(b.name)
 	}
-	now := time.Now()
 	b.setUp()
-	b.advance(now)
+	var now time.Time
+	if b.state != Closed {
+		now = time.Now()
+		b.advance(now)
+	}
 	return b, now
 }
 
-// unlock publishes the changes, unlocks b, and calls OnChange.
+// unlock unlocks b, and calls OnChange.
 func (b *Breaker) unlock() {
-	b.publish()
 	tell := b.changes.begin()
 	b.mu.Unlock()
 	if tell {
 		b.tell()
-	}
-}
-
-func (b *Breaker) publish() {
-	w := b.generation << shift
-	if b.state != Closed {
-		w |= blocked
-	} else if b.ready && b.inARow == 0 && b.window.full() && b.window.failures == 0 {
-		w |= clean
-	}
-	if b.member.idle {
-		w |= idle
-	}
-	if b.member.dropped {
-		w |= dropped
-	}
-	if b.word.Load() != w {
-		b.word.Store(w)
 	}
 }

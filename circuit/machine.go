@@ -16,7 +16,7 @@ func (b *Breaker) setUp() {
 	b.ready = true
 	b.cfg = b.cfg.normal()
 	if b.cfg.threshold() > 0 {
-		b.window = newWindow(b.cfg.Window)
+		b.window.results = make([]bool, b.cfg.Window)
 	}
 }
 

@@ -83,7 +83,6 @@ func (s *Set) get(key string, now time.Time) *Breaker {
 	b = New(key, s.cfg)
 	b.set = s
 	b.member = member{at: len(s.all), seen: now, idle: true}
-	b.publish()
 	s.byKey[key] = b
 	s.all = append(s.all, b)
 	return b
@@ -91,12 +90,8 @@ func (s *Set) get(key string, now time.Time) *Breaker {
 
 // use records that b is used.
 func (b *Breaker) use() {
-	if b.word.Load()&idle == 0 {
-		return
-	}
 	b.mu.Lock()
 	b.member.idle = false
-	b.publish()
 	b.mu.Unlock() // not unlock: the caller may hold the set's lock, and OnChange must not be called under it
 }
 
@@ -111,7 +106,10 @@ func (s *Set) Snapshot() []Snapshot {
 	s.mu.Unlock()
 	shots := make([]Snapshot, 0, len(all))
 	for _, b := range all {
-		if b.word.Load()&dropped == 0 {
+		b.mu.Lock()
+		dropped := b.member.dropped
+		b.mu.Unlock()
+		if !dropped {
 			shots = append(shots, b.Snapshot())
 		}
 	}
@@ -151,7 +149,6 @@ func (b *Breaker) unused(now time.Time) dropRank {
 	was := b.member.idle
 	if !was {
 		b.member.idle, b.member.seen = true, now
-		b.publish()
 	}
 	switch {
 	case b.state != Closed:
@@ -195,5 +192,4 @@ func (s *Set) drop(b *Breaker) {
 	b.mu.Lock()
 	defer b.mu.Unlock()
 	b.member.dropped = true
-	b.publish()
 }

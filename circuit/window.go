@@ -1,44 +1,31 @@
 package circuit
 
-// A window holds the last results in a ring of bits: 1 is a failure.
+// A window holds the last results in a ring: true is a failure.
 type window struct {
-	bits     []uint64
-	size     int // 0: no results are kept
+	results  []bool // none: no results are kept
 	next     int
 	filled   int
 	failures int
 }
 
-func newWindow(size int) window {
-	return window{bits: make([]uint64, (size+63)/64), size: size}
-}
-
 // add replaces the oldest result.
 func (w *window) add(failed bool) {
-	if w.size == 0 {
+	if len(w.results) == 0 {
 		return
 	}
-	word, bit := &w.bits[w.next/64], uint64(1)<<(w.next%64)
-	if w.filled < w.size {
+	if !w.full() {
 		w.filled++
-	} else if *word&bit != 0 {
+	} else if w.results[w.next] {
 		w.failures--
 	}
-	if failed {
-		*word |= bit
+	if w.results[w.next] = failed; failed {
 		w.failures++
-	} else {
-		*word &^= bit
 	}
-	if w.next++; w.next == w.size {
-		w.next = 0
-	}
+	w.next = (w.next + 1) % len(w.results)
 }
 
-func (w *window) full() bool { return w.filled == w.size }
+func (w *window) full() bool { return w.filled == len(w.results) }
 
-// clear forgets all results. The position of the next result doesn't matter, and old bits aren't
+// clear forgets all results. The position of the next result doesn't matter, and old results aren't
 // read before they are overwritten.
-func (w *window) clear() {
-	w.filled, w.failures = 0, 0
-}
+func (w *window) clear() { w.filled, w.failures = 0, 0 }
