@@ -145,9 +145,10 @@ func (l *Ledger) add(e *Entry) {
 	if l.total.Calls == 0 || e.Time.After(l.last) {
 		l.last = e.Time
 	}
-	l.total.add(e)
+	one := e.totals()
+	l.total.merge(&one)
 	for d := range l.by {
-		l.by[d].add(keyOf(dim(d), &e.Names), e, l.names)
+		l.by[d].add(keyOf(dim(d), &e.Names), &one, l.names)
 	}
 	switch {
 	case l.keep == 0:

@@ -74,7 +74,8 @@ func (l *Ledger) Total(f Filter) Totals {
 	t := Totals{Partial: l.lacks(&f)}
 	l.all(func(e *Entry) {
 		if f.matches(e) {
-			t.add(e)
+			one := e.totals()
+			t.merge(&one)
 		}
 	})
 	return t
@@ -144,7 +145,8 @@ func (l *Ledger) Report(f Filter) Report {
 			return
 		}
 		r.span(e.Time)
-		r.Total.add(e)
+		one := e.totals()
+		r.Total.merge(&one)
 		for d := range by {
 			key := keyOf(dim(d), &e.Names)
 			t := by[d][key]
@@ -152,7 +154,7 @@ func (l *Ledger) Report(f Filter) Report {
 				t = &Totals{Partial: r.Total.Partial}
 				by[d][key] = t
 			}
-			t.add(e)
+			t.merge(&one)
 		}
 	})
 	r.fill(func(d dim, put func(tallyKey, Totals)) {

@@ -32,52 +32,42 @@ type Totals struct {
 // Tokens returns Input plus Output.
 func (t *Totals) Tokens() int64 { return sum(t.Input, t.Output) }
 
-func (t *Totals) add(e *Entry) {
-	t.Calls++
-	t.Input = sum(t.Input, e.Input)
-	t.Output = sum(t.Output, e.Output)
-	t.CacheRead = sum(t.CacheRead, e.CacheRead)
-	t.CacheWrite = sum(t.CacheWrite, e.CacheWrite)
-	t.Reasoning = sum(t.Reasoning, e.Reasoning)
-	t.Micros = sum(t.Micros, e.Micros)
+// totals returns e as the sums over one call.
+func (e *Entry) totals() Totals {
+	t := Totals{Calls: 1, Input: e.Input, Output: e.Output, CacheRead: e.CacheRead, CacheWrite: e.CacheWrite,
+		Reasoning: e.Reasoning, Micros: e.Micros, Latency: e.Latency}
 	if !e.Priced {
-		t.Unpriced++
-		t.UnpricedTokens = sum(t.UnpricedTokens, e.Tokens())
+		t.Unpriced, t.UnpricedTokens = 1, e.Tokens()
 	}
 	if e.Estimated {
-		t.Estimated++
-		t.EstimatedTokens = sum(t.EstimatedTokens, e.Tokens())
+		t.Estimated, t.EstimatedTokens = 1, e.Tokens()
 	}
 	switch e.Outcome {
 	case CallFailed:
-		t.Failed++
+		t.Failed = 1
 	case CallAborted:
-		t.Aborted++
+		t.Aborted = 1
 	case CallPreempted:
-		t.Preempted++
+		t.Preempted = 1
 	case callLost:
-		t.Lost++
+		t.Lost = 1
 	}
-	t.Latency = time.Duration(sum(int64(t.Latency), int64(e.Latency)))
+	return t
 }
 
 // merge adds u to t.
 func (t *Totals) merge(u *Totals) {
-	for _, p := range [...]struct {
-		to   *int64
-		from int64
-	}{
-		{&t.Calls, u.Calls}, {&t.Input, u.Input}, {&t.Output, u.Output}, {&t.CacheRead, u.CacheRead},
-		{&t.CacheWrite, u.CacheWrite},
-		{&t.Reasoning, u.Reasoning}, {&t.Micros, u.Micros}, {&t.Unpriced, u.Unpriced},
-		{&t.UnpricedTokens, u.UnpricedTokens},
-		{&t.Estimated, u.Estimated}, {&t.EstimatedTokens, u.EstimatedTokens}, {&t.Failed, u.Failed},
-		{&t.Aborted, u.Aborted},
-		{&t.Preempted, u.Preempted}, {&t.Lost, u.Lost}, {(*int64)(&t.Latency), int64(u.Latency)},
-	} {
-		*p.to = sum(*p.to, p.from)
+	from := u.figures()
+	for i, to := range t.figures() {
+		*to = sum(*to, *from[i])
 	}
 	t.Partial = t.Partial || u.Partial
+}
+
+func (t *Totals) figures() [16]*int64 {
+	return [...]*int64{&t.Calls, &t.Input, &t.Output, &t.CacheRead, &t.CacheWrite, &t.Reasoning, &t.Micros,
+		&t.Unpriced, &t.UnpricedTokens, &t.Estimated, &t.EstimatedTokens, &t.Failed, &t.Aborted, &t.Preempted, &t.Lost,
+		(*int64)(&t.Latency)}
 }
 
 // A dim is one of the labels that a [Ledger] has totals for.
@@ -103,23 +93,11 @@ const Others = "(others)"
 type tallyKey struct{ name, model string }
 
 func keyOf(d dim, l *Names) tallyKey {
-	switch d {
-	case bySession:
-		return tallyKey{name: l.Session}
-	case byUser:
-		return tallyKey{name: l.User}
-	case byPipeline:
-		return tallyKey{name: l.Pipeline}
-	case byTask:
-		return tallyKey{name: l.Task}
-	case byAgent:
-		return tallyKey{name: l.Agent}
-	case byKind:
-		return tallyKey{name: l.Kind}
-	case byProvider:
-		return tallyKey{name: l.Provider}
+	if d == byModel {
+		return tallyKey{name: l.Provider, model: l.Model}
 	}
-	return tallyKey{name: l.Provider, model: l.Model}
+	return tallyKey{name: [...]string{bySession: l.Session, byUser: l.User, byPipeline: l.Pipeline, byTask: l.Task,
+		byAgent: l.Agent, byKind: l.Kind, byProvider: l.Provider}[d]}
 }
 
 // A dimension has totals by name, for a bounded number of names.
@@ -142,7 +120,7 @@ func newDimension() dimension {
 }
 
 // add counts a call under its name. If there are too many names, it drops the one used longest ago.
-func (d *dimension) add(key tallyKey, e *Entry, most int) {
+func (d *dimension) add(key tallyKey, e *Totals, most int) {
 	t := d.tallies[key]
 	switch {
 	case t != nil:
@@ -162,7 +140,7 @@ func (d *dimension) add(key tallyKey, e *Entry, most int) {
 	if t.totals.Calls == 0 {
 		t.totals.Partial = d.others.Calls > 0
 	}
-	t.totals.add(e)
+	t.totals.merge(e)
 	if t != d.used.Head {
 		d.used.Remove(t)
 		d.used.PushFront(t)
