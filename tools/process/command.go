@@ -50,8 +50,8 @@ type Command struct {
 	Grace Grace
 
 	// Keep is the most bytes of cleaned output in the Result; 0: 1 MiB; at least 1 KiB. Longer
-	// output is cut in the middle: the first 50 lines and the last 100 are kept, each within a
-	// third of Keep.
+	// output is cut in the middle: the first 50 lines, the last 100, and lines that look important
+	// are kept, each within a third of Keep.
 	Keep int
 	// Raw is the number of bytes of unchanged output that are kept in addition, from the start of
 	// both streams together; 0: none; at most 10 MiB.

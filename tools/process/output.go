@@ -3,6 +3,7 @@ package process
 import (
 	"bytes"
 	"fmt"
+	"regexp"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -14,10 +15,15 @@ const (
 	headLines = 50
 	tailLines = 100
 	pieceMost = 64 << 10 // a longer line is cleaned in pieces
+	noteRoom  = 64       // room for the line that says how much is omitted
 )
 
-// A collector collects the output of a process: it cleans both streams, keeps the first and the
-// last lines, notes signs of progress, and passes the newest lines to OnOutput.
+// important matches lines that are kept when the middle of an output is left out: what mentions an
+// error, a failure or a warning, or a position in a file (name.ext:12:3).
+var important = regexp.MustCompile(`(?i)denied|error|exception|fail|fatal|not found|panic|warn|\w\.\w+:\d+:\d+`)
+
+// A collector collects the output of a process: it cleans both streams, keeps the most useful
+// lines, notes signs of progress, and passes the newest lines to OnOutput.
 type collector struct {
 	// fixed at creation
 	began time.Time
@@ -106,13 +112,14 @@ func (c *collector) fill(r *Result) {
 
 var newline = []byte("\n")
 
-// A keeper keeps an output within limit bytes: all of it if it fits, else the first 50 lines and
-// the last 100, each of which take at most a third of the limit.
+// A keeper keeps an output within limit bytes: all of it if it fits, else the first 50 lines, the
+// last 100, and the first important ones between them, each within a third of the limit.
 type keeper struct {
 	limit int
 
 	head []byte // the first lines, once the output doesn't fit
 	over bool
+	mid  []byte // important lines
 	tail []byte // what follows: everything while it fits
 	left int64  // omitted bytes between head and tail
 }
@@ -141,7 +148,16 @@ func (k *keeper) shorten() {
 		k.over, k.head, k.tail = true, k.tail[:n:n], bytes.Clone(k.tail[n:])
 	}
 	from := lastLines(k.tail, k.limit/3)
-	k.left += int64(from)
+	for line := range bytes.Lines(k.tail[:from]) {
+		if len(k.mid)+len(line)+noteRoom > k.limit/3 || !important.Match(line) {
+			k.left += int64(len(line))
+			continue
+		}
+		k.mid = append(k.mid, line...)
+		if !bytes.HasSuffix(line, newline) {
+			k.mid = append(k.mid, '\n')
+		}
+	}
 	k.tail = k.tail[:copy(k.tail, k.tail[from:])]
 }
 
@@ -172,5 +188,5 @@ func (k *keeper) text() string {
 	if len(k.head) > 0 && k.head[len(k.head)-1] != '\n' {
 		note = "\n" + note
 	}
-	return string(k.head) + note + string(k.tail)
+	return string(k.head) + note + string(k.mid) + string(k.tail)
 }

@@ -37,11 +37,20 @@ func TestOutputThatFitsIsKeptWhole(t *testing.T) {
 	}
 }
 
-func TestTheFirstAndTheLastLinesAreKept(t *testing.T) {
-	lines := numbered(10_000, func(int) string { return " some text that nobody needs" })
+func TestTheFirstTheLastAndTheImportantLinesAreKept(t *testing.T) {
+	lines := numbered(10_000, func(i int) string {
+		switch i {
+		case 4000:
+			return " ERROR here"
+		case 5000:
+			return " main.go:12:3 there"
+		}
+		return " some text that nobody needs"
+	})
 	text, left := kept(16<<10, lines...)
 	got := strings.SplitAfter(text, "\n")
-	want := append(append([]string{}, lines[:50]...), fmt.Sprintf("[… %d bytes left out …]\n", left))
+	want := append(append([]string{}, lines[:50]...), fmt.Sprintf("[… %d bytes left out …]\n", left), lines[4000],
+		lines[5000])
 	want = append(append(want, lines[9900:]...), "")
 	require.Equal(t, want, got)
 	size := 0
@@ -53,6 +62,25 @@ func TestTheFirstAndTheLastLinesAreKept(t *testing.T) {
 
 	at, _ := kept(16<<10, strings.Join(lines, ""))
 	require.Equal(t, text, at, "however it comes")
+}
+
+func TestImportantLinesDontCrowdOutTheOthers(t *testing.T) {
+	lines := numbered(10_000, func(int) string { return " error" })
+	text, _ := kept(8<<10, lines...)
+	require.LessOrEqual(t, len(text), 8<<10)
+	require.True(t, strings.HasPrefix(text, strings.Join(lines[:50], "")))
+	require.True(t, strings.HasSuffix(text, strings.Join(lines[9900:], "")))
+}
+
+func TestImportantLines(t *testing.T) {
+	for line, want := range map[string]bool{
+		"error: no": true, "an Error": true, "WARNING": true, "build failed": true, "FATAL": true, "panic: x": true,
+		"Permission denied": true, "Not Found": true, "NullPointerException": true, "main.go:1:2: x": true,
+		"": false, "ok": false, "at home": false, "12:30:45": false, "a:1:2": false, "main.go:1": false,
+		"main.go:": false, ".go:1:2": false, "x.go::1": false,
+	} {
+		require.Equal(t, want, important.MatchString(line), line)
+	}
 }
 
 func TestTheEndsOfALineThatIsLongerAreKept(t *testing.T) {
@@ -82,7 +110,7 @@ func TestKeptOutputIsLimited(t *testing.T) {
 				k.add([]byte(piece))
 				size += len(piece)
 			}
-			require.LessOrEqual(t, cap(k.head)+cap(k.tail), 3*limit)
+			require.LessOrEqual(t, cap(k.head)+cap(k.mid)+cap(k.tail), 3*limit)
 		}
 		text := k.text()
 		require.LessOrEqual(t, len(text), limit)
