@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
 	"net/http"
 	"net/url"
 	"slices"
@@ -59,14 +60,7 @@ func NewSearXNG(cfg SearXNGConfig) (Searcher, error) {
 				return nil, err
 			}
 			own.Set("q", text)
-			var answer struct {
-				Results []struct {
-					Title   string  `json:"title"`
-					URL     string  `json:"url"`
-					Content string  `json:"content"`
-					Score   float64 `json:"score"`
-				} `json:"results"`
-			}
+			var answer found
 			if err := s.ask(ctx, own, nil, &answer); err != nil {
 				return nil, searxngFormat(err)
 			}
@@ -74,15 +68,11 @@ func NewSearXNG(cfg SearXNGConfig) (Searcher, error) {
 			for _, r := range answer.Results {
 				best = max(best, r.Score)
 			}
-			var results []SearchResult
-			for _, r := range answer.Results[:min(len(answer.Results), max(most, 0))] {
-				score := 0.0
-				if best > 0 {
-					score = r.Score / best
-				}
-				results = append(results, SearchResult{Title: r.Title, URL: r.URL, Text: r.Content, Score: score})
+			answer.Results = answer.Results[:min(len(answer.Results), max(most, 0))]
+			if best <= 0 {
+				best = math.Inf(1)
 			}
-			return results, nil
+			return answer.results(best), nil
 		}}, nil
 }
 

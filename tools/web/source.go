@@ -121,3 +121,22 @@ func (s *service) clean(err error) error {
 	}
 	return err
 }
+
+// A found is how both services list what they found.
+type found struct {
+	Results []struct {
+		Title   string  `json:"title"`
+		URL     string  `json:"url"`
+		Content string  `json:"content"`
+		Score   float64 `json:"score"`
+	} `json:"results"`
+}
+
+// results returns the results with their scores as parts of best.
+func (f *found) results(best float64) []SearchResult {
+	list := make([]SearchResult, 0, len(f.Results))
+	for _, r := range f.Results {
+		list = append(list, SearchResult{Title: r.Title, URL: r.URL, Text: r.Content, Score: r.Score / best})
+	}
+	return list
+}

@@ -65,22 +65,11 @@ func NewTavily(cfg TavilyConfig) (Searcher, error) {
 	return searcher{name, func(ctx context.Context, query string, most int) ([]SearchResult, error) {
 		own := request
 		own.Query, own.Most = query, most
-		var answer struct {
-			Results []struct {
-				Title   string  `json:"title"`
-				URL     string  `json:"url"`
-				Content string  `json:"content"`
-				Score   float64 `json:"score"`
-			} `json:"results"`
-		}
+		var answer found
 		if err := s.ask(ctx, nil, own, &answer); err != nil {
 			return nil, tavilyLimit(err)
 		}
-		results := make([]SearchResult, 0, len(answer.Results))
-		for _, r := range answer.Results {
-			results = append(results, SearchResult{Title: r.Title, URL: r.URL, Text: r.Content, Score: r.Score})
-		}
-		return results, nil
+		return answer.results(1), nil
 	}}, nil
 }
 
