@@ -6,6 +6,7 @@ import (
 	"path/filepath"
 	"regexp"
 	"strconv"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -30,4 +31,21 @@ func TestThePageOnDurabilityHasTheFiguresOfTheFlags(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, string(page), fmt.Sprintf("at least %d processes: %d that run an agent", agents+plans, agents))
 	require.Contains(t, string(page), fmt.Sprintf("and %d that run a plan", plans))
+}
+
+var (
+	ciRows    = regexp.MustCompile(`(?m)^rows=\((.*)\)$`)
+	ciBudgets = regexp.MustCompile(`(?m)^budgets=\((.*)\)$`)
+	ciRow     = regexp.MustCompile(`"([^"]+)"`)
+)
+
+// TestTheTableOfContributingIsThatOfCI compares the rows of .ci/run and their budgets.
+func TestTheTableOfContributingIsThatOfCI(t *testing.T) {
+	script, page := textOf(t, ".ci/run"), textOf(t, "CONTRIBUTING.md")
+	rows := ciRow.FindAllStringSubmatch(ciRows.FindString(script), -1)
+	budgets := strings.Fields(ciBudgets.FindStringSubmatch(script)[1])
+	require.Len(t, budgets, len(rows))
+	for i, row := range rows {
+		require.Regexp(t, `(?m)^\| `+regexp.QuoteMeta(row[1])+` \|.*\| `+budgets[i]+` s \|$`, page)
+	}
 }
