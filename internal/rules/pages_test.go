@@ -174,6 +174,16 @@ func TestTheReadmeIsShort(t *testing.T) {
 	require.LessOrEqual(t, len(text), 9<<10, "the rest belongs into docs")
 }
 
+// TestTheReadmeListsEachPage: a page that the README doesn't name isn't found.
+func TestTheReadmeListsEachPage(t *testing.T) {
+	readme := textOf(t, "README.md")
+	for _, page := range pages(t) {
+		if strings.HasPrefix(page, "docs/") {
+			require.True(t, strings.Contains(readme, "("+page), "the README has no row for %s", page)
+		}
+	}
+}
+
 var (
 	link     = regexp.MustCompile(`\]\(([^)]+)\)|(?:src|srcset|href)="([^"]+)"`)
 	headline = regexp.MustCompile(`(?m)^#+ (.+)$`)
