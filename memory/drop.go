@@ -1,13 +1,16 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
-	"sort"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/provider"
 )
 
 // Slide drops the oldest groups until enough is freed. What is pinned stays, and notes. How many of
@@ -56,28 +59,19 @@ var tellingWords = map[string]bool{"goal": true, "plan": true, "objective": true
 // without a call. It looks at the first 4 KiB.
 func importanceOf(g *Group) float64 {
 	score := .3
-	length, telling := 0, false
-	g.eachText(scored, func(text string) {
-		length += len(text)
-		terms(text, func(t string) { telling = telling || tellingWords[t] })
-	})
+	text, telling := g.Text(scored), false
+	terms(text, func(t string) { telling = telling || tellingWords[t] })
 	calls, _ := pairs(g)
 	switch {
 	case g.Kind == kindUser:
 		score += .4
 	case calls > 0:
 		score += .2
-	case length < 50:
+	case len(text) < 50:
 		score -= .2
 	}
 	failed := false
-	for m := range g.Messages {
-		for p := range g.Messages[m].Parts {
-			if r := g.Messages[m].Parts[p].Result; r != nil && r.Error {
-				failed = true
-			}
-		}
-	}
+	eachResult(g, func(_, _ int, r *provider.ToolResult) { failed = failed || r.Error })
 	if failed {
 		score += .2
 	}
@@ -113,14 +107,12 @@ func (s Relevance) Compact(_ context.Context, v *View) ([]Edit, error) {
 	has := make(map[int][]string, len(free))
 	for _, i := range free {
 		seen := make(map[string]bool)
-		v.Groups[i].eachText(scored, func(text string) {
-			terms(text, func(t string) {
-				if _, ok := asked[t]; ok && !seen[t] {
-					seen[t] = true
-					has[i] = append(has[i], t)
-					asked[t]++
-				}
-			})
+		terms(v.Groups[i].Text(scored), func(t string) {
+			if _, ok := asked[t]; ok && !seen[t] {
+				seen[t] = true
+				has[i] = append(has[i], t)
+				asked[t]++
+			}
 		})
 	}
 	for t, n := range asked {
@@ -229,7 +221,7 @@ func dropUntilEnough(v *View, order []int) []Edit {
 			edits = append(edits, Edit{Group: k, Drop: true})
 		}
 	}
-	stableSort(edits, func(a, b *Edit) bool { return a.Group < b.Group })
+	slices.SortStableFunc(edits, func(a, b Edit) int { return cmp.Compare(a.Group, b.Group) })
 	return edits
 }
 
@@ -243,20 +235,13 @@ func ranked(v *View, score func(i int) (float64, bool)) []int {
 	var items []item
 	for _, i := range v.Free() {
 		if n, ok := score(i); ok {
-			if math.IsNaN(n) {
-				n = 0
-			}
 			items = append(items, item{i, n})
 		}
 	}
-	stableSort(items, func(a, b *item) bool { return a.score < b.score })
+	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(a.score, b.score) }) // NaN is the lowest
 	order := make([]int, len(items))
 	for i := range items {
 		order[i] = items[i].group
 	}
 	return order
-}
-
-func stableSort[T any](s []T, less func(a, b *T) bool) {
-	sort.SliceStable(s, func(i, j int) bool { return less(&s[i], &s[j]) })
 }

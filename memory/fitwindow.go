@@ -1,7 +1,9 @@
 package memory
 
 import (
+	"cmp"
 	"context"
+	"slices"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -174,7 +176,7 @@ func (j *job) texts(least int) []long {
 			}
 		}
 	}
-	stableSort(all, func(a, b *long) bool { return a.tokens > b.tokens })
+	slices.SortStableFunc(all, func(a, b long) int { return cmp.Compare(b.tokens, a.tokens) })
 	return all
 }
 

@@ -56,36 +56,6 @@ func (g *Group) Text(limit int) string {
 	return w.String()
 }
 
-// eachText calls f with the texts of a group, together at most limit bytes of what was said and of
-// results.
-func (g *Group) eachText(limit int, f func(string)) {
-	for i := range g.Messages {
-		limit = eachText(g.Messages[i].Parts, limit, maxNesting, f)
-	}
-}
-
-func eachText(parts []provider.Part, limit, depth int, f func(string)) int {
-	for i := range parts {
-		if limit <= 0 {
-			return 0
-		}
-		p := &parts[i]
-		if p.Text != "" && p.Kind != provider.PartReasoning {
-			f(head(p.Text, limit))
-			limit -= len(p.Text)
-		}
-		if p.Call != nil {
-			f(p.Call.Name)
-			f(head(string(p.Call.Input), limit))
-			limit -= len(p.Call.Input)
-		}
-		if p.Result != nil && depth > 0 {
-			limit = eachText(p.Result.Parts, limit, depth-1, f)
-		}
-	}
-	return limit
-}
-
 // Note returns what a note is: "summary", "subgoal", "offload" or "gap"; empty for other groups.
 func (g *Group) Note() string { return g.note }
 

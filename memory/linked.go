@@ -1,6 +1,6 @@
 package memory
 
-import "sort"
+import "slices"
 
 // linkedGroups says which groups go together: the two ends of each finished subgoal, since one that
 // is left alone would be taken for another's, and what these are an end of, too. To each such group
@@ -35,7 +35,7 @@ func linkedGroupsOf(subgoals []Subgoal) linkedGroups {
 	for i := range parent {
 		all = append(all, i)
 	}
-	sort.Ints(all)
+	slices.Sort(all)
 	sets := make(map[int][]int)
 	for _, i := range all {
 		r := root(i)

@@ -1,9 +1,10 @@
 package memory
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
-	"sort"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -203,6 +204,6 @@ func (j *job) biggest() []Sized {
 			}
 		}
 	}
-	sort.SliceStable(all, func(i, j int) bool { return all[i].Tokens > all[j].Tokens })
+	slices.SortStableFunc(all, func(a, b Sized) int { return cmp.Compare(b.Tokens, a.Tokens) })
 	return all[:min(len(all), 5)]
 }

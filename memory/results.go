@@ -2,9 +2,11 @@ package memory
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -47,7 +49,7 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 			}
 		})
 	}
-	stableSort(big, func(a, b *found) bool { return a.tokens > b.tokens })
+	slices.SortStableFunc(big, func(a, b found) int { return cmp.Compare(b.tokens, a.tokens) })
 	byGroup := make(map[int]int)
 	var edits []Edit
 	var failed error

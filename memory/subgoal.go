@@ -1,8 +1,10 @@
 package memory
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
+	"slices"
 	"sort"
 	"strings"
 
@@ -110,7 +112,7 @@ func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	var failed error
 	freed, messages, end := 0, 0, 0
 	byBegin := append([]Subgoal(nil), v.Subgoals...)
-	stableSort(byBegin, func(a, b *Subgoal) bool { return a.From < b.From })
+	slices.SortStableFunc(byBegin, func(a, b Subgoal) int { return cmp.Compare(a.From, b.From) })
 	for _, sub := range outermost(v.Subgoals) {
 		if v.enough(freed, messages) {
 			break
@@ -152,7 +154,9 @@ func outermost(all []Subgoal) []Subgoal {
 			sorted = append(sorted, *s)
 		}
 	}
-	stableSort(sorted, func(a, b *Subgoal) bool { return a.From < b.From || a.From == b.From && a.To > b.To })
+	slices.SortStableFunc(sorted, func(a, b Subgoal) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To))
+	})
 	before, here := 0, 0 // how far those reach that begin before, and those that begin here
 	for i := range sorted {
 		s := &sorted[i]

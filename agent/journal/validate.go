@@ -1,6 +1,7 @@
 package journal
 
 import (
+	"cmp"
 	"fmt"
 	"math"
 	"time"
@@ -66,56 +67,35 @@ func (a Append) Validate() error {
 	if a.Head == nil {
 		return nil
 	}
-	if err := a.Head.validate(); err != nil {
-		return err.in("Append.Head")
-	}
-	return nil
+	return typed(a.Head.validate().in("Append.Head"))
 }
 
 // Validate returns an [*InvalidError] if no append can have that head.
 func (h *HeadUpdate) Validate() error {
-	if err := h.validate(); err != nil {
-		return err.in("HeadUpdate")
-	}
-	return nil
+	return typed(h.validate().in("HeadUpdate"))
 }
 
 func (h *HeadUpdate) validate() *InvalidError {
-	err := validName(".Status", h.Status, true)
-	if err == nil {
-		err = validName(".Kind", h.Kind, true)
+	var info *InvalidError
+	if len(h.Info) > MaxInfo {
+		info = tooMany(".Info", len(h.Info), MaxInfo, "bytes")
 	}
-	if err == nil {
-		err = validName(".Parent", h.Parent, true)
-	}
-	if err == nil {
-		err = validText(".Title", h.Title, true, MaxTitle)
-	}
-	if err == nil {
-		err = validLabels(h.Labels)
-	}
-	if err == nil && len(h.Info) > MaxInfo {
-		err = &InvalidError{".Info", fmt.Sprintf("has %d bytes; %d are allowed", len(h.Info), MaxInfo)}
-	}
-	if err == nil {
-		err = validOpen(h.Open)
-	}
-	if err == nil {
-		err = validTime(".Due", h.Due)
-	}
-	return err
+	return cmp.Or(validName(".Status", h.Status, true), validName(".Kind", h.Kind, true),
+		validName(".Parent", h.Parent, true), validText(".Title", h.Title, true, MaxTitle), validLabels(h.Labels), info,
+		validOpen(h.Open), validTime(".Due", h.Due))
+}
+
+func tooMany(field string, n, most int, what string) *InvalidError {
+	return &InvalidError{field, fmt.Sprintf("has %d %s; %d are allowed", n, what, most)}
 }
 
 func validLabels(labels map[string]string) *InvalidError {
 	if len(labels) > MaxLabels {
-		return &InvalidError{".Labels", fmt.Sprintf("has %d labels; %d are allowed", len(labels), MaxLabels)}
+		return tooMany(".Labels", len(labels), MaxLabels, "labels")
 	}
 	for key, value := range labels {
-		err := validText(": the key", key, false, MaxLabelKey)
-		if err == nil {
-			err = validText(fmt.Sprintf("[%q]", key), value, false, MaxLabelValue)
-		}
-		if err != nil {
+		if err := cmp.Or(validText(": the key", key, false, MaxLabelKey),
+			validText(fmt.Sprintf("[%q]", key), value, false, MaxLabelValue)); err != nil {
 			return err.in(".Labels")
 		}
 	}
@@ -124,27 +104,12 @@ func validLabels(labels map[string]string) *InvalidError {
 
 func validOpen(list []Open) *InvalidError {
 	if len(list) > MaxOpen {
-		return &InvalidError{".Open", fmt.Sprintf("has %d entries; %d are allowed", len(list), MaxOpen)}
+		return tooMany(".Open", len(list), MaxOpen, "entries")
 	}
-	for i := range list {
-		o := &list[i]
-		err := validName(".ID", o.ID, false)
-		if err == nil {
-			err = validName(".Kind", o.Kind, true)
-		}
-		if err == nil {
-			err = validName(".Title", o.Title, true)
-		}
-		if err == nil {
-			err = validName(".What", o.What, true)
-		}
-		if err == nil {
-			err = validName(".For", o.For, true)
-		}
-		if err == nil {
-			err = validTime(".Expires", o.Expires)
-		}
-		if err != nil {
+	for i, o := range list {
+		if err := cmp.Or(validName(".ID", o.ID, false), validName(".Kind", o.Kind, true),
+			validName(".Title", o.Title, true), validName(".What", o.What, true), validName(".For", o.For, true),
+			validTime(".Expires", o.Expires)); err != nil {
 			return err.in(fmt.Sprintf(".Open[%d]", i))
 		}
 	}
@@ -153,22 +118,12 @@ func validOpen(list []Open) *InvalidError {
 
 // Validate returns an [*InvalidError] if it is invalid, whatever the store holds.
 func (it Item) Validate() error {
-	err := validName(".ID", it.ID, false)
-	if err == nil {
-		err = validContent(it.Kind, it.Time, it.Data)
-	}
-	if err == nil {
-		err = it.validCloses()
-	}
-	if err != nil {
-		return err.in("Item")
-	}
-	return nil
+	return typed(cmp.Or(validName(".ID", it.ID, false), validContent(it.Kind, it.Time, it.Data), it.validCloses()).in("Item"))
 }
 
 func (it Item) validCloses() *InvalidError {
 	if len(it.Closes) > MaxCloses {
-		return &InvalidError{".Closes", fmt.Sprintf("has %d entries; %d are allowed", len(it.Closes), MaxCloses)}
+		return tooMany(".Closes", len(it.Closes), MaxCloses, "entries")
 	}
 	seen := map[string]bool{it.ID: true}
 	for i, id := range it.Closes {
@@ -187,18 +142,12 @@ func (it Item) validCloses() *InvalidError {
 
 // ValidateSession returns an [*InvalidError] if no session can have that name.
 func ValidateSession(name string) error {
-	if err := validName("session", name, false); err != nil {
-		return err
-	}
-	return nil
+	return typed(validName("session", name, false))
 }
 
 // ValidateLease returns an [*InvalidError] if these can't be arguments of [Store.Lease].
 func ValidateLease(session, owner string, ttl time.Duration) error {
-	if err := ValidateSession(session); err != nil {
-		return err
-	}
-	if err := validName("owner", owner, false); err != nil {
+	if err := cmp.Or(validName("session", session, false), validName("owner", owner, false)); err != nil {
 		return err
 	}
 	if ttl <= 0 || ttl > MaxTTL {
@@ -216,21 +165,28 @@ func ValidateRenew(l Lease, ttl time.Duration) error {
 	return ValidateLease(l.Session, l.Owner, ttl)
 }
 
+// in says where the field is; nil stays nil.
 func (e *InvalidError) in(where string) *InvalidError {
+	if e == nil {
+		return nil
+	}
 	return &InvalidError{where + e.Field, e.Problem}
 }
 
+// typed returns nil for a nil e.
+func typed(e *InvalidError) error {
+	if e == nil {
+		return nil
+	}
+	return e
+}
+
 func validContent(kind string, t time.Time, data []byte) *InvalidError {
-	if err := validName(".Kind", kind, false); err != nil {
-		return err
-	}
-	if err := validTime(".Time", t); err != nil {
-		return err
-	}
+	var size *InvalidError
 	if len(data) > MaxRecord {
-		return &InvalidError{".Data", fmt.Sprintf("has %d bytes; %d are allowed", len(data), MaxRecord)}
+		size = tooMany(".Data", len(data), MaxRecord, "bytes")
 	}
-	return nil
+	return cmp.Or(validName(".Kind", kind, false), validTime(".Time", t), size)
 }
 
 // validTime allows what fits into 64 bits of nanoseconds around 1970, the narrowest form in which a
@@ -253,7 +209,7 @@ func validText(field, name string, mayBeEmpty bool, most int) *InvalidError {
 		return &InvalidError{field, "is empty"}
 	}
 	if len(name) > most {
-		return &InvalidError{field, fmt.Sprintf("has %d bytes; %d are allowed", len(name), most)}
+		return tooMany(field, len(name), most, "bytes")
 	}
 	if !utf8.ValidString(name) {
 		return &InvalidError{field, "isn't valid UTF-8"}
