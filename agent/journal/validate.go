@@ -118,7 +118,8 @@ func validOpen(list []Open) *InvalidError {
 
 // Validate returns an [*InvalidError] if it is invalid, whatever the store holds.
 func (it Item) Validate() error {
-	return typed(cmp.Or(validName(".ID", it.ID, false), validContent(it.Kind, it.Time, it.Data), it.validCloses()).in("Item"))
+	err := cmp.Or(validName(".ID", it.ID, false), validContent(it.Kind, it.Time, it.Data), it.validCloses())
+	return typed(err.in("Item"))
 }
 
 func (it Item) validCloses() *InvalidError {

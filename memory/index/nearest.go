@@ -29,18 +29,19 @@ func (m *Memory) Search(ctx context.Context, q Query) ([]Match, error) {
 	if q.Model != m.model || len(vector) != m.size {
 		return nil, &ModelError{Have: m.model, HaveSize: m.size, Given: q.Model, GivenSize: len(vector)}
 	}
-	best := nearest{limit: min(max(q.K, 1), len(m.rows))}
+	all := make([]near, 0, len(m.rows))
 	for i, r := range m.rows {
 		if i%checkEvery == 0 && ctx.Err() != nil {
 			return nil, context.Cause(ctx)
 		}
 		if q.Filter.Match(&r.entry.Item) {
-			best.offer(near{r, dot(vector, r.vector)})
+			all = append(all, near{r, dot(vector, r.vector)})
 		}
 	}
-	slices.SortFunc(best.heap, func(a, b near) int { return -a.compare(b) })
-	out := make([]Match, 0, len(best.heap))
-	for _, n := range best.heap {
+	slices.SortFunc(all, func(a, b near) int { return b.compare(a) })
+	best := all[:min(max(q.K, 1), len(all))]
+	out := make([]Match, 0, len(best))
+	for _, n := range best {
 		out = append(out, n.match())
 	}
 	if exact == "" {
@@ -51,7 +52,7 @@ func (m *Memory) Search(ctx context.Context, q Query) ([]Match, error) {
 		if more == maxExact {
 			break
 		}
-		if q.Filter.Match(&r.entry.Item) && !slices.ContainsFunc(best.heap, func(n near) bool { return n.row == r }) {
+		if q.Filter.Match(&r.entry.Item) && !slices.ContainsFunc(best, func(n near) bool { return n.row == r }) {
 			out = append(out, near{r, dot(vector, r.vector)}.match())
 			more++
 		}
@@ -78,44 +79,6 @@ func (n near) match() Match {
 }
 
 // nearest keeps the limit nearest rows in a heap with the farthest on top.
-type nearest struct {
-	limit int
-	heap  []near
-}
-
-func (h *nearest) offer(n near) {
-	if len(h.heap) < h.limit {
-		h.heap = append(h.heap, n)
-		for i := len(h.heap) - 1; i > 0; {
-			up := (i - 1) / 2
-			if h.heap[i].compare(h.heap[up]) >= 0 {
-				return
-			}
-			h.heap[i], h.heap[up] = h.heap[up], h.heap[i]
-			i = up
-		}
-		return
-	}
-	if n.compare(h.heap[0]) <= 0 {
-		return
-	}
-	h.heap[0] = n
-	for i := 0; ; {
-		down := 2*i + 1
-		if down >= len(h.heap) {
-			return
-		}
-		if down+1 < len(h.heap) && h.heap[down+1].compare(h.heap[down]) < 0 {
-			down++
-		}
-		if h.heap[i].compare(h.heap[down]) <= 0 {
-			return
-		}
-		h.heap[i], h.heap[down] = h.heap[down], h.heap[i]
-		i = down
-	}
-}
-
 // dot returns the dot product of two vectors of the same length. Eight independent sums keep a
 // processor's adders busy; a single one would wait for each previous addition.
 func dot(a, b []float32) float32 {
