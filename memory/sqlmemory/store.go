@@ -91,14 +91,13 @@ type rows interface {
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
 }
 
-// get returns an entry; found is false if there is none.
-func get(ctx context.Context, on rows, id recall.ID) (e recall.Entry, found bool, err error) {
-	e.ID = id
-	err = on.QueryRowContext(ctx, getEntry, id.Tenant, id.Kind, id.Key).Scan(&e.Version, &e.Value)
+func get(ctx context.Context, on rows, id recall.ID) (recall.Entry, error) {
+	e := recall.Entry{ID: id}
+	err := on.QueryRowContext(ctx, getEntry, id.Tenant, id.Kind, id.Key).Scan(&e.Version, &e.Value)
 	if errors.Is(err, sql.ErrNoRows) {
-		return e, false, nil
+		return recall.Entry{}, recall.ErrNotFound
 	}
-	return e, err == nil, err
+	return e, err
 }
 
 // Get implements [recall.Store].
@@ -107,18 +106,11 @@ func (s *Store) Get(ctx context.Context, id recall.ID) (recall.Entry, error) {
 		return recall.Entry{}, err
 	}
 	var e recall.Entry
-	var found bool
 	err := s.retry(ctx, func() (err error) {
-		e, found, err = get(ctx, s.db, id)
+		e, err = get(ctx, s.db, id)
 		return err
 	})
-	if err != nil {
-		return recall.Entry{}, callerError("reading", err)
-	}
-	if !found {
-		return recall.Entry{}, recall.ErrNotFound
-	}
-	return e, nil
+	return e, callerError("reading", err)
 }
 
 // List implements [recall.Store].
@@ -167,12 +159,12 @@ func (s *Store) Put(ctx context.Context, e recall.Entry) (int64, error) {
 		e.Value = []byte{}
 	}
 	want := e.Version
-	err := s.write(ctx, e.ID, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
+	err := s.write(ctx, e.ID, func(ctx context.Context, tx *sql.Tx, old recall.Entry, t *tenant) error {
 		if old.Version != want {
 			return &recall.ConflictError{ID: e.ID, Want: want, Have: old.Version}
 		}
 		had := int64(-1)
-		if found {
+		if old.Version > 0 {
 			had = old.Size()
 		}
 		use, err := s.limits.After(t.use, &e, had)
@@ -197,8 +189,8 @@ func (s *Store) Delete(ctx context.Context, id recall.ID, version int64) error {
 		return err
 	}
 	return callerError("deleting",
-		s.write(ctx, id, func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error {
-			if !found {
+		s.write(ctx, id, func(ctx context.Context, tx *sql.Tx, old recall.Entry, t *tenant) error {
+			if old.Version == 0 {
 				return recall.ErrNotFound
 			}
 			if version != 0 && version != old.Version {
@@ -218,12 +210,13 @@ type tenant struct {
 	use  recall.Use
 }
 
-// write runs change in a transaction, with the stored entry and the row of its tenant.
+// write runs change in a transaction, with the stored entry (version 0: there is none) and the row
+// of its tenant.
 func (s *Store) write(ctx context.Context, id recall.ID,
-	change func(ctx context.Context, tx *sql.Tx, old recall.Entry, found bool, t *tenant) error) error {
+	change func(ctx context.Context, tx *sql.Tx, old recall.Entry, t *tenant) error) error {
 	return s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
-		old, found, err := get(ctx, tx, id)
-		if err != nil {
+		old, err := get(ctx, tx, id)
+		if err != nil && !errors.Is(err, recall.ErrNotFound) {
 			return err
 		}
 		var t tenant
@@ -231,7 +224,7 @@ func (s *Store) write(ctx context.Context, id recall.ID,
 		if err != nil && !errors.Is(err, sql.ErrNoRows) {
 			return err
 		}
-		if err := change(ctx, tx, old, found, &t); err != nil {
+		if err := change(ctx, tx, old, &t); err != nil {
 			return err
 		}
 		_, err = tx.ExecContext(ctx, putTenant, id.Tenant, t.last, t.use.Entries, t.use.Bytes)

@@ -1,12 +1,11 @@
 package sqlmemory
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
 	"fmt"
-	"strings"
-	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
@@ -44,12 +43,8 @@ const (
 
 // Put implements [memory.Store].
 func (t *texts) Put(ctx context.Context, handle, text string) error {
-	if err := checkScope(t.scope); err != nil {
+	if err := check(t.scope, handle); err != nil {
 		return err
-	}
-	if !named(handle) {
-		return fault.Errorf(fault.Permanent,
-			"sqlmemory: a handle must be valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", handle)
 	}
 	size := int64(len(handle) + len(text))
 	if size > t.store.textBytes {
@@ -108,7 +103,7 @@ func (t *texts) makeRoom(ctx context.Context, tx *sql.Tx, bytes, size int64) (af
 
 // Get implements [memory.Store].
 func (t *texts) Get(ctx context.Context, handle string) (string, error) {
-	if err := checkScope(t.scope); err != nil {
+	if err := check(t.scope, "any"); err != nil {
 		return "", err
 	}
 	var text []byte
@@ -125,7 +120,7 @@ func (t *texts) Get(ctx context.Context, handle string) (string, error) {
 // The notes of a session are deleted by [recall.ForgetSession], all other entries of a tenant by
 // [recall.ForgetTenant].
 func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
-	if err := checkScope(scope); err != nil {
+	if err := check(scope, "any"); err != nil {
 		return err
 	}
 	return callerError("forgetting texts", s.transact(ctx, func(ctx context.Context, tx *sql.Tx) error {
@@ -142,19 +137,12 @@ func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 	}))
 }
 
-// checkScope returns an error of class fault.Permanent, because models never set a scope.
-func checkScope(s recall.Scope) error {
-	for what, name := range map[string]string{"tenant": s.Tenant, "session": s.Session} {
-		if !named(name) && (what != "session" || name != "") {
-			return fault.Wrap(fault.Permanent,
-				fmt.Errorf("sqlmemory: the %s must be valid UTF-8 of 1 to 256 bytes without NUL, not %.40q", what,
-					name))
-		}
+// check returns an error of class fault.Permanent, because models never set a scope or a handle.
+func check(s recall.Scope, handle string) error {
+	err := cmp.Or(recall.ID{Tenant: s.Tenant, Kind: "texts", Key: cmp.Or(s.Session, "all")}.Check(),
+		recall.ID{Tenant: s.Tenant, Kind: "texts", Key: handle}.Check())
+	if err == nil {
+		return nil
 	}
-	return nil
-}
-
-// named reports whether name is valid for a scope or a handle.
-func named(name string) bool {
-	return name != "" && len(name) <= 256 && utf8.ValidString(name) && !strings.ContainsRune(name, 0)
+	return fault.Wrap(fault.Permanent, fmt.Errorf("sqlmemory: the scope or the handle of a text: %w", err))
 }
