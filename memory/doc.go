@@ -71,11 +71,11 @@
 // translations of the Universal Declaration is Shan with 0.51. At 0.8 to 0.95 are many languages of
 // Africa and America with few speakers.
 //
-// Bytes divided by one factor can't be an estimate of a first request, before a provider has counted
-// anything: texts have 1 to 16 bytes a token, and more if they are white space. Without the lists
-// of frequent words of eight languages the estimates would stay within the same bounds, but English
-// (of the Declaration) would count as 1.61, Dutch as 1.62 and Spanish as 1.59 of what it is,
-// instead of 1.18, 1.24 and 1.36, and long prompts in these would be compacted early. The lists
+// Bytes divided by one factor can't be an estimate of a first request, before a provider has
+// counted anything: texts have 1 to 16 bytes a token, and more if they are white space. Without the
+// lists of frequent words of eight languages the estimates would stay within the same bounds, but
+// English (of the Declaration) would count as 1.61, Dutch as 1.62 and Spanish as 1.59 of what it
+// is, instead of 1.18, 1.24 and 1.36, and long prompts in these would be compacted early. The lists
 // take 3 of 8 ms a megabyte.
 //
 // The factors of other families are rounded up from what their providers document (see

@@ -25,27 +25,18 @@ func (Slide) Compact(_ context.Context, v *View) ([]Edit, error) {
 	return dropUntilEnough(v, v.Free()), nil
 }
 
-// Importance drops the least important groups until enough is freed; among equals the older.
-type Importance struct {
-	// Score says how important a group is, 0 to 1; nil: importanceOf.
-	Score func(g *Group) float64
-	// Keep is a score from which on groups stay; 0: none does.
-	Keep float64
-}
+// Importance drops the least important groups until enough is freed; among equals the older. A
+// group has a score of .3, with .4 more for the user's words, .2 for calls, .2 for a call that
+// failed, .2 for words such as goal, plan, decision, error, and .2 less for a short text without a
+// call.
+type Importance struct{}
 
 // Name returns "importance".
 func (Importance) Name() string { return "importance" }
 
 // Compact drops groups.
-func (s Importance) Compact(_ context.Context, v *View) ([]Edit, error) {
-	score := s.Score
-	if score == nil {
-		score = importanceOf
-	}
-	return dropUntilEnough(v, ranked(v, func(i int) (float64, bool) {
-		n := score(&v.Groups[i])
-		return n, s.Keep <= 0 || n < s.Keep
-	})), nil
+func (Importance) Compact(_ context.Context, v *View) ([]Edit, error) {
+	return dropUntilEnough(v, ranked(v, func(i int) float64 { return importanceOf(&v.Groups[i]) })), nil
 }
 
 // scored is how much of a group's text is looked at.
@@ -54,9 +45,7 @@ const scored = 4 << 10
 var tellingWords = map[string]bool{"goal": true, "plan": true, "objective": true, "decision": true, "decided": true,
 	"error": true, "failed": true, "important": true}
 
-// importanceOf scores a group by what it is: .3; .4 more for the user's words, .2 for calls, .2 for
-// a call that failed, .2 for words such as goal, plan, decision, error; .2 less for a short text
-// without a call. It looks at the first 4 KiB.
+// importanceOf scores a group by its first 4 KiB.
 func importanceOf(g *Group) float64 {
 	score := .3
 	text, telling := g.Text(scored), false
@@ -83,23 +72,15 @@ func importanceOf(g *Group) float64 {
 
 // Relevance drops the groups that have least to do with the current question, until enough is
 // freed; among equals the older.
-type Relevance struct {
-	// Score says how much a group has to do with the question, at least 0; nil: words in common,
-	// rare ones more.
-	Score func(question string, g *Group) float64
-}
+type Relevance struct{}
 
 // Name returns "relevance".
 func (Relevance) Name() string { return "relevance" }
 
 // Compact drops groups. Without a question it drops none.
-func (s Relevance) Compact(_ context.Context, v *View) ([]Edit, error) {
+func (Relevance) Compact(_ context.Context, v *View) ([]Edit, error) {
 	if v.Question == "" {
 		return nil, nil
-	}
-	if s.Score != nil {
-		return dropUntilEnough(v,
-			ranked(v, func(i int) (float64, bool) { return s.Score(v.Question, &v.Groups[i]), true })), nil
 	}
 	asked := make(map[string]float64) // how many groups have the word, then its weight
 	terms(v.Question, func(t string) { asked[t] = 0 })
@@ -118,12 +99,12 @@ func (s Relevance) Compact(_ context.Context, v *View) ([]Edit, error) {
 	for t, n := range asked {
 		asked[t] = math.Log(1 + float64(len(free))/(1+n))
 	}
-	return dropUntilEnough(v, ranked(v, func(i int) (float64, bool) {
+	return dropUntilEnough(v, ranked(v, func(i int) float64 {
 		sum := 0.0
 		for _, t := range has[i] {
 			sum += asked[t]
 		}
-		return sum, true
+		return sum
 	})), nil
 }
 
@@ -225,23 +206,12 @@ func dropUntilEnough(v *View, order []int) []Edit {
 	return edits
 }
 
-// ranked returns the free groups by score, lowest first, among equals oldest first; those without a
-// score are left out. What is no number counts as 0.
-func ranked(v *View, score func(i int) (float64, bool)) []int {
-	type item struct {
-		group int
-		score float64
+// ranked returns the free groups by score, lowest first, among equals oldest first.
+func ranked(v *View, score func(i int) float64) []int {
+	order, scores := v.Free(), make(map[int]float64)
+	for _, i := range order {
+		scores[i] = score(i)
 	}
-	var items []item
-	for _, i := range v.Free() {
-		if n, ok := score(i); ok {
-			items = append(items, item{i, n})
-		}
-	}
-	slices.SortStableFunc(items, func(a, b item) int { return cmp.Compare(a.score, b.score) }) // NaN is the lowest
-	order := make([]int, len(items))
-	for i := range items {
-		order[i] = items[i].group
-	}
+	slices.SortStableFunc(order, func(a, b int) int { return cmp.Compare(scores[a], scores[b]) })
 	return order
 }

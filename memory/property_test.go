@@ -66,7 +66,7 @@ func randomSteps(t *testing.T, r *rand.Rand) []memory.Step {
 	all := []memory.Strategy{
 		memory.DropSuperseded{}, memory.CutResults{}, memory.CutResults{Over: 100, To: 60}, memory.Slide{},
 		memory.Importance{},
-		memory.Importance{Keep: .6}, memory.Relevance{}, memory.Subgoals{}, memory.Offload{},
+		memory.Importance{}, memory.Relevance{}, memory.Subgoals{}, memory.Offload{},
 		summarise(t, memory.Summary{Provider: says("in short: id is 42"), MaxOutput: 200}),
 		summarise(t, memory.Summary{Provider: says("   ")}),
 		rude{rand.New(rand.NewPCG(r.Uint64(), 1))},

@@ -171,31 +171,21 @@ func cutPart(text string, m mark) provider.Part {
 }
 
 // DropSuperseded replaces the result of a call that was made again later, so that only the newest
-// says how things are: a file that was read three times stays once. The call itself stays.
-type DropSuperseded struct {
-	// Key says what a call looks at; a result is superseded by a later one with the same key. ok
-	// false: never. nil: the tool's name with its arguments.
-	Key func(call *provider.ToolCall) (key string, ok bool)
-	// Over is how many tokens a result must have to be worth it; 0: 50.
-	Over int
-}
+// says how things are: a file that was read three times stays once. Calls are the same if tool and
+// arguments are. The call itself stays, and so does a result of up to 50 tokens.
+type DropSuperseded struct{}
 
 // Name returns "drop superseded".
 func (DropSuperseded) Name() string { return "drop superseded" }
 
+const supersededOver = 50 // tokens
+
 const supersededText = "[left out: a later call of the same tool shows how it is now]"
 
 // Compact replaces superseded results. One that failed supersedes nothing.
-func (s DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
+func (DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
 	if v.Need <= 0 { // it takes away no message
 		return nil, nil
-	}
-	key, over := s.Key, s.Over
-	if key == nil {
-		key = sameCall
-	}
-	if over <= 0 {
-		over = 50
 	}
 	later := make(map[string]bool)
 	var edits []Edit
@@ -204,11 +194,12 @@ func (s DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
 		if g.Kind != KindReply {
 			continue
 		}
-		keys := callKeys(g, key)
+		keys := callKeys(g)
 		e := Edit{Group: i}
 		eachResult(g, func(m, p int, r *provider.ToolResult) {
 			k, ok := keys[r.CallID]
-			if ok && later[k] && g.Pinned == "" && !isSuperseded(r) && resultTokens(v.Counter, g, m, r) > over {
+			if ok && later[k] && g.Pinned == "" && !isSuperseded(r) &&
+				resultTokens(v.Counter, g, m, r) > supersededOver {
 				e.Results = append(e.Results,
 					NewResult{Message: m, Part: p, Parts: []provider.Part{cutPart(supersededText, mark{})}})
 			}
@@ -230,7 +221,7 @@ func isSuperseded(r *provider.ToolResult) bool {
 }
 
 // callKeys returns the keys of a group's calls by their ids.
-func callKeys(g *Group, key func(*provider.ToolCall) (string, bool)) map[string]string {
+func callKeys(g *Group) map[string]string {
 	keys := make(map[string]string)
 	for i := range g.Messages {
 		for j := range g.Messages[i].Parts {
@@ -238,15 +229,13 @@ func callKeys(g *Group, key func(*provider.ToolCall) (string, bool)) map[string]
 			if p.Kind != provider.PartToolCall || p.Call == nil || p.Call.ID == "" {
 				continue
 			}
-			if k, ok := key(p.Call); ok {
-				keys[p.Call.ID] = k
-			}
+			keys[p.Call.ID] = sameCall(p.Call)
 		}
 	}
 	return keys
 }
 
-func sameCall(c *provider.ToolCall) (string, bool) {
+func sameCall(c *provider.ToolCall) string {
 	input := []byte(c.Input)
 	if bytes.ContainsAny(input, " \t\r\n") {
 		var b bytes.Buffer
@@ -254,5 +243,5 @@ func sameCall(c *provider.ToolCall) (string, bool) {
 			input = b.Bytes()
 		}
 	}
-	return c.Name + "\x00" + string(input) + c.Invalid, true
+	return c.Name + "\x00" + string(input) + c.Invalid
 }

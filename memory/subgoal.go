@@ -87,29 +87,21 @@ func eachCall(g *Group, f func(*provider.ToolCall)) {
 	}
 }
 
-// Subgoals replaces each finished subgoal by a note with its name, summary and key facts. The facts
+// Subgoals replaces each finished subgoal by a note of at most 400 tokens with its name, its
+// summary, or without one and without facts the model's last words, and its key facts. The facts
 // of subgoals within it are kept, too. One that still has a pinned group in it waits.
 // Config.Subgoals says how subgoals are found.
-type Subgoals struct {
-	// Most is how many tokens a note may have; 0: 400.
-	Most int
-	// Fallback makes the summary of a subgoal that has neither summary nor facts, from its text;
-	// nil: the model's last words.
-	Fallback func(ctx context.Context, name, text string) (string, error)
-}
+type Subgoals struct{}
+
+const subgoalTokens = 400 // of a note, at most
 
 // Name returns "subgoals".
 func (Subgoals) Name() string { return "subgoals" }
 
 // Compact replaces finished subgoals, oldest first, until enough is freed. One whose Fallback fails
 // is left as it is, and so is one that is no longer than its note.
-func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
-	limit := s.Most
-	if limit <= 0 {
-		limit = 400
-	}
+func (Subgoals) Compact(_ context.Context, v *View) ([]Edit, error) {
 	var edits []Edit
-	var failed error
 	freed, messages, end := 0, 0, 0
 	byBegin := append([]Subgoal(nil), v.Subgoals...)
 	slices.SortStableFunc(byBegin, func(a, b Subgoal) int { return cmp.Compare(a.From, b.From) })
@@ -120,12 +112,8 @@ func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
 		if sub.From < end || !free(v.Groups, sub.From, sub.To) {
 			continue
 		}
-		text, facts, err := s.text(ctx, v, byBegin, &sub, limit)
-		if err != nil {
-			failed = err
-			continue
-		}
-		text, _ = CutText(v.Counter, text, "[… %d bytes …]", limit)
+		text, facts := subgoalText(v, byBegin, &sub)
+		text, _ = CutText(v.Counter, text, "[… %d bytes …]", subgoalTokens)
 		takes := v.Counter.CountText(text) + perMessage
 		if tokensOf(v.Groups[sub.From:sub.To]) <= takes {
 			continue // as short as its note
@@ -143,7 +131,7 @@ func (s Subgoals) Compact(ctx context.Context, v *View) ([]Edit, error) {
 		}
 		end = sub.To
 	}
-	return edits, failed
+	return edits, nil
 }
 
 // outermost returns the finished subgoals that aren't within another finished one, in order.
@@ -183,8 +171,7 @@ func free(groups []Group, from, to int) bool {
 	return true
 }
 
-func (s Subgoals) text(ctx context.Context, v *View, byBegin []Subgoal, sub *Subgoal, limit int) (string, []string,
-	error) {
+func subgoalText(v *View, byBegin []Subgoal, sub *Subgoal) (string, []string) {
 	facts := append([]string(nil), sub.Facts...)
 	first := sort.Search(len(byBegin), func(i int) bool { return byBegin[i].From >= sub.From })
 	for i := first; i < len(byBegin) && byBegin[i].From < sub.To; i++ { // within it
@@ -200,7 +187,7 @@ func (s Subgoals) text(ctx context.Context, v *View, byBegin []Subgoal, sub *Sub
 			facts = append(facts, markOf(&g.Messages[0]).Facts...)
 		}
 	}
-	facts = lastFacts(v.Counter, facts, 2*limit)
+	facts = lastFacts(v.Counter, facts, 2*subgoalTokens)
 	summary := strings.TrimSpace(sub.Summary)
 	if summary == "" && len(facts) == 0 {
 		var w textWriter
@@ -208,12 +195,6 @@ func (s Subgoals) text(ctx context.Context, v *View, byBegin []Subgoal, sub *Sub
 			render(&w, &v.Groups[i], 2_000)
 		}
 		summary = tail(w.String(), 600)
-		if s.Fallback != nil {
-			var err error
-			if summary, err = s.Fallback(ctx, sub.Name, w.String()); err != nil {
-				return "", nil, err
-			}
-		}
 	}
 	status := sub.Status
 	if status == "" {
@@ -225,7 +206,7 @@ func (s Subgoals) text(ctx context.Context, v *View, byBegin []Subgoal, sub *Sub
 		b.WriteString("\n" + summary)
 	}
 	writeFacts(&b, facts)
-	return b.String(), facts, nil
+	return b.String(), facts
 }
 
 func writeFacts(b *strings.Builder, facts []string) {
