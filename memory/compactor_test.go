@@ -195,7 +195,7 @@ func TestTheContextIsPutInByPriority(t *testing.T) {
 }
 
 func TestTheReserveIsWhatTheAnswerMayTake(t *testing.T) {
-	w := memory.WindowOf(provider.ModelInfo{Window: 100_000})
+	w := memory.Window{Size: 100_000}
 	require.Equal(t, 95_904, w.Budget(nil))
 	require.Equal(t, 90_000, w.Budget(&provider.Request{MaxOutput: 10_000}))
 	require.Equal(t, 50_000, w.Budget(&provider.Request{MaxOutput: 200_000}), "never more than half")

@@ -7,7 +7,7 @@
 //	summarise, err := memory.NewSummarise(memory.Summary{Provider: cheap})
 //	...
 //	c, err := memory.New(memory.Config{
-//		Window:  memory.WindowOf(info),
+//		Window:  memory.Window{Size: info.Window},
 //		Counter: memory.NewEstimator(info),
 //		Steps:   memory.DefaultSteps(summarise),
 //		Store:   &memory.MapStore{},

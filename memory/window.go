@@ -12,9 +12,6 @@ type Window struct {
 	Reserve int // kept for the answer; 0: the request's MaxOutput, else 4,096; at most half of Size
 }
 
-// WindowOf returns the window of a model.
-func WindowOf(info provider.ModelInfo) Window { return Window{Size: info.Window} }
-
 // Budget returns how many tokens a request may take: the size less the reserve, which is never more
 // than half of the size.
 func (w Window) Budget(req *provider.Request) int { return w.size() - w.reserve(req) }
