@@ -454,7 +454,7 @@ var defects = []defect{
 				return s.Append(ctx, a)
 			}
 		}},
-	{"shows pages that overlap", "pages show every session once", func(b *bad, s journal.Store) {
+	{"shows pages that overlap", "heads are listed by the filter", func(b *bad, s journal.Store) {
 		b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
 			if f.After != "" {
 				f.After = f.After[:len(f.After)-1] + string(f.After[len(f.After)-1]-1)

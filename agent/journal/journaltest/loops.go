@@ -148,22 +148,6 @@ var loopChecks = []check{
 		}
 		refused[*journal.PrunedError](f, "reading on", end)
 	}},
-	{"pages show every session once", func(f *fixture) {
-		var want, got []string
-		for i := range 130 {
-			want = append(want, fmt.Sprintf("s-%03d", i))
-			f.do("fill "+want[i]+" 1", "")
-		}
-		for flt := (journal.Filter{Limit: 7}); ; flt.After = got[len(got)-1] {
-			page := f.names(flt)
-			got = append(got, page...)
-			if len(page) < flt.Limit {
-				break
-			}
-		}
-		f.equal("sessions by pages", got, want)
-		f.equal("sessions at once", f.names(journal.Filter{}), want)
-	}},
 	{"many sessions are listed once each, the newest first or those that are due the earliest", func(f *fixture) {
 		var want []string
 		for i := range 450 {

@@ -93,7 +93,7 @@ var refusalChecks = []check{
 		r := rec(1)
 		r.Kind = long
 		open := journal.Open{ID: long, Kind: long, Title: long, For: long, Expires: recordTime}
-		f.do(fmt.Sprintf("lease %q %q", long, long), "f1")
+		f.do(fmt.Sprintf("lease %s %s", long, long), "f1")
 		l := f.leases[0]
 		f.append(journal.Append{Session: long, Fence: l.Fence, Records: []journal.Record{r}, Head: &journal.HeadUpdate{
 			Status: long, Open: []journal.Open{open},

@@ -3,7 +3,6 @@ package journaltest
 import (
 	"embed"
 	"io/fs"
-	"strconv"
 	"strings"
 )
 
@@ -59,28 +58,13 @@ func parse(body string) []command {
 	return all
 }
 
-// commandOf splits a line at its blanks, but for those between double quotes or within the object.
+// commandOf splits a line at its blanks, but for those of the object.
 func commandOf(line string) command {
 	c := command{line: line, options: make(map[string]string)}
 	if i := strings.Index(line, " {"); i > 0 {
 		line, c.object = line[:i], line[i+1:]
 	}
-	var words []string
-	for word, rest := "", line; ; {
-		if quoted, err := strconv.QuotedPrefix(rest); err == nil {
-			text, _ := strconv.Unquote(quoted) // it is a quoted string
-			word, rest = word+text, rest[len(quoted):]
-		}
-		if rest == "" || rest[0] == ' ' {
-			words = append(words, word)
-			if rest == "" {
-				break
-			}
-			word, rest = "", rest[1:]
-			continue
-		}
-		word, rest = word+rest[:1], rest[1:]
-	}
+	words := strings.Fields(line)
 	c.name = words[0]
 	for _, word := range words[1:] {
 		if key, value, ok := strings.Cut(word, "="); ok {

@@ -143,13 +143,3 @@ func duration(s string) time.Duration {
 	d, _ := time.ParseDuration(s)
 	return d
 }
-
-// words joins words, with those in quotes that aren't plain.
-func words(list []string) string {
-	for i, word := range list {
-		if word == "" || word[0] == ' ' || word[len(word)-1] == ' ' {
-			list[i] = strconv.Quote(word)
-		}
-	}
-	return strings.Join(list, " ")
-}
