@@ -98,8 +98,8 @@ const subgoalTokens = 400 // of a note, at most
 // Name returns "subgoals".
 func (Subgoals) Name() string { return "subgoals" }
 
-// Compact replaces finished subgoals, oldest first, until enough is freed. One whose Fallback fails
-// is left as it is, and so is one that is no longer than its note.
+// Compact replaces finished subgoals, oldest first, until enough is freed. One that is no longer
+// than its note is left as it is.
 func (Subgoals) Compact(_ context.Context, v *View) ([]Edit, error) {
 	var edits []Edit
 	freed, messages, end := 0, 0, 0
