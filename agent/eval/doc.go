@@ -31,7 +31,8 @@
 //     didn't complete.
 //   - What a comparison calls better or worse is chance in at most 5 % of comparisons, over all
 //     cases and scores of a report together.
-//   - A budget is exceeded by at most one model call for each trial that runs at the time.
+//   - Config.Budget is exceeded by at most one model call for each trial that runs at the time,
+//     and by what its subagents use in one call.
 //   - Run returns after all its goroutines have ended. It waits for functions that ignore their
 //     context, as [agent.Agent.Run] does.
 //

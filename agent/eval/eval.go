@@ -25,7 +25,8 @@ type Config struct {
 	Cases []Case
 	// Score has the scorers of all cases, after those of the case.
 	Score []Scorer
-	// Trials is how often each case is tried; 0 or less: 5.
+	// Trials is how often each case is tried; 0 or less: 5. A comparison needs more to find more
+	// than the worst changes: see [Report.Compare].
 	Trials int
 	// Parallel is how many trials run at a time; 0 or less: 4. Their model calls are background
 	// work of low priority (20), so where the agent's provider is guarded by a gate, they wait for
