@@ -1,9 +1,8 @@
 package tools
 
 import (
-	"bytes"
 	"fmt"
-	"slices"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -18,9 +17,7 @@ const (
 )
 
 // important marks lines that are worth keeping when the middle of an output is left out.
-var important = [][]byte{[]byte("error"), []byte("fail"), []byte("panic"), []byte("fatal"), []byte("warn"),
-	[]byte("exception"),
-	[]byte("denied"), []byte("not found")}
+var important = regexp.MustCompile(`(?i)error|fail|panic|fatal|warn|exception|denied|not found`)
 
 // bound makes the text of parts valid UTF-8 and cuts it to limit bytes in total, in place. Each
 // part has at least its share of the limit, and more if later parts need less. Empty parts are
@@ -116,23 +113,8 @@ func tailStart(text string) int {
 // pick returns the important lines that fit into room bytes.
 func pick(text string, room int) string {
 	var b strings.Builder
-	var low []byte // the line in lower case
 	for line := range strings.Lines(text) {
-		if b.Len() == room {
-			break
-		}
-		if b.Len()+len(line) > room {
-			continue
-		}
-		low = low[:0]
-		for i := range len(line) {
-			c := line[i]
-			if 'A' <= c && c <= 'Z' {
-				c += 'a' - 'A'
-			}
-			low = append(low, c)
-		}
-		if slices.ContainsFunc(important, func(word []byte) bool { return bytes.Contains(low, word) }) {
+		if b.Len()+len(line) <= room && important.MatchString(line) {
 			b.WriteString(line)
 		}
 	}
