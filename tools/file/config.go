@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"fmt"
 	"io/fs"
 	"path"
@@ -77,36 +78,15 @@ const maxDepth = 64
 
 // defaults returns c with its defaults filled in.
 func (c Config) defaults() (Config, error) {
-	if c.Name == "" {
-		c.Name = "file"
-	}
-	orInt := func(v *int, def int) {
-		if *v <= 0 {
-			*v = def
-		}
-	}
-	orBytes := func(v *int64, def int64) {
-		if *v <= 0 {
-			*v = def
-		}
-	}
-	orBytes(&c.MaxRead, 10<<20)
-	orBytes(&c.MaxWrite, 10<<20)
-	orBytes(&c.MaxSearchFile, 2<<20)
-	orBytes(&c.MaxSearch, 256<<20)
-	orBytes(&c.MaxStaged, 1<<30)
-	orInt(&c.MaxShown, 256<<10)
-	orInt(&c.MaxWalked, 50_000)
-	orInt(&c.MaxListed, 1000)
-	orInt(&c.MaxMatches, 200)
+	c.Name = cmp.Or(c.Name, "file")
+	c.MaxRead, c.MaxWrite = orDefault(c.MaxRead, 10<<20), orDefault(c.MaxWrite, 10<<20)
+	c.MaxSearchFile, c.MaxSearch = orDefault(c.MaxSearchFile, 2<<20), orDefault(c.MaxSearch, 256<<20)
+	c.MaxStaged = orDefault(c.MaxStaged, 1<<30)
+	c.MaxShown, c.MaxWalked = orDefault(c.MaxShown, 256<<10), orDefault(c.MaxWalked, 50_000)
+	c.MaxListed, c.MaxMatches = orDefault(c.MaxListed, 1000), orDefault(c.MaxMatches, 200)
 	c.MaxShown = max(c.MaxShown, 1<<10)
 	c.MaxRead, c.MaxWrite = min(c.MaxRead, 1<<30), min(c.MaxWrite, 1<<30)
-	if c.FileMode == 0 {
-		c.FileMode = 0o644
-	}
-	if c.DirMode == 0 {
-		c.DirMode = 0o755
-	}
+	c.FileMode, c.DirMode = cmp.Or(c.FileMode, 0o644), cmp.Or(c.DirMode, 0o755)
 	if c.FileMode&^fs.ModePerm != 0 || c.DirMode&^fs.ModePerm != 0 {
 		return c, fmt.Errorf("file: FileMode %v or DirMode %v has more than permission bits; give 0600 or the like",
 			c.FileMode, c.DirMode)
@@ -126,6 +106,14 @@ func (c Config) defaults() (Config, error) {
 		c.Hide[i] = strings.ToLower(p)
 	}
 	return c, nil
+}
+
+// orDefault returns v, or def if v isn't positive.
+func orDefault[T int | int64](v, def T) T {
+	if v <= 0 {
+		return def
+	}
+	return v
 }
 
 func foldAll(names []string) []string {
