@@ -82,23 +82,8 @@ func (in *Input) checkCaller() error {
 // checkLabel returns what is wrong with a label that a session is to have. An empty value removes
 // it.
 func checkLabel(key, value string, s *machine.State) error {
-	arg := func(problem string, err error) error {
-		return &ArgError{Func: "SetLabel", Field: "label", Problem: problem, Err: err}
-	}
-	labels := map[string]string{key: value}
-	if value == "" {
-		labels[key] = "x"
-	}
-	head := journal.HeadUpdate{Labels: labels}
-	if err := head.Validate(); err != nil {
-		return arg(strings.TrimLeft(strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Labels"), ": "), err)
-	}
-	own := s.OwnLabels.Map()
-	switch {
-	case key == machine.OwnerLabel:
-		return arg(fmt.Sprintf("the key %q is set from Input.Owner; use another key", key), nil)
-	case value != "" && own[key] == "" && len(own) >= machine.MaxOwnLabels:
-		return arg(fmt.Sprintf("the session has %d labels of its own, and more aren't allowed; remove one", len(own)), nil)
+	if _, problem := s.WithLabel(key, value); problem != "" {
+		return &ArgError{Func: "SetLabel", Field: "label", Problem: problem}
 	}
 	return nil
 }

@@ -12,45 +12,33 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// steer posts a message to the run of a session.
-func (a *Agent) steer(ctx context.Context, name, text string) (*Receipt, error) {
+// steer posts a message to the run of a session. The id of one with a key is made of the key and
+// the run, so that the store accepts it once.
+func (a *Agent) steer(ctx context.Context, name, key, text string) (*Receipt, error) {
+	it := session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text, Key: key}
 	after := uint64(0) // in the log its delivery comes later
-	if head, err := a.sessions.Store.Head(ctx, name); err == nil {
+	if key != "" {
+		m, err := a.sessions.Load(ctx, name)
+		if err != nil {
+			return nil, err
+		}
+		s := m.State()
+		if err := duplicate(s, key); err != nil {
+			return nil, err
+		}
+		if s.Run == nil {
+			return nil, nothingOpen(name, nil)
+		}
+		sum := sha256.Sum256([]byte(s.Run.ID + "\x00" + key))
+		it.ID, after = "m-"+hex.EncodeToString(sum[:16]), s.Seq
+	} else if head, err := a.sessions.Store.Head(ctx, name); err == nil {
 		after = head.Seq
 	}
-	id, err := a.sessions.Send(ctx, name, session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text})
-	if err != nil {
+	_, err := a.sessions.Send(ctx, name, it)
+	if err != nil && !(key != "" && errors.As(err, new(*journal.PostedError))) {
 		return nil, err
 	}
-	return a.receipt(name, id, after), nil
-}
-
-// receipt returns the receipt of a message whose delivery comes after a fact of the log.
-func (a *Agent) receipt(session, id string, after uint64) *Receipt {
-	return &Receipt{func(ctx context.Context) (int, error) { return a.follow(ctx, session, id, after) }}
-}
-
-// steerOnce posts a message with a key to the run of a session. Its id is made of the key and the
-// run, so that the store accepts it once.
-func (a *Agent) steerOnce(ctx context.Context, name, key, text string) (*Receipt, error) {
-	m, err := a.sessions.Load(ctx, name)
-	if err != nil {
-		return nil, err
-	}
-	s := m.State()
-	if err := duplicate(s, key); err != nil {
-		return nil, err
-	}
-	if s.Run == nil {
-		return nil, &SessionError{Session: name, Code: ErrNothingOpen}
-	}
-	sum := sha256.Sum256([]byte(s.Run.ID + "\x00" + key))
-	it := session.Item{ID: "m-" + hex.EncodeToString(sum[:16]), Kind: session.ItemSteer, Text: text, Key: key}
-	_, err = a.sessions.Send(ctx, name, it)
-	if err != nil && !errors.As(err, new(*journal.PostedError)) {
-		return nil, err
-	}
-	return a.receipt(name, it.ID, s.Seq), nil
+	return &Receipt{func(ctx context.Context) (int, error) { return a.follow(ctx, name, it.ID, after) }}, nil
 }
 
 // Steer sends a message to the run in progress, in this or another process, and returns without
@@ -85,8 +73,5 @@ func (s *Session) Steer(ctx context.Context, text string, key ...string) (*Recei
 		return nil, err
 	}
 	text = s.agent.redact.Text(text)
-	if once != "" {
-		return s.agent.steerOnce(ctx, s.id, once, text)
-	}
-	return s.agent.steer(ctx, s.id, text)
+	return s.agent.steer(ctx, s.id, once, text)
 }

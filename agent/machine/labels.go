@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"fmt"
 	"maps"
+	"strings"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -21,25 +22,34 @@ type LabelChanged struct {
 const MaxOwnLabels = 16
 
 func (f *LabelChanged) apply(m *Machine, _ *RunState) string {
-	own := m.s.OwnLabels.Map()
+	own, problem := m.s.WithLabel(f.Key, f.Value)
+	if problem == "" {
+		m.s.OwnLabels = own
+	}
+	return problem
+}
+
+// WithLabel returns the session's own labels with one more, or without one if its value is empty,
+// and what is wrong with that.
+func (s *State) WithLabel(key, value string) (_ provider.LabelSet, problem string) {
+	own := s.OwnLabels.Map()
 	if own == nil {
 		own = make(map[string]string)
 	}
-	own[f.Key] = cmp.Or(f.Value, "removed")
-	if f.Key == OwnerLabel {
-		return "its key is the one that shows the owner"
+	own[key] = cmp.Or(value, "removed")
+	if key == OwnerLabel {
+		return "", fmt.Sprintf("the key %q is set from Input.Owner; use another key", key)
 	}
 	if problem := checkHead("", own, "", ""); problem != "" {
-		return problem
+		return "", strings.TrimLeft(strings.TrimPrefix(problem, "journal: HeadUpdate.Labels"), ": ")
 	}
-	if f.Value == "" {
-		delete(own, f.Key)
+	if value == "" {
+		delete(own, key)
 	}
 	if len(own) > MaxOwnLabels {
-		return fmt.Sprintf("the session would have more than %d labels of its own", MaxOwnLabels)
+		return "", fmt.Sprintf("the session has %d labels of its own, and more aren't allowed; remove one", MaxOwnLabels)
 	}
-	m.s.OwnLabels = provider.LabelsOf(own)
-	return ""
+	return provider.LabelsOf(own), ""
 }
 
 // checkOwn says why a session can't have these labels and totals; "" if it can.

@@ -1,9 +1,6 @@
 package session
 
-import (
-	"container/list"
-	"sync"
-)
+import "sync"
 
 const (
 	// maxCached bounds the states that are kept, by the bytes of the records that they were made
@@ -13,63 +10,57 @@ const (
 	cachedCost = 4 << 10
 )
 
-// A stateCache keeps the states of the sessions that were closed last: at most maxCached bytes. A
-// state in it is used by nobody. The zero value is empty.
+// A stateCache keeps the states of sessions that were closed: at most maxCached bytes. A state in it
+// is used by nobody. The zero value is empty.
 type stateCache struct {
 	mu     sync.Mutex // guards what follows
-	states map[string]*list.Element
-	order  list.List // of *cachedState, the newest first
+	states map[string]*loadedState
 	bytes  int
-}
-
-type cachedState struct {
-	session string
-	*loadedState
 }
 
 // take removes the state of a session and returns it, or nil.
 func (c *stateCache) take(session string) *loadedState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	return c.remove(c.states[session])
+	return c.remove(session)
 }
 
 // copy returns a copy of the state of a session, or nil.
 func (c *stateCache) copy(session string) *loadedState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	e := c.states[session]
-	if e == nil {
+	if c.states[session] == nil {
 		return nil
 	}
-	s := *e.Value.(*cachedState).loadedState
+	s := *c.states[session]
 	s.machine = s.machine.Clone()
 	return &s
 }
 
-// put adds the state of a session, and removes the oldest ones if there are too many. It doesn't
-// add one that is too large by itself.
+// put adds the state of a session. Others leave, whichever, if they are too many.
 func (c *stateCache) put(session string, s *loadedState) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.remove(c.states[session])
+	c.remove(session)
 	if c.states == nil {
-		c.states = make(map[string]*list.Element)
+		c.states = make(map[string]*loadedState)
 	}
-	c.states[session] = c.order.PushFront(&cachedState{session, s})
+	c.states[session] = s
 	c.bytes += s.bytes + cachedCost
-	for c.bytes > maxCached {
-		c.remove(c.order.Back())
+	for other := range c.states {
+		if c.bytes <= maxCached {
+			break
+		}
+		c.remove(other)
 	}
 }
 
-// remove removes an element, which may be nil. The caller holds mu.
-func (c *stateCache) remove(e *list.Element) *loadedState {
-	if e == nil {
-		return nil
+// remove removes a state, if there is one. The caller holds mu.
+func (c *stateCache) remove(session string) *loadedState {
+	s := c.states[session]
+	if s != nil {
+		delete(c.states, session)
+		c.bytes -= s.bytes + cachedCost
 	}
-	s := c.order.Remove(e).(*cachedState)
-	delete(c.states, s.session)
-	c.bytes -= s.bytes + cachedCost
-	return s.loadedState
+	return s
 }
