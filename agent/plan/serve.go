@@ -179,25 +179,13 @@ func (r *Runner) Finish(ctx context.Context, run string) (*State, error) {
 
 // waitUntilDue waits until a run may go on, or has ended.
 func (r *Runner) waitUntilDue(ctx context.Context, run string) error {
-	wake, leave := r.listeners.Listen(run)
-	defer leave()
-	tick := time.NewTicker(poll)
-	defer tick.Stop()
-	for {
+	return r.whenChanged(ctx, run, func() (bool, error) {
 		head, err := r.store.Head(ctx, run)
-		if err != nil && ctx.Err() == nil {
-			return storeError(run, "reading its head", err)
+		if err != nil {
+			return false, storeError(run, "reading its head", err)
 		}
-		if err == nil && (isDue(&head, time.Now()) || Status(head.Status).ended()) {
-			return nil
-		}
-		select {
-		case <-wake:
-		case <-tick.C:
-		case <-ctx.Done():
-			return context.Cause(ctx)
-		}
-	}
+		return isDue(&head, time.Now()) || Status(head.Status).ended(), nil
+	})
 }
 
 // whenFree calls f again while another process has the run that it is about.

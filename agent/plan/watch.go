@@ -19,29 +19,33 @@ import (
 // unknown run [agent.ErrNothingOpen], or the error of ctx or of the journal.
 func (r *Runner) Watch(ctx context.Context, run string, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
-		wake, leave := r.listeners.Listen(run)
-		defer leave()
-		tick := time.NewTicker(poll)
-		defer tick.Stop()
 		w := watcher{Runner: r, run: run, after: after, yield: yield, asked: make(map[string]bool)}
-		for {
-			over, err := w.look(ctx)
-			if err != nil && ctx.Err() != nil {
-				err = context.Cause(ctx)
-			}
-			if err != nil {
-				yield(nil, err)
-			}
-			if over || err != nil {
-				return
-			}
-			select {
-			case <-wake:
-			case <-tick.C:
-			case <-ctx.Done():
-				yield(nil, context.Cause(ctx))
-				return
-			}
+		if err := r.whenChanged(ctx, run, func() (bool, error) { return w.look(ctx) }); err != nil {
+			yield(nil, err)
+		}
+	}
+}
+
+// whenChanged calls look now and whenever something about a run may have changed, until it says
+// that this is over, or ctx ends.
+func (r *Runner) whenChanged(ctx context.Context, run string, look func() (over bool, err error)) error {
+	wake, leave := r.listeners.Listen(run)
+	defer leave()
+	tick := time.NewTicker(poll)
+	defer tick.Stop()
+	for {
+		over, err := look()
+		if err != nil && ctx.Err() != nil {
+			err = context.Cause(ctx)
+		}
+		if over || err != nil {
+			return err
+		}
+		select {
+		case <-wake:
+		case <-tick.C:
+		case <-ctx.Done():
+			return context.Cause(ctx)
 		}
 	}
 }
