@@ -18,8 +18,8 @@ type LabelChanged struct {
 	Value string `json:"value,omitempty"`
 }
 
-// MaxOwnLabels is how many labels a session has of its own.
-const MaxOwnLabels = 16
+// maxOwnLabels is how many labels a session has of its own.
+const maxOwnLabels = 16
 
 func (f *LabelChanged) apply(m *Machine, _ *RunState) string {
 	own, problem := m.s.WithLabel(f.Key, f.Value)
@@ -46,8 +46,8 @@ func (s *State) WithLabel(key, value string) (_ provider.LabelSet, problem strin
 	if value == "" {
 		delete(own, key)
 	}
-	if len(own) > MaxOwnLabels {
-		return "", fmt.Sprintf("the session has %d labels of its own, and more aren't allowed; remove one", MaxOwnLabels)
+	if len(own) > maxOwnLabels {
+		return "", fmt.Sprintf("the session has %d labels of its own, and more aren't allowed; remove one", maxOwnLabels)
 	}
 	return provider.LabelsOf(own), ""
 }
@@ -57,7 +57,7 @@ func (s *State) checkOwn() string {
 	own := s.OwnLabels.Map()
 	_, owners := own[OwnerLabel]
 	switch {
-	case owners || len(own) > MaxOwnLabels:
+	case owners || len(own) > maxOwnLabels:
 		return "its own labels are too many, or one of them is the one that shows the owner"
 	case s.Totals.Cost < 0 || s.Totals.Steps < 0:
 		return "its totals are negative"

@@ -10,8 +10,8 @@ const (
 	cachedCost = 4 << 10
 )
 
-// A stateCache keeps the states of sessions that were closed: at most maxCached bytes. A state in it
-// is used by nobody. The zero value is empty.
+// A stateCache keeps the states of sessions that were closed: at most maxCached bytes. A state in
+// it is used by nobody. The zero value is empty.
 type stateCache struct {
 	mu     sync.Mutex // guards what follows
 	states map[string]*loadedState
