@@ -21,11 +21,7 @@ var wrappers = []struct {
 	{"bare", 4, func(seq stream.Seq) stream.Seq { return seq }},
 	{"Once", 6, stream.Once},
 	{"Check", 7, stream.Check},
-	{"Watch", 12, func(seq stream.Seq) stream.Seq { return stream.Watch(context.Background(), limits, fixed(seq)) }},
-	{"Check+Watch", 15, func(seq stream.Seq) stream.Seq {
-		return stream.Check(stream.Watch(context.Background(), limits, fixed(seq)))
-	}},
-	{"Buffer", 16, func(seq stream.Seq) stream.Seq { return stream.Buffer(context.Background(), 0, fixed(seq)) }},
+	{"Watchdog", 12, func(seq stream.Seq) stream.Seq { return watch(context.Background(), limits, fixed(seq)) }},
 }
 
 func drain(seq stream.Seq) (n int) {

@@ -1,9 +1,7 @@
 package stream_test
 
 import (
-	"context"
 	"fmt"
-	"time"
 
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream"
@@ -24,26 +22,9 @@ func parrot(words ...string) stream.Seq {
 	}
 }
 
-// An answer is checked, watched and collected.
+// An answer is checked and collected.
 func Example() {
-	call := func(context.Context) stream.Seq { return parrot("Hello", ", ", "world") }
-	seq := stream.Check(stream.Watch(context.Background(), stream.Timeouts{Idle: 20 * time.Second}, call))
-	res, err := stream.Collect(seq)
+	res, err := stream.Collect(stream.Check(parrot("Hello", ", ", "world")))
 	fmt.Printf("%q %v %v\n", res.Text(), res.Complete, err)
 	// Output: "Hello, world" true <nil>
-}
-
-// The producer continues while the consumer is busy.
-func ExampleBuffer() {
-	call := func(context.Context) stream.Seq { return parrot("a", "b", "c") }
-	for c, err := range stream.Buffer(context.Background(), 16, call) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		if c.Kind == provider.KindText {
-			fmt.Print(c.Text)
-		}
-	}
-	// Output: abc
 }

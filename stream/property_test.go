@@ -8,7 +8,6 @@ import (
 	"sync"
 	"testing"
 	"testing/synctest"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -62,19 +61,15 @@ func answer(r *rand.Rand) (chunks []provider.Chunk, failure error) {
 }
 
 // wrap wraps a call in a random stack of wrappers.
-func wrap(ctx context.Context, r *rand.Rand, call stream.Call) (seq stream.Seq, stack string) {
+func wrap(ctx context.Context, r *rand.Rand, call call) (seq stream.Seq, stack string) {
 	seq = nil
 	for range 1 + r.IntN(5) {
 		inner := seq
 		if inner != nil {
 			call = func(context.Context) stream.Seq { return inner }
 		}
-		switch r.IntN(4) {
+		switch r.IntN(2) {
 		case 0:
-			seq, stack = stream.Watch(ctx, stream.Timeouts{Idle: time.Minute, Total: time.Hour}, call), stack+" watch"
-		case 1:
-			seq, stack = stream.Buffer(ctx, 1+r.IntN(5), call), stack+" buffer"
-		case 2:
 			seq, stack = stream.Once(call(ctx)), stack+" once"
 		default:
 			seq, stack = stream.Check(call(ctx)), stack+" check"

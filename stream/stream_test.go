@@ -54,7 +54,7 @@ func words(n int) stream.Seq {
 }
 
 // fixed returns a call whose answer is seq.
-func fixed(seq stream.Seq) stream.Call { return func(context.Context) stream.Seq { return seq } }
+func fixed(seq stream.Seq) call { return func(context.Context) stream.Seq { return seq } }
 
 // deaf continues after it was told to stop, and counts how often.
 func deaf(told *int, chunks ...provider.Chunk) stream.Seq {

@@ -61,9 +61,8 @@ func (e *TimeoutError) Timeout() bool { return true }
 // Is reports whether target is context.DeadlineExceeded.
 func (e *TimeoutError) Is(target error) bool { return target == context.DeadlineExceeded }
 
-// A Watchdog enforces the [Timeouts] of one call at a time. [Watch] does the same for a sequence; a
-// Watchdog is for loops with their own state. The zero Watchdog is ready for use, and for the next
-// call after End; it must not be copied.
+// A Watchdog enforces the [Timeouts] of one call at a time. The zero Watchdog is ready for use, and
+// for the next call after End; it must not be copied.
 //
 // For each call: Begin, then for each chunk Hold before the consumer gets it and Wait when the
 // consumer is done with it, then End. All are called from one goroutine. Hold and Wait cost an
@@ -105,7 +104,10 @@ const forever = math.MaxInt64 / 4
 // Begin starts the clocks of a call and returns the context to make it with. When the call exceeds
 // a limit, that context is canceled with the *[TimeoutError] as its cause.
 func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
-	ctx, cancel := context.WithCancelCause(orBackground(ctx))
+	if ctx == nil {
+		ctx = context.Background()
+	}
+	ctx, cancel := context.WithCancelCause(ctx)
 	w.flags = 0
 	w.turns += turn
 	w.state.Store(w.turns)

@@ -16,8 +16,39 @@ import (
 
 const s = time.Second
 
+// A call makes a call with its context.
+type call = func(context.Context) stream.Seq
+
+// watch makes a call with a Watchdog, as a guard does.
+func watch(ctx context.Context, t stream.Timeouts, make call) stream.Seq {
+	return func(yield func(provider.Chunk, error) bool) {
+		var dog stream.Watchdog
+		ctx := dog.Begin(ctx, t)
+		defer dog.End()
+		left, ended := false, false
+		make(ctx)(func(chunk provider.Chunk, err error) bool {
+			ended = ended || err == nil && chunk.Kind == provider.KindEnd
+			if err != nil || dog.Fired() != nil && !ended {
+				return false
+			}
+			dog.Hold(&chunk)
+			left = !yield(chunk, nil)
+			dog.Wait()
+			return !left
+		})
+		if late := dog.End(); late != nil && !left && !ended {
+			yield(provider.Chunk{}, late)
+		}
+	}
+}
+
+// silent is watch with a limit for silence.
+func silent(ctx context.Context, d time.Duration, make call) stream.Seq {
+	return watch(ctx, stream.Timeouts{Idle: d}, make)
+}
+
 // slow yields each chunk after the delay before it.
-func slow(steps ...any) stream.Call {
+func slow(steps ...any) call {
 	return func(ctx context.Context) stream.Seq {
 		return func(yield func(provider.Chunk, error) bool) {
 			for _, step := range steps {
@@ -90,9 +121,9 @@ func TestAWatchedCallEndsWhenItsTimeIsUp(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				call := slow(tc.steps()...)
+				making := slow(tc.steps()...)
 				began := time.Now()
-				_, err := read(stream.Watch(t.Context(), tc.t, call))
+				_, err := read(watch(t.Context(), tc.t, making))
 				took := time.Since(began)
 				require.GreaterOrEqual(t, took, tc.min)
 				require.LessOrEqual(t, took, tc.max)
@@ -125,7 +156,7 @@ func TestEveryKindOfTimeoutSaysWhatTookTooLong(t *testing.T) {
 func TestTheConsumersTimeDoesNotCountAsSilence(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		for _, err := range stream.Idle(t.Context(), s, slow(start, provider.Text("x"), s/2, end)) {
+		for _, err := range silent(t.Context(), s, slow(start, provider.Text("x"), s/2, end)) {
 			require.NoError(t, err)
 			<-time.After(time.Hour)
 			n++
@@ -137,7 +168,7 @@ func TestTheConsumersTimeDoesNotCountAsSilence(t *testing.T) {
 func TestTheCauseOfTheCallsContextIsTheTimeout(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var cause error
-		_, err := read(stream.Idle(t.Context(), s, func(ctx context.Context) stream.Seq {
+		_, err := read(silent(t.Context(), s, func(ctx context.Context) stream.Seq {
 			return func(func(provider.Chunk, error) bool) {
 				<-ctx.Done()
 				cause = context.Cause(ctx)
@@ -151,7 +182,7 @@ func TestTheCauseOfTheCallsContextIsTheTimeout(t *testing.T) {
 
 func TestAnEndAfterATimeoutCounts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		stubborn := func(last provider.Chunk) stream.Call {
+		stubborn := func(last provider.Chunk) call {
 			return func(ctx context.Context) stream.Seq {
 				return func(yield func(provider.Chunk, error) bool) {
 					if yield(start, nil) {
@@ -161,10 +192,10 @@ func TestAnEndAfterATimeoutCounts(t *testing.T) {
 				}
 			}
 		}
-		got, err := read(stream.Idle(t.Context(), s, stubborn(end)))
+		got, err := read(silent(t.Context(), s, stubborn(end)))
 		require.NoError(t, err)
 		require.Len(t, got, 2)
-		got, err = read(stream.Idle(t.Context(), s, stubborn(provider.Text("late"))))
+		got, err = read(silent(t.Context(), s, stubborn(provider.Text("late"))))
 		require.ErrorIs(t, err, context.DeadlineExceeded)
 		require.Len(t, got, 1)
 	})
@@ -175,7 +206,7 @@ func TestAWatchedCallIsReleasedHoweverItEnds(t *testing.T) {
 		var ctx context.Context
 		call := func(c context.Context) stream.Seq { ctx = c; return words(3) }
 		watched := func() stream.Seq {
-			return stream.Watch(t.Context(), stream.Timeouts{Idle: s, Total: time.Hour}, call)
+			return watch(t.Context(), stream.Timeouts{Idle: s, Total: time.Hour}, call)
 		}
 		_, err := read(watched())
 		require.NoError(t, err)
@@ -191,7 +222,7 @@ func TestAWatchedCallIsReleasedHoweverItEnds(t *testing.T) {
 		})
 		require.Error(t, ctx.Err())
 		var noContext context.Context
-		_, err = read(stream.Watch(noContext, stream.Timeouts{}, nil))
+		_, err = read(watch(noContext, stream.Timeouts{}, call))
 		require.NoError(t, err)
 	})
 }
