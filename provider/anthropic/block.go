@@ -211,7 +211,7 @@ func (d *decoder) endText(b *block) {
 		return
 	}
 	if b.said {
-		if raw, err := encode(b.citations); err == nil {
+		if raw, err := adapter.Encode(b.citations); err == nil {
 			d.put(provider.Attach(sealed(kindCitations, string(raw))))
 		}
 	}
@@ -242,7 +242,7 @@ func with(raw json.RawMessage, key string, value json.RawMessage) json.RawMessag
 		return raw
 	}
 	fields[key] = value
-	out, err := encode(fields)
+	out, err := adapter.Encode(fields)
 	if err != nil {
 		return raw
 	}

@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A content is a block in a request, with the fields of all kinds.
@@ -114,7 +115,7 @@ func input(t *provider.ToolCall) json.RawMessage {
 		}
 		return raw
 	}
-	wrapped, err := encode(map[string]string{"INVALID_JSON": broken})
+	wrapped, err := adapter.Encode(map[string]string{"INVALID_JSON": broken})
 	if err != nil {
 		return json.RawMessage(`{}`)
 	}

@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // options is the decoded Request.Options["anthropic"].
@@ -35,26 +34,4 @@ func readOptions(raw json.RawMessage) (options, error) {
 		return o, fault.Errorf(fault.Permanent, "anthropic: Options[%q]: cache.ttl is %q, not 5m or 1h", Name, ttl)
 	}
 	return o, nil
-}
-
-// mergeInto returns the body merged with the options.
-func (o *options) mergeInto(body []byte) ([]byte, error) {
-	if len(o.body) == 0 {
-		return body, nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(body, &fields); err != nil {
-		return nil, fault.Errorf(fault.Permanent, "anthropic: the request can't be decoded: %w", err)
-	}
-	adapter.Merge(fields, o.body)
-	return encode(fields)
-}
-
-// encode returns v as JSON without HTML escapes.
-func encode(v any) ([]byte, error) {
-	raw, err := adapter.Encode(v)
-	if err != nil {
-		return nil, fault.Errorf(fault.Permanent, "anthropic: the request can't be encoded: %w", err)
-	}
-	return raw, nil
 }

@@ -78,10 +78,14 @@ func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 }
 
 func finished(b *body, o *options, n *adapter.Names) (*prepared, error) {
-	text, err := encode(b)
-	if err == nil {
-		text, err = o.mergeInto(text)
+	var extra json.RawMessage
+	var err error
+	if len(o.body) > 0 {
+		if extra, err = adapter.Encode(o.body); err != nil {
+			return nil, err
+		}
 	}
+	text, err := adapter.Extended(b, extra)
 	if err != nil {
 		return nil, err
 	}

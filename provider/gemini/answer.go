@@ -224,7 +224,7 @@ func (p *part) ranByProvider() provider.Chunk {
 	const code = "code_execution"
 	switch {
 	case p.Code != nil:
-		input, err := encode(map[string]string{"language": p.Code.Language, "code": p.Code.Code})
+		input, err := adapter.Encode(map[string]string{"language": p.Code.Language, "code": p.Code.Code})
 		if err != nil {
 			input = nil // can't happen: they are strings
 		}

@@ -17,12 +17,8 @@ func (m *Model) run(ctx context.Context, req *provider.Request, put func(provide
 	if err != nil {
 		return err
 	}
-	body, err := encode(p.body)
-	if err != nil {
-		return err
-	}
 	res, err := m.client.Post(ctx, p.model, resource(p.model)+":streamGenerateContent", url.Values{"alt": {"sse"}},
-		body)
+		p.body)
 	if err != nil {
 		return err
 	}

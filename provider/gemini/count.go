@@ -25,15 +25,15 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	if err != nil {
 		return 0, err
 	}
-	inner := p.body
-	if inner["model"], err = encode(resource(p.model)); err != nil {
-		return 0, err
-	}
-	all, err := encode(inner)
+	model, err := adapter.Encode(map[string]string{"model": resource(p.model)})
 	if err != nil {
 		return 0, err
 	}
-	body, err := encode(map[string]json.RawMessage{"generateContentRequest": all})
+	inner, err := adapter.Extended(p.body, model)
+	if err != nil {
+		return 0, err
+	}
+	body, err := adapter.Encode(map[string]json.RawMessage{"generateContentRequest": inner})
 	if err != nil {
 		return 0, err
 	}

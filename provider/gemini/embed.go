@@ -75,7 +75,7 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 			cfg.Batch, mostBatch)
 	}
 	fields := map[string]json.RawMessage{}
-	fields["model"], _ = encode(resource(cfg.Model)) // a string
+	fields["model"], _ = adapter.Encode(resource(cfg.Model)) // a string
 	if cfg.Dimensions != 0 {
 		fields["outputDimensionality"] = json.RawMessage(strconv.Itoa(size))
 	}
@@ -121,14 +121,14 @@ func (m *Model) embed(ctx context.Context, model string, fields map[string]json.
 		for name, value := range fields {
 			r[name] = value
 		}
-		text, err := encode(content{Parts: []any{outPart{Text: &texts[i]}}})
+		text, err := adapter.Encode(content{Parts: []any{outPart{Text: &texts[i]}}})
 		if err != nil {
 			return nil, usage, err
 		}
 		r["content"] = text
 		requests[i] = r
 	}
-	body, err := encode(map[string]any{"requests": requests})
+	body, err := adapter.Encode(map[string]any{"requests": requests})
 	if err != nil {
 		return nil, usage, err
 	}

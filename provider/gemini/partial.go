@@ -182,12 +182,12 @@ func (n *node) joined(args string) (string, bool) {
 		}
 		all[key] = value
 	}
-	out, err := encode(all)
+	out, err := adapter.Encode(all)
 	return string(out), err == nil
 }
 
 func appendString(b []byte, s string) []byte {
-	text, err := encode(s)
+	text, err := adapter.Encode(s)
 	if err != nil {
 		return append(b, `""`...) // can't happen: it is a string
 	}

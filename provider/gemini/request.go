@@ -14,7 +14,7 @@ import (
 type prepared struct {
 	model string
 	names *adapter.Names
-	body  map[string]json.RawMessage
+	body  json.RawMessage
 }
 
 // A body is the body of a request. The order of its fields, and of everything in them, is fixed.
@@ -117,15 +117,8 @@ func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 	}
 	b.addSystem(req, t)
 	b.addConfig(req, t)
-	text, err := encode(b)
-	if err == nil {
-		err = json.Unmarshal(text, &p.body)
-	}
-	if err == nil {
-		err = mergeOptions(p.body, req.Options[Name])
-	}
-	if err != nil {
-		return nil, err
+	if p.body, err = adapter.Extended(b, req.Options[Name]); err != nil {
+		return nil, fault.Errorf(fault.Permanent, "gemini: Options[%q]: %w", Name, err)
 	}
 	return p, nil
 }

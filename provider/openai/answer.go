@@ -2,7 +2,6 @@ package openai
 
 import (
 	"bytes"
-	"context"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -18,8 +17,7 @@ import (
 // An answer is one call as its consumer sees it: it keeps the order of the chunks, and stops at the
 // first error and when the consumer stops or the context ends.
 type answer struct {
-	ctx    context.Context
-	yield  func(provider.Chunk, error) bool
+	yield  func(provider.Chunk) bool
 	m      *Model
 	model  string // that was requested
 	names  *names
@@ -27,7 +25,8 @@ type answer struct {
 	limits http.Header       // see provider.RateLimits
 
 	begun bool
-	over  bool // an error or the end was yielded, or the consumer has left
+	over  bool  // the answer has ended, or the consumer has left
+	err   error // that ended the answer
 	block int32
 }
 
@@ -52,13 +51,7 @@ func (a *answer) put(c provider.Chunk) {
 	if a.over {
 		return
 	}
-	if a.ctx.Err() != nil {
-		a.end(stopped(a.ctx))
-		return
-	}
-	if !a.yield(c, nil) || c.Kind == provider.KindEnd {
-		a.over = true
-	}
+	a.over = !a.yield(c) || c.Kind == provider.KindEnd
 }
 
 // text yields a piece of text, reasoning or refusal of the current block.
@@ -72,42 +65,21 @@ func (a *answer) opaque(kind, data string) provider.Opaque {
 	return provider.Opaque{Provider: a.m.name, Kind: kind, Data: data}
 }
 
-// end yields an error unchanged.
-func (a *answer) end(err error) {
-	if !a.over {
-		a.over = true
-		a.yield(provider.Chunk{}, err)
-	}
-}
-
-// stopped returns the error of a call whose context is done: its cause. After a cancellation the
-// class is [fault.None], whatever class the cause has otherwise; a deadline keeps its class.
-func stopped(ctx context.Context) error {
-	cause := context.Cause(ctx)
-	if errors.Is(ctx.Err(), context.DeadlineExceeded) || fault.Of(cause) == fault.None {
-		return cause
-	}
-	return fault.Wrap(fault.None, cause)
-}
-
-// fail yields an error of the call with its details. If the context is done, it yields the
-// context's cause.
+// fail ends the answer with an error of the call with its details.
 func (a *answer) fail(err error) {
-	if a.ctx.Err() != nil {
-		a.end(stopped(a.ctx))
+	if a.over {
 		return
 	}
+	a.over = true
 	e := &provider.Error{Class: fault.Of(err), Err: err}
 	var known *provider.Error
 	if errors.As(err, &known) {
 		*e = *known // known may belong to somebody else
 	}
 	e.Provider, e.Model = a.m.name, a.model
-	if a.res == nil {
-		a.end(e)
-		return
+	if a.err = e; a.res != nil {
+		a.err = a.res.Clean(e)
 	}
-	a.end(a.res.Clean(e))
 }
 
 // cut yields the error of an answer that ended too early; err is the reason, if it is known.

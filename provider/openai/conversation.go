@@ -205,7 +205,7 @@ func arguments(call *provider.ToolCall) string {
 	var wrapped json.RawMessage
 	var err error
 	switch {
-	case isKind(call.Input, '{'):
+	case opens(string(call.Input)):
 		return string(call.Input)
 	case len(call.Input) > 0:
 		wrapped, err = adapter.Encode(map[string]json.RawMessage{"input": call.Input})

@@ -18,8 +18,8 @@ func TestAChunkCostsTheSameInALongAnswer(t *testing.T) {
 		per := func(n int) float64 {
 			body := long(api, n)
 			return testing.AllocsPerRun(5, func() {
-				a := &answer{ctx: t.Context(), m: m, model: "m", names: newNames(nil),
-					yield: func(provider.Chunk, error) bool { return true }}
+				a := &answer{m: m, model: "m", names: newNames(nil),
+					yield: func(provider.Chunk) bool { return true }}
 				read(a, a.decoder(), strings.NewReader(body))
 			}) / float64(n)
 		}

@@ -9,7 +9,6 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
-	"github.com/pawlkit/pawl/stream"
 )
 
 // A Model is a [provider.Provider] that calls OpenAI or a compatible server. It is safe for
@@ -67,29 +66,21 @@ func (m *Model) EndsWithContext() bool { return m != nil && m.client.EndsWithCon
 // time, and closes it when the range ends. Errors of the server are a *[provider.Error]; once ctx
 // is done, the error is its cause.
 func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	return stream.Once(func(yield func(provider.Chunk, error) bool) {
-		a := &answer{ctx: ctx, yield: yield, m: m}
-		if m == nil {
-			a.end(provider.ErrNilProvider)
-			return
+	return adapter.Stream(ctx, func(ctx context.Context, put func(provider.Chunk) bool) error {
+		switch {
+		case m == nil:
+			return provider.ErrNilProvider
+		case req == nil:
+			return provider.ErrNilRequest
 		}
-		if req == nil {
-			a.end(provider.ErrNilRequest)
-			return
-		}
-		m.run(a, req)
+		a := &answer{yield: put, m: m}
+		m.run(ctx, a, req)
+		return a.err
 	})
 }
 
 // run makes the call and reads its answer.
-func (m *Model) run(a *answer, req *provider.Request) {
-	if a.ctx.Err() != nil {
-		a.end(stopped(a.ctx))
-		return
-	}
+func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
 	a.model = req.Model
 	switch {
 	case a.model != "":
@@ -117,7 +108,7 @@ func (m *Model) run(a *answer, req *provider.Request) {
 		a.fail(&provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "), Err: err})
 		return
 	}
-	res, err := m.client.Post(a.ctx, a.model, path, nil, body)
+	res, err := m.client.Post(ctx, a.model, path, nil, body)
 	if err != nil {
 		a.fail(err)
 		return

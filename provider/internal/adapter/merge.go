@@ -3,6 +3,7 @@ package adapter
 import (
 	"bytes"
 	"encoding/json"
+	"fmt"
 	"slices"
 )
 
@@ -22,11 +23,32 @@ func IsNull(raw json.RawMessage) bool {
 	return len(raw) == 0 || string(raw) == "null"
 }
 
+// Extended returns v as JSON with the fields of a JSON object of the caller merged in: see [Merge].
+// Without one it is v.
+func Extended(v any, more json.RawMessage) (json.RawMessage, error) {
+	body, err := Encode(v)
+	if err != nil {
+		return nil, fmt.Errorf("the request can't be encoded as JSON: %w", err)
+	}
+	if len(bytes.TrimSpace(more)) == 0 {
+		return body, nil
+	}
+	var fields, changes map[string]json.RawMessage
+	if json.Unmarshal(more, &changes) != nil || changes == nil {
+		return nil, fmt.Errorf("%.80q isn't a JSON object", more)
+	}
+	if err := json.Unmarshal(body, &fields); err != nil {
+		return nil, err
+	}
+	Merge(fields, changes)
+	return Encode(fields)
+}
+
 // Merge merges additional fields of the caller into a body: objects field by field, null removes,
-// anything else replaces (RFC 7396), except that the array "tools" is appended.
+// anything else replaces (RFC 7396), except that the arrays "tools" and "include" are appended.
 func Merge(body, fields map[string]json.RawMessage) {
 	for key, value := range fields {
-		if key == "tools" {
+		if key == "tools" || key == "include" {
 			body[key] = appended(body[key], value)
 			continue
 		}
@@ -40,7 +62,8 @@ func merge(into map[string]json.RawMessage, key string, value json.RawMessage) {
 		return
 	}
 	var patch map[string]json.RawMessage
-	if json.Unmarshal(value, &patch) != nil {
+	isNew := into[key] == nil && !bytes.Contains(value, []byte("null")) // keeps the order of its fields
+	if isNew || json.Unmarshal(value, &patch) != nil {
 		into[key] = value
 		return
 	}
