@@ -19,7 +19,7 @@ func newKey(cfg *Config, trusted, optional bool) (adapter.Key, func(http.Header,
 		return adapter.Fixed(key), own, nil
 	}
 	if cfg.Key != nil {
-		return adapter.Asked(Name, cfg.Key), own, nil
+		return adapter.Asked(Name, true, adapter.ReturnKey, cfg.Key), own, nil
 	}
 	if !trusted || cfg.Header.Get("Authorization") != "" || cfg.Header.Get("X-Api-Key") != "" {
 		return adapter.Fixed(""), nil, nil

@@ -20,7 +20,7 @@ func newKey(cfg *Config, trusted, optional bool) (adapter.Key, error) {
 		return adapter.Fixed(key), nil
 	}
 	if cfg.Key != nil {
-		return adapter.Asked(Name, cfg.Key), nil
+		return adapter.Asked(Name, true, adapter.ReturnKey, cfg.Key), nil
 	}
 	if !trusted || cfg.Header.Get("Authorization") != "" || cfg.Header.Get(keyHeader) != "" {
 		return adapter.Fixed(""), nil

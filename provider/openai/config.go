@@ -123,7 +123,7 @@ func New(cfg Config) (*Model, error) {
 	switch {
 	case cfg.APIKey != "":
 	case cfg.Key != nil:
-		key = m.asked(cfg.Key)
+		key = adapter.Asked(m.name, m.host.needsKey, m.keyRemedy(), cfg.Key)
 	case !m.host.authorized(cfg.Header):
 		if fromEnv && m.host.env == "" {
 			m.host.env = "OPENAI_API_KEY" // if the address comes from the environment, so does its key
@@ -145,26 +145,6 @@ func New(cfg Config) (*Model, error) {
 	})
 	m.info = m.lookup(m.model)
 	return m, nil
-}
-
-// asked returns the key that the host's function returns. An empty one is an error if the server is
-// known to need a key.
-func (m *Model) asked(ask func(context.Context) (string, error)) adapter.Key {
-	return func(ctx context.Context) (string, error) {
-		key, err := ask(ctx)
-		if err == nil && (strings.TrimSpace(key) != "" || !m.host.needsKey) {
-			return strings.TrimSpace(key), nil
-		}
-		e := &provider.Error{Class: fault.Of(err), Provider: m.name, Message: "Config.Key returned an empty key",
-			Err: err}
-		if err != nil {
-			e.Message = "Config.Key returned no key: " + err.Error()
-		}
-		if err == nil || e.Class == fault.Permanent {
-			e.Class, e.Remedy = fault.UserFixable, m.keyRemedy()
-		}
-		return "", e
-	}
 }
 
 // authorize puts a key into the headers of a request.

@@ -87,7 +87,7 @@ func parse(body []byte) failure {
 		}
 	}
 	if raw := string(e.Metadata.Raw); raw != "" && !strings.Contains(f.message, raw) {
-		f.message = strings.TrimSpace(f.message + " (" + abridged(raw) + ")")
+		f.message = strings.TrimSpace(f.message + " (" + adapter.Brief(raw, "\uFFFD") + ")")
 	}
 	if f.kind == "error" { // the type of the event, not of the error
 		f.kind = ""
@@ -101,21 +101,12 @@ var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 // text.
 func prose(body []byte) string {
 	if m := title.FindSubmatch(body); m != nil {
-		return abridged(string(m[1]))
+		return adapter.Brief(string(m[1]), "\uFFFD")
 	}
 	if len(body) > 0 && body[0] == '<' {
 		return ""
 	}
-	return abridged(string(body))
-}
-
-func abridged(text string) string {
-	const most = 500
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
-	if len(text) > most {
-		text = strings.ToValidUTF8(text[:most], "") + "…"
-	}
-	return text
+	return adapter.Brief(string(body), "\uFFFD")
 }
 
 // person matches the words in the type, the code or the text of an error that mean that a person

@@ -4,7 +4,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/http/httptest"
-	"strconv"
 	"time"
 
 	"github.com/pawlkit/pawl/stream/sse"
@@ -42,37 +41,4 @@ func Example() {
 	// 1 weather: "It rains."
 	// 2 weather: "It\nstops."
 	// EOF
-}
-
-// A client goes on where it was when the connection ends.
-func ExampleClient() {
-	words := []string{"It", "rains."}
-	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, r *http.Request) {
-		next, _ := strconv.Atoi(sse.LastEventID(r))
-		if next == len(words) {
-			rw.WriteHeader(http.StatusNoContent) // there is no more
-			return
-		}
-		sse.SetHeader(rw.Header())
-		_ = sse.NewWriter(rw, sse.WriterConfig{}).Write(sse.Event{ID: strconv.Itoa(next + 1), Data: []byte(words[next]),
-			Retry: time.Millisecond})
-	}))
-	defer server.Close()
-
-	req, err := http.NewRequest(http.MethodGet, server.URL, nil)
-	if err != nil {
-		fmt.Println(err)
-		return
-	}
-	var client sse.Client
-	for ev, err := range client.Events(req) {
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		fmt.Printf("%s: %s\n", ev.ID, ev.Data)
-	}
-	// Output:
-	// 1: It
-	// 2: rains.
 }

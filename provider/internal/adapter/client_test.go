@@ -42,13 +42,13 @@ func newClient(base *url.URL, key adapter.Key, host http.Header) *adapter.Client
 // numbered returns a Key that is another one each time.
 func numbered() adapter.Key {
 	var n atomic.Int32
-	return adapter.Asked("acme", func(context.Context) (string, error) {
+	return adapter.Asked("acme", true, adapter.ReturnKey, func(context.Context) (string, error) {
 		return "key-" + strconv.Itoa(int(n.Add(1))), nil
 	})
 }
 
 func TestARejectedKeyIsRequestedOnceMore(t *testing.T) {
-	same := adapter.Asked("acme", func(context.Context) (string, error) { return "same", nil })
+	same := adapter.Asked("acme", true, adapter.ReturnKey, func(context.Context) (string, error) { return "same", nil })
 	for name, c := range map[string]struct {
 		key  adapter.Key
 		good string // the accepted key

@@ -9,7 +9,7 @@
 //
 //	base, trusted, err := adapter.Base(Name, cfg.BaseURL, "ANTHROPIC_BASE_URL", "https://api.anthropic.com")
 //	…
-//	client := adapter.NewClient(adapter.ClientConfig{Name: Name, Base: base, Key: adapter.Asked(Name, cfg.Key), …})
+//	client := adapter.NewClient(adapter.ClientConfig{Name: Name, Base: base, Key: adapter.Fixed(key), …})
 //	…
 //	res, err := client.Post(ctx, model, "v1/messages", nil, body)
 //

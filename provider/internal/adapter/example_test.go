@@ -30,7 +30,7 @@ func Example() {
 	keys := []string{"expired-key", "current-key", "expired-key", "expired-key"}
 	client := adapter.NewClient(adapter.ClientConfig{
 		Name: "acme", Base: base,
-		Key: adapter.Asked("acme", func(context.Context) (string, error) {
+		Key: adapter.Asked("acme", true, adapter.ReturnKey, func(context.Context) (string, error) {
 			key := keys[0]
 			keys = keys[1:]
 			return key, nil

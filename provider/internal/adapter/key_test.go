@@ -24,7 +24,7 @@ func TestAMissingKeyIsUserFixable(t *testing.T) {
 		{err: fault.Wrap(fault.Transient, locked), want: fault.Transient, text: "no API key: the vault is locked"},
 		{err: context.Canceled, want: fault.None, text: "no API key: context canceled"},
 	} {
-		key := Asked("acme", func(context.Context) (string, error) { return c.key, c.err })
+		key := Asked("acme", true, ReturnKey, func(context.Context) (string, error) { return c.key, c.err })
 		_, err := key(t.Context())
 		var e *provider.Error
 		require.ErrorAs(t, err, &e)
@@ -36,7 +36,7 @@ func TestAMissingKeyIsUserFixable(t *testing.T) {
 			require.ErrorIs(t, err, c.err)
 		}
 	}
-	key := Asked("acme", func(context.Context) (string, error) { return " key\n", nil })
+	key := Asked("acme", true, ReturnKey, func(context.Context) (string, error) { return " key\n", nil })
 	got, err := key(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "key", got)
