@@ -112,28 +112,16 @@ func (c *conversation) chat() ([]byte, error) {
 	if err := c.chatMessages(&r); err != nil {
 		return nil, err
 	}
-	for i := range req.Tools {
-		t := &req.Tools[i]
-		schema, err := parameters(t)
-		if err != nil {
-			return nil, err
-		}
-		r.Tools = append(r.Tools, chatTool{Type: "function",
-			Function: chatFunction{Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema}})
+	tools, err := c.tools()
+	if err != nil {
+		return nil, err
 	}
-	if len(req.Tools) > 0 {
-		switch req.ToolChoice.Mode {
-		case provider.ChooseAuto:
-		case provider.ChooseTool:
-			r.ToolChoice = map[string]any{"type": "function",
-				"function": map[string]string{"name": c.names.encode(req.ToolChoice.Tool)}}
-		default:
-			r.ToolChoice = string(req.ToolChoice.Mode)
-		}
-		if req.DisableParallelToolCalls {
-			r.ParallelToolCalls = new(bool)
-		}
+	for _, t := range tools {
+		r.Tools = append(r.Tools, chatTool{Type: "function", Function: t})
 	}
+	r.ToolChoice, r.ParallelToolCalls = c.choice(func(name string) any {
+		return map[string]any{"type": "function", "function": map[string]string{"name": name}}
+	})
 	if h.completionTokens {
 		r.MaxCompletionTokens = req.MaxOutput
 	} else {
@@ -165,6 +153,39 @@ func (c *conversation) chat() ([]byte, error) {
 		r.addMarks()
 	}
 	return c.encode(&r)
+}
+
+// tools returns the tools of the request, with the names and schemas that the server accepts.
+func (c *conversation) tools() ([]chatFunction, error) {
+	tools := make([]chatFunction, len(c.req.Tools))
+	for i := range c.req.Tools {
+		t := &c.req.Tools[i]
+		schema, err := parameters(t)
+		if err != nil {
+			return nil, err
+		}
+		tools[i] = chatFunction{Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema}
+	}
+	return tools, nil
+}
+
+// choice returns which tools the model may call, and whether several at once. named has the choice
+// of one tool in the protocol's form.
+func (c *conversation) choice(named func(name string) any) (choice any, parallel *bool) {
+	if len(c.req.Tools) == 0 {
+		return nil, nil
+	}
+	switch of := c.req.ToolChoice; of.Mode {
+	case provider.ChooseAuto:
+	case provider.ChooseTool:
+		choice = named(c.names.encode(of.Tool))
+	default:
+		choice = string(of.Mode)
+	}
+	if c.req.DisableParallelToolCalls {
+		parallel = new(bool)
+	}
+	return choice, parallel
 }
 
 // chatMessages adds the messages.

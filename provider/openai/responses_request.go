@@ -56,11 +56,9 @@ type inputPart struct {
 }
 
 type responsesTool struct {
-	Type        string          `json:"type"`
-	Name        string          `json:"name"`
-	Description string          `json:"description,omitempty"`
-	Parameters  json.RawMessage `json:"parameters"`
-	Strict      bool            `json:"strict"` // sent also if false: the server's default is true
+	Type string `json:"type"`
+	chatFunction
+	Strict bool `json:"strict"` // sent also if false: the server's default is true
 }
 
 type responsesReasoning struct {
@@ -93,27 +91,16 @@ func (c *conversation) responses() ([]byte, error) {
 			return nil, err
 		}
 	}
-	for i := range req.Tools {
-		t := &req.Tools[i]
-		schema, err := parameters(t)
-		if err != nil {
-			return nil, err
-		}
-		r.Tools = append(r.Tools, responsesTool{Type: "function", Name: c.names.encode(t.Name),
-			Description: t.Description, Parameters: schema})
+	tools, err := c.tools()
+	if err != nil {
+		return nil, err
 	}
-	if len(req.Tools) > 0 {
-		switch req.ToolChoice.Mode {
-		case provider.ChooseAuto:
-		case provider.ChooseTool:
-			r.ToolChoice = map[string]string{"type": "function", "name": c.names.encode(req.ToolChoice.Tool)}
-		default:
-			r.ToolChoice = string(req.ToolChoice.Mode)
-		}
-		if req.DisableParallelToolCalls {
-			r.ParallelToolCalls = new(bool)
-		}
+	for _, t := range tools {
+		r.Tools = append(r.Tools, responsesTool{Type: "function", chatFunction: t})
 	}
+	r.ToolChoice, r.ParallelToolCalls = c.choice(func(name string) any {
+		return map[string]string{"type": "function", "name": name}
+	})
 	if s := req.Sampling; s != nil {
 		r.Temperature, r.TopP = s.Temperature, s.TopP
 	}

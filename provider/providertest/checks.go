@@ -17,11 +17,16 @@ import (
 
 const hello = "Say hello to Zoë, please."
 
-func (s *suite) grammar(t testing.TB) {
-	r := s.play(t, context.Background(), s.fresh(), s.ask(hello), nil)
-	if r == nil {
-		return
+// answered returns a check of an answer.
+func answered(judge func(*record, testing.TB)) func(*suite, testing.TB) {
+	return func(s *suite, t testing.TB) {
+		if r := s.play(t, context.Background(), s.fresh(), s.ask(hello), nil); r != nil {
+			judge(r, t)
+		}
 	}
+}
+
+func (r *record) grammar(t testing.TB) {
 	if r.fault != "" {
 		t.Errorf("%s", r.fault)
 	}
@@ -30,11 +35,7 @@ func (s *suite) grammar(t testing.TB) {
 	}
 }
 
-func (s *suite) utf8(t testing.TB) {
-	r := s.play(t, context.Background(), s.fresh(), s.ask(hello), nil)
-	if r == nil {
-		return
-	}
+func (r *record) utf8(t testing.TB) {
 	for i, c := range r.chunks {
 		if !utf8.ValidString(c.Text) || !utf8.ValidString(c.ID) || !utf8.ValidString(c.Name) {
 			t.Errorf("chunk %d, of kind %s, is not valid UTF-8: %.80q %.80q %.80q", i, c.Kind, c.Text, c.ID, c.Name)
@@ -42,11 +43,7 @@ func (s *suite) utf8(t testing.TB) {
 	}
 }
 
-func (s *suite) usage(t testing.TB) {
-	r := s.play(t, context.Background(), s.fresh(), s.ask(hello), nil)
-	if r == nil {
-		return
-	}
+func (r *record) usage(t testing.TB) {
 	u := r.answer().Usage
 	if min(u.Input, u.Output, u.CacheRead, u.CacheWrite, u.Reasoning) < 0 {
 		t.Errorf("a figure of the usage is negative: %+v", u)
@@ -94,11 +91,7 @@ func (s *suite) requestKept(t testing.TB) {
 	}
 }
 
-func (s *suite) roundTrip(t testing.TB) {
-	r := s.play(t, context.Background(), s.fresh(), s.ask(hello), nil)
-	if r == nil {
-		return
-	}
+func (r *record) roundTrip(t testing.TB) {
 	answer := r.answer()
 	text := plain(t, answer)
 	var back provider.Response

@@ -95,12 +95,12 @@ type check struct {
 }
 
 var checks = []check{
-	{"the grammar holds", false, (*suite).grammar},
-	{"text is valid UTF-8", false, (*suite).utf8},
-	{"usage is plausible", false, (*suite).usage},
+	{"the grammar holds", false, answered((*record).grammar)},
+	{"text is valid UTF-8", false, answered((*record).utf8)},
+	{"usage is plausible", false, answered((*record).usage)},
 	{"an error comes alone and last", false, (*suite).errorLast},
 	{"the request is not changed", false, (*suite).requestKept},
-	{"the answer survives JSON", false, (*suite).roundTrip},
+	{"the answer survives JSON", false, answered((*record).roundTrip)},
 	{"leaving at any chunk leaves nothing behind", false, (*suite).leave},
 	{"a call of a canceled context ends", false, (*suite).canceledBefore},
 	{"canceling in mid-stream ends the answer", false, (*suite).canceledAmid},
