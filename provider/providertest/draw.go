@@ -103,33 +103,11 @@ func svg(label string, w, h int) []byte {
 		`<defs><linearGradient id="g" x2="1" y2="1"><stop stop-color="hsl(%d 55%% 62%%)"/><stop offset="1" stop-color="hsl(%d 60%% 34%%)"/></linearGradient></defs>`, hue, (hue+60)%360)
 	fmt.Fprintf(&b,
 		`<rect width="100%%" height="100%%" fill="url(#g)"/><circle cx="%d" cy="%d" r="%d" fill="#fff" fill-opacity=".16"/>`, w*3/4, h/4, min(w, h)/5)
-	lines := broken(label, max(w/font*3/2, 8), 4)
-	for i, l := range lines {
-		text.Reset()
-		_ = xml.EscapeText(&text, []byte(l))
-		fmt.Fprintf(&b,
-			`<text x="50%%" y="%d" fill="#fff" font-family="sans-serif" font-size="%d" text-anchor="middle">%s</text>`,
-			h/2+(2*i-len(lines)+1)*font*5/8, font, text.String())
-	}
+	text.Reset()
+	_ = xml.EscapeText(&text, []byte(shorten(label, max(w/font*3/2, 8))))
+	fmt.Fprintf(&b,
+		`<text x="50%%" y="%d" fill="#fff" font-family="sans-serif" font-size="%d" text-anchor="middle">%s</text>`,
+		h/2, font, text.String())
 	b.WriteString("</svg>")
 	return b.Bytes()
-}
-
-// broken breaks a text into at most the given number of lines.
-func broken(text string, width, most int) (lines []string) {
-	line := ""
-	for _, word := range strings.Fields(text) {
-		if line != "" && len(line)+len(word) >= width {
-			if len(lines) == most-1 {
-				line += " …"
-				break
-			}
-			lines, line = append(lines, line), ""
-		}
-		line = strings.TrimSpace(line + " " + shorten(word, width))
-	}
-	if line == "" && len(lines) == 0 {
-		return nil
-	}
-	return append(lines, line)
 }
