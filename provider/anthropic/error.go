@@ -39,7 +39,7 @@ func parseError(data []byte) *provider.Error {
 		Detail    json.RawMessage `json:"detail"`
 	}
 	if json.Unmarshal(data, &body) != nil {
-		e.Message = brief(string(data))
+		e.Message = adapter.Brief(string(data))
 		return e
 	}
 	e.RequestID = body.RequestID
@@ -61,7 +61,7 @@ func parseError(data []byte) *provider.Error {
 		}
 	}
 	if e.Message == "" && e.Type == "" {
-		e.Message = brief(string(data))
+		e.Message = adapter.Brief(string(data))
 	}
 	return e
 }
@@ -78,9 +78,6 @@ func word(raw json.RawMessage) string {
 	}
 	return ""
 }
-
-// brief returns the beginning of an error that isn't JSON, on one line.
-func brief(s string) string { return adapter.Brief(s, "") }
 
 // classOf returns the class of an error: by its status, or inside an answer by its type.
 func classOf(e *provider.Error) fault.Class {

@@ -205,12 +205,7 @@ func (d *decoder) finish() error {
 	if !adapter.IsNull(d.end.StopDetails) {
 		d.put(opaque(kindStopDetails, d.end.StopDetails))
 	}
-	c := provider.EndUnmetered(stopReason(d.end.Stop))
-	if u := d.usage.normal(); u.Total() > 0 { // some servers send zeros when they don't count
-		c = provider.End(stopReason(d.end.Stop), u)
-	}
-	c.Extra.StopRaw = d.end.Stop
-	d.put(c)
+	d.put(adapter.Ended(stopReason(d.end.Stop), d.end.Stop, d.usage.normal()))
 	d.ended = !d.stopped
 	return nil
 }

@@ -76,7 +76,7 @@ func (e *events) next() error {
 			Message string `json:"message"`
 		}
 		if json.Unmarshal(f.payload, &told) != nil {
-			told.Message = adapter.Brief(string(f.payload), "\uFFFD")
+			told.Message = adapter.Brief(string(f.payload))
 		}
 		e.failure(f.headers[":exception-type"], told.Message)
 	case "error":

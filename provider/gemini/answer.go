@@ -98,7 +98,7 @@ func (d *decoder) event(data []byte) error {
 		d.usage = append(d.usage[:0], e.Usage...)
 	}
 	if !adapter.IsNull(e.Feedback) && json.Unmarshal(e.Feedback, &d.feedback) == nil {
-		d.feedback.raw = compact(e.Feedback)
+		d.feedback.raw = adapter.Compact(e.Feedback)
 	}
 	for i := range e.Candidates {
 		if e.Candidates[i].Index == 0 {
@@ -159,10 +159,10 @@ func (d *decoder) part(raw json.RawMessage) error {
 		d.whole(provider.File(provider.Media{Type: p.File.Type, URL: p.File.URI}), p.Signature)
 	case p.Code != nil || p.CodeRan != nil || p.ToolCall != nil || p.ToolRan != nil:
 		c := p.ranByProvider()
-		c.Extra.Part.Opaque = &provider.Opaque{Provider: Name, Kind: kindPart, Data: compact(raw)}
+		c.Extra.Part.Opaque = &provider.Opaque{Provider: Name, Kind: kindPart, Data: adapter.Compact(raw)}
 		d.whole(c, "")
 	case unknown(raw):
-		d.whole(provider.OpaquePart(provider.Opaque{Provider: Name, Kind: kindPart, Data: compact(raw)}), "")
+		d.whole(provider.OpaquePart(provider.Opaque{Provider: Name, Kind: kindPart, Data: adapter.Compact(raw)}), "")
 	case p.Signature != "":
 		d.whole(provider.OpaquePart(signature(p.Signature)), "")
 	}
@@ -245,7 +245,7 @@ func input(raw json.RawMessage) json.RawMessage {
 	if adapter.IsNull(raw) {
 		return nil
 	}
-	return json.RawMessage(compact(raw))
+	return json.RawMessage(adapter.Compact(raw))
 }
 
 func textParts(text string) []provider.Part {
@@ -276,7 +276,7 @@ func (d *decoder) call(c *functionCall, sign string) error {
 		return nil
 	}
 	if !adapter.IsNull(c.Args) {
-		d.open.args = compact(c.Args)
+		d.open.args = adapter.Compact(c.Args)
 	}
 	for i := range c.Partial {
 		if !d.open.root.add(&c.Partial[i]) {
@@ -340,17 +340,12 @@ func (d *decoder) end(whole bool) error {
 	for _, s := range d.evidence.sources() {
 		d.emit(provider.Cite(s))
 	}
-	d.opaque(kindGrounding, compact(d.evidence.grounding))
+	d.opaque(kindGrounding, adapter.Compact(d.evidence.grounding))
 	if stop == provider.StopError || stop == provider.StopFiltered {
 		d.opaque(kindMessage, d.message)
 		d.opaque(kindFeedback, d.feedback.raw)
 	}
-	end := provider.EndUnmetered(stop)
-	if u := d.counts.normal(d.usage); u.Total() > 0 { // some servers send zeros when they don't count
-		end = provider.End(stop, u)
-	}
-	end.Extra.StopRaw = raw
-	d.emit(end)
+	d.emit(adapter.Ended(stop, raw, d.counts.normal(d.usage)))
 	return nil
 }
 

@@ -37,7 +37,7 @@ func statusError(code int, body []byte) *provider.Error {
 	e, s := parseError(body)
 	e.Status = code
 	if e.Message == "" {
-		e.Message = brief(string(body))
+		e.Message = adapter.Brief(string(body))
 	}
 	judge(e, s)
 	return e
@@ -73,7 +73,7 @@ func parseError(data []byte) (*provider.Error, *status) {
 	if json.Unmarshal(body.Error, &text) == nil {
 		s.Message = text
 	} else if err := json.Unmarshal(body.Error, s); err != nil && s.Message == "" {
-		s.Message = brief(string(body.Error)) // of an unknown form
+		s.Message = adapter.Brief(string(body.Error)) // of an unknown form
 	}
 	e.Type, e.Message = s.Status, s.Message
 	for _, d := range s.Details {
@@ -174,6 +174,3 @@ func untilReset(now time.Time) time.Duration {
 	year, month, day := now.In(pacific).Date()
 	return time.Date(year, month, day+1, 0, 0, 0, 0, pacific).Sub(now)
 }
-
-// brief returns the beginning of a text that isn't a message.
-func brief(text string) string { return adapter.Brief(text, "\uFFFD") }

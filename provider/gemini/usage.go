@@ -1,10 +1,10 @@
 package gemini
 
 import (
-	"bytes"
 	"encoding/json"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // usageCounts are the counts of an answer so far. They are totals each time: later ones replace
@@ -29,15 +29,6 @@ func (f usageCounts) normal(raw json.RawMessage) provider.Usage {
 		Output:    f.Candidates + f.Thoughts,
 		CacheRead: min(f.Cached, f.Prompt+f.ToolPrompt),
 		Reasoning: f.Thoughts,
-		Raw:       compact(raw),
+		Raw:       adapter.Compact(raw),
 	}
-}
-
-// compact returns JSON without blanks, as text that nothing changes any more.
-func compact(raw json.RawMessage) string {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return ""
-	}
-	return string(bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
 }

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"strings"
 
@@ -232,9 +231,7 @@ func (d *chatDecoder) complete() {
 			Message: "the server says that it couldn't finish the answer"})
 		return
 	}
-	end := endOf(stop, chatUsage(usage))
-	end.Extra.StopRaw = d.finish
-	d.put(end)
+	d.put(adapter.Ended(stop, d.finish, chatUsage(usage)))
 }
 
 // stop returns the stop reason.
@@ -268,9 +265,7 @@ func keep(to *[]byte, raw json.RawMessage) {
 }
 
 // isSet reports whether a JSON value is present and not null.
-func isSet(raw json.RawMessage) bool { return len(raw) > 0 && !bytes.Equal(raw, null) }
-
-var null = []byte("null")
+func isSet(raw json.RawMessage) bool { return !adapter.IsNull(raw) }
 
 // quoted returns text as the inside of a JSON string.
 func quoted(text string) string {

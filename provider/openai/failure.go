@@ -87,7 +87,7 @@ func parse(body []byte) failure {
 		}
 	}
 	if raw := string(e.Metadata.Raw); raw != "" && !strings.Contains(f.message, raw) {
-		f.message = strings.TrimSpace(f.message + " (" + adapter.Brief(raw, "\uFFFD") + ")")
+		f.message = strings.TrimSpace(f.message + " (" + adapter.Brief(raw) + ")")
 	}
 	if f.kind == "error" { // the type of the event, not of the error
 		f.kind = ""
@@ -101,12 +101,12 @@ var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
 // text.
 func prose(body []byte) string {
 	if m := title.FindSubmatch(body); m != nil {
-		return adapter.Brief(string(m[1]), "\uFFFD")
+		return adapter.Brief(string(m[1]))
 	}
 	if len(body) > 0 && body[0] == '<' {
 		return ""
 	}
-	return adapter.Brief(string(body), "\uFFFD")
+	return adapter.Brief(string(body))
 }
 
 // person matches the words in the type, the code or the text of an error that mean that a person

@@ -123,5 +123,5 @@ func (d imageDecoder) whole(data []byte) {
 		d.put(provider.File(media))
 		d.block++
 	}
-	d.put(endOf(provider.StopDone, responsesUsage(r.Usage)))
+	d.put(adapter.Ended(provider.StopDone, "", responsesUsage(r.Usage)))
 }

@@ -238,7 +238,7 @@ func (d *responsesDecoder) reasoningDone(it *outputItem, raw json.RawMessage) {
 			d.think(it, rawThought, s.Text)
 		}
 	}
-	o := d.opaque(kindItem, compact(raw))
+	o := d.opaque(kindItem, adapter.Compact(raw))
 	if it.thought > 0 && d.last == it {
 		d.put(provider.Attach(o))
 		return
@@ -343,9 +343,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 		d.cut(nil)
 		return
 	}
-	end := endOf(stop, responsesUsage(r.Usage))
-	end.Extra.StopRaw = raw
-	d.put(end)
+	d.put(adapter.Ended(stop, raw, responsesUsage(r.Usage)))
 }
 
 // broken yields an error, and before it the calls that the server was running, because they may
@@ -358,6 +356,3 @@ func (d *responsesDecoder) broken(err error) {
 	}
 	d.fail(err)
 }
-
-// compact returns JSON as compact text.
-func compact(raw json.RawMessage) string { return rawUsage(raw) }

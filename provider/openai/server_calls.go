@@ -12,7 +12,7 @@ import (
 // tools, a request for an approval, a call of an unknown kind. All of them are sent back unchanged.
 func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 	item := &it.item
-	o := d.opaque(kindItem, compact(raw))
+	o := d.opaque(kindItem, adapter.Compact(raw))
 	if !ranByServer[item.Type] {
 		d.put(provider.OpaquePart(o))
 		return

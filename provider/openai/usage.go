@@ -1,21 +1,11 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
-	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
-
-// endOf returns the end of an answer with the server's figures, if it has sent any. Some servers
-// send zeros when they don't count.
-func endOf(stop provider.StopReason, u provider.Usage) provider.Chunk {
-	if u.Total() == 0 {
-		return provider.EndUnmetered(stop)
-	}
-	return provider.End(stop, u)
-}
 
 // chatUsage returns the figures of a chat. Input includes cached tokens, with every server. Output
 // includes reasoning, unless the total shows that it doesn't. Contradictory figures stay as the
@@ -52,7 +42,7 @@ func chatUsage(raw []byte) provider.Usage {
 		CacheRead:  first(u.PromptOf.Cached, u.CacheRead, u.NumCached, u.Cached, u.Hit),
 		CacheWrite: first(u.PromptOf.Write, u.CacheWrite),
 		Reasoning:  first(u.CompletionOf.Reasoning, u.Reasoning),
-		Raw:        rawUsage(raw),
+		Raw:        adapter.Compact(raw),
 	}
 	if out.Reasoning > 0 && int64(u.Total) == out.Input+out.Output+out.Reasoning {
 		out.Output += out.Reasoning
@@ -81,7 +71,7 @@ func responsesUsage(raw []byte) provider.Usage {
 		return provider.Usage{}
 	}
 	return provider.Usage{Input: int64(u.Input), Output: int64(u.Output), CacheRead: int64(u.InputOf.Cached),
-		CacheWrite: int64(u.InputOf.Write), Reasoning: int64(u.OutputOf.Reasoning), Raw: rawUsage(raw)}
+		CacheWrite: int64(u.InputOf.Write), Reasoning: int64(u.OutputOf.Reasoning), Raw: adapter.Compact(raw)}
 }
 
 // A figure is a number of tokens, rounded and not negative, whatever the server sends.
@@ -107,13 +97,4 @@ func first(figures ...figure) int64 {
 		}
 	}
 	return 0
-}
-
-// rawUsage returns the server's figures as compact text.
-func rawUsage(raw []byte) string {
-	var b bytes.Buffer
-	if json.Compact(&b, raw) != nil {
-		return ""
-	}
-	return strings.ToValidUTF8(b.String(), "\uFFFD")
 }

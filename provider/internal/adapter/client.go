@@ -230,7 +230,7 @@ func (c *Client) AskFor(ctx context.Context, model, path string, query url.Value
 	}
 	if err := json.Unmarshal(text, v); err != nil {
 		return nil, res.Clean(&provider.Error{Class: fault.Permanent, Status: res.StatusCode, Err: err,
-			Message: "the answer can't be decoded: " + Brief(res.secrets.Text(string(text)), "\uFFFD")})
+			Message: "the answer can't be decoded: " + Brief(res.secrets.Text(string(text)))})
 	}
 	return res, nil
 }

@@ -38,7 +38,7 @@ func Example() {
 		Authorize: func(h http.Header, key string) { h.Set("X-Key", key) },
 		Decode: func(status int, body []byte) *provider.Error {
 			return &provider.Error{Class: fault.FromStatus(status), Status: status,
-				Message: adapter.Brief(string(body), "")}
+				Message: adapter.Brief(string(body))}
 		},
 	})
 	var count struct{ Tokens int }

@@ -5,6 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"slices"
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
 )
 
 // Encode returns v as JSON without HTML escapes. The keys of maps are sorted.
@@ -16,6 +19,26 @@ func Encode(v any) (json.RawMessage, error) {
 		return nil, err
 	}
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+}
+
+// Compact returns JSON without blanks, as text that nothing changes any more; "" if it isn't JSON.
+func Compact(raw json.RawMessage) string {
+	var b bytes.Buffer
+	if json.Compact(&b, raw) != nil {
+		return ""
+	}
+	return strings.ToValidUTF8(b.String(), "\uFFFD")
+}
+
+// Ended returns the end of an answer with the server's figures, if it has sent any: some servers
+// send zeros when they don't count. raw is the server's own word for why it ended.
+func Ended(stop provider.StopReason, raw string, u provider.Usage) provider.Chunk {
+	end := provider.EndUnmetered(stop)
+	if u.Total() > 0 {
+		end = provider.End(stop, u)
+	}
+	end.Extra.StopRaw = raw
+	return end
 }
 
 // IsNull reports whether JSON is null or empty.

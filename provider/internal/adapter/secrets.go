@@ -17,10 +17,10 @@ func Redacted(set bool) string {
 }
 
 // Brief returns the beginning of a text that isn't a message, such as a gateway's web page: at most
-// 300 bytes and a mark, on one line. Bytes that aren't UTF-8 are replaced by inPlace.
-func Brief(text, inPlace string) string {
+// 300 bytes and a mark, on one line and valid UTF-8.
+func Brief(text string) string {
 	const most = 300
-	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, inPlace)), " ")
+	text = strings.Join(strings.Fields(strings.ToValidUTF8(text, "\uFFFD")), " ")
 	if len(text) <= most {
 		return text
 	}
