@@ -1,5 +1,7 @@
 package provider
 
+import "strings"
+
 // A Response is a whole answer, or the part of it that has arrived.
 type Response struct {
 	ID      string     `json:"id,omitempty"`
@@ -60,11 +62,11 @@ type Collector struct {
 type piece struct {
 	kind  PartKind
 	index int32
-	open  bool      // a call without its ToolEnd
-	first string    // all of it, while it came in one chunk
-	text  *longText // all of the text, once there are two
-	args  []byte    // all of the arguments of a call, once there are two
-	id    string    // of a call
+	open  bool             // a call without its ToolEnd
+	first string           // all of it, while it came in one chunk
+	text  *strings.Builder // all of the text, once there are two
+	args  []byte           // all of the arguments of a call, once there are two
+	id    string           // of a call
 	name  string
 	part  *Part // that came whole
 	extra *Opaque
@@ -234,7 +236,10 @@ func (p *piece) add(s string) {
 	switch {
 	case s == "":
 	case p.text != nil:
-		p.text.add(s)
+		if room := p.text.Cap() - p.text.Len(); room < len(s) {
+			p.text.Grow(max(len(s), p.text.Cap())) // doubles, as append doesn't for long texts
+		}
+		p.text.WriteString(s)
 	case p.args != nil:
 		p.args = append(p.args, s...)
 	case p.first == "":
@@ -243,9 +248,10 @@ func (p *piece) add(s string) {
 		p.args = make([]byte, 0, max(64, 2*(len(p.first)+len(s))))
 		p.args = append(append(p.args, p.first...), s...)
 	default:
-		p.text = new(longText)
-		p.text.add(p.first)
-		p.text.add(s)
+		p.text = new(strings.Builder)
+		p.text.Grow(max(256, 2*(len(p.first)+len(s))))
+		p.text.WriteString(p.first)
+		p.text.WriteString(s)
 	}
 }
 
@@ -261,7 +267,7 @@ func (p *piece) finish() Part {
 	if p.kind != PartToolCall {
 		part.Text = p.first
 		if p.text != nil {
-			part.Text = p.text.text()
+			part.Text = p.text.String()
 		}
 		part.Text = valid(part.Text)
 		return part
