@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -15,22 +16,10 @@ import (
 // noneOfThem is the choice of a person or a model who means none of the intents.
 const noneOfThem = "something else"
 
-// An AnswerError means that a model's answer isn't a verdict.
-type AnswerError struct {
-	Text string // what the model wrote
-	Err  error
+// noVerdict says that a model's answer isn't a verdict, without its text.
+func noVerdict(err error) error {
+	return fault.Errorf(fault.Degraded, "intent: the model's answer isn't a verdict: %w", err)
 }
-
-// Error says what is wrong with the answer, without the text.
-func (e *AnswerError) Error() string {
-	return "intent: the model's answer isn't a verdict: " + e.Err.Error()
-}
-
-// Unwrap returns what is wrong.
-func (e *AnswerError) Unwrap() error { return e.Err }
-
-// Fault returns Degraded.
-func (e *AnswerError) Fault() fault.Class { return fault.Degraded }
 
 // prepare makes the request for the model.
 func (d *Detector) prepare() error {
@@ -63,8 +52,8 @@ func (d *Detector) prepare() error {
 // the verdict of [Detector.Match]. Otherwise the model is asked once, with the first 4 KiB of the
 // text: also about an intent that the rules have found in a sentence that forbids it or only asks
 // about it. Its verdict on that one isn't combined with theirs, and reaches the band Confirm at
-// most. If the call fails, Detect returns the verdict of the rules and the error, which is an
-// [*AnswerError] for an answer that is no verdict.
+// most. If the call fails, Detect returns the verdict of the rules and the error. The class of an
+// answer that is no verdict is fault.Degraded.
 func (d *Detector) Detect(ctx context.Context, text string) (Verdict, error) {
 	rules, withheld := d.match(text)
 	byRules := d.verdict(rules, FromRules)
@@ -116,20 +105,20 @@ func (d *Detector) Detect(ctx context.Context, text string) (Verdict, error) {
 // parse decodes the model's answer.
 func (d *Detector) parse(res *provider.Response) (Choice, error) {
 	if res == nil {
-		return Choice{}, &AnswerError{Err: fault.New(fault.Degraded, "there is none")}
+		return Choice{}, noVerdict(errors.New("there is none"))
 	}
 	text := res.Text()
 	var c Choice
 	dec := json.NewDecoder(bytes.NewReader([]byte(text)))
 	dec.DisallowUnknownFields()
 	if err := dec.Decode(&c); err != nil {
-		return Choice{}, &AnswerError{Text: text, Err: err}
+		return Choice{}, noVerdict(err)
 	}
 	known := c.Intent == noneOfThem ||
 		slices.ContainsFunc(d.intents, func(in Intent) bool { return in.Name == c.Intent })
 	if !known || !(c.Confidence >= 0 && c.Confidence <= 1) {
-		return Choice{}, &AnswerError{Text: text,
-			Err: fmt.Errorf("the intent %.64q with the confidence %v isn't one of the choices", c.Intent, c.Confidence)}
+		return Choice{}, noVerdict(
+			fmt.Errorf("the intent %.64q with the confidence %v isn't one of the choices", c.Intent, c.Confidence))
 	}
 	return c, nil
 }

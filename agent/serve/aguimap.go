@@ -34,7 +34,6 @@ type aguiMap struct {
 	parents map[string]string // the messages that have the calls of the reply
 	shown   display.Reply     // of the reply in progress
 	thought []string          // ids of the reasoning of the reply in progress, as far as it was shown
-	thinks  string            // the last of them, until it ends
 	open    bool              // a reply is in progress
 	ending  *agent.RunEnded
 }
@@ -73,9 +72,6 @@ func (a *aguiMap) event(ev agent.Event) error {
 		return a.reasoning(ev.Index, a.shown.Piece(ev.Index, ev.Text))
 	case *agent.CallBegun:
 		if a.shown.First(ev.Index) {
-			if err := a.thoughtThrough(""); err != nil {
-				return err
-			}
 			return a.put(agui.ToolCallChunk{ToolCallID: ev.Call, ToolCallName: ev.Name,
 				ParentMessageID: a.parentOf(ev.Call)})
 		}
@@ -113,7 +109,7 @@ func (a *aguiMap) event(ev agent.Event) error {
 // begin notes that a reply begins, of which nothing was shown.
 func (a *aguiMap) begin(reply string) {
 	a.reply, a.parent, a.parents, a.shown = reply, "", nil, display.Reply{}
-	a.thought, a.thinks, a.open = nil, "", false
+	a.thought, a.open = nil, false
 }
 
 func stepName(n int) string { return "step " + strconv.Itoa(n) }
@@ -161,9 +157,6 @@ func (a *aguiMap) text(index int, piece string) error {
 	if piece == "" {
 		return nil
 	}
-	if err := a.thoughtThrough(""); err != nil {
-		return err
-	}
 	return a.put(agui.TextMessageChunk{MessageID: a.part(index), Role: agui.RoleAssistant, Delta: piece})
 }
 
@@ -172,33 +165,15 @@ func (a *aguiMap) reasoning(index int, piece string) error {
 		return nil
 	}
 	id := a.part(index)
-	if err := a.thoughtThrough(id); err != nil {
-		return err
-	}
 	if !slices.Contains(a.thought, id) {
 		a.thought = append(a.thought, id)
 	}
-	a.thinks = id
 	return a.put(agui.ReasoningMessageChunk{MessageID: id, Delta: piece})
-}
-
-// thoughtThrough ends the reasoning in progress, because something else follows: a part of the
-// reply, or reasoning with another id.
-func (a *aguiMap) thoughtThrough(next string) error {
-	id := a.thinks
-	if id == "" || id == next {
-		return nil
-	}
-	a.thinks = ""
-	return a.once(agui.ReasoningMessageEnd{MessageID: id})
 }
 
 // replied puts what of a reply wasn't shown while it came, and the end of its step.
 func (a *aguiMap) replied(m *provider.Message, step int) error {
 	if err := a.whole(m); err != nil {
-		return err
-	}
-	if err := a.thoughtThrough(""); err != nil {
 		return err
 	}
 	a.open = false

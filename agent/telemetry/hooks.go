@@ -173,7 +173,7 @@ func (t *Telemetry) end(ctx context.Context, a *active, err error) {
 			failed(a.span, a.failure)
 		}
 		t.meters.agent.Record(ctx, took.Seconds(),
-			t.meters.with(attrsAgent, [4]string{opAgent, a.origin.Agent, a.failure, string(a.result)}))
+			with(attrsAgent, [4]string{opAgent, a.origin.Agent, a.failure, string(a.result)}))
 	case spanStep:
 		kind := ""
 		if err != nil {
@@ -193,7 +193,7 @@ func (t *Telemetry) end(ctx context.Context, a *active, err error) {
 			kind = string(a.status)
 		}
 		t.meters.tool.Record(ctx, took.Seconds(),
-			t.meters.with(attrsTool, [4]string{a.name, a.origin.Agent, kind, string(a.status)}))
+			with(attrsTool, [4]string{a.name, a.origin.Agent, kind, string(a.status)}))
 		t.log(ctx, a, "agent: call", took, err, slog.String("tool", a.name), slog.String("call", a.call),
 			slog.String("status", string(a.status)))
 	}

@@ -3,7 +3,6 @@ package telemetry
 import (
 	"context"
 	"errors"
-	"sync"
 	"time"
 
 	"go.opentelemetry.io/otel/attribute"
@@ -20,9 +19,6 @@ type meters struct {
 	duration, firstChunk, agent, tool, append, approval metric.Float64Histogram
 	input, output, cacheRead, cacheWrite, reasoning     metric.Int64Counter
 	gate, budget, breaker, compactions                  metric.Int64Counter
-
-	mu   sync.RWMutex
-	sets map[setKey]metric.MeasurementOption
 }
 
 // The attributes of the conventions' instruments.
@@ -33,34 +29,15 @@ var (
 	attrsTool   = [4]string{attrTool, attrAgent, attrError, attrOutcome}
 )
 
-// A setKey is a set of attributes: their names, and their values.
-type setKey struct{ names, values [4]string }
-
-// maxSets is how many sets are remembered. To make one takes longer than the rest of a measurement.
-const maxSets = 1000
-
 // with returns the option of a measurement with these attributes, without those that are empty.
-func (m *meters) with(names, values [4]string) metric.MeasurementOption {
-	key := setKey{names, values}
-	m.mu.RLock()
-	set := m.sets[key]
-	m.mu.RUnlock()
-	if set != nil {
-		return set
-	}
+func with(names, values [4]string) metric.MeasurementOption {
 	var attrs []attribute.KeyValue
 	for i, v := range values {
 		if v != "" {
 			attrs = append(attrs, attribute.String(names[i], v))
 		}
 	}
-	set = metric.WithAttributeSet(attribute.NewSet(attrs...))
-	m.mu.Lock()
-	defer m.mu.Unlock()
-	if len(m.sets) < maxSets {
-		m.sets[key] = set
-	}
-	return set
+	return metric.WithAttributes(attrs...)
 }
 
 func newMeters(m metric.Meter) (*meters, error) {
@@ -77,7 +54,6 @@ func newMeters(m metric.Meter) (*meters, error) {
 		return c
 	}
 	out := &meters{
-		sets:       make(map[setKey]metric.MeasurementOption),
 		input:      counter(metricInputTokens, "{token}", "Input tokens of model calls, those of caches too."),
 		output:     counter(metricOutputTokens, "{token}", "Output tokens of model calls, those of reasoning too."),
 		cacheRead:  counter(metricCacheRead, "{token}", "Input tokens that were read from a cache."),
@@ -100,8 +76,8 @@ func newMeters(m metric.Meter) (*meters, error) {
 
 // chat records a model call. kind is the type of its error, if any.
 func (m *meters) chat(ctx context.Context, provider, model, kind string, took time.Duration, u provider.Usage) {
-	m.duration.Record(ctx, took.Seconds(), m.with(attrsChat, [4]string{opChat, provider, model, kind}))
-	set := m.with(attrsTokens, [4]string{opChat, provider, model, "unknown"})
+	m.duration.Record(ctx, took.Seconds(), with(attrsChat, [4]string{opChat, provider, model, kind}))
+	set := with(attrsTokens, [4]string{opChat, provider, model, "unknown"})
 	m.input.Add(ctx, u.Input, set) // of a call without an answer, too: 0
 	m.output.Add(ctx, u.Output, set)
 	for _, part := range []struct {

@@ -110,7 +110,7 @@ func (c *modelCall) take(ctx context.Context, chunk *provider.Chunk, err error) 
 		if !c.first {
 			c.first = true
 			c.t.meters.firstChunk.Record(ctx, time.Since(c.begun).Seconds(),
-				c.t.meters.with(attrsChat, [4]string{opChat, c.t.providerName(), c.t.model(c.req.Model)}))
+				with(attrsChat, [4]string{opChat, c.t.providerName(), c.t.model(c.req.Model)}))
 		}
 	}
 }

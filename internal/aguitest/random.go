@@ -63,10 +63,8 @@ func Event(r *rand.Rand) agui.Event {
 		return agui.StateSnapshot{Snapshot: value}
 	case 13:
 		return agui.MessagesSnapshot{Messages: randomMessages(r)}
-	case 14, 15:
+	case 14, 15, 16:
 		return agui.ReasoningMessageChunk{MessageID: pick("", message), Delta: delta}
-	case 16:
-		return agui.ReasoningMessageEnd{MessageID: message}
 	}
 	return agui.Custom{Name: "custom", Value: value}
 }

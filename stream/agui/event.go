@@ -95,11 +95,6 @@ type ReasoningMessageChunk struct {
 	Delta     string
 }
 
-// A ReasoningMessageEnd is an [Event] that ends a reasoning message.
-type ReasoningMessageEnd struct {
-	MessageID string `json:"messageId"`
-}
-
 // A ToolCallChunk is an [Event] that begins a tool call if it isn't open, and appends to its
 // arguments.
 type ToolCallChunk struct {
@@ -145,7 +140,6 @@ func (StepStarted) eventType() string           { return "STEP_STARTED" }
 func (StepFinished) eventType() string          { return "STEP_FINISHED" }
 func (TextMessageChunk) eventType() string      { return "TEXT_MESSAGE_CHUNK" }
 func (ReasoningMessageChunk) eventType() string { return "REASONING_MESSAGE_CHUNK" }
-func (ReasoningMessageEnd) eventType() string   { return "REASONING_MESSAGE_END" }
 func (ToolCallChunk) eventType() string         { return "TOOL_CALL_CHUNK" }
 func (ToolCallEnd) eventType() string           { return "TOOL_CALL_END" }
 func (ToolCallResult) eventType() string        { return "TOOL_CALL_RESULT" }

@@ -33,7 +33,8 @@ func refuse(e Event, id, format string, args ...any) error {
 // because the client drops those.
 //
 // It writes chunks as start and content. A chunk's message or call stays open until it is ended, a
-// chunk begins another one, or the run ends. It can be opened again, and goes on where it ended.
+// chunk begins another one, or the run ends. Reasoning also ends when a text or a call goes on, or
+// with its step. What has ended can be opened again, and goes on where it ended.
 //
 // It refuses everything that can't come with a *[GrammarError].
 //
@@ -154,8 +155,6 @@ func (w *Writer) Write(e Event) error {
 		return w.write(func() { w.open = append(w.open, it) }, e)
 	case StepFinished:
 		return w.end(e, item{step, e.StepName})
-	case ReasoningMessageEnd:
-		return w.end(e, item{reasoning, e.MessageID})
 	case ToolCallEnd:
 		return w.end(e, item{toolCalls, e.ToolCallID})
 	case ToolCallResult:
@@ -181,7 +180,7 @@ func (w *Writer) Close() error {
 func (w *Writer) admit(e Event) error {
 	switch e.(type) {
 	case RunStarted, RunFinished, RunError, StepStarted, StepFinished, TextMessageChunk, ReasoningMessageChunk,
-		ReasoningMessageEnd, ToolCallChunk, ToolCallEnd, ToolCallResult, StateSnapshot, MessagesSnapshot, Custom:
+		ToolCallChunk, ToolCallEnd, ToolCallResult, StateSnapshot, MessagesSnapshot, Custom:
 	default:
 		return &GrammarError{Type: fmt.Sprintf("%T", e), Problem: "it isn't an event of this package, by value"}
 	}
@@ -259,7 +258,7 @@ func (w *Writer) chunk(e Event, it item, start piece, delta string) error {
 	if i >= 0 {
 		content := w.open[i].piece(it.kind.content)
 		content.Delta = &delta
-		return w.write(nil, content)
+		return w.ending(func(o item) bool { return o.kind == reasoning && it.kind != reasoning }, nil, content)
 	}
 	switch {
 	case it.id == "":
@@ -270,7 +269,7 @@ func (w *Writer) chunk(e Event, it item, start piece, delta string) error {
 	begin, content := it.piece("_START"), it.piece(it.kind.content)
 	begin.Role, begin.ToolCallName, begin.ParentMessageID = start.Role, start.ToolCallName, start.ParentMessageID
 	content.Delta = &delta
-	return w.ending(func(o item) bool { return o.kind == it.kind }, func() {
+	return w.ending(func(o item) bool { return o.kind == it.kind || o.kind == reasoning }, func() {
 		w.open = append(w.open, it)
 		if it.kind == toolCalls && !slices.Contains(w.done, it.id) && !slices.Contains(w.calls, it.id) {
 			w.calls = append(w.calls, it.id)
@@ -283,7 +282,7 @@ func (w *Writer) end(e Event, it item) error {
 	if !slices.Contains(w.open, it) {
 		return refuse(e, it.id, "no such %s is open", it.kind.name)
 	}
-	return w.ending(func(o item) bool { return o == it }, nil)
+	return w.ending(func(o item) bool { return o == it || it.kind == step && o.kind == reasoning }, nil)
 }
 
 // result writes the result of a call.

@@ -68,8 +68,6 @@ func TestWhatCannotComeIsRefused(t *testing.T) {
 			`TOOL_CALL_RESULT of "c1": it has no MessageID or no ToolCallID; give it both`},
 		{[]agui.Event{text, agui.ToolCallResult{MessageID: "m1", ToolCallID: "c1"}},
 			`TOOL_CALL_RESULT of "c1": its MessageID is that of a text message; give it another`},
-		{[]agui.Event{agui.ReasoningMessageEnd{MessageID: "m1"}},
-			`REASONING_MESSAGE_END of "m1": no such reasoning message is open`},
 		{[]agui.Event{agui.StepFinished{StepName: "plan"}}, `STEP_FINISHED of "plan": no such step is open`},
 		{[]agui.Event{agui.StepStarted{StepName: "plan"}, agui.StepStarted{StepName: "plan"}},
 			`STEP_STARTED of "plan": it has no name, or this step is open; end it first`},
@@ -98,6 +96,7 @@ func TestARunEndsWhatIsOpenTheLastFirst(t *testing.T) {
 		`{"type":"STEP_STARTED","stepName":"plan"}`,
 		`{"type":"REASONING_MESSAGE_START","messageId":"x","role":"reasoning"}`,
 		`{"type":"REASONING_MESSAGE_CONTENT","messageId":"x","delta":"hm"}`,
+		`{"type":"REASONING_MESSAGE_END","messageId":"x"}`,
 		`{"type":"TEXT_MESSAGE_START","messageId":"m1","role":"assistant"}`,
 		`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m1","delta":""}`,
 		`{"type":"TOOL_CALL_START","toolCallId":"c1","toolCallName":"find","parentMessageId":"m1"}`,
@@ -105,7 +104,6 @@ func TestARunEndsWhatIsOpenTheLastFirst(t *testing.T) {
 		`{"type":"TOOL_CALL_ARGS","toolCallId":"c1","delta":"}"}`,
 		`{"type":"TOOL_CALL_END","toolCallId":"c1"}`,
 		`{"type":"TEXT_MESSAGE_END","messageId":"m1"}`,
-		`{"type":"REASONING_MESSAGE_END","messageId":"x"}`,
 		`{"type":"STEP_FINISHED","stepName":"plan"}`,
 		`{"type":"RUN_FINISHED","threadId":"t1","runId":"r1","outcome":{"type":"success","pendingToolCallIds":["c1"]}}`,
 	}, out)
@@ -129,8 +127,8 @@ func TestAResultEndsItsCallWhichIsntPendingAnyMore(t *testing.T) {
 func TestASnapshotEndsTheMessagesThatItLeavesOut(t *testing.T) {
 	out, err := write(t,
 		agui.StepStarted{StepName: "plan"},
-		agui.ReasoningMessageChunk{MessageID: "m1"},
 		agui.TextMessageChunk{MessageID: "m2"},
+		agui.ReasoningMessageChunk{MessageID: "m1"},
 		agui.MessagesSnapshot{
 			Messages: []agui.Message{{ID: "m2", Role: agui.RoleAssistant, Content: agui.Text("so far")}}},
 		agui.TextMessageChunk{MessageID: "m2", Delta: " and on"},
@@ -144,6 +142,20 @@ func TestASnapshotEndsTheMessagesThatItLeavesOut(t *testing.T) {
 		`{"type":"TEXT_MESSAGE_END","messageId":"m2"}`,
 		`{"type":"MESSAGES_SNAPSHOT","messages":[]}`,
 	}, out[5:])
+}
+
+func TestReasoningEndsWhenSomethingElseGoesOn(t *testing.T) {
+	think := agui.ReasoningMessageChunk{MessageID: "x", Delta: "hm"}
+	for name, next := range map[string]agui.Event{
+		"a text that is open": agui.TextMessageChunk{MessageID: "m"}, "another text": agui.TextMessageChunk{MessageID: "n"},
+		"a call":        agui.ToolCallChunk{ToolCallID: "c", ToolCallName: "find"},
+		"its step ends": agui.StepFinished{StepName: "plan"}, "another thought": agui.ReasoningMessageChunk{MessageID: "y"},
+	} {
+		out, err := write(t, agui.StepStarted{StepName: "plan"}, agui.TextMessageChunk{MessageID: "m"}, think, think, next)
+		require.NoError(t, err)
+		require.Equal(t, `{"type":"REASONING_MESSAGE_CONTENT","messageId":"x","delta":"hm"}`, out[5], name)
+		require.Contains(t, out[6:], `{"type":"REASONING_MESSAGE_END","messageId":"x"}`, name)
+	}
 }
 
 func TestAnotherMessageOfItsKindEndsAMessage(t *testing.T) {
