@@ -96,13 +96,9 @@ func (t *Telemetry) GateEvents(next func(ratelimit.Event)) func(ratelimit.Event)
 	if t == nil {
 		return next
 	}
-	return func(e ratelimit.Event) {
-		t.meters.gate.Add(context.Background(), 1,
-			metric.WithAttributes(attribute.String(attrName, e.Gate), attribute.String(attrKind, string(e.Kind))))
-		if next != nil {
-			next(e)
-		}
-	}
+	return counting(t.meters.gate, next, func(e ratelimit.Event) []attribute.KeyValue {
+		return []attribute.KeyValue{attribute.String(attrName, e.Gate), attribute.String(attrKind, string(e.Kind))}
+	})
 }
 
 // BudgetEvents returns a function for budget.Config.OnEvent that counts the events, and then calls
@@ -111,13 +107,9 @@ func (t *Telemetry) BudgetEvents(next func(budget.Event)) func(budget.Event) {
 	if t == nil {
 		return next
 	}
-	return func(e budget.Event) {
-		t.meters.budget.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrScope, string(e.Scope)),
-			attribute.String(attrKind, string(e.Kind))))
-		if next != nil {
-			next(e)
-		}
-	}
+	return counting(t.meters.budget, next, func(e budget.Event) []attribute.KeyValue {
+		return []attribute.KeyValue{attribute.String(attrScope, string(e.Scope)), attribute.String(attrKind, string(e.Kind))}
+	})
 }
 
 // BreakerChanges returns a function for circuit.Config.OnChange that counts the changes, and then
@@ -126,11 +118,18 @@ func (t *Telemetry) BreakerChanges(next func(circuit.Change)) func(circuit.Chang
 	if t == nil {
 		return next
 	}
-	return func(c circuit.Change) {
-		t.meters.breaker.Add(context.Background(), 1, metric.WithAttributes(attribute.String(attrName, c.Name),
-			attribute.String(attrFrom, c.From.String()), attribute.String(attrTo, c.To.String())))
+	return counting(t.meters.breaker, next, func(c circuit.Change) []attribute.KeyValue {
+		return []attribute.KeyValue{attribute.String(attrName, c.Name), attribute.String(attrFrom, c.From.String()),
+			attribute.String(attrTo, c.To.String())}
+	})
+}
+
+// counting returns a function that counts an event, and then calls next.
+func counting[E any](c metric.Int64Counter, next func(E), of func(E) []attribute.KeyValue) func(E) {
+	return func(e E) {
+		c.Add(context.Background(), 1, metric.WithAttributes(of(e)...))
 		if next != nil {
-			next(c)
+			next(e)
 		}
 	}
 }

@@ -161,8 +161,10 @@ func (w *Writer) Write(e Event) error {
 		return w.result(e)
 	case MessagesSnapshot:
 		return w.snapshot(e)
+	case StateSnapshot, Custom:
+		return w.write(nil, e)
 	}
-	return w.write(nil, e) // a StateSnapshot or a Custom
+	return refuse(e, "", "it isn't an event of this package, by value")
 }
 
 // Close ends the stream: a run that nothing has ended was stopped, and is ended as
@@ -178,11 +180,8 @@ func (w *Writer) Close() error {
 
 // admit returns why e can't come in this phase of the stream.
 func (w *Writer) admit(e Event) error {
-	switch e.(type) {
-	case RunStarted, RunFinished, RunError, StepStarted, StepFinished, TextMessageChunk, ReasoningMessageChunk,
-		ToolCallChunk, ToolCallEnd, ToolCallResult, StateSnapshot, MessagesSnapshot, Custom:
-	default:
-		return &GrammarError{Type: fmt.Sprintf("%T", e), Problem: "it isn't an event of this package, by value"}
+	if e == nil {
+		return &GrammarError{Type: "event", Problem: "it is nil"}
 	}
 	if w.closed {
 		return refuse(e, "", "the Writer is closed; use another one for another stream")

@@ -71,8 +71,8 @@ func TestWhatCannotComeIsRefused(t *testing.T) {
 		{[]agui.Event{agui.StepFinished{StepName: "plan"}}, `STEP_FINISHED of "plan": no such step is open`},
 		{[]agui.Event{agui.StepStarted{StepName: "plan"}, agui.StepStarted{StepName: "plan"}},
 			`STEP_STARTED of "plan": it has no name, or this step is open; end it first`},
-		{[]agui.Event{nil}, `<nil>: it isn't an event of this package, by value`},
-		{[]agui.Event{&agui.RunFinished{}}, `*agui.RunFinished: it isn't an event of this package, by value`},
+		{[]agui.Event{nil}, `event: it is nil`},
+		{[]agui.Event{&agui.RunFinished{}}, `RUN_FINISHED: it isn't an event of this package, by value`},
 	} {
 		t.Run(tt.want, func(t *testing.T) {
 			_, err := write(t, tt.events...)
