@@ -147,11 +147,14 @@ func TestASnapshotEndsTheMessagesThatItLeavesOut(t *testing.T) {
 func TestReasoningEndsWhenSomethingElseGoesOn(t *testing.T) {
 	think := agui.ReasoningMessageChunk{MessageID: "x", Delta: "hm"}
 	for name, next := range map[string]agui.Event{
-		"a text that is open": agui.TextMessageChunk{MessageID: "m"}, "another text": agui.TextMessageChunk{MessageID: "n"},
-		"a call":        agui.ToolCallChunk{ToolCallID: "c", ToolCallName: "find"},
-		"its step ends": agui.StepFinished{StepName: "plan"}, "another thought": agui.ReasoningMessageChunk{MessageID: "y"},
+		"a text that is open": agui.TextMessageChunk{MessageID: "m"},
+		"another text":        agui.TextMessageChunk{MessageID: "n"},
+		"a call":              agui.ToolCallChunk{ToolCallID: "c", ToolCallName: "find"},
+		"its step ends":       agui.StepFinished{StepName: "plan"},
+		"another thought":     agui.ReasoningMessageChunk{MessageID: "y"},
 	} {
-		out, err := write(t, agui.StepStarted{StepName: "plan"}, agui.TextMessageChunk{MessageID: "m"}, think, think, next)
+		out, err := write(t, agui.StepStarted{StepName: "plan"}, agui.TextMessageChunk{MessageID: "m"}, think, think,
+			next)
 		require.NoError(t, err)
 		require.Equal(t, `{"type":"REASONING_MESSAGE_CONTENT","messageId":"x","delta":"hm"}`, out[5], name)
 		require.Contains(t, out[6:], `{"type":"REASONING_MESSAGE_END","messageId":"x"}`, name)
