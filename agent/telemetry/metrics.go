@@ -108,7 +108,8 @@ func (t *Telemetry) BudgetEvents(next func(budget.Event)) func(budget.Event) {
 		return next
 	}
 	return counting(t.meters.budget, next, func(e budget.Event) []attribute.KeyValue {
-		return []attribute.KeyValue{attribute.String(attrScope, string(e.Scope)), attribute.String(attrKind, string(e.Kind))}
+		return []attribute.KeyValue{attribute.String(attrScope, string(e.Scope)),
+			attribute.String(attrKind, string(e.Kind))}
 	})
 }
 
