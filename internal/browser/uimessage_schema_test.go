@@ -171,12 +171,12 @@ func normal(t *testing.T, data []byte) string {
 		if p["type"] == "reasoning" {
 			delete(p, "id") // newer clients keep it
 		}
-		if p["state"] == "input-streaming" { // a Message doesn't keep an input that isn't complete
-			delete(p, "input")
-		}
 		if raw, ok := p["rawInput"]; ok { // in older clients the input that isn't valid
 			p["input"] = raw
 			delete(p, "rawInput")
+		}
+		if p["state"] == "input-streaming" { // a Message doesn't keep an input that isn't complete
+			delete(p, "input")
 		}
 	}
 	for n := len(m.Parts); n > 0 && m.Parts[n-1]["type"] == "step-start"; n = len(m.Parts) {
