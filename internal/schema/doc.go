@@ -23,6 +23,11 @@
 //     latter case jsonschema/v5 decides, which takes more than ten times as long (go test -run '^$'
 //     -bench . ./internal/schema).
 //
+// The reader is needed whoever decides: canonical form, defaults, duplicate keys, limits and the
+// places of problems are its work. Its verdict is about 150 lines of it (the keywords in node.go,
+// and reader.valid). With jsonschema/v5 asked on every call instead, a run without a journal takes
+// up to 1.5 times as long and allocates up to 2.3 times as much, so the verdict stays.
+//
 // In ten lines:
 //
 //	type City struct {
