@@ -180,7 +180,10 @@ func (e *DoubtError) Fault() fault.Class { return fault.Permanent }
 // stopped formats the error of a function whose context has ended. The error's text is included if
 // it says more than that.
 func (d *Definition) stopped(cause error, timeout *TimeoutError, err error) Outcome {
-	const partly = "; it may have had a part of its effect."
+	partly := "; it may have had a part of its effect."
+	if d.spec.ReadOnly {
+		partly = "."
+	}
 	own := ""
 	if text := err.Error(); text != "" && !errors.Is(err, context.Canceled) &&
 		!errors.Is(err, context.DeadlineExceeded) && !errors.Is(err, cause) {

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"io"
+	"net/http"
 	"strconv"
 	"strings"
 	"sync"
@@ -23,14 +24,15 @@ type Connection interface {
 
 // A WriterConfig configures a [Writer]. Its zero value is ready to use.
 type WriterConfig struct {
-	// Connection flushes each event and bounds each write; nil: neither. What it doesn't support
+	// Connection flushes each event and bounds each write. nil: that of the writer if it is an
+	// http.ResponseWriter, and otherwise neither is done. What it doesn't support
 	// (errors.ErrUnsupported) is left out.
 	Connection Connection
 	// Timeout is how long one write may take; 0: 30 s; negative: no limit.
 	Timeout time.Duration
 }
 
-// A Writer writes events. Each is flushed. After an error, each write returns that error. A Writer
+// A Writer writes events. Each is flushed, as WriterConfig.Connection says. After an error, each write returns that error. A Writer
 // is safe for concurrent use.
 type Writer struct {
 	cfg WriterConfig
@@ -46,6 +48,9 @@ type Writer struct {
 func NewWriter(w io.Writer, cfg WriterConfig) *Writer {
 	if cfg.Timeout == 0 {
 		cfg.Timeout = defaultTimeout
+	}
+	if rw, ok := w.(http.ResponseWriter); ok && cfg.Connection == nil {
+		cfg.Connection = http.NewResponseController(rw)
 	}
 	return &Writer{w: w, cfg: cfg, last: time.Now()}
 }

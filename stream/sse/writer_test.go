@@ -105,6 +105,12 @@ func TestEachEventIsFlushedWithinATimeLimit(t *testing.T) {
 	}
 }
 
+func TestEventsOfAResponseAreFlushed(t *testing.T) {
+	rw := httptest.NewRecorder()
+	require.NoError(t, sse.NewWriter(rw, sse.WriterConfig{}).Write(data("a")))
+	require.True(t, rw.Flushed)
+}
+
 func TestHeartbeatsAreWrittenWhileNothingElseIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &failing{}
@@ -137,8 +143,7 @@ func TestHeartbeatsAreWrittenWhileNothingElseIs(t *testing.T) {
 func TestAReaderThatStallsIsDisconnected(t *testing.T) {
 	ended := make(chan error, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
-		w := sse.NewWriter(rw,
-			sse.WriterConfig{Connection: http.NewResponseController(rw), Timeout: 50 * time.Millisecond})
+		w := sse.NewWriter(rw, sse.WriterConfig{Timeout: 50 * time.Millisecond})
 		big := bytes.Repeat([]byte("a"), 1<<20)
 		for range 1000 {
 			if err := w.Write(sse.Event{Data: big}); err != nil {

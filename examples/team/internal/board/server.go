@@ -171,7 +171,7 @@ func (cfg *Config) watch(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	out := sse.NewWriter(w, sse.WriterConfig{Connection: http.NewResponseController(w)})
+	out := sse.NewWriter(w, sse.WriterConfig{})
 	defer out.Heartbeat(heartbeat)()
 	for v.next(ctx, out) {
 	}
