@@ -32,8 +32,8 @@ type WriterConfig struct {
 	Timeout time.Duration
 }
 
-// A Writer writes events. Each is flushed, as WriterConfig.Connection says. After an error, each write returns that error. A Writer
-// is safe for concurrent use.
+// A Writer writes events. Each is flushed, as WriterConfig.Connection says. After an error, each
+// write returns that error. A Writer is safe for concurrent use.
 type Writer struct {
 	cfg WriterConfig
 
