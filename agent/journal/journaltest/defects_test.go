@@ -250,6 +250,14 @@ var defects = []defect{
 				return items, err
 			}
 		}},
+	{"returns items by their times", "items are taken in the order in which they were posted",
+		func(b *bad, s journal.Store) {
+			b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
+				items, err := s.Take(ctx, session, fence)
+				slices.SortStableFunc(items, func(a, b journal.Item) int { return a.Time.Compare(b.Time) })
+				return items, err
+			}
+		}},
 	{"lets anybody take", "posting needs no lease, taking does", func(b *bad, s journal.Store) {
 		b.onTake = func(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
 			if h, err := s.Head(ctx, session); err == nil {
@@ -337,6 +345,21 @@ var defects = []defect{
 			return s.Read(ctx, session, max(after, 1)-1)
 		}
 	}},
+	{"reads after a number of 64 bits as one of 63", "reading starts after the number asked for",
+		func(b *bad, s journal.Store) {
+			b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+				return s.Read(ctx, session, uint64(max(int64(after), 0)))
+			}
+		}},
+	{"prunes up to a number of 64 bits as to one of 63", "numbering goes on after all records are pruned",
+		func(b *bad, s journal.Store) {
+			b.onDelete = func(ctx context.Context, session string, upTo uint64) error {
+				if upTo != journal.All {
+					upTo = uint64(max(int64(upTo), 0))
+				}
+				return s.Delete(ctx, session, upTo)
+			}
+		}},
 	{"skips what was pruned", "pruned records are gone, and reading them says so", func(b *bad, s journal.Store) {
 		b.onRead = func(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
 			if h, err := s.Head(ctx, session); err == nil {
@@ -462,6 +485,15 @@ var defects = []defect{
 			return s.Heads(ctx, f)
 		}
 	}},
+	{"lists the first 200 names", "many sessions are listed once each, by name, the newest first or what is due the earliest",
+		func(b *bad, s journal.Store) {
+			b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+				if !f.Newest && f.Due.IsZero() && f.Limit <= 0 {
+					f.Limit = 200
+				}
+				return s.Heads(ctx, f)
+			}
+		}},
 	{"gives away a lease that hasn't ended", "a lease excludes other owners until it ends",
 		func(b *bad, s journal.Store) {
 			b.onLease = func(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {

@@ -148,7 +148,7 @@ var loopChecks = []check{
 		}
 		refused[*journal.PrunedError](f, "reading on", end)
 	}},
-	{"many sessions are listed once each, the newest first or those that are due the earliest", func(f *fixture) {
+	{"many sessions are listed once each, by name, the newest first or what is due the earliest", func(f *fixture) {
 		var want []string
 		for i := range 450 {
 			want = append(want, fmt.Sprintf("s-%03d", 449-i))
@@ -162,6 +162,7 @@ var loopChecks = []check{
 		f.equal("sessions", len(got), 450)
 		slices.Sort(got)
 		f.equal("different ones", len(slices.Compact(got)), 450)
+		f.equal("sessions by name", f.names(journal.Filter{}), got)
 	}},
 }
 

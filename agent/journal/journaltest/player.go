@@ -312,6 +312,7 @@ func (f *fixture) posts(c *command) string {
 	var shown []string
 	for _, id := range c.args[1:] {
 		it := closing(id, c.list("closes")...)
+		it.Time = recordTime.Add(-time.Duration(len(f.posted))) // not the order of posting
 		if kind, ok := c.options["kind"]; ok {
 			it.Kind, it.Data = kind, []byte(c.options["data"])
 		}

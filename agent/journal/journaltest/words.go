@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"math"
 	"regexp"
 	"slices"
 	"strconv"
@@ -130,10 +129,11 @@ func span(s string) (from, to int, ok bool) {
 	return from, to, err == nil
 }
 
-// number returns the number in a script; "max" is the largest, and "" is 0.
+// number returns the number in a script, and 0 for "". "max" is the largest number of a record: as
+// a uint64 one less than [journal.All].
 func number(s string) int {
 	if s == "max" {
-		return math.MaxInt
+		return -2
 	}
 	n, _ := strconv.Atoi(s)
 	return n
