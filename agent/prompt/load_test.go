@@ -216,6 +216,15 @@ func TestAnErrorIsReportedOnce(t *testing.T) {
 	require.Len(t, strings.Split(err.Error(), "\n"), 2, "%v", err)
 }
 
+func TestAModeKeepsItsFirstLinesWithoutACore(t *testing.T) {
+	s, err := prompt.Load(mem("m.md", "{{x}}"), prompt.Config{
+		Modes: []prompt.Mode{{Name: "m", Sections: []string{"m.md"}, Vars: map[string]string{"x": "\n\ntext"}}}})
+	require.NoError(t, err)
+	own, err := s.Mode("m")
+	require.NoError(t, err)
+	require.Equal(t, "\n\ntext", own)
+}
+
 func TestAConfigMayBeChangedAfterLoad(t *testing.T) {
 	fsys, cfg := product()
 	cfg.Reload = true

@@ -29,14 +29,20 @@ func (p *problem) Error() string {
 func (p *problem) Unwrap() error { return p.cause }
 
 // problems collects errors without duplicates.
-type problems struct{ list []*problem }
+type problems struct {
+	list []*problem
+	seen map[problem]bool // those in list, without their causes
+}
 
 func (p *problems) add(next *problem) {
-	if !slices.ContainsFunc(p.list, func(q *problem) bool {
-		return q.file == next.file && q.line == next.line && q.text == next.text
-	}) {
-		p.list = append(p.list, next)
+	key := problem{next.file, next.line, next.text, nil}
+	if p.seen[key] {
+		return
 	}
+	if p.seen == nil {
+		p.seen = make(map[problem]bool)
+	}
+	p.seen[key], p.list = true, append(p.list, next)
 }
 
 func (p *problems) at(file string, line int, format string, args ...any) {

@@ -158,7 +158,10 @@ func (s *Set) Compose(mode string) (string, error) {
 func (s *Set) Mode(name string) (string, error) {
 	t := s.fresh()
 	system, err := t.system(name)
-	return strings.TrimPrefix(strings.TrimPrefix(system, t.core), separator), err
+	if err != nil || t.core == "" {
+		return system, err
+	}
+	return strings.TrimPrefix(system[len(t.core):], separator), nil
 }
 
 func (t *texts) system(mode string) (string, error) {
