@@ -78,7 +78,6 @@ func (n near) match() Match {
 	return Match{Item: n.row.entry.Item.clone(), Similarity: float64(n.similarity)}
 }
 
-// nearest keeps the limit nearest rows in a heap with the farthest on top.
 // dot returns the dot product of two vectors of the same length. Eight independent sums keep a
 // processor's adders busy; a single one would wait for each previous addition.
 func dot(a, b []float32) float32 {

@@ -68,9 +68,12 @@ type item struct {
 	Confidence  float64 `json:"confidence,omitempty"`
 }
 
-// words returns what a query searches.
+// words returns what a query searches. The key of a mistake is a checksum, not words.
 func (i *item) words() string {
-	return strings.Join([]string{i.Text, i.Pattern, i.Error, i.Value, i.Key}, "\n")
+	if i.Pattern != "" {
+		return i.Pattern + "\n" + i.Error
+	}
+	return strings.Join([]string{i.Text, i.Value, i.Key}, "\n")
 }
 
 // A saved is the result of a tool that writes.
