@@ -184,7 +184,8 @@ func (b *Budget) roll(a *account, now time.Time) {
 		}
 		a.turn = b.turn
 	} else {
-		over, back := !now.Before(a.end), a.end.Add(-2*a.period.longest())
+		longest := a.period.longest() // twice that may be more than a Duration can be
+		over, back := !now.Before(a.end), a.end.Add(-longest).Add(-longest)
 		if a.end.IsZero() || !over && !now.Before(back) {
 			return
 		}

@@ -153,3 +153,10 @@ func TestAWaitEndsWithThePeriodOfAClockThatWasSetBack(t *testing.T) {
 		open.Settle(0, 0)
 	})
 }
+
+func TestAPeriodOfCenturiesIsNotTakenForAClockThatWasSetBack(t *testing.T) {
+	b := New(Config{Global: Limit{Tokens: 100, Period: Every(200 * 365 * 24 * time.Hour)}})
+	b.moved = make(chan struct{}) // as if a claim waited
+	b.spend(t, "s", 1)
+	require.NotNil(t, b.moved, "no limit has another period")
+}
