@@ -2,7 +2,7 @@ package tools
 
 import (
 	"fmt"
-	"regexp"
+	"slices"
 	"strings"
 	"unicode/utf8"
 
@@ -17,7 +17,7 @@ const (
 )
 
 // important marks lines that are worth keeping when the middle of an output is left out.
-var important = regexp.MustCompile(`(?i)error|fail|panic|fatal|warn|exception|denied|not found`)
+var important = []string{"error", "fail", "panic", "fatal", "warn", "exception", "denied", "not found"}
 
 // bound makes the text of parts valid UTF-8 and cuts it to limit bytes in total, in place. Each
 // part has at least its share of the limit, and more if later parts need less. Empty parts are
@@ -114,7 +114,11 @@ func tailStart(text string) int {
 func pick(text string, room int) string {
 	var b strings.Builder
 	for line := range strings.Lines(text) {
-		if b.Len()+len(line) <= room && important.MatchString(line) {
+		if b.Len()+len(line) > room {
+			continue
+		}
+		lower := strings.ToLower(line)
+		if slices.ContainsFunc(important, func(word string) bool { return strings.Contains(lower, word) }) {
 			b.WriteString(line)
 		}
 	}

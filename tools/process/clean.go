@@ -64,7 +64,11 @@ func (c *cleaner) write(p []byte) {
 		c.line = append(c.line, p[:n]...)
 		p = p[n:]
 		if len(c.line) >= c.piece {
-			c.hand(whole(c.line), unended)
+			n := whole(c.line)
+			if i := bytes.LastIndexByte(c.line, 0x1b); i > 0 && n-i < 32 { // perhaps an incomplete sequence
+				n = i
+			}
+			c.hand(n, unended)
 		}
 	}
 }

@@ -79,6 +79,10 @@ func TestALongLineIsEmittedInPieces(t *testing.T) {
 	}
 	require.Equal(t, long+"\n", cleaned(100, long))
 	require.Equal(t, strings.Repeat("x", 100)+"\n\n", cleaned(100, strings.Repeat("x", 100)+"\n\n"))
+	for n := range 20 { // a piece doesn't end within a sequence
+		text := strings.Repeat("x", 80+n)
+		require.Equal(t, text+"red"+text+"\n", cleaned(100, text+"\x1b[38;5;160mred\x1b[0m"+text), n)
+	}
 }
 
 // FuzzTheCleaner checks that the result is valid UTF-8 without control characters, and that it
