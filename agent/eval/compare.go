@@ -41,8 +41,9 @@ const level = .05
 // Bonferroni method for discrete data", 1990). Scores of a case that pass and fail in the same
 // trials count once. So 40 trials show a fall from 90 % to 60 % in 85 of 100 comparisons, and 5
 // trials show only a fall from all to none, or to one if nothing else of the report could change.
+// Without an earlier report, nil, everything is new.
 func (r *Report) Compare(old *Report) *Comparison {
-	c := new(Comparison)
+	c, old := new(Comparison), cmp.Or(old, new(Report))
 	all := r.changes(old)
 	correct(all)
 	for _, ch := range all {
@@ -85,8 +86,7 @@ func (r *Report) changes(old *Report) (all []*Change) {
 				if ch.in[i] = true; s.Error != "" {
 					continue
 				}
-				rate := []*Rate{&ch.Now, &ch.Before}[i]
-				*rate = rate.with(s.Pass)
+				[]*Rate{&ch.Now, &ch.Before}[i].add(s.Pass)
 				ch.data += " " + strconv.Itoa(i*len(r.Trials)+n) + strconv.FormatBool(s.Pass)
 			}
 		}
@@ -110,8 +110,8 @@ func correct(all []*Change) {
 			break
 		}
 	}
-	corrected, most := make(map[string]float64), 0.0
-	for i, ch := range able { // Holm's
+	corrected, most := make(map[string]float64), math.SmallestNonzeroFloat64
+	for i, ch := range able { // Holm's, and never 0
 		most = max(most, min(ch.P*float64(len(able)-i), 1))
 		corrected[ch.data] = most
 	}
@@ -126,11 +126,10 @@ type Rate struct{ Passed, Of int }
 // String returns "4 of 5".
 func (r Rate) String() string { return fmt.Sprintf("%d of %d", r.Passed, r.Of) }
 
-func (r Rate) with(passed bool) Rate {
+func (r *Rate) add(passed bool) {
 	if r.Of++; passed {
 		r.Passed++
 	}
-	return r
 }
 
 // Share returns the share that passed; NaN if there was no trial.

@@ -173,3 +173,18 @@ func TestNewAndGoneScoresAreNoChange(t *testing.T) {
 	require.Equal(t, Rate{}, c.Noise[0].Now)
 	require.Equal(t, 1.0, c.Noise[0].P)
 }
+
+func TestAChangeIsFoundHoweverManyTrialsThereAre(t *testing.T) {
+	for _, n := range []int{40, 600, 3000} { // of 540 or more, the p-value is below the least float64
+		c := scored(n, map[string]int{"a": 0}).Compare(scored(n, map[string]int{"a": n}))
+		require.Len(t, c.Worse, 1, "%d trials", n)
+		require.Positive(t, c.Worse[0].P)
+	}
+}
+
+func TestWithoutAnEarlierReportEverythingIsNew(t *testing.T) {
+	c := scored(9, map[string]int{"a": 9, "b": 3}).Compare(nil)
+	require.Len(t, c.New, 2)
+	require.Equal(t, Rate{3, 9}, c.New[1].Now)
+	require.Equal(t, new(Comparison), new(Report).Compare(nil))
+}

@@ -10,6 +10,7 @@ import (
 	"strings"
 	"time"
 	"unicode"
+	"unicode/utf8"
 
 	"golang.org/x/sync/errgroup"
 
@@ -40,7 +41,7 @@ type Config struct {
 	Timeout time.Duration
 
 	// Against is a file with an earlier report, for [Test]. If it is set, Test fails for what got
-	// worse than that.
+	// worse than that, and for what the file lacks. Each call of Test needs a file of its own.
 	Against string
 	// Floor is the share of the trials of each case that must pass, for [Test]: above 0 and at most
 	// 1. 0: none if Against is set, else 1.
@@ -52,7 +53,7 @@ type Config struct {
 
 // A Case is something that an agent should do.
 type Case struct {
-	// Name is the case's name in reports: 1 to 100 bytes without control characters.
+	// Name is the case's name in reports: 1 to 100 bytes of UTF-8 without control characters.
 	Name string
 	// Input is what each trial begins with. Its Session must be empty: each trial has one of its
 	// own.
@@ -117,14 +118,13 @@ type evaluation struct {
 }
 
 func newEvaluation(newAgent func() (*agent.Agent, error), cfg Config) (*evaluation, error) {
-	seen := make(map[string]bool)
-	for _, c := range cfg.Cases {
-		if c.Name == "" || len(c.Name) > 100 || strings.ContainsFunc(c.Name, unicode.IsControl) || seen[c.Name] ||
-			c.Input.Session != "" {
+	for i, c := range cfg.Cases {
+		same := func(other Case) bool { return other.Name == c.Name }
+		if c.Name == "" || len(c.Name) > 100 || strings.ContainsFunc(c.Name, unicode.IsControl) ||
+			!utf8.ValidString(c.Name) || c.Input.Session != "" || slices.ContainsFunc(cfg.Cases[:i], same) {
 			return nil, fault.Errorf(fault.Invalid, "eval: Config.Cases: each needs a name of its own, of 1 to 100 "+
-				"bytes without control characters, and an Input without a Session: not %q", c.Name)
+				"bytes of UTF-8 without control characters, and an Input without a Session: not %q", c.Name)
 		}
-		seen[c.Name] = true
 	}
 	if len(cfg.Cases) == 0 || newAgent == nil {
 		return nil, fault.New(fault.Invalid, "eval: Config.Cases: there must be one, and a newAgent to try it with")
@@ -146,7 +146,7 @@ func (e *evaluation) run(ctx context.Context, cases []Case) []Trial {
 		if e.try(ctx, c, t); t.ran() {
 			e.score(ctx, c, t, nil)
 		}
-		if passed, _ := t.passed(); passed && t.ran() {
+		if passed, _ := t.passed(""); passed && t.ran() {
 			_ = t.Agent.Session(t.Session).Delete(context.WithoutCancel(ctx)) // or it is kept, too
 		}
 		t.Agent = nil
@@ -210,11 +210,12 @@ type Trial struct {
 // ran reports whether the trial says something about the agent.
 func (t *Trial) ran() bool { return t.NotRun == "" && t.Error == "" }
 
-// passed reports whether all scores have passed, and whether that is known.
-func (t *Trial) passed() (passed, known bool) {
-	failed := slices.ContainsFunc(t.Scores, func(s Score) bool { return s.Error == "" && !s.Pass })
-	open := slices.ContainsFunc(t.Scores, func(s Score) bool { return s.Error != "" })
-	return !failed && !open, t.ran() && (failed || !open)
+// passed reports whether a score has passed, or for "" all of them, and whether that is known.
+func (t *Trial) passed(score string) (passed, known bool) {
+	of := slices.DeleteFunc(slices.Clone(t.Scores), func(s Score) bool { return score != "" && s.Name != score })
+	failed := slices.ContainsFunc(of, func(s Score) bool { return s.Error == "" && !s.Pass })
+	open := slices.ContainsFunc(of, func(s Score) bool { return s.Error != "" })
+	return !failed && !open, t.ran() && (failed || !open) && (score == "" || len(of) > 0)
 }
 
 // try runs a trial.
@@ -248,15 +249,13 @@ func (e *evaluation) try(ctx context.Context, c *Case, t *Trial) {
 
 // converse makes the agent of a trial and runs it, with the decisions of the case. The error is
 // that of the run.
-func (e *evaluation) converse(ctx context.Context, c *Case, t *Trial, room *budget.Reservation) error {
-	a, err := e.newAgent()
-	if err != nil {
+func (e *evaluation) converse(ctx context.Context, c *Case, t *Trial, room *budget.Reservation) (err error) {
+	if t.Agent, err = e.newAgent(); err != nil {
 		return fmt.Errorf("the agent couldn't be made: %w", err)
 	}
 	ctx, cancel := context.WithTimeoutCause(ctx, e.Timeout,
 		fault.Errorf(fault.None, "the trial took longer than Config.Timeout, %v", e.Timeout))
 	defer cancel()
-	t.Agent = a
 	in := c.Input
 	in.Session, in.Interactive, in.Children = t.Session, false, false
 	in.Priority = cmp.Or(in.Priority, ratelimit.Background)

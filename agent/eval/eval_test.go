@@ -304,8 +304,8 @@ func TestAConfigThatCannotBeRunIsRefused(t *testing.T) {
 	named := func(name string) Case { return Case{Name: name, Input: agent.Input{Prompt: "x"}} }
 	session := named("a")
 	session.Input.Session = "s"
-	for _, cases := range [][]Case{nil, {named("")}, {named("a"), named("a")}, {named("a\nb")}, {session},
-		{named(strings.Repeat("x", 101))}} {
+	for _, cases := range [][]Case{nil, {named("")}, {named("a"), named("a")}, {named("a\nb")}, {named("\xff")},
+		{session}, {named(strings.Repeat("x", 101))}} {
 		r, err := Run(t.Context(), agentOf(nil), Config{Cases: cases})
 		require.Nil(t, r)
 		require.Equal(t, fault.Invalid, fault.Of(err), "%v", err)

@@ -14,13 +14,14 @@ import (
 
 // Test evaluates an agent in a test: see [Run]. Each case is a subtest, one after the other, so
 // that -run chooses among them, with its trials in parallel. A subtest fails if a trial couldn't be
-// tried, if a score isn't known for any trial, or if fewer trials have passed than Config.Floor
-// says; it is skipped if none of its trials was run, because a budget had ended. The test fails if
-// something got worse than in the file Config.Against, or if there is no such file.
+// tried, if a score isn't known for any trial, if it isn't known of any trial whether it passed, or
+// if fewer trials have passed than Config.Floor says; it is skipped if none of its trials was run,
+// because a budget had ended. The test fails if something got worse than in the file
+// Config.Against, or if the file lacks it.
 //
-// With PAWL_EVAL=write in the environment, the file is written anew unless a subtest fails or a
-// trial wasn't run, and what got worse is no failure. Cases that -run didn't choose stay in the
-// file as they are. The report in Markdown is logged.
+// With PAWL_EVAL=write in the environment, the file is written anew, and what got worse is no
+// failure. If a subtest fails or a trial wasn't run, the file stays as it was, and the test fails.
+// Cases that -run didn't choose stay in the file as they are. The report in Markdown is logged.
 func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
 	t.Helper()
 	e, err := newEvaluation(newAgent, cfg)
@@ -53,11 +54,13 @@ func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
 		}
 	}
 	again := "PAWL_EVAL=write go test -run '^" + t.Name() + "$'"
-	anew := os.Getenv("PAWL_EVAL") == "write" && !t.Failed() &&
-		!slices.ContainsFunc(now.Trials, func(t Trial) bool { return t.NotRun != "" })
-	if anew && cfg.Against != "" {
+	anew := os.Getenv("PAWL_EVAL") == "write" && cfg.Against != ""
+	switch unrun := func(t Trial) bool { return t.NotRun != "" }; {
+	case anew && (t.Failed() || len(now.Trials) == 0 || slices.ContainsFunc(now.Trials, unrun)):
+		anew, err = false, fmt.Errorf("%s isn't written: a subtest failed, or a trial wasn't run", cfg.Against)
+	case anew:
 		err = write(cfg.Against, now.brief())
-	} else if err != nil {
+	case err != nil:
 		err = fmt.Errorf("nothing to compare with in %s: %w\nTo write it: %s", cfg.Against, err, again)
 	}
 	text := now.Markdown(old)
@@ -68,12 +71,15 @@ func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
 	if err != nil {
 		t.Error(err)
 	}
-	if old == nil || anew {
-		return
-	}
-	for _, ch := range now.Compare(old).Worse {
-		t.Errorf("%s got worse than in %s: %q passed %s, and now %s. If that is intended: %s", ch.Case, cfg.Against,
-			ch.Score, ch.Before, ch.Now, again)
+	if old != nil && !anew {
+		c := now.Compare(old)
+		for _, ch := range c.Worse {
+			t.Errorf("%s got worse than in %s: %q passed %s, and now %s. If that is intended: %s", ch.Case, cfg.Against,
+				ch.Score, ch.Before, ch.Now, again)
+		}
+		for _, ch := range c.New {
+			t.Errorf("%s: %q isn't in %s. To write it: %s", ch.Case, ch.Score, cfg.Against, again)
+		}
 	}
 }
 
@@ -87,7 +93,7 @@ func verify(t *testing.T, name string, r *Report, floor float64) {
 			t.Fail()
 		}
 	})
-	if rate := r.Rate(name, ""); rate.Share() < floor {
+	if rate := r.Rate(name, ""); rate.Of == 0 || rate.Share() < floor {
 		t.Errorf("%s trials passed, and Config.Floor is %.2g", rate, floor)
 	}
 }

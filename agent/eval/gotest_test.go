@@ -1,6 +1,8 @@
 package eval
 
 import (
+	"context"
+	"errors"
 	"fmt"
 	"os"
 	"os/exec"
@@ -35,6 +37,18 @@ func TestPlayed(t *testing.T) {
 		cfg.Cases = cfg.Cases[1:]
 	case "unknown":
 		cfg.Cases[0].Score = []Scorer{Schema(nil)}
+	case "unknown in turns":
+		for turn := range 2 {
+			cfg.Score = append(cfg.Score, func(_ context.Context, t *Trial) (Score, error) {
+				s := Score{Name: fmt.Sprint("own ", turn), Pass: true}
+				if t.N%2 == turn {
+					return s, errors.New("no network")
+				}
+				return s, nil
+			})
+		}
+	case "two suites":
+		cfg.Cases[0].Name = "another"
 	}
 	Test(t, func() (*agent.Agent, error) {
 		if play == "no agent" {
@@ -122,12 +136,45 @@ func TestWhatIsNotKnownFailsTheTestAndWhatIsNotRunDoesNot(t *testing.T) {
 	ok, out = played(t, "unknown", "", "")
 	require.False(t, ok)
 	require.Contains(t, out, "Schema needs a value")
+	ok, out = played(t, "unknown in turns", "", "")
+	require.False(t, ok, "no trial is known to have passed")
+	require.Contains(t, out, "0 of 0 trials passed")
 	file := filepath.Join(t.TempDir(), "eval.json")
 	ok, out = played(t, "budget", "", file, "PAWL_EVAL=write")
 	require.False(t, ok, out)
+	require.Contains(t, out, file+" isn't written: ")
 	require.NoFileExists(t, file, "half an evaluation is nothing to compare with")
+	ok, _ = played(t, "well", "/none", file, "PAWL_EVAL=write")
+	require.False(t, ok)
+	require.NoFileExists(t, file, "no case was chosen")
 	ok, out = played(t, "budget", "", "")
 	require.True(t, ok, out)
 	require.Contains(t, out, "--- SKIP: TestPlayed/other")
 	require.Contains(t, out, "not run: budget: ")
+}
+
+func TestWhatTheFileLacksFailsTheTest(t *testing.T) {
+	t.Parallel()
+	file := filepath.Join(t.TempDir(), "eval.json")
+	ok, out := played(t, "well", "/weather", file, "PAWL_EVAL=write")
+	require.True(t, ok, out)
+	ok, out = played(t, "well", "/weather", file)
+	require.True(t, ok, out)
+	ok, out = played(t, "well", "", file)
+	require.False(t, ok)
+	require.Contains(t, out, `other: "ends completed" isn't in `+file)
+
+	ok, out = played(t, "two suites", "", file, "PAWL_EVAL=write") // with one file
+	require.True(t, ok, out)
+	ok, out = played(t, "well", "", file)
+	require.False(t, ok)
+	require.Contains(t, out, `weather: "called weather" isn't in `+file)
+	before, err := os.ReadFile(file)
+	require.NoError(t, err)
+	ok, out = played(t, "budget", "", file, "PAWL_EVAL=write")
+	require.False(t, ok, "who asks for a new file learns that it isn't one")
+	require.Contains(t, out, "isn't written")
+	after, err := os.ReadFile(file)
+	require.NoError(t, err)
+	require.Equal(t, before, after)
 }

@@ -24,14 +24,8 @@ type Report struct{ Trials []Trial }
 // case it is about all cases.
 func (r *Report) Rate(name, score string) (rate Rate) {
 	for _, t := range r.of(name) {
-		passed, known := t.passed()
-		if score != "" {
-			i := slices.IndexFunc(t.Scores, func(s Score) bool { return s.Name == score })
-			known = i >= 0 && t.Scores[i].Error == ""
-			passed = known && t.Scores[i].Pass
-		}
-		if known {
-			rate = rate.with(passed)
+		if passed, known := t.passed(score); known {
+			rate.add(passed)
 		}
 	}
 	return rate
@@ -111,7 +105,7 @@ func (e *FileError) Unwrap() error { return e.Err }
 func (e *FileError) Fault() fault.Class { return fault.UserFixable }
 
 // Read reads what [Report.Write] wrote. A file of another version, with a line that isn't such a
-// line, or without all its trials is a *[FileError].
+// line, or with fewer or more trials than it says is a *[FileError].
 func Read(from io.Reader) (*Report, error) {
 	dec, r := json.NewDecoder(from), new(Report)
 	var h header
@@ -124,6 +118,9 @@ func Read(from io.Reader) (*Report, error) {
 		if err = dec.Decode(&t); err == nil {
 			r.Trials = append(r.Trials, t)
 		}
+	}
+	if err == nil && dec.More() {
+		err = errors.New("there are more lines than the first one says")
 	}
 	if errors.Is(err, io.EOF) {
 		err = io.ErrUnexpectedEOF

@@ -60,6 +60,7 @@ func TestAFileThatIsNoReportIsATypedError(t *testing.T) {
 		`{"pawl_eval": 2, "trials": 1}`:        "it has version 2",
 		`{"pawl_eval": 1, "trials": 1}`:        "line 2 of a report: unexpected EOF",
 		"{\"pawl_eval\": 1, \"trials\": 1}\nx": "line 2",
+		"{\"pawl_eval\": 1, \"trials\": 1}\n{}\n{}": "line 3 of a report: there are more lines than the first one says",
 	} {
 		_, err := Read(strings.NewReader(text))
 		var bad *FileError

@@ -161,7 +161,7 @@ func TestAJudgeThatFailsIsAnErrorOfTheScore(t *testing.T) {
 		require.Equal(t, "judge: x", trial.Scores[2].Name, name)
 		require.NotEmpty(t, trial.Scores[2].Error, name)
 		require.Empty(t, trial.Error)
-		_, known := trial.passed()
+		_, known := trial.passed("")
 		require.False(t, known)
 	}
 	require.Zero(t, limits.Status(budget.ScopeGlobal, "").Spent.Tokens)
