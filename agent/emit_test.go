@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"strings"
+	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -155,4 +156,20 @@ func TestAToolThatShowsWithoutEndDoesNotFillTheMemory(t *testing.T) {
 	require.True(t, ended)
 	require.Positive(t, shown)
 	require.LessOrEqual(t, shown, 2*agent.MaxQueue)
+}
+
+func TestAHookMayEmitFromAGoroutineOfItsOwn(t *testing.T) {
+	var all sync.WaitGroup
+	a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{{BeforeStep: func(ctx context.Context, _ *agent.Step) error {
+		all.Go(func() {
+			for range 200 {
+				_ = agent.Emit(ctx, "n", 1)
+			}
+		})
+		return nil
+	}}}}, say(strings.Repeat("word ", 2000)))
+	for _, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
+		require.NoError(t, err)
+	}
+	all.Wait()
 }

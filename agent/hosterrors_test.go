@@ -15,7 +15,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/stream"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -280,4 +282,24 @@ func TestAPanicInRecoveryEachIsContained(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	require.Equal(t, 2, done.all())
+}
+
+func TestAnErrorThatWrapsAPanicOfOneProviderOfSeveralStaysWhole(t *testing.T) {
+	slow := provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+		return func(yield func(provider.Chunk, error) bool) {
+			yield(provider.Chunk{}, fault.New(fault.RateLimited, "slow down"))
+		}
+	})
+	panics, err := guard.New(provider.Func(func(context.Context,
+		*provider.Request) iter.Seq2[provider.Chunk, error] {
+		panic("boom")
+	}), guard.Config{})
+	require.NoError(t, err)
+	chain, err := guard.Failover(slow, panics)
+	require.NoError(t, err)
+	_, err = newAgent(t, agent.Config{Provider: chain}).Run(t.Context(), agent.Input{Prompt: "go"})
+	var all *guard.FailoverError
+	require.ErrorAs(t, err, &all)
+	require.ErrorContains(t, err, "slow down")
+	require.ErrorAs(t, err, new(*stream.PanicError))
 }

@@ -4,6 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"log/slog"
+	"strings"
+	"sync/atomic"
+	"syscall"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -12,6 +16,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -105,4 +110,88 @@ func TestAPanicOfAStoreNeitherHangsARunNorRepeatsACall(t *testing.T) {
 			}
 		}
 	}
+}
+
+// A fullStore has no room for large records, and counts the appends that it refuses.
+type fullStore struct {
+	journal.Store
+	failed atomic.Int64
+}
+
+func (s *fullStore) Append(ctx context.Context, a journal.Append) error {
+	for _, r := range a.Records {
+		if len(r.Data) > 100_000 {
+			s.failed.Add(1)
+			return fmt.Errorf("store: %w: %w", journal.Unusable("the disk is full"), syscall.ENOSPC)
+		}
+	}
+	return s.Store.Append(ctx, a)
+}
+
+// The cause is known, so that trying again for 30 s could only delay the end of the run.
+func TestAFullDiskFailsAnAppendAtOnce(t *testing.T) {
+	store := &fullStore{Store: journal.NewMemory()}
+	big := tools.New(tools.Spec{Name: "big"}, func(context.Context, Number) (string, error) {
+		return strings.Repeat("text ", 50_000), nil
+	})
+	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{big}}, call("big", 1), say("Done."))
+	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+	require.ErrorIs(t, err, journal.ErrUnusable)
+	require.ErrorIs(t, err, syscall.ENOSPC)
+	require.Equal(t, agent.Failed, res.Status)
+	require.Equal(t, machine.CodeJournal, res.Code)
+	require.EqualValues(t, 1, store.failed.Load(), "appends that failed")
+}
+
+// A slowHandler takes a second for each record.
+type slowHandler struct{ slog.Handler }
+
+func (slowHandler) Enabled(context.Context, slog.Level) bool { return true }
+
+func (slowHandler) Handle(context.Context, slog.Record) error {
+	<-time.After(time.Second)
+	return nil
+}
+
+func TestAFactThatTheJournalRefusesIsNotShownWhileThatIsLogged(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &unwilling{Store: journal.NewMemory()}
+		refuse := tools.New(tools.Spec{Name: "refuse"}, func(context.Context, Number) (string, error) {
+			store.on = true
+			return "ok", nil
+		})
+		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{refuse}, Logger: slog.New(slowHandler{})},
+			call("refuse", 1), say("Done."))
+		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+		require.ErrorContains(t, err, "refused by order")
+		require.Empty(t, of[*agent.ToolFinished](all))
+		require.Len(t, of[*agent.RunEnded](all), 1)
+	})
+}
+
+func TestTheEndOfARunWhoseContextResetTheJournalRefusesIsOfThatRun(t *testing.T) {
+	mem := small()
+	mem.ContextReset = noted()
+	reset := tools.New(tools.Spec{Name: "reset"}, func(ctx context.Context, _ Number) (string, error) {
+		return "ok", agent.RequestContextReset(ctx)
+	})
+	a, _ := scripted(t,
+		agent.Config{Journal: refusesResets{journal.NewMemory()}, Memory: mem, Tools: []tools.Tool{reset}},
+		call("reset", 1), say("Done."))
+	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+	require.ErrorContains(t, err, "refused by order")
+	ends := of[*agent.RunEnded](all)
+	require.Len(t, ends, 1)
+	require.Equal(t, of[*agent.RunStarted](all)[0].Run(), ends[0].Run())
+	require.Equal(t, ends[0].Run(), ends[0].Result.Run)
+}
+
+// A refusesResets store refuses context resets.
+type refusesResets struct{ journal.Store }
+
+func (s refusesResets) Append(ctx context.Context, a journal.Append) error {
+	if len(a.Records) > 1 && a.Records[len(a.Records)-1].Kind == "run_started" {
+		return journal.Unusable("store: refused by order")
+	}
+	return s.Store.Append(ctx, a)
 }

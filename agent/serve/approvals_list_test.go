@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -96,4 +97,112 @@ func TestTheHandlerListsQuestionsByWhoAnswers(t *testing.T) {
 	require.JSONEq(t, `{"items":[]}`, get("/"))
 	require.Contains(t, get("/?for=lawyer"), `"for":"lawyer"`)
 	require.Contains(t, get("/item?session=s&id="+id), `"for":"lawyer"`)
+}
+
+func TestAnItemWhoseDecisionDoesNotFitIsOpenAgainUnderAnotherID(t *testing.T) {
+	d := newDesk(t, agent.Config{}, call("cms.remove", "home"))
+	old := d.run("s")[0]
+	wide := remove // the process with the handler has another version of the tool
+	wide.Schema = []byte(`{"properties":{"id":{"enum":["home","blog"]}}}`)
+	strict := remove
+	strict.Schema = []byte(`{"properties":{"id":{"enum":["home"]}}}`)
+	d.cfg.Tools = []tools.Tool{d.done.tool(wide)}
+	d.restart()
+	status, _, _ := d.decide("ann", body("s", old.ID, "edit", "input", Doc{"blog"}))
+	require.Equal(t, 200, status)
+
+	cfg := d.cfg
+	cfg.Tools = []tools.Tool{d.done.tool(strict)}
+	worker, err := agent.New(cfg)
+	require.NoError(t, err)
+	in := agent.Continue("s")
+	in.AcceptChanges = true
+	res, err := worker.Run(t.Context(), in)
+	require.ErrorAs(t, err, new(*agent.PausedError))
+	require.Equal(t, agent.Paused, res.Status)
+	now := res.Pending[0]
+
+	var open []approvals.Open
+	for o, err := range approvals.List(t.Context(), d.store, approvals.Filter{}) {
+		require.NoError(t, err)
+		open = append(open, o)
+	}
+	require.Len(t, open, 1)
+	require.Equal(t, now.ID, open[0].ID)
+	require.False(t, open[0].Sent)
+	var item approvals.Detail
+	require.Equal(t, 200, d.get("ann", itemPath("s", now.ID), &item))
+	require.Equal(t, approvals.StateOpen, item.State)
+	require.Equal(t, []string{old.ID}, item.Pause.Replaces)
+	require.Contains(t, item.Pause.Refused, "home", "it says what would be right")
+	item = approvals.Detail{}
+	require.Equal(t, 200, d.get("ann", itemPath("s", old.ID), &item))
+	require.Equal(t, approvals.StateReplaced, item.State)
+	require.Equal(t, now.ID, item.NewID)
+
+	w := d.ask(asked{user: "ann", method: "POST", target: "/decide", body: body("s", old.ID, "approve")})
+	require.Equal(t, 409, w.Code)
+	var refused problem
+	require.NoError(t, json.Unmarshal(w.Body.Bytes(), &refused))
+	require.Equal(t, serve.CodeReplaced, refused.Code)
+	require.Equal(t, now.ID, refused.NewID)
+	status, code, _ := d.decide("eve", body("s", old.ID, "approve"))
+	require.Equal(t, 403, status)
+	require.Equal(t, serve.CodeForbidden, code, "who may not decide isn't told the new id")
+	require.Equal(t, 0, d.inbox("s"))
+
+	status, _, _ = d.decide("ann", body("s", now.ID, "approve"))
+	require.Equal(t, 200, status)
+	d.restart(say("Done."))
+	in.AcceptChanges = true
+	res, err = d.a.Run(t.Context(), in)
+	require.NoError(t, err)
+	require.Equal(t, agent.Completed, res.Status)
+	require.Equal(t, []string{"home"}, d.done.done())
+	item = approvals.Detail{}
+	require.Equal(t, 200, d.get("ann", itemPath("s", old.ID), &item))
+	require.Equal(t, approvals.StateDecided, item.State)
+}
+
+// TestTheAuthorizerIsAskedAboutWhatIsDoneWithStandingApprovals: who may see them needn't be allowed
+// to end them, or to do anything else.
+func TestTheAuthorizerIsAskedAboutWhatIsDoneWithStandingApprovals(t *testing.T) {
+	d := newDesk(t, agent.Config{})
+	var acts []serve.Action
+	d.hcfg.Authorize = func(r *http.Request, item serve.Item, act serve.Action) (string, error) {
+		acts = append(acts, act)
+		if act == serve.ActionControl {
+			return "", errors.New("no")
+		}
+		return authorize(r, item, act)
+	}
+	d.restart(say("Done."))
+	d.run("s")
+	for _, c := range []struct {
+		method, target string
+		status         int
+		acts           []serve.Action
+	}{
+		{"GET", "/rules?session=s", http.StatusOK, []serve.Action{serve.ActionRead}},
+		{"DELETE", "/rules?session=s&tool=cms.touch", http.StatusForbidden,
+			[]serve.Action{serve.ActionRead, serve.ActionControl}},
+	} {
+		acts = nil
+		require.Equal(t, c.status, d.ask(asked{user: "ann", method: c.method, target: c.target}).Code, c.method)
+		require.Equal(t, c.acts, acts, c.method)
+	}
+}
+
+func TestTheAuthorizerIsAskedAboutStandingApprovalsThatCannotBeRead(t *testing.T) {
+	d := newDesk(t, agent.Config{}, call("cms.remove", "home"))
+	d.run("ann/1")
+	d.store = &damaged{Store: d.store, log: errors.New("it is damaged")}
+	var acts []serve.Action
+	d.hcfg.Authorize = func(_ *http.Request, _ serve.Item, act serve.Action) (string, error) {
+		acts = append(acts, act)
+		return "", errors.New("no")
+	}
+	d.restart()
+	require.Equal(t, http.StatusNotFound, d.ask(asked{user: "ann", method: "GET", target: "/rules?session=ann/1"}).Code)
+	require.Equal(t, []serve.Action{serve.ActionRead}, acts)
 }

@@ -12,8 +12,10 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/provider/providertest"
 )
 
 func TestARunThatNobodyReadsIsStopped(t *testing.T) {
@@ -76,5 +78,86 @@ func TestARunThatNobodyReadsIsStopped(t *testing.T) {
 				require.NoError(t, hub.Close())
 			})
 		})
+	}
+}
+
+// texts returns the texts of messages.
+func (b *browser) texts() (out []string) {
+	for _, m := range b.history() {
+		out = append(out, m.Text())
+	}
+	return out
+}
+
+func TestAHistoryHasNoReplacedRuns(t *testing.T) {
+	for _, pruned := range []bool{false, true} {
+		s := newSite(t, serve.Config{}, providertest.Say("One."), providertest.Say("Two."), providertest.Say("Three."),
+			providertest.Say("Two again."), providertest.Say("Three again."), providertest.Say("One again."))
+		b := s.browser("ann", "c-1")
+		run := func(prompt string, replaces uint64) uint64 {
+			res, err := s.agent.Run(t.Context(),
+				agent.Input{Session: "c-1", Prompt: prompt, Owner: "ann", Replaces: replaces})
+			require.NoError(t, err)
+			return res.Start
+		}
+		first, second := run("1", 0), run("2", 0)
+		run("3", 0)
+		run("2b", second)
+		require.Equal(t, []string{"1", "One.", "2b", "Two again."}, b.texts())
+		if pruned { // the newest run stays
+			_, err := s.agent.Session("c-1").Prune(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []string{"1", "One.", "2b", "Two again."}, b.texts())
+		}
+		run("3b", 0)
+		require.Equal(t, []string{"1", "One.", "2b", "Two again.", "3b", "Three again."}, b.texts())
+		if !pruned {
+			run("1b", first)
+			require.Equal(t, []string{"1b", "One again."}, b.texts())
+		}
+	}
+}
+
+// Somebody sends to a session that doesn't exist yet, and while that is checked, somebody else
+// begins it. The late one neither steers nor reads it.
+func TestOfTwoWhoBeginASessionOneGetsIt(t *testing.T) {
+	for _, path := range []string{"sessions/send", "chat"} {
+		for _, ended := range []bool{false, true} {
+			checked, goOn := make(chan struct{}), make(chan struct{})
+			model, gate := held(1)
+			s := newSiteOf(t, agent.Config{Provider: model, Journal: journal.NewMemory()},
+				serve.Config{Input: func(r *http.Request, _ *agent.Input) error {
+					if r.Header.Get("User") == "bob" {
+						close(checked)
+						<-goOn
+					}
+					return nil
+				}})
+			body := obj{"session": "s-1", "text": "mine", "key": "u-1"}
+			if path == "chat" {
+				body = obj{"id": "s-1",
+					"messages": []obj{{"id": "u-1", "role": "user", "parts": []obj{{"type": "text", "text": "mine"}}}}}
+			}
+			answered := make(chan problem)
+			go func() { answered <- s.refused("bob", "POST", path, body) }()
+			<-checked
+			s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "secret", "key": "u-1"}, nil)
+			<-gate.called
+			if ended {
+				gate.open <- struct{}{}
+				s.wait("s-1")
+			}
+			close(goOn)
+			require.Equal(t, serve.CodeUnknown, (<-answered).Code, "%s, ended: %t", path, ended)
+			if !ended {
+				gate.open <- struct{}{}
+			}
+			messages, err := s.agent.Session("s-1").Messages(t.Context())
+			require.NoError(t, err)
+			for i := range messages {
+				require.NotContains(t, messages[i].Text(), "mine")
+			}
+			s.wait("s-1")
+		}
 	}
 }

@@ -3,11 +3,16 @@ package openai
 import (
 	"context"
 	"fmt"
+	"io"
 	"net/http"
+	"net/http/httptest"
+	"regexp"
+	"strings"
 	"testing"
 
-	"github.com/pawlkit/pawl/provider"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/provider"
 )
 
 func TestAnInvalidFieldIsNamed(t *testing.T) {
@@ -147,4 +152,73 @@ func TestAKeyOfTheHostMayIgnoreTheContext(t *testing.T) {
 	m, err = New(Config{Key: key, APIKey: "key"})
 	require.NoError(t, err)
 	require.True(t, provider.EndsWithContext(m), "the function isn't called")
+}
+
+func TestAnAnswerHasTheProvidersRateLimits(t *testing.T) {
+	limits := http.Header{}
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+		for name, values := range limits {
+			w.Header()[name] = values
+		}
+		io.WriteString(w,
+			`{"id":"1","model":"m","choices":[{"index":0,"message":{"content":"Hi"},"finish_reason":"stop"}]}`)
+	}))
+	defer server.Close()
+	m, err := New(Config{Model: "m", BaseURL: server.URL + "/v1", API: Chat, HTTPClient: server.Client()})
+	require.NoError(t, err)
+	for _, limits = range []http.Header{nil,
+		{"X-Ratelimit-Limit-Requests": {"60"}, "X-Ratelimit-Remaining-Requests": {"59"}}} {
+		var first *provider.Extra
+		for c, err := range m.Stream(t.Context(), hi()) {
+			require.NoError(t, err)
+			if c.Kind == provider.KindStart {
+				first = c.Extra
+			}
+		}
+		if limits == nil {
+			require.Nil(t, first)
+			continue
+		}
+		require.Equal(t, &provider.Extra{RateLimits: limits}, first)
+	}
+}
+
+func TestNamesAreEncodedWithoutCollisionsAndDecodedBack(t *testing.T) {
+	long := strings.Repeat("a", 80)
+	all := []string{"weather", "cms.createPage", "cms_createPage", "cms/createPage", "größe", "", long, long + "b",
+		"unnamed"}
+	tools := make([]provider.Tool, len(all))
+	for i, name := range all {
+		tools[i].Name = name
+	}
+	n, seen := newNames(tools), map[string]bool{}
+	for _, name := range all {
+		w := n.encode(name)
+		require.Regexp(t, regexp.MustCompile(`^[a-zA-Z0-9_-]{1,64}$`), w)
+		require.False(t, seen[w], w)
+		seen[w] = true
+		require.Equal(t, name, n.decode(w))
+	}
+	require.Equal(t, "weather", n.encode("weather"))
+	require.Equal(t, "cms_createPage", n.encode("cms.createPage"))
+	require.Equal(t, "never_told", n.decode("never_told"))
+}
+
+func TestNamesStayWhenToolsAreAddedAtTheEnd(t *testing.T) {
+	tools := []provider.Tool{{Name: "a.b"}, {Name: "a/b"}, {Name: "c"}, {Name: "a_b"}}
+	all := newNames(tools)
+	for i := range tools {
+		some := newNames(tools[:i+1])
+		for _, tool := range tools[:i+1] {
+			require.Equal(t, all.encode(tool.Name), some.encode(tool.Name))
+		}
+	}
+}
+
+func TestIDsOfCallsAreAcceptable(t *testing.T) {
+	require.Equal(t, "call_short", shortIDs("call_short"))
+	require.Len(t, shortIDs(strings.Repeat("x", 41)), 29)
+	require.Equal(t, "gSIMJiOkT", nineCharIDs("gSIMJiOkT"))
+	require.Regexp(t, regexp.MustCompile(`^[a-z0-9]{9}$`), nineCharIDs("toolu_01"))
+	require.NotEqual(t, nineCharIDs("toolu_01"), nineCharIDs("toolu_02"))
 }

@@ -5,6 +5,8 @@ import (
 	"context"
 	"errors"
 	"io"
+	"net/http"
+	"net/url"
 	"strings"
 	"testing"
 	"testing/iotest"
@@ -84,4 +86,26 @@ func TestTheFirstByteIsLeftUnread(t *testing.T) {
 	require.Equal(t, `{"a": 1}`, string(rest))
 	_, err = firstByte(bufio.NewReader(strings.NewReader(" \n")))
 	require.Equal(t, io.EOF, err)
+}
+
+// foreign is a transport of a host.
+type foreign struct{ http.RoundTripper }
+
+func TestRequestsEndWithTheirContextUnlessAFunctionOfTheHostMayIgnoreIt(t *testing.T) {
+	base, err := url.Parse("https://api.acme.com")
+	require.NoError(t, err)
+	for name, c := range map[string]struct {
+		cfg  ClientConfig
+		want bool
+	}{
+		"no client":         {ClientConfig{}, true},
+		"net/http's own":    {ClientConfig{HTTPClient: &http.Client{Transport: &http.Transport{}}}, true},
+		"another":           {ClientConfig{HTTPClient: &http.Client{Transport: foreign{http.DefaultTransport}}}, false},
+		"a key of a host":   {ClientConfig{AsksHost: true}, false},
+		"a cloud":           {ClientConfig{}.In(&Cloud{Base: base}), true},
+		"a cloud that asks": {ClientConfig{}.In(&Cloud{Base: base, AsksHost: true}), false},
+	} {
+		require.Equal(t, c.want, NewClient(c.cfg).EndsWithContext(), name)
+	}
+	require.False(t, (*Client)(nil).EndsWithContext())
 }
