@@ -13,7 +13,8 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Code, Reason: why, as one of the constants machine.CodeLimit, machine.CodeCanceled and so on,
 //     and in words; both are empty for most runs that completed
 //   - Session, Run, Trace: the ids of the session, the run and its trace
-//   - Steps: how many model calls there were
+//   - Steps: how many steps there were: model calls, and replies of hooks in their place
+//     ([Step.Answer])
 //   - Usage: the tokens of the model calls
 //   - Cost, Unpriced: their price as far as prices are known, and whether some aren't
 //   - Pending: the pauses that wait for a decision: answer each with [Resume]

@@ -58,7 +58,7 @@ type Result struct {
 	Status  Status
 	Code    string // one of the Code constants; empty for a run that completed
 	Reason  string // the same in words
-	Steps   int    // model calls
+	Steps   int    // model calls, and replies of hooks in their place
 	Start   uint64 // the number of the fact that started the run, or the first run of its chain
 	Usage   provider.Usage
 	// Cost is the price of the model calls as far as prices are known. Unpriced says that some

@@ -76,7 +76,8 @@ type Verdict struct {
 	Feedback string `json:"feedback,omitempty"` // for the next round: what to do better
 }
 
-// A Runner runs plans. Make one with [New]. It is safe for concurrent use.
+// A Runner runs plans: at once, or after approval if a plan calls a tool that always asks (see
+// [Runner.Start]). Make one with [New]. It is safe for concurrent use.
 type Runner struct {
 	cfg   Config
 	store journal.Store

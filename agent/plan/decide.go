@@ -132,7 +132,8 @@ func (r *Runner) post(ctx context.Context, run, id, kind string, what any) error
 }
 
 // Revise replaces the current plan by its next version, which keeps the nodes that have begun
-// unchanged, and needs approval if nodes of it ask. A plan that can't be is an
+// unchanged. It needs approval by the rule of [Runner.Start], whether or not the version before was
+// approved. A plan that can't be is an
 // *[agent.DecisionError] or a *[CheckError]. What the run does until the revision is taken may make
 // it unfit; it is then dropped, as [Runner.State] shows.
 func (r *Runner) Revise(ctx context.Context, run string, p *Plan) error {

@@ -148,7 +148,8 @@ type undone struct {
 }
 
 // Failed ends a plan that has failed, after its effects were undone as far as possible. The next
-// plan follows, if there is one.
+// plan follows, if there is one. A call that has failed is left, unless its tool has
+// Spec.UndoFailed. Undone and Left are in the order of the plan's nodes.
 type Failed struct {
 	Meta
 	Plan   string    `json:"plan,omitempty"` // its ID

@@ -10,6 +10,8 @@ import (
 
 // A Plan is a graph of work that is proposed before it is done. A plan that was given to
 // [Runner.Start] or whose Hash was approved must not be changed; make a new version instead.
+//
+// It waits for approval if it calls a tool that always asks: see [Runner.Start].
 type Plan struct {
 	// ID tells alternatives apart, for people and in reports.
 	ID    string `json:"id,omitempty"`

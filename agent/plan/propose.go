@@ -42,7 +42,14 @@ type draftNode struct {
 }
 
 // Propose asks the model of an agent for n different plans for a goal, from 1 to 10. The model sees
-// the agent's tools and calls none of them. Plans that can't run ([Plan.Check]), or are the same,
+// the agent's tools and calls none of them. It answers with JSON in which the input of a node is
+// the text of a JSON object, so a script in a test says, for example:
+//
+//	{"plans": [{"title": "Publish", "nodes": [
+//		{"id": "create", "tool": "create", "input": "{\"slug\": \"about\"}"},
+//		{"id": "publish", "tool": "publish", "input": "{\"slug\": {\"$from\": \"create.slug\"}}"}]}]}
+//
+// Plans that can't run ([Plan.Check]), or are the same,
 // are sent back with what is wrong, at most twice; then the error, of class permanent, says it. The
 // plans have the IDs plan-1, plan-2 and so on, in the order of the model: see [Rank]. workers are
 // the names that nodes may use.

@@ -46,8 +46,8 @@ type statusInput struct {
 //     wrong. Its nodes may name checks of Config.Checks that judge their results.
 //   - plan.choose shows several plans for one goal, ranked by Config.Weights, and waits until a
 //     person has chosen one. It runs exactly that plan, as plan.submit does. If the plan fails, what
-//     it did is undone, and the next one that can work runs. That one needs approval if any of its
-//     nodes asks.
+//     it did is undone, and the next one that can work runs. That one needs approval by the rule
+//     of [Runner.Start].
 //   - plan.status says how far a run of a plan of the same session is.
 //   - plan.change submits a plan in place of one that has paused. What is done stays.
 //
