@@ -118,7 +118,7 @@ func (a *Agent) change(ctx context.Context, session string, it session.Item) err
 // makeChange makes a change that wasn't posted. Older ones in the inbox must not replace it.
 func (l *sessionLog) makeChange(it *session.Item) error {
 	f, err := l.changeOf(it)
-	if f == nil || err != nil {
+	if err != nil {
 		return err
 	}
 	var older []string
@@ -127,5 +127,11 @@ func (l *sessionLog) makeChange(it *session.Item) error {
 			older = append(older, old.ID)
 		}
 	}
-	return l.Append(older, f)
+	if f != nil {
+		return l.Append(older, f)
+	}
+	for _, id := range older {
+		l.Remove(id)
+	}
+	return nil
 }

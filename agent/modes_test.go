@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -121,6 +122,24 @@ func TestTheHostSwitchesTheModeWhileNothingRuns(t *testing.T) {
 	require.Equal(t, "ask", info.Mode)
 	require.Equal(t, "ask", runInput(t, reopen(t, cfg, say("Hi.")), agent.Input{Session: "s", Prompt: "again"}).Mode)
 	require.ErrorIs(t, a.Session("other").SetMode(t.Context(), "edit"), agent.ErrNothingOpen)
+}
+
+// What another process has posted too late for a run waits for the next one.
+func TestAnOlderModeThatWasPostedDoesntReplaceTheOneThatTheHostSets(t *testing.T) {
+	for _, mode := range []string{"edit", "ask"} { // another than the session has, and the same
+		t.Run(mode, func(t *testing.T) {
+			var done effects
+			cfg := moded(&done)
+			cfg.Journal = journal.NewMemory()
+			a, _ := scripted(t, cfg, say("One."), say("Two."))
+			require.Equal(t, "ask", run(t, a).Mode)
+			older := map[string]string{"edit": "ask", "ask": "edit"}[mode]
+			require.NoError(t, cfg.Journal.Post(t.Context(), "s", journal.Item{ID: "m-1", Kind: "mode",
+				Time: time.Now(), Data: []byte(`{"text":"` + older + `"}`)}))
+			require.NoError(t, a.Session("s").SetMode(t.Context(), mode))
+			require.Equal(t, mode, run(t, a).Mode)
+		})
+	}
 }
 
 func TestASessionOutlivesItsMode(t *testing.T) {
