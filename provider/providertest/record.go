@@ -54,10 +54,8 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	var sent []byte
 	if req.Body != nil {
 		var err error
-		if sent, err = io.ReadAll(req.Body); err != nil {
-			return nil, err
-		}
-		if err := req.Body.Close(); err != nil {
+		sent, err = io.ReadAll(req.Body)
+		if err = cmp.Or(err, req.Body.Close()); err != nil {
 			return nil, err
 		}
 		there.Body = io.NopCloser(bytes.NewReader(sent))
@@ -66,6 +64,7 @@ func (r *Recorder) RoundTrip(req *http.Request) (*http.Response, error) {
 	r.mu.Lock()
 	slot := len(r.begun)
 	r.begun = append(r.begun, nil)
+	r.secrets = append(r.secrets, secretsOf(req, nil)...) // also of one that gets no answer
 	r.mu.Unlock()
 	next := r.next
 	if next == nil {
@@ -131,6 +130,10 @@ func (r *Recorder) clean() *Case {
 		x.Request.URL = clean(x.Request.URL)
 		x.Request.Body, x.Request.Base64 = bodyText([]byte(clean(x.Request.Body)))
 		x.Response.Body, x.Response.Base64 = bodyText([]byte(clean(x.Response.Body)))
+		x.Notes = slices.Clone(x.Notes)
+		for i, note := range x.Notes {
+			x.Notes[i] = clean(note)
+		}
 		for _, headers := range []*map[string]string{&x.Request.Headers, &x.Response.Headers} {
 			cleaned := map[string]string{}
 			for name, value := range *headers {

@@ -119,6 +119,36 @@ func TestASecretLearnedLateIsTakenOutOfWhatWasRecordedEarly(t *testing.T) {
 	require.Equal(t, "the key is [redacted]", recorded(t, rec).Exchanges[0].Response.Body)
 }
 
+func TestTheSecretsOfARequestWithoutAnAnswerArentWritten(t *testing.T) {
+	next := answering(200, http.Header{}, strings.NewReader("the key is lost-key-123"))
+	rec := Record(filepath.Join(t.TempDir(), "c.json"), transport(func(req *http.Request) (*http.Response, error) {
+		if req.Header.Get("X-Api-Key") != "" {
+			return nil, errors.New("no route")
+		}
+		return next(req)
+	}))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodGet, "https://api.example.com/", nil)
+	require.NoError(t, err)
+	req.Header.Set("X-Api-Key", "lost-key-123")
+	_, err = rec.RoundTrip(req)
+	require.Error(t, err)
+	send(t, rec, "https://api.example.com/", "")
+	require.Equal(t, "the key is [redacted]", recorded(t, rec).Exchanges[0].Response.Body)
+}
+
+func TestTheBodyOfARequestIsClosedThoughItCantBeRead(t *testing.T) {
+	body, rest := io.Pipe()
+	broken := errors.New("broken")
+	go rest.CloseWithError(broken)
+	rec := Record(filepath.Join(t.TempDir(), "c.json"), answering(200, http.Header{}, strings.NewReader("")))
+	req, err := http.NewRequestWithContext(t.Context(), http.MethodPost, "https://api.example.com/", body)
+	require.NoError(t, err)
+	_, err = rec.RoundTrip(req)
+	require.ErrorIs(t, err, broken)
+	_, err = body.Read(nil)
+	require.ErrorIs(t, err, io.ErrClosedPipe)
+}
+
 func TestAnExchangeThatWasLeftEarlyIsRecordedAsFarAsItCame(t *testing.T) {
 	body, rest := io.Pipe()
 	defer rest.Close()
@@ -138,8 +168,9 @@ func TestAnExchangeThatWasLeftEarlyIsRecordedAsFarAsItCame(t *testing.T) {
 }
 
 func TestABodyThatBreaksOffIsRecordedWithANote(t *testing.T) {
-	broken := io.MultiReader(strings.NewReader(story[:5]), iotest.ErrReader(io.ErrUnexpectedEOF))
-	rec := Record(filepath.Join(t.TempDir(), "c.json"), answering(200, http.Header{}, broken))
+	end := fmt.Errorf("from secret-host: %w", io.ErrUnexpectedEOF)
+	broken := io.MultiReader(strings.NewReader(story[:5]), iotest.ErrReader(end))
+	rec := Record(filepath.Join(t.TempDir(), "c.json"), answering(200, http.Header{}, broken), "secret-host")
 	res, err := (&http.Client{Transport: rec}).Get("https://api.example.com/")
 	require.NoError(t, err)
 	_, err = io.ReadAll(res.Body)
@@ -147,7 +178,7 @@ func TestABodyThatBreaksOffIsRecordedWithANote(t *testing.T) {
 	require.NoError(t, res.Body.Close())
 	x := recorded(t, rec).Exchanges[0]
 	require.Equal(t, story[:5], x.Response.Body)
-	require.Equal(t, []string{"the body broke off after 5 bytes: unexpected EOF"}, x.Notes)
+	require.Equal(t, []string{"the body broke off after 5 bytes: from [redacted]: unexpected EOF"}, x.Notes)
 }
 
 func TestCompressedBodiesAreLeftOut(t *testing.T) {
