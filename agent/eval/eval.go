@@ -31,7 +31,7 @@ type Config struct {
 	Trials int
 	// Parallel is how many trials run at a time; 0 or less: 4. Their model calls are background
 	// work of low priority (20), so where the agent's provider is guarded by a gate, they wait for
-	// people and for other work.
+	// people and for other work. Make such a guard once, and not in newAgent.
 	Parallel int
 	// Budget bounds what all trials use together; nil: no limit but those of the agent. What a
 	// trial has used is booked after each of its model calls. Trials for which nothing is left
