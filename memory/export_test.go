@@ -15,4 +15,5 @@ var (
 	ErrSummaryBudget  = errSummaryBudget
 	ErrSummaryTooLong = errSummaryTooLong
 	FamilyOf          = familyOf
+	ImportanceOf      = importanceOf
 )

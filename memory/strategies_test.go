@@ -135,6 +135,7 @@ func TestOnlyTheNewestOfTheSameReadsStays(t *testing.T) {
 	failed := step("c", "fs.read", `{"path":"y"}`, "no such file")
 	failed[1].Parts[0].Result.Error = true
 	out := compact(t, memory.Config{}, 0, talk("go",
+		step("e", "fs.size", `{}`, "12 bytes"), step("f", "fs.size", `{}`, "13 bytes"),
 		step("a", "fs.read", `{"path":"x"}`, text), step("b", "fs.read", `{"path":"y"}`, text),
 		step("d", "fs.read", `{ "path": "x" }`, text+"changed"), failed),
 		memory.Step{Strategy: memory.DropSuperseded{}})
@@ -142,6 +143,7 @@ func TestOnlyTheNewestOfTheSameReadsStays(t *testing.T) {
 	require.Contains(t, got["a"], "left out")
 	require.Equal(t, text, got["b"], "what failed supersedes nothing")
 	require.Equal(t, text+"changed", got["d"])
+	require.Equal(t, "12 bytes", got["e"], "what is short stays")
 }
 
 func TestTheLeastImportantGoesFirst(t *testing.T) {
@@ -154,6 +156,27 @@ func TestTheLeastImportantGoesFirst(t *testing.T) {
 	got := results(out.Messages)
 	require.NotContains(t, got, "plain")
 	require.Contains(t, got, "failed")
+}
+
+func TestAGroupIsAsImportantAsWhatItHas(t *testing.T) {
+	long := strings.Repeat("about it ", 10)
+	failed := step("a", "fs.read", "{}", long)
+	failed[1].Parts[0].Result.Error = true
+	for _, c := range []struct {
+		kind     memory.Kind
+		messages []provider.Message
+		want     float64
+	}{
+		{memory.KindReply, []provider.Message{provider.Assistant(long)}, .3},
+		{memory.KindReply, []provider.Message{provider.Assistant("short")}, .1},
+		{memory.KindReply, []provider.Message{provider.Assistant(long + "The Plan.")}, .5},
+		{memory.KindReply, []provider.Message{provider.Assistant(strings.Repeat(long, 50) + "the plan")}, .3},
+		{memory.KindReply, step("a", "fs.read", "{}", "ok"), .5},
+		{memory.KindReply, failed, .7},
+		{memory.KindUser, []provider.Message{provider.User("short")}, .7},
+	} {
+		require.InDelta(t, c.want, memory.ImportanceOf(&memory.Group{Kind: c.kind, Messages: c.messages}), 1e-9)
+	}
 }
 
 func TestWhatTheQuestionIsAboutStays(t *testing.T) {
@@ -259,4 +282,19 @@ func TestASubgoalWithoutASummaryHasTheModelsLastWords(t *testing.T) {
 		step("w", "look", "{}", strings.Repeat("found it. ", 100)), step("d", "done", `{}`, "ok"))
 	out := compact(t, memory.Config{Subgoals: subgoals}, 0, messages, memory.Step{Strategy: memory.Subgoals{}})
 	require.Contains(t, out.Messages[1].Text(), "found it.")
+}
+
+func TestANoteOfASubgoalHasAtMost400Tokens(t *testing.T) {
+	var facts []string
+	for i := range 300 {
+		facts = append(facts, fmt.Sprintf("page %d is done", i))
+	}
+	done, err := json.Marshal(map[string]any{"summary": "all pages", "facts": facts})
+	require.NoError(t, err)
+	messages := talk("go", step("b", "begin", `{"name":"x"}`, "ok"), step("w", "look", "{}", "found"),
+		step("d", "done", string(done), "ok"))
+	out := compact(t, memory.Config{Subgoals: subgoals}, 0, messages, memory.Step{Strategy: memory.Subgoals{}})
+	note := out.Messages[1].Text()
+	require.Contains(t, note, "all pages")
+	require.LessOrEqual(t, new(memory.Estimator).CountText(note), 400)
 }

@@ -327,7 +327,9 @@ func TestSearchRanksByWords(t *testing.T) {
 		require.NotEmpty(t, found.Items, query)
 		require.Equal(t, want, found.Items[0].Key, query)
 	}
-	require.Zero(t, into[list](d, "s", "facts.find", object{"query": "zebra"}).Total)
+	for _, query := range []string{"zebra", "os"} { // a short word is found only where a word begins
+		require.Zero(t, into[list](d, "s", "facts.find", object{"query": query}).Total, query)
+	}
 	require.Equal(t, 4, into[list](d, "s", "facts.find", object{}).Total)
 	require.Len(t, into[list](d, "s", "facts.find", object{"limit": 2}).Items, 2)
 	require.Zero(t, into[list](d, "s", "facts.find", object{"query": "?!"}).Total,
@@ -376,6 +378,34 @@ func TestPreferencesFollowTheirRule(t *testing.T) {
 		require.LessOrEqual(t, len(known), 5)
 		require.Equal(t, most, known[got.Value])
 	}
+}
+
+func TestAPreferenceWithoutAValueIsNotShown(t *testing.T) {
+	d := newDesk(t, &recall.MapStore{}, "t")
+	reject := object{"name": "p", "value": "tabs", "evidence": "rejected"}
+	require.JSONEq(t, `{"key":"p","status":"not saved"}`, d.ok("s", "preferences.record", reject))
+	d.ok("s", "preferences.record", object{"name": "p", "value": "tabs", "evidence": "accepted"})
+	for range 2 {
+		require.Contains(t, d.ok("s", "preferences.record", reject), `"value":"tabs"`)
+	}
+	require.JSONEq(t, `{"key":"p","status":"recorded","version":4}`, d.ok("s", "preferences.record", reject))
+	require.JSONEq(t, `{"items":[],"total":0}`, d.ok("s", "preferences.get", object{}))
+	require.Equal(t, tools.Invalid, d.run("s", "", "preferences.record",
+		object{"name": "p", "value": "tabs", "evidence": "guessed"}).Status)
+}
+
+func TestAFactIsReplacedOnlyByItsVersion(t *testing.T) {
+	d := newDesk(t, &recall.MapStore{}, "t")
+	save := func(text string, version int) string {
+		return d.ok("s", "facts.save", object{"key": "k", "text": text, "version": version})
+	}
+	require.Contains(t, save("a", 1), "the fact was deleted")
+	require.JSONEq(t, `{"key":"k","status":"created","version":1}`, save("a", 0))
+	require.JSONEq(t, `{"key":"k","status":"already done","version":1}`, save("a", 0))
+	refused := save("b", 0)
+	require.Contains(t, refused, `"status":"not saved","why":"there is a fact under this key`)
+	require.Contains(t, refused, `"text":"a"`)
+	require.JSONEq(t, `{"key":"k","status":"replaced","version":2}`, save("b", 1))
 }
 
 func TestRepeatedMistakesAreMergedWithHigherConfidence(t *testing.T) {
