@@ -485,7 +485,7 @@ var defects = []defect{
 			return s.Heads(ctx, f)
 		}
 	}},
-	{"lists the first 200 names", "many sessions are listed once each, by name, the newest first or what is due the earliest",
+	{"lists the first 200 names", "many sessions are listed once each, by name, by time or by when they are due",
 		func(b *bad, s journal.Store) {
 			b.onHeads = func(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
 				if !f.Newest && f.Due.IsZero() && f.Limit <= 0 {

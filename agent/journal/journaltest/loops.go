@@ -148,7 +148,7 @@ var loopChecks = []check{
 		}
 		refused[*journal.PrunedError](f, "reading on", end)
 	}},
-	{"many sessions are listed once each, by name, the newest first or what is due the earliest", func(f *fixture) {
+	{"many sessions are listed once each, by name, by time or by when they are due", func(f *fixture) {
 		var want []string
 		for i := range 450 {
 			want = append(want, fmt.Sprintf("s-%03d", 449-i))

@@ -65,6 +65,7 @@ func badHeads() map[string]journal.HeadUpdate {
 		"an empty value":           label("k", ""),
 		"a key that is too long":   label(strings.Repeat("k", journal.MaxLabelKey+1), "v"),
 		"a value that is too long": label("k", strings.Repeat("k", journal.MaxLabelValue+1)),
+		"a time too late":          {Due: tooLate},
 		"too much info":            {Info: make([]byte, journal.MaxInfo+1)},
 		"an open without id":       open(journal.Open{ID: "a"}, journal.Open{Kind: "k"}),
 		"an open too late":         open(journal.Open{ID: "a", Expires: tooLate}),
