@@ -10,6 +10,8 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A brokenStore is a store that can't be read while broken is set.
@@ -57,4 +59,43 @@ func TestAPlanThatWaitsForApprovalCanBeCanceled(t *testing.T) {
 	require.ErrorContains(t, err, "not today")
 	require.Equal(t, Canceled, last(events).(*Ended).Status)
 	require.Empty(t, s.all())
+}
+
+// Only tools that always ask make a plan wait; what a policy asks is asked in its middle.
+func TestAPlanWithoutACallThatAlwaysAsksBeginsAtOnce(t *testing.T) {
+	for name, c := range map[string]struct {
+		spec tools.Spec
+		want []string // what is done before a person is asked
+	}{
+		"high risk":                       {tools.Spec{Risk: tools.High}, nil},
+		"always":                          {tools.Spec{Approval: tools.AskAlways}, nil},
+		"high risk that doesn't ask":      {tools.Spec{Risk: tools.High, Approval: tools.AskNever}, []string{"a"}},
+		"no risk, and a policy that asks": {tools.Spec{}, []string{"a"}},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var s shop
+			ask := func(_ context.Context, d *tools.Definition, _ *tools.Call) tools.Verdict {
+				if d.Name() == "publish" {
+					return tools.Verdict{Effect: tools.Ask, Reason: "it is Friday"}
+				}
+				return tools.Verdict{}
+			}
+			c.spec.Name = "publish"
+			a, err := agent.New(agent.Config{Provider: providertest.Script(), Policies: []tools.Policy{ask},
+				Tools: []tools.Tool{tools.New(c.spec, s.make), tools.New(tools.Spec{Name: "make"}, s.make)}})
+			require.NoError(t, err)
+			r := s.runner(t, Config{Agent: a})
+			out := published("out")
+			out.After = []string{"a"}
+			events, err := run(r, plan("A", made("a"), out))
+			require.NoError(t, err)
+			require.True(t, isPaused(events))
+			require.Equal(t, c.want, s.all())
+			decide(t, r, agent.Approve)
+			events, err = run(r)
+			require.NoError(t, err)
+			require.Equal(t, Completed, last(events).(*Ended).Status)
+			require.Equal(t, []string{"a", "out"}, s.all())
+		})
+	}
 }
