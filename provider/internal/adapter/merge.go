@@ -71,7 +71,7 @@ func Extended(v any, more json.RawMessage) (json.RawMessage, error) {
 // anything else replaces (RFC 7396), except that the arrays "tools" and "include" are appended.
 func Merge(body, fields map[string]json.RawMessage) {
 	for key, value := range fields {
-		if key == "tools" || key == "include" {
+		if (key == "tools" || key == "include") && !IsNull(value) {
 			body[key] = appended(body[key], value)
 			continue
 		}

@@ -70,6 +70,8 @@ func TestFieldsAreMergedAsTheRFCSays(t *testing.T) {
 		{`{"tools":[1]}`, `{"tools":[2,3]}`, `{"tools":[1,2,3]}`},
 		{`{}`, `{"tools":[2]}`, `{"tools":[2]}`},
 		{`{"tools":[1]}`, `{"tools":"all"}`, `{"tools":"all"}`},
+		{`{"tools":[1],"include":["a"]}`, `{"tools":null,"include":null}`, `{}`},
+		{`{"include":["a"]}`, `{"include":["b"]}`, `{"include":["a","b"]}`},
 		{`{"f":{"tools":[1]}}`, `{"f":{"tools":[2]}}`, `{"f":{"tools":[2]}}`},
 	} {
 		var body, fields map[string]json.RawMessage
