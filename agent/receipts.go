@@ -15,8 +15,8 @@ type Receipt struct {
 
 // Wait waits until the message is delivered and returns the step whose model call contains it. If
 // the run ends or pauses first, it returns an error. It reads the session's log, at once for a run
-// of this process and at intervals of up to 2 s for another, so it doesn't know what became of a
-// message to a session that is gone. Wait is safe for concurrent use.
+// of this process and at intervals of up to 2 s for another. If the session is gone, what became of
+// the message isn't known, and that is an error, too. Wait is safe for concurrent use.
 func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 	if r == nil || r.follow == nil {
 		return 0, errNoReceipt
@@ -26,7 +26,10 @@ func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
 
 var errNoReceipt = errors.New("agent: this Receipt is nil or empty; Steer makes one")
 
-var errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
+var (
+	errNotDelivered = errors.New("agent: the run ended or paused before the message could be delivered")
+	errGone         = errors.New("agent: the session is gone; it isn't known whether the message was delivered")
+)
 
 // follow reads a session's log after a fact until it says whether a message was delivered.
 func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {
@@ -37,7 +40,9 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 		over := a.isOver(ctx, session)
 		facts, err := a.newFacts(ctx, session, after)
 		switch {
-		case errors.Is(err, ErrNothingOpen), err == nil && len(facts) == 0 && over:
+		case errors.Is(err, ErrNothingOpen):
+			return 0, errGone
+		case err == nil && len(facts) == 0 && over:
 			return 0, errNotDelivered
 		case err != nil && ctx.Err() == nil:
 			return 0, err
