@@ -35,7 +35,8 @@ type Config struct {
 	Parallel int
 	// Budget bounds what all trials use together; nil: no limit but those of the agent. What a
 	// trial has used is booked after each of its model calls. Trials for which nothing is left
-	// aren't run, or end, and are reported as such. Judges have budgets of their own.
+	// aren't run, or end, and are reported as such. It should be another one than that of the
+	// agent's guard, in which each call would be booked twice. Judges have budgets of their own.
 	Budget *budget.Budget
 	// Timeout is the most time that a trial may take, and then again its scorers; 0 or less: 5 min.
 	Timeout time.Duration
@@ -160,10 +161,7 @@ func (e *evaluation) each(n int, do func(int)) {
 	var all errgroup.Group
 	all.SetLimit(e.Parallel)
 	for i := range n {
-		all.Go(func() error {
-			do(i)
-			return nil
-		})
+		all.Go(func() error { do(i); return nil })
 	}
 	_ = all.Wait()
 }
@@ -220,11 +218,17 @@ func (t *Trial) passed(score string) (passed, known bool) {
 
 // try runs a trial.
 func (e *evaluation) try(ctx context.Context, c *Case, t *Trial) {
-	room, err := e.Budget.Reserve(ctx, budget.ReserveRequest{Tokens: 1, Micros: 1,
-		Names: budget.Names{Session: t.Session, User: c.Input.User, Task: c.Input.Task, Kind: "eval"}})
-	if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+	names := budget.Names{Session: t.Session, User: c.Input.User, Task: c.Input.Task, Kind: "eval"}
+	tokens, micros := int64(0), int64(0)
+	book := func(newTokens, newMicros int64) error { // and says whether anything is left
+		tokens, micros = tokens+newTokens, micros+newMicros
+		e.Budget.Seed(names, newTokens, newMicros)
+		room, err := e.Budget.Reserve(ctx, budget.ReserveRequest{Tokens: 1, Micros: 1, Names: names})
+		room.Settle(0, 0) // the trial reserves nothing, because its guard may wait for the same budget
+		return cmp.Or(err, context.Cause(ctx))
+	}
+	if err := book(0, 0); err != nil {
 		t.NotRun = err.Error()
-		room.Settle(0, 0)
 		return
 	}
 	began := time.Now()
@@ -234,9 +238,9 @@ func (e *evaluation) try(ctx context.Context, c *Case, t *Trial) {
 			t.Error = fmt.Sprintf("panic: %v", p)
 		}
 		t.Took = time.Since(began).Round(time.Millisecond)
-		room.Settle(t.Usage.Total(), int64(t.Cost))
+		e.Budget.Seed(names, t.Usage.Total()-tokens, int64(t.Cost)-micros)
 	}()
-	err = e.converse(ctx, c, t, room)
+	err := e.converse(ctx, c, t, book)
 	t.Error = ""
 	switch {
 	case t.Status == agent.Completed || t.Status == agent.Paused:
@@ -249,7 +253,7 @@ func (e *evaluation) try(ctx context.Context, c *Case, t *Trial) {
 
 // converse makes the agent of a trial and runs it, with the decisions of the case. The error is
 // that of the run.
-func (e *evaluation) converse(ctx context.Context, c *Case, t *Trial, room *budget.Reservation) (err error) {
+func (e *evaluation) converse(ctx context.Context, c *Case, t *Trial, book func(int64, int64) error) (err error) {
 	if t.Agent, err = e.newAgent(); err != nil {
 		return fmt.Errorf("the agent couldn't be made: %w", err)
 	}
@@ -260,7 +264,7 @@ func (e *evaluation) converse(ctx context.Context, c *Case, t *Trial, room *budg
 	in.Session, in.Interactive, in.Children = t.Session, false, false
 	in.Priority = cmp.Or(in.Priority, ratelimit.Background)
 	for range 100 {
-		if err = t.drive(ctx, in, room); t.Status != agent.Paused || c.Decide == nil || len(t.Pending) == 0 {
+		if err = t.drive(ctx, in, book); t.Status != agent.Paused || c.Decide == nil || len(t.Pending) == 0 {
 			break
 		}
 		decisions := make([]agent.Decision, len(t.Pending))
@@ -274,7 +278,7 @@ func (e *evaluation) converse(ctx context.Context, c *Case, t *Trial, room *budg
 
 // drive runs an input until the run ends or pauses, and stops it if the budget has no room for what
 // it used.
-func (t *Trial) drive(ctx context.Context, in agent.Input, room *budget.Reservation) (err error) {
+func (t *Trial) drive(ctx context.Context, in agent.Input, book func(int64, int64) error) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var over error
@@ -286,7 +290,7 @@ func (t *Trial) drive(ctx context.Context, in agent.Input, room *budget.Reservat
 			for _, c := range ev.Message.Calls() {
 				t.Calls = append(t.Calls, *c)
 			}
-			if over = cmp.Or(over, room.TopUp(ev.Usage.Total(), int64(ev.Cost))); over != nil {
+			if over = cmp.Or(over, book(ev.Usage.Total(), int64(ev.Cost))); over != nil {
 				stop(over)
 			}
 		case *agent.RunEnded:

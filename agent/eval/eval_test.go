@@ -232,6 +232,24 @@ func TestAnAgentsOwnBudgetIsNoFailureEither(t *testing.T) {
 	require.Contains(t, trial.NotRun, "budget")
 }
 
+// What a trial has used is held in no reservation, so nothing waits for it.
+func TestATrialDoesNotWaitForABudgetThatItsGuardHasToo(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		limits := budget.New(budget.Config{Global: budget.Limit{Tokens: 4000}})
+		newAgent := func() (*agent.Agent, error) {
+			used := provider.Usage{Input: 900, Output: 100}
+			model := providertest.Script(providertest.WithUsage(used, oslo), providertest.WithUsage(used, answer))
+			g, err := guard.New(model, guard.Config{Budget: limits})
+			require.NoError(t, err)
+			return agent.New(agent.Config{Provider: g, Params: agent.Params{MaxOutput: 1500}})
+		}
+		r := run(t, newAgent, Config{Cases: []Case{weather()}, Trials: 2, Parallel: 1, Budget: limits})
+		require.Equal(t, Rate{1, 1}, r.Rate("", ""), "each call is booked twice")
+		require.Contains(t, r.Trials[1].NotRun, "budget")
+		require.Zero(t, r.Trials[1].Took)
+	})
+}
+
 // The context ends at each event of the evaluation.
 func TestTheEndOfTheContextLeavesTrialsUnrunAndNothingBehind(t *testing.T) {
 	for at := range 14 {

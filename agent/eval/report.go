@@ -43,22 +43,22 @@ func (r *Report) of(name string) (trials []*Trial) {
 
 // Rescore returns the report with new scores, without running anything but scorers: those of the
 // cases of the same names, and of Config.Score. Trials of other cases, and those that weren't run,
-// stay as they are, and so do scores of [Effect]. Trials without messages, as the file of
-// Config.Against has them, can't be scored again: that is an error.
+// stay as they are, and so do scores of [Effect]. Trials of these cases without messages, as the
+// file of Config.Against has them, can't be scored again: that is an error.
 func (r *Report) Rescore(ctx context.Context, cfg Config) (*Report, error) {
 	e, err := newEvaluation(func() (*agent.Agent, error) { return nil, nil }, cfg)
 	if err != nil {
 		return nil, err
 	}
-	if slices.ContainsFunc(r.Trials, func(t Trial) bool { return t.ran() && t.Messages == nil }) {
+	of := func(t Trial) int { return slices.IndexFunc(cfg.Cases, func(c Case) bool { return c.Name == t.Case }) }
+	if slices.ContainsFunc(r.Trials, func(t Trial) bool { return of(t) >= 0 && t.ran() && t.Messages == nil }) {
 		return nil, fault.New(fault.Invalid, "eval: a report without messages can't be scored again: take one of "+
 			"Run, or of the file Config.Report")
 	}
 	scored := &Report{Trials: slices.Clone(r.Trials)}
 	e.each(len(scored.Trials), func(i int) {
 		t := &scored.Trials[i]
-		c := slices.IndexFunc(cfg.Cases, func(c Case) bool { return c.Name == t.Case })
-		if c >= 0 && t.ran() {
+		if c := of(*t); c >= 0 && t.ran() {
 			e.score(ctx, &cfg.Cases[c], t, t.Scores)
 		}
 	})

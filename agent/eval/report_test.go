@@ -77,6 +77,11 @@ func TestABriefReportCannotBeScoredAgain(t *testing.T) {
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	require.Equal(t, r.Rate("weather", ""), r.brief().Rate("weather", ""))
 	require.NotEmpty(t, r.Trials[0].Messages)
+	mixed := &Report{Trials: append(r.brief().Trials, Trial{Case: "other", N: 1, Status: agent.Completed,
+		Messages: r.Trials[0].Messages})} // as a test with one of its cases leaves it
+	again, err := mixed.Rescore(t.Context(), Config{Cases: []Case{{Name: "other"}}})
+	require.NoError(t, err)
+	require.Len(t, again.Trials[2].Scores, 1)
 	_, err = r.Rescore(t.Context(), Config{})
 	require.Equal(t, fault.Invalid, fault.Of(err))
 }

@@ -36,15 +36,13 @@ type Score struct {
 
 // Called passes if the model called all of these tools, in any order: see [Trial].Calls.
 func Called(tools ...string) Scorer {
-	return calls("called", tools, func(called []string) bool {
-		return !slices.ContainsFunc(tools, func(name string) bool { return !slices.Contains(called, name) })
-	})
+	return calls("called", tools, func(seen, _ []string) bool { return len(seen) == len(tools) })
 }
 
 // InOrder passes if the model called these tools in this order, whatever else it called before,
 // after and in between.
 func InOrder(tools ...string) Scorer {
-	return calls("in order", tools, func(called []string) bool {
+	return calls("in order", tools, func(_, called []string) bool {
 		found := 0
 		for _, name := range called {
 			if found < len(tools) && tools[found] == name {
@@ -57,18 +55,18 @@ func InOrder(tools ...string) Scorer {
 
 // NeverCalled passes if the model called none of these tools, not even in a call that was denied.
 func NeverCalled(tools ...string) Scorer {
-	return calls("never called", tools, func(called []string) bool {
-		return !slices.ContainsFunc(tools, func(name string) bool { return slices.Contains(called, name) })
-	})
+	return calls("never called", tools, func(seen, _ []string) bool { return len(seen) == 0 })
 }
 
-func calls(name string, tools []string, hold func(called []string) bool) Scorer {
+// calls returns a Scorer that passes if hold is true of the tools that were called, and all calls.
+func calls(name string, tools []string, hold func(seen, called []string) bool) Scorer {
 	return scorer(name+" "+strings.Join(tools, ", "), func(_ context.Context, t *Trial) (bool, string, error) {
 		called := make([]string, len(t.Calls))
 		for i, c := range t.Calls {
 			called[i] = c.Name
 		}
-		return hold(called), fmt.Sprintf("the calls were %q", called), nil
+		seen := slices.DeleteFunc(slices.Clone(tools), func(name string) bool { return !slices.Contains(called, name) })
+		return hold(seen, called), fmt.Sprintf("the calls were %q", called), nil
 	})
 }
 
