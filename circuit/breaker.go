@@ -206,8 +206,8 @@ func (b *Breaker) Snapshot() Snapshot {
 }
 
 // lock locks b, or the breaker that has replaced it in the set, and applies the changes that are
-// due by now, which only a breaker that isn't closed needs to know. The caller must unlock the
-// breaker that it returns.
+// due by now. It returns that breaker, which the caller must unlock, and the time; of a closed
+// breaker, in which nothing is due, the zero Time.
 func (b *Breaker) lock() (*Breaker, time.Time) {
 	for {
 		b.mu.Lock()

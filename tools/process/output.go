@@ -174,7 +174,8 @@ func (k *keeper) shorten() {
 	k.tail = k.tail[:copy(k.tail, k.tail[from:])]
 }
 
-// lastLines returns where the last lines of text begin that have at most so many bytes.
+// lastLines returns where the last 100 lines of text begin, or fewer if these have more than most
+// bytes.
 func lastLines(text []byte, most int) int {
 	from := len(text)
 	for n := 0; n < tailLines && from > 0; n++ {
