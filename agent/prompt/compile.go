@@ -218,7 +218,7 @@ func (s *section) trim() {
 			out = append(out, p)
 		}
 	}
-	if n := len(out); n > 0 { // a variable has text
+	if n := len(out); n > 0 { // a variable counts as text
 		if first := &out[0]; first.name == "" {
 			first.text = blankBegin.ReplaceAllString(first.text, "")
 		}

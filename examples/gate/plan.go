@@ -109,7 +109,8 @@ func bell(x, middle, width float64) float64 {
 	return math.Exp(-(x - middle) * (x - middle) / (width * width))
 }
 
-// over calls put with times at which something comes that comes so many times an hour, by chance.
+// over calls put with random times of the day. perHour returns how many there are in an hour, by
+// the hour of the day.
 func (p *plan) over(r *rand.Rand, perHour func(float64) float64, put func(time.Duration)) {
 	const most = 15 // more than any rate
 	for at := time.Duration(0); ; {
