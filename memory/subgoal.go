@@ -87,9 +87,9 @@ func eachCall(g *Group, f func(*provider.ToolCall)) {
 	}
 }
 
-// Subgoals replaces each finished subgoal by a note of at most 400 tokens: its name, its summary and
-// its key facts, with those of subgoals within it. If it has neither summary nor facts, the note has
-// the model's last words. A subgoal that still has a pinned group in it waits.
+// Subgoals replaces each finished subgoal by a note of at most 400 tokens: its name, its summary
+// and its key facts, with those of subgoals within it. If it has neither summary nor facts, the
+// note has the model's last words. A subgoal that still has a pinned group in it waits.
 // Config.Subgoals says how subgoals are found.
 type Subgoals struct{}
 
