@@ -50,6 +50,7 @@ type collector struct {
 	room    int        // bytes of raw output that may still be kept
 	kept    keeper
 	open    int // 1 + the stream whose incomplete line is the newest text kept; 0: none
+	broken  int // 1 + the stream whose incomplete line the other stream ended; 0: none
 	lines   int64
 	bytes   int64
 }
@@ -93,9 +94,16 @@ func (c *collector) take(stream int, text []byte, end ending) {
 	if end == overwrote {
 		return
 	}
+	if c.broken == stream+1 {
+		c.broken = 0
+		if len(text) == 0 && end == lineEnd {
+			return // the line has ended already
+		}
+	}
 	if c.open != 0 && c.open != stream+1 { // the other stream is in the middle of a line
 		c.kept.add(newline)
 		c.lines++
+		c.broken = c.open
 	}
 	c.kept.add(text)
 	c.open = stream + 1

@@ -140,8 +140,10 @@ func TestStreamsAreJoinedByLines(t *testing.T) {
 	c = newCollector(2*pieceMost, 0, nil)
 	c.write(0, []byte(strings.Repeat("x", pieceMost))) // a piece of a line
 	c.write(1, []byte("err\n"))
+	c.write(0, []byte("\nout\n")) // the end of the line, which has ended already
 	c.fill(&r)
-	require.True(t, strings.HasSuffix(r.Output, "x\nerr\n"))
+	require.True(t, strings.HasSuffix(r.Output, "x\nerr\nout\n"))
+	require.EqualValues(t, 3, r.Lines)
 }
 
 // BenchmarkCollector collects the output of a compiler, far more than is kept.
