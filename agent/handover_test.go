@@ -119,3 +119,35 @@ func TestAHookAfterTheRunSetsATitle(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, "About cats", info.Title)
 }
+
+// An endingStore calls a function while the end of a run is being stored, when others can read it.
+type endingStore struct {
+	journal.Store
+	ended func()
+}
+
+func (s *endingStore) Append(ctx context.Context, app journal.Append) error {
+	err := s.Store.Append(ctx, app)
+	if n := len(app.Records); n > 0 && app.Records[n-1].Kind == "run_ended" && s.ended != nil {
+		s.ended()
+	}
+	return err
+}
+
+func TestWhoReadsTheEndOfARunInTheLogWaitsForItsSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &endingStore{Store: journal.NewMemory()}
+		a, _ := scripted(t, agent.Config{Journal: store}, say("one"), say("two"))
+		again := make(chan error, 1)
+		store.ended = func() {
+			store.ended = nil
+			go func() {
+				_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "again"})
+				again <- err
+			}()
+			<-time.After(time.Second)
+		}
+		run(t, a)
+		require.NoError(t, <-again)
+	})
+}

@@ -141,3 +141,41 @@ func TestAReceiptEndsWithItsSession(t *testing.T) {
 		require.ErrorContains(t, err, "it isn't known whether the message was delivered")
 	})
 }
+
+func TestAReceiptOfARunInThisProcessIsSettledAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}},
+			call("slow", 10), providertest.Slow(time.Minute, say("on")))
+		began := time.Now()
+		go func() { _, _ = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"}) }()
+		<-time.After(time.Second)
+		receipt, err := a.Session("s").Steer(t.Context(), "be quick")
+		require.NoError(t, err)
+		step, err := receipt.Wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, step)
+		require.Equal(t, 10*time.Second, time.Since(began), "as soon as the model is asked")
+		<-time.After(time.Hour)
+	})
+}
+
+func TestARunThatBeginsReadsTheMessagesThatAreToIt(t *testing.T) {
+	store := &slowLease{Store: journal.NewMemory()}
+	a, model := scripted(t, agent.Config{Journal: store}, say("one"), say("two"))
+	run(t, a)
+	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "m-1", Kind: "steer",
+		Time: time.Now().Add(-time.Minute), Data: []byte(`{"text":"to the run before"}`)}))
+	var receipt *agent.Receipt
+	store.lease = func() {
+		var err error
+		receipt, err = a.Session("s").Steer(t.Context(), "be quick")
+		require.NoError(t, err)
+	}
+	run(t, a)
+	step, err := receipt.Wait(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, 1, step)
+	require.Equal(t, "be quick", model.Requests()[1].LastUserText())
+	require.Len(t, model.Requests()[1].Messages, 4)
+}
