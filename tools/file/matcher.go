@@ -3,18 +3,20 @@ package file
 import (
 	"bytes"
 	"regexp"
+	"regexp/syntax"
 	"strings"
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A matcher finds the matching lines of a file: those that contain a text, or match an expression.
-// It checks the whole file first, because most files have no match.
+// A matcher finds the matching lines of a file. It checks the whole file first, because most files
+// have no match: for a text that every match contains, which takes a fiftieth of the time of a
+// regular expression, and then for the expression.
 type matcher struct {
-	literal []byte         // the pattern, if re is nil
+	literal []byte         // every matching line contains it; nil: unknown
 	lower   bool           // the literal is in lower case, and case is ignored; only if it is ASCII
-	re      *regexp.Regexp // matches within one line
+	re      *regexp.Regexp // matches within one line; nil: the literal is the whole pattern
 	whole   *regexp.Regexp // matches a file if re may match one of its lines; nil: unknown
 	buf     []byte         // buffer for a file in lower case
 }
@@ -46,6 +48,11 @@ func newMatcher(in *searchInput) (*matcher, error) {
 			newError(in.Path, fault.Invalid, err, "the pattern isn't a valid regular expression: %s", err.Error())
 	}
 	m := &matcher{re: re}
+	if tree, err := syntax.Parse(pattern, syntax.Perl); err == nil {
+		if needed := required(tree.Simplify()); needed != "" {
+			m.literal = []byte(needed)
+		}
+	}
 	if !strings.Contains(in.Pattern, `\A`) && !strings.Contains(in.Pattern, `\z`) &&
 		!strings.Contains(in.Pattern, "(?") {
 		m.whole, _ = regexp.Compile("(?m)" + pattern) // with m, ^ and $ match at line ends
@@ -62,12 +69,38 @@ func ascii(s string) bool {
 	return true
 }
 
+// required returns the longest text that every match of an expression contains, as far as it is
+// easy to determine.
+func required(re *syntax.Regexp) string {
+	switch re.Op {
+	case syntax.OpLiteral:
+		if text := string(re.Rune); re.Flags&syntax.FoldCase == 0 && !strings.ContainsRune(text, utf8.RuneError) {
+			return text
+		}
+	case syntax.OpCapture, syntax.OpPlus:
+		return required(re.Sub[0])
+	case syntax.OpRepeat:
+		if re.Min > 0 {
+			return required(re.Sub[0])
+		}
+	case syntax.OpConcat:
+		best := ""
+		for _, sub := range re.Sub {
+			if text := required(sub); len(text) > len(best) {
+				best = text
+			}
+		}
+		return best
+	}
+	return ""
+}
+
 // any reports whether a line of a file may match. The result false is certain.
 func (m *matcher) any(data []byte) bool {
-	if m.re == nil {
-		return m.contains(data)
+	if m.literal != nil && !m.contains(data) {
+		return false
 	}
-	if m.whole == nil || bytes.IndexByte(data, '\r') >= 0 { // $ doesn't match before a \r
+	if m.re == nil || m.whole == nil || bytes.IndexByte(data, '\r') >= 0 { // $ doesn't match before a \r
 		return true
 	}
 	return m.whole.Match(data)
