@@ -198,3 +198,30 @@ func TestACallThatReturnsJustWhenItIsLeftBehindHasOneResult(t *testing.T) {
 		})
 	}
 }
+
+func TestWhoGoesOnWithADrainedRunReadsTheMessagesToIt(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		cfg := agent.Config{Name: "a", Journal: journal.NewMemory(),
+			Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}
+		a, _ := scripted(t, cfg, call("slow", 20))
+		go func() { _, _ = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"}) }()
+		<-time.After(5 * time.Second)
+		receipt, err := a.Session("s").Steer(t.Context(), "be quick")
+		require.NoError(t, err)
+		steps := make(chan int, 1)
+		go func() {
+			step, _ := receipt.Wait(t.Context())
+			steps <- step
+		}()
+		require.NoError(t, a.Drain(t.Context()))
+		<-time.After(time.Minute)
+
+		b, model := scripted(t, cfg, say("Done."))
+		n, err := b.Recover(t.Context(), agent.Recovery{})
+		require.NoError(t, err)
+		require.Equal(t, 1, n)
+		require.Equal(t, "be quick", model.Requests()[0].LastUserText())
+		require.Equal(t, 2, <-steps)
+	})
+}

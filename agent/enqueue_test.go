@@ -381,3 +381,26 @@ func TestARetryIgnoresWhatWasPostedBeforeTheFailure(t *testing.T) {
 		require.Equal(t, agent.Completed, advance(t, a, "s").Result.Status)
 	})
 }
+
+func TestARunThatIsTriedAgainReadsTheMessageThatCameBeforeItFailed(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, model := scripted(t, agent.Config{Journal: journal.NewMemory()}, append(failures(1), say("done"))...)
+		enqueue(t, a, agent.QueueOptions{Attempts: 2})
+		var receipt *agent.Receipt
+		time.AfterFunc(100*time.Millisecond, func() {
+			var err error
+			receipt, err = a.Session("s").Steer(t.Context(), "be quick")
+			require.NoError(t, err)
+		})
+		p := advance(t, a, "s")
+		require.Equal(t, agent.Queued, statusOf(t, a, "s"))
+		go func() {
+			<-time.After(time.Until(p.At))
+			_, _ = a.Advance(t.Context(), agent.Continue("s"), agent.Leg{})
+		}()
+		_, err := receipt.Wait(t.Context())
+		require.NoError(t, err)
+		<-time.After(time.Minute)
+		require.Equal(t, "be quick", model.Requests()[5].LastUserText())
+	})
+}

@@ -58,7 +58,8 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 				}
 			case *RunEnded:
 				switch f.Code {
-				case machine.CodeContextReset, machine.CodeLeg, machine.CodeDrained: // the run that goes on reads it
+				case machine.CodeContextReset, machine.CodeLeg, machine.CodeDrained, machine.CodeQueued:
+					// the run that goes on reads it
 				default:
 					return 0, errNotDelivered
 				}
