@@ -49,8 +49,9 @@ type Config struct {
 	// [agent.Agent.Stream] yields it. It may be called from several goroutines at a time, for one
 	// node in order. It should return at once.
 	Event func(node string, ev agent.Event)
-	// Lease is how long a run of plans belongs to this process without renewal; 0: 30 s. If the
-	// process dies, another one can continue the run after that time.
+	// Lease is how long a run of plans belongs to this process without renewal: 0 for 30 s, or 100
+	// ms to 24 h. If the process dies, another one can continue the run after that time. A call
+	// that was in progress waits for the Lease of the [agent.Config], too.
 	Lease time.Duration
 	// Grace is how long calls in progress have after the end of the context that drives a run; 0: 5
 	// s. Then their contexts end: see [agent.Leg].

@@ -26,8 +26,8 @@ func (m *Meta) Envelope() Meta { return *m }
 
 func (m *Meta) meta() *Meta { return m }
 
-// Paused says what a run waits for. The run goes on by itself when it is decided, and with what
-// doesn't depend on it at once.
+// Paused says what a run waits for now; what was decided already isn't in it. The run goes on by
+// itself when it is decided, and with what doesn't depend on it at once.
 type Paused struct {
 	Meta
 	// Pending are the pauses that this [Runner.Watch] hasn't yielded yet: see [Runner.Pending].

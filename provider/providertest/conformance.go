@@ -51,7 +51,7 @@ func WithHanging(fresh ...func() provider.Provider) Option {
 //     any chunk, or while the provider is at work, ends the call
 //   - two calls at once don't mix
 //
-// An adapter that is to be strict in all of this asks for it:
+// An adapter asks for more with [Strict]:
 //
 //	func TestConformance(t *testing.T) {
 //		providertest.Conformance(t, func() provider.Provider { return newAdapter(t, server.URL) },
