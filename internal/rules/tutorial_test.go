@@ -146,9 +146,9 @@ func served(t *testing.T, cmd *exec.Cmd, transcript string) string {
 	require.NoError(t, cmd.Start())
 	url, err := bufio.NewReader(stdout).ReadString('\n')
 	if err != nil {
-		_ = cmd.Wait()
+		_ = cmd.Wait() // then stderr is complete
+		t.Fatal(err, stderr.String())
 	}
-	require.NoError(t, err, stderr.String())
 	url = strings.TrimSpace(url)
 	out, pause := "http://127.0.0.1:8080/\n", ""
 	for line := range strings.Lines(transcript) {
