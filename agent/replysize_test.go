@@ -38,7 +38,7 @@ func TestAnEndlessReplyIsCut(t *testing.T) {
 		"by the most output": {params: agent.Params{MaxOutput: 10_000}, chunks: 159},
 		"by little output":   {params: agent.Params{MaxOutput: 10}, chunks: 4},
 		"by a limit":         {limits: agent.Limits{ReplyBytes: 50_000}, chunks: 49},
-		"by a limit, not max": {params: agent.Params{MaxOutput: 1 << 40}, limits: agent.Limits{ReplyBytes: 50_000},
+		"by a limit, not max": {params: agent.Params{MaxOutput: 1 << 30}, limits: agent.Limits{ReplyBytes: 50_000},
 			chunks: 49},
 	} {
 		t.Run(name, func(t *testing.T) {

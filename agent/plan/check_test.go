@@ -174,7 +174,7 @@ func TestLayers(t *testing.T) {
 
 func TestHashChangesWithWhatRuns(t *testing.T) {
 	p := Plan{Title: "x",
-		Nodes: []Node{{ID: "a", Tool: "create", Input: map[string]any{"name": "n", "size": 12345678901234567}}}}
+		Nodes: []Node{{ID: "a", Tool: "create", Input: map[string]any{"name": "n", "size": int64(12345678901234567)}}}}
 	same := p
 	same.Version = 1
 	require.Equal(t, p.Hash(), same.Hash())
