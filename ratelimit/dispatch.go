@@ -31,6 +31,9 @@ func (g *Gate) dispatch(now time.Time) {
 			return
 		}
 		g.dequeue(w, true)
+		if g.next.waiter == w {
+			g.next.waiter = nil // w is used again once it has its signal
+		}
 		w.slot = g.hold(&w.arrival, w.cancel, now)
 		w.gen, w.state = w.slot.gen, granted
 		w.signal()

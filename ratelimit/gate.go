@@ -119,6 +119,9 @@ type queue struct {
 	arrivals    uint64 // number of requests so far
 	interactive list.List[waiter]
 	background  backlog
+	// waiters for further use; one for each gate, because a test with a fake clock may not use
+	// another's channels
+	granted sync.Pool
 }
 
 // A calls has the running calls of a gate, and counts them.
@@ -188,7 +191,7 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 		g.unlock()
 		return Lease{}, err
 	}
-	w := newWaiter(&r, cancel)
+	w := g.queue.newWaiter(&r, cancel)
 	g.enqueue(w, now)
 	return g.await(ctx, held, w)
 }

@@ -225,7 +225,7 @@ func (l Lease) Requeue(ctx context.Context, o Outcome) (Lease, error) {
 		return Lease{}, errReleased
 	}
 	now := time.Now()
-	w := newWaiter(&l.slot.arrival, cancel)
+	w := g.queue.newWaiter(&l.slot.arrival, cancel)
 	w.returned = true
 	g.cancels = append(g.cancels, cancellation{l.slot.cancel, nil})
 	g.end(l.slot, v, now)

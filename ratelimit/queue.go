@@ -36,8 +36,24 @@ type waiter struct {
 	session *session
 }
 
-func newWaiter(r *arrival, cancel context.CancelCauseFunc) *waiter {
-	return &waiter{arrival: *r, cancel: cancel, wake: make(chan struct{}, 1)}
+// newWaiter returns a waiter, possibly one that was granted before, with its channel.
+func (q *queue) newWaiter(r *arrival, cancel context.CancelCauseFunc) *waiter {
+	w, _ := q.granted.Get().(*waiter)
+	if w == nil {
+		w = &waiter{wake: make(chan struct{}, 1)}
+	}
+	w.arrival, w.cancel = *r, cancel
+	return w
+}
+
+// free takes back a granted waiter, which is in no queue.
+func (q *queue) free(w *waiter) {
+	select {
+	case <-w.wake:
+	default:
+	}
+	*w = waiter{wake: w.wake}
+	q.granted.Put(w)
 }
 
 type waitState uint8

@@ -78,7 +78,9 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 		case state == granted && ctx.Err() != nil: // at the same time
 			return Lease{}, context.Cause(ctx)
 		case state == granted:
-			return Lease{slot: w.slot, gen: w.gen, ctx: held}, nil
+			lease = Lease{slot: w.slot, gen: w.gen, ctx: held}
+			g.queue.free(w)
+			return lease, nil
 		}
 	}
 }
