@@ -113,6 +113,9 @@ func TestADefinitionInUseIsChangedAfterApproval(t *testing.T) {
 // allows.
 func TestALongConversationIsSummarized(t *testing.T) {
 	t.Parallel()
+	if !*screens {
+		t.Skip("the tests of package memory have it; with -screens it is tried in the page")
+	}
 	m := &scriptedModel{
 		scripts: map[string][]scriptedReply{"Remember": {{tool: "listPages", input: "{}"}, {text: "I have read it."}}}}
 	p := openCMS(t, startScripted(t, m), "")

@@ -126,7 +126,7 @@ var allLooks = []look{
 		p.status("Done")
 		p.text(`document.querySelectorAll(".record").forEach(d => d.open = true), ""`)
 	}},
-	{name: "undo", reach: func(p *builtIn) {
+	{name: "undo", rare: true, reach: func(p *builtIn) {
 		p.say("create")
 		p.press(".turn", "Undo what this changed")
 		p.wait(`document.querySelector(".undo-dialog").open`)
@@ -141,7 +141,7 @@ var allLooks = []look{
 		p.say("plan")
 		p.card("Carry out the plan “A page about us”?")
 	}},
-	{name: "planned", reach: func(p *builtIn) {
+	{name: "planned", rare: true, reach: func(p *builtIn) {
 		p.say("plan")
 		p.press(p.card("Carry out the plan “A page about us”?"), "Approve")
 		p.has("has failed: the image is missing")
@@ -158,7 +158,7 @@ var allLooks = []look{
 		p.visit(p.text(`location.origin`), "none")
 		p.wait(`document.body.textContent.includes("This chat can’t be shown")`)
 	}, expected: []string{"404 (Not Found)"}},
-	{name: "shortcuts", reach: func(p *builtIn) {
+	{name: "shortcuts", rare: true, reach: func(p *builtIn) {
 		p.press(".foot", "Keyboard shortcuts")
 		p.wait(`document.querySelector("dialog").open`)
 	}},
