@@ -124,6 +124,16 @@ func TestASummaryThatIsNoShorterIsNotTaken(t *testing.T) {
 	require.Positive(t, out.Report.Usage().Input, "it was paid for")
 }
 
+func TestWhatFreesNothingIsNotTaken(t *testing.T) {
+	same := strategy{"same", func(v *memory.View) ([]memory.Edit, error) {
+		parts := v.Groups[1].Messages[1].Parts[0].Result.Parts
+		return []memory.Edit{{Group: 1, Results: []memory.NewResult{{Message: 1, Part: 0, Parts: parts}}}}, nil
+	}}
+	out := compact(t, memory.Config{}, 0, worked(), memory.Step{Strategy: same})
+	require.Equal(t, "no shorter", out.Report.Steps[0].Skipped)
+	require.False(t, out.Report.Changed())
+}
+
 // TestARunGoesOnWhateverTheStoreDoes has a store that is down, panics, or holds too little.
 func TestARunGoesOnWhateverTheStoreDoes(t *testing.T) {
 	for name, store := range map[string]memory.Store{"down": brokenStore{}, "panics": panickingStore{},
