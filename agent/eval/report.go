@@ -161,7 +161,8 @@ func (r *Report) Markdown(old *Report) string {
 			})
 		}
 	}
-	line("\n## Cases\n\n| case | passed | 95 %% interval | pass^3 | pass@3 | cost | steps | time |\n|---|---|---|---|---|---|---|---|")
+	line("\n## Cases\n\n| case | passed | 95 %% interval | pass^3 | pass@3 | cost | steps | time |\n" +
+		"|---|---|---|---|---|---|---|---|")
 	for _, t := range r.Trials {
 		if t.N == 1 {
 			line("| %s | %s", inline(t.Case), r.row(t.Case))

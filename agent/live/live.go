@@ -66,7 +66,8 @@ type Hub struct {
 // *[agent.ArgError].
 func New(cfg Config) (*Hub, error) {
 	if cfg.Agent.Tools() == nil {
-		return nil, &agent.ArgError{Func: "live.New", Field: "Config.Agent", Problem: "it is nil or empty; make one with agent.New"}
+		return nil, &agent.ArgError{Func: "live.New", Field: "Config.Agent",
+			Problem: "it is nil or empty; make one with agent.New"}
 	}
 	if cfg.Drain < 0 {
 		return nil, &agent.ArgError{Func: "live.New", Field: "Config.Drain",

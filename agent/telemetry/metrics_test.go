@@ -31,7 +31,8 @@ func TestMetricsOfARun(t *testing.T) {
 	require.Equal(t, 2.0, r.sum("gen_ai.invoke_agent.duration", attribute.String("gen_ai.agent.name", "cms")))
 	require.Equal(t, 1.0, r.sum("gen_ai.invoke_agent.duration", attribute.String("gen_ai.agent.name", "helper")))
 	require.Equal(t, 4.0, r.sum("gen_ai.client.inference.duration", attribute.String("gen_ai.request.model", "m-1")))
-	require.Equal(t, 150.0, r.sum("gen_ai.client.inference.usage.input_tokens", attribute.String("gen_ai.token.modality", "unknown")))
+	require.Equal(t, 150.0, r.sum("gen_ai.client.inference.usage.input_tokens",
+		attribute.String("gen_ai.token.modality", "unknown")))
 	require.Equal(t, 4.0, r.sum("gen_ai.client.inference.time_to_first_chunk"), "the subagent's provider isn't traced")
 	require.Equal(t, 3.0, r.sum("gen_ai.execute_tool.duration", attribute.String("gen_ai.tool.name", "read")))
 	require.Equal(t, 1.0, r.sum("gen_ai.execute_tool.duration", attribute.String("gen_ai.tool.name", "read"),

@@ -70,7 +70,8 @@ type Telemetry struct {
 func New(cfg Config) (*Telemetry, error) {
 	switch {
 	case cfg.Content < NoContent || cfg.Content > Full:
-		return nil, &agent.ArgError{Func: "telemetry.New", Field: "Config.Content", Problem: "it should be NoContent, Redacted or Full"}
+		return nil, &agent.ArgError{Func: "telemetry.New", Field: "Config.Content",
+			Problem: "it should be NoContent, Redacted or Full"}
 	case cfg.Content == Redacted && cfg.Redact == nil:
 		return nil, &agent.ArgError{Func: "telemetry.New", Field: "Config.Redact",
 			Problem: "it is nil, and Content is Redacted; set it to the function of agent.Config.Redact, for example"}
