@@ -20,7 +20,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestHowTheRunOfASubagentEndsIsAResultOrAStop: what this process can't go on with is a stop, which
+// TestHowTheRunOfASubagentEndsIsAResultOrAStop: what this process can't continue is a stop, which
 // is never recorded.
 func TestHowTheRunOfASubagentEndsIsAResultOrAStop(t *testing.T) {
 	said := []provider.Message{provider.User("go"), provider.Assistant("It is done.")}

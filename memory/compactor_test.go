@@ -285,7 +285,7 @@ func TestWhatThePresentWorkBeganWithStays(t *testing.T) {
 	}
 }
 
-// TestAnotherWindowHoldsFromTheNextRequestOn has a conversation go on with a smaller model, and
+// TestAnotherWindowHoldsFromTheNextRequestOn continues a conversation with a smaller model, and
 // then with the one before.
 func TestAnotherWindowHoldsFromTheNextRequestOn(t *testing.T) {
 	wide, tight := memory.Window{Size: 100_000, Reserve: 1_000}, memory.Window{Size: 3_000, Reserve: 1_000}

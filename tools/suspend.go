@@ -43,7 +43,7 @@ type Suspend struct {
 	// answer once, in memory; logs, events and hooks have the text "given" in its place. What the
 	// call itself returns, emits or reports is recorded as ever, so it must not contain the answer.
 	//
-	// The answer has to be given to the process that goes on with the call, within an hour before
+	// The answer has to be given to the process that continues the call, within an hour before
 	// it does. If another process drives the session, the decision is refused. If the call can't
 	// have the answer any more, because the process that was given it has ended, the person is
 	// asked again: the pause opens under another id, or the call runs as if it were the first time,

@@ -17,7 +17,7 @@ import (
 
 const user = "you" // the only one of this computer
 
-// talk leads the conversation of the session as t says, and says how to go on with it.
+// talk leads the conversation of the session as t says, and says how to continue it.
 func (p *program) talk(ctx context.Context, t terminal.Config, errs io.Writer) (int, error) {
 	t.Session, t.Input, t.Provider = p.session, agent.Input{User: user, Mode: p.mode}, p.model
 	if p.yes {

@@ -44,8 +44,8 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 	flags.StringVar(&o.mode, "mode", "", "what is permitted unasked: plan (nothing changes), ask, edits or auto; "+
 		"empty: as the session was, and ask at first")
 	flags.StringVar(&o.prompt, "p", "", "a request; what comes of it is printed, and nobody is asked")
-	flags.StringVar(&o.session, "session", "", "the session to go on with, or the name of a new one")
-	flags.BoolVar(&o.goOn, "c", false, "go on with the last session of the folder")
+	flags.StringVar(&o.session, "session", "", "the session to continue, or the name of a new one")
+	flags.BoolVar(&o.goOn, "c", false, "continue the last session of the folder")
 	flags.BoolVar(&o.web, "web", false, "show it on a page of this computer, too")
 	flags.StringVar(&o.addr, "addr", defaultAddr, "with -web: where the page is; an address of this computer")
 	flags.BoolVar(&o.acp, "acp", false, "speak the Agent Client Protocol, for editors, on standard input and output")

@@ -1,4 +1,4 @@
-// Package compat opens the files of users that earlier versions wrote, and goes on with what they
+// Package compat opens the files of users that earlier versions wrote, and continues what they
 // left: a run that waits for an approval, a plan whose process stopped, working memory, an index.
 // It has only tests.
 //

@@ -42,7 +42,7 @@
 // The workflow completes however the run ended: [Ended] has its status. It fails if Advance refuses
 // the input, or if no version of the agent that could go on has come for an hour. The type of the
 // ApplicationError is then that of the error: ArgError, LimitError, PausedError, SessionError or
-// ChangedError. The run stays as it was: Start with the same key goes on with it.
+// ChangedError. The run stays as it was: Start with the same key continues it.
 // Everything else, such as a database that can't be reached, is tried again without limit, up to a
 // minute apart.
 //

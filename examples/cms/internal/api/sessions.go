@@ -57,7 +57,7 @@ type (
 		Steered   bool   `json:"steered"`         // the message went to the run in progress
 	}
 	removedMessage struct {
-		// SessionID is the session to go on with: another one, without the last turn, if the
+		// SessionID is the session to continue: another one, without the last turn, if the
 		// message belonged to that.
 		SessionID string `json:"sessionId"`
 	}

@@ -33,7 +33,7 @@ type Done struct {
 	Artifact Listed `json:"artifact"`
 	Accepted bool   `json:"accepted,omitempty"` // the proposal
 	Version  int    `json:"version,omitempty"`  // that is back
-	// Then are the steps that createDraft was told to go on with.
+	// Then are the steps that createDraft was told to do afterwards.
 	Then []string `json:"then,omitempty"`
 }
 
