@@ -31,7 +31,7 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 //
 // The label stays when runs with other labels ([Input].Labels) follow. Lists show both, and of two
 // with the same key that of SetLabel; runs and their events have only their own. It is set when a
-// title would be: see [Session.SetTitle]. An unknown session is a [ErrNothingOpen], and a label
+// title would be: see [Session.SetTitle]. An unknown session is [ErrNothingOpen], and a label
 // that isn't valid is an *[ArgError].
 func (s *Session) SetLabel(ctx context.Context, key, value string) error {
 	ctx, err := s.ready(ctx)
@@ -46,7 +46,7 @@ func (s *Session) SetLabel(ctx context.Context, key, value string) error {
 
 // SetMode switches the session to another mode, from its next model call on: that of the run in
 // progress or that waits, in this or another process, or of the next run. An unknown mode is an
-// *[ArgError], and an unknown session an [ErrNothingOpen].
+// *[ArgError], and an unknown session [ErrNothingOpen].
 func (s *Session) SetMode(ctx context.Context, mode string) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
