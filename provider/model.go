@@ -38,8 +38,8 @@ func (m Money) String() string {
 	return fmt.Sprintf("%s$%d.%06d", sign, v/uint64(USD), v%uint64(USD))
 }
 
-// Prices are a model's prices per million tokens. A price of 0 is free of charge; if cached tokens
-// are priced like other input, set CacheRead and CacheWrite to Input.
+// Prices are a model's prices per million tokens, such as 2 * [USD]. A price of 0 is free of
+// charge; if cached tokens are priced like other input, set CacheRead and CacheWrite to Input.
 type Prices struct {
 	Input      Money  `json:"input"`
 	Output     Money  `json:"output"`
