@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/url"
 	"path"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -44,7 +45,7 @@ type mediaSource struct {
 func textBlock(s string) *content { return &content{Type: "text", Text: s} }
 
 // model converts parts of the model's message.
-func (c *conversation) model(items []item) ([]any, error) {
+func (c *conversation) model(items []item) []any {
 	blocks := make([]any, 0, len(items))
 	for _, it := range items {
 		p := it.part
@@ -53,11 +54,7 @@ func (c *conversation) model(items []item) ([]any, error) {
 		case provider.PartReasoning:
 			b = &content{Type: "thinking", Thinking: &p.Text, Signature: p.Opaque.Data}
 		case provider.PartToolCall:
-			call, err := c.toolUse(p)
-			if err != nil {
-				return nil, err
-			}
-			b = call
+			b = c.toolUse(p)
 		case provider.PartProviderCall, provider.PartProviderResult, provider.PartOpaque:
 			b = verbatim(p)
 		default:
@@ -72,7 +69,7 @@ func (c *conversation) model(items []item) ([]any, error) {
 			c.markLast(blocks)
 		}
 	}
-	return blocks, nil
+	return blocks
 }
 
 // verbatim returns opaque data as the block that it contains.
@@ -83,23 +80,17 @@ func verbatim(p *provider.Part) any {
 	return json.RawMessage(p.Opaque.Data)
 }
 
-func (c *conversation) toolUse(p *provider.Part) (*content, error) {
-	name, err := c.names.Encode(p.Call.Name)
-	if err != nil {
-		return nil, err
-	}
+func (c *conversation) toolUse(p *provider.Part) *content {
+	name := c.names.Encode(p.Call.Name)
 	b := &content{Type: "tool_use", ID: c.sentID(p.Call), Name: name, Input: input(p.Call)}
 	if own(p) == kindCaller && json.Valid([]byte(p.Opaque.Data)) {
 		b.Caller = json.RawMessage(p.Opaque.Data)
 	}
 	c.open = append(c.open, call{p.Call.ID, p.Call.Name, b.ID})
-	for _, known := range c.called {
-		if known == name {
-			return b, nil
-		}
+	if !slices.Contains(c.called, name) {
+		c.called = append(c.called, name)
 	}
-	c.called = append(c.called, name)
-	return b, nil
+	return b
 }
 
 // input returns the arguments of a call as a JSON object, which the API requires. Another value is

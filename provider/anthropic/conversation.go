@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 	"strings"
@@ -60,7 +61,7 @@ func (c *conversation) convert(messages []provider.Message) ([]turn, error) {
 		var blocks []any
 		var err error
 		if g.model {
-			blocks, err = c.model(g.items)
+			blocks = c.model(g.items)
 		} else {
 			blocks, err = c.user(g.items)
 		}
@@ -205,19 +206,7 @@ func blank(s string) bool { return strings.TrimSpace(s) == "" }
 // sentID returns the id of a call in the request: the provider's own if there is one, in characters
 // that the API accepts, and unique in the conversation.
 func (c *conversation) sentID(t *provider.ToolCall) string {
-	id := t.ProviderID
-	if id == "" {
-		id = t.ID
-	}
-	id = strings.Map(func(r rune) rune {
-		if r < 0x80 && isNameByte(byte(r)) {
-			return r
-		}
-		return '_'
-	}, id)
-	if id == "" {
-		id = "call"
-	}
+	id := adapter.SafeName(cmp.Or(t.ProviderID, t.ID, "call"))
 	sent := id
 	for n := 2; c.ids[sent]; n++ {
 		sent = id + "_" + strconv.Itoa(n)

@@ -23,9 +23,9 @@
 // conversation that begins with the model gets a line before it. A conversation with calls needs
 // tools: if the request has none, the tools of its calls are sent, with tool use disabled.
 //
-//   - Tool names may contain any character. Characters that the API rejects are encoded as _x and
-//     two hexadecimal digits, and decoded in answers; a name of more than 128 characters is cut and
-//     ends with its hash.
+//   - Tool names may contain any character. Characters that the API rejects are replaced by "_",
+//     and the names are decoded in answers. A name that would be another's, or has more than 64
+//     characters, ends with its hash.
 //   - Thinking blocks are sent back verbatim with their signatures, and so are redacted thinking,
 //     citations, compaction and calls that the provider ran itself. Of another provider's answers
 //     only text, calls and results are sent.

@@ -108,11 +108,9 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 		}
 	}
 	traits := traitsOf(b.Model)
-	c := &conversation{names: adapter.NewNames(Name, letters), mark: &cacheControl{Type: "ephemeral", TTL: o.cache.TTL},
+	c := &conversation{names: adapter.NewNames(req.Tools), mark: &cacheControl{Type: "ephemeral", TTL: o.cache.TTL},
 		marks: mostMarks}
-	if err := b.addTools(req, c); err != nil {
-		return nil, nil, nil, err
-	}
+	b.addTools(req, c)
 	if b.Messages, err = c.convert(req.Messages); err != nil {
 		return nil, nil, nil, err
 	}
@@ -154,20 +152,15 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 // noArguments is the schema of a tool without arguments.
 var noArguments = json.RawMessage(`{"type":"object","properties":{}}`)
 
-func (b *body) addTools(req *provider.Request, c *conversation) error {
+func (b *body) addTools(req *provider.Request, c *conversation) {
 	for i := range req.Tools {
 		t := &req.Tools[i]
-		name, err := c.names.Encode(t.Name)
-		if err != nil {
-			return err
-		}
 		schema := t.Schema
 		if adapter.IsNull(schema) {
 			schema = noArguments
 		}
-		b.Tools = append(b.Tools, &tool{Name: name, Description: t.Description, InputSchema: schema})
+		b.Tools = append(b.Tools, &tool{Name: c.names.Encode(t.Name), Description: t.Description, InputSchema: schema})
 	}
-	return nil
 }
 
 // chosen returns the tool choice, nil for the API's default.
@@ -183,8 +176,8 @@ func chosen(req *provider.Request, n *adapter.Names) (*toolChoice, error) {
 	case provider.ChooseRequired:
 		return &toolChoice{Type: "any", DisableParallelToolCalls: req.DisableParallelToolCalls}, nil
 	case provider.ChooseTool:
-		name, err := n.Encode(req.ToolChoice.Tool)
-		return &toolChoice{Type: "tool", Name: name, DisableParallelToolCalls: req.DisableParallelToolCalls}, err
+		return &toolChoice{Type: "tool", Name: n.Encode(req.ToolChoice.Tool),
+			DisableParallelToolCalls: req.DisableParallelToolCalls}, nil
 	}
 	return nil, fault.Errorf(fault.Permanent, "anthropic: unknown tool choice %q", req.ToolChoice.Mode)
 }

@@ -298,14 +298,14 @@ func TestInvalidUTF8IsReplaced(t *testing.T) {
 
 func TestNamesAreDecodedInAnswers(t *testing.T) {
 	req := ask("x")
-	req.Tools = []provider.Tool{{Name: "cms.createPage"}, {Name: "cms_x2edeletePage"}}
-	body := `{"type":"message","content":[{"type":"tool_use","id":"1","name":"cms_x2ecreatePage","input":{}},
-		{"type":"tool_use","id":"2","name":"cms_x5fx2edeletePage","input":{}},{"type":"tool_use","id":"3","name":"other_x2ename","input":{}}]}`
+	req.Tools = []provider.Tool{{Name: "cms.createPage"}, {Name: "cms_deletePage"}}
+	body := `{"type":"message","content":[{"type":"tool_use","id":"1","name":"cms_createPage","input":{}},
+		{"type":"tool_use","id":"2","name":"cms_deletePage","input":{}},{"type":"tool_use","id":"3","name":"other_name","input":{}}]}`
 	r, err := provider.Generate(t.Context(), offline(t, []byte(body)), req)
 	require.NoError(t, err)
 	var names []string
 	for _, c := range r.Calls() {
 		names = append(names, c.Name)
 	}
-	require.Equal(t, []string{"cms.createPage", "cms_x2edeletePage", "other_x2ename"}, names)
+	require.Equal(t, []string{"cms.createPage", "cms_deletePage", "other_name"}, names)
 }

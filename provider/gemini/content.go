@@ -51,7 +51,7 @@ func (c *conversation) modelPart(p *provider.Part) (any, error) {
 	}
 	switch p.Kind {
 	case provider.PartToolCall:
-		return c.call(p.Call, out.Signature)
+		return c.call(p.Call, out.Signature), nil
 	case provider.PartMedia:
 		media, err := mediaPart(p.Media)
 		media.Signature = out.Signature
@@ -65,14 +65,10 @@ func (c *conversation) modelPart(p *provider.Part) (any, error) {
 }
 
 // call converts a call, and adds it to those that wait for a result.
-func (c *conversation) call(t *provider.ToolCall, sign string) (any, error) {
+func (c *conversation) call(t *provider.ToolCall, sign string) outPart {
 	id := t.ProviderID
 	if id == "" {
 		id = t.ID // the API accepts any id, also for its own calls without one
-	}
-	name, err := c.names.Encode(t.Name)
-	if err != nil {
-		return nil, err
 	}
 	args := json.RawMessage("{}") // also if the arguments weren't a JSON object: the result says what was wrong
 	var object map[string]json.RawMessage
@@ -83,8 +79,9 @@ func (c *conversation) call(t *provider.ToolCall, sign string) (any, error) {
 		id = ""
 	}
 	id = c.unique(id)
+	name := c.names.Encode(t.Name)
 	c.open = append(c.open, openResult{id: t.ID, sent: id, name: name})
-	return outPart{Call: &outCall{id, name, args}, Signature: sign}, nil
+	return outPart{Call: &outCall{id, name, args}, Signature: sign}
 }
 
 // unique returns the id, or one made of it if an earlier call of the conversation has it, so that

@@ -106,7 +106,7 @@ func (c *conversation) answers(p *provider.Part) bool {
 	match := func(byName bool) bool {
 		for i := range c.open {
 			o := &c.open[i]
-			if o.result == nil && o.id == p.Result.CallID && (!byName || o.name == letters.Encode(p.Result.Name)) {
+			if o.result == nil && o.id == p.Result.CallID && (!byName || o.name == c.names.Encode(p.Result.Name)) {
 				o.result = p.Result
 				return true
 			}

@@ -24,8 +24,8 @@
 // text, and a conversation that begins with the model gets a line before it.
 //
 //   - Tool names may contain any character. Characters that a version of the API rejects are
-//     encoded as _x and two hexadecimal digits, and decoded in answers; a name of more than 64
-//     characters is cut and ends with its hash.
+//     replaced by "_", and the names are decoded in answers. A name that would be another's, or has
+//     more than 64 characters, ends with its hash.
 //   - Thought signatures are sent back verbatim on their part; thoughts without one aren't sent
 //     back. Code execution, calls of the provider's own tools and parts of unknown kinds are sent
 //     back unchanged. Of another provider's answers only text, calls, results and media are sent;

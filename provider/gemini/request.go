@@ -93,7 +93,7 @@ func checkImages(req *provider.Request, model string, t trait) error {
 
 // prepare makes the body of a call.
 func (m *Model) prepare(req *provider.Request) (*prepared, error) {
-	p := &prepared{model: req.Model, names: adapter.NewNames(Name, letters)}
+	p := &prepared{model: req.Model, names: adapter.NewNames(req.Tools)}
 	if p.model == "" {
 		if p.model = m.id; req.Images != nil && !traitsOf(m.id).has(images) {
 			p.model = defaultImages
@@ -127,11 +127,7 @@ func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
 	var functions []function
 	for i := range req.Tools {
 		t := &req.Tools[i]
-		name, err := n.Encode(t.Name)
-		if err != nil {
-			return err
-		}
-		f := function{Name: name, Description: t.Description}
+		f := function{Name: n.Encode(t.Name), Description: t.Description}
 		if !adapter.IsNull(t.Schema) {
 			f.Schema = narrowed(t.Schema)
 		}
@@ -148,11 +144,7 @@ func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
 	case provider.ChooseRequired:
 		b.ToolConfig = &toolConfig{calling{Mode: "ANY"}}
 	case provider.ChooseTool:
-		name, err := n.Encode(req.ToolChoice.Tool)
-		if err != nil {
-			return err
-		}
-		b.ToolConfig = &toolConfig{calling{Mode: "ANY", Allowed: []string{name}}}
+		b.ToolConfig = &toolConfig{calling{Mode: "ANY", Allowed: []string{n.Encode(req.ToolChoice.Tool)}}}
 	default:
 		return fault.Errorf(fault.Permanent, "gemini: unknown tool choice %q", req.ToolChoice.Mode)
 	}

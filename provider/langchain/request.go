@@ -22,7 +22,7 @@ type built struct {
 }
 
 func (p *Provider) build(req *provider.Request) (*built, error) {
-	b := &built{model: req.Model, names: adapter.NewNames(name, letters)}
+	b := &built{model: req.Model, names: adapter.NewNames(req.Tools)}
 	if b.model == "" {
 		b.model = p.cfg.Model
 	}
@@ -101,12 +101,12 @@ func (b *built) part(p *provider.Part, ids map[string]string) (llms.ContentPart,
 		if p.Call == nil {
 			return nil, nil
 		}
-		return b.call(p.Call, ids)
+		return b.call(p.Call, ids), nil
 	case provider.PartToolResult:
 		if p.Result == nil {
 			return nil, nil
 		}
-		return b.result(p.Result, ids)
+		return b.result(p.Result, ids), nil
 	case provider.PartMedia:
 		if p.Media == nil {
 			return nil, nil
@@ -117,7 +117,7 @@ func (b *built) part(p *provider.Part, ids map[string]string) (llms.ContentPart,
 	return nil, nil
 }
 
-func (b *built) call(c *provider.ToolCall, ids map[string]string) (llms.ContentPart, error) {
+func (b *built) call(c *provider.ToolCall, ids map[string]string) llms.ContentPart {
 	id := c.ProviderID
 	if id == "" {
 		id = c.ID
@@ -132,11 +132,11 @@ func (b *built) call(c *provider.ToolCall, ids map[string]string) (llms.ContentP
 		}
 	}
 	b.size += len(c.Name) + len(args)
-	sent, err := b.names.Encode(c.Name)
-	return llms.ToolCall{ID: id, Type: "function", FunctionCall: &llms.FunctionCall{Name: sent, Arguments: args}}, err
+	return llms.ToolCall{ID: id, Type: "function",
+		FunctionCall: &llms.FunctionCall{Name: b.names.Encode(c.Name), Arguments: args}}
 }
 
-func (b *built) result(r *provider.ToolResult, ids map[string]string) (llms.ContentPart, error) {
+func (b *built) result(r *provider.ToolResult, ids map[string]string) llms.ContentPart {
 	id, known := ids[r.CallID]
 	if !known {
 		id = r.CallID
@@ -151,8 +151,7 @@ func (b *built) result(r *provider.ToolResult, ids map[string]string) (llms.Cont
 		}
 	}
 	b.size += text.Len()
-	sent, err := b.names.Encode(r.Name)
-	return llms.ToolCallResponse{ToolCallID: id, Name: sent, Content: text.String()}, err
+	return llms.ToolCallResponse{ToolCallID: id, Name: b.names.Encode(r.Name), Content: text.String()}
 }
 
 func media(m *provider.Media) (llms.ContentPart, error) {
@@ -246,12 +245,8 @@ func (b *built) tools(req *provider.Request) error {
 			}
 		}
 		b.size += len(t.Name) + len(t.Description) + len(t.Schema)
-		sent, err := b.names.Encode(t.Name)
-		if err != nil {
-			return err
-		}
 		tools[i] = llms.Tool{Type: "function",
-			Function: &llms.FunctionDefinition{Name: sent, Description: t.Description, Parameters: schema}}
+			Function: &llms.FunctionDefinition{Name: b.names.Encode(t.Name), Description: t.Description, Parameters: schema}}
 	}
 	b.options = append(b.options, llms.WithTools(tools))
 	switch req.ToolChoice.Mode {
@@ -260,12 +255,8 @@ func (b *built) tools(req *provider.Request) error {
 	case provider.ChooseRequired:
 		b.options = append(b.options, llms.WithToolChoice("required"))
 	case provider.ChooseTool:
-		sent, err := b.names.Encode(req.ToolChoice.Tool)
-		if err != nil {
-			return err
-		}
-		b.options = append(b.options,
-			llms.WithToolChoice(llms.ToolChoice{Type: "function", Function: &llms.FunctionReference{Name: sent}}))
+		b.options = append(b.options, llms.WithToolChoice(llms.ToolChoice{Type: "function",
+			Function: &llms.FunctionReference{Name: b.names.Encode(req.ToolChoice.Tool)}}))
 	}
 	return nil
 }

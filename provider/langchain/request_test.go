@@ -9,6 +9,7 @@ import (
 	"github.com/tmc/langchaingo/llms"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 func conversation() *provider.Request {
@@ -40,7 +41,7 @@ func TestMessagesAreConverted(t *testing.T) {
 	p := over(t, m, Config{})
 	_, err := provider.Generate(t.Context(), p, conversation())
 	require.NoError(t, err)
-	const page = "cms_x2ecreatePage"
+	const page = "cms_createPage"
 	require.Equal(t, []llms.MessageContent{
 		{Role: llms.ChatMessageTypeSystem, Parts: []llms.ContentPart{llms.TextContent{Text: "Be brief."}}},
 		{Role: llms.ChatMessageTypeHuman,
@@ -135,7 +136,7 @@ func TestEncodedNamesAreDistinctAndDecoded(t *testing.T) {
 	long := strings.Repeat("x", 80)
 	req := question()
 	req.Tools = nil
-	encoded := letters.Encode("cms.page")
+	encoded := adapter.NewNames(nil).Encode("cms.page")
 	names := []string{"weather", "cms.page", "cms_page", "cms/page", "å", "æ", long, long + "y", encoded}
 	for _, n := range names { // the last one is the encoded name of another
 		req.Tools = append(req.Tools, provider.Tool{Name: n})

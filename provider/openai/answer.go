@@ -20,7 +20,7 @@ type answer struct {
 	yield  func(provider.Chunk) bool
 	m      *Model
 	model  string // that was requested
-	names  *names
+	names  *adapter.Names
 	res    *adapter.Response // nil before it
 	limits http.Header       // see provider.RateLimits
 

@@ -45,7 +45,7 @@ func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 			return
 		}
 		args, c.args, c.started = c.args, "", true
-		d.put(provider.ToolStart(i, c.id, d.names.decode(c.name)))
+		d.put(provider.ToolStart(i, c.id, d.names.Decode(c.name)))
 		if c.custom {
 			d.put(provider.AttachTo(i, d.opaque(kindCustomCall, "{}")))
 			d.put(provider.ToolDelta(i, `"`))

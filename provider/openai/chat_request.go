@@ -6,6 +6,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // Schemas stay raw JSON: a model fills in properties in the order of the schema, and a map would
@@ -164,7 +165,7 @@ func (c *conversation) tools() ([]chatFunction, error) {
 		if err != nil {
 			return nil, err
 		}
-		tools[i] = chatFunction{Name: c.names.encode(t.Name), Description: t.Description, Parameters: schema}
+		tools[i] = chatFunction{Name: c.names.Encode(t.Name), Description: t.Description, Parameters: schema}
 	}
 	return tools, nil
 }
@@ -178,7 +179,7 @@ func (c *conversation) choice(named func(name string) any) (choice any, parallel
 	switch of := c.req.ToolChoice; of.Mode {
 	case provider.ChooseAuto:
 	case provider.ChooseTool:
-		choice = named(c.names.encode(of.Tool))
+		choice = named(c.names.Encode(of.Tool))
 	default:
 		choice = string(of.Mode)
 	}
@@ -284,9 +285,9 @@ func (c *conversation) chatAssistant(t *turn, results []result) (m chatMessage, 
 			i := slices.IndexFunc(results, func(r result) bool { return r.part == p })
 			call := chatToolCall{ID: results[i].id, Type: "function"}
 			if _, input, ok := c.freeForm(p); ok {
-				call.Type, call.Custom = "custom", &chatCustomCall{Name: c.names.encode(p.Call.Name), Input: input}
+				call.Type, call.Custom = "custom", &chatCustomCall{Name: c.names.Encode(p.Call.Name), Input: input}
 			} else {
-				call.Function = &chatFunctionCall{Name: c.names.encode(p.Call.Name), Arguments: arguments(p.Call)}
+				call.Function = &chatFunctionCall{Name: c.names.Encode(p.Call.Name), Arguments: arguments(p.Call)}
 			}
 			m.ToolCalls = append(m.ToolCalls, call)
 		}
@@ -350,6 +351,6 @@ func formatName(o *provider.OutputFormat) string {
 	if o.Name == "" {
 		return "answer"
 	}
-	name := safeName(o.Name)
-	return name[:min(len(name), longestName)]
+	name := adapter.SafeName(o.Name)
+	return name[:min(len(name), adapter.LongestName)]
 }

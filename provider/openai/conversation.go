@@ -16,7 +16,7 @@ type conversation struct {
 	m     *Model
 	model string
 	req   *provider.Request
-	names *names
+	names *adapter.Names
 	turns []turn
 	ids   map[string]bool // ids of the calls at the server
 }
@@ -36,9 +36,9 @@ type result struct {
 }
 
 func newConversation(m *Model, model string, req *provider.Request) *conversation {
-	c := &conversation{m: m, model: model, req: req, names: newNames(req.Tools)}
+	c := &conversation{m: m, model: model, req: req, names: adapter.NewNames(req.Tools)}
 	if req.ToolChoice.Mode == provider.ChooseTool {
-		c.names.encode(req.ToolChoice.Tool)
+		c.names.Encode(req.ToolChoice.Tool)
 	}
 	used := map[*provider.ToolResult]bool{}
 	for i := range req.Messages {

@@ -4,8 +4,10 @@ import (
 	"strings"
 	"testing"
 
-	"github.com/pawlkit/pawl/provider"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 func TestAChunkCostsTheSameInALongAnswer(t *testing.T) {
@@ -18,7 +20,7 @@ func TestAChunkCostsTheSameInALongAnswer(t *testing.T) {
 		per := func(n int) float64 {
 			body := long(api, n)
 			return testing.AllocsPerRun(5, func() {
-				a := &answer{m: m, model: "m", names: newNames(nil),
+				a := &answer{m: m, model: "m", names: adapter.NewNames(nil),
 					yield: func(provider.Chunk) bool { return true }}
 				read(a, a.decoder(), strings.NewReader(body))
 			}) / float64(n)

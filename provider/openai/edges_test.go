@@ -2,8 +2,6 @@ package openai
 
 import (
 	"context"
-	"crypto/sha256"
-	"encoding/hex"
 	"fmt"
 	"io"
 	"net/http"
@@ -11,9 +9,10 @@ import (
 	"strings"
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/stretchr/testify/require"
 )
 
 // streamed returns the result of a stream of these events.
@@ -177,15 +176,6 @@ func TestAnAuthorizationInTheHeadersIsAKey(t *testing.T) {
 	_, err = provider.Generate(t.Context(), m, hi())
 	require.Error(t, err)
 	require.Equal(t, "Bearer mine", server.asked[0].Header.Get("Authorization"))
-}
-
-func TestANameThatEqualsAnEncodedOneStaysDistinct(t *testing.T) {
-	sum := sha256.Sum256([]byte("a.b"))
-	all := []string{"a_b_" + hex.EncodeToString(sum[:4]), "a_b", "a.b"}
-	n := newNames([]provider.Tool{{Name: all[0]}, {Name: all[1]}, {Name: all[2]}})
-	for _, name := range all {
-		require.Equal(t, name, n.decode(n.encode(name)))
-	}
 }
 
 func TestUsageFiguresAreWholeAndNotNegative(t *testing.T) {

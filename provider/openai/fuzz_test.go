@@ -8,8 +8,10 @@ import (
 	"testing"
 	"testing/iotest"
 
-	"github.com/pawlkit/pawl/provider"
 	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // FuzzChat decodes arbitrary data as an answer of Chat Completions.
@@ -45,7 +47,7 @@ func fuzz(f *testing.F, api API) {
 // decodeAll decodes a body without a request.
 func decodeAll(t testing.TB, m *Model, body io.Reader) (*provider.Response, error) {
 	var c provider.Collector
-	a := &answer{m: m, model: "m", names: newNames(nil), yield: func(chunk provider.Chunk) bool {
+	a := &answer{m: m, model: "m", names: adapter.NewNames(nil), yield: func(chunk provider.Chunk) bool {
 		require.NoError(t, c.Add(chunk))
 		return true
 	}}

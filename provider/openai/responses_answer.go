@@ -129,7 +129,7 @@ func (d *responsesDecoder) call(it *outputItem) {
 		return
 	}
 	it.open, it.custom, d.called, d.last = true, it.kind == "custom_tool_call", true, it
-	d.put(provider.ToolStart(it.index, it.item.CallID, d.names.decode(it.item.Name)))
+	d.put(provider.ToolStart(it.index, it.item.CallID, d.names.Decode(it.item.Name)))
 	if it.custom {
 		d.put(provider.ToolDelta(it.index, `"`))
 	}

@@ -229,7 +229,7 @@ func (c *conversation) outputItems(r *responsesRequest, t *turn, results []resul
 				Phase: known.Phase, Content: []inputPart{part}})
 		case provider.PartToolCall:
 			at := slices.IndexFunc(results, func(r result) bool { return r.part == p })
-			item := inputItem{Type: "function_call", CallID: results[at].id, Name: c.names.encode(p.Call.Name)}
+			item := inputItem{Type: "function_call", CallID: results[at].id, Name: c.names.Encode(p.Call.Name)}
 			if data, input, ok := c.freeForm(p); ok {
 				id(data)
 				item.Type, item.Input = "custom_tool_call", input

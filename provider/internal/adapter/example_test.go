@@ -46,18 +46,17 @@ func Example() {
 	fmt.Println(count.Tokens, err)
 	fmt.Println(client.Ask(context.Background(), "m", "count", nil, []byte(`{}`), &count))
 
-	names := adapter.NewNames("acme",
-		adapter.Alphabet{Longest: 64, Plain: func(_ int, c byte) bool { return c >= 'a' && c <= 'z' || c == '_' }})
-	sent, _ := names.Encode("pages.list")
+	names := adapter.NewNames(nil)
+	sent := names.Encode("pages.list")
 	fmt.Println(sent, names.Decode(sent))
 
-	body := map[string]json.RawMessage{"tools": json.RawMessage(`[{"name":"pages_x2elist"}]`)}
+	body := map[string]json.RawMessage{"tools": json.RawMessage(`[{"name":"pages_list"}]`)}
 	adapter.Merge(body, map[string]json.RawMessage{"tools": json.RawMessage(`[{"type":"web_search"}]`)})
 	fmt.Println(string(body["tools"]))
 	// Output:
 	// https://gateway.example/acme false <nil>
 	// 17 <nil>
 	// provider acme (m): 401 the key [redacted] has expired
-	// pages_x2elist pages.list
-	// [{"name":"pages_x2elist"},{"type":"web_search"}]
+	// pages_list pages.list
+	// [{"name":"pages_list"},{"type":"web_search"}]
 }

@@ -5,73 +5,49 @@ import (
 	"encoding/hex"
 	"strings"
 
-	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
 )
 
-// An Alphabet is the set of tool names that an API accepts.
-type Alphabet struct {
-	// Longest is the longest name in bytes, at least 18.
-	Longest int
-	// Plain reports whether the byte c is allowed at this position: ASCII only. "_", "x", "h",
-	// digits and a to f must be allowed everywhere, except that at the first position only "_" must
-	// be.
-	Plain func(at int, c byte) bool
-}
+// LongestName is the longest name of a tool, in bytes: the APIs accept 64 or more.
+const LongestName = 64
 
-// Encode returns a name in this alphabet. Other characters are encoded as _x and two hexadecimal
-// digits for each byte. So is an underscore that would look like the beginning of that, so that
-// different names stay different. A name that is too long is cut and ends with its hash.
-func (a Alphabet) Encode(name string) string {
-	var b strings.Builder
-	for i := 0; i < len(name); i++ {
-		c := name[i]
-		if a.Plain(i, c) && !isEscape(name[i:]) {
-			b.WriteByte(c)
-			continue
-		}
-		b.WriteString("_x")
-		b.WriteString(hex.EncodeToString([]byte{c}))
-	}
-	if b.Len() <= a.Longest {
-		return b.String()
-	}
-	sum := sha256.Sum256([]byte(name))
-	mark := "_h" + hex.EncodeToString(sum[:8])
-	return b.String()[:a.Longest-len(mark)] + mark
-}
-
-// isEscape reports whether s starts like an encoded byte.
-func isEscape(s string) bool {
-	return len(s) >= 4 && s[0] == '_' && s[1] == 'x' && isHex(s[2]) && isHex(s[3])
-}
-
-func isHex(c byte) bool { return c >= '0' && c <= '9' || c >= 'a' && c <= 'f' }
-
-// Names has the tool names of a request, encoded and original.
+// Names has the tool names of one request, original and as sent. All APIs accept letters, digits,
+// "_" and "-", with a letter or "_" first. Other characters are replaced by "_"; if the result is a
+// name already, or too long, a part of the name's hash is added. The request's tools are encoded
+// first, in their order, so that their names don't change when tools are added at the end.
 type Names struct {
-	provider string
-	letters  Alphabet
-	own      map[string]string // original names by encoded ones
+	sent map[string]string // by the original name
+	own  map[string]string // by the name as sent
 }
 
-// NewNames returns empty Names. Errors begin with the provider's name.
-func NewNames(provider string, letters Alphabet) *Names {
-	return &Names{provider, letters, map[string]string{}}
+// NewNames returns the names of these tools.
+func NewNames(tools []provider.Tool) *Names {
+	n := &Names{make(map[string]string, len(tools)), make(map[string]string, len(tools))}
+	for i := range tools {
+		n.Encode(tools[i].Name)
+	}
+	return n
 }
 
-// Encode returns the encoded name and stores it. It fails for an empty name, and if the encoded
-// name is that of another tool.
-func (n *Names) Encode(name string) (string, error) {
-	if name == "" {
-		return "", fault.New(fault.Permanent, n.provider+": a tool has no name")
+// Encode returns a name as it is sent.
+func (n *Names) Encode(name string) string {
+	if sent, ok := n.sent[name]; ok {
+		return sent
 	}
-	sent := n.letters.Encode(name)
-	if other, ok := n.own[sent]; ok && other != name {
-		return "", fault.Errorf(fault.Permanent, "%s: the tools %q and %q have the same encoded name %q; rename one",
-			n.provider, other, name, sent)
+	safe := SafeName(name)
+	if safe[0] <= '9' { // a digit or a dash
+		safe = "_" + safe
 	}
-	n.own[sent] = name
-	return sent, nil
+	sent := safe
+	_, taken := n.own[sent]
+	for salt := name; taken || len(sent) > LongestName; salt += "+" { // a tool may even have the encoded name of another
+		sum := sha256.Sum256([]byte(salt))
+		tail := "_" + hex.EncodeToString(sum[:4])
+		sent = safe[:min(len(safe), LongestName-len(tail))] + tail
+		_, taken = n.own[sent]
+	}
+	n.sent[name], n.own[sent] = sent, name
+	return sent
 }
 
 // Decode returns the original name of a tool. A name that the model made up stays unchanged.
@@ -80,4 +56,18 @@ func (n *Names) Decode(sent string) string {
 		return name
 	}
 	return sent
+}
+
+// SafeName replaces the characters that names and ids can't have.
+func SafeName(name string) string {
+	if name == "" {
+		return "unnamed"
+	}
+	return strings.Map(func(r rune) rune {
+		switch {
+		case r >= 'a' && r <= 'z', r >= 'A' && r <= 'Z', r >= '0' && r <= '9', r == '_', r == '-':
+			return r
+		}
+		return '_'
+	}, name)
 }
