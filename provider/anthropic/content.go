@@ -44,17 +44,16 @@ type mediaSource struct {
 
 func textBlock(s string) *content { return &content{Type: "text", Text: s} }
 
-// model converts parts of the model's message.
-func (c *conversation) model(items []item) []any {
-	blocks := make([]any, 0, len(items))
-	for _, it := range items {
-		p := it.part
+// model converts a turn of the model.
+func (c *conversation) model(t *adapter.Turn) []any {
+	blocks := make([]any, 0, len(t.Parts))
+	for _, p := range t.Parts {
 		var b any
 		switch p.Kind {
 		case provider.PartReasoning:
 			b = &content{Type: "thinking", Thinking: &p.Text, Signature: p.Opaque.Data}
 		case provider.PartToolCall:
-			b = c.toolUse(p)
+			b = c.toolUse(t.Call(p))
 		case provider.PartProviderCall, provider.PartProviderResult, provider.PartOpaque:
 			b = verbatim(p)
 		default:
@@ -65,7 +64,7 @@ func (c *conversation) model(items []item) []any {
 			b = text
 		}
 		blocks = append(blocks, b)
-		if it.cache {
+		if c.cached[p] {
 			c.markLast(blocks)
 		}
 	}
@@ -80,13 +79,13 @@ func verbatim(p *provider.Part) any {
 	return json.RawMessage(p.Opaque.Data)
 }
 
-func (c *conversation) toolUse(p *provider.Part) *content {
+func (c *conversation) toolUse(call *adapter.Call) *content {
+	p := call.Part
 	name := c.names.Encode(p.Call.Name)
-	b := &content{Type: "tool_use", ID: c.sentID(p.Call), Name: name, Input: input(p.Call)}
+	b := &content{Type: "tool_use", ID: call.ID, Name: name, Input: input(p.Call)}
 	if own(p) == kindCaller && json.Valid([]byte(p.Opaque.Data)) {
 		b.Caller = json.RawMessage(p.Opaque.Data)
 	}
-	c.open = append(c.open, call{p.Call.ID, p.Call.Name, b.ID})
 	if !slices.Contains(c.called, name) {
 		c.called = append(c.called, name)
 	}
@@ -117,67 +116,37 @@ func isObject(raw json.RawMessage) bool {
 	return strings.HasPrefix(strings.TrimSpace(string(raw)), "{") && json.Valid(raw)
 }
 
-// user converts the parts of the user and the tools: first the results of all open calls, in their
-// order, then the rest.
-func (c *conversation) user(items []item) ([]any, error) {
-	results, rest := c.pair(items)
-	blocks := make([]any, 0, len(c.open)+len(rest))
-	for j, it := range results {
-		b := &content{Type: "tool_result", ToolUseID: c.open[j].sent, IsError: true}
-		if it == nil {
+// user converts a turn of the user: first the results of the calls of the model's turn before, in
+// their order, then the rest.
+func (c *conversation) user(calls []adapter.Call, rest []*provider.Part) ([]any, error) {
+	blocks := make([]any, 0, len(calls)+len(rest))
+	for _, call := range calls {
+		b := &content{Type: "tool_result", ToolUseID: call.ID, IsError: true}
+		blocks = append(blocks, b)
+		if call.Result == nil {
 			b.Content = []*content{textBlock("There is no result: the call wasn't run.")}
-			blocks = append(blocks, b)
 			continue
 		}
 		var err error
-		if b.Content, err = resultContent(it.part.Result); err != nil {
+		if b.Content, err = resultContent(call.Result.Result); err != nil {
 			return nil, err
 		}
-		b.IsError = it.part.Result.Error
-		blocks = append(blocks, b)
-		if it.cache {
+		b.IsError = call.Result.Result.Error
+		if c.cached[call.Result] {
 			c.markLast(blocks)
 		}
 	}
-	c.open = nil
-	for _, it := range rest {
-		more, err := userBlocks(it.part)
+	for _, p := range rest {
+		more, err := userBlocks(p)
 		if err != nil {
 			return nil, err
 		}
 		blocks = append(blocks, more...)
-		if it.cache {
+		if c.cached[p] {
 			c.markLast(blocks)
 		}
 	}
 	return blocks, nil
-}
-
-// pair finds the result of each open call, nil if there is none, and returns the other items. If
-// several calls have one id, it matches the name, too, and then takes the first.
-func (c *conversation) pair(items []item) (results []*item, rest []item) {
-	results = make([]*item, len(c.open))
-	paired := make([]bool, len(items))
-	for _, byName := range []bool{true, false} {
-		for i := range items {
-			r := items[i].part.Result
-			if paired[i] || items[i].part.Kind != provider.PartToolResult {
-				continue
-			}
-			for j, call := range c.open {
-				if results[j] == nil && call.id == r.CallID && (!byName || call.name == r.Name) {
-					results[j], paired[i] = &items[i], true
-					break
-				}
-			}
-		}
-	}
-	for i := range items {
-		if !paired[i] {
-			rest = append(rest, items[i])
-		}
-	}
-	return results, rest
 }
 
 // userBlocks converts a part of the user. A result without a call becomes text, followed by its

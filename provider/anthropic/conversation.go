@@ -1,9 +1,7 @@
 package anthropic
 
 import (
-	"cmp"
 	"encoding/json"
-	"strconv"
 	"strings"
 	"time"
 
@@ -23,101 +21,61 @@ type conversation struct {
 	mark  *cacheControl
 	marks int // cache marks that are left
 
-	ids       map[string]bool // ids of calls, as sent; each may occur once
-	open      []call          // calls of the model's last turn
-	called    []string        // the names of all calls, as sent
+	cached    map[*provider.Part]bool // parts that get a mark
+	called    []string                // the names of all calls, as sent
 	marked    []*content
 	container string
 }
 
-// A call is a call that waits for its result.
-type call struct {
-	id   string // in the conversation
-	name string // of the tool, the host's
-	sent string // as sent
-}
-
-// An item is a part that will be sent.
-type item struct {
-	part  *provider.Part
-	cache bool
-}
-
-// A group is the items of one turn.
-type group struct {
-	model bool // a turn of the model
-	items []item
-}
-
 // convert returns the turns: user and model alternate, and the user is first.
 func (c *conversation) convert(messages []provider.Message) ([]turn, error) {
-	c.ids = map[string]bool{}
-	groups := groupsOf(messages)
+	ran := ranBy(messages)
+	c.cached = map[*provider.Part]bool{}
+	at, last := -1, (*provider.Part)(nil) // the last part of a message that is sent
+	said := adapter.Conversation{ID: adapter.SafeName, Sends: func(i int, p *provider.Part) bool {
+		if i != at {
+			at, last = i, nil
+		}
+		model := messages[i].Role == provider.RoleAssistant
+		sends := model && ran.sends(p, i) || !model && userSends(p)
+		if sends {
+			last = p
+		}
+		if p.Cache && last != nil {
+			c.cached[last] = true
+		}
+		return sends
+	}}.Turns(messages)
 	var turns []turn
-	if len(groups) > 0 && groups[0].model {
+	if len(said) > 0 && said[0].Model {
 		turns = append(turns, turn{"user", []any{textBlock("(The conversation continues.)")}})
 	}
-	for i, g := range groups {
-		var blocks []any
-		var err error
-		if g.model {
-			blocks = c.model(g.items)
+	var open []adapter.Call // of the model's last turn
+	for i := range said {
+		t := &said[i]
+		if t.Model {
+			turns = append(turns, turn{"assistant", c.model(t)})
 		} else {
-			blocks, err = c.user(g.items)
-		}
-		if err != nil {
-			return nil, err
-		}
-		role := "user"
-		if g.model {
-			role = "assistant"
-			if i == len(groups)-1 {
-				trimEnd(blocks)
+			blocks, err := c.user(open, t.Parts)
+			if err != nil {
+				return nil, err
 			}
+			turns = append(turns, turn{"user", blocks})
 		}
-		turns = append(turns, turn{role, blocks})
+		open = t.Calls
 	}
-	if len(c.open) > 0 { // the last turn has calls
-		answers, err := c.user(nil)
+	switch n := len(said) - 1; {
+	case len(open) > 0:
+		answers, err := c.user(open, nil)
 		if err != nil {
 			return nil, err
 		}
 		turns = append(turns, turn{"user", answers})
+	case n >= 0 && said[n].Model:
+		trimEnd(turns[len(turns)-1].Content)
 	}
 	c.container = container(messages)
 	return turns, nil
-}
-
-// groupsOf joins neighbors of one role, and leaves out parts that can't be sent.
-func groupsOf(messages []provider.Message) []group {
-	ran := ranBy(messages)
-	var groups []group
-	for i := range messages {
-		m := &messages[i]
-		model := m.Role == provider.RoleAssistant
-		if !model && m.Role != provider.RoleUser && m.Role != provider.RoleTool {
-			continue
-		}
-		var items []item
-		for j := range m.Parts {
-			p := &m.Parts[j]
-			switch {
-			case model && ran.sends(p, i) || !model && userSends(p):
-				items = append(items, item{p, p.Cache})
-			case p.Cache && len(items) > 0:
-				items[len(items)-1].cache = true
-			}
-		}
-		if len(items) == 0 {
-			continue
-		}
-		if n := len(groups); n > 0 && groups[n-1].model == model {
-			groups[n-1].items = append(groups[n-1].items, items...)
-		} else {
-			groups = append(groups, group{model, items})
-		}
-	}
-	return groups
 }
 
 // userSends reports whether a part of the user or of a tool is sent.
@@ -202,18 +160,6 @@ func isBlock(p *provider.Part) bool {
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }
-
-// sentID returns the id of a call in the request: the provider's own if there is one, in characters
-// that the API accepts, and unique in the conversation.
-func (c *conversation) sentID(t *provider.ToolCall) string {
-	id := adapter.SafeName(cmp.Or(t.ProviderID, t.ID, "call"))
-	sent := id
-	for n := 2; c.ids[sent]; n++ {
-		sent = id + "_" + strconv.Itoa(n)
-	}
-	c.ids[sent] = true
-	return sent
-}
 
 // trimEnd removes white space from the end of a message that the model has to continue: the API
 // rejects it.

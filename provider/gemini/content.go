@@ -2,11 +2,11 @@ package gemini
 
 import (
 	"encoding/json"
-	"strconv"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // An outPart is a part in a request.
@@ -41,7 +41,7 @@ type response struct {
 }
 
 // modelPart converts a part of the model.
-func (c *conversation) modelPart(p *provider.Part) (any, error) {
+func (c *conversation) modelPart(t *adapter.Turn, p *provider.Part) (any, error) {
 	if own(p) == kindPart && json.Valid([]byte(p.Opaque.Data)) {
 		return json.RawMessage(p.Opaque.Data), nil
 	}
@@ -51,7 +51,13 @@ func (c *conversation) modelPart(p *provider.Part) (any, error) {
 	}
 	switch p.Kind {
 	case provider.PartToolCall:
-		return c.call(p.Call, out.Signature), nil
+		args := json.RawMessage("{}") // also if the arguments weren't a JSON object: the result says what was wrong
+		var object map[string]json.RawMessage
+		if json.Unmarshal(p.Call.Input, &object) == nil && object != nil {
+			args = p.Call.Input
+		}
+		out.Call = &outCall{c.id(t.Call(p)), c.names.Encode(p.Call.Name), args}
+		return out, nil
 	case provider.PartMedia:
 		media, err := mediaPart(p.Media)
 		media.Signature = out.Signature
@@ -64,59 +70,31 @@ func (c *conversation) modelPart(p *provider.Part) (any, error) {
 	return out, nil
 }
 
-// call converts a call, and adds it to those that wait for a result.
-func (c *conversation) call(t *provider.ToolCall, sign string) outPart {
-	id := t.ProviderID
-	if id == "" {
-		id = t.ID // the API accepts any id, also for its own calls without one
-	}
-	args := json.RawMessage("{}") // also if the arguments weren't a JSON object: the result says what was wrong
-	var object map[string]json.RawMessage
-	if json.Unmarshal(t.Input, &object) == nil && object != nil {
-		args = t.Input
-	}
-	if c.withoutIDs {
-		id = ""
-	}
-	id = c.unique(id)
-	name := c.names.Encode(t.Name)
-	c.open = append(c.open, openResult{id: t.ID, sent: id, name: name})
-	return outPart{Call: &outCall{id, name, args}, Signature: sign}
-}
-
-// unique returns the id, or one made of it if an earlier call of the conversation has it, so that
-// each result belongs to one call.
-func (c *conversation) unique(id string) string {
-	if id == "" {
+// id returns the id of a call in the request; the API accepts calls without one.
+func (c *conversation) id(call *adapter.Call) string {
+	if c.withoutIDs || call.Part.Call.ProviderID+call.Part.Call.ID == "" {
 		return ""
 	}
-	sent := id
-	for n := 2; c.ids[sent]; n++ {
-		sent = id + "_" + strconv.Itoa(n)
-	}
-	if c.ids == nil {
-		c.ids = map[string]bool{}
-	}
-	c.ids[sent] = true
-	return sent
+	return call.ID
 }
 
 // result converts the result of a call, and returns the media that has to follow it.
-func (c *conversation) result(o *openResult) (part outPart, behind []any, err error) {
-	out := &functionResult{ID: o.sent, Name: o.name}
-	if o.result == nil {
+func (c *conversation) result(call *adapter.Call) (part outPart, behind []any, err error) {
+	out := &functionResult{ID: c.id(call), Name: c.names.Encode(call.Part.Call.Name)}
+	if call.Result == nil {
 		text := "The call was not run, or its result is lost."
 		out.Response.Error = &text
 		return outPart{Result: out}, nil, nil
 	}
-	text := o.result.Text()
-	if o.result.Error {
+	r := call.Result.Result
+	text := r.Text()
+	if r.Error {
 		out.Response.Error = &text
 	} else {
 		out.Response.Output = &text
 	}
-	for i := range o.result.Parts {
-		p := &o.result.Parts[i]
+	for i := range r.Parts {
+		p := &r.Parts[i]
 		if p.Kind != provider.PartMedia || p.Media == nil {
 			continue
 		}
@@ -129,7 +107,7 @@ func (c *conversation) result(o *openResult) (part outPart, behind []any, err er
 			continue
 		}
 		if len(behind) == 0 {
-			whose := "Result of " + o.name + ":"
+			whose := "Result of " + out.Name + ":"
 			behind = append(behind, outPart{Text: &whose})
 		}
 		behind = append(behind, media)
@@ -139,23 +117,22 @@ func (c *conversation) result(o *openResult) (part outPart, behind []any, err er
 
 // user adds a part of the user.
 func (c *conversation) user(parts []any, p *provider.Part) ([]any, error) {
-	switch {
-	case p.Kind == provider.PartText && p.Text != "":
-		return append(parts, outPart{Text: &p.Text}), nil
-	case p.Kind == provider.PartMedia && p.Media != nil:
+	switch p.Kind {
+	case provider.PartMedia:
 		media, err := mediaPart(p.Media)
 		return append(parts, media), err
-	case p.Kind == provider.PartToolResult && p.Result != nil: // a result without a call
-		text := "Result of " + p.Result.Name + ": " + p.Result.Text()
-		parts = append(parts, outPart{Text: &text})
-		for i := range p.Result.Parts {
-			if q := &p.Result.Parts[i]; q.Kind == provider.PartMedia && q.Media != nil {
-				media, err := mediaPart(q.Media)
-				if err != nil {
-					return nil, err
-				}
-				parts = append(parts, media)
+	case provider.PartText:
+		return append(parts, outPart{Text: &p.Text}), nil
+	}
+	text := "Result of " + p.Result.Name + ": " + p.Result.Text() // a result without a call
+	parts = append(parts, outPart{Text: &text})
+	for i := range p.Result.Parts {
+		if q := &p.Result.Parts[i]; q.Kind == provider.PartMedia && q.Media != nil {
+			media, err := mediaPart(q.Media)
+			if err != nil {
+				return nil, err
 			}
+			parts = append(parts, media)
 		}
 	}
 	return parts, nil

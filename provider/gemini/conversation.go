@@ -1,7 +1,6 @@
 package gemini
 
 import (
-	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
@@ -23,120 +22,55 @@ type conversation struct {
 
 	withoutIDs bool // calls and results are sent without their ids
 
-	out  []content
-	open []openResult    // calls of the model's last turn
-	ids  map[string]bool // ids of calls, as sent; each may occur once
-}
-
-// An openResult is a call that waits for its result.
-type openResult struct {
-	id     string // in the conversation
-	sent   string // as sent; may be empty
-	name   string // as sent
-	result *provider.ToolResult
+	out []content
 }
 
 // convert returns the contents.
 func (c *conversation) convert(messages []provider.Message) ([]content, error) {
-	var late []*provider.Part // parts of the user beside results, which come first
-	flush := func() error {
-		parts, err := c.results()
+	turns := adapter.Conversation{Sends: func(i int, p *provider.Part) bool {
+		if messages[i].Role == provider.RoleAssistant {
+			return sends(p)
+		}
+		return p.Kind == provider.PartText && p.Text != "" || p.Kind == provider.PartMedia && p.Media != nil ||
+			p.Kind == provider.PartToolResult && p.Result != nil
+	}}.Turns(messages)
+	var parts []any // of the user: media of results, which come first
+	for i := range turns {
+		t := &turns[i]
+		var err error
+		if t.Model {
+			c.add("user", parts)
+			parts, err = c.model(t)
+		}
+		for k := 0; k < len(t.Parts) && err == nil && !t.Model; k++ {
+			parts, err = c.user(parts, t.Parts[k])
+		}
 		if err != nil {
-			return err
-		}
-		for _, p := range late {
-			if parts, err = c.user(parts, p); err != nil {
-				return err
-			}
-		}
-		late = nil
-		c.add("user", parts)
-		return nil
-	}
-	for i := range messages {
-		m := &messages[i]
-		switch m.Role {
-		case provider.RoleAssistant:
-			if !c.says(m) {
-				continue
-			}
-			if err := flush(); err != nil {
-				return nil, err
-			}
-			if err := c.model(m); err != nil {
-				return nil, err
-			}
-		case provider.RoleUser, provider.RoleTool:
-			for j := range m.Parts {
-				if p := &m.Parts[j]; !c.answers(p) {
-					late = append(late, p)
-				}
-			}
+			return nil, err
 		}
 	}
-	if err := flush(); err != nil {
-		return nil, err
-	}
+	c.add("user", parts)
 	return c.out, nil
 }
 
-// add adds parts to the contents: to the last one, if it has that role and neither of the two is
-// results of calls.
 func (c *conversation) add(role string, parts []any) {
-	if len(parts) == 0 {
-		return
+	if len(parts) > 0 {
+		c.out = append(c.out, content{role, parts})
 	}
-	if n := len(c.out); n > 0 && c.out[n-1].Role == role && !isResult(c.out[n-1].Parts[0]) {
-		c.out[n-1].Parts = append(c.out[n-1].Parts, parts...)
-		return
-	}
-	c.out = append(c.out, content{role, parts})
 }
 
-func isResult(p any) bool {
-	out, ok := p.(outPart)
-	return ok && out.Result != nil
-}
-
-// answers reports whether a part is the result of an open call, and stores it there.
-func (c *conversation) answers(p *provider.Part) bool {
-	if p.Kind != provider.PartToolResult || p.Result == nil {
-		return false
-	}
-	match := func(byName bool) bool {
-		for i := range c.open {
-			o := &c.open[i]
-			if o.result == nil && o.id == p.Result.CallID && (!byName || o.name == c.names.Encode(p.Result.Name)) {
-				o.result = p.Result
-				return true
-			}
-		}
-		return false
-	}
-	return match(true) || match(false) // calls without ids are matched by name, and those of one name by order
-}
-
-// results adds the results of the open calls in their order, and returns the parts that have to
-// follow them.
-func (c *conversation) results() ([]any, error) {
+// results adds the results of calls in their order, and returns the parts that have to follow them.
+func (c *conversation) results(calls []adapter.Call) ([]any, error) {
 	var parts, behind []any
-	for i := range c.open {
-		part, media, err := c.result(&c.open[i])
+	for i := range calls {
+		part, media, err := c.result(&calls[i])
 		if err != nil {
 			return nil, err
 		}
 		parts, behind = append(parts, part), append(behind, media...)
 	}
-	c.open = nil
-	if len(parts) > 0 {
-		c.out = append(c.out, content{"user", parts})
-	}
+	c.add("user", parts)
 	return behind, nil
-}
-
-// says reports whether any part of a message of the model is sent.
-func (c *conversation) says(m *provider.Message) bool {
-	return slices.ContainsFunc(m.Parts, func(p provider.Part) bool { return sends(&p) })
 }
 
 // sends reports whether a part of the model is sent.
@@ -170,22 +104,19 @@ func own(p *provider.Part) string {
 	return p.Opaque.Kind
 }
 
-// model adds a message of the model.
-func (c *conversation) model(m *provider.Message) error {
+// model adds a turn of the model, and the results of its calls. It returns the parts that have to
+// follow them.
+func (c *conversation) model(t *adapter.Turn) ([]any, error) {
 	if len(c.out) == 0 {
 		text := "(The conversation continues.)"
-		c.out = append(c.out, content{"user", []any{outPart{Text: &text}}})
+		c.add("user", []any{outPart{Text: &text}})
 	}
 	var parts []any
 	signed, first := false, -1
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if !sends(p) {
-			continue
-		}
-		part, err := c.modelPart(p)
+	for _, p := range t.Parts {
+		part, err := c.modelPart(t, p)
 		if err != nil {
-			return err
+			return nil, err
 		}
 		signed = signed || own(p) != ""
 		if p.Kind == provider.PartToolCall && first < 0 {
@@ -199,7 +130,7 @@ func (c *conversation) model(m *provider.Message) error {
 		parts[first] = call
 	}
 	c.add("model", parts)
-	return nil
+	return c.results(t.Calls)
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

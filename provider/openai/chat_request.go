@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
@@ -201,39 +200,33 @@ func (c *conversation) chatMessages(r *chatRequest) error {
 	if len(c.turns) == 0 {
 		return errEmpty
 	}
-	var media []*provider.Part // media of results, which results can't contain: sent as a user message
+	var media []*provider.Part // of results, which can't contain it: sent as a user message
 	for i := range c.turns {
 		t := &c.turns[i]
-		switch t.role {
-		case provider.RoleTool:
-			for _, res := range t.results {
-				text, more := resultText(res.res)
-				r.Messages = append(r.Messages, chatMessage{Role: "tool", ToolCallID: res.id, Content: text})
-				media = append(media, more...)
-			}
-			if len(media) == 0 || i+1 < len(c.turns) && c.turns[i+1].role == provider.RoleUser {
-				continue
-			}
-			if err := c.chatUser(r, media); err != nil {
+		if !t.Model {
+			if err := c.chatUser(r, append(media, t.Parts...)); err != nil {
 				return err
 			}
 			media = nil
-		case provider.RoleAssistant:
-			if m, ok := c.chatAssistant(t, c.results(i)); ok {
-				r.Messages = append(r.Messages, m)
-			}
-		default:
-			if err := c.chatUser(r, append(media, t.parts...)); err != nil {
-				return err
-			}
-			media = nil
+			continue
+		}
+		if m, ok := c.chatAssistant(t); ok {
+			r.Messages = append(r.Messages, m)
+		}
+		for _, call := range t.Calls {
+			text, more := resultText(call.Result)
+			r.Messages = append(r.Messages, chatMessage{Role: "tool", ToolCallID: call.ID, Content: text})
+			media = append(media, more...)
 		}
 	}
-	return nil
+	return c.chatUser(r, media)
 }
 
-// chatUser adds a message of the user.
+// chatUser adds a message of the user, unless it is empty.
 func (c *conversation) chatUser(r *chatRequest, parts []*provider.Part) error {
+	if len(parts) == 0 {
+		return nil
+	}
 	content, err := c.chatContent(parts)
 	if err != nil {
 		return err
@@ -245,22 +238,14 @@ func (c *conversation) chatUser(r *chatRequest, parts []*provider.Part) error {
 	return nil
 }
 
-// results returns the results of the calls of turn i.
-func (c *conversation) results(i int) []result {
-	if i+1 < len(c.turns) && c.turns[i+1].role == provider.RoleTool {
-		return c.turns[i+1].results
-	}
-	return nil
-}
-
 // chatAssistant returns a message of the model; ok is false if nothing of it can be sent. Reasoning
 // is sent back in the field in which it came, and only with calls: some servers require it there,
 // and no server uses it elsewhere.
-func (c *conversation) chatAssistant(t *turn, results []result) (m chatMessage, ok bool) {
+func (c *conversation) chatAssistant(t *adapter.Turn) (m chatMessage, ok bool) {
 	m.Role = "assistant"
 	var text, thoughts strings.Builder
 	field := ""
-	for _, p := range t.parts {
+	for _, p := range t.Parts {
 		if f, ok := c.own(p, kindReasoningField); ok {
 			field = f
 		}
@@ -282,8 +267,7 @@ func (c *conversation) chatAssistant(t *turn, results []result) (m chatMessage, 
 		case provider.PartReasoning:
 			thoughts.WriteString(p.Text)
 		case provider.PartToolCall:
-			i := slices.IndexFunc(results, func(r result) bool { return r.part == p })
-			call := chatToolCall{ID: results[i].id, Type: "function"}
+			call := chatToolCall{ID: t.Call(p).ID, Type: "function"}
 			if _, input, ok := c.freeForm(p); ok {
 				call.Type, call.Custom = "custom", &chatCustomCall{Name: c.names.Encode(p.Call.Name), Input: input}
 			} else {
@@ -313,10 +297,11 @@ func (c *conversation) chatAssistant(t *turn, results []result) (m chatMessage, 
 }
 
 // resultText returns the text of a result, and its media, which this API can't send in results.
-func resultText(r *provider.ToolResult) (text string, media []*provider.Part) {
-	if r == nil {
+func resultText(result *provider.Part) (text string, media []*provider.Part) {
+	if result == nil {
 		return noResult, nil
 	}
+	r := result.Result
 	for i := range r.Parts {
 		if p := &r.Parts[i]; p.Kind == provider.PartMedia && !empty(p) {
 			media = append(media, p)

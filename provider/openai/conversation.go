@@ -2,7 +2,6 @@ package openai
 
 import (
 	"encoding/json"
-	"fmt"
 	"strconv"
 
 	"github.com/pawlkit/pawl/provider"
@@ -17,22 +16,7 @@ type conversation struct {
 	model string
 	req   *provider.Request
 	names *adapter.Names
-	turns []turn
-	ids   map[string]bool // ids of the calls at the server
-}
-
-// A turn is a message of the user or the model, or the results of a turn's calls.
-type turn struct {
-	role    provider.Role
-	parts   []*provider.Part
-	results []result
-}
-
-// A result is the result of a call.
-type result struct {
-	part *provider.Part       // the call
-	id   string               // id of the call at the server
-	res  *provider.ToolResult // nil: no result
+	turns []adapter.Turn
 }
 
 func newConversation(m *Model, model string, req *provider.Request) *conversation {
@@ -40,126 +24,45 @@ func newConversation(m *Model, model string, req *provider.Request) *conversatio
 	if req.ToolChoice.Mode == provider.ChooseTool {
 		c.names.Encode(req.ToolChoice.Tool)
 	}
-	used := map[*provider.ToolResult]bool{}
-	for i := range req.Messages {
-		msg := &req.Messages[i]
-		if msg.Role == provider.RoleAssistant {
-			c.assistant(i, msg, used)
-			continue
-		}
+	c.turns = adapter.Conversation{ID: m.host.callIDs, Separate: m.api == Responses,
+		Sends: func(i int, p *provider.Part) bool {
+			switch isMedia := p.Kind == provider.PartMedia; {
+			case req.Messages[i].Role == provider.RoleAssistant || isMedia:
+				return !empty(p)
+			default:
+				return p.Kind == provider.PartText && p.Text != "" || p.Kind == provider.PartToolResult && p.Result != nil
+			}
+		}}.Turns(req.Messages)
+	for i := range c.turns {
 		var parts []*provider.Part
-		for j := range msg.Parts {
-			p := &msg.Parts[j]
-			switch {
-			case p.Kind == provider.PartText && p.Text != "", p.Kind == provider.PartMedia && !empty(p):
-				parts = append(parts, p)
-			case p.Kind == provider.PartToolResult && p.Result != nil && !used[p.Result]:
+		for _, p := range c.turns[i].Parts {
+			if p.Kind == provider.PartToolResult {
 				parts = append(parts, strays(p.Result)...)
+			} else {
+				parts = append(parts, p)
 			}
 		}
-		c.add(provider.RoleUser, parts)
+		c.turns[i].Parts = parts
 	}
 	return c
-}
-
-// assistant adds a message of the model, and the results of its calls.
-func (c *conversation) assistant(i int, msg *provider.Message, used map[*provider.ToolResult]bool) {
-	var parts []*provider.Part
-	var results []result
-	for j := range msg.Parts {
-		p := &msg.Parts[j]
-		if empty(p) {
-			continue
-		}
-		parts = append(parts, p)
-		if p.Kind != provider.PartToolCall {
-			continue
-		}
-		results = append(results, result{part: p, id: c.callID(p.Call, fmt.Sprintf("call_%d_%d", i, len(results)))})
-	}
-	for _, named := range []bool{true, false} { // first the results that also name the tool
-		for j := range results {
-			if r := &results[j]; r.res == nil {
-				r.res = find(r.part.Call, named, c.req.Messages[i+1:], used)
-			}
-		}
-	}
-	c.add(provider.RoleAssistant, parts)
-	if len(results) > 0 {
-		c.turns = append(c.turns, turn{role: provider.RoleTool, results: results})
-	}
-}
-
-// callID returns the id of a call at the server. It is unique in the conversation, because results
-// have no other reference. spare replaces a missing or duplicate id.
-func (c *conversation) callID(call *provider.ToolCall, spare string) string {
-	id := call.ProviderID
-	if id == "" {
-		id = call.ID
-	}
-	if id == "" {
-		id = spare
-	}
-	for {
-		sent := id
-		if c.m.host.callIDs != nil {
-			sent = c.m.host.callIDs(id)
-		}
-		if !c.ids[sent] {
-			if c.ids == nil {
-				c.ids = map[string]bool{}
-			}
-			c.ids[sent] = true
-			return sent
-		}
-		id, spare = spare, spare+"_"
-	}
-}
-
-// find returns the result of a call: the first unused one with its id, and if named with its name,
-// before the next message of the model.
-func find(call *provider.ToolCall, named bool, later []provider.Message,
-	used map[*provider.ToolResult]bool) *provider.ToolResult {
-	for i := range later {
-		if later[i].Role == provider.RoleAssistant {
-			return nil
-		}
-		for j := range later[i].Parts {
-			p := &later[i].Parts[j]
-			if p.Kind == provider.PartToolResult && p.Result != nil && p.Result.CallID == call.ID && !used[p.Result] &&
-				(call.ID != "" && !named || p.Result.Name == call.Name) {
-				used[p.Result] = true
-				return p.Result
-			}
-		}
-	}
-	return nil
 }
 
 // strays converts a result without a call to text of the user: servers reject it as a result, and
 // the model may need it.
 func strays(r *provider.ToolResult) []*provider.Part {
 	head := provider.TextPart("Result of an earlier call of " + strconv.Quote(r.Name) + ":")
-	parts := []*provider.Part{&head}
+	return append([]*provider.Part{&head}, contents(r)...)
+}
+
+// contents returns the texts and the media of a result.
+func contents(r *provider.ToolResult) []*provider.Part {
+	var parts []*provider.Part
 	for i := range r.Parts {
 		if p := &r.Parts[i]; p.Kind == provider.PartText && p.Text != "" || p.Kind == provider.PartMedia && !empty(p) {
 			parts = append(parts, p)
 		}
 	}
 	return parts
-}
-
-// add adds a turn. For Chat Completions it merges the turn into the previous one if that has the
-// same role.
-func (c *conversation) add(role provider.Role, parts []*provider.Part) {
-	if len(parts) == 0 {
-		return
-	}
-	if n := len(c.turns); n > 0 && c.turns[n-1].role == role && c.m.api == Chat {
-		c.turns[n-1].parts = append(c.turns[n-1].parts, parts...)
-		return
-	}
-	c.turns = append(c.turns, turn{role: role, parts: parts})
 }
 
 // empty reports whether a part has no content. White space is content: servers want it back.

@@ -206,9 +206,9 @@ func TestCallsWithTheSameIDKeepTheirOwnResults(t *testing.T) {
 		m := (&canned{}).model(t, Config{BaseURL: base})
 		c, ids := newConversation(m, "m", req), map[string]bool{}
 		for i := range c.turns {
-			for _, r := range c.turns[i].results {
-				require.Equal(t, "of "+r.part.Call.Name, r.res.Text())
-				ids[r.id] = true
+			for _, r := range c.turns[i].Calls {
+				require.Equal(t, "of "+r.Part.Call.Name, r.Result.Result.Text())
+				ids[r.ID] = true
 			}
 		}
 		require.Len(t, ids, 3)

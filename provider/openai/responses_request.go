@@ -5,6 +5,7 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A responsesRequest is the body of a request to the Responses API. Nothing is stored at the
@@ -87,7 +88,7 @@ func (c *conversation) responses() ([]byte, error) {
 		return nil, errEmpty
 	}
 	for i := range c.turns {
-		if err := c.inputItems(&r, i); err != nil {
+		if err := c.inputItems(&r, &c.turns[i]); err != nil {
 			return nil, err
 		}
 	}
@@ -119,31 +120,26 @@ func (c *conversation) responses() ([]byte, error) {
 	return c.encode(&r)
 }
 
-// inputItems adds the items of turn i.
-func (c *conversation) inputItems(r *responsesRequest, i int) error {
-	switch t := &c.turns[i]; t.role {
-	case provider.RoleAssistant:
-		c.outputItems(r, t, c.results(i))
-	case provider.RoleTool:
-		for _, res := range t.results {
-			kind, output := "function_call_output", any(noResult)
-			if res.res != nil {
-				var err error
-				if output, err = c.output(res.res); err != nil {
-					return err
-				}
-			}
-			if _, ok := c.own(res.part, kindCustomCall); ok {
-				kind = "custom_tool_call_output"
-			}
-			r.Input = append(r.Input, inputItem{Type: kind, CallID: res.id, Output: output})
+// inputItems adds the items of a turn.
+func (c *conversation) inputItems(r *responsesRequest, t *adapter.Turn) error {
+	if !t.Model {
+		content, err := c.inputContent(t.Parts)
+		if err == nil && len(t.Parts) > 0 {
+			r.Input = append(r.Input, inputItem{Role: "user", Content: content})
 		}
-	default:
-		content, err := c.inputContent(t.parts)
+		return err
+	}
+	c.outputItems(r, t)
+	for _, call := range t.Calls {
+		output, err := c.output(call.Result)
 		if err != nil {
 			return err
 		}
-		r.Input = append(r.Input, inputItem{Role: "user", Content: content})
+		kind := "function_call_output"
+		if _, ok := c.own(call.Part, kindCustomCall); ok {
+			kind = "custom_tool_call_output"
+		}
+		r.Input = append(r.Input, inputItem{Type: kind, CallID: call.ID, Output: output})
 	}
 	return nil
 }
@@ -168,22 +164,12 @@ func (c *conversation) inputContent(parts []*provider.Part) (any, error) {
 }
 
 // output returns the content of a result.
-func (c *conversation) output(res *provider.ToolResult) (any, error) {
-	var parts []*provider.Part
-	hasMedia := false
-	for i := range res.Parts {
-		p := &res.Parts[i]
-		isMedia := p.Kind == provider.PartMedia && !empty(p)
-		hasMedia = hasMedia || isMedia
-		if isMedia || p.Kind == provider.PartText && p.Text != "" {
-			parts = append(parts, p)
-		}
-	}
-	if !hasMedia {
-		text, _ := resultText(res)
+func (c *conversation) output(result *provider.Part) (any, error) {
+	text, media := resultText(result)
+	if len(media) == 0 {
 		return text, nil
 	}
-	return c.inputContent(parts)
+	return c.inputContent(contents(result.Result))
 }
 
 // outputItems adds the model's message: reasoning and calls that the server ran as the items that
@@ -192,12 +178,12 @@ func (c *conversation) output(res *provider.ToolResult) (any, error) {
 // A reasoning item that the server can't read, because it isn't encrypted and nothing is stored, is
 // left out. Then the ids of the other items are left out, too, since the server would miss the
 // reasoning that belongs to them.
-func (c *conversation) outputItems(r *responsesRequest, t *turn, results []result) {
-	withIDs := !slices.ContainsFunc(t.parts, func(p *provider.Part) bool {
+func (c *conversation) outputItems(r *responsesRequest, t *adapter.Turn) {
+	withIDs := !slices.ContainsFunc(t.Parts, func(p *provider.Part) bool {
 		item, ok := c.own(p, kindItem)
 		return ok && !c.readable(item)
 	})
-	for _, p := range t.parts {
+	for _, p := range t.Parts {
 		if item, ok := c.own(p, kindItem); ok {
 			if c.readable(item) {
 				r.Input = append(r.Input, json.RawMessage(item))
@@ -228,8 +214,7 @@ func (c *conversation) outputItems(r *responsesRequest, t *turn, results []resul
 			r.Input = append(r.Input, inputItem{Type: "message", ID: known.ID, Role: "assistant", Status: "completed",
 				Phase: known.Phase, Content: []inputPart{part}})
 		case provider.PartToolCall:
-			at := slices.IndexFunc(results, func(r result) bool { return r.part == p })
-			item := inputItem{Type: "function_call", CallID: results[at].id, Name: c.names.Encode(p.Call.Name)}
+			item := inputItem{Type: "function_call", CallID: t.Call(p).ID, Name: c.names.Encode(p.Call.Name)}
 			if data, input, ok := c.freeForm(p); ok {
 				id(data)
 				item.Type, item.Input = "custom_tool_call", input
