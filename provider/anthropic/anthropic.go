@@ -1,6 +1,7 @@
 package anthropic
 
 import (
+	"cmp"
 	"context"
 	"net/http"
 	"net/url"
@@ -51,7 +52,6 @@ type Config struct {
 // A Model calls one model of Anthropic. [New] makes it. It is safe for concurrent use.
 type Model struct {
 	id     string
-	info   provider.ModelInfo
 	known  []provider.ModelInfo
 	client *adapter.Client
 }
@@ -104,29 +104,21 @@ func NewIn(cfg Config, cloud *adapter.Cloud) *Model {
 
 // newModel returns a Model without a client.
 func newModel(cfg *Config) *Model {
-	m := &Model{id: cfg.Model, known: slices.Clone(cfg.Models)}
-	if m.id == "" {
-		m.id = DefaultModel
-	}
-	m.info = modelInfo(m.id, m.known)
-	return m
+	return &Model{id: cmp.Or(cfg.Model, DefaultModel), known: slices.Clone(cfg.Models)}
 }
 
 const ownURL = "https://api.anthropic.com"
 
 // Info returns the properties of the model.
 func (m *Model) Info() provider.ModelInfo {
-	return adapter.Copied(m.info)
+	return modelInfo(m.id, m.known)
 }
 
 // InfoOf returns the properties of another model that requests may name, found like those of Info;
 // an empty name means this Model's. It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
-	if model == "" {
-		model = m.id
-	}
-	info := modelInfo(model, m.known)
-	return adapter.Copied(info), info.Window > 0 || info.MaxOutput > 0 || info.Prices != nil
+	info := modelInfo(cmp.Or(model, m.id), m.known)
+	return info, adapter.Informed(info)
 }
 
 // String returns the model's name.

@@ -217,7 +217,7 @@ func (b *body) addSampling(req *provider.Request, t trait) {
 			b.StopSequences = append(b.StopSequences, stop)
 		}
 	}
-	if !t.has(samplings) || b.Thinking.thinks() {
+	if !t.Has(samplings) || b.Thinking.thinks() {
 		return
 	}
 	b.Temperature, b.TopP, b.TopK = s.Temperature, s.TopP, s.TopK

@@ -29,7 +29,7 @@ var (
 // schema uses something that formats don't support, such as types that contain themselves and
 // objects with arbitrary keys.
 func formatOf(req *provider.Request, t trait) json.RawMessage {
-	if req.Output == nil || adapter.IsNull(req.Output.Schema) || !t.has(formats) {
+	if req.Output == nil || adapter.IsNull(req.Output.Schema) || !t.Has(formats) {
 		return nil
 	}
 	fits := !adapter.ReferencesOf(req.Output.Schema).IsRecursive()

@@ -41,14 +41,14 @@ func (b *body) addThinking(req *provider.Request, t trait) {
 	switch {
 	case r.Effort == "none":
 		b.stopThinking(t)
-	case forced || !t.has(budgets|adapts): // the API rejects it
-	case r.Budget > 0 && t.has(budgets):
+	case forced || !t.Has(budgets|adapts): // the API rejects it
+	case r.Budget > 0 && t.Has(budgets):
 		b.think(r.Budget, r)
 	case r.Budget <= 0 && r.Effort == "":
-		if r.Hide && t.has(adapts) {
+		if r.Hide && t.Has(adapts) {
 			b.Thinking = &thinking{Type: "adaptive", Display: "omitted"}
 		}
-	case t.has(adapts):
+	case t.Has(adapts):
 		b.Thinking = &thinking{Type: "adaptive", Display: "summarized"}
 		if r.Hide {
 			b.Thinking.Display = "omitted"
@@ -56,7 +56,7 @@ func (b *body) addThinking(req *provider.Request, t trait) {
 	default:
 		b.think(budgetOf(r.Effort), r)
 	}
-	if effort := r.Effort; effort != "" && effort != "none" && t.has(efforts) {
+	if effort := r.Effort; effort != "" && effort != "none" && t.Has(efforts) {
 		if effort == "minimal" {
 			effort = "low" // the smallest effort
 		}
@@ -67,11 +67,11 @@ func (b *body) addThinking(req *provider.Request, t trait) {
 // stopThinking disables thinking, or reduces it as far as the model allows.
 func (b *body) stopThinking(t trait) {
 	switch {
-	case t.has(always):
+	case t.Has(always):
 		b.setEffort("low")
-	case t.has(between):
+	case t.Has(between):
 		b.Thinking = &thinking{Type: "between_tools"}
-	case t.has(budgets | adapts):
+	case t.Has(budgets | adapts):
 		b.Thinking = &thinking{Type: "disabled"}
 	}
 }

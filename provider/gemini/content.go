@@ -102,7 +102,7 @@ func (c *conversation) result(call *adapter.Call) (part outPart, behind []any, e
 		if err != nil {
 			return part, nil, err
 		}
-		if c.traits.has(levels) && media.Inline != nil {
+		if c.traits.Has(levels) && media.Inline != nil {
 			out.Parts = append(out.Parts, media)
 			continue
 		}

@@ -124,7 +124,7 @@ func (c *conversation) model(t *adapter.Turn) ([]any, error) {
 		}
 		parts = append(parts, part)
 	}
-	if first >= 0 && !signed && c.traits.has(levels) {
+	if first >= 0 && !signed && c.traits.Has(levels) {
 		call := parts[first].(outPart) // a call of another model: the API requires a signature, or this word instead
 		call.Signature = "skip_thought_signature_validator"
 		parts[first] = call

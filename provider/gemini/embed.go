@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"maps"
 	"strconv"
 	"strings"
 
@@ -36,20 +37,22 @@ type EmbedderConfig struct {
 // An Embedder makes vectors of texts. It satisfies index.Embedder of the package memory/index. The
 // API cuts a text that is longer than the model allows, 2,048 tokens for gemini-embedding-001.
 // [Model.Embedder] makes it. It is safe for concurrent use.
+//
+// Model names the provider, the model and the dimensions, and Dimensions is the length of each
+// vector. Embed returns one vector for each text, in order; errors are those of Model.Stream.
+// EmbedUsage also returns the usage of all requests, those before an error included. It is an
+// estimate where the API reports none.
 type Embedder struct {
-	e *adapter.Embedder
+	embedder
 }
+
+type embedder = adapter.Embedder
 
 // embeddingsDate is the day of the reports of the prices.
 const embeddingsDate = "2026-04-25"
 
-// embeddings are the models whose vectors and prices, in dollars per million tokens, are known.
-var embeddings = map[string]struct {
-	size, window int
-	price        float64
-}{
-	"gemini-embedding-001": {3072, 2048, .15},
-}
+// embeddings are the models whose vectors and prices are known.
+var embeddings = map[string]adapter.Embedding{"gemini-embedding-001": {Size: 3072, Window: 2048, Price: .15}}
 
 // mostBatch is the most texts that the API accepts in a request.
 const mostBatch = 100
@@ -62,17 +65,9 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 	}
 	cfg.Model = cmp.Or(cfg.Model, defaultEmbeddings)
 	known := embeddings[strings.TrimPrefix(cfg.Model, "models/")]
-	size := cmp.Or(cfg.Dimensions, known.size)
-	switch {
-	case size == 0:
-		return nil, fault.NewFixable("gemini: the dimensions of "+cfg.Model+" aren't known",
-			"set EmbedderConfig.Dimensions to the length of its vectors", nil)
-	case size < 0 || known.size > 0 && size > known.size:
-		return nil, fault.Errorf(fault.Invalid, "gemini: EmbedderConfig.Dimensions is %d; it can be 1 to %d, or 0",
-			size, cmp.Or(known.size, 1<<16))
-	case cfg.Batch < 0 || cfg.Batch > mostBatch:
-		return nil, fault.Errorf(fault.Invalid, "gemini: EmbedderConfig.Batch is %d; it can be 1 to %d, or 0",
-			cfg.Batch, mostBatch)
+	size, err := adapter.CheckEmbedder(Name, cfg.Model, known, cfg.Dimensions, cfg.Batch, mostBatch)
+	if err != nil {
+		return nil, err
 	}
 	fields := map[string]json.RawMessage{}
 	fields["model"], _ = adapter.Encode(resource(cfg.Model)) // a string
@@ -86,29 +81,11 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 		}
 		adapter.Merge(fields, options)
 	}
-	return &Embedder{&adapter.Embedder{Name: Name, Model: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, mostBatch),
+	return &Embedder{embedder{Provider: Name, ID: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, mostBatch),
 		Through: cfg.Through,
 		Call: func(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
 			return m.embed(ctx, cfg.Model, fields, texts)
 		}}}, nil
-}
-
-// Model names the provider, the model and the dimensions.
-func (e *Embedder) Model() string { return e.e.Name + "/" + e.e.Model + "/" + strconv.Itoa(e.e.Size) }
-
-// Dimensions is the length of each vector.
-func (e *Embedder) Dimensions() int { return e.e.Size }
-
-// Embed returns one vector for each text, in order. Errors are those of Model.Stream.
-func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, _, err := e.e.Vectors(ctx, texts)
-	return vectors, err
-}
-
-// EmbedUsage is Embed that also returns the usage of all its requests, those before an error
-// included. It is an estimate where the API reports none.
-func (e *Embedder) EmbedUsage(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
-	return e.e.Vectors(ctx, texts)
 }
 
 // embed makes a request. fields are those of the request for each text, besides the text.
@@ -117,10 +94,7 @@ func (m *Model) embed(ctx context.Context, model string, fields map[string]json.
 	var usage provider.Usage
 	requests := make([]map[string]json.RawMessage, len(texts))
 	for i := range texts {
-		r := make(map[string]json.RawMessage, len(fields)+1)
-		for name, value := range fields {
-			r[name] = value
-		}
+		r := maps.Clone(fields)
 		text, err := adapter.Encode(content{Parts: []any{outPart{Text: &texts[i]}}})
 		if err != nil {
 			return nil, usage, err

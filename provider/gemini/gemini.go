@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"net/http"
@@ -52,7 +53,6 @@ type Config struct {
 // A Model calls one model of the Gemini API. It is safe for concurrent use.
 type Model struct {
 	id     string
-	info   provider.ModelInfo
 	known  []provider.ModelInfo
 	client *adapter.Client
 
@@ -113,12 +113,7 @@ func NewIn(cfg Config, cloud *adapter.Cloud) *Model {
 
 // newModel returns a Model without a client.
 func newModel(cfg *Config) *Model {
-	m := &Model{id: cfg.Model, known: slices.Clone(cfg.Models)}
-	if m.id == "" {
-		m.id = DefaultModel
-	}
-	m.info = modelInfo(m.id, m.known)
-	return m
+	return &Model{id: cmp.Or(cfg.Model, DefaultModel), known: slices.Clone(cfg.Models)}
 }
 
 // withVersion returns an address that ends with a version of the API.
@@ -134,17 +129,14 @@ func withVersion(u *url.URL) *url.URL {
 
 // Info returns the properties of the model.
 func (m *Model) Info() provider.ModelInfo {
-	return adapter.Copied(m.info)
+	return modelInfo(m.id, m.known)
 }
 
 // InfoOf returns the properties of another model that requests may name, found like those of Info;
 // an empty name means this Model's. It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
-	if model == "" {
-		model = m.id
-	}
-	info := modelInfo(model, m.known)
-	return adapter.Copied(info), info.Window > 0 || info.MaxOutput > 0 || info.Prices != nil
+	info := modelInfo(cmp.Or(model, m.id), m.known)
+	return info, adapter.Informed(info)
 }
 
 // String returns the model's name.

@@ -17,7 +17,7 @@ const (
 )
 
 // A trait is a property that not all models have.
-type trait uint8
+type trait = adapter.Trait
 
 const (
 	budgets trait = 1 << iota // thinking with a budget of tokens
@@ -31,60 +31,48 @@ const (
 	otherwise = levels // unknown models are treated as newer ones
 )
 
-func (t trait) has(other trait) bool { return t&other != 0 }
-
-// A family is a model with all its names.
-type family struct {
-	id     string // without a version
-	name   string
-	window int
-	output int
-	traits trait
-	prices [3]float64 // dollars per million tokens: input, output, read from the cache; zero: unknown
-}
-
 const million = 1_048_576
 
 // families are the known models.
-var families = []family{
-	{"gemini-3.5-flash", "Gemini 3.5 Flash", million, 65_536, levels, [3]float64{1.5, 9, .15}},
-	{"gemini-3.1-pro", "Gemini 3.1 Pro", million, 65_536, levels | always, [3]float64{4, 18, .4}},
-	{"gemini-3.1-flash-lite", "Gemini 3.1 Flash-Lite", million, 65_536, levels, [3]float64{.25, 1.5, .025}},
-	{"gemini-3-pro-image", "Gemini 3 Pro Image", 65_536, 32_768, levels | always | images, [3]float64{}},
-	{"gemini-3-pro", "Gemini 3 Pro", million, 65_536, levels | always | twoLevels, [3]float64{4, 18, .4}},
-	{"gemini-3-flash", "Gemini 3 Flash", million, 65_536, levels, [3]float64{.5, 3, .05}},
-	{"gemini-2.5-pro", "Gemini 2.5 Pro", million, 65_536, budgets | always, [3]float64{2.5, 15, .25}},
-	{"gemini-2.5-flash", "Gemini 2.5 Flash", million, 65_536, budgets, [3]float64{.3, 2.5, .03}},
-	{"gemini-2.5-flash-lite", "Gemini 2.5 Flash-Lite", million, 65_536, budgets | lite, [3]float64{.1, .4, .01}},
-	{"gemini-2.5-flash-image", "Gemini 2.5 Flash Image", 32_768, 32_768, images, [3]float64{.3, 30, .03}},
-	{"gemini-2.0-flash", "Gemini 2.0 Flash", million, 8192, 0, [3]float64{.1, .4, .025}},
-	{"gemini-2.0-flash-lite", "Gemini 2.0 Flash-Lite", million, 8192, 0, [3]float64{.075, .3, .075}},
-	{"gemini-1.5-pro", "Gemini 1.5 Pro", 2 * million, 8192, 0, [3]float64{}},
-	{"gemini-1.5-flash", "Gemini 1.5 Flash", million, 8192, 0, [3]float64{}},
-	{"gemini-1.5-flash-8b", "Gemini 1.5 Flash-8B", million, 8192, 0, [3]float64{}},
+var families = []adapter.Family{
+	{"gemini-3.5-flash", "Gemini 3.5 Flash", million, 65_536, levels, adapter.Prices{1.5, 9, .15}},
+	{"gemini-3.1-pro", "Gemini 3.1 Pro", million, 65_536, levels | always, adapter.Prices{4, 18, .4}},
+	{"gemini-3.1-flash-lite", "Gemini 3.1 Flash-Lite", million, 65_536, levels, adapter.Prices{.25, 1.5, .025}},
+	{"gemini-3-pro-image", "Gemini 3 Pro Image", 65_536, 32_768, levels | always | images, adapter.Prices{}},
+	{"gemini-3-pro", "Gemini 3 Pro", million, 65_536, levels | always | twoLevels, adapter.Prices{4, 18, .4}},
+	{"gemini-3-flash", "Gemini 3 Flash", million, 65_536, levels, adapter.Prices{.5, 3, .05}},
+	{"gemini-2.5-pro", "Gemini 2.5 Pro", million, 65_536, budgets | always, adapter.Prices{2.5, 15, .25}},
+	{"gemini-2.5-flash", "Gemini 2.5 Flash", million, 65_536, budgets, adapter.Prices{.3, 2.5, .03}},
+	{"gemini-2.5-flash-lite", "Gemini 2.5 Flash-Lite", million, 65_536, budgets | lite, adapter.Prices{.1, .4, .01}},
+	{"gemini-2.5-flash-image", "Gemini 2.5 Flash Image", 32_768, 32_768, images, adapter.Prices{.3, 30, .03}},
+	{"gemini-2.0-flash", "Gemini 2.0 Flash", million, 8192, 0, adapter.Prices{.1, .4, .025}},
+	{"gemini-2.0-flash-lite", "Gemini 2.0 Flash-Lite", million, 8192, 0, adapter.Prices{.075, .3, .075}},
+	{"gemini-1.5-pro", "Gemini 1.5 Pro", 2 * million, 8192, 0, adapter.Prices{}},
+	{"gemini-1.5-flash", "Gemini 1.5 Flash", million, 8192, 0, adapter.Prices{}},
+	{"gemini-1.5-flash-8b", "Gemini 1.5 Flash-8B", million, 8192, 0, adapter.Prices{}},
 }
+
+var models = adapter.Models{Provider: Name, Families: families, Version: version, Date: priceDate, Source: priceSource,
+	Complete: func(info *provider.ModelInfo, t trait) {
+		info.Inputs, info.Reasoning = []string{"text", "image", "audio", "video", "document"}, t.Has(budgets|levels)
+		if t.Has(images) {
+			info.Inputs, info.Outputs = []string{"text", "image"}, []string{"text", "image"}
+		}
+	}}
 
 // version matches what may follow a family's name.
 var version = regexp.MustCompile(
 	`^(-preview|-exp|-latest|-customtools)*(-\d{2}-\d{2}(-\d{4})?|-\d{2}-\d{4}|-\d{3})?(-thinking|-customtools)?$`)
 
 // familyOf finds a model by the names that Google and gateways use.
-func familyOf(id string) *family {
-	id = id[strings.LastIndexByte(id, '/')+1:]
-	for i := range families {
-		if rest, ok := strings.CutPrefix(id, families[i].id); ok && version.MatchString(rest) {
-			return &families[i]
-		}
-	}
-	return nil
-}
+func familyOf(id string) *adapter.Family { return models.Find(id[strings.LastIndexByte(id, '/')+1:]) }
 
 // older matches older models that aren't in the table.
 var older = regexp.MustCompile(`^(gemini-(1|2)(\.|-)|gemma|learnlm)`)
 
 func traitsOf(id string) trait {
 	if f := familyOf(id); f != nil {
-		return f.traits
+		return f.Traits
 	}
 	switch id = id[strings.LastIndexByte(id, '/')+1:]; {
 	case strings.HasPrefix(id, "gemini-2.5-"):
@@ -102,48 +90,10 @@ func modelInfo(id string, known []provider.ModelInfo) provider.ModelInfo {
 		return info
 	}
 	if e, ok := embeddings[strings.TrimPrefix(id, "models/")]; ok {
-		price := provider.Money(e.price*float64(provider.USD) + .5)
-		return provider.ModelInfo{Provider: Name, ID: id, Window: e.window, Inputs: []string{"text"},
-			Prices: &provider.Prices{Input: price, CacheRead: price, CacheWrite: price, Date: embeddingsDate,
-				Source: priceSource}}
+		return e.Info(Name, id, embeddingsDate, priceSource)
 	}
-	f := familyOf(id)
-	if f == nil {
-		return provider.ModelInfo{Provider: Name, ID: id}
-	}
-	info := f.info()
-	info.ID = id
-	return info
-}
-
-func (f *family) info() provider.ModelInfo {
-	usd := func(dollars float64) provider.Money { return provider.Money(dollars*float64(provider.USD) + .5) }
-	info := provider.ModelInfo{
-		Provider:  Name,
-		ID:        f.id,
-		Name:      f.name,
-		Window:    f.window,
-		MaxOutput: f.output,
-		Inputs:    []string{"text", "image", "audio", "video", "document"},
-		Outputs:   []string{"text"},
-		Reasoning: f.traits.has(budgets | levels),
-	}
-	if f.traits.has(images) {
-		info.Inputs, info.Outputs = []string{"text", "image"}, []string{"text", "image"}
-	}
-	if f.prices != [3]float64{} {
-		info.Prices = &provider.Prices{Input: usd(f.prices[0]), Output: usd(f.prices[1]), CacheRead: usd(f.prices[2]),
-			CacheWrite: usd(f.prices[0]),
-			Date:       priceDate, Source: priceSource}
-	}
-	return info
+	return models.Info(familyOf(id), id)
 }
 
 // Models returns the properties of the common models, for hosts that let people choose one.
-func Models() []provider.ModelInfo {
-	infos := make([]provider.ModelInfo, len(families))
-	for i := range families {
-		infos[i] = families[i].info()
-	}
-	return infos
-}
+func Models() []provider.ModelInfo { return models.All() }

@@ -78,7 +78,7 @@ func checkImages(req *provider.Request, model string, t trait) error {
 	switch {
 	case err != nil:
 		return err
-	case !t.has(images) && !strings.Contains(model, "image"):
+	case !t.Has(images) && !strings.Contains(model, "image"):
 		return fault.NewFixable("gemini: "+model+" makes no images",
 			"set the request's Model to one that does, such as "+defaultImages, provider.ErrNoImages)
 	case n > 1:
@@ -95,7 +95,7 @@ func checkImages(req *provider.Request, model string, t trait) error {
 func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 	p := &prepared{model: req.Model, names: adapter.NewNames(req.Tools)}
 	if p.model == "" {
-		if p.model = m.id; req.Images != nil && !traitsOf(m.id).has(images) {
+		if p.model = m.id; req.Images != nil && !traitsOf(m.id).Has(images) {
 			p.model = defaultImages
 		}
 	}
@@ -153,7 +153,7 @@ func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
 
 // asText reports whether the system text must contain the schema of the answer: older models reject
 // an output schema with tools.
-func asText(req *provider.Request, t trait) bool { return len(req.Tools) > 0 && !t.has(levels) }
+func asText(req *provider.Request, t trait) bool { return len(req.Tools) > 0 && !t.Has(levels) }
 
 // addSystem sets the instructions.
 func (b *body) addSystem(req *provider.Request, t trait) {

@@ -11,22 +11,22 @@ type thinking struct {
 
 // thinkingOf returns the configuration for a model; nil uses the model's default.
 func thinkingOf(r *provider.ReasoningOptions, t trait) *thinking {
-	if r == nil || !t.has(budgets|levels) {
+	if r == nil || !t.Has(budgets|levels) {
 		return nil
 	}
 	out := &thinking{Include: !r.Hide && r.Effort != "none"}
 	switch {
-	case r.Budget > 0 && (r.Effort == "" || !t.has(levels)):
+	case r.Budget > 0 && (r.Effort == "" || !t.Has(levels)):
 		budget := r.Budget
-		if t.has(budgets) {
-			budget = t.clamp(budget)
+		if t.Has(budgets) {
+			budget = clamp(t, budget)
 		}
 		out.Budget = &budget // the models that take levels take one instead of a level, too
 	case r.Effort == "":
-	case t.has(levels):
-		out.Level = t.level(r.Effort)
+	case t.Has(levels):
+		out.Level = level(t, r.Effort)
 	default:
-		budget := t.clamp(budgetOf(r.Effort))
+		budget := clamp(t, budgetOf(r.Effort))
 		out.Budget = &budget
 	}
 	if *out == (thinking{}) {
@@ -51,28 +51,28 @@ func budgetOf(effort string) int {
 
 // clamp brings a budget into what the model takes. See
 // https://ai.google.dev/gemini-api/docs/thinking.
-func (t trait) clamp(budget int) int {
+func clamp(t trait, budget int) int {
 	switch {
-	case t.has(always):
+	case t.Has(always):
 		return min(max(budget, 128), 32_768)
-	case t.has(lite) && budget > 0:
+	case t.Has(lite) && budget > 0:
 		return min(max(budget, 512), 24_576)
 	}
 	return min(max(budget, 0), 24_576)
 }
 
 // level returns the level for an effort: the nearest that the model has.
-func (t trait) level(effort string) string {
+func level(t trait, effort string) string {
 	switch effort {
 	case "none", "minimal":
-		if t.has(always) {
+		if t.Has(always) {
 			return "LOW"
 		}
 		return "MINIMAL"
 	case "low":
 		return "LOW"
 	case "medium":
-		if t.has(twoLevels) {
+		if t.Has(twoLevels) {
 			return "HIGH"
 		}
 		return "MEDIUM"

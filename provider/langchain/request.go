@@ -246,7 +246,8 @@ func (b *built) tools(req *provider.Request) error {
 		}
 		b.size += len(t.Name) + len(t.Description) + len(t.Schema)
 		tools[i] = llms.Tool{Type: "function",
-			Function: &llms.FunctionDefinition{Name: b.names.Encode(t.Name), Description: t.Description, Parameters: schema}}
+			Function: &llms.FunctionDefinition{Name: b.names.Encode(t.Name), Description: t.Description,
+				Parameters: schema}}
 	}
 	b.options = append(b.options, llms.WithTools(tools))
 	switch req.ToolChoice.Mode {

@@ -143,7 +143,6 @@ func New(cfg Config) (*Model, error) {
 		Authorize: m.host.authorize,
 		Decode:    func(status int, body []byte) *provider.Error { return m.failed(parse(body), status) },
 	})
-	m.info = m.lookup(m.model)
 	return m, nil
 }
 

@@ -30,7 +30,8 @@ func newConversation(m *Model, model string, req *provider.Request) *conversatio
 			case req.Messages[i].Role == provider.RoleAssistant || isMedia:
 				return !empty(p)
 			default:
-				return p.Kind == provider.PartText && p.Text != "" || p.Kind == provider.PartToolResult && p.Result != nil
+				return p.Kind == provider.PartText && p.Text != "" ||
+					p.Kind == provider.PartToolResult && p.Result != nil
 			}
 		}}.Turns(req.Messages)
 	for i := range c.turns {

@@ -5,7 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"net/http"
-	"strconv"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -40,21 +39,24 @@ type EmbedderConfig struct {
 
 // An Embedder makes vectors of texts. It satisfies index.Embedder of the package memory/index.
 // [Model.Embedder] makes it. It is safe for concurrent use.
+//
+// Model names the provider, the model and the dimensions, and Dimensions is the length of each
+// vector. Embed returns one vector for each text, in order; errors are those of Model.Stream.
+// EmbedUsage also returns the usage of all requests, those before an error included.
 type Embedder struct {
-	e *adapter.Embedder
+	embedder
 }
+
+type embedder = adapter.Embedder
 
 // embeddingsDate is the day of the reports of the prices.
 const embeddingsDate = "2026-05-01"
 
-// embeddings are OpenAI's models, with prices in thousandths of a dollar per million tokens.
-var embeddings = map[string]struct {
-	size  int
-	price int64
-}{
-	"text-embedding-3-small": {1536, 20},
-	"text-embedding-3-large": {3072, 130},
-	"text-embedding-ada-002": {1536, 100},
+// embeddings are OpenAI's models.
+var embeddings = map[string]adapter.Embedding{
+	"text-embedding-3-small": {Size: 1536, Window: 8192, Price: .02},
+	"text-embedding-3-large": {Size: 3072, Window: 8192, Price: .13},
+	"text-embedding-ada-002": {Size: 1536, Window: 8192, Price: .1},
 }
 
 // mostBatch is the most inputs that OpenAI accepts in a request.
@@ -70,19 +72,12 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 		cfg.Model = defaultEmbeddings
 	}
 	known := embeddings[cfg.Model[strings.LastIndexByte(cfg.Model, '/')+1:]]
-	size := cmp.Or(cfg.Dimensions, known.size)
-	switch {
-	case cfg.Model == "":
+	if cfg.Model == "" {
 		return nil, fault.NewFixable("openai: the model is missing", "set EmbedderConfig.Model", nil)
-	case size == 0:
-		return nil, fault.NewFixable("openai: the dimensions of "+cfg.Model+" aren't known",
-			"set EmbedderConfig.Dimensions to the length of its vectors", nil)
-	case size < 0 || known.size > 0 && size > known.size:
-		return nil, fault.Errorf(fault.Invalid, "openai: EmbedderConfig.Dimensions is %d; it can be 1 to %d, or 0",
-			size, cmp.Or(known.size, 1<<16))
-	case cfg.Batch < 0 || cfg.Batch > mostBatch:
-		return nil, fault.Errorf(fault.Invalid, "openai: EmbedderConfig.Batch is %d; it can be 1 to %d, or 0",
-			cfg.Batch, mostBatch)
+	}
+	size, err := adapter.CheckEmbedder("openai", cfg.Model, known, cfg.Dimensions, cfg.Batch, mostBatch)
+	if err != nil {
+		return nil, err
 	}
 	var options map[string]json.RawMessage
 	if len(cfg.Options) > 0 {
@@ -91,32 +86,14 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 		}
 	}
 	fields := map[string]any{"model": cfg.Model, "encoding_format": "float"}
-	if known.size != 0 && size != known.size && strings.Contains(cfg.Model, "text-embedding-3") {
+	if known.Size != 0 && size != known.Size && strings.Contains(cfg.Model, "text-embedding-3") {
 		fields["dimensions"] = size
 	}
-	return &Embedder{&adapter.Embedder{Name: m.name, Model: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, 256),
+	return &Embedder{embedder{Provider: m.name, ID: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, 256),
 		Through: cfg.Through,
 		Call: func(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
 			return m.embed(ctx, cfg.Model, fields, options, texts)
 		}}}, nil
-}
-
-// Model names the provider, the model and the dimensions.
-func (e *Embedder) Model() string { return e.e.Name + "/" + e.e.Model + "/" + strconv.Itoa(e.e.Size) }
-
-// Dimensions is the length of each vector.
-func (e *Embedder) Dimensions() int { return e.e.Size }
-
-// Embed returns one vector for each text, in order. Errors are those of Model.Stream.
-func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	vectors, _, err := e.e.Vectors(ctx, texts)
-	return vectors, err
-}
-
-// EmbedUsage is Embed that also returns the usage of all its requests, those before an error
-// included.
-func (e *Embedder) EmbedUsage(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
-	return e.e.Vectors(ctx, texts)
 }
 
 // embed makes a request.

@@ -17,26 +17,12 @@ const defaultImages = "gpt-image-1"
 // imagesDate is the day of the reports of the prices.
 const imagesDate = "2026-05-10"
 
-// imageModels are OpenAI's models that make images, with prices in thousandths of a dollar per
-// million tokens. Text in the input is cheaper than images; the price is that of images, so that no
-// budget is exceeded unnoticed.
-var imageModels = map[string]struct{ in, cached, out int64 }{
-	"gpt-image-1":      {10_000, 2_500, 40_000},
-	"gpt-image-1-mini": {2_500, 250, 8_000},
-	"gpt-image-1.5":    {8_000, 2_000, 32_000},
-}
-
-// imageInfo returns the properties of a model that makes images.
-func (m *Model) imageInfo(model string) (info provider.ModelInfo, ok bool) {
-	e, ok := imageModels[undated(model)]
-	if !ok {
-		return info, false
-	}
-	const thousandth = provider.USD / 1000
-	in := provider.Money(e.in) * thousandth
-	return provider.ModelInfo{Provider: m.name, ID: model, Inputs: []string{"text"}, Outputs: []string{"image"},
-		Prices: &provider.Prices{Input: in, CacheRead: provider.Money(e.cached) * thousandth, CacheWrite: in,
-			Output: provider.Money(e.out) * thousandth, Date: imagesDate, Source: priceSource}}, true
+// imageTable has OpenAI's models that make images. Text in the input is cheaper than images; the
+// price is that of images, so that no budget is exceeded unnoticed.
+var imageTable = []adapter.Family{
+	{ID: "gpt-image-1", Traits: draws, Prices: adapter.Prices{10, 40, 2.5}},
+	{ID: "gpt-image-1-mini", Traits: draws, Prices: adapter.Prices{2.5, 8, .25}},
+	{ID: "gpt-image-1.5", Traits: draws, Prices: adapter.Prices{8, 32, 2}},
 }
 
 // images returns the body of a request for images. The description is the text of the newest user

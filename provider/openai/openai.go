@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -22,7 +23,6 @@ type Model struct {
 	host   host
 	client *adapter.Client
 	models []provider.ModelInfo
-	info   provider.ModelInfo
 }
 
 var (
@@ -35,17 +35,14 @@ var (
 // Info returns the properties of Config.Model: the entry of Config.Models with its ID, else that of
 // the built-in table, else only its name.
 func (m *Model) Info() provider.ModelInfo {
-	return adapter.Copied(m.info)
+	return m.lookup(m.model)
 }
 
 // InfoOf returns the properties of another model that requests may name, found like those of Info;
 // an empty name means Config.Model. It reports false if only the name is known.
 func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
-	if model == "" {
-		model = m.model
-	}
-	info := m.lookup(model)
-	return adapter.Copied(info), info.Window > 0 || info.MaxOutput > 0 || info.Prices != nil
+	info := m.lookup(cmp.Or(model, m.model))
+	return info, adapter.Informed(info)
 }
 
 // Format writes the names of the provider and the model.

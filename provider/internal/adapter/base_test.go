@@ -93,12 +93,12 @@ func TestAHostsModelIsFoundByItsID(t *testing.T) {
 	require.Empty(t, known[0].Provider, "what the host gave is left alone")
 }
 
-func TestACopySharesNothing(t *testing.T) {
-	info := provider.ModelInfo{Inputs: []string{"text"}, Outputs: []string{"text"}, Prices: &provider.Prices{Input: 1}}
-	copied := Copied(info)
+func TestWhatIsKnownSharesNothingWithTheHost(t *testing.T) {
+	info := provider.ModelInfo{ID: "m", Inputs: []string{"text"}, Outputs: []string{"text"},
+		Prices: &provider.Prices{Input: 1}}
+	copied, _ := Known([]provider.ModelInfo{info}, "", "m")
 	require.Equal(t, info, copied)
 	copied.Inputs[0], copied.Outputs[0], copied.Prices.Input = "x", "y", 2
-	require.Equal(t, provider.ModelInfo{Inputs: []string{"text"}, Outputs: []string{"text"},
+	require.Equal(t, provider.ModelInfo{ID: "m", Inputs: []string{"text"}, Outputs: []string{"text"},
 		Prices: &provider.Prices{Input: 1}}, info)
-	require.Nil(t, Copied(provider.ModelInfo{}).Prices)
 }

@@ -40,7 +40,7 @@ func (n *Names) Encode(name string) string {
 	}
 	sent := safe
 	_, taken := n.own[sent]
-	for salt := name; taken || len(sent) > LongestName; salt += "+" { // a tool may even have the encoded name of another
+	for salt := name; taken || len(sent) > LongestName; salt += "+" { // even another's encoded name may be taken
 		sum := sha256.Sum256([]byte(salt))
 		tail := "_" + hex.EncodeToString(sum[:4])
 		sent = safe[:min(len(safe), LongestName-len(tail))] + tail
