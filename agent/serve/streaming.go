@@ -40,12 +40,9 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request, f func(*respons
 	defer cancel(nil)
 	defer s.onClosing(func() { cancel(errClosing) })()
 	head := w.Header()
-	head.Set("Content-Type", "text/event-stream")
-	head.Set("Cache-Control", "no-cache, no-transform")
-	head.Set("X-Accel-Buffering", "no") // nginx
+	sse.SetHeader(head)
 	begun := &begun{ResponseWriter: w}
-	p := f(&response{Writer: sse.NewWriter(begun, sse.WriterConfig{Connection: http.NewResponseController(w)}),
-		ctx: ctx, begun: begun})
+	p := f(&response{Writer: sse.NewWriter(begun), ctx: ctx, begun: begun})
 	if begun.yes {
 		return nil
 	}
@@ -64,6 +61,9 @@ type begun struct {
 	http.ResponseWriter
 	yes bool
 }
+
+// Unwrap returns what it writes to.
+func (b *begun) Unwrap() http.ResponseWriter { return b.ResponseWriter }
 
 // Write writes p.
 func (b *begun) Write(p []byte) (int, error) {

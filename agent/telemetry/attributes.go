@@ -23,9 +23,6 @@ func (t *Telemetry) ofRun(o *machine.Origin) []attribute.KeyValue {
 	if o.Agent != "" {
 		attrs = append(attrs, attribute.String(attrAgent, o.Agent))
 	}
-	if t.cfg.Attributes != nil {
-		attrs = append(attrs, t.cfg.Attributes(*o)...)
-	}
 	return attrs
 }
 

@@ -3,7 +3,6 @@ package telemetry_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"testing"
 	"testing/synctest"
@@ -15,7 +14,6 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/telemetry"
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -76,44 +74,6 @@ func TestHowLongAPersonTakes(t *testing.T) {
 			})
 		})
 	}
-}
-
-// A reads is a store that counts how often a log is read.
-type reads struct {
-	journal.Store
-	n int
-}
-
-func (s *reads) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
-	s.n++
-	return s.Store.Read(ctx, session, after)
-}
-
-// A process that asks, and whose pauses are decided elsewhere, doesn't learn that. It still knows
-// when it has asked the newest ones, so that it reads no log for them.
-func TestPausesThatEndElsewhereAreForgotten(t *testing.T) {
-	r := newRig(t, telemetry.Config{})
-	inner := &reads{Store: journal.NewMemory()}
-	store := r.tel.Store(inner)
-	origin := &machine.Origin{Session: "s", Run: "r"}
-	write := func(seq uint64, f agent.Fact) {
-		require.NoError(t, store.Append(t.Context(), journal.Append{Session: "s", After: seq - 1,
-			Records: []journal.Record{machine.Record(f)}}))
-	}
-	const asked = 10_001
-	for n := uint64(1); n <= asked; n++ {
-		write(n, &agent.Suspended{Meta: machine.Meta{Origin: origin, Seq: n, V: machine.Version},
-			Pause: agent.Pause{ID: fmt.Sprint("p-", n), Kind: agent.PauseApproval}})
-	}
-	decide := func(seq uint64, id string) {
-		write(seq, &machine.Decided{Meta: machine.Meta{Origin: origin, Seq: seq, V: machine.Version},
-			Decision: machine.Decision{ID: id, Kind: machine.Approved}})
-	}
-	decide(asked+1, fmt.Sprint("p-", asked))
-	require.Zero(t, inner.n)
-	decide(asked+2, "p-1")
-	require.Equal(t, 1, inner.n, "the oldest was forgotten")
-	require.Equal(t, 2.0, r.sum("pawl.approval.duration"))
 }
 
 func TestEventsOfGatesBudgetsAndBreakersAreCounted(t *testing.T) {

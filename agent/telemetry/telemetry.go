@@ -2,16 +2,13 @@ package telemetry
 
 import (
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
 	"go.opentelemetry.io/otel"
-	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/metric"
 	"go.opentelemetry.io/otel/trace"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -43,10 +40,6 @@ type Config struct {
 	// Redact is applied to each text if Content is Redacted, which needs it.
 	Redact func(string) string
 
-	// Attributes returns attributes that are added to every span of a run, such as the tenant; nil:
-	// none.
-	Attributes func(machine.Origin) []attribute.KeyValue
-
 	// Logger gets a line for each step and each call, with the ids of the trace and the span; nil:
 	// nothing is logged.
 	Logger *slog.Logger
@@ -60,10 +53,6 @@ type Telemetry struct {
 	tracer trace.Tracer
 	meters *meters
 	info   atomic.Pointer[provider.ModelInfo] // nil until a provider is known
-
-	mu     sync.Mutex
-	pauses map[string]pauseTime // by the id of the pause: when people were asked
-	asked  []string             // their ids, also of those that were decided since, oldest first
 }
 
 // New returns a Telemetry. The error is a *[agent.ArgError].
@@ -82,8 +71,7 @@ func New(cfg Config) (*Telemetry, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = otel.GetMeterProvider()
 	}
-	t := &Telemetry{cfg: cfg, tracer: cfg.Traces.Tracer(scope, trace.WithInstrumentationVersion(Conventions)),
-		pauses: make(map[string]pauseTime)}
+	t := &Telemetry{cfg: cfg, tracer: cfg.Traces.Tracer(scope, trace.WithInstrumentationVersion(Conventions))}
 	var err error
 	if t.meters, err = newMeters(cfg.Metrics.Meter(scope, metric.WithInstrumentationVersion(Conventions))); err != nil {
 		return nil, &agent.ArgError{Func: "telemetry.New", Field: "Config.Metrics", Problem: err.Error(), Err: err}

@@ -12,7 +12,7 @@ import (
 func Example() {
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
 		sse.SetHeader(rw.Header())
-		w := sse.NewWriter(rw, sse.WriterConfig{})
+		w := sse.NewWriter(rw)
 		defer w.Heartbeat(15 * time.Second)()
 		for i, text := range []string{"It rains.", "It\nstops."} {
 			if w.Write(sse.Event{ID: fmt.Sprint(i + 1), Type: "weather", Data: []byte(text)}) != nil {

@@ -12,30 +12,14 @@ import (
 	"time"
 )
 
-// defaultTimeout is how long a write may take unless WriterConfig says otherwise: 30 s.
-const defaultTimeout = 30 * time.Second
+// writeTime is how long one write may take.
+const writeTime = 30 * time.Second
 
-// A Connection is what a Writer needs of a connection besides io.Writer. An
-// *http.ResponseController is one.
-type Connection interface {
-	Flush() error
-	SetWriteDeadline(deadline time.Time) error
-}
-
-// A WriterConfig configures a [Writer]. Its zero value is ready to use.
-type WriterConfig struct {
-	// Connection flushes each event and bounds each write. nil: that of the writer if it is an
-	// http.ResponseWriter, and otherwise neither is done. What it doesn't support
-	// (errors.ErrUnsupported) is left out.
-	Connection Connection
-	// Timeout is how long one write may take; 0: 30 s; negative: no limit.
-	Timeout time.Duration
-}
-
-// A Writer writes events. Each is flushed, as WriterConfig.Connection says. After an error, each
-// write returns that error. A Writer is safe for concurrent use.
+// A Writer writes events. If it writes to an http.ResponseWriter, it flushes each of them, and a
+// write may take 30 s, as far as the connection supports that. After an error, each write returns
+// that error. A Writer is safe for concurrent use.
 type Writer struct {
-	cfg WriterConfig
+	conn *http.ResponseController // nil if w is no http.ResponseWriter
 
 	mu   sync.Mutex // guards what follows
 	w    io.Writer
@@ -45,14 +29,12 @@ type Writer struct {
 }
 
 // NewWriter returns a Writer to w.
-func NewWriter(w io.Writer, cfg WriterConfig) *Writer {
-	if cfg.Timeout == 0 {
-		cfg.Timeout = defaultTimeout
+func NewWriter(w io.Writer) *Writer {
+	out := &Writer{w: w, last: time.Now()}
+	if rw, ok := w.(http.ResponseWriter); ok {
+		out.conn = http.NewResponseController(rw)
 	}
-	if rw, ok := w.(http.ResponseWriter); ok && cfg.Connection == nil {
-		cfg.Connection = http.NewResponseController(rw)
-	}
-	return &Writer{w: w, cfg: cfg, last: time.Now()}
+	return out
 }
 
 // An InvalidEventError says that an event can't be written. Nothing of it was written, and the
@@ -167,27 +149,22 @@ func (w *Writer) lines(prefix string, text []byte) {
 
 // send writes the buffer. The caller holds mu.
 func (w *Writer) send() error {
-	if w.err != nil {
-		return w.err
+	if w.err == nil && w.conn != nil {
+		w.err = unlessUnsupported(w.conn.SetWriteDeadline(time.Now().Add(writeTime)))
 	}
-	c := w.cfg.Connection
-	if c != nil && w.cfg.Timeout > 0 {
-		if err := c.SetWriteDeadline(time.Now().Add(w.cfg.Timeout)); err != nil &&
-			!errors.Is(err, errors.ErrUnsupported) {
-			w.err = err
-			return err
-		}
+	if w.err == nil {
+		_, w.err = w.w.Write(w.buf.Bytes())
 	}
-	if _, err := w.w.Write(w.buf.Bytes()); err != nil {
-		w.err = err
-		return err
-	}
-	if c != nil {
-		if err := c.Flush(); err != nil && !errors.Is(err, errors.ErrUnsupported) {
-			w.err = err
-			return err
-		}
+	if w.err == nil && w.conn != nil {
+		w.err = unlessUnsupported(w.conn.Flush())
 	}
 	w.last = time.Now()
-	return nil
+	return w.err
+}
+
+func unlessUnsupported(err error) error {
+	if errors.Is(err, errors.ErrUnsupported) {
+		return nil
+	}
+	return err
 }

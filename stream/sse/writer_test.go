@@ -29,7 +29,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 	}
 	for range 2000 {
 		var out bytes.Buffer
-		w := sse.NewWriter(&out, sse.WriterConfig{})
+		w := sse.NewWriter(&out)
 		var want []sse.Event
 		id := ""
 		for range r.IntN(5) {
@@ -51,7 +51,7 @@ func TestWhatIsWrittenIsRead(t *testing.T) {
 
 func TestAnEventCannotContainAnother(t *testing.T) {
 	var out bytes.Buffer
-	w := sse.NewWriter(&out, sse.WriterConfig{})
+	w := sse.NewWriter(&out)
 	for _, ev := range []sse.Event{{ID: "1\ndata: x"}, {ID: "1\r"}, {ID: "\x00"}, {Type: "a\n\ndata: x"}, {Type: "\r"},
 		{Retry: -1}} {
 		var invalid *sse.InvalidEventError
@@ -80,7 +80,11 @@ func (f *failing) Write(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func (f *failing) Flush() error { f.flushes++; return f.supported() }
+func (f *failing) Header() http.Header { return http.Header{} }
+
+func (f *failing) WriteHeader(int) {}
+
+func (f *failing) FlushError() error { f.flushes++; return f.supported() }
 
 func (f *failing) SetWriteDeadline(time.Time) error { f.deadlines++; return f.supported() }
 
@@ -94,7 +98,7 @@ func (f *failing) supported() error {
 func TestEachEventIsFlushedWithinATimeLimit(t *testing.T) {
 	for _, unsupported := range []bool{false, true} {
 		c := &failing{at: 3, unsupported: unsupported}
-		w := sse.NewWriter(c, sse.WriterConfig{Connection: c})
+		w := sse.NewWriter(c)
 		require.NoError(t, w.Write(data("a")))
 		require.NoError(t, w.Comment("b"))
 		require.Equal(t, &failing{writes: 2, flushes: 2, deadlines: 2, at: 3, unsupported: unsupported}, c)
@@ -107,14 +111,14 @@ func TestEachEventIsFlushedWithinATimeLimit(t *testing.T) {
 
 func TestEventsOfAResponseAreFlushed(t *testing.T) {
 	rw := httptest.NewRecorder()
-	require.NoError(t, sse.NewWriter(rw, sse.WriterConfig{}).Write(data("a")))
+	require.NoError(t, sse.NewWriter(rw).Write(data("a")))
 	require.True(t, rw.Flushed)
 }
 
 func TestHeartbeatsAreWrittenWhileNothingElseIs(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		c := &failing{}
-		w := sse.NewWriter(c, sse.WriterConfig{})
+		w := sse.NewWriter(c)
 		stop := w.Heartbeat(10 * time.Second)
 		<-time.After(35 * time.Second)
 		synctest.Wait()
@@ -139,11 +143,21 @@ func TestHeartbeatsAreWrittenWhileNothingElseIs(t *testing.T) {
 	})
 }
 
+// An impatient response sets much shorter deadlines than it is told.
+type impatient struct{ http.ResponseWriter }
+
+func (w impatient) Unwrap() http.ResponseWriter { return w.ResponseWriter }
+
+func (w impatient) SetWriteDeadline(at time.Time) error {
+	soon := time.Now().Add(time.Until(at) / 600)
+	return http.NewResponseController(w.ResponseWriter).SetWriteDeadline(soon)
+}
+
 // TestAReaderThatStallsIsDisconnected over a real connection.
 func TestAReaderThatStallsIsDisconnected(t *testing.T) {
 	ended := make(chan error, 1)
 	server := httptest.NewServer(http.HandlerFunc(func(rw http.ResponseWriter, _ *http.Request) {
-		w := sse.NewWriter(rw, sse.WriterConfig{Timeout: 50 * time.Millisecond})
+		w := sse.NewWriter(impatient{rw})
 		big := bytes.Repeat([]byte("a"), 1<<20)
 		for range 1000 {
 			if err := w.Write(sse.Event{Data: big}); err != nil {
@@ -164,7 +178,7 @@ func TestAReaderThatStallsIsDisconnected(t *testing.T) {
 
 func TestAWriterIsSafeForConcurrentUse(t *testing.T) {
 	var out bytes.Buffer
-	w := sse.NewWriter(&out, sse.WriterConfig{})
+	w := sse.NewWriter(&out)
 	stop := w.Heartbeat(time.Microsecond)
 	var writers sync.WaitGroup
 	for range 8 {

@@ -10,7 +10,7 @@
 //
 // Data is sent as server-sent events, one for each chunk, and one with [Done] at the end:
 //
-//	out := sse.NewWriter(w, sse.WriterConfig{})
+//	out := sse.NewWriter(w)
 //	chunks := uimessage.NewWriter(func(data []byte) error { return out.Write(sse.Event{Data: data}) }, uimessage.V7)
 //	…
 //	err = chunks.Close()

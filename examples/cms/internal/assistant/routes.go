@@ -257,7 +257,7 @@ func (s *server) watch(w http.ResponseWriter, r *http.Request, session string, a
 	w.Header().Set("Content-Type", "text/event-stream")
 	w.Header().Set("Cache-Control", "no-cache, no-transform")
 	w.Header().Set("X-Accel-Buffering", "no")
-	out := sse.NewWriter(w, sse.WriterConfig{})
+	out := sse.NewWriter(w)
 	if out.Comment("connected") != nil {
 		return nil
 	}

@@ -171,7 +171,7 @@ func (cfg *Config) watch(w http.ResponseWriter, r *http.Request) {
 		})
 	}
 	w.Header().Set("Content-Type", "text/event-stream")
-	out := sse.NewWriter(w, sse.WriterConfig{})
+	out := sse.NewWriter(w)
 	defer out.Heartbeat(heartbeat)()
 	for v.next(ctx, out) {
 	}
