@@ -28,15 +28,13 @@ type Config struct {
 	// Owner and User are set already.
 	Input func(ctx context.Context, in *agent.Input)
 	// Wait is how long a request waits for the end of a run; 0: 60 s.
-	Wait time.Duration
-	// MaxPrompt is the maximum length of a prompt in bytes; 0: 64 KiB.
-	MaxPrompt int
-	Logger    *slog.Logger // nil: nothing is logged
+	Wait   time.Duration
+	Logger *slog.Logger // nil: nothing is logged
 }
 
 const (
-	defaultWait   = 60 * time.Second
-	defaultPrompt = 64 << 10
+	defaultWait = 60 * time.Second
+	maxPrompt   = 64 << 10 // bytes
 )
 
 // New returns a handler over a hub. The error is a *[agent.ArgError].
@@ -48,11 +46,11 @@ func New(hub *live.Hub, cfg Config) (http.Handler, error) {
 	case cfg.Authorize == nil:
 		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Authorize",
 			Problem: "it is nil, so that everything would be refused; say who may do what"}
-	case cfg.Wait < 0 || cfg.MaxPrompt < 0:
-		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Wait or MaxPrompt",
+	case cfg.Wait < 0:
+		return nil, &agent.ArgError{Func: "mcpserver.New", Field: "Config.Wait",
 			Problem: "it is negative; 0 is the default"}
 	}
-	cfg.Wait, cfg.MaxPrompt = cmp.Or(cfg.Wait, defaultWait), cmp.Or(cfg.MaxPrompt, defaultPrompt)
+	cfg.Wait = cmp.Or(cfg.Wait, defaultWait)
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}

@@ -71,8 +71,8 @@ func (s *server) ask(ctx context.Context, req *call, in askInput) (*mcp.CallTool
 	switch {
 	case in.Prompt == "":
 		return nil, errors.New(`"prompt" is empty`)
-	case len(in.Prompt) > s.cfg.MaxPrompt:
-		return nil, fmt.Errorf(`"prompt" has %d bytes; at most %d are taken`, len(in.Prompt), s.cfg.MaxPrompt)
+	case len(in.Prompt) > maxPrompt:
+		return nil, fmt.Errorf(`"prompt" has %d bytes; at most %d are taken`, len(in.Prompt), maxPrompt)
 	}
 	session := in.Session
 	if session == "" {

@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"cmp"
 	"context"
 	"fmt"
 	"log/slog"
@@ -21,14 +20,11 @@ type ApprovalsConfig struct {
 	Agents map[string]*agent.Agent
 	Plans  *plan.Runner
 	// Authorize decides whether the user who makes a request may do something with an item, and
-	// returns the user's name, which is recorded with a decision or a revocation. An error denies
-	// it. The actions are
+	// returns the user's name, which is recorded with a decision. An error denies it. The
+	// actions are
 	//   - ActionList: see the item in a list, or learn that its session can't be read;
-	//   - ActionRead: see the item in full, or the standing approvals of a session if Item.ID is
-	//     empty;
-	//   - ActionDecide: make Item.Decision; asked only about users who may read the item;
-	//   - ActionControl: revoke the standing approval of Item.Tool; asked only about users who may
-	//     see it.
+	//   - ActionRead: see the item in full;
+	//   - ActionDecide: make Item.Decision; asked only about users who may read the item.
 	//
 	// It may be called from several goroutines at a time, and for a list once for each open item. A
 	// panic denies, too, and is logged.
@@ -39,21 +35,14 @@ type ApprovalsConfig struct {
 	// logged and changes nothing.
 	OnDecided func(ctx context.Context, d Decided)
 
-	MaxBody int64 // bytes of a body; 0: 64 KiB
-	// MaxPage is the most items on a page, not counting further items of the last session; 0: 100.
-	// It is also the default page size.
-	MaxPage int
-	// MaxMessages is how many messages of a conversation may be requested with an item; 0: 20,
-	// below 0: none.
-	MaxMessages int
-	Origins     []string     // as in [Config]
-	Logger      *slog.Logger // as in [Config]
+	Origins []string     // as in [Config]
+	Logger  *slog.Logger // as in [Config]
 }
 
 // An Item is what the Authorize of an [ApprovalsConfig] decides about.
 type Item struct {
 	Session string // or the name of the run of plans
-	ID      string // empty for standing approvals
+	ID      string
 	Kind    agent.PauseKind
 	Tool    string
 	Reason  string
@@ -62,7 +51,7 @@ type Item struct {
 	// Agent is the name of the session's agent; unknown (empty) in lists, and if the session's log
 	// can't be read.
 	Agent string
-	// Pause has all details; nil in lists and for standing approvals.
+	// Pause has all details; nil in lists.
 	Pause *agent.Pause
 	// Decision is the proposed decision, without a name; nil unless the action is ActionDecide.
 	Decision *agent.Decision
@@ -78,9 +67,9 @@ type Decided struct {
 }
 
 const (
-	approvalsBody     = 64 << 10
-	approvalsPage     = 100
-	approvalsMessages = 20
+	approvalsBody     = 64 << 10 // bytes of a body
+	approvalsPage     = 100      // items on a page, not counting further ones of the last session
+	approvalsMessages = 20       // of a conversation, with an item
 )
 
 // Approvals returns a handler with what waits for people in all sessions of a store, of several
@@ -98,9 +87,6 @@ func Approvals(cfg ApprovalsConfig) (http.Handler, error) {
 	case len(cfg.Agents) == 0:
 		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Agents",
 			Problem: "it is empty; give the agents by their names"}
-	case cfg.MaxBody < 0 || cfg.MaxPage < 0:
-		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.MaxBody or MaxPage",
-			Problem: "it is negative; 0 is the default"}
 	}
 	for name, a := range cfg.Agents {
 		if a == nil {
@@ -108,8 +94,7 @@ func Approvals(cfg ApprovalsConfig) (http.Handler, error) {
 				Problem: fmt.Sprintf("%q is nil", name)}
 		}
 	}
-	cfg.MaxPage, cfg.MaxMessages = cmp.Or(cfg.MaxPage, approvalsPage), cmp.Or(cfg.MaxMessages, approvalsMessages)
-	s := &server{cfg: Config{MaxBody: cmp.Or(cfg.MaxBody, approvalsBody), Origins: cfg.Origins, Logger: cfg.Logger}}
+	s := &server{cfg: Config{MaxBody: approvalsBody, Origins: cfg.Origins, Logger: cfg.Logger}}
 	if err := s.common(); err != nil {
 		return nil, err
 	}
@@ -118,7 +103,5 @@ func Approvals(cfg ApprovalsConfig) (http.Handler, error) {
 	rt.add(http.MethodGet, "/", i.list)
 	rt.add(http.MethodGet, "/item", i.item)
 	rt.add(http.MethodPost, "/decide", i.decide)
-	rt.add(http.MethodGet, "/rules", i.rules)
-	rt.add(http.MethodDelete, "/rules", i.revoke)
 	return rt, nil
 }

@@ -413,37 +413,13 @@ func TestARuleGoesNoFurtherThanItMay(t *testing.T) {
 	require.Equal(t, []string{"a", "b"}, d.done.done(), "this tool, this session")
 	require.Equal(t, "cms.remove", res.Pending[0].Call.Name, "not another tool")
 
-	var rules struct{ Rules []agent.Rule }
-	require.Equal(t, 200, d.get("tom", "/rules?session=tom/1", &rules))
-	require.Equal(t, "cms.touch", rules.Rules[0].Tool)
-	require.Equal(t, "tom", rules.Rules[0].By)
-	require.Equal(t, 404, d.get("mallory", "/rules?session=tom/1", nil))
+	rules, err := d.a.Session("tom/1").Rules(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, "cms.touch", rules[0].Tool)
+	require.Equal(t, "tom", rules[0].By)
 
 	d.restart(call("cms.touch", "c"))
 	require.Len(t, d.run("tom/2"), 1, "nor another session")
-
-	del := func(user, query string) (int, string) {
-		status, code, _ := verdict(t, d.ask(asked{user: user, method: "DELETE", target: "/rules?" + query}))
-		return status, code
-	}
-	status, code := del("eve", "session=tom/1&tool=cms.touch")
-	require.Equal(t, 403, status)
-	require.Equal(t, serve.CodeForbidden, code)
-	status, _ = del("mallory", "session=tom/1&tool=cms.touch")
-	require.Equal(t, 404, status)
-	status, _ = del("tom", "session=tom/1&tool=cms.remove")
-	require.Equal(t, 404, status)
-	status, code, _ = verdict(t,
-		d.ask(asked{user: "tom", method: "DELETE", target: "/rules?session=tom/1&tool=cms.touch",
-			header: map[string]string{"Sec-Fetch-Site": "cross-site"}}))
-	require.Equal(t, 403, status)
-	require.Equal(t, serve.CodeCrossSite, code)
-	status, _ = del("tom", "session=tom/1&tool=cms.touch")
-	require.Equal(t, 204, status)
-	status, _ = del("tom", "session=tom/1&tool=cms.touch")
-	require.Equal(t, 404, status, "once")
-	log := d.facts("tom/1")
-	require.Equal(t, "tom", log[len(log)-1].(*machine.RuleRevoked).By)
 }
 
 func TestAnApprovalThatHasGoneStaleRunsNothing(t *testing.T) {

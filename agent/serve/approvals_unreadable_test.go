@@ -64,8 +64,6 @@ func TestASessionThatCannotBeReadIsAnUnknownOneToThoseWhoMayNotSeeIt(t *testing.
 				for _, q := range []asked{
 					{method: "GET", target: itemPath(session, id)},
 					{method: "GET", target: itemPath(session, "p-0")},
-					{method: "GET", target: "/rules?session=" + session},
-					{method: "DELETE", target: "/rules?session=" + session + "&tool=cms.touch"},
 					{method: "POST", target: "/decide", body: body(session, id, "approve")},
 				} {
 					q.user = "tom"
@@ -102,7 +100,6 @@ func TestLogsOfOtherKindsHaveNoItems(t *testing.T) {
 	require.Len(t, list.Items, 1)
 	require.Equal(t, "s", list.Items[0].Session)
 	require.Equal(t, 404, d.get("ann", itemPath("plan", id), nil))
-	require.Equal(t, 404, d.get("ann", "/rules?session=plan", nil))
 }
 
 func TestASessionThatCannotBeReadDoesNotEndTheList(t *testing.T) {

@@ -30,12 +30,10 @@ type Config struct {
 	// 403, and its text isn't shown.
 	Input func(r *http.Request, in *agent.Input) error
 
-	MaxBody    int64 // bytes of a body; 0: 4 MiB
-	MaxMessage int   // bytes of the text of a message; 0: 64 KiB
-	MaxFiles   int   // files with a message; 0: 10; negative: none
-	// that are accepted, by what the files contain; nil: PNG, JPEG, GIF and WebP images, PDF, and
-	// plain text
-	FileTypes []string
+	MaxBody int64 // bytes of a body; 0: 4 MiB
+	// MaxFiles is how many files a message may have; 0: 10; negative: none. They are PNG, JPEG, GIF
+	// and WebP images, PDF, and plain text, by what they contain.
+	MaxFiles int
 
 	// Origins are those of other sites whose pages may make requests, with credentials, such as
 	// "https://app.example.org". Empty: none.
@@ -44,12 +42,6 @@ type Config struct {
 	// KeepApprovals refuses a message of useChat or AG-UI while the session waits for an approval:
 	// the person has to decide first. By default the message supersedes what waits.
 	KeepApprovals bool
-
-	// StopOnDisconnect stops a run 2 s after a client of useChat or AG-UI has disconnected from
-	// this process, if nobody else reads the session: for clients whose button to stop only closes
-	// the connection. A page that is loaded again has come back by then. By default a client that
-	// disconnects stops nothing.
-	StopOnDisconnect bool
 
 	// ChatLevel is what the clients of useChat understand; the zero value is ai 7.0.
 	ChatLevel uimessage.Level
@@ -72,12 +64,15 @@ type Config struct {
 
 // Defaults of a [Config].
 const (
-	DefaultMaxBody    = 4 << 20
-	defaultMaxMessage = 64 << 10
-	defaultMaxFiles   = 10
+	DefaultMaxBody  = 4 << 20
+	defaultMaxFiles = 10
 )
 
-var defaultFileTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"}
+// maxMessage is how many bytes the text of a message may have.
+const maxMessage = 64 << 10
+
+// fileTypes are accepted, by what the files contain.
+var fileTypes = []string{"image/png", "image/jpeg", "image/gif", "image/webp", "application/pdf", "text/plain"}
 
 // A server is what the handlers have in common.
 type server struct {
@@ -89,8 +84,7 @@ type server struct {
 	files http.Handler // of the page; nil without it
 	// people are the paths whose errors are sentences for people, with those below them: clients
 	// show them.
-	people  []string
-	readers readers
+	people []string
 }
 
 func newServer(hub *live.Hub, cfg Config) (*server, error) {
@@ -101,17 +95,13 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 	case cfg.Authorize == nil:
 		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.Authorize",
 			Problem: "it is nil, so that everything would be refused; say who may do what"}
-	case cfg.MaxBody < 0 || cfg.MaxMessage < 0:
-		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.MaxBody or MaxMessage",
+	case cfg.MaxBody < 0:
+		return nil, &agent.ArgError{Func: "serve.New", Field: "Config.MaxBody",
 			Problem: "it is negative; 0 is the default"}
 	}
-	cfg.MaxBody, cfg.MaxMessage = cmp.Or(cfg.MaxBody, DefaultMaxBody), cmp.Or(cfg.MaxMessage, defaultMaxMessage)
-	cfg.MaxFiles, cfg.Title = cmp.Or(cfg.MaxFiles, defaultMaxFiles), cmp.Or(cfg.Title, "Chat")
-	if cfg.FileTypes == nil {
-		cfg.FileTypes = defaultFileTypes
-	}
+	cfg.MaxBody, cfg.MaxFiles = cmp.Or(cfg.MaxBody, DefaultMaxBody), cmp.Or(cfg.MaxFiles, defaultMaxFiles)
+	cfg.Title = cmp.Or(cfg.Title, "Chat")
 	s := &server{cfg: cfg, hub: hub, agent: hub.Agent()}
-	s.readers.server = s
 	return s, s.common()
 }
 

@@ -1,19 +1,19 @@
 package serve
 
 const (
-	CodeAllowance     = codeAllowance
-	CodeBusy          = codeBusy
-	CodeCrossSite     = codeCrossSite
-	CodeElsewhere     = codeElsewhere
-	CodeForbidden     = codeForbidden
-	CodeInternal      = codeInternal
-	CodeInterrupted   = codeInterrupted
-	CodeMethod        = codeMethod
-	CodeReplaced      = codeReplaced
-	CodeSignIn        = codeSignIn
-	CodeSlow          = codeSlow
-	CodeTooLarge      = codeTooLarge
-	CodeUnavailable   = codeUnavailable
-	CodeUsed          = codeUsed
-	DefaultMaxMessage = defaultMaxMessage
+	CodeAllowance   = codeAllowance
+	CodeBusy        = codeBusy
+	CodeCrossSite   = codeCrossSite
+	CodeElsewhere   = codeElsewhere
+	CodeForbidden   = codeForbidden
+	CodeInternal    = codeInternal
+	CodeInterrupted = codeInterrupted
+	CodeMethod      = codeMethod
+	CodeReplaced    = codeReplaced
+	CodeSignIn      = codeSignIn
+	CodeSlow        = codeSlow
+	CodeTooLarge    = codeTooLarge
+	CodeUnavailable = codeUnavailable
+	CodeUsed        = codeUsed
+	MaxMessage      = maxMessage
 )

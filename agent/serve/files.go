@@ -39,9 +39,9 @@ func (s *server) parts(files []file) ([]provider.Part, *problem) {
 			return nil,
 				fail(http.StatusUnsupportedMediaType, CodeMediaType, fault.Invalid, "file %d isn't an image", i+1)
 		}
-		if !slices.Contains(s.cfg.FileTypes, kind) {
+		if !slices.Contains(fileTypes, kind) {
 			return nil, fail(http.StatusUnsupportedMediaType, CodeMediaType, fault.Invalid,
-				"file %d is of type %s; those accepted are %s", i+1, kind, strings.Join(s.cfg.FileTypes, ", "))
+				"file %d is of type %s; those accepted are %s", i+1, kind, strings.Join(fileTypes, ", "))
 		}
 		parts = append(parts, provider.MediaPart(provider.Media{Type: kind, Name: name, Data: f.Data}))
 	}

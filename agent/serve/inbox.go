@@ -39,11 +39,11 @@ func (i *inbox) list(w http.ResponseWriter, r *http.Request, _ string) *problem 
 		}
 		f.Before = t
 	}
-	limit, p := number(q, "limit", i.cfg.MaxPage)
+	limit, p := number(q, "limit", approvalsPage)
 	if p != nil {
 		return p
 	}
-	limit = cmp.Or(limit, i.cfg.MaxPage)
+	limit = cmp.Or(limit, approvalsPage)
 	out := struct {
 		Items []approvals.Open `json:"items"`
 		Next  string           `json:"next,omitempty"` // the value of ?after= for what follows
@@ -81,7 +81,7 @@ func (i *inbox) item(w http.ResponseWriter, r *http.Request, _ string) *problem 
 	if p != nil {
 		return p
 	}
-	messages, p := number(q, "messages", max(i.cfg.MaxMessages, 0))
+	messages, p := number(q, "messages", approvalsMessages)
 	if p != nil {
 		return p
 	}
@@ -103,7 +103,7 @@ func noItem() *problem {
 func (i *inbox) seen(r *http.Request, session, id string, messages int) (*approvals.Detail, Item, *problem) {
 	d, err := i.items.Find(r.Context(), session, id, messages)
 	if err != nil {
-		return nil, Item{}, i.notFound(r, err, Item{Session: session, ID: id}, ActionList)
+		return nil, Item{}, i.notFound(r, err, Item{Session: session, ID: id})
 	}
 	asked := d.Pause // a copy, so that the authorizer can't change the item
 	item := Item{Session: session, ID: id, Kind: d.Pause.Kind, Tool: d.Pause.Call.Name, Reason: d.Pause.Reason,
@@ -117,7 +117,7 @@ func (i *inbox) seen(r *http.Request, session, id string, messages int) (*approv
 // notFound returns the answer to a request for an item of a session that couldn't be read, or that
 // isn't there. Those who may do something with what is known without the log get the error. To all
 // others it is as if there were no such session.
-func (i *inbox) notFound(r *http.Request, err error, item Item, action Action) *problem {
+func (i *inbox) notFound(r *http.Request, err error, item Item) *problem {
 	u, unreadable := errors.AsType[*approvals.UnreadableError](err)
 	if !unreadable {
 		return failed(err)
@@ -125,7 +125,7 @@ func (i *inbox) notFound(r *http.Request, err error, item Item, action Action) *
 	if n := slices.IndexFunc(u.Open, func(o approvals.Open) bool { return o.ID == item.ID }); n >= 0 {
 		item = itemOf(&u.Open[n])
 	}
-	if _, denied := i.may(r, item, action); denied != nil {
+	if _, denied := i.may(r, item, ActionList); denied != nil {
 		i.log.WarnContext(r.Context(), "serve: a request for a session that can't be read, by somebody who may not see it",
 			"session", item.Session, "error", err)
 		return noItem()
@@ -142,18 +142,6 @@ func (i *inbox) may(r *http.Request, item Item, action Action) (user string, err
 		}
 	}()
 	return i.cfg.Authorize(r, item, action)
-}
-
-// mayChange is may for an action that is recorded with the user's name.
-func (i *inbox) mayChange(r *http.Request, item Item, action Action) (user string, p *problem) {
-	user, err := i.may(r, item, action)
-	switch {
-	case err != nil:
-		return "", fail(http.StatusForbidden, codeForbidden, fault.Denied, "you may see this, but not do it")
-	case user == "":
-		return "", internal(errors.New("serve: ApprovalsConfig.Authorize permits it but doesn't say to whom"))
-	}
-	return user, nil
 }
 
 // decide takes a decision.
@@ -179,9 +167,12 @@ func (i *inbox) decide(w http.ResponseWriter, r *http.Request, _ string) *proble
 	proposed := ds[0] // a copy, so that what is recorded is what the body says
 	proposed.Input, proposed.Value = slices.Clone(proposed.Input), slices.Clone(proposed.Value)
 	item.Decision = &proposed
-	user, p := i.mayChange(r, item, ActionDecide)
-	if p != nil {
-		return p
+	user, err := i.may(r, item, ActionDecide)
+	switch {
+	case err != nil:
+		return fail(http.StatusForbidden, codeForbidden, fault.Denied, "you may see this, but not do it")
+	case user == "":
+		return internal(errors.New("serve: ApprovalsConfig.Authorize permits it but doesn't say to whom"))
 	}
 	ctx, cancel := lasting(r)
 	defer cancel()
@@ -210,66 +201,6 @@ func (i *inbox) decided(r *http.Request, d Decided) {
 		}
 	}()
 	i.cfg.OnDecided(context.WithoutCancel(r.Context()), d)
-}
-
-// rules answers with the standing approvals of a session.
-func (i *inbox) rules(w http.ResponseWriter, r *http.Request, _ string) *problem {
-	q, p := query(r, "session")
-	if p != nil {
-		return p
-	}
-	rules, _, p := i.ruled(r, q["session"], "")
-	if p != nil {
-		return p
-	}
-	answer(w, http.StatusOK, struct {
-		Session string       `json:"session"`
-		Rules   []agent.Rule `json:"rules"`
-	}{q["session"], rules})
-	return nil
-}
-
-// ruled returns the standing approvals of a session, if the user may see them.
-func (i *inbox) ruled(r *http.Request, session, tool string) ([]agent.Rule, Item, *problem) {
-	rules, of, err := i.items.Rules(r.Context(), session)
-	item := Item{Session: session, Tool: tool, Agent: of}
-	if err != nil {
-		return nil, item, i.notFound(r, err, item, ActionRead)
-	}
-	if _, err := i.may(r, item, ActionRead); err != nil {
-		return nil, item, noItem()
-	}
-	return rules, item, nil
-}
-
-// revoke ends a standing approval.
-func (i *inbox) revoke(w http.ResponseWriter, r *http.Request, _ string) *problem {
-	q, p := query(r, "session", "tool")
-	if p != nil {
-		return p
-	}
-	rules, item, p := i.ruled(r, q["session"], q["tool"])
-	if p != nil {
-		return p
-	}
-	user, p := i.mayChange(r, item, ActionControl)
-	if p != nil {
-		return p
-	}
-	if !slices.ContainsFunc(rules, func(rule agent.Rule) bool { return rule.Tool == item.Tool }) {
-		return failed(&agent.SessionError{Session: item.Session, Code: agent.ErrNoRule})
-	}
-	a := i.cfg.Agents[item.Agent]
-	if a == nil {
-		return failed(fmt.Errorf("%w: %q", approvals.ErrElsewhere, item.Agent))
-	}
-	ctx, cancel := lasting(r)
-	defer cancel()
-	if err := a.Session(item.Session).Revoke(ctx, item.Tool, user); err != nil {
-		return failed(err)
-	}
-	w.WriteHeader(http.StatusNoContent)
-	return nil
 }
 
 // number returns a number of a query from 0, the default, to most.

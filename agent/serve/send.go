@@ -87,7 +87,7 @@ func (s *server) begin(r *http.Request, g *grant, m message,
 
 // input returns the input that a message makes.
 func (s *server) input(r *http.Request, g *grant, m message) (in agent.Input, p *problem) {
-	if p := s.checkText(m.text); p != nil {
+	if p := checkText(m.text); p != nil {
 		return in, p
 	}
 	parts, p := s.parts(m.files)
@@ -131,11 +131,11 @@ func (g *grant) ownerOf() string {
 }
 
 // checkText returns what is wrong with the text of a message.
-func (s *server) checkText(text string) *problem {
+func checkText(text string) *problem {
 	switch {
-	case len(text) > s.cfg.MaxMessage:
+	case len(text) > maxMessage:
 		return fail(http.StatusRequestEntityTooLarge, codeTooLarge, fault.Invalid,
-			"the message has %d bytes; at most %d are accepted", len(text), s.cfg.MaxMessage)
+			"the message has %d bytes; at most %d are accepted", len(text), maxMessage)
 	case !utf8.ValidString(text):
 		return malformed("the message isn't valid UTF-8")
 	}

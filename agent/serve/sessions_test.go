@@ -211,11 +211,12 @@ func TestAStandingApprovalIsListedAndRevoked(t *testing.T) {
 }
 
 func TestAMessageMayHaveAsManyBytesAsTheLimitAllows(t *testing.T) {
-	s := newSite(t, serve.Config{MaxMessage: 10}, providertest.Say("Hello."))
-	p := s.refused("ann", "POST", "sessions/send", obj{"session": "s", "text": "12345678901"})
+	s := newSite(t, serve.Config{}, providertest.Say("Hello."))
+	most := strings.Repeat("x", serve.MaxMessage)
+	p := s.refused("ann", "POST", "sessions/send", obj{"session": "s", "text": most + "x"})
 	require.Equal(t, http.StatusRequestEntityTooLarge, p.Status)
 	require.Equal(t, serve.CodeTooLarge, p.Code)
-	s.send("ann", "s", "1234567890")
+	s.send("ann", "s", most)
 }
 
 func TestAMessageReplacesAnEarlierOne(t *testing.T) {

@@ -56,8 +56,8 @@ func (s *server) pageConfig(w http.ResponseWriter, r *http.Request, _ string) *p
 		Title: s.cfg.Title, User: user, Modes: []pageMode{}, Examples: append([]string{}, s.cfg.Examples...),
 		// In a body, 3 bytes of a file are 4 characters, and the rest of the message needs some,
 		// too.
-		Limits: pageLimits{s.cfg.MaxMessage, max(s.cfg.MaxFiles, 0),
-			max(s.cfg.MaxBody-2*int64(s.cfg.MaxMessage)-4096, 0) / 4 * 3},
+		Limits: pageLimits{maxMessage, max(s.cfg.MaxFiles, 0),
+			max(s.cfg.MaxBody-2*maxMessage-4096, 0) / 4 * 3},
 	}
 	for _, name := range s.agent.Modes() {
 		if name != "" {

@@ -41,7 +41,7 @@ func TestThePageIsServedBelowItsPrefix(t *testing.T) {
 	require.Equal(t, "ann", config.User)
 	require.Equal(t, []string{"Do it"}, config.Examples)
 	require.NotNil(t, config.Modes)
-	require.Equal(t, serve.DefaultMaxMessage, config.Limits["message"])
+	require.Equal(t, serve.MaxMessage, config.Limits["message"])
 	require.Less(t, config.Limits["file_bytes"]/3*4+config.Limits["message"], serve.DefaultMaxBody)
 }
 
