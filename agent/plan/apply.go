@@ -66,6 +66,9 @@ func (s *State) apply(f fact) string {
 	case *NodeEnded:
 		return s.node(f.Node, func(_ int, n *NodeState) string { return s.nodeEnded(n, f) })
 	case *judged:
+		if f.Plan != s.Current {
+			return "it is about a plan that has failed"
+		}
 		return s.node(f.Node, func(_ int, n *NodeState) string { return n.judged(f) })
 	case *undone:
 		return s.node(f.Node, func(_ int, n *NodeState) string { return s.undone(n, f) })

@@ -1,6 +1,7 @@
 package plan
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"slices"
@@ -14,18 +15,26 @@ func (s *State) decideNode(n *NodeState, f *decided) string {
 	case waive:
 		return s.waived(n, f)
 	case skip:
-		return s.skipped(n)
+		if n.Status != nodePending && n.Status != NodeFailed && n.Status != nodeAsking {
+			return "the node is in progress, done, or skipped already"
+		}
+		n.Status, n.Because = nodeSkipped, ""
 	case retry:
-		return s.retried(n)
+		if n.Status != NodeFailed {
+			return "the node hasn't failed for good"
+		}
+		n.Status, n.tries = nodePending, 0
 	case grant:
 		if n.Status != nodeAsking || f.Rounds <= 0 || f.Rounds > maxRounds {
 			return fmt.Sprintf("the node's review doesn't wait for 1 to %d more rounds", maxRounds)
 		}
 		n.Rounds += f.Rounds
 		n.nextRound()
-		return ""
+	default:
+		return "its choice is unknown"
 	}
-	return "its choice is unknown"
+	s.skipDependents()
+	return ""
 }
 
 func (s *State) nodeStarted(i int, f *NodeStarted) string {
@@ -35,7 +44,7 @@ func (s *State) nodeStarted(i int, f *NodeStarted) string {
 		return "nothing may start now"
 	case n.Status != nodePending || !s.satisfied(i):
 		return "the node can't start now"
-	case len(s.with(nodeRunning)) >= s.options.parallel():
+	case len(s.with(nodeRunning)) >= cmp.Or(s.options.Parallel, defaultParallel):
 		return "too many nodes are in progress"
 	case f.Round != n.Round || f.Attempt != n.Attempt+1:
 		return fmt.Sprintf("it should be attempt %d of round %d", n.Attempt+1, n.Round)
@@ -76,7 +85,7 @@ func (n *NodeState) conclude() {
 		return
 	}
 	switch {
-	case len(n.unsatisfied()) == 0:
+	case !slices.ContainsFunc(n.Verdicts, func(v Verdict) bool { return !v.Passed && !slices.Contains(n.Waived, v.Check) }):
 		n.Status = NodeDone
 	case n.Round < n.Rounds:
 		n.nextRound()
@@ -122,24 +131,6 @@ func (s *State) waived(n *NodeState, f *decided) string {
 		return "the node hasn't failed, and its review doesn't wait for a person"
 	}
 	n.Status = nodeWaived
-	s.skipDependents()
-	return ""
-}
-
-func (s *State) skipped(n *NodeState) string {
-	if n.Status != nodePending && n.Status != NodeFailed && n.Status != nodeAsking {
-		return "the node is in progress, done, or skipped already"
-	}
-	n.Status, n.Because = nodeSkipped, ""
-	s.skipDependents()
-	return ""
-}
-
-func (s *State) retried(n *NodeState) string {
-	if n.Status != NodeFailed {
-		return "the node hasn't failed for good"
-	}
-	n.Status, n.tries = nodePending, 0
 	s.skipDependents()
 	return ""
 }

@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -61,9 +62,9 @@ func (e *CheckError) Fault() fault.Class { return fault.Invalid }
 
 // Check returns nil if the plan can run with the tools, or a *[CheckError] with everything that is
 // wrong: ids that are missing, used twice or unknown, cycles, unknown tools and workers, inputs
-// that don't fit the tools' schemas, references to parts of outputs that there can't be, and
-// limits. What stands behind a reference is known only when the plan runs, so an input is checked
-// again then. Without names of workers, those of the nodes aren't checked.
+// that don't fit the tools' schemas, and limits. What stands behind a reference is known only when
+// the plan runs, so an input is checked again then. Without names of workers, those of the nodes
+// aren't checked.
 func (p *Plan) Check(registry *tools.Registry, workers ...string) error {
 	if p == nil {
 		return errNil
@@ -216,13 +217,40 @@ func (c *checker) tool(n *Node) {
 		c.add(n.ID, "there is no tool %q%s", n.Tool, didYouMean(n.Tool, c.registry.Names()))
 		return
 	}
-	refs, wrong := references(n.Input)
+	var refs [][]string // where parts of outputs go
+	input, wrong := replace(n.Input, func(r *reference) (any, error) {
+		refs = append(refs, r.at)
+		return nil, nil
+	})
 	for _, err := range wrong {
 		c.add(n.ID, "%v", err)
 	}
-	if len(wrong) == 0 {
-		c.input(n, d, refs)
+	if len(wrong) > 0 {
+		return
 	}
+	text, err := json.Marshal(input)
+	if err == nil {
+		_, err = d.Accept(text)
+	}
+	if invalid, ok := errors.AsType[*schema.InvalidError](err); ok {
+		for _, p := range invalid.Problems {
+			if !unknown(p.Path, refs) {
+				c.add(n.ID, "its input: %s", p)
+			}
+		}
+	} else if err != nil {
+		c.add(n.ID, "its input: %v", err)
+	}
+}
+
+// unknown reports whether a problem of an input is about a value that is known only when the plan
+// runs, or about one below the input that contains it, whose schema may be a choice.
+func unknown(path string, refs [][]string) bool {
+	keys := strings.FieldsFunc(path, func(r rune) bool { return r == '.' || r == '[' || r == ']' })
+	return slices.ContainsFunc(refs, func(at []string) bool {
+		n := min(len(keys), len(at))
+		return n > 0 && slices.Equal(keys[:n], at[:n])
+	})
 }
 
 func didYouMean(word string, known []string) string {

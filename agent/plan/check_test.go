@@ -85,12 +85,12 @@ func TestCheckNamesEveryFault(t *testing.T) {
 				"\"anne\"; did you mean \"ann\"?\nnode \"c\": it depends on \"d\", which the plan doesn't have"},
 		{"a cycle", []Node{{ID: "a", Tool: "find", After: []string{"c"}}, {ID: "b", Tool: "find", After: []string{"a"}},
 			{ID: "c", Tool: "find", After: []string{"b"}}, {ID: "d", Tool: "find", After: []string{"c"}}},
-			`these nodes depend on each other: a → b → c → a`},
+			`these nodes depend on each other, or on such nodes: a, b, c, d`},
 		{"a node that depends on itself", []Node{{ID: "a", Tool: "find", After: []string{"a"}}},
 			`node "a": it depends on itself`},
 		{"a cycle through a reference",
 			[]Node{{ID: "a", Tool: "create", Input: map[string]any{"name": From("b")}, After: nil},
-				{ID: "b", Tool: "find", After: []string{"a"}}}, `these nodes depend on each other: a → b → a`},
+				{ID: "b", Tool: "find", After: []string{"a"}}}, `these nodes depend on each other, or on such nodes: a, b`},
 		{"an input that doesn't fit",
 			[]Node{{ID: "a", Tool: "create", Input: map[string]any{"nam": 1, "kind": "book"}}},
 			"node \"a\": its input: missing key \"name\" (string)\nnode \"a\": its input: unknown key \"nam\"; did " +
@@ -101,15 +101,6 @@ func TestCheckNamesEveryFault(t *testing.T) {
 				{ID: "a", Tool: "add", Input: map[string]any{"page": From("page.id"),
 					"sections": []any{map[string]any{"title": 1, "order": From("page.id")}}}}},
 			`node "a": its input: sections[0].title: expected string, got 1`},
-		{"a part that there can't be",
-			[]Node{page, {ID: "a", Tool: "add", Input: map[string]any{"page": From("page.number")}}},
-			`node "a": input page refers to page.number, which is no part of what the tool of node "page" answers`},
-		{"a part of another type",
-			[]Node{page, {ID: "a", Tool: "add", Input: map[string]any{"page": From("page.slug")}}},
-			`node "a": input page has to be of type integer, and page.slug is of type string`},
-		{"a deep part of another type",
-			[]Node{page, {ID: "a", Tool: "add", Input: map[string]any{"page": From("page.tags.0.name")}}},
-			`node "a": input page has to be of type integer, and page.tags.0.name is of type string`},
 		{"what a tool without an output schema answers", []Node{{ID: "f", Tool: "find"},
 			{ID: "a", Tool: "add", Input: map[string]any{"page": From("f.results.0.id")}}}, ``},
 		{"what isn't a reference",
@@ -169,7 +160,7 @@ func TestLayers(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, [][]string{{"t1"}, {"t2", "t3"}, {"t4"}}, layers)
 	_, err = (&Plan{Nodes: []Node{{ID: "a", After: []string{"b"}}, {ID: "b", After: []string{"a"}}}}).Layers()
-	require.EqualError(t, err, "plan: the plan can't run: these nodes depend on each other: a → b → a")
+	require.EqualError(t, err, "plan: the plan can't run: these nodes depend on each other, or on such nodes: a, b")
 }
 
 func TestHashChangesWithWhatRuns(t *testing.T) {

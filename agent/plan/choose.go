@@ -22,23 +22,13 @@ type chooseInput struct {
 	Plans []draft `json:"plans" jsonschema:"different ways, for example: use what exists, make something new, copy something similar"`
 }
 
-// An Alternative is one of the plans that a person chooses from.
-type Alternative struct {
-	Plan        *Plan    `json:"plan"`
-	Score       float64  `json:"score"`             // from 0 to 1: see [Rank]
-	Cost        float64  `json:"cost"`              // see [Weights]
-	Missing     []string `json:"missing,omitempty"` // what it needs and doesn't find
-	Risky       []string `json:"risky,omitempty"`   // ids of nodes
-	Recommended bool     `json:"recommended,omitempty"`
-}
-
 // Alternatives returns what a person chooses from in a pause of plan.choose, the best first. The
 // answer is the title of one of them. The result is false for any other pause.
-func Alternatives(p *agent.Pause) ([]Alternative, bool) {
+func Alternatives(p *agent.Pause) ([]Ranked, bool) {
 	if p == nil || p.Call.Name != toolName || !strings.HasPrefix(p.ID, choicePrefix) {
 		return nil, false
 	}
-	var offered struct{ Plans []Alternative }
+	var offered struct{ Plans []Ranked }
 	err := json.Unmarshal(p.Call.Input, &offered)
 	return offered.Plans, err == nil && len(offered.Plans) > 0
 }
@@ -49,7 +39,7 @@ const choicePrefix = "choice "
 func (r *Runner) chooser(spec tools.Spec) tools.Tool {
 	choose := tools.Func[chooseInput, string]{Spec: spec,
 		Title: func(_ context.Context, in chooseInput) string { return choiceTitle(in.Goal) },
-		Run:   func(ctx context.Context, in chooseInput) (string, error) { return carryOut(ctx, r.selection, in) },
+		Run:   func(ctx context.Context, _ chooseInput) (string, error) { return carryOut(ctx, r.selection) },
 	}
 	choose.Spec.Name = ToolChoose
 	choose.Spec.Description = "Shows several plans for one goal to a person, who chooses one. That plan is carried out " +
@@ -134,27 +124,23 @@ func (w *selection) question(ctx context.Context) (agent.Pause, error) {
 	}
 	q := agent.Pause{ID: w.pauseID(), Kind: "question", Title: choiceTitle(w.goal)}
 	titles := make([]string, len(ranking))
-	offered := make([]Alternative, len(ranking))
 	var text strings.Builder
 	for i := range ranking {
 		r := &ranking[i]
 		titles[i] = r.Plan.Title
-		a := Alternative{Plan: r.Plan, Score: r.Score, Cost: r.Cost, Missing: r.Missing, Risky: r.Risky,
-			Recommended: i == 0 && r.CanWork()}
-		offered[i] = a
 		fmt.Fprintf(&text, "%d. %s", i+1, summary(r.Plan))
 		switch {
-		case a.Recommended:
+		case r.Recommended:
 			text.WriteString(". Recommended")
-		case len(a.Missing) > 0:
-			fmt.Fprintf(&text, ". It can't work now: %s", cut(line(strings.Join(a.Missing, "; ")), 500))
+		case len(r.Missing) > 0:
+			fmt.Fprintf(&text, ". It can't work now: %s", cut(line(strings.Join(r.Missing, "; ")), 500))
 		}
 		text.WriteString(".\n")
 	}
 	q.Reason = text.String() + "Which one shall be carried out?"
 	q.Schema, _ = json.Marshal(map[string]any{"type": "string", "enum": titles}) // strings
 	q.Call = provider.ToolCall{ID: q.ID, Name: toolName}
-	q.Call.Input, err = json.Marshal(map[string]any{"goal": w.goal, "plans": offered})
+	q.Call.Input, err = json.Marshal(map[string]any{"goal": w.goal, "plans": ranking})
 	return q, err
 }
 

@@ -176,7 +176,7 @@ func TestRank(t *testing.T) {
 	require.Equal(t, Ranked{Plan: missing, Score: .8, Missing: []string{"section hero"}, Cost: 2}, ranking[2])
 	require.Equal(t, Ranked{Plan: unknown, Score: .6, Unknown: []string{"x"}, Risky: []string{"y"}, Cost: 2},
 		ranking[3])
-	w.Cost, w.CostOf = 1, func(*Node) float64 { return 5 }
+	w.Cost = 1
 	ranking, err = Rank(t.Context(), w, missing, safe)
 	require.NoError(t, err)
 	require.Equal(t, safe, ranking[0].Plan, "the other one can't work, though its score is the same")

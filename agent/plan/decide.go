@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -37,7 +39,6 @@ func (r *Runner) Decide(ctx context.Context, run string, ds ...agent.Decision) e
 	var own []*decided
 	var ids []string
 	calls := make(map[string][]agent.Decision) // by node
-	var nodes []string
 	for i := range ds {
 		d := &ds[i]
 		p := find(pending, d.ID)
@@ -45,9 +46,6 @@ func (r *Runner) Decide(ctx context.Context, run string, ds ...agent.Decision) e
 		case p == nil:
 			return refuse(run, d.ID, machine.DecisionUnknown, "nothing with this id is open in this run")
 		case !isOwn(p):
-			if node := p.Path[0]; calls[node] == nil {
-				nodes = append(nodes, node)
-			}
 			calls[p.Path[0]] = append(calls[p.Path[0]], *d)
 			continue
 		}
@@ -60,7 +58,7 @@ func (r *Runner) Decide(ctx context.Context, run string, ds ...agent.Decision) e
 		}
 		own, ids = append(own, f), append(ids, d.ID)
 	}
-	for _, node := range nodes {
+	for _, node := range slices.Sorted(maps.Keys(calls)) {
 		if err := r.decideCalls(ctx, s, node, calls[node]); err != nil {
 			return err
 		}

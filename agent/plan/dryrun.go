@@ -73,19 +73,13 @@ func DryRun(ctx context.Context, p *Plan, check Preflight) (issues []Issue, err 
 // part returns what a reference stands for, as far as it is known: parts of outputs that are a
 // map[string]any.
 func part(outputs map[string]any, r *reference) any {
-	v, ok := outputs[r.node]
-	for _, key := range r.path {
-		m, isMap := v.(map[string]any)
-		if !isMap {
-			ok = false
-			break
-		}
+	var v any = outputs
+	for _, key := range append([]string{r.node}, r.path...) {
+		m, _ := v.(map[string]any)
+		var ok bool
 		if v, ok = m[key]; !ok {
-			break
+			return Unknown(r.String())
 		}
-	}
-	if !ok {
-		return Unknown(r.String())
 	}
 	return v
 }

@@ -40,5 +40,5 @@ func ExamplePlan_Check() {
 	// plan: the plan can't run:
 	// - node "create": its input: unknown key "nam"; did you mean "name"?
 	// - node "review": there is no worker "editor"
-	// - these nodes depend on each other: hero → review → hero
+	// - these nodes depend on each other, or on such nodes: hero, review
 }

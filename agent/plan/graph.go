@@ -59,15 +59,21 @@ func graphOf(nodes []Node) (*graph, []Fault) {
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	if !g.layer() {
-		return nil, []Fault{{Problem: "these nodes depend on each other: " + g.cycle(nodes)}}
+	g.layer()
+	if placed := slices.Concat(g.layers...); len(placed) < len(nodes) {
+		var ids []string
+		for i := range nodes {
+			if !slices.Contains(placed, i) {
+				ids = append(ids, nodes[i].ID)
+			}
+		}
+		return nil, []Fault{{Problem: "these nodes depend on each other, or on such nodes: " + strings.Join(ids, ", ")}}
 	}
 	return g, nil
 }
 
-// layer sorts the nodes into layers, by Kahn's algorithm, and reports whether all have one: the
-// nodes of a cycle have none.
-func (g *graph) layer() bool {
+// layer sorts the nodes into layers, by Kahn's algorithm. The nodes of a cycle have none.
+func (g *graph) layer() {
 	open := make([]int, len(g.before))
 	var layer []int
 	for i := range g.before {
@@ -75,10 +81,8 @@ func (g *graph) layer() bool {
 			layer = append(layer, i)
 		}
 	}
-	placed := 0
 	for len(layer) > 0 {
 		g.layers = append(g.layers, layer)
-		placed += len(layer)
 		var next []int
 		for _, i := range layer {
 			for _, j := range g.after[i] {
@@ -90,30 +94,6 @@ func (g *graph) layer() bool {
 		slices.Sort(next)
 		layer = next
 	}
-	return placed == len(g.before)
-}
-
-// cycle returns one cycle of a graph that has some, in words.
-func (g *graph) cycle(nodes []Node) string {
-	placed := make([]bool, len(nodes))
-	for _, layer := range g.layers {
-		for _, i := range layer {
-			placed[i] = true
-		}
-	}
-	at := slices.Index(placed, false)
-	var way []int
-	for !slices.Contains(way, at) { // every node without a layer depends on another one
-		way = append(way, at)
-		at = g.before[at][slices.IndexFunc(g.before[at], func(i int) bool { return !placed[i] })]
-	}
-	way = append(way[slices.Index(way, at):], at)
-	slices.Reverse(way)
-	ids := make([]string, len(way))
-	for i, at := range way {
-		ids[i] = nodes[at].ID
-	}
-	return strings.Join(ids, " → ")
 }
 
 // Layers returns the ids of the nodes in layers: a node is in the first layer after those of all

@@ -4,7 +4,6 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
-	"slices"
 )
 
 // judge begins the checks of a node that aren't in progress.
@@ -21,14 +20,6 @@ func (x *execution) judge(n *NodeState) {
 			}
 		})
 	}
-}
-
-// awaits reports whether a verdict is still needed. It isn't if the check was waived or the plan
-// was given up meanwhile.
-func (s *State) awaits(f *judged) bool {
-	n, ok := s.Node(f.Node)
-	return ok && f.Plan == s.Current && n.Status == nodeReviewing && f.Round == n.Round &&
-		slices.Contains(n.missing(), f.Check)
 }
 
 // verdict asks a check. One that fails or panics doesn't pass the result. There is no verdict if

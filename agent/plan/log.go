@@ -6,7 +6,9 @@ import (
 	"errors"
 	"fmt"
 	"reflect"
+	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/session"
@@ -125,21 +127,18 @@ func (l *planLog) close(ctx context.Context) {
 	_ = l.journal.Release(ctx, l.lease)
 }
 
-// add applies facts, and adds them to what store will store.
-func (l *planLog) add(facts ...fact) error {
-	now := time.Now().UTC()
-	for _, f := range facts {
-		meta := f.Envelope()
-		meta.Run, meta.Seq, meta.Time = l.name, l.state.Seq+1, now
-		rec, err := encode(stamp(f, meta))
-		if err != nil {
-			return err
-		}
-		if err := l.state.add(f); err != nil {
-			return err
-		}
-		l.records = append(l.records, rec)
+// add applies a fact, and adds it to what store will store.
+func (l *planLog) add(f fact) error {
+	meta := f.Envelope()
+	meta.Run, meta.Seq, meta.Time = l.name, l.state.Seq+1, time.Now().UTC()
+	rec, err := encode(stamp(f, meta))
+	if err != nil {
+		return err
 	}
+	if err := l.state.add(f); err != nil {
+		return err
+	}
+	l.records = append(l.records, rec)
 	return nil
 }
 
@@ -197,16 +196,11 @@ func sleep(ctx context.Context, d time.Duration) {
 
 // cut shortens a text to at most n bytes of valid UTF-8 without control characters.
 func cut(text string, n int) string {
-	out := make([]rune, 0, len(text))
-	size := 0
-	for _, c := range text {
-		if c < ' ' || c == 0x7f || c >= 0x80 && c < 0xa0 {
-			c = ' '
+	text = strings.Map(func(r rune) rune {
+		if unicode.IsControl(r) {
+			return ' '
 		}
-		if size += len(string(c)); size > n {
-			break
-		}
-		out = append(out, c)
-	}
-	return string(out)
+		return r
+	}, strings.ToValidUTF8(text, "\uFFFD"))
+	return strings.ToValidUTF8(text[:min(len(text), n)], "")
 }

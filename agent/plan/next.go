@@ -62,7 +62,7 @@ func (s *State) nextAtWork(now time.Time, running []int) action {
 	var until time.Time
 	if s.mayStart() {
 		var ready []int
-		if ready, until = s.ready(now, s.options.parallel()-len(running)); len(ready) > 0 {
+		if ready, until = s.ready(now, cmp.Or(s.options.Parallel, defaultParallel)-len(running)); len(ready) > 0 {
 			return action{kind: actStart, nodes: ready}
 		}
 	}
@@ -81,13 +81,6 @@ func (s *State) nextAtWork(now time.Time, running []int) action {
 // mayStart reports whether nodes may start at all: not after a failure, unless the plan keeps
 // going.
 func (s *State) mayStart() bool { return s.options.KeepGoing || !s.failed() }
-
-func (o *options) parallel() int {
-	if o.Parallel <= 0 {
-		return defaultParallel
-	}
-	return o.Parallel
-}
 
 // with returns the nodes with a status.
 func (s *State) with(status NodeStatus) (nodes []int) {

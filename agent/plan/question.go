@@ -191,14 +191,9 @@ func (s *State) decision(p *agent.Pause, d *agent.Decision) (*decided, error) {
 	}
 	if p.Kind == agent.PauseApproval {
 		out.Hash = s.hash
-		switch d.Kind {
-		case machine.Approved:
-			out.Choice = approve
-		case machine.Rejected:
-			out.Choice = reject
-		case machine.Suggested:
-			out.Choice = suggest
-		default:
+		out.Choice = map[machine.DecisionKind]choice{machine.Approved: approve, machine.Rejected: reject,
+			machine.Suggested: suggest}[d.Kind]
+		if out.Choice == "" {
 			return nil, errors.New("a plan can be approved, rejected, or sent back with a suggestion")
 		}
 		return out, nil
@@ -219,14 +214,12 @@ func (s *State) decision(p *agent.Pause, d *agent.Decision) (*decided, error) {
 		return nil, fmt.Errorf(`the answer has to be an object with "decision": %w`, err)
 	}
 	n, _ := s.Node(out.Node)
-	for _, c := range s.choices(n) {
-		if c == a.Decision {
-			out.Choice, out.Text, out.Check, out.Rounds = c, a.Reason, a.Check, max(a.Rounds, 1)
-			if c == giveUp || c == sendBack {
-				out.Node = ""
-			}
-			return out, nil
-		}
+	if !slices.Contains(s.choices(n), a.Decision) {
+		return nil, fmt.Errorf("%q isn't one of the choices: %s", a.Decision, p.Schema)
 	}
-	return nil, fmt.Errorf("%q isn't one of the choices: %s", a.Decision, p.Schema)
+	out.Choice, out.Text, out.Check, out.Rounds = a.Decision, a.Reason, a.Check, max(a.Rounds, 1)
+	if out.Choice == giveUp || out.Choice == sendBack {
+		out.Node = ""
+	}
+	return out, nil
 }

@@ -15,7 +15,7 @@ type Weights struct {
 	UnknownTool float64 // taken off for each node whose tool is unknown
 	Missing     float64 // for each resource that is missing
 	Risk        float64 // for each node whose tool is of high risk or can't be undone
-	Cost        float64 // for each unit of cost
+	Cost        float64 // for each node
 
 	// Tools are those that there are. Needed for UnknownTool and Risk.
 	Tools *tools.Registry
@@ -23,26 +23,25 @@ type Weights struct {
 	// can use [DryRun], so that what earlier nodes make is found. An error is told to whoever asked
 	// for the ranking.
 	MissingOf func(ctx context.Context, p *Plan) ([]string, error)
-	// CostOf returns what a node costs, in units of the host's choice; nil: 1 for each node.
-	CostOf func(*Node) float64
 }
 
 // A Ranked is a plan with its score, and where that comes from.
 type Ranked struct {
-	Plan    *Plan
-	Score   float64
-	Unknown []string // nodes whose tools are unknown
-	Missing []string // what MissingOf has returned
-	Risky   []string // nodes
-	Cost    float64
+	Plan        *Plan    `json:"plan"`
+	Score       float64  `json:"score"`             // from 0 to 1
+	Cost        int      `json:"cost"`              // its nodes
+	Unknown     []string `json:"unknown,omitempty"` // ids of nodes whose tools are unknown
+	Missing     []string `json:"missing,omitempty"` // what MissingOf has returned
+	Risky       []string `json:"risky,omitempty"`   // ids of nodes
+	Recommended bool     `json:"recommended,omitempty"`
 }
 
 // CanWork reports whether nothing that the plan needs is known to be missing.
 func (r *Ranked) CanWork() bool { return len(r.Unknown) == 0 && len(r.Missing) == 0 }
 
 // Rank returns the plans, the best first: those that can work before those that can't, then by
-// score, by cost, and in the order given. It runs nothing; give the order to [Runner.Start]. The
-// error is that of MissingOf.
+// score, by cost, and in the order given. The first one is recommended if it can work. It runs
+// nothing; give the order to [Runner.Start]. The error is that of MissingOf.
 func Rank(ctx context.Context, w Weights, plans ...*Plan) ([]Ranked, error) {
 	if w.UnknownTool == 0 && w.Missing == 0 && w.Risk == 0 && w.Cost == 0 {
 		w.UnknownTool, w.Missing, w.Risk = .3, .2, .1
@@ -62,11 +61,14 @@ func Rank(ctx context.Context, w Weights, plans ...*Plan) ([]Ranked, error) {
 	slices.SortStableFunc(out, func(a, b Ranked) int {
 		return cmp.Or(cmp.Compare(lacks(&a), lacks(&b)), cmp.Compare(b.Score, a.Score), cmp.Compare(a.Cost, b.Cost))
 	})
+	if len(out) > 0 {
+		out[0].Recommended = out[0].CanWork()
+	}
 	return out, nil
 }
 
 func (w *Weights) score(ctx context.Context, p *Plan) (Ranked, error) {
-	r := Ranked{Plan: p}
+	r := Ranked{Plan: p, Cost: len(p.Nodes)}
 	if w.MissingOf != nil {
 		var err error
 		if r.Missing, err = w.MissingOf(ctx, p); err != nil {
@@ -82,13 +84,8 @@ func (w *Weights) score(ctx context.Context, p *Plan) (Ranked, error) {
 				r.Risky = append(r.Risky, n.ID)
 			}
 		}
-		if w.CostOf != nil {
-			r.Cost += w.CostOf(n)
-		} else {
-			r.Cost++
-		}
 	}
 	r.Score = max(1-w.UnknownTool*float64(len(r.Unknown))-w.Missing*float64(len(r.Missing))-w.Risk*float64(
-		len(r.Risky))-w.Cost*r.Cost, 0)
+		len(r.Risky))-w.Cost*float64(r.Cost), 0)
 	return r, nil
 }

@@ -11,8 +11,8 @@ import (
 func (s *State) Briefing() string {
 	var b strings.Builder
 	for i := range s.Failures {
-		f := s.Failures[i]
-		fmt.Fprintf(&b, "Plan %s failed: %s.\n", title(&s.plans[i].Plan), f.Reason)
+		f, p := s.Failures[i], &s.plans[i].Plan
+		fmt.Fprintf(&b, "Plan %q%s failed: %s.\n", p.Title, strings.TrimSuffix(" ("+p.ID+")", " ()"), f.Reason)
 		if len(f.Undone) > 0 {
 			fmt.Fprintf(&b, "Undone: %s.\n", strings.Join(f.Undone, ", "))
 		}
@@ -32,13 +32,6 @@ func (s *State) Briefing() string {
 		}
 	}
 	return b.String()
-}
-
-func title(p *Plan) string {
-	if p.ID == "" {
-		return fmt.Sprintf("%q", p.Title)
-	}
-	return fmt.Sprintf("%q (%s)", p.Title, p.ID)
 }
 
 func count(n int, what string) string {

@@ -238,10 +238,14 @@ func (x *execution) take(m message) error {
 	if m.over {
 		delete(x.works, m.key)
 	}
-	if f, ok := m.fact.(*judged); m.fact == nil || ok && !x.s.awaits(f) {
+	if m.fact == nil {
 		return nil
 	}
-	return x.log.add(m.fact)
+	err := x.log.add(m.fact)
+	if _, ok := m.fact.(*judged); ok {
+		return nil // one that doesn't fit isn't needed: the check was waived, or the plan given up
+	}
+	return err
 }
 
 // takeDecisions takes what is in the inbox, if there may be something. A decision that doesn't fit

@@ -155,13 +155,3 @@ func (n *NodeState) missing() (checks []string) {
 	}
 	return checks
 }
-
-// unsatisfied returns the checks that don't pass this round's result.
-func (n *NodeState) unsatisfied() (checks []string) {
-	for _, v := range n.Verdicts {
-		if !v.Passed && !slices.Contains(n.Waived, v.Check) {
-			checks = append(checks, v.Check)
-		}
-	}
-	return checks
-}

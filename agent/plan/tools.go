@@ -5,7 +5,6 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -68,7 +67,7 @@ func Tools(r *Runner) []tools.Tool {
 	submit := tools.Func[draft, string]{Spec: spec,
 		Ask:   func(_ context.Context, in draft) (string, error) { return r.question(&in, 1), nil },
 		Title: func(_ context.Context, in draft) string { return titleOf(in.Title) },
-		Run:   func(ctx context.Context, in draft) (string, error) { return carryOut(ctx, r.submission, in) },
+		Run:   func(ctx context.Context, _ draft) (string, error) { return carryOut(ctx, r.submission) },
 	}
 	submit.Spec.Name = ToolSubmit
 	submit.Spec.Description = "Submits a plan. A person is asked to approve it, and it is carried out as approved. It " +
@@ -82,7 +81,7 @@ func Tools(r *Runner) []tools.Tool {
 			return r.question(&in.draft, s.planVersion()+1), nil
 		},
 		Title: func(_ context.Context, in changeInput) string { return titleOf(in.Title) },
-		Run:   func(ctx context.Context, in changeInput) (string, error) { return carryOut(ctx, r.change, in) },
+		Run:   func(ctx context.Context, _ changeInput) (string, error) { return carryOut(ctx, r.change) },
 	}
 	change.Spec.Name = toolChange
 	change.Spec.Description = "Replaces the plan of a run that waits by another version. Nodes that have begun must " +
@@ -101,17 +100,12 @@ func Tools(r *Runner) []tools.Tool {
 }
 
 // carryOut does the work of a call.
-func carryOut(ctx context.Context, of func(session, call string, input json.RawMessage) (work.Work, error), in any) (
-	string, error) {
+func carryOut(ctx context.Context, of workFunc) (string, error) {
 	call, ok := tools.CallOf(ctx)
 	if !ok {
 		return "", fault.Errorf(fault.Permanent, "plan: plans are carried out only in calls of an agent")
 	}
-	raw, err := json.Marshal(in)
-	if err != nil {
-		return "", err
-	}
-	w, err := of(call.Session, call.ID, raw)
+	w, err := of(call.Session, call.ID, call.Input)
 	if err != nil {
 		return "", err
 	}

@@ -207,7 +207,7 @@ func suspended(f *agent.Suspended) (out []Event) {
 
 // generated returns the event about the plans that a person chooses from. A step is estimated to
 // take two seconds.
-func generated(offered []plan.Alternative) Event {
+func generated(offered []plan.Ranked) Event {
 	all, selected := make([]Event, len(offered)), "" // none can work
 	for i, a := range offered {
 		steps := make([]Event, len(a.Plan.Nodes))
