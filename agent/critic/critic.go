@@ -26,12 +26,8 @@ type Config struct {
 	// does what was asked.
 	Criteria string
 
-	// Complexity rates a request; nil: [Rate]. Requests that score less than Threshold (0: 0.5)
-	// aren't judged.
+	// Complexity rates a request; nil: [Rate]. Requests that score less than 0.5 aren't judged.
 	Complexity func(text string) Complexity
-	Threshold  float64
-	// Enough is the score from which an answer is good enough; 0: 0.85.
-	Enough float64
 	// Rounds is how often an answer is judged and improved at most; 0: 2. Limits.SendBacks of the
 	// run bounds it, too.
 	Rounds int
@@ -40,10 +36,7 @@ type Config struct {
 	Rewrite bool
 	// Timeout limits one judgement, with its rewriting; 0: 60 s.
 	Timeout time.Duration
-	// OnVerdict, if it isn't nil, is called with each verdict after it was recorded, with the
-	// context of the run.
-	OnVerdict func(ctx context.Context, v Verdict)
-	Logger    *slog.Logger // nil: nothing is logged
+	Logger  *slog.Logger // nil: nothing is logged
 }
 
 // Kind is the kind of the [machine.Emitted] that a run has for each verdict, and the label kind of
@@ -64,6 +57,11 @@ type Verdict struct {
 	Usage      provider.Usage `json:"usage"` // of the critic's calls in this round
 }
 
+const (
+	threshold = .5  // the score from which a request is judged
+	enough    = .85 // the score from which an answer is good enough
+)
+
 // The actions of a [Verdict].
 const (
 	Accept   = "accept"
@@ -79,33 +77,24 @@ func New(cfg Config) (agent.Hooks, error) {
 	switch {
 	case cfg.Provider == nil:
 		return wrong("Provider", "it is missing")
-	case cfg.Threshold < 0 || cfg.Threshold > 1:
-		return wrong("Threshold", "it should be from 0 to 1; 0 means 0.5")
-	case cfg.Enough < 0 || cfg.Enough > 1:
-		return wrong("Enough", "it should be from 0 to 1; 0 means 0.85")
 	case cfg.Rounds < 0 || cfg.Rounds > 10:
 		return wrong("Rounds", "it should be from 0 to 10; 0 means 2")
 	case cfg.Timeout < 0:
 		return wrong("Timeout", "it should be above 0; 0 means 60 s")
 	}
-	cfg.Threshold, cfg.Enough = cmp.Or(cfg.Threshold, .5), cmp.Or(cfg.Enough, .85)
 	cfg.Rounds, cfg.Timeout = cmp.Or(cfg.Rounds, 2), cmp.Or(cfg.Timeout, time.Minute)
 	if cfg.Complexity == nil {
 		cfg.Complexity = Rate
 	}
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
-	c := &critic{cfg: cfg, runs: make(map[string]*state)}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
+	c := &critic{cfg: cfg}
 	return agent.Hooks{Name: "critic", BeforeFinish: c.beforeFinish, BeforeStep: c.beforeStep, AfterRun: c.afterRun},
 		nil
 }
 
 type critic struct {
-	cfg Config
-
-	mu   sync.Mutex
-	runs map[string]*state
+	cfg  Config
+	runs sync.Map // of *state
 }
 
 // A state is what the critic knows about a run. It is forgotten when the process dies; a run that
@@ -115,22 +104,9 @@ type state struct {
 	rewritten string // what the next answer is
 }
 
-func (c *critic) state(run string) *state {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	s := c.runs[run]
-	if s == nil {
-		s = new(state)
-		c.runs[run] = s
-	}
-	return s
-}
-
 func (c *critic) afterRun(_ context.Context, r *agent.Result) error {
 	if r.Status != agent.Paused {
-		c.mu.Lock()
-		defer c.mu.Unlock()
-		delete(c.runs, r.Run)
+		c.runs.Delete(r.Run)
 	}
 	return nil
 }
@@ -139,10 +115,11 @@ func (c *critic) afterRun(_ context.Context, r *agent.Result) error {
 func (c *critic) beforeFinish(ctx context.Context, r *agent.Result) error {
 	task := firstText(r.Messages)
 	complexity := c.cfg.Complexity(task)
-	if complexity.Score < c.cfg.Threshold || strings.TrimSpace(r.Text()) == "" {
+	if complexity.Score < threshold || strings.TrimSpace(r.Text()) == "" {
 		return nil
 	}
-	s := c.state(r.Run)
+	known, _ := c.runs.LoadOrStore(r.Run, new(state))
+	s := known.(*state)
 	if s.round >= c.cfg.Rounds {
 		return nil
 	}
@@ -158,7 +135,7 @@ func (c *critic) beforeFinish(ctx context.Context, r *agent.Result) error {
 	}
 	v.Score, v.Missing, v.Wording = j.Score, j.Missing, j.Wording
 	switch {
-	case v.Score >= c.cfg.Enough:
+	case v.Score >= enough:
 	case len(v.Missing) > 0:
 		v.Action = SendBack
 	case c.cfg.Rewrite && len(v.Wording) > 0 && len(r.Text()) <= maxAnswer:
@@ -169,9 +146,6 @@ func (c *critic) beforeFinish(ctx context.Context, r *agent.Result) error {
 	if err := agent.Emit(ctx, Kind, v); err != nil {
 		c.cfg.Logger.WarnContext(ctx, "critic: a verdict isn't recorded", "session", r.Session, "run", r.Run,
 			"error", err)
-	}
-	if c.cfg.OnVerdict != nil {
-		c.cfg.OnVerdict(ctx, v)
 	}
 	switch v.Action {
 	case SendBack:
@@ -184,10 +158,9 @@ func (c *critic) beforeFinish(ctx context.Context, r *agent.Result) error {
 
 // beforeStep gives a rewritten answer in the model's place.
 func (c *critic) beforeStep(_ context.Context, step *agent.Step) error {
-	c.mu.Lock()
-	s := c.runs[step.Run]
-	c.mu.Unlock()
-	if s == nil || s.rewritten == "" {
+	known, _ := c.runs.Load(step.Run)
+	s, ok := known.(*state)
+	if !ok || s.rewritten == "" {
 		return nil
 	}
 	step.Answer(provider.TextResponse(s.rewritten))
@@ -227,10 +200,7 @@ func (c *critic) judge(ctx context.Context, r *agent.Result, task, answer string
 	if err := json.Unmarshal([]byte(text), &j); err != nil {
 		return j, fault.Wrap(fault.Invalid, fmt.Errorf("critic: the judgement isn't JSON of its schema: %w", err))
 	}
-	if !(j.Score >= 0) {
-		j.Score = 0
-	}
-	j.Score = min(j.Score, 1)
+	j.Score = min(max(j.Score, 0), 1)
 	return j, nil
 }
 

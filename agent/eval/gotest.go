@@ -21,7 +21,8 @@ import (
 //
 // With PAWL_EVAL=write in the environment, the file is written anew, and what got worse is no
 // failure. If a subtest fails or a trial wasn't run, the file stays as it was, and the test fails.
-// Cases that -run didn't choose stay in the file as they are. The report in Markdown is logged.
+// Cases that -run didn't choose stay in the file as they are, in their
+// places. The report in Markdown is logged.
 func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
 	t.Helper()
 	e, err := newEvaluation(newAgent, cfg)
@@ -31,14 +32,6 @@ func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
 	if cfg.Floor == 0 && cfg.Against == "" {
 		cfg.Floor = 1
 	}
-	now := new(Report)
-	for _, c := range cfg.Cases {
-		t.Run(c.Name, func(t *testing.T) {
-			r := &Report{Trials: e.run(t.Context(), []Case{c})}
-			now.Trials = append(now.Trials, r.Trials...)
-			verify(t, c.Name, r, cfg.Floor)
-		})
-	}
 	var old *Report
 	if cfg.Against != "" {
 		text, failed := os.ReadFile(cfg.Against)
@@ -46,8 +39,16 @@ func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
 			old, err = Read(bytes.NewReader(text))
 		}
 	}
+	now := new(Report)
 	for _, c := range cfg.Cases {
-		if old != nil && len(now.of(c.Name)) == 0 { // -run didn't choose it, so it is as it was
+		chosen := false
+		t.Run(c.Name, func(t *testing.T) {
+			chosen = true
+			r := &Report{Trials: e.run(t.Context(), []Case{c})}
+			now.Trials = append(now.Trials, r.Trials...)
+			verify(t, c.Name, r, cfg.Floor)
+		})
+		if !chosen && old != nil { // it is as it was, in its place
 			for _, t := range old.of(c.Name) {
 				now.Trials = append(now.Trials, *t)
 			}

@@ -211,10 +211,10 @@ func (r *Report) reasons(name string, yield func(t *Trial, score, reason string)
 	}
 }
 
-// inline returns a text as one line of Markdown that has no meaning there: a model may have written
-// it.
+// inline returns a text as one line of Markdown that has no meaning there, and mentions nobody: a
+// model may have written it.
 func inline(text string) string {
 	return markup.Replace(short(strings.Join(strings.Fields(text), " "), 500))
 }
 
-var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "[", `\[`, "`", "\\`")
+var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "[", `\[`, "`", "\\`", "@", "@\u200b")

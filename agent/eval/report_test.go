@@ -89,7 +89,7 @@ func TestABriefReportCannotBeScoredAgain(t *testing.T) {
 func TestTheMarkdownSaysFirstWhatGotWorseAndWhy(t *testing.T) {
 	before := scored(20, map[string]int{"a": 20, "b": 20})
 	now := scored(20, map[string]int{"a": 5, "b": 20, "c": 20})
-	now.Trials[7].Scores[0].Why = "a | table, <b>bold</b>\n# and [links](x)"
+	now.Trials[7].Scores[0].Why = "a | table, <b>bold</b>\n# and [links](x) for @ann"
 	now.Trials = append(now.Trials, Trial{Case: "second", N: 1, NotRun: "the budget ended"},
 		Trial{Case: "third", N: 1, Error: "no key"})
 	text := now.Markdown(before)
@@ -97,7 +97,7 @@ func TestTheMarkdownSaysFirstWhatGotWorseAndWhy(t *testing.T) {
 		"**5 of 20 trials passed.** Of 2 more it isn't known.",
 		"Of 2 scores, 1 got worse and 0 better than chance explains.",
 		"## Worse\n\n- **c**, a: 20 of 20 → 5 of 20\n  - trial 6: a:",
-		`  - trial 8: a: a \| table, &lt;b>bold&lt;/b> # and \[links](x)` + "\n",
+		`  - trial 8: a: a \| table, &lt;b>bold&lt;/b> # and \[links](x) for @` + "\u200bann\n",
 		"## New\n\n- **c**, c: 0 of 0 → 20 of 20\n",
 		"| c | 5 of 20 | 11–47 % | 0.01 | 0.60 | $0.000000 | 0.0 | 0s |\n",
 		"| … before | 20 of 20 | 84–100 % | 1.00 | 1.00 | $0.000000 | 0.0 | 0s |\n",

@@ -43,5 +43,5 @@ func Read(text string) (all []Clause) {
 //
 // own are words among them that don't forbid or ask here, such as "without" in "without images".
 func (c Clause) Mood(first, last int, own string) string {
-	return c.reading.use(c.begins[first], c.begins[last]+len(c.Words[last])+2, own)
+	return string(c.reading.moodOf(c.begins[first], c.begins[last]+len(c.Words[last])+2, own))
 }

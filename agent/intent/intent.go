@@ -1,6 +1,7 @@
 package intent
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"maps"
@@ -43,7 +44,6 @@ type Detector struct {
 	// words that strong patterns name last, as a verb names its object.
 	vocabulary, things map[string]bool
 	known              []string
-	owners             map[string][]int // which intents have a word
 	model              func(context.Context, *provider.Request) (*provider.Response, error)
 	request            provider.Request // without messages
 }
@@ -67,8 +67,7 @@ func New(cfg Config) (*Detector, error) {
 	if len(cfg.Intents) == 0 {
 		return nil, fault.New(fault.Invalid, "intent: Config.Intents is empty: list at least one intent")
 	}
-	d := &Detector{model: cfg.Model, vocabulary: make(map[string]bool), things: make(map[string]bool),
-		owners: make(map[string][]int)}
+	d := &Detector{model: cfg.Model, vocabulary: make(map[string]bool), things: make(map[string]bool)}
 	seen := make(map[string]bool)
 	for i, in := range cfg.Intents {
 		if in.Name == "" || seen[in.Name] || in.Name == noneOfThem {
@@ -103,11 +102,10 @@ func New(cfg Config) (*Detector, error) {
 			if err != nil {
 				return nil, fault.Errorf(fault.Invalid, "intent: the pattern %q of %s: %w", p.Text, in.Name, err)
 			}
-			d.learn(i, &p)
+			d.learn(p.Text)
 			d.rules = append(d.rules, rule{intent: i, pattern: compiled,
 				words: strings.Join(expandText(p.Text), " "), weight: p.Weight})
 		}
-		d.own(i, in.Name+" "+in.Description)
 		in.Patterns = nil
 		d.intents = append(d.intents, in)
 	}
@@ -167,27 +165,21 @@ const maxAlternatives = 3
 // verdict makes a Verdict of the confidence of each intent. Of equal ones, the first that is listed
 // is first.
 func (d *Detector) verdict(confidence []float64, from string) Verdict {
-	v := Verdict{From: from}
-	used := make([]bool, len(confidence))
-	for n := range 1 + maxAlternatives {
-		best := -1
-		for i, c := range confidence {
-			if c > 0 && !used[i] && (best < 0 || c > confidence[best]) {
-				best = i
-			}
+	var all []Choice
+	for i, c := range confidence {
+		if c > 0 {
+			all = append(all, Choice{Intent: d.intents[i].Name, Confidence: c})
 		}
-		if best < 0 {
-			break
-		}
-		used[best] = true
-		c := Choice{Intent: d.intents[best].Name, Confidence: round(confidence[best])}
-		if n == 0 {
-			v.Intent, v.Confidence = c.Intent, c.Confidence
-			continue
-		}
-		v.Alternatives = append(v.Alternatives, c)
 	}
-	return v
+	slices.SortStableFunc(all, func(a, b Choice) int { return cmp.Compare(b.Confidence, a.Confidence) })
+	for i := range all {
+		all[i].Confidence = round(all[i].Confidence)
+	}
+	if len(all) == 0 {
+		return Verdict{From: from}
+	}
+	rest := append([]Choice(nil), all[1:min(len(all), 1+maxAlternatives)]...)
+	return Verdict{Intent: all[0].Intent, Confidence: all[0].Confidence, Alternatives: rest, From: from}
 }
 
 // round rounds to two decimals, so that sums of weights reach the limits of bands exactly.

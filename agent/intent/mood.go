@@ -5,19 +5,15 @@ import (
 	"strings"
 )
 
-// A mood is what a sentence does with a match, in order of how little it asks for it.
-type mood int
+// A mood is what a sentence does with a match: see [Clause.Mood]. All but two withhold it.
+type mood string
 
 const (
-	// requested: it plainly asks for it, such as "please publish it" and "can you publish it?".
-	requested mood = iota
-	// mentioned: it may ask for it, such as "we want to publish it", or asks for something else,
-	// too, such as "publish it, but not today".
-	mentioned
-	// withheld: it forbids it, asks about it, makes it depend on something, tells what somebody
-	// else says, or takes it back.
-	withheld
+	requested mood = "requests"
+	mentioned mood = "mentions"
 )
+
+func (m mood) withheld() bool { return m != requested && m != mentioned }
 
 // The highest confidence of a match by mood. That of a match of weight 1 is only bounded if it is
 // withheld.
@@ -122,20 +118,9 @@ var (
 // moodOf returns what the text does with a match at these offsets; own are the words that the
 // pattern itself names, such as "without".
 func (r *reading) moodOf(begin, end int, own string) mood {
-	switch r.use(begin, end, own) {
-	case "requests":
-		return requested
-	case "mentions":
-		return mentioned
-	}
-	return withheld
-}
-
-// use is moodOf in the words of Clause.Mood.
-func (r *reading) use(begin, end int, own string) string {
 	i := r.clauseAt(begin)
 	if i < 0 {
-		return "requests"
+		return requested
 	}
 	c := r.clauses[i]
 	whole := r.plain[c.begin:max(c.end, end)]
@@ -155,9 +140,9 @@ func (r *reading) use(begin, end int, own string) string {
 	case notOwn(themselves, whole, own):
 		return "oneself"
 	case r.plainly(c, before, inside, end):
-		return "requests"
+		return requested
 	}
-	return "mentions"
+	return mentioned
 }
 
 // forbids reports whether the clause negates the match, or the one before it does.

@@ -162,6 +162,5 @@ func FuzzMatch(f *testing.F) {
 		require.Equal(t, v, d.Match(text))
 		intent.Yes(text)
 		intent.Plain(text)
-		d.Suggest(text)
 	})
 }

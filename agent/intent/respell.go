@@ -38,7 +38,7 @@ func (d *Detector) improve(best []found, r, version *reading, asks bool) {
 		}
 		if n := version.clauseAt(f.begin); !asks && n < len(r.clauses) {
 			if c := r.clauses[n]; r.asks(c, r.plain[c.begin:c.end], r.plain[c.begin:c.end], "", "") {
-				f.mood = withheld // the original is a question, even if other words hide that
+				f.mood = "questions" // the original is a question, even if other words hide that
 			}
 		}
 		if f.bounded = min(f.mood.bound(f.weight), preferred); f.bounded > best[i].bounded {
@@ -178,11 +178,9 @@ const gap = "\x00"
 
 // learn adds the words that a pattern names to the vocabulary, and those that it names beside
 // others, unless they come first, to the things.
-func (d *Detector) learn(intent int, p *Pattern) {
-	for _, text := range expandText(p.Text) {
-		text = strings.ReplaceAll(text, gap, " ")
-		d.own(intent, text)
-		words := strings.Fields(text)
+func (d *Detector) learn(pattern string) {
+	for _, text := range expandText(pattern) {
+		words := strings.Fields(strings.ReplaceAll(text, gap, " "))
 		for i, w := range words {
 			if utf8.RuneCountInString(w) < shortest-1 {
 				continue
@@ -252,3 +250,11 @@ func expand(re *syntax.Regexp) []string {
 }
 
 func bounded(list []string) []string { return list[:min(len(list), most)] }
+
+func set(list string) map[string]bool {
+	words := make(map[string]bool)
+	for w := range strings.FieldsSeq(list) {
+		words[w] = true
+	}
+	return words
+}

@@ -54,7 +54,7 @@ func (d *Detector) match(text string) (confidence []float64, forbidden []bool) {
 			continue
 		}
 		confidence[i] = f.bounded
-		if forbidden[i] = f.mood == withheld; forbidden[i] {
+		if forbidden[i] = f.mood.withheld(); forbidden[i] {
 			continue
 		}
 		matched++
@@ -71,7 +71,7 @@ func (d *Detector) match(text string) (confidence []float64, forbidden []bool) {
 	for i, f := range best {
 		switch {
 		case confidence[i] == 1 && certain == 1:
-		case strongs == 1 && f.weight >= strong && f.mood != withheld:
+		case strongs == 1 && f.weight >= strong && !forbidden[i]:
 			confidence[i] = min(confidence[i], preferred)
 		default:
 			confidence[i] = min(confidence[i], ambiguous)
@@ -87,8 +87,8 @@ func (d *Detector) find(r *reading) []found {
 		all := rule.pattern.FindAllStringIndex(r.words, maxMatches)
 		for _, at := range all {
 			f := found{begin: at[0], end: at[1], weight: rule.weight, mood: r.moodOf(at[0], at[1], rule.words)}
-			if len(all) == maxMatches {
-				f.mood = max(f.mood, mentioned)
+			if len(all) == maxMatches && f.mood == requested {
+				f.mood = mentioned
 			}
 			f.bounded = f.mood.bound(f.weight)
 			if b := &best[rule.intent]; f.bounded > b.bounded || f.bounded == b.bounded && f.weight > b.weight {
@@ -102,7 +102,7 @@ func (d *Detector) find(r *reading) []found {
 // bound returns the confidence of a match of that weight.
 func (m mood) bound(weight float64) float64 {
 	switch {
-	case m == withheld:
+	case m.withheld():
 		return min(weight, atMostOffered)
 	case m == mentioned && weight < 1:
 		return min(weight, atMostConfirmed)

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"flag"
 	"os"
-	"slices"
 	"strings"
 	"testing"
 
@@ -101,21 +100,4 @@ func TestForbiddingASentenceThatAsksForSomething(t *testing.T) {
 			}
 		}
 	}
-}
-
-func TestNearRequestsAreSuggested(t *testing.T) {
-	d := plainHost(t)
-	for text, want := range map[string]string{
-		"something about the titles":     "change_title",
-		"der Titel gefällt mir nicht":    "change_title",
-		"What are pages good for?":       "delete_page",
-		"I have a question about images": "add_images",
-	} {
-		near := d.Suggest(text)
-		require.NotEmpty(t, near, text)
-		require.LessOrEqual(t, len(near), 3)
-		require.True(t, slices.Contains(near, want), "%q: %v", text, near)
-	}
-	require.Empty(t, d.Suggest("good morning"))
-	require.Empty(t, d.Suggest(""))
 }

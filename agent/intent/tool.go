@@ -3,7 +3,6 @@ package intent
 import (
 	"context"
 	"fmt"
-	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -19,8 +18,7 @@ type Request struct {
 // Result.Called.
 //
 // If the verdict isn't in the band Act, the call is suspended with the kind "intent": a question
-// with numbered choices, the most likely ones or, if there are none, those of [Detector.Suggest] or
-// all intents. The answer is the name of an intent or "something else", and the call then returns a
+// with numbered choices, the most likely ones or, if there are none, all intents. The answer is the name of an intent or "something else", and the call then returns a
 // verdict from the person: the intent with the confidence 1, or none.
 //
 // A model call that fails is not an error of the tool: the rules' verdict counts.
@@ -48,46 +46,29 @@ func Tool(d *Detector) tools.Tool {
 			if v.Band() == Act {
 				return v, nil
 			}
-			return Verdict{}, d.question(v, d.Suggest(in.Text))
+			return Verdict{}, d.question(v)
 		})
 }
 
-// question asks a person which of the choices is meant: those of the verdict, else the near ones,
-// else all.
-func (d *Detector) question(v Verdict, near []string) tools.Suspend {
-	var names []string
-	var b strings.Builder
-	b.WriteString("What would you like?")
+// question asks a person which of the choices is meant: those of the verdict, or else all.
+func (d *Detector) question(v Verdict) tools.Suspend {
+	choices := append([]Choice{{Intent: v.Intent}}, v.Alternatives...)
+	prompt := "What would you like?"
 	if v.Band() == Confirm {
-		b.Reset()
-		b.WriteString("Is this what you would like?")
+		prompt = "Is this what you would like?"
 	}
+	var names []string
 	add := func(name, description string) {
 		names = append(names, name)
-		fmt.Fprintf(&b, "\n%d. %s", len(names), description)
+		prompt += fmt.Sprintf("\n%d. %s", len(names), description)
 	}
-	describe := func(name string) {
+	for _, c := range choices {
 		for _, in := range d.intents {
-			if in.Name == name {
-				add(name, in.Description)
+			if in.Name == c.Intent || v.Intent == "" {
+				add(in.Name, in.Description)
 			}
 		}
 	}
-	switch {
-	case v.Intent != "":
-		describe(v.Intent)
-		for _, c := range v.Alternatives {
-			describe(c.Intent)
-		}
-	case len(near) > 0:
-		for _, name := range near {
-			describe(name)
-		}
-	default:
-		for _, in := range d.intents {
-			add(in.Name, in.Description)
-		}
-	}
 	add(noneOfThem, noneOfThem)
-	return tools.Suspend{Kind: "intent", Prompt: b.String(), Schema: enum(names), Again: true}
+	return tools.Suspend{Kind: "intent", Prompt: prompt, Schema: enum(names), Again: true}
 }

@@ -85,7 +85,7 @@ func (n *NodeState) conclude() {
 		return
 	}
 	switch {
-	case !slices.ContainsFunc(n.Verdicts, func(v Verdict) bool { return !v.Passed && !slices.Contains(n.Waived, v.Check) }):
+	case !slices.ContainsFunc(n.Verdicts, n.fails):
 		n.Status = NodeDone
 	case n.Round < n.Rounds:
 		n.nextRound()
@@ -93,6 +93,9 @@ func (n *NodeState) conclude() {
 		n.Status = nodeAsking
 	}
 }
+
+// fails reports whether a verdict keeps the node from being done.
+func (n *NodeState) fails(v Verdict) bool { return !v.Passed && !slices.Contains(n.Waived, v.Check) }
 
 // nextRound has the node done again. The verdicts of the last round stay until it starts: they are
 // what it is told.

@@ -278,7 +278,7 @@ func (s *sim) decideNode(n *NodeState) {
 	case k < 5:
 		s.record(&decided{Choice: grant, Node: id, Rounds: 1})
 	case k < 6:
-		at := slices.IndexFunc(n.Verdicts, func(v Verdict) bool { return !v.Passed && !slices.Contains(n.Waived, v.Check) })
+		at := slices.IndexFunc(n.Verdicts, n.fails)
 		s.record(&decided{Choice: waive, Node: id, Check: n.Verdicts[at].Check})
 	case k < 8:
 		s.record(&decided{Choice: waive, Node: id})

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"crypto/sha256"
 	"encoding/hex"
 	"errors"
@@ -21,6 +22,10 @@ const (
 	maxFile  = 256 << 10 // bytes of a file
 	maxTotal = 4 << 20   // bytes of all sections with their includes
 )
+
+// warnTokens is the size of a system text above which a warning is logged. It's a reminder to
+// shorten, not a limit of any model.
+const warnTokens = 5000
 
 // separator separates sections and layers, as an agent does its instructions and those of a mode.
 const separator = "\n\n"
@@ -55,17 +60,11 @@ type compiler struct {
 func compile(fsys fs.FS, cfg *Config) (*texts, error) {
 	c := &compiler{fsys: fsys, cfg: cfg, files: make(map[string]*source), sections: make(map[string]*section)}
 	t := &texts{modes: make(map[string]string)}
-	hash := sha256.New()
 	layer := func(name string, sections []string, vars map[string]string, where string) [][]piece {
-		fmt.Fprintf(hash, "%q\n", name)
 		out := make([][]piece, len(sections))
 		for i, s := range sections {
 			pieces := c.named(s, fmt.Sprintf("%s[%d] names ", name, i))
 			out[i] = bind(pieces, vars, func(p piece) { c.missing(p, where) })
-			fmt.Fprint(hash, "section")
-			for _, p := range out[i] {
-				fmt.Fprintf(hash, " %q %q", p.name, p.text)
-			}
 		}
 		return out
 	}
@@ -75,7 +74,6 @@ func compile(fsys fs.FS, cfg *Config) (*texts, error) {
 		vars := make(map[string]string)
 		maps.Copy(vars, cfg.Vars)
 		maps.Copy(vars, m.Vars)
-		fmt.Fprintf(hash, "%q\n", m.Name)
 		own := join(layer(fmt.Sprintf("Config.Modes[%d].Sections", i), m.Sections, vars,
 			fmt.Sprintf("the mode %q", m.Name)))
 		if t.core != "" && own != "" {
@@ -85,6 +83,14 @@ func compile(fsys fs.FS, cfg *Config) (*texts, error) {
 		t.names = append(t.names, m.Name)
 	}
 	t.runtime = layer("Config.Runtime", cfg.Runtime, cfg.Vars, "")
+	hash := sha256.New()
+	fmt.Fprintf(hash, "%q %q", t.core, t.modes) // in the order of their names
+	for _, section := range t.runtime {
+		fmt.Fprint(hash, " section")
+		for _, p := range section {
+			fmt.Fprintf(hash, " %q %q", p.name, p.text)
+		}
+	}
 	t.version = hex.EncodeToString(hash.Sum(nil)[:6])
 	return t, c.err()
 }
@@ -98,21 +104,13 @@ func (c *compiler) missing(p piece, where string) {
 		}
 		return
 	}
-	if where == "" {
-		where = "the runtime layer"
-	}
 	known := slices.AppendSeq(slices.Clone(c.cfg.RuntimeVars), maps.Keys(c.cfg.Vars))
 	for _, m := range c.cfg.Modes {
-		if _, ok := m.Vars[p.name]; ok {
-			c.at(p.file, p.line, "the variable %s has a value in the mode %q, but not in %s", braces(p.name), m.Name,
-				where)
-			return
-		}
 		known = slices.AppendSeq(known, maps.Keys(m.Vars))
 	}
 	slices.Sort(known)
-	c.at(p.file, p.line, "the variable %s has no value%s", braces(p.name),
-		list("the variables are ", slices.Compact(known), braces))
+	c.at(p.file, p.line, "the variable %s has no value in %s%s", braces(p.name), cmp.Or(where, "the runtime layer"),
+		list("there are ", slices.Compact(known), braces))
 }
 
 // named returns the pieces of a section that the Config names.
@@ -291,9 +289,9 @@ func (t *texts) warn(cfg *Config) {
 	}
 	for _, mode := range slices.Sorted(maps.Keys(systems)) {
 		text := systems[mode]
-		if n := new(memory.Estimator).CountText(text); cfg.WarnTokens >= 0 && n > cfg.WarnTokens {
+		if n := new(memory.Estimator).CountText(text); n > warnTokens {
 			cfg.Logger.Warn("prompt: a system text is large; shorten it, or move parts that are seldom needed",
-				slog.String("mode", mode), slog.Int("tokens", n), slog.Int("threshold", cfg.WarnTokens),
+				slog.String("mode", mode), slog.Int("tokens", n), slog.Int("threshold", warnTokens),
 				slog.Int("bytes", len(text)), slog.String("version", t.version))
 		}
 	}

@@ -39,7 +39,6 @@
 //	{{> components/tools.md#read}}  a part of one
 //	{{#read}} … {{/read}}           a part named read, which is text of its file, too; parts may be nested
 //	{{! for authors }}              a comment, left out; it may have several lines
-//	{{!-- {{x}} --}}                a comment that may contain double braces
 //	\{{                             two braces as text; \\{{name}} is a backslash and a variable,
 //	                                \\\{{ a backslash and braces
 //

@@ -86,7 +86,7 @@ func ExampleLoad() {
 	})
 	fmt.Println(err)
 	// Output:
-	// prompt: core.md:1: the variable {{company}} has no value; the variables are {{compny}}, {{today}}
+	// prompt: core.md:1: the variable {{company}} has no value in the core, which is the same for all modes and at all times; there are {{compny}}, {{today}}
 	// prompt: core.md:2: the variable {{today}} changes from call to call, and would invalidate the prompt cache in the core, which is the same for all modes and at all times; use it only in the runtime layer
 	// prompt: core.md:3: includes "tols.md", and there is no such file
 }

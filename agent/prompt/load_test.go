@@ -51,9 +51,6 @@ func TestTheCoreIsBeforeTheMode(t *testing.T) {
 		"crud": "Change, in 10 steps.\n\nThink, act, observe; 10 times.",
 		"ask":  "Explain, in 6 steps.\n\nThink, act, observe; 6 times.",
 	} {
-		got, err := s.Mode(mode)
-		require.NoError(t, err)
-		require.Equal(t, own, got)
 		require.Equal(t, first+"\n\n"+own, compose(t, s, mode))
 	}
 	require.Equal(t, first, compose(t, s, "plain"))
@@ -64,20 +61,16 @@ func TestWithoutModesTheCoreIsTheSystemText(t *testing.T) {
 	require.Equal(t, "core", compose(t, s, ""))
 	_, err := s.Compose("x")
 	require.EqualError(t, err, `prompt: there is no mode "x"; there are none`)
-	_, err = s.Mode("")
-	require.Error(t, err)
 }
 
 func TestAModeThatDoesNotExistIsAnErrorThatListsThem(t *testing.T) {
 	fsys, cfg := product()
 	s := load(t, fsys, cfg)
-	for _, get := range []func(string) (string, error){s.Compose, s.Mode} {
-		text, err := get("crdu")
-		require.Empty(t, text)
-		require.EqualError(t, err, `prompt: there is no mode "crdu"; there are "crud", "ask", "plain"`)
-		_, err = get("")
-		require.Error(t, err)
-	}
+	text, err := s.Compose("crdu")
+	require.Empty(t, text)
+	require.EqualError(t, err, `prompt: there is no mode "crdu"; there are "crud", "ask", "plain"`)
+	_, err = s.Compose("")
+	require.Error(t, err)
 }
 
 func TestTheRuntimeLayerHasTheValuesOfTheCall(t *testing.T) {
@@ -124,11 +117,11 @@ func TestAVariableOfALaterLayerIsRejectedInAnEarlierOne(t *testing.T) {
 	_, err := prompt.Load(fsys, cfg)
 	require.Error(t, err)
 	require.Equal(t, []string{
-		`prompt: modes/ask.md:1: the variable {{steps}} has a value in the mode "crud", but not in the core, which is the same for all modes and at all times`,
-		`prompt: modes/ask.md:1: the variable {{steps}} has a value in the mode "crud", but not in the mode "ask"`,
+		`prompt: modes/ask.md:1: the variable {{steps}} has no value in the core, which is the same for all modes and at all times; there are {{name}}, {{notes}}, {{steps}}, {{task}}`,
+		`prompt: modes/ask.md:1: the variable {{steps}} has no value in the mode "ask"; there are {{name}}, {{notes}}, {{steps}}, {{task}}`,
 		`prompt: modes/crud.md:1: the variable {{task}} changes from call to call, and would invalidate the prompt cache in the mode "crud"; use it only in the runtime layer`,
-		`prompt: parts.md:5: the variable {{steps}} has a value in the mode "crud", but not in the mode "ask"`,
-		`prompt: runtime.md:1: the variable {{steps}} has a value in the mode "crud", but not in the runtime layer`,
+		`prompt: parts.md:5: the variable {{steps}} has no value in the mode "ask"; there are {{name}}, {{notes}}, {{steps}}, {{task}}`,
+		`prompt: runtime.md:1: the variable {{steps}} has no value in the runtime layer; there are {{name}}, {{notes}}, {{steps}}, {{task}}`,
 	}, strings.Split(err.Error(), "\n"))
 }
 
@@ -178,10 +171,8 @@ func TestNothingPanics(t *testing.T) {
 		require.Empty(t, s.Core())
 		require.Empty(t, s.Version())
 		require.Empty(t, compose(t, s, ""))
-		for _, get := range []func(string) (string, error){s.Mode, s.Compose} {
-			_, err := get("x")
-			require.Error(t, err)
-		}
+		_, err := s.Compose("x")
+		require.Error(t, err)
 		text, err := s.Runtime(nil)
 		require.NoError(t, err)
 		require.Empty(t, text)
@@ -220,7 +211,7 @@ func TestAModeKeepsItsFirstLinesWithoutACore(t *testing.T) {
 	s, err := prompt.Load(mem("m.md", "{{x}}"), prompt.Config{
 		Modes: []prompt.Mode{{Name: "m", Sections: []string{"m.md"}, Vars: map[string]string{"x": "\n\ntext"}}}})
 	require.NoError(t, err)
-	own, err := s.Mode("m")
+	own, err := s.Compose("m")
 	require.NoError(t, err)
 	require.Equal(t, "\n\ntext", own)
 }
@@ -299,8 +290,7 @@ func TestAnotherTextHasAnotherVersion(t *testing.T) {
 		require.Empty(t, seen[v], name)
 		seen[v] = name
 	}
-	fsys, cfg := product() // neither a comment nor the threshold is part of the text
-	cfg.WarnTokens = 1
+	fsys, cfg := product() // a comment is no part of the text
 	fsys["core/identity.md"].Data = []byte("{{! author: x }}\nYou are {{name}}.")
 	require.Equal(t, "nothing", seen[load(t, fsys, cfg).Version()])
 }

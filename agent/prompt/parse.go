@@ -91,23 +91,19 @@ func (p *parser) next() bool {
 // tag parses the double braces at at.
 func (p *parser) tag(at int) {
 	inner := p.text[at+len("{{"):]
-	closing := "}}"
 	comment := strings.HasPrefix(inner, "!")
-	if strings.HasPrefix(inner, "!--") {
-		closing = "--}}"
-	}
-	n := strings.Index(inner, closing)
+	n := strings.Index(inner, "}}")
 	if eol := strings.IndexByte(inner, '\n'); n < 0 || !comment && eol >= 0 && eol < n {
 		p.literal(at)
 		if comment {
-			p.wrong(p.line, "the comment isn't closed; write %s at its end", closing)
+			p.wrong(p.line, "the comment isn't closed; write }} at its end")
 		} else {
 			p.wrong(p.line, `{{ isn't closed on its line; write }}, or \{{ for two braces as text`)
 		}
 		p.pos = at + len("{{")
 		return
 	}
-	end := at + len("{{") + n + len(closing)
+	end := at + len("{{") + n + len("}}")
 	content := strings.Trim(inner[:n], " \t")
 	if comment || strings.HasPrefix(content, "#") || strings.HasPrefix(content, "/") {
 		at, end = p.wholeLine(at, end)

@@ -28,35 +28,25 @@ func (p *problem) Error() string {
 
 func (p *problem) Unwrap() error { return p.cause }
 
-// problems collects errors without duplicates.
-type problems struct {
-	list []*problem
-	seen map[problem]bool // those in list, without their causes
-}
+// problems collects errors.
+type problems struct{ list []*problem }
 
-func (p *problems) add(next *problem) {
-	key := problem{next.file, next.line, next.text, nil}
-	if p.seen[key] {
-		return
-	}
-	if p.seen == nil {
-		p.seen = make(map[problem]bool)
-	}
-	p.seen[key], p.list = true, append(p.list, next)
-}
+func (p *problems) add(next *problem) { p.list = append(p.list, next) }
 
 func (p *problems) at(file string, line int, format string, args ...any) {
 	p.add(&problem{file: file, line: line, text: fmt.Sprintf(format, args...)})
 }
 
-// err joins the problems by file and line, those without a file first.
+// err joins the problems by file and line, each once, those without a file first.
 func (p *problems) err() error {
 	slices.SortStableFunc(p.list, func(a, b *problem) int {
 		return cmp.Or(strings.Compare(a.file, b.file), cmp.Compare(a.line, b.line))
 	})
-	errs := make([]error, len(p.list))
-	for i, one := range p.list {
-		errs[i] = one
+	var errs []error
+	for _, one := range p.list {
+		if !slices.ContainsFunc(errs, func(err error) bool { return err.Error() == one.Error() }) {
+			errs = append(errs, one)
+		}
 	}
 	return errors.Join(errs...)
 }

@@ -1,6 +1,7 @@
 package prompt
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -27,11 +28,8 @@ type Config struct {
 	// RuntimeVars are the names of variables whose values are passed to [Set.Runtime].
 	RuntimeVars []string
 
-	// WarnTokens is the size of a system text, in tokens as package memory estimates them, above
-	// which a warning is logged, once for each version; 0: 5,000, negative: never. It's a reminder
-	// to shorten, not a limit of any model.
-	WarnTokens int
-	// Logger gets warnings about sizes, and messages about reloads; nil: nothing is logged.
+	// Logger gets a warning about each system text of more than 5,000 tokens, as package memory
+	// estimates them, once for each version, and messages about reloads; nil: nothing is logged.
 	Logger *slog.Logger
 	// Reload reads the files before every composition. It's for development, because each
 	// composition reads all files, one after the other.
@@ -82,12 +80,7 @@ func (c Config) settle() (Config, error) {
 	for _, name := range c.RuntimeVars {
 		twice(name, "Config.RuntimeVars", c.Vars)
 	}
-	if c.WarnTokens == 0 {
-		c.WarnTokens = 5000
-	}
-	if c.Logger == nil {
-		c.Logger = slog.New(slog.DiscardHandler)
-	}
+	c.Logger = cmp.Or(c.Logger, slog.New(slog.DiscardHandler))
 	return c, wrong.err()
 }
 
@@ -150,21 +143,6 @@ func (s *Set) Compose(mode string) (string, error) {
 	if mode == "" && len(t.modes) == 0 {
 		return t.core, nil
 	}
-	return t.system(mode)
-}
-
-// Mode returns only the text of the second layer, for a host that appends it to the core itself.
-// For an unknown name the error lists the modes.
-func (s *Set) Mode(name string) (string, error) {
-	t := s.fresh()
-	system, err := t.system(name)
-	if err != nil || t.core == "" {
-		return system, err
-	}
-	return strings.TrimPrefix(system[len(t.core):], separator), nil
-}
-
-func (t *texts) system(mode string) (string, error) {
 	system, ok := t.modes[mode]
 	if !ok {
 		return "", &problem{text: fmt.Sprintf("there is no mode %.64q%s", mode, list("there are ", t.names, quote))}

@@ -34,18 +34,4 @@ func TestALargeSystemTextIsLoggedOncePerLoad(t *testing.T) {
 	fsys.set("small.md", "smaller")
 	compose(t, s, "small")
 	require.Len(t, log.lines(), 2, "the edit, and the warning for another version")
-
-	cfg.WarnTokens = -1
-	load(t, fsys, cfg)
-	require.Empty(t, log.lines())
-}
-
-func TestTheThresholdItselfIsNotOver(t *testing.T) {
-	size := new(memory.Estimator).CountText("some words of a core")
-	for warnings, threshold := range []int{size, size - 1} {
-		var log diary
-		load(t, mem("a.md", "some words of a core"),
-			prompt.Config{Core: []string{"a.md"}, WarnTokens: threshold, Logger: log.logger()})
-		require.Len(t, log.lines(), warnings)
-	}
 }

@@ -49,7 +49,6 @@ func TestTagsInDoubleBraces(t *testing.T) {
 		{"backslashes elsewhere", `\\ \{ \\\ {\{`, `\\ \{ \\\ {\{`},
 		{"a comment", "a{{! no }}b", "ab"},
 		{"a comment of several lines", "a\n{{! no\n  no }}\nb", "a\nb"},
-		{"a comment with braces", "a\n{{!-- {{x}} and {{y} --}}\nb", "a\nb"},
 		{"a comment that begins a line", "{{! no }} b", " b"},
 		{"a comment that ends a line", "a {{! no }}\nb", "a \nb"},
 		{"a part", "a\n{{#p}}\nb\n{{/p}}\nc", "a\nb\nc"},
@@ -88,7 +87,7 @@ func TestAValueIsNotParsed(t *testing.T) {
 func TestErrorsInAFileHaveTheirPosition(t *testing.T) {
 	for _, c := range []struct{ name, text, want string }{
 		{"an unknown variable", "a\nb {{xx}}",
-			`a.md:2: the variable {{xx}} has no value; the variables are {{task}}, {{x}}`},
+			`a.md:2: the variable {{xx}} has no value in the core, which is the same for all modes and at all times; there are {{task}}, {{x}}`},
 		{"a variable of run time", "\n\n{{task}}",
 			`a.md:3: the variable {{task}} changes from call to call, and would invalidate the prompt cache in the core, which is the same for all modes and at all times; use it only in the runtime layer`},
 		{"no end", "a\n{{x\n}}", `a.md:2: {{ isn't closed on its line; write }}, or \{{ for two braces as text`},
@@ -100,7 +99,6 @@ func TestErrorsInAFileHaveTheirPosition(t *testing.T) {
 		{"nothing in the braces", "a\n\n{{}}",
 			`a.md:3: "" in double braces isn't a variable, include, part or comment; write \{{ for two braces as text`},
 		{"a comment without an end", "a\n{{! b\n", `a.md:2: the comment isn't closed; write }} at its end`},
-		{"a long comment without an end", "{{!-- b }}", `a.md:1: the comment isn't closed; write --}} at its end`},
 		{"an open part", "a\n{{#p}}\nb", `a.md:2: the part {{#p}} isn't closed; write {{/p}} where it ends`},
 		{"a part that isn't open", "a\n\n{{/p}}",
 			`a.md:3: {{/p}} closes a part that isn't open; write {{#p}} where it begins`},
