@@ -4,7 +4,6 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
-	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -83,15 +82,6 @@ func (r *Runner) State(ctx context.Context, run string) (*State, error) {
 	return s, nil
 }
 
-// checkName returns what is wrong with the name of a run.
-func checkName(name string) error {
-	if err := journal.ValidateSession(name); err != nil || len(name) > maxName {
-		return &agent.ArgError{Func: "Runner.Start", Field: "run",
-			Problem: fmt.Sprintf("the name isn't valid UTF-8 of 1 to %d bytes without control characters", maxName)}
-	}
-	return nil
-}
-
 // open takes the lease of a run and loads it. The context that it returns ends when the lease is
 // lost. An unknown run has no log before and after.
 func (r *Runner) open(ctx context.Context, name string) (*planLog, context.Context, error) {
@@ -129,9 +119,9 @@ func (l *planLog) close(ctx context.Context) {
 
 // add applies a fact, and adds it to what store will store.
 func (l *planLog) add(f fact) error {
-	meta := f.Envelope()
+	meta := f.meta()
 	meta.Run, meta.Seq, meta.Time = l.name, l.state.Seq+1, time.Now().UTC()
-	rec, err := encode(stamp(f, meta))
+	rec, err := encode(f)
 	if err != nil {
 		return err
 	}
