@@ -126,7 +126,7 @@ func ExampleReport_Rescore() {
 
 	report, err = eval.Read(&file)
 	if err != nil {
-		fmt.Println(err) // an *eval.FileError
+		fmt.Println(err)
 		return
 	}
 	c.Score = append(c.Score, eval.Text("°C"))

@@ -86,26 +86,9 @@ func (r *Report) Write(w io.Writer) error {
 	return err
 }
 
-// A FileError says what is wrong with a file of a report. Its class is UserFixable: the file has to
-// be written anew.
-type FileError struct {
-	Line int // from 1
-	Err  error
-}
-
-// Error names the line and what is wrong with it.
-func (e *FileError) Error() string {
-	return fmt.Sprintf("eval: line %d of a report: %v", e.Line, e.Err)
-}
-
-// Unwrap returns what is wrong.
-func (e *FileError) Unwrap() error { return e.Err }
-
-// Fault returns UserFixable.
-func (e *FileError) Fault() fault.Class { return fault.UserFixable }
-
 // Read reads what [Report.Write] wrote. A file of another version, with a line that isn't such a
-// line, or with fewer or more trials than it says is a *[FileError].
+// line, or with fewer or more trials than it says is an error that names the line. Its class is
+// UserFixable: the file has to be written anew.
 func Read(from io.Reader) (*Report, error) {
 	dec, r := json.NewDecoder(from), new(Report)
 	var h header
@@ -126,7 +109,8 @@ func Read(from io.Reader) (*Report, error) {
 		err = io.ErrUnexpectedEOF
 	}
 	if err != nil {
-		return nil, &FileError{Line: 1 + len(r.Trials) + min(h.V/version, 1), Err: err}
+		return nil, fault.Errorf(fault.UserFixable, "eval: line %d of a report: %w",
+			1+len(r.Trials)+min(h.V/version, 1), err)
 	}
 	return r, nil
 }
@@ -217,4 +201,5 @@ func inline(text string) string {
 	return markup.Replace(short(strings.Join(strings.Fields(text), " "), 500))
 }
 
-var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "[", `\[`, "`", "\\`", "@", "@\u200b")
+var markup = strings.NewReplacer(`\`, `\\`, "|", `\|`, "<", "&lt;", "*", `\*`, "_", `\_`, "[", `\[`, "`", "\\`",
+	"@", "@\u200b")

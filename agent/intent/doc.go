@@ -23,8 +23,8 @@
 //
 // [Detector.Match] is the part with the rules. It is a pure function of the text and takes
 // microseconds, or a millisecond where a text has to be read in other words. [Detector.Detect]
-// makes no model call if the rules reach the band Act. [Yes] reads the answer to a question whether to
-// do something.
+// makes no model call if the rules reach the band Act. [Yes] reads the answer to a question whether
+// to do something.
 //
 // [Tool] makes a tool of a Detector. A host calls it with Session.Call before it starts the run. If
 // the verdict isn't in the band Act, the call is suspended: its pause has a question and the

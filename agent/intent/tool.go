@@ -18,8 +18,9 @@ type Request struct {
 // Result.Called.
 //
 // If the verdict isn't in the band Act, the call is suspended with the kind "intent": a question
-// with numbered choices, the most likely ones or, if there are none, all intents. The answer is the name of an intent or "something else", and the call then returns a
-// verdict from the person: the intent with the confidence 1, or none.
+// with numbered choices, the most likely ones or, if there are none, all intents. The answer is the
+// name of an intent or "something else", and the call then returns a verdict from the person: the
+// intent with the confidence 1, or none.
 //
 // A model call that fails is not an error of the tool: the rules' verdict counts.
 func Tool(d *Detector) tools.Tool {

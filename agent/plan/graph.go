@@ -26,7 +26,6 @@ func (n *Node) dependencies() []string {
 // A graph has the dependencies of a plan's nodes as indexes.
 type graph struct {
 	before [][]int // what each node depends on
-	after  [][]int // what depends on it
 	layers [][]int
 }
 
@@ -42,7 +41,7 @@ func graphOf(nodes []Node) (*graph, []Fault) {
 		}
 		index[id] = i
 	}
-	g := &graph{before: make([][]int, len(nodes)), after: make([][]int, len(nodes))}
+	g := &graph{before: make([][]int, len(nodes))}
 	for i := range nodes {
 		for _, id := range nodes[i].dependencies() {
 			switch at, ok := index[id]; {
@@ -52,47 +51,46 @@ func graphOf(nodes []Node) (*graph, []Fault) {
 			case at == i:
 				faults = append(faults, Fault{Node: id, Problem: "it depends on itself"})
 			default:
-				g.before[i], g.after[at] = append(g.before[i], at), append(g.after[at], i)
+				g.before[i] = append(g.before[i], at)
 			}
 		}
 	}
 	if len(faults) > 0 {
 		return nil, faults
 	}
-	g.layer()
-	if placed := slices.Concat(g.layers...); len(placed) < len(nodes) {
+	if open := g.layer(); len(open) > 0 {
 		var ids []string
-		for i := range nodes {
-			if !slices.Contains(placed, i) {
-				ids = append(ids, nodes[i].ID)
-			}
+		for _, i := range open {
+			ids = append(ids, nodes[i].ID)
 		}
 		return nil, []Fault{{Problem: "these nodes depend on each other, or on such nodes: " + strings.Join(ids, ", ")}}
 	}
 	return g, nil
 }
 
-// layer sorts the nodes into layers, by Kahn's algorithm. The nodes of a cycle have none.
-func (g *graph) layer() {
-	open := make([]int, len(g.before))
-	var layer []int
-	for i := range g.before {
-		if open[i] = len(g.before[i]); open[i] == 0 {
-			layer = append(layer, i)
-		}
+// layer sorts the nodes into layers, and returns those that have none: the nodes of cycles, and
+// those that depend on them.
+func (g *graph) layer() (open []int) {
+	placed := make([]bool, len(g.before))
+	for i := range placed {
+		open = append(open, i)
 	}
-	for len(layer) > 0 {
-		g.layers = append(g.layers, layer)
-		var next []int
-		for _, i := range layer {
-			for _, j := range g.after[i] {
-				if open[j]--; open[j] == 0 {
-					next = append(next, j)
-				}
+	for {
+		var layer, rest []int
+		for _, i := range open {
+			if slices.ContainsFunc(g.before[i], func(at int) bool { return !placed[at] }) {
+				rest = append(rest, i)
+			} else {
+				layer = append(layer, i)
 			}
 		}
-		slices.Sort(next)
-		layer = next
+		if len(layer) == 0 {
+			return open
+		}
+		for _, i := range layer {
+			placed[i] = true
+		}
+		g.layers, open = append(g.layers, layer), rest
 	}
 }
 

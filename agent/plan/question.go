@@ -84,11 +84,7 @@ func (s *State) askAbout(n *NodeState) string {
 	if n.Status == NodeFailed {
 		fmt.Fprintf(&b, "has failed: %s", cut(line(n.Error), 1<<10))
 	} else {
-		times := "once"
-		if n.Round > 1 {
-			times = fmt.Sprintf("%d times", n.Round)
-		}
-		fmt.Fprintf(&b, "was done %s, and its result isn't good enough:", times)
+		fmt.Fprintf(&b, "was done %s, and its result isn't good enough:", count(n.Round, "time"))
 		for _, v := range n.Verdicts {
 			if !v.Passed {
 				fmt.Fprintf(&b, " %s: %s;", v.Check, cut(line(v.Feedback), 512))

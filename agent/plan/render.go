@@ -91,12 +91,6 @@ func (n *NodeState) words() string {
 		if n.Because != "" {
 			return "skipped, because " + n.Because + " isn't done"
 		}
-	case nodeAsking:
-		return "waiting for a decision after " + count(n.Round, "round")
-	case nodePending:
-		if n.Attempts > 0 {
-			return "to be done again"
-		}
 	}
 	return string(n.Status)
 }

@@ -51,6 +51,9 @@ func TestTheCoreIsBeforeTheMode(t *testing.T) {
 		"crud": "Change, in 10 steps.\n\nThink, act, observe; 10 times.",
 		"ask":  "Explain, in 6 steps.\n\nThink, act, observe; 6 times.",
 	} {
+		got, err := s.Mode(mode)
+		require.NoError(t, err)
+		require.Equal(t, own, got)
 		require.Equal(t, first+"\n\n"+own, compose(t, s, mode))
 	}
 	require.Equal(t, first, compose(t, s, "plain"))
@@ -61,16 +64,20 @@ func TestWithoutModesTheCoreIsTheSystemText(t *testing.T) {
 	require.Equal(t, "core", compose(t, s, ""))
 	_, err := s.Compose("x")
 	require.EqualError(t, err, `prompt: there is no mode "x"; there are none`)
+	_, err = s.Mode("")
+	require.Error(t, err)
 }
 
 func TestAModeThatDoesNotExistIsAnErrorThatListsThem(t *testing.T) {
 	fsys, cfg := product()
 	s := load(t, fsys, cfg)
-	text, err := s.Compose("crdu")
-	require.Empty(t, text)
-	require.EqualError(t, err, `prompt: there is no mode "crdu"; there are "crud", "ask", "plain"`)
-	_, err = s.Compose("")
-	require.Error(t, err)
+	for _, get := range []func(string) (string, error){s.Compose, s.Mode} {
+		text, err := get("crdu")
+		require.Empty(t, text)
+		require.EqualError(t, err, `prompt: there is no mode "crdu"; there are "crud", "ask", "plain"`)
+		_, err = get("")
+		require.Error(t, err)
+	}
 }
 
 func TestTheRuntimeLayerHasTheValuesOfTheCall(t *testing.T) {
@@ -171,8 +178,10 @@ func TestNothingPanics(t *testing.T) {
 		require.Empty(t, s.Core())
 		require.Empty(t, s.Version())
 		require.Empty(t, compose(t, s, ""))
-		_, err := s.Compose("x")
-		require.Error(t, err)
+		for _, get := range []func(string) (string, error){s.Mode, s.Compose} {
+			_, err := get("x")
+			require.Error(t, err)
+		}
 		text, err := s.Runtime(nil)
 		require.NoError(t, err)
 		require.Empty(t, text)
@@ -211,7 +220,7 @@ func TestAModeKeepsItsFirstLinesWithoutACore(t *testing.T) {
 	s, err := prompt.Load(mem("m.md", "{{x}}"), prompt.Config{
 		Modes: []prompt.Mode{{Name: "m", Sections: []string{"m.md"}, Vars: map[string]string{"x": "\n\ntext"}}}})
 	require.NoError(t, err)
-	own, err := s.Compose("m")
+	own, err := s.Mode("m")
 	require.NoError(t, err)
 	require.Equal(t, "\n\ntext", own)
 }

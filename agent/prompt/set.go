@@ -143,6 +143,21 @@ func (s *Set) Compose(mode string) (string, error) {
 	if mode == "" && len(t.modes) == 0 {
 		return t.core, nil
 	}
+	return t.system(mode)
+}
+
+// Mode returns only the text of the second layer, for a host that appends it to the core itself.
+// For an unknown name the error lists the modes.
+func (s *Set) Mode(name string) (string, error) {
+	t := s.fresh()
+	system, err := t.system(name)
+	if err != nil || t.core == "" {
+		return system, err
+	}
+	return strings.TrimPrefix(system[len(t.core):], separator), nil
+}
+
+func (t *texts) system(mode string) (string, error) {
 	system, ok := t.modes[mode]
 	if !ok {
 		return "", &problem{text: fmt.Sprintf("there is no mode %.64q%s", mode, list("there are ", t.names, quote))}

@@ -22,8 +22,6 @@ import (
 type Config struct {
 	// Skills are the skills, in any order. Two with the same name are an error.
 	Skills []*Skill
-	// MaxFile is how many bytes a text or a file of a skill has at most; 0: 256 KiB.
-	MaxFile int
 	// Untrusted marks descriptions, texts and files as data from outside ([tools.Untrusted]). A
 	// model then follows them with more care, or not at all.
 	Untrusted bool
@@ -37,12 +35,11 @@ type Set struct {
 
 // New returns a Set. It returns an error that names each skill with something wrong.
 func New(cfg Config) (*Set, error) {
-	cfg.MaxFile = cmp.Or(cfg.MaxFile, mostBytes)
 	s := &Set{cfg, make(map[string]*Skill)}
 	var problems error
 	for _, skill := range cfg.Skills {
 		own := *cmp.Or(skill, new(Skill)) // one that is nil has no name
-		err := own.check(cfg.MaxFile)
+		err := own.check()
 		if s.byName[own.Name] != nil {
 			err = wrong("there are two with this name")
 		}
@@ -127,7 +124,7 @@ func (s *Set) run(ctx context.Context, in request) (text string, err error) {
 	case in.File == "":
 		text = skill.load(ctx)
 	default:
-		text, err = read(skill.Files, in.File, s.cfg.MaxFile)
+		text, err = read(skill.Files, in.File)
 	}
 	if err == nil && s.cfg.Untrusted {
 		text = tools.Untrusted("the skill "+in.Name, text)

@@ -30,7 +30,7 @@ type Skill struct {
 	// of "Bash(git:*)".
 	Tools    []string
 	Metadata map[string]string
-	// Text is what the model reads, at most [Config].MaxFile.
+	// Text is what the model reads, at most 256 KiB.
 	Text string
 	// Files are the files of the skill; nil: none.
 	Files fs.FS
@@ -45,7 +45,7 @@ var (
 )
 
 const (
-	mostBytes   = 256 << 10 // of a text or a file, by default
+	mostBytes   = 256 << 10 // of a text or a file
 	mostFiles   = 100       // that are listed
 	listTokens  = 3000      // of all names and descriptions; if they have more, each is cut
 	skillTokens = 60        // of one, then
@@ -83,7 +83,7 @@ func readSkill(fsys fs.FS, e fs.DirEntry) (s *Skill, err error) {
 	if _, err := fs.Stat(fsys, file); err != nil {
 		return nil, nil
 	}
-	text, err := read(fsys, file, mostBytes)
+	text, err := read(fsys, file)
 	if err != nil {
 		return nil, wrong("%w", err)
 	}
@@ -98,7 +98,7 @@ func readSkill(fsys fs.FS, e fs.DirEntry) (s *Skill, err error) {
 }
 
 // read returns the text of a file. Neither it nor a directory on the way may be a symbolic link.
-func read(fsys fs.FS, name string, most int) (string, error) {
+func read(fsys fs.FS, name string) (string, error) {
 	if fsys == nil || !fs.ValidPath(name) || name == "." || strings.ContainsAny(name, "\\\x00") {
 		return "", fault.Errorf(fault.Denied, "%.200q isn't the path of a file of the skill", name)
 	}
@@ -114,8 +114,8 @@ func read(fsys fs.FS, name string, most int) (string, error) {
 		return "", err
 	case !info.Mode().IsRegular():
 		return "", fault.Errorf(fault.Invalid, "%s isn't a file", name)
-	case info.Size() > int64(most):
-		return "", fault.Errorf(fault.Invalid, "%s has %d bytes; at most %d are read", name, info.Size(), most)
+	case info.Size() > mostBytes:
+		return "", fault.Errorf(fault.Invalid, "%s has %d bytes; at most %d are read", name, info.Size(), mostBytes)
 	}
 	data, err := fs.ReadFile(fsys, name)
 	if err == nil && !utf8.Valid(data) {
@@ -143,7 +143,7 @@ func parse(text string) (*Skill, error) {
 		}
 	}
 	s.Text = strings.TrimSpace(text)
-	return s, s.check(mostBytes)
+	return s, s.check()
 }
 
 // decode reads front matter. Fields that the format doesn't have are left out.
@@ -176,7 +176,7 @@ func decode(front string) (_ *Skill, err error) {
 func wrong(format string, args ...any) error { return fault.Errorf(fault.UserFixable, format, args...) }
 
 // check returns an error if a field isn't as the format wants it.
-func (s *Skill) check(most int) error {
+func (s *Skill) check() error {
 	n := utf8.RuneCountInString(s.Description)
 	switch {
 	case !names.MatchString(s.Name) || utf8.RuneCountInString(s.Name) > 64:
@@ -185,8 +185,8 @@ func (s *Skill) check(most int) error {
 		return wrong("the description has %d characters; it must have 1 to 1024", n)
 	case utf8.RuneCountInString(s.Compatibility) > 500:
 		return wrong("compatibility has more than 500 characters")
-	case len(s.Text) > most:
-		return wrong("the text has %d bytes; it may have at most %d", len(s.Text), most)
+	case len(s.Text) > mostBytes:
+		return wrong("the text has %d bytes; it may have at most %d", len(s.Text), mostBytes)
 	}
 	return nil
 }
