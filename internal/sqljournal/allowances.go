@@ -60,7 +60,7 @@ func (a *allowances) Update(ctx context.Context, key string, change ratelimit.Al
 		return ratelimit.ErrAllowanceKey
 	}
 	var refused error // of change
-	err := a.db.Write(ctx, func(tx Tx) error {
+	err := a.db.Write(ctx, func(ctx context.Context, tx Tx) error {
 		refused = nil
 		state, now, known, err := a.lock(ctx, tx, key)
 		if err != nil {

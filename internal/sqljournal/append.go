@@ -18,7 +18,7 @@ func (s *Store) Append(ctx context.Context, a journal.Append) error {
 	if done, err := s.db.TryAppend(ctx, a); done || err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(tx Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx Tx) error {
 		at, err := s.lock(ctx, tx, a.Session)
 		if err != nil {
 			return err

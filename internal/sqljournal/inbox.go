@@ -21,7 +21,7 @@ func (s *Store) Post(ctx context.Context, session string, it journal.Item) error
 	if err := contextError(ctx, "post to", session); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(tx Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx Tx) error {
 		at, err := s.lock(ctx, tx, session)
 		if err != nil {
 			return err
@@ -95,7 +95,7 @@ func (s *Store) Delete(ctx context.Context, session string, upTo uint64) error {
 	if err := contextError(ctx, "delete from", session); err != nil {
 		return err
 	}
-	return s.db.Write(ctx, func(tx Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx Tx) error {
 		at, err := s.lock(ctx, tx, session)
 		if err != nil || !at.exists() {
 			return err

@@ -2,6 +2,7 @@ package sqljournal
 
 import (
 	"bytes"
+	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -12,6 +13,19 @@ import (
 
 // ErrStop makes [Database].Query end early, without an error.
 var ErrStop = errors.New("sqljournal: enough rows")
+
+// Each calls each for every row until that returns [ErrStop] or another error, and closes rows.
+func Each(rows *sql.Rows, each func(scan func(dest ...any) error) error) error {
+	defer rows.Close()
+	for rows.Next() {
+		if err := each(rows.Scan); errors.Is(err, ErrStop) {
+			return nil
+		} else if err != nil {
+			return err
+		}
+	}
+	return rows.Err()
+}
 
 // These types scan a column without reflection, which takes most of the time for a row of small
 // columns.
@@ -44,15 +58,9 @@ func (t *instant) Scan(src any) error {
 	return nil
 }
 
-// OwnedBytes is a column of bytes that nobody changes later, so that it isn't copied when it is
-// scanned. Other bytes are copied.
-type OwnedBytes []byte
-
 // Scan takes bytes.
 func (b *blob) Scan(src any) error {
 	switch v := src.(type) {
-	case OwnedBytes:
-		*b = blob(v)
 	case []byte:
 		*b = bytes.Clone(v)
 	case nil:

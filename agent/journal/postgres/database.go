@@ -47,7 +47,7 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 	if cfg.NoMigrate {
 		return ErrOlder
 	}
-	return db.transaction(ctx, func(tx sqljournal.Tx) error {
+	return db.transaction(ctx, func(ctx context.Context, tx sqljournal.Tx) error {
 		// A second process waits here, and then finds the tables up to date.
 		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey(cfg.Schema)); err != nil {
 			return err
@@ -92,24 +92,24 @@ func lockKey(schema string) int64 {
 }
 
 // Write implements [sqljournal.Database].
-func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) error {
+func (db *database) Write(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
 	return db.retry(ctx, func(ctx context.Context) error { return db.transaction(ctx, fn) })
 }
 
 // WriteLease implements [sqljournal.Database]. It is Write: processes on other machines keep their
 // leases when the server's machine fails.
-func (db *database) WriteLease(ctx context.Context, fn func(sqljournal.Tx) error) error {
+func (db *database) WriteLease(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
 	return db.Write(ctx, fn)
 }
 
 // transaction runs fn in one transaction. Under READ COMMITTED each statement sees what was
 // committed before it, and so the newest version of a row that it has locked.
-func (db *database) transaction(ctx context.Context, fn func(sqljournal.Tx) error) error {
+func (db *database) transaction(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
 	tx, err := db.pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
 	if err != nil {
 		return err
 	}
-	if err := fn(tx); err != nil {
+	if err := fn(ctx, tx); err != nil {
 		_ = tx.Rollback() // a connection that can't roll back is closed, which does the same
 		return err
 	}
@@ -140,21 +140,11 @@ func (db *database) Query(ctx context.Context, query string, args []any,
 	each func(scan func(...any) error) error) error {
 	limited, cancel := context.WithTimeout(ctx, db.timeout)
 	defer cancel()
-	return wrapError(ctx, func() error {
-		rows, err := db.pool.QueryContext(limited, query, args...)
-		if err != nil {
-			return err
-		}
-		defer rows.Close()
-		for rows.Next() {
-			if err := each(rows.Scan); errors.Is(err, sqljournal.ErrStop) {
-				return nil
-			} else if err != nil {
-				return err
-			}
-		}
-		return rows.Err()
-	}())
+	rows, err := db.pool.QueryContext(limited, query, args...)
+	if err == nil {
+		err = sqljournal.Each(rows, each)
+	}
+	return wrapError(ctx, err)
 }
 
 // TryAppend implements [sqljournal.Database]. An append to a session with the right fence and

@@ -4,10 +4,13 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
+	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
+	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -18,71 +21,49 @@ import (
 // readers is how many calls can read at the same time.
 const readers = 4
 
-// A database is the file, with one connection that writes and a few that read. Statements are
-// prepared once for each.
+// A database is the file, with a pool of connections.
 type database struct {
-	durability Durability
-	busy       time.Duration
-	maxBytes   int64
-	noMigrate  bool
-	path       string
-	file       os.FileInfo // of the open file
-	pool       *sql.DB
+	cfg  Config
+	path string
+	file os.FileInfo // of the open file
+	pool *sql.DB
 
-	// writing holds the writer while it is idle: goroutines wait here, and only processes compete
-	// for SQLite's lock.
-	writing chan *writer
-
-	// reading holds the readers that are idle.
-	reading chan *reader
-	closed  chan struct{}
+	// writing has an element while nobody writes: goroutines wait here, and only processes compete
+	// for SQLite's lock. It is closed with the store.
+	writing chan struct{}
+	reading sync.RWMutex // held while rows are read, for reading; Close waits for it
 }
 
 var _ sqljournal.Database = (*database)(nil)
 
 func openDatabase(path string, cfg Config) (*database, error) {
 	pool, err := sqlitefile.Open(path, sqlitefile.Options{
-		Conns:    readers + 2, // the writer may have to be replaced
+		Conns:    readers + 1,
 		Process:  cfg.Durability == Process,
 		LogLimit: 64 << 20,
 	})
 	if err != nil {
 		return nil, err
 	}
-	db := &database{durability: cfg.Durability, busy: cfg.Busy, maxBytes: cfg.MaxBytes,
-		noMigrate: cfg.NoMigrate, path: path, pool: pool,
-		writing: make(chan *writer, 1),
-		reading: make(chan *reader, readers), closed: make(chan struct{})}
-	for range readers {
-		db.reading <- &reader{pool: pool}
-	}
+	db := &database{cfg: cfg, path: path, pool: pool, writing: make(chan struct{}, 1)}
+	db.writing <- struct{}{}
 	if err := db.prepare(context.Background()); err != nil {
-		err = classify(err)
-		select {
-		case w := <-db.writing:
-			err = errors.Join(err, w.close())
-		default: // there is no writer yet
-		}
-		return nil, errors.Join(err, pool.Close())
+		return nil, errors.Join(classify(err), pool.Close())
 	}
 	return db, nil
 }
 
-// prepare sets up the file, the writer and the tables.
+// prepare sets up the file and the tables.
 func (db *database) prepare(ctx context.Context) error {
-	if db.noMigrate { // before anything is changed
+	if db.cfg.NoMigrate { // before anything is changed
 		if current, err := db.current(ctx); err != nil || !current {
 			return cmp.Or(err, ErrOlder)
 		}
 	}
-	if err := sqlitefile.WAL(ctx, db.pool, db.busy); err != nil {
+	if err := sqlitefile.WAL(ctx, db.pool, db.cfg.Busy); err != nil {
 		return err
 	}
-	w, err := newWriter(ctx, db.pool, db.maxBytes)
-	if err != nil {
-		return err
-	}
-	db.writing <- w
+	var err error
 	if db.file, err = os.Stat(db.path); err != nil {
 		return err
 	}
@@ -91,19 +72,12 @@ func (db *database) prepare(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !current:
-		return db.withWriter(ctx, func(w *writer) error { return w.transaction(migrate) })
+		return db.withWriter(ctx, func(conn *sql.Conn) error { return transaction(conn, migrate) })
 	}
-	return db.writable()
-}
-
-// writable returns an error if the file can't be written, which wouldn't be noticed before the
-// first append if the tables are up to date. A file that somebody else writes to now can be
-// written.
-func (db *database) writable() error {
-	w := <-db.writing
-	defer func() { db.writing <- w }()
-	_, err := w.exec(fillMeta) // which changes nothing; a transaction alone would only read
-	if sqlitefile.Busy(err) {
+	// If the tables are up to date, it wouldn't be noticed before the first append that the file
+	// can't be written. This changes nothing; a transaction alone would only read. A file that
+	// somebody else writes to now can be written.
+	if _, err = db.pool.ExecContext(ctx, fillMeta); sqlitefile.Busy(err) {
 		return nil
 	}
 	return err
@@ -120,8 +94,7 @@ func (db *database) inPlace() error {
 }
 
 // migrate creates the tables, or brings them up to date.
-func migrate(tx sqljournal.Tx) error {
-	ctx := context.Background()
+func migrate(ctx context.Context, tx sqljournal.Tx) error {
 	for _, statement := range []string{makeMeta, fillMeta} {
 		if _, err := tx.ExecContext(ctx, statement); err != nil {
 			return err
@@ -154,17 +127,13 @@ func (db *database) current(ctx context.Context) (bool, error) {
 }
 
 func (db *database) close() error {
-	w, ok := <-db.writing
-	if !ok {
+	if _, ok := <-db.writing; !ok {
 		return nil // closed before
 	}
 	close(db.writing)
-	close(db.closed)
-	err := w.close()
-	for range readers {
-		err = errors.Join(err, (<-db.reading).close())
-	}
-	if err = errors.Join(err, db.pool.Close()); err != nil {
+	db.reading.Lock()
+	defer db.reading.Unlock()
+	if err := db.pool.Close(); err != nil {
 		return fmt.Errorf("sqlite: closing: %w", err)
 	}
 	return nil
@@ -173,57 +142,86 @@ func (db *database) close() error {
 // errClosed says that the store is no longer open.
 var errClosed = errors.New("sqlite: the store is closed")
 
-// withWriter waits for the writer and calls fn with it. From then on statements ignore ctx: they
-// take microseconds, and one that is interrupted may still have been committed.
-func (db *database) withWriter(ctx context.Context, fn func(w *writer) error) error {
+// withWriter waits until nobody writes, and calls fn with a connection. From then on statements
+// ignore ctx: they take microseconds, and one that is interrupted may still have been committed.
+func (db *database) withWriter(ctx context.Context, fn func(*sql.Conn) error) error {
 	select {
-	case w, ok := <-db.writing:
+	case _, ok := <-db.writing:
 		if !ok {
 			return errClosed
 		}
-		defer func() { db.writing <- w }()
-		if w.broken {
-			fresh, err := newWriter(ctx, db.pool, db.maxBytes)
-			if err != nil {
-				return err
-			}
-			_ = w.close() // a broken writer may fail to close
-			w = fresh
-		}
-		return db.retry(ctx, func() error { return fn(w) })
+		defer func() { db.writing <- struct{}{} }()
 	case <-ctx.Done():
 		return ctx.Err()
 	}
+	conn, err := db.pool.Conn(ctx)
+	if err != nil {
+		return err
+	}
+	defer conn.Close()
+	return db.retry(ctx, func() error { return fn(conn) })
 }
+
+// transaction runs fn between BEGIN and COMMIT. No transaction is open afterwards: a connection
+// that can't roll it back is closed.
+func transaction(conn *sql.Conn, fn func(context.Context, sqljournal.Tx) error) error {
+	ctx, committed := context.Background(), false
+	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
+		return err
+	}
+	defer func() { // also when fn panics
+		if committed {
+			return
+		}
+		_, err := conn.ExecContext(ctx, "ROLLBACK")
+		// After some failures SQLite has rolled back already.
+		if err != nil && !strings.Contains(err.Error(), "no transaction is active") {
+			discard(conn)
+		}
+	}()
+	if err := fn(ctx, conn); err != nil {
+		return err
+	}
+	_, err := conn.ExecContext(ctx, "COMMIT")
+	committed = err == nil
+	return err
+}
+
+// discard closes a connection for good, which ends its transaction.
+func discard(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
 
 // Write implements [sqljournal.Database]. The transaction has SQLite's write lock from its start,
 // so it doesn't fail halfway because another process wrote first.
-func (db *database) Write(ctx context.Context, fn func(sqljournal.Tx) error) error {
-	return wrapError(ctx, db.withWriter(ctx, func(w *writer) error { return w.transaction(fn) }))
+func (db *database) Write(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
+	return wrapError(ctx, db.withWriter(ctx, func(conn *sql.Conn) error { return transaction(conn, fn) }))
 }
 
 // WriteLease implements [sqljournal.Database]. It doesn't wait for the disk: all processes that use
 // the file are on this machine, and their leases end with it. The next append confirms what is
 // before it in the write-ahead log, too. A file that was deleted or replaced is noticed here, since
 // a running session renews its lease.
-func (db *database) WriteLease(ctx context.Context, fn func(sqljournal.Tx) error) error {
+func (db *database) WriteLease(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
 	if err := db.inPlace(); err != nil {
 		return wrapError(ctx, err)
 	}
-	return wrapError(ctx, db.withWriter(ctx, func(w *writer) error {
-		if db.durability == Power {
-			if _, err := w.exec("PRAGMA synchronous = NORMAL"); err != nil {
-				return err
-			}
+	return wrapError(ctx, db.withWriter(ctx, func(conn *sql.Conn) error {
+		if db.cfg.Durability == Power {
 			defer func() { // also when fn panics
-				if _, err := w.exec("PRAGMA synchronous = FULL"); err != nil {
-					w.broken = true
+				if _, err := conn.ExecContext(context.Background(), "PRAGMA synchronous = FULL"); err != nil {
+					discard(conn)
 				}
 			}()
+			if _, err := conn.ExecContext(context.Background(), "PRAGMA synchronous = NORMAL"); err != nil {
+				return err
+			}
 		}
-		return w.transaction(fn)
+		return transaction(conn, fn)
 	}))
 }
+
+// errNotPlain says that an append can't be made by a single statement: the session doesn't exist,
+// the fence or the number differs.
+var errNotPlain = errors.New("sqlite: not a plain append")
 
 // TryAppend implements [sqljournal.Database]. An append of one record, without head and items, is
 // one statement and writes one page. Of several records each is checked by its statement, which
@@ -233,11 +231,26 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, erro
 	if a.Fence == 0 || len(a.Records) == 0 || a.Head != nil || len(a.Taken) > 0 {
 		return false, nil
 	}
-	err := db.withWriter(ctx, func(w *writer) error {
-		if len(a.Records) == 1 {
-			return w.tryAppend(a)
+	now := time.Now().UnixNano()
+	try := func(ctx context.Context, tx sqljournal.Tx) error {
+		for i := range a.Records {
+			r := &a.Records[i]
+			result, err := tx.ExecContext(ctx, tryAppend, a.Session, int64(a.Fence), int64(a.After)+int64(i), now,
+				nanos(r.Time), r.Kind, int64(r.V), sqljournal.Blob(r.Data), a.Quiet)
+			if err != nil {
+				return err
+			}
+			if n, err := result.RowsAffected(); err != nil || n != 1 {
+				return cmp.Or(err, errNotPlain)
+			}
 		}
-		return w.transaction(func(sqljournal.Tx) error { return w.tryAppend(a) })
+		return nil
+	}
+	err := db.withWriter(ctx, func(conn *sql.Conn) error {
+		if len(a.Records) == 1 {
+			return try(context.Background(), conn)
+		}
+		return transaction(conn, try)
 	})
 	if errors.Is(err, errNotPlain) {
 		return false, nil
@@ -261,20 +274,22 @@ func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljourna
 // Query implements [sqljournal.Database].
 func (db *database) Query(ctx context.Context, query string, args []any,
 	each func(scan func(...any) error) error) error {
-	select {
-	case r := <-db.reading:
-		defer func() { db.reading <- r }()
-		return wrapError(ctx, db.retry(ctx, func() error { return r.query(ctx, query, args, each) }))
-	case <-db.closed:
-		return errClosed
-	case <-ctx.Done():
-		return wrapError(ctx, ctx.Err())
-	}
+	db.reading.RLock()
+	defer db.reading.RUnlock()
+	var failed error // once there are rows: each has seen some, so that isn't retried
+	err := db.retry(ctx, func() error {
+		rows, err := db.pool.QueryContext(ctx, query, args...)
+		if err == nil {
+			failed = sqljournal.Each(rows, each)
+		}
+		return err
+	})
+	return wrapError(ctx, cmp.Or(err, failed))
 }
 
 // retry runs try again while the file is busy, for as long as Config.Busy allows.
 func (db *database) retry(ctx context.Context, try func() error) error {
-	return sqlitefile.Retry(ctx, db.busy, try)
+	return sqlitefile.Retry(ctx, db.cfg.Busy, try)
 }
 
 // nanos returns a time as the parameter of a statement.

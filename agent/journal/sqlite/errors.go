@@ -16,9 +16,9 @@ import (
 var (
 	// ErrBusy says that other processes kept writing for longer than Config.Busy.
 	ErrBusy = errors.New("the database is busy with another process")
-	// errFull says that the disk is full, or the file has Config.MaxBytes. What was appended before
-	// is safe. Deleting sessions frees space for new ones within the file.
-	errFull = journal.Unusable("the disk, or the file's allowed size, is full")
+	// errFull says that the disk is full. What was appended before is safe. Deleting sessions frees
+	// space for new ones within the file.
+	errFull = journal.Unusable("the disk is full")
 	// errReadOnly says that the process has no permission to write to the file or its directory.
 	errReadOnly = journal.Unusable(
 		"the file can't be written; give the process permission to write to it and to its directory")

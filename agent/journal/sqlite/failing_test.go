@@ -44,9 +44,10 @@ func holds(t *testing.T, s journal.Store, n uint64) {
 	require.Equal(t, n, last)
 }
 
-func TestAFileAtItsAllowedSizeKeepsWhatItHas(t *testing.T) {
+func TestAFileThatCannotGrowKeepsWhatItHas(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	s := open(t, path, sqlite.Config{MaxBytes: 300 << 10})
+	s := open(t, path, sqlite.Config{})
+	require.NoError(t, s.LimitPages(75))
 	var n uint64
 	var err error
 	for err == nil {

@@ -31,10 +31,6 @@ type Config struct {
 	// Busy is how long a call waits for another process that writes before it fails with [ErrBusy].
 	// The default, for 0, is 15 s; a write takes milliseconds. Below 0 it doesn't wait.
 	Busy time.Duration
-	// MaxBytes is the most bytes that the file may have, including the tables of others; an append
-	// beyond it fails. For 0 only SQLite's own limit holds. The write-ahead log beside the
-	// file, some MB, isn't counted.
-	MaxBytes int64
 	// NoMigrate opens only a file that exists, with tables that are up to date, and changes nothing
 	// in it. If there is no file, the error is [fs.ErrNotExist]; if the tables are older, or there
 	// are none, it is [ErrOlder].
@@ -58,9 +54,6 @@ func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
 func OpenWith(path string, cfg Config) (*Store, error) {
 	if cfg.Durability != Power && cfg.Durability != Process {
 		return nil, fmt.Errorf("sqlite: Config.Durability is %d; it must be Power or Process", cfg.Durability)
-	}
-	if cfg.MaxBytes < 0 {
-		return nil, fmt.Errorf("sqlite: Config.MaxBytes is %d; it must be above 0, or 0 for no limit", cfg.MaxBytes)
 	}
 	if cfg.Busy == 0 {
 		cfg.Busy = 15 * time.Second

@@ -78,10 +78,8 @@ func TestOddPathsAreRefused(t *testing.T) {
 
 func TestConfigurationsThatMakeNoSenseAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	for field, cfg := range map[string]sqlite.Config{"Durability": {Durability: 7}, "MaxBytes": {MaxBytes: -1}} {
-		_, err := sqlite.OpenWith(path, cfg)
-		require.ErrorContains(t, err, "Config."+field)
-	}
+	_, err := sqlite.OpenWith(path, sqlite.Config{Durability: 7})
+	require.ErrorContains(t, err, "Config.Durability")
 	require.NoFileExists(t, path)
 }
 

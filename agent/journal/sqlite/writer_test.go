@@ -2,6 +2,7 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
 	"path/filepath"
 	"testing"
 	"time"
@@ -16,11 +17,10 @@ func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
 	for d, want := range map[Durability]int{Power: 2, Process: 1} {
 		s, err := OpenWith(filepath.Join(t.TempDir(), "runs.db"), Config{Durability: d})
 		require.NoError(t, err)
+		s.db.pool.SetMaxIdleConns(1) // the connection of the lease is that of what follows
 		var during int
 		level := func() (level int) {
-			w := <-s.db.writing
-			require.NoError(t, w.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&level))
-			s.db.writing <- w
+			require.NoError(t, s.db.pool.QueryRow("PRAGMA synchronous").Scan(&level))
 			return level
 		}
 		require.Equal(t, want, level())
@@ -28,7 +28,7 @@ func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, want, level(), "after a lease, which doesn't wait for the disk")
 		require.Panics(t, func() {
-			_ = s.db.WriteLease(t.Context(), func(tx sqljournal.Tx) error {
+			_ = s.db.WriteLease(t.Context(), func(_ context.Context, tx sqljournal.Tx) error {
 				require.NoError(t, tx.QueryRowContext(t.Context(), "PRAGMA synchronous").Scan(&during))
 				panic("x")
 			})
@@ -40,7 +40,7 @@ func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
 }
 
 // What is appended after a transaction that couldn't be ended isn't part of it.
-func TestAWriterThatIsStuckInATransactionIsReplaced(t *testing.T) {
+func TestAConnectionThatIsDiscardedTakesItsTransactionAlong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s, err := OpenWith(path, Config{})
 	require.NoError(t, err)
@@ -48,13 +48,14 @@ func TestAWriterThatIsStuckInATransactionIsReplaced(t *testing.T) {
 		return journal.Append{Session: "s", After: after, Records: []journal.Record{{Kind: "k"}}}
 	}
 	require.NoError(t, s.Append(t.Context(), one(0)))
-	w := <-s.db.writing
-	_, err = w.exec("BEGIN IMMEDIATE")
-	require.NoError(t, err)
-	_, err = w.ExecContext(context.Background(), "DELETE FROM pawl_records")
-	require.NoError(t, err)
-	w.broken = true
-	s.db.writing <- w
+	require.NoError(t, s.db.withWriter(t.Context(), func(conn *sql.Conn) error {
+		for _, statement := range []string{"BEGIN IMMEDIATE", "DELETE FROM pawl_records"} {
+			_, err := conn.ExecContext(t.Context(), statement)
+			require.NoError(t, err)
+		}
+		discard(conn)
+		return nil
+	}))
 	require.NoError(t, s.Append(t.Context(), one(1)))
 	require.NoError(t, s.Append(t.Context(), one(2)))
 	other, err := OpenWith(path, Config{})
