@@ -71,7 +71,6 @@ func TestSQLitesErrorsAreWrappedInTheStores(t *testing.T) {
 		require.ErrorIs(t, is, err)
 		require.EqualError(t, is, want.Error()+": "+err.Error())
 		require.Equal(t, want == words.Busy, sqlitefile.Busy(is))
-		require.ErrorIs(t, words.Class(sqlitefile.Final(err)), want)
 	}
 	for _, err := range []error{nil, context.Canceled, failed(t, "SELECT nothing")} {
 		require.Equal(t, err, words.Class(err))

@@ -2,7 +2,6 @@ package sqlitefile
 
 import (
 	"context"
-	"errors"
 	"math/rand/v2"
 	"time"
 )
@@ -20,10 +19,6 @@ func Retry(ctx context.Context, timeout time.Duration, try func() error) error {
 		if err == nil || !Busy(err) { // the first costs nothing
 			return err
 		}
-		var last *final
-		if errors.As(err, &last) {
-			return err
-		}
 		if began.IsZero() {
 			began = time.Now()
 		}
@@ -39,11 +34,3 @@ func Retry(ctx context.Context, timeout time.Duration, try func() error) error {
 		}
 	}
 }
-
-// Final wraps err, which isn't nil, so that [Retry] returns it even if it is busy, because the
-// operation can't be repeated.
-func Final(err error) error { return &final{err} }
-
-type final struct{ error }
-
-func (f *final) Unwrap() error { return f.error }

@@ -29,7 +29,6 @@ func TestABusyFileIsTriedAgainUntilItIsFreeOrTheTimeoutEnds(t *testing.T) {
 		"short patience":   {time.Nanosecond, time.Minute, nil, busy, [2]int{2, 2}},
 		"no patience":      {0, time.Minute, nil, busy, [2]int{1, 1}},
 		"less than none":   {-1, time.Minute, nil, busy, [2]int{1, 1}},
-		"final":            {time.Minute, 0, sqlitefile.Final(busy), busy, [2]int{1, 1}},
 	} {
 		synctest.Test(t, func(t *testing.T) {
 			began, tries := time.Now(), 0
