@@ -246,7 +246,6 @@ func TestTheServersSettingsDontMakeAppendsLessDurable(t *testing.T) {
 func TestConfigurationsThatMakeNoSenseAreRefused(t *testing.T) {
 	for field, cfg := range map[string]postgres.Config{
 		"Schema": {Schema: `x"; DROP TABLE`}, "Durability": {Durability: 7}, "MaxConns": {MaxConns: -1},
-		"MaxIdle": {MaxIdle: -1},
 		"Timeout": {Timeout: -1}, "DSN": {DSN: "postgres://ann:secret@host:port/db"},
 	} {
 		_, err := postgres.Open(t.Context(), cfg)

@@ -1,6 +1,7 @@
 package postgres
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -41,11 +42,9 @@ type Config struct {
 	// Durability is what an append survives. The default is a power failure.
 	Durability Durability
 	// MaxConns is the most connections that the store has open. The default, for 0, is 8. Other
-	// calls wait for a free connection until their context ends or Timeout has passed.
+	// calls wait for a free connection until their context ends or Timeout has passed. A connection
+	// that is unused for 5 minutes is closed, and each is replaced after an hour.
 	MaxConns int
-	// MaxIdle is how long an unused connection stays open. The default, for 0, is 5 minutes. Every
-	// connection is replaced after an hour.
-	MaxIdle time.Duration
 	// Timeout ends a call, or the read of a page, that gets no answer; then it is open whether a
 	// change was made. The default, for 0, is 30 s.
 	Timeout time.Duration
@@ -67,18 +66,8 @@ var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 // If the tables exist it needs no permission to create any. It ends with ctx; connecting to the
 // server takes at most 10 s for each of its addresses, or connect_timeout of the DSN.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	if cfg.Schema == "" {
-		cfg.Schema = "pawl"
-	}
-	if cfg.MaxConns == 0 {
-		cfg.MaxConns = 8
-	}
-	if cfg.MaxIdle == 0 {
-		cfg.MaxIdle = 5 * time.Minute
-	}
-	if cfg.Timeout == 0 {
-		cfg.Timeout = 30 * time.Second
-	}
+	cfg.Schema, cfg.MaxConns = cmp.Or(cfg.Schema, "pawl"), cmp.Or(cfg.MaxConns, 8)
+	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
@@ -87,9 +76,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		// pgx leaves the password out
 		return nil, fmt.Errorf("postgres: Config.DSN can't be read; it must be a URL or key=value pairs: %w", err)
 	}
-	if conf.ConnectTimeout == 0 {
-		conf.ConnectTimeout = 10 * time.Second
-	}
+	conf.ConnectTimeout = cmp.Or(conf.ConnectTimeout, 10*time.Second)
 	db := &database{
 		pool:    stdlib.OpenDB(*conf, stdlib.OptionAfterConnect(cfg.Durability.configure)),
 		timeout: cfg.Timeout,
@@ -98,7 +85,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	db.tryAppend, db.insert = db.dialect.SQL(tryAppend), db.dialect.SQL(insertRecords)
 	db.pool.SetMaxOpenConns(cfg.MaxConns)
 	db.pool.SetMaxIdleConns(cfg.MaxConns)
-	db.pool.SetConnMaxIdleTime(cfg.MaxIdle)
+	db.pool.SetConnMaxIdleTime(5 * time.Minute)
 	db.pool.SetConnMaxLifetime(time.Hour)
 	if err := db.prepare(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", classify(err)), db.pool.Close())
@@ -136,8 +123,6 @@ func (c Config) validate() error {
 		return fmt.Errorf("postgres: Config.Durability is %d; it must be Power or Process", c.Durability)
 	case c.MaxConns < 1:
 		return fmt.Errorf("postgres: Config.MaxConns is %d; it must be 1 or more, or 0 for 8", c.MaxConns)
-	case c.MaxIdle < 0:
-		return fmt.Errorf("postgres: Config.MaxIdle is %v; it must be above 0, or 0 for 5 minutes", c.MaxIdle)
 	case c.Timeout < 0:
 		return fmt.Errorf("postgres: Config.Timeout is %v; it must be above 0, or 0 for 30 s", c.Timeout)
 	}
