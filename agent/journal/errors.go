@@ -125,16 +125,11 @@ func (e *unusableError) Is(target error) bool { return target == ErrUnusable }
 // was made. That is so for every error that isn't one of this package's. A context that ended
 // counts, because it may have ended too late to stop a commit.
 func Unclear(err error) bool {
-	if err == nil || errors.Is(err, ErrNoSession) || errors.Is(err, ErrInbox) {
-		return false
-	}
-	var (
-		conflict *ConflictError
-		held     *HeldError
-		posted   *PostedError
-		pruned   *PrunedError
-		invalid  *InvalidError
-	)
-	return !errors.As(err, &conflict) && !errors.As(err, &held) && !errors.As(err, &posted) &&
-		!errors.As(err, &pruned) && !errors.As(err, &invalid)
+	return err != nil && !errors.Is(err, ErrNoSession) && !errors.Is(err, ErrInbox) && !is[*ConflictError](err) &&
+		!is[*HeldError](err) && !is[*PostedError](err) && !is[*PrunedError](err) && !is[*InvalidError](err)
+}
+
+func is[E error](err error) bool {
+	_, ok := errors.AsType[E](err)
+	return ok
 }

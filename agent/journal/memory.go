@@ -46,11 +46,8 @@ type entry struct {
 
 // Append implements [Store].
 func (m *Memory) Append(ctx context.Context, a Append) error {
-	if err := a.Validate(); err != nil {
+	if err := ready(ctx, "append to", a.Session, a.Validate()); err != nil {
 		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return contextError("append to", a.Session, err)
 	}
 	now := normalize(time.Now())
 
@@ -93,8 +90,8 @@ func (m *Memory) Read(ctx context.Context, session string, after uint64) iter.Se
 			return
 		}
 		for i := range entries {
-			if err := ctx.Err(); err != nil {
-				yield(Record{}, contextError("read", session, err))
+			if err := ready(ctx, "read", session, nil); err != nil {
+				yield(Record{}, err)
 				return
 			}
 			r := entries[i].Record
@@ -103,8 +100,8 @@ func (m *Memory) Read(ctx context.Context, session string, after uint64) iter.Se
 				return
 			}
 		}
-		if err := ctx.Err(); err != nil {
-			yield(Record{}, contextError("read", session, err))
+		if err := ready(ctx, "read", session, nil); err != nil {
+			yield(Record{}, err)
 		}
 	}
 }
@@ -127,11 +124,8 @@ func (m *Memory) entries(session string, after uint64) ([]entry, error) {
 
 // Head implements [Store].
 func (m *Memory) Head(ctx context.Context, session string) (Head, error) {
-	if err := ValidateSession(session); err != nil {
+	if err := ready(ctx, "head of", session, ValidateSession(session)); err != nil {
 		return Head{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return Head{}, contextError("head of", session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -203,11 +197,8 @@ func (m *Memory) leave(s *session, parent string) {
 
 // Delete implements [Store].
 func (m *Memory) Delete(ctx context.Context, session string, upTo uint64) error {
-	if err := ValidateSession(session); err != nil {
+	if err := ready(ctx, "delete from", session, ValidateSession(session)); err != nil {
 		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return contextError("delete from", session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -279,7 +270,10 @@ func (s *session) conflict(after, fence uint64) error {
 // normalize returns t as every store returns it: in UTC, without a monotonic reading.
 func normalize(t time.Time) time.Time { return t.Round(0).UTC() }
 
-// contextError says which call didn't begin because its context has ended.
-func contextError(what, session string, err error) error {
-	return fmt.Errorf("journal: %s %q: %w", what, session, err)
+// ready says why a call can't begin: it is invalid, or its context has ended.
+func ready(ctx context.Context, what, session string, invalid error) error {
+	if err := ctx.Err(); invalid == nil && err != nil {
+		return fmt.Errorf("journal: %s %q: %w", what, session, err)
+	}
+	return invalid
 }

@@ -2,6 +2,7 @@ package journal
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"fmt"
 	"slices"
@@ -9,14 +10,8 @@ import (
 
 // Post implements [Store].
 func (m *Memory) Post(ctx context.Context, session string, it Item) error {
-	if err := ValidateSession(session); err != nil {
+	if err := ready(ctx, "post to", session, cmp.Or(ValidateSession(session), it.Validate())); err != nil {
 		return err
-	}
-	if err := it.Validate(); err != nil {
-		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return contextError("post to", session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()
@@ -41,11 +36,8 @@ func (m *Memory) Post(ctx context.Context, session string, it Item) error {
 
 // Take implements [Store].
 func (m *Memory) Take(ctx context.Context, session string, fence uint64) ([]Item, error) {
-	if err := ValidateSession(session); err != nil {
+	if err := ready(ctx, "take from", session, ValidateSession(session)); err != nil {
 		return nil, err
-	}
-	if err := ctx.Err(); err != nil {
-		return nil, contextError("take from", session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

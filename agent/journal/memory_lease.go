@@ -7,11 +7,8 @@ import (
 
 // Lease implements [Store].
 func (m *Memory) Lease(ctx context.Context, session, owner string, ttl time.Duration) (Lease, error) {
-	if err := ValidateLease(session, owner, ttl); err != nil {
+	if err := ready(ctx, "lease", session, ValidateLease(session, owner, ttl)); err != nil {
 		return Lease{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return Lease{}, contextError("lease", session, err)
 	}
 	now := time.Now()
 	m.mu.Lock()
@@ -31,11 +28,8 @@ func (m *Memory) Lease(ctx context.Context, session, owner string, ttl time.Dura
 
 // Renew implements [Store].
 func (m *Memory) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, error) {
-	if err := ValidateRenew(l, ttl); err != nil {
+	if err := ready(ctx, "renew the lease of", l.Session, ValidateRenew(l, ttl)); err != nil {
 		return Lease{}, err
-	}
-	if err := ctx.Err(); err != nil {
-		return Lease{}, contextError("renew the lease of", l.Session, err)
 	}
 	now := time.Now()
 	m.mu.Lock()
@@ -52,11 +46,8 @@ func (m *Memory) Renew(ctx context.Context, l Lease, ttl time.Duration) (Lease, 
 
 // Release implements [Store].
 func (m *Memory) Release(ctx context.Context, l Lease) error {
-	if err := ValidateSession(l.Session); err != nil {
+	if err := ready(ctx, "release", l.Session, ValidateSession(l.Session)); err != nil {
 		return err
-	}
-	if err := ctx.Err(); err != nil {
-		return contextError("release", l.Session, err)
 	}
 	m.mu.Lock()
 	defer m.mu.Unlock()

@@ -1,6 +1,9 @@
 package journal_test
 
 import (
+	"fmt"
+	"math"
+	"slices"
 	"strings"
 	"testing"
 	"time"
@@ -76,4 +79,110 @@ func TestWhatIsValidIsNil(t *testing.T) {
 	require.True(t, journal.Append{Session: "s", Taken: []string{"i"}}.Validate() == nil)
 	require.True(t,
 		journal.Append{Session: "s", Head: &journal.HeadUpdate{Open: []journal.Open{{ID: "i"}}}}.Validate() == nil)
+}
+
+// badNames are refused wherever a name is asked for.
+var badNames = []string{
+	strings.Repeat("n", journal.MaxName+1), "a\xffb", "a\xe6\x97", "a\x00b", "a\nb", "a\x7f", "a\u0085",
+}
+
+// tooEarly and tooLate are times that no store keeps.
+var (
+	tooEarly = time.Date(1600, 1, 1, 0, 0, 0, 0, time.UTC)
+	tooLate  = time.Date(2300, 1, 1, 0, 0, 0, 0, time.UTC)
+)
+
+func requireInvalid(t *testing.T, err error, what string) {
+	t.Helper()
+	var invalid *journal.InvalidError
+	require.ErrorAs(t, err, &invalid, "%.200q", what)
+}
+
+func TestHeadsThatNoSessionCanHaveAreRefused(t *testing.T) {
+	many := map[string]string{}
+	for i := range journal.MaxLabels + 1 {
+		many[fmt.Sprint(i)] = "v"
+	}
+	open := func(list ...journal.Open) journal.HeadUpdate { return journal.HeadUpdate{Open: list} }
+	label := func(key, value string) journal.HeadUpdate {
+		return journal.HeadUpdate{Labels: map[string]string{key: value}}
+	}
+	bad := []journal.HeadUpdate{
+		{Title: strings.Repeat("n", journal.MaxTitle+1)},
+		{Labels: many},
+		label("", "v"),
+		label("k", ""),
+		label(strings.Repeat("k", journal.MaxLabelKey+1), "v"),
+		label("k", strings.Repeat("k", journal.MaxLabelValue+1)),
+		{Due: tooLate},
+		{Info: make([]byte, journal.MaxInfo+1)},
+		open(journal.Open{ID: "a"}, journal.Open{Kind: "k"}),
+		open(journal.Open{ID: "a", Expires: tooLate}),
+		open(slices.Repeat([]journal.Open{{ID: "a"}}, journal.MaxOpen+1)...),
+	}
+	for _, name := range badNames {
+		bad = append(bad, journal.HeadUpdate{Status: name}, journal.HeadUpdate{Parent: name},
+			journal.HeadUpdate{Kind: name}, journal.HeadUpdate{Title: name}, label(name, "v"), label("k", name),
+			open(journal.Open{ID: name}), open(journal.Open{ID: "a", Kind: name}), open(journal.Open{ID: "a", Title: name}),
+			open(journal.Open{ID: "a", What: name}), open(journal.Open{ID: "a", For: name}))
+	}
+	for i, h := range bad {
+		requireInvalid(t, h.Validate(), fmt.Sprint("head ", i))
+		requireInvalid(t, journal.Append{Session: "s", Head: &h}.Validate(), fmt.Sprint("append with head ", i))
+	}
+}
+
+func TestAppendsThatNoStoreTakesAreRefused(t *testing.T) {
+	good := journal.Record{Kind: "k"}
+	record := func(r journal.Record) journal.Append {
+		return journal.Append{After: 1, Records: []journal.Record{good, r}}
+	}
+	bad := []journal.Append{
+		{After: 1},
+		record(journal.Record{Kind: "k", Seq: 2}),
+		record(journal.Record{Kind: "k", Seq: 4}),
+		record(journal.Record{}),
+		record(journal.Record{Kind: "k", Time: tooEarly}),
+		record(journal.Record{Kind: "k", Time: tooLate}),
+		record(journal.Record{Kind: "k", Data: make([]byte, journal.MaxRecord+1)}),
+		{After: 1, Taken: []string{"a", ""}},
+		{After: math.MaxUint64, Records: []journal.Record{good}},
+		{After: math.MaxInt64, Records: []journal.Record{good}},
+		{After: 1, Fence: math.MaxUint64, Records: []journal.Record{good}},
+	}
+	for _, name := range badNames {
+		bad = append(bad, record(journal.Record{Kind: name}), journal.Append{After: 1, Taken: []string{name}})
+	}
+	for i, a := range bad {
+		a.Session = "s"
+		requireInvalid(t, a.Validate(), fmt.Sprint("append ", i))
+	}
+	for _, name := range append(badNames, "") {
+		requireInvalid(t, journal.ValidateSession(name), name)
+		requireInvalid(t, journal.Append{Session: name, Records: []journal.Record{good}}.Validate(), name)
+	}
+}
+
+func TestItemsAndLeasesThatNoStoreTakesAreRefused(t *testing.T) {
+	bad := []journal.Item{
+		{ID: "a", Kind: "k", Time: tooLate},
+		{ID: "a", Kind: "k", Data: make([]byte, journal.MaxRecord+1)},
+		{Kind: "k"},
+		{ID: "a"},
+	}
+	lease := journal.Lease{Session: "s", Owner: "a", Fence: 1}
+	for _, name := range append(badNames, "") {
+		bad = append(bad, journal.Item{ID: name, Kind: "k"}, journal.Item{ID: "a", Kind: name},
+			journal.Item{ID: "a", Kind: "k", Closes: []string{"b", name}})
+		requireInvalid(t, journal.ValidateLease(name, "a", time.Second), name)
+		requireInvalid(t, journal.ValidateLease("s", name, time.Second), name)
+		requireInvalid(t, journal.ValidateRenew(journal.Lease{Session: name, Owner: "a", Fence: 1}, time.Second), name)
+	}
+	for i, it := range bad {
+		requireInvalid(t, it.Validate(), fmt.Sprint("item ", i))
+	}
+	for _, ttl := range []time.Duration{0, -1, journal.MaxTTL + 1} {
+		requireInvalid(t, journal.ValidateLease("s", "a", ttl), ttl.String())
+		requireInvalid(t, journal.ValidateRenew(lease, ttl), ttl.String())
+	}
 }

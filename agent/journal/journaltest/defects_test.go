@@ -159,7 +159,7 @@ var defects = []defect{
 				return s.Append(ctx, a)
 			}
 		}},
-	{"changes the head after the records", "head, records and inbox change together", func(b *bad, s journal.Store) {
+	{"changes the head after the records", "head, records and inbox change together, and readers see no gap", func(b *bad, s journal.Store) {
 		var half atomic.Bool
 		looked := make(chan struct{}, 1)
 		b.onHead = func(ctx context.Context, session string) (journal.Head, error) {

@@ -15,43 +15,36 @@ import (
 
 // says words an error of a call for a session, with a fence and after a number.
 func (f *fixture) says(session string, fence uint64, err error, after ...uint64) string {
-	var (
-		conflict *journal.ConflictError
-		held     *journal.HeldError
-		posted   *journal.PostedError
-		pruned   *journal.PrunedError
-		invalid  *journal.InvalidError
-	)
 	of, text := session, ""
-	switch {
-	case err == nil:
+	if err == nil {
 		return ""
-	case errors.Is(err, journal.ErrNoSession):
+	}
+	if errors.Is(err, journal.ErrNoSession) {
 		text = "no session"
-	case errors.Is(err, journal.ErrInbox):
+	} else if errors.Is(err, journal.ErrInbox) {
 		text = "the inbox isn't empty"
-	case errors.As(err, &invalid):
+	} else if _, ok := errors.AsType[*journal.InvalidError](err); ok {
 		text = "invalid"
-	case errors.As(err, &held):
-		of, text = held.Session, "held by "+held.Owner+f.until(session, held.Until)
-	case errors.As(err, &posted):
-		of, text = posted.Session, map[bool]string{true: "taken ", false: "posted "}[posted.Taken]+posted.ID
-	case errors.As(err, &pruned):
-		of, text = pruned.Session, fmt.Sprintf("pruned up to %d", pruned.UpTo)
-		f.equal("what was to be read", pruned.After, after[0])
-	case errors.As(err, &conflict):
-		of, text = conflict.Session, fmt.Sprintf("conflict at %d", conflict.HaveSeq)
+	} else if e, ok := errors.AsType[*journal.HeldError](err); ok {
+		of, text = e.Session, "held by "+e.Owner+f.until(session, e.Until)
+	} else if e, ok := errors.AsType[*journal.PostedError](err); ok {
+		of, text = e.Session, map[bool]string{true: "taken ", false: "posted "}[e.Taken]+e.ID
+	} else if e, ok := errors.AsType[*journal.PrunedError](err); ok {
+		of, text = e.Session, fmt.Sprintf("pruned up to %d", e.UpTo)
+		f.equal("what was to be read", e.After, after[0])
+	} else if e, ok := errors.AsType[*journal.ConflictError](err); ok {
+		of, text = e.Session, fmt.Sprintf("conflict at %d", e.HaveSeq)
 		if len(after) == 0 {
-			after = []uint64{conflict.HaveSeq}
+			after = []uint64{e.HaveSeq}
 		}
-		f.equal("what was asked", [2]uint64{conflict.After, conflict.Fence}, [2]uint64{after[0], fence})
-		if conflict.HaveFence > 0 {
-			text += ", " + f.nameOf(session, conflict.HaveFence)
+		f.equal("what was asked", [2]uint64{e.After, e.Fence}, [2]uint64{after[0], fence})
+		if e.HaveFence > 0 {
+			text += ", " + f.nameOf(session, e.HaveFence)
 		}
-		if conflict.Owner != "" {
-			text += " of " + conflict.Owner + f.until(session, conflict.Until)
+		if e.Owner != "" {
+			text += " of " + e.Owner + f.until(session, e.Until)
 		}
-		if conflict.Stale() {
+		if e.Stale() {
 			text += ", stale"
 		}
 	}
