@@ -7,9 +7,9 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent"
+	sessions "github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
@@ -85,20 +85,19 @@ func Find(ctx context.Context, store journal.Store, session, id string, messages
 
 // A log is a session's log as read from the store.
 type log struct {
-	session string
-	facts   []agent.Fact
-	state   *machine.State
+	facts []agent.Fact
+	state *machine.State
 }
 
 // read reads a session: all of it, or from its snapshot on.
 func read(ctx context.Context, store journal.Store, session string) (*log, error) {
-	var invalid *journal.InvalidError
 	if store == nil {
 		return nil, errNoStore
 	}
 	head, err := store.Head(ctx, session)
+	_, invalid := errors.AsType[*journal.InvalidError](err)
 	switch {
-	case errors.Is(err, journal.ErrNoSession) || errors.As(err, &invalid):
+	case errors.Is(err, journal.ErrNoSession) || invalid:
 		return nil, fmt.Errorf("%w: %w", ErrUnknown, err)
 	case err != nil:
 		head.Session = session
@@ -108,20 +107,15 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 	case head.Kind != "":
 		return nil, fmt.Errorf("%w: %q is a log of the kind %q", ErrUnknown, session, head.Kind)
 	}
-	l := &log{session: session}
-	err = l.after(ctx, store, 0)
-	if pruned := (*journal.PrunedError)(nil); errors.As(err, &pruned) {
-		err = l.after(ctx, store, pruned.UpTo)
-	}
+	facts, err := sessions.New(sessions.Config{Store: store}).Facts(ctx, session, 0, 0)
 	if err != nil {
-		return nil, unreadable(&head, fmt.Errorf("approvals: session %q: reading its journal: %w", session, err))
+		return nil, unreadable(&head, fmt.Errorf("approvals: %w", err))
 	}
-	m, err := machine.Replay(session, l.facts...)
+	m, err := machine.Replay(session, facts...)
 	if err != nil {
 		return nil, unreadable(&head, err)
 	}
-	l.state = m.State()
-	return l, nil
+	return &log{facts, m.State()}, nil
 }
 
 // An UnreadableError says that the head or the log of a session can't be read. Only those who may
@@ -146,33 +140,18 @@ func unreadable(h *journal.Head, err error) error {
 	return e
 }
 
-func (l *log) after(ctx context.Context, store journal.Store, seq uint64) error {
-	l.facts = nil
-	for rec, err := range store.Read(ctx, l.session, seq) {
-		if err != nil {
-			return err
-		}
-		f, err := machine.Decode(l.session, rec)
-		if err != nil {
-			return err
-		}
-		l.facts = append(l.facts, f)
-	}
-	return nil
-}
-
 // find returns an item of a session.
 func (l *log) find(id string, messages int) (*Detail, error) {
-	d := &Detail{Session: l.session, ID: id, State: StateDecided}
+	d := &Detail{Session: l.state.Session, ID: id, State: StateDecided}
 	if !l.fillFromLog(d) {
-		return nil, fmt.Errorf("%w: session %q has no pause %q", ErrUnknown, l.session, id)
+		return nil, fmt.Errorf("%w: session %q has no pause %q", ErrUnknown, l.state.Session, id)
 	}
 	open := d.Decision == nil && l.open(id) != nil
 	now := l.replacement(id)
 	switch {
 	case now != nil:
 		d.State, d.NewID = StateReplaced, now.ID
-	case open && expired(d.Pause.Expires, time.Now()), d.Decision != nil && d.Decision.Kind == machine.Expired:
+	case open && d.Pause.Expired(time.Now()), d.Decision != nil && d.Decision.Kind == machine.Expired:
 		d.State = StateExpired
 	case open:
 		d.State = StateOpen
@@ -194,7 +173,7 @@ func (l *log) fillFromLog(d *Detail) (known bool) {
 		case *agent.RunStarted:
 			by, task = f.By, f.Task
 		case *agent.Suspended:
-			if p := among(f.Pause, d.ID); p != nil {
+			if p := among(f.Pause.Flat(), d.ID); p != nil {
 				known, d.Pause = true, *p
 				d.Agent, d.Run, d.User, d.Task = f.Agent(), f.Run(), by, task
 				if d.Since.IsZero() { // a nested call is suspended again after each decision
@@ -229,18 +208,10 @@ func (l *log) agent() string {
 
 // open returns the pause with that id if it waits for a decision.
 func (l *log) open(id string) *agent.Pause {
-	r := l.state.Run
-	if r == nil || r.Status != agent.Running && r.Status != agent.Paused || slices.Contains(l.state.Used, id) {
+	if !l.state.Run.IsOpen() || slices.Contains(l.state.Used, id) {
 		return nil
 	}
-	for i := range r.Calls {
-		if c := &r.Calls[i]; c.Pause != nil && c.Result == nil {
-			if p := among(*c.Pause, id); p != nil {
-				return p
-			}
-		}
-	}
-	return nil
+	return among(l.state.Run.Pending(), id)
 }
 
 // replacement returns the open pause that has replaced the one with that id, or nil.
@@ -251,20 +222,10 @@ func (l *log) replacement(id string) *agent.Pause {
 	return l.state.Run.Replacement(id)
 }
 
-// among returns the pause with that id, with the path that leads to it: p itself, or one of those
-// nested in it.
-func among(p agent.Pause, id string) *agent.Pause {
-	if p.Kind != machine.PauseAgent {
-		if p.ID == id {
-			return &p
-		}
-		return nil
-	}
-	for _, n := range p.Nested {
-		if found := among(n, id); found != nil {
-			found.Path = append([]string{p.Call.ID}, found.Path...)
-			return found
-		}
+// among returns the pause with that id, or nil.
+func among(pauses []agent.Pause, id string) *agent.Pause {
+	if i := slices.IndexFunc(pauses, func(p agent.Pause) bool { return p.ID == id }); i >= 0 {
+		return &pauses[i]
 	}
 	return nil
 }
@@ -283,19 +244,9 @@ func said(messages []provider.Message) []Message {
 				s.Text += p.Result.Text() + "\n"
 			}
 		}
-		s.Text = cut(strings.TrimSpace(s.Text), mostSaid)
+		s.Text = strings.TrimSpace(s.Text)
+		s.Text = strings.ToValidUTF8(s.Text[:min(len(s.Text), mostSaid)], "")
 		out[i] = s
 	}
 	return out
-}
-
-// cut returns at most n bytes of s, which end with a character.
-func cut(s string, n int) string {
-	if len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
 }

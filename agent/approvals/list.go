@@ -54,9 +54,6 @@ type Filter struct {
 	After string
 }
 
-// headsAtATime is how many heads are requested from a store at a time.
-const headsAtATime = 200
-
 // List yields the open items of all sessions of a store: in the order of session names, and within
 // a session in the order of its calls. It reads no log, except of sessions that have more open
 // items than a head shows ([journal.MaxOpen]). Sessions with a parent, such as those of subagents,
@@ -75,45 +72,37 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 			yield(Open{}, errNoStore)
 			return
 		}
-		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: !f.Plans, NoParent: true, After: f.After,
-			Limit: headsAtATime}
-		for more := true; more; {
-			n := 0
-			for h, err := range store.Heads(ctx, hf) {
-				if err != nil {
-					err = fmt.Errorf("approvals: listing what is open: %w", err)
-					if !yield(Open{Session: h.Session}, err) || h.Session == "" {
-						return
-					}
-				}
-				n++
-				if hf.After = h.Session; !f.lists(h.Kind) {
-					continue
-				}
-				if len(h.Open) >= journal.MaxOpen && h.Kind == "" {
-					open, err := allOpen(ctx, store, h.Session)
-					if err == nil {
-						h.Open = open
-					} else if !yield(Open{Session: h.Session}, err) {
-						return
-					}
-				}
-				if !f.yield(&h, yield) {
+		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: !f.Plans, NoParent: true, After: f.After}
+		for h, err := range store.Heads(ctx, hf) {
+			if err != nil {
+				err = fmt.Errorf("approvals: listing what is open: %w", err)
+				if !yield(Open{Session: h.Session}, err) || h.Session == "" {
 					return
 				}
 			}
-			more = n == headsAtATime
+			if h.Kind != "" && h.Kind != headKindPlan {
+				continue
+			}
+			if len(h.Open) >= journal.MaxOpen && h.Kind == "" {
+				open, err := allOpen(ctx, store, h.Session)
+				if err == nil {
+					h.Open = open
+				} else if !yield(Open{Session: h.Session}, err) {
+					return
+				}
+			}
+			now := time.Now()
+			for i := range h.Open {
+				if o := opened(&h, &h.Open[i], now); f.keeps(&o) && !yield(o, nil) {
+					return
+				}
+			}
 		}
 	}
 }
 
 // headKindPlan is the kind of the logs of runs of plans.
 const headKindPlan = "plan"
-
-// lists reports whether the list has items of logs of a kind.
-func (f *Filter) lists(kind string) bool {
-	return kind == "" || kind == headKindPlan && f.Plans
-}
 
 // errNoStore is the error of a nil store.
 var errNoStore = fault.New(fault.Invalid, "approvals: the store is nil; give the journal of the agents")
@@ -130,17 +119,6 @@ func allOpen(ctx context.Context, store journal.Store, session string) ([]journa
 	return nil, nil // it has ended meanwhile
 }
 
-// yield yields the open items of a session, and reports whether to continue.
-func (f *Filter) yield(h *journal.Head, yield func(Open, error) bool) bool {
-	now := time.Now()
-	for i := range h.Open {
-		if o := opened(h, &h.Open[i], now); f.keeps(&o) && !yield(o, nil) {
-			return false
-		}
-	}
-	return true
-}
-
 func (f *Filter) keeps(o *Open) bool {
 	return (f.Everyone || f.For == o.For) && (f.Kind == "" || f.Kind == o.Kind) && (f.Tool == "" || f.Tool == o.Tool) &&
 		(f.Before.IsZero() || !o.Expires.IsZero() && o.Expires.Before(f.Before))
@@ -152,8 +130,6 @@ func opened(h *journal.Head, o *journal.Open, now time.Time) Open {
 	return Open{
 		Session: h.Session, ID: o.ID, Kind: agent.PauseKind(o.Kind), Tool: tool,
 		Title: cmp.Or(o.What, tools.TitleOf(tool, nil)), Reason: reason, For: o.For,
-		Expires: o.Expires, Expired: expired(o.Expires, now), Updated: h.Updated, Sent: h.Inbox > 0,
+		Expires: o.Expires, Expired: !o.Expires.IsZero() && !now.Before(o.Expires), Updated: h.Updated, Sent: h.Inbox > 0,
 	}
 }
-
-func expired(at, now time.Time) bool { return !at.IsZero() && !now.Before(at) }
