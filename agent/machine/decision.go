@@ -86,16 +86,14 @@ func (p *Pause) Flat() []Pause {
 	return out
 }
 
-// Find returns the pause with the id that is nested in p, or nil.
+// Find returns a copy of the pause with the id that is nested in p, or nil.
 func (p *Pause) Find(id string) *Pause {
 	if p == nil || p.Kind != PauseAgent {
 		return nil
 	}
-	for i := range p.Nested {
-		if n := &p.Nested[i]; n.ID == id && n.Kind != PauseAgent {
-			return n
-		} else if n := n.Find(id); n != nil {
-			return n
+	for _, n := range p.Flat() {
+		if n.ID == id {
+			return &n
 		}
 	}
 	return nil

@@ -6,22 +6,12 @@ import "maps"
 // and again, so that [Machine.Begin] allocates nothing once a run has begun.
 type backup struct {
 	State
-	run   RunState
-	*acts      // nil until there are calls
-	open  bool // between Begin and its end
-	saved bool // tools are those of the run
-}
-
-// acts are what a run's facts change in place: its open calls, and what it remembers of tools.
-type acts struct {
+	run RunState
+	// what a run's facts change in place: its open calls, and what it remembers of tools
 	calls []CallState
 	tools map[string]ToolState
-}
-
-func (b *backup) needActs() {
-	if b.acts == nil {
-		b.acts = &acts{tools: make(map[string]ToolState)}
-	}
+	open  bool // between Begin and its end
+	saved bool // tools are those of the run
 }
 
 // Begin keeps the state, until the next call of Begin or Rollback. A driver applies the facts that
@@ -30,15 +20,12 @@ func (b *backup) needActs() {
 func (m *Machine) Begin() {
 	b := m.backup
 	if b == nil {
-		b = new(backup)
+		b = &backup{tools: make(map[string]ToolState)}
 		m.backup = b
 	}
 	b.State, b.open, b.saved = m.s, true, false
 	if r := m.s.Run; r != nil {
-		if b.run = *r; len(r.Calls) > 0 {
-			b.needActs()
-			b.calls = append(b.calls[:0], r.Calls...)
-		}
+		b.run, b.calls = *r, append(b.calls[:0], r.Calls...)
 	}
 }
 
@@ -54,9 +41,8 @@ func (m *Machine) Rollback() {
 	if r == nil {
 		return
 	}
-	if *r = b.run; len(r.Calls) > 0 {
-		copy(r.Calls, b.calls)
-	}
+	*r = b.run
+	copy(r.Calls, b.calls)
 	if b.saved {
 		clear(r.Tools)
 		maps.Copy(r.Tools, b.tools)
@@ -66,7 +52,6 @@ func (m *Machine) Rollback() {
 // setTool sets what a run remembers of a tool.
 func (m *Machine) setTool(r *RunState, name string, tool ToolState) {
 	if b := m.backup; b != nil && b.open && !b.saved && r == b.State.Run && b.run.Tools != nil {
-		b.needActs()
 		clear(b.tools)
 		maps.Copy(b.tools, r.Tools)
 		b.saved = true
