@@ -68,7 +68,6 @@ func Decode(session string, rec journal.Record) (Fact, error) {
 		if err := json.Unmarshal(rec.Data, f); err != nil {
 			return bad("it can't be read: %v", err)
 		}
-		addTitles(f)
 	}
 	if valid(f) != nil {
 		return bad("its value isn't a fact")
@@ -87,24 +86,6 @@ func Decode(session string, rec journal.Record) (Fact, error) {
 	origin.Session = session
 	meta.Origin = &origin
 	return Stamp(f, meta), nil
-}
-
-// addTitles gives the pauses in a fact that was just decoded a Title if they have none, because
-// earlier releases stored none.
-func addTitles(f Fact) {
-	switch f := f.(type) {
-	case *Suspended:
-		f.Pause.addTitle()
-	case *Snapshot:
-		if f.State == nil || f.State.Run == nil {
-			return
-		}
-		for i := range f.State.Run.Calls {
-			if p := f.State.Run.Calls[i].Pause; p != nil {
-				p.addTitle()
-			}
-		}
-	}
 }
 
 // Truncate returns a smaller fact, for one that is too large for a record. It returns false if the

@@ -207,21 +207,6 @@ func TestFactsOfThisVersionAreAlwaysWrittenAndReadInTheSameForm(t *testing.T) {
 	require.False(t, lines.Scan())
 }
 
-// TestAPauseThatWasStoredWithoutATitleGetsOne: earlier releases stored none.
-func TestAPauseThatWasStoredWithoutATitleGetsOne(t *testing.T) {
-	const call = `"call":{"id":"r-1.1.0","name":"cms.deletePage","input":{"page":"home"}}`
-	f, err := machine.Decode("s-1", journal.Record{Seq: 3, Kind: "suspended", V: 2, Data: []byte(
-		`{"run":"r-1","pause":{"id":"p-1","kind":"agent",` + call + `,"nested":[{"id":"p-2",` + call + `}]}}`)})
-	require.NoError(t, err)
-	pause := f.(*machine.Suspended).Pause
-	require.Equal(t, "Delete page “home”", pause.Title)
-	require.Equal(t, "Delete page “home”", pause.Flat()[0].Title)
-	f, err = machine.Decode("s-1", journal.Record{Seq: 3, Kind: machine.KindSnapshot, V: 2, Data: []byte(
-		`{"run":"r-1","state":{"run":{"calls":[{},{"pause":{"id":"p-1",` + call + `}}]}}}`)})
-	require.NoError(t, err)
-	require.Equal(t, "Delete page “home”", f.(*machine.Snapshot).State.Run.Calls[1].Pause.Title)
-}
-
 func TestReadingIsLenientToWhatIsNewAndStrictToWhatIsUnknown(t *testing.T) {
 	rec := func(kind string, v int, data string) journal.Record {
 		return journal.Record{Seq: 3, Kind: kind, V: v, Data: []byte(data)}

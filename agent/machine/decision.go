@@ -99,16 +99,6 @@ func (p *Pause) Find(id string) *Pause {
 	return nil
 }
 
-// addTitle gives a pause that was stored without a Title the one of tools.TitleOf.
-func (p *Pause) addTitle() {
-	if p.Title == "" {
-		p.Title = tools.TitleOf(p.Call.Name, p.Call.Input)
-	}
-	for i := range p.Nested {
-		p.Nested[i].addTitle()
-	}
-}
-
 // Expired reports whether the time to decide was over at the given time.
 func (p *Pause) Expired(at time.Time) bool { return !p.Expires.IsZero() && !at.Before(p.Expires) }
 
