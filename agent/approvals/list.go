@@ -130,6 +130,7 @@ func opened(h *journal.Head, o *journal.Open, now time.Time) Open {
 	return Open{
 		Session: h.Session, ID: o.ID, Kind: agent.PauseKind(o.Kind), Tool: tool,
 		Title: cmp.Or(o.What, tools.TitleOf(tool, nil)), Reason: reason, For: o.For,
-		Expires: o.Expires, Expired: !o.Expires.IsZero() && !now.Before(o.Expires), Updated: h.Updated, Sent: h.Inbox > 0,
+		Expires: o.Expires, Expired: !o.Expires.IsZero() && !now.Before(o.Expires),
+		Updated: h.Updated, Sent: h.Inbox > 0,
 	}
 }
