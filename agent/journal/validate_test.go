@@ -123,8 +123,9 @@ func TestHeadsThatNoSessionCanHaveAreRefused(t *testing.T) {
 	for _, name := range badNames {
 		bad = append(bad, journal.HeadUpdate{Status: name}, journal.HeadUpdate{Parent: name},
 			journal.HeadUpdate{Kind: name}, journal.HeadUpdate{Title: name}, label(name, "v"), label("k", name),
-			open(journal.Open{ID: name}), open(journal.Open{ID: "a", Kind: name}), open(journal.Open{ID: "a", Title: name}),
-			open(journal.Open{ID: "a", What: name}), open(journal.Open{ID: "a", For: name}))
+			open(journal.Open{ID: name}), open(journal.Open{ID: "a", Kind: name}),
+			open(journal.Open{ID: "a", Title: name}), open(journal.Open{ID: "a", What: name}),
+			open(journal.Open{ID: "a", For: name}))
 	}
 	for i, h := range bad {
 		requireInvalid(t, h.Validate(), fmt.Sprint("head ", i))

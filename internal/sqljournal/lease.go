@@ -15,7 +15,7 @@ func (s *Store) Lease(ctx context.Context, session, owner string, ttl time.Durat
 	if err := contextError(ctx, "lease", session); err != nil {
 		return l, err
 	}
-	err = s.db.WriteLease(ctx, func(ctx context.Context, tx Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx Tx) error {
 		at, err := s.lock(ctx, tx, session)
 		if err != nil {
 			return err
@@ -48,7 +48,7 @@ func (s *Store) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (
 	if err := contextError(ctx, "renew the lease of", l.Session); err != nil {
 		return renewed, err
 	}
-	err = s.db.WriteLease(ctx, func(ctx context.Context, tx Tx) error {
+	err = s.db.Write(ctx, func(ctx context.Context, tx Tx) error {
 		at, err := s.lock(ctx, tx, l.Session)
 		if err != nil {
 			return err
@@ -74,7 +74,7 @@ func (s *Store) Release(ctx context.Context, l journal.Lease) error {
 	if err := contextError(ctx, "release", l.Session); err != nil {
 		return err
 	}
-	return s.db.WriteLease(ctx, func(ctx context.Context, tx Tx) error {
+	return s.db.Write(ctx, func(ctx context.Context, tx Tx) error {
 		at, err := s.lock(ctx, tx, l.Session)
 		if err != nil || !at.exists() || l.Fence == 0 || !at.writable(l.Fence) {
 			return err

@@ -2,6 +2,7 @@ package sqljournal
 
 import (
 	"context"
+	"database/sql"
 	"errors"
 	"fmt"
 )
@@ -16,15 +17,42 @@ var ErrNewer = errors.New(
 var ErrOlder = errors.New(
 	"the journal's tables don't exist or are of an older version; a program that may migrate them has to open them first")
 
-// Migrate updates the tables, within one transaction that excludes concurrent migrations.
-// migrations[0] creates the tables of version 1, migrations[1] changes them to version 2, and so
-// on. Statements have the form of [Dialect].SQL. Version 0 means that there are no tables.
-func Migrate(ctx context.Context, tx Tx, d Dialect, version int, migrations [][]string) error {
-	if err := CheckVersion(version, migrations); err != nil {
+const readVersion = "SELECT version FROM @meta"
+
+// Current reports whether the tables exist and are up to date, so that nothing needs to be written.
+// exists is a query that says whether the table with the version exists.
+func Current(ctx context.Context, pool *sql.DB, d Dialect, exists string, migrations [][]string) (bool, error) {
+	var there bool
+	if err := pool.QueryRowContext(ctx, d.SQL(exists)).Scan(&there); err != nil || !there {
+		return false, err
+	}
+	var version int
+	err := pool.QueryRowContext(ctx, d.SQL(readVersion)).Scan(&version)
+	if errors.Is(err, sql.ErrNoRows) {
+		return false, nil
+	}
+	if err == nil {
+		err = checkVersion(version, migrations)
+	}
+	return version == len(migrations), err
+}
+
+// Migrate creates or updates the tables, within one transaction that excludes concurrent
+// migrations. setup makes the table with the version, if it isn't there, and its row with version
+// 0. migrations[0] creates the tables of version 1, migrations[1] changes them to version 2, and so
+// on. Statements have the form of [Dialect].SQL.
+func Migrate(ctx context.Context, tx Tx, d Dialect, setup []string, migrations [][]string) error {
+	for _, statement := range setup {
+		if _, err := tx.ExecContext(ctx, d.SQL(statement)); err != nil {
+			return err
+		}
+	}
+	var version int
+	if err := tx.QueryRowContext(ctx, d.SQL(readVersion)).Scan(&version); err != nil {
 		return err
 	}
-	if version == len(migrations) {
-		return nil
+	if err := checkVersion(version, migrations); err != nil || version == len(migrations) {
+		return err
 	}
 	for i, statements := range migrations[version:] {
 		for _, statement := range statements {
@@ -37,8 +65,7 @@ func Migrate(ctx context.Context, tx Tx, d Dialect, version int, migrations [][]
 	return err
 }
 
-// CheckVersion returns an error that wraps [ErrNewer] if tables of a version can't be used.
-func CheckVersion(version int, migrations [][]string) error {
+func checkVersion(version int, migrations [][]string) error {
 	if version > len(migrations) {
 		return fmt.Errorf("%w (they have version %d, this one knows up to %d)", ErrNewer, version, len(migrations))
 	}

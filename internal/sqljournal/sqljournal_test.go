@@ -79,7 +79,7 @@ func TestAColumnOfAnotherTypeIsAnError(t *testing.T) {
 func TestNewerTablesAreRejectedAndOlderOnesNot(t *testing.T) {
 	migrations := make([][]string, 3)
 	for version := range 4 {
-		require.NoError(t, CheckVersion(version, migrations))
+		require.NoError(t, checkVersion(version, migrations))
 	}
-	require.ErrorIs(t, CheckVersion(4, migrations), ErrNewer)
+	require.ErrorIs(t, checkVersion(4, migrations), ErrNewer)
 }

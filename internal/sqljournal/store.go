@@ -34,14 +34,10 @@ type Tx interface {
 // A Database is where a [Store] keeps its tables. Its methods return errors of package journal
 // unchanged, wrap others, and return an error that wraps ctx.Err() once ctx has ended.
 type Database interface {
-	// Write runs fn in a transaction and commits it if fn returns nil. fn gets the context of its
-	// statements. Write may run fn again after a failure that a retry can avoid. No other transaction changes a row that fn has selected until
-	// the transaction ends.
+	// Write runs fn in a transaction, with the context of its statements, and commits it if fn
+	// returns nil. It may run fn again after a failure that a retry can avoid. No other transaction
+	// changes a row that fn has selected until the transaction ends.
 	Write(ctx context.Context, fn func(context.Context, Tx) error) error
-	// WriteLease is Write for a change of a lease. A power failure may undo the change if it also
-	// ends every process that can hold a lease of the database, and if Write has committed nothing
-	// after it.
-	WriteLease(ctx context.Context, fn func(context.Context, Tx) error) error
 	// Query runs one statement that only reads, and calls each for every row of its result, until
 	// that returns [ErrStop] or another error. All rows are of one snapshot. A column is scanned
 	// into a *string or a sql.Scanner.

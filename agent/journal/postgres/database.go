@@ -3,7 +3,6 @@ package postgres
 import (
 	"context"
 	"database/sql"
-	"errors"
 	"fmt"
 	"hash/fnv"
 	"math/rand/v2"
@@ -41,7 +40,8 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 	if encoding != "UTF8" {
 		return fmt.Errorf("the database's encoding is %s; create one with UTF8", encoding)
 	}
-	if current, err := db.current(ctx); current || err != nil {
+	// if the tables are up to date, no permission to create any is needed
+	if current, err := sqljournal.Current(ctx, db.pool, db.dialect, hasMeta, migrations); current || err != nil {
 		return err
 	}
 	if cfg.NoMigrate {
@@ -52,36 +52,9 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey(cfg.Schema)); err != nil {
 			return err
 		}
-		for _, statement := range []string{fmt.Sprintf(makeSchema, cfg.Schema), makeMeta, fillMeta} {
-			if _, err := tx.ExecContext(ctx, db.dialect.SQL(statement)); err != nil {
-				return err
-			}
-		}
-		var version int
-		if err := tx.QueryRowContext(ctx, db.dialect.SQL(readMeta)).Scan(&version); err != nil {
-			return err
-		}
-		return sqljournal.Migrate(ctx, tx, db.dialect, version, migrations)
+		return sqljournal.Migrate(ctx, tx, db.dialect,
+			[]string{fmt.Sprintf(makeSchema, cfg.Schema), makeMeta, fillMeta}, migrations)
 	})
-}
-
-// current reports whether the tables exist and are up to date, so that no permission to create any
-// is needed.
-func (db *database) current(ctx context.Context) (bool, error) {
-	var there bool
-	if err := db.pool.QueryRowContext(ctx, "SELECT to_regclass($1) IS NOT NULL",
-		db.dialect.SQL("@meta")).Scan(&there); err != nil || !there {
-		return false, err
-	}
-	var version int
-	err := db.pool.QueryRowContext(ctx, db.dialect.SQL(readMeta)).Scan(&version)
-	if errors.Is(err, sql.ErrNoRows) {
-		return false, nil
-	}
-	if err == nil {
-		err = sqljournal.CheckVersion(version, migrations)
-	}
-	return version == len(migrations), err
 }
 
 // lockKey is the key of the advisory lock for migrating a schema.
@@ -94,12 +67,6 @@ func lockKey(schema string) int64 {
 // Write implements [sqljournal.Database].
 func (db *database) Write(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
 	return db.retry(ctx, func(ctx context.Context) error { return db.transaction(ctx, fn) })
-}
-
-// WriteLease implements [sqljournal.Database]. It is Write: processes on other machines keep their
-// leases when the server's machine fails.
-func (db *database) WriteLease(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
-	return db.Write(ctx, fn)
 }
 
 // transaction runs fn in one transaction. Under READ COMMITTED each statement sees what was

@@ -8,13 +8,6 @@ func Pool(s *Store) *sql.DB { return s.db.pool }
 // Versions is the version of the tables.
 func Versions() int { return len(migrations) }
 
-// WithFirst makes this the version of the tables until the function it returns is called.
-func WithFirst(version int) func() {
-	now := migrations
-	migrations = now[:version]
-	return func() { migrations = now }
-}
-
 // WithMigrations adds versions to come until the function it returns is called.
 func WithMigrations(more ...[]string) func() {
 	now := migrations

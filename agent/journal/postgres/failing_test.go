@@ -315,24 +315,6 @@ func TestOtherVersionsOfTheTables(t *testing.T) {
 		postgres.Versions()))
 }
 
-func TestSessionsOfTheFirstVersionAreKept(t *testing.T) {
-	cfg := empty(t)
-	undo := postgres.WithFirst(1)
-	_ = open(t, cfg)
-	undo()
-	sqlExec(t, fmt.Sprintf(`INSERT INTO %s.sessions
-		(name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels)
-		VALUES ('s', 'completed', '[]', 0, 1, 0, 0, 0, '', NULL, 7, '', 'a title', '{"a": "b"}')`, cfg.Schema))
-	sqlExec(t, fmt.Sprintf(`INSERT INTO %s.records (session, seq, fence, at, time, kind, v, data)
-		SELECT id, 1, 0, 5, NULL, 'kind', 1, '' FROM %[1]s.sessions`, cfg.Schema))
-	s := open(t, cfg)
-	h, err := s.Head(t.Context(), "s")
-	require.NoError(t, err)
-	require.Equal(t, journal.Head{Session: "s", Status: "completed", Title: "a title",
-		Labels: map[string]string{"a": "b"}, Seq: 1, Created: time.Unix(0, 5).UTC(), Updated: time.Unix(0, 7).UTC()}, h)
-	require.NoError(t, s.Append(t.Context(), one("s", 1)))
-}
-
 func TestADatabaseThatIsNotInUTF8IsRefused(t *testing.T) {
 	dsn := pgtest.DSN(t)
 	if !strings.Contains(dsn, "dbname=postgres") {

@@ -27,8 +27,8 @@ func dialect(schema string) sqljournal.Dialect {
 }
 
 // migrations[i] changes the tables from version i to version i+1. Released ones never change; new
-// ones are added.
-var migrations = [][]string{{
+// ones are added. The first two versions were never released: tables of them are refused.
+var migrations = [][]string{nil, nil, {
 	`CREATE TABLE @sessions (
 		id      bigint GENERATED ALWAYS AS IDENTITY PRIMARY KEY,
 		name    text COLLATE "C" NOT NULL UNIQUE,
@@ -44,7 +44,12 @@ var migrations = [][]string{{
 		updated bigint NOT NULL,
 		kind    text COLLATE "C" NOT NULL,
 		title   text NOT NULL,
-		labels  jsonb NOT NULL
+		labels  jsonb NOT NULL,
+		parent  text COLLATE "C" NOT NULL DEFAULT '',
+		created bigint NOT NULL DEFAULT 0,
+		expires bigint, -- when the session is due: journal.Head.Due
+		idle    bigint, -- updated, while nobody has a lease; then it changes with each append, and an index would, too
+		info    bytea NOT NULL DEFAULT '' -- the host's
 	) WITH (fillfactor = 70)`, // space for the next version of a row on the same page: then an append changes no index
 	"CREATE INDEX sessions_by_status ON @sessions (status, name)",
 	"CREATE INDEX sessions_by_owner ON @sessions (owner, name) WHERE owner <> ''",
@@ -77,23 +82,10 @@ var migrations = [][]string{{
 	"CREATE INDEX items_waiting ON @items (session, n) WHERE taken = 0",
 	// The last fence of any session, so that fences go on rising after a session is deleted.
 	"CREATE SEQUENCE @fence",
-}, {
-	"ALTER TABLE @sessions ADD COLUMN parent text COLLATE \"C\" NOT NULL DEFAULT ''",
 	"CREATE INDEX sessions_by_parent ON @sessions (parent, name) WHERE parent <> ''",
-	"ALTER TABLE @sessions ADD COLUMN created bigint NOT NULL DEFAULT 0",
-	`UPDATE @sessions AS s SET created =
-		coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq LIMIT 1), s.updated)`,
-	// when the session is due: journal.Head.Due
-	"ALTER TABLE @sessions ADD COLUMN expires bigint",
-	"UPDATE @sessions AS s SET expires = (SELECT min((j ->> 'expires')::bigint) FROM jsonb_array_elements(s.open::jsonb) j) WHERE opens > 0",
 	"CREATE INDEX sessions_expiring ON @sessions (expires) WHERE expires IS NOT NULL",
-	// updated, while nobody has a lease; then it changes with each append, and an index would, too
-	"ALTER TABLE @sessions ADD COLUMN idle bigint",
-	"UPDATE @sessions AS s SET idle = s.updated WHERE owner = ''",
 	`CREATE INDEX sessions_newest ON @sessions (idle DESC, name)
 		WHERE idle IS NOT NULL AND parent = '' AND kind = ''`,
-	"ALTER TABLE @sessions ADD COLUMN info bytea NOT NULL DEFAULT ''", // the host's
-}, {
 	// name is of Store.Allowances; idle is an hour since 1970 from which the row may be deleted. An
 	// update rarely changes it, and so no index.
 	`CREATE TABLE @allowances (
@@ -110,7 +102,7 @@ const (
 	makeSchema = `CREATE SCHEMA IF NOT EXISTS "%s"`
 	makeMeta   = "CREATE TABLE IF NOT EXISTS @meta (one bigint PRIMARY KEY CHECK (one = 1), version bigint NOT NULL)"
 	fillMeta   = "INSERT INTO @meta (one, version) VALUES (1, 0) ON CONFLICT DO NOTHING"
-	readMeta   = "SELECT version FROM @meta"
+	hasMeta    = "SELECT to_regclass('@meta') IS NOT NULL"
 
 	// tryAppend changes nothing if fence or number differ: no row is updated, so none is inserted.
 	tryAppend = `WITH s AS (

@@ -77,7 +77,7 @@ func (db *database) prepare(ctx context.Context) error {
 	// If the tables are up to date, it wouldn't be noticed before the first append that the file
 	// can't be written. This changes nothing; a transaction alone would only read. A file that
 	// somebody else writes to now can be written.
-	if _, err = db.pool.ExecContext(ctx, fillMeta); sqlitefile.Busy(err) {
+	if _, err = db.pool.ExecContext(ctx, dialect.SQL(fillMeta)); sqlitefile.Busy(err) {
 		return nil
 	}
 	return err
@@ -95,35 +95,16 @@ func (db *database) inPlace() error {
 
 // migrate creates the tables, or brings them up to date.
 func migrate(ctx context.Context, tx sqljournal.Tx) error {
-	for _, statement := range []string{makeMeta, fillMeta} {
-		if _, err := tx.ExecContext(ctx, statement); err != nil {
-			return err
-		}
-	}
-	var version int
-	if err := tx.QueryRowContext(ctx, readMeta).Scan(&version); err != nil {
-		return err
-	}
-	return sqljournal.Migrate(ctx, tx, dialect, version, migrations)
+	return sqljournal.Migrate(ctx, tx, dialect, []string{makeMeta, fillMeta}, migrations)
 }
 
-// current reports whether the tables exist and are up to date, so that nothing needs to be written.
-func (db *database) current(ctx context.Context) (bool, error) {
-	var tables, version int
-	err := db.retry(ctx, func() error {
-		if err := db.pool.QueryRowContext(ctx, hasMeta).Scan(&tables); err != nil || tables == 0 {
-			return err
-		}
-		err := db.pool.QueryRowContext(ctx, readMeta).Scan(&version)
-		if errors.Is(err, sql.ErrNoRows) {
-			return nil
-		}
+// current reports whether the tables exist and are up to date.
+func (db *database) current(ctx context.Context) (current bool, err error) {
+	err = db.retry(ctx, func() error {
+		current, err = sqljournal.Current(ctx, db.pool, dialect, hasMeta, migrations)
 		return err
 	})
-	if err == nil {
-		err = sqljournal.CheckVersion(version, migrations)
-	}
-	return version == len(migrations), err
+	return current, err
 }
 
 func (db *database) close() error {
@@ -191,32 +172,13 @@ func transaction(conn *sql.Conn, fn func(context.Context, sqljournal.Tx) error) 
 func discard(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
 
 // Write implements [sqljournal.Database]. The transaction has SQLite's write lock from its start,
-// so it doesn't fail halfway because another process wrote first.
+// so it doesn't fail halfway because another process wrote first. A file that was deleted or
+// replaced is noticed here, since a running session renews its lease.
 func (db *database) Write(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
-	return wrapError(ctx, db.withWriter(ctx, func(conn *sql.Conn) error { return transaction(conn, fn) }))
-}
-
-// WriteLease implements [sqljournal.Database]. It doesn't wait for the disk: all processes that use
-// the file are on this machine, and their leases end with it. The next append confirms what is
-// before it in the write-ahead log, too. A file that was deleted or replaced is noticed here, since
-// a running session renews its lease.
-func (db *database) WriteLease(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
 	if err := db.inPlace(); err != nil {
 		return wrapError(ctx, err)
 	}
-	return wrapError(ctx, db.withWriter(ctx, func(conn *sql.Conn) error {
-		if db.cfg.Durability == Power {
-			defer func() { // also when fn panics
-				if _, err := conn.ExecContext(context.Background(), "PRAGMA synchronous = FULL"); err != nil {
-					discard(conn)
-				}
-			}()
-			if _, err := conn.ExecContext(context.Background(), "PRAGMA synchronous = NORMAL"); err != nil {
-				return err
-			}
-		}
-		return transaction(conn, fn)
-	}))
+	return wrapError(ctx, db.withWriter(ctx, func(conn *sql.Conn) error { return transaction(conn, fn) }))
 }
 
 // errNotPlain says that an append can't be made by a single statement: the session doesn't exist,

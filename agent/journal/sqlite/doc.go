@@ -42,7 +42,7 @@
 //
 // # Cost
 //
-// All sessions of a file share one writer, and with the default durability each append waits for
-// the disk; a lease doesn't. BenchmarkAppend shows both durabilities, BenchmarkRead10000 the time
+// All sessions of a file share one writer, and with the default durability each append and each
+// lease waits for the disk. BenchmarkAppend shows both durabilities, BenchmarkRead10000 the time
 // to load a session.
 package sqlite

@@ -24,8 +24,9 @@ var (
 		"the file can't be written; give the process permission to write to it and to its directory")
 	// ErrDamaged says that the file isn't a SQLite database, or is damaged.
 	ErrDamaged = journal.Unusable("the file isn't a SQLite database, or is damaged; restore it from a backup")
-	// errReplaced says that the file was deleted or replaced while it was open. It is the error of
-	// taking, renewing and releasing leases; what was appended since then is in the deleted file.
+	// errReplaced says that the file was deleted or replaced while it was open. Plain appends don't
+	// notice it, but taking, renewing and releasing leases does; what was appended since then is in
+	// the deleted file.
 	errReplaced = journal.Unusable("the file was deleted or replaced while it was open; restart the program")
 	// ErrNewer says that the tables in the file are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer

@@ -15,8 +15,8 @@ var dialect = sqljournal.Dialect{
 }
 
 // migrations[i] changes the tables from version i to version i+1. Released ones never change; new
-// ones are added.
-var migrations = [][]string{{
+// ones are added. The first two versions were never released: tables of them are refused.
+var migrations = [][]string{nil, nil, {
 	// Ids are never reused, so a reader can tell a session from a later one of the same name.
 	`CREATE TABLE @sessions (
 		id      INTEGER PRIMARY KEY AUTOINCREMENT,
@@ -33,12 +33,21 @@ var migrations = [][]string{{
 		updated INTEGER NOT NULL, -- as seq
 		kind    TEXT NOT NULL,
 		title   TEXT NOT NULL,
-		labels  TEXT NOT NULL -- a JSON object
+		labels  TEXT NOT NULL, -- a JSON object
+		parent  TEXT NOT NULL DEFAULT '',
+		created INTEGER NOT NULL DEFAULT 0,
+		expires INTEGER, -- when the session is due: journal.Head.Due
+		idle    INTEGER, -- updated, while nobody has a lease; then it changes with each append, and an index would, too
+		info    BLOB NOT NULL DEFAULT x'' -- the host's
 	) STRICT`,
 	"CREATE INDEX @sessions_by_status ON @sessions (status, name)",
 	"CREATE INDEX @sessions_by_owner ON @sessions (owner, name) WHERE owner <> ''",
 	"CREATE INDEX @sessions_open ON @sessions (name) WHERE opens > 0",
 	"CREATE INDEX @sessions_inbox ON @sessions (name) WHERE inbox > 0",
+	"CREATE INDEX @sessions_by_parent ON @sessions (parent, name) WHERE parent <> ''",
+	"CREATE INDEX @sessions_expiring ON @sessions (expires) WHERE expires IS NOT NULL",
+	`CREATE INDEX @sessions_newest ON @sessions (idle DESC, name)
+		WHERE idle IS NOT NULL AND parent = '' AND kind = ''`,
 	// The labels of the sessions again, to find sessions by one of them.
 	`CREATE TABLE @labels (
 		key     TEXT NOT NULL,
@@ -81,23 +90,6 @@ var migrations = [][]string{{
 		UNIQUE (session, id)
 	) STRICT`,
 	"CREATE INDEX @items_waiting ON @items (session, n) WHERE taken = 0",
-}, {
-	"ALTER TABLE @sessions ADD COLUMN parent TEXT NOT NULL DEFAULT ''",
-	"CREATE INDEX @sessions_by_parent ON @sessions (parent, name) WHERE parent <> ''",
-	"ALTER TABLE @sessions ADD COLUMN created INTEGER NOT NULL DEFAULT 0",
-	`UPDATE @sessions AS s SET created =
-		coalesce((SELECT r.at FROM @records r WHERE r.session = s.id ORDER BY r.seq LIMIT 1), s.updated)`,
-	// when the session is due: journal.Head.Due
-	"ALTER TABLE @sessions ADD COLUMN expires INTEGER",
-	"UPDATE @sessions AS s SET expires = (SELECT min(j.value ->> 'expires') FROM json_each(s.open) j) WHERE opens > 0",
-	"CREATE INDEX @sessions_expiring ON @sessions (expires) WHERE expires IS NOT NULL",
-	// updated, while nobody has a lease; then it changes with each append, and an index would, too
-	"ALTER TABLE @sessions ADD COLUMN idle INTEGER",
-	"UPDATE @sessions AS s SET idle = " + dialect.Updated + " WHERE owner = ''",
-	`CREATE INDEX @sessions_newest ON @sessions (idle DESC, name)
-		WHERE idle IS NOT NULL AND parent = '' AND kind = ''`,
-	"ALTER TABLE @sessions ADD COLUMN info BLOB NOT NULL DEFAULT x''", // the host's
-}, {
 	// name is of Store.Allowances; idle is an hour since 1970 from which the row may be deleted.
 	`CREATE TABLE @allowances (
 		name  TEXT NOT NULL,
@@ -112,14 +104,13 @@ var migrations = [][]string{{
 // The table with the version is created first. Its fence is the last one of any session, so that
 // fences go on rising after a session is deleted.
 var (
-	makeMeta = dialect.SQL(`CREATE TABLE IF NOT EXISTS @meta (
+	makeMeta = `CREATE TABLE IF NOT EXISTS @meta (
 		one     INTEGER PRIMARY KEY CHECK (one = 1),
 		version INTEGER NOT NULL,
 		fence   INTEGER NOT NULL
-	) STRICT`)
-	fillMeta = dialect.SQL("INSERT INTO @meta (one, version, fence) VALUES (1, 0, 0) ON CONFLICT DO NOTHING")
+	) STRICT`
+	fillMeta = "INSERT INTO @meta (one, version, fence) VALUES (1, 0, 0) ON CONFLICT DO NOTHING"
 	hasMeta  = dialect.SQL("SELECT count(*) FROM sqlite_schema WHERE type = 'table' AND name = '@meta'")
-	readMeta = dialect.SQL("SELECT version FROM @meta")
 	// If the session doesn't match, its id is NULL, and the record is ignored.
 	tryAppend = dialect.SQL(`INSERT OR IGNORE INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (
 		(SELECT s.id FROM @sessions s WHERE s.name = ?1 AND s.fence = ?2 AND s.owner <> '' AND (s.inbox = 0 OR ?9 = 0) AND

@@ -6,7 +6,6 @@ import (
 	"os"
 	"path/filepath"
 	"testing"
-	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -25,7 +24,7 @@ func version(t *testing.T, path string) (v int) {
 	t.Helper()
 	db, err := openDatabase(path, Config{})
 	require.NoError(t, err)
-	require.NoError(t, db.pool.QueryRow(readMeta).Scan(&v))
+	require.NoError(t, db.pool.QueryRow("SELECT version FROM pawl_meta").Scan(&v))
 	require.NoError(t, db.close())
 	return v
 }
@@ -92,36 +91,6 @@ func TestTablesOfAnOlderVersionAreBroughtUpToDate(t *testing.T) {
 		[]string{"ALTER TABLE @sessions ADD COLUMN yet TEXT"})
 	appendOnce(t, path, 1)
 	require.Equal(t, len(migrations), version(t, path))
-}
-
-func TestSessionsOfTheFirstVersionAreKept(t *testing.T) {
-	path := filepath.Join(t.TempDir(), "runs.db")
-	t.Run("made by the first one", func(t *testing.T) {
-		now := migrations
-		migrations = now[:1]
-		defer func() { migrations = now }()
-		db, err := openDatabase(path, Config{})
-		require.NoError(t, err)
-		for _, statement := range []string{
-			`INSERT INTO @sessions
-				(name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated, kind, title, labels)
-				VALUES ('s', 'completed', '[]', 0, 0, 0, 0, 0, '', NULL, 3, '', 'a title', '{"a":"b"}')`,
-			`INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
-				SELECT id, 1, 0, 5, NULL, 'k', 1, x'' FROM @sessions`,
-		} {
-			_, err := db.pool.Exec(dialect.SQL(statement))
-			require.NoError(t, err)
-		}
-		require.NoError(t, db.close())
-	})
-	s, err := OpenWith(path, Config{})
-	require.NoError(t, err)
-	h, err := s.Head(t.Context(), "s")
-	require.NoError(t, err)
-	require.Equal(t, journal.Head{Session: "s", Status: "completed", Title: "a title",
-		Labels: map[string]string{"a": "b"}, Seq: 1, Created: time.Unix(0, 5).UTC(), Updated: time.Unix(0, 5).UTC()}, h)
-	require.NoError(t, s.Close())
-	appendOnce(t, path, 1)
 }
 
 func TestAMigrationThatFailsChangesNothing(t *testing.T) {
