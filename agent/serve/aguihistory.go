@@ -71,7 +71,7 @@ func (h *aguiHistory) edit(call, input string) {
 	for i := h.from; i < len(h.messages); i++ {
 		for j := range h.messages[i].ToolCalls {
 			if c := &h.messages[i].ToolCalls[j]; c.ID == call {
-				c.Arguments = input
+				c.Function.Arguments = input
 			}
 		}
 	}
@@ -117,7 +117,7 @@ func (h *aguiHistory) put(ev agui.Event) error {
 		h.message(ev.MessageID, agui.RoleReasoning).Content.Text += ev.Delta
 	case agui.ToolCallChunk:
 		m := h.message(ev.ParentMessageID, agui.RoleAssistant)
-		m.ToolCalls = append(m.ToolCalls, agui.ToolCall{ID: ev.ToolCallID, Name: ev.ToolCallName, Arguments: ev.Delta})
+		m.ToolCalls = append(m.ToolCalls, agui.Call(ev.ToolCallID, ev.ToolCallName, ev.Delta))
 	case agui.ToolCallResult:
 		at := len(h.messages)
 		for i := h.from; i < len(h.messages); i++ {

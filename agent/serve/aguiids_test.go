@@ -51,11 +51,11 @@ func (c *aguiClient) read(all []aguiEvent) {
 		case "TOOL_CALL_START":
 			if i, _ := c.call(ev.ToolCallID); i < 0 {
 				m := c.find(ev.ParentMessageID, agui.RoleAssistant)
-				m.ToolCalls = append(m.ToolCalls, agui.ToolCall{ID: ev.ToolCallID, Name: ev.ToolCallName})
+				m.ToolCalls = append(m.ToolCalls, agui.Call(ev.ToolCallID, ev.ToolCallName, ""))
 			}
 		case "TOOL_CALL_ARGS":
 			i, n := c.call(ev.ToolCallID)
-			c.messages[i].ToolCalls[n].Arguments += ev.Delta
+			c.messages[i].ToolCalls[n].Function.Arguments += ev.Delta
 		case "TOOL_CALL_RESULT":
 			at, _ := c.call(ev.ToolCallID)
 			for at++; at < len(c.messages) && c.messages[at].Role == agui.RoleTool; {
@@ -87,7 +87,7 @@ func (c *aguiClient) said() (out []string) {
 	for _, m := range c.messages {
 		text := m.Content.Text
 		for _, call := range m.ToolCalls {
-			text += " " + call.Name + "(" + call.Arguments + ")"
+			text += " " + call.Function.Name + "(" + call.Function.Arguments + ")"
 		}
 		out = append(out, string(m.Role)+": "+strings.TrimSpace(text))
 	}

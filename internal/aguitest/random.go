@@ -91,7 +91,7 @@ func randomMessages(r *rand.Rand) []agui.Message {
 	all := []agui.Message{
 		{ID: "u1", Role: agui.RoleUser, Content: randomContent(r)},
 		{ID: "m1", Role: agui.RoleAssistant,
-			ToolCalls: []agui.ToolCall{{ID: "c1", Name: "find", Arguments: `{"a":1}`}}},
+			ToolCalls: []agui.ToolCall{agui.Call("c1", "find", `{"a":1}`)}},
 		{ID: "u2", Role: agui.RoleTool, ToolCallID: "c1", Content: randomContent(r), Error: "failed"},
 		{ID: "m2", Role: agui.RoleReasoning, Content: agui.Text("hm")},
 		{ID: "u3", Role: agui.RoleSystem, Content: agui.Text("")},

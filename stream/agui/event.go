@@ -83,22 +83,22 @@ type StepFinished struct {
 
 // A TextMessageChunk is an [Event] that begins a text message if it isn't open, and appends to it.
 type TextMessageChunk struct {
-	MessageID string // empty: the message that is open
-	Role      Role   // developer, system, assistant or user; empty: assistant
+	MessageID string
+	Role      Role // developer, system, assistant or user; empty: assistant
 	Delta     string
 }
 
 // A ReasoningMessageChunk is an [Event] that begins a reasoning message if it isn't open, and
 // appends to it.
 type ReasoningMessageChunk struct {
-	MessageID string // empty: the message that is open
+	MessageID string
 	Delta     string
 }
 
 // A ToolCallChunk is an [Event] that begins a tool call if it isn't open, and appends to its
 // arguments.
 type ToolCallChunk struct {
-	ToolCallID      string // empty: the call that is open
+	ToolCallID      string
 	ToolCallName    string // needed if the call isn't open
 	ParentMessageID string // the assistant message that has the call; may be empty
 	Delta           string

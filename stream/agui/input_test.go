@@ -39,7 +39,7 @@ func TestAnInputIsReadAsTheClientSentIt(t *testing.T) {
 		in.Messages[0].Content.Parts, "parts of unknown kinds, and empty ones, are left out")
 	require.Equal(t, agui.Message{ID: "m3", Role: agui.RoleTool, ToolCallID: "c1", Content: agui.Text("3"),
 		Error: "half"}, in.Messages[1])
-	require.Equal(t, []agui.ToolCall{{ID: "c1", Name: "f", Arguments: "{}"}}, in.Messages[3].ToolCalls)
+	require.Equal(t, []agui.ToolCall{agui.Call("c1", "f", "{}")}, in.Messages[3].ToolCalls)
 	require.Equal(t, `{"approved":true}`, string(in.Resume[0].Payload))
 	require.Equal(t, agui.ResumeEntry{InterruptID: "i2", Status: agui.Cancelled}, in.Resume[1])
 }

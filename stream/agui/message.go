@@ -23,46 +23,26 @@ var roles = []Role{RoleDeveloper, RoleSystem, RoleAssistant, RoleUser, RoleTool,
 
 // A Message is a message of a conversation. Which fields it has depends on its role.
 type Message struct {
-	ID   string
-	Role Role
+	ID   string `json:"id"`
+	Role Role   `json:"role"`
 	// Content is empty for an assistant that only calls tools, and for an activity that a client
 	// has sent. Only messages of users and tools may have parts.
-	Content    Content
-	ToolCalls  []ToolCall // assistant
-	ToolCallID string     // tool: the call that it answers
-	Error      string     // tool: why the tool failed
+	Content    Content    `json:"content"`
+	ToolCalls  []ToolCall `json:"toolCalls,omitempty"`  // assistant
+	ToolCallID string     `json:"toolCallId,omitempty"` // tool: the call that it answers
+	Error      string     `json:"error,omitempty"`      // tool: why the tool failed
 }
 
-// message is the JSON of a [Message].
-type message struct {
-	ID         string     `json:"id"`
-	Role       Role       `json:"role"`
-	Content    *Content   `json:"content,omitempty"`
-	ToolCalls  []ToolCall `json:"toolCalls,omitempty"`
-	ToolCallID string     `json:"toolCallId,omitempty"`
-	Error      string     `json:"error,omitempty"`
-}
-
-// MarshalJSON returns the JSON of m.
+// MarshalJSON returns the JSON of m. An assistant's message may have no content.
 func (m Message) MarshalJSON() ([]byte, error) {
-	out := message{m.ID, m.Role, &m.Content, m.ToolCalls, m.ToolCallID, m.Error}
+	type plain Message // without this method
 	if m.Role == RoleAssistant && m.Content.Text == "" && m.Content.Parts == nil {
-		out.Content = nil
+		return encode(struct {
+			plain
+			Content *Content `json:"content,omitempty"`
+		}{plain: plain(m)})
 	}
-	return encode(out)
-}
-
-// UnmarshalJSON reads a message.
-func (m *Message) UnmarshalJSON(data []byte) error {
-	in := message{Content: new(Content)}
-	if err := json.Unmarshal(data, &in); err != nil {
-		return err
-	}
-	*m = Message{ID: in.ID, Role: in.Role, ToolCalls: in.ToolCalls, ToolCallID: in.ToolCallID, Error: in.Error}
-	if in.Content != nil {
-		m.Content = *in.Content
-	}
-	return nil
+	return encode(plain(m))
 }
 
 // Content is the text of a message, or its parts. The zero value is an empty text.
@@ -139,32 +119,18 @@ type Source struct {
 
 // A ToolCall is a call of an assistant's message.
 type ToolCall struct {
-	ID        string
-	Name      string // of the tool
-	Arguments string // usually JSON
+	ID       string   `json:"id"`
+	Type     string   `json:"type"` // "function"
+	Function Function `json:"function"`
 }
 
-// toolCall is the JSON of a [ToolCall].
-type toolCall struct {
-	ID       string `json:"id"`
-	Type     string `json:"type"`
-	Function struct {
-		Name      string `json:"name"`
-		Arguments string `json:"arguments"`
-	} `json:"function"`
+// A Function is what a [ToolCall] calls.
+type Function struct {
+	Name      string `json:"name"`      // of the tool
+	Arguments string `json:"arguments"` // usually JSON
 }
 
-// MarshalJSON returns the JSON of a call of a function.
-func (c ToolCall) MarshalJSON() ([]byte, error) {
-	out := toolCall{ID: c.ID, Type: "function"}
-	out.Function.Name, out.Function.Arguments = c.Name, c.Arguments
-	return encode(out)
-}
-
-// UnmarshalJSON reads the JSON of a call of a function.
-func (c *ToolCall) UnmarshalJSON(data []byte) error {
-	var in toolCall
-	err := json.Unmarshal(data, &in)
-	*c = ToolCall{in.ID, in.Function.Name, in.Function.Arguments}
-	return err
+// Call returns a call of a tool.
+func Call(id, tool, arguments string) ToolCall {
+	return ToolCall{ID: id, Type: "function", Function: Function{tool, arguments}}
 }

@@ -253,21 +253,18 @@ type runFinished struct {
 
 // chunk writes a chunk of a message or a call. start has what its first event says of it.
 func (w *Writer) chunk(e Event, it item, start piece, delta string) error {
-	i := slices.IndexFunc(w.open, func(o item) bool { return o.kind == it.kind && (it.id == "" || o.id == it.id) })
-	if i >= 0 {
-		content := w.open[i].piece(it.kind.content)
-		content.Delta = &delta
+	begin, content := it.piece("_START"), it.piece(it.kind.content)
+	content.Delta = &delta
+	if slices.Contains(w.open, it) {
 		return w.ending(func(o item) bool { return o.kind == reasoning && it.kind != reasoning }, nil, content)
 	}
 	switch {
 	case it.id == "":
-		return refuse(e, "", "it has no id, and no %s is open; give the first chunk an id", it.kind.name)
+		return refuse(e, "", "it has no id; give it that of the %s", it.kind.name)
 	case it.kind == toolCalls && start.ToolCallName == "":
 		return refuse(e, it.id, "it has no ToolCallName, and the call isn't open; give it one")
 	}
-	begin, content := it.piece("_START"), it.piece(it.kind.content)
 	begin.Role, begin.ToolCallName, begin.ParentMessageID = start.Role, start.ToolCallName, start.ParentMessageID
-	content.Delta = &delta
 	return w.ending(func(o item) bool { return o.kind == it.kind || o.kind == reasoning }, func() {
 		w.open = append(w.open, it)
 		if it.kind == toolCalls && !slices.Contains(w.done, it.id) && !slices.Contains(w.calls, it.id) {

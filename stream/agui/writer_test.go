@@ -59,7 +59,7 @@ func TestWhatCannotComeIsRefused(t *testing.T) {
 		{[]agui.Event{agui.RunFinished{Outcome: agui.Outcome{Type: "paused"}}},
 			`RUN_FINISHED of "r1": its outcome is "paused" with 0 interrupts; only, and always, "interrupt" has some`},
 		{[]agui.Event{agui.TextMessageChunk{Delta: "x"}},
-			`TEXT_MESSAGE_CHUNK: it has no id, and no text message is open; give the first chunk an id`},
+			`TEXT_MESSAGE_CHUNK: it has no id; give it that of the text message`},
 		{[]agui.Event{agui.ToolCallChunk{ToolCallID: "c1"}},
 			`TOOL_CALL_CHUNK of "c1": it has no ToolCallName, and the call isn't open; give it one`},
 		{[]agui.Event{call, agui.ToolCallEnd{ToolCallID: "c1"}, agui.ToolCallEnd{ToolCallID: "c1"}},
@@ -88,7 +88,7 @@ func TestARunEndsWhatIsOpenTheLastFirst(t *testing.T) {
 		agui.ReasoningMessageChunk{MessageID: "x", Delta: "hm"},
 		agui.TextMessageChunk{MessageID: "m1", Role: agui.RoleAssistant},
 		agui.ToolCallChunk{ToolCallID: "c1", ToolCallName: "find", ParentMessageID: "m1", Delta: "{"},
-		agui.ToolCallChunk{Delta: "}"},
+		agui.ToolCallChunk{ToolCallID: "c1", Delta: "}"},
 		agui.RunFinished{},
 	)
 	require.NoError(t, err)
@@ -226,7 +226,7 @@ func TestAMessageHasTheFieldsOfItsRole(t *testing.T) {
 			Content: agui.Content{Parts: []agui.Part{{Type: agui.PartText, Text: "t"}}}},
 		`{"id":"m","role":"system","content":""}`: {Role: agui.RoleSystem},
 		`{"id":"m","role":"assistant","toolCalls":[{"id":"c","type":"function","function":{"name":"f","arguments":""}}]}`: {
-			Role: agui.RoleAssistant, ToolCalls: []agui.ToolCall{{ID: "c", Name: "f"}}},
+			Role: agui.RoleAssistant, ToolCalls: []agui.ToolCall{agui.Call("c", "f", "")}},
 		`{"id":"m","role":"tool","content":"t","toolCallId":"c","error":"no"}`: {Role: agui.RoleTool,
 			Content: agui.Text("t"), ToolCallID: "c", Error: "no"},
 	} {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -148,6 +149,29 @@ func (m *Message) call(id string) *Part {
 	return nil
 }
 
+// waits reports whether the part is a call whose input is complete, and that has no result.
+func (p *Part) waits() bool {
+	return p.State == stateInputAvailable || p.State == stateApprovalRequested || p.State == stateApprovalResponded
+}
+
+// asked returns the part of a call that an approval is about.
+func (m *Message) asked(approval string) *Part {
+	i := slices.IndexFunc(m.Parts, func(p Part) bool { return p.Approval != nil && p.Approval.ID == approval })
+	if i < 0 {
+		return nil
+	}
+	return &m.Parts[i]
+}
+
+// thisStep returns the parts of the current step.
+func (m *Message) thisStep() []Part {
+	i := len(m.Parts)
+	for i > 0 && m.Parts[i-1].Type != typeStep {
+		i--
+	}
+	return m.Parts[i:]
+}
+
 // A piece is a chunk as a client reads it.
 type piece struct {
 	Type, MessageID, ID, Delta string
@@ -175,12 +199,7 @@ func (m *Message) Apply(data []byte) error {
 	case "finish-step":
 		m.open = nil
 	case "reset-step":
-		for i := len(m.Parts) - 1; i >= 0; i-- {
-			if m.Parts[i].Type == typeStep {
-				m.Parts = m.Parts[:i+1]
-				break
-			}
-		}
+		m.Parts = m.Parts[:len(m.Parts)-len(m.thisStep())]
 		m.open, m.inputs = nil, nil
 	case "text-start":
 		m.start(openPart{c.ID, false}, typeText)

@@ -26,14 +26,13 @@ func (m *Message) tool(c *piece) error {
 		p.Input = orNull(c.Input)
 		return nil
 	case "tool-approval-response":
-		for i := range m.Parts {
-			if a := m.Parts[i].Approval; a != nil && a.ID == c.ApprovalID {
-				m.Parts[i].State = stateApprovalResponded
-				m.Parts[i].Approval = &Approval{ID: a.ID, Approved: &c.Approved, Reason: c.Reason}
-				return nil
-			}
+		p := m.asked(c.ApprovalID)
+		if p == nil {
+			return &GrammarError{Type: c.Type, ID: c.ApprovalID, Problem: "there is no such approval"}
 		}
-		return &GrammarError{Type: c.Type, ID: c.ApprovalID, Problem: "there is no such approval"}
+		p.State, p.Approval = stateApprovalResponded,
+			&Approval{ID: c.ApprovalID, Approved: &c.Approved, Reason: c.Reason}
+		return nil
 	}
 	p := m.call(c.ToolCallID)
 	if p == nil {
@@ -68,8 +67,8 @@ func noCall(c *piece) error {
 
 // begin returns the part of a call, which begins in the current step unless it is there.
 func (m *Message) begin(c *piece) *Part {
-	for i := len(m.Parts) - 1; i >= 0 && m.Parts[i].Type != typeStep; i-- {
-		p := &m.Parts[i]
+	for i := range m.thisStep() {
+		p := &m.thisStep()[i]
 		if _, ok := p.tool(); ok && p.ToolCallID == c.ToolCallID && (p.Type == dynamicTool) == c.Dynamic {
 			return p
 		}

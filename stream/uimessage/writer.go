@@ -2,7 +2,6 @@ package uimessage
 
 import (
 	"fmt"
-	"maps"
 	"slices"
 )
 
@@ -35,8 +34,7 @@ type Writer struct {
 	begun, over bool
 	step        bool
 	open        []openPart // parts of text and of reasoning, in the order of their beginnings
-	calls       map[string]*call
-	approvals   map[string]string // the calls that they are about
+	calls       Message    // the steps and the calls that the client has
 }
 
 // An openPart is a part of text or of reasoning that hasn't ended.
@@ -45,54 +43,14 @@ type openPart struct {
 	reasoning bool
 }
 
-// A call is what a Writer knows of a tool call.
-type call struct {
-	name     string
-	dynamic  bool
-	state    callState
-	thisStep bool // it began in the current step
-}
-
-type callState int
-
-const (
-	callStreaming callState = iota
-	callAvailable
-	callDone
-)
-
 // NewWriter returns a Writer that calls emit with the JSON of each chunk.
 func NewWriter(emit func(data []byte) error, level Level) *Writer {
-	return &Writer{emit: emit, level: level, calls: make(map[string]*call), approvals: make(map[string]string)}
+	return &Writer{emit: emit, level: level}
 }
 
 // Continue tells the Writer which message the client has already. The stream may then refer to its
 // calls and approvals. It must be called before Write.
-func (w *Writer) Continue(m *Message) {
-	for i := range m.Parts {
-		p := &m.Parts[i]
-		if p.Type == typeStep {
-			for _, c := range w.calls {
-				c.thisStep = false
-			}
-		}
-		name, ok := p.tool()
-		if !ok {
-			continue
-		}
-		c := &call{name: name, dynamic: p.Type == dynamicTool, state: callAvailable, thisStep: true}
-		switch p.State {
-		case stateInputStreaming:
-			c.state = callStreaming
-		case stateOutputAvailable, stateOutputError, stateOutputDenied:
-			c.state = callDone
-		}
-		w.calls[p.ToolCallID] = c
-		if p.Approval != nil {
-			w.approvals[p.Approval.ID] = p.ToolCallID
-		}
-	}
-}
+func (w *Writer) Continue(m *Message) { w.calls.Parts = slices.Clone(m.Parts) }
 
 // Write writes a chunk. It starts and ends steps and parts where that is missing: content outside
 // of a step starts one, a delta of an unknown part starts the part, and the end of a step ends the
@@ -157,6 +115,11 @@ func (w *Writer) send(c Chunk) error {
 		return err
 	}
 	w.begun = true
+	switch c.(type) {
+	case StartStep, ResetStep, ToolInputStart, ToolInputAvailable, ToolInputError, ToolApprovalRequest,
+		ToolApprovalResponse, ToolOutputAvailable, ToolOutputError, ToolOutputDenied:
+		_ = w.calls.Apply(data) // what a client would refuse was refused before
+	}
 	w.err = w.emit(data)
 	return w.err
 }
@@ -192,9 +155,6 @@ func (w *Writer) startStep() error {
 		return err
 	}
 	w.step = true
-	for _, c := range w.calls {
-		c.thisStep = false
-	}
 	return w.send(StartStep{})
 }
 
@@ -217,19 +177,12 @@ func (w *Writer) reset() error {
 	}
 	if w.level == V7Late {
 		w.open = nil
-		for id, c := range w.calls {
-			if c.thisStep {
-				delete(w.calls, id)
-				w.forgetApprovals(id)
-			}
-		}
 		return w.send(ResetStep{})
 	}
-	for _, id := range slices.Sorted(maps.Keys(w.calls)) {
-		if c := w.calls[id]; c.thisStep && c.state == callAvailable {
-			c.state = callDone
-			if err := w.send(ToolOutputError{ToolCallID: id, ErrorText: "The call was withdrawn.",
-				Dynamic: c.dynamic}); err != nil {
+	for _, p := range slices.Clone(w.calls.thisStep()) {
+		if p.waits() {
+			if err := w.send(ToolOutputError{ToolCallID: p.ToolCallID, ErrorText: "The call was withdrawn.",
+				Dynamic: p.Type == dynamicTool}); err != nil {
 				return err
 			}
 		}
@@ -240,31 +193,15 @@ func (w *Writer) reset() error {
 // endInputs ends the calls whose inputs are still being written. In another step, a client would
 // take what follows for another call.
 func (w *Writer) endInputs() error {
-	for _, id := range slices.Sorted(maps.Keys(w.calls)) {
-		if c := w.calls[id]; c.state == callStreaming {
-			c.state = callDone
-			if err := w.send(ToolInputError{ToolCallID: id, ToolName: c.name,
-				ErrorText: "The input of the call was cut off.", Dynamic: c.dynamic}); err != nil {
+	for _, p := range slices.Clone(w.calls.Parts) {
+		if name, ok := p.tool(); ok && p.State == stateInputStreaming {
+			if err := w.send(ToolInputError{ToolCallID: p.ToolCallID, ToolName: name,
+				ErrorText: "The input of the call was cut off.", Dynamic: p.Type == dynamicTool}); err != nil {
 				return err
 			}
 		}
 	}
 	return nil
-}
-
-// hasApproval reports whether somebody was asked for approval of a call.
-func (w *Writer) hasApproval(call string) bool {
-	for _, of := range w.approvals {
-		if of == call {
-			return true
-		}
-	}
-	return false
-}
-
-// forgetApprovals forgets the approvals of a call.
-func (w *Writer) forgetApprovals(call string) {
-	maps.DeleteFunc(w.approvals, func(_, of string) bool { return of == call })
 }
 
 // inStep starts a step if there is none.
