@@ -81,9 +81,12 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 	return g, nil
 }
 
-// identify returns who makes a request, if it may do that.
+// identify returns who makes a request, if it may do that. A panic denies.
 func (s *server) identify(r *http.Request, session string, action Action) (user string, p *problem) {
-	user, err := s.authorize(r, session, action)
+	err := host("Config.Authorize", func() (err error) {
+		user, err = s.cfg.Authorize(r, session, action)
+		return err
+	})
 	switch {
 	case errors.Is(err, ErrSignIn):
 		return "", signIn()
@@ -97,28 +100,32 @@ func (s *server) identify(r *http.Request, session string, action Action) (user 
 	return user, nil
 }
 
-// authorize calls the host's function. A panic denies.
-func (s *server) authorize(r *http.Request, session string, action Action) (user string, err error) {
+var errPanic = fault.New(fault.Permanent, "serve: a function of the host panicked")
+
+// host calls the function of the host that a field of a configuration has. A panic is an errPanic.
+func host(field string, f func() error) (err error) {
 	defer func() {
-		if p := recover(); p != nil {
-			user, err = "", fmt.Errorf("serve: Config.Authorize panicked: %v", p)
+		if v := recover(); v != nil {
+			err = fmt.Errorf("%w: %s: %v", errPanic, field, v)
 		}
 	}()
-	return s.cfg.Authorize(r, session, action)
+	return f()
+}
+
+// logPanic logs the error of host if it is a panic.
+func (s *server) logPanic(err error) {
+	if errors.Is(err, errPanic) {
+		s.log.Error("serve: it counts as a refusal, or as nothing", "error", err)
+	}
 }
 
 // admits asks whether somebody who doesn't own a session may use it. A panic denies.
-func (s *server) admits(r *http.Request, a Access) (ok bool) {
+func (s *server) admits(r *http.Request, a Access) bool {
 	if s.cfg.Widen == nil {
 		return false
 	}
-	defer func() {
-		if p := recover(); p != nil {
-			s.log.ErrorContext(r.Context(), "serve: Config.Widen panicked", "panic", fmt.Sprint(p))
-			ok = false
-		}
-	}()
-	err := s.cfg.Widen(r, a)
+	err := host("Config.Widen", func() error { return s.cfg.Widen(r, a) })
+	s.logPanic(err)
 	return err == nil
 }
 

@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"context"
 	"errors"
-	"fmt"
 	"net/http"
 	"slices"
 	"strconv"
@@ -135,13 +134,12 @@ func (i *inbox) notFound(r *http.Request, err error, item Item) *problem {
 
 // may calls the authorizer. A panic denies.
 func (i *inbox) may(r *http.Request, item Item, action Action) (user string, err error) {
-	defer func() {
-		if v := recover(); v != nil {
-			user, err = "", fmt.Errorf("serve: ApprovalsConfig.Authorize panicked: %v", v)
-			i.log.ErrorContext(r.Context(), "serve: the authorizer failed", "action", string(action), "error", err)
-		}
-	}()
-	return i.cfg.Authorize(r, item, action)
+	err = host("ApprovalsConfig.Authorize", func() (err error) {
+		user, err = i.cfg.Authorize(r, item, action)
+		return err
+	})
+	i.logPanic(err)
+	return user, err
 }
 
 // decide takes a decision.
@@ -179,8 +177,13 @@ func (i *inbox) decide(w http.ResponseWriter, r *http.Request, _ string) *proble
 	if err := i.items.Decide(ctx, detail, ds[0].By(user)); err != nil {
 		return failed(err)
 	}
-	i.decided(r, Decided{Agent: i.cfg.Agents[detail.Agent], Session: body.Session, ID: body.ID, Kind: ds[0].Kind,
-		User: user})
+	if i.cfg.OnDecided != nil {
+		i.logPanic(host("ApprovalsConfig.OnDecided", func() error { // the decision is recorded, whatever that does
+			i.cfg.OnDecided(context.WithoutCancel(r.Context()), Decided{Agent: i.cfg.Agents[detail.Agent],
+				Session: body.Session, ID: body.ID, Kind: ds[0].Kind, User: user})
+			return nil
+		}))
+	}
 	answer(w, http.StatusOK, struct {
 		Session  string             `json:"session"`
 		ID       string             `json:"id"`
@@ -188,19 +191,6 @@ func (i *inbox) decide(w http.ResponseWriter, r *http.Request, _ string) *proble
 		By       string             `json:"by"`
 	}{body.Session, body.ID, ds[0].Kind, user})
 	return nil
-}
-
-// decided calls OnDecided. The decision is recorded, whatever that does.
-func (i *inbox) decided(r *http.Request, d Decided) {
-	if i.cfg.OnDecided == nil {
-		return
-	}
-	defer func() {
-		if v := recover(); v != nil {
-			i.log.ErrorContext(r.Context(), "serve: ApprovalsConfig.OnDecided panicked", "panic", fmt.Sprint(v))
-		}
-	}()
-	i.cfg.OnDecided(context.WithoutCancel(r.Context()), d)
 }
 
 // number returns a number of a query from 0, the default, to most.

@@ -5,7 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
+	"errors"
 	"net/http"
 	"strings"
 	"unicode"
@@ -143,16 +143,15 @@ func checkText(text string) *problem {
 }
 
 // complete lets the host complete an input. A panic refuses it.
-func (s *server) complete(r *http.Request, in *agent.Input) (p *problem) {
+func (s *server) complete(r *http.Request, in *agent.Input) *problem {
 	if s.cfg.Input == nil {
 		return nil
 	}
-	defer func() {
-		if v := recover(); v != nil {
-			p = internal(fmt.Errorf("serve: Config.Input panicked: %v", v))
-		}
-	}()
-	if err := s.cfg.Input(r, in); err != nil {
+	err := host("Config.Input", func() error { return s.cfg.Input(r, in) })
+	if errors.Is(err, errPanic) {
+		return internal(err)
+	}
+	if err != nil {
 		s.log.InfoContext(r.Context(), "serve: Config.Input refused an input", "session", in.Session, "error", err)
 		return fail(http.StatusForbidden, codeForbidden, fault.Denied, "the input isn't accepted")
 	}

@@ -1,11 +1,11 @@
 package serve
 
 import (
+	"cmp"
 	"context"
 	"crypto/rand"
 	"encoding/base64"
 	"net/http"
-	"strconv"
 	"strings"
 	"time"
 
@@ -66,13 +66,11 @@ func (s *server) list(w http.ResponseWriter, r *http.Request, _ string) *problem
 	if p != nil {
 		return p
 	}
-	limit, err := strconv.Atoi(q["limit"])
-	if q["limit"] == "" {
-		limit = defaultPage
-	} else if err != nil || limit < 1 {
-		return malformed(`"limit" has to be a number from 1 to %d`, maxPage)
+	limit, p := number(q, "limit", maxPage)
+	if p != nil {
+		return p
 	}
-	limit = min(limit, maxPage)
+	limit = cmp.Or(limit, defaultPage)
 	after, p := parseCursor(q["after"])
 	if p != nil {
 		return p

@@ -73,7 +73,7 @@ func TestAListHasPages(t *testing.T) {
 		}
 	}
 	require.ElementsMatch(t, []string{"s-6", "s-5", "s-4", "s-3", "s-2", "s-1", "s-0"}, seen)
-	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?limit=0", nil).Code)
+	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?limit=-1", nil).Code)
 	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?after=x", nil).Code)
 	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?owner=bob", nil).Code)
 }

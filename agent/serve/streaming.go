@@ -4,6 +4,7 @@ import (
 	"context"
 	"net/http"
 	"strconv"
+	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -37,8 +38,16 @@ func (s *server) respond(w http.ResponseWriter, r *http.Request, f func(*respons
 		return p
 	}
 	ctx, cancel := context.WithCancelCause(r.Context())
+	var wait sync.WaitGroup
+	defer wait.Wait()
 	defer cancel(nil)
-	defer s.onClosing(func() { cancel(errClosing) })()
+	wait.Go(func() {
+		select {
+		case <-s.hub.Closing():
+			cancel(errClosing)
+		case <-ctx.Done():
+		}
+	})
 	head := w.Header()
 	sse.SetHeader(head)
 	begun := &begun{ResponseWriter: w}
@@ -69,24 +78,6 @@ func (b *begun) Unwrap() http.ResponseWriter { return b.ResponseWriter }
 func (b *begun) Write(p []byte) (int, error) {
 	b.yes = true
 	return b.ResponseWriter.Write(p)
-}
-
-// onClosing calls f on a goroutine of its own when the hub begins to close. stop waits for that
-// goroutine.
-func (s *server) onClosing(f func()) (stop func()) {
-	done, ended := make(chan struct{}), make(chan struct{})
-	go func() {
-		defer close(ended)
-		select {
-		case <-s.hub.Closing():
-			f()
-		case <-done:
-		}
-	}()
-	return func() {
-		close(done)
-		<-ended
-	}
 }
 
 // hint tells a reader to connect again soon, if it knows such events: readers of stock clients

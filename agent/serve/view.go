@@ -3,7 +3,6 @@ package serve
 import (
 	"bytes"
 	"encoding/json"
-	"fmt"
 	"io"
 	"net/http"
 	"slices"
@@ -105,20 +104,15 @@ func (s *server) view(w http.ResponseWriter, r *http.Request, _ string) *problem
 func (s *server) newView(g *grant) *page.View {
 	cfg := page.ViewConfig{Session: g.session.ID(), Tool: s.tool}
 	if s.cfg.Preview != nil {
-		cfg.Preview = func(p *agent.Pause) page.Preview { return s.preview(g.session.ID(), p) }
+		cfg.Preview = func(p *agent.Pause) (shown page.Preview) {
+			s.logPanic(host("Config.Preview", func() error { // a panic shows nothing
+				shown = s.cfg.Preview(g.session.ID(), p)
+				return nil
+			}))
+			return shown
+		}
 	}
 	return page.NewView(cfg)
-}
-
-// preview calls the host's function.
-func (s *server) preview(session string, p *agent.Pause) (shown page.Preview) {
-	defer func() {
-		if v := recover(); v != nil {
-			s.log.Error("serve: Config.Preview panicked", "session", session, "panic", fmt.Sprint(v))
-			shown = page.Preview{}
-		}
-	}()
-	return s.cfg.Preview(session, p)
 }
 
 // older answers with the items before those that the page has.
