@@ -1,7 +1,6 @@
 package serve
 
 import (
-	"context"
 	"net/http"
 	"slices"
 	"time"
@@ -12,14 +11,9 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// storeTime is how long recording a decision or a revocation may take after it has begun, even if
+// storeTime is how long recording a decision may take after it has begun, even if
 // the client has disconnected.
 const storeTime = 30 * time.Second
-
-// lasting returns a context for work that must be completed even if the client has disconnected.
-func lasting(r *http.Request) (context.Context, context.CancelFunc) {
-	return context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
-}
 
 // maxDecisions is how many decisions a request may have.
 const maxDecisions = 1_000

@@ -172,7 +172,7 @@ func (i *inbox) decide(w http.ResponseWriter, r *http.Request, _ string) *proble
 	case user == "":
 		return internal(errors.New("serve: ApprovalsConfig.Authorize permits it but doesn't say to whom"))
 	}
-	ctx, cancel := lasting(r)
+	ctx, cancel := context.WithTimeout(context.WithoutCancel(r.Context()), storeTime)
 	defer cancel()
 	if err := i.items.Decide(ctx, detail, ds[0].By(user)); err != nil {
 		return failed(err)

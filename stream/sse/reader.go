@@ -60,8 +60,6 @@ type Reader struct {
 	line    []byte
 	data    []byte
 	id      string
-	lastID  string        // of the last whole event
-	retry   time.Duration // the newest; 0: none
 }
 
 // NewReader returns a Reader of r. A limit of 0 means DefaultLimit. r is read in pieces, and no
@@ -94,7 +92,6 @@ func (r *Reader) Next() (Event, error) {
 		}
 		switch {
 		case len(line) == 0:
-			r.lastID = r.id
 			if hasData {
 				return r.event(ev), nil
 			}
@@ -128,7 +125,6 @@ func (r *Reader) Next() (Event, error) {
 		case "retry":
 			if ms, err := strconv.ParseUint(string(value), 10, 63); err == nil {
 				ev.Retry = time.Duration(min(ms, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond
-				r.retry = ev.Retry
 			}
 		}
 	}
