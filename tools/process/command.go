@@ -16,7 +16,6 @@ const (
 	defaultExtend  = tools.ProgressExtends  // 30 s
 	defaultMax     = tools.ProgressLimit    // 30 min
 	defaultKeep    = tools.DefaultMaxResult // 1 MiB
-	maxRaw         = 10 << 20               // most bytes of raw output that are kept
 	maxArgs        = 4096                   // arguments
 	// of all arguments and variables together; on Linux also the limit of a single one
 	maxArgBytes = 128 << 10
@@ -37,9 +36,6 @@ type Command struct {
 	Root string
 	// Dir is the working directory, relative to Root; empty: Root. It must be inside Root.
 	Dir string
-	// Stdin is the standard input of the program; if it is empty, the program reads the end of file
-	// at once.
-	Stdin string
 
 	// Timeout is how long the program may run; 0: 60 s. Each line of output that shows progress
 	// (not just dots, a spinner or a percentage) moves the limit to Extend from then (0: 30 s;
@@ -53,9 +49,6 @@ type Command struct {
 	// output is cut in the middle: the first 50 lines, the last 100, and lines that look important
 	// are kept, each within a third of Keep.
 	Keep int
-	// Raw is the number of bytes of unchanged output that are kept in addition, from the start of
-	// both streams together; 0: none; at most 10 MiB.
-	Raw int
 	// OnOutput is called with output while the program runs, at most every 100 ms: with the cleaned
 	// lines since its last call, at most the newest 2 KiB. It is also called when a signal is sent
 	// to end the process. All calls come from one goroutine; they may be slow, and none comes after
@@ -107,7 +100,6 @@ func (c Command) filled() Command {
 	}
 	c.Keep = max(c.Keep, minKeep)
 	c.gone = orDefault(c.gone, goneIn)
-	c.Raw = min(max(c.Raw, 0), maxRaw)
 	return c
 }
 
@@ -134,8 +126,7 @@ func (c *Command) check() error {
 	}
 	if total > maxArgBytes {
 		return refuse(fault.Invalid,
-			"arguments and environment have %d bytes; give at most %d, and pass the rest in a file or as "+
-				"standard input", total, maxArgBytes)
+			"arguments and environment have %d bytes; give at most %d, and pass the rest in a file", total, maxArgBytes)
 	}
 	if !filepath.IsAbs(c.Root) {
 		return refuse(fault.Invalid, "the root %q isn't an absolute path", c.Root)

@@ -53,8 +53,8 @@
 // below the root without following links that lead out of it, and on Linux it is entered through
 // that descriptor. A call of the tool names it without symbolic links and without "..", so that the
 // directory that a person approves is the one that is used, even if one is replaced by a link after
-// the approval; other names are errors, which say the right one. Standard input is closed unless
-// input is given. There is no controlling terminal.
+// the approval; other names are errors, which say the right one. Standard input is empty. There is
+// no controlling terminal.
 //
 // An allowed program can do whatever its user can: this package isn't a sandbox. "find -exec", "git
 // -c alias…", "make" and interpreters run anything; use [Program.Check] to restrict arguments.

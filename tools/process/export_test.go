@@ -1,6 +1,3 @@
 package process
 
-const (
-	MaxRaw   = maxRaw
-	SlotWait = slotWait
-)
+const SlotWait = slotWait

@@ -3,7 +3,6 @@ package process
 import (
 	"context"
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strconv"
 	"strings"
@@ -14,42 +13,24 @@ import (
 
 // An input is the input of a call.
 type input struct {
-	Program string            `json:"program"`
-	Args    []string          `json:"args"`
-	Dir     string            `json:"dir"`
-	Stdin   string            `json:"stdin"`
-	Env     map[string]string `json:"env"`
+	Program string   `json:"program"`
+	Args    []string `json:"args"`
+	Dir     string   `json:"dir"`
 }
 
-// schema returns the schema of an input, without the fields that no program permits.
+// schema returns the schema of an input.
 func (t *tool) schema() (json.RawMessage, error) {
 	type object = map[string]any
-	var names, vars []string
-	stdin := false
+	var names []string
 	for i := range t.cfg.Programs {
-		p := &t.cfg.Programs[i]
-		names = append(names, p.Name)
-		vars = append(vars, p.Env...)
-		stdin = stdin || p.Stdin
+		names = append(names, t.cfg.Programs[i].Name)
 	}
-	str := func(about string) object { return object{"type": "string", "description": about} }
 	props := object{
 		"program": object{"type": "string", "enum": names},
 		"args": object{"type": "array", "items": object{"type": "string"}, "maxItems": maxArgs,
 			"description": "its arguments, one per element; they are passed unchanged, without a shell"},
-		"dir": str("the working directory, relative to the working root; default: the root"),
-	}
-	if stdin {
-		props["stdin"] = str("its standard input; default: empty")
-	}
-	if len(vars) > 0 {
-		slices.Sort(vars)
-		own := object{}
-		for _, name := range slices.Compact(vars) {
-			own[name] = object{"type": "string"}
-		}
-		props["env"] = object{"type": "object", "properties": own, "additionalProperties": false,
-			"description": "variables to set for it"}
+		"dir": object{"type": "string",
+			"description": "the working directory, relative to the working root; default: the root"},
 	}
 	return json.Marshal(object{"type": "object", "properties": props, "required": []string{"program"},
 		"additionalProperties": false})
@@ -99,12 +80,6 @@ func (t *tool) ask(_ context.Context, raw json.RawMessage) (string, error) {
 		b.WriteString(" " + quoted(a))
 	}
 	b.WriteString(" in " + quoted(resolved(t.cfg.Root, in.Dir)))
-	for _, kv := range join(in.Env) {
-		b.WriteString(", with " + quoted(kv))
-	}
-	if in.Stdin != "" {
-		fmt.Fprintf(&b, ", reading %d bytes", len(in.Stdin))
-	}
 	return b.String(), nil
 }
 
@@ -136,9 +111,6 @@ func (t *tool) scope(raw json.RawMessage) string {
 	}
 	for _, a := range args {
 		scope += " " + quoted(a)
-	}
-	if in.Stdin != "" || len(in.Env) > 0 {
-		scope += " with standard input or variables"
 	}
 	return scope
 }
@@ -172,20 +144,8 @@ func (t *tool) command(raw json.RawMessage) (*Command, error) {
 				strings.TrimPrefix(err.Error(), "process: "))
 		}
 	}
-	if in.Stdin != "" && !p.Stdin {
-		return nil, refuse(fault.Denied, "%s takes no standard input here", p.Name)
-	}
-	env := slices.Clone(t.env[p.Name])
-	for _, kv := range join(in.Env) {
-		if name, _, _ := strings.Cut(kv, "="); !slices.Contains(p.Env, name) {
-			return nil, refuse(fault.Denied, "the variable %.60q may not be set for %s", name, p.Name)
-		}
-		env = append(env, kv)
-	}
-	cmd := &Command{Path: p.Path, Args: in.Args, Env: merge(env), Root: t.cfg.Root, Dir: in.Dir, Stdin: in.Stdin,
-		plain:   true,
-		Timeout: p.Timeout, Extend: p.Extend, Max: p.Max, Grace: t.cfg.Grace, Raw: t.cfg.Raw,
-		Keep: max(t.cfg.Spec.MaxResult-headerRoom, minKeep)}
+	cmd := &Command{Path: p.Path, Args: in.Args, Env: t.env[p.Name], Root: t.cfg.Root, Dir: in.Dir, plain: true,
+		Timeout: p.Timeout, Grace: t.cfg.Grace, Keep: max(t.cfg.Spec.MaxResult-headerRoom, minKeep)}
 	if err := cmd.check(); err != nil {
 		return nil, err
 	}

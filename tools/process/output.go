@@ -46,8 +46,6 @@ type collector struct {
 
 	mu      sync.Mutex // guards what follows
 	streams [2]cleaner // standard output and standard error
-	raws    [2][]byte  // what is kept of them unchanged
-	room    int        // bytes of raw output that may still be kept
 	kept    keeper
 	open    int // 1 + the stream whose incomplete line is the newest text kept; 0: none
 	broken  int // 1 + the stream whose incomplete line the other stream ended; 0: none
@@ -55,8 +53,8 @@ type collector struct {
 	bytes   int64
 }
 
-func newCollector(keep, raw int, w *watch) *collector {
-	c := &collector{began: time.Now(), watch: w, room: raw, kept: keeper{limit: keep}}
+func newCollector(keep int, w *watch) *collector {
+	c := &collector{began: time.Now(), watch: w, kept: keeper{limit: keep}}
 	c.last.Store(-1)
 	for i := range c.streams {
 		emit := func(text []byte, end ending) { c.take(i, text, end) }
@@ -70,9 +68,6 @@ func (c *collector) write(stream int, p []byte) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.bytes += int64(len(p))
-	n := min(len(p), c.room)
-	c.raws[stream] = append(c.raws[stream], p[:n]...)
-	c.room -= n
 	c.streams[stream].write(p)
 }
 
@@ -126,9 +121,6 @@ func (c *collector) fill(r *Result) {
 	r.Omitted = c.kept.left
 	r.Truncated = r.Omitted > 0
 	r.Lines, r.Bytes = c.lines, c.bytes
-	r.Stdout, r.Stderr = c.raws[0], c.raws[1]
-	rawKept := len(r.Stdout) + len(r.Stderr)
-	r.RawCut = rawKept > 0 && int64(rawKept) < c.bytes
 }
 
 var newline = []byte("\n")

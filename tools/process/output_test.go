@@ -125,7 +125,7 @@ func TestKeptOutputIsLimited(t *testing.T) {
 }
 
 func TestStreamsAreJoinedByLines(t *testing.T) {
-	c := newCollector(minKeep, 0, nil)
+	c := newCollector(minKeep, nil)
 	c.write(0, []byte("out "))
 	c.write(1, []byte("err\n"))
 	c.write(0, []byte("put\n"))
@@ -137,7 +137,7 @@ func TestStreamsAreJoinedByLines(t *testing.T) {
 	c.fill(&r)
 	require.Equal(t, "err\nout put\nerr 2\n"+strings.Repeat("x", minKeep/2)+"\n", r.Output)
 
-	c = newCollector(2*pieceMost, 0, nil)
+	c = newCollector(2*pieceMost, nil)
 	c.write(0, []byte(strings.Repeat("x", pieceMost))) // a piece of a line
 	c.write(1, []byte("err\n"))
 	c.write(0, []byte("\nout\n")) // the end of the line, which has ended already
@@ -155,7 +155,7 @@ func BenchmarkCollector(b *testing.B) {
 	} {
 		b.Run(name, func(b *testing.B) {
 			text := []byte(strings.Repeat(line, 32<<10/len(line)))
-			c := newCollector(defaultKeep, 0, nil)
+			c := newCollector(defaultKeep, nil)
 			for range 100 { // more than is kept whole
 				c.write(0, text)
 			}

@@ -30,17 +30,11 @@ type Program struct {
 	// such as none at all.
 	Risk func(args []string) tools.Risk
 
-	// Stdin lets the model give the program standard input.
-	Stdin bool
-	// Env names the variables that the model may set for it.
-	Env []string
 	// Set are variables that are always set for it, as NAME=value.
 	Set []string
-	// InRoot allows a Path below the working root, where calls may be able to replace the program.
-	InRoot bool
 
-	// Timeout, Extend and Max are as in [Command].
-	Timeout, Extend, Max time.Duration
+	// Timeout is that of its [Command].
+	Timeout time.Duration
 }
 
 // Lookup finds a program by its name in the absolute directories of PATH, and resolves symbolic

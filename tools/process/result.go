@@ -28,11 +28,8 @@ type Result struct {
 	Output    string `json:"-"`
 	Truncated bool   `json:"truncated,omitempty"`
 	Omitted   int64  `json:"omitted,omitempty"`
-	Lines     int64  `json:"lines"`                   // number of lines of the whole output
-	Bytes     int64  `json:"bytes"`                   // number of bytes that the program wrote to both streams
-	Stdout    []byte `json:"-"`                       // unchanged output, if Command.Raw is set
-	Stderr    []byte `json:"-"`                       // likewise
-	RawCut    bool   `json:"raw_truncated,omitempty"` // there was more output than Command.Raw
+	Lines     int64  `json:"lines"` // number of lines of the whole output
+	Bytes     int64  `json:"bytes"` // number of bytes that the program wrote to both streams
 
 	// Late says that other processes of the group held the pipes open after the program had ended,
 	// and were ended. Lost says that the process hadn't ended 5 s after KILL; one goroutine and one

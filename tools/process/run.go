@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"io"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -76,7 +75,6 @@ type running struct {
 	out     *collector
 	watch   *watch
 	pipes   [2]*os.File // our ends of standard output and error
-	stdin   *os.File    // our end; nil: there is none
 	readers sync.WaitGroup
 	drained chan struct{} // closed when both pipes have ended
 }
@@ -97,7 +95,7 @@ func (x *running) start() (err error) {
 			x.closePipes()
 		}
 	}()
-	in, err := x.openStdin()
+	in, err := os.Open(os.DevNull)
 	if err != nil {
 		return unstarted(x.cmd.Path, err)
 	}
@@ -123,7 +121,7 @@ func (x *running) start() (err error) {
 		return unstarted(x.cmd.Path, err)
 	}
 	x.watch = newWatch(x.cmd.OnOutput, x.cmd.beat)
-	x.out = newCollector(x.cmd.Keep, x.cmd.Raw, x.watch)
+	x.out = newCollector(x.cmd.Keep, x.watch)
 	x.drained = make(chan struct{})
 	var both sync.WaitGroup
 	for i, pipe := range x.pipes {
@@ -137,27 +135,11 @@ func (x *running) start() (err error) {
 		both.Wait()
 		close(x.drained)
 	})
-	if x.stdin != nil {
-		x.readers.Go(func() {
-			io.WriteString(x.stdin, x.cmd.Stdin) // the program needn't read all of it
-			x.stdin.Close()
-		})
-	}
 	return nil
 }
 
-// openStdin returns the program's end of its standard input.
-func (x *running) openStdin() (*os.File, error) {
-	if x.cmd.Stdin == "" {
-		return os.Open(os.DevNull)
-	}
-	r, w, err := os.Pipe()
-	x.stdin = w
-	return r, err
-}
-
 func (x *running) closePipes() {
-	for _, f := range [...]*os.File{x.pipes[0], x.pipes[1], x.stdin} {
+	for _, f := range x.pipes {
 		if f != nil {
 			f.Close()
 		}

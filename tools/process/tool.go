@@ -46,16 +46,10 @@ type Config struct {
 	Slots *Slots
 	// Grace is how long process groups have after each signal.
 	Grace Grace
-	// Raw is the number of bytes of raw output for OnResult; see [Command.Raw].
-	Raw int
-	// OnResult is called with the result of each process, with all its output, before the model
-	// reads it. It may be nil.
-	OnResult func(ctx context.Context, r Result)
 }
 
 // Tool returns a tool that runs the programs of a Config. Its input is a program's name and its
-// arguments, and, where programs permit it, a directory, standard input and variables. An invalid
-// Config is an error of [tools.NewRegistry].
+// arguments, and perhaps a directory. An invalid Config is an error of [tools.NewRegistry].
 //
 // The model reads how the program ended and its output; an exit code other than 0 isn't a failure
 // of the call. The host gets the [Result] as the data of the outcome. A process that was ended at
@@ -187,15 +181,9 @@ func (t *tool) admit(p *Program) error {
 	if err := checkFile(p.Path); err != nil {
 		return err
 	}
-	if below, err := filepath.Rel(t.cfg.Root, p.Path); err == nil && filepath.IsLocal(below) && !p.InRoot {
+	if below, err := filepath.Rel(t.cfg.Root, p.Path); err == nil && filepath.IsLocal(below) {
 		return refuse(fault.Denied,
-			"%s is below the working root, where a call may replace it; keep it elsewhere, or set InRoot", p.Path)
-	}
-	p.Env = slices.Clone(p.Env)
-	for _, name := range p.Env {
-		if err := checkVar(name + "="); err != nil {
-			return err
-		}
+			"%s is below the working root, where a call may replace it; keep it elsewhere", p.Path)
 	}
 	return nil
 }
@@ -244,17 +232,12 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 	}
 	defer t.cfg.Slots.Release()
 	if end, ok := ctx.Deadline(); ok { // the process, with its signals, must end before the deadline
-		cmd.Max = min(orDefault(cmd.Max, defaultMax), max(time.Until(end)-t.cfg.Grace.longest(), time.Millisecond))
+		cmd.Max = min(defaultMax, max(time.Until(end)-t.cfg.Grace.longest(), time.Millisecond))
 	}
 	cmd.beat = beat
 	cmd.OnOutput = func(text string) { tools.Progress(ctx, tools.ProgressReport{Text: text}) }
 	r, err := Run(ctx, *cmd)
 	r.Program = program
-	if r.ExitCode >= 0 || r.Took > 0 {
-		if t.cfg.OnResult != nil {
-			t.cfg.OnResult(ctx, r)
-		}
-	}
 	if err != nil {
 		return tools.Result{}, shown(r, err)
 	}

@@ -114,7 +114,6 @@ func TestTheZeroSpecIsSafe(t *testing.T) {
 
 func TestAnApprovalShowsTheExactCommand(t *testing.T) {
 	git := program(t, "args")
-	git.Env = []string{"MODE"}
 	git.Risk = func(args []string) tools.Risk {
 		if len(args) > 0 && args[0] == "status" {
 			return tools.Low
@@ -125,11 +124,11 @@ func TestAnApprovalShowsTheExactCommand(t *testing.T) {
 	b := open(t, cfg)
 	_, a := b.admit(`{"program":"args","args":["status"]}`)
 	require.Equal(t, tools.Allow, a.Verdict.Effect)
-	_, a = b.admit(`{"program":"args","args":["push","a b","$(id)"],"dir":"sub","env":{"MODE":"x y"}}`)
+	_, a = b.admit(`{"program":"args","args":["push","a b","$(id)"],"dir":"sub"}`)
 	root, err := filepath.EvalSymlinks(cfg.Root)
 	require.NoError(t, err)
 	require.Equal(t, tools.Verdict{Effect: tools.Ask,
-		Reason: "run " + self(t) + ` push "a b" "$(id)" in ` + root + `/sub, with "MODE=x y"`}, a.Verdict)
+		Reason: "run " + self(t) + ` push "a b" "$(id)" in ` + root + "/sub"}, a.Verdict)
 	_, a = b.admit(`{"program":"exit","args":["1"]}`)
 	require.Equal(t, tools.Ask, a.Verdict.Effect, "the default risk is high")
 
@@ -159,15 +158,12 @@ func TestTheTitleOfACallIsItsCommand(t *testing.T) {
 }
 
 func TestAStandingApprovalIsForAProgramAndItsFirstArgumentUnlessThatIsAnOption(t *testing.T) {
-	p := program(t, "argv")
-	p.Stdin = true
-	b := open(t, config(t, p))
+	b := open(t, config(t, program(t, "argv")))
 	for input, want := range map[string]string{
-		`{"program":"argv","args":["test","./..."]}`:     "argv test",
-		`{"program":"argv","args":["a b"],"dir":"x"}`:    `argv "a b"`,
-		`{"program":"argv","args":["-c","a b"]}`:         `argv -c "a b"`,
-		`{"program":"argv"}`:                             "argv",
-		`{"program":"argv","args":["test"],"stdin":"x"}`: "argv test with standard input or variables",
+		`{"program":"argv","args":["test","./..."]}`:  "argv test",
+		`{"program":"argv","args":["a b"],"dir":"x"}`: `argv "a b"`,
+		`{"program":"argv","args":["-c","a b"]}`:      `argv -c "a b"`,
+		`{"program":"argv"}`:                          "argv",
 	} {
 		scope, ok := b.d.Scope(json.RawMessage(input))
 		require.True(t, ok)
@@ -185,7 +181,6 @@ func TestApprovalDependsOnlyOnTheInput(t *testing.T) {
 func TestOnlyAllowedProgramsRun(t *testing.T) {
 	git := program(t, "args")
 	git.Check = process.Subcommands("status", "log")
-	git.Env = []string{"MODE"}
 	alone := program(t, "env")
 	alone.Check = func(args []string) error {
 		if len(args) > 0 {
@@ -193,9 +188,7 @@ func TestOnlyAllowedProgramsRun(t *testing.T) {
 		}
 		return nil
 	}
-	in := program(t, "cat")
-	in.Stdin = true
-	b := open(t, config(t, git, alone, in))
+	b := open(t, config(t, git, alone))
 	for _, c := range []struct {
 		input  string
 		status tools.Status
@@ -213,11 +206,8 @@ func TestOnlyAllowedProgramsRun(t *testing.T) {
 		{`{"program":"args","args":["log"],"dir":".."}`, tools.Denied, "leads out of the root"},
 		{`{"program":"args","args":["log"],"dir":"/etc"}`, tools.Denied, "absolute"},
 		{`{"program":"args","args":["log"],"dir":"none"}`, tools.Denied, "there is no directory"},
-		{`{"program":"args","args":["log"],"stdin":"x"}`, tools.Denied, "no standard input"},
-		{`{"program":"cat","stdin":"hello "}`, tools.OK, "hello 6 bytes"},
-		{`{"program":"args","args":["log"],"env":{"MODE":"x"}}`, tools.OK, "log"},
-		{`{"program":"args","args":["log"],"env":{"LD_PRELOAD":"x"}}`, tools.Invalid, "LD_PRELOAD"},
-		{`{"program":"cat","env":{"MODE":"x"}}`, tools.Denied, "may not be set"},
+		{`{"program":"args","args":["log"],"stdin":"x"}`, tools.Invalid, "stdin"},
+		{`{"program":"args","args":["log"],"env":{"LD_PRELOAD":"x"}}`, tools.Invalid, "env"},
 		{`{"program":"args","args":["log"],"shell":true}`, tools.Invalid, "shell"},
 		{`{"program":"args","args":["log","a\u0000b"]}`, tools.Denied, "NUL"},
 		{`{"program":"args","args":"log"}`, tools.Invalid, "args"},
@@ -241,26 +231,20 @@ func TestProgramsGetASmallEnvironment(t *testing.T) {
 	}
 	p := program(t, "env")
 	p.Set = append(p.Set, "OWN=program")
-	p.Env = []string{"MODEL"}
 	cfg := config(t, p)
 	cfg.Inherit = []string{"WANTED", "MISSING"}
 	cfg.Set = []string{"OWN=all", "ALL=1"}
-	out := open(t, cfg).call(t.Context(), `{"program":"env","env":{"MODEL":"m"}}`)
+	out := open(t, cfg).call(t.Context(), `{"program":"env"}`)
 	require.Equal(t,
-		"exit code 0\nALL=1\nGOPATH=/src\nLANG=C\nMODEL=m\nOWN=program\nPATH=/usr/bin:/bin\n"+childMode+"=env\nTERM=dumb\nWANTED=yes\n", said(out))
+		"exit code 0\nALL=1\nGOPATH=/src\nLANG=C\nOWN=program\nPATH=/usr/bin:/bin\n"+childMode+"=env\nTERM=dumb\nWANTED=yes\n", said(out))
 	require.Equal(t, []string{"GOPATH=/src", "LANG=C", "PATH=/usr/bin:/bin", "TERM=dumb"}, process.SafeEnv())
 }
 
-func TestTheSchemaHasOnlyPermittedFields(t *testing.T) {
-	schema := string(open(t, config(t, program(t, "exit"))).d.Tool().Schema)
-	require.Contains(t, schema, `"enum":["exit"]`)
-	require.NotContains(t, schema, "stdin")
-	require.NotContains(t, schema, "env")
+func TestTheModelIsToldWhichProgramsThereAre(t *testing.T) {
 	p := program(t, "exit")
-	p.Stdin, p.Env, p.Description = true, []string{"MODE"}, "ends"
+	p.Description = "ends"
 	d := open(t, config(t, p)).d
-	require.Contains(t, string(d.Tool().Schema), "stdin")
-	require.Contains(t, string(d.Tool().Schema), "MODE")
+	require.Contains(t, string(d.Tool().Schema), `"enum":["exit"]`)
 	require.Contains(t, d.Spec().Description, "- exit: ends")
 }
 
@@ -285,7 +269,6 @@ func TestAnInvalidConfigIsAnErrorOfTheRegistry(t *testing.T) {
 		"symbolic link":               with(func(p *process.Program) { p.Path = link }),
 		"there is no program":         with(func(p *process.Program) { p.Path = "/there/is/none" }),
 		"LD_PRELOAD makes programs":   with(func(p *process.Program) { p.Set = []string{"LD_PRELOAD=x"} }),
-		"LD_AUDIT makes programs":     with(func(p *process.Program) { p.Env = []string{"LD_AUDIT"} }),
 		"BASH_ENV makes programs": func() process.Config {
 			c := config(t, good)
 			c.Inherit = []string{"BASH_ENV"}
@@ -299,27 +282,19 @@ func TestAnInvalidConfigIsAnErrorOfTheRegistry(t *testing.T) {
 		_, err := tools.NewRegistry(process.Tool(cfg))
 		require.ErrorContains(t, err, says)
 	}
-	inside.Programs[0].InRoot = true
-	_, err := tools.NewRegistry(process.Tool(inside))
-	require.NoError(t, err)
 }
 
 func TestAProgramEndedAtItsTimeLimitKeepsItsOutput(t *testing.T) {
 	t.Parallel()
 	p := program(t, "ticks")
-	p.Timeout, p.Extend = 3*time.Second, -1
-	cfg := config(t, p)
-	var got []process.Result
-	cfg.OnResult = func(_ context.Context, r process.Result) { got = append(got, r) }
-	out := open(t, cfg).call(t.Context(), `{"program":"ticks","args":["1000","3600000","half"]}`)
+	p.Timeout = 3 * time.Second
+	out := open(t, config(t, p)).call(t.Context(), `{"program":"ticks","args":["1000","3600000","..."]}`)
 	require.Equal(t, tools.Failed, out.Status)
 	require.Equal(t, fault.Transient, out.Class)
 	var timeout *process.TimeoutError
 	require.ErrorAs(t, out.Err, &timeout)
 	require.Contains(t, said(out), "took longer than its time limit")
-	require.True(t, strings.HasSuffix(said(out), "until then:\nhalf\n"), said(out))
-	require.Len(t, got, 1)
-	require.True(t, got[0].TimedOut)
+	require.True(t, strings.HasSuffix(said(out), "until then:\n...\n"), said(out))
 }
 
 func TestACanceledCallKeepsItsOutput(t *testing.T) {
@@ -344,34 +319,29 @@ func TestACanceledCallKeepsItsOutput(t *testing.T) {
 func TestTheTimeLimitOfTheCallLeavesTimeToEndTheProgram(t *testing.T) {
 	t.Parallel()
 	p := program(t, "stubborn")
-	p.Timeout, p.Extend = time.Hour, -1
+	p.Timeout = time.Hour
 	d := open(t, config(t, p)).d
 	require.Greater(t, d.Spec().Timeout, time.Hour+process.SlotWait)
 }
 
-func TestOutputIsCutForTheModelAndWholeForTheHost(t *testing.T) {
+func TestOutputIsCutForTheModel(t *testing.T) {
 	p := program(t, "flood")
 	cfg := config(t, p)
 	cfg.Spec.MaxResult = 20_000
-	cfg.Raw = process.MaxRaw + 1
-	var got process.Result
-	cfg.OnResult = func(_ context.Context, r process.Result) { got = r }
 	out := open(t, cfg).call(t.Context(), `{"program":"flood","args":["12000000"]}`)
 	require.LessOrEqual(t, len(said(out)), 20_000)
 	require.Contains(t, said(out), "is cut\nline 0 of")
 	require.Zero(t, out.Cut, "what was cut is said once")
-	require.Equal(t, process.MaxRaw, len(got.Stdout))
-	require.True(t, got.RawCut && got.Truncated)
+	require.Contains(t, string(out.Data), `"truncated":true`)
 }
 
 func TestASlotIsReleasedOnEveryPath(t *testing.T) {
 	slots := process.NewSlots(1)
 	cfg := config(t, program(t, "exit"), program(t, "polite"))
 	cfg.Slots = slots
-	cfg.OnResult = func(context.Context, process.Result) { panic("oh") }
 	b := open(t, cfg)
 	out := b.call(t.Context(), `{"program":"exit","args":["0"]}`)
-	require.Equal(t, tools.Failed, out.Status)
+	require.Equal(t, tools.OK, out.Status)
 	require.Equal(t, 1, slots.Free())
 	require.NoError(t, slots.Acquire(t.Context(), 0))
 	require.Zero(t, slots.Free())
