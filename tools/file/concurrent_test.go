@@ -134,7 +134,7 @@ func TestAContentThatMovesToAnotherFileStays(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b"), []byte("1\n2\nC\n"), 0o644))
-	res, err := s.Merge(ctx, MergeOptions{}) // b gets the content of a
+	res, err := s.Merge(ctx) // b gets the content of a
 	require.NoError(t, err)
 	require.Equal(t,
 		[]Change{{Name: "a", Action: replaceFile}, {Name: "b", Action: replaceFile, Merged: true}}, res.Applied)
@@ -159,7 +159,7 @@ func TestAMergeReportsItsActions(t *testing.T) {
 	want := []Change{{Name: "gone", Action: Delete}, {Name: "new", Action: createFile},
 		{Name: "old", Action: replaceFile}}
 	require.Equal(t, want, s.Changes())
-	res, err := s.Merge(ctx, MergeOptions{})
+	res, err := s.Merge(ctx)
 	require.NoError(t, err)
 	require.Equal(t, want, res.Applied)
 }

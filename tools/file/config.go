@@ -35,22 +35,18 @@ type Config struct {
 	// calls can't be undone.
 	History string
 
-	// FileMode and DirMode are the permissions of new files and directories, less the process's
-	// umask; 0: 0644 and 0755.
+	// FileMode is the permissions of new files, less the process's umask; 0: 0644. Those of new
+	// directories are 0755.
 	FileMode fs.FileMode
-	DirMode  fs.FileMode
 
-	// Skip are the names of files and directories that listing and searching leave out, in any
-	// directory; nil: .git, .hg, .svn and node_modules.
-	Skip []string
 	// Protect are the names of files and directories in which nothing may be changed; nil: .git,
 	// .hg and .svn, because their hooks and settings are programs that a person runs without
 	// noticing.
 	Protect []string
 	// Hide are patterns of files that the tools treat as nonexistent, such as ".env*" or
 	// "secrets/**"; nil: none. A pattern without a slash is matched against every element of a
-	// path, one with a slash against the whole path: see Glob in the schema of file.list. Hide,
-	// Skip and Protect ignore case, and the characters that some file systems ignore.
+	// path, one with a slash against the whole path: see Glob in the schema of file.list. Hide
+	// and Protect ignore case, and the characters that some file systems ignore.
 	Hide []string
 
 	// MaxRead is the largest file that can be read or edited, in bytes; 0: 10 MiB. MaxWrite is the
@@ -61,43 +57,45 @@ type Config struct {
 	MaxShown int
 	// MaxWalked is the most files and directories that one call visits; 0: 50,000.
 	MaxWalked int
-	// MaxListed is the most entries that one call of file.list shows; 0: 1,000.
-	MaxListed int
-	// MaxMatches is the most lines that one call of file.search finds; 0: 200.
-	MaxMatches int
-	// MaxSearchFile is the largest file that is searched, in bytes; 0: 2 MiB. MaxSearch is the most
-	// bytes that one call searches in total; 0: 256 MiB.
-	MaxSearchFile, MaxSearch int64
 	// MaxStaged is the most bytes that a [Staging] stores, including copies of files that were
 	// read; 0: 1 GiB.
 	MaxStaged int64
 }
 
-// maxDepth is the largest number of directories in a name, and the depth of walks.
-const maxDepth = 64
+// Other limits.
+const (
+	maxDepth      = 64        // directories in a name, and the depth of walks
+	maxListed     = 1000      // entries that one call of file.list shows
+	maxMatches    = 200       // lines that one call of file.search finds
+	maxSearchFile = 2 << 20   // bytes of a file that is searched
+	maxSearch     = 256 << 20 // bytes that one call searches in total
+)
+
+// dirMode is the permissions of new directories, less the process's umask.
+const dirMode fs.FileMode = 0o755
+
+// skipped are files and directories that listing and searching leave out, in any directory.
+var skipped = []string{".git", ".hg", ".svn", "node_modules"}
 
 // defaults returns c with its defaults filled in.
 func (c Config) defaults() (Config, error) {
 	c.Name = cmp.Or(c.Name, "file")
 	c.MaxRead, c.MaxWrite = orDefault(c.MaxRead, 10<<20), orDefault(c.MaxWrite, 10<<20)
-	c.MaxSearchFile, c.MaxSearch = orDefault(c.MaxSearchFile, 2<<20), orDefault(c.MaxSearch, 256<<20)
 	c.MaxStaged = orDefault(c.MaxStaged, 1<<30)
 	c.MaxShown, c.MaxWalked = orDefault(c.MaxShown, 256<<10), orDefault(c.MaxWalked, 50_000)
-	c.MaxListed, c.MaxMatches = orDefault(c.MaxListed, 1000), orDefault(c.MaxMatches, 200)
 	c.MaxShown = max(c.MaxShown, 1<<10)
 	c.MaxRead, c.MaxWrite = min(c.MaxRead, 1<<30), min(c.MaxWrite, 1<<30)
-	c.FileMode, c.DirMode = cmp.Or(c.FileMode, 0o644), cmp.Or(c.DirMode, 0o755)
-	if c.FileMode&^fs.ModePerm != 0 || c.DirMode&^fs.ModePerm != 0 {
-		return c, fmt.Errorf("file: FileMode %v or DirMode %v has more than permission bits; give 0600 or the like",
-			c.FileMode, c.DirMode)
+	c.FileMode = cmp.Or(c.FileMode, 0o644)
+	if c.FileMode&^fs.ModePerm != 0 {
+		return c, fmt.Errorf("file: FileMode %v has more than permission bits; give 0600 or the like", c.FileMode)
 	}
 	if c.Protect == nil {
 		c.Protect = []string{".git", ".hg", ".svn"}
 	}
-	if c.Skip == nil {
-		c.Skip = []string{".git", ".hg", ".svn", "node_modules"}
+	c.Protect, c.Hide = slices.Clone(c.Protect), slices.Clone(c.Hide)
+	for i, p := range c.Protect {
+		c.Protect[i] = glob.Fold(p)
 	}
-	c.Skip, c.Protect, c.Hide = foldAll(c.Skip), foldAll(c.Protect), slices.Clone(c.Hide)
 	for i, p := range c.Hide {
 		if _, err := path.Match(p, ""); err != nil || p == "" {
 			return c, fmt.Errorf("file: Hide has %q, which isn't a valid pattern; use one such as %q or %q", p, "*.pem",
@@ -114,19 +112,6 @@ func orDefault[T int | int64](v, def T) T {
 		return def
 	}
 	return v
-}
-
-func foldAll(names []string) []string {
-	out := make([]string, len(names))
-	for i, n := range names {
-		out[i] = glob.Fold(n)
-	}
-	return out
-}
-
-// skips reports whether walks leave out entries with this name.
-func (c *Config) skips(base string) bool {
-	return strings.HasPrefix(base, tempPrefix) || slices.Contains(c.Skip, glob.Fold(base))
 }
 
 // protects returns the protected element of name, or "" if name may be changed.

@@ -26,7 +26,7 @@ func (w *Workspace) openDir(name string, create bool) (at *os.Root, done func(),
 		reached = path.Join(reached, e)
 		next, err := openElement(at, e)
 		if create && errors.Is(err, fs.ErrNotExist) {
-			if err = at.Mkdir(e, w.cfg.DirMode); err == nil || errors.Is(err, fs.ErrExist) {
+			if err = at.Mkdir(e, dirMode); err == nil || errors.Is(err, fs.ErrExist) {
 				next, err = openElement(at, e)
 			}
 		}

@@ -17,7 +17,7 @@
 //	defer staging.Cleanup()
 //	agent.New(agent.Config{Tools: staging.Tools(), …}) // or ws.Tools(), to change files at once
 //	diff, err := staging.Diff(ctx)
-//	result, err := staging.Merge(ctx, file.MergeOptions{})
+//	result, err := staging.Merge(ctx)
 //
 // # Guarantees
 //
@@ -33,9 +33,7 @@
 // What [Config].Hide and Protect name isn't read or changed either, even if a directory or a file
 // is replaced by a link to it meanwhile: links are resolved first, and then each directory is
 // opened by itself, and must have its name while it is open. A hidden file that is moved to another
-// name isn't hidden any more. On systems other than Linux, a move that fails because one of its
-// directories was replaced at that moment may leave the file a second, random name in the directory
-// that replaced it.
+// name isn't hidden any more.
 //
 // The name of a file that is changed contains neither symbolic links nor "..", so that what a
 // person approves is the file that is changed; other names are errors, which say the right one.

@@ -94,7 +94,7 @@ func TestNoNameLeadsOutOfTheWorkspace(t *testing.T) {
 			}
 		}
 		if s, ok := tree.(*file.Staging); ok {
-			_, err := s.Merge(t.Context(), file.MergeOptions{})
+			_, err := s.Merge(t.Context())
 			require.NoError(t, err)
 		}
 		require.Equal(t, before, files(t, up), "nothing has changed, inside or outside")
@@ -232,7 +232,7 @@ func TestReplacingADirectoryByALinkNeverLeadsOutside(t *testing.T) {
 						_, _ = tree.Move(ctx, "d/"+name, "d/moved"+name, "")
 						_, _ = tree.Move(ctx, "d/moved"+name, "d/"+name, "")
 						if s, ok := tree.(*file.Staging); ok && i%10 == 0 {
-							_, _ = s.Merge(ctx, file.MergeOptions{Partial: true})
+							_, _ = s.Merge(ctx)
 						}
 					}
 				})

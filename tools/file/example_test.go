@@ -95,7 +95,7 @@ func ExampleStaging() {
 
 	diff, err := staging.Diff(ctx)
 	fmt.Print(diff, err, "\n")
-	res, err := staging.Merge(ctx, file.MergeOptions{})
+	res, err := staging.Merge(ctx)
 	fmt.Printf("%+v %d %v\n", res.Applied, len(res.Conflicts), err)
 	text, _ := os.ReadFile(filepath.Join(dir, "greeting.txt"))
 	fmt.Printf("%q\n", text)

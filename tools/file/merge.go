@@ -39,16 +39,6 @@ type Conflict struct {
 	Base   []byte `json:"base"` // when it was read
 	Ours   []byte `json:"ours"` // in the staging
 	Theirs []byte `json:"theirs"`
-	// Marked is the merged text. Where the two versions differ, it contains both, between lines of
-	// <<<<<<< and >>>>>>>. It is nil if one of the three contents isn't text.
-	Marked []byte `json:"marked,omitempty"`
-}
-
-// MergeOptions are the options of a merge. With the zero value, a merge applies all changes, or
-// nothing if there is a conflict.
-type MergeOptions struct {
-	// Partial applies the changes without a conflict even if there are conflicts.
-	Partial bool
 }
 
 // A MergeResult is the result of a merge.
@@ -145,12 +135,12 @@ func (s *Staging) Diff(ctx context.Context) (string, error) {
 // different lines with at least one unchanged line between them. Everything else is a [Conflict]:
 // both changed the same lines, or a binary file; one side created or deleted the file and the other
 // changed it; or the staging wrote it without reading it, and it exists. If there is a conflict,
-// nothing is merged unless o.Partial is set.
+// nothing is merged.
 //
 // If a write fails, Merge reverts the earlier ones and returns an error and a result whose Applied
 // has the changes that couldn't be reverted (usually none). Merged files count as read from then
 // on, so merging again does nothing.
-func (s *Staging) Merge(ctx context.Context, o MergeOptions) (*MergeResult, error) {
+func (s *Staging) Merge(ctx context.Context) (*MergeResult, error) {
 	done, err := s.ws.lock(ctx)
 	if err != nil {
 		return nil, err
@@ -166,7 +156,7 @@ func (s *Staging) Merge(ctx context.Context, o MergeOptions) (*MergeResult, erro
 		if err != nil {
 			return nil, err
 		}
-		if len(res.Conflicts) > 0 && !o.Partial {
+		if len(res.Conflicts) > 0 {
 			return res, nil
 		}
 		res.Applied, err = s.apply(ctx, steps)
@@ -279,14 +269,14 @@ func judge(c *Conflict, st *step) verdict {
 	case diff.Binary(c.Ours) || diff.Binary(c.Theirs) || diff.Binary(c.Base):
 		c.Reason = "it is binary, and was changed in the meantime"
 		return clash
+	case c.Base == nil:
+		c.Reason = "it was written without being read, and it exists"
+		return clash
 	}
 	merged, conflicts := diff.Merge(c.Base, c.Ours, c.Theirs)
 	switch {
-	case c.Base == nil:
-		c.Reason, c.Marked = "it was written without being read, and it exists", merged
-		return clash
 	case conflicts > 0:
-		c.Reason, c.Marked = "the same lines were changed in the meantime, in "+count(conflicts, "place"), merged
+		c.Reason = "the same lines were changed in the meantime, in " + count(conflicts, "place")
 		return clash
 	case same(merged, c.Theirs):
 		return nothing

@@ -192,8 +192,7 @@ func list(ctx context.Context, t Tree, in listInput) (*ListResult, error) {
 	if info.Kind == kindFile {
 		return &ListResult{Entries: []Info{info}}, nil
 	}
-	c, r := t.config(), &ListResult{Entries: []Info{}}
-	limit := c.MaxListed
+	r, limit := &ListResult{Entries: []Info{}}, maxListed
 	if in.Limit > 0 {
 		limit = min(limit, in.Limit)
 	}
@@ -203,7 +202,7 @@ func list(ctx context.Context, t Tree, in listInput) (*ListResult, error) {
 			depth = maxDepth + 1
 		}
 	}
-	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: depth, most: c.MaxWalked}
+	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: depth, most: t.config().MaxWalked}
 	err = w.run(at, func(name string, e entry) error {
 		if !selected(in.Glob, at, name) {
 			return nil

@@ -178,33 +178,6 @@ func (w *Workspace) readlink(real string) string {
 	return target
 }
 
-// Resolve decides a conflict: the staged content of the file becomes data (nil: deleted), and
-// c.Theirs counts as read. If the workspace changes again before the next Merge, there may be
-// another conflict.
-func (s *Staging) Resolve(c Conflict, data []byte) error {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if err := s.ready(context.Background(), c.Name); err != nil {
-		return err
-	}
-	known := s.store.files[c.Name]
-	if known == nil {
-		return newError(c.Name, fault.NotFound, fs.ErrNotExist, "the staging doesn't change it")
-	}
-	if err := fits(c.Name, data, s.config()); err != nil {
-		return err
-	}
-	f := staged{Name: c.Name, Mode: known.Mode}
-	if c.Theirs != nil {
-		f.Base, f.BaseSize = sumOf(c.Theirs), int64(len(c.Theirs))
-	}
-	f, err := s.with(f, data, &Content{Data: c.Theirs})
-	if err != nil {
-		return explain(c.Name, err)
-	}
-	return explain(c.Name, s.store.set(f))
-}
-
 // Drop discards the staged change of a file; the workspace's version stays. It does nothing for a
 // file that isn't staged.
 func (s *Staging) Drop(name string) error {

@@ -16,7 +16,7 @@ import (
 type SearchResult struct {
 	Matches []Match `json:"matches"`
 	Files   int     `json:"files"`   // number of files searched
-	TooBig  int     `json:"too_big"` // files skipped because they are larger than Config.MaxSearchFile
+	TooBig  int     `json:"too_big"` // files skipped because they are larger than 2 MiB
 	Binary  int     `json:"binary"`  // files skipped because they are binary
 	Bytes   int64   `json:"bytes"`   // number of bytes searched
 	Cut     string  `json:"cut"`     // why there may be more, or ""
@@ -56,9 +56,7 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 	if err := globError(in.Glob); err != nil {
 		return nil, err
 	}
-	c := t.config()
-	s := &searcher{tree: t, ctx: ctx, cfg: c, m: m, res: &SearchResult{Context: min(in.Context, 10)},
-		limit: c.MaxMatches}
+	s := &searcher{tree: t, ctx: ctx, m: m, res: &SearchResult{Context: min(in.Context, 10)}, limit: maxMatches}
 	if in.Limit > 0 {
 		s.limit = min(in.Limit, s.limit)
 	}
@@ -72,7 +70,7 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 		}
 		return s.res, nil
 	}
-	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: maxDepth + 1, most: c.MaxWalked}
+	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: maxDepth + 1, most: t.config().MaxWalked}
 	err = w.run(at, func(name string, e entry) error {
 		if e.kind != kindFile || !selected(in.Glob, at, name) {
 			return nil
@@ -140,7 +138,6 @@ func below(dir, name string) string {
 type searcher struct {
 	tree  Tree
 	ctx   context.Context
-	cfg   *Config
 	m     *matcher
 	res   *SearchResult
 	limit int
@@ -152,12 +149,12 @@ func (s *searcher) file(name string) error {
 	if err := s.ctx.Err(); err != nil {
 		return err
 	}
-	left := s.cfg.MaxSearch - s.res.Bytes
+	left := maxSearch - s.res.Bytes
 	if left <= 0 {
 		s.res.Cut = "the files are larger than one call can search; search a smaller directory"
 		return errStop
 	}
-	data, err := s.tree.open(name, s.cfg.MaxSearchFile, s.buf)
+	data, err := s.tree.open(name, maxSearchFile, s.buf)
 	if cap(data) > cap(s.buf) {
 		s.buf = data
 	}

@@ -93,7 +93,7 @@ func TestAReplacedFileKeepsItsPermissions(t *testing.T) {
 			good(t, tree, "file.move", in{"from": "new.sh", "to": "sub/old.sh"})
 			good(t, tree, "file.write", in{"path": "made.txt", "content": "x"})
 			if s, ok := tree.(*file.Staging); ok {
-				res, err := s.Merge(t.Context(), file.MergeOptions{})
+				res, err := s.Merge(t.Context())
 				require.NoError(t, err)
 				require.Len(t, res.Applied, 4)
 			}

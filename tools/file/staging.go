@@ -126,7 +126,7 @@ func (s *Staging) Stat(ctx context.Context, name string) (Info, error) {
 		return Info{Name: real, Kind: kindFile, Size: f.NowSize, Mode: f.Mode}, nil
 	}
 	if s.below(real) {
-		return Info{Name: real, Kind: kindDir, Mode: fs.ModeDir | s.ws.cfg.DirMode}, nil
+		return Info{Name: real, Kind: kindDir, Mode: fs.ModeDir | dirMode}, nil
 	}
 	info, err := s.ws.Stat(ctx, real)
 	return info, renamed(err, name)

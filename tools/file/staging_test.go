@@ -37,9 +37,9 @@ func person(t testing.TB, dir, name, text string) {
 	require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 }
 
-func merge(t testing.TB, s *file.Staging, o file.MergeOptions) *file.MergeResult {
+func merge(t testing.TB, s *file.Staging) *file.MergeResult {
 	t.Helper()
-	res, err := s.Merge(t.Context(), o)
+	res, err := s.Merge(t.Context())
 	require.NoError(t, err)
 	return res
 }
@@ -87,10 +87,10 @@ func TestStagedChangesAreInvisibleBeforeTheMerge(t *testing.T) {
 @@ -0,0 +1 @@
 +new
 `, diff)
-	require.Len(t, merge(t, s, file.MergeOptions{}).Applied, 5)
+	require.Len(t, merge(t, s).Applied, 5)
 	require.Equal(t, content{"a.txt": "ONE\n", "d.txt": "three\n", "new/n.txt": "new\n"}, files(t, dir))
 	require.Empty(t, s.Changes())
-	require.Empty(t, merge(t, s, file.MergeOptions{}).Applied, "merging again does nothing")
+	require.Empty(t, merge(t, s).Applied, "merging again does nothing")
 }
 
 // The possible changes of a file in the staging and, in the meantime, in the workspace, and the
@@ -170,7 +170,7 @@ func TestThePersonsEditAlwaysWins(t *testing.T) {
 			require.Equal(t, tt.conflict != "" || tt.applied > 0, diff != "")
 			require.Equal(t, before, files(t, dir))
 
-			res := merge(t, s, file.MergeOptions{})
+			res := merge(t, s)
 			require.Len(t, res.Applied, tt.applied)
 			want := content{}
 			if tt.want != none {
@@ -192,40 +192,25 @@ func TestThePersonsEditAlwaysWins(t *testing.T) {
 				require.Equal(t, tt.base, string(got.Base))
 			}
 			require.Len(t, s.Changes(), 1, "it stays staged")
-
-			// A person decides for our version.
-			var decided []byte
-			if tt.ours != none {
-				decided = []byte(tt.ours)
-			}
-			require.NoError(t, s.Resolve(got, decided))
-			res = merge(t, s, file.MergeOptions{})
-			require.Empty(t, res.Conflicts)
-			want = content{}
-			if tt.ours != none {
-				want["f"] = tt.ours
-			}
-			require.Equal(t, want, files(t, dir))
 		})
 	}
 }
 
-func TestAConflictBlocksTheMergeOrWithPartialOnlyItself(t *testing.T) {
+func TestAConflictBlocksTheMerge(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, content{"a": "1\n", "b": "1\n"})
 	s := stage(t, ws)
 	write(t, s, "a", "2\n")
 	write(t, s, "b", "2\n")
 	person(t, dir, "a", "3\n")
-	res := merge(t, s, file.MergeOptions{})
+	res := merge(t, s)
 	require.Empty(t, res.Applied)
 	require.Equal(t, content{"a": "3\n", "b": "1\n"}, files(t, dir))
-	require.Equal(t, "<<<<<<< ours\n2\n||||||| base\n1\n=======\n3\n>>>>>>> theirs\n", string(res.Conflicts[0].Marked))
-
-	res = merge(t, s, file.MergeOptions{Partial: true})
-	require.Equal(t, []file.Change{{Name: "b", Action: file.Replace}}, res.Applied)
 	require.Len(t, res.Conflicts, 1)
-	require.Equal(t, content{"a": "3\n", "b": "2\n"}, files(t, dir))
+
 	require.NoError(t, s.Drop("a"))
+	res = merge(t, s)
+	require.Equal(t, []file.Change{{Name: "b", Action: file.Replace}}, res.Applied)
+	require.Equal(t, content{"a": "3\n", "b": "2\n"}, files(t, dir))
 	require.Empty(t, s.Changes())
 	require.Contains(t, good(t, s, "file.read", in{"path": "a"}), "\n3\n")
 }
@@ -240,7 +225,7 @@ func TestADirectoryOrLinkInPlaceOfAFileIsAConflict(t *testing.T) {
 	require.NoError(t, os.RemoveAll(filepath.Join(dir, "d")))
 	require.NoError(t, os.Symlink("e", filepath.Join(dir, "d")))
 	before := files(t, dir)
-	res := merge(t, s, file.MergeOptions{Partial: true})
+	res := merge(t, s)
 	require.Len(t, res.Conflicts, 2)
 	require.Equal(t, "it is a directory; name a file", res.Conflicts[0].Reason)
 	require.Equal(t, "one of its directories has become a symbolic link", res.Conflicts[1].Reason)
@@ -258,7 +243,7 @@ func TestAFailedMergeRevertsItsChanges(t *testing.T) {
 	require.NoError(t, s.Remove(t.Context(), "gone", ""))
 	failed := 0
 	for after := 0; ; after++ { // at every possible moment
-		res, err := s.Merge(&fuse{Context: t.Context(), left: after}, file.MergeOptions{})
+		res, err := s.Merge(&fuse{Context: t.Context(), left: after})
 		if err == nil {
 			require.Len(t, res.Applied, 4)
 			require.Equal(t, content{"a": "2\n", "b": "2\n", "created": "2\n"}, files(t, dir))
@@ -302,7 +287,7 @@ func TestConcurrentMergesKeepBothChanges(t *testing.T) {
 		write(t, s, fmt.Sprintf("own%d", i), "x")
 		all.Go(func() {
 			<-start
-			res, err := s.Merge(t.Context(), file.MergeOptions{})
+			res, err := s.Merge(t.Context())
 			if err != nil || len(res.Conflicts) > 0 {
 				t.Error(err, res)
 			}
@@ -345,7 +330,7 @@ func TestAStagingSurvivesItsProcess(t *testing.T) {
 	require.NoError(t, err)
 	require.Len(t, s.Changes(), 3)
 	require.Contains(t, good(t, s, "file.read", in{"path": "r"}), "\n1\n", "what was read stays as it was read")
-	require.Len(t, merge(t, s, file.MergeOptions{}).Applied, 3)
+	require.Len(t, merge(t, s).Applied, 3)
 	require.Equal(t, content{"a": "2\n", "n": "2\n", "r": "person\n"}, files(t, dir))
 	require.NoError(t, s.Cleanup())
 	require.NoError(t, s.Cleanup())
@@ -429,7 +414,16 @@ func TestRandomChangesLoseNothing(t *testing.T) {
 				_ = os.Remove(filepath.Join(dir, name))
 				delete(persons, name)
 			case 6:
-				res := merge(t, s, file.MergeOptions{Partial: true})
+				res := merge(t, s)
+				for _, c := range res.Conflicts {
+					require.Equal(t, persons[c.Name], string(c.Theirs))
+					require.Equal(t, agent[c.Name], string(c.Ours))
+					require.NoError(t, s.Drop(c.Name))
+				}
+				if len(res.Conflicts) > 0 {
+					require.Empty(t, res.Applied)
+					res = merge(t, s)
+				}
 				for _, c := range res.Applied {
 					require.False(t, c.Merged, "texts of one line don't merge")
 					if agent[c.Name] == "" {
@@ -439,13 +433,7 @@ func TestRandomChangesLoseNothing(t *testing.T) {
 						persons[c.Name] = agent[c.Name]
 					}
 				}
-				kept := map[string]string{}
-				for _, c := range res.Conflicts {
-					require.Equal(t, persons[c.Name], string(c.Theirs))
-					require.Equal(t, agent[c.Name], string(c.Ours))
-					kept[c.Name] = agent[c.Name]
-				}
-				agent = kept
+				agent = map[string]string{}
 			}
 			require.Equal(t, persons, files(t, dir))
 			for name, text := range agent {
@@ -463,7 +451,7 @@ func TestRandomChangesLoseNothing(t *testing.T) {
 
 func TestAMergeResultIsJSON(t *testing.T) {
 	ws, _ := workspace(t, file.Config{}, nil)
-	text, err := json.Marshal(merge(t, stage(t, ws), file.MergeOptions{}))
+	text, err := json.Marshal(merge(t, stage(t, ws)))
 	require.NoError(t, err)
 	require.JSONEq(t, `{"applied":[],"conflicts":[],"unchanged":[]}`, string(text))
 }

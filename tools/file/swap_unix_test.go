@@ -66,7 +66,7 @@ func castle(t *testing.T, dir string) {
 	}
 }
 
-var walls = file.Config{Overwrite: true, Hide: []string{"secrets/**", ".env", ".deep"}, Skip: []string{}}
+var walls = file.Config{Overwrite: true, Hide: []string{"secrets/**", ".env", ".deep"}}
 
 func TestSwappedDirectoriesShowNothingHidden(t *testing.T) {
 	trees(t, walls, nil, func(t *testing.T, tree file.Tree, dir string) {

@@ -198,7 +198,7 @@ func TestMoveAndDeleteOverwriteNothing(t *testing.T) {
 func TestListSelectsByDepthGlobAndLimit(t *testing.T) {
 	c := content{"a.go": "1", "b/c.go": "22", "b/d/e.go": "333", "b/d/f.ts": "4444", ".hidden/x.go": "",
 		"node_modules/x.go": "", "empty/": ""}
-	trees(t, file.Config{MaxListed: 5}, c, func(t *testing.T, tree file.Tree, dir string) {
+	trees(t, file.Config{}, c, func(t *testing.T, tree file.Tree, dir string) {
 		for _, tt := range []struct {
 			input in
 			want  string
@@ -215,7 +215,7 @@ func TestListSelectsByDepthGlobAndLimit(t *testing.T) {
 			{in{"path": "a.go"}, "a.go  1"},
 			{in{"path": "node_modules"}, "node_modules/x.go  0"},
 			{in{"limit": 1}, "a.go  1\n[1 entry shown; there are more: use a glob or a smaller directory]"},
-			{in{"depth": 9},
+			{in{"depth": 9, "limit": 5},
 				"a.go  1\nb/\nb/c.go  2\nb/d/\nb/d/e.go  3\n[5 entries shown; there are more: use a glob or a " +
 					"smaller directory]"},
 		} {
@@ -229,8 +229,8 @@ func TestListSelectsByDepthGlobAndLimit(t *testing.T) {
 func TestSearchFindsLines(t *testing.T) {
 	c := content{"a.go": "package a\n\nfunc One() {}\nfunc Two() {}\n// one\n", "b/b.txt": "alpha\r\nbeta\r\ngamma\r\n",
 		"bin": "One\x00", "long": strings.Repeat("x", 1000) + "One\n",
-		"big": strings.Repeat("One\n", 1000), ".dot": "One", "node_modules/m.go": "One"}
-	trees(t, file.Config{MaxSearchFile: 2000, MaxMatches: 4}, c, func(t *testing.T, tree file.Tree, dir string) {
+		"big": strings.Repeat("One\n", 600_000), ".dot": "One", "node_modules/m.go": "One"}
+	trees(t, file.Config{}, c, func(t *testing.T, tree file.Tree, dir string) {
 		for _, tt := range []struct {
 			input in
 			want  string

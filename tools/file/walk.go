@@ -4,7 +4,10 @@ import (
 	"context"
 	"errors"
 	"path"
+	"slices"
 	"strings"
+
+	"github.com/pawlkit/pawl/internal/glob"
 )
 
 var errStop = errors.New("file: enough") // stops a walk
@@ -15,7 +18,6 @@ type walk struct {
 	tree   Tree
 	ctx    context.Context // nil: none
 	hidden bool            // visit names that begin with a dot, too
-	all    bool            // visit names in Config.Skip, too
 	depth  int             // 1: only the directory itself
 	most   int             // largest number of entries visited
 
@@ -43,7 +45,8 @@ func (w *walk) list(dir string, depth int, visit func(name string, e entry) erro
 	w.cut = w.cut || more
 	w.seen += len(list)
 	for _, e := range list {
-		if !w.hidden && strings.HasPrefix(e.base, ".") || !w.all && w.tree.config().skips(e.base) {
+		if !w.hidden && strings.HasPrefix(e.base, ".") || strings.HasPrefix(e.base, tempPrefix) ||
+			slices.Contains(skipped, glob.Fold(e.base)) {
 			continue
 		}
 		name := path.Join(dir, e.base)

@@ -32,15 +32,6 @@ func TestAHugeDirectoryCostsNoMoreThanTheLimit(t *testing.T) {
 	})
 }
 
-func TestASearchStopsAtItsByteLimit(t *testing.T) {
-	c := content{"a": strings.Repeat("x\n", 50), "b": strings.Repeat("x\n", 50), "c": "needle\n"}
-	trees(t, file.Config{MaxSearch: 150}, c, func(t *testing.T, tree file.Tree, dir string) {
-		require.Equal(t,
-			"no matches in 2 files\n[the files are larger than one call can search; search a smaller directory]",
-			good(t, tree, "file.search", in{"pattern": "needle"}))
-	})
-}
-
 func TestAWalkStopsAtTheMaximumDepth(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, nil)
 	deep := dir

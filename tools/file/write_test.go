@@ -149,7 +149,7 @@ func TestAClosedWorkspaceReturnsAnError(t *testing.T) {
 }
 
 func TestSyncedWritesAreWritten(t *testing.T) {
-	ws, dir := workspace(t, file.Config{Sync: true, FileMode: 0o600, DirMode: 0o700}, nil)
+	ws, dir := workspace(t, file.Config{Sync: true, FileMode: 0o600}, nil)
 	good(t, ws, "file.write", in{"path": "d/a", "content": "x"})
 	good(t, ws, "file.move", in{"from": "d/a", "to": "e/b"})
 	require.Equal(t, content{"e/b": "x"}, files(t, dir))

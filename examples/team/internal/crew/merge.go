@@ -69,7 +69,7 @@ func (w *workcopy) merge(ctx context.Context) (conflict string, err error) {
 	if err := w.save(receiptFile, &r); err != nil {
 		return "", err
 	}
-	res, err := w.staging.Merge(ctx, file.MergeOptions{})
+	res, err := w.staging.Merge(ctx)
 	if err != nil {
 		return "", err
 	}

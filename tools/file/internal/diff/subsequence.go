@@ -10,18 +10,7 @@ import (
 type run struct{ a, b, n int }
 
 // splitLines splits data after each line end.
-func splitLines(data []byte) [][]byte {
-	lines := make([][]byte, 0, bytes.Count(data, []byte("\n"))+1)
-	for len(data) > 0 {
-		i := bytes.IndexByte(data, '\n') + 1
-		if i == 0 {
-			i = len(data)
-		}
-		lines = append(lines, data[:i])
-		data = data[i:]
-	}
-	return lines
-}
+func splitLines(data []byte) [][]byte { return slices.Collect(bytes.Lines(data)) }
 
 // A differ gives equal lines of several texts equal numbers.
 type differ struct{ ids map[string]int32 }
