@@ -20,7 +20,7 @@ const (
 // A cleaner turns the output of a program for a terminal or a pipe into readable lines. It removes
 // escape sequences (ECMA-48: CSI, OSC and other control strings) and control characters, replaces
 // bytes that aren't UTF-8 by U+FFFD, and keeps only the last version of a line that is overwritten
-// after a carriage return. The result doesn't depend on how the bytes are split among writes.
+// after a carriage return or the like. The result doesn't depend on how the bytes are split among writes.
 type cleaner struct {
 	piece int // the approximate size of the pieces of a long line, in bytes
 	emit  func(text []byte, end ending)
@@ -35,9 +35,9 @@ var (
 	sequences = regexp.MustCompile(`(?:\x1b\[|\x{9b})[0-?]*[ -/]*[@-~]?` +
 		`|(?:\x1b[\]PX^_]|[\x{90}\x{98}\x{9d}-\x{9f}])[^\x07\x1b\x{9c}]*(?:\x07|\x1b\\|\x{9c})?` +
 		`|\x1b[ -/]*[0-~]?`)
-	// rewound is text before a move to the first column or an erased line, which progress bars use
-	// instead of a carriage return.
-	rewound = regexp.MustCompile(`^.*\x1b\[(?:1?G|2K)`)
+	// rewinds are a move to the first column and an erased line, which progress bars use instead of
+	// a carriage return.
+	rewinds = regexp.MustCompile(`\x1b\[(?:1?G|2K)`)
 )
 
 // write processes the next bytes.
@@ -61,8 +61,14 @@ func (c *cleaner) write(p []byte) {
 			n = len(p)
 		}
 		n = min(n, c.piece-len(c.line))
+		from := max(len(c.line)-3, 0) // where a sequence may have begun
 		c.line = append(c.line, p[:n]...)
 		p = p[n:]
+		for at := rewinds.FindIndex(c.line[from:]); at != nil; at = rewinds.FindIndex(c.line) {
+			c.hand(from+at[0], overwrote)
+			c.line = c.line[:copy(c.line, c.line[at[1]-at[0]:])]
+			from = 0
+		}
 		if len(c.line) >= c.piece {
 			n := whole(c.line)
 			if i := bytes.LastIndexByte(c.line, 0x1b); i > 0 && n-i < 32 { // perhaps an incomplete sequence
@@ -106,7 +112,7 @@ func readable(line []byte) []byte {
 		return line
 	}
 	out := make([]byte, 0, len(line))
-	for rest := sequences.ReplaceAll(rewound.ReplaceAll(line, nil), nil); len(rest) > 0; {
+	for rest := sequences.ReplaceAll(line, nil); len(rest) > 0; {
 		r, n := utf8.DecodeRune(rest)
 		rest = rest[n:]
 		switch {

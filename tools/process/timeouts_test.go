@@ -35,6 +35,17 @@ func TestNoiseIsNoSignOfProgress(t *testing.T) {
 	}
 }
 
+func TestAProgressBarThatErasesItsLineShowsProgress(t *testing.T) {
+	for _, bar := range []string{"step 1\x1b[2K", "step 1\x1b[1G", "step 1\x1b[G", "step 1\r2"} {
+		c := newCollector(defaultKeep, nil)
+		c.write(0, []byte(bar))
+		require.GreaterOrEqual(t, c.heard(), time.Duration(0), "%q", bar)
+	}
+	c := newCollector(defaultKeep, nil)
+	c.write(0, []byte("step 1"))
+	require.Negative(t, c.heard(), "a line that may go on")
+}
+
 func TestAWatchReportsTheNewestLinesAtMostTenTimesASecond(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var at []time.Duration
