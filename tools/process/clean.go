@@ -20,7 +20,8 @@ const (
 // A cleaner turns the output of a program for a terminal or a pipe into readable lines. It removes
 // escape sequences (ECMA-48: CSI, OSC and other control strings) and control characters, replaces
 // bytes that aren't UTF-8 by U+FFFD, and keeps only the last version of a line that is overwritten
-// after a carriage return or the like. The result doesn't depend on how the bytes are split among writes.
+// after a carriage return or the like. The result doesn't depend on how the bytes are split among
+// writes.
 type cleaner struct {
 	piece int // the approximate size of the pieces of a long line, in bytes
 	emit  func(text []byte, end ending)

@@ -63,7 +63,7 @@ func (n notebook) Search(_ context.Context, query string, _ int) (results []web.
 
 func ExampleFind() {
 	own := notebook{"https://notes.example/1": "Oslo is cold.", "https://notes.example/2": "Rome is warm."}
-	off, err := web.NewSearXNG(web.SearXNGConfig{BaseURL: "http://127.0.0.1:1"})
+	off, err := web.NewSearXNG("http://127.0.0.1:1")
 	if err != nil {
 		fmt.Println(err)
 		return

@@ -47,7 +47,7 @@ func From(getenv func(name string) string) ([]Searcher, string, error) {
 		}
 	}
 	if base := get("SEARXNG_URL"); base != "" {
-		s, err := NewSearXNG(SearXNGConfig{BaseURL: base})
+		s, err := NewSearXNG(base)
 		if err := add("SEARXNG_URL", base, s, err); err != nil {
 			return nil, "", err
 		}

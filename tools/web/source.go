@@ -2,7 +2,6 @@ package web
 
 import (
 	"bytes"
-	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -29,13 +28,13 @@ type service struct {
 }
 
 // newService checks the address of a service. Its path is added to that of base.
-func newService(name, base, path, key string, client *http.Client) (*service, error) {
+func newService(name, base, path, key string) (*service, error) {
 	u, err := url.Parse(base)
 	if err != nil || u.Scheme != "http" && u.Scheme != "https" || u.Host == "" || u.RawQuery != "" || u.Fragment != "" {
 		// it may have a password
-		return nil, fmt.Errorf("web: the BaseURL of %s isn't an address such as https://search.example.com", name)
+		return nil, fmt.Errorf("web: the address of %s isn't an address such as https://search.example.com", name)
 	}
-	own := *cmp.Or(client, http.DefaultClient)
+	own := *http.DefaultClient
 	// a redirect would get the query, and perhaps the key
 	own.CheckRedirect = func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }
 	hidden := []string{key}
@@ -102,7 +101,7 @@ func (s *service) ask(ctx context.Context, query url.Values, body, v any) error 
 func (s *service) refused(res *http.Response, body []byte) error {
 	err := fault.FromHTTP(res)
 	if err == nil { // 1xx to 3xx
-		return fault.Errorf(fault.Permanent, "the service answered with status %d; check its BaseURL", res.StatusCode)
+		return fault.Errorf(fault.Permanent, "the service answered with status %d; check its address", res.StatusCode)
 	}
 	if s.problem == nil {
 		return s.clean(err)

@@ -33,14 +33,14 @@ func TestTavilyIsAskedAsDocumented(t *testing.T) {
 		body, err := io.ReadAll(r.Body)
 		require.NoError(t, err)
 		require.JSONEq(t,
-			`{"query":"who is Leo Messi?","max_results":5,"search_depth":"basic","topic":"news","time_range":"week","include_domains":["reddit.com"],"exclude_domains":["x.com"]}`, string(body))
+			`{"query":"who is Leo Messi?","max_results":5,"include_domains":["reddit.com"]}`, string(body))
 		fmt.Fprint(w, `{"query":"who is Leo Messi?","answer":null,"images":[],"results":[
 			{"title":"Lionel Messi Facts","url":"https://www.britannica.com/facts/Lionel-Messi","content":"Lionel Messi, an Argentine footballer","score":0.81025416,"raw_content":null,"favicon":"https://britannica.com/favicon.png"},
 			{"title":"Other","url":"https://example.com/","content":"x","score":0.4}],
 			"response_time":"1.67","auto_parameters":{},"usage":{"credits":1},"request_id":"123e4567"}`)
 	})
-	s, err := web.NewTavily(web.TavilyConfig{Key: " tvly-secret-key\n", Depth: "basic", Topic: "news",
-		TimeRange: "week", Domains: []string{"reddit.com"}, Exclude: []string{"x.com"}, BaseURL: address + "/"})
+	s, err := web.NewTavily(web.TavilyConfig{Key: " tvly-secret-key\n", Domains: []string{"reddit.com"},
+		BaseURL: address + "/"})
 	require.NoError(t, err)
 	require.NotContains(t, fmt.Sprintf("%v %+v %#v", s, s, s), "secret")
 	found, err := web.Find(t.Context(), "who is Leo Messi?", 5, web.AtLeast(0.6, s))
@@ -94,9 +94,8 @@ func TestErrorsOfTavily(t *testing.T) {
 func TestSearXNGIsAskedAsDocumented(t *testing.T) {
 	address := service(t, func(w http.ResponseWriter, r *http.Request) {
 		require.Equal(t, "GET /searx/search", r.Method+" "+r.URL.Path)
-		require.Equal(t, map[string][]string{"q": {"climate & tech"}, "format": {"json"},
-			"categories": {"general,news"}, "engines": {"startpage"},
-			"language": {"en"}, "time_range": {"month"}}, map[string][]string(r.URL.Query()))
+		require.Equal(t, map[string][]string{"q": {"climate & tech"}, "format": {"json"}},
+			map[string][]string(r.URL.Query()))
 		require.NoError(t, json.NewEncoder(w).Encode(map[string]any{
 			"query": "climate & tech", "number_of_results": 0, "answers": []any{}, "corrections": []any{},
 			"infoboxes":   []any{},
@@ -111,8 +110,7 @@ func TestSearXNGIsAskedAsDocumented(t *testing.T) {
 			},
 		}))
 	})
-	s, err := web.NewSearXNG(web.SearXNGConfig{BaseURL: address + "/searx", Categories: []string{"general", "news"},
-		Engines: []string{"startpage"}, Language: "en", TimeRange: "month"})
+	s, err := web.NewSearXNG(address + "/searx")
 	require.NoError(t, err)
 	found, err := web.Find(t.Context(), "climate & tech", 2, s)
 	require.NoError(t, err)
@@ -123,8 +121,7 @@ func TestSearXNGIsAskedAsDocumented(t *testing.T) {
 
 func TestErrorsOfSearXNG(t *testing.T) {
 	address := service(t, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(http.StatusForbidden) })
-	s, err := web.NewSearXNG(
-		web.SearXNGConfig{BaseURL: strings.Replace(address, "http://", "http://user:hunter22@", 1)})
+	s, err := web.NewSearXNG(strings.Replace(address, "http://", "http://user:hunter22@", 1))
 	require.NoError(t, err)
 	_, err = s.Search(t.Context(), "q", 5)
 	remedy, ok := fault.Remedy(err)
@@ -132,7 +129,7 @@ func TestErrorsOfSearXNG(t *testing.T) {
 	require.Contains(t, remedy, "search.formats")
 	require.NotContains(t, err.Error(), "hunter22")
 
-	s, err = web.NewSearXNG(web.SearXNGConfig{BaseURL: "http://user:hunter22@127.0.0.1:1"})
+	s, err = web.NewSearXNG("http://user:hunter22@127.0.0.1:1")
 	require.NoError(t, err)
 	_, err = s.Search(t.Context(), "private question", 5)
 	require.ErrorContains(t, err, "no answer")
@@ -148,17 +145,13 @@ func TestTheConfigurationOfASourceIsChecked(t *testing.T) {
 	}{
 		{web.TavilyConfig{}, "Key of Tavily is empty"},
 		{web.TavilyConfig{Key: "a\nb"}, "Key of Tavily"},
-		{web.TavilyConfig{Key: "k", Depth: "deep"}, "basic, advanced"},
-		{web.TavilyConfig{Key: "k", Topic: "x"}, "general, news"},
-		{web.TavilyConfig{Key: "k", TimeRange: "x"}, "day, week"},
-		{web.TavilyConfig{Key: "k", BaseURL: "api.tavily.com"}, "BaseURL of Tavily"},
+		{web.TavilyConfig{Key: "k", BaseURL: "api.tavily.com"}, "address of Tavily"},
 	} {
 		_, err := web.NewTavily(c.cfg)
 		require.ErrorContains(t, err, c.says)
 	}
-	for _, c := range []web.SearXNGConfig{{}, {BaseURL: "ftp://x"}, {BaseURL: "http://x/?q=secret"},
-		{BaseURL: "http://x", TimeRange: "week"}} {
-		_, err := web.NewSearXNG(c)
+	for _, address := range []string{"", "ftp://x", "http://x/?q=secret"} {
+		_, err := web.NewSearXNG(address)
 		require.Error(t, err)
 		require.NotContains(t, err.Error(), "secret")
 	}
@@ -168,7 +161,7 @@ func TestASourceThatIsAskedForNoResultsReturnsNone(t *testing.T) {
 	address := service(t, func(w http.ResponseWriter, _ *http.Request) {
 		_, _ = w.Write([]byte(`{"results": [{"title": "A", "url": "https://a.example/", "score": 1}]}`))
 	})
-	s, err := web.NewSearXNG(web.SearXNGConfig{BaseURL: address})
+	s, err := web.NewSearXNG(address)
 	require.NoError(t, err)
 	for _, most := range []int{0, -1} {
 		results, err := s.Search(t.Context(), "q", most)

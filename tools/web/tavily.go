@@ -5,8 +5,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
-	"net/http"
 	"slices"
 	"strings"
 
@@ -18,18 +16,10 @@ type TavilyConfig struct {
 	Key string // required
 	// SourceName is the Name of the Searcher; "": tavily.
 	SourceName string
-	// Depth is Tavily's search_depth: basic, advanced, fast or ultra-fast; "": basic.
-	Depth string
-	// Topic is general, news or finance; "": general.
-	Topic string
-	// TimeRange is day, week, month or year; "": any time.
-	TimeRange string
-	// Domains are the only domains to search in; Exclude are domains to leave out.
-	Domains, Exclude []string
-	// BaseURL is the address of the service; "": https://api.tavily.com.
+	// Domains are the only domains to search in; empty: all.
+	Domains []string
+	// BaseURL is the address of the service; "": https://api.tavily.com. Redirects aren't followed.
 	BaseURL string
-	// HTTPClient sends the requests; nil: http.DefaultClient. Redirects aren't followed.
-	HTTPClient *http.Client
 }
 
 // NewTavily returns a Searcher that asks Tavily's search endpoint. Scores are those of Tavily. An
@@ -39,34 +29,16 @@ func NewTavily(cfg TavilyConfig) (Searcher, error) {
 		return nil,
 			errors.New("web: the Key of Tavily is empty or has a line break; set it, for example from TAVILY_API_KEY")
 	}
-	for _, c := range []struct {
-		field, value string
-		allowed      []string
-	}{
-		{"Depth", cfg.Depth, []string{"", "basic", "advanced", "fast", "ultra-fast"}},
-		{"Topic", cfg.Topic, []string{"", "general", "news", "finance"}},
-		{"TimeRange", cfg.TimeRange, []string{"", "day", "week", "month", "year"}},
-	} {
-		if !slices.Contains(c.allowed, c.value) {
-			return nil, fmt.Errorf("web: the %s of Tavily is %q; give one of %s, or nothing", c.field, c.value,
-				strings.Join(c.allowed[1:], ", "))
-		}
-	}
 	name := cmp.Or(cfg.SourceName, "tavily")
-	s, err := newService("Tavily", cmp.Or(cfg.BaseURL, "https://api.tavily.com"), "search", cfg.Key, cfg.HTTPClient)
+	s, err := newService("Tavily", cmp.Or(cfg.BaseURL, "https://api.tavily.com"), "search", cfg.Key)
 	if err != nil {
 		return nil, err
 	}
 	s.problem = tavilyProblem
-	request := tavilyRequest{
-		Depth: cfg.Depth, Topic: cfg.Topic, TimeRange: cfg.TimeRange,
-		Include: slices.Clone(cfg.Domains), Exclude: slices.Clone(cfg.Exclude),
-	}
+	domains := slices.Clone(cfg.Domains)
 	return searcher{name, func(ctx context.Context, query string, most int) ([]SearchResult, error) {
-		own := request
-		own.Query, own.Most = query, most
 		var answer found
-		if err := s.ask(ctx, nil, own, &answer); err != nil {
+		if err := s.ask(ctx, nil, tavilyRequest{query, most, domains}, &answer); err != nil {
 			return nil, tavilyLimit(err)
 		}
 		return answer.results(1), nil
@@ -74,13 +46,9 @@ func NewTavily(cfg TavilyConfig) (Searcher, error) {
 }
 
 type tavilyRequest struct {
-	Query     string   `json:"query"`
-	Most      int      `json:"max_results"`
-	Depth     string   `json:"search_depth,omitempty"`
-	Topic     string   `json:"topic,omitempty"`
-	TimeRange string   `json:"time_range,omitempty"`
-	Include   []string `json:"include_domains,omitempty"`
-	Exclude   []string `json:"exclude_domains,omitempty"`
+	Query   string   `json:"query"`
+	Most    int      `json:"max_results"`
+	Domains []string `json:"include_domains,omitempty"`
 }
 
 // tavilyProblem finds the text of an error: {"detail": {"error": "…"}}.
