@@ -2,7 +2,6 @@ package anthropic
 
 import (
 	"cmp"
-	"encoding/json"
 	"net/http"
 	"strings"
 
@@ -13,8 +12,12 @@ import (
 
 // statusError returns the error of an answer with an error status.
 func statusError(status int, body []byte) *provider.Error {
-	e := parseError(body)
-	e.Status = status
+	f := adapter.ParseFailure(body)
+	e := &provider.Error{Provider: Name, Status: status, Type: cmp.Or(f.Type, f.State), Code: f.Code, Message: f.Message,
+		RequestID: f.RequestID}
+	if e.Message == "" && e.Type == "" {
+		e.Message = adapter.Brief(string(body))
+	}
 	e.Class = classOf(e)
 	e.Remedy = remedyOf(e)
 	adapter.Length(e)
@@ -23,61 +26,6 @@ func statusError(status int, body []byte) *provider.Error {
 
 // errorIn returns the error that a server reports inside an answer.
 func (d *decoder) errorIn(data []byte) error { return statusError(http.StatusOK, d.res.Redact(data)) }
-
-// parseError decodes the known forms of errors of the API and of gateways.
-func parseError(data []byte) *provider.Error {
-	e := &provider.Error{Provider: Name}
-	var list []json.RawMessage
-	if json.Unmarshal(data, &list) == nil && len(list) > 0 { // from Vertex AI
-		data = list[0]
-	}
-	var body struct {
-		Type      string          `json:"type"`
-		Error     json.RawMessage `json:"error"`
-		RequestID string          `json:"request_id"`
-		Message   string          `json:"message"`
-		Detail    json.RawMessage `json:"detail"`
-	}
-	if json.Unmarshal(data, &body) != nil {
-		e.Message = adapter.Brief(string(data))
-		return e
-	}
-	e.RequestID = body.RequestID
-	var inner struct {
-		Type    string          `json:"type"`
-		Code    json.RawMessage `json:"code"`
-		Message string          `json:"message"`
-		Status  string          `json:"status"` // from Vertex AI
-	}
-	if json.Unmarshal(body.Error, &inner) == nil {
-		e.Type, e.Message, e.Code = cmp.Or(inner.Type, inner.Status), inner.Message, word(inner.Code)
-	}
-	if e.Type == "" && body.Type != "error" {
-		e.Type = body.Type
-	}
-	for _, s := range []string{word(body.Error), body.Message, word(body.Detail)} {
-		if e.Message == "" {
-			e.Message = s
-		}
-	}
-	if e.Message == "" && e.Type == "" {
-		e.Message = adapter.Brief(string(data))
-	}
-	return e
-}
-
-// word returns JSON that is a string or a number as text, otherwise "".
-func word(raw json.RawMessage) string {
-	var s string
-	if json.Unmarshal(raw, &s) == nil {
-		return s
-	}
-	var n json.Number
-	if json.Unmarshal(raw, &n) == nil {
-		return n.String()
-	}
-	return ""
-}
 
 // classOf returns the class of an error: by its status, or inside an answer by its type.
 func classOf(e *provider.Error) fault.Class {

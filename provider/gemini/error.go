@@ -1,11 +1,10 @@
 package gemini
 
 import (
-	"bytes"
+	"cmp"
 	"encoding/json"
 	"net/http"
 	"regexp"
-	"strconv"
 	"strings"
 	"time"
 
@@ -13,14 +12,6 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
-
-// A status is a google.rpc.Status in JSON.
-type status struct {
-	Code    int      `json:"code"` // HTTP status
-	Message string   `json:"message"`
-	Status  string   `json:"status"` // such as RESOURCE_EXHAUSTED
-	Details []detail `json:"details"`
-}
 
 // A detail has the fields of several kinds of details.
 type detail struct {
@@ -33,69 +24,39 @@ type detail struct {
 }
 
 // statusError returns the error of an answer with an error status.
-func statusError(code int, body []byte) *provider.Error {
-	e, s := parseError(body)
-	e.Status = code
-	if e.Message == "" {
-		e.Message = adapter.Brief(string(body))
-	}
-	judge(e, s)
-	return e
-}
+func statusError(status int, body []byte) *provider.Error { return errorOf(status, body, status) }
 
 // errorIn returns the error that a server reports inside an answer.
-func (d *decoder) errorIn(data []byte) error {
-	e, s := parseError(d.res.Redact(data))
-	e.Status = http.StatusOK
-	if s.Code != 0 && e.Code == "" {
-		e.Code = strconv.Itoa(s.Code)
-	}
-	judge(e, s)
-	return e
-}
+func (d *decoder) errorIn(data []byte) error { return errorOf(http.StatusOK, d.res.Redact(data), 0) }
 
-// parseError decodes the known forms of errors of the API and of gateways: an object, or an array
-// with one.
-func parseError(data []byte) (*provider.Error, *status) {
-	e, s := &provider.Error{Provider: Name}, &status{}
-	data = bytes.TrimSpace(data)
-	var list []json.RawMessage
-	if json.Unmarshal(data, &list) == nil && len(list) > 0 {
-		data = list[0]
+// errorOf returns the error that a body describes. code is the status that says what it means; 0:
+// that in the body.
+func errorOf(status int, body []byte, code int) *provider.Error {
+	f := adapter.ParseFailure(body)
+	e := &provider.Error{Provider: Name, Status: status, Type: f.State, Message: f.Message}
+	if e.Message == "" && code != 0 {
+		e.Message = adapter.Brief(string(body))
 	}
-	var body struct {
-		Error json.RawMessage `json:"error"`
+	var details []detail
+	_ = json.Unmarshal(f.Details, &details) // there may be none
+	for _, d := range details {
+		e.Code = cmp.Or(e.Code, d.Reason)
 	}
-	if json.Unmarshal(data, &body) != nil || adapter.IsNull(body.Error) {
-		return e, s
+	if code == 0 {
+		e.Code, code = cmp.Or(e.Code, f.Code), f.Status
 	}
-	var text string
-	if json.Unmarshal(body.Error, &text) == nil {
-		s.Message = text
-	} else if err := json.Unmarshal(body.Error, s); err != nil && s.Message == "" {
-		s.Message = adapter.Brief(string(body.Error)) // of an unknown form
-	}
-	e.Type, e.Message = s.Status, s.Message
-	for _, d := range s.Details {
-		if e.Code == "" {
-			e.Code = d.Reason
-		}
-	}
-	return e, s
+	judge(e, code, details)
+	return e
 }
 
 // noQuota matches the message of a quota of 0: the model requires payment.
 var noQuota = regexp.MustCompile(`\blimit: 0\b`)
 
 // judge sets class, advice and remedy.
-func judge(e *provider.Error, s *status) {
-	code := e.Status
-	if code < 400 {
-		code = s.Code
-	}
+func judge(e *provider.Error, code int, details []detail) {
 	e.Class = classOf(code, e.Type)
 	daily, none := false, noQuota.MatchString(e.Message)
-	for _, d := range s.Details {
+	for _, d := range details {
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
 			e.Wait = &wait
 		}

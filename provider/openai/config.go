@@ -141,7 +141,7 @@ func New(cfg Config) (*Model, error) {
 		Name: m.name, Base: u, HTTPClient: cfg.HTTPClient, Header: m.host.ownHeader(), Host: cfg.Header, Key: key,
 		AsksHost:  cfg.Key != nil && cfg.APIKey == "",
 		Authorize: m.host.authorize,
-		Decode:    func(status int, body []byte) *provider.Error { return m.failed(parse(body), status) },
+		Decode:    func(status int, body []byte) *provider.Error { return m.failed(adapter.ParseFailure(body), status) },
 	})
 	return m, nil
 }

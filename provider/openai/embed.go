@@ -130,7 +130,7 @@ func (m *Model) embed(ctx context.Context, model string, fields map[string]any, 
 		return nil, usage, err
 	}
 	if !adapter.IsNull(answer.Error) {
-		return nil, usage, res.Clean(m.failed(parse(res.Redact(answer.Error)), http.StatusOK))
+		return nil, usage, res.Clean(m.failed(adapter.ParseFailure(res.Redact(answer.Error)), http.StatusOK))
 	}
 	usage.Input = max(answer.Usage.Prompt, answer.Usage.Total, 0)
 	vectors := make([][]float32, len(answer.Data))

@@ -1,7 +1,6 @@
 package openai
 
 import (
-	"bytes"
 	"encoding/json"
 	"net/http"
 	"regexp"
@@ -12,102 +11,6 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
-
-// A failure is an error as a server describes it.
-type failure struct {
-	kind    string
-	code    string
-	message string
-	status  int // a status in the text; 0: none
-}
-
-// A word is a string or a number.
-type word string
-
-// UnmarshalJSON decodes a string or a number, and ignores other values.
-func (w *word) UnmarshalJSON(b []byte) error {
-	*w = ""
-	switch {
-	case b[0] == '"':
-		return json.Unmarshal(b, (*string)(w))
-	case b[0] >= '0' && b[0] <= '9':
-		*w = word(b)
-	}
-	return nil
-}
-
-// parse decodes the error in a body or an event, in all known forms: an object or a string under
-// "error", the fields without it, a list of such objects, or text that isn't JSON.
-func parse(body []byte) failure {
-	body = bytes.TrimSpace(body)
-	if len(body) > 0 && body[0] == '[' {
-		var list []json.RawMessage
-		if json.Unmarshal(body, &list) == nil && len(list) > 0 {
-			body = list[0]
-		}
-	}
-	var e struct {
-		Type       word            `json:"type"`
-		Code       word            `json:"code"`
-		Status     word            `json:"status"`
-		StatusCode word            `json:"status_code"`
-		Message    json.RawMessage `json:"message"`
-		Detail     json.RawMessage `json:"detail"`
-		Error      json.RawMessage `json:"error"`
-		Metadata   struct {
-			Raw looseText `json:"raw"`
-		} `json:"metadata"`
-	}
-	if decode(body, &e) != nil {
-		return failure{message: prose(body)}
-	}
-	f := failure{kind: string(e.Type), code: string(e.Code)}
-	for _, w := range []word{e.StatusCode, e.Status, e.Code} {
-		if n, err := strconv.Atoi(string(w)); err == nil && n >= 400 && n < 600 && f.status == 0 {
-			f.status = n
-		}
-	}
-	for _, raw := range []json.RawMessage{e.Message, e.Detail, e.Error} {
-		switch {
-		case f.message != "" || !isSet(raw):
-		case raw[0] == '"':
-			_ = json.Unmarshal(raw, &f.message) // it is a string
-		case raw[0] == '{' || raw[0] == '[':
-			inner := parse(raw)
-			if inner.kind == "" {
-				inner.kind = f.kind
-			}
-			if inner.code == "" {
-				inner.code = f.code
-			}
-			if inner.status == 0 {
-				inner.status = f.status
-			}
-			f = inner
-		}
-	}
-	if raw := string(e.Metadata.Raw); raw != "" && !strings.Contains(f.message, raw) {
-		f.message = strings.TrimSpace(f.message + " (" + adapter.Brief(raw) + ")")
-	}
-	if f.kind == "error" { // the type of the event, not of the error
-		f.kind = ""
-	}
-	return f
-}
-
-var title = regexp.MustCompile(`(?is)<title[^>]*>(.*?)</title>`)
-
-// prose returns the message of a body that isn't JSON: the title of a page, or the beginning of a
-// text.
-func prose(body []byte) string {
-	if m := title.FindSubmatch(body); m != nil {
-		return adapter.Brief(string(m[1]))
-	}
-	if len(body) > 0 && body[0] == '<' {
-		return ""
-	}
-	return adapter.Brief(string(body))
-}
 
 // person matches the words in the type, the code or the text of an error that mean that a person
 // has to do something; funds matches those that mean paying.
@@ -134,21 +37,21 @@ var inAnswer = map[string]fault.Class{
 
 // class returns the class of an error: by words that mean that a person is needed, then by the
 // status of the answer; inside an answer by its words, then by a status in its text.
-func (f *failure) class(status int) fault.Class {
-	if person.MatchString(f.kind) || person.MatchString(f.code) || status != http.StatusTooManyRequests &&
-		person.MatchString(f.message) {
+func classOf(f *adapter.Failure, status int) fault.Class {
+	if person.MatchString(f.Type) || person.MatchString(f.Code) || status != http.StatusTooManyRequests &&
+		person.MatchString(f.Message) {
 		return fault.UserFixable
 	}
 	if status >= 400 {
 		return fault.FromStatus(status)
 	}
-	for _, w := range []string{f.code, f.kind} {
+	for _, w := range []string{f.Code, f.Type} {
 		if class, ok := inAnswer[strings.ToLower(w)]; ok {
 			return class
 		}
 	}
-	if f.status != 0 {
-		return fault.FromStatus(f.status)
+	if f.Status != 0 {
+		return fault.FromStatus(f.Status)
 	}
 	return fault.Permanent
 }
@@ -156,21 +59,21 @@ func (f *failure) class(status int) fault.Class {
 // errorInAnswer returns the error inside an answer of status 200; event is the whole event.
 func (a *answer) errorInAnswer(raw json.RawMessage, event []byte) *provider.Error {
 	raw, event = a.res.Redact(raw), a.res.Redact(event)
-	f := parse(event)
+	f := adapter.ParseFailure(event)
 	if isSet(raw) {
-		f = parse(raw)
-		if outer := parse(event); f.message == "" {
-			f.message = outer.message
+		f = adapter.ParseFailure(raw)
+		if outer := adapter.ParseFailure(event); f.Message == "" {
+			f.Message = outer.Message
 		}
 	}
 	return a.m.failed(f, http.StatusOK)
 }
 
 // failed returns an error of the server.
-func (m *Model) failed(f failure, status int) *provider.Error {
-	e := &provider.Error{Class: f.class(status), Status: status, Type: f.kind, Code: f.code, Message: f.message}
-	if e.Code == "" && status == http.StatusOK && f.status != 0 {
-		e.Code = strconv.Itoa(f.status)
+func (m *Model) failed(f adapter.Failure, status int) *provider.Error {
+	e := &provider.Error{Class: classOf(&f, status), Status: status, Type: f.Type, Code: f.Code, Message: f.Message}
+	if e.Code == "" && status == http.StatusOK && f.Status != 0 {
+		e.Code = strconv.Itoa(f.Status)
 	}
 	if adapter.Length(e); e.ContextLength == nil && e.Class == fault.UserFixable {
 		e.Remedy = m.remedy(f, status)
@@ -179,11 +82,11 @@ func (m *Model) failed(f failure, status int) *provider.Error {
 }
 
 // remedy returns what a person can do about an error.
-func (m *Model) remedy(f failure, status int) string {
-	words := f.kind + " " + f.code
+func (m *Model) remedy(f adapter.Failure, status int) string {
+	words := f.Type + " " + f.Code
 	switch {
 	case status == http.StatusPaymentRequired, funds.MatchString(words),
-		status != http.StatusForbidden && status != http.StatusUnauthorized && funds.MatchString(f.message):
+		status != http.StatusForbidden && status != http.StatusUnauthorized && funds.MatchString(f.Message):
 		if m.host.billing != "" {
 			return "check the plan, the budget and the payment details of the account: " + m.host.billing
 		}

@@ -83,7 +83,7 @@ func (d imageDecoder) whole(data []byte) {
 	err := json.Unmarshal(data, &r)
 	switch {
 	case err == nil && isSet(r.Error):
-		d.fail(d.m.failed(parse(d.res.Redact(r.Error)), http.StatusOK))
+		d.fail(d.m.failed(adapter.ParseFailure(d.res.Redact(r.Error)), http.StatusOK))
 		return
 	case err != nil:
 		d.fail(adapter.Garbled(d.m.name, "the images can't be decoded", err))

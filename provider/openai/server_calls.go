@@ -72,7 +72,7 @@ func (i *responsesItem) said() []string {
 		texts = append(texts, string(i.Output))
 	}
 	if isSet(i.Error) {
-		texts = append(texts, parse(i.Error).message)
+		texts = append(texts, adapter.ParseFailure(i.Error).Message)
 	}
 	return texts
 }
