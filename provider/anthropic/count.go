@@ -5,7 +5,6 @@ import (
 	"encoding/json"
 	"maps"
 
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -32,15 +31,5 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	if err != nil {
 		return 0, err
 	}
-	var count struct {
-		Input *int `json:"input_tokens"`
-	}
-	err = m.client.Ask(ctx, p.model, "v1/messages/count_tokens", nil, p.body, &count)
-	if err == nil && count.Input == nil {
-		err = fault.New(fault.Permanent, "anthropic: the answer has no token count")
-	}
-	if err != nil {
-		return 0, err
-	}
-	return *count.Input, nil
+	return m.client.Count(ctx, p.model, "v1/messages/count_tokens", p.body, "input_tokens")
 }

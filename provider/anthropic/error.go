@@ -13,8 +13,8 @@ import (
 // statusError returns the error of an answer with an error status.
 func statusError(status int, body []byte) *provider.Error {
 	f := adapter.ParseFailure(body)
-	e := &provider.Error{Provider: Name, Status: status, Type: cmp.Or(f.Type, f.State), Code: f.Code, Message: f.Message,
-		RequestID: f.RequestID}
+	e := &provider.Error{Provider: Name, Status: status, Type: cmp.Or(f.Type, f.State), Code: f.Code,
+		Message: f.Message, RequestID: f.RequestID}
 	if e.Message == "" && e.Type == "" {
 		e.Message = adapter.Brief(string(body))
 	}

@@ -2,9 +2,9 @@ package anthropic
 
 import (
 	"fmt"
+	"maps"
 	"net/http"
-	"os"
-	"strings"
+	"slices"
 
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
@@ -14,37 +14,20 @@ const remedy = "set ANTHROPIC_API_KEY or Config.APIKey to a key from https://pla
 // newKey finds the key: in the Config, else in the environment, if trusted says that it may be sent
 // to the address. It also returns what puts the key into the headers.
 func newKey(cfg *Config, trusted, optional bool) (adapter.Key, func(http.Header, string), error) {
-	own := func(h http.Header, key string) { h.Set("X-Api-Key", key) }
-	if key := strings.TrimSpace(cfg.APIKey); key != "" {
-		return adapter.Fixed(key), own, nil
-	}
-	if cfg.Key != nil {
-		return adapter.Asked(Name, true, adapter.ReturnKey, cfg.Key), own, nil
-	}
-	if !trusted || cfg.Header.Get("Authorization") != "" || cfg.Header.Get("X-Api-Key") != "" {
-		return adapter.Fixed(""), nil, nil
-	}
-	if key := strings.TrimSpace(os.Getenv("ANTHROPIC_API_KEY")); key != "" {
-		return adapter.Fixed(key), own, nil
-	}
-	if token := strings.TrimSpace(os.Getenv("ANTHROPIC_AUTH_TOKEN")); token != "" {
-		return adapter.Fixed(token), func(h http.Header, token string) { h.Set("Authorization", "Bearer "+token) }, nil
-	}
-	if optional {
-		return adapter.Fixed(""), nil, nil
-	}
-	return nil, nil, adapter.NoKey(Name, remedy)
+	key, from, err := adapter.KeyConfig{Name: Name, Remedy: remedy, Fixed: cfg.APIKey, Ask: cfg.Key, Header: cfg.Header,
+		Own: "X-Api-Key", Trusted: trusted, Optional: optional}.Find("ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN")
+	return key, func(h http.Header, key string) {
+		if from == "ANTHROPIC_AUTH_TOKEN" {
+			h.Set("Authorization", "Bearer "+key)
+		} else {
+			h.Set("X-Api-Key", key)
+		}
+	}, err
 }
 
-// String describes the Config without its secrets: the key, the headers and the address.
-func (c Config) String() string {
-	return fmt.Sprintf("anthropic.Config{Model: %q, APIKey: %s, Key: %t, BaseURL: %s, Header: %s, Models: %d}",
-		c.Model, adapter.Redacted(c.APIKey != ""), c.Key != nil, adapter.Redacted(c.BaseURL != ""),
-		adapter.Redacted(len(c.Header) > 0), len(c.Models))
+// Format writes the Config for every verb, without its key, the values of its headers and what may
+// be secret in its address.
+func (c Config) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "anthropic.Config{Model:%q BaseURL:%q APIKey:%t Key:%t Header:%q}", c.Model,
+		adapter.PublicURL(c.BaseURL), c.APIKey != "", c.Key != nil, slices.Sorted(maps.Keys(c.Header)))
 }
-
-// GoString returns String.
-func (c Config) GoString() string { return c.String() }
-
-// Format writes String for every verb.
-func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }

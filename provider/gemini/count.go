@@ -4,7 +4,6 @@ import (
 	"context"
 	"encoding/json"
 
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
@@ -37,15 +36,5 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	if err != nil {
 		return 0, err
 	}
-	var count struct {
-		Total *int `json:"totalTokens"`
-	}
-	err = m.client.Ask(ctx, p.model, resource(p.model)+":countTokens", nil, body, &count)
-	if err == nil && count.Total == nil {
-		err = fault.New(fault.Permanent, "gemini: the answer has no token count")
-	}
-	if err != nil {
-		return 0, err
-	}
-	return *count.Total, nil
+	return m.client.Count(ctx, p.model, resource(p.model)+":countTokens", body, "totalTokens")
 }

@@ -2,8 +2,8 @@ package gemini
 
 import (
 	"fmt"
-	"os"
-	"strings"
+	"maps"
+	"slices"
 
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
@@ -16,35 +16,14 @@ const keyHeader = "X-Goog-Api-Key"
 // newKey finds the key: in the Config, else in the environment, if trusted says that it may be sent
 // to the address.
 func newKey(cfg *Config, trusted, optional bool) (adapter.Key, error) {
-	if key := strings.TrimSpace(cfg.APIKey); key != "" {
-		return adapter.Fixed(key), nil
-	}
-	if cfg.Key != nil {
-		return adapter.Asked(Name, true, adapter.ReturnKey, cfg.Key), nil
-	}
-	if !trusted || cfg.Header.Get("Authorization") != "" || cfg.Header.Get(keyHeader) != "" {
-		return adapter.Fixed(""), nil
-	}
-	for _, name := range []string{"GOOGLE_API_KEY", "GEMINI_API_KEY"} {
-		if key := strings.TrimSpace(os.Getenv(name)); key != "" {
-			return adapter.Fixed(key), nil
-		}
-	}
-	if optional {
-		return adapter.Fixed(""), nil
-	}
-	return nil, adapter.NoKey(Name, remedy)
+	key, _, err := adapter.KeyConfig{Name: Name, Remedy: remedy, Fixed: cfg.APIKey, Ask: cfg.Key, Header: cfg.Header,
+		Own: keyHeader, Trusted: trusted, Optional: optional}.Find("GOOGLE_API_KEY", "GEMINI_API_KEY")
+	return key, err
 }
 
-// String describes the Config without its secrets: the key, the headers and the address.
-func (c Config) String() string {
-	return fmt.Sprintf("gemini.Config{Model: %q, APIKey: %s, Key: %t, BaseURL: %s, Header: %s, Models: %d}",
-		c.Model, adapter.Redacted(c.APIKey != ""), c.Key != nil, adapter.Redacted(c.BaseURL != ""),
-		adapter.Redacted(len(c.Header) > 0), len(c.Models))
+// Format writes the Config for every verb, without its key, the values of its headers and what may
+// be secret in its address.
+func (c Config) Format(f fmt.State, _ rune) {
+	fmt.Fprintf(f, "gemini.Config{Model:%q BaseURL:%q APIKey:%t Key:%t Header:%q}", c.Model,
+		adapter.PublicURL(c.BaseURL), c.APIKey != "", c.Key != nil, slices.Sorted(maps.Keys(c.Header)))
 }
-
-// GoString returns String.
-func (c Config) GoString() string { return c.String() }
-
-// Format writes String for every verb.
-func (c Config) Format(f fmt.State, _ rune) { fmt.Fprint(f, c.String()) }

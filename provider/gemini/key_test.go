@@ -157,7 +157,7 @@ func TestARedirectToAnotherHostDoesNotGetTheKey(t *testing.T) {
 }
 
 func TestNoVerbPrintsAKey(t *testing.T) {
-	cfg := gemini.Config{APIKey: "AIzaSecretSecret", Header: http.Header{"X-Secret": {"AIzaSecretSecret"}}}
+	cfg := gemini.Config{APIKey: "AIzaSecretSecret", Header: http.Header{"X-Mine": {"AIzaSecretSecret"}}}
 	m, err := gemini.New(cfg)
 	require.NoError(t, err)
 	for _, verb := range []string{"%v", "%+v", "%#v", "%s", "%q", "%x", "%d"} {

@@ -58,7 +58,7 @@ func (p *Provider) stream(ctx context.Context, req *provider.Request, yield func
 		return err
 	}
 	c := &call{p: p, ctx: ctx, yield: yield, model: b.model, names: b.names, input: b.size, tools: len(req.Tools) > 0}
-	o, err := c.run(b, !p.cfg.Whole && !req.NoRestart)
+	o, err := c.run(b, !req.NoRestart)
 	switch {
 	case ctx.Err() != nil && !errors.Is(err, errLeft):
 		return adapter.Over(ctx)

@@ -26,9 +26,9 @@
 //
 // # What a langchaingo model can't carry
 //
-//   - Whether an answer is complete. Some models end a cut stream without an error. If a model
-//     states a stop reason for every answer ([EndsStated]), an answer without one is
-//     [provider.ErrIncomplete]. For any model, an answer without a stop reason is
+//   - Whether an answer is complete. Some models end a cut stream without an error.
+//     langchaingo's own openai, anthropic, googleai, mistral and bedrock models state a stop reason
+//     for every answer: one without is [provider.ErrIncomplete]. For any model, an answer without a stop reason is
 //     [provider.ErrIncomplete] if it is empty or contains a call whose arguments aren't JSON. Any
 //     other answer without a stop reason ends as [provider.StopUnknown].
 //   - Typed errors. Classes are read from [llms.Error] codes, from errors of the standard library,

@@ -1,6 +1,7 @@
 package langchain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"iter"
@@ -24,24 +25,7 @@ type Config struct {
 	Model string
 	// Info has the properties of the model.
 	Info provider.ModelInfo
-	// Ends says whether the model states why an answer ended. Empty: EndsStated for langchaingo's
-	// own openai, anthropic, googleai, mistral and bedrock models, else EndsUnstated.
-	Ends Ends
-	// OnePart sends each part of an answer as a separate message, for models that read only the
-	// first part of one. It is always set for langchaingo's own anthropic models.
-	OnePart bool
-	// Whole disables streaming, for models whose streams are wrong.
-	Whole bool
 }
-
-// Ends says whether a model states why an answer ended.
-type Ends string
-
-// The values of Ends.
-const (
-	EndsStated   Ends = "stated"   // always: an answer without a reason was cut
-	EndsUnstated Ends = "unstated" // not always
-)
 
 // A Provider makes calls with a langchaingo model. It is safe for concurrent use if the model is.
 //
@@ -59,34 +43,18 @@ var (
 	_ provider.Informer = (*Provider)(nil)
 )
 
-// New returns a Provider that makes its calls with the langchaingo model. It fails for a nil model,
-// and an unknown Config.Ends.
+// New returns a Provider that makes its calls with the langchaingo model. It fails for a nil model.
 func New(model llms.Model, cfg Config) (*Provider, error) {
 	if isNil(model) {
 		return nil, fault.New(fault.Permanent, "langchain: the model is nil")
 	}
-	p := &Provider{llm: model, cfg: cfg, profile: profileOf(model)}
-	switch cfg.Ends {
-	case "":
-	case EndsStated, EndsUnstated:
-		p.profile.stated = cfg.Ends == EndsStated
-	default:
-		return nil, fault.Errorf(fault.Permanent, "langchain: Config.Ends is %q; it must be %q, %q or empty", cfg.Ends,
-			EndsStated, EndsUnstated)
-	}
-	p.profile.onePart = p.profile.onePart || cfg.OnePart
-	return p, nil
+	return &Provider{llm: model, cfg: cfg, profile: profileOf(model)}, nil
 }
 
 // Info returns Config.Info, completed by the defaults.
 func (p *Provider) Info() provider.ModelInfo {
 	info := p.cfg.Info
-	if info.Provider == "" {
-		info.Provider = name
-	}
-	if info.ID == "" {
-		info.ID = p.cfg.Model
-	}
+	info.Provider, info.ID = cmp.Or(info.Provider, name), cmp.Or(info.ID, p.cfg.Model)
 	return info
 }
 

@@ -83,9 +83,6 @@ func TestStreamedTextThatDiffersFromTheAnswerIsReset(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []string{"start ", "text It is cold.", "end "}, got)
 	require.Nil(t, m.opts.StreamingFunc)
-	got, err = kinds(t.Context(), over(t, m, Config{Whole: true}), question())
-	require.NoError(t, err)
-	require.Equal(t, []string{"start ", "text It is cold.", "end "}, got)
 }
 
 func TestAnAnswerThatWasOnlyStreamedIsAccepted(t *testing.T) {
@@ -121,18 +118,20 @@ func TestAnAnswerWithoutAnEndIsDetected(t *testing.T) {
 	for _, tt := range []struct {
 		what    string
 		choices []*llms.ContentChoice
-		cfg     Config
+		stated  bool
 		stop    provider.StopReason // none: incomplete
 	}{
-		{"no reason", said("It is cold.", ""), Config{}, provider.StopUnknown},
-		{"no reason from a model that states it", said("It is cold.", ""), Config{Ends: EndsStated}, ""},
-		{"an odd reason", said("It is cold.", "whim"), Config{Ends: EndsStated}, provider.StopUnknown},
-		{"nothing at all", said("", ""), Config{}, ""},
-		{"nothing, properly", said("", "FinishReasonStop"), Config{}, provider.StopDone},
-		{"no choices", nil, Config{}, ""},
-		{"a call that is no JSON", broken, Config{}, ""},
+		{"no reason", said("It is cold.", ""), false, provider.StopUnknown},
+		{"no reason from a model that states it", said("It is cold.", ""), true, ""},
+		{"an odd reason", said("It is cold.", "whim"), true, provider.StopUnknown},
+		{"nothing at all", said("", ""), false, ""},
+		{"nothing, properly", said("", "FinishReasonStop"), false, provider.StopDone},
+		{"no choices", nil, false, ""},
+		{"a call that is no JSON", broken, false, ""},
 	} {
-		res, err := provider.Generate(t.Context(), over(t, &fakeModel{choices: tt.choices}, tt.cfg), question())
+		p := over(t, &fakeModel{choices: tt.choices}, Config{})
+		p.profile.stated = tt.stated
+		res, err := provider.Generate(t.Context(), p, question())
 		if tt.stop == "" {
 			require.ErrorIs(t, err, provider.ErrIncomplete, tt.what)
 			continue
@@ -252,8 +251,6 @@ func TestNewSaysWhatIsWrong(t *testing.T) {
 	require.EqualError(t, err, "langchain: the model is nil")
 	_, err = New((*fakeModel)(nil), Config{})
 	require.EqualError(t, err, "langchain: the model is nil")
-	_, err = New(&fakeModel{}, Config{Ends: "maybe"})
-	require.EqualError(t, err, `langchain: Config.Ends is "maybe"; it must be "stated", "unstated" or empty`)
 	p := over(t, &fakeModel{}, Config{Model: "m", Info: provider.ModelInfo{Window: 8}})
 	require.Equal(t, provider.ModelInfo{Provider: "langchain", ID: "m", Window: 8}, p.Info())
 }

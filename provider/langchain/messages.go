@@ -1,6 +1,7 @@
 package langchain
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"fmt"
@@ -21,11 +22,8 @@ func requestOf(messages []llms.MessageContent, o *llms.CallOptions) (*provider.R
 		return nil, fault.Errorf(fault.Permanent, "langchain: %d candidates were asked for; a Provider gives one",
 			max(o.N, o.CandidateCount))
 	}
-	req := &provider.Request{Model: o.Model, MaxOutput: o.MaxTokens, NoRestart: o.StreamingFunc != nil ||
-		o.StreamingReasoningFunc != nil}
-	if req.MaxOutput == 0 {
-		req.MaxOutput = o.MaxLength
-	}
+	req := &provider.Request{Model: o.Model, MaxOutput: cmp.Or(o.MaxTokens, o.MaxLength),
+		NoRestart: o.StreamingFunc != nil || o.StreamingReasoningFunc != nil}
 	for i := range messages {
 		if err := addMessage(req, &messages[i]); err != nil {
 			return nil, err
@@ -215,11 +213,7 @@ func choiceOfTools(o *llms.CallOptions) (provider.ToolChoice, error) {
 		} `json:"function"`
 	}
 	if json.Unmarshal(text, &named) == nil && named.Name+named.Function.Name != "" {
-		tool := named.Function.Name
-		if tool == "" {
-			tool = named.Name
-		}
-		return provider.ToolChoice{Mode: provider.ChooseTool, Tool: tool}, nil
+		return provider.ToolChoice{Mode: provider.ChooseTool, Tool: cmp.Or(named.Function.Name, named.Name)}, nil
 	}
 	return provider.ToolChoice{}, fault.Errorf(fault.Permanent,
 		"langchain: the tool choice %.100s isn't auto, none, required or a function's name", text)

@@ -1,6 +1,7 @@
 package langchain
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -137,8 +138,8 @@ func choiceOf(res *provider.Response) *llms.ContentResponse {
 			"ReasoningTokens": int(u.Reasoning), "ThinkingContent": res.Reasoning(),
 		},
 	}
-	if choice.Content == "" {
-		choice.Content = refusal(res)
+	if said := res.Message(); choice.Content == "" {
+		choice.Content = said.Refusal()
 	}
 	ids := map[string]bool{}
 	for i, c := range res.Calls() {
@@ -147,25 +148,11 @@ func choiceOf(res *provider.Response) *llms.ContentResponse {
 			id = "call_" + strconv.Itoa(i)
 		}
 		ids[id] = true
-		args := string(c.Input) + c.Invalid
-		if args == "" {
-			args = "{}"
-		}
-		f := &llms.FunctionCall{Name: c.Name, Arguments: args}
+		f := &llms.FunctionCall{Name: c.Name, Arguments: cmp.Or(string(c.Input)+c.Invalid, "{}")}
 		choice.ToolCalls = append(choice.ToolCalls, llms.ToolCall{ID: id, Type: "function", FunctionCall: f})
 		if choice.FuncCall == nil {
 			choice.FuncCall = f
 		}
 	}
 	return &llms.ContentResponse{Choices: []*llms.ContentChoice{choice}}
-}
-
-func refusal(res *provider.Response) string {
-	text := ""
-	for i := range res.Parts {
-		if res.Parts[i].Kind == provider.PartRefusal {
-			text += res.Parts[i].Text
-		}
-	}
-	return text
 }

@@ -1,6 +1,7 @@
 package langchain
 
 import (
+	"cmp"
 	"encoding/json"
 	"fmt"
 	"strings"
@@ -22,10 +23,7 @@ type built struct {
 }
 
 func (p *Provider) build(req *provider.Request) (*built, error) {
-	b := &built{model: req.Model, names: adapter.NewNames(req.Tools)}
-	if b.model == "" {
-		b.model = p.cfg.Model
-	}
+	b := &built{model: cmp.Or(req.Model, p.cfg.Model), names: adapter.NewNames(req.Tools)}
 	if system := systemText(req); system != "" {
 		b.add(llms.ChatMessageTypeSystem, llms.TextContent{Text: system})
 		b.size += len(system)
@@ -45,11 +43,8 @@ func systemText(req *provider.Request) string {
 	if req.Output == nil || len(req.Output.Schema) == 0 {
 		return req.System
 	}
-	asked := "Answer with JSON alone, valid for this JSON Schema: " + string(req.Output.Schema)
-	if req.System == "" {
-		return asked
-	}
-	return req.System + "\n\n" + asked
+	return strings.TrimPrefix(req.System+"\n\nAnswer with JSON alone, valid for this JSON Schema: "+
+		string(req.Output.Schema), "\n\n")
 }
 
 func (b *built) add(role llms.ChatMessageType, parts ...llms.ContentPart) {
@@ -118,10 +113,7 @@ func (b *built) part(p *provider.Part, ids map[string]string) (llms.ContentPart,
 }
 
 func (b *built) call(c *provider.ToolCall, ids map[string]string) llms.ContentPart {
-	id := c.ProviderID
-	if id == "" {
-		id = c.ID
-	}
+	id := cmp.Or(c.ProviderID, c.ID)
 	ids[c.ID] = id
 	args := string(c.Input)
 	if args == "" {

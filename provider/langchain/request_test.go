@@ -62,7 +62,9 @@ func TestMessagesAreConverted(t *testing.T) {
 	require.Equal(t, map[string]any{"type": "object",
 		"properties": map[string]any{"t": map[string]any{"type": "integer"}}}, m.opts.Tools[0].Function.Parameters)
 
-	_, err = provider.Generate(t.Context(), over(t, m, Config{OnePart: true}), conversation())
+	p = over(t, m, Config{})
+	p.profile.onePart = true
+	_, err = provider.Generate(t.Context(), p, conversation())
 	require.NoError(t, err)
 	require.Len(t, m.messages, 7)
 	for _, msg := range m.messages[2:] {

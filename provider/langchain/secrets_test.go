@@ -26,10 +26,10 @@ func calls(t *testing.T, url string, streaming bool) error {
 	llm, err := openai.New(openai.WithToken(theKey), openai.WithModel("m"), openai.WithBaseURL(url),
 		openai.WithHTTPClient(HTTPClient(nil)))
 	require.NoError(t, err)
-	p, err := New(llm, Config{Model: "m", Whole: !streaming})
+	p, err := New(llm, Config{Model: "m"})
 	require.NoError(t, err)
 	_, err = provider.Generate(t.Context(), p,
-		&provider.Request{Messages: []provider.Message{provider.User("the prompt")}})
+		&provider.Request{Messages: []provider.Message{provider.User("the prompt")}, NoRestart: !streaming})
 	return err
 }
 

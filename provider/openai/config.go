@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"maps"
 	"net/http"
-	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -71,7 +70,7 @@ type Config struct {
 // Format writes c without its key, the values of its headers and the query of its address.
 func (c Config) Format(s fmt.State, _ rune) {
 	fmt.Fprintf(s, "openai.Config{Model:%q BaseURL:%q API:%q Name:%q APIKey:%t Key:%t Header:%q}", c.Model,
-		publicURL(c.BaseURL), string(c.API), c.Name,
+		adapter.PublicURL(c.BaseURL), string(c.API), c.Name,
 		c.APIKey != "", c.Key != nil, slices.Sorted(maps.Keys(c.Header)))
 }
 
@@ -141,7 +140,9 @@ func New(cfg Config) (*Model, error) {
 		Name: m.name, Base: u, HTTPClient: cfg.HTTPClient, Header: m.host.ownHeader(), Host: cfg.Header, Key: key,
 		AsksHost:  cfg.Key != nil && cfg.APIKey == "",
 		Authorize: m.host.authorize,
-		Decode:    func(status int, body []byte) *provider.Error { return m.failed(adapter.ParseFailure(body), status) },
+		Decode: func(status int, body []byte) *provider.Error {
+			return m.failed(adapter.ParseFailure(body), status)
+		},
 	})
 	return m, nil
 }
@@ -178,14 +179,4 @@ func (h *host) ownHeader() http.Header {
 		header.Set("Openai-Project", project)
 	}
 	return header
-}
-
-// publicURL removes the parts of an address that may be secret.
-func publicURL(address string) string {
-	u, err := url.Parse(address)
-	if err != nil {
-		return "(no address)"
-	}
-	public := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
-	return strings.ToValidUTF8(public.String(), "")
 }

@@ -38,39 +38,29 @@ func (m *Model) AssertCalls(t testing.TB, n int) {
 // order.
 func (m *Model) AssertTools(t testing.TB, i int, names ...string) {
 	t.Helper()
-	r := m.request(t, i)
-	if r == nil {
-		return
-	}
-	if got := toolNames(r); !slices.Equal(got, names) {
-		t.Errorf("providertest: request %d offered the tools %s, not %s", i, list(got), list(names))
+	if r := m.request(t, i); r != nil && !slices.Equal(toolNames(r), names) {
+		t.Errorf("providertest: request %d offered the tools %s, not %s", i, list(toolNames(r)), list(names))
 	}
 }
 
 // AssertSaw fails the test unless request i, counted from 0, carried all of this.
 func (m *Model) AssertSaw(t testing.TB, i int, carried ...Matcher) {
 	t.Helper()
-	r := m.request(t, i)
-	if r == nil {
-		return
-	}
-	for _, c := range carried {
-		if c.match != nil && !c.match(r) {
-			t.Errorf("providertest: request %d carried no %s:\n%s", i, c.what, describe(r))
-		}
-	}
+	m.saw(t, i, carried, true)
 }
 
 // AssertDidNotSee fails the test if request i, counted from 0, carried any of this.
 func (m *Model) AssertDidNotSee(t testing.TB, i int, carried ...Matcher) {
 	t.Helper()
-	r := m.request(t, i)
-	if r == nil {
-		return
-	}
+	m.saw(t, i, carried, false)
+}
+
+func (m *Model) saw(t testing.TB, i int, carried []Matcher, want bool) {
+	t.Helper()
+	r, instead := m.request(t, i), map[bool]string{true: "no", false: "a"}
 	for _, c := range carried {
-		if c.match != nil && c.match(r) {
-			t.Errorf("providertest: request %d carried a %s:\n%s", i, c.what, describe(r))
+		if r != nil && c.match != nil && c.match(r) != want {
+			t.Errorf("providertest: request %d carried %s %s:\n%s", i, instead[want], c.what, describe(r))
 		}
 	}
 }
@@ -134,12 +124,9 @@ func SystemText(substring string) Matcher {
 }
 
 func hasText(r *provider.Request, role provider.Role, substring string) bool {
-	for i := range r.Messages {
-		if m := &r.Messages[i]; m.Role == role && strings.Contains(m.Text(), substring) {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(r.Messages, func(m provider.Message) bool {
+		return m.Role == role && strings.Contains(m.Text(), substring)
+	})
 }
 
 func hasResult(r *provider.Request, name, substring string) bool {

@@ -82,8 +82,8 @@ func serial(fresh func() provider.Provider) func() provider.Provider {
 	}
 }
 
-// stream makes a provider of a function that yields.
-func stream(f func(ctx context.Context, req *provider.Request,
+// streamed makes a provider of a function that yields.
+func streamed(f func(ctx context.Context, req *provider.Request,
 	yield func(provider.Chunk, error) bool)) func() provider.Provider {
 	return func() provider.Provider {
 		return provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
@@ -94,7 +94,7 @@ func stream(f func(ctx context.Context, req *provider.Request,
 
 // chunks makes a provider that yields these, whatever happens.
 func chunks(list ...provider.Chunk) func() provider.Provider {
-	return stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+	return streamed(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 		for _, c := range list {
 			if !yield(c, nil) {
 				return
@@ -117,7 +117,7 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 	boom := errors.New("boom")
 	shared := func() provider.Provider {
 		var text atomic.Value // of whoever asked last
-		return stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+		return streamed(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
 			text.Store(req.LastUserText())
 			_ = yield(start, nil) && yield(provider.Text(text.Load().(string)), nil) && yield(end, nil)
 		})()
@@ -139,7 +139,7 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 		{"a call left open", chunks(start, provider.ToolStart(0, "", "t"), end), "the grammar holds", "open"},
 		{"a chunk after End", chunks(start, end, provider.Text("x")), "the grammar holds", "has ended"},
 		{"an error after End",
-			stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 				_ = yield(start, nil) && yield(end, nil) && yield(provider.Chunk{}, boom)
 			}), "the grammar holds", "after End"},
 		{"a nil sequence", func() provider.Provider {
@@ -148,10 +148,10 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 			})
 		}, "the grammar holds", "nil sequence"},
 		{"no provider", func() provider.Provider { return nil }, "the grammar holds", "nil"},
-		{"a panic", stream(func(context.Context, *provider.Request, func(provider.Chunk, error) bool) {
+		{"a panic", streamed(func(context.Context, *provider.Request, func(provider.Chunk, error) bool) {
 			panic("ouch")
 		}), "the grammar holds", "ouch"},
-		{"a hang", stream(func(context.Context, *provider.Request, func(provider.Chunk, error) bool) {
+		{"a hang", streamed(func(context.Context, *provider.Request, func(provider.Chunk, error) bool) {
 			<-release
 			ended <- struct{}{}
 		}), "the grammar holds", "didn't end"},
@@ -163,15 +163,15 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 			"usage is plausible", "cached"},
 		{"reasoning not counted", usage(provider.Usage{Output: 1, Reasoning: 2}), "usage is plausible", "reasoning"},
 		{"a chunk after an error",
-			stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 				_ = yield(start, nil) && yield(provider.Chunk{}, boom) && yield(end, nil)
 			}), "an error comes alone and last", "after the error"},
 		{"a chunk with an error",
-			stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 				yield(start, boom)
 			}), "an error comes alone and last", "together"},
 		{"a chunk after the error of a canceled call",
-			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 				if ctx.Err() != nil {
 					_ = yield(provider.Chunk{}, ctx.Err()) && yield(start, nil)
 					return
@@ -179,23 +179,23 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 				_ = yield(start, nil) && yield(end, nil)
 			}), "an error comes alone and last", "after the error"},
 		{"a changed field",
-			stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
 				req.Model = "mine"
 				_ = yield(start, nil) && yield(end, nil)
 			}), "the request is not changed", "was changed"},
 		{"a changed tool",
-			stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
 				req.Tools[0].Schema[0] = ' '
 				_ = yield(start, nil) && yield(end, nil)
 			}), "the request is not changed", "JSON"},
 		{"a message in the spare room",
-			stream(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(_ context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
 				_ = append(req.Messages, provider.User("mine"))
 				_ = yield(start, nil) && yield(end, nil)
 			}), "the request is not changed", "behind"},
 		{"raw usage that is no text", chunks(start, provider.End(provider.StopDone, provider.Usage{Raw: "\xff"})),
 			"the answer survives JSON", "another one"},
-		{"a goroutine", stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+		{"a goroutine", streamed(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			go func() {
 				<-release
 				ended <- struct{}{}
@@ -205,27 +205,27 @@ func TestEachCheckFindsItsDefect(t *testing.T) {
 		{"going on after the loop was left", chunksDeaf(start, provider.Text("x"), end),
 			"leaving at any chunk leaves nothing behind", "panicked"},
 		{"another class for a canceled call",
-			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 				yield(provider.Chunk{}, errors.New("connection closed"))
 			}), "a call of a canceled context ends", "class none"},
 		{"deaf to a canceled context",
-			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 				<-release
 				ended <- struct{}{}
 			}), "a call of a canceled context ends", "didn't end"},
 		{"deaf to canceling",
-			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 				yield(start, nil)
 				<-release
 				ended <- struct{}{}
 			}), "canceling in mid-stream ends the answer", "didn't end"},
 		{"cut when canceled",
-			stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+			streamed(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 				_ = yield(start, nil) && ctx.Err() == nil && yield(end, nil)
 			}), "canceling in mid-stream ends the answer", "without End"},
 		{"a declaration that isn't true", func() provider.Provider {
 			return endsWithContext{
-				stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+				streamed(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 					switch {
 					case !yield(start, nil):
 					case ctx.Err() != nil:
@@ -267,13 +267,13 @@ func TestACallThatDoesNotEndWhenItsServerHangsIsFound(t *testing.T) {
 	release, ended := make(chan struct{}), make(chan struct{})
 	start, end := provider.Start("m"), provider.End(provider.StopDone, provider.Usage{})
 	for says, fresh := range map[string]func() provider.Provider{
-		"didn't end": stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+		"didn't end": streamed(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			defer close(ended)
 			yield(start, nil)
 			<-release
 		}),
 		"without an error": chunks(start, end),
-		"not of class none": stream(func(ctx context.Context, _ *provider.Request,
+		"not of class none": streamed(func(ctx context.Context, _ *provider.Request,
 			yield func(provider.Chunk, error) bool) {
 			<-ctx.Done()
 			yield(provider.Chunk{}, errors.New("connection closed"))
@@ -290,7 +290,7 @@ func TestACallThatDoesNotEndWhenItsServerHangsIsFound(t *testing.T) {
 
 // chunksDeaf goes on when yield says stop.
 func chunksDeaf(list ...provider.Chunk) func() provider.Provider {
-	return stream(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+	return streamed(func(_ context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 		for _, c := range list {
 			yield(c, nil)
 		}
@@ -316,7 +316,7 @@ func TestAnIdleConnectionIsNoLeakAndAHeldOneIs(t *testing.T) {
 	for _, closes := range []bool{true, false} {
 		var bodies []io.Closer
 		client := &http.Client{Transport: &http.Transport{}}
-		s := newSuite(stream(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
+		s := newSuite(streamed(func(ctx context.Context, _ *provider.Request, yield func(provider.Chunk, error) bool) {
 			res, err := client.Get(server.URL)
 			if err != nil {
 				yield(provider.Chunk{}, err)

@@ -3,10 +3,10 @@ package providertest
 import (
 	"context"
 	"iter"
-	"sync/atomic"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream"
 )
 
 // Func makes a model of a function that returns the whole answer, which is then streamed.
@@ -27,11 +27,8 @@ func Func(fn func(context.Context, *provider.Request) (*provider.Response, error
 		if ctx == nil {
 			ctx = context.Background()
 		}
-		var used atomic.Bool
-		return func(yield func(provider.Chunk, error) bool) {
+		return stream.Once(func(yield func(provider.Chunk, error) bool) {
 			switch {
-			case used.Swap(true):
-				yield(provider.Chunk{}, provider.ErrConsumed)
 			case fn == nil:
 				yield(provider.Chunk{}, fault.New(fault.Permanent, "providertest: Func was given no function"))
 			case req == nil:
@@ -43,7 +40,7 @@ func Func(fn func(context.Context, *provider.Request) (*provider.Response, error
 				p := playResponse(resp, err)
 				p.stream(ctx, yield)
 			}
-		}
+		})
 	})
 }
 

@@ -6,11 +6,11 @@ import (
 	"iter"
 	"strconv"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/stream"
 )
 
 // name is how the models of this package call themselves.
@@ -45,12 +45,7 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	var used atomic.Bool
-	return func(yield func(provider.Chunk, error) bool) {
-		if used.Swap(true) {
-			yield(provider.Chunk{}, provider.ErrConsumed)
-			return
-		}
+	return stream.Once(func(yield func(provider.Chunk, error) bool) {
 		if ctx.Err() != nil {
 			yield(provider.Chunk{}, context.Cause(ctx))
 			return
@@ -61,7 +56,7 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 			return
 		}
 		p.stream(ctx, yield)
-	}
+	})
 }
 
 // EndsWithContext returns true: every step ends with its context, those that hang, too.

@@ -212,6 +212,18 @@ func (c *Client) Ask(ctx context.Context, model, path string, query url.Values, 
 	return err
 }
 
+// Count is Ask for an answer with a number of tokens in this field.
+func (c *Client) Count(ctx context.Context, model, path string, body []byte, field string) (n int, err error) {
+	var answer map[string]json.RawMessage
+	if err := c.Ask(ctx, model, path, nil, body, &answer); err != nil {
+		return 0, err
+	}
+	if IsNull(answer[field]) || json.Unmarshal(answer[field], &n) != nil {
+		return 0, fault.New(fault.Permanent, c.setup().Name+": the answer has no token count")
+	}
+	return n, nil
+}
+
 // AskFor is Ask that also returns the answer, whose body is closed, to clean errors that the value
 // contains.
 func (c *Client) AskFor(ctx context.Context, model, path string, query url.Values, body []byte, v any) (*Response,

@@ -3,6 +3,8 @@ package adapter
 import (
 	"context"
 	"errors"
+	"net/http"
+	"os"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -41,8 +43,35 @@ func Asked(name string, needed bool, remedy string, ask func(context.Context) (s
 	}
 }
 
-// NoKey returns the error for a missing key; the remedy says where to set one and where a person
-// gets one.
-func NoKey(name, remedy string) error {
-	return &provider.Error{Class: fault.UserFixable, Provider: name, Message: "no API key", Remedy: remedy}
+// A KeyConfig says where the key of an adapter comes from.
+type KeyConfig struct {
+	Name, Remedy string                                // of the provider, for the error if there is no key
+	Fixed        string                                // the key
+	Ask          func(context.Context) (string, error) // without Fixed, returns the key; may be nil
+	Header       http.Header                           // of the host, which may authorize instead
+	Own          string                                // the header that does, besides Authorization
+	Trusted      bool                                  // a key from the environment may be sent
+	Optional     bool                                  // requests may go without one
+}
+
+// Find returns the key, and the variable of the environment that it comes from: the first of these
+// that is set. Without a key it is "".
+func (c KeyConfig) Find(variables ...string) (key Key, variable string, err error) {
+	switch fixed := strings.TrimSpace(c.Fixed); {
+	case fixed != "":
+		return Fixed(fixed), "", nil
+	case c.Ask != nil:
+		return Asked(c.Name, true, ReturnKey, c.Ask), "", nil
+	case !c.Trusted || c.Header.Get("Authorization") != "" || c.Header.Get(c.Own) != "":
+		return Fixed(""), "", nil
+	}
+	for _, name := range variables {
+		if key := strings.TrimSpace(os.Getenv(name)); key != "" {
+			return Fixed(key), name, nil
+		}
+	}
+	if !c.Optional {
+		err = &provider.Error{Class: fault.UserFixable, Provider: c.Name, Message: "no API key", Remedy: c.Remedy}
+	}
+	return Fixed(""), "", err
 }

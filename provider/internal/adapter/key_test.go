@@ -44,7 +44,7 @@ func TestAMissingKeyIsUserFixable(t *testing.T) {
 }
 
 func TestWithoutAKeyTheErrorHasTheRemedy(t *testing.T) {
-	err := NoKey("acme", "set ACME_API_KEY")
+	_, _, err := KeyConfig{Name: "acme", Remedy: "set ACME_API_KEY", Trusted: true}.Find()
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 	var e *provider.Error
 	require.ErrorAs(t, err, &e)

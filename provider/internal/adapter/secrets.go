@@ -1,19 +1,19 @@
 package adapter
 
 import (
+	"net/url"
 	"strings"
 	"unicode/utf8"
-
-	"github.com/pawlkit/pawl/provider/secret"
 )
 
-// Redacted returns the text that is printed instead of a secret: [secret.Redacted] if it is set,
-// else "[none]".
-func Redacted(set bool) string {
-	if set {
-		return secret.Redacted
+// PublicURL returns an address without the parts of it that may be secret.
+func PublicURL(address string) string {
+	u, err := url.Parse(address)
+	if err != nil {
+		return "(no address)"
 	}
-	return "[none]"
+	public := url.URL{Scheme: u.Scheme, Host: u.Host, Path: u.Path}
+	return strings.ToValidUTF8(public.String(), "")
 }
 
 // Brief returns the beginning of a text that isn't a message, such as a gateway's web page: at most
