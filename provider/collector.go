@@ -74,7 +74,7 @@ type piece struct {
 
 // Add adds the next chunk. It returns a *[GrammarError] if the chunk isn't allowed here.
 func (c *Collector) Add(chunk Chunk) error {
-	if chunk.Kind == KindText && c.extend(&chunk) { // most chunks are text that continues the last part
+	if chunk.Kind == KindText && !c.grammar.ended && c.extend(PartText, &chunk) { // most chunks are text that continues the last part
 		return nil
 	}
 	if err := c.grammar.Next(&chunk); err != nil {
@@ -113,14 +113,14 @@ func (c *Collector) Add(chunk Chunk) error {
 	return nil
 }
 
-// extend appends a piece of text to the last part, if that is text of the same block.
-func (c *Collector) extend(chunk *Chunk) bool {
+// extend appends a piece of text to the last part, if that is of the same kind and block.
+func (c *Collector) extend(kind PartKind, chunk *Chunk) bool {
 	last := len(c.pieces) - 1
-	if last < 0 || c.grammar.ended {
+	if last < 0 {
 		return false
 	}
 	p := &c.pieces[last]
-	if p.kind != PartText || p.index != chunk.Index || p.part != nil {
+	if p.kind != kind || p.index != chunk.Index || p.part != nil {
 		return false
 	}
 	p.add(chunk.Text)
@@ -187,14 +187,9 @@ func (c *Collector) push(p piece) {
 
 // text continues the last piece if it is of the same kind and block, else begins another.
 func (c *Collector) text(kind PartKind, chunk *Chunk) {
-	if len(c.pieces) > 0 {
-		if p := &c.pieces[len(c.pieces)-1]; p.kind == kind && p.index == chunk.Index && p.part == nil {
-			p.add(chunk.Text)
-			c.last = len(c.pieces) - 1
-			return
-		}
+	if !c.extend(kind, chunk) {
+		c.push(piece{kind: kind, index: chunk.Index, first: chunk.Text})
 	}
-	c.push(piece{kind: kind, index: chunk.Index, first: chunk.Text})
 }
 
 // openCall returns the piece of the open call with that index; the grammar has seen to it that

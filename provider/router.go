@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -83,13 +84,10 @@ func failing(err error) iter.Seq2[Chunk, error] {
 }
 
 func (r *Router) find(model string) (Route, error) {
-	alias := model
-	if alias == "" {
-		alias = AliasDefault
-	}
 	if r == nil {
 		return Route{}, ErrNilProvider
 	}
+	alias := cmp.Or(model, AliasDefault)
 	route, ok := r.routes[alias]
 	if !ok {
 		return Route{}, &UnknownModelError{Model: alias, Known: r.Aliases()}

@@ -66,7 +66,7 @@ func (d *decoder) find(index int32) *block {
 }
 
 func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
-	d.begin("", "")
+	d.Begin("", d.Model)
 	if d.find(index) != nil { // it wasn't closed
 		if err := d.stopBlock(index); err != nil {
 			return err
@@ -88,11 +88,11 @@ func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 		b.signature = b.Signature
 		d.think(b, b.Thinking)
 	case b.Type == "tool_use":
-		name := d.names.Decode(b.Name)
+		name := d.Names.Decode(b.Name)
 		if name == "" {
 			return garbled("a tool call without a name", nil)
 		}
-		d.put(provider.ToolStart(int(index), b.ID, name))
+		d.Put(provider.ToolStart(int(index), b.ID, name))
 	case isProviderCall(b.Type):
 		if d.calls == nil {
 			d.calls = map[string]string{}
@@ -125,7 +125,7 @@ func (d *decoder) delta(e *event) error {
 		}
 		b.deltas = true
 		if b.Type == "tool_use" {
-			d.put(provider.ToolDelta(int(b.index), e.Delta.JSON))
+			d.Put(provider.ToolDelta(int(b.index), e.Delta.JSON))
 		} else {
 			b.input.WriteString(e.Delta.JSON)
 		}
@@ -149,7 +149,7 @@ func (d *decoder) text(b *block, s string) {
 	}
 	b.said = true
 	b.size += len(s)
-	d.put(provider.Chunk{Kind: provider.KindText, Index: b.index, Text: s})
+	d.Put(provider.Chunk{Kind: provider.KindText, Index: b.index, Text: s})
 }
 
 func (d *decoder) think(b *block, s string) {
@@ -157,7 +157,7 @@ func (d *decoder) think(b *block, s string) {
 		return
 	}
 	b.said = true
-	d.put(provider.Chunk{Kind: provider.KindReasoning, Index: b.index, Text: s})
+	d.Put(provider.Chunk{Kind: provider.KindReasoning, Index: b.index, Text: s})
 }
 
 func (d *decoder) stopBlock(index int32) error {
@@ -180,11 +180,11 @@ func (d *decoder) stopBlock(index int32) error {
 			return nil
 		}
 		if !b.said { // the thoughts are hidden
-			d.put(provider.Chunk{Kind: provider.KindReasoning, Index: b.index})
+			d.Put(provider.Chunk{Kind: provider.KindReasoning, Index: b.index})
 		}
-		d.put(provider.Attach(sealed(kindSignature, b.signature)))
+		d.Put(provider.Attach(sealed(kindSignature, b.signature)))
 	case b.Type == kindRedacted:
-		d.put(provider.OpaquePart(sealed(kindRedacted, b.Data)))
+		d.Put(provider.OpaquePart(sealed(kindRedacted, b.Data)))
 	case b.Type == "tool_use":
 		d.endCall(b)
 	case isProviderCall(b.Type):
@@ -197,9 +197,9 @@ func (d *decoder) stopBlock(index int32) error {
 		if b.content != nil {
 			raw = with(raw, "content", b.content)
 		}
-		d.put(opaque(b.Type, raw))
+		d.Put(opaque(b.Type, raw))
 	default:
-		d.put(opaque(b.Type, b.raw))
+		d.Put(opaque(b.Type, b.raw))
 	}
 	return nil
 }
@@ -212,13 +212,13 @@ func (d *decoder) endText(b *block) {
 	}
 	if b.said {
 		if raw, err := adapter.Encode(b.citations); err == nil {
-			d.put(provider.Attach(sealed(kindCitations, string(raw))))
+			d.Put(provider.Attach(sealed(kindCitations, string(raw))))
 		}
 	}
 	for _, raw := range b.citations {
 		if s, ok := source(raw); ok {
 			s.End = b.size
-			d.put(provider.Cite(s))
+			d.Put(provider.Cite(s))
 		}
 	}
 }
@@ -227,11 +227,11 @@ func (d *decoder) endText(b *block) {
 // block.
 func (d *decoder) endCall(b *block) {
 	if !b.deltas && !adapter.IsNull(b.Input) {
-		d.put(provider.ToolDelta(int(b.index), string(b.Input)))
+		d.Put(provider.ToolDelta(int(b.index), string(b.Input)))
 	}
-	d.put(provider.ToolEnd(int(b.index)))
+	d.Put(provider.ToolEnd(int(b.index)))
 	if !adapter.IsNull(b.Caller) && !strings.Contains(string(b.Caller), `"direct"`) {
-		d.put(provider.AttachTo(int(b.index), sealed(kindCaller, string(b.Caller))))
+		d.Put(provider.AttachTo(int(b.index), sealed(kindCaller, string(b.Caller))))
 	}
 }
 

@@ -29,12 +29,12 @@ func (m *Model) run(ctx context.Context, req *provider.Request, put func(provide
 		return err
 	}
 	defer res.Body.Close()
-	d := &decoder{model: p.model, names: p.names, res: res, limits: provider.RateLimits(res.Header), yield: put}
+	d := &decoder{Answer: adapter.Answer{Model: p.model, Names: p.names, Res: res, Yield: put}}
 	return res.Clean(d.read(res.Body))
 }
 
 // read decodes the body of an answer: a stream of events, or one JSON object from a server that
-// doesn't stream. The error doesn't matter if d.ended or d.stopped is set.
+// doesn't stream. The error doesn't matter if d.Over is set.
 func (d *decoder) read(body io.Reader) error {
 	br, first, err := adapter.Open(Name, body)
 	if err != nil {
@@ -48,9 +48,9 @@ func (d *decoder) read(body io.Reader) error {
 		if err != nil && ev.Cut && !json.Valid(ev.Data) {
 			return false, provider.ErrIncomplete // it was cut in the middle
 		}
-		return !d.ended && !d.stopped, err
+		return !d.Over, err
 	})
-	if err == nil && !d.ended && !d.stopped {
+	if err == nil && !d.Over {
 		return provider.ErrIncomplete
 	}
 	return err

@@ -25,7 +25,7 @@ func statusError(status int, body []byte) *provider.Error {
 }
 
 // errorIn returns the error that a server reports inside an answer.
-func (d *decoder) errorIn(data []byte) error { return statusError(http.StatusOK, d.res.Redact(data)) }
+func (d *decoder) errorIn(data []byte) error { return statusError(http.StatusOK, d.Res.Redact(data)) }
 
 // classOf returns the class of an error: by its status, or inside an answer by its type.
 func classOf(e *provider.Error) fault.Class {

@@ -2,8 +2,8 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
-	"net/http"
 	"slices"
 	"unicode/utf8"
 
@@ -55,21 +55,14 @@ type ending struct {
 // A decoder decodes events into chunks. Its state doesn't grow with the answer, except for open
 // blocks.
 type decoder struct {
-	model  string // the requested model
-	names  *adapter.Names
-	res    *adapter.Response
-	limits http.Header // see provider.RateLimits
-	yield  func(provider.Chunk) bool
+	adapter.Answer
 
-	begun   bool
-	ended   bool // End was yielded
-	stopped bool // yield returned false
-	open    []*block
-	end     ending
-	usage   tally
-	calls   map[string]string // names of the calls that the provider runs, by id
-	ev      event
-	whole   int32 // number of blocks without an index
+	open  []*block
+	end   ending
+	usage tally
+	calls map[string]string // names of the calls that the provider runs, by id
+	ev    event
+	whole int32 // number of blocks without an index
 }
 
 // event decodes the next event. name is the event's name in the stream; the type in the data takes
@@ -105,7 +98,7 @@ func (d *decoder) event(name string, data []byte) error {
 		}
 		d.mergeEnding(&e.Message.ending)
 		d.usage.add(e.Message.Usage)
-		d.begin(e.Message.ID, e.Message.Model)
+		d.Begin(e.Message.ID, cmp.Or(e.Message.Model, d.Model))
 		for _, raw := range e.Message.Content { // usually none
 			if err := d.wholeBlock(raw); err != nil {
 				return err
@@ -136,7 +129,7 @@ func (d *decoder) message(data []byte) error {
 	}
 	d.mergeEnding(&m.ending)
 	d.usage.add(m.Usage)
-	d.begin(m.ID, m.Model)
+	d.Begin(m.ID, cmp.Or(m.Model, d.Model))
 	for _, raw := range m.Content {
 		if err := d.wholeBlock(raw); err != nil {
 			return err
@@ -151,30 +144,6 @@ func sound(data []byte) []byte {
 		return data
 	}
 	return bytes.ToValidUTF8(data, []byte("\uFFFD"))
-}
-
-// begin yields Start, once.
-func (d *decoder) begin(id, model string) {
-	if d.begun {
-		return
-	}
-	d.begun = true
-	if model == "" {
-		model = d.model
-	}
-	c := provider.Start(model)
-	c.ID = id
-	if d.limits != nil {
-		c.Extra = &provider.Extra{RateLimits: d.limits}
-	}
-	d.put(c)
-}
-
-// put yields a chunk, unless the consumer has stopped.
-func (d *decoder) put(c provider.Chunk) {
-	if !d.stopped && !d.yield(c) {
-		d.stopped = true
-	}
 }
 
 // mergeEnding adds the fields of an ending that are set.
@@ -193,20 +162,19 @@ func (d *decoder) mergeEnding(e *ending) {
 // finish yields the chunks that are only known at the end, and End. A block that wasn't closed
 // counts as complete.
 func (d *decoder) finish() error {
-	d.begin("", "")
+	d.Begin("", d.Model)
 	for len(d.open) > 0 {
 		if err := d.stopBlock(d.open[0].index); err != nil {
 			return err
 		}
 	}
 	if !adapter.IsNull(d.end.Container) {
-		d.put(opaque(kindContainer, d.end.Container))
+		d.Put(opaque(kindContainer, d.end.Container))
 	}
 	if !adapter.IsNull(d.end.StopDetails) {
-		d.put(opaque(kindStopDetails, d.end.StopDetails))
+		d.Put(opaque(kindStopDetails, d.end.StopDetails))
 	}
-	d.put(adapter.Ended(stopReason(d.end.Stop), d.end.Stop, d.usage.normal()))
-	d.ended = !d.stopped
+	d.Put(adapter.Ended(stopReason(d.end.Stop), d.end.Stop, d.usage.normal()))
 	return nil
 }
 

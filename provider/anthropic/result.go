@@ -40,7 +40,7 @@ func (d *decoder) providerCall(b *block) {
 	c := provider.ProviderCall(call)
 	o := sealed(b.Type, string(raw))
 	c.Extra.Part.Opaque = &o
-	d.put(c)
+	d.Put(c)
 }
 
 // providerResult yields the result of such a call as text, with the whole block, which is sent
@@ -60,9 +60,9 @@ func (d *decoder) providerResult(b *block) {
 		o := sealed(b.Type, string(b.raw))
 		c.Extra.Part.Opaque = &o
 	}
-	d.put(c)
+	d.Put(c)
 	for _, id := range files {
-		d.put(provider.File(provider.Media{FileID: id}))
+		d.Put(provider.File(provider.Media{FileID: id}))
 	}
 }
 

@@ -2,6 +2,7 @@ package gemini
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"errors"
 	"io"
@@ -23,13 +24,7 @@ const (
 
 // A decoder decodes the objects of one answer into chunks.
 type decoder struct {
-	model string
-	names *adapter.Names
-	res   *adapter.Response
-	yield func(provider.Chunk) bool // returns false to stop
-
-	stopped bool // yield has returned false
-	begun   bool
+	adapter.Answer
 
 	block int32              // index of the text block; a signature ends a block
 	last  provider.ChunkKind // kind of the last part, if it is text that a signature can belong to
@@ -61,13 +56,13 @@ type openCall struct {
 // errLeft stops the decoding after the consumer has stopped.
 var errLeft = errors.New("gemini: the consumer left")
 
-// read decodes a body. It returns nil if the answer ended, or d.left is set.
+// read decodes a body. It returns nil if the answer ended, or d.Over is set.
 func (d *decoder) read(body io.Reader) error {
 	f := frames{each: d.event}
 	err := f.read(body)
 	var classed interface{ Fault() fault.Class }
 	switch {
-	case d.stopped:
+	case d.Over:
 		return nil
 	case err == nil:
 		return d.end(f.whole)
@@ -86,14 +81,7 @@ func (d *decoder) event(data []byte) error {
 	if !adapter.IsNull(e.Error) {
 		return d.errorIn(data)
 	}
-	if !d.begun {
-		d.begun = true
-		model := e.Model
-		if model == "" {
-			model = d.model
-		}
-		d.emit(provider.Chunk{Kind: provider.KindStart, ID: e.ID, Name: model})
-	}
+	d.Begin(e.ID, cmp.Or(e.Model, d.Model))
 	if bytes.Contains(e.Usage, figure) && json.Unmarshal(e.Usage, &d.counts) == nil {
 		d.usage = append(d.usage[:0], e.Usage...)
 	}
@@ -107,7 +95,7 @@ func (d *decoder) event(data []byte) error {
 			}
 		}
 	}
-	if d.stopped {
+	if d.Over {
 		return errLeft
 	}
 	return nil
@@ -129,13 +117,6 @@ func (d *decoder) take(c *candidate) error {
 	}
 	d.evidence.add(c)
 	return nil
-}
-
-// emit yields a chunk, unless the consumer has stopped.
-func (d *decoder) emit(c provider.Chunk) {
-	if !d.stopped && !d.yield(c) {
-		d.stopped = true
-	}
 }
 
 func (d *decoder) part(raw json.RawMessage) error {
@@ -195,16 +176,16 @@ func (d *decoder) text(p *part) {
 		kind = provider.KindReasoning
 	}
 	if *p.Text != "" {
-		d.emit(provider.Chunk{Kind: kind, Index: d.block, Text: *p.Text})
+		d.Put(provider.Chunk{Kind: kind, Index: d.block, Text: *p.Text})
 		d.last = kind
 	}
 	if p.Signature == "" {
 		return
 	}
 	if d.last == kind {
-		d.emit(provider.Attach(signature(p.Signature)))
+		d.Put(provider.Attach(signature(p.Signature)))
 	} else {
-		d.emit(provider.OpaquePart(signature(p.Signature)))
+		d.Put(provider.OpaquePart(signature(p.Signature)))
 	}
 	d.block++ // the next text is another part, without this signature
 	d.last = provider.KindNone
@@ -212,9 +193,9 @@ func (d *decoder) text(p *part) {
 
 // whole yields a part that comes in one piece.
 func (d *decoder) whole(c provider.Chunk, sign string) {
-	d.emit(c)
+	d.Put(c)
 	if sign != "" {
-		d.emit(provider.Attach(signature(sign)))
+		d.Put(provider.Attach(signature(sign)))
 	}
 	d.last = provider.KindNone
 }
@@ -264,14 +245,14 @@ func (d *decoder) call(c *functionCall, sign string) error {
 		}
 		d.open = &openCall{index: d.calls}
 		d.calls++
-		d.emit(provider.ToolStart(d.open.index, c.ID, d.names.Decode(c.Name)))
+		d.Put(provider.ToolStart(d.open.index, c.ID, d.Names.Decode(c.Name)))
 	}
 	if d.open == nil {
 		if !adapter.IsNull(c.Args) || len(c.Partial) > 0 {
 			return garbled("there are arguments without a call", nil)
 		}
 		if sign != "" {
-			d.emit(provider.OpaquePart(signature(sign)))
+			d.Put(provider.OpaquePart(signature(sign)))
 		}
 		return nil
 	}
@@ -284,7 +265,7 @@ func (d *decoder) call(c *functionCall, sign string) error {
 		}
 	}
 	if sign != "" {
-		d.emit(provider.AttachTo(d.open.index, signature(sign)))
+		d.Put(provider.AttachTo(d.open.index, signature(sign)))
 	}
 	if !c.Continue {
 		return d.closeCall()
@@ -307,9 +288,9 @@ func (d *decoder) closeCall() error {
 		}
 	}
 	if args != "" {
-		d.emit(provider.ToolDelta(o.index, args))
+		d.Put(provider.ToolDelta(o.index, args))
 	}
-	d.emit(provider.ToolEnd(o.index))
+	d.Put(provider.ToolEnd(o.index))
 	return nil
 }
 
@@ -338,21 +319,21 @@ func (d *decoder) end(whole bool) error {
 		return err
 	}
 	for _, s := range d.evidence.sources() {
-		d.emit(provider.Cite(s))
+		d.Put(provider.Cite(s))
 	}
 	d.opaque(kindGrounding, adapter.Compact(d.evidence.grounding))
 	if stop == provider.StopError || stop == provider.StopFiltered {
 		d.opaque(kindMessage, d.message)
 		d.opaque(kindFeedback, d.feedback.raw)
 	}
-	d.emit(adapter.Ended(stop, raw, d.counts.normal(d.usage)))
+	d.Put(adapter.Ended(stop, raw, d.counts.normal(d.usage)))
 	return nil
 }
 
 // opaque yields opaque data for the host, which isn't sent back.
 func (d *decoder) opaque(kind, data string) {
 	if data != "" {
-		d.emit(provider.OpaquePart(provider.Opaque{Provider: Name, Kind: kind, Data: data}))
+		d.Put(provider.OpaquePart(provider.Opaque{Provider: Name, Kind: kind, Data: data}))
 	}
 }
 

@@ -23,7 +23,7 @@ func (m *Model) run(ctx context.Context, req *provider.Request, put func(provide
 		return err
 	}
 	defer res.Body.Close()
-	d := &decoder{model: p.model, names: p.names, res: res, yield: put}
+	d := &decoder{Answer: adapter.Answer{Model: p.model, Names: p.names, Res: res, Yield: put}}
 	return res.Clean(d.read(res.Body))
 }
 

@@ -27,7 +27,7 @@ type detail struct {
 func statusError(status int, body []byte) *provider.Error { return errorOf(status, body, status) }
 
 // errorIn returns the error that a server reports inside an answer.
-func (d *decoder) errorIn(data []byte) error { return errorOf(http.StatusOK, d.res.Redact(data), 0) }
+func (d *decoder) errorIn(data []byte) error { return errorOf(http.StatusOK, d.Res.Redact(data), 0) }
 
 // errorOf returns the error that a body describes. code is the status that says what it means; 0:
 // that in the body.

@@ -22,7 +22,6 @@ const deepest = 128
 
 // A node is a value in arguments that are being assembled. Its zero value is an unknown value.
 type node struct {
-	keys   []string // of fields, in the order in which they came
 	fields map[string]*node
 	items  []*node
 	text   *strings.Builder
@@ -92,7 +91,6 @@ func (n *node) field(name string) (*node, bool) {
 	if child == nil {
 		child = &node{}
 		n.fields[name] = child
-		n.keys = append(n.keys, name)
 	}
 	return child, true
 }
@@ -134,62 +132,43 @@ func (n *node) set(p *partialArg) bool {
 	return true // a piece without a value only announces one
 }
 
-// write appends the value as JSON.
-func (n *node) write(b []byte) []byte {
+// value returns the value for [adapter.Encode].
+func (n *node) value() any {
 	switch {
 	case n.text != nil:
-		return appendString(b, n.text.String())
+		return n.text.String()
 	case n.raw != nil:
-		return append(b, n.raw...)
+		return n.raw
 	case n.items != nil:
-		b = append(b, '[')
+		items := make([]any, len(n.items))
 		for i, item := range n.items {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = item.write(b)
+			items[i] = item.value()
 		}
-		return append(b, ']')
+		return items
 	case n.fields != nil:
-		b = append(b, '{')
-		for i, key := range n.keys {
-			if i > 0 {
-				b = append(b, ',')
-			}
-			b = append(appendString(b, key), ':')
-			b = n.fields[key].write(b)
+		fields := map[string]any{}
+		for name, field := range n.fields {
+			fields[name] = field.value()
 		}
-		return append(b, '}')
+		return fields
 	}
-	return append(b, "null"...)
+	return nil
 }
 
 // joined returns the fields of n and of args, which came whole, as JSON. It returns false if they
 // contradict each other: args isn't an object, or has another value for a field of n.
 func (n *node) joined(args string) (string, bool) {
-	pieces := string(n.write(nil))
-	if args == "" || args == "{}" {
-		return pieces, true
-	}
-	var all map[string]json.RawMessage
-	if json.Unmarshal([]byte(args), &all) != nil || all == nil {
+	all := map[string]json.RawMessage{}
+	if args != "" && json.Unmarshal([]byte(args), &all) != nil || all == nil {
 		return "", false
 	}
 	for key, child := range n.fields {
-		value := child.write(nil)
-		if there, ok := all[key]; ok && string(there) != string(value) {
+		value, err := adapter.Encode(child.value())
+		if there, ok := all[key]; err != nil || ok && string(there) != string(value) {
 			return "", false
 		}
 		all[key] = value
 	}
 	out, err := adapter.Encode(all)
 	return string(out), err == nil
-}
-
-func appendString(b []byte, s string) []byte {
-	text, err := adapter.Encode(s)
-	if err != nil {
-		return append(b, `""`...) // can't happen: it is a string
-	}
-	return append(b, text...)
 }

@@ -116,7 +116,7 @@ func TestEachPieceOfTextWithASourceCitesIt(t *testing.T) {
 func TestArgumentsInPiecesAreOneCall(t *testing.T) {
 	calls := whole(t, "pieces.sse").Calls()
 	require.Len(t, calls, 2)
-	require.Equal(t, `{"title":"A \"quote\"","tags":["x",{"a.b":12345678901234567890}],"draft":false,"parent":null}`,
+	require.Equal(t, `{"draft":false,"parent":null,"tags":["x",{"a.b":12345678901234567890}],"title":"A \"quote\""}`,
 		string(calls[0].Input))
 	require.Equal(t, "stop", calls[1].Name)
 	require.Empty(t, calls[1].Input)

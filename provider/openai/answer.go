@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"io"
-	"net/http"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -17,47 +16,16 @@ import (
 // An answer is one call as its consumer sees it: it keeps the order of the chunks, and stops at the
 // first error and when the consumer stops or the context ends.
 type answer struct {
-	yield  func(provider.Chunk) bool
-	m      *Model
-	model  string // that was requested
-	names  *adapter.Names
-	res    *adapter.Response // nil before it
-	limits http.Header       // see provider.RateLimits
-
-	begun bool
-	over  bool  // the answer has ended, or the consumer has left
+	adapter.Answer
+	m     *Model
 	err   error // that ended the answer
 	block int32
-}
-
-// begin yields Start, once.
-func (a *answer) begin(id, model string) {
-	if a.begun || a.over {
-		return
-	}
-	a.begun = true
-	start := provider.Chunk{Kind: provider.KindStart, ID: id, Name: model}
-	if a.limits != nil {
-		start.Extra = &provider.Extra{RateLimits: a.limits}
-	}
-	a.put(start)
-}
-
-// put yields a chunk, after a Start if there was none.
-func (a *answer) put(c provider.Chunk) {
-	if !a.begun {
-		a.begin("", a.model)
-	}
-	if a.over {
-		return
-	}
-	a.over = !a.yield(c) || c.Kind == provider.KindEnd
 }
 
 // text yields a piece of text, reasoning or refusal of the current block.
 func (a *answer) text(kind provider.ChunkKind, text string) {
 	if text != "" {
-		a.put(provider.Chunk{Kind: kind, Index: a.block, Text: text})
+		a.Put(provider.Chunk{Kind: kind, Index: a.block, Text: text})
 	}
 }
 
@@ -67,18 +35,18 @@ func (a *answer) opaque(kind, data string) provider.Opaque {
 
 // fail ends the answer with an error of the call with its details.
 func (a *answer) fail(err error) {
-	if a.over {
+	if a.Over {
 		return
 	}
-	a.over = true
+	a.Over = true
 	e := &provider.Error{Class: fault.Of(err), Err: err}
 	var known *provider.Error
 	if errors.As(err, &known) {
 		*e = *known // known may belong to somebody else
 	}
-	e.Provider, e.Model = a.m.name, a.model
-	if a.err = e; a.res != nil {
-		a.err = a.res.Clean(e)
+	e.Provider, e.Model = a.m.name, a.Model
+	if a.err = e; a.Res != nil {
+		a.err = a.Res.Clean(e)
 	}
 }
 
@@ -119,12 +87,12 @@ func read(a *answer, d decoder, body io.Reader) {
 		case len(ev.Data) > 0 && ev.Data[0] == '{':
 			d.event(ev.Data, ev.Type == "error")
 		} // other data isn't part of the answer: the end would still be missing
-		return !a.over, nil
+		return !a.Over, nil
 	})
 	switch {
 	case err != nil:
 		a.fail(err)
-	case !a.over:
+	case !a.Over:
 		d.eof()
 	}
 }

@@ -40,7 +40,7 @@ func (d *chatDecoder) event(data []byte, isErr bool) { d.take(data, isErr, false
 // whole decodes an answer that is one JSON object.
 func (d *chatDecoder) whole(data []byte) {
 	d.take(data, false, true)
-	if d.over {
+	if d.Over {
 		return
 	}
 	d.marker()
@@ -80,7 +80,7 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 		return
 	}
 	if ev.ID != "" || ev.Model != "" || len(ev.Choices) > 0 {
-		d.begin(ev.ID, ev.Model)
+		d.Begin(ev.ID, ev.Model)
 	}
 	for i := range ev.Choices {
 		if c := &ev.Choices[i]; c.Index == 0 {
@@ -131,7 +131,7 @@ func (d *chatDecoder) delta(m *chatDelta, whole bool) {
 	for i := range m.Images {
 		if media, ok := dataURL(m.Images[i].ImageURL.URL); ok {
 			d.said = true
-			d.put(provider.File(media))
+			d.Put(provider.File(media))
 		}
 	}
 	if m.Audio != nil {
@@ -150,7 +150,7 @@ func (d *chatDecoder) reason(field, text string) {
 	d.thinking, d.spoke = field, true
 	d.text(provider.KindReasoning, text)
 	if first && field != "reasoning_details" {
-		d.put(provider.Attach(d.opaque(kindReasoningField, field)))
+		d.Put(provider.Attach(d.opaque(kindReasoningField, field)))
 	}
 }
 
@@ -168,7 +168,7 @@ func (d *chatDecoder) content(c *content) {
 		case p.ImageURL.URL != "":
 			if media, ok := dataURL(p.ImageURL.URL); ok {
 				d.said = true
-				d.put(provider.File(media))
+				d.Put(provider.File(media))
 			}
 		default:
 			d.say(p.Text)
@@ -205,9 +205,9 @@ func (d *chatDecoder) complete() {
 			return
 		}
 		if c.custom {
-			d.put(provider.ToolDelta(i, `"`))
+			d.Put(provider.ToolDelta(i, `"`))
 		}
-		d.put(provider.ToolEnd(i))
+		d.Put(provider.ToolEnd(i))
 	}
 	if media, id, ok := d.audio.file(); ok {
 		file := provider.File(media)
@@ -215,10 +215,10 @@ func (d *chatDecoder) complete() {
 			o := d.opaque(kindAudio, id)
 			file.Extra.Part.Opaque = &o
 		}
-		d.put(file)
+		d.Put(file)
 	}
 	if data := d.details.json(); data != "" && !(d.thinking == "reasoning_content" && d.details.readable()) {
-		d.put(provider.OpaquePart(d.opaque(kindReasoningDetails, data)))
+		d.Put(provider.OpaquePart(d.opaque(kindReasoningDetails, data)))
 	}
 	d.searched()
 	usage := d.usage
@@ -231,7 +231,7 @@ func (d *chatDecoder) complete() {
 			Message: "the server says that it couldn't finish the answer"})
 		return
 	}
-	d.put(adapter.Ended(stop, d.finish, chatUsage(usage)))
+	d.Put(adapter.Ended(stop, d.finish, chatUsage(usage)))
 }
 
 // stop returns the stop reason.

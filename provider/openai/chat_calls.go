@@ -45,10 +45,10 @@ func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 			return
 		}
 		args, c.args, c.started = c.args, "", true
-		d.put(provider.ToolStart(i, c.id, d.names.Decode(c.name)))
+		d.Put(provider.ToolStart(i, c.id, d.Names.Decode(c.name)))
 		if c.custom {
-			d.put(provider.AttachTo(i, d.opaque(kindCustomCall, "{}")))
-			d.put(provider.ToolDelta(i, `"`))
+			d.Put(provider.AttachTo(i, d.opaque(kindCustomCall, "{}")))
+			d.Put(provider.ToolDelta(i, `"`))
 		}
 	}
 	if args == "" {
@@ -57,7 +57,7 @@ func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 	if c.custom {
 		args = quoted(args)
 	}
-	d.put(provider.ToolDelta(i, args))
+	d.Put(provider.ToolDelta(i, args))
 }
 
 // find returns the index of the call that a piece belongs to, or len(d.calls) for a new call.

@@ -1,10 +1,12 @@
 package openai
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"maps"
 	"net/http"
+	"net/url"
 	"os"
 	"slices"
 	"strings"
@@ -83,21 +85,13 @@ const ownURL = "https://api.openai.com/v1"
 // [fault.UserFixable], if the address is known to need a key and there is none: neither APIKey nor
 // Key is set, nor the environment variable.
 func New(cfg Config) (*Model, error) {
-	base, fromEnv := cfg.BaseURL, false
-	if base == "" {
-		if base = os.Getenv("OPENAI_BASE_URL"); base != "" {
-			fromEnv = true
-		} else {
-			base = ownURL
-		}
-	}
-	setting := "Config.BaseURL"
-	if fromEnv {
-		setting = "OPENAI_BASE_URL"
-	}
-	u, err := adapter.ParseBase("openai", setting, base, ownURL)
+	u, _, err := adapter.Base("openai", cfg.BaseURL, "OPENAI_BASE_URL", ownURL)
 	if err != nil {
 		return nil, err
+	}
+	fromEnv := cfg.BaseURL == "" && u != nil
+	if u == nil {
+		u, _ = url.Parse(ownURL) // a constant
 	}
 	if u.User != nil {
 		return nil, fmt.Errorf("openai: Config.BaseURL contains a user name; send credentials in Config.Header instead")
@@ -115,9 +109,7 @@ func New(cfg Config) (*Model, error) {
 	if m.model == "" && m.host.own {
 		m.model = DefaultModel
 	}
-	if m.name = cfg.Name; m.name == "" {
-		m.name = m.host.name
-	}
+	m.name = cmp.Or(cfg.Name, m.host.name)
 	key := adapter.Fixed(cfg.APIKey)
 	switch {
 	case cfg.APIKey != "":

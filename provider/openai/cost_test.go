@@ -20,8 +20,8 @@ func TestAChunkCostsTheSameInALongAnswer(t *testing.T) {
 		per := func(n int) float64 {
 			body := long(api, n)
 			return testing.AllocsPerRun(5, func() {
-				a := &answer{m: m, model: "m", names: adapter.NewNames(nil),
-					yield: func(provider.Chunk) bool { return true }}
+				a := &answer{m: m, Answer: adapter.Answer{Model: "m", Names: adapter.NewNames(nil),
+					Yield: func(provider.Chunk) bool { return true }}}
 				read(a, a.decoder(), strings.NewReader(body))
 			}) / float64(n)
 		}

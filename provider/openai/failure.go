@@ -58,7 +58,7 @@ func classOf(f *adapter.Failure, status int) fault.Class {
 
 // errorInAnswer returns the error inside an answer of status 200; event is the whole event.
 func (a *answer) errorInAnswer(raw json.RawMessage, event []byte) *provider.Error {
-	raw, event = a.res.Redact(raw), a.res.Redact(event)
+	raw, event = a.Res.Redact(raw), a.Res.Redact(event)
 	f := adapter.ParseFailure(event)
 	if isSet(raw) {
 		f = adapter.ParseFailure(raw)

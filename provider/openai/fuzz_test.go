@@ -47,10 +47,11 @@ func fuzz(f *testing.F, api API) {
 // decodeAll decodes a body without a request.
 func decodeAll(t testing.TB, m *Model, body io.Reader) (*provider.Response, error) {
 	var c provider.Collector
-	a := &answer{m: m, model: "m", names: adapter.NewNames(nil), yield: func(chunk provider.Chunk) bool {
-		require.NoError(t, c.Add(chunk))
-		return true
-	}}
+	a := &answer{m: m, Answer: adapter.Answer{Model: "m", Names: adapter.NewNames(nil),
+		Yield: func(chunk provider.Chunk) bool {
+			require.NoError(t, c.Add(chunk))
+			return true
+		}}}
 	read(a, a.decoder(), body)
 	failed := a.err
 	require.True(t, failed != nil || c.Complete(), "an answer ends with End or an error")

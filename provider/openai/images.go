@@ -83,7 +83,7 @@ func (d imageDecoder) whole(data []byte) {
 	err := json.Unmarshal(data, &r)
 	switch {
 	case err == nil && isSet(r.Error):
-		d.fail(d.m.failed(adapter.ParseFailure(d.res.Redact(r.Error)), http.StatusOK))
+		d.fail(d.m.failed(adapter.ParseFailure(d.Res.Redact(r.Error)), http.StatusOK))
 		return
 	case err != nil:
 		d.fail(adapter.Garbled(d.m.name, "the images can't be decoded", err))
@@ -106,8 +106,8 @@ func (d imageDecoder) whole(data []byte) {
 			return
 		}
 		d.block++
-		d.put(provider.File(media))
+		d.Put(provider.File(media))
 		d.block++
 	}
-	d.put(adapter.Ended(provider.StopDone, "", responsesUsage(r.Usage)))
+	d.Put(adapter.Ended(provider.StopDone, "", responsesUsage(r.Usage)))
 }

@@ -70,7 +70,7 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 		case req == nil:
 			return provider.ErrNilRequest
 		}
-		a := &answer{yield: put, m: m}
+		a := &answer{m: m, Answer: adapter.Answer{Yield: put}}
 		m.run(ctx, a, req)
 		return a.err
 	})
@@ -78,21 +78,21 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 
 // run makes the call and reads its answer.
 func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
-	a.model = req.Model
+	a.Model = req.Model
 	switch {
-	case a.model != "":
+	case a.Model != "":
 	case req.Images != nil && m.host.own:
-		a.model = defaultImages
+		a.Model = defaultImages
 	default:
-		a.model = m.model
+		a.Model = m.model
 	}
-	if a.model == "" {
+	if a.Model == "" {
 		a.fail(&provider.Error{Class: fault.UserFixable, Message: "the model is missing",
 			Remedy: "set Config.Model, or the request's Model"})
 		return
 	}
-	c := newConversation(m, a.model, req)
-	a.names = c.names
+	c := newConversation(m, a.Model, req)
+	a.Names = c.names
 	path, build, d := "responses", c.responses, a.decoder()
 	switch {
 	case req.Images != nil:
@@ -105,13 +105,13 @@ func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
 		a.fail(&provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "), Err: err})
 		return
 	}
-	res, err := m.client.Post(ctx, a.model, path, nil, body)
+	res, err := m.client.Post(ctx, a.Model, path, nil, body)
 	if err != nil {
 		a.fail(err)
 		return
 	}
 	defer res.Body.Close()
-	a.res, a.limits = res, provider.RateLimits(res.Header)
+	a.Res = res
 	read(a, d, res.Body)
 }
 

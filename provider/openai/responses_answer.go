@@ -58,7 +58,7 @@ func (d *responsesDecoder) event(data []byte, isErr bool) {
 	case "response.created", "response.in_progress", "response.queued":
 		var r response
 		if decode(ev.Response, &r) == nil && (r.ID != "" || r.Model != "") {
-			d.begin(r.ID, r.Model)
+			d.Begin(r.ID, r.Model)
 		}
 	case "response.completed", "response.incomplete", "response.failed", "response.cancelled", "response.done":
 		d.finish(ev.Response, strings.TrimPrefix(ev.Type, "response."))
@@ -129,9 +129,9 @@ func (d *responsesDecoder) call(it *outputItem) {
 		return
 	}
 	it.open, it.custom, d.called, d.last = true, it.kind == "custom_tool_call", true, it
-	d.put(provider.ToolStart(it.index, it.item.CallID, d.names.Decode(it.item.Name)))
+	d.Put(provider.ToolStart(it.index, it.item.CallID, d.Names.Decode(it.item.Name)))
 	if it.custom {
-		d.put(provider.ToolDelta(it.index, `"`))
+		d.Put(provider.ToolDelta(it.index, `"`))
 	}
 }
 
@@ -150,7 +150,7 @@ func (d *responsesDecoder) argue(it *outputItem, text string) {
 		text = quoted(text)
 	}
 	d.last = it
-	d.put(provider.ToolDelta(it.index, text))
+	d.Put(provider.ToolDelta(it.index, text))
 }
 
 // finishArgs completes the input of a call. The call ends with its item.
@@ -210,14 +210,14 @@ func (d *responsesDecoder) messageDone(it *outputItem) {
 	}
 	if d.last == it {
 		if data, err := adapter.Encode(messageData{ID: it.item.ID, Phase: it.item.Phase}); err == nil {
-			d.put(provider.Attach(d.opaque(kindMessage, string(data))))
+			d.Put(provider.Attach(d.opaque(kindMessage, string(data))))
 		}
 	}
 	for i := range it.item.Content {
 		c := &it.item.Content[i]
 		for j := range c.Annotations {
 			if s, ok := c.Annotations[j].source(c.Text); ok {
-				d.put(provider.Cite(s))
+				d.Put(provider.Cite(s))
 			}
 		}
 	}
@@ -240,10 +240,10 @@ func (d *responsesDecoder) reasoningDone(it *outputItem, raw json.RawMessage) {
 	}
 	o := d.opaque(kindItem, adapter.Compact(raw))
 	if it.thought > 0 && d.last == it {
-		d.put(provider.Attach(o))
+		d.Put(provider.Attach(o))
 		return
 	}
-	d.put(provider.OpaquePart(o))
+	d.Put(provider.OpaquePart(o))
 }
 
 func (d *responsesDecoder) callDone(it *outputItem) {
@@ -269,15 +269,15 @@ func (d *responsesDecoder) callDone(it *outputItem) {
 	if it.custom {
 		kind = kindCustomCall
 	}
-	d.put(provider.AttachTo(it.index, d.opaque(kind, string(data))))
+	d.Put(provider.AttachTo(it.index, d.opaque(kind, string(data))))
 }
 
 func (d *responsesDecoder) callEnd(it *outputItem) {
 	if it.custom {
-		d.put(provider.ToolDelta(it.index, `"`))
+		d.Put(provider.ToolDelta(it.index, `"`))
 	}
 	it.open = false
-	d.put(provider.ToolEnd(it.index))
+	d.Put(provider.ToolEnd(it.index))
 }
 
 // finish decodes the response as a whole, which is the end of a stream. status replaces a missing
@@ -303,7 +303,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 		d.cut(nil)
 		return
 	}
-	d.begin(r.ID, r.Model)
+	d.Begin(r.ID, r.Model)
 	for i, raw := range r.Output {
 		d.itemDone(d.inOutput(i, raw), raw)
 	}
@@ -343,7 +343,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 		d.cut(nil)
 		return
 	}
-	d.put(adapter.Ended(stop, raw, responsesUsage(r.Usage)))
+	d.Put(adapter.Ended(stop, raw, responsesUsage(r.Usage)))
 }
 
 // broken yields an error, and before it the calls that the server was running, because they may
@@ -351,7 +351,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 func (d *responsesDecoder) broken(err error) {
 	for _, it := range d.items {
 		if !it.done && ranByServer[it.kind] {
-			d.put(provider.ProviderCall(provider.ToolCall{ID: it.item.ID, Name: it.kind, Input: it.item.input()}))
+			d.Put(provider.ProviderCall(provider.ToolCall{ID: it.item.ID, Name: it.kind, Input: it.item.input()}))
 		}
 	}
 	d.fail(err)

@@ -1,6 +1,9 @@
 package openai
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+)
 
 // at returns the item that a piece belongs to.
 func (d *responsesDecoder) at(ev *responsesEvent) *outputItem {
@@ -37,35 +40,25 @@ func identity(raw json.RawMessage) *responsesItem {
 // another id.
 func (d *responsesDecoder) item(v *responsesItem, place int, whole bool) *outputItem {
 	var found *outputItem
-	for i := len(d.items) - 1; i >= 0 && found == nil; i-- {
-		if it := d.items[i]; it.callID != "" && it.callID == v.CallID && it.agrees(v) {
-			found = it
-		}
-	}
-	for i := len(d.items) - 1; i >= 0 && found == nil; i-- {
-		if it := d.items[i]; it.id != "" && it.id == v.ID && it.agrees(v) {
-			found = it
-		}
-	}
-	for i := len(d.items) - 1; i >= 0 && found == nil; i-- {
-		it := d.items[i]
-		another := !whole && it.done && it.id != "" && v.ID != "" && it.id != v.ID
-		if it.place == place && it.agrees(v) && !another {
-			found = it
+	for _, matches := range []func(it *outputItem) bool{
+		func(it *outputItem) bool { return it.callID != "" && it.callID == v.CallID },
+		func(it *outputItem) bool { return it.id != "" && it.id == v.ID },
+		func(it *outputItem) bool {
+			another := !whole && it.done && it.id != "" && v.ID != "" && it.id != v.ID
+			return it.place == place && !another
+		}} {
+		for i := len(d.items) - 1; i >= 0 && found == nil; i-- {
+			if it := d.items[i]; it.agrees(v) && matches(it) {
+				found = it
+			}
 		}
 	}
 	if found == nil {
 		found = &outputItem{index: len(d.items), place: place}
 		d.items = append(d.items, found)
 	}
-	for _, known := range []struct {
-		to   *string
-		from string
-	}{{&found.id, v.ID}, {&found.callID, v.CallID}, {&found.name, v.Name}} {
-		if known.from != "" {
-			*known.to = known.from
-		}
-	}
+	found.id, found.callID = cmp.Or(v.ID, found.id), cmp.Or(v.CallID, found.callID)
+	found.name = cmp.Or(v.Name, found.name)
 	return found
 }
 

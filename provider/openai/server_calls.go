@@ -14,24 +14,24 @@ func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 	item := &it.item
 	o := d.opaque(kindItem, adapter.Compact(raw))
 	if !ranByServer[item.Type] {
-		d.put(provider.OpaquePart(o))
+		d.Put(provider.OpaquePart(o))
 		return
 	}
 	call := provider.ProviderCall(provider.ToolCall{ID: item.ID, Name: item.Type, Input: item.input()})
 	call.Extra.Part.Opaque = &o
-	d.put(call)
+	d.Put(call)
 	result := provider.ToolResult{CallID: item.ID, Name: item.Type, Error: item.Status == "failed" ||
 		item.Status == "incomplete" || isSet(item.Error)}
 	for _, text := range item.said() {
 		result.Parts = append(result.Parts, provider.TextPart(text))
 	}
-	d.put(provider.ProviderResult(result))
+	d.Put(provider.ProviderResult(result))
 	if data, err := base64.StdEncoding.DecodeString(item.Result); err == nil && len(data) > 0 {
 		kind := "image/png"
 		if item.Format != "" {
 			kind = "image/" + item.Format
 		}
-		d.put(provider.File(provider.Media{Type: kind, Data: data}))
+		d.Put(provider.File(provider.Media{Type: kind, Data: data}))
 	}
 }
 

@@ -81,7 +81,7 @@ func (d *chatDecoder) cite(a *annotation, text string, whole bool) {
 			s.Start, s.End = c.Start, c.End
 		}
 	}
-	d.put(provider.Cite(s))
+	d.Put(provider.Cite(s))
 }
 
 // searched yields the sources of servers that send them beside the message, with every event.
@@ -89,7 +89,7 @@ func (d *chatDecoder) searched() {
 	var results []citation
 	if len(d.sources) > 0 && decode(d.sources, &results) == nil && len(results) > 0 {
 		for _, r := range results {
-			d.put(provider.Cite(provider.Source{URL: r.URL, Title: r.Title}))
+			d.Put(provider.Cite(provider.Source{URL: r.URL, Title: r.Title}))
 		}
 		return
 	}
@@ -97,7 +97,7 @@ func (d *chatDecoder) searched() {
 	if len(d.cited) > 0 && json.Unmarshal(d.cited, &addresses) == nil {
 		for _, address := range addresses {
 			if utf8.ValidString(address) && address != "" {
-				d.put(provider.Cite(provider.Source{URL: address}))
+				d.Put(provider.Cite(provider.Source{URL: address}))
 			}
 		}
 	}

@@ -37,3 +37,39 @@ func Stream(ctx context.Context, run func(ctx context.Context, put func(provider
 		}
 	})
 }
+
+// An Answer is one call as its consumer sees it. The decoders of the adapters embed it.
+type Answer struct {
+	Model string // that was requested
+	Names *Names
+	Res   *Response // nil before it
+	Yield func(provider.Chunk) bool
+
+	Begun bool // Start was yielded
+	Over  bool // End was yielded, or the consumer has stopped
+}
+
+// Begin yields Start, once, with the rate limits in the headers.
+func (a *Answer) Begin(id, model string) {
+	if a.Begun {
+		return
+	}
+	a.Begun = true
+	start := provider.Chunk{Kind: provider.KindStart, ID: id, Name: model}
+	if a.Res != nil {
+		if limits := provider.RateLimits(a.Res.Header); limits != nil {
+			start.Extra = &provider.Extra{RateLimits: limits}
+		}
+	}
+	a.Put(start)
+}
+
+// Put yields a chunk, after a Start if there was none, unless the answer is over.
+func (a *Answer) Put(c provider.Chunk) {
+	if !a.Begun {
+		a.Begin("", a.Model)
+	}
+	if !a.Over {
+		a.Over = !a.Yield(c) || c.Kind == provider.KindEnd
+	}
+}
