@@ -74,8 +74,8 @@ type piece struct {
 
 // Add adds the next chunk. It returns a *[GrammarError] if the chunk isn't allowed here.
 func (c *Collector) Add(chunk Chunk) error {
-	if chunk.Kind == KindText && !c.grammar.ended && c.extend(PartText, &chunk) { // most chunks are text that continues the last part
-		return nil
+	if chunk.Kind == KindText && !c.grammar.ended && c.extend(PartText, &chunk) {
+		return nil // most chunks are text that continues the last part
 	}
 	if err := c.grammar.Next(&chunk); err != nil {
 		return err
