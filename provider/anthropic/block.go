@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"slices"
 	"strconv"
 	"strings"
 
@@ -56,11 +57,13 @@ func (d *decoder) next() int32 {
 	return d.whole - 1
 }
 
+func (d *decoder) at(index int32) int {
+	return slices.IndexFunc(d.open, func(b *block) bool { return b.index == index })
+}
+
 func (d *decoder) find(index int32) *block {
-	for _, b := range d.open {
-		if b.index == index {
-			return b
-		}
+	if at := d.at(index); at >= 0 {
+		return d.open[at]
 	}
 	return nil
 }
@@ -161,17 +164,12 @@ func (d *decoder) think(b *block, s string) {
 }
 
 func (d *decoder) stopBlock(index int32) error {
-	at := -1
-	for i, b := range d.open {
-		if b.index == index {
-			at = i
-		}
-	}
+	at := d.at(index)
 	if at < 0 {
 		return nil // closed twice, or never started: nothing is lost
 	}
 	b := d.open[at]
-	d.open = append(d.open[:at], d.open[at+1:]...)
+	d.open = slices.Delete(d.open, at, at+1)
 	switch {
 	case b.Type == "text":
 		d.endText(b)
@@ -211,9 +209,7 @@ func (d *decoder) endText(b *block) {
 		return
 	}
 	if b.said {
-		if raw, err := adapter.Encode(b.citations); err == nil {
-			d.Put(provider.Attach(sealed(kindCitations, string(raw))))
-		}
+		d.Put(provider.Attach(sealed(kindCitations, string(adapter.JSON(b.citations)))))
 	}
 	for _, raw := range b.citations {
 		if s, ok := source(raw); ok {
@@ -242,11 +238,7 @@ func with(raw json.RawMessage, key string, value json.RawMessage) json.RawMessag
 		return raw
 	}
 	fields[key] = value
-	out, err := adapter.Encode(fields)
-	if err != nil {
-		return raw
-	}
-	return out
+	return adapter.JSON(fields)
 }
 
 func quote(s string) string { return strconv.Quote(s[:min(len(s), 64)]) }

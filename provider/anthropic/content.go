@@ -105,11 +105,7 @@ func input(t *provider.ToolCall) json.RawMessage {
 		}
 		return raw
 	}
-	wrapped, err := adapter.Encode(map[string]string{"INVALID_JSON": broken})
-	if err != nil {
-		return json.RawMessage(`{}`)
-	}
-	return wrapped
+	return adapter.JSON(map[string]string{"INVALID_JSON": broken})
 }
 
 func isObject(raw json.RawMessage) bool {

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"slices"
 	"strings"
@@ -79,11 +80,8 @@ func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 
 func finished(b *body, o *options, n *adapter.Names) (*prepared, error) {
 	var extra json.RawMessage
-	var err error
 	if len(o.body) > 0 {
-		if extra, err = adapter.Encode(o.body); err != nil {
-			return nil, err
-		}
+		extra = adapter.JSON(o.body)
 	}
 	text, err := adapter.Extended(b, extra)
 	if err != nil {
@@ -98,14 +96,9 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 	if err != nil {
 		return nil, nil, nil, err
 	}
-	b := &body{Model: req.Model, MaxTokens: req.MaxOutput}
-	if b.Model == "" {
-		b.Model = m.id
-	}
+	b := &body{Model: cmp.Or(req.Model, m.id), MaxTokens: req.MaxOutput}
 	if b.MaxTokens <= 0 {
-		if b.MaxTokens = modelInfo(b.Model, m.known).MaxOutput; b.MaxTokens <= 0 {
-			b.MaxTokens = defaultOutput
-		}
+		b.MaxTokens = cmp.Or(modelInfo(b.Model, m.known).MaxOutput, defaultOutput)
 	}
 	traits := traitsOf(b.Model)
 	c := &conversation{names: adapter.NewNames(req.Tools), mark: &cacheControl{Type: "ephemeral", TTL: o.cache.TTL},

@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"bytes"
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -46,10 +47,8 @@ func (d *decoder) providerCall(b *block) {
 // providerResult yields the result of such a call as text, with the whole block, which is sent
 // back.
 func (d *decoder) providerResult(b *block) {
-	r := provider.ToolResult{CallID: b.ToolUseID, Name: d.calls[b.ToolUseID], Error: b.IsError}
-	if r.Name == "" {
-		r.Name = strings.TrimSuffix(b.Type, "_tool_result")
-	}
+	r := provider.ToolResult{CallID: b.ToolUseID, Error: b.IsError,
+		Name: cmp.Or(d.calls[b.ToolUseID], strings.TrimSuffix(b.Type, "_tool_result"))}
 	text, files, failed := readable(b.Content)
 	r.Error = r.Error || failed
 	if text != "" {
@@ -137,13 +136,7 @@ func source(raw json.RawMessage) (provider.Source, bool) {
 	if json.Unmarshal(raw, &c) != nil {
 		return provider.Source{}, false
 	}
-	s := provider.Source{URL: c.URL, Title: c.Title, Text: c.Text}
-	if s.Title == "" {
-		s.Title = c.Document
-	}
-	if s.URL == "" {
-		s.URL = c.Source
-	}
+	s := provider.Source{URL: cmp.Or(c.URL, c.Source), Title: cmp.Or(c.Title, c.Document), Text: c.Text}
 	if c.FileID != nil {
 		s.ID = *c.FileID
 	}

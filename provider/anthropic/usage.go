@@ -37,9 +37,7 @@ func (t tally) normal() provider.Usage {
 	if raw := t["output_tokens_details"]; raw != nil && json.Unmarshal(raw, &details) == nil {
 		u.Reasoning = min(max(details.Thinking, 0), u.Output)
 	}
-	if raw, err := adapter.Encode(t); err == nil {
-		u.Raw = string(raw)
-	}
+	u.Raw = string(adapter.JSON(t))
 	return u
 }
 

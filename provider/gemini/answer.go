@@ -112,9 +112,7 @@ func (d *decoder) take(c *candidate) error {
 	if c.Finish != "" && c.Finish != "FINISH_REASON_UNSPECIFIED" {
 		d.finish = c.Finish
 	}
-	if c.FinishMessage != "" {
-		d.message = c.FinishMessage
-	}
+	d.message = cmp.Or(c.FinishMessage, d.message)
 	d.evidence.add(c)
 	return nil
 }
@@ -131,10 +129,7 @@ func (d *decoder) part(raw json.RawMessage) error {
 		d.text(&p)
 	case p.Inline != nil && p.Thought: // a draft of an image; drafts are large, and not sent back
 	case p.Inline != nil && len(p.Inline.Data) > 0:
-		kind := p.Inline.Type
-		if kind == "" {
-			kind = http.DetectContentType(p.Inline.Data)
-		}
+		kind := cmp.Or(p.Inline.Type, http.DetectContentType(p.Inline.Data))
 		d.whole(provider.File(provider.Media{Type: kind, Name: p.Inline.Name, Data: p.Inline.Data}), p.Signature)
 	case p.File != nil && p.File.URI != "":
 		d.whole(provider.File(provider.Media{Type: p.File.Type, URL: p.File.URI}), p.Signature)
@@ -205,10 +200,7 @@ func (p *part) ranByProvider() provider.Chunk {
 	const code = "code_execution"
 	switch {
 	case p.Code != nil:
-		input, err := adapter.Encode(map[string]string{"language": p.Code.Language, "code": p.Code.Code})
-		if err != nil {
-			input = nil // can't happen: they are strings
-		}
+		input := adapter.JSON(map[string]string{"language": p.Code.Language, "code": p.Code.Code})
 		return provider.ProviderCall(provider.ToolCall{ID: p.Code.ID, Name: code, Input: input})
 	case p.CodeRan != nil:
 		return provider.ProviderResult(provider.ToolResult{CallID: p.CodeRan.ID, Name: code,

@@ -24,17 +24,10 @@ func (m *Model) CountTokens(ctx context.Context, req *provider.Request) (int, er
 	if err != nil {
 		return 0, err
 	}
-	model, err := adapter.Encode(map[string]string{"model": resource(p.model)})
+	inner, err := adapter.Extended(p.body, adapter.JSON(map[string]string{"model": resource(p.model)}))
 	if err != nil {
 		return 0, err
 	}
-	inner, err := adapter.Extended(p.body, model)
-	if err != nil {
-		return 0, err
-	}
-	body, err := adapter.Encode(map[string]json.RawMessage{"generateContentRequest": inner})
-	if err != nil {
-		return 0, err
-	}
+	body := adapter.JSON(map[string]json.RawMessage{"generateContentRequest": inner})
 	return m.client.Count(ctx, p.model, resource(p.model)+":countTokens", body, "totalTokens")
 }

@@ -70,7 +70,7 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 		return nil, err
 	}
 	fields := map[string]json.RawMessage{}
-	fields["model"], _ = adapter.Encode(resource(cfg.Model)) // a string
+	fields["model"] = adapter.JSON(resource(cfg.Model))
 	if cfg.Dimensions != 0 {
 		fields["outputDimensionality"] = json.RawMessage(strconv.Itoa(size))
 	}
@@ -81,11 +81,11 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 		}
 		adapter.Merge(fields, options)
 	}
-	return &Embedder{embedder{Provider: Name, ID: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, mostBatch),
-		Through: cfg.Through,
+	return &Embedder{adapter.NewEmbedder(adapter.EmbedderConfig{Provider: Name, ID: cfg.Model, Size: size,
+		Batch: cmp.Or(cfg.Batch, mostBatch), Through: cfg.Through,
 		Call: func(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
 			return m.embed(ctx, cfg.Model, fields, texts)
-		}}}, nil
+		}})}, nil
 }
 
 // embed makes a request. fields are those of the request for each text, besides the text.
@@ -95,17 +95,10 @@ func (m *Model) embed(ctx context.Context, model string, fields map[string]json.
 	requests := make([]map[string]json.RawMessage, len(texts))
 	for i := range texts {
 		r := maps.Clone(fields)
-		text, err := adapter.Encode(content{Parts: []any{outPart{Text: &texts[i]}}})
-		if err != nil {
-			return nil, usage, err
-		}
-		r["content"] = text
+		r["content"] = adapter.JSON(content{Parts: []any{outPart{Text: &texts[i]}}})
 		requests[i] = r
 	}
-	body, err := adapter.Encode(map[string]any{"requests": requests})
-	if err != nil {
-		return nil, usage, err
-	}
+	body := adapter.JSON(map[string]any{"requests": requests})
 	var answer struct {
 		Embeddings []struct {
 			Values []float32 `json:"values"`
@@ -114,7 +107,7 @@ func (m *Model) embed(ctx context.Context, model string, fields map[string]json.
 			Prompt int64 `json:"promptTokenCount"`
 		} `json:"usageMetadata"`
 	}
-	if _, err := m.client.AskFor(ctx, model, resource(model)+":batchEmbedContents", nil, body, &answer); err != nil {
+	if _, err := m.client.Ask(ctx, model, resource(model)+":batchEmbedContents", body, &answer); err != nil {
 		return nil, usage, err
 	}
 	usage.Input = max(answer.Usage.Prompt, 0)

@@ -163,12 +163,11 @@ func (n *node) joined(args string) (string, bool) {
 		return "", false
 	}
 	for key, child := range n.fields {
-		value, err := adapter.Encode(child.value())
-		if there, ok := all[key]; err != nil || ok && string(there) != string(value) {
+		value := adapter.JSON(child.value())
+		if there, ok := all[key]; ok && string(there) != string(value) {
 			return "", false
 		}
 		all[key] = value
 	}
-	out, err := adapter.Encode(all)
-	return string(out), err == nil
+	return string(adapter.JSON(all)), true
 }

@@ -34,12 +34,8 @@ func narrowed(schema json.RawMessage) json.RawMessage {
 		if len(kept) == len(required) {
 			return keywords
 		}
-		value, err := adapter.Encode(kept)
-		if err != nil {
-			return keywords
-		}
 		i := slices.IndexFunc(keywords, func(k adapter.Keyword) bool { return k.Name == "required" })
-		if keywords[i].Value = value; len(kept) == 0 {
+		if keywords[i].Value = adapter.JSON(kept); len(kept) == 0 {
 			keywords = slices.Delete(keywords, i, i+1)
 		}
 		return keywords

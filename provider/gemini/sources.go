@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"cmp"
 	"encoding/json"
 
 	"github.com/pawlkit/pawl/provider"
@@ -134,12 +135,6 @@ func (e *evidence) sources() []provider.Source {
 }
 
 func (p *place) source() provider.Source {
-	s := provider.Source{URL: p.URI, Title: p.Title, Text: p.Text, ID: p.Document}
-	if s.URL == "" {
-		s.URL = p.SourceURI
-	}
-	if s.ID == "" {
-		s.ID = p.Store
-	}
-	return s
+	return provider.Source{URL: cmp.Or(p.URI, p.SourceURI), Title: p.Title, Text: p.Text,
+		ID: cmp.Or(p.Document, p.Store)}
 }

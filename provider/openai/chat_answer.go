@@ -269,9 +269,6 @@ func isSet(raw json.RawMessage) bool { return !adapter.IsNull(raw) }
 
 // quoted returns text as the inside of a JSON string.
 func quoted(text string) string {
-	raw, err := adapter.Encode(text)
-	if err != nil || len(raw) < 2 {
-		return ""
-	}
+	raw := adapter.JSON(text)
 	return string(raw[1 : len(raw)-1])
 }

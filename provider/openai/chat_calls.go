@@ -1,6 +1,8 @@
 package openai
 
 import (
+	"cmp"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
@@ -32,9 +34,7 @@ func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 		d.calls = append(d.calls, &chatCall{index: t.Index.or(-1)})
 	}
 	c := d.calls[i]
-	if c.id == "" {
-		c.id = t.ID
-	}
+	c.id = cmp.Or(c.id, t.ID)
 	if c.name == "" {
 		c.name, c.custom = name, c.custom || custom
 	}
@@ -92,22 +92,12 @@ func (c *chatCall) differs(name string) bool { return name != "" && c.name != ""
 func opens(text string) bool { return strings.HasPrefix(strings.TrimLeft(text, " \t\r\n"), "{") }
 
 func (d *chatDecoder) called() bool {
-	for _, c := range d.calls {
-		if c.started {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.calls, func(c *chatCall) bool { return c.started })
 }
 
 // broken reports whether there is a call whose arguments may be incomplete.
 func (d *chatDecoder) broken() bool {
-	for _, c := range d.calls {
-		if !c.started || c.custom || !c.input.complete() {
-			return true
-		}
-	}
-	return false
+	return slices.ContainsFunc(d.calls, func(c *chatCall) bool { return !c.started || c.custom || !c.input.complete() })
 }
 
 // A nesting parses JSON that comes in pieces, to determine when its object or list is closed.

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 	"mime"
@@ -185,9 +186,7 @@ type chatSpeech struct {
 }
 
 func (s *chatSpeech) add(d *chatAudioDelta) {
-	if s.id == "" {
-		s.id = d.ID
-	}
+	s.id = cmp.Or(s.id, d.ID)
 	if data, err := base64.StdEncoding.DecodeString(d.Data); err == nil {
 		s.data = append(s.data, data...)
 	}

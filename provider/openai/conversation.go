@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strconv"
 
@@ -107,19 +108,15 @@ const (
 // of them parse it. Another value is wrapped in an object.
 func arguments(call *provider.ToolCall) string {
 	var wrapped json.RawMessage
-	var err error
 	switch {
 	case opens(string(call.Input)):
 		return string(call.Input)
 	case len(call.Input) > 0:
-		wrapped, err = adapter.Encode(map[string]json.RawMessage{"input": call.Input})
+		wrapped = adapter.JSON(map[string]json.RawMessage{"input": call.Input})
 	case call.Invalid != "":
-		wrapped, err = adapter.Encode(map[string]string{"invalid_json": call.Invalid})
+		wrapped = adapter.JSON(map[string]string{"invalid_json": call.Invalid})
 	}
-	if err != nil || wrapped == nil {
-		return "{}"
-	}
-	return string(wrapped)
+	return cmp.Or(string(wrapped), "{}")
 }
 
 // noResult is sent as the result of a call that has none.

@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider/internal/adapter"
@@ -61,12 +62,9 @@ func (d *details) add(raw json.RawMessage) {
 // readable reports whether the details contain only the text of the reasoning, which can be sent
 // back as text.
 func (d details) readable() bool {
-	for _, one := range d {
-		if pieces[one.kind] == "" || isSet(one.fields["signature"]) {
-			return false
-		}
-	}
-	return true
+	return !slices.ContainsFunc(d, func(one *detail) bool {
+		return pieces[one.kind] == "" || isSet(one.fields["signature"])
+	})
 }
 
 // json returns the details as a JSON list, or "" if there are none.
@@ -77,17 +75,11 @@ func (d details) json() string {
 	list := make([]map[string]json.RawMessage, len(d))
 	for i, one := range d {
 		for name, b := range one.text {
-			if text, err := adapter.Encode(b.String()); err == nil {
-				one.fields[name] = text
-			}
+			one.fields[name] = adapter.JSON(b.String())
 		}
 		list[i] = one.fields
 	}
-	text, err := adapter.Encode(list)
-	if err != nil {
-		return ""
-	}
-	return string(text)
+	return string(adapter.JSON(list))
 }
 
 // detailText returns the readable text of a detail.

@@ -89,11 +89,11 @@ func (m *Model) Embedder(cfg EmbedderConfig) (*Embedder, error) {
 	if known.Size != 0 && size != known.Size && strings.Contains(cfg.Model, "text-embedding-3") {
 		fields["dimensions"] = size
 	}
-	return &Embedder{embedder{Provider: m.name, ID: cfg.Model, Size: size, Batch: cmp.Or(cfg.Batch, 256),
-		Through: cfg.Through,
+	return &Embedder{adapter.NewEmbedder(adapter.EmbedderConfig{Provider: m.name, ID: cfg.Model, Size: size,
+		Batch: cmp.Or(cfg.Batch, 256), Through: cfg.Through,
 		Call: func(ctx context.Context, texts []string) ([][]float32, provider.Usage, error) {
 			return m.embed(ctx, cfg.Model, fields, options, texts)
-		}}}, nil
+		}})}, nil
 }
 
 // embed makes a request.
@@ -102,18 +102,10 @@ func (m *Model) embed(ctx context.Context, model string, fields map[string]any, 
 	var usage provider.Usage
 	body := make(map[string]json.RawMessage, len(fields)+1)
 	for name, value := range fields {
-		body[name], _ = json.Marshal(value) // strings and numbers
+		body[name] = adapter.JSON(value)
 	}
-	input, err := adapter.Encode(texts)
-	if err != nil {
-		return nil, usage, err
-	}
-	body["input"] = input
+	body["input"] = adapter.JSON(texts)
 	adapter.Merge(body, options)
-	text, err := adapter.Encode(body)
-	if err != nil {
-		return nil, usage, err
-	}
 	var answer struct {
 		Data []struct {
 			Index  *int      `json:"index"`
@@ -125,7 +117,7 @@ func (m *Model) embed(ctx context.Context, model string, fields map[string]any, 
 		} `json:"usage"`
 		Error json.RawMessage `json:"error"`
 	}
-	res, err := m.client.AskFor(ctx, model, "embeddings", nil, text, &answer)
+	res, err := m.client.Ask(ctx, model, "embeddings", adapter.JSON(body), &answer)
 	if err != nil {
 		return nil, usage, err
 	}

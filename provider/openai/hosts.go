@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"net/url"
 	"strings"
 )
@@ -89,12 +90,7 @@ func hostOf(u *url.URL) host {
 			break
 		}
 	}
-	if h.name == "" {
-		h.name = name
-	}
-	if h.seed == "" {
-		h.seed = "seed"
-	}
+	h.name, h.seed = cmp.Or(h.name, name), cmp.Or(h.seed, "seed")
 	return h
 }
 
@@ -102,9 +98,7 @@ func hostOf(u *url.URL) host {
 // the instructions as the developer's, and return encrypted reasoning; others reject a request for
 // that.
 func isReasoningModel(model string) bool {
-	if i := strings.LastIndexByte(model, '/'); i >= 0 {
-		model = model[i+1:]
-	}
+	model = model[strings.LastIndexByte(model, '/')+1:]
 	model = strings.TrimPrefix(model, "ft:")
 	if len(model) > 1 && model[0] == 'o' && model[1] >= '1' && model[1] <= '9' {
 		return true
@@ -117,9 +111,7 @@ func isReasoningModel(model string) bool {
 // supportsEncryptedReasoning reports whether a model can return encrypted reasoning: all but those
 // known not to reason.
 func supportsEncryptedReasoning(model string) bool {
-	if i := strings.LastIndexByte(model, '/'); i >= 0 {
-		model = model[i+1:]
-	}
+	model = model[strings.LastIndexByte(model, '/')+1:]
 	return isReasoningModel(model) || !strings.HasPrefix(model, "gpt-") && !strings.HasPrefix(model, "chatgpt-") &&
 		!strings.HasPrefix(model, "ft:gpt-")
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"errors"
 	"fmt"
@@ -139,11 +140,7 @@ func addressOf(m *provider.Media) string {
 	if len(m.Data) == 0 {
 		return m.URL
 	}
-	kind := m.Type
-	if kind == "" {
-		kind = "application/octet-stream"
-	}
-	return "data:" + kind + ";base64," + base64.StdEncoding.EncodeToString(m.Data)
+	return "data:" + cmp.Or(m.Type, "application/octet-stream") + ";base64," + base64.StdEncoding.EncodeToString(m.Data)
 }
 
 func audioFormat(sub string) string {
@@ -162,10 +159,7 @@ func fileName(m *provider.Media) string {
 		return m.Name
 	}
 	_, sub := mediaKind(m)
-	if sub == "" {
-		sub = "bin"
-	}
-	return "file." + sub
+	return "file." + cmp.Or(sub, "bin")
 }
 
 // textFile returns a text file as part of the prompt: servers accept few types of files, but any

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -209,9 +210,8 @@ func (d *responsesDecoder) messageDone(it *outputItem) {
 		d.refused = d.refused || c.Refusal != ""
 	}
 	if d.last == it {
-		if data, err := adapter.Encode(messageData{ID: it.item.ID, Phase: it.item.Phase}); err == nil {
-			d.Put(provider.Attach(d.opaque(kindMessage, string(data))))
-		}
+		data := adapter.JSON(messageData{ID: it.item.ID, Phase: it.item.Phase})
+		d.Put(provider.Attach(d.opaque(kindMessage, string(data))))
 	}
 	for i := range it.item.Content {
 		c := &it.item.Content[i]
@@ -261,11 +261,7 @@ func (d *responsesDecoder) callDone(it *outputItem) {
 		d.argue(it, whole[it.sent:])
 	}
 	d.callEnd(it)
-	data, err := adapter.Encode(messageData{ID: it.item.ID})
-	if err != nil {
-		return
-	}
-	kind := kindCall
+	data, kind := adapter.JSON(messageData{ID: it.item.ID}), kindCall
 	if it.custom {
 		kind = kindCustomCall
 	}
@@ -296,9 +292,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 		d.broken(d.errorInAnswer(r.Error, data))
 		return
 	}
-	if r.Status == "" {
-		r.Status = status
-	}
+	r.Status = cmp.Or(r.Status, status)
 	if r.Status == "" && r.Output == nil {
 		d.cut(nil)
 		return

@@ -190,10 +190,7 @@ func (c *conversation) outputItems(r *responsesRequest, t *adapter.Turn) {
 			}
 			continue
 		}
-		var known struct {
-			ID    string `json:"id"`
-			Phase string `json:"phase"`
-		}
+		var known messageData
 		id := func(data string) {
 			if json.Unmarshal([]byte(data), &known) != nil || !withIDs {
 				known.ID = ""

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/base64"
 	"encoding/json"
 
@@ -27,11 +28,7 @@ func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 	}
 	d.Put(provider.ProviderResult(result))
 	if data, err := base64.StdEncoding.DecodeString(item.Result); err == nil && len(data) > 0 {
-		kind := "image/png"
-		if item.Format != "" {
-			kind = "image/" + item.Format
-		}
-		d.Put(provider.File(provider.Media{Type: kind, Data: data}))
+		d.Put(provider.File(provider.Media{Type: "image/" + cmp.Or(item.Format, "png"), Data: data}))
 	}
 }
 
@@ -47,13 +44,9 @@ func (i *responsesItem) input() json.RawMessage {
 	case i.Arguments != "":
 		return json.RawMessage(i.Arguments)
 	case isSet(i.Code):
-		if raw, err := adapter.Encode(map[string]json.RawMessage{"code": i.Code}); err == nil {
-			return raw
-		}
+		return adapter.JSON(map[string]json.RawMessage{"code": i.Code})
 	case isSet(i.Queries):
-		if raw, err := adapter.Encode(map[string]json.RawMessage{"queries": i.Queries}); err == nil {
-			return raw
-		}
+		return adapter.JSON(map[string]json.RawMessage{"queries": i.Queries})
 	}
 	return nil
 }

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"unicode/utf8"
 
@@ -31,10 +32,7 @@ func (a *annotation) source(text string) (provider.Source, bool) {
 	if a.Nested != (citation{}) {
 		c = &a.Nested
 	}
-	s := provider.Source{ID: c.FileID, URL: c.URL, Title: c.Title, Text: c.Content}
-	if s.Title == "" {
-		s.Title = c.Filename
-	}
+	s := provider.Source{ID: c.FileID, URL: c.URL, Title: cmp.Or(c.Title, c.Filename), Text: c.Content}
 	s.Start, s.End = byteRange(text, c.Start, c.End)
 	return s, s.ID != "" || s.URL != "" || s.Title != ""
 }

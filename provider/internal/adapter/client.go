@@ -206,16 +206,10 @@ func (s *setup) send(ctx context.Context, model, path string, query url.Values, 
 	return nil, out.Clean(e)
 }
 
-// Ask is Post for an answer that is one JSON value, which it decodes into v.
-func (c *Client) Ask(ctx context.Context, model, path string, query url.Values, body []byte, v any) error {
-	_, err := c.AskFor(ctx, model, path, query, body, v)
-	return err
-}
-
 // Count is Ask for an answer with a number of tokens in this field.
 func (c *Client) Count(ctx context.Context, model, path string, body []byte, field string) (n int, err error) {
 	var answer map[string]json.RawMessage
-	if err := c.Ask(ctx, model, path, nil, body, &answer); err != nil {
+	if _, err := c.Ask(ctx, model, path, body, &answer); err != nil {
 		return 0, err
 	}
 	if IsNull(answer[field]) || json.Unmarshal(answer[field], &n) != nil {
@@ -224,11 +218,10 @@ func (c *Client) Count(ctx context.Context, model, path string, body []byte, fie
 	return n, nil
 }
 
-// AskFor is Ask that also returns the answer, whose body is closed, to clean errors that the value
-// contains.
-func (c *Client) AskFor(ctx context.Context, model, path string, query url.Values, body []byte, v any) (*Response,
-	error) {
-	res, err := c.Post(ctx, model, path, query, body)
+// Ask is Post for an answer that is one JSON value, which it decodes into v. It returns the answer,
+// whose body is closed, to clean errors that the value contains.
+func (c *Client) Ask(ctx context.Context, model, path string, body []byte, v any) (*Response, error) {
+	res, err := c.Post(ctx, model, path, nil, body)
 	if err != nil {
 		return nil, err
 	}

@@ -68,7 +68,7 @@ func TestARejectedKeyIsRequestedOnceMore(t *testing.T) {
 			}
 			fmt.Fprint(w, `{}`)
 		})
-		err := newClient(base, c.key, nil).Ask(t.Context(), "m", "x", nil, nil, &struct{}{})
+		_, err := newClient(base, c.key, nil).Ask(t.Context(), "m", "x", nil, &struct{}{})
 		require.Equal(t, c.want, sent, name)
 		require.Equal(t, c.want[len(c.want)-1] == c.good, err == nil, name)
 	}

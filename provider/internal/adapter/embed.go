@@ -26,8 +26,8 @@ func (e Embedding) Info(name, model, date, source string) provider.ModelInfo {
 		Prices: Prices{e.Price, 0, e.Price}.Info(date, source)}
 }
 
-// An Embedder is the embedder of an adapter. It is safe for concurrent use.
-type Embedder struct {
+// An EmbedderConfig configures an [Embedder].
+type EmbedderConfig struct {
 	Provider, ID string // of the provider and the model
 	Size         int    // of each vector
 	Batch        int    // the most texts of a request
@@ -35,6 +35,12 @@ type Embedder struct {
 	// Call makes one request.
 	Call func(ctx context.Context, texts []string) ([][]float32, provider.Usage, error)
 }
+
+// An Embedder is the embedder of an adapter. It is safe for concurrent use.
+type Embedder struct{ cfg EmbedderConfig }
+
+// NewEmbedder returns an Embedder.
+func NewEmbedder(cfg EmbedderConfig) Embedder { return Embedder{cfg} }
 
 // CheckEmbedder returns the size of the vectors that an EmbedderConfig asks for, or what is wrong
 // with it. known is what is known of the model, and mostBatch the most texts of a request.
@@ -55,10 +61,12 @@ func CheckEmbedder(adapter, model string, known Embedding, dimensions, batch, mo
 }
 
 // Model names the provider, the model and the dimensions.
-func (e *Embedder) Model() string { return e.Provider + "/" + e.ID + "/" + strconv.Itoa(e.Size) }
+func (e *Embedder) Model() string {
+	return e.cfg.Provider + "/" + e.cfg.ID + "/" + strconv.Itoa(e.cfg.Size)
+}
 
 // Dimensions is the length of each vector.
-func (e *Embedder) Dimensions() int { return e.Size }
+func (e *Embedder) Dimensions() int { return e.cfg.Size }
 
 // Embed returns one vector for each text, in order.
 func (e *Embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
@@ -79,7 +87,7 @@ func (e *Embedder) EmbedUsage(ctx context.Context, texts []string) (vectors [][]
 	}
 	for len(texts) > 0 {
 		n, size := 0, 0
-		for n < len(texts) && n < e.Batch && (n == 0 || size+len(texts[n]) <= mostText) {
+		for n < len(texts) && n < e.cfg.Batch && (n == 0 || size+len(texts[n]) <= mostText) {
 			size += len(texts[n])
 			n++
 		}
@@ -100,7 +108,7 @@ func (e *Embedder) request(ctx context.Context, texts []string) (vectors [][]flo
 		return nil, usage, Over(ctx)
 	}
 	texts, bytes := slices.Clone(texts), 0
-	req := &provider.Request{Model: e.ID, MaxOutput: 1, Labels: provider.Labels{Kind: "embed"}}
+	req := &provider.Request{Model: e.cfg.ID, MaxOutput: 1, Labels: provider.Labels{Kind: "embed"}}
 	parts := make([]provider.Part, len(texts))
 	for i, text := range texts {
 		texts[i] = cmp.Or(text, " ") // the APIs reject an empty text
@@ -111,7 +119,7 @@ func (e *Embedder) request(ctx context.Context, texts []string) (vectors [][]flo
 	do := func(ctx context.Context) (provider.Usage, error) {
 		var used provider.Usage
 		vectors = nil
-		made, used, err := e.Call(ctx, texts)
+		made, used, err := e.cfg.Call(ctx, texts)
 		if err != nil {
 			return used, err
 		}
@@ -125,14 +133,14 @@ func (e *Embedder) request(ctx context.Context, texts []string) (vectors [][]flo
 		vectors = made
 		return used, nil
 	}
-	if e.Through == nil {
+	if e.cfg.Through == nil {
 		_, err = do(ctx)
 	} else {
-		err = e.Through(ctx, req, do)
+		err = e.cfg.Through(ctx, req, do)
 	}
 	if err == nil && len(vectors) == 0 {
 		err = fault.Errorf(fault.Invalid,
-			"%s: EmbedderConfig.Through returned without an error, but didn't make the call", e.Provider)
+			"%s: EmbedderConfig.Through returned without an error, but didn't make the call", e.cfg.Provider)
 	}
 	return vectors, usage, err
 }
@@ -140,12 +148,12 @@ func (e *Embedder) request(ctx context.Context, texts []string) (vectors [][]flo
 // check returns an error if these aren't n vectors of the right length.
 func (e *Embedder) check(vectors [][]float32, n int) error {
 	if len(vectors) != n {
-		return Garbled(e.Provider, fmt.Sprintf("%d vectors for %d texts", len(vectors), n), nil)
+		return Garbled(e.cfg.Provider, fmt.Sprintf("%d vectors for %d texts", len(vectors), n), nil)
 	}
 	for _, v := range vectors {
-		if len(v) != e.Size {
-			return &provider.Error{Class: fault.UserFixable, Provider: e.Provider, Model: e.ID, Status: 200,
-				Message: fmt.Sprintf("the vectors have %d dimensions, not %d", len(v), e.Size),
+		if len(v) != e.cfg.Size {
+			return &provider.Error{Class: fault.UserFixable, Provider: e.cfg.Provider, Model: e.cfg.ID, Status: 200,
+				Message: fmt.Sprintf("the vectors have %d dimensions, not %d", len(v), e.cfg.Size),
 				Remedy:  fmt.Sprintf("set EmbedderConfig.Dimensions to %d", len(v))}
 		}
 	}

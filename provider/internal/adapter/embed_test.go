@@ -15,9 +15,9 @@ import (
 
 // embedder returns an Embedder whose vectors are the lengths of the texts, and the sizes of its
 // requests.
-func embedder() (*adapter.Embedder, *[]int) {
+func embedder() (*adapter.EmbedderConfig, *[]int) {
 	sizes := &[]int{}
-	return &adapter.Embedder{Provider: "acme", ID: "m", Size: 1, Batch: 3,
+	return &adapter.EmbedderConfig{Provider: "acme", ID: "m", Size: 1, Batch: 3,
 		Call: func(_ context.Context, texts []string) (out [][]float32, u provider.Usage, err error) {
 			*sizes = append(*sizes, len(texts))
 			for _, text := range texts {
@@ -28,15 +28,20 @@ func embedder() (*adapter.Embedder, *[]int) {
 		}}, sizes
 }
 
+func made(cfg *adapter.EmbedderConfig) *adapter.Embedder {
+	e := adapter.NewEmbedder(*cfg)
+	return &e
+}
+
 func TestTextsAreSentInBatches(t *testing.T) {
 	e, sizes := embedder()
 	long := strings.Repeat("x", 200<<10)
-	vectors, usage, err := e.EmbedUsage(t.Context(), []string{"a", "", "abc", "abcd", long, long, long + long, "b"})
+	vectors, usage, err := made(e).EmbedUsage(t.Context(), []string{"a", "", "abc", "abcd", long, long, long + long, "b"})
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{1}, {1}, {3}, {4}, {200 << 10}, {200 << 10}, {400 << 10}, {1}}, vectors)
 	require.Equal(t, []int{3, 2, 1, 1, 1}, *sizes)
 	require.EqualValues(t, 1+1+3+4+800<<10+1, usage.Input)
-	vectors, _, err = e.EmbedUsage(t.Context(), nil)
+	vectors, _, err = made(e).EmbedUsage(t.Context(), nil)
 	require.NoError(t, err)
 	require.Empty(t, vectors)
 }
@@ -54,7 +59,7 @@ func TestAWrongAnswerOfAnEmbedderIsAnError(t *testing.T) {
 		e.Call = func(context.Context, []string) ([][]float32, provider.Usage, error) {
 			return c.vectors, provider.Usage{Input: 3}, nil
 		}
-		_, usage, err := e.EmbedUsage(t.Context(), []string{"a", "b"})
+		_, usage, err := made(e).EmbedUsage(t.Context(), []string{"a", "b"})
 		require.ErrorContains(t, err, want)
 		require.Equal(t, c.class, fault.Of(err))
 		require.EqualValues(t, 3, usage.Input, "it is spent")
@@ -66,7 +71,7 @@ func TestUsageThatIsNotReportedIsEstimated(t *testing.T) {
 	e.Call = func(context.Context, []string) ([][]float32, provider.Usage, error) {
 		return [][]float32{{1}}, provider.Usage{}, nil
 	}
-	_, usage, err := e.EmbedUsage(t.Context(), []string{"1234567"})
+	_, usage, err := made(e).EmbedUsage(t.Context(), []string{"1234567"})
 	require.NoError(t, err)
 	require.Equal(t, provider.Usage{Input: 3, Estimated: true}, usage)
 }
@@ -81,7 +86,7 @@ func TestThroughMakesTheRequests(t *testing.T) {
 		_, err := do(ctx)
 		return err
 	}
-	vectors, usage, err := e.EmbedUsage(t.Context(), []string{"a", "b", "c", ""})
+	vectors, usage, err := made(e).EmbedUsage(t.Context(), []string{"a", "b", "c", ""})
 	require.NoError(t, err)
 	require.Len(t, vectors, 4)
 	require.Equal(t, []int{3, 3, 1, 1}, *sizes)
@@ -93,13 +98,13 @@ func TestThroughMakesTheRequests(t *testing.T) {
 	e.Through = func(context.Context, *provider.Request, func(context.Context) (provider.Usage, error)) error {
 		return nil
 	}
-	_, _, err = e.EmbedUsage(t.Context(), []string{"a"})
+	_, _, err = made(e).EmbedUsage(t.Context(), []string{"a"})
 	require.Equal(t, fault.Invalid, fault.Of(err))
 	refused := errors.New("refused")
 	e.Through = func(context.Context, *provider.Request, func(context.Context) (provider.Usage, error)) error {
 		return refused
 	}
-	_, _, err = e.EmbedUsage(t.Context(), []string{"a"})
+	_, _, err = made(e).EmbedUsage(t.Context(), []string{"a"})
 	require.ErrorIs(t, err, refused)
 }
 
@@ -112,7 +117,7 @@ func TestAnEmbedderEndsWithItsContext(t *testing.T) {
 		cancel(enough)
 		return call(ctx, texts)
 	}
-	_, usage, err := e.EmbedUsage(ctx, []string{"a", "b", "c", "d"})
+	_, usage, err := made(e).EmbedUsage(ctx, []string{"a", "b", "c", "d"})
 	require.ErrorIs(t, err, enough)
 	require.True(t, provider.Canceled(err))
 	require.EqualValues(t, 3, usage.Input)

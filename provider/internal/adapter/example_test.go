@@ -42,9 +42,10 @@ func Example() {
 		},
 	})
 	var count struct{ Tokens int }
-	err = client.Ask(context.Background(), "m", "count", nil, []byte(`{}`), &count)
+	_, err = client.Ask(context.Background(), "m", "count", []byte(`{}`), &count)
 	fmt.Println(count.Tokens, err)
-	fmt.Println(client.Ask(context.Background(), "m", "count", nil, []byte(`{}`), &count))
+	_, err = client.Ask(context.Background(), "m", "count", []byte(`{}`), &count)
+	fmt.Println(err)
 
 	names := adapter.NewNames(nil)
 	sent := names.Encode("pages.list")

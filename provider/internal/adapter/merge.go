@@ -21,6 +21,13 @@ func Encode(v any) (json.RawMessage, error) {
 	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
 }
 
+// JSON is Encode for what is made of texts, numbers and valid JSON, which can always be encoded. It
+// returns nil for anything else.
+func JSON(v any) json.RawMessage {
+	raw, _ := Encode(v)
+	return raw
+}
+
 // Compact returns JSON without blanks, as text that nothing changes any more; "" if it isn't JSON.
 func Compact(raw json.RawMessage) string {
 	var b bytes.Buffer
@@ -97,9 +104,7 @@ func merge(into map[string]json.RawMessage, key string, value json.RawMessage) {
 	for k, v := range patch {
 		merge(fields, k, v)
 	}
-	if out, err := Encode(fields); err == nil {
-		into[key] = out
-	}
+	into[key] = JSON(fields)
 }
 
 // appended returns an array with the elements of another one appended.
@@ -109,9 +114,5 @@ func appended(have, more json.RawMessage) json.RawMessage {
 		return more // let the server report the error
 	}
 	_ = json.Unmarshal(have, &list) // absent, or the adapter's own
-	out, err := Encode(slices.Concat(list, rest))
-	if err != nil {
-		return more
-	}
-	return out
+	return JSON(slices.Concat(list, rest))
 }

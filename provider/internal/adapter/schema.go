@@ -107,8 +107,7 @@ func joined(keywords []Keyword) json.RawMessage {
 		if i > 0 {
 			out = append(out, ',')
 		}
-		name, _ := Encode(k.Name) // a string can always be encoded
-		out = append(append(append(out, name...), ':'), k.Value...)
+		out = append(append(append(out, JSON(k.Name)...), ':'), k.Value...)
 	}
 	return append(out, '}')
 }
@@ -141,10 +140,7 @@ func DropLimits(keywords []Keyword, drop func(k Keyword) bool) []Keyword {
 	}
 	var text string
 	_ = json.Unmarshal(Find(kept, "description"), &text) // there may be none
-	value, err := Encode(strings.TrimSpace(text + " (" + strings.Join(limits, ", ") + ")"))
-	if err != nil {
-		return kept
-	}
+	value := JSON(strings.TrimSpace(text + " (" + strings.Join(limits, ", ") + ")"))
 	kept = slices.DeleteFunc(kept, func(k Keyword) bool { return k.Name == "description" })
 	return append(kept, Keyword{"description", value})
 }
