@@ -36,7 +36,8 @@ func made(cfg *adapter.EmbedderConfig) *adapter.Embedder {
 func TestTextsAreSentInBatches(t *testing.T) {
 	e, sizes := embedder()
 	long := strings.Repeat("x", 200<<10)
-	vectors, usage, err := made(e).EmbedUsage(t.Context(), []string{"a", "", "abc", "abcd", long, long, long + long, "b"})
+	vectors, usage, err := made(e).EmbedUsage(t.Context(),
+		[]string{"a", "", "abc", "abcd", long, long, long + long, "b"})
 	require.NoError(t, err)
 	require.Equal(t, [][]float32{{1}, {1}, {3}, {4}, {200 << 10}, {200 << 10}, {400 << 10}, {1}}, vectors)
 	require.Equal(t, []int{3, 2, 1, 1, 1}, *sizes)
