@@ -43,6 +43,12 @@ type Config struct {
 	// the person has to decide first. By default the message supersedes what waits.
 	KeepApprovals bool
 
+	// StopOnDisconnect stops a run 2 s after a client of useChat or AG-UI has disconnected from
+	// this process, if nobody else reads the session: for clients whose button to stop only closes
+	// the connection. A page that is loaded again has come back by then. By default a client that
+	// disconnects stops nothing.
+	StopOnDisconnect bool
+
 	// ChatLevel is what the clients of useChat understand; the zero value is ai 7.0.
 	ChatLevel uimessage.Level
 	// Allowance limits how many runs each user starts; nil: no limit. The key is the user. A run
@@ -84,7 +90,8 @@ type server struct {
 	files http.Handler // of the page; nil without it
 	// people are the paths whose errors are sentences for people, with those below them: clients
 	// show them.
-	people []string
+	people  []string
+	readers readers
 }
 
 func newServer(hub *live.Hub, cfg Config) (*server, error) {
@@ -102,6 +109,7 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 	cfg.MaxBody, cfg.MaxFiles = cmp.Or(cfg.MaxBody, DefaultMaxBody), cmp.Or(cfg.MaxFiles, defaultMaxFiles)
 	cfg.Title = cmp.Or(cfg.Title, "Chat")
 	s := &server{cfg: cfg, hub: hub, agent: hub.Agent()}
+	s.readers.server = s
 	return s, s.common()
 }
 

@@ -76,7 +76,8 @@
 //   - Of a client's messages only the newest text and files, the ids and kinds of decisions, and
 //     the results of tools that the server declared for the front end are used. History, system
 //     texts, tools, labels and modes are the server's.
-//   - A client that disconnects doesn't stop a run. The paths for that do.
+//   - A client that disconnects doesn't stop a run, unless Config.StopOnDisconnect says so. The paths
+//     for that do.
 //   - A repeated request starts nothing twice, and a repeated decision changes nothing: the answer
 //     is the stream of the same run.
 //   - Requests of pages of other sites that would change something are rejected, as are bodies
@@ -100,7 +101,7 @@
 // find another session (401, 404), or its request is malformed.
 //
 // The handler starts no goroutine that outlives a request, except to notice the end of a run that
-// counts towards an allowance. Set
+// counts towards an allowance, and to stop a run that nobody reads. Set
 // http.Server.ReadHeaderTimeout; a ReadTimeout and a WriteTimeout aren't needed, because a body has
 // 30 s to come and each write to a stream has a deadline of its own. A middleware's ResponseWriter
 // needs the method Unwrap for that: see [http.ResponseController].

@@ -50,13 +50,26 @@ var errEnough = errors.New("enough")
 func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Event) error) *problem {
 	stop := out.Heartbeat(heartbeat)
 	defer stop()
+	run, left := "", s.readers.join(g.session.ID())
+	gone := false // the client has disconnected
+	defer func() {
+		if !gone || out.hints { // pages have buttons to stop, and don't read while nobody sees them
+			run = ""
+		}
+		left(run)
+	}()
 	for ev, err := range s.hub.Watch(out.ctx, g.session.ID(), after) {
 		switch {
 		case err == nil:
-			if err = show(ev); errors.Is(err, errEnough) {
+			if meta := ev.Envelope(); meta.Session() == g.session.ID() {
+				run = meta.Run()
+			}
+			err = show(ev)
+			if errors.Is(err, errEnough) {
 				return nil
 			}
 			if err != nil { // the client is gone, or too slow
+				gone = true
 				return internal(err)
 			}
 		case errors.Is(err, agent.ErrNothingOpen): // it was deleted, or has fewer facts
@@ -66,6 +79,7 @@ func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Ev
 			out.hint()
 			return unavailable(nil)
 		case out.ctx.Err() != nil:
+			gone = true
 			return nil
 		default:
 			s.log.WarnContext(out.ctx, "serve: a stream has ended", "session", g.session.ID(), "error", err)
