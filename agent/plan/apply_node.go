@@ -13,10 +13,7 @@ import (
 func (s *State) decideNode(n *NodeState, f *decided) string {
 	switch f.Choice {
 	case waive:
-		if n.Status != NodeFailed && n.Status != nodeAsking {
-			return "the node hasn't failed, and its review doesn't wait for a person"
-		}
-		n.Status = nodeWaived
+		return s.waived(n, f)
 	case skip:
 		if n.Status != nodePending && n.Status != NodeFailed && n.Status != nodeAsking {
 			return "the node is in progress, done, or skipped already"
@@ -84,9 +81,11 @@ func (s *State) nodeEnded(n *NodeState, f *NodeEnded) string {
 
 // conclude ends the review of a round if all checks have judged.
 func (n *NodeState) conclude() {
+	if n.Status != nodeReviewing && n.Status != nodeAsking || len(n.missing()) > 0 {
+		return
+	}
 	switch {
-	case len(n.missing()) > 0:
-	case !slices.ContainsFunc(n.Verdicts, func(v Verdict) bool { return !v.Passed }):
+	case !slices.ContainsFunc(n.Verdicts, n.fails):
 		n.Status = NodeDone
 	case n.Round < n.Rounds:
 		n.nextRound()
@@ -94,6 +93,9 @@ func (n *NodeState) conclude() {
 		n.Status = nodeAsking
 	}
 }
+
+// fails reports whether a verdict keeps the node from being done.
+func (n *NodeState) fails(v Verdict) bool { return !v.Passed && !slices.Contains(n.Waived, v.Check) }
 
 // nextRound has the node done again. The verdicts of the last round stay until it starts: they are
 // what it is told.
@@ -111,6 +113,28 @@ func (n *NodeState) judged(f *judged) string {
 	}
 	n.Verdicts = append(slices.Clone(n.Verdicts), f.Verdict)
 	n.conclude()
+	return ""
+}
+
+func (s *State) waived(n *NodeState, f *decided) string {
+	if f.Check != "" {
+		if n.Node.Review == nil || !slices.Contains(n.Node.Review.Checks, f.Check) {
+			return "the node has no such check"
+		}
+		if n.Status.succeeded() || n.Status == nodeSkipped {
+			return "the node isn't judged any more"
+		}
+		if !slices.Contains(n.Waived, f.Check) {
+			n.Waived = append(slices.Clone(n.Waived), f.Check)
+		}
+		n.conclude()
+		return ""
+	}
+	if n.Status != NodeFailed && n.Status != nodeAsking {
+		return "the node hasn't failed, and its review doesn't wait for a person"
+	}
+	n.Status = nodeWaived
+	s.skipDependents()
 	return ""
 }
 

@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
-	"regexp"
 	"slices"
 	"strings"
 
@@ -139,7 +138,7 @@ func (c *checker) all() {
 }
 
 func (c *checker) node(n *Node) {
-	if !validID.MatchString(n.ID) {
+	if !validID(n.ID) {
 		c.add(n.ID, "its id isn't 1 to %d letters, digits, '-' and '_'", maxID)
 	}
 	switch {
@@ -176,7 +175,18 @@ func (c *checker) node(n *Node) {
 	}
 }
 
-var validID = regexp.MustCompile(fmt.Sprintf(`^[a-zA-Z0-9_-]{1,%d}$`, maxID))
+func validID(id string) bool {
+	if id == "" || len(id) > maxID {
+		return false
+	}
+	for _, r := range id {
+		letter := r >= 'a' && r <= 'z' || r >= 'A' && r <= 'Z' || r >= '0' && r <= '9'
+		if !letter && r != '-' && r != '_' {
+			return false
+		}
+	}
+	return true
+}
 
 func (c *checker) worker(n *Node) {
 	if strings.TrimSpace(n.Prompt) == "" {

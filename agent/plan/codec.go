@@ -31,6 +31,12 @@ func newFact(kind string) fact {
 	return nil
 }
 
+// stamp sets the envelope of a fact that nobody else has yet, and returns the fact.
+func stamp(f fact, m Meta) fact {
+	*f.meta() = m
+	return f
+}
+
 // factError returns the error for a fact that can't be stored or read, or doesn't fit the state.
 func factError(run string, seq uint64, kind, format string, args ...any) error {
 	return &machine.SessionError{Session: run, Code: machine.ErrJournal,

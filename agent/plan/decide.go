@@ -86,8 +86,7 @@ func find(pending []agent.Pause, id string) *agent.Pause {
 // check returns why a decision doesn't fit. It adds it to s, which is then ahead of the log.
 func (s *State) check(f *decided) error {
 	copied := *f
-	copied.Meta = Meta{Run: s.Run, Seq: s.Seq + 1, Time: time.Now(), By: f.By}
-	if problem := s.apply(&copied); problem != "" {
+	if problem := s.apply(stamp(&copied, Meta{Run: s.Run, Seq: s.Seq + 1, Time: time.Now(), By: f.By})); problem != "" {
 		return errors.New(problem)
 	}
 	s.settle()

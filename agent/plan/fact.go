@@ -75,6 +75,7 @@ type decided struct {
 	Plan   int    `json:"plan,omitempty"` // the index of the plan that was current
 	Hash   string `json:"hash,omitempty"` // of the plan that is approved or rejected
 	Node   string `json:"node,omitempty"`
+	Check  string `json:"check,omitempty"`  // for waive: the check that doesn't count; empty: the node
 	Rounds int    `json:"rounds,omitempty"` // for grant
 	Text   string `json:"text,omitempty"`   // the reason, or what a person suggests instead
 	// Revision is the next version of the plan, for revise.
@@ -91,7 +92,7 @@ const (
 	revise   choice = "revise"    // replace the plan by its next version, which keeps what has begun
 	retry    choice = "retry"     // a node that failed for good, with as many attempts as before
 	skip     choice = "skip"      // a node, and with it all that depends on it
-	waive    choice = "waive"     // accept a node as it is, though it has failed or a check doesn't pass
+	waive    choice = "waive"     // accept a node as it is: what a check says, or that it has failed
 	grant    choice = "grant"     // a node more rounds of its review
 	giveUp   choice = "give up"   // the plan: what was done is undone, and the next plan runs
 	cancel   choice = "cancel"    // the run: what was done is undone, and no other plan runs

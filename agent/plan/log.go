@@ -4,6 +4,7 @@ import (
 	"context"
 	"crypto/rand"
 	"errors"
+	"fmt"
 	"reflect"
 	"strings"
 	"time"
@@ -82,6 +83,15 @@ func (r *Runner) State(ctx context.Context, run string) (*State, error) {
 	return s, nil
 }
 
+// checkName returns what is wrong with the name of a run.
+func checkName(name string) error {
+	if err := journal.ValidateSession(name); err != nil || len(name) > maxName {
+		return &agent.ArgError{Func: "Runner.Start", Field: "run",
+			Problem: fmt.Sprintf("the name isn't valid UTF-8 of 1 to %d bytes without control characters", maxName)}
+	}
+	return nil
+}
+
 // open takes the lease of a run and loads it. The context that it returns ends when the lease is
 // lost. An unknown run has no log before and after.
 func (r *Runner) open(ctx context.Context, name string) (*planLog, context.Context, error) {
@@ -119,9 +129,9 @@ func (l *planLog) close(ctx context.Context) {
 
 // add applies a fact, and adds it to what store will store.
 func (l *planLog) add(f fact) error {
-	meta := f.meta()
+	meta := f.Envelope()
 	meta.Run, meta.Seq, meta.Time = l.name, l.state.Seq+1, time.Now().UTC()
-	rec, err := encode(f)
+	rec, err := encode(stamp(f, meta))
 	if err != nil {
 		return err
 	}

@@ -321,7 +321,7 @@ func TestAReviewJudgesEachRoundAnew(t *testing.T) {
 	again.record(&decided{Choice: grant, Node: "a", Rounds: 1})
 	require.Equal(t, "start a", again.next())
 	waived := replayed(t, c)
-	waived.record(&decided{Choice: waive, Node: "a"})
+	waived.record(&decided{Choice: waive, Node: "a", Check: "lint"})
 	require.Equal(t, "end", waived.next())
 }
 

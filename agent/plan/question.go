@@ -114,6 +114,8 @@ func schemaOf(choices []choice) json.RawMessage {
 		explained[i] = fmt.Sprintf("%s: %s", c, means[c])
 		if c == grant {
 			properties["rounds"] = map[string]any{"type": "integer", "minimum": 1, "maximum": maxRounds}
+			properties["check"] = map[string]any{"type": "string",
+				"description": "for waive: the check that doesn't count; without it, the result is accepted as it is"}
 		}
 	}
 	properties["decision"] = map[string]any{"type": "string", "enum": choices,
@@ -173,6 +175,7 @@ func (r *Runner) pending(ctx context.Context, s *State) ([]agent.Pause, error) {
 type answer struct {
 	Decision choice `json:"decision"`
 	Reason   string `json:"reason"`
+	Check    string `json:"check"`
 	Rounds   int    `json:"rounds"`
 }
 
@@ -210,7 +213,7 @@ func (s *State) decision(p *agent.Pause, d *agent.Decision) (*decided, error) {
 	if !slices.Contains(s.choices(n), a.Decision) {
 		return nil, fmt.Errorf("%q isn't one of the choices: %s", a.Decision, p.Schema)
 	}
-	out.Choice, out.Text, out.Rounds = a.Decision, a.Reason, max(a.Rounds, 1)
+	out.Choice, out.Text, out.Check, out.Rounds = a.Decision, a.Reason, a.Check, max(a.Rounds, 1)
 	if out.Choice == giveUp || out.Choice == sendBack {
 		out.Node = ""
 	}

@@ -103,17 +103,18 @@ func TestAQuestionAboutANodeThatIsRejectedGivesThePlanUp(t *testing.T) {
 	require.Equal(t, []string{"a", "-a", "c"}, s.all())
 }
 
-func TestAReviewIsGrantedMoreRoundsOrWaived(t *testing.T) {
+func TestAReviewIsGrantedMoreRoundsOrACheckIsWaived(t *testing.T) {
 	for name, c := range map[string]struct {
 		answer answer
 		rounds int
 		asked  bool
 	}{
-		"one":      {answer{Decision: grant}, 4, true},
-		"two":      {answer{Decision: grant, Rounds: 2}, 5, false},
-		"too many": {answer{Decision: grant, Rounds: 21}, 3, true},
-		"as it is": {answer{Decision: waive}, 3, false},
-		"retry":    {answer{Decision: retry}, 3, true},
+		"one":              {answer{Decision: grant}, 4, true},
+		"two":              {answer{Decision: grant, Rounds: 2}, 5, false},
+		"too many":         {answer{Decision: grant, Rounds: 21}, 3, true},
+		"without a check":  {answer{Decision: waive, Check: "good"}, 3, false},
+		"as it is":         {answer{Decision: waive}, 3, false},
+		"an unknown check": {answer{Decision: waive, Check: "other"}, 3, true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var s shop

@@ -3,7 +3,6 @@ package plan
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"slices"
 	"time"
@@ -29,9 +28,8 @@ func (r *Runner) Start(ctx context.Context, run string, plans ...*Plan) (*State,
 
 // start is Start for a run that may have a parent.
 func (r *Runner) start(ctx context.Context, run, parent string, plans []*Plan) (*State, error) {
-	if err := journal.ValidateSession(run); err != nil || len(run) > maxName {
-		return nil, &agent.ArgError{Func: "Runner.Start", Field: "run",
-			Problem: fmt.Sprintf("the name isn't valid UTF-8 of 1 to %d bytes without control characters", maxName)}
+	if err := checkName(run); err != nil {
+		return nil, err
 	}
 	if len(plans) == 0 {
 		return nil, &agent.ArgError{Func: "Runner.Start", Field: "plans", Problem: "there are none; give at least one"}

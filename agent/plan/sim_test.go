@@ -275,8 +275,11 @@ func (s *sim) decideNode(n *NodeState) {
 		s.record(&decided{Choice: skip, Node: id})
 	case k < 6 && n.Status == NodeFailed:
 		s.record(&decided{Choice: retry, Node: id})
-	case k < 6:
+	case k < 5:
 		s.record(&decided{Choice: grant, Node: id, Rounds: 1})
+	case k < 6:
+		at := slices.IndexFunc(n.Verdicts, n.fails)
+		s.record(&decided{Choice: waive, Node: id, Check: n.Verdicts[at].Check})
 	case k < 8:
 		s.record(&decided{Choice: waive, Node: id})
 	case k < 9:

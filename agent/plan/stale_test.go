@@ -116,11 +116,13 @@ func TestARevisionKeepsWhatAPersonHasDecided(t *testing.T) {
 	first := nodes(Node{ID: "a"}, Node{ID: "b"}, Node{ID: "c", After: []string{"b"}},
 		Node{ID: "d", Review: &Review{Checks: []string{"lint"}}})
 	c := begin(t, options{}, first)
-	c.record(&decided{Choice: skip, Node: "b"})
+	c.record(&decided{Choice: skip, Node: "b"}, &decided{Choice: waive, Node: "d", Check: "lint"})
 	next := nodes(append(first.Nodes, Node{ID: "e"})...)
 	next.Version = 2
 	c.record(&decided{Choice: revise, Revision: &proposal{Plan: next}})
 	require.Equal(t, "a pending, b skipped, c skipped, d pending, e pending, ", c.statuses())
+	d, _ := c.Node("d")
+	require.Equal(t, []string{"lint"}, d.Waived)
 }
 
 // A revision that came too late for the state that it was made for doesn't keep a later one out.

@@ -74,6 +74,7 @@ type NodeState struct {
 	Class     fault.Class
 	Verdicts  []Verdict // on this round's result
 	Feedback  []Verdict // on the result of the round before
+	Waived    []string  // checks that don't count
 	// Because is the node without which this one was skipped; empty if a person skipped it.
 	Because string
 	Undone  bool   // its effect was undone
@@ -147,7 +148,8 @@ func (n *NodeState) missing() (checks []string) {
 		return nil
 	}
 	for _, name := range n.Node.Review.Checks {
-		if !slices.ContainsFunc(n.Verdicts, func(v Verdict) bool { return v.Check == name }) {
+		if !slices.Contains(n.Waived, name) &&
+			!slices.ContainsFunc(n.Verdicts, func(v Verdict) bool { return v.Check == name }) {
 			checks = append(checks, name)
 		}
 	}
