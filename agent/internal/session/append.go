@@ -174,8 +174,10 @@ func (l *Log) storeDeferred(items []string, quiet bool) error {
 		l.Unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
 		return refused
 	}
-	for i := range l.next.records {
-		l.count(&l.next.records[i])
+	for _, rec := range l.next.records {
+		if l.since++; rec.Kind == machine.KindSnapshot {
+			l.since = 0
+		}
 	}
 	l.settle(true)
 	l.sessions.Tell(l.Name, nil)

@@ -43,8 +43,7 @@ type Sessions struct {
 	draining bool
 	idle     chan struct{} // while draining: closed when no session is held
 
-	cache   stateCache // of sessions that aren't held
-	batches sync.Pool  // of *batch
+	batches sync.Pool // of *batch
 }
 
 // New returns the sessions of a store.
