@@ -137,9 +137,6 @@ func (x *driver) start(in *Input) error {
 		return err
 	}
 	x.sourcesFailed(failed)
-	if back != nil && a.memoryConfig != nil {
-		x.forgot()
-	}
 	return nil
 }
 

@@ -25,16 +25,13 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 		return nil, &ArgError{Field: "Config.Memory",
 			Problem: "it is nil, so nothing says how to compact; an empty Memory has the defaults"}
 	}
-	l, err := a.openKnown(ctx, s.id)
+	_, l, err := s.hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
 	r := l.Run()
-	switch {
-	case r == nil:
-		return nil, &SessionError{Session: s.id, Code: ErrNothingOpen}
-	case r.Status == Running:
+	if r.Status == Running {
 		return nil, &SessionError{Session: s.id, Code: ErrBusy,
 			Problem: "its process has left its run open; resume it with Continue first"}
 	}
@@ -75,8 +72,7 @@ func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor,
 	return p, err
 }
 
-// appendCompaction appends what a compaction did, if it did anything, and calls Memory.OnForget if
-// messages were removed.
+// appendCompaction appends what a compaction did, if it did anything.
 func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
 	f := &machine.Compacted{Report: p.Report, Usage: p.Report.Usage(), Cost: p.Report.Cost(), Priced: p.Report.Priced()}
 	if p.Report.Changed() {
@@ -85,13 +81,7 @@ func (l *sessionLog) appendCompaction(p *memory.Prepared) error {
 	if len(f.Spans) == 0 && f.Usage.Total() == 0 {
 		return nil
 	}
-	if err := l.append(f); err != nil {
-		return err
-	}
-	if len(f.Spans) > 0 {
-		l.forgot()
-	}
-	return nil
+	return l.append(f)
 }
 
 // appendFailedCompaction appends what the model calls of a failed compaction used. was and cost are
@@ -108,21 +98,6 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 	_ = l.append(&machine.Compacted{Usage: used, Cost: total - cost, Priced: priced,
 		Report: &memory.Report{Trigger: "without effect", MessagesBefore: n, MessagesAfter: n,
 			Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}})
-}
-
-// forgot calls Memory.OnForget after messages were removed from the conversation.
-func (l *sessionLog) forgot() {
-	tell := l.agent.memoryConfig.OnForget
-	if tell == nil {
-		return
-	}
-	err := contained(func() error {
-		tell(l.ctx, l.Name)
-		return nil
-	})
-	if err != nil {
-		l.memoryWarning("Memory.OnForget: " + err.Error())
-	}
 }
 
 // memoryWarning shows and logs a warning about the memory.

@@ -183,7 +183,7 @@ func New(cfg Config) (*Agent, error) {
 	a := new(Agent)
 	errs := checkConfig(&cfg)
 	cfg.Owner, cfg.Lease = cmp.Or(cfg.Owner, newID("o-")), cmp.Or(cfg.Lease, defaultLease)
-	cfg.Hooks = slices.DeleteFunc(slices.Clone(cfg.Hooks), (Hooks).empty)
+	cfg.Hooks = slices.Clone(cfg.Hooks)
 	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact),
 		abandoned: new(atomic.Int64)}
 	if cfg.Logger != nil {

@@ -114,7 +114,5 @@ func (w *window) resetContext(in *notes.Input, note *notes.ResetNote, budget int
 	w.afterRun(w.over.shown.Result)
 	w.memory.asked = false
 	w.flush()
-	w.forgot()
-	w.flush()
 	return true
 }

@@ -106,8 +106,6 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 			f := &filling{t: t, upTo: 20}
 			mem := small()
 			mem.ContextReset = &notes.ContextReset{}
-			forgot := 0
-			mem.OnForget = func(context.Context, string) { forgot++ }
 			var ended []string
 			cfg := agent.Config{
 				Provider: providertest.Func(f.answer), Memory: mem, Tools: []tools.Tool{reading(800)}, Journal: store(),
@@ -128,7 +126,6 @@ func TestWorkIsHandedToAFreshRunWhenItsConversationFillsTheWindow(t *testing.T) 
 			starts, ends := of[*agent.RunStarted](all), of[*agent.RunEnded](all)
 			require.Equal(t, 3, len(starts))
 			require.Equal(t, 2, f.notes)
-			require.Equal(t, 2, forgot)
 			require.Equal(t, []string{"stopped context reset", "stopped context reset", "completed "}, ended)
 			res := ends[2].Result
 			require.Equal(t, "all read", res.Text())

@@ -62,7 +62,6 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceFa
 			return nil, failed, set.unknown("Only", name)
 		}
 	}
-	a.lists.keep(g.listing, lists)
 	if len(g.only) == 0 && len(lists) == 0 && slices.Equal(set.fingerprints, a.own.fingerprints) {
 		return a.own, failed, nil
 	}

@@ -226,13 +226,6 @@ func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point st
 	return "", &HookError{Hook: h.Name, Point: point, Err: err}
 }
 
-// empty reports whether h has no function.
-func (h Hooks) empty() bool {
-	return h.BeforeInput == nil && h.Around == nil && h.BeforeStep == nil && h.AfterStep == nil &&
-		h.BeforeTool == nil && h.AfterTool == nil && h.AfterDecision == nil && h.BeforeFinish == nil &&
-		h.AfterRun == nil
-}
-
 // hooksAt returns the hooks that have a function at a point, in order.
 func (a *Agent) hooksAt(has func(*Hooks) bool) (hooks []*Hooks) {
 	for i := range a.cfg.Hooks {

@@ -120,7 +120,7 @@ type Input struct {
 	//   - A run that is paused, or that a dead process left open, is superseded: see Supersede. The
 	//     runs of its subagents are canceled. A run in progress is [ErrBusy], as for any input.
 	//   - The mode, if Mode is empty, and the lazy tools that are loaded are those from before the
-	//     replaced run. Memory.OnForget is called.
+	//     replaced run.
 	//   - All else stays as it is: spending, standing approvals, labels, the title, the owner, the
 	//     keys of inputs, and the numbering of progress notes.
 	Replaces uint64

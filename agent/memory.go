@@ -62,11 +62,6 @@ type Memory struct {
 	// ContextReset continues the work in a new run when the conversation fills the window. Without
 	// Rules, the conversation is then compacted only if that fails.
 	ContextReset *notes.ContextReset
-
-	// OnForget is called after a compaction, a context reset or an Input.Replaces has removed
-	// messages from a session's conversation, before its next model call. It is for code that
-	// remembers what the model has seen, such as the snapshots of package memory/recall.
-	OnForget func(ctx context.Context, session string)
 }
 
 // A ContextInput describes the request for which Memory.Context is called.

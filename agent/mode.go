@@ -64,14 +64,7 @@ func (x *driver) limitTime() {
 		return
 	}
 	rest := max(limit-r.Worked-max(time.Since(r.Since), 0), 0)
-	var timer *time.Timer
-	timer = time.AfterFunc(rest, func() {
-		x.Lock()
-		replaced := x.deadline != timer // by that of another mode
-		x.Unlock()
-		if !replaced {
-			x.Cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
-		}
+	x.deadline = time.AfterFunc(rest, func() {
+		x.Cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
 	})
-	x.deadline = timer
 }

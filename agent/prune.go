@@ -29,19 +29,12 @@ func (p *Pruned) add(other Pruned) {
 // stay open. The sessions of subagents, and the work of other calls, are removed, except those
 // whose calls are open. If a run is in progress, the error is [ErrBusy].
 func (s *Session) Prune(ctx context.Context) (Pruned, error) {
-	ctx, err := s.ready(ctx)
-	if err != nil {
-		return Pruned{}, err
-	}
-	a := s.agent
-	l, err := a.openKnown(ctx, s.id)
+	ctx, l, err := s.hold(ctx)
 	if err != nil {
 		return Pruned{}, err
 	}
 	defer l.Close()
-	if l.Run() == nil {
-		return Pruned{}, nil
-	}
+	a := s.agent
 	children, err := a.descendants(ctx, s.id, func(child string) bool {
 		return !strings.HasPrefix(child, childPrefix) || // it isn't a subagent's
 			slices.ContainsFunc(l.Run().Calls, func(c machine.CallState) bool {

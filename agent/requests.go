@@ -18,15 +18,26 @@ func (a *Agent) driverOf(name string) *driver {
 
 // changeNow calls a function with a session that this process holds.
 func (a *Agent) changeNow(ctx context.Context, session string, f func(*sessionLog) error) error {
-	l, err := a.openKnown(ctx, session)
+	_, l, err := a.Session(session).hold(ctx)
 	if err != nil {
 		return err
 	}
 	defer l.Close()
-	if l.Run() == nil {
-		return nothingOpen(session, nil)
-	}
 	return f(l)
+}
+
+// hold opens a session that had a run, for a change. The caller must close it.
+func (s *Session) hold(ctx context.Context) (context.Context, *sessionLog, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := s.agent.openKnown(ctx, s.id)
+	if err == nil && l.Run() == nil {
+		l.Close()
+		err = nothingOpen(s.id, nil)
+	}
+	return ctx, l, err
 }
 
 // Stop stops the run in progress at its next safe point: when the current model call or tool calls

@@ -156,10 +156,5 @@ func (s *Session) Delete(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	a := s.agent
-	if err := a.sessions.Remove(ctx, s.id); err != nil {
-		return err
-	}
-	a.lists.forget(s.id)
-	return nil
+	return s.agent.sessions.Remove(ctx, s.id)
 }

@@ -4,7 +4,6 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,9 +18,8 @@ const (
 	// listTimeout is how long a source has to list its tools. If it ignores the end of its context,
 	// it is abandoned after the grace period of a call.
 	listTimeout = 10 * time.Second
-	// maxLists is for how many combinations of session, user and labels an agent keeps the last
-	// lists of its sources.
-	maxLists = 1_000
+	// maxLists is how many lists of its sources an agent keeps at most.
+	maxLists = 10_000
 )
 
 // SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used.
@@ -190,50 +188,26 @@ type listKey struct {
 	source string
 }
 
-// fill puts the last lists in place of those that failed, and says so in failed.
+// fill remembers the lists of sources, and puts the last ones in place of those that failed, which it
+// says in failed. Beyond maxLists it forgets what it has.
 func (p *lastLists) fill(of tools.Listing, lists []toolList, failed []*SourceFailed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	for i := range lists {
 		l := &lists[i]
-		last, known := p.lists[listKey{of, l.name}]
-		if l.err == nil || !known {
-			continue
-		}
-		l.tools = last
-		for _, e := range failed {
-			if e.Source == l.name && e.Tool == "" {
-				e.Kept = true
+		key := listKey{of, l.name}
+		last, known := p.lists[key]
+		switch {
+		case l.err == nil && !strings.HasPrefix(of.Session, machine.UnnamedPrefix):
+			if len(p.lists) >= maxLists && !known {
+				clear(p.lists)
 			}
-		}
-	}
-}
-
-// forget forgets the lists of a session.
-func (p *lastLists) forget(session string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	maps.DeleteFunc(p.lists, func(key listKey, _ []*tools.Definition) bool { return key.Session == session })
-}
-
-// keep remembers lists. Beyond maxLists of each source it forgets any others.
-func (p *lastLists) keep(of tools.Listing, lists []toolList) {
-	if strings.HasPrefix(of.Session, machine.UnnamedPrefix) {
-		return
-	}
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := range lists {
-		if lists[i].err == nil {
-			p.lists[listKey{of, lists[i].name}] = lists[i].tools
-		}
-	}
-	for key := range p.lists {
-		if len(p.lists) <= maxLists*len(lists) {
-			break
-		}
-		if key.Listing != of {
-			delete(p.lists, key)
+			p.lists[key] = l.tools
+		case l.err != nil && known:
+			l.tools = last
+			for _, e := range failed {
+				e.Kept = e.Kept || e.Source == l.name && e.Tool == ""
+			}
 		}
 	}
 }

@@ -28,7 +28,6 @@ func TestAFunctionOfTheMemoryThatPanicsEndsNothingButItself(t *testing.T) {
 		"Context": func(m *agent.Memory) {
 			m.Context = func(context.Context, agent.ContextInput) (memory.Context, error) { panic("oh") }
 		},
-		"OnForget": func(m *agent.Memory) { m.OnForget = func(context.Context, string) { panic("oh") } },
 		"Store": func(m *agent.Memory) {
 			m.Steps = []memory.Step{{Strategy: memory.CutResults{Over: 100}}, {Strategy: memory.Slide{}}}
 			m.Stores = func(string) memory.Store { return (*memory.MapStore)(nil) }
@@ -168,7 +167,6 @@ func TestASummaryThatComesToNothingIsBooked(t *testing.T) {
 	})
 	mem := small(memory.Step{Strategy: summariser(t, p)})
 	mem.Rules = []memory.Rule{{When: memory.AtShare(.4)}}
-	mem.OnForget = func(context.Context, string) { require.Fail(t, "nothing was forgotten") }
 	a := newAgent(t,
 		agent.Config{Provider: p, Memory: mem, Tools: []tools.Tool{reading(300)}, Limits: agent.Limits{Steps: 50}})
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))

@@ -45,23 +45,17 @@ type Rollback struct {
 // [Session.Import]), an undo of copied runs is refused with [ErrCannotUndo]; its text names the
 // owner. Copies don't learn what their original has undone.
 func (s *Session) Undo(ctx context.Context, what Rollback) (*machine.UndoReceipt, error) {
-	ctx, err := s.ready(ctx)
-	if err != nil {
-		return nil, err
-	}
-	a := s.agent
-	l, err := a.openKnown(ctx, s.id)
+	ctx, l, err := s.hold(ctx)
 	if err != nil {
 		return nil, err
 	}
 	defer l.Close()
+	a := s.agent
 	facts, err := a.sessions.Facts(ctx, s.id, 0, 0) // after open, so that no other process can undo meanwhile
 	if err != nil {
 		return nil, err
 	}
 	switch r := l.Run(); {
-	case r == nil:
-		return nil, &SessionError{Session: s.id, Code: ErrNothingOpen}
 	case r.IsOpen():
 		return nil, &SessionError{Session: s.id, Code: ErrCannotUndo,
 			Problem: "a run is open; stop it, or decide on what it waits for, before its effects are undone"}

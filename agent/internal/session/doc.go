@@ -9,6 +9,6 @@
 //     before it is never stored.
 //   - An [Item] is a request to a session that waits in its inbox.
 //
-// Between [Sessions.Open] and [Log.Close] no other process writes to the session, unless the lease
+// Between [Log.Hold] and [Log.Close] no other process writes to the session, unless the lease
 // is lost; then the context of the Log ends, and the store refuses what is appended.
 package session

@@ -17,8 +17,8 @@ func Example() {
 	s := session.New(session.Config{Store: journal.NewMemory(), Record: journal.MaxRecord, Owner: "example",
 		Lease: time.Minute, Grace: time.Second, Logger: slog.New(slog.DiscardHandler),
 		NewID: func(prefix string) string { return prefix + "1" }})
-	l, err := s.Open(ctx, "s-1")
-	if err != nil {
+	l := s.Log(ctx, "s-1")
+	if err := l.Hold(nil); err != nil {
 		fmt.Println(err)
 		return
 	}
@@ -27,8 +27,7 @@ func Example() {
 	start.Meta.Origin = &machine.Origin{Session: "s-1", Run: "r-1"}
 	fmt.Println(l.Append(nil, start), start.Seq, l.State().Goal())
 
-	_, err = s.Open(ctx, "s-1")
-	fmt.Println(err)
+	fmt.Println(s.Log(ctx, "s-1").Hold(nil))
 	fmt.Println(l.Append(nil, &machine.SentBack{Text: "more"}))
 	facts, err := s.Facts(ctx, "s-1", 0, 0)
 	fmt.Println(len(facts), err)

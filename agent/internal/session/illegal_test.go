@@ -29,8 +29,8 @@ func sessions(store journal.Store) *session.Sessions {
 
 func open(t *testing.T, s *session.Sessions, name string) *session.Log {
 	t.Helper()
-	l, err := s.Open(t.Context(), name)
-	require.NoError(t, err)
+	l := s.Log(t.Context(), name)
+	require.NoError(t, l.Hold(nil))
 	return l
 }
 

@@ -77,9 +77,6 @@ func (s *Sessions) Load(ctx context.Context, session string) (*machine.Machine, 
 // snapshotIfDue appends a snapshot if there are snapshotAfter records since the last. It isn't
 // shown: the run is over. The earlier facts stay.
 func (l *Log) snapshotIfDue() {
-	if l.sessions.InMemory || !hasName(l.Name) {
-		return
-	}
 	l.Lock()
 	defer l.Unlock()
 	if l.machine == nil || l.err != nil || l.since < snapshotAfter || l.leaseLost() {

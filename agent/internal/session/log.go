@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A Log is a session that this process holds: see [Sessions.Open]. It is a [sync.Locker]; several
+// A Log is a session that this process holds: see [Log.Hold]. It is a [sync.Locker]; several
 // goroutines may use it at a time.
 type Log struct {
 	claim
@@ -34,22 +34,9 @@ type Log struct {
 	changed bool            // the deferred facts may change the head
 	written sync.Cond       // what was being stored has been
 
-	next *batch // the append to come; nil if no fact is deferred
-}
-
-// A batch is an append to come: facts that are applied and not stored, and their records. Its
-// memory is used again.
-type batch struct {
+	// the append to come: facts that are applied and not stored, and their records
 	facts   []machine.Fact
 	records []journal.Record
-}
-
-// deferred returns how many facts are applied and not stored.
-func (l *Log) deferred() int {
-	if l.next == nil {
-		return 0
-	}
-	return len(l.next.facts)
 }
 
 // An Observer learns what is appended to a Log. Its methods are called while the Log is locked.

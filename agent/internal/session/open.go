@@ -23,13 +23,6 @@ type claim struct {
 // isn't done with it, and for one that is held without a run.
 const handover = 2 * time.Second
 
-// Open opens a session, which needn't exist, without a holder. If this or another process holds it,
-// the error has the code [machine.ErrBusy]. The caller must close it.
-func (s *Sessions) Open(ctx context.Context, session string) (*Log, error) {
-	l := s.Log(ctx, session)
-	return l, l.Hold(nil)
-}
-
 // Log returns the log of a session that isn't held yet: [Log.Hold] follows.
 func (s *Sessions) Log(ctx context.Context, session string) *Log {
 	l := &Log{sessions: s, Name: session, Stored: context.WithoutCancel(ctx)}

@@ -7,7 +7,6 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
-	"strings"
 	"sync"
 	"time"
 
@@ -42,8 +41,6 @@ type Sessions struct {
 	held     map[string]*Log
 	draining bool
 	idle     chan struct{} // while draining: closed when no session is held
-
-	batches sync.Pool // of *batch
 }
 
 // New returns the sessions of a store.
@@ -176,10 +173,4 @@ func (s *Sessions) drained() {
 	if len(s.held) == 0 {
 		close(s.idle)
 	}
-}
-
-// hasName reports whether a session has a name of the host's, so that there may be other runs in
-// it.
-func hasName(session string) bool {
-	return !strings.HasPrefix(session, machine.UnnamedPrefix) && !strings.HasPrefix(session, machine.ChildPrefix)
 }

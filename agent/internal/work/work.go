@@ -49,27 +49,14 @@ type Work interface {
 }
 
 // A Status says how work stands.
-type Status int
+type Status string
 
 const (
-	Stopped Status = iota // it goes on later; this is never recorded
-	Done
-	Failed
-	Waits // for decisions
+	Stopped Status = "stopped" // it goes on later; this is never recorded
+	Done    Status = "done"
+	Failed  Status = "failed"
+	Waits   Status = "waits" // for decisions
 )
-
-// String returns the status in a word.
-func (s Status) String() string {
-	switch s {
-	case Done:
-		return "done"
-	case Failed:
-		return "failed"
-	case Waits:
-		return "waits"
-	}
-	return "stopped"
-}
 
 // IsResult reports whether the work has ended.
 func (s Status) IsResult() bool { return s == Done || s == Failed }
