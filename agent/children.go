@@ -40,10 +40,7 @@ func (a *Agent) delete(ctx context.Context, list []descendant) error {
 func (a *Agent) descendants(ctx context.Context, name string, keep func(child string) bool) ([]descendant, error) {
 	var found []descendant
 	seen := make(map[string]bool) // two journals may be the same, and a host may make a circle
-	stores := []journal.Store{a.sessions.Store}
-	if len(a.owners) > 0 {
-		stores = a.journals()
-	}
+	stores := a.journals()
 	for parent, n := name, 0; ; parent, n = found[n].name, n+1 {
 		for _, store := range stores {
 			children, err := childrenOf(ctx, store, parent)

@@ -116,7 +116,7 @@ var endings = map[string]ending{
 	"the provider reports a failure": {steps: []providertest.Step{providertest.Stop(provider.StopError, say("Well"))},
 		status: agent.Failed, code: machine.CodeProvider, step: 1},
 	"a budget": {budget: budget.New(budget.Config{Session: budget.Limit{Tokens: 1}}),
-		status: agent.Failed, code: machine.CodeProvider, as: new(*budget.Error), step: 1},
+		status: agent.Failed, code: machine.CodeBudget, as: new(*budget.Error), step: 1},
 }
 
 // of returns an agent that ends a run so, and the context and the session of the run.

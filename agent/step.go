@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/stream"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -284,8 +285,11 @@ func (x *driver) failStep(f *machine.StepFailed, err error) {
 	default:
 		x.escalateModel(err)
 		code := machine.CodeProvider
-		if errors.As(err, new(*ContextLengthError)) {
+		switch {
+		case errors.As(err, new(*ContextLengthError)):
 			code = machine.CodeContext
+		case errors.As(err, new(*budget.Error)):
+			code = machine.CodeBudget
 		}
 		x.finish(Failed, code, err)
 	}

@@ -39,6 +39,7 @@ const (
 	CodeCondition    = "condition"     // a stop condition held
 	CodeOutput       = "output"        // the structured answer didn't fit its schema
 	CodeProvider     = "provider"      // the model call failed
+	CodeBudget       = "budget"        // a budget refused the model call
 	CodeHost         = "host"          // paused or stopped by the host
 	CodeDrained      = "drained"       // paused by Drain, resumable
 	CodeLeg          = "leg"           // paused at the end of a leg, resumable

@@ -81,6 +81,8 @@ func endText(status agent.Status, code string) string {
 		return "The server is restarting. The work goes on afterwards."
 	case machine.CodeQueued:
 		return "The work is tried again later."
+	case machine.CodeBudget:
+		return "The budget for the model is spent."
 	case machine.CodeProvider:
 		return "The model couldn't be reached, or couldn't answer."
 	}

@@ -66,7 +66,7 @@ func (l *Log) AppendQuiet(quiet bool, facts ...machine.Fact) error {
 
 // AppendQuietLocked is AppendQuiet for a caller that holds the lock.
 func (l *Log) AppendQuietLocked(quiet bool, facts ...Redacted) error {
-	before := len(l.facts)
+	before := l.deferred()
 	err := l.DeferLocked(facts...)
 	if err == nil {
 		err = l.storeDeferred(nil, quiet)
@@ -92,7 +92,7 @@ func (l *Log) DeferLocked(facts ...Redacted) error {
 	if l.err != nil {
 		return l.err
 	}
-	before := len(l.facts)
+	before := l.deferred()
 	if before == 0 {
 		l.begin()
 	}
@@ -123,7 +123,7 @@ func (l *Log) apply(f machine.Fact, rec journal.Record) (err error) {
 	if start, ok := f.(*machine.RunStarted); ok {
 		l.origin = start.Meta.Origin
 	}
-	l.facts, l.records = append(l.facts, f), append(l.records, rec)
+	l.next.facts, l.next.records = append(l.next.facts, f), append(l.next.records, rec)
 	if l.Observer != nil {
 		l.Observer.Applied(f)
 	}
@@ -134,7 +134,7 @@ func (l *Log) apply(f machine.Fact, rec journal.Record) (err error) {
 func (l *Log) rollback(keep int) {
 	l.machine.Rollback()
 	l.setOrigin()
-	facts, recs := slices.Clone(l.facts[:keep]), slices.Clone(l.records[:keep])
+	facts, recs := slices.Clone(l.next.facts[:keep]), slices.Clone(l.next.records[:keep])
 	l.settle(false)
 	if keep > 0 {
 		l.begin()
@@ -156,12 +156,12 @@ func (l *Log) FlushLocked() error { return l.storeDeferred(nil, false) }
 
 // storeDeferred stores what was deferred.
 func (l *Log) storeDeferred(items []string, quiet bool) error {
-	n := len(l.facts)
+	n := l.deferred()
 	if n == 0 {
 		return nil
 	}
 	app := journal.Append{Session: l.Name, After: l.State().Seq - uint64(n), Fence: l.lease.Fence,
-		Records: l.records, Taken: items, Quiet: quiet}
+		Records: l.next.records, Taken: items, Quiet: quiet}
 	if l.changed {
 		app.Head = l.machine.Head()
 	}
@@ -174,7 +174,7 @@ func (l *Log) storeDeferred(items []string, quiet bool) error {
 		l.Unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
 		return refused
 	}
-	for _, rec := range l.records {
+	for _, rec := range l.next.records {
 		if l.since++; rec.Kind == machine.KindSnapshot {
 			l.since = 0
 		}
@@ -189,13 +189,21 @@ func (l *Log) settle(stored bool) {
 	if l.Observer != nil {
 		l.Observer.Appended(stored)
 	}
-	clear(l.facts)
-	clear(l.records)
-	l.facts, l.records = l.facts[:0], l.records[:0]
+	b := l.next
+	clear(b.facts)
+	clear(b.records)
+	b.facts, b.records, l.next = b.facts[:0], b.records[:0], nil
+	l.sessions.batches.Put(b)
 }
 
 // begin begins an append to come.
 func (l *Log) begin() {
+	if l.next == nil {
+		l.next, _ = l.sessions.batches.Get().(*batch)
+	}
+	if l.next == nil {
+		l.next = new(batch)
+	}
 	l.changed = false
 	l.machine.Begin()
 }

@@ -34,9 +34,22 @@ type Log struct {
 	changed bool            // the deferred facts may change the head
 	written sync.Cond       // what was being stored has been
 
-	// the append to come: facts that are applied and not stored, and their records
+	next *batch // the append to come; nil if no fact is deferred
+}
+
+// A batch is an append to come: facts that are applied and not stored, and their records. Its
+// memory is used again.
+type batch struct {
 	facts   []machine.Fact
 	records []journal.Record
+}
+
+// deferred returns how many facts are applied and not stored.
+func (l *Log) deferred() int {
+	if l.next == nil {
+		return 0
+	}
+	return len(l.next.facts)
 }
 
 // An Observer learns what is appended to a Log. Its methods are called while the Log is locked.

@@ -41,6 +41,8 @@ type Sessions struct {
 	held     map[string]*Log
 	draining bool
 	idle     chan struct{} // while draining: closed when no session is held
+
+	batches sync.Pool // of *batch
 }
 
 // New returns the sessions of a store.
