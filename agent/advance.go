@@ -49,27 +49,18 @@ func (a *Agent) Advance(ctx context.Context, in Input, leg Leg) (Progressed, err
 	if a == nil || a.registry == nil {
 		return Progressed{}, errNoAgent
 	}
-	if err := in.checkLeg(); err != nil {
-		return Progressed{}, err
+	if !in.resumes() && in.Session == "" {
+		return Progressed{}, badInput("Session", "Advance needs the name of a session, so that it can be repeated")
+	}
+	if !in.resumes() && in.Key == "" {
+		return Progressed{}, badInput("Key",
+			"Advance needs a key for an input that starts a run, so that it can be repeated")
 	}
 	p, err := a.advance(ctx, in, leg)
 	if errors.Is(err, ErrDuplicate) { // another process has started it, or driven it to its end, since this one looked
 		p, err = a.advance(ctx, in, leg)
 	}
 	return p, err
-}
-
-// checkLeg returns what keeps an input from being repeated.
-func (in *Input) checkLeg() error {
-	switch {
-	case in.resumes():
-		return nil
-	case in.Session == "":
-		return badInput("Session", "Advance needs the name of a session, so that it can be repeated")
-	case in.Key == "":
-		return badInput("Key", "Advance needs a key for an input that starts a run, so that it can be repeated")
-	}
-	return nil
 }
 
 // advance is Advance for an input that may be repeated.

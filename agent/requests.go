@@ -72,7 +72,13 @@ func (s *Session) Cancel(ctx context.Context) error {
 	if !errors.Is(err, ErrNothingOpen) || strings.HasPrefix(s.id, childPrefix) {
 		return err
 	}
-	if err = s.cancelOpen(ctx); errors.Is(err, ErrBusy) { // who has just taken it reads this
+	err = s.agent.changeNow(ctx, s.id, func(l *sessionLog) error { // no process drives it
+		if !l.Run().IsOpen() {
+			return nothingOpen(s.id, l.Run())
+		}
+		return l.endOpen(machine.CodeCanceled, errCanceled)
+	})
+	if errors.Is(err, ErrBusy) { // who has just taken it reads this
 		err = s.agent.sessions.Post(ctx, s.id, session.Item{ID: newID("m-"), Kind: session.ItemCancel})
 	}
 	if x != nil && errors.Is(err, ErrNothingOpen) {
@@ -88,14 +94,4 @@ func (s *Session) send(ctx context.Context, it session.Item) error {
 	}
 	_, err = s.agent.sessions.Send(ctx, s.id, it)
 	return err
-}
-
-// cancelOpen ends a run that no process drives: it is queued, or paused, or its process has died.
-func (s *Session) cancelOpen(ctx context.Context) error {
-	return s.agent.changeNow(ctx, s.id, func(l *sessionLog) error {
-		if !l.Run().IsOpen() {
-			return nothingOpen(s.id, l.Run())
-		}
-		return l.endOpen(machine.CodeCanceled, errCanceled)
-	})
 }

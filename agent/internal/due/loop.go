@@ -41,12 +41,10 @@ var ErrLater = errors.New("due: the session is left alone for now")
 // A Loop finds sessions that are due, and drives them. Make one with [New]. Its methods may be
 // called in any order, and are safe for concurrent use. A Loop that was stopped stays stopped.
 type Loop struct {
-	cfg         Config        // fixed at creation
-	wake        chan struct{} // asks for a search; holds one
-	slots       chan struct{} // holds one for each session that is driven
-	started     chan struct{}
-	markStarted func() // closes started
-	work        sync.WaitGroup
+	cfg   Config        // fixed at creation
+	wake  chan struct{} // asks for a search; holds one
+	slots chan struct{} // holds one for each session that is driven
+	work  sync.WaitGroup
 
 	queue []Item // what is due and isn't driven yet; of the goroutine that searches
 
@@ -62,10 +60,8 @@ func New(cfg Config) *Loop {
 	if cfg.Logger == nil {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
-	l := &Loop{cfg: cfg, wake: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Parallel),
-		started: make(chan struct{}), driven: make(map[string]bool), failures: make(map[string]failure)}
-	l.markStarted = sync.OnceFunc(func() { close(l.started) })
-	return l
+	return &Loop{cfg: cfg, wake: make(chan struct{}, 1), slots: make(chan struct{}, cfg.Parallel),
+		driven: make(map[string]bool), failures: make(map[string]failure)}
 }
 
 // Start begins to search, at once for the first time. ctx is that of all searches and drives; its
@@ -81,14 +77,9 @@ func (l *Loop) Start(ctx context.Context) {
 	l.request()
 	l.work.Go(func() {
 		defer stop()
-		defer l.markStarted()
 		l.run(searching, ctx)
 	})
 }
-
-// Started returns a channel that is closed when the first search has ended, or the Loop has stopped
-// before that.
-func (l *Loop) Started() <-chan struct{} { return l.started }
 
 // Stop ends searching at once. It doesn't interrupt what is driven, but waits for it: end the
 // context of [Loop.Start], or drain what Config.Drive uses, to make that short.
@@ -96,7 +87,6 @@ func (l *Loop) Stop() {
 	l.mu.Lock()
 	if l.stop == nil {
 		l.stop = func() {}
-		l.markStarted()
 	}
 	stop := l.stop
 	l.mu.Unlock()

@@ -20,7 +20,6 @@ func (l *Loop) next(ctx context.Context, again *time.Timer) (session string, ok 
 		case <-l.wake:
 			l.search(ctx)
 			again.Reset(l.cfg.Interval)
-			l.markStarted()
 		default:
 		}
 		if ctx.Err() != nil {
