@@ -17,6 +17,9 @@ import (
 // the log of a run was pruned, the Result has only the names, the status, the code and the
 // reason. Deliver returns how many runs were delivered.
 func (s *Session) Deliver(ctx context.Context, tell func(context.Context, *Result) error) (n int, err error) {
+	if ctx, err = s.ready(ctx); err != nil {
+		return 0, err
+	}
 	if tell == nil {
 		return 0, &ArgError{Func: "Deliver", Field: "tell", Problem: "it is nil; give a function"}
 	}

@@ -26,20 +26,6 @@ func (a *Agent) changeNow(ctx context.Context, session string, f func(*sessionLo
 	return f(l)
 }
 
-// hold opens a session that had a run, for a change. The caller must close it.
-func (s *Session) hold(ctx context.Context) (context.Context, *sessionLog, error) {
-	ctx, err := s.ready(ctx)
-	if err != nil {
-		return nil, nil, err
-	}
-	l, err := s.agent.openKnown(ctx, s.id)
-	if err == nil && l.Run() == nil {
-		l.Close()
-		err = nothingOpen(s.id, nil)
-	}
-	return ctx, l, err
-}
-
 // Stop stops the run in progress at its next safe point: when the current model call or tool calls
 // have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause.
 func (s *Session) Stop(ctx context.Context) error {

@@ -41,6 +41,20 @@ func (s *Session) ready(ctx context.Context) (context.Context, error) {
 	return orBackground(ctx), nil
 }
 
+// hold opens a session that had a run, for a change. The caller must close it.
+func (s *Session) hold(ctx context.Context) (context.Context, *sessionLog, error) {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return nil, nil, err
+	}
+	l, err := s.agent.openKnown(ctx, s.id)
+	if err == nil && l.Run() == nil {
+		l.Close()
+		err = &SessionError{Session: s.id, Code: ErrNothingOpen}
+	}
+	return ctx, l, err
+}
+
 // Facts returns the facts of the session, in order. An unknown session has none. Those of a session
 // that was pruned begin with a [machine.Snapshot]. Other snapshots may be among them; they repeat
 // what the facts before them say.

@@ -188,8 +188,8 @@ type listKey struct {
 	source string
 }
 
-// fill remembers the lists of sources, and puts the last ones in place of those that failed, which it
-// says in failed. Beyond maxLists it forgets what it has.
+// fill remembers the lists of sources, and puts the last ones in place of those that failed, which
+// it says in failed. Beyond maxLists it forgets what it has.
 func (p *lastLists) fill(of tools.Listing, lists []toolList, failed []*SourceFailed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
