@@ -1,8 +1,6 @@
 // Package langchain makes package index use langchaingo's embedders and vector stores.
 //
 //   - [Embedder] is an index.Embedder that calls an embedder of langchaingo's.
-//   - [Embeddings] is an embedder of langchaingo's, for its stores, that calls an index.Embedder:
-//     with index.Local, one that needs no network and no model.
 //   - [New] searches a store of langchaingo's by natural words: an index.Searcher.
 //
 // A tool that searches what other programs have put into pgvector:

@@ -3,10 +3,8 @@ package langchain_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"math"
 	"strings"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -42,7 +40,7 @@ func numbers(texts []string) ([][]float32, error) {
 	return out, nil
 }
 
-func TestAnInvalidVectorIsAnErrorThatDescribesIt(t *testing.T) {
+func TestAnInvalidVectorIsAnErrorOfTheFinder(t *testing.T) {
 	nan, inf := float32(math.NaN()), float32(math.Inf(-1))
 	for name, c := range map[string]struct {
 		answer [][]float32
@@ -51,19 +49,19 @@ func TestAnInvalidVectorIsAnErrorThatDescribesIt(t *testing.T) {
 		"none":     {nil, "0 vectors for 2 texts"},
 		"too few":  {[][]float32{{1, 2}}, "1 vectors for 2 texts"},
 		"too many": {[][]float32{{1, 2}, {1, 2}, {1, 2}}, "3 vectors for 2 texts"},
-		"empty":    {[][]float32{{1, 2}, {}}, "text 1 has 0 dimensions; it should have 2"},
-		"short":    {[][]float32{{1}, {1, 2}}, "text 0 has 1 dimensions; it should have 2"},
-		"long":     {[][]float32{{1, 2}, {1, 2, 3}}, "text 1 has 3 dimensions"},
-		"NaN":      {[][]float32{{1, 2}, {1, nan}}, "text 1 contains NaN"},
-		"infinite": {[][]float32{{inf, 2}, {1, 2}}, "text 0 contains -Inf"},
+		"empty":    {[][]float32{{1, 2}, {}}, "0 dimensions instead of 2"},
+		"short":    {[][]float32{{1}, {1, 2}}, "1 dimensions instead of 2"},
+		"long":     {[][]float32{{1, 2}, {1, 2, 3}}, "3 dimensions instead of 2"},
+		"NaN":      {[][]float32{{1, 2}, {1, nan}}, "NaN"},
+		"infinite": {[][]float32{{inf, 2}, {1, 2}}, "infinite"},
 	} {
 		e, err := langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) { return c.answer, nil }),
 			langchain.EmbedderConfig{Model: "m", Dimensions: 2})
 		require.NoError(t, err)
-		v, err := e.Embed(t.Context(), []string{"a", "b"})
-		require.Nil(t, v, name)
+		f, err := index.New(index.Config{Embedder: e})
+		require.NoError(t, err)
+		err = f.Put(t.Context(), index.Item{ID: "a", Name: "a"}, index.Item{ID: "b", Name: "b"})
 		require.ErrorContains(t, err, c.says, name)
-		require.Equal(t, fault.Permanent, fault.Of(err), name)
 	}
 }
 
@@ -83,14 +81,12 @@ func TestDimensionsAreDeterminedOnce(t *testing.T) {
 	_, err = langchain.Embedder(t.Context(), answers(func([]string) ([][]float32, error) {
 		return [][]float32{{}}, nil
 	}), langchain.EmbedderConfig{Model: "m"})
-	require.ErrorContains(t, err, "text 0 has 0 dimensions")
+	require.ErrorContains(t, err, "no vector for a text")
 }
 
-func TestTextsGoInBatchesAndKeepTheirOrder(t *testing.T) {
-	var sizes []int
+func TestNothingIsSharedWithAnEmbedder(t *testing.T) {
 	var handed [][]float32
 	from := answers(func(texts []string) ([][]float32, error) {
-		sizes = append(sizes, len(texts))
 		v, err := numbers(texts)
 		handed = append(handed, v...)
 		for i := range texts {
@@ -98,7 +94,7 @@ func TestTextsGoInBatchesAndKeepTheirOrder(t *testing.T) {
 		}
 		return v, err
 	})
-	e, err := langchain.Embedder(t.Context(), from, langchain.EmbedderConfig{Model: "m", Dimensions: 2, Batch: 3})
+	e, err := langchain.Embedder(t.Context(), from, langchain.EmbedderConfig{Model: "m", Dimensions: 2})
 	require.NoError(t, err)
 	var texts []string
 	for i := range 8 {
@@ -106,17 +102,12 @@ func TestTextsGoInBatchesAndKeepTheirOrder(t *testing.T) {
 	}
 	v, err := e.Embed(t.Context(), texts)
 	require.NoError(t, err)
-	require.Equal(t, []int{3, 3, 2}, sizes)
 	for i := range 8 {
 		require.Equal(t, []float32{float32(i), 1}, v[i])
 		require.Equal(t, strings.Repeat("x", i), texts[i], "the caller's texts stay")
 		v[i][0] = 99
 		require.NotEqual(t, float32(99), handed[i][0], "nothing is shared")
 	}
-	v, err = e.Embed(t.Context(), nil)
-	require.NoError(t, err)
-	require.Empty(t, v)
-	require.Len(t, sizes, 3, "nobody is asked for nothing")
 }
 
 func TestLangchaingosOwnEmbedderDoesNotChangeTheTexts(t *testing.T) {
@@ -188,25 +179,19 @@ func TestAnEmbeddersPanicIsAnError(t *testing.T) {
 	var panicked *stream.PanicError
 	_, err = e.Embed(t.Context(), []string{"a"})
 	require.ErrorAs(t, err, &panicked)
-	_, err = langchain.Embeddings((*nilling)(nil)).EmbedQuery(t.Context(), "a")
-	require.ErrorContains(t, err, "nil")
-	_, err = langchain.Embeddings(nilling{}).EmbedQuery(t.Context(), "a")
-	require.ErrorAs(t, err, &panicked)
 }
 
-type nilling struct{ index.Embedder }
-
-func TestACanceledCallEndsBetweenBatchesWithItsCause(t *testing.T) {
+func TestACanceledCallEndsWithItsCause(t *testing.T) {
 	ctx, cancel := context.WithCancelCause(t.Context())
 	calls, why := 0, errors.New("no longer wanted")
-	from := answers(func(texts []string) ([][]float32, error) { calls++; cancel(why); return numbers(texts) })
-	e, err := langchain.Embedder(ctx, from, langchain.EmbedderConfig{Model: "m", Dimensions: 2, Batch: 1})
+	from := answers(func([]string) ([][]float32, error) { calls++; cancel(why); return nil, ctx.Err() })
+	e, err := langchain.Embedder(ctx, from, langchain.EmbedderConfig{Model: "m", Dimensions: 2})
 	require.NoError(t, err)
-	_, err = e.Embed(ctx, []string{"a", "b"})
-	require.ErrorIs(t, err, why)
+	for range 2 {
+		_, err = e.Embed(ctx, []string{"a", "b"})
+		require.ErrorIs(t, err, why)
+	}
 	require.Equal(t, 1, calls)
-	_, err = langchain.Embeddings(index.Local{}).EmbedDocuments(ctx, []string{"a"})
-	require.ErrorIs(t, err, why)
 }
 
 func TestAnInvalidFieldIsNamed(t *testing.T) {
@@ -224,38 +209,9 @@ func TestAnInvalidFieldIsNamed(t *testing.T) {
 				langchain.EmbedderConfig{Model: "m", Dimensions: -1})
 			return err
 		},
-		"EmbedderConfig.Batch": func() error {
-			_, err := langchain.Embedder(t.Context(), answers(numbers), langchain.EmbedderConfig{Model: "m", Batch: -1})
-			return err
-		},
 	} {
 		err := f()
 		require.ErrorContains(t, err, says)
 		require.Equal(t, fault.Invalid, fault.Of(err), says)
 	}
-	_, err := langchain.Embeddings(nil).EmbedDocuments(t.Context(), []string{"a"})
-	require.Equal(t, fault.Invalid, fault.Of(err))
-}
-
-func TestLocalIsALangchaingoEmbedderBitForBit(t *testing.T) {
-	want, err := index.Local{}.Embed(t.Context(), []string{"Home\nthe first page", "Über uns", ""})
-	require.NoError(t, err)
-	lc := langchain.Embeddings(index.Local{})
-	got, err := lc.EmbedDocuments(t.Context(), []string{"Home\nthe first page", "Über uns", ""})
-	require.NoError(t, err)
-	require.Equal(t, want, got)
-	one, err := lc.EmbedQuery(t.Context(), "Über uns")
-	require.NoError(t, err)
-	require.Equal(t, want[1], one)
-	back, err := langchain.Embedder(t.Context(), lc, langchain.EmbedderConfig{Model: index.Local{}.Model()})
-	require.NoError(t, err)
-	require.Equal(t, 512, back.Dimensions())
-	again, err := back.Embed(t.Context(), []string{"Home\nthe first page"})
-	require.NoError(t, err)
-	require.Equal(t, want[:1], again)
-	var wg sync.WaitGroup
-	for i := range 8 {
-		wg.Go(func() { _, _ = back.Embed(t.Context(), []string{fmt.Sprint(i)}) })
-	}
-	wg.Wait()
 }

@@ -13,7 +13,7 @@ import (
 // A store that another program has filled, here one in memory.
 func Example() {
 	ctx := context.Background()
-	store := &fake{embedder: langchain.Embeddings(index.Local{})}
+	store := &fake{}
 	_, err := store.AddDocuments(ctx, []schema.Document{
 		{PageContent: "Opening hours of the office", Metadata: map[string]any{"source": "hours.md"}},
 		{PageContent: "How to reset a password", Metadata: map[string]any{"source": "password.md"}},
@@ -47,7 +47,7 @@ func Example() {
 // A Finder whose vectors are those of a langchaingo embedder.
 func ExampleEmbedder() {
 	ctx := context.Background()
-	model := langchain.Embeddings(index.Local{}) // for example embeddings.NewEmbedder(llm)
+	model := local{} // for example embeddings.NewEmbedder(llm)
 	e, err := langchain.Embedder(ctx, model, langchain.EmbedderConfig{Model: "text-embedding-3-small"})
 	if err != nil {
 		fmt.Println(err)

@@ -123,18 +123,16 @@ type EmbedderConfig struct {
 	Model string
 	// Dimensions is the length of the vectors; 0: determined by embedding one word.
 	Dimensions int
-	// Batch is the number of texts per call; 0: 512, as in langchaingo.
-	Batch int
 }
 
 // Embedder returns an [index.Embedder] that calls a langchaingo embedder. It also embeds queries
 // with EmbedDocuments, because an index.Embedder doesn't distinguish them. It is safe for
 // concurrent use if e is. ctx is used to determine the dimensions.
 //
-// A vector that is missing, empty, of another length, or contains NaN or an infinite value is an
-// error of class fault.Permanent; a panic of e is a [*stream.PanicError], and any other error an
-// [*Error], or the context's. Results of e are copied, and e gets copies of the texts. Errors of
-// Embedder itself: class fault.Invalid for a nil e and for an invalid field, and those of e.
+// A panic of e is a [*stream.PanicError], and any other error an [*Error], or the context's. An
+// [index.Finder] checks the vectors. Results of e are copied, and e gets copies of the texts.
+// Errors of Embedder itself: class fault.Invalid for a nil e and for an invalid field, class
+// fault.Permanent for dimensions that can't be determined, and those of e.
 //
 // Note that embeddings.NewEmbedder replaces line ends by blanks unless WithStripNewLines(false) is
 // set.
@@ -148,17 +146,15 @@ func Embedder(ctx context.Context, e embeddings.Embedder, cfg EmbedderConfig) (i
 	case cfg.Dimensions < 0:
 		return nil, fault.Errorf(fault.Invalid,
 			"langchain: EmbedderConfig.Dimensions is %d; it should be 1 or more, or 0 to determine it", cfg.Dimensions)
-	case cfg.Batch < 0:
-		return nil, fault.Errorf(fault.Invalid,
-			"langchain: EmbedderConfig.Batch is %d; it should be 1 or more, or 0 for 512", cfg.Batch)
-	case cfg.Batch == 0:
-		cfg.Batch = 512
 	}
 	out := &embedder{from: e, cfg: cfg}
 	if cfg.Dimensions == 0 {
 		v, err := out.Embed(ctx, []string{"dimensions"})
 		if err != nil {
 			return nil, err
+		}
+		if len(v) != 1 || len(v[0]) == 0 {
+			return nil, fault.New(fault.Permanent, "langchain: the embedder returned no vector for a text")
 		}
 		out.cfg.Dimensions = len(v[0])
 	}
@@ -173,85 +169,16 @@ type embedder struct { // fixed at creation
 func (e *embedder) Model() string   { return e.cfg.Model }
 func (e *embedder) Dimensions() int { return e.cfg.Dimensions }
 
-func (e *embedder) Embed(ctx context.Context, texts []string) ([][]float32, error) {
-	out := make([][]float32, 0, len(texts))
-	for part := range slices.Chunk(texts, e.cfg.Batch) {
-		var vectors [][]float32
-		err := foreign(ctx, "embed", func(ctx context.Context) (err error) {
-			// langchaingo's own embedder changes its argument
-			vectors, err = e.from.EmbedDocuments(ctx, slices.Clone(part))
-			return err
-		})
-		if err == nil {
-			vectors, err = checked(vectors, len(part), e.cfg.Dimensions, len(out))
+func (e *embedder) Embed(ctx context.Context, texts []string) (vectors [][]float32, err error) {
+	err = foreign(ctx, "embed", func(ctx context.Context) error {
+		// langchaingo's own embedder changes its argument
+		from, err := e.from.EmbedDocuments(ctx, slices.Clone(texts))
+		for _, v := range from {
+			vectors = append(vectors, slices.Clone(v))
 		}
-		if err != nil {
-			return nil, err
-		}
-		out = append(out, vectors...)
-	}
-	return out, nil
-}
-
-// Embeddings returns a langchaingo embedder that calls e: with [index.Local], one without network
-// and model. It is safe for concurrent use. If e is nil, every call fails. Vectors are checked as
-// in [Embedder].
-func Embeddings(e index.Embedder) embeddings.Embedder { return &asked{e} }
-
-type asked struct{ from index.Embedder }
-
-// EmbedDocuments returns a vector for each text.
-func (a *asked) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
-	if isNil(a.from) {
-		return nil, fault.New(fault.Invalid, "langchain: the embedder is nil")
-	}
-	var vectors [][]float32
-	size := 0
-	err := foreign(ctx, "embed", func(ctx context.Context) (err error) {
-		size = a.from.Dimensions()
-		vectors, err = a.from.Embed(ctx, slices.Clone(texts))
 		return err
 	})
-	if err != nil {
-		return nil, err
-	}
-	return checked(vectors, len(texts), size, 0)
-}
-
-// EmbedQuery returns the vector of a text.
-func (a *asked) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
-	vectors, err := a.EmbedDocuments(ctx, []string{text})
-	if err != nil {
-		return nil, err
-	}
-	return vectors[0], nil
-}
-
-// checked returns copies of the vectors of count texts, of which first is the number of the first.
-// A size of 0 is that of the first vector.
-func checked(vectors [][]float32, count, size, first int) ([][]float32, error) {
-	if len(vectors) != count {
-		return nil, fault.Errorf(fault.Permanent, "langchain: the embedder returned %d vectors for %d texts",
-			len(vectors), count)
-	}
-	out := make([][]float32, count)
-	for i, v := range vectors {
-		if size == 0 {
-			size = max(len(v), 1)
-		}
-		if len(v) != size {
-			return nil, fault.Errorf(fault.Permanent,
-				"langchain: the embedder's vector of text %d has %d dimensions; it should have %d", first+i, len(v), size)
-		}
-		for _, x := range v {
-			if math.IsNaN(float64(x)) || math.IsInf(float64(x), 0) {
-				return nil, fault.Errorf(fault.Permanent, "langchain: the embedder's vector of text %d contains %v",
-					first+i, x)
-			}
-		}
-		out[i] = slices.Clone(v)
-	}
-	return out, nil
+	return vectors, err
 }
 
 func isNil(v any) bool {

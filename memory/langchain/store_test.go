@@ -5,27 +5,42 @@ import (
 	"context"
 	"errors"
 	"math"
+	"os"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
-	"github.com/tmc/langchaingo/embeddings"
 	"github.com/tmc/langchaingo/schema"
 	"github.com/tmc/langchaingo/vectorstores"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory/index"
-	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/pawlkit/pawl/memory/langchain"
 	"github.com/pawlkit/pawl/stream"
 )
 
+// A local is index.Local as an embedder of langchaingo.
+type local struct{}
+
+func (local) EmbedDocuments(ctx context.Context, texts []string) ([][]float32, error) {
+	return index.Local{}.Embed(ctx, texts)
+}
+
+func (local) EmbedQuery(ctx context.Context, text string) ([]float32, error) {
+	vectors, err := index.Local{}.Embed(ctx, []string{text})
+	if err != nil {
+		return nil, err
+	}
+	return vectors[0], nil
+}
+
 // A fake is a store in memory that compares metadata for equality, as pgvector does. It can't
 // delete, as the interface of all stores.
 type fake struct {
-	embedder embeddings.Embedder
-	fails    func() error
-	score    func(cosine float64) float32
+	local
+	fails func() error
+	score func(cosine float64) float32
 
 	docs    []schema.Document
 	vectors [][]float32
@@ -35,7 +50,7 @@ type fake struct {
 
 func (f *fake) AddDocuments(ctx context.Context, docs []schema.Document, _ ...vectorstores.Option) ([]string, error) {
 	for _, d := range docs {
-		v, err := f.embedder.EmbedQuery(ctx, d.PageContent)
+		v, err := f.EmbedQuery(ctx, d.PageContent)
 		if err != nil {
 			return nil, err
 		}
@@ -54,7 +69,7 @@ func (f *fake) SimilaritySearch(ctx context.Context, query string, count int,
 	if f.fails != nil {
 		return nil, f.fails()
 	}
-	asked, err := f.embedder.EmbedQuery(ctx, query)
+	asked, err := f.EmbedQuery(ctx, query)
 	if err != nil {
 		return nil, err
 	}
@@ -68,7 +83,10 @@ func (f *fake) SimilaritySearch(ctx context.Context, query string, count int,
 		if !matches {
 			continue
 		}
-		cosine := indextest.Cosine(f.vectors[i], asked)
+		cosine := 0.0 // the vectors have the length 1
+		for k, x := range f.vectors[i] {
+			cosine += float64(x * asked[k])
+		}
 		if d.Score = float32(cosine); f.score != nil {
 			d.Score = f.score(cosine)
 		}
@@ -86,7 +104,7 @@ func itemOf(d schema.Document) (index.Item, bool) {
 
 // filled returns a store of items, embedded as a Finder would embed them.
 func filled(t *testing.T, items ...index.Item) *fake {
-	store := &fake{embedder: langchain.Embeddings(index.Local{})}
+	store := &fake{}
 	for _, i := range items {
 		_, err := store.AddDocuments(t.Context(), []schema.Document{{PageContent: i.Name + "\n" + i.Text,
 			Metadata: map[string]any{"item": i, "kind": i.Kind}}})
@@ -105,7 +123,15 @@ func searcher(t *testing.T, store *fake, cfg langchain.Config) index.Searcher {
 }
 
 func TestAStoreFindsWhatAFinderFinds(t *testing.T) {
-	items := indextest.Table(t, "../index/testdata/site.txt")
+	data, err := os.ReadFile("../index/testdata/site.txt")
+	require.NoError(t, err)
+	var items []index.Item
+	for l := range strings.Lines(string(data)) {
+		if f := strings.Split(strings.TrimSpace(l), " | "); len(f) == 5 {
+			items = append(items,
+				index.Item{Kind: f[0], ID: f[1], Name: f[2], Aliases: strings.Split(f[3], ", "), Text: f[4]})
+		}
+	}
 	memory, err := index.New(index.Config{})
 	require.NoError(t, err)
 	require.NoError(t, memory.Put(t.Context(), items...))
