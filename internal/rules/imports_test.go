@@ -29,7 +29,6 @@ const (
 	sqlite       = "modernc.org/sqlite"
 	testify      = "github.com/stretchr/testify"
 	adapter      = "provider/internal/adapter" // what the adapters do alike
-	indextest    = "memory/internal/indextest" // what tests of indexes have in common
 	journaltest  = "agent/journal/journaltest"
 	pgtest       = "internal/pgtest" // finds a PostgreSQL for tests
 	providertest = "provider/providertest"
@@ -182,7 +181,6 @@ var rows = map[string]row{
 	"memory/index": {own: []string{"memory", "tools", "provider", "circuit/fault"}, third: []string{xsync},
 		tests: []string{"circuit", "provider/gemini", "provider/guard", "provider/openai", "ratelimit",
 			"ratelimit/budget"}},
-	indextest: {own: []string{"memory/index"}},
 	"memory/langchain": {own: []string{"memory/index", "stream", "circuit/fault", "internal/httpguard"},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"memory/recall":            {own: []string{"memory", "tools", "provider", "provider/secret", "circuit/fault"}},
@@ -227,7 +225,7 @@ var rows = map[string]row{
 }
 
 // inTests is what test files may import as well.
-var inTests = row{own: []string{journaltest, providertest, wire, pgtest, roletest, indextest},
+var inTests = row{own: []string{journaltest, providertest, wire, pgtest, roletest},
 	third: []string{testify, leaks}}
 
 // TestImports looks at every file, whatever platform it is for.

@@ -4,14 +4,13 @@ import (
 	"testing"
 
 	"github.com/pawlkit/pawl/memory/index"
-	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/stretchr/testify/require"
 )
 
 func BenchmarkSearch100000Of256(b *testing.B) {
 	m := &index.Memory{}
-	require.NoError(b, m.Upsert(b.Context(), indextest.Random(1, 100_000, 256)))
-	q := index.Query{Text: "thing 7", Vector: indextest.Random(2, 1, 256)[0].Vector, Model: "m", K: 128}
+	require.NoError(b, m.Upsert(b.Context(), random(1, 100_000, 256)))
+	q := index.Query{Text: "thing 7", Vector: random(2, 1, 256)[0].Vector, Model: "m", K: 128}
 	for name, filter := range map[string]index.Filter{"all": {},
 		"filtered": {Kinds: []string{"page"}, Fields: map[string]string{"site": "4"}}} {
 		q.Filter = filter

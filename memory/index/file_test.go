@@ -11,7 +11,6 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/memory/index"
-	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/stretchr/testify/require"
 )
 
@@ -29,7 +28,7 @@ func reload(t testing.TB, m *index.Memory) *index.Memory {
 
 func small(t testing.TB) *index.Memory {
 	m := &index.Memory{}
-	entries := indextest.Random(5, 3, 4)
+	entries := random(5, 3, 4)
 	entries[0].Item.Updated = time.Date(2026, 3, 4, 5, 6, 7, 8, time.UTC)
 	entries[1].Item.Aliases = []string{"Über uns"}
 	entries[2].Text, entries[2].Whole = index.Sum{1, 2}, index.Sum{3}

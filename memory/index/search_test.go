@@ -4,21 +4,36 @@ import (
 	"context"
 	"fmt"
 	"math/rand/v2"
+	"os"
 	"slices"
 	"strings"
 	"testing"
 
 	"github.com/pawlkit/pawl/memory/index"
-	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/stretchr/testify/require"
 )
+
+// lines returns the lines of a file that aren't comments.
+func lines(t testing.TB, path string) []string {
+	data, err := os.ReadFile(path)
+	require.NoError(t, err)
+	return slices.DeleteFunc(strings.Split(strings.TrimSpace(string(data)), "\n"), func(l string) bool {
+		return strings.HasPrefix(l, "#")
+	})
+}
 
 // site returns 1,000 resources of a content management system: those of a company's site, and a
 // catalog of furniture whose names share words.
 func site(t testing.TB) []index.Item {
-	items := indextest.Table(t, "testdata/site.txt")
-	for i := range items {
-		items[i].Fields = map[string]string{"site": "main"}
+	var items []index.Item
+	for _, l := range lines(t, "testdata/site.txt") {
+		f := strings.Split(l, "|")
+		require.Len(t, f, 5, l)
+		for i := range f {
+			f[i] = strings.TrimSpace(f[i])
+		}
+		items = append(items, index.Item{Kind: f[0], ID: f[1], Name: f[2], Aliases: strings.Split(f[3], ", "),
+			Text: f[4], Fields: map[string]string{"site": "main"}})
 	}
 	materials := strings.Fields(
 		"Oak Walnut Pine Bamboo Steel Marble Concrete Velvet Leather Wicker Glass Cotton Linen Copper Brass " +
@@ -61,7 +76,7 @@ func TestNaturalQueriesFindTheRightItems(t *testing.T) {
 	require.Len(t, items, 1000)
 	f := finder(t, index.Config{}, items...)
 	var first, three, asked, sure, sureWrong, negatives, claimed int
-	for _, l := range indextest.Lines(t, "testdata/queries.txt") {
+	for _, l := range lines(t, "testdata/queries.txt") {
 		query, want, _ := strings.Cut(l, " =>")
 		want = strings.TrimSpace(want)
 		res, err := f.Find(t.Context(), query, index.Filter{}, 3)

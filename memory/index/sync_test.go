@@ -3,15 +3,28 @@ package index_test
 import (
 	"context"
 	"errors"
+	"fmt"
+	"iter"
+	"math/rand/v2"
 	"slices"
 	"testing"
 	"testing/synctest"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory/index"
-	"github.com/pawlkit/pawl/memory/internal/indextest"
 	"github.com/stretchr/testify/require"
 )
+
+// all yields the items one by one.
+func all(items ...index.Item) iter.Seq2[index.Item, error] {
+	return func(yield func(index.Item, error) bool) {
+		for _, i := range items {
+			if !yield(i, nil) {
+				return
+			}
+		}
+	}
+}
 
 func TestOnlyChangedItemsAreEmbedded(t *testing.T) {
 	e := &recorder{}
@@ -19,14 +32,14 @@ func TestOnlyChangedItemsAreEmbedded(t *testing.T) {
 	f, err := index.New(index.Config{Embedder: e, Index: m})
 	require.NoError(t, err)
 	items := site(t)[:200]
-	done, err := f.Sync(t.Context(), indextest.All(items...))
+	done, err := f.Sync(t.Context(), all(items...))
 	require.NoError(t, err)
 	require.Equal(t, index.Changes{Added: 200, Embedded: 200}, done)
 	require.Equal(t, 200, e.took())
 
 	items[3].Text = "another description"
 	items[4].Fields = map[string]string{"site": "other"}
-	done, err = f.Sync(t.Context(), indextest.All(items[:150]...))
+	done, err = f.Sync(t.Context(), all(items[:150]...))
 	require.NoError(t, err)
 	require.Equal(t, index.Changes{Updated: 2, Unchanged: 148, Removed: 50, Embedded: 1}, done)
 	require.Equal(t, 1, e.took())
@@ -48,7 +61,7 @@ func TestOnlyChangedItemsAreEmbedded(t *testing.T) {
 	again, err := index.New(index.Config{Embedder: e, Index: reload(t, m)})
 	require.NoError(t, err)
 	e.took()
-	done, err = again.Sync(t.Context(), indextest.All(items[1:150]...))
+	done, err = again.Sync(t.Context(), all(items[1:150]...))
 	require.NoError(t, err)
 	require.Equal(t, 149, done.Unchanged, "also from a file")
 	require.Zero(t, e.took())
@@ -65,20 +78,20 @@ func TestAFailedSyncRemovesNothing(t *testing.T) {
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, 100, m.Len())
 	for _, bad := range [][]index.Item{{items[0], items[0]}, {{Name: "no id"}}} {
-		_, err = f.Sync(t.Context(), indextest.All(bad...))
+		_, err = f.Sync(t.Context(), all(bad...))
 		require.Equal(t, fault.Invalid, fault.Of(err))
 		require.Equal(t, fault.Invalid, fault.Of(f.Put(t.Context(), bad...)))
 		require.Equal(t, 100, m.Len())
 	}
 	ctx, cancel := context.WithCancelCause(t.Context())
 	cancel(broken)
-	_, err = f.Sync(ctx, indextest.All())
+	_, err = f.Sync(ctx, all())
 	require.ErrorIs(t, err, broken)
 	require.ErrorIs(t, f.Put(ctx, items[0]), broken)
 	require.ErrorIs(t, f.Remove(ctx, items[0].ID), broken)
 	require.ErrorIs(t, f.Reindex(ctx), broken)
 	require.Equal(t, 100, m.Len())
-	_, err = f.Sync(t.Context(), indextest.All())
+	_, err = f.Sync(t.Context(), all())
 	require.NoError(t, err)
 	require.Zero(t, m.Len())
 }
@@ -121,14 +134,14 @@ func TestAnotherEmbedderNeedsAReindex(t *testing.T) {
 		var model *index.ModelError
 		_, err = f.Find(t.Context(), "about", index.Filter{}, 1)
 		require.ErrorAs(t, err, &model)
-		_, err = f.Sync(t.Context(), indextest.All(items...))
+		_, err = f.Sync(t.Context(), all(items...))
 		require.ErrorAs(t, err, &model)
 		require.NoError(t, f.Reindex(t.Context()))
 		require.Equal(t, 100, m.Len())
 		hit, ok := find(t, f, "abuot", index.Filter{}).One()
 		require.True(t, ok)
 		require.Equal(t, "page-about", hit.Item.ID)
-		done, err := f.Sync(t.Context(), indextest.All(items...))
+		done, err := f.Sync(t.Context(), all(items...))
 		require.NoError(t, err)
 		require.Equal(t, 100, done.Unchanged)
 	}
@@ -173,6 +186,36 @@ func TestAFinderMatchesASimpleMap(t *testing.T) {
 		m := &index.Memory{}
 		f, err := index.New(index.Config{Index: m, Embedder: index.Local{Size: 32}})
 		require.NoError(t, err)
-		indextest.InStep(t, seed, 40, f, m, m.Len)
+		r, plain := rand.New(rand.NewPCG(seed, 3)), map[string]index.Item{}
+		for range 40 {
+			item := index.Item{ID: fmt.Sprint(r.IntN(30)), Name: fmt.Sprint("name ", r.IntN(5)),
+				Fields: map[string]string{"f": fmt.Sprint(r.IntN(2))}}
+			switch n := r.IntN(8); {
+			case n < 4:
+				plain[item.ID] = item
+				require.NoError(t, f.Put(t.Context(), item))
+			case n < 6:
+				delete(plain, item.ID)
+				require.NoError(t, f.Remove(t.Context(), item.ID))
+			case n == 6:
+				require.NoError(t, f.Reindex(t.Context()))
+			default:
+				clear(plain)
+				var items []index.Item
+				for i := range r.IntN(150) {
+					items = append(items, index.Item{ID: fmt.Sprint(i), Name: fmt.Sprint("name ", r.IntN(5))})
+					plain[items[i].ID] = items[i]
+				}
+				done, err := f.Sync(t.Context(), all(items...))
+				require.NoError(t, err)
+				require.Equal(t, len(items), done.Added+done.Updated+done.Unchanged)
+			}
+			require.Equal(t, len(plain), m.Len())
+			for id, want := range plain {
+				got, err := m.Get(t.Context(), id)
+				require.NoError(t, err)
+				require.Equal(t, want, got.Item)
+			}
+		}
 	}
 }
