@@ -139,7 +139,7 @@ func TestACompactionThatHangsIsAbandoned(t *testing.T) {
 		a, _ := scripted(t, agent.Config{
 			Limits: agent.Limits{Duration: 10 * time.Second},
 			Memory: &agent.Memory{Config: memory.Config{
-				Rules: []memory.Rule{{When: memory.AtMessages(1)}}, Steps: []memory.Step{{Strategy: release}}}},
+				Rules: []memory.Rule{{When: memory.AtTokens(1)}}, Steps: []memory.Step{{Strategy: release}}}},
 		}, say("One."), say("Two."))
 		began := time.Now()
 		res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})

@@ -79,7 +79,7 @@ func New(cfg Config) (*Compactor, error) {
 		where := fmt.Sprintf("Config.Rules[%d]", i)
 		if r.When.kind == "" {
 			return nil,
-				fmt.Errorf("memory: %s.When is empty; use AtShare, AtTokens, AtMessages, OnSubgoal or OnPhase", where)
+				fmt.Errorf("memory: %s.When is empty; use AtShare, AtTokens, OnSubgoal or OnPhase", where)
 		}
 		if !(r.Target >= 0 && r.Target <= 1) {
 			return nil, fmt.Errorf("memory: %s.Target is %v; it is a share of the window, from 0 to 1", where, r.Target)
@@ -164,7 +164,7 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 	if j != nil {
 		total = j.total()
 	}
-	rules, trigger, again := c.due(c.meter.up(total), p.Budget, len(req.Messages), events)
+	rules, trigger, again := c.due(c.meter.up(total), p.Budget, events)
 	if trigger == "" && total > c.meter.down(p.Budget) {
 		trigger = "window"
 	}
@@ -184,7 +184,7 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 			if k := a.rule.When.kind; k == "share" || k == "tokens" {
 				j.keepFewer(target)
 			}
-			j.run(ctx, a.rule.Steps, target, c.targetMessages(&a.rule))
+			j.run(ctx, a.rule.Steps, target)
 			a.settle(j.steps[steps:])
 		}
 		if err := c.finish(ctx, p, j, trigger, before); err != nil {
@@ -197,7 +197,7 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 	}
 	for i := range c.marks {
 		a := &c.marks[i]
-		a.fired = a.reached(c.meter.up(total), p.Budget, len(p.Messages))
+		a.fired = a.reached(c.meter.up(total), p.Budget)
 	}
 	c.attach(p, &more, fixed)
 	return p, nil
@@ -253,13 +253,13 @@ func (c *Compactor) Compact(ctx context.Context, req *provider.Request, more Con
 	j := c.job(&out, fixed, more.Goal)
 	j.system, j.more = req.System, &more
 	before := j.total()
-	j.run(ctx, steps, c.meter.down(max(target, 0)), most)
+	j.run(ctx, steps, c.meter.down(max(target, 0)))
 	if err := c.finish(ctx, p, j, "by hand", before); err != nil {
 		return nil, err
 	}
 	for i := range c.marks {
 		a := &c.marks[i]
-		a.fired = a.fired && a.reached(c.meter.up(j.total()), p.Budget, len(p.Messages))
+		a.fired = a.fired && a.reached(c.meter.up(j.total()), p.Budget)
 	}
 	c.attach(p, &more, fixed)
 	return p, nil

@@ -93,8 +93,6 @@ func TestTriggersOtherThanTheWindow(t *testing.T) {
 	}{
 		"tokens 1000": {memory.Rule{When: memory.AtTokens(1_000)}, nil, true},
 		"tokens 5000": {memory.Rule{When: memory.AtTokens(5_000)}, nil, false},
-		"messages 15": {memory.Rule{When: memory.AtMessages(15)}, nil, true},
-		"messages 16": {memory.Rule{When: memory.AtMessages(16)}, nil, false},
 		"phase": {memory.Rule{When: memory.OnPhase(), Target: .001},
 			[]memory.Event{memory.SubgoalDone, memory.PhaseChanged}, true},
 		"subgoal": {memory.Rule{When: memory.OnSubgoal()}, []memory.Event{memory.PhaseChanged}, false},

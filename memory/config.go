@@ -17,7 +17,7 @@ type Config struct {
 	// Keep is how many of the last groups no strategy touches; 0: 5; less than 1: 1. A compaction
 	// keeps fewer if these groups alone exceed its target; otherwise nearly every step would be
 	// compacted. A warning says so once a Compactor, and again for another window. The targets of
-	// AtMessages, OnSubgoal and OnPhase, and one by hand, don't count.
+	// OnSubgoal and OnPhase, and one by hand, don't count.
 	Keep int
 	// Store keeps what is taken out, so that the model can read it back; nil: it is gone from the
 	// conversation.

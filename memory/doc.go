@@ -27,8 +27,8 @@
 // # Compaction
 //
 // Compaction works on groups: a message of the user, or a reply with the results of all its calls.
-// A [Rule] says when to compact (a [Trigger]: a share of the window, tokens, messages, a finished
-// subgoal, another phase) and with which pipeline of strategies:
+// A [Rule] says when to compact (a [Trigger]: a share of the window, tokens, a finished subgoal,
+// another phase) and with which pipeline of strategies:
 //
 //	DropSuperseded  drops results that a later identical call replaced
 //	CutResults      cuts big results; the full text goes to the [Store], and [ReadBack] reads it

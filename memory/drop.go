@@ -185,10 +185,10 @@ func (Offload) Compact(ctx context.Context, v *View) ([]Edit, error) {
 // freed. The edits come in the order of the conversation.
 func dropUntilEnough(v *View, order []int) []Edit {
 	var edits []Edit
-	tokens, messages := 0, 0
+	freed := 0
 	gone := make([]bool, len(v.Groups))
 	for _, i := range order {
-		if v.enough(tokens, messages) {
+		if freed >= v.Need {
 			break
 		}
 		set, ok := v.together(i)
@@ -197,8 +197,7 @@ func dropUntilEnough(v *View, order []int) []Edit {
 		}
 		for _, k := range set {
 			gone[k] = true
-			tokens += v.Groups[k].Tokens
-			messages += len(v.Groups[k].Messages)
+			freed += v.Groups[k].Tokens
 			edits = append(edits, Edit{Group: k, Drop: true})
 		}
 	}

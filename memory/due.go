@@ -10,25 +10,23 @@ func (a *armed) settle(steps []StepReport) {
 }
 
 // reached reports whether a request is at the threshold of a rule that has one.
-func (a *armed) reached(total, budget, messages int) bool {
+func (a *armed) reached(total, budget int) bool {
 	switch t := a.rule.When; t.kind {
 	case "share":
 		return float64(total) >= t.share*float64(budget)
 	case "tokens":
 		return total >= t.n
-	case "messages":
-		return messages >= t.n
 	}
 	return false
 }
 
 // due returns the rules that fire, in order, and their names; again says that none of them fires
 // for the first time.
-func (c *Compactor) due(total, budget, messages int, events []Event) (due []*armed, names string, again bool) {
+func (c *Compactor) due(total, budget int, events []Event) (due []*armed, names string, again bool) {
 	again = true
 	for i := range c.marks {
 		a := &c.marks[i]
-		now := !a.fired && a.reached(total, budget, messages)
+		now := !a.fired && a.reached(total, budget)
 		for _, e := range events {
 			now = now || e != "" && e == a.rule.When.event()
 		}
@@ -59,19 +57,9 @@ func (c *Compactor) target(r *Rule, budget int) int {
 			n = r.When.share * float64(budget) * 5 / 7
 		case "tokens":
 			n = float64(r.When.n) * 5 / 7
-		case "messages":
-			n = float64(budget)
 		case "phase":
 			n = float64(budget) / 2
 		}
 	}
 	return c.meter.down(min(int(n), budget))
-}
-
-// targetMessages returns to how many messages a rule brings a conversation.
-func (c *Compactor) targetMessages(r *Rule) int {
-	if r.When.kind == "messages" {
-		return r.When.n * 5 / 7
-	}
-	return most
 }

@@ -18,7 +18,7 @@ import (
 func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 	_, rest := j.recent()
 	j.keepFewer((rest + j.budget) / 2) // half of the room, since the rest may take more than half of the window
-	j.run(ctx, steps, j.budget/2, most)
+	j.run(ctx, steps, j.budget/2)
 	if ctx.Err() == nil && j.staying() > j.budget {
 		j.cut(ctx, 500)
 	}

@@ -3,6 +3,7 @@ package memory
 import (
 	"context"
 	"fmt"
+	"math"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -59,12 +60,11 @@ func (c *Compactor) job(req *provider.Request, fixed, goal int) *job {
 // total returns what the request takes.
 func (j *job) total() int { return plus(j.fixed, tokensOf(j.groups)) }
 
-// run tries steps in order, until the request takes at most target tokens and the conversation has
-// at most messages messages. What a strategy frees isn't known exactly before it is applied, and
-// one may make room for another: where the target isn't reached, all are tried again until nothing
-// changes, so that a second compaction finds nothing to do. One that failed isn't tried again by
-// this job.
-func (j *job) run(ctx context.Context, steps []Step, target, messages int) {
+// run tries steps in order, until the request takes at most target tokens. What a strategy frees
+// isn't known exactly before it is applied, and one may make room for another: where the target
+// isn't reached, all are tried again until nothing changes, so that a second compaction finds
+// nothing to do. One that failed isn't tried again by this job.
+func (j *job) run(ctx context.Context, steps []Step, target int) {
 	j.target = j.up(target)
 	for pass := range 10 {
 		progress := false
@@ -75,14 +75,11 @@ func (j *job) run(ctx context.Context, steps []Step, target, messages int) {
 			}
 			v := j.view()
 			v.Need = max(j.total()-target, 0)
-			if messages != most {
-				v.NeedMessages = max(count(j.groups)-messages, 0)
-			}
-			if v.Need == 0 && v.NeedMessages == 0 {
+			if v.Need == 0 {
 				return
 			}
 			if target == 0 {
-				v.Need = most
+				v.Need = math.MaxInt
 			}
 			if j.failed[step] {
 				continue

@@ -94,7 +94,7 @@ func TestACompactedConversationKeepsItsRules(t *testing.T) {
 			Window:   memory.Window{Size: []int{6_000, 12_000, 40_000, 128_000}[r.IntN(4)], Reserve: 1_000},
 			Counter:  &memory.Estimator{Family: memory.FamilyOpenAI, Model: "gpt-4o"},
 			Steps:    randomSteps(t, r),
-			Rules:    []memory.Rule{{When: memory.AtShare(.7)}, {When: memory.AtMessages(30)}},
+			Rules:    []memory.Rule{{When: memory.AtShare(.7)}, {When: memory.AtTokens(3_000)}},
 			Keep:     r.IntN(7),
 			Subgoals: subgoals,
 			Store:    []memory.Store{nil, &memory.MapStore{}, brokenStore{}}[r.IntN(3)],

@@ -17,7 +17,6 @@ import (
 func TestAThresholdIsArmedAgainByItsOwnCompaction(t *testing.T) {
 	for name, rule := range map[string]memory.Rule{
 		"share": {When: memory.AtShare(.7)}, "tokens": {When: memory.AtTokens(14_000)},
-		"messages": {When: memory.AtMessages(13), Target: .9},
 	} {
 		c, err := memory.New(memory.Config{Window: memory.Window{Size: 24_096}, Rules: []memory.Rule{rule}})
 		require.NoError(t, err)

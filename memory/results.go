@@ -184,9 +184,6 @@ const supersededText = "[left out: a later call of the same tool shows how it is
 
 // Compact replaces superseded results. One that failed supersedes nothing.
 func (DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
-	if v.Need <= 0 { // it takes away no message
-		return nil, nil
-	}
 	later := make(map[string]bool)
 	var edits []Edit
 	for i := len(v.Groups) - 1; i >= 0; i-- {

@@ -146,16 +146,6 @@ func TestAPauseThatGoesOnTwiceIsOneGroup(t *testing.T) {
 	require.NoError(t, err)
 }
 
-func TestWhatIsNotNeededIsNotSuperseded(t *testing.T) {
-	messages := talk("go", step("a", "x", "{}", strings.Repeat("word ", 500)), step("b", "x", "{}", "now"))
-	c, err := memory.New(memory.Config{Rules: []memory.Rule{{When: memory.AtMessages(10), Target: .9}},
-		Steps: []memory.Step{{Strategy: memory.DropSuperseded{}}}})
-	require.NoError(t, err)
-	out, err := c.Prepare(t.Context(), &provider.Request{Messages: messages}, memory.Context{})
-	require.NoError(t, err)
-	require.False(t, out.Report.Changed(), "messages are too many, not tokens")
-}
-
 // TestATextThatIsCutToLittleKeepsItsBeginning has a window in which each text has room for some 50
 // tokens.
 func TestATextThatIsCutToLittleKeepsItsBeginning(t *testing.T) {

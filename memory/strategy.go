@@ -3,7 +3,6 @@ package memory
 import (
 	"context"
 	"fmt"
-	"math"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
@@ -19,8 +18,7 @@ import (
 type Strategy interface {
 	// Name is what reports call it.
 	Name() string
-	// Compact returns edits that free v.Need tokens and v.NeedMessages messages, as far as it can
-	// and no further than it must. No edits: there is nothing that it could do. Edits with an error
+	// Compact returns edits that free v.Need tokens, as far as it can and no further than it must. No edits: there is nothing that it could do. Edits with an error
 	// are applied, and the error reported.
 	Compact(ctx context.Context, v *View) ([]Edit, error)
 }
@@ -28,15 +26,13 @@ type Strategy interface {
 // A View is what a Strategy sees. It is the Strategy's own; the messages in it are shared and not
 // to be changed.
 type View struct {
-	Groups []Group
-	// Need is how many tokens are to be freed, NeedMessages how many messages; math.MaxInt: as much
-	// as possible.
-	Need, NeedMessages int
-	Question           string // the newest message of the user
-	Goal               string // the first
-	Subgoals           []Subgoal
-	Counter            Counter
-	Store              Store // nil: there is none
+	Groups   []Group
+	Need     int    // how many tokens are to be freed; math.MaxInt: as many as possible
+	Question string // the newest message of the user
+	Goal     string // the first
+	Subgoals []Subgoal
+	Counter  Counter
+	Store    Store // nil: there is none
 
 	// Labels, Interactive and Priority are those of the request that is prepared. A Strategy that
 	// calls a model on its behalf passes them on, with a Kind of its own: so budgets hold, and
@@ -83,11 +79,6 @@ func (v *View) Free() []int {
 		}
 	}
 	return free
-}
-
-// enough reports whether what was freed suffices.
-func (v *View) enough(tokens, messages int) bool {
-	return tokens >= v.Need && messages >= v.NeedMessages
 }
 
 // An Edit is a change to one group of a [View]. There is at most one a group.
@@ -265,6 +256,3 @@ func replaced(c Counter, g *Group, results []NewResult) (Group, error) {
 	}
 	return out, nil
 }
-
-// most is a need that can't be met.
-const most = math.MaxInt

@@ -102,11 +102,11 @@ func (Subgoals) Name() string { return "subgoals" }
 // than its note is left as it is.
 func (Subgoals) Compact(_ context.Context, v *View) ([]Edit, error) {
 	var edits []Edit
-	freed, messages, end := 0, 0, 0
+	freed, end := 0, 0
 	byBegin := append([]Subgoal(nil), v.Subgoals...)
 	slices.SortStableFunc(byBegin, func(a, b Subgoal) int { return cmp.Compare(a.From, b.From) })
 	for _, sub := range outermost(v.Subgoals) {
-		if v.enough(freed, messages) {
+		if freed >= v.Need {
 			break
 		}
 		if sub.From < end || !free(v.Groups, sub.From, sub.To) {
@@ -119,7 +119,6 @@ func (Subgoals) Compact(_ context.Context, v *View) ([]Edit, error) {
 			continue // as short as its note
 		}
 		freed -= takes
-		messages--
 		for i := sub.From; i < sub.To; i++ {
 			e := Edit{Group: i, Drop: true}
 			if i == sub.From {
@@ -127,7 +126,6 @@ func (Subgoals) Compact(_ context.Context, v *View) ([]Edit, error) {
 			}
 			edits = append(edits, e)
 			freed += v.Groups[i].Tokens
-			messages += len(v.Groups[i].Messages)
 		}
 		end = sub.To
 	}

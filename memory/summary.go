@@ -152,11 +152,11 @@ type piece struct {
 // choose returns the groups to be summarised, by pieces: none if they were all notes.
 func (s *Summarise) choose(v *View) (pieces []*piece) {
 	used, fresh := 0, false
-	freed, messages := -s.cfg.MaxOutput, -1 // the summary itself
+	freed := -s.cfg.MaxOutput // the summary itself
 	gone := make([]bool, len(v.Groups))
 	p := &piece{}
 	for i := range v.Groups {
-		if g := &v.Groups[i]; g.Pinned != "" || g.note == markGap || gone[i] || v.enough(freed, messages) {
+		if g := &v.Groups[i]; g.Pinned != "" || g.note == markGap || gone[i] || freed >= v.Need {
 			continue
 		}
 		set, ok := v.together(i)
@@ -187,7 +187,6 @@ func (s *Summarise) choose(v *View) (pieces []*piece) {
 			p.groups = append(p.groups, k)
 			gone[k] = true
 			freed += g.Tokens
-			messages += len(g.Messages)
 		}
 	}
 	if !fresh {

@@ -21,9 +21,6 @@ func AtShare(share float64) Trigger {
 // AtTokens fires when the request reaches n tokens; less than 1 stands for 1.
 func AtTokens(n int) Trigger { return Trigger{kind: "tokens", n: max(n, 1)} }
 
-// AtMessages fires when the conversation reaches n messages; less than 1 stands for 1.
-func AtMessages(n int) Trigger { return Trigger{kind: "messages", n: max(n, 1)} }
-
 // OnSubgoal fires when a subgoal has been finished ([SubgoalDone]), and with each of the next
 // requests until it could be done: the end of a subgoal is among the last groups at first, which
 // nothing touches (Config.Keep).
@@ -37,8 +34,8 @@ func (t Trigger) String() string {
 	switch t.kind {
 	case "share":
 		return fmt.Sprintf("share %.2f", t.share)
-	case "tokens", "messages":
-		return fmt.Sprintf("%s %d", t.kind, t.n)
+	case "tokens":
+		return fmt.Sprintf("tokens %d", t.n)
 	}
 	return t.kind
 }
@@ -66,8 +63,7 @@ type Rule struct {
 	When Trigger
 	// Target is to which share of the window less its reserve the request is brought. 0 stands, for
 	// AtShare and AtTokens, for five sevenths of the threshold (so that 70 % goes down to 50 %),
-	// for AtMessages for five sevenths of the messages, for OnPhase for .5, for OnSubgoal for as
-	// little as the strategies can.
+	// for OnPhase for .5, for OnSubgoal for as little as the strategies can.
 	Target float64
 	// Steps are tried in order until the target is reached; nil: for OnSubgoal [Subgoals] alone,
 	// else Config.Steps.

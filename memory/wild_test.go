@@ -292,7 +292,7 @@ func TestWhateverIsCompactedProvidersTakeIt(t *testing.T) {
 			Counter: &memory.Estimator{Family: []memory.Family{memory.FamilyOpenAI, memory.FamilyGemini,
 				memory.FamilyAnthropic}[r.IntN(3)], Model: "claude-sonnet-4"},
 			Steps:    randomSteps(t, r),
-			Rules:    [][]memory.Rule{nil, {}, {{When: memory.AtShare(.3)}, {When: memory.AtMessages(20)}}}[r.IntN(3)],
+			Rules:    [][]memory.Rule{nil, {}, {{When: memory.AtShare(.3)}, {When: memory.AtTokens(2_500)}}}[r.IntN(3)],
 			Keep:     r.IntN(7),
 			Subgoals: []memory.Finder{nil, subgoals}[r.IntN(2)],
 			Store:    []memory.Store{nil, &memory.MapStore{}, brokenStore{}, panickingStore{}}[r.IntN(4)],
