@@ -1,6 +1,7 @@
 package langchain
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"math"
@@ -10,7 +11,6 @@ import (
 	"slices"
 	"strconv"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/tmc/langchaingo/embeddings"
 	"github.com/tmc/langchaingo/schema"
@@ -103,13 +103,7 @@ func (s *searched) Search(ctx context.Context, q index.Query) (found []index.Mat
 			found = append(found, index.Match{Item: item, Similarity: similarity})
 		}
 		slices.SortStableFunc(found, func(a, b index.Match) int {
-			switch {
-			case a.Similarity > b.Similarity:
-				return -1
-			case a.Similarity < b.Similarity:
-				return 1
-			}
-			return strings.Compare(a.Item.ID, b.Item.ID)
+			return cmp.Or(cmp.Compare(b.Similarity, a.Similarity), cmp.Compare(a.Item.ID, b.Item.ID))
 		})
 		return nil
 	})
@@ -288,11 +282,8 @@ func failure(op string, err error, secrets *httpguard.Secrets) *Error {
 		e.Class = fault.Permanent
 	}
 	e.Message = secrets.Text(strings.ToValidUTF8(text, "\uFFFD"))
-	if cut := 500; len(e.Message) > cut {
-		for !utf8.RuneStart(e.Message[cut]) {
-			cut--
-		}
-		e.Message = e.Message[:cut] + "…"
+	if len(e.Message) > 500 {
+		e.Message = strings.ToValidUTF8(e.Message[:500], "") + "…"
 	}
 	return e
 }

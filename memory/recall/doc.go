@@ -1,7 +1,6 @@
 // Package recall has tools that give an agent a working memory: notes and a todo list of a session;
-// facts, mistakes and preferences of a tenant across sessions; a cache that avoids repeating
-// content that a conversation has read already; and two tools with which a model marks its
-// subgoals, which compaction can then replace by notes.
+// facts, mistakes and preferences of a tenant across sessions; and two tools with which a model
+// marks its subgoals, which compaction can then replace by notes.
 //
 // A [Memory] makes the tools over a [Store], in the [Scope] that the host sets:
 //

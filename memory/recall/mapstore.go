@@ -3,7 +3,6 @@ package recall
 import (
 	"cmp"
 	"context"
-	"maps"
 	"slices"
 	"sync"
 )
@@ -80,28 +79,21 @@ func (s *MapStore) List(ctx context.Context, tenant, kind string) ([]Entry, erro
 	if err := cmp.Or(ctx.Err(), ID{tenant, cmp.Or(kind, "all"), "all"}.Check()); err != nil {
 		return nil, err
 	}
-	list := s.all(tenant, kind)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	var list []Entry
+	if t := s.tenants[tenant]; t != nil {
+		for _, e := range t.entries {
+			if kind == "" || e.Kind == kind {
+				e.Value = slices.Clone(e.Value)
+				list = append(list, e)
+			}
+		}
+	}
 	slices.SortFunc(list, func(a, b Entry) int {
 		return cmp.Or(cmp.Compare(a.Kind, b.Kind), cmp.Compare(a.Key, b.Key))
 	})
 	return list, nil
-}
-
-func (s *MapStore) all(tenant, kind string) []Entry {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	t := s.tenants[tenant]
-	if t == nil {
-		return nil
-	}
-	var list []Entry
-	for e := range maps.Values(t.entries) {
-		if kind == "" || e.Kind == kind {
-			e.Value = slices.Clone(e.Value)
-			list = append(list, e)
-		}
-	}
-	return list
 }
 
 // Delete implements [Store].

@@ -72,11 +72,7 @@ func short(text string) (string, bool) {
 	if len(text) <= mostShown {
 		return text, false
 	}
-	end := mostShown
-	for !utf8.RuneStart(text[end]) {
-		end--
-	}
-	return text[:end] + "…", true
+	return strings.ToValidUTF8(text[:mostShown], "") + "…", true
 }
 
 // words returns the words of a text in lower case.

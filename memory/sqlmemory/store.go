@@ -123,29 +123,23 @@ func (s *Store) List(ctx context.Context, tenant, kind string) ([]recall.Entry, 
 		query, args = listAll, args[:1]
 	}
 	var list []recall.Entry
-	err := s.retry(ctx, func() (err error) {
-		list, err = s.list(ctx, tenant, query, args)
-		return err
+	err := s.retry(ctx, func() error {
+		list = nil
+		found, err := s.db.QueryContext(ctx, query, args...)
+		if err != nil {
+			return err
+		}
+		for found.Next() {
+			e := recall.Entry{ID: recall.ID{Tenant: tenant}}
+			if err := found.Scan(&e.Kind, &e.Key, &e.Version, &e.Value); err != nil {
+				return errors.Join(err, found.Close())
+			}
+			list = append(list, e)
+		}
+		return errors.Join(found.Err(), found.Close())
 	})
-	return list, callerError("listing", err)
-}
-
-func (s *Store) list(ctx context.Context, tenant, query string, args []any) (list []recall.Entry, err error) {
-	found, err := s.db.QueryContext(ctx, query, args...)
 	if err != nil {
-		return nil, err
-	}
-	defer func() {
-		if e := cmp.Or(found.Err(), found.Close()); e != nil && err == nil {
-			list, err = nil, e
-		}
-	}()
-	for found.Next() {
-		e := recall.Entry{ID: recall.ID{Tenant: tenant}}
-		if err := found.Scan(&e.Kind, &e.Key, &e.Version, &e.Value); err != nil {
-			return nil, err
-		}
-		list = append(list, e)
+		return nil, callerError("listing", err)
 	}
 	return list, nil
 }
