@@ -185,7 +185,9 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 				j.keepFewer(target)
 			}
 			j.run(ctx, a.rule.Steps, target)
-			a.settle(j.steps[steps:])
+			if slices.ContainsFunc(j.steps[steps:], func(s StepReport) bool { return s.Skipped == "" }) {
+				a.again = 0 // it has done something, or has failed
+			}
 		}
 		if err := c.finish(ctx, p, j, trigger, before); err != nil {
 			return nil, err

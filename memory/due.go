@@ -1,14 +1,5 @@
 package memory
 
-// settle ends the trying of a subgoal rule once it has done something, or has failed.
-func (a *armed) settle(steps []StepReport) {
-	for i := range steps {
-		if steps[i].Skipped == "" {
-			a.again = 0
-		}
-	}
-}
-
 // reached reports whether a request is at the threshold of a rule that has one.
 func (a *armed) reached(total, budget int) bool {
 	switch t := a.rule.When; t.kind {
@@ -28,7 +19,7 @@ func (c *Compactor) due(total, budget int, events []Event) (due []*armed, names 
 		a := &c.marks[i]
 		now := !a.fired && a.reached(total, budget)
 		for _, e := range events {
-			now = now || e != "" && e == a.rule.When.event()
+			now = now || (e == SubgoalDone || e == PhaseChanged) && e == Event(a.rule.When.kind)
 		}
 		switch {
 		case now:

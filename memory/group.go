@@ -162,11 +162,7 @@ func pairs(g *Group) (calls, results int) {
 
 // flatten returns the conversation of groups in a slice of its own.
 func flatten(groups []Group) []provider.Message {
-	n := 0
-	for i := range groups {
-		n += len(groups[i].Messages)
-	}
-	out := make([]provider.Message, 0, n)
+	out := make([]provider.Message, 0, count(groups))
 	for i := range groups {
 		out = append(out, groups[i].Messages...)
 	}

@@ -33,13 +33,14 @@ type mark struct {
 // noteMessage returns a message that takes the place of others. It is one of the user's, since
 // every provider takes these anywhere.
 func noteMessage(kind, text string, m mark) provider.Message {
+	return provider.Message{Role: provider.RoleUser, Parts: []provider.Part{markedPart(kind, text, m)}}
+}
+
+func markedPart(kind, text string, m mark) provider.Part {
 	p := provider.TextPart(valid(text))
-	data, err := json.Marshal(m)
-	if err != nil { // can't be: strings
-		data = []byte("{}")
-	}
+	data, _ := json.Marshal(m) // it has only strings
 	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: kind, Data: string(data)}
-	return provider.Message{Role: provider.RoleUser, Parts: []provider.Part{p}}
+	return p
 }
 
 // valid returns a text that survives a journal unchanged.

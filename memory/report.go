@@ -71,12 +71,11 @@ func (r *Report) Usage() (sum provider.Usage) {
 }
 
 // Cost returns what the model calls of all steps cost, where prices are known.
-func (r *Report) Cost() provider.Money {
-	var sum booked
+func (r *Report) Cost() (sum provider.Money) {
 	for i := range r.steps() {
-		sum.add(provider.Usage{}, r.Steps[i].Cost, true)
+		sum = sum.Add(r.Steps[i].Cost)
 	}
-	return sum.cost
+	return sum
 }
 
 // Priced reports whether Cost is all that the model calls cost: the prices of each are known, be

@@ -24,7 +24,7 @@ type CutResults struct {
 // Name returns "cut results".
 func (CutResults) Name() string { return "cut results" }
 
-// Compact cuts results. When the Store fails, it isn't asked again, and what would need it stays.
+// Compact cuts results. When the Store fails, it isn't asked again, and the rest stays.
 func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	over := s.Over
 	if over <= 0 {
@@ -52,8 +52,6 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 	slices.SortStableFunc(big, func(a, b found) int { return cmp.Compare(b.tokens, a.tokens) })
 	byGroup := make(map[int]int)
 	var edits []Edit
-	var failed error
-	store := v.Store
 	freed := 0
 	for i := range big {
 		if freed >= v.Need {
@@ -61,10 +59,9 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 		}
 		f := &big[i]
 		r := v.Groups[f.group].Messages[f.at.Message].Parts[f.at.Part].Result
-		parts, err := cutParts(ctx, v.Counter, store, r.Parts, to)
+		parts, err := cutParts(ctx, v.Counter, v.Store, r.Parts, to)
 		if err != nil {
-			failed, store = err, downStore{err}
-			continue
+			return edits, err
 		}
 		saved := f.tokens - v.Counter.CountMessage(&provider.Message{Parts: parts})
 		if saved <= 0 { // what says that it was cut takes as much
@@ -80,15 +77,8 @@ func (s CutResults) Compact(ctx context.Context, v *View) ([]Edit, error) {
 		}
 		edits[k].Results = append(edits[k].Results, f.at)
 	}
-	return edits, failed
+	return edits, nil
 }
-
-// downStore is a Store that has failed.
-type downStore struct{ err error }
-
-func (s downStore) Put(context.Context, string, string) error { return s.err }
-
-func (s downStore) Get(context.Context, string) (string, error) { return "", s.err }
 
 func eachResult(g *Group, f func(message, part int, r *provider.ToolResult)) {
 	for m := range g.Messages {
@@ -143,7 +133,7 @@ func cutParts(ctx context.Context, c Counter, store Store, parts []provider.Part
 			return nil, fmt.Errorf("memory: keeping what is cut: %w", err)
 		}
 	}
-	return []provider.Part{cutPart(short, m)}, nil
+	return []provider.Part{markedPart(markCut, short, m)}, nil
 }
 
 // cutNotice says what was left out, in few words where there is little room.
@@ -158,16 +148,6 @@ func cutNotice(handle string, limit int) string {
 		return "[… %d bytes: memory.read " + handle + " …]"
 	}
 	return "[… %d bytes were left out here to save room; memory.read with the handle " + handle + " reads them …]"
-}
-
-func cutPart(text string, m mark) provider.Part {
-	data, err := json.Marshal(m)
-	if err != nil { // can't be: strings
-		data = []byte("{}")
-	}
-	p := provider.TextPart(valid(text))
-	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: markCut, Data: string(data)}
-	return p
 }
 
 // DropSuperseded replaces the result of a call that was made again later, so that only the newest
@@ -198,7 +178,7 @@ func (DropSuperseded) Compact(_ context.Context, v *View) ([]Edit, error) {
 			if ok && later[k] && g.Pinned == "" && !isSuperseded(r) &&
 				resultTokens(v.Counter, g, m, r) > supersededOver {
 				e.Results = append(e.Results,
-					NewResult{Message: m, Part: p, Parts: []provider.Part{cutPart(supersededText, mark{})}})
+					NewResult{Message: m, Part: p, Parts: []provider.Part{markedPart(markCut, supersededText, mark{})}})
 			}
 		})
 		eachResult(g, func(_, _ int, r *provider.ToolResult) {

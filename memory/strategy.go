@@ -18,8 +18,9 @@ import (
 type Strategy interface {
 	// Name is what reports call it.
 	Name() string
-	// Compact returns edits that free v.Need tokens, as far as it can and no further than it must. No edits: there is nothing that it could do. Edits with an error
-	// are applied, and the error reported.
+	// Compact returns edits that free v.Need tokens, as far as it can and no further than it must.
+	// No edits: there is nothing that it could do. Edits with an error are applied, and the error
+	// reported.
 	Compact(ctx context.Context, v *View) ([]Edit, error)
 }
 

@@ -104,12 +104,18 @@ func (Subgoals) Compact(_ context.Context, v *View) ([]Edit, error) {
 	var edits []Edit
 	freed, end := 0, 0
 	byBegin := append([]Subgoal(nil), v.Subgoals...)
-	slices.SortStableFunc(byBegin, func(a, b Subgoal) int { return cmp.Compare(a.From, b.From) })
-	for _, sub := range outermost(v.Subgoals) {
+	slices.SortStableFunc(byBegin, func(a, b Subgoal) int {
+		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To))
+	})
+	for _, sub := range byBegin {
 		if freed >= v.Need {
 			break
 		}
-		if sub.From < end || !free(v.Groups, sub.From, sub.To) {
+		if sub.Open || sub.From < end || sub.To <= sub.From || sub.To > len(v.Groups) {
+			continue // one within another goes with that one
+		}
+		end = sub.To
+		if slices.ContainsFunc(v.Groups[sub.From:end], func(g Group) bool { return g.Pinned != "" }) {
 			continue
 		}
 		text, facts := subgoalText(v, byBegin, &sub)
@@ -127,46 +133,8 @@ func (Subgoals) Compact(_ context.Context, v *View) ([]Edit, error) {
 			edits = append(edits, e)
 			freed += v.Groups[i].Tokens
 		}
-		end = sub.To
 	}
 	return edits, nil
-}
-
-// outermost returns the finished subgoals that aren't within another finished one, in order.
-func outermost(all []Subgoal) []Subgoal {
-	var sorted, out []Subgoal
-	for i := range all {
-		if s := &all[i]; !s.Open && s.From >= 0 && s.To > s.From {
-			sorted = append(sorted, *s)
-		}
-	}
-	slices.SortStableFunc(sorted, func(a, b Subgoal) int {
-		return cmp.Or(cmp.Compare(a.From, b.From), cmp.Compare(b.To, a.To))
-	})
-	before, here := 0, 0 // how far those reach that begin before, and those that begin here
-	for i := range sorted {
-		s := &sorted[i]
-		if i == 0 || sorted[i-1].From < s.From {
-			before, here = max(before, here), s.To
-		}
-		if before < s.To && here == s.To {
-			out = append(out, *s)
-		}
-	}
-	return out
-}
-
-// free reports groups that may all go.
-func free(groups []Group, from, to int) bool {
-	if from < 0 || to > len(groups) {
-		return false
-	}
-	for i := from; i < to; i++ {
-		if groups[i].Pinned != "" {
-			return false
-		}
-	}
-	return true
 }
 
 func subgoalText(v *View, byBegin []Subgoal, sub *Subgoal) (string, []string) {

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"fmt"
+	"regexp"
 	"strings"
 	"unicode/utf8"
 
@@ -103,15 +104,12 @@ func said(notice string, left int) string {
 
 // head returns the first n bytes of s, or up to three less so as not to cut a character.
 func head(s string, n int) string {
-	if n <= 0 {
-		return ""
-	}
-	if n >= len(s) {
+	if n = max(n, 0); n >= len(s) {
 		return s
 	}
-	for back := 0; back < utf8.UTFMax && n-back >= 0; back++ {
-		if utf8.RuneStart(s[n-back]) {
-			return s[:n-back]
+	for at := n; at >= 0 && at > n-utf8.UTFMax; at-- {
+		if utf8.RuneStart(s[at]) {
+			return s[:at]
 		}
 	}
 	return s[:n]
@@ -119,39 +117,18 @@ func head(s string, n int) string {
 
 // tail returns the last n bytes of s, or up to three less.
 func tail(s string, n int) string {
-	if n <= 0 {
-		return ""
-	}
-	if n >= len(s) {
-		return s
-	}
-	at := len(s) - n
-	for on := 0; on < utf8.UTFMax; on++ {
-		if at+on == len(s) || utf8.RuneStart(s[at+on]) {
-			return s[at+on:]
+	from := len(s) - min(max(n, 0), len(s))
+	for at := from; at < from+utf8.UTFMax; at++ {
+		if at == len(s) || utf8.RuneStart(s[at]) {
+			return s[at:]
 		}
 	}
-	return s[at:]
+	return s[from:]
 }
 
 // EscapeMarker breaks what looks like the end of a mark such as </mark>, in whatever case, so that
 // a text can't end the mark that it stands in.
 func EscapeMarker(text, mark string) string {
-	var b strings.Builder
-	for rest := text; ; {
-		i := strings.Index(rest, "</")
-		if i < 0 {
-			if b.Len() == 0 {
-				return text
-			}
-			b.WriteString(rest)
-			return b.String()
-		}
-		if i += 2; len(rest) >= i+len(mark) && strings.EqualFold(rest[i:i+len(mark)], mark) {
-			b.WriteString(rest[:i-1] + "\u200b/")
-		} else {
-			b.WriteString(rest[:i])
-		}
-		rest = rest[i:]
-	}
+	end := regexp.MustCompile("(?i)<(/" + regexp.QuoteMeta(mark) + ")")
+	return end.ReplaceAllString(text, "<\u200b$1")
 }

@@ -40,15 +40,6 @@ func (t Trigger) String() string {
 	return t.kind
 }
 
-// event returns what fires the trigger, "" if it is a threshold.
-func (t Trigger) event() Event {
-	switch e := Event(t.kind); e {
-	case SubgoalDone, PhaseChanged:
-		return e
-	}
-	return ""
-}
-
 // An Event is something that happened and may fire a trigger.
 type Event string
 

@@ -90,11 +90,9 @@ func (f *Finder) Sync(ctx context.Context, items iter.Seq2[Item, error]) (Change
 		if err != nil {
 			return done, fmt.Errorf("index: sync: the items: %w", err)
 		}
-		if item.ID == "" || seen[item.ID] {
-			return done, fault.Errorf(fault.Invalid,
-				"index: sync: the item %q has the id %q; it should have one of its own", item.Name, item.ID)
+		if err := checkID(item, seen); err != nil {
+			return done, err
 		}
-		seen[item.ID] = true
 		if part = append(part, item); len(part) == batch {
 			if err := flush(); err != nil {
 				return done, err
@@ -268,11 +266,17 @@ func check(items []Item) error {
 	seen := make(map[string]bool, len(items))
 	var errs []error
 	for _, i := range items {
-		if i.ID == "" || seen[i.ID] {
-			errs = append(errs, fault.Errorf(fault.Invalid,
-				"index: the item %q has the id %q; it should have one of its own", i.Name, i.ID))
-		}
-		seen[i.ID] = true
+		errs = append(errs, checkID(i, seen))
 	}
 	return errors.Join(errs...)
+}
+
+// checkID returns an error for an item whose id is empty or was seen, and adds it to seen.
+func checkID(i Item, seen map[string]bool) error {
+	if i.ID == "" || seen[i.ID] {
+		return fault.Errorf(fault.Invalid,
+			"index: the item %q has the id %q; it should have one of its own", i.Name, i.ID)
+	}
+	seen[i.ID] = true
+	return nil
 }

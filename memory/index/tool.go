@@ -66,15 +66,11 @@ func Tool(s Searcher, cfg Lookup) tools.Tool {
 	if len(cfg.Kinds) > 0 {
 		kind = map[string]any{"enum": cfg.Kinds}
 	}
-	schema, err := json.Marshal(map[string]any{"properties": map[string]any{
+	spec.Schema, _ = json.Marshal(map[string]any{"properties": map[string]any{
 		"query": map[string]any{"minLength": 1, "maxLength": maxAskLen}, "kind": kind,
 		"limit": map[string]any{"minimum": 1, "maximum": mostAsked,
 			"description": fmt.Sprintf("how many at most; %d if left out", cmp.Or(limit, defaultHits))},
-	}})
-	if err != nil { // can't happen: strings and numbers
-		schema = nil
-	}
-	spec.Schema = schema
+	}}) // strings and numbers: no error
 	return tools.New(spec, func(ctx context.Context, in lookupInput) (string, error) {
 		if s == nil {
 			return "", fault.New(fault.Permanent, "index: the tool was made without a searcher; use Tool(finder, …)")
