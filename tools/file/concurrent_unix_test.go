@@ -73,10 +73,12 @@ func TestALinkThatReplacedAResolvedNameIsntFollowed(t *testing.T) {
 			require.Error(t, w.put(name, []byte("ours"), nil, 0o644), name)
 			require.Error(t, w.put(name+"/new/f", []byte("ours"), nil, 0o644), name)
 			require.Error(t, w.remove(name, nil), name)
+			require.Error(t, w.move("a", name+"2"), name)
 			require.Empty(t, w.readlink(name))
 		}
 		require.Error(t, w.put(name, []byte("ours"), hidden, 0o644), name)
 		require.Error(t, w.remove(name, hidden), name)
+		require.Error(t, w.move(name, "moved"), name)
 	}
 	for _, name := range []string{"d", "pub/d", "gone", "out", "abs"} {
 		_, _, err := w.entries(name, 100)

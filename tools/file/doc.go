@@ -33,7 +33,9 @@
 // What [Config].Hide and Protect name isn't read or changed either, even if a directory or a file
 // is replaced by a link to it meanwhile: links are resolved first, and then each directory is
 // opened by itself, and must have its name while it is open. A hidden file that is moved to another
-// name isn't hidden any more.
+// name isn't hidden any more. On systems other than Linux, a move that fails because one of its
+// directories was replaced at that moment may leave the file a second, random name in the directory
+// that replaced it.
 //
 // The name of a file that is changed contains neither symbolic links nor "..", so that what a
 // person approves is the file that is changed; other names are errors, which say the right one.

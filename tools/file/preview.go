@@ -97,19 +97,25 @@ func previewEdit(ctx context.Context, t Tree, in editInput) (string, error) {
 }
 
 func previewMove(ctx context.Context, t Tree, in moveInput) (string, error) {
-	c, err := t.Read(ctx, in.From)
-	if err == nil {
-		err = mayChange(in.From, &c, in.Version)
-	}
+	info, err := t.Stat(ctx, in.From)
 	if err != nil {
 		return "", err
+	}
+	if in.Version != "" {
+		c, err := t.Read(ctx, in.From)
+		if err == nil {
+			err = mayChange(in.From, &c, in.Version)
+		}
+		if err != nil && !errors.Is(err, ErrTooLarge) {
+			return "", err
+		}
 	}
 	if _, err := t.Stat(ctx, in.To); err == nil {
 		return "", newError(in.To, fault.Invalid, fs.ErrExist, "it exists already; use another name, or delete it first")
 	} else if !errors.Is(err, fs.ErrNotExist) {
 		return "", err
 	}
-	return "rename from " + show(in.From) + "\nrename to " + show(in.To) + "\n", nil
+	return "rename from " + show(info.Name) + "\nrename to " + show(in.To) + "\n", nil
 }
 
 func previewDelete(ctx context.Context, t Tree, in deleteInput) (string, error) {

@@ -32,6 +32,7 @@ func TestPreviewsShowWhatACallWouldChange(t *testing.T) {
 		{"edit", `{"path":"a.txt","old":"four","new":"three"}`, "", "doesn't contain"},
 		{"edit", `{"path":"bin","old":"a","new":"b"}`, "", "binary"},
 		{"move", `{"from":"a.txt","to":"c.txt"}`, "rename from a.txt\nrename to c.txt\n", ""},
+		{"move", `{"from":"large","to":"c.txt"}`, "rename from large\nrename to c.txt\n", ""},
 		{"move", `{"from":"a.txt","to":"bin"}`, "", "exists already"},
 		{"move", `{"from":"none","to":"c.txt"}`, "", "none"},
 		{"delete", `{"path":"a.txt"}`, "--- a/a.txt\n+++ /dev/null\n@@ -1,2 +0,0 @@\n-one\n-two\n", ""},

@@ -27,8 +27,8 @@ type Tree interface {
 	Write(ctx context.Context, name string, data []byte, o WriteOptions) (Info, error)
 	// Remove deletes a regular file. If version isn't empty, the file must have it.
 	Remove(ctx context.Context, name, version string) error
-	// Move gives a regular file, of a size that can be read, a name that doesn't exist. If version
-	// isn't empty, the file must have it.
+	// Move renames a regular file to a name that doesn't exist. If version isn't empty, the file
+	// must have it.
 	Move(ctx context.Context, from, to, version string) (Info, error)
 	// Tools returns the tools for this tree: read, list, search, stat and, unless Config.ReadOnly,
 	// write, edit, move and delete.

@@ -148,6 +148,18 @@ func TestAClosedWorkspaceReturnsAnError(t *testing.T) {
 	bad(t, ws, "file.list", in{})
 }
 
+func TestAMoveDoesntCopyTheFile(t *testing.T) {
+	ws, dir := workspace(t, file.Config{MaxRead: 10, MaxWrite: 10}, content{"large": strings.Repeat("x", 100)})
+	before, err := os.Stat(filepath.Join(dir, "large"))
+	require.NoError(t, err)
+	require.Equal(t, "large: moved to d/large, 100 bytes",
+		good(t, ws, "file.move", in{"from": "large", "to": "d/large"}))
+	after, err := os.Stat(filepath.Join(dir, "d", "large"))
+	require.NoError(t, err)
+	require.True(t, os.SameFile(before, after))
+	require.NoFileExists(t, filepath.Join(dir, "large"))
+}
+
 func TestSyncedWritesAreWritten(t *testing.T) {
 	ws, dir := workspace(t, file.Config{Sync: true, FileMode: 0o600}, nil)
 	good(t, ws, "file.write", in{"path": "d/a", "content": "x"})
