@@ -197,7 +197,8 @@ func TestHowFarAGrantReaches(t *testing.T) {
 	for _, c := range []struct{ rule, tool, input, want string }{
 		{``, "run", `{"program":"git","args":["log","a b"]}`, "run `git log \"a b\"`"},
 		{``, "run", `{"program":"git","args":["log"],"dir":"docs"}`, "run `git log` in docs"},
-		{``, "run", `{"program":"go","args":["test"],"stdin":"x"}`, ""},
+		{``, "exec", `{"argv":["go","test"]}`, "exec `go test`"},
+		{``, "exec", `{"argv":["go","test"],"stdin":"x"}`, ""},
 		{``, "run", `{"program":"go","args":["test"],"dir":"up"}`, ""},
 		{`"args":["go"]`, "run", `{"program":"go","args":["test"]}`, "run `go …`"},
 		{`"args":["test"]`, "run", `{"program":"go","args":["test"]}`, "run `go test`"}, // it isn't the first word

@@ -57,6 +57,7 @@ var groups = map[string]struct {
 	"push":   {rules: `{"effect":"deny","tool":"run","args":["git","push"]}`, mode: policy.Auto},
 	"argv":   {rules: `{"effect":"deny","tool":"exec","args":["git","push"]}`, mode: policy.Ask},
 	"gotest": {grants: `{"effect":"allow","tool":"run","args":["go","test"]}`, mode: policy.Ask},
+	"input":  {grants: `{"effect":"allow","tool":"exec","args":["go","test"]}`, mode: policy.Ask},
 	"exact": {grants: `{"effect":"allow","tool":"run","args":["git","log","--oneline"],"exact":true}`,
 		mode: policy.Ask},
 	"secrets": {rules: `{"effect":"deny","tool":"file.*","path":"secrets/**"}`, mode: policy.Auto},
@@ -94,7 +95,9 @@ func workspace(t *testing.T) (root string, list []tools.Tool) {
 	require.NoError(t, err)
 	list = append(ws.Tools(), web.Fetch(web.FetchConfig{Hosts: []string{"*"}}),
 		tools.New(tools.Spec{Name: "exec"}, func(context.Context, struct {
-			Argv []string `json:"argv,omitempty"`
+			Argv  []string          `json:"argv,omitempty"`
+			Stdin string            `json:"stdin,omitempty"`
+			Env   map[string]string `json:"env,omitempty"`
 		}) (string, error) {
 			return "ran", nil
 		}),
@@ -106,7 +109,7 @@ func workspace(t *testing.T) (root string, list []tools.Tool) {
 		process.Tool(process.Config{Root: root, Spec: tools.Spec{Name: "run", AllowAlways: true},
 			Programs: []process.Program{
 				{Name: "git", Path: path, Check: process.Subcommands("status", "log", "push")},
-				{Name: "go", Path: path, Stdin: true, Env: []string{"GOFLAGS"}, Check: withoutExec}}}))
+				{Name: "go", Path: path, Check: withoutExec}}}))
 	return root, list
 }
 
@@ -274,7 +277,7 @@ func TestTheRulesOfTheAttemptsLetOthersPass(t *testing.T) {
 	for _, a := range []attempt{
 		{"push", "run", `{"program":"git","args":["log","-1"]}`, ""},
 		{"gotest", "run", `{"program":"go","args":["test","-count=1","./..."],"dir":"docs"}`, ""},
-		{"gotest", "run", `{"program":"go","args":["test"],"stdin":"","env":{}}`, ""},
+		{"input", "exec", `{"argv":["go","test"],"stdin":"","env":{}}`, ""},
 		{"exact", "run", `{"program":"git","args":["log","--oneline"]}`, ""},
 		{"secrets", "file.read", `{"path":"docs/a.md"}`, ""},
 		{"secrets", "file.write", `{"path":"secrets.md","content":"x"}`, ""},
