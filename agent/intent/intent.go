@@ -11,6 +11,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -46,6 +47,7 @@ type Detector struct {
 	known              []string
 	model              func(context.Context, *provider.Request) (*provider.Response, error)
 	request            provider.Request // without messages
+	answers            *schema.Schema   // of its output
 }
 
 // A rule is a Pattern.

@@ -28,7 +28,7 @@ type found struct {
 
 // within reports whether f lies within g, which is longer.
 func (f found) within(g found) bool {
-	return f.begin >= g.begin && f.end <= g.end && f.end-f.begin < g.end-g.begin
+	return g.weight > 0 && f.begin >= g.begin && f.end <= g.end && f.end-f.begin < g.end-g.begin
 }
 
 // match returns the confidence of each intent, and which of them the text forbids or only asks
@@ -46,11 +46,7 @@ func (d *Detector) match(text string) (confidence []float64, forbidden []bool) {
 	confidence, forbidden = make([]float64, len(best)), make([]bool, len(best))
 	matched, certain, strongs := 0, 0, 0
 	for i, f := range best {
-		inner := false
-		for _, g := range best {
-			inner = inner || g.weight > 0 && f.within(g)
-		}
-		if f.weight == 0 || inner {
+		if f.weight == 0 || slices.ContainsFunc(best, f.within) {
 			continue
 		}
 		confidence[i] = f.bounded

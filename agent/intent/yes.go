@@ -1,6 +1,9 @@
 package intent
 
-import "regexp"
+import (
+	"regexp"
+	"slices"
+)
 
 var (
 	// agreed begins a text that agrees.
@@ -25,29 +28,21 @@ func Yes(text string) bool {
 // request, and nothing that limits or takes back what it says. A host that looks at parts of a text
 // asks this about the whole.
 func Plain(text string) bool {
-	r := read(text)
+	r, requests := read(text), false
 	for _, c := range r.clauses {
 		clause := r.plain[c.begin:c.end]
-		if (asking.MatchString(clause) || telling.MatchString(clause)) && !polite.MatchString(clause) {
+		if polite.MatchString(clause) {
+			requests = true
+		} else if asking.MatchString(clause) || telling.MatchString(clause) {
 			return false
 		}
 	}
-	for _, c := range r.clauses {
-		if polite.MatchString(r.plain[c.begin:c.end]) {
-			return r.clear()
-		}
-	}
-	return r.undisputed()
+	return requests && r.clear() || r.undisputed()
 }
 
 // undisputed reports whether the text has no question and is clear.
 func (r *reading) undisputed() bool {
-	for _, c := range r.clauses {
-		if c.asked {
-			return false
-		}
-	}
-	return r.clear()
+	return !slices.ContainsFunc(r.clauses, func(c clause) bool { return c.asked }) && r.clear()
 }
 
 // clear reports whether the text has no negation, no condition, and nothing that limits or takes

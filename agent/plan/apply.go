@@ -7,17 +7,6 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// replay returns the state of a run with these facts.
-func replay(run string, facts ...fact) (*State, error) {
-	s := &State{Run: run}
-	for _, f := range facts {
-		if err := s.add(f); err != nil {
-			return nil, err
-		}
-	}
-	return s, nil
-}
-
 // add adds a fact to what is known. One that doesn't fit is an error, and changes nothing. Facts
 // are numbered without gaps.
 func (s *State) add(f fact) error {
@@ -166,8 +155,11 @@ func (s *State) revise(f *decided) string {
 	if next.Version != s.Plan().Version+1 {
 		return fmt.Sprintf("it should be version %d", s.Plan().Version+1)
 	}
-	if problem := s.revisable(&next); problem != "" {
-		return problem
+	for i := range s.Nodes {
+		was := &s.Nodes[i]
+		if n, ok := next.Node(was.Node.ID); was.begun() && !(ok && sameNode(n, &was.Node)) {
+			return fmt.Sprintf("node %q has begun, and the revision changes it or doesn't have it", was.Node.ID)
+		}
 	}
 	g, faults := graphOf(next.Nodes)
 	if len(faults) > 0 {
@@ -193,24 +185,6 @@ func (s *State) revise(f *decided) string {
 // begun reports whether a revision has to keep a node as it is. One that failed for good or was
 // skipped may be changed if it can't have had an effect.
 func (n *NodeState) begun() bool { return n.Attempts > 0 || n.Status == nodeWaived }
-
-// revisable returns why a plan can't replace the current one.
-func (s *State) revisable(next *Plan) string {
-	for i := range s.Nodes {
-		was := &s.Nodes[i]
-		if !was.begun() {
-			continue
-		}
-		n, ok := next.Node(was.Node.ID)
-		if !ok {
-			return fmt.Sprintf("node %q has begun, and the revision doesn't have it", was.Node.ID)
-		}
-		if !sameNode(n, &was.Node) {
-			return fmt.Sprintf("node %q has begun, and the revision changes it", was.Node.ID)
-		}
-	}
-	return ""
-}
 
 // planFailed begins with the next plan, unless there is none or a person has stopped the run.
 func (s *State) planFailed(f *Failed) string {

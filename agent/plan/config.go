@@ -115,9 +115,7 @@ func New(cfg Config) (*Runner, error) {
 	}
 	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
 	cfg.Weights.Tools = cfg.Agent.Tools()
-	if cfg.Logger == nil {
-		cfg.Logger = slog.New(slog.DiscardHandler)
-	}
+	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Workers, cfg.Checks = maps.Clone(cfg.Workers), maps.Clone(cfg.Checks)
 	return &Runner{cfg: cfg, store: cfg.Agent.Journal()}, nil
 }

@@ -276,11 +276,11 @@ func TestApprovalHoldsForOneVersion(t *testing.T) {
 	wrong := diamond()
 	wrong.Version, wrong.Nodes[0].Tool = 3, "other"
 	require.ErrorContains(t, c.try(&decided{Choice: revise, Revision: &proposal{Plan: wrong}}),
-		`node "a" has begun, and the revision changes it`)
+		`node "a" has begun, and the revision changes it or doesn't have it`)
 	wrong = nodes(Node{ID: "b"})
 	wrong.Version = 3
 	require.ErrorContains(t, c.try(&decided{Choice: revise, Revision: &proposal{Plan: wrong}}),
-		`node "a" has begun, and the revision doesn't have it`)
+		`node "a" has begun, and the revision changes it or doesn't have it`)
 	wrong.Version = 2
 	require.ErrorContains(t, c.try(&decided{Choice: revise, Revision: &proposal{Plan: wrong}}),
 		"it should be version 3")

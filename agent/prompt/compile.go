@@ -63,8 +63,8 @@ func compile(fsys fs.FS, cfg *Config) (*texts, error) {
 	layer := func(name string, sections []string, vars map[string]string, where string) [][]piece {
 		out := make([][]piece, len(sections))
 		for i, s := range sections {
-			pieces := c.named(s, fmt.Sprintf("%s[%d] names ", name, i))
-			out[i] = bind(pieces, vars, func(p piece) { c.missing(p, where) })
+			found := cmp.Or(c.find(s, "", 0, fmt.Sprintf("%s[%d] names ", name, i)), new(section))
+			out[i] = bind(found.pieces, vars, func(p piece) { c.missing(p, where) })
 		}
 		return out
 	}
@@ -111,14 +111,6 @@ func (c *compiler) missing(p piece, where string) {
 	slices.Sort(known)
 	c.at(p.file, p.line, "the variable %s has no value in %s%s", braces(p.name), cmp.Or(where, "the runtime layer"),
 		list("there are ", slices.Compact(known), braces))
-}
-
-// named returns the pieces of a section that the Config names.
-func (c *compiler) named(name, by string) []piece {
-	if s := c.find(name, "", 0, by); s != nil {
-		return s.pieces
-	}
-	return nil
 }
 
 // find returns a section, or nil if it doesn't exist or its file has errors, which it reports. A

@@ -54,10 +54,8 @@ func New(cfg Config) (*Screen, error) {
 		return nil, fmt.Errorf("screen: MaxLength is %d; give a number of characters, or 0 for %d", cfg.MaxLength,
 			usualLength)
 	}
-	s := &Screen{max: cmp.Or(cfg.MaxLength, usualLength), patterns: slices.Clone(cfg.Patterns), logger: cfg.Logger}
-	if cfg.Logger == nil {
-		s.logger = slog.New(slog.DiscardHandler)
-	}
+	s := &Screen{max: cmp.Or(cfg.MaxLength, usualLength), patterns: slices.Clone(cfg.Patterns),
+		logger: cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))}
 	if cfg.Patterns == nil {
 		s.patterns = Patterns()
 	}
@@ -136,9 +134,6 @@ func (s *Screen) find(text string) (f found) {
 	return f
 }
 
-// names returns the name of the pattern that refuses, or those that warn.
-func (f *found) names() string { return cmp.Or(f.strong, strings.Join(f.weak, ", ")) }
-
 // Hooks returns the hooks that check each text from outside: see [agent.IncomingText]. Prompts,
 // steering texts, reasons and answers are cleaned. A history, edited inputs and answers that are
 // JSON objects or lists stay as they are and may have any length, but patterns are looked for in
@@ -151,32 +146,28 @@ func (s *Screen) beforeInput(ctx context.Context, t *agent.IncomingText) error {
 	if s == nil || s.max == 0 {
 		return errEmpty
 	}
-	text := t.Text
+	text, attrs := t.Text, []slog.Attr{slog.String("session", t.Session), slog.String("source", string(t.Source)),
+		slog.String("user", t.User)}
 	values, isJSON := jsonTexts(text)
 	exact := t.Source == agent.FromHistory || t.Source == agent.FromEdit || t.Source == agent.FromAnswer && isJSON
 	if !exact {
 		text = Clean(text)
 		if n := utf8.RuneCountInString(text); n > s.max {
-			s.log(ctx, "screen: a text is too long", text, found{}, attrs(t)...)
+			s.log(ctx, "screen: a text is too long", text, found{}, attrs...)
 			return agent.Abort(&Error{Length: n, Max: s.max})
 		}
 	}
 	all := text + "\n" + values
 	f := s.find(all)
 	if f.strong != "" {
-		s.log(ctx, "screen: a text was refused", all, f, attrs(t)...)
+		s.log(ctx, "screen: a text was refused", all, f, attrs...)
 		return agent.Abort(&Error{Pattern: f.strong, Length: utf8.RuneCountInString(text), Max: s.max})
 	}
 	if f.last != nil {
-		s.log(ctx, "screen: a text looks like an injection", all, f, attrs(t)...)
+		s.log(ctx, "screen: a text looks like an injection", all, f, attrs...)
 	}
 	t.Text = text
 	return nil
-}
-
-func attrs(t *agent.IncomingText) []slog.Attr {
-	return []slog.Attr{slog.String("session", t.Session), slog.String("source", string(t.Source)),
-		slog.String("user", t.User)}
 }
 
 // log writes one line, with a preview of the text that begins where the last pattern was found.
@@ -191,7 +182,7 @@ func (s *Screen) log(ctx context.Context, message, text string, f found, attrs .
 	if runes := []rune(shown); len(runes) > preview {
 		shown = string(runes[:preview])
 	}
-	attrs = append(attrs, slog.String("pattern", f.names()), slog.String("preview", shown))
+	attrs = append(attrs, slog.String("pattern", cmp.Or(f.strong, strings.Join(f.weak, ", "))), slog.String("preview", shown))
 	s.logger.LogAttrs(ctx, slog.LevelWarn, message, attrs...)
 }
 
