@@ -33,10 +33,7 @@ func (r *reference) String() string { return strings.Join(append([]string{r.node
 
 // referenceOf returns the reference that v is, if it is one.
 func referenceOf(v any) (r reference, ok bool, err error) {
-	m, isMap := v.(map[string]any)
-	if !isMap {
-		return r, false, nil
-	}
+	m, _ := v.(map[string]any)
 	from, has := m[refKey]
 	if !has {
 		return r, false, nil

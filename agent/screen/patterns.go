@@ -28,13 +28,10 @@ func (p *Pattern) find(text string) int {
 	if p.Match == p.wordsOf && !slices.ContainsFunc(p.words, func(w string) bool { return strings.Contains(text, w) }) {
 		return -1
 	}
-	if p.Except == nil {
-		if at := p.Match.FindStringIndex(text); at != nil {
+	for _, at := range p.Match.FindAllStringIndex(text, -1) {
+		if p.Except == nil {
 			return at[0]
 		}
-		return -1
-	}
-	for _, at := range p.Match.FindAllStringIndex(text, -1) {
 		if loc := p.Except.FindStringIndex(text[at[0]:]); loc == nil || loc[0] >= at[1]-at[0] {
 			return at[0]
 		}

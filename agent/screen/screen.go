@@ -182,7 +182,8 @@ func (s *Screen) log(ctx context.Context, message, text string, f found, attrs .
 	if runes := []rune(shown); len(runes) > preview {
 		shown = string(runes[:preview])
 	}
-	attrs = append(attrs, slog.String("pattern", cmp.Or(f.strong, strings.Join(f.weak, ", "))), slog.String("preview", shown))
+	names := cmp.Or(f.strong, strings.Join(f.weak, ", "))
+	attrs = append(attrs, slog.String("pattern", names), slog.String("preview", shown))
 	s.logger.LogAttrs(ctx, slog.LevelWarn, message, attrs...)
 }
 

@@ -115,7 +115,7 @@ var rows = map[string]row{
 		tests: []string{"agent/journal", "provider/providertest"}},
 	"agent/critic": {own: []string{"agent", "agent/machine", "circuit/fault", "provider"},
 		tests: []string{"provider/providertest", "tools"}},
-	"agent/intent": {own: []string{"circuit/fault", "provider", "tools"},
+	"agent/intent": {own: []string{"agent/internal/output", "circuit/fault", "internal/schema", "provider", "tools"},
 		tests: []string{"agent", "agent/journal"}},
 	"agent/plan": {own: []string{"agent", "agent/internal/due", "agent/internal/session", "agent/internal/work",
 		"agent/journal", "agent/machine", "circuit/fault", "internal/schema", "provider", "tools"},
