@@ -2,6 +2,7 @@ package circuit
 
 import (
 	"cmp"
+	"maps"
 	"slices"
 	"sync"
 	"time"
@@ -21,14 +22,11 @@ type Set struct {
 
 	mu    sync.RWMutex // guards what follows; taken before a breaker's own
 	byKey map[string]*Breaker
-	all   []*Breaker // in no order
-	hand  int        // where the search for a victim continues
 	swept time.Time
 }
 
 // A member is what the set records about a breaker.
 type member struct {
-	at   int       // its place in Set.all; guarded by Set.mu
 	seen time.Time // when it was last known to have been used; guarded by Set.mu
 
 	// guarded by the breaker's mu
@@ -74,7 +72,7 @@ func (s *Set) get(key string, now time.Time) *Breaker {
 	if b != nil {
 		return b
 	}
-	if len(s.all) >= mostBreakers {
+	if len(s.byKey) >= mostBreakers {
 		s.drop(s.victim(now))
 	}
 	if s.byKey == nil {
@@ -82,9 +80,8 @@ func (s *Set) get(key string, now time.Time) *Breaker {
 	}
 	b = New(key, s.cfg)
 	b.set = s
-	b.member = member{at: len(s.all), seen: now, idle: true}
+	b.member = member{seen: now, idle: true}
 	s.byKey[key] = b
-	s.all = append(s.all, b)
 	return b
 }
 
@@ -102,7 +99,7 @@ func (s *Set) Snapshot() []Snapshot {
 	}
 	s.mu.Lock()
 	s.sweep(time.Now())
-	all := slices.Clone(s.all)
+	all := slices.Collect(maps.Values(s.byKey))
 	s.mu.Unlock()
 	shots := make([]Snapshot, 0, len(all))
 	for _, b := range all {
@@ -123,9 +120,7 @@ func (s *Set) sweep(now time.Time) {
 		return
 	}
 	s.swept = now
-	for i := len(s.all) - 1; i >= 0; i-- {
-		// drop moves the last breaker, which was checked already, to the place of the dropped one
-		b := s.all[i]
+	for _, b := range s.byKey {
 		if b.unused(now) == unusedClosed && now.Sub(b.member.seen) >= idleFor {
 			s.drop(b)
 		}
@@ -159,35 +154,23 @@ func (b *Breaker) unused(now time.Time) dropRank {
 	return usedClosed
 }
 
-// victim returns the breaker to drop for a new one.
-func (s *Set) victim(now time.Time) *Breaker {
-	var best *Breaker
-	rank := dropRank(-1)
-	for range min(mostLooked, len(s.all)) {
-		s.hand++
-		if s.hand >= len(s.all) {
-			s.hand = 0
-		}
-		b := s.all[s.hand]
+// victim returns the breaker to drop for a new one: the best of some in the map's random order.
+func (s *Set) victim(now time.Time) (best *Breaker) {
+	rank, looked := dropRank(-1), 0
+	for _, b := range s.byKey {
 		if u := b.unused(now); u > rank {
 			best, rank = b, u
 		}
-		if rank == unusedClosed {
+		if looked++; rank == unusedClosed || looked == mostLooked {
 			break
 		}
 	}
-	s.hand = best.member.at // so that each has its turn, even if all are equal
 	return best
 }
 
 // drop removes b from the set. It forwards later calls to its successor; results of calls in
 // progress are ignored.
 func (s *Set) drop(b *Breaker) {
-	last := len(s.all) - 1
-	s.all[b.member.at] = s.all[last]
-	s.all[b.member.at].member.at = b.member.at
-	s.all[last] = nil
-	s.all = s.all[:last]
 	delete(s.byKey, b.name)
 	b.mu.Lock()
 	defer b.mu.Unlock()

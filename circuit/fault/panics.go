@@ -13,44 +13,32 @@ import (
 // functions of this package do. Code that gets errors from others checks them with Panics once,
 // where it gets them, and passes on something else in their place.
 func Panics(err error) (value any) {
-	defer func() {
-		if v := recover(); v != nil {
-			value = v
-		}
-	}()
 	left := maxVisited
-	return try(err, &left)
+	value, _ = search(err, panicOf, &left)
+	if value == nil && left == 0 {
+		return fmt.Sprintf("an error of type %T wraps others without end", err)
+	}
+	return value
 }
 
-func try(err error, left *int) (value any) {
-	for err != nil {
-		if *left--; *left < 0 {
-			return fmt.Sprintf("an error of type %T wraps itself without end", err)
+// panicOf returns what a method of err panics with, and whether one does.
+func panicOf(err error) (value any, panics bool) {
+	defer func() {
+		if v := recover(); v != nil {
+			value, panics = v, true
 		}
-		_ = err.Error()
-		if e, ok := err.(interface{ Is(error) bool }); ok {
-			e.Is(errTried)
-		}
-		if e, ok := err.(interface{ As(any) bool }); ok {
-			e.As(new(*triedError))
-		}
-		explicit(err)
-		inferred(err)
-		switch e := err.(type) {
-		case interface{ Unwrap() error }:
-			err = e.Unwrap()
-		case interface{ Unwrap() []error }:
-			for _, inner := range e.Unwrap() {
-				if value := try(inner, left); value != nil {
-					return value
-				}
-			}
-			return nil
-		default:
-			return nil
-		}
+	}()
+	_ = err.Error()
+	if e, ok := err.(interface{ Is(error) bool }); ok {
+		e.Is(errTried)
 	}
-	return nil
+	if e, ok := err.(interface{ As(any) bool }); ok {
+		e.As(new(*triedError))
+	}
+	explicit(err)
+	inferred(err)
+	unwrap(err)
+	return nil, false
 }
 
 // errTried and triedError are what no error is.

@@ -45,6 +45,10 @@ func wrapped(err error) (many []error, one error) {
 			many, one = nil, nil
 		}
 	}()
+	return unwrap(err)
+}
+
+func unwrap(err error) (many []error, one error) {
 	switch e := err.(type) {
 	case interface{ Unwrap() error }:
 		return nil, e.Unwrap()
