@@ -267,7 +267,11 @@ func (a *Agent) guard() (provider.Provider, error) {
 	p := a.abandonable()
 	g, err := guard.New(p, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
-		OnRetry: func(ctx context.Context, f guard.Failure) {
+		OnEvent: func(ctx context.Context, e guard.Event) {
+			f, ok := e.(guard.Failure)
+			if !ok {
+				return
+			}
 			if r := runnerIn(ctx); r != nil && ctx.Value(asideKey{}) == nil {
 				r.attemptFailed(f.Err)
 			}

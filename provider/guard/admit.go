@@ -251,7 +251,7 @@ func (c *call) yieldBetween() bool {
 		return c.reset("a person's request went first; the answer is made again")
 	}
 	err := c.earlier[len(c.earlier)-1]
-	c.tell(Failure{Name: c.guard.name, Attempt: c.attempts, Class: fault.RateLimited, Err: err})
+	tell(c.ctx, c.guard.onEvent, Failure{Name: c.guard.name, Attempt: c.attempts, Class: fault.RateLimited, Err: err})
 	return c.reset(resetText(fault.RateLimited))
 }
 

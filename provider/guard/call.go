@@ -2,10 +2,8 @@ package guard
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
-	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -21,7 +19,6 @@ type call struct {
 	guard *Guard
 	ctx   context.Context
 	req   *provider.Request
-	used  atomic.Bool                                   // its sequence was ranged over
 	do    func(context.Context) (provider.Usage, error) // of Do; nil: the provider is called
 
 	yield   func(provider.Chunk, error) bool
@@ -57,7 +54,8 @@ type progress struct {
 }
 
 // run makes attempts until one succeeds, the consumer leaves, or there is no point in another.
-func (c *call) run() {
+func (c *call) run(yield func(provider.Chunk, error) bool) {
+	c.yield = yield
 	switch {
 	case c.guard == nil || c.guard.provider == nil:
 		c.yield(provider.Chunk{}, provider.ErrNilProvider)
@@ -67,24 +65,6 @@ func (c *call) run() {
 		return
 	}
 	c.room = noLimit
-	if total := c.guard.total; total > 0 {
-		c.limit(total)
-		return
-	}
-	c.attemptAll(nil)
-}
-
-// limit is attemptAll with the Total limit.
-func (c *call) limit(total time.Duration) {
-	late := &stream.TimeoutError{Kind: stream.TimeoutTotal, After: total}
-	ctx, cancel := context.WithTimeoutCause(c.ctx, total, late)
-	defer cancel()
-	c.ctx = ctx
-	c.attemptAll(late)
-}
-
-// attemptAll takes the error that ends the call's context when its time is up.
-func (c *call) attemptAll(late error) {
 	defer c.release() // should foreign code between two attempts panic
 	for c.ctx.Err() == nil {
 		c.attempt()
@@ -102,11 +82,7 @@ func (c *call) attemptAll(late error) {
 			return
 		}
 	}
-	err := canceled(c.ctx)
-	if late != nil && errors.Is(err, late) {
-		err = c.gaveUp(late, fault.Transient, "its time is up")
-	}
-	c.end(err)
+	c.end(canceled(c.ctx))
 }
 
 // end ends the call with that error.
@@ -268,7 +244,7 @@ func (c *call) pause() bool {
 		return true
 	}
 	wait := c.wait
-	c.tell(Failure{Name: c.guard.name, Attempt: c.attempts, Class: class, Err: c.err, Wait: wait})
+	tell(c.ctx, c.guard.onEvent, Failure{Name: c.guard.name, Attempt: c.attempts, Class: class, Err: c.err, Wait: wait})
 	if !c.reset(resetText(class)) {
 		return false
 	}
@@ -319,12 +295,4 @@ func (c *call) delay(class fault.Class) time.Duration {
 		c.delays[class] = b
 	}
 	return min(b.NextBackOff(), policy.Max)
-}
-
-// tell reports a failed attempt.
-func (c *call) tell(f Failure) {
-	if c.guard.onRetry != nil {
-		tell(c.ctx, func(ctx context.Context, _ Event) { c.guard.onRetry(ctx, f) }, f)
-	}
-	tell(c.ctx, c.guard.onEvent, f)
 }

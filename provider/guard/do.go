@@ -26,11 +26,10 @@ func (g *Guard) Do(ctx context.Context, req *provider.Request, do func(context.C
 	}
 	var failed error
 	c := &call{guard: g, ctx: ctx, req: req, do: do}
-	c.yield = func(_ provider.Chunk, err error) bool {
+	c.run(func(_ provider.Chunk, err error) bool {
 		failed = err
 		return true
-	}
-	c.run()
+	})
 	return failed
 }
 

@@ -38,9 +38,6 @@ type Config struct {
 	// Idle is the longest silence of the provider within an answer, without the consumer's time. 0:
 	// 120 s.
 	Idle time.Duration
-	// Total is the longest time for a call with all its attempts and waits, including the
-	// consumer's time; 0: no limit.
-	Total time.Duration
 
 	// Gate decides when an attempt may start; nil: at once. Use one gate per provider and
 	// credential. An attempt waits in it according to the request's Interactive, Priority and
@@ -81,12 +78,9 @@ type Config struct {
 	// for each message and tool, and 2,000 for each piece of media.
 	Count func(*provider.Request) int64
 
-	// OnRetry, if it isn't nil, is called with each failed attempt that will be followed by
-	// another, before the wait. It is called in the goroutine that ranges over the answer, with the
-	// context given to Stream or one derived from it. OnEvent is called, too.
-	OnRetry func(context.Context, Failure)
-
-	// OnEvent, if it isn't nil, is called with each [Failure], [Burst] and [Escalation].
+	// OnEvent, if it isn't nil, is called with each [Failure], before the wait for the next attempt,
+	// and with each [Burst] and [Escalation]. It is called in the goroutine that ranges over the
+	// answer, with the context given to Stream or one derived from it.
 	OnEvent func(context.Context, Event)
 }
 
@@ -111,8 +105,6 @@ type Guard struct {
 	retry         retries
 	maxRetryAfter time.Duration
 	silence       stream.Timeouts
-	total         time.Duration
-	onRetry       func(context.Context, Failure)
 	onEvent       func(context.Context, Event)
 	gate          *ratelimit.Gate
 	budget        *budget.Budget
@@ -148,7 +140,6 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 		{"MaxRetryAfter", &cfg.MaxRetryAfter, defaultRetryAfter},
 		{"FirstChunk", &cfg.FirstChunk, silence},
 		{"Idle", &cfg.Idle, silence},
-		{"Total", &cfg.Total, 0},
 	} {
 		if *d.value < 0 || *d.value > maxTime {
 			return nil,
@@ -165,8 +156,6 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 		retry:         retry,
 		maxRetryAfter: cfg.MaxRetryAfter,
 		silence:       stream.Timeouts{First: cfg.FirstChunk, Idle: cfg.Idle},
-		total:         cfg.Total,
-		onRetry:       cfg.OnRetry,
 		onEvent:       cfg.OnEvent,
 		gate:          cfg.Gate,
 		budget:        cfg.Budget,
@@ -215,14 +204,7 @@ func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 		ctx = context.Background()
 	}
 	c := &call{guard: g, ctx: ctx, req: req}
-	return func(yield func(provider.Chunk, error) bool) {
-		if c.used.Swap(true) {
-			yield(provider.Chunk{}, provider.ErrConsumed)
-			return
-		}
-		c.yield = yield
-		c.run()
-	}
+	return stream.Once(c.run)
 }
 
 // isNil reports a provider that can't be called: nil, or a nil pointer or function in the

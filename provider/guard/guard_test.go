@@ -159,8 +159,7 @@ func TestNewRefusesWhatMakesNoSense(t *testing.T) {
 	}{
 		{guard.Config{Name: "x", Idle: -1}, "Idle"},
 		{guard.Config{Name: "x", FirstChunk: -time.Second}, "FirstChunk"},
-		{guard.Config{Name: "x", Total: -1}, "Total"},
-		{guard.Config{Name: "x", Total: 1 << 62}, "Total"},
+		{guard.Config{Name: "x", Idle: 1 << 62}, "Idle"},
 		{guard.Config{Name: "x", MaxRetryAfter: -1}, "MaxRetryAfter"},
 		{retry(fault.Transient, guard.Retry{Attempts: -1}), "Retry[transient].Attempts"},
 		{retry(fault.Transient, guard.Retry{Attempts: 1000}), "Retry[transient].Attempts"},

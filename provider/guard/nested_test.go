@@ -124,24 +124,6 @@ func TestACountThatIsTooLargeIsRefused(t *testing.T) {
 	}
 }
 
-// TestTotalCoversTheQueue: and who gave up is told from whose breaker or gate refused.
-func TestTotalCoversTheQueue(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}, guard: guard.Config{Total: time.Minute}}, good)
-		person := r.person(0, time.Hour)
-		synctest.Wait()
-		began := time.Now()
-		got := watch(newChain(t, guard.ChainConfig{}, r, another()).Stream(t.Context(), ask))
-		require.NoError(t, got.err)
-		require.Equal(t, "from the backup", got.text)
-		require.Equal(t, time.Minute, time.Since(began))
-		require.Zero(t, r.breaker.Snapshot().Failures)
-		require.Empty(t, r.outcomes())
-		person()
-		r.settled()
-	})
-}
-
 // TestTheSameGuardTwiceAndChainsInChains: each of them is just a provider.
 func TestTheSameGuardTwiceAndChainsInChains(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

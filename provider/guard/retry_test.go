@@ -39,9 +39,9 @@ func TestEachClassHasItsAttemptsAndDelays(t *testing.T) {
 				var told []guard.Failure
 				f := &fake{scripts: []script{{fail(failure(tc.class))}}}
 				g := newGuard(t, f,
-					guard.Config{Name: "n", Retry: exact(tc.class), OnRetry: func(_ context.Context, f guard.Failure) {
+					guard.Config{Name: "n", Retry: exact(tc.class), OnEvent: failures(func(_ context.Context, f guard.Failure) {
 						told = append(told, f)
-					}})
+					})})
 				began := time.Now()
 				got := watch(g.Stream(t.Context(), ask))
 				require.EqualValues(t, len(tc.delays)+1, f.calls.Load())
@@ -78,7 +78,7 @@ func TestDelaysAreSpreadAndNeverExceedTheirBound(t *testing.T) {
 			f := &fake{scripts: []script{{fail(failure(fault.Transient))}}}
 			g := newGuard(t, f, guard.Config{
 				Retry:   map[fault.Class]guard.Retry{fault.Transient: {Attempts: 8, Min: s, Max: 6 * s}},
-				OnRetry: func(_ context.Context, f guard.Failure) { waits = append(waits, f.Wait) },
+				OnEvent: failures(func(_ context.Context, f guard.Failure) { waits = append(waits, f.Wait) }),
 			})
 			require.Error(t, watch(g.Stream(t.Context(), ask)).err)
 			require.Len(t, waits, 7)
@@ -122,7 +122,7 @@ func TestEachClassKeepsItsOwnDelaysWithinACall(t *testing.T) {
 		}}
 		g := newGuard(t, f, guard.Config{
 			Retry:   exact(fault.Transient, fault.RateLimited),
-			OnRetry: func(_ context.Context, f guard.Failure) { waits = append(waits, f.Wait) },
+			OnEvent: failures(func(_ context.Context, f guard.Failure) { waits = append(waits, f.Wait) }),
 		})
 		require.NoError(t, watch(g.Stream(t.Context(), ask)).err)
 		require.Equal(t, []time.Duration{100 * ms, s, 200 * ms}, waits)
@@ -314,25 +314,21 @@ func TestAnEndInSpiteOfCancellationIsASuccess(t *testing.T) {
 	require.NoError(t, watch(newGuard(t, f, guard.Config{}).Stream(ctx, ask)).err)
 }
 
-func TestOnRetryIsGivenTheContextOfTheCall(t *testing.T) {
+func TestAHookIsGivenTheContextOfTheCall(t *testing.T) {
 	type key struct{}
-	for _, total := range []time.Duration{0, time.Hour} {
-		synctest.Test(t, func(t *testing.T) {
-			f := &fake{scripts: []script{{fail(failure(fault.Transient))}, good}}
-			var got any
-			g := newGuard(t, f, guard.Config{Total: total, OnRetry: func(ctx context.Context, _ guard.Failure) {
-				got = ctx.Value(key{})
-			}})
-			require.NoError(t, watch(g.Stream(context.WithValue(t.Context(), key{}, "v"), ask)).err)
-			require.Equal(t, "v", got)
-		})
-	}
+	synctest.Test(t, func(t *testing.T) {
+		f := &fake{scripts: []script{{fail(failure(fault.Transient))}, good}}
+		var got any
+		g := newGuard(t, f, guard.Config{OnEvent: func(ctx context.Context, _ guard.Event) { got = ctx.Value(key{}) }})
+		require.NoError(t, watch(g.Stream(context.WithValue(t.Context(), key{}, "v"), ask)).err)
+		require.Equal(t, "v", got)
+	})
 }
 
 func TestAPanickingHookDoesNotFailTheCall(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{scripts: []script{{fail(failure(fault.Transient))}, good}}
-		g := newGuard(t, f, guard.Config{OnRetry: func(context.Context, guard.Failure) { panic("hook") }})
+		g := newGuard(t, f, guard.Config{OnEvent: failures(func(context.Context, guard.Failure) { panic("hook") })})
 		require.NoError(t, watch(g.Stream(t.Context(), ask)).err)
 	})
 }

@@ -117,3 +117,12 @@ func ptr[T any](v T) *T { return &v }
 
 // long is text of so many bytes.
 func long(n int) provider.Chunk { return provider.Text(strings.Repeat("x", n)) }
+
+// failures is a hook for events that calls fn with those that are failures.
+func failures(fn func(context.Context, guard.Failure)) func(context.Context, guard.Event) {
+	return func(ctx context.Context, e guard.Event) {
+		if f, ok := e.(guard.Failure); ok {
+			fn(ctx, f)
+		}
+	}
+}

@@ -74,39 +74,6 @@ func TestASlowConsumerIsNoSilence(t *testing.T) {
 	})
 }
 
-func TestTotalCoversAttemptsAndWaits(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		for name, sc := range map[string]script{
-			"in a wait":     {fail(failure(fault.Degraded))},
-			"in an attempt": {say(start, provider.Text("half")), wait(time.Hour)},
-		} {
-			f := &fake{scripts: []script{sc}}
-			inner := newGuard(t, f, guard.Config{Name: "inner", Total: 7 * s})
-			outer := newGuard(t, inner, guard.Config{Name: "outer"})
-			began := time.Now()
-			got := watch(outer.Stream(t.Context(), ask))
-			require.Equal(t, 7*s, time.Since(began), name)
-			var late *stream.TimeoutError
-			require.ErrorAs(t, got.err, &late, name)
-			require.Equal(t, stream.TimeoutError{Kind: stream.TimeoutTotal, After: 7 * s}, *late)
-			var gaveUp *guard.GaveUpError
-			require.ErrorAs(t, got.err, &gaveUp, name)
-			require.Equal(t, "inner", gaveUp.Name, "the outer guard doesn't try again")
-		}
-	})
-}
-
-func TestTheCallersDeadlineIsNotTotal(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		ctx, cancel := context.WithTimeout(t.Context(), 2*s)
-		defer cancel()
-		f := &fake{scripts: []script{{wait(time.Hour)}}}
-		got := watch(newGuard(t, f, guard.Config{Total: 5 * s}).Stream(ctx, ask))
-		require.Equal(t, context.DeadlineExceeded, got.err)
-		require.EqualValues(t, 1, f.calls.Load())
-	})
-}
-
 // TestAnAttemptThatIsRefusedIsNotLate: the one before it was.
 func TestAnAttemptThatIsRefusedIsNotLate(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
