@@ -43,7 +43,7 @@ func (g *Gate) dispatch(now time.Time) {
 // backgroundMayStart reports whether there is room for a background call, if no interactive request
 // waits.
 func (g *Gate) backgroundMayStart() bool {
-	return g.calls.held < g.cfg.Slots && g.calls.held-g.calls.interactive < g.cfg.Slots-g.reserved && g.paused.n() == 0
+	return g.calls.held < g.cfg.Slots && g.calls.held-g.calls.interactive < g.cfg.Slots-g.reserved && len(g.paused) == 0
 }
 
 // interactiveMayStart reports whether an interactive call may start now, and preempts as many
@@ -55,7 +55,7 @@ func (g *Gate) interactiveMayStart(now time.Time) bool {
 	}
 	if g.cfg.Overcommit {
 		if g.calls.leaving <= excess {
-			g.preempt(now)
+			g.preempt()
 		}
 		return true
 	}
@@ -69,7 +69,7 @@ func (g *Gate) interactiveMayStart(now time.Time) bool {
 		w = w.lane.Next
 	}
 	for ; w != nil; w = w.lane.Next {
-		if _, _, ok := g.rates.ready(w.req.Tokens, others, tokens, now); !ok || !g.preempt(now) {
+		if _, _, ok := g.rates.ready(w.req.Tokens, others, tokens, now); !ok || !g.preempt() {
 			return false
 		}
 		others, tokens = others+1, tokens+w.req.Tokens

@@ -13,7 +13,7 @@ var (
 	ErrPreempted = fault.New(fault.None,
 		"ratelimit: the call was preempted by an interactive request; it starts again automatically")
 
-	// ErrClosed is returned by a gate after [Gate.Drain] or [Gate.Close]. Its class is
+	// ErrClosed is returned by a gate after [Gate.Close]. Its class is
 	// fault.Permanent.
 	ErrClosed = fault.New(fault.Permanent, "ratelimit: the gate is closed")
 
@@ -22,23 +22,17 @@ var (
 	errReleased = fault.New(fault.Permanent, "ratelimit: the lease has ended already")
 )
 
-// A QueueFullError rejects a background request because the queue is full, or drops it from the
-// queue for one of a higher priority. Interactive requests never get one. Its class is RateLimited,
-// which no breaker counts: the same request may be made again later.
+// A QueueFullError rejects a background request because the queue is full. Interactive requests
+// never get one. Its class is RateLimited, which no breaker counts: the same request may be made
+// again later.
 type QueueFullError struct {
 	Gate     string
-	Queue    int  // the largest number of waiting background requests
-	Priority int  // of the rejected request
-	Dropped  bool // the request had been waiting, and was dropped for another
+	Queue    int // the largest number of waiting background requests
+	Priority int // of the rejected request
 }
 
 // Error says which gate was full, and what to do.
 func (e *QueueFullError) Error() string {
-	if e.Dropped {
-		return fmt.Sprintf(
-			"ratelimit: gate %q: a request of priority %d was dropped for one of a higher priority, as %d were "+
-				"waiting: try it later", e.Gate, e.Priority, e.Queue)
-	}
 	return fmt.Sprintf(
 		"ratelimit: gate %q: %d background requests are waiting, which is the limit: try one of priority %d later",
 		e.Gate, e.Queue, e.Priority)

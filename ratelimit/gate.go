@@ -35,9 +35,8 @@ type GateConfig struct {
 	// asks for more, requests get a [*PauseTooLongError].
 	MaxRetryAfter time.Duration
 	// Queue is how many background requests may wait; 0 or less: 10,000. When it is full, a new
-	// request gets a [*QueueFullError], unless one of a lower priority is waiting: then the newest
-	// request of the lowest priority gets it. Calls that held a slot before (see [Lease.Requeue])
-	// never get one, and interactive requests aren't counted.
+	// request gets a [*QueueFullError]. Calls that held a slot before (see [Lease.Requeue]) never
+	// get one, and interactive requests aren't counted.
 	Queue int
 	// OnEvent, if not nil, is called with the gate's events: in order, one at a time, without a
 	// lock held, in the goroutine of a caller of the gate or of a timer. It should be quick. It may
@@ -101,13 +100,12 @@ type Gate struct {
 	calls calls
 
 	backoff backoff
-	paused  hostPauses
+	paused  []*hostPause // of the background lane, the oldest first
 	rates   rates
 	next    nextInLine
 	totals  Totals
 
 	closed bool
-	idle   chan struct{} // closed when the gate is closed and nothing runs; nil unless Drain waits for it
 	news   chan struct{} // closed when the reason for waiting changes for many requests; nil unless one listens
 
 	cancels []cancellation // made when mu is unlocked
@@ -135,8 +133,6 @@ type calls struct {
 	overtaken      int // of these: preempted, and no longer expected to end soon
 	interactive    int // of these: interactive calls
 	sinceRateLimit int // of these: interactive calls started after the last rate limit, which show whether it is over
-
-	deadlines preemptDeadlines
 }
 
 // A cancellation is a context to cancel when mu is unlocked.
@@ -186,7 +182,10 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 		g.mu.Unlock() // there are no events or cancellations to deliver
 		return Lease{slot: s, gen: gen, ctx: held}, nil
 	}
-	if err := g.makeRoom(&r); err != nil {
+	if !t.Interactive && g.queue.background.n >= g.cfg.Queue {
+		err := &QueueFullError{Gate: g.cfg.Name, Queue: g.cfg.Queue, Priority: int(r.rank)}
+		g.totals.Rejected++
+		g.emit(Event{Kind: eventRejected, Session: t.Session, Priority: int(r.rank)})
 		g.cancels = append(g.cancels, cancellation{cancel, err})
 		g.unlock()
 		return Lease{}, err
@@ -219,24 +218,6 @@ func (g *Gate) startsAtOnce(r *arrival, now time.Time) bool {
 	}
 	_, _, ok := g.rates.ready(r.req.Tokens, 0, 0, now)
 	return ok
-}
-
-// makeRoom keeps the background queue within its bound.
-func (g *Gate) makeRoom(r *arrival) error {
-	if r.req.Interactive || g.queue.background.n < g.cfg.Queue {
-		return nil
-	}
-	g.totals.Rejected++
-	err := &QueueFullError{Gate: g.cfg.Name, Queue: g.cfg.Queue, Priority: int(r.rank)}
-	w := g.queue.background.last(r.rank)
-	if w == nil {
-		g.emit(Event{Kind: eventRejected, Session: r.req.Session, Priority: int(r.rank)})
-		return err
-	}
-	g.emit(Event{Kind: eventRejected, Session: w.req.Session, Priority: int(w.rank)})
-	err.Priority, err.Dropped = int(w.rank), true
-	g.fail(w, err)
-	return nil
 }
 
 // enqueue puts w into its queue. It is called under mu.

@@ -391,34 +391,25 @@ func TestWithOvercommitInteractiveRequestsNeverWait(t *testing.T) {
 	})
 }
 
-func TestAFullQueueRejectsTheLowestPriority(t *testing.T) {
-	inRoom(t, ratelimit.GateConfig{Slots: 1, Queue: 3}, func(r *room) {
+func TestAFullQueueRejectsBackgroundRequests(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{Slots: 1, Queue: 2}, func(r *room) {
 		r.come("first", background("a", 0))
-		r.come("low 1", background("a", ratelimit.Background))
-		r.come("low 2", background("a", ratelimit.Background))
+		r.come("low", background("a", ratelimit.Background))
 		r.come("mid", background("a", ratelimit.Validation))
 		r.order()
-		r.come("low 3", background("a", ratelimit.Background))
+		r.come("high", background("a", ratelimit.Planning))
 		var full *ratelimit.QueueFullError
-		require.ErrorAs(t, r.find("low 3").err, &full)
-		require.Equal(t, ratelimit.QueueFullError{Gate: "g", Queue: 3, Priority: ratelimit.Background}, *full)
+		require.ErrorAs(t, r.find("high").err, &full)
+		require.Equal(t, ratelimit.QueueFullError{Gate: "g", Queue: 2, Priority: ratelimit.Planning}, *full)
 		require.Equal(t, fault.RateLimited, fault.Of(full))
-		r.come("high", background("b", ratelimit.Planning))
-		require.ErrorAs(t, r.find("low 2").err, &full)
-		require.Equal(t, ratelimit.QueueFullError{Gate: "g", Queue: 3, Priority: ratelimit.Background, Dropped: true},
-			*full)
-		require.ErrorContains(t, full, "was dropped for one of a higher priority")
 		for i := range 10 {
 			r.come(fmt.Sprint("person ", i), person)
 		}
-		require.Equal(t, []string{"low 3", "low 2"}, r.order())
+		require.Equal(t, []string{"high"}, r.order())
 		r.again("first", r.get("first"), success) // a call that held a slot before is accepted
 		require.Equal(t, []string{"person 0"}, r.order())
-		require.Equal(t, 4+9, r.gate.Snapshot().Queued)
-		r.come("high 2", background("b", ratelimit.Planning)) // drops low 1
-		r.come("high 3", background("b", ratelimit.Planning)) // drops mid; the queue stays above its limit by one
-		require.EqualValues(t, 4, r.gate.Snapshot().Totals.Rejected)
-		require.Equal(t, []string{"low 1", "mid"}, r.order())
+		require.Equal(t, 3+9, r.gate.Snapshot().Queued)
+		require.EqualValues(t, 1, r.gate.Snapshot().Totals.Rejected)
 	})
 }
 
@@ -533,46 +524,27 @@ func TestTheHostsPausesOfTheBackgroundLaneOverlap(t *testing.T) {
 }
 
 func TestClosingRejectsAllWaitingRequests(t *testing.T) {
-	for name, closes := range map[string]func(*ratelimit.Gate, context.Context) error{
-		"close": func(g *ratelimit.Gate, _ context.Context) error { g.Close(); g.Close(); return nil },
-		"drain": func(g *ratelimit.Gate, ctx context.Context) error { return g.Drain(ctx) },
-	} {
-		t.Run(name, func(t *testing.T) {
-			inRoom(t, ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 10, Burst: 1}, func(r *room) {
-				r.come("running", person)
-				r.come("ann", person)
-				r.come("work", background("a", 0))
-				resume := r.gate.PauseBackground("memory")
-				r.gate.Pause(time.Minute)
-				ctx, cancel := context.WithTimeout(r.t.Context(), time.Minute)
-				defer cancel()
-				err := closes(r.gate, ctx)
-				for _, name := range []string{"ann", "work"} {
-					require.ErrorIs(t, r.find(name).err, ratelimit.ErrClosed)
-				}
-				r.come("late", person)
-				require.ErrorIs(t, r.find("late").err, ratelimit.ErrClosed)
-				l := r.get("running")
-				if name == "close" {
-					require.NoError(t, err)
-					require.ErrorIs(t, context.Cause(l.Context()), ratelimit.ErrClosed)
-				} else {
-					require.ErrorIs(t, err, context.DeadlineExceeded)
-					require.NoError(t, l.Context().Err(), "what runs may end")
-				}
-				resume()
-				r.gone.Go(func() {
-					_, err := l.Requeue(r.t.Context(), success)
-					r.note("running", ratelimit.Lease{}, err)
-				})
-				require.NoError(t, r.gate.Drain(r.t.Context()))
-				require.ErrorIs(t, r.find("running").err, ratelimit.ErrClosed)
-				require.True(t, r.gate.Snapshot().Closed)
-				var none context.Context // a mistake that mustn't panic
-				require.NoError(t, r.gate.Drain(none))
-			})
-		})
-	}
+	inRoom(t, ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 10, Burst: 1}, func(r *room) {
+		r.come("running", person)
+		r.come("ann", person)
+		r.come("work", background("a", 0))
+		resume := r.gate.PauseBackground("memory")
+		r.gate.Pause(time.Minute)
+		r.gate.Close()
+		r.gate.Close()
+		for _, name := range []string{"ann", "work"} {
+			require.ErrorIs(t, r.find(name).err, ratelimit.ErrClosed)
+		}
+		r.come("late", person)
+		require.ErrorIs(t, r.find("late").err, ratelimit.ErrClosed)
+		l := r.get("running")
+		require.ErrorIs(t, context.Cause(l.Context()), ratelimit.ErrClosed)
+		resume()
+		_, err := l.Requeue(r.t.Context(), success)
+		require.ErrorIs(t, err, ratelimit.ErrClosed)
+		require.True(t, r.gate.Snapshot().Closed)
+		require.Zero(t, r.gate.Snapshot().Running)
+	})
 }
 
 func contextFor(r *room) (context.Context, context.CancelFunc) {

@@ -1,19 +1,13 @@
 package ratelimit
 
 import (
+	"slices"
 	"sync"
 	"time"
 )
 
-// hostPauses are the host's reasons for pausing the background lane, in order of arrival.
-type hostPauses struct {
-	reasons []*hostPause
-}
-
+// A hostPause is a pause of the background lane that the host has asked for.
 type hostPause struct{ reason string }
-
-func (p *hostPauses) n() int        { return len(p.reasons) }
-func (p *hostPauses) first() string { return p.reasons[0].reason }
 
 // PauseBackground prevents background requests from starting until resume is called. The reason,
 // such as "memory is short", is shown in waits and snapshots. Running calls continue. Pauses may
@@ -21,8 +15,8 @@ func (p *hostPauses) first() string { return p.reasons[0].reason }
 func (g *Gate) PauseBackground(reason string) (resume func()) {
 	p := &hostPause{reason}
 	g.mu.Lock()
-	g.paused.reasons = append(g.paused.reasons, p)
-	if g.paused.n() == 1 {
+	g.paused = append(g.paused, p)
+	if len(g.paused) == 1 {
 		g.emit(Event{Kind: eventBackgroundPaused, Reason: reason})
 		g.dispatch(time.Now()) // no request is next in line any more
 		g.inform()
@@ -35,14 +29,8 @@ func (g *Gate) PauseBackground(reason string) (resume func()) {
 func (g *Gate) resumeBackground(p *hostPause) {
 	g.mu.Lock()
 	defer g.unlock()
-	reasons := &g.paused.reasons
-	for i, other := range *reasons {
-		if other == p {
-			*reasons = append((*reasons)[:i:i], (*reasons)[i+1:]...)
-			break
-		}
-	}
-	if g.paused.n() == 0 {
+	g.paused = slices.DeleteFunc(g.paused, func(other *hostPause) bool { return other == p })
+	if len(g.paused) == 0 {
 		g.emit(Event{Kind: eventBackgroundResumed, Reason: p.reason})
 		g.dispatch(time.Now())
 	}

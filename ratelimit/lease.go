@@ -110,10 +110,6 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	s.gen++
 	s.arrival, s.cancel, s.pinned = arrival{}, nil, true
 	g.calls.free = append(g.calls.free, s)
-	if g.calls.held == 0 && g.closed && g.idle != nil {
-		close(g.idle)
-		g.idle = nil
-	}
 }
 
 // Context returns the context for the call. It is derived from that of Acquire or Requeue, and is

@@ -86,17 +86,7 @@ func (m *model) arrive(c *modelCall) {
 	if c.state != "waiting" || c.req.Interactive || m.count(waits, false) <= m.queue {
 		return
 	}
-	var last *modelCall
-	for _, w := range m.in("waiting") {
-		if !w.req.Interactive && !w.returned && w.rank < c.rank &&
-			(last == nil || w.rank < last.rank || w.rank == last.rank && w.seq > last.seq) {
-			last = w
-		}
-	}
-	if last == nil {
-		last = c
-	}
-	m.over(last, "full")
+	m.over(c, "full")
 	m.dispatch()
 }
 

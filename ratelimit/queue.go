@@ -194,21 +194,6 @@ func (b *backlog) next() *waiter {
 	return nil
 }
 
-// last returns the request to drop for one of a higher priority: the newest of the lowest priority,
-// if that is below rank. It returns nil if there is none. Requests that held a slot before are
-// never dropped.
-func (b *backlog) last(rank uint8) *waiter {
-	for _, l := range slices.Backward(b.levels) {
-		if l.rank >= rank {
-			break
-		}
-		if l.fresh.Tail != nil {
-			return l.fresh.Tail
-		}
-	}
-	return nil
-}
-
 // ahead returns how many requests of this lane may go before one of that rank.
 func (b *backlog) ahead(rank uint8) (n int) {
 	for _, l := range b.levels {

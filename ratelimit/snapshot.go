@@ -52,7 +52,7 @@ type Totals struct {
 	Overtaken   int64
 	RateLimited int64 // calls that ended in a rate limit
 	Pauses      int64 // pauses that these led to
-	Rejected    int64 // requests that found the queue full, or were dropped from it
+	Rejected    int64 // requests that found the queue full
 	Abandoned   int64 // requests whose context ended while they waited
 }
 
@@ -74,7 +74,7 @@ func (g *Gate) Snapshot() Snapshot {
 	if g.backoff.paused {
 		s.PausedUntil = g.backoff.until
 	}
-	for _, p := range g.paused.reasons {
+	for _, p := range g.paused {
 		s.BackgroundPaused = append(s.BackgroundPaused, p.reason)
 	}
 	interactive := Lane{Interactive: true, Running: g.calls.interactive, Queued: g.queue.interactive.Len,

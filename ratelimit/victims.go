@@ -46,7 +46,7 @@ func (c *calls) victim() *slot {
 }
 
 // preempt cancels the next victim, and reports whether there was one.
-func (g *Gate) preempt(now time.Time) bool {
+func (g *Gate) preempt() bool {
 	if g.calls.held == g.calls.interactive {
 		return false
 	}
@@ -59,65 +59,22 @@ func (g *Gate) preempt(now time.Time) bool {
 	g.calls.leaving++
 	g.totals.Preempted++
 	g.cancels = append(g.cancels, cancellation{s.cancel, ErrPreempted})
-	g.calls.deadlines.add(s, now.Add(grace), g.graceOver)
+	gen := s.gen
+	time.AfterFunc(grace, func() { g.overtake(s, gen) })
 	g.emit(Event{Kind: eventPreempted, Session: s.req.Session, Priority: int(s.rank)})
 	return true
 }
 
-// preemptDeadlines are the preempted calls, in the order of their deadlines.
-type preemptDeadlines struct {
-	queue []preemptDeadline
-	timer *time.Timer // set for the first
-	set   bool
-}
-
-type preemptDeadline struct {
-	slot *slot
-	gen  uint64 // if the slot's differs, the call has ended
-	end  time.Time
-}
-
-func (q *preemptDeadlines) add(s *slot, end time.Time, over func()) {
-	q.queue = append(q.queue, preemptDeadline{s, s.gen, end})
-	if q.set {
-		return
-	}
-	q.set = true
-	if q.timer == nil {
-		q.timer = time.AfterFunc(time.Until(end), over)
-	} else {
-		q.timer.Reset(time.Until(end))
-	}
-}
-
-// graceOver is called by the timer: preempted calls that haven't ended are overtaken.
-func (g *Gate) graceOver() {
-	now := time.Now()
+// overtake is called by a timer, grace after a call was preempted.
+func (g *Gate) overtake(s *slot, gen uint64) {
 	g.mu.Lock()
-	q := &g.calls.deadlines
-	q.set = false
-	done := 0
-	for _, l := range q.queue {
-		held := l.slot.gen == l.gen
-		if held && l.end.After(now) {
-			q.set = true
-			q.timer.Reset(l.end.Sub(now))
-			break
-		}
-		done++
-		if !held {
-			continue
-		}
-		s := l.slot
+	if s.gen == gen { // else the call has ended
 		s.state = overtaken
 		g.calls.leaving--
 		g.calls.overtaken++
 		g.totals.Overtaken++
 		g.emit(Event{Kind: eventOvertaken, Session: s.req.Session, Priority: int(s.rank)})
+		g.dispatch(time.Now())
 	}
-	rest := copy(q.queue, q.queue[done:])
-	clear(q.queue[rest:])
-	q.queue = q.queue[:rest]
-	g.dispatch(now)
 	g.unlock()
 }

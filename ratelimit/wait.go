@@ -64,14 +64,9 @@ func (g *Gate) await(ctx, held context.Context, w *waiter) (lease Lease, err err
 		case <-ctx.Done():
 			return Lease{}, context.Cause(ctx)
 		}
-		var state waitState
-		if w.req.OnWait == nil {
-			state = w.state // wake is sent after the state is set, so this is the final state
-		} else {
-			g.mu.Lock()
-			state = w.state
-			g.mu.Unlock()
-		}
+		g.mu.Lock()
+		state := w.state
+		g.mu.Unlock()
 		switch {
 		case state == failed:
 			return Lease{}, w.err
@@ -96,8 +91,8 @@ func (g *Gate) waitOf(w *waiter) Delay {
 	switch {
 	case g.backoff.paused:
 		wait.Reason, wait.Until = DelayRateLimit, g.backoff.until
-	case !w.req.Interactive && g.paused.n() > 0:
-		wait.Reason, wait.Detail = DelayPaused, g.paused.first()
+	case !w.req.Interactive && len(g.paused) > 0:
+		wait.Reason, wait.Detail = DelayPaused, g.paused[0].reason
 	case g.next.waiter == w:
 		wait.Reason, wait.Until = g.next.why, g.next.until
 	}
