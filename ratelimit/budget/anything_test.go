@@ -22,8 +22,9 @@ func TestABudgetStandsAnything(t *testing.T) {
 			b := New(Config{
 				Global: randomLimit(r), Session: randomLimit(r), Task: randomLimit(r), Provider: randomLimit(r),
 				Recovery:  Limit{Tokens: 50, Period: randomLimit(r).Period},
-				FairShare: seed%2 == 0, Active: 20 * time.Second, Keep: 1 + r.IntN(4), OnEvent: func(Event) {},
+				FairShare: seed%2 == 0, Keep: 1 + r.IntN(4), OnEvent: func(Event) {},
 			})
+			b.active = 20 * time.Second
 			var callers sync.WaitGroup
 			for i := range uint64(12) {
 				r := rand.New(rand.NewPCG(seed, 100+i))
@@ -57,9 +58,7 @@ func anything(t *testing.T, r *rand.Rand, b *Budget) {
 		b.lookAt(time.Now().Add(ahead), Scope(r.IntN(numScopes)), name(), 0)
 	case 0:
 		b.SetLimit(Scope(r.IntN(7)), name(), randomLimit(r))
-	case 1:
-		b.Forget(Scope(r.IntN(7)), name())
-	case 2:
+	case 1, 2:
 		b.Recovered(name())
 	case 3:
 		b.Seed(labels, int64(r.IntN(20)), 3)

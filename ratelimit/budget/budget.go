@@ -54,13 +54,11 @@ type Config struct {
 	Providers map[string]Limit
 
 	// FairShare divides the Global limit among the active sessions: those with an open reservation,
-	// and those that requested one within Active. A session's share is what the inactive sessions
+	// and those that requested one within 10 min. A session's share is what the inactive sessions
 	// haven't used of Global, divided by the number of active sessions. A session that has used its
 	// share is rejected with the scope [ScopeShare]. Shares grow as sessions become inactive, and
 	// shrink as others become active.
 	FairShare bool
-	// Active is how long a session counts as active after its last call; 0: 10 min.
-	Active time.Duration
 
 	// Location is the time zone of days, weeks and months; nil: UTC.
 	Location *time.Location
@@ -81,8 +79,8 @@ type Config struct {
 
 // Defaults of a Config.
 const (
-	defaultRecovery  = 1000 // tokens
-	defaultActive    = 10 * time.Minute
+	defaultRecovery  = 1000             // tokens
+	sessionActive    = 10 * time.Minute // after its last call, for FairShare
 	defaultNamesKept = 100_000
 )
 
@@ -111,7 +109,7 @@ type Budget struct {
 	// fixed at creation
 	limits   [numScopes]bounds
 	fair     bool
-	active   time.Duration
+	active   time.Duration // how long after its last call a session shares
 	location *time.Location
 	keep     int
 	onEvent  func(Event)
@@ -134,14 +132,11 @@ type Budget struct {
 func New(cfg Config) *Budget {
 	b := &Budget{
 		fair:     cfg.FairShare,
-		active:   cfg.Active,
+		active:   sessionActive,
 		location: cfg.Location,
 		keep:     cfg.Keep,
 		onEvent:  cfg.OnEvent,
 		user:     cfg.User,
-	}
-	if b.active <= 0 {
-		b.active = defaultActive
 	}
 	if b.location == nil {
 		b.location = time.UTC

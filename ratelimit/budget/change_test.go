@@ -73,26 +73,10 @@ func TestALimitCanBeSetAndRemoved(t *testing.T) {
 
 		for _, scope := range []budget.Scope{budget.ScopeGlobal, budget.ScopeShare, budget.ScopeRecovery, 99} {
 			b.SetLimit(scope, "t", budget.Limit{Tokens: 1})
-			b.Forget(scope, "t")
 		}
 		b.SetLimit(budget.ScopeTask, "", budget.Limit{Tokens: 1})
 		spend(t, b, budget.Names{Session: "t"}, 10)
 		var none *budget.Budget
 		none.SetLimit(budget.ScopeTask, "t", budget.Limit{Tokens: 1})
-		none.Forget(budget.ScopeTask, "t")
 	})
-}
-
-func TestAForgottenNameStartsAtZero(t *testing.T) {
-	b := budget.New(budget.Config{Session: budget.Limit{Tokens: 10},
-		Sessions: map[string]budget.Limit{"s": {Tokens: 20}}})
-	spend(t, b, session("s"), 20)
-	b.Forget(budget.ScopeSession, "s")
-	b.Forget(budget.ScopeSession, "nobody")
-	require.Equal(t, int64(10), b.Status(budget.ScopeSession, "s").Limit.Tokens)
-	open := reserve(t, b, budget.ReserveRequest{Names: session("s"), Tokens: 10})
-	b.Forget(budget.ScopeSession, "s")
-	require.Equal(t, int64(10), b.Status(budget.ScopeSession, "s").Reserved.Tokens)
-	open.Settle(7, 0)
-	require.Equal(t, int64(3), b.Remaining(session("s")).Tokens)
 }

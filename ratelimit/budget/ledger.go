@@ -117,7 +117,7 @@ func (l *Ledger) Record(e Entry) {
 		defer func() { <-l.recording }()
 	}
 	l.mu.Lock()
-	l.add(&e)
+	l.add(&e, false)
 	l.mu.Unlock()
 	if l.sink != nil {
 		l.sink(e)
@@ -138,7 +138,8 @@ func (e *Entry) normalize() {
 	}
 }
 
-func (l *Ledger) add(e *Entry) {
+// add adds a call to the totals and the entries. partial says that there may be more like it.
+func (l *Ledger) add(e *Entry, partial bool) {
 	if l.total.Calls == 0 || e.Time.Before(l.since) {
 		l.since = e.Time
 	}
@@ -146,6 +147,7 @@ func (l *Ledger) add(e *Entry) {
 		l.last = e.Time
 	}
 	one := e.totals()
+	one.Partial = partial
 	l.total.merge(&one)
 	for d := range l.by {
 		l.by[d].add(keyOf(dim(d), &e.Names), &one, l.names)

@@ -1,6 +1,9 @@
 package budget
 
-import "time"
+import (
+	"math"
+	"time"
+)
 
 // A Filter selects calls: those that have all its labels and ended in its time range. The zero
 // Filter selects all.
@@ -136,92 +139,51 @@ func (l *Ledger) Report(f Filter) Report {
 	if f.all() {
 		return l.report()
 	}
-	r, by := Report{Total: Totals{Partial: l.lacks(&f)}}, new([numDims]map[tallyKey]*Totals)
-	for d := range by {
-		by[d] = make(map[tallyKey]*Totals)
-	}
+	some := NewLedgerWith(LedgerConfig{Keep: -1, Names: math.MaxInt})
+	some.total.Partial = l.lacks(&f)
 	l.all(func(e *Entry) {
-		if !f.matches(e) {
-			return
-		}
-		r.span(e.Time)
-		one := e.totals()
-		r.Total.merge(&one)
-		for d := range by {
-			key := keyOf(dim(d), &e.Names)
-			t := by[d][key]
-			if t == nil {
-				t = &Totals{Partial: r.Total.Partial}
-				by[d][key] = t
-			}
-			t.merge(&one)
+		if f.matches(e) {
+			some.add(e, some.total.Partial)
 		}
 	})
-	r.fill(func(d dim, put func(tallyKey, Totals)) {
-		for key, t := range by[d] {
-			put(key, *t)
-		}
-	})
-	return r
-}
-
-func (r *Report) span(t time.Time) {
-	if r.From.IsZero() || t.Before(r.From) {
-		r.From = t
-	}
-	if t.After(r.To) {
-		r.To = t
-	}
+	return some.report()
 }
 
 // report returns the report of all calls, from the totals.
 func (l *Ledger) report() Report {
-	r := Report{Total: l.total, From: l.since, To: l.last}
-	r.fill(func(d dim, put func(tallyKey, Totals)) {
-		for key, t := range l.by[d].tallies {
-			put(key, t.totals)
-		}
-		if others := l.by[d].others; others.Calls > 0 {
-			key := tallyKey{name: Others}
-			if d == byModel {
-				key.model = Others
-			}
-			put(key, others)
-		}
-	})
-	return r
-}
-
-// fill makes the maps of r from what each calls put with.
-func (r *Report) fill(each func(d dim, put func(tallyKey, Totals))) {
+	r := Report{Total: l.total, From: l.since, To: l.last, Providers: make(map[string]ProviderTotals)}
 	for d, names := range map[dim]*map[string]Totals{
 		bySession: &r.Sessions, byUser: &r.Users, byPipeline: &r.Pipelines, byTask: &r.Tasks,
 		byAgent: &r.Agents, byKind: &r.Kinds,
 	} {
 		*names = make(map[string]Totals)
-		each(d, func(key tallyKey, t Totals) {
-			if had, ok := (*names)[key.name]; ok { // a real name that equals Others
-				t.merge(&had)
-			}
-			(*names)[key.name] = t
-		})
+		for key, t := range l.by[d].all() {
+			merge(*names, key.name, t)
+		}
 	}
-	r.Providers = make(map[string]ProviderTotals)
-	each(byProvider, func(key tallyKey, t Totals) {
-		if had, ok := r.Providers[key.name]; ok {
-			t.merge(&had.Totals)
+	of := func(name string) ProviderTotals {
+		p := r.Providers[name]
+		if p.Models == nil {
+			p.Models = make(map[string]Totals)
 		}
-		r.Providers[key.name] = ProviderTotals{Totals: t, Models: make(map[string]Totals)}
-	})
-	each(byModel, func(key tallyKey, t Totals) {
-		p, ok := r.Providers[key.name]
-		if !ok { // models are dropped independently
-			p = ProviderTotals{Models: make(map[string]Totals)}
-			r.Providers[key.name] = p
-		}
-		if had, ok := p.Models[key.model]; ok {
-			t.merge(&had)
-		}
-		p.Models[key.model] = t
-	})
+		return p
+	}
+	for key, t := range l.by[byProvider].all() {
+		p := of(key.name)
+		p.merge(&t)
+		r.Providers[key.name] = p
+	}
+	for key, t := range l.by[byModel].all() { // models are dropped independently of their providers
+		p := of(key.name)
+		merge(p.Models, key.model, t)
+		r.Providers[key.name] = p
+	}
+	return r
+}
+
+// merge adds t to what a name has: a real name may equal Others.
+func merge(names map[string]Totals, name string, t Totals) {
+	had := names[name]
+	had.merge(&t)
+	names[name] = had
 }

@@ -1,6 +1,7 @@
 package budget
 
 import (
+	"iter"
 	"time"
 
 	"github.com/pawlkit/pawl/ratelimit/internal/list"
@@ -153,4 +154,18 @@ func (d *dimension) of(key tallyKey) Totals {
 		return t.totals
 	}
 	return Totals{Partial: d.others.Calls > 0}
+}
+
+// all has the totals of each name, and those of the dropped names under [Others].
+func (d *dimension) all() iter.Seq2[tallyKey, Totals] {
+	return func(yield func(tallyKey, Totals) bool) {
+		for key, t := range d.tallies {
+			if !yield(key, t.totals) {
+				return
+			}
+		}
+		if d.others.Calls > 0 {
+			yield(tallyKey{name: Others, model: Others}, d.others)
+		}
+	}
 }
