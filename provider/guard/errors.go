@@ -52,10 +52,14 @@ func gaveUp(err error) bool {
 type ConfigError struct {
 	Field   string // which field of the Config
 	Problem string // what is wrong, and what would be right
+	Err     error  // the cause, if there is one
 }
 
 // Error names the field and says what would be right.
 func (e *ConfigError) Error() string { return "guard: Config." + e.Field + ": " + e.Problem }
+
+// Unwrap returns the cause.
+func (e *ConfigError) Unwrap() error { return e.Err }
 
 // Fault returns permanent.
 func (e *ConfigError) Fault() fault.Class { return fault.Permanent }

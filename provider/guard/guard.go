@@ -78,7 +78,7 @@ type Config struct {
 	// for each message and tool, and 2,000 for each piece of media.
 	Count func(*provider.Request) int64
 
-	// OnEvent, if it isn't nil, is called with each [Failure], before the wait for the next attempt,
+	// OnEvent, if it isn't nil, is called with each [Failure] before the wait for the next attempt,
 	// and with each [Burst] and [Escalation]. It is called in the goroutine that ranges over the
 	// answer, with the context given to Stream or one derived from it.
 	OnEvent func(context.Context, Event)

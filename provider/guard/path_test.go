@@ -187,8 +187,9 @@ func TestAPreemptedAnswerIsMadeAgainAtNoCost(t *testing.T) {
 		for at := range pieces {
 			retried := false
 			r := newRig(t, option{
-				gate:  ratelimit.GateConfig{Slots: 1},
-				guard: guard.Config{Retry: single(), OnEvent: failures(func(context.Context, guard.Failure) { retried = true })},
+				gate: ratelimit.GateConfig{Slots: 1},
+				guard: guard.Config{Retry: single(),
+					OnEvent: failures(func(context.Context, guard.Failure) { retried = true })},
 			}, paced(s))
 			person := r.person(time.Duration(at)*s+s/2, 10*s)
 			began := time.Now()

@@ -39,9 +39,8 @@ func TestEachClassHasItsAttemptsAndDelays(t *testing.T) {
 				var told []guard.Failure
 				f := &fake{scripts: []script{{fail(failure(tc.class))}}}
 				g := newGuard(t, f,
-					guard.Config{Name: "n", Retry: exact(tc.class), OnEvent: failures(func(_ context.Context, f guard.Failure) {
-						told = append(told, f)
-					})})
+					guard.Config{Name: "n", Retry: exact(tc.class),
+						OnEvent: failures(func(_ context.Context, f guard.Failure) { told = append(told, f) })})
 				began := time.Now()
 				got := watch(g.Stream(t.Context(), ask))
 				require.EqualValues(t, len(tc.delays)+1, f.calls.Load())

@@ -90,12 +90,13 @@ func (b *Budget) status(scope Scope, name string, now time.Time) Status {
 
 // SetLimit replaces the limit of one user, session, task or provider; an empty [Limit] removes it.
 // What was spent still counts, unless the period changes. Waiting requests proceed if there is room
-// now. The limit is kept as long as the Budget: for many users, use Config.User. In other scopes, and
-// without a name, SetLimit does nothing.
+// now. The limit is kept as long as the Budget: for many users, use Config.User. In other scopes,
+// and without a name, SetLimit does nothing.
 //
 // Calls that were admitted while the name had no limit aren't counted under the new one.
 func (b *Budget) SetLimit(scope Scope, name string, limit Limit) {
-	if b == nil || name == "" || !slices.Contains([]Scope{ScopeUser, ScopeSession, ScopeTask, ScopeProvider}, scope) {
+	apart := []Scope{ScopeUser, ScopeSession, ScopeTask, ScopeProvider}
+	if b == nil || name == "" || !slices.Contains(apart, scope) {
 		return
 	}
 	l := limit.resolve()

@@ -34,9 +34,9 @@ func TestEachUserHasTheLimitThatTheFunctionReturns(t *testing.T) {
 		spend(t, b, of("free", "s-2"), 140)
 		refused(t, b, budget.ReserveRequest{Names: of("free", "s-2"), Tokens: 1})
 		b.SetLimit(budget.ScopeUser, "paid", budget.Limit{Tokens: 300, Period: budget.Day})
-		require.EqualValues(t, 300, b.Status(budget.ScopeUser, "paid").Limit.Tokens, "a limit that was set replaces the function's")
+		require.EqualValues(t, 300, b.Status(budget.ScopeUser, "paid").Limit.Tokens,
+			"a limit that was set replaces the function's")
 
-		spend(t, b, of("free", "s-2"), 200)
 		<-time.After(24 * time.Hour)
 		require.EqualValues(t, 200, b.Remaining(of("free", "")).Tokens, "the next day")
 		delete(limits, "free")
