@@ -228,7 +228,7 @@ func (b *Breaker) lock() (*Breaker, time.Time) {
 
 // unlock unlocks b, and calls OnChange.
 func (b *Breaker) unlock() {
-	tell := b.changes.begin()
+	tell := b.changes.due()
 	b.mu.Unlock()
 	if tell {
 		b.tell()

@@ -1,15 +1,13 @@
 package circuit
 
-// pendingChanges are the changes that OnChange hasn't received yet. A goroutine that unlocks the
-// breaker delivers all of them, unless another is delivering: so OnChange is called in order, one
-// change at a time, and without a lock held.
-type pendingChanges struct {
-	waiting []Change
-	telling bool
-}
-
 // mostWaiting is how many changes may wait while OnChange is busy.
 const mostWaiting = 1_000
+
+// pendingChanges are the changes that OnChange hasn't received yet.
+type pendingChanges struct {
+	waiting []Change
+	telling bool // a goroutine delivers them
+}
 
 func (c *pendingChanges) add(change Change) {
 	if len(c.waiting) >= mostWaiting {
@@ -18,43 +16,30 @@ func (c *pendingChanges) add(change Change) {
 	c.waiting = append(c.waiting, change)
 }
 
-// begin reports whether the caller must deliver.
-func (c *pendingChanges) begin() bool {
-	if c.telling || len(c.waiting) == 0 {
-		return false
+// due reports whether the goroutine that unlocks the breaker must deliver.
+func (c *pendingChanges) due() bool { return len(c.waiting) > 0 && !c.telling }
+
+// tell delivers all changes, unless another goroutine does: so OnChange is called in order, one
+// change at a time, and without a lock held. If it panics, the next that unlocks delivers the rest.
+func (b *Breaker) tell() {
+	b.mu.Lock()
+	defer b.mu.Unlock()
+	c := &b.changes
+	if !c.due() {
+		return
 	}
 	c.telling = true
-	return true
+	defer func() { c.telling = false }()
+	for len(c.waiting) > 0 {
+		first := c.waiting[0]
+		c.waiting = c.waiting[1:]
+		b.tellOne(first)
+	}
+	c.waiting = nil
 }
 
-// next takes the oldest change, or ends the delivery if there is none.
-func (c *pendingChanges) next() (Change, bool) {
-	if len(c.waiting) == 0 {
-		c.waiting, c.telling = nil, false
-		return Change{}, false
-	}
-	first := c.waiting[0]
-	c.waiting = c.waiting[1:]
-	return first, true
-}
-
-func (b *Breaker) tell() {
-	ended := false
-	defer func() {
-		if !ended { // OnChange panicked: the next goroutine that unlocks delivers the rest
-			b.mu.Lock()
-			b.changes.telling = false
-			b.mu.Unlock()
-		}
-	}()
-	for {
-		b.mu.Lock()
-		change, ok := b.changes.next()
-		b.mu.Unlock()
-		if !ok {
-			break
-		}
-		b.cfg.OnChange(change)
-	}
-	ended = true
+func (b *Breaker) tellOne(change Change) {
+	b.mu.Unlock()
+	defer b.mu.Lock()
+	b.cfg.OnChange(change)
 }

@@ -20,7 +20,7 @@ import (
 type Set struct {
 	cfg Config // fixed at creation
 
-	mu    sync.RWMutex // guards what follows; taken before a breaker's own
+	mu    sync.Mutex // guards what follows; taken before a breaker's own
 	byKey map[string]*Breaker
 	swept time.Time
 }
@@ -49,21 +49,9 @@ func (s *Set) Get(key string) *Breaker {
 	if s == nil {
 		return nil
 	}
-	s.mu.RLock()
-	b, swept := s.byKey[key], s.swept
-	s.mu.RUnlock()
-	now := time.Now()
-	if b != nil && now.Sub(swept) < sweepEvery {
-		b.use()
-		return b
-	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	return s.get(key, now)
-}
-
-// get is Get with the lock held.
-func (s *Set) get(key string, now time.Time) *Breaker {
+	now := time.Now()
 	b := s.byKey[key]
 	if b != nil {
 		b.use()
@@ -89,7 +77,7 @@ func (s *Set) get(key string, now time.Time) *Breaker {
 func (b *Breaker) use() {
 	b.mu.Lock()
 	b.member.idle = false
-	b.mu.Unlock() // not unlock: the caller may hold the set's lock, and OnChange must not be called under it
+	b.mu.Unlock() // not unlock: the caller holds the set's lock, and OnChange must not be called under it
 }
 
 // Snapshot returns a snapshot of each breaker, in the order of their names.

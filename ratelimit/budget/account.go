@@ -222,7 +222,7 @@ func (b *Budget) book(a *account, used Amount, seeded bool) {
 	if a.active {
 		b.shares.spent = b.shares.spent.plus(used)
 	}
-	if a.scope == ScopeShare || a.spent.Tokens < a.calm.Tokens && a.spent.Micros < a.calm.Micros {
+	if a.scope == ScopeShare {
 		return
 	}
 	for _, u := range units {

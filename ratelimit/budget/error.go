@@ -3,7 +3,6 @@ package budget
 import (
 	"errors"
 	"fmt"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -62,28 +61,25 @@ type Error struct {
 
 // Error says which limit it is, what is left of it, what was wanted and what that consists of.
 func (e *Error) Error() string {
-	var s strings.Builder
-	s.WriteString("budget: the ")
-	e.subject(&s)
-	fmt.Fprintf(&s, " has %s of %s left", e.Unit.text(max(e.Limit-e.Spent, 0)), e.Unit.text(e.Limit))
+	text := fmt.Sprintf("budget: the %s has %s of %s left", e.subject(), e.Unit.text(max(e.Limit-e.Spent, 0)),
+		e.Unit.text(e.Limit))
 	if e.Reserved > 0 {
-		fmt.Fprintf(&s, ", %s of them reserved", e.Unit.text(e.Reserved))
+		text += fmt.Sprintf(", %s of them reserved", e.Unit.text(e.Reserved))
 	}
 	if e.Wanted > 0 {
-		fmt.Fprintf(&s, ", and %s are wanted", e.Unit.text(e.Wanted))
+		text += fmt.Sprintf(", and %s are wanted", e.Unit.text(e.Wanted))
 		if e.Detail != "" {
-			s.WriteString(": " + e.Detail)
+			text += ": " + e.Detail
 		}
 	}
-	return s.String()
+	return text
 }
 
-func (e *Error) subject(s *strings.Builder) {
-	s.WriteString(e.Scope.String())
-	s.WriteString(" budget")
-	if e.Name != "" {
-		fmt.Fprintf(s, " of %.64q", e.Name)
+func (e *Error) subject() string {
+	if e.Name == "" {
+		return e.Scope.String() + " budget"
 	}
+	return fmt.Sprintf("%v budget of %.64q", e.Scope, e.Name)
 }
 
 // Is reports whether target is [ErrExceeded].
@@ -94,30 +90,19 @@ func (e *Error) Fault() fault.Class { return fault.UserFixable }
 
 // Remediation returns what a person can do.
 func (e *Error) Remediation() string {
-	var s strings.Builder
+	text := "Raise the " + e.subject()
 	switch {
 	case e.Scope == ScopeShare:
-		s.WriteString("Wait for other sessions to end")
+		text = "Wait for other sessions to end, or raise the global budget"
 	case e.Wanted > e.Limit:
-		s.WriteString("Ask for less at once")
+		text = "Ask for less at once, or raise the " + e.subject()
 	case e.Scope == ScopeRecovery:
-		s.WriteString("Have a person look at what failed")
-	}
-	if s.Len() > 0 {
-		s.WriteString(", or raise the ")
-	} else {
-		s.WriteString("Raise the ")
-	}
-	if e.Scope == ScopeShare {
-		s.WriteString("global budget")
-	} else {
-		e.subject(&s)
+		text = "Have a person look at what failed, or raise the " + e.subject()
 	}
 	if !e.Resets.IsZero() && e.Wanted <= e.Limit {
-		fmt.Fprintf(&s, ", or wait until %s", e.Resets.Format(time.RFC3339))
+		text += ", or wait until " + e.Resets.Format(time.RFC3339)
 	}
-	s.WriteByte('.')
-	return s.String()
+	return text + "."
 }
 
 // A EventKind is the kind of a [Event].

@@ -94,7 +94,6 @@ func sum(a, b int64) int64 {
 type bounds struct {
 	most   Amount // Unlimited where there is no limit
 	warn   Amount // where it warns; Unlimited for never
-	calm   Amount // below this there are no events
 	period Period
 }
 
@@ -111,7 +110,6 @@ func (l Limit) resolve() bounds {
 		b.most.Micros = Unlimited
 	}
 	b.warn = Amount{Tokens: warnAt(b.most.Tokens, l.Warn), Micros: warnAt(b.most.Micros, l.Warn)}
-	b.calm = Amount{Tokens: min(b.most.Tokens, b.warn.Tokens), Micros: min(b.most.Micros, b.warn.Micros)}
 	return b
 }
 

@@ -17,18 +17,11 @@ func (b *Budget) wait(ctx context.Context, c *claim, ahead int, onWait func(ahea
 	if onWait != nil {
 		onWait(ahead)
 	}
-	var timer *time.Timer // for the end of a period, which makes room without a Settle
 	for {
-		var rolled <-chan time.Time
+		var rolled <-chan time.Time // at the end of a period, which makes room without a Settle
 		end, moved := b.nextEnd(c)
 		if !end.IsZero() {
-			if timer == nil {
-				timer = time.NewTimer(time.Until(end))
-				defer timer.Stop()
-			} else {
-				timer.Reset(time.Until(end))
-			}
-			rolled = timer.C
+			rolled = time.After(time.Until(end))
 		}
 		select {
 		case <-c.decided:
