@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"slices"
+	"sync/atomic"
 	"time"
 
 	"github.com/cenkalti/backoff/v4"
@@ -19,6 +20,7 @@ type call struct {
 	guard *Guard
 	ctx   context.Context
 	req   *provider.Request
+	used  atomic.Bool                                   // its sequence was ranged over
 	do    func(context.Context) (provider.Usage, error) // of Do; nil: the provider is called
 
 	yield   func(provider.Chunk, error) bool

@@ -204,7 +204,13 @@ func (g *Guard) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 		ctx = context.Background()
 	}
 	c := &call{guard: g, ctx: ctx, req: req}
-	return stream.Once(c.run)
+	return func(yield func(provider.Chunk, error) bool) { // stream.Once would take two allocations more
+		if c.used.Swap(true) {
+			yield(provider.Chunk{}, provider.ErrConsumed)
+			return
+		}
+		c.run(yield)
+	}
 }
 
 // isNil reports a provider that can't be called: nil, or a nil pointer or function in the
