@@ -4,7 +4,6 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"hash/fnv"
 	"math/rand/v2"
 	"time"
 
@@ -49,19 +48,13 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 	}
 	return db.transaction(ctx, func(ctx context.Context, tx sqljournal.Tx) error {
 		// A second process waits here, and then finds the tables up to date.
-		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock($1)", lockKey(cfg.Schema)); err != nil {
+		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
+			"pawl journal "+cfg.Schema); err != nil {
 			return err
 		}
 		return sqljournal.Migrate(ctx, tx, db.dialect,
 			[]string{fmt.Sprintf(makeSchema, cfg.Schema), makeMeta, fillMeta}, migrations)
 	})
-}
-
-// lockKey is the key of the advisory lock for migrating a schema.
-func lockKey(schema string) int64 {
-	h := fnv.New64a()
-	h.Write([]byte("pawl journal " + schema))
-	return int64(h.Sum64())
 }
 
 // Write implements [sqljournal.Database].
