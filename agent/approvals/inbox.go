@@ -99,16 +99,3 @@ func (b *Inbox) Decide(ctx context.Context, item *Detail, d agent.Decision) erro
 	}
 	return a.Session(item.Session).Decide(ctx, d)
 }
-
-// Rules returns the standing approvals of a session, and the name of its agent. If there is no such
-// session, the error is [ErrUnknown].
-func (b *Inbox) Rules(ctx context.Context, session string) (rules []agent.Rule, of string, err error) {
-	if b == nil {
-		b = &Inbox{}
-	}
-	l, err := read(ctx, b.Store, session)
-	if err != nil {
-		return nil, "", err
-	}
-	return append([]agent.Rule{}, l.state.Rules...), l.agent(), nil
-}

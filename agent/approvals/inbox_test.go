@@ -71,19 +71,6 @@ func TestAPlanIsDecidedOnLikeACall(t *testing.T) {
 	require.Equal(t, machine.DecisionUsed, refused(t, d.decide("tidy", agent.Approve(ids[0]))))
 }
 
-func TestStandingApprovalsAreListed(t *testing.T) {
-	d := newDesk(t, agent.Config{}, call("cms.touch", "home"), say("Done."))
-	require.NoError(t, d.decide("s", agent.AllowAlways(d.run("s")[0].ID)))
-	require.Equal(t, 1, d.recovered())
-	rules, of, err := d.Rules(t.Context(), "s")
-	require.NoError(t, err)
-	require.Equal(t, "cms", of)
-	require.Len(t, rules, 1)
-	require.Equal(t, "cms.touch", rules[0].Tool)
-	_, _, err = d.Rules(t.Context(), "nowhere")
-	require.ErrorIs(t, err, approvals.ErrUnknown)
-}
-
 func TestASessionThatCannotBeReadSaysWhatItsHeadShows(t *testing.T) {
 	d := newDesk(t, agent.Config{}, call("cms.remove", "home"))
 	id := d.run("ann/1")[0].ID
@@ -94,8 +81,6 @@ func TestASessionThatCannotBeReadSaysWhatItsHeadShows(t *testing.T) {
 	require.ErrorAs(t, err, &u)
 	require.ErrorIs(t, err, broken)
 	require.Equal(t, id, u.Open[0].ID)
-	_, _, err = d.Rules(t.Context(), "ann/1")
-	require.ErrorAs(t, err, &u)
 }
 
 func TestANilInboxHasNothing(t *testing.T) {
@@ -104,8 +89,6 @@ func TestANilInboxHasNothing(t *testing.T) {
 		require.Error(t, err)
 	}
 	_, err := none.Find(t.Context(), "s", "p", 0)
-	require.Error(t, err)
-	_, _, err = none.Rules(t.Context(), "s")
 	require.Error(t, err)
 	require.Error(t, none.Decide(t.Context(), nil, agent.Approve("p")))
 }
