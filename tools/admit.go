@@ -152,7 +152,7 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 			var deny *DenyError
 			if errors.As(cerr, &deny) {
 				return Admission{Definition: d,
-					Rejected: refuse(Denied, fault.Denied, "%s", orReason(deny.Reason, "it was denied"))}, nil
+					Rejected: refuse(Denied, fault.Denied, "%s", cmp.Or(deny.Reason, "it was denied"))}, nil
 			}
 			return Admission{Definition: d}, cerr
 		}
@@ -286,18 +286,11 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 	v.Scopes = scopes
 	switch v.Effect {
 	case Deny:
-		v.Reason = orReason(v.Reason, "a policy denies this call")
+		v.Reason = cmp.Or(v.Reason, "a policy denies this call")
 	case Ask:
-		v.Reason = orReason(v.Reason, "a policy asks")
+		v.Reason = cmp.Or(v.Reason, "a policy asks")
 	}
 	return v
-}
-
-func orReason(reason, otherwise string) string {
-	if reason == "" {
-		return otherwise
-	}
-	return reason
 }
 
 // A DenyError denies a call; the model reads the reason.

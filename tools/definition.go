@@ -10,7 +10,6 @@ import (
 	"maps"
 	"slices"
 	"strings"
-	"time"
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/internal/schema"
@@ -185,9 +184,9 @@ func (d *Definition) complete(input *schema.Schema) error {
 	if err := d.completeRetries(); err != nil {
 		return err
 	}
-	s.Timeout = orDefault(s.Timeout, DefaultTimeout)
-	s.ProgressLimit = orDefault(s.ProgressLimit, ProgressLimit)
-	s.MaxResult = orDefault(s.MaxResult, DefaultMaxResult)
+	s.Timeout = cmp.Or(s.Timeout, DefaultTimeout)
+	s.ProgressLimit = cmp.Or(s.ProgressLimit, ProgressLimit)
+	s.MaxResult = cmp.Or(s.MaxResult, DefaultMaxResult)
 	s.Tags, s.Modes, s.Requires = slices.Clone(s.Tags), slices.Clone(s.Modes), slices.Clone(s.Requires)
 	s.Schema, s.Output = slices.Clone(s.Schema), slices.Clone(s.Output)
 	if len(s.Output) > 0 {
@@ -202,13 +201,6 @@ func (d *Definition) complete(input *schema.Schema) error {
 	sum := sha256.Sum256([]byte(input.Hash() + s.Description)) // all hashes have the same length
 	d.fingerprint = hex.EncodeToString(sum[:16])
 	return nil
-}
-
-func orDefault[T time.Duration | int](v, def T) T {
-	if v == 0 {
-		return def
-	}
-	return v
 }
 
 // longestName is how long the name of a tool may be.

@@ -1,6 +1,7 @@
 package tools
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -90,10 +91,10 @@ func (d *Definition) completeRetries() error {
 		case given.Max < 0 || given.Max > longestDelay || given.Max != 0 && given.Max < given.Min:
 			return specError(s.Name, retriesWanted, class, "Max", given.Max, "give Min to 24 h, or 0 for the default")
 		}
-		r.Attempts = orDefault(given.Attempts, r.Attempts)
+		r.Attempts = cmp.Or(given.Attempts, r.Attempts)
 		switch {
 		case given.Max != 0:
-			r.Min, r.Max = orDefault(given.Min, min(r.Min, given.Max)), given.Max
+			r.Min, r.Max = cmp.Or(given.Min, min(r.Min, given.Max)), given.Max
 		case given.Min != 0:
 			r.Min, r.Max = given.Min, max(r.Max, given.Min)
 		}

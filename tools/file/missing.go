@@ -47,13 +47,6 @@ func neighbour(t Tree, real string) string {
 	}
 }
 
-func orDot(dir string) string {
-	if dir == "" {
-		return "."
-	}
-	return dir
-}
-
 // elsewhere returns the file called base if a limited walk finds exactly one.
 func elsewhere(t Tree, base string) string {
 	found, n := "", 0

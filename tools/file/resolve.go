@@ -1,6 +1,7 @@
 package file
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"io/fs"
@@ -109,7 +110,7 @@ func (w *Workspace) locate(name string, follow bool) (real string, info fs.FileI
 			return "", nil, explain(name, err)
 		}
 	}
-	return orDot(path.Join(done...)), info, nil
+	return cmp.Or(path.Join(done...), "."), info, nil
 }
 
 // writable is locate for a file that is to be changed. It returns an error for the workspace

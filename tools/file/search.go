@@ -2,6 +2,7 @@ package file
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"errors"
 	"path"
@@ -88,7 +89,7 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 
 // start resolves the directory or file with which a walk begins, and follows a symbolic link.
 func start(ctx context.Context, t Tree, name string) (string, Info, error) {
-	at, err := t.resolve(orDot(name))
+	at, err := t.resolve(cmp.Or(name, "."))
 	if err != nil {
 		return "", Info{}, err
 	}
@@ -106,7 +107,7 @@ func start(ctx context.Context, t Tree, name string) (string, Info, error) {
 		}
 	}
 	if err != nil {
-		return "", Info{}, renamed(err, orDot(name))
+		return "", Info{}, renamed(err, cmp.Or(name, "."))
 	}
 	if info.Kind != kindDir && info.Kind != kindFile {
 		return "", Info{}, newError(name, fault.Invalid, nil, "it is neither a file nor a directory")

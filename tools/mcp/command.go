@@ -1,7 +1,7 @@
 package mcp
 
 import (
-	"bufio"
+	"bytes"
 	"context"
 	"os"
 	"os/exec"
@@ -10,7 +10,6 @@ import (
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -29,28 +28,12 @@ func (t *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	cmd := exec.Command(t.cfg.Command[0], t.cfg.Command[1:]...) //nolint:gosec // the host names it
 	cmd.Dir, cmd.SysProcAttr = t.cfg.Dir, ownGroup()
 	cmd.Env = append(environment(), t.cfg.Env...)
-	stdin, err := cmd.StdinPipe()
+	cmd.Stderr, cmd.WaitDelay = logged{t.cfg}, patience
+	c, err := (&mcp.CommandTransport{Command: cmd, TerminateDuration: patience}).Connect(ctx)
 	if err != nil {
-		return nil, err
-	}
-	stdout, err := cmd.StdoutPipe()
-	if err != nil {
-		return nil, err
-	}
-	stderr, err := cmd.StderrPipe()
-	if err != nil {
-		return nil, err
-	}
-	if err := cmd.Start(); err != nil {
 		return nil, fault.Wrap(fault.UserFixable, err)
 	}
-	p := &process{cmd: cmd, ended: make(chan struct{})}
-	p.logs.Go(func() { p.log(bufio.NewReader(stderr), t.cfg) })
-	if p.Connection, err = (&mcp.IOTransport{Reader: stdout, Writer: stdin}).Connect(ctx); err != nil {
-		_ = p.Close()
-		return nil, err
-	}
-	return p, nil
+	return &process{Connection: c, cmd: cmd}, nil
 }
 
 // environment returns the variables of this process that a server gets: those of SafeEnv without
@@ -67,60 +50,29 @@ func environment() []string {
 	return env
 }
 
+// A logged writes what a process says on standard error to the log.
+type logged struct{ cfg *Config }
+
+// Write writes lines.
+func (l logged) Write(p []byte) (int, error) {
+	for line := range bytes.Lines(p) {
+		l.cfg.Logger.Debug("mcp: standard error", "server", l.cfg.Name, "line", string(bytes.TrimRight(line, "\r\n")))
+	}
+	return len(p), nil
+}
+
 // A process is a connection to a child process.
 type process struct {
 	mcp.Connection
-	cmd   *exec.Cmd
-	once  sync.Once
-	logs  sync.WaitGroup
-	ended chan struct{}
-}
-
-// log writes what the process says on standard error to the log, long lines in pieces.
-func (p *process) log(r *bufio.Reader, cfg *Config) {
-	for {
-		line, _, err := r.ReadLine()
-		if err != nil {
-			return
-		}
-		cfg.Logger.Debug("mcp: standard error", "server", cfg.Name, "line", string(line))
-	}
-}
-
-// Write writes a message.
-func (p *process) Write(ctx context.Context, m jsonrpc.Message) error {
-	return p.Connection.Write(ctx, m)
+	cmd  *exec.Cmd
+	once sync.Once
 }
 
 // Close closes the standard input of the process, waits for its end, and then ends the whole group.
 func (p *process) Close() error {
 	p.once.Do(func() {
-		if p.Connection != nil {
-			_ = p.Connection.Close() // the process may have ended
-		}
-		go func() {
-			_ = p.cmd.Wait() // how it has ended doesn't matter
-			close(p.ended)
-		}()
-		for _, hard := range []bool{false, true} {
-			if p.wait() {
-				break
-			}
-			endGroup(p.cmd.Process, hard)
-		}
-		endGroup(p.cmd.Process, true) // what it has started and left
-		p.wait()
-		p.logs.Wait()
+		_ = p.Connection.Close() // the process may have ended
+		endGroup(p.cmd.Process)  // what it has started and left
 	})
 	return nil
-}
-
-// wait waits for the end of the process, and reports whether it has ended.
-func (p *process) wait() bool {
-	select {
-	case <-p.ended:
-		return true
-	case <-time.After(patience):
-		return false
-	}
 }

@@ -79,19 +79,11 @@ func (e *ConnectError) Fault() fault.Class {
 	return fault.Transient
 }
 
-// hold waits until this is the only attempt.
-func (c *conn) hold(ctx context.Context) error {
-	if c.gate.Acquire(ctx, 1) != nil {
-		return context.Cause(ctx)
-	}
-	return nil
-}
-
 // open returns the session, and makes the connection if there is none. Several callers wait for one
 // attempt.
 func (c *conn) open(ctx context.Context) (*session, error) {
-	if err := c.hold(ctx); err != nil {
-		return nil, err
+	if c.gate.Acquire(ctx, 1) != nil {
+		return nil, context.Cause(ctx)
 	}
 	defer c.gate.Release(1)
 	return c.connect(ctx)
@@ -178,7 +170,7 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 	case err := <-done:
 		cancel()
 		return s, err
-	case f := <-c.flows():
+	case f := <-c.begun:
 		c.server.background.Go(func() {
 			defer close(f.done)
 			defer cancel()

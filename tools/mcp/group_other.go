@@ -11,4 +11,4 @@ import (
 func ownGroup() *syscall.SysProcAttr { return nil }
 
 // endGroup ends the process itself.
-func endGroup(p *os.Process, _ bool) { _ = p.Kill() } // it may have ended
+func endGroup(p *os.Process) { _ = p.Kill() } // it may have ended

@@ -11,10 +11,6 @@ import (
 func ownGroup() *syscall.SysProcAttr { return &syscall.SysProcAttr{Setpgid: true} }
 
 // endGroup ends the process group of a child.
-func endGroup(p *os.Process, hard bool) {
-	sig := syscall.SIGTERM
-	if hard {
-		sig = syscall.SIGKILL
-	}
-	_ = syscall.Kill(-p.Pid, sig) // it may have ended
+func endGroup(p *os.Process) {
+	_ = syscall.Kill(-p.Pid, syscall.SIGKILL) // it may have ended
 }

@@ -23,8 +23,8 @@ import (
 
 // list returns the tools, and asks the server for them if they may have changed.
 func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
-	if err := c.hold(ctx); err != nil {
-		return nil, err
+	if c.gate.Acquire(ctx, 1) != nil {
+		return nil, context.Cause(ctx)
 	}
 	defer c.gate.Release(1)
 	c.mu.Lock()
@@ -41,13 +41,15 @@ func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
 		return []tools.Tool{c.signInTool()}, nil
 	}
 	s, err := c.connect(ctx)
-	if c.mustSignIn() {
+	c.mu.Lock()
+	listed, flow = c.listed, c.signIn
+	c.mu.Unlock()
+	switch {
+	case flow != nil:
 		return []tools.Tool{c.signInTool()}, nil
-	}
-	if err != nil {
+	case err != nil:
 		return nil, err
-	}
-	if c.isListed() {
+	case listed:
 		return known, nil
 	}
 	found, refused, err := c.ask(ctx, s)
@@ -67,12 +69,6 @@ func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
 	c.mu.Unlock()
 	c.report(known, found, refused)
 	return found, nil
-}
-
-func (c *conn) isListed() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.listed
 }
 
 // ask asks the server for its tools.

@@ -95,9 +95,6 @@ func (c *conn) oauth() (auth.OAuthHandler, error) {
 	return h, err
 }
 
-// flows returns a channel that receives a sign-in that begins.
-func (c *conn) flows() <-chan *flow { return c.begun }
-
 // fetch waits for the code of a sign-in. The attempt to connect goes on in the background
 // meanwhile.
 func (c *conn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
@@ -133,13 +130,6 @@ func (c *conn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.A
 	case <-ctx.Done():
 		return nil, errSignIn
 	}
-}
-
-// mustSignIn reports whether somebody has to sign in.
-func (c *conn) mustSignIn() bool {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	return c.signIn != nil
 }
 
 // signInTool returns the tool that has somebody sign in.
