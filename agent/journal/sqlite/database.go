@@ -4,12 +4,10 @@ import (
 	"cmp"
 	"context"
 	"database/sql"
-	"database/sql/driver"
 	"errors"
 	"fmt"
 	"io/fs"
 	"os"
-	"strings"
 	"sync"
 	"time"
 
@@ -28,9 +26,9 @@ type database struct {
 	file os.FileInfo // of the open file
 	pool *sql.DB
 
-	// writing has an element while nobody writes: goroutines wait here, and only processes compete
+	// writing has the writer while nobody writes: goroutines wait here, and only processes compete
 	// for SQLite's lock. It is closed with the store.
-	writing chan struct{}
+	writing chan *writer
 	reading sync.RWMutex // held while rows are read, for reading; Close waits for it
 }
 
@@ -45,10 +43,10 @@ func openDatabase(path string, cfg Config) (*database, error) {
 	if err != nil {
 		return nil, err
 	}
-	db := &database{cfg: cfg, path: path, pool: pool, writing: make(chan struct{}, 1)}
-	db.writing <- struct{}{}
+	db := &database{cfg: cfg, path: path, pool: pool, writing: make(chan *writer, 1)}
+	db.writing <- new(writer)
 	if err := db.prepare(context.Background()); err != nil {
-		return nil, errors.Join(classify(err), pool.Close())
+		return nil, errors.Join(classify(err), db.close())
 	}
 	return db, nil
 }
@@ -72,7 +70,7 @@ func (db *database) prepare(ctx context.Context) error {
 	case err != nil:
 		return err
 	case !current:
-		return db.withWriter(ctx, func(conn *sql.Conn) error { return transaction(conn, migrate) })
+		return db.withWriter(ctx, func(w *writer) error { return w.transaction(migrate) })
 	}
 	// If the tables are up to date, it wouldn't be noticed before the first append that the file
 	// can't be written. This changes nothing; a transaction alone would only read. A file that
@@ -108,10 +106,12 @@ func (db *database) current(ctx context.Context) (current bool, err error) {
 }
 
 func (db *database) close() error {
-	if _, ok := <-db.writing; !ok {
+	w, ok := <-db.writing
+	if !ok {
 		return nil // closed before
 	}
 	close(db.writing)
+	w.discard()
 	db.reading.Lock()
 	defer db.reading.Unlock()
 	if err := db.pool.Close(); err != nil {
@@ -123,53 +123,25 @@ func (db *database) close() error {
 // errClosed says that the store is no longer open.
 var errClosed = errors.New("sqlite: the store is closed")
 
-// withWriter waits until nobody writes, and calls fn with a connection. From then on statements
+// withWriter waits until nobody writes, and calls fn with the writer. From then on statements
 // ignore ctx: they take microseconds, and one that is interrupted may still have been committed.
-func (db *database) withWriter(ctx context.Context, fn func(*sql.Conn) error) error {
+func (db *database) withWriter(ctx context.Context, fn func(*writer) error) error {
 	select {
-	case _, ok := <-db.writing:
+	case w, ok := <-db.writing:
 		if !ok {
 			return errClosed
 		}
-		defer func() { db.writing <- struct{}{} }()
+		defer func() { db.writing <- w }()
+		return db.retry(ctx, func() error {
+			if err := w.open(ctx, db.pool); err != nil {
+				return err
+			}
+			return fn(w)
+		})
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	conn, err := db.pool.Conn(ctx)
-	if err != nil {
-		return err
-	}
-	defer conn.Close()
-	return db.retry(ctx, func() error { return fn(conn) })
 }
-
-// transaction runs fn between BEGIN and COMMIT. No transaction is open afterwards: a connection
-// that can't roll it back is closed.
-func transaction(conn *sql.Conn, fn func(context.Context, sqljournal.Tx) error) error {
-	ctx, committed := context.Background(), false
-	if _, err := conn.ExecContext(ctx, "BEGIN IMMEDIATE"); err != nil {
-		return err
-	}
-	defer func() { // also when fn panics
-		if committed {
-			return
-		}
-		_, err := conn.ExecContext(ctx, "ROLLBACK")
-		// After some failures SQLite has rolled back already.
-		if err != nil && !strings.Contains(err.Error(), "no transaction is active") {
-			discard(conn)
-		}
-	}()
-	if err := fn(ctx, conn); err != nil {
-		return err
-	}
-	_, err := conn.ExecContext(ctx, "COMMIT")
-	committed = err == nil
-	return err
-}
-
-// discard closes a connection for good, which ends its transaction.
-func discard(conn *sql.Conn) { _ = conn.Raw(func(any) error { return driver.ErrBadConn }) }
 
 // Write implements [sqljournal.Database]. The transaction has SQLite's write lock from its start,
 // so it doesn't fail halfway because another process wrote first. A file that was deleted or
@@ -178,7 +150,7 @@ func (db *database) Write(ctx context.Context, fn func(context.Context, sqljourn
 	if err := db.inPlace(); err != nil {
 		return wrapError(ctx, err)
 	}
-	return wrapError(ctx, db.withWriter(ctx, func(conn *sql.Conn) error { return transaction(conn, fn) }))
+	return wrapError(ctx, db.withWriter(ctx, func(w *writer) error { return w.transaction(fn) }))
 }
 
 // errNotPlain says that an append can't be made by a single statement: the session doesn't exist,
@@ -208,11 +180,11 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, erro
 		}
 		return nil
 	}
-	err := db.withWriter(ctx, func(conn *sql.Conn) error {
+	err := db.withWriter(ctx, func(w *writer) error {
 		if len(a.Records) == 1 {
-			return try(context.Background(), conn)
+			return try(context.Background(), w)
 		}
-		return transaction(conn, try)
+		return w.transaction(try)
 	})
 	if errors.Is(err, errNotPlain) {
 		return false, nil

@@ -1,6 +1,9 @@
 package sqlite
 
-import "fmt"
+import (
+	"context"
+	"fmt"
+)
 
 var (
 	ErrFull     = errFull
@@ -8,9 +11,10 @@ var (
 	ErrReplaced = errReplaced
 )
 
-// LimitPages lets the file have so many pages of 4 KiB.
+// LimitPages lets the file have so many pages of 4 KiB. The limit is of the connection that writes.
 func (s *Store) LimitPages(n int) error {
-	s.db.pool.SetMaxOpenConns(1) // the limit is of a connection
-	_, err := s.db.pool.Exec(fmt.Sprint("PRAGMA max_page_count = ", n))
-	return err
+	return s.db.withWriter(context.Background(), func(w *writer) error {
+		_, err := w.ExecContext(context.Background(), fmt.Sprint("PRAGMA max_page_count = ", n))
+		return err
+	})
 }

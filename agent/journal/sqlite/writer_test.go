@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"path/filepath"
 	"testing"
 
@@ -38,12 +37,12 @@ func TestAConnectionThatIsDiscardedTakesItsTransactionAlong(t *testing.T) {
 		return journal.Append{Session: "s", After: after, Records: []journal.Record{{Kind: "k"}}}
 	}
 	require.NoError(t, s.Append(t.Context(), one(0)))
-	require.NoError(t, s.db.withWriter(t.Context(), func(conn *sql.Conn) error {
+	require.NoError(t, s.db.withWriter(t.Context(), func(w *writer) error {
 		for _, statement := range []string{"BEGIN IMMEDIATE", "DELETE FROM pawl_records"} {
-			_, err := conn.ExecContext(t.Context(), statement)
+			_, err := w.ExecContext(t.Context(), statement)
 			require.NoError(t, err)
 		}
-		discard(conn)
+		w.discard()
 		return nil
 	}))
 	require.NoError(t, s.Append(t.Context(), one(1)))
