@@ -199,7 +199,9 @@ func (m *Message) Apply(data []byte) error {
 	case "finish-step":
 		m.open = nil
 	case "reset-step":
-		m.Parts = m.Parts[:len(m.Parts)-len(m.thisStep())]
+		if m.Steps() > 0 {
+			m.Parts = m.Parts[:len(m.Parts)-len(m.thisStep())]
+		}
 		m.open, m.inputs = nil, nil
 	case "text-start":
 		m.start(openPart{c.ID, false}, typeText)
