@@ -43,11 +43,11 @@ func (a *Agent) descendants(ctx context.Context, name string, keep func(child st
 	stores := a.journals()
 	for parent, n := name, 0; ; parent, n = found[n].name, n+1 {
 		for _, store := range stores {
-			for head, err := range store.Heads(ctx, journal.Filter{Parent: parent}) {
-				if err != nil {
-					return nil, err
-				}
-				child := head.Session
+			children, err := childrenOf(ctx, store, parent)
+			if err != nil {
+				return nil, err
+			}
+			for _, child := range children {
 				if child == name || seen[child] || parent == name && keep != nil && keep(child) {
 					continue
 				}
@@ -59,6 +59,17 @@ func (a *Agent) descendants(ctx context.Context, name string, keep func(child st
 			return found, nil
 		}
 	}
+}
+
+// childrenOf returns the names of a session's children in a journal.
+func childrenOf(ctx context.Context, store journal.Store, parent string) (names []string, err error) {
+	for head, err := range store.Heads(ctx, journal.Filter{Parent: parent}) {
+		if err != nil {
+			return nil, err
+		}
+		names = append(names, head.Session)
+	}
+	return names, nil
 }
 
 // journals returns the journals of the agent and of what its calls own. One may be listed twice.
