@@ -28,12 +28,13 @@ func (t *command) Connect(ctx context.Context) (mcp.Connection, error) {
 	cmd := exec.Command(t.cfg.Command[0], t.cfg.Command[1:]...) //nolint:gosec // the host names it
 	cmd.Dir, cmd.SysProcAttr = t.cfg.Dir, ownGroup()
 	cmd.Env = append(environment(), t.cfg.Env...)
-	cmd.Stderr, cmd.WaitDelay = logged{t.cfg}, patience
+	said := &logged{cfg: t.cfg}
+	cmd.Stderr, cmd.WaitDelay = said, patience
 	c, err := (&mcp.CommandTransport{Command: cmd, TerminateDuration: patience}).Connect(ctx)
 	if err != nil {
 		return nil, fault.Wrap(fault.UserFixable, err)
 	}
-	return &process{Connection: c, cmd: cmd}, nil
+	return &process{Connection: c, cmd: cmd, said: said}, nil
 }
 
 // environment returns the variables of this process that a server gets: those of SafeEnv without
@@ -50,21 +51,51 @@ func environment() []string {
 	return env
 }
 
-// A logged writes what a process says on standard error to the log.
-type logged struct{ cfg *Config }
+// longestLine is about how much of a line without an end is kept before it is logged, in bytes.
+const longestLine = 4 << 10
 
-// Write writes lines.
-func (l logged) Write(p []byte) (int, error) {
-	for line := range bytes.Lines(p) {
-		l.cfg.Logger.Debug("mcp: standard error", "server", l.cfg.Name, "line", string(bytes.TrimRight(line, "\r\n")))
+// A logged writes what a process says on standard error to the log, by lines, long ones in pieces.
+type logged struct {
+	cfg *Config
+
+	mu   sync.Mutex // guards what follows
+	line []byte     // that may go on
+}
+
+// Write takes output, of which lines may come in pieces.
+func (l *logged) Write(p []byte) (int, error) {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	for piece := range bytes.Lines(p) {
+		l.line = append(l.line, piece...)
+		if bytes.HasSuffix(piece, []byte("\n")) || len(l.line) >= longestLine {
+			l.log()
+		}
 	}
 	return len(p), nil
+}
+
+// log logs the line. It is called under mu.
+func (l *logged) log() {
+	line := string(bytes.TrimRight(l.line, "\r\n"))
+	l.line = l.line[:0]
+	l.cfg.Logger.Debug("mcp: standard error", "server", l.cfg.Name, "line", line)
+}
+
+// end logs the beginning of a line that has no end.
+func (l *logged) end() {
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if len(l.line) > 0 {
+		l.log()
+	}
 }
 
 // A process is a connection to a child process.
 type process struct {
 	mcp.Connection
 	cmd  *exec.Cmd
+	said *logged
 	once sync.Once
 }
 
@@ -73,6 +104,7 @@ func (p *process) Close() error {
 	p.once.Do(func() {
 		_ = p.Connection.Close() // the process may have ended
 		endGroup(p.cmd.Process)  // what it has started and left
+		p.said.end()
 	})
 	return nil
 }
