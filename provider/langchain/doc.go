@@ -26,11 +26,11 @@
 //
 // # What a langchaingo model can't carry
 //
-//   - Whether an answer is complete. Some models end a cut stream without an error.
-//     langchaingo's own openai, anthropic, googleai, mistral and bedrock models state a stop reason
-//     for every answer: one without is [provider.ErrIncomplete]. For any model, an answer without a stop reason is
-//     [provider.ErrIncomplete] if it is empty or contains a call whose arguments aren't JSON. Any
-//     other answer without a stop reason ends as [provider.StopUnknown].
+//   - Whether an answer is complete. Some models end a cut stream without an error. langchaingo's
+//     own openai, anthropic, googleai, mistral and bedrock models state a stop reason for every
+//     answer: one without is [provider.ErrIncomplete]. For any model, an answer without a stop
+//     reason is [provider.ErrIncomplete] if it is empty or contains a call whose arguments aren't
+//     JSON. Any other answer without a stop reason ends as [provider.StopUnknown].
 //   - Typed errors. Classes are read from [llms.Error] codes, from errors of the standard library,
 //     and the status in a message; an error that shows none of these is [fault.Permanent]. Advice
 //     on how long to wait is lost.
