@@ -1,6 +1,7 @@
 package gemini
 
 import (
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
@@ -22,11 +23,21 @@ type conversation struct {
 
 	withoutIDs bool // calls and results are sent without their ids
 
-	out []content
+	signed map[*provider.Part]bool // parts of messages with opaque data of this API
+	out    []content
 }
 
 // convert returns the contents.
 func (c *conversation) convert(messages []provider.Message) ([]content, error) {
+	c.signed = map[*provider.Part]bool{}
+	for i := range messages {
+		parts := messages[i].Parts
+		if slices.ContainsFunc(parts, func(p provider.Part) bool { return own(&p) != "" && sends(&p) }) {
+			for j := range parts {
+				c.signed[&parts[j]] = true
+			}
+		}
+	}
 	turns := adapter.Conversation{Sends: func(i int, p *provider.Part) bool {
 		if messages[i].Role == provider.RoleAssistant {
 			return sends(p)
@@ -112,19 +123,18 @@ func (c *conversation) model(t *adapter.Turn) ([]any, error) {
 		c.add("user", []any{outPart{Text: &text}})
 	}
 	var parts []any
-	signed, first := false, -1
+	first := -1
 	for _, p := range t.Parts {
 		part, err := c.modelPart(t, p)
 		if err != nil {
 			return nil, err
 		}
-		signed = signed || own(p) != ""
 		if p.Kind == provider.PartToolCall && first < 0 {
 			first = len(parts)
 		}
 		parts = append(parts, part)
 	}
-	if first >= 0 && !signed && c.traits.Has(levels) {
+	if first >= 0 && !c.signed[t.Parts[first]] && c.traits.Has(levels) {
 		call := parts[first].(outPart) // a call of another model: the API requires a signature, or this word instead
 		call.Signature = "skip_thought_signature_validator"
 		parts[first] = call

@@ -142,6 +142,17 @@ func TestACallOfAnotherModelNeedsNoSignature(t *testing.T) {
 	require.NotContains(t, contents(t, old, messages...), "thoughtSignature")
 }
 
+func TestACallOfAnotherModelNeedsNoSignatureBehindASignedAnswer(t *testing.T) {
+	signed := provider.TextPart("Hm.")
+	signed.Opaque = &provider.Opaque{Provider: "gemini", Kind: "thoughtSignature", Data: "c2ln"}
+	require.JSONEq(t, `[{"role":"user","parts":[{"text":"go"}]},
+		{"role":"model","parts":[{"text":"Hm.","thoughtSignature":"c2ln"},
+			{"functionCall":{"id":"a","name":"f","args":{}},"thoughtSignature":"skip_thought_signature_validator"}]},
+		{"role":"user","parts":[{"functionResponse":{"id":"a","name":"f","response":{"output":"1"}}}]}]`,
+		contents(t, "gemini-3.5-flash", provider.User("go"), model(signed), model(call("a", "f", "", nil)),
+			results(result("a", "f", "1"))))
+}
+
 func TestMediaIsSentByValueOrByURL(t *testing.T) {
 	require.JSONEq(t,
 		`[{"role":"user","parts":[{"inlineData":{"mimeType":"image/png","data":"AQI="}},{"fileData":{"mimeType":"video/mp4","fileUri":"https://example.org/f"}},
