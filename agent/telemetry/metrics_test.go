@@ -54,17 +54,24 @@ func TestAnAppendThatLooksIntoTheInboxHasntFailed(t *testing.T) {
 	require.Zero(t, r.sum("pawl.journal.append.duration", attribute.String("error.type", "append")))
 }
 
-// How long a person takes is known also if another process has asked.
+// How long a person takes is known also if another process has asked, or if the session was pruned
+// before.
 func TestHowLongAPersonTakes(t *testing.T) {
-	for name, another := range map[string]bool{"the same process": false, "another process": true} {
+	for _, name := range []string{"the same process", "another process", "a pruned session"} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, telemetry.Config{})
 				store := journal.NewMemory()
-				a := theAgent(t, r.tel, store, call("delete", "home"), providertest.Say("Done."))
+				a := theAgent(t, r.tel, store, providertest.Say("Hello."), call("delete", "home"),
+					providertest.Say("Done."))
+				run(t, a, agent.Input{Session: "s-1", Prompt: "Hi."})
+				if name == "a pruned session" {
+					_, err := a.Session("s-1").Prune(t.Context())
+					require.NoError(t, err)
+				}
 				res := run(t, a, agent.Input{Session: "s-1", Prompt: "Go."})
 				<-time.After(2 * time.Hour) // of the bubble
-				if another {
+				if name == "another process" {
 					r = newRig(t, telemetry.Config{})
 					a = theAgent(t, r.tel, store, providertest.Say("Done."))
 				}

@@ -75,8 +75,16 @@ func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 
 // asked finds out when a person was asked, and what. The log is read for that, because another
 // process may have asked.
-func (s *measured) asked(ctx context.Context, session, id string) (at time.Time, kind agent.PauseKind, ok bool) {
-	for rec, err := range s.Read(ctx, session, 0) {
+func (s *measured) asked(ctx context.Context, session, id string) (time.Time, agent.PauseKind, bool) {
+	return s.askedAfter(ctx, session, id, 0)
+}
+
+func (s *measured) askedAfter(ctx context.Context, session, id string, seq uint64) (at time.Time, kind agent.PauseKind,
+	ok bool) {
+	for rec, err := range s.Read(ctx, session, seq) {
+		if pruned, is := errors.AsType[*journal.PrunedError](err); is {
+			return s.askedAfter(ctx, session, id, pruned.UpTo)
+		}
 		if err != nil {
 			break
 		}
