@@ -193,8 +193,9 @@ func (w *Writer) reset() error {
 // endInputs ends the calls whose inputs are still being written. In another step, a client would
 // take what follows for another call.
 func (w *Writer) endInputs() error {
-	for _, p := range slices.Clone(w.calls.Parts) {
+	for i, p := range slices.Clone(w.calls.Parts) {
 		if name, ok := p.tool(); ok && p.State == stateInputStreaming {
+			w.calls.Parts[i].State = stateOutputError // also in an earlier step, where a client doesn't find it
 			if err := w.send(ToolInputError{ToolCallID: p.ToolCallID, ToolName: name,
 				ErrorText: "The input of the call was cut off.", Dynamic: p.Type == dynamicTool}); err != nil {
 				return err

@@ -210,3 +210,18 @@ func TestAWriterSendsOnlyWhatAClientKnows(t *testing.T) {
 	require.Equal(t, []string{`{"type":"finish","finishReason":"other"}`},
 		written(t, uimessage.V7, uimessage.Finish{FinishReason: "tool_calls"}))
 }
+
+func TestAnInputThatAnEarlierStepHasIsCutOffOnce(t *testing.T) {
+	var stream []string
+	w := uimessage.NewWriter(func(data []byte) error {
+		stream = append(stream, string(data))
+		return nil
+	}, uimessage.V7)
+	w.Continue(&uimessage.Message{Parts: []uimessage.Part{{Type: "step-start"},
+		{Type: "tool-t", State: "input-streaming", Call: uimessage.Call{ToolCallID: "c"}}, {Type: "step-start"}}})
+	for range 3 {
+		require.NoError(t, w.Write(uimessage.StartStep{}))
+	}
+	require.NoError(t, w.Close())
+	require.Equal(t, 1, strings.Count(strings.Join(stream, ""), "was cut off"))
+}
