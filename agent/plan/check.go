@@ -233,8 +233,9 @@ func (c *checker) tool(n *Node) {
 		_, err = d.Accept(text)
 	}
 	if invalid, ok := errors.AsType[*schema.InvalidError](err); ok {
+		open := len(refs) > 0 && hasCondition(d.Tool().Schema) // what holds for the whole input isn't known yet
 		for _, p := range invalid.Problems {
-			if !unknown(p.Path, refs) {
+			if !unknown(p.Path, refs) && !(open && p.Path == "") {
 				c.add(n.ID, "its input: %s", p)
 			}
 		}
@@ -251,6 +252,13 @@ func unknown(path string, refs [][]string) bool {
 		n := min(len(keys), len(at))
 		return n > 0 && slices.Equal(keys[:n], at[:n])
 	})
+}
+
+// hasCondition reports whether a schema says by more than its properties what the whole value is.
+func hasCondition(text json.RawMessage) bool {
+	var root map[string]json.RawMessage
+	_ = json.Unmarshal(text, &root) // the tool was made with it
+	return slices.ContainsFunc([]string{"if", "allOf", "not"}, func(key string) bool { return root[key] != nil })
 }
 
 func didYouMean(word string, known []string) string {

@@ -127,6 +127,23 @@ func TestCheckNamesEveryFault(t *testing.T) {
 	}
 }
 
+func TestAConditionForAWholeInputWaitsForItsReferences(t *testing.T) {
+	move := tools.Raw{Spec: tools.Spec{Name: "move", Schema: json.RawMessage(`{"type":"object",
+		"properties":{"to":{"type":["integer","null"]},"why":{"type":"string"}},
+		"if":{"properties":{"to":{"type":"integer"}}},"else":{"required":["why"]}}`)},
+		Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Result{}, nil }}
+	find := tools.New(tools.Spec{Name: "find"}, func(context.Context, struct{}) (string, error) { return "", nil })
+	registry, err := tools.NewRegistry(move, find)
+	require.NoError(t, err)
+	check := func(to any) error {
+		return (&Plan{Title: "A plan", Nodes: []Node{{ID: "f", Tool: "find"},
+			{ID: "m", Tool: "move", Input: map[string]any{"to": to}, After: []string{"f"}}}}).Check(registry)
+	}
+	require.NoError(t, check(From("f.id")))
+	require.NoError(t, check(1))
+	require.ErrorContains(t, check(nil), `missing key "why"`)
+}
+
 func TestCheckLimitsThePlan(t *testing.T) {
 	many := &Plan{Title: "x"}
 	for i := range maxNodes + 1 {
