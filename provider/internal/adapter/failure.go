@@ -21,7 +21,12 @@ type Failure struct {
 
 // ParseFailure decodes the error in a body or an event, in all known forms: an object or a string
 // under "error", the fields without it, a list of such objects, or text that isn't JSON.
-func ParseFailure(body []byte) Failure {
+func ParseFailure(body []byte) Failure { return parseFailure(body, mostNested) }
+
+// mostNested is how many errors may be inside one another.
+const mostNested = 8
+
+func parseFailure(body []byte, levels int) Failure {
 	body = bytes.TrimSpace(body)
 	var list []json.RawMessage
 	if json.Unmarshal(body, &list) == nil && len(list) > 0 {
@@ -34,12 +39,16 @@ func ParseFailure(body []byte) Failure {
 		StatusCode json.RawMessage `json:"status_code"`
 		RequestID  json.RawMessage `json:"request_id"`
 		Message    json.RawMessage `json:"message"`
+		Msg        json.RawMessage `json:"msg"`
 		Detail     json.RawMessage `json:"detail"`
 		Details    json.RawMessage `json:"details"`
 		Error      json.RawMessage `json:"error"`
 		Metadata   json.RawMessage `json:"metadata"`
 	}
-	if json.Unmarshal(body, &e) != nil {
+	switch err := json.Unmarshal(body, &e); {
+	case err != nil && json.Valid(body):
+		return Failure{Message: word(body)}
+	case err != nil:
 		return Failure{Message: prose(body)}
 	}
 	f := Failure{Type: word(e.Type), Code: word(e.Code), RequestID: word(e.RequestID), State: word(e.Status),
@@ -49,13 +58,16 @@ func ParseFailure(body []byte) Failure {
 			f.Status = n
 		}
 	}
-	for _, raw := range []json.RawMessage{e.Message, e.Detail, e.Error} {
+	if _, err := strconv.Atoi(f.State); err == nil {
+		f.State = ""
+	}
+	for _, raw := range []json.RawMessage{e.Message, e.Detail, e.Error, e.Msg} {
 		switch {
 		case f.Message != "" || IsNull(raw):
 		case raw[0] == '"':
 			f.Message = word(raw)
-		case raw[0] == '{' || raw[0] == '[':
-			in := ParseFailure(raw)
+		case levels > 0 && (raw[0] == '{' || raw[0] == '['):
+			in := parseFailure(raw, levels-1)
 			f = Failure{cmp.Or(in.Type, f.Type), cmp.Or(in.Code, f.Code), in.Message, cmp.Or(in.RequestID, f.RequestID),
 				cmp.Or(in.State, f.State), cmp.Or(in.Status, f.Status), in.Details}
 		}
