@@ -76,6 +76,40 @@ func TestAProcessThatDoesNotKnowASessionReadsItFromTheLastSnapshot(t *testing.T)
 	require.Equal(t, len(log)/500, taken)
 }
 
+// A snapshotCounter counts the snapshots that are appended to a store.
+type snapshotCounter struct {
+	journal.Store
+	n atomic.Int64
+}
+
+func (c *snapshotCounter) Append(ctx context.Context, a journal.Append) error {
+	for i := range a.Records {
+		if a.Records[i].Kind == machine.KindSnapshot {
+			c.n.Add(1)
+		}
+	}
+	return c.Store.Append(ctx, a)
+}
+
+func TestNoSnapshotIsTakenOfASessionThatIsDeletedAtItsEnd(t *testing.T) {
+	note := tools.New(tools.Spec{Name: "note"}, func(ctx context.Context, _ struct{}) (string, error) {
+		for n := range 600 {
+			if err := agent.Emit(ctx, "note", n); err != nil {
+				return "", err
+			}
+		}
+		return "ok", nil
+	})
+	for session, taken := range map[string]int64{"s": 1, "": 0} {
+		store := &snapshotCounter{Store: journal.NewMemory()}
+		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{note},
+			Provider: providertest.Script(providertest.Call("note", struct{}{}), say("Done."))})
+		_, err := a.Run(t.Context(), agent.Input{Session: session, Prompt: "go"})
+		require.NoError(t, err)
+		require.Equal(t, taken, store.n.Load(), "%q", session)
+	}
+}
+
 func conversation(t testing.TB, a *agent.Agent, session string) []provider.Message {
 	t.Helper()
 	messages, err := a.Session(session).Messages(t.Context())

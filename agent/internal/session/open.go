@@ -138,7 +138,9 @@ func (l *Log) setOrigin() {
 func (l *Log) Close() {
 	s := l.sessions
 	if l.renew != nil {
-		l.snapshotIfDue()
+		if !l.forgettable() {
+			l.snapshotIfDue()
+		}
 		l.renew.End()
 	}
 	if l.lease.Fence > 0 {
