@@ -19,15 +19,20 @@ type descendant struct {
 // so that it can be deleted again.
 func (a *Agent) deleteOwn(ctx context.Context, name string) error {
 	list, err := a.descendants(ctx, name, nil)
+	if err == nil {
+		err = a.delete(ctx, list)
+	}
 	if err != nil {
 		return err
 	}
-	return a.delete(ctx, append([]descendant{{a.sessions.Store, name}}, list...))
+	a.sessions.Forget(name)
+	return a.sessions.Store.Delete(ctx, name, journal.All)
 }
 
 // delete removes sessions, the last one first.
 func (a *Agent) delete(ctx context.Context, list []descendant) error {
 	for _, d := range slices.Backward(list) {
+		a.sessions.Forget(d.name)
 		if err := d.store.Delete(ctx, d.name, journal.All); err != nil {
 			return err
 		}

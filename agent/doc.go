@@ -66,9 +66,9 @@
 //     5 s after its context ends, if it ignores that. All other functions of the
 //     host hold a run until they return, so they must respect their context or be short. A store is
 //     tried for 30 s.
-//   - With a Config.Journal, the cost of a run doesn't grow with its session. A session is read from
-//     its last [machine.Snapshot]; one is taken after every 500 facts, when a run has ended or
-//     paused.
+//   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran
+//     last (64 MiB of facts), and reads only what is new. Another process reads a session from its
+//     last [machine.Snapshot]; one is taken after every 500 facts, when a run has ended or paused.
 //
 // # Reading on
 //

@@ -55,6 +55,15 @@ func turns(t testing.TB, a *agent.Agent, n int) (res *agent.Result) {
 	return res
 }
 
+func TestEachRunOfASessionReadsOnlyWhatIsNew(t *testing.T) {
+	store := &readCounter{Store: journal.NewMemory()}
+	a := lengthTeller(t, store)
+	require.Equal(t, "1", turns(t, a, 1).Text())
+	store.n.Store(0)
+	require.Equal(t, "1001", turns(t, a, 500).Text())
+	require.EqualValues(t, 500, store.n.Load(), "each run reads the newest record, to see that it is still the newest")
+}
+
 func TestAProcessThatDoesNotKnowASessionReadsItFromTheLastSnapshot(t *testing.T) {
 	store := &readCounter{Store: journal.NewMemory()}
 	require.Equal(t, "601", turns(t, lengthTeller(t, store), 301).Text()) // about 1,200 facts

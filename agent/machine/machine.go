@@ -2,6 +2,8 @@ package machine
 
 import (
 	"fmt"
+	"maps"
+	"slices"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -47,6 +49,31 @@ func Replay(session string, facts ...Fact) (*Machine, error) {
 // State returns the state. It belongs to the machine: the caller mustn't change it, and the next
 // Apply may.
 func (m *Machine) State() *State { return &m.s }
+
+// Clone returns a machine in the same state. Facts applied to one of the two don't change the
+// other.
+func (m *Machine) Clone() *Machine {
+	out := m.Move()
+	// appending must not reach the original
+	out.s.Messages, out.s.Used = slices.Clip(out.s.Messages), slices.Clip(out.s.Used)
+	if out.s.Run != nil {
+		out.s.Run.ToolNames = slices.Clip(out.s.Run.ToolNames)
+	}
+	return out
+}
+
+// Move returns a machine in the same state that takes the place of m: no fact may be applied to m
+// any more, but it may still be read. Unlike Clone, its cost doesn't grow with the conversation
+// when facts follow.
+func (m *Machine) Move() *Machine {
+	out := &Machine{s: m.s}
+	if m.s.Run != nil {
+		r := *m.s.Run // what Apply changes in place is copied
+		r.Calls, r.Tools = slices.Clone(r.Calls), maps.Clone(r.Tools)
+		out.s.Run = &r
+	}
+	return out
+}
 
 // An ActionKind says what has to happen.
 type ActionKind uint8

@@ -12,6 +12,22 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
+func TestACloneAndItsOriginalDontChangeEachOther(t *testing.T) {
+	eachLog(t, 4, func(t *testing.T, s *sim) {
+		var clone *machine.Machine
+		var was string
+		s.before = func(f machine.Fact) {
+			clone, was = s.m.Clone(), stateJSON(t, s.m)
+			require.NoError(t, clone.Apply(f))
+			require.Equal(t, was, stateJSON(t, s.m), "the original, after %s", machine.KindOf(f))
+			clone = s.m.Clone()
+		}
+		s.after = func(f machine.Fact) {
+			require.Equal(t, was, stateJSON(t, clone), "the clone, after %s", machine.KindOf(f))
+		}
+	})
+}
+
 func TestARollbackBringsBackTheState(t *testing.T) {
 	eachLog(t, 4, func(t *testing.T, s *sim) {
 		m := machine.New(s.m.State().Session)

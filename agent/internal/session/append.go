@@ -174,10 +174,8 @@ func (l *Log) storeDeferred(items []string, quiet bool) error {
 		l.Unlocked(func() { l.sessions.Logger.ErrorContext(l.Ctx, "agent: journal", "session", l.Name, "error", err) })
 		return refused
 	}
-	for _, rec := range l.next.records {
-		if l.since++; rec.Kind == machine.KindSnapshot {
-			l.since = 0
-		}
+	for i := range l.next.records {
+		l.count(&l.next.records[i])
 	}
 	l.settle(true)
 	l.sessions.Tell(l.Name, nil)

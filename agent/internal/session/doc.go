@@ -3,7 +3,8 @@
 // that drives a run, so that whatever changes a session uses it in the same way: a run, a fork, an
 // undo, a decision.
 //
-//   - [Sessions] are the sessions of one store. They know which of them this process holds.
+//   - [Sessions] are the sessions of one store. They know which of them this process holds, and
+//     keep the states of those that it closed last.
 //   - A [Log] is one session that this process holds. [Log.Append] is the only way to write facts:
 //     it numbers, encodes, applies and stores them, all or none. A fact that can't follow the facts
 //     before it is never stored.

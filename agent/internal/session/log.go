@@ -25,9 +25,8 @@ type Log struct {
 	renew    *Renewal // nil for a store in memory
 	Observer Observer // nil: none; the caller sets it before Hold
 
-	mu      sync.Mutex // guards what follows; taken with Lock
-	machine *machine.Machine
-	since   int             // records since the newest snapshot
+	mu sync.Mutex // guards what follows; taken with Lock
+	loadedState
 	origin  *machine.Origin // of the newest run; nil before the first
 	err     error           // why nothing can be appended any more
 	storing bool            // an append is being stored: the lock is held, without mu

@@ -115,9 +115,11 @@ func (l *Log) load() error {
 			Margin: min(s.Grace+2*time.Second, s.Lease/4), Asked: asked,
 			Lost: func(err error) { l.Cancel(busy(l.Name, err)) }, Logger: s.Logger})
 	}
-	if l.machine, l.since, err = s.read(l.Stored, l.Name); err != nil {
+	state, err := s.read(l.Stored, l.Name, s.cache.take(l.Name))
+	if err != nil {
 		return err
 	}
+	l.loadedState = state
 	l.setOrigin()
 	return nil
 }
@@ -149,8 +151,11 @@ func (l *Log) Close() {
 			if err := s.delete(ctx, l.Name); err != nil {
 				s.Logger.WarnContext(l.Ctx, "agent: removing a session", "session", l.Name, "error", err)
 			}
-		} else if err := s.Store.Release(ctx, l.lease); err != nil {
-			s.Logger.WarnContext(l.Ctx, "agent: releasing a lease", "session", l.Name, "error", err)
+		} else {
+			l.remember()
+			if err := s.Store.Release(ctx, l.lease); err != nil {
+				s.Logger.WarnContext(l.Ctx, "agent: releasing a lease", "session", l.Name, "error", err)
+			}
 		}
 		cancel()
 	}
@@ -190,8 +195,12 @@ func (s *Sessions) delete(ctx context.Context, session string) error {
 	if s.Delete != nil {
 		return s.Delete(ctx, session)
 	}
+	s.Forget(session)
 	return s.Store.Delete(ctx, session, journal.All)
 }
+
+// Forget drops what is kept of a session that is about to be deleted.
+func (s *Sessions) Forget(session string) { s.cache.take(session) }
 
 // forgettable reports whether Close deletes the session.
 func (l *Log) forgettable() bool {

@@ -16,11 +16,6 @@ func (s *Sessions) Facts(ctx context.Context, session string, after uint64, most
 	if err != nil {
 		return nil, err
 	}
-	return decode(session, recs)
-}
-
-// decode returns the facts of records.
-func decode(session string, recs []journal.Record) (_ []machine.Fact, err error) {
 	facts := make([]machine.Fact, len(recs))
 	for i, rec := range recs {
 		if facts[i], err = machine.Decode(session, rec); err != nil {

@@ -7,6 +7,7 @@ import (
 	"log/slog"
 	"maps"
 	"slices"
+	"strings"
 	"sync"
 	"time"
 
@@ -42,7 +43,8 @@ type Sessions struct {
 	draining bool
 	idle     chan struct{} // while draining: closed when no session is held
 
-	batches sync.Pool // of *batch
+	cache   stateCache // of sessions that aren't held
+	batches sync.Pool  // of *batch
 }
 
 // New returns the sessions of a store.
@@ -175,4 +177,10 @@ func (s *Sessions) drained() {
 	if len(s.held) == 0 {
 		close(s.idle)
 	}
+}
+
+// hasName reports whether a session has a name of the host's, so that there may be other runs in
+// it.
+func hasName(session string) bool {
+	return !strings.HasPrefix(session, machine.UnnamedPrefix) && !strings.HasPrefix(session, machine.ChildPrefix)
 }
