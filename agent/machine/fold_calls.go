@@ -101,8 +101,8 @@ func (f *Suspended) apply(m *Machine, r *RunState) string {
 	case (len(f.State) > 0 || p.Kind == PauseSecret) && !p.Again:
 		return "only a call that runs again has a state, or asks for a secret"
 	}
-	c.suspend(&p)
-	if p.Kind != PauseInDoubt { // a call in doubt may run again with what it had
+	c.Status, c.Pause, c.Approved = CallSuspended, &p, nil
+	if c.Pauses++; p.Kind != PauseInDoubt { // a call in doubt may run again with what it had
 		c.Answers, c.State = nil, f.State
 	}
 	if p.Again {
@@ -111,44 +111,53 @@ func (f *Suspended) apply(m *Machine, r *RunState) string {
 	if s := f.Spent; s != nil {
 		r.addSpent(s)
 	}
-	return ""
-}
-
-// suspend has a call wait for a pause.
-func (c *CallState) suspend(p *Pause) {
-	c.Status, c.Pause, c.Pauses, c.Approved = CallSuspended, p, c.Pauses+1, nil
 	if string(p.Call.Input) != string(c.Call.Input) {
 		c.Call = &p.Call // the input that is asked about is the one that would run
 	}
+	return ""
 }
 
-// reopened replaces the pause of a call by the same one with another id, or suspends a call again
-// that was approved, because it wouldn't change any more what was shown. The input of the latter
-// may be another one, if a person has edited it.
+// reopened replaces the pause of a call by the same one with another id.
 func (m *Machine) reopened(c *CallState, f *Suspended) string {
-	p, old, status := f.Pause, c.Pause, CallSuspended
-	outdated := c.Approved != nil
-	if outdated {
-		old, status = c.Approved, CallApproved
+	p, old := f.Pause, c.Pause
+	if c.Approved != nil {
+		return m.outdated(c, f)
 	}
 	switch {
-	case c.Status != status || old.Kind == PauseAgent || p.Replaces[len(p.Replaces)-1] != old.ID:
-		return "the call neither waits for the pause that is replaced nor was approved with it"
+	case c.Status != CallSuspended || old.Kind == PauseAgent || p.Replaces[len(p.Replaces)-1] != old.ID:
+		return "the call doesn't wait for the pause that is replaced"
 	case p.ID == "" || p.ID == old.ID || m.isUsedBefore(p.ID, c):
 		return "the pause has no id of its own"
-	case p.Kind != old.Kind || !c.matches(&p.Call) || len(p.Nested) > 0 || len(f.State) > 0 || outdated && p.Again,
-		!outdated && (string(p.Call.Input) != string(c.Call.Input) || p.Again != old.Again || p.For != old.For ||
-			!p.Expires.Equal(old.Expires)):
+	case p.Kind != old.Kind || !c.matches(&p.Call) || string(p.Call.Input) != string(c.Call.Input) ||
+		p.Again != old.Again || p.For != old.For ||
+		!p.Expires.Equal(old.Expires) || len(p.Nested) > 0 || len(f.State) > 0:
 		return "the pause isn't the one that it replaces"
-	case outdated && p.PreviewHash == old.PreviewHash:
+	}
+	m.use(old.ID)
+	c.Pause = &p
+	c.Pauses++
+	return ""
+}
+
+// outdated suspends a call again that was approved, because it wouldn't change any more what was
+// shown. Its input may be another one, if a person has edited it.
+func (m *Machine) outdated(c *CallState, f *Suspended) string {
+	p, old := f.Pause, c.Approved
+	switch {
+	case c.Status != CallApproved || p.Replaces[len(p.Replaces)-1] != old.ID:
+		return "the call wasn't approved with the pause that is replaced"
+	case p.ID == "" || m.isUsedBefore(p.ID, c):
+		return "the pause has no id of its own"
+	case p.Kind != old.Kind || !c.matches(&p.Call) || len(p.Nested) > 0 || len(f.State) > 0 || p.Again:
+		return "the pause isn't the one that it replaces"
+	case p.PreviewHash == old.PreviewHash:
 		return "the call would change what was shown"
 	}
-	if outdated {
-		c.By = ""
-	} else {
-		m.use(old.ID)
+	c.Status, c.Pause, c.Approved, c.By = CallSuspended, &p, nil, ""
+	c.Pauses++
+	if string(p.Call.Input) != string(c.Call.Input) {
+		c.Call = &p.Call // the input that is asked about is the one that would run
 	}
-	c.suspend(&p)
 	return ""
 }
 

@@ -50,17 +50,36 @@ func firstOpen(open []journal.Open) []journal.Open {
 	return open[:journal.MaxOpen]
 }
 
-// ChangesHead reports whether a fact that is applied next may change the head of the session.
+// ChangesHead reports whether a fact that is applied next may change the head of the session. It
+// leaves out that one of many suspended calls of a run that goes on is added.
 func (m *Machine) ChangesHead(f Fact) bool {
 	switch f := f.(type) {
-	case *RunStarted, *Continued, *Snapshot, *Suspended, *Decided, *TitleChanged, *LabelChanged, *ModeChanged,
-		*RunEnded, *Delivered:
+	case *RunStarted, *Continued, *Snapshot, *Decided, *TitleChanged, *LabelChanged, *ModeChanged, *RunEnded,
+		*Delivered:
 		return true
 	case *Compacted: // between runs; within one, its end lists what it cost
 		return !m.s.Run.IsOpen()
+	case *Suspended:
+		return m.listsNext()
 	case *ToolFinished: // of a subagent that waits for more decisions
 		c := m.s.Run.Call(f.Meta.Call)
 		return c != nil && c.Waits()
 	}
 	return false
+}
+
+// listsNext reports whether the next suspended call changes the head at once. A head is as long as
+// what it lists, so beyond 64 calls only each doubling of their number does: the others are listed
+// when the run pauses.
+func (m *Machine) listsNext() bool {
+	r, n := m.s.Run, 1
+	if r == nil {
+		return true
+	}
+	for i := range r.Calls {
+		if r.Calls[i].Status == CallSuspended {
+			n++
+		}
+	}
+	return r.Status != Running || n <= 64 || n&(n-1) == 0
 }
