@@ -19,7 +19,7 @@ const (
 	mostExported = 195    // names that package agent exports; the goal is 205
 	mostInCycle  = 29     // files of agent in the largest cycle of references; the goal is 30
 	mostOfDriver = 43     // methods of the driver, and functions with a parameter of its type; the goal is 60
-	mostCode     = 14_950 // code lines of the core; the goal was 11,900, before legs, going back and queued inputs
+	mostCode     = 15_050 // code lines of the core; the goal was 11,900, before legs, going back and queued inputs
 )
 
 // TestTheCoreDoesNotGrow measures what tells how hard the core is to change. With -v it prints the

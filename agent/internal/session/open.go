@@ -140,9 +140,7 @@ func (l *Log) setOrigin() {
 func (l *Log) Close() {
 	s := l.sessions
 	if l.renew != nil {
-		if !l.forgettable() {
-			l.snapshotIfDue()
-		}
+		l.snapshotIfDue()
 		l.renew.End()
 	}
 	if l.lease.Fence > 0 {
