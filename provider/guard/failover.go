@@ -4,6 +4,7 @@ import (
 	"context"
 	"fmt"
 	"iter"
+	"slices"
 	"strconv"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -51,8 +52,10 @@ type ChainConfig struct {
 // and no breaker is open. If the later ones fail, too, the call comes back to it and waits there.
 //
 // A Start is held back until another chunk follows it, so that a provider that fails in between
-// isn't visible. Each provider gets the request unchanged, with the Model: leave that empty to use
-// each provider's default, or wrap each provider in a [provider.Router] with the same aliases.
+// isn't visible. Each provider gets the request unchanged, except that opaque data of other
+// providers of the chain is removed, as far as their names are known ([provider.ModelInfo]). The
+// Model is unchanged, too: leave it empty to use each provider's default, or wrap each provider in
+// a [provider.Router] with the same aliases.
 //
 // A Chain doesn't retry: its guards do. A Chain is safe for concurrent use.
 type Chain struct {
@@ -64,6 +67,7 @@ type Chain struct {
 type member struct {
 	provider provider.Provider
 	name     string
+	foreign  []string // the names of other members' opaque data
 }
 
 // NewChain returns a Chain of these providers. It returns [provider.ErrNilProvider] if one of them
@@ -73,20 +77,30 @@ func NewChain(cfg ChainConfig, providers ...provider.Provider) (*Chain, error) {
 		return nil, wrong(cfg.Name, "providers", "empty", "use at least one provider")
 	}
 	c := &Chain{cfg: cfg}
+	makers := make([]string, len(providers))
 	for i, p := range providers {
 		if isNil(p) {
 			return nil, fmt.Errorf("guard: provider %d of %d: %w", i+1, len(providers), provider.ErrNilProvider)
 		}
-		c.members = append(c.members, member{provider: p, name: nameOf(p, i)})
+		info, _ := provider.Info(p)
+		makers[i] = info.Provider
+		c.members = append(c.members, member{provider: p, name: nameOf(p, info, i)})
+	}
+	for i := range c.members {
+		for _, maker := range makers {
+			if makers[i] != "" && maker != "" && maker != makers[i] && !slices.Contains(c.members[i].foreign, maker) {
+				c.members[i].foreign = append(c.members[i].foreign, maker)
+			}
+		}
 	}
 	return c, nil
 }
 
-func nameOf(p provider.Provider, i int) string {
+func nameOf(p provider.Provider, info provider.ModelInfo, i int) string {
 	if n, ok := p.(interface{ Name() string }); ok && n.Name() != "" {
 		return n.Name()
 	}
-	if info, _ := provider.Info(p); info.Provider != "" {
+	if info.Provider != "" {
 		return info.Provider
 	}
 	return "provider " + strconv.Itoa(i+1)
@@ -184,7 +198,8 @@ func (r *relay) run(yield func(provider.Chunk, error) bool) {
 }
 
 func (r *relay) ask(i int) {
-	if seq := r.member(i).provider.Stream(r.hinted(r.ctx, i), r.req); seq != nil {
+	m := r.member(i)
+	if seq := m.provider.Stream(r.hinted(r.ctx, i), own(r.req, m.foreign)); seq != nil {
 		seq(r.next)
 	}
 }
@@ -293,6 +308,41 @@ func movesOn(err error) bool {
 	}
 	class := fault.Of(err)
 	return fault.Retryable(class) || class == fault.UserFixable
+}
+
+// own returns req without the opaque data of these providers.
+func own(req *provider.Request, foreign []string) *provider.Request {
+	if len(foreign) == 0 {
+		return req
+	}
+	theirs := func(p provider.Part) bool { return p.Opaque != nil && slices.Contains(foreign, p.Opaque.Provider) }
+	var out *provider.Request
+	for i := range req.Messages {
+		if !slices.ContainsFunc(req.Messages[i].Parts, theirs) {
+			continue
+		}
+		if out == nil {
+			c := *req
+			c.Messages = slices.Clone(req.Messages)
+			out = &c
+		}
+		parts := make([]provider.Part, 0, len(req.Messages[i].Parts))
+		for _, p := range req.Messages[i].Parts {
+			if theirs(p) {
+				if p.Kind == provider.PartOpaque {
+					continue
+				}
+				p.Opaque = nil
+			}
+			parts = append(parts, p)
+		}
+		out.Messages[i].Parts = parts
+	}
+	if out == nil {
+		return req
+	}
+	out.Messages = slices.DeleteFunc(out.Messages, func(m provider.Message) bool { return len(m.Parts) == 0 })
+	return out
 }
 
 // An Attempt is a provider that a [Chain] has called, and why it didn't answer.

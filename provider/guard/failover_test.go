@@ -233,6 +233,46 @@ func (m *maker) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	return m.fake.Stream(ctx, req)
 }
 
+func TestOpaqueDataGoesBackToItsMakerAlone(t *testing.T) {
+	made := func(by string) *provider.Opaque { return &provider.Opaque{Provider: by, Data: "sealed"} }
+	reply := provider.Message{Role: provider.RoleAssistant, Parts: []provider.Part{
+		{Kind: provider.PartReasoning, Text: "hm", Opaque: made("a")},
+		{Kind: provider.PartOpaque, Opaque: made("a")},
+		{Kind: provider.PartText, Text: "so", Opaque: made("b")},
+		{Kind: provider.PartText, Text: "far", Opaque: made("somebody else")},
+	}}
+	sealed := provider.Message{Role: provider.RoleAssistant,
+		Parts: []provider.Part{{Kind: provider.PartOpaque, Opaque: made("a")}}}
+	req := &provider.Request{Messages: []provider.Message{provider.User("x"), reply, sealed, provider.User("y")}}
+	before := req.Clone()
+	before.Messages[1].Parts = append([]provider.Part(nil), reply.Parts...)
+
+	a := &maker{fake: &fake{scripts: []script{{fail(failure(fault.Degraded))}}}, name: "a"}
+	b := &maker{fake: another(), name: "b"}
+	unknown := provider.Func(a.Stream)
+	require.NoError(t, watch(newChain(t, guard.ChainConfig{}, a, b).Stream(t.Context(), req)).err)
+	require.Equal(t, before, req, "the caller's request stays as it was")
+	require.Equal(t, []provider.Part{
+		{Kind: provider.PartReasoning, Text: "hm", Opaque: made("a")},
+		{Kind: provider.PartOpaque, Opaque: made("a")},
+		{Kind: provider.PartText, Text: "so"},
+		{Kind: provider.PartText, Text: "far", Opaque: made("somebody else")},
+	}, a.got.Messages[1].Parts)
+	require.Len(t, b.got.Messages, 3, "a message without a part is none")
+	require.Equal(t, []provider.Part{
+		{Kind: provider.PartReasoning, Text: "hm"},
+		{Kind: provider.PartText, Text: "so", Opaque: made("b")},
+		{Kind: provider.PartText, Text: "far", Opaque: made("somebody else")},
+	}, b.got.Messages[1].Parts)
+	require.Equal(t, "y", b.got.Messages[2].Text())
+
+	require.NoError(t, watch(newChain(t, guard.ChainConfig{}, unknown, b).Stream(t.Context(), req)).err)
+	require.Same(t, req, b.got, "nobody knows what is foreign")
+	plain := &provider.Request{Messages: []provider.Message{provider.User("x")}}
+	require.NoError(t, watch(newChain(t, guard.ChainConfig{}, a, b).Stream(t.Context(), plain)).err)
+	require.Same(t, plain, b.got, "nothing is copied without need")
+}
+
 func TestLeavingAChainAtAnyChunkLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for at := range 5 {
