@@ -2,6 +2,8 @@ package sqlite
 
 import (
 	"context"
+	"database/sql"
+	"maps"
 	"path/filepath"
 	"testing"
 
@@ -56,5 +58,28 @@ func TestAConnectionThatIsDiscardedTakesItsTransactionAlong(t *testing.T) {
 	}
 	require.Equal(t, 3, n)
 	require.NoError(t, other.Close())
+	require.NoError(t, s.Close())
+}
+
+func TestTheStatementsOfAppendsStayPrepared(t *testing.T) {
+	s, err := OpenWith(filepath.Join(t.TempDir(), "runs.db"), Config{})
+	require.NoError(t, err)
+	prepared := func() (stmts map[string]*sql.Stmt) {
+		require.NoError(t, s.db.withWriter(t.Context(), func(w *writer) error {
+			stmts = maps.Clone(w.stmts)
+			return nil
+		}))
+		return stmts
+	}
+	add := func(after uint64) {
+		require.NoError(t, s.Append(t.Context(), journal.Append{Session: "s", After: after,
+			Records: []journal.Record{{Kind: "k"}}, Head: &journal.HeadUpdate{Status: "open"}}))
+	}
+	add(0)
+	add(1)
+	before := prepared()
+	require.NotEmpty(t, before)
+	add(2)
+	require.Equal(t, before, prepared(), "nothing is prepared again")
 	require.NoError(t, s.Close())
 }
