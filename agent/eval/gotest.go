@@ -21,8 +21,8 @@ import (
 //
 // With PAWL_EVAL=write in the environment, the file is written anew, and what got worse is no
 // failure. If a subtest fails or a trial wasn't run, the file stays as it was, and the test fails.
-// Cases that -run didn't choose stay in the file as they are, in their
-// places. The report in Markdown is logged.
+// Cases that -run didn't choose stay in the file as they are, in their places. The report in
+// Markdown is logged.
 func Test(t *testing.T, newAgent func() (*agent.Agent, error), cfg Config) {
 	t.Helper()
 	e, err := newEvaluation(newAgent, cfg)

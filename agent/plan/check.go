@@ -233,7 +233,8 @@ func (c *checker) tool(n *Node) {
 		_, err = d.Accept(text)
 	}
 	if invalid, ok := errors.AsType[*schema.InvalidError](err); ok {
-		open := len(refs) > 0 && hasCondition(d.Tool().Schema) // what holds for the whole input isn't known yet
+		// A condition on the whole input may depend on what the references stand for.
+		open := len(refs) > 0 && hasCondition(d.Tool().Schema)
 		for _, p := range invalid.Problems {
 			if !unknown(p.Path, refs) && !(open && p.Path == "") {
 				c.add(n.ID, "its input: %s", p)
@@ -254,7 +255,7 @@ func unknown(path string, refs [][]string) bool {
 	})
 }
 
-// hasCondition reports whether a schema says by more than its properties what the whole value is.
+// hasCondition reports whether a schema has a condition on the whole value: if, allOf or not.
 func hasCondition(text json.RawMessage) bool {
 	var root map[string]json.RawMessage
 	_ = json.Unmarshal(text, &root) // the tool was made with it
