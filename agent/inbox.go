@@ -30,7 +30,7 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 			if l.takeDecisions(&it, true) {
 				taken++
 			}
-		case it.Kind == session.ItemSteer && l.Claimed(&it): // a message to the run that begins
+		case it.Kind == session.ItemSteer && l.Expects(&it): // a message to the run that begins
 		default:
 			others = append(others, it.ID)
 		}
@@ -205,14 +205,14 @@ func (b *inbox) takeLate() {
 }
 
 // dropMessages removes messages from the inbox that this run doesn't read: all of them when it is
-// over, and else those that were posted before its session was claimed. If the run goes on in
-// another leg or another process, they stay.
+// over, and else those that were sent to an earlier one. If the run goes on in another leg or
+// another process, they stay.
 func (b *inbox) dropMessages(all bool) {
 	if b.Run().IsOpen() && !b.waits() || !b.poked.Load() && !b.paused() {
 		return
 	}
 	for _, it := range b.Inbox() {
-		if it.Kind == session.ItemSteer && (all || !b.Claimed(&it)) {
+		if it.Kind == session.ItemSteer && (all || !b.Expects(&it)) {
 			b.Remove(it.ID)
 		}
 	}

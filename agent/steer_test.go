@@ -260,6 +260,47 @@ func TestWhatIsPostedToARunThatEndsFirstDoesntReachTheNext(t *testing.T) {
 	})
 }
 
+// A tardy store puts an item into an inbox when it is told to.
+type tardy struct {
+	journal.Store
+	post chan struct{}
+}
+
+func (s *tardy) Post(ctx context.Context, session string, it journal.Item) error {
+	<-s.post
+	return s.Store.Post(ctx, session, it)
+}
+
+// The clock can't tell a message to the run that has ended from one to the run that begins: in the
+// bubble all happens at one instant, as it may where a clock is coarse.
+func TestAMessageThatIsPostedAfterTheEndOfItsRunDoesntReachTheNext(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &tardy{journal.NewMemory(), make(chan struct{})}
+		var a *agent.Agent
+		var model *providertest.Model
+		refused := make(chan error, 1)
+		work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
+			go func() {
+				receipt, err := a.Session("s").Steer(t.Context(), "too late")
+				if err == nil {
+					_, err = receipt.Wait(t.Context())
+				}
+				refused <- err
+			}()
+			synctest.Wait() // it is being posted
+			return "done", nil
+		})
+		a, model = scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{work}}, call("work", 1), say("Done."),
+			say("Again."))
+		require.Equal(t, "Done.", run(t, a).Text())
+		close(store.post)
+		require.ErrorContains(t, <-refused, "before the message could be delivered")
+		require.Equal(t, "Again.", run(t, a).Text())
+		require.Equal(t, []string{"assistant: Done.", "user: go"}, said(model.Requests()[2].Messages[3:]))
+		model.AssertDone(t)
+	})
+}
+
 // What is said together with the last decision that a reply waits for is read before the next model
 // call, not after it.
 func TestAMessageIsDeliveredWithTheDecisionThatItCameWith(t *testing.T) {

@@ -64,11 +64,13 @@ func (s *Sessions) Post(ctx context.Context, session string, it Item) error {
 // Send posts an item to the run of a session, in this or another process, and returns its id. If no
 // run is in progress, the error has the code [machine.ErrNothingOpen].
 func (s *Sessions) Send(ctx context.Context, session string, it Item) (id string, err error) {
-	if err := s.InProgress(ctx, session); err != nil {
-		return "", err
-	}
 	if it.ID == "" {
 		it.ID = s.NewID("m-")
+	}
+	if !s.driven(session, it.ID) {
+		if err := s.InProgress(ctx, session); err != nil {
+			return "", err
+		}
 	}
 	return it.ID, s.Post(ctx, session, it)
 }

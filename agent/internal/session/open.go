@@ -13,10 +13,10 @@ import (
 
 // A claim is what other goroutines see of a session that is held. Sessions.mu guards it.
 type claim struct {
-	holder  Holder        // of the run; nil without one
-	ending  bool          // there is no run, or it has ended, so that Close follows
-	closed  chan struct{} // closed by Close; nil if nobody waits for that
-	claimed time.Time     // when the session was
+	holder   Holder          // of the run; nil without one
+	ending   bool            // there is no run, or it has ended, so that Close follows
+	closed   chan struct{}   // closed by Close; nil if nobody waits for that
+	expected map[string]bool // the ids of the items that this process has sent to the run
 }
 
 // handover is how long enter waits at most for a session whose run has ended, but whose holder
@@ -57,7 +57,7 @@ func (l *Log) enter(h Holder) error {
 		}
 		held := s.held[l.Name]
 		if held == nil {
-			s.held[l.Name], l.holder, l.ending, l.claimed = l, h, h == nil, time.Now()
+			s.held[l.Name], l.holder, l.ending = l, h, h == nil
 			s.mu.Unlock()
 			return nil
 		}
@@ -83,8 +83,13 @@ func (l *Log) enter(h Holder) error {
 	}
 }
 
-// Claimed reports whether the session was held when an item was posted.
-func (l *Log) Claimed(it *Item) bool { return !it.Time.Before(l.claimed) }
+// Expects reports whether this process has sent an item to the run for which the session is held,
+// rather than to an earlier one.
+func (l *Log) Expects(it *Item) bool {
+	l.sessions.mu.Lock()
+	defer l.sessions.mu.Unlock()
+	return l.expected[it.ID]
+}
 
 // Ending says that the run of the session has ended, so that Close follows soon. Who wants the
 // session waits for that instead of getting an error.

@@ -67,14 +67,28 @@ func (s *Sessions) Holder(session string) Holder {
 	return nil
 }
 
+// driven reports whether a run of the session is in progress in this process. If so, and an item is
+// named, it will be posted to that run: see [Log.Expects].
+func (s *Sessions) driven(session, item string) bool {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	l := s.held[session]
+	if l == nil || l.holder == nil || l.ending {
+		return false
+	}
+	if item != "" {
+		if l.expected == nil {
+			l.expected = make(map[string]bool)
+		}
+		l.expected[item] = true
+	}
+	return true
+}
+
 // InProgress returns an error with the code [machine.ErrNothingOpen] if no run of the session is in
 // progress, in this or another process.
 func (s *Sessions) InProgress(ctx context.Context, session string) error {
-	s.mu.Lock()
-	l := s.held[session]
-	here := l != nil && l.holder != nil && !l.ending
-	s.mu.Unlock()
-	if here {
+	if s.driven(session, "") {
 		return nil
 	}
 	head, err := s.Store.Head(ctx, session)
