@@ -18,7 +18,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-var schedules = flag.Int("schedules", 300, "random schedules that the breaker is compared with its model on")
+var schedules = flag.Int("schedules", 150, "random schedules that the breaker is compared with its model on")
 
 // A model is a simple breaker: it keeps everything and searches it each time.
 type model struct {

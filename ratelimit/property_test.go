@@ -16,7 +16,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-var schedules = flag.Int("schedules", 400, "how many random schedules the gate is tested with")
+var schedules = flag.Int("schedules", 200, "how many random schedules the gate is tested with")
 
 // A client is one call of a schedule. It only follows orders: it doesn't end by itself when it is
 // preempted.

@@ -13,7 +13,7 @@ import (
 )
 
 var (
-	seeds = flag.Uint64("seeds", 10, "how many random programs TestSim runs")
+	seeds = flag.Uint64("seeds", 5, "how many random programs TestSim runs")
 	first = flag.Uint64("first", 1, "the seed of the first of them")
 	only  = flag.Uint64("seed", 0, "the seed of the only program that TestSim runs, with -v with a trace; 0: -seeds of them")
 	tries = flag.Int("tries", 400, "how many runs may be made to find a shorter program that fails")

@@ -15,7 +15,7 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-var budgetSchedules = flag.Int("schedules", 200, "how many random schedules a budget goes through")
+var budgetSchedules = flag.Int("schedules", 100, "how many random schedules a budget goes through")
 
 // A place is one limit of the model; the Budget calls it an account.
 type place struct {

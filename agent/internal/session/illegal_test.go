@@ -93,8 +93,8 @@ func stages() []stage {
 	}
 }
 
-// candidates returns facts of each kind: the recorded one, and one without contents.
-func candidates(t *testing.T) (facts []machine.Fact, kinds map[string]int) {
+// candidates returns records of facts of each kind: the recorded one, and one without contents.
+func candidates(t *testing.T) (records []journal.Record, kinds map[string]int) {
 	t.Helper()
 	golden, err := os.ReadFile("../../machine/testdata/facts_v2.jsonl")
 	require.NoError(t, err)
@@ -108,23 +108,21 @@ func candidates(t *testing.T) (facts []machine.Fact, kinds map[string]int) {
 		require.NoError(t, json.Unmarshal(line, &form))
 		kinds[form.Kind] = 0
 		for _, data := range []json.RawMessage{form.Data, json.RawMessage(`{"run":"r-1"}`)} {
-			f, err := machine.Decode("s", journal.Record{Kind: form.Kind, V: form.V, Data: data})
-			require.NoError(t, err)
-			facts = append(facts, f)
+			records = append(records, journal.Record{Kind: form.Kind, V: form.V, Data: data})
 		}
 	}
-	return facts, kinds
+	return records, kinds
 }
 
 func TestAnIllegalFactOfAnyKindIsRefusedBeforeItIsStored(t *testing.T) {
-	_, refused := candidates(t)
+	records, refused := candidates(t)
 	stored := 0
 	for _, at := range stages() {
-		some, _ := candidates(t)
-		for n := range some {
+		for _, rec := range records {
 			for _, run := range []string{"", "r-9"} { // of the run, and of another
-				facts, _ := candidates(t) // an append changes its facts
-				f, store := facts[n], journal.NewMemory()
+				f, err := machine.Decode("s", rec)
+				require.NoError(t, err)
+				store := journal.NewMemory()
 				l := open(t, sessions(store), "s")
 				for _, legal := range at.facts() {
 					require.NoError(t, l.Append(nil, legal), at.name)
@@ -136,7 +134,7 @@ func TestAnIllegalFactOfAnyKindIsRefusedBeforeItIsStored(t *testing.T) {
 				}
 				machine.Stamp(f, meta)
 				before := count(t, store)
-				err := l.Append(nil, f)
+				err = l.Append(nil, f)
 				kind := machine.Record(f).Kind
 				if err == nil {
 					stored++

@@ -16,7 +16,7 @@ import (
 )
 
 var (
-	full         = flag.Bool("full", false, "try all sentences of package wish instead of every twentieth")
+	full         = flag.Bool("full", false, "try all sentences of package wish instead of every fiftieth")
 	sentenceFile = flag.String("sentences", "", "a file of sentences to try, instead of those of package wish")
 )
 
