@@ -2,6 +2,7 @@ package rules
 
 import (
 	"bytes"
+	"flag"
 	"fmt"
 	"go/format"
 	"io"
@@ -38,6 +39,8 @@ type program struct {
 	shown block // what it prints
 }
 
+var raced = flag.Bool("raced", false, "the programs of pages have the race detector; it takes longer to compile them")
+
 // TestCodeOfPagesIsReal runs every program of the README and of docs, and compares what it prints
 // with the text block after it. Test files must pass.
 func TestCodeOfPagesIsReal(t *testing.T) {
@@ -64,8 +67,9 @@ func TestCodeOfPagesIsReal(t *testing.T) {
 	}
 	require.Empty(t, run(dir, "gofmt", "-l", "."), "not formatted")
 	all := filepath.Join(dir, "all.bin")
-	run(dir, "go", "build", raceFlag, "-ldflags=-s -w", "-o", all, ".")
-	run(dir, "go", "test", raceFlag, "./...")
+	race := fmt.Sprint("-race=", *raced)
+	run(dir, "go", "build", race, "-ldflags=-s -w", "-o", all, ".")
+	run(dir, "go", "test", race, "./...")
 	runTutorial(t, all)
 	for _, p := range programs {
 		if !p.test && p.page != tutorialPage {
