@@ -21,8 +21,8 @@ import (
 )
 
 // atEveryEvent plays each scene once for each of its events, or, unless -every is 1, for every
-// second one, with and without a journal by turns, in a bubble that fails the test if a goroutine is
-// left. interrupt gets the index of the event; it returns false if the run had no such event.
+// second one, with and without a journal by turns, in a bubble that fails the test if a goroutine
+// is left. interrupt gets the index of the event; it returns false if the run had no such event.
 func atEveryEvent(t *testing.T, interrupt func(t *testing.T, sc *scene, st *stage, at int) bool) {
 	for name, sc := range scenes {
 		t.Run(name, func(t *testing.T) {

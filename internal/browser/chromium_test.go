@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"flag"
 	"fmt"
+	"math/rand/v2"
 	"os"
 	"os/exec"
 	"path/filepath"
@@ -48,12 +49,16 @@ func sizes() []size {
 	return []size{{1440, "light"}, {820, "light"}, {390, "dark"}}
 }
 
-// checked reports whether the accessibility of the nth state of a page is checked in this size: one
-// state at the desktop, in the light theme, and the next at the phone, in the dark one; with
+// turn says with which state of a page the checks of accessibility begin.
+var turn = rand.IntN(4)
+
+// checked reports whether the accessibility of the nth state of a page is checked in this size: of
+// four states one at the desktop, in the light theme, and one at the phone, in the dark one; with
 // -screens each in both, because a check takes as long as all else that is looked at.
 func (s size) checked(nth int) bool {
 	desktop, phone := s == size{1440, "light"}, s == size{390, "dark"}
-	return desktop && (nth%2 == 0 || *screens) || phone && (nth%2 == 1 || *screens)
+	of := (nth + turn) % 4
+	return desktop && (of == 0 || *screens) || phone && (of == 2 || *screens)
 }
 
 // drawn writes a screenshot if -screens asks for it.

@@ -166,11 +166,11 @@ func TestCommandsOfPagesAreRun(t *testing.T) {
 	}
 	ci, err := os.ReadFile(filepath.Join(root, ".ci", "run"))
 	require.NoError(t, err)
-	require.Contains(t, string(ci), `"the README's test command" `+testCommand+" \"$json\"\n")
+	require.Contains(t, string(ci), fmt.Sprintf("\"the README's test command\" %s \"$json\"\n", testCommand))
 }
 
-// testCommand is what the README says for running the tests. .ci/run runs it as a step of its own, with one
-// package compiled in another way.
+// testCommand is what the README says for running the tests. .ci/run runs it as a step of its own,
+// with one package compiled in another way.
 const testCommand = "go test -race -shuffle=on -p 4 ./..."
 
 func TestTheReadmeIsShort(t *testing.T) {
