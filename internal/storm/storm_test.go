@@ -185,9 +185,9 @@ func TestRunsInAStormEndAndBookOnce(t *testing.T) {
 		defer stop()
 		p := newPath(t, "http://model", client, time.Second)
 
-		// The storms of seeds 1 to 170 with 40 orders were all weathered: of 2,000 runs 16 to 47 gave
-		// up, 150 to 771 were refused, and 8 at most were made for one order. The bounds leave twice
-		// that.
+		// The storms of seeds 1 to 170 with 40 orders were all weathered: of 2,000 runs 16 to 47
+		// gave up, 150 to 771 were refused, and 8 at most were made for one order. The bounds
+		// leave twice that.
 		const sessions = 50
 		runs := sessions * *orders
 		sum := p.serve(t, t.Context(), sessions, *orders)
