@@ -214,9 +214,11 @@ func (x *session) watch() {
 	}
 }
 
-// reasons are those for which a run stops that the protocol knows, too. The others are errors.
+// reasons are those for which a run stops that the protocol knows, too. The others are errors. A
+// cancellation that comes while nobody holds the run is posted to it, and then the host has stopped
+// it.
 var reasons = map[string]sdk.StopReason{machine.CodeLength: "max_tokens", machine.CodeLimit: "max_turn_requests",
-	machine.CodeCanceled: "cancelled", machine.CodeSuperseded: "cancelled"}
+	machine.CodeCanceled: "cancelled", machine.CodeHost: "cancelled", machine.CodeSuperseded: "cancelled"}
 
 // prompt gives an input to the session, and waits for its run. The end of the connection ends the
 // wait alone.

@@ -193,6 +193,21 @@ func TestACancellationAtAnyUpdateEndsThePrompt(t *testing.T) {
 	}
 }
 
+func TestAStopByTheHostCancelsThePrompt(t *testing.T) {
+	hub := newHub(t, worker(&counter{}))
+	e := connect(t, with(hub))
+	id := e.begin("/srv/app")
+	e.update = func(n int, _ sdk.SessionUpdate) {
+		if n == 3 {
+			require.NoError(t, hub.Agent().Session(string(id)).Stop(context.Background()))
+		}
+	}
+	e.choose = func(sdk.RequestPermissionRequest) string { return "Allow once" }
+	got, err := e.prompt(id, "Work.")
+	require.NoError(t, err)
+	require.Equal(t, sdk.StopReasonCancelled, got)
+}
+
 func TestAnEndlessReplyIsCanceledOrLeft(t *testing.T) {
 	hub := newHub(t, agent.Config{Provider: forever{}, Limits: agent.Limits{ReplyBytes: -1}})
 	e := connect(t, with(hub))
