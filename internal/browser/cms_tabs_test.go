@@ -24,7 +24,7 @@ func TestTheCMSWorksInManyTabs(t *testing.T) {
 	t.Parallel()
 	server := startCMS(t)
 	session := ""
-	tabs := make([]*cmsPage, 7)
+	tabs := make([]*cmsPage, 8)
 	if *screens {
 		tabs = make([]*cmsPage, 12)
 	}
