@@ -3,6 +3,7 @@ package session
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -13,10 +14,10 @@ import (
 
 // A claim is what other goroutines see of a session that is held. Sessions.mu guards it.
 type claim struct {
-	holder   Holder          // of the run; nil without one
-	ending   bool            // there is no run, or it has ended, so that Close follows
-	closed   chan struct{}   // closed by Close; nil if nobody waits for that
-	expected map[string]bool // the ids of the items that this process has sent to the run
+	holder   Holder        // of the run; nil without one
+	ending   bool          // there is no run, or it has ended, so that Close follows
+	closed   chan struct{} // closed by Close; nil if nobody waits for that
+	expected []string      // the ids of the items that this process has sent to the run
 }
 
 // handover is how long enter waits at most for a session whose run has ended, but whose holder
@@ -88,7 +89,7 @@ func (l *Log) enter(h Holder) error {
 func (l *Log) Expects(it *Item) bool {
 	l.sessions.mu.Lock()
 	defer l.sessions.mu.Unlock()
-	return l.expected[it.ID]
+	return slices.Contains(l.expected, it.ID)
 }
 
 // Ending says that the run of the session has ended, so that Close follows soon. Who wants the

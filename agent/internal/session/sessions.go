@@ -67,28 +67,23 @@ func (s *Sessions) Holder(session string) Holder {
 	return nil
 }
 
-// driven reports whether a run of the session is in progress in this process. If so, and an item is
-// named, it will be posted to that run: see [Log.Expects].
-func (s *Sessions) driven(session, item string) bool {
+// driven reports whether a run of the session is in progress in this process. That run then expects
+// these items, which the caller posts next: see [Log.Expects].
+func (s *Sessions) driven(session string, items ...string) bool {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	l := s.held[session]
 	if l == nil || l.holder == nil || l.ending {
 		return false
 	}
-	if item != "" {
-		if l.expected == nil {
-			l.expected = make(map[string]bool)
-		}
-		l.expected[item] = true
-	}
+	l.expected = append(l.expected, items...)
 	return true
 }
 
 // InProgress returns an error with the code [machine.ErrNothingOpen] if no run of the session is in
 // progress, in this or another process.
 func (s *Sessions) InProgress(ctx context.Context, session string) error {
-	if s.driven(session, "") {
+	if s.driven(session) {
 		return nil
 	}
 	head, err := s.Store.Head(ctx, session)
