@@ -215,8 +215,7 @@ func (x *session) watch() {
 }
 
 // reasons are those for which a run stops that the protocol knows, too. The others are errors. A
-// cancellation that comes while nobody holds the run is posted to it, and then the host has stopped
-// it.
+// stop by the host is a cancellation to the editor, as it is to other front ends.
 var reasons = map[string]sdk.StopReason{machine.CodeLength: "max_tokens", machine.CodeLimit: "max_turn_requests",
 	machine.CodeCanceled: "cancelled", machine.CodeHost: "cancelled", machine.CodeSuperseded: "cancelled"}
 

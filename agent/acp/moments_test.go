@@ -194,18 +194,19 @@ func TestACancellationAtAnyUpdateEndsThePrompt(t *testing.T) {
 }
 
 func TestAStopByTheHostCancelsThePrompt(t *testing.T) {
-	hub := newHub(t, worker(&counter{}))
+	var own *agent.Session
+	halt := tools.New(tools.Spec{Name: "halt", ReadOnly: true}, func(ctx context.Context, _ page) (string, error) {
+		return "halted", own.Stop(ctx)
+	})
+	model := providertest.Script(providertest.Call("halt", page{"home"}), providertest.Say("It goes on."))
+	hub := newHub(t, agent.Config{Provider: model, Tools: []tools.Tool{halt}})
 	e := connect(t, with(hub))
 	id := e.begin("/srv/app")
-	e.update = func(n int, _ sdk.SessionUpdate) {
-		if n == 3 {
-			require.NoError(t, hub.Agent().Session(string(id)).Stop(context.Background()))
-		}
-	}
-	e.choose = func(sdk.RequestPermissionRequest) string { return "Allow once" }
+	own = hub.Agent().Session(string(id))
 	got, err := e.prompt(id, "Work.")
 	require.NoError(t, err)
 	require.Equal(t, sdk.StopReasonCancelled, got)
+	model.AssertCalls(t, 1)
 }
 
 func TestAnEndlessReplyIsCanceledOrLeft(t *testing.T) {
