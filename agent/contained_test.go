@@ -114,6 +114,36 @@ func TestAStopIsntLostToAPause(t *testing.T) {
 	require.Equal(t, agent.Stopped, res.Status)
 }
 
+// What another process asks for is posted when the run has paused already.
+func TestAStopThatIsPostedTooLateForAPauseEndsTheRun(t *testing.T) {
+	for code, end := range map[string]func(*agent.Session) error{
+		machine.CodeHost:     func(s *agent.Session) error { return s.Stop(context.Background()) },
+		machine.CodeCanceled: func(s *agent.Session) error { return s.Cancel(context.Background()) },
+	} {
+		t.Run(code, func(t *testing.T) {
+			cfg := agent.Config{Journal: journal.NewMemory()}
+			late := &latePost{cfg.Journal, make(chan struct{}), make(chan struct{})}
+			other, _ := scripted(t, agent.Config{Journal: late})
+			ended := make(chan error)
+			require.Equal(t, agent.Paused, besideAPause(t, cfg, func(context.Context, *agent.Agent) error {
+				go func() { ended <- end(other.Session("s")) }()
+				<-late.posting
+				return nil
+			}).Status)
+			close(late.post)
+			require.NoError(t, <-ended)
+			next := agent.Continue("s")
+			next.AcceptChanges = true // this process hasn't the tools
+			_, err := other.Run(t.Context(), next)
+			require.ErrorIs(t, err, agent.ErrNothingOpen)
+			res, err := other.Session("s").Result(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, agent.Stopped, res.Status)
+			require.Equal(t, code, res.Code)
+		})
+	}
+}
+
 func TestASwitchOfTheModeIsntLostToAPause(t *testing.T) {
 	res := besideAPause(t, agent.Config{Modes: []agent.Mode{{Name: "one"}, {Name: "two"}}},
 		func(ctx context.Context, a *agent.Agent) error { return a.Session("s").SetMode(ctx, "two") })

@@ -69,7 +69,9 @@ func (x *driver) readInbox() (done bool) {
 			switch {
 			case !x.Remove(it.ID):
 				continue
-			case it.Kind == session.ItemStop, it.Kind == session.ItemCancel:
+			case it.Kind == session.ItemCancel:
+				x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+			case it.Kind == session.ItemStop:
 				x.requested = requestStop
 			case it.Kind == session.ItemPause && x.requested == requestNone:
 				x.requested = requestPause
@@ -99,8 +101,12 @@ func (x *driver) readInbox() (done bool) {
 // stopPosted ends a run that waits, if it was stopped too late for its last safe point.
 func (l *sessionLog) stopPosted() {
 	for _, it := range l.Inbox() {
+		code, reason := machine.CodeHost, errStopped
+		if it.Kind == session.ItemCancel {
+			code, reason = machine.CodeCanceled, errCanceled
+		}
 		if it.Kind == session.ItemStop || it.Kind == session.ItemCancel {
-			l.warn("agent: stopping a run that waits", l.endOpen(machine.CodeHost, errStopped))
+			l.warn("agent: stopping a run that waits", l.endOpen(code, reason))
 			l.Remove(it.ID)
 			return
 		}

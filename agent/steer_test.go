@@ -212,10 +212,14 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 	for name, c := range map[string]struct {
 		do     func(b *agent.Agent) error
 		status agent.Status
+		code   string
 	}{
-		"stop":   {func(b *agent.Agent) error { return b.Session("s").Stop(context.Background()) }, agent.Stopped},
-		"cancel": {func(b *agent.Agent) error { return b.Session("s").Cancel(context.Background()) }, agent.Stopped},
-		"pause":  {func(b *agent.Agent) error { return b.Session("s").Pause(context.Background()) }, agent.Paused},
+		"stop": {func(b *agent.Agent) error { return b.Session("s").Stop(context.Background()) }, agent.Stopped,
+			machine.CodeHost},
+		"cancel": {func(b *agent.Agent) error { return b.Session("s").Cancel(context.Background()) }, agent.Stopped,
+			machine.CodeCanceled},
+		"pause": {func(b *agent.Agent) error { return b.Session("s").Pause(context.Background()) }, agent.Paused,
+			machine.CodeHost},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -223,7 +227,7 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 					require.NoError(t, c.do(b))
 				}, call("slow", 10), say("Done."))
 				require.Equal(t, c.status, res.Status)
-				require.Equal(t, machine.CodeHost, res.Code)
+				require.Equal(t, c.code, res.Code)
 				require.Equal(t, tools.OK, finished(t, a, "s")[0].Status, "at a safe point")
 				model.AssertCalls(t, 1)
 			})
@@ -260,22 +264,11 @@ func TestWhatIsPostedToARunThatEndsFirstDoesntReachTheNext(t *testing.T) {
 	})
 }
 
-// A tardy store puts an item into an inbox when it is told to.
-type tardy struct {
-	journal.Store
-	post chan struct{}
-}
-
-func (s *tardy) Post(ctx context.Context, session string, it journal.Item) error {
-	<-s.post
-	return s.Store.Post(ctx, session, it)
-}
-
-// The clock can't tell a message to the run that has ended from one to the run that begins: in the
-// bubble all happens at one instant, as it may where a clock is coarse.
+// Times don't tell a message to the run that has ended from one to the run that begins: here
+// everything happens at one instant, as it may where a clock is coarse.
 func TestAMessageThatIsPostedAfterTheEndOfItsRunDoesntReachTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &tardy{journal.NewMemory(), make(chan struct{})}
+		store := &latePost{journal.NewMemory(), make(chan struct{}), make(chan struct{})}
 		var a *agent.Agent
 		var model *providertest.Model
 		refused := make(chan error, 1)
@@ -287,7 +280,7 @@ func TestAMessageThatIsPostedAfterTheEndOfItsRunDoesntReachTheNext(t *testing.T)
 				}
 				refused <- err
 			}()
-			synctest.Wait() // it is being posted
+			<-store.posting
 			return "done", nil
 		})
 		a, model = scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{work}}, call("work", 1), say("Done."),
