@@ -181,9 +181,11 @@ func (a *Agent) notDriven(ctx context.Context, in *Input, err error) (Progressed
 	default:
 		return p, err
 	}
-	ctx = context.WithoutCancel(ctx)
 	m, failed := a.sessions.Load(ctx, in.Session)
-	if failed != nil {
+	switch {
+	case failed != nil && ctx.Err() != nil:
+		return Progressed{}, canceledBy(ctx, causeOf(ctx))
+	case failed != nil:
 		return Progressed{}, errors.Join(err, failed)
 	}
 	if r := m.State().Run; r != nil {
@@ -213,7 +215,7 @@ func (a *Agent) scheduled(ctx context.Context, name string, seq uint64, p Progre
 		return p
 	}
 	if p.Next == NextLater && p.At.IsZero() {
-		if head, err := a.sessions.Store.Head(context.WithoutCancel(ctx), name); err == nil && head.Owner != "" {
+		if head, err := a.sessions.Store.Head(ctx, name); err == nil && head.Owner != "" {
 			p.At = head.Until
 		}
 	}

@@ -82,7 +82,8 @@ func (a *Agent) Modes() []string {
 }
 
 // Abandoned returns how many abandoned functions still run: model calls, tool calls, compactions,
-// and functions that write notes (package notes) or list tools (Config.Sources).
+// calls of Config.Journal, and functions that write notes (package notes) or list tools
+// (Config.Sources).
 // A function is abandoned if it hasn't returned 5 s after the end of its context. What it returns
 // later is dropped.
 func (a *Agent) Abandoned() int {

@@ -58,8 +58,9 @@ type parentCall struct {
 	depth    int
 	leg      *legState   // that the run is driven for which has made the call; nil without one
 	drains   func() bool // whether the agent of the run that has made the call is being drained, or one above it
-	answers  []Decision  // on what the subagent's run waits for
-	spending *spending   // of the subagent's run
+	halt     context.Context
+	answers  []Decision // on what the subagent's run waits for
+	spending *spending  // of the subagent's run
 }
 
 // account returns the session that model calls are made for: the outermost.

@@ -79,7 +79,9 @@ type valueContext struct {
 
 func (c valueContext) Value(key any) any {
 	v := c.values.Value(key)
-	if _, ok := v.(context.Context); ok || v == nil { // package context asks which context cancels
+	_, isContext := v.(context.Context)
+	_, own := key.(*int) // the key by which package context asks which context cancels
+	if v == nil || isContext && own {
 		return c.Context.Value(key)
 	}
 	return v

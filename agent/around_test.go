@@ -190,3 +190,22 @@ func TestAroundCanNeitherStopNorKeepAliveARun(t *testing.T) {
 		}
 	})
 }
+
+func TestAValueThatIsAContextReachesTheWork(t *testing.T) {
+	type key struct{}
+	var got any
+	var cause error
+	tool := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
+		got, cause = ctx.Value(key{}), context.Cause(ctx)
+		return "ok", nil
+	})
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Hooks: []agent.Hooks{{
+		Around: func(ctx context.Context, _ *agent.Span) (context.Context, func(error)) {
+			ctx, cancel := context.WithCancel(context.WithValue(ctx, key{}, context.Background()))
+			cancel()
+			return ctx, nil
+		}}}}, call("work", 1), say("Done."))
+	require.Equal(t, agent.Completed, run(t, a).Status)
+	require.NotNil(t, got)
+	require.NoError(t, cause, "the end of the context that Around returns has no effect")
+}

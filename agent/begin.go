@@ -6,6 +6,9 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/work"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -34,10 +37,13 @@ func (x *driver) begin(in *Input) (err error) {
 		x.memory = new(memoryState)
 	}
 	if err := x.Hold(x); err != nil {
-		if in.leg != nil && in.leg.queue == nil {
+		switch {
+		case x.caller.Err() != nil && !errors.Is(err, ErrBusy):
+			return canceledBy(x.caller, causeOf(x.caller))
+		case in.leg != nil && in.leg.queue == nil:
 			return err
 		}
-		return a.duplicateOf(x.Stored, in, err)
+		return a.duplicateOf(withoutRun(x.caller), in, err)
 	}
 	if x.parent != nil {
 		x.spending = x.parent.spending
@@ -62,7 +68,10 @@ func (x *driver) begin(in *Input) (err error) {
 		return err
 	}
 	x.limitTime()
-	x.begun = true
+	x.joinTree(in.resumes())
+	if x.begun = true; x.leg != nil {
+		x.leg.begun.Store(true)
+	}
 	return nil
 }
 
@@ -81,8 +90,8 @@ func (x *driver) start(in *Input) error {
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	_, posted := x.takePosted(false)
-	if x.Lost() {
-		return x.Err()
+	if err := x.cannotBegin(); err != nil {
+		return err
 	}
 	if s.Run.IsOpen() {
 		if _, err := x.expire(now, x.parent); err != nil {
@@ -124,6 +133,13 @@ func (x *driver) start(in *Input) error {
 		return badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool, mode.Name)
 	}
 	if s.Run.IsOpen() { // only now, when nothing is wrong with the input
+		rejection, err := x.closePauses(in.User)
+		if err != nil {
+			return err
+		}
+		if rejection != "" {
+			posted = append(posted, rejection)
+		}
 		if err := x.supersede("another input superseded it"); err != nil {
 			return err
 		}
@@ -140,6 +156,39 @@ func (x *driver) start(in *Input) error {
 	return nil
 }
 
+// closePauses rejects what the open run waits with, as a person would: either this is accepted or
+// another decision on one of the pauses is, and then the run mustn't be superseded, but continued
+// with that one. It returns the inbox item of the rejection. Whoever resumes the session takes it if
+// this process dies before the run is superseded.
+func (x *driver) closePauses(user string) (item string, err error) {
+	it := session.Item{ID: newID("d-"), Kind: session.ItemDecide, Time: time.Now()}
+	for _, p := range x.Run().Pending() {
+		it.Decisions = append(it.Decisions, machine.Reject(p.ID, "Another request came instead.").By(user))
+	}
+	if len(it.Decisions) == 0 {
+		return "", nil
+	}
+	err = x.agent.sessions.Post(x.Reads, x.Name, it)
+	if posted, ok := errors.AsType[*journal.PostedError](err); ok {
+		const accepted = "a decision on what it waits for was accepted already"
+		return "", &SessionError{Session: x.Name, Code: ErrBusy, Problem: accepted + "; continue the run with it first",
+			Err: &DecisionError{Session: x.Name, ID: posted.ID, Code: machine.DecisionUsed, Problem: accepted, Err: posted}}
+	}
+	return it.ID, err
+}
+
+// cannotBegin returns why the run can't begin, or nil: facts can't be stored, or the caller's
+// context has ended while the session was opened.
+func (x *driver) cannotBegin() error {
+	if x.Lost() {
+		return x.Err()
+	}
+	if x.caller.Err() != nil {
+		return canceledBy(x.caller, causeOf(x.caller))
+	}
+	return nil
+}
+
 // starting returns the facts that start a run. back is set if the run replaces others.
 func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 	a := x.agent
@@ -148,7 +197,7 @@ func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 		ToolChoice: in.ToolChoice, Interactive: in.Interactive, Priority: int32(in.Priority), Caller: in.caller(),
 		Owner: in.Owner, Key: in.Key, ParentSession: in.Parent, Children: in.Children, Queue: x.leg.queued(),
 		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
-		History: a.foreign(in.History),
+		History: a.foreign(in.History), Ancestors: work.Tree(x.caller),
 	}
 	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)
 	if in.call != nil {
@@ -203,8 +252,8 @@ func (x *driver) resume(in *Input) error {
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
 	taken, _ := x.takePosted(r.IsOpen())
-	if x.Lost() {
-		return x.Err()
+	if err := x.cannotBegin(); err != nil && (taken == 0 || x.Lost()) {
+		return err
 	}
 	expired := map[string]bool{}
 	if r.IsOpen() {
@@ -277,7 +326,7 @@ func (x *driver) notTaken(decisions []Decision) ([]Decision, error) {
 	if !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.State().Used, d.ID) }) {
 		return decisions, nil
 	}
-	facts, err := x.agent.sessions.Facts(x.Stored, x.Name, 0, 0)
+	facts, err := x.agent.sessions.Facts(x.Reads, x.Name, 0, 0)
 	if err != nil {
 		return nil, err
 	}

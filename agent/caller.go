@@ -63,8 +63,10 @@ func (in *Input) checkCaller() error {
 	if len(in.Labels) > maxLabels {
 		return badInput("Labels", "there are %d labels; %d are allowed", len(in.Labels), maxLabels)
 	}
-	if _, ok := in.Labels[machine.OwnerLabel]; ok {
-		return badInput("Labels", "the key %q is set from Input.Owner; use another key", machine.OwnerLabel)
+	for key := range in.Labels {
+		if from, ok := machine.IsReserved(key); ok {
+			return badInput("Labels", "the key %q is set from %s; use another key", key, from)
+		}
 	}
 	head := journal.HeadUpdate{Labels: in.Labels}
 	if err := head.Validate(); err != nil {

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"encoding/json"
 	"errors"
 	"fmt"
 	"slices"
@@ -20,7 +19,7 @@ type callRun struct {
 	// fixed at creation
 	w     *workers
 	set   *toolset
-	d     *tools.Definition // nil for an unknown tool
+	d     *tools.Definition // noTool for an unknown one
 	state *machine.CallState
 	again bool // it was started before
 
@@ -47,14 +46,11 @@ type callRun struct {
 // newCall returns the callRun of a call of the newest reply.
 func (w *workers) newCall(c *machine.CallState) *callRun {
 	set := w.toolset()
-	d, _ := set.registry.Lookup(c.Call.Name)
+	d := set.lookup(c.Call.Name)
 	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started, call: w.toolCall(c)}
 	cr.call.Succeeded = w.succeededTool
 	if r := w.Run(); r.Direct != nil && r.Direct.Key != "" {
 		cr.call.IdempotencyKey = r.Direct.Key
-	}
-	if d == nil {
-		return cr
 	}
 	if len(c.Answers) > 0 && w.agent.owners[c.Call.Name] == nil {
 		cr.call.Resumed = resumption(c)
@@ -77,7 +73,7 @@ func resumption(c *machine.CallState) *tools.Resumption {
 		if !ok {
 			return nil
 		}
-		answer.Value = *kept.(*json.RawMessage)
+		answer.Value = kept.(*keptSecret).value
 	}
 	return &tools.Resumption{State: slices.Clone(c.State), Answer: slices.Clone(answer.Value), By: answer.User}
 }
@@ -102,10 +98,9 @@ func (l *sessionLog) succeeded(tool string) int {
 func (w *workers) runCalls(indexes []int) {
 	var together []*callRun
 	w.checkSources()
-	registry := w.toolset().registry
+	set := w.toolset()
 	for _, c := range w.callStates(indexes) {
-		d, _ := registry.Lookup(c.Call.Name)
-		parallel := d != nil && d.Spec().Parallel()
+		parallel := set.lookup(c.Call.Name).Spec().Parallel()
 		if !parallel { // a barrier: what comes before it ends first
 			w.runTogether(together)
 			together = nil
@@ -137,7 +132,7 @@ func (w *workers) runCalls(indexes []int) {
 func (w *workers) admit(cr *callRun) bool {
 	r, c := w.Run(), cr.state
 	if c.Status == machine.CallApproved && (!c.Edited || len(c.Answers) > 0) {
-		if cr.d == nil {
+		if cr.d == noTool {
 			return w.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
 		}
 		if _, err := cr.d.Accept(c.Call.Input); err != nil { // the tool may have changed since it was asked about
@@ -171,7 +166,7 @@ func (w *workers) admit(cr *callRun) bool {
 	if len(w.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil })) > 0 {
 		change = func() error { return w.beforeTool(cr) }
 	}
-	if cr.d != nil && cr.d.Judges() { // its functions may take long
+	if cr.d.Judges() { // its functions may take long
 		w.Flush()
 	}
 	adm, err := cr.set.registry.Admit(w.ctx, &cr.call, offered, change, w.agent.cfg.Policies)
@@ -187,6 +182,7 @@ func (w *workers) admit(cr *callRun) bool {
 		w.refused(cr, adm.Rejected)
 		return false
 	}
+	cr.call.Input = provider.EscapeSeparators(cr.call.Input) // what is previewed and runs is what is stored
 	if string(cr.call.Input) != string(c.Call.Input) || c.Call.Invalid != "" {
 		call := *c.Call
 		call.Input, call.Invalid = cr.call.Input, ""
@@ -300,7 +296,8 @@ func (w *workers) appendStarts(quiet bool, calls []*callRun) (err error) {
 	for _, cr := range calls {
 		if cr.started = may && !cr.over; cr.started {
 			facts = append(facts, session.Clean(&ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By},
-				Call: cr.stored, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable()}))
+				Call: cr.stored, IdempotencyKey: cr.call.IdempotencyKey, Repeatable: cr.d.Spec().Repeatable(),
+				ReadOnly: cr.d.Spec().ReadOnly}))
 		}
 	}
 	err = w.AppendQuietLocked(quiet, facts...)
@@ -308,7 +305,7 @@ func (w *workers) appendStarts(quiet bool, calls []*callRun) (err error) {
 		cr.started = cr.started && err == nil
 		cr.began, cr.over = time.Now(), !cr.started
 		if cr.started && cr.call.Resumed != nil {
-			secrets.Delete(cr.state.Answers[len(cr.state.Answers)-1].ID)
+			forgetSecret(cr.state.Answers[len(cr.state.Answers)-1].ID)
 		}
 	}
 	return err
@@ -328,10 +325,6 @@ func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 	if !cr.showHooks(res) {
 		return
 	}
-	if len(res.Data) > 0 && (!json.Valid(res.Data) || machine.TooDeep(res.Data)) {
-		res.Data, res.Cause = nil,
-			machine.JoinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
-	}
 	if out.Err != nil { // else what is logged would be allocated for nothing
 		w.warn("agent: tool call", out.Err, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status)
 	}
@@ -340,7 +333,7 @@ func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 		escalated = w.escalation(w.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts),
 			out.Attempts, cr.attempts)
 	}
-	res = w.agent.redact.Result(res)
+	res = w.bounded(res)
 	w.Lock()
 	defer w.Unlock()
 	if cr.over || cr.abandoned {

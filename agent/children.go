@@ -2,9 +2,9 @@ package agent
 
 import (
 	"context"
-	"reflect"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
@@ -26,6 +26,7 @@ func (a *Agent) deleteOwn(ctx context.Context, name string) error {
 		return err
 	}
 	a.sessions.Forget(name)
+	a.lists.forget(name)
 	return a.sessions.Store.Delete(ctx, name, journal.All)
 }
 
@@ -33,6 +34,7 @@ func (a *Agent) deleteOwn(ctx context.Context, name string) error {
 func (a *Agent) delete(ctx context.Context, list []descendant) error {
 	for _, d := range slices.Backward(list) {
 		a.sessions.Forget(d.name)
+		a.lists.forget(d.name)
 		if err := d.store.Delete(ctx, d.name, journal.All); err != nil {
 			return err
 		}
@@ -82,9 +84,7 @@ func (a *Agent) journals() []journal.Store {
 	stores := []journal.Store{a.sessions.Store}
 	for _, owner := range a.owners {
 		for _, store := range owner.Journals() {
-			same := func(s journal.Store) bool {
-				return reflect.ValueOf(s).Comparable() && reflect.ValueOf(store).Comparable() && s == store
-			}
+			same := func(s journal.Store) bool { return contain.Same(s, store) }
 			if !slices.ContainsFunc(stores, same) {
 				stores = append(stores, store)
 			}

@@ -9,6 +9,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
 )
 
 // Compact shortens the conversation of the session with the strategies of Config.Memory, until the
@@ -70,6 +71,20 @@ func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor,
 		l.appendFailedCompaction(c, usage, cost, err)
 	}
 	return p, err
+}
+
+// compactingUnlessStopped is compacting in a run. Once that is to stop, models that write summaries
+// make no further attempt, and what is left without a summary isn't taken.
+func (w *window) compactingUnlessStopped(ctx context.Context, c *memory.Compactor,
+	compact func(context.Context) (*memory.Prepared, error)) (*memory.Prepared, error) {
+	ctx = guard.WithHalt(ctx, w.halt)
+	return w.compacting(ctx, c, func() (*memory.Prepared, error) {
+		p, err := compact(ctx)
+		if err == nil && w.stopped() && len(p.Report.Warnings()) > 0 {
+			return nil, errStopped
+		}
+		return p, err
+	})
 }
 
 // appendCompaction appends what a compaction did, if it did anything.

@@ -51,7 +51,7 @@ func (l *sessionLog) checkChanges() error {
 		return nil
 	}
 	e := &ChangedError{Session: l.Name}
-	if l.agent.addChanges(l.Stored, l.Machine(), l.toolset(), e); e.Agent == "" && len(e.Tools) == 0 {
+	if l.agent.addChanges(l.Reads, l.Machine(), l.toolset(), e); e.Agent == "" && len(e.Tools) == 0 {
 		return nil
 	}
 	return e

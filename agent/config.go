@@ -43,7 +43,8 @@ type Config struct {
 	// Journal keeps the facts of sessions. Without one the Agent keeps them in memory: named
 	// sessions until [Session.Delete], unnamed ones until their run ends.
 	Journal journal.Store
-	// Owner names this process to the Journal; empty: a name is made up.
+	// Owner names this process to the Journal, in at most 256 bytes without control characters;
+	// empty: a name is made up.
 	Owner string
 	// Lease is how long a session in the Journal belongs to this process without renewal. If the
 	// process dies, other processes can resume the session after that time. It is renewed after a
@@ -100,10 +101,16 @@ type Config struct {
 	// providers charge more for what they put into the cache, which single calls don't make up for.
 	// What Params.Options mark is marked in either case.
 	NoPromptCache bool
-	// Redact is applied to text before it is stored or shown to a model: prompts, replies, inputs
-	// and results of tools, errors. Its results are redacted again when they are part of a later
-	// fact, so it must leave its own replacements alone. Deltas are shown unredacted. It may be
-	// called from several goroutines at a time.
+	// Redact is applied to text before it is stored, logged or shown to a model: prompts, replies,
+	// inputs and results of tools with their keys, names of files, addresses of sources, the names
+	// of calls that no tool has, errors. A key that is then equal to another one of its object gets
+	// a number. Its results are redacted again when they are part of a later fact, so it must leave
+	// its own replacements alone. It may be called from several goroutines at a time.
+	//
+	// Not redacted are deltas while they are shown, what must match something (names and schemas of
+	// tools, ids, users, owners, keys and labels, by which sessions are found), the content and
+	// address of a file, opaque data of a provider, Instructions, and the error of Run, which is
+	// the host's.
 	Redact func(string) string
 
 	// Failures and limits: by default runs are limited, and failing models and tools are handled.
@@ -187,9 +194,9 @@ func New(cfg Config) (*Agent, error) {
 	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact),
 		abandoned: new(atomic.Int64)}
 	if cfg.Logger != nil {
-		a.logger = slog.New(contain.Handler(cfg.Logger.Handler()))
+		a.logger = slog.New(contain.Handler(cfg.Logger.Handler(), a.redact.Text))
 	}
-	stored := session.Config{Store: contain.Store(cfg.Journal), Record: journal.MaxRecord, Owner: cfg.Owner,
+	stored := session.Config{Store: contain.Store(cfg.Journal, a.left()), Record: journal.MaxRecord, Owner: cfg.Owner,
 		Lease: cfg.Lease, Grace: grace, Redact: a.redact, Logger: a.logger, NewID: newID, Delete: a.deleteOwn}
 	if cfg.Journal == nil {
 		stored.Store, stored.InMemory, stored.Lease = journal.NewMemory(), true, journal.MaxTTL
@@ -233,9 +240,22 @@ func checkConfig(cfg *Config) (errs []error) {
 	for i, m := range cfg.Modes {
 		text(fmt.Sprintf("Modes[%d]", i), m.Name+m.Instructions+m.Model)
 	}
+	for i, h := range cfg.Hooks {
+		if h.required && h.BeforeFinish == nil {
+			bad(fmt.Sprintf("Hooks[%d]", i), "Require has no function; give it one that says what is missing")
+		}
+	}
 	for i, p := range cfg.Policies {
 		if p == nil {
 			bad(fmt.Sprintf("Policies[%d]", i), "it is nil")
+		}
+	}
+	if checkLine("Owner", cfg.Owner, journal.MaxLabelValue) != nil {
+		bad("Owner", "it has to be valid UTF-8 of at most %d bytes without control characters", journal.MaxLabelValue)
+	}
+	for name, value := range cfg.Params.Options {
+		if !json.Valid(value) {
+			bad(fmt.Sprintf("Params.Options[%q]", name), "it isn't JSON")
 		}
 	}
 	if v := reflect.ValueOf(cfg.Journal); v.Kind() == reflect.Pointer && v.IsNil() {

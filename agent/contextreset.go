@@ -24,7 +24,7 @@ var errContextReset = fault.New(fault.None, "agent: the context was reset, and a
 func RequestContextReset(ctx context.Context) error {
 	x := driverIn(ctx)
 	if x == nil {
-		return errNoRun
+		return outsideOfRun("RequestContextReset")
 	}
 	if g := x.agent.memoryConfig; g == nil || g.ContextReset == nil {
 		return &ArgError{Field: "Config.Memory.ContextReset",
@@ -60,12 +60,12 @@ func (w *window) resetContextIfDue(share float64, req *provider.Request, budget 
 	var note notes.ResetNote
 	var err error
 	for range h.Tries {
-		if note, err = write(w, in, h.Write); err == nil || errors.Is(err, errNotReturned) {
+		if note, err = write(w, in, h.Write); err == nil || errors.Is(err, errNotReturned) || w.stopped() {
 			break
 		}
 	}
 	switch {
-	case w.ctx.Err() != nil: // loop ends the run
+	case w.ctx.Err() != nil, err != nil && w.stopped(): // the run ends
 		w.appendBrokenOff(in)
 		return false
 	case err != nil:

@@ -48,9 +48,10 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 				journal.MaxCloses)}
 	}
 	verdicts, err := a.evaluate(ctx, m, decisions, at, expired)
+	accepted := false
 	defer func() {
 		for _, v := range verdicts {
-			if err != nil && v.forget != nil {
+			if !accepted && v.forget != nil {
 				v.forget()
 			}
 		}
@@ -68,6 +69,7 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 		}
 	}
 	err = a.sessions.Post(ctx, name, it)
+	accepted = err == nil
 	var posted *journal.PostedError
 	switch {
 	case errors.As(err, &posted):
@@ -80,6 +82,8 @@ func (a *Agent) decide(ctx context.Context, m *machine.Machine, decisions []Deci
 	case errors.Is(err, journal.ErrNoSession):
 		return &DecisionError{Session: name, ID: decisions[0].ID, Code: machine.DecisionUnknown,
 			Problem: "there is no such session", Err: err}
+	case err == nil && m.State().Parent != "":
+		return session.PassUp(ctx, a.sessions.Store, m.State().Parent, it.Decisions)
 	}
 	return err
 }
@@ -156,7 +160,7 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 		v.decision, err = w.Check(ctx, v.decision)
 		return v, err
 	}
-	if p.ID != machine.PauseID(s.Session, c.Call, p.Kind, c.Pauses-1, p.PreviewHash) {
+	if !c.Made(s.Session) {
 		return v, &DecisionError{Code: machine.DecisionBad, Problem: errAltered.Error(), Err: errAltered}
 	}
 	if v.result, err = a.outcomeOf(ctx, s, &v.decision, c); err != nil {
@@ -204,9 +208,9 @@ func (a *Agent) outcomeOf(ctx context.Context, s *machine.State, d *Decision, c 
 			why := cmp.Or(d.Reason, "The call failed.") // so says whoever executes it
 			return c.ResultOf(tools.Failed, fault.Permanent, why), nil
 		}
-		return rejection(c, d.Reason, "A person rejected this call."), nil
+		return rejection(c, d.Reason, ""), nil
 	case machine.Suggested:
-		return rejection(c, d.Reason, "A person rejected this call and suggests instead:"), nil
+		return rejection(c, d.Reason, " and suggests instead"), nil
 	case machine.AnswerGiven:
 		if !d.Secret {
 			return answer(d, c)
@@ -215,12 +219,27 @@ func (a *Agent) outcomeOf(ctx context.Context, s *machine.State, d *Decision, c 
 	return nil, nil
 }
 
-func rejection(c *machine.CallState, reason, text string) *ToolResult {
+// rejection makes the result of a call that a person has rejected, or of a question that they
+// didn't answer.
+func rejection(c *machine.CallState, reason, instead string) *ToolResult {
+	p := c.Pause
+	asked := c.Started && !p.Again && p.Kind != PauseApproval && p.Kind != PauseInDoubt &&
+		p.Kind != tools.SuspendExternal // the tool has only asked: see tools.Suspend
+	text := "A person rejected this call" + instead
+	if asked {
+		text = "A person declined to answer this question" + instead
+	}
+	if instead == "" {
+		text += "."
+	} else {
+		text += ":"
+	}
 	if reason != "" {
 		text += " " + reason
 	}
 	switch {
-	case c.Pause.Again:
+	case asked:
+	case p.Again:
 		text += " It had begun, and waited for an answer."
 	case c.Started:
 		text += " It is not known whether it had its effect when it was first run."
@@ -263,10 +282,23 @@ func fitAnswer(p *Pause, value json.RawMessage) (json.RawMessage, error) {
 }
 
 // secrets are the answers of this process that aren't recorded (tools.Suspend.Secret), by the ids
-// of their pauses, as *json.RawMessage: from the decision until the call has them. All agents share
+// of their pauses, as *keptSecret: from the decision until the call has them. All agents share
 // them, because the agent that takes a decision may not be the one that makes the call: that may be
 // a subagent's, or a plan's.
 var secrets sync.Map
+
+// A keptSecret is an answer that isn't recorded.
+type keptSecret struct {
+	value json.RawMessage
+	timer *time.Timer // forgets it
+}
+
+// forgetSecret drops an answer that isn't recorded, with its timer, which refers to it.
+func forgetSecret(id string) {
+	if kept, ok := secrets.LoadAndDelete(id); ok {
+		kept.(*keptSecret).timer.Stop()
+	}
+}
 
 // keepSecret keeps an answer that isn't recorded, for an hour, and marks the decision in its place.
 // forget drops the answer. The first answer counts; a pause that is nested in that of a subagent
@@ -287,12 +319,20 @@ func keepSecret(d *Decision, p *Pause, nested bool) (forget func(), err error) {
 		return nil, refuse(machine.DecisionBad,
 			errors.New("the answer is missing, or doesn't fit the schema of the pause"))
 	}
-	if _, before := secrets.LoadOrStore(id, &value); before && !nested {
-		return nil, refuse(machine.DecisionUsed, errors.New("the pause was decided before"))
+	kept := &keptSecret{value: value}
+	forget = func() {
+		if secrets.CompareAndDelete(id, kept) {
+			kept.timer.Stop()
+		}
+	}
+	kept.timer = time.AfterFunc(time.Hour, forget)
+	if _, before := secrets.LoadOrStore(id, kept); before {
+		kept.timer.Stop()
+		if !nested {
+			return nil, refuse(machine.DecisionUsed, errors.New("the pause was decided before"))
+		}
 	}
 	d.Secret, d.Value = true, json.RawMessage(`"given"`)
-	forget = func() { secrets.CompareAndDelete(id, &value) }
-	time.AfterFunc(time.Hour, forget)
 	return forget, nil
 }
 
@@ -304,7 +344,7 @@ func (l *sessionLog) dropped(err error) bool {
 	if !errors.As(err, &posted) {
 		return false
 	}
-	waiting, err := l.agent.sessions.Store.Take(l.Stored, l.Name, l.Fence())
+	waiting, err := l.agent.sessions.Store.Take(l.Reads, l.Name, l.Fence())
 	return err == nil &&
 		!slices.ContainsFunc(waiting, func(it journal.Item) bool { return it.Kind == session.ItemDecide })
 }
@@ -349,7 +389,8 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 
 // result returns the fact of a result that isn't that of a tool.
 func (l *sessionLog) result(c *machine.CallState, res *ToolResult) *ToolFinished {
-	f := &ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: res, Spent: l.spending.of(c.Call.ID)}
+	f := &ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: l.bounded(res),
+		Spent: l.spending.of(c.Call.ID)}
 	if r := l.Run(); r.Direct != nil {
 		f.IdempotencyKey = r.Direct.Key
 	}

@@ -94,6 +94,7 @@ type DecisionError = machine.DecisionError
 //   - Tool, Fingerprint: the tool, and its tools.Definition.Fingerprint
 //   - Scope: limits it to calls for whose input the tool names this scope; "" for the whole tool
 //   - By, Since: who gave it, and when
+//   - Text(): says in words which calls it answers for
 type Rule = machine.Rule
 
 // Approve lets the call run with the input that was shown.

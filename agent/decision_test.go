@@ -366,6 +366,113 @@ func TestAPromptToAPausedSessionIsRefusedUnlessItSupersedes(t *testing.T) {
 	requireSound(t, "s", facts(t, a, "s"))
 }
 
+// A posting store calls post before the next item is posted.
+type posting struct {
+	journal.Store
+	post func()
+}
+
+func (s *posting) Post(ctx context.Context, session string, it journal.Item) error {
+	if post := s.post; post != nil {
+		s.post = nil
+		post()
+	}
+	return s.Store.Post(ctx, session, it)
+}
+
+// A decision that was accepted is taken, also if an input comes that would supersede its pause.
+func TestAnInputSupersedesNothingThatWasDecided(t *testing.T) {
+	for name, atOnce := range map[string]bool{"decided before": false, "decided at that moment": true} {
+		t.Run(name, func(t *testing.T) {
+			store := &posting{Store: journal.NewMemory()}
+			a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."), say("Else."))
+			res := run(t, a)
+			var decided error
+			decide := func() {
+				decided = a.Session("s").Decide(context.Background(), agent.Approve(res.Pending[0].ID).By("ann"))
+			}
+			if atOnce {
+				store.post = decide
+			} else {
+				decide()
+			}
+			in := agent.Input{Session: "s", Prompt: "else", Supersede: true}
+			_, err := a.Run(t.Context(), in)
+			require.ErrorIs(t, err, agent.ErrBusy)
+			require.ErrorContains(t, err, "a decision on what it waits for was accepted already")
+			require.NoError(t, decided)
+			require.Zero(t, done.all())
+			res = runInput(t, a, agent.Continue("s"))
+			require.Equal(t, "Done.", res.Text())
+			require.Equal(t, 1, done.of(1))
+			require.Equal(t, "Else.", runInput(t, a, in).Text())
+			requireSound(t, "s", facts(t, a, "s"))
+		})
+	}
+}
+
+// An input that would supersede several pauses closes none of them if one was decided.
+func TestAnInputThatMayNotSupersedeOnePauseClosesNone(t *testing.T) {
+	store := &posting{Store: journal.NewMemory()}
+	a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2), say("Done."))
+	res := run(t, a)
+	require.Len(t, res.Pending, 2)
+	store.post = func() {
+		require.NoError(t, a.Session("s").Decide(context.Background(), agent.Approve(res.Pending[0].ID)))
+	}
+	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "else", Supersede: true})
+	require.ErrorIs(t, err, agent.ErrBusy)
+	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Approve(res.Pending[1].ID)))
+	require.Equal(t, "Done.", runInput(t, a, agent.Continue("s")).Text())
+	require.Equal(t, []int{1, 1}, []int{done.of(1), done.of(2)})
+}
+
+// A dying store refuses appends after an item was posted.
+type dyingStore struct {
+	journal.Store
+	dies, dead bool
+}
+
+func (s *dyingStore) Post(ctx context.Context, session string, it journal.Item) error {
+	s.dead = s.dies
+	return s.Store.Post(ctx, session, it)
+}
+
+func (s *dyingStore) Append(ctx context.Context, a journal.Append) error {
+	if s.dead {
+		return errors.New("the process has died")
+	}
+	return s.Store.Append(ctx, a)
+}
+
+// If a process dies before it has superseded what it has rejected, the next one takes the rejection.
+func TestWhatWasToBeSupersededIsRejectedIfTheProcessDies(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) { // it waits until the lease has expired
+		store := &dyingStore{Store: journal.NewMemory()}
+		a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2))
+		require.Len(t, run(t, a).Pending, 2)
+		store.dies = true
+		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "else", Supersede: true})
+		require.ErrorIs(t, err, agent.ErrJournal)
+		b, _, doneByB := risky(t, agent.Config{Journal: store.Store}, say("I haven't."))
+		require.Equal(t, "I haven't.", runInput(t, b, agent.Continue("s")).Text())
+		require.Zero(t, done.all()+doneByB.all())
+		requireSound(t, "s", facts(t, b, "s"))
+	})
+}
+
+// Once an input has superseded a pause, no decision on it is accepted, whatever its sender has
+// read.
+func TestADecisionThatComesAfterAnInputThatSupersedesItsPauseIsRefused(t *testing.T) {
+	store := journal.NewMemory()
+	a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Else."))
+	id := run(t, a).Pending[0].ID
+	require.Equal(t, "Else.", runInput(t, a, agent.Input{Session: "s", Prompt: "else", Supersede: true}).Text())
+	err := store.Post(t.Context(), "s", journal.Item{ID: "d-1", Kind: "decide", Closes: []string{id}})
+	require.ErrorAs(t, err, new(*journal.PostedError))
+	require.Zero(t, done.all())
+}
+
 func TestCallsThatNeedNobodyRunBeforeThePause(t *testing.T) {
 	a, _, done := risky(t, agent.Config{}, providertest.Calls(
 		providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "work", Input: Number{2}},

@@ -55,5 +55,5 @@ func (a *Agent) endOf(ctx context.Context, session string, end *machine.EndState
 		return m.LastResult(), nil
 	}
 	return &Result{Session: session, Run: end.Run, Start: end.Start, Status: end.Status, Code: end.Code,
-		Reason: end.Reason}, nil
+		Reason: end.Reason, Limit: end.Limit, Missing: end.Missing}, nil
 }

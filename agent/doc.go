@@ -18,11 +18,11 @@
 //
 // # Facts and notes
 //
-// A run emits two kinds of events. A [Fact] is stored before it is applied and before anyone sees
-// it. With a Config.Journal, facts are kept in a store, and another process can resume the run with
-// [Resume] and [Continue]. All other events, such as [TextDelta], are notes: they are shown once
-// and not kept. Tools and hooks add events of their own with [Emit] and [Show]. [MarshalEvent]
-// returns events as JSON.
+// A run emits two kinds of events. A [Fact] is stored before anyone sees it, and before anything
+// happens because of it. With a Config.Journal, facts are kept in a store, and another process can
+// resume the run with [Resume] and [Continue]. All other events, such as [TextDelta], are notes:
+// they are shown once and not kept. Tools and hooks add events of their own with [Emit] and [Show].
+// [MarshalEvent] returns events as JSON.
 //
 // # Tool calls and approvals
 //
@@ -49,23 +49,25 @@
 //   - A model call is retried only before any tool of its reply has run. [Reset] withdraws what it
 //     had shown.
 //   - Calls of a reply that was cut off never run.
-//   - An error of a tool is a result that the model reads. It doesn't end the run.
+//   - An error of a tool is a result that the model reads. It doesn't end the run, but 8 calls in a
+//     row that fail or are refused do (Limits.Failures).
 //   - Leaving the loop over a stream, at any event, stops the run and leaves no goroutine running,
 //     even if the loop's body panics. The exception is a function that ignores the end of its
 //     context, of a provider or a tool, for example: see [Agent.Abandoned].
 //   - The error of [Agent.Run], [RunFor] and [Session.Call] is nil only if the run completed. Any
 //     other end is a typed reason, [Result.Err], beside the complete Result. A run completes when
 //     the model ends its turn with an answer, or when a stop condition holds: a refusal, and a
-//     reply that is cut, filtered or empty, is no answer.
+//     reply that is cut, filtered, empty or invisible, is no answer.
 //   - A session has one run at a time. Another one is refused with [ErrBusy].
 //   - Each loop ends: see [Limits], which are on by default.
 //   - A run ends when its context or its time does (Limits.Duration, 30 minutes), even if the model
 //     continues to write: the reply is cut at the next chunk. With [Agent.Advance], the end of the
 //     context pauses it instead.
-//   - A provider, a tool, a compaction, or a function that writes notes or lists tools is abandoned
-//     5 s after its context ends, if it ignores that. All other functions of the
-//     host hold a run until they return, so they must respect their context or be short. A store is
-//     tried for 30 s.
+//   - A provider, a tool, a store, a compaction, or a function that writes notes or lists tools is
+//     abandoned 5 s after its context ends, if it ignores that. All other functions of the host hold
+//     a run until they return, so they must respect their context or be short.
+//   - A wait for the store ends with the context, too, except that an append has 30 s: what has
+//     happened is recorded. Every other call of the store has 10 s.
 //   - The cost of a run doesn't grow with its session. An agent remembers the sessions that it ran
 //     last (64 MiB of facts), and reads only what is new. Another process reads a session from its
 //     last [machine.Snapshot]; one is taken after every 500 facts, when a run has ended or paused.

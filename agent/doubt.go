@@ -11,7 +11,7 @@ import (
 func (w *workers) resolveDoubt(indexes []int) {
 	for _, c := range w.callStates(indexes) {
 		cr := w.newCall(c)
-		if c.Repeat && cr.d != nil && cr.d.Spec().Repeatable() {
+		if c.Repeat && cr.d.Spec().Repeatable() {
 			w.runTogether([]*callRun{cr})
 		} else {
 			w.inDoubt(cr, "the process that ran it ended")

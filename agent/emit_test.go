@@ -128,6 +128,21 @@ func TestNothingIsRecordedOutsideOfARun(t *testing.T) {
 		require.Error(t, agent.Show(ctx, "late", 1))
 	}
 	require.Len(t, facts(t, a, "s"), before)
+	for name, fn := range map[string]func(ctx context.Context) error{
+		"Emit":                func(ctx context.Context) error { return agent.Emit(ctx, "late", 1) },
+		"Show":                func(ctx context.Context) error { return agent.Show(ctx, "late", 1) },
+		"SetPhase":            func(ctx context.Context) error { return agent.SetPhase(ctx, "late") },
+		"SwitchMode":          func(ctx context.Context) error { return agent.SwitchMode(ctx, "late", "") },
+		"LoadTools":           func(ctx context.Context) error { return agent.LoadTools(ctx, "late") },
+		"RequestContextReset": agent.RequestContextReset,
+	} {
+		for _, ctx := range []context.Context{context.Background(), nil} {
+			var wrong *agent.ArgError
+			require.ErrorAs(t, fn(ctx), &wrong, name)
+			require.Equal(t, name, wrong.Func)
+			require.Equal(t, fault.Permanent, fault.Of(wrong))
+		}
+	}
 }
 
 func TestAToolThatShowsWithoutEndDoesNotFillTheMemory(t *testing.T) {
@@ -172,4 +187,51 @@ func TestAHookMayEmitFromAGoroutineOfItsOwn(t *testing.T) {
 		require.NoError(t, err)
 	}
 	all.Wait()
+}
+
+// A host records facts in a session that nobody drives. What that waits for stays as it is.
+func TestAHostRecordsFactsWhileARunWaitsAndWhenItHasEnded(t *testing.T) {
+	eachStore(t, func(t *testing.T, store journal.Store) {
+		ctx := t.Context()
+		var a *agent.Agent
+		var during error
+		tool := telling(tools.Spec{Name: "tell", Approval: tools.AskAlways}, func(ctx context.Context) {
+			during = a.Session("s").Emit(context.WithoutCancel(ctx), "price", 1)
+		})
+		a, _ = scripted(t, agent.Config{Journal: store, Redact: redact, Tools: []tools.Tool{tool}}, call("tell", 1),
+			say("Done."))
+		s := a.Session("s")
+		require.ErrorIs(t, s.Emit(ctx, "price", 1), agent.ErrNothingOpen)
+		res, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "go", Key: "first"})
+		require.ErrorAs(t, err, new(*agent.PausedError))
+		before, err := s.Info(ctx)
+		require.NoError(t, err)
+
+		require.NoError(t, s.Emit(ctx, "price", map[string]string{"key": secret}, "k"))
+		require.ErrorIs(t, s.Emit(ctx, "price", 2, "k"), agent.ErrDuplicate)
+		require.ErrorIs(t, s.Emit(ctx, "price", 2, "first"), agent.ErrDuplicate)
+		require.NoError(t, s.Emit(ctx, agent.NoticeKind, "so far"))
+		require.ErrorAs(t, s.Emit(ctx, "price", 2, "a", "b"), new(*agent.ArgError))
+		require.ErrorAs(t, s.Emit(ctx, "price", 2, "a\nb"), new(*agent.ArgError))
+		require.ErrorAs(t, s.Emit(ctx, "", 2), new(*agent.ArgError))
+		after, err := s.Info(ctx)
+		require.NoError(t, err)
+		require.Equal(t, before.Status, after.Status)
+		require.Equal(t, before.Facts+2, after.Facts)
+		pending, err := s.Pending(ctx)
+		require.NoError(t, err)
+		require.Equal(t, res.Pending, pending)
+
+		_, err = a.Run(ctx, agent.Resume("s", agent.Approve(res.Pending[0].ID)))
+		require.NoError(t, err)
+		require.ErrorIs(t, during, agent.ErrBusy)
+		require.NoError(t, s.Emit(ctx, "price", 3))
+		all := of[*machine.Emitted](asEvents(facts(t, a, "s")))
+		require.Len(t, all, 3)
+		require.JSONEq(t, `{"key":"[key]"}`, string(all[0].Value))
+		requireSound(t, "s", facts(t, a, "s"))
+		messages, err := s.Messages(ctx)
+		require.NoError(t, err)
+		require.Len(t, messages, 4, "the model doesn't see them")
+	})
 }

@@ -18,9 +18,9 @@ import (
 //   - Err: the cause; nil if there is none
 //   - Error(), Unwrap(): the problem and the cause in words, and the cause
 //   - Is(): reports whether an error is the Code
-//   - Fault(): the class: fault.Transient for [ErrDraining], fault.Denied for [ErrNotOwner] and
-//     [ErrRefused], fault.Invalid for [ErrDuplicate]; for others, that of the cause, or
-//     fault.Permanent
+//   - Fault(): the class: fault.Transient for [ErrBusy], [ErrDraining] and [ErrUnread], fault.Denied
+//     for [ErrNotOwner] and [ErrRefused], fault.Invalid for [ErrDuplicate]; for others, that of the
+//     cause, or fault.Permanent
 type SessionError = machine.SessionError
 
 // The codes of a [SessionError], to be matched with errors.Is.
@@ -50,6 +50,9 @@ const (
 	// ErrDraining says that the agent takes no new input, because [Agent.Drain] was called. Another
 	// process may take it.
 	ErrDraining = machine.ErrDraining
+	// ErrUnread says that so many messages wait for the run in progress that it takes no further
+	// one now: see [Session.Steer]. Nothing was sent.
+	ErrUnread = machine.ErrUnread
 )
 
 // An ArgError says what is wrong with an argument: a field of a [Config] or of an [Input], a host's

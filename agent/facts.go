@@ -59,6 +59,8 @@ type NoteMeta = machine.NoteMeta
 //     [Input]
 //   - Queue: nil, or when a queued run is due (At), and how often it is tried (Attempts): see
 //     [QueueOptions]
+//   - Ancestors: the runs that have started it, directly or through others, the outermost first: of
+//     each the session, the id of the first run of its chain, and its Limits.Tokens and Limits.Cost
 type RunStarted = machine.RunStarted
 
 // StepStarted is the fact that a model is about to be called. The request itself isn't stored:
@@ -92,6 +94,7 @@ type Replied = machine.Replied
 //   - Call: the call with the input that runs: its ID, Name and Input
 //   - IdempotencyKey: the same for every attempt at the call
 //   - Repeatable: the call may run again if it is unknown how it ended
+//   - ReadOnly: the call has no effect
 type ToolStarted = machine.ToolStarted
 
 // ToolFinished is the fact that a call has its result. Each call of a complete reply gets exactly
@@ -122,6 +125,12 @@ type Suspended = machine.Suspended
 //   - Status: Paused, Completed, Stopped or Failed
 //   - Code: one of the Code constants of package machine; "" for a run that completed
 //   - Reason: the same in words
+//   - Limit: for the code limit, the name of the limit that was reached, as [LimitError].Limit; "" in
+//     logs of version 0.1
+//   - Problem: for the codes provider and context, why the model call failed; nil if that isn't
+//     known, and in logs of version 0.1
+//   - Words(): how the run has ended and what a person can change; "" if only Reason says it
+//   - Missing: see [Result].Missing
 //   - At: when a queued run that has failed is tried again; zero for others
 //   - Result: the outcome, in the stream of the run; nil where the fact was read from the journal,
 //     as by [Session.Facts] and [Session.Watch]

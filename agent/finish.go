@@ -31,18 +31,19 @@ func (x *driver) conclude(act machine.Action) {
 		x.finish(Completed, "", nil)
 		return
 	}
-	if missing, err := x.checkOutput(); err != nil {
+	if back, err := x.checkOutput(); err != nil {
 		x.finish(Failed, machine.CodeOutput, err)
 		return
-	} else if missing != "" {
-		x.sendBack(machine.SendBackOutput, missing)
+	} else if back != "" {
+		x.sendBack(&machine.SentBack{Why: machine.SendBackOutput, Text: back})
 		return
 	}
-	if missing, err := x.beforeFinish(); err != nil {
+	end, err := x.beforeFinish(false)
+	if err != nil {
 		x.Cancel(err)
 		return
-	} else if missing != "" {
-		x.sendBack(machine.SendBackHook, missing)
+	} else if end.back != nil {
+		x.sendBack(end.back)
 		return
 	}
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil })) > 0 && len(x.Inbox()) > 0 {
@@ -51,11 +52,20 @@ func (x *driver) conclude(act machine.Action) {
 			return
 		}
 	}
-	if !x.Machine().Answered() {
-		x.finish(Stopped, machine.CodeEmpty, machine.ErrNoAnswer)
+	if end.unproven != nil {
+		x.finish(Stopped, machine.CodeUnproven, end.unproven, end.missing...)
 		return
 	}
-	x.finish(Completed, "", nil)
+	if !x.Machine().Answered() {
+		x.finish(Stopped, machine.CodeEmpty, machine.ErrNoAnswer, end.missing...)
+		return
+	}
+	if len(end.missing) > 0 {
+		x.agent.logger.WarnContext(x.ctx,
+			"agent: the run completes although hooks want more: Limits.SendBacks is reached", "session", x.Name,
+			"missing", strings.Join(end.missing, "\n"))
+	}
+	x.finish(Completed, "", nil, end.missing...)
 }
 
 // conditionHolds calls the stop conditions. It returns true if it has ended the run.
@@ -80,45 +90,18 @@ func (x *driver) conditionHolds() bool {
 	case err != nil:
 		x.finish(Failed, machine.CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
 	case holds:
-		x.finish(Completed, machine.CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
+		x.concludeBy(why)
 	}
 	return err != nil || holds
 }
 
 // sendBack appends what is missing, so that the model is called again.
-func (x *driver) sendBack(why, text string) {
-	if x.agent.redact.Text(text) == "" {
-		text = "Something is missing."
+func (x *driver) sendBack(f *machine.SentBack) {
+	if x.agent.redact.Text(f.Text) == "" {
+		f.Text = "Something is missing."
 	}
-	_ = x.append(&machine.SentBack{Why: why, Text: text}) // loop ends a run whose journal refuses it
+	_ = x.append(f) // loop ends a run whose journal refuses it
 	x.flush()
-}
-
-// beforeFinish calls the BeforeFinish hooks. It returns what is missing according to them.
-func (l *sessionLog) beforeFinish() (missing string, err error) {
-	var all []string
-	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil }) {
-		res := l.Machine().Result(Completed, "", nil)
-		_, err := l.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(l.ctx, res) })
-		var send *sendBackError
-		switch {
-		case errors.As(err, &send):
-			all = append(all, send.what)
-		case err != nil:
-			return "", err
-		}
-	}
-	r := l.Run()
-	if len(all) == 0 {
-		return "", nil
-	}
-	if r.Limits.SendBacks >= 0 && r.SentBack >= r.Limits.SendBacks {
-		l.agent.logger.WarnContext(l.ctx,
-			"agent: the run finishes although something is missing: Limits.SendBacks is reached", "session", l.Name,
-			"missing", all)
-		return "", nil
-	}
-	return strings.Join(all, "\n"), nil
 }
 
 // finishCause ends a run whose context has ended, with the status and code that fit the cause.
@@ -157,15 +140,15 @@ func canceledBy(ctx context.Context, cause error) error {
 }
 
 // finish ends or pauses the run: it gives open calls a result, appends the end, and shows it with
-// the Result.
-func (x *driver) finish(status Status, code string, reason error) {
+// the Result. missing is what hooks wanted.
+func (x *driver) finish(status Status, code string, reason error, missing ...string) {
 	if x.ended {
 		return
 	}
 	if x.Yields() { // whatever else ends the run here, it continues elsewhere
 		x.Fail(context.Cause(x.ctx))
 	}
-	end := &RunEnded{Status: status, Code: code}
+	end := &RunEnded{Status: status, Code: code, Missing: missing}
 	if at, again := x.requeues(reason); again && status == Failed {
 		status, end.Status, end.Code, end.At = Paused, Paused, machine.CodeQueued, at
 	}
@@ -173,7 +156,13 @@ func (x *driver) finish(status Status, code string, reason error) {
 		x.closeRun(reason)
 	}
 	if reason != nil {
-		end.Reason = reason.Error()
+		end.Reason = tools.Cut(x.agent.redact.Text(reason.Error()), tools.DefaultMaxResult)
+	}
+	if limit, ok := errors.AsType[*LimitError](reason); ok && end.Code == machine.CodeLimit {
+		end.Limit = limit.Limit
+	}
+	if code == machine.CodeProvider || code == machine.CodeContext {
+		end.Problem = x.agent.problemOf(reason)
 	}
 	own := x.agent.sessions.Redact(end)
 	x.Lock()
@@ -338,14 +327,17 @@ func (l *sessionLog) checkOutput() (back string, err error) {
 	return output.Correction(problem), nil
 }
 
-// parentLimitReached ends the run of a subagent if a parent run has reached a limit, and reports
-// whether it did.
-func (x *driver) parentLimitReached() bool {
-	if x.parent == nil {
-		return false
+// outerLimitReached ends the run if a run that has called it, or the input that has started it, has
+// reached a limit, and reports whether it did.
+func (x *driver) outerLimitReached() bool {
+	err := error(nil)
+	if x.parent != nil {
+		err = x.parent.spending.limitReached()
 	}
-	err := x.parent.spending.limitReached()
-	if err != nil {
+	if err == nil {
+		err = x.treeLimit(x.ctx)
+	}
+	if err != nil && x.ctx.Err() == nil {
 		x.finish(Stopped, machine.CodeLimit, err)
 	}
 	return err != nil

@@ -37,9 +37,15 @@ func (s *Session) Fork(ctx context.Context, to string, upTo uint64) error {
 	if len(facts) == 0 {
 		return &SessionError{Session: s.id, Code: ErrNothingOpen}
 	}
-	return s.agent.copyTo(ctx, s.id, to, facts, upTo, fmt.Sprintf(
+	err = s.agent.copyTo(ctx, s.id, to, facts, upTo, fmt.Sprintf(
 		"nothing was finished by fact %d of session %q; its log begins with fact %d", upTo, s.id,
 		facts[0].Envelope().Seq))
+	if errors.As(err, new(*machine.FactError)) {
+		if _, own := machine.Replay(s.id, facts...); own != nil { // it isn't the copy that is damaged
+			return own
+		}
+	}
+	return err
 }
 
 // copyTo makes a new session from facts and ends what they leave open. All of it is one append, so

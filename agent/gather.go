@@ -89,7 +89,8 @@ func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own [
 	if len(input)+len(external) == 0 {
 		return nil, nil
 	}
-	taken := byName(withLists(own, lists))
+	others := withLists(own, lists)
+	taken, shown := byName(others), shownBytes(others...)
 	var out []*tools.Definition
 	for i, t := range input {
 		d, err := a.define(t)
@@ -98,6 +99,10 @@ func (a *Agent) inputTools(input []tools.Tool, external []json.RawMessage, own [
 			return nil, &ArgError{Field: "Input.Tools", Problem: fmt.Sprintf("tool %d: %v", i, err), Err: err}
 		case taken[d.Name()] != nil:
 			return nil, badInput("Tools", "there is another tool with the name %q; give this one another", d.Name())
+		}
+		if shown += shownBytes(d); shown > tools.MaxShown {
+			return nil, badInput("Tools", "with tool %d the descriptions and schemas of all tools have %d bytes; they "+
+				"may have %d. Give fewer tools, or shorter descriptions and schemas", i, shown, tools.MaxShown)
 		}
 		taken[d.Name()] = d
 		out = append(out, d)

@@ -62,8 +62,8 @@ func GenerateFor[T any](ctx context.Context, req *provider.Request) (T, error) {
 // run and to the call, as [Generate] does. A cost of 0 with a usage means that the price isn't
 // known. ctx is the context that the tool got; if it doesn't belong to a running tool call, or if a
 // figure is negative, the error is an *[ArgError], and nothing is charged. That a limit is reached
-// is no error here: the next model call of the tool or of the run is refused. Book is safe for
-// concurrent use.
+// is no error here: the next model call of the tool or of the run is refused. A run that the tool
+// has started with ctx counts by itself, and needn't be booked. Book is safe for concurrent use.
 func Book(ctx context.Context, u provider.Usage, cost provider.Money) error {
 	c, err := callIn(ctx, "Book")
 	if err != nil {
@@ -136,6 +136,9 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 		return nil, err
 	}
 	if err := all.limitReached(); err != nil {
+		return nil, err
+	}
+	if err := c.x.treeLimit(ctx); err != nil {
 		return nil, err
 	}
 	own, limits := c.request(req)

@@ -62,7 +62,7 @@ func ExampleDecision_For() {
 	}
 	fmt.Println(res.Text())
 	// Output:
-	// Always allow in this session
+	// Always allow all calls of deploy, in this session
 	// Always allow in the project shop
 	// It is deployed.
 	// It is deployed again.

@@ -38,7 +38,7 @@ func (s *taken) hooks() []agent.Hooks {
 }
 
 func TestAPauseOffersTheSessionAndThenWhatPoliciesOffer(t *testing.T) {
-	session := tools.Scope{Name: tools.ScopeSession, Text: "in this session"}
+	session := tools.Scope{Name: tools.ScopeSession, Text: "all calls of ask, in this session"}
 	policies := []tools.Policy{
 		offering(tools.Scope{Name: "project", Text: "in the\nproject"}, tools.Scope{}, tools.Scope{Name: "session"},
 			tools.Scope{Name: "\xff"}, tools.Scope{Name: strings.Repeat("x", 513)}),

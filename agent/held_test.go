@@ -80,8 +80,9 @@ func TestASessionThatAnotherProcessHasTakenOverIsntRemoved(t *testing.T) {
 		b, _ := scripted(t, cfg, say("Mine."))
 		// The process stands still until its lease has ended.
 		mute := &mute{Store: store, fails: errors.New("the network is down")}
+		cfg.Lease = 6 * time.Second
 		cfg.Journal = &slowTake{mute, func() {
-			<-time.After(time.Minute)
+			<-time.After(8 * time.Second)
 			run(t, b)
 		}}
 		a, _ := scripted(t, cfg)

@@ -49,8 +49,9 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 		require.Equal(t, "The fork.", end.Text())
 		reqs := model.Requests()
 		seen := reqs[len(reqs)-1].Messages
-		require.Len(t, seen, 6)
-		require.Equal(t, "and now?", seen[5].Text())
+		require.Len(t, seen, 7)
+		require.Contains(t, seen[5].Text(), "ended before it was finished (forked)")
+		require.Equal(t, "and now?", seen[6].Text())
 
 		require.Equal(t, before, facts(t, a, "s"))
 		require.Equal(t, "The original.",

@@ -134,15 +134,14 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 // hookCall returns a call of the newest reply for hooks.
 func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 	call := l.toolCall(c)
-	d, _ := l.toolset().registry.Lookup(call.Name)
-	return hookCall(&call, d)
+	return hookCall(&call, l.toolset().lookup(call.Name))
 }
 
-// hookCall returns a call for hooks. d is nil for an unknown tool.
+// hookCall returns a call of a tool for hooks.
 func hookCall(c *tools.Call, d *tools.Definition) *ToolCall {
 	call := &ToolCall{Session: c.Session, Run: c.Run, Step: c.Step, Index: c.Index, ID: c.ID, Name: c.Name,
 		Input: c.Input, User: c.User, Labels: c.Labels}
-	if d != nil {
+	if d != noTool {
 		call.Spec = d.Spec()
 	}
 	return call
@@ -203,6 +202,7 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 			res.Notes, res.Data, res.Error = 0, nil, true
 		}
 	}
+	fitData(res)
 	res.Parts = provider.Normalize(res.Parts)
 	res.CallID, res.Name = c.ID, name
 	res.Notes = min(max(res.Notes, 0), len(res.Parts))

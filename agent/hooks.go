@@ -58,10 +58,15 @@ type Hooks struct {
 	// run, and any other error is logged.
 	AfterDecision func(ctx context.Context, c *ToolCall, p Pause, d Decision) error
 	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run continue,
-	// at most Limits.SendBacks times.
+	// for each hook at most Limits.SendBacks times; after that the run completes, and
+	// [Result].Missing says what was wanted. For a condition without which no run completes use
+	// [Require].
 	BeforeFinish func(ctx context.Context, r *Result) error
-	// AfterRun is called when a run has ended or paused.
+	// AfterRun is called when a run has ended or paused. Its context doesn't end with the run's,
+	// but after 30 s.
 	AfterRun func(ctx context.Context, r *Result) error
+
+	required bool // the hooks are those of Require
 }
 
 // A Step is a model call that is about to be made. Changes by a hook apply to this call only.
@@ -132,8 +137,11 @@ func Deny(reason string) error { return &tools.DenyError{Reason: reason} }
 // Abort ends the run. Its Result has err as the reason.
 func Abort(err error) error { return &AbortError{Err: cmp.Or(err, errNoReason)} }
 
-// SendBack keeps a run from finishing. The model reads what is missing.
-func SendBack(what string) error { return &sendBackError{machine.ValidText(what)} }
+// SendBack is advice to a model that has ended its turn: the model reads what is missing, and goes
+// on. It is for BeforeFinish. A hook can send a run back Limits.SendBacks times (2). If the hook
+// still wants more then, the run completes, [Result].Missing has what it wanted, and so has the
+// log. See [Require] for what a run must not complete without.
+func SendBack(what string) error { return &sendBackError{what: machine.ValidText(what)} }
 
 // Warn changes nothing, but the model reads the warning.
 func Warn(text string) error { return &warnError{machine.ValidText(text)} }

@@ -9,6 +9,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -399,4 +401,37 @@ func TestANoteInAResultIsALineOfItsOwn(t *testing.T) {
 	last := m.Requests()[1].Messages
 	res := last[len(last)-1].Parts[0].Result
 	require.Equal(t, "done 1\nNote: mind the gap", res.Text(), "a provider that takes one text is sent this")
+}
+
+func TestAGuardMayFailOnACallOfAToolThatDoesNotExist(t *testing.T) {
+	a, model := scripted(t, agent.Config{Hooks: []agent.Hooks{{
+		AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return errors.New("away") }}}},
+		call("nope", 1), say("Done."))
+	require.Equal(t, agent.Completed, run(t, a).Status)
+	model.AssertSaw(t, 1, providertest.ToolResultText("nope", "withheld: a guard failed"))
+}
+
+func TestDataThatAHookGivesACallThatDidNotRunIsCheckedToo(t *testing.T) {
+	var done effects
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Risk: tools.High})},
+		Hooks: []agent.Hooks{{AfterTool: func(_ context.Context, _ *agent.ToolCall, r *agent.ToolResult) error {
+			r.Data = []byte("{")
+			return nil
+		}}}}, call("work", 1), say("Done."))
+	id := run(t, a).Pending[0].ID
+	require.Equal(t, agent.Completed, runInput(t, a, agent.Resume("s", agent.Reject(id, "no"))).Status)
+	require.Contains(t, finished(t, a, "s")[0].Cause, "Data is no JSON")
+}
+
+func TestAHookThatHangsAfterTheRunHas30Seconds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{{AfterRun: func(ctx context.Context,
+			_ *agent.Result) error {
+			<-ctx.Done()
+			return ctx.Err()
+		}}}}, say("Done."))
+		began := time.Now()
+		require.Equal(t, agent.Completed, run(t, a).Status)
+		require.Equal(t, 30*time.Second, time.Since(began))
+	})
 }

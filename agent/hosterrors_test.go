@@ -267,7 +267,7 @@ func TestALogHandlerThatPanicsChangesNothing(t *testing.T) {
 	}
 }
 
-func TestAPanicInRecoveryEachIsContained(t *testing.T) {
+func TestAPanicInAFunctionOfRecoveryIsContained(t *testing.T) {
 	store := journal.NewMemory()
 	var done effects
 	cfg := agent.Config{Name: "x", Journal: store,
@@ -278,7 +278,8 @@ func TestAPanicInRecoveryEachIsContained(t *testing.T) {
 		require.NoError(t, a.Session(session).Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
 	}
 	b, _ := scripted(t, cfg, providertest.Say("Done."), providertest.Say("Done."))
-	n, err := b.Recover(t.Context(), agent.Recovery{Parallel: 1, Each: func(agent.Recovered) { panic("each") }})
+	n, err := b.Recover(t.Context(), agent.Recovery{Parallel: 1, Each: func(agent.Recovered) { panic("each") },
+		Event: func(string, agent.Event) { panic("event") }})
 	require.NoError(t, err)
 	require.Equal(t, 2, n)
 	require.Equal(t, 2, done.all())

@@ -113,6 +113,29 @@ func (l *sessionLog) stopPosted() {
 	}
 }
 
+// haltIfStopped has the model call in progress make no further attempt if a stop waits in the
+// inbox, from another process.
+func (x *driver) haltIfStopped() {
+	if x.agent.sessions.InMemory || x.halt.Err() != nil {
+		return
+	}
+	if slices.ContainsFunc(x.Inbox(), func(it session.Item) bool {
+		return it.Kind == session.ItemStop || it.Kind == session.ItemCancel
+	}) {
+		x.haltNow()
+	}
+}
+
+// endUnlessStopped ends a run whose next model call can't be made, or as it was stopped meanwhile.
+func (x *driver) endUnlessStopped(status Status, code string, reason error) {
+	switch {
+	case x.halt.Err() != nil && x.ctx.Err() == nil && x.readInbox() && x.requested == requestStop:
+		x.grant()
+	case x.ctx.Err() == nil:
+		x.finish(status, code, reason)
+	} // else loop ends the run for the reason that its context ended
+}
+
 // A hostRequest says that the host wants a run to stop or to pause.
 type hostRequest uint8
 

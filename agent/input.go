@@ -99,7 +99,8 @@ type Input struct {
 	Briefing *notes.Briefing
 
 	// Supersede starts a new run in a paused session. Calls that wait for a decision count as
-	// rejected.
+	// rejected. If a decision was accepted and isn't carried out yet, the error is [ErrBusy]:
+	// continue the run with [Continue] first.
 	Supersede bool
 	// Replaces takes the session back to before an earlier run, for a prompt that was edited or is
 	// to be answered anew: the run replaces the one that started with the fact of this number, and
@@ -201,6 +202,9 @@ func (in *Input) check(limits *Limits) error {
 		}
 	} else if strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0 {
 		return badInput("Prompt", "it is empty; ask something, or give Parts")
+	}
+	if int64(in.Priority) != int64(int32(in.Priority)) {
+		return badInput("Priority", "it is %d; give a number of 32 bits", in.Priority)
 	}
 	if !utf8.ValidString(in.Prompt) {
 		return badInput("Prompt", "it is no valid UTF-8")

@@ -2,7 +2,9 @@ package agent_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
+	"math"
 	"strings"
 	"testing"
 
@@ -44,7 +46,11 @@ func TestAConfigThatCantWorkIsRefused(t *testing.T) {
 				notes.ByModel[struct{ C chan int }](nil, ""))}}}, "chan int"},
 		"no function": {agent.Config{Provider: model,
 			Tools: []tools.Tool{tools.Func[Number, string]{Spec: tools.Spec{Name: "x"}}}}, "Run"},
-		"a nil policy":    {agent.Config{Provider: model, Policies: []tools.Policy{nil}}, "Policies[0]"},
+		"a nil policy": {agent.Config{Provider: model, Policies: []tools.Policy{nil}}, "Policies[0]"},
+		"a long owner": {agent.Config{Provider: model, Owner: strings.Repeat("x", 257)}, "Owner"},
+		"an odd owner": {agent.Config{Provider: model, Owner: "a\nb"}, "Owner"},
+		"a broken option": {agent.Config{Provider: model, Params: agent.Params{
+			Options: map[string]json.RawMessage{"x": []byte("{")}}}, `Options["x"]`},
 		"two modes":       {agent.Config{Provider: model, Modes: []agent.Mode{{Name: "a"}, {Name: "a"}}}, "Modes[1]"},
 		"a nameless mode": {agent.Config{Provider: model, Modes: []agent.Mode{{}}}, "Modes[0]"},
 		"an unknown mode": {agent.Config{Provider: model,
@@ -387,4 +393,17 @@ func TestAnUnnamedSessionIsForgottenUnlessItIsPaused(t *testing.T) {
 	pending, err = a.Session(res.Session).Pending(t.Context())
 	require.NoError(t, err)
 	require.Empty(t, pending)
+}
+
+func TestAPriorityThatDoesNotFitIsAnError(t *testing.T) {
+	if math.MaxInt == math.MaxInt32 {
+		t.Skip("each int fits")
+	}
+	a, model := scripted(t, agent.Config{}, say("ok"))
+	large := int64(1)<<32 + 5
+	_, err := a.Run(t.Context(), agent.Input{Prompt: "hi", Priority: int(large)})
+	var wrong *agent.ArgError
+	require.ErrorAs(t, err, &wrong)
+	require.Equal(t, "Input.Priority", wrong.Field)
+	model.AssertCalls(t, 0)
 }

@@ -69,6 +69,7 @@ type legState struct {
 
 	steps atomic.Int64
 	over  atomic.Bool // its time is up, or its context has ended
+	begun atomic.Bool // the run has begun, or was resumed
 
 	end *Progressed // set when the run has been driven: how it stands, without At of NextLater and Key
 	seq uint64      // the number of the newest fact then
@@ -82,7 +83,9 @@ func (l *legState) watch(ctx context.Context, grace time.Duration, cut context.C
 	watcher.Go(func() {
 		select {
 		case <-ctx.Done():
-			l.over.Store(true)
+			if l.over.Store(true); !l.begun.Load() { // nothing is in progress
+				grace = 0
+			}
 		case <-done:
 			return
 		}

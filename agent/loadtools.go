@@ -20,7 +20,7 @@ import (
 func LoadTools(ctx context.Context, names ...string) error {
 	x := driverIn(ctx)
 	if x == nil {
-		return errNoRun
+		return outsideOfRun("LoadTools")
 	}
 	x.tools.loading.Lock()
 	defer x.tools.loading.Unlock()
@@ -46,6 +46,7 @@ func (w *workers) loaded(fresh []toolList, names []string) (after *toolset, chan
 	err error) {
 	before := w.toolset()
 	known, lists := byName(before.registry.All()), slices.Clone(before.lists)
+	shown := shownBytes(before.registry.All()...)
 	for _, l := range fresh {
 		if l.err != nil {
 			continue
@@ -55,6 +56,11 @@ func (w *workers) loaded(fresh []toolList, names []string) (after *toolset, chan
 		all := slices.Clone(lists[i].tools)
 		for _, d := range l.tools {
 			if known[d.Name()] == nil { // what the run knows stays as it is until its end
+				if shown += shownBytes(d); shown > tools.MaxShown {
+					w.sourcesFailed([]*SourceFailed{{Source: l.name, Tool: d.Name(), Err: errTooLarge}})
+					shown -= shownBytes(d)
+					continue
+				}
 				known[d.Name()] = d
 				all = append(all, d)
 				changes = append(changes,

@@ -5,6 +5,7 @@ import (
 	"errors"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -31,9 +32,13 @@ type sessionLog struct {
 	unread  bool // something was in the inbox, and so it didn't begin
 
 	// guarded
-	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
-	fresh    []Event         // of the facts of the append under way
-	spending *spending       // with that of subagents; nil before the first is called
+	queue    []Event            // facts that were appended and not shown yet, and notes in their place among them
+	fresh    []Event            // of the facts of the append under way
+	spending *spending          // with that of subagents
+	levels   []machine.Ancestor // of what the run starts, once it has joined its tree
+	tree     *tree              // nil: it has not joined one
+	treeName treeName
+	leftTree bool
 	asked    map[string]bool // pauses that were shown
 	over     outcome         // of a run
 	ended    bool            // the end of the run is appended
@@ -48,7 +53,7 @@ type outcome struct {
 // newLog returns the log of a session that isn't held yet.
 func (a *Agent) newLog(ctx context.Context, name string) *sessionLog {
 	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a}
-	l.ctx, l.Stored, l.Observer = l.Ctx, withoutRun(l.Stored), l
+	l.ctx, l.Stored, l.Reads, l.Observer = l.Ctx, withoutRun(l.Stored), withoutRun(l.Reads), l
 	return l
 }
 
@@ -85,6 +90,9 @@ func (l *sessionLog) Appended(stored bool) {
 // Applied implements session.Observer: it adds the event of a fact to those of the append under
 // way.
 func (l *sessionLog) Applied(f Fact) {
+	if _, ok := f.(*machine.ModeChanged); ok && l.tree != nil { // it may change limits
+		l.levels = l.State().Tree()
+	}
 	if l.fresh == nil {
 		l.fresh = make([]Event, 0, 2) // a step has two facts in an append
 	}
@@ -150,15 +158,17 @@ type runner interface {
 
 // runnerIn returns the driver of the run that ctx belongs to, or nil.
 func runnerIn(ctx context.Context) runner {
-	r, _ := ctx.Value(driverKey{}).(runner)
+	r, _ := work.RunOf(ctx).(runner)
 	return r
 }
 
-// Errors of the functions for tools and hooks.
-var (
-	errNoRun = errors.New("agent: the context isn't that of a run")
-	errOver  = errors.New("agent: the run, or the call that the context is of, is over")
-)
+// outsideOfRun returns the error of a function for tools and hooks whose context isn't that of a
+// run.
+func outsideOfRun(fn string) error {
+	return &ArgError{Func: fn, Problem: "the context isn't that of a run; pass on the one that the tool or hook got"}
+}
+
+var errOver = errors.New("agent: the run, or the call that the context is of, is over")
 
 // appendIn appends the fact that makes returns, if any. The fact holds nothing that must be
 // redacted. A call that was abandoned, whose ctx has ended, must not change the run any more.
@@ -186,11 +196,9 @@ func (l *sessionLog) callMeta(c *tools.Call) NoteMeta {
 	return NoteMeta{Origin: l.Origin(), Step: c.Step, Call: c.ID}
 }
 
-type driverKey struct{}
-
 // withoutRun returns a context that belongs to no run.
 func withoutRun(ctx context.Context) context.Context {
-	return context.WithValue(ctx, driverKey{}, nil)
+	return work.WithRun(ctx, nil)
 }
 
 // waits reports whether the run is paused, and doesn't go on by itself.

@@ -12,7 +12,7 @@ import (
 func SwitchMode(ctx context.Context, name, reason string) error {
 	x := driverIn(ctx)
 	if x == nil {
-		return errNoRun
+		return outsideOfRun("SwitchMode")
 	}
 	if _, err := x.agent.mode(name); err != nil {
 		return err
@@ -26,7 +26,7 @@ func SwitchMode(ctx context.Context, name, reason string) error {
 func SetPhase(ctx context.Context, name string) error {
 	x := driverIn(ctx)
 	if x == nil {
-		return errNoRun
+		return outsideOfRun("SetPhase")
 	}
 	name = machine.ValidText(name)
 	return x.appendIn(ctx, func() Fact {

@@ -205,8 +205,13 @@ func TestCallsOfAHistoryWhoseIDsAreNoUTF8StayApart(t *testing.T) {
 // before it was written.
 func cut(t *testing.T, from, to journal.Store, kind string) {
 	t.Helper()
+	cutSession(t, from, to, "s", kind)
+}
+
+func cutSession(t *testing.T, from, to journal.Store, session, kind string) {
+	t.Helper()
 	var recs []journal.Record
-	for r, err := range from.Read(t.Context(), "s", 0) {
+	for r, err := range from.Read(t.Context(), session, 0) {
 		require.NoError(t, err)
 		if r.Kind == kind {
 			break
@@ -214,7 +219,7 @@ func cut(t *testing.T, from, to journal.Store, kind string) {
 		recs = append(recs, r)
 	}
 	require.NoError(t, to.Append(t.Context(),
-		journal.Append{Session: "s", Records: recs, Head: &journal.HeadUpdate{Status: "running"}}))
+		journal.Append{Session: session, Records: recs, Head: &journal.HeadUpdate{Status: "running"}}))
 }
 
 func TestACallInDoubtIsNeverSaidNotToHaveRun(t *testing.T) {

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -10,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
 )
 
 // writeDueNotes writes the notes that are due at a share of the window.
@@ -28,6 +30,10 @@ func (w *window) writeDueNotes(share float64, req *provider.Request, budget int)
 		if w.ctx.Err() != nil {
 			w.appendBrokenOff(in)
 			return causeOf(w.ctx)
+		}
+		if err != nil && w.stopped() {
+			w.appendBrokenOff(in)
+			return errStopped
 		}
 		f := in.Fact(note, err)
 		if f.Error != "" {
@@ -61,18 +67,17 @@ func write[T any](w *window, in *notes.Input, f func(context.Context, *notes.Inp
 	if w.ctx.Err() != nil {
 		return v, causeOf(w.ctx)
 	}
-	ctx, cancel := context.WithTimeoutCause(context.WithValue(w.stepCtx(), asideKey{}, true), noteTimeout,
-		errNoteTimeout)
+	ctx, cancel := context.WithTimeoutCause(
+		context.WithValue(guard.WithHalt(w.stepCtx(), w.halt), asideKey{}, true), noteTimeout, errNoteTimeout)
 	defer cancel()
 	return abandonable(ctx, w.agent, "writing a note of category "+in.Category, in.Session, func() (T, error) {
 		return f(ctx, in)
 	})
 }
 
-// appendBrokenOff appends the usage of a note that was being written when the run's context ended.
-// loop ends the run.
+// appendBrokenOff appends the usage of a note that was being written when the run was stopped.
 func (w *window) appendBrokenOff(in *notes.Input) {
-	if f := in.Fact(nil, causeOf(w.ctx)); f.Usage.Total() > 0 && !w.Yields() {
+	if f := in.Fact(nil, cmp.Or(causeOf(w.ctx), error(errStopped))); f.Usage.Total() > 0 && !w.Yields() {
 		_ = w.appendNote(f)
 	}
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/internal/work"
@@ -115,7 +116,25 @@ func (l *sessionLog) undoWork(ctx context.Context, f *ToolFinished, by string) (
 	if rec.Pruned {
 		why = append(why, "what it did before its log was pruned isn't known any more")
 	}
+	if back := cameBack(rec.Undone); len(why) > 0 && back != "" {
+		return fmt.Sprintf("in part. Came back: %s. Stays: %s", back, strings.Join(why, "; ")), nil
+	}
 	return strings.Join(why, "; "), nil
+}
+
+// mostNamed is how many calls a text names.
+const mostNamed = 10
+
+// cameBack names the calls that were undone; empty if none was.
+func cameBack(calls []machine.UndoneCall) string {
+	var titles []string
+	for _, c := range calls[:min(len(calls), mostNamed)] {
+		titles = append(titles, tools.TitleOf(c.Call.Name, c.Call.Input))
+	}
+	if more := len(calls) - mostNamed; more > 0 {
+		titles = append(titles, fmt.Sprintf("and %d more", more))
+	}
+	return strings.Join(titles, ", ")
 }
 
 func whyStays(c *machine.UndoneCall) string { return "its call of " + c.Call.Name + ": " + c.Why }

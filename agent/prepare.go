@@ -39,8 +39,10 @@ type window struct {
 	*sessionLog
 	*consumer
 	*spans
-	memory *memoryState                                   // nil without Config.Memory and Config.Compose
-	end    func(status Status, code string, reason error) // of the run
+	memory  *memoryState                                   // nil without Config.Memory and Config.Compose
+	halt    context.Context                                // of the driver
+	stopped func() bool                                    // whether the run is to stop, rather than one above it
+	end     func(status Status, code string, reason error) // of the run
 }
 
 // A memoryState is a run's state for Config.Memory and Config.Compose. It belongs to the
@@ -72,6 +74,7 @@ func (w *window) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 	}
 	b.plain = b.system
 	if w.agent.memoryConfig == nil {
+		b.messages, b.own = machine.Shown(b.messages, false)
 		return b, true
 	}
 	if w.memory.compactor == nil {
@@ -109,7 +112,9 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 		more.HostNote = note
 	}
 	c, ctx, events := w.memory.compactor, w.stepCtx(), w.memoryEvents()
-	p, err := w.compacting(ctx, c, func() (*memory.Prepared, error) { return c.Prepare(ctx, req, more, events...) })
+	p, err := w.compactingUnlessStopped(ctx, c, func(ctx context.Context) (*memory.Prepared, error) {
+		return c.Prepare(ctx, req, more, events...)
+	})
 	if err != nil {
 		if w.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
 			w.end(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: %w", w.Name, err))
@@ -135,6 +140,7 @@ func (w *window) takePrepared(b *prepared, p *memory.Prepared, more *memory.Cont
 	if more.Screen != "" || len(more.Fetched) > 0 {
 		b.messages, b.own = w.withContext(p), true
 	}
+	b.messages, b.own = machine.Shown(b.messages, b.own)
 	return true
 }
 
@@ -178,13 +184,15 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 	}
 	budget := g.window(start.Model).Budget(req)
 	now := share(w.memory.compactor.Meter().Count(req).Total, budget)
-	if w.writeDueNotes(now, req, budget) != nil {
-		return false, false
-	}
-	if mayReset && w.resetContextIfDue(now, req, budget) {
+	ok = w.writeDueNotes(now, req, budget) == nil
+	if ok && mayReset && w.resetContextIfDue(now, req, budget) {
 		return true, true
 	}
-	return false, w.ctx.Err() == nil && !w.left
+	if w.stopped() {
+		w.end(Stopped, machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
+		return false, false
+	}
+	return false, ok && w.ctx.Err() == nil && !w.left
 }
 
 func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }

@@ -128,17 +128,21 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (total Pruned, err erro
 	return total, unread
 }
 
-// size counts sessions and their records.
+// size counts sessions and their records, a part of them at a time.
 func (a *Agent) size(ctx context.Context, list []descendant) (Pruned, error) {
 	p := Pruned{Sessions: len(list)}
 	for _, d := range list {
-		recs, err := session.Records(ctx, d.store, d.name, 0, 0)
-		if err != nil {
-			return p, err
-		}
-		for _, rec := range recs {
-			p.Records++
-			p.Bytes += int64(len(rec.Data))
+		for after, more := uint64(0), true; more; {
+			recs, err := session.Records(ctx, d.store, d.name, after, watchAtOnce)
+			if err != nil {
+				return p, err
+			}
+			for _, rec := range recs {
+				p.Records++
+				p.Bytes += int64(len(rec.Data))
+				after = rec.Seq
+			}
+			more = len(recs) == watchAtOnce
 		}
 	}
 	return p, nil

@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"sync/atomic"
+	"time"
 
 	"golang.org/x/sync/errgroup"
 
@@ -48,7 +49,8 @@ type Recovery struct {
 	Each func(Recovered)
 	// Event, if it isn't nil, is called for each event of the runs that are resumed, as
 	// [Agent.Stream] yields it, with the session that is resumed. It may be called from several
-	// goroutines at a time, for one session in order. It should return at once.
+	// goroutines at a time, for one session in order. It should return at once. A panic is logged
+	// and changes nothing.
 	Event func(session string, ev Event)
 }
 
@@ -69,7 +71,8 @@ const defaultRecovery = 4
 // the time to decide is over. It returns when each of them has ended or paused again, with their
 // number. It skips sessions that another process drives or resumes first, sessions of an agent with
 // another name, sessions with a parent (see Input.Parent), which resumes them, such as those of
-// subagents, and the logs of other packages.
+// subagents, and the logs of other packages. The run of a subagent whose caller is over, because a
+// process died between the two ends, is stopped.
 // No other function resumes sessions by itself.
 //
 // Call it when a process starts and regularly after that: the session of a process that was killed
@@ -127,12 +130,19 @@ func (a *Agent) eachStranded(ctx context.Context, r *Recovery, do func(name stri
 
 // recoverOne resumes a session, and reports whether there was something to resume.
 func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
+	if strings.HasPrefix(name, childPrefix) {
+		return a.endOrphan(ctx, name)
+	}
 	var paused *PausedError
 	in := Continue(name)
 	in.kind = recoverRun
 	var event func(Event)
 	if r.Event != nil {
-		event = func(ev Event) { r.Event(name, ev) }
+		event = func(ev Event) {
+			if failed := contained(func() error { r.Event(name, ev); return nil }); failed != nil {
+				a.logger.ErrorContext(ctx, "agent: Recovery.Event failed", "session", name, "error", failed)
+			}
+		}
 	}
 	res, err := a.collect(ctx, &in, event)
 	switch {
@@ -142,6 +152,43 @@ func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
 	}
 	a.reportRecovered(ctx, r, Recovered{Session: name, Result: res, Err: err})
 	return true
+}
+
+// endOrphan stops the run of a subagent whose caller is over: see [due.Orphaned].
+func (a *Agent) endOrphan(ctx context.Context, name string) bool {
+	head, err := a.sessions.Store.Head(ctx, name)
+	if err != nil {
+		return false
+	}
+	if orphaned, err := due.Orphaned(ctx, a.sessions.Store, &head, time.Now()); err != nil || !orphaned {
+		return false
+	}
+	m, err := a.sessions.Load(ctx, name)
+	if err != nil || !m.State().Run.IsOpen() {
+		return false
+	}
+	child := a.subagent(m.State().Run.Agent)
+	if child == nil { // one of another agent's
+		return false
+	}
+	err = child.abandon(ctx, name, "the call that it belongs to is over")
+	if err != nil {
+		a.logger.WarnContext(ctx, "agent: stopping a subagent whose caller is over", "session", name, "error", err)
+	}
+	return err == nil
+}
+
+// subagent returns the subagent with a name, also one of a subagent; nil if there is none.
+func (a *Agent) subagent(name string) *Agent {
+	for _, t := range a.children {
+		if t.child.cfg.Name == name {
+			return t.child
+		}
+		if found := t.child.subagent(name); found != nil {
+			return found
+		}
+	}
+	return nil
 }
 
 func (a *Agent) reportRecovered(ctx context.Context, r *Recovery, one Recovered) {

@@ -114,7 +114,7 @@ func (r *relay) requireDone(t *testing.T, store journal.Store) {
 	}
 }
 
-var every = flag.Int("every", 4,
+var every = flag.Int("every", 16,
 	"a chain of runs is broken off, left and forked at one of so many points, from a random one on; 1: at each")
 
 func TestACrashAtAnyAppendOfAChainRepeatsNothing(t *testing.T) {

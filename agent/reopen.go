@@ -49,7 +49,7 @@ func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time) (verdicts
 		if slices.ContainsFunc(decisions[:i], func(other Decision) bool { return other.ID == d.ID }) {
 			continue
 		}
-		own, err := l.agent.evaluate(l.Stored, l.Machine(), decisions[i:i+1], at, nil)
+		own, err := l.agent.evaluate(l.Reads, l.Machine(), decisions[i:i+1], at, nil)
 		var refused *DecisionError
 		switch {
 		case err == nil:

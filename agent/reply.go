@@ -70,6 +70,9 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 		x.reply.err = usable(err)
 		return false
 	}
+	if c.Kind == provider.KindWaiting {
+		x.haltIfStopped()
+	}
 	x.reply.unmetered = c.Kind == provider.KindEnd && c.Extra.Usage == nil
 	if ev := x.eventOf(&c); ev != nil {
 		x.show(ev)
@@ -104,7 +107,7 @@ func (x *driver) eventOf(c *provider.Chunk) Event {
 		meta := x.noteMeta()
 		meta.Call = machine.CallID(meta.Run(), meta.Step, len(x.reply.calls))
 		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
-		return &CallBegun{NoteMeta: meta, Index: x.reply.collector.Last(), Name: c.Name}
+		return &CallBegun{NoteMeta: meta, Index: x.reply.collector.Last(), Name: x.callName(c.Name)}
 	case provider.KindToolDelta:
 		if call := x.reply.open(c.Index); call != nil {
 			meta := x.noteMeta()

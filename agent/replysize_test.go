@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/providertest"
 )
 
 // endless writes for ever, in pieces of 1,000 bytes.
@@ -28,13 +29,20 @@ func (e *endless) Stream(context.Context, *provider.Request) iter.Seq2[provider.
 	}
 }
 
+func TestAReplyInSmallPiecesMayBeAsLongAsOneInLargePieces(t *testing.T) {
+	text := strings.Repeat("x", 4_000) // of the 4 KiB of a small maximum
+	a, _ := scripted(t, agent.Config{Params: agent.Params{MaxOutput: 10}},
+		providertest.SayChunks(strings.Split(text, "")...))
+	require.Equal(t, text, run(t, a).Text())
+}
+
 func TestAnEndlessReplyIsCut(t *testing.T) {
 	for name, c := range map[string]struct {
 		params agent.Params
 		limits agent.Limits
 		chunks int
 	}{
-		"by default":         {chunks: 4190},
+		"by default":         {chunks: 4194},
 		"by the most output": {params: agent.Params{MaxOutput: 10_000}, chunks: 159},
 		"by little output":   {params: agent.Params{MaxOutput: 10}, chunks: 4},
 		"by a limit":         {limits: agent.Limits{ReplyBytes: 50_000}, chunks: 49},

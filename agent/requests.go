@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"fmt"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
@@ -28,13 +29,26 @@ func (a *Agent) changeNow(ctx context.Context, session string, f func(*sessionLo
 
 // Stop stops the run in progress at its next safe point: when the current model call or tool calls
 // have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause.
+//
+// From then on, a model call makes no further attempt, and doesn't move on to another provider:
+// what is in progress may still answer. If another process drives the run, this begins when the
+// call waits next.
 func (s *Session) Stop(ctx context.Context) error {
-	return s.send(ctx, session.Item{Kind: session.ItemStop})
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	x := s.agent.driverOf(s.id)
+	err = s.send(ctx, session.Item{Kind: session.ItemStop})
+	if err == nil && x != nil {
+		x.haltNow()
+	}
+	return noRun(err, "there is nothing to stop")
 }
 
 // Pause pauses the run in progress at its next safe point. [Continue] resumes it.
 func (s *Session) Pause(ctx context.Context) error {
-	return s.send(ctx, session.Item{Kind: session.ItemPause})
+	return noRun(s.send(ctx, session.Item{Kind: session.ItemPause}), "there is nothing to pause")
 }
 
 // Cancel stops the run in progress at once, like the end of its context. If another process drives
@@ -56,7 +70,7 @@ func (s *Session) Cancel(ctx context.Context) error {
 	}
 	err = s.send(ctx, session.Item{Kind: session.ItemCancel})
 	if !errors.Is(err, ErrNothingOpen) || strings.HasPrefix(s.id, childPrefix) {
-		return err
+		return noRun(err, "there is nothing to stop")
 	}
 	err = s.agent.changeNow(ctx, s.id, func(l *sessionLog) error { // no process drives it
 		if !l.Run().IsOpen() {
@@ -70,7 +84,21 @@ func (s *Session) Cancel(ctx context.Context) error {
 	if x != nil && errors.Is(err, ErrNothingOpen) {
 		return nil
 	}
-	return err
+	return noRun(err, "there is nothing to stop")
+}
+
+// noRun returns err. If it is an [ErrNothingOpen], it says what follows for who has asked, who
+// didn't want to resume anything.
+func noRun(err error, so string) error {
+	e, ok := errors.AsType[*SessionError](err)
+	if !ok || e.Code != ErrNothingOpen || e.Problem != "" {
+		return err
+	}
+	own := *e
+	if own.Problem = "it is unknown, so " + so; e.Status != "" {
+		own.Problem = fmt.Sprintf("its newest run is %s, so %s", e.Status, so)
+	}
+	return &own
 }
 
 func (s *Session) send(ctx context.Context, it session.Item) error {

@@ -12,11 +12,14 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Status: [Completed], [Paused], [Stopped] or [Failed]
 //   - Code, Reason: why, as one of the constants machine.CodeLimit, machine.CodeCanceled and so on,
 //     and in words; both are empty for most runs that completed
+//   - Limit: for machine.CodeLimit the name of the limit that was reached: see [LimitError]
+//   - Missing: what hooks have asked for and the run has ended without: see [SendBack] and [Require]
 //   - Session, Run, Trace: the ids of the session, the run and its trace
 //   - Steps: how many steps there were: model calls, and replies of hooks in their place
 //     ([Step.Answer])
 //   - Usage: the tokens of the model calls
 //   - Cost, Unpriced: their price as far as prices are known, and whether some aren't
+//   - Problem: why the model call failed, for the codes provider and context; nil if that isn't known
 //   - Pending: the pauses that wait for a decision: answer each with [Resume]
 //   - Messages: the messages of this run, from its input on; they mustn't be changed
 //   - ToolNames(): the names of the tools that the model called, in order
@@ -73,8 +76,10 @@ type ToolResult = machine.ToolResult
 //
 //   - Steps: model calls with tools; the model gets one more, without tools, to report. Default 12
 //   - StepsPerPhase: the same for each phase. Default: no limit
-//   - Tokens: input and output tokens, with those of subagents. Default 1,000,000
-//   - Cost: money, with that of subagents, where prices are known. Default 10 US dollars
+//   - Tokens: input and output tokens of the run and of all that it starts, directly or through
+//     others: subagents, background work and its reports, plans, runs of tools, also in other
+//     sessions. Default 1,000,000
+//   - Cost: money for the same, where prices are known. Default 10 US dollars
 //   - RequirePrices: stop before a model is called whose price isn't known. Default false
 //   - Duration: time without pauses. Default 30 minutes
 //   - PromptBytes, MediaBytes: the text, and the images and files of an input. Default 4 MiB and
@@ -84,12 +89,13 @@ type ToolResult = machine.ToolResult
 //   - SubagentCalls: model calls of subagents and of tools in all. Default 200
 //   - Repeats: calls in a row of one tool with the same input and the same result. Default 5
 //   - ToolFailures: failures in a row of one tool, before it is unavailable. Default 5
-//   - Failures: failures in a row of all tools, before the run is stopped. Default 8
+//   - Failures: failures in a row of all tools, before the run is stopped; the refused calls of a
+//     reply count as one. Default 8
 //   - Corrections: how often in a row the model may correct an input that doesn't fit a tool's
 //     schema, before the tool is unavailable. Default 2
 //   - AskAfterCorrections: a person corrects the input then. Default false
 //   - OutputCorrections: the same for a structured answer. Default 2
-//   - SendBacks: how often a BeforeFinish hook may send the run back to work. Default 2
+//   - SendBacks: how often each BeforeFinish hook may send the run back to work. Default 2
 //   - Idle: how long a provider may be silent within a reply. Default 120 s, or what the provider's
 //     own guard allows; only [Config].Limits sets it
 //   - Or(): these limits, with zero fields taken from others
@@ -104,12 +110,17 @@ type Limits = machine.Limits
 //     dollar, or nanoseconds
 //   - Note: more about it, for example which tool was repeated
 //   - Error(): the field and both figures, in words
+//   - Words(): the limit for people, without figures, and what they can do
 type LimitError = machine.LimitError
 
 // A StopError says why a run was stopped: by a limit, a hook, a person, the end of its context, or
 // a reply that is no answer. Its cause can be matched with errors.Is and errors.As.
 //
 //   - Code: machine.CodeCanceled, machine.CodeAborted and so on
+//   - Limit: for machine.CodeLimit the name of the limit, also of a Result that was read
+//   - Problem: of a Result that was read, why the model call failed, for machine.CodeProvider and
+//     machine.CodeContext
+//   - Words(): the same for people; "" if only Err says it: see [Words]
 //   - Err: the cause; nil if the code says everything
 //   - Error(), Unwrap(): the code and the cause in words, and the cause
 //   - Fault(): the class of the cause; fault.None if somebody wanted the run to end

@@ -21,7 +21,7 @@ func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 	}
 	p := Pause{Kind: PauseApproval, Reason: v.Reason, Always: always}
 	if always {
-		p.Scope, p.Scopes = scope, w.scopes(v.Scopes)
+		p.Scope, p.Scopes = scope, w.scopes(Rule{Tool: s.Name, Scope: scope}, v.Scopes)
 	}
 	if cr.d.CanPreview() {
 		var refused *tools.Outcome
@@ -33,10 +33,10 @@ func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 	return false
 }
 
-// scopes returns the scopes that a pause offers: the session, and those of the policies. One whose
-// name would be redacted couldn't be chosen.
-func (w *workers) scopes(more []tools.Scope) []tools.Scope {
-	all := []tools.Scope{{Name: tools.ScopeSession, Text: "in this session"}}
+// scopes returns the scopes that a pause offers: own in the session, and those of the policies. One
+// whose name would be redacted couldn't be chosen.
+func (w *workers) scopes(own Rule, more []tools.Scope) []tools.Scope {
+	all := []tools.Scope{{Name: tools.ScopeSession, Text: own.Text() + ", in this session"}}
 	for _, s := range more {
 		if w.agent.redact.Text(s.Name) == s.Name {
 			all = append(all, tools.Scope{Name: s.Name, Text: tools.CleanTitle(w.agent.redact.Text(s.Text))})

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -29,6 +30,11 @@ type driver struct {
 	inbox   // what was sent to the run
 
 	caller context.Context // of Run or Stream
+	// halt ends when the run is to stop at its next safe point: from then on, a model call makes no
+	// further attempt
+	halt     context.Context
+	haltNow  context.CancelFunc
+	attempts context.Context // of the driving goroutine: the run's own, with halt; nil: none was made yet
 
 	// of the driving goroutine
 	reply reply // the model call under way
@@ -46,11 +52,17 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 		l.leg = in.parent.leg
 	}
 	l.deltas, l.parent, l.tools, l.ctx = deltas, in.parent, &runTools{set: a.own},
-		context.WithValue(l.ctx, driverKey{}, x)
+		work.WithRun(l.ctx, x)
+	above := context.Background()
+	if in.parent != nil {
+		above = in.parent.halt
+	}
+	x.halt, x.haltNow = context.WithCancel(above)
 	x.sessionLog = l
 	x.consumer = consumer{sessionLog: l, yield: yield, wake: make(chan struct{}, 1)}
 	x.spans = spans{sessionLog: l}
-	x.window = window{sessionLog: l, consumer: &x.consumer, spans: &x.spans, end: x.finish}
+	x.window = window{sessionLog: l, consumer: &x.consumer, spans: &x.spans, halt: x.halt,
+		stopped: func() bool { return x.halt.Err() != nil && above.Err() == nil }, end: x.endUnlessStopped}
 	x.workers = workers{sessionLog: l, consumer: &x.consumer}
 	x.inbox = inbox{sessionLog: l, consumer: &x.consumer}
 	x.succeededTool, x.room.L, x.reply.take = l.succeeded, l, x.take
@@ -138,6 +150,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	}
 	x := a.newDriver(ctx, in, deltas, yield)
 	defer x.Cancel(nil)
+	defer x.haltNow()
 	if err := x.begin(in); err != nil {
 		yield(nil, err)
 		return
@@ -206,7 +219,7 @@ func atSafePoint(act machine.Action) bool {
 func (x *driver) perform(act machine.Action) {
 	switch act.Kind {
 	case machine.ActCallModel:
-		if act.Final == "" && x.conditionHolds() || x.parentLimitReached() {
+		if act.Final == "" && x.conditionHolds() || x.outerLimitReached() {
 			return
 		}
 		x.step(act)
@@ -246,6 +259,7 @@ func (l *sessionLog) callStates(indexes []int) []*machine.CallState {
 // if the consumer or a hook panicked.
 func (x *driver) close() {
 	defer x.Close()
+	defer x.leaveTree()
 	defer x.dropMessages(true)
 	defer x.takeLate()
 	if !x.ended { // only after a panic or runtime.Goexit
@@ -268,11 +282,16 @@ func (x *driver) close() {
 	x.Leave()
 }
 
+// afterRunTime is how long an AfterRun hook has.
+const afterRunTime = 30 * time.Second
+
 // afterRun calls the AfterRun hooks and logs the end of a run.
 func (l *sessionLog) afterRun(res *Result) {
-	ctx := withoutRun(context.WithoutCancel(l.ctx))
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterRun != nil }) {
-		if _, err := l.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) }); err != nil {
+		ctx, cancel := context.WithTimeout(withoutRun(context.WithoutCancel(l.ctx)), afterRunTime)
+		_, err := l.callHook(h, "AfterRun", func() error { return h.AfterRun(ctx, res) })
+		cancel()
+		if err != nil {
 			l.agent.logger.WarnContext(l.Stored, "agent: AfterRun can't change how a run ended", "hook", h.Name,
 				"error", err)
 		}
@@ -288,7 +307,7 @@ func driverIn(ctx context.Context) *driver {
 	if ctx == nil {
 		return nil
 	}
-	x, _ := ctx.Value(driverKey{}).(*driver)
+	x, _ := work.RunOf(ctx).(*driver)
 	return x
 }
 

@@ -128,5 +128,6 @@ func headInfo(h *journal.Head) SessionInfo {
 		Labels: maps.Clone(h.Labels), Status: Status(h.Status), Created: h.Created, Updated: h.Updated,
 		Pending: len(h.Open), Facts: h.Seq}
 	delete(info.Labels, machine.OwnerLabel)
+	delete(info.Labels, machine.TreeLabel)
 	return info
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"sync"
@@ -19,7 +20,7 @@ const (
 	// it is abandoned after the grace period of a call.
 	listTimeout = 10 * time.Second
 	// maxLists is how many lists of its sources an agent keeps at most.
-	maxLists = 10_000
+	maxLists = 1_000
 )
 
 // SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used.
@@ -88,7 +89,7 @@ func (a *Agent) addSources() (errs []error) {
 		}
 	}
 	slices.SortFunc(a.sources, func(s, o namedSource) int { return strings.Compare(s.name, o.name) })
-	a.lists = &lastLists{lists: make(map[listKey][]*tools.Definition)}
+	a.lists = &lastLists{lists: make(map[listKey]lastList)}
 	return errs
 }
 
@@ -134,30 +135,57 @@ func (a *Agent) listOne(ctx context.Context, s namedSource) (out toolList, err e
 		}
 		return out, err
 	}
+	shown := 0
 	for i, t := range list {
+		if shown > tools.MaxShown { // the rest isn't compiled
+			out.bad = append(out.bad, &SourceFailed{Source: s.name,
+				Tool: fmt.Sprintf("number %d and all after it,", i), Err: errTooLarge})
+			break
+		}
 		d, err := a.define(t)
 		if err != nil {
 			out.bad = append(out.bad, &SourceFailed{Source: s.name, Tool: fmt.Sprintf("number %d", i), Err: err})
 			continue
 		}
+		shown += shownBytes(d)
 		out.tools = append(out.tools, d)
 	}
 	return out, nil
 }
 
-// dropUnfit leaves out tools of sources whose names are taken: by the agent's own tools, or by a
-// source whose name comes before.
+var errTooLarge = fault.New(fault.Permanent,
+	fmt.Sprintf("the descriptions and schemas of all tools together have more than %d bytes with it; the source "+
+		"should list fewer tools, or give them shorter descriptions and schemas", tools.MaxShown))
+
+// shownBytes returns how many bytes of tools a request has.
+func shownBytes(list ...*tools.Definition) (n int) {
+	for _, d := range list {
+		t := d.Tool()
+		n += len(t.Name) + len(t.Description) + len(t.Schema)
+	}
+	return n
+}
+
+// dropUnfit leaves out tools of sources whose names are taken, by the agent's own tools, or by a
+// source whose name comes before, and those with which all tools have too many bytes.
 func (a *Agent) dropUnfit(own []*tools.Definition, lists []toolList) (failed []*SourceFailed) {
 	taken := make(map[string]string, len(own))
 	for _, d := range own {
 		taken[d.Name()] = "the agent has a tool with this name"
 	}
+	shown := shownBytes(own...)
 	for i := range lists {
 		l := &lists[i]
 		l.tools = slices.DeleteFunc(slices.Clone(l.tools), func(d *tools.Definition) bool {
 			why, isTaken := taken[d.Name()]
 			if isTaken {
 				failed = append(failed, &SourceFailed{Source: l.name, Tool: d.Name(), Err: errors.New(why)})
+				return true
+			}
+			if n := shownBytes(d); shown+n <= tools.MaxShown {
+				shown += n
+			} else {
+				failed = append(failed, &SourceFailed{Source: l.name, Tool: d.Name(), Err: errTooLarge})
 				return true
 			}
 			taken[d.Name()] = fmt.Sprintf("source %q has a tool with this name", l.name)
@@ -178,7 +206,33 @@ func (a *Agent) logSources(ctx context.Context, session string, failed []*Source
 // lastLists are the tools that sources listed last.
 type lastLists struct {
 	mu    sync.Mutex // guards what follows
-	lists map[listKey][]*tools.Definition
+	lists map[listKey]lastList
+	count uint64 // of the lists so far
+}
+
+// A lastList is what a source listed last.
+type lastList struct {
+	tools []*tools.Definition
+	n     uint64 // the value of lastLists.count then
+}
+
+// forget forgets the lists of a session that is deleted.
+func (p *lastLists) forget(session string) {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	maps.DeleteFunc(p.lists, func(k listKey, _ lastList) bool { return k.Session == session })
+}
+
+// dropOldest forgets the list that is the longest ago. The caller holds the lock.
+func (p *lastLists) dropOldest() {
+	var oldest listKey
+	least := p.count + 1
+	for k, l := range p.lists {
+		if l.n < least {
+			oldest, least = k, l.n
+		}
+	}
+	delete(p.lists, oldest)
 }
 
 // A listKey names the list of a source. It belongs to one session, user and labels, because lists
@@ -189,7 +243,7 @@ type listKey struct {
 }
 
 // fill remembers the lists of sources, and puts the last ones in place of those that failed, which
-// it says in failed. Beyond maxLists it forgets what it has.
+// it says in failed. Beyond maxLists it forgets the oldest.
 func (p *lastLists) fill(of tools.Listing, lists []toolList, failed []*SourceFailed) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
@@ -200,11 +254,12 @@ func (p *lastLists) fill(of tools.Listing, lists []toolList, failed []*SourceFai
 		switch {
 		case l.err == nil && !strings.HasPrefix(of.Session, machine.UnnamedPrefix):
 			if len(p.lists) >= maxLists && !known {
-				clear(p.lists)
+				p.dropOldest()
 			}
-			p.lists[key] = l.tools
+			p.count++
+			p.lists[key] = lastList{l.tools, p.count}
 		case l.err != nil && known:
-			l.tools = last
+			l.tools = last.tools
 			for _, e := range failed {
 				e.Kept = e.Kept || e.Source == l.name && e.Tool == ""
 			}

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"sync"
 	"testing"
@@ -327,4 +328,19 @@ func TestASourceIsToldForWhomItLists(t *testing.T) {
 	for _, l := range src.asked {
 		require.Equal(t, tools.Listing{Session: "s", User: "ann", Labels: "tenant=acme"}, l)
 	}
+}
+
+func TestTheListsOfASessionThatIsDeletedAreForgotten(t *testing.T) {
+	a := newAgent(t, agent.Config{Sources: []tools.Source{newCatalog("source")}, Journal: journal.NewMemory(),
+		Provider: playing(nil)})
+	for range 3 {
+		run(t, a)
+		require.Equal(t, 1, agent.KeptLists(a))
+		require.NoError(t, a.Session("s").Delete(t.Context()))
+		require.Zero(t, agent.KeptLists(a))
+	}
+	for i := range agent.MaxLists + 2 {
+		runInput(t, a, agent.Input{Session: fmt.Sprint(i), Prompt: "go"})
+	}
+	require.Equal(t, agent.MaxLists, agent.KeptLists(a))
 }

@@ -4,13 +4,14 @@ import (
 	"context"
 	"errors"
 	"sync"
+	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // A spending counts what a run and its open calls have used: subagents, and tools that make model
 // calls. The run's log has the usage of a call only after the call has ended; until then, runs in
-// parallel find out here what is left. A run without such calls has no spending.
+// parallel find out here what is left.
 type spending struct {
 	up *spending // of the run that made the call; nil for the outermost
 
@@ -22,7 +23,7 @@ type spending struct {
 }
 
 func newSpending(up *spending) *spending {
-	return &spending{up: up, calls: make(map[string]childSpending)}
+	return &spending{up: up}
 }
 
 // A childSpending is what is known of an open call of a subagent, or of a tool that makes model
@@ -54,6 +55,14 @@ func (p *spending) set(call string, c childSpending) {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	c.booked = p.calls[call].booked
+	p.put(call, c)
+}
+
+// put is called under mu.
+func (p *spending) put(call string, c childSpending) {
+	if p.calls == nil {
+		p.calls = make(map[string]childSpending)
+	}
 	p.calls[call] = c
 }
 
@@ -63,7 +72,7 @@ func (p *spending) book(call string, s machine.Spent) {
 	defer p.mu.Unlock()
 	c := p.calls[call]
 	c.booked = c.booked.Add(s)
-	p.calls[call] = c
+	p.put(call, c)
 }
 
 // call returns what is known of an open call.
@@ -164,12 +173,22 @@ func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
 	return l.spending, nil
 }
 
-// bill loads what subagents used before this process resumed the run.
+// billWithin is how long [sessionLog.bill] has when the run's context has ended.
+const billWithin = 5 * time.Second
+
+// bill loads what subagents used before this process resumed the run. It ends with the run's
+// context; when that has ended, what is left to do has a time of its own.
 func (l *sessionLog) bill() {
 	if l.Lost() {
 		return
 	}
-	_, err := l.ownSpending(l.Stored)
+	ctx := l.Reads
+	if ctx.Err() != nil {
+		own, cancel := context.WithTimeout(l.Stored, billWithin)
+		defer cancel()
+		ctx = own
+	}
+	_, err := l.ownSpending(ctx)
 	l.warn("agent: reading what subagents have used", err)
 }
 

@@ -34,7 +34,7 @@ func (a *Agent) steer(ctx context.Context, name, key, text string) (*Receipt, er
 	} else if head, err := a.sessions.Store.Head(ctx, name); err == nil {
 		after = head.Seq
 	}
-	_, err := a.sessions.Send(ctx, name, it)
+	err := a.sessions.Steer(ctx, name, it, a.cfg.Limits.WithDefaults().PromptBytes)
 	if err != nil && !(key != "" && errors.As(err, new(*journal.PostedError))) {
 		return nil, err
 	}
@@ -49,6 +49,11 @@ func (a *Agent) steer(ctx context.Context, name, key, text string) (*Receipt, er
 // gives it a key, like [Input].Key; at most one, and an empty one is none. If the session had an
 // input or a message with the same key, the error is [ErrDuplicate]. While the first one waits to
 // be read, nothing is sent, and the Receipt is about the first one.
+//
+// The messages that wait to be read are at most 200, and together have as many bytes, as JSON, as
+// one prompt may have ([Limits].PromptBytes of the Config, 4 MiB). A further one is refused with
+// [ErrUnread], whose Problem has the figures. If several processes send at the same moment, each of
+// them may exceed that by one message.
 func (s *Session) Steer(ctx context.Context, text string, key ...string) (*Receipt, error) {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -73,5 +78,6 @@ func (s *Session) Steer(ctx context.Context, text string, key ...string) (*Recei
 		return nil, err
 	}
 	text = s.agent.redact.Text(text)
-	return s.agent.steer(ctx, s.id, once, text)
+	receipt, err := s.agent.steer(ctx, s.id, once, text)
+	return receipt, noRun(err, "nothing reads the message; start a run with it as its prompt")
 }

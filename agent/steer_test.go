@@ -134,7 +134,10 @@ func TestOnlyARunningSessionCanBeSteered(t *testing.T) {
 			run(t, a)
 			_, err = a.Session("s").Steer(t.Context(), "hello")
 			require.ErrorIs(t, err, agent.ErrNothingOpen)
-			require.ErrorIs(t, a.Session("s").Stop(t.Context()), agent.ErrNothingOpen)
+			for _, err := range []error{err, a.Session("s").Stop(t.Context()), a.Session("s").Pause(t.Context())} {
+				require.ErrorIs(t, err, agent.ErrNothingOpen)
+				require.NotContains(t, err.Error(), "resume") // nobody wanted to
+			}
 		})
 	}
 	a, _ := scripted(t, agent.Config{})

@@ -231,6 +231,7 @@ func (x *driver) nameCalls(resp *provider.Response) {
 		if p.Kind != provider.PartToolCall {
 			continue
 		}
+		p.Call.Name = x.callName(p.Call.Name)
 		if n == len(x.reply.calls) { // else it has the id with which it was shown as it began
 			x.reply.calls = append(x.reply.calls, begunCall{id: machine.CallID(x.Origin().Run, x.Run().Step, n)})
 		}
@@ -239,6 +240,15 @@ func (x *driver) nameCalls(resp *provider.Response) {
 		}
 		n++
 	}
+}
+
+// callName returns the name of a call as it is recorded. A name that no tool has is the model's
+// text: it is redacted, and cut to what a journal accepts as a name.
+func (x *driver) callName(name string) string {
+	if _, ok := x.toolset().registry.Lookup(name); ok {
+		return name
+	}
+	return machine.CleanName(x.agent.redact.Text(name))
 }
 
 // stepFailed appends that a model call failed, and ends the run. Text that was shown is kept; calls
@@ -268,7 +278,7 @@ func (x *driver) failStep(f *machine.StepFailed, err error) {
 	if x.Yields() {
 		return
 	}
-	f.Class, f.Error = fault.Of(err), err.Error()
+	f.Class, f.Error = fault.Of(err), tools.Cut(x.agent.redact.Text(err.Error()), tools.DefaultMaxResult)
 	if x.append(f) != nil {
 		return
 	}
@@ -278,6 +288,8 @@ func (x *driver) failStep(f *machine.StepFailed, err error) {
 		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
 	case x.reply.size.Exceeded():
 		x.finish(Stopped, machine.CodeLimit, x.reply.err)
+	case x.ctx.Err() == nil && x.readInbox() && x.requested == requestStop: // rather than for the failure
+		x.grant()
 	case x.ctx.Err() != nil:
 		// loop ends the run for the reason that its context ended
 	case provider.Canceled(err):
@@ -307,7 +319,14 @@ func (x *driver) stream(req *provider.Request) {
 			x.reply.err = contain.Panicked(v)
 		}
 	}()
-	x.agent.provider.Stream(x.stepCtx(), req)(x.reply.take)
+	if x.attempts == nil {
+		x.attempts = guard.WithHalt(x.ctx, x.halt)
+	}
+	ctx := x.attempts
+	if own := x.stepCtx(); own != x.ctx { // the step has a span of its own
+		ctx = guard.WithHalt(own, x.halt)
+	}
+	x.agent.provider.Stream(ctx, req)(x.reply.take)
 	returned = true
 	if p, ok := x.reply.err.(*stream.PanicError); ok { // what wraps one says more
 		x.reply.err = &tools.PanicError{In: "the provider", Value: p.Value, Stack: p.Stack}

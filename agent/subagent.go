@@ -111,7 +111,7 @@ func (w *childWork) input(ctx context.Context, x *driver) (in Input, res *Result
 	}
 	name := w.session
 	parent := &parentCall{id: w.call, trace: x.Origin().Trace, account: x.account(), depth: x.depth() + 1,
-		leg: x.leg, drains: x.drains,
+		leg: x.leg, drains: x.drains, halt: x.halt,
 		answers: answers, spending: newSpending(all)}
 	in = Input{Session: name, Prompt: w.task.Task, Parent: x.Name, parent: parent}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)
@@ -149,7 +149,11 @@ func (w *childWork) input(ctx context.Context, x *driver) (in Input, res *Result
 // driveWhenFree drives the child. If a process that died still has the lease, it waits for its end,
 // unless the run of the call pauses.
 func (t *agentTool) driveWhenFree(ctx context.Context, x *driver, in Input) (*Result, error) {
-	for deadline := time.Now().Add(2 * t.child.cfg.Lease); ; {
+	lease := t.child.sessions.Lease // of the store that it uses, which may be the parent's
+	if t.child.sessions.InMemory {
+		lease = t.child.cfg.Lease
+	}
+	for deadline := time.Now().Add(2 * lease); ; {
 		res, err := t.drive(ctx, x, in)
 		if res != nil || !errors.Is(err, ErrBusy) || time.Now().After(deadline) || work.Stopping(ctx) {
 			return res, err

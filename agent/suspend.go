@@ -100,7 +100,7 @@ func (w *workers) suspend(cr *callRun, p Pause, expires time.Duration) {
 // callTitle returns what a call does, in words for people, neither redacted nor cut. The tool's
 // function may take its time, so the lock isn't held.
 func (l *sessionLog) callTitle(cr *callRun) string {
-	if cr.d == nil {
+	if cr.d == noTool {
 		return tools.TitleOf(cr.call.Name, cr.stored.Input)
 	}
 	return cr.d.Title(l.ctx, cr.stored.Input)
@@ -113,7 +113,7 @@ func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Durat
 	expires = cmp.Or(expires, l.agent.cfg.PauseExpires)
 	p.Call = *cr.stored
 	p.ID = machine.PauseID(l.Name, &p.Call, p.Kind, cr.state.Pauses, p.PreviewHash)
-	if cr.d != nil {
+	if cr.d != noTool {
 		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.Fingerprint()
 	}
 	if expires > 0 {

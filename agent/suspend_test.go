@@ -210,6 +210,25 @@ func TestACallThatIsRejectedWhileItWaitsToRunAgainHasBegun(t *testing.T) {
 	require.Zero(t, q.done.of(-1))
 }
 
+func TestAQuestionThatAPersonDeclinesHadNoEffect(t *testing.T) {
+	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Number) (string, error) {
+		return "", tools.Suspend{Kind: "question", Prompt: "Which color?"}
+	})
+	for want, decide := range map[string]func(id string) agent.Decision{
+		"A person declined to answer this question. not now": func(id string) agent.Decision {
+			return agent.Reject(id, "not now")
+		},
+		"A person declined to answer this question and suggests instead: go on": func(id string) agent.Decision {
+			return agent.Suggest(id, "go on")
+		},
+	} {
+		a := newAgent(t, agent.Config{Tools: []tools.Tool{ask}, Provider: inTurn(call("ask", 1), say("Done."))})
+		res := run(t, a)
+		end := runInput(t, a, agent.Resume("s", decide(res.Pending[0].ID)))
+		require.Equal(t, want, results(end)[0].Text())
+	}
+}
+
 func TestACallThatRunsAgainIsCheckedAgain(t *testing.T) {
 	var q asker
 	deny := false

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"fmt"
 
@@ -119,8 +120,8 @@ func (w *window) shorten(refused *provider.ContextLength, b *prepared, start *St
 				"tokens, and the call is made again",
 			cmp.Or(refused.Size, counted), target))
 	c.SetWindow(memory.Window{Size: target + 1, Reserve: 1})
-	p, err := w.compacting(w.ctx, c, func() (*memory.Prepared, error) {
-		return c.Compact(w.ctx, req, more, target, nil)
+	p, err := w.compactingUnlessStopped(w.ctx, c, func(ctx context.Context) (*memory.Prepared, error) {
+		return c.Compact(ctx, req, more, target, nil)
 	})
 	if err != nil {
 		return err

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"encoding/json"
 	"fmt"
 	"slices"
 
@@ -14,7 +15,7 @@ import (
 // toolResult returns the result for an outcome. The caller doesn't hold the lock.
 func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Mismatch: out.Mismatch, Cut: out.Cut,
-		Polls: cr.d != nil && cr.d.Spec().Polls}
+		Polls: cr.d.Spec().Polls}
 	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts,
 		Error: !out.Status.Good()}
 	if out.Err != nil {
@@ -35,6 +36,7 @@ func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 			provider.TextPart(fmt.Sprintf(
 				"The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
+	fitData(res)
 	l.Lock() // calls that run at the same time append meanwhile
 	edited := cr.state.Edited
 	l.Unlock()
@@ -45,6 +47,55 @@ func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 		res.AddNote(cr.warning)
 	}
 	return res
+}
+
+// fitData leaves out the Data of a result that no journal can keep.
+func fitData(res *ToolResult) {
+	if len(res.Data) > 0 && (!json.Valid(res.Data) || machine.TooDeep(res.Data)) {
+		res.Data, res.Cause = nil,
+			machine.JoinLines(res.Cause, "agent: Data is no JSON, or nested too deep, and left out")
+	}
+}
+
+// bounded returns a result as it is recorded: redacted, and then cut to what its tool may show a
+// model (tools.Spec.MaxResult), whoever made it: the tool, a hook, a person or a front end. What
+// the agent has added is cut to the default of MaxResult. The text of an error is cut to MaxResult,
+// too, and Data of more than 4 MiB is left out.
+func (l *sessionLog) bounded(res *ToolResult) *ToolResult {
+	limit := tools.DefaultMaxResult
+	if d, ok := l.toolset().registry.Lookup(res.Name); ok {
+		limit = d.Spec().MaxResult
+	}
+	res = l.agent.redact.Result(res)
+	if len(res.Cause) > limit || len(res.Data) > maxData {
+		short := *res
+		if n := len(res.Data); n > maxData { // JSON can't be cut
+			short.Data, short.Cause = nil, machine.JoinLines(fmt.Sprintf(
+				"agent: Data has %d bytes, at most %d can be kept, and is left out", n, maxData), short.Cause)
+		}
+		short.Cause = tools.Cut(short.Cause, limit)
+		res = &short
+	}
+	own := max(len(res.Parts)-res.Notes, 0)
+	if text(res.Parts[:own]) <= limit && text(res.Parts[own:]) <= tools.DefaultMaxResult {
+		return res
+	}
+	short := *res
+	parts, cut := tools.CutParts(res.Parts[:own], limit)
+	notes, _ := tools.CutParts(res.Parts[own:], tools.DefaultMaxResult)
+	short.Parts, short.Notes, short.Cut = append(parts, notes...), len(notes), res.Cut+cut
+	return &short
+}
+
+// maxData is how many bytes the Data of a result has at most.
+const maxData = 4 << 20
+
+// text returns how many bytes of text parts have.
+func text(parts []provider.Part) (n int) {
+	for i := range parts {
+		n += len(parts[i].Text)
+	}
+	return n
 }
 
 // appendResult appends the redacted result of a call, with a warning if the call was repeated or

@@ -22,6 +22,19 @@ type toolset struct {
 	lists        []toolList // what the sources returned
 }
 
+// noTool is the definition of a tool that a run doesn't know, because the model has invented its
+// name or the tool is gone. It has no name, runs nothing, and may not be repeated.
+var noTool = new(tools.Definition)
+
+// lookup returns the tool with that name, or noTool. It never returns nil: a call may be of any
+// name.
+func (s *toolset) lookup(name string) *tools.Definition {
+	if d, ok := s.registry.Lookup(name); ok {
+		return d
+	}
+	return noTool
+}
+
 // An offer is what is offered to the model in one mode.
 type offer struct {
 	tools       []*tools.Definition

@@ -26,11 +26,11 @@ const (
 // [RunEnded] has no Result. If earlier facts were pruned, a [machine.Snapshot] comes first. Notes
 // aren't stored: readers in the process that drives the run get them from package agent/live.
 //
-// Watch polls the journal: 50 ms after a fact, and then at intervals that double up to 2 s until
-// there is another. The sequence ends with an error: the cause when ctx ends, [ErrNothingOpen]
-// if the session is unknown, deleted, or hasn't that many facts, and what the journal says if it
-// can't be read. Watch again with the number of the last fact to continue. Each range over the
-// sequence begins anew.
+// What this process stores is seen at once. For other processes Watch polls the journal: 50 ms
+// after a fact, and then at intervals that double up to 2 s until there is another. The sequence
+// ends with an error: the cause when ctx ends, [ErrNothingOpen] if the session is unknown, deleted,
+// or hasn't that many facts, and what the journal says if it can't be read. Watch again with the
+// number of the last fact to continue. Each range over the sequence begins anew.
 func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, error] {
 	return func(yield func(Event, error) bool) {
 		ctx, err := s.ready(ctx)
@@ -38,6 +38,8 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 			yield(nil, err)
 			return
 		}
+		wake, leave := s.agent.sessions.Listen(s.id)
+		defer leave()
 		after, wait := after, watchFirst
 		for {
 			facts, err := s.agent.newFacts(ctx, s.id, after)
@@ -60,7 +62,7 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 			if len(facts) == watchAtOnce && ctx.Err() == nil { // there may be more
 				continue
 			}
-			if err := await(ctx, nil, wait); err != nil {
+			if err := await(ctx, wake, wait); err != nil {
 				yield(nil, err)
 				return
 			}

@@ -243,3 +243,30 @@ func (s *countingReads) Read(ctx context.Context, session string, after uint64) 
 		}
 	}
 }
+
+func TestAReaderInTheSameProcessSeesFactsAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(),
+			Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}}, call("slow", 10),
+			say("Done."))
+		var ran sync.WaitGroup
+		started := make(chan struct{})
+		ran.Go(func() {
+			for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
+				if _, ok := ev.(*agent.RunStarted); ok {
+					close(started)
+				}
+			}
+		})
+		<-started
+		for ev, err := range a.Session("s").Watch(t.Context(), 0) {
+			require.NoError(t, err)
+			require.Zero(t, time.Since(ev.Envelope().Time), "%T", ev)
+			if _, ok := ev.(*agent.RunEnded); ok {
+				break
+			}
+		}
+		ran.Wait()
+	})
+}

@@ -51,6 +51,32 @@ func TestForeignCodeThatPanicsLeavesTheRequestBeingMade(t *testing.T) {
 	require.ErrorContains(t, err, "panicked")
 }
 
+// A brokenError panics when it is read.
+type brokenError struct{}
+
+func (*brokenError) Error() string { panic("no text") }
+
+// A failingStore fails with an error that can't be read.
+type failingStore struct{}
+
+func (failingStore) Put(context.Context, string, string) error   { return &brokenError{} }
+func (failingStore) Get(context.Context, string) (string, error) { return "", (*brokenError)(nil) }
+
+func TestErrorsThatPanicAreWarnings(t *testing.T) {
+	broken := strategy{"broken", func(*memory.View) ([]memory.Edit, error) { return nil, &brokenError{} }}
+	c, err := memory.New(memory.Config{Store: failingStore{}, Rules: []memory.Rule{{When: memory.AtTokens(3_000)}},
+		Steps: []memory.Step{{Strategy: broken}, {Strategy: memory.CutResults{}}, {Strategy: memory.Slide{}}}})
+	require.NoError(t, err)
+	out, err := c.Prepare(t.Context(), &provider.Request{Messages: manyResults()}, memory.Context{})
+	require.NoError(t, err)
+	require.True(t, out.Report.Changed())
+	warnings := strings.Join(out.Warnings, "\n")
+	require.Contains(t, warnings, "the strategy returned an error that panics: no text")
+	require.Contains(t, warnings, "the store returned an error that panics: no text")
+	_, err = memory.ReadBack(t.Context(), failingStore{}, json.RawMessage(`{"handle":"m-1"}`))
+	require.ErrorContains(t, err, "the store returned an error that panics: no text")
+}
+
 // TestStrategiesAreGivenFiguresThatAddUp counts with figures that no text has.
 func TestStrategiesAreGivenFiguresThatAddUp(t *testing.T) {
 	for _, n := range []int{math.MaxInt, math.MinInt, -1} {

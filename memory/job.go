@@ -132,7 +132,7 @@ func (j *job) step(ctx context.Context, step *Step, v *View) (r StepReport, take
 	return r, taken
 }
 
-// propose asks a strategy, and contains its panics.
+// propose asks a strategy, and contains its panics and those of its error.
 func propose(ctx context.Context, s Strategy, v *View, name *string) (edits []Edit, err error) {
 	defer func() {
 		if p := recover(); p != nil {
@@ -141,7 +141,8 @@ func propose(ctx context.Context, s Strategy, v *View, name *string) (edits []Ed
 	}()
 	*name = "a strategy"
 	*name = s.Name()
-	return s.Compact(ctx, v)
+	edits, err = s.Compact(ctx, v)
+	return edits, readable("the strategy", err)
 }
 
 // pin sets the pins anew: groups have moved.
@@ -189,10 +190,10 @@ func (j *job) view() *View {
 		switch g := &j.groups[i]; {
 		case g.Kind != kindUser:
 		case v.Goal == "":
-			v.Goal = g.Messages[0].Text()
+			v.Goal = saidText(&g.Messages[0])
 			v.Question = v.Goal
 		default:
-			v.Question = g.Messages[0].Text()
+			v.Question = saidText(&g.Messages[0])
 		}
 	}
 	return v

@@ -20,6 +20,7 @@ const (
 	markGap     = "gap"
 	markCut     = "cut"
 	markTold    = "told"
+	markBefore  = "before"
 )
 
 const gapText = "[Earlier messages were left out here to save room.]"
@@ -51,7 +52,7 @@ func noteOf(m *provider.Message) string {
 	if m.Role != provider.RoleUser || len(m.Parts) != 1 {
 		return ""
 	}
-	if o := m.Parts[0].Opaque; o != nil && o.Provider == markProvider && o.Kind != markCut && o.Kind != markTold {
+	if o := m.Parts[0].Opaque; o != nil && o.Provider == markProvider && o.Kind != markCut && !IsHostMessage(m) {
 		return o.Kind
 	}
 	return ""
@@ -67,13 +68,46 @@ func HostMessage(text string) provider.Message {
 	return provider.Message{Role: provider.RoleUser, Parts: []provider.Part{p}}
 }
 
-// IsHostMessage reports whether a message was made by [HostMessage].
+// IsHostMessage reports whether a message has only what an agent told its model: see [HostMessage].
 func IsHostMessage(m *provider.Message) bool {
-	if m == nil || m.Role != provider.RoleUser || len(m.Parts) == 0 {
-		return false
+	told, rest := Told(m)
+	if len(rest) == 0 {
+		return len(told) > 0
 	}
-	o := m.Parts[0].Opaque
-	return o != nil && o.Provider == markProvider && o.Kind == markTold
+	return m.Role == provider.RoleUser && isMarked(&rest[0], markTold)
+}
+
+// ToldBefore returns a part for the beginning of a user's message, in which an agent tells its
+// model something of the user's message before that, such as that it was stopped. It isn't taken
+// for what the user said. It stays as long as a message of the user before it does: if a compaction
+// drops the message that it is in, a message with this part alone takes its place.
+func ToldBefore(text string) provider.Part {
+	p := provider.TextPart(text)
+	p.Opaque = &provider.Opaque{Provider: markProvider, Kind: markBefore}
+	return p
+}
+
+// Told splits the parts of a message into those of [ToldBefore] at its beginning, and the others.
+// They are shared.
+func Told(m *provider.Message) (told, rest []provider.Part) {
+	if m == nil {
+		return nil, nil
+	}
+	n := 0
+	for m.Role == provider.RoleUser && n < len(m.Parts) && isMarked(&m.Parts[n], markBefore) {
+		n++
+	}
+	return m.Parts[:n:n], m.Parts[n:]
+}
+
+func isMarked(p *provider.Part, kind string) bool {
+	return p.Opaque != nil && p.Opaque.Provider == markProvider && p.Opaque.Kind == kind
+}
+
+// saidText returns the text of a message without what an agent told its model.
+func saidText(m *provider.Message) string {
+	_, said := Told(m)
+	return (&provider.Message{Parts: said}).Text()
 }
 
 // markOf returns the data of a note's mark.
@@ -86,5 +120,5 @@ func markOf(m *provider.Message) (out mark) {
 
 // isCut reports a part that this package made of a longer one.
 func isCut(p *provider.Part) bool {
-	return p.Opaque != nil && p.Opaque.Provider == markProvider && p.Opaque.Kind == markCut
+	return isMarked(p, markCut)
 }

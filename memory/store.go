@@ -147,7 +147,7 @@ func ReadBack(ctx context.Context, s Store, input json.RawMessage) (string, erro
 	return page, nil
 }
 
-// contained is a Store whose panics are errors.
+// contained is a Store whose panics, and those of its errors, are errors.
 type contained struct{ Store }
 
 // Put keeps a text.
@@ -157,7 +157,7 @@ func (s contained) Put(ctx context.Context, handle, text string) (err error) {
 			err = fmt.Errorf("memory: the store panicked: %v", p)
 		}
 	}()
-	return s.Store.Put(ctx, handle, text)
+	return readable("the store", s.Store.Put(ctx, handle, text))
 }
 
 // Get returns a text.
@@ -167,5 +167,14 @@ func (s contained) Get(ctx context.Context, handle string) (text string, err err
 			text, err = "", fmt.Errorf("memory: the store panicked: %v", p)
 		}
 	}()
-	return s.Store.Get(ctx, handle)
+	text, err = s.Store.Get(ctx, handle)
+	return text, readable("the store", err)
+}
+
+// readable returns an error of code of the host, or, if its methods panic, another in its place.
+func readable(who string, err error) error {
+	if p := fault.Panics(err); p != nil {
+		return fmt.Errorf("memory: %s returned an error that panics: %v", who, p)
+	}
+	return err
 }

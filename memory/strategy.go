@@ -175,9 +175,29 @@ func apply(c Counter, groups []Group, linked linkedGroups, edits []Edit) ([]Grou
 				out = seam.place(c, append(out, noteGroup(c, n.Kind, n.Text, mark{Facts: n.Facts})))
 				done.notes++
 			}
+			if told, ok := toldAfter(c, out, g); ok {
+				out = seam.place(c, append(out, told))
+			}
 		}
 	}
 	return out, done, nil
+}
+
+// toldAfter returns what stays of a group that is dropped behind those in out: see [ToldBefore]. It
+// may be about the last of the user's messages that stay; one stays for each of these.
+func toldAfter(c Counter, out []Group, g *Group) (Group, bool) {
+	told, _ := Told(&g.Messages[0])
+	for i := len(out) - 1; i >= 0 && len(told) > 0; i-- {
+		switch {
+		case out[i].Kind == kindTold && isMarked(&out[i].Messages[0].Parts[0], markBefore):
+			return Group{}, false
+		case out[i].Kind == kindUser:
+			msg := provider.Message{Role: provider.RoleUser, Parts: told}
+			n := max(c.CountMessage(&msg), 0)
+			return Group{Messages: []provider.Message{msg}, Kind: kindTold, Tokens: n, tokens: []int{n}}, true
+		}
+	}
+	return Group{}, false
 }
 
 // seam keeps the roles of a conversation in order where groups were left out.

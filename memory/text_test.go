@@ -94,4 +94,9 @@ func TestATranscriptOfOneHugeMessageFits(t *testing.T) {
 	require.Contains(t, text, "begin")
 	require.Contains(t, text, "end")
 	require.Empty(t, memory.Transcript(c, []provider.Message{provider.User("x")}, 0))
+	for tokens := range 60 { // where there is hardly room for what says that something was left out
+		said := []provider.Message{provider.User("a"), provider.User(strings.Repeat("word ", 100))}
+		text := memory.Transcript(c, said, tokens)
+		require.LessOrEqual(t, c.CountText(text), tokens)
+	}
 }

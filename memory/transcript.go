@@ -33,9 +33,10 @@ func Transcript(c Counter, messages []provider.Message, tokens int) string {
 		n := c.CountText(text) + 1
 		if n > room {
 			if len(texts) == 0 { // something of the newest, however long it is
-				text, _ = CutText(c, text, "[… %d bytes …]", room)
-				texts = append(texts, text)
-				i--
+				if text, _ = CutText(c, text, "[… %d bytes …]", room); c.CountText(text) <= room {
+					texts = append(texts, text)
+					i--
+				}
 			}
 			left = i + 1
 			break

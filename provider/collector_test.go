@@ -146,7 +146,7 @@ func TestArgumentsBecomeWhatAJournalCanHold(t *testing.T) {
 		"in pieces":       {[]string{`{"ci`, `ty":`, `"Oslo"}`}, `{"city":"Oslo"}`, ``},
 		"with spaces":     {[]string{"{ \"a\" :\n[1, 2] }"}, `{"a":[1,2]}`, ``},
 		"HTML characters": {[]string{`{"a":"<b> & </b>"}`}, `{"a":"<b> & </b>"}`, ``},
-		"line separators": {[]string{"[\"\u2028\"]"}, "[\"\u2028\"]", ``},
+		"line separators": {[]string{"[\"\u2028\"]"}, `["\u2028"]`, ``},
 		"large numbers":   {[]string{`[12345678901234567890,1e2]`}, `[12345678901234567890,1e2]`, ``},
 		"rune in two":     {[]string{"\"\xc3", "\xa9\""}, `"é"`, ``},
 		"invalid UTF-8":   {[]string{"{\"a\":\"\xff\"}"}, "{\"a\":\"\uFFFD\"}", ``},

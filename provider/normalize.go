@@ -19,7 +19,7 @@ func valid(s string) string {
 }
 
 // arguments returns raw as compact JSON, or as text if it isn't JSON. It returns raw itself if that
-// has no blanks.
+// has no blanks and no separators of lines.
 func arguments(raw []byte) (input json.RawMessage, invalid string) {
 	if len(bytes.TrimSpace(raw)) == 0 {
 		return nil, ""
@@ -28,14 +28,26 @@ func arguments(raw []byte) (input json.RawMessage, invalid string) {
 		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
 	if !bytes.ContainsAny(raw, " \t\r\n") && json.Valid(raw) {
-		return raw, ""
+		return EscapeSeparators(raw), ""
 	}
 	var b bytes.Buffer
 	b.Grow(len(raw))
 	if json.Compact(&b, raw) != nil {
 		return nil, string(raw)
 	}
-	return b.Bytes(), ""
+	return EscapeSeparators(b.Bytes()), ""
+}
+
+// EscapeSeparators returns JSON with the line and paragraph separators of Unicode (U+2028, U+2029)
+// escaped. Releases of Go differ in whether package encoding/json escapes them in a
+// json.RawMessage, so JSON that is stored, hashed or compared has them escaped: then all releases
+// write the same. It returns raw itself if there are none.
+func EscapeSeparators(raw json.RawMessage) json.RawMessage {
+	if !bytes.Contains(raw, []byte("\u2028")) && !bytes.Contains(raw, []byte("\u2029")) {
+		return raw
+	}
+	raw = bytes.ReplaceAll(raw, []byte("\u2028"), []byte(`\u2028`))
+	return bytes.ReplaceAll(raw, []byte("\u2029"), []byte(`\u2029`))
 }
 
 // normalizePart returns a part in a form that survives JSON. The given part isn't changed.

@@ -155,7 +155,7 @@ func (p *refPart) done() provider.Part {
 		switch {
 		case strings.Trim(p.raw, " \t\r\n") == "":
 		case json.Compact(&b, []byte(p.raw)) == nil:
-			p.part.Call.Input = bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD"))
+			p.part.Call.Input = provider.EscapeSeparators(bytes.ToValidUTF8(b.Bytes(), []byte("\uFFFD")))
 		default:
 			p.part.Call.Invalid = strings.ToValidUTF8(p.raw, "\uFFFD")
 		}

@@ -61,11 +61,11 @@ type verdict struct {
 func classify(o Outcome) verdict {
 	v := verdict{Outcome: o}
 	if o.Err == nil {
-		v.succeeded = o.Sent
+		v.succeeded = !o.Unsent
 		return v
 	}
 	if v.limited = fault.Of(o.Err) == fault.RateLimited && !refusedElsewhere(o.Err); v.limited {
-		v.Sent = true
+		v.Unsent = false
 		v.advice, v.advised = fault.RetryAfter(o.Err)
 	}
 	return v

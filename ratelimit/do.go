@@ -26,7 +26,7 @@ func Do[T any](ctx context.Context, g *Gate, t AcquireRequest, fn func(context.C
 	lease, err := g.Acquire(ctx, t)
 	for attempt := 1; err == nil; {
 		value, failure := run(lease, fn)
-		done := Outcome{Err: failure, Sent: true, Tokens: -1}
+		done := Outcome{Err: failure}
 		switch {
 		case failure == nil:
 			lease.Release(done)
@@ -48,7 +48,7 @@ func run[T any](lease Lease, fn func(context.Context) (T, error)) (T, error) {
 	returned := false
 	defer func() {
 		if !returned {
-			lease.Release(Outcome{Sent: true, Tokens: -1, Err: context.Canceled}) // it neither succeeded nor failed
+			lease.Release(Outcome{Err: context.Canceled}) // it neither succeeded nor failed
 		}
 	}()
 	value, err := fn(lease.Context())

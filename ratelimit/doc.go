@@ -15,7 +15,7 @@
 //	lease, err := gate.Acquire(ctx, ratelimit.AcquireRequest{Session: "s-1", Tokens: 5000})
 //	for err == nil {
 //		reply, callErr := call(lease.Context())
-//		done := ratelimit.Outcome{Err: callErr, Sent: true, Tokens: reply.Tokens}
+//		done := ratelimit.Outcome{Err: callErr, Tokens: reply.Tokens}
 //		if callErr == nil || !lease.Preempted() && fault.Of(callErr) != fault.RateLimited {
 //			lease.Release(done)
 //			break

@@ -23,14 +23,14 @@ func Example() {
 		defer close(answered)
 		lease, _ := gate.Acquire(ctx, ratelimit.AcquireRequest{Interactive: true})
 		fmt.Println("a person is answered")
-		lease.Release(ratelimit.Outcome{Sent: true, Tokens: 900})
+		lease.Release(ratelimit.Outcome{Tokens: 900})
 	}()
 
 	<-indexing.Context().Done()
 	fmt.Println(context.Cause(indexing.Context()) == ratelimit.ErrPreempted)
-	indexing, _ = indexing.Requeue(ctx, ratelimit.Outcome{Sent: true, Tokens: 300})
+	indexing, _ = indexing.Requeue(ctx, ratelimit.Outcome{Tokens: 300})
 	fmt.Println("indexing starts again")
-	indexing.Release(ratelimit.Outcome{Sent: true, Tokens: 2000})
+	indexing.Release(ratelimit.Outcome{Tokens: 2000})
 	<-answered
 
 	fmt.Printf("%+v\n", gate.Snapshot().Totals)

@@ -248,7 +248,7 @@ func (g *Gate) leave(w *waiter) {
 		g.dequeue(w, false)
 		w.state, w.err = failed, context.Canceled
 	case granted:
-		g.end(w.slot, verdict{}, now)
+		g.end(w.slot, verdict{Outcome: Outcome{Unsent: true}}, now)
 	}
 	g.totals.Abandoned++
 	g.dispatch(now)

@@ -12,7 +12,7 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-var sent = ratelimit.Outcome{Sent: true, Tokens: -1}
+var sent = ratelimit.Outcome{}
 
 // BenchmarkUncontended measures a free slot, which is the cost of every call. bare is the context
 // alone.

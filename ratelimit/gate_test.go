@@ -18,7 +18,7 @@ import (
 
 var (
 	person  = ratelimit.AcquireRequest{Interactive: true}
-	success = ratelimit.Outcome{Sent: true, Tokens: -1}
+	success = ratelimit.Outcome{}
 )
 
 // A started is the result of a request.
@@ -249,9 +249,9 @@ func TestALaterInteractiveRequestPreemptsAnotherCall(t *testing.T) {
 		require.Equal(t, []string{"old", "young"}, wanted())
 		r.come("eve", person)
 		require.Equal(t, []string{"old", "young", "middle"}, wanted())
-		r.get("young").Release(ratelimit.Outcome{})
+		r.get("young").Release(ratelimit.Outcome{Unsent: true})
 		r.get("ann")
-		r.get("old").Release(ratelimit.Outcome{})
+		r.get("old").Release(ratelimit.Outcome{Unsent: true})
 		r.get("bob")
 		require.EqualValues(t, 3, r.gate.Snapshot().Totals.Preempted)
 	})
@@ -267,7 +267,7 @@ func TestAPreemptedCallReturnsToTheHeadOfItsSession(t *testing.T) {
 		l := r.get("a0")
 		require.ErrorIs(t, context.Cause(l.Context()), ratelimit.ErrPreempted)
 		require.Equal(t, fault.None, fault.Of(context.Cause(l.Context())), "it is no failure")
-		r.again("a0", l, ratelimit.Outcome{Err: context.Cause(l.Context()), Sent: true, Tokens: 12})
+		r.again("a0", l, ratelimit.Outcome{Err: context.Cause(l.Context()), Tokens: 12})
 		require.Equal(t, []string{"high", "a0", "a1", "b0"}, r.oneByOne("ann"))
 		require.Zero(t, r.gate.Snapshot().Step, "and no rate limit")
 	})
@@ -451,7 +451,7 @@ func TestASlotGrantedToACanceledRequestGoesToTheNext(t *testing.T) {
 				cancel()
 			}
 			if gone := r.find("gone"); i%2 == 1 && gone.err == nil { // it got the slot before the cancellation
-				gone.lease.Release(ratelimit.Outcome{})
+				gone.lease.Release(ratelimit.Outcome{Unsent: true})
 			} else {
 				require.ErrorIs(t, gone.err, context.Canceled)
 			}
@@ -496,11 +496,11 @@ func TestALeaseEndsWithItsCaller(t *testing.T) {
 	cancel(why)
 	require.ErrorIs(t, context.Cause(l.Context()), why)
 	require.False(t, l.Preempted())
-	l.Release(ratelimit.Outcome{})
+	l.Release(ratelimit.Outcome{Unsent: true})
 	var none context.Context // a mistake that mustn't panic
 	l, err = g.Acquire(none, person)
 	require.NoError(t, err)
-	l.Release(ratelimit.Outcome{})
+	l.Release(ratelimit.Outcome{Unsent: true})
 }
 
 func TestTheHostsPausesOfTheBackgroundLaneOverlap(t *testing.T) {

@@ -29,18 +29,18 @@ type AcquireRequest struct {
 	OnWait func(Delay)
 }
 
-// An Outcome says how a call ended. The zero Outcome is a call that was never made: what was
-// counted for it is returned to the rates.
+// An Outcome says how a call ended. The zero Outcome is a call that was sent and has succeeded, of
+// which nobody knows what it used: the rates keep all that was counted for it.
 type Outcome struct {
 	// Err is the call's error. An error of class fault.RateLimited pauses the gate for as long as
 	// fault.RetryAfter says, once for all concurrent calls that ran into the limit. Other errors
 	// don't affect the rate; nor do errors of another gate: a [*QueueFullError], a
 	// [*PauseTooLongError].
 	Err error
-	// Sent says that the request went to the provider, so that it counts as one. A rate limit in
-	// Err implies it.
-	Sent bool
-	// Tokens is what the call has used, if it was sent. Less than 0: unknown, so the request's
+	// Unsent says that no request went to the provider, so that what was counted for it is returned
+	// to the rates. A rate limit in Err overrules it.
+	Unsent bool
+	// Tokens is what the call has used, if it was sent. 0 or less: unknown, so the request's
 	// estimate is kept.
 	Tokens int64
 	// Quota, if not nil, is the content of the provider's rate limit headers: see [ParseQuota].
@@ -102,7 +102,7 @@ func (g *Gate) end(s *slot, v verdict, now time.Time) {
 	} else {
 		g.queue.background.level(s.rank).running--
 	}
-	g.rates.settle(s.taken, s.req.Tokens, &v.Outcome, v.Sent, now)
+	g.rates.settle(s.taken, s.req.Tokens, &v.Outcome, now)
 	if v.Quota != nil {
 		g.adopt(v.Quota, now)
 	}

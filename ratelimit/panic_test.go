@@ -54,7 +54,7 @@ func TestAPanicInOnEventLeavesNoContextBehind(t *testing.T) {
 	require.ErrorIs(t, lease.Context().Err(), context.Canceled)
 	g.Close()
 
-	slower := ratelimit.Outcome{Sent: true, Quota: &ratelimit.Quota{Requests: ratelimit.Window{Limit: 50}}}
+	slower := ratelimit.Outcome{Quota: &ratelimit.Quota{Requests: ratelimit.Window{Limit: 50}}}
 	g, _ = rude(ratelimit.GateConfig{Slots: 1, RequestsPerMinute: 100}, ratelimit.EventRates)
 	lease, err = g.Acquire(t.Context(), person)
 	require.NoError(t, err)

@@ -177,7 +177,7 @@ func (s *schedule) end(c *client, again bool) {
 
 func (s *schedule) endAs(c *client, again bool, how string) {
 	advice := time.Duration(0)
-	o := Outcome{Sent: true, Tokens: int64(s.r.IntN(3000)) - 1}
+	o := Outcome{Tokens: int64(s.r.IntN(3000)) - 1}
 	switch how {
 	case "limited":
 		o.Err = fault.New(fault.RateLimited, "slow down")
@@ -442,7 +442,7 @@ func (s *schedule) finish() {
 				switch state, _, _, _ := c.get(); state {
 				case "running":
 					open++
-					c.orders <- order{outcome: Outcome{Sent: true}}
+					c.orders <- order{outcome: Outcome{Tokens: 1}} // 0 would keep the estimate
 				case "waiting":
 					open++
 				}

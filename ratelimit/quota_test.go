@@ -106,7 +106,7 @@ func FuzzParseQuota(f *testing.F) {
 			g := ratelimit.NewGate(ratelimit.GateConfig{RequestsPerMinute: 10, Burst: 1})
 			l, err := g.Acquire(t.Context(), person)
 			require.NoError(t, err)
-			l.Release(ratelimit.Outcome{Sent: true, Quota: &q})
+			l.Release(ratelimit.Outcome{Quota: &q})
 			snap := g.Snapshot()
 			require.LessOrEqual(t, snap.RequestsPerMinute, int64(10))
 			require.Positive(t, snap.RequestsPerMinute)

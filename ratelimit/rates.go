@@ -42,15 +42,15 @@ func (r *rates) take(tokens int64, now time.Time) taken {
 }
 
 // settle corrects what was taken for a request by what it used.
-func (r *rates) settle(t taken, estimate int64, o *Outcome, sent bool, now time.Time) {
-	if t.request && !sent {
+func (r *rates) settle(t taken, estimate int64, o *Outcome, now time.Time) {
+	if t.request && o.Unsent {
 		r.requests.add(1, now)
 	}
 	switch {
 	case !t.tokens:
-	case !sent:
+	case o.Unsent:
 		r.tokens.add(estimate, now)
-	case o.Tokens >= 0:
+	case o.Tokens > 0:
 		r.tokens.add(estimate-min(o.Tokens, maxTokens), now)
 	}
 }

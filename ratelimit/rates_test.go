@@ -64,12 +64,12 @@ func TestTokensAreCorrectedByTheRealUsage(t *testing.T) {
 			outcome ratelimit.Outcome
 			costs   int64
 		}{
-			{"as estimated", ratelimit.Outcome{Sent: true, Tokens: 1000}, 1000},
-			{"less", ratelimit.Outcome{Sent: true, Tokens: 400}, 400},
-			{"nothing", ratelimit.Outcome{Sent: true}, 0},
-			{"unknown", ratelimit.Outcome{Sent: true, Tokens: -1}, 1000},
-			{"never sent", ratelimit.Outcome{Tokens: 500}, 0},
-			{"more", ratelimit.Outcome{Sent: true, Tokens: 2500}, 2500},
+			{"as estimated", ratelimit.Outcome{Tokens: 1000}, 1000},
+			{"less", ratelimit.Outcome{Tokens: 400}, 400},
+			{"unknown", ratelimit.Outcome{Tokens: -1}, 1000},
+			{"nothing is said", ratelimit.Outcome{}, 1000},
+			{"never sent", ratelimit.Outcome{Unsent: true, Tokens: 500}, 0},
+			{"more", ratelimit.Outcome{Tokens: 1500}, 1500},
 		} {
 			before := left()
 			r.come(c.name, ask)
@@ -78,7 +78,7 @@ func TestTokensAreCorrectedByTheRealUsage(t *testing.T) {
 			require.Equal(t, before-c.costs, left(), c.name)
 		}
 		r.come("much more", ask)
-		r.get("much more").Release(ratelimit.Outcome{Sent: true, Tokens: 7100})
+		r.get("much more").Release(ratelimit.Outcome{Tokens: 7100})
 		require.EqualValues(t, 6000-4900-7100, left(), "a debt")
 		began := time.Now()
 		r.come("nothing", person)
@@ -95,7 +95,7 @@ func TestACallLargerThanAMinutesWorthStartsWhenTheBucketIsFull(t *testing.T) {
 		r.come("negative", ratelimit.AcquireRequest{Tokens: -7})
 		<-time.After(time.Hour)
 		require.Equal(t, 30*time.Second, r.find("huge").after)
-		r.get("huge").Release(ratelimit.Outcome{Sent: true, Tokens: 100})
+		r.get("huge").Release(ratelimit.Outcome{Tokens: 100})
 		<-time.After(time.Minute)
 		r.get("negative")
 	})
@@ -145,7 +145,7 @@ func TestTheProvidersHeadersLowerTheRates(t *testing.T) {
 	inRoom(t, ratelimit.GateConfig{RequestsPerMinute: 100, Burst: 1}, func(r *room) {
 		tell := func(q ratelimit.Quota) ratelimit.Snapshot {
 			r.come("call", person)
-			r.get("call").Release(ratelimit.Outcome{Sent: true, Tokens: -1, Quota: &q})
+			r.get("call").Release(ratelimit.Outcome{Quota: &q})
 			return r.gate.Snapshot()
 		}
 		window := func(limit, remaining int64) ratelimit.Window {
@@ -186,12 +186,12 @@ func TestTokensThatWereNotTakenAreNotReturned(t *testing.T) {
 		for _, name := range []string{"first", "used less", "never sent", "used"} {
 			r.come(name, ask) // while there are no rates
 		}
-		r.get("first").Release(ratelimit.Outcome{Sent: true, Quota: &ratelimit.Quota{
+		r.get("first").Release(ratelimit.Outcome{Quota: &ratelimit.Quota{
 			Requests: ratelimit.Window{Limit: 10, Known: true, Remaining: 7},
 			Tokens:   ratelimit.Window{Limit: 5000, Known: true, Remaining: 500}}})
-		r.get("used less").Release(ratelimit.Outcome{Sent: true, Tokens: 10})
-		r.get("never sent").Release(ratelimit.Outcome{})
-		r.get("used").Release(ratelimit.Outcome{Sent: true, Tokens: 1000})
+		r.get("used less").Release(ratelimit.Outcome{Tokens: 10})
+		r.get("never sent").Release(ratelimit.Outcome{Unsent: true})
+		r.get("used").Release(ratelimit.Outcome{Tokens: 1000})
 		snap := r.gate.Snapshot()
 		require.EqualValues(t, 500, snap.TokensLeft, "as many as the provider has left")
 		require.EqualValues(t, 7, snap.RequestsLeft)
@@ -199,8 +199,25 @@ func TestTokensThatWereNotTakenAreNotReturned(t *testing.T) {
 		r.come("counted", ratelimit.AcquireRequest{Interactive: true, Tokens: 300})
 		require.EqualValues(t, 200, r.gate.Snapshot().TokensLeft)
 		require.EqualValues(t, 6, r.gate.Snapshot().RequestsLeft)
-		r.get("counted").Release(ratelimit.Outcome{})
+		r.get("counted").Release(ratelimit.Outcome{Unsent: true})
 		require.EqualValues(t, 500, r.gate.Snapshot().TokensLeft)
 		require.EqualValues(t, 7, r.gate.Snapshot().RequestsLeft)
+	})
+}
+
+// TestACallThatReportsNothingCounts: otherwise who forgets the report has no rates.
+func TestACallThatReportsNothingCounts(t *testing.T) {
+	inRoom(t, ratelimit.GateConfig{RequestsPerMinute: 60, TokensPerMinute: 1000, Burst: 1}, func(r *room) {
+		for left := range 10 {
+			r.come("call", ratelimit.AcquireRequest{Tokens: 100})
+			r.get("call").Release(ratelimit.Outcome{})
+			require.EqualValues(t, 900-100*left, r.gate.Snapshot().TokensLeft)
+		}
+		require.EqualValues(t, 50, r.gate.Snapshot().RequestsLeft)
+		r.come("late", ratelimit.AcquireRequest{Tokens: 100})
+		require.Equal(t, 1, r.gate.Snapshot().Queued)
+		<-time.After(time.Minute)
+		r.get("late").Release(ratelimit.Outcome{Unsent: true})
+		require.EqualValues(t, 60, r.gate.Snapshot().RequestsLeft, "what wasn't sent is given back")
 	})
 }

@@ -85,7 +85,7 @@ func TestTheNextInLineWaitsForTheRates(t *testing.T) {
 		ann, waits := r.told(person)
 		r.come("ann", ann)
 		require.Equal(t, []ratelimit.Delay{{Reason: ratelimit.DelayRequests, Until: r.at(30 * time.Second)}}, waits())
-		r.get("first").Release(ratelimit.Outcome{}) // never sent: its request is returned
+		r.get("first").Release(ratelimit.Outcome{Unsent: true}) // never sent: its request is returned
 		r.get("ann")
 	})
 }

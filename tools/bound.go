@@ -19,6 +19,13 @@ const (
 // important marks lines that are worth keeping when the middle of an output is left out.
 var important = []string{"error", "fail", "panic", "fatal", "warn", "exception", "denied", "not found"}
 
+// CutParts shortens the text of parts to at most limit bytes in total, as [Cut] does: each part has
+// at least its share of the limit, and more if later parts need less. It returns the parts, and how
+// many bytes were left out. It doesn't change its argument.
+func CutParts(parts []provider.Part, limit int) ([]provider.Part, int) {
+	return bound(slices.Clone(parts), max(limit, 0))
+}
+
 // bound makes the text of parts valid UTF-8 and cuts it to limit bytes in total, in place. Each
 // part has at least its share of the limit, and more if later parts need less. Empty parts are
 // dropped, because providers reject empty text. It returns how many bytes were left out.

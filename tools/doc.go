@@ -7,7 +7,7 @@
 // A [Func] has more hooks: whether this input needs approval (Ask), whether the call may still run
 // now (Check), whether it really had its effect (Verify), and how to revert it (Undo). A [Raw] tool
 // takes and returns JSON, for tools whose schema is known only at run time. Mistakes in a tool's
-// types or names are errors of [NewRegistry]; nothing in this package panics.
+// types or names are errors of [NewRegistry], not panics.
 //
 // [Wrap] puts a function around a tool and keeps everything else of it, [Lazy] makes a tool one
 // that must be loaded before it is offered, and [Untrusted] marks text from outside as data for the

@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // encode makes a Result of a typed tool's output.
@@ -40,8 +41,8 @@ func owned(res Result) Result {
 // whatever the encoder's error says.
 var errEncode = fault.Wrap(fault.Permanent, errors.New("tools: the output can't be encoded as JSON"))
 
-// marshal returns v as JSON text. It doesn't escape <, > and &, which would only cost a model
-// tokens. Marshalers of v that panic are contained.
+// marshal returns v as JSON text, the same in all releases of Go. It doesn't escape <, > and &,
+// which would only cost a model tokens. Marshalers of v that panic are contained.
 func marshal(v any) (string, error) {
 	var text strings.Builder
 	enc := json.NewEncoder(&text)
@@ -49,5 +50,9 @@ func marshal(v any) (string, error) {
 	if err := guarded("a marshaler", func() error { return enc.Encode(v) }); err != nil {
 		return "", fmt.Errorf("%w: %w", errEncode, err)
 	}
-	return strings.TrimSuffix(text.String(), "\n"), nil
+	out := strings.TrimSuffix(text.String(), "\n")
+	if strings.Contains(out, "\u2028") || strings.Contains(out, "\u2029") {
+		out = string(provider.EscapeSeparators([]byte(out)))
+	}
+	return out, nil
 }

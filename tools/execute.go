@@ -239,8 +239,8 @@ func reason(err error) string {
 	if errors.As(err, &p) {
 		return "an internal error"
 	}
-	if msg := err.Error(); msg != "" {
-		return msg
+	if err != nil && err.Error() != "" {
+		return err.Error()
 	}
 	return "no reason is known"
 }

@@ -144,6 +144,22 @@ func TestAResultMayBeReturnedAgain(t *testing.T) {
 	}
 }
 
+func TestACallInDoubtIsInDoubtAlsoWithoutAReason(t *testing.T) {
+	for _, c := range []struct {
+		err  error
+		says string
+	}{
+		{&tools.DoubtError{Err: io.ErrUnexpectedEOF}, "unexpected EOF"},
+		{&tools.DoubtError{}, "no reason is known"},
+		{fmt.Errorf("saving: %w", &tools.DoubtError{}), "no reason is known"},
+	} {
+		out := execute(t, t.Context(), fails(c.err))
+		require.Equal(t, tools.InDoubt, out.Status)
+		require.Equal(t, "It isn't known whether the call had its effect: "+c.says+". Look before you make it again.",
+			text(out.Parts))
+	}
+}
+
 func TestAnErrorIsForTheModelToRead(t *testing.T) {
 	for _, c := range []struct {
 		err   error

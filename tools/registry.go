@@ -17,11 +17,17 @@ type Registry struct {
 	byName map[string]*Definition
 }
 
+// MaxShown is how many bytes the names, descriptions and schemas of the tools of a [Registry] may
+// have together, with those of lazy tools: 8 MiB. That is more than a request can have.
+const MaxShown = 8 << 20
+
 // NewRegistry compiles tools. The error joins all mistakes in them: types that have no schema, bad
-// and duplicate names, prerequisites that name no tool or form a cycle.
+// and duplicate names, prerequisites that name no tool or form a cycle. If they have more than
+// [MaxShown] bytes together, it says from which tool on, and those after it aren't compiled.
 func NewRegistry(list ...Tool) (*Registry, error) {
 	r := &Registry{byName: make(map[string]*Definition, len(list))}
 	var errs []error
+	shown := 0
 	for i, t := range list {
 		if t == nil {
 			errs = append(errs, specError("", "tool %d is nil", i))
@@ -35,6 +41,11 @@ func NewRegistry(list ...Tool) (*Registry, error) {
 		if r.byName[d.Name()] != nil {
 			errs = append(errs, specError(d.Name(), "two tools have this name"))
 			continue
+		}
+		if shown += len(d.shown.Name) + len(d.shown.Description) + len(d.shown.Schema); shown > MaxShown {
+			return nil, errors.Join(append(errs, specError(d.Name(), "it is tool %d of %d, and the descriptions and "+
+				"schemas of the tools up to it have %d bytes; all of them may have %d. Give fewer tools, or shorter "+
+				"descriptions and schemas", i+1, len(list), shown, MaxShown))...)
 		}
 		r.list, r.byName[d.Name()] = append(r.list, d), d
 		if !d.Lazy() {

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -258,4 +259,36 @@ func TestWhatFollowsFromASpec(t *testing.T) {
 		require.Equal(t, want, s.Ran(), s)
 		require.Equal(t, s == tools.OK || s == tools.Answered, s.Good(), s)
 	}
+}
+
+func TestTheToolsOfARegistryAreBoundedTogether(t *testing.T) {
+	defined := 0
+	var list []tools.Tool
+	for i := range 1_000 {
+		list = append(list, counted{large(fmt.Sprintf("t%03d", i), 200_000), &defined})
+	}
+	_, err := tools.NewRegistry(list...)
+	require.ErrorAs(t, err, new(*tools.SpecError))
+	require.ErrorContains(t, err, "it is tool 42 of 1000, and the descriptions and schemas of the tools up to it have 84")
+	require.ErrorContains(t, err, "all of them may have 8388608. Give fewer tools, or shorter")
+	require.Equal(t, 42, defined, "the others aren't compiled")
+	_, err = tools.NewRegistry(list[:41]...)
+	require.NoError(t, err)
+}
+
+// large returns a tool whose description has so many bytes.
+func large(name string, size int) tools.Tool {
+	return tools.New(tools.Spec{Name: name, Description: strings.Repeat("x", size)},
+		func(context.Context, struct{}) (string, error) { return "", nil })
+}
+
+// A counted counts how often tools are compiled.
+type counted struct {
+	tools.Tool
+	defined *int
+}
+
+func (c counted) Define() (*tools.Definition, error) {
+	*c.defined++
+	return c.Tool.Define()
 }

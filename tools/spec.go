@@ -43,7 +43,8 @@ type Spec struct {
 	Polls bool
 	// Inline says that calls return at once and may run on the goroutine of the run: use it for
 	// functions that only compute. An inline call can't be abandoned when it ignores the end of its
-	// context. It can't be combined with Progress.
+	// context, and runtime.Goexit in it ends the goroutine of the run. It can't be combined with
+	// Progress.
 	Inline bool
 
 	// Timeout is how long a call may take; 0: 60 s.

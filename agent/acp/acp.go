@@ -259,9 +259,10 @@ func (x *session) prompt(ctx context.Context, blocks []sdk.ContentBlock) (sdk.St
 		case end.Status == agent.Completed, end.Status == agent.Paused:
 			return sdk.StopReasonEndTurn, nil
 		case reason == "":
-			return "", fmt.Errorf("the run has %s: %s; another prompt goes on from here", end.Status, end.Reason)
+			return "", fmt.Errorf("the run has %s: %s; another prompt goes on from here", end.Status,
+				strings.TrimSuffix(cmp.Or(end.Words(), end.Reason), "."))
 		case reason != sdk.StopReasonCancelled:
-			x.text(sdk.UpdateAgentMessageText, "\n\n"+end.Reason+"\n\n")
+			x.text(sdk.UpdateAgentMessageText, "\n\n"+cmp.Or(end.Words(), end.Reason)+"\n\n")
 		}
 		return reason, nil
 	case <-x.ctx.Done():

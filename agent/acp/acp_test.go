@@ -126,6 +126,18 @@ func TestATodoListAndAPlanAreShown(t *testing.T) {
 	require.Contains(t, e.screen(), "\nplan completed build, pending ✗ test red, pending ship\n")
 }
 
+func TestWhatTheHostTellsPeopleIsShown(t *testing.T) {
+	report := tools.New(tools.Spec{Name: "report"}, func(ctx context.Context, _ struct{}) (string, error) {
+		return "ok", errors.Join(agent.Emit(ctx, agent.NoticeKind, 7),
+			agent.Emit(ctx, agent.NoticeKind, "books is completed"))
+	})
+	e, _ := serve(t, agent.Config{Tools: []tools.Tool{report}, Provider: providertest.Script(
+		providertest.Call("report", struct{}{}), providertest.Say("Done."))})
+	e.say(e.begin("/srv/app"), "Go.", sdk.StopReasonEndTurn)
+	require.Contains(t, e.screen(), "◦ books is completed")
+	require.NotContains(t, e.screen(), "◦ 7")
+}
+
 func TestModesAreSwitchedByTheEditorAndByTheAgent(t *testing.T) {
 	write := tools.New(tools.Spec{Name: "write", Modes: []string{"work"}},
 		func(ctx context.Context, _ struct{}) (string, error) {
@@ -166,9 +178,12 @@ func TestAPromptSaysWhyItsRunFailsOrStops(t *testing.T) {
 		limits agent.Limits
 		reason sdk.StopReason // empty: an error
 	}{
-		"output limit":  {providertest.Stop(provider.StopLength, providertest.Say("Do")), agent.Limits{}, "max_tokens"},
-		"Limits.Tokens": {providertest.Call("noop", struct{}{}), agent.Limits{Tokens: 1}, "max_turn_requests"},
-		"no such model": {model: providertest.Fail(fault.Permanent, providertest.Message("no such model"))},
+		"became too long": {providertest.Stop(provider.StopLength, providertest.Say("Do")), agent.Limits{},
+			"max_tokens"},
+		"reached the limit of tokens": {providertest.Call("noop", struct{}{}), agent.Limits{Tokens: 1},
+			"max_turn_requests"},
+		"has failed: Scripted doesn't accept the request. Use another model; another": {
+			model: providertest.Fail(fault.Permanent, providertest.Message("no such model"))},
 	} {
 		e, _ := serve(t, agent.Config{Tools: []tools.Tool{noop}, Provider: providertest.Script(c.model),
 			Limits: c.limits})

@@ -68,6 +68,10 @@ func (x *session) show(ev agent.Event) {
 	case *machine.Decided:
 		x.withdraw()
 	case *machine.Emitted:
+		var text string
+		if ev.Kind == agent.NoticeKind && json.Unmarshal(ev.Value, &text) == nil {
+			x.put(sdk.UpdateAgentMessageText("\n\n◦ " + text + "\n\n"))
+		}
 		x.plan(ev.Kind, ev.Value)
 	case *agent.Shown:
 		x.plan(ev.Kind, ev.Value)

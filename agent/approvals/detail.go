@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	sessions "github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -94,6 +95,7 @@ func read(ctx context.Context, store journal.Store, session string) (*log, error
 	if store == nil {
 		return nil, errNoStore
 	}
+	store = contain.Store(store, contain.Abandoned{})
 	head, err := store.Head(ctx, session)
 	_, invalid := errors.AsType[*journal.InvalidError](err)
 	switch {

@@ -9,6 +9,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -72,6 +73,7 @@ func List(ctx context.Context, store journal.Store, f Filter) iter.Seq2[Open, er
 			yield(Open{}, errNoStore)
 			return
 		}
+		store := contain.Store(store, contain.Abandoned{})
 		hf := journal.Filter{Prefix: f.Prefix, Open: true, NoKind: !f.Plans, NoParent: true, After: f.After}
 		for h, err := range store.Heads(ctx, hf) {
 			if err != nil {

@@ -29,7 +29,8 @@ type Config struct {
 	// Complexity rates a request; nil: [Rate]. Requests that score less than 0.5 aren't judged.
 	Complexity func(text string) Complexity
 	// Rounds is how often an answer is judged and improved at most; 0: 2. Limits.SendBacks of the
-	// run bounds it, too.
+	// run bounds it, too. What the critic says is advice (agent.SendBack): after that the run
+	// completes with the answer as it is.
 	Rounds int
 	// Rewrite has the critic rewrite answers of which only the wording is weak. Otherwise they are
 	// given as they are.

@@ -16,6 +16,16 @@ const All uint64 = math.MaxUint64
 // ctx.Err() if ctx has ended before it began. Slices passed in are copied, slices returned belong
 // to the caller. A caller may use the store from the body of a loop over one of its sequences.
 //
+// Every method returns soon after the end of ctx, also while it waits for a lock, a disk or a
+// server: with an error that wraps ctx.Err(), or as if ctx hadn't ended. After such an error of a
+// method that changes something it is open whether it did, so it can be repeated.
+//
+// Package agent ends each call by its context: an append or a deletion after 30 s, any other call
+// and the wait for the next element of a sequence after 10 s, and what was begun for a run with the
+// run's context, except an append. A call that hasn't returned 5 s after that is abandoned: it is
+// counted by Agent.Abandoned, and its result is dropped. It may still take effect, like any append
+// whose outcome is unclear. Its goroutine and what it holds stay in use until it returns.
+//
 // Session names and ids are compared, and sessions sorted, byte by byte: without case folding or
 // normalization.
 type Store interface {

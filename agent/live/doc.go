@@ -39,7 +39,7 @@
 //
 // # Where things are
 //
-// live.go has the hub, run.go its server, send.go messages to runs, decide.go decisions and owners,
-// topic.go what a run publishes, reader.go what a reader is shown, and partial.go the reply so far
-// of a model call in progress.
+// live.go has the hub, run.go its server, send.go messages to runs, may.go whether one of these may
+// start a run, decide.go decisions and owners, topic.go what a run publishes, reader.go what a
+// reader is shown, and partial.go the reply so far of a model call in progress.
 package live

@@ -3,6 +3,7 @@ package live
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"log/slog"
@@ -108,7 +109,8 @@ type Started struct {
 // its values. The input must name a session, because readers find the run by that name.
 //
 // A session whose run has ended or paused may still be held: it is waited for as by
-// [Hub.WhenReleased] before the error is [agent.ErrBusy].
+// [Hub.WhenReleased] before the error is [agent.ErrBusy]. If the input would supersede a run for
+// which a decision was accepted, the hub continues that run with the decision first.
 func (h *Hub) Start(ctx context.Context, in agent.Input) (started Started, err error) {
 	if h == nil || h.topics == nil {
 		return Started{}, errNoHub
@@ -126,6 +128,11 @@ func (h *Hub) Start(ctx context.Context, in agent.Input) (started Started, err e
 	}
 	err = h.WhenReleased(ctx, in.Session, func() (err error) {
 		started, err = h.start(ctx, in)
+		decided := errors.Is(err, agent.ErrBusy) && errors.As(err, new(*agent.DecisionError))
+		if decided && (in.Supersede || in.Replaces > 0) { // and nobody has taken that yet
+			_, failed := h.start(ctx, agent.Continue(in.Session))
+			err = cmp.Or[error](failed, &agent.SessionError{Session: in.Session, Code: agent.ErrBusy})
+		}
 		return err
 	})
 	return started, err
@@ -212,7 +219,7 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 // lookAgain has a session resumed that has paused, if a decision was posted to it after its run had
 // looked for decisions for the last time.
 func (h *Hub) lookAgain(ctx context.Context, session string) {
-	head, err := h.cfg.Agent.Journal().Head(context.WithoutCancel(ctx), session)
+	head, err := h.cfg.Agent.Journal().Head(ctx, session)
 	if err == nil && head.Inbox > 0 {
 		h.due.Poke(session)
 	}

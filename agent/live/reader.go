@@ -134,7 +134,7 @@ func (r *reader) poll() error {
 			}
 			return err
 		}
-		if !r.show(ev) {
+		if begun.Err() != nil || !r.show(ev) { // a run of this hub has begun: its events come from the topic
 			return nil
 		}
 	}

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -76,39 +77,87 @@ type Sent struct {
 // gets the text when it goes on: Supersede counts only for what waits when Send is called. The hub
 // remembers the text until then, but another process doesn't.
 //
-// An input with Parts can't be sent to a run in progress, so that the error is then
+// An input with Parts or Replaces can't be sent to a run in progress, so that the error is then
 // [agent.ErrBusy]; nor can that of somebody else than the session's owner, for whom it is
 // [agent.ErrNotOwner].
 func (h *Hub) Send(ctx context.Context, in agent.Input) (Sent, error) {
+	return h.SendIf(ctx, in, nil)
+}
+
+// SendIf is [Hub.Send] for a host that limits how many runs are started: before the hub starts a
+// run with the input, it calls may, and not before it sends the text to a run in progress. What may
+// returns is called when the run has ended or paused, or couldn't be started. An error of may is
+// that of SendIf: nothing was started, and the key isn't used.
+//
+// Of a run that the hub starts later, because the one in progress hasn't read the text, nobody
+// waits for the answer. After an error of class fault.RateLimited may is then called again, when
+// that says or each second, for a minute at most. With any other error, and after that minute, the
+// text waits for the next run of the session, which reads it; that is logged. A panic of may is an
+// error. may may be called by another goroutine after SendIf has returned. If it is nil, each run
+// may start, as with Send.
+func (h *Hub) SendIf(ctx context.Context, in agent.Input, may func(context.Context) (release func(), err error)) (Sent,
+	error) {
 	if ctx == nil {
 		ctx = context.Background()
 	}
-	for again := false; ; again = true {
-		started, err := h.Start(ctx, in)
-		if !errors.Is(err, agent.ErrBusy) || len(in.Parts) > 0 || again {
-			return Sent{Started: started}, err
+	if h == nil || h.topics == nil {
+		return Sent{}, errNoHub
+	}
+	may = h.asking(may)
+	own, alone := h.cfg.Agent.Session(in.Session), len(in.Parts) > 0 || in.Replaces > 0
+	info, failed := own.Info(ctx)
+	for starts := 0; ; info, failed = own.Info(ctx) {
+		if alone && failed == nil && h.inProgress(ctx, in.Session) {
+			if in.Owner != "" && in.Owner != info.Owner {
+				return Sent{}, &agent.SessionError{Session: in.Session, Code: agent.ErrNotOwner}
+			}
+			if run, used := isUsed(ctx, own, in.Key); used {
+				return Sent{}, &agent.SessionError{Session: in.Session, Code: agent.ErrDuplicate, Run: run}
+			}
+			return Sent{}, &agent.SessionError{Session: in.Session, Code: agent.ErrBusy}
 		}
-		own := h.cfg.Agent.Session(in.Session)
-		info, failed := own.Info(ctx)
-		if failed != nil { // it has no facts yet
-			return Sent{}, err
+		if starts > 0 || failed != nil || info.Status != agent.Running || alone {
+			started, err := h.startIf(ctx, in, may)
+			if !errors.Is(err, agent.ErrBusy) || alone || starts > 0 {
+				return Sent{Started: started}, err
+			}
+			if info, failed = own.Info(ctx); failed != nil { // it has no facts yet
+				return Sent{}, err
+			}
 		}
 		if in.Owner != "" && in.Owner != info.Owner {
 			return Sent{}, &agent.SessionError{Session: in.Session, Code: agent.ErrNotOwner}
 		}
 		receipt, err := own.Steer(ctx, in.Prompt, in.Key)
 		if errors.Is(err, agent.ErrNothingOpen) { // the run has just ended
+			starts++
 			continue
 		}
 		if err != nil {
 			return Sent{}, err
 		}
 		before, done := h.queue(in.Session)
-		if !h.begin(func() { h.sent(context.WithoutCancel(ctx), in, receipt, before, done) }) {
+		if !h.begin(func() { h.sent(context.WithoutCancel(ctx), in, may, receipt, before, done) }) {
 			done()
 		}
 		return Sent{Started: Started{Session: in.Session}, Steered: true}, nil
 	}
+}
+
+// startIf starts a run if it may.
+func (h *Hub) startIf(ctx context.Context, in agent.Input, may func(context.Context) (func(), error)) (Started, error) {
+	release, err := may(ctx)
+	if err != nil {
+		return Started{}, err
+	}
+	started, err := h.Start(ctx, in)
+	if err != nil || !h.begin(func() {
+		<-started.Done
+		release()
+	}) {
+		release()
+	}
+	return started, err
 }
 
 // queue returns a channel that is closed when the text that was sent to a session before has been
@@ -129,7 +178,8 @@ func (h *Hub) queue(session string) (before <-chan struct{}, done func()) {
 }
 
 // sent sees to it that a text is read that was sent to a run in progress.
-func (h *Hub) sent(ctx context.Context, in agent.Input, receipt *agent.Receipt, before <-chan struct{}, done func()) {
+func (h *Hub) sent(ctx context.Context, in agent.Input, may func(context.Context) (func(), error),
+	receipt *agent.Receipt, before <-chan struct{}, done func()) {
 	defer done()
 	ctx, cancel := context.WithCancelCause(ctx)
 	defer cancel(nil)
@@ -141,7 +191,7 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, receipt *agent.Receipt, 
 		case <-ctx.Done():
 		}
 	}
-	own := h.cfg.Agent.Session(in.Session)
+	own, over := h.cfg.Agent.Session(in.Session), false
 	for err != nil && ctx.Err() == nil {
 		info, failed := own.Info(ctx)
 		switch {
@@ -153,21 +203,93 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, receipt *agent.Receipt, 
 			h.goesOn(ctx, in.Session, info.Facts)
 			continue
 		}
-		_, err = h.Start(ctx, in)
+		// one that is in progress gets the text
+		if err = agent.ErrBusy; info.Status != agent.Running || over {
+			over = false
+			_, err = h.startIf(ctx, in, func(ctx context.Context) (func(), error) { return allowed(ctx, may) })
+		} else if _, used := isUsed(ctx, own, in.Key); used {
+			return
+		}
 		if errors.Is(err, agent.ErrBusy) { // its key is used up in this run
 			if receipt, err = own.Steer(ctx, in.Prompt); err == nil {
 				err = wait(ctx, receipt)
 				continue
 			}
+			over = errors.Is(err, agent.ErrNothingOpen)
 		}
+		var refused *refusal
 		switch {
+		case errors.As(err, &refused):
+			h.cfg.Logger.WarnContext(ctx, "live: a message that no run has read waits for the next run of the session",
+				"session", in.Session, "error", refused.err)
+			h.goesOn(ctx, in.Session, info.Facts)
 		case errors.As(err, new(*agent.PausedError)): // it has just paused, or its process has died
 			h.goesOn(ctx, in.Session, info.Facts)
 		case errors.Is(err, agent.ErrDuplicate):
 			return
+		case errors.Is(err, agent.ErrUnread):
+			passes(ctx, err)
 		case err != nil && !errors.Is(err, agent.ErrNothingOpen): // that is a run that has just ended
 			h.cfg.Logger.WarnContext(ctx, "live: no run has read a message", "session", in.Session, "error", err)
 			return
+		}
+	}
+}
+
+// inProgress reports whether a run of a session is in progress, in this or another process.
+func (h *Hub) inProgress(ctx context.Context, session string) bool {
+	head, err := h.cfg.Agent.Journal().Head(ctx, session)
+	return err == nil && agent.Status(head.Status) == agent.Running && head.Owner != "" && time.Now().Before(head.Until)
+}
+
+// isUsed reports whether a session has had an input or a message with a key, and in which run.
+func isUsed(ctx context.Context, s *agent.Session, key string) (run string, used bool) {
+	if key == "" {
+		return "", false
+	}
+	facts, err := s.Facts(ctx)
+	if err != nil {
+		return "", false
+	}
+	for _, f := range facts {
+		switch f := f.(type) {
+		case *agent.RunStarted:
+			used = f.Key == key
+		case *machine.Steered:
+			used = f.Key == key
+		}
+		if used {
+			return f.Envelope().Run(), true
+		}
+	}
+	return "", false
+}
+
+// A refusal is an error of the function that is asked whether a run may start.
+type refusal struct{ err error }
+
+func (r *refusal) Error() string { return r.err.Error() }
+
+// soon is how long is waited at most for a run that may not start now.
+const soon = time.Minute
+
+// allowed calls may until a run may start, or won't soon: that is a *refusal.
+func allowed(ctx context.Context, may func(context.Context) (func(), error)) (release func(), err error) {
+	for late := time.Now().Add(soon); ; {
+		if release, err = may(ctx); err == nil {
+			return release, nil
+		}
+		rest, advised := fault.RetryAfter(err)
+		if !advised {
+			rest = time.Second
+		}
+		if fault.Of(err) != fault.RateLimited || time.Now().Add(rest).After(late) {
+			return nil, &refusal{err}
+		}
+		select {
+		case <-ctx.Done():
+			return nil, context.Cause(ctx)
+		case <-time.After(rest):
 		}
 	}
 }

@@ -45,7 +45,7 @@ func (f *TitleChanged) apply(m *Machine, _ *RunState) string {
 	if f.Title == "" {
 		return "its title is empty"
 	}
-	problem := checkHead(f.Title, nil, "", "")
+	problem := checkHead(f.Title, nil, "", "", nil)
 	if problem == "" {
 		m.s.Title = f.Title
 	}
@@ -64,9 +64,13 @@ func (s *State) addKey(key, run string) {
 // it.
 const OwnerLabel = "pawl.owner"
 
-// checkHead says why a session can't have a title, labels, an owner or a parent; "" if it can.
-func checkHead(title string, labels map[string]string, owner, parent string) string {
-	h := headOf(title, labels, owner, parent)
+// checkHead says why a session can't have a title, labels, an owner, a parent or ancestors of its
+// run; "" if it can.
+func checkHead(title string, labels map[string]string, owner, parent string, tree []Ancestor) string {
+	if len(tree) > maxAncestors {
+		return "its run has too many ancestors"
+	}
+	h := headOf(title, labels, owner, parent, tree)
 	if err := h.Validate(); err != nil {
 		return err.Error()
 	}
@@ -74,13 +78,31 @@ func checkHead(title string, labels map[string]string, owner, parent string) str
 }
 
 // headOf returns the part of a session's head that doesn't depend on what its run does.
-func headOf(title string, labels map[string]string, owner, parent string) *journal.HeadUpdate {
+func headOf(title string, labels map[string]string, owner, parent string, tree []Ancestor) *journal.HeadUpdate {
 	h := &journal.HeadUpdate{Title: title, Labels: labels, Parent: parent}
+	if owner == "" && len(tree) == 0 {
+		return h
+	}
+	if h.Labels = maps.Clone(labels); h.Labels == nil {
+		h.Labels = make(map[string]string)
+	}
 	if owner != "" {
-		if h.Labels = maps.Clone(labels); h.Labels == nil {
-			h.Labels = make(map[string]string)
-		}
 		h.Labels[OwnerLabel] = owner
 	}
+	if len(tree) > 0 {
+		h.Labels[TreeLabel] = tree[0].Run
+	}
 	return h
+}
+
+// IsReserved reports whether a label of a session's head is set from something else, so that inputs
+// and hosts can't set it, and says from what.
+func IsReserved(key string) (from string, ok bool) {
+	switch key {
+	case OwnerLabel:
+		return "Input.Owner", true
+	case TreeLabel:
+		return "the run that has started the input", true
+	}
+	return "", false
 }

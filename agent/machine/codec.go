@@ -3,8 +3,11 @@ package machine
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"reflect"
+	"strings"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -28,12 +31,16 @@ func Encode(f Fact) (journal.Record, error) {
 	if f.Envelope().Run() == "" {
 		return journal.Record{}, bad("it names no run")
 	}
+	const tooDeep = "it is nested too deep to be read back"
 	data, err := Marshal(f)
-	if err != nil {
+	var syntax *json.SyntaxError
+	switch {
+	case errors.As(err, &syntax) && strings.Contains(syntax.Error(), "max depth"): // from Go 1.27 on
+		return journal.Record{}, bad(tooDeep)
+	case err != nil:
 		return journal.Record{}, fmt.Errorf("agent: encoding a fact of kind %s: %w", rec.Kind, err)
-	}
-	if TooDeep(data) && json.Unmarshal(data, new(any)) != nil { // encoding/json writes deeper than it reads
-		return journal.Record{}, bad("it is nested too deep to be read back")
+	case TooDeep(data) && json.Unmarshal(data, new(any)) != nil: // Go 1.26 writes deeper than it reads
+		return journal.Record{}, bad(tooDeep)
 	}
 	rec.Value, rec.Data = nil, data
 	return rec, nil
@@ -117,7 +124,8 @@ func Truncate(f Fact) (Fact, bool) {
 // tooLarge is what the model reads instead of a result that is too large.
 const tooLarge = "The call ran, but its result is too large to be kept."
 
-// Marshal encodes v as JSON without escaping <, > and &, and without a newline.
+// Marshal encodes v as JSON without escaping <, > and &, and without a newline. All releases of Go
+// write the same.
 func Marshal(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -125,5 +133,9 @@ func Marshal(v any) (json.RawMessage, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	out := bytes.TrimSuffix(b.Bytes(), []byte("\n"))
+	if !utf8.Valid(out) {
+		out = bytes.ToValidUTF8(out, []byte("\uFFFD"))
+	}
+	return provider.EscapeSeparators(out), nil
 }

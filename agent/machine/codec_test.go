@@ -89,7 +89,8 @@ func everyFact() []machine.Fact {
 			Only: []string{"cms.write"}, External: []json.RawMessage{json.RawMessage(`{"Name":"form.fill"}`)},
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0",
 			Replaces: &machine.Replaced{Start: 9, Before: []machine.Span{{From: 0, To: 1}},
-				Note: "Note: it went back"}, Queue: &machine.Queue{At: at, Attempts: 3}},
+				Note: "Note: it went back"}, Queue: &machine.Queue{At: at, Attempts: 3},
+			Ancestors: []machine.Ancestor{{Session: "s-0", Run: "r-0", Tokens: 1000, Cost: 5}}},
 		&machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice,
 			Final: machine.LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",
@@ -109,7 +110,8 @@ func everyFact() []machine.Fact {
 		&machine.StepFailed{Meta: meta(""), Cost: 4321, Priced: true, Partial: provider.Assistant("I wou"),
 			Usage: usage,
 			Class: fault.Degraded, Error: "529 <overloaded>"},
-		&machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true},
+		&machine.ToolStarted{Meta: meta(call.ID), Call: call, IdempotencyKey: call.ID, Repeatable: true,
+			ReadOnly: true},
 		&machine.ToolFinished{Meta: meta(call.ID), Call: cut, Took: time.Second, Attempts: 3, AnsweredBy: "cache",
 			IdempotencyKey: "k-0", Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6},
 			Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
@@ -121,7 +123,8 @@ func everyFact() []machine.Fact {
 			Input: json.RawMessage(`{"html":"<i>"}`), Value: json.RawMessage(`"v"`), Scope: "project", User: "ann",
 			Secret: true}},
 		&machine.Steered{Meta: meta(""), ID: "m-1", Key: "k-1", Message: provider.User("mind <this>")},
-		&machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing"},
+		&machine.SentBack{Meta: meta(""), Why: machine.SendBackHook, Text: "a title is missing",
+			Hooks: []string{"style"}},
 		&machine.ModeChanged{Meta: meta(""), From: "edit", To: "ask", Reason: "set by the host", Limits: &limits},
 		&machine.PhaseChanged{Meta: meta(""), From: "plan", To: "write"},
 		&machine.ContextResetRequested{Meta: meta("")},
@@ -132,7 +135,7 @@ func everyFact() []machine.Fact {
 		&machine.RuleRevoked{Meta: meta(""), Tool: "cms.write"},
 		&machine.TitleChanged{Meta: meta(""), Title: "<Home> page"},
 		&machine.LabelChanged{Meta: meta(""), Key: "archived", Value: "yes"},
-		&machine.Emitted{Meta: meta("r-1.1.0"), Kind: "price", Value: json.RawMessage(`{"cents":1250}`)},
+		&machine.Emitted{Meta: meta("r-1.1.0"), Kind: "price", Key: "k-1", Value: json.RawMessage(`{"cents":1250}`)},
 		&machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}},
 			Message: provider.User("undone")},
 		&machine.Delivered{Meta: meta(""), Ended: "r-0"},
@@ -142,10 +145,14 @@ func everyFact() []machine.Fact {
 			Run:   &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},
 			Keys: []machine.KeyState{{Key: "k-1", Run: "r-1"}}, Labels: "tenant=acme&user=ann", Title: "Home",
 			Owner: "ann", Parent: "s-0", Notes: []machine.NoteState{{"plan", 1, .5}}, OwnLabels: "archived=yes",
-			Ends:  []machine.EndState{{"r-0", 7, machine.Failed, machine.CodeProvider, "529 <overloaded>", at}},
-			Model: "m-0", Totals: machine.Totals{Cost: 12, Steps: 3, Unpriced: true, Copied: true}}},
+			Ends: []machine.EndState{{"r-0", 7, machine.Failed, machine.CodeProvider, "529 <overloaded>", at, "Cost",
+				[]string{"a test"}}},
+			Model: "m-0", Totals: machine.Totals{Cost: 12, Steps: 3, Unpriced: true, Copied: true},
+			Spent: []machine.TreeSpent{{Trees: []string{"r-0"}, Tokens: 900, Cost: 12}}}},
 		&machine.RunEnded{Meta: meta(""), Status: machine.Stopped, Code: machine.CodeLimit,
-			Reason: "agent: Limits.Steps is reached: 12 of 12", At: at.Add(time.Minute)},
+			Reason: "agent: Limits.Steps is reached: 12 of 12", Limit: machine.LimitSteps, At: at.Add(time.Minute),
+			Problem: &provider.Problem{Kind: provider.ProblemRate, Provider: "openai", Model: "m-1", Wait: time.Second},
+			Missing: []string{"a title is missing"}},
 	}
 }
 
@@ -264,16 +271,20 @@ func again(t *testing.T, f machine.Fact) machine.Fact {
 
 func TestInputsAndOpaqueDataSurviveByteForByte(t *testing.T) {
 	meta := machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1, V: machine.Version}
-	for _, input := range []string{``, `{}`, `null`, `""`, `{"html":"<p>&amp;\u003c</p>"}`, `{"a":"\u2028` + "\u2028" +
-		`"}`, `{"n":1e400,"m":0.1000,"k":-0,"i":98765432109876543210987654321}`,
-		`{"a":1,"a":2}`, `{"b":1,"a":2}`, `{"s":"\ud800"}`, `{"s":"\ud83d\ude42🙂"}`, "{\"s\":\"\xff\"}",
-		`{"k\u0065y":"\/"}`, `[[[[1]]]]`} {
+	for _, input := range []string{``, `{}`, `null`, `""`, `{"html":"<p>&amp;\u003c</p>"}`, `{"a":"\u2028"}`, `{"n":1e400,"m":0.1000,"k":-0,"i":98765432109876543210987654321}`,
+		`{"a":1,"a":2}`, `{"b":1,"a":2}`, `{"s":"\ud800"}`, `{"s":"\ud83d\ude42🙂"}`, `{"k\u0065y":"\/"}`, `[[[[1]]]]`} {
 		call := &provider.ToolCall{ID: "r-1.1.0", Name: "look"}
 		if input != "" {
 			call.Input = json.RawMessage(input)
 		}
 		back := again(t, &machine.ToolStarted{Meta: meta, Call: call}).(*machine.ToolStarted)
 		require.Equal(t, call, back.Call, input)
+	}
+	for input, want := range map[string]string{"{\"a\":\"\u2028\\u2029\u2029\"}": `{"a":"\u2028\u2029\u2029"}`,
+		"{\"s\":\"\xff\"}": "{\"s\":\"\uFFFD\"}"} { // all releases of Go write these in one way
+		call := &provider.ToolCall{ID: "r-1.1.0", Name: "look", Input: json.RawMessage(input)}
+		back := again(t, &machine.ToolStarted{Meta: meta, Call: call}).(*machine.ToolStarted)
+		require.Equal(t, want, string(back.Call.Input))
 	}
 	for _, invalid := range []string{`{`, `{"html":"<b`, `{"a":"\u20`, "\x00", "not json & more", "{\n"} {
 		call := &provider.ToolCall{ID: "r-1.1.0", Name: "look", Invalid: invalid}

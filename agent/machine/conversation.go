@@ -130,6 +130,7 @@ func (c *conversation) snapshot(s *State) {
 			m.Parts = s.Input() // as the user gave it
 			c.add(m)
 		case !memory.IsHostMessage(&m):
+			_, m.Parts = memory.Told(&m)
 			c.reply(m)
 		}
 	}

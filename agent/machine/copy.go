@@ -69,7 +69,7 @@ func setOwner(f Fact, from, to string) {
 	case *RunStarted:
 		f.From = cmp.Or(f.From, from)
 		if from != to {
-			f.Key, f.ParentSession = "", ""
+			f.Key, f.ParentSession, f.Ancestors = "", "", nil
 		}
 	case *Steered:
 		if from != to {
@@ -82,7 +82,8 @@ func setOwner(f Fact, from, to string) {
 		}
 		s, r := *f.State, *f.State.Run
 		if from != to {
-			s.Keys, s.Parent, s.Totals, s.Ends = nil, "", Totals{Copied: true}, nil
+			s.Keys, s.Parent, s.Totals, s.Ends, s.Spent = nil, "", Totals{Copied: true}, nil, nil
+			r.Ancestors = nil
 		}
 		start := min(r.Start, 1) // the snapshot stands for the fact that started the run
 		s.Ends = slices.Clone(s.Ends)

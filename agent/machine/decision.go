@@ -1,8 +1,6 @@
 package machine
 
 import (
-	"crypto/sha256"
-	"encoding/base32"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -122,21 +120,6 @@ const (
 	// shows it hides the answer as it is typed.
 	PauseSecret PauseKind = "secret"
 )
-
-// PauseID returns the id of a pause. round is how often the call was suspended before, and preview
-// is Pause.PreviewHash. Another input, and another preview, gives another id. The id can't be
-// guessed, because the call's id contains the run's.
-func PauseID(session string, call *provider.ToolCall, kind PauseKind, round int, preview string) string {
-	h := sha256.New()
-	of := []string{session, call.ID, call.Name, string(call.Input), call.Invalid, string(kind), fmt.Sprint(round)}
-	if preview != "" {
-		of = append(of, preview)
-	}
-	for _, s := range of {
-		fmt.Fprintf(h, "%d:%s", len(s), s)
-	}
-	return "p-" + strings.ToLower(base32.HexEncoding.WithPadding(base32.NoPadding).EncodeToString(h.Sum(nil)[:15]))
-}
 
 // maxReplaces is how many earlier ids a pause keeps.
 const maxReplaces = 16
@@ -345,6 +328,26 @@ type Rule struct {
 	Scope string    `json:"scope,omitempty"`
 	By    string    `json:"by,omitempty"`
 	Since time.Time `json:"since"`
+}
+
+// Text says in words which calls the rule answers for: "all `go vet` here", "all calls of web.fetch
+// on example.com", or without a scope "all calls of move", and "all files" for tools that are named
+// as those of tools/file are. A long scope is cut.
+func (r Rule) Text() string {
+	scope := tools.CleanTitle(r.Scope)
+	if len(scope) > 120 {
+		scope = strings.ToValidUTF8(scope[:117], "") + "…"
+	}
+	first, _, more := strings.Cut(scope, " ")
+	switch {
+	case scope == "" && strings.HasPrefix(r.Tool, "file."):
+		return "all calls of " + r.Tool + ", for all files"
+	case scope == "":
+		return "all calls of " + r.Tool
+	case more && slices.Contains([]string{"in", "on", "at"}, first):
+		return "all calls of " + r.Tool + " " + scope
+	}
+	return "all `" + scope + "` here"
 }
 
 // rawJSON returns v as JSON that can be stored.

@@ -25,6 +25,7 @@
 //			m.Rollback()
 //			return err
 //		}
+//		m.End()
 //		show(facts)                      // nobody sees a fact that isn't stored
 //	}
 //
@@ -54,7 +55,7 @@
 //
 // # What must be stored first
 //
-//   - Every fact is stored before it is applied, and before anyone is shown it.
+//   - Every fact is stored before anyone sees it, and before anything happens because of it.
 //   - RunStarted is stored before anything is done for the run. With a call, it makes that call as
 //     a reply would, and the run completes when the call has its result.
 //   - StepStarted is stored before the model is called. A call that is lost in a crash is made
@@ -118,7 +119,7 @@
 //	RuleRevoked           -      =            =              =       =            =            =      =
 //	TitleChanged          -      =            =              =       =            =            =      =
 //	LabelChanged          -      =            =              =       =            =            =      =
-//	Emitted               -      =            =              =       =            =            -      -
+//	Emitted               -      =            =              =       =            =            =      =
 //	Undone                -      -            -              -       -            -            -      =
 //	Delivered             -      =            =              =       =            =            =      =
 //	Snapshot              any    =            =              =       =            =            =      =

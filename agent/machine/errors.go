@@ -54,7 +54,10 @@ func (e *SessionError) Is(target error) bool { return target == error(e.Code) }
 
 // Fault returns the class of the code. If that is Permanent, the cause may have another.
 func (e *SessionError) Fault() fault.Class {
-	if c := e.Code.Fault(); c != fault.Permanent || e.Err == nil {
+	if own, known := fault.Known(e.Err); e.Code == ErrBusy && e.Err != nil && known {
+		return own // it says why the session is busy
+	}
+	if c := e.Code.Fault(); e.Err == nil || c != fault.Permanent {
 		return c
 	}
 	return fault.Of(e.Err)
@@ -92,16 +95,18 @@ const (
 	// ErrDraining says that an agent takes no new input, because Drain was called. Another process
 	// may take it.
 	ErrDraining SessionCode = "draining"
+	// ErrUnread says that so many messages wait for a run that it takes no further one now.
+	ErrUnread SessionCode = "unread"
 )
 
 // Error returns the code as text. Functions return a [SessionError] with more.
 func (c SessionCode) Error() string { return "agent: " + string(c) }
 
-// Fault returns the class: Transient for ErrDraining, Denied for ErrNotOwner and ErrRefused,
-// Invalid for ErrDuplicate, and Permanent for the others.
+// Fault returns the class: Transient for ErrBusy, ErrDraining and ErrUnread, Denied for ErrNotOwner
+// and ErrRefused, Invalid for ErrDuplicate, and Permanent for the others.
 func (c SessionCode) Fault() fault.Class {
 	switch c {
-	case ErrDraining:
+	case ErrBusy, ErrDraining, ErrUnread:
 		return fault.Transient
 	case ErrNotOwner, ErrRefused:
 		return fault.Denied

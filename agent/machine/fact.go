@@ -79,6 +79,9 @@ type RunStarted struct {
 	// Queue is set for a run that waits until a worker continues it: it is paused with
 	// [CodeQueued].
 	Queue *Queue `json:"queue,omitempty"`
+	// Ancestors are the runs that have started this one, directly or through others: the outermost
+	// first. What it uses counts towards their limits.
+	Ancestors []Ancestor `json:"ancestors,omitempty"`
 }
 
 // Replaced is what a run begins with that replaces others.
@@ -186,6 +189,8 @@ type ToolStarted struct {
 	IdempotencyKey string `json:"idempotency_key"`
 	// Repeatable says that the call may run again if it is unknown how it ended.
 	Repeatable bool `json:"repeatable,omitempty"`
+	// ReadOnly says that the call has no effect.
+	ReadOnly bool `json:"read_only,omitempty"`
 }
 
 // ToolFinished is the result of a call. Each call has exactly one.
@@ -251,13 +256,16 @@ type SentBack struct {
 	Meta
 	Why  string `json:"why"` // SendBackHook or SendBackOutput
 	Text string `json:"text"`
+	// Hooks are the hooks that want more, for SendBackHook. Logs of v0.1.0 don't name them.
+	Hooks []string `json:"hooks,omitempty"`
 }
 
-// Emitted is what a tool or a hook has recorded for the host: see Emit of package agent. The model
-// doesn't see it, and it changes nothing.
+// Emitted is what a tool, a hook or the host has recorded for the host: see Emit and Session.Emit
+// of package agent. The model doesn't see it, and it changes nothing.
 type Emitted struct {
 	Meta
-	Kind  string          `json:"kind"` // the host's
+	Kind  string          `json:"kind"`          // the host's
+	Key   string          `json:"key,omitempty"` // like that of an input: see KeyState
 	Value json.RawMessage `json:"value"`
 }
 
@@ -341,6 +349,14 @@ type RunEnded struct {
 	Status Status `json:"status"`         // Paused, Completed, Stopped or Failed
 	Code   string `json:"code,omitempty"` // one of the Code constants
 	Reason string `json:"reason,omitempty"`
+	// Limit is one of the Limit constants, for [CodeLimit]: the limit that was reached. Versions up
+	// to 0.1 didn't say it.
+	Limit string `json:"limit,omitempty"`
+	// Problem is why the model call failed, for [CodeProvider] and [CodeContext]. Versions up to
+	// 0.1 didn't say it.
+	Problem *provider.Problem `json:"problem,omitempty"`
+	// Missing is what hooks wanted when they could send the run back no more.
+	Missing []string `json:"missing,omitempty"`
 	// At is set for [CodeQueued]: the run is continued not before that.
 	At time.Time `json:"at,omitzero"`
 	// Result is the outcome, in the stream of the run. In a log it is nil.

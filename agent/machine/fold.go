@@ -3,6 +3,7 @@ package machine
 import (
 	"cmp"
 	"fmt"
+	"maps"
 	"slices"
 	"time"
 
@@ -49,6 +50,10 @@ func (m *Machine) Apply(f Fact) error {
 	}
 	switch f.(type) {
 	case *Snapshot, *Undone, *RuleRevoked, *TitleChanged, *LabelChanged, *Delivered: // the run did nothing
+	case *Emitted: // the host, while the run waits or has ended
+		if r.Status == Running {
+			r.Last = normalTime(meta.Time)
+		}
 	default:
 		m.s.Run.Last = normalTime(meta.Time)
 	}
@@ -80,7 +85,8 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 		if r == nil || newest {
 			return ""
 		}
-	case *Compacted, *ModeChanged, *RuleRevoked, *TitleChanged, *LabelChanged, *Delivered: // also between runs
+	case *Compacted, *ModeChanged, *RuleRevoked, *TitleChanged, *LabelChanged, *Delivered, *Emitted:
+		// also between runs, and while the run waits
 		if newest {
 			return ""
 		}
@@ -138,10 +144,11 @@ func (f *ToolsChanged) apply(_ *Machine, r *RunState) string {
 	return ""
 }
 
-func (f *Emitted) apply(*Machine, *RunState) string { // it is for the host alone
+func (f *Emitted) apply(m *Machine, _ *RunState) string { // it is for the host alone
 	if f.Kind == "" {
 		return "it has no kind"
 	}
+	m.s.addKey(f.Key, f.Run())
 	return ""
 }
 
@@ -157,7 +164,8 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	case f.Call != nil && (f.Call.ID != CallID(f.Run(), 0, 0) || f.Call.Name == "" || f.ContextReset != nil):
 		return "its call has no name, not the id of the run's first call, or comes after a context reset"
 	}
-	if problem := checkHead("", listedLabels(f.Labels(), m.s.OwnLabels), f.Owner, f.ParentSession); problem != "" {
+	labels := listedLabels(f.Labels(), m.s.OwnLabels)
+	if problem := checkHead("", labels, f.Owner, f.ParentSession, f.Ancestors); problem != "" {
 		return problem
 	}
 	if f.Owner != "" && f.Owner != m.s.Owner && m.s.Seq > 0 {
@@ -170,6 +178,10 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	if problem != "" {
 		return problem
 	}
+	input := f.Message
+	if f.ContextReset == nil && f.Replaces == nil {
+		input = m.s.marked(input)
+	}
 	var chain *ChainState
 	if f.ContextReset != nil {
 		if problem := m.checkContextReset(f); problem != "" {
@@ -179,6 +191,9 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 		messages = nil // a new conversation
 	} else {
 		m.s.Phase = ""
+	}
+	if chain == nil {
+		m.s.keepSpent()
 	}
 	m.s.Mode, m.s.Model, m.s.Labels = f.Mode, f.Model, f.Labels()
 	m.s.Owner, m.s.Parent = cmp.Or(m.s.Owner, f.Owner), cmp.Or(m.s.Parent, f.ParentSession)
@@ -190,7 +205,7 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
 		Interactive: f.Interactive, Priority: int(f.Priority), Caller: f.Caller, Fingerprints: f.Tools,
 		Children: f.Children, Only: f.Only, External: f.External, Start: f.Seq, First: len(m.s.Messages),
-		Since: normalTime(f.Time),
+		Since: normalTime(f.Time), Ancestors: f.Ancestors,
 	}
 	if chain != nil {
 		m.s.Run.inherit(before, chain)
@@ -200,7 +215,7 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 		r := m.s.Run
 		r.Queue, r.Status, r.Code = &QueueState{Queue: *f.Queue}, Paused, CodeQueued
 	}
-	m.s.Messages = append(m.s.Messages, f.Message)
+	m.s.Messages = append(m.s.Messages, input)
 	if r, call := m.s.Run, f.Call; call != nil { // as if a model had made it
 		m.s.Messages = append(m.s.Messages, callMessage(call))
 		r.Direct, r.Stage, r.Stop = &DirectRun{Key: f.CallKey}, StageActing, provider.StopToolCalls
@@ -228,7 +243,7 @@ func (f *Continued) apply(_ *Machine, r *RunState) string {
 
 // resume sets a run to running, from now on.
 func (r *RunState) resume(now time.Time) {
-	r.Status, r.Code, r.Reason, r.Since = Running, "", "", normalTime(now)
+	r.Status, r.Code, r.Reason, r.Limit, r.Problem, r.Since = Running, "", "", "", nil, normalTime(now)
 }
 
 // normalTime returns t as a journal gives it back.
@@ -281,12 +296,28 @@ func (f *SentBack) apply(m *Machine, r *RunState) string {
 	case f.Why == SendBackOutput:
 		r.Corrected++
 	case f.Why == SendBackHook:
-		r.SentBack++
+		r.countSendBack(f.Hooks)
 	default:
 		return fmt.Sprintf("%q isn't a reason for sending a run back", f.Why)
 	}
 	msg := memory.HostMessage(f.Text)
 	return m.addUserMessage(r, &msg)
+}
+
+// countSendBack counts that hooks have sent the run back.
+func (r *RunState) countSendBack(hooks []string) {
+	if len(hooks) == 0 {
+		r.SentBack++
+		return
+	}
+	by := maps.Clone(r.SentBackBy) // a Clone of the machine shares the map
+	if by == nil {
+		by = make(map[string]int, len(hooks))
+	}
+	for _, h := range hooks {
+		by[h]++
+	}
+	r.SentBackBy = by
 }
 
 func (f *RunEnded) apply(m *Machine, r *RunState) string {
@@ -310,7 +341,8 @@ func (f *RunEnded) apply(m *Machine, r *RunState) string {
 	if r.Status == Running {
 		r.Worked += max(f.Time.Sub(r.Since), 0)
 	}
-	r.Status, r.Code, r.Reason = f.Status, f.Code, f.Reason
+	r.Status, r.Code, r.Reason, r.Limit = f.Status, f.Code, f.Reason, f.Limit
+	r.Problem, r.Missing = f.Problem, f.Missing
 	m.s.noteEnd(f)
 	return ""
 }

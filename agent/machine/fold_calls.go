@@ -29,6 +29,7 @@ func (f *ToolStarted) apply(m *Machine, r *RunState) string {
 	}
 	c.Call = f.Call // with the input that runs, and that would run again
 	c.Status, c.Started, c.Repeat, c.Retry, c.Approved = CallStarted, true, f.Repeatable, false, nil
+	c.ReadOnly = f.ReadOnly
 	// The pause of a subagent stays: other pauses in it may still be waiting for decisions.
 	return ""
 }
@@ -56,6 +57,7 @@ func (f *ToolFinished) apply(m *Machine, r *RunState) string {
 	if r.Limits.Repeats > 0 && n >= r.Limits.Repeats {
 		r.Stuck = c.Call.Name
 	}
+	r.addEffect(c, f)
 	c.Status, c.Result, c.Pause, c.Approved = CallDone, f.Result, nil, nil
 	if r.Direct != nil {
 		r.Direct = &DirectRun{Result: f.Result, Key: r.Direct.Key}

@@ -127,7 +127,8 @@ func (s *State) rewound(f *RunStarted) (messages []provider.Message, problem str
 	}
 	messages, _, _, problem = s.applySpans(p.Before)
 	if p.Note != "" {
-		messages = append(messages, memory.HostMessage(p.Note))
+		messages = append(messages, provider.Message{Role: provider.RoleUser,
+			Parts: []provider.Part{memory.ToldBefore(p.Note)}})
 	}
 	return messages, problem
 }
@@ -210,8 +211,8 @@ func (r *RunState) inherit(before *RunState, c *ChainState) {
 	r.Step, r.PhaseStep, r.Counts = before.Step, before.PhaseStep, before.Counts
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked
 	r.Tools = maps.Clone(before.Tools)
-	r.ToolNames = before.ToolNames
-	r.Model, r.UserMessages = before.Model, before.UserMessages
+	r.ToolNames, r.Effects = before.ToolNames, before.Effects
+	r.Model, r.UserMessages, r.Ancestors = before.Model, before.UserMessages, before.Ancestors
 }
 
 func (f *RuleRevoked) apply(m *Machine, _ *RunState) string {
@@ -224,7 +225,7 @@ func (f *RuleRevoked) apply(m *Machine, _ *RunState) string {
 }
 
 // apply adds the message for the model. The conversation keeps the calls.
-func (f *Undone) apply(m *Machine, _ *RunState) string {
+func (f *Undone) apply(m *Machine, r *RunState) string {
 	for _, c := range f.Calls {
 		if c.Call == nil || c.Call.ID == "" {
 			return "it names no call"
@@ -234,11 +235,13 @@ func (f *Undone) apply(m *Machine, _ *RunState) string {
 		if len(f.Calls) == 0 {
 			return "it is empty"
 		}
+		r.removeEffects(f.Calls)
 		return ""
 	}
 	if problem := checkMessage(provider.RoleUser, &f.Message); problem != "" {
 		return problem
 	}
+	r.removeEffects(f.Calls)
 	m.s.Messages = append(m.s.Messages, f.Message)
 	return ""
 }

@@ -12,7 +12,7 @@ import (
 // it.
 func (m *Machine) Head() *journal.HeadUpdate {
 	r := m.s.Run
-	head := headOf(m.s.Title, listedLabels(m.s.Labels, m.s.OwnLabels), m.s.Owner, m.s.Parent)
+	head := headOf(m.s.Title, listedLabels(m.s.Labels, m.s.OwnLabels), m.s.Owner, m.s.Parent, r.Ancestors)
 	head.Info = m.s.info()
 	switch head.Status = string(r.Status); {
 	case r.IsQueued():

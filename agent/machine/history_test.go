@@ -9,6 +9,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -29,7 +30,8 @@ func message(role provider.Role, parts ...provider.Part) provider.Message {
 func outline(messages []provider.Message) (lines []string) {
 	for _, m := range messages {
 		line := string(m.Role) + ":"
-		for _, p := range m.Parts {
+		_, parts := memory.Told(&m) // how the run before ended isn't the user's
+		for _, p := range parts {
 			switch {
 			case p.Kind == provider.PartToolCall && p.Call != nil:
 				line += " " + p.Call.ID + "?"

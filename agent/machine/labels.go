@@ -37,10 +37,10 @@ func (s *State) WithLabel(key, value string) (_ provider.LabelSet, problem strin
 		own = make(map[string]string)
 	}
 	own[key] = cmp.Or(value, "removed")
-	if key == OwnerLabel {
-		return "", fmt.Sprintf("the key %q is set from Input.Owner; use another key", key)
+	if from, ok := IsReserved(key); ok {
+		return "", fmt.Sprintf("the key %q is set from %s; use another key", key, from)
 	}
-	if problem := checkHead("", own, "", ""); problem != "" {
+	if problem := checkHead("", own, "", "", nil); problem != "" {
 		return "", strings.TrimLeft(strings.TrimPrefix(problem, "journal: HeadUpdate.Labels"), ": ")
 	}
 	if value == "" {
@@ -56,9 +56,10 @@ func (s *State) WithLabel(key, value string) (_ provider.LabelSet, problem strin
 func (s *State) checkOwn() string {
 	own := s.OwnLabels.Map()
 	_, owners := own[OwnerLabel]
+	_, trees := own[TreeLabel]
 	switch {
-	case owners || len(own) > maxOwnLabels:
-		return "its own labels are too many, or one of them is the one that shows the owner"
+	case owners || trees || len(own) > maxOwnLabels:
+		return "its own labels are too many, or one of them is one that hosts can't set"
 	case s.Totals.Cost < 0 || s.Totals.Steps < 0:
 		return "its totals are negative"
 	}

@@ -20,11 +20,13 @@ type Limits struct {
 	Steps int `json:"steps,omitempty"`
 	// StepsPerPhase is the same for each phase. Default: no limit.
 	StepsPerPhase int `json:"steps_per_phase,omitempty"`
-	// Tokens is how many input and output tokens a run may use, including the agents that are its
-	// tools. They are counted after each model call. Default 1,000,000.
+	// Tokens is how many input and output tokens a run may use, with all that it starts, directly
+	// or through others: subagents, background work and the runs that it is reported in, the nodes
+	// of plans, and runs of tools, also in other sessions. They are counted before each model call.
+	// Default 1,000,000.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Cost is what a run may cost, including the agents that are its tools, as far as the models'
-	// prices are known. Default 10 US dollars.
+	// Cost is what a run may cost, with all that it starts, as far as the models' prices are known.
+	// Default 10 US dollars.
 	Cost provider.Money `json:"cost,omitempty"`
 	// Duration is how long a run may work. The time in which it is paused doesn't count. Default 30
 	// minutes.
@@ -45,16 +47,18 @@ type Limits struct {
 	// resets the count. Default 5.
 	ToolFailures int `json:"tool_failures,omitempty"`
 	// Failures is the same for the calls of all tools together: at this count the run is stopped.
-	// Default 8.
+	// Calls of unknown tools, with inputs that don't fit, or that are denied count, too, those of
+	// one reply once; what a person rejects doesn't. Default 8.
 	Failures int `json:"failures,omitempty"`
 	// ReplyCalls is how many tool calls of one reply may run. The others get a result that says so.
 	// Default 128.
 	ReplyCalls int `json:"reply_calls,omitempty"`
-	// ReplyBytes bounds a reply of the model: text, reasoning and the inputs of calls together. At
-	// the limit the model call and the run are stopped, and the usage so far is recorded. If
+	// ReplyBytes bounds a reply of the model: text, reasoning, names and inputs of calls, and
+	// sources together. A chunk without any counts as a byte. At the limit the model call and the
+	// run are stopped, and the usage so far is recorded; of a longer text 16 KiB are kept. If
 	// Params.MaxOutput is set, a reply has at most 16 bytes for each of its tokens, too, which is
-	// at least twice what it can have. A model call of a tool ends in the same way, with a
-	// *[LimitError]. Default 4 MiB.
+	// at least twice what it can have, or 4 KiB if that is more. A model call of a tool ends in the
+	// same way, with a *[LimitError]. Default 4 MiB.
 	ReplyBytes int `json:"reply_bytes,omitempty"`
 	// SubagentCalls is how many model calls the subagents of a run may make in all, with their own
 	// subagents, and tools with Generate. At the limit the subagents are stopped before their next
@@ -72,7 +76,7 @@ type Limits struct {
 	// AskAfterCorrections asks a person to correct a call that still doesn't fit, instead of making
 	// the tool unavailable.
 	AskAfterCorrections bool `json:"ask_after_corrections,omitempty"`
-	// SendBacks is how often a BeforeFinish hook may send a run back to work. Default 2.
+	// SendBacks is how often each BeforeFinish hook may send a run back to work. Default 2.
 	SendBacks int `json:"send_backs,omitempty"`
 	// OutputCorrections is how often a model may correct a structured answer that doesn't fit its
 	// schema. Default 2.

@@ -184,7 +184,7 @@ func TestEveryModelEndsWithinTheLimits(t *testing.T) {
 		}, result: status(tools.Invalid), limit: machine.LimitRepeats, calls: 5},
 		"never fits, each time anew": {reply: func(s int) *machine.Replied {
 			return calls(provider.StopToolCalls, fmt.Sprint("{", s))
-		}, result: status(tools.Invalid), limit: machine.LimitSteps, calls: 13},
+		}, result: status(tools.Invalid), limit: machine.LimitFailures, calls: 8},
 		"always paused with text": {reply: func(int) *machine.Replied {
 			return says("…", provider.StopPaused)
 		}, limit: machine.LimitSteps, calls: 13},

@@ -57,7 +57,7 @@ func (m *Machine) Clone() *Machine {
 	// appending must not reach the original
 	out.s.Messages, out.s.Used = slices.Clip(out.s.Messages), slices.Clip(out.s.Used)
 	if out.s.Run != nil {
-		out.s.Run.ToolNames = slices.Clip(out.s.Run.ToolNames)
+		out.s.Run.ToolNames, out.s.Run.Effects = slices.Clip(out.s.Run.ToolNames), slices.Clip(out.s.Run.Effects)
 	}
 	return out
 }
@@ -119,7 +119,11 @@ func (m *Machine) Next() Action {
 	}
 	switch r.Stage {
 	case StageCalling:
-		if l := r.Limits.Steps; l >= 0 && r.Step+r.Lost > l { // calls that are lost in every attempt count, too
+		l := r.Limits.Steps
+		if r.Final != "" { // the call that the limit grants is made again, also if the one before it was lost
+			l += 2
+		}
+		if r.Limits.Steps >= 0 && r.Step+r.Lost > l { // calls that are lost in every attempt count, too
 			return r.stopAt(LimitSteps)
 		}
 		return Action{Kind: ActCallModel, Final: r.Final, Again: true}

@@ -31,6 +31,9 @@ type EndState struct {
 	Code   string    `json:"code,omitempty"`
 	Reason string    `json:"reason,omitempty"`
 	At     time.Time `json:"at"`
+	// Limit and Missing are those of the [RunEnded].
+	Limit   string   `json:"limit,omitempty"`
+	Missing []string `json:"missing,omitempty"`
 }
 
 // Delivered says that the host was told how a queued run has ended: see Session.Deliver of package
@@ -94,7 +97,7 @@ func (s *State) noteEnd(f *RunEnded) {
 	s.Ends = slices.DeleteFunc(slices.Clone(s.Ends), func(e EndState) bool { return e.Run == r.ID })
 	if f.Status != Paused {
 		s.Ends = append(s.Ends, EndState{Run: r.ID, Start: r.Start, Status: f.Status, Code: f.Code, Reason: f.Reason,
-			At: normalTime(f.Time)})
+			Limit: f.Limit, Missing: f.Missing, At: normalTime(f.Time)})
 	}
 	if len(s.Ends) == 0 {
 		s.Ends = nil

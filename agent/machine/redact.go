@@ -1,9 +1,11 @@
 package machine
 
 import (
+	"bytes"
 	"encoding/json"
 	"slices"
 	"strings"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -33,17 +35,19 @@ func (r Redactor) Text(s string) (out string) {
 	return ValidText(r(s))
 }
 
-// JSON returns a JSON value with the strings in it redacted, except for keys. It returns raw as it
-// is if that isn't JSON.
+// JSON returns a JSON value with the strings and the keys in it redacted. A key that is equal to
+// another one of its object after that gets a number. What isn't JSON isn't redacted. A nil
+// Redactor also returns JSON as each release of Go stores it: see [provider.EscapeSeparators].
 func (r Redactor) JSON(raw json.RawMessage) json.RawMessage {
-	if r == nil || len(raw) == 0 {
-		return raw
+	if !utf8.Valid(raw) {
+		raw = bytes.ToValidUTF8(raw, []byte("\uFFFD"))
 	}
-	out, ok := mapStrings(raw, r.Text)
-	if !ok {
-		return raw
+	if r != nil && len(raw) > 0 {
+		if out, ok := mapStrings(raw, r.Text); ok {
+			raw = out
+		}
 	}
-	return out
+	return provider.EscapeSeparators(raw)
 }
 
 // Parts returns parts with their text redacted, including the inputs of calls. It doesn't change
@@ -87,9 +91,16 @@ func (r Redactor) part(p provider.Part) (_ provider.Part, changed bool) {
 	}
 	if p.Source != nil {
 		source := *p.Source
-		source.Title, source.Text = r.Text(source.Title), r.Text(source.Text)
+		source.URL, source.Title, source.Text = r.Text(source.URL), r.Text(source.Title), r.Text(source.Text)
 		if source != *p.Source {
 			p.Source, changed = &source, true
+		}
+	}
+	if p.Media != nil {
+		if name := r.Text(p.Media.Name); name != p.Media.Name {
+			media := *p.Media
+			media.Name = name
+			p.Media, changed = &media, true
 		}
 	}
 	return p, changed

@@ -86,4 +86,9 @@ func (f *Undone) redact(r Redactor) {
 	f.Message.Parts = r.Parts(f.Message.Parts)
 }
 
-func (f *RunEnded) redact(r Redactor) { f.Reason = r.Text(f.Reason) }
+func (f *RunEnded) redact(r Redactor) {
+	f.Reason, f.Missing = r.Text(f.Reason), slices.Clone(f.Missing)
+	for i := range f.Missing {
+		f.Missing[i] = r.Text(f.Missing[i])
+	}
+}

@@ -15,8 +15,8 @@ import (
 // keptFields are the fields that a Redactor leaves alone: names, ids, schemas, figures, and what a
 // provider needs verbatim.
 var keptFields = fields(
-	`Meta Mode Caller Owner ParentSession Key Output Tools From To Only External ToolChoice ContextReset Model Final AnsweredBy Strategy Category Stop ResponseID Usage
-	IdempotencyKey CallKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint PreviewHash Path Replaces Risk User`)
+	`Meta Mode Caller Owner ParentSession Key Output Tools From To Only External ToolChoice ContextReset Model Final AnsweredBy Strategy Category Stop ResponseID Usage Ancestors Limit
+	IdempotencyKey CallKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint PreviewHash Path Replaces Risk User Hooks`)
 
 // exceptions are fields of one type that differ from the list above. Calls that only repeat a call
 // of a reply are kept: see TestTheInputThatIsRecordedIsTheOneThatRuns. A snapshot repeats what was
@@ -25,6 +25,7 @@ var exceptions = map[string]bool{
 	"Fetched.Name": false, "SentBack.Why": true,
 	"ToolStarted.Call": true, "ToolFinished.Call": true, "Pause.Call": true, "UndoneCall.Call": true,
 	"Snapshot.State": true, "RunEnded.Result": true, "LabelChanged.Value": true, "Delivered.Ended": true,
+	"Problem.Provider": true,
 }
 
 func fields(names string) map[string]bool {
@@ -124,9 +125,19 @@ func TestWhatARedactorReturnsIsUTF8(t *testing.T) {
 	}
 }
 
-func TestOnlyStringsInJSONAreRedacted(t *testing.T) {
+func TestStringsAndKeysInJSONAreRedacted(t *testing.T) {
 	r := machine.Redactor(redactSecret)
-	require.JSONEq(t, `{"secret":"[key]","n":1.50}`, string(r.JSON(json.RawMessage(`{"secret":"secret","n":1.50}`))))
+	for in, want := range map[string]string{
+		`{"a":"secret","n":1.50}`:                   `{"a":"[key]","n":1.50}`,
+		`{"secret": [{"secret" :1}]}`:               `{"[key]": [{"[key]" :1}]}`,
+		`{"secret":1,"[key]":2,"x secret":3}`:       `{"[key]":1,"[key] 2":2,"x [key]":3}`,
+		`{"[key]":1,"secret":2,"[key] 2":3}`:        `{"[key]":1,"[key] 2":2,"[key] 2 2":3}`,
+		`{"a":1,"a":2,"b":{"secret":1,"secret":2}}`: `{"a":1,"a":2,"b":{"[key]":1,"[key] 2":2}}`,
+	} {
+		once := r.JSON(json.RawMessage(in))
+		require.Equal(t, want, string(once))
+		require.Equal(t, want, string(r.JSON(once)), "it is redacted again when it is part of a later fact")
+	}
 	require.Equal(t, "secret {", string(r.JSON(json.RawMessage("secret {"))), "what isn't JSON stays as it is")
 	require.Nil(t, r.JSON(nil))
 }

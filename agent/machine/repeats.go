@@ -1,6 +1,8 @@
 package machine
 
 import (
+	"slices"
+
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -58,8 +60,9 @@ func (r *RunState) Fails(call *provider.ToolCall, res *ToolResult) int {
 }
 
 // failures returns how many calls of the tool, and of all tools, have failed in a row if a call of
-// the tool ends with this status. A success starts both counts anew; calls that don't run, or whose
-// end isn't known, change neither.
+// the tool ends with this status. A success starts both counts anew. Calls that are refused count
+// for all tools, those of one reply once. Other calls that don't run, or whose end isn't known,
+// change neither.
 func (r *RunState) failures(tool string, status tools.Status) (own, all int) {
 	own, all = r.Tools[tool].Failed, r.Failures
 	switch {
@@ -67,8 +70,18 @@ func (r *RunState) failures(tool string, status tools.Status) (own, all int) {
 		return own + 1, all + 1
 	case status.Good():
 		return 0, 0
+	case refused(status) && !slices.ContainsFunc(r.Calls, func(c CallState) bool {
+		return c.Result != nil && refused(c.Result.Status)
+	}):
+		return own, all + 1
 	}
 	return own, all
+}
+
+// refused reports whether a call didn't run because of what the model asked for: a tool that isn't
+// there, an input that doesn't fit, or what a policy, a hook or the mode denies.
+func refused(status tools.Status) bool {
+	return status == tools.Unknown || status == tools.Invalid || status == tools.Denied
 }
 
 func failed(status tools.Status) bool {

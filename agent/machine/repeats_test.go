@@ -195,8 +195,9 @@ func TestAValidInputResetsTheCorrections(t *testing.T) {
 
 func TestARunStopsAfterAsManyFailuresInARowAsItsLimitSays(t *testing.T) {
 	input := func(step int) *machine.Replied { return calls(provider.StopToolCalls, fmt.Sprint(step)) }
-	for _, status := range []tools.Status{tools.Failed, tools.Unverified, tools.TimedOut} {
-		d := newDrill(t, machine.DefaultLimits(), input)
+	for _, status := range []tools.Status{tools.Failed, tools.Unverified, tools.TimedOut, tools.Unknown, tools.Invalid,
+		tools.Denied} {
+		d := newDrill(t, machine.Limits{Repeats: -1}.WithDefaults(), input)
 		d.result = func(int) *machine.ToolResult { return &machine.ToolResult{Status: status} }
 		le := d.limit()
 		require.Equal(t, &machine.LimitError{Limit: machine.LimitFailures, Max: 8, Have: 8, Note: le.Note}, le)
@@ -210,8 +211,8 @@ func TestARunStopsAfterAsManyFailuresInARowAsItsLimitSays(t *testing.T) {
 		return failure(n)
 	}
 	require.Equal(t, machine.LimitSteps, d.limit().Limit)
-	for _, status := range []tools.Status{tools.Denied, tools.Rejected, tools.Canceled, tools.Unavailable, tools.NotRun,
-		tools.Invalid, tools.InDoubt} {
+	for _, status := range []tools.Status{tools.Rejected, tools.Canceled, tools.Unavailable, tools.NotRun,
+		tools.InDoubt} {
 		d := newDrill(t, machine.Limits{Repeats: -1}.WithDefaults(), input)
 		d.result = func(int) *machine.ToolResult { return &machine.ToolResult{Status: status} }
 		require.Equal(t, machine.LimitSteps, d.limit().Limit, status)

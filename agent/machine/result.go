@@ -8,6 +8,8 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/visible"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -32,6 +34,7 @@ const (
 	CodeLength       = "length"        // the answer was cut off at the model's output limit
 	CodeFiltered     = "filtered"      // the answer was refused, or cut off by a content filter
 	CodeEmpty        = "empty"         // the model ended its turn without an answer
+	CodeUnproven     = "unproven"      // what Require of package agent asks for is missing from the answer
 	CodeCanceled     = "canceled"      // its context ended, or Cancel was called
 	CodeAbandoned    = "abandoned"     // the consumer left the stream
 	CodeAborted      = "aborted"       // by a hook
@@ -59,6 +62,10 @@ type Result struct {
 	Status  Status
 	Code    string // one of the Code constants; empty for a run that completed
 	Reason  string // the same in words
+	Limit   string // one of the Limit constants, for CodeLimit: the limit that was reached
+	// Problem is why the model call failed, for CodeProvider and CodeContext; nil if that isn't
+	// known.
+	Problem *provider.Problem
 	Steps   int    // model calls, and replies of hooks in their place
 	Start   uint64 // the number of the fact that started the run, or the first run of its chain
 	Usage   provider.Usage
@@ -71,6 +78,9 @@ type Result struct {
 	// Called is the result of the call of a run that makes one call without a model; nil until
 	// there is one, and for other runs.
 	Called *ToolResult
+	// Missing is what BeforeFinish hooks wanted when they could send the run back no more. A run
+	// that has completed didn't follow that advice; one with CodeUnproven doesn't meet a condition.
+	Missing []string
 	// Pending are the pauses that wait for a decision.
 	Pending []Pause
 	Mode    string
@@ -102,8 +112,9 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 	res := &Result{
 		Session: m.s.Session, Run: r.ID, Trace: r.Trace, Status: status, Code: code,
 		Steps: r.Step, Start: r.Start, Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced,
-		Messages: slices.Clip(m.s.Messages[r.First:]),
-		Mode:     m.s.Mode, Phase: m.s.Phase, names: slices.Clip(r.ToolNames),
+		Messages: m.s.ownMessages(),
+		Limit:    r.Limit, Mode: m.s.Mode, Phase: m.s.Phase, names: slices.Clip(r.ToolNames),
+		Missing: slices.Clip(r.Missing), Problem: r.Problem,
 	}
 	if r.ContextReset != nil {
 		res.earlier = r.ContextReset.Attempts
@@ -129,6 +140,18 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 	return res
 }
 
+// ownMessages returns the messages of the newest run. Its input is as the user gave it.
+func (s *State) ownMessages() []provider.Message {
+	own := slices.Clip(s.Messages[s.Run.First:])
+	for i := range own[:min(len(own), 1)] {
+		if told, said := memory.Told(&own[i]); len(told) > 0 {
+			own = slices.Clone(own)
+			own[i].Parts = said
+		}
+	}
+	return own
+}
+
 // LastResult returns the outcome of the newest run as far as the facts say. There must be a run.
 func (m *Machine) LastResult() *Result {
 	r := m.s.Run
@@ -145,10 +168,11 @@ func (m *Machine) newest() *provider.Message {
 	return &provider.Message{}
 }
 
-// Answered reports whether the model's last reply has an answer: a text or a file.
+// Answered reports whether the model's last reply has an answer: a file, or a text of which a
+// person sees something.
 func (m *Machine) Answered() bool {
 	last := m.newest()
-	return last.Role == provider.RoleAssistant && (last.Text() != "" ||
+	return last.Role == provider.RoleAssistant && (!visible.Blank(last.Text()) ||
 		slices.ContainsFunc(last.Parts, func(p provider.Part) bool { return p.Kind == provider.PartMedia }))
 }
 
@@ -183,8 +207,8 @@ func (r *Result) Text() string {
 //   - Running, of a Result that was read: [ErrRunning].
 //
 // A Result that was read from a journal has no errors of other packages and no *LimitError: it has
-// a *[StopError] with the Code and the Reason instead, also if the run failed. A nil Result has
-// one, too.
+// a *[StopError] with the Code, the Limit and the Reason instead, also if the run failed. A nil
+// Result has one, too.
 func (r *Result) Err() error {
 	if r == nil {
 		return errNoRun
@@ -210,7 +234,7 @@ func (r *Result) ended() error {
 	} else if _, stop := cause.(*StopError); stop || r.Status == Failed {
 		return cause
 	}
-	return &StopError{Code: r.Code, Err: cause}
+	return &StopError{Code: r.Code, Limit: r.Limit, Problem: r.Problem, Err: cause}
 }
 
 // ToolNames returns the names of the tools that the model called, in order, including calls that
@@ -269,8 +293,11 @@ var causes = map[string]error{CodeLength: ErrCutAnswer, CodeFiltered: ErrFiltere
 
 // A StopError says why a run was stopped: see [Result.Err].
 type StopError struct {
-	Code string // one of the Code constants
-	Err  error  // the cause; nil if the code says everything
+	Code  string // one of the Code constants
+	Limit string // one of the Limit constants, for CodeLimit: the limit that was reached
+	// Problem is why the model call failed, of a Result that was read.
+	Problem *provider.Problem
+	Err     error // the cause; nil if the code says everything
 }
 
 // Error returns the code and the cause.

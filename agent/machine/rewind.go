@@ -100,10 +100,10 @@ func replaceable(facts []Fact, start uint64) (from uint64, problem string) {
 // maxListed is how many runs or calls a text lists.
 const maxListed = 20
 
-// Note returns what the model is told, in one line: which calls of the replaced runs may have had
-// an effect and weren't undone, and which earlier calls were undone since. It returns "" if there
-// are none. facts are those of [NewRewind] and what was appended since. The calls of tools that are
-// readOnly have no effect.
+// Note returns what the model is told: that the request before the replaced runs wasn't answered,
+// and in one line, which calls of the replaced runs may have had an effect and weren't undone, and
+// which earlier calls were undone since. It returns "" if there is nothing to tell. facts are those
+// of [NewRewind] and what was appended since. The calls of tools that are readOnly have no effect.
 func (w *Rewind) Note(facts []Fact, readOnly func(tool string) bool) string {
 	var e effects
 	own := make(map[string]bool)
@@ -134,10 +134,11 @@ func (w *Rewind) Note(facts []Fact, readOnly func(tool string) bool) string {
 	if len(undone) > 0 {
 		texts = append(texts, "Effects of these earlier calls were undone: "+listed(undone))
 	}
+	before := w.State.unanswered()
 	if len(texts) == 0 {
-		return ""
+		return before
 	}
-	return "Note: " + strings.Join(texts, " ")
+	return JoinLines(before, "Note: "+strings.Join(texts, " "))
 }
 
 // describe returns the name and the input of a call, enough to recognize it.

@@ -1,9 +1,12 @@
 package machine
 
-import "maps"
+import (
+	"maps"
+	"sync"
+)
 
-// A backup is the state of a machine before facts that are about to be stored. It is used again
-// and again, so that [Machine.Begin] allocates nothing once a run has begun.
+// A backup is the state of a machine before facts that are about to be stored. It is used again,
+// for any machine, so that [Machine.Begin] allocates little and a run that waits keeps none.
 type backup struct {
 	State
 	run RunState
@@ -14,13 +17,37 @@ type backup struct {
 	saved bool // tools are those of the run
 }
 
-// Begin keeps the state, until the next call of Begin or Rollback. A driver applies the facts that
-// it is about to store after it, so that a fact that doesn't fit is never stored. If the facts
+var backups = sync.Pool{New: func() any { return &backup{tools: make(map[string]ToolState)} }}
+
+// forget gives the backup away.
+func (m *Machine) forget() {
+	b := m.backup
+	m.backup = nil
+	clear(b.calls)
+	clear(b.tools)
+	*b = backup{calls: b.calls[:0], tools: b.tools}
+	backups.Put(b)
+}
+
+// End says that the facts since the newest [Machine.Begin] are stored: there is no way back. While
+// calls are open the backup is kept, because it has room for them.
+func (m *Machine) End() {
+	switch b := m.backup; {
+	case b == nil:
+	case m.s.Run != nil && len(m.s.Run.Calls) > 0:
+		b.open = false
+	default:
+		m.forget()
+	}
+}
+
+// Begin keeps the state, until the next call of Begin, End or Rollback. A driver applies the facts
+// that it is about to store after it, so that a fact that doesn't fit is never stored. If the facts
 // aren't stored, [Machine.Rollback] brings the state back.
 func (m *Machine) Begin() {
 	b := m.backup
 	if b == nil {
-		b = &backup{tools: make(map[string]ToolState)}
+		b = backups.Get().(*backup)
 		m.backup = b
 	}
 	b.State, b.open, b.saved = m.s, true, false
@@ -35,7 +62,7 @@ func (m *Machine) Rollback() {
 	if b == nil || !b.open {
 		return
 	}
-	b.open = false
+	defer m.forget()
 	m.s = b.State
 	r := m.s.Run
 	if r == nil {

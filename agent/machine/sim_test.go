@@ -191,7 +191,7 @@ func (s *sim) replace(f *machine.RunStarted) {
 	}
 	s.inputs[f.Seq] = slices.Clone(want)
 	if note := f.Replaces.Note; note != "" {
-		want = append(want, memory.HostMessage(note))
+		want = append(want, message(provider.RoleUser, memory.ToldBefore(note)))
 	}
 	s.apply(f)
 	require.Equal(s.t, want, nonNil(s.m.State().Messages[:s.m.State().Run.First]))
@@ -420,7 +420,8 @@ func (s *sim) started(c *machine.CallState) {
 	if call.Invalid != "" || s.one(4) { // a hook changed the input
 		call.Input, call.Invalid = json.RawMessage(`{"n":7}`), ""
 	}
-	s.apply(&machine.ToolStarted{Meta: s.meta(call.ID), Call: &call, IdempotencyKey: call.ID, Repeatable: s.one(3)})
+	s.apply(&machine.ToolStarted{Meta: s.meta(call.ID), Call: &call, IdempotencyKey: call.ID, Repeatable: s.one(3),
+		ReadOnly: call.Name == "look"})
 }
 
 func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {

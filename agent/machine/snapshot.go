@@ -49,8 +49,8 @@ func (s *State) check(run string) string {
 		return fmt.Sprintf("status %q doesn't fit stage %q", r.Status, r.Stage)
 	case !slices.Contains([]Stage{StageReady, StageCalling, StageActing, StageReplied, StageFailed}, r.Stage):
 		return fmt.Sprintf("there is no stage %q", r.Stage)
-	case checkHead(s.Title, listedLabels(s.Labels, s.OwnLabels), s.Owner, s.Parent) != "":
-		return checkHead(s.Title, listedLabels(s.Labels, s.OwnLabels), s.Owner, s.Parent)
+	case checkHead(s.Title, listedLabels(s.Labels, s.OwnLabels), s.Owner, s.Parent, r.Ancestors) != "":
+		return checkHead(s.Title, listedLabels(s.Labels, s.OwnLabels), s.Owner, s.Parent, r.Ancestors)
 	case s.checkOwn() != "":
 		return s.checkOwn()
 	case r.Code == CodeQueued && (r.Queue == nil || r.Status != Paused):

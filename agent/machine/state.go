@@ -7,6 +7,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -26,7 +27,7 @@ type State struct {
 	Run      *RunState          `json:"run,omitempty"` // the newest run; nil before the first
 	// Used are the ids of the newest 1,000 pauses that were decided.
 	Used []string `json:"used,omitempty"`
-	// Keys are the newest 100 keys of inputs.
+	// Keys are the newest 100 keys of inputs, messages and facts of the host.
 	Keys []KeyState `json:"keys,omitempty"`
 	// Labels are those of the newest run, and OwnLabels those of the session itself: see
 	// [LabelChanged]. Title is what lists show.
@@ -41,10 +42,11 @@ type State struct {
 	Ends []EndState `json:"ends,omitempty"`
 	// Totals are of all runs of the session, also of those that were pruned or replaced.
 	Totals Totals `json:"totals,omitzero"`
+	// Spent is what earlier runs have used, by the trees that they are in: the newest 20 sums.
+	Spent []TreeSpent `json:"spent,omitempty"`
 }
 
-// maxUsed is how many ids of decided pauses a session remembers. A decision on one of them is
-// reported as used, not as unknown.
+// maxUsed is how many ids of decided pauses a session knows: a decision on one of them comes late.
 const maxUsed = 1000
 
 // A RunState is the state of the newest run of a session.
@@ -56,6 +58,10 @@ type RunState struct {
 	Status Status `json:"status"`
 	Code   string `json:"code,omitempty"`
 	Reason string `json:"reason,omitempty"`
+	Limit  string `json:"limit,omitempty"` // the limit that ended it: see [RunEnded]
+	// Problem and Missing are those of the newest RunEnded.
+	Problem *provider.Problem `json:"problem,omitempty"`
+	Missing []string          `json:"missing,omitempty"`
 
 	// fixed when the run starts, except that a mode may change the limits
 	Limits      *Limits             `json:"limits"` // may be shared with other runs
@@ -73,6 +79,9 @@ type RunState struct {
 	// the tools that are offered; empty: all that the mode permits
 	Only     []string          `json:"only,omitempty"`
 	External []json.RawMessage `json:"external,omitempty"` // tools of this run that a front end executes
+
+	// Ancestors are the runs that have started it: see [RunStarted].
+	Ancestors []Ancestor `json:"ancestors,omitempty"`
 
 	// ContextReset is set if the run continues the work of another. The counts below then include
 	// those of the runs before it.
@@ -110,6 +119,7 @@ type RunState struct {
 	Tools     map[string]ToolState `json:"tools,omitempty"`
 	Stuck     string               `json:"stuck,omitempty"` // the tool that was repeated up to the limit
 	ToolNames []string             `json:"tool_names,omitempty"`
+	Effects   []Effect             `json:"effects,omitempty"` // the newest 10 of the calls that had or may have had one
 	Counts
 }
 
@@ -117,11 +127,14 @@ type RunState struct {
 // another include that run's.
 type Counts struct {
 	Lost          int `json:"lost,omitempty"`           // model calls that were lost in a crash and made again
-	SentBack      int `json:"sent_back,omitempty"`      // how often hooks sent the run back
+	SentBack      int `json:"sent_back,omitempty"`      // how often hooks sent the run back that no fact names
 	Corrected     int `json:"corrected,omitempty"`      // how often a structured answer was sent back
 	Failures      int `json:"failures,omitempty"`       // tool calls that failed, in a row
 	SubagentCalls int `json:"subagent_calls,omitempty"` // model calls of subagents and tools
 	Closed        int `json:"closed,omitempty"`         // calls of the newest reply that have their results
+	Effected      int `json:"effected,omitempty"`       // calls that had or may have had an effect and weren't undone
+	// SentBackBy is how often each hook sent the run back.
+	SentBackBy map[string]int `json:"sent_back_by,omitempty"`
 }
 
 // A DirectRun is a run that makes one call without a model.
@@ -158,6 +171,7 @@ type CallState struct {
 	Retry    bool   `json:"retry,omitempty"`      // a person lets a call in doubt run again
 	Started  bool   `json:"started,omitempty"`    // and not suspended since to run again
 	Repeat   bool   `json:"repeatable,omitempty"` // it may run again if it is unknown how it ended
+	ReadOnly bool   `json:"read_only,omitempty"`  // it has no effect
 	// Answers are the decisions since the call was last suspended that it runs again with: for a
 	// call of a subagent those that are passed on, for another call the answer. State is what the
 	// call was suspended with.
@@ -322,7 +336,7 @@ func (s *State) Input() []provider.Part {
 	case len(s.Run.Whole) > 0:
 		return s.Run.Whole
 	}
-	parts := s.Messages[s.Run.First].Parts
+	_, parts := memory.Told(&s.Messages[s.Run.First])
 	if c := s.Run.ContextReset; c != nil { // which has added others
 		parts = parts[:min(c.Prompt, len(parts))]
 	}

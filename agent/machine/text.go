@@ -3,6 +3,7 @@ package machine
 import (
 	"bytes"
 	"encoding/json"
+	"strconv"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -11,15 +12,23 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// mapStrings returns a JSON value with each string in it, except for keys, replaced by what fn
-// returns. Everything else keeps its bytes, so numbers keep their form and keys their order. It
-// returns false if raw isn't JSON.
+// mapStrings returns a JSON value with each string in it, also each key, replaced by what fn
+// returns. If a key that was replaced is then equal to another one of its object, the later one
+// gets a number: "x 2", "x 3". Everything else keeps its bytes, so numbers keep their form and keys
+// their order. It returns false if raw isn't JSON.
 func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 	if !json.Valid(raw) {
 		return nil, false
 	}
 	out := make([]byte, 0, len(raw))
+	var objects []map[string]bool // of the objects and arrays around: the keys, and whether one was replaced
 	for i := 0; i < len(raw); {
+		switch raw[i] {
+		case '{', '[':
+			objects = append(objects, nil)
+		case '}', ']':
+			objects = objects[:len(objects)-1]
+		}
 		if raw[i] != '"' {
 			out = append(out, raw[i])
 			i++
@@ -35,20 +44,41 @@ func mapStrings(raw []byte, fn func(string) string) (json.RawMessage, bool) {
 		end++
 		lit := raw[i:end]
 		i = end
-		if bytes.HasPrefix(bytes.TrimLeft(raw[end:], " \t\n\r"), []byte(":")) { // it is the key of an object
-			out = append(out, lit...)
-			continue
-		}
 		var s string
 		if json.Unmarshal(lit, &s) != nil {
 			return nil, false
 		}
-		if t := fn(s); t != s {
+		t := fn(s)
+		if bytes.HasPrefix(bytes.TrimLeft(raw[end:], " \t\n\r"), []byte(":")) { // it is the key of an object
+			keys := objects[len(objects)-1]
+			if keys == nil {
+				keys = make(map[string]bool)
+				objects[len(objects)-1] = keys
+			}
+			t = freeKey(keys, t, t != s)
+			keys[t] = keys[t] || t != s
+		}
+		if t != s {
 			lit, _ = Marshal(t)
 		}
 		out = append(out, lit...)
 	}
 	return out, true
+}
+
+// freeKey returns key, or key with a number if the object has it and either of the two was
+// replaced. Keys that were equal before stay equal: who reads the object says that they are.
+func freeKey(keys map[string]bool, key string, replaced bool) string {
+	was, taken := keys[key]
+	if !taken || !was && !replaced {
+		return key
+	}
+	for n := 2; ; n++ {
+		numbered := key + " " + strconv.Itoa(n)
+		if _, taken := keys[numbered]; !taken {
+			return numbered
+		}
+	}
 }
 
 // MaxDepth is how deep JSON from outside may be nested. It is far more than any schema needs, and

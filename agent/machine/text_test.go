@@ -18,22 +18,22 @@ func TestStringsInJSONAreReplacedAndNothingElse(t *testing.T) {
 	shout := strings.ToUpper
 	for in, want := range map[string]string{
 		`"abc"`:                    `"ABC"`,
-		`{"key":"abc","k2":["d"]}`: `{"key":"ABC","k2":["D"]}`,
-		`{"a":{"a":"a"}}`:          `{"a":{"a":"A"}}`,
-		` { "key" : "abc" } `:      ` { "key" : "ABC" } `,
-		"{\"key\"\n\t:\r\"abc\"}":  "{\"key\"\n\t:\r\"ABC\"}",
-		`{"k\"e\\y":"a\"b\\"}`:     `{"k\"e\\y":"A\"B\\"}`,
-		`{"\u006bey":"\u0061"}`:    `{"\u006bey":"A"}`,
+		`{"key":"abc","k2":["d"]}`: `{"KEY":"ABC","K2":["D"]}`,
+		`{"a":{"a":"a"}}`:          `{"A":{"A":"A"}}`,
+		` { "key" : "abc" } `:      ` { "KEY" : "ABC" } `,
+		"{\"key\"\n\t:\r\"abc\"}":  "{\"KEY\"\n\t:\r\"ABC\"}",
+		`{"k\"e\\y":"a\"b\\"}`:     `{"K\"E\\Y":"A\"B\\"}`,
+		`{"\u006bey":"\u0061"}`:    `{"KEY":"A"}`,
 		`[1.0,1e400,-0,12345678901234567890123,true,null,"x"]`: `[1.0,1e400,-0,12345678901234567890123,true,null,"X"]`,
 		`"A\u0042<&>"`:          `"A\u0042<&>"`, // stays as it was written
 		`"a<&>"`:                `"A<&>"`,
 		`"\ud83d\ude42a"`:       `"🙂A"`,
 		`"A\ud800"`:             `"A\ud800"`,
-		`{"a:b":"c:d"}`:         `{"a:b":"C:D"}`,
+		`{"a:b":"c:d"}`:         `{"A:B":"C:D"}`,
 		`["a",":"]`:             `["A",":"]`,
 		`{"":""}`:               `{"":""}`,
-		`{"a":"x","a":"y"}`:     `{"a":"X","a":"Y"}`,
-		`{"a":"\\","b":"\\\""}`: `{"a":"\\","b":"\\\""}`,
+		`{"a":"x","a":"y"}`:     `{"A":"X","A 2":"Y"}`,
+		`{"a":"\\","b":"\\\""}`: `{"A":"\\","B":"\\\""}`,
 	} {
 		got, ok := machine.MapStrings([]byte(in), shout)
 		require.True(t, ok, in)
@@ -53,19 +53,17 @@ func TestWhatReplacesAStringIsEscaped(t *testing.T) {
 		require.True(t, ok)
 		var back map[string]string
 		require.NoError(t, json.Unmarshal(got, &back))
-		require.Equal(t, map[string]string{"key": strings.ToValidUTF8(by, "\uFFFD")}, back)
+		valid := strings.ToValidUTF8(by, "\uFFFD")
+		require.Equal(t, map[string]string{valid: valid}, back)
 	}
 }
 
-// jsonStrings returns the strings in a JSON value that aren't keys, in order, and everything else
-// with a mark where they were.
+// jsonStrings returns the strings and keys in a JSON value, in order, and everything else with a
+// mark where they were.
 func jsonStrings(t *testing.T, raw []byte) (strs []string, rest string) {
 	t.Helper()
-	lit := regexp.MustCompile(`"(?:[^"\\]|\\.)*"(\s*:)?`)
+	lit := regexp.MustCompile(`"(?:[^"\\]|\\.)*"`)
 	rest = string(lit.ReplaceAllFunc(raw, func(b []byte) []byte {
-		if b[len(b)-1] == ':' {
-			return b
-		}
 		var s string
 		require.NoError(t, json.Unmarshal(b, &s))
 		strs = append(strs, s)
@@ -100,7 +98,10 @@ func FuzzMapStrings(f *testing.F) {
 		require.Equal(t, rest, restNow)
 		require.Len(t, now, len(strs))
 		for i := range strs {
-			require.Equal(t, strings.ToValidUTF8(strs[i], "\uFFFD")+perByte(by), now[i])
+			want := strings.ToValidUTF8(strs[i], "\uFFFD") + perByte(by)
+			if now[i] != want { // a key that another one of its object has
+				require.Regexp(t, `^ \d+$`, strings.TrimPrefix(now[i], want))
+			}
 		}
 	})
 }

@@ -82,7 +82,8 @@ func (s *TraceStep) add(f Fact, messages []provider.Message) {
 	switch f := f.(type) {
 	case *StepStarted:
 		if s.Messages == nil {
-			s.Messages = slices.Clip(messages) // with the note of the step
+			shown, _ := Shown(messages, false)
+			s.Messages = slices.Clip(shown) // with the note of the step
 		}
 	case *Replied:
 		s.Reply, s.Stop, s.Usage = &f.Message, f.Stop, f.Usage

@@ -55,7 +55,8 @@ func inputRequests(session string, pending []agent.Pause) *mcp.CallToolResult {
 func message(p *agent.Pause) string {
 	switch p.Kind {
 	case machine.PauseApproval:
-		return fmt.Sprintf("%s? The agent wants to call %s with %s. (%s)", p.Title, p.Call.Name, p.Call.Input, p.Reason)
+		return fmt.Sprintf("%s? The agent wants to call %s with %s. (%s)", p.Title, p.Call.Name,
+			string(p.Call.Input), p.Reason)
 	case machine.PauseInDoubt:
 		return fmt.Sprintf("%s: the call of %s with %s was begun, and it isn't known how it ended. Run it again? (%s)",
 			p.Title, p.Call.Name, p.Call.Input, p.Reason)

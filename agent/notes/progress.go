@@ -37,6 +37,9 @@ type Progress struct {
 // model writes them. If encoding/json can't encode T, agent.New returns an error.
 func ProgressOf[T any](category string, write func(context.Context, *Input) (T, error), at ...float64) Progress {
 	err := schema.Encodable(reflect.TypeFor[T]())
+	if write == nil {
+		return Progress{Category: category, At: at, err: err}
+	}
 	return Progress{Category: category, At: at, err: err,
 		Write: func(ctx context.Context, in *Input) (json.RawMessage, error) {
 			v, err := write(ctx, in)

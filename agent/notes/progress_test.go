@@ -29,6 +29,7 @@ func TestProgressNotesHaveDefaults(t *testing.T) {
 func TestProgressNotesThatAreWrongAreRefused(t *testing.T) {
 	for want, p := range map[string]notes.Progress{
 		"there is no Write": {},
+		"; give a function": notes.ProgressOf[int]("a", nil),
 		"is reserved":       notes.ProgressOf("context_reset", one),
 		"At are [1.5]":      notes.ProgressOf("a", one, 1.5),
 		"chan int": notes.ProgressOf("a", func(context.Context, *notes.Input) (chan int, error) {
@@ -149,4 +150,12 @@ func TestANoteMayBeOfAnyTypeThatASchemaCanBeMadeOf(t *testing.T) {
 	require.Equal(t, fault.Permanent, fault.Of(err))
 	_, err = notes.ByModel[Tree](providertest.Script(providertest.Call("read", struct{}{})), "")(t.Context(), in)
 	require.ErrorContains(t, err, "tool_calls")
+}
+
+func TestTheTextOfAResetNoteNeedsNoCounter(t *testing.T) {
+	n := notes.ResetNote{Done: []string{strings.Repeat("done ", 2000)}, Facts: []string{"the key is K"}}
+	for _, room := range []int{-1, 0, 1, 100, 10_000} {
+		text := n.Text(1, []string{"go on"}, new(memory.Estimator), room)
+		require.Equal(t, text, n.Text(1, []string{"go on"}, nil, room))
+	}
 }

@@ -60,8 +60,10 @@ type ResetNote struct {
 
 // Text returns what the next run is told after the input that the work began with: the note, and
 // what the user has said since. It has about room tokens. If it is longer, the note is cut; what
-// the user has said is cut only if it takes more than three quarters of the room.
+// the user has said is cut only if it takes more than three quarters of the room. c counts the
+// tokens; nil: an estimator.
 func (n *ResetNote) Text(index int, said []string, c memory.Counter, room int) string {
+	c = cmp.Or[memory.Counter](c, new(memory.Estimator))
 	var b strings.Builder
 	fmt.Fprintf(&b,
 		"\n\n[Context reset %d. The conversation that this work began in has filled the model's window. It goes on "+

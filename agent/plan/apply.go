@@ -27,10 +27,12 @@ func (s *State) add(f fact) error {
 // apply returns why a fact doesn't fit; "" if it does.
 func (s *State) apply(f fact) string {
 	_, first := f.(*proposed)
-	switch _, takesBack := f.(*undone); {
+	_, takesBack := f.(*undone)
+	takesBack = takesBack && s.undoable()
+	switch {
 	case first != (s.Status == ""):
 		return "a run has one proposal, at its beginning"
-	case s.Status.ended() && !(takesBack && s.Status == Completed):
+	case s.Status.ended() && !takesBack:
 		return "the run has ended"
 	}
 	switch f := f.(type) {
@@ -39,14 +41,14 @@ func (s *State) apply(f fact) string {
 	case *Ended:
 		return s.end(f)
 	}
-	if s.over() {
+	if s.over() && !takesBack {
 		return "all plans have ended"
 	}
 	switch f := f.(type) {
 	case *decided:
 		return s.decide(f)
 	case *Failed:
-		if s.Status != atUndo || len(s.with(nodeRunning)) > 0 || len(s.toUndo()) > 0 {
+		if s.Status != atUndo || len(s.with(nodeRunning)) > 0 || len(s.toUndo()) > 0 && !s.keeps() {
 			return "the plan hasn't failed, or isn't undone"
 		}
 		return s.planFailed(f)
@@ -101,7 +103,7 @@ func (s *State) choose(f *decided) string {
 		default:
 			s.ending = f
 		}
-	case giveUp, cancel:
+	case giveUp, cancel, expire:
 		s.ending = f
 	case sendBack:
 		s.sentBack = f
@@ -123,7 +125,7 @@ func (s *State) propose(f *proposed) string {
 			return fmt.Sprintf("plan %d: %s", i, faults[0].text())
 		}
 	}
-	s.plans, s.options, s.began, s.parent = slices.Clone(f.Plans), f.Options, f.Time, f.Parent
+	s.plans, s.options, s.began, s.parent, s.tree = slices.Clone(f.Plans), f.Options, f.Time, f.Parent, f.Tree
 	for i := range f.Plans {
 		s.original = append(s.original, f.Plans[i].Plan.Hash())
 	}
@@ -199,8 +201,15 @@ func (s *State) planFailed(f *Failed) string {
 	return ""
 }
 
-// stopped reports whether a person has ended the run, so that no other plan follows.
+// stopped reports whether a person has ended the run, or should have decided, so that no other plan
+// follows.
 func (s *State) stopped() bool { return s.ending != nil && s.ending.Choice != giveUp }
+
+// keeps reports whether the run was stopped and what it did stays.
+func (s *State) keeps() bool { return s.ending != nil && s.ending.Keep }
+
+// undoable reports whether the run has ended and what it did is there.
+func (s *State) undoable() bool { return s.Status == Completed || s.Status.ended() && s.keeps() }
 
 // over reports whether no plan runs any more.
 func (s *State) over() bool {
@@ -223,12 +232,20 @@ func (s *State) settle() {
 		s.Status = atUndo
 	case s.needsApproval():
 		s.Status = atApproval
-	case s.failed() && !s.options.AskOnFailure && !s.going():
+	case s.failed() && !s.going() && !slices.ContainsFunc(s.Nodes, s.asks):
 		s.Status = atUndo
 	default:
 		s.Status = atWork
 	}
 }
+
+// asks reports whether a person is asked about a node that has failed for good.
+func (s *State) asks(n NodeState) bool {
+	return n.Status == NodeFailed && (s.options.AskOnFailure || n.mendable() && s.options.OnCancel != "")
+}
+
+// mendable reports whether a person can mend why a node has failed, as by raising a limit.
+func (n *NodeState) mendable() bool { return n.Class == fault.UserFixable }
 
 // going reports whether something is in progress or may still start, or waits for a person,
 // although a node has failed.

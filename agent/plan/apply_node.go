@@ -62,7 +62,7 @@ func (s *State) nodeEnded(n *NodeState, f *NodeEnded) string {
 	if n.Status != nodeRunning || f.Round != n.Round || f.Attempt != n.Attempt {
 		return "the attempt isn't in progress"
 	}
-	if n.Error, n.Class = f.Error, f.Class; !f.Unbegun {
+	if n.Error, n.Class, n.expires = f.Error, f.Class, f.Expires; !f.Unbegun {
 		n.began++
 	}
 	switch {
@@ -139,7 +139,7 @@ func (s *State) waived(n *NodeState, f *decided) string {
 }
 
 func (s *State) undone(n *NodeState, f *undone) string {
-	if s.Status != atUndo && s.Status != Completed || n.began == 0 || n.Undone || n.Left != "" ||
+	if s.Status != atUndo && !s.undoable() || n.began == 0 || n.Undone || n.Left != "" ||
 		n.Status == nodeRunning {
 		return "there is nothing to undo"
 	}

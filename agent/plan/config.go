@@ -6,6 +6,7 @@ import (
 	"encoding/json"
 	"log/slog"
 	"maps"
+	"reflect"
 	"slices"
 	"sync"
 	"time"
@@ -28,15 +29,22 @@ type Config struct {
 	// Checks are the checks that reviews can name.
 	Checks map[string]Check
 
-	// Parallel is how many nodes of a run are in progress at a time; 0: 4. This and the next two
+	// Parallel is how many nodes of a run are in progress at a time; 0: 4. This and the next three
 	// hold for runs that are started from now on.
 	Parallel int
 	// KeepGoing still starts the nodes that don't depend on one that has failed. Otherwise none
 	// starts after a failure; what is in progress ends, and its results are kept.
 	KeepGoing bool
 	// AskOnFailure asks a person what to do when nodes have failed for good: retry, skip or waive
-	// them, or give up. Otherwise what the plan has done is undone, and the next plan runs.
+	// them, or give up. Otherwise what the plan has done is undone, and the next plan runs, unless
+	// the failure is one that a person can mend (fault.UserFixable: a budget, a key, something that
+	// is missing). That is asked about in any case. If the run of the node isn't interactive
+	// ([agent.Input].Interactive), and no conversation has submitted the plan, the question expires
+	// after 24 h; then the run has failed, and what it did stays.
 	AskOnFailure bool
+	// OnCancel says what becomes of what a run has done when it is canceled; "": [Keep]. It is
+	// stored with the run. Runs that v0.1.0 has stored undo what they did.
+	OnCancel CancelMode
 	// Weights are those by which plan.choose ranks plans ([Tools]). Their Tools are those of Agent.
 	Weights Weights
 	// Runs is how many runs [Runner.Serve] drives at a time; 0: 8.
@@ -59,6 +67,16 @@ type Config struct {
 	Logger *slog.Logger // nil: nothing is logged
 }
 
+// A CancelMode says what becomes of what a run has done when it is canceled.
+type CancelMode string
+
+const (
+	// Keep leaves it as it is. [Runner.Undo] undoes it later.
+	Keep CancelMode = "keep"
+	// Undo undoes it, as far as the tools can, before the run ends.
+	Undo CancelMode = "undo"
+)
+
 // A Check judges the result of a node. It may be called again for the same result after a crash.
 type Check func(ctx context.Context, r Candidate) (Verdict, error)
 
@@ -80,8 +98,9 @@ type Verdict struct {
 // A Runner runs plans: at once, or after approval if a plan calls a tool that always asks (see
 // [Runner.Start]). Make one with [New]. It is safe for concurrent use.
 type Runner struct {
-	cfg   Config
-	store journal.Store
+	cfg    Config
+	store  journal.Store
+	stores []journal.Store // those of the sessions of nodes
 
 	listeners session.Listeners // to runs
 
@@ -113,11 +132,23 @@ func New(cfg Config) (*Runner, error) {
 	if cfg.Lease < 0 || cfg.Lease > journal.MaxTTL || cfg.Lease > 0 && cfg.Lease < 100*time.Millisecond {
 		return nil, badConfig("Lease", "it is %s; it should be 0 for 30 s, or 100 ms to %s", cfg.Lease, journal.MaxTTL)
 	}
+	if cfg.OnCancel = cmp.Or(cfg.OnCancel, Keep); cfg.OnCancel != Keep && cfg.OnCancel != Undo {
+		return nil, badConfig("OnCancel", "it is %q; it should be plan.Keep or plan.Undo", cfg.OnCancel)
+	}
 	cfg.Lease = cmp.Or(cfg.Lease, 30*time.Second)
 	cfg.Weights.Tools = cfg.Agent.Tools()
 	cfg.Logger = cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Workers, cfg.Checks = maps.Clone(cfg.Workers), maps.Clone(cfg.Checks)
-	return &Runner{cfg: cfg, store: cfg.Agent.Journal()}, nil
+	r := &Runner{cfg: cfg, store: cfg.Agent.Journal(), stores: []journal.Store{cfg.Agent.Journal()}}
+	for _, w := range cfg.Workers {
+		same := func(s journal.Store) bool {
+			return reflect.ValueOf(s).Comparable() && reflect.ValueOf(w.Journal()).Comparable() && s == w.Journal()
+		}
+		if !slices.ContainsFunc(r.stores, same) {
+			r.stores = append(r.stores, w.Journal())
+		}
+	}
+	return r, nil
 }
 
 // proposal checks a plan, and returns it as it is recorded.

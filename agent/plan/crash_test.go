@@ -27,7 +27,8 @@ var kills = flag.Int("kills", 3, "how many processes TestCrashesRepeatNoNode kil
 // lease stops.
 const lease = 2 * time.Second
 
-// crashPlan has 12 nodes in three layers, and a step for each that looks at a page.
+// crashPlan has 12 nodes in three layers. The plan waits for approval, and so does each second call
+// of the layers after the first.
 func crashPlan() *Plan {
 	p := &Plan{Title: "Twelve pages"}
 	for i := range 12 {
@@ -35,13 +36,16 @@ func crashPlan() *Plan {
 		if i >= 4 {
 			n.After, n.Input["on"] = []string{fmt.Sprint("n", i-4)}, From(fmt.Sprintf("n%d.id", i-4))
 		}
+		if i%2 == 1 {
+			n.Tool = "publish"
+		}
 		p.Nodes = append(p.Nodes, n)
 	}
 	return p
 }
 
 // runPlan is the role of the process that is killed: it runs the plan in a directory to its end,
-// and prints each event.
+// approves at once what that waits for, and prints each event.
 func runPlan(args []string) error {
 	dir := args[0]
 	store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
@@ -50,16 +54,18 @@ func runPlan(args []string) error {
 	}
 	defer store.Close()
 	effects := filepath.Join(dir, "effects")
-	a, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: store, Lease: lease, Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "make", Idempotent: true}, func(ctx context.Context, in item) (string, error) {
-			f, err := os.OpenFile(effects, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
-			if err != nil {
-				return "", err
-			}
-			_, err = fmt.Fprintf(f, "%s %s\n", in.Name, tools.IdempotencyKey(ctx))
-			return fmt.Sprintf(`{"id":%q}`, in.Name), errors.Join(err, f.Close())
-		}),
-	}})
+	effect := func(ctx context.Context, in item) (string, error) {
+		f, err := os.OpenFile(effects, os.O_APPEND|os.O_CREATE|os.O_WRONLY, 0o600)
+		if err != nil {
+			return "", err
+		}
+		_, err = fmt.Fprintf(f, "%s %s\n", in.Name, tools.IdempotencyKey(ctx))
+		return fmt.Sprintf(`{"id":%q}`, in.Name), errors.Join(err, f.Close())
+	}
+	ctx, approver := context.Background(), &pausing{Store: store}
+	a, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: approver, Lease: lease,
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "make", Idempotent: true}, effect),
+			tools.New(tools.Spec{Name: "publish", Idempotent: true, Risk: tools.High}, effect)}})
 	if err != nil {
 		return err
 	}
@@ -67,7 +73,13 @@ func runPlan(args []string) error {
 	if err != nil {
 		return err
 	}
-	ctx := context.Background()
+	approver.paused = func(session, id string) {
+		if rand.IntN(2) == 0 && session != "p-1" {
+			go a.Session(session).Decide(ctx, agent.Approve(id))
+			return
+		}
+		go r.Decide(ctx, "p-1", agent.Approve(id))
+	}
 	state, err := r.Start(ctx, "p-1", crashPlan())
 	if err != nil {
 		return err
@@ -94,7 +106,11 @@ func runPlan(args []string) error {
 		case fact:
 			fmt.Println(ev.kind())
 		case *Paused:
-			return fmt.Errorf("it waits: %+v", ev.Pending)
+			for _, p := range ev.Pending { // one process may have died before it has decided
+				if err := r.Decide(ctx, "p-1", agent.Approve(p.ID)); err != nil && !isRefused(err) {
+					return err
+				}
+			}
 		}
 	}
 	return <-finished

@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -23,7 +24,8 @@ const (
 // Decide takes decisions on what a run waits for: see [Runner.Pending]. The run goes on where it is
 // driven, in this or another process. A plan is approved, rejected, or sent back with a suggestion
 // ([agent.Suggest]); both end the run. A question about a node is answered as its schema says, or
-// rejected, which gives the plan up. A call is decided on as in its own session.
+// rejected, which gives the plan up. A call is decided on as in its own session, where it may be
+// decided on, too ([SessionOf]): the run then goes on within a second.
 //
 // If a decision doesn't fit, nothing is stored, and the error is an *[agent.DecisionError], as for
 // a second decision on the same pause. Decisions on several nodes are stored one after the other.
@@ -37,7 +39,7 @@ func (r *Runner) Decide(ctx context.Context, run string, ds ...agent.Decision) e
 		return err
 	}
 	var own []*decided
-	var ids []string
+	var answers []agent.Decision               // to own
 	calls := make(map[string][]agent.Decision) // by node
 	for i := range ds {
 		d := &ds[i]
@@ -56,7 +58,7 @@ func (r *Runner) Decide(ctx context.Context, run string, ds ...agent.Decision) e
 		if err != nil {
 			return refuse(run, d.ID, machine.DecisionBad, "%v", err)
 		}
-		own, ids = append(own, f), append(ids, d.ID)
+		own, answers = append(own, f), append(answers, *d)
 	}
 	for _, node := range slices.Sorted(maps.Keys(calls)) {
 		if err := r.decideCalls(ctx, s, node, calls[node]); err != nil {
@@ -64,11 +66,14 @@ func (r *Runner) Decide(ctx context.Context, run string, ds ...agent.Decision) e
 		}
 	}
 	for i, f := range own {
-		if err := r.post(ctx, run, ids[i], itemDecided, f); err != nil {
+		if err := r.post(ctx, run, answers[i].ID, itemDecided, f); err != nil {
 			return err
 		}
 	}
-	return nil
+	if s.parent == "" {
+		return nil
+	}
+	return session.PassUp(ctx, r.store, run, answers)
 }
 
 // isOwn reports whether a pause is about a plan or a node, not about a call of a node.
@@ -149,14 +154,38 @@ func (r *Runner) revise(ctx context.Context, run string, p *Plan, by string) err
 // GiveUp ends the current plan of a run: what is in progress is canceled, what was done is undone,
 // and the next plan runs, if there is one.
 func (r *Runner) GiveUp(ctx context.Context, run, why string) error {
-	return r.postNow(ctx, run, &decided{Choice: giveUp, Text: why}, "")
+	return r.end(ctx, run, &decided{Choice: giveUp, Text: why})
 }
 
-// Cancel ends a run: what is in progress is canceled, what was done is undone, and no other plan
-// runs. That is done where the run is driven: see [Runner.Serve]. A run that has ended is
-// [agent.ErrNothingOpen].
+// Cancel ends a run: what is in progress is canceled, and no other plan runs. What was done stays,
+// and [Runner.Undo] undoes it later, or it is undone at once: see [Config].OnCancel. That is done
+// where the run is driven: see [Runner.Serve]. [Ended] says what is done and what isn't. A run that
+// has ended is [agent.ErrNothingOpen].
 func (r *Runner) Cancel(ctx context.Context, run, why string) error {
-	return r.postNow(ctx, run, &decided{Choice: cancel, Text: why}, "")
+	return r.end(ctx, run, &decided{Choice: cancel, Text: why})
+}
+
+// end posts a decision that ends a plan. What the plan waits for is then over, also in the
+// conversation that has submitted it.
+func (r *Runner) end(ctx context.Context, run string, f *decided) error {
+	s, err := r.State(ctx, run)
+	if err != nil {
+		return err
+	}
+	var over []agent.Decision
+	if s.parent != "" {
+		pending, err := r.pending(ctx, s)
+		if err != nil {
+			return err
+		}
+		for i := range pending {
+			over = append(over, agent.Reject(pending[i].ID, f.Text))
+		}
+	}
+	if err := r.postNow(ctx, run, f, ""); err != nil {
+		return err
+	}
+	return session.PassUp(ctx, r.store, run, over)
 }
 
 // postNow posts a decision that answers no pause.
@@ -170,6 +199,7 @@ func (r *Runner) postNow(ctx context.Context, run string, f *decided, what strin
 	}
 	seq := s.Seq
 	f.Plan = s.Current
+	f.Keep = f.Choice == cancel && (s.options.OnCancel == Keep || f.Keep && s.options.OnCancel != "")
 	id := fmt.Sprintf("%s %d %d %s", f.Choice, s.Current, seq, what)
 	if err := s.check(f); err != nil {
 		return refuse(run, id, machine.DecisionBad, "%v", err)

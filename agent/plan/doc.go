@@ -49,6 +49,8 @@
 //     for those of high risk; a policy may still deny them. A call whose input has outputs of other
 //     nodes in it asks for itself. A revision keeps what has begun as it is. It has another
 //     hash, so it needs approval again if a plan with its calls does.
+//   - A decision that was accepted is taken, whenever it comes, in this or another process: before the
+//     run knows that a call waits, while other nodes are in progress, or after the run has paused.
 //   - Verdicts of a review hold for the round that they judge.
 //   - Before the next plan runs, the effects of the one that failed are undone, the newest first.
 //     [Failed] lists what was undone, and what is left, in the order of the plan.

@@ -5,6 +5,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -50,6 +51,8 @@ type proposed struct {
 	Parent  string     `json:"parent,omitempty"` // the session in which the plan was submitted
 	Plans   []proposal `json:"plans"`
 	Options options    `json:"options"`
+	// Tree are the ancestors of the runs of nodes: see machine.Ancestor.
+	Tree []machine.Ancestor `json:"tree,omitempty"`
 }
 
 // A proposal is a plan and what is to be decided about it.
@@ -64,6 +67,9 @@ type options struct {
 	Parallel     int  `json:"parallel,omitempty"`
 	KeepGoing    bool `json:"keep_going,omitempty"`
 	AskOnFailure bool `json:"ask_on_failure,omitempty"`
+	// OnCancel is empty in runs that v0.1.0 has stored: each cancel undoes, and so does each
+	// failure without AskOnFailure.
+	OnCancel CancelMode `json:"on_cancel,omitempty"`
 }
 
 const defaultParallel = 4
@@ -78,6 +84,7 @@ type decided struct {
 	Check  string `json:"check,omitempty"`  // for waive: the check that doesn't count; empty: the node
 	Rounds int    `json:"rounds,omitempty"` // for grant
 	Text   string `json:"text,omitempty"`   // the reason, or what a person suggests instead
+	Keep   bool   `json:"keep,omitempty"`   // for cancel and expire: what was done stays
 	// Revision is the next version of the plan, for revise.
 	Revision *proposal `json:"revision,omitempty"`
 }
@@ -95,7 +102,8 @@ const (
 	waive    choice = "waive"     // accept a node as it is: what a check says, or that it has failed
 	grant    choice = "grant"     // a node more rounds of its review
 	giveUp   choice = "give up"   // the plan: what was done is undone, and the next plan runs
-	cancel   choice = "cancel"    // the run: what was done is undone, and no other plan runs
+	cancel   choice = "cancel"    // the run: no other plan runs
+	expire   choice = "expire"    // nobody has decided about the node in time, which ends the run
 	sendBack choice = "send back" // a submitted plan to its model, which reads Text; nothing changes
 )
 
@@ -125,7 +133,9 @@ type NodeEnded struct {
 	// had an effect.
 	Final bool `json:"final,omitempty"`
 	// Unbegun says that the attempt has done nothing: it has no run in the node's session.
-	Unbegun bool          `json:"unbegun,omitempty"`
+	Unbegun bool `json:"unbegun,omitempty"`
+	// Expires is when the question about the failure expires; zero: never.
+	Expires time.Time     `json:"expires,omitzero"`
 	Took    time.Duration `json:"took,omitempty"`
 }
 
@@ -149,7 +159,9 @@ type undone struct {
 
 // Failed ends a plan that has failed, after its effects were undone as far as possible. The next
 // plan follows, if there is one. A call that has failed is left, unless its tool has
-// Spec.UndoFailed. Undone and Left are in the order of the plan's nodes.
+// Spec.UndoFailed, or the same call was undone that has succeeded later. Undone and Left are in the
+// order of the plan's nodes. A plan that was stopped and keeps what it did ([Config].OnCancel) has
+// only what was undone before.
 type Failed struct {
 	Meta
 	Plan   string    `json:"plan,omitempty"` // its ID
@@ -164,9 +176,15 @@ type Remains struct {
 	Why  string `json:"why"`
 }
 
-// Ended ends the run.
+// Ended ends the run. If what it did was kept, the lists have the nodes of its last plan, in the
+// order of the plan, and Reason counts them.
 type Ended struct {
 	Meta
 	Status Status `json:"status"`
 	Reason string `json:"reason,omitempty"`
+
+	Done      []string `json:"done,omitempty"`      // they are done, and what they did is there
+	Partly    []string `json:"partly,omitempty"`    // they began, and may have done a part of it
+	Undone    []string `json:"undone,omitempty"`    // what they did was undone
+	Untouched []string `json:"untouched,omitempty"` // they never began
 }

@@ -99,7 +99,7 @@ func (r *Runner) open(ctx context.Context, name string) (*planLog, context.Conte
 		return nil, nil, unknownRun(name) // a lease would make a log
 	}
 	asked := time.Now()
-	lease, err := r.store.Lease(ctx, name, "plan-"+rand.Text(), r.cfg.Lease)
+	lease, err := session.TakeLease(ctx, r.store, name, "plan-"+rand.Text(), r.cfg.Lease)
 	if _, held := errors.AsType[*journal.HeldError](err); held {
 		return nil, nil, busyRun(name, err)
 	}
@@ -192,6 +192,14 @@ func sleep(ctx context.Context, d time.Duration) {
 	case <-timer.C:
 	case <-ctx.Done():
 	}
+}
+
+// sleepBoth waits, until one of two contexts ends.
+func sleepBoth(a, b context.Context, d time.Duration) {
+	ctx, stop := context.WithCancel(a)
+	defer stop()
+	defer context.AfterFunc(b, stop)()
+	sleep(ctx, d)
 }
 
 // cut shortens a text to at most n bytes of valid UTF-8 without control characters.

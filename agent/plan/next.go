@@ -51,7 +51,7 @@ func (s *State) next(now time.Time) action {
 	if s.Status == atApproval {
 		return action{kind: actApprove}
 	}
-	if nodes := s.toUndo(); len(nodes) > 0 {
+	if nodes := s.toUndo(); len(nodes) > 0 && !s.keeps() {
 		return action{kind: actUndo, nodes: nodes}
 	}
 	return action{kind: actFail}

@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -56,7 +57,11 @@ func outcomeOf(worker, repeatable bool, p *agent.Progressed, err error) work.Out
 func resultOf(worker, repeatable bool, res *agent.Result) work.Outcome {
 	switch {
 	case worker && res.Status != agent.Completed:
-		return failed(timed(res))
+		err := timed(res)
+		if p := res.Problem; p != nil && p.Kind != provider.ProblemRequest { // else only the answer says more
+			err = &callError{p.Words(), err}
+		}
+		return failed(err)
 	case worker:
 		return work.Outcome{Status: work.Done, Output: asJSON(res.Text())}
 	case res.Called == nil:
@@ -74,6 +79,16 @@ func resultOf(worker, repeatable bool, res *agent.Result) work.Outcome {
 	}
 	return failed(why)
 }
+
+// A callError is a failed model call as people are told it, who decide what becomes of the plan. The
+// session of the worker has the error itself.
+type callError struct {
+	words string
+	err   error
+}
+
+func (e *callError) Error() string { return e.words }
+func (e *callError) Unwrap() error { return e.err }
 
 var errNoResult error = fault.New(fault.Permanent, "the call has no result")
 
@@ -138,6 +153,8 @@ func (x *execution) withdraw(a *agent.Agent, session string) work.Outcome {
 			return failed(unbegun(errWithdrawn))
 		case err != nil:
 			return stopped(err)
+		case res.Status != agent.Paused && res.Status != agent.Running && res.Called != nil && !res.Called.Status.Ran():
+			return failed(unbegun(errWithdrawn))
 		case res.Status != agent.Paused && res.Status != agent.Running:
 			return failed(final(errWithdrawn))
 		}

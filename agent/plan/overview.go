@@ -2,6 +2,7 @@ package plan
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/pawlkit/pawl/tools"
 )
@@ -81,13 +82,52 @@ func (p *Plan) overview() Overview {
 	return o
 }
 
-// title says what the tool of a node is called for; empty for a worker.
+// title says what the tool of a node is called for; empty for a worker. The input is a map, which
+// doesn't say what comes first in the tool's schema: a path does, and the words of a command.
 func (n *Node) title() string {
 	if n.Tool == "" {
 		return ""
 	}
-	input, _ := json.Marshal(n.Input) // it was read from JSON
+	shown := n.Input
+	if words := n.command(); words != "" {
+		shown = map[string]any{"command": words}
+	} else if key := n.subject(); key != "" {
+		shown = map[string]any{key: n.Input[key]}
+	}
+	input, _ := json.Marshal(shown) // it was read from JSON
 	return tools.TitleOf(n.Tool, input)
+}
+
+// subject returns the key of what the input of a node is about; "" if it isn't known.
+func (n *Node) subject() string {
+	for _, key := range []string{"path", "file", "url", "slug", "name", "title", "id"} {
+		if text, ok := n.Input[key].(string); ok && text != "" {
+			return key
+		}
+	}
+	return ""
+}
+
+// command returns the words of the command that the input of a node has; "" if it has none.
+func (n *Node) command() string {
+	args, ok := n.Input["args"].([]any)
+	if !ok {
+		return ""
+	}
+	var words []string
+	for _, key := range []string{"program", "command"} {
+		if word, ok := n.Input[key].(string); ok {
+			words = append(words, word)
+		}
+	}
+	for _, arg := range args {
+		word, ok := arg.(string)
+		if !ok {
+			return "" // an output of another node
+		}
+		words = append(words, word)
+	}
+	return strings.Join(words, " ")
 }
 
 // Submitted returns what a page shows of the plan in a call of plan.submit or plan.change that

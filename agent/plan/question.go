@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -39,7 +40,7 @@ func (s *State) questions() (out []agent.Pause) {
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if n.Status == nodeAsking || n.Status == NodeFailed && s.options.AskOnFailure {
+		if n.Status == nodeAsking || s.asks(*n) {
 			id := fmt.Sprintf("node %d %s %d", s.Current, n.Node.ID, n.Attempts)
 			if s.timesBack > 0 { // it was decided, and is asked again
 				id += fmt.Sprintf(" %d", s.timesBack)
@@ -48,6 +49,17 @@ func (s *State) questions() (out []agent.Pause) {
 		}
 	}
 	return out
+}
+
+// expired returns the decision that follows from a question that has expired; nil if none has.
+func (s *State) expired(now time.Time) *decided {
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		if s.Status == atWork && s.asks(*n) && !n.expires.IsZero() && !now.Before(n.expires) {
+			return &decided{Choice: expire, Plan: s.Current, Node: n.Node.ID, Keep: true}
+		}
+	}
+	return nil
 }
 
 // approvalID returns the id of the pause for the approval of the current plan with a hash. Other
@@ -67,7 +79,7 @@ func (s *State) question(id string, n *NodeState) agent.Pause {
 	var shown any = s.Plan()
 	if n != nil {
 		q.Kind, q.Reason, shown, q.Path = "question", s.askAbout(n), n.Node, []string{n.Node.ID}
-		q.Schema = schemaOf(s.choices(n))
+		q.Schema, q.Expires = schemaOf(s.choices(n)), n.expires
 		q.Title = tools.CleanTitle(fmt.Sprintf("Step “%s” has failed: %s", n.Node.ID, n.Error))
 		if n.Status == nodeAsking {
 			q.Title = tools.CleanTitle(fmt.Sprintf("Step “%s” has used up the rounds of its review", n.Node.ID))
@@ -83,6 +95,10 @@ func (s *State) askAbout(n *NodeState) string {
 	fmt.Fprintf(&b, "The step %q of the plan %q ", n.Node.ID, line(s.Plan().Title))
 	if n.Status == NodeFailed {
 		fmt.Fprintf(&b, "has failed: %s", cut(line(n.Error), 1<<10))
+		if n.mendable() {
+			return strings.TrimRight(b.String(), " ;.:") + ". What is done stays. Try it again when the limit is raised, " +
+				"or what is missing is there."
+		}
 	} else {
 		fmt.Fprintf(&b, "was done %s, and its result isn't good enough:", count(n.Round, "time"))
 		for _, v := range n.Verdicts {
@@ -138,7 +154,7 @@ func inNode(node string, pauses []agent.Pause) []agent.Pause {
 // Pending returns what a run waits for. Decide on it with [Runner.Decide]. It is
 //
 //   - a plan that needs approval: a pause of the kind [agent.PauseApproval] whose call has the plan
-//     as its input;
+//     as its input, and whose Preview is what its calls would change now;
 //   - a node that has failed for good (see [Config]) or has used up the rounds of its review: a
 //     pause of the kind "question" whose schema says what can be decided;
 //   - a call of a node, as it is in an agent's session.
@@ -156,6 +172,9 @@ func (r *Runner) Pending(ctx context.Context, run string) ([]agent.Pause, error)
 
 func (r *Runner) pending(ctx context.Context, s *State) ([]agent.Pause, error) {
 	all := s.questions()
+	if s.Status == atApproval {
+		all[0].Preview = r.previewOf(ctx, s.Plan())
+	}
 	for _, i := range s.with(nodeRunning) {
 		n := &s.Nodes[i].Node
 		a := r.agentOf(n.Worker)

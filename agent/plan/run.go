@@ -5,10 +5,12 @@ import (
 	"encoding/json"
 	"fmt"
 	"strconv"
+	"strings"
 	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/work"
 )
 
 // poll is how often a run that is driven, and one that is watched, is looked at for what other
@@ -29,7 +31,7 @@ type execution struct {
 	wake chan struct{}   // something was posted in this process
 	poll *time.Ticker    // when to look for what was posted in another one
 	look bool            // the inbox is to be read
-	ask  bool            // calls may have been decided on
+	ask  bool            // calls of nodes may have been decided on: their sessions are to be looked at
 
 	changed func(*State) // nil: nobody is told
 
@@ -68,6 +70,9 @@ func (r *Runner) drive(ctx context.Context, run string, changed func(*State)) (*
 	x.wake, leave = r.listeners.Listen(run)
 	defer leave()
 	var stop context.CancelFunc
+	if tree := l.state.tree; len(work.Tree(ctx)) == 0 { // else it is driven in a call, whose run pays
+		held = work.WithRun(held, work.Ancestors(tree))
+	}
 	x.work, stop = context.WithCancel(held)
 	defer x.tending.Wait()
 	defer stop()
@@ -83,6 +88,7 @@ func (x *execution) loop() error {
 		if err != nil {
 			return err
 		}
+		x.lookAtCalls()
 		idle := x.idle(&act)
 		changed, err := x.log.store(x.ctx, headOf(x.s, x.waits(), idle))
 		if changed {
@@ -105,17 +111,20 @@ func (x *execution) loop() error {
 // Before a plan ends, it takes what was decided until then.
 func (x *execution) decideNext() (action, error) {
 	for looked := false; ; {
-		act := x.s.next(time.Now())
+		now := time.Now()
+		act, late := x.s.next(now), x.s.expired(now)
 		var err error
-		if ends := act.kind == actFail || act.kind == actEnd; ends && !looked {
+		if ends := act.kind == actFail || act.kind == actEnd; (ends || late != nil) && !looked {
 			looked, x.look = true, true
 			if err = x.takeDecisions(); err != nil {
 				return act, err
 			}
 			continue
 		}
-		switch act.kind {
-		case actStart:
+		switch {
+		case late != nil:
+			err = x.log.add(late)
+		case act.kind == actStart:
 			for _, i := range act.nodes {
 				n := &x.s.Nodes[i]
 				if err = x.log.add(&NodeStarted{Node: n.Node.ID, Attempt: n.Attempt + 1, Round: n.Round,
@@ -123,9 +132,11 @@ func (x *execution) decideNext() (action, error) {
 					break
 				}
 			}
-		case actFail:
+		case act.kind == actFail && x.undoing(): // and the run was stopped meanwhile
+			return action{kind: actWait}, nil
+		case act.kind == actFail:
 			err = x.log.add(x.s.failure())
-		case actEnd:
+		case act.kind == actEnd:
 			err = x.log.add(x.s.conclusion())
 		default:
 			return act, nil
@@ -134,6 +145,16 @@ func (x *execution) decideNext() (action, error) {
 			return act, err
 		}
 	}
+}
+
+// undoing reports whether the effects of a node are being undone.
+func (x *execution) undoing() bool {
+	for key := range x.works {
+		if strings.HasPrefix(key, undoKey) {
+			return true
+		}
+	}
+	return false
 }
 
 // key returns the idempotency key of a node's next attempt. The time at which the run began is in
@@ -169,6 +190,9 @@ func (x *execution) waits() (all []agent.Pause) {
 	return all
 }
 
+// undoKey begins the keys of work that undoes the effects of a node.
+const undoKey = "undo "
+
 // begin has everything tended that should be in progress and isn't.
 func (x *execution) begin(act *action) {
 	for _, i := range x.s.with(nodeRunning) {
@@ -178,18 +202,10 @@ func (x *execution) begin(act *action) {
 			k := x.task(n)
 			t = x.tend(n.Node.ID, func(t *tended) { x.tendNode(t, k) })
 		}
-		switch {
-		case x.s.ending != nil:
+		if x.s.ending != nil {
 			t.cancel()
-		case x.ask && len(t.waits) > 0:
-			t.waits = nil // it tells again
-			select {
-			case t.look <- struct{}{}:
-			default:
-			}
 		}
 	}
-	x.ask = false
 	switch act.kind {
 	case actJudge:
 		for _, i := range act.nodes {
@@ -197,8 +213,35 @@ func (x *execution) begin(act *action) {
 		}
 	case actUndo:
 		n, plan := x.s.Nodes[act.nodes[0]].Node, x.s.Current
-		if key := "undo " + n.ID; x.works[key] == nil {
+		if key := undoKey + n.ID; x.works[key] == nil {
 			x.tend(key, func(t *tended) { x.tendUndo(t, plan, &n) })
+		}
+	}
+}
+
+// lookAtCalls has the nodes go on whose calls were decided on: something is in the inboxes of their
+// sessions, or nothing is open there. That is looked at when a node has begun to wait, because the
+// decision may have come before, when something was posted, and regularly, because whoever decides
+// may do so in the session of the node. The item [itemLook] of the inbox only makes this faster.
+func (x *execution) lookAtCalls() {
+	if !x.ask {
+		return
+	}
+	x.ask = false
+	for i := range x.s.Nodes {
+		n := &x.s.Nodes[i].Node
+		t := x.works[n.ID]
+		if t == nil || len(t.waits) == 0 {
+			continue
+		}
+		head, err := x.agentOf(n.Worker).Journal().Head(x.ctx, SessionOf(x.s.Run, x.s.Current, n.ID))
+		now, decided := looked{head.Seq, head.Inbox}, head.Inbox > 0 || len(head.Open) == 0
+		if err == nil && decided && now != t.looked {
+			t.looked, t.waits = now, nil // it tells again
+			select {
+			case t.look <- struct{}{}:
+			default:
+			}
 		}
 	}
 }
@@ -221,7 +264,10 @@ func (x *execution) wait(until time.Time) error {
 		if err != nil && x.ctx.Err() == nil {
 			return storeError(x.s.Run, "reading its head", err)
 		}
-		x.look = err == nil && head.Inbox > 0
+		x.look, x.ask = err == nil && head.Inbox > 0, true
+		for _, t := range x.works {
+			t.looked = looked{} // what couldn't be taken before may be taken now
+		}
 	case <-later:
 	case <-x.ctx.Done():
 		return context.Cause(x.ctx)
@@ -235,6 +281,7 @@ func (x *execution) take(m message) error {
 		return m.err
 	}
 	x.works[m.key].waits = m.waits
+	x.ask = x.ask || len(m.waits) > 0
 	if m.over {
 		delete(x.works, m.key)
 	}

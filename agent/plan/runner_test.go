@@ -28,6 +28,7 @@ type shop struct {
 	slow time.Duration      // what a call takes
 
 	started map[string]func() // by name: called when a call begins
+	undoing func(name string) // called when an undo begins
 }
 
 type item struct {
@@ -79,6 +80,9 @@ func (s *shop) see(_ context.Context, in item) (string, error) {
 }
 
 func (s *shop) undo(_ context.Context, in item, _ string) error {
+	if s.undoing != nil {
+		s.undoing(in.Name)
+	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.done = append(s.done, "-"+in.Name)
@@ -345,9 +349,9 @@ func TestADenialHoldsForAnApprovedPlan(t *testing.T) {
 	require.Empty(t, s.all())
 }
 
-func TestGivingUpEndsWhatWaits(t *testing.T) {
+func TestACancelEndsWhatWaits(t *testing.T) {
 	var s shop
-	r := s.runner(t, Config{})
+	r := s.runner(t, Config{OnCancel: Undo})
 	_, err := run(r, publishes())
 	require.NoError(t, err)
 	decide(t, r, agent.Approve)
@@ -355,7 +359,7 @@ func TestGivingUpEndsWhatWaits(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, r.Cancel(t.Context(), "p-1", "too late"))
 	_, err = run(r)
-	require.ErrorContains(t, err, `plan: run "p-1" canceled: plan "A": it was given up: too late`)
+	require.ErrorContains(t, err, `plan: run "p-1" canceled: plan "A": it was canceled: too late`)
 	require.Equal(t, []string{"a", "-a"}, s.all())
 	calls, err := r.cfg.Agent.Session(SessionOf("p-1", 0, "out")).Pending(t.Context())
 	require.NoError(t, err)

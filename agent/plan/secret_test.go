@@ -20,10 +20,13 @@ func TestASecretAnswerReachesTheCallOfANodeAndIsInNoLog(t *testing.T) {
 		"in the conversation": func(_ *agent.Agent, _ *Runner, d agent.Decision) agent.Input {
 			return agent.Resume("s", d)
 		},
-		"in the run of plans, and again in the conversation": func(_ *agent.Agent, r *Runner,
+		"in the run of plans, and too late in the conversation": func(a *agent.Agent, r *Runner,
 			d agent.Decision) agent.Input {
 			require.NoError(t, r.Decide(t.Context(), theRun(t, r), d))
-			return agent.Resume("s", agent.Answer(d.ID, "another one"))
+			var late *agent.DecisionError
+			require.ErrorAs(t, a.Session("s").Decide(t.Context(), agent.Answer(d.ID, "another one")), &late)
+			require.Equal(t, machine.DecisionUsed, late.Code)
+			return agent.Continue("s")
 		},
 	} {
 		t.Run(name, func(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/due"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
@@ -52,7 +53,7 @@ func (r *Runner) start(ctx context.Context, run, parent string, plans []*Plan) (
 // create stores a new run, unless another process does so at the same time.
 func (r *Runner) create(ctx context.Context, run, parent string, plans []*Plan) (*State, error) {
 	f := &proposed{Parent: parent, Options: options{Parallel: r.cfg.Parallel, KeepGoing: r.cfg.KeepGoing,
-		AskOnFailure: r.cfg.AskOnFailure}}
+		AskOnFailure: r.cfg.AskOnFailure, OnCancel: r.cfg.OnCancel}, Tree: work.Tree(ctx)}
 	for _, p := range plans {
 		one, err := r.proposal(p)
 		if err != nil {
@@ -118,14 +119,23 @@ func (r *Runner) Serve(ctx context.Context) {
 // sessions have ended: the process of the session may have died after that.
 func (r *Runner) due(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
+		posted := make(map[string]bool) // runs in which a node's session has something in its inbox
+		var failed error
+		for h, err := range r.postedNodes(ctx, "") {
+			posted[h.Parent], failed = true, errors.Join(failed, err)
+		}
 		for h, err := range r.store.Heads(ctx, journal.Filter{Kind: headKind}) {
-			if err == nil && (!isDue(&h, time.Now()) || h.Parent != "" && h.Inbox == 0 && h.Status != statusEnding &&
-				!r.orphaned(ctx, &h)) {
+			posted := posted[h.Session] || err == nil && r.ranElsewhere(ctx, &h)
+			if err == nil && (!isDue(&h, posted, time.Now()) || h.Parent != "" && h.Inbox == 0 &&
+				!posted && h.Status != statusEnding && !r.orphaned(ctx, &h)) {
 				continue
 			}
 			if !yield(due.Item{Session: h.Session, Since: h.Updated}, err) {
 				return
 			}
+		}
+		if failed != nil {
+			yield(due.Item{}, failed)
 		}
 	}
 }
@@ -141,36 +151,87 @@ func (r *Runner) orphaned(ctx context.Context, h *journal.Head) bool {
 		parent.Status != string(agent.Paused)
 }
 
-// cancelOrphan cancels a run that is [Runner.orphaned].
+// cancelOrphan cancels a run that is [Runner.orphaned]. What it did stays: nobody has asked for an
+// undo.
 func (r *Runner) cancelOrphan(ctx context.Context, run string) error {
 	head, err := r.store.Head(ctx, run)
 	if err == nil && r.orphaned(ctx, &head) {
-		return r.Cancel(ctx, run, "the session in which it was submitted has ended")
+		return r.postNow(ctx, run, &decided{Choice: cancel, Keep: true,
+			Text: "the session in which it was submitted has ended"}, "")
 	}
 	return nil
 }
 
-// isDue reports whether a run can go on and nobody drives it.
-func isDue(h *journal.Head, now time.Time) bool {
+// postedNodes yields the heads of sessions that wait and have something in their inboxes: those of
+// the nodes of a run, or, with the name "", of all runs, and of others.
+func (r *Runner) postedNodes(ctx context.Context, run string) iter.Seq2[journal.Head, error] {
+	return func(yield func(journal.Head, error) bool) {
+		f := journal.Filter{Status: string(agent.Paused), Inbox: true, NoKind: true, Parent: run}
+		for _, store := range r.stores {
+			for h, err := range store.Heads(ctx, f) {
+				if err != nil && h.Session == "" {
+					err = storeError(run, "listing the sessions of nodes", err)
+				} else if err != nil || h.Parent == "" {
+					continue // one that can't be read isn't driven
+				}
+				if !yield(h, err) {
+					return
+				}
+			}
+		}
+	}
+}
+
+// ranElsewhere reports whether a node of a run that waits has ended since the run was written: the
+// agent was told to resume the session of the node, which the run doesn't know.
+func (r *Runner) ranElsewhere(ctx context.Context, h *journal.Head) bool {
+	if h.Status != statusPaused || len(h.Open) == 0 {
+		return false
+	}
+	for _, store := range r.stores {
+		for n, err := range store.Heads(ctx, journal.Filter{NoKind: true, Parent: h.Session}) {
+			switch agent.Status(n.Status) {
+			case agent.Completed, agent.Stopped, agent.Failed:
+				if err == nil && n.Updated.After(h.Updated) {
+					return true
+				}
+			}
+		}
+	}
+	return false
+}
+
+// isDue reports whether a run can go on and nobody drives it. posted says that something is in the
+// inbox of a node's session.
+func isDue(h *journal.Head, posted bool, now time.Time) bool {
 	if h.Owner != "" && now.Before(h.Until) {
 		return false
 	}
 	expired := slices.ContainsFunc(h.Open, func(o journal.Open) bool {
 		return !o.Expires.IsZero() && !now.Before(o.Expires)
 	})
-	return h.Status == statusRunning || h.Status == statusEnding || h.Status == statusPaused && (h.Inbox > 0 || expired)
+	return h.Status == statusRunning || h.Status == statusEnding ||
+		h.Status == statusPaused && (h.Inbox > 0 || posted || expired)
 }
 
 // Finish drives a run to its end, and returns its state. It waits for decisions, and while another
 // process drives the run or has a lease on it. Its error is nil if the run is completed, a
 // *[FailedError] if it has ended otherwise, and else says why the run can't be driven: ctx has
-// ended, or the journal fails. The run stays as it is then.
+// ended, or the journal fails. If the run waits for a decision that nobody may see to
+// ([Config].AskOnFailure), Finish doesn't wait: the error is an *[agent.PausedError] with what the
+// run waits for. The run stays as it is then.
 func (r *Runner) Finish(ctx context.Context, run string) (*State, error) {
 	for {
 		s, err := r.drive(ctx, run, nil)
 		switch {
 		case err == nil && s.Status.ended():
 			return s, s.err()
+		case err == nil && slices.ContainsFunc(s.questions(), func(p agent.Pause) bool { return !p.Expires.IsZero() }):
+			pending, err := r.pending(ctx, s)
+			if err != nil {
+				return s, err
+			}
+			return s, &agent.PausedError{Session: run, Pending: pending}
 		case err != nil && !errors.Is(err, agent.ErrBusy) || ctx.Err() != nil:
 			return s, err
 		case err != nil:
@@ -189,7 +250,15 @@ func (r *Runner) waitUntilDue(ctx context.Context, run string) error {
 		if err != nil {
 			return false, storeError(run, "reading its head", err)
 		}
-		return isDue(&head, time.Now()) || Status(head.Status).ended(), nil
+		posted := false
+		for _, err := range r.postedNodes(ctx, run) {
+			if err != nil {
+				return false, err
+			}
+			posted = true
+		}
+		posted = posted || r.ranElsewhere(ctx, &head)
+		return isDue(&head, posted, time.Now()) || Status(head.Status).ended(), nil
 	})
 }
 

@@ -14,7 +14,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-var graphs = flag.Int("graphs", 150, "how many random runs of plans TestRandomRuns makes")
+var graphs = flag.Int("graphs", 75, "how many random runs of plans TestRandomRuns makes")
 
 // A sim runs plans with random outcomes, decisions and crashes.
 type sim struct {
@@ -49,12 +49,24 @@ func TestRandomRuns(t *testing.T) {
 	}
 }
 
-// ends returns a choice that ends a plan.
-func (s *sim) ends() choice {
-	if s.chance(50) {
-		return cancel
+// ends returns a decision that ends a plan.
+func (s *sim) ends(choices ...choice) *decided {
+	f := &decided{Choice: choices[s.r.IntN(len(choices))], Text: "enough"}
+	f.Keep = f.Choice == cancel && s.m.options.OnCancel == Keep
+	return f
+}
+
+// takeBack undoes what is there of a run that has ended.
+func (s *sim) takeBack() {
+	s.t.Helper()
+	nodes := s.m.toUndo()
+	if !s.m.undoable() {
+		return
 	}
-	return giveUp
+	for _, i := range nodes {
+		s.record(&undone{Node: s.m.Nodes[i].Node.ID, Left: []string{"", "it can't be undone"}[s.r.IntN(2)]})
+	}
+	require.Empty(s.t, s.m.toUndo())
 }
 
 func (s *sim) chance(percent int) bool { return s.r.IntN(100) < percent }
@@ -119,7 +131,8 @@ func (s *sim) proposal(p Plan) proposal {
 
 func (s *sim) run() {
 	s.t.Helper()
-	f := &proposed{Options: options{Parallel: 1 + s.r.IntN(4), KeepGoing: s.chance(50), AskOnFailure: s.chance(40)}}
+	f := &proposed{Options: options{Parallel: 1 + s.r.IntN(4), KeepGoing: s.chance(50), AskOnFailure: s.chance(40),
+		OnCancel: []CancelMode{"", Keep, Undo}[s.r.IntN(3)]}}
 	for i := range 1 + s.r.IntN(3) {
 		f.Plans = append(f.Plans, s.proposal(s.plan(fmt.Sprintf("plan-%d", i))))
 	}
@@ -132,10 +145,14 @@ func (s *sim) run() {
 			s.crash()
 		}
 		if state := s.m; !state.Status.ended() && !state.over() && !state.stopped() && s.chance(1) {
-			s.record(&decided{Choice: cancel}) // at any time
+			s.record(s.ends(cancel)) // at any time
+		}
+		if late := s.m.expired(s.now); late != nil && s.chance(50) {
+			s.record(late)
 		}
 		act := s.m.next(s.now)
 		if act.kind == actNone {
+			s.takeBack()
 			s.crash()
 			return
 		}
@@ -167,7 +184,7 @@ func (s *sim) perform(act action) {
 	case actWait:
 		switch {
 		case s.chance(2) && state.Status != atUndo:
-			s.record(&decided{Choice: s.ends(), Text: "enough"})
+			s.record(s.ends(cancel, giveUp))
 		case s.chance(4) && state.Status != atUndo:
 			s.revise()
 		case len(act.nodes) > 0:
@@ -177,6 +194,7 @@ func (s *sim) perform(act action) {
 			s.now = act.until
 		}
 	case actAsk:
+		require.NotEmpty(s.t, state.questions())
 		s.decideNode(&state.Nodes[act.nodes[s.r.IntN(len(act.nodes))]])
 	case actUndo:
 		n := &state.Nodes[act.nodes[0]]
@@ -192,13 +210,19 @@ func (s *sim) perform(act action) {
 			n := &state.Nodes[i]
 			listed := slices.Contains(f.Undone, n.Node.ID) ||
 				slices.ContainsFunc(f.Left, func(r Remains) bool { return r.Node == n.Node.ID })
-			require.Equal(s.t, n.began > 0, listed, n.Node.ID)
+			if !state.keeps() || n.began == 0 {
+				require.Equal(s.t, n.began > 0, listed, n.Node.ID)
+			}
 		}
 		s.record(f)
 		clear(s.effects)
 		clear(s.keys)
 	case actEnd:
-		s.record(s.m.conclusion())
+		f := s.m.conclusion()
+		if listed := len(f.Done) + len(f.Partly) + len(f.Undone) + len(f.Untouched); listed > 0 {
+			require.Len(s.t, state.Nodes, listed)
+		}
+		s.record(f)
 	default:
 		s.t.Fatalf("unexpected action %d", act.kind)
 	}
@@ -231,6 +255,11 @@ func (s *sim) end(id string) {
 		s.effects[fmt.Sprint(id, "/", n.Round)]++
 	case s.chance(60):
 		f.Error, f.Class = "timeout", fault.Transient
+	case s.chance(40):
+		f.Error, f.Class = "the budget is used up", fault.UserFixable
+		if s.chance(50) {
+			f.Expires = s.now.Add(time.Duration(s.r.IntN(10)) * time.Second)
+		}
 	default:
 		f.Error, f.Class, f.Unbegun = "no", fault.Permanent, s.chance(20)
 	}
@@ -283,7 +312,7 @@ func (s *sim) decideNode(n *NodeState) {
 	case k < 8:
 		s.record(&decided{Choice: waive, Node: id})
 	case k < 9:
-		s.record(&decided{Choice: s.ends()})
+		s.record(s.ends(cancel, giveUp))
 	default:
 		s.revise()
 	}

@@ -5,6 +5,7 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -24,9 +25,10 @@ type State struct {
 	Failures []*Failed
 
 	began     time.Time
-	parent    string     // the session in which the plan was submitted, if it was
-	plans     []proposal // in the order in which they run; each in its newest version
-	original  []string   // the hashes of the plans as they were proposed
+	tree      []machine.Ancestor // of what the runs of nodes are
+	parent    string             // the session in which the plan was submitted, if it was
+	plans     []proposal         // in the order in which they run; each in its newest version
+	original  []string           // the hashes of the plans as they were proposed
 	options   options
 	hash      string   // of the current plan
 	ending    *decided // a decision that ends the current plan
@@ -80,9 +82,10 @@ type NodeState struct {
 	Undone  bool   // its effect was undone
 	Left    string // why it wasn't
 
-	tries   int    // attempts of this round since a person had it tried again
-	began   int    // attempts that may have had an effect
-	started uint64 // the fact of the newest attempt
+	tries   int       // attempts of this round since a person had it tried again
+	began   int       // attempts that may have had an effect
+	started uint64    // the fact of the newest attempt
+	expires time.Time // when the question about its failure expires; zero: never
 }
 
 // A NodeStatus is where a node is: pending, running, reviewing (not all checks have judged its

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"strings"
 	"sync"
+	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/work"
@@ -61,11 +62,7 @@ func (t *submitted) Journals() []journal.Store {
 	if t.r == nil { // Define says so
 		return nil
 	}
-	stores := []journal.Store{t.r.store}
-	for _, w := range t.r.cfg.Workers {
-		stores = append(stores, w.Journal())
-	}
-	return stores
+	return t.r.stores
 }
 
 var _ work.Owner = (*submitted)(nil)
@@ -150,6 +147,9 @@ func (w *submission) begin(ctx context.Context, by string) (hash string, err err
 
 // result returns the outcome of a run that has ended, or that a person sends back to the model.
 func (w *submission) result(ctx context.Context, s *State) (work.Outcome, error) {
+	if s.Status == Canceled && s.keeps() && ctx.Err() != nil { // the call was stopped: what there is comes first
+		return failed(fault.New(fault.Permanent, s.kept().words()+". An undo takes back what stays.")), nil
+	}
 	text, err := w.report(ctx, w.run)
 	if err != nil {
 		return stopped(err), nil
@@ -164,19 +164,35 @@ func (w *submission) result(ctx context.Context, s *State) (work.Outcome, error)
 	return work.Outcome{Status: work.Done, Output: raw}, err
 }
 
+// endsWithin is how long the end of a plan may take whose call was canceled: less than a call has
+// after that.
+const endsWithin = 3 * time.Second
+
+// watch calls stop when the call is over, or its run pauses. If the run of the call was canceled,
+// it cancels the plan before, so that the call says what became of that. It returns when driving
+// has ended.
+func (w *submission) watch(ctx, driving context.Context, stop func()) {
+	defer stop()
+	for !work.Stopping(ctx) && ctx.Err() == nil && driving.Err() == nil {
+		sleepBoth(ctx, driving, firstTry)
+	}
+	why, ok := errors.AsType[*agent.StopError](context.Cause(ctx))
+	ending, done := context.WithTimeout(driving, endsWithin) // also of a store that is slow
+	defer done()
+	if driving.Err() == nil && ok && why.Code == machine.CodeCanceled &&
+		w.Runner.Cancel(ending, w.run, "the conversation was stopped") == nil {
+		<-ending.Done()
+	}
+}
+
 // follow drives the run until it has ended or waits, and reports that as what happens in the call.
 // It waits while another process drives the run, or has a lease on it.
 func (w *submission) follow(ctx context.Context) (*State, error) {
-	driving, stop := context.WithCancel(ctx)
+	driving, stop := context.WithCancel(context.WithoutCancel(ctx))
 	var watching sync.WaitGroup
 	defer watching.Wait()
 	defer stop()
-	watching.Go(func() { // the run of the call may pause
-		for !work.Stopping(ctx) && driving.Err() == nil {
-			sleep(driving, firstTry)
-		}
-		stop()
-	})
+	watching.Go(func() { w.watch(ctx, driving, stop) })
 	shown := uint64(0)
 	changed := func(s *State) {
 		if s.Seq == shown || s.Status == atApproval {
@@ -297,7 +313,7 @@ func (w *submission) Cancel(ctx context.Context, why string) error {
 	if _, err := w.own(ctx, w.session, w.run); err != nil {
 		return nil // it never began
 	}
-	err := w.Runner.Cancel(ctx, w.run, why)
+	err := w.postNow(ctx, w.run, &decided{Choice: cancel, Text: why}, "")
 	if err == nil {
 		ctx, cancel := context.WithTimeout(ctx, 2*w.cfg.Lease) // who drives it still ends it
 		defer cancel()

@@ -14,16 +14,24 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/work"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A tended is something in progress, as the loop and the goroutine that tends it see it.
 type tended struct {
 	key    string
-	look   chan struct{}   // a call may have been decided on; the loop sends when waits isn't empty
+	look   chan struct{}   // a call was decided on; the loop sends when waits isn't empty
 	ended  context.Context // ends when the plan that the work is a part of has been given up
 	cancel context.CancelFunc
 	waits  []agent.Pause // of the loop
+	looked looked        // of the loop: when look was sent last
+}
+
+// A looked is what the head of a node's session was when it was looked at.
+type looked struct {
+	seq   uint64
+	inbox int
 }
 
 // tend runs f beside the loop. f returns when the work has a result, or x.work has ended.
@@ -63,14 +71,18 @@ type task struct {
 	approved   bool   // a person has approved the plan
 	approvedBy string // who
 	answered   string // the pause of its call that this approval has answered
+	watched    bool   // a person is asked about each failure, or sees the run of the node
 }
 
 func (x *execution) task(n *NodeState) *task {
 	return &task{run: x.s.Run, plan: x.s.Current, node: *n, outputs: x.s.outputs(), approved: x.s.Approved == x.s.hash,
-		approvedBy: x.s.ApprovedBy}
+		approvedBy: x.s.ApprovedBy, watched: x.s.options.AskOnFailure || x.s.parent != ""}
 }
 
 func (k *task) session() string { return SessionOf(k.run, k.plan, k.node.Node.ID) }
+
+// decideWithin is how long a question about a failure stays open that nobody may see.
+const decideWithin = 24 * time.Hour
 
 // end returns the fact that ends the attempt.
 func (k *task) end(began time.Time, out *work.Outcome) *NodeEnded {
@@ -79,6 +91,13 @@ func (k *task) end(began time.Time, out *work.Outcome) *NodeEnded {
 	if out.Status == work.Failed {
 		f.Status, f.Error = NodeFailed, cut(cmp.Or(out.Err.Error(), "it failed"), 4<<10)
 		f.Class = cmp.Or(fault.Of(out.Err), fault.Permanent) // None if its session was canceled
+		if limit, ok := errors.AsType[*agent.LimitError](out.Err); ok && (limit.Limit == machine.LimitCost ||
+			limit.Limit == machine.LimitTokens || limit.Limit == machine.LimitRequirePrices) {
+			f.Class = fault.UserFixable // a person can raise it, or name the price
+		}
+		if f.Class == fault.UserFixable && !k.watched {
+			f.Expires = time.Now().UTC().Add(decideWithin)
+		}
 		if e, final := errors.AsType[*nodeError](out.Err); final {
 			f.Final, f.Unbegun = true, e.unbegun
 		}
@@ -101,7 +120,7 @@ func (x *execution) tendNode(t *tended, k *task) {
 				continue
 			}
 			x.say(t, message{waits: out.Pending})
-			x.waitForDecision(t, k, out.Pending)
+			x.waitForDecision(t, out.Pending)
 		default:
 			if errors.Is(out.Err, agent.ErrDraining) {
 				x.say(t, message{err: out.Err})
@@ -112,30 +131,20 @@ func (x *execution) tendNode(t *tended, k *task) {
 	}
 }
 
-// waitForDecision waits until what a node waits for may have been decided, or has expired.
-func (x *execution) waitForDecision(t *tended, k *task, pauses []agent.Pause) {
+// waitForDecision waits until what a node waits for was decided, or has expired.
+func (x *execution) waitForDecision(t *tended, pauses []agent.Pause) {
 	var expiry <-chan time.Time
 	if at := earliest(pauses); !at.IsZero() {
 		timer := time.NewTimer(time.Until(at))
 		defer timer.Stop()
 		expiry = timer.C
 	}
-	for {
-		select {
-		case <-t.look:
-			head, err := x.agentOf(k.node.Node.Worker).Journal().Head(x.work, k.session())
-			if err != nil || len(head.Open) == 0 || head.Inbox > 0 {
-				return
-			}
-			x.say(t, message{waits: pauses}) // something else was decided
-		case <-expiry:
-			x.say(t, message{})
-			return
-		case <-t.ended.Done():
-			return
-		case <-x.work.Done():
-			return
-		}
+	select {
+	case <-t.look:
+	case <-expiry:
+		x.say(t, message{})
+	case <-t.ended.Done():
+	case <-x.work.Done():
 	}
 }
 
@@ -233,6 +242,7 @@ func (x *execution) input(k *task) (*agent.Agent, agent.Input, error) {
 	if x.cfg.Input != nil {
 		x.cfg.Input(n, &in)
 	}
+	k.watched = k.watched || in.Interactive
 	in.Session, in.Parent = k.session(), k.run
 	in.Key = fmt.Sprintf("%d/%d/%d", k.node.Round, k.node.Attempt, k.node.Attempts)
 	return a, in, nil

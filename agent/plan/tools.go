@@ -5,6 +5,7 @@ import (
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"strings"
@@ -65,9 +66,10 @@ func Tools(r *Runner) []tools.Tool {
 	spec := tools.Spec{Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
 		NoBreaker: true, Timeout: 24 * time.Hour}
 	submit := tools.Func[draft, string]{Spec: spec,
-		Ask:   func(_ context.Context, in draft) (string, error) { return r.question(&in, 1), nil },
-		Title: func(_ context.Context, in draft) string { return titleOf(in.Title) },
-		Run:   func(ctx context.Context, _ draft) (string, error) { return carryOut(ctx, r.submission) },
+		Ask:     func(_ context.Context, in draft) (string, error) { return r.question(&in, 1), nil },
+		Title:   func(_ context.Context, in draft) string { return titleOf(in.Title) },
+		Preview: func(ctx context.Context, in draft) (string, error) { return r.preview(ctx, &in), nil },
+		Run:     func(ctx context.Context, _ draft) (string, error) { return carryOut(ctx, r.submission) },
 	}
 	submit.Spec.Name = ToolSubmit
 	submit.Spec.Description = "Submits a plan. A person is asked to approve it, and it is carried out as approved. It " +
@@ -80,8 +82,9 @@ func Tools(r *Runner) []tools.Tool {
 			}
 			return r.question(&in.draft, s.planVersion()+1), nil
 		},
-		Title: func(_ context.Context, in changeInput) string { return titleOf(in.Title) },
-		Run:   func(ctx context.Context, _ changeInput) (string, error) { return carryOut(ctx, r.change) },
+		Title:   func(_ context.Context, in changeInput) string { return titleOf(in.Title) },
+		Preview: func(ctx context.Context, in changeInput) (string, error) { return r.preview(ctx, &in.draft), nil },
+		Run:     func(ctx context.Context, _ changeInput) (string, error) { return carryOut(ctx, r.change) },
 	}
 	change.Spec.Name = toolChange
 	change.Spec.Description = "Replaces the plan of a run that waits by another version. Nodes that have begun must " +
@@ -155,6 +158,38 @@ func (r *Runner) question(in *draft, version int) string {
 		return ""
 	}
 	return summary(p)
+}
+
+// preview returns what the calls of a plan would change now, as their tools say it (tools.Func).
+// What they can't say yet, because it depends on other steps, isn't in it.
+func (r *Runner) preview(ctx context.Context, in *draft) string {
+	p, err := in.plan("")
+	if err != nil {
+		return ""
+	}
+	return r.previewOf(ctx, p)
+}
+
+func (r *Runner) previewOf(ctx context.Context, p *Plan) string {
+	var all strings.Builder
+	for i := range p.Nodes {
+		n := &p.Nodes[i]
+		d, ok := r.cfg.Agent.Tools().Lookup(n.Tool)
+		if refs, _ := references(n.Input); !ok || !d.CanPreview() || len(refs) > 0 {
+			continue
+		}
+		input, err := json.Marshal(n.Input)
+		if err == nil {
+			input, err = d.Accept(input)
+		}
+		if err != nil {
+			continue
+		}
+		if text, refused := d.Preview(ctx, input); refused == nil && text != "" {
+			all.WriteString(strings.TrimSuffix(text, "\n") + "\n")
+		}
+	}
+	return all.String()
 }
 
 // summary returns what a plan does, in short.

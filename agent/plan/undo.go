@@ -75,6 +75,11 @@ func (r *Runner) undoNode(ctx context.Context, run string, plan int, n *Node) (a
 		}
 		all.Left = append(all.Left, rec.Left...)
 	}
+	if facts, err = session.Facts(ctx); err != nil {
+		return all, "", err
+	}
+	again := madeAgain(facts)
+	all.Impossible = slices.DeleteFunc(all.Impossible, func(c machine.UndoneCall) bool { return again[c.Call.ID] })
 	for _, calls := range [][]machine.UndoneCall{all.Impossible, all.Left} {
 		for _, call := range calls {
 			why = append(why, fmt.Sprintf("%s: %s", call.Call.Name, call.Why))
@@ -83,10 +88,33 @@ func (r *Runner) undoNode(ctx context.Context, run string, plan int, n *Node) (a
 	return all, cut(strings.Join(why, "; "), 4<<10), nil
 }
 
-// Undo undoes what a completed run has done, the newest first, as far as its tools can. The error
-// says what is left. What was undone before isn't undone again, and what a plan that failed had
-// done was undone when it failed. A run that hasn't ended is [agent.ErrCannotUndo]: see
-// [Runner.Cancel].
+// madeAgain returns the calls of a session that were made again with the same idempotency key, and
+// were undone then: attempts at one effect. The log says what was undone, also before.
+func madeAgain(facts []agent.Fact) map[string]bool {
+	keys, undone := make(map[string]string), make(map[string]bool)
+	for _, f := range facts {
+		switch f := f.(type) {
+		case *agent.ToolFinished:
+			keys[f.Call.ID] = f.IdempotencyKey
+		case *machine.Undone:
+			for _, c := range f.Calls {
+				if key := keys[c.Call.ID]; key != "" && c.Why == "" {
+					undone[key] = true
+				}
+			}
+		}
+	}
+	again := make(map[string]bool)
+	for call, key := range keys {
+		again[call] = undone[key]
+	}
+	return again
+}
+
+// Undo undoes what a run has done that is completed, or was stopped and has kept it
+// ([Config].OnCancel), the newest first, as far as its tools can. The error says what is left. What
+// was undone before isn't undone again, and what a plan that failed had done was undone when it
+// failed. A run that hasn't ended is [agent.ErrCannotUndo]: see [Runner.Cancel].
 func (r *Runner) Undo(ctx context.Context, run string) error {
 	_, err := r.takeBack(ctx, run)
 	return err
@@ -106,10 +134,10 @@ func (r *Runner) takeBack(ctx context.Context, run string) (*machine.UndoReceipt
 	defer l.close(ctx)
 	s, rec := l.state, &machine.UndoReceipt{}
 	if !s.Status.ended() {
-		return nil, runError(run, agent.ErrCannotUndo, "it hasn't ended; Cancel ends it and undoes what it has done")
+		return nil, runError(run, agent.ErrCannotUndo, "it hasn't ended; cancel it before")
 	}
 	for _, i := range s.toUndo() {
-		if s.Status != Completed {
+		if !s.undoable() {
 			break
 		}
 		n := s.Nodes[i].Node
@@ -144,12 +172,15 @@ const undoTries = 12
 func (s *State) errLeft() error {
 	var left []string
 	for i := range s.Failures {
+		if i == s.Current && s.undoable() {
+			break // its nodes say it
+		}
 		for _, r := range s.Failures[i].Left {
 			left = append(left, r.Node+": "+r.Why)
 		}
 	}
 	for i := range s.Nodes {
-		if n := &s.Nodes[i]; s.Status == Completed && n.Left != "" {
+		if n := &s.Nodes[i]; s.undoable() && n.Left != "" {
 			left = append(left, n.Node.ID+": "+n.Left)
 		}
 	}

@@ -68,6 +68,41 @@ func TestARetryHasTheSameIdempotencyKey(t *testing.T) {
 	})
 }
 
+// Attempts at a call that failed, before the one that succeeded, have had its effect at most. So
+// nothing is left of them when that was undone.
+func TestANodeThatFailedBeforeItSucceededIsUndone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		again := fault.New(fault.Transient, "timeout")
+		failures, log := []error{again, again, nil}, []string(nil)
+		pay := tools.Func[item, string]{Spec: tools.Spec{Name: "pay", Idempotent: true, NoRetries: true},
+			Run: func(context.Context, item) (string, error) {
+				err := failures[0]
+				failures = failures[1:]
+				return "paid", err
+			},
+			Undo: func(_ context.Context, _ item, out string) error { log = append(log, "-"+out); return nil },
+		}
+		a, err := agent.New(agent.Config{Provider: providertest.Script(), Tools: []tools.Tool{pay,
+			tools.New(tools.Spec{Name: "fail"}, func(context.Context, item) (string, error) {
+				return "", errors.New("no")
+			})}})
+		require.NoError(t, err)
+		r, err := New(Config{Agent: a})
+		require.NoError(t, err)
+		in := map[string]any{"name": "x"}
+		_, err = r.Start(t.Context(), "p-1", plan("A", Node{ID: "a", Tool: "pay", Input: in},
+			Node{ID: "b", Tool: "fail", Input: in, After: []string{"a"}}))
+		require.NoError(t, err)
+		_, err = r.Finish(t.Context(), "p-1")
+		var why *FailedError
+		require.ErrorAs(t, err, &why)
+		require.Equal(t, []string{"a"}, why.Failures[0].Undone)
+		require.Len(t, why.Failures[0].Left, 1)
+		require.Equal(t, "b", why.Failures[0].Left[0].Node)
+		require.Equal(t, []string{"-paid"}, log)
+	})
+}
+
 // What a node did isn't undone if its session was removed: it is left, and that is said.
 func TestANodeWhoseSessionIsGoneIsLeft(t *testing.T) {
 	s := shop{fail: map[string][]error{"b": {errors.New("no")}}}

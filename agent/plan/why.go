@@ -2,6 +2,7 @@ package plan
 
 import (
 	"fmt"
+	"slices"
 	"strings"
 )
 
@@ -30,12 +31,17 @@ func (s *State) why() string {
 	var parts []string
 	if d := s.ending; d != nil {
 		what := "it was given up"
-		if d.Choice == reject || d.Choice == suggest {
-			what = "it was rejected"
+		switch d.Choice {
+		case reject, suggest:
+			return by("it was rejected", d.By, d.Text)
+		case cancel:
+			if what = "it was canceled"; d.Keep {
+				return by(what, d.By, d.Text) // the end says what became of the steps
+			}
+		case expire:
+			what = fmt.Sprintf("nobody has decided in time about node %q", d.Node)
 		}
-		if parts = append(parts, by(what, d.By, d.Text)); what == "it was rejected" {
-			return parts[0]
-		}
+		parts = append(parts, by(what, d.By, d.Text))
 	}
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Status == NodeFailed {
@@ -57,8 +63,56 @@ func by(what, who, reason string) string {
 
 // conclusion returns the fact that the run has ended, for actEnd.
 func (s *State) conclusion() *Ended {
+	f := &Ended{}
+	if s.keeps() {
+		f = s.kept()
+	}
 	status, reason := s.outcome()
-	return &Ended{Status: status, Reason: reason}
+	f.Status, f.Reason = status, joined("; ", reason, f.words())
+	return f
+}
+
+// kept returns what became of the steps of a run that keeps what it did.
+func (s *State) kept() *Ended {
+	f := &Ended{}
+	for i := range s.Nodes {
+		n := &s.Nodes[i]
+		list := &f.Untouched
+		switch {
+		case n.Undone:
+			list = &f.Undone
+		case n.Status.succeeded():
+			list = &f.Done
+		case n.began > 0:
+			list = &f.Partly
+		}
+		*list = append(*list, n.Node.ID)
+	}
+	return f
+}
+
+// words says what is there of what a run did, and what isn't.
+func (f *Ended) words() string {
+	var parts []string
+	add := func(ids []string, is, are string) {
+		what := count(len(ids), "step") + " " + are
+		if len(ids) == 1 {
+			what = "1 step " + is
+		}
+		if len(ids) > 0 {
+			parts = append(parts, fmt.Sprintf("%s (%s)", what, cut(strings.Join(ids, ", "), 200)))
+		}
+	}
+	add(f.Done, "is done and stays", "are done and stay")
+	add(f.Partly, "may have done a part", "may have done a part")
+	add(f.Undone, "was undone", "were undone")
+	add(f.Untouched, "never began", "never began")
+	return strings.Join(parts, ", ")
+}
+
+// joined joins the parts that aren't empty.
+func joined(sep string, parts ...string) string {
+	return strings.Join(slices.DeleteFunc(parts, func(p string) bool { return p == "" }), sep)
 }
 
 // outcome returns how the run has ended and why; an empty status if it hasn't.
@@ -78,7 +132,7 @@ func (s *State) outcome() (Status, string) {
 		}
 		reason := strings.Join(reasons, "; ")
 		switch {
-		case s.ending == nil || s.ending.Choice == giveUp:
+		case s.ending == nil || s.ending.Choice == giveUp || s.ending.Choice == expire:
 			return AllFailed, reason
 		case s.ending.Choice == cancel:
 			return Canceled, reason

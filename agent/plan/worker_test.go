@@ -77,3 +77,47 @@ func TestAWorkerThatDoesntCompleteIsAFailure(t *testing.T) {
 		})
 	}
 }
+
+// A person is told why a worker's model call has failed in words that say what to change.
+func TestAQuestionAboutAFailedModelCallSaysWhatToChange(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		refused := &provider.Error{Class: fault.UserFixable, Provider: "openai", Status: 401,
+			Message: "Incorrect API key provided: sk-abc"}
+		worker, err := agent.New(agent.Config{Name: "w", Provider: providertest.Script(providertest.FailWith(refused)),
+			Journal: store})
+		require.NoError(t, err)
+		var s shop
+		r := s.runner(t, Config{Agent: s.agent(t, store), Workers: map[string]*agent.Agent{"w": worker}})
+		_, err = r.Start(t.Context(), "p-1", plan("A", Node{ID: "w", Worker: "w", Prompt: "x"}))
+		require.NoError(t, err)
+		_, err = r.Finish(t.Context(), "p-1")
+		var paused *agent.PausedError
+		require.ErrorAs(t, err, &paused)
+		require.Contains(t, paused.Pending[0].Reason, "OpenAI doesn't accept the key. Set OPENAI_API_KEY")
+		require.NotContains(t, paused.Pending[0].Reason, "sk-abc")
+	})
+}
+
+// A worker that has reached a limit of tokens or money has failed in a way that a person can mend:
+// what other nodes have done stays.
+func TestALimitOfAWorkerIsAskedAboutAndUndoesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		step := providertest.WithUsage(provider.Usage{Output: 1000}, providertest.Call("look", nil))
+		worker, err := agent.New(agent.Config{Name: "w", Provider: providertest.Script(step), Journal: store,
+			Limits: agent.Limits{Tokens: 100}})
+		require.NoError(t, err)
+		var s shop
+		r := s.runner(t, Config{Agent: s.agent(t, store), Workers: map[string]*agent.Agent{"w": worker}})
+		_, err = r.Start(t.Context(), "p-1", plan("A", made("a"),
+			Node{ID: "w", Worker: "w", Prompt: "x", After: []string{"a"}}))
+		require.NoError(t, err)
+		_, err = r.Finish(t.Context(), "p-1")
+		var paused *agent.PausedError
+		require.ErrorAs(t, err, &paused)
+		require.Len(t, paused.Pending, 1)
+		require.Contains(t, paused.Pending[0].Reason, "Limits.Tokens")
+		require.Equal(t, []string{"a"}, s.all())
+	})
+}

@@ -126,7 +126,7 @@ func TestAnotherSessionOfTheProjectIsntAskedUntilTheGrantIsRevoked(t *testing.T)
 
 	pauses := ask(t, a, inProject("s-1", "shop", "go test ./a"))
 	require.Len(t, pauses, 1)
-	require.Equal(t, []tools.Scope{{Name: "session", Text: "in this session"},
+	require.Equal(t, []tools.Scope{{Name: "session", Text: "all calls of run, in this session"},
 		{Name: "project", Text: "run `go test …` in this project"}}, pauses[0].Scopes)
 	require.Empty(t, ask(t, a, agent.Resume("s-1", agent.Approve(pauses[0].ID).For(policy.Project).By("ann"))))
 	require.Empty(t, ask(t, a, inProject("s-2", "shop", "go test ./b")), "another session isn't asked")
@@ -140,7 +140,7 @@ func TestAnotherSessionOfTheProjectIsntAskedUntilTheGrantIsRevoked(t *testing.T)
 	list, err := set.Standing(t.Context(), a.Session("s-5"), "shop")
 	require.NoError(t, err)
 	require.Len(t, list, 2)
-	require.Equal(t, "all calls of run in this session", list[0].Text)
+	require.Equal(t, "all calls of run, in this session", list[0].Text)
 	require.Equal(t, "bob", list[0].Rule.By)
 	require.Equal(t, "run `go test …` in this project", list[1].Text)
 	require.Equal(t, "ann", list[1].Rule.By)

@@ -66,7 +66,7 @@ func Example() {
 		log.Fatal(err)
 	}
 	// Output:
-	// Always allow in this session
+	// Always allow all calls of run, in this session
 	// Always allow run `go test …` in this project
 	// running go [test ./...]
 	// running go [test -count=1 ./...]

@@ -19,7 +19,7 @@ const Project = "project"
 
 const (
 	inProject = " in this project"
-	inSession = " in this session"
+	inSession = ", in this session"
 )
 
 // grant returns the rule that "always, in this project" makes of a call, and the scope that says
@@ -128,7 +128,7 @@ func (s *Set) Standing(ctx context.Context, session *agent.Session, project stri
 			if of.Scope != "" {
 				r.Args, r.Exact = []string{of.Scope}, true
 			}
-			list = append(list, Grant{r.text() + inSession, r})
+			list = append(list, Grant{of.Text() + inSession, r})
 		}
 	}
 	rules, err := s.cfg.Book.Rules(ctx, project)

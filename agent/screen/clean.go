@@ -9,8 +9,8 @@ import (
 
 // Clean returns text without what a person doesn't see: control characters except line feeds and
 // tabs, bidirectional controls and other invisible characters, spaces at the ends of lines, and
-// more than two line feeds in a row. Spaces of all kinds become ordinary ones. Indentation and code
-// stay.
+// more than two line feeds in a row. Spaces of all kinds become ordinary ones, except U+3000, which
+// is as wide as a Chinese character. Indentation and code stay.
 func Clean(text string) string {
 	var b strings.Builder
 	empty := 0
@@ -29,10 +29,10 @@ func Clean(text string) string {
 	return b.String()
 }
 
-// visibleText removes invisible characters and makes all spaces ordinary ones.
+// visibleText removes invisible characters and makes spaces ordinary ones.
 func visibleText(text string) string {
 	return strings.Map(func(r rune) rune {
-		if unicode.Is(unicode.Zs, r) && r != '\u3000' { // that one is as wide as a Chinese character
+		if unicode.Is(unicode.Zs, r) && r != '\u3000' {
 			return ' '
 		}
 		return r

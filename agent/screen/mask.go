@@ -15,9 +15,10 @@ var personal = regexp.MustCompile(`[\pL\pN._%+-]+@[\pL\pN-]+(?:\.[\pL\pN-]+)+|` 
 
 // Mask replaces the e-mail addresses and telephone numbers of a text by [e-mail 1], [phone 1] and
 // so on, so that they can stay away from logs and from providers of models. The same one has the
-// same number everywhere in the text. restore puts them back into a text that was made from the
-// masked one, such as a model's answer. Addresses and numbers in other forms aren't found, nor are
-// names of people.
+// same number everywhere in the text; a number that stands in the text already, as in one that was
+// masked before, is left out. restore puts them back into a text that was made from the masked
+// one, such as a model's answer. Addresses and numbers in other forms aren't found, nor are names
+// of people.
 func Mask(text string) (masked string, restore func(string) string) {
 	known, back, n := map[string]string{}, []string{}, map[string]int{}
 	masked = personal.ReplaceAllStringFunc(text, func(found string) string {
@@ -26,8 +27,10 @@ func Mask(text string) (masked string, restore func(string) string) {
 			if strings.Contains(found, "@") {
 				kind = "e-mail"
 			}
-			n[kind]++
-			known[found] = fmt.Sprintf("[%s %d]", kind, n[kind])
+			for known[found] == "" || strings.Contains(text, known[found]) {
+				n[kind]++
+				known[found] = fmt.Sprintf("[%s %d]", kind, n[kind])
+			}
 			back = append(back, known[found], found)
 		}
 		return known[found]

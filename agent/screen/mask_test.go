@@ -19,6 +19,9 @@ func TestAddressesAndNumbersAreMaskedAndComeBack(t *testing.T) {
 		"Tel. 030/901820-12, 0171 1234567":                       "Tel. [phone 1], [phone 2]",
 		"(555) 010-9999 and 555-010-9999":                        "[phone 1] and [phone 2]",
 		"[mail](mailto:a@b.org)":                                 "[mail](mailto:[e-mail 1])",
+		"[e-mail 1] wrote to a@b.org":                            "[e-mail 1] wrote to [e-mail 2]",
+		"a@b.org, then [e-mail 1] and c@d.org and [e-mail 3]":    "[e-mail 2], then [e-mail 1] and [e-mail 4] and [e-mail 3]",
+		"[phone 1]: 555-010-9999, a@b.org":                       "[phone 1]: [phone 2], [e-mail 1]",
 	} {
 		got, restore := Mask(text)
 		require.Equal(t, want, got)

@@ -102,10 +102,15 @@ func (s *server) identify(r *http.Request, session string, action Action) (user 
 
 var errPanic = fault.New(fault.Permanent, "serve: a function of the host panicked")
 
-// host calls the function of the host that a field of a configuration has. A panic is an errPanic.
+// host calls the function of the host that a field of a configuration has. A panic of it, or of a
+// method of its error, is an errPanic.
 func host(field string, f func() error) (err error) {
 	defer func() {
-		if v := recover(); v != nil {
+		v := recover()
+		if v == nil {
+			v = fault.Panics(err)
+		}
+		if v != nil {
 			err = fmt.Errorf("%w: %s: %v", errPanic, field, v)
 		}
 	}()

@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/ratelimit"
 )
@@ -76,6 +77,8 @@ func TestTheHostMayRefuseAndWiden(t *testing.T) {
 			switch who := r.Header.Get("User"); {
 			case who == "panic":
 				panic("oops")
+			case who == "broken":
+				return "", (*provider.Error)(nil) // its methods panic
 			case who == "nameless":
 				return "", nil
 			case who == "reader" && action != serve.ActionRead:
@@ -92,6 +95,9 @@ func TestTheHostMayRefuseAndWiden(t *testing.T) {
 			if a.User == "frantic" {
 				panic("oops")
 			}
+			if a.User == "careless" {
+				return (*provider.Error)(nil)
+			}
 			return errors.New("no")
 		},
 	}, providertest.Say("a"), providertest.Say("b"))
@@ -101,7 +107,8 @@ func TestTheHostMayRefuseAndWiden(t *testing.T) {
 	info, err := s.agent.Session("s-1").Info(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, "ann", info.Owner, "who is admitted doesn't become the owner")
-	for who, want := range map[string]int{"reader": 403, "panic": 403, "nameless": 500, "bob": 404, "frantic": 404} {
+	for who, want := range map[string]int{"reader": 403, "panic": 403, "broken": 403, "nameless": 500, "bob": 404,
+		"frantic": 404, "careless": 404} {
 		p := s.refused(who, "POST", "sessions/title", obj{"session": "s-1", "title": "t"})
 		require.Equal(t, want, p.Status, who)
 		require.NotContains(t, p.Detail, "secret")

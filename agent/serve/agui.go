@@ -43,6 +43,11 @@ func (s *server) aguiRun(w http.ResponseWriter, r *http.Request, _ string) *prob
 	if p != nil {
 		return p
 	}
+	leave, p := s.readers.enter(g.user)
+	if p != nil {
+		return s.aguiProblem(w, r, p)
+	}
+	defer leave()
 	run := &aguiPost{server: s, in: in, grant: g}
 	if g.exists {
 		if p := run.load(r); p != nil {
@@ -72,6 +77,11 @@ func (s *server) aguiConnect(w http.ResponseWriter, r *http.Request, _ string) *
 	if p != nil {
 		return p
 	}
+	leave, p := s.readers.enter(g.user)
+	if p != nil {
+		return s.aguiProblem(w, r, p)
+	}
+	defer leave()
 	run := &aguiPost{server: s, in: in, grant: g}
 	return s.aguiProblem(w, r, run.stream(w, r, streamFrom{snapshot: true}))
 }

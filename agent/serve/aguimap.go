@@ -248,14 +248,14 @@ func (a *aguiMap) finish(pending []agent.Pause, messages []agui.Message) error {
 	case end == nil:
 		return nil
 	case end.Status == agent.Failed:
-		return a.put(agui.RunError{Message: endText(end.Status, end.Code), Code: end.Code})
+		return a.put(agui.RunError{Message: endText(end), Code: end.Code})
 	case end.Status == agent.Completed:
 		return a.put(agui.RunFinished{})
 	case end.Status != agent.Paused:
 		if end.Code == machine.CodeCanceled || end.Code == machine.CodeHost || end.Code == machine.CodeSuperseded {
 			return a.put(agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeCancelled}})
 		}
-		return a.put(agui.RunError{Message: endText(end.Status, end.Code), Code: end.Code})
+		return a.put(agui.RunError{Message: endText(end), Code: end.Code})
 	}
 	interrupts, calls := waiting(pending)
 	if len(interrupts) == 0 { // or nothing that people are asked

@@ -192,7 +192,7 @@ func (st *aguiStream) corrects(ev agent.Event) bool {
 func (st *aguiStream) conclude(out *response) error {
 	if u := st.from.unread; u != nil {
 		st.from.unread = nil
-		_, p := st.start(st.r, st.grant, u.message)
+		p := st.start(st.r, st.grant, u.message)
 		if p == nil || p.Code == codeRepeated || p.Code == codeBusy { // or the hub has started it
 			st.to.ending = nil
 			return nil

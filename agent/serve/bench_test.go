@@ -48,7 +48,7 @@ func BenchmarkThousandReaders(b *testing.B) {
 	for b.Loop() {
 		b.StopTimer()
 		gate := make(chan struct{})
-		s := newSiteOf(b, agent.Config{Provider: writes(words, func() { <-gate })}, serve.Config{})
+		s := newSiteOf(b, agent.Config{Provider: writes(words, func() { <-gate })}, serve.Config{MaxReaders: -1})
 		http.DefaultTransport.(*http.Transport).MaxIdleConnsPerHost = 2
 		for i := range runs {
 			s.must("ann", "POST", "sessions/send", obj{"session": fmt.Sprint("s-", i), "text": "x"}, nil)

@@ -47,6 +47,11 @@ func (s *server) chatAnswer(w http.ResponseWriter, r *http.Request, req *uimessa
 	if p != nil {
 		return p
 	}
+	leave, p := s.readers.enter(g.user)
+	if p != nil {
+		return p
+	}
+	defer leave()
 	pending, err := g.session.Pending(r.Context())
 	if err != nil {
 		return failed(err)

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/stream/sse"
 	"github.com/pawlkit/pawl/stream/uimessage"
@@ -381,7 +382,20 @@ func TestAFailedRunIsToldWithoutDetails(t *testing.T) {
 	s := newSite(t, serve.Config{}, providertest.Fail(fault.Permanent))
 	b := s.browser("ann", "c-1")
 	b.say("u-1", "x")
-	require.Equal(t, "The model couldn't be reached, or couldn't answer.", b.failure)
+	require.Equal(t, "Scripted doesn't accept the request. Use another model.", b.failure)
+}
+
+// What a person can change is told in words, and nothing that the provider wrote.
+func TestARefusedKeyIsToldInWords(t *testing.T) {
+	refused := providertest.FailWith(&provider.Error{Class: fault.UserFixable, Provider: "openai", Status: 401,
+		Message: "Incorrect API key provided: sk-abc", Remedy: "set Config.APIKey to a valid key"})
+	s := newSite(t, serve.Config{}, refused, refused)
+	b := s.browser("ann", "c-1")
+	b.say("u-1", "x")
+	require.Equal(t, "OpenAI doesn't accept the key. Set OPENAI_API_KEY to a valid key, and start the program again. "+
+		"Keys are at https://platform.openai.com/api-keys.", b.failure)
+	all := s.aguiRun("ann", obj{"threadId": "t-1", "messages": user("u-1", "x")})
+	require.Equal(t, b.failure, all[len(all)-1].Message)
 }
 
 func TestTextOfAModelCannotEndAnEvent(t *testing.T) {

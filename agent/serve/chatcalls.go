@@ -65,7 +65,7 @@ func (c *chatMap) decided(d *agent.Decision) error {
 	case machine.Expired:
 		reason = "Nobody decided in time."
 	case machine.Superseded:
-		reason = endText("", machine.CodeSuperseded)
+		reason = superseded
 	case machine.Edited:
 		if err := c.edited(d); err != nil {
 			return err

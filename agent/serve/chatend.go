@@ -35,7 +35,7 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "tool-calls"}}
 		return nil
 	}
-	if err := c.closeNested(endText(f.Status, f.Code)); err != nil {
+	if err := c.closeNested(endText(f)); err != nil {
 		return err
 	}
 	switch {
@@ -48,10 +48,10 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 		reason = "content-filter"
 	}
 	raw, err := json.Marshal(map[string]string{"status": string(f.Status), "code": f.Code,
-		"text": endText(f.Status, f.Code)})
+		"text": endText(f)})
 	c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: reason}}
 	if f.Status == agent.Failed {
-		c.ending = []uimessage.Chunk{uimessage.Error{ErrorText: endText(f.Status, f.Code)}}
+		c.ending = []uimessage.Chunk{uimessage.Error{ErrorText: endText(f)}}
 	}
 	if err != nil {
 		return err
@@ -61,33 +61,31 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 
 // endText says in a user's words how a run has ended that didn't complete. What exactly failed is
 // for the server's log.
-func endText(status agent.Status, code string) string {
-	switch code {
+func endText(f *agent.RunEnded) string {
+	if text := f.Words(); text != "" {
+		return text
+	}
+	switch f.Code {
 	case machine.CodeCanceled, machine.CodeAbandoned, machine.CodeHost:
 		return "The answer was stopped."
 	case machine.CodeSuperseded:
-		return "Another message took its place."
-	case machine.CodeLimit, machine.CodeCondition:
+		return superseded
+	case machine.CodeCondition:
 		return "The work was stopped at one of its limits."
-	case machine.CodeLength:
-		return "The answer was cut because it became too long."
-	case machine.CodeFiltered:
-		return "The model refused to answer."
-	case machine.CodeEmpty:
-		return "The model didn't answer."
-	case machine.CodeContext:
-		return "The conversation is too long for the model."
+	case machine.CodeUnproven:
+		return "The answer isn't proven: something that it must have is missing."
 	case machine.CodeDrained, machine.CodeLeg:
 		return "The server is restarting. The work goes on afterwards."
 	case machine.CodeQueued:
 		return "The work is tried again later."
-	case machine.CodeBudget:
-		return "The budget for the model is spent."
 	case machine.CodeProvider:
 		return "The model couldn't be reached, or couldn't answer."
 	}
-	if status == agent.Failed {
+	if f.Status == agent.Failed {
 		return "The work failed."
 	}
 	return "The work was stopped."
 }
+
+// superseded says what became of a run that another message has replaced.
+const superseded = "Another message took its place."

@@ -17,8 +17,10 @@ var sentences = map[string]string{
 	codeInternal:    "Something went wrong. Try again later.",
 	codeInterrupted: "The last answer was interrupted. Wait until it goes on, or send the message again later.",
 	CodePaused:      "Something waits for your decision. Decide first, then send the message again.",
+	codeReaders:     "You have this open in too many windows. Close one, then try again.",
 	codeSlow:        "The message took too long to arrive. Send it again.",
 	codeUnavailable: "The server can't answer now. Try again in a moment.",
+	codeUnread:      "The agent has too many unread messages. Wait until it has read them, or stop the answer.",
 	CodeUnknown:     "There is no such conversation, or it isn't yours.",
 }
 

@@ -23,6 +23,11 @@ func (s *server) chatMessage(w http.ResponseWriter, r *http.Request, req *uimess
 	if p != nil {
 		return p
 	}
+	leave, p := s.readers.enter(g.user)
+	if p != nil {
+		return p
+	}
+	defer leave()
 	m, p := chatInput(req)
 	if p != nil {
 		return p

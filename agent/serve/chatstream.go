@@ -32,6 +32,11 @@ func (s *server) chatResume(w http.ResponseWriter, r *http.Request, session stri
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
+	leave, p := s.readers.enter(g.user)
+	if p != nil {
+		return p
+	}
+	defer leave()
 	t, p := g.newestTurn(r, "")
 	if p != nil {
 		return p

@@ -34,6 +34,10 @@ type Config struct {
 	// MaxFiles is how many files a message may have; 0: 10; negative: none. They are PNG, JPEG, GIF
 	// and WebP images, PDF, and plain text, by what they contain.
 	MaxFiles int
+	// MaxReaders is how many streams of events a user may have open at a time, from this handler in
+	// this process: pages, tabs, and messages whose answer is streamed. Another one is refused with
+	// status 429 before it starts anything. 0: 100; negative: no limit.
+	MaxReaders int
 
 	// Origins are those of other sites whose pages may make requests, with credentials, such as
 	// "https://app.example.org". Empty: none.
@@ -52,7 +56,9 @@ type Config struct {
 	// ChatLevel is what the clients of useChat understand; the zero value is ai 7.0.
 	ChatLevel uimessage.Level
 	// Allowance limits how many runs each user starts; nil: no limit. The key is the user. A run
-	// counts until it ends or pauses.
+	// counts from before it begins until it ends or pauses, also one that starts later with a
+	// message that the run in progress hasn't read. If that one is refused for more than a minute,
+	// the message waits, as long as this process lives, and the session's next run reads it.
 	Allowance *ratelimit.Allowance
 
 	Title    string   // of the page; empty: "Chat"
@@ -70,8 +76,9 @@ type Config struct {
 
 // Defaults of a [Config].
 const (
-	DefaultMaxBody  = 4 << 20
-	defaultMaxFiles = 10
+	DefaultMaxBody    = 4 << 20
+	defaultMaxFiles   = 10
+	defaultMaxReaders = 100
 )
 
 // maxMessage is how many bytes the text of a message may have.
@@ -107,6 +114,7 @@ func newServer(hub *live.Hub, cfg Config) (*server, error) {
 			Problem: "it is negative; 0 is the default"}
 	}
 	cfg.MaxBody, cfg.MaxFiles = cmp.Or(cfg.MaxBody, DefaultMaxBody), cmp.Or(cfg.MaxFiles, defaultMaxFiles)
+	cfg.MaxReaders = cmp.Or(cfg.MaxReaders, defaultMaxReaders)
 	cfg.Title = cmp.Or(cfg.Title, "Chat")
 	s := &server{cfg: cfg, hub: hub, agent: hub.Agent()}
 	s.readers.server = s

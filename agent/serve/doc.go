@@ -82,6 +82,7 @@
 //     is the stream of the same run.
 //   - Requests of pages of other sites that would change something are rejected, as are bodies
 //     above Config.MaxBody, that haven't come within 30 s, or with more than 1,000 decisions.
+//   - A user has at most Config.MaxReaders streams of events open.
 //   - A message of useChat or AG-UI replaces whatever the session has after the message that it
 //     follows: see agent.Input.Replaces. So an edited message and a request for another answer go
 //     back in the session.

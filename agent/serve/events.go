@@ -25,6 +25,11 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *probl
 	if p != nil {
 		return p
 	}
+	leave, p := s.readers.enter(g.user)
+	if p != nil {
+		return p
+	}
+	defer leave()
 	return s.respond(w, r, func(out *response) *problem {
 		out.hints = true
 		return s.watch(out, g, after, func(ev agent.Event) error {

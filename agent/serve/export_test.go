@@ -9,11 +9,13 @@ const (
 	CodeInternal    = codeInternal
 	CodeInterrupted = codeInterrupted
 	CodeMethod      = codeMethod
+	CodeReaders     = codeReaders
 	CodeReplaced    = codeReplaced
 	CodeSignIn      = codeSignIn
 	CodeSlow        = codeSlow
 	CodeTooLarge    = codeTooLarge
 	CodeUnavailable = codeUnavailable
+	CodeUnread      = codeUnread
 	CodeUsed        = codeUsed
 	MaxMessage      = maxMessage
 )

@@ -44,11 +44,14 @@ const (
 	CodeBad         = "bad"         // 422: the input, the decision or the value isn't acceptable
 	codeElsewhere   = "elsewhere"   // 422: the session is of an agent that isn't served here
 	codeAllowance   = "allowance"   // 429: the user's allowance is used up for now
+	codeReaders     = "readers"     // 429: the user has too many streams open
+	codeUnread      = "unread"      // 429: too many messages wait for the run in progress
 	codeInternal    = "internal"    // 500: see the server's log
 	codeUnavailable = "unavailable" // 503: try again later, or at another server
 )
 
-// retryAfter is how many seconds a client is asked to wait after codeBusy and codeUnavailable.
+// retryAfter is how many seconds a client is asked to wait after codeBusy, codeUnread and
+// codeUnavailable.
 const retryAfter = "1"
 
 // ProblemDetails are an error as the handlers of this package answer it: application/problem+json
@@ -177,6 +180,10 @@ func failed(err error) *problem {
 	case session.Code == agent.ErrBusy:
 		p := fail(http.StatusConflict, codeBusy, fault.Transient,
 			"the session is in use; wait for the end of its run")
+		p.header = http.Header{"Retry-After": {retryAfter}}
+		return p
+	case session.Code == agent.ErrUnread:
+		p := fail(http.StatusTooManyRequests, codeUnread, fault.Transient, "%s", session.Problem)
 		p.header = http.Header{"Retry-After": {retryAfter}}
 		return p
 	case session.Code == agent.ErrNothingOpen:

@@ -2,21 +2,53 @@ package serve
 
 import (
 	"context"
+	"net/http"
 	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // leave is how long after its last reader has left a run is stopped: see Config.StopOnDisconnect.
 const leave = 2 * time.Second
 
-// A readers counts the readers of sessions, to stop the runs that no stock client reads any more.
+// readersRetry is how many seconds a client is asked to wait after codeReaders.
+const readersRetry = "10"
+
+// A readers counts the readers of users, to refuse too many, and those of sessions, to stop the
+// runs that no stock client reads any more.
 type readers struct {
 	server *server
 
-	mu    sync.Mutex // guards what follows
-	count map[string]int
+	mu    sync.Mutex     // guards what follows
+	count map[string]int // by session
+	users map[string]int
+}
+
+// enter counts a stream of a user until it calls leave, or says why the user may open no other one:
+// see Config.MaxReaders.
+func (rs *readers) enter(user string) (leave func(), p *problem) {
+	most := rs.server.cfg.MaxReaders
+	rs.mu.Lock()
+	defer rs.mu.Unlock()
+	if most >= 0 && rs.users[user] >= most {
+		p := fail(http.StatusTooManyRequests, codeReaders, fault.RateLimited,
+			"you have %d streams of events open, and at most %d are allowed; close one first", rs.users[user], most)
+		p.header = http.Header{"Retry-After": {readersRetry}}
+		return nil, p
+	}
+	if rs.users == nil {
+		rs.users = make(map[string]int)
+	}
+	rs.users[user]++
+	return func() {
+		rs.mu.Lock()
+		defer rs.mu.Unlock()
+		if rs.users[user]--; rs.users[user] == 0 {
+			delete(rs.users, user)
+		}
+	}, nil
 }
 
 // join counts a reader of a session until it calls left: with the run that was in progress if it

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"io"
 	"net/http"
 	"net/http/httptest"
 	"strings"
@@ -17,6 +18,54 @@ import (
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
+
+// What one user holds open is bounded, in each protocol. Nothing is started for a stream that is
+// refused, and others aren't affected.
+func TestAUserHasSoManyStreamsOpen(t *testing.T) {
+	model, g := held(1)
+	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{MaxReaders: 2, StopOnDisconnect: true})
+	chat := func(id string) obj {
+		return obj{"id": id, "message": obj{"id": "u", "role": "user", "parts": []obj{{"type": "text", "text": "x"}}}}
+	}
+	thread := obj{"threadId": "c-2", "runId": "r", "messages": []obj{{"id": "m", "role": "user", "content": "x"}}}
+	first := s.request("ann", "POST", "chat", chat("c-1"))
+	<-g.called
+	second := s.request("ann", "GET", "events?session=c-1", nil)
+	require.Equal(t, []int{200, 200}, []int{first.StatusCode, second.StatusCode})
+	for path, body := range map[string]any{"events?session=c-1": nil, "view?session=c-1": nil, "chat/c-1/stream": nil,
+		"chat": chat("c-2"), "agui": thread, "agui/connect": obj{"threadId": "c-1", "runId": "r"}} {
+		method := "POST"
+		if body == nil {
+			method = "GET"
+		}
+		res := s.request("ann", method, path, body)
+		text, err := io.ReadAll(res.Body)
+		require.NoError(t, err)
+		require.NoError(t, res.Body.Close())
+		require.Equal(t, 429, res.StatusCode, "%s: %s", path, text)
+		require.Equal(t, "10", res.Header.Get("Retry-After"))
+		if strings.HasPrefix(path, "chat") {
+			require.Equal(t, "You have this open in too many windows. Close one, then try again.", string(text))
+		} else {
+			require.Contains(t, string(text), "you have 2 streams of events open, and at most 2 are allowed")
+		}
+	}
+	_, text := s.call("ann", "POST", "agui", thread, "Accept", "text/event-stream")
+	require.Contains(t, text, `"code":"`+serve.CodeReaders+`"`)
+	_, err := s.agent.Session("c-2").Info(t.Context())
+	require.ErrorIs(t, err, agent.ErrNothingOpen)
+	s.must("ann", "GET", "sessions", nil, nil)
+	status, text := s.call("bob", "POST", "chat", chat("c-3"))
+	require.Equal(t, 200, status, text)
+
+	g.open <- struct{}{} // the run ends, and with it the stream of its answer
+	_, err = io.ReadAll(first.Body)
+	require.NoError(t, err)
+	require.NoError(t, first.Body.Close())
+	status, text = s.call("ann", "POST", "chat", chat("c-2"))
+	require.Equal(t, 200, status, text)
+	require.NoError(t, second.Body.Close())
+}
 
 func TestARunThatNobodyReadsIsStopped(t *testing.T) {
 	for name, c := range map[string]struct {

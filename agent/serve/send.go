@@ -37,52 +37,49 @@ func (m *message) inputKey() string {
 	return shortKey(m.key) + "." + m.version
 }
 
-// start starts a run with a message. While a run of the session is in progress, the problem has the
-// code "busy".
-func (s *server) start(r *http.Request, g *grant, m message) (live.Started, *problem) {
-	sent, p := s.begin(r, g, m, func(ctx context.Context, in agent.Input) (live.Sent, error) {
-		started, err := s.hub.Start(ctx, in)
-		return live.Sent{Started: started}, err
-	})
-	return sent.Started, p
-}
-
 // deliver starts a run with a message, or sends it to the run in progress, which reads it later. A
-// message with files, or one that replaces an earlier one, can't be sent to a run in progress.
+// message with files, or one that replaces an earlier one, can't be sent to a run in progress: the
+// problem has the code "busy". A run counts towards the user's allowance from before it begins
+// until it ends or pauses, and so does one that the hub starts later with the message.
 func (s *server) deliver(r *http.Request, g *grant, m message) (live.Sent, *problem) {
-	if m.replaces > 0 {
-		started, p := s.start(r, g, m)
-		return live.Sent{Started: started}, p
-	}
-	return s.begin(r, g, m, s.hub.Send)
-}
-
-// begin calls send with the input that a message makes. A run that has begun counts towards the
-// user's allowance until it ends or pauses.
-func (s *server) begin(r *http.Request, g *grant, m message,
-	send func(context.Context, agent.Input) (live.Sent, error)) (live.Sent, *problem) {
 	in, p := s.input(r, g, m)
 	if p != nil {
 		return live.Sent{}, p
 	}
-	release, err := s.take(r.Context(), g)
+	var may func(context.Context) (func(), error) // nil: each run may start
+	if s.cfg.Allowance != nil {
+		may = func(ctx context.Context) (func(), error) { return s.cfg.Allowance.Take(ctx, g.user) }
+	}
+	sent, err := s.hub.SendIf(r.Context(), in, may)
 	if err != nil {
 		return live.Sent{}, failed(err)
 	}
-	sent, err := send(r.Context(), in)
-	switch {
-	case err != nil:
-		release()
-		return live.Sent{}, failed(err)
-	case sent.Steered:
-		release()
-	case s.cfg.Allowance != nil:
-		go func() {
-			<-sent.Done
-			release()
-		}()
-	}
 	return sent, nil
+}
+
+// start starts a run with a message. It doesn't send it to a run in progress.
+func (s *server) start(r *http.Request, g *grant, m message) *problem {
+	in, p := s.input(r, g, m)
+	if p != nil {
+		return p
+	}
+	release := func() {}
+	if s.cfg.Allowance != nil {
+		var err error
+		if release, err = s.cfg.Allowance.Take(r.Context(), g.user); err != nil {
+			return failed(err)
+		}
+	}
+	started, err := s.hub.Start(r.Context(), in)
+	if err != nil {
+		release()
+		return failed(err)
+	}
+	go func() {
+		<-started.Done
+		release()
+	}()
+	return nil
 }
 
 // input returns the input that a message makes.
@@ -111,15 +108,6 @@ func (s *server) input(r *http.Request, g *grant, m message) (in agent.Input, p 
 	}
 	in.Session, in.Owner = g.session.ID(), g.ownerOf()
 	return in, nil
-}
-
-// take takes a run from a user's allowance. While a run of the session is in progress, nothing can
-// start, so that a message that is repeated, or that steers the run, takes nothing.
-func (s *server) take(ctx context.Context, g *grant) (release func(), err error) {
-	if s.cfg.Allowance == nil || g.running {
-		return func() {}, nil
-	}
-	return s.cfg.Allowance.Take(ctx, g.user)
 }
 
 // ownerOf returns the owner that the session must have when a run starts.

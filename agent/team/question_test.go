@@ -242,6 +242,9 @@ func TestAModelThatLooksAtWorkThatWaitsAsks(t *testing.T) {
 		f.say("s", "start borrow-1")
 		w := f.open("s")[0]
 		require.NoError(t, f.team.drive(t.Context(), w.Session))
+		out, err := (&inquiry{t: f.team, lead: "s"}).Advance(t.Context())
+		require.NoError(t, err)
+		require.Contains(t, string(out.Output), w.ID+" is waiting for a permission: borrow-1")
 		f.say("s", toolStatus+" "+w.ID)
 		list := f.asked("s")
 		require.Len(t, list, 1)

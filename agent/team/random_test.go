@@ -53,7 +53,7 @@ type schedule struct {
 // begin begins a process.
 func (s *schedule) begin() {
 	s.f = newFixture(s.t, options{lead: agent.Config{Journal: s.store, Lease: 5 * time.Second},
-		librarian: agent.Config{Lease: 5 * time.Second}, team: Config{Parallel: 2}}).run()
+		librarian: agent.Config{Lease: 5 * time.Second}, team: Config{Parallel: 2, Rounds: -1}}).run()
 }
 
 // die ends the process as if it had died: what it has begun is cut off.
@@ -142,7 +142,7 @@ func (s *schedule) settle() {
 		}
 		passes()
 	}
-	reports := map[string]int{}
+	reports, shown := map[string]int{}, map[string]int{}
 	for n := range 3 {
 		for rec, err := range s.store.Read(s.t.Context(), fmt.Sprint("s-", n), 0) {
 			require.NoError(s.t, err)
@@ -150,6 +150,10 @@ func (s *schedule) settle() {
 			require.NoError(s.t, err)
 			if id, ok := reportOf(f); ok {
 				reports[sessionOf(fmt.Sprint("s-", n), id)]++
+			}
+			if told, ok := f.(*machine.Emitted); ok {
+				shown[told.Key]++
+				require.Equal(s.t, 1, shown[told.Key], "%s: %v", told.Key, s.log)
 			}
 		}
 	}

@@ -12,7 +12,6 @@ import (
 	"regexp"
 	"slices"
 	"strings"
-	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -39,6 +38,10 @@ type Config struct {
 	// Parallel is how many pieces of work this process drives at a time; 0: 8. One that a person
 	// decides on goes on at once, beyond that.
 	Parallel int
+	// Rounds is how many reports in a row a conversation gets without a message of a person. The
+	// last one asks the lead to tell the person. Those after it wait, and so start nothing; they
+	// are delivered after the next message of a person. 0: 10; less than 0: no limit.
+	Rounds int
 	// Every is the time between two searches for work that is due, has ended, or asks; 0: 500 ms.
 	Every  time.Duration
 	Logger *slog.Logger // nil: nothing is logged
@@ -47,8 +50,7 @@ type Config struct {
 // A Team has members that work in the background for the conversations of a lead: see the package.
 // Make one with [New]. It is safe for concurrent use.
 type Team struct {
-	cfg      Config     // fixed at creation
-	charging sync.Mutex // held while costs are charged to a call
+	cfg Config // fixed at creation
 }
 
 var memberName = regexp.MustCompile(`^[a-z0-9_-]{1,64}$`)
@@ -69,6 +71,7 @@ func New(cfg Config) (*Team, error) {
 	}
 	cfg.Members, cfg.Logger = maps.Clone(cfg.Members), cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler))
 	cfg.Parallel, cfg.Every = cmp.Or(cfg.Parallel, 8), cmp.Or(cfg.Every, 500*time.Millisecond)
+	cfg.Rounds = cmp.Or(cfg.Rounds, 10)
 	return &Team{cfg: cfg}, nil
 }
 
@@ -95,13 +98,33 @@ func (t *Team) Open(ctx context.Context, session string) ([]Work, error) {
 	return slices.DeleteFunc(list, func(w Work) bool { return w.head.Labels[labelWork] != unreported }), err
 }
 
+// Stop stops all work of a conversation whose run hasn't ended, whether or not the conversation has
+// a run in progress: [live.Hub.Cancel] stops a run of the conversation, and the work with it, but
+// an idle one has none. The conversation is told by reports as ever. Work that another process
+// drives stops at its next safe point. Stop tries all of it and returns how many pieces it has
+// stopped, with the errors of the others.
+func (t *Team) Stop(ctx context.Context, session string) (stopped int, err error) {
+	list, err := t.Open(ctx, session)
+	for _, w := range list {
+		if w.ended() {
+			continue
+		}
+		switch failed := w.hub.Cancel(ctx, w.Session); {
+		case failed == nil:
+			stopped++
+		case !errors.Is(failed, agent.ErrNothingOpen): // it has ended meanwhile
+			err = errors.Join(err, failed)
+		}
+	}
+	return stopped, err
+}
+
 var errNoTeam = &agent.ArgError{Field: "Team", Problem: "it, its lead or the context is nil; see team.New and live.New"}
 
 // Labels of the sessions of work, and values of the first.
 const (
-	labelWork    = "team.work"
-	labelRun     = "team.run"     // the run that has started the work
-	labelCharged = "team.charged" // the call that its cost is charged to
+	labelWork = "team.work"
+	labelRun  = "team.run" // the run that has started the work
 
 	unreported = "unreported"
 	reported   = "reported"
@@ -164,10 +187,24 @@ func (w Work) ended() bool {
 	return w.Status != agent.Queued && w.Status != agent.Running && w.Status != agent.Paused
 }
 
+// input returns the run whose tree it is in, for whoever has started it and gets its report.
+func (w Work) input() string { return w.head.Labels[machine.TreeLabel] }
+
 // asks reports whether it waits for a person, and nobody has decided since.
 func (w Work) asks() bool {
 	return w.Status == agent.Paused && w.head.Inbox == 0 &&
 		slices.ContainsFunc(w.head.Open, func(o journal.Open) bool { return o.For == "" })
+}
+
+// standing says in words how the work stands.
+func (w Work) standing() string {
+	if w.ended() || len(w.head.Open) == 0 || w.head.Inbox > 0 {
+		return string(w.Status)
+	}
+	if slices.ContainsFunc(w.head.Open, func(o journal.Open) bool { return o.Kind == string(machine.PauseApproval) }) {
+		return "waiting for a permission"
+	}
+	return "waiting for an answer"
 }
 
 // askKey returns the idempotency key of the call that asks what it waits for.

@@ -124,6 +124,7 @@ func TestAConversationThatWaitsForAPersonIsToldLater(t *testing.T) {
 		f.say("s", "go")
 		passes()
 		require.Empty(t, f.reports("s"))
+		require.Equal(t, []string{"librarian is completed: books\nFound books."}, f.notices("s"))
 		_, open := f.status("s")
 		require.Len(t, open, 1)
 		_, err := f.lead.Decide(t.Context(), "s", agent.Approve(open[0].ID))
@@ -155,6 +156,37 @@ func TestStoppingAConversationStopsItsWork(t *testing.T) {
 		close(f.gate)
 		passes()
 		require.Len(t, f.reports("other"), 1)
+	})
+}
+
+func TestTheWorkOfAnIdleConversationCanBeStopped(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		f := newFixture(t, options{}).run()
+		defer f.close()
+		f.say("a", "start wait-one wait-two")
+		f.say("b", "start wait-three")
+		passes()
+		status, _ := f.status("a")
+		require.Equal(t, agent.Completed, status)
+		err := f.lead.Cancel(t.Context(), "a")
+		require.ErrorIs(t, err, agent.ErrNothingOpen)
+		require.EqualError(t, err, `agent: session "a": its newest run is completed, so there is nothing to stop`)
+		stopped, err := f.team.Stop(t.Context(), "a")
+		require.NoError(t, err)
+		require.Equal(t, 2, stopped)
+		passes()
+		require.Empty(t, f.open("a"))
+		reports := f.reports("a")
+		require.Len(t, reports, 2)
+		for _, report := range reports {
+			require.Contains(t, report, "is stopped")
+		}
+		require.Len(t, f.open("b"), 1) // that of others goes on
+		stopped, err = f.team.Stop(t.Context(), "a")
+		require.NoError(t, err)
+		require.Zero(t, stopped)
+		_, err = f.team.Stop(t.Context(), "b")
+		require.NoError(t, err)
 	})
 }
 

@@ -14,7 +14,6 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -63,12 +62,12 @@ func (t *Team) Tools() []tools.Tool {
 	status.Description = "Says how work in the background stands: all of it, or with an id one piece of it."
 	tell.Name, tell.Description = "team.tell", "Sends a message to work in the background."
 	stop.Name, stop.Description = "team.stop", "Stops work in the background."
-	return []tools.Tool{newTool(t, start, t.start), &statusTool{newTool(t, status, t.status), t},
-		newTool(t, tell, t.tell), newTool(t, stop, t.stop)}
+	return []tools.Tool{newTool(start, t.start), &statusTool{newTool(status, t.status), t},
+		newTool(tell, t.tell), newTool(stop, t.stop)}
 }
 
-// newTool returns a tool. When a call of it succeeds, what ended work has cost is charged to it.
-func newTool[In any](t *Team, spec tools.Spec, do func(context.Context, *tools.Call, In) (string, error)) tools.Tool {
+// newTool returns a tool.
+func newTool[In any](spec tools.Spec, do func(context.Context, *tools.Call, In) (string, error)) tools.Tool {
 	return tools.New(spec, func(ctx context.Context, in In) (string, error) {
 		call, ok := tools.CallOf(ctx)
 		if !ok || strings.HasPrefix(call.Session, machine.ChildPrefix) ||
@@ -76,34 +75,8 @@ func newTool[In any](t *Team, spec tools.Spec, do func(context.Context, *tools.C
 			return "", fault.New(fault.Denied, "only a conversation that has a name can have work in the background, and "+
 				"no subagent can")
 		}
-		text, err := do(ctx, call, in)
-		if err != nil {
-			return "", err
-		}
-		if err := t.charge(ctx, call); err != nil { // the next call does it
-			t.cfg.Logger.WarnContext(ctx, "team: the cost of work isn't charged", "session", call.Session, "error", err)
-		}
-		return text, nil
+		return do(ctx, call, in)
 	})
-}
-
-// charge charges what ended work has cost to the run of a call, once: a label of the work names the
-// call, which charges it again if it runs again after a crash.
-func (t *Team) charge(ctx context.Context, call *tools.Call) error {
-	t.charging.Lock()
-	defer t.charging.Unlock()
-	list, err := t.list(ctx, journal.Filter{Parent: call.Session})
-	key := hash(call.ID) // also of a call that asks again, with the idempotency key of another one
-	for _, w := range list {
-		by := w.head.Labels[labelCharged]
-		if by == "" && w.ended() && err == nil {
-			by, err = key, w.session().SetLabel(ctx, labelCharged, key)
-		}
-		if by == key && err == nil {
-			err = agent.Book(ctx, provider.Usage{}, w.Cost)
-		}
-	}
-	return err
 }
 
 // start is team.start. A call that runs again after a crash finds the work that it has started.
@@ -192,7 +165,7 @@ func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
 		}
 		text = fmt.Sprintf("%d pieces of work", len(list))
 		for _, w := range list {
-			text += fmt.Sprintf("\n%s is %s: %s", w.ID, w.Status, w.Task)
+			text += fmt.Sprintf("\n%s is %s: %s", w.ID, w.standing(), w.Task)
 		}
 	} else {
 		w, res, err := q.t.find(ctx, q.lead, q.id)

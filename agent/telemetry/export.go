@@ -147,7 +147,8 @@ func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 		_, span := e.t.tracer.Start(l.ctx, opChat, at, trace.WithSpanKind(trace.SpanKindClient),
 			trace.WithAttributes(e.t.chatAttributes(meta.Origin, meta.Step)...))
 		e.t.requested(span, f.Model)
-		l.step = &exportedStep{span: span, system: f.System, messages: e.machine.State().Messages}
+		shown, _ := machine.Shown(e.machine.State().Messages, false)
+		l.step = &exportedStep{span: span, system: f.System, messages: shown}
 		if f.Messages != nil {
 			l.step.messages = f.Messages
 		}

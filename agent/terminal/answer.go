@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"fmt"
@@ -43,19 +44,37 @@ func (u *ui) answer(ctx context.Context, p *agent.Pause) (none agent.Decision, e
 		s.Enum = []any{true, false}
 	}
 	if len(s.Enum) > 0 {
-		i, err := u.number(ctx, s.Enum, reject, slash)
-		if err != nil || i < len(s.Enum) {
-			return give(s.Enum[i]), err
+		i, text, err := u.number(ctx, s.Enum, insteadOfAnswer, reject, slash)
+		switch {
+		case err != nil:
+			return none, err
+		case i < 0:
+			return agent.Suggest(p.ID, text), nil
+		case i < len(s.Enum):
+			return give(s.Enum[i]), nil
 		}
-		why, err := u.line(ctx, "Why? (optional) ", "")
+		why, err := u.line(ctx, "Why? (optional) ", &asking{leaves: true})
 		return agent.Reject(p.ID, why), err
 	}
 	u.hidden = p.Kind == machine.PauseSecret
 	defer func() { u.hidden = false }()
 	for {
-		text, err := u.line(ctx, prompt+": ", "")
+		q := &asking{fresh: true}
+		text, kept := "", false
+		if !u.hidden {
+			text, kept = u.kept(asTheAnswer)
+		}
+		if !kept {
+			text, err = u.line(ctx, prompt+": ", q)
+		}
+		for sent := false; err == nil && text != "" && (kept || q.early) && !isCommand(text) && !sent && !u.hidden; {
+			next := ""
+			if next, sent, err = u.confirm(ctx, asTheAnswer, text); !sent {
+				text = next
+			}
+		}
 		reason, no := strings.CutPrefix(text, "/reject")
-		name, _, slashed := command(text)
+		name, args, slashed := command(text)
 		switch {
 		case err != nil:
 			return none, err
@@ -63,7 +82,7 @@ func (u *ui) answer(ctx context.Context, p *agent.Pause) (none agent.Decision, e
 			return agent.Reject(p.ID, strings.TrimSpace(reason)), nil
 		case slashed && strings.HasPrefix(text, "/") && !u.hidden &&
 			slices.ContainsFunc(u.commands(), func(c Command) bool { return c.Name == name }):
-			return none, u.atQuestion(ctx, text)
+			return none, cmp.Or(u.command(ctx, name, args), errChanged)
 		case text == "":
 			u.out.line("Type an answer, or /reject and why.")
 		case s.Type != "string" && (s.Type != nil || !u.hidden) && json.Valid([]byte(text)):
@@ -74,13 +93,20 @@ func (u *ui) answer(ctx context.Context, p *agent.Pause) (none agent.Decision, e
 	}
 }
 
-// number shows numbered choices and waits for one, or for one of others, which come after them.
-func (u *ui) number(ctx context.Context, values []any, others ...choice) (int, error) {
+// number shows numbered choices and waits for one, or for one of others, which come after them, as
+// choose does.
+func (u *ui) number(ctx context.Context, values []any, instead string, others ...choice) (int, string, error) {
 	var all []choice
 	for i, v := range values {
 		n, text := strconv.Itoa(i+1), clean(fmt.Sprint(v))
 		u.out.line("  %s  %s", n, text)
 		all = append(all, choice{n, "", n, text})
 	}
-	return u.choose(ctx, append(all, others...))
+	return u.choose(ctx, append(all, others...), instead)
+}
+
+// isCommand reports whether a text is a command, which a question stays open for. /reject isn't
+// one.
+func isCommand(text string) bool {
+	return strings.HasPrefix(text, "/") && !strings.HasPrefix(text, "/reject")
 }

@@ -100,7 +100,7 @@ func (u *ui) undo(ctx context.Context, _ string, _ io.Writer) error {
 		return nil
 	}
 	u.calls("To undo, the newest first:", append(would.Undone, stays...))
-	if i, err := u.choose(ctx, []choice{yes, no}); err != nil || i > 0 {
+	if i, _, err := u.choose(ctx, []choice{yes, no}, ""); err != nil || i > 0 {
 		return err
 	}
 	done, err := u.rollback(ctx, would.Run, false)

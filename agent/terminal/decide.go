@@ -6,7 +6,6 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"os"
 	"os/exec"
 	"slices"
@@ -19,31 +18,64 @@ import (
 // decide gets a decision on the next pause, and resumes the run with it. Pauses that only others
 // decide on (tools.Suspend.For) end the conversation.
 func (u *ui) decide(ctx context.Context) error {
-	i := slices.IndexFunc(u.pending, func(p agent.Pause) bool { return p.For == "" })
-	if i < 0 {
+	p := u.next()
+	if p == nil {
 		return errQuit
 	}
-	p := &u.pending[i]
-	d, ok := agent.Decision{}, false
-	if u.cfg.Decide != nil {
-		d, ok = u.cfg.Decide(*p)
-	}
+	d, ok := u.hosts(p)
 	if !ok && u.cfg.Once {
 		return errQuit
 	}
 	if !ok {
-		before := u.asked
 		u.describe(p)
-		if before != u.asked && u.keys.forget() {
-			u.out.note("What was typed before the question is dropped.")
-		}
 		u.stands(ctx)
 		chosen, err := u.ask(ctx, p)
 		if err != nil || chosen.ID == "" {
 			return err
 		}
 		d = chosen.By(u.cfg.Input.User)
+		u.keys.ready()
 	}
+	return u.settle(ctx, d)
+}
+
+// next returns the pause that a person decides on next, or nil.
+func (u *ui) next() *agent.Pause {
+	i := slices.IndexFunc(u.pending, func(p agent.Pause) bool { return p.For == "" })
+	if i < 0 {
+		return nil
+	}
+	return &u.pending[i]
+}
+
+// hosts returns the decision of Config.Decide, if there is one.
+func (u *ui) hosts(p *agent.Pause) (d agent.Decision, ok bool) {
+	if u.cfg.Decide != nil {
+		d, ok = u.cfg.Decide(*p)
+	}
+	return d, ok
+}
+
+// paused finds out what the session waits for. If a line has been begun, the question is shown
+// above it; it is asked when that line is written.
+func (u *ui) paused(ctx context.Context) error {
+	if err := u.look(ctx); err != nil || !u.drafting {
+		return err
+	}
+	p := u.next()
+	if p == nil || p.ID == u.asked {
+		return nil
+	}
+	if d, ok := u.hosts(p); ok {
+		return u.settle(ctx, d)
+	}
+	u.describe(p)
+	u.out.line("%s", u.out.paint(bold, "A decision waits. Your line is kept, and Enter doesn't decide."))
+	return nil
+}
+
+// settle resumes the run with a decision.
+func (u *ui) settle(ctx context.Context, d agent.Decision) error {
 	begun, err := u.hub.Decide(ctx, u.cfg.Session, d)
 	if err = u.began(ctx, begun, err); err == nil {
 		if begun.Run == "" { // it is stored for the process that has the session, which may be dead
@@ -89,77 +121,15 @@ func inputOf(p *agent.Pause) string {
 	return cmp.Or(p.Call.Invalid, b.String(), string(p.Call.Input))
 }
 
-// A choice is something that can be decided, with its keys, or where lines are read its words.
-type choice struct{ keys, words, label, help string }
-
-var (
-	approve = choice{"ay", "approve yes y", "[a]pprove", "runs the call; so does y"}
-	reject  = choice{"rn", "reject no n", "[r]eject", "keeps the call from running, with a reason if you give one; so does n"}
-	suggest = choice{"s", "suggest", "[s]uggest something else", "keeps the call from running; the agent reads what to do instead"}
-	change  = choice{"e", "edit", "[e]dit", "changes the input, and runs the call with that"}
-	always  = choice{"A", "always", "[A]lways", "runs the call, and doesn't ask about this tool again"}
-	again   = choice{"a", "approve", "[a] run it again", "runs the call again"}
-	leaveIt = choice{"r", "reject", "[r] don't run it", "leaves it as it is"}
-	tellIt  = choice{"w", "answer", "[w] say what it did", "tells the agent what the result was"}
-	details = choice{"d", "details", "[d]etails", "shows all of the input and of the change"}
-	slash   = choice{"/", "/", "", "begins a command, such as /mode"}
-	yes     = choice{"y", "yes", "[y]es", "does it"}
-	no      = choice{"n", "no", "[n]o", "leaves it as it is"}
-)
-
-// choose shows choices and waits for one. In a terminal it is a single key.
-func (u *ui) choose(ctx context.Context, all []choice) (int, error) {
-	prompt, keys, help := "", "?", ""
-	for _, c := range all {
-		if prompt += c.label; c.label != "" {
-			prompt += ", "
-		}
-		keys += c.keys
-		help += fmt.Sprintf("  %s  %s\n", c.keys[:1], c.help)
-	}
-	if len(all) > 9 {
-		keys = "" // numbers of two digits
-	}
-	for {
-		said, err := u.line(ctx, prompt+"[?]: ", keys)
-		if err != nil {
-			return 0, err
-		}
-		i := slices.IndexFunc(all, func(c choice) bool {
-			return said != "" && said == c.label || len(said) == 1 && strings.Contains(c.keys, said) ||
-				slices.Contains(strings.Fields(c.words), strings.ToLower(said)) || strings.EqualFold(said, c.help)
-		})
-		switch {
-		case strings.HasPrefix(said, "/") && slices.Contains(all, slash):
-			return 0, u.atQuestion(ctx, said)
-		case i >= 0:
-			return i, nil
-		case said == "?":
-			u.out.line("%s  Ctrl-D leaves it open.", help)
-		default:
-			u.out.line("Type one of the letters.")
-		}
-	}
-}
-
-// atQuestion carries out a command that is given instead of a decision, which is asked for again.
-func (u *ui) atQuestion(ctx context.Context, text string) (err error) {
-	if text == "/" { // a key
-		text, err = u.line(ctx, "/", "")
-		text = "/" + text
-	}
-	if name, args, ok := command(text); ok && err == nil {
-		err = u.command(ctx, name, args)
-	}
-	return cmp.Or(err, errChanged)
-}
-
 // ask asks the person for a decision. What they choose may turn out to be none; it has no ID then.
 func (u *ui) ask(ctx context.Context, p *agent.Pause) (none agent.Decision, err error) {
 	if isQuestion(p) {
 		return u.answer(ctx, p)
 	}
-	all := []choice{approve, reject, suggest, change}
+	all, always := []choice{approve, reject, suggest, change}, always
+	if len(p.Scopes) == 1 {
+		always.help = "runs the call, and from now on without asking " + clean(cmp.Or(p.Scopes[0].Text, p.Scopes[0].Name))
+	}
 	switch {
 	case u.cfg.Plain && p.Kind == agent.PauseApproval:
 		all = all[:3]
@@ -173,24 +143,25 @@ func (u *ui) ask(ctx context.Context, p *agent.Pause) (none agent.Decision, err 
 	if u.cut {
 		all = append(all, details)
 	}
-	all = append(all, slash)
-	i, err := u.choose(ctx, all)
-	if err != nil {
+	i, text, err := u.choose(ctx, append(all, slash), insteadOfCall)
+	switch {
+	case err != nil:
 		return none, err
+	case i < 0:
+		return agent.Suggest(p.ID, text), nil
 	}
-	text := ""
 	switch all[i] {
 	case approve, again:
 		return agent.Approve(p.ID), nil
 	case reject, leaveIt:
-		text, err = u.line(ctx, "Why? (optional) ", "")
+		text, err = u.line(ctx, "Why? (optional) ", &asking{leaves: true})
 		return agent.Reject(p.ID, text), err
 	case suggest:
-		if text, err = u.line(ctx, "What should be done instead? ", ""); text != "" {
+		if text, err = u.line(ctx, "What should be done instead? ", &asking{leaves: true}); text != "" {
 			return agent.Suggest(p.ID, text), err
 		}
 	case tellIt:
-		if text, err = u.line(ctx, "What did it do? ", ""); text != "" {
+		if text, err = u.line(ctx, "What did it do? ", &asking{leaves: true}); text != "" {
 			return agent.Answer(p.ID, text), err
 		}
 	case change:
@@ -206,7 +177,7 @@ func (u *ui) ask(ctx context.Context, p *agent.Pause) (none agent.Decision, err 
 			scopes = append(scopes, cmp.Or(s.Text, s.Name))
 		}
 		u.out.line("Always allow …")
-		i, err = u.number(ctx, scopes)
+		i, _, err = u.number(ctx, scopes, "")
 		return agent.Approve(p.ID).For(p.Scopes[i].Name), err
 	}
 	return none, err
@@ -216,7 +187,7 @@ func (u *ui) ask(ctx context.Context, p *agent.Pause) (none agent.Decision, err 
 // line. The decision has no ID if nothing was changed. The draft is kept.
 func (u *ui) edit(ctx context.Context, p *agent.Pause) (none agent.Decision, err error) {
 	if u.keys.file == nil {
-		if u.draft, err = u.line(ctx, "New input, as JSON in one line: ", ""); err != nil {
+		if u.draft, err = u.line(ctx, "New input, as JSON in one line: ", nil); err != nil {
 			return none, err
 		}
 	} else if err := u.editor(ctx); err != nil {

@@ -1,5 +1,5 @@
 // Package terminal is a conversation with an agent in a terminal, line by line: streamed answers,
-// calls and plans, a line to write in, and approvals with single keys.
+// calls and plans, a line to write in, and approvals with a letter and Enter.
 //
 //	hub, err := live.New(live.Config{Agent: a})
 //	if err != nil {
@@ -17,11 +17,15 @@
 //     paste of several lines is one message. A window that is narrow, or that changes, wraps it.
 //   - Write while a run is in progress: the message steers the run. Ctrl-C stops the run; another
 //     one within 2 s ends Run and leaves the run to the next process.
-//   - Decide: a approves, r rejects with an optional reason, s suggests something else, e edits the
-//     input in the editor of VISUAL or EDITOR, A approves from now on, as far as the person
-//     chooses, and ? explains the keys. Other keys, and pastes, decide nothing. Choices of a
+//   - Decide, with a letter or a word alone on its line, and Enter: a approves, r rejects with an
+//     optional reason, s suggests something else, e edits the input in the editor of VISUAL or
+//     EDITOR, A approves from now on, as far as the person chooses, and ? explains the letters. The
+//     arrows bring the choices to the line; Enter on an empty line decides nothing. Choices of a
 //     question are numbered. A change is shown as a diff; of a long one, and of its input, d shows
-//     the rest. What was typed before a question could be read doesn't answer it.
+//     the rest.
+//   - Say something else instead: it is shown back, and a second Enter sends it and rejects the
+//     call; Esc leaves the question. A line that was pasted, or begun before the question was drawn,
+//     is never a choice. A question that comes while a line is written is shown above it at once.
 //   - Read above each prompt and question, and while a run is in progress, how the session stands:
 //     its mode, the model, the cost, and how much of the model's window the last request and its
 //     reply took. A narrow window has less of it.
@@ -49,6 +53,7 @@
 //
 // terminal.go has Run and the order of things; talk.go starts, follows and steers runs; wait.go is
 // where everything waits, for keys and events alike; keyboard.go reads keys. decide.go and
-// answer.go get decisions; commands.go and sessions.go have the commands, state.go the state line.
+// answer.go get decisions, and choose.go knows what a line at a question means; commands.go and
+// sessions.go have the commands, state.go the state line.
 // show.go prints events and pauses; screen.go knows what is on the screen.
 package terminal

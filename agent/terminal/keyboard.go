@@ -5,8 +5,10 @@ import (
 	"io"
 	"os"
 	"regexp"
+	"strings"
 	"sync"
 	"time"
+	"unicode/utf8"
 
 	"golang.org/x/term"
 )
@@ -24,6 +26,7 @@ type keyboard struct {
 	done  sync.WaitGroup
 
 	buf   []byte // read, and not used yet
+	alone bool   // the last of what was read is an Escape, which was used
 	ended error
 }
 
@@ -35,16 +38,21 @@ type typed struct {
 
 // Keys.
 const (
-	keyCtrlC, keyCtrlD, keyEnter, keyEscape, keyDelete = 3, 4, '\r', 27, 127
+	keyCtrlC, keyCtrlD, keyCtrlE, keyEnter, keyCtrlN, keyCtrlP, keyCtrlU = 3, 4, 5, '\r', 14, 16, 21
+
+	keyEscape, keyDelete = 27, 127
 
 	pasteBegins, pasteEnds = "\x1b[200~", "\x1b[201~"
 )
 
-// maxSequence is how many bytes a key's sequence may have, and begun matches one that lacks its
-// last byte: a terminal may send it in pieces, and that byte alone could be a decision.
+// maxSequence is how many bytes a key's sequence may have. A terminal may send one in pieces: begun
+// matches one that lacks its last byte, and rest what follows an Escape that came alone.
 const maxSequence = 32
 
-var begun = regexp.MustCompile("^\x1b(?:\\[[0-?]*[ -/]*|O)$")
+var (
+	begun = regexp.MustCompile("^\x1b(?:\\[[0-?]*[ -/]*|O)$")
+	rest  = regexp.MustCompile(`^(?:\[[0-?]*[ -/]*[@-~]|O[A-DFHP-S])`)
+)
 
 // newKeyboard returns a keyboard, which must be closed.
 func newKeyboard(in io.Reader, out io.Writer) *keyboard {
@@ -116,9 +124,19 @@ func (k *keyboard) ask() <-chan typed {
 	return k.got
 }
 
+// ready starts a read in a terminal, so that what is typed from now on comes before what is drawn.
+func (k *keyboard) ready() {
+	if k.file != nil {
+		k.ask()
+	}
+}
+
 // take takes the outcome of a read.
 func (k *keyboard) take(t typed) {
-	k.asked, k.ended = false, t.err
+	if k.alone && rest.Match(t.data) {
+		k.buf = append(k.buf, keyEscape)
+	}
+	k.asked, k.alone, k.ended = false, false, t.err
 	k.buf = append(k.buf, t.data...)
 }
 
@@ -126,7 +144,7 @@ func (k *keyboard) take(t typed) {
 func (k *keyboard) key() (b byte, paste string, ok bool) {
 	text := string(k.buf)
 	switch n := len(text); {
-	case n < len(pasteBegins) && text == pasteBegins[:n], n < maxSequence && begun.MatchString(text):
+	case n == 0, n > 1 && n < len(pasteBegins) && text == pasteBegins[:n], n < maxSequence && begun.MatchString(text):
 		return 0, "", false
 	case bytes.HasPrefix(k.buf, []byte(pasteBegins)):
 		paste, rest, ok := bytes.Cut(k.buf[len(pasteBegins):], []byte(pasteEnds))
@@ -136,34 +154,70 @@ func (k *keyboard) key() (b byte, paste string, ok bool) {
 		return 0, string(paste), ok
 	}
 	b, k.buf = k.buf[0], k.buf[1:]
+	k.alone = b == keyEscape && len(k.buf) == 0
 	return b, "", true
 }
 
-// forget drops what was typed before a question could be read, up to a break of 0.3 s, and reports
-// whether that was anything. The beginning of a key's sequence stays.
-func (k *keyboard) forget() (any bool) {
-	for wait := 10 * time.Millisecond; k.file != nil && k.ended == nil; wait = 300 * time.Millisecond {
-		for ok := true; ok && len(k.buf) > 0; any = true {
-			_, _, ok = k.key()
-		}
-		select {
-		case t := <-k.ask():
-			k.take(t)
-		case <-time.After(wait):
-			return any
-		}
+// sequence takes the rest of a key's sequence, after its Escape. There is none if Escape was a key
+// of its own.
+func (k *keyboard) sequence() (keys string) {
+	n := 0
+	switch {
+	case len(k.buf) > 1 && k.buf[0] == 'O': // the arrows and F1 to F4 of some terminals
+		n = 2
+	case len(k.buf) > 0 && k.buf[0] == '[':
+		n = len(escapes.FindString("\x1b"+string(k.buf))) - 1
 	}
-	return any
+	keys, k.buf = string(k.buf[:n]), k.buf[n:]
+	return keys
 }
 
-// skip drops the rest of a key's sequence.
+// skip drops the rest of a key's sequence, or the key that was pressed together with Alt.
 func (k *keyboard) skip(key byte) {
-	switch {
-	case key != keyEscape:
-	case len(k.buf) > 1 && k.buf[0] == 'O': // the arrows and F1 to F4 of some terminals
-		k.buf = k.buf[2:]
-	default:
-		k.buf = k.buf[len(escapes.FindString("\x1b"+string(k.buf)))-1:]
+	if key == keyEscape && k.sequence() == "" && len(k.buf) > 0 && k.buf[0] >= ' ' {
+		k.buf = k.buf[1:]
+	}
+}
+
+// ahead takes what was typed and not used yet, as one text, for a question that is drawn now. The
+// beginning of a key's sequence stays.
+func (k *keyboard) ahead() string {
+	for more := true; more && k.ended == nil; {
+		select {
+		case t := <-k.got:
+			k.take(t)
+		default: // what the terminal still holds was typed before, too
+			if more = waiting(k.file) > 0; more {
+				k.take(<-k.ask())
+			}
+		}
+	}
+	var text []byte
+	for {
+		key, paste, ok := k.key()
+		switch {
+		case !ok:
+			if strings.TrimSpace(string(text)) == "" {
+				return ""
+			}
+			return onOneLine(strings.Trim(string(text), "\n"))
+		case key == keyEscape:
+			k.sequence()
+		case key == keyCtrlC: // it isn't lost
+			k.buf = append([]byte{keyCtrlC}, k.buf...)
+			return ""
+		case key == keyCtrlU:
+			text = nil
+		case key == keyDelete, key == '\b':
+			_, n := utf8.DecodeLastRune(text)
+			text = text[:len(text)-n]
+		case key == keyEnter:
+			text = append(text, '\n')
+		case key >= ' ':
+			text = append(text, key)
+		default:
+			text = append(text, paste...)
+		}
 	}
 }
 

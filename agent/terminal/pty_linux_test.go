@@ -146,12 +146,15 @@ func (p *person) asked(n int) *person {
 	return p
 }
 
-// ask waits for the question with that number.
-func (p *person) ask(n int) *person {
+// ask waits for the question with that number. What is typed before it is there doesn't answer it.
+func (p *person) ask(n int) *person { return p.at("[?]:", n) }
+
+// at waits until a prompt is there for the nth time.
+func (p *person) at(prompt string, n int) *person {
 	p.t.Helper()
 	require.True(p.t, p.until(func(all string) bool {
-		return count(all, "[?]:") == n && strings.HasSuffix(all, "[?]:\n")
-	}, p.ended), "no question %d:\n%s", n, p.text())
+		return count(all, prompt) == n && strings.HasSuffix(all, prompt+"\n")
+	}, p.ended), "no %d of %q:\n%s", n, prompt, p.text())
 	return p
 }
 

@@ -23,7 +23,7 @@ func TestASessionThatWaitsIsAskedAtTheStart(t *testing.T) {
 		providertest.Say("Gone."))
 	_, err := a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
 	require.Error(t, err)
-	p := talk(t, a, terminal.Config{}).sees("This session waits for a decision.").sees("[?]:").types("a")
+	p := talk(t, a, terminal.Config{}).sees("This session waits for a decision.").sees("[?]:").types("a\r")
 	p.sees("Gone.\n>").types("\x04").ends(terminal.CodeDone)
 }
 
@@ -64,7 +64,7 @@ func TestADecisionBeforeTheLeaseOfADeadProcessEndsIsCarriedOut(t *testing.T) {
 		agent.Input{Session: "s-1", Prompt: "go"})
 	require.Error(t, err)
 	cfg.Journal = store
-	p := talk(t, newAgent(t, cfg, providertest.Say("Gone.")), terminal.Config{}).sees("[?]:").types("a")
+	p := talk(t, newAgent(t, cfg, providertest.Say("Gone.")), terminal.Config{}).sees("[?]:").types("a\r")
 	p.sees("Gone.\n>").types("\x04").ends(terminal.CodeDone)
 }
 
@@ -76,7 +76,7 @@ func TestARunWhoseDecisionWasRecordedBeforeGoesOn(t *testing.T) {
 	require.Error(t, err)
 	p := talk(t, newAgent(t, cfg, providertest.Say("Gone.")), terminal.Config{}).sees("[?]:")
 	require.NoError(t, before.Session("s-1").Decide(t.Context(), agent.Approve(res.Pending[0].ID)))
-	p.types("a").sees("Not accepted: the pause was decided before")
+	p.types("a\r").sees("Not accepted: the pause was decided before")
 	p.sees("Gone.\n>").types("\x04").ends(terminal.CodeDone)
 }
 
@@ -136,7 +136,7 @@ func TestPlan(t *testing.T) {
 	require.NoError(t, err)
 	a := newAgent(t, agent.Config{Tools: plan.Tools(plans)}, providertest.Call(plan.ToolSubmit, string(raw)),
 		providertest.Say("One of them isn't there."))
-	p := talk(t, a, terminal.Config{}).asked(1).says("look").sees("[?]:").types("a")
+	p := talk(t, a, terminal.Config{}).asked(1).says("look").sees("[?]:").types("a\r")
 	p.sees("isn't there.\n>").types("\x04").ends(terminal.CodeDone).golden("plan")
 }
 
@@ -153,7 +153,7 @@ func TestCancelAtAnyEventEndsIt(t *testing.T) {
 			}
 		}
 		talkAt(t, p, a, terminal.Config{})
-		for _, step := range [][2]string{{">", "go\r"}, {"[?]:", "a"}, {"Gone.\n>", "\x04"}} {
+		for _, step := range [][2]string{{">", "go\r"}, {"[?]:", "a\r"}, {"Gone.\n>", "\x04"}} {
 			p.until(func(all string) bool {
 				return strings.Contains(states.ReplaceAllString(all, ""), step[0])
 			}, p.ended)
@@ -178,7 +178,7 @@ func TestARunThatAPageHasBegunIsShownAndDecided(t *testing.T) {
 		require.NoError(t, err)
 	}
 	start("Delete it.")
-	p.sees("» Delete it.").sees("[?]:").types("a").sees("It is gone.\n>")
+	p.sees("» Delete it.").sees("[?]:").types("a\r").sees("It is gone.\n>")
 	start("Is it gone?")
 	p.sees("Yes.\n>").types("\x04").ends(terminal.CodeDone)
 }

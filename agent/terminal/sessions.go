@@ -60,7 +60,7 @@ func (u *ui) sessions(ctx context.Context, args string, w io.Writer) error {
 		}
 	case "delete":
 		u.out.line("Delete %q, for ever?", titleOf(&info))
-		if i, err := u.choose(ctx, []choice{yes, no}); err != nil || i > 0 {
+		if i, _, err := u.choose(ctx, []choice{yes, no}, ""); err != nil || i > 0 {
 			return err
 		}
 		err = u.hub.WhenReleased(ctx, info.Session, func() error { return s.Delete(ctx) })

@@ -39,7 +39,7 @@ func TestSessions(t *testing.T) {
 	}
 	p.sees("Two.\n>").says("Still?").sees("Two, still.\n>").says("/sessions fork 9").asked(n + 2)
 	p.says("/sessions fork 1").sees("This is the copy.").says("Where is this?").sees("In the copy.\n>")
-	p.says("/sessions").asked(n + 5).says("/sessions 4").ask(1).types("a")
+	p.says("/sessions").asked(n + 5).says("/sessions 4").ask(1).types("a\r")
 	p.sees("It is gone.\n>").says("/sessions new").asked(n + 7).says("/quit").ends(terminal.CodeDone)
 	p.golden("sessions")
 }
@@ -47,10 +47,11 @@ func TestSessions(t *testing.T) {
 func TestASessionIsDeletedAfterAQuestion(t *testing.T) {
 	a := before(t, agent.Config{})
 	p := talk(t, a, terminal.Config{Session: "one"}).asked(1).says("/sessions delete 2")
-	p.sees("Say which one").asked(2).says("/sessions delete 2").sees("[n]o").types("n").asked(3)
+	p.sees("Say which one").asked(2).says("/sessions delete 2").sees("[n]o").types("n\r").asked(3)
 	p.says("/sessions delete 2").sees("[y]es, [n]o, [?]:").types("\x03")
-	p.sees("Nothing was done.").asked(4).says("/sessions delete 2").ask(3).types("\x1b[200~y\x1b[201~").types("y")
-	p.asked(5).says("/sessions delete 3").ask(4).types("y").asked(6).says("/sessions").asked(7).types("\x04")
+	p.sees("Nothing was done.").asked(4).says("/sessions delete 2").ask(3)
+	p.types("\x1b[200~y\x1b[201~\r").ask(4).types("y\r")
+	p.asked(5).says("/sessions delete 3").ask(5).types("y\r").asked(6).says("/sessions").asked(7).types("\x04")
 	p.ends(terminal.CodeDone).golden("delete")
 	for name, left := range map[string]bool{"one": false, "two": true, "three": false, "four": true} {
 		_, err := a.Session(name).Info(context.Background())
@@ -82,7 +83,7 @@ func TestARunGoesOnWhenAnotherSessionIsOpened(t *testing.T) {
 	<-begun
 	p.sees("… Build").says("/sessions").sees("running ").says("/sessions 3").sees("The run here goes on")
 	p.sees("Three.\n>")
-	p.says("/sessions").sees("running ").says("/sessions delete 1").types("y").sees("a run under way")
+	p.says("/sessions").sees("running ").says("/sessions delete 1").ask(1).types("y\r").sees("a run under way")
 	p.says("/sessions open 1").sees("A run of this session is in progress.")
 	close(proceed)
 	p.sees("It is built.\n>").types("\x04").ends(terminal.CodeDone)
@@ -90,7 +91,7 @@ func TestARunGoesOnWhenAnotherSessionIsOpened(t *testing.T) {
 
 func TestAQuestionStaysOpenWhenAnotherSessionIsOpened(t *testing.T) {
 	p := talk(t, before(t, agent.Config{}, providertest.Say("It is gone.")), terminal.Config{Session: "four"})
-	p.sees("[?]:").types("/").sees("\n/").says("sessions").sees("waits  ").types("/").says("sessions open 2")
-	p.sees("Three.\n>").says("/sessions open 1").ask(3).types("a").sees("It is gone.\n>").types("\x04")
+	p.ask(1).says("/sessions").sees("waits  ").ask(2).says("/sessions open 2")
+	p.sees("Three.\n>").says("/sessions open 1").ask(3).types("a\r").sees("It is gone.\n>").types("\x04")
 	p.ends(terminal.CodeDone)
 }

@@ -64,6 +64,7 @@ func (s *screen) show(ev agent.Event) {
 		s.decided(&ev.Decision)
 	case *machine.Emitted:
 		s.plan(ev.Kind, ev.Value)
+		s.notice(ev)
 	case *agent.Shown:
 		s.plan(ev.Kind, ev.Value)
 	case *agent.Waiting:
@@ -137,6 +138,17 @@ func (s *screen) plan(kind string, value json.RawMessage) {
 	}
 }
 
+// mostNotice is how many columns of a notice are printed.
+const mostNotice = 1000
+
+// notice prints what the host tells people.
+func (s *screen) notice(f *machine.Emitted) {
+	var text string
+	if f.Kind == agent.NoticeKind && json.Unmarshal(f.Value, &text) == nil {
+		s.line("◦ %s", short(text, mostNotice))
+	}
+}
+
 // steps prints the steps of a plan, with their states.
 func (s *screen) steps(o *plan.Overview) {
 	for i, step := range o.Steps {
@@ -167,7 +179,7 @@ func (s *screen) describe(p *agent.Pause, all bool) (cut bool) {
 	}
 	fields := [][2]string{{"tool", p.Call.Name}, {"why", p.Reason}, {"for", p.For}, {"risk", p.Risk},
 		{"refused", p.Refused}, {"until", until}}
-	if s.plain {
+	if s.plain || isQuestion(p) { // it has no effect
 		fields[0], fields[3] = [2]string{}, [2]string{}
 	}
 	for _, field := range fields {

@@ -19,6 +19,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/terminal"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -213,6 +214,44 @@ func newAgent(t *testing.T, cfg agent.Config, steps ...providertest.Step) *agent
 	require.NoError(t, err)
 	return a
 }
+
+// The model begins after 19 s or 21 s, or is called again after a failure.
+func TestAModelThatDoesNotBeginIsSaidSo(t *testing.T) {
+	const note = " hasn't begun to answer for 20 s. Ctrl-C stops the request; then send it again, or use another model.\n"
+	slow := func(d time.Duration) providertest.Step { // half of it before the beginning of the stream
+		return providertest.Slow(d/2, providertest.SayChunks("Hi."))
+	}
+	for _, c := range []struct {
+		steps []providertest.Step
+		says  int
+	}{
+		{[]providertest.Step{slow(19 * time.Second)}, 0},
+		{[]providertest.Step{slow(21 * time.Second)}, 1},
+		{[]providertest.Step{slow(90 * time.Second)}, 1},
+		{[]providertest.Step{providertest.Call("site.showPage", page{"home"}), slow(21 * time.Second)}, 1},
+		{[]providertest.Step{providertest.Slow(11*time.Second, providertest.Call("site.showPage", page{"home"})),
+			slow(21 * time.Second)}, 2},
+		{[]providertest.Step{providertest.Fail(fault.Transient), slow(19 * time.Second)}, 0},
+		{[]providertest.Step{providertest.Slow(8*time.Second, providertest.Fail(fault.Transient)),
+			slow(15 * time.Second)}, 0},
+	} {
+		synctest.Test(t, func(t *testing.T) {
+			model := gemini{providertest.Script(c.steps...)}
+			o := piped(t, newAgent(t, agent.Config{Provider: model, Tools: []tools.Tool{look}}), "hello\n",
+				terminal.Config{Provider: model})
+			require.Equal(t, c.says, strings.Count(o.out, note), o.out)
+			if c.says > 0 && len(c.steps) == 1 {
+				require.Contains(t, o.out, "… the model (gemini · m-1)"+note)
+			}
+			require.Contains(t, o.out, "Hi.")
+		})
+	}
+}
+
+// gemini is a provider that says what it is.
+type gemini struct{ provider.Provider }
+
+func (gemini) Info() provider.ModelInfo { return provider.ModelInfo{Provider: "gemini", ID: "m-1"} }
 
 // A process was killed between its lease and its first fact: what is typed waits for the lease, and
 // so does an undo.

@@ -6,8 +6,11 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+	"time"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -48,12 +51,52 @@ func (u *ui) stateLine() string {
 		used = fmt.Sprintf("%d %%", (100*u.used+n-1)/n)
 		long += fmt.Sprintf(" of %dk, %s", n/1000, used)
 	}
-	mode, cost := u.inMode(), money(u.spent, u.unpriced)
+	unknown := u.unpriced || u.spent == 0 && u.cfg.Provider != nil && info.Prices == nil
+	mode, cost := u.inMode(), money(u.spent, unknown)
 	text := joined(mode, cmp.Or(u.model, info.ID), cost, long)
 	if utf8.RuneCountInString(text) >= u.out.width {
 		text = joined(mode, cost, used)
 	}
 	return short(text, u.out.width-1)
+}
+
+// silence is after how long a line says that the model hasn't begun to answer.
+const silence = 20 * time.Second
+
+// noteCall notes when the model is called, and when it begins to answer.
+func (u *ui) noteCall(ev agent.Event) {
+	switch ev := ev.(type) {
+	case *agent.StepStarted, *agent.Reset:
+		u.calling = time.Now()
+	case *agent.Waiting:
+		if ev.Call == "" { // it is called after that
+			u.calling = time.Now()
+			if ev.Until.After(u.calling) {
+				u.calling = ev.Until
+			}
+		}
+	case *agent.TextDelta, *agent.ReasoningDelta, *agent.PartAdded, *agent.CallBegun, *agent.Replied,
+		*machine.StepFailed, *agent.RunEnded:
+		u.calling = time.Time{}
+	}
+}
+
+// saySilence says once for each call that the model hasn't begun to answer.
+func (u *ui) saySilence() {
+	if !u.running || u.calling.IsZero() || time.Since(u.calling) < silence {
+		return
+	}
+	u.calling = time.Time{}
+	name := u.model
+	if u.cfg.Provider != nil {
+		info, _ := provider.InfoOf(u.cfg.Provider, u.model)
+		name = joined(info.Provider, cmp.Or(u.model, info.ID))
+	}
+	if name != "" {
+		name = " (" + name + ")"
+	}
+	u.out.note("%s", short(fmt.Sprintf("… the model%s hasn't begun to answer for %.0f s. Ctrl-C stops the request; then send "+
+		"it again, or use another model.", name, silence.Seconds()), 300))
 }
 
 // joined joins the parts of a line that aren't empty.

@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -42,6 +43,7 @@ type talk struct {
 	unwatch context.CancelFunc
 
 	running bool          // a run is in progress, here or elsewhere
+	calling time.Time     // since when the model hasn't begun to answer; zero: it has, or a line says so
 	run     string        // the run that was started here
 	after   uint64        // the facts up to this one are older
 	pending []agent.Pause // what the session waits for
@@ -49,7 +51,8 @@ type talk struct {
 	draft   string        // of the input of its call
 	cut     bool          // not all of it was shown
 
-	unsent []string // what was typed while a decision was waited for
+	unsent   []string // messages that a decision comes before
+	drafting bool     // a request has been begun, and isn't written
 }
 
 // begin starts or resumes what there is to do.
@@ -165,7 +168,7 @@ func (u *ui) free(ctx context.Context, do func() error) (waited bool, err error)
 				max(time.Until(until).Seconds(), 1))
 		}
 		at := time.Now().Add(beat)
-		err = u.next(ctx, false, func() bool { return time.Now().After(at) })
+		err = u.await(ctx, false, func() bool { return time.Now().After(at) })
 		if errors.Is(err, errInterrupt) {
 			return waited, ErrInterrupted
 		} else if !errors.Is(err, errChanged) {
@@ -200,10 +203,11 @@ func (u *ui) watch(ctx context.Context, after uint64) {
 }
 
 // event shows an event, and notes what the session does.
-func (u *ui) event(ev agent.Event) {
+func (u *ui) event(ctx context.Context, ev agent.Event) (err error) {
 	if ev.Envelope().Session() != u.cfg.Session { // a subagent's
-		return
+		return nil
 	}
+	u.noteCall(ev)
 	switch ev := ev.(type) {
 	case *agent.RunStarted:
 		u.mode, u.cfg.Input.Mode = ev.Mode, ""
@@ -226,7 +230,7 @@ func (u *ui) event(ev agent.Event) {
 			u.spent = u.spent.Add(ev.Cost)
 		}
 	case *machine.Decided, *machine.Continued:
-		u.running = true
+		u.running, u.pending = true, nil
 	case *agent.RunEnded:
 		if ev.Code == machine.CodeContextReset || ev.Seq <= u.after {
 			break
@@ -235,13 +239,23 @@ func (u *ui) event(ev agent.Event) {
 		u.out.endLine()
 		if !u.cfg.Once && (ev.Status == agent.Failed || ev.Status == agent.Stopped) {
 			why := ": " + short(ev.Reason, 1000)
-			if ev.Code == machine.CodeCanceled { // a person knows that
+			words := ev.Words()
+			if ev.Problem != nil && ev.Problem.Kind == provider.ProblemRequest { // only the reason says more
+				words = ""
+			}
+			if words != "" {
+				why = ". " + short(words, 1000)
+			} else if ev.Code == machine.CodeCanceled { // a person knows that
 				why = "."
 			}
 			u.out.line("%s", u.out.paint(red, "The run has "+string(ev.Status)+why))
 		}
 	}
 	u.out.show(ev)
+	if ended, ok := ev.(*agent.RunEnded); ok && ended.Status == agent.Paused && ended.Seq > u.after {
+		err = u.paused(ctx)
+	}
+	return err
 }
 
 // heard shows a message that the run has read.
@@ -278,7 +292,7 @@ func (u *ui) interrupted(ctx context.Context) error {
 func (u *ui) follow(ctx context.Context) error {
 	over := func() bool { return !u.running }
 	if u.keys.file == nil {
-		return u.next(ctx, false, over)
+		return u.await(ctx, false, over)
 	}
 	for {
 		key, paste, err := u.key(ctx, over)
@@ -300,7 +314,7 @@ func (u *ui) follow(ctx context.Context) error {
 
 // prompt asks for a command, a request, or a message to the run in progress.
 func (u *ui) prompt(ctx context.Context, mark string) error {
-	text, err := u.line(ctx, mark, "")
+	text, err := u.line(ctx, mark, nil)
 	if err != nil || text == "" {
 		return err
 	}
@@ -311,7 +325,7 @@ func (u *ui) prompt(ctx context.Context, mark string) error {
 }
 
 // say starts a run with what was typed, or sends it to the run in progress. If a decision comes
-// first, it is said after that.
+// first, it is shown back at the question; if nobody is asked, it is said after that.
 func (u *ui) say(ctx context.Context, text string) error {
 	var sent live.Sent
 	_, err := u.free(ctx, func() (err error) {
@@ -338,6 +352,6 @@ func (u *ui) refused(ctx context.Context, err error) error {
 		ctx.Err() != nil || errors.Is(err, ErrInterrupted) || errors.Is(err, errQuit) {
 		return err
 	}
-	u.out.line("%s", u.out.paint(red, clean(strings.TrimPrefix(err.Error(), "agent: "))))
+	u.out.line("%s", u.out.paint(red, clean(strings.TrimPrefix(agent.Words(err), "agent: "))))
 	return nil
 }

@@ -139,7 +139,9 @@ func TestSteer(t *testing.T) {
 	half()
 	p.types("a").sees("\n» a")
 	proceed <- struct{}{}
-	p.sees("» a").types(" y r A\r").sees("[a]pprove").types("a").sees("✓ Move page")
+	p.sees("Approval needed: Move page").sees("A decision waits.").sees("» a").types(" y r A\r")
+	p.sees("Instead of the call: “a y r A”.").at("Enter or Esc:", 1)
+	p.types("\x1b").ask(1).types("a\r").sees("✓ Move page")
 	half()
 	proceed <- struct{}{}
 	p.sees("Moved, and read.").asked(4)
@@ -193,7 +195,7 @@ func TestNarrow(t *testing.T) {
 		providertest.Say("Moved."))
 	p := talkAt(t, sit(t, 20), a, terminal.Config{}).asked(1)
 	p.says("show me the page with the long name").sees("that wraps.\n>")
-	p.says("move it").sees("[?]:").types("a").sees("Moved.\n>").types("\x04").ends(terminal.CodeDone).golden("narrow")
+	p.says("move it").sees("[?]:").types("a\r").sees("Moved.\n>").types("\x04").ends(terminal.CodeDone).golden("narrow")
 }
 
 func TestResize(t *testing.T) {
@@ -207,8 +209,43 @@ func TestResize(t *testing.T) {
 	require.Equal(t, "show me the page with the long name, pleas!", messages[0].Text())
 }
 
+func TestARequestThatWasNotAnsweredIsMarkedInTheNext(t *testing.T) {
+	hang := providertest.HangAfter(3, providertest.Say("Let me see what I can do for you today."))
+	model := providertest.Script(hang, providertest.Fail(fault.Permanent), providertest.Say("Better."))
+	a, err := agent.New(agent.Config{NoGuard: true, Provider: model})
+	require.NoError(t, err)
+	p := talk(t, a, terminal.Config{}).asked(1).says("Rename Blog").sees("Let me").types("\x03").asked(2)
+	p.says("Create Jobs").sees("The run has failed: ").sees("\n>").says("again").sees("Better.\n>")
+	p.types("\x04").ends(terminal.CodeDone)
+	var asked []string
+	for _, m := range model.Requests()[2].Messages {
+		asked = append(asked, m.Text())
+	}
+	require.Regexp(t, `^Rename Blog\|Let me\s*\|Note: the request above \("Rename Blog"\) was stopped [^|]*\|Create Jobs\|`+
+		`Note: the work on the request above \("Create Jobs"\) ended [^|]*\|again$`, strings.Join(asked, "|"))
+}
+
 func TestAFailedRunIsShownAndTheConversationGoesOn(t *testing.T) {
 	a := newAgent(t, agent.Config{NoGuard: true}, providertest.Fail(fault.Permanent), providertest.Say("Better."))
 	p := talk(t, a, terminal.Config{}).asked(1).says("go").sees("The run has failed: ").sees("\n>")
 	p.says("again").sees("Better.\n>").types("\x04").ends(terminal.CodeDone)
+}
+
+func TestACostThatIsNotKnownIsSaidSoThroughout(t *testing.T) {
+	model := gemini{providertest.Script(providertest.Say("Hi."))}
+	a := newAgent(t, agent.Config{Provider: model})
+	p := talk(t, a, terminal.Config{Provider: model}).asked(1).says("hello").sees("Hi.").asked(2)
+	p.types("\x04").ends(terminal.CodeDone)
+	require.NotContains(t, p.raw(), "$0.00")
+	require.Contains(t, p.raw(), "cost unknown")
+}
+
+func TestARefusedKeyIsShownInWords(t *testing.T) {
+	refused := providertest.FailWith(&provider.Error{Class: fault.UserFixable, Provider: "openai", Status: 401,
+		Message: "Incorrect API key provided: sk-abc", Remedy: "set Config.APIKey to a valid key"})
+	a := newAgent(t, agent.Config{NoGuard: true}, refused)
+	p := talk(t, a, terminal.Config{}).asked(1).says("go").sees("OPENAI_API_KEY").asked(2)
+	require.NotContains(t, p.raw(), "Config.APIKey")
+	require.NotContains(t, p.raw(), "sk-abc")
+	p.types("\x04").ends(terminal.CodeDone)
 }

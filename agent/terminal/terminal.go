@@ -107,6 +107,9 @@ func Run(ctx context.Context, hub *live.Hub, cfg Config) (code int, err error) {
 		return CodeFailed, fmt.Errorf("terminal: %w", err)
 	}
 	u.out.raw(u.keys.file != nil)
+	if !cfg.Once {
+		u.keys.ready()
+	}
 	return u.main(ctx)
 }
 

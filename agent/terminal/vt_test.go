@@ -4,6 +4,7 @@ import (
 	"strconv"
 	"strings"
 	"sync"
+	"time"
 	"unicode/utf8"
 )
 
@@ -147,9 +148,15 @@ func (v *vt) raw() string {
 	return v.all.String()
 }
 
+// longest is how long a test waits for what is shown, so that one that waits in vain shows what it
+// saw.
+const longest = 2 * time.Minute
+
 // until waits until what is shown is as wanted, and reports whether that has happened. It doesn't
-// wait longer than until ended is closed.
+// wait longer than until ended is closed, or than longest.
 func (v *vt) until(wanted func(text string) bool, ended chan struct{}) bool {
+	late := time.NewTimer(longest)
+	defer late.Stop()
 	for over := false; ; {
 		v.mu.Lock()
 		moved := v.moved
@@ -163,6 +170,8 @@ func (v *vt) until(wanted func(text string) bool, ended chan struct{}) bool {
 		select {
 		case <-moved:
 		case <-ended:
+			over = true
+		case <-late.C:
 			over = true
 		}
 	}

@@ -5,11 +5,11 @@ import (
 	"context"
 	"fmt"
 	"log/slog"
-	"reflect"
 	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
@@ -42,7 +42,7 @@ type Config struct {
 	Poll time.Duration
 	// OnEvent, if it isn't nil, is called for each event of the runs, as [agent.Agent.Stream]
 	// yields it: from several goroutines at a time, for one session in order. It should return at
-	// once.
+	// once. A panic is logged and changes nothing.
 	OnEvent func(session string, ev agent.Event)
 	Logger  *slog.Logger // nil: nothing is logged
 }
@@ -130,16 +130,13 @@ func (c *Config) checkAgents() error {
 			return wrong(field, "it is nil or empty; make one with agent.New")
 		case names[a.Name()]:
 			return wrong(field, "another agent is named %q, too; give each a name of its own", a.Name())
-		case i > 0 && !same(a.Journal(), c.Agents[0].Journal()):
+		case i > 0 && !contain.Same(a.Journal(), c.Agents[0].Journal()):
 			return wrong(field, "its journal isn't that of the others; use a Worker for each journal")
 		}
 		names[a.Name()] = true
 	}
 	return nil
 }
-
-// same reports whether two stores are one. A store that can't be compared isn't another's.
-func same(x, y journal.Store) bool { return reflect.ValueOf(x).Comparable() && x == y }
 
 func wrong(field, format string, args ...any) error {
 	return &agent.ArgError{Func: "work.New", Field: "Config." + field, Problem: fmt.Sprintf(format, args...)}

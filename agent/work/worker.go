@@ -163,9 +163,7 @@ func (w *Worker) leg(ctx context.Context, a *agent.Agent, session string) error 
 			w.due.Poke("") // all processes see it: another one may start
 		}
 		moved = true
-		if w.cfg.OnEvent != nil {
-			w.cfg.OnEvent(session, ev)
-		}
+		w.tell(ctx, session, ev)
 	}
 	p, err := a.Advance(ctx, agent.Continue(session), leg)
 	if limited && moved {
@@ -180,6 +178,19 @@ func (w *Worker) leg(ctx context.Context, a *agent.Agent, session string) error 
 		w.due.Poke(session)
 	}
 	return nil
+}
+
+// tell shows an event to the host. A panic is logged, and changes nothing.
+func (w *Worker) tell(ctx context.Context, session string, ev agent.Event) {
+	if w.cfg.OnEvent == nil {
+		return
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			w.cfg.Logger.ErrorContext(ctx, "work: Config.OnEvent panicked", "session", session, "panic", v)
+		}
+	}()
+	w.cfg.OnEvent(session, ev)
 }
 
 // deliver tells the host of the runs of a session that have ended.

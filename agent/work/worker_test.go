@@ -347,6 +347,17 @@ func TestWakeStartsWorkAtOnce(t *testing.T) {
 	})
 }
 
+func TestAPanicOfOnEventChangesNothing(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		a := w.agent("a")
+		w.run(work.Config{Agents: []*agent.Agent{a}, OnEvent: func(string, agent.Event) { panic("no") }})
+		w.enqueue(a, "s", agent.Input{}, agent.QueueOptions{})
+		w.pass(time.Hour)
+		require.Equal(t, agent.Completed, w.status("s"))
+	})
+}
+
 func TestWhatCannotWorkIsRefused(t *testing.T) { synctest.Test(t, refusals) }
 
 // An odd store can't be compared.

@@ -3,6 +3,7 @@ package main
 import (
 	"cmp"
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"slices"
@@ -204,7 +205,8 @@ type finding struct {
 type examination map[string]finding
 
 // findings are in the order in which they are printed.
-var findings = []string{"sessions", "facts", "bytes", "running", "held", "left", "queued", "waiting", "expired",
+var findings = []string{"sessions", "facts", "bytes", "running", "held", "left", "orphaned", "queued", "waiting",
+	"expired",
 	"failed", "undelivered", "unknown", "unreadable"}
 
 // note counts a session if something is so; since is when it came to be so.
@@ -222,7 +224,7 @@ func (x examination) note(what string, is bool, session string, since time.Time)
 
 func doctor(f *flag.FlagSet) action {
 	agents := f.String("agents", "", "the `names` of the agents that are served, separated by commas")
-	bytes := f.Bool("bytes", false, "read all logs to count their bytes")
+	bytes := f.Bool("bytes", false, "read all logs to count their bytes, and to find damaged ones")
 	return func(ctx context.Context, p *program, _ []string) error {
 		x := make(examination)
 		for h, err := range p.store.Heads(ctx, journal.Filter{NoKind: true}) {
@@ -245,20 +247,53 @@ func doctor(f *flag.FlagSet) action {
 	}
 }
 
+// read counts the bytes of a log, and returns what is wrong with it.
+func (p *program) read(ctx context.Context, x examination, h *journal.Head) error {
+	var facts []agent.Fact
+	for rec, err := range p.store.Read(ctx, h.Session, h.Pruned) {
+		if err != nil {
+			return err
+		}
+		x["bytes"] = finding{count: x["bytes"].count + len(rec.Data)}
+		f, err := machine.Decode(h.Session, rec)
+		if err != nil {
+			return err
+		}
+		facts = append(facts, f)
+	}
+	_, err := machine.Replay(h.Session, facts...)
+	return err
+}
+
+// orphaned reports whether a session is that of a subagent that nobody drives or will resume: it is
+// open, and the session of its call isn't.
+func (p *program) orphaned(ctx context.Context, h *journal.Head) (bool, error) {
+	open := func(h *journal.Head) bool {
+		s := agent.Status(h.Status)
+		return s == agent.Running || s == agent.Paused || s == agent.Queued
+	}
+	if !strings.HasPrefix(h.Session, machine.ChildPrefix) || !open(h) || h.Owner != "" && time.Now().Before(h.Until) {
+		return false, nil
+	}
+	parent, err := p.store.Head(ctx, h.Parent)
+	if errors.Is(err, journal.ErrNoSession) {
+		return true, nil
+	}
+	return err == nil && !open(&parent), err
+}
+
 // examine adds what there is to say about a session.
 func (p *program) examine(ctx context.Context, x examination, h *journal.Head, agents string, bytes bool) error {
 	x["sessions"] = finding{count: x["sessions"].count + 1}
 	x["facts"] = finding{count: x["facts"].count + int(h.Seq-h.Pruned)}
+	var damage error
 	if bytes {
-		for rec, err := range p.store.Read(ctx, h.Session, h.Pruned) {
-			if err != nil {
-				return err
-			}
-			x["bytes"] = finding{count: x["bytes"].count + len(rec.Data)}
-		}
+		damage = p.read(ctx, x, h)
 	}
-	if h.Parent != "" {
-		return nil // what concerns it is its parent's
+	if h.Parent != "" { // what else concerns it is its parent's
+		orphaned, err := p.orphaned(ctx, h)
+		x.note("orphaned", orphaned, h.Session, h.Updated)
+		return cmp.Or(damage, err)
 	}
 	status, waits, past := agent.Status(h.Status), len(h.Open) > 0, !h.Due.IsZero() && h.Due.Before(time.Now())
 	x.note("running", status == agent.Running, h.Session, h.Updated)
@@ -270,11 +305,11 @@ func (p *program) examine(ctx context.Context, x examination, h *journal.Head, a
 	x.note("failed", status == agent.Failed, h.Session, h.Updated)
 	x.note("undelivered", past && !waits && status != agent.Queued, h.Session, h.Due)
 	if agents == "" || status != agent.Running && status != agent.Paused && status != agent.Queued {
-		return nil
+		return damage
 	}
 	_, m, err := p.load(ctx, h.Session)
 	if err == nil {
 		x.note("unknown", !slices.Contains(strings.Split(agents, ","), m.State().Run.Agent), h.Session, h.Updated)
 	}
-	return err
+	return cmp.Or(damage, err)
 }

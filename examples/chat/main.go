@@ -32,11 +32,11 @@ func main() {
 	flag.Parse()
 	model, about, err := chooseModel(*choice)
 	if err != nil {
-		log.Fatal(err)
+		log.Fatal(agent.Words(err))
 	}
 	fmt.Println("The model is", about)
 	if err := run(context.Background(), *addr, *db, model, about, func(url string) { fmt.Println(url) }); err != nil {
-		log.Fatal(err)
+		log.Fatal(agent.Words(err))
 	}
 }
 

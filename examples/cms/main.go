@@ -10,6 +10,7 @@ import (
 	"os"
 	"time"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/agent/live"
@@ -35,7 +36,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	}
 	code, err := o.start(ctx, in, out, errs)
 	if err != nil {
-		fmt.Fprintln(errs, "cms:", err)
+		fmt.Fprintln(errs, "cms:", agent.Words(err))
 		return max(code, 1)
 	}
 	return code
@@ -100,8 +101,7 @@ func (o *options) open(previews string, errs io.Writer) (p *program, err error) 
 	p.tools = cmstools.Config{Site: p.site, Fetcher: o.fetcher, Preview: previews}
 	a, err := o.newAgent(p.tools, between(p.store), p.log)
 	if err == nil {
-		// Runs whose process has died go on by themselves while the program serves, and otherwise
-		// when somebody resumes them.
+		// Runs whose process has died go on by themselves only while the program serves.
 		recover := time.Duration(-1)
 		if o.command == cmdServe {
 			recover = time.Second

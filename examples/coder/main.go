@@ -13,6 +13,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/pawlkit/pawl/agent"
 )
 
 func main() {
@@ -31,7 +33,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	}
 	code, err := o.start(ctx, getenv, in, out, errs)
 	if err != nil {
-		fmt.Fprintln(errs, "coder:", err)
+		fmt.Fprintln(errs, "coder:", agent.Words(err))
 		return max(code, 1)
 	}
 	return code

@@ -6,7 +6,6 @@ import (
 	"flag"
 	"fmt"
 	"math/rand/v2"
-	"path/filepath"
 	"slices"
 	"strings"
 	"testing"
@@ -28,7 +27,7 @@ type killed struct {
 }
 
 func newKilled(t *testing.T) *killed {
-	k := &killed{db: filepath.Join(t.TempDir(), "content.db"), caller: &caller{t: t}}
+	k := &killed{db: newFile(t), caller: &caller{t: t}}
 	k.start()
 	return k
 }

@@ -65,43 +65,44 @@ func run(ctx context.Context, args []string, getenv func(string) string, stdin i
 	}
 	mocks, mocked, err := contenttools.Mocks(getenv, nil)
 	if err != nil {
-		fmt.Fprintln(stderr, "content:", err)
+		fmt.Fprintln(stderr, "content:", agent.Words(err))
 		return 2
 	}
 	cfg := assistant.Config{DB: *db, Mocks: mocks, Mocked: mocked}
 	if !asked && !*chat {
 		if err := serve(ctx, cfg, *addr, getenv, stdout, stderr); err != nil {
-			fmt.Fprintln(stderr, "content:", err)
+			fmt.Fprintln(stderr, "content:", agent.Words(err))
 			return 1
 		}
 		return 0
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	defer context.AfterFunc(ctx, stop)() // a second signal ends the process
 	texts, real, notice, err := model(getenv, slog.New(slog.NewTextHandler(stderr, nil)), nil)
 	if err != nil {
-		fmt.Fprintln(stderr, "content:", err)
+		fmt.Fprintln(stderr, "content:", agent.Words(err))
 		return 2
 	}
 	about, err := services(&cfg, getenv, real)
 	if err != nil {
-		fmt.Fprintln(stderr, "content:", err)
+		fmt.Fprintln(stderr, "content:", agent.Words(err))
 		return 2
 	}
 	fmt.Fprintf(stderr, "content: %s; %s\n", notice, about)
 	cfg.Model, cfg.Real = texts, real
 	s, err := assistant.New(cfg)
 	if err != nil {
-		fmt.Fprintln(stderr, "content:", err)
+		fmt.Fprintln(stderr, "content:", agent.Words(err))
 		return 1
 	}
 	defer s.Close()
 	if _, err := s.Store.UserByID(ctx, *user); err != nil {
-		fmt.Fprintln(stderr, "content:", err)
+		fmt.Fprintln(stderr, "content:", agent.Words(err))
 		return 2
 	}
 	if err := s.Recover(ctx); err != nil {
-		fmt.Fprintln(stderr, "content:", err)
+		fmt.Fprintln(stderr, "content:", agent.Words(err))
 	}
 	screen := assistant.Screen{ArtifactID: *artifact, CurrentPage: assistant.Terminal}
 	if *chat {
@@ -117,7 +118,7 @@ func talk(ctx context.Context, s *assistant.Services, user string, screen assist
 	out, stderr io.Writer) int {
 	session, err := s.Conversation(ctx, user, assistant.Main, false)
 	if err != nil {
-		fmt.Fprintln(stderr, "content:", err)
+		fmt.Fprintln(stderr, "content:", agent.Words(err))
 		return 1
 	}
 	code, err := terminal.Run(ctx, s.Hub, terminal.Config{Session: session, In: in, Out: out, Plain: true,
@@ -126,7 +127,7 @@ func talk(ctx context.Context, s *assistant.Services, user string, screen assist
 		Input: agent.Input{User: user, Owner: user, Only: assistant.ChatTools, Labels: s.Labels(screen),
 			Supersede: true}})
 	if err != nil {
-		fmt.Fprintln(stderr, "content:", err)
+		fmt.Fprintln(stderr, "content:", agent.Words(err))
 	}
 	return code
 }

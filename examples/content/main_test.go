@@ -17,7 +17,11 @@ import (
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/pawlkit/pawl/examples/content/internal/assistant"
+	"github.com/pawlkit/pawl/examples/content/internal/standin"
+	"github.com/pawlkit/pawl/internal/filetest"
 	"github.com/pawlkit/pawl/internal/roletest"
+	"github.com/pawlkit/pawl/provider/providertest"
 )
 
 var plays = roletest.Roles{"serve": func(args []string) error {
@@ -31,6 +35,17 @@ func TestMain(m *testing.M) {
 	plays.Play()
 	goleak.VerifyTestMain(m)
 }
+
+// newFile returns the path of a file in which nobody has done anything yet. To copy it is quicker
+// than to make tables.
+var newFile = filetest.Copies(func(path string) error {
+	s, err := assistant.New(assistant.Config{DB: path, Model: standin.Model(), Images: providertest.Draw(),
+		Sources: standin.Sources()})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+})
 
 // command runs the program, and returns its status and what it prints.
 func command(t *testing.T, args ...string) (status int, out, errs string) {
@@ -71,7 +86,7 @@ func TestARequestInATerminal(t *testing.T) {
 
 func TestAConversationInATerminal(t *testing.T) {
 	var stdout, stderr bytes.Buffer
-	status := run(t.Context(), []string{"-db", filepath.Join(t.TempDir(), "content.db"), "-chat"},
+	status := run(t.Context(), []string{"-db", newFile(t), "-chat"},
 		func(string) string { return "" }, strings.NewReader(
 			"Create content for a social post about remote work\nArchive it\nr\n\nGive me two ideas about pricing\n/quit\n"),
 		&stdout, &stderr)
@@ -114,8 +129,9 @@ func serving(t *testing.T, getenv func(string) string, stderr io.Writer, args ..
 	ctx, cancel := context.WithCancel(t.Context())
 	read, write := io.Pipe()
 	ended := make(chan int, 1)
+	path := newFile(t)
 	go func() {
-		args = append([]string{"-db", filepath.Join(t.TempDir(), "content.db"), "-addr", "127.0.0.1:0"}, args...)
+		args = append([]string{"-db", path, "-addr", "127.0.0.1:0"}, args...)
 		ended <- run(ctx, args, getenv, strings.NewReader(""), write, stderr)
 		write.Close()
 	}()

@@ -166,7 +166,7 @@ func TestARefusedKeySaysSo(t *testing.T) {
 	for _, message := range []string{"Create content for a blog about fixed prices", "help me with something"} {
 		status, out, errs := s.command(t, "-db", filepath.Join(t.TempDir(), "content.db"), "-p", message)
 		require.Equal(t, 1, status)
-		require.Contains(t, out, "refuses the key (status 401). Set a valid one in the environment of this program.")
+		require.Contains(t, out, "doesn't accept the key. Set OPENAI_API_KEY to a valid key")
 		require.NotContains(t, out+errs, "sk-secret")
 	}
 }
@@ -181,7 +181,7 @@ func TestThePageSaysThatAKeyIsRefused(t *testing.T) {
 	require.NoError(t, c.do("POST", "/api/artifacts", map[string]any{"title": "Fixed prices", "type": "blog"}, &a))
 	err := c.do("POST", "/api/content-agent/execute", map[string]any{"message": "Research this topic",
 		"screenContext": map[string]any{"artifactId": a.ID}}, &struct{}{})
-	require.ErrorContains(t, err, "refuses the key (status 401). Set a valid one in the environment of this program.")
+	require.ErrorContains(t, err, "doesn't accept the key. Set OPENAI_API_KEY to a valid key")
 	require.NotContains(t, err.Error(), "sk-secret")
 }
 

@@ -54,7 +54,7 @@ func main() {
 	flag.Parse()
 	o.prompt = strings.Join(flag.Args(), " ")
 	if err := run(context.Background(), o, os.Stdin, os.Stdout); err != nil {
-		log.Fatal(err)
+		log.Fatal(agent.Words(err))
 	}
 }
 
@@ -93,6 +93,7 @@ func run(ctx context.Context, o options, in io.Reader, out io.Writer) error {
 	}
 	ctx, stop := signal.NotifyContext(ctx, syscall.SIGINT, syscall.SIGTERM)
 	defer stop()
+	defer context.AfterFunc(ctx, stop)() // a second signal ends the process
 	return converse(ctx, a, o.prompt, in, out)
 }
 

@@ -12,6 +12,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+
+	"github.com/pawlkit/pawl/agent"
 )
 
 func main() {
@@ -29,7 +31,7 @@ func run(ctx context.Context, args []string, getenv func(string) string, in io.R
 	}
 	code, err := o.start(ctx, getenv, in, out)
 	if err != nil {
-		fmt.Fprintln(errs, "team:", err)
+		fmt.Fprintln(errs, "team:", agent.Words(err))
 		return max(code, 1)
 	}
 	return code

@@ -42,13 +42,14 @@ func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	case errors.Is(err, flag.ErrHelp):
 		return 0
 	case err != nil:
-		fmt.Fprintln(stderr, "worker:", err)
+		fmt.Fprintln(stderr, "worker:", agent.Words(err))
 		return 2
 	}
 	ctx, stop := signal.NotifyContext(ctx, os.Interrupt, syscall.SIGTERM)
 	defer stop()
+	defer context.AfterFunc(ctx, stop)() // a second signal ends the process
 	if err := o.do(ctx, rest, stdout, stderr); err != nil {
-		fmt.Fprintln(stderr, "worker:", err)
+		fmt.Fprintln(stderr, "worker:", agent.Words(err))
 		return 1
 	}
 	return 0

@@ -173,7 +173,7 @@ func aguiFrontEndError(t *testing.T) {
 func aguiModelError(t *testing.T) {
 	s := newAGUISite(t, providertest.Script(providertest.Fail(fault.Permanent), providertest.Say("Hello.")), nil)
 	seen := s.do(aguiStep{Message: said("u-1", "Hi.")})
-	require.Equal(t, "The model couldn't be reached, or couldn't answer.", seen.Failed)
+	require.Equal(t, "Scripted doesn't accept the request. Use another model.", seen.Failed)
 	s.shows(seen, "user: Hi.")
 	s.shows(s.from(seen, 1), "user: Hi.", "assistant: Hello.")
 }

@@ -168,7 +168,7 @@ func assistantFrontEndError(t *testing.T) {
 func assistantModelError(t *testing.T) {
 	s := newAssistant(t, providertest.Script(providertest.Fail(fault.Permanent), providertest.Say("Hello.")))
 	seen := s.assistant(assistantStep{Say: "Hi."})
-	require.Equal(t, "The model couldn't be reached, or couldn't answer.", seen.Error)
+	require.Equal(t, "Scripted doesn't accept the request. Use another model.", seen.Error)
 }
 
 func assistantStop(t *testing.T) {

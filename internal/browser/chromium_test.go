@@ -232,15 +232,17 @@ func (p *tab) clickOn(element string) {
 type point struct{ X, Y float64 }
 
 // middle returns the middle of the element that an expression returns, when there is one that stays
-// in its place.
+// in its place. In a card it is one that may be pressed.
 func (p *tab) middle(element string) (at point) {
 	p.t.Helper()
 	p.wait(`(e => {
 		if (!e) return false;
 		e.scrollIntoView({block: "center"});
-		const r = e.getBoundingClientRect(), before = window.lastPlace;
+		const r = e.getBoundingClientRect(), before = window.lastPlace, card = e.closest("[data-settling]");
 		window.lastPlace = JSON.stringify({X: r.x + r.width / 2, Y: r.y + r.height / 2});
-		return before === window.lastPlace;
+		if (before !== window.lastPlace) window.lastMoved = performance.now();
+		return before === window.lastPlace &&
+			(!card || card.dataset.settling === "false" && performance.now() - window.lastMoved > 250);
 	})(` + element + `)`)
 	require.NoError(p.t, json.Unmarshal([]byte(p.text(`window.lastPlace`)), &at))
 	return at

@@ -152,7 +152,7 @@ func TestCoderIsOneConversationInTheTerminalAndOnAPhone(t *testing.T) {
 	p.wait(`document.querySelector(".card .diff .path")?.textContent === "wrap.go  +6 \u22123"`)
 	p.lookAt(1, "diff")
 	p.screen(390, 800, "light")
-	c.types("a") // in the terminal
+	c.types("a\r") // in the terminal
 	p.wait(`document.querySelectorAll(".record").length === 2`)
 	c.shows(`Run go test(?s:.*)\[\?\]: `)
 	p.text(`(s => { s.value = "edits"; s.dispatchEvent(new Event("change")); })(document.querySelector(".composer select")), ""`)
@@ -161,7 +161,7 @@ func TestCoderIsOneConversationInTheTerminalAndOnAPhone(t *testing.T) {
 	c.types("/")
 	c.types("mode auto\r")
 	p.wait(`document.querySelector(".composer select").value === "auto"`)
-	p.press(".card", "Always allow for go test in this chat")
+	p.press(".card", "Always allow all go test here, in this chat")
 	c.shows(`◦ always approved by you`)
 	p.wait(`document.querySelector(".card h2")?.textContent.startsWith("Run git commit")`) // in each mode
 	p.press(".card", "Reject with a reason")

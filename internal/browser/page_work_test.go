@@ -148,5 +148,5 @@ func TestAReplyWithoutTextIsSaidToBeNoAnswer(t *testing.T) {
 	p := s.page("")
 	p.say("Look.")
 	p.wait(`!["", "Working"].includes(document.querySelector(".status").textContent)`)
-	p.shows("user: Look.", "call: Look home: Done", "notice: The model did not answer.")
+	p.shows("user: Look.", "call: Look home: Done", "notice: The model didn't answer. Send the message again.")
 }

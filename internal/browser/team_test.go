@@ -227,7 +227,7 @@ func TestTheTeamBuildsAProgram(t *testing.T) {
 	p.wait(`document.querySelector(".tops .bar").hidden && document.querySelector(".see")`)
 	p.looks(4, "permission")
 	require.Contains(t, p.text(`document.querySelector(".there > .card .buttons").textContent`),
-		"Always allow go `test …` in this project", "the chat says the same")
+		"Always allow go test … in this project", "the chat says the same")
 	p.picture("phone.png", 390, 720, "light")
 	p.keys(kb.ArrowUp, chromedp.ModifierAlt) // to the decision
 	p.wait(`document.activeElement.textContent === "Once"`)

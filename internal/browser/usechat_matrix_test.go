@@ -133,7 +133,7 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		_, b := opened(t, c, providertest.Fail(fault.Permanent), providertest.Say("Better."))
 		b.say("Hello.")
 		b.do(object{"op": "wait", "status": "error", "count": 2})
-		require.Equal(t, "The model couldn't be reached, or couldn't answer.", b.Error)
+		require.Equal(t, "Scripted doesn't accept the request. Use another model.", b.Error)
 		b.asAfterAReload()
 		b.say("Again.")
 		b.ready(4, "Better.")

@@ -100,7 +100,7 @@ func TestAFailureIsShownAndTheChatGoesOn(t *testing.T) {
 		c := s.visit(version, "s-1")
 		c.say("Hello")
 		c.wait(`document.querySelector("#error")`)
-		require.Contains(t, c.state(), "couldn't be reached")
+		require.Contains(t, c.state(), "doesn't accept the request")
 		c.say("Again")
 		c.wait(`chat.status === "ready" && document.body.textContent.includes("Better.")`)
 	})

@@ -7,6 +7,15 @@
 //
 //	go test ./internal/compat -run Write -write v0.1.0
 //
+// A folder that isn't named after a release has what the code wrote just before a change that
+// stored runs must survive: before-v0.2 is one. stages.db.gz has a session at each stage that a run
+// or a plan can be left at.
+//
+// Random sessions are left by one release of Go, and another one goes on with them:
+//
+//	GOTOOLCHAIN=go1.27.3 go test ./internal/compat -run OneReleaseOfGo -across-write /tmp/left.db
+//	go test ./internal/compat -run OneReleaseOfGo -across-read /tmp/left.db
+//
 // A file that can't be read any more is a broken promise: migrate it, or refuse it with an error
 // that says which version reads it, and say so in the CHANGELOG.
 package compat

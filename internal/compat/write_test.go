@@ -85,4 +85,5 @@ func TestWriteTheFilesOfThisVersion(t *testing.T) {
 	require.NoError(t, err)
 	require.NoError(t, finder.Put(ctx, members))
 	require.NoError(t, entries.Save(filepath.Join(dir, "index.jsonl")))
+	writeStages(t, dir)
 }

@@ -47,7 +47,8 @@ func TestAnAliasSaysWhatItsTypeHas(t *testing.T) {
 // TestAliasProblems shows what the rule finds.
 func TestAliasProblems(t *testing.T) {
 	p := checkedAgent(t)
-	const good = "A StopError says why. It is short.\n\n  - Code, Err: a, b\n  - Error(), Unwrap(), Fault(): c, d, e\n"
+	const good = "A StopError says why. It is short.\n\n  - Code, Limit, Problem, Err: a, b\n  - Error(), Unwrap(), " +
+		"Fault(), Words(): c, d, e\n"
 	require.Empty(t, aliasProblems(p.types, "StopError", good))
 	require.Equal(t, []string{"has fewer than two sentences"},
 		aliasProblems(p.types, "StopError", strings.Replace(good, "why. It", "why it", 1)))

@@ -5,6 +5,7 @@ import (
 	"os"
 	"path/filepath"
 	"regexp"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -48,4 +49,25 @@ func TestTheTableOfContributingIsThatOfCI(t *testing.T) {
 	for i, row := range rows {
 		require.Regexp(t, `(?m)^\| `+regexp.QuoteMeta(row[1])+` \|.*\| `+budgets[i]+` s \|$`, page)
 	}
+}
+
+// retried is how many lines .ci/retry has. The figure only gets smaller: a test that fails by
+// chance is mended.
+const retried = 22
+
+// TestTheListOfTestsThatMayFailOnceOnlyShrinks wants tests for each line of .ci/retry.
+func TestTheListOfTestsThatMayFailOnceOnlyShrinks(t *testing.T) {
+	lines := 0
+	for line := range strings.Lines(textOf(t, ".ci/retry")) {
+		line, _, _ = strings.Cut(line, "#")
+		words := strings.Fields(line)
+		if len(words) == 0 {
+			continue
+		}
+		require.Len(t, words, 2, line)
+		require.True(t, slices.ContainsFunc(testsOf(t, words[0]), regexp.MustCompile(words[1]).MatchString),
+			"there is no test for this line, take it out: %s", line)
+		lines++
+	}
+	require.Equal(t, retried, lines, "mend a test instead of adding it, and lower the figure for one that is mended")
 }

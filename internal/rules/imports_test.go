@@ -32,6 +32,7 @@ const (
 	journaltest  = "agent/journal/journaltest"
 	pgtest       = "internal/pgtest" // finds a PostgreSQL for tests
 	providertest = "provider/providertest"
+	filetest     = "internal/filetest"      // copies of a file for tests
 	roletest     = "internal/roletest"      // starts a test binary again as another process
 	wire         = "provider/internal/wire" // runs recorded exchanges through adapters
 )
@@ -71,10 +72,11 @@ var rows = map[string]row{
 	"agent/journal":               {},
 	// The machine decides and folds; what it decides on comes in as facts. Its test
 	// TestTheMachineIsPure says the rest.
-	"agent/internal/session": {own: []string{"agent/internal/contain", "agent/journal", "agent/machine"},
+	"agent/internal/session": {
+		own:   []string{"agent/internal/contain", "agent/internal/work", "agent/journal", "agent/machine"},
 		tests: []string{"circuit/fault", "provider", "tools"}},
 	"agent/internal/contain": {own: []string{"agent/journal", "circuit/fault", "tools"}},
-	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "memory",
+	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "internal/visible", "memory",
 		"provider", "tools"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"agent/internal/stops":   {own: []string{everything}},                          // tests alone
@@ -93,11 +95,13 @@ var rows = map[string]row{
 	"agent/notes": {own: []string{"agent/internal/output", "agent/machine", "circuit/fault", "internal/schema",
 		"memory", "provider"}, tests: []string{"agent", "tools"}},
 	"agent/stop": {own: []string{"provider"}, tests: []string{"agent", "tools"}},
-	"agent/approvals": {own: []string{"agent", "agent/internal/session", "agent/journal", "agent/machine", "agent/plan",
+	"agent/approvals": {own: []string{"agent", "agent/internal/contain", "agent/internal/session", "agent/journal",
+		"agent/machine", "agent/plan",
 		"circuit/fault", "provider", "tools"}},
 	"agent/live": {own: []string{"agent", "agent/internal/due", "agent/machine", "circuit/fault"},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "provider", "tools"}},
-	"agent/work": {own: []string{"agent", "agent/internal/due", "agent/journal", "agent/machine", "circuit/fault"},
+	"agent/work": {own: []string{"agent", "agent/internal/contain", "agent/internal/due", "agent/journal",
+		"agent/machine", "circuit/fault"},
 		tests: []string{"agent/journal/postgres", "agent/journal/sqlite", "internal/pgtest", "provider",
 			"provider/providertest", "tools"}},
 	"agent/eval": {own: []string{"agent", "agent/internal/output", "circuit/fault", "internal/schema", "provider",
@@ -128,7 +132,8 @@ var rows = map[string]row{
 		third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"},
 		tests: []string{"circuit/fault", "tools"}},
 	"agent/terminal": {own: []string{"agent", "agent/journal", "agent/live", "agent/machine", "agent/plan",
-		"circuit/fault", "internal/visible", "provider", "tools"}, third: []string{"golang.org/x/term"},
+		"circuit/fault", "internal/visible", "provider", "tools"},
+		third: []string{"golang.org/x/sys", "golang.org/x/term"},
 		tests: []string{"agent/journal/sqlite", "provider/fromenv"}},
 	"agent/acp": {own: []string{"agent", "agent/internal/display", "agent/live", "agent/machine", "agent/plan",
 		"provider", "tools"}, third: []string{acpSDK},
@@ -165,11 +170,13 @@ var rows = map[string]row{
 		tests: []string{"agent/journal", "agent/journal/sqlite", "memory/recall", "memory/sqlmemory"}},
 	// Its tests show that lists read few heads.
 	"agent/journal/sqlite": {own: []string{"agent/journal", "internal/sqljournal", "internal/sqlitefile",
-		"ratelimit"}, tests: []string{"agent", "agent/approvals", "agent/internal/due", "ratelimit/allowancetest"}},
+		"ratelimit"}, tests: []string{"agent", "agent/approvals", "agent/internal/due", "agent/machine",
+		"ratelimit/allowancetest", "tools"}},
 	"agent/journal/postgres": {own: []string{"agent/journal", "internal/sqljournal", "ratelimit"},
-		third: []string{pgx}, tests: []string{"agent", "provider",
+		third: []string{pgx}, tests: []string{"agent", "agent/machine", "provider",
 			"provider/providertest", "ratelimit/allowancetest", "tools"}},
 	pgtest:            {},
+	filetest:          {},
 	roletest:          {},
 	"internal/schema": {own: []string{"circuit/fault"}, third: []string{validate}},
 	"tools": {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"},
@@ -211,11 +218,12 @@ var rows = map[string]row{
 			"internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit", "ratelimit/budget",
 			"tools"},
 		third: []string{xsync},
-		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai", "provider/secret"},
+		tests: []string{"agent/live", "provider/anthropic", "provider/gemini", "provider/openai", "provider/secret"},
 	},
 	"internal/rules":          {tests: []string{everything}},
 	"internal/rules/sizes":    {own: []string{"internal/rules"}},
 	"internal/rules/pictures": {},
+	"internal/retry":          {},
 	"cmd/pawl": {own: []string{"agent", "agent/approvals", "agent/journal", "agent/journal/postgres",
 		"agent/journal/sqlite", "agent/machine", "internal/visible", "provider", "tools"},
 		tests: []string{"circuit/fault"}},
@@ -225,7 +233,7 @@ var rows = map[string]row{
 }
 
 // inTests is what test files may import as well.
-var inTests = row{own: []string{journaltest, providertest, wire, pgtest, roletest},
+var inTests = row{own: []string{journaltest, providertest, wire, pgtest, roletest, filetest},
 	third: []string{testify, leaks}}
 
 // TestImports looks at every file, whatever platform it is for.

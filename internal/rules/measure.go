@@ -25,13 +25,13 @@ type exception struct {
 // largeStructs are the exceptions, by package and name.
 var largeStructs = map[string]exception{
 	"agent.Config":             {24, "a configuration: one field for each setting"},
-	"agent.sessionLog":         {21, "the log of a session: what is fixed, and what its lock guards"},
 	"agent.Input":              {32, "what a run is asked: one field for each setting"},
-	"agent/machine.RunStarted": {25, "a fact: what an input has set"},
+	"agent/machine.RunStarted": {26, "a fact: what an input has set"},
 	"agent/machine.Pause":      {21, "what is to be decided, as it is stored and shown: plain data"},
-	"agent/machine.Result":     {21, "what a host reads of a run: plain data"},
-	"agent/machine.RunState": {44,
+	"agent/machine.Result":     {24, "what a host reads of a run: plain data"},
+	"agent/machine.RunState": {49,
 		"the state of a run, which facts are folded into: plain data, saved whole in snapshots"},
+	"agent/plan.NodeState":        {21, "the state of a node, as hosts see it: plain data"},
 	"provider/openai.chatRequest": {21, "the body of a request: one field for each member"},
 	"tools.Spec":                  {26, "a configuration: one field for each setting"},
 }

@@ -17,6 +17,7 @@ var withoutExample = map[string]string{
 	"internal/rules":           "its one function prints figures that change with every commit",
 	"internal/rules/sizes":     "a program: go run ./internal/rules/sizes",
 	"internal/rules/pictures":  "a program: go run ./internal/rules/pictures",
+	"internal/retry":           "a program: .ci/run runs it",
 	"agent/internal/durable":   "tests only",
 	"agent/internal/stops":     "tests only",
 	"provider/internal/replay": "tests only",

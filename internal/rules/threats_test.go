@@ -2,6 +2,7 @@ package rules
 
 import (
 	"fmt"
+	"go/ast"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -62,19 +63,18 @@ func TestTheMeasuredThreatsAreThoseOfTheTests(t *testing.T) {
 // testsOf returns the test functions of a package.
 func testsOf(t *testing.T, pkg string) (names []string) {
 	t.Helper()
-	files, err := filepath.Glob(filepath.Join(root, filepath.FromSlash(pkg), "*_test.go"))
-	require.NoError(t, err)
-	for _, f := range files {
-		text, err := os.ReadFile(f)
-		require.NoError(t, err)
-		for _, m := range testFunc.FindAllStringSubmatch(string(text), -1) {
-			names = append(names, m[1])
+	for _, f := range goFiles(t) {
+		if f.dir() != pkg || !f.test() {
+			continue
+		}
+		for _, d := range f.ast.Decls {
+			if fn, ok := d.(*ast.FuncDecl); ok && fn.Recv == nil && strings.HasPrefix(fn.Name.Name, "Test") {
+				names = append(names, fn.Name.Name)
+			}
 		}
 	}
 	return names
 }
-
-var testFunc = regexp.MustCompile(`(?m)^func (Test\w+)\(`)
 
 // textOf returns the text of a file of the repository.
 func textOf(t *testing.T, path string) string {

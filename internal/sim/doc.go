@@ -36,4 +36,7 @@
 // work_test.go has the workers, what they may do, and the receiver. play_test.go, legs_test.go and
 // plans_test.go perform the operations, drive_test.go ends what is left open, check_test.go and
 // calls_test.go look at what came of it, and linear_test.go at the histories.
+//
+// trees_test.go is another simulation: random trees of one input under a limit of cost.
+// account_test.go has what they have really spent, and when who could know it.
 package sim

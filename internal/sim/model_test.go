@@ -104,6 +104,9 @@ func (p *process) asked(run string, req *provider.Request) {
 	if p.dead() || p.program.has("memory") {
 		return
 	}
+	if open := unmarked(req); open != "" {
+		p.failLocked("a request of run %s has the prompt %q, which was neither answered nor is marked", run, open)
+	}
 	before := p.requests[run]
 	for i := range min(len(before), len(now)) {
 		if now[i] == before[i] {
@@ -118,4 +121,27 @@ func (p *process) asked(run string, req *provider.Request) {
 	if len(now) > len(before) || before == nil { // else a process that has lost the session asks what was asked before
 		p.requests[run] = now
 	}
+}
+
+// unmarked returns a prompt that a model would carry out although its run is over: one before the
+// newest that has no answer, and no mark that says so before the next prompt.
+func unmarked(req *provider.Request) string {
+	open := ""
+	for i := range req.Messages {
+		m := &req.Messages[i]
+		text := m.Text()
+		switch {
+		case m.Role == provider.RoleAssistant && strings.HasPrefix(text, "done "):
+			open = ""
+		case m.Role != provider.RoleUser:
+		case strings.HasPrefix(text, prompt("")):
+			if open != "" {
+				return open
+			}
+			open = text
+		case strings.HasPrefix(text, "Note: ") && open != "" && strings.Contains(text, fmt.Sprintf("(%q)", open)):
+			open = ""
+		}
+	}
+	return ""
 }

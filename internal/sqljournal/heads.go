@@ -48,14 +48,20 @@ func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.H
 			return err
 		}
 		for _, h := range page {
-			if !f.Match(h) {
+			if h.err == nil && !f.Match(h.Head) {
 				continue
 			}
 			if err := listContextError(ctx); err != nil {
 				return err
 			}
-			if !yield(h, nil) {
+			if h.err != nil { // nobody knows what else it is
+				h.Head = journal.Head{Session: h.Session}
+			}
+			if !yield(h.Head, h.err) {
 				return nil
+			}
+			if h.err != nil {
+				continue
 			}
 			if given++; f.Limit > 0 && given == f.Limit {
 				return nil
@@ -67,8 +73,14 @@ func (s *Store) list(ctx context.Context, f journal.Filter, yield func(journal.H
 	}
 }
 
+// A listed head is one of a list. One with an error is damaged.
+type listed struct {
+	journal.Head
+	err error
+}
+
 // A pager returns the next page of heads, and whether it is the last.
-type pager func(ctx context.Context, limit int) (page []journal.Head, last bool, err error)
+type pager func(ctx context.Context, limit int) (page []listed, last bool, err error)
 
 // byName returns the pages of heads in the order of their names.
 func (s *Store) byName(f journal.Filter) pager {
@@ -77,7 +89,7 @@ func (s *Store) byName(f journal.Filter) pager {
 	if from < prefix {
 		from, exclusive = prefix, false
 	}
-	return func(ctx context.Context, limit int) ([]journal.Head, bool, error) {
+	return func(ctx context.Context, limit int) ([]listed, bool, error) {
 		c := s.conditions(&f)
 		if exclusive {
 			c.add("s.name > %s", from)
@@ -95,8 +107,8 @@ func (s *Store) byName(f journal.Filter) pager {
 
 // byDue returns the pages of heads that are due, from the earliest on, which an index finds.
 func (s *Store) byDue(f journal.Filter) pager {
-	var after *journal.Head // the last head of the page before
-	return func(ctx context.Context, limit int) ([]journal.Head, bool, error) {
+	var after *listed // the last head of the page before
+	return func(ctx context.Context, limit int) ([]listed, bool, error) {
 		c := s.conditions(&f)
 		c.add("s.expires <= %s", nearest(f.Due))
 		if after != nil {
@@ -116,7 +128,7 @@ func (s *Store) byDue(f journal.Filter) pager {
 // found by an index. The others, which are few, are sorted: an index would change with each append.
 func (s *Store) newest(f journal.Filter) pager {
 	at := f // the filter of the next page
-	return func(ctx context.Context, limit int) ([]journal.Head, bool, error) {
+	return func(ctx context.Context, limit int) ([]listed, bool, error) {
 		c := s.conditions(&f)
 		if prefix := storable(f.Prefix); prefix != "" {
 			c.add("s.name >= %s", prefix)
@@ -140,13 +152,14 @@ func (s *Store) newest(f journal.Filter) pager {
 }
 
 // heads returns what a statement selects.
-func (s *Store) heads(ctx context.Context, query string, args []any) (list []journal.Head, err error) {
+func (s *Store) heads(ctx context.Context, query string, args []any) (list []listed, err error) {
 	err = s.db.Query(ctx, query, args, func(scan func(...any) error) error {
 		r, err := scanRow(scan)
-		if err == nil {
-			list = append(list, r.Head)
+		if r == nil {
+			return err
 		}
-		return err
+		list = append(list, listed{r.Head, err})
+		return nil
 	})
 	return list, err
 }

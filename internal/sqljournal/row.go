@@ -1,9 +1,11 @@
 package sqljournal
 
 import (
+	"cmp"
 	"context"
 	"database/sql"
 	"errors"
+	"fmt"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -19,7 +21,12 @@ type row struct {
 
 func (r *row) exists() bool { return r.id != 0 }
 
-// scanRow reads the columns of Dialect.statements.
+// errDamaged says that a row can't be read. It harms its session alone.
+var errDamaged = journal.Unusable("its row in the table of sessions is damaged; restore it from a backup")
+
+// scanRow reads the columns of Dialect.statements. The databases see to it that they have the right
+// types. If what one says is damaged, scanRow returns the rest with an error that names the
+// session.
 func scanRow(scan func(...any) error) (*row, error) {
 	var (
 		r                             row
@@ -39,11 +46,16 @@ func scanRow(scan func(...any) error) (*row, error) {
 	if len(info) > 0 {
 		r.Info = info
 	}
-	var err error
-	if r.Open, err = decodeOpen(openText); err == nil {
-		r.Labels, err = decodeLabels(labels)
+	var openErr, labelsErr, numbers error
+	r.Open, openErr = decodeOpen(openText)
+	r.Labels, labelsErr = decodeLabels(labels)
+	if seq < 0 || pruned < 0 || pruned > seq {
+		numbers = fmt.Errorf("pruned is %d, and the number of the last record is %d", pruned, seq)
 	}
-	return &r, err
+	if damage := cmp.Or(openErr, labelsErr, numbers); damage != nil {
+		return &r, fmt.Errorf("journal: session %q: %w: %w", r.Session, errDamaged, damage)
+	}
+	return &r, nil
 }
 
 // find returns a session without locking it.

@@ -127,7 +127,7 @@ func decodeOpen(text string) ([]journal.Open, error) {
 	}
 	var list []open
 	if err := json.Unmarshal([]byte(text), &list); err != nil {
-		return nil, fmt.Errorf("the open list of a session is damaged: %w", err)
+		return nil, fmt.Errorf("the open list is damaged: %w", err)
 	}
 	out := make([]journal.Open, len(list))
 	for i, o := range list {
@@ -154,7 +154,7 @@ func decodeLabels(text string) (labels map[string]string, err error) {
 		return nil, nil
 	}
 	if err := json.Unmarshal([]byte(text), &labels); err != nil {
-		return nil, fmt.Errorf("the labels of a session are damaged: %w", err)
+		return nil, fmt.Errorf("the labels are damaged: %w", err)
 	}
 	return labels, nil
 }

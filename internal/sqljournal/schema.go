@@ -5,6 +5,8 @@ import (
 	"database/sql"
 	"errors"
 	"fmt"
+
+	"github.com/pawlkit/pawl/agent/journal"
 )
 
 // ErrNewer means that a newer version of the package has created or changed the tables. They can't
@@ -17,6 +19,10 @@ var ErrNewer = errors.New(
 var ErrOlder = errors.New(
 	"the journal's tables don't exist or are of an older version; a program that may migrate them has to open them first")
 
+// errVersion says that the version of the tables is damaged. What else is damaged isn't known then.
+var errVersion = journal.Unusable(
+	"the version of the journal's tables is damaged; restore the journal from a backup")
+
 const readVersion = "SELECT version FROM @meta"
 
 // Current reports whether the tables exist and are up to date, so that nothing needs to be written.
@@ -26,13 +32,9 @@ func Current(ctx context.Context, pool *sql.DB, d Dialect, exists string, migrat
 	if err := pool.QueryRowContext(ctx, d.SQL(exists)).Scan(&there); err != nil || !there {
 		return false, err
 	}
-	var version int
-	err := pool.QueryRowContext(ctx, d.SQL(readVersion)).Scan(&version)
+	version, err := versionIn(pool.QueryRowContext(ctx, d.SQL(readVersion)), migrations)
 	if errors.Is(err, sql.ErrNoRows) {
 		return false, nil
-	}
-	if err == nil {
-		err = checkVersion(version, migrations)
 	}
 	return version == len(migrations), err
 }
@@ -47,11 +49,8 @@ func Migrate(ctx context.Context, tx Tx, d Dialect, setup []string, migrations [
 			return err
 		}
 	}
-	var version int
-	if err := tx.QueryRowContext(ctx, d.SQL(readVersion)).Scan(&version); err != nil {
-		return err
-	}
-	if err := checkVersion(version, migrations); err != nil || version == len(migrations) {
+	version, err := versionIn(tx.QueryRowContext(ctx, d.SQL(readVersion)), migrations)
+	if err != nil || version == len(migrations) {
 		return err
 	}
 	for i, statements := range migrations[version:] {
@@ -61,13 +60,26 @@ func Migrate(ctx context.Context, tx Tx, d Dialect, setup []string, migrations [
 			}
 		}
 	}
-	_, err := tx.ExecContext(ctx, d.SQL("UPDATE @meta SET version = ?1"), len(migrations))
+	_, err = tx.ExecContext(ctx, d.SQL("UPDATE @meta SET version = ?1"), len(migrations))
 	return err
 }
 
-func checkVersion(version int, migrations [][]string) error {
-	if version > len(migrations) {
-		return fmt.Errorf("%w (they have version %d, this one knows up to %d)", ErrNewer, version, len(migrations))
+// versionIn returns the version of the tables.
+func versionIn(found *sql.Row, migrations [][]string) (int, error) {
+	var version any
+	if err := found.Scan(&version); err != nil {
+		return 0, err
 	}
-	return nil
+	return checkVersion(version, migrations)
+}
+
+func checkVersion(version any, migrations [][]string) (int, error) {
+	v, ok := version.(int64)
+	switch {
+	case !ok || v < 0:
+		return 0, fmt.Errorf("%w (it is %v; it must be a number from 0 to %d)", errVersion, version, len(migrations))
+	case v > int64(len(migrations)):
+		return 0, fmt.Errorf("%w (they have version %d, this one knows up to %d)", ErrNewer, v, len(migrations))
+	}
+	return int(v), nil
 }

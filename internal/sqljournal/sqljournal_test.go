@@ -1,6 +1,7 @@
 package sqljournal
 
 import (
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -79,7 +80,18 @@ func TestAColumnOfAnotherTypeIsAnError(t *testing.T) {
 func TestNewerTablesAreRejectedAndOlderOnesNot(t *testing.T) {
 	migrations := make([][]string, 3)
 	for version := range 4 {
-		require.NoError(t, checkVersion(version, migrations))
+		got, err := checkVersion(int64(version), migrations)
+		require.NoError(t, err)
+		require.Equal(t, version, got)
 	}
-	require.ErrorIs(t, checkVersion(4, migrations), ErrNewer)
+	_, err := checkVersion(int64(4), migrations)
+	require.ErrorIs(t, err, ErrNewer)
+}
+
+func TestADamagedVersionOfTheTablesSaysSo(t *testing.T) {
+	for _, version := range []any{int64(-125), "five", nil, 1.5} {
+		_, err := checkVersion(version, make([][]string, 3))
+		require.ErrorContains(t, err, "the version of the journal's tables is damaged")
+		require.ErrorContains(t, err, fmt.Sprintf("it is %v", version))
+	}
 }

@@ -7,16 +7,27 @@ import (
 
 // Text removes characters that nobody sees but a model reads, or that reorder what a person sees:
 // control characters except line feeds and tabs, bidirectional controls, zero-width spaces, tags,
-// and variation selectors of the supplementary planes. Lines end in one line feed. Zero-width
-// joiners stay, which emoji and some scripts need.
+// fillers, and variation selectors of the supplementary planes. Lines end in one line feed, also
+// where Unicode has separators of lines and paragraphs. Zero-width joiners stay, which emoji and
+// some scripts need.
 func Text(text string) string {
-	text = strings.NewReplacer("\r\n", "\n", "\r", "\n").Replace(text)
+	text = strings.NewReplacer("\r\n", "\n", "\r", "\n", "\u2028", "\n", "\u2029", "\n").Replace(text)
 	return strings.Map(func(r rune) rune {
 		if invisible(r) {
 			return -1
 		}
 		return r
 	}, text)
+}
+
+// Blank reports whether a person sees nothing of a text: it has only white space and characters
+// that nobody sees by themselves, such as zero-width spaces, joiners, fillers and combining marks.
+func Blank(text string) bool {
+	return !strings.ContainsFunc(text, func(r rune) bool {
+		return !unicode.IsSpace(r) && !invisible(r) &&
+			!unicode.In(r, unicode.Cf, unicode.Mn, unicode.Variation_Selector,
+				unicode.Other_Default_Ignorable_Code_Point)
+	})
 }
 
 func invisible(r rune) bool {
@@ -27,6 +38,9 @@ func invisible(r rune) bool {
 		return true
 	case r == 0x00AD || r == 0x061C || r == 0x180E || r == 0xFEFF:
 		// soft hyphen, Arabic letter mark, Mongolian vowel separator, byte order mark
+		return true
+	case r == 0x034F || r == 0x115F || r == 0x1160 || r == 0x17B4 || r == 0x17B5 || r == 0x3164 || r == 0xFFA0:
+		// grapheme joiner, fillers and inherent vowels
 		return true
 	case r == 0x200B || r == 0x200E || r == 0x200F: // zero-width space, marks of direction
 		return true

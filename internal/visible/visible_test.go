@@ -17,8 +17,19 @@ func TestOrdinaryTextStays(t *testing.T) {
 
 func TestInvisibleCharactersAreRemoved(t *testing.T) {
 	for _, r := range []rune{0, 1, 7, 0x1b, 0x7f, 0x80, 0x85, 0x9f, 0xad, 0x61c, 0x180e, 0x200b, 0x200e, 0x202a, 0x202e,
-		0x2060, 0x2066, 0x2069, 0x206f, 0xfeff, 0xfff9, 0xe0001, 0xe007f, 0xe0100, 0xe01ef} {
+		0x034f, 0x115f, 0x3164, 0xffa0, 0x2060, 0x2066, 0x2069, 0x206f, 0xfeff, 0xfff9, 0xe0001, 0xe007f, 0xe0100,
+		0xe01ef} {
 		require.Equal(t, "ab", visible.Text("a"+string(r)+"b"), "%U", r)
 	}
 	require.Equal(t, "a\nb\nc\n", visible.Text("a\r\nb\rc\n"))
+}
+
+func TestATextOfWhichNobodySeesAnythingIsBlank(t *testing.T) {
+	for _, text := range []string{"", " \n\t", "\u200b", "\u200d\u200c", "\ufeff", "\u00ad", "\u3164", "\u034f",
+		"\ufe0f", "\u00a0\u2003"} {
+		require.True(t, visible.Blank(text), "%q", text)
+	}
+	for _, text := range []string{".", "0", "é", "e\u0301", "👩\u200d👩", "\u200ba", "你"} {
+		require.False(t, visible.Blank(text), "%q", text)
+	}
 }

@@ -65,6 +65,9 @@ func migrate(ctx context.Context, tx *sql.Tx) error {
 	if err != nil {
 		return err
 	}
+	if version < 0 {
+		return fmt.Errorf("the version of the tables is damaged: it is %d; restore the file from a backup", version)
+	}
 	if version > len(migrations) {
 		return fmt.Errorf("%w: they have version %d, this program supports %d", ErrNewer, version, len(migrations))
 	}

@@ -113,19 +113,20 @@ func TestNoSecretIsInAnError(t *testing.T) {
 
 func TestExceptionsHaveClasses(t *testing.T) {
 	for kind, want := range map[string]struct {
-		status int
-		class  fault.Class
-		remedy string
+		status  int
+		class   fault.Class
+		remedy  string
+		problem string
 	}{
-		"throttlingException":         {429, fault.RateLimited, ""},
-		"modelStreamErrorException":   {424, fault.Transient, ""},
-		"modelTimeoutException":       {408, fault.Transient, ""},
-		"internalServerException":     {500, fault.Degraded, ""},
-		"serviceUnavailableException": {503, fault.Degraded, ""},
-		"validationException":         {400, fault.Permanent, ""},
-		"accessDeniedException":       {403, fault.UserFixable, "bedrock:InvokeModelWithResponseStream"},
-		"expiredTokenException":       {403, fault.UserFixable, "aws sso login"},
-		"resourceNotFoundException":   {404, fault.UserFixable, "inference profile"},
+		"throttlingException":         {429, fault.RateLimited, "", provider.ProblemRate},
+		"modelStreamErrorException":   {424, fault.Transient, "", provider.ProblemServer},
+		"modelTimeoutException":       {408, fault.Transient, "", provider.ProblemTimeout},
+		"internalServerException":     {500, fault.Degraded, "", provider.ProblemServer},
+		"serviceUnavailableException": {503, fault.Degraded, "", provider.ProblemServer},
+		"validationException":         {400, fault.Permanent, "", provider.ProblemRequest},
+		"accessDeniedException":       {403, fault.UserFixable, "bedrock:InvokeModelWithResponseStream", provider.ProblemDenied},
+		"expiredTokenException":       {403, fault.UserFixable, "aws sso login", provider.ProblemKey},
+		"resourceNotFoundException":   {404, fault.UserFixable, "inference profile", provider.ProblemModel},
 	} {
 		upper := strings.ToUpper(kind[:1]) + kind[1:]
 		for _, model := range []string{claude, nova} {
@@ -146,6 +147,7 @@ func TestExceptionsHaveClasses(t *testing.T) {
 					[]string{e.Type, e.Message, e.RequestID, e.Model})
 				require.Contains(t, e.Remedy, want.remedy)
 				require.Equal(t, want.remedy == "", e.Remedy == "")
+				require.Equal(t, want.problem, provider.ProblemOf(err).Kind, kind)
 			}
 		}
 	}

@@ -108,8 +108,8 @@ func next(dec *json.Decoder) byte {
 func cut(err error) error {
 	var syntax *json.SyntaxError
 	switch {
-	case errors.Is(err, io.EOF):
-		return io.ErrUnexpectedEOF
+	case errors.Is(err, io.EOF), errors.As(err, &syntax) && syntax.Error() == "unexpected end of JSON input":
+		return io.ErrUnexpectedEOF // the latter from Go 1.27 on
 	case errors.As(err, &syntax):
 		return garbled("it is no JSON", err)
 	}

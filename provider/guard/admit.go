@@ -123,14 +123,16 @@ func (c *call) queue() (err error) {
 		began := time.Now()
 		defer func() { c.failedAt = c.failedAt.Add(time.Since(began)) }()
 	}
+	ctx, over := c.waiting.begin(c.ctx)
+	defer over()
 	if c.leased {
 		c.leased = false
-		c.lease, err = c.lease.Requeue(c.ctx, c.outcome)
+		c.lease, err = c.lease.Requeue(ctx, c.outcome)
 	} else {
 		if rest := c.pauseElsewhere(); rest > 0 {
 			return c.leave(fault.WithRetryAfter(errPaused, rest))
 		}
-		c.lease, err = c.guard.gate.Acquire(c.ctx, ratelimit.AcquireRequest{
+		c.lease, err = c.guard.gate.Acquire(ctx, ratelimit.AcquireRequest{
 			Interactive: c.req.Interactive,
 			Priority:    c.req.Priority,
 			Session:     c.req.Labels.Session,
@@ -138,7 +140,7 @@ func (c *call) queue() (err error) {
 			OnWait:      c.onGate,
 		})
 	}
-	c.outcome = ratelimit.Outcome{}
+	c.outcome = ratelimit.Outcome{Unsent: true}
 	if err != nil {
 		return err
 	}
@@ -151,7 +153,9 @@ func (c *call) queue() (err error) {
 func (c *call) reserve() (err error) {
 	g := c.guard
 	output := c.outputAsked()
-	c.reservation, err = g.budget.Reserve(c.ctx, budget.ReserveRequest{
+	ctx, over := c.waiting.begin(c.ctx)
+	defer over()
+	c.reservation, err = g.budget.Reserve(ctx, budget.ReserveRequest{
 		Names:    c.names(),
 		Tokens:   c.estimate() + output,
 		Micros:   c.cost(provider.Usage{Input: c.estimate(), Output: output, Estimated: true}),
@@ -277,7 +281,7 @@ func (c *call) settle(late bool) {
 	c.permit = circuit.Permit{}
 	if c.reached { // else the figures are of the previous attempt, or none
 		// a rate limit counts, whoever has left
-		c.outcome = ratelimit.Outcome{Err: c.err, Sent: true, Tokens: used, Quota: c.quota}
+		c.outcome = ratelimit.Outcome{Err: c.err, Tokens: max(used, 1), Quota: c.quota} // 0 would be unknown
 	}
 	if !c.pre && (c.refused || fault.Of(result) != fault.RateLimited) {
 		c.release()
@@ -347,6 +351,8 @@ func (c *call) refusal() error {
 	switch {
 	case leftFor(c.err):
 		return c.err
+	case isHalted(c.ctx) && class == fault.None:
+		return c.halted()
 	case errors.As(c.err, &open):
 		return c.gaveUp(c.err, class, "its breaker is open")
 	case fault.Retryable(class):

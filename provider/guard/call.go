@@ -30,6 +30,7 @@ type call struct {
 	progress
 	admission
 	meter
+	waiting haltable
 }
 
 // progress is how far a call has come.
@@ -67,8 +68,13 @@ func (c *call) run(yield func(provider.Chunk, error) bool) {
 		return
 	}
 	c.room = noLimit
+	defer c.waiting.end()
 	defer c.release() // should foreign code between two attempts panic
 	for c.ctx.Err() == nil {
+		if isHalted(c.ctx) {
+			c.end(c.halted())
+			return
+		}
 		c.attempt()
 		if c.stopped || c.body || c.err == nil {
 			return
@@ -167,6 +173,8 @@ func (c *call) verdict() error {
 	}
 	advice, _ := fault.RetryAfter(c.err)
 	switch {
+	case isHalted(c.ctx):
+		return c.gaveUp(c.err, class, haltedText)
 	case class == fault.RateLimited && !c.content && otherIsFree(c.ctx):
 		return c.leave(c.err)
 	case c.attempts >= policy.Attempts:
@@ -260,6 +268,7 @@ func (c *call) pause() bool {
 	defer t.Stop()
 	select {
 	case <-t.C:
+	case <-haltDone(c.ctx):
 	case <-c.ctx.Done():
 	}
 	return true

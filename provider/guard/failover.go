@@ -263,7 +263,7 @@ func (r *relay) moveOn(from, to int) bool {
 		return false
 	}
 	r.record(from, r.err)
-	stays := r.content || r.effects || r.ended || !movesOn(r.err)
+	stays := r.content || r.effects || r.ended || !movesOn(r.err) || isHalted(r.ctx)
 	if stays || to >= len(r.chain.members)+len(r.again) {
 		r.fail(r.chain.failure(r.attempts, stays))
 		return false

@@ -98,7 +98,7 @@ func TestARateLimitedCallWaitsIfNoOtherProviderIsFree(t *testing.T) {
 		"full": func(t *testing.T, m *memberOf) {
 			lease, err := m.gate.Acquire(context.Background(), ratelimit.AcquireRequest{})
 			require.NoError(t, err)
-			t.Cleanup(func() { lease.Release(ratelimit.Outcome{}) })
+			t.Cleanup(func() { lease.Release(ratelimit.Outcome{Unsent: true}) })
 		},
 		"its breaker is open": func(t *testing.T, m *memberOf) {
 			m.fake.scripts = []script{{fail(failure(fault.Degraded))}}

@@ -108,7 +108,7 @@ func (r *rig) person(after, hold time.Duration) (got func() time.Time) {
 		}
 		at = time.Now()
 		<-time.After(hold)
-		lease.Release(ratelimit.Outcome{})
+		lease.Release(ratelimit.Outcome{Unsent: true})
 	}()
 	return func() time.Time { <-done; return at }
 }

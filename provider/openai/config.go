@@ -124,7 +124,8 @@ func New(cfg Config) (*Model, error) {
 			fromEnv = os.Getenv(m.host.env)
 		}
 		if fromEnv == "" && m.host.needsKey {
-			return nil, fault.NewFixable("openai: there is no key for "+m.name, m.keyRemedy(), nil)
+			return nil, &provider.Error{Class: fault.UserFixable, Provider: m.name, Message: "no API key",
+				Remedy: m.keyRemedy()}
 		}
 		key = adapter.Fixed(fromEnv)
 	}

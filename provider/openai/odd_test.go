@@ -65,7 +65,7 @@ func told(res *provider.Response, err error) string {
 		p := &res.Parts[i]
 		switch p.Kind {
 		case provider.PartToolCall, provider.PartProviderCall:
-			fmt.Fprintf(&b, "%s %q %s %s%s", p.Kind, p.Call.ID, p.Call.Name, p.Call.Input, p.Call.Invalid)
+			fmt.Fprintf(&b, "%s %q %s %s%s", p.Kind, p.Call.ID, p.Call.Name, string(p.Call.Input), p.Call.Invalid)
 		case provider.PartProviderResult:
 			fmt.Fprintf(&b, "%s %q %q error=%t", p.Kind, p.Result.CallID, p.Result.Text(), p.Result.Error)
 		case provider.PartMedia:

@@ -23,7 +23,8 @@ type Values struct {
 }
 
 // NewValues returns Values of these secrets. A secret is also removed where it is encoded: in a
-// URL, in JSON or in base64. Of a value with a scheme, such as "Bearer …", the part after the
+// URL, in JSON (each several times, in any spelling) or in base64, alone or within a longer text.
+// Of a value with a scheme, such as "Bearer …", the part after the
 // scheme is a secret; of "Basic …", the password too. Secrets of less than shortest bytes are
 // ignored.
 func NewValues(secrets ...string) *Values {
@@ -55,7 +56,8 @@ func NewValues(secrets ...string) *Values {
 	for _, s := range list {
 		pairs = append(pairs, s, Redacted)
 	}
-	return &Values{strings.NewReplacer(pairs...).Replace}
+	exact := strings.NewReplacer(pairs...)
+	return &Values{func(text string) string { return replaceSpelled(exact.Replace(text), list) }}
 }
 
 // appendForms appends a secret as it is and as it may be encoded.
@@ -75,6 +77,13 @@ func appendForms(list []string, secret string) []string {
 	}
 	for _, e := range []*base64.Encoding{base64.RawStdEncoding, base64.RawURLEncoding} {
 		list = append(list, e.EncodeToString([]byte(secret)))
+		for before := range 3 { // within a longer text, without the characters that share bits with others
+			text := e.EncodeToString([]byte("xx"[:min(before, 2)] + secret))
+			first, bits := (before*8+5)/6, (before+len(secret))*8
+			if list = append(list, text[first:bits/6]); bits%6 == 0 {
+				list[len(list)-1] = text[first:]
+			}
+		}
 	}
 	return list
 }

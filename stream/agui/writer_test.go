@@ -216,8 +216,9 @@ func TestWhatIsntJSONIsRefused(t *testing.T) {
 		`{"type":"STATE_SNAPSHOT","snapshot":null}`,
 		`{"type":"CUSTOM","name":"<&>","value":{"a":"<"}}`,
 		`{"type":"TEXT_MESSAGE_START","messageId":"m"}`,
-		`{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"\ufffd\u2028"}`,
-	}, out)
+	}, out[:3])
+	require.Len(t, out, 4) // releases of Go differ in whether they escape U+FFFD
+	require.JSONEq(t, `{"type":"TEXT_MESSAGE_CONTENT","messageId":"m","delta":"\ufffd\u2028"}`, out[3])
 }
 
 func TestAMessageHasTheFieldsOfItsRole(t *testing.T) {

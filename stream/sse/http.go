@@ -2,6 +2,7 @@ package sse
 
 import (
 	"net/http"
+	"strings"
 	"unicode/utf8"
 )
 
@@ -16,11 +17,11 @@ func SetHeader(h http.Header) {
 const lastEventID = "Last-Event-ID"
 
 // LastEventID returns the id of the last event that the client of r has seen. It is empty if the
-// client has seen none, and if it isn't an id that a [Writer] writes. It is whatever the client
-// sent: check it.
+// client has seen none, and if it is one that a [Writer] doesn't write, or no UTF-8. It is whatever
+// the client sent: check it.
 func LastEventID(r *http.Request) string {
 	id := r.Header.Get(lastEventID)
-	if !utf8.ValidString(id) {
+	if !utf8.ValidString(id) || strings.ContainsAny(id, notInID) {
 		return ""
 	}
 	return id

@@ -47,13 +47,16 @@ type InvalidEventError struct {
 // Error says what is wrong with which field.
 func (e *InvalidEventError) Error() string { return "sse: the event's " + e.Field + " " + e.Problem }
 
+// notInID are the characters that no id has.
+const notInID = "\r\n\x00"
+
 // Write writes an event. Data of several lines is written as such; a CR or CRLF in it is read as
 // "\n". Cut is ignored. An ID or a Type that contains a line end, or an ID that contains a NUL, is
 // an *[InvalidEventError]. Nil Data writes no data: browsers take the ID and the Retry of such an
 // event, and don't pass it to their page.
 func (w *Writer) Write(ev Event) error {
 	switch {
-	case strings.ContainsAny(ev.ID, "\r\n\x00"):
+	case strings.ContainsAny(ev.ID, notInID):
 		return &InvalidEventError{"ID", "contains a line end or a NUL"}
 	case strings.ContainsAny(ev.Type, "\r\n"):
 		return &InvalidEventError{"Type", "contains a line end"}

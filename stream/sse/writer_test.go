@@ -95,6 +95,13 @@ func (f *failing) supported() error {
 	return nil
 }
 
+func TestTheLastEventIDIsOneThatAWriterWrites(t *testing.T) {
+	for sent, want := range map[string]string{"": "", "5": "5", "é": "é", "a\x00b": "", "a\nb": "", "\xff": ""} {
+		r := &http.Request{Header: http.Header{"Last-Event-Id": {sent}}}
+		require.Equal(t, want, sse.LastEventID(r), "%q", sent)
+	}
+}
+
 func TestEachEventIsFlushedWithinATimeLimit(t *testing.T) {
 	for _, unsupported := range []bool{false, true} {
 		c := &failing{at: 3, unsupported: unsupported}

@@ -103,6 +103,7 @@ const (
 	maxDescription = 8 << 10   // bytes
 	maxMessage     = 8 << 10   // bytes of an error, or of what a person is asked
 	maxSchema      = 256 << 10 // bytes
+	maxTexts       = 4 << 20   // bytes of the descriptions and schemas of a server's tools
 	maxMedia       = 8 << 20   // bytes of the media of a result
 )
 

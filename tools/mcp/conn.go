@@ -162,9 +162,10 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 	dialing, cancel := context.WithCancel(context.WithoutCancel(ctx))
 	done := make(chan error, 1)
 	go func() {
-		cs, err := client.Connect(dialing, transport, nil)
-		s.ClientSession = cs
-		done <- err
+		err := errors.New("mcp: connecting has ended its goroutine") // until it has returned
+		defer func() { done <- err }()
+		defer contain("connecting by Config.Transport", &err)
+		s.ClientSession, err = client.Connect(dialing, transport, nil)
 	}()
 	select {
 	case err := <-done:

@@ -24,7 +24,8 @@
 //
 // Names are Server.tool, and a name that is too long or has other characters gets a hash. Each
 // schema is checked alone: a tool with a bad one, or one that can only be called as a task, is left
-// out and reported to Config.OnChange. A change of the list takes effect in the next run. A
+// out and reported to Config.OnChange. So is a tool with which the descriptions and schemas of the
+// server have more than 4 MiB. A change of the list takes effect in the next run. A
 // standing approval is for the schema and the description that somebody has seen: after a change it
 // asks again.
 //

@@ -160,6 +160,25 @@ func TestAThousandTools(t *testing.T) {
 	require.Len(t, found, 1000)
 }
 
+// A server can't make each request of the others too large.
+func TestTheTextsOfAServersToolsAreBoundedTogether(t *testing.T) {
+	var list []string
+	for i := range 100 {
+		list = append(list, fmt.Sprintf(`{"name":"t%02d","inputSchema":{"type":"object","description":%q}}`, i,
+			strings.Repeat("x", 100_000)))
+	}
+	list = append(list, `{"name":"small","inputSchema":{}}`)
+	var change mcp.Change
+	s := rawServer(t, &raw{tools: `{"tools":[` + strings.Join(list, ",") + `]}`},
+		mcp.Config{OnChange: func(c mcp.Change) { change = c }})
+	found, err := s.List(t.Context())
+	require.NoError(t, err)
+	require.Len(t, found, 41+1)
+	require.Len(t, change.Refused, 59)
+	require.ErrorContains(t, change.Refused[0], "files.t41 is left out: with it, the descriptions and schemas of the "+
+		"server's tools have more than 4194304 bytes; name those that you need in Config.Only")
+}
+
 func TestWhatAHostileServerSends(t *testing.T) {
 	for name, c := range map[string]struct {
 		tools, call string

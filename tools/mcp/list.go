@@ -82,7 +82,7 @@ func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused
 		names[t.Name()] = true
 		found = append(found, t)
 	}
-	n, missing := 0, slices.Clone(cfg.Only)
+	n, texts, missing := 0, 0, slices.Clone(cfg.Only)
 	for t, err := range s.Tools(ctx, nil) {
 		if err != nil {
 			if ctx.Err() != nil {
@@ -99,6 +99,13 @@ func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused
 		}
 		missing = slices.DeleteFunc(missing, func(own string) bool { return own == t.Name })
 		name := c.server.toolName(t.Name)
+		if size := sizeOf(t); texts+size > maxTexts {
+			refused = append(refused, &SchemaError{Tool: name, Err: fmt.Errorf("with it, the descriptions and schemas of the "+
+				"server's tools have more than %d bytes; name those that you need in Config.Only", maxTexts)})
+			continue
+		} else {
+			texts += size
+		}
 		d, err := c.use(s, t, names)
 		if err != nil {
 			refused = append(refused, &SchemaError{Tool: name, Err: err})
@@ -115,6 +122,17 @@ func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused
 		return cmp.Compare(a.(*tools.Definition).Name(), b.(*tools.Definition).Name())
 	})
 	return found, refused, nil
+}
+
+// sizeOf returns how many bytes the texts of a tool have that are kept.
+func sizeOf(t *mcp.Tool) int {
+	n := len(t.Name) + min(len(t.Description), maxDescription)
+	for _, v := range []any{t.InputSchema, t.OutputSchema} {
+		if raw, err := json.Marshal(v); err == nil {
+			n += len(raw)
+		}
+	}
+	return n
 }
 
 // ownTools returns the tools that aren't the server's.

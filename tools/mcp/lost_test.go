@@ -179,6 +179,27 @@ func TestARedirectToAnotherHostIsRefused(t *testing.T) {
 	require.False(t, visited.Load())
 }
 
+// A panickingTransport panics when it connects.
+type panickingTransport struct{}
+
+func (panickingTransport) Connect(context.Context) (sdk.Connection, error) { panic("no line") }
+
+func TestAFunctionOfTheHostThatPanicsWhileConnectingIsAnError(t *testing.T) {
+	here := httptest.NewServer(http.NotFoundHandler())
+	defer here.Close()
+	for want, cfg := range map[string]mcp.Config{
+		"Config.Header panicked: no key": {URL: here.URL,
+			Header: func(context.Context, string) (http.Header, error) { panic("no key") }},
+		"connecting by Config.Transport panicked: no line": {
+			Transport: func(context.Context, string) (sdk.Transport, error) { return panickingTransport{}, nil }},
+	} {
+		_, err := connect(t, cfg).List(t.Context())
+		var failed *mcp.ConnectError
+		require.ErrorAs(t, err, &failed)
+		require.ErrorContains(t, err, want)
+	}
+}
+
 // A call whose context ends doesn't hurt the connection.
 func TestACallThatIsCanceled(t *testing.T) {
 	canceled := make(chan struct{})

@@ -3,6 +3,7 @@ package mcp
 import (
 	"context"
 	"errors"
+	"fmt"
 	"io"
 	"net"
 	"net/http"
@@ -55,6 +56,20 @@ func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
 	return res, err
 }
 
+// headers asks the host for headers. A panic is an error: requests are made on goroutines of the
+// SDK, too, where nobody else would contain it.
+func (r *requests) headers(ctx context.Context) (h http.Header, err error) {
+	defer contain("Config.Header", &err)
+	return r.header(ctx, r.credential)
+}
+
+// contain makes a panic of a function of the host an error. It must be deferred.
+func contain(who string, err *error) {
+	if v := recover(); v != nil {
+		*err = fmt.Errorf("mcp: %s panicked: %v", who, v)
+	}
+}
+
 // send makes a request. refused is why the server can't have done what it asks for; nil: it may
 // have done it.
 func (r *requests) send(req *http.Request) (res *http.Response, refused, err error) {
@@ -67,7 +82,7 @@ func (r *requests) send(req *http.Request) (res *http.Response, refused, err err
 		req.URL.RawQuery = r.query
 	}
 	if r.header != nil {
-		more, err := r.header(req.Context(), r.credential)
+		more, err := r.headers(req.Context())
 		if err != nil {
 			return nil, err, err
 		}

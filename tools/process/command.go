@@ -3,6 +3,7 @@ package process
 import (
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"time"
 
@@ -30,8 +31,12 @@ type Command struct {
 	// Args are its arguments, without the program's name. They are passed unchanged.
 	Args []string
 	// Env is the whole environment, as NAME=value. Nothing is inherited. Variables that make
-	// programs load code are rejected.
+	// programs load code or run others are rejected: the list is in the file env.go.
 	Env []string
+	// Set are variables that replace those of Env. Some that can make a program run others
+	// (GOFLAGS, GIT_DIR, CC, …) are passed only from here: their values must not come from a model
+	// or from files of the root.
+	Set []string
 	// Root is the absolute path of the directory that Dir can't leave.
 	Root string
 	// Dir is the working directory, relative to Root; empty: Root. It must be inside Root.
@@ -50,9 +55,10 @@ type Command struct {
 	// are kept, each within a third of Keep.
 	Keep int
 	// OnOutput is called with output while the program runs, at most every 100 ms: with the cleaned
-	// lines since its last call, at most the newest 2 KiB. It is also called when a signal is sent
-	// to end the process. All calls come from one goroutine; they may be slow, and none comes after
-	// Run has returned. It may be nil.
+	// lines since its last call, at most the newest 2 KiB of them, and before these, if there are
+	// more, a line that says how many were left out. It is also called when a signal is sent to end
+	// the process. All calls come from one goroutine; they may be slow, and none comes after Run
+	// has returned. It may be nil.
 	OnOutput func(text string)
 
 	plain bool          // Root and Dir may have no symbolic links, and Dir no ".."
@@ -118,9 +124,9 @@ func (c *Command) check() error {
 			return refuse(fault.Invalid, "the argument %.60q contains a NUL byte, which no argument can", a)
 		}
 	}
-	for _, kv := range c.Env {
+	for i, kv := range slices.Concat(c.Env, c.Set) {
 		total += len(kv) + 1
-		if err := checkVar(kv); err != nil {
+		if err := checkVar(kv, i >= len(c.Env)); err != nil {
 			return err
 		}
 	}

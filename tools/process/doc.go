@@ -47,9 +47,12 @@
 //
 // Only listed programs run, by absolute paths without symbolic links, and outside of the working
 // root unless the host allows otherwise. Arguments are passed unchanged: ";" and "$(…)" are text.
-// Of the host's environment, only [SafeEnv] and the variables that the host names are inherited;
-// variables that make a program load code or run another (LD_PRELOAD, BASH_ENV, GIT_CONFIG_COUNT,
-// EDITOR, PAGER, BROWSER, PYTHONWARNINGS, …) are always rejected. The working directory is opened
+// Of the host's environment, only [SafeEnv] and the variables that the host names are inherited.
+// Variables that are known to make a program load code or run another are rejected: LD_PRELOAD,
+// BASH_ENV, GIT_CONFIG_COUNT, EDITOR, PAGER, BROWSER, PYTHONWARNINGS and others always, GOFLAGS,
+// GOCACHEPROG, CC, MAKEFILES, GIT_DIR, TAR_OPTIONS, NODE_REPL_EXTERNAL_MODULE and others unless the
+// host sets their values itself ([Config].Set). The file env.go has both lists; programs that it
+// doesn't know may have others. The working directory is opened
 // below the root without following links that lead out of it, and on Linux it is entered through
 // that descriptor. A call of the tool names it without symbolic links and without "..", so that the
 // directory that a person approves is the one that is used, even if one is replaced by a link after

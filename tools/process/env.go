@@ -72,35 +72,38 @@ func join(vars map[string]string) []string {
 	return list
 }
 
-// checkVar rejects an invalid variable, and one that makes a program load code.
-func checkVar(kv string) error {
+// checkVar rejects an invalid variable, and one that makes a program load code or run another.
+// Those of [steering] pass if the code of the host has written their values (set).
+func checkVar(kv string, set bool) error {
 	name, _, ok := strings.Cut(kv, "=")
 	switch {
 	case !ok || name == "":
 		return refuse(fault.Invalid, "the variable %.60q isn't NAME=value", kv)
 	case strings.IndexByte(kv, 0) >= 0:
 		return refuse(fault.Invalid, "the variable %q contains a NUL byte", name)
-	case loads(name):
+	case listed(name, prefixes[:], loaders[:]):
 		return refuse(fault.Denied,
 			"the variable %s makes programs load code or run other programs, so it is never passed to a program", name)
+	case !set && listed(name, nil, steering[:]):
+		return refuse(fault.Denied,
+			"the variable %s can make programs run others, so it is passed only if the host gives its value in Set", name)
 	}
 	return nil
 }
 
-// loads reports whether a variable makes the dynamic loader, a shell, an interpreter or git load
-// code or run a program.
-func loads(name string) bool {
+// listed reports whether the name of a variable is in a list, or begins with a prefix.
+func listed(name string, prefixes, names []string) bool {
 	if runtime.GOOS == "windows" {
 		name = strings.ToUpper(name)
 	}
-	for _, p := range [...]string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG"} {
-		if strings.HasPrefix(name, p) {
-			return true
-		}
-	}
-	return slices.Contains(loaders[:], name)
+	return slices.ContainsFunc(prefixes, func(p string) bool { return strings.HasPrefix(name, p) }) ||
+		slices.Contains(names, name)
 }
 
+var prefixes = [...]string{"LD_", "DYLD_", "BASH_FUNC_", "GIT_CONFIG"}
+
+// loaders make the dynamic loader, a shell, an interpreter or git load code or run a program, and
+// have no use that is safe.
 var loaders = [...]string{
 	"_JAVA_OPTIONS", "BASH_ENV", "BASHOPTS", "BROWSER", "CDPATH", "COMPlus_StartupHooks", "DOTNET_STARTUP_HOOKS",
 	"EDITOR", "ENV",
@@ -115,4 +118,16 @@ var loaders = [...]string{
 	"PYTHONSTARTUP", "PYTHONUSERBASE", "PYTHONWARNINGS", "RESOLV_HOST_CONF", "RUBYLIB", "RUBYOPT", "SHELLOPTS",
 	"SSH_ASKPASS", "VISUAL",
 	"ZDOTDIR",
+}
+
+// steering are the variables by which build tools, git, tar and interpreters can be made to run
+// other programs, but which hosts also set to restrict or to place them.
+var steering = [...]string{
+	"AR", "AS", "CARGO_HOME", "CC", "CGO_CFLAGS", "CGO_CPPFLAGS", "CGO_CXXFLAGS", "CGO_LDFLAGS", "CPP", "CXX", "FC",
+	"GCCGO", "GIT_ALTERNATE_OBJECT_DIRECTORIES", "GIT_COMMON_DIR", "GIT_DIR", "GIT_INDEX_FILE",
+	"GIT_OBJECT_DIRECTORY", "GIT_WORK_TREE",
+	"GNUMAKEFLAGS", "GOCACHEPROG", "GOENV", "GOFLAGS", "GOROOT", "GOTOOLDIR", "LD", "LUA_INIT", "MAKEFILES",
+	"MAKEFLAGS", "MANPAGER",
+	"NODE_REPL_EXTERNAL_MODULE", "PHPRC", "PHP_INI_SCAN_DIR", "PKG_CONFIG", "RSYNC_RSH", "RUSTC", "RUSTC_WRAPPER",
+	"RUSTFLAGS", "SHELL", "TAR_OPTIONS", "VIMINIT",
 }

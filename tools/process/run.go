@@ -8,6 +8,7 @@ import (
 	"os"
 	"path/filepath"
 	"runtime"
+	"slices"
 	"strings"
 	"sync"
 	"syscall"
@@ -108,6 +109,9 @@ func (x *running) start() (err error) {
 		x.pipes[i], theirs = r, append(theirs, w)
 	}
 	env := x.cmd.Env
+	if len(x.cmd.Set) > 0 {
+		env = merge(slices.Concat(env, x.cmd.Set))
+	}
 	if env == nil {
 		env = []string{} // nil would inherit
 	}

@@ -434,6 +434,9 @@ func TestVariablesThatLoadCodeAreRejected(t *testing.T) {
 		"GIT_TEMPLATE_DIR=x":  fault.Denied, "LESSOPEN=x": fault.Denied, "LESSCLOSE=x": fault.Denied,
 		"PYTHONWARNINGS=all:0:antigravity.x:0:0": fault.Denied, "BROWSER=touch x": fault.Denied,
 		"PYTHONBREAKPOINT=os.system": fault.Denied, "PYTHONUSERBASE=.": fault.Denied,
+		"GOFLAGS=-toolexec=x": fault.Denied, "GOCACHEPROG=x": fault.Denied, "CC=x": fault.Denied,
+		"MAKEFILES=x": fault.Denied, "GIT_DIR=x": fault.Denied, "TAR_OPTIONS=--checkpoint-action=exec=x": fault.Denied,
+		"NODE_REPL_EXTERNAL_MODULE=x": fault.Denied, "MAKEFLAGS=x": fault.Denied, "RUSTC_WRAPPER=x": fault.Denied,
 		"A": fault.Invalid, "=b": fault.Invalid, "A=\x00": fault.Invalid,
 	} {
 		cmd := command(t, "env")

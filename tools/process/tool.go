@@ -31,7 +31,9 @@ type Config struct {
 
 	// Inherit names variables of this process that programs get in addition to those of [SafeEnv].
 	Inherit []string
-	// Set are variables that all programs get, as NAME=value.
+	// Set are variables that all programs get, as NAME=value. Some that can make a program run
+	// others (GOFLAGS, GIT_DIR, CC, …) are passed only from here and from [Program.Set]: their
+	// values must not come from a model or from files of the working root.
 	Set []string
 	// Wrap, if it isn't nil, puts a program into a jail: it gets the path of the program and its
 	// arguments, and returns them, unchanged, after the path and the arguments of a program that
@@ -76,7 +78,7 @@ func (c configured) Define() (*tools.Definition, error) {
 	if spec.Name == "" {
 		spec.Name = DefaultName
 	}
-	t := &tool{cfg: cfg, byName: make(map[string]*Program, len(cfg.Programs)), env: make(map[string][]string)}
+	t := &tool{cfg: cfg, byName: make(map[string]*Program, len(cfg.Programs)), set: make(map[string][]string)}
 	if err := t.complete(); err != nil {
 		return nil, fmt.Errorf("tools: %s: %w", spec.Name, err)
 	}
@@ -114,7 +116,8 @@ func (c configured) Define() (*tools.Definition, error) {
 type tool struct {
 	cfg    Config
 	byName map[string]*Program
-	env    map[string][]string // by program: the variables that are always set
+	base   []string            // the variables that are inherited
+	set    map[string][]string // by program: those that are always set
 	asks   bool                // calls of high risk need approval
 }
 
@@ -141,11 +144,11 @@ func (t *tool) complete() error {
 		return refuse(fault.Invalid, "Spec.Timeout is %v; give 0 for %v, or more", cfg.Spec.Timeout, defaultTimeout)
 	}
 	for _, name := range cfg.Inherit {
-		if err := checkVar(name + "="); err != nil {
+		if err := checkVar(name+"=", false); err != nil {
 			return err
 		}
 	}
-	base := inherit(append(safeNames(), cfg.Inherit...))
+	t.base = inherit(append(safeNames(), cfg.Inherit...))
 	for i := range cfg.Programs {
 		p := &cfg.Programs[i]
 		if err := t.admit(p); err != nil {
@@ -155,13 +158,13 @@ func (t *tool) complete() error {
 			p.Timeout = cfg.Spec.Timeout
 		}
 		t.byName[p.Name] = p
-		env := slices.Concat(base, cfg.Set, p.Set)
-		for _, kv := range env {
-			if err := checkVar(kv); err != nil {
+		set := slices.Concat(cfg.Set, p.Set)
+		for _, kv := range set {
+			if err := checkVar(kv, true); err != nil {
 				return fmt.Errorf("the program %q: %w", p.Name, err)
 			}
 		}
-		t.env[p.Name] = merge(env)
+		t.set[p.Name] = set
 	}
 	return t.tryJail()
 }

@@ -23,17 +23,27 @@ var (
 	ErrPrivate = errors.New("web: private address")
 )
 
-// An Error says why a page wasn't fetched, in words that a model can act on. It contains no address
-// that a name was resolved to.
+// An Error says why a page wasn't fetched, or why a search service refused, in words that a model
+// can act on. Its text contains no address that a name was resolved to, and nothing that a server
+// wrote.
 type Error struct {
-	URL     string // as the caller or a redirect gave it, without user name and password
+	URL     string // as the caller gave it; empty for a search service
 	Problem string // what was wrong, and what would be right
-	class   fault.Class
-	err     error
+	// Sent is what the server sent, for the host: the URL of a redirect, the type of a page that is
+	// no text, or what a search service says is wrong. It isn't part of the text, which a model
+	// reads unmarked.
+	Sent  string
+	class fault.Class
+	err   error
 }
 
 // Error names the URL and the problem.
-func (e *Error) Error() string { return "web: " + showURL(e.URL) + ": " + e.Problem }
+func (e *Error) Error() string {
+	if e.URL == "" {
+		return e.Problem
+	}
+	return "web: " + showURL(e.URL) + ": " + e.Problem
+}
 
 // Fault returns the class: Invalid for what is no URL, Denied for what isn't allowed, NotFound, and
 // otherwise that of the cause.

@@ -112,18 +112,33 @@ func (f *Fetcher) Get(ctx context.Context, rawURL string) (*Page, error) {
 	ctx, cancel := context.WithTimeoutCause(ctx, fetchTime, errSlow)
 	defer cancel()
 	base, next := &url.URL{}, rawURL
-	for range mostRedirects + 1 {
+	for n := range mostRedirects + 1 {
 		u, err := f.check(base, next)
 		if err != nil {
-			return nil, err
+			return nil, redirected(err, rawURL, n)
 		}
 		page, location, err := f.request(ctx, u)
 		if err != nil || page != nil {
-			return page, err
+			return page, redirected(err, rawURL, n)
 		}
 		base, next = u, location
 	}
 	return nil, newError(rawURL, fault.Permanent, nil, "it redirects more than %d times", mostRedirects)
+}
+
+// redirected returns the error of a URL after n redirects. The servers have chosen it, so its text
+// has the URL that the caller gave.
+func redirected(err error, rawURL string, n int) error {
+	var own *Error
+	if n == 0 || !errors.As(err, &own) {
+		return err
+	}
+	e := *own
+	if e.Sent == "" {
+		e.Sent = e.URL
+	}
+	e.URL, e.Problem = rawURL, "it redirects to another address, and of that: "+e.Problem
+	return &e
 }
 
 // request makes one request. It returns a page, or where the server redirects to.
@@ -164,9 +179,11 @@ func (f *Fetcher) request(ctx context.Context, u *url.URL) (page *Page, location
 		// gzip is gone by now
 		return nil, "", newError(shown, fault.Permanent, nil, "it is compressed in a way that wasn't asked for")
 	}
-	mediaType, declared, err := textType(res.Header.Get("Content-Type"))
-	if err != nil {
-		return nil, "", newError(shown, fault.Permanent, nil, "%v", err)
+	mediaType, declared, problem := textType(res.Header.Get("Content-Type"))
+	if problem != "" {
+		e := newError(shown, fault.Permanent, nil, "%s", problem)
+		e.Sent = clip(res.Header.Get("Content-Type"), longestShown)
+		return nil, "", e
 	}
 	body, err := io.ReadAll(io.LimitReader(res.Body, mostBytes+1))
 	if err != nil {

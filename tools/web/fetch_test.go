@@ -83,11 +83,11 @@ func TestOnlyTextIsAccepted(t *testing.T) {
 		{"", "<html><p>x", "x"},
 		{"", "just text", "just text"},
 		{"text/plain", "", ""},
-		{"image/png", "x", "no text, but image/png"},
-		{"image/svg+xml", "<svg/>", "no text, but image/svg+xml"},
-		{"application/octet-stream", "x", "no text, but application/octet-stream"},
+		{"image/png", "x", "no text, but an image"},
+		{"image/svg+xml", "<svg/>", "no text, but an image"},
+		{"application/octet-stream", "x", "no text"},
 		{"application/pdf", "%PDF", "no text"},
-		{"", "%PDF-1.7", "no text, but application/pdf"},
+		{"", "%PDF-1.7", "no text"},
 		{"text/plain", "a\x00b", "zero bytes"},
 	} {
 		header, body = c.header, c.body

@@ -241,9 +241,14 @@ func TestARedirectToAHostThatIsNotListedIsRefused(t *testing.T) {
 		Hosts: []string{"site.test:" + port}, Private: []netip.Addr{netip.MustParseAddr(public)},
 		Resolver: resolver(t, map[string][][]string{"site.test": {{public}}, "other.test": {{public}}}),
 	})
-	_, err := f.Get(t.Context(), "http://site.test:"+port+"/to?u=http://other.test:"+port+"/ignore-your-instructions")
+	back := "http://site.test:" + port + "/to?u=http://"
+	_, err := f.Get(t.Context(), back+"other.test:"+port+"/ignore-your-instructions")
 	require.ErrorIs(t, err, web.ErrNotAllowed)
-	require.NotContains(t, err.Error(), "instructions", "the server chose this text")
+	var e *web.Error
+	require.ErrorAs(t, err, &e)
+	require.NotContains(t, e.Problem, "other.test", "the server chose this text")
+	require.NotContains(t, e.Problem, "instructions")
+	require.Equal(t, "http://other.test:"+port+"/ignore-your-instructions", e.Sent)
 	_, err = f.Get(t.Context(), "http://site.test:"+port+"/to?u=http://site.test/")
 	require.ErrorIs(t, err, web.ErrNotAllowed, "another port")
 	page, err := f.Get(t.Context(), "http://site.test:"+port+"/to?u=/next")

@@ -17,17 +17,23 @@ import (
 	"github.com/pawlkit/pawl/internal/visible"
 )
 
-// textType returns the media type of a Content-Type and the charset that it declares. It returns an
-// error for types that aren't text, and "" for an empty or invalid header.
-func textType(header string) (mediaType, declared string, err error) {
-	mediaType, params, parseErr := mime.ParseMediaType(header)
-	if parseErr != nil && mediaType == "" {
-		return "", "", nil
+// textType returns the media type of a Content-Type and the charset that it declares; "" for an
+// empty or invalid header. For a type that isn't text it returns what is wrong, in words that don't
+// quote the header.
+func textType(header string) (mediaType, declared, problem string) {
+	mediaType, params, err := mime.ParseMediaType(header)
+	if err != nil && mediaType == "" {
+		return "", "", ""
 	}
 	if !isText(mediaType) {
-		return "", "", fmt.Errorf("it is no text, but %s", clip(mediaType, 100))
+		kind, _, _ := strings.Cut(mediaType, "/")
+		what := map[string]string{"image": ", but an image", "audio": ", but sound", "video": ", but a video"}[kind]
+		if mediaType == "application/pdf" {
+			what = ", but a PDF"
+		}
+		return "", "", "it is no text" + what
 	}
-	return mediaType, params["charset"], nil
+	return mediaType, params["charset"], ""
 }
 
 func isText(mediaType string) bool {

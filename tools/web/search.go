@@ -94,6 +94,7 @@ func Find(ctx context.Context, query string, most int, searchers ...Searcher) (*
 	answers := make([]answer, len(searchers))
 	var asked sync.WaitGroup
 	for i, s := range searchers {
+		answers[i].err = errExited // until it has returned
 		asked.Go(func() { answers[i].results, answers[i].err = searchIn(ctx, s, query, most) })
 	}
 	asked.Wait()
@@ -118,7 +119,11 @@ func Find(ctx context.Context, query string, most int, searchers ...Searcher) (*
 	return found, nil
 }
 
-// searchIn searches in one source. A panic of a Searcher is its error.
+// errExited is the error of a Searcher that has ended its goroutine.
+var errExited = errors.New("the source ended its goroutine")
+
+// searchIn searches in one source. A panic of a Searcher, or of a method of its error, is its
+// error.
 func searchIn(ctx context.Context, s Searcher, query string, most int) (results []SearchResult, err error) {
 	defer func() {
 		if v := recover(); v != nil {
@@ -130,6 +135,9 @@ func searchIn(ctx context.Context, s Searcher, query string, most int) (results 
 	defer cancel()
 	given, err := s.Search(ctx, query, most)
 	if err != nil {
+		if v := fault.Panics(err); v != nil {
+			err = fmt.Errorf("the source returned an error that panics: %v", v)
+		}
 		if ctx.Err() != nil {
 			err = context.Cause(ctx)
 		}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"math"
+	"runtime"
 	"strings"
 	"testing"
 	"testing/synctest"
@@ -103,6 +104,28 @@ func TestResultsMayBePartial(t *testing.T) {
 		var one *web.SourceError
 		require.ErrorAs(t, err, &one)
 	})
+}
+
+// An exiting source ends the goroutine that asks it.
+type exiting struct{ source }
+
+func (exiting) Search(context.Context, string, int) ([]web.SearchResult, error) {
+	runtime.Goexit()
+	return nil, nil
+}
+
+func TestASourceThatExitsOrWhoseErrorPanicsHasFailed(t *testing.T) {
+	exits, odd := exiting{source{name: "exits"}}, source{name: "odd", err: (*web.Error)(nil)}
+	found, err := web.Find(t.Context(), "q", 0, exits, odd,
+		source{name: "good", results: results(1, "https://a.example")})
+	require.NoError(t, err)
+	require.Equal(t, []string{"https://a.example"}, urls(found))
+	require.Len(t, found.Failed, 2)
+	require.ErrorContains(t, found.Failed[0], "web: exits: the source ended its goroutine")
+	require.ErrorContains(t, found.Failed[1], "web: odd: the source returned an error that panics")
+
+	_, err = web.Find(t.Context(), "q", 0, exits, odd)
+	require.ErrorContains(t, err, "web: exits")
 }
 
 func TestACanceledSearchReturnsTheCause(t *testing.T) {

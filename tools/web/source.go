@@ -106,10 +106,8 @@ func (s *service) refused(res *http.Response, body []byte) error {
 	if s.problem == nil {
 		return s.clean(err)
 	}
-	if text := line(s.problem(body), longestShown); text != "" {
-		err = fmt.Errorf("%w: %s", err, text)
-	}
-	return s.clean(err)
+	said := s.secrets.Text(line(s.problem(body), longestShown))
+	return &Error{Problem: err.Error(), Sent: said, class: fault.Of(err), err: err}
 }
 
 // clean removes the secrets of the service from an error, and keeps its class.

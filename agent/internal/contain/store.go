@@ -2,98 +2,238 @@ package contain
 
 import (
 	"context"
+	"errors"
+	"fmt"
 	"iter"
+	"reflect"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// A containedStore turns panics of a store into errors. The session's lock is held while facts are
-// appended; a panic would leave it locked, and the run would never end. The outcome of the append
-// is unclear then, as after other errors of a store.
-type containedStore struct{ store journal.Store }
+const (
+	// StoreWrite is how long a store has for a call that appends or deletes.
+	StoreWrite = 30 * time.Second
+	// storeCall is how long it has for any other call, and for the next element of a sequence.
+	storeCall = 10 * time.Second
+)
 
-// Store returns store with its panics contained; nil for none.
-func Store(store journal.Store) journal.Store {
-	if _, ok := store.(containedStore); ok || store == nil {
+// A containedStore keeps a store of the host's from doing more harm than an error. Every call ends:
+// with its context, or when its time is over. One that doesn't return then is abandoned. A panic
+// becomes an error. The session's lock is held while facts are appended; a panic would leave it
+// locked, and the run would never end. The outcome of an append is unclear after all of this, as
+// after other errors of a store.
+type containedStore struct {
+	store journal.Store
+	left  Abandoned
+}
+
+// Store returns a store so that its calls end and don't panic; nil for none. One in memory needs
+// nothing.
+func Store(store journal.Store, left Abandoned) journal.Store {
+	switch store.(type) {
+	case nil, *journal.Memory, *containedStore:
 		return store
 	}
-	return containedStore{store}
+	return &containedStore{store, left}
 }
 
-func (c containedStore) Append(ctx context.Context, a journal.Append) (err error) {
-	defer Panic(&err)
-	return c.store.Append(ctx, a)
+// Same reports whether two stores are one, as the host knows them. A store that can't be compared
+// isn't another's.
+func Same(x, y journal.Store) bool {
+	key := Key(x)
+	return key != nil && key == Key(y)
 }
 
-func (c containedStore) Head(ctx context.Context, session string) (h journal.Head, err error) {
-	defer Panic(&err)
-	return c.store.Head(ctx, session)
+// Key returns the store as the host knows it, as a key of a map; nil if it can't be compared.
+func Key(store journal.Store) any {
+	if c, ok := store.(*containedStore); ok {
+		store = c.store
+	}
+	if store == nil || !reflect.ValueOf(store).Comparable() {
+		return nil
+	}
+	return store
 }
 
-func (c containedStore) Lease(ctx context.Context, session, owner string, ttl time.Duration) (l journal.Lease,
-	err error) {
-	defer Panic(&err)
-	return c.store.Lease(ctx, session, owner, ttl)
+// A slowError says that a store didn't answer in time.
+type slowError struct {
+	within time.Duration
+	err    error
 }
 
-func (c containedStore) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (renewed journal.Lease,
-	err error) {
-	defer Panic(&err)
-	return c.store.Renew(ctx, l, ttl)
+func (e *slowError) Error() string {
+	return fmt.Sprintf("the journal's store didn't answer within %v (%v)", e.within, e.err)
 }
 
-func (c containedStore) Release(ctx context.Context, l journal.Lease) (err error) {
-	defer Panic(&err)
-	return c.store.Release(ctx, l)
+func (e *slowError) Unwrap() error { return e.err }
+
+// Fault returns Transient.
+func (e *slowError) Fault() fault.Class { return fault.Transient }
+
+// ended returns the error of a call for err. ctx is the caller's, and tried that of the call.
+func ended(ctx, tried context.Context, within time.Duration, err error) error {
+	switch {
+	case err == nil || !journal.Unclear(err):
+		return err
+	case ctx.Err() != nil:
+		if own := Usable(ctx.Err()); !errors.Is(err, own) {
+			err = fmt.Errorf("%w (%w)", own, err)
+		}
+	case tried.Err() != nil:
+		if errors.Is(err, context.Canceled) { // not the caller's
+			err = context.DeadlineExceeded
+		}
+		err = &slowError{within, err}
+	}
+	return err
 }
 
-func (c containedStore) Post(ctx context.Context, session string, it journal.Item) (err error) {
-	defer Panic(&err)
-	return c.store.Post(ctx, session, it)
+// ask makes a call.
+func ask[T any](ctx context.Context, c *containedStore, within time.Duration, what, session string,
+	f func(context.Context) (T, error)) (T, error) {
+	tried, cancel := context.WithTimeout(ctx, within)
+	defer cancel()
+	v, err := Abandonable(tried, c.left, "the journal's "+what, session, func() (T, error) { return f(tried) })
+	return v, ended(ctx, tried, within, err)
 }
 
-func (c containedStore) Take(ctx context.Context, session string, fence uint64) (items []journal.Item, err error) {
-	defer Panic(&err)
-	return c.store.Take(ctx, session, fence)
+// do makes a call that returns nothing else.
+func (c *containedStore) do(ctx context.Context, within time.Duration, what, session string,
+	f func(context.Context) error) error {
+	_, err := ask(ctx, c, within, what, session, func(ctx context.Context) (struct{}, error) {
+		return struct{}{}, f(ctx)
+	})
+	return err
 }
 
-func (c containedStore) Delete(ctx context.Context, session string, upTo uint64) (err error) {
-	defer Panic(&err)
-	return c.store.Delete(ctx, session, upTo)
+func (c *containedStore) Append(ctx context.Context, a journal.Append) error {
+	// an append that was abandoned may still read them, and the caller uses them again
+	a.Records, a.Taken = append([]journal.Record(nil), a.Records...), append([]string(nil), a.Taken...)
+	return c.do(ctx, StoreWrite, "Append", a.Session, func(ctx context.Context) error { return c.store.Append(ctx, a) })
 }
 
-func (c containedStore) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
-	return containedSeq(func() iter.Seq2[journal.Record, error] { return c.store.Read(ctx, session, after) })
+func (c *containedStore) Head(ctx context.Context, session string) (journal.Head, error) {
+	return ask(ctx, c, storeCall, "Head", session, func(ctx context.Context) (journal.Head, error) {
+		return c.store.Head(ctx, session)
+	})
 }
 
-func (c containedStore) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
-	return containedSeq(func() iter.Seq2[journal.Head, error] { return c.store.Heads(ctx, f) })
+func (c *containedStore) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+	return ask(ctx, c, storeCall, "Lease", session, func(ctx context.Context) (journal.Lease, error) {
+		return c.store.Lease(ctx, session, owner, ttl)
+	})
 }
 
-// containedSeq yields an error for a panic of the sequence. A panic of the loop's body isn't
-// recovered.
-func containedSeq[T any](open func() iter.Seq2[T, error]) iter.Seq2[T, error] {
+func (c *containedStore) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (journal.Lease, error) {
+	return ask(ctx, c, storeCall, "Renew", l.Session, func(ctx context.Context) (journal.Lease, error) {
+		return c.store.Renew(ctx, l, ttl)
+	})
+}
+
+func (c *containedStore) Release(ctx context.Context, l journal.Lease) error {
+	return c.do(ctx, storeCall, "Release", l.Session, func(ctx context.Context) error {
+		return c.store.Release(ctx,
+			l)
+	})
+}
+
+func (c *containedStore) Post(ctx context.Context, session string, it journal.Item) error {
+	return c.do(ctx, storeCall, "Post", session, func(ctx context.Context) error {
+		return c.store.Post(ctx, session,
+			it)
+	})
+}
+
+func (c *containedStore) Take(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
+	return ask(ctx, c, storeCall, "Take", session, func(ctx context.Context) ([]journal.Item, error) {
+		return c.store.Take(ctx, session, fence)
+	})
+}
+
+func (c *containedStore) Delete(ctx context.Context, session string, upTo uint64) error {
+	return c.do(ctx, StoreWrite, "Delete", session, func(ctx context.Context) error {
+		return c.store.Delete(ctx, session, upTo)
+	})
+}
+
+func (c *containedStore) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+	return abandonableSeq(ctx, c, "Read", session, func(ctx context.Context) iter.Seq2[journal.Record, error] {
+		return c.store.Read(ctx, session, after)
+	})
+}
+
+func (c *containedStore) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+	return abandonableSeq(ctx, c, "Heads", "", func(ctx context.Context) iter.Seq2[journal.Head, error] {
+		return c.store.Heads(ctx, f)
+	})
+}
+
+// abandonableSeq returns a sequence that ends with its context, or when the next element doesn't
+// come in time. It yields an error for a panic of the sequence inside.
+func abandonableSeq[T any](ctx context.Context, c *containedStore, what, session string,
+	open func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		inLoop, over := false, false
-		defer func() {
-			if inLoop {
-				return
+		own, cancel := context.WithCancel(ctx)
+		elements, next := make(chan outcome[T]), make(chan struct{})
+		inside := begin(c.left, "the journal's "+what, session, func() (struct{}, error) {
+			for v, err := range open(own) {
+				select {
+				case elements <- outcome[T]{v, Usable(err)}:
+				case <-own.Done():
+					return struct{}{}, own.Err()
+				}
+				select {
+				case <-next: // it doesn't read ahead
+				case <-own.Done():
+					return struct{}{}, own.Err()
+				}
 			}
-			if v := recover(); v != nil && !over {
-				var none T
-				yield(none, Panicked(v))
+			return struct{}{}, nil
+		})
+		returned := false
+		defer func() { // also if the loop body panics or ends its goroutine
+			if cancel(); !returned {
+				_, _ = inside.leave(own)
 			}
 		}()
-		open()(func(v T, err error) bool {
-			if over {
-				return false
+		var none T
+		late := time.NewTimer(storeCall)
+		defer late.Stop()
+		for {
+			var err error
+			select {
+			case e := <-elements:
+				if ctx.Err() == nil || e.err != nil {
+					if !yield(e.v, e.err) {
+						return
+					}
+					late.Reset(storeCall)
+					select {
+					case next <- struct{}{}:
+					case <-own.Done():
+					}
+					continue
+				}
+			case out := <-inside.back:
+				if returned = true; out.err == nil {
+					return
+				}
+				err = out.err
+			case <-ctx.Done():
+			case <-late.C:
+				cancel()
 			}
-			err = Usable(err)
-			inLoop = true
-			over = !yield(v, err)
-			inLoop = false
-			return !over
-		})
+			if !returned {
+				returned = true
+				_, err = inside.leave(own)
+			}
+			if err == nil {
+				err = own.Err()
+			}
+			yield(none, ended(ctx, own, storeCall, err))
+			return
+		}
 	}
 }

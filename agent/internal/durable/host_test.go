@@ -28,7 +28,7 @@ const (
 	// lease is longer than a process that isn't killed is ever held up, because a process without
 	// its lease may repeat what another has begun.
 	lease = 2 * time.Second
-	pause = 20 * time.Millisecond // before trying again
+	pause = 100 * time.Millisecond // before trying or looking again
 )
 
 // model says in each step what is to be done in it, whoever asks: it knows the run and the step by

@@ -7,7 +7,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A Size counts a reply for Limits.ReplyBytes. The zero Size has no limit.
+// A Size counts a reply for Limits.ReplyBytes: text, reasoning, names and inputs of calls, and what
+// it cites. The zero Size has no limit.
 type Size struct {
 	limit int // 0: none
 	bytes int
@@ -40,16 +41,35 @@ func (s *Size) Add(c *provider.Chunk) error {
 	if c.Kind == provider.KindReset {
 		s.bytes = 0
 	}
-	s.bytes += len(c.Text) + 1
+	n := len(c.Text) + len(c.Name)
 	if c.Extra != nil && c.Extra.Part != nil {
-		s.bytes += len(c.Extra.Part.Text)
+		n += textOf(c.Extra.Part)
 	}
+	s.bytes += max(n, 1)
 	if s.limit == 0 || s.bytes <= s.limit {
 		return nil
 	}
 	s.over = true
 	return &machine.LimitError{Limit: machine.LimitReplyBytes, Max: int64(s.limit), Have: int64(s.bytes),
 		Note: "the model went on writing, so its reply was cut"}
+}
+
+// textOf returns how many bytes of text a part has: its own, that of the source that it cites, and
+// that of a call that the provider makes itself, and of its result.
+func textOf(p *provider.Part) int {
+	n := len(p.Text)
+	if src := p.Source; src != nil {
+		n += len(src.ID) + len(src.URL) + len(src.Title) + len(src.Text)
+	}
+	if c := p.Call; c != nil {
+		n += len(c.Name) + len(c.Input) + len(c.Invalid)
+	}
+	if p.Result != nil {
+		for i := range p.Result.Parts {
+			n += textOf(&p.Result.Parts[i])
+		}
+	}
+	return n
 }
 
 // Exceeded reports whether the reply was cut at the limit.

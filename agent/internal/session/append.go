@@ -4,9 +4,11 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -177,6 +179,7 @@ func (l *Log) storeDeferred(items []string, quiet bool) error {
 	for i := range l.next.records {
 		l.count(&l.next.records[i])
 	}
+	l.machine.End()
 	l.settle(true)
 	l.sessions.Tell(l.Name, nil)
 	return nil
@@ -263,9 +266,6 @@ func (l *Log) encode(f machine.Fact, rec *journal.Record) (_ machine.Fact, err e
 // in the records of their results.
 const roomForResult = 64
 
-// appendTimeout is how long an append whose outcome is unclear is tried again.
-const appendTimeout = 30 * time.Second
-
 // store passes an append to the store. The caller holds the lock, and keeps it, but mu is free
 // meanwhile: see [Log.Lock].
 func (l *Log) store(app journal.Append) error {
@@ -281,15 +281,34 @@ func (l *Log) store(app journal.Append) error {
 
 // Store passes an append to a store. An append whose outcome is unclear is retried unchanged,
 // unless the store says that it can't be written until somebody has acted, because its disk is
-// full, for example.
+// full, for example. All tries together have 30 s: the caller's ctx doesn't end before, because
+// what has happened must be recorded. The first try is bounded by [contain.Store].
 func Store(ctx context.Context, store journal.Store, app journal.Append) error {
-	began := time.Now()
-	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
-		err := store.Append(ctx, app)
-		if err == nil || !journal.Unclear(err) || errors.Is(err, journal.ErrUnusable) ||
-			time.Since(began) > appendTimeout {
-			return err
-		}
-		time.Sleep(wait)
+	until := time.Now().Add(contain.StoreWrite)
+	err := store.Append(ctx, app)
+	if !again(err) {
+		return err
 	}
+	tries, cancel := context.WithDeadline(ctx, until)
+	defer cancel()
+	for wait := 10 * time.Millisecond; ; wait = min(2*wait, 2*time.Second) {
+		if tries.Err() == nil {
+			timer := time.NewTimer(wait)
+			select {
+			case <-timer.C:
+				if err = store.Append(tries, app); !again(err) {
+					return err
+				}
+				continue
+			case <-tries.Done():
+				timer.Stop()
+			}
+		}
+		return fmt.Errorf("the store couldn't do it within %v: %w", contain.StoreWrite, err)
+	}
+}
+
+// again reports whether an append is tried again after an error.
+func again(err error) bool {
+	return err != nil && journal.Unclear(err) && !errors.Is(err, journal.ErrUnusable)
 }

@@ -22,7 +22,8 @@ import (
 
 // sessions returns the sessions of a store that others share.
 func sessions(store journal.Store) *session.Sessions {
-	return session.New(session.Config{Store: contain.Store(store), Record: journal.MaxRecord, Owner: "o",
+	return session.New(session.Config{Store: contain.Store(store, contain.Abandoned{}), Record: journal.MaxRecord,
+		Owner: "o",
 		Lease: time.Minute, Grace: time.Second, Logger: slog.New(slog.DiscardHandler),
 		NewID: func(prefix string) string { return prefix + rand.Text() }})
 }

@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"hash/maphash"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -41,16 +43,9 @@ const (
 
 // Post puts an item into the inbox of a session, and wakes its holder if that is in this process.
 func (s *Sessions) Post(ctx context.Context, session string, it Item) error {
-	data, err := machine.Marshal(it)
+	item, err := it.encode(session)
 	if err != nil {
-		return fmt.Errorf("agent: session %q: encoding an inbox item: %w", session, err)
-	}
-	item := journal.Item{ID: it.ID, Kind: it.Kind, Time: it.Time.UTC(), Data: data}
-	if it.Time.IsZero() {
-		item.Time = time.Now().UTC()
-	}
-	for _, d := range it.Decisions {
-		item.Closes = append(item.Closes, d.ID)
+		return err
 	}
 	if err := s.Store.Post(ctx, session, item); err != nil {
 		return fmt.Errorf("agent: session %q: posting to its inbox: %w", session, err)
@@ -59,6 +54,22 @@ func (s *Sessions) Post(ctx context.Context, session string, it Item) error {
 		h.Poke()
 	}
 	return nil
+}
+
+// encode returns the item as the store of a session has it.
+func (it *Item) encode(session string) (journal.Item, error) {
+	data, err := machine.Marshal(it)
+	if err != nil {
+		return journal.Item{}, fmt.Errorf("agent: session %q: encoding an inbox item: %w", session, err)
+	}
+	item := journal.Item{ID: it.ID, Kind: it.Kind, Time: it.Time.UTC(), Data: data}
+	if it.Time.IsZero() {
+		item.Time = time.Now().UTC()
+	}
+	for _, d := range it.Decisions {
+		item.Closes = append(item.Closes, d.ID)
+	}
+	return item, nil
 }
 
 // Send posts an item to the run of a session, in this or another process, and returns its id. If no
@@ -75,14 +86,81 @@ func (s *Sessions) Send(ctx context.Context, session string, it Item) (id string
 	return it.ID, s.Post(ctx, session, it)
 }
 
+// MaxUnread is how many messages may wait in an inbox.
+const MaxUnread = 200
+
+var steeringSeed = maphash.MakeSeed()
+
+// Steer posts a message to the run of a session, as [Sessions.Send] does. If more than [MaxUnread]
+// messages would wait then, or several of more than most bytes, the error has the code
+// [machine.ErrUnread]; if most is negative, the bytes aren't counted. One that waits already isn't
+// counted twice.
+func (s *Sessions) Steer(ctx context.Context, session string, it Item, most int) error {
+	// one at a time, so that each counts those before it
+	one := s.steering[maphash.String(steeringSeed, session)%uint64(len(s.steering))]
+	select {
+	case one <- struct{}{}:
+		defer func() { <-one }()
+	case <-ctx.Done():
+		return ctx.Err()
+	}
+	if err := s.hasRoom(ctx, session, &it, most); err != nil {
+		return err
+	}
+	_, err := s.Send(ctx, session, it)
+	return err
+}
+
+// hasRoom returns an error if a message can't wait together with those that do.
+func (s *Sessions) hasRoom(ctx context.Context, session string, it *Item, most int) error {
+	head, err := s.Store.Head(ctx, session)
+	if errors.Is(err, journal.ErrNoSession) || err == nil && head.Inbox == 0 {
+		return nil
+	}
+	if err != nil {
+		return unanswered(session, "reading its head", err)
+	}
+	posted, err := s.Store.Take(ctx, session, head.Fence)
+	if errors.As(err, new(*journal.ConflictError)) { // its run has ended, or goes on elsewhere
+		return nil
+	}
+	if err != nil {
+		return unanswered(session, "reading its inbox", err)
+	}
+	posted = slices.DeleteFunc(posted, func(p journal.Item) bool { return p.Kind != ItemSteer })
+	size := 0 // as they are stored, which is about what a request has of them
+	for _, p := range posted {
+		if size += len(p.Data); p.ID == it.ID {
+			return nil
+		}
+	}
+	if len(posted) == 0 || len(posted) < MaxUnread && (most < 0 || size+len(it.Text) <= most) {
+		return nil
+	}
+	bound := fmt.Sprintf("At most %d may wait", MaxUnread)
+	if most >= 0 {
+		bound += fmt.Sprintf(", with %d bytes in all", most)
+	}
+	return &machine.SessionError{Session: session, Code: machine.ErrUnread,
+		Problem: fmt.Sprintf("this message of %d bytes isn't sent: the run hasn't read %d of the messages before it, "+
+			"which have %d bytes. %s. Send it again once they have been read, or stop the run", len(it.Text), len(posted),
+			size, bound)}
+}
+
 // Inbox returns the items in the session's inbox, oldest first, and leaves them there. Items that
-// can't be read have no content.
+// can't be read have no content. If Ctx ends meanwhile, it returns none.
 func (l *Log) Inbox() (items []Item) {
 	if l.Lost() {
 		return nil
 	}
-	s := l.sessions
-	posted, err := s.Store.Take(l.Stored, l.Name, l.lease.Fence)
+	s, ctx := l.sessions, l.Reads
+	if ctx.Err() != nil { // what is left to do has its own time
+		ctx = l.Stored
+	}
+	posted, err := s.Store.Take(ctx, l.Name, l.lease.Fence)
+	if err != nil && ctx.Err() != nil {
+		return nil
+	}
 	if err != nil {
 		if _, ok := errors.AsType[*journal.ConflictError](err); ok {
 			l.Cancel(busy(l.Name, err))
@@ -102,14 +180,14 @@ func (l *Log) Inbox() (items []Item) {
 	return items
 }
 
-// Remove removes an item from the inbox before it is acted on. It returns false if the item is
-// still there.
-func (l *Log) Remove(id string) bool {
+// Remove removes items from the inbox before they are acted on, and refuses those that come with
+// these ids, or close them, from now on. It returns false if they may still be there.
+func (l *Log) Remove(ids ...string) bool {
 	l.Lock()
-	app := journal.Append{Session: l.Name, After: l.State().Seq, Fence: l.lease.Fence, Taken: []string{id}}
+	app := journal.Append{Session: l.Name, After: l.State().Seq, Fence: l.lease.Fence, Taken: ids}
 	l.Unlock()
 	if err := l.sessions.Store.Append(l.Stored, app); err != nil {
-		l.sessions.Logger.WarnContext(l.Ctx, "agent: removing an inbox item", "session", l.Name, "item", id, "error",
+		l.sessions.Logger.WarnContext(l.Ctx, "agent: removing inbox items", "session", l.Name, "items", ids, "error",
 			err)
 		return journal.Unclear(err) // if it is gone, this is the only process that knows it
 	}

@@ -6,13 +6,14 @@ import (
 	"log/slog"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
 // takeLease takes the lease of a session. If another process has it, the error has the code
 // [machine.ErrBusy].
 func (s *Sessions) takeLease(ctx context.Context, session string) (journal.Lease, error) {
-	lease, err := s.Store.Lease(ctx, session, s.Owner+"/"+s.NewID(""), s.Lease)
+	lease, err := TakeLease(ctx, s.Store, session, s.Owner+"/"+s.NewID(""), s.Lease)
 	if _, ok := errors.AsType[*journal.HeldError](err); ok {
 		return lease, busy(session, err)
 	}
@@ -20,6 +21,34 @@ func (s *Sessions) takeLease(ctx context.Context, session string) (journal.Lease
 		return lease, unanswered(session, "taking the lease", err)
 	}
 	return lease, nil
+}
+
+// giveBackWithin is how long [TakeLease] goes on after the end of its context.
+const giveBackWithin = time.Second
+
+// TakeLease takes a lease of a session in a store. If ctx ends meanwhile, the store may have given
+// it all the same, and whoever wants the session next would wait for its end. Then TakeLease asks
+// again for the same owner and gives the lease back, for a second or half of ttl at most. A session
+// without facts is deleted, because a lease makes one.
+func TakeLease(ctx context.Context, store journal.Store, session, owner string, ttl time.Duration) (journal.Lease,
+	error) {
+	if ctx.Err() != nil {
+		return journal.Lease{}, contain.CauseOf(ctx)
+	}
+	lease, err := store.Lease(ctx, session, owner, ttl)
+	if ctx.Err() == nil || !journal.Unclear(err) || errors.Is(err, contain.ErrNotReturned) {
+		return lease, err
+	}
+	own, cancel := context.WithTimeout(context.WithoutCancel(ctx), min(giveBackWithin, ttl/2))
+	defer cancel()
+	if given, err := store.Lease(own, session, owner, ttl); err == nil {
+		if head, err := store.Head(own, session); err == nil && head.Seq == 0 {
+			_ = store.Delete(own, session, journal.All) // else the lease ends by itself
+		} else {
+			_ = store.Release(own, given)
+		}
+	}
+	return lease, err
 }
 
 // A Renewal keeps a lease alive: see [Renew].

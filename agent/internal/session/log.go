@@ -20,7 +20,8 @@ type Log struct {
 	Name     string
 	Ctx      context.Context         // ends with the caller's, and when the lease is lost
 	Cancel   context.CancelCauseFunc // of Ctx
-	Stored   context.Context         // for the store: doesn't end; the caller may set it before Hold
+	Stored   context.Context         // for what is written: doesn't end; the caller may set it before Hold
+	Reads    context.Context         // for what is read: ends with Ctx; the caller may set it before Hold
 	lease    journal.Lease
 	renew    *Renewal // nil for a store in memory
 	Observer Observer // nil: none; the caller sets it before Hold

@@ -28,12 +28,13 @@ const handover = 2 * time.Second
 func (s *Sessions) Log(ctx context.Context, session string) *Log {
 	l := &Log{sessions: s, Name: session, Stored: context.WithoutCancel(ctx)}
 	l.Ctx, l.Cancel = context.WithCancelCause(ctx)
+	l.Reads = l.Ctx
 	l.written.L = &l.mu
 	return l
 }
 
-// Hold claims the session in this process, for a holder or for nil, and loads it. After an error,
-// it isn't held.
+// Hold claims the session in this process, for a holder or for nil, and loads it. It ends with Ctx.
+// After an error, it isn't held.
 func (l *Log) Hold(h Holder) error {
 	if err := l.enter(h); err != nil {
 		l.Cancel(nil)
@@ -110,7 +111,7 @@ func (l *Log) Leave() {
 // load takes the lease and replays the facts.
 func (l *Log) load() error {
 	s, asked := l.sessions, time.Now()
-	lease, err := s.takeLease(l.Stored, l.Name)
+	lease, err := s.takeLease(l.Reads, l.Name)
 	if err != nil {
 		return err
 	}
@@ -121,7 +122,7 @@ func (l *Log) load() error {
 			Margin: min(s.Grace+2*time.Second, s.Lease/4), Asked: asked,
 			Lost: func(err error) { l.Cancel(busy(l.Name, err)) }, Logger: s.Logger})
 	}
-	state, err := s.read(l.Stored, l.Name, s.cache.take(l.Name))
+	state, err := s.read(l.Reads, l.Name, s.cache.take(l.Name))
 	if err != nil {
 		return err
 	}
@@ -150,7 +151,10 @@ func (l *Log) Close() {
 		l.renew.End()
 	}
 	if l.lease.Fence > 0 {
-		ctx, cancel := context.WithTimeout(l.Stored, s.Grace) // the lease ends by itself, too
+		ctx, cancel := l.Stored, context.CancelFunc(func() {})
+		if !s.InMemory { // the lease ends by itself, too
+			ctx, cancel = context.WithTimeout(ctx, s.Grace)
+		}
 		if l.forgettable() {
 			if err := s.delete(ctx, l.Name); err != nil {
 				s.Logger.WarnContext(l.Ctx, "agent: removing a session", "session", l.Name, "error", err)

@@ -38,6 +38,8 @@ type Sessions struct {
 	Config    // fixed
 	Listeners // to what this process stores
 
+	steering [64]chan struct{} // full while a message is sent to one of some sessions
+
 	mu       sync.Mutex // guards what follows
 	held     map[string]*Log
 	draining bool
@@ -49,7 +51,11 @@ type Sessions struct {
 
 // New returns the sessions of a store.
 func New(cfg Config) *Sessions {
-	return &Sessions{Config: cfg, held: make(map[string]*Log)}
+	s := &Sessions{Config: cfg, held: make(map[string]*Log)}
+	for i := range s.steering {
+		s.steering[i] = make(chan struct{}, 1)
+	}
+	return s
 }
 
 // A Holder is what drives a run of a session that is held. Poke tells it that something was posted

@@ -75,7 +75,7 @@ var planWays = []planWay{
 // runner returns a process's agent, and its runner of plans.
 func (p *process) runner() (*agent.Agent, *plan.Runner) {
 	a := p.agent("clerk", steps([]providertest.CallSpec{}))
-	r, err := plan.New(plan.Config{Agent: a, Lease: 2 * time.Second})
+	r, err := plan.New(plan.Config{Agent: a, Lease: 2 * time.Second, OnCancel: plan.Undo})
 	if err != nil {
 		panic(err)
 	}

@@ -21,6 +21,7 @@ type proxy struct {
 	network  string
 	address  string
 	all      sync.WaitGroup
+	passing  sync.RWMutex // held for writing while nothing passes: the server is away
 
 	mu    sync.Mutex
 	armed []byte
@@ -58,6 +59,18 @@ func (p *proxy) cuts() int {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	return p.cut
+}
+
+// block lets nothing pass until release is called.
+func (p *proxy) block() (release func()) {
+	p.passing.Lock()
+	return sync.OnceFunc(p.passing.Unlock)
+}
+
+// pass waits until something may pass.
+func (p *proxy) pass() {
+	p.passing.RLock()
+	defer p.passing.RUnlock()
 }
 
 // fires reports whether this is the message that the proxy is armed for, and disarms it.
@@ -105,6 +118,7 @@ func (p *proxy) carry(client, server net.Conn) {
 			if cut {
 				return
 			}
+			p.pass()
 			if _, err := client.Write(buf[:n]); err != nil {
 				return
 			}
@@ -121,6 +135,7 @@ func (p *proxy) carry(client, server net.Conn) {
 			silent = true
 			mute.Unlock()
 		}
+		p.pass()
 		if _, err := server.Write(buf[:n]); err != nil && err != io.EOF {
 			break
 		}

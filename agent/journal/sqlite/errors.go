@@ -46,6 +46,8 @@ func wrapError(ctx context.Context, err error) error {
 	switch {
 	case err == nil || !journal.Unclear(err) || errors.Is(err, errClosed):
 		return err
+	case ctx.Err() != nil && sqlitefile.Busy(err):
+		return fmt.Errorf("sqlite: %w: %w", ErrBusy, ctx.Err())
 	case ctx.Err() != nil:
 		return fmt.Errorf("sqlite: %w", ctx.Err())
 	}

@@ -97,7 +97,7 @@ func TestAKilledWriterLeavesAPrefix(t *testing.T) {
 }
 
 func TestAThousandSessionsInTurnLoseNothing(t *testing.T) {
-	const sessions, turns = 1000, 2
+	const sessions, turns = 1000 / fewer, 2
 	path := filepath.Join(t.TempDir(), "runs.db")
 	s, err := sqlite.OpenWith(path, sqlite.Config{Durability: sqlite.Process})
 	require.NoError(t, err)

@@ -133,6 +133,10 @@ func items(f agent.Fact) int {
 		return len(f.Partial.Parts)
 	case *machine.Steered, *agent.Suspended, *machine.ModeChanged, *machine.Compacted:
 		return 1
+	case *machine.Emitted:
+		if f.Kind == agent.NoticeKind {
+			return 1
+		}
 	}
 	return 0
 }

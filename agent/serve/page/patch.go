@@ -34,7 +34,7 @@ type Item struct {
 	Time  time.Time `json:"time,omitzero"`
 	Done  bool      `json:"done,omitempty"` // of a text: it is complete
 
-	Text    string `json:"text,omitempty"`
+	Text    string `json:"text,omitempty"` // of a notice: what has happened, if Code alone doesn't say it
 	By      string `json:"by,omitempty"`
 	Files   []File `json:"files,omitempty"`
 	Steered bool   `json:"steered,omitempty"` // a user's message that reached the run while it was working

@@ -112,6 +112,10 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 	case *machine.Decided:
 		return v.decided(ev)
 	case *machine.Emitted:
+		var text string
+		if ev.Kind == agent.NoticeKind && json.Unmarshal(ev.Value, &text) == nil {
+			return []Patch{v.notice("notice", meta, text)}
+		}
 		return v.plan(ev.Kind, ev.Value, meta)
 	case *agent.Shown:
 		return v.plan(ev.Kind, ev.Value, meta)
@@ -253,7 +257,7 @@ func (v *View) ended(f *agent.RunEnded) []Patch {
 	if code == "" {
 		code = string(f.Status)
 	}
-	return append(out, v.notice(code, f.Meta, ""))
+	return append(out, v.notice(code, f.Meta, f.Words()))
 }
 
 func (v *View) notice(code string, meta agent.Meta, text string) Patch {

@@ -22,6 +22,19 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
+// The page has words of its own for what it doesn't know more of.
+func TestANoticeHasTheWordsOfAFailure(t *testing.T) {
+	for want, end := range map[string]*agent.RunEnded{
+		"Gemini didn't answer in time. Try again; if it happens often, use another model (GEMINI_MODEL).": {
+			Status: agent.Failed, Code: machine.CodeProvider, Reason: "stream: late",
+			Problem: &provider.Problem{Kind: provider.ProblemTimeout, Provider: "gemini"}},
+		"": {Status: agent.Failed, Code: machine.CodeProvider, Reason: "a word of a server"},
+	} {
+		patches := page.NewView(page.ViewConfig{}).Event(end)
+		require.Equal(t, want, patches[len(patches)-1].Item.Text)
+	}
+}
+
 type input struct {
 	Page string `json:"page"`
 }
@@ -283,4 +296,18 @@ func TestACallSaysWhetherItCanBeUndone(t *testing.T) {
 			require.Equal(t, undoable, patches[len(patches)-1].Item.Undoable, "%s %s", tool, status)
 		}
 	}
+}
+
+func TestWhatTheHostTellsPeopleIsANotice(t *testing.T) {
+	v := page.NewView(page.ViewConfig{Session: "s-1"})
+	meta := agent.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 7}
+	tell := func(value string) []page.Patch {
+		return v.Event(&machine.Emitted{Meta: meta, Kind: agent.NoticeKind, Value: json.RawMessage(value)})
+	}
+	out := tell(`"books is completed"`)
+	item := out[len(out)-1].Item
+	require.Equal(t, "n7", item.ID)
+	require.Equal(t, "notice", item.Code)
+	require.Equal(t, "books is completed", item.Text)
+	require.Empty(t, tell(`{"text":"no string"}`))
 }

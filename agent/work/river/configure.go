@@ -5,7 +5,6 @@ import (
 	"context"
 	"fmt"
 	"maps"
-	"reflect"
 	"slices"
 	"time"
 
@@ -14,6 +13,7 @@ import (
 	"github.com/riverqueue/river"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/contain"
 )
 
 // Config says what [Configure] makes a River client do. Pool and Agents are required.
@@ -128,7 +128,7 @@ func (c *Config) check(rc *river.Config) (agents map[string]*agent.Agent, err er
 			return bad("Config.Agents", "agent %d is nil or empty; make one with agent.New", i)
 		case agents[a.Name()] != nil:
 			return bad("Config.Agents", "two are named %q; give each a name of its own", a.Name())
-		case !reflect.TypeOf(store).Comparable() || store != c.Agents[0].Journal():
+		case !contain.Same(store, c.Agents[0].Journal()):
 			return bad("Config.Agents", "the agents %q and %q don't share a journal", a.Name(), c.Agents[0].Name())
 		}
 		agents[a.Name()] = a

@@ -8,14 +8,17 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 	"github.com/riverqueue/river/rivertype"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/due"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 const (
@@ -37,6 +40,8 @@ func (watch) Kind() string { return watchKind }
 //     died as often as it may be tried is left to River
 //   - for a session that is due and has no job: who decided died before Wake, the time to decide is
 //     over, or its job was discarded or canceled
+//
+// It stops the runs of subagents whose callers are over.
 //
 // A leg too many does nothing, so a worker that is only slow does no harm, either.
 type watcher struct {
@@ -101,7 +106,11 @@ func (w *watcher) queueDue(ctx context.Context, c *river.Client[pgx.Tx], before 
 		if err != nil && it.Session == "" {
 			return fmt.Errorf("river: listing sessions that are due: %w", err)
 		}
-		if err == nil && it.Since.Before(before) {
+		switch {
+		case err != nil || !it.Since.Before(before):
+		case strings.HasPrefix(it.Session, machine.ChildPrefix):
+			w.stopOrphan(ctx, it.Session)
+		default:
 			all = append(all, it)
 		}
 	}
@@ -132,6 +141,15 @@ func (w *watcher) queueDue(ctx context.Context, c *river.Client[pgx.Tx], before 
 		}
 	}
 	return nil
+}
+
+// stopOrphan stops the run of a subagent whose caller is over, which no leg does.
+func (w *watcher) stopOrphan(ctx context.Context, session string) {
+	for _, a := range w.legs.agents {
+		if n, err := a.Recover(ctx, agent.Recovery{Session: session}); n > 0 || err != nil {
+			return
+		}
+	}
 }
 
 // queued returns which of the sessions have a job that comes soon.

@@ -3,6 +3,8 @@ package river_test
 import (
 	"context"
 	"fmt"
+	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -12,7 +14,10 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	pawlriver "github.com/pawlkit/pawl/agent/work/river"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
 )
 
 func TestADecisionIsActedOnAlthoughWhoDecidedDiedBeforeWake(t *testing.T) {
@@ -130,4 +135,63 @@ func TestManySessionsOfOthersKeepNoLegFromBeingFound(t *testing.T) {
 	require.NoError(t, err)
 	w.watch(t, a)
 	w.await(t, 1, "SELECT count(*) FROM river_job WHERE args->>'session' = 's'")
+}
+
+// A childless store keeps nothing of subagents any more, as if the process died before it got to
+// that.
+type childless struct {
+	journal.Store
+	dies atomic.Bool
+}
+
+func (s *childless) Append(ctx context.Context, a journal.Append) error {
+	if s.dies.Load() && strings.HasPrefix(a.Session, machine.ChildPrefix) {
+		return journal.ErrUnusable
+	}
+	return s.Store.Append(ctx, a)
+}
+
+func (s *childless) Release(ctx context.Context, l journal.Lease) error {
+	if s.dies.Load() && strings.HasPrefix(l.Session, machine.ChildPrefix) {
+		return journal.ErrUnusable
+	}
+	return s.Store.Release(ctx, l)
+}
+
+// TestASubagentWhoseCallerIsOverIsStoppedAndGetsNoLeg, also if its agent has legs of its own.
+func TestASubagentWhoseCallerIsOverIsStoppedAndGetsNoLeg(t *testing.T) {
+	t.Parallel()
+	w := newWorld(t)
+	ctx, cancel := context.WithCancel(t.Context())
+	defer cancel()
+	store := &childless{Store: w.store}
+	build := func(store journal.Store) (lead, helper *agent.Agent) {
+		wait := tools.New(tools.Spec{Name: "wait"}, func(ctx context.Context, _ struct{}) (string, error) {
+			store.(*childless).dies.Store(true)
+			cancel()
+			<-ctx.Done()
+			return "", ctx.Err()
+		})
+		helper = w.agentFor(t, agent.Config{Name: "helper", Journal: store, Tools: []tools.Tool{wait},
+			Provider: providertest.Script(providertest.Call("wait", struct{}{}))})
+		return w.agentFor(t, agent.Config{Name: "lead", Journal: store,
+			Tools:    []tools.Tool{agent.AsTool(helper, tools.Spec{Name: "help"})},
+			Provider: providertest.Script(providertest.Call("help", agent.Task{Task: "Help."}))}), helper
+	}
+	lead, _ := build(store)
+	_, err := lead.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
+	require.ErrorIs(t, err, context.Canceled)
+	child := ""
+	for h, err := range w.store.Heads(t.Context(), journal.Filter{Parent: "s"}) {
+		require.NoError(t, err)
+		require.Equal(t, string(agent.Running), h.Status)
+		child = h.Session
+	}
+
+	lead, helper := build(w.store)
+	cfg := w.config(lead)
+	cfg.Agents = append(cfg.Agents, helper)
+	w.start(t, cfg)
+	w.awaitStatus(t, child, agent.Stopped)
+	require.Zero(t, w.count(t, "SELECT count(*) FROM river_job WHERE kind = 'pawl.leg'"))
 }

@@ -12,7 +12,7 @@ import (
 
 func main() {
 	if err := run(context.Background()); err != nil {
-		log.Fatal(err)
+		log.Fatal(agent.Words(err))
 	}
 }
 

@@ -18,7 +18,7 @@ import (
 
 func main() {
 	if err := run(context.Background()); err != nil {
-		log.Fatal(err)
+		log.Fatal(agent.Words(err))
 	}
 }
 

@@ -52,7 +52,7 @@ func drawRun(root string) (string, error) {
 		return "", err
 	}
 	c := newCanvas(760, "The life of a run",
-		"Boxes are stages; facts lead from one to the next. Each fact is stored before it is applied.")
+		"Boxes are stages; facts lead from one to the next. Each fact is stored before anything happens because of it.")
 	c.text("small", 20, 52, "Boxes are stages; blue are the facts that lead from one to the next.")
 	c.box("frame", 8, 78, 464, 420)
 	if err := checkArrows(t); err != nil {

@@ -10,7 +10,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Encode returns v as JSON without HTML escapes. The keys of maps are sorted.
+// Encode returns v as JSON without HTML escapes, the same in all releases of Go. The keys of maps
+// are sorted.
 func Encode(v any) (json.RawMessage, error) {
 	var b bytes.Buffer
 	enc := json.NewEncoder(&b)
@@ -18,7 +19,7 @@ func Encode(v any) (json.RawMessage, error) {
 	if err := enc.Encode(v); err != nil {
 		return nil, err
 	}
-	return bytes.TrimSuffix(b.Bytes(), []byte("\n")), nil
+	return provider.EscapeSeparators(bytes.TrimSuffix(b.Bytes(), []byte("\n"))), nil
 }
 
 // JSON is Encode for what is made of texts, numbers and valid JSON, which can always be encoded. It

@@ -6,7 +6,6 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"testing"
 	"time"
@@ -20,6 +19,7 @@ import (
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/internal/filetest"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream/sse"
 	"github.com/pawlkit/pawl/tools"
@@ -34,11 +34,20 @@ type fixture struct {
 	http  *httptest.Server
 }
 
+// newFile returns the path of a new small site. To copy it is quicker than to make it.
+var newFile = filetest.Copies(func(path string) error {
+	s, err := site.Open(path, site.Small)
+	if err != nil {
+		return err
+	}
+	return s.Close()
+})
+
 // serveSite returns a server whose agent has the tools of the CMS. A nil model is the stand-in;
 // change may change the agent.
 func serveSite(t *testing.T, m provider.Provider, change func(*agent.Config)) *fixture {
 	t.Helper()
-	s, err := site.Open(filepath.Join(t.TempDir(), "cms.db"), site.Small)
+	s, err := site.Open(newFile(t), site.Small)
 	require.NoError(t, err)
 	if m == nil {
 		m = model.New()

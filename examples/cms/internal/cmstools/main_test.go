@@ -2,13 +2,13 @@ package cmstools
 
 import (
 	"encoding/json"
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/internal/filetest"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/web"
 )
@@ -47,9 +47,18 @@ type bench struct {
 	reg *tools.Registry
 }
 
+// newFile returns the path of a new small site. To copy it is quicker than to make it.
+var newFile = filetest.Copies(func(path string) error {
+	s, err := site.Open(path, site.Small)
+	if err != nil {
+		return err
+	}
+	return s.Close()
+})
+
 func newBench(t testing.TB) *bench {
 	t.Helper()
-	s, err := site.Open(filepath.Join(t.TempDir(), "site.db"), site.Small)
+	s, err := site.Open(newFile(t), site.Small)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	fetcher, err := web.NewFetcher(web.FetchConfig{Hosts: []string{"example.com"}})

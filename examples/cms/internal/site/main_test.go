@@ -5,15 +5,14 @@ import (
 	"errors"
 	"fmt"
 	"os"
-	"path/filepath"
 	"slices"
 	"strconv"
-	"sync"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
 
+	"github.com/pawlkit/pawl/internal/filetest"
 	"github.com/pawlkit/pawl/internal/roletest"
 )
 
@@ -59,32 +58,16 @@ func writeMeta(args []string) error {
 // newSite opens a new file that is closed when the test ends.
 func newSite(t testing.TB) *Site {
 	t.Helper()
-	path := filepath.Join(t.TempDir(), "site.db")
-	require.NoError(t, os.WriteFile(path, newFile(), 0o600))
-	return openSite(t, path)
+	return openSite(t, newFile(t))
 }
 
-// newFile is the file of a new site. Tests copy it, because making one takes longer than most of
-// them.
-var newFile = sync.OnceValue(func() []byte {
-	dir, err := os.MkdirTemp("", "site-")
-	if err != nil {
-		panic(err)
-	}
-	defer os.RemoveAll(dir)
-	path := filepath.Join(dir, "site.db")
+// newFile returns the path of a new site. To copy it is quicker than to make it.
+var newFile = filetest.Copies(func(path string) error {
 	s, err := Open(path, Small)
 	if err != nil {
-		panic(err)
+		return err
 	}
-	if err := s.Close(); err != nil {
-		panic(err)
-	}
-	file, err := os.ReadFile(path)
-	if err != nil {
-		panic(err)
-	}
-	return file
+	return s.Close()
 })
 
 func openSite(t testing.TB, path string) *Site {

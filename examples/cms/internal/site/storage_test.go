@@ -33,7 +33,9 @@ func TestADeletedOrReplacedFileIsSaidInWords(t *testing.T) {
 	refused(t, err, CodeStorage, "was deleted or replaced")
 	_, err = s.GetPage(ctx, "home", "")
 	refused(t, err, CodeStorage, "was deleted or replaced")
-	require.NoError(t, os.WriteFile(s.Path(), newFile(), 0o600))
+	other, err := os.ReadFile(newFile(t))
+	require.NoError(t, err)
+	require.NoError(t, os.WriteFile(s.Path(), other, 0o600))
 	_, err = s.CreatePage(ctx, CreatePage{Name: "New"})
 	refused(t, err, CodeStorage, "was deleted or replaced")
 }

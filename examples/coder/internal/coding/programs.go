@@ -40,9 +40,10 @@ var modules = []string{"tidy", "verify", "graph", "why", "download"}
 func (c *Coder) programs() ([]tools.Tool, error) {
 	cfg := process.Config{Root: c.Dir, Slots: process.NewSlots(0),
 		Spec:    tools.Spec{Risk: tools.Medium, MaxResult: 32 << 10, Timeout: 3 * time.Minute},
-		Inherit: strings.Fields("GOFLAGS GOPROXY GOPRIVATE GOTOOLCHAIN GOWORK CGO_ENABLED GOEXPERIMENT"),
-		Set:     []string{"GIT_TERMINAL_PROMPT=0", fmt.Sprintf("%s=%d %s", mark, os.Getpid(), c.Dir)},
-		Grace:   process.Grace{Interrupt: time.Second, Terminate: time.Second}}
+		Inherit: strings.Fields("GOPROXY GOPRIVATE GOTOOLCHAIN GOWORK CGO_ENABLED GOEXPERIMENT"),
+		Set: []string{"GIT_TERMINAL_PROMPT=0", "GOFLAGS=" + os.Getenv("GOFLAGS"),
+			fmt.Sprintf("%s=%d %s", mark, os.Getpid(), c.Dir)},
+		Grace: process.Grace{Interrupt: time.Second, Terminate: time.Second}}
 	c.endLeft()
 	for _, name := range []string{"go", "git"} {
 		p, err := process.Lookup(name)

@@ -146,7 +146,7 @@ func TestGrantsAreListedAndRevoked(t *testing.T) {
 	_, pending = do(t, c, agent.Resume("s-1", agent.AllowAlways(pending[0].ID)))
 	require.Empty(t, pending, "the session's rule is for go test")
 	out = typed(t, c, "/grants")
-	require.Contains(t, out, "1  run")
+	require.Contains(t, out, "1  all `go test` here, in this session")
 	require.Contains(t, typed(t, c, "/grants revoke 2"), "lists 1")
 	typed(t, c, "/grants revoke 1")
 	_, pending = do(t, c, agent.Input{Session: "s-1", Prompt: "Do it."})

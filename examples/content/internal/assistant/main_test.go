@@ -2,7 +2,7 @@ package assistant
 
 import (
 	"context"
-	"path/filepath"
+	"math/rand/v2"
 	"sync"
 	"testing"
 	"time"
@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
+	"github.com/pawlkit/pawl/internal/filetest"
 	"github.com/pawlkit/pawl/internal/roletest"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -35,12 +36,21 @@ type bench struct {
 	fails func(purpose string, n int) error
 }
 
+// newFile returns the path of a file in which nobody has done anything yet. To copy it is quicker
+// than to make tables.
+var newFile = filetest.Copies(func(path string) error {
+	s, err := New(Config{DB: path, Model: standin.Model(), Images: providertest.Draw(), Sources: standin.Sources()})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+})
+
 func newBench(t *testing.T, change ...func(*Config)) *bench {
 	t.Helper()
 	b := &bench{t: t, asked: map[string]int{}}
 	inner := standin.Model()
-	cfg := Config{DB: filepath.Join(t.TempDir(), "content.db"), Images: providertest.Draw(), Sources: standin.Sources(),
-		Lease: time.Minute,
+	cfg := Config{DB: newFile(t), Images: providertest.Draw(), Sources: standin.Sources(), Lease: time.Minute,
 		Model: providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
 			b.mu.Lock()
 			b.asked[req.Labels.Kind]++
@@ -61,6 +71,15 @@ func newBench(t *testing.T, change ...func(*Config)) *bench {
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	b.Services = s
 	return b
+}
+
+// sampled returns some of the cases of a test, chosen at random; with -full, all.
+func sampled[T any](n int, cases ...T) []T {
+	if *full {
+		return cases
+	}
+	rand.Shuffle(len(cases), func(i, j int) { cases[i], cases[j] = cases[j], cases[i] })
+	return cases[:n]
 }
 
 // draft makes a draft of a user.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"fmt"
 	"math"
-	"net/http"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -108,12 +107,8 @@ func fixable(err error) string {
 	text := "The AI service can't be used"
 	if e, ok := errors.AsType[*mock.FileError](err); ok {
 		return fmt.Sprintf("The mock file %s can't be used: %v. Correct it.", e.File, e.Err)
-	} else if e, ok := errors.AsType[*provider.Error](err); ok {
-		text = fmt.Sprintf("The AI service %s refuses the request (status %d)", e.Provider, e.Status)
-		if e.Status == http.StatusUnauthorized {
-			return fmt.Sprintf("The AI service %s refuses the key (status 401). Set a valid one in the environment of "+
-				"this program.", e.Provider)
-		}
+	} else if p := provider.ProblemOf(err); p != nil {
+		return p.Words()
 	}
 	if remedy, ok := fault.Remedy(err); ok {
 		return text + ". To do: " + remedy + "."

@@ -1,18 +1,29 @@
 package portfolio
 
 import (
-	"path/filepath"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 	"go.uber.org/goleak"
+
+	"github.com/pawlkit/pawl/internal/filetest"
 )
 
 func TestMain(m *testing.M) { goleak.VerifyTestMain(m) }
 
+// newFile returns the path of a file in which nobody has done anything yet. To copy it is quicker
+// than to make tables.
+var newFile = filetest.Copies(func(path string) error {
+	s, err := Open(path)
+	if err != nil {
+		return err
+	}
+	return s.Close()
+})
+
 func newStore(t testing.TB) *Store {
 	t.Helper()
-	s, err := Open(filepath.Join(t.TempDir(), "content.db"))
+	s, err := Open(newFile(t))
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s

@@ -34,7 +34,7 @@ func (s *site) manyUsers(n int, plan string) (ids []string) {
 	return ids
 }
 
-var atOnce = flag.Int("at-once", 10, "how many users come at once; a fifth of them start pipelines")
+var atOnce = flag.Int("at-once", 3, "how many users come at once; a fifth of them start pipelines")
 
 // Many users at once: each gets exactly what the plan allows.
 func TestManyUsersAtOnce(t *testing.T) {
@@ -72,7 +72,7 @@ func TestManyUsersAtOnce(t *testing.T) {
 func TestTwoPipelinesOfEachUserAtOnce(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, options{plans: server.Plans()})
-	users := s.manyUsers((*atOnce+4)/5, "pro")
+	users := s.manyUsers(max((*atOnce+4)/5, 2), "pro")
 	begun, release := s.waiting()
 	defer release()
 	owner := map[string]string{}

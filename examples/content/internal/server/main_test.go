@@ -9,7 +9,6 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
-	"path/filepath"
 	"strings"
 	"sync"
 	"testing"
@@ -22,6 +21,7 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/server"
 	"github.com/pawlkit/pawl/examples/content/internal/standin"
+	"github.com/pawlkit/pawl/internal/filetest"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
@@ -72,6 +72,17 @@ type options struct {
 	db     string
 }
 
+// newFile returns the path of a file in which nobody has done anything yet. To copy it is quicker
+// than to make tables.
+var newFile = filetest.Copies(func(path string) error {
+	s, err := assistant.New(assistant.Config{DB: path, Model: standin.Model(), Images: providertest.Draw(),
+		Sources: standin.Sources()})
+	if err != nil {
+		return err
+	}
+	return s.Close()
+})
+
 func newSite(t *testing.T, o options) *site {
 	t.Helper()
 	s := &site{t: t, log: &safeBuffer{}, asked: map[string]int{}, tokens: map[string]string{}}
@@ -79,7 +90,7 @@ func newSite(t *testing.T, o options) *site {
 		o.plans = generous()
 	}
 	if o.db == "" {
-		o.db = filepath.Join(t.TempDir(), "content.db")
+		o.db = newFile(t)
 	}
 	limits := server.NewLimits(o.plans)
 	inner := standin.Model()

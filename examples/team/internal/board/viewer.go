@@ -120,7 +120,7 @@ func (v *viewer) load(ctx context.Context, t *talk) {
 func (v *viewer) loadRun(ctx context.Context, t *talk, s *plan.State) bool {
 	v.parts["plan"] = map[string]any{"plan": s.Plan(), "version": t.version, "status": s.Status, "run": t.run,
 		"reason": s.Reason}
-	if s.Status == plan.Completed {
+	if s.Status == plan.Completed || s.Status == plan.Canceled {
 		done, err := v.Done(ctx, t.run)
 		v.note(ctx, err)
 		if done != nil {

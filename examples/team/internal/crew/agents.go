@@ -81,7 +81,7 @@ func (c *Crew) makeAgents() (err error) {
 	}
 	c.Plans, err = plan.New(plan.Config{
 		Agent: desk, Workers: map[string]*agent.Agent{"engineer": engineer, "tester": tester},
-		Checks: c.inspector(), AskOnFailure: true, Event: c.cfg.Event, Input: c.before, Lease: lease,
+		Checks: c.inspector(), AskOnFailure: true, Event: c.cfg.Event, Input: c.before, Lease: lease, Grace: grace,
 		Logger: c.cfg.Logger,
 	})
 	if err != nil {
@@ -105,7 +105,7 @@ func (c *Crew) makeLibrary(read []tools.Tool) (look tools.Tool, err error) {
 	if err != nil {
 		return nil, err
 	}
-	if c.library, err = live.New(live.Config{Agent: away, Logger: c.cfg.Logger}); err != nil {
+	if c.library, err = live.New(live.Config{Agent: away, Drain: grace, Logger: c.cfg.Logger}); err != nil {
 		return nil, err
 	}
 	c.team, err = team.New(team.Config{Logger: c.cfg.Logger, Members: map[string]team.Member{
@@ -143,11 +143,12 @@ func (c *Crew) makeGuide() error {
 		team.Transfer(talk, planning), c.team.Tools())
 	guide, err := agent.New(agent.Config{Name: "guide", Provider: c.cfg.Guide, Instructions: says("guide"),
 		Tools: list, Modes: []agent.Mode{talk, planning, beside}, Policies: []tools.Policy{checked},
+		Limits:  agent.Limits{Tokens: 10_000_000}, // of a message, with its plan and its background work
 		Journal: c.cfg.Journal, Lease: lease, Hooks: c.hooks(), Logger: c.cfg.Logger})
 	if err != nil {
 		return err
 	}
-	c.Hub, err = live.New(live.Config{Agent: guide, Recover: time.Second, Drain: 10 * time.Second,
+	c.Hub, err = live.New(live.Config{Agent: guide, Recover: time.Second, Drain: grace,
 		Logger: c.cfg.Logger})
 	return err
 }

@@ -98,7 +98,11 @@ func (c *Crew) Commands(session, user string) []terminal.Command {
 			}
 			list, err := c.Background(ctx, session)
 			for _, p := range list {
-				fmt.Fprintf(w, "%s, %s: %s\n%s\n", p.Member, p.State, p.Task, p.Report)
+				state := p.State
+				if state == string(agent.Paused) {
+					state = waits
+				}
+				fmt.Fprintf(w, "%s, %s: %s\n%s\n", p.Member, state, p.Task, p.Report)
 			}
 			return err
 		}}}

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"log/slog"
 	"path/filepath"
+	"slices"
 	"strings"
 	"sync"
 	"time"
@@ -23,6 +24,9 @@ import (
 
 // lease is how long a session belongs to a process that has died.
 const lease = 4 * time.Second
+
+// grace is how long work in progress has when the program ends: it goes on with the next start.
+const grace = 500 * time.Millisecond
 
 // A Config configures a [Crew]. All but Event, Changed and Logger are required.
 type Config struct {
@@ -196,16 +200,17 @@ func (c *Crew) workTools() []tools.Tool {
 				if err != nil || s == nil {
 					return "Nothing is at work, and nothing was built in this conversation yet.", err
 				}
-				return statusText(s), nil
+				return c.statusText(ctx, s), nil
 			}),
 		tools.New(tools.Spec{Name: "work.stop", Idempotent: true, NoBreaker: true, Risk: tools.Medium,
-			Description: "Stops the plan that is at work, and undoes what it has written. Only if the person says so."},
+			Description: "Stops the plan that is at work. What its steps have written stays, and work.undo takes it back. " +
+				"Only if the person says so."},
 			func(ctx context.Context, _ nothing) (string, error) {
 				err := c.Hub.Cancel(ctx, about(ctx))
 				if errors.Is(err, agent.ErrNothingOpen) {
 					return "Nothing is at work.", nil
 				}
-				return "The work stops, and what it has written is taken back.", err
+				return "The work stops. What its finished steps have written stays; “undo everything” takes it back.", err
 			}),
 		tools.Func[nothing, string]{
 			Spec: tools.Spec{Name: "work.undo", Idempotent: true, NoBreaker: true, Risk: tools.Medium,
@@ -214,23 +219,78 @@ func (c *Crew) workTools() []tools.Tool {
 			Title: func(context.Context, nothing) string { return "Undo everything that the newest plan has written" },
 			Run: func(ctx context.Context, _ nothing) (string, error) {
 				run, s, err := c.planOf(ctx, about(ctx))
-				if err != nil || s == nil || s.Status != plan.Completed {
+				if err != nil || s == nil || !mayStay(s) {
 					return "There is nothing to undo.", err
 				}
-				return "All files are as they were before the plan.", c.Plans.Undo(ctx, run)
+				err = c.Plans.Undo(ctx, run)
+				if err != nil && !errors.Is(err, agent.ErrCannotUndo) {
+					return "", err
+				}
+				if s, err = c.Plans.State(ctx, run); err != nil {
+					return "", err
+				}
+				return undoneText(s), nil
 			},
 		},
 	}
 }
 
+// written returns the steps of a plan that has ended whose work is in the directory.
+func written(s *plan.State) (steps []*plan.NodeState) {
+	if s.Status != plan.Completed && s.Status != plan.Canceled {
+		return nil // it is at work, or was undone
+	}
+	for i := range s.Nodes {
+		if n := &s.Nodes[i]; (n.Status == plan.NodeDone || n.Status == "waived") && !n.Undone {
+			steps = append(steps, n)
+		}
+	}
+	return steps
+}
+
+// mayStay reports whether a plan that has ended may have left something, be it a part of a step.
+func mayStay(s *plan.State) bool {
+	return (s.Status == plan.Completed || s.Status == plan.Canceled) &&
+		slices.ContainsFunc(s.Nodes, func(n plan.NodeState) bool { return n.Attempts > 0 && !n.Undone })
+}
+
+// undoneText says what came back, and then what stays.
+func undoneText(s *plan.State) string {
+	var back, stays []string
+	for i := range s.Nodes {
+		switch n := &s.Nodes[i]; {
+		case n.Undone:
+			back = append(back, n.Node.ID)
+		case n.Left != "":
+			stays = append(stays, fmt.Sprintf("%s (%s)", n.Node.ID, n.Left))
+		}
+	}
+	if len(stays) == 0 {
+		return "All files are as they were before the plan."
+	}
+	text := "This stays: " + strings.Join(stays, "; ") + "."
+	if len(back) > 0 {
+		text = "Undone: " + strings.Join(back, ", ") + ". " + text
+	}
+	return text
+}
+
+// waits is how a step or other work stands that waits for a person.
+const waits = "waits for a permission"
+
 // statusText says how far a plan is.
-func statusText(s *plan.State) string {
+func (c *Crew) statusText(ctx context.Context, s *plan.State) string {
 	o := s.Overview()
 	var b strings.Builder
 	fmt.Fprintf(&b, "%s: %d of %d steps are done.", o.Title, o.Done, len(o.Steps))
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		fmt.Fprintf(&b, "\n- %s (%s): %s", n.Node.ID, n.Node.Worker, n.Status)
+		status := string(n.Status)
+		if head, err := c.cfg.Journal.Head(ctx, plan.SessionOf(s.Run, s.Current, n.Node.ID)); err == nil &&
+			n.Status == "running" && len(head.Open) > 0 && head.Inbox == 0 {
+			status = waits
+		}
+		fmt.Fprintf(&b, "\n- %s (%s): %s", n.Node.ID, n.Node.Worker, status)
 		if n.Status == "running" && n.Round > 1 {
 			fmt.Fprintf(&b, ", round %d of %d", n.Round, n.Rounds)
 		}

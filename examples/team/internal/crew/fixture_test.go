@@ -32,6 +32,8 @@ type world struct {
 	t    *testing.T
 	at   string
 	stop func()
+	// before is the text of each file that was in the directory before the team.
+	before map[string]string
 }
 
 // begin starts a team in a directory, as a process does.
@@ -135,7 +137,8 @@ func (w *world) said() string {
 	return res.Text()
 }
 
-// files returns the files of the directory, but for what was there at the start.
+// files returns the files of the directory, but for what was there at the start, which nobody has
+// changed.
 func (w *world) files() map[string]string {
 	w.t.Helper()
 	all := make(map[string]string)
@@ -148,7 +151,26 @@ func (w *world) files() map[string]string {
 		return err
 	})
 	require.NoError(w.t, err)
+	for name, text := range w.before {
+		require.Equal(w.t, text, all[name], name)
+		delete(all, name)
+	}
 	return all
+}
+
+// has writes what is in the directory before the team: another module, a package that isn't built,
+// and files of others. It returns how many entries of the directory these are.
+func (w *world) has() int {
+	w.t.Helper()
+	w.before = map[string]string{"nested/go.mod": "module other\n\ngo 1.24\n", "nested/n.go": "package nested\n",
+		"tagged/t.go": "//go:build ignore\n\npackage main\n", ".git/HEAD": "ref: refs/heads/main\n",
+		"notes.txt": "mine\n"}
+	for name, text := range w.before {
+		at := filepath.Join(w.Place.Dir, name)
+		require.NoError(w.t, os.MkdirAll(filepath.Dir(at), 0o755))
+		require.NoError(w.t, os.WriteFile(at, []byte(text), 0o644))
+	}
+	return 4
 }
 
 // golang runs a go command in the directory.

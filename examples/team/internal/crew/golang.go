@@ -18,7 +18,7 @@ import (
 // A golang is the go command of the machine.
 type golang struct {
 	path string
-	env  []string
+	set  []string
 	// slots limit how many go commands run at a time: each of them uses all processors.
 	slots *process.Slots
 }
@@ -43,9 +43,9 @@ func findGo() (*golang, error) {
 	}
 	g := &golang{path: found.Path, slots: process.NewSlots(2),
 		// nothing is fetched: neither modules nor another version of Go
-		env: append(process.SafeEnv(), "GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off", "GOENV=off")}
+		set: []string{"GOPROXY=off", "GOTOOLCHAIN=local", "GOWORK=off", "GOENV=off"}}
 	for _, name := range names {
-		g.env = append(g.env, name+"="+vars[name])
+		g.set = append(g.set, name+"="+vars[name])
 	}
 	return g, nil
 }
@@ -56,8 +56,9 @@ func (g *golang) run(ctx context.Context, dir string, progress func(string), arg
 		return process.Result{}, err
 	}
 	defer g.slots.Release()
-	return process.Run(ctx, process.Command{Path: g.path, Args: args, Env: g.env, Root: dir, Timeout: 3 * time.Minute,
-		Grace: process.Grace{Interrupt: time.Second, Terminate: time.Second}, Keep: 16 << 10, OnOutput: progress})
+	return process.Run(ctx, process.Command{Path: g.path, Args: args, Env: process.SafeEnv(), Set: g.set, Root: dir,
+		Timeout: 3 * time.Minute,
+		Grace:   process.Grace{Interrupt: grace / 2, Terminate: grace / 2}, Keep: 16 << 10, OnOutput: progress})
 }
 
 // subcommands are those that agents may use, with the flags that each may have, up to "=". None of

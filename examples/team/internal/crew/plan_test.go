@@ -3,8 +3,6 @@ package crew
 import (
 	"encoding/json"
 	"fmt"
-	"os"
-	"path/filepath"
 	"strings"
 	"testing"
 
@@ -132,6 +130,7 @@ func TestBesideAPlanAtWork(t *testing.T) {
 	all := fmt.Sprint(list)
 	require.Contains(t, all, "strings.Fields")
 	require.Contains(t, all, "3 of 4 steps")
+	require.Contains(t, all, "waits for a permission")
 	w.decide(agent.Reject(p.ID, "no"))
 	require.Nil(t, w.waits())
 	_, s, err := w.planOf(t.Context(), "main")
@@ -168,8 +167,8 @@ func TestARestartInEachScreen(t *testing.T) {
 	require.Empty(t, w.files())
 }
 
-// The work can be stopped beside it, also while it waits for a person. What it has written is taken
-// back.
+// The work can be stopped beside it, also while it waits for a person. What it has written stays,
+// is listed, and is undone if the person says so.
 func TestTheWorkIsStoppedBesideIt(t *testing.T) {
 	ifFull(t)
 	w := begin(t, t.TempDir())
@@ -182,34 +181,32 @@ func TestTheWorkIsStoppedBesideIt(t *testing.T) {
 	for ev, err := range w.Hub.Watch(t.Context(), besideOf("main", 0), 0) {
 		require.NoError(t, err)
 		if said, ok := ev.(*agent.Replied); ok && said.Message.Text() != "" {
-			require.Contains(t, said.Message.Text(), "taken back")
+			require.Contains(t, said.Message.Text(), "stays")
 			break
 		}
 	}
+	require.Nil(t, w.waits())
+	_, s, err := w.planOf(t.Context(), "main")
+	require.NoError(t, err)
+	require.Equal(t, plan.Canceled, s.Status)
+	require.NotEmpty(t, w.files())
+	sum, err := w.Done(t.Context(), s.Run)
+	require.NoError(t, err)
+	require.NotEmpty(t, sum.Files)
+	w.say("please undo everything")
+	require.Equal(t, []string{"Undo everything that the newest plan has written"}, w.yes())
+	require.Contains(t, w.said(), "All files are as they were before the plan.")
 	require.Empty(t, w.files())
 }
 
-// A directory may have other modules, and packages that aren't built. They are left alone.
-func TestADirectoryThatHasCodeAlready(t *testing.T) {
-	w := begin(t, t.TempDir())
-	before := map[string]string{"nested/go.mod": "module other\n\ngo 1.24\n", "nested/n.go": "package nested\n",
-		"tagged/t.go": "//go:build ignore\n\npackage main\n", ".git/HEAD": "ref: refs/heads/main\n",
-		"notes.txt": "mine\n"}
-	for name, text := range before {
-		at := filepath.Join(w.Place.Dir, name)
-		require.NoError(t, os.MkdirAll(filepath.Dir(at), 0o755))
-		require.NoError(t, os.WriteFile(at, []byte(text), 0o644))
-	}
-	w.decide(agent.Approve(w.toThePlan("Build a command that counts words").ID))
-	p := w.waits()
-	require.NotNil(t, p, "%s", w.said())
-	require.Equal(t, "Run go test -count=1 -cover ./...", p.Title)
-	w.decide(agent.Reject(p.ID, "no"))
-	require.Nil(t, w.waits())
-	for name, text := range before {
-		now, err := os.ReadFile(filepath.Join(w.Place.Dir, name))
-		require.NoError(t, err)
-		require.Equal(t, text, string(now))
+// What a stopped plan may have done a part of can be undone, too.
+func TestAStepThatWasStoppedInItsMiddleMayHaveLeftSomething(t *testing.T) {
+	part := plan.NodeState{Status: plan.NodeFailed, Attempts: 1}
+	whole := plan.NodeState{Status: plan.NodeDone, Attempts: 1}
+	undone, unbegun := plan.NodeState{Status: plan.NodeDone, Attempts: 1, Undone: true}, plan.NodeState{}
+	for _, n := range []plan.NodeState{part, whole, undone, unbegun} {
+		s := &plan.State{Status: plan.Canceled, Nodes: []plan.NodeState{unbegun, n}}
+		require.Equal(t, n.Attempts > 0 && !n.Undone, mayStay(s), n.Status)
 	}
 }
 

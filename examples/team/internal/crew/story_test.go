@@ -33,14 +33,17 @@ var stories = []story{
 }
 
 // The test is red, then green, the program runs and prints what it should, and undo takes back all
-// of it.
+// of it. The first project is built in a directory that has code already, which is left alone.
 func TestAProjectIsBuilt(t *testing.T) {
 	for i, one := range stories {
 		t.Run(one.wrong, func(t *testing.T) {
 			if i > 0 {
 				ifFull(t)
 			}
-			w := begin(t, t.TempDir())
+			w, others := begin(t, t.TempDir()), 0
+			if i == 0 {
+				others = w.has()
+			}
 			p := w.toThePlan(standin.Examples()[i])
 			require.Empty(t, w.files(), "nothing is written before the plan is approved")
 			w.decide(agent.Approve(p.ID))
@@ -78,7 +81,7 @@ func TestAProjectIsBuilt(t *testing.T) {
 			require.NoError(t, w.Undo(t.Context(), "main", run), "again")
 			left, err := os.ReadDir(w.Place.Dir)
 			require.NoError(t, err)
-			require.Len(t, left, 2, "go.mod and .agents")
+			require.Len(t, left, 2+others, "go.mod, .agents and what was there before")
 			_, err = os.Stat(filepath.Join(w.Place.State, "grants.json"))
 			require.NoError(t, err)
 		})

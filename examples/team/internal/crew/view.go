@@ -76,17 +76,22 @@ func (c *Crew) Checks(_ context.Context, run, node string) (runs []board.CheckRu
 	return runs, w.load(checksFile, &runs)
 }
 
-// Done returns what a plan has made; nil until it has completed, and after it was undone.
+// Done returns what a plan has made; nil until it has completed or was stopped, and after it was
+// undone.
 func (c *Crew) Done(ctx context.Context, run string) (*board.Summary, error) {
 	s, err := c.Plans.State(ctx, run)
 	undone := func(n plan.NodeState) bool { return n.Undone }
-	if err != nil || s.Status != plan.Completed || slices.ContainsFunc(s.Nodes, undone) {
+	if err != nil || slices.ContainsFunc(s.Nodes, undone) {
 		return nil, err
+	}
+	steps := written(s)
+	if len(steps) == 0 {
+		return nil, nil
 	}
 	var sum board.Summary
 	rows := make(map[string]*board.AgentRow)
-	for i := range s.Nodes {
-		n := &s.Nodes[i].Node
+	for i := range steps {
+		n := &steps[i].Node
 		files, err := c.Staged(ctx, run, n.ID)
 		if err != nil {
 			return nil, err
@@ -162,6 +167,9 @@ func (c *Crew) lookedUp(ctx context.Context, lead string, list []board.Backgroun
 			return nil, err
 		}
 		one := board.BackgroundWork{ID: h.Session, Member: "librarian", Task: h.Title, State: string(res.Status)}
+		if len(res.Pending) > 0 {
+			one.State = string(agent.Paused)
+		}
 		if res.Status == agent.Completed {
 			one.Report = res.Text()
 		}
@@ -172,10 +180,14 @@ func (c *Crew) lookedUp(ctx context.Context, lead string, list []board.Backgroun
 
 // asked adds what a person has asked beside a conversation, and what the guide has answered.
 func (c *Crew) asked(ctx context.Context, beside string, list []board.BackgroundWork) ([]board.BackgroundWork, error) {
-	messages, err := c.Hub.Agent().Session(beside).Messages(ctx)
+	talk := c.Hub.Agent().Session(beside)
+	res, err := talk.Result(ctx)
 	if errors.Is(err, agent.ErrNothingOpen) {
 		return list, nil
+	} else if err != nil {
+		return list, err
 	}
+	messages, err := talk.Messages(ctx)
 	var last *board.BackgroundWork
 	for i := range messages {
 		switch m := &messages[i]; {
@@ -189,10 +201,13 @@ func (c *Crew) asked(ctx context.Context, beside string, list []board.Background
 			last.Report, last.State = m.Text(), string(agent.Completed)
 		}
 	}
+	if last != nil && last.State == string(agent.Running) && len(res.Pending) > 0 {
+		last.State = string(agent.Paused)
+	}
 	return list, err
 }
 
-// Undo takes back all that a completed plan of a conversation has written.
+// Undo takes back all that a plan of a conversation has written that has completed or was stopped.
 func (c *Crew) Undo(ctx context.Context, session, run string) error {
 	head, err := c.cfg.Journal.Head(ctx, run)
 	if err == nil && head.Parent != session {

@@ -225,7 +225,7 @@ func (t *turn) where() string {
 		return atWork
 	case d == nil:
 		return atStart
-	case strings.Contains(d.result, "nobody decided on it"):
+	case strings.Contains(d.result, "wasn't run: nobody decided on it"):
 		return atPlan
 	}
 	return atEnd

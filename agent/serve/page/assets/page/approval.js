@@ -8,6 +8,7 @@ import { fields } from "./fields.js";
 import { timeOf } from "./messages.js";
 import { steps } from "./plan.js";
 import { choiceOf, simple } from "./schema.js";
+import { steady } from "./steady.js";
 import { texts } from "./texts.js";
 
 const kinds = ["approval", "in_doubt", "correction"];
@@ -64,7 +65,7 @@ export class Approval {
     });
     this.choose();
     this.tick();
-    return card;
+    return steady(card, () => (this.error.textContent = texts.moved));
   }
 
   about() {

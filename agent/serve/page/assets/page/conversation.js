@@ -243,7 +243,7 @@ function isOpenText(item) {
 function doing(activity) {
   switch (activity.kind) {
     case "thinks":
-      return texts.thinking;
+      return activity.silent ? texts.silent : texts.thinking;
     case "writes":
       return texts.writing;
     case "calls":

@@ -133,7 +133,7 @@ export function source(item) {
 }
 
 // quiet are the notices about what the user did, or what needs nothing from them.
-const quiet = ["compacted", "context_reset", "mode", "canceled", "abandoned", "host", "superseded", "drained", "forked", "stopped", "undone"];
+const quiet = ["compacted", "context_reset", "mode", "canceled", "abandoned", "host", "superseded", "drained", "forked", "stopped", "undone", "notice"];
 
 // effects lists what calls have done, with why it stays.
 export function effects(list) {
@@ -144,7 +144,7 @@ export function effects(list) {
 // notice says what has happened. last is whether nothing came after it: then it offers to go on.
 export function notice(item, { last, retry, resume }) {
   const known = texts.notice[item.code];
-  const words = typeof known === "function" ? known(item.text ?? "") : (known ?? texts.notice.failed);
+  const words = typeof known === "function" ? known(item.text ?? "") : item.text || (known ?? texts.notice.failed);
   if (item.code === "undone") {
     const stays = item.stays ?? [];
     return h("div", { class: "notice undone" }, icon("undo"), h("span", {}, stays.length > 0 ? texts.undoing.partly : texts.undoing.all), effects(stays));

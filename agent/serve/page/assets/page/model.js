@@ -1,13 +1,17 @@
 // What the page knows of a session: its items and its state. Patches of the server change it. There is nothing of the DOM in here.
 
+const silence = 20000; // after how many milliseconds a model that has not begun to answer is called so
+
 export class Model {
   constructor() {
+    this.heard = Date.now(); // the last patch
     this.items = new Map();
     this.state = { status: "", code: "", mode: "", title: "", waiting: null };
   }
 
   // apply changes the model, and returns what has changed: {item, fresh}, {dropped}, {blocks} or {state}; {reload} if it can't be changed.
   apply(patch) {
+    this.heard = Date.now();
     if (patch.item) return this.put(patch.item);
     if (patch.blocks) return { blocks: patch.blocks, item: this.items.get(patch.blocks.id) };
     if (patch.drop) return { dropped: this.drop() };
@@ -100,7 +104,7 @@ export class Model {
     const drafts = items.filter(isDraft);
     if (drafts.some((i) => i.kind === "text")) return { kind: "none" }; // the text has a caret
     if (drafts.length > 0) return { kind: "writes" };
-    return { kind: "thinks" };
+    return { kind: "thinks", silent: Date.now() - this.heard >= silence };
   }
 
   // suspends reports whether a call waits for a decision.

@@ -2,7 +2,7 @@
 // reason whose text is empty.
 
 // A session is a chat in the user's terms.
-const inChat = (where) => (where === "in this session" ? "in this chat" : where);
+const inChat = (where) => where.replace(/in this session$/, "in this chat").replaceAll("`", "");
 
 export const texts = {
   newChat: "New chat",
@@ -74,6 +74,7 @@ export const texts = {
   youAreAsked: (title) => `Waiting for your decision: ${title}`,
 
   thinking: "Thinking",
+  silent: "The model has not begun to answer for 20 s. “Stop” ends the request.",
   writing: "Writing",
   callsOf: (n, over, failed, skipped, undone) => [over < n ? `${over} of ${n} calls` : `${n} calls`, failed > 0 ? `${failed} failed` : "", skipped > 0 ? `${skipped} not run` : "", undone > 0 ? `${undone} undone` : ""].filter(Boolean).join(" · "),
   runningCalls: (n) => (n === 1 ? "Running a tool" : `Running ${n} tools`),
@@ -176,7 +177,7 @@ export const texts = {
     edit: "Edit",
     suggest: "Suggest a change",
     always: (scope) => (scope ? `Always allow for ${scope}` : "Always allow in this chat"),
-    // A text says only where, as "in this session" does, or all: "run `go test …` in this project".
+    // A text says all, as "all `go vet` here, in this session" does, or in older journals only where.
     alwaysIn: (scope, where) => `Always allow ${scope && /^(in|on|at) /.test(where) ? `for ${scope} ` : ""}${inChat(where)}`,
     preview: "What it would change",
     created: (file) => `${file} (new)`,
@@ -200,6 +201,7 @@ export const texts = {
     choose: "Choose",
     perLine: "One per line.",
   },
+  moved: "This has just moved, so nothing was decided. Press again.",
   decided: {
     approve: "Approved",
     reject: "Rejected",
@@ -243,6 +245,7 @@ export const texts = {
     compacted: "Earlier messages were summarized to make room.",
     context_reset: "The work goes on in a fresh conversation, with notes about what was done.",
     mode: (name) => `Mode: ${name}`,
+    notice: (text) => text,
     canceled: "Stopped.",
     abandoned: "Stopped.",
     host: "Stopped.",
@@ -289,6 +292,7 @@ export const texts = {
   problem: {
     network: "The server could not be reached.",
     allowance: "You have used up what you may start for now.",
+    unread: "The running task has too many unread notes. Wait until it has read them, or stop it.",
     busy: "The chat is in use. Try again in a moment.",
     unavailable: "The server is restarting. Try again in a moment.",
     sign_in: "You are signed out. Load this page again.",

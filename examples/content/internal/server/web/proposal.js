@@ -2,6 +2,8 @@
 
 import { button, h, icon } from "/agent/page/dom.js";
 import { count } from "/agent/page/format.js";
+import { steady } from "/agent/page/steady.js";
+import { texts } from "/agent/page/texts.js";
 import { api } from "./api.js";
 import { countWords, difference } from "./diff.js";
 
@@ -33,10 +35,11 @@ export function proposal(page) {
     page.accepted = decision === "accept" ? summary(p) : "";
     if (decision === "reject") page.host.toast("Rejected. Nothing has changed.");
   });
-  return h("section", { class: "panel proposal", "data-testid": "proposal", "aria-labelledby": "proposal-title" },
+  const card = h("section", { class: "panel proposal", "data-testid": "proposal", "aria-labelledby": "proposal-title" },
     h("h2", { id: "proposal-title", tabIndex: -1 }, summary(p)), p.instruction ? h("p", { class: "muted small" }, `You asked: “${p.instruction}”`) : null,
     difference(p.old, p.new, "What would change"),
     h("div", { class: "row" }, button("Accept", () => decide("accept"), "primary"), button("Reject", () => decide("reject")), button("Try again", () => page.propose(request(p), "Trying again"), "quiet")));
+  return steady(card, () => page.host.toast(texts.moved));
 }
 
 // accepted says that a proposal was accepted, and undoes it.

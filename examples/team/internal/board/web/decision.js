@@ -3,6 +3,7 @@
 import { Problem } from "../page/api.js";
 import { button, h, icon } from "../page/dom.js";
 import { sentence } from "../page/format.js";
+import { steady } from "../page/steady.js";
 import { texts } from "../page/texts.js";
 import { diff } from "./step.js";
 import { post } from "./source.js";
@@ -31,6 +32,7 @@ export class Decision {
       this.choose(true);
     });
     this.choose();
+    steady(this.element, () => (this.error.textContent = texts.moved));
   }
 
   title() {
@@ -60,7 +62,7 @@ export class Decision {
       all = [button([icon("check"), words.ask.approve], go("approve"), "primary"), button(words.ask.change, () => this.change()), h("span", { class: "apart" }, button(words.ask.reject, go("reject")))];
     } else if (kind === "call") {
       const wide = scopes?.length ? scopes.filter((s) => s.name !== "session" || scopes.length === 1) : always ? [{ name: "", text: words.ask.here }] : [];
-      all = [button(words.ask.once, go("approve"), "primary"), ...wide.map((s) => button(words.ask.always(scope, s.name === "session" ? words.ask.here : (s.text ?? s.name)), go("always", { scope: s.name === "session" ? "" : s.name }))), h("span", { class: "apart" }, button(words.ask.no, go("reject")))];
+      all = [button(words.ask.once, go("approve"), "primary"), ...wide.map((s) => button(words.ask.always(scope, s.text ?? s.name), go("always", { scope: s.name === "session" ? "" : s.name }))), h("span", { class: "apart" }, button(words.ask.no, go("reject")))];
     } else if (kind === "step") {
       return this.pick(choices.filter((c) => words.ask.choices[c]), go, focus);
     } else {

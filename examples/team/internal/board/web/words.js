@@ -107,8 +107,8 @@ export const words = {
     sendChange: "Ask for the change",
     cancel: "Cancel",
     once: "Once",
-    // A text says only where, as "in this session" does, or all: "go `test …` in this project".
-    always: (scope, where) => `Always allow ${scope && /^(in|on|at) /.test(where) ? `for ${scope} ` : ""}${where.replaceAll("`", "")}`,
+    // A text says all, as "all `go vet` here, in this session" does, or in older journals only where.
+    always: (scope, where) => `Always allow ${scope && /^(in|on|at) /.test(where) ? `for ${scope} ` : ""}${where.replace(/in this session$/, "in this chat").replaceAll("`", "")}`,
     here: "in this chat",
     no: "No",
     command: "The step wants to run a command that the rules don’t name",

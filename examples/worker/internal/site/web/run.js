@@ -2,6 +2,8 @@
 
 import { button, h, icon } from "/page/dom.js";
 import { count, duration, exactly } from "/page/format.js";
+import { steady } from "/page/steady.js";
+import { texts } from "/page/texts.js";
 import { api, badge, chip, confirm, panel, setText } from "./parts.js";
 import { describe } from "./facts.js";
 import { Strip, summary } from "./strip.js";
@@ -96,7 +98,7 @@ export class Run {
     const card = h("section", { class: "card", role: "group", "aria-label": "Decision" }, h("div", { class: "lead" }, icon(doubt ? "warning" : "question", 18), h("h2", {}, doubt ? `Has this happened? ${p.title}` : `${p.title}?`)),
       h("p", {}, doubt ? `The worker was killed after it had begun this call. The ledger has ${p.happened ? "its effect: it has happened." : "no effect of it: it hasn’t happened."}` : "Everybody can read the report then. That can’t be undone."),
       h("div", { class: "row" }, buttons, h("span", { class: "gap" }), reason, button("Reject", () => decide("reject", { reason: reason.value })())), failed);
-    return card;
+    return steady(card, () => (failed.textContent = texts.moved));
   }
 
   // showFacts adds what is new: facts never change.

@@ -1,0 +1,40 @@
+package work
+
+import (
+	"context"
+
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A Run is what a context belongs to: a run that is driven, or the [Ancestors] of those that begin
+// with the context.
+type Run interface {
+	// Ancestors returns the ancestors of what the run starts.
+	Ancestors() []machine.Ancestor
+}
+
+// Ancestors are those of the runs that begin with a context.
+type Ancestors []machine.Ancestor
+
+// Ancestors returns a.
+func (a Ancestors) Ancestors() []machine.Ancestor { return a }
+
+type runKey struct{}
+
+// WithRun returns a context that belongs to a run; with nil, to none.
+func WithRun(ctx context.Context, r Run) context.Context { return context.WithValue(ctx, runKey{}, r) }
+
+// RunOf returns the run that ctx belongs to, or nil.
+func RunOf(ctx context.Context) Run {
+	r, _ := ctx.Value(runKey{}).(Run)
+	return r
+}
+
+// Tree returns the ancestors of a run that begins with ctx: those of what the run starts that ctx
+// belongs to, or none.
+func Tree(ctx context.Context) []machine.Ancestor {
+	if r := RunOf(ctx); r != nil {
+		return r.Ancestors()
+	}
+	return nil
+}

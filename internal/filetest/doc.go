@@ -1,0 +1,3 @@
+// Package filetest gives each test a copy of a file that takes longer to make than to copy, such as
+// a database with its tables.
+package filetest
