@@ -158,8 +158,8 @@ func (x *driver) start(in *Input) error {
 
 // closePauses rejects what the open run waits with, as a person would: either this is accepted or
 // another decision on one of the pauses is, and then the run mustn't be superseded, but continued
-// with that one. It returns the inbox item of the rejection. Whoever resumes the session takes it if
-// this process dies before the run is superseded.
+// with that one. It returns the inbox item of the rejection. Whoever resumes the session takes that
+// item if this process dies before the run is superseded.
 func (x *driver) closePauses(user string) (item string, err error) {
 	it := session.Item{ID: newID("d-"), Kind: session.ItemDecide, Time: time.Now()}
 	for _, p := range x.Run().Pending() {
@@ -170,9 +170,10 @@ func (x *driver) closePauses(user string) (item string, err error) {
 	}
 	err = x.agent.sessions.Post(x.Reads, x.Name, it)
 	if posted, ok := errors.AsType[*journal.PostedError](err); ok {
-		const accepted = "a decision on what it waits for was accepted already"
-		return "", &SessionError{Session: x.Name, Code: ErrBusy, Problem: accepted + "; continue the run with it first",
-			Err: &DecisionError{Session: x.Name, ID: posted.ID, Code: machine.DecisionUsed, Problem: accepted, Err: posted}}
+		used := usedBefore(x.State(), posted.ID, "a decision on what it waits for was accepted already")
+		used.Err = posted
+		return "", &SessionError{Session: x.Name, Code: ErrBusy, Err: used,
+			Problem: used.Problem + "; continue the run with it first"}
 	}
 	return it.ID, err
 }

@@ -445,7 +445,8 @@ func (s *dyingStore) Append(ctx context.Context, a journal.Append) error {
 	return s.Store.Append(ctx, a)
 }
 
-// If a process dies before it has superseded what it has rejected, the next one takes the rejection.
+// If a process dies before it has superseded what it has rejected, the next one takes the
+// rejection.
 func TestWhatWasToBeSupersededIsRejectedIfTheProcessDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it waits until the lease has expired
 		store := &dyingStore{Store: journal.NewMemory()}

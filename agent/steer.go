@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -13,32 +14,44 @@ import (
 )
 
 // steer posts a message to the run of a session. The id of one with a key is made of the key and
-// the run, so that the store accepts it once.
+// the run, so that the store accepts it once. If the run has dropped that one, it is posted again,
+// under another id.
 func (a *Agent) steer(ctx context.Context, name, key, text string) (*Receipt, error) {
 	it := session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text, Key: key}
 	after := uint64(0) // in the log its delivery comes later
-	if key != "" {
-		m, err := a.sessions.Load(ctx, name)
-		if err != nil {
+	for dropped := ""; ; dropped = it.ID {
+		if key != "" {
+			m, err := a.sessions.Load(ctx, name)
+			if err != nil {
+				return nil, err
+			}
+			s := m.State()
+			if err := duplicate(s, key); err != nil {
+				return nil, err
+			}
+			if s.Run == nil {
+				return nil, nothingOpen(name, nil)
+			}
+			it.ID, after = messageID(cmp.Or(dropped, s.Run.ID), key), s.Seq
+		} else if head, err := a.sessions.Store.Head(ctx, name); err == nil {
+			after = head.Seq
+		}
+		err := a.sessions.Steer(ctx, name, it, a.cfg.Limits.WithDefaults().PromptBytes)
+		posted, again := errors.AsType[*journal.PostedError](err)
+		if again = again && key != ""; err != nil && !again {
 			return nil, err
 		}
-		s := m.State()
-		if err := duplicate(s, key); err != nil {
-			return nil, err
+		if err == nil || !posted.Taken {
+			return &Receipt{func(ctx context.Context) (int, error) { return a.follow(ctx, name, it.ID, after) }}, nil
 		}
-		if s.Run == nil {
-			return nil, nothingOpen(name, nil)
-		}
-		sum := sha256.Sum256([]byte(s.Run.ID + "\x00" + key))
-		it.ID, after = "m-"+hex.EncodeToString(sum[:16]), s.Seq
-	} else if head, err := a.sessions.Store.Head(ctx, name); err == nil {
-		after = head.Seq
 	}
-	err := a.sessions.Steer(ctx, name, it, a.cfg.Limits.WithDefaults().PromptBytes)
-	if err != nil && !(key != "" && errors.As(err, new(*journal.PostedError))) {
-		return nil, err
-	}
-	return &Receipt{func(ctx context.Context) (int, error) { return a.follow(ctx, name, it.ID, after) }}, nil
+}
+
+// messageID returns the id of a message with a key, after the id of its run or of the message with
+// that key before it.
+func messageID(after, key string) string {
+	sum := sha256.Sum256([]byte(after + "\x00" + key))
+	return "m-" + hex.EncodeToString(sum[:16])
 }
 
 // Steer sends a message to the run in progress, in this or another process, and returns without
@@ -48,7 +61,8 @@ func (a *Agent) steer(ctx context.Context, name, key, text string) (*Receipt, er
 // A sender that may send the message again, because it doesn't know whether the first one arrived,
 // gives it a key, like [Input].Key; at most one, and an empty one is none. If the session had an
 // input or a message with the same key, the error is [ErrDuplicate]. While the first one waits to
-// be read, nothing is sent, and the Receipt is about the first one.
+// be read, nothing is sent, and the Receipt is about the first one. A message that its run dropped
+// because it ended or paused may be sent again with its key.
 //
 // The messages that wait to be read are at most 200, and together have as many bytes, as JSON, as
 // one prompt may have ([Limits].PromptBytes of the Config, 4 MiB). A further one is refused with

@@ -244,6 +244,40 @@ func TestAMessageWithAKeyThatWasNotRead(t *testing.T) {
 	})
 }
 
+// What a run has dropped can be sent to it again with its key, and is read once.
+func TestAMessageThatWasDroppedIsSentAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var b *agent.Agent
+		var receipts []*agent.Receipt
+		work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, n Number) (string, error) {
+			for range n.N {
+				receipt, err := b.Session("s").Steer(ctx, "be quick", "k")
+				if err != nil {
+					return "", err
+				}
+				receipts = append(receipts, receipt)
+			}
+			if n.N == 1 {
+				return "x", b.Session("s").Pause(ctx)
+			}
+			return "x", nil
+		})
+		cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work}}
+		b, _ = scripted(t, cfg, call("work", 1))
+		require.Equal(t, agent.Paused, run(t, b).Status)
+		b = reopen(t, cfg, call("work", 1))
+		require.Equal(t, agent.Paused, runInput(t, b, agent.Continue("s")).Status)
+		b = reopen(t, cfg, call("work", 2), say("quick"))
+		require.Equal(t, "quick", runInput(t, b, agent.Continue("s")).Text())
+		for i, want := range []int{0, 0, 4, 4} {
+			step, err := receipts[i].Wait(t.Context())
+			require.Equal(t, want, step)
+			require.Equal(t, want == 0, err != nil)
+		}
+		require.Len(t, of[*machine.Steered](asEvents(facts(t, b, "s"))), 1)
+	})
+}
+
 // A message whose key the session gets while it is being sent, with an input of another process for
 // example, isn't read in the run after that.
 func TestAMessageWhoseKeyWasUsedMeanwhileIsDropped(t *testing.T) {

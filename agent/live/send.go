@@ -207,11 +207,9 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, may func(context.Context
 		if err = agent.ErrBusy; info.Status != agent.Running || over {
 			over = false
 			_, err = h.startIf(ctx, in, func(ctx context.Context) (func(), error) { return allowed(ctx, may) })
-		} else if _, used := isUsed(ctx, own, in.Key); used {
-			return
 		}
-		if errors.Is(err, agent.ErrBusy) { // its key is used up in this run
-			if receipt, err = own.Steer(ctx, in.Prompt); err == nil {
+		if errors.Is(err, agent.ErrBusy) {
+			if receipt, err = own.Steer(ctx, in.Prompt, in.Key); err == nil {
 				err = wait(ctx, receipt)
 				continue
 			}

@@ -80,8 +80,8 @@ func resultOf(worker, repeatable bool, res *agent.Result) work.Outcome {
 	return failed(why)
 }
 
-// A callError is a failed model call as people are told it, who decide what becomes of the plan. The
-// session of the worker has the error itself.
+// A callError is a failed model call in the words for the people who decide what becomes of the
+// plan. The session of the worker has the error itself.
 type callError struct {
 	words string
 	err   error

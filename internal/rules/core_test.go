@@ -18,11 +18,11 @@ import (
 const (
 	mostExported = 200 // names that package agent exports; the goal is 205
 	mostInCycle  = 30  // files of agent in the largest cycle of references; the goal is 30
-	mostOfDriver = 48  // methods of the driver, and functions with a parameter of its type; the goal is 60
+	mostOfDriver = 49  // methods of the driver, and functions with a parameter of its type; the goal is 60
 	// code lines of the core; the goal was 11,900, before legs, going back and queued inputs, and
 	// before marks of unanswered requests, limits of trees, conditions, bounds of waits for a
 	// store, words for people, facts of the host, and bounds of what waits
-	mostCode = 16_512
+	mostCode = 16_528
 )
 
 // TestTheCoreDoesNotGrow measures what tells how hard the core is to change. With -v it prints the

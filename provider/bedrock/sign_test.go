@@ -124,7 +124,7 @@ func TestExceptionsHaveClasses(t *testing.T) {
 		"internalServerException":     {500, fault.Degraded, "", provider.ProblemServer},
 		"serviceUnavailableException": {503, fault.Degraded, "", provider.ProblemServer},
 		"validationException":         {400, fault.Permanent, "", provider.ProblemRequest},
-		"accessDeniedException":       {403, fault.UserFixable, "bedrock:InvokeModelWithResponseStream", provider.ProblemDenied},
+		"accessDeniedException":       {403, fault.UserFixable, "InvokeModel", provider.ProblemDenied},
 		"expiredTokenException":       {403, fault.UserFixable, "aws sso login", provider.ProblemKey},
 		"resourceNotFoundException":   {404, fault.UserFixable, "inference profile", provider.ProblemModel},
 	} {
