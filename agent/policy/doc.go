@@ -32,7 +32,10 @@
 // # What rules see
 //
 // A rule is about a tool, and about the words, paths and hosts of the call's validated input: see
-// [Subject]. Words are compared, never text, so "ls; rm -rf" is one word. What denies or asks
+// [Subject]. Words are compared, never text, so "ls; rm -rf" is one word of a list of arguments.
+// The command of a call may be one text instead, for a shell. If it is plain, its words are
+// compared with what denies and asks; if it isn't (see [Words]), it matches all rules about words
+// that deny or ask, and the reason says so. No rule allows it. What denies or asks otherwise
 // matches widely: the words of the rule in this order, with others between them; any case; names of
 // programs with or without a path; links resolved and not resolved; the folder of a file as well as
 // the file, and a folder that has it, unless the call only reads. What can't be read, such as a

@@ -2,6 +2,7 @@ package policy_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"log"
@@ -101,4 +102,55 @@ func ExampleRule() {
 	// Output:
 	// dropping run [go test] of plan 7, version 2
 	// dropping run [go vet] of plan 7, version 2
+}
+
+// A tool splits the text of a command itself, and runs it without a shell. Its host says so, so
+// that rules may allow such commands.
+func ExampleWords() {
+	rules, err := policy.Parse([]byte(`{"rules": [{"effect": "allow", "tool": "bash", "args": ["go", "test"]}]}`))
+	if err != nil {
+		log.Fatal(err)
+	}
+	set, err := policy.New(policy.Config{Rules: rules,
+		Subjects: map[string]func(json.RawMessage) (policy.Subject, error){
+			"bash": func(input json.RawMessage) (policy.Subject, error) {
+				var in struct{ Command string }
+				err := json.Unmarshal(input, &in)
+				words, plain := policy.Words(in.Command)
+				if !plain {
+					err = errors.New("give one command of plain words") // the call is denied
+				}
+				return policy.Subject{Args: words}, err
+			},
+		}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	bash := tools.New(tools.Spec{Name: "bash"}, func(context.Context, struct{ Command string }) (string, error) {
+		return "ok", nil
+	}) // it runs policy.Words(Command), as a program and its arguments
+	reg, err := tools.NewRegistry(bash)
+	if err != nil {
+		log.Fatal(err)
+	}
+	for _, command := range []string{"go test ./...", "go vet", "go test; ls"} {
+		input, _ := json.Marshal(map[string]string{"Command": command})
+		call, err := reg.Admit(context.Background(), &tools.Call{Name: "bash", Input: input, Mode: "ask"}, nil, nil,
+			[]tools.Policy{set.Policy()})
+		if err != nil {
+			log.Fatal(err)
+		}
+		switch {
+		case call.Rejected != nil:
+			fmt.Println(command, "is denied")
+		case call.Verdict.Effect == tools.Ask:
+			fmt.Println(command, "asks")
+		default:
+			fmt.Println(command, "is allowed")
+		}
+	}
+	// Output:
+	// go test ./... is allowed
+	// go vet asks
+	// go test; ls is denied
 }

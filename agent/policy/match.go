@@ -22,6 +22,8 @@ type matter struct {
 	Subject
 	places []place  // Paths
 	hosts  []string // Hosts; "" for one that can't be compared
+	texts  []text   // Texts, and others that may be commands
+	words  bool     // a rule about words names the tool
 	odd    bool     // Args can't be compared
 	sure   bool     // all can be compared, and no path leads elsewhere
 }
@@ -32,6 +34,7 @@ func (m *matter) compare(root string) {
 		return !utf8.ValidString(w) || strings.Contains(w, "\x00")
 	})
 	m.sure = !m.odd
+	m.readWords()
 	for _, p := range m.Paths {
 		if p != "" {
 			at, sure := placeOf(root, p)
@@ -74,17 +77,19 @@ func (r *Rule) ended() bool { return !r.Until.IsZero() && !time.Now().Before(r.U
 func (r *Rule) covers(m *matter) bool {
 	near := func(p place) bool {
 		return len(p.names) == 0 || slices.ContainsFunc(p.names, func(name string) bool {
-			return inside(r.Path, name) || !m.spec.ReadOnly && len(m.Args) == 0 && above(r.Path, name, p.folder)
+			return inside(r.Path, name) ||
+				!m.spec.ReadOnly && len(m.Args)+len(m.Texts) == 0 && above(r.Path, name, p.folder)
 		})
 	}
-	return (len(r.Args) == 0 || m.odd || within(r.Args, m.Args)) &&
+	among, unsure := r.inTexts(m)
+	return (len(r.Args) == 0 || m.odd || within(r.Args, m.Args) || among || unsure) &&
 		(r.Path == "" || slices.ContainsFunc(m.places, near)) &&
 		(r.Host == "" || slices.ContainsFunc(m.hosts, func(h string) bool { return h == "" || onHost(r.Host, h) }))
 }
 
 // permits reports whether a rule that allows is for a call. It matches exactly.
 func (r *Rule) permits(m *matter) bool {
-	if r.Fingerprint != "" && r.Fingerprint != m.fingerprint ||
+	if m.oneText() || r.Fingerprint != "" && r.Fingerprint != m.fingerprint ||
 		slices.ContainsFunc(m.asks, func(ask *Rule) bool { return !r.asNarrowAs(ask) }) {
 		return false
 	}

@@ -96,8 +96,8 @@ func (s *Set) about(ctx context.Context, m *matter, c *tools.Call, scope string)
 	if m.Subject, err = read(c.Input); err != nil {
 		return fmt.Errorf("what the call is about can't be told: %w", err)
 	}
-	if scope != "" && len(m.Args)+len(m.Paths)+len(m.Hosts) == 0 {
-		m.Args = []string{scope}
+	if scope != "" && len(m.Args)+len(m.Texts)+len(m.Paths)+len(m.Hosts) == 0 {
+		m.Args, m.others = []string{scope}, nil
 	}
 	root := ""
 	if m.project = s.cfg.Project(c); filepath.IsAbs(m.project) {
@@ -111,6 +111,7 @@ func (s *Set) about(ctx context.Context, m *matter, c *tools.Call, scope string)
 		}
 	}
 	m.rules = slices.Concat(s.own(root), m.rules, granted)
+	m.words = takesWords(m.spec.Name, slices.Concat(s.cfg.Rules.Hard, m.rules))
 	m.compare(root)
 	return err
 }
@@ -138,18 +139,18 @@ func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) (v
 	denials, asks := m.find(tools.Deny, slices.Concat(hard, m.rules)), m.find(tools.Ask, hard)
 	switch err = cmp.Or(err, modeErr); {
 	case len(denials) > 0:
-		return tools.Verdict{Effect: tools.Deny, Reason: cmp.Or(denials[0].Why, "a rule denies this call")}
+		return tools.Verdict{Effect: tools.Deny, Reason: m.reason(denials, "a rule denies this call")}
 	case err != nil:
 		return tools.Verdict{Effect: tools.Deny,
 			Reason: "the permissions can't be read, so nothing is permitted: " + err.Error()}
 	case mode == Plan && !inPlan(m.spec):
 		return tools.Verdict{Effect: tools.Deny, Reason: planSays}
 	case len(asks) > 0:
-		return tools.Verdict{Effect: tools.Ask, Reason: cmp.Or(asks[0].Why, "a rule asks about each such call")}
+		return tools.Verdict{Effect: tools.Ask, Reason: m.reason(asks, "a rule asks about each such call")}
 	case grantable(m.spec) && len(m.find(tools.Allow, m.rules)) > 0:
 		v.Standing = true
 	case len(m.asks) > 0:
-		v = tools.Verdict{Effect: tools.Ask, Standing: true, Reason: cmp.Or(m.asks[0].Why, "a rule asks about it")}
+		v = tools.Verdict{Effect: tools.Ask, Standing: true, Reason: m.reason(m.asks, "a rule asks about it")}
 	default:
 		v = m.byMode(mode, d.CanPreview())
 	}

@@ -16,6 +16,12 @@ import (
 // effect returns what a set decides about a call.
 func effect(t *testing.T, set *policy.Set, list []tools.Tool, mode policy.Mode, name, input string) tools.Effect {
 	t.Helper()
+	return verdict(t, set, list, mode, name, input).Effect
+}
+
+// verdict returns what a set decides about a call, and why.
+func verdict(t *testing.T, set *policy.Set, list []tools.Tool, mode policy.Mode, name, input string) tools.Verdict {
+	t.Helper()
 	reg, err := tools.NewRegistry(list...)
 	require.NoError(t, err)
 	c := &tools.Call{Name: name, Input: json.RawMessage(input), Mode: string(mode)}
@@ -23,9 +29,9 @@ func effect(t *testing.T, set *policy.Set, list []tools.Tool, mode policy.Mode, 
 	require.NoError(t, err)
 	if adm.Rejected != nil {
 		require.Equal(t, tools.Denied, adm.Rejected.Status)
-		return tools.Deny
+		return tools.Verdict{Effect: tools.Deny, Reason: adm.Rejected.Parts[0].Text}
 	}
-	return adm.Verdict.Effect
+	return adm.Verdict
 }
 
 func TestAGrantAnswersARuleThatAsksOnlyIfItIsAsNarrow(t *testing.T) {

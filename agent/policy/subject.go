@@ -24,12 +24,28 @@ import (
 //   - Paths: path, paths, file, files, dir, directory, cwd, from, to, source, destination, file_path
 //   - Hosts: url, urls, host
 //
-// A call without any of them has one word, which is what the tool names as the scope of the input
+// The command of a call is one text (Texts) if it is a text and there is no list of its words:
+//
+//   - argv, command and args, if none of argv and args is a list; command also beside a list, if it
+//     has blanks or other characters that shells interpret
+//   - any member, at any depth, with command or cmd in its name, or with script, shell, bash, sh
+//     or powershell as a word of it
+//
+// A rule that denies or asks and that names the tool, also by a pattern other than "*", looks at
+// all other texts of a call without words, too, whatever their names are, because a tool that it is
+// about takes commands. It leaves out texts for people (description, reason, title and such) and
+// Paths and Hosts, unless there are no others.
+//
+// A call without a command has one word, which is what the tool names as the scope of the input
 // ([tools.Definition.Scope]), if it names one. A member with lists in lists or with objects can't
 // be read, so every rule that denies matches it. Config.Subjects says what calls of other tools
 // are about.
 type Subject struct {
-	Args  []string // the words of a command, the program first
+	Args []string // the words of a command, the program first
+	// Texts are commands that are one text each, for a shell or for a tool that splits it. Rules
+	// that deny or ask compare the words of plain ones (see [Words]) and match all others. No rule
+	// allows a call with one.
+	Texts []string
 	Paths []string // of files and directories, relative to the project's directory
 	// Hosts are URLs, or names of hosts. No rule with a Host allows one with a port or a user.
 	Hosts []string
@@ -37,10 +53,20 @@ type Subject struct {
 	// no rule with Args allows the call. By default it is set if there are words, and a member that
 	// isn't one of these and not empty.
 	More bool
+
+	others []string // texts that may be commands
 }
 
 // unreadable is a word, a path and a host that can't be read.
 const unreadable = "\x00"
+
+// The members that say what a call is about.
+var (
+	wordMembers = []string{"argv", "program", "command", "args"}
+	pathMembers = []string{"path", "paths", "file", "files", "dir", "directory", "cwd", "from", "to", "source",
+		"destination", "file_path"}
+	hostMembers = []string{"url", "urls", "host"}
+)
 
 // defaultSubject reads the well-known members.
 func defaultSubject(input json.RawMessage) (s Subject, err error) {
@@ -65,16 +91,36 @@ func defaultSubject(input json.RawMessage) (s Subject, err error) {
 		}
 		return all
 	}
-	s.Args = take("argv", "program", "command", "args")
-	s.Paths = take("path", "paths", "file", "files", "dir", "directory", "cwd", "from", "to", "source", "destination",
-		"file_path")
-	s.Hosts = take("url", "urls", "host")
+	listed := isList(members["argv"]) || isList(members["args"])
+	for _, name := range []string{"argv", "command", "args"} {
+		var text string
+		if json.Unmarshal(members[name], &text) != nil || text == "" {
+			continue
+		}
+		if !listed {
+			delete(members, name)
+		}
+		if !listed || name == "command" && strings.ContainsAny(text, forShells) {
+			s.Texts = append(s.Texts, text)
+		}
+	}
+	s.Args = take("argv", "program", "command")
+	program := slices.ContainsFunc(s.Args, func(w string) bool { return w != "" })
+	s.Args = append(s.Args, take("args")...)
+	s.Paths = take(pathMembers...)
+	s.Hosts = take(hostMembers...)
 	for _, raw := range members {
 		empty := slices.Contains([]string{`""`, "null", "false", "0", "[]", "{}"}, string(raw))
 		s.More = s.More || len(s.Args) > 0 && !empty
 	}
+	s.readTexts(members, program)
 	return s, err
 }
+
+// forShells are characters that mean something to shells, and that names of programs don't have.
+const forShells = " \t\r\n;&|<>()$`'\"{}*?![]~#^"
+
+func isList(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }
 
 // A place is a path of a call.
 type place struct {
