@@ -56,30 +56,6 @@ func New(cfg Config) (*Set, error) {
 	return &Set{cfg}, cfg.Rules.check()
 }
 
-// Check returns what the host should know about its tools: those of high risk without
-// Spec.AllowAlways, which ask in every mode and can't be granted, and rules that are about none of
-// the tools. Tools of sources aren't known before they are listed.
-func (s *Set) Check(list ...tools.Tool) (notes []string) {
-	var names []string
-	for _, t := range list {
-		d, err := t.Define()
-		if err != nil { // agent.New returns it
-			continue
-		}
-		names = append(names, d.Name())
-		if !d.Spec().ReadOnly && !grantable(d.Spec()) {
-			notes = append(notes, d.Name()+" is of high risk, so it asks in every mode, and can't be granted without "+
-				"Spec.AllowAlways")
-		}
-	}
-	for _, r := range slices.Concat(s.cfg.Rules.Hard, s.cfg.Rules.Rules) {
-		if !slices.ContainsFunc(names, r.about) {
-			notes = append(notes, fmt.Sprintf("a rule is about %q, and no tool has such a name", r.Tool))
-		}
-	}
-	return notes
-}
-
 func grantable(spec *tools.Spec) bool { return spec.Risk < tools.High || spec.AllowAlways }
 
 // Policy returns the policy that decides, for Config.Policies of an agent. See the package's

@@ -1,6 +1,7 @@
 package policy_test
 
 import (
+	"context"
 	"encoding/json"
 	"testing"
 
@@ -74,6 +75,43 @@ func TestCheckNamesToolsThatCantBeGrantedAndRulesAboutNone(t *testing.T) {
 	require.Len(t, notes, 2)
 	require.Contains(t, notes[0], "pay is of high risk")
 	require.Contains(t, notes[1], `"rum"`)
+}
+
+func TestCheckNamesToolsWhoseCommandIsOneText(t *testing.T) {
+	schemas := map[string]string{ // by the member that is named; those with "-" aren't
+		"command": `{"properties":{"command":{"type":"string"},"timeout":{"type":"integer"}}}`,
+		"cmd":     `{"properties":{"cmd":{"type":["string","null"]}}}`,
+		"script": `{"properties":{"run":{"type":"object","properties":{"script":
+			{"anyOf":[{"type":"string"},{"type":"null"}]}}}}}`,
+		"commands": `{"properties":{"commands":{"type":"array","items":{"type":"string"}}}}`,
+		"cmdline":  `{"properties":{"list":{"type":"array","items":{"type":"object","properties":{"cmdline":{}}}}}}`,
+		"-argv":    `{"properties":{"argv":{"type":"array","items":{"type":"string"}}}}`,
+		"-list":    `{"properties":{"command":{"type":"string"},"args":{"type":"array","items":{"type":"string"}}}}`,
+		"-text":    `{"properties":{"text":{"type":"string"},"to":{"type":"string"},"description":{"type":"string"}}}`,
+		"-number":  `{"properties":{"count":{"type":"integer"},"cmd":{"type":"boolean"}}}`,
+	}
+	set, err := policy.New(policy.Config{Subjects: map[string]func(json.RawMessage) (policy.Subject, error){
+		"own": func(json.RawMessage) (policy.Subject, error) { return policy.Subject{}, nil }}})
+	require.NoError(t, err)
+	words, err := policy.New(policy.Config{Rules: parsed(t, `{"hard":[{"effect":"deny","tool":"t","args":["rm"]}]}`)})
+	require.NoError(t, err)
+	for member, properties := range schemas {
+		raw := func(name string) tools.Tool {
+			spec := tools.Spec{Name: name, Schema: json.RawMessage(`{"type":"object",` + properties[1:])}
+			return tools.Raw{Spec: spec, Run: func(context.Context, json.RawMessage) (tools.Result, error) {
+				return tools.Result{}, nil
+			}}
+		}
+		require.Empty(t, set.Check(raw("own")), member)
+		notes := set.Check(raw("t"))
+		if member[0] != '-' {
+			require.Len(t, notes, 1, member)
+			require.Contains(t, notes[0], `the command of t is one text, "`+member+`"`)
+			continue
+		}
+		require.Empty(t, notes, member)
+		require.Len(t, words.Check(raw("t")), map[string]int{"-text": 1}[member], member)
+	}
 }
 
 // FuzzParse: what is read is written as it was read, and makes a set.

@@ -52,14 +52,16 @@ type Coder struct {
 	Permissions *policy.Set
 	Notes       []string // what people should know at the start, such as that there is no go command
 
-	store   *sqlite.Store
-	memory  *sqlmemory.Store // todo lists, and what a compaction has removed
-	files   *file.Workspace
-	book    policy.Book
-	summary *memory.Summarise
-	servers []*server
-	told    func() string // what the agent is told about the folder
-	closers []func() error
+	store  *sqlite.Store
+	memory *sqlmemory.Store // todo lists, and what a compaction has removed
+	files  *file.Workspace
+	book   policy.Book
+	// ownRules says that there are other rules than those that are built in.
+	ownRules bool
+	summary  *memory.Summarise
+	servers  []*server
+	told     func() string // what the agent is told about the folder
+	closers  []func() error
 }
 
 // tenant is whose the memory is: that of everybody who works in the folder.
@@ -111,7 +113,9 @@ func Open(cfg Config) (c *Coder, err error) {
 	if err != nil {
 		return c, err
 	}
-	main, err := c.agent("coder", append(append(list, agent.AskTool()), plan.Tools(c.Plans)...), c.planned())
+	list = append(append(list, agent.AskTool()), plan.Tools(c.Plans)...)
+	c.checkRules(list)
+	main, err := c.agent("coder", list, c.planned())
 	if err != nil {
 		return c, err
 	}

@@ -34,6 +34,7 @@ func (c *Coder) permit() error {
 		return fmt.Errorf("%s: %w", c.Rules, err)
 	}
 	own, err := os.ReadFile(filepath.Join(c.Dir, rulesFile))
+	c.ownRules = c.Rules != "" || err == nil
 	if err == nil {
 		err = rules.Narrow(own)
 	}
@@ -44,6 +45,19 @@ func (c *Coder) permit() error {
 	c.Permissions, err = policy.New(policy.Config{Rules: rules, Book: c.book,
 		Project: func(*tools.Call) string { return c.Dir }})
 	return err
+}
+
+// checkRules tells what rules don't do with these tools: people if they wrote some, and the log.
+func (c *Coder) checkRules(list []tools.Tool) {
+	notes := c.Permissions.Check(list...)
+	if c.ownRules {
+		c.Notes = append(c.Notes, notes...)
+	}
+	for _, note := range notes {
+		if c.Logger != nil {
+			c.Logger.Warn("coder: " + note)
+		}
+	}
 }
 
 // modes are those of a session, which begins in ask.

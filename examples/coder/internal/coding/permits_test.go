@@ -1,6 +1,8 @@
 package coding_test
 
 import (
+	"bytes"
+	"log/slog"
 	"os"
 	"path/filepath"
 	"slices"
@@ -144,4 +146,20 @@ func TestTheFolderOnlyNarrowsWhatIsPermitted(t *testing.T) {
 	res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "auto"})
 	require.Empty(t, pending)
 	require.Contains(t, results(res)[0], "It is generated.")
+}
+
+// People read at the start what rules of theirs don't do, and logs have it always.
+func TestTheStartSaysWhatRulesDontDo(t *testing.T) {
+	dir, db := project(t)
+	rules := filepath.Join(filepath.Dir(db)+"-rules", "rules.json")
+	require.NoError(t, os.MkdirAll(filepath.Dir(rules), 0o700))
+	require.NoError(t, os.WriteFile(rules, []byte(`{"hard":[{"effect":"deny","tool":"bash","args":["rm"]}]}`), 0o600))
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(), Rules: rules})
+	require.Contains(t, c.Notes, `a rule is about "bash", and no tool has such a name`)
+	dir, db = project(t)
+	var log bytes.Buffer
+	c = open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(),
+		Logger: slog.New(slog.NewTextHandler(&log, nil))})
+	require.Empty(t, c.Notes)
+	require.Contains(t, log.String(), "file.delete is of high risk")
 }

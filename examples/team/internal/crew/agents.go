@@ -67,6 +67,11 @@ func (c *Crew) makeAgents() (err error) {
 		return err
 	}
 	code = slices.Concat(code, []tools.Tool{run}, c.Place.skills)
+	for _, note := range c.permissions.Check(code...) {
+		if c.cfg.Logger != nil {
+			c.cfg.Logger.Warn("team: " + note)
+		}
+	}
 	engineer, err := c.worker("engineer", c.cfg.Engineer, says("engineer"), code)
 	if err != nil {
 		return err
