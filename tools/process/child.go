@@ -37,15 +37,20 @@ type child struct {
 	state   *os.ProcessState // after reaped; nil: unknown
 }
 
-// startChild starts a process. The owner must close reap eventually.
-func startChild(path string, argv []string, attr *os.ProcAttr) (*child, error) {
+// startChild starts a process. With jailed, it doesn't have the keys of this process's session. The
+// owner must close reap eventually.
+func startChild(path string, argv []string, attr *os.ProcAttr, jailed bool) (*child, error) {
 	c := &child{exited: make(chan struct{}), reap: make(chan struct{}), reaped: make(chan struct{})}
 	started := make(chan error, 1)
 	go func() {
 		// The system sends the parent-death signal when the thread that started the child dies.
 		// This locks the thread for the child's lifetime.
 		runtime.LockOSThread()
-		defer runtime.UnlockOSThread()
+		if jailed {
+			withoutKeys() // the thread ends with this goroutine, since it isn't unlocked
+		} else {
+			defer runtime.UnlockOSThread()
+		}
 		p, err := os.StartProcess(path, argv, attr)
 		c.process = p
 		started <- err

@@ -15,3 +15,7 @@ func awaitEnd(*os.Process) bool { return false }
 
 // signalJobs does nothing: there is no portable way to list the processes of a session.
 func signalJobs(int, syscall.Signal) {}
+
+func withoutInherited(files []*os.File) []*os.File { return files }
+
+func withoutKeys() {}

@@ -41,6 +41,8 @@ type Command struct {
 	Root string
 	// Dir is the working directory, relative to Root; empty: Root. It must be inside Root.
 	Dir string
+	// Jail is where the program runs; nil: it can do whatever the user of this process can.
+	Jail *Jail
 
 	// Timeout is how long the program may run; 0: 60 s. Each line of output that shows progress
 	// (not just dots, a spinner or a percentage) moves the limit to Extend from then (0: 30 s;

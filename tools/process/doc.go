@@ -59,8 +59,9 @@
 // the approval; other names are errors, which say the right one. Standard input is empty. There is
 // no controlling terminal.
 //
-// An allowed program can do whatever its user can: this package isn't a sandbox. "find -exec", "git
-// -c alias…", "make" and interpreters run anything; use [Program.Check] to restrict arguments.
+// Without a jail, an allowed program can do whatever its user can. "find -exec", "git -c alias…",
+// "make" and interpreters run anything; use [Program.Check] to restrict arguments, and a [Jail] for
+// what they run. On Linux, programs inherit no descriptors of this process.
 //
 // # Platforms
 //

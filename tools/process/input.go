@@ -145,7 +145,7 @@ func (t *tool) command(raw json.RawMessage) (*Command, error) {
 		}
 	}
 	cmd := &Command{Path: p.Path, Args: in.Args, Env: t.base, Set: t.set[p.Name], Root: t.cfg.Root, Dir: in.Dir,
-		plain:   true,
+		Jail: t.cfg.Jail, plain: true,
 		Timeout: p.Timeout, Grace: t.cfg.Grace, Keep: max(t.cfg.Spec.MaxResult-headerRoom, minKeep)}
 	if err := cmd.check(); err != nil {
 		return nil, err

@@ -2,52 +2,212 @@ package process
 
 import (
 	"context"
+	"errors"
 	"fmt"
+	"io/fs"
+	"os"
+	"path"
+	"path/filepath"
 	"slices"
-	"time"
+	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// trialTime is how long the trial of a jail may take.
-const trialTime = 10 * time.Second
+// A Jail runs programs in bubblewrap (the program bwrap of PATH), on Linux. Its zero value is the
+// safest. A program in it
+//
+//   - reads /usr, /lib and such, /bin, /sbin, some files of /etc that have no secrets, its own file,
+//     and what Read names; /run, /var and /tmp are empty, and there is nothing of a home
+//   - writes the root of its [Command], except for the names below, and what Write names; what it
+//     writes in /tmp is gone when it has ended
+//   - has no network, and reaches no sockets of other programs, unless Network is set
+//   - sees no other processes, has no keys of the session and no privileges, is in a session of its
+//     own without a terminal, and ends when this process ends
+//   - gets KILL in place of INT and TERM, with all that it has started
+//
+// It can't change, remove or make these names of the root, by which it would run programs outside,
+// or tell agents what to do: AGENTS.md, .agents, .pawl, .vscode, .envrc, .husky, .git/config and
+// .git/hooks, and those of Keep. A name that is a symbolic link is an error. While a program runs,
+// a name that doesn't exist is an empty directory that nobody may write, which git doesn't show; it
+// is removed with the last program of the root. If this process is killed, it is left until the
+// next program there has ended. .git/commondir is removed when a program that has made it ends.
+//
+// A jail can't hold what people or other programs do later with files of the root, such as running
+// a build script that was changed, or git in a repository that was made in a subdirectory. It sets
+// no limits on memory or processor time. It is as strong as the kernel.
+//
+// A Jail is safe for concurrent use, and mustn't be changed once it is used.
+type Jail struct {
+	// Read are absolute paths that programs can read, too, such as the directory of a compiler
+	// outside of /usr, or a settings file without secrets. Those that don't exist are left out.
+	Read []string
+	// Write are absolute paths that programs can also write, such as that of a build cache of their
+	// own. What programs outside of the jail use would carry what was written there.
+	Write []string
+	// Keep are more names below the root that programs can't change or make.
+	Keep []string
+	// Network says that programs have the network of this machine. They then reach all that listens
+	// on it, on loopback and on abstract sockets, too.
+	Network bool
 
-// jail puts a command into the jail of [Config].Wrap, if there is one.
-func (t *tool) jail(cmd *Command) error {
-	if t.cfg.Wrap == nil {
-		return nil
-	}
-	inner := append([]string{cmd.Path}, cmd.Args...)
-	argv := t.cfg.Wrap(slices.Clone(inner))
-	if n := len(argv) - len(inner); n < 1 || !slices.Equal(argv[n:], inner) {
-		return refuse(fault.Permanent, "Config.Wrap returned %.200q for %.200q; it must put a program and its arguments "+
-			"before these words, and change none of them", argv, inner)
-	}
-	cmd.Path, cmd.Args = argv[0], argv[1:]
-	if err := cmd.check(); err != nil {
-		return fmt.Errorf("process: the program of Config.Wrap can't be used: %w", err)
-	}
-	return nil
+	mu    sync.Mutex           // guards roots
+	roots map[string]*jailRoot // where programs run, by root
 }
 
-// tryJail runs the program "true" in the jail, because a jail that can't be set up ends like a
-// program that has failed.
-func (t *tool) tryJail() error {
-	if t.cfg.Wrap == nil {
-		return nil
-	}
+// A jailRoot is a directory in which programs run.
+type jailRoot struct {
+	lock *os.File // of the directory
+	runs int
+	// foreign says that .git/commondir was there before.
+	foreign bool
+}
+
+// keptNames are the names that programs can't change.
+var keptNames = []string{"AGENTS.md", ".agents", ".pawl", ".vscode", ".envrc", ".husky", ".git/config", ".git/hooks"}
+
+// commonDir would make git read settings and hooks elsewhere. It can't be kept by an empty
+// directory, with which git fails.
+const commonDir = ".git/commondir"
+
+// etc are the files of /etc that programs can read.
+var etc = strings.Fields("alternatives ca-certificates ca-certificates.conf crypto-policies gai.conf group host.conf " +
+	"hosts ld.so.cache ld.so.conf ld.so.conf.d locale.alias localtime mime.types nsswitch.conf os-release passwd pki " +
+	"protocols resolv.conf services ssl/certs ssl/openssl.cnf timezone")
+
+// Try runs the program "true" in the jail, with a directory as the root of its [Command]. The error
+// says why the jail doesn't work: bubblewrap isn't installed, the system doesn't permit it, or a
+// name of the root can't be kept.
+func (j *Jail) Try(root string) error {
 	p, err := Lookup("true")
 	if err != nil {
 		return err
 	}
-	cmd := Command{Path: p.Path, Root: t.cfg.Root, Env: SafeEnv(), Timeout: trialTime, Extend: -1}
-	if err := t.jail(&cmd); err != nil {
-		return err
+	_, err = Run(context.Background(), Command{Path: p.Path, Root: root, Env: SafeEnv(), Timeout: trialTime, Extend: -1,
+		Jail: j})
+	return err
+}
+
+// doesntWork returns the error for a jail that can't be set up.
+func doesntWork(why string, err error) error {
+	return fault.NewFixable("process: the jail doesn't work: "+why,
+		"install bubblewrap and permit user namespaces, or run programs without a jail", err)
+}
+
+// setup returns what bubblewrap is told about the system, before the root of the command.
+func (j *Jail) setup(cmd *Command) (words []string, err error) {
+	words = strings.Fields("--unshare-all --die-with-parent --new-session --cap-drop ALL --hostname jail " +
+		"--dev /dev --proc /proc --remount-ro /proc --tmpfs /tmp --tmpfs /run --tmpfs /var --ro-bind /usr /usr")
+	if j.Network {
+		words = append(words, "--share-net")
 	}
-	r, err := Run(context.Background(), cmd)
-	if err == nil && r.ExitCode == 0 {
-		return nil
+	if !slices.ContainsFunc(cmd.Set, func(kv string) bool { return strings.HasPrefix(kv, "TMPDIR=") }) {
+		words = append(words, "--setenv", "TMPDIR", "/tmp")
 	}
-	return fault.NewFixable(fmt.Sprintf("process: the jail of Config.Wrap doesn't work: %s ended with %d: %.500s",
-		cmd.Path, r.ExitCode, r.Output), "install or permit it, or leave Config.Wrap out", err)
+	seen := []string{"/usr"} // what a program can read
+	libraries, _ := filepath.Glob("/lib*")
+	for _, dir := range append(libraries, "/bin", "/sbin") {
+		if to, err := os.Readlink(dir); err == nil {
+			words = append(words, "--symlink", to, dir)
+		} else if isDir(dir) {
+			words, seen = append(words, "--ro-bind", dir, dir), append(seen, dir)
+		}
+	}
+	for _, name := range etc {
+		words = append(words, "--ro-bind-try", "/etc/"+name, "/etc/"+name)
+	}
+	for _, more := range slices.Concat(j.Read, j.Write) {
+		if !filepath.IsAbs(more) || filepath.Clean(more) != more || more == "/" {
+			return nil, refuse(fault.Invalid, "the path %q of a Jail isn't an absolute plain path below /", more)
+		}
+	}
+	seen = append(append(seen, j.Read...), append(j.Write, cmd.Root)...)
+	for _, dir := range j.Read {
+		words = append(words, "--ro-bind-try", dir, dir)
+	}
+	if !slices.ContainsFunc(seen, func(dir string) bool { return strings.HasPrefix(cmd.Path, dir+"/") }) {
+		words = append(words, "--ro-bind", cmd.Path, cmd.Path)
+	}
+	for _, dir := range j.Write {
+		words = append(words, "--bind", dir, dir)
+	}
+	return words, nil
+}
+
+// keep makes the names that are kept, and returns what bubblewrap is told about the root. The
+// directories that lead to names are mounted themselves, so that they can't be renamed.
+func (j *Jail) keep(r *os.Root, root string) (words []string, err error) {
+	mounts := map[string]string{".": "--bind"} // by name
+	for _, name := range slices.Concat(keptNames, j.Keep) {
+		if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." {
+			return nil, refuse(fault.Invalid, "the name %q of Jail.Keep isn't a plain name below the root", name)
+		}
+		parts := strings.Split(name, "/")
+		for i := range parts {
+			at := path.Join(parts[:i+1]...)
+			last, err := keptAs(r, at, i == len(parts)-1)
+			if errors.Is(err, fs.ErrPermission) { // programs can't make it, either
+				break
+			} else if err != nil {
+				return nil, err
+			}
+			if last {
+				mounts[at] = "--ro-bind"
+				break
+			} else if mounts[at] == "" {
+				mounts[at] = "--bind"
+			}
+		}
+	}
+	names := make([]string, 0, len(mounts))
+	for at := range mounts {
+		names = append(names, at)
+	}
+	slices.Sort(names) // what contains others comes first
+	for _, at := range names {
+		if above := path.Dir(at); above != "." && mounts[above] == "--ro-bind" {
+			mounts[at] = "--ro-bind"
+		}
+		full := filepath.Join(root, at)
+		words = append(words, mounts[at], full, full)
+	}
+	return append(words, "--remount-ro", "/"), nil
+}
+
+// keptAs makes sure that a name of the root exists, and reports whether it can't be written: it is
+// the last of a path, or nothing is below it.
+func keptAs(r *os.Root, at string, last bool) (bool, error) {
+	info, err := r.Lstat(at)
+	if errors.Is(err, fs.ErrNotExist) {
+		err = r.Mkdir(at, placeholder)
+		if err == nil || errors.Is(err, fs.ErrExist) {
+			info, err = r.Lstat(at)
+		}
+	}
+	switch {
+	case errors.Is(err, syscallReadOnly):
+		return false, fs.ErrPermission
+	case err != nil:
+		return false, fmt.Errorf("process: %s can't be kept: %w", at, err)
+	case info.Mode().Type() == fs.ModeSymlink:
+		return false, doesntWork(at+" is a symbolic link, which can't be kept from being replaced", nil)
+	}
+	return last || !info.IsDir() || isPlaceholder(info), nil
+}
+
+// placeholder are the permissions of a directory that keeps a name which doesn't exist.
+const placeholder = 0o500
+
+func isPlaceholder(info fs.FileInfo) bool { return info.IsDir() && info.Mode().Perm() == placeholder }
+
+// clear removes empty directories that keep names.
+func (j *Jail) clear(r *os.Root) {
+	for _, name := range slices.Concat(keptNames, j.Keep) {
+		for at := name; at != "."; at = path.Dir(at) {
+			if info, err := r.Lstat(at); err == nil && isPlaceholder(info) {
+				_ = r.Remove(at) // it fails if something is in it
+			}
+		}
+	}
 }

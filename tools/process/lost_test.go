@@ -31,7 +31,7 @@ func TestAProcessThatCantBeEndedIsReported(t *testing.T) {
 func TestNoSignalReachesOurselvesOrAllProcesses(t *testing.T) {
 	self, err := Lookup("true")
 	require.NoError(t, err)
-	c, err := startChild(self.Path, []string{"true"}, attrForTest())
+	c, err := startChild(self.Path, []string{"true"}, attrForTest(), false)
 	require.NoError(t, err)
 	<-c.exited
 	pid := c.process.Pid

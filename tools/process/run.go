@@ -54,6 +54,13 @@ func run(ctx context.Context, cmd Command, send func(*child, Signal) error) (Res
 		return res, &StopError{Program: cmd.Path, Cause: context.Cause(ctx)}
 	}
 	x := &running{cmd: &cmd, send: send, res: &res}
+	if cmd.Jail != nil {
+		var err error
+		if x.jailed, err = cmd.Jail.enter(&cmd); err != nil {
+			return res, err
+		}
+		defer x.jailed.leave()
+	}
 	err := x.start()
 	if err != nil {
 		return res, err
@@ -61,6 +68,9 @@ func run(ctx context.Context, cmd Command, send func(*child, Signal) error) (Res
 	err = x.supervise(ctx)
 	if werr := x.finish(); err == nil {
 		err = werr
+	}
+	if err == nil && x.jailed != nil {
+		err = x.jailed.failed(&res)
 	}
 	return res, err
 }
@@ -70,6 +80,8 @@ type running struct {
 	cmd  *Command
 	send func(*child, Signal) error
 	res  *Result
+
+	jailed *jailed // nil: without a jail
 
 	child   *child
 	began   time.Time
@@ -115,9 +127,17 @@ func (x *running) start() (err error) {
 	if env == nil {
 		env = []string{} // nil would inherit
 	}
-	attr := &os.ProcAttr{Dir: dir.path, Env: env, Files: theirs, Sys: ownGroup()}
+	argv := append([]string{x.cmd.Path}, x.cmd.Args...)
+	if x.jailed != nil {
+		status, err := x.jailed.listen()
+		if err != nil {
+			return unstarted(x.cmd.Path, err)
+		}
+		argv, theirs = append(x.jailed.words, argv...), append(theirs, status) // as its descriptor 3
+	}
+	attr := &os.ProcAttr{Dir: dir.path, Env: env, Files: withoutInherited(theirs), Sys: ownGroup()}
 	x.began = time.Now()
-	x.child, err = startChild(x.cmd.Path, append([]string{x.cmd.Path}, x.cmd.Args...), attr)
+	x.child, err = startChild(argv[0], argv, attr, x.jailed != nil)
 	if errors.Is(err, fs.ErrNotExist) { // the program exists: checkFile has checked it
 		return fault.NewFixable("process: the interpreter or loader of "+x.cmd.Path+" doesn't exist", "install it", err)
 	}
@@ -126,6 +146,9 @@ func (x *running) start() (err error) {
 	}
 	x.watch = newWatch(x.cmd.OnOutput, x.cmd.beat)
 	x.out = newCollector(x.cmd.Keep, x.watch)
+	if x.jailed != nil {
+		x.readers.Go(x.jailed.hear)
+	}
 	x.drained = make(chan struct{})
 	var both sync.WaitGroup
 	for i, pipe := range x.pipes {
@@ -147,6 +170,9 @@ func (x *running) closePipes() {
 		if f != nil {
 			f.Close()
 		}
+	}
+	if x.jailed != nil && x.jailed.status != nil {
+		x.jailed.status.Close()
 	}
 }
 

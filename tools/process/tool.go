@@ -35,12 +35,15 @@ type Config struct {
 	// others (GOFLAGS, GIT_DIR, CC, …) are passed only from here and from [Program.Set]: their
 	// values must not come from a model or from files of the working root.
 	Set []string
-	// Wrap, if it isn't nil, puts a program into a jail: it gets the path of the program and its
-	// arguments, and returns them, unchanged, after the path and the arguments of a program that
-	// runs them: bubblewrap, firejail, or a client of containers. It may be called from several
-	// goroutines at a time. Checks, risk and approvals are about the words that it gets; the
-	// [Result] names its own program. A jail that doesn't work is an error of [tools.NewRegistry],
-	// for which the program "true" of PATH is run in it, for 10 s at most.
+	// Jail, if it isn't nil, is where the programs run: see [Jail]. One that doesn't work is an
+	// error of [tools.NewRegistry].
+	Jail *Jail
+	// Wrap, if it isn't nil, puts a program into another jail: it gets the path of the program and
+	// its arguments, and returns them, unchanged, after the path and the arguments of a program
+	// that runs them: firejail, or a client of containers. It may be called from several goroutines
+	// at a time. Checks, risk and approvals are about the words that it gets; the [Result] names
+	// its own program. A jail that doesn't work is an error of [tools.NewRegistry], for which the
+	// program "true" of PATH is run in it, for 10 s at most.
 	Wrap func(argv []string) []string
 
 	// Slots limit the processes that run at a time; nil: two for each CPU, only for this tool. A
@@ -224,7 +227,7 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 		return tools.Result{}, err
 	}
 	program := cmd.Path
-	if err := t.jail(cmd); err != nil {
+	if err := t.wrap(cmd); err != nil {
 		return tools.Result{}, err
 	}
 	if t.cfg.Slots.Free() == 0 {
