@@ -29,10 +29,30 @@ type options struct {
 	session           string
 	model, rules, mcp string
 	goOn, web, acp    bool
-	jail              bool
+	jail              jail
 	pace              time.Duration
 
 	scripted provider.Provider // of tests, in place of all others
+}
+
+// A jail is what -jail says.
+type jail string
+
+func (j *jail) String() string   { return string(*j) }
+func (j *jail) IsBoolFlag() bool { return true }
+
+func (j *jail) Set(s string) error {
+	switch s {
+	case "true", coding.JailTry:
+		*j = coding.JailTry
+	case coding.JailMust:
+		*j = coding.JailMust
+	case "false":
+		*j = ""
+	default:
+		return errors.New("give -jail or -jail=must")
+	}
+	return nil
 }
 
 var modes = []string{"plan", "ask", "edits", "auto"}
@@ -51,7 +71,8 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 	flags.BoolVar(&o.acp, "acp", false, "speak the Agent Client Protocol, for editors, on standard input and output")
 	flags.StringVar(&o.rules, "rules", "", "a file of rules instead of those that are built in")
 	flags.StringVar(&o.mcp, "mcp", "", "a file with servers of MCP")
-	flags.BoolVar(&o.jail, "jail", false, "run programs in bubblewrap: they read no home, and have no network")
+	flags.Var(&o.jail, "jail", "run programs in bubblewrap: they read no home, and have no network; where that doesn't "+
+		"work, they ask, and with -jail=must it is an error")
 	flags.StringVar(&o.db, "db", "", "the file for conversations, outside of -dir; empty: in the user's settings")
 	flags.StringVar(&o.model, "model", "", "what PAWL_MODEL is otherwise: standin, or a provider of the environment")
 	flags.DurationVar(&o.pace, "pace", 8*time.Millisecond, "how fast the stand-in types: the time for a word")
@@ -87,8 +108,8 @@ func readOptions(args []string, errs io.Writer) (o options, err error) {
 
 // open opens a folder; "": that of -dir, or the small repository.
 func (o *options) open(dir string, getenv func(string) string, out io.Writer) (*coding.Coder, error) {
-	cfg := coding.Config{Dir: cmp.Or(dir, o.dir), DB: o.db, Rules: o.rules, Own: []string{o.rules, o.mcp}, Jail: o.jail,
-		Recover: o.web || o.acp}
+	cfg := coding.Config{Dir: cmp.Or(dir, o.dir), DB: o.db, Rules: o.rules, Own: []string{o.rules, o.mcp},
+		Jail: string(o.jail), Recover: o.web || o.acp}
 	var err error
 	if o.mcp != "" {
 		if cfg.Servers, err = coding.ReadServers(o.mcp); err != nil {
@@ -116,6 +137,9 @@ func (o *options) open(dir string, getenv func(string) string, out io.Writer) (*
 	c, err := coding.Open(cfg)
 	if err != nil {
 		return nil, err
+	}
+	if c.NoJail != "" {
+		fmt.Fprintln(out, c.NoJail)
 	}
 	fmt.Fprintf(out, "%s\nThe folder is %s\n", about, c.Dir)
 	for _, note := range c.Notes {

@@ -27,6 +27,7 @@ func TestOptionsThatDontFitEndTheProgramWithTwo(t *testing.T) {
 		"-addr 127.0.0.1:1":    "-addr needs -web",
 		"-pace -1s":            "-pace is negative",
 		"-nothing":             "not defined",
+		"-jail=maybe":          "give -jail or -jail=must",
 		"-dir /nowhere -p x":   "-dir",
 		"-model nobody -p x":   "PAWL_MODEL",
 		"-rules /nowhere -p x": "/nowhere",

@@ -39,6 +39,19 @@ func TestARequestWithoutATerminalEndsByItself(t *testing.T) {
 	require.Contains(t, errs, "without an answer")
 }
 
+// A jail that doesn't work is in the first line.
+func TestTheFirstLineSaysThatThereIsNoJail(t *testing.T) {
+	bin := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "bwrap"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	code, _, errs := newProgram(t, say("Hello.")).run("-jail", "-p", "Hello.")
+	require.Zero(t, code)
+	require.True(t, strings.HasPrefix(errs, "Programs run without a jail and ask each time, because "), errs)
+	code, _, errs = newProgram(t, say("Hello.")).run("-jail=must", "-p", "Hello.")
+	require.Equal(t, 2, code)
+	require.Contains(t, errs, "the jail doesn't work")
+}
+
 // What a request may do doesn't depend on whether somebody is there.
 func TestARequestWithoutATerminalMayDoNoMore(t *testing.T) {
 	for mode, want := range map[string]int{"plan": 0, "ask": 3, "edits": 0, "auto": 0} {

@@ -52,8 +52,9 @@ type Jail struct {
 	// on it, on loopback and on abstract sockets, too.
 	Network bool
 
-	mu    sync.Mutex           // guards roots
-	roots map[string]*jailRoot // where programs run, by root
+	mu     sync.Mutex           // guards what follows
+	roots  map[string]*jailRoot // where programs run, by root
+	worked map[string]bool      // by root: Try had no error
 }
 
 // A jailRoot is a directory in which programs run.
@@ -78,7 +79,7 @@ var etc = strings.Fields("alternatives ca-certificates ca-certificates.conf cryp
 
 // Try runs the program "true" in the jail, with a directory as the root of its [Command]. The error
 // says why the jail doesn't work: bubblewrap isn't installed, the system doesn't permit it, or a
-// name of the root can't be kept.
+// name of the root can't be kept. A [Tool] tries its jail, too, unless that was done here.
 func (j *Jail) Try(root string) error {
 	p, err := Lookup("true")
 	if err != nil {
@@ -86,7 +87,26 @@ func (j *Jail) Try(root string) error {
 	}
 	_, err = Run(context.Background(), Command{Path: p.Path, Root: root, Env: SafeEnv(), Timeout: trialTime, Extend: -1,
 		Jail: j})
+	if err == nil {
+		j.mu.Lock()
+		defer j.mu.Unlock()
+		if j.worked == nil {
+			j.worked = make(map[string]bool)
+		}
+		j.worked[root] = true
+	}
 	return err
+}
+
+// tryOnce is Try, unless that had no error before.
+func (j *Jail) tryOnce(root string) error {
+	j.mu.Lock()
+	worked := j.worked[root]
+	j.mu.Unlock()
+	if worked {
+		return nil
+	}
+	return j.Try(root)
 }
 
 // doesntWork returns the error for a jail that can't be set up.

@@ -37,7 +37,7 @@ func (t *tool) tryJail() error {
 	case t.cfg.Jail != nil && t.cfg.Wrap != nil:
 		return refuse(fault.Invalid, "Config.Jail and Config.Wrap are both set; give one of them")
 	case t.cfg.Jail != nil:
-		return t.cfg.Jail.Try(t.cfg.Root)
+		return t.cfg.Jail.tryOnce(t.cfg.Root)
 	case t.cfg.Wrap == nil:
 		return nil
 	}

@@ -23,6 +23,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/file"
+	"github.com/pawlkit/pawl/tools/process"
 )
 
 // Lease is how long a session stays with a process that has died.
@@ -38,7 +39,7 @@ type Config struct {
 	Rules   string   // a file of rules, as policy.Parse reads them; empty: those that are built in
 	Own     []string // files, such as that of Rules, that must be outside of Dir
 	Servers []Server // of MCP
-	Jail    bool     // run programs in bubblewrap
+	Jail    string   // "", JailTry or JailMust
 	// Recover resumes what was left open by processes that have died, also what nobody looks at.
 	Recover bool
 	Logger  *slog.Logger // nil: nothing is logged
@@ -50,11 +51,13 @@ type Coder struct {
 	Hub         *live.Hub
 	Plans       *plan.Runner
 	Permissions *policy.Set
+	NoJail      string   // why programs run without a jail that was asked for; "": they don't
 	Notes       []string // what people should know at the start, such as that there is no go command
 
 	store  *sqlite.Store
 	memory *sqlmemory.Store // todo lists, and what a compaction has removed
 	files  *file.Workspace
+	jail   *process.Jail // nil: programs run without one
 	book   policy.Book
 	// ownRules says that there are other rules than those that are built in.
 	ownRules bool
@@ -82,6 +85,9 @@ func Open(cfg Config) (c *Coder, err error) {
 		}
 	}()
 	if err := c.place(); err != nil {
+		return c, err
+	}
+	if err := c.tryJail(); err != nil {
 		return c, err
 	}
 	if err := c.permit(); err != nil {

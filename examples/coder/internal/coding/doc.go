@@ -9,6 +9,6 @@
 //	return terminal.Run(ctx, c.Hub, terminal.Config{Commands: c.Commands()})
 //
 // coding.go makes the agents. folder.go has the tools for files and what the agent is told about
-// the folder; programs.go has go and git, and the jail; servers.go MCP; permits.go permissions, and
-// those that an approved plan brings along; commands.go what is typed in the terminal.
+// the folder; programs.go has go and git, jail.go the jail; servers.go MCP; permits.go permissions,
+// and those that an approved plan brings along; commands.go what is typed in the terminal.
 package coding

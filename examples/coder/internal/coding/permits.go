@@ -41,6 +41,7 @@ func (c *Coder) permit() error {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		return fmt.Errorf("%s: %w", rulesFile, err)
 	}
+	rules.Hard = append(rules.Hard, c.withoutJail()...)
 	c.book = policy.File(c.beside("grants.json"))
 	c.Permissions, err = policy.New(policy.Config{Rules: rules, Book: c.book,
 		Project: func(*tools.Call) string { return c.Dir }})

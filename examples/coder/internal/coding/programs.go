@@ -1,7 +1,6 @@
 package coding
 
 import (
-	"errors"
 	"fmt"
 	"maps"
 	"os"
@@ -61,18 +60,8 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 		}
 		cfg.Programs = append(cfg.Programs, p)
 	}
-	if c.Jail {
-		jail, err := process.Lookup("bwrap")
-		if err != nil {
-			return nil, errors.New("-jail needs bubblewrap, the program bwrap, which isn't installed here")
-		}
-		cache := c.beside("go-build") // that of the person would carry what was built here out of the jail
-		if err := os.MkdirAll(cache, 0o700); err != nil {
-			return nil, err
-		}
-		cfg.Set = append(cfg.Set, "GOCACHE="+cache)
-		words := append(append([]string{jail.Path}, c.walls(cfg.Programs, cache)...), "--")
-		cfg.Wrap = func(argv []string) []string { return append(slices.Clone(words), argv...) }
+	if c.jail != nil {
+		cfg.Jail, cfg.Set = c.jail, append(cfg.Set, "GOCACHE="+c.jail.Write[0])
 	}
 	if len(cfg.Programs) == 0 {
 		return nil, nil
@@ -155,34 +144,4 @@ func (c *Coder) repository() string {
 			return c.Dir
 		}
 	}
-}
-
-// walls are what bubblewrap is told: everything can be read but the person's files, only the folder
-// and a cache can be written, and there is no network.
-func (c *Coder) walls(programs []process.Program, cache string) []string {
-	words := strings.Fields("--die-with-parent --unshare-all --ro-bind / / --dev /dev --proc /proc --tmpfs /tmp")
-	home, err := os.UserHomeDir()
-	if err == nil {
-		words = append(words, "--tmpfs", home)
-		words = append(words, "--ro-bind-try", filepath.Join(home, ".gitconfig"), filepath.Join(home, ".gitconfig"))
-	}
-	for _, p := range programs { // a go that is below the home
-		root := filepath.Dir(filepath.Dir(p.Path))
-		words = append(words, "--ro-bind", root, root)
-	}
-	for _, v := range process.SafeEnv() {
-		name, dir, _ := strings.Cut(v, "=")
-		if name == "GOPATH" {
-			name, dir = "GOMODCACHE", filepath.Join(filepath.SplitList(dir)[0], "pkg", "mod")
-		}
-		if name == "GOMODCACHE" {
-			words = append(words, "--ro-bind-try", dir, dir)
-		}
-	}
-	words = append(words, "--bind", cache, cache, "--bind", c.Dir, c.Dir)
-	for _, name := range []string{"config", "hooks"} { // programs that a person runs without noticing
-		at := filepath.Join(c.Dir, ".git", name)
-		words = append(words, "--ro-bind-try", at, at)
-	}
-	return words
 }

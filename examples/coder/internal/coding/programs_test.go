@@ -3,8 +3,8 @@ package coding_test
 import (
 	"flag"
 	"fmt"
-	"net"
 	"os"
+	"os/exec"
 	"path/filepath"
 	"runtime"
 	"strings"
@@ -15,6 +15,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/coder/internal/coding"
 	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools/process"
 )
 
 // typing is a model that runs these commands, one after the other.
@@ -62,69 +63,120 @@ func TestCommandsOfEverydayWorkRun(t *testing.T) {
 	require.Len(t, results(res), len(lines))
 }
 
-// A program of the name bwrap takes the place of the jail: what it is told is looked at.
-func TestProgramsRunInAJailIfThatIsAskedFor(t *testing.T) {
+// bubblewrap puts a program of the name bwrap before those of the system.
+func bubblewrap(t *testing.T, script string) (bin string) {
+	t.Helper()
 	if runtime.GOOS != "linux" {
 		t.Skip("bubblewrap is for Linux")
 	}
-	dir, db := project(t)
 	bin, err := filepath.EvalSymlinks(t.TempDir())
 	require.NoError(t, err)
-	said := filepath.Join(bin, "said")
 	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
-	script := "#!/bin/sh\necho \"$@\" >>" + said + "\nwhile [ \"$1\" != -- ]; do shift; done\nshift\nexec \"$@\"\n"
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "bwrap"), []byte(script), 0o755))
-	c := open(t, coding.Config{Dir: dir, DB: db, Jail: true, Model: providertest.Script(cmd("go", "version"),
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "bwrap"), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	return bin
+}
+
+// A program of the name bwrap takes the place of the jail: what it is told is looked at.
+func TestProgramsRunInAJailIfThatIsAskedFor(t *testing.T) {
+	dir, db := project(t)
+	bin := bubblewrap(t, `echo "$@" >>"$(dirname "$0")/said"; while [ "$1" != -- ]; do shift; done; shift; `+
+		`echo '{"exit-code": 0}' >&3; exec "$@" 3>&-`)
+	c := open(t, coding.Config{Dir: dir, DB: db, Jail: coding.JailMust, Model: providertest.Script(cmd("go", "version"),
 		providertest.Say("Done."))})
 	res, _ := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it."})
 	require.Contains(t, results(res)[0], "exit code 0")
-	text, err := os.ReadFile(said)
+	text, err := os.ReadFile(filepath.Join(bin, "said"))
 	require.NoError(t, err)
-	require.Contains(t, string(text), "--unshare-all --ro-bind / /")
+	require.Contains(t, string(text), "--unshare-all")
+	require.NotContains(t, string(text), "bind / /")
 	require.Contains(t, string(text), "--bind "+dir+" "+dir)
-
-	require.NoError(t, os.WriteFile(filepath.Join(bin, "bwrap"), []byte("#!/bin/sh\nexit 1\n"), 0o755))
-	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db, Jail: true}), "jail")
-	t.Setenv("PATH", bin[:1])
-	_, db = project(t)
-	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db, Jail: true}), "bwrap")
+	require.Contains(t, string(text), "--bind "+db+"-go-build ")
+	require.Contains(t, string(text), "--ro-bind "+filepath.Join(dir, "AGENTS.md"))
+	require.Equal(t, 1, strings.Count(string(text), "/true\n"), "it is tried once")
 }
 
-var jail = flag.Bool("jail", false, "try to get out of the jail")
-
-// The jail itself: a program that tries to get out.
-func TestAProgramDoesntGetOutOfTheJail(t *testing.T) {
-	if !*jail {
-		t.Skip("-jail: it needs bubblewrap, and compiles the standard library")
-	}
+// Where the jail doesn't work, each program that changes something asks, whatever is permitted.
+func TestProgramsAskWhereTheJailDoesntWork(t *testing.T) {
 	dir, db := project(t)
-	require.NoError(t, os.MkdirAll(filepath.Join(dir, ".git", "hooks"), 0o755))
-	home, err := os.UserHomeDir()
-	require.NoError(t, err)
-	outside := filepath.Join(filepath.Dir(db), "x")
-	program := fmt.Sprintf("package main\n\nimport (\n\t\"fmt\"\n\t\"net\"\n\t\"os\"\n)\n\nfunc main() {\n"+
-		"\tlist, _ := os.ReadDir(%q)\n\tfor _, e := range list {\n\t\tfmt.Println(\"home\", e.Name())\n\t}\n"+
-		"\t_ = os.WriteFile(%q, nil, 0o644)\n\tfmt.Println(os.WriteFile(\".git/hooks/x\", nil, 0o755) == nil)\n"+
-		"\t_, err := net.Dial(\"tcp\", %q)\n\tfmt.Println(err == nil, os.WriteFile(\"made\", nil, 0o644) == nil)\n}\n",
-		home, outside, "127.0.0.1:"+port(t))
-	require.NoError(t, os.Remove(filepath.Join(dir, "cart.go")))
-	require.NoError(t, os.WriteFile(filepath.Join(dir, "main.go"), []byte(program), 0o644))
-	c := open(t, coding.Config{Dir: dir, DB: db, Jail: true, Model: providertest.Script(cmd("go", "run", "."),
-		providertest.Say("Done."))})
-	res, _ := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "auto"})
-	require.Contains(t, results(res)[0], "false\nfalse true\n")
-	require.NotContains(t, results(res)[0], "home .ssh")
-	require.NoFileExists(t, outside)
-	require.FileExists(t, filepath.Join(dir, "made"))
+	bubblewrap(t, "echo no namespaces >&2; exit 1")
+	cfg := coding.Config{Dir: dir, DB: db, Jail: coding.JailTry, Model: providertest.Script(cmd("go", "version"),
+		cmd("go", "vet", "./..."), providertest.Say("Done."))}
+	c := open(t, cfg)
+	require.Contains(t, c.NoJail, "no namespaces")
+	res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "auto"})
+	require.Contains(t, results(res)[0], "exit code 0", "it only reads")
+	require.Len(t, pending, 1)
+	require.Contains(t, pending[0].Reason, "without a jail")
+	require.Empty(t, pending[0].Scopes)
+
+	dir, db = project(t)
+	require.ErrorContains(t, refused(t, coding.Config{Dir: dir, DB: db, Jail: coding.JailMust}), "no namespaces")
 }
 
-// port is one of this machine at which somebody listens.
-func port(t *testing.T) string {
+var jail = flag.Bool("jail", false, "fail where a jail doesn't work, in place of skipping its tests")
+
+// needsJail skips a test where a jail doesn't work.
+func needsJail(t *testing.T) {
 	t.Helper()
-	listener, err := net.Listen("tcp", "127.0.0.1:0")
-	require.NoError(t, err)
-	t.Cleanup(func() { listener.Close() })
-	_, port, err := net.SplitHostPort(listener.Addr().String())
-	require.NoError(t, err)
-	return port
+	dir, _ := project(t)
+	if err := new(process.Jail).Try(dir); err != nil && *jail {
+		require.NoError(t, err)
+	} else if err != nil {
+		t.Skip("this needs bubblewrap: " + err.Error())
+	}
+}
+
+// The settings of a repository name a program, which git runs for a command that isn't asked about.
+func TestAProgramDoesntGetOutOfTheJail(t *testing.T) {
+	needsJail(t)
+	dir, db := project(t)
+	home := filepath.Dir(db) + "-home"
+	require.NoError(t, os.MkdirAll(filepath.Join(home, ".ssh"), 0o700))
+	t.Setenv("HOME", home)
+	outside := filepath.Join(home, "made")
+	script := "ls -A " + home + " >said\ntouch " + outside + "\nfor at in .git/hooks/x .git/config AGENTS.md .agents/x; do\n" +
+		"\tmkdir -p $(dirname $at) && echo x >>$at && echo made $at >>said\ndone\necho end >>said\n"
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "run.sh"), []byte(script), 0o644))
+	git(t, dir, "init", "-q")
+	git(t, dir, "config", "core.fsmonitor", "sh run.sh")
+	run := func(name, mode string) string {
+		c := open(t, coding.Config{Dir: dir, DB: db + name, Jail: mode, Model: providertest.Script(
+			cmd("git", "status", "--short"), providertest.Say("Done."))})
+		res, _ := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it."})
+		require.Contains(t, results(res)[0], "?? go.mod\n")
+		said, err := os.ReadFile(filepath.Join(dir, "said"))
+		require.NoError(t, err)
+		return string(said)
+	}
+	require.Equal(t, "end\n", run("1", coding.JailMust))
+	require.NoFileExists(t, outside)
+	require.NoDirExists(t, filepath.Join(dir, ".agents"))
+	require.Equal(t, ".ssh\nmade .git/hooks/x\nmade .git/config\nmade AGENTS.md\nmade .agents/x\nend\n", run("2", ""),
+		"without a jail")
+}
+
+// A folder within a repository, and one whose repository is elsewhere: git reads both.
+func TestGitReadsItsRepositoryInTheJail(t *testing.T) {
+	needsJail(t)
+	top, db := project(t)
+	git(t, top, "init", "-q")
+	git(t, top, "-c", "user.name=x", "-c", "user.email=x@example.com", "commit", "-q", "--allow-empty", "-m", "first")
+	tree := filepath.Join(filepath.Dir(top), "tree")
+	git(t, top, "worktree", "add", "-q", tree)
+	require.NoError(t, os.Mkdir(filepath.Join(top, "sub"), 0o755))
+	for i, dir := range []string{top, filepath.Join(top, "sub"), tree} {
+		c := open(t, coding.Config{Dir: dir, DB: fmt.Sprint(db, i), Jail: coding.JailMust, Model: providertest.Script(
+			cmd("git", "log", "--oneline"), providertest.Say("Done."))})
+		res, _ := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it."})
+		require.Contains(t, results(res)[0], "first", dir)
+	}
+}
+
+// git runs git as a person does.
+func git(t *testing.T, dir string, args ...string) {
+	t.Helper()
+	command := exec.Command("git", args...)
+	command.Dir = dir
+	out, err := command.CombinedOutput()
+	require.NoError(t, err, "%s", out)
 }
