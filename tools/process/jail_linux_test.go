@@ -121,6 +121,7 @@ func TestNoProgramGetsOutOfTheJail(t *testing.T) {
 	secret := filepath.Join(outside, "secret")
 	abstract := listens("unix", fmt.Sprintf("@jail-test-%d", os.Getpid()))
 
+	attempts := 0
 	for i, e := range []struct {
 		name string
 		args []string
@@ -204,6 +205,7 @@ func TestNoProgramGetsOutOfTheJail(t *testing.T) {
 				}
 				return res, fmt.Sprintf("%s %q: %s", e.name, e.args, res.Output)
 			}
+			attempts++
 			res, says := attempt(new(process.Jail))
 			require.Equal(t, held, res.ExitCode, says)
 			if e.unjailed && len(files) == len(repository) {
@@ -212,6 +214,7 @@ func TestNoProgramGetsOutOfTheJail(t *testing.T) {
 			}
 		}
 	}
+	t.Logf("%d attempts to get out of the jail", attempts)
 	require.NoError(t, victim.Process.Signal(syscall.Signal(0)))
 	cmd, before := command(t, "escape", "write", filepath.Join(outside, "new")), tree(t, outside)
 	cmd.Jail = new(process.Jail)
@@ -277,7 +280,7 @@ func TestWhatTheJailCantKeepIsRemoved(t *testing.T) {
 	require.FileExists(t, filepath.Join(dir, ".git/commondir"), "it was there before")
 }
 
-func TestALinkInPlaceOfAKeptNameIsAnError(t *testing.T) {
+func TestAJailKeepsNoLink(t *testing.T) {
 	needsJail(t)
 	dir := folder(t)
 	fill(t, dir, map[string]string{"CLAUDE.md": "x"})
@@ -290,7 +293,7 @@ func TestALinkInPlaceOfAKeptNameIsAnError(t *testing.T) {
 
 // What keeps names stays until the last program of the folder has ended, also one of another
 // process, whose locks another Jail stands for.
-func TestNamesAreKeptUntilTheLastProgramHasEnded(t *testing.T) {
+func TestAJailKeepsNamesUntilItsLastProgramHasEnded(t *testing.T) {
 	needsJail(t)
 	dir := folder(t)
 	one, other := new(process.Jail), new(process.Jail)
@@ -324,7 +327,7 @@ func TestNamesAreKeptUntilTheLastProgramHasEnded(t *testing.T) {
 }
 
 // A process that has been killed leaves directories, which the next program removes.
-func TestWhatAKilledProcessLeftIsRemoved(t *testing.T) {
+func TestAJailRemovesWhatAKilledProcessLeft(t *testing.T) {
 	needsJail(t)
 	dir := folder(t)
 	fill(t, dir, none)
