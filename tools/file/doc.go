@@ -50,6 +50,11 @@
 // shortly before the new version is renamed into place; between the last check and the rename there
 // are a few microseconds that no portable call can close.
 //
+// The tools that change a text keep its form: the byte order mark, the line ends where all lines of
+// the file end in the same way, and whether its last line has one. Where lines end differently,
+// everything outside of what is replaced stays byte for byte, and new text is written as it is
+// given. The methods of a Tree write the bytes that they get.
+//
 // Merging never overwrites a person's changes: if a file has changed in the meantime, the merge
 // combines both changes line by line if they don't overlap; otherwise it reports a [Conflict].
 //

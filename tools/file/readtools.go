@@ -98,7 +98,12 @@ func shownLines(c Content, in readInput, room int) (tools.Result, error) {
 	if limit <= 0 {
 		limit = 2000
 	}
-	for line := range bytes.Lines(c.Data) {
+	f := formOf(c.Data)
+	text := c.Data
+	if f.mark {
+		text = text[len(mark):]
+	}
+	for line := range bytes.Lines(text) {
 		r.Lines++
 		if r.Lines < from || r.Lines-from >= limit || r.Cut {
 			continue
@@ -134,12 +139,13 @@ func shownLines(c Content, in readInput, room int) (tools.Result, error) {
 		head += fmt.Sprintf(": lines %d-%d of %d", r.First, r.Last, r.Lines)
 	}
 	head += ", version " + c.Version
-	if onlyCRLF(c.Data) {
-		head += ", lines end in CRLF"
+	head += f.about(c.Data)
+	if f.mark {
+		head += ", begins with a byte order mark"
 	}
-	text := b.String()
-	if valid := strings.ToValidUTF8(text, "\uFFFD"); valid != text {
-		text, head = valid, head+", not all of it is UTF-8: \uFFFD replaces invalid bytes"
+	shown := b.String()
+	if valid := strings.ToValidUTF8(shown, "\uFFFD"); valid != shown {
+		shown, head = valid, head+", not all of it is UTF-8: \uFFFD replaces invalid bytes"
 	}
 	if cutLine {
 		head += ", the line is cut"
@@ -147,7 +153,7 @@ func shownLines(c Content, in readInput, room int) (tools.Result, error) {
 	if r.Last < r.Lines {
 		head += fmt.Sprintf("; continue with offset %d", r.Last+1)
 	}
-	res := tools.Text(head + "\n" + text)
+	res := tools.Text(head + "\n" + shown)
 	res.Data = r
 	return res, nil
 }

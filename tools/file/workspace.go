@@ -78,6 +78,7 @@ type WriteOptions struct {
 	// file conflicts if one exists.
 	Overwrite bool
 	mode      fs.FileMode // of a new file; 0: Config.FileMode
+	keepForm  bool        // write the text with the line ends and the byte order mark of the file
 }
 
 // A Kind is the kind of a directory entry.
