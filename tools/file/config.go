@@ -49,8 +49,8 @@ type Config struct {
 	// and Protect ignore case, and the characters that some file systems ignore.
 	Hide []string
 
-	// MaxRead is the largest file that can be read or edited, in bytes; 0: 10 MiB. MaxWrite is the
-	// same for new content.
+	// MaxRead is the largest file that can be read at once or edited, in bytes; 0: 10 MiB. Larger
+	// ones are read in parts, and searched. MaxWrite is the same for new content.
 	MaxRead, MaxWrite int64
 	// MaxShown is the most bytes of text that one call of a tool shows; 0: 256 KiB. Values below 1
 	// KiB become 1 KiB.
@@ -67,7 +67,8 @@ const (
 	maxDepth      = 64        // directories in a name, and the depth of walks
 	maxListed     = 1000      // entries that one call of file.list shows
 	maxMatches    = 200       // lines that one call of file.search finds
-	maxSearchFile = 2 << 20   // bytes of a file that is searched
+	maxAtOnce     = 2 << 20   // bytes of a file that are searched at once
+	maxSearchFile = 64 << 20  // bytes of a file that is searched because it is in a directory
 	maxSearch     = 256 << 20 // bytes that one call searches in total
 )
 

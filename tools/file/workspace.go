@@ -38,6 +38,8 @@ type Tree interface {
 	// open returns the content of a file for searching, in buf if it fits. The error is ErrTooLarge
 	// above limit bytes.
 	open(name string, limit int64, buf []byte) ([]byte, error)
+	// stream opens a file of any size with a resolved name, to read it part by part.
+	stream(name string) (*os.File, error)
 	// entries returns at most limit entries of a directory in the order of their names, and whether
 	// there are more. The name comes from a walk, or is a resolved one.
 	entries(dir string, limit int) ([]entry, bool, error)
