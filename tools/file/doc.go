@@ -1,9 +1,10 @@
 // Package file has tools that read and change files inside one directory.
 //
-// A [Workspace] is that directory. Its tools read, list, search, write, edit, move and delete. A
-// [Staging] is a set of pending changes to it: it has the same tools under the same names, but
-// their effects stay outside of the workspace until a person has read [Staging.Diff] and the host
-// calls [Staging.Merge]. Both implement [Tree].
+// A [Workspace] is that directory. Its tools read, list, search, write, edit, move and delete; with
+// [Config].Patch, another one takes a unified diff of several files. A [Staging] is a set of
+// pending changes to it: it has the same tools under the same names, but their effects stay outside
+// of the workspace until a person has read [Staging.Diff] and the host calls [Staging.Merge]. Both
+// implement [Tree].
 //
 //	ws, err := file.Open("project")
 //	if err != nil {
@@ -39,6 +40,10 @@
 //
 // The name of a file that is changed contains neither symbolic links nor "..", so that what a
 // person approves is the file that is changed; other names are errors, which say the right one.
+//
+// A patch is applied completely or not at all: if a file can't be written, those before it get
+// their content back, unless somebody has changed them in between. Other readers may see some of
+// its files changed and others not yet. If the process ends in the middle, undo restores all.
 //
 // A write takes effect at once or not at all, keeps the permissions of the file that it replaces,
 // and by default replaces only the version that was read ([WriteOptions]): of several writers that

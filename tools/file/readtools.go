@@ -17,7 +17,11 @@ import (
 func toolsOf(t Tree) []tools.Tool {
 	list := []tools.Tool{readTool(t), listTool(t), searchTool(t), statTool(t)}
 	if !t.config().ReadOnly {
-		list = append(list, writeTool(t), editTool(t), moveTool(t), deleteTool(t))
+		list = append(list, writeTool(t), editTool(t))
+		if t.config().Patch {
+			list = append(list, patchTool(t))
+		}
+		list = append(list, moveTool(t), deleteTool(t))
 	}
 	return list
 }

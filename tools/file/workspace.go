@@ -31,7 +31,7 @@ type Tree interface {
 	// must have it.
 	Move(ctx context.Context, from, to, version string) (Info, error)
 	// Tools returns the tools for this tree: read, list, search, stat and, unless Config.ReadOnly,
-	// write, edit, move and delete.
+	// write, edit, move and delete; with Config.Patch also patch.
 	Tools() []tools.Tool
 
 	config() *Config

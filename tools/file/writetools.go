@@ -53,9 +53,10 @@ func writeTool(t Tree) tools.Tool {
 			return change(WriteResult{Info: info}, what+", "+count(lineCount([]byte(in.Content)), "line")), nil
 		},
 		Verify: func(ctx context.Context, in writeInput, out tools.Result) error { return verify(ctx, t, out) },
-	}, func(in writeInput) string { return in.Path }, func(in writeInput, before []byte) ([]byte, error) {
-		return inForm(before, []byte(in.Content)), nil
-	})
+	}, func(in writeInput) []string { return []string{in.Path} },
+		func(in writeInput, _ string, before []byte) ([]byte, error) {
+			return inForm(before, []byte(in.Content)), nil
+		})
 }
 
 // change makes the result of a tool that changed a file.
@@ -125,10 +126,11 @@ func editTool(t Tree) tools.Tool {
 			return change(WriteResult{Info: info, Lines: lines}, what), nil
 		},
 		Verify: func(ctx context.Context, in editInput, out tools.Result) error { return verify(ctx, t, out) },
-	}, func(in editInput) string { return in.Path }, func(in editInput, before []byte) ([]byte, error) {
-		data, _, err := replace(in.Path, before, in.Old, in.New, in.All)
-		return data, err
-	})
+	}, func(in editInput) []string { return []string{in.Path} },
+		func(in editInput, _ string, before []byte) ([]byte, error) {
+			data, _, err := replace(in.Path, before, in.Old, in.New, in.All)
+			return data, err
+		})
 }
 
 // edited returns a file with its content after an edit, and the lines of the replaced texts.
@@ -202,5 +204,6 @@ func deleteTool(t Tree) tools.Tool {
 		Verify: func(ctx context.Context, in deleteInput, _ tools.Result) error {
 			return gone(ctx, t, in.Path)
 		},
-	}, func(in deleteInput) string { return in.Path }, func(deleteInput, []byte) ([]byte, error) { return nil, nil })
+	}, func(in deleteInput) []string { return []string{in.Path} },
+		func(deleteInput, string, []byte) ([]byte, error) { return nil, nil })
 }
