@@ -23,6 +23,10 @@ func TestDirReadsTheFormat(t *testing.T) {
 		change(&s)
 		return s
 	}
+	warned := func(s skill.Skill, warnings ...string) skill.Skill {
+		s.Warnings = warnings
+		return s
+	}
 	const letters = "lowercase letters, digits and single hyphens"
 	longest := strings.Repeat("a", 64)
 	for name, c := range map[string]struct {
@@ -60,12 +64,27 @@ func TestDirReadsTheFormat(t *testing.T) {
 		"a list of tools": {text: read(named + "\nallowed-tools:\n  - Read\n  - Bash(go test:*)"),
 			want: with(func(s *skill.Skill) { s.Tools = []string{"Read", "Bash"} })},
 
+		"white space after the hyphens": {text: "---  \n" + named + "\n---\t\n# How\n\nDo it.\n",
+			want: warned(plain, "a line of three hyphens has white space after them")},
+		"another name": {text: read("name: go\ndescription: Writes Go."),
+			want: warned(with(func(s *skill.Skill) { s.Name = "go" }),
+				`it is named "go", and its directory "go-style"; they should be the same`)},
+		"a name that is none": {text: read("name: Go \u202eStyle\ndescription: Writes Go."),
+			want: warned(plain, `the name "Go \u202eStyle" isn't 1 to 64 lowercase letters, digits and single hyphens `+
+				"between them; that of the directory is used")},
+		"no name": {text: read("description: Writes Go."), want: warned(plain, `the name "" isn't 1 to 64 lowercase `+
+			"letters, digits and single hyphens between them; that of the directory is used")},
+		"1025 characters": {text: read("name: go-style\ndescription: " + strings.Repeat("é", 1025)),
+			want: warned(with(func(s *skill.Skill) { s.Description = strings.Repeat("é", 1023) + "…" }),
+				"the description has 1025 characters, and may have 1024; the rest is left out")},
+		"a long compatibility": {text: read(named + "\ncompatibility: " + strings.Repeat("x", 501)),
+			want: warned(with(func(s *skill.Skill) { s.Compatibility = strings.Repeat("x", 499) + "…" }),
+				"compatibility has 501 characters, and may have 500; the rest is left out")},
+
 		"no front matter":          {text: "# How\n", problem: "between two lines of three hyphens"},
 		"front matter without end": {text: "---\n" + named + "\n", problem: "between two lines of three hyphens"},
 		"no YAML":                  {text: read("name: [go-style\ndescription: x"), problem: "isn't YAML"},
 		"a list":                   {text: read("- name\n- description"), problem: "isn't YAML"},
-		"no name":                  {text: read("description: Writes Go."), problem: `the name "" isn't 1 to 64`},
-		"another name":             {text: read("name: go\ndescription: Writes Go."), problem: `named "go"`},
 		"capital letters":          {dir: "Go-Style", text: read("name: Go-Style\ndescription: x"), problem: letters},
 		"an underscore":            {dir: "go_style", text: read("name: go_style\ndescription: x"), problem: letters},
 		"a hyphen in front":        {dir: "-go", text: read("name: -go\ndescription: x"), problem: letters},
@@ -78,12 +97,8 @@ func TestDirReadsTheFormat(t *testing.T) {
 			problem: "the description has 0 characters; it must have 1 to 1024"},
 		"a blank description": {text: read("name: go-style\ndescription: \"  \""),
 			problem: "the description has 0 characters"},
-		"1025 characters": {text: read("name: go-style\ndescription: " + strings.Repeat("é", 1025)),
-			problem: "1025 characters; it must have 1 to 1024"},
 		"a list as description": {text: read("name: go-style\ndescription: [a]"), problem: "isn't YAML"},
-		"a long compatibility": {text: read(named + "\ncompatibility: " + strings.Repeat("x", 501)),
-			problem: "more than 500 characters"},
-		"no UTF-8": {text: read(named) + "\xff", problem: "isn't UTF-8"},
+		"no UTF-8":              {text: read(named) + "\xff", problem: "isn't UTF-8"},
 		"too long": {text: read(named) + strings.Repeat("x", 256<<10),
 			problem: "at most 262144 are read"},
 	} {
@@ -113,14 +128,17 @@ func TestAWrongSkillHidesNoOther(t *testing.T) {
 	file := func(name string) *fstest.MapFile {
 		return &fstest.MapFile{Data: []byte(strings.ReplaceAll(string(good), "%", name))}
 	}
-	list, err := skill.Dir(fstest.MapFS{"b/SKILL.md": file("b"), "wrong/SKILL.md": file("right"),
-		"a/SKILL.md":      file("a"),
+	list, err := skill.Dir(fstest.MapFS{"b/SKILL.md": file("b"), "Wrong/SKILL.md": file("Not a name"),
+		"a/SKILL.md": file("a"), "again/SKILL.md": file("b"), "also/SKILL.md": file("b"),
 		"empty/README.md": {}, "README.md": {}, ".git/config": {}, "none/SKILL.md": {Data: []byte("text")}})
-	require.ErrorContains(t, err, "wrong")
+	require.ErrorContains(t, err, "Wrong")
 	require.ErrorContains(t, err, "none")
+	require.ErrorContains(t, err, `again: it is named "b", as the skill in b is; give it another name`)
+	require.ErrorContains(t, err, "also: it is named")
 	require.Len(t, list, 2)
 	require.Equal(t, "a", list[0].Name)
 	require.Equal(t, "b", list[1].Name)
+	require.Empty(t, list[1].Warnings, "the one in the directory b")
 
 	_, err = skill.Dir(nil)
 	require.Error(t, err)

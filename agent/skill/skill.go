@@ -1,6 +1,7 @@
 package skill
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"io/fs"
@@ -34,6 +35,9 @@ type Skill struct {
 	Text string
 	// Files are the files of the skill; nil: none.
 	Files fs.FS
+	// Warnings say what isn't as the format wants it, and what was made of it, for people who look
+	// after skills.
+	Warnings []string
 }
 
 var (
@@ -42,19 +46,25 @@ var (
 	unquoted = regexp.MustCompile("(?m)^([a-z-]+): +([^\\s\"'\\[{>|&*!#%@`].*:(?: .*)?)$")
 	// allowed matches the name of a tool, and perhaps a pattern.
 	allowed = regexp.MustCompile(`([^\s,()]+)(\([^)]*\))?`)
+	// front matches the front matter, and perhaps white space after its hyphens.
+	front = regexp.MustCompile(`(?s)^---([ \t]*)\n(.*?\n)??---([ \t]*)(?:\n|$)`)
 )
 
 const (
 	mostBytes   = 256 << 10 // of a text or a file
 	mostFiles   = 100       // that are listed
+	mostAbout   = 1024      // characters of a description
+	mostNeeds   = 500       // characters of what a skill needs
 	listTokens  = 3000      // of all names and descriptions; if they have more, each is cut
 	skillTokens = 60        // of one, then
 )
 
-// Dir reads the skills of a directory: each of its directories with a SKILL.md is one, of the same
-// name. Others, and files, are left out. What is wrong with one skill is part of the error, joined,
-// and doesn't hide the others, which are returned in the order of their names. A SKILL.md has at
-// most 256 KiB. A directory that doesn't exist is an error that matches [fs.ErrNotExist].
+// Dir reads the skills of a directory: each of its directories with a SKILL.md is one. Others, and
+// files, are left out. What is wrong with one skill is part of the error, joined, and doesn't hide
+// the others, which are returned in the order of their names. What is only unusual is in
+// [Skill.Warnings]: a skill that isn't named as its directory has its own name, or that of the
+// directory if its own isn't one; a description that is too long is cut. A SKILL.md has at most
+// 256 KiB. A directory that doesn't exist is an error that matches [fs.ErrNotExist].
 //
 // fsys is kept, and files of the skills are read from it later. If it knows symbolic links
 // ([fs.ReadLinkFS]), as those of [os.DirFS] and [os.Root.FS] do, they are refused.
@@ -66,14 +76,35 @@ func Dir(fsys fs.FS) (list []*Skill, err error) {
 	if err != nil {
 		err = wrong("skill: %w", err)
 	}
+	dirs := make(map[*Skill]string)
 	for _, e := range entries {
 		s, problem := readSkill(fsys, e)
 		if problem != nil {
 			err = errors.Join(err, fmt.Errorf("skill: %s: %w", e.Name(), problem))
 		} else if s != nil {
-			list = append(list, s)
+			list, dirs[s] = append(list, s), e.Name()
 		}
 	}
+	own := func(s *Skill) int { // its name is that of its directory
+		if s.Name == norm.NFKC.String(dirs[s]) {
+			return 0
+		}
+		return 1
+	}
+	slices.SortStableFunc(list, func(a, b *Skill) int { // of equal names, first that of the directory
+		return cmp.Or(strings.Compare(a.Name, b.Name), cmp.Compare(own(a), own(b)))
+	})
+	var last *Skill
+	list = slices.DeleteFunc(list, func(s *Skill) bool {
+		double := last != nil && last.Name == s.Name
+		if double {
+			err = errors.Join(err, fmt.Errorf("skill: %s: %w", dirs[s],
+				wrong("it is named %q, as the skill in %s is; give it another name", s.Name, dirs[last])))
+		} else {
+			last = s
+		}
+		return double
+	})
 	return list, err
 }
 
@@ -90,8 +121,16 @@ func readSkill(fsys fs.FS, e fs.DirEntry) (s *Skill, err error) {
 	if s, err = parse(text); err != nil {
 		return nil, err
 	}
-	if s.Name != norm.NFKC.String(e.Name()) {
-		return nil, wrong("it is named %q; it must have the name of its directory", s.Name)
+	switch dir := norm.NFKC.String(e.Name()); {
+	case !isName(s.Name) && isName(dir):
+		s.warn("the name %.200q isn't 1 to 64 lowercase letters, digits and single hyphens between them; that of the "+
+			"directory is used", s.Name)
+		s.Name = dir
+	case s.Name != dir:
+		s.warn("it is named %q, and its directory %.200q; they should be the same", s.Name, dir)
+	}
+	if err := s.check(); err != nil {
+		return nil, err
 	}
 	s.Files, err = fs.Sub(fsys, e.Name())
 	return s, err
@@ -124,17 +163,16 @@ func read(fsys fs.FS, name string) (string, error) {
 	return string(data), err
 }
 
-// parse reads and checks a SKILL.md.
+// parse reads a SKILL.md.
 func parse(text string) (*Skill, error) {
 	text = strings.TrimPrefix(strings.ReplaceAll(text, "\r\n", "\n"), "\ufeff")
-	front, begins := strings.CutPrefix(text, "---\n")
-	front, text, ends := strings.Cut("\n"+front+"\n", "\n---\n")
-	if !begins || !ends {
+	m := front.FindStringSubmatch(text)
+	if m == nil {
 		return nil, wrong("it must begin with name and description between two lines of three hyphens")
 	}
-	s, err := decode(front)
+	s, err := decode(m[2])
 	if err != nil {
-		quoted := unquoted.ReplaceAllStringFunc(front, func(line string) string {
+		quoted := unquoted.ReplaceAllStringFunc(m[2], func(line string) string {
 			key, value, _ := strings.Cut(line, ":")
 			return key + ": '" + strings.ReplaceAll(strings.TrimSpace(value), "'", "''") + "'"
 		})
@@ -142,8 +180,28 @@ func parse(text string) (*Skill, error) {
 			return nil, wrong("what is between the hyphens isn't YAML with name and description: %w", err)
 		}
 	}
-	s.Text = strings.TrimSpace(text)
-	return s, s.check()
+	if m[1]+m[3] != "" {
+		s.warn("a line of three hyphens has white space after them")
+	}
+	s.Description = s.shorten("the description", s.Description, mostAbout)
+	s.Compatibility = s.shorten("compatibility", s.Compatibility, mostNeeds)
+	s.Text = strings.TrimSpace(text[len(m[0]):])
+	return s, nil
+}
+
+// warn adds a warning.
+func (s *Skill) warn(format string, args ...any) {
+	s.Warnings = append(s.Warnings, fmt.Sprintf(format, args...))
+}
+
+// shorten returns a text with at most so many characters, and warns if it has more.
+func (s *Skill) shorten(what, text string, most int) string {
+	list := []rune(text)
+	if len(list) <= most {
+		return text
+	}
+	s.warn("%s has %d characters, and may have %d; the rest is left out", what, len(list), most)
+	return strings.TrimSpace(string(list[:most-1])) + "…"
 }
 
 // decode reads front matter. Fields that the format doesn't have are left out.
@@ -175,16 +233,19 @@ func decode(front string) (_ *Skill, err error) {
 // wrong returns an error that says what is wrong with a skill.
 func wrong(format string, args ...any) error { return fault.Errorf(fault.UserFixable, format, args...) }
 
+// isName reports whether a text is the name of a skill.
+func isName(s string) bool { return names.MatchString(s) && utf8.RuneCountInString(s) <= 64 }
+
 // check returns an error if a field isn't as the format wants it.
 func (s *Skill) check() error {
 	n := utf8.RuneCountInString(s.Description)
 	switch {
-	case !names.MatchString(s.Name) || utf8.RuneCountInString(s.Name) > 64:
+	case !isName(s.Name):
 		return wrong("the name %.200q isn't 1 to 64 lowercase letters, digits and single hyphens between them", s.Name)
-	case n < 1 || n > 1024:
-		return wrong("the description has %d characters; it must have 1 to 1024", n)
-	case utf8.RuneCountInString(s.Compatibility) > 500:
-		return wrong("compatibility has more than 500 characters")
+	case n < 1 || n > mostAbout:
+		return wrong("the description has %d characters; it must have 1 to %d", n, mostAbout)
+	case utf8.RuneCountInString(s.Compatibility) > mostNeeds:
+		return wrong("compatibility has more than %d characters", mostNeeds)
 	case len(s.Text) > mostBytes:
 		return wrong("the text has %d bytes; it may have at most %d", len(s.Text), mostBytes)
 	}

@@ -20,19 +20,23 @@ type Config struct {
 	// ReadOnly leaves out the tools that change files, and makes every change an error of class
 	// Denied.
 	ReadOnly bool
+	// Patch adds file.patch, a tool that takes a unified diff of one or several files: all of it
+	// takes effect, or nothing. It changes and creates files, and neither deletes nor moves any.
+	// A rule that names file.edit or file.write should name it, too, or "file.*".
+	Patch bool
 	// Overwrite lets file.write replace a file without naming the version that was read.
 	Overwrite bool
 	// Sync makes a change survive a power failure before it is reported: the file and its directory
 	// are synced to disk.
 	Sync bool
 
-	// History is a directory outside of the workspace, in which the tools write, edit and delete
-	// keep the content that a file had, so that the call can be undone (Session.Undo of package
-	// agent), also when it is unknown how it ended. It is made if it doesn't exist, and keeps the
-	// newest 10,000 calls. A file that was changed since the call stays as it is, which is an
-	// error; directories that were made with a file stay, too, and a file that was deleted gets the
-	// permissions of a new one. A file that is too large to be read can't be changed. Empty: these
-	// calls can't be undone.
+	// History is a directory outside of the workspace, in which the tools write, edit, patch and
+	// delete keep the content that a file had, so that the call can be undone (Session.Undo of
+	// package agent), also when it is unknown how it ended. It is made if it doesn't exist, and
+	// keeps the newest 10,000 calls. A file that was changed since the call stays as it is, which
+	// is an error; directories that were made with a file stay, too, and a file that was deleted
+	// gets the permissions of a new one. A file that is too large to be read can't be changed.
+	// Empty: these calls can't be undone.
 	History string
 
 	// FileMode is the permissions of new files, less the process's umask; 0: 0644. Those of new
@@ -49,8 +53,8 @@ type Config struct {
 	// and Protect ignore case, and the characters that some file systems ignore.
 	Hide []string
 
-	// MaxRead is the largest file that can be read or edited, in bytes; 0: 10 MiB. MaxWrite is the
-	// same for new content.
+	// MaxRead is the largest file that can be read at once or edited, in bytes; 0: 10 MiB. Larger
+	// ones are read in parts, and searched. MaxWrite is the same for new content.
 	MaxRead, MaxWrite int64
 	// MaxShown is the most bytes of text that one call of a tool shows; 0: 256 KiB. Values below 1
 	// KiB become 1 KiB.
@@ -67,8 +71,10 @@ const (
 	maxDepth      = 64        // directories in a name, and the depth of walks
 	maxListed     = 1000      // entries that one call of file.list shows
 	maxMatches    = 200       // lines that one call of file.search finds
-	maxSearchFile = 2 << 20   // bytes of a file that is searched
+	maxAtOnce     = 2 << 20   // bytes of a file that are searched at once
+	maxSearchFile = 64 << 20  // bytes of a file that is searched because it is in a directory
 	maxSearch     = 256 << 20 // bytes that one call searches in total
+	maxPatch      = 1 << 20   // bytes of a patch
 )
 
 // dirMode is the permissions of new directories, less the process's umask.

@@ -1,9 +1,10 @@
 // Package file has tools that read and change files inside one directory.
 //
-// A [Workspace] is that directory. Its tools read, list, search, write, edit, move and delete. A
-// [Staging] is a set of pending changes to it: it has the same tools under the same names, but
-// their effects stay outside of the workspace until a person has read [Staging.Diff] and the host
-// calls [Staging.Merge]. Both implement [Tree].
+// A [Workspace] is that directory. Its tools read, list, search, write, edit, move and delete; with
+// [Config].Patch, another one takes a unified diff of several files. A [Staging] is a set of
+// pending changes to it: it has the same tools under the same names, but their effects stay outside
+// of the workspace until a person has read [Staging.Diff] and the host calls [Staging.Merge]. Both
+// implement [Tree].
 //
 //	ws, err := file.Open("project")
 //	if err != nil {
@@ -40,6 +41,10 @@
 // The name of a file that is changed contains neither symbolic links nor "..", so that what a
 // person approves is the file that is changed; other names are errors, which say the right one.
 //
+// A patch is applied completely or not at all: if a file can't be written, those before it get
+// their content back, unless somebody has changed them in between. Other readers may see some of
+// its files changed and others not yet. If the process ends in the middle, undo restores all.
+//
 // A write takes effect at once or not at all, keeps the permissions of the file that it replaces,
 // and by default replaces only the version that was read ([WriteOptions]): of several writers that
 // have read one version, one succeeds, and the others get an error even if they write the same
@@ -49,6 +54,11 @@
 // that share a directory). A change by a program that doesn't use this package is noticed until
 // shortly before the new version is renamed into place; between the last check and the rename there
 // are a few microseconds that no portable call can close.
+//
+// The tools that change a text keep its form: the byte order mark, the line ends where all lines of
+// the file end in the same way, and whether its last line has one. Where lines end differently,
+// everything outside of what is replaced stays byte for byte, and new text is written as it is
+// given. The methods of a Tree write the bytes that they get.
 //
 // Merging never overwrites a person's changes: if a file has changed in the meantime, the merge
 // combines both changes line by line if they don't overlap; otherwise it reports a [Conflict].

@@ -20,3 +20,12 @@ const (
 	MaxDepth = maxDepth
 	Replace  = replaceFile
 )
+
+// Patch applies a patch to a tree, which may be another one than those of this package.
+func Patch(ctx context.Context, t Tree, text string, paths ...string) ([]WriteResult, error) {
+	list, err := patch(ctx, t, patchInput{Paths: paths, Patch: text})
+	if err != nil {
+		return nil, err
+	}
+	return writeAll(ctx, t, list)
+}

@@ -10,6 +10,7 @@ import (
 	"io/fs"
 	"os"
 	"path/filepath"
+	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -18,17 +19,19 @@ import (
 // maxHistory is how many calls a history can undo. The oldest are forgotten beyond that.
 const maxHistory = 10_000
 
-// A record is a file before a call changed it. It is kept under the call's idempotency key.
+// A record is a file before a call changed it, with the other files that the call changed. It is
+// kept under the call's idempotency key.
 type record struct {
 	Name   string      `json:"name"`
 	Before []byte      `json:"before"` // nil: it didn't exist
 	Mode   fs.FileMode `json:"mode,omitempty"`
+	More   []record    `json:"more,omitempty"`
 }
 
-// undoable adds Undo to a tool that changes one file, if there is a [Config].History. after returns
-// what the call has made of the earlier content; nil: it has deleted the file.
-func undoable[In any](t Tree, f tools.Func[In, tools.Result], path func(In) string,
-	after func(in In, before []byte) ([]byte, error)) tools.Tool {
+// undoable adds Undo to a tool that changes files, if there is a [Config].History. after returns
+// what the call has made of the earlier content of a file; nil: it has deleted the file.
+func undoable[In any](t Tree, f tools.Func[In, tools.Result], paths func(In) []string,
+	after func(in In, name string, before []byte) ([]byte, error)) tools.Tool {
 	dir := t.config().History
 	if dir == "" {
 		return f
@@ -39,7 +42,7 @@ func undoable[In any](t Tree, f tools.Func[In, tools.Result], path func(In) stri
 		if tools.IdempotencyKey(ctx) == "" { // it isn't a call of an agent
 			return run(ctx, in)
 		}
-		first, err := remember(ctx, t, path(in))
+		first, err := remember(ctx, t, paths(in))
 		if err != nil {
 			return tools.Result{}, err
 		}
@@ -59,7 +62,7 @@ func undoable[In any](t Tree, f tools.Func[In, tools.Result], path func(In) stri
 			if len(out.Parts) == 0 { // the call has changed nothing
 				return nil
 			}
-			return newError(path(in), fault.Permanent, err, "its earlier content isn't in Config.History any more")
+			return newError(strings.Join(paths(in), ", "), fault.Permanent, err, "its earlier content isn't in Config.History any more")
 		}
 		var r record
 		if err == nil {
@@ -68,11 +71,14 @@ func undoable[In any](t Tree, f tools.Func[In, tools.Result], path func(In) stri
 		if err != nil {
 			return explain(at, err)
 		}
-		made, err := after(in, r.Before)
-		if err != nil {
-			return err
+		for _, r := range append(r.More, r) {
+			made, wrong := after(in, r.Name, r.Before)
+			if wrong == nil {
+				wrong = restore(ctx, t, &r, made)
+			}
+			err = errors.Join(err, wrong)
 		}
-		return restore(ctx, t, &r, made)
+		return err
 	}
 	return f
 }
@@ -83,24 +89,32 @@ func recordFile(ctx context.Context, dir string) string {
 	return filepath.Join(dir, hex.EncodeToString(sum[:16])+".json")
 }
 
-// remember keeps the present content of a file that a call is about to change. A call that runs
+// remember keeps the present content of the files that a call is about to change. A call that runs
 // again after a crash has its record already; first is false then.
-func remember(ctx context.Context, t Tree, name string) (first bool, err error) {
-	c, err := t.Read(ctx, name)
-	switch {
-	case errors.Is(err, fs.ErrNotExist):
-		c = Content{Info: Info{Name: name}}
-	case err != nil:
-		return false, err
-	default:
-		c.Data = present(c.Data)
+func remember(ctx context.Context, t Tree, names []string) (first bool, err error) {
+	var all []record
+	for _, name := range names {
+		c, err := t.Read(ctx, name)
+		switch {
+		case errors.Is(err, fs.ErrNotExist):
+			c = Content{Info: Info{Name: name}}
+		case err != nil:
+			return false, err
+		default:
+			c.Data = present(c.Data)
+		}
+		all = append(all, record{Name: c.Name, Before: c.Data, Mode: c.Mode})
+	}
+	if len(all) == 0 {
+		return false, nil // an input without names, which the call refuses
 	}
 	dir := t.config().History
 	at := recordFile(ctx, dir)
 	if _, err := os.Lstat(at); err == nil {
 		return false, nil
 	}
-	text, err := json.Marshal(record{Name: c.Name, Before: c.Data, Mode: c.Mode})
+	all[0].More = all[1:]
+	text, err := json.Marshal(all[0])
 	if err == nil {
 		err = os.MkdirAll(dir, 0o700)
 	}
@@ -111,7 +125,7 @@ func remember(ctx context.Context, t Tree, name string) (first bool, err error) 
 		err = os.Rename(at+".new", at)
 	}
 	if err != nil {
-		return false, newError(name, fault.Degraded, err, "its content can't be kept in Config.History: %v", innermost(err))
+		return false, newError(names[0], fault.Degraded, err, "its content can't be kept in Config.History: %v", innermost(err))
 	}
 	forget(dir)
 	return true, nil

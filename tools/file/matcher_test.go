@@ -79,8 +79,8 @@ func TestASearchStopsAtItsByteLimit(t *testing.T) {
 	m, err := newMatcher(&in)
 	require.NoError(t, err)
 	s := &searcher{tree: w, ctx: t.Context(), m: m, res: &SearchResult{Bytes: maxSearch - 1}, limit: maxMatches}
-	require.NoError(t, s.file("a"))
-	require.ErrorIs(t, s.file("a"), errStop)
+	require.NoError(t, s.file("a", maxSearchFile))
+	require.ErrorIs(t, s.file("a", maxSearchFile), errStop)
 	require.Equal(t, "no matches in 1 file\n[the files are larger than one call can search; search a smaller directory]",
 		s.res.text(1000))
 }

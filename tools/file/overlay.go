@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"io/fs"
+	"os"
 	"slices"
 	"strings"
 )
@@ -33,6 +34,23 @@ func (s *Staging) open(name string, limit int64, buf []byte) ([]byte, error) {
 		return s.store.content(f.Now, limit, buf)
 	}
 	return s.ws.open(name, limit, buf)
+}
+
+func (s *Staging) stream(name string) (*os.File, error) {
+	s.mu.RLock()
+	defer s.mu.RUnlock()
+	if err := s.ready(context.Background(), name); err != nil {
+		return nil, err
+	}
+	f := s.store.files[name]
+	if f == nil {
+		return s.ws.stream(name)
+	}
+	if f.Now == "" {
+		return nil, explain(name, fs.ErrNotExist)
+	}
+	at, err := s.store.root.Open(blobsDir + "/" + f.Now)
+	return at, explain(name, err)
 }
 
 func (s *Staging) entries(dir string, limit int) ([]entry, bool, error) {

@@ -70,7 +70,10 @@ func previewWrite(ctx context.Context, t Tree, in writeInput) (string, error) {
 	if tooLarge {
 		return unseen(old) + " is replaced by:\n" + changed(in.Path, nil, data), nil
 	}
-	o := WriteOptions{Version: in.Version, Overwrite: t.config().Overwrite}
+	o := WriteOptions{Version: in.Version, Overwrite: t.config().Overwrite, keepForm: true}
+	if data, err = o.shaped(in.Path, old, data, t.config()); err != nil {
+		return "", err
+	}
 	if _, err := mayWrite(in.Path, old, data, o); err != nil {
 		return "", err
 	}

@@ -106,7 +106,7 @@ func steady(real string, limit int64, open func() (*os.File, fs.FileInfo, error)
 		case errors.Is(err, ErrTooLarge):
 			return nil, nil,
 				newError(real, fault.Invalid, ErrTooLarge,
-					"it has %d bytes, more than the %d that can be read at once; search it instead",
+					"it has %d bytes, more than the limit of %d; it can be read in parts and searched, not changed",
 					max(before.Size(), limit+1), limit)
 		case err != nil || statErr != nil:
 			return nil, nil, explain(real, errors.Join(err, statErr))
@@ -195,6 +195,11 @@ func (w *Workspace) open(name string, limit int64, buf []byte) ([]byte, error) {
 	}
 	defer f.Close()
 	return readAll(f, info.Size(), limit, buf)
+}
+
+func (w *Workspace) stream(name string) (*os.File, error) {
+	f, _, err := w.regularFile(name)
+	return f, err
 }
 
 // entries reads a directory in parts, so that a directory with millions of entries costs no more

@@ -5,13 +5,10 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
-	"fmt"
 	"strconv"
 	"strings"
 	"time"
-	"unicode/utf8"
 
-	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/file/internal/diff"
 )
@@ -20,7 +17,11 @@ import (
 func toolsOf(t Tree) []tools.Tool {
 	list := []tools.Tool{readTool(t), listTool(t), searchTool(t), statTool(t)}
 	if !t.config().ReadOnly {
-		list = append(list, writeTool(t), editTool(t), moveTool(t), deleteTool(t))
+		list = append(list, writeTool(t), editTool(t))
+		if t.config().Patch {
+			list = append(list, patchTool(t))
+		}
+		list = append(list, moveTool(t), deleteTool(t))
 	}
 	return list
 }
@@ -66,90 +67,27 @@ type ReadResult struct {
 	Info
 	First int  `json:"first"` // line shown, from 1; 0 if none
 	Last  int  `json:"last"`
-	Lines int  `json:"lines"` // number of lines of the file
+	Lines int  `json:"lines"` // number of lines of the file; 0 if it is too large for that to be known
 	Cut   bool `json:"cut,omitempty"`
 }
 
 func readTool(t Tree) tools.Tool {
 	s := reading(t, "read",
 		"Reads a text file. The first line of the result has the numbers of the lines that follow, and the file's "+
-			"version, which is needed to replace the file. The rest is the file's text.")
+			"version, which is needed to replace the file. The rest is the file's text. Files that are too large to be "+
+			"read at once are read in parts.")
 	s.Schema = json.RawMessage(
 		`{"properties":{"offset":{"minimum":1,"default":1},"limit":{"minimum":1,"maximum":100000,"default":2000}}}`)
 	return tools.New(s, func(ctx context.Context, in readInput) (tools.Result, error) {
 		c, err := t.Read(ctx, in.Path)
-		if err != nil {
+		switch {
+		case errors.Is(err, ErrTooLarge):
+			return readPart(ctx, t, in)
+		case err != nil:
 			return tools.Result{}, err
 		}
-		if diff.Binary(c.Data) {
-			return tools.Result{}, newError(in.Path, fault.Invalid, ErrBinary,
-				"it is binary (%d bytes, version %s), so it can't be shown as text", c.Size, c.Version)
-		}
-		return shownLines(c, in, t.config().MaxShown)
+		return readWhole(c, in, t.config().MaxShown)
 	})
-}
-
-// shownLines makes the result of file.read.
-func shownLines(c Content, in readInput, room int) (tools.Result, error) {
-	r := ReadResult{Info: c.Info}
-	var b strings.Builder
-	cutLine := false
-	from, limit := max(in.Offset, 1), in.Limit
-	if limit <= 0 {
-		limit = 2000
-	}
-	for line := range bytes.Lines(c.Data) {
-		r.Lines++
-		if r.Lines < from || r.Lines-from >= limit || r.Cut {
-			continue
-		}
-		number := ""
-		if in.Numbers {
-			number = itoa(r.Lines) + "\t"
-		}
-		if free := room - b.Len() - len(number); len(line) > free {
-			r.Cut = true
-			if r.Last > 0 {
-				continue
-			}
-			for back := 0; back < utf8.UTFMax && !utf8.RuneStart(line[free]); back++ {
-				free--
-			}
-			line, cutLine = line[:free], true // a single line above the limit
-		}
-		b.WriteString(number)
-		b.Write(line)
-		if r.Last = r.Lines; r.First == 0 {
-			r.First = r.Lines
-		}
-	}
-	if r.First == 0 && from > max(r.Lines, 1) {
-		return tools.Result{},
-			newError(in.Path, fault.Invalid, nil, "it has %s; offset %d is after its end", count(r.Lines, "line"), from)
-	}
-	head := show(c.Name)
-	if r.Lines == 0 {
-		head += ": empty"
-	} else {
-		head += fmt.Sprintf(": lines %d-%d of %d", r.First, r.Last, r.Lines)
-	}
-	head += ", version " + c.Version
-	if onlyCRLF(c.Data) {
-		head += ", lines end in CRLF"
-	}
-	text := b.String()
-	if valid := strings.ToValidUTF8(text, "\uFFFD"); valid != text {
-		text, head = valid, head+", not all of it is UTF-8: \uFFFD replaces invalid bytes"
-	}
-	if cutLine {
-		head += ", the line is cut"
-	}
-	if r.Last < r.Lines {
-		head += fmt.Sprintf("; continue with offset %d", r.Last+1)
-	}
-	res := tools.Text(head + "\n" + text)
-	res.Data = r
-	return res, nil
 }
 
 type listInput struct {

@@ -1,23 +1,22 @@
 package file
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"errors"
+	"math"
 	"path"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/glob"
-	"github.com/pawlkit/pawl/tools/file/internal/diff"
 )
 
 // A SearchResult is the result of file.search, ordered by names and lines. It is the call's Data.
 type SearchResult struct {
 	Matches []Match `json:"matches"`
 	Files   int     `json:"files"`   // number of files searched
-	TooBig  int     `json:"too_big"` // files skipped because they are larger than 2 MiB
+	TooBig  int     `json:"too_big"` // files skipped in a directory because they are larger than 64 MiB
 	Binary  int     `json:"binary"`  // files skipped because they are binary
 	Bytes   int64   `json:"bytes"`   // number of bytes searched
 	Cut     string  `json:"cut"`     // why there may be more, or ""
@@ -66,7 +65,7 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 		return nil, err
 	}
 	if info.Kind == kindFile {
-		if err := s.file(at); err != nil && !errors.Is(err, errStop) {
+		if err := s.file(at, math.MaxInt64); err != nil && !errors.Is(err, errStop) {
 			return nil, err
 		}
 		return s.res, nil
@@ -76,7 +75,7 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 		if e.kind != kindFile || !selected(in.Glob, at, name) {
 			return nil
 		}
-		return s.file(name)
+		return s.file(name, maxSearchFile)
 	})
 	if err != nil && !errors.Is(err, errStop) {
 		return nil, err
@@ -135,98 +134,6 @@ func below(dir, name string) string {
 	return strings.TrimPrefix(name, dir+"/")
 }
 
-// A searcher is a search in progress.
-type searcher struct {
-	tree  Tree
-	ctx   context.Context
-	m     *matcher
-	res   *SearchResult
-	limit int
-	buf   []byte // of the previous file
-}
-
-// file searches one file. It returns errStop at a limit.
-func (s *searcher) file(name string) error {
-	if err := s.ctx.Err(); err != nil {
-		return err
-	}
-	left := maxSearch - s.res.Bytes
-	if left <= 0 {
-		s.res.Cut = "the files are larger than one call can search; search a smaller directory"
-		return errStop
-	}
-	data, err := s.tree.open(name, maxSearchFile, s.buf)
-	if cap(data) > cap(s.buf) {
-		s.buf = data
-	}
-	switch {
-	case errors.Is(err, ErrTooLarge):
-		s.res.TooBig++
-		return nil
-	case err != nil:
-		s.res.Failed++
-		return nil
-	}
-	s.res.Bytes += int64(len(data))
-	if diff.Binary(data) {
-		s.res.Binary++
-		return nil
-	}
-	s.res.Files++
-	if !s.m.any(data) {
-		return nil
-	}
-	return s.lines(name, data)
-}
-
-// lines finds the matching lines of a file.
-func (s *searcher) lines(name string, data []byte) error {
-	around := s.res.Context
-	var last [][]byte // the previous lines
-	open := len(s.res.Matches)
-	n := 0
-	for line := range bytes.Lines(data) {
-		n++
-		if n%4096 == 0 && s.ctx.Err() != nil {
-			return s.ctx.Err()
-		}
-		line = bytes.TrimRight(line, "\r\n")
-		for i := len(s.res.Matches) - 1; i >= open && around > 0; i-- { // this line follows them
-			if n-s.res.Matches[i].Line > around {
-				break
-			}
-			s.res.Matches[i].After = append(s.res.Matches[i].After, clip(line))
-		}
-		if s.res.Cut == "" && s.m.line(line) {
-			if len(s.res.Matches) == s.limit {
-				s.res.Cut = "there are more matches; use a more specific pattern, or search a smaller directory"
-				if around == 0 {
-					return errStop
-				}
-			} else {
-				m := Match{Name: name, Line: n, Text: clip(line)}
-				for _, b := range last {
-					m.Before = append(m.Before, clip(b))
-				}
-				s.res.Matches = append(s.res.Matches, m)
-			}
-		}
-		if s.res.Cut != "" && (len(s.res.Matches) == open || n-s.res.Matches[len(s.res.Matches)-1].Line >= around) {
-			return errStop
-		}
-		if around > 0 {
-			if len(last) == around {
-				last = last[1:]
-			}
-			last = append(last, line)
-		}
-	}
-	if s.res.Cut != "" {
-		return errStop
-	}
-	return nil
-}
-
 // clip returns a line as it is shown: valid UTF-8, and cut if it is long.
 func clip(line []byte) string {
 	if len(line) <= longestLine {
@@ -283,7 +190,7 @@ func (r *SearchResult) text(limit int) string {
 	for _, p := range []struct {
 		n    int
 		what string
-	}{{r.TooBig, "too large"}, {r.Binary, "binary"}, {r.Failed, "unreadable"}} {
+	}{{r.TooBig, "too large, unless searched by name"}, {r.Binary, "binary"}, {r.Failed, "unreadable"}} {
 		if p.n > 0 {
 			b.WriteString(sep + itoa(p.n) + " " + p.what)
 			sep = ", "

@@ -204,6 +204,9 @@ func (s *Staging) Write(ctx context.Context, name string, data []byte, o WriteOp
 	if data == nil {
 		data = []byte{} // an empty file; nil would mean none
 	}
+	if data, err = o.shaped(name, old, data, s.config()); err != nil {
+		return Info{}, err
+	}
 	same, err := mayWrite(name, old, data, o)
 	if err != nil {
 		return Info{}, err

@@ -69,10 +69,10 @@ func TestReadShowsLinesAndTheVersion(t *testing.T) {
 func TestTooLargeFilesAreRejected(t *testing.T) {
 	trees(t, file.Config{MaxRead: 10, MaxWrite: 5}, content{"big": "0123456789a", "fits": "0123456789"},
 		func(t *testing.T, tree file.Tree, dir string) {
-			out := call(t, tree, "file.read", in{"path": "big"})
+			out := call(t, tree, "file.edit", in{"path": "big", "old": "0", "new": "1"})
 			require.ErrorIs(t, out.Err, file.ErrTooLarge)
-			require.Equal(t, "file: big: it has 11 bytes, more than the 10 that can be read at once; search it instead",
-				said(out))
+			require.Equal(t, "file: big: it has 11 bytes, more than the limit of 10; it can be read in parts and "+
+				"searched, not changed", said(out))
 			good(t, tree, "file.read", in{"path": "fits"})
 			out = call(t, tree, "file.write", in{"path": "new", "content": "123456"})
 			require.ErrorIs(t, out.Err, file.ErrTooLarge)
@@ -229,7 +229,7 @@ func TestListSelectsByDepthGlobAndLimit(t *testing.T) {
 func TestSearchFindsLines(t *testing.T) {
 	c := content{"a.go": "package a\n\nfunc One() {}\nfunc Two() {}\n// one\n", "b/b.txt": "alpha\r\nbeta\r\ngamma\r\n",
 		"bin": "One\x00", "long": strings.Repeat("x", 1000) + "One\n",
-		"big": strings.Repeat("One\n", 600_000), ".dot": "One", "node_modules/m.go": "One"}
+		".dot": "One", "node_modules/m.go": "One"}
 	trees(t, file.Config{}, c, func(t *testing.T, tree file.Tree, dir string) {
 		for _, tt := range []struct {
 			input in
@@ -243,7 +243,7 @@ func TestSearchFindsLines(t *testing.T) {
 			{in{"pattern": "a$", "regexp": true, "path": "b"},
 				"b/b.txt:1: alpha\nb/b.txt:2: beta\nb/b.txt:3: gamma\n[3 matches in 1 file searched]"},
 			{in{"pattern": `\Abeta\z`, "regexp": true, "path": "b"}, "b/b.txt:2: beta\n[1 match in 1 file searched]"},
-			{in{"pattern": "a\nb", "regexp": true}, "no matches in 3 files; not searched: 1 too large, 1 binary"},
+			{in{"pattern": "a\nb", "regexp": true}, "no matches in 3 files; not searched: 1 binary"},
 			{in{"pattern": "One()", "path": "a.go", "context": 1},
 				"a.go-2- \na.go:3: func One() {}\na.go-4- func Two() {}\n[1 match in 1 file searched]"},
 			{in{"pattern": "func", "path": "a.go", "context": 1},
@@ -254,7 +254,7 @@ func TestSearchFindsLines(t *testing.T) {
 			{in{"pattern": "func", "limit": 1},
 				"a.go:3: func One() {}\n[1 match in 1 file searched]\n[there are more matches; use a more specific " +
 					"pattern, or search a smaller directory]"},
-			{in{"pattern": "nowhere"}, "no matches in 3 files; not searched: 1 too large, 1 binary"},
+			{in{"pattern": "nowhere"}, "no matches in 3 files; not searched: 1 binary"},
 			{in{"pattern": "x", "path": "long"}, "long:1: " + strings.Repeat("x", 400) +
 				"…\n[1 match in 1 file searched]"},
 			{in{"pattern": "One", "hidden": true, "glob": ".*"}, ".dot:1: One\n[1 match in 1 file searched]"},

@@ -31,13 +31,15 @@ type Tree interface {
 	// must have it.
 	Move(ctx context.Context, from, to, version string) (Info, error)
 	// Tools returns the tools for this tree: read, list, search, stat and, unless Config.ReadOnly,
-	// write, edit, move and delete.
+	// write, edit, move and delete; with Config.Patch also patch.
 	Tools() []tools.Tool
 
 	config() *Config
 	// open returns the content of a file for searching, in buf if it fits. The error is ErrTooLarge
 	// above limit bytes.
 	open(name string, limit int64, buf []byte) ([]byte, error)
+	// stream opens a file of any size with a resolved name, to read it part by part.
+	stream(name string) (*os.File, error)
 	// entries returns at most limit entries of a directory in the order of their names, and whether
 	// there are more. The name comes from a walk, or is a resolved one.
 	entries(dir string, limit int) ([]entry, bool, error)
@@ -78,6 +80,7 @@ type WriteOptions struct {
 	// file conflicts if one exists.
 	Overwrite bool
 	mode      fs.FileMode // of a new file; 0: Config.FileMode
+	keepForm  bool        // write the text with the line ends and the byte order mark of the file
 }
 
 // A Kind is the kind of a directory entry.

@@ -39,6 +39,9 @@ func (w *Workspace) Write(ctx context.Context, name string, data []byte, o Write
 			return Info{}, renamed(err, name)
 		}
 	}
+	if data, err = o.shaped(name, old, data, &w.cfg); err != nil {
+		return Info{}, err
+	}
 	same, err := mayWrite(name, old, data, o)
 	if err != nil {
 		return Info{}, err
@@ -67,6 +70,15 @@ func fits(name string, data []byte, c *Config) error {
 			"the new content has %d bytes, more than %d; write less, in several files", len(data), c.MaxWrite)
 	}
 	return nil
+}
+
+// shaped returns data in the form of the current file, if o says so.
+func (o *WriteOptions) shaped(name string, old *Content, data []byte, c *Config) ([]byte, error) {
+	if !o.keepForm || old == nil {
+		return data, nil
+	}
+	data = inForm(present(old.Data), data)
+	return data, fits(name, data, c)
 }
 
 // mayWrite checks a write over the current file (nil: none). It reports whether the file has the

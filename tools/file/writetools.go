@@ -32,13 +32,13 @@ type WriteResult struct {
 func writeTool(t Tree) tools.Tool {
 	s := changing(t, "write",
 		"Creates a text file, or replaces one in the version that you read. It fails if somebody has changed the "+
-			"file since.", tools.Medium)
+			"file since. A file that is replaced keeps its line ends and its byte order mark.", tools.Medium)
 	s.Idempotent = true // a repeated call changes nothing: the file doesn't have the version any more
 	return undoable(t, tools.Func[writeInput, tools.Result]{
 		Spec:    s,
 		Preview: func(ctx context.Context, in writeInput) (string, error) { return previewWrite(ctx, t, in) },
 		Run: func(ctx context.Context, in writeInput) (tools.Result, error) {
-			o := WriteOptions{Version: in.Version, Overwrite: t.config().Overwrite}
+			o := WriteOptions{Version: in.Version, Overwrite: t.config().Overwrite, keepForm: true}
 			info, err := t.Write(ctx, in.Path, []byte(in.Content), o)
 			if err != nil {
 				return tools.Result{}, err
@@ -53,9 +53,10 @@ func writeTool(t Tree) tools.Tool {
 			return change(WriteResult{Info: info}, what+", "+count(lineCount([]byte(in.Content)), "line")), nil
 		},
 		Verify: func(ctx context.Context, in writeInput, out tools.Result) error { return verify(ctx, t, out) },
-	}, func(in writeInput) string { return in.Path }, func(in writeInput, _ []byte) ([]byte, error) {
-		return []byte(in.Content), nil
-	})
+	}, func(in writeInput) []string { return []string{in.Path} },
+		func(in writeInput, _ string, before []byte) ([]byte, error) {
+			return inForm(before, []byte(in.Content)), nil
+		})
 }
 
 // change makes the result of a tool that changed a file.
@@ -103,7 +104,8 @@ type editInput struct {
 
 func editTool(t Tree) tools.Tool {
 	s := changing(t, "edit",
-		"Replaces a text in a file. The old text must be copied exactly and occur in the file once.", tools.Medium)
+		"Replaces a text in a file. The old text must be copied exactly and occur in the file once. Line ends "+
+			"are written as the file has them.", tools.Medium)
 	s.Schema = []byte(`{"properties":{"old":{"minLength":1}}}`)
 	return undoable(t, tools.Func[editInput, tools.Result]{
 		Spec:    s,
@@ -124,10 +126,11 @@ func editTool(t Tree) tools.Tool {
 			return change(WriteResult{Info: info, Lines: lines}, what), nil
 		},
 		Verify: func(ctx context.Context, in editInput, out tools.Result) error { return verify(ctx, t, out) },
-	}, func(in editInput) string { return in.Path }, func(in editInput, before []byte) ([]byte, error) {
-		data, _, err := replace(in.Path, before, in.Old, in.New, in.All)
-		return data, err
-	})
+	}, func(in editInput) []string { return []string{in.Path} },
+		func(in editInput, _ string, before []byte) ([]byte, error) {
+			data, _, err := replace(in.Path, before, in.Old, in.New, in.All)
+			return data, err
+		})
 }
 
 // edited returns a file with its content after an edit, and the lines of the replaced texts.
@@ -201,5 +204,6 @@ func deleteTool(t Tree) tools.Tool {
 		Verify: func(ctx context.Context, in deleteInput, _ tools.Result) error {
 			return gone(ctx, t, in.Path)
 		},
-	}, func(in deleteInput) string { return in.Path }, func(deleteInput, []byte) ([]byte, error) { return nil, nil })
+	}, func(in deleteInput) []string { return []string{in.Path} },
+		func(deleteInput, string, []byte) ([]byte, error) { return nil, nil })
 }

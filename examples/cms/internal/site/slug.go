@@ -19,9 +19,9 @@ const (
 
 var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
-// slugify derives a slug from a name: lower case, accents and other scripts in Latin letters if a
-// transliteration is known (German, Nordic, French, Slavic, Greek, Cyrillic), a dash between words,
-// at most 64 characters. The slug of a single letter or digit ends with "-1", and that of a name
+// slugify derives a slug from a name: lower case, ligatures as their letters, accents and other
+// scripts in Latin letters if a transliteration is known (German, Nordic, French, Slavic, Greek,
+// Cyrillic), a dash between words, at most 64 characters. The slug of a single letter or digit ends with "-1", and that of a name
 // without any is "".
 func slugify(name string) string {
 	latin := strings.Map(func(r rune) rune {
@@ -103,11 +103,11 @@ func checkSlug(slug, name string) (string, error) {
 		invalid(hint, "slug %q isn't allowed: only lower-case letters, digits and single dashes between them", slug)
 }
 
-// plain separates Latin and Greek letters from their accents, except those that have a
-// transliteration of their own.
+// plain replaces ligatures, wide letters and the like by usual ones, and separates Latin and Greek
+// letters from their accents, except those that have a transliteration of their own.
 func plain(text string) string {
 	var b strings.Builder
-	for _, r := range text {
+	for _, r := range norm.NFKC.String(text) {
 		if _, known := transliterated[unicode.ToLower(r)]; known || !unicode.In(r, unicode.Latin, unicode.Greek) {
 			b.WriteRune(r)
 		} else {

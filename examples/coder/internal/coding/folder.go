@@ -77,6 +77,11 @@ func (c *Coder) skills() ([]tools.Tool, error) {
 	if err != nil && !errors.Is(err, fs.ErrNotExist) {
 		c.Notes = append(c.Notes, "A skill can't be read: "+err.Error())
 	}
+	for _, s := range list {
+		for _, w := range s.Warnings {
+			c.Notes = append(c.Notes, fmt.Sprintf("The skill %s: %s.", s.Name, w))
+		}
+	}
 	if len(list) == 0 {
 		return nil, nil
 	}

@@ -63,6 +63,18 @@ func TestTheAgentIsToldWhatTheFolderIs(t *testing.T) {
 	require.Less(t, len(system), 24<<10, "whatever the folder has")
 }
 
+func TestWhatIsUnusualInASkillIsSaidAtTheStart(t *testing.T) {
+	dir, db := project(t)
+	skills := filepath.Join(dir, ".agents", "skills", "release")
+	require.NoError(t, os.MkdirAll(skills, 0o755))
+	require.NoError(t, os.WriteFile(filepath.Join(skills, "SKILL.md"),
+		[]byte("--- \nname: releases\ndescription: How a release is made\n---\nTag it.\n"), 0o644))
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(providertest.Say("Done."))})
+	require.Contains(t, c.Notes, "The skill releases: a line of three hyphens has white space after them.")
+	require.Contains(t, c.Notes,
+		`The skill releases: it is named "releases", and its directory "release"; they should be the same.`)
+}
+
 func TestWithoutGoAndGitTheAgentStillReadsAndWrites(t *testing.T) {
 	dir, db := project(t)
 	t.Setenv("PATH", "")

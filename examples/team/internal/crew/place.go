@@ -103,6 +103,11 @@ func (p *Place) furnish() error {
 // readSkills reads the skills of the directory.
 func (p *Place) readSkills() error {
 	list, wrong := skill.Dir(os.DirFS(filepath.Join(p.Dir, skillsDir)))
+	for _, s := range list {
+		for _, w := range s.Warnings {
+			wrong = errors.Join(wrong, fmt.Errorf("skill: %s: %s", s.Name, w))
+		}
+	}
 	if wrong != nil {
 		p.Notes = wrong.Error()
 	}
