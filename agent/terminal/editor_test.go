@@ -49,3 +49,14 @@ func FuzzKeys(f *testing.F) {
 		s.edit(nil)
 	})
 }
+
+// A line that is begun in the middle of a block of code interrupts its line, and not the block.
+func TestABlockOfCodeGoesOnAboveALine(t *testing.T) {
+	var out strings.Builder
+	s := newScreen(&out, true, nil)
+	s.width, s.color = 20, false
+	s.say("text", "", "```\nif x {")
+	s.edit(&editor{prompt: "> "})
+	s.say("text", "", " return some.thing()}\n```\nAnd words that do wrap.\n")
+	require.Contains(t, out.String(), " return some.thing()}\n```\nAnd words that do \nwrap.\n")
+}

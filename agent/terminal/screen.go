@@ -117,7 +117,7 @@ func (s *screen) endLine() {
 	if s.open {
 		s.print("\n")
 	}
-	s.speech = speech{}
+	s.speech = speech{lines: wrapper{fence: s.lines.fence}} // a block of code may go on
 }
 
 // edit says that the person begins to write a line, or with nil that it is written.
@@ -156,7 +156,7 @@ func (s *screen) draw(text string) {
 func (s *screen) say(voice, color, text string) {
 	if s.voice != voice {
 		s.endLine()
-		if s.speech = (speech{voice: voice}); voice == "thought" {
+		if s.voice = voice; voice == "thought" {
 			s.print(s.paint(faint, s.lines.add("· ", s.width)))
 		}
 	}
