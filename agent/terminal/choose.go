@@ -128,7 +128,7 @@ func (u *ui) confirm(ctx context.Context, how, text string) (next string, sent b
 	u.out.line(how, short(text, 1000))
 	next, err = u.line(ctx, "Enter or Esc: ", &asking{choices: []string{}, fresh: true, leaves: true})
 	if sent = err == nil && next == ""; !sent {
-		u.history.Add(text)
+		u.remember(text)
 	}
 	return next, sent, err
 }

@@ -77,7 +77,8 @@ func (u *ui) help(_ context.Context, _ string, w io.Writer) error {
 	for _, c := range u.commands() {
 		fmt.Fprintf(w, "  /%s %s\n", c.Name, c.Help)
 	}
-	fmt.Fprintln(w, "Ctrl-C stops a run. A paste of several lines is one message.")
+	fmt.Fprintln(w, "Esc or Ctrl-C stops a run. Alt-Enter or Ctrl-J begins a new line.")
+	fmt.Fprintln(w, "A paste of several lines is one message.")
 	return nil
 }
 

@@ -13,10 +13,15 @@
 //
 // # What a person can do
 //
-//   - Write a request, edit it with the arrow keys, and get earlier ones back with the up arrow. A
-//     paste of several lines is one message. A window that is narrow, or that changes, wraps it.
-//   - Write while a run is in progress: the message steers the run. Ctrl-C stops the run; another
-//     one within 2 s ends Run and leaves the run to the next process.
+//   - Write a request, edit it with the arrow keys, and get earlier ones back with the up arrow.
+//     Alt-Enter and Ctrl-J begin a new line of it. A paste is sent whole, with its lines and tabs.
+//     Keys move over and delete what people see as one character, such as a flag. A window that is
+//     narrow, or that changes, wraps what is written.
+//   - Write while a run is in progress: the message steers the run. Esc stops the run, and what is
+//     written stays on its line. Ctrl-C stops it, too; another one within 2 s ends Run and leaves the
+//     run to the next process.
+//   - Read answers whose words aren't broken by the edge of the window. Blocks of code are as they
+//     came.
 //   - Decide, with a letter or a word alone on its line, and Enter: a approves, r rejects with an
 //     optional reason, s suggests something else, e edits the input in the editor of VISUAL or
 //     EDITOR, A approves from now on, as far as the person chooses, and ? explains the letters. The
@@ -52,8 +57,9 @@
 // # Where things are
 //
 // terminal.go has Run and the order of things; talk.go starts, follows and steers runs; wait.go is
-// where everything waits, for keys and events alike; keyboard.go reads keys. decide.go and
-// answer.go get decisions, and choose.go knows what a line at a question means; commands.go and
-// sessions.go have the commands, state.go the state line.
-// show.go prints events and pauses; screen.go knows what is on the screen.
+// where everything waits, for keys and events alike; keyboard.go reads keys, and editor.go is the
+// line that they write. decide.go and answer.go get decisions, and choose.go knows what a line at a
+// question means; commands.go and sessions.go have the commands, state.go the state line. show.go
+// prints events and pauses; screen.go knows what is on the screen, area.go draws what stands below
+// its last line, and wrap.go breaks the lines of answers.
 package terminal

@@ -25,8 +25,9 @@ type keyboard struct {
 	asked bool // a read is in progress
 	done  sync.WaitGroup
 
-	buf   []byte // read, and not used yet
-	alone bool   // the last of what was read is an Escape, which was used
+	again []stroke // taken back
+	buf   []byte   // read, and not used yet
+	alone bool     // the last of what was read is an Escape, which was used
 	ended error
 }
 
@@ -36,14 +37,41 @@ type typed struct {
 	err  error
 }
 
-// Keys.
-const (
-	keyCtrlC, keyCtrlD, keyCtrlE, keyEnter, keyCtrlN, keyCtrlP, keyCtrlU = 3, 4, 5, '\r', 14, 16, 21
+// A stroke is a key that was pressed, or what was pasted.
+type stroke struct {
+	key   rune // a character, or one of the keys below; 0: a paste
+	paste string
+}
 
-	keyEscape, keyDelete = 27, 127
+// Keys. Arrows and the like are the control characters that do the same.
+const (
+	keyCtrlA, keyCtrlB, keyCtrlC, keyCtrlD, keyCtrlE, keyCtrlF        = 1, 2, 3, 4, 5, 6
+	keyNewLine, keyCtrlK, keyEnter, keyCtrlN, keyCtrlP, keyCtrlU      = '\n', 11, '\r', 14, 16, 21
+	keyCtrlW, keyEscape, keyDelete                                    = 23, 27, 127
+	keyErase, keyWordLeft, keyWordRight, keyUnknown              rune = -1, -2, -3, -4
 
 	pasteBegins, pasteEnds = "\x1b[200~", "\x1b[201~"
 )
+
+// sequences are what terminals send for a key, or a key together with Alt, after an Escape.
+var sequences = map[string]rune{"[A": keyCtrlP, "OA": keyCtrlP, "[B": keyCtrlN, "OB": keyCtrlN,
+	"[C": keyCtrlF, "OC": keyCtrlF, "[D": keyCtrlB, "OD": keyCtrlB, "[H": keyCtrlA, "OH": keyCtrlA, "[1~": keyCtrlA,
+	"[F": keyCtrlE, "OF": keyCtrlE, "[4~": keyCtrlE, "[3~": keyErase, "\r": keyNewLine, "\n": keyNewLine,
+	"\x7f": keyCtrlW, "b": keyWordLeft, "f": keyWordRight, "[1;3D": keyWordLeft, "[1;3C": keyWordRight,
+	"[1;5D": keyWordLeft, "[1;5C": keyWordRight}
+
+// writes reports whether a stroke writes something.
+func (s stroke) writes() bool {
+	return s.paste != "" || s.key == keyNewLine || s.key == '\t' || s.key >= ' ' && s.key != keyDelete
+}
+
+// text returns what a stroke writes.
+func (s stroke) text() string {
+	if s.key == 0 {
+		return s.paste
+	}
+	return string(s.key)
+}
 
 // maxSequence is how many bytes a key's sequence may have. A terminal may send one in pieces: begun
 // matches one that lacks its last byte, and rest what follows an Escape that came alone.
@@ -131,52 +159,72 @@ func (k *keyboard) ready() {
 	}
 }
 
-// take takes the outcome of a read.
-func (k *keyboard) take(t typed) {
-	if k.alone && rest.Match(t.data) {
+// take takes the outcome of a read, and reports whether it is the rest of a sequence whose Escape
+// was used as a key of its own.
+func (k *keyboard) take(t typed) (goesOn bool) {
+	if goesOn = k.alone && rest.Match(t.data); goesOn {
 		k.buf = append(k.buf, keyEscape)
 	}
 	k.asked, k.alone, k.ended = false, false, t.err
 	k.buf = append(k.buf, t.data...)
+	return goesOn
 }
 
-// key returns the next byte that was typed, or a whole paste; nothing if more has to be read.
-func (k *keyboard) key() (b byte, paste string, ok bool) {
-	text := string(k.buf)
-	switch n := len(text); {
-	case n == 0, n > 1 && n < len(pasteBegins) && text == pasteBegins[:n], n < maxSequence && begun.MatchString(text):
-		return 0, "", false
-	case bytes.HasPrefix(k.buf, []byte(pasteBegins)):
-		paste, rest, ok := bytes.Cut(k.buf[len(pasteBegins):], []byte(pasteEnds))
-		if ok {
-			k.buf = rest
-		}
-		return 0, string(paste), ok
+// next returns the next stroke; none if more has to be read.
+func (k *keyboard) next() (s stroke, ok bool) {
+	if len(k.again) > 0 {
+		s, k.again = k.again[0], k.again[1:]
+		return s, true
 	}
-	b, k.buf = k.buf[0], k.buf[1:]
-	k.alone = b == keyEscape && len(k.buf) == 0
-	return b, "", true
+	for n := len(k.buf); n > 0; n = len(k.buf) {
+		head := string(k.buf[:min(n, maxSequence)])
+		switch {
+		case n > 1 && n < len(pasteBegins) && head == pasteBegins[:n], n < maxSequence && begun.MatchString(head),
+			!utf8.FullRune(k.buf) && k.ended == nil:
+			return stroke{}, false
+		case strings.HasPrefix(head, pasteBegins):
+			paste, rest, ok := bytes.Cut(k.buf[len(pasteBegins):], []byte(pasteEnds))
+			if ok {
+				k.buf = rest
+			}
+			return stroke{paste: string(paste)}, ok
+		case head[0] == keyEscape:
+			k.buf = k.buf[1:]
+			k.alone = n == 1
+			return stroke{key: k.sequence()}, true
+		}
+		r, size := utf8.DecodeRune(k.buf)
+		if k.buf = k.buf[size:]; r == keyEnter && len(k.buf) > 0 && k.buf[0] == '\n' {
+			k.buf = k.buf[1:]
+		}
+		if r != utf8.RuneError && r != 0 {
+			return stroke{key: r}, true
+		}
+	}
+	return stroke{}, false
 }
 
-// sequence takes the rest of a key's sequence, after its Escape. There is none if Escape was a key
-// of its own.
-func (k *keyboard) sequence() (keys string) {
+// sequence takes the rest of a key's sequence, after its Escape, or the key that was pressed
+// together with Alt. There is none if Escape was a key of its own.
+func (k *keyboard) sequence() rune {
 	n := 0
 	switch {
-	case len(k.buf) > 1 && k.buf[0] == 'O': // the arrows and F1 to F4 of some terminals
+	case len(k.buf) == 0:
+		return keyEscape
+	case k.buf[0] == 'O' && len(k.buf) > 1: // the arrows and F1 to F4 of some terminals
 		n = 2
-	case len(k.buf) > 0 && k.buf[0] == '[':
-		n = len(escapes.FindString("\x1b"+string(k.buf))) - 1
+	case k.buf[0] == '[':
+		n = len(escapes.FindString("\x1b"+string(k.buf[:min(len(k.buf), maxSequence)]))) - 1
+	case k.buf[0] >= ' ' || k.buf[0] == '\r' || k.buf[0] == '\n':
+		_, n = utf8.DecodeRune(k.buf)
+	default:
+		return keyEscape
 	}
-	keys, k.buf = string(k.buf[:n]), k.buf[n:]
-	return keys
-}
-
-// skip drops the rest of a key's sequence, or the key that was pressed together with Alt.
-func (k *keyboard) skip(key byte) {
-	if key == keyEscape && k.sequence() == "" && len(k.buf) > 0 && k.buf[0] >= ' ' {
-		k.buf = k.buf[1:]
+	key, ok := sequences[string(k.buf[:n])]
+	if k.buf = k.buf[n:]; !ok {
+		return keyUnknown
 	}
+	return key
 }
 
 // ahead takes what was typed and not used yet, as one text, for a question that is drawn now. The
@@ -192,31 +240,18 @@ func (k *keyboard) ahead() string {
 			}
 		}
 	}
-	var text []byte
+	var e editor
 	for {
-		key, paste, ok := k.key()
-		switch {
+		switch s, ok := k.next(); {
 		case !ok:
-			if strings.TrimSpace(string(text)) == "" {
-				return ""
-			}
-			return onOneLine(strings.Trim(string(text), "\n"))
-		case key == keyEscape:
-			k.sequence()
-		case key == keyCtrlC: // it isn't lost
-			k.buf = append([]byte{keyCtrlC}, k.buf...)
+			return strings.Trim(e.text, "\n")
+		case s.key == keyCtrlC: // it isn't lost
+			k.again = append(k.again, s)
 			return ""
-		case key == keyCtrlU:
-			text = nil
-		case key == keyDelete, key == '\b':
-			_, n := utf8.DecodeLastRune(text)
-			text = text[:len(text)-n]
-		case key == keyEnter:
-			text = append(text, '\n')
-		case key >= ' ':
-			text = append(text, key)
-		default:
-			text = append(text, paste...)
+		case s.key == keyEnter:
+			e.insert("\n")
+		case s.key == keyCtrlU, s.key == keyDelete, s.key == '\b', s.writes():
+			_, _ = e.press(s)
 		}
 	}
 }

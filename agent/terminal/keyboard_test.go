@@ -1,8 +1,11 @@
 package terminal
 
 import (
+	"io"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -15,38 +18,74 @@ func TestASequenceInPiecesIsOneKey(t *testing.T) {
 		k := &keyboard{}
 		for i, piece := range pieces {
 			k.take(typed{data: []byte(piece)})
-			key, _, ok := k.key()
+			s, ok := k.next()
 			if i < len(pieces)-1 {
 				require.False(t, ok, "%q", pieces)
 				continue
 			}
 			require.True(t, ok)
-			require.EqualValues(t, keyEscape, key)
-			k.skip(key)
+			require.Contains(t, []rune{keyCtrlP, keyUnknown}, s.key)
 			require.Empty(t, k.buf, "%q", pieces)
 		}
 	}
 	k := &keyboard{}
 	k.take(typed{data: []byte("\x1b[" + strings.Repeat("1", maxSequence))})
-	_, _, ok := k.key()
+	_, ok := k.next()
 	require.True(t, ok, "what has no end isn't waited for")
 }
 
 // Escape alone is a key of its own. What comes after it isn't taken for the rest of a sequence,
 // unless all of one comes at once.
 func TestEscapeAloneDoesNotTakeTheNextKey(t *testing.T) {
-	for after, want := range map[string]byte{"a": 'a', "[": '[', "Oh": 'O', "\r": '\r', "[A": keyEscape,
-		"OA": keyEscape, "[200~a\x1b[201~": 0} {
+	for after, want := range map[string]stroke{"a": {key: 'a'}, "[": {key: '['}, "Oh": {key: 'O'},
+		"\r": {key: keyEnter},
+		"[A": {key: keyCtrlP}, "OA": {key: keyCtrlP}, "[200~a\x1b[201~": {paste: "a"}} {
 		k := &keyboard{}
 		k.take(typed{data: []byte("\x1b")})
-		key, _, ok := k.key()
+		s, ok := k.next()
 		require.True(t, ok)
-		require.EqualValues(t, keyEscape, key)
-		require.Empty(t, k.sequence())
-		k.take(typed{data: []byte(after)})
-		key, paste, ok := k.key()
+		require.Equal(t, stroke{key: keyEscape}, s)
+		goesOn := k.take(typed{data: []byte(after)})
+		s, ok = k.next()
 		require.True(t, ok)
-		require.Equal(t, want, key, "%q", after)
-		require.Equal(t, want == 0, paste == "a")
+		require.Equal(t, want, s, "%q", after)
+		require.Equal(t, s.paste != "" || s.key == keyCtrlP, goesOn)
 	}
+}
+
+// The rest of an arrow's sequence may come a little later than its Escape. That stops no run.
+func TestAnArrowInPiecesStopsNoRun(t *testing.T) {
+	for rest, goesOn := range map[string]bool{"[A": true, "OB": true, "a": false, "\x1b": false, "": false} {
+		synctest.Test(t, func(t *testing.T) {
+			in, out := io.Pipe()
+			u := &ui{keys: newKeyboard(in, nil)}
+			go out.Write([]byte("\x1b"))
+			u.keys.take(<-u.keys.ask())
+			s, ok := u.keys.next()
+			require.True(t, ok)
+			require.Equal(t, stroke{key: keyEscape}, s)
+			go func() {
+				time.Sleep(instant - time.Millisecond)
+				if rest != "" {
+					out.Write([]byte(rest))
+				}
+			}()
+			got, err := u.goesOn(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, goesOn, got, "%q", rest)
+			require.NoError(t, out.Close())
+			synctest.Wait()
+			require.NoError(t, u.keys.close())
+		})
+	}
+}
+
+func TestEscapeAtAPromptDoesNothing(t *testing.T) {
+	e := &editor{}
+	for _, s := range []stroke{{key: 'a'}, {key: keyEscape}, {key: 'b'}} {
+		ended, err := new(ui).press(t.Context(), e, nil, s)
+		require.NoError(t, err)
+		require.False(t, ended)
+	}
+	require.Equal(t, "ab", e.text)
 }

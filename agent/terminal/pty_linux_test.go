@@ -49,7 +49,7 @@ func ioctl(t *testing.T, f *os.File, request uintptr, arg unsafe.Pointer) {
 
 func (p *person) resize(width int) {
 	p.mu.Lock()
-	p.width = width
+	p.reflow(width)
 	p.mu.Unlock()
 	size := [4]uint16{24, uint16(width)}
 	ioctl(p.t, p.keys, syscall.TIOCSWINSZ, unsafe.Pointer(&size))

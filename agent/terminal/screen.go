@@ -8,8 +8,6 @@ import (
 	"strings"
 	"unicode/utf8"
 
-	"golang.org/x/term"
-
 	"github.com/pawlkit/pawl/internal/visible"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -27,18 +25,24 @@ type screen struct {
 	plain  bool
 	hidden []string // tools
 	failed error    // the first write error
+	speech
 
-	open   bool           // the last line has no line break yet
-	voice  string         // whose text is shown: "", text or thought
-	rest   string         // of that text, see whole
-	editor *term.Terminal // while the person writes a line
-	held   string         // the beginning of a line, meanwhile
-	drawn  string         // what is in progress, as it is on the screen
+	open   bool    // the last line has no line break yet
+	editor *editor // while the person writes a line
+	held   string  // the beginning of a line, meanwhile
+	below  area    // the line, or what is in progress, as it is on the screen
 
 	streamed bool // the reply in progress was shown as it came
 	calls    []running
 	state    string            // the state line, while a run is in progress
 	shown    map[string]string // the steps of plans, as they were shown
+}
+
+// A speech is what the model says at the moment.
+type speech struct {
+	voice string  // whose text is shown: "", text or thought
+	rest  string  // of that text, see whole
+	lines wrapper // of that text
 }
 
 // Colors, as ANSI codes.
@@ -69,20 +73,13 @@ func (s *screen) raw(is bool) {
 	}
 }
 
-// Write writes what the editor of a line draws.
-func (s *screen) Write(b []byte) (int, error) {
-	n, err := s.w.Write(b)
-	if err != nil && s.failed == nil {
-		s.failed = err
-	}
-	return n, err
-}
-
 func (s *screen) write(text string) {
 	if s.crlf {
 		text = strings.ReplaceAll(text, "\n", "\r\n")
 	}
-	_, _ = s.Write([]byte(text))
+	if _, err := io.WriteString(s.w, text); err != nil && s.failed == nil {
+		s.failed = err
+	}
 }
 
 // print prints text that is clean. While the person writes, whole lines are printed above that.
@@ -93,10 +90,13 @@ func (s *screen) print(text string) {
 	case s.editor != nil:
 		s.held += text
 		lines := s.held[:strings.LastIndexByte(s.held, '\n')+1]
-		s.held = s.held[len(lines):]
-		_, _ = s.editor.Write([]byte(lines))
+		if s.held = s.held[len(lines):]; lines != "" {
+			s.put(area{})
+			s.write(lines)
+			s.put(s.editor.layout(s, false))
+		}
 	default:
-		s.draw("")
+		s.put(area{})
 		s.write(text)
 	}
 	s.open = !strings.HasSuffix(text, "\n")
@@ -117,25 +117,38 @@ func (s *screen) endLine() {
 	if s.open {
 		s.print("\n")
 	}
-	s.voice, s.rest = "", ""
+	s.speech = speech{lines: wrapper{fence: s.lines.fence}} // a block of code may go on
 }
 
 // edit says that the person begins to write a line, or with nil that it is written.
-func (s *screen) edit(editor *term.Terminal) {
-	if editor != nil {
-		s.draw("")
+func (s *screen) edit(e *editor) {
+	if e != nil {
+		s.put(area{})
 		s.endLine()
+		s.editor = e
+		s.put(e.layout(s, false))
+		return
 	}
+	s.editor.at = len(s.editor.text)
+	s.put(s.editor.layout(s, true))
+	s.write("\n")
 	held := s.held
-	s.editor, s.held, s.open = editor, "", false
+	s.editor, s.held, s.open, s.below = nil, "", false, area{}
 	s.print(held)
 }
 
-// draw draws what is in progress, in place of what was drawn before.
+// draw draws the line that is written, or in one row what is in progress.
 func (s *screen) draw(text string) {
-	if text = short(text, s.width-1); text != s.drawn && s.tty && s.editor == nil && (!s.open || s.drawn != "") {
-		s.drawn = text
-		s.write("\r\x1b[K" + text)
+	text = short(text, s.width-1)
+	switch {
+	case !s.tty:
+	case s.editor != nil:
+		s.put(s.editor.layout(s, false))
+	case text == "":
+		s.put(area{})
+	case !s.open:
+		n := columns(text)
+		s.put(area{rows: []string{text}, columns: []int{n}, x: n, width: s.width})
 	}
 }
 
@@ -144,10 +157,12 @@ func (s *screen) say(voice, color, text string) {
 	if s.voice != voice {
 		s.endLine()
 		if s.voice = voice; voice == "thought" {
-			s.print(s.paint(faint, "· "))
+			s.print(s.paint(faint, s.lines.add("· ", s.width)))
 		}
 	}
-	text, s.rest = whole(s.rest + text)
+	if text, s.rest = whole(s.rest + text); s.tty {
+		text = s.lines.add(text, s.width)
+	}
 	s.print(s.paint(color, text))
 }
 

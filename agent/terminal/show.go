@@ -32,7 +32,7 @@ func (s *screen) show(ev agent.Event) {
 		s.streamed = true
 		s.say("thought", faint, ev.Text)
 	case *agent.StepStarted:
-		s.streamed = false
+		s.streamed, s.lines = false, wrapper{}
 	case *agent.Replied:
 		for _, p := range ev.Message.Parts { // it was over soon, or another process has made the call
 			switch {

@@ -217,7 +217,7 @@ func newAgent(t *testing.T, cfg agent.Config, steps ...providertest.Step) *agent
 
 // The model begins after 19 s or 21 s, or is called again after a failure.
 func TestAModelThatDoesNotBeginIsSaidSo(t *testing.T) {
-	const note = " hasn't begun to answer for 20 s. Ctrl-C stops the request; then send it again, or use another model.\n"
+	const note = " hasn't begun to answer for 20 s. Esc stops the request; then send it again, or use another model.\n"
 	slow := func(d time.Duration) providertest.Step { // half of it before the beginning of the stream
 		return providertest.Slow(d/2, providertest.SayChunks("Hi."))
 	}

@@ -95,7 +95,7 @@ func (u *ui) saySilence() {
 	if name != "" {
 		name = " (" + name + ")"
 	}
-	u.out.note("%s", short(fmt.Sprintf("… the model%s hasn't begun to answer for %.0f s. Ctrl-C stops the request; then send "+
+	u.out.note("%s", short(fmt.Sprintf("… the model%s hasn't begun to answer for %.0f s. Esc stops the request; then send "+
 		"it again, or use another model.", name, silence.Seconds()), 300))
 }
 

@@ -8,8 +8,6 @@ import (
 	"strings"
 	"time"
 
-	"golang.org/x/term"
-
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
@@ -28,9 +26,9 @@ type ui struct {
 	talk
 
 	listed  []agent.SessionInfo // the sessions that /sessions has shown; nil: none yet
-	history term.History
-	hidden  bool      // what is typed is a secret
-	pressed time.Time // the last Ctrl-C
+	history []string            // what was written, the newest first
+	hidden  bool                // what is typed is a secret
+	pressed time.Time           // the last Ctrl-C
 }
 
 // A talk is what is known of the session.
@@ -238,17 +236,17 @@ func (u *ui) event(ctx context.Context, ev agent.Event) (err error) {
 		u.running, u.out.calls = false, nil
 		u.out.endLine()
 		if !u.cfg.Once && (ev.Status == agent.Failed || ev.Status == agent.Stopped) {
-			why := ": " + short(ev.Reason, 1000)
+			why := "The run has " + string(ev.Status) + ": " + short(ev.Reason, 1000)
 			words := ev.Words()
 			if ev.Problem != nil && ev.Problem.Kind == provider.ProblemRequest { // only the reason says more
 				words = ""
 			}
 			if words != "" {
-				why = ". " + short(words, 1000)
-			} else if ev.Code == machine.CodeCanceled { // a person knows that
-				why = "."
+				why = "The run has " + string(ev.Status) + ". " + short(words, 1000)
+			} else if ev.Code == machine.CodeCanceled { // a person knows why
+				why = "Stopped."
 			}
-			u.out.line("%s", u.out.paint(red, "The run has "+string(ev.Status)+why))
+			u.out.line("%s", u.out.paint(red, why))
 		}
 	}
 	u.out.show(ev)
@@ -283,8 +281,30 @@ func (u *ui) interrupted(ctx context.Context) error {
 		u.out.note("Another Ctrl-C ends the program.")
 		return nil
 	}
-	u.out.note("Stopping. Another Ctrl-C ends the program at once.")
-	return u.refused(ctx, u.hub.Cancel(ctx, u.cfg.Session))
+	return u.stop(ctx, "Stopping. Another Ctrl-C ends the program at once.")
+}
+
+// escape stops the run in progress, if Escape was a key of its own. A line that was begun stays.
+func (u *ui) escape(ctx context.Context) error {
+	if !u.running {
+		return nil
+	}
+	if u.keys.alone {
+		if goesOn, err := u.goesOn(ctx); err != nil || goesOn {
+			return err
+		}
+	}
+	return u.stop(ctx, "Stopping.")
+}
+
+// stop stops the run in progress, unless it has ended meanwhile.
+func (u *ui) stop(ctx context.Context, note string) error {
+	u.out.note("%s", note)
+	err := u.hub.Cancel(ctx, u.cfg.Session)
+	if errors.Is(err, agent.ErrNothingOpen) {
+		return nil
+	}
+	return u.refused(ctx, err)
 }
 
 // follow shows a run until it has ended or paused. The first key that is typed meanwhile shows a
@@ -295,20 +315,17 @@ func (u *ui) follow(ctx context.Context) error {
 		return u.await(ctx, false, over)
 	}
 	for {
-		key, paste, err := u.key(ctx, over)
+		s, err := u.stroke(ctx, over)
+		if err == nil && s.key == keyEscape {
+			err = u.escape(ctx)
+		}
 		switch {
 		case err != nil:
 			return err
-		case key != 0 && key < ' ' || key == keyDelete:
-			u.keys.skip(key)
-			continue
-		case key == 0:
-			paste = pasteBegins + paste + pasteEnds
-		default:
-			paste = string([]byte{key})
+		case s.writes() && s.key != keyNewLine:
+			u.keys.again = append(u.keys.again, s)
+			return u.prompt(ctx, "» ")
 		}
-		u.keys.buf = append([]byte(paste), u.keys.buf...)
-		return u.prompt(ctx, "» ")
 	}
 }
 
@@ -318,7 +335,7 @@ func (u *ui) prompt(ctx context.Context, mark string) error {
 	if err != nil || text == "" {
 		return err
 	}
-	if name, args, ok := command(text); ok {
+	if name, args, ok := command(strings.TrimSpace(text)); ok {
 		return u.command(ctx, name, args)
 	}
 	return u.say(ctx, text)

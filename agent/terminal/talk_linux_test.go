@@ -93,8 +93,41 @@ func TestPaste(t *testing.T) {
 	p := talk(t, a, terminal.Config{}).asked(1)
 	p.types("See: \x1b[200~one\r\ntwo\x03\n\tthree\x1b]0;title\x07 \x1b[31mred\x1b[201~").sees("red")
 	p.types(" and four\r").sees("Read.")
-	require.Equal(t, "See: one\ntwo\n    three red and four", got)
-	p.asked(2).types("\x04").ends(terminal.CodeDone)
+	require.Equal(t, "See: one\ntwo\n\tthree red and four", got)
+	require.Contains(t, p.text(), "> See: one\ntwo\n    three red and four\n")
+
+	code := strings.Repeat("\tif x {\n\t\treturn \"long\"\n\t}\n", 20_000/20)
+	p.asked(2).types("\x1b[200~" + code + "\x1b[201~").sees(`return "long"`).types("\r").asked(3)
+	require.Equal(t, strings.TrimSuffix(code, "\n"), got)
+	p.types("\x04").ends(terminal.CodeDone)
+}
+
+func TestKeysThatWriteAMessage(t *testing.T) {
+	for name, c := range map[string]struct{ typed, want string }{
+		"a tab":                         {"a\tb", "a\tb"},
+		"Alt-Enter":                     {"one\x1b\rtwo", "one\ntwo"},
+		"Ctrl-J":                        {"one\ntwo\n\n", "one\ntwo"},
+		"Backspace after a flag":        {"a🇩🇪\x7f", "a"},
+		"Backspace after an accent":     {"ae\u0301\x7f", "a"},
+		"Backspace after a family":      {"a👩\u200d👩\u200d👧\u200d👦\x7fb", "ab"},
+		"an arrow, and Delete":          {"ae\u0301b\x1b[D\x1b[D\x1b[3~", "ab"},
+		"arrows over a flag":            {"a🇩🇪\x1b[Db\x1b[Cc", "ab🇩🇪c"},
+		"words":                         {"one two three\x1b[1;5D\x17\x1bbx", "xone three"},
+		"the beginning and the end":     {"b\x01a\x05c\x1b[Hz\x1b[Fd", "zabcd"},
+		"Ctrl-K":                        {"one two\x1b[1;3D\x0b", "one"},
+		"an accent in front of a text":  {"eb\x1b[D\u0301c", "e\u0301cb"},
+		"a key that isn't known":        {"one\x1b[24~\x1bOQ\x1bx two", "one two"},
+		"a paste in pieces, and a half": {"\x1b[200~a\x1b[31mb\x1b[201~c", "abc"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			a := newAgent(t, agent.Config{}, providertest.Say("Read."))
+			p := talk(t, a, terminal.Config{}).asked(1).types(c.typed)
+			p.types("\r").sees("Read.\n>").types("\x04").ends(terminal.CodeDone)
+			messages, err := a.Session("s-1").Messages(context.WithoutCancel(t.Context()))
+			require.NoError(t, err)
+			require.Equal(t, c.want, messages[0].Text())
+		})
+	}
 }
 
 func TestSteer(t *testing.T) {
@@ -154,10 +187,17 @@ func TestStop(t *testing.T) {
 		code int
 	}{
 		"Ctrl-C": {func(p *person) {
-			p.types("\x03").sees("The run has stopped.\n").asked(2).types("\x04")
+			p.types("\x03").sees("\nStopped.\n").asked(2).types("\x04")
 		}, terminal.CodeDone},
 		"Ctrl-C in a line": {func(p *person) {
-			p.types("no, w").sees("» no, w").types("\x03").sees("The run has stopped").asked(2).types("\x04")
+			p.types("no, w").sees("» no, w").types("\x03").sees("\nStopped.\n").asked(2).types("\x04")
+		}, terminal.CodeDone},
+		"Escape": {func(p *person) {
+			p.types("\x1b").sees("Stopping.\nStopped.\n").asked(2).types("\x04")
+		}, terminal.CodeDone},
+		"Escape in a line": {func(p *person) {
+			p.types("no, w").sees("» no, w").types("\x1b").sees("Stopped.\n» no, w")
+			p.types("\x15\r").asked(2).types("\x04")
 		}, terminal.CodeDone},
 		"Ctrl-C twice": {func(p *person) { p.types("\x03").sees("Another Ctrl-C").types("\x03") }, terminal.CodeFailed},
 		"SIGTERM": {func(p *person) {
@@ -198,15 +238,46 @@ func TestNarrow(t *testing.T) {
 	p.says("move it").sees("[?]:").types("a\r").sees("Moved.\n>").types("\x04").ends(terminal.CodeDone).golden("narrow")
 }
 
+// Most terminals break their lines anew when the window changes. The line that is written is there
+// once then, as it would be in a new window of that width, and what is above it stays.
 func TestResize(t *testing.T) {
-	a := newAgent(t, agent.Config{}, providertest.Say("Shown."))
-	p := talk(t, a, terminal.Config{}).asked(1)
-	p.types("show me the page with the long name, please").sees("please").resize(20)
-	require.True(t, p.until(func(string) bool { return count(p.raw(), "show me") > 1 }, p.ended), "drawn anew")
-	p.types("\x7f!\r").sees("Shown.\n>").types("\x04").ends(terminal.CodeDone)
-	messages, err := a.Session("s-1").Messages(context.WithoutCancel(t.Context()))
+	text := "a word, " + strings.Repeat("漢字🇩🇪e\u0301 ", 14) + "\nb\n\n\t" + strings.Repeat("words ", 25)
+	begin := func(width int) *person {
+		p := talkAt(t, sit(t, width), newAgent(t, agent.Config{}, providertest.Say("Shown.")), terminal.Config{})
+		p.asked(1).types("\x1b[200~" + text + "\x1b[201~").types("\x02\x02!")
+		p.sees("word!s")
+		return p
+	}
+	p := begin(100)
+	for _, width := range []int{50, 120, 33} {
+		p.resize(width)
+		fresh := begin(width)
+		require.True(t, p.until(func(all string) bool { return all == fresh.text() }, p.ended), "%d\n%s\n%s", width,
+			p.text(), fresh.text())
+		fresh.types("\x03").asked(2).types("\x04").ends(terminal.CodeDone)
+	}
+	p.types("\x7f\r").sees("Shown.\n>").types("\x04").ends(terminal.CodeDone)
+	messages, err := p.hub.Agent().Session("s-1").Messages(context.WithoutCancel(t.Context()))
 	require.NoError(t, err)
-	require.Equal(t, "show me the page with the long name, pleas!", messages[0].Text())
+	require.Equal(t, strings.TrimSpace(text), messages[0].Text())
+}
+
+// What is in progress is there once, too.
+func TestResizeWhileARunIsInProgress(t *testing.T) {
+	begun, proceed := make(chan struct{}), make(chan struct{})
+	slow := tools.New(tools.Spec{Name: "site.buildAllThePages", ReadOnly: true},
+		func(context.Context, page) (string, error) { close(begun); <-proceed; return "built", nil })
+	a := newAgent(t, agent.Config{Tools: []tools.Tool{slow}},
+		providertest.Call("site.buildAllThePages", page{strings.Repeat("a long name ", 5)}), providertest.Say("Built."))
+	p := talk(t, a, terminal.Config{}).asked(1).says("build it")
+	<-begun
+	p.sees("… Build").resize(30)
+	require.True(t, p.until(func(all string) bool {
+		last := strings.Split(strings.TrimSpace(all), "\n")
+		return count(all, "… Build") == 1 && len([]rune(last[len(last)-1])) < 30
+	}, p.ended), p.text())
+	close(proceed)
+	p.sees("Built.\n>").types("\x04").ends(terminal.CodeDone)
 }
 
 func TestARequestThatWasNotAnsweredIsMarkedInTheNext(t *testing.T) {

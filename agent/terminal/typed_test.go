@@ -46,11 +46,14 @@ var typedAtATerminal = []typed{
 	{"prompt", "Ctrl-D after half a sentence", "a character is deleted; nothing ends", "Quit"},
 	{"prompt", "Ctrl-C after half a sentence", "the sentence is dropped, another prompt", "Quit"},
 	{"prompt", "Ctrl-C, and again", "the first says how to end it, the second ends it", "Quit"},
-	{"prompt", "many lines pasted, Enter", "one message with these lines", "Paste"},
+	{"prompt", "many lines pasted, Enter", "one message with these lines, and their tabs", "Paste"},
+	{"prompt", "Alt-Enter, Ctrl-J", "a new line of the message", "KeysThatWriteAMessage"},
+	{"prompt", "Backspace, Delete, arrows", "one character, as people see it", "KeysThatWriteAMessage"},
+	{"prompt", "Esc", "nothing", "EscapeAtAPromptDoesNothing"},
 	{"prompt", "escape sequences pasted", "they aren't sent, and don't move the cursor", "Paste"},
 	{"prompt", "Ctrl-C in what is pasted", "it is no Ctrl-C", "Paste"},
 	{"prompt", "a line that is longer than the window", "it wraps, and can be edited", "Narrow"},
-	{"prompt", "the window gets narrower while a line is written", "the line is drawn anew", "Resize"},
+	{"prompt", "the window gets narrower or wider while a line is written", "the line is drawn anew, once", "Resize"},
 
 	// While a run is in progress.
 	{"run", "a sentence, Enter", "it steers the run; what the run shows doesn't mix with it", "Steer"},
@@ -59,6 +62,9 @@ var typedAtATerminal = []typed{
 	{"run", "Enter alone", "nothing", "Steer"},
 	{"run", "/mode, or a switch on a page", "the state line has it at once", "TheStateLineIsShownDuringARun"},
 	{"run", "/sessions open N", "the run goes on", "ARunGoesOnWhenAnotherSessionIsOpened"},
+	{"run", "the window gets narrower", "what is in progress is there once", "ResizeWhileARunIsInProgress"},
+	{"run", "Esc", "the run stops, and the line stays", "Stop"},
+	{"run", "an arrow whose Escape comes alone", "the run goes on", "AnArrowInPiecesStopsNoRun"},
 	{"run", "Ctrl-C", "the run stops, and the prompt comes back", "Stop"},
 	{"run", "Ctrl-C twice", "it ends with 1; the terminal isn't raw", "Stop"},
 	{"run", "Ctrl-D", "nothing: there is no line to end", "Stop"},
@@ -115,6 +121,7 @@ var typedAtATerminal = []typed{
 	{"start", "a window of 20 columns", "lines are cut to it, answers wrap", "Narrow"},
 
 	// What comes from outside.
+	{"answer", "words, and code", "words aren't broken", "WordsAreNotBrokenAtTheEdge"},
 	{"answer", "escape sequences in a text, a title, a preview", "they are left out",
 		"ControlSequencesAreLeftOut"},
 	{"any event", "the context ends", "it returns; the terminal isn't raw, and nothing is left running",

@@ -1,21 +1,24 @@
 package terminal_test
 
 import (
+	"slices"
 	"strconv"
 	"strings"
 	"sync"
 	"time"
 	"unicode/utf8"
+
+	"github.com/rivo/uniseg"
 )
 
 // A vt is what a terminal shows: it draws what is written to it, and keeps the lines that have
-// scrolled away. It knows the sequences that golang.org/x/term and this package write, and reports
-// others.
+// scrolled away. It knows the sequences that this package writes, and reports others.
 type vt struct {
 	mu    sync.Mutex
 	moved chan struct{} // closed at each change
 	width int
-	lines [][]rune
+	lines [][]string // of columns; the second of a wide character is empty
+	goes  []bool     // the line goes on in the next one
 	x, y  int
 	full  bool // the last column was written: the next character begins a line
 	rest  []byte
@@ -26,7 +29,7 @@ type vt struct {
 }
 
 func newVT(width int) *vt {
-	return &vt{width: width, lines: [][]rune{nil}, moved: make(chan struct{})}
+	return &vt{width: width, lines: [][]string{nil}, goes: []bool{false}, moved: make(chan struct{})}
 }
 
 // Write draws.
@@ -62,6 +65,9 @@ func (v *vt) next(b []byte) int {
 		return 1
 	case b[0] == 0x1b:
 		return v.sequence(b)
+	case b[0] == '\t':
+		v.x = min(v.x/8*8+8, v.width-1)
+		return 1
 	case b[0] < ' ':
 		v.odd = append(v.odd, strconv.Quote(string(b[:1])))
 		return 1
@@ -69,17 +75,34 @@ func (v *vt) next(b []byte) int {
 		return 0
 	}
 	r, n := utf8.DecodeRune(b)
+	last := v.x - 1
 	if v.full {
-		v.x, v.full = 0, false
+		last = v.x
+	}
+	if uniseg.StringWidth(string(r)) == 0 && last >= 0 && last < len(v.lines[v.y]) {
+		if v.lines[v.y][last] == "" { // of a wide one
+			last--
+		}
+		v.lines[v.y][last] += string(r)
+		return n
+	}
+	wide := min(uniseg.StringWidth(string(r)), 2)
+	if r >= 0x1f1e6 && r <= 0x1f1ff { // the half of a flag
+		wide = 1
+	}
+	if v.full || v.x+wide > v.width {
+		v.x, v.full, v.goes[v.y] = 0, false, true
 		v.down()
 	}
 	line := v.lines[v.y]
-	for len(line) <= v.x {
-		line = append(line, ' ')
+	for len(line) < v.x+wide {
+		line = append(line, " ")
 	}
-	line[v.x] = r
+	if line[v.x] = string(r); wide == 2 {
+		line[v.x+1] = ""
+	}
 	v.lines[v.y] = line
-	if v.x++; v.x == v.width {
+	if v.x += wide; v.x >= v.width {
 		v.x, v.full = v.width-1, true
 	}
 	return n
@@ -87,8 +110,39 @@ func (v *vt) next(b []byte) int {
 
 func (v *vt) down() {
 	if v.y++; v.y == len(v.lines) {
-		v.lines = append(v.lines, nil)
+		v.lines, v.goes = append(v.lines, nil), append(v.goes, false)
 	}
+}
+
+// reflow makes the window wider or narrower: lines that don't fit are broken, and put together
+// again, as most terminals do it. The cursor stays at its character.
+func (v *vt) reflow(width int) {
+	var lines [][]string
+	var goes []bool
+	x, y := v.x, v.y
+	for at := 0; at < len(v.lines); at++ {
+		line, cursor := []string(nil), -1
+		for ; ; at++ {
+			if at == v.y {
+				cursor = len(line) + v.x
+			}
+			line = append(line, v.lines[at]...)
+			if !v.goes[at] {
+				break
+			}
+		}
+		if cursor >= 0 {
+			x, y = cursor%width, len(lines)+cursor/width
+			if cursor == len(line) && cursor > 0 && x == 0 {
+				x, y = width-1, y-1
+			}
+		}
+		for len(line) > width {
+			lines, goes, line = append(lines, slices.Clone(line[:width])), append(goes, true), line[width:]
+		}
+		lines, goes = append(lines, slices.Clone(line)), append(goes, false)
+	}
+	v.lines, v.goes, v.x, v.y, v.width, v.full = lines, goes, x, min(y, len(lines)-1), width, false
 }
 
 // sequence obeys a control sequence.
@@ -124,6 +178,11 @@ func (v *vt) sequence(b []byte) int {
 		v.x = max(v.x-n, 0)
 	case 'K':
 		v.lines[v.y] = v.lines[v.y][:min(v.x, len(v.lines[v.y]))]
+		v.goes[v.y] = false
+	case 'J':
+		v.lines[v.y] = v.lines[v.y][:min(v.x, len(v.lines[v.y]))]
+		v.lines, v.goes = v.lines[:v.y+1], v.goes[:v.y+1]
+		v.goes[v.y] = false
 	default:
 		v.odd = append(v.odd, strconv.Quote(string(b[:end+1])))
 	}
@@ -136,7 +195,7 @@ func (v *vt) text() string {
 	defer v.mu.Unlock()
 	var b strings.Builder
 	for _, line := range v.lines {
-		b.WriteString(strings.TrimRight(string(line), " ") + "\n")
+		b.WriteString(strings.TrimRight(strings.Join(line, ""), " ") + "\n")
 	}
 	return strings.TrimRight(b.String(), "\n") + "\n"
 }

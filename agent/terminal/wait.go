@@ -2,20 +2,17 @@ package terminal
 
 import (
 	"bytes"
-	"cmp"
 	"context"
-	"errors"
-	"io"
 	"os"
+	"slices"
 	"strings"
 	"time"
-
-	"golang.org/x/term"
 )
 
 const (
-	moment = 2 * time.Second        // between two Ctrl-C that belong together
-	beat   = 250 * time.Millisecond // between two looks at the size of the window and at the time
+	moment  = 2 * time.Second        // between two Ctrl-C that belong together
+	beat    = 250 * time.Millisecond // between two looks at the size of the window and at the time
+	instant = 50 * time.Millisecond  // between an Escape and the rest of a key's sequence
 )
 
 // await waits until more was typed, if read says so, and shows what the session does meanwhile. All
@@ -64,6 +61,24 @@ func (u *ui) await(ctx context.Context, read bool, over func() bool) error {
 	}
 }
 
+// goesOn waits for what may follow an Escape, and reports whether it is the rest of a key's
+// sequence.
+func (u *ui) goesOn(ctx context.Context) (bool, error) {
+	if u.keys.ended != nil {
+		return false, u.keys.ended
+	}
+	late := time.NewTimer(instant)
+	defer late.Stop()
+	select {
+	case t := <-u.keys.ask():
+		return u.keys.take(t), nil
+	case <-late.C:
+		return false, nil
+	case <-ctx.Done():
+		return false, context.Cause(ctx)
+	}
+}
+
 // discover follows a session that somebody else has begun since it was looked at.
 func (u *ui) discover(ctx context.Context) {
 	if u.events != nil {
@@ -82,36 +97,22 @@ func (u *ui) refresh() {
 		u.out.state = u.stateLine()
 		u.saySilence()
 	}
-	if u.out.editor != nil {
-		_ = u.out.editor.SetSize(width, height)
-	}
 	u.out.working()
 }
 
-// key waits for a key: its byte, or the text of a paste.
-func (u *ui) key(ctx context.Context, over func() bool) (b byte, paste string, err error) {
+// stroke waits for a key, or a paste.
+func (u *ui) stroke(ctx context.Context, over func() bool) (s stroke, err error) {
 	for {
-		if b, paste, ok := u.keys.key(); ok && b == keyCtrlC {
-			return 0, "", errInterrupt
+		if s, ok := u.keys.next(); ok && s.key == keyCtrlC {
+			return stroke{}, errInterrupt
 		} else if ok {
-			return b, paste, nil
+			return s, nil
 		}
 		if err := u.await(ctx, true, over); err != nil {
-			return 0, "", err
+			return stroke{}, err
 		}
 	}
 }
-
-// newLine stands for a line break in a line that is written.
-const newLine = "⏎"
-
-// A pipe gives an editor of lines its input and output.
-type pipe struct {
-	io.Writer
-	read func(b []byte) (int, error)
-}
-
-func (p pipe) Read(b []byte) (int, error) { return p.read(b) }
 
 // An asking is how a line at a question is written. Without one, a line is a request.
 type asking struct {
@@ -129,48 +130,14 @@ type asking struct {
 	written       bool // something was, since the line was cleared
 }
 
-// A menu shows choices as a history.
-type menu []string
-
-func (menu) Add(string)        {}
-func (m menu) Len() int        { return len(m) }
-func (m menu) At(i int) string { return m[i] }
-
-// keys returns what the editor of a line has to do for a key, and whether it was Escape alone.
-func (q *asking) keys(key byte, k *keyboard) (feed string, left bool) {
-	arrows := q != nil && q.choices != nil
-	if arrows && (key == keyCtrlN || key == keyCtrlP) {
-		return "", false
+// note notes that a stroke writes something into a line.
+func (q *asking) note(s stroke, line string) {
+	if s.key == 0 {
+		q.pasted = true
+	} else if line == "" {
+		q.early, q.pasted = false, false
 	}
-	if key != keyEscape {
-		return string([]byte{key}), false
-	}
-	if q == nil && len(k.buf) > 0 && k.buf[0] != '[' && k.buf[0] != 'O' {
-		k.skip(key)
-		return "", false
-	}
-	switch keys := k.sequence(); keys {
-	case "":
-		return "", true
-	case "[A", "OA", "[B", "OB":
-		switch {
-		case !arrows:
-			return string([]byte{keyEscape, '[', keys[1]}), false
-		case q.written:
-			return "", false
-		}
-		return string([]byte{keyEscape, '[', 'A' + 'B' - keys[1]}), false // the newest of a history comes first
-	case "[C", "[D", "[H", "[F", "[3~", "[1;3C", "[1;3D":
-		return string(rune(keyEscape)) + keys, false
-	case "OC", "OD", "OH", "OF":
-		return string([]byte{keyEscape, '[', keys[1]}), false
-	}
-	return "", false
-}
-
-// onOneLine returns a text as it is written into a line.
-func onOneLine(text string) string {
-	return strings.NewReplacer("\n", newLine, "\t", "    ").Replace(clean(text))
+	q.written = true
 }
 
 // line shows a prompt and waits for a line. The error is also errChanged when a run begins or a
@@ -179,75 +146,79 @@ func (u *ui) line(ctx context.Context, prompt string, q *asking) (string, error)
 	if u.keys.file == nil {
 		return u.plainLine(ctx, prompt)
 	}
-	feed, running, begun := "", u.running, false
+	e, running, begun := &editor{prompt: prompt, hidden: u.hidden}, u.running, false
 	if q != nil && q.fresh {
 		q.early, q.pasted, q.written = false, false, false
-		if feed = u.keys.ahead(); feed != "" && u.hidden {
+		if early := u.keys.ahead(); early != "" && u.hidden {
 			u.out.note("What was typed before the question is dropped.")
-			feed = ""
-		}
-		if feed != "" {
-			feed, begun, q.early, q.written = pasteBegins+feed+pasteEnds, true, true, true
-		}
-	}
-	over := func() bool { return !begun && (u.running && !running || q == nil && len(u.pending) > 0) }
-	editor := term.NewTerminal(pipe{u.out, func(b []byte) (int, error) {
-		for feed == "" {
-			key, paste, err := u.key(ctx, over)
-			if err != nil {
-				return 0, err
-			}
-			left := false
-			if key != 0 {
-				feed, left = q.keys(key, u.keys)
-			} else {
-				feed = pasteBegins + onOneLine(paste) + pasteEnds
-				if q != nil {
-					q.pasted, q.written = true, true
-				}
-			}
-			switch {
-			case left && q != nil && q.leaves:
-				return 0, errChanged
-			case left && q != nil:
-				feed, q.written = string([]byte{keyCtrlE, keyCtrlU}), false
-			}
-			begun = begun || feed != ""
-			u.drafting = begun && q == nil
-		}
-		n := copy(b, feed)
-		feed = feed[n:]
-		return n, nil
-	}}, u.out.paint(bold, prompt))
-	if q != nil {
-		editor.AutoCompleteCallback = func(line string, _ int, _ rune) (string, int, bool) {
-			q.early, q.pasted, q.written = q.early && line != "", q.pasted && line != "", true
-			return "", 0, false
+		} else if strings.TrimSpace(early) != "" {
+			e.insert(early)
+			begun, q.early, q.written = true, true, true
 		}
 	}
-	u.history = cmp.Or(u.history, editor.History)
 	switch {
 	case q != nil && q.choices != nil:
-		editor.History = menu(q.choices)
+		e.older = q.choices
 	case !u.hidden:
-		editor.History = u.history
+		e.older = u.history
 	}
-	u.out.edit(editor)
-	u.refresh()
-	read := editor.ReadLine
-	if u.hidden {
-		read = func() (string, error) { return editor.ReadPassword(u.out.paint(bold, prompt)) }
+	over := func() bool { return !begun && (u.running && !running || q == nil && len(u.pending) > 0) }
+	u.out.edit(e)
+	var err error
+	for ended := false; !ended && err == nil; {
+		var s stroke
+		if s, err = u.stroke(ctx, over); err != nil {
+			break
+		}
+		begun = begun || q != nil || s.key != keyEscape
+		u.drafting = begun && q == nil
+		ended, err = u.press(ctx, e, q, s)
 	}
-	text, err := read()
 	u.drafting = false
-	if errors.Is(err, term.ErrPasteIndicator) {
-		err = nil
-	}
-	if err != nil {
-		u.out.write("\n")
-	}
 	u.out.edit(nil)
-	return strings.TrimSpace(strings.ReplaceAll(text, newLine, "\n")), err
+	text := strings.TrimSpace(e.text)
+	if err != nil || text == "" {
+		return "", err
+	}
+	if !u.hidden && (q == nil || q.choices == nil) {
+		u.remember(text)
+	}
+	if q == nil { // of pasted code, the first line may be indented
+		text = strings.TrimRight(strings.TrimLeft(e.text, "\n"), blanks)
+	}
+	return text, nil
+}
+
+// press does what a key says in a line.
+func (u *ui) press(ctx context.Context, e *editor, q *asking, s stroke) (ended bool, err error) {
+	arrow := s.key == keyCtrlN || s.key == keyCtrlP
+	switch {
+	case s.key == keyEscape && q == nil:
+		return false, u.escape(ctx)
+	case s.key == keyEscape && q.leaves:
+		return false, errChanged
+	case s.key == keyEscape:
+		e.set("")
+		q.written = false
+		return false, nil
+	case q != nil && s.writes():
+		q.note(s, e.text)
+	case q != nil && q.choices != nil && arrow:
+		if q.written {
+			return false, nil
+		}
+		s.key = keyCtrlN + keyCtrlP - s.key // the first choice comes first
+	}
+	return e.press(s)
+}
+
+// mostHistory is how many lines the up arrow brings back.
+const mostHistory = 100
+
+// remember keeps what was written for the up arrow.
+func (u *ui) remember(text string) {
+	u.history = slices.Insert(u.history, 0, text)
+	u.history = u.history[:min(len(u.history), mostHistory)]
 }
 
 // plainLine reads a line of something that isn't a terminal.

@@ -134,7 +134,7 @@ var rows = map[string]row{
 		tests: []string{"circuit/fault", "tools"}},
 	"agent/terminal": {own: []string{"agent", "agent/journal", "agent/live", "agent/machine", "agent/plan",
 		"circuit/fault", "internal/visible", "provider", "tools"},
-		third: []string{"golang.org/x/sys", "golang.org/x/term"},
+		third: []string{"github.com/rivo/uniseg", "golang.org/x/sys", "golang.org/x/term"},
 		tests: []string{"agent/journal/sqlite", "provider/fromenv"}},
 	"agent/acp": {own: []string{"agent", "agent/internal/display", "agent/live", "agent/machine", "agent/plan",
 		"provider", "tools"}, third: []string{acpSDK},

@@ -40,6 +40,7 @@ type Item struct {
 	Steered bool   `json:"steered,omitempty"` // a user's message that reached the run while it was working
 	Fact    uint64 `json:"fact,omitempty"`    // of a user's message that started a run: agent.Input.Replaces
 	Code    string `json:"code,omitempty"`    // of a notice: what happened
+	GoOn    bool   `json:"goOn,omitempty"`    // of a notice of a run's end: a message to go on continues the work
 	URL     string `json:"url,omitempty"`     // of a source
 	Stays   []Stay `json:"stays,omitempty"`   // of a notice of an undo: what wasn't undone
 

@@ -257,8 +257,14 @@ func (v *View) ended(f *agent.RunEnded) []Patch {
 	if code == "" {
 		code = string(f.Status)
 	}
-	return append(out, v.notice(code, f.Meta, f.Words()))
+	end := v.notice(code, f.Meta, f.Words())
+	end.Item.GoOn = f.Code == machine.CodeLimit && slices.Contains(ofOneRequest, f.Limit)
+	return append(out, end)
 }
+
+// ofOneRequest are the limits that the next request has anew. Their words say how to go on.
+var ofOneRequest = []string{machine.LimitSteps, machine.LimitStepsPerPhase, machine.LimitTokens, machine.LimitCost,
+	machine.LimitDuration, machine.LimitSubagentCalls}
 
 func (v *View) notice(code string, meta agent.Meta, text string) Patch {
 	return Patch{Item: &Item{ID: "n" + strconv.FormatUint(meta.Seq, 10), Kind: kindNotice, Code: code, Text: text,

@@ -33,6 +33,30 @@ func TestANoticeHasTheWordsOfAFailure(t *testing.T) {
 		patches := page.NewView(page.ViewConfig{}).Event(end)
 		require.Equal(t, want, patches[len(patches)-1].Item.Text)
 	}
+	// texts.js has none for these.
+	for _, code := range []string{machine.CodeLimit, machine.CodeLength, machine.CodeFiltered, machine.CodeEmpty,
+		machine.CodeContext, machine.CodeOutput, machine.CodeJournal, machine.CodeBudget} {
+		patches := page.NewView(page.ViewConfig{}).Event(&agent.RunEnded{Status: agent.Failed, Code: code})
+		require.NotEmpty(t, patches[len(patches)-1].Item.Text, code)
+	}
+}
+
+// The page offers to go on where the words of the end say so.
+func TestAfterALimitOfOneRequestTheWorkCanGoOn(t *testing.T) {
+	goesOn := 0
+	for _, limit := range []string{"", machine.LimitSteps, machine.LimitStepsPerPhase, machine.LimitTokens,
+		machine.LimitCost, machine.LimitDuration, machine.LimitSubagentCalls, machine.LimitPromptBytes,
+		machine.LimitMediaBytes, machine.LimitRepeats, machine.LimitFailures, machine.LimitReplyBytes,
+		machine.LimitRequirePrices} {
+		end := &agent.RunEnded{Status: agent.Stopped, Code: machine.CodeLimit, Limit: limit}
+		patches := page.NewView(page.ViewConfig{}).Event(end)
+		item := patches[len(patches)-1].Item
+		require.Equal(t, strings.Contains(item.Text, "Write “go on”"), item.GoOn, limit)
+		if item.GoOn {
+			goesOn++
+		}
+	}
+	require.Equal(t, 6, goesOn)
 }
 
 type input struct {

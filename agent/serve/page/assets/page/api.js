@@ -108,9 +108,7 @@ export class Stream {
     this.source?.close();
     const source = new EventSource(at(`view?${query({ session: this.session, after: this.after })}`));
     this.source = source;
-    source.onopen = () => {
-      this.open();
-    };
+    source.onopen = () => this.open();
     source.onmessage = (event) => {
       this.wait = 0;
       if (event.lastEventId) this.after = event.lastEventId;

@@ -10,8 +10,10 @@ import { Plan } from "./plan.js";
 import { undoButton } from "./undo.js";
 import { texts } from "./texts.js";
 
+const beside = ["compacted", "mode", "undone", "notice"]; // notices that aren't about a run's end
+
 export class Conversation {
-  // app has session(), say(text), announce(text), retry(item), resume(), reload(), undo(), older(), replace(item, text), fixed() and item(item).
+  // app has session(), say(text), announce(text), retry(item), resume(), goOn(), reload(), undo(), older(), replace(item, text), fixed() and item(item).
   constructor(model, app) {
     Object.assign(this, { model, app, views: new Map(), turns: new Map(), live: false });
     this.undo = undoButton(() => app.undo());
@@ -123,11 +125,12 @@ export class Conversation {
       case "file":
         return { element: h("div", { class: "part" }, files(item.files)) };
       case "notice": {
-        const view = { item, element: h("div", {}) };
+        const view = { element: h("div", { code: item.code }) };
+        const { resume, goOn } = this.app;
         view.show = (last) => {
           if (view.last === last) return;
           view.last = last;
-          view.element.replaceChildren(notice(item, { last, retry: this.message() ? () => this.app.retry(this.message()) : null, resume: this.app.resume }));
+          view.element.replaceChildren(notice(item, { last, resume, retry: item.goOn ? goOn : this.message() && (() => this.app.retry(this.message())) }));
         };
         view.show(false);
         return view;
@@ -188,8 +191,10 @@ export class Conversation {
   // refresh shows what depends on everything: what the agent is doing, and what comes last.
   refresh() {
     const last = this.items.lastElementChild;
+    let end = last; // what it offers stays when notices come
+    while (beside.includes(end?.code)) end = end.previousElementSibling;
     for (const turn of this.turns.values()) turn.calls.refresh();
-    for (const view of this.views.values()) view.show?.(view.element === last && this.model.state.status !== "running");
+    for (const view of this.views.values()) view.show?.(view.element === end && this.model.state.status !== "running");
     this.items.querySelector(":scope > .last")?.classList.remove("last");
     last?.classList.add("last");
     this.earlier.hidden = !this.model.state.older;

@@ -141,7 +141,7 @@ export function effects(list) {
   return h("ul", { class: "effects" }, list.map((c) => h("li", {}, h("b", {}, c.title), c.why ? h("span", { class: "explain" }, sentence(c.why)) : null)));
 }
 
-// notice says what has happened. last is whether nothing came after it: then it offers to go on.
+// notice says what has happened. last is whether no work came after it: then it offers to go on.
 export function notice(item, { last, retry, resume }) {
   const known = texts.notice[item.code];
   const words = typeof known === "function" ? known(item.text ?? "") : item.text || (known ?? texts.notice.failed);
@@ -153,6 +153,6 @@ export function notice(item, { last, retry, resume }) {
     const go = last && (item.code === "host" || item.code === "drained") ? button(texts.continue, resume) : null;
     return h("div", { class: "notice" }, icon("info"), h("span", {}, words), go);
   }
-  return h("div", { class: "notice danger", role: "note" }, icon("warning", 18), h("span", {}, words), last && retry ? button(texts.again, retry) : null);
+  return h("div", { class: "notice danger", role: "note" }, icon("warning", 18), h("span", {}, words), last && retry ? button(item.goOn ? texts.goOn : texts.again, retry) : null);
 }
 

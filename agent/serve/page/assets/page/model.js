@@ -1,10 +1,10 @@
 // What the page knows of a session: its items and its state. Patches of the server change it. There is nothing of the DOM in here.
 
-const silence = 20000; // after how many milliseconds a model that has not begun to answer is called so
+const silence = 20000; // in ms: after it, a model that has not begun is called so
 
 export class Model {
   constructor() {
-    this.heard = Date.now(); // the last patch
+    this.heard = Date.now(); // the last patch; Infinity without a connection
     this.items = new Map();
     this.state = { status: "", code: "", mode: "", title: "", waiting: null };
   }

@@ -72,6 +72,7 @@ export class Page {
   // seen is called when the tab is hidden or seen again. A hidden one has no stream: it asks now and then whether something waits.
   seen(yes) {
     this.asked = Date.now();
+    if (this.stream) this.model.heard = Infinity;
     if (!yes) return this.stream?.pause();
     this.stream?.resume();
     this.sidebar.load();
@@ -118,8 +119,10 @@ export class Page {
   say = (text) => this.toast(text);
   announce = (text) => (this.live.textContent = text);
   resume = () => api.continue(this.id).catch((p) => this.problem(p));
+  write = (text) => this.composer.send({ text, files: [], key: newID() });
+  goOn = () => this.write(texts.goOn);
   // retry sends a message again, in place of what came of it, or, if it was added while the agent worked, as a new one.
-  retry = (item) => (item.fact ? this.replace(item, "").catch((p) => this.problem(p)) : this.composer.send({ text: item.text, files: [], key: newID() }));
+  retry = (item) => (item.fact ? this.replace(item, "").catch((p) => this.problem(p)) : this.write(item.text));
   problem = (p) => this.toast(p.message, texts.close, () => {}, 8000);
   toast = (...args) => this.toasts.show(...args);
   toggleMenu = () => this.menu.toggle();
@@ -211,7 +214,7 @@ export class Page {
   }
 
   welcome() {
-    const examples = this.config.examples.map((text) => h("button", { type: "button", onclick: () => this.composer.send({ text, files: [], key: newID() }) }, h("span", {}, text), icon("chevron")));
+    const examples = this.config.examples.map((text) => h("button", { type: "button", onclick: () => this.write(text) }, h("span", {}, text), icon("chevron")));
     return h("div", { class: "blank" }, h("img", { src: logo, alt: "" }), h("h2", {}, texts.emptyTitle), h("p", {}, texts.emptyText), examples.length ? h("div", { class: "examples" }, examples) : null);
   }
 
@@ -238,6 +241,7 @@ export class Page {
   connected(yes) {
     if (yes && this.lost) this.sidebar.load(200);
     this.lost = !yes;
+    this.model.heard = yes ? Date.now() : Infinity;
     clearTimeout(this.barTimer);
     if (yes) this.bar.hidden = true;
     else this.barTimer = setTimeout(() => (this.bar.hidden = false), 800);
