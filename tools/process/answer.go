@@ -3,7 +3,6 @@ package process
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -12,10 +11,7 @@ import (
 // word tells a model how a process ended. It leaves out values that differ between runs of the same
 // command, such as the time it took.
 func word(r Result) string {
-	how := "exit code " + strconv.Itoa(r.ExitCode)
-	if r.Signal != "" {
-		how = "ended by the signal " + r.Signal
-	}
+	how := r.Exit().String()
 	if r.Late {
 		how += "; processes that it left behind were ended"
 	}

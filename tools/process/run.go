@@ -294,6 +294,7 @@ func (x *running) ended(s *os.ProcessState) {
 	}
 	x.res.ExitCode = s.ExitCode()
 	x.res.Signal = signalOf(s)
+	x.res.Answer = isAnswer(x.cmd.Path, x.cmd.Args, x.res.ExitCode)
 }
 
 // checkFile rejects programs that aren't the file that their path names.

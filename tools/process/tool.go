@@ -53,8 +53,9 @@ type Config struct {
 // Tool returns a tool that runs the programs of a Config. Its input is a program's name and its
 // arguments, and perhaps a directory. An invalid Config is an error of [tools.NewRegistry].
 //
-// The model reads how the program ended and its output; an exit code other than 0 isn't a failure
-// of the call. The host gets the [Result] as the data of the outcome. A process that was ended at
+// The model reads how the program ended and its output. An exit code other than 0 isn't a failure
+// of the call, but of the program: see [tools.Exit]. The host gets the [Result] as the data of the
+// outcome. A process that was ended at
 // its time limit is a failure of class Transient, and one that couldn't start has the class that
 // [Run] gives it; the model reads the output so far.
 //
@@ -223,7 +224,7 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 	if err != nil {
 		return tools.Result{}, err
 	}
-	program := cmd.Path
+	program, args := cmd.Path, cmd.Args
 	if err := t.jail(cmd); err != nil {
 		return tools.Result{}, err
 	}
@@ -240,9 +241,9 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 	cmd.beat = beat
 	cmd.OnOutput = func(text string) { tools.Progress(ctx, tools.ProgressReport{Text: text}) }
 	r, err := Run(ctx, *cmd)
-	r.Program = program
+	r.Program, r.Answer = program, isAnswer(program, args, r.ExitCode) // without the jail
 	if err != nil {
 		return tools.Result{}, shown(r, err)
 	}
-	return tools.Result{Parts: []provider.Part{provider.TextPart(word(r))}, Data: r}, nil
+	return tools.Result{Parts: []provider.Part{provider.TextPart(word(r))}, Data: r, Exit: r.Exit()}, nil
 }
