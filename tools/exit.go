@@ -13,6 +13,8 @@ type Exit struct {
 	// Answer says that the code is an answer, and not a failure: 1 of grep, which has found
 	// nothing, or of diff, which has found a difference.
 	Answer bool `json:"answer,omitempty"`
+	// File is the path of a file that has all of the output, if the model hasn't read all of it.
+	File string `json:"file,omitempty"`
 }
 
 // Failed reports whether the program has failed: its code isn't 0, and isn't an answer. It is false
@@ -36,6 +38,7 @@ func (e *Exit) valid() *Exit {
 		return nil
 	}
 	own := *e
+	own.File = strings.ToValidUTF8(own.File, "\uFFFD")
 	own.Signal = strings.ToValidUTF8(own.Signal, "\uFFFD")
 	return &own
 }

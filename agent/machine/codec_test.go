@@ -117,7 +117,7 @@ func everyFact() []machine.Fact {
 			Result: &machine.ToolResult{ToolResult: result, Status: tools.Failed, Data: json.RawMessage(`{"n":1.0}`),
 				Class: fault.NotFound, Cause: "no such page", Mismatch: &tools.Mismatch{Expected: "a", Actual: "b",
 					Suggestion: "c"}, Cut: 5, Notes: 1, Polls: true,
-				Exit: &tools.Exit{Code: -1, Signal: "KILL", Answer: true}}},
+				Exit: &tools.Exit{Code: -1, Signal: "KILL", Answer: true, File: "/tmp/a.txt"}}},
 		&machine.Suspended{Meta: meta(call.ID), Pause: pause, State: json.RawMessage(`{"page":"<home>"}`),
 			Spent: &machine.Spent{Usage: usage, Cost: 5, Unpriced: true, Calls: 6}},
 		&machine.Decided{Meta: meta(call.ID), Decision: machine.Decision{ID: "p-1", Kind: machine.Edited, Reason: "why",

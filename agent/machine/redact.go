@@ -139,11 +139,14 @@ func (r Redactor) Result(res *ToolResult) *ToolResult {
 
 // exit returns e if nothing of it is to be replaced.
 func (r Redactor) exit(e *tools.Exit) *tools.Exit {
-	if e == nil || r.Text(e.Signal) == e.Signal {
-		return e
+	if e == nil {
+		return nil
 	}
 	own := *e
-	own.Signal = r.Text(own.Signal)
+	own.Signal, own.File = r.Text(e.Signal), r.Text(e.File)
+	if own == *e {
+		return e
+	}
 	return &own
 }
 

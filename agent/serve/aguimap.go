@@ -85,8 +85,8 @@ func (a *aguiMap) event(ev agent.Event) error {
 		if ev.Result != nil && a.results[ev.Result.CallID] == nil {
 			err := a.result(ev.Result.CallID, resultText(ev.Result))
 			if exit := ev.Result.Exit; exit != nil && err == nil {
-				err = a.custom("exit", map[string]any{"call": ev.Result.CallID, "code": exit.Code, "signal": exit.Signal,
-					"failed": exit.Failed()})
+				err = a.custom("exit", map[string]any{"call": ev.Result.CallID, "code": exit.Code,
+					"signal": exit.Signal, "failed": exit.Failed()})
 			}
 			return err
 		}

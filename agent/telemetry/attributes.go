@@ -136,8 +136,8 @@ func (t *Telemetry) toolAttributes(o *machine.Origin, step int, tool, call strin
 		attribute.String(attrToolCall, call), attribute.Int(attrStep, step))
 }
 
-// called sets what is known of the result of a call. A program that has failed isn't an error of the
-// call.
+// called sets what is known of the result of a call. A program that has failed isn't an error of
+// the call.
 func called(span trace.Span, res *agent.ToolResult) {
 	span.SetAttributes(attribute.String(attrOutcome, string(res.Status)))
 	if res.Exit != nil {

@@ -2,8 +2,11 @@ package terminal
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"io"
+	"io/fs"
+	"os"
 	"slices"
 	"strconv"
 	"strings"
@@ -33,7 +36,31 @@ func (s *screen) lastLines(output string) {
 
 const outputHelp = "[N]  shows what the last program has written, or the Nth from the end"
 
-// output prints what a program has written, as the model has read it.
+// mostOutput is how many bytes of a file with the output of a program are shown.
+const mostOutput = 1 << 20
+
+// allOf returns the end of a file with all of the output of a program, and says where the rest is.
+func allOf(name string) (string, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return "", err
+	}
+	defer f.Close()
+	info, err := f.Stat()
+	if err != nil || !info.Mode().IsRegular() {
+		return "", errors.Join(err, fs.ErrInvalid)
+	}
+	from := max(info.Size()-mostOutput, 0)
+	text, err := io.ReadAll(io.NewSectionReader(f, from, mostOutput))
+	if from > 0 {
+		_, rest, _ := strings.Cut(string(text), "\n")
+		return fmt.Sprintf("… the beginning is in %s\n%s", name, rest), err
+	}
+	return string(text), err
+}
+
+// output prints what a program has written: all of it, or if that wasn't kept, what the model has
+// read.
 func (u *ui) output(ctx context.Context, args string, w io.Writer) error {
 	n := 1
 	if args != "" {
@@ -57,7 +84,11 @@ func (u *ui) output(ctx context.Context, args string, w io.Writer) error {
 			continue
 		}
 		fmt.Fprintf(w, "%s · %s · %s\n", u.out.title(f.Call), f.Result.Exit, f.Took.Round(time.Millisecond))
-		_, err := io.WriteString(w, display.Output(f.Result))
+		text, err := allOf(f.Result.Exit.File)
+		if err != nil { // it is gone, or all of it is in the result
+			text = display.Output(f.Result)
+		}
+		_, err = io.WriteString(w, text)
 		return err
 	}
 	_, err = fmt.Fprintf(w, "Programs that have run in this session: %d", ran)

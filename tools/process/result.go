@@ -34,17 +34,21 @@ type Result struct {
 	Omitted   int64  `json:"omitted,omitempty"`
 	Lines     int64  `json:"lines"` // number of lines of the whole output
 	Bytes     int64  `json:"bytes"` // number of bytes that the program wrote to both streams
+	// File is the file that has all of an output that was cut: see [Config].Outputs.
+	File string `json:"file,omitempty"`
 
 	// Late says that other processes of the group held the pipes open after the program had ended,
 	// and were ended. Lost says that the process hadn't ended 5 s after KILL; one goroutine and one
 	// descriptor still wait for it.
 	Late bool `json:"late,omitempty"`
 	Lost bool `json:"lost,omitempty"`
+
+	full *fullText // nil: it isn't wanted
 }
 
 // Exit returns how the process ended, for the result of a tool.
 func (r *Result) Exit() *tools.Exit {
-	return &tools.Exit{Code: r.ExitCode, Signal: r.Signal, Answer: r.Answer}
+	return &tools.Exit{Code: r.ExitCode, Signal: r.Signal, Answer: r.Answer, File: r.File}
 }
 
 // A TimeoutError means that a process was ended at its time limit. Its class is Transient.

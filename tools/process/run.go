@@ -126,6 +126,9 @@ func (x *running) start() (err error) {
 	}
 	x.watch = newWatch(x.cmd.OnOutput, x.cmd.beat)
 	x.out = newCollector(x.cmd.Keep, x.watch)
+	if x.cmd.full {
+		x.out.full = new(fullText)
+	}
 	x.drained = make(chan struct{})
 	var both sync.WaitGroup
 	for i, pipe := range x.pipes {
