@@ -186,7 +186,7 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 	if len(hooks) == 0 {
 		return false
 	}
-	status, name := res.Status, res.Name
+	status, name, exit := res.Status, res.Name, res.Exit
 	for _, h := range hooks {
 		warning, err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(ctx, c, res) })
 		switch {
@@ -208,6 +208,9 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 	res.Notes = min(max(res.Notes, 0), len(res.Parts))
 	if res.Status == "" || res.Status.Good() { // a hook may make a result worse, but can't make a call have succeeded
 		res.Status = status
+	}
+	if exit.Failed() && !res.Exit.Failed() { // nor its program
+		res.Exit = exit
 	}
 	return withheld
 }

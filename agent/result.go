@@ -65,6 +65,8 @@ const (
 //   - Cut: how many bytes of text were left out
 //   - Notes: how many of the last parts are warnings that the agent added
 //   - Mismatch: what the tool expected and found, if it said so
+//   - Exit: how the program ended that the call ran (package tools); nil: it ran none
+//   - Succeeded(): the call, and the program that it ran, did what they should
 //   - Polls: the tool polls, so repeated calls don't mean that the run is stuck
 //   - AddNote(): adds a warning, as the agent does
 type ToolResult = machine.ToolResult

@@ -15,9 +15,9 @@ import (
 // toolResult returns the result for an outcome. The caller doesn't hold the lock.
 func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Mismatch: out.Mismatch, Cut: out.Cut,
-		Polls: cr.d.Spec().Polls}
+		Polls: cr.d.Spec().Polls, Exit: out.Exit}
 	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts,
-		Error: !out.Status.Good()}
+		Error: !out.Succeeded()}
 	if out.Err != nil {
 		res.Cause = out.Err.Error()
 	}

@@ -62,4 +62,11 @@
 // A result that a tool returns after the end of its context still counts. An error returned then
 // means TimedOut or Canceled, unless it is about the request itself (invalid, not found, denied, or
 // for a person to fix).
+//
+// # Programs
+//
+// A tool that runs a program says in its result how that ended: see [Exit]. A call whose program
+// has failed is OK: the tool did what it should, and the call counts neither on its breaker nor as
+// a failure of the tool. But [Outcome.Succeeded] is false, people are shown that it failed, and
+// tools that require it (Spec.Requires) can't be called yet.
 package tools

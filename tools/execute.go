@@ -21,12 +21,16 @@ type Outcome struct {
 	Err     error           // what went wrong, for logs; the model doesn't see it
 	Suspend *Suspend        // set if the call waits for an answer; there is no result yet
 	Cut     int             // bytes of text that were left out
+	Exit    *Exit           // how the program ended that the call ran; nil: it ran none
 	// Mismatch is set if the error of Run or Verify is or wraps one.
 	Mismatch *Mismatch
 	Took     time.Duration // with all attempts, and the waits in between
 	// Attempts is how often the tool's function was called; 0 for a call that wasn't run.
 	Attempts int
 }
+
+// Succeeded reports whether the call, and the program that it ran, if any, did what they should.
+func (o *Outcome) Succeeded() bool { return o.Status.Good() && !o.Exit.Failed() }
 
 // Execute runs an admitted call on this goroutine and returns when the tool's function returns,
 // after the last attempt if it is retried. It contains panics, ends the call's context at its time
@@ -75,7 +79,7 @@ func (r *running) attempt() (res Result, err error) {
 
 // success makes an Outcome of a result.
 func (d *Definition) success(res Result) Outcome {
-	out := Outcome{Status: OK, Parts: res.Parts}
+	out := Outcome{Status: OK, Parts: res.Parts, Exit: res.Exit.valid()}
 	if res.Failed {
 		out.Status, out.Class = Failed, fault.Permanent
 		if len(out.Parts) == 0 {

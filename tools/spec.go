@@ -60,7 +60,8 @@ type Spec struct {
 	// Modes are the modes in which the tool may be called; empty: all. Without modes (""), every
 	// tool may be called.
 	Modes []string
-	// Requires are tools that must have succeeded earlier in the same run.
+	// Requires are tools that must have succeeded earlier in the same run. A tool whose program has
+	// failed hasn't.
 	Requires []string
 
 	// Resource is what the tool depends on, such as "network:cms". Tools that name the same one
@@ -179,7 +180,7 @@ func (s Status) Ran() bool {
 }
 
 // Good reports whether a call with this status gave the model a result or an answer: OK or
-// Answered.
+// Answered. A program that the call ran may have failed: see [Outcome.Succeeded].
 func (s Status) Good() bool { return s == OK || s == Answered }
 
 // A Result is the output of a tool that returns more than a value: Parts for the model, Data for
@@ -187,8 +188,11 @@ func (s Status) Good() bool { return s == OK || s == Answered }
 type Result struct {
 	Parts []provider.Part // text and media
 	Data  any             // anything that encodes to JSON; the model doesn't see it
-	// Failed says that the parts describe a failure.
+	// Failed says that the parts describe a failure of the call.
 	Failed bool
+	// Exit is how the program ended that the call ran; nil: it ran none. A program that fails isn't
+	// a failure of the tool.
+	Exit *Exit
 }
 
 // Text returns a Result with one part of text.

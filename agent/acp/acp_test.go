@@ -104,6 +104,22 @@ func TestAnEditIsShownAsADiffBeforeAndAfter(t *testing.T) {
 	}
 }
 
+func TestAProgramThatHasFailedIsAFailedCall(t *testing.T) {
+	run := tools.New(tools.Spec{Name: "run"}, func(_ context.Context, in struct {
+		Code int `json:"code"`
+	}) (tools.Result, error) {
+		exit := &tools.Exit{Code: in.Code, Answer: in.Code == 1}
+		return tools.Result{Parts: tools.Text(exit.String() + "\nFAIL").Parts, Exit: exit}, nil
+	})
+	e, _ := serve(t, agent.Config{Tools: []tools.Tool{run}, Provider: providertest.Script(
+		providertest.Call("run", map[string]int{"code": 0}), providertest.Call("run", map[string]int{"code": 1}),
+		providertest.Call("run", map[string]int{"code": 2}), providertest.Say("It fails."))})
+	e.say(e.begin("/srv/app"), "Test it.", sdk.StopReasonEndTurn)
+	require.Contains(t, e.screen(), "result completed exit code 0")
+	require.Contains(t, e.screen(), "result completed exit code 1")
+	require.Contains(t, e.screen(), "result failed exit code 2")
+}
+
 func TestATodoListAndAPlanAreShown(t *testing.T) {
 	mem, err := recall.New(recall.Config{Store: &recall.MapStore{}, Scope: recall.OfCall("acme")})
 	require.NoError(t, err)

@@ -53,7 +53,7 @@ func (x *session) show(ev agent.Event) {
 		}
 		x.shown = display.Reply{}
 	case *agent.ToolFinished:
-		status := map[bool]sdk.ToolCallStatus{true: "completed", false: "failed"}[ev.Result.Status.Good()]
+		status := map[bool]sdk.ToolCallStatus{true: "completed", false: "failed"}[ev.Result.Succeeded()]
 		content := append(x.call(ev.Call).Content, sdk.ToolContent(sdk.TextBlock(ev.Result.Text())))
 		id := sdk.ToolCallId(ev.Call.ID)
 		x.put(sdk.UpdateToolCall(id, sdk.WithUpdateStatus(status), sdk.WithUpdateContent(content)))

@@ -19,6 +19,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/ratelimit/budget"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A Config says what is evaluated, and within which bounds. Only Cases is required.
@@ -198,9 +199,11 @@ type Trial struct {
 	Answer string `json:"answer,omitempty"` // the model's last text
 	// Calls are those that the agent's model made, in order, also calls that failed, were denied or
 	// wait for a decision. Those of subagents aren't among them.
-	Calls    []provider.ToolCall `json:"calls,omitempty"`
-	Messages []provider.Message  `json:"messages,omitempty"` // those of the run
-	Pending  []agent.Pause       `json:"pending,omitempty"`  // what the run waits for
+	Calls []provider.ToolCall `json:"calls,omitempty"`
+	// Exits says how the programs ended that the calls have run, by the ids of the calls.
+	Exits    map[string]tools.Exit `json:"exits,omitempty"`
+	Messages []provider.Message    `json:"messages,omitempty"` // those of the run
+	Pending  []agent.Pause         `json:"pending,omitempty"`  // what the run waits for
 	// Agent is the agent of the trial, with its sessions; nil when a report is scored again.
 	Agent *agent.Agent `json:"-"`
 }
@@ -292,6 +295,13 @@ func (t *Trial) drive(ctx context.Context, in agent.Input, book func(int64, int6
 			}
 			if over = cmp.Or(over, book(ev.Usage.Total(), int64(ev.Cost))); over != nil {
 				stop(over)
+			}
+		case *agent.ToolFinished:
+			if exit := ev.Result.Exit; exit != nil {
+				if t.Exits == nil {
+					t.Exits = make(map[string]tools.Exit)
+				}
+				t.Exits[ev.Result.CallID] = *exit
 			}
 		case *agent.RunEnded:
 			r := ev.Result

@@ -104,7 +104,7 @@ func (r *Report) brief() *Report {
 	b := &Report{Trials: slices.Clone(r.Trials)}
 	for i := range b.Trials {
 		t := &b.Trials[i]
-		t.Session, t.Answer, t.Calls, t.Messages, t.Pending, t.Usage.Raw = "", "", nil, nil, nil, ""
+		t.Session, t.Answer, t.Calls, t.Exits, t.Messages, t.Pending, t.Usage.Raw = "", "", nil, nil, nil, nil, ""
 	}
 	return b
 }

@@ -7,7 +7,6 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/tools"
 )
 
 // A Fact is an event of a session that is recorded in its journal. Facts are the only input of a
@@ -361,26 +360,6 @@ type RunEnded struct {
 	At time.Time `json:"at,omitzero"`
 	// Result is the outcome, in the stream of the run. In a log it is nil.
 	Result *Result `json:"-"`
-}
-
-// A ToolResult is the result of a call: what the model reads, and what the host may want to know.
-type ToolResult struct {
-	provider.ToolResult
-	Status tools.Status `json:"status"`
-	// Data is for the host; the model doesn't see it.
-	Data  json.RawMessage `json:"data,omitempty"`
-	Class fault.Class     `json:"class,omitempty"`
-	// Cause is what went wrong, for logs; the model doesn't see it.
-	Cause string `json:"cause,omitempty"`
-	// Cut is how many bytes of text were left out.
-	Cut int `json:"cut,omitempty"`
-	// Notes is how many of the last parts were added by the agent: warnings of hooks, and of
-	// repetition.
-	Notes int `json:"notes,omitempty"`
-	// Mismatch is what the tool expected and found, if it said so.
-	Mismatch *tools.Mismatch `json:"mismatch,omitempty"`
-	// Polls says that the tool polls, so repeated calls don't mean that the run is stuck.
-	Polls bool `json:"polls,omitempty"`
 }
 
 // An UndoneCall is a call whose effect was to be undone.

@@ -127,12 +127,26 @@ func (r Redactor) Result(res *ToolResult) *ToolResult {
 		return nil
 	}
 	parts, data, cause, mismatch := r.Parts(res.Parts), r.JSON(res.Data), r.Text(res.Cause), r.mismatch(res.Mismatch)
-	if cause == res.Cause && string(data) == string(res.Data) && mismatch == res.Mismatch &&
+	exit := r.exit(res.Exit)
+	if cause == res.Cause && exit == res.Exit && string(data) == string(res.Data) && mismatch == res.Mismatch &&
 		samePlace(parts, res.Parts) {
 		return res
 	}
 	own := *res
-	own.Parts, own.Data, own.Cause, own.Mismatch = parts, data, cause, mismatch
+	own.Parts, own.Data, own.Cause, own.Mismatch, own.Exit = parts, data, cause, mismatch, exit
+	return &own
+}
+
+// exit returns e if nothing of it is to be replaced.
+func (r Redactor) exit(e *tools.Exit) *tools.Exit {
+	if e == nil {
+		return nil
+	}
+	own := *e
+	own.Signal, own.File = r.Text(e.Signal), r.Text(e.File)
+	if own == *e {
+		return e
+	}
 	return &own
 }
 

@@ -31,8 +31,9 @@ func (r *RunState) repeats(call *provider.ToolCall, res *ToolResult) (ToolState,
 	case tools.Invalid:
 		t.Invalid++
 	case tools.OK, tools.Answered:
-		t.OK++
-		t.Invalid = 0
+		if t.Invalid = 0; res.Succeeded() {
+			t.OK++
+		}
 	case tools.Failed, tools.Unverified, tools.TimedOut: // the input was valid
 		t.Invalid = 0
 	}

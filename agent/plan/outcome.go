@@ -6,8 +6,10 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -66,11 +68,15 @@ func resultOf(worker, repeatable bool, res *agent.Result) work.Outcome {
 		return work.Outcome{Status: work.Done, Output: asJSON(res.Text())}
 	case res.Called == nil:
 		return failed(cmp.Or(timed(res), errNoResult))
-	case res.Called.Status.Good():
+	case res.Called.Succeeded():
 		return work.Outcome{Status: work.Done, Output: asJSON(res.Called.Text())}
 	}
 	c := res.Called
 	why := fault.New(cmp.Or(c.Class, fault.Permanent), cmp.Or(c.Cause, c.Text(), string(c.Status)))
+	if c.Status.Good() { // its program has failed
+		last, _ := display.LastLines(display.Output(c))
+		why = fault.New(fault.Permanent, strings.TrimSpace(c.Exit.String()+"\n"+tools.Cut(last, 4<<10)))
+	}
 	if err := timed(res); err != nil && c.Status == tools.Canceled {
 		why = fault.New(cmp.Or(fault.Of(err), fault.Permanent), err.Error())
 	}

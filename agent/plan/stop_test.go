@@ -234,6 +234,11 @@ func TestACallThatMayHaveHadAnEffectIsFinal(t *testing.T) {
 		return &agent.Result{Status: agent.Completed, Called: &agent.ToolResult{Status: status, Class: class,
 			ToolResult: provider.ToolResult{Parts: []provider.Part{provider.TextPart("x")}}}}
 	}
+	exited := func(exit tools.Exit) *agent.Result {
+		res := called(tools.OK, fault.None)
+		res.Called.Exit = &exit
+		return res
+	}
 	canceled := &agent.Result{Status: agent.Stopped, Code: machine.CodeCanceled}
 	for name, c := range map[string]struct {
 		res        *agent.Result
@@ -245,6 +250,9 @@ func TestACallThatMayHaveHadAnEffectIsFinal(t *testing.T) {
 		"done":          {called(tools.OK, fault.None), false, work.Done, fault.None, false},
 		"failed":        {called(tools.Failed, fault.Transient), false, work.Failed, fault.Transient, true},
 		"idempotent":    {called(tools.Failed, fault.Transient), true, work.Failed, fault.Transient, false},
+		"a program":     {exited(tools.Exit{Code: 1}), false, work.Failed, fault.Permanent, true},
+		"it may again":  {exited(tools.Exit{Code: 1}), true, work.Failed, fault.Permanent, false},
+		"an answer":     {exited(tools.Exit{Code: 1, Answer: true}), false, work.Done, fault.None, false},
 		"never ran":     {called(tools.Denied, fault.Denied), false, work.Failed, fault.Denied, false},
 		"has no result": {canceled, true, work.Failed, fault.Permanent, false},
 	} {

@@ -62,8 +62,20 @@ func historyOf(facts []agent.Fact, client []agui.Message) *aguiHistory {
 			}
 		}
 		_ = h.end.event(f) // put doesn't fail
+		if f, ok := f.(*agent.ToolFinished); ok && f.Result != nil && f.Result.Exit.Failed() {
+			h.exited(f.Result.CallID, f.Result.Exit.String())
+		}
 	}
 	return h
+}
+
+// exited says in the result of a call how its program has failed.
+func (h *aguiHistory) exited(call, how string) {
+	for i := h.from; i < len(h.messages); i++ {
+		if m := &h.messages[i]; m.ToolCallID == call {
+			m.Error = how
+		}
+	}
 }
 
 // edit changes the input of a call.

@@ -83,7 +83,12 @@ func (a *aguiMap) event(ev agent.Event) error {
 		return a.replied(&ev.Partial, meta.Step)
 	case *agent.ToolFinished:
 		if ev.Result != nil && a.results[ev.Result.CallID] == nil {
-			return a.result(ev.Result.CallID, resultText(ev.Result))
+			err := a.result(ev.Result.CallID, resultText(ev.Result))
+			if exit := ev.Result.Exit; exit != nil && err == nil {
+				err = a.custom("exit", map[string]any{"call": ev.Result.CallID, "code": exit.Code,
+					"signal": exit.Signal, "failed": exit.Failed()})
+			}
+			return err
 		}
 	case *machine.Emitted:
 		return a.put(agui.Custom{Name: ev.Kind, Value: ev.Value})

@@ -125,7 +125,7 @@ func (c *chatMap) finished(f *agent.ToolFinished) error {
 	}
 	id := f.Result.CallID
 	switch s := f.Result.Status; {
-	case s.Good():
+	case f.Result.Succeeded():
 		return c.putOnce(uimessage.ToolOutputAvailable{ToolCallID: id, Output: output(f.Result.Parts)})
 	case s == tools.Rejected || s == tools.Denied:
 		return c.putOnce(uimessage.ToolOutputDenied{ToolCallID: id})

@@ -51,6 +51,10 @@ func publicEvent(ev agent.Event) agent.Event {
 		if ev.Result != nil {
 			result := *ev.Result
 			result.Cause, result.Mismatch = "", nil
+			if result.Exit != nil {
+				exit := *result.Exit
+				exit.File, result.Exit = "", &exit
+			}
 			own.Result = &result
 		}
 		return &own

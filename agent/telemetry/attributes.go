@@ -11,7 +11,6 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/tools"
 )
 
 // The functions of this file make the attributes of live spans and of those of [Telemetry.Export],
@@ -137,11 +136,15 @@ func (t *Telemetry) toolAttributes(o *machine.Origin, step int, tool, call strin
 		attribute.String(attrToolCall, call), attribute.Int(attrStep, step))
 }
 
-// called sets what is known of the result of a call.
-func called(span trace.Span, status tools.Status) {
-	span.SetAttributes(attribute.String(attrOutcome, string(status)))
-	if !status.Good() {
-		failed(span, string(status))
+// called sets what is known of the result of a call. A program that has failed isn't an error of
+// the call.
+func called(span trace.Span, res *agent.ToolResult) {
+	span.SetAttributes(attribute.String(attrOutcome, string(res.Status)))
+	if res.Exit != nil {
+		span.SetAttributes(attribute.Int(attrExit, res.Exit.Code))
+	}
+	if !res.Status.Good() {
+		failed(span, string(res.Status))
 	}
 }
 

@@ -34,6 +34,7 @@ const (
 	attrInstructions   = "gen_ai.system_instructions"
 	attrModality       = "gen_ai.token.modality"
 	attrError          = "error.type"
+	attrExit           = "process.exit.code" // -1 if a signal ended the program
 
 	opAgent = "invoke_agent"
 	opChat  = "chat"

@@ -26,6 +26,7 @@ func TestNamesAreThoseOfTheConventions(t *testing.T) {
 		attrOutputMessages: string(semconv.GenAIOutputMessagesKey),
 		attrInstructions:   string(semconv.GenAISystemInstructionsKey),
 		attrError:          string(semconv.ErrorTypeKey),
+		attrExit:           string(semconv.ProcessExitCodeKey),
 		opAgent:            semconv.GenAIOperationNameInvokeAgent.Value.AsString(),
 		opChat:             semconv.GenAIOperationNameChat.Value.AsString(),
 		opTool:             semconv.GenAIOperationNameExecuteTool.Value.AsString(),

@@ -171,7 +171,7 @@ func (e *exporter) take(f agent.Fact, meta *agent.Meta) {
 		l.tools[meta.Call], e.calls[meta.Call] = span, span.SpanContext()
 	case *agent.ToolFinished:
 		if span := l.tools[meta.Call]; span != nil {
-			called(span, f.Result.Status)
+			called(span, f.Result)
 			e.t.call(span, string(f.Call.Input), f.Result.Text())
 			span.End(at)
 			delete(l.tools, meta.Call)

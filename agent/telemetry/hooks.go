@@ -52,7 +52,7 @@ func (t *Telemetry) Hooks() agent.Hooks {
 				a.mu.Lock()
 				a.status = r.Status
 				a.mu.Unlock()
-				called(a.span, r.Status)
+				called(a.span, r)
 				t.call(a.span, string(c.Input), r.Text())
 			}
 			return nil

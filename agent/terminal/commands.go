@@ -42,6 +42,7 @@ func SessionOf(ctx context.Context) string {
 func (u *ui) commands() []Command {
 	all := append(slices.Clip(u.cfg.Commands),
 		Command{"undo", " undoes the last changes, those of one run, after a question", u.undo},
+		Command{"output", outputHelp, u.output},
 		Command{"sessions", sessionsHelp, u.sessions},
 		Command{"help", " lists the commands", u.help},
 		Command{"quit", " ends the program, and so does Ctrl-D",

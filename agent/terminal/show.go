@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/provider"
@@ -85,18 +86,26 @@ func (s *screen) title(c *provider.ToolCall) string {
 // finished prints what became of a call, in one line.
 func (s *screen) finished(ev *agent.ToolFinished) {
 	s.calls = slices.DeleteFunc(s.calls, func(c running) bool { return c.id == ev.Call.ID })
-	if slices.Contains(s.hidden, ev.Call.Name) && ev.Result.Status.Good() {
+	if slices.Contains(s.hidden, ev.Call.Name) && ev.Result.Succeeded() {
 		return
 	}
 	mark, text := s.paint(red, "✗"), s.title(ev.Call)
-	if ev.Result.Status.Good() {
+	if ev.Result.Succeeded() {
 		mark = s.paint(green, "✓")
 	}
 	if ev.Result.Status != tools.OK {
 		text += " · " + strings.ReplaceAll(string(ev.Result.Status), "_", " ")
 	}
+	if ev.Result.Exit.Failed() {
+		text += " · " + ev.Result.Exit.String()
+	}
 	if ev.Result.Status.Ran() {
 		text += " · " + ev.Took.Round(time.Millisecond).String()
+	}
+	if ev.Result.Exit.Failed() {
+		s.line("%s %s", mark, short(text, s.width-3))
+		s.lastLines(display.Output(ev.Result))
+		return
 	}
 	if why, _, _ := strings.Cut(ev.Result.Text(), "\n{"); ev.Result.Status != tools.OK && // an observation may follow
 		(!s.plain || !json.Valid([]byte(why))) {

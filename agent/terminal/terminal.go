@@ -43,8 +43,8 @@ type Config struct {
 	// Provider is that of the agent. The state line names its model before the first call, and says
 	// how much of the model's window is used. nil: it says only what replies say.
 	Provider provider.Provider
-	// Commands are commands of the host, in addition to /help, /sessions, /undo, /mode and
-	// /quit.
+	// Commands are commands of the host, in addition to /help, /sessions, /undo, /output,
+	// /mode and /quit.
 	Commands []Command
 	// Decide, if it isn't nil, is asked about each pause before the person is. The person decides
 	// if ok is false, and from then on if a decision is refused.

@@ -28,6 +28,8 @@ var typedAtATerminal = []typed{
 	{"prompt", "/etc/hosts is empty, why?", "a sentence, not a command", "Commands"},
 	{"prompt", "/mode fast (there is none)", "the modes that there are", "Commands"},
 	{"prompt", "/undo with nothing to undo", "nothing was changed", "Commands"},
+	{"prompt", "/output; 2, 9, x; before a program has run", "all of the output; how many there are; what would be right",
+		"Output"},
 	{"prompt", "/sessions before the first run", "an empty list", "Commands"},
 	{"prompt", "/sessions open, with a number that isn't in the list, or before there is one", "the list", "Sessions"},
 	{"prompt", "/sessions opn 1, /sessions rename 1 without a title", "what would be right", "Sessions"},

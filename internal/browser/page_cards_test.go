@@ -3,6 +3,7 @@ package browser
 import (
 	"context"
 	"errors"
+	"strings"
 	"testing"
 	"time"
 
@@ -60,6 +61,26 @@ func TestThePageSaysWhyAToolFailed(t *testing.T) {
 	p.status("Done")
 	p.shows("user: Read it.", "call: Read gone: Failed", "text: It is gone.", "user: And now?",
 		"text: Better.")
+}
+
+func TestThePageShowsTheLastLinesOfAProgramThatFailed(t *testing.T) {
+	t.Parallel()
+	cfg := scripted(providertest.Call("test", object{"page": "home"}), providertest.Say("It fails."))
+	cfg.Tools = []tools.Tool{tools.New(tools.Spec{Name: "test"}, func(context.Context, target) (tools.Result, error) {
+		out := tools.Text("exit code 1\n" + strings.Repeat("ok\n", 20) + "FAIL")
+		out.Exit = &tools.Exit{Code: 1}
+		return out, nil
+	})}
+	s := newSite(t, uimessage.V6, cfg)
+	p := s.page("")
+	p.say("Test it.")
+	p.has("It fails.")
+	require.Equal(t, strings.Repeat("ok\n", 9)+"FAIL", p.text(`document.querySelector(".call.danger .said").textContent`))
+	p.status("Done")
+	p.shows("user: Test it.", "call: Test home: exit code 1", "text: It fails.")
+	p.click(".call summary")
+	p.wait(`document.querySelector(".call .body").textContent.includes("ok\n".repeat(20) + "FAIL")`)
+	p.calm()
 }
 
 func TestOfTwoApprovalsOneIsGivenAndOneRejectedWithAReason(t *testing.T) {

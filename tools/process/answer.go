@@ -3,24 +3,20 @@ package process
 import (
 	"errors"
 	"fmt"
-	"strconv"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// word tells a model how a process ended. It leaves out values that differ between runs of the same
-// command, such as the time it took.
-func word(r Result) string {
-	how := "exit code " + strconv.Itoa(r.ExitCode)
-	if r.Signal != "" {
-		how = "ended by the signal " + r.Signal
-	}
+// word tells a model how a process ended; name is the file that has all of its output. It leaves
+// out values that differ between runs of the same command, such as the time it took.
+func word(r Result, name string) string {
+	how := r.Exit().String()
 	if r.Late {
 		how += "; processes that it left behind were ended"
 	}
 	if r.Truncated {
-		how += fmt.Sprintf("; the output has %d lines and is cut", r.Lines)
+		how += fmt.Sprintf("; the output has %d lines and is cut%s", r.Lines, allIn(name))
 	}
 	if r.Output == "" {
 		return how + "; no output"
@@ -28,15 +24,23 @@ func word(r Result) string {
 	return how + "\n" + r.Output
 }
 
+// allIn says where all of an output is.
+func allIn(name string) string {
+	if name == "" {
+		return ""
+	}
+	return "; all of it is in the file " + name
+}
+
 // shown converts an error for the model. It keeps the class, and adds the output so far.
-func shown(r Result, err error) error {
+func shown(r Result, name string, err error) error {
 	var timeout *TimeoutError
 	var stop *StopError
 	switch {
 	case errors.As(err, &timeout):
-		return &endedError{class: fault.Transient, text: err.Error() + soFar(r), err: timeout}
+		return &endedError{class: fault.Transient, text: err.Error() + soFar(r, name), err: timeout}
 	case errors.As(err, &stop) && r.Took > 0:
-		return &endedError{class: fault.Of(err), text: "the process was stopped" + soFar(r)}
+		return &endedError{class: fault.Of(err), text: "the process was stopped" + soFar(r, name)}
 	}
 	return err
 }
@@ -44,11 +48,11 @@ func shown(r Result, err error) error {
 // failedOutput is the most bytes of output in the error of a process that was ended.
 const failedOutput = 32 << 10
 
-func soFar(r Result) string {
+func soFar(r Result, name string) string {
 	if r.Output == "" {
 		return "; it had written no output"
 	}
-	return "; its output until then:\n" + tools.Cut(r.Output, failedOutput)
+	return allIn(name) + "; its output until then:\n" + tools.Cut(r.Output, failedOutput)
 }
 
 // An endedError is the error of a process that was ended, with its output. It doesn't unwrap to the

@@ -63,6 +63,7 @@ type Command struct {
 	// has returned. It may be nil.
 	OnOutput func(text string)
 
+	full  bool          // the Result has all of the output
 	plain bool          // Root and Dir may have no symbolic links, and Dir no ".."
 	beat  time.Duration // without output, OnOutput is called after this time; 0: never
 	gone  time.Duration // how long the process may take to end after KILL; 0: goneIn

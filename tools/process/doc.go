@@ -43,6 +43,12 @@
 // ignores INT for that long, its call is abandoned; the program is still ended as above. A shorter
 // [Grace] avoids this.
 //
+// # Long outputs
+//
+// The model reads the beginning and the end of a long output, and lines between them that mention
+// errors. With a folder in [Config].Outputs, all of it is kept in a file, which tools/file can
+// read.
+//
 // # Security
 //
 // Only listed programs run, by absolute paths without symbolic links, and outside of the working

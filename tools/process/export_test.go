@@ -1,3 +1,7 @@
 package process
 
-const SlotWait = slotWait
+const (
+	SlotWait = slotWait
+	MaxKept  = maxKept
+	MaxWhole = maxWhole
+)

@@ -66,6 +66,8 @@ var children = map[string]func(args []string) int{
 	"host":      host,
 	"leaveLate": leaveLate,
 	"late":      late,
+	"show":      show,
+	"hang":      func(args []string) int { show(args); fmt.Println("the end"); return ignore() },
 	"job":       func([]string) int { live(); fmt.Println("ready"); return ignore() },
 }
 
@@ -75,6 +77,13 @@ func env([]string) int {
 			fmt.Println(kv)
 		}
 	}
+	return 0
+}
+
+// show writes the text of a file.
+func show(args []string) int {
+	text, _ := os.ReadFile(args[0])
+	os.Stdout.Write(text)
 	return 0
 }
 

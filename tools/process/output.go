@@ -47,6 +47,7 @@ type collector struct {
 	mu      sync.Mutex // guards what follows
 	streams [2]cleaner // standard output and standard error
 	kept    keeper
+	full    *fullText
 	open    int // 1 + the stream whose incomplete line is the newest text kept; 0: none
 	broken  int // 1 + the stream whose incomplete line the other stream ended; 0: none
 	lines   int64
@@ -96,17 +97,23 @@ func (c *collector) take(stream int, text []byte, end ending) {
 		}
 	}
 	if c.open != 0 && c.open != stream+1 { // the other stream is in the middle of a line
-		c.kept.add(newline)
+		c.add(newline)
 		c.lines++
 		c.broken = c.open
 	}
-	c.kept.add(text)
+	c.add(text)
 	c.open = stream + 1
 	if end == lineEnd {
-		c.kept.add(newline)
+		c.add(newline)
 		c.lines++
 		c.open = 0
 	}
+}
+
+// add adds clean text to what is kept. mu is held.
+func (c *collector) add(text []byte) {
+	c.kept.add(text)
+	c.full.add(text)
 }
 
 // heard returns when the newest line that shows progress came, as the time since the start, or a
@@ -117,7 +124,7 @@ func (c *collector) heard() time.Duration { return time.Duration(c.last.Load()) 
 func (c *collector) fill(r *Result) {
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	r.Output = c.kept.text()
+	r.Output, r.full = c.kept.text(), c.full
 	r.Omitted = c.kept.left
 	r.Truncated = r.Omitted > 0
 	r.Lines, r.Bytes = c.lines, c.bytes

@@ -6,6 +6,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A Result describes a process that has ended. The host of a [Tool] also gets it as the data of a
@@ -15,6 +16,9 @@ type Result struct {
 	// ExitCode is the program's exit code, or -1 if a signal ended it or it never started.
 	ExitCode int    `json:"exit_code"`
 	Signal   string `json:"signal,omitempty"` // the signal that ended it, for example "KILL"
+	// Answer says that the exit code is an answer, and not a failure: 1 of grep, egrep, fgrep, rg,
+	// diff, cmp, test, "[", "git grep" and "git diff" means no match, a difference, or false.
+	Answer bool `json:"answer,omitempty"`
 	// TimedOut says that it was ended at its time limit, Canceled that it was ended because its
 	// context had ended.
 	TimedOut bool          `json:"timed_out,omitempty"`
@@ -30,12 +34,21 @@ type Result struct {
 	Omitted   int64  `json:"omitted,omitempty"`
 	Lines     int64  `json:"lines"` // number of lines of the whole output
 	Bytes     int64  `json:"bytes"` // number of bytes that the program wrote to both streams
+	// File is the file that has all of an output that was cut: see [Config].Outputs.
+	File string `json:"file,omitempty"`
 
 	// Late says that other processes of the group held the pipes open after the program had ended,
 	// and were ended. Lost says that the process hadn't ended 5 s after KILL; one goroutine and one
 	// descriptor still wait for it.
 	Late bool `json:"late,omitempty"`
 	Lost bool `json:"lost,omitempty"`
+
+	full *fullText // nil: it isn't wanted
+}
+
+// Exit returns how the process ended, for the result of a tool.
+func (r *Result) Exit() *tools.Exit {
+	return &tools.Exit{Code: r.ExitCode, Signal: r.Signal, Answer: r.Answer, File: r.File}
 }
 
 // A TimeoutError means that a process was ended at its time limit. Its class is Transient.

@@ -149,6 +149,9 @@ func (x *running) start() (err error) {
 	if x.jailed != nil {
 		x.readers.Go(x.jailed.hear)
 	}
+	if x.cmd.full {
+		x.out.full = new(fullText)
+	}
 	x.drained = make(chan struct{})
 	var both sync.WaitGroup
 	for i, pipe := range x.pipes {
@@ -320,6 +323,7 @@ func (x *running) ended(s *os.ProcessState) {
 	}
 	x.res.ExitCode = s.ExitCode()
 	x.res.Signal = signalOf(s)
+	x.res.Answer = isAnswer(x.cmd.Path, x.cmd.Args, x.res.ExitCode)
 }
 
 // checkFile rejects programs that aren't the file that their path names.

@@ -46,6 +46,16 @@ type Config struct {
 	// program "true" of PATH is run in it, for 10 s at most.
 	Wrap func(argv []string) []string
 
+	// Outputs is the absolute path of a folder for the outputs that are too long for the model,
+	// which is made if need be; empty: only what the model reads is kept. All of such an output, at
+	// most 8 MiB, is in a file of its own, whose name the model reads, relative to Root if the
+	// folder is below that, so that tools for files can read it. Result.File and tools.Exit.File
+	// have its path. The newest 20 files stay. Git ignores a folder below Root.
+	Outputs string
+	// Redact, if it isn't nil, returns the text that is kept in such a file for an output. What an
+	// agent redacts in results isn't redacted there.
+	Redact func(output string) string
+
 	// Slots limit the processes that run at a time; nil: two for each CPU, only for this tool. A
 	// call waits 30 s for a slot.
 	Slots *Slots
@@ -56,8 +66,9 @@ type Config struct {
 // Tool returns a tool that runs the programs of a Config. Its input is a program's name and its
 // arguments, and perhaps a directory. An invalid Config is an error of [tools.NewRegistry].
 //
-// The model reads how the program ended and its output; an exit code other than 0 isn't a failure
-// of the call. The host gets the [Result] as the data of the outcome. A process that was ended at
+// The model reads how the program ended and its output. An exit code other than 0 isn't a failure
+// of the call, but of the program: see [tools.Exit]. The host gets the [Result] as the data of the
+// outcome. A process that was ended at
 // its time limit is a failure of class Transient, and one that couldn't start has the class that
 // [Run] gives it; the model reads the output so far.
 //
@@ -122,6 +133,7 @@ type tool struct {
 	base   []string            // the variables that are inherited
 	set    map[string][]string // by program: those that are always set
 	asks   bool                // calls of high risk need approval
+	below  string              // Config.Outputs, relative to the root; empty: it isn't below that
 }
 
 // complete checks the configuration and sets the fields that depend on it.
@@ -130,6 +142,9 @@ func (t *tool) complete() error {
 	if !filepath.IsAbs(cfg.Root) {
 		return refuse(fault.Invalid, "Config.Root %q isn't an absolute path; give that of the working directory",
 			cfg.Root)
+	}
+	if err := t.checkOutputs(); err != nil {
+		return err
 	}
 	root, err := filepath.EvalSymlinks(cfg.Root)
 	if err == nil && !isDir(root) {
@@ -226,7 +241,7 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 	if err != nil {
 		return tools.Result{}, err
 	}
-	program := cmd.Path
+	program, args := cmd.Path, cmd.Args
 	if err := t.wrap(cmd); err != nil {
 		return tools.Result{}, err
 	}
@@ -242,10 +257,15 @@ func (t *tool) run(ctx context.Context, raw json.RawMessage) (tools.Result, erro
 	}
 	cmd.beat = beat
 	cmd.OnOutput = func(text string) { tools.Progress(ctx, tools.ProgressReport{Text: text}) }
+	cmd.full = t.cfg.Outputs != ""
 	r, err := Run(ctx, *cmd)
-	r.Program = program
-	if err != nil {
-		return tools.Result{}, shown(r, err)
+	r.Program, r.Answer = program, isAnswer(program, args, r.ExitCode) // without the jail
+	name := ""
+	if r.Truncated || err != nil && len(r.Output) > failedOutput {
+		name = t.keep(filepath.Base(program), &r)
 	}
-	return tools.Result{Parts: []provider.Part{provider.TextPart(word(r))}, Data: r}, nil
+	if err != nil {
+		return tools.Result{}, shown(r, name, err)
+	}
+	return tools.Result{Parts: []provider.Part{provider.TextPart(word(r, name))}, Data: r, Exit: r.Exit()}, nil
 }

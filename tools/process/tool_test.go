@@ -83,10 +83,37 @@ func TestTheModelReadsHowAProgramEndedAndWhatItWrote(t *testing.T) {
 	require.Equal(t, 3, res.ExitCode)
 	require.Equal(t, self(t), res.Program)
 	require.Empty(t, res.Output, "once is enough")
+	require.Equal(t, &tools.Exit{Code: 3}, out.Exit)
+	require.False(t, out.Succeeded(), "the call is good, and its program isn't")
 
-	require.Equal(t, "exit code 0; no output", said(b.call(t.Context(), `{"program":"unread"}`)))
-	require.Equal(t, "ended by the signal KILL; no output",
-		said(b.call(t.Context(), `{"program":"suicide","args":["9"]}`)))
+	out = b.call(t.Context(), `{"program":"unread"}`)
+	require.Equal(t, "exit code 0; no output", said(out))
+	require.True(t, out.Succeeded())
+	out = b.call(t.Context(), `{"program":"suicide","args":["9"]}`)
+	require.Equal(t, "ended by the signal KILL; no output", said(out))
+	require.Equal(t, &tools.Exit{Code: -1, Signal: "KILL"}, out.Exit)
+	require.False(t, out.Succeeded())
+}
+
+// TestAnAnswerIsNoFailure: in a jail, too, where the program that is started is another one.
+func TestAnAnswerIsNoFailure(t *testing.T) {
+	grep, err := process.Lookup("grep")
+	require.NoError(t, err)
+	env, err := process.Lookup("env")
+	require.NoError(t, err)
+	for _, jailed := range []bool{false, true} {
+		cfg := config(t, grep)
+		if jailed {
+			cfg.Wrap = func(argv []string) []string { return append([]string{env.Path}, argv...) }
+		}
+		b := open(t, cfg)
+		out := b.call(t.Context(), `{"program":"grep","args":["x","/dev/null"]}`)
+		require.Equal(t, &tools.Exit{Code: 1, Answer: true}, out.Exit)
+		require.True(t, out.Succeeded())
+		out = b.call(t.Context(), `{"program":"grep","args":["x","./missing"]}`)
+		require.Equal(t, &tools.Exit{Code: 2}, out.Exit)
+		require.False(t, out.Succeeded())
+	}
 }
 
 func TestTheSameCallGivesTheSameText(t *testing.T) {

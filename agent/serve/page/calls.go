@@ -7,6 +7,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/provider"
@@ -93,6 +94,11 @@ func (v *View) finished(f *agent.ToolFinished) []Patch {
 	c.Result, c.Cut = cut(formatted(f.Result.Text()))
 	c.Cut += f.Result.Cut
 	c.Undoable = v.undoable(f)
+	if f.Result.Exit.Failed() {
+		last, _ := display.LastLines(display.Output(f.Result))
+		c.Exit = f.Result.Exit.String()
+		c.Last, _ = cut(last)
+	}
 	for i := range f.Result.Parts {
 		if m := f.Result.Parts[i].Media; m != nil {
 			change.Item.Files = append(change.Item.Files, fileOf(m))

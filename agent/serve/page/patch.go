@@ -86,10 +86,14 @@ type Call struct {
 	Input   string `json:"input,omitempty"` // formatted JSON, or what the model has written instead
 	Invalid bool   `json:"invalid,omitempty"`
 	// Status is writing, ready, running, or how the call ended: see package tools.
-	Status   string        `json:"status,omitempty"`
-	Result   string        `json:"result,omitempty"`
-	Cut      int           `json:"cut,omitempty"`      // bytes that Result leaves out
-	Took     int64         `json:"took,omitempty"`     // milliseconds
+	Status string `json:"status,omitempty"`
+	Result string `json:"result,omitempty"`
+	Cut    int    `json:"cut,omitempty"`  // bytes that Result leaves out
+	Took   int64  `json:"took,omitempty"` // milliseconds
+	// Exit says how a program ended that has failed: "exit code 1"; Last are the last lines of its
+	// output. The status is that of the call.
+	Exit     string        `json:"exit,omitempty"`
+	Last     string        `json:"last,omitempty"`
 	Attempts int           `json:"attempts,omitempty"` // if more than one
 	Undoable bool          `json:"undoable,omitempty"` // the tool can undo its effect
 	Undone   bool          `json:"undone,omitempty"`

@@ -322,6 +322,26 @@ func TestACallSaysWhetherItCanBeUndone(t *testing.T) {
 	}
 }
 
+// TestAProgramThatHasFailedIsShownWithItsLastLines: all of its output is in the result.
+func TestAProgramThatHasFailedIsShownWithItsLastLines(t *testing.T) {
+	v := page.NewView(page.ViewConfig{Session: "s-1"})
+	for _, exit := range []tools.Exit{{Code: 1}, {Code: 1, Answer: true}, {}} {
+		res := &machine.ToolResult{Status: tools.OK, Exit: &exit}
+		res.Parts = []provider.Part{provider.TextPart(exit.String() + strings.Repeat("\nok", 20) + "\nFAIL\n")}
+		patches := v.Event(&agent.ToolFinished{Meta: meta(4), Call: &provider.ToolCall{ID: "r-1.1.0", Name: "run"},
+			Result: res})
+		c := patches[len(patches)-1].Item.Call
+		require.Equal(t, "ok", c.Status)
+		require.Equal(t, res.Text(), c.Result)
+		if !exit.Failed() {
+			require.Empty(t, c.Exit+c.Last)
+			continue
+		}
+		require.Equal(t, "exit code 1", c.Exit)
+		require.Equal(t, strings.Repeat("ok\n", 9)+"FAIL", c.Last)
+	}
+}
+
 func TestWhatTheHostTellsPeopleIsANotice(t *testing.T) {
 	v := page.NewView(page.ViewConfig{Session: "s-1"})
 	meta := agent.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 7}

@@ -18,8 +18,9 @@ import (
 const (
 	rulesFile  = ".pawl/rules.json" // of the folder, which only narrow what is permitted
 	skillsDir  = ".agents/skills"
-	mostNotes  = 16 << 10 // bytes of AGENTS.md
-	mostListed = 80       // names of the folder
+	outputs    = ".coder/output" // in the folder, so that the agent can read them
+	mostNotes  = 16 << 10        // bytes of AGENTS.md
+	mostListed = 80              // names of the folder
 )
 
 // open opens the folder. What the rules deny by name isn't found by a search either.

@@ -42,7 +42,8 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 		Inherit: strings.Fields("GOPROXY GOPRIVATE GOTOOLCHAIN GOWORK CGO_ENABLED GOEXPERIMENT"),
 		Set: []string{"GIT_TERMINAL_PROMPT=0", "GOFLAGS=" + os.Getenv("GOFLAGS"),
 			fmt.Sprintf("%s=%d %s", mark, os.Getpid(), c.Dir)},
-		Grace: process.Grace{Interrupt: time.Second, Terminate: time.Second}}
+		Grace:  process.Grace{Interrupt: time.Second, Terminate: time.Second},
+		Redact: func(text string) string { return c.secrets().Replace(text) }}
 	c.endLeft()
 	for _, name := range []string{"go", "git"} {
 		p, err := process.Lookup(name)
@@ -70,6 +71,9 @@ func (c *Coder) programs() ([]tools.Tool, error) {
 	for _, tool := range slices.Sorted(maps.Keys(commands)) {
 		one := cfg
 		one.Spec.Name, one.Spec.ReadOnly, one.Programs = tool, tool == "look", slices.Clone(cfg.Programs)
+		if !one.Spec.ReadOnly {
+			one.Outputs = filepath.Join(c.Dir, outputs)
+		}
 		for i := range one.Programs {
 			p := &one.Programs[i]
 			p.Check = func(args []string) error { return check(tool, p.Name, args) }

@@ -1,6 +1,7 @@
 package coding_test
 
 import (
+	"context"
 	"flag"
 	"fmt"
 	"os"
@@ -14,7 +15,9 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/coder/internal/coding"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/process"
 )
 
@@ -61,6 +64,59 @@ func TestCommandsOfEverydayWorkRun(t *testing.T) {
 		require.Contains(t, r, "exit code", lines[i])
 	}
 	require.Len(t, results(res), len(lines))
+}
+
+// What a test prints is cut for the model, which reads the rest from a file: without secrets, and
+// git ignores it.
+func TestAllOfALongOutputCanBeRead(t *testing.T) {
+	dir, db := project(t)
+	require.NoError(t, os.WriteFile(filepath.Join(dir, ".env"), []byte("KEY=sk-1234567890\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "long_test.go"), []byte(`package shop
+
+import (
+	"fmt"
+	"testing"
+)
+
+func TestLong(t *testing.T) {
+	for n := range 3000 {
+		fmt.Println("line", n, "of the output")
+		if n == 1500 {
+			fmt.Println("sk-1234567890")
+		}
+	}
+	t.Fatal("wrong")
+}
+`), 0o600))
+	require.NoError(t, exec.Command("git", "init", "-q", dir).Run())
+	n, name := 0, ""
+	model := providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {
+		last := req.Messages[len(req.Messages)-1].Parts[0].Result
+		calls := []*provider.ToolCall{{Name: "run", Input: []byte(`{"program":"go","args":["test","-run=Long","."]}`)},
+			{Name: "file.read"}, {Name: "look", Input: []byte(`{"program":"git","args":["status","--short"]}`)}}
+		if n == len(calls) {
+			return &provider.Response{Parts: tools.Text("It fails.").Parts, Stop: provider.StopDone}, nil
+		}
+		if n == 1 {
+			_, rest, _ := strings.Cut(last.Text(), "all of it is in the file ")
+			name, _, _ = strings.Cut(rest, "\n")
+			calls[n].Input = fmt.Appendf(nil, `{"path":%q,"offset":1500,"limit":5}`, name)
+		}
+		call := calls[n]
+		call.ProviderID = fmt.Sprint("call-", n)
+		n++
+		return &provider.Response{Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}},
+			Stop: provider.StopToolCalls}, nil
+	})
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: model})
+	res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Test it.", Mode: "auto"})
+	require.Empty(t, pending)
+	all := results(res)
+	require.Contains(t, all[0], "exit code 1; the output has 30")
+	require.Contains(t, name, ".coder/output/go-")
+	require.Contains(t, all[1], "line 1500 of the output")
+	require.Contains(t, all[1], "[hidden]")
+	require.NotContains(t, all[2], ".coder")
 }
 
 // bubblewrap puts a program of the name bwrap before those of the system.

@@ -131,7 +131,7 @@ func (c *Crew) tell(ctx context.Context, session string, row *board.AgentRow, su
 		case *agent.ToolFinished:
 			var in goInput
 			if f.Call.Name == "go" && json.Unmarshal(f.Call.Input, &in) == nil && len(in.Args) > 0 &&
-				in.Args[0] == "run" && f.Result.Status.Good() {
+				in.Args[0] == "run" && f.Result.Succeeded() {
 				_, text, _ := strings.Cut(f.Result.Text(), "\n")
 				sum.Command, sum.Output = in.line(), strings.TrimSuffix(text, "It ended well.")
 			}

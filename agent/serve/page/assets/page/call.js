@@ -39,7 +39,7 @@ export class Call {
   update(item) {
     this.item = item;
     if (item.result) naming.learn(item.result);
-    const status = item.undone ? "ok" : this.waits() ? "suspended" : (item.status ?? "ready");
+    const status = item.undone ? "ok" : this.waits() ? "suspended" : item.exit ? "failed" : (item.status ?? "ready");
     const [look, sign] = looks[status] ?? looks.failed;
     this.look = look;
     this.element.className = `call ${look}`;
@@ -50,7 +50,7 @@ export class Call {
       h("span", { class: "object" }, item.progress?.text || object(item.input)),
       h("span", { class: "outcome" }, outcome(item, status)),
       h("span", { class: "chevron" }, icon("chevron")),
-      look === "danger" && item.result ? h("span", { class: "said" }, oneLine(naming.problem(item.result), 200)) : "",
+      item.last ? h("span", { class: "said last" }, item.last) : look === "danger" && item.result ? h("span", { class: "said" }, oneLine(naming.problem(item.result), 200)) : "",
     );
     if (this.element.open) this.unfold();
   }
@@ -113,7 +113,7 @@ function outcome(item, status) {
   const words = [];
   if (item.wait) words.push(texts.waiting.tool);
   else if (item.undone) words.push(texts.call.undone);
-  else words.push(texts.call[status] ?? status);
+  else words.push(item.exit ?? texts.call[status] ?? status);
   if (item.progress?.done) words.push(new Intl.NumberFormat(undefined, { style: "percent" }).format(item.progress.done));
   if (item.attempts > 1) words.push(texts.attempts(item.attempts));
   if (item.took > 0) words.push(duration(item.took));
