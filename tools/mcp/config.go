@@ -75,8 +75,8 @@ type Config struct {
 	// Idle is how long a connection without calls stays open; 0: 5 min.
 	Idle time.Duration
 
-	// OnChange, if it isn't nil, is called after the tools were listed, if they have changed or
-	// some can't be used. It should return at once.
+	// OnChange, if it isn't nil, is called after the tools were listed, if they have changed,
+	// some can't be used, or something was wrong. It should return at once.
 	OnChange func(Change)
 	Logger   *slog.Logger // nil: nothing is logged
 }
@@ -89,6 +89,7 @@ type Change struct {
 	Removed    []string
 	Changed    []string       // their schema or description
 	Refused    []*SchemaError // that can't be used
+	Notes      []string       // what was wrong with the list, and with schemas of tools that are used all the same
 }
 
 // The defaults and limits of a Config.

@@ -174,7 +174,7 @@ var scenarios = []struct{ version, name string }{
 	{"2026-07-28", "json-schema-ref-no-deref"},
 }
 
-var every = flag.Int("every", 5, "of so many scenarios of the conformance tool, one is run; 1 runs all")
+var every = flag.Int("every", 5, "of so many scenarios of the conformance tool, and pairs of calls, one is run; 1 runs all")
 
 // One check fails on purpose: it wants a question within a call to be accepted at once. A person
 // may take days, so the server is told that the question was dismissed, and the call is made again

@@ -166,6 +166,9 @@ func (r *running) resume(ctx context.Context, params *mcp.CallToolParams) error 
 		return nil
 	}
 	params.RequestState = w.State
+	if len(answers) == 0 { // it has waited for a sign-in
+		return nil
+	}
 	params.InputResponses = make(mcp.InputResponseMap)
 	for id, a := range answers {
 		params.InputResponses[id] = &mcp.ElicitResult{Action: a.Action, Content: a.Content}
