@@ -5,11 +5,15 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"net/http"
 	"os"
 	"os/exec"
 	"path/filepath"
+	"strings"
 	"testing"
 
+	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/oauthex"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
@@ -36,24 +40,35 @@ func conformance(t *testing.T) []string {
 }
 
 // conform is the client that the tool starts: an agent that makes the calls that the scenario asks
-// for, else calls each tool of a server once, and answers its questions.
+// for, else calls each tool of a server once, answers its questions, and signs in where it has to.
 func conform(url string) error {
-	s, err := mcp.New(mcp.Config{Name: "c", URL: url, Trusted: true})
+	cfg := mcp.Config{Name: "c", URL: url, Trusted: true}
+	if strings.HasPrefix(os.Getenv(scenarioEnv), "auth/") {
+		cfg.SignIn = &mcp.SignIn{Handler: conformingHandler}
+	}
+	s, err := mcp.New(cfg)
 	if err != nil {
 		return err
 	}
 	defer s.Close()
-	ctx := context.Background()
-	found, err := s.List(ctx)
+	found, err := s.List(context.Background())
 	if err != nil {
 		return err
+	}
+	if len(found) == 1 && found[0].(*tools.Definition).Name() == "c.connect" {
+		if err := conformingRun(s, []providertest.Step{providertest.Call("c.connect", object{})}); err != nil {
+			return err
+		}
+		if found, err = s.List(context.Background()); err != nil {
+			return err
+		}
 	}
 	calls, err := wanted()
 	if err != nil {
 		return err
 	}
 	for _, t := range found {
-		if d := t.(*tools.Definition); os.Getenv(contextEnv) == "" {
+		if d := t.(*tools.Definition); len(calls) == 0 || os.Getenv(contextEnv) == "" {
 			input, err := sample(d.Tool().Schema)
 			if err != nil {
 				return err
@@ -61,21 +76,35 @@ func conform(url string) error {
 			calls = append(calls, providertest.Call(d.Name(), input))
 		}
 	}
+	return conformingRun(s, calls)
+}
+
+// conformingRun makes calls, and answers what they wait for.
+func conformingRun(s *mcp.Server, calls []providertest.Step) error {
+	ctx := context.Background()
 	a, err := agent.New(agent.Config{Provider: providertest.Script(append(calls, providertest.Say("Done."))...),
 		Sources: []tools.Source{s}})
 	if err != nil {
 		return err
 	}
 	in := agent.Input{Session: "s", Prompt: "Call all."}
-	for {
+	for range 20 {
 		res, err := a.Run(ctx, in)
 		if paused := (*agent.PausedError)(nil); !errors.As(err, &paused) || !paused.Started {
 			return err
 		}
 		var decisions []agent.Decision
 		for _, p := range res.Pending {
-			if p.Kind == agent.PauseApproval {
+			switch p.Kind {
+			case agent.PauseApproval:
 				decisions = append(decisions, agent.Approve(p.ID))
+				continue
+			case "sign_in":
+				_, address, _ := strings.Cut(p.Reason, ": ")
+				if err := visit(s, address); err != nil {
+					return err
+				}
+				decisions = append(decisions, agent.Answer(p.ID, struct{}{}))
 				continue
 			}
 			value, err := defaults(p.Schema)
@@ -86,10 +115,53 @@ func conform(url string) error {
 		}
 		in = agent.Resume("s", decisions...)
 	}
+	return errors.New("the server asks without an end")
+}
+
+// conformingHandler returns the SDK's handler, as the tool expects it.
+func conformingHandler(_ string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
+	const callback = "http://localhost:3000/callback"
+	cfg := &auth.AuthorizationCodeHandlerConfig{RedirectURL: callback, AuthorizationCodeFetcher: fetch,
+		ClientIDMetadataDocumentConfig: &auth.ClientIDMetadataDocumentConfig{
+			URL: "https://conformance-test.local/client-metadata.json"},
+		DynamicClientRegistrationConfig: &auth.DynamicClientRegistrationConfig{
+			Metadata: &oauthex.ClientRegistrationMetadata{RedirectURIs: []string{callback}}}}
+	var client struct {
+		ID     string `json:"client_id"`
+		Secret string `json:"client_secret"`
+	}
+	if text := os.Getenv(contextEnv); text != "" {
+		if err := json.Unmarshal([]byte(text), &client); err != nil {
+			return nil, err
+		}
+	}
+	if client.ID != "" {
+		cfg.PreregisteredClient = &oauthex.ClientCredentials{ClientID: client.ID,
+			ClientSecretAuth: &oauthex.ClientSecretAuth{ClientSecret: client.Secret}}
+	}
+	return auth.NewAuthorizationCodeHandler(cfg)
+}
+
+// visit signs in at an address that redirects at once, and passes on what comes with the redirect.
+func visit(s *mcp.Server, address string) error {
+	browser := &http.Client{CheckRedirect: func(*http.Request, []*http.Request) error { return http.ErrUseLastResponse }}
+	res, err := browser.Get(address)
+	if err != nil {
+		return err
+	}
+	_ = res.Body.Close()
+	back, err := res.Location()
+	if err != nil {
+		return err
+	}
+	q := back.Query()
+	return s.SignedIn("", mcp.SignedIn{Code: q.Get("code"), State: q.Get("state"), Issuer: q.Get("iss")})
 }
 
 // contextEnv has what a scenario wants to be done, as JSON.
 const contextEnv = "MCP_CONFORMANCE_CONTEXT"
+
+const scenarioEnv = "MCP_CONFORMANCE_SCENARIO"
 
 // wanted returns the calls that the scenario asks for, if it does.
 func wanted() (calls []providertest.Step, err error) {
@@ -174,7 +246,7 @@ var scenarios = []struct{ version, name string }{
 	{"2026-07-28", "json-schema-ref-no-deref"},
 }
 
-var every = flag.Int("every", 5, "of so many scenarios of the conformance tool, and pairs of calls, one is run; 1 runs all")
+var every = flag.Int("every", 5, "of so many scenarios, pairs and calls, one is run; 1 runs all")
 
 // One check fails on purpose: it wants a question within a call to be accepted at once. A person
 // may take days, so the server is told that the question was dismissed, and the call is made again

@@ -126,13 +126,14 @@ func (c *conn) open(ctx context.Context) (*session, error) {
 	if err == nil {
 		err = c.install(s)
 	}
-	var ask *signInError
 	switch {
 	case err == nil:
 		return s, nil
 	case fault.Of(err) == fault.None || errors.Is(err, ErrClosed): // the caller has given up
 		return nil, err
-	case errors.As(err, &ask):
+	}
+	// The SDK goes on with the older protocol after a 401, so that the error may be another one.
+	if ask := c.asks(); ask != nil {
 		return nil, ask
 	}
 	c.mu.Lock()

@@ -27,15 +27,16 @@ func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
 		return nil, context.Cause(ctx)
 	}
 	defer c.listing.Release(1)
+	ask := c.asks()
 	c.mu.Lock()
-	known, flow, wait, changes := c.tools, c.signIn, c.lists.wait(), c.changes
+	known, wait, changes := c.tools, c.lists.wait(), c.changes
 	open := c.session != nil
 	fresh := c.listed && time.Since(c.asked) <= c.server.cfg.Refresh && (open || c.dials.err == nil)
 	c.mu.Unlock()
 	switch {
 	case fresh: // also if the connection was closed because nobody used it
 		return known, nil
-	case !open && flow != nil && flow.waits():
+	case !open && ask != nil:
 		return []tools.Tool{c.signInTool()}, nil
 	case wait != nil:
 		return nil, wait
@@ -45,10 +46,7 @@ func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
 		found, err = c.ask(ctx, s)
 		return err
 	})
-	var (
-		ask   *signInError
-		apart *ConnectError
-	)
+	var apart *ConnectError
 	switch {
 	case errors.As(err, &ask):
 		return []tools.Tool{c.signInTool()}, nil

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -143,9 +144,13 @@ func serveNoisily() error {
 	fmt.Print(noise + ended)
 	fmt.Fprint(os.Stderr, strings.Repeat("x", 20_000)+"\nthe last words\n")
 	s := sdk.NewServer(&sdk.Implementation{Name: "noisy", Version: "1"}, nil)
-	tool(s, "call", func(context.Context, file) (string, error) {
+	calls, mu := map[string]int{}, sync.Mutex{}
+	tool(s, "call", func(_ context.Context, in file) (string, error) {
 		fmt.Print(noise + ended)
-		return "called", nil
+		mu.Lock()
+		defer mu.Unlock()
+		calls[in.Path]++
+		return fmt.Sprint("called ", calls[in.Path]), nil
 	})
 	tool(s, "die", func(context.Context, file) (string, error) { os.Exit(3); return "", nil })
 	if err := s.Run(context.Background(), &sdk.StdioTransport{}); !errors.Is(err, context.Canceled) {

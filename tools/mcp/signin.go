@@ -115,6 +115,17 @@ func (c *conn) signingIn() bool {
 	return c.signIn != nil
 }
 
+// asks returns the error of requests while somebody has to sign in; nil: nobody has to.
+func (c *conn) asks() *signInError {
+	c.mu.Lock()
+	f := c.signIn
+	c.mu.Unlock()
+	if f == nil || !f.waits() {
+		return nil
+	}
+	return &signInError{f.url}
+}
+
 // oauth returns the handler of requests. There is one for a credential: it keeps the tokens.
 func (c *conn) oauth() (auth.OAuthHandler, error) {
 	s := c.server
@@ -246,14 +257,11 @@ func (c *conn) signInTool() *tools.Definition {
 				return tools.Result{}, err
 			}
 			defer done()
-			c.mu.Lock()
-			f := c.signIn
-			c.mu.Unlock()
-			ask := (*signInError)(nil)
-			if f != nil && f.waits() { // nobody has signed in yet
-				ask = &signInError{f.url}
-			} else if _, err = c.open(ctx); err != nil && !errors.As(err, &ask) {
-				return tools.Result{}, err
+			ask := c.asks() // nobody has signed in yet
+			if ask == nil {
+				if _, err = c.open(ctx); err != nil && !errors.As(err, &ask) {
+					return tools.Result{}, err
+				}
 			}
 			if ask != nil {
 				return tools.Result{}, ask.suspension(name, nil)
