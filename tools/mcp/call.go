@@ -26,7 +26,8 @@ type running struct {
 	ctx     context.Context
 	answers map[string]answer // that a person has given, by the question
 	// that the server asked and that have no answer, with servers that wait for it within the call
-	asked []question
+	asked   []question
+	signIns int // for which the call has waited
 }
 
 // call calls a tool of the server. own is the server's name of it.
@@ -84,12 +85,20 @@ func (c *conn) do(ctx context.Context, repeatable bool, request func(context.Con
 		s.use(-1)
 		permit.Done(ofServer(err))
 		if err == nil {
+			c.worked()
 			return nil
 		}
 		if again || ctx.Err() != nil || !c.renew(s, x, err, repeatable) {
 			return c.failed(ctx, s, x, err, repeatable)
 		}
 	}
+}
+
+// worked notes that the server accepts the credential.
+func (c *conn) worked() {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	c.signIns = 0
 }
 
 // renew drops the session if it is over. It reports whether the request may be made once more.

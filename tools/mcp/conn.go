@@ -38,6 +38,7 @@ type conn struct {
 	lists   backoff
 	idle    *time.Timer
 	signIn  *flow // under way
+	signIns int   // since the last request that worked
 }
 
 // A session is an open connection.

@@ -77,6 +77,12 @@ func (s *Server) SignedIn(credential string, a SignedIn) error {
 
 const defaultSignIn = 10 * time.Minute
 
+// mostSignIns is how often somebody is asked to sign in, for a call or until a request works.
+const mostSignIns = 3
+
+var errNotAccepted = fault.NewFixable("mcp: the server doesn't accept the sign-ins",
+	"look whether the account may use this server, and sign in once more after a restart", nil)
+
 // A flow is the handler's work for a credential that the server refuses: it asks for another token,
 // or has somebody sign in.
 type flow struct {
@@ -204,16 +210,22 @@ func (c *conn) authorize(ctx context.Context, f *flow, h auth.OAuthHandler, req 
 // fetch waits for the code of a sign-in.
 func (c *conn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	c.mu.Lock()
-	f := c.signIn
+	f, tries := c.signIn, c.signIns
 	c.mu.Unlock()
 	if f == nil || f.waits() {
 		return nil, errors.New("mcp: the handler of SignIn asks for a code when it shouldn't")
+	}
+	if tries >= mostSignIns {
+		return nil, errNotAccepted
 	}
 	f.url = args.URL
 	close(f.asked)
 	c.server.notify()
 	select {
 	case a := <-f.answer:
+		c.mu.Lock()
+		c.signIns++
+		c.mu.Unlock()
 		return &auth.AuthorizationResult{Code: a.Code, State: a.State, Iss: a.Issuer}, nil
 	case <-ctx.Done():
 		return nil, &signInError{f.url}
@@ -229,7 +241,10 @@ func (e *signInError) suspension(server string, state any) tools.Suspend {
 // signIn returns the error with which the call waits until somebody has signed in. What has been
 // answered stays answered.
 func (r *running) signIn(server string, ask *signInError, params *mcp.CallToolParams) error {
-	w := waiting{State: params.RequestState, Within: len(r.answers) > 0, Answers: r.answers}
+	if r.signIns >= mostSignIns {
+		return errNotAccepted
+	}
+	w := waiting{State: params.RequestState, Within: len(r.answers) > 0, Answers: r.answers, SignIns: r.signIns + 1}
 	if w.Within {
 		return ask.suspension(server, w)
 	}

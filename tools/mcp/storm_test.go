@@ -94,7 +94,8 @@ func (s *storm) call(t *testing.T, server, id string) {
 	if refused := pass.Take(d, s.breakers); refused != nil {
 		out = *refused
 	} else {
-		out = tools.Execute(context.Background(), d, &tools.Call{ID: id, Name: d.Name(), Input: input, IdempotencyKey: id}, &pass)
+		out = tools.Execute(context.Background(), d,
+			&tools.Call{ID: id, Name: d.Name(), Input: input, IdempotencyKey: id}, &pass)
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
@@ -108,9 +109,9 @@ func (s *storm) p99(server string) time.Duration {
 	return waits[len(waits)*99/100]
 }
 
-// Sessions use servers of which one restarts, one answers 429 and 500, and one prints noise. No call
-// has its effect twice, none is in doubt after a status that shows that it wasn't run, and all calls
-// of the healthy ones succeed.
+// Sessions use servers of which one restarts, one answers 429 and 500, and one prints noise. No
+// call has its effect twice, none is in doubt after a status that shows that it wasn't run, and all
+// calls of the healthy ones succeed.
 func TestServersInTroubleHurtNoCallsOfOthers(t *testing.T) {
 	restarts, moody, healthy := &effects{done: map[string]int{}}, &effects{done: map[string]int{}},
 		&effects{done: map[string]int{}}
