@@ -52,12 +52,12 @@ func TestASchemaIsMadeUsable(t *testing.T) {
 		"a lookahead": {schema: `{"type":"object","properties":{"to":{"type":"string","format":"email",` +
 			`"pattern":"^(?!\\.)[a-z.]+@[a-z.]+$"}}}`,
 			want: `{"type":"object","properties":{"to":{"type":"string","format":"email"}}}`,
-			note: `the schema of files.x: the pattern "^(?!\\.)[a-z.]+@[a-z.]+$" of to isn't checked here, but by the server`},
+			note: `the schema of files.x: the pattern "^(?!\\.)[a-z.]+@[a-z.]+$" of "to" isn't checked here, but by the server`},
 		"letters": {schema: `{"type":"object","properties":{"a":{"items":{"type":"string","pattern":"^[\\u4e00-\\u9fff]+$"}}}}`,
-			want: `{"type":"object","properties":{"a":{"items":{"type":"string"}}}}`, note: "of a isn't checked here"},
+			want: `{"type":"object","properties":{"a":{"items":{"type":"string"}}}}`, note: `of "a" isn't checked here`},
 		"a back reference": {schema: `{"type":"object","$defs":{"q":{"type":"string","pattern":"(.)\\1"}},` +
 			`"properties":{"a":{"$ref":"#/$defs/q"}}}`,
-			want: `{"type":"object","$defs":{"q":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/q"}}}`, note: "of q"},
+			want: `{"type":"object","$defs":{"q":{"type":"string"}},"properties":{"a":{"$ref":"#/$defs/q"}}}`, note: `of "q"`},
 		"names by a pattern": {schema: `{"type":"object","additionalProperties":false,"patternProperties":{"^(?=x)":{},"^y":{}}}`,
 			want: `{"type":"object","properties":{},"patternProperties":{"^y":{}}}`, note: "isn't checked here"},
 		"a property that is called pattern": {schema: `{"type":"object","properties":{"pattern":{"type":"string"}}}`,

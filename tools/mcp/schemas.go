@@ -142,7 +142,7 @@ func in(at string) string {
 	if at == "" {
 		return ""
 	}
-	return " of " + at
+	return fmt.Sprintf(" of %q", at)
 }
 
 func join(at, name string) string {
