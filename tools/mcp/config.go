@@ -59,7 +59,8 @@ type Config struct {
 	// server doesn't have are reported to OnChange.
 	Only []string
 	// Adjust, if it isn't nil, changes the specification of a tool, for example its risk. The name
-	// can't be changed.
+	// and the schema can't be changed. It is called when a tool is new or another one, not for each
+	// list.
 	Adjust func(t *mcp.Tool, spec *tools.Spec)
 	// Resources adds two read-only tools, Name.list_resources and Name.read_resource.
 	Resources bool

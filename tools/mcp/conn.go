@@ -201,6 +201,7 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 		}
 		return s, err
 	case <-ctx.Done():
+		stop()
 		c.server.inBackground(func() {
 			if <-done == nil {
 				_ = s.Close()
@@ -219,9 +220,9 @@ func (c *conn) install(s *session) error {
 		_ = s.Close()
 		return ErrClosed
 	}
-	defer c.mu.Unlock()
 	c.session, c.listed, c.dials = s, false, backoff{}
 	c.touch()
+	c.mu.Unlock() // the server's mu is taken before it, never after
 	c.server.inBackground(func() { c.watch(s) })
 	return nil
 }

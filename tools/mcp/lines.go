@@ -47,13 +47,13 @@ func (l *lines) Read(p []byte) (int, error) {
 		line := bytes.TrimSpace(bytes.TrimPrefix(bytes.TrimSpace(l.line), byteOrderMark))
 		switch {
 		case isMessage(line):
-			l.ready = append(append(l.ready[:0], line...), '\n')
+			l.ready = append(line, '\n')
 		case len(line) > 0 && !l.told:
 			l.told = true
 			l.cfg.Logger.Warn("mcp: the server writes lines to its standard output that aren't messages; they are skipped",
 				"server", l.cfg.Name, "first", string(line[:min(len(line), 200)]))
 		}
-		l.line = l.line[:0]
+		l.line = nil // one may be large
 	}
 	n := copy(p, l.ready)
 	l.ready = l.ready[n:]

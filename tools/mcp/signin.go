@@ -30,7 +30,9 @@ import (
 type SignIn struct {
 	// Handler returns the handler of the SDK for a credential, which does everything else:
 	// discovery, registration, tokens and their refreshing. It gets the function with which the
-	// handler asks for a code: AuthorizationCodeHandlerConfig.AuthorizationCodeFetcher.
+	// handler asks for a code: AuthorizationCodeHandlerConfig.AuthorizationCodeFetcher. It is
+	// called once for a credential; the handler, which keeps the tokens, stays until the server is
+	// closed.
 	Handler func(credential string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error)
 	// Time is how long somebody may take to sign in; 0: 10 min. After that, or a restart, the call
 	// asks again with another address.
