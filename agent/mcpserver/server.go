@@ -56,7 +56,8 @@ func New(hub *live.Hub, cfg Config) (http.Handler, error) {
 	}
 	s := &server{hub: hub, agent: hub.Agent(), cfg: cfg}
 	m := mcp.NewServer(&mcp.Implementation{Name: cmp.Or(cfg.Name, "agent"), Version: "1"},
-		&mcp.ServerOptions{Instructions: cfg.Description, Logger: cfg.Logger})
+		&mcp.ServerOptions{Instructions: cfg.Description, Logger: cfg.Logger,
+			Capabilities: &mcp.ServerCapabilities{Tools: &mcp.ToolCapabilities{}}}) // no logging, and they never change
 	no := false
 	mcp.AddTool(m, &mcp.Tool{Name: "ask", Description: "Asks the agent to do something. " + cfg.Description,
 		Annotations: &mcp.ToolAnnotations{}}, tool(s, (*server).ask))

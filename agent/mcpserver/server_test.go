@@ -141,6 +141,14 @@ func TestAClientAsksAnAgent(t *testing.T) {
 	require.Contains(t, failed, `"prompt" is empty`)
 }
 
+// The server declares what it has: tools, which never change.
+func TestTheServerDeclaresWhatItHas(t *testing.T) {
+	c := newSite(t, mcpserver.Config{}).client("ann", nil)
+	declared, err := json.Marshal(c.InitializeResult().Capabilities)
+	require.NoError(t, err)
+	require.JSONEq(t, `{"tools":{}}`, string(declared))
+}
+
 // A person at a client that can ask decides in the middle of the call.
 func TestAPauseIsARequestForInput(t *testing.T) {
 	for name, c := range map[string]struct {

@@ -108,6 +108,9 @@ func servers(o options) (list []*mcp.Server, err error) {
 			for _, e := range c.Refused {
 				log.Print(e)
 			}
+			for _, note := range c.Notes {
+				log.Print(c.Server, ": ", note)
+			}
 		}
 		s, err := mcp.New(cfg)
 		if err != nil {

@@ -149,7 +149,7 @@ var rows = map[string]row{
 	"agent/mcpserver": {own: []string{"agent", "agent/internal/request", "agent/live", "agent/machine",
 		"agent/serve", "circuit/fault"}, third: []string{mcpSDK},
 		tests: []string{"agent/journal", "provider/providertest", "tools", "tools/mcp"}},
-	"tools/mcp": {own: []string{"circuit/fault", "internal/schema", "provider", "tools",
+	"tools/mcp": {own: []string{"circuit", "circuit/fault", "internal/schema", "provider", "tools",
 		"tools/process"}, third: []string{mcpSDK, xsync},
 		tests: []string{"agent", "agent/journal", "provider/providertest", "golang.org/x/oauth2"}},
 	"agent/screen": {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault",

@@ -59,7 +59,8 @@ type Config struct {
 	// server doesn't have are reported to OnChange.
 	Only []string
 	// Adjust, if it isn't nil, changes the specification of a tool, for example its risk. The name
-	// can't be changed.
+	// and the schema can't be changed. It is called when a tool is new or another one, not for each
+	// list.
 	Adjust func(t *mcp.Tool, spec *tools.Spec)
 	// Resources adds two read-only tools, Name.list_resources and Name.read_resource.
 	Resources bool
@@ -75,8 +76,8 @@ type Config struct {
 	// Idle is how long a connection without calls stays open; 0: 5 min.
 	Idle time.Duration
 
-	// OnChange, if it isn't nil, is called after the tools were listed, if they have changed or
-	// some can't be used. It should return at once.
+	// OnChange, if it isn't nil, is called after the tools were listed, if they have changed,
+	// some can't be used, or something was wrong. It should return at once.
 	OnChange func(Change)
 	Logger   *slog.Logger // nil: nothing is logged
 }
@@ -89,6 +90,7 @@ type Change struct {
 	Removed    []string
 	Changed    []string       // their schema or description
 	Refused    []*SchemaError // that can't be used
+	Notes      []string       // what was wrong with the list, and with schemas of tools that are used all the same
 }
 
 // The defaults and limits of a Config.

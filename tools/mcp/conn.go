@@ -4,11 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"math"
+	"net/http"
 	"net/url"
 	"sync"
 	"time"
 
-	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 	"golang.org/x/sync/semaphore"
 
@@ -20,39 +21,69 @@ import (
 type conn struct {
 	server     *Server
 	credential string
-	// held while the connection is opened or the tools are listed: one attempt for all who wait
-	gate *semaphore.Weighted // of one
+	connecting *semaphore.Weighted // of one: one attempt to connect for all who wait
+	listing    *semaphore.Weighted // of one, held while the tools are listed; calls don't wait for it
 
-	mu       sync.Mutex // guards what follows
-	closed   bool
-	session  *session // nil: not connected
-	tools    []tools.Tool
-	listed   bool      // tools are those that the server has now
-	asked    time.Time // when it was asked for them
-	failures int
-	next     time.Time // when the next attempt may be made
-	err      error     // of the last one
-	idle     *time.Timer
-	handler  auth.OAuthHandler // of all sessions
-	signIn   *flow             // under way
-	begun    chan *flow        // receives each sign-in that begins
+	users int       // that use it now; guarded by the server's mu
+	used  time.Time // when the last one has ended; guarded by the server's mu
+
+	mu      sync.Mutex // guards what follows
+	closed  bool
+	session *session // nil: not connected
+	tools   []tools.Tool
+	listed  bool      // tools are those that the server has now
+	changes int       // that the tools may have had so far
+	asked   time.Time // when it was asked for them
+	dials   backoff
+	lists   backoff
+	idle    *time.Timer
+	signIn  *flow // under way
+	signIns int   // since the last request that worked
 }
 
 // A session is an open connection.
 type session struct {
 	*mcp.ClientSession
+	server   string
+	observed bool          // its messages pass through this package
+	said     func() string // the end of what its process has written to its standard error; nil: it has none
 
-	mu    sync.Mutex          // guards what follows
-	calls map[string]*running // by progress token
-	begun int                 // calls so far
-	tasks map[string]bool     // own names of the tools that can only be called as tasks
+	mu     sync.Mutex          // guards what follows
+	calls  map[string]*running // by progress token
+	begun  int                 // calls so far
+	users  int                 // requests under way
+	tasks  map[string]bool     // own names of the tools that can only be called as tasks
+	pinged bool                // a ping is under way
 }
 
-// backoff is how long after a failure there is no other attempt: 1 s, 2 s, 4 s and so on.
+// A backoff is the last failure of something, and how long there is no other attempt: 1 s, 2 s, 4 s
+// and so on.
+type backoff struct {
+	failures int
+	err      *ConnectError
+}
+
 const (
-	backoff    = time.Second
-	maxBackoff = 30 * time.Second
+	firstWait   = time.Second
+	longestWait = 30 * time.Second
 )
+
+// failed notes that an attempt has failed, and returns the error until the next one.
+func (b *backoff) failed(server string, err error) error {
+	advised, _ := fault.RetryAfter(err)
+	until := time.Now().Add(max(advised, min(firstWait<<min(b.failures, 10), longestWait)))
+	b.failures++
+	b.err = &ConnectError{Server: server, Until: until, Err: err}
+	return b.err
+}
+
+// wait returns the error of the last attempt, if there may be no other yet.
+func (b *backoff) wait() error {
+	if b.err != nil && time.Now().Before(b.err.Until) {
+		return b.err
+	}
+	return nil
+}
 
 // A ConnectError says that a server can't be reached. Its class is transient, unless the server
 // says that the credential is wrong.
@@ -82,65 +113,57 @@ func (e *ConnectError) Fault() fault.Class {
 // open returns the session, and makes the connection if there is none. Several callers wait for one
 // attempt.
 func (c *conn) open(ctx context.Context) (*session, error) {
-	if c.gate.Acquire(ctx, 1) != nil {
+	if s, err := c.current(); s != nil || err != nil {
+		return s, err
+	}
+	if c.connecting.Acquire(ctx, 1) != nil {
 		return nil, context.Cause(ctx)
 	}
-	defer c.gate.Release(1)
-	return c.connect(ctx)
-}
-
-// connect is open for a caller that holds the gate.
-func (c *conn) connect(ctx context.Context) (*session, error) {
-	c.mu.Lock()
-	if c.closed {
-		c.mu.Unlock()
-		return nil, ErrClosed
+	defer c.connecting.Release(1)
+	if s, err := c.current(); s != nil || err != nil {
+		return s, err
 	}
-	if s := c.session; s != nil {
-		c.touch()
-		c.mu.Unlock()
-		return s, nil
-	}
-	if c.err != nil && time.Now().Before(c.next) {
-		defer c.mu.Unlock()
-		return nil, c.err
-	}
-	c.mu.Unlock()
-	ctx, cancel := context.WithTimeoutCause(ctx, c.server.cfg.Connect,
-		fault.Errorf(fault.Transient, "it didn't answer within %s", c.server.cfg.Connect))
-	defer cancel()
 	s, err := c.dial(ctx)
-	if err != nil && ctx.Err() != nil {
-		err = context.Cause(ctx)
-	}
 	if err == nil {
 		err = c.install(s)
 	}
-	if err != nil {
-		return nil, c.backOff(err)
+	switch {
+	case err == nil:
+		return s, nil
+	case fault.Of(err) == fault.None || errors.Is(err, ErrClosed): // the caller has given up
+		return nil, err
 	}
-	return s, nil
-}
-
-// backOff notes that an attempt has failed, and returns the error until the next one.
-func (c *conn) backOff(err error) error {
-	if fault.Of(err) == fault.None || errors.Is(err, errSignIn) || errors.Is(err, ErrClosed) {
-		// the caller has given up
-		return err
+	// The SDK goes on with the older protocol after a 401, so that the error may be another one.
+	if ask := c.asks(); ask != nil {
+		return nil, ask
 	}
 	c.mu.Lock()
 	defer c.mu.Unlock()
-	c.next = time.Now().Add(min(backoff<<min(c.failures, 10), maxBackoff))
-	c.failures++
-	c.err = &ConnectError{Server: c.server.cfg.Name, Until: c.next, Err: err}
-	return c.err
+	return nil, c.dials.failed(c.server.cfg.Name, err)
+}
+
+// current returns the session, if there is one, or why no attempt to connect is made.
+func (c *conn) current() (*session, error) {
+	c.mu.Lock()
+	defer c.mu.Unlock()
+	switch {
+	case c.closed:
+		return nil, ErrClosed
+	case c.session != nil:
+		c.touch()
+		return c.session, nil
+	}
+	return nil, c.dials.wait()
 }
 
 // dial makes a connection.
 func (c *conn) dial(ctx context.Context) (*session, error) {
 	cfg := &c.server.cfg
-	s := &session{calls: make(map[string]*running), tasks: make(map[string]bool)}
-	transport, observed, err := c.transport(ctx, s)
+	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Connect,
+		fault.Errorf(fault.Transient, "it didn't answer within %s", cfg.Connect))
+	defer cancel()
+	s := &session{server: cfg.Name, calls: make(map[string]*running), tasks: make(map[string]bool)}
+	transport, err := c.transport(ctx, s)
 	if err != nil {
 		return nil, err
 	}
@@ -151,15 +174,16 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 		ToolListChangedHandler: func(context.Context, *mcp.ToolListChangedRequest) { c.stale(s) },
 		MultiRoundTrip:         &mcp.MultiRoundTripOptions{Disabled: true},
 	}
-	if !observed {
+	if !s.observed {
 		options.ProgressNotificationHandler = func(_ context.Context, r *mcp.ProgressNotificationClientRequest) {
 			s.progress(r.Params)
 		}
 	}
 	client := mcp.NewClient(&mcp.Implementation{Name: "pawl", Version: "1"}, options)
 	// Connect may ignore the end of its context: a server that accepts the connection and says
-	// nothing, for example. And it goes on while somebody signs in.
-	dialing, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	// nothing, for example.
+	dialing, stop := context.WithCancel(context.WithoutCancel(ctx))
+	defer stop()
 	done := make(chan error, 1)
 	go func() {
 		err := errors.New("mcp: connecting has ended its goroutine") // until it has returned
@@ -169,20 +193,16 @@ func (c *conn) dial(ctx context.Context) (*session, error) {
 	}()
 	select {
 	case err := <-done:
-		cancel()
+		if failure := ofServer(err); fault.Of(failure) != fault.None {
+			c.server.count(failure)
+		}
+		if err != nil && s.said != nil {
+			err = fmt.Errorf("%w%s", err, s.said())
+		}
 		return s, err
-	case f := <-c.begun:
-		c.server.background.Go(func() {
-			defer close(f.done)
-			defer cancel()
-			if err := <-done; err == nil && c.install(s) == nil {
-				c.server.notify()
-			}
-		})
-		return nil, errSignIn
 	case <-ctx.Done():
-		cancel()
-		c.server.background.Go(func() {
+		stop()
+		c.server.inBackground(func() {
 			if <-done == nil {
 				_ = s.Close()
 			}
@@ -200,50 +220,49 @@ func (c *conn) install(s *session) error {
 		_ = s.Close()
 		return ErrClosed
 	}
-	defer c.mu.Unlock()
-	c.session, c.listed, c.err = s, false, nil
+	c.session, c.listed, c.dials = s, false, backoff{}
 	c.touch()
-	c.server.background.Go(func() { c.watch(s) })
+	c.mu.Unlock() // the server's mu is taken before it, never after
+	c.server.inBackground(func() { c.watch(s) })
 	return nil
 }
 
-// transport returns the transport of a new connection, and whether the session observes its
-// messages.
-func (c *conn) transport(ctx context.Context, s *session) (t mcp.Transport, observed bool, err error) {
+// transport returns the transport of a new connection.
+func (c *conn) transport(ctx context.Context, s *session) (mcp.Transport, error) {
 	cfg := &c.server.cfg
 	switch {
 	case cfg.Transport != nil:
-		t, err = cfg.Transport(ctx, c.credential)
+		t, err := cfg.Transport(ctx, c.credential)
 		switch t.(type) {
 		case *mcp.InMemoryTransport, *mcp.IOTransport, *mcp.CommandTransport:
-			t, observed = &observedTransport{t, s}, true
+			t, s.observed = &observedTransport{t, s}, true
 		}
-		return t, observed, err
+		return t, err
 	case len(cfg.Command) > 0:
-		return &observedTransport{&command{cfg}, s}, true, nil
+		said := &logged{cfg: cfg}
+		s.observed, s.said = true, said.kept
+		return &observedTransport{&command{cfg, said}, s}, nil
 	}
-	t, err = c.overHTTP(s)
-	return t, true, err
+	s.observed = true
+	return c.overHTTP(s)
 }
 
 // overHTTP returns the transport of a new connection to Config.URL.
 func (c *conn) overHTTP(s *session) (mcp.Transport, error) {
 	cfg := &c.server.cfg
-	client := *cfg.Client
 	endpoint, err := url.Parse(cfg.URL)
 	if err != nil {
 		return nil, err
 	}
-	client.Transport = &requests{next: client.Transport, header: cfg.Header, credential: c.credential, session: s,
-		query: endpoint.RawQuery, path: endpoint.Path}
+	trip := &requests{client: cfg.Client, header: cfg.Header, credential: c.credential, session: s,
+		signIn: cfg.SignIn != nil, logger: cfg.Logger, query: endpoint.RawQuery, path: endpoint.Path}
 	endpoint.RawQuery = ""
-	t := &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &client}
+	t := &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &http.Client{Transport: trip},
+		MaxRetries: math.MaxInt32} // the stream that belongs to no request is never given up
 	if cfg.SignIn != nil {
-		handler, err := c.oauth()
-		if err != nil {
+		if t.OAuthHandler, err = c.oauth(); err != nil {
 			return nil, err
 		}
-		t.OAuthHandler = handler
 	}
 	return t, nil
 }
@@ -257,18 +276,21 @@ func (c *conn) watch(s *session) {
 	}
 }
 
-// drop forgets a session, and closes it. It reports whether that was the current one.
+// drop forgets a session, and closes it when its calls have ended. It reports whether that was the
+// current one.
 func (c *conn) drop(s *session) bool {
 	c.mu.Lock()
 	current := c.session == s
 	if current {
 		c.session, c.listed = nil, false
-		if c.idle != nil {
-			c.idle.Stop()
-		}
+		c.changes++
+		c.idle.Stop()
+		c.idle = nil // it holds the session
 	}
 	c.mu.Unlock()
-	_ = s.Close() // the server may be gone
+	if current {
+		c.server.inBackground(func() { _ = s.Close() }) // the server may be gone
+	}
 	return current
 }
 
@@ -277,6 +299,7 @@ func (c *conn) stale(s *session) {
 	c.mu.Lock()
 	if c.session == s {
 		c.listed = false
+		c.changes++
 	}
 	c.mu.Unlock()
 	c.server.notify()
@@ -299,9 +322,9 @@ func (c *conn) touch() {
 			c.mu.Unlock()
 			return
 		}
-		c.session = nil // the list stays: the next call connects again
+		c.session, c.idle = nil, nil // the list stays: the next call connects again
 		c.mu.Unlock()
-		_ = s.Close()
+		c.server.inBackground(func() { _ = s.Close() })
 	})
 }
 

@@ -82,7 +82,8 @@ func TestACallThatWasNeverSent(t *testing.T) {
 			nil)
 	}
 	inner := s.handler
-	for status, class := range map[int]fault.Class{401: fault.UserFixable, 429: fault.Transient, 404: fault.Transient} {
+	for status, class := range map[int]fault.Class{401: fault.UserFixable, 403: fault.Permanent, 429: fault.RateLimited,
+		404: fault.Permanent} {
 		s.mu.Lock()
 		s.handler = http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(status) })
 		s.mu.Unlock()

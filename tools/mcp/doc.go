@@ -14,20 +14,33 @@
 //
 // A connection is opened when it is needed, one for each credential (Config.Credential), and closed
 // when nobody uses it. After a loss it is opened again with the next use: one attempt for all who
-// wait, within Config.Connect, and not again for 1 to 30 s after a failure. All tools of a server
-// share a breaker. A call that the server refused because it doesn't know the session any more, as
-// after a restart, is made again. A call that might have run is made again only if its tool is
-// read-only or idempotent; otherwise it ends as in doubt (tools.DoubtError). Both versions of the
-// protocol are spoken: 2026-07-28, and 2025-11-25 as it was before.
+// wait, within Config.Connect, and not again for 1 to 30 s after a failure. What belongs to a
+// credential is forgotten 10 minutes after its last use, and earlier if there are more than 1,000.
+// Both versions of the protocol are spoken: 2026-07-28, and 2025-11-25 as it was before.
+//
+// # Errors
+//
+// An error belongs to the request that has it: the connection and other calls aren't touched, and
+// nothing waits for them. A status of 400 to 499, but for 408, shows that the server hasn't run the
+// call; 429 says when to try again; 404 to a session, that the server doesn't know it any more, so
+// the call is made again with another one. After any other status, or a reply that is cut, the call
+// might have run: it is made again only if its tool is read-only or idempotent; otherwise it ends
+// as in doubt (tools.DoubtError). Each tool has a breaker. The server's own opens for 10 s after 5
+// failures in a row that are the server's: a connection that is refused, a status of 500 or above,
+// a ping without an answer, which follows a call that took too long.
 //
 // # Tools
 //
 // Names are Server.tool, and a name that is too long or has other characters gets a hash. Each
 // schema is checked alone: a tool with a bad one, or one that can only be called as a task, is left
 // out and reported to Config.OnChange. So is a tool with which the descriptions and schemas of the
-// server have more than 4 MiB. A change of the list takes effect in the next run. A
+// server have more than 4 MiB. Of other schemas only a part is left out, with a note for OnChange,
+// and the server checks it: patterns that package regexp can't compile, and allOf, anyOf and oneOf
+// at the root, which providers refuse. A change of the list takes effect in the next run. A
 // standing approval is for the schema and the description that somebody has seen: after a change it
 // asks again.
+//
+// Lines of a program's standard output that aren't messages are skipped, and logged once.
 //
 // # Trust
 //
@@ -44,5 +57,5 @@
 // call is made again with the answer. This works while one call of the connection is under way.
 // What such a server does before it asks happens twice, unless it notices that the idempotency key
 // of both calls, "pawl/key" in their metadata, is the same. A server that needs somebody to sign
-// in: see [SignIn].
+// in, also within a call: see [SignIn].
 package mcp

@@ -37,6 +37,7 @@ type waiting struct {
 	Within    bool       `json:"within,omitempty"` // the server waits within the call
 	// to earlier questions of a server that waits within the call
 	Answers map[string]answer `json:"answers,omitempty"`
+	SignIns int               `json:"sign_ins,omitempty"` // for which the call has waited
 }
 
 // suspend returns the error with which the call waits for a person. res is the server's result with
@@ -142,6 +143,7 @@ func (r *running) resume(ctx context.Context, params *mcp.CallToolParams) error 
 	if err := resumed.Decode(&w, nil); err != nil {
 		return err
 	}
+	r.signIns = w.SignIns
 	answers := maps.Clone(w.Answers)
 	if answers == nil {
 		answers = make(map[string]answer)
@@ -166,6 +168,9 @@ func (r *running) resume(ctx context.Context, params *mcp.CallToolParams) error 
 		return nil
 	}
 	params.RequestState = w.State
+	if len(answers) == 0 { // it has waited for a sign-in
+		return nil
+	}
 	params.InputResponses = make(mcp.InputResponseMap)
 	for id, a := range answers {
 		params.InputResponses[id] = &mcp.ElicitResult{Action: a.Action, Content: a.Content}

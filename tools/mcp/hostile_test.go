@@ -48,14 +48,14 @@ var schemas = map[string]bool{
 	`{"type":"object","x-vendor":{"anything":[1]},"properties":{"a":{"type":"string","description":"<b>&amp;"}}}`: true,
 	`{"type":"object","patternProperties":{"^x-":{"type":"string"}}}`:                                             true,
 	`{"type":"object","properties":{"名前":{"type":"string"}}}`:                                                     true,
-	// providers refuse it
-	`{"anyOf":[{"required":["a"]},{"required":["b"]}],"properties":{"a":{},"b":{}}}`: false,
+	`{"anyOf":[{"required":["a"]},{"required":["b"]}],"properties":{"a":{},"b":{}}}`:                              true,
+	`{"type":"object","properties":{"a":{"pattern":"("}}}`:                                                        true,
+	`{"type":"object","properties":null,"required":null}`:                                                         true,
 	`{"type":"string"}`: false, `{"type":["object","null"]}`: false, `[]`: false, `"object"`: false, `7`: false,
 	`false`: false,
 	`{"type":"object","properties":{"a":{"$ref":"#/$defs/missing"}}}`:            false,
 	`{"type":"object","properties":{"a":{"$ref":"https://example.org/schema"}}}`: false,
 	`{"type":"object","properties":{"a":{"type":"nonsense"}}}`:                   false,
-	`{"type":"object","properties":{"a":{"pattern":"("}}}`:                       false,
 	`{"type":"object","properties":[]}`:                                          false,
 }
 

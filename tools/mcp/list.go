@@ -1,7 +1,6 @@
 package mcp
 
 import (
-	"bytes"
 	"cmp"
 	"context"
 	"crypto/sha256"
@@ -9,6 +8,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"iter"
 	"slices"
 	"strings"
 	"time"
@@ -23,105 +23,137 @@ import (
 
 // list returns the tools, and asks the server for them if they may have changed.
 func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
-	if c.gate.Acquire(ctx, 1) != nil {
+	if c.listing.Acquire(ctx, 1) != nil {
 		return nil, context.Cause(ctx)
 	}
-	defer c.gate.Release(1)
+	defer c.listing.Release(1)
+	ask := c.asks()
 	c.mu.Lock()
-	if time.Since(c.asked) > c.server.cfg.Refresh {
-		c.listed = false
-	}
-	known, listed, flow := c.tools, c.listed, c.signIn
-	if c.session == nil && known != nil && c.err == nil && listed { // it was closed because nobody used it
-		c.mu.Unlock()
-		return known, nil
-	}
-	c.mu.Unlock()
-	if flow != nil {
-		return []tools.Tool{c.signInTool()}, nil
-	}
-	s, err := c.connect(ctx)
-	c.mu.Lock()
-	listed, flow = c.listed, c.signIn
+	known, wait, changes := c.tools, c.lists.wait(), c.changes
+	open := c.session != nil
+	fresh := c.listed && time.Since(c.asked) <= c.server.cfg.Refresh && (open || c.dials.err == nil)
 	c.mu.Unlock()
 	switch {
-	case flow != nil:
-		return []tools.Tool{c.signInTool()}, nil
-	case err != nil:
-		return nil, err
-	case listed:
+	case fresh: // also if the connection was closed because nobody used it
 		return known, nil
+	case !open && ask != nil:
+		return []tools.Tool{c.signInTool()}, nil
+	case wait != nil:
+		return nil, wait
 	}
-	found, refused, err := c.ask(ctx, s)
-	if lost(err) {
-		c.drop(s)
-		if s, err = c.connect(ctx); err != nil {
-			return nil, err
-		}
-		found, refused, err = c.ask(ctx, s)
-	}
-	if err != nil {
-		c.drop(s)
-		return nil, c.backOff(err)
+	var found *listing
+	err := c.do(ctx, true, func(ctx context.Context, s *session) (err error) {
+		found, err = c.ask(ctx, s)
+		return err
+	})
+	var apart *ConnectError
+	switch {
+	case errors.As(err, &ask):
+		return []tools.Tool{c.signInTool()}, nil
+	case err != nil && (ctx.Err() != nil || errors.Is(err, ErrClosed) || errors.As(err, &apart)):
+		return nil, err
 	}
 	c.mu.Lock()
-	c.tools, c.listed, c.asked, c.failures = found, c.session == s, time.Now(), 0
+	if err != nil {
+		defer c.mu.Unlock()
+		return nil, c.lists.failed(c.server.cfg.Name, err)
+	}
+	c.tools, c.listed, c.asked, c.lists = found.tools, c.changes == changes, time.Now(), backoff{}
 	c.mu.Unlock()
-	c.report(known, found, refused)
-	return found, nil
+	c.report(known, found)
+	return found.tools, nil
+}
+
+// A listing is what a server has listed.
+type listing struct {
+	tools   []tools.Tool
+	refused []*SchemaError
+	notes   []string
 }
 
 // ask asks the server for its tools.
-func (c *conn) ask(ctx context.Context, s *session) (found []tools.Tool, refused []*SchemaError, err error) {
+func (c *conn) ask(ctx context.Context, s *session) (*listing, error) {
 	cfg := &c.server.cfg
 	ctx, cancel := context.WithTimeoutCause(ctx, cfg.Connect,
 		fault.Errorf(fault.Transient, "it didn't list its tools within %s", cfg.Connect))
 	defer cancel()
-	names := make(map[string]bool)
+	out := &listing{}
+	names := make(map[string]string) // what the server says of the tool of a name
 	for _, t := range c.ownTools() {
-		names[t.Name()] = true
-		found = append(found, t)
+		names[t.Name()] = "ours"
+		out.tools = append(out.tools, t)
 	}
 	n, texts, missing := 0, 0, slices.Clone(cfg.Only)
-	for t, err := range s.Tools(ctx, nil) {
+	for page, err := range c.pages(ctx, s, out) {
 		if err != nil {
-			if ctx.Err() != nil {
-				err = context.Cause(ctx)
+			return nil, err
+		}
+		for _, t := range page {
+			if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, t.Name) {
+				continue
 			}
-			return nil, nil, err
+			if n++; n > maxTools {
+				return nil, fault.Errorf(fault.Permanent,
+					"it lists more than %d tools; name those that you need in Config.Only", maxTools)
+			}
+			missing = slices.DeleteFunc(missing, func(own string) bool { return own == t.Name })
+			name := c.server.toolName(t.Name)
+			said, err := json.Marshal(t)
+			if err == nil && names[name] == string(said) { // on two pages
+				continue
+			}
+			if texts += sizeOf(t); texts > maxTexts {
+				texts -= sizeOf(t)
+				err = fmt.Errorf("with it, the descriptions and schemas of the server's tools have more than %d bytes; "+
+					"name those that you need in Config.Only", maxTexts)
+			}
+			var d *tools.Definition
+			if err == nil {
+				d, err = c.use(s, t, names, out)
+			}
+			if err != nil {
+				out.refused = append(out.refused, &SchemaError{Tool: name, Err: err})
+				continue
+			}
+			names[name] = string(said)
+			out.tools = append(out.tools, d)
 		}
-		if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, t.Name) {
-			continue
-		}
-		if n++; n > maxTools {
-			return nil, nil, fault.Errorf(fault.Permanent,
-				"it lists more than %d tools; name those that you need in Config.Only", maxTools)
-		}
-		missing = slices.DeleteFunc(missing, func(own string) bool { return own == t.Name })
-		name := c.server.toolName(t.Name)
-		if size := sizeOf(t); texts+size > maxTexts {
-			refused = append(refused, &SchemaError{Tool: name, Err: fmt.Errorf("with it, the descriptions and schemas of the "+
-				"server's tools have more than %d bytes; name those that you need in Config.Only", maxTexts)})
-			continue
-		} else {
-			texts += size
-		}
-		d, err := c.use(s, t, names)
-		if err != nil {
-			refused = append(refused, &SchemaError{Tool: name, Err: err})
-			continue
-		}
-		names[name] = true
-		found = append(found, d)
 	}
 	for _, own := range missing {
-		refused = append(refused, &SchemaError{Tool: c.server.toolName(own),
+		out.refused = append(out.refused, &SchemaError{Tool: c.server.toolName(own),
 			Err: errors.New("Config.Only names it, but the server has no such tool")})
 	}
-	slices.SortFunc(found, func(a, b tools.Tool) int {
+	slices.SortFunc(out.tools, func(a, b tools.Tool) int {
 		return cmp.Compare(a.(*tools.Definition).Name(), b.(*tools.Definition).Name())
 	})
-	return found, refused, nil
+	return out, nil
+}
+
+// pages asks for the pages of the list. A cursor that comes twice ends it.
+func (c *conn) pages(ctx context.Context, s *session, out *listing) iter.Seq2[[]*mcp.Tool, error] {
+	return func(yield func([]*mcp.Tool, error) bool) {
+		params, seen := &mcp.ListToolsParams{}, make(map[string]bool)
+		for {
+			page, err := s.ListTools(ctx, params)
+			if err != nil {
+				if ctx.Err() != nil {
+					err = context.Cause(ctx)
+				}
+				yield(nil, err)
+				return
+			}
+			next := page.NextCursor
+			if !yield(page.Tools, nil) || next == "" {
+				return
+			}
+			if seen[next] {
+				out.notes = append(out.notes, fmt.Sprintf(
+					"the list of tools goes on at %q twice: the tools so far are used", tools.Cut(next, 100)))
+				return
+			}
+			seen[next], params = true, &mcp.ListToolsParams{Cursor: next}
+		}
+	}
 }
 
 // sizeOf returns how many bytes the texts of a tool have that are kept.
@@ -165,31 +197,83 @@ func (s *Server) toolName(own string) string {
 }
 
 // use returns a tool of the server, if it can be used beside those with names.
-func (c *conn) use(s *session, t *mcp.Tool, names map[string]bool) (*tools.Definition, error) {
+func (c *conn) use(s *session, t *mcp.Tool, names map[string]string, out *listing) (*tools.Definition, error) {
 	name := c.server.toolName(t.Name)
 	switch {
-	case names[name]:
+	case names[name] != "":
 		return nil, errors.New("there is another tool of this name")
 	case s.needsTask(t.Name):
 		return nil, errors.New("it can only be called as a task, which isn't supported")
 	}
-	return c.define(t, name)
-}
-
-// define returns a tool of the server.
-func (c *conn) define(t *mcp.Tool, name string) (*tools.Definition, error) {
-	cfg := &c.server.cfg
-	if t.Name == "" || !utf8.ValidString(t.Name) {
-		return nil, fmt.Errorf("its name, %q, isn't one", t.Name)
-	}
-	input, err := objectSchema(t.InputSchema)
+	k, err := c.server.define(t, name)
 	if err != nil {
 		return nil, err
 	}
-	description := tools.Cut(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription)
+	out.notes = append(out.notes, k.notes...)
+	server, credential, own, repeatable := c.server, c.credential, t.Name, k.definition.Spec().Repeatable()
+	run := func(ctx context.Context, input json.RawMessage, _ tools.Runner) (tools.Result, error) {
+		c, done, err := server.use(credential)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		defer done()
+		return c.call(ctx, own, input, k.output, repeatable)
+	}
+	return tools.Wrap(k.definition, run).Define()
+}
+
+// A known is a tool of the server, for all credentials that see it.
+type known struct {
+	definition *tools.Definition
+	output     *schema.Schema
+	notes      []string // what was changed in its schema
+}
+
+// mostKnown is how many tools of a server are kept. Their compiled schemas are what is large.
+const mostKnown = 1000
+
+// define returns a tool of the server. One that is as before isn't compiled again.
+func (s *Server) define(t *mcp.Tool, name string) (*known, error) {
+	said, err := json.Marshal(t)
+	if err != nil {
+		return nil, err
+	}
+	key := sha256.Sum256(said)
+	s.mu.Lock()
+	k := s.known[key]
+	s.mu.Unlock()
+	if k != nil {
+		return k, nil
+	}
+	if k, err = s.compile(t, name); err != nil {
+		return nil, err
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	if len(s.known) >= mostKnown {
+		clear(s.known)
+	}
+	s.known[key] = k
+	return k, nil
+}
+
+// compile returns a tool of the server.
+func (s *Server) compile(t *mcp.Tool, name string) (*known, error) {
+	cfg := &s.cfg
+	if t.Name == "" || !utf8.ValidString(t.Name) {
+		return nil, fmt.Errorf("its name, %q, isn't one", t.Name)
+	}
+	input, more, err := repaired(t.InputSchema)
+	if err != nil {
+		return nil, err
+	}
+	k := &known{}
+	for _, note := range more.notes {
+		k.notes = append(k.notes, "the schema of "+name+": "+note)
+	}
+	description := tools.Cut(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription) + more.also
 	spec := tools.Spec{
-		Name: name, Description: description, Category: "mcp", Tags: []string{"mcp:" + cfg.Name}, Resource: "mcp:" +
-			cfg.Name, Schema: input,
+		Name: name, Description: description, Category: "mcp", Tags: []string{"mcp:" + cfg.Name}, Schema: input,
 		Risk: tools.Medium, Timeout: cfg.Call, Progress: true,
 	}
 	if cfg.Trusted {
@@ -199,20 +283,22 @@ func (c *conn) define(t *mcp.Tool, name string) (*tools.Definition, error) {
 		cfg.Adjust(t, &spec)
 		spec.Name, spec.Schema = name, input
 	}
-	var output *schema.Schema
 	if t.OutputSchema != nil {
 		raw, err := json.Marshal(t.OutputSchema)
 		if err == nil {
-			output, err = schema.Parse(raw)
+			raw, err = usable(raw)
+		}
+		if err == nil {
+			k.output, err = schema.Parse(raw)
 		}
 		if err != nil {
 			return nil, fmt.Errorf("its output schema: %w", err)
 		}
 	}
-	own, repeatable := t.Name, spec.Repeatable()
-	return tools.Raw{Spec: spec, Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
-		return c.call(ctx, own, input, output, repeatable)
+	k.definition, err = tools.Raw{Spec: spec, Run: func(context.Context, json.RawMessage) (tools.Result, error) {
+		return tools.Result{}, errors.ErrUnsupported // a credential is missing: see use
 	}}.Define()
+	return k, err
 }
 
 // believe sets what the annotations of a trusted server say. What they don't say has the default of
@@ -230,41 +316,16 @@ func believe(spec *tools.Spec, a *mcp.ToolAnnotations) {
 	spec.Idempotent = a.IdempotentHint && !a.ReadOnlyHint
 }
 
-// objectSchema returns the schema of an input. One that doesn't say that it is an object is given
-// that, because the protocol has no other inputs.
-func objectSchema(v any) (json.RawMessage, error) {
-	raw, err := json.Marshal(v)
-	if err != nil {
-		return nil, err
-	}
-	if len(raw) > maxSchema {
-		return nil, fmt.Errorf("its schema has %d bytes; at most %d are allowed", len(raw), maxSchema)
-	}
-	switch string(bytes.TrimSpace(raw)) {
-	case "null", "{}", "true":
-		return json.RawMessage(`{"type":"object"}`), nil
-	}
-	var fields map[string]json.RawMessage
-	if err := json.Unmarshal(raw, &fields); err != nil {
-		return nil, fmt.Errorf("its schema isn't an object: %w", err)
-	}
-	if _, ok := fields["type"]; ok {
-		return raw, nil
-	}
-	fields["type"] = json.RawMessage(`"object"`)
-	return json.Marshal(fields)
-}
-
 // report tells the host how the list has changed.
-func (c *conn) report(before, after []tools.Tool, refused []*SchemaError) {
+func (c *conn) report(before []tools.Tool, found *listing) {
 	cfg := &c.server.cfg
-	change := Change{Server: cfg.Name, Credential: c.credential, Refused: refused}
+	change := Change{Server: cfg.Name, Credential: c.credential, Refused: found.refused, Notes: found.notes}
 	old := make(map[string]string)
 	for _, t := range before {
 		d := t.(*tools.Definition)
 		old[d.Name()] = d.Fingerprint()
 	}
-	for _, t := range after {
+	for _, t := range found.tools {
 		d := t.(*tools.Definition)
 		switch print, known := old[d.Name()]; {
 		case !known:
@@ -278,10 +339,14 @@ func (c *conn) report(before, after []tools.Tool, refused []*SchemaError) {
 		change.Removed = append(change.Removed, name)
 	}
 	slices.Sort(change.Removed)
-	for _, e := range refused {
+	for _, e := range found.refused {
 		cfg.Logger.Warn("mcp: a tool is left out", "server", cfg.Name, "tool", e.Tool, "error", e.Err)
 	}
-	if cfg.OnChange != nil && len(change.Added)+len(change.Removed)+len(change.Changed)+len(refused) > 0 {
+	for _, note := range found.notes {
+		cfg.Logger.Info("mcp: "+note, "server", cfg.Name)
+	}
+	if cfg.OnChange != nil &&
+		len(change.Added)+len(change.Removed)+len(change.Changed)+len(change.Refused)+len(change.Notes) > 0 {
 		cfg.OnChange(change)
 	}
 }

@@ -8,6 +8,7 @@ import (
 	"os/exec"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -31,6 +32,11 @@ func TestMain(m *testing.M) {
 		}
 	case "files":
 		if err := serveFiles(os.Args[len(os.Args)-1]); err != nil {
+			fmt.Fprintln(os.Stderr, err)
+			os.Exit(1)
+		}
+	case "noisy":
+		if err := serveNoisily(); err != nil {
 			fmt.Fprintln(os.Stderr, err)
 			os.Exit(1)
 		}
@@ -109,4 +115,46 @@ func serveChild() error {
 		return nil
 	}
 	return err
+}
+
+// noises are what servers print besides messages.
+var noises = map[string]string{
+	"a banner":          "My server 1.0 started",
+	"colors":            "\x1b[32mready\x1b[0m",
+	"a line of a log":   `{"level":"info","msg":"ready"}`,
+	"a list":            `["info","ready"]`,
+	"an answer of none": `{"jsonrpc":"2.0"}`,
+	"another version":   `{"jsonrpc":"1.0","id":1,"result":{}}`,
+	"a piece of JSON":   `{"jsonrpc":"2.0","id":1,"res`,
+	"no text":           "\xff\xfe\x00\x01",
+	"empty lines":       "\r\n\n \n",
+	"a long line":       strings.Repeat("x", 1<<20),
+	"a mark":            "\xef\xbb\xbf", // without an end: it stands before the first message
+}
+
+const noiseEnv = "PAWL_MCP_NOISE"
+
+// serveNoisily is a server that prints noise at its start and within a call.
+func serveNoisily() error {
+	noise := noises[os.Getenv(noiseEnv)]
+	ended := "\n"
+	if noise == noises["a mark"] {
+		ended = ""
+	}
+	fmt.Print(noise + ended)
+	fmt.Fprint(os.Stderr, strings.Repeat("x", 20_000)+"\nthe last words\n")
+	s := sdk.NewServer(&sdk.Implementation{Name: "noisy", Version: "1"}, nil)
+	calls, mu := map[string]int{}, sync.Mutex{}
+	tool(s, "call", func(_ context.Context, in file) (string, error) {
+		fmt.Print(noise + ended)
+		mu.Lock()
+		defer mu.Unlock()
+		calls[in.Path]++
+		return fmt.Sprint("called ", calls[in.Path]), nil
+	})
+	tool(s, "die", func(context.Context, file) (string, error) { os.Exit(3); return "", nil })
+	if err := s.Run(context.Background(), &sdk.StdioTransport{}); !errors.Is(err, context.Canceled) {
+		return err
+	}
+	return nil
 }

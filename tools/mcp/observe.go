@@ -4,7 +4,6 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
-	"io"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -16,9 +15,8 @@ import (
 
 const progressMethod = "notifications/progress"
 
-// listOfTools is in each list of tools that has any, and progressToken in each report of progress,
-// however the server escapes the slash in its method.
-var listOfTools, progressToken = []byte(`"inputSchema"`), []byte(`"progressToken"`)
+// listOfTools is in each list of tools that has any.
+var listOfTools = []byte(`"inputSchema"`)
 
 // observe takes a message of the server. It is called in the order in which the messages arrive.
 func (s *session) observe(m jsonrpc.Message) {
@@ -96,62 +94,10 @@ func (c *observedConnection) Read(ctx context.Context) (jsonrpc.Message, error) 
 	return m, err
 }
 
-// An observedBody is the body of a reply over HTTP: one message, or a stream of events with a
-// message each. The SDK ends a connection with a message of more than maxReply bytes.
-type observedBody struct {
-	io.ReadCloser
-	s      *session
-	stream bool
-	line   []byte // of the stream, as far as it has arrived
-	data   []byte // of the event, or the whole body
-}
-
-// Read reads from the body.
-func (b *observedBody) Read(p []byte) (int, error) {
-	n, err := b.ReadCloser.Read(p)
-	switch {
-	case len(b.line)+len(b.data) > maxReply:
-	case b.stream:
-		b.scan(p[:n])
-		if err == io.EOF { // the SDK takes an event without an empty line after it, too
-			b.scan([]byte("\n\n"))
-		}
-	default:
-		if b.data = append(b.data, p[:n]...); err == io.EOF {
-			b.message()
-		}
+// Write writes a message.
+func (c *observedConnection) Write(ctx context.Context, m jsonrpc.Message) error {
+	if x := exchangeOf(ctx); x != nil {
+		x.sent.Store(true)
 	}
-	return n, err
-}
-
-// scan takes a part of a stream of events.
-func (b *observedBody) scan(p []byte) {
-	for {
-		part, rest, ended := bytes.Cut(p, []byte("\n"))
-		b.line = append(b.line, part...)
-		if !ended {
-			return
-		}
-		line := bytes.TrimSuffix(b.line, []byte("\r"))
-		if value, ok := bytes.CutPrefix(line, []byte("data:")); ok {
-			if len(b.data) > 0 {
-				b.data = append(b.data, '\n')
-			}
-			b.data = append(b.data, bytes.TrimPrefix(value, []byte(" "))...)
-		} else if len(line) == 0 {
-			b.message()
-		}
-		b.line, p = b.line[:0], rest
-	}
-}
-
-// message passes on the message that is complete, if it may matter. What isn't a message is left to
-// the SDK.
-func (b *observedBody) message() {
-	if bytes.Contains(b.data, progressToken) || bytes.Contains(b.data, listOfTools) {
-		if m, err := jsonrpc.DecodeMessage(b.data); err == nil {
-			b.s.observe(m)
-		}
-	}
-	b.data = b.data[:0]
+	return c.Connection.Write(ctx, m)
 }

@@ -1,14 +1,20 @@
 package mcp
 
 import (
+	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"io"
+	"log/slog"
+	"mime"
 	"net"
 	"net/http"
-	"strings"
-	"sync"
+	"net/url"
+	"sync/atomic"
+
+	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 )
@@ -17,44 +23,162 @@ import (
 // the same figure.
 const maxReply = 16 << 20
 
-// requests adds headers to the requests of a connection, limits the replies, has the session
-// observe them, and notes which calls the server can't have run.
+// requests makes the requests of a connection over HTTP. The SDK ends a connection, with all calls
+// on it, for most of what can be wrong with one reply. So what is wrong with a request ends here as
+// the error of that request, which the SDK hands to its caller alone. What is wrong with a
+// notification, or with the stream that belongs to no request, is only logged.
 type requests struct {
-	next       http.RoundTripper
+	client     *http.Client // follows redirects
 	header     func(context.Context, string) (http.Header, error)
 	credential string
 	session    *session
+	signIn     bool // the SDK sees the first 401 and 403 of a request, and has somebody sign in
+	logger     *slog.Logger
 
 	// query is that of Config.URL. It is added here to the requests with path, because errors of
 	// the client name the address.
 	query, path string
 }
 
-// An exchange is the request of a call. It is in the context of the call, because the SDK's errors
-// don't say whether the request has arrived.
+// An exchange is what is known of a request of ours. It is in the context of the request.
 type exchange struct {
-	mu  sync.Mutex
-	err error // why the server can't have run the call; nil: it may have run
+	sent       atomic.Bool // the server may have it
+	challenged bool        // the SDK has seen a 401 or 403
+
+	// of a stream that has ended before the reply: the event after which it was asked to go on, and
+	// how often
+	event   string
+	resumed int
 }
 
 type exchangeKey struct{}
 
-func (x *exchange) refused() error {
-	x.mu.Lock()
-	defer x.mu.Unlock()
-	return x.err
+func exchangeOf(ctx context.Context) *exchange {
+	x, _ := ctx.Value(exchangeKey{}).(*exchange)
+	return x
 }
+
+// discoverMethod is the request with which the SDK asks which version a server speaks. It has to
+// see how a server refuses that.
+const discoverMethod = "server/discover"
+
+const initializeMethod = "initialize"
 
 // RoundTrip makes a request.
 func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
-	res, refused, err := r.send(req)
-	if x, ok := req.Context().Value(exchangeKey{}).(*exchange); ok && req.Method == http.MethodPost {
-		x.mu.Lock()
-		x.err = refused
-		x.mu.Unlock()
+	switch req.Method {
+	case http.MethodPost:
+	case http.MethodGet:
+		return r.listen(req)
+	default: // the end of a session: nothing depends on it
+		return r.send(req)
 	}
-	return res, err
+	var asked struct {
+		ID     json.RawMessage `json:"id"`
+		Method string          `json:"method"`
+	}
+	if body, err := req.GetBody(); err != nil || json.NewDecoder(body).Decode(&asked) != nil {
+		return nil, errors.New("mcp: the request isn't JSON") // it is the SDK's
+	}
+	if len(asked.ID) == 0 || asked.Method == "" {
+		return r.notify(req, asked.Method), nil
+	}
+	x := exchangeOf(req.Context())
+	if x != nil {
+		x.sent.Store(true)
+	}
+	res, err := r.send(req)
+	if err != nil {
+		if x != nil && unsent(err) {
+			x.sent.Store(false)
+		}
+		return nil, err
+	}
+	switch challenge := res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden; {
+	case asked.Method == discoverMethod && res.StatusCode >= 300:
+		return bound(res), nil
+	case challenge && r.signIn && (x == nil || !x.challenged):
+		if x != nil {
+			x.challenged = true
+		}
+		return bound(res), nil
+	case res.StatusCode < 200 || res.StatusCode >= 300:
+		return nil, r.refusal(req, res)
+	}
+	if asked.Method != initializeMethod {
+		res.Header.Del(sessionHeader) // another one would end the connection
+	}
+	kind, _, _ := mime.ParseMediaType(res.Header.Get("Content-Type"))
+	switch kind {
+	case "text/event-stream":
+		res.Body = r.events(res.Body)
+		return res, nil
+	case "application/json":
+		return r.whole(res, asked.ID)
+	}
+	_ = res.Body.Close()
+	return nil, fmt.Errorf("mcp: the reply is of the type %q, not JSON", kind)
 }
+
+const sessionHeader = "Mcp-Session-Id"
+
+// unsent reports whether an error says that a request can't have reached the server.
+func unsent(err error) bool {
+	var dial *net.OpError
+	var header *headerError
+	return errors.As(err, &header) || errors.As(err, &dial) && dial.Op == "dial"
+}
+
+// whole reads a reply to its end. Otherwise the SDK would, and end the connection if it is cut.
+func (r *requests) whole(res *http.Response, id json.RawMessage) (*http.Response, error) {
+	body, err := io.ReadAll(bound(res).Body)
+	_ = res.Body.Close()
+	if err != nil {
+		return nil, fmt.Errorf("mcp: the reply was cut: %w", err)
+	}
+	body = bytes.TrimPrefix(bytes.TrimSpace(body), byteOrderMark)
+	m, err := jsonrpc.DecodeMessage(body)
+	if err != nil {
+		return nil, fmt.Errorf("mcp: the reply isn't a message: %w", err)
+	}
+	answer, ok := m.(*jsonrpc.Response)
+	var same json.RawMessage
+	if ok {
+		same, err = json.Marshal(answer.ID.Raw())
+	}
+	if !ok || err != nil || !bytes.Equal(same, bytes.TrimSpace(id)) {
+		return nil, errors.New("mcp: the reply is that of another request")
+	}
+	r.session.observe(m)
+	res.Body, res.ContentLength = io.NopCloser(bytes.NewReader(body)), int64(len(body))
+	return res, nil
+}
+
+// notify makes a request that has no reply. Whether it arrives says nothing about others.
+func (r *requests) notify(req *http.Request, method string) *http.Response {
+	res, err := r.send(req)
+	if err == nil {
+		_ = res.Body.Close()
+		if res.StatusCode >= 300 {
+			err = &fault.HTTPError{Status: res.StatusCode}
+		}
+	}
+	if err != nil {
+		r.logger.Debug("mcp: a notification was not accepted", "method", method, "error", err)
+	}
+	return reply(req, http.StatusAccepted, "", http.NoBody)
+}
+
+// reply returns a reply that the server hasn't given.
+func reply(req *http.Request, status int, kind string, body io.ReadCloser) *http.Response {
+	return &http.Response{Status: http.StatusText(status), StatusCode: status, Proto: "HTTP/1.1", ProtoMajor: 1,
+		ProtoMinor: 1, Header: http.Header{"Content-Type": {kind}}, Body: body, ContentLength: -1, Request: req}
+}
+
+// A headerError says why there are no headers for a request, which therefore wasn't sent.
+type headerError struct{ error }
+
+func (e *headerError) Unwrap() error { return e.error }
 
 // headers asks the host for headers. A panic is an error: requests are made on goroutines of the
 // SDK, too, where nobody else would contain it.
@@ -70,50 +194,32 @@ func contain(who string, err *error) {
 	}
 }
 
-// send makes a request. refused is why the server can't have done what it asks for; nil: it may
-// have done it.
-func (r *requests) send(req *http.Request) (res *http.Response, refused, err error) {
-	next := r.next
-	if next == nil {
-		next = http.DefaultTransport
-	}
+// send sends a request, with the headers and the query that the host has given.
+func (r *requests) send(req *http.Request) (*http.Response, error) {
+	req = req.Clone(req.Context())
 	if r.query != "" && req.URL.Path == r.path && req.URL.RawQuery == "" {
-		req = req.Clone(req.Context())
 		req.URL.RawQuery = r.query
 	}
 	if r.header != nil {
 		more, err := r.headers(req.Context())
 		if err != nil {
-			return nil, err, err
+			return nil, &headerError{err}
 		}
-		req = req.Clone(req.Context())
 		for name, values := range more {
 			req.Header[http.CanonicalHeaderKey(name)] = values
 		}
 	}
-	res, err = next.RoundTrip(req)
-	var dial *net.OpError
-	switch {
-	case errors.As(err, &dial) && dial.Op == "dial":
-		return nil, err, err
-	case err != nil:
-		return nil, nil, err
+	res, err := r.client.Do(req)
+	if named := (*url.Error)(nil); errors.As(err, &named) {
+		err = named.Err // without the address, which may have a key
 	}
-	stream := strings.HasPrefix(res.Header.Get("Content-Type"), "text/event-stream")
-	if !stream {
-		res.Body = &bounded{ReadCloser: res.Body, left: maxReply}
-	}
-	res.Body = &observedBody{ReadCloser: res.Body, s: r.session, stream: stream}
-	return res, statusError(res.StatusCode), nil
+	return res, err
 }
 
-// statusError returns why a server that answers with a status hasn't run a call; nil: it may have
-// run it.
-func statusError(status int) error {
-	if status < 400 || status >= 500 || status == http.StatusRequestTimeout {
-		return nil
-	}
-	return &fault.HTTPError{Status: status}
+// bound limits the body of a reply.
+func bound(res *http.Response) *http.Response {
+	res.Body = &bounded{ReadCloser: res.Body, left: maxReply}
+	return res
 }
 
 // A bounded is the body of a reply, which ends with an error if it is too long.

@@ -6,7 +6,6 @@ import (
 	"errors"
 	"strings"
 
-	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawlkit/pawl/provider"
@@ -27,7 +26,7 @@ type Resource struct {
 // ListResources returns the resources of the server, at most 1,000 of them, with the credential of
 // the listing that ctx has, if any.
 func (s *Server) ListResources(ctx context.Context) ([]Resource, error) {
-	return onServer(ctx, s, func(ctx context.Context, _ *conn, cs *session) (list []Resource, err error) {
+	return onServer(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) (list []Resource, err error) {
 		for r, err := range cs.Resources(ctx, nil) {
 			if err != nil {
 				return nil, err
@@ -43,7 +42,7 @@ func (s *Server) ListResources(ctx context.Context) ([]Resource, error) {
 
 // Read reads a resource. Its texts are marked as data.
 func (s *Server) Read(ctx context.Context, uri string) ([]provider.Part, error) {
-	return onServer(ctx, s, func(ctx context.Context, _ *conn, cs *session) ([]provider.Part, error) {
+	return onServer(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) ([]provider.Part, error) {
 		res, err := cs.ReadResource(ctx, &mcp.ReadResourceParams{URI: uri})
 		if err != nil {
 			return nil, err
@@ -59,7 +58,7 @@ func (s *Server) Read(ctx context.Context, uri string) ([]provider.Part, error) 
 // Prompt returns the messages of a prompt of the server. Whoever uses them decides whether to trust
 // them: they aren't marked.
 func (s *Server) Prompt(ctx context.Context, name string, args map[string]string) ([]provider.Message, error) {
-	return onServer(ctx, s, func(ctx context.Context, _ *conn, cs *session) ([]provider.Message, error) {
+	return onServer(ctx, s, func(ctx context.Context, cs *mcp.ClientSession) ([]provider.Message, error) {
 		res, err := cs.GetPrompt(ctx, &mcp.GetPromptParams{Name: name, Arguments: args})
 		if err != nil {
 			return nil, err
@@ -122,30 +121,18 @@ func (c *conn) resourceTools() []*tools.Definition {
 	return []*tools.Definition{list, read}
 }
 
-// onServer does something that only reads, once more if the connection was lost.
-func onServer[T any](ctx context.Context, s *Server, do func(context.Context, *conn, *session) (T, error)) (out T,
+// onServer does something that only reads.
+func onServer[T any](ctx context.Context, s *Server, read func(context.Context, *mcp.ClientSession) (T, error)) (out T,
 	err error) {
 	l, _ := tools.ListingOf(ctx)
-	c, err := s.conn(s.credential(l))
+	c, done, err := s.use(s.credential(l))
 	if err != nil {
 		return out, err
 	}
-	for again := false; ; again = true {
-		cs, err := c.open(ctx)
-		if err != nil {
-			return out, err
-		}
-		out, err = do(ctx, c, cs)
-		var answered *jsonrpc.Error
-		switch {
-		case err == nil || ctx.Err() != nil:
-			return out, err
-		case errors.As(err, &answered) && !lost(err):
-			return out, s.answered(answered)
-		}
-		c.drop(cs)
-		if again {
-			return out, &ConnectError{Server: s.cfg.Name, Err: err}
-		}
-	}
+	defer done()
+	err = c.do(ctx, true, func(ctx context.Context, cs *session) (err error) {
+		out, err = read(ctx, cs.ClientSession)
+		return err
+	})
+	return out, err
 }

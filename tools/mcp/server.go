@@ -2,10 +2,12 @@ package mcp
 
 import (
 	"context"
+	"crypto/sha256"
 	"sync"
 
-	"golang.org/x/sync/semaphore"
+	"github.com/modelcontextprotocol/go-sdk/auth"
 
+	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -14,12 +16,17 @@ import (
 // agent.Config.Sources. It opens connections when they are needed, and opens them again when they
 // were lost. It is safe for concurrent use.
 type Server struct {
-	cfg        Config
+	cfg     Config
+	breaker *circuit.Breaker // of the server itself; each tool has its own
+	life    context.Context  // ends with Close
+	end     context.CancelFunc
+
 	background sync.WaitGroup // what ends after a connection
 
 	mu      sync.Mutex // guards what follows
-	conns   map[string]*conn
-	changed chan struct{} // closed when a list of tools may differ
+	conns   conns
+	known   map[[sha256.Size]byte]*known // by the JSON of the tool
+	changed chan struct{}                // closed when a list of tools may differ
 	closed  bool
 }
 
@@ -31,7 +38,11 @@ func New(cfg Config) (*Server, error) {
 	if err := cfg.check(); err != nil {
 		return nil, err
 	}
-	return &Server{cfg: cfg, conns: make(map[string]*conn), changed: make(chan struct{})}, nil
+	s := &Server{cfg: cfg, breaker: newBreaker(cfg.Name), changed: make(chan struct{})}
+	s.known = make(map[[sha256.Size]byte]*known)
+	s.conns.byCredential, s.conns.handlers = make(map[string]*conn), make(map[string]auth.OAuthHandler)
+	s.life, s.end = context.WithCancel(context.Background())
+	return s, nil
 }
 
 // Name returns Config.Name.
@@ -43,10 +54,13 @@ func (s *Server) Name() string { return s.cfg.Name }
 // [SignIn].
 func (s *Server) List(ctx context.Context) ([]tools.Tool, error) {
 	l, _ := tools.ListingOf(ctx)
-	c, err := s.conn(s.credential(l))
+	c, done, err := s.use(s.credential(l))
 	if err != nil {
 		return nil, err
 	}
+	defer done()
+	ctx, stop := s.whileOpen(ctx)
+	defer stop()
 	return c.list(ctx)
 }
 
@@ -58,18 +72,44 @@ func (s *Server) Changed() <-chan struct{} {
 	return s.changed
 }
 
-// Close closes all connections, and ends child processes. It returns when they have ended, which
-// may take 6 s. The server can't be used any more.
+// Close closes all connections, and ends child processes. Calls under way end: as in doubt, if they
+// can't be repeated. It returns when the connections have ended, which may take 6 s. The server
+// can't be used any more.
 func (s *Server) Close() error {
 	s.mu.Lock()
-	conns := s.conns
-	s.conns, s.closed = nil, true
+	all := s.conns.byCredential
+	s.known = make(map[[sha256.Size]byte]*known)
+	s.conns.byCredential, s.closed = nil, true
 	s.mu.Unlock()
-	for _, c := range conns {
-		c.close()
+	s.end()
+	var closing sync.WaitGroup
+	for _, c := range all {
+		closing.Go(c.close)
 	}
+	closing.Wait()
 	s.background.Wait()
 	return nil
+}
+
+// whileOpen returns a context that ends with ErrClosed if the server is closed.
+func (s *Server) whileOpen(ctx context.Context) (context.Context, func()) {
+	ctx, cancel := context.WithCancelCause(ctx)
+	stop := context.AfterFunc(s.life, func() { cancel(ErrClosed) })
+	return ctx, func() {
+		stop()
+		cancel(nil)
+	}
+}
+
+// inBackground does something for which no call waits, and Close does.
+func (s *Server) inBackground(do func()) {
+	s.mu.Lock()
+	if !s.closed {
+		s.background.Go(do)
+		do = func() {}
+	}
+	s.mu.Unlock()
+	do()
 }
 
 func (s *Server) credential(l tools.Listing) string {
@@ -77,21 +117,6 @@ func (s *Server) credential(l tools.Listing) string {
 		return ""
 	}
 	return s.cfg.Credential(l)
-}
-
-// conn returns the connection with a credential.
-func (s *Server) conn(credential string) (*conn, error) {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	if s.closed {
-		return nil, ErrClosed
-	}
-	c := s.conns[credential]
-	if c == nil {
-		c = &conn{server: s, credential: credential, gate: semaphore.NewWeighted(1), begun: make(chan *flow, 1)}
-		s.conns[credential] = c
-	}
-	return c, nil
 }
 
 // notify says that a list of tools may differ.

@@ -4,9 +4,12 @@ import (
 	"cmp"
 	"context"
 	"encoding/json"
+	"errors"
+	"net/http"
 	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
+	"github.com/modelcontextprotocol/go-sdk/mcp"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -21,11 +24,15 @@ import (
 //	…
 //	agent.Answer(pause.ID, struct{}{})
 //
-// The tools of the server are there from the next run on.
+// The tools of the server are there from the next run on. A call that needs another sign-in,
+// because the old one has ended or doesn't cover it, is suspended in the same way, and made when it
+// is answered.
 type SignIn struct {
 	// Handler returns the handler of the SDK for a credential, which does everything else:
 	// discovery, registration, tokens and their refreshing. It gets the function with which the
-	// handler asks for a code: AuthorizationCodeHandlerConfig.AuthorizationCodeFetcher.
+	// handler asks for a code: AuthorizationCodeHandlerConfig.AuthorizationCodeFetcher. It is
+	// called once for a credential; the handler, which keeps the tokens, stays until the server is
+	// closed.
 	Handler func(credential string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error)
 	// Time is how long somebody may take to sign in; 0: 10 min. After that, or a restart, the call
 	// asks again with another address.
@@ -44,16 +51,18 @@ type SignedIn struct {
 var ErrNoSignIn = fault.NewFixable("mcp: no sign-in is under way",
 	"answer the pause; it then asks again with another address", nil)
 
-// SignedIn takes the end of a sign-in with a credential.
+// SignedIn takes the end of a sign-in with a credential. It returns when the handler has what it
+// needs, or the handler's error.
 func (s *Server) SignedIn(credential string, a SignedIn) error {
-	c, err := s.conn(credential)
+	c, done, err := s.use(credential)
 	if err != nil {
 		return err
 	}
+	defer done()
 	c.mu.Lock()
 	f := c.signIn
 	c.mu.Unlock()
-	if f == nil {
+	if f == nil || !f.waits() {
 		return ErrNoSignIn
 	}
 	select {
@@ -62,7 +71,7 @@ func (s *Server) SignedIn(credential string, a SignedIn) error {
 	}
 	select {
 	case <-f.done:
-		return nil
+		return f.err
 	case <-time.After(s.cfg.Connect):
 		return fault.New(fault.Transient, "mcp: the server doesn't complete the sign-in")
 	}
@@ -70,92 +79,211 @@ func (s *Server) SignedIn(credential string, a SignedIn) error {
 
 const defaultSignIn = 10 * time.Minute
 
-// A flow is a sign-in under way.
+// mostSignIns is how often somebody is asked to sign in, for a call or until a request works.
+const mostSignIns = 3
+
+var errNotAccepted = fault.NewFixable("mcp: the server doesn't accept the sign-ins",
+	"look whether the account may use this server, and sign in once more after a restart", nil)
+
+// A flow is the handler's work for a credential that the server refuses: it asks for another token,
+// or has somebody sign in.
 type flow struct {
+	asked  chan struct{} // closed when somebody has to sign in, with url
 	url    string
 	answer chan SignedIn
-	done   chan struct{}
+	done   chan struct{} // closed at the end, with err
+	err    error
 	cancel context.CancelFunc
 }
 
-// errSignIn ends an attempt to connect: somebody has to sign in.
-var errSignIn = fault.NewFixable("mcp: somebody has to sign in", "call the server's connect tool", nil)
-
-// oauth returns the handler of requests. It keeps the tokens.
-func (c *conn) oauth() (auth.OAuthHandler, error) {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	if c.handler != nil {
-		return c.handler, nil
+// waits reports whether somebody has to sign in.
+func (f *flow) waits() bool {
+	select {
+	case <-f.asked:
+		return true
+	default:
+		return false
 	}
-	h, err := c.server.cfg.SignIn.Handler(c.credential, c.fetch)
-	if err == nil {
-		c.handler = h
-	}
-	return h, err
 }
 
-// fetch waits for the code of a sign-in. The attempt to connect goes on in the background
-// meanwhile.
-func (c *conn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
-	ctx, cancel := context.WithTimeout(ctx, cmp.Or(c.server.cfg.SignIn.Time, defaultSignIn))
-	defer cancel()
-	f := &flow{url: args.URL, answer: make(chan SignedIn, 1), done: make(chan struct{}), cancel: cancel}
+// A signInError ends a request that needs somebody to sign in.
+type signInError struct{ url string }
+
+func (e *signInError) Error() string {
+	return "mcp: somebody has to sign in: call the server's connect tool"
+}
+
+// Fault returns user-fixable.
+func (e *signInError) Fault() fault.Class { return fault.UserFixable }
+
+// signingIn reports whether a sign-in is under way.
+func (c *conn) signingIn() bool {
 	c.mu.Lock()
-	if c.signIn != nil { // a request of an open session needs another sign-in while one is under way
-		c.mu.Unlock()
-		return nil, errSignIn
-	}
-	c.signIn = f
+	defer c.mu.Unlock()
+	return c.signIn != nil
+}
+
+// asks returns the error of requests while somebody has to sign in; nil: nobody has to.
+func (c *conn) asks() *signInError {
+	c.mu.Lock()
+	f := c.signIn
 	c.mu.Unlock()
+	if f == nil || !f.waits() {
+		return nil
+	}
+	return &signInError{f.url}
+}
+
+// oauth returns the handler of requests. There is one for a credential: it keeps the tokens.
+func (c *conn) oauth() (auth.OAuthHandler, error) {
+	s := c.server
+	s.mu.Lock()
+	h := s.conns.handlers[c.credential]
+	s.mu.Unlock()
+	if h == nil {
+		own, err := s.cfg.SignIn.Handler(c.credential, c.fetch)
+		if err != nil {
+			return nil, err
+		}
+		s.mu.Lock()
+		defer s.mu.Unlock()
+		if h = s.conns.handlers[c.credential]; h == nil {
+			h = own
+			s.conns.handlers[c.credential] = h
+		}
+	}
+	return &authorizing{h, c}, nil
+}
+
+// An authorizing is a handler that doesn't hold up a request while somebody signs in.
+type authorizing struct {
+	auth.OAuthHandler
+	c *conn
+}
+
+// Authorize has the handler ask for another token. All requests that are refused meanwhile wait for
+// that. If somebody has to sign in, they end, and the handler waits in the background.
+func (a *authorizing) Authorize(ctx context.Context, req *http.Request, res *http.Response) error {
+	c := a.c
+	c.mu.Lock()
+	f := c.signIn
+	if f == nil && !c.closed {
+		f = &flow{asked: make(chan struct{}), answer: make(chan SignedIn, 1), done: make(chan struct{})}
+		var detached context.Context
+		detached, f.cancel = context.WithTimeout(context.WithoutCancel(ctx),
+			cmp.Or(c.server.cfg.SignIn.Time, defaultSignIn))
+		c.signIn = f
+		c.mu.Unlock()
+		c.server.inBackground(func() { c.authorize(detached, f, a.OAuthHandler, req, res) })
+	} else {
+		c.mu.Unlock()
+		_ = res.Body.Close()
+	}
+	if f == nil {
+		return ErrClosed
+	}
+	select {
+	case <-f.asked:
+		return &signInError{f.url}
+	case <-f.done:
+		return f.err
+	case <-ctx.Done():
+		return context.Cause(ctx)
+	}
+}
+
+// authorize does the work of a flow.
+func (c *conn) authorize(ctx context.Context, f *flow, h auth.OAuthHandler, req *http.Request, res *http.Response) {
+	defer f.cancel()
+	err := errors.New("mcp: the handler of SignIn has ended its goroutine")
 	defer func() {
 		c.mu.Lock()
-		c.signIn = nil
+		c.signIn, f.err = nil, err
 		c.mu.Unlock()
-		select {
-		case <-c.begun: // a request of an open session has begun it, so nobody else waits
-			close(f.done)
-		default:
+		close(f.done)
+		if f.waits() {
+			c.server.notify()
 		}
 	}()
-	select {
-	case c.begun <- f:
-	default:
-		return nil, errSignIn
+	defer contain("the handler of SignIn", &err)
+	err = h.Authorize(ctx, req, res)
+}
+
+// fetch waits for the code of a sign-in.
+func (c *conn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+	c.mu.Lock()
+	f, tries := c.signIn, c.signIns
+	c.mu.Unlock()
+	if f == nil || f.waits() {
+		return nil, errors.New("mcp: the handler of SignIn asks for a code when it shouldn't")
 	}
+	if tries >= mostSignIns {
+		return nil, errNotAccepted
+	}
+	f.url = args.URL
+	close(f.asked)
 	c.server.notify()
 	select {
 	case a := <-f.answer:
+		c.mu.Lock()
+		c.signIns++
+		c.mu.Unlock()
 		return &auth.AuthorizationResult{Code: a.Code, State: a.State, Iss: a.Issuer}, nil
 	case <-ctx.Done():
-		return nil, errSignIn
+		return nil, &signInError{f.url}
 	}
+}
+
+// suspension is the pause of a call until somebody has signed in.
+func (e *signInError) suspension(server string, state any) tools.Suspend {
+	return tools.Suspend{Kind: "sign_in", Prompt: "Sign in to " + server + ": " + e.url, Again: true,
+		Schema: json.RawMessage(`{"type":"object"}`), State: state}
+}
+
+// signIn returns the error with which the call waits until somebody has signed in. What has been
+// answered stays answered.
+func (r *running) signIn(server string, ask *signInError, params *mcp.CallToolParams) error {
+	if r.signIns >= mostSignIns {
+		return errNotAccepted
+	}
+	w := waiting{State: params.RequestState, Within: len(r.answers) > 0, Answers: r.answers, SignIns: r.signIns + 1}
+	if w.Within {
+		return ask.suspension(server, w)
+	}
+	w.Answers = make(map[string]answer)
+	for id, a := range params.InputResponses {
+		if e, ok := a.(*mcp.ElicitResult); ok {
+			w.Answers[id] = answer{Action: e.Action, Content: e.Content}
+		}
+	}
+	return ask.suspension(server, w)
 }
 
 // signInTool returns the tool that has somebody sign in.
 func (c *conn) signInTool() *tools.Definition {
+	server, credential, name := c.server, c.credential, c.server.cfg.Name
 	d, err := tools.Raw{
 		Spec: tools.Spec{
-			Name: c.server.cfg.Name + ".connect", Description: "Has the user sign in to " + c.server.cfg.Name +
+			Name: name + ".connect", Description: "Has the user sign in to " + name +
 				". Its tools can be used after that.",
-			Category: "mcp", Tags: []string{"mcp:" + c.server.cfg.Name}, Idempotent: true, NoRetries: true,
-			NoBreaker: true,
+			Category: "mcp", Tags: []string{"mcp:" + name}, Idempotent: true, NoRetries: true, NoBreaker: true,
 		},
 		Run: func(ctx context.Context, _ json.RawMessage) (tools.Result, error) {
-			_, err := c.open(ctx)
-			c.mu.Lock()
-			f := c.signIn
-			c.mu.Unlock()
-			switch {
-			case f != nil: // nobody has signed in yet, or the address is another one after a restart
-				return tools.Result{}, tools.Suspend{
-					Kind: "sign_in", Prompt: "Sign in to " + c.server.cfg.Name + ": " + f.url, Again: true,
-					Schema: json.RawMessage(`{"type":"object"}`),
-				}
-			case err != nil:
+			c, done, err := server.use(credential)
+			if err != nil {
 				return tools.Result{}, err
 			}
-			return tools.Text("Signed in. The tools of " + c.server.cfg.Name + " are there in the next run."), nil
+			defer done()
+			ask := c.asks() // nobody has signed in yet
+			if ask == nil {
+				if _, err = c.open(ctx); err != nil && !errors.As(err, &ask) {
+					return tools.Result{}, err
+				}
+			}
+			if ask != nil {
+				return tools.Result{}, ask.suspension(name, nil)
+			}
+			return tools.Text("Signed in. The tools of " + name + " are there in the next run."), nil
 		},
 	}.Define()
 	if err != nil { // it is ours

@@ -85,3 +85,66 @@ func TestAServerThatNeedsASignInOffersOneToolThatWaitsForIt(t *testing.T) {
 	require.NoError(t, err)
 	require.NotContains(t, string(stored), "the-code-of-the-sign-in")
 }
+
+// A call that needs a further scope waits for a sign-in, at once, and is made when somebody has
+// signed in. Calls that don't need it go on meanwhile. Nobody is asked without an end.
+func TestACallThatNeedsAFurtherScopeWaitsForASignIn(t *testing.T) {
+	for version, stateless := range map[string]bool{"2026-07-28": true, "2025-11-25": false} {
+		t.Run(version, func(t *testing.T) {
+			s := newSite(t, stateless, func(s *sdk.Server) {
+				tool(s, "read", echo)
+				tool(s, "write", func(context.Context, file) (string, error) { return "written", nil })
+			})
+			s.before(`"write"`, scoped(s.handler))
+			server := s.connect(mcp.Config{SignIn: &mcp.SignIn{
+				Handler: func(_ string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
+					return &door{fetch: fetch}, nil
+				}}})
+			a, model := asking(t, journal.NewMemory(), []tools.Source{server},
+				providertest.Call("files.write", file{"x"}), providertest.Say("Done."))
+			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Write."})
+			require.ErrorAs(t, err, new(*agent.PausedError))
+			require.EqualValues(t, "sign_in", res.Pending[0].Kind)
+			require.Equal(t, "Sign in to files: https://login.example/authorize?state=st", res.Pending[0].Reason)
+			out := execute(t, server, "files.read", file{"x"})
+			require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+
+			require.NoError(t, server.SignedIn("", mcp.SignedIn{Code: "wide", State: "st"}))
+			_, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, struct{}{})))
+			require.NoError(t, err)
+			model.AssertSaw(t, 1, providertest.ToolResultText("files.write", "written"))
+		})
+	}
+}
+
+func TestNobodyIsAskedToSignInWithoutAnEnd(t *testing.T) {
+	s := newSite(t, true, func(s *sdk.Server) { tool(s, "write", echo) })
+	s.before(`"write"`, scoped(s.handler))
+	server := s.connect(mcp.Config{SignIn: &mcp.SignIn{
+		Handler: func(_ string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
+			return &door{fetch: fetch}, nil
+		}}})
+	a, model := asking(t, journal.NewMemory(), []tools.Source{server}, providertest.Call("files.write", file{"x"}),
+		providertest.Say("It can't be written."))
+	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Write."})
+	for range 3 {
+		require.ErrorAs(t, err, new(*agent.PausedError))
+		require.NoError(t, server.SignedIn("", mcp.SignedIn{Code: "narrow", State: "st"}))
+		res, err = a.Run(t.Context(), agent.Resume("s", agent.Answer(res.Pending[0].ID, struct{}{})))
+	}
+	require.NoError(t, err)
+	require.Equal(t, agent.Completed, res.Status)
+	model.AssertSaw(t, 1, providertest.ToolResultText("files.write", "the server doesn't accept the sign-ins"))
+}
+
+// scoped refuses requests without the wide token.
+func scoped(inner http.Handler) http.HandlerFunc {
+	return func(w http.ResponseWriter, r *http.Request) {
+		if r.Header.Get("Authorization") != "Bearer wide" {
+			w.Header().Set("WWW-Authenticate", `Bearer error="insufficient_scope", scope="write"`)
+			w.WriteHeader(http.StatusForbidden)
+			return
+		}
+		inner.ServeHTTP(w, r)
+	}
+}

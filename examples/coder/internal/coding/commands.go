@@ -67,7 +67,8 @@ func (c *Coder) mcp(ctx context.Context, args string, w io.Writer) error {
 		for _, s := range c.servers {
 			why, _ := s.failed.Load().(string)
 			state := map[bool]string{true: "off", false: "on"}[s.off.Load()]
-			fmt.Fprintf(w, "%-3s  %s  %s%s\n", state, s.Name(), s.at, why)
+			wrong, _ := s.wrong.Load().(string)
+			fmt.Fprintf(w, "%-3s  %s  %s%s\n%s", state, s.Name(), s.at, why, wrong)
 		}
 		if len(c.servers) == 0 {
 			fmt.Fprintln(w, "There are no servers. -mcp names a file that has some.")

@@ -61,6 +61,19 @@ type server struct {
 	at     string // its program or address
 	off    atomic.Bool
 	failed atomic.Value // a string: why it couldn't be reached
+	wrong  atomic.Value // a string: what is wrong with its tools, a line each
+}
+
+// changed takes what is wrong with the tools of the server.
+func (s *server) changed(c mcp.Change) {
+	var lines strings.Builder
+	for _, e := range c.Refused {
+		fmt.Fprintln(&lines, "    ", e)
+	}
+	for _, note := range c.Notes {
+		fmt.Fprintln(&lines, "    ", note)
+	}
+	s.wrong.Store(lines.String())
 }
 
 // List lists the tools that are offered. A server that is off is never connected to.
@@ -102,12 +115,14 @@ func (c *Coder) connect() error {
 				return headers, nil
 			}
 		}
+		one := &server{at: at}
+		cfg.OnChange = one.changed
 		made, err := mcp.New(cfg)
 		if err != nil {
 			return fmt.Errorf("the server %q of MCP: %w", s.Name, err)
 		}
 		c.closers = append(c.closers, made.Close)
-		one := &server{Server: made, at: at}
+		one.Server = made
 		off, known := switched[s.Name]
 		one.off.Store(off || s.Disabled && !known)
 		c.servers = append(c.servers, one)

@@ -97,6 +97,22 @@ func TestAServerIsSwitchedOffAndOnAgain(t *testing.T) {
 	require.Contains(t, results(res)[0], "found x")
 }
 
+func TestWhatIsWrongWithAServersToolsIsShown(t *testing.T) {
+	dir, db := project(t)
+	server := sdk.NewServer(&sdk.Implementation{Name: "odd", Version: "1"}, nil)
+	server.AddTool(&sdk.Tool{Name: "either", InputSchema: m{"type": "object", "anyOf": []m{{"required": []string{"a"}}}}},
+		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
+			return &sdk.CallToolResult{}, nil
+		})
+	web := httptest.NewServer(sdk.NewStreamableHTTPHandler(func(*http.Request) *sdk.Server { return server },
+		&sdk.StreamableHTTPOptions{Stateless: true}))
+	t.Cleanup(web.Close)
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(),
+		Servers: []coding.Server{{Name: "odd", URL: web.URL}}})
+	typed(t, c, "/mcp test odd")
+	require.Contains(t, typed(t, c, "/mcp"), "the schema of odd.either: its root has anyOf: the server checks it")
+}
+
 func TestAServerThatIsDownDisturbsNoRun(t *testing.T) {
 	dir, db := project(t)
 	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(providertest.Say("Hello.")),
