@@ -2,6 +2,7 @@ package anthropic
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 	"strconv"
 	"strings"
@@ -21,8 +22,8 @@ type block struct {
 	deltas    bool            // the input came in pieces
 	signature string
 	citations []json.RawMessage
-	content   json.RawMessage // of a compaction
-	unknown   bool            // an unknown piece came: the block can't be sent back
+	fields    map[string]json.RawMessage // of a compaction
+	unknown   bool                       // an unknown piece came: the block can't be sent back
 }
 
 // A head is the start of a block.
@@ -35,7 +36,6 @@ type head struct {
 	ID        string            `json:"id"`
 	Name      string            `json:"name"`
 	Input     json.RawMessage   `json:"input"`
-	Caller    json.RawMessage   `json:"caller"`
 	Citations []json.RawMessage `json:"citations"`
 	ToolUseID string            `json:"tool_use_id"`
 	Content   json.RawMessage   `json:"content"`
@@ -95,42 +95,43 @@ func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 		if name == "" {
 			return garbled("a tool call without a name", nil)
 		}
+		d.called = true
 		d.Put(provider.ToolStart(int(index), b.ID, name))
 	case isProviderCall(b.Type):
 		if d.calls == nil {
 			d.calls = map[string]string{}
 		}
-		d.calls[b.ID] = b.Name
+		d.calls[b.ID], d.called = b.Name, true
 	}
 	return nil
 }
 
-func (d *decoder) delta(e *event) error {
-	b := d.find(e.Index)
+func (d *decoder) delta(e *event, data []byte) error {
+	b := d.find(int32(e.Index))
 	if b == nil { // some servers leave out the starts of blocks
 		kind := map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[e.Delta.Type]
 		if kind == "" {
 			return garbled("a piece of a block that hasn't started: "+quote(e.Delta.Type), nil)
 		}
-		if err := d.startBlock(e.Index, json.RawMessage(`{"type":"`+kind+`"}`)); err != nil {
+		if err := d.startBlock(int32(e.Index), json.RawMessage(`{"type":"`+kind+`"}`)); err != nil {
 			return err
 		}
-		b = d.find(e.Index)
+		b = d.find(int32(e.Index))
 	}
 	switch e.Delta.Type {
 	case "text_delta":
-		d.text(b, e.Delta.Text)
+		d.text(b, string(e.Delta.Text))
 	case "thinking_delta":
-		d.think(b, e.Delta.Thinking)
+		d.think(b, string(e.Delta.Thinking))
 	case "input_json_delta":
 		if e.Delta.JSON == "" {
 			return nil
 		}
 		b.deltas = true
 		if b.Type == "tool_use" {
-			d.Put(provider.ToolDelta(int(b.index), e.Delta.JSON))
+			d.Put(provider.ToolDelta(int(b.index), string(e.Delta.JSON)))
 		} else {
-			b.input.WriteString(e.Delta.JSON)
+			b.input.WriteString(string(e.Delta.JSON))
 		}
 	case "signature_delta":
 		b.signature += e.Delta.Signature
@@ -139,7 +140,14 @@ func (d *decoder) delta(e *event) error {
 			b.citations = append(b.citations, e.Delta.Citation)
 		}
 	case "compaction_delta":
-		b.content = e.Delta.Content
+		var whole struct {
+			Delta map[string]json.RawMessage `json:"delta"`
+		}
+		if err := json.Unmarshal(data, &whole); err != nil {
+			return garbled("an event", err)
+		}
+		delete(whole.Delta, "type")
+		b.fields = whole.Delta
 	default:
 		b.unknown = true
 	}
@@ -191,11 +199,7 @@ func (d *decoder) stopBlock(index int32) error {
 		d.providerResult(b)
 	case b.unknown: // an incomplete block would be rejected
 	case b.Type == "compaction":
-		raw := b.raw
-		if b.content != nil {
-			raw = with(raw, "content", b.content)
-		}
-		d.Put(opaque(b.Type, raw))
+		d.Put(opaque(b.Type, with(b.raw, b.fields)))
 	default:
 		d.Put(opaque(b.Type, b.raw))
 	}
@@ -226,18 +230,35 @@ func (d *decoder) endCall(b *block) {
 		d.Put(provider.ToolDelta(int(b.index), string(b.Input)))
 	}
 	d.Put(provider.ToolEnd(int(b.index)))
-	if !adapter.IsNull(b.Caller) && !strings.Contains(string(b.Caller), `"direct"`) {
-		d.Put(provider.AttachTo(int(b.index), sealed(kindCaller, string(b.Caller))))
+	if fields := otherFields(b.raw); len(fields) > 0 {
+		d.Put(provider.AttachTo(int(b.index), sealed(kindFields, string(adapter.JSON(fields)))))
 	}
 }
 
-// with returns a JSON object with another value for a key.
-func with(raw json.RawMessage, key string, value json.RawMessage) json.RawMessage {
+// otherFields returns the fields of a call that a request has besides those of each call. That the
+// model itself made the call isn't said.
+func otherFields(raw json.RawMessage) map[string]json.RawMessage {
 	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil || fields == nil {
+	if json.Unmarshal(raw, &fields) != nil {
+		return nil
+	}
+	for name, value := range fields {
+		switch {
+		case name == "type", name == "id", name == "name", name == "input", adapter.IsNull(value),
+			name == "caller" && strings.Contains(string(value), `"direct"`):
+			delete(fields, name)
+		}
+	}
+	return fields
+}
+
+// with returns a JSON object with other values for some of its keys.
+func with(raw json.RawMessage, other map[string]json.RawMessage) json.RawMessage {
+	var fields map[string]json.RawMessage
+	if len(other) == 0 || json.Unmarshal(raw, &fields) != nil || fields == nil {
 		return raw
 	}
-	fields[key] = value
+	maps.Copy(fields, other)
 	return adapter.JSON(fields)
 }
 

@@ -24,7 +24,6 @@ type content struct {
 	ID           string          `json:"id,omitempty"`
 	Name         string          `json:"name,omitempty"`
 	Input        json.RawMessage `json:"input,omitempty"`
-	Caller       json.RawMessage `json:"caller,omitempty"`
 	ToolUseID    string          `json:"tool_use_id,omitempty"`
 	Content      []*content      `json:"content,omitempty"`
 	IsError      bool            `json:"is_error,omitempty"`
@@ -32,6 +31,14 @@ type content struct {
 	Source       *mediaSource    `json:"source,omitempty"`
 	Citations    json.RawMessage `json:"citations,omitempty"`
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+
+	fields map[string]json.RawMessage // others, as they came
+}
+
+// MarshalJSON encodes the block with its other fields.
+func (c *content) MarshalJSON() ([]byte, error) {
+	type plain content // without this method
+	return with(adapter.JSON((*plain)(c)), c.fields), nil
 }
 
 type mediaSource struct {
@@ -82,10 +89,7 @@ func verbatim(p *provider.Part) any {
 func (c *conversation) toolUse(call *adapter.Call) *content {
 	p := call.Part
 	name := c.names.Encode(p.Call.Name)
-	b := &content{Type: "tool_use", ID: call.ID, Name: name, Input: input(p.Call)}
-	if own(p) == kindCaller && json.Valid([]byte(p.Opaque.Data)) {
-		b.Caller = json.RawMessage(p.Opaque.Data)
-	}
+	b := &content{Type: "tool_use", ID: call.ID, Name: name, Input: input(p.Call), fields: fieldsOf(p)}
 	if !slices.Contains(c.called, name) {
 		c.called = append(c.called, name)
 	}

@@ -115,7 +115,7 @@ func ranBy(messages []provider.Message) *ran {
 				r.calls[p.Call.ID] = true
 			case p.Kind == provider.PartProviderResult && p.Result != nil && r.calls[p.Result.CallID]:
 				r.results[p.Result.CallID] = true
-			case p.Kind == provider.PartToolCall && own(p) == kindCaller:
+			case p.Kind == provider.PartToolCall && fieldsOf(p)["caller"] != nil:
 				r.continued = true // the provider's code waits for this result
 			}
 		}
@@ -153,10 +153,25 @@ func own(p *provider.Part) string {
 // isBlock reports whether opaque data is a block that is sent unchanged.
 func isBlock(p *provider.Part) bool {
 	switch own(p) {
-	case "", kindSignature, kindCitations, kindCaller, kindContainer, kindStopDetails, kindRedacted:
+	case "", kindSignature, kindCitations, kindFields, kindCaller, kindContainer, kindStopDetails, kindRedacted:
 		return false
 	}
 	return strings.HasPrefix(p.Opaque.Data, "{") && json.Valid([]byte(p.Opaque.Data))
+}
+
+// fieldsOf returns the other fields of a call that the provider sent.
+func fieldsOf(p *provider.Part) (fields map[string]json.RawMessage) {
+	switch own(p) {
+	case kindFields:
+		if json.Unmarshal([]byte(p.Opaque.Data), &fields) != nil {
+			return nil
+		}
+	case kindCaller:
+		if json.Valid([]byte(p.Opaque.Data)) {
+			fields = map[string]json.RawMessage{"caller": json.RawMessage(p.Opaque.Data)}
+		}
+	}
+	return fields
 }
 
 func blank(s string) bool { return strings.TrimSpace(s) == "" }

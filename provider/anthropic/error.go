@@ -18,36 +18,16 @@ func statusError(status int, body []byte) *provider.Error {
 	if e.Message == "" && e.Type == "" {
 		e.Message = adapter.Brief(string(body))
 	}
-	e.Class = classOf(e)
+	if e.Class = adapter.ClassOf(&f, status); outOfMoney(e) {
+		e.Class = fault.UserFixable
+	}
 	e.Remedy = remedyOf(e)
-	adapter.Length(e)
+	adapter.Judge(e, &f)
 	return e
 }
 
 // errorIn returns the error that a server reports inside an answer.
 func (d *decoder) errorIn(data []byte) error { return statusError(http.StatusOK, d.Res.Redact(data)) }
-
-// classOf returns the class of an error: by its status, or inside an answer by its type.
-func classOf(e *provider.Error) fault.Class {
-	if outOfMoney(e) {
-		return fault.UserFixable
-	}
-	if e.Status != http.StatusOK {
-		if class := fault.FromStatus(e.Status); class != fault.None {
-			return class
-		}
-		return fault.Permanent
-	}
-	switch e.Type {
-	case "overloaded_error", "api_error", "timeout_error":
-		return fault.Degraded
-	case "rate_limit_error":
-		return fault.RateLimited
-	case "authentication_error", "permission_error", "billing_error":
-		return fault.UserFixable
-	}
-	return fault.Permanent
-}
 
 // outOfMoney reports whether an error ends when somebody pays or raises a limit. The API sends such
 // errors with other statuses.

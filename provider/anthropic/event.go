@@ -14,7 +14,7 @@ import (
 // An event is one event of a stream, with the fields of all kinds.
 type event struct {
 	Type    string          `json:"type"`
-	Index   int32           `json:"index"`
+	Index   adapter.Index   `json:"index"`
 	Message *message        `json:"message"`
 	Block   json.RawMessage `json:"content_block"`
 	Delta   delta           `json:"delta"`
@@ -25,12 +25,11 @@ type event struct {
 // A delta is a piece of a block, or the end of an answer.
 type delta struct {
 	Type      string          `json:"type"`
-	Text      string          `json:"text"`
-	JSON      string          `json:"partial_json"`
-	Thinking  string          `json:"thinking"`
+	Text      adapter.Text    `json:"text"`
+	JSON      adapter.Text    `json:"partial_json"`
+	Thinking  adapter.Text    `json:"thinking"`
 	Signature string          `json:"signature"`
 	Citation  json.RawMessage `json:"citation"`
-	Content   json.RawMessage `json:"content"`
 	ending
 }
 
@@ -63,6 +62,8 @@ type decoder struct {
 	calls map[string]string // names of the calls that the provider runs, by id
 	ev    event
 	whole int32 // number of blocks without an index
+
+	called bool // there was a call, of the host's tools or of the provider's
 }
 
 // event decodes the next event. name is the event's name in the stream; the type in the data takes
@@ -87,11 +88,11 @@ func (d *decoder) event(name string, data []byte) error {
 	}
 	switch e.Type {
 	case "content_block_delta":
-		return d.delta(e)
+		return d.delta(e, data)
 	case "content_block_start":
-		return d.startBlock(e.Index, e.Block)
+		return d.startBlock(int32(e.Index), e.Block)
 	case "content_block_stop":
-		return d.stopBlock(e.Index)
+		return d.stopBlock(int32(e.Index))
 	case "message_start":
 		if e.Message == nil {
 			return garbled("message_start without a message", nil)
@@ -174,7 +175,11 @@ func (d *decoder) finish() error {
 	if !adapter.IsNull(d.end.StopDetails) {
 		d.Put(opaque(kindStopDetails, d.end.StopDetails))
 	}
-	d.Put(adapter.Ended(stopReason(d.end.Stop), d.end.Stop, d.usage.normal()))
+	stop := stopReason(d.end.Stop)
+	if stop == provider.StopToolCalls && !d.called {
+		return adapter.NoCalls(d.end.Stop)
+	}
+	d.Put(adapter.Ended(stop, d.end.Stop, d.usage.normal()))
 	return nil
 }
 
@@ -200,7 +205,8 @@ func stopReason(raw string) provider.StopReason {
 const (
 	kindSignature   = "signature"    // of a thinking block
 	kindCitations   = "citations"    // of a text block: a JSON array
-	kindCaller      = "caller"       // of a call: the code that made it
+	kindFields      = "tool_use"     // of a call: a JSON object with its other fields, such as caller
+	kindCaller      = "caller"       // of a call of older versions: its caller
 	kindContainer   = "container"    // where the provider ran code
 	kindStopDetails = "stop_details" // why the answer was refused
 	kindRedacted    = "redacted_thinking"

@@ -114,7 +114,7 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 	if len(b.Tools) == 0 && !own && len(c.called) > 0 {
 		// The API rejects calls in the conversation if the request has no tools.
 		for _, name := range c.called {
-			b.Tools = append(b.Tools, &tool{Name: name, InputSchema: noArguments})
+			b.Tools = append(b.Tools, &tool{Name: name, InputSchema: adapter.NoParameters})
 		}
 		b.ToolChoice = &toolChoice{Type: "none"}
 	} else if len(b.Tools) > 0 || own {
@@ -142,17 +142,11 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 	return b, &o, c.names, nil
 }
 
-// noArguments is the schema of a tool without arguments.
-var noArguments = json.RawMessage(`{"type":"object","properties":{}}`)
-
 func (b *body) addTools(req *provider.Request, c *conversation) {
 	for i := range req.Tools {
 		t := &req.Tools[i]
-		schema := t.Schema
-		if adapter.IsNull(schema) {
-			schema = noArguments
-		}
-		b.Tools = append(b.Tools, &tool{Name: c.names.Encode(t.Name), Description: t.Description, InputSchema: schema})
+		b.Tools = append(b.Tools, &tool{Name: c.names.Encode(t.Name), Description: t.Description,
+			InputSchema: adapter.Parameters(t.Schema)})
 	}
 }
 

@@ -29,10 +29,10 @@ func (d *decoder) providerCall(b *block) {
 	if b.deltas {
 		input = json.RawMessage(b.input.String())
 		if json.Valid(input) {
-			raw = with(raw, "input", input)
+			raw = with(raw, map[string]json.RawMessage{"input": input})
 		} else {
 			call.Invalid, input = string(input), nil
-			raw = with(raw, "input", json.RawMessage("{}"))
+			raw = with(raw, map[string]json.RawMessage{"input": json.RawMessage("{}")})
 		}
 	}
 	if !adapter.IsNull(input) {

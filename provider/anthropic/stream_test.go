@@ -126,7 +126,7 @@ func TestBlocksWithoutACounterpartAreKept(t *testing.T) {
 	require.Equal(t, []string{"opaque redacted_thinking", "opaque compaction", "provider_call mcp_tool_use",
 		"provider_result mcp_tool_result",
 		"provider_call server_tool_use", "provider_result bash_code_execution_tool_result", "media", "opaque hologram",
-		"tool_call caller",
+		"tool_call tool_use",
 		"opaque container"}, kinds,
 		"a block that came with pieces nobody knows isn't there: half of it would be refused")
 	require.Equal(t, "cmVkYWN0ZWQ=", r.Parts[0].Opaque.Data)
@@ -175,7 +175,11 @@ func TestStopReasonsHaveTheirMeaning(t *testing.T) {
 		`"pause_turn"`: provider.StopPaused,
 		`"refusal"`:    provider.StopFiltered, `"something_new"`: provider.StopUnknown, `null`: provider.StopUnknown,
 	} {
-		body := `{"type":"message","content":[{"type":"text","text":"x"}],"stop_reason":` + raw + `}`
+		content := `{"type":"text","text":"x"}`
+		if want == provider.StopToolCalls {
+			content += `,{"type":"tool_use","id":"t","name":"move","input":{}}`
+		}
+		body := `{"type":"message","content":[` + content + `],"stop_reason":` + raw + `}`
 		r, err := provider.Generate(t.Context(), offline(t, []byte(body)), ask("x"))
 		require.NoError(t, err)
 		require.Equal(t, want, r.Stop, raw)
@@ -209,7 +213,7 @@ func TestAnErrorInAStreamKeepsTheReceivedPart(t *testing.T) {
 
 func TestErrorsInStreamsHaveTheirClass(t *testing.T) {
 	for kind, want := range map[string]fault.Class{
-		"overloaded_error": fault.Degraded, "api_error": fault.Degraded, "timeout_error": fault.Degraded,
+		"overloaded_error": fault.Degraded, "api_error": fault.Degraded, "timeout_error": fault.Transient,
 		"rate_limit_error":     fault.RateLimited,
 		"authentication_error": fault.UserFixable, "permission_error": fault.UserFixable,
 		"billing_error":         fault.UserFixable,

@@ -9,7 +9,8 @@ import (
 )
 
 // A tally is the usage figures of an answer. They may come several times and are totals each time:
-// later ones replace earlier ones, field by field.
+// later ones replace earlier ones, field by field. Some servers send the figures of the input at
+// the start alone, and 0 for all of them at the end: that replaces none.
 type tally map[string]json.RawMessage
 
 func (t *tally) add(raw json.RawMessage) {
@@ -22,6 +23,12 @@ func (t *tally) add(raw json.RawMessage) {
 		*t = fields
 		return
 	}
+	if t := tally(fields); t.figure("input_tokens")+t.figure("cache_read_input_tokens")+
+		t.figure("cache_creation_input_tokens") == 0 {
+		maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool {
+			return name == "input_tokens" || name == "cache_read_input_tokens" || name == "cache_creation_input_tokens"
+		})
+	}
 	maps.Copy(*t, fields)
 }
 
@@ -31,6 +38,18 @@ func (t tally) normal() provider.Usage {
 	u.CacheRead, u.CacheWrite = t.figure("cache_read_input_tokens"), t.figure("cache_creation_input_tokens")
 	u.Input = t.figure("input_tokens") + u.CacheRead + u.CacheWrite
 	u.Output = t.figure("output_tokens")
+	var iterations []tally // a compaction isn't included in the figures above
+	if raw := t["iterations"]; raw != nil && json.Unmarshal(raw, &iterations) == nil {
+		for _, one := range iterations {
+			if string(one["type"]) != `"compaction"` {
+				continue
+			}
+			read, written := one.figure("cache_read_input_tokens"), one.figure("cache_creation_input_tokens")
+			u.CacheRead, u.CacheWrite = u.CacheRead+read, u.CacheWrite+written
+			u.Input += one.figure("input_tokens") + read + written
+			u.Output += one.figure("output_tokens")
+		}
+	}
 	var details struct {
 		Thinking int64 `json:"thinking_tokens"`
 	}

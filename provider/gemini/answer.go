@@ -19,6 +19,7 @@ const (
 	kindPart      = "part"              // the original part, which is sent back instead
 	kindGrounding = "groundingMetadata" // for the host: what the sources come from, and what a search wants shown
 	kindMessage   = "finishMessage"     // for the host: why the answer ended
+	kindToken     = "continuationToken" // the answer goes on when it is sent back
 	kindFeedback  = "promptFeedback"    // for the host: why the prompt was rejected
 )
 
@@ -34,6 +35,7 @@ type decoder struct {
 	candidate bool // there was a candidate
 	finish    string
 	message   string
+	token     string // of an answer that goes on
 	feedback  feedback
 	counts    usageCounts
 	usage     json.RawMessage // the last one with figures
@@ -112,7 +114,7 @@ func (d *decoder) take(c *candidate) error {
 	if c.Finish != "" && c.Finish != "FINISH_REASON_UNSPECIFIED" {
 		d.finish = c.Finish
 	}
-	d.message = cmp.Or(c.FinishMessage, d.message)
+	d.message, d.token = cmp.Or(c.FinishMessage, d.message), cmp.Or(c.Continuation, d.token)
 	d.evidence.add(c)
 	return nil
 }
@@ -299,6 +301,10 @@ func (d *decoder) end(whole bool) error {
 	default:
 		return provider.ErrIncomplete
 	}
+	if d.finish == "MALFORMED_FUNCTION_CALL" { // the next attempt usually works
+		return &provider.Error{Class: fault.Degraded, Provider: Name, Status: http.StatusOK, Code: d.finish,
+			Message: cmp.Or(d.message, "the model made a call that can't be read")}
+	}
 	stop := stopReason(d.finish, d.calls > 0)
 	raw := d.finish
 	if blocked {
@@ -318,11 +324,12 @@ func (d *decoder) end(whole bool) error {
 		d.opaque(kindMessage, d.message)
 		d.opaque(kindFeedback, d.feedback.raw)
 	}
+	d.opaque(kindToken, d.token)
 	d.Put(adapter.Ended(stop, raw, d.counts.normal(d.usage)))
 	return nil
 }
 
-// opaque yields opaque data for the host, which isn't sent back.
+// opaque yields opaque data that isn't sent back as a part.
 func (d *decoder) opaque(kind, data string) {
 	if data != "" {
 		d.Put(provider.OpaquePart(provider.Opaque{Provider: Name, Kind: kind, Data: data}))
@@ -341,9 +348,11 @@ func stopReason(finish string, calls bool) provider.StopReason {
 		return provider.StopDone
 	case "MAX_TOKENS":
 		return provider.StopLength
+	case "CONTINUATION":
+		return provider.StopPaused
 	case "SAFETY", "RECITATION", "BLOCKLIST", "PROHIBITED_CONTENT", "SPII", "LANGUAGE", "MODEL_ARMOR",
 		"IMAGE_SAFETY", "IMAGE_PROHIBITED_CONTENT", "IMAGE_RECITATION":
 		return provider.StopFiltered
 	}
-	return provider.StopError // MALFORMED_FUNCTION_CALL, UNEXPECTED_TOOL_CALL, TOO_MANY_TOOL_CALLS, NO_IMAGE, OTHER …
+	return provider.StopError // UNEXPECTED_TOOL_CALL, TOO_MANY_TOOL_CALLS, NO_IMAGE, OTHER …
 }

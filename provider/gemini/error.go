@@ -45,16 +45,19 @@ func errorOf(status int, body []byte, code int) *provider.Error {
 	if code == 0 {
 		e.Code, code = cmp.Or(e.Code, f.Code), f.Status
 	}
+	if e.Class = adapter.ClassOf(&f, code); e.Type == "CANCELLED" {
+		e.Class = fault.Transient // not by the caller
+	}
 	judge(e, code, details)
+	adapter.Judge(e, &f)
 	return e
 }
 
 // noQuota matches the message of a quota of 0: the model requires payment.
 var noQuota = regexp.MustCompile(`\blimit: 0\b`)
 
-// judge sets class, advice and remedy.
+// judge sets advice, remedy, and the class where the words of this API say more than the status.
 func judge(e *provider.Error, code int, details []detail) {
-	e.Class = classOf(code, e.Type)
 	daily, none := false, noQuota.MatchString(e.Message)
 	for _, d := range details {
 		if wait, err := time.ParseDuration(d.RetryDelay); err == nil && wait > 0 {
@@ -95,28 +98,6 @@ func judge(e *provider.Error, code int, details []detail) {
 	case code == http.StatusPaymentRequired:
 		e.Remedy = "set up billing for the key's project at https://aistudio.google.com/usage"
 	}
-	adapter.Length(e)
-}
-
-// classOf returns the class of an HTTP status, or without one that of the status word.
-func classOf(code int, word string) fault.Class {
-	if word == "CANCELLED" {
-		return fault.Transient // not canceled by the caller
-	}
-	if code >= 400 {
-		return fault.FromStatus(code)
-	}
-	switch word {
-	case "RESOURCE_EXHAUSTED":
-		return fault.RateLimited
-	case "UNAVAILABLE", "INTERNAL", "UNKNOWN":
-		return fault.Degraded
-	case "DEADLINE_EXCEEDED", "ABORTED":
-		return fault.Transient
-	case "UNAUTHENTICATED", "PERMISSION_DENIED":
-		return fault.UserFixable
-	}
-	return fault.Permanent
 }
 
 // keyRefused reports whether another key may succeed. The API answers 400 to an unknown key.

@@ -20,6 +20,7 @@ type candidate struct {
 	} `json:"content"`
 	Finish        string          `json:"finishReason"`
 	FinishMessage string          `json:"finishMessage"`
+	Continuation  string          `json:"continuationToken"`
 	Grounding     json.RawMessage `json:"groundingMetadata"`
 	Citations     *citations      `json:"citationMetadata"`
 	CitationsOld  *citations      `json:"citation_metadata"`

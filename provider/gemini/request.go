@@ -24,6 +24,7 @@ type body struct {
 	Tools      []tools     `json:"tools,omitempty"`
 	ToolConfig *toolConfig `json:"toolConfig,omitempty"`
 	Config     *generation `json:"generationConfig,omitempty"`
+	Token      string      `json:"continuationToken,omitempty"`
 }
 
 type tools struct {
@@ -115,12 +116,26 @@ func (m *Model) prepare(req *provider.Request) (*prepared, error) {
 	if len(b.Contents) == 0 {
 		return nil, fault.New(fault.Permanent, "gemini: the request has no message with content")
 	}
+	b.Token = continuation(req.Messages)
 	b.addSystem(req, t)
 	b.addConfig(req, t)
 	if p.body, err = adapter.Extended(b, req.Options[Name]); err != nil {
 		return nil, fault.Errorf(fault.Permanent, "gemini: Options[%q]: %w", Name, err)
 	}
 	return p, nil
+}
+
+// continuation returns the token with which the newest message, the model's, goes on; "" if there
+// is none.
+func continuation(messages []provider.Message) string {
+	if n := len(messages); n > 0 && messages[n-1].Role == provider.RoleAssistant {
+		for i := range messages[n-1].Parts {
+			if p := &messages[n-1].Parts[i]; own(p) == kindToken {
+				return p.Opaque.Data
+			}
+		}
+	}
+	return ""
 }
 
 func (b *body) addTools(req *provider.Request, n *adapter.Names) error {

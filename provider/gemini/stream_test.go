@@ -159,7 +159,7 @@ func TestAFinishReasonSaysWhetherCallsMayRun(t *testing.T) {
 		"STOP": provider.StopDone, "MAX_TOKENS": provider.StopLength, "SAFETY": provider.StopFiltered,
 		"RECITATION": provider.StopFiltered,
 		"BLOCKLIST":  provider.StopFiltered, "PROHIBITED_CONTENT": provider.StopFiltered, "SPII": provider.StopFiltered,
-		"IMAGE_SAFETY": provider.StopFiltered, "MALFORMED_FUNCTION_CALL": provider.StopError,
+		"IMAGE_SAFETY": provider.StopFiltered, "CONTINUATION": provider.StopPaused,
 		"UNEXPECTED_TOOL_CALL": provider.StopError,
 		"OTHER":                provider.StopError, "A_NEW_ONE": provider.StopError, "": provider.StopUnknown,
 	} {
@@ -173,9 +173,8 @@ func TestAFinishReasonSaysWhetherCallsMayRun(t *testing.T) {
 
 func TestAStoppedAnswerHasItsReason(t *testing.T) {
 	for file, want := range map[string]*provider.Opaque{
-		"safety.sse":    opaque("finishMessage", "It was harmful."),
-		"malformed.sse": opaque("finishMessage", "Malformed function call: print(weather("),
-		"blocked.json":  opaque("promptFeedback", `{"blockReason":"PROHIBITED_CONTENT","safetyRatings":[]}`),
+		"safety.sse":   opaque("finishMessage", "It was harmful."),
+		"blocked.json": opaque("promptFeedback", `{"blockReason":"PROHIBITED_CONTENT","safetyRatings":[]}`),
 	} {
 		r := whole(t, file)
 		require.Equal(t, want, r.Parts[len(r.Parts)-1].Opaque, file)
@@ -184,6 +183,16 @@ func TestAStoppedAnswerHasItsReason(t *testing.T) {
 	require.Equal(t, provider.StopFiltered, blocked.Stop)
 	require.Equal(t, "PROHIBITED_CONTENT", blocked.StopRaw)
 	require.Equal(t, int64(7), blocked.Usage.Input)
+}
+
+// The next attempt at a malformed call usually works, so that it is an error that is tried again.
+func TestAMalformedCallIsAnError(t *testing.T) {
+	_, err := answer(t, "malformed.sse", ask("hello"))
+	var e *provider.Error
+	require.ErrorAs(t, err, &e)
+	require.Equal(t, fault.Degraded, e.Class)
+	require.Equal(t, "MALFORMED_FUNCTION_CALL", e.Code)
+	require.Equal(t, "Malformed function call: print(weather(", e.Message)
 }
 
 func TestEveryFramingIsDecoded(t *testing.T) {

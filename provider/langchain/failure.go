@@ -63,7 +63,8 @@ func (p *Provider) failure(err error, secrets *httpguard.Secrets) error {
 	if class := fault.FromStatus(e.Status); e.Class == fault.Permanent && e.Status != 0 && class != fault.None {
 		e.Class = class
 	}
-	if adapter.Length(e); coded != nil && coded.Code == llms.ErrCodeTokenLimit && e.ContextLength == nil {
+	adapter.Judge(e, &adapter.Failure{})
+	if coded != nil && coded.Code == llms.ErrCodeTokenLimit && e.ContextLength == nil {
 		e.ContextLength, e.Class, e.Remedy = &provider.ContextLength{}, fault.UserFixable, adapter.LengthRemedy
 	}
 	switch {

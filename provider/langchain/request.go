@@ -230,11 +230,9 @@ func (b *built) tools(req *provider.Request) error {
 	}
 	tools := make([]llms.Tool, len(req.Tools))
 	for i, t := range req.Tools {
-		var schema any = map[string]any{"type": "object", "properties": map[string]any{}}
-		if len(t.Schema) > 0 {
-			if err := json.Unmarshal(t.Schema, &schema); err != nil {
-				return fault.Wrap(fault.Permanent, fmt.Errorf("langchain: the schema of tool %q: %w", t.Name, err))
-			}
+		var schema any
+		if err := json.Unmarshal(adapter.Parameters(t.Schema), &schema); err != nil {
+			return fault.Wrap(fault.Permanent, fmt.Errorf("langchain: the schema of tool %q: %w", t.Name, err))
 		}
 		b.size += len(t.Name) + len(t.Description) + len(t.Schema)
 		tools[i] = llms.Tool{Type: "function",

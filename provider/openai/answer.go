@@ -81,11 +81,11 @@ func read(a *answer, d decoder, body io.Reader) {
 		return
 	}
 	err = adapter.Events(a.m.name, br, func(ev sse.Event) (bool, error) {
-		switch {
-		case bytes.Equal(ev.Data, done):
+		switch data := bytes.TrimLeft(ev.Data, " \t\r\n"); {
+		case bytes.Equal(data, done):
 			d.marker()
-		case len(ev.Data) > 0 && ev.Data[0] == '{':
-			d.event(ev.Data, ev.Type == "error")
+		case len(data) > 0 && data[0] == '{':
+			d.event(data, ev.Type == "error")
 		} // other data isn't part of the answer: the end would still be missing
 		return !a.Over, nil
 	})

@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"cmp"
 	"encoding/json"
 	"strings"
 
@@ -11,16 +12,28 @@ import (
 
 // A chatDecoder decodes an answer of Chat Completions, a stream or one object, into chunks.
 //
-// An answer is complete when it has a finish reason. Some servers send none, only [DONE]: that is
-// accepted if the answer has text and no incomplete call, since a proxy that cuts an answer may
-// send it, too. Only the first choice counts. Usage is cumulative: the last figures count.
+// What an answer is, is decided from everything that was seen of it:
+//
+//	an event, a choice or a body that is an error, in any known form   an error
+//	a reason that says that the server failed, also its upstream's     an error
+//	a reason that announces calls, and no call                         an error
+//	a call that is incomplete or has no name                           an error
+//	a reason                                                           an answer
+//	no reason, but [DONE] after text or usage                          an answer whose Stop is unknown
+//	anything else                                                      cut
+//
+// Only the first choice counts, except that one without the calls that it announces gets those of
+// the next choice that has any. Usage is cumulative: the last figures count.
 type chatDecoder struct {
 	*answer
 	ev chatEvent // reused for every event
 
 	calls    []*chatCall
-	finish   string // the last reason
-	ended    bool   // the answer is complete
+	others   []chatCallDelta // pieces of calls in the first other choice that has any
+	other    int             // its index
+	finish   string          // the last reason
+	native   string          // the last one of the server's upstream
+	ended    bool            // the answer is complete
 	refused  bool
 	spoke    bool // there was a delta with content
 	said     bool // there was text or media
@@ -47,7 +60,7 @@ func (d *chatDecoder) whole(data []byte) {
 }
 
 func (d *chatDecoder) marker() {
-	if !d.ended && (!d.said || d.broken()) {
+	if !d.ended && (!d.said && len(d.usage) == 0 || d.broken()) {
 		d.cut(nil)
 		return
 	}
@@ -71,11 +84,11 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 		d.cut(err)
 		return
 	}
-	if isSet(ev.Error) || isErr {
+	if saysError(ev.Error) || isErr || len(ev.Choices) == 0 && isFailure(data, isSet(ev.Usage)) {
 		d.fail(d.errorInAnswer(ev.Error, data))
 		return
 	}
-	if len(ev.Choices) > 0 && isSet(ev.Choices[0].Error) {
+	if len(ev.Choices) > 0 && saysError(ev.Choices[0].Error) {
 		d.fail(d.errorInAnswer(ev.Choices[0].Error, data))
 		return
 	}
@@ -83,13 +96,21 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 		d.Begin(ev.ID, ev.Model)
 	}
 	for i := range ev.Choices {
-		if c := &ev.Choices[i]; c.Index == 0 {
+		c := &ev.Choices[i]
+		if c.Index == 0 {
 			d.delta(&c.Delta, whole)
 			if whole || !d.spoke && c.FinishReason != "" { // Perplexity repeats the deltas here
 				d.delta(&c.Message, true)
 			}
 			if c.FinishReason != "" {
 				d.finish, d.ended = c.FinishReason, true
+			}
+			d.native = cmp.Or(string(c.NativeFinish), d.native)
+			continue
+		}
+		for _, calls := range [][]chatCallDelta{c.Delta.ToolCalls, c.Message.ToolCalls} {
+			if len(calls) > 0 && (d.other == 0 || d.other == c.Index) {
+				d.others, d.other = append(d.others, calls...), c.Index
 			}
 		}
 	}
@@ -164,14 +185,14 @@ func (d *chatDecoder) content(c *content) {
 			d.reason("thinking", p.Thinking.String())
 		case p.Refusal != "":
 			d.refused, d.said = true, true
-			d.text(provider.KindRefusal, p.Refusal)
+			d.text(provider.KindRefusal, string(p.Refusal))
 		case p.ImageURL.URL != "":
 			if media, ok := dataURL(p.ImageURL.URL); ok {
 				d.said = true
 				d.Put(provider.File(media))
 			}
 		default:
-			d.say(p.Text)
+			d.say(string(p.Text))
 		}
 	}
 }
@@ -195,7 +216,17 @@ func (d *chatDecoder) say(text string) {
 
 // complete yields the chunks that are only known at the end, and End.
 func (d *chatDecoder) complete() {
+	stop := d.stop()
+	if stop == provider.StopToolCalls && len(d.calls) == 0 {
+		for i := range d.others {
+			d.call(&d.others[i], false)
+		}
+	}
 	for i, c := range d.calls {
+		if c.held {
+			d.release(i)
+			continue
+		}
 		if !c.started {
 			if c.id == "" && strings.TrimSpace(c.args) == "" {
 				continue
@@ -204,10 +235,7 @@ func (d *chatDecoder) complete() {
 				Message: "the server sent a tool call without a name"})
 			return
 		}
-		if c.custom {
-			d.Put(provider.ToolDelta(i, `"`))
-		}
-		d.Put(provider.ToolEnd(i))
+		d.endCall(i)
 	}
 	if media, id, ok := d.audio.file(); ok {
 		file := provider.File(media)
@@ -225,17 +253,36 @@ func (d *chatDecoder) complete() {
 	if len(usage) == 0 {
 		usage = d.groq
 	}
-	stop := d.stop()
-	if stop == provider.StopError {
-		d.fail(&provider.Error{Class: fault.Degraded, Status: 200, Code: d.finish,
+	switch {
+	case stop == provider.StopError:
+		reason := d.finish
+		if !failedReason(reason) {
+			reason = d.native
+		}
+		d.fail(&provider.Error{Class: fault.Degraded, Status: 200, Code: reason,
 			Message: "the server says that it couldn't finish the answer"})
+		return
+	case stop == provider.StopToolCalls && !d.called():
+		d.fail(adapter.NoCalls(d.finish))
 		return
 	}
 	d.Put(adapter.Ended(stop, d.finish, chatUsage(usage)))
 }
 
+// failedReason reports whether a finish reason says that a server couldn't finish the answer.
+func failedReason(reason string) bool {
+	switch strings.ToLower(reason) {
+	case "error", "insufficient_system_resource", "network_error", "server_error", "malformed_function_call", "abort":
+		return true
+	}
+	return false
+}
+
 // stop returns the stop reason.
 func (d *chatDecoder) stop() provider.StopReason {
+	if failedReason(d.finish) || failedReason(d.native) {
+		return provider.StopError
+	}
 	switch strings.ToLower(d.finish) {
 	case "stop", "end_turn", "eos", "eos_token", "stop_sequence", "complete", "completed":
 		switch {
@@ -247,12 +294,10 @@ func (d *chatDecoder) stop() provider.StopReason {
 		return provider.StopDone
 	case "tool_calls", "function_call", "tool_use":
 		return provider.StopToolCalls
-	case "length", "max_tokens", "model_length", "max_output_tokens":
+	case "length", "max_tokens", "model_length", "max_output_tokens", "model_context_window_exceeded":
 		return provider.StopLength
 	case "content_filter", "safety", "refusal", "sensitive":
 		return provider.StopFiltered
-	case "error", "insufficient_system_resource", "network_error", "abort":
-		return provider.StopError
 	}
 	return provider.StopUnknown
 }

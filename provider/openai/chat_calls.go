@@ -1,6 +1,7 @@
 package openai
 
 import (
+	"bytes"
 	"cmp"
 	"slices"
 	"strings"
@@ -15,7 +16,10 @@ type chatCall struct {
 	name    string
 	started bool
 	custom  bool
-	args    string // arguments that came before the name
+	held    bool   // it has the id of a call before it: it is the same one if its arguments are the same
+	args    string // arguments that came before the name, or while it was held
+	all     []byte // all arguments so far
+	extra   []byte // JSON that goes back with it
 	input   nesting
 }
 
@@ -31,25 +35,23 @@ func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 		i = d.find(t, name, args)
 	}
 	if i == len(d.calls) {
-		d.calls = append(d.calls, &chatCall{index: t.Index.or(-1)})
+		d.calls = append(d.calls, &chatCall{index: t.Index.or(-1), held: d.twin(i, t.ID, name) >= 0})
 	}
 	c := d.calls[i]
+	keep(&c.extra, t.Extra)
 	c.id = cmp.Or(c.id, t.ID)
 	if c.name == "" {
 		c.name, c.custom = name, c.custom || custom
 	}
 	c.input.add(args)
+	c.all = append(c.all, args...)
 	if !c.started {
 		c.args += args
-		if c.name == "" {
+		if c.name == "" || c.held {
 			return
 		}
-		args, c.args, c.started = c.args, "", true
-		d.Put(provider.ToolStart(i, c.id, d.Names.Decode(c.name)))
-		if c.custom {
-			d.Put(provider.AttachTo(i, d.opaque(kindCustomCall, "{}")))
-			d.Put(provider.ToolDelta(i, `"`))
-		}
+		args, c.args = c.args, ""
+		d.startCall(i)
 	}
 	if args == "" {
 		return
@@ -60,13 +62,56 @@ func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 	d.Put(provider.ToolDelta(i, args))
 }
 
+func (d *chatDecoder) startCall(i int) {
+	c := d.calls[i]
+	c.started = true
+	d.Put(provider.ToolStart(i, c.id, d.Names.Decode(c.name)))
+	if c.custom {
+		d.Put(provider.AttachTo(i, d.opaque(kindCustomCall, "{}")))
+		d.Put(provider.ToolDelta(i, `"`))
+	}
+}
+
+func (d *chatDecoder) endCall(i int) {
+	c := d.calls[i]
+	if c.custom {
+		d.Put(provider.ToolDelta(i, `"`))
+	} else if len(c.extra) > 0 {
+		d.Put(provider.AttachTo(i, d.opaque(kindExtra, string(c.extra))))
+	}
+	d.Put(provider.ToolEnd(i))
+}
+
+// twin returns the index of a call before call i with the same id and name, or -1.
+func (d *chatDecoder) twin(i int, id, name string) int {
+	return slices.IndexFunc(d.calls[:i], func(c *chatCall) bool { return id != "" && c.id == id && c.name == name })
+}
+
+// release yields a call that was held, unless it repeats the one whose id it has.
+func (d *chatDecoder) release(i int) {
+	c := d.calls[i]
+	if bytes.Equal(d.calls[d.twin(i, c.id, c.name)].all, c.all) {
+		return
+	}
+	d.startCall(i)
+	args := c.args
+	if c.custom {
+		args = quoted(args)
+	}
+	d.Put(provider.ToolDelta(i, args))
+	d.endCall(i)
+}
+
 // find returns the index of the call that a piece belongs to, or len(d.calls) for a new call.
 // Another tool's name means another call. Otherwise pieces are matched by id and index; if a server
-// sends no index, or the same for all, by id; without either, a name starts a call.
+// sends no index, or the same for all, by id; without either, a name starts a call. An id that is
+// known under another index is that of a call whose arguments aren't complete, and a piece under a
+// new index with neither id nor name is one of the newest such call.
 func (d *chatDecoder) find(t *chatCallDelta, name, args string) int {
 	index := t.Index.or(-1)
 	for i := len(d.calls) - 1; i >= 0 && t.ID != ""; i-- {
-		if c := d.calls[i]; c.id == t.ID && (index == -1 || c.index == index) && !c.differs(name) {
+		c := d.calls[i]
+		if c.id == t.ID && (index == -1 || c.index == index || !c.input.complete()) && !c.differs(name) {
 			return i
 		}
 	}
@@ -79,6 +124,11 @@ func (d *chatDecoder) find(t *chatCallDelta, name, args string) int {
 		case t.ID == "" && index == -1 && name != "" && c.name != "":
 		case (t.ID == "" || c.id == "") && name != "" && c.input.complete() && opens(args): // one value after another
 		default:
+			return i
+		}
+	}
+	for i := len(d.calls) - 1; i >= 0 && t.ID == "" && name == ""; i-- {
+		if !d.calls[i].input.complete() {
 			return i
 		}
 	}

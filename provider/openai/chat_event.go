@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A chatEvent is a chunk of a stream, or a whole answer.
@@ -32,6 +33,7 @@ type chatChoice struct {
 	Delta        chatDelta       `json:"delta"`
 	Message      chatDelta       `json:"message"`
 	FinishReason string          `json:"finish_reason"`
+	NativeFinish looseText       `json:"native_finish_reason"` // of OpenRouter: what its upstream said
 	Error        json.RawMessage `json:"error"`
 }
 
@@ -54,6 +56,7 @@ type chatCallDelta struct {
 	Type     string           `json:"type"`
 	Function chatCallFunction `json:"function"`
 	Custom   chatCustomCall   `json:"custom"`
+	Extra    json.RawMessage  `json:"extra_content"` // goes back with the call
 }
 
 type chatCallFunction struct {
@@ -67,9 +70,12 @@ type optional struct {
 	set bool
 }
 
-// UnmarshalJSON decodes a number, and ignores other values.
+// UnmarshalJSON decodes a whole number, which may be written as 1.0, and ignores other values.
 func (o *optional) UnmarshalJSON(b []byte) error {
-	o.set = json.Unmarshal(b, &o.n) == nil && b[0] != 'n'
+	var n adapter.Index
+	if o.set = b[0] != 'n' && n.UnmarshalJSON(b) == nil; o.set {
+		o.n = int(n)
+	}
 	return nil
 }
 
@@ -90,7 +96,7 @@ func (t *looseText) UnmarshalJSON(b []byte) error {
 	if b[0] != '"' {
 		return nil
 	}
-	return json.Unmarshal(b, (*string)(t))
+	return (*adapter.Text)(t).UnmarshalJSON(b)
 }
 
 // An argsText is the arguments of a call: a string with JSON, or, from some servers, the JSON
@@ -102,7 +108,7 @@ func (t *argsText) UnmarshalJSON(b []byte) error {
 	*t = ""
 	switch b[0] {
 	case '"':
-		return json.Unmarshal(b, (*string)(t))
+		return (*adapter.Text)(t).UnmarshalJSON(b)
 	case 'n':
 		return nil
 	}
@@ -117,10 +123,10 @@ type content struct {
 }
 
 type contentPart struct {
-	Type     string  `json:"type"`
-	Text     string  `json:"text"`
-	Refusal  string  `json:"refusal"`
-	Thinking content `json:"thinking"`
+	Type     string    `json:"type"`
+	Text     looseText `json:"text"`
+	Refusal  looseText `json:"refusal"`
+	Thinking content   `json:"thinking"`
 	ImageURL struct {
 		URL string `json:"url"`
 	} `json:"image_url"`
@@ -131,7 +137,7 @@ func (c *content) UnmarshalJSON(b []byte) error {
 	*c = content{}
 	switch b[0] {
 	case '"':
-		return json.Unmarshal(b, &c.text)
+		return (*adapter.Text)(&c.text).UnmarshalJSON(b)
 	case '[':
 		return decode(b, &c.parts)
 	}
@@ -146,7 +152,7 @@ func (c *content) String() string {
 	var b strings.Builder
 	b.WriteString(c.text)
 	for i := range c.parts {
-		b.WriteString(c.parts[i].Text)
+		b.WriteString(string(c.parts[i].Text))
 	}
 	return b.String()
 }

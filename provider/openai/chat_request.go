@@ -61,6 +61,7 @@ type chatToolCall struct {
 	Type     string            `json:"type"`
 	Function *chatFunctionCall `json:"function,omitempty"`
 	Custom   *chatCustomCall   `json:"custom,omitempty"`
+	Extra    json.RawMessage   `json:"extra_content,omitempty"`
 }
 
 type chatFunctionCall struct {
@@ -272,6 +273,9 @@ func (c *conversation) chatAssistant(t *adapter.Turn) (m chatMessage, ok bool) {
 				call.Type, call.Custom = "custom", &chatCustomCall{Name: c.names.Encode(p.Call.Name), Input: input}
 			} else {
 				call.Function = &chatFunctionCall{Name: c.names.Encode(p.Call.Name), Arguments: arguments(p.Call)}
+			}
+			if extra, ok := c.own(p, kindExtra); ok && json.Valid([]byte(extra)) {
+				call.Extra = json.RawMessage(extra)
 			}
 			m.ToolCalls = append(m.ToolCalls, call)
 		}

@@ -97,6 +97,7 @@ const (
 	kindReasoningField   = "chat.reasoning_field"   // the field in which reasoning came and is sent back
 	kindReasoningDetails = "chat.reasoning_details" // a list, as JSON
 	kindAudio            = "chat.audio"             // the id of the model's audio
+	kindExtra            = "chat.extra_content"     // of a call: JSON, such as Gemini's thought signature
 	// of a call: its input is text, not JSON; the data is as in kindCall
 	kindCustomCall = "custom_call"
 	kindItem       = "responses.item"    // an output item, as JSON

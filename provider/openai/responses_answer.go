@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -73,7 +74,7 @@ func (d *responsesDecoder) event(data []byte, isErr bool) {
 // write yields a piece of the text or the refusal of a message.
 func (d *responsesDecoder) write(kind provider.ChunkKind, text string) {
 	it := d.at(&d.ev)
-	*it.part(d.ev.ContentIndex) += len(text)
+	it.part(d.ev.ContentIndex).add(text)
 	d.say(it, kind, text)
 }
 
@@ -88,14 +89,20 @@ func (d *responsesDecoder) say(it *outputItem, kind provider.ChunkKind, text str
 	d.text(kind, text)
 }
 
-// part returns how much of a part of the content has been yielded.
-func (it *outputItem) part(content int) *int {
+// part returns what has been yielded of a part of the content.
+func (it *outputItem) part(content int) *yielded {
 	const most = 1 << 10
 	content = min(max(content, 0), most)
 	for len(it.parts) <= content {
-		it.parts = append(it.parts, 0)
+		it.parts = append(it.parts, &yielded{})
 	}
-	return &it.parts[content]
+	return it.parts[content]
+}
+
+// contradicted ends the answer because its end contradicts its pieces: what was yielded is wrong.
+func (d *responsesDecoder) contradicted() {
+	d.fail(&provider.Error{Class: fault.Transient, Status: 200, Err: provider.ErrIncomplete,
+		Message: "the end of the answer contradicts its pieces: one of them is missing, or came twice"})
 }
 
 // think yields a piece of reasoning. An item may have a summary and the text itself; the first one
@@ -146,7 +153,7 @@ func (d *responsesDecoder) argue(it *outputItem, text string) {
 		it.pending = true
 		return
 	}
-	it.sent += len(text)
+	it.sent.add(text)
 	if it.custom {
 		text = quoted(text)
 	}
@@ -160,10 +167,18 @@ func (d *responsesDecoder) finishArgs(it *outputItem, whole string) {
 		it.pending = it.pending || !it.done
 		return
 	}
-	if len(whole) > it.sent {
-		d.argue(it, whole[it.sent:])
-	}
+	d.argueRest(it, whole)
 	it.argsDone = true
+}
+
+// argueRest yields what is missing of the input of a call.
+func (d *responsesDecoder) argueRest(it *outputItem, whole string) {
+	rest, ok := it.sent.rest(whole)
+	if !ok {
+		d.contradicted()
+		return
+	}
+	d.argue(it, rest)
 }
 
 // cutOff reports whether a call is incomplete.
@@ -191,7 +206,7 @@ func (d *responsesDecoder) itemDone(it *outputItem, raw json.RawMessage) {
 	case "reasoning":
 		d.reasoningDone(it, raw)
 	case "function_call", "custom_tool_call":
-		d.callDone(it)
+		d.callDone(it, raw)
 	default:
 		d.itemOfServer(it, raw)
 	}
@@ -200,26 +215,34 @@ func (d *responsesDecoder) itemDone(it *outputItem, raw json.RawMessage) {
 
 func (d *responsesDecoder) messageDone(it *outputItem) {
 	for i := range it.item.Content {
-		c, sent := &it.item.Content[i], *it.part(i)
-		if text := c.Text; len(text) > sent {
-			d.say(it, provider.KindText, text[sent:])
+		c := &it.item.Content[i]
+		kind, text := provider.KindText, string(c.Text)
+		if c.Refusal != "" {
+			kind, text, d.refused = provider.KindRefusal, string(c.Refusal), true
 		}
-		if text := c.Refusal; len(text) > sent {
-			d.say(it, provider.KindRefusal, text[sent:])
+		rest, ok := it.part(i).rest(text)
+		if !ok {
+			d.contradicted()
+			return
 		}
-		d.refused = d.refused || c.Refusal != ""
+		d.say(it, kind, rest)
 	}
 	if d.last == it {
 		data := adapter.JSON(messageData{ID: it.item.ID, Phase: it.item.Phase})
 		d.Put(provider.Attach(d.opaque(kindMessage, string(data))))
 	}
+	before := 0 // bytes of the contents before, which are in the same part
 	for i := range it.item.Content {
 		c := &it.item.Content[i]
 		for j := range c.Annotations {
-			if s, ok := c.Annotations[j].source(c.Text); ok {
+			if s, ok := c.Annotations[j].source(string(c.Text)); ok {
+				if s.End > 0 {
+					s.Start, s.End = s.Start+before, s.End+before
+				}
 				d.Put(provider.Cite(s))
 			}
 		}
+		before += len(c.Text) + len(c.Refusal)
 	}
 }
 
@@ -246,7 +269,7 @@ func (d *responsesDecoder) reasoningDone(it *outputItem, raw json.RawMessage) {
 	d.Put(provider.OpaquePart(o))
 }
 
-func (d *responsesDecoder) callDone(it *outputItem) {
+func (d *responsesDecoder) callDone(it *outputItem, raw json.RawMessage) {
 	d.call(it)
 	if !it.open {
 		d.fail(&provider.Error{Class: fault.Transient, Status: 200,
@@ -257,15 +280,33 @@ func (d *responsesDecoder) callDone(it *outputItem) {
 	if it.custom {
 		whole = string(it.item.Input)
 	}
-	if len(whole) > it.sent {
-		d.argue(it, whole[it.sent:])
+	d.argueRest(it, whole)
+	if d.Over {
+		return
 	}
 	d.callEnd(it)
-	data, kind := adapter.JSON(messageData{ID: it.item.ID}), kindCall
+	kind := kindCall
 	if it.custom {
 		kind = kindCustomCall
 	}
-	d.Put(provider.AttachTo(it.index, d.opaque(kind, string(data))))
+	d.Put(provider.AttachTo(it.index, d.opaque(kind, string(adapter.JSON(otherFields(raw))))))
+}
+
+// otherFields returns the fields of a call that a request has besides those of each call, such as
+// its id, its caller and its namespace.
+func otherFields(raw json.RawMessage) map[string]json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return map[string]json.RawMessage{}
+	}
+	maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool {
+		switch name {
+		case "type", "call_id", "name", "arguments", "input", "status":
+			return true
+		}
+		return !isSet(value)
+	})
+	return fields
 }
 
 func (d *responsesDecoder) callEnd(it *outputItem) {
@@ -300,6 +341,9 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 	d.Begin(r.ID, r.Model)
 	for i, raw := range r.Output {
 		d.itemDone(d.inOutput(i, raw), raw)
+	}
+	if d.Over {
+		return
 	}
 	for _, it := range d.items { // items whose end wasn't sent and that aren't in the response
 		if r.Status != "incomplete" && r.Status != "failed" && r.Status != "cancelled" && it.cutOff() {

@@ -15,11 +15,11 @@ type outputItem struct {
 	pending  bool // of a call: arguments came before its name
 	done     bool
 	custom   bool
-	sent     int       // bytes of arguments so far
-	parts    []int     // bytes of text so far, by content
-	block    int32     // of its text
-	thought  int       // bytes of reasoning so far
-	source   thoughtOf // which of the two reasoning texts counts
+	sent     yielded    // of the arguments
+	parts    []*yielded // of the text and the refusals, by content
+	block    int32      // of its text
+	thought  int        // bytes of reasoning so far
+	source   thoughtOf  // which of the two reasoning texts counts
 	item     responsesItem
 }
 

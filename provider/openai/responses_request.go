@@ -2,6 +2,7 @@ package openai
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/pawlkit/pawl/provider"
@@ -41,6 +42,20 @@ type inputItem struct {
 	Arguments string `json:"arguments,omitempty"`
 	Input     any    `json:"input,omitempty"`
 	Output    any    `json:"output,omitempty"` // a string or []inputPart
+
+	other map[string]json.RawMessage // fields as the server sent them
+}
+
+// MarshalJSON encodes the item with its other fields.
+func (i inputItem) MarshalJSON() ([]byte, error) {
+	type plain inputItem // without this method
+	raw := adapter.JSON(plain(i))
+	var fields map[string]json.RawMessage
+	if len(i.other) == 0 || json.Unmarshal(raw, &fields) != nil {
+		return raw, nil
+	}
+	maps.Copy(fields, i.other)
+	return adapter.JSON(fields), nil
 }
 
 type inputPart struct {
@@ -135,11 +150,17 @@ func (c *conversation) inputItems(r *responsesRequest, t *adapter.Turn) error {
 		if err != nil {
 			return err
 		}
-		kind := "function_call_output"
-		if _, ok := c.own(call.Part, kindCustomCall); ok {
-			kind = "custom_tool_call_output"
+		item := inputItem{Type: "function_call_output", CallID: call.ID, Output: output}
+		data, custom := c.own(call.Part, kindCustomCall)
+		if custom {
+			item.Type = "custom_tool_call_output"
+		} else {
+			data, _ = c.own(call.Part, kindCall)
 		}
-		r.Input = append(r.Input, inputItem{Type: kind, CallID: call.ID, Output: output})
+		if caller := fieldsOf(data)["caller"]; caller != nil {
+			item.other = map[string]json.RawMessage{"caller": caller}
+		}
+		r.Input = append(r.Input, item)
 	}
 	return nil
 }
@@ -212,19 +233,29 @@ func (c *conversation) outputItems(r *responsesRequest, t *adapter.Turn) {
 				Phase: known.Phase, Content: []inputPart{part}})
 		case provider.PartToolCall:
 			item := inputItem{Type: "function_call", CallID: t.Call(p).ID, Name: c.names.Encode(p.Call.Name)}
-			if data, input, ok := c.freeForm(p); ok {
-				id(data)
+			data, input, custom := c.freeForm(p)
+			if custom {
 				item.Type, item.Input = "custom_tool_call", input
 			} else {
-				if data, ok := c.own(p, kindCall); ok {
-					id(data)
-				}
+				data, _ = c.own(p, kindCall)
 				item.Arguments = arguments(p.Call)
 			}
-			item.ID = known.ID
+			item.other = fieldsOf(data)
+			if _ = json.Unmarshal(item.other["id"], &item.ID); !withIDs { // there may be none
+				item.ID = ""
+			}
+			delete(item.other, "id")
 			r.Input = append(r.Input, item)
 		}
 	}
+}
+
+// fieldsOf returns the other fields of a call that the server sent.
+func fieldsOf(data string) (fields map[string]json.RawMessage) {
+	if json.Unmarshal([]byte(data), &fields) != nil {
+		return nil
+	}
+	return fields
 }
 
 // readable reports whether the server can use an item that it sent. Reasoning must be encrypted or

@@ -11,21 +11,16 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// noArguments is the schema of a tool without arguments.
-var noArguments = json.RawMessage(`{"type":"object","properties":{}}`)
-
 // parameters returns the schema of a tool's input.
 func parameters(t *provider.Tool) (json.RawMessage, error) {
-	if len(t.Schema) == 0 {
-		return noArguments, nil
-	}
-	if !json.Valid(t.Schema) {
+	if len(t.Schema) > 0 && !json.Valid(t.Schema) {
 		return nil, fmt.Errorf("openai: the schema of the tool %q isn't valid JSON", t.Name)
 	}
-	if !bytes.Contains(t.Schema, []byte(`"$ref"`)) {
-		return t.Schema, nil
+	schema := adapter.Parameters(t.Schema)
+	if !bytes.Contains(schema, []byte(`"$ref"`)) {
+		return schema, nil
 	}
-	return adapter.EditSchema(t.Schema, func(_ string, keywords []adapter.Keyword) []adapter.Keyword {
+	return adapter.EditSchema(schema, func(_ string, keywords []adapter.Keyword) []adapter.Keyword {
 		return adapter.BareReference(keywords)
 	}), nil
 }

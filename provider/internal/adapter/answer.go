@@ -47,6 +47,13 @@ func Broken(err error) error {
 	return fault.Wrap(class, fmt.Errorf("%w: %w", provider.ErrIncomplete, err))
 }
 
+// NoCalls returns the error of an answer that ends with a reason that announces calls, and has
+// none: it says what the model is about to do, so that it mustn't count as done.
+func NoCalls(reason string) *provider.Error {
+	return &provider.Error{Class: fault.Degraded, Status: 200, Code: reason,
+		Message: "the answer announces tool calls and has none"}
+}
+
 // Garbled returns the error of an answer, or a part of it, that can't be decoded: what it is, and
 // the decoding error, if there is one.
 func Garbled(name, what string, err error) error {

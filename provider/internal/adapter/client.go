@@ -288,7 +288,11 @@ func (r *Response) Clean(err error) error {
 				break
 			}
 		}
-		if wait, ok := fault.ParseRetryAfter(r.Header, time.Now()); ok && (own.Wait == nil || *own.Wait < wait) {
+		wait, ok := fault.ParseRetryAfter(r.Header, time.Now())
+		if !ok && own.Wait == nil && own.Class == fault.RateLimited {
+			wait, ok = resetWait(r.Header, time.Now())
+		}
+		if ok && (own.Wait == nil || *own.Wait < wait) {
 			own.Wait = &wait
 		}
 	}

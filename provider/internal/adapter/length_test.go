@@ -37,16 +37,30 @@ func TestRefusalsForLengthAreKnownByTheirWords(t *testing.T) {
 		"the request exceeds the available context size. try increasing the context size or enable context shift": {},
 		"The decoder prompt (length 5000) is longer than the maximum model length of 4096. Make sure that it isn't.": {
 			Limit: 4_096, Size: 5_000},
+		"prompt token count of 128059 exceeds the limit of 128000": {Limit: 128_000, Size: 128_059},
+		"litellm.BadRequestError: Context Window exceeded for given call. No models have context window large " +
+			"enough for this call.": {},
+		"request (60179 tokens) exceeds the available context size (60160 tokens), try increasing it": {
+			Limit: 60_160, Size: 60_179},
+		"Trying to keep the first 5000 tokens when context the overflows. However, the model is loaded with context " +
+			"length of only 4096 tokens, which is not enough.": {Limit: 4_096, Size: 5_000},
+		"Invalid request: Your request exceeded model token limit: 262144":                       {Limit: 262_144},
+		"<400> InternalError.Algo.InvalidParameter: Range of input length should be [1, 129024]": {Limit: 129_024},
+		"Prompt exceeds max length":                                                       {},
+		"invalid params, context window exceeds limit (2013)":                             {},
+		"total number of tokens in the prompt cannot exceed 4081 - received 5000":         {Limit: 4_081, Size: 5_000},
+		"Input length (9000) exceeds model's maximum context length (8192).":              {Limit: 8_192, Size: 9_000},
+		"`inputs` tokens + `max_new_tokens` must be <= 4096. Given: 5000 `inputs` tokens": {Limit: 4_096, Size: 5_000},
 	} {
 		e := &provider.Error{Class: fault.Permanent, Status: 400, Message: text}
-		adapter.Length(e)
+		adapter.Judge(e, &adapter.Failure{})
 		require.NotNil(t, e.ContextLength, text)
 		require.Equal(t, want, *e.ContextLength, text)
 		require.Equal(t, fault.UserFixable, fault.Of(e))
 		require.NotEmpty(t, e.Remedy)
 	}
 	e := &provider.Error{Class: fault.Permanent, Status: 400, Code: "context_length_exceeded", Message: "Too long."}
-	adapter.Length(e)
+	adapter.Judge(e, &adapter.Failure{})
 	require.Equal(t, &provider.ContextLength{}, e.ContextLength)
 }
 
@@ -54,6 +68,12 @@ func TestOtherErrorsAreNoRefusalsForLength(t *testing.T) {
 	for _, e := range []provider.Error{
 		{Status: 400, Message: "max_tokens: 100000 > 64000, which is the maximum allowed number of output tokens"},
 		{Status: 400, Message: "stop is too long"},
+		{Status: 400, Message: "Range of max_tokens should be [1, 8192]"},
+		{Status: 400, Message: "Invalid 'input[2].call_id': string too long. Expected a string with maximum length 64"},
+		{Status: 400, Message: "the length of the tool's name exceeds 64"},
+		{Status: 400, Message: "the image in the request exceeds the maximum length of a side"},
+		{Status: 413, Message: "Request exceeds the maximum size"},
+		{Status: 500, Message: "the input is longer than the length of the queue"},
 		{Status: 429,
 			Message: "Request too large: limit 30000 tokens per minute, requested 40000. The maximum context length " +
 				"is 128000."},
@@ -61,7 +81,7 @@ func TestOtherErrorsAreNoRefusalsForLength(t *testing.T) {
 		{Status: 401, Code: "invalid_api_key"},
 	} {
 		was := e
-		adapter.Length(&e)
+		adapter.Judge(&e, &adapter.Failure{})
 		require.Equal(t, was, e)
 	}
 }

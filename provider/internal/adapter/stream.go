@@ -47,6 +47,10 @@ type Answer struct {
 
 	Begun bool // Start was yielded
 	Over  bool // End was yielded, or the consumer has stopped
+
+	half   rune // the first half of a character at the end of the text so far; see Text
+	halfOf provider.ChunkKind
+	halfAt int32
 }
 
 // Begin yields Start, once, with the rate limits in the headers.
@@ -69,6 +73,12 @@ func (a *Answer) Put(c provider.Chunk) {
 	if !a.Begun {
 		a.Begin("", a.Model)
 	}
+	if a.joined(&c) {
+		a.yield(c)
+	}
+}
+
+func (a *Answer) yield(c provider.Chunk) {
 	if !a.Over {
 		a.Over = !a.Yield(c) || c.Kind == provider.KindEnd
 	}
