@@ -21,8 +21,8 @@ var slugPattern = regexp.MustCompile(`^[a-z0-9]+(-[a-z0-9]+)*$`)
 
 // slugify derives a slug from a name: lower case, ligatures as their letters, accents and other
 // scripts in Latin letters if a transliteration is known (German, Nordic, French, Slavic, Greek,
-// Cyrillic), a dash between words, at most 64 characters. The slug of a single letter or digit ends with "-1", and that of a name
-// without any is "".
+// Cyrillic), a dash between words, at most 64 characters. The slug of a single letter or digit ends
+// with "-1", and that of a name without any is "".
 func slugify(name string) string {
 	latin := strings.Map(func(r rune) rune {
 		lower := unicode.ToLower(r)

@@ -100,7 +100,8 @@ func TestAServerIsSwitchedOffAndOnAgain(t *testing.T) {
 func TestWhatIsWrongWithAServersToolsIsShown(t *testing.T) {
 	dir, db := project(t)
 	server := sdk.NewServer(&sdk.Implementation{Name: "odd", Version: "1"}, nil)
-	server.AddTool(&sdk.Tool{Name: "either", InputSchema: m{"type": "object", "anyOf": []m{{"required": []string{"a"}}}}},
+	either := m{"type": "object", "anyOf": []m{{"required": []string{"a"}}}}
+	server.AddTool(&sdk.Tool{Name: "either", InputSchema: either},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{}, nil
 		})
