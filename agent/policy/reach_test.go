@@ -24,6 +24,12 @@ func verdict(t *testing.T, set *policy.Set, list []tools.Tool, mode policy.Mode,
 	t.Helper()
 	reg, err := tools.NewRegistry(list...)
 	require.NoError(t, err)
+	return decided(t, set, reg, mode, name, input)
+}
+
+// decided returns what a set decides about a call of a registered tool.
+func decided(t *testing.T, set *policy.Set, reg *tools.Registry, mode policy.Mode, name, input string) tools.Verdict {
+	t.Helper()
 	c := &tools.Call{Name: name, Input: json.RawMessage(input), Mode: string(mode)}
 	adm, err := reg.Admit(t.Context(), c, nil, nil, []tools.Policy{set.Policy()})
 	require.NoError(t, err)

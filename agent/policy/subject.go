@@ -26,10 +26,10 @@ import (
 //
 // The command of a call is one text (Texts) if it is a text and there is no list of its words:
 //
-//   - argv, command and args, if none of argv and args is a list; command also beside a list, if it
-//     has blanks or other characters that shells interpret
-//   - any member, at any depth, with command or cmd in its name, or with script, shell, bash, sh
-//     or powershell as a word of it
+//   - argv, command and args, if none of argv and args is a list
+//   - the program, if it has white space
+//   - any other member, at any depth, with command or cmd in its name, or with script, shell, bash,
+//     sh or powershell as a word of it; in other members also argv, program and args
 //
 // A rule that denies or asks and that names the tool, also by a pattern other than "*", looks at
 // all other texts of a call without words, too, whatever their names are, because a tool that it is
@@ -91,21 +91,20 @@ func defaultSubject(input json.RawMessage) (s Subject, err error) {
 		}
 		return all
 	}
-	listed := isList(members["argv"]) || isList(members["args"])
-	for _, name := range []string{"argv", "command", "args"} {
-		var text string
-		if json.Unmarshal(members[name], &text) != nil || text == "" {
-			continue
-		}
-		if !listed {
-			delete(members, name)
-		}
-		if !listed || name == "command" && strings.ContainsAny(text, forShells) {
-			s.Texts = append(s.Texts, text)
+	if !isList(members["argv"]) && !isList(members["args"]) {
+		for _, name := range []string{"argv", "command", "args"} {
+			var text string
+			if json.Unmarshal(members[name], &text) == nil && text != "" {
+				s.Texts = append(s.Texts, text)
+				delete(members, name)
+			}
 		}
 	}
 	s.Args = take("argv", "program", "command")
 	program := slices.ContainsFunc(s.Args, func(w string) bool { return w != "" })
+	if program && strings.ContainsFunc(s.Args[0], unicode.IsSpace) {
+		s.Texts = append(s.Texts, s.Args[0]) // a tool may take all of it for the command
+	}
 	s.Args = append(s.Args, take("args")...)
 	s.Paths = take(pathMembers...)
 	s.Hosts = take(hostMembers...)
@@ -116,9 +115,6 @@ func defaultSubject(input json.RawMessage) (s Subject, err error) {
 	s.readTexts(members, program)
 	return s, err
 }
-
-// forShells are characters that mean something to shells, and that names of programs don't have.
-const forShells = " \t\r\n;&|<>()$`'\"{}*?![]~#^"
 
 func isList(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }
 
