@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/visible"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -143,7 +144,7 @@ func (s *Skill) load(ctx context.Context) string {
 			case hidden && e.IsDir():
 				return fs.SkipDir
 			case err == nil && !hidden && e.Type().IsRegular() && name != "SKILL.md":
-				files = append(files, name)
+				files = append(files, visible.Name(name))
 			}
 			return nil
 		})

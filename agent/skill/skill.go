@@ -16,6 +16,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/visible"
 )
 
 // A Skill is what a model can read when a task needs it. [Dir] reads skills from directories; one
@@ -80,7 +81,7 @@ func Dir(fsys fs.FS) (list []*Skill, err error) {
 	for _, e := range entries {
 		s, problem := readSkill(fsys, e)
 		if problem != nil {
-			err = errors.Join(err, fmt.Errorf("skill: %s: %w", e.Name(), problem))
+			err = errors.Join(err, fmt.Errorf("skill: %s: %w", visible.Name(e.Name()), problem))
 		} else if s != nil {
 			list, dirs[s] = append(list, s), e.Name()
 		}
@@ -98,8 +99,9 @@ func Dir(fsys fs.FS) (list []*Skill, err error) {
 	list = slices.DeleteFunc(list, func(s *Skill) bool {
 		double := last != nil && last.Name == s.Name
 		if double {
-			err = errors.Join(err, fmt.Errorf("skill: %s: %w", dirs[s],
-				wrong("it is named %q, as the skill in %s is; give it another name", s.Name, dirs[last])))
+			err = errors.Join(err, fmt.Errorf("skill: %s: %w", visible.Name(dirs[s]),
+				wrong("it is named %q, as the skill in %s is; give it another name", s.Name,
+					visible.Name(dirs[last]))))
 		} else {
 			last = s
 		}
@@ -145,20 +147,21 @@ func read(fsys fs.FS, name string) (string, error) {
 	for at := name; err == nil && at != "."; at = path.Dir(at) {
 		var i fs.FileInfo
 		if i, err = fs.Lstat(fsys, at); err == nil && i.Mode()&fs.ModeSymlink != 0 {
-			err = fault.Errorf(fault.Denied, "%s is a symbolic link, and links aren't followed", at)
+			err = fault.Errorf(fault.Denied, "%s is a symbolic link, and links aren't followed", visible.Name(at))
 		}
 	}
 	switch {
 	case err != nil:
 		return "", err
 	case !info.Mode().IsRegular():
-		return "", fault.Errorf(fault.Invalid, "%s isn't a file", name)
+		return "", fault.Errorf(fault.Invalid, "%s isn't a file", visible.Name(name))
 	case info.Size() > mostBytes:
-		return "", fault.Errorf(fault.Invalid, "%s has %d bytes; at most %d are read", name, info.Size(), mostBytes)
+		return "", fault.Errorf(fault.Invalid, "%s has %d bytes; at most %d are read", visible.Name(name), info.Size(),
+			mostBytes)
 	}
 	data, err := fs.ReadFile(fsys, name)
 	if err == nil && !utf8.Valid(data) {
-		err = fault.Errorf(fault.Invalid, "%s isn't UTF-8 text", name)
+		err = fault.Errorf(fault.Invalid, "%s isn't UTF-8 text", visible.Name(name))
 	}
 	return string(data), err
 }

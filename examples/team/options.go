@@ -82,7 +82,7 @@ func (o *options) place(out io.Writer) (*crew.Place, error) {
 	}
 	fmt.Fprintf(out, "The programs are in     %s\nConversations are in    %s\n", p.Dir, o.db)
 	if p.Notes != "" {
-		fmt.Fprintln(out, "A skill can't be read:   "+p.Notes)
+		fmt.Fprintln(out, "About the skills:        "+p.Notes)
 	}
 	if p.Goless != "" {
 		fmt.Fprintln(out, "Nothing can be built: "+p.Goless)

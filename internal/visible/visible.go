@@ -1,6 +1,7 @@
 package visible
 
 import (
+	"strconv"
 	"strings"
 	"unicode"
 )
@@ -28,6 +29,28 @@ func Blank(text string) bool {
 			!unicode.In(r, unicode.Cf, unicode.Mn, unicode.Variation_Selector,
 				unicode.Other_Default_Ignorable_Code_Point)
 	})
+}
+
+// Name returns a name as it can stand in a list for people: as it is, or in quotes and with escapes
+// if it has characters that nobody sees, that reorder others, or that could be part of the list. So
+// "photo\u202egnp.exe" doesn't look like a picture, and no two names look the same because of what
+// nobody sees.
+func Name(name string) string {
+	odd := func(r rune) bool {
+		return invisible(r) || !unicode.IsPrint(r) || r == '"' || r == '\uFFFD' || unicode.Is(unicode.Cf, r)
+	}
+	if name != "" && !strings.ContainsFunc(name, odd) && strings.TrimSpace(name) == name {
+		return name
+	}
+	var b strings.Builder
+	for _, r := range strconv.QuoteToGraphic(name) {
+		if invisible(r) { // a letter or a mark
+			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
+		} else {
+			b.WriteRune(r)
+		}
+	}
+	return b.String()
 }
 
 func invisible(r rune) bool {

@@ -33,3 +33,13 @@ func TestATextOfWhichNobodySeesAnythingIsBlank(t *testing.T) {
 		require.False(t, visible.Blank(text), "%q", text)
 	}
 }
+
+func TestANameShowsWhatNobodySees(t *testing.T) {
+	for name, want := range map[string]string{"main.go": "main.go", "日本語 2.txt": "日本語 2.txt", "Grüße": "Grüße",
+		"שלום.txt": "שלום.txt", "photo\u202egnp.exe": `"photo\u202egnp.exe"`, "a\u200b": `"a\u200b"`,
+		"a\u3164b": `"a\u3164b"`, "a\U000e0041": `"a\U000e0041"`, "": `""`, " a": `" a"`, "a\nb": `"a\nb"`,
+		"a\u2067b\u2069": `"a\u2067b\u2069"`, "\xff": `"\xff"`, `"a"`: `"\"a\""`, "\x1b[31m": `"\x1b[31m"`,
+		"a\u034fb": `"a\u034fb"`} {
+		require.Equal(t, want, visible.Name(name))
+	}
+}

@@ -8,11 +8,10 @@ import (
 	"os"
 	"path"
 	"path/filepath"
-	"strconv"
 	"strings"
-	"unicode"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/visible"
 )
 
 // An Error describes a problem with a file, in words that a model can act on.
@@ -58,13 +57,7 @@ func show(name string) string {
 	if len(name) > longestElement {
 		name = strings.ToValidUTF8(name[:longestElement], "") + "…"
 	}
-	odd := func(r rune) bool {
-		return !unicode.IsPrint(r) || r == '"' || r == '\uFFFD' || unicode.Is(unicode.Cf, r)
-	}
-	if name == "" || strings.ContainsFunc(name, odd) || strings.TrimSpace(name) != name {
-		return strconv.QuoteToGraphic(name)
-	}
-	return name
+	return visible.Name(name)
 }
 
 // showTarget returns the target of a symbolic link. It doesn't reveal targets outside of the

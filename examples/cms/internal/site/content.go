@@ -306,7 +306,8 @@ func addressAllowed(address string) bool {
 }
 
 // checkText checks the length of text in characters, and that it is valid UTF-8 without control
-// characters.
+// characters. A name, which has to have a character, stands in lists and may not reorder what is
+// around it.
 func checkText(what, text string, least, most int) error {
 	if !utf8.ValidString(text) {
 		return invalid("send UTF-8", "%s isn't valid UTF-8", what)
@@ -321,6 +322,9 @@ func checkText(what, text string, least, most int) error {
 	for _, r := range text {
 		if unicode.IsControl(r) && r != '\n' && r != '\t' && r != '\r' {
 			return invalid("leave it out", "%s holds the control character %U", what, r)
+		}
+		if embeds := r >= 0x202A && r <= 0x202E || r >= 0x2066 && r <= 0x2069; embeds && least > 0 {
+			return invalid("leave it out", "%s holds the character %U, which changes the direction of text", what, r)
 		}
 	}
 	return nil

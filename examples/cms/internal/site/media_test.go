@@ -73,8 +73,9 @@ func TestABadUploadIsRefused(t *testing.T) {
 		"a vector graphic": {"a.svg",
 			strings.NewReader(`<?xml version="1.0"?><svg xmlns="http://www.w3.org/2000/svg">`), CodeMediaType,
 			"text/xml"},
-		"a program": {"a.exe", strings.NewReader("text"), CodeMediaType, "a.exe"},
-		"a control": {"a\x01.txt", strings.NewReader("text"), CodeInvalid, "control character"},
+		"a program":   {"a.exe", strings.NewReader("text"), CodeMediaType, "a.exe"},
+		"a control":   {"a\x01.txt", strings.NewReader("text"), CodeInvalid, "control character"},
+		"a direction": {"photo\u202egnp.txt", strings.NewReader("text"), CodeInvalid, "changes the direction"},
 	} {
 		_, err := s.UploadMedia(ctx, UploadMedia{Name: c.file, Content: c.content})
 		require.Error(t, err, name)

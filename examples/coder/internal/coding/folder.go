@@ -11,6 +11,7 @@ import (
 	"sync"
 
 	"github.com/pawlkit/pawl/agent/skill"
+	"github.com/pawlkit/pawl/internal/visible"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/file"
 )
@@ -51,7 +52,7 @@ func (c *Coder) describe() string {
 	list, _ := fs.ReadDir(root.FS(), ".")
 	var names []string
 	for _, e := range list[:min(len(list), mostListed)] {
-		names = append(names, e.Name()+map[bool]string{true: "/"}[e.IsDir()])
+		names = append(names, visible.Name(e.Name())+map[bool]string{true: "/"}[e.IsDir()])
 	}
 	fmt.Fprintf(&b, "It has %d entries: %s\n", len(list), strings.Join(names, " "))
 	if text := head(root, "AGENTS.md", mostNotes); text != "" {
