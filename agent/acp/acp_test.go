@@ -120,6 +120,37 @@ func TestAProgramThatHasFailedIsAFailedCall(t *testing.T) {
 	require.Contains(t, e.screen(), "result failed exit code 2")
 }
 
+func TestAPatchIsShownAsADiffOfEachFile(t *testing.T) {
+	dir := t.TempDir()
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\r\n\r\nvar x = 1\r\n"), 0o600))
+	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.go"), []byte("package b\n-- y"), 0o600))
+	ws, err := file.OpenWith(dir, file.Config{Patch: true})
+	require.NoError(t, err)
+	defer ws.Close()
+	ask := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
+		return tools.Verdict{Effect: tools.Ask}
+	}
+	text := "--- a/a.go\n+++ b/a.go\n@@\n-var x = 1\n+var x = 2\n--- a/b.go\n+++ b/b.go\n@@\n package b\n" +
+		"--- y\n+// y\n--- /dev/null\n+++ b/c.go\n@@\n+package c\n"
+	input := map[string]any{"paths": []string{"a.go", "b.go", "c.go"}, "patch": text}
+	e, _ := serve(t, agent.Config{Tools: ws.Tools(), Policies: []tools.Policy{ask}, Provider: providertest.Script(
+		providertest.Call("file.patch", input), providertest.Say("Done."))})
+	e.choose = func(sdk.RequestPermissionRequest) string { return "Allow once" }
+	e.say(e.begin(dir), "Change x.", sdk.StopReasonEndTurn)
+	first := "a.go {var x = 1/} {var x = 2/}; b.go {package b/-- y/} {package b/// y/}; c.go {} {package c/}"
+	require.Contains(t, e.screen(), "call edit Patch a.go, b.go, c.go pending "+first)
+	whole := "a.go {package a//var x = 1/} {package a//var x = 2/}; b.go {package b/-- y/} {package b/// y/}; " +
+		"c.go {} {package c/}; "
+	require.Contains(t, contents((<-e.asked).ToolCall.Content), whole)
+	require.Contains(t, e.screen(), "result completed "+whole+"a.go: changed at line 3")
+	for _, u := range e.all {
+		if u.ToolCall != nil {
+			require.Len(t, u.ToolCall.Locations, 3)
+			require.Equal(t, filepath.Join(dir, "b.go"), u.ToolCall.Locations[1].Path)
+		}
+	}
+}
+
 func TestATodoListAndAPlanAreShown(t *testing.T) {
 	mem, err := recall.New(recall.Config{Store: &recall.MapStore{}, Scope: recall.OfCall("acme")})
 	require.NoError(t, err)

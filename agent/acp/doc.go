@@ -17,10 +17,10 @@
 //     reasoning as thoughts. A prompt while a run is in progress is read by that run, and both end
 //     with it. If it comes too late to be read, it gets a run of its own. A run that waits for a
 //     decision ends, instead.
-//   - Calls with their titles (tools.Func). One whose input has a relative path and a text, as those
-//     of tools/file, is shown as a change of that file. The text that was there before is known of
-//     an edit and of a call that was asked about. Any other call that writes is shown with its new
-//     text alone.
+//   - Calls with their titles (tools.Func). One whose input has a relative path and a text, or paths
+//     and a patch, as those of tools/file, is shown as a change of these files. The text that was
+//     there before is known of an edit, of a patch, and of a call that was asked about. Any other
+//     call that writes is shown with its new text alone.
 //   - Requests for permission: each is a pause, with the choices to allow it once, always in one of
 //     the scopes that it offers, or to reject it, and with the preview of what the call would
 //     change. A question with a choice of answers is such a request, too. Any other question is a

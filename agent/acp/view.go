@@ -101,36 +101,77 @@ func (x *session) text(update func(string) sdk.SessionUpdate, text string) {
 	}
 }
 
-// call describes a call. One with a path and a text, as those of tools/file, changes a file: as its
-// preview says if it was asked about, or else as its input does.
+// call describes a call. One with a path and a text, or with paths and a patch, as those of
+// tools/file, changes files: as its preview says if it was asked about, or else as its input does.
 func (x *session) call(c *provider.ToolCall) *sdk.SessionUpdateToolCall {
 	u := &sdk.SessionUpdateToolCall{ToolCallId: sdk.ToolCallId(c.ID), Title: tools.TitleOf(c.Name, c.Input),
 		Status: sdk.ToolCallStatusPending, Kind: sdk.ToolKindOther, RawInput: append(json.RawMessage(nil), c.Input...)}
 	if d, ok := x.hub.Agent().Tools().Lookup(c.Name); ok {
 		u.Title = tools.CleanTitle(d.Title(x.ctx, c.Input))
 	}
-	var in struct{ Path, Old, New, Content string }
-	if _ = json.Unmarshal(c.Input, &in); !filepath.IsLocal(in.Path) {
-		return u
+	var in struct {
+		Path, Old, New, Content, Patch string
+		Paths                          []string
 	}
-	path, old, text := filepath.Join(x.cwd, in.Path), in.Old, in.New+in.Content
-	if _, hunks, ok := strings.Cut(x.previews[c.ID], "\n@@"); ok {
-		_, hunks, _ = strings.Cut(hunks, "\n")
-		old, text = "", ""
-		for line := range strings.Lines(hunks) {
-			rest := strings.TrimLeft(line[:1], "+- ") + line[1:] // all of the line between two hunks
-			if line[0] != '+' {
-				old += rest
-			}
-			if line[0] != '-' {
-				text += rest
+	_ = json.Unmarshal(c.Input, &in)
+	changes := fileDiffs(cmp.Or(x.previews[c.ID], in.Patch))
+	if in.Path != "" {
+		if in.Paths = []string{in.Path}; len(changes) != 1 {
+			changes = []fileDiff{{in.Path, in.Old, in.New + in.Content}}
+		}
+		changes[0].name = in.Path
+	}
+	for _, name := range in.Paths {
+		if !filepath.IsLocal(name) {
+			return u
+		}
+		u.Locations = append(u.Locations, sdk.ToolCallLocation{Path: filepath.Join(x.cwd, name)})
+	}
+	for _, d := range changes {
+		for _, name := range in.Paths {
+			if d.old != d.text && (d.name == name || d.name == "b/"+name) {
+				u.Kind = sdk.ToolKindEdit
+				u.Content = append(u.Content, sdk.ToolDiffContent(filepath.Join(x.cwd, name), d.text, d.old))
+				break
 			}
 		}
 	}
-	if u.Locations = []sdk.ToolCallLocation{{Path: path}}; old != text {
-		u.Kind, u.Content = sdk.ToolKindEdit, []sdk.ToolCallContent{sdk.ToolDiffContent(path, text, old)}
-	}
 	return u
+}
+
+// A fileDiff is the change of a file, as far as a diff shows it.
+type fileDiff struct{ name, old, text string }
+
+// fileDiffs reads a unified diff: the preview of a call, or a patch. What is between two hunks is
+// in both texts.
+func fileDiffs(diff string) (list []fileDiff) {
+	lines := strings.SplitAfter(strings.ReplaceAll(diff, "\u240d\n", "\n"), "\n") // how a preview shows CRLF
+	hunks := 0
+	for i, line := range lines {
+		if to := lines[min(i+1, len(lines)-1)]; strings.HasPrefix(line, "--- ") && strings.HasPrefix(to, "+++ ") {
+			name, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(to[4:], line[4:])), "\t")
+			if name == "/dev/null" { // it is deleted
+				name = "b/" + strings.TrimPrefix(strings.TrimSpace(line[4:]), "a/")
+			}
+			list, hunks = append(list, fileDiff{name: name}), 0
+		}
+		switch d := list[max(len(list)-1, 0):]; {
+		case len(d) == 0 || line == "" || line[0] == '\\':
+		case strings.HasPrefix(line, "@@"):
+			if hunks++; hunks > 1 {
+				d[0].old, d[0].text = d[0].old+line, d[0].text+line
+			}
+		case hunks == 0:
+		case line[0] == '-':
+			d[0].old += line[1:]
+		case line[0] == '+':
+			d[0].text += line[1:]
+		default:
+			rest := strings.TrimPrefix(line, " ")
+			d[0].old, d[0].text = d[0].old+rest, d[0].text+rest
+		}
+	}
+	return list
 }
 
 // statuses are those of the items of a todo list and of the steps of a plan. The others are open.

@@ -99,3 +99,32 @@ func TestTheLastRunIsUndoneAndWhatAPersonHasChangedSinceStays(t *testing.T) {
 	require.NoFileExists(t, filepath.Join(dir, "a.go"))
 	require.NoFileExists(t, filepath.Join(dir, "b.go"))
 }
+
+func TestAPatchIsOneChangeThatIsAskedAboutAndUndone(t *testing.T) {
+	dir, db := project(t)
+	patch := func(text string, paths ...string) providertest.Step {
+		return providertest.Call("file.patch", m{"paths": paths, "patch": text})
+	}
+	before, err := os.ReadFile(filepath.Join(dir, "cart.go"))
+	require.NoError(t, err)
+	c := open(t, coding.Config{Dir: dir, DB: db, Model: providertest.Script(
+		patch("--- a/cart.go\n+++ b/cart.go\n@@\n-package shop\n+package market\n--- /dev/null\n+++ b/new.go\n@@\n+package market\n",
+			"cart.go", "new.go"),
+		patch("--- /dev/null\n+++ b/.pawl/rules.json\n@@\n+{}\n", ".pawl/rules.json"),
+		patch("--- a/AGENTS.md\n+++ b/AGENTS.md\n@@\n+Push.\n Write tests first.\n", "AGENTS.md"), providertest.Say("Done."))})
+	res, pending := do(t, c, agent.Input{Session: "s-1", Prompt: "Do it.", Mode: "edits"})
+	require.Len(t, pending, 1, results(res))
+	require.Equal(t, "Patch AGENTS.md", pending[0].Title)
+	require.Contains(t, pending[0].Preview, "+++ b/AGENTS.md\n@@ -1 +1,2 @@\n+Push.\n Write tests first.\n")
+	res, _ = do(t, c, agent.Resume("s-1", agent.Reject(pending[0].ID, "no")))
+	require.Contains(t, results(res)[1], "The call wasn't run")
+	require.NoFileExists(t, filepath.Join(dir, ".pawl", "rules.json"))
+	require.FileExists(t, filepath.Join(dir, "new.go"))
+	receipt, err := c.Hub.Agent().Session("s-1").Undo(t.Context(), agent.Rollback{User: "you"})
+	require.NoError(t, err)
+	require.Len(t, receipt.Undone, 1)
+	require.NoFileExists(t, filepath.Join(dir, "new.go"))
+	after, err := os.ReadFile(filepath.Join(dir, "cart.go"))
+	require.NoError(t, err)
+	require.Equal(t, string(before), string(after))
+}
