@@ -202,3 +202,88 @@ func hang(c net.Conn, dead bool) {
 		}
 	}
 }
+
+// A pipes is a listener whose connections are in memory.
+type pipes chan net.Conn
+
+func (p pipes) Accept() (net.Conn, error) {
+	if c, ok := <-p; ok {
+		return c, nil
+	}
+	return nil, net.ErrClosed
+}
+func (p pipes) Close() error   { return nil }
+func (p pipes) Addr() net.Addr { return &net.TCPAddr{} }
+
+func (p pipes) dial(context.Context, string, string) (net.Conn, error) {
+	here, there := net.Pipe()
+	p <- there
+	return here, nil
+}
+
+// The stream that belongs to no request ends, and is refused when it is asked for again: a call
+// that is under way isn't touched.
+func TestTheStreamOfNotificationsEndsWithinACall(t *testing.T) {
+	for name, code := range map[string]int{"the server doesn't know the session": 404, "it is down": 503,
+		"it has no more streams": 405} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) { endStream(t, code) })
+		})
+	}
+}
+
+func endStream(t *testing.T, code int) {
+	over, gets := make(chan struct{}), atomic.Int32{}
+	web := &http.Server{Handler: http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		var q struct {
+			ID     json.RawMessage `json:"id"`
+			Method string          `json:"method"`
+		}
+		if r.Method == http.MethodGet {
+			if gets.Add(1) > 1 {
+				w.WriteHeader(code)
+			} else {
+				w.Header().Set("Content-Type", streamType)
+			}
+			return
+		}
+		_ = json.NewDecoder(r.Body).Decode(&q)
+		w.Header().Set("Content-Type", jsonType)
+		switch q.Method {
+		case "initialize":
+			w.Header().Set("Mcp-Session-Id", "one")
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},`+
+				`"serverInfo":{"name":"x","version":"1"}}}`, q.ID)
+		case "tools/list":
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"tools":[{"name":"a","inputSchema":{}}]}}`, q.ID)
+		case "tools/call":
+			<-over
+			fmt.Fprintf(w, `{"jsonrpc":"2.0","id":%s,"result":{"content":[]}}`, q.ID)
+		default:
+			w.WriteHeader(http.StatusAccepted)
+		}
+	})}
+	line := make(pipes)
+	go func() { _ = web.Serve(line) }()
+	transport := &http.Transport{DialContext: line.dial}
+	s, err := mcp.New(mcp.Config{Name: "files", URL: "http://files.example/mcp", Call: 10 * time.Minute,
+		Client: &http.Client{Transport: transport}})
+	require.NoError(t, err)
+	d, ended := list(t, s)["files.a"], make(chan tools.Outcome, 1)
+	news := s.Changed()
+	go func() { ended <- run(t.Context(), d) }()
+	time.Sleep(5 * time.Minute)
+	require.Greater(t, gets.Load(), int32(3), "it is asked for again")
+	require.Less(t, gets.Load(), int32(20))
+	if code == http.StatusNotFound {
+		<-news // the tools may be others
+	}
+	close(over)
+	out := <-ended
+	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+	require.NoError(t, s.Close())
+	transport.CloseIdleConnections()
+	close(line)
+	require.NoError(t, web.Close())
+	synctest.Wait()
+}

@@ -52,6 +52,7 @@ type session struct {
 	calls  map[string]*running // by progress token
 	begun  int                 // calls so far
 	users  int                 // requests under way
+	shared bool                // there was more than one at a time
 	tasks  map[string]bool     // own names of the tools that can only be called as tasks
 	pinged bool                // a ping is under way
 }
@@ -255,7 +256,8 @@ func (c *conn) overHTTP(s *session) (mcp.Transport, error) {
 		return nil, err
 	}
 	trip := &requests{client: cfg.Client, header: cfg.Header, credential: c.credential, session: s,
-		signIn: cfg.SignIn != nil, logger: cfg.Logger, query: endpoint.RawQuery, path: endpoint.Path}
+		signIn: cfg.SignIn != nil, stale: func() { c.stale(s) }, logger: cfg.Logger,
+		query: endpoint.RawQuery, path: endpoint.Path}
 	endpoint.RawQuery = ""
 	t := &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &http.Client{Transport: trip},
 		MaxRetries: math.MaxInt32} // the stream that belongs to no request is never given up

@@ -81,6 +81,17 @@ func TestACallWhoseConnectionIsCut(t *testing.T) {
 	}
 }
 
+// A connection that was cut between two calls is replaced: the second call was never sent.
+func TestACallAfterTheConnectionWasCut(t *testing.T) {
+	s, cut := inMemoryCut(t, mcp.Config{}, func(server *sdk.Server) { tool(server, "work", echo) })
+	d := list(t, s)["files.work"]
+	for range 50 {
+		cut()
+		out := run(t.Context(), d)
+		require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+	}
+}
+
 // A model reads that its call is in doubt, and the run goes on.
 func TestAModelReadsThatACallIsInDoubt(t *testing.T) {
 	var cut func()

@@ -4,6 +4,11 @@ import (
 	"bytes"
 	"context"
 	"encoding/json"
+	"errors"
+	"fmt"
+	"io"
+	"os"
+	"syscall"
 
 	"github.com/modelcontextprotocol/go-sdk/jsonrpc"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
@@ -96,8 +101,14 @@ func (c *observedConnection) Read(ctx context.Context) (jsonrpc.Message, error) 
 
 // Write writes a message.
 func (c *observedConnection) Write(ctx context.Context, m jsonrpc.Message) error {
-	if x := exchangeOf(ctx); x != nil {
+	x := exchangeOf(ctx)
+	if x != nil {
 		x.sent.Store(true)
 	}
-	return c.Connection.Write(ctx, m)
+	err := c.Connection.Write(ctx, m)
+	if x != nil && (errors.Is(err, syscall.EPIPE) || errors.Is(err, os.ErrClosed) || errors.Is(err, io.ErrClosedPipe)) {
+		x.sent.Store(false) // nobody reads
+		err = fmt.Errorf("%w: %w", mcp.ErrConnectionClosed, err)
+	}
+	return err
 }

@@ -32,8 +32,11 @@ type requests struct {
 	header     func(context.Context, string) (http.Header, error)
 	credential string
 	session    *session
-	signIn     bool // the SDK sees the first 401 and 403 of a request, and has somebody sign in
+	signIn     bool   // the SDK sees the first 401 and 403 of a request, and has somebody sign in
+	stale      func() // called if the server doesn't know the session any more
 	logger     *slog.Logger
+
+	streamed atomic.Bool // the stream that belongs to no request was open before
 
 	// query is that of Config.URL. It is added here to the requests with path, because errors of
 	// the client name the address.

@@ -89,11 +89,11 @@ var (
 		"contains", "propertyNames", "not", "if", "then", "else"}
 )
 
-// schema repairs a schema, and those in it.
-func (r *repair) schema(v any, at string) {
+// schema repairs a schema, and those in it. It reports whether it accepts more than before.
+func (r *repair) schema(v any, at string) (looser bool) {
 	s, ok := v.(map[string]any)
 	if !ok {
-		return
+		return false
 	}
 	if draft, _ := s["$schema"].(string); strings.Contains(draft, "draft-03") || strings.Contains(draft, "draft-04") {
 		delete(s, "$schema") // with what follows, it is one of a later draft
@@ -102,6 +102,7 @@ func (r *repair) schema(v any, at string) {
 	exclusive(s, "exclusiveMaximum", "maximum")
 	if pattern, ok := s["pattern"].(string); ok && !compiles(pattern) {
 		delete(s, "pattern")
+		looser = true
 		r.note("the pattern %q%s isn't checked here, but by the server", pattern, in(at))
 	}
 	if patterns, ok := s["patternProperties"].(map[string]any); ok {
@@ -110,6 +111,7 @@ func (r *repair) schema(v any, at string) {
 				delete(patterns, pattern)
 				delete(s, "additionalProperties") // they would refuse what the pattern allows
 				delete(s, "unevaluatedProperties")
+				looser = true
 				r.note("the pattern %q%s isn't checked here, but by the server", pattern, in(at))
 			}
 		}
@@ -117,20 +119,38 @@ func (r *repair) schema(v any, at string) {
 	for _, word := range named {
 		if all, ok := s[word].(map[string]any); ok {
 			for name, one := range all {
-				r.schema(one, join(at, name))
+				looser = r.schema(one, join(at, name)) || looser
 			}
 		}
 	}
 	for _, word := range listed {
-		if all, ok := s[word].([]any); ok {
-			for _, one := range all {
-				r.schema(one, at)
+		all, _ := s[word].([]any)
+		parts := false
+		for _, one := range all {
+			parts = r.schema(one, at) || parts
+		}
+		if looser = parts || looser; parts && word == "oneOf" { // more than one may fit now
+			delete(s, word)
+			if s["anyOf"] == nil {
+				s["anyOf"] = all
 			}
 		}
 	}
 	for _, word := range single {
-		r.schema(s[word], at)
+		if !r.schema(s[word], at) {
+			continue
+		}
+		looser = true
+		switch word { // where accepting more would mean to refuse more
+		case "not":
+			delete(s, word)
+		case "if":
+			delete(s, word)
+			delete(s, "then")
+			delete(s, "else")
+		}
 	}
+	return looser
 }
 
 func compiles(pattern string) bool {
@@ -175,6 +195,7 @@ func (r *repair) flatten(s, root map[string]any, depth int) {
 			continue
 		}
 		delete(s, word)
+		delete(s, "unevaluatedProperties")
 		if depth == 0 {
 			r.note("its root has %s: the server checks it", word)
 			if raw, err := json.Marshal(parts); err == nil && len(raw)+len(r.also) < maxAlso {
@@ -185,8 +206,11 @@ func (r *repair) flatten(s, root map[string]any, depth int) {
 		first := true
 		for _, part := range parts {
 			p, ok := resolve(part, root).(map[string]any)
-			if kind, _ := p["type"].(string); !ok || kind != "" && kind != "object" || depth >= deepest {
-				continue
+			if kind, _ := p["type"].(string); kind != "" && kind != "object" || part == false {
+				continue // it fits no object
+			}
+			if !ok || depth >= deepest {
+				p = map[string]any{} // it isn't known what it wants
 			}
 			r.flatten(p, root, depth+1)
 			merge(s, p, word != "allOf")

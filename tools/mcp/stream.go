@@ -49,12 +49,16 @@ func (r *requests) listen(req *http.Request) (*http.Response, error) {
 			return nil, err // the SDK tries again
 		}
 		return reply(req, http.StatusOK, kind, http.NoBody), nil // the SDK ends this request, and no other
-	case event == "" && refused:
+	case refused && !r.streamed.Load():
 		return reply(req, http.StatusMethodNotAllowed, "", http.NoBody), nil // many servers have none
 	case err != nil:
 		r.logger.Debug("mcp: the stream of notifications can't be opened", "error", err)
+		if refused && no.unknown {
+			r.stale()
+		}
 		res = reply(req, http.StatusOK, kind, http.NoBody)
 	}
+	r.streamed.Store(true)
 	res.Body = &patient{ReadCloser: res.Body, done: req.Context().Done(), closed: make(chan struct{})}
 	return res, nil
 }

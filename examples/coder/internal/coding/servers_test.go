@@ -100,8 +100,8 @@ func TestAServerIsSwitchedOffAndOnAgain(t *testing.T) {
 func TestWhatIsWrongWithAServersToolsIsShown(t *testing.T) {
 	dir, db := project(t)
 	server := sdk.NewServer(&sdk.Implementation{Name: "odd", Version: "1"}, nil)
-	either := m{"type": "object", "anyOf": []m{{"required": []string{"a"}}}}
-	server.AddTool(&sdk.Tool{Name: "either", InputSchema: either},
+	server.AddTool(&sdk.Tool{Name: "either",
+		InputSchema: m{"type": "object", "anyOf": []m{{"required": []string{"a"}}}}},
 		func(context.Context, *sdk.CallToolRequest) (*sdk.CallToolResult, error) {
 			return &sdk.CallToolResult{}, nil
 		})
