@@ -65,7 +65,8 @@ func FuzzASchemaIsMadeUsable(f *testing.F) {
 	f.Add([]byte(`{"oneOf":[{"properties":{"a":{"const":1}}},{"properties":{"a":{"const":2}},"required":["a"]}]}`),
 		[]byte(`{"a":2}`))
 	f.Add([]byte(`{"allOf":[{"$ref":"#/$defs/x"}],"$defs":{"x":{"allOf":[{"$ref":"#/$defs/x"}]}}}`), []byte(`{}`))
-	f.Add([]byte(`{"properties":{"n":{"minimum":1,"exclusiveMinimum":true}},"anyOf":[true,{"type":"null"}]}`), []byte(`{"n":2}`))
+	f.Add([]byte(`{"properties":{"n":{"minimum":1,"exclusiveMinimum":true}},"anyOf":[true,{"type":"null"}]}`),
+		[]byte(`{"n":2}`))
 	f.Fuzz(func(t *testing.T, raw, input []byte) {
 		var v map[string]any
 		if len(raw) > 4096 || json.Unmarshal(raw, &v) != nil {
