@@ -132,7 +132,8 @@ func (c *wireCase) play(t *testing.T) string {
 	defer client.CloseIdleConnections()
 	p, err := spec.open(server.URL, client)
 	require.NoError(t, err)
-	req := &provider.Request{Messages: []provider.Message{provider.User("Hello.")}, MaxOutput: 1024}
+	req := &provider.Request{Messages: []provider.Message{provider.User("Hello.")}, MaxOutput: 1024,
+		Tools: []provider.Tool{{Name: "weather"}}}
 	if c.request != "" {
 		require.NoError(t, json.Unmarshal([]byte(c.request), req))
 	}

@@ -176,7 +176,7 @@ func (d *decoder) finish() error {
 		d.Put(opaque(kindStopDetails, d.end.StopDetails))
 	}
 	stop := stopReason(d.end.Stop)
-	if stop == provider.StopToolCalls && !d.called {
+	if stop == provider.StopToolCalls && !d.called && !d.Names.None() {
 		return adapter.NoCalls(d.end.Stop)
 	}
 	d.Put(adapter.Ended(stop, d.end.Stop, d.usage.normal()))

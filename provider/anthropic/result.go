@@ -27,7 +27,7 @@ func (d *decoder) providerCall(b *block) {
 	input, raw := b.Input, b.raw
 	call := provider.ToolCall{ID: b.ID, Name: b.Name}
 	if b.deltas {
-		input = json.RawMessage(b.input.String())
+		input = json.RawMessage(adapter.Join(b.input.String()))
 		if json.Valid(input) {
 			raw = with(raw, map[string]json.RawMessage{"input": input})
 		} else {

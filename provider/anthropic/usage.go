@@ -23,8 +23,8 @@ func (t *tally) add(raw json.RawMessage) {
 		*t = fields
 		return
 	}
-	if t := tally(fields); t.figure("input_tokens")+t.figure("cache_read_input_tokens")+
-		t.figure("cache_creation_input_tokens") == 0 {
+	if n := tally(fields); n.figure("input_tokens")+n.figure("cache_read_input_tokens")+
+		n.figure("cache_creation_input_tokens") == 0 {
 		maps.DeleteFunc(fields, func(name string, _ json.RawMessage) bool {
 			return name == "input_tokens" || name == "cache_read_input_tokens" || name == "cache_creation_input_tokens"
 		})
@@ -40,7 +40,7 @@ func (t tally) normal() provider.Usage {
 	u.Output = t.figure("output_tokens")
 	var iterations []tally // a compaction isn't included in the figures above
 	if raw := t["iterations"]; raw != nil && json.Unmarshal(raw, &iterations) == nil {
-		for _, one := range iterations {
+		for _, one := range iterations[:min(len(iterations), 100)] {
 			if string(one["type"]) != `"compaction"` {
 				continue
 			}

@@ -15,11 +15,12 @@ import (
 // What an answer is, is decided from everything that was seen of it:
 //
 //	an event, a choice or a body that is an error, in any known form   an error
+//	an event without choices that has a message, and no reason         an error
 //	a reason that says that the server failed, also its upstream's     an error
 //	a reason that announces calls, and no call                         an error
 //	a call that is incomplete or has no name                           an error
 //	a reason                                                           an answer
-//	no reason, but [DONE] after text or usage                          an answer whose Stop is unknown
+//	no reason, but [DONE] after text                                   an answer whose Stop is unknown
 //	anything else                                                      cut
 //
 // Only the first choice counts, except that one without the calls that it announces gets those of
@@ -44,6 +45,7 @@ type chatDecoder struct {
 	cited    []byte
 	thinking string // the field with the reasoning; other fields repeat it
 	details  details
+	hint     *provider.Error // what an event without choices said, which may have been an error
 	audio    chatSpeech
 }
 
@@ -60,8 +62,8 @@ func (d *chatDecoder) whole(data []byte) {
 }
 
 func (d *chatDecoder) marker() {
-	if !d.ended && (!d.said && len(d.usage) == 0 || d.broken()) {
-		d.cut(nil)
+	if !d.ended && (!d.said || d.broken() || d.hint != nil) {
+		d.cutShort()
 		return
 	}
 	d.complete()
@@ -69,10 +71,19 @@ func (d *chatDecoder) marker() {
 
 func (d *chatDecoder) eof() {
 	if !d.ended {
-		d.cut(nil)
+		d.cutShort()
 		return
 	}
 	d.complete()
+}
+
+// cutShort ends an answer that isn't complete, with what the server said beside it, if it did.
+func (d *chatDecoder) cutShort() {
+	if d.hint != nil {
+		d.fail(d.hint)
+		return
+	}
+	d.cut(nil)
 }
 
 // take decodes an event, or a whole answer.
@@ -84,7 +95,14 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 		d.cut(err)
 		return
 	}
-	if saysError(ev.Error) || isErr || len(ev.Choices) == 0 && isFailure(data, isSet(ev.Usage)) {
+	certain := saysError(ev.Error) || isErr
+	if !certain && len(ev.Choices) == 0 {
+		f := adapter.ParseFailure(data)
+		if certain = f.Certain(); !certain && f.Says() && d.hint == nil {
+			d.hint = d.errorInAnswer(nil, data)
+		}
+	}
+	if certain {
 		d.fail(d.errorInAnswer(ev.Error, data))
 		return
 	}
@@ -262,7 +280,7 @@ func (d *chatDecoder) complete() {
 		d.fail(&provider.Error{Class: fault.Degraded, Status: 200, Code: reason,
 			Message: "the server says that it couldn't finish the answer"})
 		return
-	case stop == provider.StopToolCalls && !d.called():
+	case stop == provider.StopToolCalls && !d.called() && !d.Names.None():
 		d.fail(adapter.NoCalls(d.finish))
 		return
 	}
@@ -278,9 +296,18 @@ func failedReason(reason string) bool {
 	return false
 }
 
-// stop returns the stop reason.
+// stop returns the stop reason. That of the upstream counts only if it makes an answer incomplete
+// that otherwise counts as complete.
 func (d *chatDecoder) stop() provider.StopReason {
-	if failedReason(d.finish) || failedReason(d.native) {
+	stop := d.ownStop()
+	if (stop == provider.StopDone || stop.RunsCalls() || stop == provider.StopUnknown) && failedReason(d.native) {
+		return provider.StopError
+	}
+	return stop
+}
+
+func (d *chatDecoder) ownStop() provider.StopReason {
+	if failedReason(d.finish) {
 		return provider.StopError
 	}
 	switch strings.ToLower(d.finish) {

@@ -7,6 +7,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
 // A chatCall is a call that is being received.
@@ -35,7 +36,8 @@ func (d *chatDecoder) call(t *chatCallDelta, whole bool) {
 		i = d.find(t, name, args)
 	}
 	if i == len(d.calls) {
-		d.calls = append(d.calls, &chatCall{index: t.Index.or(-1), held: d.twin(i, t.ID, name) >= 0})
+		held := !whole && name != "" && d.twin(i, t.ID, name) >= 0
+		d.calls = append(d.calls, &chatCall{index: t.Index.or(-1), held: held})
 	}
 	c := d.calls[i]
 	keep(&c.extra, t.Extra)
@@ -90,11 +92,11 @@ func (d *chatDecoder) twin(i int, id, name string) int {
 // release yields a call that was held, unless it repeats the one whose id it has.
 func (d *chatDecoder) release(i int) {
 	c := d.calls[i]
-	if bytes.Equal(d.calls[d.twin(i, c.id, c.name)].all, c.all) {
+	if t := d.twin(i, c.id, c.name); t >= 0 && bytes.Equal(d.calls[t].all, c.all) {
 		return
 	}
 	d.startCall(i)
-	args := c.args
+	args := adapter.Join(c.args)
 	if c.custom {
 		args = quoted(args)
 	}
@@ -105,13 +107,14 @@ func (d *chatDecoder) release(i int) {
 // find returns the index of the call that a piece belongs to, or len(d.calls) for a new call.
 // Another tool's name means another call. Otherwise pieces are matched by id and index; if a server
 // sends no index, or the same for all, by id; without either, a name starts a call. An id that is
-// known under another index is that of a call whose arguments aren't complete, and a piece under a
-// new index with neither id nor name is one of the newest such call.
+// known under another index means that call, if its arguments aren't complete. A piece under a new
+// index with neither id nor name belongs to the newest call whose arguments aren't complete.
 func (d *chatDecoder) find(t *chatCallDelta, name, args string) int {
 	index := t.Index.or(-1)
 	for i := len(d.calls) - 1; i >= 0 && t.ID != ""; i-- {
 		c := d.calls[i]
-		if c.id == t.ID && (index == -1 || c.index == index || !c.input.complete()) && !c.differs(name) {
+		goesOn := !c.input.complete() && (name == "" || args != "" || c.input.begun)
+		if c.id == t.ID && (index == -1 || c.index == index || goesOn) && !c.differs(name) {
 			return i
 		}
 	}

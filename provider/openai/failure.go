@@ -19,20 +19,18 @@ var (
 )
 
 // saysError reports whether the value of an error member is an error: some servers always send the
-// member, without a value.
+// member, without a value or with a code of success.
 func saysError(raw json.RawMessage) bool {
-	switch string(raw) {
-	case "", "null", `""`, "{}", "[]", "false", "0":
+	if !isSet(raw) {
 		return false
 	}
-	return true
-}
-
-// isFailure reports whether an event or a body without a choice describes an error. With usage,
-// only a code says so.
-func isFailure(data []byte, usage bool) bool {
-	f := adapter.ParseFailure(data)
-	return f.Says() && (!usage || f.Code != "" || f.Status != 0)
+	switch text := adapter.Compact(raw); text {
+	case "", `""`, "{}", "[]", "false", "0":
+		return false
+	default:
+		f := adapter.ParseFailure(raw)
+		return text[0] != '{' || f.Says() || f.Code == ""
+	}
 }
 
 // errorInAnswer returns the error inside an answer of status 200; event is the whole event.

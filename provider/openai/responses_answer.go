@@ -23,6 +23,8 @@ type responsesDecoder struct {
 	last    *outputItem    // the last item with text
 	called  bool
 	refused bool
+
+	cutShort bool // the response says that it is incomplete
 }
 
 func (d *responsesDecoder) marker() { d.cut(nil) }
@@ -99,8 +101,12 @@ func (it *outputItem) part(content int) *yielded {
 	return it.parts[content]
 }
 
-// contradicted ends the answer because its end contradicts its pieces: what was yielded is wrong.
+// contradicted ends the answer because its end contradicts its pieces: what was yielded is wrong. An
+// answer that was cut says so itself.
 func (d *responsesDecoder) contradicted() {
+	if d.cutShort {
+		return
+	}
 	d.fail(&provider.Error{Class: fault.Transient, Status: 200, Err: provider.ErrIncomplete,
 		Message: "the end of the answer contradicts its pieces: one of them is missing, or came twice"})
 }
@@ -222,8 +228,9 @@ func (d *responsesDecoder) messageDone(it *outputItem) {
 		}
 		rest, ok := it.part(i).rest(text)
 		if !ok {
-			d.contradicted()
-			return
+			if d.contradicted(); d.Over {
+				return
+			}
 		}
 		d.say(it, kind, rest)
 	}
@@ -339,6 +346,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 		return
 	}
 	d.Begin(r.ID, r.Model)
+	d.cutShort = r.Status == "incomplete"
 	for i, raw := range r.Output {
 		d.itemDone(d.inOutput(i, raw), raw)
 	}

@@ -1,19 +1,29 @@
 package openai
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawlkit/pawl/provider/internal/adapter"
+)
 
 // A yielded is a text that was yielded in pieces.
 type yielded struct{ text []byte }
 
 func (y *yielded) add(text string) { y.text = append(y.text, text...) }
 
-// rest returns what is missing of the whole text. It returns false if the whole text contradicts
-// the pieces: one of them was lost or came twice, so that what was yielded is wrong. An empty whole
-// text says nothing, and some servers leave out white space at its ends.
+// rest returns what is missing of the whole text. It returns false if the whole text contradicts the
+// pieces: one of them was lost or came twice, so that what was yielded is wrong. An empty whole text
+// says nothing. Some servers leave out white space at the ends of a text, and some write JSON again
+// with other white space.
 func (y *yielded) rest(whole string) (string, bool) {
-	rest, ok := strings.CutPrefix(whole, string(y.text))
-	if ok {
+	if rest, ok := strings.CutPrefix(whole, string(y.text)); ok {
 		return rest, true
 	}
-	return "", strings.TrimSpace(whole) == "" || strings.TrimSpace(whole) == strings.TrimSpace(string(y.text))
+	whole, text := adapter.Join(whole), adapter.Join(string(y.text))
+	if rest, ok := strings.CutPrefix(whole, text); ok {
+		return rest, true
+	}
+	whole, text = strings.TrimSpace(whole), strings.TrimSpace(text)
+	compact := adapter.Compact([]byte(whole))
+	return "", whole == "" || whole == text || compact != "" && compact == adapter.Compact([]byte(text))
 }

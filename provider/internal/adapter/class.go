@@ -8,15 +8,18 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// Words in the type, the code or the text of an error, where its status doesn't say enough: that a
-// person has to do something, that the rate is limited, and that the server is in trouble.
+// Words of an error, where its status doesn't say enough: a person has to do something, the rate is
+// limited, the server is in trouble, or the problem passes.
 var (
 	person = regexp.MustCompile(`(?i)insufficient[_ ](quota|balance|credits?)|billing|authentication_error|` +
 		`permission_error|permission_denied|(incorrect|invalid)[_ ]api[_ ]key|unauthenticated|account_deactivated`)
+	personSays = regexp.MustCompile(`(?i)insufficient[_ ](quota|balance|credits?)|billing (details|issue|hard limit)|` +
+		`(incorrect|invalid) api key|authentication_error|account_deactivated`)
 	limited = regexp.MustCompile(`(?i)rate[_ -]?limit|too[_ ]many[_ ]requests|resource_exhausted`)
-	trouble = regexp.MustCompile(`(?i)overloaded|unavailable|upstream|internal|server[_ ](error|is)|api_error|slow_down|` +
-		`bad_gateway|unknown|connection`)
-	passing = regexp.MustCompile(`(?i)time(d[_ ])?out|deadline_exceeded|aborted|cancelled|try again`)
+	trouble = regexp.MustCompile(`(?i)overloaded|unavailable|upstream|\binternal(_server)?(_error)?\b|internalserver|` +
+		`server[_ ](error|is)|api_error|slow_down|bad_gateway|\bunknown\b( error)?$|connection (error|reset|refused|closed)`)
+	passing     = regexp.MustCompile(`(?i)time(d[_ ])?out|deadline_exceeded|aborted|cancelled`)
+	passingSays = regexp.MustCompile(`(?i)time(d )?out|try again`)
 )
 
 // refused are the codes and types of errors inside an answer that the same request gets again.
@@ -29,23 +32,30 @@ var refused = map[string]bool{"invalid_request_error": true, "invalid_prompt": t
 // code and the type, by a status in the text, and by words of the message. What says nothing is
 // permanent.
 func ClassOf(f *Failure, status int) fault.Class {
-	words := f.Type + " " + f.Code + " " + f.State
-	if person.MatchString(words) || status != http.StatusTooManyRequests && person.MatchString(f.Message) {
+	words := strings.TrimSpace(f.Type + " " + f.Code + " " + f.State)
+	if person.MatchString(words) {
 		return fault.UserFixable
 	}
-	if status < 400 {
+	inAnswer := status < 400
+	if inAnswer {
+		status = f.Status
+	}
+	if status != http.StatusTooManyRequests && status < 500 && !limited.MatchString(words) &&
+		personSays.MatchString(f.Message) {
+		return fault.UserFixable
+	}
+	if inAnswer {
 		for _, w := range []string{f.Code, f.Type, f.State} {
 			if refused[strings.ToLower(w)] {
 				return fault.Permanent
 			}
 		}
-		if class := wordClass(words); class != fault.None {
-			return class
+		class := wordClass(words, passing)
+		if class == fault.None && status == 0 {
+			class = wordClass(f.Message, passingSays)
 		}
-		if status = f.Status; status == 0 {
-			if class := wordClass(f.Message); class != fault.None {
-				return class
-			}
+		if class != fault.None {
+			return class
 		}
 	}
 	if class := fault.FromStatus(status); status != 0 && class != fault.None {
@@ -55,7 +65,7 @@ func ClassOf(f *Failure, status int) fault.Class {
 }
 
 // wordClass returns the class that a text names, or None.
-func wordClass(text string) fault.Class {
+func wordClass(text string, passing *regexp.Regexp) fault.Class {
 	switch {
 	case limited.MatchString(text):
 		return fault.RateLimited

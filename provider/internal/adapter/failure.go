@@ -114,20 +114,30 @@ func parseFailure(body []byte, levels int) Failure {
 	return f
 }
 
-// with returns the failure with what one inside it says.
+// with returns what a failure inside f says, and what f says besides.
 func (f Failure) with(in Failure) Failure {
-	return Failure{cmp.Or(in.Type, f.Type), cmp.Or(in.Code, f.Code), in.Message, cmp.Or(in.RequestID, f.RequestID),
-		cmp.Or(in.State, f.State), cmp.Or(in.Status, f.Status), in.Details, cmp.Or(in.Wait, f.Wait),
-		cmp.Or(in.Limit, f.Limit), cmp.Or(in.Size, f.Size)}
+	in.Type, in.Code, in.State = cmp.Or(in.Type, f.Type), cmp.Or(in.Code, f.Code), cmp.Or(in.State, f.State)
+	in.RequestID, in.Status = cmp.Or(in.RequestID, f.RequestID), cmp.Or(in.Status, f.Status)
+	in.Wait, in.Limit, in.Size = cmp.Or(in.Wait, f.Wait), cmp.Or(in.Limit, f.Limit), cmp.Or(in.Size, f.Size)
+	return in
 }
 
-// Says reports whether the failure says that something failed: fields without a message, or with a
-// code of success, may also stand beside an answer.
-func (f Failure) Says() bool {
-	if code, err := strconv.Atoi(f.Code); err == nil && (code == 0 || code >= 200 && code < 300) {
-		return f.Status != 0
+// Certain reports whether the failure has a status, a code or a type of an error.
+func (f Failure) Certain() bool {
+	return f.Status != 0 || f.Code != "" && !f.succeeded() || strings.Contains(strings.ToLower(f.Type), "error")
+}
+
+// Says reports whether the failure says that something failed. An answer may have a message, too.
+func (f Failure) Says() bool { return f.Certain() || f.Message != "" && !f.succeeded() }
+
+// succeeded reports whether the code is one of success.
+func (f Failure) succeeded() bool {
+	switch strings.ToLower(f.Code) {
+	case "ok", "success":
+		return true
 	}
-	return f.Message != "" || f.Status != 0
+	n, err := strconv.Atoi(f.Code)
+	return err == nil && (n == 0 || n >= 200 && n < 300)
 }
 
 // count returns a field with a number of tokens; 0 without one.

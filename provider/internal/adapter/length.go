@@ -33,16 +33,18 @@ var (
 	aboutInput   = regexp.MustCompile(`(?i)\b(prompt|inputs?|conversation|messages|request)\b`)
 	aboutLength  = regexp.MustCompile(`(?i)token|length|too long`)
 	beyond       = regexp.MustCompile(`(?i)exceed|beyond|overflow|too (long|large|big)|(longer|larger|greater|more) than|` +
-		`not enough|large enough|should be \[|must be <=|(is|of) only|maximum (context|prompt) length|reduce the length`)
+		`not enough|large enough|should be \[|must be <=|(is|of) only \d|less than \d|maximum (context|prompt) length|reduce the length`)
 	// other limits: of rates, of the answer, of one field or one file
-	otherLimit = regexp.MustCompile(`(?i)\bper (second|minute|hour|day)|\b[TR]P[MD]\b|max_(completion_|output_)?tokens|` +
+	otherLimit = regexp.MustCompile(`(?i)\bper (second|minute|hour|day)|\b[TR]P[MD]\b|max_?(completion_?|output_?)?tokens|` +
+		`^[^+]*max_new_tokens|budget|caching|logit_bias|metadata|\buser\b|\bstop\b|rate limit|too long - '|` +
 		`invalid '|string|image|audio|video|file|\bname\b`)
+	links = regexp.MustCompile(`https?://\S+`)
 )
 
 // The figures of such a sentence: a limit comes after or before a word for it.
 var (
 	limitFigure = regexp.MustCompile(`(?i)(?:maximum[^0-9.]{0,40}|context limit:[^.>]{0,60}> ?|> ?|<= ?|limit(?: of|:| is)? ?|` +
-		`(?:is|of) only |cannot exceed |should be \[\d+, ?|context (?:size|length|window) \()(\d{3,9})\b|\b(\d{3,9}) maximum`)
+		`(?:is|of) only |less than |cannot exceed |should be \[\d+, ?|context (?:size|length|window) \()(\d{3,9})\b|\b(\d{3,9}) maximum`)
 	figures   = regexp.MustCompile(`(?:^|[^\w.-])(\d{3,9})\b`)
 	thousands = regexp.MustCompile(`(\d),(\d{3})\b`)
 )
@@ -57,10 +59,14 @@ func refusesLength(e *provider.Error) bool {
 	if slices.ContainsFunc([]string{e.Type, e.Code, e.Message}, lengthCodes.MatchString) {
 		return true
 	}
-	if m := e.Message; aboutContext.MatchString(m) && beyond.MatchString(m) {
-		return e.Class != fault.RateLimited
+	if e.Class == fault.RateLimited {
+		return false
 	}
-	return e.Status != 500 && slices.ContainsFunc(strings.Split(e.Message, ". "), func(s string) bool {
+	text := links.ReplaceAllString(e.Message, "")
+	if aboutContext.MatchString(text) && beyond.MatchString(text) {
+		return true
+	}
+	return e.Status != 500 && slices.ContainsFunc(strings.Split(text, ". "), func(s string) bool {
 		return aboutInput.MatchString(s) && aboutLength.MatchString(s) && beyond.MatchString(s) &&
 			!otherLimit.MatchString(s)
 	})

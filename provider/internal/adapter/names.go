@@ -29,6 +29,9 @@ func NewNames(tools []provider.Tool) *Names {
 	return n
 }
 
+// None reports whether there are no names.
+func (n *Names) None() bool { return len(n.own) == 0 }
+
 // Encode returns a name as it is sent.
 func (n *Names) Encode(name string) string {
 	if sent, ok := n.sent[name]; ok {

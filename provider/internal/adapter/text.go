@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
+	"strings"
 	"unicode/utf16"
 	"unicode/utf8"
 
@@ -65,6 +66,30 @@ func halfIn(s string) rune {
 		return 0
 	}
 	return rune(s[0]&0x0F)<<12 | rune(s[1]&0x3F)<<6 | rune(s[2]&0x3F)
+}
+
+// Join returns text with the halves in it joined; a half whose other half isn't beside it becomes
+// U+FFFD. It is for texts that don't go through [Answer.Put] as they come.
+func Join(text string) string {
+	if !strings.Contains(text, "\xED") {
+		return text
+	}
+	var b strings.Builder
+	for len(text) > 0 {
+		r := halfIn(text[:min(len(text), 3)])
+		switch low := halfIn(text[min(len(text), 3):min(len(text), 6)]); {
+		case r == 0:
+			b.WriteByte(text[0])
+			text = text[1:]
+		case first(r) && second(low):
+			b.WriteRune(utf16.DecodeRune(r, low))
+			text = text[6:]
+		default:
+			b.WriteRune(utf8.RuneError)
+			text = text[3:]
+		}
+	}
+	return b.String()
 }
 
 // joined returns a chunk of text with the half that was held before it, and without the half that

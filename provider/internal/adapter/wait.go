@@ -35,13 +35,13 @@ func waitInText(e *provider.Error) {
 	}
 }
 
-// mostWait is the longest wait that a text or a time of a reset is believed.
+// mostWait is the longest wait that is believed, of a text or a reset.
 const mostWait = 365 * 24 * time.Hour
 
 const figureAndUnit = `\d+(?:\.\d+)?\s?(?:milliseconds?|ms|seconds?|secs?|s|minutes?|mins?|m|hours?|hrs?|h)\s?`
 
 var (
-	waitText   = regexp.MustCompile(`(?i)(?:try again|retry|wait)[^.\n\d]{0,24}((?:` + figureAndUnit + `)+)(?:[^a-z]|$)`)
+	waitText   = regexp.MustCompile(`(?i)\b(?:try again|retry|(?:please|must|to) wait)\b[^.\n\d]{0,24}((?:` + figureAndUnit + `)+)(?:[^a-z]|$)`)
 	waitFigure = regexp.MustCompile(`(?i)(\d+(?:\.\d+)?)\s?([a-z]+)`)
 	// by the first letters of the unit
 	waitUnits = map[string]time.Duration{"ms": time.Millisecond, "mi": time.Minute, "m": time.Minute,
