@@ -3,7 +3,6 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
-	"maps"
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -99,16 +98,6 @@ func (it *outputItem) part(content int) *yielded {
 		it.parts = append(it.parts, &yielded{})
 	}
 	return it.parts[content]
-}
-
-// contradicted ends the answer because its end contradicts its pieces: what was yielded is wrong. An
-// answer that was cut says so itself.
-func (d *responsesDecoder) contradicted() {
-	if d.cutShort {
-		return
-	}
-	d.fail(&provider.Error{Class: fault.Transient, Status: 200, Err: provider.ErrIncomplete,
-		Message: "the end of the answer contradicts its pieces: one of them is missing, or came twice"})
 }
 
 // think yields a piece of reasoning. An item may have a summary and the text itself; the first one
@@ -297,23 +286,6 @@ func (d *responsesDecoder) callDone(it *outputItem, raw json.RawMessage) {
 		kind = kindCustomCall
 	}
 	d.Put(provider.AttachTo(it.index, d.opaque(kind, string(adapter.JSON(otherFields(raw))))))
-}
-
-// otherFields returns the fields of a call that a request has besides those of each call, such as
-// its id, its caller and its namespace.
-func otherFields(raw json.RawMessage) map[string]json.RawMessage {
-	var fields map[string]json.RawMessage
-	if json.Unmarshal(raw, &fields) != nil {
-		return map[string]json.RawMessage{}
-	}
-	maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool {
-		switch name {
-		case "type", "call_id", "name", "arguments", "input", "status":
-			return true
-		}
-		return !isSet(value)
-	})
-	return fields
 }
 
 func (d *responsesDecoder) callEnd(it *outputItem) {

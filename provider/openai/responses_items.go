@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"encoding/json"
+	"maps"
 )
 
 // at returns the item that a piece belongs to.
@@ -66,4 +67,21 @@ func (d *responsesDecoder) item(v *responsesItem, place int, whole bool) *output
 func (it *outputItem) agrees(v *responsesItem) bool {
 	same := func(a, b string) bool { return a == "" || b == "" || a == b }
 	return same(it.kind, v.Type) && same(it.callID, v.CallID) && same(it.name, v.Name)
+}
+
+// otherFields returns the fields of a call that a request has besides those of each call, such as
+// its id, its caller and its namespace.
+func otherFields(raw json.RawMessage) map[string]json.RawMessage {
+	var fields map[string]json.RawMessage
+	if json.Unmarshal(raw, &fields) != nil {
+		return map[string]json.RawMessage{}
+	}
+	maps.DeleteFunc(fields, func(name string, value json.RawMessage) bool {
+		switch name {
+		case "type", "call_id", "name", "arguments", "input", "status":
+			return true
+		}
+		return !isSet(value)
+	})
+	return fields
 }
