@@ -38,10 +38,11 @@ type edit struct {
 }
 
 // Apply returns data with all hunks applied, and the first changed line of each, from 1. A hunk
-// that doesn't match at its line is applied where it matches, if that is one place. Lines that
-// aren't changed stay byte for byte. An added line ends as the line that it replaces or follows: in
-// end, which is that of all lines of the file, or "" if they differ. If the file ends without a
-// line end, it does so afterwards, unless the patch says something else.
+// that doesn't match at its line is applied where it matches, if that is one place. So is one that
+// matches there and also as far away as the hunk before. Lines that aren't changed stay byte for
+// byte. An added line ends as the line that it replaces or follows: in end, which is that of all
+// lines of the file, or "" if they differ. If the file ends without a line end, it does so
+// afterwards, unless the patch says something else.
 func Apply(data []byte, hunks []Hunk, end string) (out []byte, at []int, err error) {
 	if rest, ok := bytes.CutPrefix(data, []byte(mark)); ok {
 		out, at, err := Apply(rest, withoutMark(hunks), end)
@@ -118,10 +119,15 @@ func (h *Hunk) place(lines []textLine, index map[string][]int, shift int) (int, 
 		}
 		return 0, errors.New("has only added lines; give at least one line of the file before or after them")
 	}
-	for _, want := range []int{h.at - 1, h.at - 1 + shift} {
-		if h.at > 0 && is(lines, want, old) {
+	if h.at > 0 {
+		want, moved := h.at-1, h.at-1+shift
+		here, there := is(lines, want, old), is(lines, moved, old)
+		switch {
+		case here && (!there || want == moved):
 			return want, nil
-		}
+		case there && !here:
+			return moved, nil
+		} // both: one of them matches by chance
 	}
 	places, all := matches(lines, index, old)
 	if !all {
