@@ -89,6 +89,7 @@ type parser struct {
 	file     *Patch // nil: outside of files
 	hunk     *Hunk  // nil: none was begun
 	old, now int    // lines that the hunk still has, as its header says
+	cut      bool   // the file ended in a line that may be an unchanged one without its space
 }
 
 // refusals are beginnings of lines that say what a patch can't do.
@@ -132,13 +133,20 @@ func (p *parser) next() error {
 	}
 	switch {
 	case strings.HasPrefix(line, "*** End of File"):
-	case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "*** "), strings.HasPrefix(line, "diff "),
-		strings.HasPrefix(line, "Index: "):
+	case isAround(line):
+		if opens := strings.HasPrefix(line, "```") && len(line) > 3; opens && p.hunk != nil && p.old > 0 && p.now > 0 {
+			return fmt.Errorf("begins with none of a space, + and -: %.60q", line)
+		}
 		p.end()
+		p.cut = p.file != nil && line != "*** End Patch" || p.cut
 		p.file = nil
 	case p.file == nil: // around the diff
 		if strings.HasPrefix(line, "@@") {
 			return fmt.Errorf(`has a change before the lines "--- a/NAME" and "+++ b/NAME"`)
+		}
+		if p.cut && line != "" && (line[0] == '+' || line[0] == '-') {
+			return fmt.Errorf("has a change outside of a hunk: %.60q; each unchanged line of a hunk begins with a space",
+				line)
 		}
 	case strings.HasPrefix(line, "@@"):
 		p.end()
@@ -160,6 +168,12 @@ func (p *parser) next() error {
 		return fmt.Errorf("begins with none of a space, + and -: %.60q", line)
 	}
 	return nil
+}
+
+// isAround reports whether a line is one around the diff of a file.
+func isAround(line string) bool {
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "*** ") || strings.HasPrefix(line, "diff ") ||
+		strings.HasPrefix(line, "Index: ")
 }
 
 // header reports whether the current line and the one after it are the header of a file, and
@@ -190,7 +204,7 @@ func nameOf(s string) string {
 // begin begins a file.
 func (p *parser) begin(name string, isNew bool) {
 	p.end()
-	p.file = &Patch{Name: name, New: isNew}
+	p.file, p.cut = &Patch{Name: name, New: isNew}, false
 	p.files = append(p.files, p.file)
 }
 

@@ -155,6 +155,43 @@ func TestWhatIsNoChangeOfLinesIsAnError(t *testing.T) {
 	}
 }
 
+// A patch whose author forgot the space before a line that could also be one around the patch
+// isn't applied in part.
+func TestAPatchIsReadCompletelyOrNotAtAll(t *testing.T) {
+	const head = "--- a/poem\n+++ b/poem\n"
+	const outside = "has a change outside of a hunk"
+	for patch, problem := range map[string]string{
+		head + "@@ -1,5 +1,5 @@\n Intro\n-old\n+new\n```go\n-x := 1\n+x := 2\n```\n": "" +
+			"line 7 of the patch begins with none of a space, + and -: \"```go\"",
+		head + "@@ -1,2 +1,2 @@\n Intro\n-old\n+new\n```go\n-x := 1\n+x := 2\n```\n": "" +
+			`line 8 of the patch has a change outside of a hunk: "-x := 1"; each unchanged line of a hunk begins ` +
+			"with a space",
+		head + "@@\n x := 1\n-y\n```\n\nText\n+more\n":                               outside,
+		head + "@@\n-a\n*** a title\n+b\n":                                           outside,
+		head + "@@\n-a\ndiff the two\n-b\n":                                          outside,
+		head + "@@\n-a\nIndex: 1\n+b\n":                                              outside,
+		head + "@@\n-a\n```\n*** End Patch\n+b\n":                                    outside,
+		head + "@@\n-a\n```\n x\n@@ -9 +9 @@\n-b\n":                                  "has a change before the lines",
+		"*** Begin Patch\n*** Update File: poem\n@@\n-a\n*** End\n-b\n*** End Patch": outside,
+	} {
+		_, err := one(t, poem, patch, "\n")
+		require.ErrorContains(t, err, problem, "%q", patch)
+	}
+	for _, patch := range []string{
+		"- Changes one:\n```diff\n" + head + "@@ -1,9 +1,9 @@\n-one\n+1\n```\nThat is all.\n",
+		"*** Begin Patch\n*** Update File: poem\n@@\n-one\n+1\n*** End Patch\n- It changes one.\n",
+	} {
+		got, err := one(t, poem, patch, "\n")
+		require.NoError(t, err, "%q", patch)
+		require.Equal(t, strings.Replace(poem, "one", "1", 1), got)
+	}
+	files, err := Parse("diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n-a\n+b\n"+
+		"diff --git a/y b/y\nnew file mode 100644\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+c\n",
+		func(string) bool { return false })
+	require.NoError(t, err)
+	require.Len(t, files, 2)
+}
+
 // What Unified shows can be applied.
 func FuzzApply(f *testing.F) {
 	f.Add([]byte("a\nb\nc\n"), []byte("a\nB\nc"))
