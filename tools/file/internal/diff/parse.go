@@ -134,19 +134,23 @@ func (p *parser) next() error {
 	switch {
 	case strings.HasPrefix(line, "*** End of File"):
 	case isAround(line):
-		if opens := strings.HasPrefix(line, "```") && len(line) > 3; opens && p.hunk != nil && p.old > 0 && p.now > 0 {
+		opens := strings.HasPrefix(line, "```") && line != "```"
+		if opens && p.hunk != nil && p.old > 0 && p.now > 0 {
 			return fmt.Errorf("begins with none of a space, + and -: %.60q", line)
 		}
 		p.end()
 		p.cut = p.file != nil && line != "*** End Patch" || p.cut
+		p.file = nil
+	case p.signed():
+		p.end()
 		p.file = nil
 	case p.file == nil: // around the diff
 		if strings.HasPrefix(line, "@@") {
 			return fmt.Errorf(`has a change before the lines "--- a/NAME" and "+++ b/NAME"`)
 		}
 		if p.cut && line != "" && (line[0] == '+' || line[0] == '-') {
-			return fmt.Errorf("has a change outside of a hunk: %.60q; each unchanged line of a hunk begins with a space",
-				line)
+			return fmt.Errorf("has a change outside of a hunk: %.60q; each unchanged line of a hunk begins with a "+
+				"space", line)
 		}
 	case strings.HasPrefix(line, "@@"):
 		p.end()
@@ -189,6 +193,17 @@ func (p *parser) header() (name string, ok bool) {
 		return "", false
 	}
 	return to, true
+}
+
+// signed reports whether the current line begins the signature of a mail, as that of git
+// format-patch. A hunk whose header counts too few lines may go on with such a line.
+func (p *parser) signed() bool {
+	if p.hunk == nil || len(p.hunk.lines) == 0 || p.old != 0 || p.now != 0 || p.lines[p.at] != "-- " ||
+		p.at+1 == len(p.lines) {
+		return false
+	}
+	next := p.lines[p.at+1]
+	return next != "" && !strings.Contains(" +-@\\", next[:1]) && !isAround(next)
 }
 
 // nameOf returns the name in a header, without quotes and what follows a tab, such as a time.
