@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,7 +67,7 @@ func TestAPatchIsAppliedCompletelyOrNotAtAll(t *testing.T) {
 	}{
 		"a hunk that doesn't match": {patchOf(changeA+wrong, "a.go", "d/b.go"),
 			`file: d/b.go: hunk 1, line 9 of the patch, doesn't match the file: line 2 of the file is "two", where the ` +
-				`patch has "three"; nothing was changed`},
+				`patch has "three"; this call changed nothing`},
 		"a second hunk": {patchOf(changeA+"@@\n-three\n+3\n", "a.go"),
 			"hunk 2, line 7 of the patch, doesn't match"},
 		"a file that exists":     {patchOf(changeA+cFor("d/b.go"), "a.go", "d/b.go"), "exists already"},
@@ -183,6 +184,50 @@ func TestAPatchOfAddedLinesCreatesAFile(t *testing.T) {
 		require.Equal(t, "one\n", text(t, tree, "b.go"))
 		good(t, tree, "file.patch", patchOf("*** Begin Patch\n*** Add File: d/c.go\n+one\n*** End Patch\n", "d/c.go"))
 		require.Equal(t, "one\n", text(t, tree, "d/c.go"))
+	})
+}
+
+// What a call holds in memory is bounded, however many files it names.
+func TestTheFilesOfAPatchAreBoundedTogether(t *testing.T) {
+	c, patch := content{}, strings.Builder{}
+	var names []string
+	for i := range 8 {
+		name := fmt.Sprintf("f%d", i)
+		c[name] = "one\ntwo\n" + strings.Repeat("x", 9<<20)
+		names = append(names, name)
+		patch.WriteString(strings.ReplaceAll(changeA, "a.go", name))
+	}
+	for _, history := range []string{"", filepath.Join(t.TempDir(), "history")} {
+		ws, dir := workspace(t, file.Config{Patch: true, History: history}, c)
+		out, undo := keyed(t, ws, "k", "file.patch", patchOf(patch.String(), names...))
+		require.Equal(t, fault.Invalid, out.Class)
+		require.Contains(t, said(out), "the files have more than 67108864 bytes together")
+		require.Equal(t, c["f0"], read(t, dir, "f0"))
+		if history != "" {
+			require.NoDirExists(t, history)
+			require.NoError(t, undo())
+		}
+		d, _ := registry(t, ws).Lookup("file.patch")
+		_, refused := d.Preview(t.Context(), []byte(fmt.Sprintf(`{"paths":["%s"],"patch":%q}`,
+			strings.Join(names, `","`), patch.String())))
+		require.NotNil(t, refused)
+	}
+	ws, _ := workspace(t, file.Config{Patch: true, MaxRead: 80 << 20}, c)
+	good(t, ws, "file.patch", patchOf(patch.String(), names...))
+}
+
+// No file is read, and none kept, for a text that is no patch.
+func TestAPatchIsReadBeforeItsFiles(t *testing.T) {
+	cfg := file.Config{Patch: true, History: filepath.Join(t.TempDir(), "history")}
+	trees(t, cfg, content{"d/a.go": "one\n"}, func(t *testing.T, tree file.Tree, _ string) {
+		for text, problem := range map[string]string{"Please change d.": "the patch has no file",
+			strings.Repeat("x", 1<<20+1): "more than 1048576"} {
+			out, undo := keyed(t, tree, t.Name(), "file.patch", patchOf(text, "d"))
+			require.Equal(t, fault.Invalid, out.Class)
+			require.Contains(t, said(out), problem)
+			require.NoDirExists(t, cfg.History)
+			require.NoError(t, undo())
+		}
 	})
 }
 
