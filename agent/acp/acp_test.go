@@ -151,6 +151,31 @@ func TestAPatchIsShownAsADiffOfEachFile(t *testing.T) {
 	}
 }
 
+func TestWhatIsAroundTheDiffsOfAPatchIsNoTextOfAFile(t *testing.T) {
+	dir := t.TempDir()
+	for _, name := range []string{"a.go", "b.go"} {
+		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("one\n\ntwo\n"), 0o600))
+	}
+	ws, err := file.OpenWith(dir, file.Config{Patch: true})
+	require.NoError(t, err)
+	defer ws.Close()
+	of := func(name string) string {
+		return "diff --git a/" + name + " b/" + name + "\nindex 1..2 100644\n--- a/" + name + "\n+++ b/" + name +
+			"\n@@ -1,3 +1,3 @@\n one\n\n-two\n+2\n"
+	}
+	for _, after := range []string{"```\nThat is all.\n", "*** End Patch\n- It changes two.\n", "-- \n2.39.0\n\n"} {
+		input := map[string]any{"paths": []string{"a.go", "b.go"}, "patch": of("a.go") + of("b.go") + after}
+		e, _ := serve(t, agent.Config{Tools: ws.Tools(), Provider: providertest.Script(
+			providertest.Call("file.patch", input), providertest.Say("Done."))})
+		e.say(e.begin(dir), "Change both.", sdk.StopReasonEndTurn)
+		require.Contains(t, e.screen(), "result completed a.go {one//two/} {one//2/}; b.go {one//two/} {one//2/}; "+
+			"a.go: changed at line 3")
+		for _, name := range []string{"a.go", "b.go"} {
+			require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("one\n\ntwo\n"), 0o600))
+		}
+	}
+}
+
 func TestATodoListAndAPlanAreShown(t *testing.T) {
 	mem, err := recall.New(recall.Config{Store: &recall.MapStore{}, Scope: recall.OfCall("acme")})
 	require.NoError(t, err)

@@ -142,33 +142,39 @@ func (x *session) call(c *provider.ToolCall) *sdk.SessionUpdateToolCall {
 // A fileDiff is the change of a file, as far as a diff shows it.
 type fileDiff struct{ name, old, text string }
 
-// fileDiffs reads a unified diff: the preview of a call, or a patch. What is between two hunks is
-// in both texts.
+// fileDiffs reads a unified diff: the preview of a call, or a patch. The @@ line of each hunk but
+// the first is in both texts. A file ends before a line that can't be one of a hunk, such as that
+// of git before the next file, or the signature of a mail.
 func fileDiffs(diff string) (list []fileDiff) {
 	lines := strings.SplitAfter(strings.ReplaceAll(diff, "\u240d\n", "\n"), "\n") // how a preview shows CRLF
-	hunks := 0
+	hunks, ended := 0, false
 	for i, line := range lines {
-		if to := lines[min(i+1, len(lines)-1)]; strings.HasPrefix(line, "--- ") && strings.HasPrefix(to, "+++ ") {
-			name, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(to[4:], line[4:])), "\t")
+		next := lines[min(i+1, len(lines)-1)]
+		if strings.HasPrefix(line, "--- ") && strings.HasPrefix(next, "+++ ") {
+			name, _, _ := strings.Cut(strings.TrimSpace(cmp.Or(next[4:], line[4:])), "\t")
 			if name == "/dev/null" { // it is deleted
 				name = "b/" + strings.TrimPrefix(strings.TrimSpace(line[4:]), "a/")
 			}
-			list, hunks = append(list, fileDiff{name: name}), 0
+			list, hunks, ended = append(list, fileDiff{name: name}), 0, false
 		}
 		switch d := list[max(len(list)-1, 0):]; {
-		case len(d) == 0 || line == "" || line[0] == '\\':
+		case len(d) == 0 || ended || line == "" || line[0] == '\\':
 		case strings.HasPrefix(line, "@@"):
 			if hunks++; hunks > 1 {
 				d[0].old, d[0].text = d[0].old+line, d[0].text+line
 			}
 		case hunks == 0:
+		case line == "-- \n" && next != "" && next[0] >= '0' && next[0] <= '9': // the version of git
+			ended = true
 		case line[0] == '-':
 			d[0].old += line[1:]
 		case line[0] == '+':
 			d[0].text += line[1:]
-		default:
+		case line[0] == ' ' || line[0] == '\n' || line == "\r\n":
 			rest := strings.TrimPrefix(line, " ")
 			d[0].old, d[0].text = d[0].old+rest, d[0].text+rest
+		default:
+			ended = true
 		}
 	}
 	return list

@@ -32,19 +32,20 @@ func Blank(text string) bool {
 }
 
 // Name returns a name as it can stand in a list for people: as it is, or in quotes and with escapes
-// if it has characters that nobody sees, that reorder others, or that could be part of the list. So
-// "photo\u202egnp.exe" doesn't look like a picture, and no two names look the same because of what
-// nobody sees.
+// if it has characters that nobody sees, that reorder others, that look like a space and are none,
+// or that could be part of the list. So "photo\u202egnp.exe" doesn't look like a picture, and no
+// two names look the same because of what nobody sees.
 func Name(name string) string {
 	odd := func(r rune) bool {
-		return invisible(r) || !unicode.IsPrint(r) || r == '"' || r == '\uFFFD' || unicode.Is(unicode.Cf, r)
+		return invisible(r) || r == blankBraille || !unicode.IsPrint(r) || r == '"' || r == '\uFFFD' ||
+			unicode.Is(unicode.Cf, r)
 	}
 	if name != "" && !strings.ContainsFunc(name, odd) && strings.TrimSpace(name) == name {
 		return name
 	}
 	var b strings.Builder
-	for _, r := range strconv.QuoteToGraphic(name) {
-		if invisible(r) { // a letter or a mark
+	for _, r := range strconv.Quote(name) { // only the space is left of those that look like one
+		if invisible(r) || r == blankBraille { // a letter, a mark or a symbol
 			b.WriteString(strings.Trim(strconv.QuoteRuneToASCII(r), "'"))
 		} else {
 			b.WriteRune(r)
@@ -52,6 +53,9 @@ func Name(name string) string {
 	}
 	return b.String()
 }
+
+// blankBraille is a symbol of no dots. Texts in Braille need it.
+const blankBraille = '\u2800'
 
 func invisible(r rune) bool {
 	switch {

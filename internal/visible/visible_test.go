@@ -2,6 +2,7 @@ package visible_test
 
 import (
 	"testing"
+	"unicode"
 
 	"github.com/stretchr/testify/require"
 
@@ -39,7 +40,14 @@ func TestANameShowsWhatNobodySees(t *testing.T) {
 		"שלום.txt": "שלום.txt", "photo\u202egnp.exe": `"photo\u202egnp.exe"`, "a\u200b": `"a\u200b"`,
 		"a\u3164b": `"a\u3164b"`, "a\U000e0041": `"a\U000e0041"`, "": `""`, " a": `" a"`, "a\nb": `"a\nb"`,
 		"a\u2067b\u2069": `"a\u2067b\u2069"`, "\xff": `"\xff"`, `"a"`: `"\"a\""`, "\x1b[31m": `"\x1b[31m"`,
-		"a\u034fb": `"a\u034fb"`} {
+		"a\u034fb": `"a\u034fb"`, "a\u00a0b": `"a\u00a0b"`, "a\u2003b": `"a\u2003b"`, "a\u3000b": `"a\u3000b"`,
+		"a\u2800b": `"a\u2800b"`, "\u2800": `"\u2800"`, "a b": "a b", `"a b`: `"\"a b"`, "⠓⠊": "⠓⠊",
+		"\u200bGrüße 日本": `"\u200bGrüße 日本"`} {
 		require.Equal(t, want, visible.Name(name))
+	}
+	for r := range rune(unicode.MaxRune) {
+		if unicode.Is(unicode.Zs, r) && r != ' ' {
+			require.NotContains(t, visible.Name("a"+string(r)+"b"), string(r), "%U", r)
+		}
 	}
 }

@@ -22,6 +22,7 @@ type Config struct {
 	ReadOnly bool
 	// Patch adds file.patch, a tool that takes a unified diff of one or several files: all of it
 	// takes effect, or nothing. It changes and creates files, and neither deletes nor moves any.
+	// These have at most 64 MiB together, or MaxRead if it is more.
 	// A rule that names file.edit or file.write should name it, too, or "file.*".
 	Patch bool
 	// Overwrite lets file.write replace a file without naming the version that was read.
@@ -75,6 +76,7 @@ const (
 	maxSearchFile = 64 << 20  // bytes of a file that is searched because it is in a directory
 	maxSearch     = 256 << 20 // bytes that one call searches in total
 	maxPatch      = 1 << 20   // bytes of a patch
+	maxPatched    = 64 << 20  // bytes of all files of a patch, or MaxRead if it is more
 )
 
 // dirMode is the permissions of new directories, less the process's umask.

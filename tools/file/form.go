@@ -23,7 +23,8 @@ type form struct {
 	ends string // of all its lines; "" if they differ, or if there is none
 }
 
-// formOf returns the form of a file. A binary file has none.
+// formOf returns the form of a file. A binary file has none. A single CR that isn't at its
+// end is no line end, but may be that of a progress bar.
 func formOf(data []byte) form {
 	if diff.Binary(data) {
 		return form{}
@@ -35,7 +36,7 @@ func formOf(data []byte) form {
 		f.ends = lf
 	case n > 0 && pairs == n && returns == n:
 		f.ends = crlf
-	case n == 0 && returns > 0:
+	case n == 0 && (returns > 1 || bytes.HasSuffix(data, []byte(cr))):
 		f.ends = cr
 	}
 	return f

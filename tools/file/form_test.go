@@ -38,6 +38,10 @@ func TestWhatIsChangedHasTheFormOfTheFile(t *testing.T) {
 		{"LF by CRLF", "one\ntwo\n", edit("two", "2\r\n3"), "one\n2\n3\n"},
 		{"LF, the old text with CRLF", "one\ntwo\n", edit("one\r\ntwo", "1\r\n2"), "1\n2\n"},
 		{"CR", "one\rtwo\r", edit("one\ntwo", "1\n2\n3"), "1\r2\r3\r"},
+		{"a return in the only line", "10%\r100%", edit("100%", "100%\ndone\n"), "10%\r100%\ndone\n"},
+		{"CR, none at the end", "one\rtwo\rthree", edit("one\ntwo", "1\n2"), "1\r2\rthree"},
+		{"one line that ends in CR", "one\r", edit("one", "1\n2"), "1\r2\r"},
+		{"written, a return in the only line", "10%\r100%", write("a\nb\n"), "a\nb\n"},
 		{"a return within a line", "a\rb\nc\n", edit("c", "d\r\ne"), "a\rb\nd\r\ne\n"},
 		{"mixed, as it is given", "a\r\nb\nc\r\n", edit("b\nc", "B\nC"), "a\r\nB\nC\r\n"},
 		{"mixed, within a line", "a\r\nb\nc\r\n", edit("c", "C"), "a\r\nb\nC\r\n"},
@@ -96,12 +100,13 @@ func TestAFileThatIsChangedKeepsItsPermissions(t *testing.T) {
 }
 
 func TestTheFormOfAFileIsSaidAndItsMarkIsntShown(t *testing.T) {
-	c := content{"mark": "\ufeffa\n", "mixed": "a\r\nb\n", "cr": "a\rb\r"}
+	c := content{"mark": "\ufeffa\n", "mixed": "a\r\nb\n", "cr": "a\rb\r", "bar": "10%\r100%"}
 	trees(t, file.Config{}, c, func(t *testing.T, tree file.Tree, _ string) {
 		require.Regexp(t, ", begins with a byte order mark\na\n$", good(t, tree, "file.read", in{"path": "mark"}))
 		require.Contains(t, good(t, tree, "file.read", in{"path": "mixed"}),
 			", some lines end in CRLF and others don't\n")
 		require.Contains(t, good(t, tree, "file.read", in{"path": "cr"}), ", lines end in CR\n")
+		require.NotContains(t, good(t, tree, "file.read", in{"path": "bar"}), "lines end")
 	})
 }
 

@@ -62,7 +62,8 @@ func undoable[In any](t Tree, f tools.Func[In, tools.Result], paths func(In) []s
 			if len(out.Parts) == 0 { // the call has changed nothing
 				return nil
 			}
-			return newError(strings.Join(paths(in), ", "), fault.Permanent, err, "its earlier content isn't in Config.History any more")
+			return newError(strings.Join(paths(in), ", "), fault.Permanent, err,
+				"its earlier content isn't in Config.History any more")
 		}
 		var r record
 		if err == nil {
@@ -93,6 +94,7 @@ func recordFile(ctx context.Context, dir string) string {
 // again after a crash has its record already; first is false then.
 func remember(ctx context.Context, t Tree, names []string) (first bool, err error) {
 	var all []record
+	var size int64
 	for _, name := range names {
 		c, err := t.Read(ctx, name)
 		switch {
@@ -102,6 +104,10 @@ func remember(ctx context.Context, t Tree, names []string) (first bool, err erro
 			return false, err
 		default:
 			c.Data = present(c.Data)
+		}
+		size += int64(len(c.Data))
+		if err := fitTogether(names, size, t.config()); err != nil {
+			return false, err
 		}
 		all = append(all, record{Name: c.Name, Before: c.Data, Mode: c.Mode})
 	}
@@ -125,7 +131,8 @@ func remember(ctx context.Context, t Tree, names []string) (first bool, err erro
 		err = os.Rename(at+".new", at)
 	}
 	if err != nil {
-		return false, newError(names[0], fault.Degraded, err, "its content can't be kept in Config.History: %v", innermost(err))
+		return false, newError(names[0], fault.Degraded, err, "its content can't be kept in Config.History: %v",
+			innermost(err))
 	}
 	forget(dir)
 	return true, nil

@@ -71,7 +71,12 @@ func patchTool(t Tree) tools.Tool {
 			}
 			return nil
 		},
-	}, func(in patchInput) []string { return in.Paths }, patchOne)
+	}, func(in patchInput) []string {
+		if _, err := in.files(); err != nil {
+			return nil // the call refuses it, so there is nothing to keep
+		}
+		return in.Paths
+	}, patchOne)
 }
 
 // patchOne returns what a patch makes of the earlier content of one file.
@@ -92,8 +97,8 @@ func patchOne(in patchInput, name string, before []byte) ([]byte, error) {
 // files returns the changes of a patch by the names in Paths, which must be those of the patch.
 func (in *patchInput) files() (map[string]*diff.Patch, error) {
 	if len(in.Patch) > maxPatch {
-		return nil, newError(strings.Join(in.Paths, ", "), fault.Invalid, ErrTooLarge, "the patch has %d bytes, more than %d; make several of it",
-			len(in.Patch), maxPatch)
+		return nil, newError(strings.Join(in.Paths, ", "), fault.Invalid, ErrTooLarge,
+			"the patch has %d bytes, more than %d; make several of it", len(in.Patch), maxPatch)
 	}
 	list, err := diff.Parse(in.Patch, func(name string) bool { return in.path(name) != "" })
 	if err != nil {
@@ -142,11 +147,14 @@ func patch(ctx context.Context, t Tree, in patchInput) ([]patched, error) {
 		return nil, err
 	}
 	list := make([]patched, 0, len(files))
+	var old, now int64
 	for _, p := range in.Paths {
 		one := patched{name: p}
 		f, c, err := files[p], Content{}, error(nil)
 		if c, err = t.Read(ctx, p); err == nil {
 			one.old = &c
+			old += int64(len(c.Data))
+			err = fitTogether(in.Paths, old, t.config())
 		}
 		switch {
 		case errors.Is(err, fs.ErrNotExist) && (f.New || f.OnlyAdds()):
@@ -158,14 +166,27 @@ func patch(ctx context.Context, t Tree, in patchInput) ([]patched, error) {
 			return nil, newError(p, fault.Invalid, ErrBinary, "it is binary, so it can't be changed as text")
 		}
 		if one.data, one.lines, err = diff.Apply(c.Data, f.Hunks, formOf(c.Data).ends); err != nil {
-			return nil, newError(p, fault.Invalid, nil, "%s; nothing was changed", err.Error())
+			return nil, newError(p, fault.Invalid, nil, "%s; this call changed nothing", err.Error())
 		}
-		if err := fits(p, one.data, t.config()); err != nil {
+		now += int64(len(one.data))
+		if err = fits(p, one.data, t.config()); err == nil {
+			err = fitTogether(in.Paths, now, t.config())
+		}
+		if err != nil {
 			return nil, err
 		}
 		list = append(list, one)
 	}
 	return list, nil
+}
+
+// fitTogether returns an error if the files of a call have too many bytes to hold all of them.
+func fitTogether(names []string, bytes int64, cfg *Config) error {
+	if most := max(maxPatched, cfg.MaxRead); bytes > most {
+		return newError(strings.Join(names, ", "), fault.Invalid, ErrTooLarge,
+			"the files have more than %d bytes together; change some of them in another call", most)
+	}
+	return nil
 }
 
 // writeAll writes the files of a patch: all of them or, if one can't be written, none.

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -66,7 +67,7 @@ func TestAPatchIsAppliedCompletelyOrNotAtAll(t *testing.T) {
 	}{
 		"a hunk that doesn't match": {patchOf(changeA+wrong, "a.go", "d/b.go"),
 			`file: d/b.go: hunk 1, line 9 of the patch, doesn't match the file: line 2 of the file is "two", where the ` +
-				`patch has "three"; nothing was changed`},
+				`patch has "three"; this call changed nothing`},
 		"a second hunk": {patchOf(changeA+"@@\n-three\n+3\n", "a.go"),
 			"hunk 2, line 7 of the patch, doesn't match"},
 		"a file that exists":     {patchOf(changeA+cFor("d/b.go"), "a.go", "d/b.go"), "exists already"},
@@ -183,6 +184,51 @@ func TestAPatchOfAddedLinesCreatesAFile(t *testing.T) {
 		require.Equal(t, "one\n", text(t, tree, "b.go"))
 		good(t, tree, "file.patch", patchOf("*** Begin Patch\n*** Add File: d/c.go\n+one\n*** End Patch\n", "d/c.go"))
 		require.Equal(t, "one\n", text(t, tree, "d/c.go"))
+	})
+}
+
+// What a call holds in memory is bounded, however many files it names.
+func TestTheFilesOfAPatchAreBoundedTogether(t *testing.T) {
+	var patch strings.Builder
+	var names []string
+	for i := range 8 {
+		names = append(names, fmt.Sprint("f", i))
+		patch.WriteString(strings.ReplaceAll(changeA, "a.go", names[i]))
+	}
+	patch.WriteString("@@\n-three\n+3\n") // which doesn't match
+	input := patchOf(patch.String(), names...)
+	history := filepath.Join(t.TempDir(), "history")
+	for _, cfg := range []file.Config{{Patch: true}, {Patch: true, History: history},
+		{Patch: true, MaxRead: 80 << 20}} {
+		ws, dir := workspace(t, cfg, content{"f0": "one\ntwo\n" + strings.Repeat("x", 9<<20)})
+		for _, name := range names[1:] {
+			require.NoError(t, os.Link(filepath.Join(dir, "f0"), filepath.Join(dir, name)))
+		}
+		out, undo := keyed(t, ws, "k", "file.patch", input)
+		require.Equal(t, fault.Invalid, out.Class)
+		if cfg.MaxRead > 0 { // then the bound is higher
+			require.Contains(t, said(out), "f7: hunk 2, ")
+			continue
+		}
+		require.Contains(t, said(out), "the files have more than 67108864 bytes together")
+		if require.NoDirExists(t, history); cfg.History != "" {
+			require.NoError(t, undo())
+		}
+	}
+}
+
+// No file is read, and none kept, for a text that is no patch.
+func TestAPatchIsReadBeforeItsFiles(t *testing.T) {
+	cfg := file.Config{Patch: true, History: filepath.Join(t.TempDir(), "history")}
+	trees(t, cfg, content{"d/a.go": "one\n"}, func(t *testing.T, tree file.Tree, _ string) {
+		for text, problem := range map[string]string{"Please change d.": "the patch has no file",
+			strings.Repeat("x", 1<<20+1): "more than 1048576"} {
+			out, undo := keyed(t, tree, t.Name(), "file.patch", patchOf(text, "d"))
+			require.Equal(t, fault.Invalid, out.Class)
+			require.Contains(t, said(out), problem)
+			require.NoDirExists(t, cfg.History)
+			require.NoError(t, undo())
+		}
 	})
 }
 

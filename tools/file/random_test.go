@@ -41,8 +41,12 @@ func join(lines []randomLine) string {
 	return b.String()
 }
 
-// uniform returns the line end of all lines, "" if they differ or if there is none.
+// uniform returns the line end of all lines, "" if they differ, if there is none, or if it is a
+// single CR within the file.
 func (f *randomFile) uniform() (end string) {
+	if n := len(f.lines); n == 2 && f.lines[0].end == "\r" && f.lines[1].end == "" {
+		return ""
+	}
 	for _, l := range f.lines {
 		if l.end != "" && end != "" && l.end != end {
 			return ""

@@ -22,11 +22,12 @@ type writeInput struct {
 	Version string `json:"version,omitempty" jsonschema:"to replace a file: the version that you read; without it the file must not exist"`
 }
 
-// A WriteResult is the Data of file.write, file.edit and file.move: the new state of the file.
+// A WriteResult is the Data of file.write, file.edit and file.move: the new state of the file. That
+// of file.patch is a []WriteResult, in the order of its paths.
 type WriteResult struct {
 	Info
 	From  string `json:"from,omitempty"`  // of a move
-	Lines []int  `json:"lines,omitempty"` // of an edit: first lines of the replaced texts, from 1
+	Lines []int  `json:"lines,omitempty"` // first lines of what was edited or patched, from 1
 }
 
 func writeTool(t Tree) tools.Tool {

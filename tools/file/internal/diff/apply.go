@@ -37,8 +37,9 @@ type edit struct {
 	open  bool // the patch knows that the last line that is replaced has no line end
 }
 
-// Apply returns data with all hunks applied, and the first changed line of each, from 1. A hunk
-// that doesn't match at its line is applied where it matches, if that is one place. Lines that
+// Apply returns data with all hunks applied, and the first line that each hunk changed, from 1, as
+// out counts them. A hunk that doesn't match at its line is applied where it matches, if that is
+// one place. So is one that matches there and also as far away as the hunk before. Lines that
 // aren't changed stay byte for byte. An added line ends as the line that it replaces or follows: in
 // end, which is that of all lines of the file, or "" if they differ. If the file ends without a
 // line end, it does so afterwards, unless the patch says something else.
@@ -67,7 +68,6 @@ func Apply(data []byte, hunks []Hunk, end string) (out []byte, at []int, err err
 		for j := range of {
 			of[j].hunk = i
 		}
-		at = append(at, of[0].at+1)
 		edits = append(edits, of...)
 	}
 	slices.SortStableFunc(edits, func(a, b edit) int { return a.at - b.at })
@@ -76,6 +76,14 @@ func Apply(data []byte, hunks []Hunk, end string) (out []byte, at []int, err err
 			return nil, nil, fmt.Errorf("hunks %d and %d change the same lines", min(a.hunk, b.hunk)+1,
 				max(a.hunk, b.hunk)+1)
 		}
+	}
+	at = make([]int, len(hunks))
+	added := 0 // lines, by the edits before
+	for _, e := range edits {
+		if at[e.hunk] == 0 {
+			at[e.hunk] = e.at + added + 1
+		}
+		added += len(e.lines) - e.n
 	}
 	out = join(lines, edits, end)
 	if bytes.Equal(out, data) {
@@ -118,15 +126,20 @@ func (h *Hunk) place(lines []textLine, index map[string][]int, shift int) (int, 
 		}
 		return 0, errors.New("has only added lines; give at least one line of the file before or after them")
 	}
-	for _, want := range []int{h.at - 1, h.at - 1 + shift} {
-		if h.at > 0 && is(lines, want, old) {
+	if h.at > 0 {
+		want, moved := h.at-1, h.at-1+shift
+		here, there := is(lines, want, old), is(lines, moved, old)
+		switch {
+		case here && (!there || want == moved):
 			return want, nil
-		}
+		case there && !here:
+			return moved, nil
+		} // both: one of them matches by chance
 	}
 	places, all := matches(lines, index, old)
 	if !all {
-		return 0, errors.New("has only lines that the file has very often; give its right line in the @@ line, or more " +
-			"of the lines around")
+		return 0, errors.New("has only lines that the file has very often; give its right line in the @@ line, or " +
+			"more of the lines around")
 	}
 	switch len(places) {
 	case 1:

@@ -89,6 +89,7 @@ type parser struct {
 	file     *Patch // nil: outside of files
 	hunk     *Hunk  // nil: none was begun
 	old, now int    // lines that the hunk still has, as its header says
+	cut      bool   // the file ended in a line that may be an unchanged one without its space
 }
 
 // refusals are beginnings of lines that say what a patch can't do.
@@ -132,13 +133,24 @@ func (p *parser) next() error {
 	}
 	switch {
 	case strings.HasPrefix(line, "*** End of File"):
-	case strings.HasPrefix(line, "```"), strings.HasPrefix(line, "*** "), strings.HasPrefix(line, "diff "),
-		strings.HasPrefix(line, "Index: "):
+	case isAround(line):
+		opens := strings.HasPrefix(line, "```") && line != "```"
+		if opens && p.hunk != nil && p.old > 0 && p.now > 0 {
+			return fmt.Errorf("begins with none of a space, + and -: %.60q", line)
+		}
+		p.end()
+		p.cut = p.file != nil && line != "*** End Patch" || p.cut
+		p.file = nil
+	case p.signed():
 		p.end()
 		p.file = nil
 	case p.file == nil: // around the diff
 		if strings.HasPrefix(line, "@@") {
 			return fmt.Errorf(`has a change before the lines "--- a/NAME" and "+++ b/NAME"`)
+		}
+		if p.cut && line != "" && (line[0] == '+' || line[0] == '-') {
+			return fmt.Errorf("has a change outside of a hunk: %.60q; each unchanged line of a hunk begins with a "+
+				"space", line)
 		}
 	case strings.HasPrefix(line, "@@"):
 		p.end()
@@ -162,6 +174,12 @@ func (p *parser) next() error {
 	return nil
 }
 
+// isAround reports whether a line is one around the diff of a file.
+func isAround(line string) bool {
+	return strings.HasPrefix(line, "```") || strings.HasPrefix(line, "*** ") || strings.HasPrefix(line, "diff ") ||
+		strings.HasPrefix(line, "Index: ")
+}
+
 // header reports whether the current line and the one after it are the header of a file, and
 // returns its name.
 func (p *parser) header() (name string, ok bool) {
@@ -177,6 +195,17 @@ func (p *parser) header() (name string, ok bool) {
 	return to, true
 }
 
+// signed reports whether the current line begins the signature of a mail, as that of git
+// format-patch. A hunk whose header counts too few lines may go on with such a line.
+func (p *parser) signed() bool {
+	if p.hunk == nil || len(p.hunk.lines) == 0 || p.old != 0 || p.now != 0 || p.lines[p.at] != "-- " ||
+		p.at+1 == len(p.lines) {
+		return false
+	}
+	next := p.lines[p.at+1]
+	return next != "" && !strings.Contains(" +-@\\", next[:1]) && !isAround(next)
+}
+
 // nameOf returns the name in a header, without quotes and what follows a tab, such as a time.
 func nameOf(s string) string {
 	s, _, _ = strings.Cut(s, "\t")
@@ -190,7 +219,7 @@ func nameOf(s string) string {
 // begin begins a file.
 func (p *parser) begin(name string, isNew bool) {
 	p.end()
-	p.file = &Patch{Name: name, New: isNew}
+	p.file, p.cut = &Patch{Name: name, New: isNew}, false
 	p.files = append(p.files, p.file)
 }
 

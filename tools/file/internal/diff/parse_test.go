@@ -29,13 +29,16 @@ func TestPatchesAreReadAsTheyAreWritten(t *testing.T) {
 		"as it should be": head + "@@ -2,3 +2,3 @@\n two\n-three\n+3\n four\n",
 		"of git": "diff --git a/poem b/poem\nindex 1..2 100644\n" + head + "@@ -2,3 +2,3 @@ one\n" +
 			" two\n-three\n+3\n four\n",
-		"without numbers":   head + "@@ ... @@\n two\n-three\n+3\n four\n",
-		"with nothing":      head + "@@\n-three\n+3\n",
-		"without @@":        head + " two\n-three\n+3\n",
-		"wrong counts":      head + "@@ -2,90 +2,7 @@\n two\n-three\n+3\n four\n",
-		"wrong lines":       head + "@@ -7,3 +7,3 @@\n two\n-three\n+3\n four\n",
-		"line 0":            head + "@@ -0,0 +0,0 @@\n two\n-three\n+3\n",
-		"huge numbers":      head + "@@ -99999999999999999999,3 +1,3 @@\n two\n-three\n+3\n",
+		"without numbers": head + "@@ ... @@\n two\n-three\n+3\n four\n",
+		"with nothing":    head + "@@\n-three\n+3\n",
+		"without @@":      head + " two\n-three\n+3\n",
+		"wrong counts":    head + "@@ -2,90 +2,7 @@\n two\n-three\n+3\n four\n",
+		"wrong lines":     head + "@@ -7,3 +7,3 @@\n two\n-three\n+3\n four\n",
+		"line 0":          head + "@@ -0,0 +0,0 @@\n two\n-three\n+3\n",
+		"huge numbers":    head + "@@ -99999999999999999999,3 +1,3 @@\n two\n-three\n+3\n",
+		"as a mail": "From 1 Mon Sep 17 00:00:00 2001\nSubject: [PATCH] Three\n\n- It is 3.\n---\n poem | 2 +-\n\n" +
+			head + "@@ -2,3 +2,3 @@\n two\n-three\n+3\n four\n-- \n2.39.0\n\n" +
+			"From 2 Mon Sep 17 00:00:00 2001\n- A list\n",
 		"in a fence":        "Here it is:\n```diff\n" + head + "@@ -3 +3 @@\n-three\n+3\n```\nThat is all.\n",
 		"with a time":       "--- poem.orig\t2026-01-01 10:00:00\n+++ poem\t2026-01-01\n@@ -3 +3 @@\n-three\n+3\n",
 		"in quotes":         "--- \"a/poem\"\n+++ \"b/poem\"\n@@ -3 +3 @@\n-three\n+3\n",
@@ -68,6 +71,16 @@ func TestAHunkIsAppliedWhereItMatches(t *testing.T) {
 		{"moved as the one before", "new\nnew\nfirst\n" + twice,
 			"@@ -1 +1 @@\n-first\n+1\n@@ -5,3 +5,3 @@\n a\n-x\n+y\n b\n",
 			"new\nnew\n1\na\nx\nb\na\ny\nb\na\nx\nb\n", ""},
+		{"at its line, and moved as the one before", "new\nnew\nnew\nfirst\n" + twice,
+			"@@ -1 +1 @@\n-first\n+1\n@@ -5,3 +5,3 @@\n a\n-x\n+y\n b\n", "",
+			"hunk 2, line 6 of the patch, matches the file in 3 places, at lines 5, 8, 11"},
+		{"at its line, the one before moved", "new\nfirst\n" + twice,
+			"@@ -1 +1 @@\n-first\n+1\n@@ -6,3 +6,3 @@\n a\n-x\n+y\n b\n",
+			"new\n1\na\nx\nb\na\ny\nb\na\nx\nb\n", ""},
+		{"what looks like a signature", "- \nx\n", "@@ -1,2 +1,1 @@\n-- \n x\n", "x\n", ""},
+		{"the same in a hunk that counts too few", "a\n- \nx\n", "@@ -1 +1 @@\n a\n-- \n x\n", "a\nx\n", ""},
+		{"the same at the end", "a\n- \n", "@@ -1 +1 @@\n a\n-- \n", "a\n", ""},
+		{"the same at the end of a fence", "a\n- \n", "@@ -1 +1 @@\n a\n-- \n```\n", "a\n", ""},
 		{"not clear where", twice, "@@ -3 +3 @@\n-x\n+y\n", "", "matches the file in 3 places, at lines 2, 5, 8"},
 		{"without a number", twice, "@@\n-x\n+y\n", "", "matches the file in 3 places"},
 		{"another line", poem, "@@ -2,2 +2,2 @@\n one\n-2\n+zwei\n three\n", "",
@@ -99,6 +112,16 @@ func TestAHunkIsAppliedWhereItMatches(t *testing.T) {
 			require.Equal(t, tt.want, got)
 		})
 	}
+}
+
+func TestTheLinesOfHunksAreThoseOfTheNewText(t *testing.T) {
+	files, err := Parse("--- a/poem\n+++ b/poem\n@@\n nine\n-ten\n+10\n@@\n one\n-two\n-three\n four\n-five\n"+
+		"@@\n seven\n+7a\n+7b\n eight\n", nil)
+	require.NoError(t, err)
+	out, at, err := Apply([]byte(poem), files[0].Hunks, "\n")
+	require.NoError(t, err)
+	require.Equal(t, "one\nfour\nsix\nseven\n7a\n7b\neight\nnine\n10\n", string(out))
+	require.Equal(t, []int{9, 2, 5}, at)
 }
 
 func TestLinesThatAreAddedEndAsThoseAround(t *testing.T) {
@@ -142,11 +165,48 @@ func TestWhatIsNoChangeOfLinesIsAnError(t *testing.T) {
 			"line 3 of the patch moves a file",
 		"diff --git a/poem b/poem\nold mode 100644\nnew mode 100755\n":      "changes permissions",
 		"diff --git a/poem b/poem\nBinary files a/poem and b/poem differ\n": "changes a binary file",
-		"--- a/poem\n+++ b/poem\n@@ -1 +1 @@\n-one\n+1\nThis changes it.\n": `begins with none of a space, + and -: "This`,
+		"--- a/poem\n+++ b/poem\n@@ -1 +1 @@\n-one\n+1\nThis changes it.\n": `none of a space, + and -: "This`,
 	} {
 		_, err := one(t, poem, patch, "\n")
 		require.ErrorContains(t, err, problem, "%q", patch)
 	}
+}
+
+// A patch whose author forgot the space before a line that could also be one around the patch
+// isn't applied in part.
+func TestAPatchIsReadCompletelyOrNotAtAll(t *testing.T) {
+	const head = "--- a/poem\n+++ b/poem\n"
+	const outside = "has a change outside of a hunk"
+	for patch, problem := range map[string]string{
+		head + "@@ -1,5 +1,5 @@\n Intro\n-old\n+new\n```go\n-x := 1\n+x := 2\n```\n": "" +
+			"line 7 of the patch begins with none of a space, + and -: \"```go\"",
+		head + "@@ -1,2 +1,2 @@\n Intro\n-old\n+new\n```go\n-x := 1\n+x := 2\n```\n": "" +
+			`line 8 of the patch has a change outside of a hunk: "-x := 1"; each unchanged line of a hunk begins ` +
+			"with a space",
+		head + "@@\n x := 1\n-y\n```\n\nText\n+more\n":                               outside,
+		head + "@@\n-a\n*** a title\n+b\n":                                           outside,
+		head + "@@\n-a\ndiff the two\n-b\n":                                          outside,
+		head + "@@\n-a\nIndex: 1\n+b\n":                                              outside,
+		head + "@@\n-a\n```\n*** End Patch\n+b\n":                                    outside,
+		head + "@@\n-a\n```\n x\n@@ -9 +9 @@\n-b\n":                                  "has a change before the lines",
+		"*** Begin Patch\n*** Update File: poem\n@@\n-a\n*** End\n-b\n*** End Patch": outside,
+	} {
+		_, err := one(t, poem, patch, "\n")
+		require.ErrorContains(t, err, problem, "%q", patch)
+	}
+	for _, patch := range []string{
+		"- Changes one:\n```diff\n" + head + "@@ -1,9 +1,9 @@\n-one\n+1\n```\nThat is all.\n",
+		"*** Begin Patch\n*** Update File: poem\n@@\n-one\n+1\n*** End Patch\n- It changes one.\n",
+	} {
+		got, err := one(t, poem, patch, "\n")
+		require.NoError(t, err, "%q", patch)
+		require.Equal(t, strings.Replace(poem, "one", "1", 1), got)
+	}
+	files, err := Parse("diff --git a/x b/x\nindex 1..2\n--- a/x\n+++ b/x\n@@ -1,9 +1,9 @@\n-a\n+b\n"+
+		"diff --git a/y b/y\nnew file mode 100644\n--- /dev/null\n+++ b/y\n@@ -0,0 +1 @@\n+c\n",
+		func(string) bool { return false })
+	require.NoError(t, err)
+	require.Len(t, files, 2)
 }
 
 // What Unified shows can be applied.
