@@ -78,8 +78,8 @@ func (s stroke) text() string {
 const maxSequence = 32
 
 var (
-	begun = regexp.MustCompile("^\x1b(?:\\[[0-?]*[ -/]*|O)$")
-	rest  = regexp.MustCompile(`^(?:\[[0-?]*[ -/]*[@-~]|O[A-DFHP-S])`)
+	begun = regexp.MustCompile("^\x1b{1,2}(?:\\[[0-?]*[ -/]*|O)$") // two of them: together with Alt
+	rest  = regexp.MustCompile(`^\x1b?(?:\[[0-?]*[ -/]*[@-~]|O[A-DFHP-S])`)
 )
 
 // newKeyboard returns a keyboard, which must be closed.
@@ -162,7 +162,7 @@ func (k *keyboard) ready() {
 // take takes the outcome of a read, and reports whether it is the rest of a sequence whose Escape
 // was used as a key of its own.
 func (k *keyboard) take(t typed) (goesOn bool) {
-	if goesOn = k.alone && rest.Match(t.data); goesOn {
+	if goesOn = k.alone && rest.Match(t.data) && !bytes.HasPrefix(t.data, []byte(pasteBegins)); goesOn {
 		k.buf = append(k.buf, keyEscape)
 	}
 	k.asked, k.alone, k.ended = false, false, t.err
@@ -209,16 +209,19 @@ func (k *keyboard) next() (s stroke, ok bool) {
 func (k *keyboard) sequence() rune {
 	n := 0
 	switch {
-	case len(k.buf) == 0:
+	case len(k.buf) == 0, k.buf[0] == keyCtrlC, k.buf[0] == keyCtrlD, bytes.HasPrefix(k.buf, []byte(pasteBegins)):
+		return keyEscape
+	case k.buf[0] == keyEscape && len(k.buf) > 1 && (k.buf[1] == '[' || k.buf[1] == 'O'): // an arrow and Alt
+		k.buf = k.buf[1:]
+		return k.sequence()
+	case k.buf[0] == keyEscape:
 		return keyEscape
 	case k.buf[0] == 'O' && len(k.buf) > 1: // the arrows and F1 to F4 of some terminals
 		n = 2
 	case k.buf[0] == '[':
 		n = len(escapes.FindString("\x1b"+string(k.buf[:min(len(k.buf), maxSequence)]))) - 1
-	case k.buf[0] >= ' ' || k.buf[0] == '\r' || k.buf[0] == '\n':
-		_, n = utf8.DecodeRune(k.buf)
 	default:
-		return keyEscape
+		_, n = utf8.DecodeRune(k.buf)
 	}
 	key, ok := sequences[string(k.buf[:n])]
 	if k.buf = k.buf[n:]; !ok {

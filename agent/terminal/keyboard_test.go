@@ -34,12 +34,49 @@ func TestASequenceInPiecesIsOneKey(t *testing.T) {
 	require.True(t, ok, "what has no end isn't waited for")
 }
 
+// Some terminals send an arrow that is pressed together with Alt after one more Escape. That stops
+// no run, and neither does another key together with Alt.
+func TestAltStopsNoRun(t *testing.T) {
+	escape, up, none, end := stroke{key: keyEscape}, stroke{key: keyCtrlP}, stroke{key: keyUnknown}, stroke{key: keyCtrlC}
+	for _, c := range []struct {
+		pieces []string
+		want   []stroke
+	}{
+		{[]string{"\x1b\x1b[A"}, []stroke{up}},
+		{[]string{"\x1b\x1bOA"}, []stroke{up}},
+		{[]string{"\x1b\x1b[", "A"}, []stroke{up}},
+		{[]string{"\x1b\x1bO", "A"}, []stroke{up}},
+		{[]string{"\x1b\x1b[1;", "5A"}, []stroke{none}},
+		{[]string{"\x1b\x1b[A\x1b\x1b[Ax"}, []stroke{up, up, {key: 'x'}}},
+		{[]string{"\x1b\x01a"}, []stroke{none, {key: 'a'}}},
+		{[]string{"\x1b\x00a"}, []stroke{none, {key: 'a'}}},
+		{[]string{"\x1b\x1b"}, []stroke{escape, escape}},
+		{[]string{"\x1b\x1b\x1b[A"}, []stroke{escape, up}},
+		{[]string{"\x1b\x03"}, []stroke{escape, end}},
+		{[]string{"\x1b\x04"}, []stroke{escape, {key: keyCtrlD}}},
+		{[]string{"\x1b\x1b[200~a\r\x1b[201~"}, []stroke{escape, {paste: "a\r"}}},
+		{[]string{"\x1b\x1b[20", "0~a\r\x1b[201~"}, []stroke{escape, {paste: "a\r"}}},
+	} {
+		k := &keyboard{}
+		var got []stroke
+		for _, piece := range c.pieces {
+			k.take(typed{data: []byte(piece)})
+			for s, ok := k.next(); ok; s, ok = k.next() {
+				got = append(got, s)
+			}
+		}
+		require.Equal(t, c.want, got, "%q", c.pieces)
+		require.Empty(t, k.buf, "%q", c.pieces)
+	}
+}
+
 // Escape alone is a key of its own. What comes after it isn't taken for the rest of a sequence,
 // unless all of one comes at once.
 func TestEscapeAloneDoesNotTakeTheNextKey(t *testing.T) {
 	for after, want := range map[string]stroke{"a": {key: 'a'}, "[": {key: '['}, "Oh": {key: 'O'},
 		"\r": {key: keyEnter},
-		"[A": {key: keyCtrlP}, "OA": {key: keyCtrlP}, "[200~a\x1b[201~": {paste: "a"}} {
+		"[A": {key: keyCtrlP}, "OA": {key: keyCtrlP}, "\x1b[A": {key: keyCtrlP}, "\x1b[200~a\x1b[201~": {paste: "a"},
+		"[200~a\x1b[201~": {paste: "a"}} {
 		k := &keyboard{}
 		k.take(typed{data: []byte("\x1b")})
 		s, ok := k.next()
@@ -49,13 +86,13 @@ func TestEscapeAloneDoesNotTakeTheNextKey(t *testing.T) {
 		s, ok = k.next()
 		require.True(t, ok)
 		require.Equal(t, want, s, "%q", after)
-		require.Equal(t, s.paste != "" || s.key == keyCtrlP, goesOn)
+		require.Equal(t, s.paste != "" && after[0] == '[' || s.key == keyCtrlP, goesOn)
 	}
 }
 
 // The rest of an arrow's sequence may come a little later than its Escape. That stops no run.
 func TestAnArrowInPiecesStopsNoRun(t *testing.T) {
-	for rest, goesOn := range map[string]bool{"[A": true, "OB": true, "a": false, "\x1b": false, "": false} {
+	for rest, goesOn := range map[string]bool{"[A": true, "OB": true, "\x1b[A": true, "a": false, "\x1b": false, "": false} {
 		synctest.Test(t, func(t *testing.T) {
 			in, out := io.Pipe()
 			u := &ui{keys: newKeyboard(in, nil)}

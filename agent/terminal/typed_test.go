@@ -67,6 +67,7 @@ var typedAtATerminal = []typed{
 	{"run", "the window gets narrower", "what is in progress is there once", "ResizeWhileARunIsInProgress"},
 	{"run", "Esc", "the run stops, and the line stays", "Stop"},
 	{"run", "an arrow whose Escape comes alone", "the run goes on", "AnArrowInPiecesStopsNoRun"},
+	{"run", "Alt and an arrow", "the run goes on", "AltStopsNoRun"},
 	{"run", "Ctrl-C", "the run stops, and the prompt comes back", "Stop"},
 	{"run", "Ctrl-C twice", "it ends with 1; the terminal isn't raw", "Stop"},
 	{"run", "Ctrl-D", "nothing: there is no line to end", "Stop"},
