@@ -80,6 +80,7 @@ var typedAtATerminal = []typed{
 	{"approval", "go ahead, ok", "how to approve", "Approval"},
 	{"approval", "another letter, blanks, Enter", "nothing is decided", "Approval"},
 	{"approval", "an arrow, Enter", "the choice that it shows", "Approval"},
+	{"approval", "an arrow whose Escape comes alone", "the line stays", "AnArrowInPiecesLeavesNoQuestion"},
 	{"approval", "a paste of a choice, Enter", "nothing is decided", "Approval"},
 	{"approval", "r, Enter; r, a reason", "rejected; the reason is told", "Approval"},
 	{"approval", "s, Enter", "an alternative needs a text: asked again", "Approval"},
