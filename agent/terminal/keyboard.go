@@ -43,7 +43,7 @@ type stroke struct {
 	paste string
 }
 
-// Keys. Arrows and the like are the control characters that do the same.
+// Keys. Arrows and the like have the codes of the control characters that do the same.
 const (
 	keyCtrlA, keyCtrlB, keyCtrlC, keyCtrlD, keyCtrlE, keyCtrlF        = 1, 2, 3, 4, 5, 6
 	keyNewLine, keyCtrlK, keyEnter, keyCtrlN, keyCtrlP, keyCtrlU      = '\n', 11, '\r', 14, 16, 21
