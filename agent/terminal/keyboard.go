@@ -78,7 +78,7 @@ func (s stroke) text() string {
 const maxSequence = 32
 
 var (
-	begun = regexp.MustCompile("^\x1b{1,2}(?:\\[[0-?]*[ -/]*|O)$") // two of them: together with Alt
+	begun = regexp.MustCompile("^\x1b{1,2}(?:\\[[0-?]*[ -/]*|\\[\\[|O)$") // two of them: together with Alt
 	rest  = regexp.MustCompile(`^\x1b?(?:\[[0-?]*[ -/]*[@-~]|O[A-DFHP-S])`)
 )
 
@@ -165,9 +165,18 @@ func (k *keyboard) take(t typed) (goesOn bool) {
 	if goesOn = k.alone && rest.Match(t.data) && !bytes.HasPrefix(t.data, []byte(pasteBegins)); goesOn {
 		k.buf = append(k.buf, keyEscape)
 	}
+	if string(t.data) == string(rune(keyCtrlC)) && k.pasting() {
+		k.buf = append(k.buf, pasteEnds...)
+	}
 	k.asked, k.alone, k.ended = false, false, t.err
 	k.buf = append(k.buf, t.data...)
 	return goesOn
+}
+
+// pasting reports whether the end of a paste wasn't read yet. A Ctrl-C that is typed ends one whose
+// end never comes.
+func (k *keyboard) pasting() bool {
+	return bytes.LastIndex(k.buf, []byte(pasteBegins)) > bytes.LastIndex(k.buf, []byte(pasteEnds))
 }
 
 // next returns the next stroke; none if more has to be read.
@@ -218,6 +227,8 @@ func (k *keyboard) sequence() rune {
 		return keyEscape
 	case k.buf[0] == 'O' && len(k.buf) > 1: // the arrows and F1 to F4 of some terminals
 		n = 2
+	case len(k.buf) > 2 && k.buf[0] == '[' && k.buf[1] == '[' && k.buf[2] > ' ' && k.buf[2] < keyDelete:
+		n = 3 // F1 to F5 of the console of Linux
 	case k.buf[0] == '[':
 		n = len(escapes.FindString("\x1b"+string(k.buf[:min(len(k.buf), maxSequence)]))) - 1
 	default:

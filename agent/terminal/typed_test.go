@@ -54,6 +54,9 @@ var typedAtATerminal = []typed{
 	{"prompt", "Esc", "nothing", "EscapeAtAPromptDoesNothing"},
 	{"prompt", "escape sequences pasted", "they aren't sent, and don't move the cursor", "Paste"},
 	{"prompt", "Ctrl-C in what is pasted", "it is no Ctrl-C", "Paste"},
+	{"prompt", "Ctrl-C, and the end of what is pasted never came", "it ends the paste, and is a Ctrl-C",
+		"CtrlCEndsAPasteThatHasNoEnd"},
+	{"prompt", "F1 to F5 at the console of Linux", "nothing", "AFunctionKeyOfTheConsoleWritesNothing"},
 	{"prompt", "a line that is longer than the window", "it wraps, and can be edited", "Narrow"},
 	{"prompt", "the window gets narrower or wider while a line is written", "the line is drawn anew, once", "Resize"},
 
