@@ -126,8 +126,8 @@ var (
 	keyPieces = regexp.MustCompile(`<paste [^>]*>|<[^>]*>|.`)
 )
 
-// press returns the keys that a row of testdata/question.txt names, each as a piece. After an Escape
-// an empty piece stands for the moment in which the rest of a key's sequence would come.
+// press returns the keys that a row of testdata/question.txt names, each as a piece. After an
+// Escape an empty piece stands for the moment in which the rest of a key's sequence would come.
 func press(text string) (keys []string) {
 	for _, name := range keyPieces.FindAllString(text, -1) {
 		if paste, ok := strings.CutPrefix(name, "<paste "); ok {

@@ -100,7 +100,7 @@ func (w *wrapper) end(part string, width int) int {
 const enough = 32
 
 // forget forgets what has no influence any more on how the last word goes on, so that the work on a
-// piece doesn't grow with the word: the beginning of a long word, and blanks that are past the edge.
+// piece doesn't grow with the word: the beginning of a long word, and blanks past the edge.
 func (w *wrapper) forget(width int) {
 	whole := strings.TrimRight(w.word, " \t")
 	if most := len(whole) + width + 1; len(whole) < len(w.word) {

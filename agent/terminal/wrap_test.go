@@ -65,8 +65,8 @@ func TestPiecesOfAnAnswerWrapAsTheWhole(t *testing.T) {
 	}
 }
 
-// The work on a piece of a long word, such as minified JSON, doesn't grow with the word. With all of
-// the word at each piece, this would go on for many minutes.
+// The work on a piece of a long word, such as minified JSON, doesn't grow with the word. With all
+// of the word at each piece, this would go on for many minutes.
 func TestALongWordInPieces(t *testing.T) {
 	for _, c := range []struct{ before, word, after, want string }{
 		{"", `{"a":"1",`, " of it", "1\", \nof it"}, {"", "e\u0301x", " and", "e\u0301x\nand"},
