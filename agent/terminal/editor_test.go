@@ -60,3 +60,20 @@ func TestABlockOfCodeGoesOnAboveALine(t *testing.T) {
 	s.say("text", "", " return some.thing()}\n```\nAnd words that do wrap.\n")
 	require.Contains(t, out.String(), " return some.thing()}\n```\nAnd words that do \nwrap.\n")
 }
+
+// A block of code that a thought leaves open doesn't go on in the answer, whatever comes between
+// the two.
+func TestABlockOfCodeOfAThoughtEndsWithIt(t *testing.T) {
+	for _, between := range []func(s *screen){func(*screen) {}, (*screen).endLine,
+		func(s *screen) { s.edit(&editor{prompt: "> "}) }} {
+		var out strings.Builder
+		s := newScreen(&out, true, nil)
+		s.width, s.color = 20, false
+		s.say("thought", "", "Perhaps\n```\nif x {\n")
+		between(s)
+		s.say("text", "", "Words of an answer that do wrap.\n```\nif x {\n")
+		require.Contains(t, out.String(), "Words of an answer \nthat do wrap.\n")
+		s.say("thought", "", "Words of a thought that do wrap.\n")
+		require.Contains(t, out.String(), "· Words of a thought\nthat do wrap.\n")
+	}
+}

@@ -43,7 +43,7 @@ type stroke struct {
 	paste string
 }
 
-// Keys. Arrows and the like are the control characters that do the same.
+// Keys. Arrows and the like have the codes of the control characters that do the same.
 const (
 	keyCtrlA, keyCtrlB, keyCtrlC, keyCtrlD, keyCtrlE, keyCtrlF        = 1, 2, 3, 4, 5, 6
 	keyNewLine, keyCtrlK, keyEnter, keyCtrlN, keyCtrlP, keyCtrlU      = '\n', 11, '\r', 14, 16, 21
@@ -78,8 +78,8 @@ func (s stroke) text() string {
 const maxSequence = 32
 
 var (
-	begun = regexp.MustCompile("^\x1b(?:\\[[0-?]*[ -/]*|O)$")
-	rest  = regexp.MustCompile(`^(?:\[[0-?]*[ -/]*[@-~]|O[A-DFHP-S])`)
+	begun = regexp.MustCompile("^\x1b{1,2}(?:\\[[0-?]*[ -/]*|\\[\\[|O)$") // two of them: together with Alt
+	rest  = regexp.MustCompile(`^\x1b?(?:\[[0-?]*[ -/]*[@-~]|O[A-DFHP-S])`)
 )
 
 // newKeyboard returns a keyboard, which must be closed.
@@ -162,12 +162,21 @@ func (k *keyboard) ready() {
 // take takes the outcome of a read, and reports whether it is the rest of a sequence whose Escape
 // was used as a key of its own.
 func (k *keyboard) take(t typed) (goesOn bool) {
-	if goesOn = k.alone && rest.Match(t.data); goesOn {
+	if goesOn = k.alone && rest.Match(t.data) && !bytes.HasPrefix(t.data, []byte(pasteBegins)); goesOn {
 		k.buf = append(k.buf, keyEscape)
+	}
+	if string(t.data) == string(rune(keyCtrlC)) && k.pasting() {
+		k.buf = append(k.buf, pasteEnds...)
 	}
 	k.asked, k.alone, k.ended = false, false, t.err
 	k.buf = append(k.buf, t.data...)
 	return goesOn
+}
+
+// pasting reports whether the end of a paste wasn't read yet. A Ctrl-C that is typed ends one whose
+// end never comes.
+func (k *keyboard) pasting() bool {
+	return bytes.LastIndex(k.buf, []byte(pasteBegins)) > bytes.LastIndex(k.buf, []byte(pasteEnds))
 }
 
 // next returns the next stroke; none if more has to be read.
@@ -209,16 +218,21 @@ func (k *keyboard) next() (s stroke, ok bool) {
 func (k *keyboard) sequence() rune {
 	n := 0
 	switch {
-	case len(k.buf) == 0:
+	case len(k.buf) == 0, k.buf[0] == keyCtrlC, k.buf[0] == keyCtrlD, bytes.HasPrefix(k.buf, []byte(pasteBegins)):
+		return keyEscape
+	case k.buf[0] == keyEscape && len(k.buf) > 1 && (k.buf[1] == '[' || k.buf[1] == 'O'): // an arrow and Alt
+		k.buf = k.buf[1:]
+		return k.sequence()
+	case k.buf[0] == keyEscape:
 		return keyEscape
 	case k.buf[0] == 'O' && len(k.buf) > 1: // the arrows and F1 to F4 of some terminals
 		n = 2
+	case len(k.buf) > 2 && k.buf[0] == '[' && k.buf[1] == '[' && k.buf[2] > ' ' && k.buf[2] < keyDelete:
+		n = 3 // F1 to F5 of the console of Linux
 	case k.buf[0] == '[':
 		n = len(escapes.FindString("\x1b"+string(k.buf[:min(len(k.buf), maxSequence)]))) - 1
-	case k.buf[0] >= ' ' || k.buf[0] == '\r' || k.buf[0] == '\n':
-		_, n = utf8.DecodeRune(k.buf)
 	default:
-		return keyEscape
+		_, n = utf8.DecodeRune(k.buf)
 	}
 	key, ok := sequences[string(k.buf[:n])]
 	if k.buf = k.buf[n:]; !ok {

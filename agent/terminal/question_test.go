@@ -126,13 +126,16 @@ var (
 	keyPieces = regexp.MustCompile(`<paste [^>]*>|<[^>]*>|.`)
 )
 
-// press returns the keys that a row of testdata/question.txt names, each as a piece.
+// press returns the keys that a row of testdata/question.txt names, each as a piece. After an
+// Escape an empty piece stands for the moment in which the rest of a key's sequence would come.
 func press(text string) (keys []string) {
 	for _, name := range keyPieces.FindAllString(text, -1) {
 		if paste, ok := strings.CutPrefix(name, "<paste "); ok {
 			name = pasteBegins + strings.TrimSuffix(paste, ">") + pasteEnds
 		}
-		keys = append(keys, keyNames.Replace(name))
+		if keys = append(keys, keyNames.Replace(name)); name == "<Esc>" {
+			keys = append(keys, "")
+		}
 	}
 	return keys
 }
@@ -165,5 +168,31 @@ func TestADecisionIsMeant(t *testing.T) {
 			require.NotNil(t, decided, line+shown)
 			require.Equal(t, want, said(decided), line+shown)
 		}
+	}
+}
+
+// The rest of an arrow's sequence may come a little later than its Escape. What was written at the
+// question stays, and so does the question what to do instead.
+func TestAnArrowInPiecesLeavesNoQuestion(t *testing.T) {
+	d := newDesk(t)
+	for _, c := range []struct {
+		typed []string
+		want  string
+	}{
+		{[]string{"wat", "\x1b", "[D", "i", "\r", "\r"}, "suggest: wait"},
+		{[]string{"wat", "\x1b", "\x1b[D", "i", "\r", "\r"}, "suggest: wait"},
+		{[]string{"s\r", "hid it", "\x1b", "OD", "\x1b", "OD", "\x1b", "[D", "e", "\r"}, "suggest: hide it"},
+		{[]string{"wait\r", "\x1b", "[C", "\r"}, "suggest: wait"},
+		{[]string{"\x1b", "[B", "\r"}, "approve"},
+		{[]string{"\x1b", "[B"}, ""},
+		{[]string{"wait", "\x1b", "", "a\r"}, "approve"},
+		{[]string{"\x1b"}, ""},
+	} {
+		decided, _ := d.ask(t, "", c.typed)
+		got := ""
+		if decided != nil {
+			got = said(decided)
+		}
+		require.Equal(t, c.want, got, "%q", c.typed)
 	}
 }

@@ -1,6 +1,7 @@
 package terminal
 
 import (
+	"cmp"
 	"fmt"
 	"io"
 	"os"
@@ -41,6 +42,7 @@ type screen struct {
 // A speech is what the model says at the moment.
 type speech struct {
 	voice string  // whose text is shown: "", text or thought
+	last  string  // whose text was, before something else came between
 	rest  string  // of that text, see whole
 	lines wrapper // of that text
 }
@@ -117,7 +119,8 @@ func (s *screen) endLine() {
 	if s.open {
 		s.print("\n")
 	}
-	s.speech = speech{lines: wrapper{fence: s.lines.fence}} // a block of code may go on
+	// A block of code may go on.
+	s.speech = speech{last: cmp.Or(s.voice, s.last), lines: wrapper{fence: s.lines.fence}}
 }
 
 // edit says that the person begins to write a line, or with nil that it is written.
@@ -155,7 +158,9 @@ func (s *screen) draw(text string) {
 // say prints a part of the model's answer; thoughts are marked.
 func (s *screen) say(voice, color, text string) {
 	if s.voice != voice {
-		s.endLine()
+		if s.endLine(); s.last != voice { // a thought may leave its block of code open
+			s.lines = wrapper{}
+		}
 		if s.voice = voice; voice == "thought" {
 			s.print(s.paint(faint, s.lines.add("· ", s.width)))
 		}

@@ -289,10 +289,8 @@ func (u *ui) escape(ctx context.Context) error {
 	if !u.running {
 		return nil
 	}
-	if u.keys.alone {
-		if goesOn, err := u.goesOn(ctx); err != nil || goesOn {
-			return err
-		}
+	if goesOn, err := u.goesOn(ctx); err != nil || goesOn {
+		return err
 	}
 	return u.stop(ctx, "Stopping.")
 }

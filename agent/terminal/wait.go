@@ -61,10 +61,13 @@ func (u *ui) await(ctx context.Context, read bool, over func() bool) error {
 	}
 }
 
-// goesOn waits for what may follow an Escape, and reports whether it is the rest of a key's
-// sequence.
+// goesOn waits for what may follow an Escape that came alone, and reports whether it is the rest of
+// a key's sequence.
 func (u *ui) goesOn(ctx context.Context) (bool, error) {
-	if u.keys.ended != nil {
+	switch {
+	case !u.keys.alone:
+		return false, nil
+	case u.keys.ended != nil:
 		return false, u.keys.ended
 	}
 	late := time.NewTimer(instant)
@@ -195,9 +198,13 @@ func (u *ui) press(ctx context.Context, e *editor, q *asking, s stroke) (ended b
 	switch {
 	case s.key == keyEscape && q == nil:
 		return false, u.escape(ctx)
-	case s.key == keyEscape && q.leaves:
-		return false, errChanged
 	case s.key == keyEscape:
+		if goesOn, err := u.goesOn(ctx); err != nil || goesOn {
+			return false, err
+		}
+		if q.leaves {
+			return false, errChanged
+		}
 		e.set("")
 		q.written = false
 		return false, nil

@@ -48,17 +48,44 @@ func TestWordsAreNotBrokenAtTheEdge(t *testing.T) {
 func TestPiecesOfAnAnswerWrapAsTheWhole(t *testing.T) {
 	r := rand.New(rand.NewPCG(1, 47))
 	words := strings.Split("a an word another, 漢 字。 e\u0301 🇩🇪 https://example.com/path/to x-y ```go ``` ~~~ - \t", " ")
+	words = append(words, strings.Repeat("long/e\u0301", 30), strings.Repeat("eyJhbGciOiJ", 20)+"漢",
+		strings.Repeat(" ", 50))
 	for range 300 {
 		text := ""
 		for range 1 + r.IntN(40) {
 			text += words[r.IntN(len(words))] + []string{" ", " ", " ", "  ", "\n"}[r.IntN(5)]
 		}
 		var pieces []string
-		for rest := []rune(text); len(rest) > 0; {
-			n := 1 + r.IntN(min(len(rest), 7))
+		for rest, most := []rune(text), 1+r.IntN(40); len(rest) > 0; {
+			n := 1 + r.IntN(min(len(rest), most))
 			pieces, rest = append(pieces, string(rest[:n])), rest[n:]
 		}
 		width := 20 + r.IntN(20)
 		require.Equal(t, seen(t, width, text), seen(t, width, pieces...), "%q", pieces)
+	}
+}
+
+// The work on a piece of a long word, such as minified JSON, doesn't grow with the word. With all
+// of the word at each piece, this would go on for many minutes.
+func TestALongWordInPieces(t *testing.T) {
+	for _, c := range []struct{ before, word, after, want string }{
+		{"", `{"a":"1",`, " of it", "1\", \nof it"}, {"", "e\u0301x", " and", "e\u0301x\nand"},
+		{"See: ", "ab/d", "\nthere", "ab/d\nthere"}, {"a", " ", "b", "\nb"},
+	} {
+		word := strings.Repeat(c.word, 100_000/len(c.word))
+		pieces := []string{c.before}
+		for rest := word; rest != ""; rest = rest[min(4, len(rest)):] {
+			pieces = append(pieces, rest[:min(4, len(rest))])
+		}
+		got := terminal.Wrapped(80, append(pieces, c.after))
+		require.True(t, strings.HasSuffix(got, c.want), "%q", got[max(len(got)-100, 0):])
+		if c.word == " " { // those past the edge are left out
+			require.Less(t, len(got), 100)
+			continue
+		}
+		if c.before != "" { // what was shown already is taken to the next line
+			_, got, _ = strings.Cut(got, "\n")
+		}
+		require.True(t, strings.HasPrefix(got, word), "%q", got[:100])
 	}
 }

@@ -24,15 +24,11 @@ func Output(res *agent.ToolResult) string {
 // LastLines returns the last lines of a text, at most MostLines of them, and how many lines are
 // before these.
 func LastLines(text string) (last string, before int) {
-	if text == "" {
-		return "", 0
-	}
 	at := len(text)
-	for n := 0; n < MostLines && at > 0; n++ {
-		at = max(strings.LastIndexByte(text[:at], '\n'), 0)
-	}
-	if at == 0 {
-		return text, 0
+	for range MostLines {
+		if at = strings.LastIndexByte(text[:at], '\n'); at < 0 {
+			return text, 0
+		}
 	}
 	return text[at+1:], strings.Count(text[:at], "\n") + 1
 }

@@ -41,4 +41,7 @@ func TestTheLastLinesOfAText(t *testing.T) {
 	last, before := display.LastLines(strings.Repeat("\n", 30) + "end")
 	require.Equal(t, strings.Repeat("\n", display.MostLines-1)+"end", last)
 	require.Equal(t, 21, before)
+	last, before = display.LastLines(strings.Repeat("\nx", display.MostLines))
+	require.Equal(t, strings.Repeat("x\n", display.MostLines-1)+"x", last)
+	require.Equal(t, 1, before, "an empty one")
 }
