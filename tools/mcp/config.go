@@ -40,8 +40,9 @@ type Config struct {
 	// Transport makes the transport of a connection with a credential, instead of Command and URL.
 	// A transport is used for one connection. With a transport that isn't of the types
 	// InMemoryTransport, IOTransport and CommandTransport of the SDK, a report of progress that
-	// arrives just before the result may be lost, and tools that can only be called as tasks aren't
-	// left out.
+	// arrives just before the result may be lost, tools that can only be called as tasks aren't
+	// left out, and a call that can't be repeated is in doubt if the server has forgotten the
+	// session, because it isn't known whose reply said so.
 	Transport func(ctx context.Context, credential string) (mcp.Transport, error)
 
 	// SignIn, for a server at URL, has people sign in: see [SignIn]. nil: none.

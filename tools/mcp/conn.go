@@ -52,7 +52,6 @@ type session struct {
 	calls  map[string]*running // by progress token
 	begun  int                 // calls so far
 	users  int                 // requests under way
-	shared bool                // there was more than one at a time
 	tasks  map[string]bool     // own names of the tools that can only be called as tasks
 	pinged bool                // a ping is under way
 }
