@@ -141,7 +141,7 @@ func (c *conn) oauth() (auth.OAuthHandler, error) {
 	h := s.conns.handlers[c.credential]
 	s.mu.Unlock()
 	if h == nil {
-		own, err := s.cfg.SignIn.Handler(c.credential, c.fetch)
+		own, err := s.cfg.SignIn.Handler(c.credential, s.fetch(c.credential))
 		if err != nil {
 			return nil, err
 		}
@@ -209,13 +209,29 @@ func (c *conn) authorize(ctx context.Context, f *flow, h auth.OAuthHandler, req 
 	err = h.Authorize(ctx, req, res)
 }
 
+// fetch returns the function with which a credential's handler, which outlives connections, asks
+// for a code: for the connection that there is then.
+func (s *Server) fetch(credential string) auth.AuthorizationCodeFetcher {
+	return func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		s.mu.Lock()
+		c := s.conns.byCredential[credential]
+		s.mu.Unlock()
+		if c == nil {
+			return nil, errUnasked
+		}
+		return c.fetch(ctx, args)
+	}
+}
+
+var errUnasked = errors.New("mcp: the handler of SignIn asks for a code when it shouldn't")
+
 // fetch waits for the code of a sign-in.
 func (c *conn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	c.mu.Lock()
 	f, tries := c.signIn, c.signIns
 	c.mu.Unlock()
 	if f == nil || f.waits() {
-		return nil, errors.New("mcp: the handler of SignIn asks for a code when it shouldn't")
+		return nil, errUnasked
 	}
 	if tries >= mostSignIns {
 		return nil, errNotAccepted
