@@ -255,17 +255,16 @@ func (c *conn) overHTTP(s *session) (mcp.Transport, error) {
 		return nil, err
 	}
 	trip := &requests{client: cfg.Client, header: cfg.Header, credential: c.credential, session: s,
-		signIn: cfg.SignIn != nil, stale: func() { c.stale(s) }, logger: cfg.Logger,
+		stale: func() { c.stale(s) }, logger: cfg.Logger,
 		query: endpoint.RawQuery, path: endpoint.Path}
 	endpoint.RawQuery = ""
-	t := &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &http.Client{Transport: trip},
-		MaxRetries: math.MaxInt32} // the stream that belongs to no request is never given up
 	if cfg.SignIn != nil {
-		if t.OAuthHandler, err = c.oauth(); err != nil {
+		if trip.signIn, err = c.oauth(); err != nil {
 			return nil, err
 		}
 	}
-	return t, nil
+	return &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &http.Client{Transport: trip},
+		MaxRetries: math.MaxInt32}, nil // the stream that belongs to no request is never given up
 }
 
 // watch waits for the end of a session.

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/oauth2"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -135,7 +136,7 @@ func (c *conn) asks() *signInError {
 }
 
 // oauth returns the handler of requests. There is one for a credential: it keeps the tokens.
-func (c *conn) oauth() (auth.OAuthHandler, error) {
+func (c *conn) oauth() (*authorizing, error) {
 	s := c.server
 	s.mu.Lock()
 	h := s.conns.handlers[c.credential]
@@ -159,6 +160,24 @@ func (c *conn) oauth() (auth.OAuthHandler, error) {
 type authorizing struct {
 	auth.OAuthHandler
 	c *conn
+}
+
+// token returns the token for a request; empty: there is none.
+func (a *authorizing) token(ctx context.Context) (token string, err error) {
+	defer contain("the handler of SignIn", &err)
+	source, err := a.TokenSource(context.WithoutCancel(ctx)) // others use it after this request
+	if err != nil || source == nil {
+		return "", err
+	}
+	t, err := source.Token()
+	refused := (*oauth2.RetrieveError)(nil)
+	switch {
+	case errors.As(err, &refused) && refused.ErrorCode == "invalid_grant": // the server refuses the request
+		return "", nil
+	case err != nil || t == nil:
+		return "", err
+	}
+	return t.AccessToken, nil
 }
 
 // Authorize has the handler ask for another token. All requests that are refused meanwhile wait for
