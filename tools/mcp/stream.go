@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -104,13 +105,16 @@ type events struct {
 	io.ReadCloser
 	r *requests
 
-	line  []byte // as far as it has arrived
-	lines []byte // of the event, without its data
-	data  []byte // of the event
-	ready []byte // to be read
-	err   error  // the end
-	told  bool   // that there was something that isn't a message
+	line  []byte    // as far as it has arrived
+	marks [3][]byte // the last line of each of markNames, without the name
+	data  []byte    // of the event
+	ready []byte    // to be read
+	err   error     // the end
+	told  bool      // that there was something that isn't a message
 }
+
+// markNames are the names of the lines of an event that aren't its data. Of each the last one counts.
+var markNames = [...]string{"id", "event", "retry"}
 
 func (r *requests) events(body io.ReadCloser) *events { return &events{ReadCloser: body, r: r} }
 
@@ -123,7 +127,7 @@ func (b *events) Read(p []byte) (int, error) {
 		if err == io.EOF { // the SDK takes an event without an empty line after it, too
 			b.scan([]byte("\n\n"))
 		}
-		if b.err = err; len(b.line)+len(b.data) > maxReply {
+		if b.err = err; b.size() > maxReply {
 			b.err = fmt.Errorf("mcp: the reply has more than %d bytes", maxReply)
 		}
 	}
@@ -133,6 +137,15 @@ func (b *events) Read(p []byte) (int, error) {
 	n := copy(p, b.ready)
 	b.ready = b.ready[n:]
 	return n, nil
+}
+
+// size returns how many bytes are kept of an event that hasn't ended.
+func (b *events) size() int {
+	n := len(b.line) + len(b.data)
+	for _, mark := range b.marks {
+		n += len(mark)
+	}
+	return n
 }
 
 // scan takes a part of the stream.
@@ -157,31 +170,40 @@ func (b *events) take(line []byte) {
 			b.data = append(b.data, '\n')
 		}
 		b.data = append(b.data, bytes.TrimPrefix(value, []byte(" "))...)
-	case "id", "event", "retry":
-		b.lines = append(append(append(append(b.lines, name...), ':'), value...), '\n')
 	case "":
 		if len(line) == 0 { // the end of an event; otherwise a remark
 			b.end()
+		}
+	default:
+		if i := slices.Index(markNames[:], string(name)); i >= 0 {
+			b.marks[i] = append(b.marks[i][:0], value...)
 		}
 	}
 }
 
 // end takes an event.
 func (b *events) end() {
+	before := len(b.ready)
+	for i, mark := range b.marks {
+		if len(mark) > 0 {
+			b.ready = append(append(append(append(b.ready, markNames[i]...), ':'), mark...), '\n')
+		}
+		b.marks[i] = mark[:0]
+	}
 	if len(b.data) > 0 {
 		m, err := jsonrpc.DecodeMessage(b.data)
 		if err == nil {
 			b.r.session.observe(m)
 			for line := range bytes.Lines(b.data) {
-				b.lines = append(append(append(b.lines, "data: "...), bytes.TrimSuffix(line, []byte("\n"))...), '\n')
+				b.ready = append(append(append(b.ready, "data: "...), bytes.TrimSuffix(line, []byte("\n"))...), '\n')
 			}
 		} else if !b.told {
 			b.told = true
 			b.r.logger.Warn("mcp: an event isn't a message", "server", b.r.session.server, "error", err)
 		}
 	}
-	if len(b.lines) > 0 {
-		b.ready = append(append(b.ready, b.lines...), '\n')
+	if len(b.ready) > before {
+		b.ready = append(b.ready, '\n')
 	}
-	b.lines, b.data = b.lines[:0], b.data[:0]
+	b.data = b.data[:0]
 }
