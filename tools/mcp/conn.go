@@ -254,7 +254,7 @@ func (c *conn) overHTTP(s *session) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	trip := &requests{client: cfg.Client, header: cfg.Header, credential: c.credential, session: s,
+	trip := &requests{client: redirecting(cfg.Client), header: cfg.Header, credential: c.credential, session: s,
 		stale: func() { c.stale(s) }, logger: cfg.Logger,
 		query: endpoint.RawQuery, path: endpoint.Path}
 	endpoint.RawQuery = ""

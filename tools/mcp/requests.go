@@ -28,7 +28,7 @@ const maxReply = 16 << 20
 // the error of that request, which the SDK hands to its caller alone. What is wrong with a
 // notification, or with the stream that belongs to no request, is only logged.
 type requests struct {
-	client     *http.Client // follows redirects
+	client     *http.Client // see redirecting
 	header     func(context.Context, string) (http.Header, error)
 	credential string
 	session    *session
@@ -45,7 +45,8 @@ type requests struct {
 
 // An exchange is what is known of a request of ours. It is in the context of the request.
 type exchange struct {
-	sent atomic.Bool // the server may have it
+	sent       atomic.Bool // the server may have it
+	redirected atomic.Bool // the server has had it, and named another address
 
 	// of a stream that has ended before the reply: the event after which it was asked to go on, and
 	// how often
@@ -98,7 +99,7 @@ func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
 		res, err = r.authorize(req, res)
 	}
 	if err != nil {
-		if x != nil && unsent(err) {
+		if x != nil && unsent(err) && !x.redirected.Load() {
 			x.sent.Store(false)
 		}
 		return nil, err
@@ -125,6 +126,28 @@ func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
 }
 
 const sessionHeader = "Mcp-Session-Id"
+
+// redirecting returns the client of a Config for requests. It notes that a server has redirected a
+// request, which it may have run before, and leaves a redirect that would make another request of
+// it as it is.
+func redirecting(of *http.Client) *http.Client {
+	own, check := *of, of.CheckRedirect
+	own.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if x := exchangeOf(req.Context()); x != nil {
+			x.redirected.Store(true)
+		}
+		switch {
+		case req.Method != via[0].Method:
+			return http.ErrUseLastResponse
+		case check != nil:
+			return check(req, via)
+		case len(via) >= 10: // as without CheckRedirect
+			return errors.New("mcp: the server redirects 10 times")
+		}
+		return nil
+	}
+	return &own
+}
 
 // unsent reports whether an error says that a request can't have reached the server.
 func unsent(err error) bool {
