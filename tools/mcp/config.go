@@ -103,6 +103,8 @@ const (
 
 	maxName        = 40
 	maxTools       = 10_000
+	maxPages       = 1000      // of a list of tools
+	maxCursor      = 4 << 10   // bytes
 	maxDescription = 8 << 10   // bytes
 	maxMessage     = 8 << 10   // bytes of an error, or of what a person is asked
 	maxSchema      = 256 << 10 // bytes
