@@ -45,7 +45,7 @@ func ofServer(err error) error {
 	return fault.Wrap(fault.None, err)
 }
 
-// count counts a failure of the server outside of a call.
+// count tells the breaker of a failure that no call had.
 func (s *Server) count(failure error) {
 	if permit, open := s.breaker.Allow(); open == nil {
 		permit.Done(failure)

@@ -60,22 +60,23 @@ func (r *requests) listen(req *http.Request) (*http.Response, error) {
 		res = reply(req, http.StatusOK, kind, http.NoBody)
 	}
 	r.streamed.Store(true)
-	res.Body = &patient{ReadCloser: res.Body, done: req.Context().Done(), closed: make(chan struct{})}
+	res.Body = &lateEnd{ReadCloser: res.Body, done: req.Context().Done(), closed: make(chan struct{})}
 	return res, nil
 }
 
-// A patient is the body of the stream that belongs to no request. Its end comes late, because the
+// A lateEnd is the body of the stream that belongs to no request. Its end comes late, because the
 // SDK opens the stream again at once.
-type patient struct {
+type lateEnd struct {
 	io.ReadCloser
 	done   <-chan struct{}
 	closed chan struct{}
 	once   sync.Once
 	ended  bool
+	waited bool // the SDK reads once more after the end
 }
 
 // Read reads from the stream. All its ends are alike.
-func (b *patient) Read(p []byte) (int, error) {
+func (b *lateEnd) Read(p []byte) (int, error) {
 	if !b.ended {
 		n, err := b.ReadCloser.Read(p)
 		if err == nil || n > 0 {
@@ -83,6 +84,10 @@ func (b *patient) Read(p []byte) (int, error) {
 		}
 		b.ended = true
 	}
+	if b.waited {
+		return 0, io.EOF
+	}
+	b.waited = true
 	timer := time.NewTimer(quiet)
 	defer timer.Stop()
 	select {
@@ -94,14 +99,14 @@ func (b *patient) Read(p []byte) (int, error) {
 }
 
 // Close closes the stream.
-func (b *patient) Close() error {
+func (b *lateEnd) Close() error {
 	b.once.Do(func() { close(b.closed) })
 	return b.ReadCloser.Close()
 }
 
-// An events is a stream of events without those that aren't messages. The session observes the
+// An eventStream is a stream of events without those that aren't messages. The session observes the
 // messages.
-type events struct {
+type eventStream struct {
 	io.ReadCloser
 	r *requests
 
@@ -110,16 +115,19 @@ type events struct {
 	data  []byte    // of the event
 	ready []byte    // to be read
 	err   error     // the end
+	begun bool      // a line was taken
 	told  bool      // that there was something that isn't a message
 }
 
 // markNames are the names of the lines of an event that aren't its data. Of each the last one counts.
 var markNames = [...]string{"id", "event", "retry"}
 
-func (r *requests) events(body io.ReadCloser) *events { return &events{ReadCloser: body, r: r} }
+func (r *requests) events(body io.ReadCloser) *eventStream {
+	return &eventStream{ReadCloser: body, r: r}
+}
 
 // Read reads whole events.
-func (b *events) Read(p []byte) (int, error) {
+func (b *eventStream) Read(p []byte) (int, error) {
 	for len(b.ready) == 0 && b.err == nil {
 		piece := make([]byte, max(len(p), 512))
 		n, err := b.ReadCloser.Read(piece)
@@ -140,7 +148,7 @@ func (b *events) Read(p []byte) (int, error) {
 }
 
 // size returns how many bytes are kept of an event that hasn't ended.
-func (b *events) size() int {
+func (b *eventStream) size() int {
 	n := len(b.line) + len(b.data)
 	for _, mark := range b.marks {
 		n += len(mark)
@@ -149,7 +157,7 @@ func (b *events) size() int {
 }
 
 // scan takes a part of the stream.
-func (b *events) scan(p []byte) {
+func (b *eventStream) scan(p []byte) {
 	for {
 		part, rest, ended := bytes.Cut(p, []byte("\n"))
 		b.line = append(b.line, part...)
@@ -162,7 +170,10 @@ func (b *events) scan(p []byte) {
 }
 
 // take takes a line of the stream.
-func (b *events) take(line []byte) {
+func (b *eventStream) take(line []byte) {
+	if !b.begun {
+		b.begun, line = true, bytes.TrimPrefix(line, byteOrderMark)
+	}
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	switch string(name) {
 	case "data":
@@ -182,7 +193,7 @@ func (b *events) take(line []byte) {
 }
 
 // end takes an event.
-func (b *events) end() {
+func (b *eventStream) end() {
 	before := len(b.ready)
 	for i, mark := range b.marks {
 		if len(mark) > 0 {

@@ -5,6 +5,8 @@ import (
 	"log/slog"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 )
@@ -28,7 +30,7 @@ func (r *repeated) Read(p []byte) (int, error) {
 	return len(p), nil
 }
 
-func eventsOf(from io.Reader) *events {
+func eventsOf(from io.Reader) *eventStream {
 	r := &requests{session: &session{calls: map[string]*running{}, tasks: map[string]bool{}},
 		logger: slog.New(slog.DiscardHandler)}
 	return r.events(io.NopCloser(from))
@@ -72,4 +74,28 @@ func TestTheLastMarksOfAnEventCount(t *testing.T) {
 		"id: 1\nevent: x\nid: 2\nretry:5\nevent: message\ndata: " + aMessage + "\n\nid:3\n\ndata: " + aMessage + "\n\n")))
 	require.NoError(t, err)
 	require.Equal(t, "id: 2\nevent: message\nretry:5\ndata: "+aMessage+"\n\nid:3\n\ndata: "+aMessage+"\n\n", string(all))
+}
+
+// A byte order mark at the start of a stream belongs to no event.
+func TestAStreamWithAByteOrderMark(t *testing.T) {
+	for _, first := range []string{"data: ", "id: 1\ndata: "} {
+		all, err := io.ReadAll(eventsOf(strings.NewReader("\xef\xbb\xbf" + first + aMessage + "\n\n")))
+		require.NoError(t, err)
+		require.Contains(t, string(all), "data: "+aMessage+"\n\n")
+		require.NotContains(t, string(all), "\xef")
+	}
+}
+
+// The end of a stream that belongs to no request comes late, and once: the SDK reads again after it.
+func TestTheEndOfAStreamComesLateOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		body := &lateEnd{ReadCloser: io.NopCloser(strings.NewReader(": hello\n")), done: t.Context().Done(),
+			closed: make(chan struct{})}
+		began := time.Now()
+		text, err := io.ReadAll(body)
+		require.NoError(t, err)
+		require.Equal(t, ": hello\n", string(text))
+		_, _ = io.Copy(io.Discard, body)
+		require.Equal(t, quiet, time.Since(began))
+	})
 }
