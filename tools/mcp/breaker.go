@@ -26,6 +26,7 @@ func ofServer(err error) error {
 		no     *refusal
 		answer *jsonrpc.Error
 		dial   *net.OpError
+		header *headerError
 	)
 	switch {
 	case err == nil:
@@ -35,6 +36,7 @@ func ofServer(err error) error {
 			return nil
 		}
 		return fault.Wrap(fault.Degraded, err)
+	case errors.As(err, &header): // of the host, or of another server
 	case errors.As(err, &dial) && dial.Op == "dial":
 		return fault.Wrap(fault.Transient, err)
 	case errors.As(err, &answer) && answer.Code != codeRejected:
@@ -43,7 +45,7 @@ func ofServer(err error) error {
 	return fault.Wrap(fault.None, err)
 }
 
-// count counts a failure of the server outside of a call.
+// count tells the breaker of a failure that no call had.
 func (s *Server) count(failure error) {
 	if permit, open := s.breaker.Allow(); open == nil {
 		permit.Done(failure)

@@ -109,11 +109,10 @@ func (c *conn) renew(s *session, x *exchange, err error, repeatable bool) bool {
 		if !no.unknown {
 			return false
 		}
-	case errors.Is(err, mcp.ErrSessionMissing) && !s.isShared(): // of a transport of the host's
 	case unsent(err): // it can't be reached, or there is no key
 		return false
 	case !x.sent.Load(): // the session has ended before
-	case !lost(err) || !repeatable:
+	case !lost(err) || !repeatable: // a transport of the host's may have lost the session to another request
 		return false
 	}
 	c.drop(s)
@@ -206,16 +205,7 @@ func (s *session) end(token string) {
 func (s *session) use(n int) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if s.users += n; n > 0 {
-		s.shared = s.users > 1
-	}
-}
-
-// isShared reports whether an error that ends the session may be that of another request.
-func (s *session) isShared() bool {
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	return s.shared
+	s.users += n
 }
 
 func (s *session) busy() bool {

@@ -40,8 +40,9 @@ type Config struct {
 	// Transport makes the transport of a connection with a credential, instead of Command and URL.
 	// A transport is used for one connection. With a transport that isn't of the types
 	// InMemoryTransport, IOTransport and CommandTransport of the SDK, a report of progress that
-	// arrives just before the result may be lost, and tools that can only be called as tasks aren't
-	// left out.
+	// arrives just before the result may be lost, tools that can only be called as tasks aren't
+	// left out, and a call that can't be repeated is in doubt if the server has forgotten the
+	// session, because it isn't known whose reply said so.
 	Transport func(ctx context.Context, credential string) (mcp.Transport, error)
 
 	// SignIn, for a server at URL, has people sign in: see [SignIn]. nil: none.
@@ -102,6 +103,8 @@ const (
 
 	maxName        = 40
 	maxTools       = 10_000
+	maxPages       = 1000      // of a list of tools
+	maxCursor      = 4 << 10   // bytes
 	maxDescription = 8 << 10   // bytes
 	maxMessage     = 8 << 10   // bytes of an error, or of what a person is asked
 	maxSchema      = 256 << 10 // bytes

@@ -52,7 +52,6 @@ type session struct {
 	calls  map[string]*running // by progress token
 	begun  int                 // calls so far
 	users  int                 // requests under way
-	shared bool                // there was more than one at a time
 	tasks  map[string]bool     // own names of the tools that can only be called as tasks
 	pinged bool                // a ping is under way
 }
@@ -255,18 +254,17 @@ func (c *conn) overHTTP(s *session) (mcp.Transport, error) {
 	if err != nil {
 		return nil, err
 	}
-	trip := &requests{client: cfg.Client, header: cfg.Header, credential: c.credential, session: s,
-		signIn: cfg.SignIn != nil, stale: func() { c.stale(s) }, logger: cfg.Logger,
+	trip := &requests{client: redirecting(cfg.Client), header: cfg.Header, credential: c.credential, session: s,
+		stale: func() { c.stale(s) }, logger: cfg.Logger,
 		query: endpoint.RawQuery, path: endpoint.Path}
 	endpoint.RawQuery = ""
-	t := &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &http.Client{Transport: trip},
-		MaxRetries: math.MaxInt32} // the stream that belongs to no request is never given up
 	if cfg.SignIn != nil {
-		if t.OAuthHandler, err = c.oauth(); err != nil {
+		if trip.signIn, err = c.oauth(); err != nil {
 			return nil, err
 		}
 	}
-	return t, nil
+	return &mcp.StreamableClientTransport{Endpoint: endpoint.String(), HTTPClient: &http.Client{Transport: trip},
+		MaxRetries: math.MaxInt32}, nil // the stream that belongs to no request is never given up
 }
 
 // watch waits for the end of a session.

@@ -3,10 +3,13 @@ package mcp_test
 import (
 	"bytes"
 	"context"
+	"errors"
 	"io"
 	"maps"
+	"net"
 	"net/http"
 	"net/http/httptest"
+	"strconv"
 	"strings"
 	"sync/atomic"
 	"testing"
@@ -107,6 +110,50 @@ func TestACallThatWasNeverSent(t *testing.T) {
 	out = call()
 	require.Equal(t, tools.Failed, out.Status, "%v", out.Err)
 	require.ErrorContains(t, out.Err, "connection refused")
+}
+
+// A server that redirects a call has had it, and may have run it.
+func TestACallThatIsRedirected(t *testing.T) {
+	for _, code := range []int{301, 302, 303, 307, 308} {
+		t.Run(strconv.Itoa(code), func(t *testing.T) {
+			var calls, others atomic.Int32
+			s := newSite(t, true, func(server *sdk.Server) { tool(server, "work", echo) })
+			var down atomic.Bool
+			client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true,
+				DialContext: func(ctx context.Context, network, address string) (net.Conn, error) {
+					if down.Load() && calls.Load() > 0 {
+						return nil, &net.OpError{Op: "dial", Err: errors.New("connection refused")}
+					}
+					return (&net.Dialer{}).DialContext(ctx, network, address)
+				}}}
+			d := list(t, s.connect(mcp.Config{Client: client}))["files.work"]
+			inner := s.handler
+			s.before("tools/call", func(w http.ResponseWriter, r *http.Request) {
+				if r.URL.Path == "/elsewhere" {
+					others.Add(1)
+					inner.ServeHTTP(w, r)
+					return
+				}
+				calls.Add(1)
+				http.Redirect(w, r, "/elsewhere", code)
+			})
+			down.Store(true)
+			out := run(t.Context(), d)
+			require.Equal(t, tools.InDoubt, out.Status, "%v", out.Err)
+			require.EqualValues(t, 1, calls.Load())
+			require.Zero(t, others.Load())
+
+			down.Store(false)
+			if out = run(t.Context(), d); code < 307 {
+				require.Equal(t, tools.InDoubt, out.Status, "%v", out.Err)
+				require.ErrorContains(t, out.Err, "status "+strconv.Itoa(code))
+				require.Zero(t, others.Load(), "it isn't made a GET")
+				return
+			}
+			require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+			require.EqualValues(t, 1, others.Load())
+		})
+	}
 }
 
 // A reply without an end doesn't fill the memory.

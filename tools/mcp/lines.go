@@ -15,10 +15,10 @@ import (
 // byteOrderMark is what some programs write first.
 var byteOrderMark = []byte("\xef\xbb\xbf")
 
-// A lines is the standard output of a server without the lines that aren't messages. They mustn't
-// be there, but servers have them: what an installer prints, lines of a log, color codes. The SDK
-// ends the connection with the first.
-type lines struct {
+// messageLines reads the standard output of a server without the lines that aren't messages. They
+// mustn't be there, but servers have them: what an installer prints, lines of a log, color codes.
+// The SDK ends the connection with the first.
+type messageLines struct {
 	from *bufio.Reader
 	cfg  *Config
 
@@ -28,11 +28,11 @@ type lines struct {
 }
 
 func newLines(from io.Reader, cfg *Config) io.ReadCloser {
-	return io.NopCloser(&lines{from: bufio.NewReader(from), cfg: cfg})
+	return io.NopCloser(&messageLines{from: bufio.NewReader(from), cfg: cfg})
 }
 
 // Read reads messages, each as one line.
-func (l *lines) Read(p []byte) (int, error) {
+func (l *messageLines) Read(p []byte) (int, error) {
 	for len(l.ready) == 0 {
 		piece, err := l.from.ReadSlice('\n')
 		l.line = append(l.line, piece...)

@@ -89,12 +89,11 @@ func (c *conn) ask(ctx context.Context, s *session) (*listing, error) {
 			return nil, err
 		}
 		for _, t := range page {
+			if n++; n > maxTools {
+				return nil, fault.Errorf(fault.Permanent, "it lists more than %d tools", maxTools)
+			}
 			if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, t.Name) {
 				continue
-			}
-			if n++; n > maxTools {
-				return nil, fault.Errorf(fault.Permanent,
-					"it lists more than %d tools; name those that you need in Config.Only", maxTools)
 			}
 			missing = slices.DeleteFunc(missing, func(own string) bool { return own == t.Name })
 			name := c.server.toolName(t.Name)
@@ -129,11 +128,11 @@ func (c *conn) ask(ctx context.Context, s *session) (*listing, error) {
 	return out, nil
 }
 
-// pages asks for the pages of the list. A cursor that comes twice ends it.
+// pages asks for the pages of the list. A cursor that comes twice, or is too long, ends it.
 func (c *conn) pages(ctx context.Context, s *session, out *listing) iter.Seq2[[]*mcp.Tool, error] {
 	return func(yield func([]*mcp.Tool, error) bool) {
 		params, seen := &mcp.ListToolsParams{}, make(map[string]bool)
-		for {
+		for n := 1; ; n++ {
 			page, err := s.ListTools(ctx, params)
 			if err != nil {
 				if ctx.Err() != nil {
@@ -146,9 +145,17 @@ func (c *conn) pages(ctx context.Context, s *session, out *listing) iter.Seq2[[]
 			if !yield(page.Tools, nil) || next == "" {
 				return
 			}
-			if seen[next] {
-				out.notes = append(out.notes, fmt.Sprintf(
-					"the list of tools goes on at %q twice: the tools so far are used", tools.Cut(next, 100)))
+			note := ""
+			switch {
+			case seen[next]:
+				note = fmt.Sprintf("goes on at %q twice", tools.Cut(next, 100))
+			case len(next) > maxCursor:
+				note = fmt.Sprintf("goes on at a cursor of more than %d bytes", maxCursor)
+			case n == maxPages:
+				note = fmt.Sprintf("has more than %d pages", maxPages)
+			}
+			if note != "" {
+				out.notes = append(out.notes, "the list of tools "+note+": the tools so far are used")
 				return
 			}
 			seen[next], params = true, &mcp.ListToolsParams{Cursor: next}

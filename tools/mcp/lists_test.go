@@ -7,6 +7,7 @@ import (
 	"strings"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
@@ -38,6 +39,47 @@ func TestACursorThatComesTwiceEndsTheList(t *testing.T) {
 			require.Empty(t, change.Refused)
 			require.Len(t, change.Notes, 1)
 			require.Contains(t, change.Notes[0], "twice: the tools so far are used")
+		})
+	}
+}
+
+// A list of tools is bounded, whatever its pages have.
+func TestAListWithoutAnEndIsBounded(t *testing.T) {
+	for name, c := range map[string]struct {
+		page  func(n int32) (tools, next string)
+		asked int32
+		note  string // empty: the list is refused
+	}{
+		"empty pages": {page: func(n int32) (string, string) { return "", fmt.Sprint(n) }, asked: 1000,
+			note: "has more than 1000 pages: the tools so far are used"},
+		"long cursors": {page: func(n int32) (string, string) {
+			return fmt.Sprintf(`{"name":"a%d","inputSchema":{}}`, n), fmt.Sprint(n) + strings.Repeat("x", 4<<20)
+		}, asked: 1, note: "goes on at a cursor of more than 4096 bytes: the tools so far are used"},
+		"tools that nobody wants": {page: func(n int32) (string, string) {
+			return strings.TrimSuffix(strings.Repeat(`{"name":"b","inputSchema":{}},`, 2000), ","), fmt.Sprint(n)
+		}, asked: 6},
+	} {
+		t.Run(name, func(t *testing.T) {
+			var asked atomic.Int32
+			s := newSite(t, true, func(s *sdk.Server) { tool(s, "unused", echo) })
+			s.before("tools/list", func(w http.ResponseWriter, r *http.Request) {
+				var q struct{ ID json.RawMessage }
+				_ = json.NewDecoder(r.Body).Decode(&q)
+				listed, next := c.page(asked.Add(1))
+				body(jsonType, fmt.Sprintf(`{"jsonrpc":"2.0","id":ID,"result":{"tools":[%s],"nextCursor":%q}}`, listed,
+					next), false)(w, string(q.ID))
+			})
+			var change mcp.Change
+			server := s.connect(mcp.Config{Only: []string{"a1"}, OnChange: func(c mcp.Change) { change = c },
+				Connect: time.Minute})
+			_, err := server.List(t.Context())
+			require.Equal(t, c.asked, asked.Load())
+			if c.note == "" {
+				require.ErrorContains(t, err, "it lists more than 10000 tools")
+				return
+			}
+			require.NoError(t, err)
+			require.Equal(t, []string{"the list of tools " + c.note}, change.Notes)
 		})
 	}
 }

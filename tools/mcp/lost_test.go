@@ -3,6 +3,7 @@ package mcp_test
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
 	"io"
 	"net"
@@ -89,6 +90,55 @@ func TestACallAfterTheConnectionWasCut(t *testing.T) {
 		cut()
 		out := run(t.Context(), d)
 		require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+	}
+}
+
+// The session is lost to the request for the rest of the call's stream, with a transport of the
+// host's: the call may have had its effect.
+func TestACallIsntMadeAgainBecauseItsStreamCantBeResumed(t *testing.T) {
+	for name, trusted := range map[string]bool{"a read is repeated": true, "a write is in doubt": false} {
+		t.Run(name, func(t *testing.T) {
+			var runs atomic.Int32
+			here := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+				var q struct {
+					ID     json.RawMessage
+					Method string
+				}
+				_ = json.NewDecoder(r.Body).Decode(&q)
+				reply := func(result string) {
+					body(jsonType, `{"jsonrpc":"2.0","id":ID,"result":`+result+`}`, false)(w, string(q.ID))
+				}
+				switch {
+				case r.Header.Get("Last-Event-Id") != "":
+					w.WriteHeader(http.StatusNotFound)
+				case r.Method != http.MethodPost || q.Method == "server/discover":
+					w.WriteHeader(http.StatusMethodNotAllowed)
+				case q.Method == "initialize":
+					w.Header().Set("Mcp-Session-Id", "one")
+					reply(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`)
+				case q.Method == "tools/list":
+					reply(`{"tools":[{"name":"work","inputSchema":{},"annotations":{"readOnlyHint":true}}]}`)
+				case q.Method == "tools/call" && runs.Add(1) == 1:
+					body(streamType, "id: 1\ndata:\n\n", false)(w, "")
+				case q.Method == "tools/call":
+					reply(`{"content":[]}`)
+				default:
+					w.WriteHeader(http.StatusAccepted)
+				}
+			}))
+			defer here.Close()
+			s := connect(t, mcp.Config{Trusted: trusted, Transport: func(context.Context, string) (sdk.Transport, error) {
+				return &sdk.StreamableClientTransport{Endpoint: here.URL}, nil
+			}})
+			out := execute(t, s, "files.work", file{"x"})
+			if trusted {
+				require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+				require.EqualValues(t, 2, runs.Load())
+				return
+			}
+			require.Equal(t, tools.InDoubt, out.Status, "%v", out.Err)
+			require.EqualValues(t, 1, runs.Load())
+		})
 	}
 }
 

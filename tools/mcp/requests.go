@@ -28,12 +28,12 @@ const maxReply = 16 << 20
 // the error of that request, which the SDK hands to its caller alone. What is wrong with a
 // notification, or with the stream that belongs to no request, is only logged.
 type requests struct {
-	client     *http.Client // follows redirects
+	client     *http.Client // see redirecting
 	header     func(context.Context, string) (http.Header, error)
 	credential string
 	session    *session
-	signIn     bool   // the SDK sees the first 401 and 403 of a request, and has somebody sign in
-	stale      func() // called if the server doesn't know the session any more
+	signIn     *authorizing // has the tokens; nil: nobody has to sign in
+	stale      func()       // called if the server doesn't know the session any more
 	logger     *slog.Logger
 
 	streamed atomic.Bool // the stream that belongs to no request was open before
@@ -46,7 +46,7 @@ type requests struct {
 // An exchange is what is known of a request of ours. It is in the context of the request.
 type exchange struct {
 	sent       atomic.Bool // the server may have it
-	challenged bool        // the SDK has seen a 401 or 403
+	redirected atomic.Bool // the server has had it, and named another address
 
 	// of a stream that has ended before the reply: the event after which it was asked to go on, and
 	// how often
@@ -65,7 +65,10 @@ func exchangeOf(ctx context.Context) *exchange {
 // see how a server refuses that.
 const discoverMethod = "server/discover"
 
-const initializeMethod = "initialize"
+const (
+	initializeMethod = "initialize"
+	pingMethod       = "ping"
+)
 
 // RoundTrip makes a request.
 func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
@@ -91,19 +94,18 @@ func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
 		x.sent.Store(true)
 	}
 	res, err := r.send(req)
+	if err == nil && r.signIn != nil && asked.Method != pingMethod &&
+		(res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden) {
+		res, err = r.authorize(req, res)
+	}
 	if err != nil {
-		if x != nil && unsent(err) {
+		if x != nil && unsent(err) && !x.redirected.Load() {
 			x.sent.Store(false)
 		}
 		return nil, err
 	}
-	switch challenge := res.StatusCode == http.StatusUnauthorized || res.StatusCode == http.StatusForbidden; {
+	switch {
 	case asked.Method == discoverMethod && res.StatusCode >= 300:
-		return bound(res), nil
-	case challenge && r.signIn && (x == nil || !x.challenged):
-		if x != nil {
-			x.challenged = true
-		}
 		return bound(res), nil
 	case res.StatusCode < 200 || res.StatusCode >= 300:
 		return nil, r.refusal(req, res)
@@ -125,11 +127,47 @@ func (r *requests) RoundTrip(req *http.Request) (*http.Response, error) {
 
 const sessionHeader = "Mcp-Session-Id"
 
+// redirecting returns the client of a Config for requests. It notes that a server has redirected a
+// request, which it may have run before, and leaves a redirect that would make another request of
+// it as it is.
+func redirecting(of *http.Client) *http.Client {
+	own, check := *of, of.CheckRedirect
+	own.CheckRedirect = func(req *http.Request, via []*http.Request) error {
+		if x := exchangeOf(req.Context()); x != nil {
+			x.redirected.Store(true)
+		}
+		switch {
+		case req.Method != via[0].Method:
+			return http.ErrUseLastResponse
+		case check != nil:
+			return check(req, via)
+		case len(via) >= 10: // as without CheckRedirect
+			return errors.New("mcp: the server redirects 10 times")
+		}
+		return nil
+	}
+	return &own
+}
+
 // unsent reports whether an error says that a request can't have reached the server.
 func unsent(err error) bool {
 	var dial *net.OpError
 	var header *headerError
 	return errors.As(err, &header) || errors.As(err, &dial) && dial.Op == "dial"
+}
+
+// authorize gets another token after a 401 or 403, and makes the request once more. The SDK would
+// end the connection if the caller gives up meanwhile, or the request is refused again.
+func (r *requests) authorize(req *http.Request, refused *http.Response) (*http.Response, error) {
+	if err := r.signIn.Authorize(req.Context(), req, bound(refused)); err != nil {
+		return nil, &headerError{err}
+	}
+	again := req.Clone(req.Context())
+	var err error
+	if again.Body, err = req.GetBody(); err != nil {
+		return nil, err
+	}
+	return r.send(again)
 }
 
 // whole reads a reply to its end. Otherwise the SDK would, and end the connection if it is cut.
@@ -178,7 +216,8 @@ func reply(req *http.Request, status int, kind string, body io.ReadCloser) *http
 		ProtoMinor: 1, Header: http.Header{"Content-Type": {kind}}, Body: body, ContentLength: -1, Request: req}
 }
 
-// A headerError says why there are no headers for a request, which therefore wasn't sent.
+// A headerError says why there are no headers for a request, a token for example. It wasn't sent,
+// or was refused without them.
 type headerError struct{ error }
 
 func (e *headerError) Unwrap() error { return e.error }
@@ -202,6 +241,15 @@ func (r *requests) send(req *http.Request) (*http.Response, error) {
 	req = req.Clone(req.Context())
 	if r.query != "" && req.URL.Path == r.path && req.URL.RawQuery == "" {
 		req.URL.RawQuery = r.query
+	}
+	if r.signIn != nil {
+		token, err := r.signIn.token(req.Context())
+		if err != nil {
+			return nil, &headerError{err}
+		}
+		if token != "" {
+			req.Header.Set("Authorization", "Bearer "+token)
+		}
 	}
 	if r.header != nil {
 		more, err := r.headers(req.Context())

@@ -10,6 +10,7 @@ import (
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	"github.com/modelcontextprotocol/go-sdk/mcp"
+	"golang.org/x/oauth2"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
@@ -135,13 +136,13 @@ func (c *conn) asks() *signInError {
 }
 
 // oauth returns the handler of requests. There is one for a credential: it keeps the tokens.
-func (c *conn) oauth() (auth.OAuthHandler, error) {
+func (c *conn) oauth() (*authorizing, error) {
 	s := c.server
 	s.mu.Lock()
 	h := s.conns.handlers[c.credential]
 	s.mu.Unlock()
 	if h == nil {
-		own, err := s.cfg.SignIn.Handler(c.credential, c.fetch)
+		own, err := s.cfg.SignIn.Handler(c.credential, s.fetch(c.credential))
 		if err != nil {
 			return nil, err
 		}
@@ -159,6 +160,24 @@ func (c *conn) oauth() (auth.OAuthHandler, error) {
 type authorizing struct {
 	auth.OAuthHandler
 	c *conn
+}
+
+// token returns the token for a request; empty: there is none.
+func (a *authorizing) token(ctx context.Context) (token string, err error) {
+	defer contain("the handler of SignIn", &err)
+	source, err := a.TokenSource(context.WithoutCancel(ctx)) // others use it after this request
+	if err != nil || source == nil {
+		return "", err
+	}
+	t, err := source.Token()
+	refused := (*oauth2.RetrieveError)(nil)
+	switch {
+	case errors.As(err, &refused) && refused.ErrorCode == "invalid_grant": // the server refuses the request
+		return "", nil
+	case err != nil || t == nil:
+		return "", err
+	}
+	return t.AccessToken, nil
 }
 
 // Authorize has the handler ask for another token. All requests that are refused meanwhile wait for
@@ -209,13 +228,29 @@ func (c *conn) authorize(ctx context.Context, f *flow, h auth.OAuthHandler, req 
 	err = h.Authorize(ctx, req, res)
 }
 
+// fetch returns the function with which a credential's handler, which outlives connections, asks
+// for a code: for the connection that there is then.
+func (s *Server) fetch(credential string) auth.AuthorizationCodeFetcher {
+	return func(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
+		s.mu.Lock()
+		c := s.conns.byCredential[credential]
+		s.mu.Unlock()
+		if c == nil {
+			return nil, errUnasked
+		}
+		return c.fetch(ctx, args)
+	}
+}
+
+var errUnasked = errors.New("mcp: the handler of SignIn asks for a code when it shouldn't")
+
 // fetch waits for the code of a sign-in.
 func (c *conn) fetch(ctx context.Context, args *auth.AuthorizationArgs) (*auth.AuthorizationResult, error) {
 	c.mu.Lock()
 	f, tries := c.signIn, c.signIns
 	c.mu.Unlock()
 	if f == nil || f.waits() {
-		return nil, errors.New("mcp: the handler of SignIn asks for a code when it shouldn't")
+		return nil, errUnasked
 	}
 	if tries >= mostSignIns {
 		return nil, errNotAccepted

@@ -3,9 +3,12 @@ package mcp_test
 import (
 	"context"
 	"encoding/json"
+	"errors"
+	"net"
 	"net/http"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/modelcontextprotocol/go-sdk/auth"
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
@@ -147,4 +150,102 @@ func scoped(inner http.Handler) http.HandlerFunc {
 		}
 		inner.ServeHTTP(w, r)
 	}
+}
+
+// A clerk is a handler that gets tokens without asking anybody.
+type clerk struct {
+	door
+	authorize func(context.Context) error
+}
+
+func (c *clerk) Authorize(ctx context.Context, _ *http.Request, res *http.Response) error {
+	_ = res.Body.Close()
+	return c.authorize(ctx)
+}
+
+// withClerk returns the tools of a site of which one waits for release, and signs in with a clerk.
+func withClerk(t *testing.T, s *site, authorize func(context.Context) error) map[string]*tools.Definition {
+	t.Helper()
+	return list(t, s.connect(mcp.Config{
+		SignIn: &mcp.SignIn{Handler: func(string, auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
+			return &clerk{authorize: authorize}, nil
+		}},
+		Adjust: func(t *sdk.Tool, spec *tools.Spec) {
+			if t.Name == "hang" {
+				spec.Timeout = 50 * time.Millisecond
+			}
+		}}))
+}
+
+// Somebody who gives up while a token is asked for ends no other call.
+func TestACallerThatGivesUpWhileATokenIsAskedForEndsNoOtherCall(t *testing.T) {
+	begun, release := make(chan struct{}), make(chan struct{})
+	s := newSite(t, false, func(s *sdk.Server) {
+		tool(s, "write", echo)
+		tool(s, "wait", func(context.Context, file) (string, error) { close(begun); <-release; return "done", nil })
+	})
+	s.before(`"write"`, scoped(s.handler))
+	authorizing := make(chan struct{})
+	byName := withClerk(t, s, func(ctx context.Context) error {
+		close(authorizing)
+		<-release
+		return nil
+	})
+	waited := make(chan tools.Outcome, 1)
+	go func() { waited <- run(t.Context(), byName["files.wait"]) }()
+	<-begun
+	ctx, cancel := context.WithCancel(t.Context())
+	go func() { <-authorizing; cancel() }()
+	out := run(ctx, byName["files.write"])
+	require.Equal(t, tools.Canceled, out.Status, "%v", out.Err)
+	time.Sleep(50 * time.Millisecond) // a connection that ends does so after that
+	close(release)
+	out = <-waited
+	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+}
+
+// A ping that is refused is answered: the connection stays, and nobody has to sign in for it.
+func TestAPingThatIsRefusedEndsNoCall(t *testing.T) {
+	for _, code := range []int{http.StatusUnauthorized, http.StatusForbidden} {
+		begun, release := make(chan struct{}), make(chan struct{})
+		s := newSite(t, false, func(s *sdk.Server) {
+			tool(s, "hang", func(ctx context.Context, _ file) (string, error) { <-ctx.Done(); return "", ctx.Err() })
+			tool(s, "wait", func(context.Context, file) (string, error) { close(begun); <-release; return "done", nil })
+		})
+		pinged := make(chan struct{}, 8)
+		s.before(`"ping"`, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); pinged <- struct{}{} })
+		var asked atomic.Int32
+		byName := withClerk(t, s, func(context.Context) error { asked.Add(1); return nil })
+		waited := make(chan tools.Outcome, 1)
+		go func() { waited <- run(t.Context(), byName["files.wait"]) }()
+		<-begun
+		run(t.Context(), byName["files.hang"])
+		<-pinged
+		time.Sleep(50 * time.Millisecond)
+		close(release)
+		out := <-waited
+		require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+		require.Zero(t, asked.Load())
+	}
+}
+
+// A token that is asked for in vain: the call hasn't been run, and it isn't the server that is down.
+func TestATokenThatCantBeHad(t *testing.T) {
+	var runs atomic.Int32
+	s := newSite(t, false, func(s *sdk.Server) {
+		tool(s, "write", func(context.Context, file) (string, error) { runs.Add(1); return "written", nil })
+		tool(s, "read", echo)
+	})
+	s.before(`"write"`, scoped(s.handler))
+	byName := withClerk(t, s, func(context.Context) error {
+		return &net.OpError{Op: "dial", Err: errors.New("the issuer is down")}
+	})
+	for range 6 {
+		out := run(t.Context(), byName["files.write"])
+		require.Equal(t, tools.Failed, out.Status, "%v", out.Err)
+		require.ErrorContains(t, out.Err, "the issuer is down")
+	}
+	out := run(t.Context(), byName["files.read"])
+	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
+	require.Zero(t, runs.Load())
 }

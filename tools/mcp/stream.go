@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"slices"
 	"sync"
 	"time"
 
@@ -59,22 +60,23 @@ func (r *requests) listen(req *http.Request) (*http.Response, error) {
 		res = reply(req, http.StatusOK, kind, http.NoBody)
 	}
 	r.streamed.Store(true)
-	res.Body = &patient{ReadCloser: res.Body, done: req.Context().Done(), closed: make(chan struct{})}
+	res.Body = &lateEnd{ReadCloser: res.Body, done: req.Context().Done(), closed: make(chan struct{})}
 	return res, nil
 }
 
-// A patient is the body of the stream that belongs to no request. Its end comes late, because the
+// A lateEnd is the body of the stream that belongs to no request. Its end comes late, because the
 // SDK opens the stream again at once.
-type patient struct {
+type lateEnd struct {
 	io.ReadCloser
 	done   <-chan struct{}
 	closed chan struct{}
 	once   sync.Once
 	ended  bool
+	waited bool // the SDK reads once more after the end
 }
 
 // Read reads from the stream. All its ends are alike.
-func (b *patient) Read(p []byte) (int, error) {
+func (b *lateEnd) Read(p []byte) (int, error) {
 	if !b.ended {
 		n, err := b.ReadCloser.Read(p)
 		if err == nil || n > 0 {
@@ -82,6 +84,10 @@ func (b *patient) Read(p []byte) (int, error) {
 		}
 		b.ended = true
 	}
+	if b.waited {
+		return 0, io.EOF
+	}
+	b.waited = true
 	timer := time.NewTimer(quiet)
 	defer timer.Stop()
 	select {
@@ -93,29 +99,35 @@ func (b *patient) Read(p []byte) (int, error) {
 }
 
 // Close closes the stream.
-func (b *patient) Close() error {
+func (b *lateEnd) Close() error {
 	b.once.Do(func() { close(b.closed) })
 	return b.ReadCloser.Close()
 }
 
-// An events is a stream of events without those that aren't messages. The session observes the
+// An eventStream is a stream of events without those that aren't messages. The session observes the
 // messages.
-type events struct {
+type eventStream struct {
 	io.ReadCloser
 	r *requests
 
-	line  []byte // as far as it has arrived
-	lines []byte // of the event, without its data
-	data  []byte // of the event
-	ready []byte // to be read
-	err   error  // the end
-	told  bool   // that there was something that isn't a message
+	line  []byte    // as far as it has arrived
+	marks [3][]byte // the last line of each of markNames, without the name
+	data  []byte    // of the event
+	ready []byte    // to be read
+	err   error     // the end
+	begun bool      // a line was taken
+	told  bool      // that there was something that isn't a message
 }
 
-func (r *requests) events(body io.ReadCloser) *events { return &events{ReadCloser: body, r: r} }
+// markNames are the names of the lines of an event that aren't its data. Of each the last one counts.
+var markNames = [...]string{"id", "event", "retry"}
+
+func (r *requests) events(body io.ReadCloser) *eventStream {
+	return &eventStream{ReadCloser: body, r: r}
+}
 
 // Read reads whole events.
-func (b *events) Read(p []byte) (int, error) {
+func (b *eventStream) Read(p []byte) (int, error) {
 	for len(b.ready) == 0 && b.err == nil {
 		piece := make([]byte, max(len(p), 512))
 		n, err := b.ReadCloser.Read(piece)
@@ -123,7 +135,7 @@ func (b *events) Read(p []byte) (int, error) {
 		if err == io.EOF { // the SDK takes an event without an empty line after it, too
 			b.scan([]byte("\n\n"))
 		}
-		if b.err = err; len(b.line)+len(b.data) > maxReply {
+		if b.err = err; b.size() > maxReply {
 			b.err = fmt.Errorf("mcp: the reply has more than %d bytes", maxReply)
 		}
 	}
@@ -135,8 +147,17 @@ func (b *events) Read(p []byte) (int, error) {
 	return n, nil
 }
 
+// size returns how many bytes are kept of an event that hasn't ended.
+func (b *eventStream) size() int {
+	n := len(b.line) + len(b.data)
+	for _, mark := range b.marks {
+		n += len(mark)
+	}
+	return n
+}
+
 // scan takes a part of the stream.
-func (b *events) scan(p []byte) {
+func (b *eventStream) scan(p []byte) {
 	for {
 		part, rest, ended := bytes.Cut(p, []byte("\n"))
 		b.line = append(b.line, part...)
@@ -149,7 +170,10 @@ func (b *events) scan(p []byte) {
 }
 
 // take takes a line of the stream.
-func (b *events) take(line []byte) {
+func (b *eventStream) take(line []byte) {
+	if !b.begun {
+		b.begun, line = true, bytes.TrimPrefix(line, byteOrderMark)
+	}
 	name, value, _ := bytes.Cut(line, []byte(":"))
 	switch string(name) {
 	case "data":
@@ -157,31 +181,40 @@ func (b *events) take(line []byte) {
 			b.data = append(b.data, '\n')
 		}
 		b.data = append(b.data, bytes.TrimPrefix(value, []byte(" "))...)
-	case "id", "event", "retry":
-		b.lines = append(append(append(append(b.lines, name...), ':'), value...), '\n')
 	case "":
 		if len(line) == 0 { // the end of an event; otherwise a remark
 			b.end()
+		}
+	default:
+		if i := slices.Index(markNames[:], string(name)); i >= 0 {
+			b.marks[i] = append(b.marks[i][:0], value...)
 		}
 	}
 }
 
 // end takes an event.
-func (b *events) end() {
+func (b *eventStream) end() {
+	before := len(b.ready)
+	for i, mark := range b.marks {
+		if len(mark) > 0 {
+			b.ready = append(append(append(append(b.ready, markNames[i]...), ':'), mark...), '\n')
+		}
+		b.marks[i] = mark[:0]
+	}
 	if len(b.data) > 0 {
 		m, err := jsonrpc.DecodeMessage(b.data)
 		if err == nil {
 			b.r.session.observe(m)
 			for line := range bytes.Lines(b.data) {
-				b.lines = append(append(append(b.lines, "data: "...), bytes.TrimSuffix(line, []byte("\n"))...), '\n')
+				b.ready = append(append(append(b.ready, "data: "...), bytes.TrimSuffix(line, []byte("\n"))...), '\n')
 			}
 		} else if !b.told {
 			b.told = true
 			b.r.logger.Warn("mcp: an event isn't a message", "server", b.r.session.server, "error", err)
 		}
 	}
-	if len(b.lines) > 0 {
-		b.ready = append(append(b.ready, b.lines...), '\n')
+	if len(b.ready) > before {
+		b.ready = append(b.ready, '\n')
 	}
-	b.lines, b.data = b.lines[:0], b.data[:0]
+	b.data = b.data[:0]
 }
