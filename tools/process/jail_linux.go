@@ -3,6 +3,7 @@ package process
 import (
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
@@ -76,8 +77,12 @@ func openRoot(root string) (*jailRoot, error) {
 	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); { // some file systems have no locks
 		err = syscall.Flock(int(dir.Fd()), syscall.LOCK_SH)
 	}
-	_, err = os.Lstat(filepath.Join(root, commonDir))
-	return &jailRoot{lock: dir, foreign: err == nil}, nil
+	at := &jailRoot{lock: dir, foreign: make(map[string]bool)}
+	for _, name := range unkept {
+		_, err = os.Lstat(filepath.Join(root, name))
+		at.foreign[name] = err == nil
+	}
+	return at, nil
 }
 
 // listen returns the descriptor for bubblewrap's messages.
@@ -136,9 +141,7 @@ func (j *Jail) left(root string, gone bool) {
 	r, err := os.OpenRoot(root)
 	if err == nil {
 		defer r.Close()
-		if dir, err := r.Lstat(".git"); err == nil && dir.IsDir() && !at.foreign {
-			_ = r.RemoveAll(commonDir)
-		}
+		at.removeUnkept(r)
 	}
 	if at.runs > 0 {
 		return
@@ -149,6 +152,26 @@ func (j *Jail) left(root string, gone bool) {
 	if err == nil && gone && alone {
 		j.clear(r)
 	}
+}
+
+// removeUnkept removes what programs have made and git would read. What keeps a name stays for other
+// runs.
+func (at *jailRoot) removeUnkept(r *os.Root) {
+	if dir, err := r.Lstat(".git"); err != nil || !dir.IsDir() {
+		return
+	}
+	for _, name := range unkept {
+		if info, err := r.Lstat(name); err == nil && !at.foreign[name] && !isPlaceholder(name, info) {
+			_ = r.RemoveAll(name)
+		}
+	}
+}
+
+// ofAnother reports whether a file belongs to another user, so that this one can't change its
+// permissions.
+func ofAnother(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) != os.Geteuid()
 }
 
 // waitEnd waits until a process has ended, for a time at most.

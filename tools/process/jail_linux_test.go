@@ -77,9 +77,10 @@ func tree(t *testing.T, dir string) map[string]string {
 // repository are the files of a folder with all that a jail keeps, and without most of it.
 var (
 	repository = map[string]string{".git/config": "[core]\n", ".git/hooks/pre-commit.sample": "x", ".git/HEAD": "x",
+		".git/config.worktree": "[core]\n", ".git/worktrees/w/commondir": "../..\n", ".git/modules/m/config": "[core]\n",
 		"AGENTS.md": "Write tests.\n", ".agents/skills/": "", ".pawl/rules.json": "{}", ".vscode/tasks.json": "{}",
 		".envrc": "x", ".husky/pre-commit": "x", "main.go": "package main\n"}
-	bare = map[string]string{".git/config": "[core]\n", ".git/HEAD": "x", "main.go": "package main\n"}
+	bare = map[string]string{".git/config": "[extensions]\n\tworktreeConfig = true\n", ".git/HEAD": "x", "main.go": "package main\n"}
 	none = map[string]string{"main.go": "package main\n"}
 )
 
@@ -154,6 +155,10 @@ func TestNoProgramGetsOutOfTheJail(t *testing.T) {
 		{"write", []string{".git/hooks/pre-commit"}, true},
 		{"write", []string{".git/config"}, true},
 		{"write", []string{".git/hooks"}, false},
+		{"write", []string{".git/config.worktree"}, true},
+		{"write", []string{".git/worktrees/w/commondir"}, true},
+		{"write", []string{".git/worktrees/x/commondir"}, true},
+		{"write", []string{".git/modules/m/config"}, true},
 		{"write", []string{"AGENTS.md"}, true},
 		{"write", []string{".agents/skills/x/SKILL.md"}, true},
 		{"write", []string{".pawl/rules.json"}, true},
@@ -171,6 +176,9 @@ func TestNoProgramGetsOutOfTheJail(t *testing.T) {
 		{"replace", []string{".git"}, true},
 		{"replace", []string{".git/hooks"}, true},
 		{"replace", []string{".git/config"}, true},
+		{"replace", []string{".git/config.worktree"}, true},
+		{"replace", []string{".git/worktrees"}, true},
+		{"linkto", []string{".git/config.worktree"}, true},
 		{"replace", []string{".vscode"}, true},
 		{"replace", []string{"."}, false},
 		{"linkto", []string{".envrc"}, true},
@@ -268,16 +276,89 @@ func TestProgramsWorkInTheJail(t *testing.T) {
 func TestWhatTheJailCantKeepIsRemoved(t *testing.T) {
 	needsJail(t)
 	dir := folder(t)
-	fill(t, dir, bare)
+	fill(t, dir, map[string]string{".git/config": "[core]\n"})
 	cmd := process.Command{Path: lookup(t, "sh"), Root: dir, Env: process.SafeEnv(), Jail: new(process.Jail),
-		Args: []string{"-c", "echo ../evil >.git/commondir"}}
-	_, err := process.Run(t.Context(), cmd)
+		Args: []string{"-c", "echo ../evil >.git/commondir; echo '[core]' >.git/config.worktree"}}
+	res, err := process.Run(t.Context(), cmd)
 	require.NoError(t, err)
+	require.Zero(t, res.ExitCode, res.Output)
 	require.NoFileExists(t, filepath.Join(dir, ".git/commondir"))
-	fill(t, dir, map[string]string{".git/commondir": "../other"})
-	_, err = process.Run(t.Context(), cmd)
+	require.NoFileExists(t, filepath.Join(dir, ".git/config.worktree"))
+	fill(t, dir, map[string]string{".git/commondir": "../other", ".git/config.worktree": "[user]\n"})
+	res, err = process.Run(t.Context(), cmd)
 	require.NoError(t, err)
+	require.NotZero(t, res.ExitCode, res.Output)
 	require.FileExists(t, filepath.Join(dir, ".git/commondir"), "it was there before")
+	text, err := os.ReadFile(filepath.Join(dir, ".git/config.worktree"))
+	require.NoError(t, err)
+	require.Equal(t, "[user]\n", string(text), "it is kept")
+}
+
+// Git reads what keeps names.
+func TestGitWorksInTheJailAndBesideIt(t *testing.T) {
+	needsJail(t)
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("this needs git")
+	}
+	dir, jail := folder(t), new(process.Jail)
+	const setup = "git init -q && git config core.repositoryformatversion 1 && git config extensions.worktreeConfig true"
+	const work = "git add . && git -c user.name=a -c user.email=b commit -qm x && git status --short && git worktree list"
+	sh := func(script string, jail *process.Jail) (process.Result, error) {
+		return process.Run(t.Context(), process.Command{Path: lookup(t, "sh"), Root: dir, Env: process.SafeEnv(),
+			Jail: jail, Args: []string{"-c", script}})
+	}
+	works := func(jail *process.Jail, file string) {
+		fill(t, dir, map[string]string{file: "x"})
+		res, err := sh(work, jail)
+		require.NoError(t, err)
+		require.Zero(t, res.ExitCode, res.Output)
+		require.Len(t, strings.Split(strings.TrimSpace(res.Output), "\n"), 1, res.Output)
+	}
+	res, err := sh(setup, nil)
+	require.NoError(t, err)
+	require.Zero(t, res.ExitCode, res.Output)
+	works(jail, "a")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	cmd := command(t, "stubborn")
+	cmd.Root, cmd.Jail = dir, jail
+	started, ended := make(chan string, 10), make(chan error, 1)
+	cmd.OnOutput = func(text string) { started <- text }
+	go func() {
+		_, err := process.Run(ctx, cmd)
+		ended <- err
+	}()
+	<-started
+	for _, name := range []string{".git/worktrees", ".git/modules", ".git/config.worktree"} {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		require.NoError(t, err)
+	}
+	works(nil, "b")
+	works(jail, "c")
+	stop()
+	require.Error(t, <-ended)
+	for _, name := range []string{".git/worktrees", ".git/modules", ".git/config.worktree"} {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+}
+
+// A program could permit itself what this process isn't permitted in a folder of its own.
+func TestAJailDoesntLeaveOutWhatAProgramCouldPermitItself(t *testing.T) {
+	needsJail(t)
+	if os.Getuid() == 0 {
+		t.Skip("root is permitted all")
+	}
+	dir := folder(t)
+	fill(t, dir, bare)
+	at := filepath.Join(dir, ".git")
+	require.NoError(t, os.Chmod(at, 0o555))
+	t.Cleanup(func() { _ = os.Chmod(at, 0o755) })
+	err := new(process.Jail).Try(dir)
+	require.ErrorContains(t, err, ".git/hooks can't be kept")
+	require.ErrorContains(t, err, "chmod")
+	require.Equal(t, fault.UserFixable, fault.Of(err))
+	require.Len(t, tree(t, dir), 5, "nothing is left")
 }
 
 func TestAJailKeepsNoLink(t *testing.T) {

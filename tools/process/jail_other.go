@@ -4,10 +4,13 @@ package process
 
 import (
 	"errors"
+	"io/fs"
 	"os"
 )
 
 var syscallReadOnly = errors.ErrUnsupported
+
+func ofAnother(fs.FileInfo) bool { return false }
 
 type jailed struct {
 	words  []string
