@@ -1,6 +1,7 @@
 package process
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
 	"io/fs"
@@ -9,6 +10,8 @@ import (
 	"syscall"
 	"time"
 	"unsafe"
+
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 const syscallReadOnly = syscall.EROFS
@@ -25,7 +28,7 @@ type jailed struct {
 }
 
 // enter keeps the names of the root until leave is called.
-func (j *Jail) enter(cmd *Command) (*jailed, error) {
+func (j *Jail) enter(ctx context.Context, cmd *Command) (*jailed, error) {
 	bwrap, err := Lookup("bwrap")
 	if err != nil {
 		return nil, doesntWork("there is no program bwrap in PATH", err)
@@ -38,20 +41,21 @@ func (j *Jail) enter(cmd *Command) (*jailed, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	at := j.roots[root]
-	if at == nil {
-		if at, err = openRoot(root); err != nil {
-			return nil, err
-		}
-	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
-		at.lock.Close()
 		return nil, unstarted(cmd.Path, err)
 	}
 	defer r.Close()
+	at, err := openRoot(ctx, root) // it may wait, so mu isn't held
+	if err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if other := j.roots[root]; other != nil {
+		at.lock.Close()
+		at = other
+	}
 	if j.roots == nil {
 		j.roots = make(map[string]*jailRoot)
 	}
@@ -68,18 +72,32 @@ func (j *Jail) enter(cmd *Command) (*jailed, error) {
 	return x, nil
 }
 
+// lockWait is how long a lock of the root may take. Other jails hold one of the kind that excludes
+// others while they remove names, which takes less.
+const lockWait = time.Second
+
 // openRoot locks a root against the removal of names by other processes.
-func openRoot(root string) (*jailRoot, error) {
+func openRoot(ctx context.Context, root string) (*jailRoot, error) {
 	dir, err := os.Open(root)
 	if err != nil {
 		return nil, doesntWork("the root can't be opened", err)
 	}
-	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); { // some file systems have no locks
-		err = syscall.Flock(int(dir.Fd()), syscall.LOCK_SH)
+	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, fault.Errorf(fault.Transient,
+		"process: the jail can't lock %s: another process has locked it", root))
+	defer cancel()
+	const often = 5 * time.Millisecond
+	// Some file systems have no locks.
+	for errors.Is(syscall.Flock(int(dir.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		select {
+		case <-time.After(often):
+		case <-ctx.Done():
+			dir.Close()
+			return nil, context.Cause(ctx)
+		}
 	}
 	at := &jailRoot{lock: dir, foreign: make(map[string]bool)}
 	for _, name := range unkept {
-		_, err = os.Lstat(filepath.Join(root, name))
+		_, err := os.Lstat(filepath.Join(root, name))
 		at.foreign[name] = err == nil
 	}
 	return at, nil

@@ -407,6 +407,32 @@ func TestAJailKeepsNamesUntilItsLastProgramHasEnded(t *testing.T) {
 	require.Len(t, tree(t, dir), 1, "nothing is left")
 }
 
+// Another process that holds a root holds up none of the others, and its own programs not for ever.
+func TestAJailDoesntWaitForEverForALock(t *testing.T) {
+	needsJail(t)
+	locked, free, jail := folder(t), folder(t), new(process.Jail)
+	dir, err := os.Open(locked)
+	require.NoError(t, err)
+	defer dir.Close()
+	require.NoError(t, syscall.Flock(int(dir.Fd()), syscall.LOCK_EX))
+	ended := make(chan error, 1)
+	go func() { ended <- jail.Try(locked) }()
+	require.NoError(t, jail.Try(free))
+	err = <-ended
+	require.ErrorContains(t, err, "another process has locked it")
+	require.Equal(t, fault.Transient, fault.Of(err))
+	require.Len(t, tree(t, locked), 1)
+	cmd := command(t, "stubborn")
+	cmd.Root, cmd.Jail = locked, jail
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	res, err := process.Run(ctx, cmd)
+	require.True(t, res.Canceled)
+	require.ErrorAs(t, err, new(*process.StopError))
+	time.AfterFunc(50*time.Millisecond, func() { _ = syscall.Flock(int(dir.Fd()), syscall.LOCK_UN) })
+	require.NoError(t, jail.Try(locked))
+}
+
 // A process that has been killed leaves directories, which the next program removes.
 func TestAJailRemovesWhatAKilledProcessLeft(t *testing.T) {
 	needsJail(t)

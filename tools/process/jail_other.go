@@ -3,6 +3,7 @@
 package process
 
 import (
+	"context"
 	"errors"
 	"io/fs"
 	"os"
@@ -17,7 +18,7 @@ type jailed struct {
 	status *os.File
 }
 
-func (j *Jail) enter(*Command) (*jailed, error) {
+func (j *Jail) enter(context.Context, *Command) (*jailed, error) {
 	return nil, doesntWork("bubblewrap is for Linux", errors.ErrUnsupported)
 }
 

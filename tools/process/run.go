@@ -56,7 +56,10 @@ func run(ctx context.Context, cmd Command, send func(*child, Signal) error) (Res
 	x := &running{cmd: &cmd, send: send, res: &res}
 	if cmd.Jail != nil {
 		var err error
-		if x.jailed, err = cmd.Jail.enter(&cmd); err != nil {
+		x.jailed, err = cmd.Jail.enter(ctx, &cmd)
+		if res.Canceled = err != nil && ctx.Err() != nil; res.Canceled {
+			return res, &StopError{Program: cmd.Path, Cause: context.Cause(ctx)}
+		} else if err != nil {
 			return res, err
 		}
 		defer x.jailed.leave()
