@@ -89,8 +89,9 @@ const sample = 6
 
 func TestNoProgramGetsOutOfTheJail(t *testing.T) {
 	needsJail(t)
-	home, err := os.UserHomeDir()
-	require.NoError(t, err)
+	home := folder(t)
+	fill(t, home, map[string]string{".netrc": "secret"})
+	t.Setenv("HOME", home)
 	victim := exec.Command(lookup(t, "sleep"), "600")
 	require.NoError(t, victim.Start())
 	t.Cleanup(func() { _ = victim.Process.Kill(); _ = victim.Wait() })
