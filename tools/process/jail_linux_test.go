@@ -522,3 +522,21 @@ func TestAJailThatCantBeSetUpIsAnError(t *testing.T) {
 	_, err = process.Run(t.Context(), cmd)
 	require.ErrorContains(t, err, "no program bwrap")
 }
+
+// What bubblewrap says may be read after the last output.
+func TestTheExitCodeOfAJailedProgramMayBeHeardLate(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("this needs setsid")
+	}
+	dir, bin := folder(t), folder(t)
+	script := `setsid sh -c "touch away; sleep 0.3; echo '{\"exit-code\": 7}' >&3" >/dev/null 2>&1 &
+		while ! rm away 2>/dev/null; do sleep 0.01; done; exit 7`
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "bwrap"), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	late := process.Command{Path: lookup(t, "true"), Root: dir, Env: process.SafeEnv(), Jail: new(process.Jail),
+		Grace: process.Grace{Late: time.Millisecond}}
+	res, err := process.Run(t.Context(), late)
+	require.NoError(t, err)
+	require.Equal(t, 7, res.ExitCode)
+	require.False(t, res.Late)
+}

@@ -93,6 +93,7 @@ type running struct {
 	pipes   [2]*os.File // our ends of standard output and error
 	readers sync.WaitGroup
 	drained chan struct{} // closed when both pipes have ended
+	heard   chan struct{} // closed when all was read that bubblewrap says; nil: without a jail
 }
 
 // start starts the process and the goroutines that read from it.
@@ -150,7 +151,11 @@ func (x *running) start() (err error) {
 	x.watch = newWatch(x.cmd.OnOutput, x.cmd.beat)
 	x.out = newCollector(x.cmd.Keep, x.watch)
 	if x.jailed != nil {
-		x.readers.Go(x.jailed.hear)
+		x.heard = make(chan struct{})
+		x.readers.Go(func() {
+			defer close(x.heard)
+			x.jailed.hear()
+		})
 	}
 	if x.cmd.full {
 		x.out.full = new(fullText)
@@ -310,6 +315,13 @@ func (x *running) finish() error {
 	select {
 	case <-x.drained: // both pipes were read to their end
 	case <-timer.C: // a process outside of the group holds them open
+	}
+	if x.heard != nil { // what bubblewrap says may come after the last output
+		timer.Reset(x.cmd.gone)
+		select {
+		case <-x.heard:
+		case <-timer.C:
+		}
 	}
 	x.closePipes()
 	x.readers.Wait()
