@@ -188,7 +188,8 @@ func TestMembersThatAToolDoesntDeclareAllowAndHideNothing(t *testing.T) {
 		list := []tools.Tool{declares("sh.run", c.properties)}
 		require.Equal(t, c.want, effect(t, set, list, policy.Ask, "sh.run", c.input), "{%s} %s", c.properties, c.input)
 		if c.want == tools.Deny {
-			require.Equal(t, c.want, effect(t, set, list, policy.Auto, "sh.run", c.input), "{%s} %s", c.properties, c.input)
+			got := effect(t, set, list, policy.Auto, "sh.run", c.input)
+			require.Equal(t, c.want, got, "{%s} %s", c.properties, c.input)
 		}
 	}
 }

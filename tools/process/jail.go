@@ -43,7 +43,10 @@ import (
 // A jail can't hold what people or other programs do later with files of the root, such as running
 // a build script that was changed, or git: a program can make a repository in a subdirectory and
 // add it to the index of the root, and then git in the root, also git status, runs what its
-// settings name. It sets no limits on memory or processor time. It is as strong as the kernel.
+// settings name. While a program runs, a file that another program replaces, as "git config" does
+// with .git/config, isn't kept any more.
+//
+// It sets no limits on memory or processor time. It is as strong as the kernel.
 //
 // A Jail is safe for concurrent use, and mustn't be changed once it is used.
 type Jail struct {
@@ -89,8 +92,9 @@ var unkept = []string{commonDir, configWorktree}
 // names returns the names that are kept for a root.
 func (j *Jail) names(r *os.Root) []string {
 	names := slices.Concat(keptNames, j.Keep)
+	_, err := r.Lstat(configWorktree)
 	config, _ := r.ReadFile(".git/config")
-	if _, err := r.Lstat(configWorktree); err == nil || bytes.Contains(bytes.ToLower(config), []byte("worktreeconfig")) {
+	if err == nil || bytes.Contains(bytes.ToLower(config), []byte("worktreeconfig")) {
 		names = append(names, configWorktree)
 	}
 	return names

@@ -172,8 +172,8 @@ func (j *Jail) left(root string, gone bool) {
 	}
 }
 
-// removeUnkept removes what programs have made and git would read. What keeps a name stays for other
-// runs.
+// removeUnkept removes what programs have made and git would read. What keeps a name stays for
+// other runs.
 func (at *jailRoot) removeUnkept(r *os.Root) {
 	if dir, err := r.Lstat(".git"); err != nil || !dir.IsDir() {
 		return

@@ -80,8 +80,9 @@ func tree(t *testing.T, dir string) map[string]string {
 // repository are the files of a folder with all that a jail keeps, and without most of it.
 var (
 	repository = map[string]string{".git/config": "[core]\n", ".git/hooks/pre-commit.sample": "x", ".git/HEAD": "x",
-		".git/config.worktree": "[core]\n", ".git/worktrees/w/commondir": "../..\n", ".git/modules/m/config": "[core]\n",
-		"AGENTS.md": "Write tests.\n", ".agents/skills/": "", ".pawl/rules.json": "{}", ".vscode/tasks.json": "{}",
+		".git/config.worktree": "[core]\n", ".git/worktrees/w/commondir": "../..\n",
+		".git/modules/m/config": "[core]\n",
+		"AGENTS.md":             "Write tests.\n", ".agents/skills/": "", ".pawl/rules.json": "{}", ".vscode/tasks.json": "{}",
 		".envrc": "x", ".husky/pre-commit": "x", "main.go": "package main\n"}
 	bare = map[string]string{".git/config": "[extensions]\n\tworktreeConfig = true\n", ".git/HEAD": "x", "main.go": "package main\n"}
 	none = map[string]string{"main.go": "package main\n"}
@@ -433,8 +434,9 @@ func TestAJailDoesntWaitForEverForALock(t *testing.T) {
 	res, err := process.Run(ctx, cmd)
 	require.True(t, res.Canceled)
 	require.ErrorAs(t, err, new(*process.StopError))
-	time.AfterFunc(50*time.Millisecond, func() { _ = syscall.Flock(int(dir.Fd()), syscall.LOCK_UN) })
-	require.NoError(t, jail.Try(locked))
+	go func() { ended <- jail.Try(locked) }()
+	require.NoError(t, syscall.Flock(int(dir.Fd()), syscall.LOCK_UN))
+	require.NoError(t, <-ended)
 }
 
 // A process that has been killed leaves directories, which the next program removes.
