@@ -47,7 +47,7 @@ func (s *Set) textOf(d *tools.Definition) string {
 		return ""
 	}
 	sample, _ := json.Marshal(sampleOf("", d.Tool().Schema, 0))
-	of, err := defaultSubject(sample)
+	of, err := defaultSubject(sample, nil)
 	scope, ok := d.Scope(sample)
 	switch {
 	case err != nil:
@@ -59,6 +59,12 @@ func (s *Set) textOf(d *tools.Definition) string {
 		return of.others[0]
 	}
 	return ""
+}
+
+// declaredBy has the members that a tool's schema declares as its keys.
+func declaredBy(d *tools.Definition) map[string]any {
+	members, _ := sampleOf("", d.Tool().Schema, 0).(map[string]any)
+	return members
 }
 
 // sampleOf returns an input for a schema in which each text is the name of its member. What it

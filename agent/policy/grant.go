@@ -95,8 +95,9 @@ func (s *Set) decided(ctx context.Context, c *agent.ToolCall, p agent.Pause, d a
 		return nil
 	}
 	m := &matter{spec: c.Spec, fingerprint: p.Fingerprint}
+	// No grant was shown for a call with members that the tool doesn't declare.
 	err := s.about(ctx, m, &tools.Call{Session: c.Session, Run: c.Run, ID: c.ID, Name: c.Name, Input: c.Input,
-		User: c.User, Labels: c.Labels}, p.Scope)
+		User: c.User, Labels: c.Labels}, p.Scope, nil)
 	if err != nil {
 		return err
 	}

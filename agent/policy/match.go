@@ -33,7 +33,7 @@ func (m *matter) compare(root string) {
 	m.odd = slices.ContainsFunc(m.Args, func(w string) bool {
 		return !utf8.ValidString(w) || strings.Contains(w, "\x00")
 	})
-	m.sure = !m.odd
+	m.sure = !m.odd && m.addedPlaces == 0
 	m.readWords()
 	for _, p := range m.Paths {
 		if p != "" {
@@ -78,7 +78,7 @@ func (r *Rule) covers(m *matter) bool {
 	near := func(p place) bool {
 		return len(p.names) == 0 || slices.ContainsFunc(p.names, func(name string) bool {
 			return inside(r.Path, name) ||
-				!m.spec.ReadOnly && len(m.Args)+len(m.Texts) == 0 && above(r.Path, name, p.folder)
+				!m.spec.ReadOnly && len(m.Args)+len(m.Texts) == m.addedTexts && above(r.Path, name, p.folder)
 		})
 	}
 	among, unsure := r.inTexts(m)

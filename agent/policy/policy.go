@@ -62,17 +62,19 @@ func grantable(spec *tools.Spec) bool { return spec.Risk < tools.High || spec.Al
 // comment for the order.
 func (s *Set) Policy() tools.Policy { return s.decide }
 
-// about fills in what a call is about, and the rules for it; scope is what the tool names.
-func (s *Set) about(ctx context.Context, m *matter, c *tools.Call, scope string) (err error) {
+// about fills in what a call is about, and the rules for it; scope is what the tool names, and
+// declared has the members that it declares as its keys, or is empty if they aren't known.
+func (s *Set) about(ctx context.Context, m *matter, c *tools.Call, scope string, declared map[string]any) (err error) {
 	m.rules = s.cfg.Rules.Rules
-	read := s.cfg.Subjects[m.spec.Name]
-	if read == nil {
-		read = defaultSubject
+	if read := s.cfg.Subjects[m.spec.Name]; read != nil {
+		m.Subject, err = read(c.Input)
+	} else {
+		m.Subject, err = defaultSubject(c.Input, declared)
 	}
-	if m.Subject, err = read(c.Input); err != nil {
+	if err != nil {
 		return fmt.Errorf("what the call is about can't be told: %w", err)
 	}
-	if scope != "" && len(m.Args)+len(m.Texts)+len(m.Paths)+len(m.Hosts) == 0 {
+	if scope != "" && len(m.Args)+len(m.Texts)+len(m.Paths)+len(m.Hosts) == m.addedTexts+m.addedPlaces {
 		m.Args, m.others = []string{scope}, nil
 	}
 	root := ""
@@ -109,7 +111,7 @@ func (s *Set) own(root string) []Rule {
 func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) (v tools.Verdict) {
 	m := &matter{spec: d.Spec(), fingerprint: d.Fingerprint()}
 	scope, _ := d.Scope(c.Input)
-	err := s.about(ctx, m, c, scope)
+	err := s.about(ctx, m, c, scope, declaredBy(d))
 	mode, modeErr := s.mode(ctx, c)
 	hard := s.cfg.Rules.Hard
 	denials, asks := m.find(tools.Deny, slices.Concat(hard, m.rules)), m.find(tools.Ask, hard)

@@ -20,16 +20,23 @@ import (
 // A Subject is what a call is about, as rules see it. By default it is made of these members of the
 // validated input, each a text or a list of texts:
 //
-//   - Args: argv, program or command, followed by args
+//   - Args: argv, program or command, followed by args, of those that the tool's schema declares
 //   - Paths: path, paths, file, files, dir, directory, cwd, from, to, source, destination, file_path
 //   - Hosts: url, urls, host
 //
 // The command of a call is one text (Texts) if it is a text and there is no list of its words:
 //
 //   - argv, command and args, if none of argv and args is a list
-//   - the program, if it has white space
+//   - argv, program, command and args, if they aren't one plain word (see [Words]), and the first
+//     word of a list, if it has white space
+//   - argv, program and command, if more than one of them has a value
 //   - any other member, at any depth, with command or cmd in its name, or with script, shell, bash,
 //     sh or powershell as a word of it; in other members also argv, program and args
+//
+// A tool may permit members that its schema doesn't declare, and then it is the model that chooses
+// their names. They can't make a call be allowed, nor hide what is in others: the texts in argv,
+// program, command and args are more Texts, and with one of Paths or Hosts no rule with a condition
+// allows the call. A schema without properties declares all.
 //
 // A rule that denies or asks and that names the tool, also by a pattern other than "*", looks at
 // all other texts of a call without words, too, whatever their names are, because a tool that it is
@@ -55,6 +62,8 @@ type Subject struct {
 	More bool
 
 	others []string // texts that may be commands
+	// How many of Texts, and of Paths and Hosts, are of members that the tool doesn't declare.
+	addedTexts, addedPlaces int
 }
 
 // unreadable is a word, a path and a host that can't be read.
@@ -62,22 +71,30 @@ const unreadable = "\x00"
 
 // The members that say what a call is about.
 var (
-	wordMembers = []string{"argv", "program", "command", "args"}
-	pathMembers = []string{"path", "paths", "file", "files", "dir", "directory", "cwd", "from", "to", "source",
+	wordMembers    = []string{"argv", "program", "command", "args"}
+	programMembers = wordMembers[:3]
+	pathMembers    = []string{"path", "paths", "file", "files", "dir", "directory", "cwd", "from", "to", "source",
 		"destination", "file_path"}
 	hostMembers = []string{"url", "urls", "host"}
 )
 
-// defaultSubject reads the well-known members.
-func defaultSubject(input json.RawMessage) (s Subject, err error) {
+// defaultSubject reads the well-known members. The members that the tool declares are the keys of
+// declared; without any, all are taken for declared.
+func defaultSubject(input json.RawMessage, declared map[string]any) (s Subject, err error) {
 	var members map[string]json.RawMessage
 	err = json.Unmarshal(input, &members)
+	declares := func(name string) bool {
+		_, ok := declared[name]
+		return ok || len(declared) == 0
+	}
 	take := func(names ...string) (all []string) {
 		for _, name := range names {
-			raw := members[name]
+			raw, before := members[name], len(all)
 			var text string
 			var list []string
 			switch {
+			case !declares(name) && slices.Contains(wordMembers, name): // it may be a text, and no more
+				continue
 			case json.Unmarshal(raw, &list) == nil:
 				all = append(all, list...)
 			case json.Unmarshal(raw, &text) == nil:
@@ -87,33 +104,56 @@ func defaultSubject(input json.RawMessage) (s Subject, err error) {
 			default: // a number
 				continue
 			}
+			if !declares(name) {
+				s.addedPlaces += len(all) - before
+			}
 			delete(members, name)
 		}
 		return all
 	}
-	if !isList(members["argv"]) && !isList(members["args"]) {
-		for _, name := range []string{"argv", "command", "args"} {
-			var text string
-			if json.Unmarshal(members[name], &text) == nil && text != "" {
-				s.Texts = append(s.Texts, text)
-				delete(members, name)
-			}
+	lists, several := declares("args") && isList(members["args"]), 0
+	for _, name := range programMembers {
+		if raw := members[name]; declares(name) && len(raw) > 0 && !isEmpty(raw) {
+			several++
+			lists = lists || name == "argv" && isList(raw)
 		}
 	}
-	s.Args = take("argv", "program", "command")
-	program := slices.ContainsFunc(s.Args, func(w string) bool { return w != "" })
-	if program && strings.ContainsFunc(s.Args[0], unicode.IsSpace) {
-		s.Texts = append(s.Texts, s.Args[0]) // a tool may take all of it for the command
+	for _, name := range wordMembers {
+		var text string
+		if !declares(name) || json.Unmarshal(members[name], &text) != nil || text == "" {
+			continue
+		}
+		words, _ := Words(text)
+		switch {
+		case !lists && name != "program":
+			delete(members, name)
+		case len(words) == 1 && (several < 2 || name == "args"):
+			continue
+		}
+		s.Texts = append(s.Texts, text)
 	}
+	for _, name := range programMembers {
+		isText := !isList(members[name])
+		words := take(name)
+		if len(words) > 0 && !isText && strings.ContainsFunc(words[0], unicode.IsSpace) {
+			s.Texts = append(s.Texts, words[0]) // a tool may take all of it for the command
+		}
+		s.Args = append(s.Args, words...)
+	}
+	program := slices.ContainsFunc(s.Args, func(w string) bool { return w != "" })
 	s.Args = append(s.Args, take("args")...)
 	s.Paths = take(pathMembers...)
 	s.Hosts = take(hostMembers...)
+	s.More = several > 1
 	for _, raw := range members {
-		empty := slices.Contains([]string{`""`, "null", "false", "0", "[]", "{}"}, string(raw))
-		s.More = s.More || len(s.Args) > 0 && !empty
+		s.More = s.More || len(s.Args) > 0 && !isEmpty(raw)
 	}
-	s.readTexts(members, program)
+	s.readTexts(members, program, declares)
 	return s, err
+}
+
+func isEmpty(raw json.RawMessage) bool {
+	return slices.Contains([]string{`""`, "null", "false", "0", "[]", "{}"}, string(raw))
 }
 
 func isList(raw json.RawMessage) bool { return len(raw) > 0 && raw[0] == '[' }

@@ -56,9 +56,10 @@ func namesCommand(name string) bool {
 
 // readTexts looks for commands that are one text among the members that are left, and in what
 // these contain. If the words of the call have a program, other texts aren't looked at, unless
-// their names say that they are commands.
-func (s *Subject) readTexts(members map[string]json.RawMessage, program bool) {
+// their names say that they are commands. What the tool doesn't declare only adds to this.
+func (s *Subject) readTexts(members map[string]json.RawMessage, program bool, declares func(name string) bool) {
 	var weak []string // no commands if there are other texts
+	found := len(s.Args) + len(s.Texts)
 	var read func(name string, value any)
 	read = func(name string, value any) {
 		switch value := value.(type) {
@@ -86,15 +87,22 @@ func (s *Subject) readTexts(members map[string]json.RawMessage, program bool) {
 	}
 	for _, name := range slices.Sorted(maps.Keys(members)) {
 		var value any
-		if json.Unmarshal(members[name], &value) == nil { // otherwise, reading the input has failed
-			read(name, value)
+		if json.Unmarshal(members[name], &value) != nil {
+			continue // reading the input has failed
+		}
+		texts, others := len(s.Texts), len(s.others)
+		read(name, value)
+		if declares(name) {
+			found += len(s.Texts) - texts + len(s.others) - others
+		} else {
+			s.addedTexts += len(s.Texts) - texts
 		}
 	}
 	switch {
 	case program:
 		s.others = nil
-	case len(s.Texts)+len(s.others)+len(s.Args) == 0:
-		s.others = slices.Concat(weak, s.Paths, s.Hosts)
+	case found == 0:
+		s.others = slices.Concat(s.others, weak, s.Paths, s.Hosts)
 	}
 }
 

@@ -76,8 +76,8 @@ func TestRulesSeeTheWordsOfACommandHoweverItIsGiven(t *testing.T) {
 					continue // the pattern doesn't depend on the command
 				}
 				words := strings.Fields(c.command)
-				asWords := []m{{"argv": words}, {"program": words[0], "args": words[1:]}, {"args": words},
-					{"command": words}, {"command": words[0], "args": words[1:]}}
+				asWords := []m{{"argv": words}, {"args": words}, {"command": words}}
+				first := []m{{"program": words[0], "args": words[1:]}, {"command": words[0], "args": words[1:]}}
 				asText := []m{{"command": c.command}, {"cmd": c.command}, {"argv": c.command}, {"args": c.command},
 					{"bashCommand": c.command}, {"shell_script": c.command, "timeout": 3}, {"commands": l{c.command}},
 					{"command": c.command, "description": "Looks, for a person (and no more)."},
@@ -101,6 +101,8 @@ func TestRulesSeeTheWordsOfACommandHoweverItIsGiven(t *testing.T) {
 				}
 				try(asWords, slices.Contains(c.asWords, effectOf))
 				try(asText, slices.Contains(c.text, effectOf))
+				_, plain := policy.Words(words[0])
+				try(first, slices.Contains(c.asWords, effectOf) || !plain && slices.Contains(c.text, effectOf))
 			}
 		}
 	}
@@ -133,6 +135,62 @@ func TestWordsOfACommandInSeveralMembersAreSeen(t *testing.T) {
 	for _, input := range []string{`{"executable":"git","args":["push"]}`, `{"parts":["git","push"]}`,
 		`{"line":"push","a":"git"}`} {
 		require.Equal(t, tools.Deny, effect(t, set, list, policy.Auto, "sh.run", input), input)
+	}
+}
+
+// declares is a tool with a schema that permits more members than it declares.
+func declares(name, properties string) tools.Tool {
+	return tools.New(tools.Spec{Name: name, AllowAlways: true, Schema: json.RawMessage(
+		`{"type":"object","properties":{` + properties + `}}`)},
+		func(context.Context, map[string]any) (string, error) { return "ran", nil })
+}
+
+// It is the model that chooses the names of such members.
+func TestMembersThatAToolDoesntDeclareAllowAndHideNothing(t *testing.T) {
+	const text, input = `"command":{"type":"string"}`, `"input":{"type":"string"}`
+	const words = `"program":{"type":"string"},"args":{"type":"array","items":{"type":"string"}}`
+	const file = `"path":{"type":"string"}`
+	for _, c := range []struct {
+		properties, deny, allow, input string
+		want                           tools.Effect
+	}{
+		{text, `"args":["rm"]`, `"args":["ls"]`, `{"command":"rm -rf /x"}`, tools.Deny},
+		{text, `"args":["rm"]`, `"args":["ls"]`, `{"command":"rm -rf /x","argv":["ls"]}`, tools.Deny},
+		{text, `"args":["rm"]`, `"args":["ls"]`, `{"command":"rm -rf /x","program":"ls","args":[]}`, tools.Deny},
+		{text, `"args":["rm"]`, `"args":["ls"]`, `{"command":"rm;true","args":[]}`, tools.Deny},
+		{text, `"args":["rm"]`, `"args":["ls"]`, `{"command":"$(reboot)","args":[]}`, tools.Deny},
+		{text, `"args":["rm"]`, `"args":["ls"]`, `{"command":"cat a","argv":["ls"]}`, tools.Ask},
+		{text, `"args":["rm"]`, `"args":["ls"]`, `{"command":"ls","args":[]}`, tools.Ask},
+		{text, `"args":["rm"]`, `"args":["ls"]`, `{"argv":["ls"]}`, tools.Ask},
+		{input, `"args":["rm"]`, `"args":["ls"]`, `{"input":"rm -rf /x","program":"ls"}`, tools.Deny},
+		{input, `"args":["rm"]`, `"args":["ls"]`, `{"input":"cat a","program":"ls"}`, tools.Ask},
+		{`"title":{"type":"string"}`, `"args":["rm"]`, `"args":["ls"]`, `{"title":"rm a","x":"ls"}`, tools.Deny},
+		{words, `"args":["rm"]`, `"args":["ls"]`, `{"program":"rm","args":["ls"],"argv":["ls"]}`, tools.Deny},
+		{words, `"args":["rm"]`, `"args":["ls"]`, `{"program":"ls","args":["a;b"]}`, tools.Allow},
+		{words, `"args":["rm"]`, `"args":["ls"]`, `{"program":"ls"}`, tools.Allow},
+		{words, `"args":["rm"]`, `"args":["ls"]`, `{"program":"ls","args":[],"argv":["a"]}`, tools.Ask},
+		{file, `"path":"docs/secret"`, `"path":"docs/**"`, `{"path":"docs/a"}`, tools.Allow},
+		{file, `"path":"docs/secret"`, `"path":"docs/**"`, `{"path":"docs","command":"x"}`, tools.Deny},
+		{`"at":{"type":"string"}`, `"path":"docs/secret"`, `"path":"docs/**"`, `{"at":"b","path":"docs/a"}`, tools.Ask},
+
+		// What isn't declared isn't known without properties.
+		{"", `"args":["rm"]`, `"args":["ls"]`, `{"command":"rm -rf /x","argv":["ls"]}`, tools.Deny},
+		{"", `"args":["rm"]`, `"args":["ls"]`, `{"command":"rm -rf /x","program":"ls","args":[]}`, tools.Deny},
+		{"", `"args":["rm"]`, `"args":["ls"]`, `{"command":"rm;true","args":[]}`, tools.Deny},
+		{"", `"args":["rm"]`, `"args":["ls"]`, `{"command":"cat","argv":["ls"]}`, tools.Ask},
+		{"", `"args":["rm"]`, `"args":["ls"]`, `{"command":["cat"],"argv":["ls"]}`, tools.Ask},
+		{"", `"args":["rm"]`, `"args":["ls"]`, `{"command":"ls","argv":[]}`, tools.Ask},
+		{"", `"args":["rm"]`, `"args":["ls"]`, `{"program":"ls","args":["a;b"]}`, tools.Allow},
+	} {
+		set, err := policy.New(policy.Config{Rules: parsed(t, `{"hard":[{"effect":"deny","tool":"sh.*",`+c.deny+
+			`}],"rules":[{"effect":"allow","tool":"sh.*",`+c.allow+`}]}`)})
+		require.NoError(t, err)
+		list := []tools.Tool{declares("sh.run", c.properties)}
+		require.Equal(t, c.want, effect(t, set, list, policy.Ask, "sh.run", c.input), "{%s} %s", c.properties, c.input)
+		if c.want == tools.Deny {
+			got := effect(t, set, list, policy.Auto, "sh.run", c.input)
+			require.Equal(t, c.want, got, "{%s} %s", c.properties, c.input)
+		}
 	}
 }
 

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"context"
 	"errors"
 	"fmt"
@@ -28,15 +29,24 @@ import (
 //   - gets KILL in place of INT and TERM, with all that it has started
 //
 // It can't change, remove or make these names of the root, by which it would run programs outside,
-// or tell agents what to do: AGENTS.md, .agents, .pawl, .vscode, .envrc, .husky, .git/config and
-// .git/hooks, and those of Keep. A name that is a symbolic link is an error. While a program runs,
-// a name that doesn't exist is an empty directory that nobody may write, which git doesn't show; it
-// is removed with the last program of the root. If this process is killed, it is left until the
-// next program there has ended. .git/commondir is removed when a program that has made it ends.
+// or tell agents what to do: AGENTS.md, .agents, .pawl, .vscode, .envrc, .husky, .git/config,
+// .git/hooks, .git/worktrees and .git/modules (so it commits in no linked worktree or submodule),
+// .git/config.worktree if it exists or git reads it, and those of Keep. A name that is a symbolic
+// link is an error. While a program runs, a name that doesn't exist is an empty directory that
+// nobody may write, or an empty file, which git doesn't show; it is removed with the last program
+// of the root. If this process is killed, it is left until the next program there has ended.
+//
+// .git/commondir, and .git/config.worktree where it isn't kept, are removed when a program that has
+// made them ends. If this process is killed before that, they stay, and later programs don't remove
+// them: git then reads its settings where they say, and runs what these name.
 //
 // A jail can't hold what people or other programs do later with files of the root, such as running
-// a build script that was changed, or git in a repository that was made in a subdirectory. It sets
-// no limits on memory or processor time. It is as strong as the kernel.
+// a build script that was changed, or git: a program can make a repository in a subdirectory and
+// add it to the index of the root, and then git in the root, also git status, runs what its
+// settings name. While a program runs, a file that another program replaces, as "git config" does
+// with .git/config, isn't kept any more.
+//
+// It sets no limits on memory or processor time. It is as strong as the kernel.
 //
 // A Jail is safe for concurrent use, and mustn't be changed once it is used.
 type Jail struct {
@@ -61,16 +71,34 @@ type Jail struct {
 type jailRoot struct {
 	lock *os.File // of the directory
 	runs int
-	// foreign says that .git/commondir was there before.
-	foreign bool
+	// foreign are those of the unkept names that were there before.
+	foreign map[string]bool
 }
 
 // keptNames are the names that programs can't change.
-var keptNames = []string{"AGENTS.md", ".agents", ".pawl", ".vscode", ".envrc", ".husky", ".git/config", ".git/hooks"}
+var keptNames = []string{"AGENTS.md", ".agents", ".pawl", ".vscode", ".envrc", ".husky", ".git/config", ".git/hooks",
+	".git/worktrees", ".git/modules"}
 
 // commonDir would make git read settings and hooks elsewhere. It can't be kept by an empty
-// directory, with which git fails.
+// directory or file, with which git fails.
 const commonDir = ".git/commondir"
+
+// configWorktree has more settings, if .git/config says so. It can be kept by an empty file.
+const configWorktree = ".git/config.worktree"
+
+// unkept are the names that are removed, unless they are kept or were there before.
+var unkept = []string{commonDir, configWorktree}
+
+// names returns the names that are kept for a root.
+func (j *Jail) names(r *os.Root) []string {
+	names := slices.Concat(keptNames, j.Keep)
+	_, err := r.Lstat(configWorktree)
+	config, _ := r.ReadFile(".git/config")
+	if err == nil || bytes.Contains(bytes.ToLower(config), []byte("worktreeconfig")) {
+		names = append(names, configWorktree)
+	}
+	return names
+}
 
 // etc are the files of /etc that programs can read.
 var etc = strings.Fields("alternatives ca-certificates ca-certificates.conf crypto-policies gai.conf group host.conf " +
@@ -159,7 +187,7 @@ func (j *Jail) setup(cmd *Command) (words []string, err error) {
 // directories that lead to names are mounted themselves, so that they can't be renamed.
 func (j *Jail) keep(r *os.Root, root string) (words []string, err error) {
 	mounts := map[string]string{".": "--bind"} // by name
-	for _, name := range slices.Concat(keptNames, j.Keep) {
+	for _, name := range j.names(r) {
 		if !filepath.IsLocal(name) || path.Clean(name) != name || name == "." {
 			return nil, refuse(fault.Invalid, "the name %q of Jail.Keep isn't a plain name below the root", name)
 		}
@@ -196,11 +224,12 @@ func (j *Jail) keep(r *os.Root, root string) (words []string, err error) {
 }
 
 // keptAs makes sure that a name of the root exists, and reports whether it can't be written: it is
-// the last of a path, or nothing is below it.
+// the last of a path, or nothing is below it. The error is fs.ErrPermission if programs can't make
+// the name, either.
 func keptAs(r *os.Root, at string, last bool) (bool, error) {
 	info, err := r.Lstat(at)
 	if errors.Is(err, fs.ErrNotExist) {
-		err = r.Mkdir(at, placeholder)
+		err = hold(r, at)
 		if err == nil || errors.Is(err, fs.ErrExist) {
 			info, err = r.Lstat(at)
 		}
@@ -208,24 +237,52 @@ func keptAs(r *os.Root, at string, last bool) (bool, error) {
 	switch {
 	case errors.Is(err, syscallReadOnly):
 		return false, fs.ErrPermission
+	case errors.Is(err, fs.ErrPermission):
+		dir := path.Dir(at)
+		if above, serr := r.Stat(dir); serr == nil && ofAnother(above) {
+			return false, fs.ErrPermission
+		}
+		return false, fault.NewFixable(fmt.Sprintf("process: %s can't be kept: programs could permit themselves to "+
+			"write the directory %q", at, filepath.Join(r.Name(), dir)), "run chmod u+rwx on it", nil)
 	case err != nil:
 		return false, fmt.Errorf("process: %s can't be kept: %w", at, err)
 	case info.Mode().Type() == fs.ModeSymlink:
 		return false, doesntWork(at+" is a symbolic link, which can't be kept from being replaced", nil)
 	}
-	return last || !info.IsDir() || isPlaceholder(info), nil
+	return last || !info.IsDir() || isPlaceholder(at, info), nil
 }
 
-// placeholder are the permissions of a directory that keeps a name which doesn't exist.
-const placeholder = 0o500
+// The permissions of an empty directory, and of an empty file for configWorktree, that keep a name
+// which doesn't exist.
+const (
+	placeholder     = 0o500
+	placeholderFile = 0o400
+)
 
-func isPlaceholder(info fs.FileInfo) bool { return info.IsDir() && info.Mode().Perm() == placeholder }
+// hold makes what keeps a name.
+func hold(r *os.Root, at string) error {
+	if at != configWorktree {
+		return r.Mkdir(at, placeholder)
+	}
+	f, err := r.OpenFile(at, os.O_CREATE|os.O_EXCL|os.O_RDONLY, placeholderFile)
+	if err == nil {
+		err = f.Close()
+	}
+	return err
+}
 
-// clear removes empty directories that keep names.
+func isPlaceholder(at string, info fs.FileInfo) bool {
+	if at == configWorktree {
+		return info.Mode() == placeholderFile && info.Size() == 0
+	}
+	return info.IsDir() && info.Mode().Perm() == placeholder
+}
+
+// clear removes what keeps names, if it is still empty.
 func (j *Jail) clear(r *os.Root) {
-	for _, name := range slices.Concat(keptNames, j.Keep) {
+	for _, name := range j.names(r) {
 		for at := name; at != "."; at = path.Dir(at) {
-			if info, err := r.Lstat(at); err == nil && isPlaceholder(info) {
+			if info, err := r.Lstat(at); err == nil && isPlaceholder(at, info) {
 				_ = r.Remove(at) // it fails if something is in it
 			}
 		}

@@ -1,13 +1,17 @@
 package process
 
 import (
+	"context"
 	"encoding/json"
 	"errors"
+	"io/fs"
 	"os"
 	"path/filepath"
 	"syscall"
 	"time"
 	"unsafe"
+
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 const syscallReadOnly = syscall.EROFS
@@ -24,7 +28,7 @@ type jailed struct {
 }
 
 // enter keeps the names of the root until leave is called.
-func (j *Jail) enter(cmd *Command) (*jailed, error) {
+func (j *Jail) enter(ctx context.Context, cmd *Command) (*jailed, error) {
 	bwrap, err := Lookup("bwrap")
 	if err != nil {
 		return nil, doesntWork("there is no program bwrap in PATH", err)
@@ -37,20 +41,21 @@ func (j *Jail) enter(cmd *Command) (*jailed, error) {
 	if err != nil {
 		return nil, err
 	}
-	j.mu.Lock()
-	defer j.mu.Unlock()
-	at := j.roots[root]
-	if at == nil {
-		if at, err = openRoot(root); err != nil {
-			return nil, err
-		}
-	}
 	r, err := os.OpenRoot(root)
 	if err != nil {
-		at.lock.Close()
 		return nil, unstarted(cmd.Path, err)
 	}
 	defer r.Close()
+	at, err := openRoot(ctx, root) // it may wait, so mu isn't held
+	if err != nil {
+		return nil, err
+	}
+	j.mu.Lock()
+	defer j.mu.Unlock()
+	if other := j.roots[root]; other != nil {
+		at.lock.Close()
+		at = other
+	}
 	if j.roots == nil {
 		j.roots = make(map[string]*jailRoot)
 	}
@@ -67,17 +72,35 @@ func (j *Jail) enter(cmd *Command) (*jailed, error) {
 	return x, nil
 }
 
+// lockWait is how long a lock of the root may take. Other jails hold one of the kind that excludes
+// others while they remove names, which takes less.
+const lockWait = time.Second
+
 // openRoot locks a root against the removal of names by other processes.
-func openRoot(root string) (*jailRoot, error) {
+func openRoot(ctx context.Context, root string) (*jailRoot, error) {
 	dir, err := os.Open(root)
 	if err != nil {
 		return nil, doesntWork("the root can't be opened", err)
 	}
-	for err = syscall.EINTR; errors.Is(err, syscall.EINTR); { // some file systems have no locks
-		err = syscall.Flock(int(dir.Fd()), syscall.LOCK_SH)
+	ctx, cancel := context.WithTimeoutCause(ctx, lockWait, fault.Errorf(fault.Transient,
+		"process: the jail can't lock %s: another process has locked it", root))
+	defer cancel()
+	const often = 5 * time.Millisecond
+	// Some file systems have no locks.
+	for errors.Is(syscall.Flock(int(dir.Fd()), syscall.LOCK_SH|syscall.LOCK_NB), syscall.EWOULDBLOCK) {
+		select {
+		case <-time.After(often):
+		case <-ctx.Done():
+			dir.Close()
+			return nil, context.Cause(ctx)
+		}
 	}
-	_, err = os.Lstat(filepath.Join(root, commonDir))
-	return &jailRoot{lock: dir, foreign: err == nil}, nil
+	at := &jailRoot{lock: dir, foreign: make(map[string]bool)}
+	for _, name := range unkept {
+		_, err := os.Lstat(filepath.Join(root, name))
+		at.foreign[name] = err == nil
+	}
+	return at, nil
 }
 
 // listen returns the descriptor for bubblewrap's messages.
@@ -136,9 +159,7 @@ func (j *Jail) left(root string, gone bool) {
 	r, err := os.OpenRoot(root)
 	if err == nil {
 		defer r.Close()
-		if dir, err := r.Lstat(".git"); err == nil && dir.IsDir() && !at.foreign {
-			_ = r.RemoveAll(commonDir)
-		}
+		at.removeUnkept(r)
 	}
 	if at.runs > 0 {
 		return
@@ -149,6 +170,26 @@ func (j *Jail) left(root string, gone bool) {
 	if err == nil && gone && alone {
 		j.clear(r)
 	}
+}
+
+// removeUnkept removes what programs have made and git would read. What keeps a name stays for
+// other runs.
+func (at *jailRoot) removeUnkept(r *os.Root) {
+	if dir, err := r.Lstat(".git"); err != nil || !dir.IsDir() {
+		return
+	}
+	for _, name := range unkept {
+		if info, err := r.Lstat(name); err == nil && !at.foreign[name] && !isPlaceholder(name, info) {
+			_ = r.RemoveAll(name)
+		}
+	}
+}
+
+// ofAnother reports whether a file belongs to another user, so that this one can't change its
+// permissions.
+func ofAnother(info fs.FileInfo) bool {
+	s, ok := info.Sys().(*syscall.Stat_t)
+	return ok && int(s.Uid) != os.Geteuid()
 }
 
 // waitEnd waits until a process has ended, for a time at most.

@@ -36,6 +36,9 @@ func needsJail(t *testing.T) {
 	}
 }
 
+// TestTheJailWorksHere is skipped where it doesn't, with what Try says; .ci/run reads that.
+func TestTheJailWorksHere(t *testing.T) { needsJail(t) }
+
 // folder returns a new directory by its path without links.
 func folder(t *testing.T) string {
 	t.Helper()
@@ -77,9 +80,11 @@ func tree(t *testing.T, dir string) map[string]string {
 // repository are the files of a folder with all that a jail keeps, and without most of it.
 var (
 	repository = map[string]string{".git/config": "[core]\n", ".git/hooks/pre-commit.sample": "x", ".git/HEAD": "x",
-		"AGENTS.md": "Write tests.\n", ".agents/skills/": "", ".pawl/rules.json": "{}", ".vscode/tasks.json": "{}",
+		".git/config.worktree": "[core]\n", ".git/worktrees/w/commondir": "../..\n",
+		".git/modules/m/config": "[core]\n",
+		"AGENTS.md":             "Write tests.\n", ".agents/skills/": "", ".pawl/rules.json": "{}", ".vscode/tasks.json": "{}",
 		".envrc": "x", ".husky/pre-commit": "x", "main.go": "package main\n"}
-	bare = map[string]string{".git/config": "[core]\n", ".git/HEAD": "x", "main.go": "package main\n"}
+	bare = map[string]string{".git/config": "[extensions]\n\tworktreeConfig = true\n", ".git/HEAD": "x", "main.go": "package main\n"}
 	none = map[string]string{"main.go": "package main\n"}
 )
 
@@ -88,8 +93,9 @@ const sample = 6
 
 func TestNoProgramGetsOutOfTheJail(t *testing.T) {
 	needsJail(t)
-	home, err := os.UserHomeDir()
-	require.NoError(t, err)
+	home := folder(t)
+	fill(t, home, map[string]string{".netrc": "secret"})
+	t.Setenv("HOME", home)
 	victim := exec.Command(lookup(t, "sleep"), "600")
 	require.NoError(t, victim.Start())
 	t.Cleanup(func() { _ = victim.Process.Kill(); _ = victim.Wait() })
@@ -154,6 +160,10 @@ func TestNoProgramGetsOutOfTheJail(t *testing.T) {
 		{"write", []string{".git/hooks/pre-commit"}, true},
 		{"write", []string{".git/config"}, true},
 		{"write", []string{".git/hooks"}, false},
+		{"write", []string{".git/config.worktree"}, true},
+		{"write", []string{".git/worktrees/w/commondir"}, true},
+		{"write", []string{".git/worktrees/x/commondir"}, true},
+		{"write", []string{".git/modules/m/config"}, true},
 		{"write", []string{"AGENTS.md"}, true},
 		{"write", []string{".agents/skills/x/SKILL.md"}, true},
 		{"write", []string{".pawl/rules.json"}, true},
@@ -171,6 +181,9 @@ func TestNoProgramGetsOutOfTheJail(t *testing.T) {
 		{"replace", []string{".git"}, true},
 		{"replace", []string{".git/hooks"}, true},
 		{"replace", []string{".git/config"}, true},
+		{"replace", []string{".git/config.worktree"}, true},
+		{"replace", []string{".git/worktrees"}, true},
+		{"linkto", []string{".git/config.worktree"}, true},
 		{"replace", []string{".vscode"}, true},
 		{"replace", []string{"."}, false},
 		{"linkto", []string{".envrc"}, true},
@@ -268,16 +281,89 @@ func TestProgramsWorkInTheJail(t *testing.T) {
 func TestWhatTheJailCantKeepIsRemoved(t *testing.T) {
 	needsJail(t)
 	dir := folder(t)
-	fill(t, dir, bare)
+	fill(t, dir, map[string]string{".git/config": "[core]\n"})
 	cmd := process.Command{Path: lookup(t, "sh"), Root: dir, Env: process.SafeEnv(), Jail: new(process.Jail),
-		Args: []string{"-c", "echo ../evil >.git/commondir"}}
-	_, err := process.Run(t.Context(), cmd)
+		Args: []string{"-c", "echo ../evil >.git/commondir; echo '[core]' >.git/config.worktree"}}
+	res, err := process.Run(t.Context(), cmd)
 	require.NoError(t, err)
+	require.Zero(t, res.ExitCode, res.Output)
 	require.NoFileExists(t, filepath.Join(dir, ".git/commondir"))
-	fill(t, dir, map[string]string{".git/commondir": "../other"})
-	_, err = process.Run(t.Context(), cmd)
+	require.NoFileExists(t, filepath.Join(dir, ".git/config.worktree"))
+	fill(t, dir, map[string]string{".git/commondir": "../other", ".git/config.worktree": "[user]\n"})
+	res, err = process.Run(t.Context(), cmd)
 	require.NoError(t, err)
+	require.NotZero(t, res.ExitCode, res.Output)
 	require.FileExists(t, filepath.Join(dir, ".git/commondir"), "it was there before")
+	text, err := os.ReadFile(filepath.Join(dir, ".git/config.worktree"))
+	require.NoError(t, err)
+	require.Equal(t, "[user]\n", string(text), "it is kept")
+}
+
+// Git reads what keeps names.
+func TestGitWorksInTheJailAndBesideIt(t *testing.T) {
+	needsJail(t)
+	if _, err := exec.LookPath("git"); err != nil {
+		t.Skip("this needs git")
+	}
+	dir, jail := folder(t), new(process.Jail)
+	const setup = "git init -q && git config core.repositoryformatversion 1 && git config extensions.worktreeConfig true"
+	const work = "git add . && git -c user.name=a -c user.email=b commit -qm x && git status --short && git worktree list"
+	sh := func(script string, jail *process.Jail) (process.Result, error) {
+		return process.Run(t.Context(), process.Command{Path: lookup(t, "sh"), Root: dir, Env: process.SafeEnv(),
+			Jail: jail, Args: []string{"-c", script}})
+	}
+	works := func(jail *process.Jail, file string) {
+		fill(t, dir, map[string]string{file: "x"})
+		res, err := sh(work, jail)
+		require.NoError(t, err)
+		require.Zero(t, res.ExitCode, res.Output)
+		require.Len(t, strings.Split(strings.TrimSpace(res.Output), "\n"), 1, res.Output)
+	}
+	res, err := sh(setup, nil)
+	require.NoError(t, err)
+	require.Zero(t, res.ExitCode, res.Output)
+	works(jail, "a")
+	ctx, stop := context.WithCancel(t.Context())
+	defer stop()
+	cmd := command(t, "stubborn")
+	cmd.Root, cmd.Jail = dir, jail
+	started, ended := make(chan string, 10), make(chan error, 1)
+	cmd.OnOutput = func(text string) { started <- text }
+	go func() {
+		_, err := process.Run(ctx, cmd)
+		ended <- err
+	}()
+	<-started
+	for _, name := range []string{".git/worktrees", ".git/modules", ".git/config.worktree"} {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		require.NoError(t, err)
+	}
+	works(nil, "b")
+	works(jail, "c")
+	stop()
+	require.Error(t, <-ended)
+	for _, name := range []string{".git/worktrees", ".git/modules", ".git/config.worktree"} {
+		_, err := os.Lstat(filepath.Join(dir, name))
+		require.ErrorIs(t, err, os.ErrNotExist)
+	}
+}
+
+// A program could permit itself what this process isn't permitted in a folder of its own.
+func TestAJailDoesntLeaveOutWhatAProgramCouldPermitItself(t *testing.T) {
+	needsJail(t)
+	if os.Getuid() == 0 {
+		t.Skip("root is permitted all")
+	}
+	dir := folder(t)
+	fill(t, dir, bare)
+	at := filepath.Join(dir, ".git")
+	require.NoError(t, os.Chmod(at, 0o555))
+	t.Cleanup(func() { _ = os.Chmod(at, 0o755) })
+	err := new(process.Jail).Try(dir)
+	require.ErrorContains(t, err, ".git/hooks can't be kept")
+	require.ErrorContains(t, err, "chmod")
+	require.Equal(t, fault.UserFixable, fault.Of(err))
+	require.Len(t, tree(t, dir), 5, "nothing is left")
 }
 
 func TestAJailKeepsNoLink(t *testing.T) {
@@ -324,6 +410,33 @@ func TestAJailKeepsNamesUntilItsLastProgramHasEnded(t *testing.T) {
 		require.Error(t, <-ended)
 	}
 	require.Len(t, tree(t, dir), 1, "nothing is left")
+}
+
+// Another process that holds a root holds up none of the others, and its own programs not for ever.
+func TestAJailDoesntWaitForEverForALock(t *testing.T) {
+	needsJail(t)
+	locked, free, jail := folder(t), folder(t), new(process.Jail)
+	dir, err := os.Open(locked)
+	require.NoError(t, err)
+	defer dir.Close()
+	require.NoError(t, syscall.Flock(int(dir.Fd()), syscall.LOCK_EX))
+	ended := make(chan error, 1)
+	go func() { ended <- jail.Try(locked) }()
+	require.NoError(t, jail.Try(free))
+	err = <-ended
+	require.ErrorContains(t, err, "another process has locked it")
+	require.Equal(t, fault.Transient, fault.Of(err))
+	require.Len(t, tree(t, locked), 1)
+	cmd := command(t, "stubborn")
+	cmd.Root, cmd.Jail = locked, jail
+	ctx, cancel := context.WithTimeout(t.Context(), 10*time.Millisecond)
+	defer cancel()
+	res, err := process.Run(ctx, cmd)
+	require.True(t, res.Canceled)
+	require.ErrorAs(t, err, new(*process.StopError))
+	go func() { ended <- jail.Try(locked) }()
+	require.NoError(t, syscall.Flock(int(dir.Fd()), syscall.LOCK_UN))
+	require.NoError(t, <-ended)
 }
 
 // A process that has been killed leaves directories, which the next program removes.
@@ -410,4 +523,22 @@ func TestAJailThatCantBeSetUpIsAnError(t *testing.T) {
 	require.NoError(t, err)
 	_, err = process.Run(t.Context(), cmd)
 	require.ErrorContains(t, err, "no program bwrap")
+}
+
+// What bubblewrap says may be read after the last output.
+func TestTheExitCodeOfAJailedProgramMayBeHeardLate(t *testing.T) {
+	if _, err := exec.LookPath("setsid"); err != nil {
+		t.Skip("this needs setsid")
+	}
+	dir, bin := folder(t), folder(t)
+	script := `setsid sh -c "touch away; sleep 0.3; echo '{\"exit-code\": 7}' >&3" >/dev/null 2>&1 &
+		while ! rm away 2>/dev/null; do sleep 0.01; done; exit 7`
+	require.NoError(t, os.WriteFile(filepath.Join(bin, "bwrap"), []byte("#!/bin/sh\n"+script+"\n"), 0o755))
+	t.Setenv("PATH", bin+string(os.PathListSeparator)+os.Getenv("PATH"))
+	late := process.Command{Path: lookup(t, "true"), Root: dir, Env: process.SafeEnv(), Jail: new(process.Jail),
+		Grace: process.Grace{Late: time.Millisecond}}
+	res, err := process.Run(t.Context(), late)
+	require.NoError(t, err)
+	require.Equal(t, 7, res.ExitCode)
+	require.False(t, res.Late)
 }

@@ -1,6 +1,7 @@
 package process
 
 import (
+	"bytes"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
@@ -22,7 +23,8 @@ const (
 	maxKept  = 20      // files
 )
 
-// A fullText is all of an output, up to maxWhole bytes.
+// A fullText is all of an output, up to the last line that ends within maxWhole bytes: a part of a
+// line may have half of a secret, which nothing would redact.
 type fullText struct {
 	text []byte
 	left int64 // bytes that were left out
@@ -37,9 +39,13 @@ func (w *fullText) add(text []byte) {
 }
 
 func (w *fullText) String() string {
-	text := strings.ToValidUTF8(string(w.text), "\uFFFD")
+	whole := w.text
 	if w.left > 0 {
-		text += fmt.Sprintf("\n[… %d bytes left out …]\n", w.left)
+		whole = whole[:bytes.LastIndexByte(whole, '\n')+1]
+	}
+	text := strings.ToValidUTF8(string(whole), "\uFFFD")
+	if left := w.left + int64(len(w.text)-len(whole)); left > 0 {
+		text += fmt.Sprintf("\n[… %d bytes left out …]\n", left)
 	}
 	return text
 }

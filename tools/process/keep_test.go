@@ -127,6 +127,29 @@ func TestWhatIsKeptIsRedacted(t *testing.T) {
 	require.Equal(t, long("ab")+"a [hidden]\n", string(text))
 }
 
+// Nothing would redact half of a secret.
+func TestWhatIsKeptEndsWithALine(t *testing.T) {
+	cfg := config(t, program(t, "show"))
+	cfg.Outputs = t.TempDir()
+	cfg.Redact = func(text string) string { return strings.ReplaceAll(text, "secret", "[hidden]") }
+	write := keeping(t, cfg)
+	kept := func(text string) string {
+		out, _ := write(text)
+		whole, err := os.ReadFile(out.Exit.File)
+		require.NoError(t, err)
+		return string(whole)
+	}
+	lines := strings.Repeat(strings.Repeat("x", 1022)+"\n", process.MaxWhole/1023)
+	const last = "a secret\n"
+	for half := 1; half < len("secret"); half++ {
+		short := strings.Repeat("y", process.MaxWhole-len(lines)-len("a ")-1-half)
+		text := kept(lines + short + "\n" + last)
+		require.Equal(t, "\n[… 9 bytes left out …]\n", text[process.MaxWhole-len("a ")-half:], half)
+	}
+	require.Equal(t, fmt.Sprintf("\n[… %d bytes left out …]\n", process.MaxWhole+6),
+		kept(strings.Repeat("z", process.MaxWhole-3)+last))
+}
+
 // TestTheOutputOfAProgramThatWasStoppedIsKept: the error has only a part of it.
 func TestTheOutputOfAProgramThatWasStoppedIsKept(t *testing.T) {
 	cfg := config(t, program(t, "hang"))

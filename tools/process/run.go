@@ -56,7 +56,10 @@ func run(ctx context.Context, cmd Command, send func(*child, Signal) error) (Res
 	x := &running{cmd: &cmd, send: send, res: &res}
 	if cmd.Jail != nil {
 		var err error
-		if x.jailed, err = cmd.Jail.enter(&cmd); err != nil {
+		x.jailed, err = cmd.Jail.enter(ctx, &cmd)
+		if res.Canceled = err != nil && ctx.Err() != nil; res.Canceled {
+			return res, &StopError{Program: cmd.Path, Cause: context.Cause(ctx)}
+		} else if err != nil {
 			return res, err
 		}
 		defer x.jailed.leave()
@@ -90,6 +93,7 @@ type running struct {
 	pipes   [2]*os.File // our ends of standard output and error
 	readers sync.WaitGroup
 	drained chan struct{} // closed when both pipes have ended
+	heard   chan struct{} // closed when all was read that bubblewrap says; nil: without a jail
 }
 
 // start starts the process and the goroutines that read from it.
@@ -147,7 +151,11 @@ func (x *running) start() (err error) {
 	x.watch = newWatch(x.cmd.OnOutput, x.cmd.beat)
 	x.out = newCollector(x.cmd.Keep, x.watch)
 	if x.jailed != nil {
-		x.readers.Go(x.jailed.hear)
+		x.heard = make(chan struct{})
+		x.readers.Go(func() {
+			defer close(x.heard)
+			x.jailed.hear()
+		})
 	}
 	if x.cmd.full {
 		x.out.full = new(fullText)
@@ -307,6 +315,13 @@ func (x *running) finish() error {
 	select {
 	case <-x.drained: // both pipes were read to their end
 	case <-timer.C: // a process outside of the group holds them open
+	}
+	if x.heard != nil { // what bubblewrap says may come after the last output
+		timer.Reset(x.cmd.gone)
+		select {
+		case <-x.heard:
+		case <-timer.C:
+		}
 	}
 	x.closePipes()
 	x.readers.Wait()

@@ -48,9 +48,10 @@ type Config struct {
 
 	// Outputs is the absolute path of a folder for the outputs that are too long for the model,
 	// which is made if need be; empty: only what the model reads is kept. All of such an output, at
-	// most 8 MiB, is in a file of its own, whose name the model reads, relative to Root if the
-	// folder is below that, so that tools for files can read it. Result.File and tools.Exit.File
-	// have its path. The newest 20 files stay. Git ignores a folder below Root.
+	// most the lines within its first 8 MiB, is in a file of its own, whose name the model reads,
+	// relative to Root if the folder is below that, so that tools for files can read it.
+	// Result.File and tools.Exit.File have its path. The newest 20 files stay. Git ignores a folder
+	// below Root.
 	Outputs string
 	// Redact, if it isn't nil, returns the text that is kept in such a file for an output. What an
 	// agent redacts in results isn't redacted there.
@@ -68,9 +69,8 @@ type Config struct {
 //
 // The model reads how the program ended and its output. An exit code other than 0 isn't a failure
 // of the call, but of the program: see [tools.Exit]. The host gets the [Result] as the data of the
-// outcome. A process that was ended at
-// its time limit is a failure of class Transient, and one that couldn't start has the class that
-// [Run] gives it; the model reads the output so far.
+// outcome. A process that was ended at its time limit is a failure of class Transient, and one that
+// couldn't start has the class that [Run] gives it; the model reads the output so far.
 //
 // A standing approval is for a program with its first argument, such as "git status", or, if that
 // is an option, with all arguments.
