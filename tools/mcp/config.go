@@ -102,7 +102,8 @@ const (
 	defaultRefresh = 5 * time.Minute
 
 	maxName        = 40
-	maxTools       = 10_000
+	maxTools       = 10_000    // that are offered
+	maxListed      = 100_000   // tools, with those that Config.Only leaves out
 	maxPages       = 1000      // of a list of tools
 	maxCursor      = 4 << 10   // bytes
 	maxDescription = 8 << 10   // bytes

@@ -83,17 +83,21 @@ func (c *conn) ask(ctx context.Context, s *session) (*listing, error) {
 		names[t.Name()] = "ours"
 		out.tools = append(out.tools, t)
 	}
-	n, texts, missing := 0, 0, slices.Clone(cfg.Only)
+	listed, n, texts, missing := 0, 0, 0, slices.Clone(cfg.Only)
 	for page, err := range c.pages(ctx, s, out) {
 		if err != nil {
 			return nil, err
 		}
 		for _, t := range page {
-			if n++; n > maxTools {
-				return nil, fault.Errorf(fault.Permanent, "it lists more than %d tools", maxTools)
+			if listed++; listed > maxListed {
+				return nil, fault.Errorf(fault.Permanent, "it lists more than %d tools", maxListed)
 			}
 			if len(cfg.Only) > 0 && !slices.Contains(cfg.Only, t.Name) {
 				continue
+			}
+			if n++; n > maxTools {
+				return nil, fault.Errorf(fault.Permanent,
+					"it lists more than %d tools; name those that you need in Config.Only", maxTools)
 			}
 			missing = slices.DeleteFunc(missing, func(own string) bool { return own == t.Name })
 			name := c.server.toolName(t.Name)

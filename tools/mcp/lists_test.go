@@ -56,7 +56,7 @@ func TestAListWithoutAnEndIsBounded(t *testing.T) {
 			return fmt.Sprintf(`{"name":"a%d","inputSchema":{}}`, n), fmt.Sprint(n) + strings.Repeat("x", 4<<20)
 		}, asked: 1, note: "goes on at a cursor of more than 4096 bytes: the tools so far are used"},
 		"tools that nobody wants": {page: func(n int32) (string, string) {
-			return strings.TrimSuffix(strings.Repeat(`{"name":"b","inputSchema":{}},`, 2000), ","), fmt.Sprint(n)
+			return strings.TrimSuffix(strings.Repeat(`{"name":"b","inputSchema":{}},`, 20_000), ","), fmt.Sprint(n)
 		}, asked: 6},
 	} {
 		t.Run(name, func(t *testing.T) {
@@ -75,7 +75,7 @@ func TestAListWithoutAnEndIsBounded(t *testing.T) {
 			_, err := server.List(t.Context())
 			require.Equal(t, c.asked, asked.Load())
 			if c.note == "" {
-				require.ErrorContains(t, err, "it lists more than 10000 tools")
+				require.ErrorContains(t, err, "it lists more than 100000 tools")
 				return
 			}
 			require.NoError(t, err)

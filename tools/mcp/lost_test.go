@@ -115,7 +115,8 @@ func TestACallIsntMadeAgainBecauseItsStreamCantBeResumed(t *testing.T) {
 					w.WriteHeader(http.StatusMethodNotAllowed)
 				case q.Method == "initialize":
 					w.Header().Set("Mcp-Session-Id", "one")
-					reply(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},"serverInfo":{"name":"x","version":"1"}}`)
+					reply(`{"protocolVersion":"2025-11-25","capabilities":{"tools":{}},` +
+						`"serverInfo":{"name":"x","version":"1"}}`)
 				case q.Method == "tools/list":
 					reply(`{"tools":[{"name":"work","inputSchema":{},"annotations":{"readOnlyHint":true}}]}`)
 				case q.Method == "tools/call" && runs.Add(1) == 1:
@@ -127,9 +128,10 @@ func TestACallIsntMadeAgainBecauseItsStreamCantBeResumed(t *testing.T) {
 				}
 			}))
 			defer here.Close()
-			s := connect(t, mcp.Config{Trusted: trusted, Transport: func(context.Context, string) (sdk.Transport, error) {
+			host := func(context.Context, string) (sdk.Transport, error) {
 				return &sdk.StreamableClientTransport{Endpoint: here.URL}, nil
-			}})
+			}
+			s := connect(t, mcp.Config{Trusted: trusted, Transport: host})
 			out := execute(t, s, "files.work", file{"x"})
 			if trusted {
 				require.Equal(t, tools.OK, out.Status, "%v", out.Err)

@@ -229,7 +229,7 @@ func TestAPingThatIsRefusedEndsNoCall(t *testing.T) {
 	}
 }
 
-// A token that is asked for in vain: the call hasn't been run, and it isn't the server that is down.
+// A token that is asked for in vain: the call hasn't been run, and the server isn't down.
 func TestATokenThatCantBeHad(t *testing.T) {
 	var runs atomic.Int32
 	s := newSite(t, false, func(s *sdk.Server) {

@@ -119,7 +119,7 @@ type eventStream struct {
 	told  bool      // that there was something that isn't a message
 }
 
-// markNames are the names of the lines of an event that aren't its data. Of each the last one counts.
+// markNames are the names of the lines of an event that aren't its data. The last of each counts.
 var markNames = [...]string{"id", "event", "retry"}
 
 func (r *requests) events(body io.ReadCloser) *eventStream {

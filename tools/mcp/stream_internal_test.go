@@ -71,9 +71,11 @@ func TestAnEventWithoutAnEndIsBounded(t *testing.T) {
 // Of the lines of an event that aren't data, the last ones count.
 func TestTheLastMarksOfAnEventCount(t *testing.T) {
 	all, err := io.ReadAll(eventsOf(strings.NewReader(
-		"id: 1\nevent: x\nid: 2\nretry:5\nevent: message\ndata: " + aMessage + "\n\nid:3\n\ndata: " + aMessage + "\n\n")))
+		"id: 1\nevent: x\nid: 2\nretry:5\nevent: message\ndata: " + aMessage + "\n\nid:3\n\ndata: " +
+			aMessage + "\n\n")))
 	require.NoError(t, err)
-	require.Equal(t, "id: 2\nevent: message\nretry:5\ndata: "+aMessage+"\n\nid:3\n\ndata: "+aMessage+"\n\n", string(all))
+	require.Equal(t, "id: 2\nevent: message\nretry:5\ndata: "+aMessage+"\n\nid:3\n\ndata: "+aMessage+"\n\n",
+		string(all))
 }
 
 // A byte order mark at the start of a stream belongs to no event.
@@ -86,7 +88,7 @@ func TestAStreamWithAByteOrderMark(t *testing.T) {
 	}
 }
 
-// The end of a stream that belongs to no request comes late, and once: the SDK reads again after it.
+// The end of a stream that belongs to no request comes late, and only once: the SDK reads on.
 func TestTheEndOfAStreamComesLateOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		body := &lateEnd{ReadCloser: io.NopCloser(strings.NewReader(": hello\n")), done: t.Context().Done(),
