@@ -183,6 +183,7 @@ func TestACallerThatGivesUpWhileATokenIsAskedForEndsNoOtherCall(t *testing.T) {
 	s := newSite(t, false, func(s *sdk.Server) {
 		tool(s, "write", echo)
 		tool(s, "wait", func(context.Context, file) (string, error) { close(begun); <-release; return "done", nil })
+		tool(s, "read", echo)
 	})
 	s.before(`"write"`, scoped(s.handler))
 	authorizing := make(chan struct{})
@@ -198,7 +199,8 @@ func TestACallerThatGivesUpWhileATokenIsAskedForEndsNoOtherCall(t *testing.T) {
 	go func() { <-authorizing; cancel() }()
 	out := run(ctx, byName["files.write"])
 	require.Equal(t, tools.Canceled, out.Status, "%v", out.Err)
-	time.Sleep(50 * time.Millisecond) // a connection that ends does so after that
+	out = run(t.Context(), byName["files.read"]) // a connection that ends does so meanwhile
+	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
 	close(release)
 	out = <-waited
 	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
@@ -211,6 +213,7 @@ func TestAPingThatIsRefusedEndsNoCall(t *testing.T) {
 		s := newSite(t, false, func(s *sdk.Server) {
 			tool(s, "hang", func(ctx context.Context, _ file) (string, error) { <-ctx.Done(); return "", ctx.Err() })
 			tool(s, "wait", func(context.Context, file) (string, error) { close(begun); <-release; return "done", nil })
+			tool(s, "read", echo)
 		})
 		pinged := make(chan struct{}, 8)
 		s.before(`"ping"`, func(w http.ResponseWriter, _ *http.Request) { w.WriteHeader(code); pinged <- struct{}{} })
@@ -221,9 +224,10 @@ func TestAPingThatIsRefusedEndsNoCall(t *testing.T) {
 		<-begun
 		run(t.Context(), byName["files.hang"])
 		<-pinged
-		time.Sleep(50 * time.Millisecond)
+		out := run(t.Context(), byName["files.read"]) // a connection that ends does so meanwhile
+		require.Equal(t, tools.OK, out.Status, "%v", out.Err)
 		close(release)
-		out := <-waited
+		out = <-waited
 		require.Equal(t, tools.OK, out.Status, "%v", out.Err)
 		require.Zero(t, asked.Load())
 	}
