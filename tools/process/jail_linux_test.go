@@ -84,7 +84,8 @@ var (
 		".git/modules/m/config": "[core]\n",
 		"AGENTS.md":             "Write tests.\n", ".agents/skills/": "", ".pawl/rules.json": "{}", ".vscode/tasks.json": "{}",
 		".envrc": "x", ".husky/pre-commit": "x", "main.go": "package main\n"}
-	bare = map[string]string{".git/config": "[extensions]\n\tworktreeConfig = true\n", ".git/HEAD": "x", "main.go": "package main\n"}
+	bare = map[string]string{".git/config": "[extensions]\n\tworktreeConfig = true\n",
+		".git/HEAD": "x", "main.go": "package main\n"}
 	none = map[string]string{"main.go": "package main\n"}
 )
 
