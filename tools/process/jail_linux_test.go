@@ -81,10 +81,11 @@ func tree(t *testing.T, dir string) map[string]string {
 var (
 	repository = map[string]string{".git/config": "[core]\n", ".git/hooks/pre-commit.sample": "x", ".git/HEAD": "x",
 		".git/config.worktree": "[core]\n", ".git/worktrees/w/commondir": "../..\n",
-		".git/modules/m/config": "[core]\n",
-		"AGENTS.md":             "Write tests.\n", ".agents/skills/": "", ".pawl/rules.json": "{}", ".vscode/tasks.json": "{}",
-		".envrc": "x", ".husky/pre-commit": "x", "main.go": "package main\n"}
-	bare = map[string]string{".git/config": "[extensions]\n\tworktreeConfig = true\n", ".git/HEAD": "x", "main.go": "package main\n"}
+		".git/modules/m/config": "[core]\n", "AGENTS.md": "Write tests.\n", ".agents/skills/": "",
+		".pawl/rules.json": "{}", ".vscode/tasks.json": "{}", ".envrc": "x", ".husky/pre-commit": "x",
+		"main.go": "package main\n"}
+	bare = map[string]string{".git/config": "[extensions]\n\tworktreeConfig = true\n",
+		".git/HEAD": "x", "main.go": "package main\n"}
 	none = map[string]string{"main.go": "package main\n"}
 )
 
