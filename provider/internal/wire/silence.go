@@ -93,7 +93,8 @@ func (s silence) call(t *testing.T, ctx context.Context, fresh New, c *Case, cau
 		}
 		gone <- err
 	}()
-	client := &http.Client{Transport: &http.Transport{}}
+	// A connection that is made after its call has ended is closed, and not kept for later ones.
+	client := &http.Client{Transport: &http.Transport{DisableKeepAlives: true}}
 	defer client.CloseIdleConnections()
 	p := fresh(t, s.scheme+"://"+listener.Addr().String(), client, c)
 	if !provider.EndsWithContext(p) {
