@@ -83,7 +83,9 @@ func TestCrashesInPipelines(t *testing.T) {
 					"message":   fmt.Sprintf("Create content for artifact %s: %s", d.ID, d.Title)}, &struct{}{})
 			}
 			end := time.Now().Add(time.Duration(rand.IntN(200<<min(attempt, 4))) * time.Millisecond)
+			giveUp := time.Now().Add(2 * time.Minute)
 			for !k.ready(drafts) && (n >= *kills || time.Now().Before(end)) {
+				require.True(t, time.Now().Before(giveUp), "an artifact doesn't get ready")
 				time.Sleep(10 * time.Millisecond)
 			}
 			done := k.ready(drafts)
