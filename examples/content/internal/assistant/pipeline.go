@@ -103,7 +103,7 @@ func (s *Services) join(ctx context.Context, name string, j Job) (Outcome, error
 		if err != nil {
 			return Outcome{}, err
 		}
-		if p.State != PipelineRunning {
+		if p.State != PipelineRunning && (p.Stopped || !p.unbegun) {
 			return s.outcome(ctx, p)
 		}
 		if d, err = s.begin(ctx, *p, j); err != nil {

@@ -42,8 +42,6 @@ func TestTheButtonRunsFiveToolsInOrder(t *testing.T) {
 	require.GreaterOrEqual(t, len(found), 5)
 }
 
-// The writer fails in the third section. The artifact is as it was before the writer, and trying
-// again repeats neither research nor outline nor the two sections.
 func TestTheFullPipelineGoesOnFromAStatus(t *testing.T) {
 	t.Parallel()
 	for status, want := range map[portfolio.Status][]string{portfolio.Draft: Full, portfolio.Research: Full[1:],
@@ -64,6 +62,8 @@ func TestTheFullPipelineGoesOnFromAStatus(t *testing.T) {
 	require.Equal(t, []Option{{Label: "Yes", Message: "Yes"}, {Label: "No", Message: "No"}}, answer.Options)
 }
 
+// The writer fails in the third section. The artifact is as it was before the writer, and trying
+// again repeats neither research nor outline nor the two sections.
 func TestTryingAgainRepeatsNothing(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
@@ -98,6 +98,36 @@ func TestTryingAgainRepeatsNothing(t *testing.T) {
 }
 
 // Each tool of the pipeline fails once. What came before it stays, and its own effect is undone.
+// A process has died after it recorded a pipeline, and before its plan was stored: that pipeline
+// doesn't keep the artifact, and goes on if it is asked for again.
+func TestAPipelineThatHasntBegunBlocksNothing(t *testing.T) {
+	t.Parallel()
+	for name, again := range map[string]func(*Services, Job) (Outcome, error){
+		"another one": func(s *Services, j Job) (Outcome, error) {
+			j.Key = "another"
+			return s.Start(t.Context(), j)
+		},
+		"the same": func(s *Services, j Job) (Outcome, error) { return s.Start(t.Context(), j) },
+		"going on": func(s *Services, j Job) (Outcome, error) { return s.Continue(t.Context(), j) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			b := newBench(t)
+			a := b.draft("ann", "Remote work")
+			j := Job{User: "ann", Artifact: a.ID, Trace: "ca-1-abcdef", Key: "one", Tools: Full}
+			require.NoError(t, b.Store.StartPipeline(t.Context(), portfolio.Pipeline{
+				Name: pipelineName(a.ID, j.Key), Artifact: a.ID, User: j.User, Tools: j.Tools, Trace: j.Trace}))
+			p, err := b.Pipeline(t.Context(), "ann", a.ID)
+			require.NoError(t, err)
+			require.Equal(t, PipelineStopped, p.State)
+			out, err := again(b.Services, j)
+			require.NoError(t, err)
+			require.Equal(t, PipelineCompleted, out.Pipeline.State)
+			require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
+		})
+	}
+}
+
 func TestEachToolThatFailsIsRolledBack(t *testing.T) {
 	t.Parallel()
 	type failure struct {

@@ -19,7 +19,7 @@ import (
 const (
 	PipelineRunning   = "running"
 	PipelineFailed    = "failed"  // it can be tried again
-	PipelineStopped   = "stopped" // by the user; it can be continued
+	PipelineStopped   = "stopped" // by the user, or before it began; it can be continued
 	PipelineCompleted = "completed"
 )
 
@@ -33,6 +33,7 @@ type Pipeline struct {
 	Progress *Progress `json:"progress,omitempty"` // while it is in progress in this process
 
 	problem *contenttools.Problem // why the tool has failed
+	unbegun bool                  // its plan isn't stored
 }
 
 // Pipeline returns the newest pipeline of an artifact; nil if there is none.
@@ -64,8 +65,9 @@ func (s *Services) named(ctx context.Context, name string) (*Pipeline, error) {
 func (s *Services) stateOf(ctx context.Context, of portfolio.Pipeline) (*Pipeline, error) {
 	p := &Pipeline{Pipeline: of, State: PipelineRunning}
 	state, err := s.Runner.State(ctx, p.Name)
-	if errors.Is(err, agent.ErrNothingOpen) { // its process has died before it began, or it is about to begin
-		if p.Stopped {
+	if errors.Is(err, agent.ErrNothingOpen) { // this process is about to begin it, or one has died before that
+		p.unbegun = true
+		if p.Stopped || !s.running(p.Artifact) {
 			p.State = PipelineStopped
 		}
 		return p, nil
