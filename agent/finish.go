@@ -237,7 +237,7 @@ func (l *sessionLog) requeues(reason error) (at time.Time, ok bool) {
 // closeRun closes what a run leaves open: an open model call fails, and each open tool call gets a
 // result. reason is why the run ends.
 func (l *sessionLog) closeRun(reason error) {
-	if l.Lost() { // the run stays open, for whoever resumes the session
+	if l.Lost() { // the run stays open; another process resumes it
 		return
 	}
 	r := l.Run()

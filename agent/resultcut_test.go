@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestEachResultIsCutToWhatItsToolMayShow, whoever has made it.
+// A result is cut to MaxResult, also if a hook, a person or a front end made it.
 func TestEachResultIsCutToWhatItsToolMayShow(t *testing.T) {
 	big := strings.Repeat("x", 1<<20)
 	spec := tools.Spec{Name: "t", MaxResult: 10_000}

@@ -58,9 +58,9 @@ func fitData(res *ToolResult) {
 }
 
 // bounded returns a result as it is recorded: redacted, and then cut to what its tool may show a
-// model (tools.Spec.MaxResult), whoever made it: the tool, a hook, a person or a front end. What
-// the agent has added is cut to the default of MaxResult. The text of an error is cut to MaxResult,
-// too, and Data of more than 4 MiB is left out.
+// model (tools.Spec.MaxResult), also if a hook, a person or a front end made it. What the agent
+// added is cut to the default of MaxResult. The text of an error is cut to MaxResult, too, and Data
+// of more than 4 MiB is left out.
 func (l *sessionLog) bounded(res *ToolResult) *ToolResult {
 	limit := tools.DefaultMaxResult
 	if d, ok := l.toolset().registry.Lookup(res.Name); ok {

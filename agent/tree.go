@@ -62,7 +62,7 @@ func (l *sessionLog) joinTree(resumed bool) {
 	}
 }
 
-// join adds the run to its tree, once, for whoever limits that.
+// join adds the run to the runs that are counted for its tree. Later calls do nothing.
 func (l *sessionLog) join(wide, look bool) {
 	l.Lock()
 	if l.tree != nil || l.leftTree {

@@ -436,8 +436,8 @@ func expected(err error) error {
 	return err
 }
 
-// A committing store gives a lease just when the context ends of whoever asks for it, who isn't
-// told.
+// A committing store grants a lease at the moment at which the caller's context ends, and returns
+// the context's error.
 type committing struct {
 	journal.Store
 	end atomic.Pointer[context.CancelFunc] // ends that context, once

@@ -261,7 +261,7 @@ func (e *Error) problem() string {
 	case e.Status == http.StatusRequestEntityTooLarge:
 		return ProblemLength
 	case e.Status == 0 && strings.HasPrefix(e.Message, noKey):
-		if !fixable { // whoever has the key doesn't answer now
+		if !fixable { // the source of the key doesn't answer for now
 			return ""
 		}
 		return ProblemNoKey

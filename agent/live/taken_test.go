@@ -15,8 +15,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A pausing store calls paused once a session waits for something, before whoever has stored that
-// knows it.
+// A pausing store calls paused after it has stored that a session waits, before Append returns.
 type pausing struct {
 	journal.Store
 	paused func(session, id string)

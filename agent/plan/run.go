@@ -219,10 +219,10 @@ func (x *execution) begin(act *action) {
 	}
 }
 
-// lookAtCalls has the nodes go on whose calls were decided on: something is in the inboxes of their
-// sessions, or nothing is open there. That is looked at when a node has begun to wait, because the
-// decision may have come before, when something was posted, and regularly, because whoever decides
-// may do so in the session of the node. The item [itemLook] of the inbox only makes this faster.
+// lookAtCalls resumes the nodes whose calls were decided on: those whose session has something in
+// its inbox, or waits for nothing. It is called when a node has begun to wait, because the decision
+// may have come before that; when something was posted; and regularly, because a decision may be
+// made in the node's own session. The item [itemLook] of the inbox only makes this faster.
 func (x *execution) lookAtCalls() {
 	if !x.ask {
 		return

@@ -14,8 +14,7 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A pausing store calls paused once a session waits for something, before whoever has stored that
-// knows it.
+// A pausing store calls paused after it has stored that a session waits, before Append returns.
 type pausing struct {
 	journal.Store
 	paused func(session, id string)
@@ -142,7 +141,7 @@ func completes(t *testing.T, r *Runner, slow time.Duration, then func()) {
 	require.Less(t, ended.Sub(began), 5*time.Second)
 }
 
-// When a person has approved the call just before its plan does, the plan goes on with that.
+// A person may approve a call just before its plan does. The plan then continues with that approval.
 func TestACallThatAPersonApprovesBeforeItsPlanDoesGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shop

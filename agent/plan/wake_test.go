@@ -39,7 +39,8 @@ func (s *shop) conversing(t *testing.T, store journal.Store, inner bool, nodes .
 // publishing returns the steps of a plan that asks once.
 func publishing() []object { return []object{step("a", "make"), stepOn("b", "publish", "a")} }
 
-// A conversation whose plan waits goes on with what is decided, whichever way it is decided.
+// A decision on a plan resumes the conversation that waits for the plan, by whatever method it is
+// made.
 func TestADecisionOnASubmittedPlanWakesItsConversation(t *testing.T) {
 	session := func(t *testing.T, r *Runner) *agent.Session {
 		return r.cfg.Agent.Session(SessionOf(theRun(t, r), 0, "b"))

@@ -118,7 +118,7 @@ func read(ctx context.Context, lead *agent.Agent, session string, seq uint64) (*
 		switch f := f.(type) {
 		case *agent.RunStarted:
 			switch {
-			case f.ContextReset != nil: // it goes on with the same work
+			case f.ContextReset != nil: // it continues the same work
 			case len(f.Ancestors) > 0:
 				input = f.Ancestors[0].Run
 			default:
@@ -235,7 +235,7 @@ func (t *Team) tend(ctx context.Context, lead *live.Hub, c *conversation, head j
 	n := c.reports
 	for _, w := range list {
 		if status == agent.Running && c.over(w.input(), used[w.input()]) {
-			continue // the run that is told of the first of them says that the limit is reached; the others wait
+			continue // their limit is reached: the run that gets the first report says so, the others wait
 		}
 		if w.ended() && (t.cfg.Rounds < 0 || n < t.cfg.Rounds) {
 			n++
@@ -332,7 +332,7 @@ func (t *Team) showAll(ctx context.Context, lead *live.Hub, c *conversation, lis
 	return err
 }
 
-// Keys of what a conversation is told of work begin with these.
+// The keys of the messages that tell a conversation about work begin with these.
 const (
 	reportKey = "team.report/"
 	shownKey  = "team.shown/"

@@ -187,7 +187,7 @@ func (w Work) ended() bool {
 	return w.Status != agent.Queued && w.Status != agent.Running && w.Status != agent.Paused
 }
 
-// input returns the run whose tree it is in, for whoever has started it and gets its report.
+// input returns the run whose tree the work is in. The conversation that started the work uses it.
 func (w Work) input() string { return w.head.Labels[machine.TreeLabel] }
 
 // asks reports whether it waits for a person, and nobody has decided since.

@@ -93,7 +93,7 @@ func (u *ui) settle(ctx context.Context, d agent.Decision) error {
 		return u.refused(ctx, u.start(ctx, agent.Continue(u.cfg.Session)))
 	default:
 		u.out.line("%s", u.out.paint(red, "Not accepted: "+short(refused.Problem, 1000)))
-		if err = u.look(ctx); err == nil && u.running { // whoever decided may have died before the run went on
+		if err = u.look(ctx); err == nil && u.running { // the process that decided may have died
 			return u.refused(ctx, u.goOn(ctx))
 		}
 		return err

@@ -207,8 +207,8 @@ func (v *vt) raw() string {
 	return v.all.String()
 }
 
-// longest is how long a test waits for what is shown, so that one that waits in vain shows what it
-// saw.
+// longest is how long a test waits for what the terminal should show. A test that fails then prints
+// what the terminal showed instead.
 const longest = 2 * time.Minute
 
 // until waits until what is shown is as wanted, and reports whether that has happened. It doesn't

@@ -23,13 +23,13 @@ func (s *Sessions) takeLease(ctx context.Context, session string) (journal.Lease
 	return lease, nil
 }
 
-// giveBackWithin is how long [TakeLease] goes on after the end of its context.
+// giveBackWithin is how long [TakeLease] may take after its context has ended.
 const giveBackWithin = time.Second
 
-// TakeLease takes a lease of a session in a store. If ctx ends meanwhile, the store may have given
-// it all the same, and whoever wants the session next would wait for its end. Then TakeLease asks
-// again for the same owner and gives the lease back, for a second or half of ttl at most. A session
-// without facts is deleted, because a lease makes one.
+// TakeLease takes a lease of a session in a store. If ctx ends meanwhile, the store may still have
+// granted the lease, and the next owner would have to wait until it expires. TakeLease then asks
+// again for the same owner and releases the lease; it does so for a second or half of ttl at most.
+// It deletes a session without facts, because taking a lease creates the session.
 func TakeLease(ctx context.Context, store journal.Store, session, owner string, ttl time.Duration) (journal.Lease,
 	error) {
 	if ctx.Err() != nil {
