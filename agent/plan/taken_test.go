@@ -141,7 +141,8 @@ func completes(t *testing.T, r *Runner, slow time.Duration, then func()) {
 	require.Less(t, ended.Sub(began), 5*time.Second)
 }
 
-// A person may approve a call just before its plan does. The plan then continues with that approval.
+// A person may approve a call just before its plan does. The plan then continues with that
+// approval.
 func TestACallThatAPersonApprovesBeforeItsPlanDoesGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shop

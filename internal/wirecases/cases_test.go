@@ -78,7 +78,7 @@ func TestCases(t *testing.T) {
 }
 
 // read reads a file.
-func read(t *testing.T, path string) *wireCase {
+func read(t testing.TB, path string) *wireCase {
 	data, err := os.ReadFile(path)
 	require.NoError(t, err)
 	c := &wireCase{path: path}

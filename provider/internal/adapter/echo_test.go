@@ -147,18 +147,19 @@ func sayer(t testing.TB, text string) string {
 	return "http://" + l.Addr().String()
 }
 
-// address matches a pointer, whose digits may be those of a secret.
-var address = regexp.MustCompile(`\(0x[0-9a-f]+\)`)
+// address matches a pointer and a port, whose digits may be those of a secret.
+var address = regexp.MustCompile(`\(0x[0-9a-f]+\)|127\.0\.0\.1:\d+`)
 
 // printed returns everything that can be printed of an error and of the errors that it wraps.
 func printed(err error) string {
 	if err == nil {
 		return ""
 	}
-	out := address.ReplaceAllString(fmt.Sprintf("%v %+v %#v %q", err, err, err, err), "")
+	out := fmt.Sprintf("%v %+v %#v %q", err, err, err, err)
 	if raw, e := json.Marshal(err); e == nil {
 		out += string(raw)
 	}
+	out = address.ReplaceAllString(out, "")
 	switch e := err.(type) {
 	case interface{ Unwrap() []error }:
 		for _, inner := range e.Unwrap() {
