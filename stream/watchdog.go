@@ -20,6 +20,10 @@ type Timeouts struct {
 	// Idle is the longest silence within an answer, without the time in which the consumer handles
 	// a chunk.
 	Idle time.Duration
+	// Alive is the longest time without a chunk in which signs of life ([Alive]), such as pings,
+	// begin First and Idle anew. Models that think without showing it send nothing else, some for
+	// minutes. 0, or no more than First or Idle: signs of life count for nothing there.
+	Alive time.Duration
 	// Total is the time from the beginning of the call to its end, including the consumer's time.
 	Total time.Duration
 }
@@ -31,6 +35,7 @@ type TimeoutKind string
 const (
 	TimeoutFirst TimeoutKind = "first chunk"
 	TimeoutIdle  TimeoutKind = "idle"
+	TimeoutAlive TimeoutKind = "alive"
 	TimeoutTotal TimeoutKind = "total"
 )
 
@@ -48,6 +53,8 @@ func (e *TimeoutError) Error() string {
 		return fmt.Sprintf("stream: the answer didn't begin within %v", e.After)
 	case TimeoutIdle:
 		return fmt.Sprintf("stream: the provider was silent for %v in the middle of its answer", e.After)
+	case TimeoutAlive:
+		return fmt.Sprintf("stream: the provider sent only signs of life for %v, and nothing of its answer", e.After)
 	}
 	return fmt.Sprintf("stream: the call took longer than %v", e.After)
 }
@@ -75,6 +82,7 @@ type Watchdog struct {
 	// the flags.
 	state atomic.Uint64
 	fired atomic.Pointer[TimeoutError]
+	signs atomic.Uint64 // of life
 
 	// of the goroutine of the call
 	turns uint64 // the state without its flags
@@ -86,6 +94,8 @@ type Watchdog struct {
 	limits Timeouts
 	seen   uint64    // state at the timer's last check
 	since  time.Time // since when there was no chunk, as far as the timer knows
+	heard  uint64    // the signs of life at the timer's last check
+	alive  time.Time // when the timer last saw that there was a new one; zero: none since Begin
 	until  time.Time // of the last Waiting; zero: unknown
 	end    time.Time // when Total is over
 }
@@ -116,11 +126,50 @@ func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 	defer w.mu.Unlock()
 	w.cancel, w.timer, w.limits = cancel, nil, t.normal()
 	w.seen, w.since = w.turns, time.Now()
+	w.heard, w.alive = w.signs.Load(), time.Time{}
 	w.end = w.since.Add(w.limits.Total)
 	if first := min(w.limits.First, w.limits.Idle, w.limits.Total); first < forever {
 		w.timer = time.AfterFunc(min(first, w.limits.quarter()), w.look)
 	}
+	if w.limits.Alive > min(w.limits.First, w.limits.Idle) {
+		ctx = &watched{ctx, w}
+	}
 	return ctx
+}
+
+// watched is the context of a call for which signs of life count.
+type watched struct {
+	context.Context
+	dog *Watchdog
+}
+
+// aliveKey is the key for which a watched context is its own value.
+type aliveKey struct{}
+
+func (w *watched) Value(key any) any {
+	if key == (aliveKey{}) {
+		return w
+	}
+	return w.Context.Value(key)
+}
+
+// Alive returns the function by which a provider says that its call is alive although it has no
+// chunk to yield: it gets pings, comments or other bytes of the answer. ctx is the context of the
+// call. Limits count such signs as [Timeouts].Alive says; without a [Watchdog], the function does
+// nothing. It may be called by any goroutine, and costs an atomic addition.
+func Alive(ctx context.Context) func() {
+	if ctx == nil {
+		return func() {}
+	}
+	w, ok := ctx.Value(aliveKey{}).(*watched)
+	if !ok {
+		return func() {}
+	}
+	outer := Alive(w.Context)
+	return func() {
+		w.dog.signs.Add(1)
+		outer()
+	}
 }
 
 // normal replaces missing limits by forever.
@@ -214,7 +263,17 @@ func (w *Watchdog) look() {
 	if state&begun != 0 {
 		kind, limit = TimeoutIdle, w.limits.Idle
 	}
-	silence, rest := w.since.Add(limit).Sub(now), w.end.Sub(now)
+	since := w.since
+	if signs := w.signs.Load(); signs != w.heard {
+		w.heard, w.alive = signs, now
+	}
+	if w.limits.Alive > limit && w.alive.After(since) {
+		since = w.alive
+		if since.Add(limit).After(w.since.Add(w.limits.Alive)) {
+			since, kind, limit = w.since, TimeoutAlive, w.limits.Alive
+		}
+	}
+	silence, rest := since.Add(limit).Sub(now), w.end.Sub(now)
 	switch {
 	case rest <= 0:
 		w.fire(TimeoutTotal, w.limits.Total)

@@ -57,6 +57,13 @@ func slow(steps ...any) call {
 					if !sleep(ctx, step, yield) {
 						return
 					}
+				case signs:
+					for range step {
+						if !sleep(ctx, 3*s, yield) {
+							return
+						}
+						stream.Alive(ctx)()
+					}
 				case provider.Chunk:
 					if !yield(step, nil) {
 						return
@@ -66,6 +73,9 @@ func slow(steps ...any) call {
 		}
 	}
 }
+
+// signs is a number of signs of life, each after 3 s.
+type signs int
 
 func TestAWatchedCallEndsWhenItsTimeIsUp(t *testing.T) {
 	text := provider.Text("x")
@@ -118,6 +128,30 @@ func TestAWatchedCallEndsWhenItsTimeIsUp(t *testing.T) {
 		"held for unknown": {stream.Timeouts{Idle: 4 * s}, func() []any {
 			return []any{provider.Waiting(provider.Wait{}), time.Hour, start, time.Hour}
 		}, stream.TimeoutIdle, time.Hour + 4*s, time.Hour + 5*s},
+		"alive before the answer": {stream.Timeouts{First: 4 * s, Alive: time.Minute}, func() []any {
+			return []any{signs(19), start, end}
+		}, "", 57 * s, 57 * s},
+		"alive within the answer": {stream.Timeouts{Idle: 4 * s, Alive: time.Minute}, func() []any {
+			return []any{start, signs(19), text, signs(19), end}
+		}, "", 114 * s, 114 * s},
+		"alive, then silent": {stream.Timeouts{Idle: 4 * s, Alive: time.Minute}, func() []any {
+			return []any{start, signs(5), time.Hour}
+		}, stream.TimeoutIdle, 19 * s, 20 * s},
+		"alive for too long": {stream.Timeouts{Idle: 4 * s, Alive: time.Minute}, func() []any {
+			return []any{start, signs(19), text, signs(1000)}
+		}, stream.TimeoutAlive, 117 * s, 118 * s},
+		"alive for too long before the answer": {stream.Timeouts{First: 4 * s, Alive: time.Minute}, func() []any {
+			return []any{signs(1000)}
+		}, stream.TimeoutAlive, 60 * s, 61 * s},
+		"signs that don't count": {stream.Timeouts{Idle: 4 * s}, func() []any {
+			return []any{start, signs(1000)}
+		}, stream.TimeoutIdle, 4 * s, 5 * s},
+		"signs that count for less than silence": {stream.Timeouts{Idle: 4 * s, Alive: 2 * s}, func() []any {
+			return []any{start, signs(1000)}
+		}, stream.TimeoutIdle, 4 * s, 5 * s},
+		"total, though alive": {stream.Timeouts{Idle: 4 * s, Alive: time.Minute, Total: 30 * s}, func() []any {
+			return []any{signs(1000)}
+		}, stream.TimeoutTotal, 30 * s, 30 * s},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {

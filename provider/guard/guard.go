@@ -38,6 +38,12 @@ type Config struct {
 	// Idle is the longest silence of the provider within an answer, without the consumer's time. 0:
 	// 120 s.
 	Idle time.Duration
+	// Alive is the longest time without a piece of an answer in which FirstChunk and Idle begin
+	// anew with whatever else comes from the provider: pings, comments, events without content. A
+	// model that thinks without showing it sends nothing else, for minutes. Providers say that such
+	// a sign came by [stream.Alive]; those of this module do. 0: 10 min. No more than FirstChunk
+	// or Idle: such signs count for nothing there.
+	Alive time.Duration
 
 	// Gate decides when an attempt may start; nil: at once. Use one gate per provider and
 	// credential. An attempt waits in it according to the request's Interactive, Priority and
@@ -92,6 +98,7 @@ const kindRecovery = "recovery"
 const (
 	defaultRetryAfter = 5 * time.Minute
 	defaultSilence    = 120 * time.Second
+	defaultAlive      = 10 * time.Minute
 	maxTime           = 365 * 24 * time.Hour
 	forever           = time.Duration(math.MaxInt64)
 )
@@ -140,6 +147,7 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 		{"MaxRetryAfter", &cfg.MaxRetryAfter, defaultRetryAfter},
 		{"FirstChunk", &cfg.FirstChunk, silence},
 		{"Idle", &cfg.Idle, silence},
+		{"Alive", &cfg.Alive, defaultAlive},
 	} {
 		if *d.value < 0 || *d.value > maxTime {
 			return nil,
@@ -155,7 +163,7 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 		name:          cfg.Name,
 		retry:         retry,
 		maxRetryAfter: cfg.MaxRetryAfter,
-		silence:       stream.Timeouts{First: cfg.FirstChunk, Idle: cfg.Idle},
+		silence:       stream.Timeouts{First: cfg.FirstChunk, Idle: cfg.Idle, Alive: cfg.Alive},
 		onEvent:       cfg.OnEvent,
 		gate:          cfg.Gate,
 		budget:        cfg.Budget,

@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"context"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -58,6 +59,50 @@ func TestASilenceInMidStreamEndsTheAttempt(t *testing.T) {
 		require.GreaterOrEqual(t, time.Since(began), 8*s)
 		require.LessOrEqual(t, time.Since(began), 10*s)
 		require.Equal(t, "half", got.text)
+	})
+}
+
+// A thinker is silent but for signs of life, one each 15 s.
+type thinker struct{ thought time.Duration }
+
+func (th thinker) Stream(ctx context.Context, _ *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return func(yield func(provider.Chunk, error) bool) {
+		alive := stream.Alive(ctx)
+		for range th.thought / (15 * s) {
+			select {
+			case <-time.After(15 * s):
+				alive()
+			case <-ctx.Done():
+				yield(provider.Chunk{}, context.Cause(ctx))
+				return
+			}
+		}
+		_ = yield(start, nil) && yield(end, nil)
+	}
+}
+
+func TestAThoughtMayTakeTenMinutes(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		began := time.Now()
+		got := watch(newGuard(t, thinker{9 * time.Minute}, guard.Config{Retry: once()}).Stream(t.Context(), ask))
+		require.NoError(t, got.err)
+		require.Equal(t, 9*time.Minute, time.Since(began))
+
+		began = time.Now()
+		got = watch(newGuard(t, thinker{time.Hour}, guard.Config{Retry: once()}).Stream(t.Context(), ask))
+		var late *stream.TimeoutError
+		require.ErrorAs(t, got.err, &late)
+		require.Equal(t, stream.TimeoutError{Kind: stream.TimeoutAlive, After: 10 * time.Minute}, *late)
+		require.GreaterOrEqual(t, time.Since(began), 10*time.Minute)
+		require.LessOrEqual(t, time.Since(began), 10*time.Minute+30*s)
+
+		// A guard around a guard hears it, too.
+		outer := newGuard(t, newGuard(t, thinker{5 * time.Minute}, guard.Config{Retry: once()}),
+			guard.Config{FirstChunk: time.Minute, Retry: once()})
+		require.NoError(t, watch(outer.Stream(t.Context(), ask)).err)
+		strict := newGuard(t, thinker{5 * time.Minute}, guard.Config{FirstChunk: time.Minute, Alive: 1, Retry: once()})
+		require.ErrorAs(t, watch(strict.Stream(t.Context(), ask)).err, &late)
+		require.Equal(t, stream.TimeoutFirst, late.Kind)
 	})
 }
 

@@ -19,6 +19,7 @@ import (
 	"github.com/pawlkit/pawl/internal/httpguard"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/secret"
+	"github.com/pawlkit/pawl/stream"
 )
 
 // A ClientConfig configures a [Client].
@@ -188,6 +189,7 @@ func (s *setup) send(ctx context.Context, model, path string, query url.Values, 
 		return nil, out.Clean(&provider.Error{Class: Unreached(err), Message: "no answer: " + err.Error(), Err: err})
 	}
 	if out.StatusCode < http.StatusMultipleChoices {
+		out.Body = living{out.Body, stream.Alive(ctx)}
 		if s.cloud != nil && s.cloud.Receive != nil {
 			s.cloud.Receive(out.Response)
 		}
@@ -204,6 +206,20 @@ func (s *setup) send(ctx context.Context, model, path string, query url.Values, 
 	e := s.Decode(out.StatusCode, out.Redact(text))
 	e.Message = cmp.Or(e.Message, http.StatusText(out.StatusCode))
 	return nil, out.Clean(e)
+}
+
+// living is the body of an answer, of which each piece is a sign of life.
+type living struct {
+	io.ReadCloser
+	alive func()
+}
+
+func (l living) Read(p []byte) (int, error) {
+	n, err := l.ReadCloser.Read(p)
+	if n > 0 {
+		l.alive()
+	}
+	return n, err
 }
 
 // Count is Ask for an answer with a number of tokens in this field.
