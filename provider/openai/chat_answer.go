@@ -36,9 +36,9 @@ type chatDecoder struct {
 	native   string          // the last one of the server's upstream
 	ended    bool            // the answer is complete
 	refused  bool
-	spoke    bool // there was a delta with content
-	said     bool // there was text or media
-	ascii    int  // bytes of text so far, -1 if not all of it is ASCII
+	spoke    bool  // there was a delta with content
+	said     bool  // there was text or media
+	ruler    ruler // of the text so far
 	usage    []byte
 	groq     []byte // usage in Groq's own field
 	sources  []byte // the last ones of Perplexity
@@ -221,15 +221,7 @@ func (d *chatDecoder) say(text string) {
 	}
 	d.spoke, d.said = true, true
 	d.text(provider.KindText, text)
-	if d.ascii >= 0 {
-		d.ascii += len(text)
-		for i := range len(text) {
-			if text[i] >= 0x80 {
-				d.ascii = -1
-				return
-			}
-		}
-	}
+	d.ruler.add(text)
 }
 
 // complete yields the chunks that are only known at the end, and End.

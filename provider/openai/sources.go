@@ -62,8 +62,51 @@ func byteRange(text string, start, end int) (from, to int) {
 	return from, to
 }
 
-// cite yields a source of a chat answer. In a stream the text isn't available any more: while all
-// of it was ASCII, characters are bytes; otherwise the range isn't known.
+// A ruler finds the bytes of characters in a text that isn't kept. It knows the lengths of
+// characters in runs of the same one.
+type ruler struct {
+	runs    []run
+	unknown bool // the text isn't UTF-8, or has too many runs
+}
+
+// A run is a number of characters, each of this many bytes.
+type run struct{ chars, width int }
+
+// mostRuns is how many runs a ruler keeps: a megabyte of them.
+const mostRuns = 1 << 16
+
+// add measures a piece of the text.
+func (r *ruler) add(text string) {
+	for len(text) > 0 && !r.unknown {
+		width := 1
+		if text[0] >= utf8.RuneSelf {
+			var first rune
+			first, width = utf8.DecodeRuneInString(text)
+			r.unknown = first == utf8.RuneError && width == 1
+		}
+		if n := len(r.runs); n == 0 || r.runs[n-1].width != width {
+			r.unknown = r.unknown || n == mostRuns
+			r.runs = append(r.runs, run{width: width})
+		}
+		r.runs[len(r.runs)-1].chars++
+		text = text[width:]
+	}
+}
+
+// at returns the byte at which a character begins, or the text's length for the number of its
+// characters; ok is false if the text has fewer characters or isn't known.
+func (r *ruler) at(char int) (at int, ok bool) {
+	if r.unknown || char < 0 {
+		return 0, false
+	}
+	for _, run := range r.runs {
+		n := min(char, run.chars)
+		at, char = at+n*run.width, char-n
+	}
+	return at, char == 0
+}
+
+// cite yields a source of a chat answer. Without the whole text, what has come so far counts.
 func (d *chatDecoder) cite(a *annotation, text string, whole bool) {
 	s, ok := a.source(text)
 	if !ok {
@@ -74,9 +117,10 @@ func (d *chatDecoder) cite(a *annotation, text string, whole bool) {
 		if a.Nested != (citation{}) {
 			c = &a.Nested
 		}
-		s.Start, s.End = 0, 0
-		if c.Start >= 0 && c.Start < c.End && c.End <= d.ascii {
-			s.Start, s.End = c.Start, c.End
+		from, begins := d.ruler.at(c.Start)
+		to, ends := d.ruler.at(c.End)
+		if s.Start, s.End = 0, 0; begins && ends && from < to {
+			s.Start, s.End = from, to
 		}
 	}
 	d.Put(provider.Cite(s))
