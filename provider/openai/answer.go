@@ -17,9 +17,10 @@ import (
 // first error and when the consumer stops or the context ends.
 type answer struct {
 	adapter.Answer
-	m     *Model
-	err   error // that ended the answer
-	block int32
+	m      *Model
+	err    error // that ended the answer
+	block  int32
+	offers bool // the request has tools, or options, which may have some
 }
 
 // text yields a piece of text, reasoning or refusal of the current block.

@@ -26,9 +26,13 @@
 // other, they stay as the server sent them. Of several choices the first counts.
 //
 // A call that the server ran itself becomes a provider call named by the type of its item
-// (web_search_call, mcp_call, …) with its result, and must not be run. A call of a tool with free
-// text as input, which [provider.Request].Options can define, has that text as a JSON string for
-// its input.
+// (web_search_call, mcp_call, …) with its result, and must not be run. A call of a tool that OpenAI
+// defines and the client runs becomes a call of the tool named shell, local_shell, apply_patch,
+// computer or tool_search, and a request to approve a call of an MCP server one of the tool named
+// mcp_approval_request. Its result may be a JSON object with the fields of the item that is sent,
+// such as {"approve": true}; any other is sent as that item's text, and approves nothing. The
+// result of computer should have a picture. A call of a tool with free text as input, which
+// [provider.Request].Options can define, has that text as a JSON string for its input.
 //
 // # What is sent
 //

@@ -93,6 +93,7 @@ func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
 	}
 	c := newConversation(m, a.Model, req)
 	a.Names = c.names
+	a.offers = len(req.Tools) > 0 || len(req.Options) > 0
 	path, build, d := "responses", c.responses, a.decoder()
 	switch {
 	case req.Images != nil:

@@ -181,7 +181,7 @@ func (it *outputItem) cutOff() bool {
 	if it.open {
 		return !it.argsDone
 	}
-	return !it.done && (it.pending || it.isCall())
+	return !it.done && (it.pending || it.isCall() || askings[it.kind].tool != "")
 }
 
 // itemDone completes an item: it yields what didn't come in pieces, and the opaque data to send

@@ -14,7 +14,7 @@ import (
 type responsesRequest struct {
 	Model             string              `json:"model"`
 	Instructions      string              `json:"instructions,omitempty"`
-	Input             []any               `json:"input"` // inputItem or json.RawMessage
+	Input             []any               `json:"input"` // inputItem, json.RawMessage, or what answered returns
 	Tools             []responsesTool     `json:"tools,omitempty"`
 	ToolChoice        any                 `json:"tool_choice,omitempty"`
 	ParallelToolCalls *bool               `json:"parallel_tool_calls,omitempty"`
@@ -146,6 +146,14 @@ func (c *conversation) inputItems(r *responsesRequest, t *adapter.Turn) error {
 	}
 	c.outputItems(r, t)
 	for _, call := range t.Calls {
+		if item, ok := c.own(call.Part, kindItem); ok {
+			items, err := c.answered(item, call.Result)
+			if err != nil {
+				return err
+			}
+			r.Input = append(r.Input, items...)
+			continue
+		}
 		output, err := c.output(call.Result)
 		if err != nil {
 			return err

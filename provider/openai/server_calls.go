@@ -9,19 +9,34 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// itemOfServer yields a call that the server ran, with its result, or an opaque item: a list of
-// tools, a request for an approval, a call of an unknown kind. All of them are sent back unchanged.
+// itemOfServer yields a call that waits for the client, a call that the server ran, with its
+// result, or an opaque item: a list of tools, an item of an unknown kind. All of them are sent back
+// unchanged.
 func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 	item := &it.item
+	if a, ok := d.asks(item.Type, raw); ok {
+		d.asked(it, a, raw)
+		return
+	}
 	o := d.opaque(kindItem, adapter.Compact(raw))
-	if !ranByServer[item.Type] {
+	if item.Type == "shell_call_output" {
+		d.shellResult(item, o, raw)
+		return
+	}
+	id, separate := item.ID, item.Type == "shell_call" // its result is an item of its own
+	switch {
+	case separate:
+		id = item.CallID
+	case !ranByServer[item.Type]:
 		d.Put(provider.OpaquePart(o))
 		return
 	}
-	call := provider.ProviderCall(provider.ToolCall{ID: item.ID, Name: item.Type, Input: item.input()})
+	call := provider.ProviderCall(provider.ToolCall{ID: id, Name: item.Type, Input: item.input()})
 	call.Extra.Part.Opaque = &o
-	d.Put(call)
-	result := provider.ToolResult{CallID: item.ID, Name: item.Type, Error: item.Status == "failed" ||
+	if d.Put(call); separate {
+		return
+	}
+	result := provider.ToolResult{CallID: id, Name: item.Type, Error: item.Status == "failed" ||
 		item.Status == "incomplete" || isSet(item.Error)}
 	for _, text := range item.said() {
 		result.Parts = append(result.Parts, provider.TextPart(text))
@@ -30,6 +45,29 @@ func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 	if data, err := base64.StdEncoding.DecodeString(item.Result); err == nil && len(data) > 0 {
 		d.Put(provider.File(provider.Media{Type: "image/" + cmp.Or(item.Format, "png"), Data: data}))
 	}
+}
+
+// shellResult yields the result of a command that the server ran in a container of its own.
+func (d *responsesDecoder) shellResult(item *responsesItem, o provider.Opaque, raw json.RawMessage) {
+	var said struct {
+		Output []struct {
+			Stdout  string `json:"stdout"`
+			Stderr  string `json:"stderr"`
+			Outcome struct {
+				Type string `json:"type"`
+				Code int    `json:"exit_code"`
+			} `json:"outcome"`
+		} `json:"output"`
+	}
+	_ = decode(raw, &said) // what is missing is empty
+	result := provider.ToolResult{CallID: item.CallID, Name: "shell_call"}
+	for _, one := range said.Output {
+		result.Parts = append(result.Parts, provider.TextPart(one.Stdout+one.Stderr))
+		result.Error = result.Error || one.Outcome.Type == "timeout" || one.Outcome.Code != 0
+	}
+	chunk := provider.ProviderResult(result)
+	chunk.Extra.Part.Opaque = &o
+	d.Put(chunk)
 }
 
 // ranByServer are the types of the calls that the server runs itself.
