@@ -63,8 +63,9 @@ func (k *ChunkKind) UnmarshalText(text []byte) error {
 // A Chunk is one piece of an answer. It is 64 bytes, passed by value; rare fields are in Extra.
 type Chunk struct {
 	Kind ChunkKind `json:"kind"`
-	// Index identifies a call within an answer, for the tool kinds. For text and reasoning it may
-	// number the blocks of an answer; a change of it begins a new part.
+	// Index identifies a call within an answer, for the tool kinds. For text, reasoning and refusals
+	// it may number the blocks of an answer: a new number begins a new part, and the number of a
+	// block before, with nothing but such blocks since, continues that block's part.
 	Index int32  `json:"index,omitempty"`
 	Text  string `json:"text,omitempty"`
 	ID    string `json:"id,omitempty"`

@@ -185,11 +185,25 @@ func (c *Collector) push(p piece) {
 	c.last = len(c.pieces) - 1
 }
 
-// text continues the last piece if it is of the same kind and block, else begins another.
+// text continues the last piece if it is of the same kind and block, or, if the pieces of several
+// blocks interleave, that of its block; else it begins another.
 func (c *Collector) text(kind PartKind, chunk *Chunk) {
-	if !c.extend(kind, chunk) {
-		c.push(piece{kind: kind, index: chunk.Index, first: chunk.Text})
+	if c.extend(kind, chunk) {
+		return
 	}
+	for i := len(c.pieces) - 1; i >= 0 && c.pieces[i].isText() && c.pieces[len(c.pieces)-1].index != chunk.Index; i-- {
+		if p := &c.pieces[i]; p.kind == kind && p.index == chunk.Index {
+			p.add(chunk.Text)
+			c.last = i
+			return
+		}
+	}
+	c.push(piece{kind: kind, index: chunk.Index, first: chunk.Text})
+}
+
+// isText reports whether the piece is one of those whose chunks may interleave.
+func (p *piece) isText() bool {
+	return p.part == nil && (p.kind == PartText || p.kind == PartReasoning || p.kind == PartRefusal)
 }
 
 // openCall returns the piece of the open call with that index; the grammar has seen to it that

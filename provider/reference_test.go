@@ -99,10 +99,21 @@ func (r *reference) response() *provider.Response {
 		case provider.KindText, provider.KindReasoning, provider.KindRefusal:
 			kind := map[provider.ChunkKind]provider.PartKind{provider.KindText: provider.PartText,
 				provider.KindReasoning: provider.PartReasoning, provider.KindRefusal: provider.PartRefusal}[c.Kind]
-			if n := len(parts); n == 0 || parts[n-1].part.Kind != kind || parts[n-1].index != c.Index {
+			last = nil
+			for i, p := range slices.Backward(parts) {
+				text := p.part.Kind == provider.PartText || p.part.Kind == provider.PartReasoning ||
+					p.part.Kind == provider.PartRefusal
+				if !text || i < len(parts)-1 && parts[len(parts)-1].index == c.Index {
+					break
+				}
+				if p.part.Kind == kind && p.index == c.Index {
+					last = p
+					break
+				}
+			}
+			if last == nil {
 				push(&refPart{part: provider.Part{Kind: kind}, index: c.Index})
 			}
-			last = parts[len(parts)-1]
 			last.raw += c.Text
 		case provider.KindToolStart:
 			push(&refPart{part: provider.Part{Kind: provider.PartToolCall,

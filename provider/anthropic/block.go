@@ -83,6 +83,9 @@ func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 		return garbled("a block without a type", nil)
 	}
 	d.open = append(d.open, b)
+	if b.Type != "text" && b.Type != "thinking" {
+		d.last = nil
+	}
 	switch {
 	case b.Type == "text":
 		b.citations = b.Citations
@@ -127,7 +130,7 @@ func (d *decoder) delta(e *event, data []byte) error {
 		if e.Delta.JSON == "" {
 			return nil
 		}
-		b.deltas = true
+		b.deltas, d.last = true, nil
 		if b.Type == "tool_use" {
 			d.Put(provider.ToolDelta(int(b.index), string(e.Delta.JSON)))
 		} else {
@@ -158,17 +161,29 @@ func (d *decoder) text(b *block, s string) {
 	if s == "" {
 		return
 	}
-	b.said = true
 	b.size += len(s)
-	d.Put(provider.Chunk{Kind: provider.KindText, Index: b.index, Text: s})
+	d.say(b, provider.KindText, s)
 }
 
 func (d *decoder) think(b *block, s string) {
 	if s == "" {
 		return
 	}
-	b.said = true
-	d.Put(provider.Chunk{Kind: provider.KindReasoning, Index: b.index, Text: s})
+	d.say(b, provider.KindReasoning, s)
+}
+
+func (d *decoder) say(b *block, kind provider.ChunkKind, s string) {
+	b.said, d.last = true, b
+	d.Put(provider.Chunk{Kind: kind, Index: b.index, Text: s})
+}
+
+// attach attaches data to the part of a block of text or thinking, which may not be the last one
+// that was written to.
+func (d *decoder) attach(b *block, kind provider.ChunkKind, o provider.Opaque) {
+	if d.last != b {
+		d.say(b, kind, "")
+	}
+	d.Put(provider.Attach(o))
 }
 
 func (d *decoder) stopBlock(index int32) error {
@@ -178,6 +193,9 @@ func (d *decoder) stopBlock(index int32) error {
 	}
 	b := d.open[at]
 	d.open = slices.Delete(d.open, at, at+1)
+	if b.Type != "text" && b.Type != "thinking" {
+		d.last = nil
+	}
 	switch {
 	case b.Type == "text":
 		d.endText(b)
@@ -185,10 +203,7 @@ func (d *decoder) stopBlock(index int32) error {
 		if b.signature == "" {
 			return nil
 		}
-		if !b.said { // the thoughts are hidden
-			d.Put(provider.Chunk{Kind: provider.KindReasoning, Index: b.index})
-		}
-		d.Put(provider.Attach(sealed(kindSignature, b.signature)))
+		d.attach(b, provider.KindReasoning, sealed(kindSignature, b.signature)) // thoughts may be hidden
 	case b.Type == kindRedacted:
 		d.Put(provider.OpaquePart(sealed(kindRedacted, b.Data)))
 	case b.Type == "tool_use":
@@ -213,7 +228,7 @@ func (d *decoder) endText(b *block) {
 		return
 	}
 	if b.said {
-		d.Put(provider.Attach(sealed(kindCitations, string(adapter.JSON(b.citations)))))
+		d.attach(b, provider.KindText, sealed(kindCitations, string(adapter.JSON(b.citations))))
 	}
 	for _, raw := range b.citations {
 		if s, ok := source(raw); ok {

@@ -57,6 +57,7 @@ type decoder struct {
 	adapter.Answer
 
 	open  []*block
+	last  *block // whose part was written to last; nil: none of text or thinking
 	end   ending
 	usage tally
 	calls map[string]string // names of the calls that the provider runs, by id
