@@ -63,9 +63,9 @@ func (k *ChunkKind) UnmarshalText(text []byte) error {
 // A Chunk is one piece of an answer. It is 64 bytes, passed by value; rare fields are in Extra.
 type Chunk struct {
 	Kind ChunkKind `json:"kind"`
-	// Index identifies a call within an answer, for the tool kinds. For text, reasoning and refusals
-	// it may number the blocks of an answer: a new number begins a new part, and the number of a
-	// block before, with nothing but such blocks since, continues that block's part.
+	// Index identifies a call within an answer, for the tool kinds. For text, reasoning and
+	// refusals it may number the blocks of an answer: a new number begins a new part, and the
+	// number of a block before, with nothing but such blocks since, continues that block's part.
 	Index int32  `json:"index,omitempty"`
 	Text  string `json:"text,omitempty"`
 	ID    string `json:"id,omitempty"`
@@ -104,6 +104,7 @@ const (
 	WaitBackingOff  WaitReason = "backing_off"  // a failed attempt is made again
 	WaitPreempted   WaitReason = "preempted"    // gave its slot to a person's request
 	WaitBudget      WaitReason = "budget"       // reservations of others have to be settled
+	WaitBackground  WaitReason = "background"   // the provider makes the answer while nobody is connected
 )
 
 // A StopReason says why an answer ended: StopDone, StopLength, StopToolCalls, StopFiltered,

@@ -67,6 +67,10 @@ type Config struct {
 	// Models has the host's information about models, which takes precedence over the built-in
 	// table; see [Models].
 	Models []provider.ModelInfo
+
+	// Pending keeps the ids of answers that are made in background mode; see there in the package
+	// comment. nil: the Model does, in memory, the newest 1,000.
+	Pending Pending
 }
 
 // Format writes c without its key, the values of its headers and the query of its address.
@@ -96,7 +100,10 @@ func New(cfg Config) (*Model, error) {
 	if u.User != nil {
 		return nil, fmt.Errorf("openai: Config.BaseURL contains a user name; send credentials in Config.Header instead")
 	}
-	m := &Model{model: cfg.Model, host: hostOf(u), api: cfg.API, models: slices.Clone(cfg.Models)}
+	m := &Model{model: cfg.Model, host: hostOf(u), api: cfg.API, models: slices.Clone(cfg.Models), pending: cfg.Pending}
+	if m.pending == nil {
+		m.pending = &pendingHere{}
+	}
 	switch {
 	case m.api == Auto && m.host.own:
 		m.api = Responses
@@ -131,7 +138,7 @@ func New(cfg Config) (*Model, error) {
 	}
 	m.client = adapter.NewClient(adapter.ClientConfig{
 		Name: m.name, Base: u, HTTPClient: cfg.HTTPClient, Header: m.host.ownHeader(), Host: cfg.Header, Key: key,
-		AsksHost:  cfg.Key != nil && cfg.APIKey == "",
+		AsksHost:  cfg.Key != nil && cfg.APIKey == "" || cfg.Pending != nil,
 		Authorize: m.host.authorize,
 		Decode: func(status int, body []byte) *provider.Error {
 			return m.failed(adapter.ParseFailure(body), status)

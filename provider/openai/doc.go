@@ -40,7 +40,8 @@
 // call without a result gets one that says so; a result without its call becomes text of the user.
 // Opaque data is sent back unchanged, only to the server of the same name and API: encrypted
 // reasoning, items with their ids and phases, reasoning details, and reasoning in the field in
-// which it came. With the Responses API nothing is stored at the server (store is false).
+// which it came. With the Responses API nothing is stored at the server (store is false), except in
+// background mode.
 //
 // [provider.Request].Cache is sent to OpenAI as a prompt_cache_key, a hash of Labels.Session; other
 // servers reject that field. For Anthropic's models at OpenRouter it sets cache marks, at most four
@@ -57,6 +58,20 @@
 // request, so that anything can be set that has no field: service_tier, verbosity, tools that the
 // server runs. The Responses API has no stop sequences, seed, top_k or penalties, so that these are
 // left out there; OpenAI has no top_k.
+//
+// # Background mode
+//
+// With Options["openai"] = {"background": true}, the Responses API makes an answer while nobody is
+// connected, for models that take many minutes. The call asks for it, looks for it each 1 to 10
+// seconds, and yields it as a whole. OpenAI stores such a request and its answer.
+//
+// If the call is made again, with the same request of the same session (Labels.Session), it waits
+// for the answer that was asked for before: in one process after an error or a time limit, and with
+// a [Pending] of the host also after a crash and in another process, so that a durable run pays for
+// an answer once. A Waiting chunk says that it waits, so that no limit of silence
+// ends the call, but its context does. When the context is canceled, the answer is canceled at the
+// server, but not with a Pending of the host: somebody may come back for it, and what nobody reads
+// is paid for, too.
 //
 // # Embeddings
 //

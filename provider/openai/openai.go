@@ -23,6 +23,8 @@ type Model struct {
 	host   host
 	client *adapter.Client
 	models []provider.ModelInfo
+
+	pending Pending
 }
 
 var (
@@ -105,6 +107,12 @@ func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
 	if err != nil {
 		a.fail(&provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "), Err: err})
 		return
+	}
+	if path == "responses" && len(req.Options) > 0 {
+		if body, ok := inBackground(body); ok {
+			m.background(ctx, a, d, body, req.Labels.Session)
+			return
+		}
 	}
 	res, err := m.client.Post(ctx, a.Model, path, nil, body)
 	if err != nil {

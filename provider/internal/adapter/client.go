@@ -122,6 +122,15 @@ const mostError = 1 << 20
 // After a refusal of the key, it tries once more if there is another one. An error is a
 // *[provider.Error], or [Over]'s if ctx is done, and contains no secret of the request.
 func (c *Client) Post(ctx context.Context, model, path string, query url.Values, body []byte) (*Response, error) {
+	return c.do(ctx, http.MethodPost, model, path, query, body)
+}
+
+// Get is Post for a request without a body.
+func (c *Client) Get(ctx context.Context, model, path string, query url.Values) (*Response, error) {
+	return c.do(ctx, http.MethodGet, model, path, query, nil)
+}
+
+func (c *Client) do(ctx context.Context, method, model, path string, query url.Values, body []byte) (*Response, error) {
 	if c == nil {
 		return nil, fault.New(fault.Permanent, "provider: the Model is empty; make it with New")
 	}
@@ -139,7 +148,7 @@ func (c *Client) Post(ctx context.Context, model, path string, query url.Values,
 	if err != nil {
 		return nil, err
 	}
-	res, err := s.send(ctx, model, path, query, body, key)
+	res, err := s.send(ctx, method, model, path, query, body, key)
 	var e *provider.Error
 	if !errors.As(err, &e) || !s.Refused(e) {
 		return res, err
@@ -149,15 +158,15 @@ func (c *Client) Post(ctx context.Context, model, path string, query url.Values,
 	case keyErr != nil:
 		return nil, keyErr
 	case again != key:
-		return s.send(ctx, model, path, query, body, again)
+		return s.send(ctx, method, model, path, query, body, again)
 	}
 	return nil, err
 }
 
 // send makes one attempt. The path is escaped.
-func (s *setup) send(ctx context.Context, model, path string, query url.Values, body []byte, key string) (*Response,
-	error) {
-	req, err := http.NewRequestWithContext(ctx, http.MethodPost, s.address(path, query), bytes.NewReader(body))
+func (s *setup) send(ctx context.Context, method, model, path string, query url.Values, body []byte,
+	key string) (*Response, error) {
+	req, err := http.NewRequestWithContext(ctx, method, s.address(path, query), bytes.NewReader(body))
 	if err != nil {
 		return nil, &provider.Error{Class: fault.Permanent, Provider: s.Name, Model: model,
 			Message: "the address of the request is invalid"}

@@ -84,6 +84,7 @@ export const texts = {
     backing_off: "The model did not answer. Trying again",
     preempted: "Waiting for the model: others go first",
     budget: "Waiting for the budget",
+    background: "The model works in the background",
     tool: "The tool did not answer. Trying again",
     other: "Waiting",
   },
