@@ -15,7 +15,9 @@ import (
 // TestAnArticleIsMadeByButton is the whole pipeline, step by step.
 func TestAnArticleIsMadeByButton(t *testing.T) {
 	t.Parallel()
-	p := openContent(t, startContent(t, slow...), "ann")
+	// The page looks at the article each second, and must do so while some of it is written.
+	p := openContent(t, startContent(t, "MOCK_ALL_AI_TOOLS=MOCK", "MOCK_DELAY_MIN_MS=2000",
+		"MOCK_DELAY_MAX_MS=2000"), "ann")
 	p.draft("Remote teams that trust each other")
 	// Steps can be quicker than the page asks for them, so all that it shows is kept.
 	p.text(`(() => {

@@ -3,6 +3,8 @@ package browser
 import (
 	"testing"
 
+	"github.com/chromedp/cdproto/input"
+	"github.com/chromedp/chromedp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
@@ -58,5 +60,41 @@ func TestKeysDecideNothingOutsideACard(t *testing.T) {
 	p.text(`[...document.querySelectorAll(".card button")].find(b => b.textContent === "Approve").focus(), ""`)
 	p.keys("\r")
 	p.has("It is gone.")
+	p.calm()
+}
+
+// What is being pressed isn't replaced before the click, which would be lost.
+func TestAClickOutlivesWhatIsShownAgainMeanwhile(t *testing.T) {
+	t.Parallel()
+	p := newSite(t, uimessage.V6, agent.Config{Provider: providertest.Script(providertest.Say("Hello."))}).page("")
+	p.text(`import("/agent/page/steady.js").then(({ unpressed }) => {
+		const box = document.createElement("div");
+		box.style = "position: fixed; inset: 0 auto auto 0; z-index: 99";
+		box.id = "box";
+		Object.assign(window, { clicked: 0, made: -1 });
+		const make = () => {
+			made++;
+			const button = document.createElement("button");
+			button.onclick = () => clicked++;
+			button.textContent = "Press me";
+			box.replaceChildren(button);
+		};
+		document.body.append(box);
+		window.again = () => unpressed(box, make);
+		again();
+	}), ""`)
+	p.wait(`window.again`)
+	at := p.middle(`document.querySelector("#box button")`)
+	mouse := func(what input.DispatchMouseEventType) {
+		t.Helper()
+		_, err := chromedp.Call(p.ctx, input.DispatchMouseEvent, input.DispatchMouseEventParams{Type: what, X: at.X,
+			Y: at.Y, Button: input.MouseButtonLeft, Buttons: 1, ClickCount: 1})
+		require.NoError(t, err)
+	}
+	mouse(input.DispatchMouseEventTypeMousePressed)
+	require.Equal(t, "0", p.text(`again(), again(), String(made)`))
+	mouse(input.DispatchMouseEventTypeMouseReleased)
+	p.wait(`clicked === 1 && made === 1`)
+	require.Equal(t, "2", p.text(`again(), String(made)`), "at once")
 	p.calm()
 }

@@ -3,6 +3,7 @@
 import { api } from "./api.js";
 import { button, h, icon, iconButton, logo } from "./dom.js";
 import { timeOf } from "./messages.js";
+import { unpressed } from "./steady.js";
 import { texts } from "./texts.js";
 
 const undoTime = 6000;
@@ -79,6 +80,10 @@ export class Sidebar {
   }
 
   show() {
+    unpressed(this.box, () => this.draw());
+  }
+
+  draw() {
     if (this.element.querySelector("form")) return; // somebody renames
     const wanted = this.query.value.trim().toLocaleLowerCase();
     const seen = this.list.filter((s) => !this.deleting.has(s.session) && (s.title || texts.untitled).toLocaleLowerCase().includes(wanted));

@@ -1,4 +1,5 @@
-// Nobody means a click on what has just come under the pointer: a conversation that grows, or a card that goes, moves the cards below.
+// Nobody means a click on what has just come under the pointer: a conversation that grows, or a card that goes, moves the cards below. And a click that is
+// meant isn't lost because the page changes meanwhile.
 
 const still = 500; // how many milliseconds buttons must have been in their places
 
@@ -33,4 +34,27 @@ export function steady(element, missed) {
   );
   element.dataset.settling = true;
   return element;
+}
+
+let pressed = null; // what is under the pointer while its button is down
+const waiting = new Map(); // elements, and what shows them again
+
+function release() {
+  pressed = null;
+  const all = [...waiting.values()];
+  waiting.clear();
+  for (const show of all) show();
+}
+
+addEventListener("pointerdown", (event) => (pressed = event.target), true);
+addEventListener("click", () => (pressed = null), true); // what a click does is shown at once
+for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(release), true);
+addEventListener("pointermove", (event) => pressed && event.buttons === 0 && release(), true); // it was released outside
+
+// unpressed calls show, which shows an element again: at once, or after the click if somebody is just pressing something in it. A click on what isn't
+// there any more when the button comes up is lost.
+export function unpressed(element, show) {
+  if (pressed && element.contains(pressed)) return void waiting.set(element, show);
+  waiting.delete(element);
+  show();
 }

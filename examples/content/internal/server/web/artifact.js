@@ -2,6 +2,7 @@
 
 import { add, button, h, icon, iconButton, trusted } from "/agent/page/dom.js";
 import { count } from "/agent/page/format.js";
+import { unpressed } from "/agent/page/steady.js";
 import { api, Problem } from "./api.js";
 import { errorCard } from "./cards.js";
 import { actions, confirmed, facts, nextLabel, title } from "./head.js";
@@ -133,6 +134,10 @@ export class ArtifactPage {
   }
 
   show() {
+    unpressed(this.element, () => this.draw());
+  }
+
+  draw() {
     if (this.left) return; // another page is shown
     const { a } = this, focused = document.activeElement, name = this.element.contains(focused) && label(focused);
     document.title = `${a.title} · ${words.brand}`;
