@@ -36,9 +36,10 @@
 // out and reported to Config.OnChange. So is a tool with which the descriptions and schemas of the
 // server have more than 4 MiB. Of other schemas only a part is left out, with a note for OnChange,
 // and the server checks it: patterns that package regexp can't compile, and allOf, anyOf and oneOf
-// at the root, which providers refuse. A change of the list takes effect in the next run. A
-// standing approval is for the schema and the description that somebody has seen: after a change it
-// asks again.
+// at the root, which providers refuse. A list ends at 1,000 pages, and at a cursor that came before
+// or has more than 4 KiB; what was listed until then is used. A server that lists more than 100,000
+// tools has none. A change of the list takes effect in the next run. A standing approval is for the
+// schema and the description that somebody has seen: after a change it asks again.
 //
 // Lines of a program's standard output that aren't messages are skipped, and logged once.
 //
