@@ -35,7 +35,7 @@ var full = map[string]any{
 							provider.MediaPart(provider.Media{Type: "image/png", Data: []byte{0, 255}})}})}},
 		},
 		Tools: []provider.Tool{{Name: "cms.createPage", Description: "Makes a page.",
-			Schema: json.RawMessage(`{"type":"object"}`)}},
+			Schema: json.RawMessage(`{"type":"object"}`), Options: map[string]json.RawMessage{"other": json.RawMessage(`{"b":1}`)}}},
 		ToolChoice:               provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.createPage"},
 		DisableParallelToolCalls: true,
 		MaxOutput:                256,

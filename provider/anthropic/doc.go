@@ -55,6 +55,11 @@
 // is cached, including content marked with [provider.Part.Cache] or for [provider.Request.Cache]
 // (default: 5 minutes). Above four marks, the oldest in the messages are left out.
 //
+// Options["anthropic"] of a [provider.Tool] are members of its definition: strict, defer_loading,
+// allowed_callers, input_examples, eager_input_streaming, cache_control, …. A cache_control is one
+// of the four marks. The schema of a tool with strict is narrowed as that of an output format, if
+// it has nothing that formats don't support; otherwise it is sent as it is.
+//
 // Request.Cache uses what is left of the four marks for the newest message, the system text, the
 // last tool, and the user's message before the model's last one, which was the newest in the call
 // before. Options with a cache_control of their own disable this.

@@ -16,7 +16,8 @@
 // Any other model, and any ARN without that text, is called by ConverseStream:
 //
 //   - Request.Options["bedrock"] is merged into the body as the API defines it: guardrailConfig,
-//     additionalModelRequestFields, ….
+//     additionalModelRequestFields, …. Options["bedrock"] of a [provider.Tool] are members of its
+//     toolSpec, such as strict.
 //   - Request.Reasoning isn't sent, since each model has other fields for it; use
 //     additionalModelRequestFields. The schema of Request.Output is part of the system text.
 //     Sampling.TopK, Cache and cache marks aren't sent.

@@ -56,6 +56,9 @@
 //	{"tools": [{"googleSearch": {}}], "safetySettings": […],
 //	 "generationConfig": {"mediaResolution": "MEDIA_RESOLUTION_LOW"}}
 //
+// Options["gemini"] of a [provider.Tool] are members of its function declaration: behavior,
+// responseJsonSchema, ….
+//
 // # Answers
 //
 // Thoughts are Reasoning; a signature is opaque data of its part ("thoughtSignature"). Code

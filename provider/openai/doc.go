@@ -58,6 +58,13 @@
 // server runs. The Responses API has no stop sequences, seed, top_k or penalties, so that these are
 // left out there; OpenAI has no top_k.
 //
+// Options of a [provider.Tool] are under the same keys, and members of its definition beside its
+// name: of the tool itself in the Responses API (strict, defer_loading, allowed_callers,
+// output_schema, …), of its function in Chat Completions, so that {"strict": true} is right for
+// both. Only cache_control, which OpenRouter has, is beside the function. The schema of a tool with
+// strict is narrowed as that of an output format, if it satisfies the rules; otherwise it is sent
+// as it is, and the server says what is wrong with it.
+//
 // # Embeddings
 //
 // [Model.Embedder] makes an [Embedder], which is an index.Embedder of the package memory/index, at
