@@ -53,7 +53,8 @@ func TestAToolsOwnMarkIsOneOfTheFour(t *testing.T) {
 	req := conversing()
 	req.Tools = []provider.Tool{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}
 	for i := range req.Tools {
-		req.Tools[i].Options = map[string]json.RawMessage{"anthropic": json.RawMessage(`{"cache_control":{"type":"ephemeral"}}`)}
+		req.Tools[i].Options = map[string]json.RawMessage{
+			"anthropic": json.RawMessage(`{"cache_control":{"type":"ephemeral"}}`)}
 	}
 	req.Tools = req.Tools[:3]
 	text, err := sentText(t, req)

@@ -72,6 +72,8 @@
 // package provider (compaction, redacted thinking, unknown ones) are opaque parts, and so are a
 // container ("container") and the reason of a refusal ("stop_details").
 //
+// [provider.Response].Details has service_tier, stop_sequence, context_management and container.
+//
 // Usage has the last figures that were sent: Input is input_tokens plus cache_read_input_tokens and
 // cache_creation_input_tokens. A server that answers with JSON instead of a stream is supported,
 // too.

@@ -159,7 +159,8 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 func (b *body) addTools(req *provider.Request, c *conversation) error {
 	for i := range req.Tools {
 		t := &req.Tools[i]
-		one := &tool{Name: c.names.Encode(t.Name), Description: t.Description, InputSchema: adapter.Parameters(t.Schema)}
+		one := &tool{Name: c.names.Encode(t.Name), Description: t.Description,
+			InputSchema: adapter.Parameters(t.Schema)}
 		var err error
 		if one.options, err = adapter.ToolOptions(Name, t, []string{"type", "name", "input_schema"}, Name); err != nil {
 			return err

@@ -23,16 +23,32 @@ type block struct {
 
 // A message is an event of ConverseStream, with the fields of all kinds, or an answer of Converse.
 type message struct {
-	Index  int    `json:"contentBlockIndex"`
-	Start  block  `json:"start"`
-	Delta  block  `json:"delta"`
-	Stop   string `json:"stopReason"`
-	Usage  *usage `json:"usage"`
+	Index int    `json:"contentBlockIndex"`
+	Start block  `json:"start"`
+	Delta block  `json:"delta"`
+	Stop  string `json:"stopReason"`
+	Usage *usage `json:"usage"`
+	beside
 	Output *struct {
 		Message struct {
 			Content []block `json:"content"`
 		} `json:"message"`
 	} `json:"output"`
+}
+
+// beside are members of an answer that say something beside it: the package anthropic keeps them.
+type beside struct {
+	Trace       json.RawMessage `json:"trace,omitempty"`
+	Tier        json.RawMessage `json:"serviceTier,omitempty"`
+	Performance json.RawMessage `json:"performanceConfig,omitempty"`
+	More        json.RawMessage `json:"additionalModelResponseFields,omitempty"`
+}
+
+// ended is an event message_delta: the end of an answer, and its usage.
+type ended struct {
+	Delta any `json:"delta,omitempty"`
+	Usage any `json:"usage,omitempty"`
+	beside
 }
 
 // usage is decoded from Converse's figures.
@@ -80,11 +96,13 @@ func (e *events) conversed(f *frame) error {
 		}
 	case "messageStop":
 		e.ended = true
-		e.event("message_delta", map[string]any{"delta": map[string]string{"stop_reason": m.Stop}})
+		e.event("message_delta", ended{Delta: map[string]string{"stop_reason": m.Stop}, beside: m.beside})
 	case "metadata":
+		end := ended{beside: m.beside}
 		if m.Usage != nil {
-			e.event("message_delta", map[string]any{"usage": m.Usage.fields()})
+			end.Usage = m.Usage.fields()
 		}
+		e.event("message_delta", end)
 		if e.ended {
 			e.ended = false
 			e.event("message_stop", struct{}{})
@@ -158,8 +176,13 @@ func (e *events) answer(m *message, text []byte) error {
 	if m.Usage == nil {
 		m.Usage = &usage{}
 	}
-	data, err := json.Marshal(map[string]any{"type": "message", "content": blocks, "stop_reason": m.Stop,
-		"usage": m.Usage.fields()})
+	data, err := json.Marshal(struct {
+		Type    string                 `json:"type"`
+		Content []any                  `json:"content"`
+		Stop    string                 `json:"stop_reason"`
+		Usage   map[string]json.Number `json:"usage"`
+		beside
+	}{"message", blocks, m.Stop, m.Usage.fields(), m.beside})
 	if err != nil {
 		return garbled("an answer", err)
 	}

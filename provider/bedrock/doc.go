@@ -23,6 +23,8 @@
 //     Sampling.TopK, Cache and cache marks aren't sent.
 //   - Tool names may have at most 64 characters. ChooseNone can't be enforced: the model sees the
 //     tools if the conversation has calls.
+//   - [provider.Response].Details has trace, serviceTier, performanceConfig and
+//     additionalModelResponseFields.
 //   - Nothing is known of a model unless Config.Models has it.
 //
 // # Errors

@@ -74,6 +74,9 @@
 // are filtered, and so is a prompt that is rejected; every other reason is an error, after which no
 // call is run. The details are in an opaque part ("finishMessage", "promptFeedback").
 //
+// [provider.Response].Details has safetyRatings, avgLogprobs, logprobsResult, urlContextMetadata,
+// promptFeedback, modelStatus, and serviceTier and trafficType of the usage.
+//
 // Usage has the last figures that were sent, each field by itself: Input is promptTokenCount plus
 // toolUsePromptTokenCount, Output is candidatesTokenCount plus thoughtsTokenCount. Answers that are
 // one JSON array or one object are supported, too.

@@ -118,7 +118,8 @@ func estimate(req *provider.Request) int64 {
 	return tokens(int64(bytes)) + more
 }
 
-// largest returns the bytes of the largest of a tool's options: a call sends those for one provider.
+// largest returns the bytes of the largest of a tool's options: a call sends those for one
+// provider.
 func largest(options map[string]json.RawMessage) (bytes int) {
 	for _, raw := range options {
 		bytes = max(bytes, len(raw))

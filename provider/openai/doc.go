@@ -25,6 +25,11 @@
 // if it is in several. Usage is the last that was sent, never a sum; if figures contradict each
 // other, they stay as the server sent them. Of several choices the first counts.
 //
+// [provider.Response].Details has logprobs, service_tier, moderation, system_fingerprint, and what
+// Azure (prompt_filter_results, content_filter_results, content_filters) and OpenRouter (provider)
+// say beside an answer; of the Responses API also conversation. Log probabilities are one value,
+// however many pieces they came in.
+//
 // A call that the server ran itself becomes a provider call named by the type of its item
 // (web_search_call, mcp_call, …) with its result, and must not be run. A call of a tool that OpenAI
 // defines and the client runs becomes a call of the tool named shell, local_shell, apply_patch,

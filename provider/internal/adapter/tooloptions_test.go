@@ -16,7 +16,8 @@ func TestOptionsOfAToolAreObjectsBesideWhatTheToolSays(t *testing.T) {
 		return &provider.Tool{Name: "find", Options: map[string]json.RawMessage{"acme": json.RawMessage(raw),
 			"other": json.RawMessage(`[]`), "mine": json.RawMessage(`{"a":2,"c":null}`)}}
 	}
-	got, err := adapter.ToolOptions("acme", with(`{"a":1,"b":{"x":1},"strict":true}`), []string{"name"}, "acme", "mine", "none")
+	got, err := adapter.ToolOptions("acme", with(`{"a":1,"b":{"x":1},"strict":true}`), []string{"name"}, "acme", "mine",
+		"none")
 	require.NoError(t, err)
 	require.True(t, adapter.AsksStrict(got))
 	merged, err := adapter.WithOptions(map[string]any{"name": "n", "c": 1}, got)
