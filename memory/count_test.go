@@ -135,6 +135,9 @@ func TestEveryPartOfARequestCounts(t *testing.T) {
 	var none *memory.Estimator
 	require.Positive(t, none.CountText("a"), "a nil Estimator is one of an unknown model")
 	require.Zero(t, none.CountMessage(nil)+none.CountTool(nil))
+	with := &provider.Tool{Name: "a", Options: map[string]json.RawMessage{"x": json.RawMessage(`{"a":1}`),
+		"y": json.RawMessage(`{}`)}}
+	require.Equal(t, none.CountTool(&provider.Tool{Name: "a"})+none.CountText(`{"a":1}`), none.CountTool(with))
 }
 
 func TestACounterThatMakesUpFiguresOverflowsNothing(t *testing.T) {

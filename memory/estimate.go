@@ -112,12 +112,18 @@ func (e *Estimator) CountMessage(m *provider.Message) int {
 	return plus(e.parts(m.Parts, maxNesting), perMessage)
 }
 
-// CountTool counts a tool: its name, description and schema, and 16 tokens around them.
+// CountTool counts a tool: its name, description and schema, the longest of its options, since a
+// request has those for one provider, and 16 tokens around them.
 func (e *Estimator) CountTool(t *provider.Tool) int {
 	if t == nil {
 		return 0
 	}
-	return plus(plus(e.CountText(t.Name), e.CountText(t.Description)), plus(e.CountText(string(t.Schema)), perTool))
+	options := 0
+	for _, raw := range t.Options {
+		options = max(options, e.CountText(string(raw)))
+	}
+	return plus(plus(e.CountText(t.Name), e.CountText(t.Description)),
+		plus(e.CountText(string(t.Schema)), plus(options, perTool)))
 }
 
 // maxNesting bounds how deep results within results are followed.

@@ -3,7 +3,9 @@ package memory
 import (
 	"bytes"
 	"context"
+	"encoding/json"
 	"errors"
+	"maps"
 	"math"
 	"time"
 
@@ -91,7 +93,8 @@ func (m *Meter) frame(req *provider.Request) {
 			m.tools = append(m.tools, countedTool{*t, m.counter.CountTool(t)})
 		}
 		if known := &m.tools[i]; known.tool.Name != t.Name || known.tool.Description != t.Description ||
-			!bytes.Equal(known.tool.Schema, t.Schema) {
+			!bytes.Equal(known.tool.Schema, t.Schema) || !maps.EqualFunc(known.tool.Options, t.Options,
+			func(a, b json.RawMessage) bool { return bytes.Equal(a, b) }) {
 			*known = countedTool{*t, m.counter.CountTool(t)}
 		}
 		n = plus(n, m.tools[i].tokens)

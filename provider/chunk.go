@@ -1,6 +1,7 @@
 package provider
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"time"
@@ -26,7 +27,7 @@ const (
 	KindFile                     // Extra.Part: media made by the model
 	KindOpaque                   // Extra.Part.Opaque: see Attach, AttachTo and OpaquePart
 	KindReset                    // voids everything since the first Start; Text says why
-	KindEnd                      // the answer is complete: Extra.Stop, Extra.Usage (nil if it wasn't reported)
+	KindEnd                      // the answer is complete: Extra.Stop, Extra.Usage (nil: not reported), Extra.Details
 )
 
 var chunkKinds = [...]string{"none", "waiting", "start", "text", "reasoning", "refusal", "tool_start", "tool_delta",
@@ -79,7 +80,9 @@ type Extra struct {
 	Usage   *Usage     `json:"usage,omitempty"`
 	Stop    StopReason `json:"stop,omitempty"`
 	StopRaw string     `json:"stop_raw,omitempty"` // the provider's term
-	Wait    *Wait      `json:"wait,omitempty"`
+	// Details are those of the [Response]. Only for End.
+	Details map[string]json.RawMessage `json:"details,omitempty"`
+	Wait    *Wait                      `json:"wait,omitempty"`
 	// RateLimits are the answer's headers about the remaining rate; see [RateLimits]. Only for
 	// Start.
 	RateLimits http.Header `json:"rate_limits,omitempty"`

@@ -175,6 +175,21 @@ func TestArgumentsBecomeWhatAJournalCanHold(t *testing.T) {
 	}
 }
 
+func TestDetailsBecomeWhatAJournalCanHold(t *testing.T) {
+	end := provider.End(provider.StopDone, provider.Usage{})
+	given := map[string]json.RawMessage{"a": json.RawMessage("{ \"x\" : \"<\u2028>\" }"), "b": json.RawMessage("{"),
+		"c\xff": nil}
+	end.Extra.Details = given
+	r := collect(t, provider.Text("Hi."), end)
+	require.Equal(t, map[string]json.RawMessage{"a": json.RawMessage(`{"x":"<\u2028>"}`), "b": json.RawMessage("null"),
+		"c\uFFFD": json.RawMessage("null")}, r.Details)
+	var back provider.Response
+	require.NoError(t, json.Unmarshal(plain(t, r, ""), &back))
+	require.Equal(t, r, &back)
+	require.Equal(t, json.RawMessage("{ \"x\" : \"<\u2028>\" }"), given["a"], "the chunk is the provider's")
+	require.Len(t, r.Message().Parts, 1, "they never go back")
+}
+
 func TestACutAnswerIsAtHand(t *testing.T) {
 	r := collect(t, provider.Reasoning("Hm."), provider.Text("It "), provider.Text("is"),
 		provider.ToolStart(4, "id", "t"), provider.ToolDelta(4, `{"a`))

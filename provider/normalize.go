@@ -50,6 +50,22 @@ func EscapeSeparators(raw json.RawMessage) json.RawMessage {
 	return bytes.ReplaceAll(raw, []byte("\u2029"), []byte(`\u2029`))
 }
 
+// normalizeDetails returns details in a form that survives JSON. What isn't JSON is null.
+func normalizeDetails(details map[string]json.RawMessage) map[string]json.RawMessage {
+	if len(details) == 0 {
+		return nil
+	}
+	out := make(map[string]json.RawMessage, len(details))
+	for name, raw := range details {
+		value, _ := arguments(bytes.Clone(raw))
+		if value == nil {
+			value = json.RawMessage("null")
+		}
+		out[valid(name)] = value
+	}
+	return out
+}
+
 // normalizePart returns a part in a form that survives JSON. The given part isn't changed.
 func normalizePart(p *Part) *Part {
 	out := *p

@@ -49,6 +49,12 @@ type Tool struct {
 	Name        string          `json:"name"`
 	Description string          `json:"description,omitempty"`
 	Schema      json.RawMessage `json:"schema,omitempty"` // JSON Schema of the input; empty: no arguments
+
+	// Options are merged into the definition of the tool that the provider named by the key gets,
+	// as Request.Options are into the request: for members without a field here, such as strict,
+	// defer_loading or input_examples. Each value is a JSON object, spelled as the maker spells it,
+	// without the members that the other fields say (name, type, schema): otherwise the call fails.
+	Options map[string]json.RawMessage `json:"options,omitempty"`
 }
 
 // A ToolChoice says whether the model is free to call tools.
@@ -136,6 +142,9 @@ func (r *Request) Clone() *Request {
 	c := *r
 	c.Messages = slices.Clone(r.Messages)
 	c.Tools = slices.Clone(r.Tools)
+	for i := range c.Tools {
+		c.Tools[i].Options = maps.Clone(c.Tools[i].Options)
+	}
 	c.Options = maps.Clone(r.Options)
 	if r.Sampling != nil {
 		s := *r.Sampling

@@ -196,8 +196,17 @@ func (d *Definition) complete(input *schema.Schema) error {
 		}
 		d.output = out
 	}
+	s.Options = maps.Clone(s.Options)
+	for _, key := range slices.Sorted(maps.Keys(s.Options)) {
+		var members map[string]json.RawMessage
+		if json.Unmarshal(s.Options[key], &members) != nil || members == nil {
+			return specError(s.Name, "Options[%q] is %.80q; give a JSON object, such as {\"strict\": true}", key,
+				s.Options[key])
+		}
+		s.Options[key] = slices.Clone(s.Options[key])
+	}
 	d.input = input
-	d.shown = provider.Tool{Name: s.Name, Description: s.Description, Schema: input.JSON()}
+	d.shown = provider.Tool{Name: s.Name, Description: s.Description, Schema: input.JSON(), Options: s.Options}
 	sum := sha256.Sum256([]byte(input.Hash() + s.Description)) // all hashes have the same length
 	d.fingerprint = hex.EncodeToString(sum[:16])
 	return nil

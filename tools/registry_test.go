@@ -143,6 +143,10 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 		"any of schemas": {[]tools.Tool{raw(`{"type":"object","anyOf":[{}]}`)}, "root has anyOf"},
 		"all of schemas": {[]tools.Tool{raw(`{"type":"object","allOf":[{}]}`)}, "root has allOf"},
 		"output schema":  {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
+		"options of a word": {[]tools.Tool{with(tools.Spec{Options: map[string]json.RawMessage{
+			"openai": json.RawMessage(`"strict"`)}})}, `tools: t: Options["openai"] is "\"strict\""; give a JSON object`},
+		"no options": {[]tools.Tool{with(tools.Spec{Options: map[string]json.RawMessage{"openai": nil}})},
+			`tools: t: Options["openai"] is ""; give a JSON object`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reg, err := tools.NewRegistry(c.list...)
@@ -155,6 +159,23 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 			require.NotContains(t, err.Error(), "goroutine")
 		})
 	}
+}
+
+func TestOptionsOfAToolReachTheProviderAndChangeNoFingerprint(t *testing.T) {
+	options := map[string]json.RawMessage{"openai": json.RawMessage(`{"strict":true}`)}
+	with, err := tools.New(tools.Spec{Name: "t", Options: options}, nothing).Define()
+	require.NoError(t, err)
+	options["openai"][2] = 'x'
+	options["anthropic"] = json.RawMessage(`1`)
+	require.Equal(t, map[string]json.RawMessage{"openai": json.RawMessage(`{"strict":true}`)},
+		tools.ProviderTools([]*tools.Definition{with})[0].Options)
+	without, err := tools.New(tools.Spec{Name: "t"}, nothing).Define()
+	require.NoError(t, err)
+	require.Equal(t, without.Fingerprint(), with.Fingerprint(), "a person's rules for the tool stay")
+	require.Equal(t, without.SchemaHash(), with.SchemaHash(), "a session can go on")
+	stored, err := json.Marshal(without.Spec())
+	require.NoError(t, err)
+	require.NotContains(t, string(stored), "Options", "Specs in journals keep their form")
 }
 
 func TestARegistryReportsAllMistakesAtOnce(t *testing.T) {

@@ -91,6 +91,11 @@ type Spec struct {
 	// Output is a schema for the text of successful results, which then must be JSON; empty: no
 	// validation.
 	Output json.RawMessage
+
+	// Options are what a provider is told about the tool beside its name, its description and its
+	// schema, by the provider's name: see [provider.Tool].Options. They don't change what a call
+	// does, so they aren't part of [Definition.Fingerprint].
+	Options map[string]json.RawMessage `json:",omitempty"`
 }
 
 // Repeatable reports whether a call in doubt, whose end isn't known, may be made again.

@@ -85,8 +85,9 @@ var rows = map[string]row{
 	"agent/internal/transcripts": {own: []string{everything}, third: []string{"github.com/cockroachdb/datadriven"}},
 	"internal/sim":               {own: []string{everything}, third: []string{porcupine}}, // tests alone
 	"internal/storm":             {own: []string{everything}},                             // tests alone
-	"internal/wirecases":         {own: []string{everything}},                             // tests alone
-	"internal/compat":            {own: []string{everything}},                             // tests alone
+	"internal/features":          {own: []string{"provider"}, third: []string{testify}},
+	"internal/wirecases":         {own: []string{everything}}, // tests alone
+	"internal/compat":            {own: []string{everything}}, // tests alone
 	"agent/internal/due":         {own: []string{"agent/journal", "agent/machine"}},
 	"agent/internal/work": {own: []string{"agent/journal", "agent/machine", "tools", "circuit/fault"},
 		tests: []string{"agent", "provider", "provider/providertest"}},

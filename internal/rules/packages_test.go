@@ -23,6 +23,7 @@ var withoutExample = map[string]string{
 	"provider/internal/replay": "tests only",
 	"internal/sim":             "tests only",
 	"internal/storm":           "tests only",
+	"internal/features":        "its functions take a *testing.T; doc.go shows its use",
 	"internal/wirecases":       "tests only",
 	"internal/compat":          "tests only",
 	"internal/sqljournal":      "works on a database that its two users bring; their examples show it",

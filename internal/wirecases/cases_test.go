@@ -7,10 +7,12 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"maps"
 	"net/http"
 	"net/http/httptest"
 	"os"
 	"path/filepath"
+	"slices"
 	"strconv"
 	"strings"
 	"testing"
@@ -207,6 +209,9 @@ func shown(r *provider.Response) string {
 		b.WriteByte('\n')
 	}
 	fmt.Fprintf(&b, "model %s, stop %s %q, input %d, output %d\n", r.Model, r.Stop, r.StopRaw, r.Usage.Input, r.Usage.Output)
+	for _, name := range slices.Sorted(maps.Keys(r.Details)) {
+		fmt.Fprintf(&b, "detail %s %s\n", name, r.Details[name])
+	}
 	return b.String()
 }
 

@@ -17,9 +17,9 @@
 //
 // The answer is sent byte for byte. In a header, $RESET is a time in 40 s, in milliseconds since
 // 1970. Instead of an answer there may be a request, as JSON of a [provider.Request]. What is
-// wanted is a line for each part of the answer, its end, and, in lines that begin with next, what
-// of the answer goes back to the server with the next request; or the error; or the tools as they
-// are sent.
+// wanted is a line for each part of the answer, its end, each of its details, and, in lines that
+// begin with next, what of the answer goes back to the server with the next request; or the error;
+// or the tools as they are sent.
 //
 //	go test ./internal/wirecases -write
 //

@@ -24,6 +24,17 @@ func lastMarkable(blocks []any) *content {
 	return nil
 }
 
+// lastTool returns the last tool that can have a cache mark, which one that is loaded later can't,
+// or nil.
+func (b *body) lastTool() *tool {
+	for _, t := range slices.Backward(b.Tools) {
+		if string(t.options["defer_loading"]) != "true" {
+			return t
+		}
+	}
+	return nil
+}
+
 // limitMarks removes the oldest cache marks above the limit of the API.
 func (c *conversation) limitMarks() {
 	var marked []*content
@@ -32,7 +43,7 @@ func (c *conversation) limitMarks() {
 			marked = append(marked, b)
 		}
 	}
-	for i := 0; i < len(marked)-c.marks; i++ {
+	for i := 0; i < len(marked)-max(c.marks, 0); i++ {
 		marked[i].CacheControl = nil
 	}
 	c.marks -= min(len(marked), c.marks)
@@ -57,8 +68,8 @@ func (c *conversation) addMarks(b *body) {
 	if n := len(b.System); n > 0 {
 		mark(&b.System[n-1].CacheControl)
 	}
-	if n := len(b.Tools); n > 0 {
-		mark(&b.Tools[n-1].CacheControl)
+	if tool := b.lastTool(); tool != nil {
+		mark(&tool.CacheControl)
 	}
 	for i := last - 1; i >= 0; i-- {
 		if b.Messages[i].Role == "user" {

@@ -49,6 +49,33 @@ func TestARequestThatAsksForCachingIsMarked(t *testing.T) {
 	require.Equal(t, string(plain), strings.ReplaceAll(string(marked), mark, ""), "nothing but the marks differs")
 }
 
+func TestAToolsOwnMarkIsOneOfTheFour(t *testing.T) {
+	req := conversing()
+	req.Tools = []provider.Tool{{Name: "a"}, {Name: "b"}, {Name: "c"}, {Name: "d"}, {Name: "e"}}
+	for i := range req.Tools {
+		req.Tools[i].Options = map[string]json.RawMessage{
+			"anthropic": json.RawMessage(`{"cache_control":{"type":"ephemeral"}}`)}
+	}
+	req.Tools = req.Tools[:3]
+	text, err := sentText(t, req)
+	require.NoError(t, err)
+	require.Equal(t, 4, strings.Count(string(text), "cache_control"))
+	req.Tools = req.Tools[:5] // the API says what is wrong
+	req.Messages[0].Parts[0].Cache = true
+	text, err = sentText(t, req)
+	require.NoError(t, err)
+	require.Equal(t, 5, strings.Count(string(text), "cache_control"))
+
+	req = conversing()
+	req.Tools[1].Options = map[string]json.RawMessage{"anthropic": json.RawMessage(`{"defer_loading":true}`)}
+	require.Equal(t, `[{"name":"list","input_schema":{"type":"object","properties":{}}`+mark+`},`+
+		`{"defer_loading":true,"input_schema":{"type":"object","properties":{}},"name":"weather"}]`,
+		string(sent(t, req)["tools"]), "the API rejects a mark on a tool that is loaded later")
+	req.Tools[1].Options["anthropic"] = json.RawMessage(`{"cache_control":1}`)
+	_, err = sentText(t, req)
+	require.ErrorContains(t, err, `the tool "weather": cache_control can't be decoded`)
+}
+
 func TestOnlyWhatExistsAndCanBeMarkedIsMarked(t *testing.T) {
 	body, err := sentText(t, &provider.Request{Cache: true, Messages: []provider.Message{provider.User("Hi")}})
 	require.NoError(t, err)

@@ -55,6 +55,11 @@
 // is cached, including content marked with [provider.Part.Cache] or for [provider.Request.Cache]
 // (default: 5 minutes). Above four marks, the oldest in the messages are left out.
 //
+// Options["anthropic"] of a [provider.Tool] are members of its definition: strict, defer_loading,
+// allowed_callers, input_examples, eager_input_streaming, cache_control, …. A cache_control is one
+// of the four marks. The schema of a tool with strict is narrowed as that of an output format, if
+// it has nothing that formats don't support; otherwise it is sent as it is.
+//
 // Request.Cache uses what is left of the four marks for the newest message, the system text, the
 // last tool, and the user's message before the model's last one, which was the newest in the call
 // before. Options with a cache_control of their own disable this.
@@ -66,6 +71,8 @@
 // citation is a Source whose offsets refer to its text block. Blocks without a counterpart in
 // package provider (compaction, redacted thinking, unknown ones) are opaque parts, and so are a
 // container ("container") and the reason of a refusal ("stop_details").
+//
+// [provider.Response].Details has service_tier, stop_sequence, context_management and container.
 //
 // Usage has the last figures that were sent: Input is input_tokens plus cache_read_input_tokens and
 // cache_creation_input_tokens. A server that answers with JSON instead of a stream is supported,

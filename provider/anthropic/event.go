@@ -20,6 +20,17 @@ type event struct {
 	Delta   delta           `json:"delta"`
 	Usage   json.RawMessage `json:"usage"`
 	Error   json.RawMessage `json:"error"`
+	beside
+}
+
+// beside are the members of an event, or of a whole answer, that say something beside it. All but
+// the first are of Bedrock's Converse.
+type beside struct {
+	Context     adapter.Detail `json:"context_management"`
+	Trace       adapter.Detail `json:"trace"`
+	Tier        adapter.Detail `json:"serviceTier"`
+	Performance adapter.Detail `json:"performanceConfig"`
+	More        adapter.Detail `json:"additionalModelResponseFields"`
 }
 
 // A delta is a piece of a block, or the end of an answer.
@@ -42,11 +53,13 @@ type message struct {
 	Usage   json.RawMessage   `json:"usage"`
 	Error   json.RawMessage   `json:"error"`
 	ending
+	beside
 }
 
 // An ending is the stop reason of an answer, and other fields of its end.
 type ending struct {
 	Stop        string          `json:"stop_reason"`
+	Sequence    adapter.Detail  `json:"stop_sequence"`
 	StopDetails json.RawMessage `json:"stop_details"`
 	Container   json.RawMessage `json:"container"`
 }
@@ -109,6 +122,7 @@ func (d *decoder) event(name string, data []byte) error {
 	case "message_delta":
 		d.mergeEnding(&e.Delta.ending)
 		d.usage.add(e.Usage)
+		d.saidBeside(&e.beside)
 	case "message_stop":
 		return d.finish()
 	case "error":
@@ -131,6 +145,7 @@ func (d *decoder) message(data []byte) error {
 	}
 	d.mergeEnding(&m.ending)
 	d.usage.add(m.Usage)
+	d.saidBeside(&m.beside)
 	d.Begin(m.ID, cmp.Or(m.Model, d.Model))
 	for _, raw := range m.Content {
 		if err := d.wholeBlock(raw); err != nil {
@@ -138,6 +153,15 @@ func (d *decoder) message(data []byte) error {
 		}
 	}
 	return d.finish()
+}
+
+// saidBeside keeps what an event says beside the answer.
+func (d *decoder) saidBeside(b *beside) {
+	d.Beside.Set("context_management", json.RawMessage(b.Context))
+	d.Beside.Set("trace", json.RawMessage(b.Trace))
+	d.Beside.Set("serviceTier", json.RawMessage(b.Tier))
+	d.Beside.Set("performanceConfig", json.RawMessage(b.Performance))
+	d.Beside.Set("additionalModelResponseFields", json.RawMessage(b.More))
 }
 
 // sound returns data as valid UTF-8, which is needed also for the parts that are kept raw.
@@ -153,6 +177,7 @@ func (d *decoder) mergeEnding(e *ending) {
 	if e.Stop != "" {
 		d.end.Stop = e.Stop
 	}
+	d.Beside.Set("stop_sequence", json.RawMessage(e.Sequence))
 	if !adapter.IsNull(e.StopDetails) {
 		d.end.StopDetails = slices.Clone(e.StopDetails)
 	}
@@ -172,7 +197,9 @@ func (d *decoder) finish() error {
 	}
 	if !adapter.IsNull(d.end.Container) {
 		d.Put(opaque(kindContainer, d.end.Container))
+		d.Beside.Set("container", d.end.Container)
 	}
+	d.Beside.Set("service_tier", d.usage["service_tier"])
 	if !adapter.IsNull(d.end.StopDetails) {
 		d.Put(opaque(kindStopDetails, d.end.StopDetails))
 	}

@@ -45,6 +45,18 @@ type tool struct {
 	Description  string          `json:"description,omitempty"`
 	InputSchema  json.RawMessage `json:"input_schema"`
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
+
+	options map[string]json.RawMessage
+}
+
+// MarshalJSON encodes the tool with its options.
+func (t *tool) MarshalJSON() ([]byte, error) {
+	type plain tool // without this method
+	merged, err := adapter.WithOptions((*plain)(t), t.options)
+	if err != nil {
+		return nil, err
+	}
+	return adapter.Encode(merged)
 }
 
 type toolChoice struct {
@@ -103,7 +115,9 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 	traits := traitsOf(b.Model)
 	c := &conversation{names: adapter.NewNames(req.Tools), mark: &cacheControl{Type: "ephemeral", TTL: o.cache.TTL},
 		marks: mostMarks}
-	b.addTools(req, c)
+	if err := b.addTools(req, c); err != nil {
+		return nil, nil, nil, err
+	}
 	if b.Messages, err = c.convert(req.Messages); err != nil {
 		return nil, nil, nil, err
 	}
@@ -131,8 +145,8 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 		b.System[len(b.System)-1].CacheControl = c.mark
 		c.marks--
 	}
-	if o.cache.Tools && len(b.Tools) > 0 {
-		b.Tools[len(b.Tools)-1].CacheControl = c.mark
+	if last := b.lastTool(); o.cache.Tools && last != nil && last.CacheControl == nil {
+		last.CacheControl = c.mark
 		c.marks--
 	}
 	c.limitMarks()
@@ -142,12 +156,34 @@ func (m *Model) compose(req *provider.Request) (*body, *options, *adapter.Names,
 	return b, &o, c.names, nil
 }
 
-func (b *body) addTools(req *provider.Request, c *conversation) {
+func (b *body) addTools(req *provider.Request, c *conversation) error {
 	for i := range req.Tools {
 		t := &req.Tools[i]
-		b.Tools = append(b.Tools, &tool{Name: c.names.Encode(t.Name), Description: t.Description,
-			InputSchema: adapter.Parameters(t.Schema)})
+		one := &tool{Name: c.names.Encode(t.Name), Description: t.Description,
+			InputSchema: adapter.Parameters(t.Schema)}
+		var err error
+		if one.options, err = adapter.ToolOptions(Name, t, []string{"type", "name", "input_schema"}, Name); err != nil {
+			return err
+		}
+		if mark, ok := one.options["cache_control"]; ok { // one of the marks of the request
+			if err := json.Unmarshal(mark, &one.CacheControl); err != nil {
+				return fault.Errorf(fault.Invalid, "anthropic: the tool %q: cache_control can't be decoded: %w", t.Name, err)
+			}
+			if one.CacheControl != nil {
+				c.marks--
+			}
+			delete(one.options, "cache_control") // the map is the adapter's own
+		}
+		if adapter.AsksStrict(one.options) {
+			if adapter.IsNull(t.Schema) {
+				one.InputSchema = adapter.ClosedParameters
+			} else if schema, ok := narrowed(one.InputSchema); ok {
+				one.InputSchema = schema
+			}
+		}
+		b.Tools = append(b.Tools, one)
 	}
+	return nil
 }
 
 // chosen returns the tool choice, nil for the API's default.

@@ -32,8 +32,18 @@ func formatOf(req *provider.Request, t trait) json.RawMessage {
 	if req.Output == nil || adapter.IsNull(req.Output.Schema) || !t.Has(formats) {
 		return nil
 	}
-	fits := !adapter.ReferencesOf(req.Output.Schema).IsRecursive()
-	narrowed := adapter.EditSchema(req.Output.Schema, func(_ string, keywords []adapter.Keyword) []adapter.Keyword {
+	schema, fits := narrowed(req.Output.Schema)
+	if !fits {
+		return nil
+	}
+	return schema
+}
+
+// narrowed returns a schema without the keywords that formats don't have, and whether the schema
+// uses only what they support or what may be left out.
+func narrowed(schema json.RawMessage) (out json.RawMessage, fits bool) {
+	fits = !adapter.ReferencesOf(schema).IsRecursive()
+	out = adapter.EditSchema(schema, func(_ string, keywords []adapter.Keyword) []adapter.Keyword {
 		closed := adapter.Find(keywords, "additionalProperties")
 		fits = fits && (closed == nil || string(closed) == "false") &&
 			!slices.ContainsFunc(keywords, func(k adapter.Keyword) bool {
@@ -47,8 +57,5 @@ func formatOf(req *provider.Request, t trait) json.RawMessage {
 				slices.Contains(droppedKeywords, k.Name) || strings.HasPrefix(k.Name, "x-")
 		})
 	})
-	if !fits {
-		return nil
-	}
-	return narrowed
+	return out, fits
 }

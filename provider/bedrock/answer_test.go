@@ -1,6 +1,7 @@
 package bedrock_test
 
 import (
+	"encoding/json"
 	"fmt"
 	"net/http"
 	"strings"
@@ -47,6 +48,23 @@ func TestAnAnswerOfConverseStream(t *testing.T) {
 	calls := res.Calls()
 	require.Len(t, calls, 1)
 	require.Equal(t, `t-1 look {"at":"it"}`, calls[0].ID+" "+calls[0].Name+" "+string(calls[0].Input))
+}
+
+func TestDetailsOfConverse(t *testing.T) {
+	const more = `"serviceTier":{"type":"flex"},"trace":{"guardrail":{"actionReason":"x"}},"performanceConfig":{"latency":"optimized"}`
+	for _, answer := range []string{
+		event("messageStart", `{}`) +
+			event("messageStop", `{"stopReason":"end_turn","additionalModelResponseFields":{"a":1}}`) +
+			event("metadata", `{"usage":{"inputTokens":7,"outputTokens":1},`+more+`}`),
+		`{"output":{"message":{"content":[{"text":"Hi."}]}},"stopReason":"end_turn","additionalModelResponseFields":{"a":1},` + more + `}`,
+	} {
+		res, err := answered(t, answer)
+		require.NoError(t, err)
+		require.Equal(t, map[string]json.RawMessage{"serviceTier": json.RawMessage(`{"type":"flex"}`),
+			"trace":                         json.RawMessage(`{"guardrail":{"actionReason":"x"}}`),
+			"performanceConfig":             json.RawMessage(`{"latency":"optimized"}`),
+			"additionalModelResponseFields": json.RawMessage(`{"a":1}`)}, res.Details)
+	}
 }
 
 func TestStopReasonsOfConverse(t *testing.T) {

@@ -1,6 +1,10 @@
 package bedrock
 
-import "encoding/json"
+import (
+	"cmp"
+	"encoding/json"
+	"strings"
+)
 
 // A block is a block of an answer of Converse: whole, or its start, or a piece of it.
 type block struct {
@@ -19,20 +23,65 @@ type block struct {
 			Signature string `json:"signature"`
 		} `json:"reasoningText"`
 	} `json:"reasoningContent"`
+	Cited *struct {
+		Content   []block    `json:"content"`
+		Citations []citation `json:"citations"`
+	} `json:"citationsContent"` // of a whole answer
+	Citation *citation `json:"citation"` // of a piece: of the text before it
+}
+
+// A citation is a source of a text.
+type citation struct {
+	Title  string `json:"title"`
+	Source string `json:"source"`
+	Texts  []struct {
+		Text string `json:"text"`
+	} `json:"sourceContent"`
+	Location struct {
+		Web struct {
+			URL string `json:"url"`
+		} `json:"web"`
+	} `json:"location"`
+}
+
+// converted returns the citation as the package anthropic reads it.
+func (c *citation) converted() any {
+	var text strings.Builder
+	for _, one := range c.Texts {
+		text.WriteString(one.Text)
+	}
+	return map[string]string{"type": "converse", "cited_text": text.String(), "title": cmp.Or(c.Title, c.Source),
+		"url": c.Location.Web.URL}
 }
 
 // A message is an event of ConverseStream, with the fields of all kinds, or an answer of Converse.
 type message struct {
-	Index  int    `json:"contentBlockIndex"`
-	Start  block  `json:"start"`
-	Delta  block  `json:"delta"`
-	Stop   string `json:"stopReason"`
-	Usage  *usage `json:"usage"`
+	Index int    `json:"contentBlockIndex"`
+	Start block  `json:"start"`
+	Delta block  `json:"delta"`
+	Stop  string `json:"stopReason"`
+	Usage *usage `json:"usage"`
+	beside
 	Output *struct {
 		Message struct {
 			Content []block `json:"content"`
 		} `json:"message"`
 	} `json:"output"`
+}
+
+// beside are members of an answer that say something beside it: the package anthropic keeps them.
+type beside struct {
+	Trace       json.RawMessage `json:"trace,omitempty"`
+	Tier        json.RawMessage `json:"serviceTier,omitempty"`
+	Performance json.RawMessage `json:"performanceConfig,omitempty"`
+	More        json.RawMessage `json:"additionalModelResponseFields,omitempty"`
+}
+
+// ended is an event message_delta: the end of an answer, and its usage.
+type ended struct {
+	Delta any `json:"delta,omitempty"`
+	Usage any `json:"usage,omitempty"`
+	beside
 }
 
 // usage is decoded from Converse's figures.
@@ -80,11 +129,13 @@ func (e *events) conversed(f *frame) error {
 		}
 	case "messageStop":
 		e.ended = true
-		e.event("message_delta", map[string]any{"delta": map[string]string{"stop_reason": m.Stop}})
+		e.event("message_delta", ended{Delta: map[string]string{"stop_reason": m.Stop}, beside: m.beside})
 	case "metadata":
+		end := ended{beside: m.beside}
 		if m.Usage != nil {
-			e.event("message_delta", map[string]any{"usage": m.Usage.fields()})
+			end.Usage = m.Usage.fields()
 		}
+		e.event("message_delta", end)
 		if e.ended {
 			e.ended = false
 			e.event("message_stop", struct{}{})
@@ -108,7 +159,7 @@ func (e *events) start(index int, b *block) {
 
 // delta writes a piece of a block, after its start if that didn't come.
 func (e *events) delta(index int, d *block) error {
-	piece := map[string]string{}
+	piece := map[string]any{}
 	kind := ""
 	switch r := d.Reasoning; {
 	case d.Text != nil:
@@ -132,8 +183,10 @@ func (e *events) delta(index int, d *block) error {
 		kind, piece["type"], piece["thinking"] = "thinking", "thinking_delta", *r.Text
 	case r != nil && r.Signature != "":
 		kind, piece["type"], piece["signature"] = "thinking", "signature_delta", r.Signature
+	case d.Citation != nil:
+		kind, piece["type"], piece["citation"] = "text", "citations_delta", d.Citation.converted()
 	default:
-		return nil // a citation, or an unknown kind
+		return nil // an unknown kind
 	}
 	if !e.blocks[index] {
 		e.blocks[index] = true
@@ -158,8 +211,13 @@ func (e *events) answer(m *message, text []byte) error {
 	if m.Usage == nil {
 		m.Usage = &usage{}
 	}
-	data, err := json.Marshal(map[string]any{"type": "message", "content": blocks, "stop_reason": m.Stop,
-		"usage": m.Usage.fields()})
+	data, err := json.Marshal(struct {
+		Type    string                 `json:"type"`
+		Content []any                  `json:"content"`
+		Stop    string                 `json:"stop_reason"`
+		Usage   map[string]json.Number `json:"usage"`
+		beside
+	}{"message", blocks, m.Stop, m.Usage.fields(), m.beside})
 	if err != nil {
 		return garbled("an answer", err)
 	}
@@ -176,6 +234,18 @@ func converted(b *block) any {
 		return map[string]any{"type": "tool_use", "id": b.ToolUse.ID, "name": b.ToolUse.Name, "input": b.ToolUse.Input}
 	case r != nil && r.Redacted != "":
 		return map[string]string{"type": "redacted_thinking", "data": r.Redacted}
+	case b.Cited != nil:
+		text := ""
+		for _, one := range b.Cited.Content {
+			if one.Text != nil {
+				text += *one.Text
+			}
+		}
+		citations := []any{}
+		for i := range b.Cited.Citations {
+			citations = append(citations, b.Cited.Citations[i].converted())
+		}
+		return map[string]any{"type": "text", "text": text, "citations": citations}
 	case r != nil && r.Whole != nil:
 		return map[string]string{"type": "thinking", "thinking": r.Whole.Text, "signature": r.Whole.Signature}
 	}

@@ -16,12 +16,16 @@
 // Any other model, and any ARN without that text, is called by ConverseStream:
 //
 //   - Request.Options["bedrock"] is merged into the body as the API defines it: guardrailConfig,
-//     additionalModelRequestFields, ….
+//     additionalModelRequestFields, …. Options["bedrock"] of a [provider.Tool] are members of its
+//     toolSpec, such as strict.
 //   - Request.Reasoning isn't sent, since each model has other fields for it; use
 //     additionalModelRequestFields. The schema of Request.Output is part of the system text.
-//     Sampling.TopK, Cache and cache marks aren't sent.
+//     Sampling.TopK, its seed and penalties, DisableParallelToolCalls, Cache and cache marks aren't
+//     sent.
 //   - Tool names may have at most 64 characters. ChooseNone can't be enforced: the model sees the
 //     tools if the conversation has calls.
+//   - [provider.Response].Details has trace, serviceTier, performanceConfig and
+//     additionalModelResponseFields.
 //   - Nothing is known of a model unless Config.Models has it.
 //
 // # Errors

@@ -51,6 +51,17 @@ func (m *Model) plain(req *provider.Request) (*provider.Request, error) {
 		}
 		out.Options = map[string]json.RawMessage{anthropic.Name: options}
 	}
+	for i := range out.Tools {
+		t := &out.Tools[i]
+		options, err := adapter.ToolOptions(Name, t, []string{"name", "inputSchema"}, Name)
+		if err != nil {
+			return nil, err
+		}
+		if t.Options = nil; options != nil {
+			raw := adapter.JSON(map[string]any{optionsKey: options})
+			t.Options = map[string]json.RawMessage{anthropic.Name: raw}
+		}
+	}
 	for i := range out.Messages {
 		out.Messages[i].Parts = parts(out.Messages[i].Parts)
 	}

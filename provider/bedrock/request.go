@@ -83,6 +83,8 @@ type request struct {
 		Name        string          `json:"name"`
 		Description string          `json:"description"`
 		Schema      json.RawMessage `json:"input_schema"`
+
+		Options map[string]json.RawMessage `json:"bedrock"` // optionsKey
 	} `json:"tools"`
 	Choice *struct {
 		Type string `json:"type"`
@@ -120,7 +122,11 @@ func conversation(model, _ string, body []byte) (string, []byte, error) {
 	if config := r.inference(); len(config) > 0 {
 		out["inferenceConfig"] = config
 	}
-	if tools := r.tools(); tools != nil {
+	tools, err := r.tools()
+	if err != nil {
+		return "", nil, err
+	}
+	if tools != nil {
 		out["toolConfig"] = tools
 	}
 	text, err := adapter.Encode(out)
@@ -153,9 +159,9 @@ func (r *request) inference() object {
 }
 
 // tools returns the tools and the choice between them, nil if there are none.
-func (r *request) tools() object {
+func (r *request) tools() (object, error) {
 	if len(r.Tools) == 0 {
-		return nil
+		return nil, nil
 	}
 	var specs []object
 	for _, t := range r.Tools {
@@ -163,7 +169,11 @@ func (r *request) tools() object {
 		if t.Description != "" {
 			spec["description"] = t.Description
 		}
-		specs = append(specs, object{"toolSpec": spec})
+		merged, err := adapter.WithOptions(spec, t.Options)
+		if err != nil {
+			return nil, err
+		}
+		specs = append(specs, object{"toolSpec": merged})
 	}
 	config := object{"tools": specs}
 	if r.Choice != nil {
@@ -174,7 +184,7 @@ func (r *request) tools() object {
 			config["toolChoice"] = object{"tool": object{"name": r.Choice.Name}}
 		}
 	}
-	return config
+	return config, nil
 }
 
 // converseBlocks converts the blocks of a message or of a result. documents is how many the request

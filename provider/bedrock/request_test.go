@@ -71,6 +71,8 @@ func TestARequestToConverse(t *testing.T) {
 	req.Options = map[string]json.RawMessage{
 		"bedrock": json.RawMessage(`{"guardrailConfig":{"guardrailIdentifier":"g"},"inferenceConfig":{"topP":0.9},` +
 			`"additionalModelRequestFields":{"x":1}}`), "anthropic": json.RawMessage(`{"thinking":{"type":"enabled"}}`)}
+	req.Tools[0].Options = map[string]json.RawMessage{"bedrock": json.RawMessage(`{"strict":true}`),
+		"anthropic": json.RawMessage(`{"defer_loading":true}`)}
 	before, err := json.Marshal(req)
 	require.NoError(t, err)
 	r, body := sent(t, bedrock.Config{Model: nova}, req)
@@ -82,7 +84,7 @@ func TestARequestToConverse(t *testing.T) {
 			{"role":"assistant","content":[{"reasoningContent":{"reasoningText":{"text":"Hm.","signature":"c2ln"}}},
 				{"toolUse":{"toolUseId":"c-1","name":"look","input":{"at":1}}}]},
 			{"role":"user","content":[{"toolResult":{"toolUseId":"c-1","content":[{"text":"(empty)"}],"status":"error"}}]}],
-		"toolConfig":{"tools":[{"toolSpec":{"name":"look","description":"Looks.","inputSchema":{"json":{"type":"object","properties":{}}}}}],"toolChoice":{"any":{}}},
+		"toolConfig":{"tools":[{"toolSpec":{"name":"look","description":"Looks.","inputSchema":{"json":{"type":"object","properties":{}}},"strict":true}}],"toolChoice":{"any":{}}},
 		"inferenceConfig":{"temperature":0.5,"stopSequences":["END"],"topP":0.9},
 		"guardrailConfig":{"guardrailIdentifier":"g"},"additionalModelRequestFields":{"x":1}}`, body)
 	after, err := json.Marshal(req)

@@ -56,6 +56,9 @@
 //	{"tools": [{"googleSearch": {}}], "safetySettings": […],
 //	 "generationConfig": {"mediaResolution": "MEDIA_RESOLUTION_LOW"}}
 //
+// Options["gemini"] of a [provider.Tool] are members of its function declaration: behavior,
+// responseJsonSchema, ….
+//
 // # Answers
 //
 // Thoughts are Reasoning; a signature is opaque data of its part ("thoughtSignature"). Code
@@ -70,6 +73,9 @@
 // STOP is done, or tool calls if there are any. MAX_TOKENS is length, SAFETY and similar reasons
 // are filtered, and so is a prompt that is rejected; every other reason is an error, after which no
 // call is run. The details are in an opaque part ("finishMessage", "promptFeedback").
+//
+// [provider.Response].Details has safetyRatings, avgLogprobs, logprobsResult, urlContextMetadata,
+// promptFeedback, modelStatus, and serviceTier and trafficType of the usage.
 //
 // Usage has the last figures that were sent, each field by itself: Input is promptTokenCount plus
 // toolUsePromptTokenCount, Output is candidatesTokenCount plus thoughtsTokenCount. Answers that are

@@ -1,6 +1,10 @@
 package gemini
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/pawlkit/pawl/provider/internal/adapter"
+)
 
 // An event is one object of an answer: a GenerateContentResponse, or an error.
 type event struct {
@@ -10,6 +14,7 @@ type event struct {
 	Model      string          `json:"modelVersion"`
 	ID         string          `json:"responseId"`
 	Error      json.RawMessage `json:"error"`
+	Status     adapter.Detail  `json:"modelStatus"`
 }
 
 // A candidate is one of the requested answers.
@@ -25,6 +30,9 @@ type candidate struct {
 	Citations     *citations      `json:"citationMetadata"`
 	CitationsOld  *citations      `json:"citation_metadata"`
 	URLs          json.RawMessage `json:"urlContextMetadata"`
+	Safety        adapter.Detail  `json:"safetyRatings"`
+	Average       adapter.Detail  `json:"avgLogprobs"`
+	Logprobs      adapter.Detail  `json:"logprobsResult"`
 }
 
 // A part is a part of an answer, with the fields of all kinds.

@@ -28,7 +28,7 @@ type body struct {
 }
 
 type tools struct {
-	Functions []function `json:"functionDeclarations"`
+	Functions []any `json:"functionDeclarations"` // function, perhaps with options
 }
 
 type function struct {
@@ -139,14 +139,22 @@ func continuation(messages []provider.Message) string {
 }
 
 func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
-	var functions []function
+	var functions []any
 	for i := range req.Tools {
 		t := &req.Tools[i]
 		f := function{Name: n.Encode(t.Name), Description: t.Description}
 		if !adapter.IsNull(t.Schema) {
 			f.Schema = narrowed(t.Schema)
 		}
-		functions = append(functions, f)
+		options, err := adapter.ToolOptions(Name, t, []string{"name", "parameters", "parametersJsonSchema"}, Name)
+		if err != nil {
+			return err
+		}
+		one, err := adapter.WithOptions(f, options)
+		if err != nil {
+			return fault.Errorf(fault.Invalid, "gemini: the tool %q: %w", t.Name, err)
+		}
+		functions = append(functions, one)
 	}
 	if len(functions) == 0 {
 		return nil

@@ -15,6 +15,9 @@ type usageCounts struct {
 	Cached     int64 `json:"cachedContentTokenCount"`
 	Candidates int64 `json:"candidatesTokenCount"` // without thoughts
 	Thoughts   int64 `json:"thoughtsTokenCount"`
+
+	Tier    adapter.Detail `json:"serviceTier"`
+	Traffic adapter.Detail `json:"trafficType"` // of Vertex AI
 }
 
 // figure is in the name of each of them. The first objects of an answer may hold only other things.

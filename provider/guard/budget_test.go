@@ -2,6 +2,7 @@ package guard_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"testing"
 	"testing/synctest"
@@ -359,12 +360,13 @@ func TestAnEstimateCountsAllThatIsSent(t *testing.T) {
 				Parts: []provider.Part{provider.ResultPart(provider.ToolResult{CallID: "abc", Name: "def",
 					Parts: []provider.Part{provider.TextPart("123456")}})}}, // 4 + 4
 		},
-		Tools:  []provider.Tool{{Name: "def", Description: "123", Schema: []byte(`123456`)}}, // 4 + 4
-		Output: &provider.OutputFormat{Schema: []byte(`123`)},                                // 1
+		Tools: []provider.Tool{{Name: "def", Description: "123", Schema: []byte(`123456`), // 4 + 4
+			Options: map[string]json.RawMessage{"a": []byte(`{"x":1}`), "b": []byte(`{"x":11} `)}}}, // 3: those for b
+		Output: &provider.OutputFormat{Schema: []byte(`123`)}, // 1
 	}
 	r := newRig(t, option{}, script{say(start, provider.End(provider.StopDone, provider.Usage{}))})
 	require.NoError(t, watch(r.Stream(t.Context(), req)).err)
-	require.EqualValues(t, 2+4+1+2000+4+5+4+4+4+4+1, r.ledger.Entries(budget.Filter{})[0].Input)
+	require.EqualValues(t, 2+4+1+2000+4+5+4+4+4+4+3+1, r.ledger.Entries(budget.Filter{})[0].Input)
 }
 
 func TestAPanickingSinkCostsNoCall(t *testing.T) {

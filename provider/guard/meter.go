@@ -2,6 +2,7 @@ package guard
 
 import (
 	"cmp"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -108,13 +109,22 @@ func estimate(req *provider.Request) int64 {
 	}
 	for i := range req.Tools {
 		t := &req.Tools[i]
-		bytes += len(t.Name) + len(t.Description) + len(t.Schema)
+		bytes += len(t.Name) + len(t.Description) + len(t.Schema) + largest(t.Options)
 		more += tokensPerMessage
 	}
 	if req.Output != nil {
 		bytes += len(req.Output.Schema)
 	}
 	return tokens(int64(bytes)) + more
+}
+
+// largest returns the bytes of the largest of a tool's options: a call sends those for one
+// provider.
+func largest(options map[string]json.RawMessage) (bytes int) {
+	for _, raw := range options {
+		bytes = max(bytes, len(raw))
+	}
+	return bytes
 }
 
 func tokens(bytes int64) int64 { return (bytes + bytesPerToken - 1) / bytesPerToken }

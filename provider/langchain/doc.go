@@ -41,8 +41,8 @@
 //     that the provider ran are left out of requests. Media in a tool's result becomes a line of
 //     text that names it. Media by a provider's file id, and media other than images by URL, are an
 //     error. An output format is requested as JSON mode, with the schema in the system text.
-//     DisableParallelToolCalls and Cache aren't sent. Schemas of tools are sent unchanged; whether
-//     $ref and $defs are supported depends on the langchaingo model.
+//     DisableParallelToolCalls, Cache and the options of tools aren't sent. Schemas of tools are
+//     sent unchanged; whether $ref and $defs are supported depends on the langchaingo model.
 //   - Streamed pieces that aren't text: some models stream the pieces of tool calls through the
 //     same function. The result of the call counts: if the streamed text differs from it, Reset
 //     discards that text. Requests with NoRestart aren't streamed.

@@ -10,6 +10,7 @@ const mostMarks = 4
 
 type cacheMark struct {
 	Type string `json:"type"`
+	TTL  string `json:"ttl,omitempty"`
 }
 
 var ephemeral = &cacheMark{Type: "ephemeral"}
@@ -44,6 +45,11 @@ func (c *conversation) marksCache() bool {
 // was marked in one request and not in the next must stay the same otherwise.
 func (r *chatRequest) addMarks() {
 	room := mostMarks
+	for i := range r.Tools {
+		if r.Tools[i].CacheControl != nil { // its options have it
+			room--
+		}
+	}
 	last := make([]*chatPart, len(r.Messages)) // the last part of each message of the system, the user and tools
 	for i := range r.Messages {
 		m := &r.Messages[i]

@@ -90,7 +90,8 @@ func (d *chatDecoder) cutShort() {
 func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 	ev := &d.ev
 	clear(ev.Choices[:cap(ev.Choices)]) // otherwise the values of the last event would stay
-	*ev = chatEvent{Choices: ev.Choices[:0], Usage: ev.Usage[:0]}
+	ev.reset()
+	*ev = chatEvent{Choices: ev.Choices[:0], Usage: ev.Usage[:0], chatBeside: ev.chatBeside}
 	if err := decode(data, ev); err != nil {
 		d.cut(err)
 		return
@@ -124,6 +125,8 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 				d.finish, d.ended = c.FinishReason, true
 			}
 			d.native = cmp.Or(string(c.NativeFinish), d.native)
+			d.Beside.Add("logprobs", json.RawMessage(c.Logprobs))
+			d.Beside.Set("content_filter_results", json.RawMessage(c.Filter))
 			continue
 		}
 		for _, calls := range [][]chatCallDelta{c.Delta.ToolCalls, c.Message.ToolCalls} {
@@ -139,6 +142,7 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 			d.fail(&provider.Error{Class: fault.Degraded, Status: 200, Message: ev.XGroq.Error})
 		}
 	}
+	d.beside(&ev.chatBeside)
 	keep(&d.sources, ev.SearchResults)
 	keep(&d.cited, ev.Citations)
 }

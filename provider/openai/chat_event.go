@@ -21,6 +21,7 @@ type chatEvent struct {
 	XGroq         *groqExtra      `json:"x_groq"`
 	Citations     json.RawMessage `json:"citations"`
 	SearchResults json.RawMessage `json:"search_results"`
+	chatBeside
 }
 
 type groqExtra struct {
@@ -35,6 +36,8 @@ type chatChoice struct {
 	FinishReason string          `json:"finish_reason"`
 	NativeFinish looseText       `json:"native_finish_reason"` // of OpenRouter: what its upstream said
 	Error        json.RawMessage `json:"error"`
+	Logprobs     adapter.Detail  `json:"logprobs"`
+	Filter       adapter.Detail  `json:"content_filter_results"` // of Azure
 }
 
 type chatDelta struct {

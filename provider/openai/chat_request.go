@@ -75,9 +75,9 @@ type chatCustomCall struct {
 }
 
 type chatTool struct {
-	Type         string       `json:"type"`
-	Function     chatFunction `json:"function"`
-	CacheControl *cacheMark   `json:"cache_control,omitempty"`
+	Type         string     `json:"type"`
+	Function     any        `json:"function"` // a chatFunction, perhaps with options
+	CacheControl *cacheMark `json:"cache_control,omitempty"`
 }
 
 type chatFunction struct {
@@ -117,8 +117,12 @@ func (c *conversation) chat() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range tools {
-		r.Tools = append(r.Tools, chatTool{Type: "function", Function: t})
+	for i := range tools {
+		one, err := tools[i].chat()
+		if err != nil {
+			return nil, err
+		}
+		r.Tools = append(r.Tools, one)
 	}
 	r.ToolChoice, r.ParallelToolCalls = c.choice(func(name string) any {
 		return map[string]any{"type": "function", "function": map[string]string{"name": name}}
@@ -154,20 +158,6 @@ func (c *conversation) chat() ([]byte, error) {
 		r.addMarks()
 	}
 	return c.encode(&r)
-}
-
-// tools returns the tools of the request, with the names and schemas that the server accepts.
-func (c *conversation) tools() ([]chatFunction, error) {
-	tools := make([]chatFunction, len(c.req.Tools))
-	for i := range c.req.Tools {
-		t := &c.req.Tools[i]
-		schema, err := parameters(t)
-		if err != nil {
-			return nil, err
-		}
-		tools[i] = chatFunction{Name: c.names.Encode(t.Name), Description: t.Description, Parameters: schema}
-	}
-	return tools, nil
 }
 
 // choice returns which tools the model may call, and whether several at once. named has the choice

@@ -25,6 +25,11 @@
 // if it is in several. Usage is the last that was sent, never a sum; if figures contradict each
 // other, they stay as the server sent them. Of several choices the first counts.
 //
+// [provider.Response].Details has logprobs, service_tier, moderation, system_fingerprint, and what
+// Azure (prompt_filter_results, content_filter_results, content_filters) and OpenRouter (provider)
+// say beside an answer; of the Responses API also conversation. Log probabilities are one value,
+// however many pieces they came in.
+//
 // A call that the server ran itself becomes a provider call named by the type of its item
 // (web_search_call, mcp_call, …) with its result, and must not be run. A call of a tool that OpenAI
 // defines and the client runs becomes a call of the tool named shell, local_shell, apply_patch,
@@ -59,6 +64,13 @@
 // server runs. The Responses API has no stop sequences, seed, top_k or penalties, so that these are
 // left out there; OpenAI has no top_k.
 //
+// Options of a [provider.Tool] are under the same keys, and members of its definition beside its
+// name: of the tool itself in the Responses API (strict, defer_loading, allowed_callers,
+// output_schema, …), of its function in Chat Completions, so that {"strict": true} is right for
+// both. Only cache_control, which OpenRouter has, is beside the function. The schema of a tool with
+// strict is narrowed as that of an output format, if it satisfies the rules; otherwise it is sent
+// as it is, and the server says what is wrong with it.
+//
 // # Background mode
 //
 // With Options["openai"] = {"background": true}, the Responses API makes an answer while nobody is
@@ -68,10 +80,10 @@
 // If the call is made again, with the same request of the same session (Labels.Session), it waits
 // for the answer that was asked for before: in one process after an error or a time limit, and with
 // a [Pending] of the host also after a crash and in another process, so that a durable run pays for
-// an answer once. A Waiting chunk says that it waits, so that no limit of silence
-// ends the call, but its context does. When the context is canceled, the answer is canceled at the
-// server, but not with a Pending of the host: somebody may come back for it, and what nobody reads
-// is paid for, too.
+// an answer once. A Waiting chunk says that it waits, so that no limit of silence ends the call,
+// but its context does. When the context is canceled, the answer is canceled at the server, but not
+// with a Pending of the host: somebody may come back for it, and what nobody reads is paid for,
+// too.
 //
 // # Embeddings
 //

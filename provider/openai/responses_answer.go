@@ -361,6 +361,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 		d.cut(nil)
 		return
 	}
+	d.beside(&r.responsesBeside)
 	d.Put(adapter.Ended(stop, raw, responsesUsage(r.Usage)))
 }
 

@@ -1,6 +1,10 @@
 package openai
 
-import "encoding/json"
+import (
+	"encoding/json"
+
+	"github.com/pawlkit/pawl/provider/internal/adapter"
+)
 
 // An outputItem is an item that is being received.
 type outputItem struct {
@@ -56,6 +60,7 @@ type response struct {
 	} `json:"incomplete_details"`
 	Output []json.RawMessage `json:"output"`
 	Usage  json.RawMessage   `json:"usage"`
+	responsesBeside
 }
 
 // A responsesItem is an item of the output.
@@ -82,9 +87,10 @@ type responsesItem struct {
 }
 
 type itemText struct {
-	Type        string       `json:"type"`
-	Text        string       `json:"text"`
-	Refusal     string       `json:"refusal"`
-	Logs        string       `json:"logs"`
-	Annotations []annotation `json:"annotations"`
+	Type        string         `json:"type"`
+	Text        string         `json:"text"`
+	Refusal     string         `json:"refusal"`
+	Logs        string         `json:"logs"`
+	Annotations []annotation   `json:"annotations"`
+	Logprobs    adapter.Detail `json:"logprobs"`
 }

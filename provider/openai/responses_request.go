@@ -14,8 +14,8 @@ import (
 type responsesRequest struct {
 	Model             string              `json:"model"`
 	Instructions      string              `json:"instructions,omitempty"`
-	Input             []any               `json:"input"` // inputItem, json.RawMessage, or what answered returns
-	Tools             []responsesTool     `json:"tools,omitempty"`
+	Input             []any               `json:"input"`           // inputItem, json.RawMessage, or what answered returns
+	Tools             []any               `json:"tools,omitempty"` // responsesTool, perhaps with options
 	ToolChoice        any                 `json:"tool_choice,omitempty"`
 	ParallelToolCalls *bool               `json:"parallel_tool_calls,omitempty"`
 	MaxOutputTokens   int                 `json:"max_output_tokens,omitempty"`
@@ -111,8 +111,13 @@ func (c *conversation) responses() ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
-	for _, t := range tools {
-		r.Tools = append(r.Tools, responsesTool{Type: "function", chatFunction: t})
+	for i := range tools {
+		one, err := adapter.WithOptions(responsesTool{Type: "function", chatFunction: tools[i].chatFunction},
+			tools[i].options)
+		if err != nil {
+			return nil, err
+		}
+		r.Tools = append(r.Tools, one)
 	}
 	r.ToolChoice, r.ParallelToolCalls = c.choice(func(name string) any {
 		return map[string]string{"type": "function", "name": name}

@@ -11,12 +11,21 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// parameters returns the schema of a tool's input.
-func parameters(t *provider.Tool) (json.RawMessage, error) {
+// parameters returns the schema of a tool's input. In strict mode it is that for strict mode, if it
+// satisfies the rules of it; otherwise the server says what doesn't.
+func parameters(t *provider.Tool, strict bool) (json.RawMessage, error) {
 	if len(t.Schema) > 0 && !json.Valid(t.Schema) {
 		return nil, fmt.Errorf("openai: the schema of the tool %q isn't valid JSON", t.Name)
 	}
 	schema := adapter.Parameters(t.Schema)
+	switch {
+	case strict && adapter.IsNull(t.Schema):
+		return adapter.ClosedParameters, nil
+	case strict:
+		if narrowed, ok := strictSchema(schema); ok {
+			return narrowed, nil
+		}
+	}
 	if !bytes.Contains(schema, []byte(`"$ref"`)) {
 		return schema, nil
 	}
@@ -39,18 +48,22 @@ var (
 		"uniqueItems", "minProperties", "maxProperties", "contentEncoding", "contentMediaType"}
 )
 
-// outputSchema returns the schema of an answer, and whether it can be sent in strict mode: every
-// object is closed and requires all of its properties, and every keyword is supported by strict
-// mode or may be left out.
+// outputSchema returns the schema of an answer, and whether it can be sent in strict mode.
 func outputSchema(name string, o *provider.OutputFormat) formatSchema {
-	strict := true
+	schema, strict := strictSchema(o.Schema)
+	return formatSchema{Name: name, Schema: schema, Strict: strict}
+}
+
+// strictSchema returns a schema without the keywords that strict mode doesn't have. It returns
+// false, and the schema unchanged, if that can't be sent in strict mode: every object must be
+// closed and require all of its properties, and every keyword be supported or one that may be left
+// out.
+func strictSchema(schema json.RawMessage) (narrowed json.RawMessage, strict bool) {
 	var root struct {
 		Type any `json:"type"`
 	}
-	if json.Unmarshal(o.Schema, &root) != nil || root.Type != "object" {
-		strict = false
-	}
-	narrowed := adapter.EditSchema(o.Schema, func(_ string, keywords []adapter.Keyword) []adapter.Keyword {
+	strict = json.Unmarshal(schema, &root) == nil && root.Type == "object"
+	narrowed = adapter.EditSchema(schema, func(_ string, keywords []adapter.Keyword) []adapter.Keyword {
 		strict = strict && allowsStrict(keywords)
 		return adapter.DropLimits(adapter.BareReference(keywords), func(k adapter.Keyword) bool {
 			return k.Name == "format" && !slices.Contains(strictFormats, strings.Trim(string(k.Value), `"`)) ||
@@ -58,9 +71,9 @@ func outputSchema(name string, o *provider.OutputFormat) formatSchema {
 		})
 	})
 	if !strict {
-		narrowed = o.Schema
+		return schema, false
 	}
-	return formatSchema{Name: name, Schema: narrowed, Strict: strict}
+	return narrowed, true
 }
 
 // allowsStrict reports whether one schema satisfies the rules of strict mode.

@@ -78,7 +78,7 @@ func playResponse(resp *provider.Response, err error) play {
 		}
 	}
 	end := provider.End(stop, resp.Usage)
-	end.Extra.StopRaw = resp.StopRaw
+	end.Extra.StopRaw, end.Extra.Details = resp.StopRaw, resp.Details
 	p.chunks = append(p.chunks, end)
 	return p
 }

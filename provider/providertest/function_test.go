@@ -53,6 +53,9 @@ func TestAFunctionsAnswerArrivesWhole(t *testing.T) {
 	for range 500 {
 		want := &provider.Response{ID: "r-1", Model: "m", Stop: provider.StopUnknown, StopRaw: "?",
 			Usage: provider.Usage{Input: 1, Output: 2}, Complete: true}
+		if r.IntN(2) == 0 {
+			want.Details = map[string]json.RawMessage{"service_tier": json.RawMessage(`"flex"`)}
+		}
 		for range r.IntN(6) {
 			want.Parts = append(want.Parts, randomPart(r))
 		}

@@ -8,6 +8,9 @@ import (
 // NoParameters is the schema of a tool without parameters, in the form that each API accepts.
 var NoParameters = json.RawMessage(`{"type":"object","properties":{}}`)
 
+// ClosedParameters is NoParameters for calls that must match their schema exactly.
+var ClosedParameters = json.RawMessage(`{"type":"object","properties":{},"additionalProperties":false}`)
+
 // Parameters returns the schema of a tool's input with what the APIs of OpenAI, Anthropic and
 // Amazon require at its root, each of which refuses the whole request otherwise: the type is
 // object, and properties is an object, if only an empty one. A schema that has that is returned

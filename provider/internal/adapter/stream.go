@@ -45,6 +45,8 @@ type Answer struct {
 	Res   *Response // nil before it
 	Yield func(provider.Chunk) bool
 
+	Beside Details // what the server says beside the answer
+
 	Begun bool // Start was yielded
 	Over  bool // End was yielded, or the consumer has stopped
 
@@ -68,10 +70,14 @@ func (a *Answer) Begin(id, model string) {
 	a.Put(start)
 }
 
-// Put yields a chunk, after a Start if there was none, unless the answer is over.
+// Put yields a chunk, after a Start if there was none, unless the answer is over. End gets the
+// details; its Extra must be its own.
 func (a *Answer) Put(c provider.Chunk) {
 	if !a.Begun {
 		a.Begin("", a.Model)
+	}
+	if c.Kind == provider.KindEnd {
+		c.Extra.Details = a.Beside.values()
 	}
 	if a.joined(&c) {
 		a.yield(c)

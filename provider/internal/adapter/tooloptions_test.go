@@ -1,0 +1,39 @@
+package adapter_test
+
+import (
+	"encoding/json"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/adapter"
+)
+
+func TestOptionsOfAToolAreObjectsBesideWhatTheToolSays(t *testing.T) {
+	with := func(raw string) *provider.Tool {
+		return &provider.Tool{Name: "find", Options: map[string]json.RawMessage{"acme": json.RawMessage(raw),
+			"other": json.RawMessage(`[]`), "mine": json.RawMessage(`{"a":2,"c":null}`)}}
+	}
+	got, err := adapter.ToolOptions("acme", with(`{"a":1,"b":{"x":1},"strict":true}`), []string{"name"}, "acme", "mine",
+		"none")
+	require.NoError(t, err)
+	require.True(t, adapter.AsksStrict(got))
+	merged, err := adapter.WithOptions(map[string]any{"name": "n", "c": 1}, got)
+	require.NoError(t, err)
+	require.Equal(t, `{"a":2,"b":{"x":1},"name":"n","strict":true}`, string(merged.(json.RawMessage)))
+	for raw, want := range map[string]string{
+		`[]`:           `acme: the tool "find": Options["acme"] is "[]", not a JSON object`,
+		`null`:         `acme: the tool "find": Options["acme"] is "null", not a JSON object`,
+		``:             `acme: the tool "find": Options["acme"] is "", not a JSON object`,
+		`{"name":"n"}`: `acme: the tool "find": Options["acme"] has "name", which is said by the tool itself; remove it`,
+	} {
+		_, err := adapter.ToolOptions("acme", with(raw), []string{"name"}, "acme")
+		require.EqualError(t, err, want)
+		require.Equal(t, fault.Invalid, fault.Of(err))
+	}
+	got, err = adapter.ToolOptions("acme", &provider.Tool{}, nil, "acme")
+	require.NoError(t, err)
+	require.Nil(t, got)
+}
