@@ -54,6 +54,11 @@ type Tool struct {
 	// as Request.Options are into the request: for members without a field here, such as strict,
 	// defer_loading or input_examples. Each value is a JSON object, spelled as the maker spells it,
 	// without the members that the other fields say (name, type, schema): otherwise the call fails.
+	//
+	// With a type, the value is the whole definition of a tool that the maker defines and the host
+	// runs, such as {"type": "shell"} of OpenAI's Responses or {"type": "bash_20250124"} of
+	// Anthropic, whose name is the tool's. Its calls have the name of this tool. Other providers get
+	// the tool as the other fields say it.
 	Options map[string]json.RawMessage `json:"options,omitempty"`
 }
 

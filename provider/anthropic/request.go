@@ -43,7 +43,7 @@ type body struct {
 type tool struct {
 	Name         string          `json:"name"`
 	Description  string          `json:"description,omitempty"`
-	InputSchema  json.RawMessage `json:"input_schema"`
+	InputSchema  json.RawMessage `json:"input_schema,omitempty"`
 	CacheControl *cacheControl   `json:"cache_control,omitempty"`
 
 	options map[string]json.RawMessage
@@ -161,10 +161,15 @@ func (b *body) addTools(req *provider.Request, c *conversation) error {
 		t := &req.Tools[i]
 		one := &tool{Name: c.names.Encode(t.Name), Description: t.Description,
 			InputSchema: adapter.Parameters(t.Schema)}
-		var err error
-		if one.options, err = adapter.ToolOptions(Name, t, []string{"type", "name", "input_schema"}, Name); err != nil {
+		options, own, err := adapter.ToolOptions(Name, "custom", t, []string{"type", "name", "input_schema"}, Name)
+		switch {
+		case err != nil:
 			return err
+		case own != nil:
+			one.Description, one.InputSchema, options = "", nil, own
+			delete(own, "name") // the tool's, by which it is found again
 		}
+		one.options = options
 		if mark, ok := one.options["cache_control"]; ok { // one of the marks of the request
 			if err := json.Unmarshal(mark, &one.CacheControl); err != nil {
 				return fault.Errorf(fault.Invalid, "anthropic: the tool %q: cache_control can't be decoded: %w", t.Name, err)

@@ -363,6 +363,17 @@ func TestTheSameConversationIsTheSameBytes(t *testing.T) {
 	}
 }
 
+// A tool that Anthropic defines is declared by its type and its name alone.
+func TestAToolOfTheMakerIsDeclaredByItsType(t *testing.T) {
+	body := sent(t, &provider.Request{Messages: []provider.Message{provider.User("x")}, Tools: []provider.Tool{{
+		Name: "bash", Description: "Runs a command.", Schema: json.RawMessage(`{"type":"object"}`),
+		Options: map[string]json.RawMessage{"anthropic": json.RawMessage(`{"type":"bash_20250124","name":"sh"}`)}}}})
+	require.JSONEq(t, `[{"name":"bash","type":"bash_20250124"}]`, string(body["tools"]))
+	body = sent(t, &provider.Request{Messages: []provider.Message{provider.User("x")}, Tools: []provider.Tool{{
+		Name: "a", Options: map[string]json.RawMessage{"openai": json.RawMessage(`{"type":"shell"}`)}}}})
+	require.Contains(t, string(body["tools"]), `"input_schema":`)
+}
+
 // A readerFunc is a function as an io.Reader.
 type readerFunc func([]byte) (int, error)
 

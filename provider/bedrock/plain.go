@@ -53,7 +53,7 @@ func (m *Model) plain(req *provider.Request) (*provider.Request, error) {
 	}
 	for i := range out.Tools {
 		t := &out.Tools[i]
-		options, err := adapter.ToolOptions(Name, t, []string{"name", "inputSchema"}, Name)
+		options, _, err := adapter.ToolOptions(Name, "", t, []string{"name", "inputSchema"}, Name)
 		if err != nil {
 			return nil, err
 		}

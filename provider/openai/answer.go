@@ -21,6 +21,8 @@ type answer struct {
 	err    error // that ended the answer
 	block  int32
 	offers bool // the request has tools, or options, which may have some
+
+	ofMaker map[string]string // as in the conversation
 }
 
 // text yields a piece of text, reasoning or refusal of the current block.

@@ -19,16 +19,21 @@ type asking struct {
 	output string // the type of the item with the result
 	id     string // the field of that item with the id of the call
 	field  string // a result that is a JSON object with this field has the fields of that item
+	kind   string // the type of the tool's definition, if it isn't the name
 }
 
 var askings = map[string]asking{
-	"shell_call":       {"shell", "action", "shell_call_output", "call_id", "output"},
-	"local_shell_call": {"local_shell", "action", "local_shell_call_output", "call_id", ""},
-	"apply_patch_call": {"apply_patch", "operation", "apply_patch_call_output", "call_id", "status"},
-	"computer_call":    {"computer", "", "computer_call_output", "call_id", "acknowledged_safety_checks"},
-	"tool_search_call": {"tool_search", "arguments", "tool_search_output", "call_id", "tools"},
-	"mcp_approval_request": {"mcp_approval_request", "", "mcp_approval_response", "approval_request_id",
-		"approve"},
+	"shell_call": {tool: "shell", input: "action", output: "shell_call_output", id: "call_id", field: "output"},
+	"local_shell_call": {tool: "local_shell", input: "action", output: "local_shell_call_output",
+		id: "call_id"},
+	"apply_patch_call": {tool: "apply_patch", input: "operation", output: "apply_patch_call_output",
+		id: "call_id", field: "status"},
+	"computer_call": {tool: "computer", output: "computer_call_output", id: "call_id",
+		field: "acknowledged_safety_checks"},
+	"tool_search_call": {tool: "tool_search", input: "arguments", output: "tool_search_output", id: "call_id",
+		field: "tools"},
+	"mcp_approval_request": {tool: "mcp_approval_request", output: "mcp_approval_response",
+		id: "approval_request_id", field: "approve", kind: "mcp"},
 }
 
 // asks returns what an item asks the client for; ok is false for items that ask for nothing, also
@@ -72,8 +77,13 @@ func (d *responsesDecoder) asked(it *outputItem, a asking, raw json.RawMessage) 
 	if !isSet(input) {
 		input = json.RawMessage("{}")
 	}
+	name := d.ofMaker[cmp.Or(a.kind, a.tool)+label(fields)]
+	if a.tool == "computer" {
+		name = cmp.Or(name, d.ofMaker["computer_use_preview"])
+	}
+	name = cmp.Or(name, a.tool)
 	d.called, d.last = true, it
-	d.Put(provider.ToolStart(it.index, cmp.Or(it.item.CallID, it.item.ID), a.tool))
+	d.Put(provider.ToolStart(it.index, cmp.Or(it.item.CallID, it.item.ID), name))
 	d.Put(provider.ToolDelta(it.index, string(input)))
 	d.Put(provider.ToolEnd(it.index))
 	d.Put(provider.AttachTo(it.index, d.opaque(kindItem, adapter.Compact(raw))))

@@ -108,3 +108,57 @@ func TestTheResultOfAClientsCallHasItsOwnForm(t *testing.T) {
 	require.NoError(t, err)
 	require.Contains(t, got, noPicture)
 }
+
+// A tool that OpenAI defines is declared by its type alone, and its calls have the host's name.
+func TestAToolOfTheMakerIsDeclaredByItsType(t *testing.T) {
+	options := func(text string) map[string]json.RawMessage {
+		return map[string]json.RawMessage{"openai": json.RawMessage(text)}
+	}
+	req := &provider.Request{Messages: []provider.Message{provider.User("Hi")}, Tools: []provider.Tool{
+		{Name: "box.run", Description: "Runs a command.", Options: options(`{"type":"shell"}`)},
+		{Name: "screen", Options: options(`{"type":"computer_use_preview","display_width":9}`)},
+		{Name: "wiki.approve", Options: options(`{"type":"mcp","server_label":"wiki","require_approval":"always"}`)},
+		{Name: "shop.approve", Options: options(`{"type":"mcp","server_label":"shop"}`)},
+		{Name: "sql.ask", Options: options(`{"type":"custom","format":{"type":"text"}}`)},
+		{Name: "plain", Options: options(`{"type":"function","strict":true}`)},
+	}, ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "box.run"}}
+	items := map[string]string{
+		`{"type":"shell_call","id":"i","call_id":"c","action":{"commands":["ls"]}}`:                                  "box.run",
+		`{"type":"computer_call","id":"i","call_id":"c","action":{"type":"wait"}}`:                                   "screen",
+		`{"type":"mcp_approval_request","id":"i","server_label":"wiki","name":"f","arguments":"{}"}`:                 "wiki.approve",
+		`{"type":"mcp_approval_request","id":"i","server_label":"shop","name":"f","arguments":"{}"}`:                 "shop.approve",
+		`{"type":"mcp_approval_request","id":"i","server_label":"else","name":"f","arguments":"{}"}`:                 "mcp_approval_request",
+		`{"type":"apply_patch_call","id":"i","call_id":"c","operation":{"type":"delete_file"},"status":"completed"}`: "apply_patch",
+	}
+	for item, want := range items {
+		server := &canned{body: `{"id":"r","model":"m","status":"completed","output":[` + item + `]}`}
+		m := server.model(t, Config{BaseURL: "http://example.com/v1", API: Responses})
+		req.Tools[5].Options = options(`{"strict":true}`)
+		res, err := provider.Generate(t.Context(), m, req)
+		require.NoError(t, err)
+		require.Len(t, res.Calls(), 1)
+		require.Equal(t, want, res.Calls()[0].Name)
+		var sent struct {
+			Tools  []json.RawMessage
+			Choice json.RawMessage `json:"tool_choice"`
+		}
+		require.NoError(t, json.Unmarshal([]byte(server.bodies[0]), &sent))
+		require.JSONEq(t, `{"type":"shell"}`, string(sent.Tools[0]))
+		require.JSONEq(t, `{"type":"computer_use_preview","display_width":9}`, string(sent.Tools[1]))
+		require.JSONEq(t, `{"type":"mcp","server_label":"wiki","require_approval":"always"}`, string(sent.Tools[2]))
+		require.JSONEq(t, `{"type":"custom","name":"sql_ask","format":{"type":"text"}}`, string(sent.Tools[4]))
+		require.JSONEq(t, `{"type":"shell"}`, string(sent.Choice))
+	}
+
+	m := (&canned{}).model(t, Config{BaseURL: "http://example.com/v1", API: Responses})
+	req.Tools[5].Options = options(`{"type":"function"}`)
+	_, err := provider.Generate(t.Context(), m, req)
+	require.ErrorContains(t, err, `"plain"`)
+
+	// Chat Completions have no such tools, and get a function.
+	req.Tools = req.Tools[:1]
+	server := &canned{body: `{"choices":[{"message":{"content":"Hi."},"finish_reason":"stop"}]}`}
+	_, err = provider.Generate(t.Context(), server.model(t, Config{BaseURL: "http://example.com/v1", API: Chat}), req)
+	require.NoError(t, err)
+	require.Contains(t, server.bodies[0], `"tools":[{"type":"function","function":{"name":"box_run"`)
+}

@@ -18,6 +18,8 @@ type conversation struct {
 	req   *provider.Request
 	names *adapter.Names
 	turns []adapter.Turn
+
+	ofMaker map[string]string // names of tools that OpenAI defines, by their types and labels
 }
 
 func newConversation(m *Model, model string, req *provider.Request) *conversation {

@@ -32,12 +32,14 @@
 //
 // A call that the server ran itself becomes a provider call named by the type of its item
 // (web_search_call, mcp_call, …) with its result, and must not be run. A call of a tool that OpenAI
-// defines and the client runs becomes a call of the tool named shell, local_shell, apply_patch,
-// computer or tool_search, and a request to approve a call of an MCP server one of the tool named
-// mcp_approval_request. Its result may be a JSON object with the fields of the item that is sent,
-// such as {"approve": true}; any other is sent as that item's text, and approves nothing. The
-// result of computer should have a picture. A call of a tool with free text as input, which
-// [provider.Request].Options can define, has that text as a JSON string for its input.
+// defines and the client runs becomes a call of that tool, or, if the request has none of this
+// type, of one named shell, local_shell, apply_patch, computer or tool_search. So does a request to
+// approve a call of an MCP server, with the tool whose Options declare the server, or
+// mcp_approval_request. A tool is declared so by Options with its type, see [provider.Tool]. Its
+// result may be a JSON object with the fields of the item that is sent, such as {"approve": true};
+// any other is sent as that item's text, and approves nothing. The result of computer should have a
+// picture. A call of a tool with free text as input, which [provider.Request].Options can define,
+// has that text as a JSON string for its input.
 //
 // # What is sent
 //

@@ -104,6 +104,7 @@ func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
 		path, build = "chat/completions", c.chat
 	}
 	body, err := build()
+	a.ofMaker = c.ofMaker
 	if err != nil {
 		a.fail(&provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "), Err: err})
 		return

@@ -112,6 +112,10 @@ func (c *conversation) responses() ([]byte, error) {
 		return nil, err
 	}
 	for i := range tools {
+		if own := tools[i].own; own != nil {
+			r.Tools = append(r.Tools, own)
+			continue
+		}
 		one, err := adapter.WithOptions(responsesTool{Type: "function", chatFunction: tools[i].chatFunction},
 			tools[i].options)
 		if err != nil {
@@ -120,6 +124,11 @@ func (c *conversation) responses() ([]byte, error) {
 		r.Tools = append(r.Tools, one)
 	}
 	r.ToolChoice, r.ParallelToolCalls = c.choice(func(name string) any {
+		for kind, own := range c.ofMaker {
+			if own == req.ToolChoice.Tool {
+				return map[string]string{"type": kind}
+			}
+		}
 		return map[string]string{"type": "function", "name": name}
 	})
 	if s := req.Sampling; s != nil {

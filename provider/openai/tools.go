@@ -12,6 +12,26 @@ import (
 type toolDefinition struct {
 	chatFunction
 	options map[string]json.RawMessage
+	own     map[string]json.RawMessage // all of the definition, if the maker defines the tool
+}
+
+// label returns what tells an MCP server from others, in its definition and in what it asks for.
+func label(fields map[string]json.RawMessage) string { return string(fields["server_label"]) }
+
+// makers returns the definition of a tool that OpenAI defines and the client runs. Its calls have
+// the name of the request's tool.
+func (c *conversation) makers(name string, own map[string]json.RawMessage) map[string]json.RawMessage {
+	var kind string
+	_ = json.Unmarshal(own["type"], &kind) // it is a text
+	if kind == "custom" {
+		own["name"] = adapter.JSON(c.names.Encode(name))
+		return own
+	}
+	if c.ofMaker == nil {
+		c.ofMaker = map[string]string{}
+	}
+	c.ofMaker[kind+label(own)] = name
+	return own
 }
 
 // tools returns the tools of the request. Their options are under the same keys as those of the
@@ -20,10 +40,14 @@ func (c *conversation) tools() ([]toolDefinition, error) {
 	tools := make([]toolDefinition, len(c.req.Tools))
 	for i := range c.req.Tools {
 		t := &c.req.Tools[i]
-		options, err := adapter.ToolOptions("openai", t, []string{"type", "function", "name", "parameters"},
+		options, own, err := adapter.ToolOptions("openai", "function", t, []string{"type", "function", "name", "parameters"},
 			slices.Compact([]string{"openai", c.m.name})...)
 		if err != nil {
 			return nil, err
+		}
+		if own != nil && c.m.api == Responses { // Chat Completions have no such tools
+			tools[i].own = c.makers(t.Name, own)
+			continue
 		}
 		schema, err := parameters(t, adapter.AsksStrict(options))
 		if err != nil {

@@ -2,6 +2,7 @@ package adapter
 
 import (
 	"encoding/json"
+	"maps"
 	"slices"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -11,7 +12,11 @@ import (
 // ToolOptions returns the members of a tool's options under keys; those of a later key replace
 // those of an earlier one. taken are the members of a definition that other fields of the tool say,
 // such as its name. name begins the error, of class [fault.Invalid], which names the tool.
-func ToolOptions(name string, t *provider.Tool, taken []string, keys ...string) (map[string]json.RawMessage, error) {
+//
+// own are the members of a tool that the maker defines: in an API that has these, type names one.
+// usual is the type of other tools; "" if the API has no such tools.
+func ToolOptions(name, usual string, t *provider.Tool, taken []string, keys ...string) (options,
+	own map[string]json.RawMessage, err error) {
 	var all map[string]json.RawMessage
 	for _, key := range keys {
 		raw, ok := t.Options[key]
@@ -20,22 +25,25 @@ func ToolOptions(name string, t *provider.Tool, taken []string, keys ...string) 
 		}
 		var members map[string]json.RawMessage
 		if json.Unmarshal(raw, &members) != nil || members == nil {
-			return nil, fault.Errorf(fault.Invalid, "%s: the tool %q: Options[%q] is %.80q, not a JSON object", name,
+			return nil, nil, fault.Errorf(fault.Invalid, "%s: the tool %q: Options[%q] is %.80q, not a JSON object", name,
 				t.Name, key, raw)
 		}
-		for member, value := range members {
-			if slices.Contains(taken, member) {
-				return nil, fault.Errorf(fault.Invalid,
-					"%s: the tool %q: Options[%q] has %q, which is said by the tool itself; remove it", name, t.Name,
-					key, member)
-			}
-			if all == nil {
-				all = make(map[string]json.RawMessage, len(members))
-			}
-			all[member] = value
+		if all == nil {
+			all = make(map[string]json.RawMessage, len(members))
+		}
+		maps.Copy(all, members)
+	}
+	var kind string
+	if usual != "" && json.Unmarshal(all["type"], &kind) == nil && kind != usual {
+		return nil, all, nil
+	}
+	for _, member := range slices.Sorted(maps.Keys(all)) {
+		if slices.Contains(taken, member) {
+			return nil, nil, fault.Errorf(fault.Invalid,
+				"%s: the tool %q: its Options have %q, which is said by the tool itself; remove it", name, t.Name, member)
 		}
 	}
-	return all, nil
+	return all, nil, nil
 }
 
 // AsksStrict reports whether the options of a tool ask for calls that match its schema exactly.

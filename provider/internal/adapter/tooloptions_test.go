@@ -16,9 +16,10 @@ func TestOptionsOfAToolAreObjectsBesideWhatTheToolSays(t *testing.T) {
 		return &provider.Tool{Name: "find", Options: map[string]json.RawMessage{"acme": json.RawMessage(raw),
 			"other": json.RawMessage(`[]`), "mine": json.RawMessage(`{"a":2,"c":null}`)}}
 	}
-	got, err := adapter.ToolOptions("acme", with(`{"a":1,"b":{"x":1},"strict":true}`), []string{"name"}, "acme", "mine",
+	got, own, err := adapter.ToolOptions("acme", "", with(`{"a":1,"b":{"x":1},"strict":true}`), []string{"name"}, "acme", "mine",
 		"none")
 	require.NoError(t, err)
+	require.Nil(t, own)
 	require.True(t, adapter.AsksStrict(got))
 	merged, err := adapter.WithOptions(map[string]any{"name": "n", "c": 1}, got)
 	require.NoError(t, err)
@@ -27,13 +28,22 @@ func TestOptionsOfAToolAreObjectsBesideWhatTheToolSays(t *testing.T) {
 		`[]`:           `acme: the tool "find": Options["acme"] is "[]", not a JSON object`,
 		`null`:         `acme: the tool "find": Options["acme"] is "null", not a JSON object`,
 		``:             `acme: the tool "find": Options["acme"] is "", not a JSON object`,
-		`{"name":"n"}`: `acme: the tool "find": Options["acme"] has "name", which is said by the tool itself; remove it`,
+		`{"name":"n"}`: `acme: the tool "find": its Options have "name", which is said by the tool itself; remove it`,
 	} {
-		_, err := adapter.ToolOptions("acme", with(raw), []string{"name"}, "acme")
+		_, _, err := adapter.ToolOptions("acme", "function", with(raw), []string{"name"}, "acme")
 		require.EqualError(t, err, want)
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}
-	got, err = adapter.ToolOptions("acme", &provider.Tool{}, nil, "acme")
+	got, own, err = adapter.ToolOptions("acme", "function", &provider.Tool{}, nil, "acme")
 	require.NoError(t, err)
 	require.Nil(t, got)
+	require.Nil(t, own)
+
+	// A type that isn't the usual one says that the maker defines the tool.
+	for raw, makers := range map[string]bool{`{"type":"shell","name":"x"}`: true, `{"type":"function"}`: false} {
+		got, own, err = adapter.ToolOptions("acme", "function", with(raw), nil, "acme")
+		require.NoError(t, err)
+		require.Equal(t, makers, own != nil)
+		require.Equal(t, makers, got == nil)
+	}
 }
