@@ -81,6 +81,7 @@ var more = map[string]row{
 	"conversation at the server": {options: byAPI{"Responses": `{"previous_response_id":"resp_1","store":true}`},
 		read: answers{"Responses": {responses("", "", `,"conversation":{"id":"conv_1"}`),
 			`"conversation":{"id":"conv_1"}`}}},
+	"background mode":  {options: byAPI{"Responses": `{"background":true}`}},
 	"prompt templates": {options: byAPI{"Responses": `{"prompt":{"id":"pmpt_1"}}`}},
 	"container of code": {
 		options: byAPI{"Responses": `{"tools":[{"type":"code_interpreter","container":{"type":"auto"}}]}`,
