@@ -185,6 +185,8 @@ func TestAStepCountsOnlyWhatIsNew(t *testing.T) {
 	require.Equal(t, memory.CountRequest(&memory.Estimator{}, req), m.Count(req),
 		"and so is one that was filled up behind")
 	req.Tools = []provider.Tool{{Name: "b"}}
+	require.Equal(t, memory.CountRequest(&memory.Estimator{}, req), m.Count(req))
+	req.Tools = []provider.Tool{{Name: "b", Options: map[string]json.RawMessage{"x": json.RawMessage(`{"a":1}`)}}}
 	req.System = "t"
 	require.Equal(t, memory.CountRequest(&memory.Estimator{}, req), m.Count(req))
 	req.Messages = nil

@@ -12,9 +12,10 @@ import (
 // A responsesRequest is the body of a request to the Responses API. Nothing is stored at the
 // server, so each request contains everything that the server needs.
 type responsesRequest struct {
-	Model             string              `json:"model"`
-	Instructions      string              `json:"instructions,omitempty"`
-	Input             []any               `json:"input"`           // inputItem, json.RawMessage, or what answered returns
+	Model        string `json:"model"`
+	Instructions string `json:"instructions,omitempty"`
+	// inputItem, json.RawMessage, or what answered returns
+	Input             []any               `json:"input"`
 	Tools             []any               `json:"tools,omitempty"` // responsesTool, perhaps with options
 	ToolChoice        any                 `json:"tool_choice,omitempty"`
 	ParallelToolCalls *bool               `json:"parallel_tool_calls,omitempty"`
