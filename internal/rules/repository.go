@@ -18,7 +18,7 @@ const module = "github.com/pawlkit/pawl"
 
 // nested are the modules with dependencies of their own.
 var nested = []string{"agent/work/river", "agent/work/temporal", "examples/worker/river", "internal/bench",
-	"internal/browser", "internal/otlp", "internal/tools", "provider/bedrock", "provider/vertex"}
+	"internal/browser", "internal/otlp", "internal/tools", "internal/wirediff", "provider/bedrock", "provider/vertex"}
 
 // A file is a text file of the repository.
 type file struct {

@@ -70,17 +70,21 @@ func (d *decoder) find(index int32) *block {
 
 func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 	d.Begin("", d.Model)
-	if d.find(index) != nil { // it wasn't closed
-		if err := d.stopBlock(index); err != nil {
-			return err
-		}
-	}
+	d.blocks = true
 	b := &block{index: index, raw: raw}
 	if err := json.Unmarshal(raw, &b.head); err != nil {
 		return garbled("a block", err)
 	}
 	if b.Type == "" {
 		return garbled("a block without a type", nil)
+	}
+	if old := d.find(index); old != nil { // it wasn't closed
+		if old.ID != "" && old.ID == b.ID {
+			return garbled("a call began twice", nil)
+		}
+		if err := d.stopBlock(index); err != nil {
+			return err
+		}
 	}
 	d.open = append(d.open, b)
 	if b.Type != "text" && b.Type != "thinking" {

@@ -77,7 +77,9 @@ type decoder struct {
 	ev    event
 	whole int32 // number of blocks without an index
 
-	called bool // there was a call, of the host's tools or of the provider's
+	started bool // there was the start of a message
+	blocks  bool // a block began after it
+	called  bool // there was a call, of the host's tools or of the provider's
 }
 
 // event decodes the next event. name is the event's name in the stream; the type in the data takes
@@ -111,6 +113,10 @@ func (d *decoder) event(name string, data []byte) error {
 		if e.Message == nil {
 			return garbled("message_start without a message", nil)
 		}
+		if d.started && d.blocks { // such as two attempts of a gateway in one stream
+			return garbled("a second answer began before the end of the first", nil)
+		}
+		d.started, d.blocks = true, false
 		d.mergeEnding(&e.Message.ending)
 		d.usage.add(e.Message.Usage)
 		d.Begin(e.Message.ID, cmp.Or(e.Message.Model, d.Model))

@@ -41,7 +41,8 @@ func (t tally) normal() provider.Usage {
 	var iterations []tally // a compaction isn't included in the figures above
 	if raw := t["iterations"]; raw != nil && json.Unmarshal(raw, &iterations) == nil {
 		for _, one := range iterations[:min(len(iterations), 100)] {
-			if string(one["type"]) != `"compaction"` {
+			var kind string
+			if json.Unmarshal(one["type"], &kind) != nil || kind != "compaction" {
 				continue
 			}
 			read, written := one.figure("cache_read_input_tokens"), one.figure("cache_creation_input_tokens")

@@ -19,7 +19,7 @@ type event struct {
 
 // A candidate is one of the requested answers.
 type candidate struct {
-	Index   int `json:"index"`
+	Index   adapter.Index `json:"index"`
 	Content struct {
 		Parts []json.RawMessage `json:"parts"`
 	} `json:"content"`

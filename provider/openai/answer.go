@@ -89,6 +89,8 @@ func read(a *answer, d decoder, body io.Reader) {
 			d.marker()
 		case len(data) > 0 && data[0] == '{':
 			d.event(data, ev.Type == "error")
+		case bytes.IndexByte(data, '{') >= 0: // a damaged event
+			a.cut(errors.New("the server sent an event that isn't a JSON object"))
 		} // other data isn't part of the answer: the end would still be missing
 		return !a.Over, nil
 	})

@@ -116,7 +116,8 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 	}
 	for i := range ev.Choices {
 		c := &ev.Choices[i]
-		if c.Index == 0 {
+		index := c.Index.or(0)
+		if index == 0 {
 			d.delta(&c.Delta, whole)
 			if whole || !d.spoke && c.FinishReason != "" { // Perplexity repeats the deltas here
 				d.delta(&c.Message, true)
@@ -130,8 +131,8 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 			continue
 		}
 		for _, calls := range [][]chatCallDelta{c.Delta.ToolCalls, c.Message.ToolCalls} {
-			if len(calls) > 0 && (d.other == 0 || d.other == c.Index) {
-				d.others, d.other = append(d.others, calls...), c.Index
+			if len(calls) > 0 && (d.other == 0 || d.other == index) {
+				d.others, d.other = append(d.others, calls...), index
 			}
 		}
 	}

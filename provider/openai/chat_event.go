@@ -30,7 +30,7 @@ type groqExtra struct {
 }
 
 type chatChoice struct {
-	Index        int             `json:"index"`
+	Index        optional        `json:"index"`
 	Delta        chatDelta       `json:"delta"`
 	Message      chatDelta       `json:"message"`
 	FinishReason string          `json:"finish_reason"`

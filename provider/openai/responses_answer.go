@@ -75,12 +75,16 @@ func (d *responsesDecoder) event(data []byte, isErr bool) {
 // write yields a piece of the text or the refusal of a message.
 func (d *responsesDecoder) write(kind provider.ChunkKind, text string) {
 	it := d.at(&d.ev)
-	it.part(d.ev.ContentIndex).add(text)
+	it.part(d.ev.ContentIndex.or(0)).add(text)
 	d.say(it, kind, text)
 }
 
 func (d *responsesDecoder) say(it *outputItem, kind provider.ChunkKind, text string) {
 	if text == "" {
+		return
+	}
+	if it.done { // this piece came after its end, or twice
+		d.contradicted()
 		return
 	}
 	if d.last != it {
@@ -194,8 +198,11 @@ func (d *responsesDecoder) itemDone(it *outputItem, raw json.RawMessage) {
 	if decode(raw, &item) != nil {
 		return
 	}
-	it.item, it.kind = item, item.Type
-	switch item.Type {
+	if item.Type == "" && it.kind == "" {
+		return // the response has it, too
+	}
+	it.item, it.kind = item, cmp.Or(item.Type, it.kind)
+	switch it.kind {
 	case "message":
 		d.messageDone(it)
 	case "reasoning":

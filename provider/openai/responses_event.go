@@ -40,7 +40,7 @@ type responsesEvent struct {
 	Type         string          `json:"type"`
 	ItemID       string          `json:"item_id"`
 	OutputIndex  optional        `json:"output_index"`
-	ContentIndex int             `json:"content_index"`
+	ContentIndex optional        `json:"content_index"`
 	Delta        looseText       `json:"delta"`
 	Arguments    argsText        `json:"arguments"`
 	Input        looseText       `json:"input"`
