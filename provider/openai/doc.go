@@ -1,6 +1,7 @@
 // Package openai calls OpenAI's models, and those of any server that speaks its protocols:
 // OpenRouter, Azure, Groq, Mistral, DeepSeek, xAI, Perplexity, and local ones such as Ollama, LM
-// Studio, llama.cpp and vLLM.
+// Studio, llama.cpp and vLLM. [Config].Server names one that is known; docs/providers.md lists
+// them, and what each of them lacks.
 //
 // [New] makes a [Model], which is a [provider.Provider]. At OpenAI's own address it speaks the
 // Responses API, elsewhere Chat Completions, unless [Config].API says otherwise.
@@ -9,7 +10,8 @@
 //	if err != nil {
 //		return err // says what to set
 //	}
-//	local, err := openai.New(openai.Config{Model: "qwen3", BaseURL: "http://localhost:11434/v1"})
+//	quick, err := openai.New(openai.Config{Server: "groq", Model: "openai/gpt-oss-120b"}) // GROQ_API_KEY
+//	local, err := openai.New(openai.Config{Model: "qwen3", BaseURL: "http://localhost:9000/v1"})
 //	…
 //	res, err := provider.Generate(ctx, model, &provider.Request{
 //		Messages: []provider.Message{provider.User("Hello.")},
