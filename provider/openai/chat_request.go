@@ -93,8 +93,8 @@ type chatReasoning struct {
 }
 
 type chatFormat struct {
-	Type       string       `json:"type"`
-	JSONSchema formatSchema `json:"json_schema"`
+	Type       string        `json:"type"`
+	JSONSchema *formatSchema `json:"json_schema,omitempty"`
 }
 
 type formatSchema struct {
@@ -124,9 +124,9 @@ func (c *conversation) chat() ([]byte, error) {
 		}
 		r.Tools = append(r.Tools, one)
 	}
-	r.ToolChoice, r.ParallelToolCalls = c.choice(func(name string) any {
-		return map[string]any{"type": "function", "function": map[string]string{"name": name}}
-	})
+	if err := c.chatChoice(&r); err != nil {
+		return nil, err
+	}
 	if h.CompletionTokens {
 		r.MaxCompletionTokens = req.MaxOutput
 	} else {
@@ -151,9 +151,7 @@ func (c *conversation) chat() ([]byte, error) {
 			r.ReasoningEffort = effort(o)
 		}
 	}
-	if o := req.Output; o != nil {
-		r.ResponseFormat = &chatFormat{Type: "json_schema", JSONSchema: outputSchema(formatName(o), o)}
-	}
+	r.ResponseFormat = c.chatFormat()
 	if c.marksCache() {
 		r.addMarks()
 	}
@@ -181,12 +179,12 @@ func (c *conversation) choice(named func(name string) any) (choice any, parallel
 
 // chatMessages adds the messages.
 func (c *conversation) chatMessages(r *chatRequest) error {
-	if c.req.System != "" {
+	if system := c.instructions(); system != "" {
 		role := "system"
 		if c.m.host.own && isReasoningModel(c.model) {
 			role = "developer"
 		}
-		r.Messages = append(r.Messages, chatMessage{Role: role, Content: c.req.System})
+		r.Messages = append(r.Messages, chatMessage{Role: role, Content: system})
 	}
 	if len(c.turns) == 0 {
 		return errEmpty

@@ -61,6 +61,11 @@
 // defaults are left out. Keywords beside a $ref are left out as well, because many servers reject
 // them.
 //
+// What a known server lacks in Chat Completions is asked for in another way: a schema that it takes
+// nowhere else goes into the system text, a tool that can't be named is offered alone and some call
+// required, and where no call can be refused, ChooseNone leaves the tools out. A call that can't be
+// forced is an error.
+//
 // Options["openai"], and those under the provider's own name, are merged into the body of the
 // request, so that anything can be set that has no field: service_tier, verbosity, tools that the
 // server runs. The Responses API has no stop sequences, seed, top_k or penalties, so that these are

@@ -39,7 +39,28 @@ func TestThePageHasARowForEachServer(t *testing.T) {
 		require.True(t, ok, "the page has no row, or not in the order of the table, that begins\n%s", row(s))
 		rest = after
 	}
-	require.Equal(t, compatible(), strings.Count(table, "\n| ")-1, "a row without a server")
+	require.Equal(t, 2*compatible(), strings.Count(table, "\n| ")-2, "a row without a server")
+}
+
+// TestThePageSaysWhatTheTableSaysIsLacking compares the second table, and wants exchanges for each
+// server.
+func TestThePageSaysWhatTheTableSaysIsLacking(t *testing.T) {
+	_, table, ok := strings.Cut(page(t, "../../../docs/providers.md"), "\n| server | API |")
+	require.True(t, ok)
+	lines := strings.Split(table, "\n")[2:]
+	for i := range servers.All[1:] {
+		s := &servers.All[i+1]
+		cells := strings.Split(strings.Trim(lines[i], "| "), " | ")
+		require.Len(t, cells, 9, s.Name)
+		require.Equal(t, s.Title, cells[0])
+		schema, parallel, choice, usage := cells[2], cells[3], cells[4], cells[6]
+		require.Equal(t, s.Chat.JSONObject, strings.HasPrefix(schema, "JSON only"), s.Name)
+		require.Equal(t, s.Chat.NoParallelField, strings.HasPrefix(parallel, "not sent"), s.Name)
+		require.Equal(t, s.Chat.OnlyAuto, strings.HasSuffix(choice, "leaves the tools out"), s.Name)
+		require.Equal(t, s.Chat.NoNamedChoice, strings.HasSuffix(choice, "offered alone"), s.Name)
+		require.Equal(t, s.Chat.NoStreamOptions, strings.HasSuffix(usage, "is rejected"), s.Name)
+		require.NotEmpty(t, page(t, "../../../internal/wirecases/testdata/servers/"+s.Name+".txt"))
+	}
 }
 
 // compatible returns how many servers are compatible with OpenAI.

@@ -42,6 +42,10 @@ type Chat struct {
 	ShortIDs         bool   // accepts only ids of calls of at most 40 characters
 	NoUserAfterTool  bool   // rejects a user message right after results
 	Refusals         bool   // accepts refusal in assistant messages
+	JSONObject       bool   // has no json_schema in response_format: only json_object, without a schema
+	OnlyAuto         bool   // takes no tool_choice but auto
+	NoNamedChoice    bool   // rejects a tool_choice that names a tool
+	NoParallelField  bool   // rejects parallel_tool_calls, for some models
 }
 
 // Named returns the server of a name, nil if there is none.

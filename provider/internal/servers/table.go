@@ -20,7 +20,7 @@ var All = []Server{
 	{
 		Name: "ollama", Title: "Ollama", URL: "http://localhost:11434/v1", Path: "/v1", Port: "11434",
 		Key: "OLLAMA_API_KEY", Model: "OLLAMA_MODEL", Address: "OLLAMA_HOST", Keyless: true,
-		Chat: Chat{TopK: true},
+		Chat: Chat{TopK: true, OnlyAuto: true},
 	},
 
 	{
@@ -37,12 +37,13 @@ var All = []Server{
 		Name: "cerebras", Title: "Cerebras", Hosts: []string{"api.cerebras.ai"}, URL: "https://api.cerebras.ai/v1",
 		Key: "CEREBRAS_API_KEY", Model: "CEREBRAS_MODEL", Address: "CEREBRAS_BASE_URL",
 		KeyPage: "https://cloud.cerebras.ai",
-		Chat:    Chat{CompletionTokens: true},
+		Chat:    Chat{CompletionTokens: true, NoParallelField: true},
 	},
 	{
 		Name: "deepseek", Title: "DeepSeek", Hosts: []string{"api.deepseek.com"}, URL: "https://api.deepseek.com",
 		Key: "DEEPSEEK_API_KEY", Model: "DEEPSEEK_MODEL", Address: "DEEPSEEK_BASE_URL",
 		KeyPage: "https://platform.deepseek.com/api_keys", Billing: "https://platform.deepseek.com/top_up",
+		Chat: Chat{JSONObject: true},
 	},
 	{
 		Name: "fireworks", Title: "Fireworks", Hosts: []string{"api.fireworks.ai"},
@@ -57,6 +58,7 @@ var All = []Server{
 		// GITHUB_TOKEN is in many environments for another purpose, so it isn't read.
 		Key: "GITHUB_MODELS_TOKEN", Model: "GITHUB_MODELS_MODEL", Address: "GITHUB_MODELS_BASE_URL",
 		KeyPage: "https://github.com/settings/personal-access-tokens",
+		Chat:    Chat{NoNamedChoice: true},
 	},
 	{
 		Name: "groq", Title: "Groq", Hosts: []string{"api.groq.com"}, URL: "https://api.groq.com/openai/v1",
@@ -76,7 +78,7 @@ var All = []Server{
 	{
 		Name: "lmstudio", Title: "LM Studio", URL: "http://localhost:1234/v1", Path: "/v1",
 		Key: "LMSTUDIO_API_KEY", Model: "LMSTUDIO_MODEL", Address: "LMSTUDIO_BASE_URL", Keyless: true,
-		Chat: Chat{TopK: true},
+		Chat: Chat{TopK: true, NoNamedChoice: true},
 	},
 	{
 		Name: "mistral", Title: "Mistral", Hosts: []string{"api.mistral.ai"}, URL: "https://api.mistral.ai/v1",
@@ -115,5 +117,6 @@ var All = []Server{
 		Name: "zai", Title: "Z.ai", Hosts: []string{"api.z.ai"}, URL: "https://api.z.ai/api/paas/v4",
 		Key: "ZAI_API_KEY", Model: "ZAI_MODEL", Address: "ZAI_BASE_URL",
 		KeyPage: "https://z.ai/manage-apikey/apikey-list",
+		Chat:    Chat{JSONObject: true, OnlyAuto: true},
 	},
 }
