@@ -69,8 +69,8 @@ func ImagesFrom(getenv func(string) string) (provider.Provider, string, error) {
 		return nil, "", ErrNone
 	}
 	var choices []Choice
-	for i := range families {
-		k := &families[i]
+	for i := range byKey {
+		k := &byKey[i]
 		model := e.get(k.images)
 		if model == "" {
 			continue
@@ -114,7 +114,7 @@ func chosenByName(e env, value string) (choices []Choice, err error) {
 		if k == nil {
 			return nil, fault.NewFixable(fmt.Sprintf("fromenv: %s is %q", Variable, value),
 				fmt.Sprintf("set it to %s, or to one or more of %s, each with or without a model, such as %s/%s,openai",
-					StandIn, strings.Join(names(), ", "), families[0].name, families[0].example), nil)
+					StandIn, strings.Join(names(), ", "), byKey[0].name, byKey[0].example), nil)
 		}
 		c, err := k.choose(e, cmp.Or(model, e.get(k.model)), Variable)
 		if err != nil {
@@ -125,12 +125,12 @@ func chosenByName(e env, value string) (choices []Choice, err error) {
 	return choices, nil
 }
 
-// chosenByKeys returns the families whose keys or addresses are set, else the further server whose
+// chosenByKeys returns the providers whose keys or addresses are set, else the further server whose
 // model is set.
 func chosenByKeys(e env) (choices []Choice, err error) {
 	var lonely error // of a model without a key
-	for i := range families {
-		k := &families[i]
+	for i := range byKey {
+		k := &byKey[i]
 		model, by := e.get(k.model), k.setBy(e)
 		if by == "" {
 			if model != "" && lonely == nil {

@@ -83,7 +83,7 @@ func TestAFurtherServerBehindAGatewayNeedsNoKey(t *testing.T) {
 	require.NotContains(t, err.Error(), "secret")
 }
 
-func TestTheFamiliesComeBeforeFurtherServers(t *testing.T) {
+func TestFurtherServersAreUsedAloneOrByName(t *testing.T) {
 	set := vars{"OPENAI_API_KEY": "k", "OPENAI_MODEL": "gpt-5", "GROQ_API_KEY": "k", "GROQ_MODEL": "llama",
 		"MISTRAL_API_KEY": "k", "MISTRAL_MODEL": "large"}
 	for value, want := range map[string]string{

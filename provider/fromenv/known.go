@@ -59,8 +59,8 @@ type kind struct {
 	further bool            // only its model or Variable chooses it
 }
 
-// families are the providers that their keys choose, in the order in which they are asked.
-var families = []kind{
+// byKey are the providers that their keys choose, in the order in which they are asked.
+var byKey = []kind{
 	{name: "anthropic", set: []string{"ANTHROPIC_API_KEY", "ANTHROPIC_AUTH_TOKEN"}, address: "ANTHROPIC_BASE_URL",
 		model: "ANTHROPIC_MODEL", example: anthropic.DefaultModel, own: anthropicURL, open: newAnthropic},
 	server("openai", kind{set: []string{"OPENAI_API_KEY", "OPENAI_BASE_URL"}, images: "OPENAI_IMAGE_MODEL",
@@ -77,7 +77,7 @@ var families = []kind{
 var further = func() (all []kind) {
 	for i := range servers.All {
 		s := &servers.All[i]
-		if !slices.ContainsFunc(families, func(k kind) bool { return k.name == s.Name }) {
+		if !slices.ContainsFunc(byKey, func(k kind) bool { return k.name == s.Name }) {
 			all = append(all, server(s.Name, kind{set: []string{s.Model}, further: true}))
 		}
 	}
@@ -98,7 +98,7 @@ func server(name string, k kind) kind {
 
 // named returns the provider of that name, nil if there is none.
 func named(name string) *kind {
-	for _, kinds := range [][]kind{families, further} {
+	for _, kinds := range [][]kind{byKey, further} {
 		for i := range kinds {
 			if kinds[i].name == name {
 				return &kinds[i]
@@ -110,7 +110,7 @@ func named(name string) *kind {
 
 // names returns the names of all providers, in order.
 func names() (all []string) {
-	for _, k := range slices.Concat(families, further) {
+	for _, k := range slices.Concat(byKey, further) {
 		all = append(all, k.name)
 	}
 	return all

@@ -69,4 +69,6 @@ func compatible() int { return len(servers.All) - 1 }
 func TestTheReadmeHasTheNumberOfServers(t *testing.T) {
 	require.Contains(t, page(t, "../../../README.md"),
 		fmt.Sprintf("5 families and %d compatible servers", compatible()))
+	require.Contains(t, page(t, "../../../docs/providers.md"),
+		fmt.Sprintf("knows %d compatible servers by name", compatible()))
 }
