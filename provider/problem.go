@@ -15,6 +15,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider/internal/servers"
 )
 
 // A Problem is why a model call has failed, as people are told it: [Problem.Words] says what has
@@ -77,36 +78,33 @@ type service struct {
 	keys, billing             string // the addresses of pages
 }
 
-// services are the providers by their names in [Error].
+// services are the providers without the API of OpenAI, by their names in [Error].
 var services = map[string]service{
 	"anthropic": {"Anthropic", "ANTHROPIC_API_KEY", "ANTHROPIC_MODEL", "ANTHROPIC_BASE_URL",
 		"https://platform.claude.com/settings/keys", "https://platform.claude.com/settings/billing"},
-	"openai": {"OpenAI", "OPENAI_API_KEY", "OPENAI_MODEL", "OPENAI_BASE_URL",
-		"https://platform.openai.com/api-keys", "https://platform.openai.com/settings/organization/billing"},
 	"gemini": {"Gemini", "GEMINI_API_KEY", "GEMINI_MODEL", "GOOGLE_GEMINI_BASE_URL",
 		"https://aistudio.google.com/apikey", "https://aistudio.google.com/usage"},
-	"openrouter.ai": {"OpenRouter", "OPENROUTER_API_KEY", "OPENROUTER_MODEL", "OPENROUTER_BASE_URL",
-		"https://openrouter.ai/settings/keys", "https://openrouter.ai/settings/credits"},
-	"ollama":         {"Ollama", "OLLAMA_API_KEY", "OLLAMA_MODEL", "OLLAMA_HOST", "", ""},
-	"api.groq.com":   {name: "Groq", key: "GROQ_API_KEY"},
-	"api.mistral.ai": {name: "Mistral", key: "MISTRAL_API_KEY"},
-	"api.deepseek.com": {name: "DeepSeek", key: "DEEPSEEK_API_KEY",
-		billing: "https://platform.deepseek.com/top_up"},
-	"api.x.ai":              {name: "xAI", key: "XAI_API_KEY"},
-	"api.perplexity.ai":     {name: "Perplexity", key: "PERPLEXITY_API_KEY"},
-	"api.together.ai":       {name: "Together", key: "TOGETHER_API_KEY"},
-	"api.together.xyz":      {name: "Together", key: "TOGETHER_API_KEY"},
-	"api.fireworks.ai":      {name: "Fireworks", key: "FIREWORKS_API_KEY"},
-	"api.cerebras.ai":       {name: "Cerebras", key: "CEREBRAS_API_KEY"},
-	"api.moonshot.ai":       {name: "Moonshot", key: "MOONSHOT_API_KEY"},
-	"api.z.ai":              {name: "Z.ai", key: "ZAI_API_KEY"},
-	"router.huggingface.co": {name: "Hugging Face", key: "HF_TOKEN"},
-	"bedrock":               {name: "Amazon Bedrock"},
-	"vertex":                {name: "Vertex AI"},
+	"bedrock": {name: "Amazon Bedrock"},
+	"vertex":  {name: "Vertex AI"},
 }
 
 // compatible is a server with the API of OpenAI, whose name is that of its host.
 var compatible = service{key: "OPENAI_API_KEY", model: "OPENAI_MODEL", address: "OPENAI_BASE_URL"}
+
+// serviceOf returns what is known of a provider by its name in [Error].
+func serviceOf(name string) service {
+	known := servers.Named(name)
+	if known == nil {
+		known = servers.At(name)
+	}
+	switch {
+	case known != nil:
+		return service{known.Title, known.Key, known.Model, known.Address, known.KeyPage, known.Billing}
+	case name == "localhost" || strings.Contains(name, "."):
+		return compatible
+	}
+	return services[name]
+}
 
 // Words says in one to three sentences what has happened and what a person can change: a variable
 // of the environment, the name of the model, the account, or the time. "" of a nil Problem, and of
@@ -115,10 +113,7 @@ func (p *Problem) Words() string {
 	if p == nil {
 		return ""
 	}
-	s, listed := services[p.Provider]
-	if !listed && (p.Provider == "localhost" || strings.Contains(p.Provider, ".")) {
-		s = compatible
-	}
+	s := serviceOf(p.Provider)
 	name := cmp.Or(s.name, p.Provider, "the provider of the model")
 	first, n := utf8.DecodeRuneInString(name)
 	wait := "a minute"

@@ -32,9 +32,10 @@ const (
 	journaltest  = "agent/journal/journaltest"
 	pgtest       = "internal/pgtest" // finds a PostgreSQL for tests
 	providertest = "provider/providertest"
-	filetest     = "internal/filetest"      // copies of a file for tests
-	roletest     = "internal/roletest"      // starts a test binary again as another process
-	wire         = "provider/internal/wire" // runs recorded exchanges through adapters
+	filetest     = "internal/filetest"         // copies of a file for tests
+	roletest     = "internal/roletest"         // starts a test binary again as another process
+	wire         = "provider/internal/wire"    // runs recorded exchanges through adapters
+	servers      = "provider/internal/servers" // what is known of servers with the API of OpenAI
 )
 
 const (
@@ -61,7 +62,8 @@ var rows = map[string]row{
 		"ratelimit/internal/list"}},
 	"ratelimit/internal/calendar": {},
 	"ratelimit/internal/list":     {},
-	"provider":                    {own: []string{"circuit/fault"}},
+	"provider/internal/servers":   {},
+	"provider":                    {own: []string{"circuit/fault", servers}},
 	"provider/secret":             {},
 	"internal/httpguard":          {own: []string{"provider/secret"}},
 	"stream":                      {own: []string{"provider", "circuit/fault"}},
@@ -212,10 +214,10 @@ var rows = map[string]row{
 		"internal/httpguard"},
 		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"}},
 	"provider/anthropic": {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
-	"provider/openai":    {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
+	"provider/openai":    {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter, servers}},
 	"provider/gemini":    {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
 	"provider/fromenv": {own: []string{"provider", "provider/anthropic", "provider/gemini", "provider/guard",
-		"provider/openai", "circuit", "circuit/fault", "ratelimit"}},
+		"provider/openai", "circuit", "circuit/fault", "ratelimit", servers}},
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", "internal/httpguard", adapter},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {

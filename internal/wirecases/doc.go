@@ -21,6 +21,9 @@
 // begin with next, what of the answer goes back to the server with the next request; or the error;
 // or the tools as they are sent.
 //
+// testdata/servers has a file for each server that package openai knows by name, with several
+// answers and requests, each followed by what is wanted. Requests are wanted whole there.
+//
 //	go test ./internal/wirecases -write
 //
 // writes what the adapters make of each file into it. Read what has changed before you keep it.

@@ -21,21 +21,29 @@
 //	openrouter  OPENROUTER_API_KEY                           OPENROUTER_MODEL
 //	ollama      OLLAMA_HOST or OLLAMA_MODEL                  OLLAMA_MODEL
 //
-// Several form a failover chain in this order ([guard.Chain]): each has a guard of its own with a
-// breaker and a gate without a limit of calls, so that one that is rate limited, or keeps failing,
-// isn't asked while another one is free. A single provider is returned without a guard, because an
-// agent has one.
+// If none of them is chosen, a further server with the API of OpenAI may be, by its model's
+// variable: AZURE_OPENAI_MODEL, CEREBRAS_MODEL, DEEPSEEK_MODEL, FIREWORKS_MODEL,
+// GITHUB_MODELS_MODEL, GROQ_MODEL, HF_MODEL, LLAMACPP_MODEL, LMSTUDIO_MODEL, MISTRAL_MODEL,
+// MOONSHOT_MODEL, PERPLEXITY_MODEL, TOGETHER_MODEL, VLLM_MODEL, XAI_MODEL or ZAI_MODEL. Its key
+// alone doesn't choose it. docs/providers.md has the variables of keys and addresses.
+//
+// Several of the five form a failover chain in this order ([guard.Chain]): each has a guard of its
+// own with a breaker and a gate without a limit of calls, so that one that is rate limited, or
+// keeps failing, isn't asked while another one is free. A single provider is returned without a
+// guard, because an agent has one.
 //
 // Addresses are those of the adapters: ANTHROPIC_BASE_URL, OPENAI_BASE_URL,
-// GOOGLE_GEMINI_BASE_URL, and for proxies also OPENROUTER_BASE_URL. A key is sent to the address
-// that the environment names beside it. OLLAMA_HOST is written as for Ollama: a host, a host and a
-// port, or an address; without it, it is localhost:11434. OLLAMA_API_KEY is for servers that want
-// one. OPENROUTER_HEADERS has further headers, such as "HTTP-Referer: https://example.com, X-Title:
-// My site".
+// GOOGLE_GEMINI_BASE_URL, and for proxies also OPENROUTER_BASE_URL and those of the further
+// servers. A key is sent to the address that the environment names beside it. OLLAMA_HOST is
+// written as for Ollama: a host, a host and a port, or an address; without it, it is
+// localhost:11434. OLLAMA_API_KEY is for servers that want one. A further server at another address
+// than its own, such as a gateway, may need no key. OPENROUTER_HEADERS has further headers, such as
+// "HTTP-Referer: https://example.com, X-Title: My site".
 //
-// PAWL_MODEL chooses one provider among those of the environment (PAWL_MODEL=openai), or one and
-// its model (PAWL_MODEL=ollama/qwen3). PAWL_MODEL=standin chooses none, whatever keys are set: see
-// [ErrNone]. A variable that is empty, or only white space, isn't set.
+// PAWL_MODEL chooses one provider by its name (PAWL_MODEL=openai), or one and its model
+// (PAWL_MODEL=groq/llama-3.3-70b-versatile), or several for a chain in this order
+// (PAWL_MODEL=openai,mistral,ollama/qwen3). PAWL_MODEL=standin chooses none, whatever keys are set:
+// see [ErrNone]. A variable that is empty, or only white space, isn't set.
 //
 // # Images
 //

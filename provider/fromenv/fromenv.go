@@ -1,6 +1,7 @@
 package fromenv
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"math"
@@ -14,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/ratelimit"
 )
 
-// Variable is the variable that chooses among the providers of the environment, or none of them.
+// Variable is the variable that chooses providers by name, or none of them.
 const Variable = "PAWL_MODEL"
 
 // StandIn is the value of [Variable] that chooses no provider.
@@ -23,11 +24,12 @@ const StandIn = "standin"
 // ErrNone is the error if the environment names no provider, or PAWL_MODEL=standin chooses none. A
 // program that has a stand-in for a model uses it then, and says so.
 var ErrNone error = fault.NewFixable("fromenv: the environment chooses no model provider",
-	"set a key and a model, such as ANTHROPIC_API_KEY and ANTHROPIC_MODEL, and leave "+Variable+" empty", nil)
+	"set a key and a model, such as ANTHROPIC_API_KEY and ANTHROPIC_MODEL, and leave "+Variable+" empty; "+
+		"docs/providers.md has all names", nil)
 
 // A Choice is a provider that the environment names, with its model.
 type Choice struct {
-	Name     string // anthropic, openai, gemini, openrouter or ollama
+	Name     string // as in [Variable], such as openai or groq
 	Model    string
 	At       string // the host of its address; "" if that is the provider's own
 	Provider provider.Provider
@@ -67,16 +69,13 @@ func ImagesFrom(getenv func(string) string) (provider.Provider, string, error) {
 		return nil, "", ErrNone
 	}
 	var choices []Choice
-	for i := range known {
-		k := &known[i]
+	for i := range byKey {
+		k := &byKey[i]
 		model := e.get(k.images)
 		if model == "" {
 			continue
 		}
-		if !k.chosen(e) {
-			return nil, "", k.lacksKey(k.images)
-		}
-		c, err := k.open(e, model)
+		c, err := k.choose(e, model, k.images)
 		if err != nil {
 			return nil, "", err
 		}
@@ -97,50 +96,75 @@ func ImagesFrom(getenv func(string) string) (provider.Provider, string, error) {
 // chain of them. There is at least one if there is no error. Errors are as those of [Provider].
 func Choices(getenv func(string) string) ([]Choice, error) {
 	e := env(getenv)
-	wanted, wantedModel, _ := strings.Cut(e.get(Variable), "/")
-	if wanted == StandIn && wantedModel == "" {
+	switch value := e.get(Variable); value {
+	case "":
+		return chosenByKeys(e)
+	case StandIn:
 		return nil, ErrNone
+	default:
+		return chosenByName(e, value)
 	}
-	var choices []Choice
-	var names []string
-	var lonely error // of a model without a key
-	for i := range known {
-		k := &known[i]
-		names = append(names, k.name)
-		if wanted != "" && wanted != k.name {
-			continue
+}
+
+// chosenByName returns the providers that the value of [Variable] lists.
+func chosenByName(e env, value string) (choices []Choice, err error) {
+	for entry := range strings.SplitSeq(value, ",") {
+		name, model, _ := strings.Cut(strings.TrimSpace(entry), "/")
+		k := named(name)
+		if k == nil {
+			return nil, fault.NewFixable(fmt.Sprintf("fromenv: %s is %q", Variable, value),
+				fmt.Sprintf("set it to %s, or to one or more of %s, each with or without a model, such as %s/%s,openai",
+					StandIn, strings.Join(names(), ", "), byKey[0].name, byKey[0].example), nil)
 		}
-		model := e.get(k.model)
-		if wantedModel != "" {
-			model = wantedModel
-		}
-		switch {
-		case !k.chosen(e) && wanted == k.name && (k.keyless == "" || model == ""):
-			return nil, k.lacksKey(Variable)
-		case !k.chosen(e) && wanted != k.name:
-			if model != "" && lonely == nil {
-				lonely = k.lacksKey(k.model)
-			}
-			continue
-		case model == "":
-			return nil, fault.NewFixable(fmt.Sprintf("fromenv: %s is set, and %s isn't", k.setBy(e), k.model),
-				fmt.Sprintf("set %s to a model, such as %s; or %s=%s to use no provider", k.model, k.example, Variable,
-					StandIn), nil)
-		}
-		c, err := k.open(e, model)
+		c, err := k.choose(e, cmp.Or(model, e.get(k.model)), Variable)
 		if err != nil {
 			return nil, err
 		}
 		choices = append(choices, c)
 	}
-	switch {
-	case len(choices) > 0:
+	return choices, nil
+}
+
+// chosenByKeys returns the providers whose keys or addresses are set, else the further server whose
+// model is set.
+func chosenByKeys(e env) (choices []Choice, err error) {
+	var lonely error // of a model without a key
+	for i := range byKey {
+		k := &byKey[i]
+		model, by := e.get(k.model), k.setBy(e)
+		if by == "" {
+			if model != "" && lonely == nil {
+				lonely = k.lacks(k.model, k.missing(e))
+			}
+			continue
+		}
+		c, err := k.choose(e, model, by)
+		if err != nil {
+			return nil, err
+		}
+		choices = append(choices, c)
+	}
+	if len(choices) > 0 {
 		return choices, nil
-	case wanted != "":
-		return nil, fault.NewFixable(fmt.Sprintf("fromenv: %s is %q", Variable, e.get(Variable)),
-			fmt.Sprintf("set it to %s, to one of %s, or to one of these with a model, such as %s/%s", StandIn,
-				strings.Join(names, ", "), known[0].name, known[0].example), nil)
-	case lonely != nil:
+	}
+	var one *kind
+	for i := range further {
+		k := &further[i]
+		switch {
+		case e.get(k.model) == "":
+		case one == nil:
+			one = k
+		default:
+			return nil, fault.NewFixable(fmt.Sprintf("fromenv: %s and %s are both set", one.model, k.model),
+				fmt.Sprintf("set %s=%s to use that one, or %[1]s=%[2]s,%[3]s to use the second if the first one fails",
+					Variable, one.name, k.name), nil)
+		}
+	}
+	if one != nil {
+		c, err := one.choose(e, e.get(one.model), one.model)
+		return []Choice{c}, err
+	}
+	if lonely != nil {
 		return nil, errors.Join(ErrNone, lonely)
 	}
 	return nil, ErrNone

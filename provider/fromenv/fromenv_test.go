@@ -125,11 +125,11 @@ func TestOneVariableChoosesAmongSeveral(t *testing.T) {
 		all[s.model] = s.value
 	}
 	for value, want := range map[string]string{
-		"llama":           "set it to standin, to one of anthropic, openai, gemini, openrouter, ollama, or to",
+		"llama":           "set it to standin, or to one or more of anthropic, openai, gemini, openrouter, ollama, azure, ",
 		"standin/x":       `PAWL_MODEL is "standin/x"`,
 		"anthropic":       "set ANTHROPIC_API_KEY and ANTHROPIC_MODEL, or leave PAWL_MODEL empty",
-		"openai/gpt":      "set OPENAI_API_KEY and OPENAI_MODEL",
-		"ollama":          "set OLLAMA_HOST and OLLAMA_MODEL",
+		"openai/gpt":      "set OPENAI_API_KEY, or leave PAWL_MODEL empty",
+		"ollama":          "set OLLAMA_MODEL to a model, such as qwen3",
 		"gemini/anything": "GEMINI_API_KEY isn't set",
 	} {
 		_, _, err := fromenv.From(vars{"PAWL_MODEL": value}.get)
@@ -149,7 +149,7 @@ func TestWhatElseTheEnvironmentSays(t *testing.T) {
 		{vars{"ANTHROPIC_AUTH_TOKEN": "t", "ANTHROPIC_MODEL": "m"}, "anthropic m"},
 		{vars{"GOOGLE_API_KEY": "k", "GEMINI_MODEL": "m"}, "gemini m"},
 		{vars{"OPENAI_BASE_URL": "http://localhost:8000/v1", "OPENAI_MODEL": "m"}, "openai m at localhost:8000"},
-		{vars{"OPENAI_BASE_URL": "http://localhost:8000/v1"}, "OPENAI_BASE_URL is set, and OPENAI_MODEL isn't"},
+		{vars{"OPENAI_BASE_URL": "http://localhost:8000/v1"}, "OPENAI_BASE_URL names openai, and OPENAI_MODEL isn't set"},
 		{vars{"OPENAI_BASE_URL": "localhost:8000", "OPENAI_MODEL": "m"}, `"http://localhost:8000"`},
 		{vars{"OPENAI_BASE_URL": "https://ann:secret@a.example/v1", "OPENAI_MODEL": "m"}, "contains a user name"},
 		{vars{"ANTHROPIC_BASE_URL": "http://localhost", "ANTHROPIC_MODEL": "m"}, "chooses no model provider"},
@@ -158,7 +158,7 @@ func TestWhatElseTheEnvironmentSays(t *testing.T) {
 		{vars{"ANTHROPIC_API_KEY": " ", "ANTHROPIC_MODEL": "m"}, "chooses no model provider"},
 		{vars{"OPENROUTER_API_KEY": "k", "OPENROUTER_MODEL": "m", "OPENROUTER_HEADERS": "secret"}, "X-Title: My site"},
 		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "https://box.example"}, "ollama m at box.example"},
-		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "::"}, "such as localhost:11434"},
+		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "::"}, "such as http://localhost:11434"},
 	} {
 		t.Run(fmt.Sprint(tc.set), func(t *testing.T) {
 			p, about, err := fromenv.From(tc.set.get)

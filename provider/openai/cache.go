@@ -28,7 +28,7 @@ func (c *conversation) cacheKey() string {
 // marksCache reports whether the prompt has to be marked because of [provider.Request.Cache]: the
 // server accepts marks, the model doesn't cache without them, and the options have none.
 func (c *conversation) marksCache() bool {
-	if !c.req.Cache || !c.m.host.cacheMarks || !strings.HasPrefix(c.model, "anthropic/") {
+	if !c.req.Cache || !c.m.host.Chat.CacheMarks || !strings.HasPrefix(c.model, "anthropic/") {
 		return false
 	}
 	for _, key := range []string{"openai", c.m.name} {

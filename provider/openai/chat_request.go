@@ -93,8 +93,8 @@ type chatReasoning struct {
 }
 
 type chatFormat struct {
-	Type       string       `json:"type"`
-	JSONSchema formatSchema `json:"json_schema"`
+	Type       string        `json:"type"`
+	JSONSchema *formatSchema `json:"json_schema,omitempty"`
 }
 
 type formatSchema struct {
@@ -105,9 +105,9 @@ type formatSchema struct {
 
 // chat returns the body of a request to Chat Completions.
 func (c *conversation) chat() ([]byte, error) {
-	h, req := c.m.host, c.req
+	h, req := c.m.host.Chat, c.req
 	r := chatRequest{Model: c.model, Stream: true, PromptCacheKey: c.cacheKey()}
-	if !h.noStreamOptions {
+	if !h.NoStreamOptions {
 		r.StreamOptions = &streamOptions{IncludeUsage: true}
 	}
 	if err := c.chatMessages(&r); err != nil {
@@ -124,10 +124,10 @@ func (c *conversation) chat() ([]byte, error) {
 		}
 		r.Tools = append(r.Tools, one)
 	}
-	r.ToolChoice, r.ParallelToolCalls = c.choice(func(name string) any {
-		return map[string]any{"type": "function", "function": map[string]string{"name": name}}
-	})
-	if h.completionTokens {
+	if err := c.chatChoice(&r); err != nil {
+		return nil, err
+	}
+	if h.CompletionTokens {
 		r.MaxCompletionTokens = req.MaxOutput
 	} else {
 		r.MaxTokens = req.MaxOutput
@@ -135,25 +135,23 @@ func (c *conversation) chat() ([]byte, error) {
 	if s := req.Sampling; s != nil {
 		r.Temperature, r.TopP, r.PresencePenalty, r.FrequencyPenalty, r.Stop = s.Temperature, s.TopP, s.PresencePenalty,
 			s.FrequencyPenalty, s.Stop
-		if h.topK {
+		if h.TopK {
 			r.TopK = s.TopK
 		}
-		if h.seed == "seed" {
+		if h.Seed == "" {
 			r.Seed = s.Seed
 		} else {
 			r.RandomSeed = s.Seed
 		}
 	}
 	if o := req.Reasoning; o != nil {
-		if h.reasoning == effortObject {
+		if h.EffortObject {
 			r.Reasoning = &chatReasoning{Effort: o.Effort, MaxTokens: o.Budget, Exclude: o.Hide}
 		} else {
 			r.ReasoningEffort = effort(o)
 		}
 	}
-	if o := req.Output; o != nil {
-		r.ResponseFormat = &chatFormat{Type: "json_schema", JSONSchema: outputSchema(formatName(o), o)}
-	}
+	r.ResponseFormat = c.chatFormat()
 	if c.marksCache() {
 		r.addMarks()
 	}
@@ -181,12 +179,12 @@ func (c *conversation) choice(named func(name string) any) (choice any, parallel
 
 // chatMessages adds the messages.
 func (c *conversation) chatMessages(r *chatRequest) error {
-	if c.req.System != "" {
+	if system := c.instructions(); system != "" {
 		role := "system"
 		if c.m.host.own && isReasoningModel(c.model) {
 			role = "developer"
 		}
-		r.Messages = append(r.Messages, chatMessage{Role: role, Content: c.req.System})
+		r.Messages = append(r.Messages, chatMessage{Role: role, Content: system})
 	}
 	if len(c.turns) == 0 {
 		return errEmpty
@@ -222,7 +220,7 @@ func (c *conversation) chatUser(r *chatRequest, parts []*provider.Part) error {
 	if err != nil {
 		return err
 	}
-	if n := len(r.Messages); c.m.host.noUserAfterTool && n > 0 && r.Messages[n-1].Role == "tool" {
+	if n := len(r.Messages); c.m.host.Chat.NoUserAfterTool && n > 0 && r.Messages[n-1].Role == "tool" {
 		r.Messages = append(r.Messages, chatMessage{Role: "assistant", Content: "OK"})
 	}
 	r.Messages = append(r.Messages, chatMessage{Role: "user", Content: content})
@@ -250,7 +248,7 @@ func (c *conversation) chatAssistant(t *adapter.Turn) (m chatMessage, ok bool) {
 		case provider.PartText:
 			text.WriteString(p.Text)
 		case provider.PartRefusal:
-			if c.m.host.refusals {
+			if c.m.host.Chat.Refusals {
 				m.Refusal += p.Text
 			} else {
 				text.WriteString(p.Text)

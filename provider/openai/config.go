@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
+	"github.com/pawlkit/pawl/provider/internal/servers"
 )
 
 // An API is one of the two protocols.
@@ -38,10 +39,15 @@ type Config struct {
 	// for other addresses each request must name one.
 	Model string
 
+	// Server names a known server, such as "openrouter", "groq" or "lmstudio": its address, its
+	// variables of the environment, and how it differs from OpenAI. docs/providers.md lists them.
+	// With BaseURL, the server is behind that address, which may be a gateway. Empty: the server at
+	// BaseURL, if it is known.
+	Server string
+
 	// APIKey is the key. Empty: the key that Key returns, else the environment variable of the
-	// address: OPENAI_API_KEY for OpenAI, OPENROUTER_API_KEY, GROQ_API_KEY, MISTRAL_API_KEY,
-	// DEEPSEEK_API_KEY, XAI_API_KEY, PERPLEXITY_API_KEY, AZURE_OPENAI_API_KEY and some more for
-	// theirs. A key from the environment is never sent to another address.
+	// server, such as OPENAI_API_KEY, GROQ_API_KEY or AZURE_OPENAI_API_KEY. A key from the
+	// environment is only sent to the server's own address, and to one from the environment.
 	APIKey string
 	// Key returns the key. It is called before each call, and once more if the server rejects the
 	// key with status 401. It must be safe for concurrent use. It isn't used if APIKey is set.
@@ -49,14 +55,16 @@ type Config struct {
 
 	// BaseURL is the address that "/chat/completions" or "/responses" is appended to, such as
 	// https://openrouter.ai/api/v1. A query in it (?api-version=…) goes with every request. Empty:
-	// the environment variable OPENAI_BASE_URL, else https://api.openai.com/v1.
+	// the environment variable of the server, OPENAI_BASE_URL without one, else the server's own
+	// address, https://api.openai.com/v1 without one.
 	BaseURL string
 	// API is the protocol; see Auto.
 	API API
 
 	// Name is the provider's name in errors and in the [provider.ModelInfo]. It also marks the
 	// opaque data of this server, which is only sent back to servers of that name. Empty: "openai"
-	// for OpenAI's own address, else the host of BaseURL.
+	// for OpenAI, else the host of the known server, or its name if users run it themselves, else
+	// the host of BaseURL.
 	Name string
 
 	HTTPClient *http.Client // nil: http.DefaultClient
@@ -89,18 +97,15 @@ const ownURL = "https://api.openai.com/v1"
 // [fault.UserFixable], if the address is known to need a key and there is none: neither APIKey nor
 // Key is set, nor the environment variable.
 func New(cfg Config) (*Model, error) {
-	u, _, err := adapter.Base("openai", cfg.BaseURL, "OPENAI_BASE_URL", ownURL)
+	named, u, fromEnv, err := serverOf(&cfg)
 	if err != nil {
 		return nil, err
-	}
-	fromEnv := cfg.BaseURL == "" && u != nil
-	if u == nil {
-		u, _ = url.Parse(ownURL) // a constant
 	}
 	if u.User != nil {
 		return nil, fmt.Errorf("openai: Config.BaseURL contains a user name; send credentials in Config.Header instead")
 	}
-	m := &Model{model: cfg.Model, host: hostOf(u), api: cfg.API, models: slices.Clone(cfg.Models), pending: cfg.Pending}
+	m := &Model{model: cfg.Model, host: hostOf(u, named), api: cfg.API, models: slices.Clone(cfg.Models),
+		pending: cfg.Pending}
 	if m.pending == nil {
 		m.pending = &pendingHere{}
 	}
@@ -121,20 +126,20 @@ func New(cfg Config) (*Model, error) {
 	switch {
 	case cfg.APIKey != "":
 	case cfg.Key != nil:
-		key = adapter.Asked(m.name, m.host.needsKey, m.keyRemedy(), cfg.Key)
+		key = adapter.Asked(m.name, m.host.needsKey(), m.keyRemedy(), cfg.Key)
 	case !m.host.authorized(cfg.Header):
-		if fromEnv && m.host.env == "" {
-			m.host.env = "OPENAI_API_KEY" // if the address comes from the environment, so does its key
+		if fromEnv && m.host.Key == "" {
+			m.host.Key = "OPENAI_API_KEY" // if the address comes from the environment, so does its key
 		}
-		fromEnv := ""
-		if m.host.env != "" {
-			fromEnv = os.Getenv(m.host.env)
+		found := ""
+		if m.host.Key != "" && (m.host.home || fromEnv) {
+			found = os.Getenv(m.host.Key)
 		}
-		if fromEnv == "" && m.host.needsKey {
+		if found == "" && m.host.needsKey() {
 			return nil, &provider.Error{Class: fault.UserFixable, Provider: m.name, Message: "no API key",
 				Remedy: m.keyRemedy()}
 		}
-		key = adapter.Fixed(fromEnv)
+		key = adapter.Fixed(found)
 	}
 	m.client = adapter.NewClient(adapter.ClientConfig{
 		Name: m.name, Base: u, HTTPClient: cfg.HTTPClient, Header: m.host.ownHeader(), Host: cfg.Header, Key: key,
@@ -147,11 +152,41 @@ func New(cfg Config) (*Model, error) {
 	return m, nil
 }
 
+// serverOf returns the server that cfg names, nil if it names none, its address, and whether that
+// isn't the program's choice but the environment's or the server's own.
+func serverOf(cfg *Config) (named *servers.Server, u *url.URL, fromEnv bool, err error) {
+	variable, own := "OPENAI_BASE_URL", ownURL
+	if cfg.Server != "" {
+		if named = servers.Named(cfg.Server); named == nil {
+			return nil, nil, false, fmt.Errorf("openai: Config.Server is %q; it can be %s, or empty", cfg.Server,
+				strings.Join(servers.Names(), ", "))
+		}
+		variable, own = named.Address, named.URL
+	}
+	setting, address := "Config.BaseURL", cfg.BaseURL
+	if address == "" {
+		setting, address, fromEnv = variable, os.Getenv(variable), true
+	}
+	switch {
+	case address != "":
+	case named != nil && named.URLIsExample:
+		return nil, nil, false, fault.NewFixable("openai: the address for "+named.Title+" is missing",
+			"set "+variable+" or Config.BaseURL to an address such as "+own, nil)
+	default:
+		address = own
+	}
+	if named != nil {
+		address = named.Completed(address)
+	}
+	u, err = adapter.ParseBase("openai", setting, address, own)
+	return named, u, fromEnv, err
+}
+
 // authorize puts a key into the headers of a request.
 func (h *host) authorize(header http.Header, key string) {
 	header.Set("Authorization", "Bearer "+key)
-	if h.keyAlso != "" {
-		header.Set(h.keyAlso, key)
+	if h.KeyHeader != "" {
+		header.Set(h.KeyHeader, key)
 	}
 }
 
@@ -159,7 +194,7 @@ func (h *host) authorize(header http.Header, key string) {
 func (h *host) authorized(header http.Header) bool {
 	for name, values := range header {
 		if len(values) > 0 && values[0] != "" &&
-			(strings.EqualFold(name, "Authorization") || h.keyAlso != "" && strings.EqualFold(name, h.keyAlso)) {
+			(strings.EqualFold(name, "Authorization") || h.KeyHeader != "" && strings.EqualFold(name, h.KeyHeader)) {
 			return true
 		}
 	}
@@ -169,7 +204,7 @@ func (h *host) authorized(header http.Header) bool {
 // ownHeader returns the headers that only OpenAI's own host gets.
 func (h *host) ownHeader() http.Header {
 	header := http.Header{}
-	if !h.own {
+	if !h.own || !h.home {
 		return header
 	}
 	if org := os.Getenv("OPENAI_ORG_ID"); org != "" {

@@ -13,6 +13,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/internal/servers"
 )
 
 func TestAnInvalidFieldIsNamed(t *testing.T) {
@@ -189,4 +190,50 @@ func TestIDsOfCallsAreAcceptable(t *testing.T) {
 	require.Equal(t, "gSIMJiOkT", nineCharIDs("gSIMJiOkT"))
 	require.Regexp(t, regexp.MustCompile(`^[a-z0-9]{9}$`), nineCharIDs("toolu_01"))
 	require.NotEqual(t, nineCharIDs("toolu_01"), nineCharIDs("toolu_02"))
+}
+
+func TestANamedServerHasItsAddressItsKeyAndItsName(t *testing.T) {
+	for _, s := range servers.All {
+		t.Setenv(s.Key, s.Name+"-key")
+		t.Setenv(s.Address, "")
+	}
+	asked := func(cfg Config) (address, key, name string) {
+		server := &canned{status: 500}
+		cfg.Model, cfg.HTTPClient = "m", &http.Client{Transport: server}
+		m, err := New(cfg)
+		require.NoError(t, err)
+		_, err = provider.Generate(t.Context(), m, hi())
+		require.Error(t, err)
+		r := server.asked[0]
+		return r.URL.String(), strings.TrimPrefix(r.Header.Get("Authorization"), "Bearer "), m.Info().Provider
+	}
+	for _, s := range servers.All {
+		if s.URLIsExample {
+			_, err := New(Config{Server: s.Name})
+			require.ErrorContains(t, err, "set "+s.Address+" or Config.BaseURL to an address such as "+s.URL)
+			t.Setenv(s.Address, "https://mine.openai.azure.com/")
+		}
+		address, key, name := asked(Config{Server: s.Name, API: Chat})
+		require.Equal(t, strings.Replace(s.URL, "NAME", "mine", 1)+"/chat/completions", address)
+		require.Equal(t, s.Name+"-key", key)
+		if s.Keyless || s.Name == "openai" {
+			require.Equal(t, s.Name, name)
+		} else {
+			_, _, byAddress := asked(Config{BaseURL: strings.TrimSuffix(address, "/chat/completions")})
+			require.Equal(t, byAddress, name, "opaque data stays usable")
+		}
+
+		address, key, gateway := asked(Config{Server: s.Name, API: Chat, BaseURL: "http://gateway.example/x"})
+		require.Equal(t, "http://gateway.example/x/chat/completions", address)
+		require.Empty(t, key, "the environment's key isn't sent to an address of the program's choice")
+		if !s.URLIsExample {
+			require.Equal(t, name, gateway)
+		}
+		t.Setenv(s.Address, "http://gateway.example/y")
+		address, key, _ = asked(Config{Server: s.Name, API: Chat})
+		require.Equal(t, "http://gateway.example/y/chat/completions", address)
+		require.Equal(t, s.Name+"-key", key, "both are the environment's")
+	}
+	_, err := New(Config{Server: "grok"})
+	require.ErrorContains(t, err, `Config.Server is "grok"; it can be openai, openrouter, ollama, azure, `)
 }

@@ -27,7 +27,7 @@ func newConversation(m *Model, model string, req *provider.Request) *conversatio
 	if req.ToolChoice.Mode == provider.ChooseTool {
 		c.names.Encode(req.ToolChoice.Tool)
 	}
-	c.turns = adapter.Conversation{ID: m.host.callIDs, Separate: m.api == Responses,
+	c.turns = adapter.Conversation{ID: m.host.callIDs(), Separate: m.api == Responses,
 		Sends: func(i int, p *provider.Part) bool {
 			switch isMedia := p.Kind == provider.PartMedia; {
 			case req.Messages[i].Role == provider.RoleAssistant || isMedia:

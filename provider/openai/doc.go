@@ -1,6 +1,7 @@
 // Package openai calls OpenAI's models, and those of any server that speaks its protocols:
 // OpenRouter, Azure, Groq, Mistral, DeepSeek, xAI, Perplexity, and local ones such as Ollama, LM
-// Studio, llama.cpp and vLLM.
+// Studio, llama.cpp and vLLM. [Config].Server names one that is known; docs/providers.md lists
+// them, and what each of them lacks.
 //
 // [New] makes a [Model], which is a [provider.Provider]. At OpenAI's own address it speaks the
 // Responses API, elsewhere Chat Completions, unless [Config].API says otherwise.
@@ -9,7 +10,8 @@
 //	if err != nil {
 //		return err // says what to set
 //	}
-//	local, err := openai.New(openai.Config{Model: "qwen3", BaseURL: "http://localhost:11434/v1"})
+//	quick, err := openai.New(openai.Config{Server: "groq", Model: "openai/gpt-oss-120b"}) // GROQ_API_KEY
+//	local, err := openai.New(openai.Config{Model: "qwen3", BaseURL: "http://localhost:9000/v1"})
 //	…
 //	res, err := provider.Generate(ctx, model, &provider.Request{
 //		Messages: []provider.Message{provider.User("Hello.")},
@@ -60,6 +62,11 @@
 // Limits that the mode doesn't have, such as maxLength, are moved into the descriptions, and
 // defaults are left out. Keywords beside a $ref are left out as well, because many servers reject
 // them.
+//
+// What a known server lacks in Chat Completions is asked for in another way: a schema that it takes
+// nowhere else goes into the system text, a tool that can't be named is offered alone and some call
+// required, and where no call can be refused, ChooseNone leaves the tools out. A call that can't be
+// forced is an error.
 //
 // Options["openai"], and those under the provider's own name, are merged into the body of the
 // request, so that anything can be set that has no field: service_tier, verbosity, tools that the

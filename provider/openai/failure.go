@@ -67,8 +67,8 @@ func (m *Model) remedy(f adapter.Failure, status int) string {
 	switch {
 	case status == http.StatusPaymentRequired, funds.MatchString(words),
 		status != http.StatusForbidden && status != http.StatusUnauthorized && funds.MatchString(f.Message):
-		if m.host.billing != "" {
-			return "check the plan, the budget and the payment details of the account: " + m.host.billing
+		if m.host.Billing != "" {
+			return "check the plan, the budget and the payment details of the account: " + m.host.Billing
 		}
 		return "check the plan, the budget and the payment details of the account with " + m.name
 	case status == http.StatusForbidden && !person.MatchString(words):
@@ -80,12 +80,12 @@ func (m *Model) remedy(f adapter.Failure, status int) string {
 // keyRemedy returns how to set a key.
 func (m *Model) keyRemedy() string {
 	text := "set Config.APIKey or Config.Key"
-	if m.host.env != "" {
-		text = "set " + m.host.env + ", or Config.APIKey or Config.Key,"
+	if m.host.Key != "" {
+		text = "set " + m.host.Key + ", or Config.APIKey or Config.Key,"
 	}
 	text += " to a valid key"
-	if m.host.keys != "" {
-		text += "; keys are at " + m.host.keys
+	if m.host.KeyPage != "" {
+		text += "; keys are at " + m.host.KeyPage
 	}
 	return text
 }

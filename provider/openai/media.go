@@ -42,7 +42,7 @@ type chatFile struct {
 
 // chatContent returns the content of a user message: a string if it is one text.
 func (c *conversation) chatContent(parts []*provider.Part) (any, error) {
-	if len(parts) == 1 && parts[0].Kind == provider.PartText && !(parts[0].Cache && c.m.host.cacheMarks) {
+	if len(parts) == 1 && parts[0].Kind == provider.PartText && !(parts[0].Cache && c.m.host.Chat.CacheMarks) {
 		return parts[0].Text, nil
 	}
 	out := make([]chatPart, 0, len(parts))
@@ -54,7 +54,7 @@ func (c *conversation) chatContent(parts []*provider.Part) (any, error) {
 				return nil, err
 			}
 		}
-		if p.Cache && c.m.host.cacheMarks {
+		if p.Cache && c.m.host.Chat.CacheMarks {
 			one.CacheControl = ephemeral
 		}
 		out = append(out, one)

@@ -59,10 +59,7 @@ func outputSchema(name string, o *provider.OutputFormat) formatSchema {
 // closed and require all of its properties, and every keyword be supported or one that may be left
 // out.
 func strictSchema(schema json.RawMessage) (narrowed json.RawMessage, strict bool) {
-	var root struct {
-		Type any `json:"type"`
-	}
-	strict = json.Unmarshal(schema, &root) == nil && root.Type == "object"
+	strict = isObject(schema)
 	narrowed = adapter.EditSchema(schema, func(_ string, keywords []adapter.Keyword) []adapter.Keyword {
 		strict = strict && allowsStrict(keywords)
 		return adapter.DropLimits(adapter.BareReference(keywords), func(k adapter.Keyword) bool {
@@ -74,6 +71,14 @@ func strictSchema(schema json.RawMessage) (narrowed json.RawMessage, strict bool
 		return schema, false
 	}
 	return narrowed, true
+}
+
+// isObject reports whether a schema allows objects alone.
+func isObject(schema json.RawMessage) bool {
+	var root struct {
+		Type any `json:"type"`
+	}
+	return json.Unmarshal(schema, &root) == nil && root.Type == "object"
 }
 
 // allowsStrict reports whether one schema satisfies the rules of strict mode.

@@ -278,7 +278,8 @@ func TestWordsOfFailuresThatNoProviderHasReported(t *testing.T) {
 		{provider.ErrIncomplete, "The answer of the provider of the model broke off. Try again."},
 		{fault.New(fault.Degraded, "the breaker is open"), "The provider of the model has a technical problem. Wait a minute, " +
 			"and try again."},
-		{twice(down, refused), "Groq doesn't accept the key. Set GROQ_API_KEY to a valid key, and start the program again."},
+		{twice(down, refused), "Groq doesn't accept the key. Set GROQ_API_KEY to a valid key, and start the program " +
+			"again. Keys are at https://console.groq.com/keys."},
 		{twice(down, fault.New(fault.Transient, "lost")), "Anthropic has a technical problem. Wait a minute, and try again."},
 		{&provider.Error{Class: fault.RateLimited, Provider: "our model", Status: 429, Wait: &wait},
 			"Our model gets too many requests now. Wait 90 minutes, and try again. If that doesn't help, use another model."},
