@@ -57,8 +57,8 @@ type Tool struct {
 	//
 	// With a type, the value is the whole definition of a tool that the maker defines and the host
 	// runs, such as {"type": "shell"} of OpenAI's Responses or {"type": "bash_20250124"} of
-	// Anthropic, whose name is the tool's. Its calls have the name of this tool. Other providers get
-	// the tool as the other fields say it.
+	// Anthropic, whose name is the tool's. Its calls have the name of this tool. Other providers
+	// get the tool as the other fields say it.
 	Options map[string]json.RawMessage `json:"options,omitempty"`
 }
 

@@ -146,7 +146,8 @@ func (b *body) addTools(req *provider.Request, n *adapter.Names) error {
 		if !adapter.IsNull(t.Schema) {
 			f.Schema = narrowed(t.Schema)
 		}
-		options, _, err := adapter.ToolOptions(Name, "", t, []string{"name", "parameters", "parametersJsonSchema"}, Name)
+		options, _, err := adapter.ToolOptions(Name, "", t,
+			[]string{"name", "parameters", "parametersJsonSchema"}, Name)
 		if err != nil {
 			return err
 		}

@@ -40,7 +40,8 @@ func (c *conversation) tools() ([]toolDefinition, error) {
 	tools := make([]toolDefinition, len(c.req.Tools))
 	for i := range c.req.Tools {
 		t := &c.req.Tools[i]
-		options, own, err := adapter.ToolOptions("openai", "function", t, []string{"type", "function", "name", "parameters"},
+		options, own, err := adapter.ToolOptions("openai", "function", t,
+			[]string{"type", "function", "name", "parameters"},
 			slices.Compact([]string{"openai", c.m.name})...)
 		if err != nil {
 			return nil, err

@@ -16,8 +16,8 @@ func TestOptionsOfAToolAreObjectsBesideWhatTheToolSays(t *testing.T) {
 		return &provider.Tool{Name: "find", Options: map[string]json.RawMessage{"acme": json.RawMessage(raw),
 			"other": json.RawMessage(`[]`), "mine": json.RawMessage(`{"a":2,"c":null}`)}}
 	}
-	got, own, err := adapter.ToolOptions("acme", "", with(`{"a":1,"b":{"x":1},"strict":true}`), []string{"name"}, "acme", "mine",
-		"none")
+	got, own, err := adapter.ToolOptions("acme", "", with(`{"a":1,"b":{"x":1},"strict":true}`), []string{"name"},
+		"acme", "mine", "none")
 	require.NoError(t, err)
 	require.Nil(t, own)
 	require.True(t, adapter.AsksStrict(got))
