@@ -80,8 +80,6 @@ var rows = map[string]row{
 		"Claude": `{"defer_loading":true}`}},
 	"callers of a tool": {tool: byAPI{"Responses": `{"allowed_callers":["programmatic"]}`,
 		"Claude": `{"allowed_callers":["code_execution_20250825"]}`}},
-	"tools that the maker defines and the host runs": {tool: byAPI{"Responses": `{"type":"shell"}`,
-		"Claude": `{"type":"bash_20250124"}`}},
 	"examples of input": {tool: byAPI{"Claude": `{"input_examples":[{"q":"a"}]}`}},
 	"schema of a tool's output": {tool: byAPI{"Responses": `{"output_schema":{"type":"string"}}`,
 		"Gemini": `{"responseJsonSchema":{"type":"string"}}`}},
