@@ -17,8 +17,9 @@
 //	go test -seed 7                    # other streams
 //	go test -only gemini-floats.txt:17 # one stream, as a failure names it
 //
-// With openai-go 3.99.0, anthropic-sdk-go 1.84.0 and genai 1.77.0, 100,000 streams for each API, half
-// of them damaged, have these disagreements. From "[DONE]" on, nearly all are of damaged streams.
+// With openai-go 3.99.0, anthropic-sdk-go 1.84.0 and genai 1.77.0, 100,000 streams for each API,
+// half of them damaged, have these disagreements. From "[DONE]" on, nearly all are of damaged
+// streams.
 //
 //	 Chat  Responses  Claude  Gemini
 //	14614      16691    8081    1738  the case's own
