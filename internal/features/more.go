@@ -36,7 +36,8 @@ var more = map[string]row{
 			"Gemini": {gemini(`{"executableCode":{"language":"PYTHON","code":"1"}},`, "", ""), `"kind":"provider_call"`},
 		},
 	},
-	"the maker's tools that the host runs": {tool: byAPI{"Responses": `{"type":"shell"}`,
+	"the maker's tools that the host runs": {tool: byAPI{
+		"Chat": `{"type":"custom","custom":{"format":{"type":"text"}}}`, "Responses": `{"type":"shell"}`,
 		"Claude": `{"type":"bash_20250124"}`}},
 	"MCP servers of the provider": {options: byAPI{
 		"Responses": `{"tools":[{"type":"mcp","server_label":"a","server_url":"https://a.example"}]}`,

@@ -89,6 +89,8 @@ func read(a *answer, d decoder, body io.Reader) {
 			d.marker()
 		case len(data) > 0 && data[0] == '{':
 			d.event(data, ev.Type == "error")
+		case alone(data) != nil: // Gemini's form of errors
+			d.event(alone(data), ev.Type == "error")
 		case bytes.IndexByte(data, '{') >= 0: // a damaged event
 			a.cut(errors.New("the server sent an event that isn't a JSON object"))
 		} // other data isn't part of the answer: the end would still be missing
@@ -103,6 +105,15 @@ func read(a *answer, d decoder, body io.Reader) {
 }
 
 var done = []byte("[DONE]")
+
+// alone returns the object that is alone in a list; nil if the data is anything else.
+func alone(data []byte) []byte {
+	var list []json.RawMessage
+	if len(data) == 0 || data[0] != '[' || json.Unmarshal(data, &list) != nil || len(list) != 1 || !opens(string(list[0])) {
+		return nil
+	}
+	return list[0]
+}
 
 // decode decodes JSON into v. Values of an unexpected type are ignored: servers put different
 // values into fields that don't matter.

@@ -78,6 +78,17 @@ type chatTool struct {
 	Type         string     `json:"type"`
 	Function     any        `json:"function"` // a chatFunction, perhaps with options
 	CacheControl *cacheMark `json:"cache_control,omitempty"`
+
+	own map[string]json.RawMessage // all of it, if it isn't a function
+}
+
+// MarshalJSON encodes the tool.
+func (t chatTool) MarshalJSON() ([]byte, error) {
+	if t.own != nil {
+		return adapter.JSON(t.own), nil
+	}
+	type plain chatTool // without this method
+	return adapter.Encode(plain(t))
 }
 
 type chatFunction struct {

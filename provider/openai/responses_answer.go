@@ -191,11 +191,14 @@ func (it *outputItem) cutOff() bool {
 // itemDone completes an item: it yields what didn't come in pieces, and the opaque data to send
 // back.
 func (d *responsesDecoder) itemDone(it *outputItem, raw json.RawMessage) {
-	if it.done {
-		return
-	}
 	var item responsesItem
 	if decode(raw, &item) != nil {
+		return
+	}
+	if it.done {
+		if it.differs(&item, raw) {
+			d.contradicted()
+		}
 		return
 	}
 	if item.Type == "" && it.kind == "" {
@@ -213,6 +216,19 @@ func (d *responsesDecoder) itemDone(it *outputItem, raw json.RawMessage) {
 		d.itemOfServer(it, raw)
 	}
 	it.done = true
+}
+
+// differs reports whether a call that has ended already has another input at its second end.
+func (it *outputItem) differs(item *responsesItem, raw json.RawMessage) bool {
+	if a, ok := askings[it.kind]; ok && it.asked != "" {
+		again := a.inputOf(raw)
+		return again != "{}" && !agreeing(again, it.asked)
+	}
+	if !it.isCall() {
+		return false
+	}
+	rest, ok := it.sent.rest(string(item.Arguments) + string(item.Input))
+	return !ok || rest != ""
 }
 
 func (d *responsesDecoder) messageDone(it *outputItem) {

@@ -24,6 +24,7 @@ type outputItem struct {
 	block    int32      // of its text
 	thought  int        // bytes of reasoning so far
 	source   thoughtOf  // which of the two reasoning texts counts
+	asked    string     // of a call that waits for the client: its input
 	item     responsesItem
 }
 
@@ -70,6 +71,7 @@ type responsesItem struct {
 	Status    string          `json:"status"`
 	Phase     string          `json:"phase"`
 	CallID    string          `json:"call_id"`
+	Label     string          `json:"server_label"` // of an MCP server
 	Name      string          `json:"name"`
 	Arguments argsText        `json:"arguments"`
 	Input     looseText       `json:"input"`

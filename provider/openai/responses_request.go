@@ -125,10 +125,8 @@ func (c *conversation) responses() ([]byte, error) {
 		r.Tools = append(r.Tools, one)
 	}
 	r.ToolChoice, r.ParallelToolCalls = c.choice(func(name string) any {
-		for kind, own := range c.ofMaker {
-			if own == req.ToolChoice.Tool {
-				return map[string]string{"type": kind}
-			}
+		if choice := c.choices[req.ToolChoice.Tool]; choice != nil {
+			return choice
 		}
 		return map[string]string{"type": "function", "name": name}
 	})

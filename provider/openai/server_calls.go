@@ -4,7 +4,9 @@ import (
 	"cmp"
 	"encoding/base64"
 	"encoding/json"
+	"slices"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
@@ -49,15 +51,13 @@ func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 
 // shellResult yields the result of a command that the server ran in a container of its own.
 func (d *responsesDecoder) shellResult(item *responsesItem, o provider.Opaque, raw json.RawMessage) {
+	if slices.ContainsFunc(d.items, func(it *outputItem) bool { return it.asked != "" && it.item.CallID == item.CallID }) {
+		d.fail(&provider.Error{Class: fault.Transient, Status: 200,
+			Message: "the server asks for a call and sends its result"})
+		return
+	}
 	var said struct {
-		Output []struct {
-			Stdout  string `json:"stdout"`
-			Stderr  string `json:"stderr"`
-			Outcome struct {
-				Type string `json:"type"`
-				Code int    `json:"exit_code"`
-			} `json:"outcome"`
-		} `json:"output"`
+		Output []outcome `json:"output"`
 	}
 	_ = decode(raw, &said) // what is missing is empty
 	result := provider.ToolResult{CallID: item.CallID, Name: "shell_call"}

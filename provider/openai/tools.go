@@ -15,23 +15,45 @@ type toolDefinition struct {
 	own     map[string]json.RawMessage // all of the definition, if the maker defines the tool
 }
 
-// label returns what tells an MCP server from others, in its definition and in what it asks for.
-func label(fields map[string]json.RawMessage) string { return string(fields["server_label"]) }
-
 // makers returns the definition of a tool that OpenAI defines and the client runs. Its calls have
 // the name of the request's tool.
-func (c *conversation) makers(name string, own map[string]json.RawMessage) map[string]json.RawMessage {
-	var kind string
-	_ = json.Unmarshal(own["type"], &kind) // it is a text
+func (c *conversation) makers(name string, own map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	var kind, label string
+	_ = json.Unmarshal(own["type"], &kind)          // it is a text
+	_ = json.Unmarshal(own["server_label"], &label) // if there is one
+	choice := map[string]string{"type": kind}
+	if label != "" {
+		choice["server_label"] = label
+	}
 	if kind == "custom" {
-		own["name"] = adapter.JSON(c.names.Encode(name))
-		return own
+		choice["name"] = c.names.Encode(name)
+		own["name"] = adapter.JSON(choice["name"])
+	} else {
+		if c.ofMaker == nil {
+			c.ofMaker = map[string]string{}
+		}
+		if other, ok := c.ofMaker[kind+label]; ok {
+			return nil, fault.Errorf(fault.Invalid, "openai: the tools %q and %q have the same type in their Options, %q",
+				other, name, kind)
+		}
+		c.ofMaker[kind+label] = name
 	}
-	if c.ofMaker == nil {
-		c.ofMaker = map[string]string{}
+	if c.choices == nil {
+		c.choices = map[string]map[string]string{}
 	}
-	c.ofMaker[kind+label(own)] = name
-	return own
+	c.choices[name] = choice
+	return own, nil
+}
+
+// customTool returns the definition of a tool with free text as its input for Chat Completions.
+func (c *conversation) customTool(name string, own map[string]json.RawMessage) (map[string]json.RawMessage, error) {
+	var custom map[string]json.RawMessage
+	if json.Unmarshal(own["custom"], &custom) != nil || custom == nil {
+		return nil, fault.Errorf(fault.Invalid, "openai: the tool %q: custom in its Options isn't a JSON object", name)
+	}
+	custom["name"] = adapter.JSON(c.names.Encode(name))
+	own["custom"] = adapter.JSON(custom)
+	return own, nil
 }
 
 // tools returns the tools of the request. Their options are under the same keys as those of the
@@ -46,8 +68,16 @@ func (c *conversation) tools() ([]toolDefinition, error) {
 		if err != nil {
 			return nil, err
 		}
-		if own != nil && c.m.api == Responses { // Chat Completions have no such tools
-			tools[i].own = c.makers(t.Name, own)
+		switch {
+		case own != nil && c.m.api == Responses:
+			if tools[i].own, err = c.makers(t.Name, own); err != nil {
+				return nil, err
+			}
+			continue
+		case own["custom"] != nil: // the only other type that Chat Completions have
+			if tools[i].own, err = c.customTool(t.Name, own); err != nil {
+				return nil, err
+			}
 			continue
 		}
 		schema, err := parameters(t, adapter.AsksStrict(options))
@@ -63,6 +93,9 @@ func (c *conversation) tools() ([]toolDefinition, error) {
 // chat returns a tool as Chat Completions has it: the options are members of its function, except
 // for cache_control, which servers have beside that.
 func (t *toolDefinition) chat() (out chatTool, err error) {
+	if t.own != nil {
+		return chatTool{own: t.own}, nil
+	}
 	out.Type = "function"
 	if mark, ok := t.options["cache_control"]; ok {
 		if err := json.Unmarshal(mark, &out.CacheControl); err != nil {
