@@ -25,6 +25,7 @@ type Model struct {
 	models []provider.ModelInfo
 
 	pending Pending
+	waiting *waitingKeys
 }
 
 var (
@@ -57,8 +58,8 @@ func (m *Model) Format(s fmt.State, _ rune) {
 }
 
 // EndsWithContext reports whether calls are sure to end with their context ([provider.Cancelable]).
-// They are unless Config.HTTPClient has a Transport that isn't net/http's own, or Config.Key is
-// called, because these functions of the host may ignore the context.
+// They are unless Config.HTTPClient has a Transport that isn't net/http's own, Config.Key is
+// called, or there is a Config.Pending, because such functions of the host may ignore the context.
 func (m *Model) EndsWithContext() bool { return m != nil && m.client.EndsWithContext() }
 
 // Stream makes a call. It reads the body of the answer in the goroutine that ranges, one event at a
