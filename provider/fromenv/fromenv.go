@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -17,6 +18,12 @@ import (
 
 // Variable is the variable that chooses providers by name, or none of them.
 const Variable = "PAWL_MODEL"
+
+// firstChunk and leaveAfter are the variables of a chain's times: see the package comment.
+const (
+	firstChunk = "PAWL_FIRST_CHUNK"
+	leaveAfter = "PAWL_LEAVE_AFTER"
+)
 
 // StandIn is the value of [Variable] that chooses no provider.
 const StandIn = "standin"
@@ -55,7 +62,7 @@ func From(getenv func(string) string) (provider.Provider, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return chain(choices)
+	return chain(env(getenv), choices)
 }
 
 // Images returns the provider for requests with [provider.Request].Images that the environment
@@ -89,7 +96,7 @@ func ImagesFrom(getenv func(string) string) (provider.Provider, string, error) {
 	if len(choices) == 0 {
 		return nil, "", ErrNone
 	}
-	return chain(choices)
+	return chain(e, choices)
 }
 
 // Choices returns the providers that the environment names, in order, for a host that makes its own
@@ -171,8 +178,16 @@ func chosenByKeys(e env) (choices []Choice, err error) {
 }
 
 // chain returns a provider that asks these in order, and the line that says which ones.
-func chain(choices []Choice) (provider.Provider, string, error) {
-	if len(choices) == 1 {
+func chain(e env, choices []Choice) (provider.Provider, string, error) {
+	first, err := e.time(firstChunk)
+	if err != nil {
+		return nil, "", err
+	}
+	leave, err := e.time(leaveAfter)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(choices) == 1 && first == 0 {
 		return choices[0].Provider, choices[0].String(), nil
 	}
 	lines := make([]string, len(choices))
@@ -180,20 +195,38 @@ func chain(choices []Choice) (provider.Provider, string, error) {
 	for i, c := range choices {
 		lines[i] = c.String()
 		g, err := guard.New(c.Provider, guard.Config{
-			Name:    c.Name,
-			Gate:    ratelimit.NewGate(ratelimit.GateConfig{Name: c.Name, Slots: math.MaxInt}),
-			Breaker: circuit.New(c.Name, circuit.LLM()),
+			Name:       c.Name,
+			FirstChunk: first,
+			Gate:       ratelimit.NewGate(ratelimit.GateConfig{Name: c.Name, Slots: math.MaxInt}),
+			Breaker:    circuit.New(c.Name, circuit.LLM()),
 		})
 		if err != nil {
 			return nil, "", err
 		}
 		guarded[i] = g
 	}
-	p, err := guard.NewChain(guard.ChainConfig{Name: "environment"}, guarded...)
+	if len(guarded) == 1 {
+		return guarded[0], lines[0], nil
+	}
+	p, err := guard.NewChain(guard.ChainConfig{Name: "environment", LeaveAfter: leave}, guarded...)
 	if err != nil {
 		return nil, "", err
 	}
 	return p, strings.Join(lines, ", then "), nil
+}
+
+// time returns the duration in a variable; 0 if it isn't set.
+func (e env) time(name string) (time.Duration, error) {
+	value := e.get(name)
+	if value == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 || d > 24*time.Hour {
+		return 0, fault.NewFixable(fmt.Sprintf("%s is %.40q, which isn't a time", name, value),
+			"set it to one such as 90s or 3m, of at most 24h, or leave it empty", nil)
+	}
+	return d, nil
 }
 
 // With returns the process's environment in which [Variable] has this value, unless it is empty:

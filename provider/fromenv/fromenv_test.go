@@ -194,6 +194,25 @@ func TestTheProcessesEnvironmentIsTheDefault(t *testing.T) {
 	require.Equal(t, "openai gpt-image-1-mini", about)
 }
 
+func TestTheTimesOfAChainAreVariables(t *testing.T) {
+	two := vars{"OPENAI_API_KEY": "k", "OPENAI_MODEL": "m", "GEMINI_API_KEY": "k", "GEMINI_MODEL": "n"}
+	for _, name := range []string{"PAWL_FIRST_CHUNK", "PAWL_LEAVE_AFTER"} {
+		_, _, err := fromenv.From(two.with(name, "30s").get)
+		require.NoError(t, err)
+		for _, bad := range []string{"30", "-1s", "soon", "48h"} {
+			_, _, err = fromenv.From(two.with(name, bad).get)
+			require.ErrorContains(t, err, name)
+			require.ErrorContains(t, err, "such as 90s")
+			require.Equal(t, fault.UserFixable, fault.Of(err))
+		}
+	}
+	one := vars{"OPENAI_API_KEY": "k", "OPENAI_MODEL": "m"}
+	p, about, err := fromenv.From(one.with("PAWL_FIRST_CHUNK", "30s").get)
+	require.NoError(t, err)
+	require.Equal(t, "openai m", about)
+	require.IsType(t, &guard.Guard{}, p, "which has the time")
+}
+
 func TestImagesHaveModelsOfTheirOwn(t *testing.T) {
 	both := vars{"OPENAI_API_KEY": "k", "OPENAI_IMAGE_MODEL": "gpt-image-1.5", "GEMINI_API_KEY": "k",
 		"GEMINI_IMAGE_MODEL": "gemini-3-pro-image"}

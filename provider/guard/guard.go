@@ -2,10 +2,12 @@ package guard
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit"
@@ -138,6 +140,9 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 	silence, most := defaultSilence, 1000
 	if watched(p, &most) {
 		silence = forever
+	} else if name := hidden(p); name != "" && (cfg.FirstChunk == 0 || cfg.Idle == 0) {
+		return nil, wrong(cfg.Name, "provider", fmt.Sprintf("%T", p), "it wraps a "+name+", which this guard can't see; "+
+			"give it a method Unwrap() provider.Provider, or set FirstChunk and Idle")
 	}
 	for _, d := range []struct {
 		field string
@@ -192,6 +197,35 @@ func watched(p provider.Provider, most *int) bool {
 		return len(all) > 0 && !slices.ContainsFunc(all, func(p provider.Provider) bool { return !watched(p, most) })
 	}
 	return false
+}
+
+// hidden returns the type of a guard, a chain or a router that p has in a field without a method
+// that returns it; "" if there is none.
+func hidden(p provider.Provider) string {
+	switch p.(type) {
+	case interface{ Unwrap() provider.Provider }, interface{ Unwrap() []provider.Provider }:
+		return ""
+	}
+	v := reflect.Indirect(reflect.ValueOf(p))
+	if v.Kind() != reflect.Struct {
+		return ""
+	}
+	for i := range v.NumField() {
+		field := v.Field(i)
+		if field.Kind() == reflect.Interface {
+			field = field.Elem()
+		}
+		if !field.IsValid() {
+			continue
+		}
+		switch field.Type() {
+		case reflect.TypeFor[*Guard](), reflect.TypeFor[*Chain]():
+			if !field.IsNil() {
+				return strings.TrimPrefix(field.Type().String(), "*")
+			}
+		}
+	}
+	return ""
 }
 
 // Name returns the name from the Config.

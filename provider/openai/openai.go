@@ -62,6 +62,9 @@ func (m *Model) Format(s fmt.State, _ rune) {
 // called, or there is a Config.Pending, because such functions of the host may ignore the context.
 func (m *Model) EndsWithContext() bool { return m != nil && m.client.EndsWithContext() }
 
+// Near reports whether the server is in the host's own network ([provider.Nearby]).
+func (m *Model) Near() bool { return m != nil && m.client.Near() }
+
 // Stream makes a call. It reads the body of the answer in the goroutine that ranges, one event at a
 // time, and closes it when the range ends. Errors of the server are a *[provider.Error]; once ctx
 // is done, the error is its cause.
