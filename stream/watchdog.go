@@ -77,9 +77,9 @@ func (e *TimeoutError) Is(target error) bool { return target == context.Deadline
 // For each call: Begin, then for each chunk Hold before the consumer gets it and Wait when the
 // consumer is done with it, then End. All are called from one goroutine. Hold and Wait cost an
 // atomic store each, without reading the clock or allocating: a timer checks for changes at least
-// every quarter of the shorter of First and Idle. So First counted from Begin and Total are exact,
-// and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a millisecond longer
-// if that is more.
+// every quarter of the shorter of First and Idle. So Total, and First without signs of life, are
+// exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a millisecond
+// longer if that is more.
 type Watchdog struct {
 	// state is written by the goroutine of the call and read by the timer: turn for each Hold, and
 	// the flags.

@@ -32,8 +32,8 @@
 // keeps failing, isn't asked while another one is free. A single provider is returned without a
 // guard, because an agent has one.
 //
-// PAWL_FIRST_CHUNK is how long a provider may take until its answer begins, such as 60s (default:
-// 2 minutes). PAWL_LEAVE_AFTER is how long a person's call waits for the first byte before the next
+// PAWL_FIRST_CHUNK is how long a provider may take until its answer begins, such as 60s (default: 2
+// minutes, and 10 while it sends pings). PAWL_LEAVE_AFTER is how long a person's call waits for the first byte before the next
 // provider of a chain is asked (default: 8 s, or 20 s for long or reasoning requests; a server in
 // one's own network isn't left).
 //

@@ -191,6 +191,8 @@ func (c *call) verdict() error {
 	case advice > c.guard.maxRetryAfter:
 		return c.gaveUp(c.err, class,
 			fmt.Sprintf("it asks for a wait of %v, longer than %v", advice, c.guard.maxRetryAfter))
+	case c.thoughtTooLong():
+		return c.gaveUp(c.err, class, "it would take as long again")
 	case c.leavable(class) && otherIsFree(c.ctx):
 		return c.leave(c.err, class)
 	}

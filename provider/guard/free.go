@@ -115,6 +115,12 @@ func (c *call) leavable(class fault.Class) bool {
 	return !c.content && (class == fault.Degraded || class == fault.Transient && errors.As(c.err, &late))
 }
 
+// thoughtTooLong reports whether the attempt has ended at Config.Alive.
+func (c *call) thoughtTooLong() bool {
+	var late *stream.TimeoutError
+	return errors.As(c.err, &late) && late.Kind == stream.TimeoutAlive
+}
+
 // patience returns how long an interactive attempt may be silent before it is made elsewhere; 0: as
 // long as any.
 func (c *call) patience() time.Duration {
