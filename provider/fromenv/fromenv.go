@@ -29,7 +29,8 @@ const (
 const StandIn = "standin"
 
 // ErrNone is the error if the environment names no provider, or PAWL_MODEL=standin chooses none. A
-// program that has a stand-in for a model uses it then, and says so.
+// model without its key names none: the error says so beside ErrNone. A program that has a stand-in
+// for a model uses it then, and says so.
 var ErrNone error = fault.NewFixable("fromenv: the environment chooses no model provider",
 	"set a key and a model, such as ANTHROPIC_API_KEY and ANTHROPIC_MODEL, and leave "+Variable+" empty; "+
 		"docs/providers.md has all names", nil)
@@ -72,7 +73,7 @@ func Images() (provider.Provider, string, error) { return ImagesFrom(os.Getenv) 
 // ImagesFrom is [Images] with another environment.
 func ImagesFrom(getenv func(string) string) (provider.Provider, string, error) {
 	e := env(getenv)
-	if e.get(Variable) == StandIn {
+	if standsIn(e.get(Variable)) {
 		return nil, "", ErrNone
 	}
 	var choices []Choice
@@ -103,15 +104,18 @@ func ImagesFrom(getenv func(string) string) (provider.Provider, string, error) {
 // chain of them. There is at least one if there is no error. Errors are as those of [Provider].
 func Choices(getenv func(string) string) ([]Choice, error) {
 	e := env(getenv)
-	switch value := e.get(Variable); value {
-	case "":
+	switch value := e.get(Variable); {
+	case value == "":
 		return chosenByKeys(e)
-	case StandIn:
+	case standsIn(value):
 		return nil, ErrNone
 	default:
 		return chosenByName(e, value)
 	}
 }
+
+// standsIn reports whether a value of [Variable] chooses no provider, with an empty model or none.
+func standsIn(value string) bool { return strings.TrimSuffix(value, "/") == StandIn }
 
 // chosenByName returns the providers that the value of [Variable] lists.
 func chosenByName(e env, value string) (choices []Choice, err error) {
@@ -133,7 +137,7 @@ func chosenByName(e env, value string) (choices []Choice, err error) {
 }
 
 // chosenByKeys returns the providers whose keys or addresses are set, else the further server whose
-// model is set.
+// model is set, with its key if it needs one.
 func chosenByKeys(e env) (choices []Choice, err error) {
 	var lonely error // of a model without a key
 	for i := range byKey {
@@ -157,8 +161,14 @@ func chosenByKeys(e env) (choices []Choice, err error) {
 	var one *kind
 	for i := range further {
 		k := &further[i]
-		switch {
-		case e.get(k.model) == "":
+		if e.get(k.model) == "" {
+			continue
+		}
+		switch missing := k.missing(e); {
+		case len(missing) > 0:
+			if lonely == nil {
+				lonely = k.lacks(k.model, missing)
+			}
 		case one == nil:
 			one = k
 		default:

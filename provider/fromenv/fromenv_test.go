@@ -100,6 +100,8 @@ func TestEveryCombinationOfKeysAndModels(t *testing.T) {
 		}
 		_, _, err = fromenv.From(set.with("PAWL_MODEL", "standin").get)
 		require.ErrorIs(t, err, fromenv.ErrNone, "whatever is set")
+		_, _, err = fromenv.From(set.with("PAWL_MODEL", "standin/").get)
+		require.ErrorIs(t, err, fromenv.ErrNone, "as in v0.1.0")
 	}
 }
 
@@ -158,6 +160,9 @@ func TestWhatElseTheEnvironmentSays(t *testing.T) {
 		{vars{"ANTHROPIC_API_KEY": " ", "ANTHROPIC_MODEL": "m"}, "chooses no model provider"},
 		{vars{"OPENROUTER_API_KEY": "k", "OPENROUTER_MODEL": "m", "OPENROUTER_HEADERS": "secret"}, "X-Title: My site"},
 		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "https://box.example"}, "ollama m at box.example"},
+		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "box"}, "ollama m at box"},
+		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "gw:1234/ollama"}, "ollama m at gw:1234"},
+		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "gw?key=secret"}, "ollama m at gw"},
 		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "::"}, "such as http://localhost:11434"},
 	} {
 		t.Run(fmt.Sprint(tc.set), func(t *testing.T) {

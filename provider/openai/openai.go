@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -110,7 +111,12 @@ func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
 	body, err := build()
 	a.ofMaker = c.ofMaker
 	if err != nil {
-		a.fail(&provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "), Err: err})
+		var known *provider.Error
+		if !errors.As(err, &known) {
+			err = &provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "),
+				Err: err}
+		}
+		a.fail(err)
 		return
 	}
 	if path == "responses" && len(req.Options) > 0 {
