@@ -57,10 +57,10 @@ type ChainConfig struct {
 // whose gate is in a pause that its provider asked for, doesn't try again if a later provider is
 // free: none of the guards around that one waits for a pause or a slot, and no breaker is open. If
 // the later ones fail, too, the call comes back to it and is tried there as often as its guard
-// allows. An interactive call leaves a silent provider after ChainConfig.LeaveAfter, without the time
-// in a gate, once at most; the last provider, and one whose server is in the host's own network
-// (such as localhost), have the whole FirstChunk of their guards. What was left is canceled, and its
-// usage booked as unknown.
+// allows. An interactive call leaves a silent provider after ChainConfig.LeaveAfter, without the
+// time in a gate, once at most; the last provider, and one whose server is in the host's own
+// network (such as localhost), have the whole FirstChunk of their guards. What was left is
+// canceled, and its usage booked as unknown.
 //
 // The calls of a run stay with the provider that answered the one before, while that is free.
 //

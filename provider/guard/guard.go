@@ -44,9 +44,9 @@ type Config struct {
 	// anew with whatever else comes from the provider: pings, comments, events without content. A
 	// model that thinks without showing it sends nothing else, for minutes. Providers say that such
 	// a sign came by [stream.Alive]; those of this module do. A call that ends at this limit isn't
-	// made again, since it would be paid for and take as long. 0: 10 min if FirstChunk and Idle have
-	// their defaults, else such signs count for nothing, as with any time that isn't longer than
-	// those.
+	// made again, since it would be paid for and take as long. 0: 10 min if FirstChunk and Idle
+	// have their defaults, else such signs count for nothing, as with any time that isn't longer
+	// than those.
 	Alive time.Duration
 
 	// Gate decides when an attempt may start; nil: at once. Use one gate per provider and
@@ -143,8 +143,8 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 	if watched(p, &most) {
 		silence = forever
 	} else if name := hidden(p); name != "" && (cfg.FirstChunk == 0 || cfg.Idle == 0) {
-		return nil, wrong(cfg.Name, "provider", fmt.Sprintf("%T", p), "it wraps a "+name+", which this guard can't see; "+
-			"give it a method Unwrap() provider.Provider, or set FirstChunk and Idle")
+		return nil, wrong(cfg.Name, "provider", fmt.Sprintf("%T", p), "it wraps a "+name+", which this guard "+
+			"can't see; give it a method Unwrap() provider.Provider, or set FirstChunk and Idle")
 	}
 	alive := time.Duration(defaultAlive)
 	if cfg.FirstChunk != 0 || cfg.Idle != 0 {

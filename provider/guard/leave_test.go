@@ -3,6 +3,8 @@ package guard_test
 import (
 	"context"
 	"fmt"
+	"os"
+	"strings"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -42,9 +44,11 @@ var troubles = map[string]script{
 // TestHowLongAPersonWaitsForAChain is the table of docs/call-path.md: how long it takes until there
 // is an answer or the error, and how often each of two providers is asked.
 func TestHowLongAPersonWaitsForAChain(t *testing.T) {
+	page, err := os.ReadFile("../../docs/call-path.md")
+	require.NoError(t, err)
 	for _, tc := range []struct {
 		trouble, where string
-		person, other  string // "time first+second calls", for interactive and other requests
+		person, other  string // "time first+second calls answer", for interactive and other requests
 	}{
 		{"silent", "first", "8s 1+1 from the backup", "2m0s 1+1 from the backup"},
 		{"silent", "second", "4m0.1s 1+2 ", "10m1.5s 1+5 "},
@@ -68,6 +72,9 @@ func TestHowLongAPersonWaitsForAChain(t *testing.T) {
 		{"cut", "second", "6.5s 1+5 ", "6.5s 1+5 "},
 		{"cut", "both", "13s 5+5 ", "13s 5+5 "},
 	} {
+		person, other := strings.SplitN(tc.person, " ", 3), strings.SplitN(tc.other, " ", 3)
+		require.Contains(t, string(page), fmt.Sprintf("| %s | %s | %s, %s | %s, %s |\n", tc.trouble, tc.where,
+			person[0], person[1], other[0], other[1]))
 		for interactive, want := range map[bool]string{true: tc.person, false: tc.other} {
 			t.Run(fmt.Sprintf("%s, %s, interactive %t", tc.trouble, tc.where, interactive), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -104,7 +111,8 @@ func waited(t *testing.T, trouble, where string, interactive bool) string {
 }
 
 // leaves makes a chain of two whose first provider is silent, and a call of it.
-func leaves(t *testing.T, cfg guard.ChainConfig, first provider.Provider, change func(*provider.Request)) time.Duration {
+func leaves(t *testing.T, cfg guard.ChainConfig, first provider.Provider,
+	change func(*provider.Request)) time.Duration {
 	chain := newChain(t, cfg, newGuard(t, first, guard.Config{}), newGuard(t, another(), guard.Config{}))
 	req := *ask
 	req.Interactive = true
@@ -146,7 +154,8 @@ func TestARunStaysWithTheProviderThatAnswered(t *testing.T) {
 		first := &fake{scripts: []script{troubles["silent"], good}}
 		second := &fake{scripts: []script{{say(backupStart, provider.Text("from the backup"), end)},
 			{say(backupStart, provider.Text("from the backup"), end)}, {fail(failure(fault.Degraded))}}}
-		chain := newChain(t, guard.ChainConfig{}, newGuard(t, first, guard.Config{}), newGuard(t, second, guard.Config{}))
+		chain := newChain(t, guard.ChainConfig{}, newGuard(t, first, guard.Config{}),
+			newGuard(t, second, guard.Config{}))
 		call := func(run string) (string, time.Duration) {
 			req := *ask
 			req.Interactive, req.Labels.Run = true, run
@@ -182,7 +191,8 @@ func (p openWrapper) Unwrap() provider.Provider { return p.wrapper.Provider }
 // A guard around a chain in a wrapper can't see it: its own limits would end calls at the moment at
 // which the chain moves on.
 func TestAWrapperMustSayWhatItWraps(t *testing.T) {
-	chain := newChain(t, guard.ChainConfig{}, newGuard(t, another(), guard.Config{}), newGuard(t, another(), guard.Config{}))
+	chain := newChain(t, guard.ChainConfig{}, newGuard(t, another(), guard.Config{}),
+		newGuard(t, another(), guard.Config{}))
 	for _, p := range []provider.Provider{wrapper{chain}, &wrapper{chain}, wrapper{newGuard(t, another(), guard.Config{})}} {
 		_, err := guard.New(p, guard.Config{})
 		require.ErrorAs(t, err, new(*guard.ConfigError))

@@ -109,7 +109,8 @@ var done = []byte("[DONE]")
 // alone returns the object that is alone in a list; nil if the data is anything else.
 func alone(data []byte) []byte {
 	var list []json.RawMessage
-	if len(data) == 0 || data[0] != '[' || json.Unmarshal(data, &list) != nil || len(list) != 1 || !opens(string(list[0])) {
+	if len(data) == 0 || data[0] != '[' || json.Unmarshal(data, &list) != nil || len(list) != 1 ||
+		!opens(string(list[0])) {
 		return nil
 	}
 	return list[0]

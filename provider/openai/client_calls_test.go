@@ -207,12 +207,14 @@ func TestTheRestOfAClientsResultFollowsAsAMessage(t *testing.T) {
 	} {
 		server := &canned{body: `{"id":"r","model":"m","status":"completed","output":[` + item + `]}`}
 		m := server.model(t, Config{BaseURL: "http://example.com/v1", API: Responses, Name: "server"})
-		req := &provider.Request{Messages: []provider.Message{provider.User("Hi")}, Tools: []provider.Tool{{Name: "any"}}}
+		req := &provider.Request{Messages: []provider.Message{provider.User("Hi")},
+			Tools: []provider.Tool{{Name: "any"}}}
 		res, err := provider.Generate(t.Context(), m, req)
 		require.NoError(t, err)
 		req.Messages = append(req.Messages, res.Message(), provider.Message{Role: provider.RoleTool,
-			Parts: []provider.Part{{Kind: provider.PartToolResult, Result: &provider.ToolResult{CallID: res.Calls()[0].ID,
-				Parts: []provider.Part{provider.TextPart("the index is down"), media}}}}})
+			Parts: []provider.Part{{Kind: provider.PartToolResult, Result: &provider.ToolResult{
+				CallID: res.Calls()[0].ID,
+				Parts:  []provider.Part{provider.TextPart("the index is down"), media}}}}})
 		body, err := newConversation(m, "m", req).responses()
 		require.NoError(t, err)
 		require.Contains(t, string(body), "Result of the call of ")
@@ -228,7 +230,8 @@ func TestABadCallOfTheClientsIsAnError(t *testing.T) {
 	} {
 		server := &canned{body: `{"id":"r","model":"m","status":"completed","output":[` + output + `]}`}
 		m := server.model(t, Config{BaseURL: "http://example.com/v1", API: Responses})
-		_, err := provider.Generate(t.Context(), m, &provider.Request{Messages: []provider.Message{provider.User("Hi")}})
+		_, err := provider.Generate(t.Context(), m,
+			&provider.Request{Messages: []provider.Message{provider.User("Hi")}})
 		require.Equal(t, fault.Transient, fault.Of(err), name)
 	}
 	for _, pair := range [][2]string{
@@ -241,7 +244,8 @@ func TestABadCallOfTheClientsIsAnError(t *testing.T) {
 			body := "data: {\"type\":\"response.output_item.done\",\"output_index\":0,\"item\":" + pair[0] + "}\n\n" +
 				"data: {\"type\":\"response.completed\",\"response\":{\"status\":\"completed\",\"output\":[" + end + "]}}\n\n"
 			m := (&canned{body: body}).model(t, Config{BaseURL: "http://example.com/v1", API: Responses})
-			_, err := provider.Generate(t.Context(), m, &provider.Request{Messages: []provider.Message{provider.User("Hi")}})
+			_, err := provider.Generate(t.Context(), m,
+				&provider.Request{Messages: []provider.Message{provider.User("Hi")}})
 			require.Equal(t, end != pair[0], err != nil, "%s, then %s: %v", pair[0], end, err)
 		}
 	}

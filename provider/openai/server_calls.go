@@ -52,7 +52,8 @@ func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 
 // shellResult yields the result of a command that the server ran in a container of its own.
 func (d *responsesDecoder) shellResult(item *responsesItem, o provider.Opaque, raw json.RawMessage) {
-	if slices.ContainsFunc(d.items, func(it *outputItem) bool { return it.asked != "" && it.item.CallID == item.CallID }) {
+	asked := func(it *outputItem) bool { return it.asked != "" && it.item.CallID == item.CallID }
+	if slices.ContainsFunc(d.items, asked) {
 		d.fail(&provider.Error{Class: fault.Transient, Status: 200,
 			Message: "the server asks for a call and sends its result"})
 		return

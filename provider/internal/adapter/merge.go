@@ -3,6 +3,7 @@ package adapter
 import (
 	"bytes"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
 	"strings"
@@ -66,7 +67,7 @@ func Extended(v any, more json.RawMessage) (json.RawMessage, error) {
 	}
 	var fields, changes map[string]json.RawMessage
 	if json.Unmarshal(more, &changes) != nil || changes == nil {
-		return nil, fmt.Errorf("%.80q isn't a JSON object", more)
+		return nil, errors.New("it isn't a JSON object") // and may have credentials
 	}
 	if err := json.Unmarshal(body, &fields); err != nil {
 		return nil, err
