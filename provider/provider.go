@@ -55,6 +55,13 @@ type Cancelable interface {
 	EndsWithContext() bool
 }
 
+// A Nearby declares whether its server is in the host's own network: such a server may need long to
+// load a model, and a failover chain doesn't leave it because it is silent. A Provider that doesn't
+// implement it, and wraps none that does, isn't near.
+type Nearby interface {
+	Near() bool
+}
+
 // ErrConsumed is yielded by a second range over the sequence of a call.
 var ErrConsumed = fault.New(fault.Permanent,
 	"provider: the stream of this call has been consumed already; make another call")

@@ -52,13 +52,18 @@ type Tool struct {
 
 	// Options are merged into the definition of the tool that the provider named by the key gets,
 	// as Request.Options are into the request: for members without a field here, such as strict,
-	// defer_loading or input_examples. Each value is a JSON object, spelled as the maker spells it,
-	// without the members that the other fields say (name, type, schema): otherwise the call fails.
+	// defer_loading or input_examples. Each value is a JSON object, spelled as the maker spells it.
+	// With a member that the other fields say, such as the name or the schema, the call fails. The
+	// key "openai" means every server with the API of OpenAI; members under the name of such a
+	// server, such as "api.groq.com", replace those.
 	//
-	// With a type, the value is the whole definition of a tool that the maker defines and the host
-	// runs, such as {"type": "shell"} of OpenAI's Responses or {"type": "bash_20250124"} of
-	// Anthropic, whose name is the tool's. Its calls have the name of this tool. Other providers
-	// get the tool as the other fields say it.
+	// In the APIs of OpenAI and Anthropic, a type that isn't the usual one ("function" of OpenAI,
+	// "custom" of Anthropic) makes the value the whole definition of a tool that the maker defines
+	// and the host runs, such as {"type": "shell"} of OpenAI's Responses or
+	// {"type": "bash_20250124"} of Anthropic. Description and Schema aren't sent then, and its
+	// calls have the name of this tool. The usual type is an error, and so are "" and null. Chat
+	// Completions have no such tools: they, and other providers, get the tool as the other fields
+	// say it.
 	Options map[string]json.RawMessage `json:"options,omitempty"`
 }
 

@@ -17,6 +17,9 @@ type Timeouts struct {
 	// First is the time until the answer begins: until the first chunk that is neither Waiting nor
 	// Reset. 0: as Idle.
 	First time.Duration
+	// Heard is the time until anything comes: the first chunk that is neither Waiting nor Reset, or
+	// the first sign of life ([Alive]). 0, or no less than First: as First.
+	Heard time.Duration
 	// Idle is the longest silence within an answer, without the time in which the consumer handles
 	// a chunk.
 	Idle time.Duration
@@ -74,9 +77,9 @@ func (e *TimeoutError) Is(target error) bool { return target == context.Deadline
 // For each call: Begin, then for each chunk Hold before the consumer gets it and Wait when the
 // consumer is done with it, then End. All are called from one goroutine. Hold and Wait cost an
 // atomic store each, without reading the clock or allocating: a timer checks for changes at least
-// every quarter of the shorter of First and Idle. So First counted from Begin and Total are exact,
-// and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a millisecond longer
-// if that is more.
+// every quarter of the shorter of First and Idle. So Total, and First without signs of life, are
+// exact, and a silence is noticed when it is 1 to 1.25 times as long as allowed, or a millisecond
+// longer if that is more.
 type Watchdog struct {
 	// state is written by the goroutine of the call and read by the timer: turn for each Hold, and
 	// the flags.
@@ -86,7 +89,7 @@ type Watchdog struct {
 
 	// of the goroutine of the call
 	turns uint64 // the state without its flags
-	flags uint64 // begun and paused
+	flags uint64 // begun, paused and spoken
 
 	mu     sync.Mutex              // guards what follows
 	cancel context.CancelCauseFunc // nil between calls
@@ -105,6 +108,7 @@ const (
 	held   = 1 << iota // the consumer handles a chunk
 	begun              // the answer has begun
 	paused             // the last chunk was Waiting
+	spoken             // something of an answer has come, perhaps before a Reset
 	turn
 )
 
@@ -128,10 +132,10 @@ func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 	w.seen, w.since = w.turns, time.Now()
 	w.heard, w.alive = w.signs.Load(), time.Time{}
 	w.end = w.since.Add(w.limits.Total)
-	if first := min(w.limits.First, w.limits.Idle, w.limits.Total); first < forever {
+	if first := min(w.limits.First, w.limits.Heard, w.limits.Idle, w.limits.Total); first < forever {
 		w.timer = time.AfterFunc(min(first, w.limits.quarter()), w.look)
 	}
-	if w.limits.Alive > min(w.limits.First, w.limits.Idle) {
+	if w.limits.Alive > min(w.limits.First, w.limits.Idle) || w.limits.Heard < w.limits.First {
 		ctx = &watched{ctx, w}
 	}
 	return ctx
@@ -183,6 +187,9 @@ func (t Timeouts) normal() Timeouts {
 		t.First = t.Idle
 	}
 	t.First = min(t.First, forever)
+	if t.Heard <= 0 || t.Heard > t.First {
+		t.Heard = t.First
+	}
 	return t
 }
 
@@ -190,18 +197,18 @@ func (t Timeouts) normal() Timeouts {
 const closest = time.Millisecond
 
 // quarter returns how often the timer must check for a silence.
-func (t *Timeouts) quarter() time.Duration { return max(min(t.First, t.Idle)/4, closest) }
+func (t *Timeouts) quarter() time.Duration { return max(min(t.Heard, t.First, t.Idle)/4, closest) }
 
 // Hold stops the clock of the silence: the consumer is about to get c.
 func (w *Watchdog) Hold(c *provider.Chunk) {
 	switch c.Kind {
 	case provider.KindReset:
-		w.flags = 0
+		w.flags &= spoken
 	case provider.KindWaiting:
-		w.flags = paused
+		w.flags = w.flags&spoken | paused
 		w.pauseUntil(c)
 	default:
-		w.flags = begun
+		w.flags = begun | spoken
 	}
 	w.turns += turn
 	w.state.Store(w.turns | w.flags | held)
@@ -266,6 +273,9 @@ func (w *Watchdog) look() {
 	since := w.since
 	if signs := w.signs.Load(); signs != w.heard {
 		w.heard, w.alive = signs, now
+	}
+	if state&spoken == 0 && w.alive.IsZero() {
+		limit = w.limits.Heard
 	}
 	if w.limits.Alive > limit && w.alive.After(since) {
 		since = w.alive

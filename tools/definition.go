@@ -200,8 +200,8 @@ func (d *Definition) complete(input *schema.Schema) error {
 	for _, key := range slices.Sorted(maps.Keys(s.Options)) {
 		var members map[string]json.RawMessage
 		if json.Unmarshal(s.Options[key], &members) != nil || members == nil {
-			return specError(s.Name, "Options[%q] is %.80q; give a JSON object, such as {\"strict\": true}", key,
-				s.Options[key])
+			return specError(s.Name, // without the value, which may have a token
+				"Options[%q] isn't a JSON object; give one, such as {\"strict\": true}", key)
 		}
 		s.Options[key] = slices.Clone(s.Options[key])
 	}

@@ -144,9 +144,9 @@ func TestAMistakeInAToolIsAnErrorThatNamesIt(t *testing.T) {
 		"all of schemas": {[]tools.Tool{raw(`{"type":"object","allOf":[{}]}`)}, "root has allOf"},
 		"output schema":  {[]tools.Tool{with(tools.Spec{Output: json.RawMessage(`{"type":7}`)})}, "the Output schema"},
 		"options of a word": {[]tools.Tool{with(tools.Spec{Options: map[string]json.RawMessage{
-			"openai": json.RawMessage(`"strict"`)}})}, `tools: t: Options["openai"] is "\"strict\""; give a JSON object`},
+			"openai": json.RawMessage(`"strict"`)}})}, `tools: t: Options["openai"] isn't a JSON object; give one, such as`},
 		"no options": {[]tools.Tool{with(tools.Spec{Options: map[string]json.RawMessage{"openai": nil}})},
-			`tools: t: Options["openai"] is ""; give a JSON object`},
+			`tools: t: Options["openai"] isn't a JSON object; give one, such as`},
 	} {
 		t.Run(name, func(t *testing.T) {
 			reg, err := tools.NewRegistry(c.list...)

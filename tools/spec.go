@@ -95,6 +95,11 @@ type Spec struct {
 	// Options are what a provider is told about the tool beside its name, its description and its
 	// schema, by the provider's name: see [provider.Tool].Options. They don't change what a call
 	// does, so they aren't part of [Definition.Fingerprint].
+	//
+	// Those of an External tool are stored in the session's log with the rest of its Spec, so no
+	// credential belongs into them. The credentials of a maker's tools and MCP servers belong into
+	// the options of requests, which aren't stored: [provider.Request].Options, or Params.Options
+	// of an agent.
 	Options map[string]json.RawMessage `json:",omitempty"`
 }
 

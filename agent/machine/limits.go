@@ -81,8 +81,8 @@ type Limits struct {
 	// OutputCorrections is how often a model may correct a structured answer that doesn't fit its
 	// schema. Default 2.
 	OutputCorrections int `json:"output_corrections,omitempty"`
-	// Idle is how long a provider may be silent within a reply; while it sends pings, as during a
-	// long thought, 10 minutes. Default 120 seconds; for a provider with its own guard, what the
+	// Idle is how long a provider may be silent within a reply. Default 120 seconds, and 10 minutes
+	// while it sends pings, as during a long thought; for a provider with its own guard, what the
 	// guard allows. Only the agent's configuration sets it.
 	Idle time.Duration `json:"idle,omitempty"`
 }

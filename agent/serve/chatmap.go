@@ -31,6 +31,7 @@ type chatMap struct {
 
 	// reasoning has the parts of reasoning of the reply in progress: true if they have ended
 	reasoning map[int]bool
+	resumed   map[int]int // how often each has gone on after it was ended
 }
 
 func newChatMap(put func(uimessage.Chunk) error) *chatMap {
@@ -73,7 +74,7 @@ func (c *chatMap) event(ev agent.Event) error {
 		c.ending = nil
 		return c.beginStep()
 	case *agent.Reset:
-		c.shown, c.reasoning = display.Reply{}, nil
+		c.shown, c.reasoning, c.resumed = display.Reply{}, nil, nil
 		return c.put(uimessage.ResetStep{})
 	case *agent.Lagged:
 		c.shown.Repeated = true
@@ -143,13 +144,22 @@ func (c *chatMap) steered(f *machine.Steered) error {
 
 func (c *chatMap) beginStep() error {
 	c.step++
-	c.shown, c.reasoning = display.Reply{}, nil
+	c.shown, c.reasoning, c.resumed = display.Reply{}, nil, nil
 	return c.put(uimessage.StartStep{})
 }
 
 // part returns the id of a part of the reply in progress.
 func (c *chatMap) part(index int) string {
 	return c.run + "." + strconv.Itoa(c.step) + "." + strconv.Itoa(index)
+}
+
+// thought returns the id of a part of reasoning: another one each time that it goes on after it was
+// ended.
+func (c *chatMap) thought(index int) string {
+	if n := c.resumed[index]; n > 0 {
+		return c.part(index) + "-" + strconv.Itoa(n)
+	}
+	return c.part(index)
 }
 
 // note puts a piece of the reply in progress.
@@ -169,10 +179,13 @@ func (c *chatMap) note(ev agent.Event) error {
 			return nil
 		}
 		if c.reasoning == nil {
-			c.reasoning = make(map[int]bool)
+			c.reasoning, c.resumed = make(map[int]bool), make(map[int]int)
+		}
+		if c.reasoning[ev.Index] { // pieces of another part came in between
+			c.resumed[ev.Index]++
 		}
 		c.reasoning[ev.Index] = false
-		return c.put(uimessage.ReasoningDelta{ID: c.part(ev.Index), Delta: piece})
+		return c.put(uimessage.ReasoningDelta{ID: c.thought(ev.Index), Delta: piece})
 	case *agent.CallBegun:
 		if !c.shown.First(ev.Index) {
 			return nil
@@ -203,7 +216,7 @@ func (c *chatMap) thoughtUntil(index int) error {
 			continue
 		}
 		c.reasoning[i] = true
-		if err := c.put(uimessage.ReasoningEnd{ID: c.part(i)}); err != nil {
+		if err := c.put(uimessage.ReasoningEnd{ID: c.thought(i)}); err != nil {
 			return err
 		}
 	}
@@ -229,10 +242,13 @@ func (c *chatMap) reply(m *provider.Message) error {
 		case provider.PartReasoning:
 			rest := c.shown.Rest(i, p.Text)
 			if rest != "" {
-				err = c.put(uimessage.ReasoningDelta{ID: id, Delta: rest})
+				if c.reasoning[i] {
+					c.resumed[i]++
+				}
+				err = c.put(uimessage.ReasoningDelta{ID: c.thought(i), Delta: rest})
 			}
 			if err == nil && p.Text != "" && (rest != "" || !c.reasoning[i]) {
-				err = c.put(uimessage.ReasoningEnd{ID: id})
+				err = c.put(uimessage.ReasoningEnd{ID: c.thought(i)})
 			}
 		case provider.PartToolCall:
 			err = c.call(p.Call)
@@ -245,7 +261,7 @@ func (c *chatMap) reply(m *provider.Message) error {
 			return err
 		}
 	}
-	c.shown, c.reasoning = display.Reply{}, nil
+	c.shown, c.reasoning, c.resumed = display.Reply{}, nil, nil
 	return nil
 }
 

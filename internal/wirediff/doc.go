@@ -49,7 +49,6 @@
 //	    0          0    2013       0  a block without its start
 //	    0          0     737       0  numbers of blocks
 //	    0          0      64       0  a late start
-//	    0          0       7       0  a piece after the end of its block
 //	    0          0       2       0  an event without a type
 //	    0          0       0     908  a field of another type
 //	    0          0       0      25  a part that is null

@@ -129,6 +129,9 @@ func (m *Model) String() string { return Name + " " + m.id }
 // called, because these functions of the host may ignore the context.
 func (m *Model) EndsWithContext() bool { return m != nil && m.client.EndsWithContext() }
 
+// Near reports whether the server is in the host's own network ([provider.Nearby]).
+func (m *Model) Near() bool { return m != nil && m.client.Near() }
+
 // Stream makes a call. See [provider.Provider].
 func (m *Model) Stream(ctx context.Context, req *provider.Request) stream.Seq {
 	return adapter.Stream(ctx, func(ctx context.Context, put func(provider.Chunk) bool) error {

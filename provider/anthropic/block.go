@@ -14,7 +14,8 @@ import (
 // A block is a block of the answer that is being received.
 type block struct {
 	head
-	index     int32
+	index     int32           // of the server
+	number    int32           // of all blocks of the answer
 	raw       json.RawMessage // the start of the block
 	said      bool            // a chunk of it was yielded
 	size      int             // of the text, in bytes
@@ -71,21 +72,26 @@ func (d *decoder) find(index int32) *block {
 func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 	d.Begin("", d.Model)
 	d.blocks = true
-	b := &block{index: index, raw: raw}
+	b := &block{index: index, number: d.count, raw: raw}
 	if err := json.Unmarshal(raw, &b.head); err != nil {
 		return garbled("a block", err)
 	}
 	if b.Type == "" {
 		return garbled("a block without a type", nil)
 	}
-	if old := d.find(index); old != nil { // it wasn't closed
-		if old.ID != "" && old.ID == b.ID {
+	if call := b.ID + " " + b.Name; b.ID != "" {
+		if slices.Contains(d.began, call) {
 			return garbled("a call began twice", nil)
 		}
+		d.began = append(d.began, call)
+	}
+	if d.find(index) != nil { // it wasn't closed
 		if err := d.stopBlock(index); err != nil {
 			return err
 		}
 	}
+	d.count++
+	d.ended = slices.DeleteFunc(d.ended, func(i int32) bool { return i == index })
 	d.open = append(d.open, b)
 	if b.Type != "text" && b.Type != "thinking" {
 		d.last = nil
@@ -115,6 +121,9 @@ func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 
 func (d *decoder) delta(e *event, data []byte) error {
 	b := d.find(int32(e.Index))
+	if b == nil && slices.Contains(d.ended, int32(e.Index)) {
+		return garbled("a piece of a block that has ended", nil)
+	}
 	if b == nil { // some servers leave out the starts of blocks
 		kind := map[string]string{"text_delta": "text", "thinking_delta": "thinking"}[e.Delta.Type]
 		if kind == "" {
@@ -178,7 +187,7 @@ func (d *decoder) think(b *block, s string) {
 
 func (d *decoder) say(b *block, kind provider.ChunkKind, s string) {
 	b.said, d.last = true, b
-	d.Put(provider.Chunk{Kind: kind, Index: b.index, Text: s})
+	d.Put(provider.Chunk{Kind: kind, Index: b.number, Text: s})
 }
 
 // attach attaches data to the part of a block of text or thinking, which may not be the last one
@@ -197,6 +206,7 @@ func (d *decoder) stopBlock(index int32) error {
 	}
 	b := d.open[at]
 	d.open = slices.Delete(d.open, at, at+1)
+	d.ended = append(d.ended, index)
 	if b.Type != "text" && b.Type != "thinking" {
 		d.last = nil
 	}

@@ -70,7 +70,10 @@ type decoder struct {
 	adapter.Answer
 
 	open  []*block
-	last  *block // whose part was written to last; nil: none of text or thinking
+	ended []int32  // indexes of blocks that have ended
+	began []string // the calls, by id and name
+	count int32    // of the blocks
+	last  *block   // whose part was written to last; nil: none of text or thinking
 	end   ending
 	usage tally
 	calls map[string]string // names of the calls that the provider runs, by id

@@ -32,6 +32,11 @@
 // keeps failing, isn't asked while another one is free. A single provider is returned without a
 // guard, because an agent has one.
 //
+// PAWL_FIRST_CHUNK is how long a provider may take until its answer begins, such as 60s (default: 2
+// minutes, and 10 while it sends pings). PAWL_LEAVE_AFTER is how long a person's call waits for the first byte before the next
+// provider of a chain is asked (default: 8 s, or 20 s for long or reasoning requests; a server in
+// one's own network isn't left).
+//
 // Addresses are those of the adapters: ANTHROPIC_BASE_URL, OPENAI_BASE_URL,
 // GOOGLE_GEMINI_BASE_URL, and for proxies also OPENROUTER_BASE_URL and those of the further
 // servers. A key is sent to the address that the environment names beside it. OLLAMA_HOST is

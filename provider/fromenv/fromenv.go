@@ -7,6 +7,7 @@ import (
 	"math"
 	"os"
 	"strings"
+	"time"
 
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -18,11 +19,18 @@ import (
 // Variable is the variable that chooses providers by name, or none of them.
 const Variable = "PAWL_MODEL"
 
+// firstChunk and leaveAfter are the variables of a chain's times: see the package comment.
+const (
+	firstChunk = "PAWL_FIRST_CHUNK"
+	leaveAfter = "PAWL_LEAVE_AFTER"
+)
+
 // StandIn is the value of [Variable] that chooses no provider.
 const StandIn = "standin"
 
 // ErrNone is the error if the environment names no provider, or PAWL_MODEL=standin chooses none. A
-// program that has a stand-in for a model uses it then, and says so.
+// model without its key names none: the error says so beside ErrNone. A program that has a stand-in
+// for a model uses it then, and says so.
 var ErrNone error = fault.NewFixable("fromenv: the environment chooses no model provider",
 	"set a key and a model, such as ANTHROPIC_API_KEY and ANTHROPIC_MODEL, and leave "+Variable+" empty; "+
 		"docs/providers.md has all names", nil)
@@ -55,7 +63,7 @@ func From(getenv func(string) string) (provider.Provider, string, error) {
 	if err != nil {
 		return nil, "", err
 	}
-	return chain(choices)
+	return chain(env(getenv), choices)
 }
 
 // Images returns the provider for requests with [provider.Request].Images that the environment
@@ -65,7 +73,7 @@ func Images() (provider.Provider, string, error) { return ImagesFrom(os.Getenv) 
 // ImagesFrom is [Images] with another environment.
 func ImagesFrom(getenv func(string) string) (provider.Provider, string, error) {
 	e := env(getenv)
-	if e.get(Variable) == StandIn {
+	if standsIn(e.get(Variable)) {
 		return nil, "", ErrNone
 	}
 	var choices []Choice
@@ -89,22 +97,25 @@ func ImagesFrom(getenv func(string) string) (provider.Provider, string, error) {
 	if len(choices) == 0 {
 		return nil, "", ErrNone
 	}
-	return chain(choices)
+	return chain(e, choices)
 }
 
 // Choices returns the providers that the environment names, in order, for a host that makes its own
 // chain of them. There is at least one if there is no error. Errors are as those of [Provider].
 func Choices(getenv func(string) string) ([]Choice, error) {
 	e := env(getenv)
-	switch value := e.get(Variable); value {
-	case "":
+	switch value := e.get(Variable); {
+	case value == "":
 		return chosenByKeys(e)
-	case StandIn:
+	case standsIn(value):
 		return nil, ErrNone
 	default:
 		return chosenByName(e, value)
 	}
 }
+
+// standsIn reports whether a value of [Variable] chooses no provider, with an empty model or none.
+func standsIn(value string) bool { return strings.TrimSuffix(value, "/") == StandIn }
 
 // chosenByName returns the providers that the value of [Variable] lists.
 func chosenByName(e env, value string) (choices []Choice, err error) {
@@ -126,7 +137,7 @@ func chosenByName(e env, value string) (choices []Choice, err error) {
 }
 
 // chosenByKeys returns the providers whose keys or addresses are set, else the further server whose
-// model is set.
+// model is set, with its key if it needs one.
 func chosenByKeys(e env) (choices []Choice, err error) {
 	var lonely error // of a model without a key
 	for i := range byKey {
@@ -150,8 +161,14 @@ func chosenByKeys(e env) (choices []Choice, err error) {
 	var one *kind
 	for i := range further {
 		k := &further[i]
-		switch {
-		case e.get(k.model) == "":
+		if e.get(k.model) == "" {
+			continue
+		}
+		switch missing := k.missing(e); {
+		case len(missing) > 0:
+			if lonely == nil {
+				lonely = k.lacks(k.model, missing)
+			}
 		case one == nil:
 			one = k
 		default:
@@ -171,8 +188,16 @@ func chosenByKeys(e env) (choices []Choice, err error) {
 }
 
 // chain returns a provider that asks these in order, and the line that says which ones.
-func chain(choices []Choice) (provider.Provider, string, error) {
-	if len(choices) == 1 {
+func chain(e env, choices []Choice) (provider.Provider, string, error) {
+	first, err := e.time(firstChunk)
+	if err != nil {
+		return nil, "", err
+	}
+	leave, err := e.time(leaveAfter)
+	if err != nil {
+		return nil, "", err
+	}
+	if len(choices) == 1 && first == 0 {
 		return choices[0].Provider, choices[0].String(), nil
 	}
 	lines := make([]string, len(choices))
@@ -180,20 +205,38 @@ func chain(choices []Choice) (provider.Provider, string, error) {
 	for i, c := range choices {
 		lines[i] = c.String()
 		g, err := guard.New(c.Provider, guard.Config{
-			Name:    c.Name,
-			Gate:    ratelimit.NewGate(ratelimit.GateConfig{Name: c.Name, Slots: math.MaxInt}),
-			Breaker: circuit.New(c.Name, circuit.LLM()),
+			Name:       c.Name,
+			FirstChunk: first,
+			Gate:       ratelimit.NewGate(ratelimit.GateConfig{Name: c.Name, Slots: math.MaxInt}),
+			Breaker:    circuit.New(c.Name, circuit.LLM()),
 		})
 		if err != nil {
 			return nil, "", err
 		}
 		guarded[i] = g
 	}
-	p, err := guard.NewChain(guard.ChainConfig{Name: "environment"}, guarded...)
+	if len(guarded) == 1 {
+		return guarded[0], lines[0], nil
+	}
+	p, err := guard.NewChain(guard.ChainConfig{Name: "environment", LeaveAfter: leave}, guarded...)
 	if err != nil {
 		return nil, "", err
 	}
 	return p, strings.Join(lines, ", then "), nil
+}
+
+// time returns the duration in a variable; 0 if it isn't set.
+func (e env) time(name string) (time.Duration, error) {
+	value := e.get(name)
+	if value == "" {
+		return 0, nil
+	}
+	d, err := time.ParseDuration(value)
+	if err != nil || d <= 0 || d > 24*time.Hour {
+		return 0, fault.NewFixable(fmt.Sprintf("%s is %.40q, which isn't a time", name, value),
+			"set it to one such as 90s or 3m, of at most 24h, or leave it empty", nil)
+	}
+	return d, nil
 }
 
 // With returns the process's environment in which [Variable] has this value, unless it is empty:

@@ -100,6 +100,8 @@ func TestEveryCombinationOfKeysAndModels(t *testing.T) {
 		}
 		_, _, err = fromenv.From(set.with("PAWL_MODEL", "standin").get)
 		require.ErrorIs(t, err, fromenv.ErrNone, "whatever is set")
+		_, _, err = fromenv.From(set.with("PAWL_MODEL", "standin/").get)
+		require.ErrorIs(t, err, fromenv.ErrNone, "as in v0.1.0")
 	}
 }
 
@@ -158,6 +160,9 @@ func TestWhatElseTheEnvironmentSays(t *testing.T) {
 		{vars{"ANTHROPIC_API_KEY": " ", "ANTHROPIC_MODEL": "m"}, "chooses no model provider"},
 		{vars{"OPENROUTER_API_KEY": "k", "OPENROUTER_MODEL": "m", "OPENROUTER_HEADERS": "secret"}, "X-Title: My site"},
 		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "https://box.example"}, "ollama m at box.example"},
+		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "box"}, "ollama m at box"},
+		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "gw:1234/ollama"}, "ollama m at gw:1234"},
+		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "gw?key=secret"}, "ollama m at gw"},
 		{vars{"OLLAMA_MODEL": "m", "OLLAMA_HOST": "::"}, "such as http://localhost:11434"},
 	} {
 		t.Run(fmt.Sprint(tc.set), func(t *testing.T) {
@@ -192,6 +197,25 @@ func TestTheProcessesEnvironmentIsTheDefault(t *testing.T) {
 	_, about, err = fromenv.Images()
 	require.NoError(t, err)
 	require.Equal(t, "openai gpt-image-1-mini", about)
+}
+
+func TestTheTimesOfAChainAreVariables(t *testing.T) {
+	two := vars{"OPENAI_API_KEY": "k", "OPENAI_MODEL": "m", "GEMINI_API_KEY": "k", "GEMINI_MODEL": "n"}
+	for _, name := range []string{"PAWL_FIRST_CHUNK", "PAWL_LEAVE_AFTER"} {
+		_, _, err := fromenv.From(two.with(name, "30s").get)
+		require.NoError(t, err)
+		for _, bad := range []string{"30", "-1s", "soon", "48h"} {
+			_, _, err = fromenv.From(two.with(name, bad).get)
+			require.ErrorContains(t, err, name)
+			require.ErrorContains(t, err, "such as 90s")
+			require.Equal(t, fault.UserFixable, fault.Of(err))
+		}
+	}
+	one := vars{"OPENAI_API_KEY": "k", "OPENAI_MODEL": "m"}
+	p, about, err := fromenv.From(one.with("PAWL_FIRST_CHUNK", "30s").get)
+	require.NoError(t, err)
+	require.Equal(t, "openai m", about)
+	require.IsType(t, &guard.Guard{}, p, "which has the time")
 }
 
 func TestImagesHaveModelsOfTheirOwn(t *testing.T) {

@@ -65,7 +65,7 @@ func TestAFurtherServerIsChosenByItsModel(t *testing.T) {
 			}
 			require.ErrorContains(t, err, s.Model+" names "+s.Name+", and "+s.Key+" isn't set")
 			require.ErrorContains(t, err, "set "+s.Key+", or leave "+s.Model+" empty")
-			require.NotErrorIs(t, err, fromenv.ErrNone)
+			require.ErrorIs(t, err, fromenv.ErrNone, "a program with a stand-in uses that")
 			require.Equal(t, fault.UserFixable, fault.Of(err))
 		})
 	}
@@ -126,6 +126,13 @@ func TestFurtherServersAreUsedAloneOrByName(t *testing.T) {
 	_, about, err := fromenv.From(set.with("OPENAI_API_KEY", "", "MISTRAL_MODEL", "").get)
 	require.NoError(t, err, "a model without a key is no provider that is configured")
 	require.Equal(t, "groq llama", about)
+	alone := set.with("OPENAI_API_KEY", "", "MISTRAL_API_KEY", "")
+	_, about, err = fromenv.From(alone.get)
+	require.NoError(t, err, "of further servers, too")
+	require.Equal(t, "groq llama", about)
+	_, _, err = fromenv.From(alone.with("OPENAI_MODEL", "", "GROQ_API_KEY", "").get)
+	require.ErrorIs(t, err, fromenv.ErrNone)
+	require.ErrorContains(t, err, "set GROQ_API_KEY, or leave GROQ_MODEL empty")
 }
 
 func TestTheTokenOfGitHubItselfIsNotRead(t *testing.T) {

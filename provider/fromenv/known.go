@@ -4,7 +4,6 @@ import (
 	"cmp"
 	"fmt"
 	"net/http"
-	"net/url"
 	"slices"
 	"strings"
 
@@ -188,10 +187,7 @@ func (k *kind) choose(e env, model, variable string) (Choice, error) {
 		return c, fmt.Errorf("fromenv: %s: %w", by, err)
 	}
 	if base != k.own {
-		c.At = base // may be a host alone
-		if u, err := url.Parse(base); err == nil && u.Host != "" {
-			c.At = u.Host
-		}
+		c.At = servers.HostOf(base)
 	}
 	return c, nil
 }

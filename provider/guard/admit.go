@@ -130,7 +130,7 @@ func (c *call) queue() (err error) {
 		c.lease, err = c.lease.Requeue(ctx, c.outcome)
 	} else {
 		if rest := c.pauseElsewhere(); rest > 0 {
-			return c.leave(fault.WithRetryAfter(errPaused, rest))
+			return c.leave(fault.WithRetryAfter(errPaused, rest), fault.RateLimited)
 		}
 		c.lease, err = c.guard.gate.Acquire(ctx, ratelimit.AcquireRequest{
 			Interactive: c.req.Interactive,

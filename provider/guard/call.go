@@ -68,6 +68,7 @@ func (c *call) run(yield func(provider.Chunk, error) bool) {
 		return
 	}
 	c.room = noLimit
+	c.attempts = c.guard.madeBefore(c.ctx)
 	defer c.waiting.end()
 	defer c.release() // should foreign code between two attempts panic
 	for c.ctx.Err() == nil {
@@ -115,7 +116,11 @@ func (c *call) attempt() {
 	}
 	c.attempts++
 	c.watched = true
-	if seq := c.attemptOf(c.dog.Begin(ctx, c.guard.silence)); seq != nil {
+	limits := c.guard.silence
+	if patience := c.patience(); patience > 0 {
+		limits.Heard = patience
+	}
+	if seq := c.attemptOf(c.dog.Begin(ctx, limits)); seq != nil {
 		seq(func(chunk provider.Chunk, err error) bool { // as a method it would copy each chunk once more
 			return c.fits(&chunk, err) && c.shown(c.yield(chunk, nil))
 		})
@@ -176,7 +181,7 @@ func (c *call) verdict() error {
 	case isHalted(c.ctx):
 		return c.gaveUp(c.err, class, haltedText)
 	case class == fault.RateLimited && !c.content && otherIsFree(c.ctx):
-		return c.leave(c.err)
+		return c.leave(c.err, class)
 	case c.attempts >= policy.Attempts:
 		return c.gaveUp(c.err, class, "as many as are allowed")
 	case c.effects:
@@ -186,6 +191,10 @@ func (c *call) verdict() error {
 	case advice > c.guard.maxRetryAfter:
 		return c.gaveUp(c.err, class,
 			fmt.Sprintf("it asks for a wait of %v, longer than %v", advice, c.guard.maxRetryAfter))
+	case c.thoughtTooLong():
+		return c.gaveUp(c.err, class, "it would take as long again")
+	case c.leavable(class) && otherIsFree(c.ctx):
+		return c.leave(c.err, class)
 	}
 	if open := c.guard.breaker.Ready(); open != nil {
 		return c.gaveUp(fmt.Errorf("%w (%w)", c.err, open), class, "its breaker is open")

@@ -20,7 +20,8 @@ type GaveUpError struct {
 	Err      error       // of the last attempt, what prevented another, or both
 	Errors   []error     // of each attempt, in order
 
-	left bool // only because another provider of a Chain is free
+	left bool   // only because another provider of a Chain is free
+	by   *Guard // that left the call
 }
 
 // Error says who gave up after how many attempts, and why.

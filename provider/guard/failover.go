@@ -6,6 +6,7 @@ import (
 	"iter"
 	"slices"
 	"strconv"
+	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -32,6 +33,11 @@ type ChainConfig struct {
 	// OnEvent, if it isn't nil, is called with each [MovedOn], and with an [Escalation] when the
 	// last provider has failed.
 	OnEvent func(context.Context, Event)
+	// LeaveAfter is how long an interactive call waits for the first byte of an answer, or another
+	// sign of life, before the next provider that is free is asked. 0: 8 s, and 20 s if the request
+	// asks for reasoning or has more than 50,000 tokens. Less than 0: a provider isn't left before
+	// its guard gives up, after Config.FirstChunk.
+	LeaveAfter time.Duration
 }
 
 // A Chain is a provider that calls others in order until one answers.
@@ -47,9 +53,16 @@ type ChainConfig struct {
 //   - after a cancellation, and after an error of any other class, because the next provider would
 //     fail, too.
 //
-// A guard that is rate limited, or whose gate is in a pause that its provider asked for, fails at
-// once if a later provider is free: none of the guards around that one waits for a pause or a slot,
-// and no breaker is open. If the later ones fail, too, the call comes back to it and waits there.
+// A guard whose provider fails as rate limited or degraded, or is silent for too long, and a guard
+// whose gate is in a pause that its provider asked for, doesn't try again if a later provider is
+// free: none of the guards around that one waits for a pause or a slot, and no breaker is open. If
+// the later ones fail, too, the call comes back to it and is tried there as often as its guard
+// allows. An interactive call leaves a silent provider after ChainConfig.LeaveAfter, without the time
+// in a gate, once at most; the last provider, and one whose server is in the host's own network
+// (such as localhost), have the whole FirstChunk of their guards. What was left is canceled, and its
+// usage booked as unknown.
+//
+// The calls of a run stay with the provider that answered the one before, while that is free.
 //
 // A Start is held back until another chunk follows it, so that a provider that fails in between
 // isn't visible. Each provider gets the request unchanged, except that opaque data of other
@@ -62,6 +75,8 @@ type Chain struct {
 	// fixed at creation
 	cfg     ChainConfig
 	members []member
+
+	answered answered
 }
 
 type member struct {
@@ -75,6 +90,9 @@ type member struct {
 func NewChain(cfg ChainConfig, providers ...provider.Provider) (*Chain, error) {
 	if len(providers) == 0 {
 		return nil, wrong(cfg.Name, "providers", "empty", "use at least one provider")
+	}
+	if cfg.LeaveAfter > maxTime {
+		return nil, wrong(cfg.Name, "LeaveAfter", cfg.LeaveAfter, "use at most a year, or 0 for the default")
 	}
 	c := &Chain{cfg: cfg}
 	makers := make([]string, len(providers))
@@ -149,6 +167,7 @@ type relay struct {
 	ctx      context.Context
 	req      *provider.Request
 	yield    func(provider.Chunk, error) bool
+	order    []int // of the members
 	attempts []Attempt
 	again    []int // members that only left the call to a later one; asked once more after all
 
@@ -179,6 +198,7 @@ func (r *relay) run(yield func(provider.Chunk, error) bool) {
 		return
 	}
 	r.yield = yield
+	r.order = r.chain.order(r.req)
 	for i := 0; ; i++ {
 		r.err, r.over, r.held = nil, false, false
 		r.ask(i)
@@ -189,6 +209,7 @@ func (r *relay) run(yield func(provider.Chunk, error) bool) {
 			r.err = provider.ErrIncomplete
 		}
 		if r.err == nil {
+			r.chain.answered.by(r.req.Labels.Run, r.index(i))
 			return
 		}
 		if !r.moveOn(i, i+1) {
@@ -272,20 +293,23 @@ func (r *relay) moveOn(from, to int) bool {
 	return true
 }
 
-// member returns the provider that is asked as number i: those of the chain, then those that are
-// asked again.
-func (r *relay) member(i int) *member {
-	if n := len(r.chain.members); i >= n {
-		i = r.again[i-n]
+// member returns the provider that is asked as number i.
+func (r *relay) member(i int) *member { return &r.chain.members[r.index(i)] }
+
+// index returns which provider is asked as number i: all in their order, then those that are asked
+// again.
+func (r *relay) index(i int) int {
+	if n := len(r.order); i >= n {
+		return r.again[i-n]
 	}
-	return &r.chain.members[i]
+	return r.order[i]
 }
 
 // record records why member i hasn't answered.
 func (r *relay) record(i int, err error) {
-	r.attempts = append(r.attempts, Attempt{Name: r.member(i).name, Err: err})
+	r.attempts = append(r.attempts, Attempt{Name: r.member(i).name, Err: err, member: r.index(i)})
 	if i < len(r.chain.members) && leftFor(err) {
-		r.again = append(r.again, i)
+		r.again = append(r.again, r.order[i])
 	}
 }
 
@@ -349,6 +373,8 @@ func own(req *provider.Request, foreign []string) *provider.Request {
 type Attempt struct {
 	Name string
 	Err  error
+
+	member int
 }
 
 func (c *Chain) failure(attempts []Attempt, last bool) error {

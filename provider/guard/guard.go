@@ -2,10 +2,12 @@ package guard
 
 import (
 	"context"
+	"fmt"
 	"iter"
 	"math"
 	"reflect"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit"
@@ -29,11 +31,11 @@ type Config struct {
 	// advises more, the call fails at once. 0: 5 min.
 	MaxRetryAfter time.Duration
 
-	// FirstChunk is the longest time until an attempt's answer begins; 0: 120 s. For no limit, use
-	// a long one. If the provider is itself a Guard, or a Chain or Router of only Guards, 0 means
-	// no limit for FirstChunk and Idle: the inner guards have their own limits, and if the outer
-	// limit were reached first, the inner guards wouldn't retry, chains wouldn't move on and
-	// breakers wouldn't count the failure.
+	// FirstChunk is the longest time until an attempt's answer begins; see Alive. 0: 120 s. For no
+	// limit, use a long one. If the provider is itself a Guard, or a Chain or Router of only
+	// Guards, 0 means no limit for FirstChunk and Idle: the inner guards have their own limits, and
+	// if the outer limit were reached first, the inner guards wouldn't retry, chains wouldn't move
+	// on and breakers wouldn't count the failure.
 	FirstChunk time.Duration
 	// Idle is the longest silence of the provider within an answer, without the consumer's time. 0:
 	// 120 s.
@@ -41,8 +43,10 @@ type Config struct {
 	// Alive is the longest time without a piece of an answer in which FirstChunk and Idle begin
 	// anew with whatever else comes from the provider: pings, comments, events without content. A
 	// model that thinks without showing it sends nothing else, for minutes. Providers say that such
-	// a sign came by [stream.Alive]; those of this module do. 0: 10 min. No more than FirstChunk
-	// or Idle: such signs count for nothing there.
+	// a sign came by [stream.Alive]; those of this module do. A call that ends at this limit isn't
+	// made again, since it would be paid for and take as long. 0: 10 min if FirstChunk and Idle have
+	// their defaults, else such signs count for nothing, as with any time that isn't longer than
+	// those.
 	Alive time.Duration
 
 	// Gate decides when an attempt may start; nil: at once. Use one gate per provider and
@@ -138,6 +142,13 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 	silence, most := defaultSilence, 1000
 	if watched(p, &most) {
 		silence = forever
+	} else if name := hidden(p); name != "" && (cfg.FirstChunk == 0 || cfg.Idle == 0) {
+		return nil, wrong(cfg.Name, "provider", fmt.Sprintf("%T", p), "it wraps a "+name+", which this guard can't see; "+
+			"give it a method Unwrap() provider.Provider, or set FirstChunk and Idle")
+	}
+	alive := time.Duration(defaultAlive)
+	if cfg.FirstChunk != 0 || cfg.Idle != 0 {
+		alive = 1
 	}
 	for _, d := range []struct {
 		field string
@@ -147,7 +158,7 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 		{"MaxRetryAfter", &cfg.MaxRetryAfter, defaultRetryAfter},
 		{"FirstChunk", &cfg.FirstChunk, silence},
 		{"Idle", &cfg.Idle, silence},
-		{"Alive", &cfg.Alive, defaultAlive},
+		{"Alive", &cfg.Alive, alive},
 	} {
 		if *d.value < 0 || *d.value > maxTime {
 			return nil,
@@ -192,6 +203,35 @@ func watched(p provider.Provider, most *int) bool {
 		return len(all) > 0 && !slices.ContainsFunc(all, func(p provider.Provider) bool { return !watched(p, most) })
 	}
 	return false
+}
+
+// hidden returns the type of a guard, a chain or a router that p has in a field without a method
+// that returns it; "" if there is none.
+func hidden(p provider.Provider) string {
+	switch p.(type) {
+	case interface{ Unwrap() provider.Provider }, interface{ Unwrap() []provider.Provider }:
+		return ""
+	}
+	v := reflect.Indirect(reflect.ValueOf(p))
+	if v.Kind() != reflect.Struct {
+		return ""
+	}
+	for i := range v.NumField() {
+		field := v.Field(i)
+		if field.Kind() == reflect.Interface {
+			field = field.Elem()
+		}
+		if !field.IsValid() {
+			continue
+		}
+		switch field.Type() {
+		case reflect.TypeFor[*Guard](), reflect.TypeFor[*Chain]():
+			if !field.IsNil() {
+				return strings.TrimPrefix(field.Type().String(), "*")
+			}
+		}
+	}
+	return ""
 }
 
 // Name returns the name from the Config.

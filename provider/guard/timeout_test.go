@@ -98,9 +98,9 @@ func TestAThoughtMayTakeTenMinutes(t *testing.T) {
 
 		// A guard around a guard hears it, too.
 		outer := newGuard(t, newGuard(t, thinker{5 * time.Minute}, guard.Config{Retry: once()}),
-			guard.Config{FirstChunk: time.Minute, Retry: once()})
+			guard.Config{FirstChunk: time.Minute, Alive: 10 * time.Minute, Retry: once()})
 		require.NoError(t, watch(outer.Stream(t.Context(), ask)).err)
-		strict := newGuard(t, thinker{5 * time.Minute}, guard.Config{FirstChunk: time.Minute, Alive: 1, Retry: once()})
+		strict := newGuard(t, thinker{5 * time.Minute}, guard.Config{FirstChunk: time.Minute, Retry: once()})
 		require.ErrorAs(t, watch(strict.Stream(t.Context(), ask)).err, &late)
 		require.Equal(t, stream.TimeoutFirst, late.Kind)
 	})

@@ -8,6 +8,7 @@ import (
 	"errors"
 	"net/http"
 	"net/url"
+	"slices"
 	"sync"
 	"time"
 
@@ -20,8 +21,8 @@ import (
 // that is made again, after a crash or by another process, waits for the answer that was asked for
 // before, and doesn't pay for a second one. Its methods must be safe for concurrent use.
 //
-// A key is a hash of the session and the request. It is removed when its answer was read, or
-// failed.
+// A key is a hash of the session and the request. It is removed when its answer was read to the
+// end, or failed.
 type Pending interface {
 	// Pending returns the id of a key; "" if it has none.
 	Pending(ctx context.Context, key string) (id string, err error)
@@ -35,8 +36,21 @@ const (
 	longestLook = 10 * time.Second
 )
 
-// cancelTime is how long a call whose context has ended takes at most to cancel its answer.
-const cancelTime = 2 * time.Second
+const (
+	// lookTime is how long a look takes at most, and the request that asks for an answer. After the
+	// Waiting chunk, nothing else ends a request that hangs.
+	lookTime = time.Minute
+	// mostFailed is how many looks in a row fail before the call does.
+	mostFailed = 10
+	// mostAdvice limits the advice of a server when to look again.
+	mostAdvice = 5 * time.Minute
+	// cancelTime is how long a call takes at most to cancel its answer.
+	cancelTime = 2 * time.Second
+)
+
+// errLate ends a request that takes longer than lookTime.
+var errLate = fault.New(fault.Transient,
+	"openai: the server didn't answer a request in background mode within "+lookTime.String())
 
 // inBackground returns the body of a request that asks for background mode as that mode requires
 // it; ok is false for other requests.
@@ -49,50 +63,107 @@ func inBackground(body []byte) (_ []byte, ok bool) {
 	return adapter.JSON(fields), true
 }
 
+// A wait is one call that waits for an answer in background mode.
+type wait struct {
+	*answer
+	key   string // of the Pending; "": the answer isn't kept
+	id    string // of the answer
+	said  bool   // a Waiting chunk was yielded
+	left  bool   // the consumer has left, and the context hasn't ended
+	ended bool   // End was yielded
+	made  bool   // nothing is being made at the server any more
+}
+
 // background makes an answer in background mode: it asks for it, unless that was done before, and
 // looks until it is there.
 func (m *Model) background(ctx context.Context, a *answer, d decoder, body []byte, session string) {
-	key := ""
+	w := &wait{answer: a}
 	if session != "" { // without it, equal requests may be different ones
 		sum := sha256.Sum256(append([]byte(m.name+"\n"+session+"\n"), body...))
-		key = hex.EncodeToString(sum[:])
+		w.key = m.waiting.take(hex.EncodeToString(sum[:]))
+		defer m.waiting.release(w.key)
 	}
-	id, err := m.remembered(ctx, key)
+	data, err := m.begin(ctx, w, body)
 	if err != nil {
 		a.fail(err)
 		return
 	}
-	var data []byte // the answer as it stood at the last look
-	if id == "" {
-		if id, data, err = m.ask(ctx, a, key, body); err != nil {
-			a.fail(err)
-			return
-		}
+	defer m.leave(ctx, w)
+	if data, err = m.await(ctx, w, data); err != nil {
+		a.fail(err)
 	}
-	wait := firstLook
+	if data == nil {
+		return
+	}
+	w.made = true
+	w.watch(ctx)
+	if d.whole(data); w.ended || a.err != nil { // else it may be read again
+		m.forget(ctx, w.key)
+	}
+}
+
+// watch notes when End is yielded.
+func (w *wait) watch(ctx context.Context) {
+	yield := w.Yield
+	w.Yield = func(c provider.Chunk) bool {
+		more := yield(c)
+		if c.Kind == provider.KindEnd { // after the end of the context, it isn't yielded
+			w.ended = more || ctx.Err() == nil
+		}
+		return more
+	}
+}
+
+// begin finds the answer that was asked for before, or asks for it. It returns the answer as it
+// stands; nil if that isn't known.
+func (m *Model) begin(ctx context.Context, w *wait, body []byte) (data []byte, err error) {
+	if w.id, err = m.remembered(ctx, w.key); err == nil && w.id == "" {
+		w.id, data, err = m.ask(ctx, w.answer, w.key, body)
+	}
+	return data, err
+}
+
+// await looks until the answer, which stands as data says, is there. It returns nil if the call
+// ends before.
+func (m *Model) await(ctx context.Context, w *wait, data []byte) ([]byte, error) {
+	pause, advice, failed := firstLook, time.Duration(0), 0
 	for data == nil || unfinished(data) {
-		if data != nil {
-			if wait == firstLook { // said once
-				a.Over = !a.Yield(provider.Waiting(provider.Wait{Reason: provider.WaitBackground}))
+		if data != nil || failed > 0 {
+			if !w.wait(ctx, max(pause, min(advice, mostAdvice))) {
+				return nil, nil
 			}
-			if a.Over || !sleep(ctx, wait) {
-				m.left(ctx, a.Model, key, id)
-				return
-			}
-			wait = min(wait*3/2, longestLook)
+			pause, advice = min(pause*3/2, longestLook), 0
 		}
-		if data, err = m.look(ctx, a, id); err != nil {
-			if ctx.Err() != nil {
-				m.left(ctx, a.Model, key, id)
-			} else if e := (*provider.Error)(nil); errors.As(err, &e) && e.Status == http.StatusNotFound {
-				m.forget(ctx, key) // the next attempt asks anew
-			}
-			a.fail(err)
-			return
+		now, err := m.look(ctx, w.answer, w.id)
+		if err == nil {
+			data, failed = now, 0
+			continue
+		}
+		var e *provider.Error
+		switch failed++; {
+		case ctx.Err() != nil:
+			return nil, err
+		case errors.As(err, &e) && e.Status == http.StatusNotFound:
+			m.forget(ctx, w.key) // the next attempt asks anew
+			return nil, err
+		case failed == mostFailed || !fault.Retryable(fault.Of(err)):
+			return nil, err
+		}
+		advice, _ = fault.RetryAfter(err)
+	}
+	return data, nil
+}
+
+// wait waits for d, and says first that the call waits, once. It reports whether the call goes on.
+func (w *wait) wait(ctx context.Context, d time.Duration) bool {
+	if !w.said {
+		w.said = true
+		if !w.Yield(provider.Waiting(provider.Wait{Reason: provider.WaitBackground})) {
+			w.Over, w.left = true, ctx.Err() == nil
+			return false
 		}
 	}
-	d.whole(data)
-	m.forget(ctx, key)
+	return sleep(ctx, d)
 }
 
 // remembered returns the id of an answer that was asked for before.
@@ -109,20 +180,15 @@ func (m *Model) remembered(ctx context.Context, key string) (string, error) {
 
 // ask asks for an answer, and remembers its id.
 func (m *Model) ask(ctx context.Context, a *answer, key string, body []byte) (id string, data []byte, err error) {
-	res, err := m.client.Post(ctx, a.Model, "responses", nil, body)
+	data, err = within(ctx, func(ctx context.Context) ([]byte, error) {
+		res, err := m.client.Post(ctx, a.Model, "responses", nil, body)
+		return m.piece(a, res, err)
+	})
 	if err != nil {
 		return "", nil, err
 	}
-	defer res.Body.Close()
-	a.Res = res
-	if data, err = adapter.Whole(m.name, res.Body); err != nil {
-		return "", nil, err
-	}
 	var r response
-	if err := decode(data, &r); err != nil {
-		return "", nil, &provider.Error{Class: fault.Transient, Err: provider.ErrIncomplete,
-			Message: "the server's answer to a request in background mode isn't JSON"}
-	}
+	_ = decode(data, &r) // it is JSON
 	if key != "" && unfinished(data) {
 		if err := m.pending.SetPending(ctx, key, r.ID); err != nil {
 			m.cancel(ctx, a.Model, r.ID)
@@ -146,13 +212,36 @@ func sleep(ctx context.Context, d time.Duration) bool {
 
 // look returns the answer as it stands.
 func (m *Model) look(ctx context.Context, a *answer, id string) ([]byte, error) {
-	res, err := m.client.Get(ctx, a.Model, "responses/"+url.PathEscape(id), nil)
+	return within(ctx, func(ctx context.Context) ([]byte, error) {
+		res, err := m.client.Get(ctx, a.Model, "responses/"+url.PathEscape(id), nil)
+		return m.piece(a, res, err)
+	})
+}
+
+// within makes a request that takes no longer than lookTime.
+func within(ctx context.Context, request func(context.Context) ([]byte, error)) ([]byte, error) {
+	limited, stop := context.WithTimeoutCause(ctx, lookTime, errLate)
+	defer stop()
+	data, err := request(limited)
+	if err != nil && ctx.Err() == nil && limited.Err() != nil {
+		err = errLate
+	}
+	return data, err
+}
+
+// piece returns the body of a server's answer, which is JSON.
+func (m *Model) piece(a *answer, res *adapter.Response, err error) ([]byte, error) {
 	if err != nil {
 		return nil, err
 	}
 	defer res.Body.Close()
 	a.Res = res
-	return adapter.Whole(m.name, res.Body)
+	data, err := adapter.Whole(m.name, res.Body)
+	if err == nil && !json.Valid(data) {
+		err = &provider.Error{Class: fault.Transient, Err: provider.ErrIncomplete,
+			Message: "the server's answer to a request in background mode isn't JSON"}
+	}
+	return data, err
 }
 
 // unfinished reports whether a response is still being made.
@@ -161,14 +250,32 @@ func unfinished(data []byte) bool {
 	return decode(data, &r) == nil && r.ID != "" && (r.Status == "queued" || r.Status == "in_progress")
 }
 
-// left is called when the context has ended before the answer, or the consumer has left. What
-// somebody may come back for goes on: after a time limit, and with a Pending of the host.
-func (m *Model) left(ctx context.Context, model, key, id string) {
+// leave is called at the end of a call. It cancels an answer that is being made and that nobody
+// will ask for again.
+func (m *Model) leave(ctx context.Context, w *wait) {
 	_, own := m.pending.(*pendingHere)
-	if own && (key == "" || ctx.Err() == nil || provider.Canceled(adapter.Over(ctx))) {
-		m.cancel(ctx, model, id)
-		m.forget(ctx, key)
+	switch {
+	case w.made:
+	case w.key == "": // nobody can
+		m.cancel(ctx, w.Model, w.id)
+	case own && (w.left || stopped(ctx)): // with a Pending of the host, another process may
+		m.cancel(ctx, w.Model, w.id)
+		m.forget(ctx, w.key)
 	}
+}
+
+// stopped reports whether ctx was canceled for good. Its cause is then [context.Canceled] itself,
+// or the machine.StopError of a run that a person has stopped, which this package can't import and
+// knows by its class and its words for people. The class alone isn't enough: a call that made room
+// for a person's (ratelimit.ErrPreempted) is made again, and so is one whose leg is over, and
+// perhaps one after a time limit or with a lost lease. If in doubt, the answer goes on.
+func stopped(ctx context.Context) bool {
+	cause := context.Cause(ctx)
+	var stop interface {
+		error
+		Words() string
+	}
+	return errors.Is(cause, context.Canceled) || errors.As(cause, &stop) && fault.Of(stop) == fault.None
 }
 
 // cancel tells the server that nobody waits for an answer.
@@ -180,7 +287,8 @@ func (m *Model) cancel(ctx context.Context, model, id string) {
 	}
 }
 
-// forget removes a key. If that fails, the answer is read once more, at most.
+// forget removes a key. If that fails, the next equal request of the session gets the same answer
+// once more, and tries again to remove it.
 func (m *Model) forget(ctx context.Context, key string) {
 	if key != "" {
 		_ = m.pending.SetPending(context.WithoutCancel(ctx), key, "")
@@ -192,13 +300,48 @@ func pendingError(err error) error {
 		Message: "the store of answers that are being made in the background failed: " + err.Error()}
 }
 
+// waitingKeys are the keys of the calls that are in progress. A Model that New didn't make has nil.
+type waitingKeys struct {
+	mu   sync.Mutex // guards what follows
+	keys map[string]bool
+}
+
+// take returns key, or "" if another call has it: of two equal requests at the same time, each gets
+// an answer of its own.
+func (w *waitingKeys) take(key string) string {
+	if w == nil {
+		return ""
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	if w.keys[key] {
+		return ""
+	}
+	if w.keys == nil {
+		w.keys = map[string]bool{}
+	}
+	w.keys[key] = true
+	return key
+}
+
+// release gives back what take has returned.
+func (w *waitingKeys) release(key string) {
+	if key == "" {
+		return
+	}
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	delete(w.keys, key)
+}
+
 // mostPending is how many answers a pendingHere keeps.
 const mostPending = 1000
 
 // A pendingHere is a Pending of one process.
 type pendingHere struct {
-	mu  sync.Mutex // guards what follows
-	ids map[string]string
+	mu   sync.Mutex // guards what follows
+	ids  map[string]string
+	keys []string // of ids, the oldest first
 }
 
 func (p *pendingHere) Pending(_ context.Context, key string) (string, error) {
@@ -211,18 +354,26 @@ func (p *pendingHere) SetPending(_ context.Context, key, id string) error {
 	p.mu.Lock()
 	defer p.mu.Unlock()
 	if id == "" {
-		delete(p.ids, key)
+		p.remove(key)
 		return nil
 	}
 	if p.ids == nil {
 		p.ids = map[string]string{}
 	}
-	for old := range p.ids { // any one
-		if len(p.ids) < mostPending {
-			break
+	if p.ids[key] == "" {
+		if len(p.keys) >= mostPending {
+			p.remove(p.keys[0])
 		}
-		delete(p.ids, old)
+		p.keys = append(p.keys, key)
 	}
 	p.ids[key] = id
 	return nil
+}
+
+// remove removes a key, if it is there.
+func (p *pendingHere) remove(key string) {
+	if i := slices.Index(p.keys, key); i >= 0 {
+		p.keys = slices.Delete(p.keys, i, i+1)
+	}
+	delete(p.ids, key)
 }

@@ -77,14 +77,14 @@ type Config struct {
 	Models []provider.ModelInfo
 
 	// Pending keeps the ids of answers that are made in background mode; see there in the package
-	// comment. nil: the Model does, in memory, the newest 1,000.
+	// comment. nil: the Model does, in memory, those of the newest 1,000.
 	Pending Pending
 }
 
 // Format writes c without its key, the values of its headers and the query of its address.
 func (c Config) Format(s fmt.State, _ rune) {
-	fmt.Fprintf(s, "openai.Config{Model:%q BaseURL:%q API:%q Name:%q APIKey:%t Key:%t Header:%q}", c.Model,
-		adapter.PublicURL(c.BaseURL), string(c.API), c.Name,
+	fmt.Fprintf(s, "openai.Config{Model:%q Server:%q BaseURL:%q API:%q Name:%q APIKey:%t Key:%t Header:%q}",
+		c.Model, c.Server, adapter.PublicURL(c.BaseURL), string(c.API), c.Name,
 		c.APIKey != "", c.Key != nil, slices.Sorted(maps.Keys(c.Header)))
 }
 
@@ -105,7 +105,7 @@ func New(cfg Config) (*Model, error) {
 		return nil, fmt.Errorf("openai: Config.BaseURL contains a user name; send credentials in Config.Header instead")
 	}
 	m := &Model{model: cfg.Model, host: hostOf(u, named), api: cfg.API, models: slices.Clone(cfg.Models),
-		pending: cfg.Pending}
+		pending: cfg.Pending, waiting: &waitingKeys{}}
 	if m.pending == nil {
 		m.pending = &pendingHere{}
 	}

@@ -84,15 +84,22 @@
 //
 // With Options["openai"] = {"background": true}, the Responses API makes an answer while nobody is
 // connected, for models that take many minutes. The call asks for it, looks for it each 1 to 10
-// seconds, and yields it as a whole. OpenAI stores such a request and its answer.
+// seconds, and yields it as a whole. Each of these requests may take a minute. A look that fails is
+// made again, later if the server says so; after ten in a row the call fails. OpenAI stores such a
+// request and its answer.
 //
 // If the call is made again, with the same request of the same session (Labels.Session), it waits
-// for the answer that was asked for before: in one process after an error or a time limit, and with
-// a [Pending] of the host also after a crash and in another process, so that a durable run pays for
-// an answer once. A Waiting chunk says that it waits, so that no limit of silence ends the call,
-// but its context does. When the context is canceled, the answer is canceled at the server, but not
-// with a Pending of the host: somebody may come back for it, and what nobody reads is paid for,
-// too.
+// for the answer that was asked for before: in one process after an error or a time limit, or when
+// it made room for a person's call, and with a [Pending] of the host also after a crash and in
+// another process, so that a durable run pays for an answer once. Equal requests at the same time
+// get an answer each. An id is forgotten when its answer was read to the end: a crash between that
+// and the storing of the answer costs at most one more, and so does one before the id is kept. A
+// Waiting chunk says that the call waits: no limit of silence ends it, but its context does.
+//
+// When the context is canceled, or a run is stopped by a person, or the consumer leaves, the answer
+// is canceled at the server, but not with a Pending of the host: somebody may come back for it, and
+// what nobody reads is paid for, too. An answer that nobody can come back for, without a session or
+// beside an equal one, is canceled however its call ends.
 //
 // # Embeddings
 //

@@ -4,6 +4,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
@@ -11,7 +12,8 @@ import (
 // What a server's Chat Completions lack is said in another way here, or is an error, so that
 // nothing is lost without a word. docs/providers.md says which server lacks what.
 
-// chatChoice sets which tools the model may call.
+// chatChoice sets which tools the model may call. What the server doesn't do is an error of class
+// [fault.UserFixable], so that a chain asks its next provider.
 func (c *conversation) chatChoice(r *chatRequest) error {
 	h, mode := c.m.host.Chat, c.req.ToolChoice.Mode
 	r.ToolChoice, r.ParallelToolCalls = c.choice(func(name string) any {
@@ -25,11 +27,14 @@ func (c *conversation) chatChoice(r *chatRequest) error {
 	case h.OnlyAuto && mode == provider.ChooseNone:
 		r.Tools, r.ToolChoice, r.ParallelToolCalls = nil, nil, nil
 	case h.OnlyAuto:
-		return fmt.Errorf("openai: %s doesn't force calls of tools; leave Request.ToolChoice empty", c.m.host.Title)
+		return &provider.Error{Class: fault.UserFixable, Message: c.m.host.Title + " doesn't force calls of tools",
+			Remedy: "leave Request.ToolChoice empty, or use another server"}
 	case h.NoNamedChoice && mode == provider.ChooseTool:
 		i := slices.IndexFunc(c.req.Tools, func(t provider.Tool) bool { return t.Name == c.req.ToolChoice.Tool })
 		if i < 0 {
-			return fmt.Errorf("openai: Request.ToolChoice names the tool %q, which isn't in Tools", c.req.ToolChoice.Tool)
+			return &provider.Error{Class: fault.UserFixable,
+				Message: fmt.Sprintf("Request.ToolChoice names the tool %q, which isn't in Tools", c.req.ToolChoice.Tool),
+				Remedy:  "name one of Request.Tools"}
 		}
 		r.Tools, r.ToolChoice = r.Tools[i:i+1], string(provider.ChooseRequired)
 	}

@@ -3,6 +3,7 @@ package openai
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"iter"
 	"strings"
@@ -25,6 +26,7 @@ type Model struct {
 	models []provider.ModelInfo
 
 	pending Pending
+	waiting *waitingKeys
 }
 
 var (
@@ -57,9 +59,12 @@ func (m *Model) Format(s fmt.State, _ rune) {
 }
 
 // EndsWithContext reports whether calls are sure to end with their context ([provider.Cancelable]).
-// They are unless Config.HTTPClient has a Transport that isn't net/http's own, or Config.Key is
-// called, because these functions of the host may ignore the context.
+// They are unless Config.HTTPClient has a Transport that isn't net/http's own, Config.Key is
+// called, or there is a Config.Pending, because such functions of the host may ignore the context.
 func (m *Model) EndsWithContext() bool { return m != nil && m.client.EndsWithContext() }
+
+// Near reports whether the server is in the host's own network ([provider.Nearby]).
+func (m *Model) Near() bool { return m != nil && m.client.Near() }
 
 // Stream makes a call. It reads the body of the answer in the goroutine that ranges, one event at a
 // time, and closes it when the range ends. Errors of the server are a *[provider.Error]; once ctx
@@ -106,7 +111,12 @@ func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
 	body, err := build()
 	a.ofMaker = c.ofMaker
 	if err != nil {
-		a.fail(&provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "), Err: err})
+		var known *provider.Error
+		if !errors.As(err, &known) {
+			err = &provider.Error{Class: fault.Permanent, Message: strings.TrimPrefix(err.Error(), "openai: "),
+				Err: err}
+		}
+		a.fail(err)
 		return
 	}
 	if path == "responses" && len(req.Options) > 0 {

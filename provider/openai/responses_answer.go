@@ -87,11 +87,30 @@ func (d *responsesDecoder) say(it *outputItem, kind provider.ChunkKind, text str
 		d.contradicted()
 		return
 	}
-	if d.last != it {
-		d.block++ // another item starts another part
-		it.block, d.last = d.block, it
+	d.piece(it, kind, text)
+}
+
+// piece yields a piece of the part of an item. Pieces of several items may interleave.
+func (d *responsesDecoder) piece(it *outputItem, kind provider.ChunkKind, text string) {
+	if it.block == 0 {
+		d.block++
+		it.block = d.block
 	}
-	d.text(kind, text)
+	d.last, it.said = it, kind
+	d.Put(provider.Chunk{Kind: kind, Index: it.block, Text: text})
+}
+
+// attach attaches data to the part of an item, if it has one to which no call has come since. It
+// returns false otherwise.
+func (d *responsesDecoder) attach(it *outputItem, o provider.Opaque) bool {
+	if it.block == 0 || d.last == nil || d.last.block == 0 {
+		return false
+	}
+	if d.last != it {
+		d.piece(it, it.said, "")
+	}
+	d.Put(provider.Attach(o))
+	return true
 }
 
 // part returns what has been yielded of a part of the content.
@@ -246,10 +265,8 @@ func (d *responsesDecoder) messageDone(it *outputItem) {
 		}
 		d.say(it, kind, rest)
 	}
-	if d.last == it {
-		data := adapter.JSON(messageData{ID: it.item.ID, Phase: it.item.Phase})
-		d.Put(provider.Attach(d.opaque(kindMessage, string(data))))
-	}
+	data := adapter.JSON(messageData{ID: it.item.ID, Phase: it.item.Phase})
+	d.attach(it, d.opaque(kindMessage, string(data)))
 	before := 0 // bytes of the contents before, which are in the same part
 	for i := range it.item.Content {
 		c := &it.item.Content[i]
@@ -281,11 +298,10 @@ func (d *responsesDecoder) reasoningDone(it *outputItem, raw json.RawMessage) {
 		}
 	}
 	o := d.opaque(kindItem, adapter.Compact(raw))
-	if it.thought > 0 && d.last == it {
-		d.Put(provider.Attach(o))
-		return
+	if !d.attach(it, o) {
+		d.Put(provider.OpaquePart(o))
+		d.last = nil
 	}
-	d.Put(provider.OpaquePart(o))
 }
 
 func (d *responsesDecoder) callDone(it *outputItem, raw json.RawMessage) {

@@ -3,6 +3,8 @@ package openai
 import (
 	"encoding/json"
 
+	"github.com/pawlkit/pawl/provider"
+
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
@@ -22,9 +24,10 @@ type outputItem struct {
 	sent     yielded    // of the arguments
 	parts    []*yielded // of the text and the refusals, by content
 	block    int32      // of its text
-	thought  int        // bytes of reasoning so far
-	source   thoughtOf  // which of the two reasoning texts counts
-	asked    string     // of a call that waits for the client: its input
+	said     provider.ChunkKind
+	thought  int       // bytes of reasoning so far
+	source   thoughtOf // which of the two reasoning texts counts
+	asked    string    // of a call that waits for the client: its input
 	item     responsesItem
 }
 

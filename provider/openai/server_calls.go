@@ -20,6 +20,7 @@ func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 		d.asked(it, a, raw)
 		return
 	}
+	d.last = nil
 	o := d.opaque(kindItem, adapter.Compact(raw))
 	if item.Type == "shell_call_output" {
 		d.shellResult(item, o, raw)

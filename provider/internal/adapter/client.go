@@ -10,6 +10,7 @@ import (
 	"io"
 	"maps"
 	"net/http"
+	"net/netip"
 	"net/url"
 	"slices"
 	"strings"
@@ -88,6 +89,24 @@ func (c *Client) EndsWithContext() bool {
 	}
 	_, own := transport.(*http.Transport)
 	return own && !s.AsksHost
+}
+
+// Near reports whether the server is in the host's own network: its address is localhost, a name
+// without a domain or one that ends in .local or .internal, or an IP address that isn't public.
+func (c *Client) Near() bool {
+	if c == nil {
+		return false
+	}
+	name := strings.TrimSuffix(strings.ToLower(c.setup().Base.Hostname()), ".")
+	if ip, err := netip.ParseAddr(name); err == nil {
+		return ip.IsLoopback() || ip.IsPrivate() || ip.IsLinkLocalUnicast()
+	}
+	for _, suffix := range []string{"localhost", ".local", ".internal"} {
+		if strings.HasSuffix(name, suffix) {
+			return true
+		}
+	}
+	return !strings.Contains(name, ".")
 }
 
 // hiddenIn returns what is secret in an address and in the headers of a user.

@@ -15,7 +15,7 @@ const MostDetails = 1 << 20
 // decoders set what their API has, from fixed lists of members, and [Answer.Put] adds them to End.
 type Details struct {
 	list []detail // in the order in which they came
-	size int
+	size int      // of all their bytes
 }
 
 type detail struct {
@@ -41,6 +41,7 @@ func (d *Details) Add(name string, piece json.RawMessage) {
 	}
 	if one.pieces++; one.pieces > 1 {
 		one.raw = append(one.raw, ',')
+		d.size++
 	}
 	one.raw = append(one.raw, piece...)
 }

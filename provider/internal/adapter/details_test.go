@@ -53,6 +53,18 @@ func TestADetailThatIsTooLargeIsNull(t *testing.T) {
 		"e": raw("null")}, d.values())
 }
 
+func TestTheCommasBetweenPiecesCount(t *testing.T) {
+	var d Details
+	d.Set("a", raw(`"x"`))
+	for range 1000 {
+		d.Add("b", raw(`1`))
+	}
+	require.Equal(t, 3+1999, d.size)
+	d.Add("b", raw(`"`+strings.Repeat("x", MostDetails)+`"`))
+	require.Equal(t, 3, d.size, "one that was too large takes no room")
+	require.Equal(t, map[string]json.RawMessage{"a": raw(`"x"`), "b": raw("null")}, d.values())
+}
+
 func TestOnlyTheEndHasDetails(t *testing.T) {
 	var got []provider.Chunk
 	a := Answer{Yield: func(c provider.Chunk) bool { got = append(got, c); return true }}

@@ -101,6 +101,9 @@ func (a *Answer) joined(c *provider.Chunk) bool {
 		a.flush()
 		return true
 	}
+	if c.Text == "" {
+		return true // it only names its block
+	}
 	if a.half != 0 && (a.halfOf != c.Kind || a.halfAt != c.Index) {
 		a.flush()
 	}

@@ -25,8 +25,9 @@ func ToolOptions(name, usual string, t *provider.Tool, taken []string, keys ...s
 		}
 		var members map[string]json.RawMessage
 		if json.Unmarshal(raw, &members) != nil || members == nil {
-			return nil, nil, fault.Errorf(fault.Invalid, "%s: the tool %q: Options[%q] is %.80q, not a JSON object", name,
-				t.Name, key, raw)
+			// Without the value, which may have a token.
+			return nil, nil, fault.Errorf(fault.Invalid, "%s: the tool %q: Options[%q] isn't a JSON object", name,
+				t.Name, key)
 		}
 		if all == nil {
 			all = make(map[string]json.RawMessage, len(members))
@@ -34,7 +35,7 @@ func ToolOptions(name, usual string, t *provider.Tool, taken []string, keys ...s
 		maps.Copy(all, members)
 	}
 	var kind string
-	if usual != "" && json.Unmarshal(all["type"], &kind) == nil && kind != usual {
+	if usual != "" && json.Unmarshal(all["type"], &kind) == nil && kind != "" && kind != usual {
 		return nil, all, nil
 	}
 	for _, member := range slices.Sorted(maps.Keys(all)) {

@@ -24,13 +24,17 @@ func TestOptionsOfAToolAreObjectsBesideWhatTheToolSays(t *testing.T) {
 	merged, err := adapter.WithOptions(map[string]any{"name": "n", "c": 1}, got)
 	require.NoError(t, err)
 	require.Equal(t, `{"a":2,"b":{"x":1},"name":"n","strict":true}`, string(merged.(json.RawMessage)))
+	const notAnObject = `acme: the tool "find": Options["acme"] isn't a JSON object`
 	for raw, want := range map[string]string{
-		`[]`:           `acme: the tool "find": Options["acme"] is "[]", not a JSON object`,
-		`null`:         `acme: the tool "find": Options["acme"] is "null", not a JSON object`,
-		``:             `acme: the tool "find": Options["acme"] is "", not a JSON object`,
-		`{"name":"n"}`: `acme: the tool "find": its Options have "name", which is said by the tool itself; remove it`,
+		`[]`:            notAnObject,
+		`null`:          notAnObject,
+		``:              notAnObject,
+		`"secret"`:      notAnObject, // and isn't quoted
+		`{"type":null}`: `acme: the tool "find": its Options have "type", which is said by the tool itself; remove it`,
+		`{"type":""}`:   `acme: the tool "find": its Options have "type", which is said by the tool itself; remove it`,
+		`{"name":"n"}`:  `acme: the tool "find": its Options have "name", which is said by the tool itself; remove it`,
 	} {
-		_, _, err := adapter.ToolOptions("acme", "function", with(raw), []string{"name"}, "acme")
+		_, _, err := adapter.ToolOptions("acme", "function", with(raw), []string{"type", "name"}, "acme")
 		require.EqualError(t, err, want)
 		require.Equal(t, fault.Invalid, fault.Of(err))
 	}

@@ -15,6 +15,8 @@ type Server struct {
 	URLIsExample bool
 	// Path is added to an address without a path, because people leave it out.
 	Path string
+	// AnyPath says that Path is added to every address that doesn't end in it.
+	AnyPath bool
 	// Port is that of an address without a scheme, which is http; empty: there has to be a scheme.
 	Port string
 
@@ -73,19 +75,40 @@ func At(host string) *Server {
 
 // Completed returns an address of the server with what people may leave out.
 func (s *Server) Completed(address string) string {
-	if s.Port != "" && !strings.Contains(address, "://") {
-		host, path, slash := strings.Cut(address, "/")
+	host, rest := cut(address)
+	if scheme := strings.HasSuffix(host, ":") && strings.HasPrefix(rest, "//"); s.Port != "" && !scheme {
 		if u, err := url.Parse("http://" + host); err == nil && u.Port() == "" {
 			host = strings.TrimSuffix(host, ":") + ":" + s.Port
 		}
-		if address = "http://" + host; slash {
-			address += "/" + path
-		}
+		address = "http://" + host + rest
 	}
-	if u, err := url.Parse(address); s.Path != "" && err == nil && u.Host != "" && strings.Trim(u.Path, "/") == "" {
-		address = u.JoinPath(s.Path).String()
+	u, err := url.Parse(address)
+	if err != nil || u.Host == "" || s.Path == "" {
+		return address
+	}
+	path := strings.TrimRight(u.Path, "/")
+	if path == "" || s.AnyPath && !strings.HasSuffix(path, s.Path) {
+		return u.JoinPath(s.Path).String()
 	}
 	return address
+}
+
+// HostOf returns the host of an address, which may be a host alone, for people: without the path
+// and the query, which may have a key.
+func HostOf(address string) string {
+	if u, err := url.Parse(address); err == nil && u.Host != "" {
+		return u.Host
+	}
+	host, _ := cut(address)
+	return host
+}
+
+// cut cuts an address before its path, its query and its fragment.
+func cut(address string) (host, rest string) {
+	if i := strings.IndexAny(address, "/?#"); i >= 0 {
+		return address[:i], address[i:]
+	}
+	return address, ""
 }
 
 // Names returns the names of all servers, in order.

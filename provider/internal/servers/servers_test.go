@@ -54,6 +54,12 @@ func TestAnAddressIsCompletedAsPeopleWriteIt(t *testing.T) {
 		{"ollama", "[::1]", "http://[::1]:11434/v1"},
 		{"ollama", "box/ollama/v1", "http://box:11434/ollama/v1"},
 		{"ollama", "https://box.example", "https://box.example/v1"},
+		{"ollama", "https://box.example/v1/", "https://box.example/v1/"},
+		{"ollama", "https://gw.example/ollama", "https://gw.example/ollama/v1"},
+		{"ollama", "gw/ollama/", "http://gw:11434/ollama/v1"},
+		{"ollama", "gw/v1?key=X", "http://gw:11434/v1?key=X"},
+		{"ollama", "gw?key=X", "http://gw:11434/v1?key=X"},
+		{"ollama", "gw?to=http://box", "http://gw:11434/v1?to=http://box"},
 		{"ollama", "::", "http://::"},
 		{"lmstudio", "http://box:1234", "http://box:1234/v1"},
 		{"lmstudio", "http://box:1234/v1", "http://box:1234/v1"},
@@ -65,5 +71,18 @@ func TestAnAddressIsCompletedAsPeopleWriteIt(t *testing.T) {
 		{"groq", "http://gateway", "http://gateway"},
 	} {
 		require.Equal(t, c[2], servers.Named(c[0]).Completed(c[1]), "%s at %q", c[0], c[1])
+	}
+}
+
+func TestAHostIsShownWithoutWhatMayBeSecret(t *testing.T) {
+	for address, want := range map[string]string{
+		"http://box:1234/v1?key=X": "box:1234",
+		"box":                      "box",
+		"box:1234/v1":              "box:1234",
+		"gw?key=X":                 "gw",
+		"gw#X":                     "gw",
+		"gw?to=http://box/X":       "gw",
+	} {
+		require.Equal(t, want, servers.HostOf(address), address)
 	}
 }

@@ -18,7 +18,8 @@ var All = []Server{
 		Chat: Chat{TopK: true, EffortObject: true, CacheMarks: true},
 	},
 	{
-		Name: "ollama", Title: "Ollama", URL: "http://localhost:11434/v1", Path: "/v1", Port: "11434",
+		Name: "ollama", Title: "Ollama", URL: "http://localhost:11434/v1",
+		Path: "/v1", AnyPath: true, Port: "11434",
 		Key: "OLLAMA_API_KEY", Model: "OLLAMA_MODEL", Address: "OLLAMA_HOST", Keyless: true,
 		Chat: Chat{TopK: true, OnlyAuto: true},
 	},

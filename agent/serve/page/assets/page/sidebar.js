@@ -84,7 +84,7 @@ export class Sidebar {
   }
 
   draw() {
-    if (this.element.querySelector("form")) return; // somebody renames
+    if (this.renaming) return;
     const wanted = this.query.value.trim().toLocaleLowerCase();
     const seen = this.list.filter((s) => !this.deleting.has(s.session) && (s.title || texts.untitled).toLocaleLowerCase().includes(wanted));
     const focused = document.activeElement?.closest?.(".session")?.dataset.session;
@@ -134,7 +134,7 @@ export class Sidebar {
       if (over) return;
       over = true;
       const title = field.value.trim();
-      form.remove();
+      this.renaming = false;
       this.show();
       this.box.querySelector(`[data-session="${CSS.escape(session)}"] a`)?.focus();
       if (!keep || !title || title === s.title) return;
@@ -156,6 +156,7 @@ export class Sidebar {
       event.stopPropagation();
       end(false);
     });
+    this.renaming = true;
     row.replaceChildren(form);
     field.focus();
     field.select();

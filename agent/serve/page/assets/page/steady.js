@@ -43,16 +43,18 @@ function release() {
   pressed = null;
   const all = [...waiting.values()];
   waiting.clear();
-  for (const show of all) show();
+  for (const show of all) setTimeout(show); // each by itself: one may fail
 }
 
-addEventListener("pointerdown", (event) => (pressed = event.target), true);
+addEventListener("pointerdown", (event) => event.isPrimary && event.button === 0 && (pressed = event.target), true);
 addEventListener("click", () => (pressed = null), true); // what a click does is shown at once
-for (const name of ["pointerup", "pointercancel"]) addEventListener(name, () => setTimeout(release), true);
+for (const name of ["pointerup", "pointercancel"]) addEventListener(name, (event) => event.isPrimary && setTimeout(release), true);
+addEventListener("contextmenu", () => setTimeout(release), true);
+addEventListener("blur", (event) => event.target === window && setTimeout(release), true);
 addEventListener("pointermove", (event) => pressed && event.buttons === 0 && release(), true); // it was released outside
 
-// unpressed calls show, which shows an element again: at once, or after the click if somebody is just pressing something in it. A click on what isn't
-// there any more when the button comes up is lost.
+// unpressed calls show, which shows an element again: at once, or after the click if somebody is just pressing something in it with a pointer. A click on
+// what isn't there any more when the button comes up is lost.
 export function unpressed(element, show) {
   if (pressed && element.contains(pressed)) return void waiting.set(element, show);
   waiting.delete(element);

@@ -44,7 +44,7 @@ export function patterns(page) {
   if (!content) return null;
   const summary = h("span", { "data-testid": "humanity-score" }, now.summary.replace(" patterns found", " found"));
   if (found.length === 0) return summary;
-  return h("details", { class: "patterns", open: page.unfolded }, h("summary", { onclick: (e) => (page.unfolded = !e.currentTarget.parentElement.open) }, summary), h("ul", {}, found.map(([name, n]) => h("li", {}, h("b", {}, `${name} (${count(n)})`), (now.where?.[name] ?? []).map((text) => h("q", {}, text))))),
+  return h("details", { class: "patterns", open: page.unfolded, ontoggle: (e) => e.target.isConnected && (page.unfolded = e.target.open) }, h("summary", { onclick: (e) => (page.unfolded = !e.currentTarget.parentElement.open) }, summary), h("ul", {}, found.map(([name, n]) => h("li", {}, h("b", {}, `${name} (${count(n)})`), (now.where?.[name] ?? []).map((text) => h("q", {}, text))))),
     last?.before ? h("p", { class: "muted small" }, `The last revision: ${last.before} before, ${last.after} after.`) : null);
 }
 
