@@ -60,12 +60,16 @@ func Check(t *testing.T, page string, api *API) {
 			require.Equal(t, said, slices.Contains(words, "said"))
 			require.Equal(t, options || tool, slices.Contains(words, "options"))
 			require.Equal(t, read, slices.Contains(words, "read"))
+			require.Len(t, slices.Compact(slices.Sorted(slices.Values(words))), len(words), "a word comes twice")
 			for _, word := range words {
 				api.check(t, &r, word)
 			}
 		})
 	}
 }
+
+// head is the first row of the table.
+var head = []string{"feature", "Chat", "Responses", "Claude", "Gemini", "Converse"}
 
 // table returns the words of a column, by the first cell of each row.
 func table(t *testing.T, page, column string) map[string][]string {
@@ -81,9 +85,11 @@ func table(t *testing.T, page, column string) map[string][]string {
 		case !ok:
 			at = -1
 		case row[0] == "feature":
+			require.Equal(t, head, row, "nothing checks another column")
 			at = slices.Index(row, column)
 		case at > 0 && !strings.HasPrefix(row[0], "---"):
 			require.Greater(t, len(row), at, "%s has no cell for %s", row[0], column)
+			require.NotContains(t, cells, row[0], "the page has two such rows")
 			cells[row[0]] = strings.Split(row[at], ", ")
 		}
 	}
@@ -94,6 +100,7 @@ func table(t *testing.T, page, column string) map[string][]string {
 func (api *API) check(t *testing.T, r *row, word string) {
 	switch word {
 	case "—":
+		require.Nil(t, r.ask, "a field says it: said, left out or refused")
 	case "said":
 		want := r.said[api.Column]
 		require.False(t, holds(api.sent(t, r, r.with), want), "the body has %s without being asked", want)
@@ -115,8 +122,10 @@ func (api *API) check(t *testing.T, r *row, word string) {
 			require.True(t, anywhere(decoded(body), decoded([]byte(want))), "%s isn't in %s", want, body)
 		}
 	case "left out":
+		require.NotNil(t, r.ask, "no field says it: —")
 		require.Equal(t, string(api.sent(t, r, r.with)), string(api.sent(t, r, r.with, r.ask)))
 	case "refused":
+		require.NotNil(t, r.ask, "no field says it: —")
 		s := &server{answer: api.Answer}
 		_, err := provider.Generate(t.Context(), api.Open(t, r.at[api.Column], s), api.request(r, r.with, r.ask))
 		require.Error(t, err)

@@ -18,7 +18,9 @@ func TestFragmentsAreFound(t *testing.T) {
 }
 
 func TestATableIsRead(t *testing.T) {
-	page := "| other | Chat |\n|---|---|\n| seed | no |\n\n| feature | Chat | Claude |\n|---|---|---|\n| seed | said | left out |\n| a, b | options, read | — |\n"
+	page := "| other | Chat |\n|---|---|\n| seed | no |\n\n" +
+		"| feature | Chat | Responses | Claude | Gemini | Converse |\n|---|---|---|---|---|---|\n" +
+		"| seed | said | — | left out | — | — |\n| a, b | options, read | — | — | — | — |\n"
 	require.Equal(t, map[string][]string{"seed": {"left out"}, "a, b": {"—"}}, table(t, page, "Claude"))
 	require.Equal(t, map[string][]string{"seed": {"said"}, "a, b": {"options", "read"}}, table(t, page, "Chat"))
 }

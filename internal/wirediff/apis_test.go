@@ -28,6 +28,22 @@ type null struct {
 	key  string
 }
 
+// ends reports whether the data of an event is the end of an answer.
+func (a *api) ends(data string) bool {
+	v := parse(data)
+	switch a.name {
+	case "chat":
+		return strings.TrimSpace(data) == "[DONE]"
+	case "responses":
+		return v.at("type").is("response.completed") || v.at("type").is("response.incomplete") ||
+			v.at("type").is("response.failed")
+	case "claude":
+		return v.at("type").is("message_stop")
+	}
+	reason, _ := v.at("candidates", 0, "finishReason").string()
+	return reason != ""
+}
+
 func nulls(path []any, keys ...string) []null {
 	var all []null
 	for _, key := range keys {

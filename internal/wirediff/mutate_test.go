@@ -99,7 +99,8 @@ var keeping = []mutation{
 	{"unknown-members", func(s *stream, r *rand.Rand) bool {
 		return s.eachJSON(r, func(v *value) string {
 			v.each(func(o *value) {
-				if o.kind == '{' && r.IntN(2) == 0 {
+				// All of a request for approval is what its call says.
+				if o.kind == '{' && !o.at("type").is("mcp_approval_request") && r.IntN(2) == 0 {
 					values := []string{"1", `"x"`, "null", "true", `{"text":"no","type":"no"}`, "[1,{}]"}
 					o.set("x_unknown", values[r.IntN(len(values))])
 				}
