@@ -193,7 +193,8 @@ func (p openWrapper) Unwrap() provider.Provider { return p.wrapper.Provider }
 func TestAWrapperMustSayWhatItWraps(t *testing.T) {
 	chain := newChain(t, guard.ChainConfig{}, newGuard(t, another(), guard.Config{}),
 		newGuard(t, another(), guard.Config{}))
-	for _, p := range []provider.Provider{wrapper{chain}, &wrapper{chain}, wrapper{newGuard(t, another(), guard.Config{})}} {
+	one := newGuard(t, another(), guard.Config{})
+	for _, p := range []provider.Provider{wrapper{chain}, &wrapper{chain}, wrapper{one}} {
 		_, err := guard.New(p, guard.Config{})
 		require.ErrorAs(t, err, new(*guard.ConfigError))
 		require.ErrorContains(t, err, "Unwrap() provider.Provider")
