@@ -158,7 +158,8 @@ func (v *value) each(f func(v *value)) {
 
 // free are the members in which anything may be.
 var free = map[string]bool{`"args"`: true, `"input"`: true, `"arguments"`: true, `"partialArgs"`: true,
-	`"action"`: true, `"operation"`: true, `"error"`: true, `"extra_content"`: true, `"jsonPath"`: true, `"parameters"`: true}
+	`"action"`: true, `"operation"`: true, `"error"`: true, `"extra_content"`: true,
+	`"jsonPath"`: true, `"parameters"`: true}
 
 // A spelling says how a JSON text is written. The zero spelling is the shortest.
 type spelling struct {
