@@ -33,7 +33,8 @@ func (a *api) ends(data string) bool {
 	v := parse(data)
 	switch a.name {
 	case "chat":
-		return strings.TrimSpace(data) == "[DONE]"
+		usage := v.at("usage") // it comes after the reason
+		return strings.TrimSpace(data) == "[DONE]" || usage != nil && usage.kind == '{' && nothing(v.at("choices"))
 	case "responses":
 		return v.at("type").is("response.completed") || v.at("type").is("response.incomplete") ||
 			v.at("type").is("response.failed")

@@ -3,18 +3,19 @@
 // Responses; anthropic-sdk-go with its accumulator; and genai. It is a module of its own because
 // those need many others.
 //
-// A stream is a seed with mutations. The seeds are the answers of package wirecases, and the
-// recorded streams in the folder that the environment variable PAWL_WIRE names. Every other stream
-// keeps what its seed means: it has other line ends, comments, pings, blanks, escapes, an order of
-// members, unknown members, members that are null, 1.0 for 1, or its text in other pieces. Our
-// reading of it must be that of the seed. The others are damaged: an event is missing, comes twice,
-// in another place, cut or changed; an error comes in between; the body ends early. Both clients
-// read the same bytes, and their readings must be the same, but for the disagreements that
-// classes_test.go names with the reason why ours is right. Any other one fails the test.
+// A stream is a seed with mutations. The seeds are the answers of package wirecases, a plain one
+// for each API, and the recorded streams in the folder that the environment variable PAWL_WIRE
+// names. Every other stream keeps what its seed means: it has other line ends, comments, pings,
+// blanks, escapes, an order of members, unknown members, members that are null, 1.0 for 1, or its
+// text in other pieces. Our reading of it must be that of the seed. The others are damaged: an
+// event is missing, comes twice, in another place, cut or changed; an error comes in between; the
+// body ends early. Both clients read the same bytes, and their readings must be the same, but for
+// the disagreements that classes_test.go names with the reason why ours is right. Any other one
+// fails the test.
 //
-//	go test -streams 100000 -v         # for each API; prints how many disagreements a class has
-//	go test -classes                   # fails if a class has none
-//	go test -seed 7                    # other streams
+//	go test -streams 100000 -v            # for each API; prints how many disagreements a class has
+//	go test -classes                      # fails if a class has none
+//	go test -seed 7                       # other streams
 //	go test -v -only gemini-floats.txt:17 # one stream, as a failure names it
 //
 // With openai-go 3.99.0, anthropic-sdk-go 1.84.0 and genai 1.77.0, 100,000 streams for each API,

@@ -32,7 +32,8 @@ type frame struct {
 	line  string // a line that isn't an event, such as a comment
 }
 
-// seedsOf returns the streams of the cases of an API, and of the recordings, if there are any.
+// seedsOf returns the streams of the cases of an API, a plain one that has a bit of everything, and
+// those of the recordings, if there are any.
 func seedsOf(t *testing.T, a *api) []seed {
 	var seeds []seed
 	add := func(name, body string) {
@@ -43,7 +44,7 @@ func seedsOf(t *testing.T, a *api) []seed {
 	}
 	files, err := filepath.Glob("../wirecases/testdata/*.txt")
 	require.NoError(t, err)
-	for _, path := range files {
+	for _, path := range append(files, "testdata/plain-"+a.name+".txt") {
 		data, err := os.ReadFile(path)
 		require.NoError(t, err)
 		head, rest, ok := strings.Cut(string(data), "\n-- answer --\n")
