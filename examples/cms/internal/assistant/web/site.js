@@ -34,6 +34,11 @@ export class SiteList {
     this.timer = setTimeout(() => this.load(), ms);
   }
 
+  // naming says whether somebody names a new page or entry just now, which isn't to be lost.
+  naming() {
+    return this.body.contains(document.activeElement) && document.activeElement.matches("input");
+  }
+
   async load() {
     const q = this.query.value.trim();
     const query = q ? { q } : {};
@@ -47,14 +52,14 @@ export class SiteList {
     } catch (error) {
       if (asked !== this.asked) return;
       this.soon(5000);
-      if (error.message === this.key) return;
+      if (error.message === this.key || this.naming()) return;
       this.key = error.message;
       this.body.replaceChildren(h("div", { class: "none", role: "alert" }, h("p", {}, words.siteFailed), h("p", { class: "muted" }, error.message), button(words.again, () => this.load())));
     }
   }
 
   show(q, pages, collections, media) {
-    if (this.body.contains(document.activeElement) && document.activeElement.matches("input")) return; // somebody names a new page
+    if (this.naming()) return;
     const key = JSON.stringify([q, pages, collections, media]);
     if (key === this.key) return;
     this.key = key;
