@@ -24,6 +24,9 @@ type router struct {
 	model provider.Provider
 }
 
+// Unwrap returns the model, which has guards of its own.
+func (r *router) Unwrap() provider.Provider { return r.model }
+
 // route begins the ids of the calls that a router makes.
 const route = "route-"
 
