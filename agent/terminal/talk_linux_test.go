@@ -12,6 +12,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/terminal"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -131,6 +132,7 @@ func TestKeysThatWriteAMessage(t *testing.T) {
 }
 
 func TestSteer(t *testing.T) {
+	store := &posting{journal.NewMemory(), make(chan struct{}, 10)}
 	begun, proceed := make(chan struct{}), make(chan struct{})
 	slow := tools.New(tools.Spec{Name: "site.build", ReadOnly: true, Progress: true},
 		func(ctx context.Context, _ struct{}) (string, error) {
@@ -141,7 +143,17 @@ func TestSteer(t *testing.T) {
 			<-proceed
 			return "built", nil
 		})
-	a := newAgent(t, agent.Config{Tools: []tools.Tool{slow, move}},
+	// A run that has built waits for the message that is typed meanwhile.
+	waits := agent.Hooks{BeforeFinish: func(ctx context.Context, r *agent.Result) error {
+		if r.Text() == "Built." {
+			select {
+			case <-store.posted:
+			case <-ctx.Done():
+			}
+		}
+		return nil
+	}}
+	a := newAgent(t, agent.Config{Journal: store, Hooks: []agent.Hooks{waits}, Tools: []tools.Tool{slow, move}},
 		providertest.Call("site.build", struct{}{}), providertest.Say("In German, then."),
 		providertest.Call("site.build", struct{}{}), providertest.Say("Built."), providertest.Say("The late one."),
 		providertest.Calls(providertest.CallSpec{Tool: "site.build", Input: struct{}{}},
@@ -160,6 +172,7 @@ func TestSteer(t *testing.T) {
 	p.types("\r\x04\x1b[A").says("in German").sees("» in German\n… Build")
 	proceed <- struct{}{}
 	p.sees("In German, then.").asked(2)
+	<-store.posted
 
 	p.says("build it again")
 	half()
