@@ -13,10 +13,10 @@ type Response struct {
 	Stop    StopReason `json:"stop,omitempty"`
 	StopRaw string     `json:"stop_raw,omitempty"`
 	Usage   Usage      `json:"usage,omitzero"`
-	// Details are what the provider said of the answer beside it, by its own names and as it said
-	// it: the tier that served the call, log probabilities, moderation, and so on. The adapters say
-	// which they read. A value that was too large, above 1 MiB with the others, is null. Details
-	// aren't part of [Response.Message] and never go back to a provider; an agent shows them to its
+	// Details are the metadata of the answer, under the provider's own names and as it said it: the
+	// tier that served the call, log probabilities, moderation, and so on. The adapters say which
+	// they read. A value that was too large, above 1 MiB with the others, is null. Details aren't
+	// part of [Response.Message] and never go back to a provider; an agent shows them to its
 	// AfterStep hooks, as they are, and stores none.
 	Details map[string]json.RawMessage `json:"details,omitempty"`
 	// Complete says that End has arrived. Parts of an incomplete answer may be cut anywhere.

@@ -17,9 +17,9 @@ type Timeouts struct {
 	// First is the time until the answer begins: until the first chunk that is neither Waiting nor
 	// Reset. 0: as Idle.
 	First time.Duration
-	// Heard is the time until anything comes: the first chunk that is neither Waiting nor Reset, or
-	// the first sign of life ([Alive]). 0, or no less than First: as First.
-	Heard time.Duration
+	// FirstSign is the time until anything comes: the first chunk that is neither Waiting nor
+	// Reset, or the first sign of life ([Alive]). 0, or no less than First: as First.
+	FirstSign time.Duration
 	// Idle is the longest silence within an answer, without the time in which the consumer handles
 	// a chunk.
 	Idle time.Duration
@@ -91,16 +91,16 @@ type Watchdog struct {
 	turns uint64 // the state without its flags
 	flags uint64 // begun, paused and spoken
 
-	mu     sync.Mutex              // guards what follows
-	cancel context.CancelCauseFunc // nil between calls
-	timer  *time.Timer             // nil if nothing is limited
-	limits Timeouts
-	seen   uint64    // state at the timer's last check
-	since  time.Time // since when there was no chunk, as far as the timer knows
-	heard  uint64    // the signs of life at the timer's last check
-	alive  time.Time // when the timer last saw that there was a new one; zero: none since Begin
-	until  time.Time // of the last Waiting; zero: unknown
-	end    time.Time // when Total is over
+	mu        sync.Mutex              // guards what follows
+	cancel    context.CancelCauseFunc // nil between calls
+	timer     *time.Timer             // nil if nothing is limited
+	limits    Timeouts
+	seen      uint64    // state at the timer's last check
+	since     time.Time // since when there was no chunk, as far as the timer knows
+	seenSigns uint64    // the signs of life at the timer's last check
+	lastSign  time.Time // when the timer last saw that there was a new one; zero: none since Begin
+	until     time.Time // of the last Waiting; zero: unknown
+	end       time.Time // when Total is over
 }
 
 // The flags of Watchdog.state; the turns are counted above them.
@@ -130,12 +130,12 @@ func (w *Watchdog) Begin(ctx context.Context, t Timeouts) context.Context {
 	defer w.mu.Unlock()
 	w.cancel, w.timer, w.limits = cancel, nil, t.normal()
 	w.seen, w.since = w.turns, time.Now()
-	w.heard, w.alive = w.signs.Load(), time.Time{}
+	w.seenSigns, w.lastSign = w.signs.Load(), time.Time{}
 	w.end = w.since.Add(w.limits.Total)
-	if first := min(w.limits.First, w.limits.Heard, w.limits.Idle, w.limits.Total); first < forever {
+	if first := min(w.limits.First, w.limits.FirstSign, w.limits.Idle, w.limits.Total); first < forever {
 		w.timer = time.AfterFunc(min(first, w.limits.quarter()), w.look)
 	}
-	if w.limits.Alive > min(w.limits.First, w.limits.Idle) || w.limits.Heard < w.limits.First {
+	if w.limits.Alive > min(w.limits.First, w.limits.Idle) || w.limits.FirstSign < w.limits.First {
 		ctx = &watched{ctx, w}
 	}
 	return ctx
@@ -187,8 +187,8 @@ func (t Timeouts) normal() Timeouts {
 		t.First = t.Idle
 	}
 	t.First = min(t.First, forever)
-	if t.Heard <= 0 || t.Heard > t.First {
-		t.Heard = t.First
+	if t.FirstSign <= 0 || t.FirstSign > t.First {
+		t.FirstSign = t.First
 	}
 	return t
 }
@@ -197,7 +197,7 @@ func (t Timeouts) normal() Timeouts {
 const closest = time.Millisecond
 
 // quarter returns how often the timer must check for a silence.
-func (t *Timeouts) quarter() time.Duration { return max(min(t.Heard, t.First, t.Idle)/4, closest) }
+func (t *Timeouts) quarter() time.Duration { return max(min(t.FirstSign, t.First, t.Idle)/4, closest) }
 
 // Hold stops the clock of the silence: the consumer is about to get c.
 func (w *Watchdog) Hold(c *provider.Chunk) {
@@ -271,14 +271,14 @@ func (w *Watchdog) look() {
 		kind, limit = TimeoutIdle, w.limits.Idle
 	}
 	since := w.since
-	if signs := w.signs.Load(); signs != w.heard {
-		w.heard, w.alive = signs, now
+	if signs := w.signs.Load(); signs != w.seenSigns {
+		w.seenSigns, w.lastSign = signs, now
 	}
-	if state&spoken == 0 && w.alive.IsZero() {
-		limit = w.limits.Heard
+	if state&spoken == 0 && w.lastSign.IsZero() {
+		limit = w.limits.FirstSign
 	}
-	if w.limits.Alive > limit && w.alive.After(since) {
-		since = w.alive
+	if w.limits.Alive > limit && w.lastSign.After(since) {
+		since = w.lastSign
 		if since.Add(limit).After(w.since.Add(w.limits.Alive)) {
 			since, kind, limit = w.since, TimeoutAlive, w.limits.Alive
 		}

@@ -67,7 +67,7 @@ func TestKeysDecideNothingOutsideACard(t *testing.T) {
 func TestAClickOutlivesWhatIsShownAgainMeanwhile(t *testing.T) {
 	t.Parallel()
 	p := newSite(t, uimessage.V6, agent.Config{Provider: providertest.Script(providertest.Say("Hello."))}).page("")
-	p.text(`import("/agent/page/steady.js").then(({ unpressed }) => {
+	p.text(`import("/agent/page/steady.js").then(({ whenReleased }) => {
 		const box = document.createElement("div");
 		box.style = "position: fixed; inset: 0 auto auto 0; z-index: 99";
 		box.id = "box";
@@ -80,7 +80,7 @@ func TestAClickOutlivesWhatIsShownAgainMeanwhile(t *testing.T) {
 			box.replaceChildren(button);
 		};
 		document.body.append(box);
-		window.again = () => unpressed(box, make);
+		window.again = () => whenReleased(box, make);
 		again();
 	}), ""`)
 	p.wait(`window.again`)

@@ -31,7 +31,7 @@ var write = flag.Bool("write", false, "write what the adapters make of the cases
 // A wireCase is a file.
 type wireCase struct {
 	path, api, about      string
-	server                string // a known one, for what holds only there
+	server                string // the name of a known server; empty: an unknown one
 	answer, request, want string
 }
 

@@ -80,10 +80,13 @@ func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 		return garbled("a block without a type", nil)
 	}
 	if call := b.ID + " " + b.Name; b.ID != "" {
-		if slices.Contains(d.began, call) {
+		if d.began[call] {
 			return garbled("a call began twice", nil)
 		}
-		d.began = append(d.began, call)
+		if d.began == nil {
+			d.began = map[string]bool{}
+		}
+		d.began[call] = true
 	}
 	if d.find(index) != nil { // it wasn't closed
 		if err := d.stopBlock(index); err != nil {
@@ -91,7 +94,7 @@ func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 		}
 	}
 	d.count++
-	d.ended = slices.DeleteFunc(d.ended, func(i int32) bool { return i == index })
+	delete(d.ended, index)
 	d.open = append(d.open, b)
 	if b.Type != "text" && b.Type != "thinking" {
 		d.last = nil
@@ -121,7 +124,7 @@ func (d *decoder) startBlock(index int32, raw json.RawMessage) error {
 
 func (d *decoder) delta(e *event, data []byte) error {
 	b := d.find(int32(e.Index))
-	if b == nil && slices.Contains(d.ended, int32(e.Index)) {
+	if b == nil && d.ended[int32(e.Index)] {
 		return garbled("a piece of a block that has ended", nil)
 	}
 	if b == nil { // some servers leave out the starts of blocks
@@ -206,7 +209,10 @@ func (d *decoder) stopBlock(index int32) error {
 	}
 	b := d.open[at]
 	d.open = slices.Delete(d.open, at, at+1)
-	d.ended = append(d.ended, index)
+	if d.ended == nil {
+		d.ended = map[int32]bool{}
+	}
+	d.ended[index] = true
 	if b.Type != "text" && b.Type != "thinking" {
 		d.last = nil
 	}

@@ -20,12 +20,12 @@ type event struct {
 	Delta   delta           `json:"delta"`
 	Usage   json.RawMessage `json:"usage"`
 	Error   json.RawMessage `json:"error"`
-	beside
+	metadata
 }
 
-// beside are the members of an event, or of a whole answer, that say something beside it. All but
+// metadata has the members of an event, or of a whole answer, that aren't content. All but
 // the first are of Bedrock's Converse.
-type beside struct {
+type metadata struct {
 	Context     adapter.Detail `json:"context_management"`
 	Trace       adapter.Detail `json:"trace"`
 	Tier        adapter.Detail `json:"serviceTier"`
@@ -53,7 +53,7 @@ type message struct {
 	Usage   json.RawMessage   `json:"usage"`
 	Error   json.RawMessage   `json:"error"`
 	ending
-	beside
+	metadata
 }
 
 // An ending is the stop reason of an answer, and other fields of its end.
@@ -64,16 +64,16 @@ type ending struct {
 	Container   json.RawMessage `json:"container"`
 }
 
-// A decoder decodes events into chunks. Its state doesn't grow with the answer, except for open
-// blocks.
+// A decoder decodes events into chunks. Its state grows with the number of blocks, and not with
+// their content, except for open ones.
 type decoder struct {
 	adapter.Answer
 
 	open  []*block
-	ended []int32  // indexes of blocks that have ended
-	began []string // the calls, by id and name
-	count int32    // of the blocks
-	last  *block   // whose part was written to last; nil: none of text or thinking
+	ended map[int32]bool  // the numbers of the server whose blocks have ended
+	began map[string]bool // the calls, by id and name
+	count int32           // of the blocks
+	last  *block          // whose part was written to last; nil: none of text or thinking
 	end   ending
 	usage tally
 	calls map[string]string // names of the calls that the provider runs, by id
@@ -131,7 +131,7 @@ func (d *decoder) event(name string, data []byte) error {
 	case "message_delta":
 		d.mergeEnding(&e.Delta.ending)
 		d.usage.add(e.Usage)
-		d.saidBeside(&e.beside)
+		d.addMetadata(&e.metadata)
 	case "message_stop":
 		return d.finish()
 	case "error":
@@ -154,7 +154,7 @@ func (d *decoder) message(data []byte) error {
 	}
 	d.mergeEnding(&m.ending)
 	d.usage.add(m.Usage)
-	d.saidBeside(&m.beside)
+	d.addMetadata(&m.metadata)
 	d.Begin(m.ID, cmp.Or(m.Model, d.Model))
 	for _, raw := range m.Content {
 		if err := d.wholeBlock(raw); err != nil {
@@ -164,13 +164,13 @@ func (d *decoder) message(data []byte) error {
 	return d.finish()
 }
 
-// saidBeside keeps what an event says beside the answer.
-func (d *decoder) saidBeside(b *beside) {
-	d.Beside.Set("context_management", json.RawMessage(b.Context))
-	d.Beside.Set("trace", json.RawMessage(b.Trace))
-	d.Beside.Set("serviceTier", json.RawMessage(b.Tier))
-	d.Beside.Set("performanceConfig", json.RawMessage(b.Performance))
-	d.Beside.Set("additionalModelResponseFields", json.RawMessage(b.More))
+// addMetadata keeps the metadata of an event.
+func (d *decoder) addMetadata(b *metadata) {
+	d.Metadata.Set("context_management", json.RawMessage(b.Context))
+	d.Metadata.Set("trace", json.RawMessage(b.Trace))
+	d.Metadata.Set("serviceTier", json.RawMessage(b.Tier))
+	d.Metadata.Set("performanceConfig", json.RawMessage(b.Performance))
+	d.Metadata.Set("additionalModelResponseFields", json.RawMessage(b.More))
 }
 
 // sound returns data as valid UTF-8, which is needed also for the parts that are kept raw.
@@ -186,7 +186,7 @@ func (d *decoder) mergeEnding(e *ending) {
 	if e.Stop != "" {
 		d.end.Stop = e.Stop
 	}
-	d.Beside.Set("stop_sequence", json.RawMessage(e.Sequence))
+	d.Metadata.Set("stop_sequence", json.RawMessage(e.Sequence))
 	if !adapter.IsNull(e.StopDetails) {
 		d.end.StopDetails = slices.Clone(e.StopDetails)
 	}
@@ -206,9 +206,9 @@ func (d *decoder) finish() error {
 	}
 	if !adapter.IsNull(d.end.Container) {
 		d.Put(opaque(kindContainer, d.end.Container))
-		d.Beside.Set("container", d.end.Container)
+		d.Metadata.Set("container", d.end.Container)
 	}
-	d.Beside.Set("service_tier", d.usage["service_tier"])
+	d.Metadata.Set("service_tier", d.usage["service_tier"])
 	if !adapter.IsNull(d.end.StopDetails) {
 		d.Put(opaque(kindStopDetails, d.end.StopDetails))
 	}

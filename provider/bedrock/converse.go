@@ -61,7 +61,7 @@ type message struct {
 	Delta block  `json:"delta"`
 	Stop  string `json:"stopReason"`
 	Usage *usage `json:"usage"`
-	beside
+	metadata
 	Output *struct {
 		Message struct {
 			Content []block `json:"content"`
@@ -69,8 +69,8 @@ type message struct {
 	} `json:"output"`
 }
 
-// beside are members of an answer that say something beside it: the package anthropic keeps them.
-type beside struct {
+// metadata has members of an answer that aren't content. The package anthropic keeps them.
+type metadata struct {
 	Trace       json.RawMessage `json:"trace,omitempty"`
 	Tier        json.RawMessage `json:"serviceTier,omitempty"`
 	Performance json.RawMessage `json:"performanceConfig,omitempty"`
@@ -81,7 +81,7 @@ type beside struct {
 type ended struct {
 	Delta any `json:"delta,omitempty"`
 	Usage any `json:"usage,omitempty"`
-	beside
+	metadata
 }
 
 // usage is decoded from Converse's figures.
@@ -129,9 +129,9 @@ func (e *events) conversed(f *frame) error {
 		}
 	case "messageStop":
 		e.ended = true
-		e.event("message_delta", ended{Delta: map[string]string{"stop_reason": m.Stop}, beside: m.beside})
+		e.event("message_delta", ended{Delta: map[string]string{"stop_reason": m.Stop}, metadata: m.metadata})
 	case "metadata":
-		end := ended{beside: m.beside}
+		end := ended{metadata: m.metadata}
 		if m.Usage != nil {
 			end.Usage = m.Usage.fields()
 		}
@@ -216,8 +216,8 @@ func (e *events) answer(m *message, text []byte) error {
 		Content []any                  `json:"content"`
 		Stop    string                 `json:"stop_reason"`
 		Usage   map[string]json.Number `json:"usage"`
-		beside
-	}{"message", blocks, m.Stop, m.Usage.fields(), m.beside})
+		metadata
+	}{"message", blocks, m.Stop, m.Usage.fields(), m.metadata})
 	if err != nil {
 		return garbled("an answer", err)
 	}

@@ -89,9 +89,9 @@ func (d *decoder) event(data []byte) error {
 	}
 	if !adapter.IsNull(e.Feedback) && json.Unmarshal(e.Feedback, &d.feedback) == nil {
 		d.feedback.raw = adapter.Compact(e.Feedback)
-		d.Beside.Set("promptFeedback", e.Feedback)
+		d.Metadata.Set("promptFeedback", e.Feedback)
 	}
-	d.Beside.Set("modelStatus", json.RawMessage(e.Status))
+	d.Metadata.Set("modelStatus", json.RawMessage(e.Status))
 	for i := range e.Candidates {
 		if e.Candidates[i].Index == 0 {
 			if err := d.take(&e.Candidates[i]); err != nil {
@@ -118,10 +118,10 @@ func (d *decoder) take(c *candidate) error {
 	}
 	d.message, d.token = cmp.Or(c.FinishMessage, d.message), cmp.Or(c.Continuation, d.token)
 	d.evidence.add(c)
-	d.Beside.Set("safetyRatings", json.RawMessage(c.Safety))
-	d.Beside.Set("avgLogprobs", json.RawMessage(c.Average))
-	d.Beside.Add("logprobsResult", json.RawMessage(c.Logprobs))
-	d.Beside.Set("urlContextMetadata", c.URLs)
+	d.Metadata.Set("safetyRatings", json.RawMessage(c.Safety))
+	d.Metadata.Set("avgLogprobs", json.RawMessage(c.Average))
+	d.Metadata.Add("logprobsResult", json.RawMessage(c.Logprobs))
+	d.Metadata.Set("urlContextMetadata", c.URLs)
 	return nil
 }
 
@@ -331,8 +331,8 @@ func (d *decoder) end(whole bool) error {
 		d.opaque(kindFeedback, d.feedback.raw)
 	}
 	d.opaque(kindToken, d.token)
-	d.Beside.Set("serviceTier", json.RawMessage(d.counts.Tier))
-	d.Beside.Set("trafficType", json.RawMessage(d.counts.Traffic))
+	d.Metadata.Set("serviceTier", json.RawMessage(d.counts.Tier))
+	d.Metadata.Set("trafficType", json.RawMessage(d.counts.Traffic))
 	d.Put(adapter.Ended(stop, raw, d.counts.normal(d.usage)))
 	return nil
 }

@@ -118,7 +118,7 @@ func (c *call) attempt() {
 	c.watched = true
 	limits := c.guard.silence
 	if patience := c.patience(); patience > 0 {
-		limits.Heard = patience
+		limits.FirstSign = patience
 	}
 	if seq := c.attemptOf(c.dog.Begin(ctx, limits)); seq != nil {
 		seq(func(chunk provider.Chunk, err error) bool { // as a method it would copy each chunk once more

@@ -96,7 +96,7 @@ func TestAThoughtMayTakeTenMinutes(t *testing.T) {
 		require.GreaterOrEqual(t, time.Since(began), 10*time.Minute)
 		require.LessOrEqual(t, time.Since(began), 10*time.Minute+30*s)
 
-		// A guard around a guard hears it, too.
+		// An outer guard gets the signs of life, too.
 		outer := newGuard(t, newGuard(t, thinker{5 * time.Minute}, guard.Config{Retry: once()}),
 			guard.Config{FirstChunk: time.Minute, Alive: 10 * time.Minute, Retry: once()})
 		require.NoError(t, watch(outer.Stream(t.Context(), ask)).err)

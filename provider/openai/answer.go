@@ -17,12 +17,12 @@ import (
 // first error and when the consumer stops or the context ends.
 type answer struct {
 	adapter.Answer
-	m      *Model
-	err    error // that ended the answer
-	block  int32
-	offers bool // the request has tools, or options, which may have some
+	m        *Model
+	err      error // that ended the answer
+	block    int32
+	hasTools bool // the request has tools, or options, which may have some
 
-	ofMaker map[string]string // as in the conversation
+	makerTools map[string]string // as in the conversation
 }
 
 // text yields a piece of text, reasoning or refusal of the current block.

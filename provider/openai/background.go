@@ -265,7 +265,7 @@ func (m *Model) leave(ctx context.Context, w *wait) {
 }
 
 // stopped reports whether ctx was canceled for good. Its cause is then [context.Canceled] itself,
-// or the machine.StopError of a run that a person has stopped, which this package can't import and
+// or the machine.StopError of a run that somebody has canceled, which this package can't import and
 // knows by its class and its words for people. The class alone isn't enough: a call that made room
 // for a person's (ratelimit.ErrPreempted) is made again, and so is one whose leg is over, and
 // perhaps one after a time limit or with a lost lease. If in doubt, the answer goes on.

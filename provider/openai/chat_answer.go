@@ -91,7 +91,7 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 	ev := &d.ev
 	clear(ev.Choices[:cap(ev.Choices)]) // otherwise the values of the last event would stay
 	ev.reset()
-	*ev = chatEvent{Choices: ev.Choices[:0], Usage: ev.Usage[:0], chatBeside: ev.chatBeside}
+	*ev = chatEvent{Choices: ev.Choices[:0], Usage: ev.Usage[:0], chatMetadata: ev.chatMetadata}
 	if err := decode(data, ev); err != nil {
 		d.cut(err)
 		return
@@ -126,8 +126,8 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 				d.finish, d.ended = c.FinishReason, true
 			}
 			d.native = cmp.Or(string(c.NativeFinish), d.native)
-			d.Beside.Add("logprobs", json.RawMessage(c.Logprobs))
-			d.Beside.Set("content_filter_results", json.RawMessage(c.Filter))
+			d.Metadata.Add("logprobs", json.RawMessage(c.Logprobs))
+			d.Metadata.Set("content_filter_results", json.RawMessage(c.Filter))
 			continue
 		}
 		for _, calls := range [][]chatCallDelta{c.Delta.ToolCalls, c.Message.ToolCalls} {
@@ -143,7 +143,7 @@ func (d *chatDecoder) take(data []byte, isErr, whole bool) {
 			d.fail(&provider.Error{Class: fault.Degraded, Status: 200, Message: ev.XGroq.Error})
 		}
 	}
-	d.beside(&ev.chatBeside)
+	d.addMetadata(&ev.chatMetadata)
 	keep(&d.sources, ev.SearchResults)
 	keep(&d.cited, ev.Citations)
 }

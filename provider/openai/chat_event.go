@@ -21,7 +21,7 @@ type chatEvent struct {
 	XGroq         *groqExtra      `json:"x_groq"`
 	Citations     json.RawMessage `json:"citations"`
 	SearchResults json.RawMessage `json:"search_results"`
-	chatBeside
+	chatMetadata
 }
 
 type groqExtra struct {

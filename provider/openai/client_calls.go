@@ -11,11 +11,11 @@ import (
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 )
 
-// An asking item is an item of the Responses API by which the model calls a tool that the maker
+// A clientItem is an item of the Responses API by which the model calls a tool that the maker
 // defines and the client runs, or asks the client to approve a call of the server's. Such an item
 // becomes a call of the tool with this name. Types and fields are those of OpenAI's reference of
 // the Responses API.
-type asking struct {
+type clientItem struct {
 	tool   string
 	kind   string // the type of the tool's definition, if it isn't the name
 	input  string // the field with the input; empty: all but those that say what and whose it is
@@ -28,7 +28,7 @@ type asking struct {
 	also  string
 }
 
-var askings = map[string]asking{
+var clientItems = map[string]clientItem{
 	"shell_call": {tool: "shell", input: "action", output: "shell_call_output", id: "call_id",
 		field: "output", fits: areOutcomes, also: "max_output_length"},
 	"local_shell_call": {tool: "local_shell", input: "action", output: "local_shell_call_output",
@@ -70,11 +70,11 @@ func areOutcomes(value json.RawMessage) bool {
 		!slices.ContainsFunc(list, func(one outcome) bool { return one.Outcome.Type == "" })
 }
 
-// asks returns what an item asks the client for; ok is false for items that ask for nothing, also
-// because the server runs the call itself. A request without any tool names no MCP server whose
-// calls somebody could approve.
-func (d *responsesDecoder) asks(kind string, raw json.RawMessage) (a asking, ok bool) {
-	if a, ok = askings[kind]; !ok {
+// clientItem returns what an item asks the client for; ok is false for items that ask for nothing,
+// also because the server runs the call itself. A request without any tool names no MCP server
+// whose calls somebody could approve.
+func (d *responsesDecoder) clientItem(kind string, raw json.RawMessage) (a clientItem, ok bool) {
+	if a, ok = clientItems[kind]; !ok {
 		return a, false
 	}
 	var where struct {
@@ -88,22 +88,22 @@ func (d *responsesDecoder) asks(kind string, raw json.RawMessage) (a asking, ok 
 	case "tool_search_call":
 		return a, where.Execution == "client"
 	case "mcp_approval_request":
-		return a, d.offers
+		return a, d.hasTools
 	}
 	return a, where.Environment.Type == "" || where.Environment.Type == "local"
 }
 
 // asked yields a call that waits for the client.
-func (d *responsesDecoder) asked(it *outputItem, a asking, raw json.RawMessage) {
+func (d *responsesDecoder) asked(it *outputItem, a clientItem, raw json.RawMessage) {
 	id := cmp.Or(it.item.CallID, it.item.ID)
 	if id == "" {
 		d.fail(&provider.Error{Class: fault.Transient, Status: 200,
 			Message: "the server sent a call without an id, so that its result couldn't be sent"})
 		return
 	}
-	name := d.ofMaker[cmp.Or(a.kind, a.tool)+it.item.Label]
+	name := d.makerTools[cmp.Or(a.kind, a.tool)+it.item.Label]
 	if a.tool == "computer" {
-		name = cmp.Or(name, d.ofMaker["computer_use_preview"])
+		name = cmp.Or(name, d.makerTools["computer_use_preview"])
 	}
 	it.asked = a.inputOf(raw)
 	d.called, d.last = true, it
@@ -114,7 +114,7 @@ func (d *responsesDecoder) asked(it *outputItem, a asking, raw json.RawMessage) 
 }
 
 // inputOf returns the input of a call, which is a JSON object.
-func (a *asking) inputOf(raw json.RawMessage) string {
+func (a *clientItem) inputOf(raw json.RawMessage) string {
 	var fields map[string]json.RawMessage
 	if json.Unmarshal(raw, &fields) != nil {
 		return "{}"
@@ -178,7 +178,7 @@ func (c *conversation) answered(item string, result *provider.Part) ([]any, erro
 	if err := decode([]byte(item), &call); err != nil {
 		return nil, err
 	}
-	a := askings[call.Type]
+	a := clientItems[call.Type]
 	text, media := resultText(result)
 	said := result != nil && result.Result.Text() != ""
 	failed := result == nil || result.Result.Error

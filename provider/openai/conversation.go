@@ -19,8 +19,8 @@ type conversation struct {
 	names *adapter.Names
 	turns []adapter.Turn
 
-	ofMaker map[string]string            // names of tools that OpenAI defines, by their types and labels
-	choices map[string]map[string]string // how such a tool is chosen, by its name
+	makerTools map[string]string            // names of tools that OpenAI defines, by their types and labels
+	choices    map[string]map[string]string // how such a tool is chosen, by its name
 }
 
 func newConversation(m *Model, model string, req *provider.Request) *conversation {

@@ -96,10 +96,11 @@
 // and the storing of the answer costs at most one more, and so does one before the id is kept. A
 // Waiting chunk says that the call waits: no limit of silence ends it, but its context does.
 //
-// When the context is canceled, or a run is stopped by a person, or the consumer leaves, the answer
-// is canceled at the server, but not with a Pending of the host: somebody may come back for it, and
-// what nobody reads is paid for, too. An answer that nobody can come back for, without a session or
-// beside an equal one, is canceled however its call ends.
+// When the context is canceled, also by Session.Cancel of an agent, or the consumer leaves, the
+// answer is canceled at the server, but not with a Pending of the host: somebody may come back for
+// it, and what nobody reads is paid for, too. An answer that nobody can come back for, without a
+// session or beside an equal one, is canceled however its call ends. Session.Stop of an agent waits
+// for the answer, as for any.
 //
 // # Embeddings
 //

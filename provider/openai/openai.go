@@ -100,7 +100,7 @@ func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
 	}
 	c := newConversation(m, a.Model, req)
 	a.Names = c.names
-	a.offers = len(req.Tools) > 0 || len(req.Options) > 0
+	a.hasTools = len(req.Tools) > 0 || len(req.Options) > 0
 	path, build, d := "responses", c.responses, a.decoder()
 	switch {
 	case req.Images != nil:
@@ -109,7 +109,7 @@ func (m *Model) run(ctx context.Context, a *answer, req *provider.Request) {
 		path, build = "chat/completions", c.chat
 	}
 	body, err := build()
-	a.ofMaker = c.ofMaker
+	a.makerTools = c.makerTools
 	if err != nil {
 		var known *provider.Error
 		if !errors.As(err, &known) {

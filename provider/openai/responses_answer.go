@@ -143,7 +143,7 @@ func (it *outputItem) cutOff() bool {
 	if it.open {
 		return !it.argsDone
 	}
-	return !it.done && (it.pending || it.isCall() || askings[it.kind].tool != "")
+	return !it.done && (it.pending || it.isCall() || clientItems[it.kind].tool != "")
 }
 
 // itemDone completes an item: it yields what didn't come in pieces, and the opaque data to send
@@ -178,7 +178,7 @@ func (d *responsesDecoder) itemDone(it *outputItem, raw json.RawMessage) {
 
 // differs reports whether a call that has ended already has another input at its second end.
 func (it *outputItem) differs(item *responsesItem, raw json.RawMessage) bool {
-	if a, ok := askings[it.kind]; ok && it.asked != "" {
+	if a, ok := clientItems[it.kind]; ok && it.asked != "" {
 		again := a.inputOf(raw)
 		return again != "{}" && !agreeing(again, it.asked)
 	}
@@ -285,7 +285,7 @@ func (d *responsesDecoder) finish(data []byte, status string) {
 		d.cut(nil)
 		return
 	}
-	d.beside(&r.responsesBeside)
+	d.addMetadata(&r.responsesMetadata)
 	d.Put(adapter.Ended(stop, raw, responsesUsage(r.Usage)))
 }
 

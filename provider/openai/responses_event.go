@@ -64,7 +64,7 @@ type response struct {
 	} `json:"incomplete_details"`
 	Output []json.RawMessage `json:"output"`
 	Usage  json.RawMessage   `json:"usage"`
-	responsesBeside
+	responsesMetadata
 }
 
 // A responsesItem is an item of the output.

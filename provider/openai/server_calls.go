@@ -16,7 +16,7 @@ import (
 // unchanged.
 func (d *responsesDecoder) itemOfServer(it *outputItem, raw json.RawMessage) {
 	item := &it.item
-	if a, ok := d.asks(item.Type, raw); ok {
+	if a, ok := d.clientItem(item.Type, raw); ok {
 		d.asked(it, a, raw)
 		return
 	}

@@ -29,14 +29,14 @@ func (c *conversation) makers(name string, own map[string]json.RawMessage) (map[
 		choice["name"] = c.names.Encode(name)
 		own["name"] = adapter.JSON(choice["name"])
 	} else {
-		if c.ofMaker == nil {
-			c.ofMaker = map[string]string{}
+		if c.makerTools == nil {
+			c.makerTools = map[string]string{}
 		}
-		if other, ok := c.ofMaker[kind+label]; ok {
+		if other, ok := c.makerTools[kind+label]; ok {
 			return nil, fault.Errorf(fault.Invalid, "openai: the tools %q and %q have the same type in their Options, %q",
 				other, name, kind)
 		}
-		c.ofMaker[kind+label] = name
+		c.makerTools[kind+label] = name
 	}
 	if c.choices == nil {
 		c.choices = map[string]map[string]string{}

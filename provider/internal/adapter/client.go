@@ -217,7 +217,7 @@ func (s *setup) send(ctx context.Context, method, model, path string, query url.
 		return nil, out.Clean(&provider.Error{Class: Unreached(err), Message: "no answer: " + err.Error(), Err: err})
 	}
 	if out.StatusCode < http.StatusMultipleChoices {
-		out.Body = living{out.Body, stream.Alive(ctx)}
+		out.Body = aliveBody{out.Body, stream.Alive(ctx)}
 		if s.cloud != nil && s.cloud.Receive != nil {
 			s.cloud.Receive(out.Response)
 		}
@@ -236,13 +236,13 @@ func (s *setup) send(ctx context.Context, method, model, path string, query url.
 	return nil, out.Clean(e)
 }
 
-// living is the body of an answer, of which each piece is a sign of life.
-type living struct {
+// aliveBody is the body of an answer, of which each piece is a sign of life.
+type aliveBody struct {
 	io.ReadCloser
 	alive func()
 }
 
-func (l living) Read(p []byte) (int, error) {
+func (l aliveBody) Read(p []byte) (int, error) {
 	n, err := l.ReadCloser.Read(p)
 	if n > 0 {
 		l.alive()

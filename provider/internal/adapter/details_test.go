@@ -68,7 +68,7 @@ func TestTheCommasBetweenPiecesCount(t *testing.T) {
 func TestOnlyTheEndHasDetails(t *testing.T) {
 	var got []provider.Chunk
 	a := Answer{Yield: func(c provider.Chunk) bool { got = append(got, c); return true }}
-	a.Beside.Set("tier", raw(`"flex"`))
+	a.Metadata.Set("tier", raw(`"flex"`))
 	a.Put(provider.Text("Hi."))
 	a.Put(Ended(provider.StopDone, "stop", provider.Usage{}))
 	require.Len(t, got, 3)

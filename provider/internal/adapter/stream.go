@@ -45,7 +45,7 @@ type Answer struct {
 	Res   *Response // nil before it
 	Yield func(provider.Chunk) bool
 
-	Beside Details // what the server says beside the answer
+	Metadata Details // what the server says about the answer
 
 	Begun bool // Start was yielded
 	Over  bool // End was yielded, or the consumer has stopped
@@ -77,7 +77,7 @@ func (a *Answer) Put(c provider.Chunk) {
 		a.Begin("", a.Model)
 	}
 	if c.Kind == provider.KindEnd {
-		c.Extra.Details = a.Beside.values()
+		c.Extra.Details = a.Metadata.values()
 	}
 	if a.joined(&c) {
 		a.yield(c)

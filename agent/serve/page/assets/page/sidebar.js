@@ -3,7 +3,7 @@
 import { api } from "./api.js";
 import { button, h, icon, iconButton, logo } from "./dom.js";
 import { timeOf } from "./messages.js";
-import { unpressed } from "./steady.js";
+import { whenReleased } from "./steady.js";
 import { texts } from "./texts.js";
 
 const undoTime = 6000;
@@ -80,7 +80,7 @@ export class Sidebar {
   }
 
   show() {
-    unpressed(this.box, () => this.draw());
+    whenReleased(this.box, () => this.draw());
   }
 
   draw() {

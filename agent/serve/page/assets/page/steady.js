@@ -36,8 +36,8 @@ export function steady(element, missed) {
   return element;
 }
 
-let pressed = null; // what is under the pointer while its button is down
-const waiting = new Map(); // elements, and what shows them again
+let pressed = null; // the element that the pointer is pressed on
+const waiting = new Map(); // functions that redraw elements, by element
 
 function release() {
   pressed = null;
@@ -53,9 +53,9 @@ addEventListener("contextmenu", () => setTimeout(release), true);
 addEventListener("blur", (event) => event.target === window && setTimeout(release), true);
 addEventListener("pointermove", (event) => pressed && event.buttons === 0 && release(), true); // it was released outside
 
-// unpressed calls show, which shows an element again: at once, or after the click if somebody is just pressing something in it with a pointer. A click on
-// what isn't there any more when the button comes up is lost.
-export function unpressed(element, show) {
+// whenReleased calls show, which redraws an element: at once, or after the click while a pointer is pressed in the element. The browser drops a click whose
+// target was removed between press and release.
+export function whenReleased(element, show) {
   if (pressed && element.contains(pressed)) return void waiting.set(element, show);
   waiting.delete(element);
   show();

@@ -2,7 +2,7 @@
 
 import { add, button, h, icon, iconButton, trusted } from "/agent/page/dom.js";
 import { count } from "/agent/page/format.js";
-import { unpressed } from "/agent/page/steady.js";
+import { whenReleased } from "/agent/page/steady.js";
 import { api, Problem } from "./api.js";
 import { errorCard } from "./cards.js";
 import { actions, confirmed, facts, nextLabel, title } from "./head.js";
@@ -134,7 +134,7 @@ export class ArtifactPage {
   }
 
   show() {
-    unpressed(this.element, () => this.draw());
+    whenReleased(this.element, () => this.draw());
   }
 
   draw() {
