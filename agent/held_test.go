@@ -81,7 +81,11 @@ func TestASessionThatAnotherProcessHasTakenOverIsntRemoved(t *testing.T) {
 		// The process stands still until its lease has ended.
 		mute := &mute{Store: store, fails: errors.New("the network is down")}
 		cfg.Lease = 6 * time.Second
+		var taken atomic.Bool
 		cfg.Journal = &slowTake{mute, func() {
+			if taken.Swap(true) {
+				return
+			}
 			<-time.After(8 * time.Second)
 			run(t, b)
 		}}

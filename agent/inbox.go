@@ -113,16 +113,16 @@ func (l *sessionLog) stopPosted() {
 	}
 }
 
-// haltIfStopped has the model call in progress make no further attempt if a stop waits in the
-// inbox, from another process.
-func (x *driver) haltIfStopped() {
-	if x.agent.sessions.InMemory || x.halt.Err() != nil {
-		return
-	}
-	if slices.ContainsFunc(x.Inbox(), func(it session.Item) bool {
-		return it.Kind == session.ItemStop || it.Kind == session.ItemCancel
-	}) {
-		x.haltNow()
+// Posted implements [session.Holder]. What ends the work in progress has its effect at once;
+// everything else waits for the next safe point.
+func (x *driver) Posted(items []session.Item) {
+	for i := range items {
+		switch items[i].Kind {
+		case session.ItemCancel: // it stays in the inbox until the run has ended
+			x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+		case session.ItemStop:
+			x.haltNow()
+		}
 	}
 }
 
@@ -233,16 +233,23 @@ func (b *inbox) takeLate() {
 	}
 }
 
-// dropMessages removes messages from the inbox that this run doesn't read: all of them when it is
-// over, and else those that were sent to an earlier one. If the run goes on in another leg or
-// another process, they stay.
+// dropMessages removes what was sent to a run from the inbox: when it is over, all messages, and the
+// requests to stop it that came too late or were carried out at once; else the messages that were
+// sent to an earlier one. If the run goes on in another leg or another process, they stay.
 func (b *inbox) dropMessages(all bool) {
 	if b.Run().IsOpen() && !b.waits() || !b.poked.Load() && !b.paused() {
 		return
 	}
 	for _, it := range b.Inbox() {
-		if it.Kind == session.ItemSteer && (all || !b.Expects(&it)) {
-			b.Remove(it.ID)
+		switch it.Kind {
+		case session.ItemSteer:
+			if all || !b.Expects(&it) {
+				b.Remove(it.ID)
+			}
+		case session.ItemStop, session.ItemCancel, session.ItemPause:
+			if all && !b.Run().IsOpen() {
+				b.Remove(it.ID)
+			}
 		}
 	}
 }

@@ -70,9 +70,6 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 		x.reply.err = usable(err)
 		return false
 	}
-	if c.Kind == provider.KindWaiting {
-		x.haltIfStopped()
-	}
 	x.reply.unmetered = c.Kind == provider.KindEnd && c.Extra.Usage == nil
 	if ev := x.eventOf(&c); ev != nil {
 		x.show(ev)

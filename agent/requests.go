@@ -31,8 +31,8 @@ func (a *Agent) changeNow(ctx context.Context, session string, f func(*sessionLo
 // have ended. If no run is in progress, the error is [ErrNothingOpen]; likewise for Pause.
 //
 // From then on, a model call makes no further attempt, and doesn't move on to another provider:
-// what is in progress may still answer. If another process drives the run, this begins when the
-// call waits next.
+// what is in progress may still answer. If another process drives the run, it learns of the request
+// within a second, as long as the journal's store answers; likewise for Cancel.
 func (s *Session) Stop(ctx context.Context) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -52,9 +52,9 @@ func (s *Session) Pause(ctx context.Context) error {
 }
 
 // Cancel stops the run in progress at once, like the end of its context. If another process drives
-// it, Cancel takes effect at the next safe point. A run that no process drives, because it is
-// queued or paused, or because its process has died, is ended: calls that wait for a decision count
-// as rejected. If no run is open, the error is [ErrNothingOpen].
+// it, that happens within a second, and Cancel doesn't wait for it. A run that no process drives,
+// because it is queued or paused, or because its process has died, is ended: calls that wait for a
+// decision count as rejected. If no run is open, the error is [ErrNothingOpen].
 func (s *Session) Cancel(ctx context.Context) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {

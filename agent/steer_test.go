@@ -216,13 +216,14 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 		do     func(b *agent.Agent) error
 		status agent.Status
 		code   string
+		call   tools.Status
 	}{
 		"stop": {func(b *agent.Agent) error { return b.Session("s").Stop(context.Background()) }, agent.Stopped,
-			machine.CodeHost},
+			machine.CodeHost, tools.OK},
 		"cancel": {func(b *agent.Agent) error { return b.Session("s").Cancel(context.Background()) }, agent.Stopped,
-			machine.CodeCanceled},
+			machine.CodeCanceled, tools.Canceled},
 		"pause": {func(b *agent.Agent) error { return b.Session("s").Pause(context.Background()) }, agent.Paused,
-			machine.CodeHost},
+			machine.CodeHost, tools.OK},
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
@@ -231,7 +232,7 @@ func TestAnotherProcessReachesARunThroughTheJournal(t *testing.T) {
 				}, call("slow", 10), say("Done."))
 				require.Equal(t, c.status, res.Status)
 				require.Equal(t, c.code, res.Code)
-				require.Equal(t, tools.OK, finished(t, a, "s")[0].Status, "at a safe point")
+				require.Equal(t, c.call, finished(t, a, "s")[0].Status, "all but a cancellation wait for a safe point")
 				model.AssertCalls(t, 1)
 			})
 		})

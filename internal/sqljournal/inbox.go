@@ -48,7 +48,11 @@ func (s *Store) Post(ctx context.Context, session string, it journal.Item) error
 			}
 		}
 		at.Inbox++
-		return s.save(ctx, tx, at)
+		if err := s.save(ctx, tx, at); err != nil || s.q.posted == "" {
+			return err
+		}
+		_, err = tx.ExecContext(ctx, s.q.posted, session)
+		return err
 	})
 }
 

@@ -79,6 +79,9 @@ type Dialect struct {
 	Label string
 	// NextFence is a statement that returns a fence above all those that it returned before.
 	NextFence string
+	// Posted is a statement that tells other processes that something is posted to the session whose
+	// name is its parameter. Without one they aren't told.
+	Posted string
 }
 
 // SQL returns a statement with @ and ? replaced by the dialect's prefix and parameters.
@@ -96,7 +99,7 @@ type statements struct {
 	find, lock, heads, idle, owned   string
 	insert, update                   string
 	repeated, page                   string
-	nextFence                        string
+	nextFence, posted                string
 	inbox, taken, post, close, empty string
 	prune, drop                      string
 	dropAll                          [2]string
@@ -128,6 +131,7 @@ func (d Dialect) statements() statements {
 		page: "SELECT seq, time, kind, v, data FROM @records WHERE session = ?1 AND seq > ?2 AND seq <= ?3 " +
 			"ORDER BY seq",
 		nextFence: d.NextFence,
+		posted:    d.Posted,
 		inbox: `SELECT ` + d.Seq + `, s.fence, s.owner, s.until, i.id, i.kind, i.time, i.data
 			FROM @sessions s LEFT JOIN @items i ON i.session = s.id AND i.taken = 0 WHERE s.name = ?1 ORDER BY i.n`,
 		taken: "SELECT taken FROM @items WHERE session = ?1 AND id = ?2",
@@ -142,7 +146,7 @@ func (d Dialect) statements() statements {
 	}
 	for _, p := range []*string{
 		&q.find, &q.lock, &q.heads, &q.idle, &q.owned,
-		&q.insert, &q.update, &q.repeated, &q.page, &q.nextFence, &q.inbox, &q.taken,
+		&q.insert, &q.update, &q.repeated, &q.page, &q.nextFence, &q.posted, &q.inbox, &q.taken,
 		&q.post,
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
 	} {

@@ -57,6 +57,27 @@ func Key(store journal.Store) any {
 	return store
 }
 
+// Posted is [journal.Notifier.Posted] of a store. Without a value it can't, and the channel is nil.
+func Posted(store journal.Store, session string) (posted <-chan struct{}, stop func()) {
+	if c, ok := store.(*containedStore); ok {
+		store = c.store
+	}
+	n, ok := store.(journal.Notifier)
+	if !ok {
+		return nil, func() {}
+	}
+	defer func() {
+		if v := recover(); v != nil {
+			posted, stop = nil, func() {}
+		}
+	}()
+	posted, leave := n.Posted(session)
+	return posted, func() {
+		defer func() { _ = recover() }()
+		leave()
+	}
+}
+
 // A slowError says that a store didn't answer in time.
 type slowError struct {
 	within time.Duration

@@ -20,6 +20,7 @@ type Item struct {
 	ID   string    `json:"-"`
 	Kind string    `json:"-"`
 	Time time.Time `json:"-"` // when it was posted, or, of decisions, checked
+	Err  error     `json:"-"` // why the rest of it can't be read
 
 	Text string `json:"text,omitempty"` // a message, a mode, a title, the value of a label, or the tool of a rule
 	By   string `json:"by,omitempty"`
@@ -153,31 +154,39 @@ func (l *Log) Inbox() (items []Item) {
 	if l.Lost() {
 		return nil
 	}
-	s, ctx := l.sessions, l.Reads
+	ctx := l.Reads
 	if ctx.Err() != nil { // what is left to do has its own time
 		ctx = l.Stored
 	}
-	posted, err := s.Store.Take(ctx, l.Name, l.lease.Fence)
-	if err != nil && ctx.Err() != nil {
-		return nil
+	items, err := l.readInbox(ctx)
+	if err != nil && ctx.Err() == nil {
+		l.sessions.Logger.WarnContext(l.Ctx, "agent: reading the inbox", "session", l.Name, "error", err)
 	}
+	for i := range items {
+		if it := &items[i]; it.Err != nil {
+			l.sessions.Logger.WarnContext(l.Ctx, "agent: an inbox item can't be read and is ignored", "session", l.Name,
+				"item", it.ID, "error", it.Err)
+		}
+	}
+	return items
+}
+
+// readInbox is Inbox with an error. If another process has the session, Ctx ends.
+func (l *Log) readInbox(ctx context.Context) (items []Item, err error) {
+	posted, err := l.sessions.Store.Take(ctx, l.Name, l.lease.Fence)
 	if err != nil {
-		if _, ok := errors.AsType[*journal.ConflictError](err); ok {
+		if _, ok := errors.AsType[*journal.ConflictError](err); ok && ctx.Err() == nil {
 			l.Cancel(busy(l.Name, err))
 		}
-		s.Logger.WarnContext(l.Ctx, "agent: reading the inbox", "session", l.Name, "error", err)
-		return nil
+		return nil, err
 	}
 	for _, p := range posted {
 		it := Item{}
-		if err := json.Unmarshal(p.Data, &it); err != nil {
-			s.Logger.WarnContext(l.Ctx, "agent: an inbox item can't be read and is ignored", "session", l.Name,
-				"item", p.ID, "error", err)
-		}
+		it.Err = json.Unmarshal(p.Data, &it)
 		it.ID, it.Kind, it.Time = p.ID, p.Kind, p.Time
 		items = append(items, it)
 	}
-	return items
+	return items, nil
 }
 
 // Remove removes items from the inbox before they are acted on, and refuses those that come with

@@ -58,9 +58,14 @@ func New(cfg Config) *Sessions {
 	return s
 }
 
-// A Holder is what drives a run of a session that is held. Poke tells it that something was posted
-// to the session, or that it should stop soon.
-type Holder interface{ Poke() }
+// A Holder is what drives a run of a session that is held.
+type Holder interface {
+	// Poke tells it that this process has posted something to the session, or that it should stop
+	// soon.
+	Poke()
+	// Posted tells it what is in the inbox, on another goroutine. Poke follows.
+	Posted(items []Item)
+}
 
 // Holder returns what drives the session in this process, or nil. Its run may have ended, but not
 // yet been released.

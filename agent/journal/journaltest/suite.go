@@ -41,5 +41,5 @@ func checks() []check {
 	for _, file := range files {
 		all = append(all, scriptChecks(file)...)
 	}
-	return slices.Concat(all, loopChecks, contentChecks, refusalChecks, raceChecks)
+	return slices.Concat(all, loopChecks, contentChecks, refusalChecks, raceChecks, postedChecks)
 }

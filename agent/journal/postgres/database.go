@@ -107,6 +107,14 @@ func (db *database) Query(ctx context.Context, query string, args []any,
 	return wrapError(ctx, err)
 }
 
+// notify sends a notice.
+func (db *database) notify(ctx context.Context, payload string) error {
+	limited, cancel := context.WithTimeout(ctx, min(db.timeout, probeTime))
+	defer cancel()
+	_, err := db.pool.ExecContext(limited, "SELECT pg_notify('"+channel+"', $1)", payload)
+	return err
+}
+
 // TryAppend implements [sqljournal.Database]. An append to a session with the right fence and
 // number is one statement, and one round trip.
 func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool, err error) {

@@ -1,6 +1,9 @@
 package postgres
 
-import "database/sql"
+import (
+	"database/sql"
+	"time"
+)
 
 // Pool lets tests look at a store's connections.
 func Pool(s *Store) *sql.DB { return s.db.pool }
@@ -19,3 +22,9 @@ var (
 	ErrPrepared = errPrepared
 	ErrReadOnly = errReadOnly
 )
+
+// Polls reports whether the inboxes are polled, because notices don't arrive.
+func Polls(s *Store) bool { return !s.listener.heard.Load() }
+
+// ProbeNever has a store try once alone whether notices arrive.
+func ProbeNever(s *Store) { s.listener.every = 24 * time.Hour }

@@ -23,6 +23,7 @@ func dialect(schema string) sqljournal.Dialect {
 			"LIMIT 1), 0))",
 		Label:     "s.labels <> '{}' AND s.labels @> jsonb_build_object(%[1]s::text, %[2]s::text)",
 		NextFence: "SELECT nextval('@fence')",
+		Posted:    "SELECT pg_notify('" + channel + "', '" + schema + " ' || ?1::text)",
 	}
 }
 

@@ -56,8 +56,11 @@ type Config struct {
 // A Store is a [journal.Store] in a PostgreSQL database. Close it when it is no longer needed.
 type Store struct {
 	journal.Store
-	db *database
+	db       *database
+	listener *listener
 }
+
+var _ journal.Notifier = (*Store)(nil)
 
 var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
 
@@ -90,7 +93,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := db.prepare(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", classify(err)), db.pool.Close())
 	}
-	return &Store{Store: sqljournal.New(db, db.dialect), db: db}, nil
+	return &Store{Store: sqljournal.New(db, db.dialect), db: db, listener: newListener(&listener{
+		connect: func(ctx context.Context) (*pgx.Conn, error) { return pgx.ConnectConfig(ctx, conf.Copy()) },
+		notify:  db.notify, schema: cfg.Schema,
+	})}, nil
 }
 
 // Allowances returns a store for the allowances with a name, which all processes that use the
@@ -107,6 +113,7 @@ func (s *Store) Allowances(name string) ratelimit.AllowanceStore {
 
 // Close closes the connections. It waits for calls under way; later calls fail.
 func (s *Store) Close() error {
+	s.listener.close()
 	if err := s.db.pool.Close(); err != nil {
 		return fmt.Errorf("postgres: closing: %w", err)
 	}
