@@ -233,9 +233,9 @@ func (b *inbox) takeLate() {
 	}
 }
 
-// dropMessages removes what was sent to a run from the inbox: when it is over, all messages, and the
-// requests to stop it that came too late or were carried out at once; else the messages that were
-// sent to an earlier one. If the run goes on in another leg or another process, they stay.
+// dropMessages removes what was sent to a run from the inbox: when it is over, all messages, and
+// the requests to stop it that came too late or were carried out at once; else the messages that
+// were sent to an earlier one. If the run goes on in another leg or another process, they stay.
 func (b *inbox) dropMessages(all bool) {
 	if b.Run().IsOpen() && !b.waits() || !b.poked.Load() && !b.paused() {
 		return

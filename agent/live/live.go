@@ -12,6 +12,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/due"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -25,8 +26,13 @@ type Config struct {
 	// tried less often, down to once in 16 to 24 times Recover, or once in 7.5 minutes.
 	Recover time.Duration
 	// Drain is how long Close waits for runs to come to a safe point; 0: 30 s.
-	Drain  time.Duration
-	Logger *slog.Logger // nil: nothing is logged
+	Drain time.Duration
+	// Address is where other processes reach the server of this hub: a scheme and a host, such as
+	// "http://10.0.0.7:8080". Readers who come to another process then get the text of a model call
+	// in progress, too: package agent/serve passes their requests on to this one. Empty: they get
+	// the facts alone, and so the text when it is complete.
+	Address string
+	Logger  *slog.Logger // nil: nothing is logged
 }
 
 const (
@@ -73,6 +79,9 @@ func New(cfg Config) (*Hub, error) {
 	if cfg.Drain < 0 {
 		return nil, &agent.ArgError{Func: "live.New", Field: "Config.Drain",
 			Problem: fmt.Sprintf("it is %v; give a time, or 0 for %v", cfg.Drain, defaultDrain)}
+	}
+	if err := checkAddress(cfg.Address); err != nil {
+		return nil, err
 	}
 	cfg.Recover, cfg.Drain = cmp.Or(cfg.Recover, defaultRecover), cmp.Or(cfg.Drain, defaultDrain)
 	if cfg.Logger == nil {
@@ -140,7 +149,7 @@ func (h *Hub) Start(ctx context.Context, in agent.Input) (started Started, err e
 
 // start is Start for a session that nobody holds.
 func (h *Hub) start(ctx context.Context, in agent.Input) (Started, error) {
-	own, cancel := context.WithCancelCause(context.WithoutCancel(ctx))
+	own, cancel := context.WithCancelCause(session.WithAddress(context.WithoutCancel(ctx), h.cfg.Address))
 	begun := make(chan outcome, 1)
 	if !h.begin(func() { h.drive(own, cancel, in, begun) }) {
 		cancel(nil)
@@ -256,8 +265,9 @@ func (h *Hub) forget(t *topic) {
 }
 
 // resume resumes a session that is due.
-func (h *Hub) resume(ctx context.Context, session string) (err error) {
-	n, _ := h.cfg.Agent.Recover(ctx, agent.Recovery{Session: session, Event: h.publish,
+func (h *Hub) resume(ctx context.Context, name string) (err error) {
+	ctx = session.WithAddress(ctx, h.cfg.Address)
+	n, _ := h.cfg.Agent.Recover(ctx, agent.Recovery{Session: name, Event: h.publish,
 		Each: func(r agent.Recovered) { err = r.Err }})
 	if n == 0 {
 		return due.ErrLater

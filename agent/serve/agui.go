@@ -43,6 +43,9 @@ func (s *server) aguiRun(w http.ResponseWriter, r *http.Request, _ string) *prob
 	if p != nil {
 		return p
 	}
+	if s.forward(w, r, g) {
+		return nil
+	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return s.aguiProblem(w, r, p)
@@ -76,6 +79,9 @@ func (s *server) aguiConnect(w http.ResponseWriter, r *http.Request, _ string) *
 	g, p := s.allow(r, in.ThreadID, ActionRead)
 	if p != nil {
 		return p
+	}
+	if s.forward(w, r, g) {
+		return nil
 	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {

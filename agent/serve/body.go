@@ -1,7 +1,9 @@
 package serve
 
 import (
+	"bytes"
 	"errors"
+	"io"
 	"net/http"
 	"net/url"
 	"slices"
@@ -16,7 +18,11 @@ func (s *server) read(w http.ResponseWriter, r *http.Request) ([]byte, *problem)
 	if err := request.DeclaredJSON(r); err != nil {
 		return nil, fail(http.StatusUnsupportedMediaType, CodeMediaType, fault.Invalid, "%v", err)
 	}
-	return s.body(w, r)
+	raw, p := s.body(w, r)
+	if p == nil {
+		r.Body = io.NopCloser(bytes.NewReader(raw)) // for [server.forward]
+	}
+	return raw, p
 }
 
 // body reads what is left of the body of a request, and removes its time limit.

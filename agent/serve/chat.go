@@ -1,9 +1,11 @@
 package serve
 
 import (
+	"context"
 	"errors"
 	"net/http"
 	"slices"
+	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/request"
@@ -46,6 +48,9 @@ func (s *server) chatAnswer(w http.ResponseWriter, r *http.Request, req *uimessa
 	g, p := s.allow(r, req.ID, ActionDecide)
 	if p != nil {
 		return p
+	}
+	if s.forward(w, r, g) {
+		return nil
 	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
@@ -127,8 +132,33 @@ func (s *server) stop(w http.ResponseWriter, r *http.Request, session string) *p
 	if p != nil {
 		return p
 	}
-	if err := g.session.Cancel(r.Context()); err != nil && !errors.Is(err, agent.ErrNothingOpen) {
+	return s.end(w, r, g, g.session.Cancel)
+}
+
+// stopTime is how long a request that cancels a run waits for its end.
+const stopTime = time.Second
+
+// end has a run stop, and answers 204 if it has or if none was in progress, and 202 if it is about
+// to: it stops at its next safe point, or in another process.
+func (s *server) end(w http.ResponseWriter, r *http.Request, g *grant, stop func(context.Context) error) *problem {
+	err := stop(r.Context())
+	if err != nil && !errors.Is(err, agent.ErrNothingOpen) {
 		return failed(err)
+	}
+	late := time.Now().Add(stopTime)
+	for wait := pollStop; err == nil; wait = min(2*wait, stopTime/10) {
+		info, unread := g.session.Info(r.Context())
+		if unread == nil && info.Status != agent.Running {
+			break
+		}
+		if unread != nil || time.Now().After(late) {
+			answer(w, http.StatusAccepted, map[string]bool{"stopping": true})
+			return nil
+		}
+		select {
+		case <-time.After(wait):
+		case <-r.Context().Done():
+		}
 	}
 	w.WriteHeader(http.StatusNoContent)
 	return nil

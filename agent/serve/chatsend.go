@@ -23,6 +23,9 @@ func (s *server) chatMessage(w http.ResponseWriter, r *http.Request, req *uimess
 	if p != nil {
 		return p
 	}
+	if s.forward(w, r, g) {
+		return nil
+	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return p

@@ -32,6 +32,9 @@ func (s *server) chatResume(w http.ResponseWriter, r *http.Request, session stri
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
+	if s.forward(w, r, g) {
+		return nil
+	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return p

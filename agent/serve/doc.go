@@ -25,7 +25,7 @@
 //	POST   chat                       a message, decisions or results of useChat: a stream of chunks
 //	GET    chat/{session}/stream      the message in progress from its beginning, for useChat's resume;
 //	                                  204 if there is none
-//	POST   chat/{session}/stop        stop the run
+//	POST   chat/{session}/stop        cancel the run
 //	GET    chat/{session}/messages    the conversation as useChat keeps it, for its option "messages"
 //	POST   agui                       a run of AG-UI: a stream of its events
 //	POST   agui/connect               the same, but nothing is sent, answered or started: all messages that
@@ -48,7 +48,8 @@
 //	                                  "replaces" is the number of the fact that started an earlier
 //	                                  run, which this one replaces with all after it
 //	POST   sessions/decide            {"session","decisions":[{"id","decision","reason","input","value","scope"}]}
-//	POST   sessions/stop, cancel, pause, continue {"session"}
+//	POST   sessions/stop, cancel      {"session"}: stop the run at its next safe point, or at once
+//	POST   sessions/pause, continue   {"session"}
 //	POST   sessions/mode              {"session","mode"}
 //	POST   sessions/title             {"session","title"}
 //	POST   sessions/fork              {"session","at"}
@@ -78,6 +79,12 @@
 //     texts, tools, labels and modes are the server's.
 //   - A client that disconnects doesn't stop a run, unless Config.StopOnDisconnect says so. The paths
 //     for that do.
+//   - A request that stops a run is answered with 204 if the run has stopped or none was in progress,
+//     and with 202 and {"stopping": true} if it will: at its next safe point, or in another process,
+//     within a second. Which process gets a request makes no difference.
+//   - The text of a model call in progress comes from the hub that drives the run. Requests for
+//     streams that reach another process are passed on to it if the hubs have addresses
+//     ([live.Config.Address]); else their readers get the facts alone until the run has ended.
 //   - A repeated request starts nothing twice, and a repeated decision changes nothing: the answer
 //     is the stream of the same run.
 //   - Requests of pages of other sites that would change something are rejected, as are bodies

@@ -25,6 +25,9 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *probl
 	if p != nil {
 		return p
 	}
+	if s.forward(w, r, g) {
+		return nil
+	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return p
@@ -32,6 +35,9 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *probl
 	defer leave()
 	return s.respond(w, r, func(out *response) *problem {
 		out.hints = true
+		if err := out.Comment("hello"); err != nil { // the client knows that it is connected, even if nothing happens
+			return internal(err)
+		}
 		return s.watch(out, g, after, func(ev agent.Event) error {
 			data, err := agent.MarshalEvent(publicEvent(ev))
 			if err != nil {
@@ -76,6 +82,11 @@ func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Ev
 			if err != nil { // the client is gone, or too slow
 				gone = true
 				return internal(err)
+			}
+			if !g.local && s.isElsewhere(out.ctx, g, ev) { // who connects again gets its text
+				out.away = true
+				out.hint()
+				return unavailable(nil)
 			}
 		case errors.Is(err, agent.ErrNothingOpen): // it was deleted, or has fewer facts
 			return unknown()

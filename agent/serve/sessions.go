@@ -27,10 +27,8 @@ func (s *server) addSessions(add adder) {
 	add(http.MethodDelete, "/sessions/rules", s.revoke)
 	add(http.MethodPost, "/sessions/send", s.send)
 	add(http.MethodPost, "/sessions/decide", s.decideRoute)
-	add(http.MethodPost, "/sessions/stop", s.control(ActionControl,
-		func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Stop(r.Context()) }))
-	add(http.MethodPost, "/sessions/cancel", s.control(ActionControl,
-		func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Cancel(r.Context()) }))
+	add(http.MethodPost, "/sessions/stop", s.ending((*agent.Session).Stop))
+	add(http.MethodPost, "/sessions/cancel", s.ending((*agent.Session).Cancel))
 	add(http.MethodPost, "/sessions/pause", s.control(ActionControl,
 		func(r *http.Request, g *grant, _ *controlBody) error { return g.session.Pause(r.Context()) }))
 	add(http.MethodPost, "/sessions/continue",
@@ -224,6 +222,21 @@ func (s *server) control(action Action, f func(*http.Request, *grant, *controlBo
 		}
 		w.WriteHeader(http.StatusNoContent)
 		return nil
+	}
+}
+
+// ending returns a handler that has the run of a session stop: see [server.end].
+func (s *server) ending(stop func(*agent.Session, context.Context) error) handler {
+	return func(w http.ResponseWriter, r *http.Request, _ string) *problem {
+		var body controlBody
+		if p := s.decode(w, r, &body); p != nil {
+			return p
+		}
+		g, p := s.allow(r, body.Session, ActionControl)
+		if p != nil {
+			return p
+		}
+		return s.end(w, r, g, func(ctx context.Context) error { return stop(g.session, ctx) })
 	}
 }
 

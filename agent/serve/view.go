@@ -81,6 +81,9 @@ func (s *server) view(w http.ResponseWriter, r *http.Request, _ string) *problem
 	if p != nil {
 		return p
 	}
+	if s.forward(w, r, g) {
+		return nil
+	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return p

@@ -79,8 +79,8 @@ type Dialect struct {
 	Label string
 	// NextFence is a statement that returns a fence above all those that it returned before.
 	NextFence string
-	// Posted is a statement that tells other processes that something is posted to the session whose
-	// name is its parameter. Without one they aren't told.
+	// Posted is a statement that tells other processes that something is posted to the session
+	// whose name is its parameter. Without one they aren't told.
 	Posted string
 }
 

@@ -10,8 +10,8 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// watchInbox has the holder told what other processes post while it drives a run, until l.unwatch is
-// called.
+// watchInbox has the holder told what other processes post while it drives a run, until l.unwatch
+// is called.
 func (l *Log) watchInbox() {
 	if l.unwatch = func() {}; l.holder == nil {
 		return

@@ -9,7 +9,6 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
-	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
@@ -52,9 +51,11 @@ func TestARunOf21CallsIs29Transactions(t *testing.T) {
 	store := open(t, cfg)
 	postgres.ProbeNever(store)
 	countedRun(t, store, "first") // statements are prepared once for each connection
+	posted, stop := store.Posted("first")
 	for postgres.Polls(store) {
-		time.Sleep(time.Millisecond)
+		<-posted
 	}
+	stop()
 	ends, answers := w.ends.Load(), w.answers.Load()
 	countedRun(t, store, "second")
 	require.EqualValues(t, 29, w.ends.Load()-ends, "transactions")

@@ -38,12 +38,12 @@
 // on each. With a connection pooler in transaction mode, add default_query_exec_mode=exec to the
 // DSN (otherwise calls fail), and set synchronous_commit in the server's settings.
 //
-// From the first run on there is one more connection, which waits for the server's notices (LISTEN):
-// each post to a session says its name, so that a Stop or Cancel reaches the process that drives the
-// run at once. A notice has the names of the schema and the session, and nothing else. Behind a
-// pooler in transaction mode notices don't arrive; then the inboxes of the sessions whose runs are in
-// progress are read twice a second. The store tries every 10 s whether notices arrive, so one that is
-// lost without an error is made up for within 15 s.
+// From the first run on there is one more connection, which waits for the server's notices
+// (LISTEN): each post to a session says its name, so that a Stop or Cancel reaches the process that
+// drives the run at once. A notice has the names of the schema and the session, and nothing else.
+// Behind a pooler in transaction mode notices don't arrive; then the inboxes of the sessions whose
+// runs are in progress are read twice a second. The store tries every 10 s whether notices arrive,
+// so one that is lost without an error is made up for within 15 s.
 //
 // # Cost
 //
