@@ -86,6 +86,7 @@ var rows = map[string]row{
 	// tests alone
 	"agent/internal/transcripts": {own: []string{everything}, third: []string{"github.com/cockroachdb/datadriven"}},
 	"internal/sim":               {own: []string{everything}, third: []string{porcupine}}, // tests alone
+	"internal/desk":              {own: []string{everything}, third: []string{pgx}},       // tests alone
 	"internal/storm":             {own: []string{everything}},                             // tests alone
 	"internal/features":          {own: []string{"provider"}, third: []string{testify}},
 	"internal/wirecases":         {own: []string{everything}}, // tests alone

@@ -32,6 +32,7 @@ var realWaits = map[string]string{
 	"examples/team":  "it kills a process at random moments",
 	"internal/browser": "a browser has its own clock: its page is looked at until it shows what is expected, and " +
 		"servers answer at the pace of a model or a slow network",
+	"internal/desk.writer":                        "a model writes at its pace in another process, and PostgreSQL answers in real time",
 	"memory/sqlmemory.TestASlowWriterIsWaitedFor": "SQLite gives no sign that it waits for a lock",
 }
 
