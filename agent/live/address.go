@@ -63,5 +63,5 @@ func (h *Hub) drives(name string) bool {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	return t.driven
+	return t.driven && !t.remote
 }

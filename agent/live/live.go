@@ -32,7 +32,10 @@ type Config struct {
 	// in progress, too: package agent/serve passes their requests on to this one. Empty: they get
 	// the facts alone, and so the text when it is complete.
 	Address string
-	Logger  *slog.Logger // nil: nothing is logged
+	// Bus carries the text of model calls in progress to the readers of other hubs, where processes
+	// can't reach each other by an Address. All hubs of the store have the same bus. Nil: none.
+	Bus    Bus
+	Logger *slog.Logger // nil: nothing is logged
 }
 
 const (
@@ -62,6 +65,8 @@ type Hub struct {
 
 	work sync.WaitGroup // runs that were started
 	due  *due.Loop      // resumes sessions
+
+	subscribed sync.WaitGroup // to the bus
 
 	mu      sync.Mutex // guards what follows
 	topics  map[string]*topic
@@ -239,7 +244,11 @@ func (h *Hub) publish(session string, ev agent.Event) {
 	h.mu.Lock()
 	t := h.topic(session)
 	h.mu.Unlock()
-	if !t.publish(ev) {
+	first, last := t.publish(ev)
+	if first && h.cfg.Bus != nil {
+		h.work.Go(func() { h.cast(t) })
+	}
+	if !last {
 		return
 	}
 	h.mu.Lock()
@@ -324,5 +333,6 @@ func (h *Hub) Close() error {
 	h.end(&agent.SessionError{Code: agent.ErrBusy, Err: &agent.SessionError{Code: agent.ErrDraining}})
 	h.work.Wait()
 	h.leave(ErrClosed)
+	h.subscribed.Wait()
 	return err
 }

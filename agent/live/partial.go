@@ -19,18 +19,21 @@ type piece struct {
 
 func (p *partial) clear() { p.pieces = nil }
 
-// fact clears p at the facts with which a reply is complete, or another one begins.
-func (p *partial) fact(f agent.Event) {
+// fact clears p at the facts with which a reply is complete, or another one begins, and reports
+// whether it is one.
+func (p *partial) fact(f agent.Event) (cleared bool) {
 	switch f.(type) {
 	case *agent.RunStarted, *agent.StepStarted, *agent.Replied, *machine.StepFailed, *agent.RunEnded:
 		p.clear()
+		return true
 	}
+	return false
 }
 
 // add adds a note.
 func (p *partial) add(note agent.Event) {
 	switch n := note.(type) {
-	case *agent.Reset:
+	case *agent.Reset, *agent.Lagged:
 		p.clear()
 	case *agent.TextDelta:
 		p.write(n.Index, note, n.Text)

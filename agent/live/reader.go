@@ -19,8 +19,7 @@ import (
 //   - A reader that is too slow gets an [agent.Lagged] for the notes that were left out. It misses
 //     no fact.
 //   - While this hub drives no run of the session, facts come from the journal: see
-//     [agent.Session.Watch], also for its errors. There are no notes then, because another process
-//     has them.
+//     [agent.Session.Watch], also for its errors. Then there are notes only with a [Bus].
 //
 // The sequence ends with an error: the cause when ctx ends, and [ErrClosed] when the hub is closed.
 // Watch again with the number of the last fact to continue. Each range over the sequence begins
@@ -40,6 +39,7 @@ func (h *Hub) Watch(ctx context.Context, session string, after uint64) iter.Seq2
 		r := &reader{ctx: own, session: h.cfg.Agent.Session(session), topic: h.join(session), after: after,
 			yield: yield}
 		defer h.part(r.topic)
+		defer h.listen(r.topic)()
 		defer context.AfterFunc(own, r.topic.wake)()
 		if err := r.read(); err != nil {
 			if own.Err() != nil {

@@ -24,7 +24,8 @@ type topic struct {
 
 	mu     sync.Mutex // guards what follows
 	moved  sync.Cond  // an event has come, or a run has begun or ended
-	driven bool       // a run of this hub is in progress
+	driven bool       // a run is in progress, of which events come: of this hub, or by the bus
+	remote bool       // it is another hub's
 	waking bool       // readers are woken soon
 	begun  context.CancelFunc
 	idle   context.Context // ends when a run begins
@@ -38,6 +39,7 @@ type topic struct {
 	call   partial         // the model call in progress
 
 	readers, polling int // readers, and how many of them read the journal because nothing is driven
+	subscribed       subscription
 }
 
 func newTopic(session string) *topic {
@@ -53,31 +55,28 @@ func (t *topic) rest() { t.idle, t.begun = context.WithCancel(context.Background
 // A hole stands for a fact that readers get from the journal.
 type hole struct{ agent.Meta }
 
-// publish adds an event of a run. It reports whether it was the last one. Facts from elsewhere may
-// be missing in between.
-func (t *topic) publish(ev agent.Event) (last bool) {
+// publish adds an event of a run. It reports whether it was the first one, or the last one. Facts
+// from elsewhere may be missing in between.
+func (t *topic) publish(ev agent.Event) (first, last bool) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	defer t.announce()
-	if !t.driven {
-		t.driven = true
+	if first = !t.driven || t.remote; first {
+		t.driven, t.remote = true, false
+		t.call.clear()
 		t.begun()
 	}
 	meta := ev.Envelope()
 	own := meta.Session() == t.session // otherwise it is a subagent's
 	_, fact := ev.(agent.Fact)
 	if !own || !fact {
-		if own {
-			t.call.add(ev)
-		}
-		t.notes++
-		t.add(ev, meta)
-		return false
+		t.note(ev)
+		return first, false
 	}
 	end, ended := ev.(*agent.RunEnded)
 	if ended && end.Code == machine.CodeJournal { // it isn't stored: another process resumes the session
 		t.finish()
-		return true
+		return first, true
 	}
 	if meta.Seq > t.seq { // else it is another pause of the same fact
 		t.seq = meta.Seq
@@ -86,9 +85,9 @@ func (t *topic) publish(ev agent.Event) (last bool) {
 	}
 	if ended && end.Code != machine.CodeContextReset {
 		t.finish()
-		return true
+		return first, true
 	}
-	return false
+	return first, false
 }
 
 // stored returns an event as a reader of the journal gets it.
@@ -163,7 +162,7 @@ func sizeOf(ev agent.Event) int {
 
 // finish records the end of a run.
 func (t *topic) finish() {
-	t.driven = false
+	t.driven, t.remote = false, false
 	t.call.clear()
 	t.rest()
 }
