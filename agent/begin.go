@@ -132,6 +132,9 @@ func (x *driver) start(in *Input) error {
 	if in.call != nil && !slices.Contains(x.offer(mode).names, in.call.tool) {
 		return badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool, mode.Name)
 	}
+	if err := x.checkFits(x.caller, in, mode); err != nil {
+		return err
+	}
 	if s.Run.IsOpen() { // only now, when nothing is wrong with the input
 		rejection, err := x.closePauses(in.User)
 		if err != nil {
@@ -216,6 +219,13 @@ func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 		f.Output = in.output.JSON()
 	}
 	facts := []Fact{f}
+	if x.State().TooLong() && back == nil {
+		if left, err := x.leaveOut(f); err != nil {
+			return nil, err
+		} else if left != nil {
+			facts = append(facts, left)
+		}
+	}
 	// an agent whose tools are all its own, in the same process or not, records them once
 	if before := x.Run(); before != nil && (x.tools.set != a.own || a.changeable || len(before.External) > 0) {
 		if changes := differing(before.Fingerprints, x.tools.set.fingerprints); len(changes) > 0 {

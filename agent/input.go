@@ -23,7 +23,8 @@ type Input struct {
 	// paused, its Result has the name.
 	Session string
 	Prompt  string
-	// Parts come with the prompt: images, files, more text.
+	// Parts come with the prompt: images, files, more text. With Config.Memory, files that don't
+	// fit the model's window are refused, and those that are text are cut: see [Memory].
 	Parts []provider.Part
 	// History starts a new session with an existing conversation. Calls in it that have no result
 	// get one that says so, and results without calls are left out.

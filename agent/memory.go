@@ -24,8 +24,14 @@ import (
 // *[memory.ContextTooLargeError]. If the provider refuses a request for its length, the
 // conversation is compacted once to 60 % of what the model takes, as the refusal says, and the call
 // is made again; a second refusal ends the run with a *[ContextLengthError]. Without Config.Memory
-// the first refusal does, and the next run of the session is refused, too. Other problems are
-// warnings ([MemoryWarning]), and the run continues.
+// the first refusal does. Other problems are warnings ([MemoryWarning]), and the run continues.
+//
+// Long texts are cut, also those of files whose type is a text's. An input whose images and other
+// files alone don't fit is refused before anything is recorded: the error is an *[ArgError] with a
+// *[memory.ContextTooLargeError]. What a run brought in that has failed because its request was too
+// long isn't sent again, with or without Config.Memory: the next run replaces its input, the
+// messages sent to it, its replies and results by a note to the model, with a [machine.Compacted].
+// [Session.Messages] still has them.
 type Memory struct {
 	// Config says when a conversation is compacted, and how. If Window.Size is 0, it is that of the
 	// model of a step (the mode's or the agent's) according to [provider.InfoOf] when the Agent is

@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"slices"
 
@@ -80,7 +81,7 @@ func (w *window) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
 	if w.memory.compactor == nil {
 		c, err := w.agent.memoryConfig.compactor(w.Name)
 		if err != nil {
-			w.end(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: its memory: %w", w.Name, err))
+			w.end(Failed, machine.CodeHost, fmt.Errorf("agent: session %q: its memory: %w", w.Name, err))
 			return b, false
 		}
 		w.memory.compactor, w.memory.phase, w.memory.done = c, w.State().Phase, w.subgoalsDone()
@@ -116,8 +117,12 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 		return c.Prepare(ctx, req, more, events...)
 	})
 	if err != nil {
+		code := machine.CodeHost
+		if errors.Is(err, memory.ErrContextTooLarge) {
+			code = machine.CodeContext
+		}
 		if w.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
-			w.end(Failed, machine.CodeContext, fmt.Errorf("agent: session %q: %w", w.Name, err))
+			w.end(Failed, code, fmt.Errorf("agent: session %q: %w", w.Name, err))
 		}
 		return nil
 	}

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -13,7 +14,8 @@ import (
 
 // A ContextLengthError ends a run, with [machine.CodeContext], because the provider refused a
 // request for its length. With Config.Memory, the conversation was compacted to 60 % of what the
-// model takes before, and the request was refused again; without, it can't be compacted.
+// model takes before, and the request was refused again; without, it can't be compacted. The next
+// run of the session leaves out what this one brought in.
 type ContextLengthError struct {
 	Session   string
 	Limit     int  // how many tokens the model takes; 0: the provider doesn't say
@@ -131,4 +133,80 @@ func (w *window) shorten(refused *provider.ContextLength, b *prepared, start *St
 		return w.Err()
 	}
 	return nil
+}
+
+// checkFits returns an *[ArgError] if an input can't be made to fit the window alone: because of
+// its images and other files that can't be cut. Without Config.Memory nothing is known of the
+// window.
+func (l *sessionLog) checkFits(ctx context.Context, in *Input, mode *mode) error {
+	g, params := l.agent.memoryConfig, &l.agent.cfg.Params
+	if g == nil || len(in.Parts) == 0 {
+		return nil
+	}
+	msg := in.message()
+	msg.Parts = l.agent.redact.Parts(msg.Parts)
+	req := &provider.Request{Model: cmp.Or(in.Model, mode.Model, params.Model), System: mode.system,
+		Tools: l.offer(mode).definitions, MaxOutput: params.MaxOutput, Interactive: in.Interactive,
+		Priority: in.Priority}
+	fits := func(asks provider.Provider, messages ...provider.Message) error {
+		req.Messages = messages
+		c, err := memory.New(memory.Config{Window: g.window(req.Model), Counter: g.Counter, Asks: asks,
+			Rules: []memory.Rule{}, Steps: []memory.Step{}})
+		if err == nil {
+			_, err = c.Prepare(ctx, req, memory.Context{})
+		}
+		return err
+	}
+	err := fits(nil, msg)
+	if err != nil && g.Asks != nil { // the estimate may be too high
+		err = fits(g.Asks, msg)
+	}
+	large, ok := errors.AsType[*memory.ContextTooLargeError](err)
+	switch {
+	case !ok:
+		return err
+	case fits(nil) != nil: // for another reason, which the end of the run says
+		return nil
+	}
+	return &ArgError{Field: "Input.Parts", Err: large, Problem: fmt.Sprintf(
+		"its files don't fit the model: a request with them has %d tokens or more, and there is room for %d; give "+
+			"smaller files or fewer, or use a model with a larger window", large.Total, large.Window-large.Reserve)}
+}
+
+// leaveOut returns the fact that leaves out of the conversation what runs brought in that failed
+// because their requests were too long; nil if there is nothing to leave out. start is the fact
+// that starts the next run; it comes first.
+func (l *sessionLog) leaveOut(start *RunStarted) (Fact, error) {
+	facts, err := l.agent.sessions.Facts(l.ctx, l.Name, 0, 0)
+	if err != nil {
+		return nil, err
+	}
+	left, err := machine.LeaveOut(l.Name, facts)
+	if err != nil || len(left.Messages) == 0 {
+		return nil, err
+	}
+	before := l.State().Messages
+	n := len(before) + 1
+	if start.Call != nil {
+		n++
+	}
+	spans := []machine.Span{left, {From: left.To, To: n}}
+	if left.From > 0 {
+		spans = append([]machine.Span{{To: left.From}}, spans...)
+	}
+	var counter memory.Counter
+	if g := l.agent.memoryConfig; g != nil {
+		counter = g.Counter
+	}
+	count := func(messages []provider.Message) int {
+		return memory.CountRequest(counter, &provider.Request{Messages: messages}).Total
+	}
+	was, now := count(before), count(left.Messages)
+	now += was - count(before[left.From:left.To])
+	meta := start.Meta
+	meta.By = ""
+	return &machine.Compacted{Meta: meta, Spans: spans, Report: &memory.Report{Trigger: "too long",
+		Before: was, After: now, MessagesBefore: n, MessagesAfter: n - (left.To - left.From) + len(left.Messages),
+		Steps: []memory.StepReport{{Strategy: "leave out what was too long", Before: was, After: now,
+			Dropped: left.To - left.From, Notes: 1}}}}, nil
 }

@@ -16,8 +16,9 @@ import (
 //   - it takes at most the window less its reserve, by the Counter's figures;
 //   - the system text, the tools, the first and the newest message of the user, the step under way,
 //     calls without a result and the beginnings of open subgoals are in it; where the window
-//     doesn't suffice, long texts of messages and results among them are cut, biggest first, and
-//     nothing is left out;
+//     doesn't suffice, long texts of messages, of their files and of results among them are cut,
+//     biggest first, and last images and other files of results and of the user's earlier messages
+//     are replaced by their names;
 //   - each call stands with its result right behind it, if it did before; order and roles are those
 //     of the conversation;
 //   - what was given isn't changed, and the same conversation gives the same result.

@@ -41,10 +41,12 @@
 // provider's prompt cache stays valid. A [Strategy] only proposes changes; the Compactor applies
 // them by rules that a strategy can't break. The first and the newest message of the user, the
 // current step, open calls, the starts of open subgoals and the last five groups are kept (in a
-// small window fewer than five: see [Config].Keep). With
-// [Config.ResultShare], one tool result takes at most that share of the window: a larger one is cut
-// when it comes in, with a handle to the whole. If even these don't fit, the longest texts among
-// them are cut; only if that isn't enough is the result a [*ContextTooLargeError].
+// small window fewer than five: see [Config].Keep). With [Config.ResultShare], one tool result
+// takes at most that share of the window: a larger one is cut when it comes in, with a handle to
+// the whole. If even these don't fit, the longest texts among them are cut, also those of files
+// whose type is a text's (text/plain, JSON, CSV). Then images and other files of the user's earlier
+// messages are replaced by their names. Only if that isn't enough is the result a
+// [*ContextTooLargeError].
 //
 // Notes and cut texts are marked by opaque data of this package, which isn't sent to any provider.
 // A compacted conversation can be stored in a journal and be compacted again. The caller must keep

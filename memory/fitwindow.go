@@ -11,10 +11,11 @@ import (
 // fitWindow brings a request within the window that the rules didn't bring there. In this order,
 // until it fits: the steps of the pipeline; the groups that aren't pinned, oldest first; long texts
 // cut to no less than 500 tokens; notes, oldest first; recent groups dropped; long texts cut to no
-// less than 50. If the last groups take too much, fewer are kept (see keepFewer). The first two
-// free half of the window, so that it isn't full again at the next step: each compaction costs the
-// prompt cache, and perhaps a summary. Where what must stay doesn't fit alone, its long texts are
-// cut before anything is dropped, which wouldn't help.
+// less than 50; images and other files of the user's earlier messages. If the last groups take too
+// much, fewer are kept (see keepFewer). The first two free half of the window, so that it isn't
+// full again at the next step: each compaction costs the prompt cache, and perhaps a summary. Where
+// what must stay doesn't fit alone, its long texts are cut before anything is dropped, which
+// wouldn't help.
 func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 	_, rest := j.recent()
 	j.keepFewer((rest + j.budget) / 2) // half of the room, since the rest may take more than half of the window
@@ -36,6 +37,7 @@ func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 			})
 		},
 		func() { j.cut(ctx, 50) },
+		j.leaveOutFiles,
 	} {
 		if ctx.Err() != nil {
 			return context.Cause(ctx)
@@ -127,18 +129,24 @@ func (j *job) cut(ctx context.Context, least int) {
 		}
 		limit := max(level(texts, j.total()-j.budget), least)
 		progress := false
-		for i := range texts {
-			if texts[i].tokens <= limit {
-				continue
+		over := slices.DeleteFunc(texts, func(t long) bool { return t.tokens <= limit })
+		slices.SortStableFunc(over, func(a, b long) int {
+			return cmp.Or(cmp.Compare(a.group, b.group), cmp.Compare(a.message, b.message))
+		})
+		for len(over) > 0 {
+			n := 1
+			for n < len(over) && over[n].group == over[0].group && over[n].message == over[0].message {
+				n++
 			}
-			shorter, err := j.shorten(ctx, &texts[i], limit)
+			shorter, err := j.shorten(ctx, over[:n], limit)
 			if err != nil && r.Error == "" {
 				r.Error = err.Error()
 			}
 			if shorter {
 				progress = true
-				r.Cut++
+				r.Cut += n
 			}
+			over = over[n:]
 		}
 		if !progress {
 			break
@@ -167,8 +175,11 @@ func (j *job) texts(least int) []long {
 				switch {
 				case part.Kind == provider.PartToolResult && part.Result != nil:
 					n = j.counter.CountMessage(&provider.Message{Parts: part.Result.Parts})
-				case part.Kind == provider.PartText && msg.Role == provider.RoleUser:
+				case msg.Role != provider.RoleUser:
+				case part.Kind == provider.PartText:
 					n = j.counter.CountText(part.Text)
+				case part.Media != nil && isText(part.Media):
+					n = j.counter.CountMessage(&provider.Message{Parts: msg.Parts[p : p+1]})
 				}
 				if n > least {
 					all = append(all, long{i, m, p, n})
@@ -196,41 +207,98 @@ func level(texts []long, excess int) int {
 	return 0
 }
 
-// shorten cuts a text to at most limit tokens, if that makes it shorter. An error is the Store's.
-func (j *job) shorten(ctx context.Context, t *long, limit int) (shorter bool, failed error) {
+// shorten cuts texts of one message to at most limit tokens each, if that makes the message
+// shorter. An error is the Store's.
+func (j *job) shorten(ctx context.Context, texts []long, limit int) (shorter bool, failed error) {
+	g, msg := j.own(&texts[0])
+	for _, t := range texts {
+		part := &msg.Parts[t.part]
+		source := []provider.Part{*part}
+		if part.Result != nil {
+			source = part.Result.Parts
+		}
+		parts, err := cutParts(ctx, j.counter, j.store, source, limit-8)
+		if err != nil {
+			failed = cmp.Or(failed, err)
+			if parts, err = cutParts(ctx, j.counter, nil, source, limit-8); err != nil {
+				return false, err
+			}
+		}
+		switch {
+		case part.Result != nil:
+			res := *part.Result
+			res.Parts = parts
+			part.Result = &res
+		case part.Media != nil: // a file that is text
+			*part = parts[0]
+		default:
+			part.Text = parts[0].Text
+			if part.Opaque == nil || isCut(part) {
+				part.Opaque = parts[0].Opaque
+			}
+		}
+	}
+	return j.replace(&texts[0], &g), failed
+}
+
+// replace puts a group in its place, if that takes less with its changed message, and reports
+// whether it does. The messages and tokens of the group are slices of its own.
+func (j *job) replace(t *long, g *Group) bool {
+	was, now := g.tokens[t.message], j.counter.CountMessage(&g.Messages[t.message])
+	if now >= was {
+		return false
+	}
+	g.tokens[t.message] = now
+	g.Tokens += now - was
+	j.groups[t.group] = *g
+	return true
+}
+
+// leaveOutFiles replaces images and other files that can't be cut by their names, largest first,
+// until the request fits. Those of the user's newest message stay: a request that the model answers
+// without them isn't the one that was made.
+func (j *job) leaveOutFiles() {
+	r := StepReport{Strategy: "window: leave out files", Before: j.up(j.total())}
+	newest := len(j.groups) - 1
+	for newest >= 0 && j.groups[newest].Kind != kindUser {
+		newest--
+	}
+	var files []long
+	for i := range max(newest, 0) {
+		for m := range j.groups[i].Messages {
+			msg := &j.groups[i].Messages[m]
+			for p := range msg.Parts {
+				if msg.Role == provider.RoleUser && msg.Parts[p].Media != nil {
+					n := j.counter.CountMessage(&provider.Message{Parts: msg.Parts[p : p+1]})
+					files = append(files, long{i, m, p, n})
+				}
+			}
+		}
+	}
+	slices.SortStableFunc(files, func(a, b long) int { return cmp.Compare(b.tokens, a.tokens) })
+	for i := range files {
+		if j.total() <= j.budget {
+			break
+		}
+		g, msg := j.own(&files[i])
+		part := &msg.Parts[files[i].part]
+		*part = markedPart(markCut, mediaText(part.Media)+"\n[It was left out to save room.]", mark{})
+		if j.replace(&files[i], &g) {
+			r.Cut++
+		}
+	}
+	if r.After = j.up(j.total()); r.Cut > 0 {
+		j.changed = true
+		j.steps = append(j.steps, r)
+	}
+}
+
+// own returns a copy of a text's group in which its message may be changed, and that message.
+func (j *job) own(t *long) (Group, *provider.Message) {
 	g := j.groups[t.group]
 	g.Messages = append([]provider.Message(nil), g.Messages...)
 	g.tokens = append([]int(nil), g.tokens...)
 	msg := &g.Messages[t.message]
 	msg.Parts = append([]provider.Part(nil), msg.Parts...)
-	part := &msg.Parts[t.part]
-	source := []provider.Part{*part}
-	if part.Result != nil {
-		source = part.Result.Parts
-	}
-	parts, err := cutParts(ctx, j.counter, j.store, source, limit-8)
-	if err != nil {
-		failed = err
-		if parts, err = cutParts(ctx, j.counter, nil, source, limit-8); err != nil {
-			return false, err
-		}
-	}
-	if part.Result != nil {
-		res := *part.Result
-		res.Parts = parts
-		part.Result = &res
-	} else {
-		part.Text = parts[0].Text
-		if part.Opaque == nil || isCut(part) {
-			part.Opaque = parts[0].Opaque
-		}
-	}
-	was, now := g.tokens[t.message], j.counter.CountMessage(msg)
-	if now >= was {
-		return false, failed
-	}
-	g.tokens[t.message] = now
-	g.Tokens += now - was
-	j.groups[t.group] = g
-	return true, failed
+	return g, msg
 }

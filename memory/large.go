@@ -33,7 +33,7 @@ func (c *Compactor) cutLarge(ctx context.Context, req *provider.Request, fixed, 
 		if j.groups[t.group].Messages[t.message].Parts[t.part].Result == nil {
 			continue
 		}
-		shorter, err := j.shorten(ctx, &t, limit)
+		shorter, err := j.shorten(ctx, []long{t}, limit)
 		if err != nil && r.Error == "" {
 			r.Error = err.Error()
 		}
@@ -50,8 +50,8 @@ func (c *Compactor) cutLarge(ctx context.Context, req *provider.Request, fixed, 
 	return j
 }
 
-// ResultText returns the text of a result as it is kept when it is cut: media are named. [HandleOf]
-// it is the handle.
+// ResultText returns the text of a result as it is kept when it is cut: files are named, and those
+// that are text follow their names. [HandleOf] it is the handle.
 func ResultText(parts []provider.Part) string {
 	var w textWriter
 	w.parts(parts, maxNesting)

@@ -51,7 +51,7 @@ func (e *Estimator) media(m *provider.Media) int {
 		return (len(m.Data)/bytesAudioSecond + 1) * tokensAudioSecond
 	case kind == "video":
 		return (len(m.Data)/bytesVideoSecond + 1) * tokensVideoSecond
-	case kind == "text" || strings.HasSuffix(strings.ToLower(m.Type), "json"):
+	case isText(m):
 		return e.CountText(string(m.Data))
 	case strings.HasSuffix(strings.ToLower(m.Type), "pdf"):
 		each := tokensPDFPage
@@ -61,6 +61,29 @@ func (e *Estimator) media(m *provider.Media) int {
 		return pages(m.Data) * each
 	}
 	return len(m.Data)/3 + 1
+}
+
+// isText reports a file whose content is text, by its type: it is cut as a text is.
+func isText(m *provider.Media) bool {
+	kind, _, _ := strings.Cut(strings.ToLower(m.Type), ";")
+	kind = strings.TrimSpace(kind)
+	top, sub, _ := strings.Cut(kind, "/")
+	switch {
+	case len(m.Data) == 0: // an address, or the id of a file
+		return false
+	case top == "text":
+		return true
+	case top != "application":
+		return false
+	}
+	for _, part := range strings.FieldsFunc(sub, func(r rune) bool { return r == '+' || r == '-' || r == '.' }) {
+		switch part {
+		case "json", "jsonl", "ndjson", "xml", "yaml", "toml", "csv", "markdown", "javascript", "typescript", "sql",
+			"sh":
+			return true
+		}
+	}
+	return false
 }
 
 // image counts an image of that size in pixels.

@@ -29,6 +29,9 @@ func render(w *textWriter, g *Group, each int) {
 				var inner textWriter
 				inner.parts(p.Result.Parts, maxNesting)
 				w.line(how + p.Result.Name + ": " + short(inner.String()))
+			case p.Media != nil && isText(p.Media):
+				w.line(string(m.Role) + ": " + mediaText(p.Media))
+				w.line(short(strings.TrimSpace(string(p.Media.Data))))
 			case p.Media != nil:
 				w.line(string(m.Role) + ": " + mediaText(p.Media))
 			case p.Text != "" && p.Kind != provider.PartReasoning:

@@ -152,7 +152,7 @@ func (e *ContextTooLargeError) Error() string {
 		}
 		fmt.Fprintf(&b, "%s (%d)", s.What, s.Tokens)
 	}
-	b.WriteString("; shorten these, or use a model with a larger window")
+	b.WriteString("; make these smaller, or use a model with a larger window")
 	return b.String()
 }
 
@@ -186,14 +186,21 @@ func (j *job) biggest() []Sized {
 		for j := range g.Messages {
 			m := &g.Messages[j]
 			if m.Role != provider.RoleTool {
-				what := "a reply"
+				what, n := "a reply", g.tokens[j]
 				if m.Role == provider.RoleUser {
 					what = "a message of the user"
 				}
 				if g.Pinned != "" {
 					what += " (" + string(g.Pinned) + ")"
 				}
-				add(what, g.tokens[j])
+				for k := range m.Parts {
+					if p := &m.Parts[k]; p.Media != nil {
+						file := c.CountMessage(&provider.Message{Parts: m.Parts[k : k+1]})
+						add("the file "+mediaText(p.Media), file)
+						n -= file
+					}
+				}
+				add(what, n)
 				continue
 			}
 			for k := range m.Parts {

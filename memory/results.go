@@ -108,9 +108,12 @@ func allCut(r *provider.ToolResult) bool {
 	return len(r.Parts) > 0
 }
 
+// filesLeftOut is said where images and other files of a result became their names.
+const filesLeftOut = "[The files that are named here were left out to save room.]"
+
 // cutParts returns parts as one text of at most about limit tokens, with a handle to the whole.
-// Media become their names. Of what was cut before, the whole is read back, so that there is one
-// handle to it, and not one to what was left of it.
+// Files that are text are a part of it, others become their names. Of what was cut before, the
+// whole is read back, so that there is one handle to it, and not one to what was left of it.
 func cutParts(ctx context.Context, c Counter, store Store, parts []provider.Part, limit int) ([]provider.Part, error) {
 	text, kept := ResultText(parts), false
 	m := mark{}
@@ -125,7 +128,11 @@ func cutParts(ctx context.Context, c Counter, store Store, parts []provider.Part
 	if store != nil {
 		m.Handle = HandleOf(text)
 	}
-	short, cut := CutText(c, text, cutNotice(m.Handle, limit), limit)
+	shown := text
+	if slices.ContainsFunc(parts, func(p provider.Part) bool { return p.Media != nil && !isText(p.Media) }) {
+		shown += "\n" + filesLeftOut
+	}
+	short, cut := CutText(c, shown, cutNotice(m.Handle, limit), limit)
 	if !cut && store != nil {
 		m.Handle = ""
 	} else if store != nil && !kept {

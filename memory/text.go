@@ -51,11 +51,23 @@ func (w *textWriter) parts(parts []provider.Part, depth int) {
 		}
 		if m := p.Media; m != nil {
 			w.line(mediaText(m))
+			if isText(m) {
+				w.line(dataText(m, w.limit))
+			}
 		}
 	}
 }
 
-// mediaText stands for a part that isn't text.
+// dataText returns the content of a file that is text, of a longer one a little more than limit
+// bytes; 0: all.
+func dataText(m *provider.Media, limit int) string {
+	if limit <= 0 {
+		limit = len(m.Data)
+	}
+	return string(m.Data[:min(limit+utf8.UTFMax, len(m.Data))])
+}
+
+// mediaText names a file.
 func mediaText(m *provider.Media) string {
 	name := m.Name
 	for _, other := range []string{m.URL, m.FileID} {

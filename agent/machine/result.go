@@ -49,7 +49,7 @@ const (
 	CodeQueued       = "queued"        // paused: it waits for a worker
 	CodeJournal      = "journal"       // the journal failed
 	CodeContextReset = "context reset" // another run continues the work in a new conversation
-	CodeContext      = "context"       // the conversation doesn't fit the model's window
+	CodeContext      = "context"       // the conversation doesn't fit the model's window: see LeaveOut
 	CodeForked       = "forked"        // it was open when its session was forked; this is the copy
 )
 

@@ -32,6 +32,7 @@ func NewRewind(session string, facts []Fact, start uint64) (w *Rewind, problem s
 	w = &Rewind{from: from}
 	m := NewAfter(session, facts[0].Envelope().Seq-1)
 	var before []provider.Message
+	var long tooLong
 	for _, f := range facts {
 		isStart := f.Envelope().Seq == from
 		if isStart {
@@ -42,7 +43,12 @@ func NewRewind(session string, facts []Fact, start uint64) (w *Rewind, problem s
 		}
 		if isStart {
 			before = m.s.Messages[:m.s.Run.First]
+			if w.State.TooLong() {
+				left := long.leaveOut(before)
+				before = slices.Concat(before[:left.From], left.Messages, before[left.To:])
+			}
 		}
+		long.follow(f, &m.s)
 	}
 	w.Before = Spans(m.s.Messages, before)
 	return w, "", nil

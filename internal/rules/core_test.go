@@ -22,8 +22,8 @@ const (
 	// code lines of the core; the goal was 11,900, before legs, going back and queued inputs, and
 	// before marks of unanswered requests, limits of trees, conditions, bounds of waits for a
 	// store, words for people, facts of the host, bounds of what waits, exit codes, and requests
-	// across processes
-	mostCode = 16_660
+	// across processes or that were too long
+	mostCode = 16_837
 )
 
 // TestTheCoreDoesNotGrow measures what tells how hard the core is to change. With -v it prints the

@@ -1,0 +1,68 @@
+package machine_test
+
+import (
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/provider"
+)
+
+// TestWhatWasTooLongIsLeftOutOfAnyLog has random logs whose newest run, or whose every run, has
+// failed because its request was too long.
+func TestWhatWasTooLongIsLeftOutOfAnyLog(t *testing.T) {
+	for name, every := range map[string]bool{"the newest run": false, "every run": true} {
+		t.Run(name, func(t *testing.T) {
+			left := 0
+			eachLog(t, 10, func(t *testing.T, s *sim) {
+				s.after = func(f machine.Fact) {
+					if end, ok := f.(*machine.RunEnded); !ok || end.Status == machine.Paused ||
+						end.Code == machine.CodeContextReset {
+						return
+					}
+					facts := tooLongLog(s.facts, every)
+					span, err := machine.LeaveOut("s-1", facts)
+					require.NoError(t, err)
+					require.NotEmpty(t, span.Messages)
+					m, err := machine.Replay("s-1", facts...)
+					require.NoError(t, err)
+					was := m.State().Messages
+					require.LessOrEqual(t, span.From, m.State().Run.First)
+
+					origin := &machine.Origin{Session: "s-1", Run: "r-new"}
+					next := &machine.RunStarted{Message: provider.User("hello"), Limits: new(machine.Limits{})}
+					next.Meta = machine.Meta{Origin: origin, Seq: m.State().Seq + 1}
+					require.NoError(t, m.Apply(next))
+					spans := []machine.Span{span, {From: span.To, To: len(was) + 1}}
+					if span.From > 0 {
+						spans = append([]machine.Span{{To: span.From}}, spans...)
+					}
+					require.NoError(t, m.Apply(&machine.Compacted{Report: &memory.Report{}, Spans: spans,
+						Meta: machine.Meta{Origin: origin, Seq: m.State().Seq + 1}}))
+					now := m.State().Messages
+					require.Equal(t, nonNil(was[:span.From]), nonNil(now[:span.From]))
+					require.Equal(t, "hello", m.State().Goal())
+					require.Equal(t, len(now)-1, m.State().Run.First)
+					left++
+				}
+			})
+			require.NotZero(t, left)
+		})
+	}
+}
+
+// tooLongLog returns a log whose last run, or whose every run, has failed for its length.
+func tooLongLog(facts []machine.Fact, every bool) (out []machine.Fact) {
+	for i, f := range facts {
+		end, ok := f.(*machine.RunEnded)
+		if ok && end.Status != machine.Paused && end.Code != machine.CodeContextReset && (every || i == len(facts)-1) {
+			own := *end
+			own.Status, own.Code = machine.Failed, machine.CodeContext
+			f = &own
+		}
+		out = append(out, f)
+	}
+	return out
+}
