@@ -67,11 +67,16 @@ func TestAProviderThatHangsIsAbandoned(t *testing.T) {
 					a := newAgent(t, agent.Config{Provider: s, NoGuard: !guarded, Limits: c.limits})
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
-					if c.stop != nil {
-						time.AfterFunc(10*time.Second, func() { c.stop(t, a, cancel) })
-					}
+					stopped := make(chan struct{})
+					time.AfterFunc(10*time.Second, func() {
+						defer close(stopped)
+						if c.stop != nil {
+							c.stop(t, a, cancel)
+						}
+					})
 					began := time.Now()
 					res, _ := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
+					<-stopped
 					require.Equal(t, 15*time.Second, time.Since(began))
 					require.Equal(t, agent.Stopped, res.Status)
 					require.Equal(t, c.code, res.Code)

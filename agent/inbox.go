@@ -58,7 +58,11 @@ func (x *driver) readInbox() (done bool) {
 	for _, it := range x.Inbox() {
 		switch it.Kind {
 		case session.ItemSteer:
-			messages = append(messages, it)
+			if it.After > 0 && it.After < x.Run().Start && !x.Expects(&it) { // to a run that had ended before it came
+				x.Remove(it.ID)
+			} else {
+				messages = append(messages, it)
+			}
 			continue
 		case session.ItemDecide:
 			x.takeDecisions(&it, false)

@@ -18,8 +18,7 @@ import (
 // under another id.
 func (a *Agent) steer(ctx context.Context, name, key, text string) (*Receipt, error) {
 	it := session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text, Key: key}
-	after := uint64(0) // in the log its delivery comes later
-	for dropped := ""; ; dropped = it.ID {
+	for dropped, known := "", uint64(0); ; dropped = it.ID {
 		if key != "" {
 			m, err := a.sessions.Load(ctx, name)
 			if err != nil {
@@ -32,16 +31,18 @@ func (a *Agent) steer(ctx context.Context, name, key, text string) (*Receipt, er
 			if s.Run == nil {
 				return nil, nothingOpen(name, nil)
 			}
-			it.ID, after = messageID(cmp.Or(dropped, s.Run.ID), key), s.Seq
-		} else if head, err := a.sessions.Store.Head(ctx, name); err == nil {
-			after = head.Seq
+			it.ID, known = messageID(cmp.Or(dropped, s.Run.ID), key), s.Seq
 		}
-		err := a.sessions.Steer(ctx, name, it, a.cfg.Limits.WithDefaults().PromptBytes)
+		err := a.sessions.Steer(ctx, name, &it, a.cfg.Limits.WithDefaults().PromptBytes)
 		posted, again := errors.AsType[*journal.PostedError](err)
 		if again = again && key != ""; err != nil && !again {
 			return nil, err
 		}
 		if err == nil || !posted.Taken {
+			after := it.After // in the log its delivery comes later
+			if again {
+				after = known
+			}
 			return &Receipt{func(ctx context.Context) (int, error) { return a.follow(ctx, name, it.ID, after) }}, nil
 		}
 	}

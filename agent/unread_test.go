@@ -44,10 +44,10 @@ func TestMessagesThatWaitAreBoundedTogether(t *testing.T) {
 		says   string
 	}{
 		"their bytes": {agent.Limits{}, strings.Repeat("x", size), 41, "this message of 100000 bytes isn't sent: the " +
-			"run hasn't read 41 of the messages before it, which have 4100451 bytes. At most 200 may wait, with 4194304 " +
+			"run hasn't read 41 of the messages before it, which have 4100861 bytes. At most 200 may wait, with 4194304 " +
 			"bytes in all. Send it again"},
 		"bytes of the host's choice": {agent.Limits{PromptBytes: 250_000}, strings.Repeat("x", size), 2,
-			"200022 bytes"},
+			"200042 bytes"},
 		"their number": {agent.Limits{}, "hurry", 200, "hasn't read 200 of"},
 		"their number alone": {agent.Limits{PromptBytes: -1}, "hurry", 200,
 			"200 may wait. Send"},

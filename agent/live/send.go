@@ -32,10 +32,16 @@ func (h *Hub) WhenReleased(ctx context.Context, session string, do func() error)
 	}
 	waiting, stop := context.WithTimeout(ctx, handover)
 	defer stop()
-	for {
+	for tries := 0; ; tries++ {
 		err := do()
 		if !errors.Is(err, agent.ErrBusy) || waiting.Err() != nil || !h.released(waiting, session) {
 			return err
+		}
+		if tries > 0 { // somebody else was faster, and may not have the lease yet
+			select {
+			case <-waiting.Done():
+			case <-time.After(pollHandover):
+			}
 		}
 	}
 }
@@ -105,8 +111,9 @@ func (h *Hub) SendIf(ctx context.Context, in agent.Input, may func(context.Conte
 	}
 	may = h.asking(may)
 	own, alone := h.cfg.Agent.Session(in.Session), len(in.Parts) > 0 || in.Replaces > 0
-	info, failed := own.Info(ctx)
-	for starts := 0; ; info, failed = own.Info(ctx) {
+	late := time.Now().Add(handover)
+	for over := false; ; { // the run in progress has just ended, or its process has died
+		info, failed := own.Info(ctx)
 		if alone && failed == nil && h.inProgress(ctx, in.Session) {
 			if in.Owner != "" && in.Owner != info.Owner {
 				return Sent{}, &agent.SessionError{Session: in.Session, Code: agent.ErrNotOwner}
@@ -116,31 +123,39 @@ func (h *Hub) SendIf(ctx context.Context, in agent.Input, may func(context.Conte
 			}
 			return Sent{}, &agent.SessionError{Session: in.Session, Code: agent.ErrBusy}
 		}
-		if starts > 0 || failed != nil || info.Status != agent.Running || alone {
-			started, err := h.startIf(ctx, in, may)
-			if !errors.Is(err, agent.ErrBusy) || alone || starts > 0 {
+		var err error
+		if over || alone || failed != nil || info.Status != agent.Running {
+			var started Started
+			if started, err = h.startIf(ctx, in, may); alone || !errors.Is(err, agent.ErrBusy) {
 				return Sent{Started: started}, err
 			}
-			if info, failed = own.Info(ctx); failed != nil { // it has no facts yet
+			over = false // another input was faster
+		} else {
+			if in.Owner != "" && in.Owner != info.Owner {
+				return Sent{}, &agent.SessionError{Session: in.Session, Code: agent.ErrNotOwner}
+			}
+			var receipt *agent.Receipt
+			receipt, err = own.Steer(ctx, in.Prompt, in.Key)
+			if err == nil {
+				before, done := h.queue(in.Session)
+				if !h.begin(func() { h.sent(context.WithoutCancel(ctx), in, may, receipt, before, done) }) {
+					done()
+				}
+				return Sent{Started: Started{Session: in.Session}, Steered: true}, nil
+			}
+			if over = errors.Is(err, agent.ErrNothingOpen); !over {
 				return Sent{}, err
 			}
-		}
-		if in.Owner != "" && in.Owner != info.Owner {
-			return Sent{}, &agent.SessionError{Session: in.Session, Code: agent.ErrNotOwner}
-		}
-		receipt, err := own.Steer(ctx, in.Prompt, in.Key)
-		if errors.Is(err, agent.ErrNothingOpen) { // the run has just ended
-			starts++
 			continue
 		}
-		if err != nil {
+		if time.Now().After(late) {
 			return Sent{}, err
 		}
-		before, done := h.queue(in.Session)
-		if !h.begin(func() { h.sent(context.WithoutCancel(ctx), in, may, receipt, before, done) }) {
-			done()
+		select {
+		case <-ctx.Done():
+			return Sent{}, context.Cause(ctx)
+		case <-time.After(pollHandover):
 		}
-		return Sent{Started: Started{Session: in.Session}, Steered: true}, nil
 	}
 }
 

@@ -25,6 +25,9 @@ type Item struct {
 	Text string `json:"text,omitempty"` // a message, a mode, a title, the value of a label, or the tool of a rule
 	By   string `json:"by,omitempty"`
 	Key  string `json:"key,omitempty"` // of a message or a label
+	// After is, of a message, the number of the newest fact when it was sent: no run reads it that
+	// began later, because its sender may be sending it again. 0: any run reads it.
+	After uint64 `json:"after,omitempty"`
 	// those that don't fit when they are taken open their pauses again
 	Decisions []machine.Decision `json:"decisions,omitempty"`
 }
@@ -92,11 +95,11 @@ const MaxUnread = 200
 
 var steeringSeed = maphash.MakeSeed()
 
-// Steer posts a message to the run of a session, as [Sessions.Send] does. If more than [MaxUnread]
-// messages would wait then, or several of more than most bytes, the error has the code
-// [machine.ErrUnread]; if most is negative, the bytes aren't counted. One that waits already isn't
-// counted twice.
-func (s *Sessions) Steer(ctx context.Context, session string, it Item, most int) error {
+// Steer posts a message to the run of a session, as [Sessions.Send] does, and sets its After. If
+// more than [MaxUnread] messages would wait then, or several of more than most bytes, the error has
+// the code [machine.ErrUnread]; if most is negative, the bytes aren't counted. One that waits
+// already isn't counted twice.
+func (s *Sessions) Steer(ctx context.Context, session string, it *Item, most int) error {
 	// one at a time, so that each counts those before it
 	one := s.steering[maphash.String(steeringSeed, session)%uint64(len(s.steering))]
 	select {
@@ -105,16 +108,23 @@ func (s *Sessions) Steer(ctx context.Context, session string, it Item, most int)
 	case <-ctx.Done():
 		return ctx.Err()
 	}
-	if err := s.hasRoom(ctx, session, &it, most); err != nil {
+	// the run that expects it is that of a fact after After: one that has ended before isn't driven
+	driven := s.driven(session, it.ID)
+	if err := s.hasRoom(ctx, session, it, most); err != nil {
 		return err
 	}
-	_, err := s.Send(ctx, session, it)
-	return err
+	if !driven {
+		if err := s.InProgress(ctx, session); err != nil {
+			return err
+		}
+	}
+	return s.Post(ctx, session, *it)
 }
 
-// hasRoom returns an error if a message can't wait together with those that do.
+// hasRoom sets After, and returns an error if a message can't wait together with those that do.
 func (s *Sessions) hasRoom(ctx context.Context, session string, it *Item, most int) error {
 	head, err := s.Store.Head(ctx, session)
+	it.After = head.Seq
 	if errors.Is(err, journal.ErrNoSession) || err == nil && head.Inbox == 0 {
 		return nil
 	}
