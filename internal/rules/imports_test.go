@@ -83,6 +83,7 @@ var rows = map[string]row{
 		"provider", "tools"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"agent/internal/stops":   {own: []string{everything}},                          // tests alone
+	"agent/internal/doors":   {own: []string{everything}, third: []string{mcpSDK}}, // tests alone
 	// tests alone
 	"agent/internal/transcripts": {own: []string{everything}, third: []string{"github.com/cockroachdb/datadriven"}},
 	"internal/sim":               {own: []string{everything}, third: []string{porcupine}}, // tests alone

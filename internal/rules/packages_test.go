@@ -20,6 +20,7 @@ var withoutExample = map[string]string{
 	"internal/retry":           "a program: .ci/run runs it",
 	"agent/internal/durable":   "tests only",
 	"agent/internal/stops":     "tests only",
+	"agent/internal/doors":     "tests only",
 	"provider/internal/replay": "tests only",
 	"internal/sim":             "tests only",
 	"internal/storm":           "tests only",
