@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -323,3 +324,57 @@ func TestAnInputThatIsCorrectedIsForItsApprovers(t *testing.T) {
 	runInput(t, a, agent.Resume("s", edit.By("bob")))
 	require.Equal(t, 1, done.all())
 }
+
+// TestWhatAPersonWasShownHoldsForTheirDecision: a version whose tool has no approvers, or that
+// doesn't have the tool, decides on an open pause only under the roles that it was opened with.
+func TestWhatAPersonWasShownHoldsForTheirDecision(t *testing.T) {
+	var done effects
+	for name, list := range map[string][]tools.Tool{
+		"no approvers": {done.tool(tools.Spec{Name: "refund"})}, "no tool": nil,
+	} {
+		store := journal.NewMemory()
+		who := &staff{managers: []string{"bob", "ann"}}
+		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(refund)}, Roles: who.roles, Journal: store},
+			call("refund", 5))
+		p := runInput(t, a, agent.Input{Session: "s", Prompt: "go", User: "ann"}).Pending[0]
+		other, _ := scripted(t, agent.Config{Tools: list, Roles: who.roles, Journal: store})
+		for _, user := range []string{"", "carl", "ann"} {
+			err := other.Session("s").Decide(t.Context(), agent.Approve(p.ID).By(user))
+			require.Equal(t, machine.DecisionForbidden, codeOf(err), name)
+		}
+		without, _ := scripted(t, agent.Config{Tools: list, Journal: store})
+		err := without.Session("s").Decide(t.Context(), agent.Approve(p.ID).By("bob"))
+		require.ErrorAs(t, err, new(*agent.RolesError), name)
+		require.NoError(t, other.Session("s").Decide(t.Context(), agent.Approve(p.ID).By("bob")), name)
+	}
+	require.Zero(t, done.all())
+}
+
+// TestAToolOfASourceHasApprovers: without Config.Roles it is left out.
+func TestAToolOfASourceHasApprovers(t *testing.T) {
+	var done effects
+	who := &staff{managers: []string{"bob"}}
+	for _, roles := range []func(context.Context, string, string) ([]string, error){nil, who.roles} {
+		a, _ := scripted(t, agent.Config{Sources: []tools.Source{&till{done.tool(refund)}}, Roles: roles},
+			call("refund", 5), say("Done."))
+		res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", User: "ann"})
+		if roles == nil {
+			require.Empty(t, res.Pending)
+			require.Zero(t, done.all())
+			continue
+		}
+		p := res.Pending[0]
+		err := a.Session("s").Decide(t.Context(), agent.Approve(p.ID).By("carl"))
+		require.Equal(t, machine.DecisionForbidden, codeOf(err))
+		_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(p.ID).By("bob")))
+		require.NoError(t, err)
+		require.Equal(t, 1, done.all())
+	}
+}
+
+// A till is a source of one tool.
+type till struct{ tools.Tool }
+
+func (l *till) Name() string                               { return "till" }
+func (l *till) Changed() <-chan struct{}                   { return nil }
+func (l *till) List(context.Context) ([]tools.Tool, error) { return []tools.Tool{l.Tool}, nil }

@@ -10,12 +10,15 @@ import (
 	"net/http/httptest"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	sdk "github.com/modelcontextprotocol/go-sdk/mcp"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/approvals"
+	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/mcpserver"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/agent/serve"
@@ -322,4 +325,41 @@ func TestThePlansApprovalIsAskedAboutItsGiver(t *testing.T) {
 		require.Equal(t, paid, w.paid(), by)
 		require.Equal(t, paid == 0, w.open() != nil, by)
 	}
+}
+
+// TestWhileNobodysRolesAreKnownIsLookedAtNowAndThen: what was recorded waits, and costs a question
+// about roles now and then. When roles are known again, it is taken.
+func TestWhileNobodysRolesAreKnownIsLookedAtNowAndThen(t *testing.T) {
+	questions := func(w *world) int {
+		w.mu.Lock()
+		defer w.mu.Unlock()
+		return len(w.asked)
+	}
+	t.Run("by a hub", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t).use(agent.Config{}).ask()
+			hub, err := live.New(live.Config{Agent: w.agent})
+			require.NoError(t, err)
+			defer hub.Close()
+			w.setDown(true)
+			require.Equal(t, taken, w.inbox("bob", nil))
+			time.Sleep(10 * time.Minute)
+			require.Zero(t, w.paid())
+			require.Greater(t, questions(w), 10)
+			require.Less(t, questions(w), 61)
+			w.setDown(false)
+			time.Sleep(time.Minute)
+			require.Equal(t, 1, w.paid())
+		})
+	})
+	t.Run("by a plan", func(t *testing.T) {
+		synctest.Test(t, func(t *testing.T) {
+			w := newWorld(t)
+			w.setDown(true)
+			time.AfterFunc(time.Minute, func() { w.setDown(false) })
+			submitted("bob")(w)
+			require.Equal(t, 1, w.paid())
+			require.Less(t, questions(w), 200)
+		})
+	})
 }
