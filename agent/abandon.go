@@ -2,6 +2,7 @@ package agent
 
 import (
 	"context"
+	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/provider"
@@ -50,4 +51,34 @@ func (a *Agent) abandonable() provider.Provider {
 			a.logger.WarnContext(ctx, "agent: a model call that was abandoned has ended", "session", session(ctx))
 		},
 	})
+}
+
+// guard returns the Provider with a guard around it, unless the Config leaves it out.
+func (a *Agent) guard() (provider.Provider, error) {
+	idle := a.cfg.Limits.Idle // 0: guard's default, which is for providers without a guard of their own
+	if idle < 0 {
+		idle = 365 * 24 * time.Hour // the longest that a guard takes
+	}
+	p := a.abandonable()
+	g, err := guard.New(p, guard.Config{
+		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
+		OnEvent: func(ctx context.Context, e guard.Event) {
+			f, ok := e.(guard.Failure)
+			if !ok {
+				return
+			}
+			if r := runnerIn(ctx); r != nil && ctx.Value(asideKey{}) == nil {
+				r.attemptFailed(f.Err)
+			}
+			a.logger.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt,
+				"class", f.Class, "wait", f.Wait, "error", f.Err)
+		},
+	})
+	if err != nil { // a nil Provider, first of all: that is no use without a guard either
+		return nil, &ArgError{Field: "Config.Provider", Problem: err.Error(), Err: err}
+	}
+	if a.cfg.NoGuard {
+		return p, nil
+	}
+	return g, nil
 }

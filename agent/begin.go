@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"errors"
 	"fmt"
 	"slices"
@@ -89,7 +90,7 @@ func (x *driver) start(in *Input) error {
 		return err
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
-	_, posted := x.takePosted(false)
+	_, posted, _ := x.takePosted(false)
 	if err := x.cannotBegin(); err != nil {
 		return err
 	}
@@ -262,7 +263,7 @@ func (x *driver) resume(in *Input) error {
 		x.dropMessages(false)
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
-	taken, _ := x.takePosted(r.IsOpen())
+	taken, _, later := x.takePosted(r.IsOpen())
 	if err := x.cannotBegin(); err != nil && (taken == 0 || x.Lost()) {
 		return err
 	}
@@ -302,7 +303,7 @@ func (x *driver) resume(in *Input) error {
 		if x.stopPosted(); !x.Run().IsOpen() {
 			return nothingOpen(x.Name, x.Run())
 		}
-		return &PausedError{Session: x.Name, Pending: p}
+		return cmp.Or(later, error(&PausedError{Session: x.Name, Pending: p}))
 	}
 	if in.leg != nil && r.IsQueued() && now.Before(r.Queue.At) {
 		return &PausedError{Session: x.Name}
@@ -317,17 +318,19 @@ func (x *driver) resume(in *Input) error {
 // that have just been closed.
 func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
 	if x.parent != nil { // which has decided whether they come in time
-		return x.acceptDecisions(decisions, time.Time{}, newID("d-"), true)
+		return x.acceptDecisions(decisions, time.Time{}, newID("d-"), true, false)
 	}
 	at := time.Now()
-	err = x.agent.decide(x.Stored, x.Machine(), decisions, at, expired)
+	x.roles = make(map[string][]string)
+	defer func() { x.roles = nil }()
+	err = x.agent.decide(x.deciding(x.Stored), x.Machine(), decisions, at, expired)
 	if x.dropped(err) {
-		return x.acceptDecisions(decisions, at, newID("d-"), true)
+		return x.acceptDecisions(decisions, at, newID("d-"), true, false)
 	}
 	if err != nil {
 		return 0, err
 	}
-	taken, _ = x.takePosted(true)
+	taken, _, _ = x.takePosted(true)
 	return taken, nil
 }
 

@@ -55,6 +55,9 @@ func (w *workers) newCall(c *machine.CallState) *callRun {
 	if len(c.Answers) > 0 && w.agent.owners[c.Call.Name] == nil {
 		cr.call.Resumed = resumption(c)
 	}
+	if len(d.Spec().Approvers) > 0 {
+		cr.call.MayApprove = w.mayApprove
+	}
 	if d.Spec().Repeatable() {
 		cr.call.OnRetry = w.retrying
 	}

@@ -21,7 +21,6 @@ import (
 	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -62,6 +61,15 @@ type Config struct {
 	// session. Each is for a tool whose schema and description have that fingerprint: see
 	// [tools.Definition.Fingerprint]. They can't be revoked during the agent's lifetime.
 	Rules []Rule
+	// Roles returns the roles that a user has, for tools whose Spec has Approvers; it is required
+	// if there is one. It is asked whenever somebody decides on a call of such a tool, whichever
+	// way the decision comes, again when the run takes a decision that another process has
+	// recorded, and about who gave a standing approval when that would answer. session is the one
+	// in which people decide: for work of subagents, plans and teams that of the conversation. It
+	// has 10 s, and may be called from several goroutines at a time. An error, or a panic, is
+	// neither yes nor no: the decision is a *[RolesError], or waits where it is recorded and is
+	// looked at again.
+	Roles func(ctx context.Context, session, user string) ([]string, error)
 	// PauseExpires is how long a person has to decide, for tools that don't set Spec.Expires; 0:
 	// without a limit.
 	PauseExpires time.Duration
@@ -108,9 +116,9 @@ type Config struct {
 	// its own replacements alone. It may be called from several goroutines at a time.
 	//
 	// Not redacted are deltas while they are shown, what must match something (names and schemas of
-	// tools, ids, users, owners, keys and labels, by which sessions are found), the content and
-	// address of a file, opaque data of a provider, Instructions, and the error of Run, which is
-	// the host's.
+	// tools, ids, users, roles, owners, keys and labels, by which sessions are found), the content
+	// and address of a file, opaque data of a provider, Instructions, and the error of Run, which
+	// is the host's.
 	Redact func(string) string
 
 	// Failures and limits: by default runs are limited, and failing models and tools are handled.
@@ -208,6 +216,11 @@ func New(cfg Config) (*Agent, error) {
 		errs = append(errs, &ArgError{Field: "Config.Tools", Problem: err.Error(), Err: err})
 		a.registry, _ = tools.NewRegistry()
 	}
+	for _, d := range a.registry.All() {
+		if err := a.checkApprovers(d); err != nil {
+			errs = append(errs, &ArgError{Field: "Config.Roles", Problem: err.Error(), Err: err})
+		}
+	}
 	errs = append(errs, a.addSources()...)
 	if a.breakers = cfg.Breakers; a.breakers == nil {
 		a.breakers = a.ownBreakers()
@@ -276,36 +289,6 @@ func checkConfig(cfg *Config) (errs []error) {
 		bad("InDoubt", "it is %d; give AskInDoubt or TellInDoubt", cfg.InDoubt)
 	}
 	return errs
-}
-
-// guard returns the Provider with a guard around it, unless the Config leaves it out.
-func (a *Agent) guard() (provider.Provider, error) {
-	idle := a.cfg.Limits.Idle // 0: guard's default, which is for providers without a guard of their own
-	if idle < 0 {
-		idle = 365 * 24 * time.Hour // the longest that a guard takes
-	}
-	p := a.abandonable()
-	g, err := guard.New(p, guard.Config{
-		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
-		OnEvent: func(ctx context.Context, e guard.Event) {
-			f, ok := e.(guard.Failure)
-			if !ok {
-				return
-			}
-			if r := runnerIn(ctx); r != nil && ctx.Value(asideKey{}) == nil {
-				r.attemptFailed(f.Err)
-			}
-			a.logger.WarnContext(ctx, "agent: a model call failed and is made again", "attempt", f.Attempt,
-				"class", f.Class, "wait", f.Wait, "error", f.Err)
-		},
-	})
-	if err != nil { // a nil Provider, first of all: that is no use without a guard either
-		return nil, &ArgError{Field: "Config.Provider", Problem: err.Error(), Err: err}
-	}
-	if a.cfg.NoGuard {
-		return p, nil
-	}
-	return g, nil
 }
 
 // addModes makes the agent's modes: those of the Config, or one without a name.

@@ -108,16 +108,12 @@ func (a *Agent) evaluate(ctx context.Context, m *machine.Machine, decisions []De
 	return verdicts, nil
 }
 
-// refuse returns a *[DecisionError]; evaluate adds what the decision was on.
-func refuse(code string, why error) error {
-	return &DecisionError{Code: code, Problem: why.Error(), Err: errors.Unwrap(why)}
-}
-
 var errTooLate = errors.New(
 	"it comes too late: the pause has expired, and the call counts as rejected; Continue resumes the run")
 
-// evaluateOne evaluates one decision. Its error is a *[DecisionError], unless the session of a
-// subagent can't be read. expired says that the pause has just been closed.
+// evaluateOne evaluates one decision. Its error is a *[DecisionError], unless it isn't known now
+// who may decide (*[RolesError]), or the session of a subagent can't be read. expired says that the
+// pause has just been closed.
 func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision, at time.Time, expired bool) (v verdict,
 	err error) {
 	if err := d.Err(); err != nil {
@@ -162,6 +158,9 @@ func (a *Agent) evaluateOne(ctx context.Context, m *machine.Machine, d Decision,
 	}
 	if !c.Made(s.Session) {
 		return v, &DecisionError{Code: machine.DecisionBad, Problem: errAltered.Error(), Err: errAltered}
+	}
+	if err := a.checkRoles(ctx, s, c, d.User); err != nil {
+		return v, err
 	}
 	if v.result, err = a.outcomeOf(ctx, s, &v.decision, c); err != nil {
 		return v, refuse(machine.DecisionBad, err)
@@ -334,19 +333,6 @@ func keepSecret(d *Decision, p *Pause, nested bool) (forget func(), err error) {
 	}
 	d.Secret, d.Value = true, json.RawMessage(`"given"`)
 	return forget, nil
-}
-
-// dropped reports whether err says that somebody else has decided on a pause that is open, and no
-// decision on it waits in the inbox: then one was dropped that couldn't be read, and the session,
-// which is held, takes another.
-func (l *sessionLog) dropped(err error) bool {
-	var posted *journal.PostedError
-	if !errors.As(err, &posted) {
-		return false
-	}
-	waiting, err := l.agent.sessions.Store.Take(l.Reads, l.Name, l.Fence())
-	return err == nil &&
-		!slices.ContainsFunc(waiting, func(it journal.Item) bool { return it.Kind == session.ItemDecide })
 }
 
 // appendVerdicts appends decisions with what follows from them.

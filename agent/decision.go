@@ -1,6 +1,10 @@
 package agent
 
-import "github.com/pawlkit/pawl/agent/machine"
+import (
+	"errors"
+
+	"github.com/pawlkit/pawl/agent/machine"
+)
 
 // A Pause is a call that waits for a decision. [Result].Pending, [Session.Pending] and the fact
 // [Suspended] have it. Decide with [Approve], [Reject], [Edit], [Suggest], [Answer] or
@@ -12,6 +16,8 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Call: the call: its Name and Input are what a person decides on
 //   - Reason, Risk: why a person is asked, and the tool's risk: low, medium or high
 //   - For: who answers, such as another agent; empty for a person (tools.Suspend)
+//   - Approvers, NotSelf: the roles of which one is needed to decide, and that who started the run
+//     can't: see tools.Spec
 //   - Schema: the JSON schema of the answer; empty if any JSON will do
 //   - Expires: when it is too late; zero for never
 //   - Expired(): whether it was too late at a given time
@@ -79,17 +85,27 @@ type DecisionKind = machine.DecisionKind
 //
 //   - Session, ID: the session and the id of the pause
 //   - Code: machine.DecisionUnknown, DecisionUsed, DecisionExpired, DecisionRepeated,
-//     DecisionReplaced or DecisionBad
+//     DecisionReplaced, DecisionBad or DecisionForbidden
 //   - Problem: what is wrong, in words
 //   - NewID: the id under which the pause is open now, for machine.DecisionReplaced
 //   - Err: the cause, or nil
 //   - Error(), Unwrap(): all of it in words, and the cause
-//   - Fault(): fault.Invalid
+//   - Fault(): fault.Denied for machine.DecisionForbidden, and fault.Invalid for the others
 type DecisionError = machine.DecisionError
+
+// A RolesError says that [Config].Roles has failed, so that it isn't known now whether somebody may
+// decide. Nothing was recorded: the pause waits as before, and the same decision can be made again.
+//
+//   - Session, User: the session in which people decide, and who has decided
+//   - Err: what Config.Roles has returned
+//   - Error(), Unwrap(): all of it in words, and the cause
+//   - Fault(): fault.Transient
+type RolesError = machine.RolesError
 
 // A Rule is a standing approval: calls of the tool need none as long as its input schema and its
 // description don't change. [AllowAlways] makes one for a session, [Config].Rules has those for all
 // sessions, and [Session.Revoke] ends one. It doesn't answer what a tool's Ask asks about a call.
+// For a tool with Approvers it answers as long as who gave it may decide on such a call.
 //
 //   - Tool, Fingerprint: the tool, and its tools.Definition.Fingerprint
 //   - Scope: limits it to calls for whose input the tool names this scope; "" for the whole tool
@@ -122,3 +138,8 @@ func Answer(id string, value any) Decision { return machine.Answer(id, value) }
 // It isn't possible for tools of high risk unless the tool permits it, nor for what a policy or the
 // tool's Ask asks about each call: see [Pause].Always. Decision.For lets it reach further.
 func AllowAlways(id string) Decision { return machine.AllowAlways(id) }
+
+// refuse returns a *[DecisionError]; evaluate adds what the decision was on.
+func refuse(code string, why error) error {
+	return &DecisionError{Code: code, Problem: why.Error(), Err: errors.Unwrap(why)}
+}

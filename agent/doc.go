@@ -35,8 +35,9 @@
 //
 // A decision that was posted ([Session.Decide]) is checked again when the run takes it, perhaps in
 // another process, which may have another version of the tool. If it doesn't fit then, an edit for
-// another schema, for example, it isn't accepted: nothing runs, and the pause opens again under
-// another id, with what was wrong in [Pause].Refused. It still expires when it would have.
+// another schema, or if who decided hasn't a role that the tool asks for ([Config].Roles), it isn't
+// accepted: nothing runs, and the pause opens again under another id, with what was wrong in
+// [Pause].Refused. It still expires when it would have.
 // Decisions on the old id are refused with [machine.DecisionReplaced] and the new id.
 //
 // # Guarantees

@@ -159,6 +159,9 @@ func (a *Agent) define(t tools.Tool) (d *tools.Definition, err error) {
 				Problem: fmt.Sprintf("it names the mode %q, which isn't in Config.Modes", name)}
 		}
 	}
+	if err := a.checkApprovers(d); err != nil {
+		return nil, err
+	}
 	return d, nil
 }
 

@@ -21,13 +21,15 @@ type inbox struct {
 
 // takePosted acts on what was posted to a session before its run started or was resumed: on
 // revocations, titles and labels, and on decisions if the caller wants that. It returns the number
-// of decisions that it took, and the ids of the other items.
-func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
+// of decisions that it took, the ids of the other items, and why a decision waits: see
+// takeDecisions.
+func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, later error) {
 	for _, it := range l.Inbox() {
 		switch {
 		case l.takeChange(&it):
 		case it.Kind == session.ItemDecide && decisions:
-			if l.takeDecisions(&it, true) {
+			took, waits := l.takeDecisions(&it, true)
+			if later = cmp.Or(later, waits); took {
 				taken++
 			}
 		case it.Kind == session.ItemSteer && l.Expects(&it): // a message to the run that begins
@@ -35,7 +37,7 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string) {
 			others = append(others, it.ID)
 		}
 	}
-	return taken, others
+	return taken, others, later
 }
 
 // needsNoLook reports whether the append that follows on an action at a safe point looks into the

@@ -27,9 +27,10 @@ type sessionLog struct {
 	deltas bool            // notes are queued, too
 
 	// of the driving goroutine
-	resumed bool // a decision has resumed the run
-	quiet   bool // the next model call or tool call begins only if nothing is in the inbox
-	unread  bool // something was in the inbox, and so it didn't begin
+	resumed bool                // a decision has resumed the run
+	quiet   bool                // the next model call or tool call begins only if nothing is in the inbox
+	unread  bool                // something was in the inbox, and so it didn't begin
+	roles   map[string][]string // that are known while decisions of the input are taken
 
 	// guarded
 	queue    []Event            // facts that were appended and not shown yet, and notes in their place among them

@@ -147,7 +147,7 @@ func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
 	res, err := a.collect(ctx, &in, event)
 	switch {
 	case errors.Is(err, errNotOurs), errors.Is(err, ErrDraining), errors.Is(err, ErrBusy) && res == nil,
-		errors.Is(err, ErrNothingOpen), res == nil && errors.As(err, &paused):
+		errors.Is(err, ErrNothingOpen), res == nil && (errors.As(err, &paused) || errors.As(err, new(*RolesError))):
 		return false
 	}
 	a.reportRecovered(ctx, r, Recovered{Session: name, Result: res, Err: err})

@@ -1,55 +1,63 @@
 package agent
 
 import (
+	"context"
 	"errors"
 	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A decision is posted by one process and taken by another, which may have other tools by then. A
-// decision that can't be accepted when it is taken doesn't count. Its id can't be used again, so
-// its pause opens again under another id, in the append that removes the decision from the inbox:
-// see [Pause].Replaces. The other decisions of the item are taken.
+// A decision is posted by one process and taken by another, which may have other tools by then. Who
+// made it may have lost their role meanwhile, or no agent has checked it yet. A decision that can't
+// be accepted when it is taken doesn't count. Its id can't be used again, so its pause opens again
+// under another id, in the append that removes the decision from the inbox: see [Pause].Replaces.
+// The other decisions of the item are taken.
 
 // takeDecisions takes the decisions of an inbox item, and reports whether anything came of it.
 // resumed says that the session is being resumed. A decision that isn't acceptable opens its pause
 // again. Decisions on what isn't open any more leave the inbox. Decisions that can't be checked now
-// stay there.
-func (l *sessionLog) takeDecisions(it *session.Item, resumed bool) bool {
+// stay there; later is a *[RolesError] if that is because of the roles of who decides.
+func (l *sessionLog) takeDecisions(it *session.Item, resumed bool) (took bool, later error) {
 	at := it.Time
 	if l.parent != nil { // the parent has decided whether it comes in time
 		at = time.Time{}
 	}
-	n, err := l.acceptDecisions(it.Decisions, at, it.ID, resumed)
+	n, err := l.acceptDecisions(it.Decisions, at, it.ID, resumed, it.Unchecked)
 	if err == nil && n == 0 {
 		l.Remove(it.ID)
 	}
 	l.warn("agent: a decision that was posted can't be taken", err, "item", it.ID)
-	return err == nil && n > 0
+	if unknown, ok := errors.AsType[*RolesError](err); ok {
+		later = unknown
+	}
+	return err == nil && n > 0, later
 }
 
 // acceptDecisions takes decisions, as takeDecisions does, and returns how many it took. item is the
-// id of their inbox item, or one of its own for decisions that weren't posted.
-func (l *sessionLog) acceptDecisions(decisions []Decision, at time.Time, item string, resumed bool) (n int,
+// id of their inbox item, or one of its own for decisions that weren't posted. unchecked says that
+// no agent has seen them.
+func (l *sessionLog) acceptDecisions(decisions []Decision, at time.Time, item string, resumed, unchecked bool) (n int,
 	err error) {
-	verdicts, err := l.sortDecisions(decisions, at)
+	verdicts, err := l.sortDecisions(decisions, at, unchecked)
 	if err == nil && len(verdicts) > 0 {
 		err = l.appendVerdicts(verdicts, item, resumed)
 	}
 	return len(verdicts), err
 }
 
-// sortDecisions checks decisions that were accepted before. It leaves out those on what isn't open
-// any more. The error says that one of them can't be checked now.
-func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time) (verdicts []verdict, err error) {
+// sortDecisions checks decisions that were accepted before, or that no agent has seen. It leaves
+// out those on what isn't open any more. The error says that one of them can't be checked now.
+func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time, unchecked bool) (verdicts []verdict, err error) {
+	ctx := l.deciding(l.Reads)
 	for i, d := range decisions {
 		if slices.ContainsFunc(decisions[:i], func(other Decision) bool { return other.ID == d.ID }) {
 			continue
 		}
-		own, err := l.agent.evaluate(l.Reads, l.Machine(), decisions[i:i+1], at, nil)
+		own, err := l.check(ctx, d, at, unchecked)
 		var refused *DecisionError
 		switch {
 		case err == nil:
@@ -66,6 +74,46 @@ func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time) (verdicts
 	return verdicts, nil
 }
 
+// deciding returns the context in which decisions are checked. While decisions are taken that were
+// given to this process, what is known of roles is kept, so that they aren't asked for twice.
+func (l *sessionLog) deciding(ctx context.Context) context.Context {
+	roles := l.roles
+	if roles == nil {
+		roles = make(map[string][]string)
+	}
+	return context.WithValue(ctx, decidingKey{}, &deciding{agent: l.agent, set: l.toolset(), roles: roles})
+}
+
+// check evaluates a decision. The texts of one that no agent has seen are passed to the BeforeInput
+// hooks before; what these refuse, or fail on, is a *[DecisionError].
+func (l *sessionLog) check(ctx context.Context, d Decision, at time.Time, unchecked bool) (_ []verdict, err error) {
+	one := []Decision{d}
+	if unchecked {
+		one, err = l.agent.screenDecisions(l.Reads, l.Machine(), one)
+		if refused, ok := errors.AsType[*SessionError](err); ok {
+			err = &DecisionError{Session: l.Name, ID: d.ID, Code: machine.DecisionBad, Problem: refused.Problem,
+				Err: err}
+		}
+		if err != nil {
+			return nil, err
+		}
+	}
+	return l.agent.evaluate(ctx, l.Machine(), one, at, nil)
+}
+
+// dropped reports whether err says that somebody else has decided on a pause that is open, and no
+// decision on it waits in the inbox: then one was dropped that couldn't be read, and the session,
+// which is held, takes another.
+func (l *sessionLog) dropped(err error) bool {
+	var posted *journal.PostedError
+	if !errors.As(err, &posted) {
+		return false
+	}
+	waiting, err := l.agent.sessions.Store.Take(l.Reads, l.Name, l.Fence())
+	return err == nil &&
+		!slices.ContainsFunc(waiting, func(it journal.Item) bool { return it.Kind == session.ItemDecide })
+}
+
 // errAltered is why a decision is refused for good: its pause isn't that of the stored call.
 var errAltered = errors.New(
 	"the stored call isn't the one that the pause was made for, so the log isn't what was written")
@@ -75,7 +123,8 @@ var errAltered = errors.New(
 func (l *sessionLog) reopens(d Decision, why *DecisionError) (v verdict, ok bool) {
 	c, p := l.Run().Suspended(d.ID)
 	switch {
-	case c == nil || p.Kind == machine.PauseAgent || why.Code != machine.DecisionBad || errors.Is(why, errAltered):
+	case c == nil || p.Kind == machine.PauseAgent || errors.Is(why, errAltered),
+		why.Code != machine.DecisionBad && why.Code != machine.DecisionForbidden:
 		return v, false
 	case p == c.Pause:
 		text := machine.CleanName(l.agent.redact.Text(why.Problem))

@@ -1,20 +1,23 @@
 package agent
 
 import (
+	"errors"
 	"slices"
 
 	"github.com/pawlkit/pawl/tools"
 )
 
 // ruled reports whether a standing approval answers a question about a call. If not, the call is
-// suspended. A standing approval answers only for the scope that it was given for.
+// suspended. A standing approval answers only for the scope that it was given for, and, of a tool
+// with approvers, as long as who gave it is one.
 func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 	s := cr.d.Spec()
 	scope, _ := cr.d.Scope(cr.call.Input)
 	// two scopes that are redacted to the same text aren't the same
 	always := v.Standing && w.agent.redact.Text(scope) == scope
 	applies := func(r Rule) bool {
-		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope
+		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope &&
+			(len(s.Approvers) == 0 || r.By != "" && w.mayApprove(s, r.By))
 	}
 	if always && (slices.ContainsFunc(w.State().Rules, applies) || slices.ContainsFunc(w.agent.cfg.Rules, applies)) {
 		return true
@@ -43,4 +46,17 @@ func (w *workers) scopes(own Rule, more []tools.Scope) []tools.Scope {
 		}
 	}
 	return all
+}
+
+// mayApprove is mayDecide for a call that is about to run without a question, because of what a
+// user has given before. What isn't known now doesn't answer: a person is asked.
+func (w *workers) mayApprove(spec *tools.Spec, user string) bool {
+	w.Lock()
+	session, self := w.State().Outermost(), w.State().StartedBy(user)
+	w.Unlock()
+	err := w.agent.mayDecide(w.ctx, session, spec, user, self)
+	if _, unknown := errors.AsType[*RolesError](err); unknown {
+		w.warn("agent: a standing approval doesn't answer", err, "tool", spec.Name)
+	}
+	return err == nil
 }

@@ -132,6 +132,9 @@ func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 // decision that was taken is in time, however late the run is resumed. If the process that resumes
 // the run can't accept a decision, because its tools are others, the pause opens again under
 // another id: see [Pause].Replaces.
+//
+// Whether who decides may do that is checked now and again when the run takes the decision: see
+// [Config].Roles. If that isn't known now, the error is a *[RolesError], and nothing is recorded.
 func (s *Session) Decide(ctx context.Context, decisions ...Decision) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {
@@ -171,4 +174,21 @@ func (s *Session) Delete(ctx context.Context) error {
 		return err
 	}
 	return s.agent.sessions.Remove(ctx, s.id)
+}
+
+// MayDecide returns nil if a decision of the user on a pause of the session would be taken, for
+// pages that offer it only to those who may. Otherwise it is the error of [Session.Decide] for it:
+// a *[DecisionError], with [machine.DecisionForbidden] if it is because of who they are, or a
+// *[RolesError] if that isn't known now. Nothing is recorded.
+func (s *Session) MayDecide(ctx context.Context, id, user string) error {
+	ctx, err := s.ready(ctx)
+	if err != nil {
+		return err
+	}
+	m, err := s.agent.sessions.Load(ctx, s.id)
+	if err != nil {
+		return err
+	}
+	_, err = s.agent.evaluate(ctx, m, []Decision{Reject(id, "").By(user)}, time.Now(), nil)
+	return err
 }

@@ -192,11 +192,11 @@ func (t *agentTool) drive(ctx context.Context, x *driver, in Input) (res *Result
 // outcomeOf returns how the work of a call stands for the Result of its subagent, or for why there
 // is none. The error means that the subagent's run can't begin, or was stopped with the call.
 //
-// A subagent's run that this process can't continue is stopped, and so is one whose store doesn't
-// answer: that is never a failure of the call.
+// A subagent's run that this process can't continue is stopped, and so is one whose store, or the
+// host's list of roles, doesn't answer: that is never a failure of the call.
 func outcomeOf(res *Result, err error) (work.Outcome, error) {
 	switch {
-	case res == nil && !session.Stops(err):
+	case res == nil && !session.Stops(err) && !errors.As(err, new(*RolesError)):
 		return work.Outcome{}, err
 	case res == nil:
 		return work.Later(err), nil

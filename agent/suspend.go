@@ -116,6 +116,9 @@ func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Durat
 	if cr.d != noTool {
 		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.Fingerprint()
 	}
+	if isApproval(p.Kind) {
+		p.Approvers, p.NotSelf = cr.d.Spec().Approvers, cr.d.Spec().NotSelf
+	}
 	if expires > 0 {
 		p.Expires = time.Now().UTC().Round(0).Add(expires)
 	}

@@ -191,3 +191,12 @@ func (l *sessionLog) currentMode() *mode {
 	}
 	return &l.agent.modes[0]
 }
+
+// checkApprovers returns an error for a tool whose approvers nobody can tell.
+func (a *Agent) checkApprovers(d *tools.Definition) error {
+	if len(d.Spec().Approvers) == 0 || a.cfg.Roles != nil {
+		return nil
+	}
+	return &tools.SpecError{Tool: d.Name(), Problem: "it has Approvers, and Config.Roles is nil; set Config.Roles, " +
+		"which says who has which role"}
+}

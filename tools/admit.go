@@ -64,6 +64,10 @@ type Verdict struct {
 	// for what a tool's Ask asks, both without Spec.AllowAlways, and for an input whose scope isn't
 	// known ([Definition.Scope]). It answers nothing that another policy asks.
 	Standing bool
+	// By are the people who have given what the policy permits, with Allow and Standing. For a tool
+	// with Spec.Approvers it answers only if one of them may decide on such a call; without a name
+	// it doesn't.
+	By []string
 	// Scopes are offered to the person who is asked, whoever asks, if a standing rule may answer:
 	// how far "always" may reach, besides the session. The policy has to see to it that calls in a
 	// scope that was chosen are permitted; a hook of package agent tells it of the choice.
@@ -167,7 +171,7 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "%s", v.Reason)}, nil
 	}
 	ruled := d.mayHaveRule(c.Input)
-	permitted := v.Effect == Allow && v.Standing && ruled
+	permitted := d.permits(c, &v) && ruled
 	own := d.asks(ctx, c)
 	if own.Effect == Ask && !(permitted && own.Standing) &&
 		(v.Effect != Ask || v.Standing || !own.Standing) { // else a policy asks what no standing rule answers
@@ -178,6 +182,16 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	c.permitted = c.unasked && own.Effect == Ask
 	v.Standing = v.Standing && ruled
 	return Admission{Definition: d, Verdict: v}, nil
+}
+
+// permits reports whether a policy permits a call as a standing rule would.
+func (d *Definition) permits(c *Call, v *Verdict) bool {
+	if v.Effect != Allow || !v.Standing || len(d.spec.Approvers) == 0 {
+		return v.Effect == Allow && v.Standing
+	}
+	return c.MayApprove != nil && slices.ContainsFunc(v.By, func(user string) bool {
+		return user != "" && c.MayApprove(&d.spec, user)
+	})
 }
 
 // mayHaveRule reports whether a standing rule may answer for an input.
@@ -202,7 +216,7 @@ func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Out
 	switch v := d.judge(ctx, c, policies); {
 	case v.Effect == Deny:
 		return refuse(Denied, fault.Denied, "%s", v.Reason)
-	case c.unasked && v.Effect == Ask, c.permitted && !v.Standing:
+	case c.unasked && v.Effect == Ask, c.permitted && !d.permits(c, &v):
 		return refuse(Denied, fault.Denied, "what permitted it was withdrawn before it began. Make the call again: a person "+
 			"is asked then")
 	}
@@ -235,6 +249,9 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 		}
 	}
 	switch {
+	case len(s.Approvers) > 0:
+		return Verdict{Effect: Ask, Standing: true,
+			Reason: "this tool needs approval by somebody with the role " + strings.Join(s.Approvers, " or ")}
 	case s.Approval == AskAlways:
 		return Verdict{Effect: Ask, Reason: "this tool always asks", Standing: true}
 	case s.Approval == AskIfHigh && s.Risk == High:
@@ -263,6 +280,7 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 	var (
 		v      Verdict
 		scopes []Scope
+		givers []string
 	)
 	own := new(Call)
 	for _, p := range policies {
@@ -277,13 +295,16 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 		}
 		said.Effect = min(said.Effect, Deny)
 		scopes = addScopes(scopes, said.Scopes)
+		if said.Effect == Allow && said.Standing {
+			givers = append(givers, said.By...)
+		}
 		switch {
 		case said.Effect > v.Effect, said.Effect == Ask && v.Effect == Ask && v.Standing && !said.Standing,
 			said.Effect == Allow && v.Effect == Allow && said.Standing && !v.Standing:
 			v = said
 		}
 	}
-	v.Scopes = scopes
+	v.Scopes, v.By = scopes, givers
 	switch v.Effect {
 	case Deny:
 		v.Reason = cmp.Or(v.Reason, "a policy denies this call")

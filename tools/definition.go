@@ -170,6 +170,14 @@ func (d *Definition) complete(input *schema.Schema) error {
 	if s.Risk > High || s.Approval > AskNever {
 		return specError(s.Name, "Risk %d or Approval %d isn't one of the constants", s.Risk, s.Approval)
 	}
+	switch {
+	case slices.Contains(s.Approvers, ""):
+		return specError(s.Name, "Approvers has an empty role; leave it out, or name a role")
+	case s.NotSelf && len(s.Approvers) == 0:
+		return specError(s.Name, "it has NotSelf and no Approvers; name the roles of those who decide")
+	case s.Approval == AskNever && len(s.Approvers) > 0:
+		return specError(s.Name, "it has Approvers and never asks them; leave AskNever out")
+	}
 	if s.Inline && s.Progress {
 		return specError(s.Name,
 			"it has Inline and Progress; a call that takes long enough to report progress can't be inline")
@@ -188,6 +196,7 @@ func (d *Definition) complete(input *schema.Schema) error {
 	s.ProgressLimit = cmp.Or(s.ProgressLimit, ProgressLimit)
 	s.MaxResult = cmp.Or(s.MaxResult, DefaultMaxResult)
 	s.Tags, s.Modes, s.Requires = slices.Clone(s.Tags), slices.Clone(s.Modes), slices.Clone(s.Requires)
+	s.Approvers = slices.Clone(s.Approvers)
 	s.Schema, s.Output = slices.Clone(s.Schema), slices.Clone(s.Output)
 	if len(s.Output) > 0 {
 		out, err := schema.Parse(s.Output)

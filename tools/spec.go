@@ -26,6 +26,15 @@ type Spec struct {
 	// AllowAlways permits standing rules ("always allow this") for a tool of high risk, and for
 	// what the tool's Ask asks.
 	AllowAlways bool
+	// Approvers are the roles of which a person needs one to decide on a call: "manager", for
+	// example, or "manager" and "owner". The tool then asks about each call, whatever its Risk is;
+	// a standing rule, or what a policy permits, answers only if it was given by somebody who has
+	// one of the roles now. Config.Roles of package agent says who has which. Empty: anybody may
+	// decide whom the host lets decide. It can't be combined with AskNever.
+	Approvers []string
+	// NotSelf says that who started the run can't decide, whatever roles they have. It needs
+	// Approvers.
+	NotSelf bool
 	// Expires is how long a person has to decide; 0: no limit.
 	Expires time.Duration
 

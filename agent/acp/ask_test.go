@@ -2,8 +2,10 @@ package acp_test
 
 import (
 	"context"
+	"errors"
 	"path/filepath"
 	"strings"
+	"sync"
 	"testing"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -291,4 +293,58 @@ func TestWhatIsStillOpenIsAskedAgain(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, sdk.StopReasonEndTurn, <-done)
 	require.Equal(t, 2, ran)
+}
+
+// TestAnEditorsUserWhoMayNotDecideIsTold, and somebody else decides: the call waits for them.
+func TestAnEditorsUserWhoMayNotDecideIsTold(t *testing.T) {
+	var mu sync.Mutex
+	deleted, down := 0, false
+	risky := tools.New(tools.Spec{Name: "site.deletePage", Approvers: []string{"manager"}},
+		func(context.Context, page) (string, error) { deleted++; return "deleted", nil })
+	e, hub := serve(t, agent.Config{Tools: []tools.Tool{risky}, Provider: providertest.Script(
+		providertest.Call("site.deletePage", page{"home"}), providertest.Say("Done.")),
+		Roles: func(_ context.Context, _, user string) ([]string, error) {
+			mu.Lock()
+			defer mu.Unlock()
+			if down {
+				return nil, errors.New("the database doesn't answer")
+			}
+			if user == "bob" {
+				return []string{"manager"}, nil
+			}
+			return nil, nil
+		}})
+	e.choose = func(sdk.RequestPermissionRequest) string { return "Allow once" }
+	told := make(chan struct{}, 1)
+	e.update = func(int, sdk.SessionUpdate) {
+		if strings.Contains(e.screen(), "ann may not decide") {
+			select {
+			case told <- struct{}{}:
+			default:
+			}
+		}
+	}
+	id := e.begin("/srv/app")
+	done := make(chan sdk.StopReason)
+	go func() {
+		r, _ := e.prompt(id, "Delete it.")
+		done <- r
+	}()
+	<-told
+	s := hub.Agent().Session(string(id))
+	pending, err := s.Pending(t.Context())
+	require.NoError(t, err)
+	require.Len(t, pending, 1)
+	mu.Lock()
+	down = true
+	mu.Unlock()
+	_, err = hub.Decide(t.Context(), string(id), agent.Approve(pending[0].ID).By("bob"))
+	require.ErrorAs(t, err, new(*agent.RolesError))
+	mu.Lock()
+	down = false
+	mu.Unlock()
+	_, err = hub.Decide(t.Context(), string(id), agent.Approve(pending[0].ID).By("bob"))
+	require.NoError(t, err)
+	require.Equal(t, sdk.StopReasonEndTurn, <-done)
+	require.Equal(t, 1, deleted)
 }

@@ -22,7 +22,11 @@
 //
 // The package runs no tools, and asks nobody who may decide. A decision is posted to the session's
 // journal, as by [agent.Session.Decide], and takes effect when the session is resumed, in this
-// process or in another. [agent.Agent.Recover] resumes sessions that were decided.
+// process or in another. [agent.Agent.Recover] resumes sessions that were decided. The agents ask
+// who may decide on calls of tools with Approvers ([tools.Spec]).
+//
+// An approver without an agent, behind a link in a mail, for example, is an Inbox without Agents:
+// what it records is checked by the agent that takes it.
 //
 // # Guarantees
 //

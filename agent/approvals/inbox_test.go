@@ -42,7 +42,7 @@ func TestADecisionThatIsLateOrElsewhereIsRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		d := newDesk(t, agent.Config{PauseExpires: time.Hour}, call("cms.remove", "home"), say("Done."))
 		id := d.run("s")[0].ID
-		d.Agents = nil
+		d.Agents = map[string]*agent.Agent{}
 		require.ErrorIs(t, d.decide("s", agent.Approve(id)), approvals.ErrElsewhere)
 		<-time.After(2 * time.Hour)
 		require.Equal(t, machine.DecisionExpired, refused(t, d.decide("s", agent.Approve(id))))

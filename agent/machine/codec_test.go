@@ -71,7 +71,7 @@ func everyFact() []machine.Fact {
 		Raw: `{"in":1}`}
 	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
 	pause := machine.Pause{ID: "p-1", Kind: machine.PauseApproval, Call: *call, Title: "Delete page “home”",
-		Reason: "high risk", Risk: "high", For: "lawyer",
+		Reason: "high risk", Risk: "high", For: "lawyer", Approvers: []string{"manager"}, NotSelf: true,
 		Schema:      json.RawMessage(`{"type":"string"}`),
 		Fingerprint: "schema-1", Expires: at.Add(time.Hour), Always: true, Scope: "docs/", Again: true,
 		Scopes:  []tools.Scope{{Name: "project", Text: "in the project shop"}},
@@ -90,7 +90,7 @@ func everyFact() []machine.Fact {
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0",
 			Replaces: &machine.Replaced{Start: 9, Before: []machine.Span{{From: 0, To: 1}},
 				Note: "Note: it went back"}, Queue: &machine.Queue{At: at, Attempts: 3},
-			Ancestors: []machine.Ancestor{{Session: "s-0", Run: "r-0", Tokens: 1000, Cost: 5}}},
+			Ancestors: []machine.Ancestor{{Session: "s-0", Run: "r-0", User: "ann", Tokens: 1000, Cost: 5}}},
 		&machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice,
 			Final: machine.LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",

@@ -28,6 +28,11 @@ type Pause struct {
 	Risk   string `json:"risk,omitempty"` // low, medium or high
 	// For names who answers, such as another agent; empty for a person. See tools.Suspend.
 	For string `json:"for,omitempty"`
+	// Approvers are the roles of which one is needed to decide, and NotSelf says that who started
+	// the run can't, as the tool's Spec had it when the call was suspended. The agent that takes a
+	// decision asks for the roles that the Spec names then; these count if it names none.
+	Approvers []string `json:"approvers,omitempty"`
+	NotSelf   bool     `json:"not_self,omitempty"`
 	// Schema is the JSON schema of the answer; empty if any JSON will do.
 	Schema json.RawMessage `json:"schema,omitempty"`
 	// Fingerprint is the fingerprint of the tool's input schema and description. A standing
@@ -304,6 +309,9 @@ const (
 	// an earlier decision couldn't be accepted, and the pause is open again under another id
 	DecisionReplaced = "replaced"
 	DecisionBad      = "bad" // the pause can't be decided in this way, or the value isn't valid
+	// who decides isn't known, or may not decide on calls of this tool: see Approvers of
+	// tools.Spec. The pause waits for somebody else
+	DecisionForbidden = "forbidden"
 )
 
 // Error returns the pause, the session and the problem.
@@ -314,12 +322,18 @@ func (e *DecisionError) Error() string {
 // Unwrap returns the cause.
 func (e *DecisionError) Unwrap() error { return e.Err }
 
-// Fault returns Invalid.
-func (e *DecisionError) Fault() fault.Class { return fault.Invalid }
+// Fault returns Denied for [DecisionForbidden], and Invalid for the other codes.
+func (e *DecisionError) Fault() fault.Class {
+	if e.Code == DecisionForbidden {
+		return fault.Denied
+	}
+	return fault.Invalid
+}
 
 // A Rule is a standing approval: calls of the tool in this session need no approval as long as its
 // input schema and its description don't change. It answers what the tool's Risk or Approval asks,
-// and what a policy asks that permits it (tools.Verdict), not what the tool's Ask asks.
+// and what a policy asks that permits it (tools.Verdict), not what the tool's Ask asks. For a tool
+// with Approvers it answers as long as who gave it may decide on such a call.
 type Rule struct {
 	Tool        string `json:"tool"`
 	Fingerprint string `json:"fingerprint"`

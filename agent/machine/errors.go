@@ -147,3 +147,23 @@ func (e *ArgError) Fault() fault.Class {
 	}
 	return fault.Invalid
 }
+
+// A RolesError says that Config.Roles of package agent has failed, so that it isn't known now
+// whether somebody may decide. Nothing was recorded: the pause waits as before, and the same
+// decision can be made again.
+type RolesError struct {
+	Session string
+	User    string
+	Err     error // what Config.Roles has returned
+}
+
+// Error says whose roles aren't known, and why.
+func (e *RolesError) Error() string {
+	return fmt.Sprintf("agent: the roles of %q aren't known now, so try the decision again later: %v", e.User, e.Err)
+}
+
+// Unwrap returns the error of Config.Roles.
+func (e *RolesError) Unwrap() error { return e.Err }
+
+// Fault returns Transient.
+func (e *RolesError) Fault() fault.Class { return fault.Transient }

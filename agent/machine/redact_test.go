@@ -16,7 +16,7 @@ import (
 // provider needs verbatim.
 var keptFields = fields(
 	`Meta Mode Caller Owner ParentSession Key Output Tools From To Only External ToolChoice ContextReset Model Final AnsweredBy Strategy Category Stop ResponseID Usage Ancestors Limit
-	IdempotencyKey CallKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint PreviewHash Path Replaces Risk User Hooks`)
+	IdempotencyKey CallKey Class Status Code Tool Changes ID Kind Name ProviderID CallID Role Media Opaque URL Schema Fingerprint PreviewHash Path Replaces Risk User Hooks Approvers`)
 
 // exceptions are fields of one type that differ from the list above. Calls that only repeat a call
 // of a reply are kept: see TestTheInputThatIsRecordedIsTheOneThatRuns. A snapshot repeats what was

@@ -16,6 +16,7 @@ import (
 type Ancestor struct {
 	Session string         `json:"session"`
 	Run     string         `json:"run"`              // its id, or that of the first run of its chain
+	User    string         `json:"user,omitempty"`   // who started it
 	Tokens  int64          `json:"tokens,omitempty"` // its Limits.Tokens
 	Cost    provider.Money `json:"cost,omitempty"`   // its Limits.Cost
 }
@@ -47,8 +48,26 @@ func (s *State) Tree() []Ancestor {
 	if n == maxAncestors || n > 0 && r.Ancestors[n-1].Session == s.Session {
 		return r.Ancestors
 	}
-	return append(r.Ancestors[:n:n], Ancestor{Session: s.Session, Run: r.root(), Tokens: r.Limits.Tokens,
-		Cost: r.Limits.Cost})
+	return append(r.Ancestors[:n:n], Ancestor{Session: s.Session, Run: r.root(), User: r.User,
+		Tokens: r.Limits.Tokens, Cost: r.Limits.Cost})
+}
+
+// StartedBy reports whether a user started the newest run, or a run that it is a part of.
+func (s *State) StartedBy(user string) bool {
+	return s.Run != nil && (s.Run.User == user ||
+		slices.ContainsFunc(s.Run.Ancestors, func(a Ancestor) bool { return a.User == user }))
+}
+
+// Outermost returns the name of the session itself, or of the one that its work is done for if it
+// is that of a subagent, of a node of a plan, or of other work that has a parent.
+func (s *State) Outermost() string {
+	if s.Parent == "" {
+		return s.Session
+	}
+	if s.Run != nil && len(s.Run.Ancestors) > 0 {
+		return s.Run.Ancestors[0].Session
+	}
+	return s.Parent
 }
 
 // root returns the id of the run, or of the first run of its chain.

@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/serve"
+	"github.com/pawlkit/pawl/circuit/fault"
 )
 
 // A Config configures a handler. Authorize is required.
@@ -23,6 +24,8 @@ type Config struct {
 	Description string
 	// Authorize returns the name of the user who makes a request, or an error if the user may not
 	// use the session, which is empty for a new one. It is called with the headers of each request.
+	// A client is told to try again after an error that may go away by its class, such as
+	// serve.ErrTryAgain.
 	Authorize func(ctx context.Context, h http.Header, session string) (user string, err error)
 	// Input, if it isn't nil, changes the input of a run: its limits, labels or mode. Session,
 	// Owner and User are set already.
@@ -108,6 +111,9 @@ func tool[In interface{ session() string }](s *server,
 		switch {
 		case err != nil:
 			s.cfg.Logger.InfoContext(ctx, "mcpserver: refused", "session", in.session(), "error", err)
+			if fault.Retryable(fault.Of(err)) { // such as serve.ErrTryAgain
+				return nil, nil, errLater
+			}
 			return nil, nil, errForbidden
 		case user == "":
 			return nil, nil, errors.New("the server doesn't say whom it lets in")
@@ -125,6 +131,8 @@ func tool[In interface{ session() string }](s *server,
 // errForbidden is the answer for what somebody may not do, and for sessions of others as well as
 // for those that don't exist.
 var errForbidden = errors.New("there is no such session, or you may not use it")
+
+var errLater = errors.New("it can't be done now; try again")
 
 // belongs returns an error if a session is somebody else's.
 func (s *server) belongs(ctx context.Context, session, user string) error {

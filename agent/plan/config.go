@@ -176,5 +176,6 @@ func (r *Runner) proposal(p *Plan) (proposal, error) {
 
 // asks reports whether calls of a tool need approval whatever their input is.
 func asks(s *tools.Spec) bool {
-	return s.Approval == tools.AskAlways || s.Approval == tools.AskIfHigh && s.Risk == tools.High
+	return s.Approval == tools.AskAlways || len(s.Approvers) > 0 ||
+		s.Approval == tools.AskIfHigh && s.Risk == tools.High
 }

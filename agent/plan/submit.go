@@ -10,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -263,6 +264,12 @@ func (w *submission) Check(ctx context.Context, d machine.Decision) (machine.Dec
 			err = s.check(f)
 		}
 	default:
+		n, _ := s.Node(p.Path[0])
+		err = w.agentOf(n.Node.Worker).Session(SessionOf(s.Run, s.Current, p.Path[0])).MayDecide(ctx, d.ID, d.User)
+		wrong, refused := errors.AsType[*agent.DecisionError](err)
+		if refused && wrong.Code == machine.DecisionForbidden || errors.As(err, new(*agent.RolesError)) {
+			return d, err
+		}
 		d, err = w.checkCall(s, p, d)
 	}
 	if err != nil {
@@ -291,14 +298,19 @@ func (w *submission) checkCall(s *State, p *agent.Pause, d machine.Decision) (ma
 }
 
 // Decide implements work.Work. A decision on a call that can't be accepted any more rejects the
-// call.
+// call. One by somebody who may not decide opens its pause again.
 func (w *submission) Decide(ctx context.Context, ds ...machine.Decision) error {
 	for _, d := range ds {
 		if d.Kind == machine.Expired { // the session of the node has closed the pause, or will
 			continue
 		}
 		err := w.Runner.Decide(ctx, w.run, d)
-		if wrong, ok := errors.AsType[*agent.DecisionError](err); ok && wrong.Code == machine.DecisionBad {
+		wrong, _ := errors.AsType[*agent.DecisionError](err)
+		switch {
+		case wrong == nil:
+		case wrong.Code == machine.DecisionForbidden:
+			err = w.askAgain(ctx, d)
+		case wrong.Code == machine.DecisionBad:
 			err = w.Runner.Decide(ctx, w.run, agent.Reject(d.ID, wrong.Problem).By(d.User))
 		}
 		if err != nil && !isRefused(err) {
@@ -306,6 +318,29 @@ func (w *submission) Decide(ctx context.Context, ds ...machine.Decision) error {
 		}
 	}
 	return nil
+}
+
+// askAgain leaves a decision on a call of a node to the node's agent, which opens the pause again
+// if it can't take the decision.
+func (w *submission) askAgain(ctx context.Context, d machine.Decision) error {
+	s, err := w.State(ctx, w.run)
+	if err != nil {
+		return err
+	}
+	pending, err := w.pending(ctx, s)
+	if err != nil {
+		return err
+	}
+	p := find(pending, d.ID)
+	if p == nil || isOwn(p) {
+		return nil
+	}
+	n, _ := s.Node(p.Path[0])
+	err = session.PostUnchecked(ctx, w.agentOf(n.Node.Worker).Journal(), SessionOf(s.Run, s.Current, p.Path[0]), d)
+	if err != nil && !errors.As(err, new(*journal.PostedError)) {
+		return err
+	}
+	return w.post(ctx, w.run, "look "+d.ID, itemLook, nil)
 }
 
 // Cancel implements work.Work: it cancels the run, and undoes what it did.

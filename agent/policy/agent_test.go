@@ -3,6 +3,7 @@ package policy_test
 import (
 	"context"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -337,4 +338,42 @@ func TestNoGrantLeaksIntoAnotherProject(t *testing.T) {
 	require.Zero(t, leaks)
 	require.Len(t, ran, 2*sessions)
 	require.Equal(t, 2*sessions, asked)
+}
+
+// TestAGrantAnswersForAToolWithApproversAsLongAsItsGiverIsOne, and a mode never does.
+func TestAGrantAnswersForAToolWithApproversAsLongAsItsGiverIsOne(t *testing.T) {
+	managers := []string{"bob"}
+	ran := 0
+	run := tools.New(tools.Spec{Name: "run", Approvers: []string{"manager"}, NotSelf: true},
+		func(context.Context, command) (string, error) { ran++; return "ok", nil })
+	set, err := policy.New(policy.Config{Project: shop, Rules: parsed(t,
+		`{"rules":[{"effect":"allow","tool":"run","args":["go","vet"]}]}`)})
+	require.NoError(t, err)
+	a := newAgent(t, set, journal.NewMemory(), agent.Config{Tools: []tools.Tool{run}, Modes: set.Modes(),
+		Roles: func(_ context.Context, _, user string) ([]string, error) {
+			if slices.Contains(managers, user) {
+				return []string{"manager"}, nil
+			}
+			return nil, nil
+		}})
+	n := 0
+	waits := func(user, prompt string) []agent.Pause {
+		n++
+		return ask(t, a, agent.Input{Session: fmt.Sprint("s-", n), Prompt: prompt, User: user,
+			Mode: string(policy.Auto)})
+	}
+	require.Len(t, waits("ann", "go vet ./a"), 1, "the mode is auto, and a rule of the host allows it")
+	p := waits("ann", "go test ./a")[0]
+	require.Len(t, p.Scopes, 2)
+	grant := agent.Approve(p.ID).For(policy.Project)
+	_, err = a.Run(t.Context(), agent.Resume(fmt.Sprint("s-", n), grant.By("ann")))
+	require.ErrorAs(t, err, new(*agent.DecisionError))
+	_, err = a.Run(t.Context(), agent.Resume(fmt.Sprint("s-", n), grant.By("bob")))
+	require.NoError(t, err)
+	require.Empty(t, waits("ann", "go test ./a"), "bob's grant answers")
+	require.Equal(t, 2, ran)
+	require.Len(t, waits("bob", "go test ./a"), 1, "but not for himself")
+	managers = nil
+	require.Len(t, waits("ann", "go test ./a"), 1, "nor when he isn't a manager any more")
+	require.Equal(t, 2, ran)
 }

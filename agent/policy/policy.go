@@ -127,6 +127,9 @@ func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) (v
 		return tools.Verdict{Effect: tools.Ask, Reason: m.reason(asks, "a rule asks about each such call")}
 	case grantable(m.spec) && len(m.find(tools.Allow, m.rules)) > 0:
 		v.Standing = true
+		for _, r := range m.find(tools.Allow, m.rules) {
+			v.By = append(v.By, r.By) // "" is the host, which answers for no approver
+		}
 	case len(m.asks) > 0:
 		v = tools.Verdict{Effect: tools.Ask, Standing: true, Reason: m.reason(m.asks, "a rule asks about it")}
 	default:

@@ -32,8 +32,24 @@ const (
 )
 
 // ErrSignIn is the error with which Config.Authorize says that it doesn't know who is asking. The
-// answer has status 401; it is 403 for any other error.
+// answer has status 401.
 var ErrSignIn = fault.New(fault.UserFixable, "serve: sign in first")
+
+// ErrTryAgain is the error with which a function of the host that decides who may do what says that
+// it can't tell now, because its database doesn't answer, for example. Nothing is permitted, and
+// the answer has status 503 with Retry-After. So it is for any error whose class says that it may
+// go away (fault.Retryable of fault.Of), such as a refused connection or the end of a time limit.
+var ErrTryAgain = fault.New(fault.Transient, "serve: it can't be told now; try again")
+
+// notNow returns the answer to an error that says that something can't be told now, and nil for any
+// other.
+func notNow(err error) *problem {
+	if err == nil || errors.Is(err, errPanic) || errors.Is(err, ErrSignIn) ||
+		!errors.Is(err, context.Canceled) && !fault.Retryable(fault.Of(err)) {
+		return nil
+	}
+	return unavailable(err)
+}
 
 // An Access is a request for a session that belongs to somebody else.
 type Access struct {
@@ -67,16 +83,16 @@ func (s *server) allow(r *http.Request, session string, action Action) (*grant, 
 	case err == nil:
 	case errors.Is(err, agent.ErrNothingOpen) && action == ActionSend:
 		return g, nil
-	case errors.Is(err, agent.ErrNotOwner) && info.Session != "" &&
-		s.admits(r, Access{Session: session, Owner: info.Owner, User: user, Action: action}):
-	default:
-		p := failed(err)
-		if p.Code == codeInternal { // the owner isn't known, so nobody may learn that the session exists
-			cause := p.cause
-			p = unknown()
-			p.cause = cause
+	case errors.Is(err, agent.ErrNotOwner) && info.Session != "":
+		refused := s.admits(r, Access{Session: session, Owner: info.Owner, User: user, Action: action})
+		if p := notNow(refused); p != nil {
+			return nil, p
 		}
-		return nil, p
+		if refused != nil {
+			return nil, failed(err)
+		}
+	default:
+		return nil, failed(err)
 	}
 	g.exists, g.owner, g.facts, g.running = true, info.Owner, info.Facts, info.Status == agent.Running
 	return g, nil
@@ -89,16 +105,25 @@ func (s *server) identify(r *http.Request, session string, action Action) (user 
 		return err
 	})
 	switch {
-	case errors.Is(err, ErrSignIn):
-		return "", signIn()
 	case err != nil:
-		s.log.InfoContext(r.Context(), "serve: not authorized", "session", session, "action", string(action),
-			"error", err)
-		return "", fail(http.StatusForbidden, codeForbidden, fault.Denied, "you may not do this")
+		return "", s.denied(r, err, session, action)
 	case user == "":
 		return "", internal(errors.New("serve: Config.Authorize permits it but doesn't say to whom"))
 	}
 	return user, nil
+}
+
+// denied returns the answer to an error of Config.Authorize or of Config.AuthorizeItem.
+func (s *server) denied(r *http.Request, err error, session string, action Action) *problem {
+	if errors.Is(err, ErrSignIn) {
+		return signIn()
+	}
+	if p := notNow(err); p != nil {
+		return p
+	}
+	s.log.InfoContext(r.Context(), "serve: not authorized", "session", session, "action", string(action),
+		"error", err)
+	return fail(http.StatusForbidden, codeForbidden, fault.Denied, "you may not do this")
 }
 
 var errPanic = fault.New(fault.Permanent, "serve: a function of the host panicked")
@@ -125,14 +150,16 @@ func (s *server) logPanic(err error) {
 	}
 }
 
-// admits asks whether somebody who doesn't own a session may use it. A panic denies.
-func (s *server) admits(r *http.Request, a Access) bool {
+var errNotWidened = fault.New(fault.Denied, "serve: Config.Widen is nil")
+
+// admits returns nil if somebody who doesn't own a session may use it. A panic denies.
+func (s *server) admits(r *http.Request, a Access) error {
 	if s.cfg.Widen == nil {
-		return false
+		return errNotWidened
 	}
 	err := host("Config.Widen", func() error { return s.cfg.Widen(r, a) })
 	s.logPanic(err)
-	return err == nil
+	return err
 }
 
 type traceKey struct{}

@@ -13,15 +13,16 @@ import (
 	"github.com/pawlkit/pawl/agent/plan"
 )
 
-// An ApprovalsConfig configures [Approvals]. Store, Agents and Authorize are required.
+// An ApprovalsConfig configures [Approvals]. Store and Authorize are required.
 type ApprovalsConfig struct {
-	// Store, Agents and Plans are as in [approvals.Inbox].
+	// Store, Agents and Plans are as in [approvals.Inbox]. With nil for Agents, the process needs
+	// no agent: the one that runs the session checks what was decided.
 	Store  journal.Store
 	Agents map[string]*agent.Agent
 	Plans  *plan.Runner
 	// Authorize decides whether the user who makes a request may do something with an item, and
-	// returns the user's name, which is recorded with a decision. An error denies it. The
-	// actions are
+	// returns the user's name, which is recorded with a decision. An error denies it; one that says
+	// that it may go away, such as [ErrTryAgain], is answered with 503 instead. The actions are
 	//   - ActionList: see the item in a list, or learn that its session can't be read;
 	//   - ActionRead: see the item in full;
 	//   - ActionDecide: make Item.Decision; asked only about users who may read the item.
@@ -39,7 +40,8 @@ type ApprovalsConfig struct {
 	Logger  *slog.Logger // as in [Config]
 }
 
-// An Item is what the Authorize of an [ApprovalsConfig] decides about.
+// An Item is what the Authorize of an [ApprovalsConfig], or the AuthorizeItem of a [Config],
+// decides about.
 type Item struct {
 	Session string // or the name of the run of plans
 	ID      string
@@ -59,7 +61,7 @@ type Item struct {
 
 // A Decided is a decision that [Approvals] has recorded.
 type Decided struct {
-	Agent   *agent.Agent // nil for a run of plans
+	Agent   *agent.Agent // nil for a run of plans, and without ApprovalsConfig.Agents
 	Session string       // or the name of the run of plans
 	ID      string
 	Kind    agent.DecisionKind
@@ -84,9 +86,9 @@ func Approvals(cfg ApprovalsConfig) (http.Handler, error) {
 	case cfg.Store == nil:
 		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Store",
 			Problem: "it is nil; give the journal of the agents"}
-	case len(cfg.Agents) == 0:
+	case cfg.Agents != nil && len(cfg.Agents) == 0:
 		return nil, &agent.ArgError{Func: "serve.Approvals", Field: "Config.Agents",
-			Problem: "it is empty; give the agents by their names"}
+			Problem: "it is empty; give the agents by their names, or nil to record decisions without an agent"}
 	}
 	for name, a := range cfg.Agents {
 		if a == nil {

@@ -35,9 +35,9 @@ func TestThereIsNoHandlerWithoutAnAuthorizer(t *testing.T) {
 		require.Equal(t, "Config."+field, bad.Field)
 	}
 	cfg := good
-	cfg.Agents = nil
+	cfg.Agents = map[string]*agent.Agent{}
 	_, err := serve.Approvals(cfg)
-	require.Error(t, err)
+	require.Error(t, err, "nil is for decisions without an agent")
 }
 
 func TestAnItemTellsWhatOneNeedsToDecide(t *testing.T) {

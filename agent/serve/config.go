@@ -18,16 +18,24 @@ import (
 // A Config configures the handlers. Only Authorize is required.
 type Config struct {
 	// Authorize says who makes a request, and whether they may do that. The session is empty for
-	// lists. An error refuses it: with status 401 for [ErrSignIn], else with 403. It is called for
-	// each request, from several goroutines at a time; a panic refuses the request. It needn't look
-	// at who owns the session: that is checked afterwards.
+	// lists. An error refuses it: with status 401 for [ErrSignIn], with 503 for [ErrTryAgain] and
+	// other errors that may go away, else with 403. It is called for each request, from several
+	// goroutines at a time; a panic refuses the request. It needn't look at who owns the session:
+	// that is checked afterwards.
 	Authorize func(r *http.Request, session string, action Action) (user string, err error)
-	// Widen admits somebody to a session that isn't theirs: it returns nil for that. Nil: nobody.
+	// AuthorizeItem says whether a user whom Authorize has let decide may make one decision: the
+	// item has the pause and the decision. It is asked about each decision of sessions/decide,
+	// useChat and AG-UI, results of the front end's tools among them; its errors are those of
+	// Authorize, and refuse the whole request. nil: all that Authorize lets them. Roles that hold
+	// whichever way a decision comes are tools.Spec.Approvers.
+	AuthorizeItem func(r *http.Request, user string, item Item) error
+	// Widen admits somebody to a session that isn't theirs: it returns nil for that. [ErrTryAgain]
+	// and other errors that may go away are answered with 503. Nil: nobody.
 	Widen func(r *http.Request, a Access) error
 	// Input sets what the server decides about an input: mode, limits, labels, tools of the front
 	// end (tools.External). The input has the session, the text, the files, the user, the owner and
 	// the mode that the client asks for, and is Interactive. An error refuses the input with status
-	// 403, and its text isn't shown.
+	// 403, or 503 for [ErrTryAgain] and other errors that may go away. Its text isn't shown.
 	Input func(r *http.Request, in *agent.Input) error
 
 	MaxBody int64 // bytes of a body; 0: 4 MiB

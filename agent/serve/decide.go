@@ -8,6 +8,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/request"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -76,6 +77,9 @@ func (s *server) decideRoute(w http.ResponseWriter, r *http.Request, _ string) *
 // decide takes decisions and resumes the run, unless it is in progress. The run is empty if it
 // continues elsewhere.
 func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.Started, *problem) {
+	if p := s.authorize(r, g, ds); p != nil {
+		return live.Started{}, p
+	}
 	for i := range ds {
 		ds[i] = ds[i].By(g.user)
 	}
@@ -84,6 +88,53 @@ func (s *server) decide(r *http.Request, g *grant, ds []agent.Decision) (live.St
 		return live.Started{}, failed(err)
 	}
 	return started, nil
+}
+
+// authorize asks Config.AuthorizeItem about decisions. The id of a pause stands for the call with
+// its input, so it doesn't matter whether the pause is open still; one that the session doesn't
+// have is refused here, because it might be opened next.
+func (s *server) authorize(r *http.Request, g *grant, ds []agent.Decision) *problem {
+	if s.cfg.AuthorizeItem == nil {
+		return nil
+	}
+	pending, err := g.session.Pending(r.Context())
+	if err != nil {
+		return failed(err)
+	}
+	asked := make(map[string]agent.Pause)
+	for i := range pending {
+		asked[pending[i].ID] = pending[i]
+	}
+	if slices.ContainsFunc(ds, func(d agent.Decision) bool { return asked[d.ID].ID == "" }) {
+		all, err := s.hub.Asked(r.Context(), g.session.ID())
+		if err != nil {
+			return failed(err)
+		}
+		for id, one := range all {
+			if asked[id].ID == "" {
+				asked[id] = one.Pause
+			}
+		}
+	}
+	for _, d := range ds {
+		p := asked[d.ID]
+		if p.ID == "" {
+			return failed(&agent.DecisionError{Session: g.session.ID(), ID: d.ID, Code: machine.DecisionUnknown,
+				Problem: "the session has no such pause"})
+		}
+		if p.Kind == "" { // the log was pruned since it was decided
+			continue
+		}
+		d.Input, d.Value = slices.Clone(d.Input), slices.Clone(d.Value) // what is recorded is what the body says
+		item := Item{Session: g.session.ID(), ID: p.ID, Kind: p.Kind, Tool: p.Call.Name, Reason: p.Reason, For: p.For,
+			Expires: p.Expires, Agent: s.agent.Name(), Pause: &p, Decision: &d}
+		err := host("Config.AuthorizeItem", func() error { return s.cfg.AuthorizeItem(r, g.user, item) })
+		s.logPanic(err)
+		if err != nil {
+			return s.denied(r, err, g.session.ID(), ActionDecide)
+		}
+	}
+	return nil
 }
 
 // decideOpen takes those of the decisions whose pauses are open, and resumes the run. A client

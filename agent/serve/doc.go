@@ -73,7 +73,9 @@
 //
 //   - Nothing is served without Config.Authorize. A session belongs to who used it first; nobody
 //     else learns that it exists, unless Config.Widen admits them. Lists show only one's own
-//     sessions.
+//     sessions. Who decides is the user of Authorize.
+//   - 404 is for what isn't there, or isn't the user's. An error of the store, and of a function of
+//     the host that can't tell now who may do what, is 500 or 503, and permits nothing.
 //   - Of a client's messages only the newest text and files, the ids and kinds of decisions, and
 //     the results of tools that the server declared for the front end are used. History, system
 //     texts, tools, labels and modes are the server's.

@@ -57,6 +57,9 @@ func (i *inbox) list(w http.ResponseWriter, r *http.Request, _ string) *problem 
 			continue
 		}
 		if _, err := i.may(r, itemOf(&o), ActionList); err != nil {
+			if p := notNow(err); p != nil { // else the item would be missing
+				return p
+			}
 			continue
 		}
 		if n := len(out.Items); n >= limit && out.Items[n-1].Session != o.Session {
@@ -108,7 +111,7 @@ func (i *inbox) seen(r *http.Request, session, id string, messages int) (*approv
 	item := Item{Session: session, ID: id, Kind: d.Pause.Kind, Tool: d.Pause.Call.Name, Reason: d.Pause.Reason,
 		For: d.Pause.For, Expires: d.Pause.Expires, Agent: d.Agent, Pause: &asked}
 	if _, err := i.may(r, item, ActionRead); err != nil {
-		return nil, Item{}, noItem()
+		return nil, Item{}, cmp.Or(notNow(err), noItem())
 	}
 	return d, item, nil
 }
@@ -124,7 +127,11 @@ func (i *inbox) notFound(r *http.Request, err error, item Item) *problem {
 	if n := slices.IndexFunc(u.Open, func(o approvals.Open) bool { return o.ID == item.ID }); n >= 0 {
 		item = itemOf(&u.Open[n])
 	}
-	if _, denied := i.may(r, item, ActionList); denied != nil {
+	_, denied := i.may(r, item, ActionList)
+	if p := notNow(denied); p != nil {
+		return p
+	}
+	if denied != nil {
 		i.log.WarnContext(r.Context(), "serve: a request for a session that can't be read, by somebody who may not see it",
 			"session", item.Session, "error", err)
 		return noItem()
@@ -167,6 +174,8 @@ func (i *inbox) decide(w http.ResponseWriter, r *http.Request, _ string) *proble
 	item.Decision = &proposed
 	user, err := i.may(r, item, ActionDecide)
 	switch {
+	case notNow(err) != nil:
+		return notNow(err)
 	case err != nil:
 		return fail(http.StatusForbidden, codeForbidden, fault.Denied, "you may see this, but not do it")
 	case user == "":

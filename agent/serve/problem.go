@@ -235,6 +235,8 @@ func refused(e *agent.DecisionError) *problem {
 			"an earlier decision couldn't be accepted, and the pause is open again")
 		p.NewID = e.NewID
 		return p
+	case machine.DecisionForbidden:
+		return fail(http.StatusForbidden, codeForbidden, fault.Denied, "%s", e.Problem)
 	case machine.DecisionUnknown:
 		return fail(http.StatusNotFound, CodeUnknown, fault.NotFound, "the session has no such pause")
 	}

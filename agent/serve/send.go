@@ -139,6 +139,9 @@ func (s *server) complete(r *http.Request, in *agent.Input) *problem {
 	if errors.Is(err, errPanic) {
 		return internal(err)
 	}
+	if p := notNow(err); p != nil {
+		return p
+	}
 	if err != nil {
 		s.log.InfoContext(r.Context(), "serve: Config.Input refused an input", "session", in.Session, "error", err)
 		return fail(http.StatusForbidden, codeForbidden, fault.Denied, "the input isn't accepted")

@@ -10,6 +10,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -181,11 +182,24 @@ func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
 	return work.Outcome{Status: work.Done, Output: out}, err
 }
 
-// Check implements work.Work. The agent of the work checks the decision when it gets it.
-func (*inquiry) Check(_ context.Context, d machine.Decision) (machine.Decision, error) { return d, nil }
+// Check implements work.Work. The agent of the work checks what is decided when it gets the
+// decision, but who decides also before.
+func (q *inquiry) Check(ctx context.Context, d machine.Decision) (machine.Decision, error) {
+	w, _, err := q.t.find(ctx, q.lead, q.id)
+	if err != nil {
+		return d, nil
+	}
+	err = w.session().MayDecide(ctx, d.ID, d.User)
+	wrong, refused := errors.AsType[*agent.DecisionError](err)
+	if refused && wrong.Code == machine.DecisionForbidden || errors.As(err, new(*agent.RolesError)) {
+		return d, err
+	}
+	return d, nil
+}
 
 // Decide implements work.Work. The work goes on at once, and not as a part of the call. What was
-// decided elsewhere, or is deleted, stays as it is; a decision that doesn't fit is a rejection.
+// decided elsewhere, or is deleted, stays as it is; a decision that doesn't fit is a rejection, but
+// not one by somebody who may not decide.
 func (q *inquiry) Decide(ctx context.Context, ds ...machine.Decision) error {
 	w, _, err := q.t.find(ctx, q.lead, q.id)
 	for i := 0; i < len(ds) && err == nil; i++ {
@@ -194,7 +208,18 @@ func (q *inquiry) Decide(ctx context.Context, ds ...machine.Decision) error {
 			d = agent.Reject(d.ID, "Nobody has decided in time.")
 		}
 		_, err = w.hub.Decide(context.Background(), w.Session, d)
-		if wrong, ok := errors.AsType[*agent.DecisionError](err); ok && wrong.Code == machine.DecisionBad {
+		wrong, _ := errors.AsType[*agent.DecisionError](err)
+		switch {
+		case wrong == nil:
+		case wrong.Code == machine.DecisionForbidden: // its pause opens again, for somebody else
+			err = session.PostUnchecked(ctx, w.hub.Agent().Journal(), w.Session, d)
+			if err == nil || errors.As(err, new(*journal.PostedError)) {
+				_, err = w.hub.Start(context.Background(), agent.Continue(w.Session))
+			}
+			if errors.Is(err, agent.ErrBusy) { // who drives it reads the decision
+				err = nil
+			}
+		case wrong.Code == machine.DecisionBad:
 			_, err = w.hub.Decide(context.Background(), w.Session, agent.Reject(d.ID, wrong.Problem).By(d.User))
 		}
 		if errors.As(err, new(*agent.DecisionError)) || errors.Is(err, agent.ErrNothingOpen) {

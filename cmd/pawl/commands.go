@@ -104,7 +104,8 @@ func textOf(f agent.Fact) string {
 	case *agent.ToolFinished:
 		return fmt.Sprintf("%s %s: %s", f.Call.Name, f.Result.Status, f.Result.Text())
 	case *agent.Suspended:
-		return fmt.Sprintf("%s %s: %s", f.Pause.Kind, f.Pause.ID, cmp.Or(f.Pause.Title, f.Pause.Call.Name))
+		return fmt.Sprintf("%s %s: %s", f.Pause.Kind, f.Pause.ID,
+			cmp.Or(f.Pause.Refused, f.Pause.Title, f.Pause.Call.Name)) // why an earlier decision wasn't taken
 	case *machine.Decided:
 		return fmt.Sprintf("%s %s by %s %s", f.Decision.Kind, f.Decision.ID, f.Decision.User, f.Decision.Reason)
 	case *agent.RunEnded:
@@ -123,12 +124,11 @@ func decide(kind func(id, reason string) agent.Decision) func(*flag.FlagSet) act
 			if err != nil {
 				return err
 			}
-			item, findErr := approvals.Find(ctx, p.store, args[0], args[1], 0)
-			a, err := p.standInFor(ctx, args[0])
-			if err = cmp.Or(findErr, err); err != nil {
+			inbox := &approvals.Inbox{Store: p.store}
+			item, err := approvals.Find(ctx, p.store, args[0], args[1], 0)
+			if err != nil {
 				return err
 			}
-			inbox := &approvals.Inbox{Store: p.store, Agents: map[string]*agent.Agent{item.Agent: a}}
 			d := kind(item.ID, *reason).By(p.as)
 			if err = inbox.Decide(ctx, item, d); err == nil {
 				p.out.head("decision", "session", "id", "what", "by")

@@ -121,6 +121,30 @@ func TestAnOperatorFindsAndDecidesWhatWaits(t *testing.T) {
 	require.Equal(t, len(facts), strings.Count(out, "\n"))
 }
 
+// TestTheRunAsksWhetherTheOperatorMayDecide: the program has no agent, and knows no roles.
+func TestTheRunAsksWhetherTheOperatorMayDecide(t *testing.T) {
+	d := newDesk(t)
+	managers := map[string][]string{}
+	refund := tools.New(tools.Spec{Name: "refund", Approvers: []string{"manager"}},
+		func(context.Context, struct{}) (string, error) { d.published++; return "paid", nil })
+	a, err := agent.New(agent.Config{Name: "till", Journal: d.store, NoGuard: true, Tools: []tools.Tool{refund},
+		Provider: providertest.Script(providertest.Call("refund", struct{}{}), providertest.Say("Done.")),
+		Roles:    func(_ context.Context, _, user string) ([]string, error) { return managers[user], nil }})
+	require.NoError(t, err)
+	d.pause(a, "s-1")
+	d.pawl(0, "approve", "s-1")
+	_, err = a.Run(t.Context(), agent.Continue("s-1"))
+	require.ErrorAs(t, err, new(*agent.PausedError))
+	require.Zero(t, d.published)
+	out, _ := d.pawl(0, "show", "s-1", "-facts", "0")
+	require.Contains(t, out, "olga may not decide", "it is seen why")
+	managers["olga"] = []string{"manager"}
+	d.pawl(0, "approve", "s-1")
+	_, err = a.Run(t.Context(), agent.Continue("s-1"))
+	require.NoError(t, err)
+	require.Equal(t, 1, d.published)
+}
+
 func TestWhatASubagentWaitsForIsDecidedInItsCallersSession(t *testing.T) {
 	d := newDesk(t)
 	writer := d.agent("writer", asks())

@@ -56,6 +56,9 @@ type process struct {
 	// "repeat", and before the second model call.
 	inModel, inTool, betweenSteps func()
 	hooked                        bool // there is a hook before each step
+	// approvers are those of the tools that ask, and roles says who has which role.
+	approvers []string
+	roles     func(ctx context.Context, session, user string) ([]string, error)
 	dead                          bool
 	effects                       []string
 	agent                         *agent.Agent
@@ -76,12 +79,12 @@ func (p *process) Append(ctx context.Context, a journal.Append) error {
 // start makes the agent, with a subagent, and the runner of plans.
 func (p *process) start() {
 	helper, err := agent.New(agent.Config{Name: "helper", Journal: p, Provider: p.model([]providertest.Step{
-		providertest.Calls(call("drop", p.name+"-helper"))}), Tools: p.tools()})
+		providertest.Calls(call("drop", p.name+"-helper"))}), Tools: p.tools(), Roles: p.roles})
 	require.NoError(p.t, err)
 	cfg := agent.Config{
 		Name: "clerk", Journal: p, Provider: p.model(p.replies),
 		Tools:  append(p.tools(), agent.AsTool(helper, tools.Spec{Name: "help"})),
-		Limits: agent.Limits{AskAfterCorrections: true, Corrections: 1, Steps: 4},
+		Limits: agent.Limits{AskAfterCorrections: true, Corrections: 1, Steps: 4}, Roles: p.roles,
 	}
 	if p.hooked {
 		cfg.Hooks = []agent.Hooks{{Name: "between", BeforeStep: func(_ context.Context, s *agent.Step) error {
@@ -154,8 +157,9 @@ func (p *process) tools() []tools.Tool {
 			return result("did " + tag + ": " + odd + "\xff\xc0"), nil
 		})
 	}
-	drop, always, save := does(tools.Spec{Name: "drop", Risk: tools.High}),
-		does(tools.Spec{Name: "always", Risk: tools.High, AllowAlways: true}), does(tools.Spec{Name: "save"})
+	drop, always, save := does(tools.Spec{Name: "drop", Risk: tools.High, Approvers: p.approvers}),
+		does(tools.Spec{Name: "always", Risk: tools.High, AllowAlways: true, Approvers: p.approvers}),
+		does(tools.Spec{Name: "save"})
 	drop.Title = func(context.Context, json.RawMessage) string { return "Drop " + odd }
 	always.Scope = func(json.RawMessage) string { return odd }
 	save.Undo = func(context.Context, json.RawMessage, json.RawMessage) error {

@@ -83,6 +83,7 @@ var rows = map[string]row{
 		"provider", "tools"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"agent/internal/stops":   {own: []string{everything}},                          // tests alone
+	"agent/internal/doors":   {own: []string{everything}, third: []string{mcpSDK}}, // tests alone
 	// tests alone
 	"agent/internal/transcripts": {own: []string{everything}, third: []string{"github.com/cockroachdb/datadriven"}},
 	"internal/sim":               {own: []string{everything}, third: []string{porcupine}}, // tests alone
@@ -119,9 +120,10 @@ var rows = map[string]row{
 		"tools", "tools/file"},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "internal/roletest", "provider",
 			"provider/providertest", "tools/process", "tools/web"}},
-	"agent/team": {own: []string{"agent", "agent/internal/due", "agent/internal/work", "agent/journal", "agent/live",
-		"agent/machine", "circuit/fault", "internal/schema", "provider", "tools"},
-		tests: []string{"agent/journal/sqlite", "agent/skill", "internal/roletest", "provider/providertest"}},
+	"agent/team": {own: []string{"agent", "agent/internal/due", "agent/internal/session", "agent/internal/work",
+		"agent/journal", "agent/live", "agent/machine", "circuit/fault", "internal/schema", "provider", "tools"},
+		tests: []string{"agent/approvals", "agent/journal/sqlite", "agent/skill", "internal/roletest",
+			"provider/providertest"}},
 	"agent/skill": {own: []string{"agent", "agent/internal/contain", "circuit/fault", "internal/visible", "memory",
 		"tools"},
 		third: []string{"go.yaml.in/yaml/v3", "golang.org/x/text"},

@@ -21,6 +21,7 @@ var withoutExample = map[string]string{
 	"agent/internal/durable":   "tests only",
 	"agent/internal/stops":     "tests only",
 	"internal/desk":            "tests only",
+	"agent/internal/doors":     "tests only",
 	"provider/internal/replay": "tests only",
 	"internal/sim":             "tests only",
 	"internal/storm":           "tests only",

@@ -2,6 +2,8 @@ package session
 
 import (
 	"context"
+	"crypto/rand"
+	"encoding/hex"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -30,6 +32,8 @@ type Item struct {
 	After uint64 `json:"after,omitempty"`
 	// those that don't fit when they are taken open their pauses again
 	Decisions []machine.Decision `json:"decisions,omitempty"`
+	// Unchecked says that no agent has seen the decisions: see [PostUnchecked].
+	Unchecked bool `json:"unchecked,omitempty"`
 }
 
 // The kinds of items.
@@ -56,6 +60,24 @@ func (s *Sessions) Post(ctx context.Context, session string, it Item) error {
 	}
 	if h := s.Holder(session); h != nil {
 		h.Poke()
+	}
+	return nil
+}
+
+// PostUnchecked posts decisions to a session without an agent. The agent that takes them checks
+// them, screens their texts, and opens the pauses again of those that don't fit. A decision on a
+// pause that was decided before is a *[journal.PostedError].
+func PostUnchecked(ctx context.Context, store journal.Store, session string, decisions ...machine.Decision) error {
+	var b [16]byte
+	rand.Read(b[:]) // never fails
+	it := Item{ID: "d-" + hex.EncodeToString(b[:]), Kind: ItemDecide, Time: time.Now(), Decisions: decisions,
+		Unchecked: true}
+	item, err := it.encode(session)
+	if err == nil {
+		err = store.Post(ctx, session, item)
+	}
+	if err != nil {
+		return fmt.Errorf("agent: session %q: posting to its inbox: %w", session, err)
 	}
 	return nil
 }
