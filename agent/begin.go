@@ -198,7 +198,7 @@ func (x *driver) cannotBegin() error {
 func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 	a := x.agent
 	f := &RunStarted{
-		Message: in.message(), Model: in.Model, Mode: mode.Name, Limits: a.limits(in.Limits, mode),
+		Message: in.message(), Model: in.Model, Mode: mode.Name, Limits: a.limits(in.Limits, mode, in.parent != nil),
 		ToolChoice: in.ToolChoice, Interactive: in.Interactive, Priority: int32(in.Priority), Caller: in.caller(),
 		Owner: in.Owner, Key: in.Key, ParentSession: in.Parent, Children: in.Children, Queue: x.leg.queued(),
 		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),

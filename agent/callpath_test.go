@@ -80,7 +80,7 @@ func TestAPersonDoesntWaitBehindTheWorkOfAHost(t *testing.T) {
 				}
 			}
 		})
-		path, ledger, err := callPath(model, providertest.Script())
+		path, ledger, err := callPath(known{model}, providertest.Script())
 		require.NoError(t, err)
 		a, err := agent.New(agent.Config{Provider: path})
 		require.NoError(t, err)

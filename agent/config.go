@@ -322,7 +322,9 @@ func (a *Agent) newMode(m Mode) mode {
 	if m.Limits != nil {
 		out.limits = *m.Limits
 	}
-	out.limits = out.limits.Or(a.cfg.Limits).WithDefaults()
+	out.limits = out.limits.Or(a.cfg.Limits)
+	requirePrices(&out.limits, out.limits.Cost)
+	out.limits = out.limits.WithDefaults()
 	if m.Instructions != "" {
 		if out.system != "" {
 			out.system += "\n\n"
@@ -344,15 +346,6 @@ func (a *Agent) mode(name string) (*mode, error) {
 		known = "the modes are " + strings.Join(a.Modes(), ", ")
 	}
 	return nil, &ArgError{Field: "Input.Mode", Problem: fmt.Sprintf("there is no mode %q; %s", name, known)}
-}
-
-// limits returns the limits of a run: the input's over the mode's over the Config's over the
-// defaults. Without any of the input's they are the mode's own, which mustn't be changed.
-func (a *Agent) limits(own *Limits, mode *mode) *Limits {
-	if own == nil {
-		return &mode.limits
-	}
-	return new(own.Or(mode.limits))
 }
 
 // ownBreakers returns the breakers of an agent whose Config names none. A call takes as long as it

@@ -23,13 +23,14 @@ import (
 
 // An ending is one way in which a run can end, and what is returned then.
 type ending struct {
-	steps  []providertest.Step
-	limits agent.Limits
-	hook   func(context.Context, *agent.ToolCall) error
-	budget *budget.Budget
-	priced bool
-	name   string
-	during func(*agent.Session, context.CancelCauseFunc) // called by the tool "work"
+	steps    []providertest.Step
+	limits   agent.Limits
+	hook     func(context.Context, *agent.ToolCall) error
+	budget   *budget.Budget
+	priced   bool
+	unpriced bool
+	name     string
+	during   func(*agent.Session, context.CancelCauseFunc) // called by the tool "work"
 
 	status agent.Status
 	code   string
@@ -58,7 +59,7 @@ var endings = map[string]ending{
 		status: agent.Stopped, code: machine.CodeLimit, as: new(*agent.LimitError), step: 1},
 	"Limits.Cost": {steps: []providertest.Step{call("work", 1)}, limits: agent.Limits{Cost: 1}, priced: true,
 		status: agent.Stopped, code: machine.CodeLimit, as: new(*agent.LimitError), step: 1},
-	"Limits.RequirePrices": {limits: agent.Limits{Cost: 1, RequirePrices: true},
+	"Limits.RequirePrices": {limits: agent.Limits{Cost: 1}, unpriced: true,
 		status: agent.Stopped, code: machine.CodeLimit, as: new(*agent.LimitError)},
 	"Limits.Duration": {steps: []providertest.Step{call("sleep", 1)}, limits: agent.Limits{Duration: time.Second},
 		status: agent.Stopped, code: machine.CodeLimit, as: new(*agent.LimitError), step: 1},
@@ -134,6 +135,9 @@ func (e *ending) of(t *testing.T) (context.Context, *agent.Agent, string) {
 	var model provider.Provider = providertest.Script(e.steps...)
 	if e.priced {
 		model = priced{providertest.Script(e.steps...)}
+	}
+	if e.unpriced {
+		model = unpriced{model}
 	}
 	if e.budget != nil {
 		guarded, err := guard.New(model, guard.Config{Budget: e.budget})

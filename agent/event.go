@@ -82,8 +82,8 @@ type BreakerOpen struct {
 }
 
 // UnknownPrice says that the run has a limit of cost, and that the price of the model isn't known,
-// so that its calls don't count towards that limit. It is shown before the first reply of such a
-// model. See Limits.RequirePrices.
+// so that its calls don't count towards that limit: it is the default limit, or
+// Limits.AllowUnknownPrices is set. It is shown before the first reply of such a model.
 type UnknownPrice struct {
 	NoteMeta
 	Model string `json:"model,omitempty"` // empty for the provider's default

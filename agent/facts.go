@@ -125,8 +125,9 @@ type Suspended = machine.Suspended
 //   - Status: Paused, Completed, Stopped or Failed
 //   - Code: one of the Code constants of package machine; "" for a run that completed
 //   - Reason: the same in words
-//   - Limit: for the code limit, the name of the limit that was reached, as [LimitError].Limit; "" in
-//     logs of version 0.1
+//   - Limit: for the code limit, the name of the limit that was reached, as [LimitError].Limit;
+//     "RequirePrices" for the code budget, if the price of the model isn't known; "" in logs of
+//     version 0.1
 //   - Problem: for the codes provider and context, why the model call failed; nil if that isn't
 //     known, and in logs of version 0.1
 //   - Words(): how the run has ended and what a person can change; "" if only Reason says it

@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -160,6 +161,9 @@ func (x *driver) finish(status Status, code string, reason error, missing ...str
 	}
 	if limit, ok := errors.AsType[*LimitError](reason); ok && end.Code == machine.CodeLimit {
 		end.Limit = limit.Limit
+	}
+	if spent, ok := errors.AsType[*budget.Error](reason); ok && spent.Unpriced && end.Code == machine.CodeBudget {
+		end.Limit = machine.LimitRequirePrices
 	}
 	if code == machine.CodeProvider || code == machine.CodeContext {
 		end.Problem = x.agent.problemOf(reason)

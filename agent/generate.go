@@ -141,7 +141,10 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	if err := c.x.treeLimit(ctx); err != nil {
 		return nil, err
 	}
-	own, limits := c.request(req)
+	own, limits, err := c.request(req)
+	if err != nil {
+		return nil, err
+	}
 	res, err := output.Generate(context.WithValue(ctx, asideKey{}, true), c.x.agent.provider, own, limits.ReplyBytes)
 	if res.Usage.Total() > 0 {
 		cost, priced := c.x.agent.cost(own.Model, res.Usage)
@@ -153,8 +156,9 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	return res, err
 }
 
-// request returns req with what it takes from the run, and the limits of the run.
-func (c toolContext) request(req *provider.Request) (*provider.Request, *Limits) {
+// request returns req with what it takes from the run, and the limits of the run; an error if its
+// model has no price and needs one.
+func (c toolContext) request(req *provider.Request) (*provider.Request, *Limits, error) {
 	redact := c.x.agent.redact
 	own := *req
 	own.System, own.Messages = redact.Text(req.System), redact.Messages(req.Messages)
@@ -164,7 +168,7 @@ func (c toolContext) request(req *provider.Request) (*provider.Request, *Limits)
 	own.Model = cmp.Or(req.Model, c.x.State().Model, c.x.currentMode().Model, c.x.agent.cfg.Params.Model)
 	own.Interactive, own.Priority = r.Interactive, r.Priority
 	own.Labels = c.x.labels(r.Step, cmp.Or(req.Labels.Kind, "tool"))
-	return &own, r.Limits
+	return &own, r.Limits, c.x.agent.unpriced(c.x.State(), own.Model)
 }
 
 // corrections returns how often an answer that doesn't fit is sent back; below 0: without a limit.

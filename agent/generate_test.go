@@ -40,9 +40,9 @@ func generating(spec tools.Spec) tools.Tool {
 }
 
 func TestAToolAsksTheModelOfItsRunAndTheRunPays(t *testing.T) {
-	a, m := scripted(t, agent.Config{Name: "writer", Params: agent.Params{Model: "m-1"},
-		Tools: []tools.Tool{generating(tools.Spec{Name: "short"})}},
-		used(10, call("short", 1)), used(200, say("brief")), used(3_000, say("Done.")))
+	m := providertest.Script(used(10, call("short", 1)), used(200, say("brief")), used(3_000, say("Done.")))
+	a := newAgent(t, agent.Config{Name: "writer", Provider: unpriced{m}, Params: agent.Params{Model: "m-1"},
+		Tools: []tools.Tool{generating(tools.Spec{Name: "short"})}})
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go", Priority: 80, Task: "t-1"})
 	require.NoError(t, err)
 	require.NoError(t, res.Err())

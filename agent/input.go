@@ -76,7 +76,8 @@ type Input struct {
 	// at most 64 and values of at most 256 bytes, neither of them empty. They are on the events of
 	// the run, on its tool and model calls, in the ledger, and on the session until another run
 	// sets others; [SessionFilter] finds the session by one of them. Empty: those of the session's
-	// last run.
+	// last run. The label "tenant" says who pays: budgets limit what a tenant spends
+	// (budget.Config.Tenant), with all that the run starts.
 	Labels map[string]string
 	// Key makes a repeated request harmless: if the session had an input or a message
 	// ([Session.Steer]) with the same key, nothing is started, and the error is a
@@ -341,5 +342,5 @@ func (a *Agent) checkInput(in *Input) error {
 	if err != nil {
 		return err
 	}
-	return in.check(a.limits(in.Limits, mode))
+	return in.check(a.limits(in.Limits, mode, in.parent != nil))
 }

@@ -39,13 +39,14 @@ func ExampleLimits() {
 	// Failures 3
 }
 
-// A limit of cost means little if the price of a model isn't known. With RequirePrices, such a
-// model isn't called.
+// A limit of cost means little if the price of a model isn't known, so such a model isn't called
+// where a host sets one.
 func ExampleLimits_requirePrices() {
+	gateway := provider.Func(providertest.Script(providertest.Say("Hello.")).Stream) // doesn't say its prices
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Say("Hello.")),
+		Provider: gateway,
 		Params:   agent.Params{Model: "new-model"},
-		Limits:   agent.Limits{Cost: provider.USD / 2, RequirePrices: true},
+		Limits:   agent.Limits{Cost: provider.USD / 2},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -60,7 +61,7 @@ func ExampleLimits_requirePrices() {
 	fmt.Println(err)
 	// Output:
 	// stopped 0
-	// agent: Limits.RequirePrices: the price of the model "new-model" isn't known; call a model whose price the provider knows (provider.Info), set the price in the provider's configuration, or set Limits.Cost to -1
+	// agent: Limits.RequirePrices: the price of the model "new-model" isn't known, so what it costs can't be counted; name its price in the file of PAWL_PRICES or with provider.WithPrices, or set Limits.AllowUnknownPrices
 }
 
 // A tool that fails again and again is unavailable for the rest of the run, and the model makes do

@@ -30,6 +30,8 @@ func (priced) Info() provider.ModelInfo {
 		Output: 1_000_000 * provider.USD}}
 }
 
+func (p priced) InfoOf(string) (provider.ModelInfo, bool) { return p.Info(), true }
+
 func (p priced) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 	return p.Model.Stream(ctx, req)
 }

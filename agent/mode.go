@@ -48,7 +48,7 @@ func (l *sessionLog) toMode(name, reason string) Fact {
 		return nil
 	}
 	return &machine.ModeChanged{From: l.State().Mode, To: m.Name, Reason: l.agent.redact.Text(reason),
-		Limits: l.agent.limits(l.Run().Own, m)}
+		Limits: l.agent.limits(l.Run().Own, m, l.Run().Parent != "")}
 }
 
 // limitTime sets or resets the timer of Limits.Duration.

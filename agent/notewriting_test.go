@@ -104,8 +104,8 @@ func TestWhatANoteTookIsCountedOrEstimatedAndPricedWherePricesAreKnown(t *testin
 		cost      bool
 		estimated bool
 	}{
-		"counted":              {write: write(model(provider.Usage{Input: 90, Output: 10}))},
-		"not counted":          {write: write(model(provider.Usage{})), estimated: true},
+		"counted":              {write: write(unpriced{model(provider.Usage{Input: 90, Output: 10})})},
+		"not counted":          {write: write(unpriced{model(provider.Usage{})}), estimated: true},
 		"priced":               {write: write(known{model(provider.Usage{Input: 90, Output: 10})}), cost: true},
 		"priced by the host":   {write: book(3, 4), cost: true},
 		"not all of it priced": {write: book(3, 0)},

@@ -22,6 +22,13 @@ type free struct{ provider.Provider }
 
 func (free) Info() provider.ModelInfo { return provider.ModelInfo{Prices: new(provider.Prices)} }
 
+// An unpriced model doesn't say what it costs.
+type unpriced struct{ provider.Provider }
+
+func (unpriced) Info() provider.ModelInfo                 { return provider.ModelInfo{} }
+func (unpriced) InfoOf(string) (provider.ModelInfo, bool) { return provider.ModelInfo{}, false }
+func (u unpriced) EndsWithContext() bool                  { return provider.EndsWithContext(u.Provider) }
+
 func TestASummaryIsUnpricedOnlyIfItsPriceIsNotKnown(t *testing.T) {
 	short := providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 		r := answer("in short")
@@ -38,11 +45,12 @@ func TestASummaryIsUnpricedOnlyIfItsPriceIsNotKnown(t *testing.T) {
 		cost     bool
 		unpriced bool
 	}{
-		"free":                      {by: []provider.Provider{free{short}}},
-		"priced":                    {by: []provider.Provider{known{short}}, cost: true},
-		"of no known price":         {by: []provider.Provider{short}, unpriced: true},
-		"free, and priced":          {by: []provider.Provider{free{broken}, known{short}}, cost: true},
-		"in part of no known price": {by: []provider.Provider{broken, known{short}}, cost: true, unpriced: true},
+		"free":              {by: []provider.Provider{free{short}}},
+		"priced":            {by: []provider.Provider{known{short}}, cost: true},
+		"of no known price": {by: []provider.Provider{unpriced{short}}, unpriced: true},
+		"free, and priced":  {by: []provider.Provider{free{broken}, known{short}}, cost: true},
+		"in part of no known price": {by: []provider.Provider{unpriced{broken}, known{short}},
+			cost: true, unpriced: true},
 	} {
 		t.Run(name, func(t *testing.T) {
 			var steps []memory.Step

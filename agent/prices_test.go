@@ -124,25 +124,32 @@ func TestWhatANoteCostNeverShrinks(t *testing.T) {
 }
 
 func TestAModelWithoutAPriceIsToldOnceOrRefused(t *testing.T) {
-	steps := []providertest.Step{call("work", 1), call("work", 2), say("done")}
 	var done effects
 	list := []tools.Tool{done.tool(tools.Spec{Name: "work"})}
-	a, _ := scripted(t, agent.Config{Tools: list}, steps...)
-	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
-	require.NoError(t, err)
-	require.Len(t, of[*agent.UnknownPrice](all), 1)
+	told := func(limits agent.Limits) (n int, end *agent.RunEnded) {
+		m := providertest.Script(call("work", 1), call("work", 2), say("done"))
+		a := newAgent(t, agent.Config{Provider: unpriced{m}, Tools: list, Params: agent.Params{Model: "m-1"},
+			Limits: limits})
+		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+		require.NoError(t, err)
+		end = of[*agent.RunEnded](all)[0]
+		require.Equal(t, end.Result.Steps, len(m.Requests()))
+		return len(of[*agent.UnknownPrice](all)), end
+	}
+	n, end := told(agent.Limits{})
+	require.Equal(t, 1, n, "with the default limit")
+	require.Equal(t, agent.Completed, end.Status)
+	n, _ = told(agent.Limits{Cost: provider.USD, AllowUnknownPrices: true})
+	require.Equal(t, 1, n)
+	n, _ = told(agent.Limits{Cost: -1})
+	require.Zero(t, n, "there is no limit of cost")
 
-	a, _ = scripted(t, agent.Config{Tools: list, Limits: agent.Limits{Cost: -1}}, steps...)
-	all, err = events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
-	require.NoError(t, err)
-	require.Empty(t, of[*agent.UnknownPrice](all), "there is no limit of cost")
-
-	a, m := scripted(t, agent.Config{Tools: list, Params: agent.Params{Model: "m-1"},
-		Limits: agent.Limits{RequirePrices: true}}, steps...)
-	res := run(t, a)
+	_, end = told(agent.Limits{Cost: provider.USD})
+	require.Zero(t, end.Result.Steps)
+	require.Equal(t, []string{machine.CodeLimit, machine.LimitRequirePrices}, []string{end.Code, end.Limit})
 	var limit *agent.LimitError
-	require.ErrorAs(t, res.Err(), &limit)
+	require.ErrorAs(t, end.Result.Err(), &limit)
 	require.Equal(t, machine.LimitRequirePrices, limit.Limit)
 	require.ErrorContains(t, limit, `agent: Limits.RequirePrices: the price of the model "m-1" isn't known`)
-	require.Empty(t, m.Requests())
+	require.Contains(t, limit.Words(), "price")
 }

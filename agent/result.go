@@ -81,8 +81,10 @@ type ToolResult = machine.ToolResult
 //   - Tokens: input and output tokens of the run and of all that it starts, directly or through
 //     others: subagents, background work and its reports, plans, runs of tools, also in other
 //     sessions. Default 1,000,000
-//   - Cost: money for the same, where prices are known. Default 10 US dollars
-//   - RequirePrices: stop before a model is called whose price isn't known. Default false
+//   - Cost: money for the same. Default 10 US dollars
+//   - RequirePrices: stop before a model is called whose price isn't known. Default true where Cost
+//     is set, and false with the default Cost, with which such calls aren't counted
+//   - AllowUnknownPrices: RequirePrices is false, whatever else is set. Default false
 //   - Duration: time without pauses. Default 30 minutes
 //   - PromptBytes, MediaBytes: the text, and the images and files of an input. Default 4 MiB and
 //     32 MiB

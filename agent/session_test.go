@@ -42,7 +42,7 @@ func TestSessionsAreListedNewestFirst(t *testing.T) {
 			for info := range a.Sessions(t.Context(), agent.SessionFilter{}) {
 				require.Equal(t, agent.SessionInfo{Session: "a-2", Status: agent.Paused, Created: info.Created,
 					Updated: info.Updated,
-					Pending: 1, Facts: uint64(len(facts(t, a, "a-2"))), Steps: 1, Unpriced: true,
+					Pending: 1, Facts: uint64(len(facts(t, a, "a-2"))), Steps: 1,
 					Model: "scripted"}, info)
 				break // leaves nothing behind
 			}

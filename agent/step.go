@@ -3,7 +3,6 @@ package agent
 import (
 	"cmp"
 	"errors"
-	"fmt"
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/contain"
@@ -53,15 +52,15 @@ func (x *driver) step(act machine.Action) {
 		return
 	}
 	asks := step == nil || step.answer == nil
+	if asks {
+		if err := x.agent.unpriced(x.State(), start.Model); err != nil {
+			x.finish(Stopped, machine.CodeLimit, err)
+			return
+		}
+	}
 	// whether the price is known, or doesn't matter because nothing is asked or costs aren't
 	// limited
 	priced := !asks || r.Limits.Cost < 0 || infoOf(x.agent.provider, start.Model).Prices != nil
-	if !priced && x.Run().Limits.RequirePrices {
-		x.finish(Stopped, machine.CodeLimit, &LimitError{Limit: machine.LimitRequirePrices, Note: fmt.Sprintf(
-			"the price of the model %q isn't known; call a model whose price the provider knows (provider.Info), set "+
-				"the price in the provider's configuration, or set Limits.Cost to -1", start.Model)})
-		return
-	}
 	if x.agent.cfg.Compose != nil {
 		x.noteSystem(start, p.system, step)
 	}
@@ -126,8 +125,8 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 // labels returns the labels of a model call for the run.
 func (l *sessionLog) labels(step int, kind string) provider.Labels {
 	r := l.Run()
-	return provider.Labels{Session: l.account(), User: r.User, Run: r.ID, Step: step, Pipeline: r.Pipeline,
-		Task:  r.Task,
+	return provider.Labels{Session: l.account(), User: r.User, Tenant: l.State().Tenant(), Run: r.ID, Step: step,
+		Pipeline: r.Pipeline, Task: r.Task,
 		Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace, Extra: l.State().Labels}
 }
 

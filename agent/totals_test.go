@@ -108,6 +108,6 @@ func TestAListShowsTheModeThatARunInProgressIsIn(t *testing.T) {
 	}
 	info, err := a.Session("s").Info(t.Context())
 	require.NoError(t, err)
-	require.True(t, info.Unpriced)
+	require.False(t, info.Unpriced)
 	require.Equal(t, 2, info.Steps)
 }

@@ -89,8 +89,7 @@ func TestUsageAndCostAddUp(t *testing.T) {
 	require.Equal(t, provider.Usage{Input: 30, Output: 6, CacheRead: 4, Reasoning: 1}, res.Usage)
 	require.Equal(t, 32*provider.USD, res.Cost, "cached tokens are free here")
 	require.False(t, res.Unpriced)
-	b, _ := scripted(t, agent.Config{}, say("Hi."))
-	res = run(t, b)
+	res = run(t, newAgent(t, agent.Config{Provider: unpriced{providertest.Script(say("Hi."))}}))
 	require.Zero(t, res.Cost)
 	require.True(t, res.Unpriced)
 }

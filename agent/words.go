@@ -31,7 +31,11 @@ func Words(err error) string {
 	case errors.As(err, &says) && says.Words() != "":
 		text = says.Words()
 	case errors.As(err, &spent):
-		text = (&StopError{Code: machine.CodeBudget}).Words()
+		end := &StopError{Code: machine.CodeBudget}
+		if spent.Unpriced {
+			end.Limit = machine.LimitRequirePrices
+		}
+		text = end.Words()
 	case errors.As(err, &gaveUp), errors.As(err, &several), errors.As(err, &refused):
 		if p := provider.ProblemOf(err); p != nil && p.Kind != provider.ProblemRequest {
 			text = p.Words()

@@ -336,8 +336,8 @@ func labels(own, of provider.Labels) provider.Labels {
 	return provider.Labels{
 		Session: cmp.Or(own.Session, of.Session), Run: cmp.Or(own.Run, of.Run), Step: cmp.Or(own.Step, of.Step),
 		Pipeline: cmp.Or(own.Pipeline, of.Pipeline), Task: cmp.Or(own.Task, of.Task),
-		Agent: cmp.Or(own.Agent, of.Agent),
-		Kind:  own.Kind, Trace: cmp.Or(own.Trace, of.Trace), User: cmp.Or(own.User, of.User),
+		Agent: cmp.Or(own.Agent, of.Agent), Tenant: cmp.Or(own.Tenant, of.Tenant),
+		Kind: own.Kind, Trace: cmp.Or(own.Trace, of.Trace), User: cmp.Or(own.User, of.User),
 		Extra: cmp.Or(own.Extra, of.Extra),
 	}
 }

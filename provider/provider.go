@@ -123,7 +123,7 @@ func collect(c *Collector, seq iter.Seq2[Chunk, error]) (*Response, error) {
 // it.
 func Info(p Provider) (ModelInfo, bool) {
 	budget := maxWrap
-	if i, ok := find[Informer](p, &budget); ok {
+	if i, ok := find(p, &budget, is[Informer]); ok {
 		return i.Info(), true
 	}
 	return ModelInfo{}, false
@@ -136,7 +136,7 @@ func CountTokens(ctx context.Context, p Provider, req *Request) (int, error) {
 		return 0, ErrNilRequest
 	}
 	budget := maxWrap
-	c, ok := find[TokenCounter](p, &budget)
+	c, ok := find(p, &budget, is[TokenCounter])
 	if !ok {
 		return 0, ErrNoCount
 	}
@@ -155,25 +155,31 @@ func EndsWithContext(p Provider) bool {
 	return ok && !isNil(p) && c.EndsWithContext()
 }
 
+// is returns p as a T, if it is one.
+func is[T any](p Provider) (T, bool) {
+	t, ok := p.(T)
+	return t, ok
+}
+
 // maxWrap bounds how many Providers a search visits, so that one that unwraps to itself can't hang
 // a caller.
 const maxWrap = 1000
 
-// find returns the first of p and what it wraps that is a T. Each visited Provider costs one of the
-// budget.
-func find[T any](p Provider, budget *int) (t T, ok bool) {
+// find returns what is wanted of the first of p and what it wraps that has it. Each visited
+// Provider costs one of the budget.
+func find[T any](p Provider, budget *int, want func(Provider) (T, bool)) (t T, ok bool) {
 	if *budget--; *budget < 0 || isNil(p) {
 		return t, false
 	}
-	if t, ok := p.(T); ok {
+	if t, ok := want(p); ok {
 		return t, true
 	}
 	switch w := p.(type) {
 	case interface{ Unwrap() Provider }:
-		return find[T](w.Unwrap(), budget)
+		return find(w.Unwrap(), budget, want)
 	case interface{ Unwrap() []Provider }:
 		for _, inner := range w.Unwrap() {
-			if t, ok := find[T](inner, budget); ok {
+			if t, ok := find(inner, budget, want); ok {
 				return t, true
 			}
 		}

@@ -112,8 +112,10 @@ type OutputFormat struct {
 type Labels struct {
 	// Session is the session for a gate's turns and a budget's limits: a subagent uses the session
 	// of the outermost agent.
-	Session  string `json:"session,omitempty"`
-	User     string `json:"user,omitempty"` // the person that the call is made for
+	Session string `json:"session,omitempty"`
+	User    string `json:"user,omitempty"` // the person that the call is made for
+	// Tenant is the customer of the host that the user belongs to, who pays.
+	Tenant   string `json:"tenant,omitempty"`
 	Run      string `json:"run,omitempty"`
 	Step     int    `json:"step,omitempty"`
 	Pipeline string `json:"pipeline,omitempty"`

@@ -162,7 +162,7 @@ func (r *Router) CountTokens(ctx context.Context, req *Request) (int, error) {
 	c := *req
 	c.Model = route.Model
 	budget := maxWrap
-	counter, ok := find[TokenCounter](route.Provider, &budget)
+	counter, ok := find(route.Provider, &budget, is[TokenCounter])
 	if !ok {
 		return 0, ErrNoCount
 	}
@@ -175,20 +175,28 @@ type ModelInformer interface {
 }
 
 // InfoOf returns the description of the model with that name in p; an empty name means p's default.
-// It asks the first [ModelInformer] of p and what p wraps, as [Info] does. If there is none, it
-// returns the result of Info, provided that its ID or Name matches. The second result is false if
-// none of them knows it.
+// It asks p and what p wraps, in the order of [Info]: the first [ModelInformer], or the [Informer]
+// before it whose ID or Name matches. The second result is false if none of them knows it.
 func InfoOf(p Provider, model string) (ModelInfo, bool) {
 	budget := maxWrap
-	if i, ok := find[ModelInformer](p, &budget); ok {
-		return i.InfoOf(model)
-	}
-	info, ok := Info(p)
-	if !ok || model != "" && model != info.ID && model != info.Name {
+	i, ok := find(p, &budget, func(p Provider) (infoOf, bool) {
+		switch i := p.(type) {
+		case ModelInformer:
+			return i.InfoOf, true
+		case Informer:
+			info := i.Info()
+			return func(string) (ModelInfo, bool) { return info, true },
+				model == "" || model == info.ID || model == info.Name
+		}
+		return nil, false
+	})
+	if !ok {
 		return ModelInfo{}, false
 	}
-	return info, true
+	return i(model)
 }
+
+type infoOf = func(model string) (ModelInfo, bool)
 
 // An UnknownModelError reports a request for an alias that a [Router] has no route for.
 type UnknownModelError struct {

@@ -66,7 +66,7 @@ func everyFact() []machine.Fact {
 		ParallelCalls: 8, Repeats: 9,
 		Corrections: 10, AskAfterCorrections: true, SendBacks: 11, OutputCorrections: 12, Idle: 13, ToolFailures: 14,
 		Failures: 15, ReplyCalls: 16,
-		ReplyBytes: 17, SubagentCalls: 18, RequirePrices: true}
+		ReplyBytes: 17, SubagentCalls: 18, RequirePrices: true, AllowUnknownPrices: true}
 	usage := provider.Usage{Input: 1, Output: 2, CacheRead: 3, CacheWrite: 4, Reasoning: 5, Estimated: true,
 		Raw: `{"in":1}`}
 	choice := provider.ToolChoice{Mode: provider.ChooseTool, Tool: "cms.write"}
@@ -90,7 +90,8 @@ func everyFact() []machine.Fact {
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0",
 			Replaces: &machine.Replaced{Start: 9, Before: []machine.Span{{From: 0, To: 1}},
 				Note: "Note: it went back"}, Queue: &machine.Queue{At: at, Attempts: 3},
-			Ancestors: []machine.Ancestor{{Session: "s-0", Run: "r-0", User: "ann", Tokens: 1000, Cost: 5}}},
+			Ancestors: []machine.Ancestor{{Session: "s-0", Run: "r-0", User: "ann", Tokens: 1000, Cost: 5, RequirePrices: true,
+				Tenant: "acme"}}},
 		&machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice,
 			Final: machine.LimitSteps, Note: "last call",
 			Messages: []provider.Message{provider.User("changed")}, System: "be brief", AnsweredBy: "cache",

@@ -25,8 +25,8 @@ type Limits struct {
 	// of plans, and runs of tools, also in other sessions. They are counted before each model call.
 	// Default 1,000,000.
 	Tokens int64 `json:"tokens,omitempty"`
-	// Cost is what a run may cost, with all that it starts, as far as the models' prices are known.
-	// Default 10 US dollars.
+	// Cost is what a run may cost, with all that it starts. Default 10 US dollars. Where it is set,
+	// a model whose price isn't known isn't called: see RequirePrices.
 	Cost provider.Money `json:"cost,omitempty"`
 	// Duration is how long a run may work. The time in which it is paused doesn't count. Default 30
 	// minutes.
@@ -65,10 +65,13 @@ type Limits struct {
 	// model call, and the run continues. Each running subagent may exceed it by one call. Default
 	// 200.
 	SubagentCalls int `json:"subagent_calls,omitempty"`
-	// RequirePrices stops a run before a model is called whose price isn't known, if there is a
-	// limit of Cost. Without it, what such a model costs isn't counted, and the run shows a note,
+	// RequirePrices stops a run, and all that it starts, before a model is called whose price isn't
+	// known, if there is a limit of Cost. Default true where Cost is set, false with the default
+	// Cost. If it is false, what such a model costs isn't counted, and the run shows a note,
 	// UnknownPrice of package agent.
 	RequirePrices bool `json:"require_prices,omitempty"`
+	// AllowUnknownPrices makes RequirePrices false, whatever else is set.
+	AllowUnknownPrices bool `json:"allow_unknown_prices,omitempty"`
 	// Corrections is how often in a row a model may correct itself after an input that doesn't fit
 	// a tool's schema. After that, the tool is unavailable for the rest of the run. It is counted
 	// for each tool. Default 2.

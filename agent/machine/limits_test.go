@@ -441,7 +441,8 @@ func TestLimitsAreFilledInFromOthersAndFromTheDefaults(t *testing.T) {
 	require.Equal(t, want, l)
 	v := reflect.ValueOf(machine.DefaultLimits())
 	for i := range v.NumField() {
-		if name := v.Type().Field(i).Name; name != "AskAfterCorrections" && name != "RequirePrices" {
+		if name := v.Type().Field(i).Name; name != "AskAfterCorrections" && name != "RequirePrices" &&
+			name != "AllowUnknownPrices" {
 			require.NotZero(t, v.Field(i).Interface(), name)
 		}
 	}

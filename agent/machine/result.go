@@ -62,7 +62,9 @@ type Result struct {
 	Status  Status
 	Code    string // one of the Code constants; empty for a run that completed
 	Reason  string // the same in words
-	Limit   string // one of the Limit constants, for CodeLimit: the limit that was reached
+	// Limit is one of the Limit constants: for CodeLimit the limit that was reached, and
+	// LimitRequirePrices for CodeBudget if the price of the model isn't known.
+	Limit string
 	// Problem is why the model call failed, for CodeProvider and CodeContext; nil if that isn't
 	// known.
 	Problem *provider.Problem

@@ -19,6 +19,29 @@ type Ancestor struct {
 	User    string         `json:"user,omitempty"`   // who started it
 	Tokens  int64          `json:"tokens,omitempty"` // its Limits.Tokens
 	Cost    provider.Money `json:"cost,omitempty"`   // its Limits.Cost
+	// RequirePrices says that what the run starts calls no model whose price isn't known.
+	RequirePrices bool   `json:"require_prices,omitempty"`
+	Tenant        string `json:"tenant,omitempty"` // who pays: see State.Tenant
+}
+
+// tenantLabel is the label of a run that names its tenant, who pays for it.
+const tenantLabel = "tenant"
+
+// Tenant returns the tenant of the newest run: that of its labels, else that of what has started
+// it; "" for none.
+func (s *State) Tenant() string {
+	own := s.Labels.Get(tenantLabel)
+	if s.Run == nil || own != "" || len(s.Run.Ancestors) == 0 {
+		return own
+	}
+	return s.Run.Ancestors[len(s.Run.Ancestors)-1].Tenant
+}
+
+// RequiresPrices reports whether the newest run calls no model whose price isn't known, because of
+// its own limits or those of what has started it.
+func (s *State) RequiresPrices() bool {
+	return s.Run.Limits.RequirePrices && s.Run.Limits.Cost >= 0 ||
+		slices.ContainsFunc(s.Run.Ancestors, func(a Ancestor) bool { return a.RequirePrices })
 }
 
 // TreeLabel is the label with which the head of a session says in whose tree its newest run is: the
@@ -49,7 +72,7 @@ func (s *State) Tree() []Ancestor {
 		return r.Ancestors
 	}
 	return append(r.Ancestors[:n:n], Ancestor{Session: s.Session, Run: r.root(), User: r.User,
-		Tokens: r.Limits.Tokens, Cost: r.Limits.Cost})
+		Tokens: r.Limits.Tokens, Cost: r.Limits.Cost, RequirePrices: s.RequiresPrices(), Tenant: s.Tenant()})
 }
 
 // StartedBy reports whether a user started the newest run, or a run that it is a part of.

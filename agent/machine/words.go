@@ -34,7 +34,7 @@ var limitWords = map[string]string{
 	LimitFailures:      "The work was stopped because too many calls failed in a row. Say what to do differently.",
 	LimitReplyBytes:    "The work was stopped because the answer became too long. Ask for less at a time.",
 	LimitRequirePrices: "The price of the model isn't known, so the work would have no limit of its cost. Use another " +
-		"model, or have the price set.",
+		"model, or have the price named (PAWL_PRICES).",
 }
 
 // Words says to people how the run has ended, and what they can change: the words of Problem, else

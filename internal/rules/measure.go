@@ -26,6 +26,7 @@ type exception struct {
 var largeStructs = map[string]exception{
 	"agent.Config":             {25, "a configuration: one field for each setting"},
 	"agent.Input":              {32, "what a run is asked: one field for each setting"},
+	"agent/machine.Limits":     {21, "a configuration: one field for each limit"},
 	"agent/machine.RunStarted": {26, "a fact: what an input has set"},
 	"agent/machine.Pause":      {23, "what is to be decided, as it is stored and shown: plain data"},
 	"agent/machine.Result":     {24, "what a host reads of a run: plain data"},

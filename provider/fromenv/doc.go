@@ -50,6 +50,19 @@
 // (PAWL_MODEL=openai,mistral,ollama/qwen3). PAWL_MODEL=standin chooses none, whatever keys are set:
 // see [ErrNone]. A variable that is empty, or only white space, isn't set.
 //
+// PAWL_PRICES names a file with the prices of models, in JSON as [provider.ParsePrices] reads it:
+// US dollars for a million tokens, by the names of models.
+//
+//	{
+//	  "gpt-5-mini": {"input": 0.25, "output": 2, "cache_read": 0.025},
+//	  "house-model": {"input": 0, "output": 0}
+//	}
+//
+// They replace the prices that are built in. A model at another address than its maker's, such as a
+// gateway's in OPENAI_BASE_URL, has no other price; where money is limited, a model without one
+// isn't called. Servers that one runs oneself (Ollama, LM Studio, llama.cpp, vLLM) are free of
+// charge in one's own network.
+//
 // # Images
 //
 // [Images] makes the provider for requests with [provider.Request].Images: the one of OpenAI with

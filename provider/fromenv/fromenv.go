@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"errors"
 	"fmt"
+	"io"
 	"math"
 	"os"
 	"strings"
@@ -24,6 +25,12 @@ const (
 	firstChunk = "PAWL_FIRST_CHUNK"
 	leaveAfter = "PAWL_LEAVE_AFTER"
 )
+
+// pricesFile is the variable that names a file with prices of models.
+const pricesFile = "PAWL_PRICES"
+
+// mostPrices is how many bytes that file may have.
+const mostPrices = 1 << 20
 
 // StandIn is the value of [Variable] that chooses no provider.
 const StandIn = "standin"
@@ -237,6 +244,37 @@ func (e env) time(name string) (time.Duration, error) {
 			"set it to one such as 90s or 3m, of at most 24h, or leave it empty", nil)
 	}
 	return d, nil
+}
+
+// prices returns the prices of the file that a variable names; nil if it isn't set.
+func (e env) prices() (map[string]provider.Prices, error) {
+	name := e.get(pricesFile)
+	if name == "" {
+		return nil, nil
+	}
+	text, err := readPrices(name)
+	if err == nil {
+		var prices map[string]provider.Prices
+		if prices, err = provider.ParsePrices(text); err == nil {
+			return prices, nil
+		}
+	}
+	return nil, fault.NewFixable(fmt.Sprintf("fromenv: %s is %.200q: %v", pricesFile, name, err),
+		`name a file with the prices of models in dollars for a million tokens, such as `+
+			`{"gpt-5-mini": {"input": 0.25, "output": 2}}, or leave it empty`, err)
+}
+
+func readPrices(name string) ([]byte, error) {
+	f, err := os.Open(name)
+	if err != nil {
+		return nil, err
+	}
+	defer f.Close()
+	text, err := io.ReadAll(io.LimitReader(f, mostPrices+1))
+	if err == nil && len(text) > mostPrices {
+		err = fmt.Errorf("it has more than %d bytes", mostPrices)
+	}
+	return text, err
 }
 
 // With returns the process's environment in which [Variable] has this value, unless it is empty:

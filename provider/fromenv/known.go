@@ -176,9 +176,12 @@ func (k *kind) choose(e env, model, variable string) (Choice, error) {
 			fmt.Sprintf("fromenv: %s names %s, and %s isn't set", variable, k.name, k.model),
 			fmt.Sprintf("set %s to a model%s%s", k.model, such, none), nil)
 	}
+	prices, err := e.prices()
+	if err != nil {
+		return Choice{}, err
+	}
 	c := Choice{Name: k.name, Model: model}
 	base := cmp.Or(e.get(k.address), k.own)
-	var err error
 	if c.Provider, err = k.open(e, base, model); err != nil {
 		by := cmp.Or(k.setBy(e), k.name)
 		if k.further && base != k.own {
@@ -186,6 +189,7 @@ func (k *kind) choose(e env, model, variable string) (Choice, error) {
 		}
 		return c, fmt.Errorf("fromenv: %s: %w", by, err)
 	}
+	c.Provider = provider.WithPrices(c.Provider, prices)
 	if base != k.own {
 		c.At = servers.HostOf(base)
 	}

@@ -268,7 +268,8 @@ func (p priced) Info() provider.ModelInfo {
 func TestMoneyIsBookedWhereThePriceIsKnown(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		o := option{provider: func(f *fake) provider.Provider { return priced{f, "fake"} },
-			budget: budget.Config{Global: budget.Limit{USD: 1}, Provider: budget.Limit{USD: 1}}}
+			budget: budget.Config{Global: budget.Limit{USD: 1}, Provider: budget.Limit{USD: 1},
+				AllowUnknownPrices: true}}
 		for model, known := range map[string]bool{"": true, "m-1": true, "Model One": true, "m-2": false} {
 			r := newRig(t, o,
 				script{say(start,
@@ -301,6 +302,40 @@ func TestMoneyIsBookedWhereThePriceIsKnown(t *testing.T) {
 		require.ErrorAs(t, watch(r.Stream(t.Context(), ask)).err, &refused)
 		require.Equal(t, budget.UnitMoney, refused.Unit)
 		require.EqualValues(t, 6*4+4096*15, refused.Wanted)
+	})
+}
+
+func TestACallOfUnknownPriceIsntMadeWhereMoneyIsLimited(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := option{budget: budget.Config{Global: budget.Limit{USD: 1}}}
+		ask := &provider.Request{Messages: ask.Messages, Model: "gpt-5-mini", Labels: provider.Labels{Tenant: "acme"}}
+		r := newRig(t, o, good)
+		backup := another()
+		p, err := guard.Failover(r, backup)
+		require.NoError(t, err)
+		var refused *budget.Error
+		require.ErrorAs(t, watch(p.Stream(t.Context(), ask)).err, &refused)
+		require.True(t, refused.Unpriced)
+		require.ErrorContains(t, refused, `the price of the model "gpt-5-mini" isn't known`)
+		require.ErrorContains(t, refused, "PAWL_PRICES")
+		require.Zero(t, r.fake.calls.Load())
+		require.Zero(t, backup.calls.Load(), "the next provider is no way round it")
+		require.Empty(t, r.outcomes())
+		r.settled()
+
+		o.provider = func(f *fake) provider.Provider {
+			return provider.WithPrices(f, map[string]provider.Prices{"gpt-5-mini": {Input: provider.USD,
+				Output: provider.USD}})
+		}
+		r = newRig(t, o, good)
+		require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
+		require.EqualValues(t, 5, r.budget.Status(budget.ScopeGlobal, "").Spent.Micros)
+		require.Equal(t, "acme", r.ledger.Entries(budget.Filter{})[0].Tenant)
+
+		o.provider, o.budget.AllowUnknownPrices = nil, true
+		r = newRig(t, o, good)
+		require.NoError(t, watch(r.Stream(t.Context(), ask)).err)
+		require.False(t, r.ledger.Entries(budget.Filter{})[0].Priced)
 	})
 }
 

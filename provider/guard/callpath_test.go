@@ -51,7 +51,7 @@ func ExampleFailover() {
 	broke := &fake{
 		scripts: []script{{fail(&provider.Error{Class: fault.UserFixable, Provider: "primary", Status: 402,
 			Remedy: "top up the account"})}}}
-	p, ledger, err := callPath(broke, another())
+	p, ledger, err := callPath(priced{broke, "primary"}, priced{another(), "backup"})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -74,7 +74,7 @@ func TestTheCallPathHoldsThroughAnOutage(t *testing.T) {
 		down := fail(&provider.Error{Class: fault.Degraded, Status: 529})
 		primary := &fake{scripts: []script{{down}, {down}, {down}, {down}, {down}, good}}
 		backup := another()
-		p, ledger, err := callPath(primary, backup)
+		p, ledger, err := callPath(priced{primary, "primary"}, priced{backup, "backup"})
 		require.NoError(t, err)
 		began := time.Now()
 		ask := func() (string, time.Duration) {

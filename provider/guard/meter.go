@@ -240,8 +240,8 @@ func (c *call) model() *provider.ModelInfo {
 // names returns what the call is booked on.
 func (c *call) names() budget.Names {
 	l, m := &c.req.Labels, c.model()
-	return budget.Names{Session: l.Session, User: l.User, Pipeline: l.Pipeline, Task: l.Task, Agent: l.Agent,
-		Kind:     l.Kind,
+	return budget.Names{Session: l.Session, User: l.User, Tenant: l.Tenant, Pipeline: l.Pipeline, Task: l.Task,
+		Agent: l.Agent, Kind: l.Kind,
 		Provider: cmp.Or(m.Provider, c.guard.name), Model: m.ID, Extra: string(l.Extra)}
 }
 

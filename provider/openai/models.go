@@ -80,7 +80,7 @@ func complete(info *provider.ModelInfo, t adapter.Trait) {
 func Models() []provider.ModelInfo { return models.All() }
 
 // lookup returns the properties of a model: from the host, else, at OpenAI's own address, from the
-// tables.
+// tables. A server that its user runs, such as Ollama, is free of charge in the user's own network.
 func (m *Model) lookup(model string) provider.ModelInfo {
 	if info, ok := adapter.Known(m.models, m.name, model); ok && model != "" {
 		return info
@@ -96,6 +96,9 @@ func (m *Model) lookup(model string) provider.ModelInfo {
 				info = known.Info(f, model)
 			}
 		}
+	}
+	if m.host.Name != "" && m.host.Keyless && m.client.Near() {
+		info.Prices = &provider.Prices{Source: m.host.Title + " in one's own network"}
 	}
 	info.Provider = m.name
 	return info

@@ -20,10 +20,11 @@ import (
 //		return providertest.Say("You said " + req.LastUserText()).Response(), nil
 //	})
 //
-// fn may be called concurrently. It isn't called if the context is done already. It may block, so
+// The model says of each name that it is free of charge ([Model.InfoOf]). fn may be called
+// concurrently. It isn't called if the context is done already. It may block, so
 // the model doesn't declare that it ends with its context ([provider.Cancelable]).
 func Func(fn func(context.Context, *provider.Request) (*provider.Response, error)) provider.Provider {
-	return provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+	return function{provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 		if ctx == nil {
 			ctx = context.Background()
 		}
@@ -41,8 +42,14 @@ func Func(fn func(context.Context, *provider.Request) (*provider.Response, error
 				p.stream(ctx, yield)
 			}
 		})
-	})
+	})}
 }
+
+// A function is a model that a Func is made of.
+type function struct{ provider.Func }
+
+func (function) Info() provider.ModelInfo                       { return free("") }
+func (function) InfoOf(model string) (provider.ModelInfo, bool) { return free(model), true }
 
 func playResponse(resp *provider.Response, err error) play {
 	switch {

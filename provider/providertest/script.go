@@ -59,6 +59,17 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	})
 }
 
+// Info says that the model is free of charge, so that it may be called while money is limited.
+func (m *Model) Info() provider.ModelInfo { return free("") }
+
+// InfoOf says the same of each model that a request may ask for. A type that embeds a *Model and
+// has another price says so with an InfoOf of its own, or see [provider.WithPrices].
+func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) { return free(model), true }
+
+func free(model string) provider.ModelInfo {
+	return provider.ModelInfo{ID: model, Prices: &provider.Prices{Source: "it runs in the program itself"}}
+}
+
 // EndsWithContext returns true: every step ends with its context, those that hang, too.
 func (m *Model) EndsWithContext() bool { return true }
 

@@ -63,8 +63,10 @@ func (b *Budget) boundsOf(scope Scope, name string) (bounds, bool) {
 	if l, ok := b.named[scope][name]; ok {
 		return l, true
 	}
-	if scope == ScopeUser && name == b.present.name {
-		return b.present.bounds, false
+	for i := range b.present {
+		if given := &b.present[i]; given.scope == scope && given.name != "" && given.name == name {
+			return given.bounds, false
+		}
 	}
 	return b.limits[scope], false
 }
@@ -77,6 +79,9 @@ func (b *Budget) scopes(l *Names, recovery bool, visit func(Scope, string)) {
 	}
 	if b.fair && l.Session != "" {
 		visit(ScopeShare, l.Session)
+	}
+	if l.Tenant != "" {
+		visit(ScopeTenant, l.Tenant)
 	}
 	if l.User != "" {
 		visit(ScopeUser, l.User)

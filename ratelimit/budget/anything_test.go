@@ -21,8 +21,10 @@ func TestABudgetStandsAnything(t *testing.T) {
 			r := rand.New(rand.NewPCG(seed, 9))
 			b := New(Config{
 				Global: randomLimit(r), Session: randomLimit(r), Task: randomLimit(r), Provider: randomLimit(r),
-				Recovery:  Limit{Tokens: 50, Period: randomLimit(r).Period},
-				FairShare: seed%2 == 0, Keep: 1 + r.IntN(4), OnEvent: func(Event) {},
+				Tenant:             func(string) Limit { return Limit{Tokens: 300, Period: Every(time.Minute)} },
+				Recovery:           Limit{Tokens: 50, Period: randomLimit(r).Period},
+				AllowUnknownPrices: true,
+				FairShare:          seed%2 == 0, Keep: 1 + r.IntN(4), OnEvent: func(Event) {},
 			})
 			b.active = 20 * time.Second
 			var callers sync.WaitGroup
@@ -50,20 +52,20 @@ func randomLimit(r *rand.Rand) Limit {
 
 func anything(t *testing.T, r *rand.Rand, b *Budget) {
 	name := func() string { return []string{"", "a", "b", "c", "d"}[r.IntN(5)] }
-	labels := Names{Session: name(), Task: name(), Provider: name()}
+	labels := Names{Session: name(), Tenant: name(), Task: name(), Provider: name()}
 	switch r.IntN(15) {
 	case 14:
 		ahead := time.Duration(r.Int64N(int64(100 * time.Hour)))
 		ahead >>= r.IntN(20)
 		b.lookAt(time.Now().Add(ahead), Scope(r.IntN(numScopes)), name(), 0)
 	case 0:
-		b.SetLimit(Scope(r.IntN(7)), name(), randomLimit(r))
+		b.SetLimit(Scope(r.IntN(numScopes)), name(), randomLimit(r))
 	case 1, 2:
 		b.Recovered(name())
 	case 3:
 		b.Seed(labels, int64(r.IntN(20)), 3)
 	case 4:
-		b.Status(Scope(r.IntN(8)), name())
+		b.Status(Scope(r.IntN(numScopes+1)), name())
 		b.Remaining(labels)
 	default:
 		req := ReserveRequest{Names: labels, Tokens: int64(r.IntN(60)), Micros: int64(r.IntN(60) - 10),

@@ -11,6 +11,7 @@ import (
 type Names struct {
 	Session  string
 	User     string // the person that the call is made for
+	Tenant   string // the customer of the host that the user belongs to, who pays
 	Pipeline string
 	Task     string
 	Agent    string
@@ -29,6 +30,8 @@ type Names struct {
 type Config struct {
 	// Global limits all calls together.
 	Global Limit
+	// Tenant, if it isn't nil, returns the limit of a tenant, as User does of a user.
+	Tenant func(tenant string) Limit
 	// User, if it isn't nil, returns the limit of a user; an empty [Limit] is none. It is called
 	// for each call that has a user, so a limit that it changes applies from the next call on. It
 	// must be quick, may be called from several goroutines at a time, and is called without a lock.
@@ -70,6 +73,11 @@ type Config struct {
 	// with a limit of their own are kept.
 	Keep int
 
+	// AllowUnknownPrices admits calls whose price isn't known under a limit in money, as long as
+	// what was spent is below it. Their money isn't counted, which is reported: see the event
+	// "unpriced" and Status.Unpriced. By default they are rejected with an *[Error].
+	AllowUnknownPrices bool
+
 	// OnEvent, if it isn't nil, is called when a limit is nearly or completely used up, when
 	// spending has no price, and when a name was forgotten. It is called afterwards, without a lock
 	// held, in the goroutine whose call caused the event, so calls may overlap. If it panics, the
@@ -92,9 +100,9 @@ const (
 // many calls are admitted at once. What a call uses beyond its reservation is booked in full, and
 // may exceed the limit; then no further call is admitted under that limit until the period ends.
 //
-// Limits are checked in this order: global, the session's share if FairShare is set, user, session,
-// task, provider, recovery. A reservation is made in all of them or in none. An empty label isn't
-// limited in its scope: only Global covers every call.
+// Limits are checked in this order: global, the session's share if FairShare is set, tenant, user,
+// session, task, provider, recovery. A reservation is made in all of them or in none. An empty
+// label isn't limited in its scope: only Global covers every call.
 //
 // A subagent makes its calls in the session of the outermost agent.
 //
@@ -113,11 +121,13 @@ type Budget struct {
 	location *time.Location
 	keep     int
 	onEvent  func(Event)
-	user     func(string) Limit // nil: no user has a limit
+	tenant   func(string) Limit // nil: no tenant has a limit
+	user     func(string) Limit // the same for users
+	unpriced bool               // calls without a price are admitted under limits in money
 
 	mu      sync.Mutex                   // guards what follows
 	named   [numScopes]map[string]bounds // limits for single names
-	present userLimit                    // of the user of the call under way
+	present [2]givenLimit                // of the call under way
 	global  *account                     // nil: no limit
 	tables  [numScopes]table
 	shares  shares
@@ -136,7 +146,9 @@ func New(cfg Config) *Budget {
 		location: cfg.Location,
 		keep:     cfg.Keep,
 		onEvent:  cfg.OnEvent,
+		tenant:   cfg.Tenant,
 		user:     cfg.User,
+		unpriced: cfg.AllowUnknownPrices,
 	}
 	if b.location == nil {
 		b.location = time.UTC
@@ -149,12 +161,13 @@ func New(cfg Config) *Budget {
 	}
 	for scope, l := range map[Scope]Limit{
 		ScopeGlobal: cfg.Global, ScopeSession: cfg.Session, ScopeTask: cfg.Task, ScopeProvider: cfg.Provider,
-		ScopeRecovery: cfg.Recovery, ScopeUser: {},
+		ScopeRecovery: cfg.Recovery, ScopeTenant: {}, ScopeUser: {},
 	} {
 		b.limits[scope] = l.resolve()
 	}
 	for scope, limits := range map[Scope]map[string]Limit{
-		ScopeSession: cfg.Sessions, ScopeTask: cfg.Tasks, ScopeProvider: cfg.Providers, ScopeUser: nil,
+		ScopeSession: cfg.Sessions, ScopeTask: cfg.Tasks, ScopeProvider: cfg.Providers,
+		ScopeTenant: nil, ScopeUser: nil,
 	} {
 		b.named[scope] = make(map[string]bounds, len(limits))
 		for name, l := range limits {
@@ -211,27 +224,35 @@ func (b *Budget) emit(e Event) {
 	}
 }
 
-// A userLimit is the limit of a user, as the host's function gave it for the call under way.
-type userLimit struct {
-	name string
+// A givenLimit is the limit of a tenant or a user, as the host's function gave it for the call
+// under way.
+type givenLimit struct {
+	scope Scope
+	name  string // empty: none
 	bounds
 }
 
-// userLimit asks the host for the limit of a user. It is called without the lock.
-func (b *Budget) userLimit(name string) userLimit {
-	if name == "" || b.user == nil {
-		return userLimit{}
+// given asks the host for the limits of the tenant and the user. It is called without the lock.
+func (b *Budget) given(l *Names) [2]givenLimit {
+	ask := func(of func(string) Limit, scope Scope, name string) givenLimit {
+		if of == nil || name == "" {
+			return givenLimit{}
+		}
+		return givenLimit{scope, name, of(name).resolve()}
 	}
-	return userLimit{name, b.user(name).resolve()}
+	return [...]givenLimit{ask(b.tenant, ScopeTenant, l.Tenant), ask(b.user, ScopeUser, l.User)}
 }
 
-// setUser makes l the limit of its user, unless the user has a limit of its own.
-func (b *Budget) setUser(l userLimit, now time.Time) {
-	b.present = l
-	if _, own := b.named[ScopeUser][l.name]; own || l.name == "" {
-		return
-	}
-	if a := b.lookup(ScopeUser, l.name, now); a != nil && a.bounds != l.bounds {
-		b.rebind(a, l.bounds, now)
+// setGiven makes these the limits of their tenant and user, unless those have a limit of their own.
+func (b *Budget) setGiven(limits [2]givenLimit, now time.Time) {
+	b.present = limits
+	for i := range limits {
+		l := &limits[i]
+		if _, own := b.named[l.scope][l.name]; own || l.name == "" {
+			continue
+		}
+		if a := b.lookup(l.scope, l.name, now); a != nil && a.bounds != l.bounds {
+			b.rebind(a, l.bounds, now)
+		}
 	}
 }

@@ -1,9 +1,9 @@
 // Package budget limits what model calls may use, in tokens and money, and counts what they have
 // used.
 //
-// A [Budget] has limits: in total, by user, session, task and provider, in periods. A call reserves
-// what it may use ([Budget.Reserve]), tops that up as its answer grows ([Reservation.TopUp]), and
-// settles what it used, whatever the outcome ([Reservation.Settle]):
+// A [Budget] has limits: in total, by tenant, user, session, task and provider, in periods. A call
+// reserves what it may use ([Budget.Reserve]), tops that up as its answer grows
+// ([Reservation.TopUp]), and settles what it used, whatever the outcome ([Reservation.Settle]):
 //
 //	limits := budget.New(budget.Config{
 //		Global:  budget.Limit{Tokens: 5_000_000, USD: 40, Period: budget.Day},

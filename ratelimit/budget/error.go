@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
-// ErrExceeded matches every *[Error] with errors.Is.
+// ErrExceeded matches every *[Error] with errors.Is, but for those that are Unpriced.
 var ErrExceeded = errors.New("budget: a limit leaves no room")
 
 // errSettled is returned by [Reservation.TopUp] of a settled reservation. Its class is
@@ -22,6 +22,7 @@ type Scope uint8
 const (
 	ScopeGlobal   Scope = iota // all calls together
 	ScopeShare                 // a session's part of the global limit, with Config.FairShare
+	ScopeTenant                // one tenant
 	ScopeUser                  // one user
 	ScopeSession               // one session
 	ScopeTask                  // one task
@@ -31,9 +32,9 @@ const (
 	numScopes = iota
 )
 
-var scopeNames = [numScopes]string{"global", "share", "user", "session", "task", "provider", "recovery"}
+var scopeNames = [numScopes]string{"global", "share", "tenant", "user", "session", "task", "provider", "recovery"}
 
-// String returns "global", "share", "user", "session", "task", "provider" or "recovery".
+// String returns "global", "share", "tenant", "user", "session", "task", "provider" or "recovery".
 func (s Scope) String() string {
 	if s < numScopes {
 		return scopeNames[s]
@@ -41,12 +42,12 @@ func (s Scope) String() string {
 	return fmt.Sprintf("scope(%d)", uint8(s))
 }
 
-// A Error says that a call was rejected because a limit leaves no room for it. It matches
-// [ErrExceeded] with errors.Is. A person can fix it with a higher limit or by waiting for the next
-// period.
+// An Error says that a call was rejected because a limit leaves no room for it, or because its
+// price isn't known: see Unpriced. A person can fix it: with a higher limit or by waiting for the
+// next period, or with a price.
 type Error struct {
 	Scope Scope
-	Name  string // of the user, session, task or provider; empty for the global limit
+	Name  string // of the tenant, user, session, task or provider; empty for the global limit
 	Unit  Unit   // of the figures that follow
 
 	Limit    int64
@@ -56,11 +57,24 @@ type Error struct {
 	// Detail says what Wanted consists of; empty: unknown. Package provider/guard sets it.
 	Detail string
 
+	// Unpriced says that the call was rejected because the price of its Model isn't known, and the
+	// limit is one in money, whatever is left of it.
+	Unpriced bool
+	Model    string // with Unpriced; empty: the provider's default
+
 	Resets time.Time // when counting restarts; zero: never
 }
 
 // Error says which limit it is, what is left of it, what was wanted and what that consists of.
 func (e *Error) Error() string {
+	if e.Unpriced {
+		model := "the provider's default model"
+		if e.Model != "" {
+			model = fmt.Sprintf("the model %.256q", e.Model)
+		}
+		return fmt.Sprintf("budget: the price of %s isn't known, so what it costs can't be counted against the %s, "+
+			"which is %s; name its price in the file of PAWL_PRICES or with provider.WithPrices", model, e.subject(), e.Unit.text(e.Limit))
+	}
 	text := fmt.Sprintf("budget: the %s has %s of %s left", e.subject(), e.Unit.text(max(e.Limit-e.Spent, 0)),
 		e.Unit.text(e.Limit))
 	if e.Reserved > 0 {
@@ -82,8 +96,8 @@ func (e *Error) subject() string {
 	return fmt.Sprintf("%v budget of %.64q", e.Scope, e.Name)
 }
 
-// Is reports whether target is [ErrExceeded].
-func (e *Error) Is(target error) bool { return target == ErrExceeded }
+// Is reports whether target is [ErrExceeded], unless e is Unpriced.
+func (e *Error) Is(target error) bool { return target == ErrExceeded && !e.Unpriced }
 
 // Fault returns [fault.UserFixable].
 func (e *Error) Fault() fault.Class { return fault.UserFixable }
@@ -91,6 +105,10 @@ func (e *Error) Fault() fault.Class { return fault.UserFixable }
 // Remediation returns what a person can do.
 func (e *Error) Remediation() string {
 	text := "Raise the " + e.subject()
+	if e.Unpriced {
+		return "Name the price of the model in the file of PAWL_PRICES, or with provider.WithPrices; or set " +
+			"budget.Config.AllowUnknownPrices, with which such calls cost nothing."
+	}
 	switch {
 	case e.Scope == ScopeShare:
 		text = "Wait for other sessions to end, or raise the global budget"

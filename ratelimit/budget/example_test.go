@@ -75,3 +75,23 @@ func ExampleConfig_onEvent() {
 	// session s-1: warned, 840 of 1000
 	// refused
 }
+
+// A tenant has a daily limit, whichever of its users makes a call in whichever session.
+func ExampleConfig_tenant() {
+	limits := budget.New(budget.Config{
+		Tenant: func(string) budget.Limit { return budget.Limit{USD: 5, Period: budget.Day} },
+	})
+	for _, user := range []string{"ann", "bob"} {
+		call, err := limits.Reserve(context.Background(), budget.ReserveRequest{
+			Names: budget.Names{Tenant: "acme", User: user}, Tokens: 2000, Micros: 3_000_000})
+		if err != nil {
+			fmt.Println(user, err)
+			continue
+		}
+		call.Settle(1500, 2_500_000)
+	}
+	fmt.Println(limits.Status(budget.ScopeTenant, "acme").Left().Micros)
+	// Output:
+	// bob budget: the tenant budget of "acme" has $2.500000 of $5.000000 left, and $3.000000 are wanted
+	// 2500000
+}

@@ -60,7 +60,7 @@ const (
 )
 
 // A Ledger records what calls have used: exact totals since its creation for every session, user,
-// pipeline, task, agent, kind, provider and model, and the newest calls one by one.
+// tenant, pipeline, task, agent, kind, provider and model, and the newest calls one by one.
 //
 // Its memory is bounded by LedgerConfig, with the defaults to about 3 MB of entries and 3 MB for
 // each full dimension; [Totals].Partial and [Others] show what it has dropped to stay within. Make

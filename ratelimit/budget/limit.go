@@ -15,9 +15,8 @@ type Limit struct {
 	// sums are exact. NaN is taken as one millionth, so that a wrong figure isn't taken for no
 	// limit.
 	//
-	// A limit in money needs prices. A call of unknown price is admitted while spending is below
-	// the limit; only its tokens are counted, and that is reported: see the event "unpriced" and
-	// Status.Unpriced. A call that costs nothing is always admitted.
+	// A limit in money needs prices: a call of unknown price is rejected, unless
+	// Config.AllowUnknownPrices is set. A call that costs nothing is always admitted.
 	USD float64
 	// Period is when counting restarts; the zero value, [Lifetime], is never.
 	Period Period

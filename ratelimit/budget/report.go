@@ -10,6 +10,7 @@ import (
 type Filter struct {
 	Session  string
 	User     string
+	Tenant   string
 	Pipeline string
 	Task     string
 	Agent    string
@@ -25,7 +26,7 @@ type Filter struct {
 // matches reports whether f selects e.
 func (f *Filter) matches(e *Entry) bool {
 	is := func(want, have string) bool { return want == "" || want == have }
-	return is(f.Session, e.Session) && is(f.User, e.User) && is(f.Pipeline, e.Pipeline) &&
+	return is(f.Session, e.Session) && is(f.User, e.User) && is(f.Tenant, e.Tenant) && is(f.Pipeline, e.Pipeline) &&
 		is(f.Task, e.Task) &&
 		is(f.Agent, e.Agent) && is(f.Kind, e.Kind) && is(f.Provider, e.Provider) && is(f.Model, e.Model) &&
 		is(f.Outcome, e.Outcome) && (f.From.IsZero() || !e.Time.Before(f.From)) &&
@@ -37,12 +38,13 @@ func (f *Filter) all() bool { return *f == Filter{} }
 
 // single returns the dimension and the name if f selects by one name only.
 func (f *Filter) single() (dim, tallyKey, bool) {
-	l := Names{Session: f.Session, User: f.User, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent,
+	l := Names{Session: f.Session, User: f.User, Tenant: f.Tenant, Pipeline: f.Pipeline, Task: f.Task, Agent: f.Agent,
 		Kind:     f.Kind,
 		Provider: f.Provider, Model: f.Model}
 	for d, only := range [numDims]Filter{
 		bySession:  {Session: f.Session},
 		byUser:     {User: f.User},
+		byTenant:   {Tenant: f.Tenant},
 		byPipeline: {Pipeline: f.Pipeline},
 		byTask:     {Task: f.Task},
 		byAgent:    {Agent: f.Agent},
@@ -113,6 +115,7 @@ type Report struct {
 
 	Sessions  map[string]Totals
 	Users     map[string]Totals
+	Tenants   map[string]Totals
 	Pipelines map[string]Totals
 	Tasks     map[string]Totals
 	Agents    map[string]Totals
@@ -153,7 +156,7 @@ func (l *Ledger) Report(f Filter) Report {
 func (l *Ledger) report() Report {
 	r := Report{Total: l.total, From: l.since, To: l.last, Providers: make(map[string]ProviderTotals)}
 	for d, names := range map[dim]*map[string]Totals{
-		bySession: &r.Sessions, byUser: &r.Users, byPipeline: &r.Pipelines, byTask: &r.Tasks,
+		bySession: &r.Sessions, byUser: &r.Users, byTenant: &r.Tenants, byPipeline: &r.Pipelines, byTask: &r.Tasks,
 		byAgent: &r.Agents, byKind: &r.Kinds,
 	} {
 		*names = make(map[string]Totals)

@@ -14,7 +14,7 @@ type ReserveRequest struct {
 	// Micros above 2^48 are taken as 2^48.
 	Tokens int64
 	// Micros is the cost of Tokens in millionths of a US dollar; less than 0: the price isn't
-	// known.
+	// known. Then any limit in money rejects the call: see Config.AllowUnknownPrices.
 	Micros int64
 	// Recovery says that the call is made to recover from a failure: it is also booked on the
 	// recovery budget of its session. Don't set it for a plain retry of the same call.
@@ -66,10 +66,10 @@ func (b *Budget) Reserve(ctx context.Context, req ReserveRequest) (*Reservation,
 		unpriced: req.Micros < 0,
 	}
 
-	user := b.userLimit(req.User)
+	given := b.given(&req.Names)
 	b.mu.Lock()
 	now := time.Now()
-	b.setUser(user, now)
+	b.setGiven(given, now)
 	b.attach(r, &req, now)
 	b.serve(now) // claims that have waited for a new period
 	b.seq++
@@ -130,7 +130,11 @@ func (b *Budget) check(r *Reservation, want Amount, unpriced bool, seq uint64) (
 	for _, a := range r.accounts[:r.n] {
 		if _, ok := b.fits(a, want); !ok || unpriced {
 			if u, over := b.over(a, want, unpriced); over {
-				return nil, b.refuse(a, u, want.of(u))
+				refusal := b.refuse(a, u, want.of(u))
+				if u == UnitMoney && unpriced && !b.unpriced {
+					refusal.Unpriced, refusal.Model = true, r.model
+				}
+				return nil, refusal
 			}
 			if !ok && at == nil {
 				at = a
@@ -151,7 +155,7 @@ func (b *Budget) over(a *account, want Amount, unpriced bool) (Unit, bool) {
 		}
 	}
 	limit := b.limit(a, UnitMoney) // any price is too much if nothing is left
-	return UnitMoney, unpriced && limit != Unlimited && a.spent.Micros >= limit
+	return UnitMoney, unpriced && limit != Unlimited && (!b.unpriced || a.spent.Micros >= limit)
 }
 
 // fits reports whether there is room for want in a beside what is spent and reserved, and if not,

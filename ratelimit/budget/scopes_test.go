@@ -45,7 +45,7 @@ func TestRecoveryHasItsOwnBudget(t *testing.T) {
 func TestAnUnknownPriceIsReportedAndNotGuessed(t *testing.T) {
 	var events []budget.Event
 	b := budget.New(budget.Config{Global: budget.Limit{Tokens: 1000, USD: .001}, Session: budget.Limit{Tokens: 1000},
-		OnEvent: func(e budget.Event) { events = append(events, e) }})
+		AllowUnknownPrices: true, OnEvent: func(e budget.Event) { events = append(events, e) }})
 	unpriced := tokens(10)
 	unpriced.Micros = -1
 	for range 2 {
@@ -66,6 +66,44 @@ func TestAnUnknownPriceIsReportedAndNotGuessed(t *testing.T) {
 	require.Equal(t, "budget: the global budget has $0.000000 of $0.001000 left", refusal.Error())
 	free := tokens(10)
 	reserve(t, b, free).Settle(10, 0)
+}
+
+func TestACallOfUnknownPriceIsRejectedUnderALimitInMoney(t *testing.T) {
+	money := budget.Limit{Tokens: 1000, USD: 5, Period: budget.Day}
+	for scope, cfg := range map[budget.Scope]budget.Config{
+		budget.ScopeGlobal:   {Global: money},
+		budget.ScopeTenant:   {Tenant: func(string) budget.Limit { return money }},
+		budget.ScopeUser:     {User: func(string) budget.Limit { return money }},
+		budget.ScopeSession:  {Session: money},
+		budget.ScopeTask:     {Task: money},
+		budget.ScopeProvider: {Provider: money},
+	} {
+		t.Run(scope.String(), func(t *testing.T) {
+			b := budget.New(cfg)
+			names := budget.Names{Tenant: "acme", User: "ann", Session: "s-1", Task: "t", Provider: "p", Model: "m-1"}
+			name := map[budget.Scope]string{budget.ScopeTenant: "acme", budget.ScopeUser: "ann",
+				budget.ScopeSession: "s-1", budget.ScopeTask: "t", budget.ScopeProvider: "p"}[scope]
+			refusal := refused(t, b, budget.ReserveRequest{Names: names, Tokens: 10, Micros: -1})
+			refusal.Resets = time.Time{}
+			require.Equal(t, budget.Error{Scope: scope, Name: name, Unit: budget.UnitMoney, Limit: 5_000_000,
+				Unpriced: true, Model: "m-1"}, *refusal)
+			require.NotErrorIs(t, refusal, budget.ErrExceeded)
+			require.ErrorContains(t, refusal, `the price of the model "m-1" isn't known`)
+			require.ErrorContains(t, refusal, "PAWL_PRICES")
+			require.Contains(t, refusal.Remediation(), "AllowUnknownPrices")
+			require.Equal(t, budget.Amount{}, b.Status(scope, name).Spent)
+			reserve(t, b, budget.ReserveRequest{Names: names, Tokens: 10}).Settle(10, 0) // free of charge
+
+			cfg.AllowUnknownPrices = true
+			b = budget.New(cfg)
+			reserve(t, b, budget.ReserveRequest{Names: names, Tokens: 10, Micros: -1}).Settle(10, -1)
+			require.EqualValues(t, 1, b.Status(scope, name).Unpriced)
+		})
+	}
+	b := budget.New(budget.Config{Global: budget.Limit{Tokens: 1000}})
+	reserve(t, b, budget.ReserveRequest{Tokens: 10, Micros: -1}).Settle(10, -1) // no limit is one in money
+	require.ErrorContains(t, refused(t, budget.New(budget.Config{Global: money}), budget.ReserveRequest{Micros: -1}),
+		"the price of the provider's default model isn't known")
 }
 
 func TestALimitReportsOncePerPeriodThatItIsNearlyAndCompletelyUsed(t *testing.T) {

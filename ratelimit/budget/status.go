@@ -8,7 +8,7 @@ import (
 // A Status is the state of one limit.
 type Status struct {
 	Scope    Scope
-	Name     string    // of the user, session, task or provider; empty for the global limit
+	Name     string    // of the tenant, user, session, task or provider; empty for the global limit
 	Limit    Amount    // Unlimited where there is no limit
 	Spent    Amount    // in the present period
 	Reserved Amount    // by calls in progress
@@ -39,14 +39,18 @@ func (b *Budget) Status(scope Scope, name string) Status {
 	if b == nil || scope >= numScopes {
 		return s
 	}
-	var user userLimit
-	if scope == ScopeUser {
-		user = b.userLimit(name)
+	var of Names
+	switch scope {
+	case ScopeTenant:
+		of.Tenant = name
+	case ScopeUser:
+		of.User = name
 	}
+	given := b.given(&of)
 	b.mu.Lock()
 	defer b.unlock()
 	now := time.Now()
-	b.setUser(user, now)
+	b.setGiven(given, now)
 	s = b.status(scope, name, now)
 	b.serve(now)
 	return s
@@ -59,11 +63,11 @@ func (b *Budget) Remaining(names Names) Amount {
 	if b == nil {
 		return least
 	}
-	user := b.userLimit(names.User)
+	given := b.given(&names)
 	b.mu.Lock()
 	defer b.unlock()
 	now := time.Now()
-	b.setUser(user, now)
+	b.setGiven(given, now)
 	b.scopes(&names, false, func(scope Scope, name string) {
 		left := b.status(scope, name, now).Left()
 		least.Tokens = min(least.Tokens, left.Tokens)
@@ -88,14 +92,14 @@ func (b *Budget) status(scope Scope, name string, now time.Time) Status {
 		Resets: a.end}
 }
 
-// SetLimit replaces the limit of one user, session, task or provider; an empty [Limit] removes it.
-// What was spent still counts, unless the period changes. Waiting requests proceed if there is room
-// now. The limit is kept as long as the Budget: for many users, use Config.User. In other scopes,
-// and without a name, SetLimit does nothing.
+// SetLimit replaces the limit of one tenant, user, session, task or provider; an empty [Limit]
+// removes it. What was spent still counts, unless the period changes. Waiting requests proceed if
+// there is room now. The limit is kept as long as the Budget: for many tenants or users, use
+// Config.Tenant and Config.User. In other scopes, and without a name, SetLimit does nothing.
 //
 // Calls that were admitted while the name had no limit aren't counted under the new one.
 func (b *Budget) SetLimit(scope Scope, name string, limit Limit) {
-	apart := []Scope{ScopeUser, ScopeSession, ScopeTask, ScopeProvider}
+	apart := []Scope{ScopeTenant, ScopeUser, ScopeSession, ScopeTask, ScopeProvider}
 	if b == nil || name == "" || !slices.Contains(apart, scope) {
 		return
 	}
@@ -134,11 +138,11 @@ func (b *Budget) Seed(names Names, tokens, micros int64) {
 		return
 	}
 	used := Amount{Tokens: max(tokens, 0), Micros: max(micros, 0)}
-	user := b.userLimit(names.User)
+	given := b.given(&names)
 	b.mu.Lock()
 	defer b.unlock()
 	now := time.Now()
-	b.setUser(user, now)
+	b.setGiven(given, now)
 	b.scopes(&names, false, func(scope Scope, name string) {
 		if a := b.lookup(scope, name, now); a != nil {
 			b.book(a, used, true) // not a use: a stays where it is in the list

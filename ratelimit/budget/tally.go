@@ -77,6 +77,7 @@ type dim uint8
 const (
 	bySession dim = iota
 	byUser
+	byTenant
 	byPipeline
 	byTask
 	byAgent
@@ -97,7 +98,8 @@ func keyOf(d dim, l *Names) tallyKey {
 	if d == byModel {
 		return tallyKey{name: l.Provider, model: l.Model}
 	}
-	return tallyKey{name: [...]string{bySession: l.Session, byUser: l.User, byPipeline: l.Pipeline, byTask: l.Task,
+	return tallyKey{name: [...]string{bySession: l.Session, byUser: l.User, byTenant: l.Tenant,
+		byPipeline: l.Pipeline, byTask: l.Task,
 		byAgent: l.Agent, byKind: l.Kind, byProvider: l.Provider}[d]}
 }
 

@@ -93,3 +93,37 @@ func ExampleConfig_user() {
 	// 1000000
 	// 20000
 }
+
+func TestATenantsLimitHoldsForAllItsUsersAndSessions(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		ledger := budget.NewLedger()
+		b := budget.New(budget.Config{
+			Tenant: func(string) budget.Limit { return budget.Limit{USD: 1, Period: budget.Day} },
+			User:   func(string) budget.Limit { return budget.Limit{USD: .5, Period: budget.Day} },
+		})
+		ask := func(tenant, user, session string) budget.ReserveRequest {
+			return budget.ReserveRequest{Names: budget.Names{Tenant: tenant, User: user, Session: session}, Tokens: 1,
+				Micros: 400_000}
+		}
+		for _, r := range []budget.ReserveRequest{ask("acme", "ann", "s-1"), ask("acme", "bob", "s-2")} {
+			reserve(t, b, r).Settle(1, 400_000)
+			ledger.Record(budget.Entry{Names: r.Names, Micros: 400_000, Priced: true})
+		}
+		refusal := refused(t, b, ask("acme", "cid", "s-3"))
+		require.Equal(t, budget.ScopeTenant, refusal.Scope)
+		require.ErrorContains(t, refusal,
+			`the tenant budget of "acme" has $0.200000 of $1.000000 left, and $0.400000 are wanted`)
+		require.ErrorIs(t, refusal, budget.ErrExceeded)
+		require.Equal(t, budget.ScopeUser, refused(t, b, ask("other", "ann", "s-1")).Scope, "a user has one limit")
+		reserve(t, b, ask("zoo", "dan", "s-4")).Settle(1, 400_000)
+		require.EqualValues(t, 200_000, b.Remaining(budget.Names{Tenant: "acme"}).Micros)
+
+		require.EqualValues(t, 800_000, ledger.Total(budget.Filter{Tenant: "acme"}).Micros)
+		require.EqualValues(t, 2, ledger.Report(budget.Filter{}).Tenants["acme"].Calls)
+		require.Len(t, ledger.Entries(budget.Filter{Tenant: "acme", User: "bob"}), 1)
+
+		<-time.After(24 * time.Hour)
+		b.SetLimit(budget.ScopeTenant, "acme", budget.Limit{USD: .3})
+		require.EqualValues(t, 300_000, refused(t, b, ask("acme", "cid", "s-3")).Limit)
+	})
+}

@@ -73,8 +73,11 @@ const tenant = "coder"
 //go:embed prompt.txt
 var prompt string
 
-// Limits of a run. Tokens and Cost hold for all that it starts, such as the steps of a plan.
-var limits = agent.Limits{Steps: 100, Tokens: 10_000_000, Cost: 5 * provider.USD, Duration: time.Hour}
+// Limits of a run. Tokens and Cost hold for all that it starts, such as the steps of a plan. The
+// person hasn't asked for a limit of cost, so a model whose price isn't known works, too: the line
+// of the state says that the cost is unknown.
+var limits = agent.Limits{Steps: 100, Tokens: 10_000_000, Cost: 5 * provider.USD, AllowUnknownPrices: true,
+	Duration: time.Hour}
 
 // Open makes a Coder, which connects to nothing and runs no program yet.
 func Open(cfg Config) (c *Coder, err error) {
