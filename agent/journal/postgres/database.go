@@ -32,12 +32,8 @@ var _ sqljournal.Database = (*database)(nil)
 
 // prepare creates the schema and the tables, or brings them up to date.
 func (db *database) prepare(ctx context.Context, cfg Config) error {
-	var encoding string
-	if err := db.pool.QueryRowContext(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
+	if err := cfg.check(ctx, db.pool); err != nil {
 		return err
-	}
-	if encoding != "UTF8" {
-		return fmt.Errorf("the database's encoding is %s; create one with UTF8", encoding)
 	}
 	// if the tables are up to date, no permission to create any is needed
 	if current, err := sqljournal.Current(ctx, db.pool, db.dialect, hasMeta, migrations); current || err != nil {

@@ -36,8 +36,12 @@
 //
 // A store has its own pool of at most Config.MaxConns connections, and prepares its statements once
 // on each. With a connection pooler in transaction mode, add default_query_exec_mode=exec to the
-// DSN (otherwise calls fail), and set synchronous_commit in the server's
-// settings.
+// DSN (otherwise calls fail), and set synchronous_commit in the server's settings.
+//
+// With Config.Pool it uses the host's pool instead. It names its schema in each statement, so it
+// needs no search_path, keeps nothing on a connection but prepared statements, in pgx's cache, and
+// changes no setting. Behind a pooler in transaction mode the pool's
+// ConnConfig.DefaultQueryExecMode is pgx.QueryExecModeExec.
 //
 // # Cost
 //

@@ -23,7 +23,7 @@ var (
 	// errPrepared says that a prepared statement is missing, or there twice: a pooler in
 	// transaction mode gives each transaction another connection to the server.
 	errPrepared = journal.Unusable("a connection pooler mixes up prepared statements; add " +
-		"default_query_exec_mode=exec to Config.DSN, or set max_prepared_statements of PgBouncer 1.21 or later")
+		"default_query_exec_mode=exec to the DSN, or set max_prepared_statements of PgBouncer 1.21 or later")
 	// ErrNewer says that the tables are of a newer version of Pawl.
 	ErrNewer = sqljournal.ErrNewer
 	// ErrOlder says that Config.NoMigrate is set and that the tables don't exist, or are older.
