@@ -5,12 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
 	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/pgpool"
 	"github.com/pawlkit/pawl/internal/sqljournal"
 	"github.com/pawlkit/pawl/ratelimit"
 )
@@ -67,8 +67,6 @@ type Store struct {
 	db *database
 }
 
-var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
-
 // Open connects to the database and creates the tables if they don't exist, or brings those of an
 // older version up to date, unless Config.NoMigrate is set; newer ones are refused with [ErrNewer].
 // If the tables exist it needs no permission to create any. It ends with ctx; connecting to the
@@ -78,9 +76,9 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	pool, err := cfg.connect()
+	pool, err := pgpool.Open(cfg.connections())
 	if err != nil {
-		return nil, err
+		return nil, fmt.Errorf("postgres: %w", err)
 	}
 	db := &database{pool: pool, timeout: cfg.Timeout, dialect: dialect(cfg.Schema)}
 	db.tryAppend, db.insert = db.dialect.SQL(tryAppend), db.dialect.SQL(insertRecords)
@@ -113,18 +111,21 @@ func (s *Store) Close() error {
 
 func (c Config) validate() error {
 	switch {
-	case !schemaName.MatchString(c.Schema):
-		return fmt.Errorf(
-			"postgres: Config.Schema is %q; it must be lower-case letters, digits and _, at most 63, and not begin "+
-				"with a digit", c.Schema)
 	case c.Durability != Power && c.Durability != Process:
 		return fmt.Errorf("postgres: Config.Durability is %d; it must be Power or Process", c.Durability)
-	case c.DSN != "" && c.Pool != nil:
-		return errors.New("postgres: Config.DSN and Config.Pool are both set; set the one that is meant")
 	case c.MaxConns < 0:
 		return fmt.Errorf("postgres: Config.MaxConns is %d; it must be 1 or more, or 0 for the default", c.MaxConns)
 	case c.Timeout < 0:
 		return fmt.Errorf("postgres: Config.Timeout is %v; it must be above 0, or 0 for 30 s", c.Timeout)
 	}
 	return nil
+}
+
+// connections says where the connections come from.
+func (c Config) connections() pgpool.Config {
+	most := c.MaxConns
+	if most == 0 && c.Pool == nil {
+		most = 8
+	}
+	return pgpool.Config{DSN: c.DSN, Pool: c.Pool, Schema: c.Schema, MaxConns: most, Process: c.Durability == Process}
 }
