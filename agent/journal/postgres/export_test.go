@@ -19,3 +19,10 @@ var (
 	ErrPrepared = errPrepared
 	ErrReadOnly = errReadOnly
 )
+
+// WithoutNewest takes the newest version away until the function it returns is called.
+func WithoutNewest() func() {
+	now := migrations
+	migrations = now[:len(now)-1]
+	return func() { migrations = now }
+}
