@@ -119,3 +119,40 @@ func ExampleStore_inbox() {
 	// <nil>
 	// 0
 }
+
+// A host reads what was appended to all sessions, and stores how far it has come.
+func ExampleFollow() {
+	ctx := context.Background()
+	store := journal.NewMemory()
+	add := func(session, kind, status string, after uint64) {
+		_ = store.Append(ctx, journal.Append{Session: session, After: after,
+			Records: []journal.Record{{Kind: kind, V: 1}}, Head: &journal.HeadUpdate{Status: status}})
+	}
+	add("s-1", "started", "running", 0)
+	add("s-2", "started", "running", 0)
+	add("s-1", "ended", "completed", 1)
+
+	cursor, left := "", 2 // the cursor that was stored last; empty for all that there is
+	for range 2 {         // the second time as after a crash
+		for change, err := range journal.Follow(ctx, store, cursor) {
+			if err != nil {
+				fmt.Println(err)
+				return
+			}
+			for r, err := range store.Read(ctx, change.Session, change.After) {
+				fmt.Println(change.Session, r.Seq, r.Kind, err)
+				if r.Seq == change.Seq {
+					break
+				}
+			}
+			cursor = change.Cursor // which a host stores
+			if left--; left <= 0 {
+				break
+			}
+		}
+	}
+	// Output:
+	// s-1 1 started <nil>
+	// s-2 1 started <nil>
+	// s-1 2 ended <nil>
+}

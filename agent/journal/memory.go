@@ -19,6 +19,7 @@ type Memory struct {
 	sessions map[string]*session
 	children map[string]map[string]*session // of each parent
 	fence    uint64                         // the last one of any session; it keeps rising after one is deleted
+	turn     uint64                         // the last one of any session
 }
 
 var _ Store = (*Memory)(nil)
@@ -35,6 +36,7 @@ type session struct {
 	entries []entry
 	inbox   []Item
 	ids     map[string]bool // every id posted or closed; true once taken
+	turns   []turn          // oldest first
 }
 
 // An entry is a record and the fence with which it was appended. The same record with another fence
@@ -71,6 +73,10 @@ func (m *Memory) Append(ctx context.Context, a Append) error {
 	}
 	before := s.head.Parent
 	s.add(a, now)
+	if a.Head != nil && len(a.Records) > 0 {
+		m.turn++
+		s.turns = append(s.turns, turn{m.turn, s.head.Seq})
+	}
 	if !known {
 		m.sessions[a.Session] = s
 	}
@@ -214,6 +220,7 @@ func (m *Memory) Delete(ctx context.Context, session string, upTo uint64) error 
 	if upTo = min(upTo, s.head.Seq); upTo > s.head.Pruned {
 		s.entries = slices.Clone(s.entries[upTo-s.head.Pruned:]) // a copy, so that the rest is freed
 		s.head.Pruned = upTo
+		s.turns = slices.DeleteFunc(s.turns, func(t turn) bool { return t.seq <= upTo })
 	}
 	return nil
 }

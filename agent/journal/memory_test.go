@@ -15,6 +15,14 @@ func TestMemoryIsAStore(t *testing.T) {
 	journaltest.Run(t, func(*testing.T) journal.Store { return journal.NewMemory() })
 }
 
+func TestMemoryIsFollowed(t *testing.T) {
+	journaltest.RunFollower(t, func(*testing.T) journal.Store { return journal.NewMemory() })
+}
+
+func TestAStoreThatHasNoOrderIsFollowed(t *testing.T) {
+	journaltest.RunFollower(t, func(*testing.T) journal.Store { return struct{ journal.Store }{journal.NewMemory()} })
+}
+
 func TestALeaseEndsAtItsVeryEnd(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		m := journal.NewMemory()

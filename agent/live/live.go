@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/due"
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -36,6 +37,24 @@ type Config struct {
 	// can't reach each other by an Address. All hubs of the store have the same bus. Nil: none.
 	Bus    Bus
 	Logger *slog.Logger // nil: nothing is logged
+	// Deliver is told at least once of each decision, pause and end of a run in all sessions of the
+	// journal, also of other processes and agents: for mail, and for an audit that must not miss
+	// one. It is told of what comes after the first hub with a Deliver was made, and how far it has
+	// come is kept in the journal. One process at a time delivers; when it ends, another one goes
+	// on within 10 s, and within 55 s after a crash. Give all hubs of a journal the same function.
+	//
+	// What it returned nil for, it is told again after a crash at most: Session and the fact's
+	// number tell whether it was there before. An error, a panic included, holds the session back:
+	// the same fact is tried again after 1 s, then after twice as long each time, up to 5 minutes,
+	// for as long as there is a process, and the session's later facts after it. Other sessions go
+	// on, until 100 are held back. A call has 30 s; it must return soon after its context has
+	// ended, because [Hub.Close] waits for it.
+	//
+	// It is called within about a second, in the order of each session. A session that is deleted
+	// before, and facts that are pruned before, aren't told; neither are the logs of other
+	// packages, such as those of agent/plan. A fork and an import are told as the session that they
+	// make.
+	Deliver func(ctx context.Context, d Delivery) error
 }
 
 const (
@@ -63,7 +82,9 @@ type Hub struct {
 	leave   context.CancelCauseFunc
 	stopped chan struct{} // closed when Close begins
 
-	work sync.WaitGroup // runs that were started
+	undeliver context.CancelCauseFunc // ends the delivery
+
+	work sync.WaitGroup // runs that were started, and the delivery
 	due  *due.Loop      // resumes sessions
 
 	subscribed sync.WaitGroup // to the bus
@@ -93,7 +114,7 @@ func New(cfg Config) (*Hub, error) {
 		cfg.Logger = slog.New(slog.DiscardHandler)
 	}
 	h := &Hub{cfg: cfg, stopped: make(chan struct{}), topics: make(map[string]*topic),
-		unread: make(map[string]chan struct{})}
+		unread: make(map[string]chan struct{}), undeliver: func(error) {}}
 	h.runs, h.end = context.WithCancelCause(context.Background())
 	h.closed, h.leave = context.WithCancelCause(context.Background())
 	list := func(ctx context.Context) iter.Seq2[due.Item, error] {
@@ -103,6 +124,13 @@ func New(cfg Config) (*Hub, error) {
 		Logger: cfg.Logger})
 	if cfg.Recover > 0 {
 		h.due.Start(h.runs)
+	}
+	if cfg.Deliver != nil {
+		ctx, cancel := context.WithCancelCause(h.runs)
+		h.undeliver = cancel
+		// if this fails, deliveries begin when the store answers
+		_, now, _ := journal.Changes(ctx, cfg.Agent.Journal(), journal.Newest)
+		h.work.Go(func() { h.deliver(ctx, now) })
 	}
 	return h, nil
 }
@@ -323,6 +351,7 @@ func (h *Hub) Close() error {
 	if !h.closing {
 		h.closing = true
 		close(h.stopped)
+		h.undeliver(ErrClosed)
 		h.work.Go(h.due.Stop)
 	}
 	h.mu.Unlock()

@@ -57,6 +57,11 @@ func (s *measured) Append(ctx context.Context, a journal.Append) error {
 	return nil
 }
 
+// Changes implements [journal.Follower].
+func (s *measured) Changes(ctx context.Context, cursor string) ([]journal.Change, string, error) {
+	return journal.Changes(ctx, s.Store, cursor)
+}
+
 // fact measures what a fact says.
 func (s *measured) fact(ctx context.Context, f agent.Fact, at time.Time) {
 	switch f := f.(type) {

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"flag"
 	"fmt"
 	"io"
 	"io/fs"
@@ -14,6 +15,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal/postgres"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/memory/pgmemory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -29,7 +31,7 @@ func (p *program) open(ctx context.Context, migrate bool) (err error) {
 	switch {
 	case p.journal == "":
 		return fmt.Errorf("no journal is named; give -journal or set PAWL_JOURNAL; %w", errUsage)
-	case strings.HasPrefix(p.journal, "postgres://") || strings.HasPrefix(p.journal, "postgresql://"):
+	case p.isPostgres():
 		p.store, err = postgres.Open(ctx, postgres.Config{DSN: p.journal, Schema: p.schema, NoMigrate: !migrate})
 	default:
 		p.store, err = sqlite.OpenWith(p.journal, sqlite.Config{NoMigrate: !migrate})
@@ -43,8 +45,28 @@ func (p *program) open(ctx context.Context, migrate bool) (err error) {
 	return err
 }
 
-// opened is the action of a command that only opens the journal.
-func opened(context.Context, *program, []string) error { return nil }
+// isPostgres reports whether the journal is in PostgreSQL.
+func (p *program) isPostgres() bool {
+	return strings.HasPrefix(p.journal, "postgres://") || strings.HasPrefix(p.journal, "postgresql://")
+}
+
+// migrate is a command: that the journal was opened has migrated it.
+func migrate(f *flag.FlagSet) action {
+	memory := f.Bool("memory", false, "also the tables of the working memory, which are in PostgreSQL")
+	return func(ctx context.Context, p *program, _ []string) error {
+		switch {
+		case !*memory:
+			return nil
+		case !p.isPostgres():
+			return fmt.Errorf("-memory takes a postgres:// address: a file is migrated when a program opens it; %w", errUsage)
+		}
+		s, err := pgmemory.Open(ctx, pgmemory.Config{DSN: p.journal, Schema: p.schema})
+		if err != nil {
+			return err
+		}
+		return s.Close()
+	}
+}
 
 // standIn returns an agent that decides on pauses. It has no model, which it would call in vain,
 // and a tool for each subagent that these pauses are of: so the sessions of subagents check what is

@@ -45,7 +45,7 @@ var commands = map[string]command{
 	"cancel":  {1, 1, change((*agent.Session).Cancel)},
 	"retry":   {1, 1, change((*agent.Session).Retry)},
 	"export":  {1, 1, export}, "retain": {0, 0, retain}, "doctor": {0, 0, doctor},
-	"migrate": {0, 0, func(*flag.FlagSet) action { return opened }},
+	"migrate": {0, 0, migrate},
 }
 
 var errUsage = errors.New(`run "pawl help"`)

@@ -20,6 +20,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/pgtest"
+	"github.com/pawlkit/pawl/memory/pgmemory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -203,6 +204,8 @@ func TestAJournalIsMigratedOnlyOnRequest(t *testing.T) {
 	require.NoFileExists(t, d.path)
 	d.pawl(0, "migrate")
 	d.pawl(0, "sessions")
+	_, problem = d.pawl(2, "migrate", "-memory")
+	require.Contains(t, problem, "-memory takes a postgres:// address")
 }
 
 var inPostgres = flag.Bool("postgres", false, "also try a journal in PostgreSQL, which takes a second to start")
@@ -218,6 +221,13 @@ func TestAJournalMayBeInPostgreSQL(t *testing.T) {
 	_, problem := d.pawl(1, "sessions", "-schema", "pawl_cli")
 	require.Contains(t, problem, postgres.ErrOlder.Error())
 	d.pawl(0, "migrate", "-schema", "pawl_cli")
+	memory := pgmemory.Config{DSN: d.path, Schema: "pawl_cli", NoMigrate: true}
+	_, err := pgmemory.Open(t.Context(), memory)
+	require.ErrorIs(t, err, pgmemory.ErrOlder)
+	d.pawl(0, "migrate", "-memory", "-schema", "pawl_cli")
+	s, err := pgmemory.Open(t.Context(), memory)
+	require.NoError(t, err)
+	require.NoError(t, s.Close())
 	out, _ := d.pawl(0, "doctor", "-schema", "pawl_cli")
 	require.Regexp(t, `(?m)^sessions +0 *$`, out)
 }

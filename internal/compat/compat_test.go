@@ -10,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/memory/index"
@@ -73,6 +74,31 @@ func TestARunAndAPlanOfEachVersionGoOnToTheirEnds(t *testing.T) {
 			require.True(t, strings.HasPrefix(interrupted, "begun publish "))
 			require.Contains(t, now.lines, interrupted, "the same call, with the same idempotency key")
 		})
+	}
+}
+
+// TestTheSessionsOfEachVersionAreFollowed: a file that knows no order of changes tells of each
+// session, with its whole log.
+func TestTheSessionsOfEachVersionAreFollowed(t *testing.T) {
+	for _, v := range versions(t) {
+		store, err := sqlite.Open(copyOf(t, v, "journal.db"))
+		require.NoError(t, err, v)
+		followed := make(map[string]uint64)
+		changes, next, err := journal.Changes(t.Context(), store, "")
+		require.NoError(t, err, v)
+		for _, c := range changes {
+			require.Zero(t, c.After, v)
+			followed[c.Session] = c.Seq
+		}
+		for h, err := range store.Heads(t.Context(), journal.Filter{}) {
+			require.NoError(t, err, v)
+			require.Equal(t, h.Seq, followed[h.Session], "%s: %s", v, h.Session)
+		}
+		require.Contains(t, followed, session)
+		changes, _, err = journal.Changes(t.Context(), store, next)
+		require.NoError(t, err, v)
+		require.Empty(t, changes, v)
+		require.NoError(t, store.Close())
 	}
 }
 

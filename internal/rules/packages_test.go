@@ -29,9 +29,15 @@ var withoutExample = map[string]string{
 	"internal/wirecases":       "tests only",
 	"internal/compat":          "tests only",
 	"internal/sqljournal":      "works on a database that its two users bring; their examples show it",
+	"internal/sqlrecall":       "works on a database that its two users bring; their examples show it",
+	"internal/pgpool":          "needs a server; its users' tests run it",
 	"agent/journal/postgres":   "needs a server; its example has no output",
-	pgtest:                     "its one function takes a testing.TB, which no example has; doc.go shows its use",
-	wire:                       "its functions take a *testing.T; doc.go shows its use",
+	"memory/pgmemory":          "needs a server; its example has no output",
+
+	"internal/sqlrecall/scopetest": "its one function takes a *testing.T; doc.go shows its use",
+
+	pgtest: "its one function takes a testing.TB, which no example has; doc.go shows its use",
+	wire:   "its functions take a *testing.T; doc.go shows its use",
 	"ratelimit/allowancetest": "its one function takes a *testing.T, which no example has; suite_test.go shows " +
 		"its use",
 	journaltest: "its one function takes a *testing.T, which no example has; suite_test.go shows its use",

@@ -5,7 +5,7 @@
 // A [Memory] makes the tools over a [Store], in the [Scope] that the host sets:
 //
 //	m, err := recall.New(recall.Config{
-//		Store: &recall.MapStore{}, // or package sqlmemory, which outlives the process
+//		Store: &recall.MapStore{}, // or packages sqlmemory and pgmemory, which outlive the process
 //		Scope: recall.OfCall("acme"),
 //	})
 //	if err != nil {

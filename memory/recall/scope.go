@@ -61,7 +61,7 @@ func OfCall(tenant string) func(context.Context) (Scope, error) {
 
 // Config configures a [Memory].
 type Config struct {
-	// Store stores the memory. Required: a &MapStore{}, or package sqlmemory.
+	// Store stores the memory. Required: a &MapStore{}, or package sqlmemory or pgmemory.
 	Store Store
 	// Scope returns the scope of a call. Required: [Fixed], [OfCall], or a function that uses the
 	// host's own context. If it returns an error or an incomplete scope, the call fails and changes

@@ -1,12 +1,8 @@
 package sqlmemory
 
 import (
-	"errors"
-	"fmt"
-
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/sqlitefile"
-	"github.com/pawlkit/pawl/memory/recall"
+	"github.com/pawlkit/pawl/internal/sqlrecall"
 )
 
 // The errors of a call, besides those of package recall. They are in the error chain together with
@@ -27,20 +23,5 @@ var (
 		"the file isn't a SQLite database, or is damaged; restore it from a backup")
 	// ErrNewer means that a newer version of Pawl has created the tables. Its class is
 	// fault.UserFixable.
-	ErrNewer = fault.New(fault.UserFixable, "the tables were created by a newer version of Pawl; use that version")
+	ErrNewer = sqlrecall.ErrNewer
 )
-
-// class wraps err in the package's error that fits it, or returns err unchanged.
-func class(err error) error {
-	return sqlitefile.Errors{Busy: ErrBusy, Full: errFull, ReadOnly: errReadOnly, Damaged: ErrDamaged}.Class(err)
-}
-
-// callerError returns an error for the caller; errors of package recall stay unchanged.
-func callerError(doing string, err error) error {
-	var conflict *recall.ConflictError
-	var limit *recall.LimitError
-	if err == nil || errors.Is(err, recall.ErrNotFound) || errors.As(err, &conflict) || errors.As(err, &limit) {
-		return err
-	}
-	return fmt.Errorf("sqlmemory: %s: %w", doing, class(err))
-}

@@ -16,7 +16,7 @@ func TestEveryConnectionSyncsItsCommits(t *testing.T) {
 	require.NoError(t, err)
 	defer s.Close()
 	for range 4 { // as many as there may be, each held until the end
-		conn, err := s.db.Conn(t.Context())
+		conn, err := s.db.pool.Conn(t.Context())
 		require.NoError(t, err)
 		defer conn.Close()
 		var synchronous int
@@ -32,8 +32,8 @@ func TestAFileAtItsSizeLimitIsFull(t *testing.T) {
 	s, err := Open(filepath.Join(t.TempDir(), "memory.db"))
 	require.NoError(t, err)
 	defer s.Close()
-	s.db.SetMaxOpenConns(1)
-	_, err = s.db.ExecContext(t.Context(), "PRAGMA max_page_count = 60")
+	s.db.pool.SetMaxOpenConns(1)
+	_, err = s.db.pool.ExecContext(t.Context(), "PRAGMA max_page_count = 60")
 	require.NoError(t, err)
 	at := func(n int) recall.ID { return recall.ID{Tenant: "t", Kind: "k", Key: strconv.Itoa(n)} }
 	n := 0

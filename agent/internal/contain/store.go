@@ -179,6 +179,19 @@ func (c *containedStore) Delete(ctx context.Context, session string, upTo uint64
 	})
 }
 
+// Changes implements [journal.Follower] for every store.
+func (c *containedStore) Changes(ctx context.Context, cursor string) ([]journal.Change, string, error) {
+	type page struct {
+		changes []journal.Change
+		next    string
+	}
+	p, err := ask(ctx, c, storeCall, "Changes", "", func(ctx context.Context) (p page, err error) {
+		p.changes, p.next, err = journal.Changes(ctx, c.store, cursor)
+		return p, err
+	})
+	return p.changes, p.next, err
+}
+
 func (c *containedStore) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
 	return abandonableSeq(ctx, c, "Read", session, func(ctx context.Context) iter.Seq2[journal.Record, error] {
 		return c.store.Read(ctx, session, after)

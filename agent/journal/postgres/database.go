@@ -4,20 +4,16 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/pgpool"
 	"github.com/pawlkit/pawl/internal/sqljournal"
 )
 
-const (
-	// maxTries is how often a transaction is tried that fails because of others.
-	maxTries = 10
-	// maxMessage is about how many bytes of records are sent to the server at once; a message has
-	// at most a gigabyte.
-	maxMessage = 16 << 20
-)
+// maxMessage is about how many bytes of records are sent to the server at once; a message has at
+// most a gigabyte.
+const maxMessage = 16 << 20
 
 // A database runs the statements of a [sqljournal.Store] on a pool of connections.
 type database struct {
@@ -32,12 +28,8 @@ var _ sqljournal.Database = (*database)(nil)
 
 // prepare creates the schema and the tables, or brings them up to date.
 func (db *database) prepare(ctx context.Context, cfg Config) error {
-	var encoding string
-	if err := db.pool.QueryRowContext(ctx, "SELECT current_setting('server_encoding')").Scan(&encoding); err != nil {
+	if err := cfg.connections().Check(ctx, db.pool); err != nil {
 		return err
-	}
-	if encoding != "UTF8" {
-		return fmt.Errorf("the database's encoding is %s; create one with UTF8", encoding)
 	}
 	// if the tables are up to date, no permission to create any is needed
 	if current, err := sqljournal.Current(ctx, db.pool, db.dialect, hasMeta, migrations); current || err != nil {
@@ -46,10 +38,9 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 	if cfg.NoMigrate {
 		return ErrOlder
 	}
-	return db.transaction(ctx, func(ctx context.Context, tx sqljournal.Tx) error {
+	return pgpool.Transaction(ctx, db.pool, func(ctx context.Context, tx *sql.Tx) error {
 		// A second process waits here, and then finds the tables up to date.
-		if _, err := tx.ExecContext(ctx, "SELECT pg_advisory_xact_lock(hashtextextended($1, 0))",
-			"pawl journal "+cfg.Schema); err != nil {
+		if err := pgpool.LockSchema(ctx, tx, cfg.Schema); err != nil {
 			return err
 		}
 		return sqljournal.Migrate(ctx, tx, db.dialect,
@@ -59,40 +50,16 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 
 // Write implements [sqljournal.Database].
 func (db *database) Write(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
-	return db.retry(ctx, func(ctx context.Context) error { return db.transaction(ctx, fn) })
-}
-
-// transaction runs fn in one transaction. Under READ COMMITTED each statement sees what was
-// committed before it, and so the newest version of a row that it has locked.
-func (db *database) transaction(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
-	tx, err := db.pool.BeginTx(ctx, &sql.TxOptions{Isolation: sql.LevelReadCommitted})
-	if err != nil {
-		return err
-	}
-	if err := fn(ctx, tx); err != nil {
-		_ = tx.Rollback() // a connection that can't roll back is closed, which does the same
-		return err
-	}
-	return tx.Commit()
+	return db.retry(ctx, func(ctx context.Context) error {
+		return pgpool.Transaction(ctx, db.pool, func(ctx context.Context, tx *sql.Tx) error { return fn(ctx, tx) })
+	})
 }
 
 // retry runs try again if it failed because of another transaction, within the timeout of a call.
 func (db *database) retry(ctx context.Context, try func(context.Context) error) error {
 	limited, cancel := context.WithTimeout(ctx, db.timeout)
 	defer cancel()
-	for n := 1; ; n++ {
-		err := try(limited)
-		if err == nil || !retryable(err) || n == maxTries {
-			return wrapError(ctx, err)
-		}
-		timer := time.NewTimer(rand.N(time.Duration(n) * 5 * time.Millisecond))
-		select {
-		case <-timer.C:
-		case <-limited.Done():
-			timer.Stop()
-			return wrapError(ctx, err)
-		}
-	}
+	return wrapError(ctx, pgpool.Retry(limited, try))
 }
 
 // Query implements [sqljournal.Database].

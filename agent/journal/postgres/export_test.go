@@ -28,3 +28,10 @@ func Polls(s *Store) bool { return !s.listener.heard.Load() }
 
 // ProbeNever has a store try once alone whether notices arrive.
 func ProbeNever(s *Store) { s.listener.every = 24 * time.Hour }
+
+// WithoutNewest takes the newest version away until the function it returns is called.
+func WithoutNewest() func() {
+	now := migrations
+	migrations = now[:len(now)-1]
+	return func() { migrations = now }
+}

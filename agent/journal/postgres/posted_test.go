@@ -12,8 +12,8 @@ import (
 	"github.com/pawlkit/pawl/internal/pgtest"
 )
 
-// told waits for a value that comes after a post; ticks are those of polling, which come before.
-func told(t *testing.T, posted <-chan struct{}) {
+// awoken waits for a value that comes after a post; ticks are those of polling, which come before.
+func awoken(t *testing.T, posted <-chan struct{}) {
 	t.Helper()
 	select {
 	case <-posted:
@@ -42,8 +42,8 @@ func TestANoticeSaysWhatIsPostedElsewhere(t *testing.T) {
 	begun(t, there, "s", "ünïcode 'quoted' \"name\"", "other")
 	other, stop := here.Posted("other")
 	defer stop()
-	for told(t, other); postgres.Polls(here); { // until notices arrive
-		told(t, other)
+	for awoken(t, other); postgres.Polls(here); { // until notices arrive
+		awoken(t, other)
 	}
 	for i, name := range []string{"s", "s", "ünïcode 'quoted' \"name\""} {
 		if i == 1 {
@@ -54,7 +54,7 @@ func TestANoticeSaysWhatIsPostedElsewhere(t *testing.T) {
 		}
 		posted, stop := here.Posted(name)
 		post(t, there, name, string(rune('a'+i)))
-		told(t, posted)
+		awoken(t, posted)
 		stop()
 	}
 	require.Empty(t, other)
@@ -64,7 +64,7 @@ func TestANoticeSaysWhatIsPostedElsewhere(t *testing.T) {
 	posted, stop2 := here.Posted("s")
 	defer stop2()
 	post(t, there, "s", "z")
-	told(t, posted)
+	awoken(t, posted)
 }
 
 // Behind a pooler in transaction mode notices don't arrive, and inboxes are polled.
@@ -76,7 +76,7 @@ func TestInboxesArePolledBehindAPooler(t *testing.T) {
 	posted, stop := here.Posted("s")
 	defer stop()
 	for range 3 {
-		told(t, posted)
+		awoken(t, posted)
 	}
 	require.True(t, postgres.Polls(here))
 }

@@ -97,6 +97,37 @@ var migrations = [][]string{nil, nil, {
 		PRIMARY KEY (name, key)
 	) WITH (fillfactor = 70)`,
 	"CREATE INDEX allowances_idle ON @allowances (idle)",
+}, {
+	// What journal.Follower tells of: seq is the number of the last record of the append, and tx
+	// its transaction. The rows are made by triggers, so that processes of older versions make
+	// them, too, with the rights of who has migrated.
+	`CREATE TABLE @changes (
+		tx      xid8 NOT NULL,
+		session bigint NOT NULL,
+		seq     bigint NOT NULL,
+		PRIMARY KEY (session, seq)
+	)`,
+	"CREATE INDEX changes_in_order ON @changes (tx, session, seq)",
+	`CREATE FUNCTION @changed() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+	BEGIN
+		INSERT INTO @changes (tx, session, seq) VALUES (pg_current_xact_id(), new.id, new.seq) ON CONFLICT DO NOTHING;
+		RETURN NULL;
+	END $$`,
+	`CREATE FUNCTION @unchanged() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+	BEGIN
+		DELETE FROM @changes WHERE session = old.id AND (TG_OP = 'DELETE' OR seq <= new.pruned);
+		RETURN NULL;
+	END $$`,
+	`CREATE TRIGGER sessions_begun AFTER INSERT ON @sessions FOR EACH ROW WHEN (new.seq > 0) EXECUTE FUNCTION @changed()`,
+	`CREATE TRIGGER sessions_changed AFTER UPDATE ON @sessions FOR EACH ROW
+		WHEN (new.seq > old.seq AND
+			(new.status, new.open, new.kind, new.title, new.labels, new.parent, new.expires, new.info) IS DISTINCT FROM
+			(old.status, old.open, old.kind, old.title, old.labels, old.parent, old.expires, old.info))
+		EXECUTE FUNCTION @changed()`,
+	`CREATE TRIGGER sessions_pruned AFTER UPDATE ON @sessions FOR EACH ROW WHEN (new.pruned > old.pruned)
+		EXECUTE FUNCTION @unchanged()`,
+	"CREATE TRIGGER sessions_deleted AFTER DELETE ON @sessions FOR EACH ROW EXECUTE FUNCTION @unchanged()",
+	`INSERT INTO @changes (tx, session, seq) SELECT pg_current_xact_id(), id, seq FROM @sessions WHERE seq > pruned`,
 }}
 
 const (

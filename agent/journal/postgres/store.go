@@ -5,13 +5,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"regexp"
 	"time"
 
-	"github.com/jackc/pgx/v5"
-	"github.com/jackc/pgx/v5/stdlib"
+	"github.com/jackc/pgx/v5/pgxpool"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/pgpool"
 	"github.com/pawlkit/pawl/internal/sqljournal"
 	"github.com/pawlkit/pawl/ratelimit"
 )
@@ -26,24 +25,33 @@ const (
 	Power Durability = iota
 	// Process survives the death of this process, but not a crash of the server, which may lose the
 	// appends of the last moments, of less than a second with its default settings
-	// (synchronous_commit off).
+	// (synchronous_commit off). With Config.Pool it is the pool that has this setting.
 	Process
 )
 
 // Config says how [Open] connects.
 type Config struct {
 	// DSN says where the database is: a URL (postgres://user@host/db) or key=value pairs, both as
-	// in libpq. What it omits comes from the environment (PGHOST and so on). It is never logged.
+	// in libpq. What it omits comes from the environment (PGHOST and so on). It is never logged. It
+	// is empty if Pool is set.
 	DSN string
+	// Pool is the host's own pool, which the store then uses instead of connections of its own.
+	// [Store.Close] doesn't close it; close the store first. Any search_path and any query exec
+	// mode will do; behind a pooler in transaction mode the pool needs QueryExecModeExec. The store
+	// changes no setting of its connections: under [Power], Open refuses a pool whose connections
+	// have synchronous_commit off. Calls wait for a connection, so a tool that holds one while it
+	// runs must not hold the last one.
+	Pool *pgxpool.Pool
 	// Schema is where the tables are: letters, digits and _, at most 63, the first no digit, all
 	// lower case. The default is pawl. [Open] creates it if it doesn't exist. Two stores in one
 	// database are separate if their schemas differ.
 	Schema string
 	// Durability is what an append survives. The default is a power failure.
 	Durability Durability
-	// MaxConns is the most connections that the store has open. The default, for 0, is 8. Other
-	// calls wait for a free connection until their context ends or Timeout has passed. A connection
-	// that is unused for 5 minutes is closed, and each is replaced after an hour.
+	// MaxConns is the most connections that the store has open. The default, for 0, is 8, or all of
+	// Pool. Other calls wait for a free connection until their context ends or Timeout has passed.
+	// A connection of the store's own that is unused for 5 minutes is closed, and each is replaced
+	// after an hour.
 	MaxConns int
 	// Timeout ends a call, or the read of a page, that gets no answer; then it is open whether a
 	// change was made. The default, for 0, is 30 s.
@@ -62,40 +70,26 @@ type Store struct {
 
 var _ journal.Notifier = (*Store)(nil)
 
-var schemaName = regexp.MustCompile(`^[a-z_][a-z0-9_]{0,62}$`)
-
 // Open connects to the database and creates the tables if they don't exist, or brings those of an
 // older version up to date, unless Config.NoMigrate is set; newer ones are refused with [ErrNewer].
 // If the tables exist it needs no permission to create any. It ends with ctx; connecting to the
 // server takes at most 10 s for each of its addresses, or connect_timeout of the DSN.
 func Open(ctx context.Context, cfg Config) (*Store, error) {
-	cfg.Schema, cfg.MaxConns = cmp.Or(cfg.Schema, "pawl"), cmp.Or(cfg.MaxConns, 8)
-	cfg.Timeout = cmp.Or(cfg.Timeout, 30*time.Second)
+	cfg.Schema, cfg.Timeout = cmp.Or(cfg.Schema, "pawl"), cmp.Or(cfg.Timeout, 30*time.Second)
 	if err := cfg.validate(); err != nil {
 		return nil, err
 	}
-	conf, err := pgx.ParseConfig(cfg.DSN)
+	pool, err := pgpool.Open(cfg.connections())
 	if err != nil {
-		// pgx leaves the password out
-		return nil, fmt.Errorf("postgres: Config.DSN can't be read; it must be a URL or key=value pairs: %w", err)
+		return nil, fmt.Errorf("postgres: %w", err)
 	}
-	conf.ConnectTimeout = cmp.Or(conf.ConnectTimeout, 10*time.Second)
-	db := &database{
-		pool:    stdlib.OpenDB(*conf, stdlib.OptionAfterConnect(cfg.Durability.configure)),
-		timeout: cfg.Timeout,
-		dialect: dialect(cfg.Schema),
-	}
+	db := &database{pool: pool, timeout: cfg.Timeout, dialect: dialect(cfg.Schema)}
 	db.tryAppend, db.insert = db.dialect.SQL(tryAppend), db.dialect.SQL(insertRecords)
-	db.pool.SetMaxOpenConns(cfg.MaxConns)
-	db.pool.SetMaxIdleConns(cfg.MaxConns)
-	db.pool.SetConnMaxIdleTime(5 * time.Minute)
-	db.pool.SetConnMaxLifetime(time.Hour)
 	if err := db.prepare(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", classify(err)), db.pool.Close())
 	}
 	return &Store{Store: sqljournal.New(db, db.dialect), db: db, listener: newListener(&listener{
-		connect: func(ctx context.Context) (*pgx.Conn, error) { return pgx.ConnectConfig(ctx, conf.Copy()) },
-		notify:  db.notify, schema: cfg.Schema,
+		connect: cfg.connections().Connect, notify: db.notify, schema: cfg.Schema,
 	})}, nil
 }
 
@@ -111,7 +105,8 @@ func (s *Store) Allowances(name string) ratelimit.AllowanceStore {
 	return sqljournal.NewAllowances(s.db, s.db.dialect, name)
 }
 
-// Close closes the connections. It waits for calls under way; later calls fail.
+// Close closes the connections, unless they are those of Config.Pool. It waits for calls under way;
+// later calls fail.
 func (s *Store) Close() error {
 	s.listener.close()
 	if err := s.db.pool.Close(); err != nil {
@@ -122,27 +117,21 @@ func (s *Store) Close() error {
 
 func (c Config) validate() error {
 	switch {
-	case !schemaName.MatchString(c.Schema):
-		return fmt.Errorf(
-			"postgres: Config.Schema is %q; it must be lower-case letters, digits and _, at most 63, and not begin "+
-				"with a digit", c.Schema)
 	case c.Durability != Power && c.Durability != Process:
 		return fmt.Errorf("postgres: Config.Durability is %d; it must be Power or Process", c.Durability)
-	case c.MaxConns < 1:
-		return fmt.Errorf("postgres: Config.MaxConns is %d; it must be 1 or more, or 0 for 8", c.MaxConns)
+	case c.MaxConns < 0:
+		return fmt.Errorf("postgres: Config.MaxConns is %d; it must be 1 or more, or 0 for the default", c.MaxConns)
 	case c.Timeout < 0:
 		return fmt.Errorf("postgres: Config.Timeout is %v; it must be above 0, or 0 for 30 s", c.Timeout)
 	}
 	return nil
 }
 
-// configure makes a new connection as durable as d says.
-func (d Durability) configure(ctx context.Context, conn *pgx.Conn) error {
-	statement :=
-		"SELECT set_config('synchronous_commit', 'on', false) WHERE current_setting('synchronous_commit') = 'off'"
-	if d == Process {
-		statement = "SET synchronous_commit = off"
+// connections says where the connections come from.
+func (c Config) connections() pgpool.Config {
+	most := c.MaxConns
+	if most == 0 && c.Pool == nil {
+		most = 8
 	}
-	_, err := conn.Exec(ctx, statement, pgx.QueryExecModeSimpleProtocol)
-	return err
+	return pgpool.Config{DSN: c.DSN, Pool: c.Pool, Schema: c.Schema, MaxConns: most, Process: c.Durability == Process}
 }

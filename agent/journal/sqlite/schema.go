@@ -99,6 +99,31 @@ var migrations = [][]string{nil, nil, {
 		PRIMARY KEY (name, key)
 	) STRICT`,
 	"CREATE INDEX @allowances_idle ON @allowances (idle)",
+}, {
+	// What journal.Follower tells of: n is the order, which is that of the commits, and seq the
+	// number of the last record of the append. The rows are made by triggers, so that processes of
+	// older versions make them, too.
+	`CREATE TABLE @changes (
+		n       INTEGER PRIMARY KEY AUTOINCREMENT,
+		session INTEGER NOT NULL,
+		seq     INTEGER NOT NULL,
+		UNIQUE (session, seq)
+	) STRICT`,
+	`CREATE TRIGGER @sessions_begun AFTER INSERT ON @sessions WHEN new.seq > 0 BEGIN
+		INSERT OR IGNORE INTO @changes (session, seq) VALUES (new.id, new.seq);
+	END`,
+	`CREATE TRIGGER @sessions_changed AFTER UPDATE ON @sessions WHEN new.seq > old.seq AND
+		(new.status, new.open, new.kind, new.title, new.labels, new.parent, new.expires, new.info) IS NOT
+		(old.status, old.open, old.kind, old.title, old.labels, old.parent, old.expires, old.info) BEGIN
+		INSERT OR IGNORE INTO @changes (session, seq) VALUES (new.id, new.seq);
+	END`,
+	`CREATE TRIGGER @sessions_pruned AFTER UPDATE ON @sessions WHEN new.pruned > old.pruned BEGIN
+		DELETE FROM @changes WHERE session = new.id AND seq <= new.pruned;
+	END`,
+	`CREATE TRIGGER @sessions_deleted AFTER DELETE ON @sessions BEGIN
+		DELETE FROM @changes WHERE session = old.id;
+	END`,
+	`INSERT INTO @changes (session, seq) SELECT s.id, ` + dialect.Seq + ` FROM @sessions s WHERE ` + dialect.Seq + ` > s.pruned`,
 }}
 
 // The table with the version is created first. Its fence is the last one of any session, so that

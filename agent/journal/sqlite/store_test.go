@@ -27,6 +27,12 @@ func TestStoreKeepsTheContract(t *testing.T) {
 	})
 }
 
+func TestTheStoreIsFollowed(t *testing.T) {
+	journaltest.RunFollower(t, func(t *testing.T) journal.Store {
+		return open(t, filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
+	})
+}
+
 func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs of a site?#%.db")
 	first, err := sqlite.OpenWith(path, sqlite.Config{})

@@ -1,0 +1,119 @@
+package scopetest
+
+import (
+	"context"
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/memory/recall"
+)
+
+// A Store has the texts of scopes.
+type Store interface {
+	Texts(scope recall.Scope) memory.Store
+	Forget(ctx context.Context, scope recall.Scope) error
+}
+
+// Open returns an empty store whose scopes hold textBytes, or the store's default if that is 0.
+type Open func(t *testing.T, textBytes int64) Store
+
+// Run runs the suite.
+func Run(t *testing.T, open Open) {
+	t.Helper()
+	for name, check := range map[string]func(*testing.T, Open){
+		"a scope reads no text of another":               apart,
+		"a forgotten scope has its whole capacity again": forgotten,
+		"an invalid scope is a permanent error":          invalid,
+		"a text that is put again is the newest":         again,
+	} {
+		t.Run(name, func(t *testing.T) { check(t, open) })
+	}
+}
+
+func apart(t *testing.T, open Open) {
+	s := open(t, 0)
+	scopes := []recall.Scope{
+		{Tenant: "t", Session: "s"}, {Tenant: "t", Session: "s1"}, {Tenant: "t", Session: "S"}, {Tenant: "t"},
+		{Tenant: "ts"},
+		{Tenant: "t", Session: "%"}, {Tenant: "%", Session: "s"}, {Tenant: "T", Session: "s"},
+		{Tenant: "ts", Session: "s"},
+	}
+	for i, scope := range scopes {
+		for k, other := range scopes {
+			_, err := s.Texts(other).Get(t.Context(), "m-1")
+			if k < i {
+				require.NoError(t, err)
+				continue
+			}
+			require.Equal(t, fault.NotFound, fault.Of(err), "%v reads what %v put", other, scope)
+		}
+		require.NoError(t, s.Texts(scope).Put(t.Context(), "m-1", scope.Tenant+"/"+scope.Session))
+	}
+	for _, scope := range scopes {
+		text, err := s.Texts(scope).Get(t.Context(), "m-1")
+		require.NoError(t, err)
+		require.Equal(t, scope.Tenant+"/"+scope.Session, text)
+	}
+
+	gone := func(scope recall.Scope) bool {
+		_, err := s.Texts(scope).Get(t.Context(), "m-1")
+		return fault.Of(err) == fault.NotFound
+	}
+	require.NoError(t, s.Forget(t.Context(), scopes[0]))
+	for _, scope := range scopes {
+		require.Equal(t, scope == scopes[0], gone(scope), "%v", scope)
+	}
+	require.NoError(t, s.Forget(t.Context(), recall.Scope{Tenant: "t"}))
+	for _, scope := range scopes {
+		require.Equal(t, scope.Tenant == "t", gone(scope), "%v", scope)
+	}
+	require.NoError(t, s.Forget(t.Context(), recall.Scope{Tenant: "nobody"}))
+}
+
+func forgotten(t *testing.T, open Open) {
+	s := open(t, 100)
+	scope := recall.Scope{Tenant: "t", Session: "s"}
+	texts := s.Texts(scope)
+	for range 3 {
+		for _, handle := range []string{"a", "b"} {
+			require.NoError(t, texts.Put(t.Context(), handle, strings.Repeat("x", 49)))
+		}
+		for _, handle := range []string{"a", "b"} {
+			_, err := texts.Get(t.Context(), handle)
+			require.NoError(t, err)
+		}
+		require.NoError(t, s.Forget(t.Context(), scope))
+	}
+	require.Error(t, texts.Put(t.Context(), "a", strings.Repeat("x", 100)), "the handle counts")
+}
+
+func invalid(t *testing.T, open Open) {
+	s := open(t, 0)
+	for _, scope := range []recall.Scope{{}, {Session: "s"}, {Tenant: "a\x00b"}, {Tenant: "t", Session: "\xff"},
+		{Tenant: strings.Repeat("t", 257)}} {
+		_, err := s.Texts(scope).Get(t.Context(), "m-1")
+		require.Equal(t, fault.Permanent, fault.Of(err), "%q", scope)
+		require.Equal(t, fault.Permanent, fault.Of(s.Texts(scope).Put(t.Context(), "m-1", "x")), "%q", scope)
+		require.Equal(t, fault.Permanent, fault.Of(s.Forget(t.Context(), scope)), "%q", scope)
+	}
+	for _, handle := range []string{"", "a\x00", "\xff", strings.Repeat("m", 257)} {
+		require.Equal(t, fault.Permanent, fault.Of(s.Texts(recall.Scope{Tenant: "t"}).Put(t.Context(), handle, "x")),
+			"%q", handle)
+	}
+}
+
+func again(t *testing.T, open Open) {
+	s := open(t, 300).Texts(recall.Scope{Tenant: "t", Session: "s"})
+	put := func(handle string) { require.NoError(t, s.Put(t.Context(), handle, strings.Repeat("x", 90))) }
+	for _, handle := range []string{"a", "b", "c", "a", "d", "e"} {
+		put(handle)
+	}
+	for handle, there := range map[string]bool{"a": true, "b": false, "c": false, "d": true, "e": true} {
+		_, err := s.Get(t.Context(), handle)
+		require.Equal(t, there, err == nil, handle)
+	}
+}
