@@ -69,6 +69,7 @@ func (x *driver) begin(in *Input) (err error) {
 		return err
 	}
 	x.limitTime()
+	x.WatchInbox()
 	x.joinTree(in.resumes())
 	if x.begun = true; x.leg != nil {
 		x.leg.begun.Store(true)

@@ -17,7 +17,7 @@ type consumer struct {
 	left     bool        // yield must not be called again
 	yielding bool        // the body of the loop is running; stays set if that panics
 	busy     bool        // the queue is being shown; guarded
-	poked    atomic.Bool // this process has posted something to the session, or it is to stop
+	poked    atomic.Bool // something was posted to the session during the run, or it is to stop
 	shown    []Event     // the queue of the last flush, emptied, to be used again
 
 	wake chan struct{} // wakes the driving goroutine while it waits for calls

@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"context"
+	"fmt"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -92,4 +94,48 @@ func TestAStopElsewhereEndsTheAttempts(t *testing.T) {
 		require.Equal(t, machine.CodeHost, res.Code)
 		require.Len(t, model.Requests(), 1)
 	})
+}
+
+// A distant store takes a while to read a log.
+type distant struct{ journal.Store }
+
+func (d distant) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+	time.Sleep(700 * time.Millisecond)
+	return d.Store.Read(ctx, session, after)
+}
+
+// What was meant for an earlier run stops no later one, whenever it comes.
+func TestAStopThatCameTooLateStopsNoLaterRun(t *testing.T) {
+	for _, kind := range []string{"cancel", "stop", "pause"} {
+		t.Run(kind, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := journal.NewMemory()
+				newRun := func(in journal.Store, prompt string, steps ...providertest.Step) (*agent.Result, error) {
+					a := newAgent(t, agent.Config{Journal: in, Provider: providertest.Script(steps...)})
+					return a.Run(t.Context(), agent.Input{Session: "s", Prompt: prompt})
+				}
+				late := func(id string, after int) {
+					require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: id, Kind: kind, Time: time.Now(),
+						Data: fmt.Appendf(nil, `{"after":%d}`, after)}))
+				}
+				_, err := newRun(store, "Go.", say("Done."))
+				require.NoError(t, err)
+				late("m-1", 0)
+				_, err = newRun(distant{store}, "Go on.", say("Again."))
+				require.NoError(t, err, "it was there before the run began")
+
+				head, err := store.Head(t.Context(), "s")
+				require.NoError(t, err)
+				go func() {
+					time.Sleep(time.Second)
+					late("m-2", int(head.Seq))
+				}()
+				_, err = newRun(store, "Go on.", providertest.Slow(time.Second, say("Again.")), say("More."))
+				require.NoError(t, err, "it came while the run was in progress")
+				head, err = store.Head(t.Context(), "s")
+				require.NoError(t, err)
+				require.Zero(t, head.Inbox)
+			})
+		})
+	}
 }

@@ -60,7 +60,7 @@ func (x *driver) readInbox() (done bool) {
 	for _, it := range x.Inbox() {
 		switch it.Kind {
 		case session.ItemSteer:
-			if it.After > 0 && it.After < x.Run().Start && !x.Expects(&it) { // to a run that had ended before it came
+			if x.isLate(&it, x.Run().Start) {
 				x.Remove(it.ID)
 			} else {
 				messages = append(messages, it)
@@ -72,8 +72,8 @@ func (x *driver) readInbox() (done bool) {
 			x.takeChange(&it)
 			x.limitTime() // of the mode
 		default:
-			switch {
-			case !x.Remove(it.ID):
+			switch late := x.isLate(&it, x.Run().Start); {
+			case !x.Remove(it.ID) || late:
 				continue
 			case it.Kind == session.ItemCancel:
 				x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
@@ -122,7 +122,13 @@ func (l *sessionLog) stopPosted() {
 // Posted implements [session.Holder]. What ends the work in progress has its effect at once;
 // everything else waits for the next safe point.
 func (x *driver) Posted(items []session.Item) {
+	x.Lock()
+	start := x.Run().Start
+	x.Unlock()
 	for i := range items {
+		if x.isLate(&items[i], start) {
+			continue
+		}
 		switch items[i].Kind {
 		case session.ItemCancel: // it stays in the inbox until the run has ended
 			x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
@@ -130,6 +136,12 @@ func (x *driver) Posted(items []session.Item) {
 			x.haltNow()
 		}
 	}
+}
+
+// isLate reports whether an item was sent to an earlier run than the one that began with the fact of
+// that number.
+func (x *driver) isLate(it *session.Item, start uint64) bool {
+	return it.After > 0 && it.After < start && !x.Expects(it)
 }
 
 // endUnlessStopped ends a run whose next model call can't be made, or as it was stopped meanwhile.
@@ -223,8 +235,8 @@ func (l *sessionLog) takeChange(it *session.Item) bool {
 
 // takeLate ends a run that was canceled while it paused, and acts on revocations, titles and labels
 // that were posted to a run too late for its last safe point. For these it looks only if there may
-// be some: there are rules to revoke, or this process has posted something (see Poke). What another
-// process posted waits for the next run.
+// be some: there are rules to revoke, or something was posted during the run (see Poke). What nobody
+// has noticed waits for the next run.
 func (b *inbox) takeLate() {
 	if b.paused() && errors.Is(context.Cause(b.ctx), errCanceled) {
 		if err := b.endOpen(machine.CodeCanceled, errCanceled); err != nil {

@@ -11,7 +11,8 @@ const PollInbox = 500 * time.Millisecond
 type Notifier interface {
 	Store
 	// Posted returns a channel that gets a value when something may have been posted to a session
-	// since the channel was read last, by this or another process: within a second of the post, and
-	// at other times, too. It never blocks. The caller must call stop, once.
+	// since the channel was read last, by this or another process: within a second of the post, or
+	// later if the store says when, and at other times, too. It never blocks. The caller must call
+	// stop, once.
 	Posted(session string) (posted <-chan struct{}, stop func())
 }

@@ -12,8 +12,9 @@ import (
 // A Bus carries messages between processes: Redis or NATS, for example. A message that is lost
 // costs nothing but notes, and messages may come twice. It is used by several goroutines at a time.
 type Bus interface {
-	// Publish sends a message to those who are subscribed to a topic. It should return soon: the
-	// messages of a run wait for each other, and nothing else does.
+	// Publish sends a message to those who are subscribed to a topic. Its context ends after 2 s;
+	// until it returns, the later messages of the run wait. After an error, messages are dropped
+	// for a second.
 	Publish(ctx context.Context, topic string, message []byte) error
 	// Subscribe yields the messages that are published to a topic from now on, in order, until ctx
 	// ends or an error, which is yielded.
@@ -27,8 +28,8 @@ const (
 	wholeEvery   = time.Second
 	// mostSilence is how long nothing comes of a run before it counts as gone: its process may be.
 	mostSilence = 5 * time.Second
-	// publishLast is how long a run that has ended waits for its last message to be published.
-	publishLast = 2 * time.Second
+	// publishTime is how long publishing may take each time.
+	publishTime = 2 * time.Second
 	// subscribeAgain is how long after an error a hub subscribes again.
 	subscribeAgain = time.Second
 )

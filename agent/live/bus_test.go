@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"iter"
+	"runtime"
 	"strings"
 	"sync"
 	"testing"
@@ -170,5 +171,34 @@ func TestABusThatFailsStopsNothing(t *testing.T) {
 		run := start(t, one)
 		require.Equal(t, watch(t, one, run.After, nil).facts, allFacts(t, one.Agent()))
 		require.Equal(t, watch(t, two, run.After, nil).facts, allFacts(t, one.Agent()))
+	})
+}
+
+// A run that ends without an event doesn't keep the hub from closing.
+func TestAHubClosesAfterAHookHasEndedItsGoroutine(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, agent.Config{Hooks: []agent.Hooks{{Name: "h", BeforeFinish: func(context.Context, *agent.Result) error {
+			runtime.Goexit()
+			return nil
+		}}}}, providertest.Slow(time.Second, providertest.Say("x")))
+		h := newHub(t, live.Config{Agent: a, Bus: &wire{}, Recover: -1})
+		start(t, h)
+		time.Sleep(time.Minute)
+		require.NoError(t, h.Close())
+	})
+}
+
+// When the bus is back after an outage, nothing is shown twice.
+func TestNothingIsShownTwiceAfterAnOutageOfTheBus(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := overBus(t, &wire{loses: func(n int) bool { return n > 20 && n < 260 }})
+		run := start(t, one)
+		p := watch(t, two, run.After, func(p *page) bool {
+			if !p.ended() && len(p.whole) == 0 {
+				require.True(t, strings.HasPrefix(text, p.text()), "%q", p.text())
+			}
+			return false
+		})
+		require.Equal(t, allFacts(t, one.Agent()), p.facts)
 	})
 }

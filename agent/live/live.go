@@ -225,8 +225,11 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 			begun <- outcome{err: errGoexit}
 		}
 	}()
-	paused := false
+	shown, ended, paused := false, false, false
 	defer func() {
+		if shown && !ended {
+			h.over(in.Session)
+		}
 		if paused {
 			h.lookAgain(ctx, in.Session)
 		}
@@ -240,9 +243,10 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 			return // the events before it say how the run ended
 		}
 		h.publish(in.Session, ev)
+		shown = true
 		meta := ev.Envelope()
 		if end, ok := ev.(*agent.RunEnded); ok && meta.Session() == in.Session {
-			paused = end.Status == agent.Paused
+			ended, paused = true, end.Status == agent.Paused
 		}
 		if !waiting || meta.Seq == 0 || meta.Session() != in.Session { // a note may come before the first fact
 			continue
@@ -256,6 +260,21 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 			begun <- outcome{started: started}
 		}
 	}
+}
+
+// over ends the topic of a run that has ended without an event, because a function of the host has
+// ended its goroutine.
+func (h *Hub) over(session string) {
+	h.mu.Lock()
+	defer h.mu.Unlock()
+	t := h.topic(session)
+	t.mu.Lock()
+	if t.driven && !t.remote {
+		t.finish()
+		t.moved.Broadcast()
+	}
+	t.mu.Unlock()
+	h.forget(t)
 }
 
 // lookAgain has a session resumed that has paused, if a decision was posted to it after its run had

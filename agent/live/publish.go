@@ -22,114 +22,134 @@ type publisher struct {
 
 // publishRun publishes the events of the run in progress until it has ended.
 func (h *Hub) publishRun(t *topic) {
-	ctx, cancel := context.WithCancel(h.runs)
-	defer cancel()
-	c := &publisher{session: t.session}
-	r := &reader{ctx: context.Background(), session: h.cfg.Agent.Session(t.session), topic: h.join(t.session),
-		yield: c.take}
+	p := &publisher{session: t.session}
+	r := &reader{ctx: h.runs, session: h.cfg.Agent.Session(t.session), topic: h.join(t.session), yield: p.take}
 	defer h.part(r.topic)
+	defer context.AfterFunc(h.runs, t.wake)()
 	t.mu.Lock()
 	r.after = t.seq
-	c.last = busMessage{From: rand.Text(), Run: t.newest.Run(), Seq: t.seq}
+	p.last = busMessage{From: rand.Text(), Run: t.newest.Run(), Seq: t.seq}
 	t.mu.Unlock()
 	read := make(chan struct{})
-	h.work.Go(func() { // it ends with the run
+	h.work.Go(func() {
 		defer close(read)
-		if r.catchUp(false) == nil && !r.left {
-			_ = r.follow()
-		}
+		r.readRun()
 	})
 	tick, whole := time.NewTicker(publishEvery), time.NewTicker(wholeEvery)
 	defer tick.Stop()
 	defer whole.Stop()
+	quiet := time.Time{} // nothing is published until then, because the bus has failed
 	for over := false; !over; {
 		select {
 		case <-tick.C:
 		case <-whole.C:
-			c.addWhole()
+			p.addWhole()
 		case <-read:
 			over = true
-			c.mu.Lock()
-			c.add(c.last.Seq, false, true)
-			c.mu.Unlock()
-			var stop context.CancelFunc
-			ctx, stop = context.WithTimeout(context.Background(), publishLast)
-			defer stop()
+			p.mu.Lock()
+			p.add(p.last.Seq, false, true)
+			p.mu.Unlock()
 		}
-		h.publishAll(ctx, t.session, c.queued())
+		queue := p.queued()
+		if time.Now().Before(quiet) {
+			continue
+		}
+		if err := h.publishAll(t.session, queue); err != nil {
+			if quiet.IsZero() {
+				h.cfg.Logger.Warn("live: publishing to the bus; it is tried each second", "session", t.session, "error", err)
+			}
+			quiet = time.Now().Add(wholeEvery)
+		}
 	}
 }
 
-// take takes an event of the run. It returns false after the last one.
-func (c *publisher) take(ev agent.Event, err error) bool {
-	if err != nil {
-		return false
+// readRun reads the run in progress to its end. If the journal can't be read, it begins again.
+func (r *reader) readRun() {
+	for again := false; ; again = true {
+		err := r.catchUp(again)
+		if err == nil {
+			err = r.follow()
+		}
+		if err == nil || r.ctx.Err() != nil {
+			return
+		}
+		select {
+		case <-time.After(pollJournal):
+		case <-r.ctx.Done():
+			return
+		}
 	}
-	c.mu.Lock()
-	defer c.mu.Unlock()
+}
+
+// take takes an event of the run, and returns true.
+func (p *publisher) take(ev agent.Event, _ error) bool {
+	p.mu.Lock()
+	defer p.mu.Unlock()
 	meta := ev.Envelope()
-	own := meta.Session() == c.session
+	own := meta.Session() == p.session
 	if _, fact := ev.(agent.Fact); own && fact {
-		c.last.Run = meta.Run()
-		c.add(meta.Seq, c.reply.fact(ev), false)
+		p.last.Run = meta.Run()
+		p.add(meta.Seq, p.reply.fact(ev), false)
 		return true
 	}
 	if own {
-		c.reply.add(ev)
+		p.reply.add(ev)
 	}
-	if len(c.queue) == 0 {
-		c.add(c.last.Seq, false, false)
+	if len(p.queue) == 0 {
+		p.add(p.last.Seq, false, false)
 	}
 	if raw, err := agent.MarshalEvent(ev); err == nil {
-		newest := &c.queue[len(c.queue)-1]
+		newest := &p.queue[len(p.queue)-1]
 		newest.Notes = append(newest.Notes, raw)
 	}
 	return true
 }
 
 // add begins another message. The caller holds mu.
-func (c *publisher) add(seq uint64, clear, end bool) {
-	c.last.Number++
-	c.last.Seq = seq
-	next := c.last
+func (p *publisher) add(seq uint64, clear, end bool) {
+	p.last.Number++
+	p.last.Seq = seq
+	next := p.last
 	next.Clear, next.End = clear, end
-	c.queue = append(c.queue, next)
+	p.queue = append(p.queue, next)
 }
 
 // addWhole adds the reply so far.
-func (c *publisher) addWhole() {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	c.add(c.last.Seq, false, false)
-	whole := &c.queue[len(c.queue)-1]
+func (p *publisher) addWhole() {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	p.add(p.last.Seq, false, false)
+	whole := &p.queue[len(p.queue)-1]
 	whole.Whole = true
-	for _, note := range c.reply.notes() {
+	for _, note := range p.reply.notes() {
 		if raw, err := agent.MarshalEvent(note); err == nil {
 			whole.Notes = append(whole.Notes, raw)
 		}
 	}
-	c.add(c.last.Seq, false, false) // what follows isn't part of it
+	p.add(p.last.Seq, false, false) // what follows isn't part of it
 }
 
 // queued returns the messages to publish.
-func (c *publisher) queued() []busMessage {
-	c.mu.Lock()
-	defer c.mu.Unlock()
-	queue := c.queue
-	c.queue = nil
+func (p *publisher) queued() []busMessage {
+	p.mu.Lock()
+	defer p.mu.Unlock()
+	queue := p.queue
+	p.queue = nil
 	return queue
 }
 
 // publishAll publishes messages. What can't be published is lost: the numbers say so.
-func (h *Hub) publishAll(ctx context.Context, session string, queue []busMessage) {
+func (h *Hub) publishAll(session string, queue []busMessage) error {
+	ctx, cancel := context.WithTimeout(context.Background(), publishTime)
+	defer cancel()
 	for i := range queue {
 		raw, err := json.Marshal(&queue[i])
 		if err == nil {
 			err = contained(func() error { return h.cfg.Bus.Publish(ctx, topicOf(session), raw) })
 		}
 		if err != nil {
-			h.cfg.Logger.WarnContext(ctx, "live: publishing to the bus", "session", session, "error", err)
-			return
+			return err
 		}
 	}
+	return nil
 }

@@ -24,7 +24,7 @@ func (h *Hub) subscribe(t *topic) (leave func()) {
 	}
 	t.mu.Lock()
 	defer t.mu.Unlock()
-	if t.subscribed.readers++; t.subscribed.readers == 1 {
+	if t.subscribed.readers++; t.subscribed.readers == 1 && h.closed.Err() == nil {
 		ctx, cancel := context.WithCancel(h.closed)
 		t.subscribed.end = cancel
 		h.subscribed.Go(func() { h.receiveFrom(ctx, t) })
@@ -32,7 +32,7 @@ func (h *Hub) subscribe(t *topic) (leave func()) {
 	return func() {
 		t.mu.Lock()
 		defer t.mu.Unlock()
-		if t.subscribed.readers--; t.subscribed.readers == 0 {
+		if t.subscribed.readers--; t.subscribed.readers == 0 && t.subscribed.end != nil {
 			t.subscribed.end()
 		}
 	}
@@ -101,9 +101,7 @@ func (t *topic) receive(c *busMessage) {
 		t.call.clear()
 		t.subscribed.synced = true
 	case c.Whole && !t.subscribed.synced:
-		if t.call.pieces != nil { // readers have begun to show the reply
-			t.note(&agent.Lagged{NoteMeta: agent.NoteMeta{Origin: origin}})
-		}
+		t.note(&agent.Lagged{NoteMeta: agent.NoteMeta{Origin: origin}}) // what readers show of the reply comes again
 		t.subscribed.synced = true
 	case c.Whole, !t.subscribed.synced:
 		c.Notes = nil
@@ -132,6 +130,7 @@ func (t *topic) note(note agent.Event) {
 func (t *topic) gone() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
+	t.subscribed.synced = false
 	if t.remote {
 		t.finish()
 		t.moved.Broadcast()

@@ -67,7 +67,8 @@ type grant struct {
 	exists  bool
 	facts   uint64 // the number of its newest fact
 	running bool   // a run was in progress
-	local   bool   // its text can't be had elsewhere
+	// the server that drives the run can't be reached
+	unreachable bool
 }
 
 // allow asks whether a request may do something with a session. Sessions that don't exist may only

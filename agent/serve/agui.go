@@ -43,14 +43,14 @@ func (s *server) aguiRun(w http.ResponseWriter, r *http.Request, _ string) *prob
 	if p != nil {
 		return p
 	}
-	if s.forward(w, r, g) {
-		return nil
-	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return s.aguiProblem(w, r, p)
 	}
 	defer leave()
+	if s.forward(w, r, g, nil) {
+		return nil
+	}
 	run := &aguiPost{server: s, in: in, grant: g}
 	if g.exists {
 		if p := run.load(r); p != nil {
@@ -83,14 +83,14 @@ func (s *server) aguiConnect(w http.ResponseWriter, r *http.Request, _ string) *
 	if p != nil {
 		return p
 	}
-	if s.forward(w, r, g) {
-		return nil
-	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return s.aguiProblem(w, r, p)
 	}
 	defer leave()
+	if s.forward(w, r, g, nil) {
+		return nil
+	}
 	run := &aguiPost{server: s, in: in, grant: g}
 	return s.aguiProblem(w, r, run.stream(w, r, streamFrom{snapshot: true}))
 }

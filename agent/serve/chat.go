@@ -49,14 +49,14 @@ func (s *server) chatAnswer(w http.ResponseWriter, r *http.Request, req *uimessa
 	if p != nil {
 		return p
 	}
-	if s.forward(w, r, g) {
-		return nil
-	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return p
 	}
 	defer leave()
+	if s.forward(w, r, g, (*response).chatAway) {
+		return nil
+	}
 	pending, err := g.session.Pending(r.Context())
 	if err != nil {
 		return failed(err)

@@ -23,14 +23,14 @@ func (s *server) chatMessage(w http.ResponseWriter, r *http.Request, req *uimess
 	if p != nil {
 		return p
 	}
-	if s.forward(w, r, g) {
-		return nil
-	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return p
 	}
 	defer leave()
+	if s.forward(w, r, g, (*response).chatAway) {
+		return nil
+	}
 	m, p := chatInput(req)
 	if p != nil {
 		return p

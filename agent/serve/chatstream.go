@@ -32,14 +32,14 @@ func (s *server) chatResume(w http.ResponseWriter, r *http.Request, session stri
 		w.WriteHeader(http.StatusNoContent)
 		return nil
 	}
-	if s.forward(w, r, g) {
-		return nil
-	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return p
 	}
 	defer leave()
+	if s.forward(w, r, g, (*response).chatAway) {
+		return nil
+	}
 	t, p := g.newestTurn(r, "")
 	if p != nil {
 		return p

@@ -25,14 +25,14 @@ func (s *server) events(w http.ResponseWriter, r *http.Request, _ string) *probl
 	if p != nil {
 		return p
 	}
-	if s.forward(w, r, g) {
-		return nil
-	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return p
 	}
 	defer leave()
+	if s.forward(w, r, g, (*response).hint) {
+		return nil
+	}
 	return s.respond(w, r, func(out *response) *problem {
 		out.hints = true
 		if err := out.Comment("hello"); err != nil { // the client knows that it is connected, even if nothing happens
@@ -83,7 +83,7 @@ func (s *server) watch(out *response, g *grant, after uint64, show func(agent.Ev
 				gone = true
 				return internal(err)
 			}
-			if !g.local && s.isElsewhere(out.ctx, g, ev) { // who connects again gets its text
+			if !g.unreachable && s.isElsewhere(out.ctx, g, ev) { // who connects again gets its text
 				out.away = true
 				out.hint()
 				return unavailable(nil)

@@ -131,7 +131,8 @@ func TestTheEndOfARunIsASentence(t *testing.T) {
 			Provider: providertest.Script(providertest.FailWith(secret))},
 		"The work reached the limit of model calls for one request. Write “go on” to continue, or have the limit " +
 			"raised.": {Limits: agent.Limits{Steps: 1},
-			Provider: providertest.Script(providertest.Call("look", Page{"home"}), providertest.Call("look", Page{"home"}))},
+			Provider: providertest.Script(providertest.Call("look", Page{"home"}),
+				providertest.Call("look", Page{"home"}))},
 	} {
 		s := newSiteOf(t, cfg, serve.Config{})
 		s.send("ann", "s-1", "x")

@@ -5,6 +5,7 @@ import (
 	"log/slog"
 	"net/http"
 	"net/http/httptest"
+	"strings"
 	"testing"
 	"time"
 
@@ -127,4 +128,45 @@ func TestAReplicaThatIsGoneHoldsNobodyUp(t *testing.T) {
 	g.open <- struct{}{}
 	all := events(t, res, ended)
 	require.True(t, ended(all[len(all)-1]), "the facts come from the journal")
+}
+
+// While a replica goes away, its run is still in progress, and others answer for it.
+func TestAReplicaThatGoesAwayHoldsNobodyUp(t *testing.T) {
+	store := journal.NewMemory()
+	model, g := held(1)
+	one, two := replica(t, store, model, ""), replica(t, store, model, "")
+	one.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
+	<-g.called
+	before := two.request("ann", "GET", "events?session=s-1", nil) // is passed on
+	closed := make(chan error, 1)
+	go func() { closed <- one.hub.Close() }()
+	<-one.hub.Closing()
+	all := events(t, before, nil)
+	require.Equal(t, "hint", all[len(all)-1].Type)
+	res := two.request("ann", "GET", "events?session=s-1", nil)
+	require.Equal(t, 200, res.StatusCode)
+	g.open <- struct{}{}
+	all = events(t, res, func(ev sse.Event) bool { return has("Working done.")(ev) })
+	require.Contains(t, string(all[len(all)-1].Data), "Working done.")
+	require.NoError(t, <-closed)
+}
+
+// A server at an address that isn't one of this package gets a request, and its answer isn't shown.
+func TestAnAnswerOfAnotherServiceIsNotPassedOn(t *testing.T) {
+	store := journal.NewMemory()
+	model, g := held(1)
+	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		http.SetCookie(w, &http.Cookie{Name: "session", Value: "other"})
+		_, _ = w.Write([]byte("<h1>Another service</h1>"))
+	}))
+	defer other.Close()
+	one, two := replica(t, store, model, other.URL), replica(t, store, model, "")
+	one.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
+	<-g.called
+	res := two.request("ann", "GET", "events?session=s-1", nil)
+	require.Equal(t, "text/event-stream", strings.Split(res.Header.Get("Content-Type"), ";")[0])
+	require.Empty(t, res.Cookies())
+	g.open <- struct{}{}
+	all := events(t, res, ended)
+	require.True(t, ended(all[len(all)-1]))
 }

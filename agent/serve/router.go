@@ -52,6 +52,9 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 			head.Set("Access-Control-Expose-Headers", "Pawl-Code, Pawl-Trace, Retry-After, X-Vercel-Ai-Ui-Message-Stream")
 		}
 	}
+	if r.Header.Get(forwarded) != "" {
+		head.Set(forwarded, "1")
+	}
 	if p := rt.route(w, r); p != nil {
 		rt.say(w, r, p)
 	}

@@ -81,14 +81,14 @@ func (s *server) view(w http.ResponseWriter, r *http.Request, _ string) *problem
 	if p != nil {
 		return p
 	}
-	if s.forward(w, r, g) {
-		return nil
-	}
 	leave, p := s.readers.enter(g.user)
 	if p != nil {
 		return p
 	}
 	defer leave()
+	if s.forward(w, r, g, (*response).hint) {
+		return nil
+	}
 	return s.respond(w, r, func(out *response) *problem {
 		out.hints = true
 		if err := out.Comment("hello"); err != nil { // the page knows that it is connected, even if nothing happens

@@ -26,7 +26,11 @@ func owner(ctx context.Context, name string) string {
 
 // AddressOf returns the address in the owner of a lease; empty if there is none.
 func AddressOf(owner string) string {
-	address := owner[strings.LastIndexByte(owner, ' ')+1:]
+	space := strings.LastIndexByte(owner, ' ')
+	if space < 0 {
+		return ""
+	}
+	address := owner[space+1:]
 	if strings.HasPrefix(address, "http://") || strings.HasPrefix(address, "https://") {
 		return address
 	}

@@ -27,8 +27,8 @@ type Item struct {
 	Text string `json:"text,omitempty"` // a message, a mode, a title, the value of a label, or the tool of a rule
 	By   string `json:"by,omitempty"`
 	Key  string `json:"key,omitempty"` // of a message or a label
-	// After is, of a message, the number of the newest fact when it was sent: no run reads it that
-	// began later, because its sender may be sending it again. 0: any run reads it.
+	// After is, of a message and of a request to stop, cancel or pause, the number of the newest
+	// fact when it was sent: it isn't for a run that began later. 0: it is for any run.
 	After uint64 `json:"after,omitempty"`
 	// those that don't fit when they are taken open their pauses again
 	Decisions []machine.Decision `json:"decisions,omitempty"`
@@ -104,10 +104,15 @@ func (s *Sessions) Send(ctx context.Context, session string, it Item) (id string
 	if it.ID == "" {
 		it.ID = s.NewID("m-")
 	}
-	if !s.driven(session, it.ID) {
-		if err := s.InProgress(ctx, session); err != nil {
+	driven := s.driven(session, it.ID)
+	head, err := s.Store.Head(ctx, session)
+	if !driven {
+		if err := inProgress(session, head, err); err != nil {
 			return "", err
 		}
+	}
+	if it.Kind == ItemStop || it.Kind == ItemCancel || it.Kind == ItemPause {
+		it.After = head.Seq
 	}
 	return it.ID, s.Post(ctx, session, it)
 }

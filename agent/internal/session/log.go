@@ -24,7 +24,7 @@ type Log struct {
 	Reads    context.Context         // for what is read: ends with Ctx; the caller may set it before Hold
 	lease    journal.Lease
 	renew    *Renewal // nil for a store in memory
-	unwatch  func()   // ends the look-out for what is posted; nil for a store in memory
+	unwatch  func()   // ends WatchInbox; nil before that
 	Observer Observer // nil: none; the caller sets it before Hold
 
 	mu sync.Mutex // guards what follows; taken with Lock

@@ -121,7 +121,6 @@ func (l *Log) load() error {
 		l.renew = Renew(l.Stored, Renewing{Store: s.Store, Lease: lease, TTL: s.Lease,
 			Margin: min(s.Grace+2*time.Second, s.Lease/4), Asked: asked,
 			Lost: func(err error) { l.Cancel(busy(l.Name, err)) }, Logger: s.Logger})
-		l.watchInbox()
 	}
 	state, err := s.read(l.Reads, l.Name, s.cache.take(l.Name))
 	if err != nil {
@@ -149,7 +148,9 @@ func (l *Log) Close() {
 	s := l.sessions
 	if l.renew != nil {
 		l.snapshotIfDue()
-		l.unwatch()
+		if l.unwatch != nil {
+			l.unwatch()
+		}
 		l.renew.End()
 	}
 	if l.lease.Fence > 0 {

@@ -98,6 +98,12 @@ func (s *Sessions) InProgress(ctx context.Context, session string) error {
 		return nil
 	}
 	head, err := s.Store.Head(ctx, session)
+	return inProgress(session, head, err)
+}
+
+// inProgress is InProgress for the head of a session that this process doesn't drive, or the error
+// of reading it.
+func inProgress(session string, head journal.Head, err error) error {
 	switch {
 	case errors.Is(err, journal.ErrNoSession):
 		return NothingOpen(session, "")

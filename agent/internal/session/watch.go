@@ -10,10 +10,10 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// watchInbox has the holder told what other processes post while it drives a run, until l.unwatch
-// is called.
-func (l *Log) watchInbox() {
-	if l.unwatch = func() {}; l.holder == nil {
+// WatchInbox has the holder told what other processes post to the run that has begun, until Close.
+// What was posted to an earlier run has been taken or removed before.
+func (l *Log) WatchInbox() {
+	if l.sessions.InMemory { // there are no other processes
 		return
 	}
 	posted, leave := contain.Posted(l.sessions.Store, l.Name)

@@ -24,8 +24,10 @@ const (
 	// may take.
 	probeEvery = 10 * time.Second
 	probeTime  = 5 * time.Second
-	// listenAgain is how long after a failure the listener connects again.
-	listenAgain = 15 * time.Second
+	// listenAgain is how long after a failure the listener connects again, and listenSeldom how long
+	// if notices don't arrive: behind a pooler each try leaves a LISTEN on one of its connections.
+	listenAgain  = 15 * time.Second
+	listenSeldom = 10 * time.Minute
 )
 
 // errNoNotices says that notices don't arrive, as behind a pooler in transaction mode.
@@ -88,10 +90,13 @@ func (l *listener) close() {
 // run listens, again and again.
 func (l *listener) run() {
 	for {
-		_ = l.listen() // inboxes are polled meanwhile, whatever it fails for
-		l.heard.Store(false)
+		wait := listenAgain
+		if err := l.listen(); errors.Is(err, errNoNotices) && !l.heard.Load() {
+			wait = listenSeldom
+		}
+		l.heard.Store(false) // inboxes are polled meanwhile
 		select {
-		case <-time.After(listenAgain):
+		case <-time.After(wait):
 		case <-l.ctx.Done():
 			return
 		}
