@@ -127,17 +127,16 @@ func (d *deliverer) turn(ctx context.Context) (wait time.Duration, err error) {
 func (d *deliverer) change(ctx context.Context, c journal.Change) error {
 	held := held{Session: c.Session, After: c.After, UpTo: c.Seq}
 	told, err := d.session(ctx, &held)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
 	if err != nil {
 		d.failed(ctx, &held, err)
 		d.told.state.Held = append(d.told.state.Held, held)
 	}
-	if told || err != nil {
-		return d.told.save(ctx)
+	if told || err != nil { // also when ctx has ended meanwhile: what was told must not be told again
+		if err := d.told.save(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
+	return context.Cause(ctx)
 }
 
 // again tries the sessions that are held back and whose time has come.
@@ -145,9 +144,6 @@ func (d *deliverer) again(ctx context.Context) error {
 	for _, name := range d.told.due(time.Now()) {
 		held := d.told.holds(name)
 		told, err := d.session(ctx, held)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
 		if err != nil {
 			d.failed(ctx, held, err)
 		} else {
@@ -158,12 +154,18 @@ func (d *deliverer) again(ctx context.Context) error {
 				return err
 			}
 		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
+		}
 	}
 	return nil
 }
 
-// failed notes that a session is tried later.
+// failed notes that a session is tried later. If ctx has ended, the next process tries it at once.
 func (d *deliverer) failed(ctx context.Context, h *held, err error) {
+	if ctx.Err() != nil {
+		return
+	}
 	h.tries++
 	h.next = time.Now().Add(heldFor(h.tries))
 	d.hub.cfg.Logger.WarnContext(ctx, "live: a delivery has failed, and is tried again", "session", h.Session,
@@ -200,6 +202,9 @@ func (d *deliverer) session(ctx context.Context, h *held) (told bool, err error)
 			break
 		}
 		if slices.Contains(delivers, rec.Kind) {
+			if ctx.Err() != nil {
+				return told, context.Cause(ctx)
+			}
 			if err := d.fact(ctx, h.Session, rec); err != nil {
 				return told, err
 			}

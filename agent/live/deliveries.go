@@ -17,6 +17,9 @@ const (
 	deliverSession = "live/deliver"
 	deliverKind    = "live"
 	deliverKeep    = 100 // records, before older ones are deleted
+
+	// outliveTime is how long the log may be written to when the hub is being closed.
+	outliveTime = 5 * time.Second
 )
 
 // A delivered is how far the deliveries have come.
@@ -101,13 +104,14 @@ func (d *deliveries) renew(ctx context.Context) (err error) {
 	return err
 }
 
-// save stores how far the deliveries have come. What was told is recorded though ctx has ended.
+// save stores how far the deliveries have come, also for some time after ctx has ended.
 func (d *deliveries) save(ctx context.Context) error {
 	data, err := json.Marshal(&d.state)
 	if err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // the store's calls end by themselves
+	ctx, cancel := outliving(ctx)
+	defer cancel()
 	a := journal.Append{Session: deliverSession, After: d.seq, Fence: d.lease.Fence,
 		Records: []journal.Record{{Time: time.Now(), Kind: "delivered", V: 1, Data: data}}}
 	if d.seq == 0 {
@@ -124,6 +128,21 @@ func (d *deliveries) save(ctx context.Context) error {
 		d.pruned = d.seq - 1
 	}
 	return nil
+}
+
+// outliving returns a context that ends some time after ctx does.
+func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		late := time.NewTimer(outliveTime)
+		defer late.Stop()
+		select {
+		case <-late.C:
+			cancel()
+		case <-own.Done():
+		}
+	})
+	return own, func() { stop(); cancel() }
 }
 
 // holds returns what is known of a session that is held back, or nil.

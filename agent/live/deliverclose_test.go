@@ -1,0 +1,75 @@
+package live_test
+
+import (
+	"context"
+	"errors"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/live"
+)
+
+// A hub that is closed during a delivery stores what was told before, so that the next one tells
+// nothing twice. It gives the lease back.
+func TestCloseDuringADeliveryTellsNothingTwice(t *testing.T) {
+	for name, refused := range map[string]error{"told": nil, "refused": errors.New("the mail server is gone")} {
+		t.Run(name, func(t *testing.T) {
+			followedStores(t, func(t *testing.T, store journal.Store) {
+				first, next := &mailbox{}, &mailbox{}
+				elsewhere := askingAgent(t, store)
+				closing := make(chan struct{})
+				h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}),
+					Deliver: func(ctx context.Context, d live.Delivery) error {
+						time.Sleep(2 * time.Second)
+						select {
+						case <-closing:
+							if refused != nil {
+								return refused
+							}
+						default:
+						}
+						return first.deliver(ctx, d)
+					}})
+				<-time.After(time.Second)
+				approved(t, elsewhere, "a")
+				<-time.After(4 * time.Second) // one was told, and the second one is being told
+				require.Len(t, first.all(), 1)
+				close(closing)
+				require.NoError(t, h.Close())
+				newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}), Deliver: next.deliver})
+				<-time.After(2 * time.Second)
+				require.Equal(t, mustBeTold(t, store), append(first.all(), next.all()...), "each once, in order")
+			})
+		})
+	}
+}
+
+// What was refused before is told once, too, if the hub is closed while it is tried again.
+func TestCloseDuringASecondTryTellsNothingTwice(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store, first, next, tries := journal.NewMemory(), &mailbox{}, &mailbox{}, 0
+		elsewhere := askingAgent(t, store)
+		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}),
+			Deliver: func(ctx context.Context, d live.Delivery) error {
+				if tries++; tries == 1 {
+					return errors.New("the mail server is gone")
+				}
+				time.Sleep(10 * time.Second)
+				return first.deliver(ctx, d)
+			}})
+		<-time.After(time.Second)
+		approved(t, elsewhere, "a")
+		<-time.After(5 * time.Second)
+		require.Empty(t, first.all())
+		require.NoError(t, h.Close())
+		require.Len(t, first.all(), 1)
+		newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}), Deliver: next.deliver})
+		<-time.After(3 * time.Second)
+		require.Equal(t, mustBeTold(t, store), append(first.all(), next.all()...), "each once, in order")
+	})
+}
