@@ -1,8 +1,10 @@
 package live_test
 
 import (
+	"bytes"
 	"context"
 	"errors"
+	"log/slog"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -71,5 +73,29 @@ func TestCloseDuringASecondTryTellsNothingTwice(t *testing.T) {
 		newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}), Deliver: next.deliver})
 		<-time.After(3 * time.Second)
 		require.Equal(t, mustBeTold(t, store), append(first.all(), next.all()...), "each once, in order")
+	})
+}
+
+// The log of what was delivered is nobody's session, and nobody's session is taken for it.
+func TestNoSessionIsTakenForTheLogOfDeliveries(t *testing.T) {
+	const name = "call/live/deliver"
+	_, err := askingAgent(t, journal.NewMemory()).Run(t.Context(), agent.Input{Session: name, Prompt: "go"})
+	require.ErrorAs(t, err, new(*agent.ArgError))
+	synctest.Test(t, func(t *testing.T) {
+		store, box, logged := journal.NewMemory(), &mailbox{}, &bytes.Buffer{}
+		approved(t, askingAgent(t, store), "a")
+		require.NoError(t, store.Append(t.Context(), journal.Append{Session: name, // as by an import of another program
+			Records: []journal.Record{{Time: time.Now(), Kind: "delivered", V: 1, Data: []byte(`{}`)}}}))
+		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}), Deliver: box.deliver,
+			Logger: slog.New(slog.NewTextHandler(logged, nil))})
+		<-time.After(time.Minute)
+		require.Empty(t, box.all(), "of all that was before")
+		require.NoError(t, store.Delete(t.Context(), name, journal.All))
+		<-time.After(6 * time.Minute)
+		approved(t, askingAgent(t, store), "b")
+		<-time.After(2 * time.Second)
+		require.Len(t, box.all(), 4, "it begins when that session is deleted")
+		require.NoError(t, h.Close())
+		require.Contains(t, logged.String(), "delete that session")
 	})
 }

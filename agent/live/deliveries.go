@@ -9,12 +9,14 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // What was delivered is in a log of its own, of which the newest record counts. Who has its lease
-// delivers. It is of a kind of its own, so that agents leave it alone.
+// delivers. It is of a kind of its own, so that agents leave it alone, and no input can have its
+// name: that begins as those of subagents' sessions do.
 const (
-	deliverSession = "live/deliver"
+	deliverSession = machine.ChildPrefix + "live/deliver"
 	deliverKind    = "live"
 	deliverKeep    = 100 // records, before older ones are deleted
 
@@ -60,6 +62,10 @@ func openDeliveries(ctx context.Context, store journal.Store, owner, begin strin
 	head, err := store.Head(ctx, deliverSession)
 	if err != nil {
 		return nil, err
+	}
+	if head.Seq > 0 && head.Kind != deliverKind {
+		return nil, fmt.Errorf("live: the journal has something else under the name %q, under which it is stored what was "+
+			"delivered; delete that session, and deliveries begin", deliverSession)
 	}
 	d.seq, d.pruned = head.Seq, head.Pruned
 	if d.seq == 0 {
