@@ -62,7 +62,8 @@ func (h *Hub) deliver(ctx context.Context, began string) {
 			failures = 0
 		case ctx.Err() == nil:
 			failures++
-			wait, d.told = heldFor(failures), nil // what is stored is read again
+			wait = heldFor(failures)
+			d.release(ctx) // what is stored is read again, here or by another process
 			h.cfg.Logger.WarnContext(ctx, "live: nothing is delivered", "wait", wait, "error", err)
 		}
 		if wait > 0 {
@@ -74,8 +75,14 @@ func (h *Hub) deliver(ctx context.Context, began string) {
 			}
 		}
 	}
-	if d.told != nil { // else the lease ends by itself
-		_ = d.told.store.Release(context.WithoutCancel(ctx), d.told.lease)
+	d.release(ctx)
+}
+
+// release lets another process deliver.
+func (d *deliverer) release(ctx context.Context) {
+	if d.told != nil {
+		d.told.close(ctx)
+		d.told = nil
 	}
 }
 

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"log/slog"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -98,4 +99,55 @@ func TestNoSessionIsTakenForTheLogOfDeliveries(t *testing.T) {
 		require.NoError(t, h.Close())
 		require.Contains(t, logged.String(), "delete that session")
 	})
+}
+
+// After an error of the store, too, the next process needn't wait for the end of the lease.
+func TestAProcessThatFailsGivesTheLeaseBack(t *testing.T) {
+	for name, fails := range map[string]func(*failingReads, bool){
+		"at the beginning": func(s *failingReads, fail bool) { s.head.Store(fail) },
+		"later":            func(s *failingReads, fail bool) { s.changes.Store(fail) },
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				memory, box := journal.NewMemory(), &mailbox{}
+				first := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: memory}), Deliver: box.deliver})
+				<-time.After(time.Second)
+				require.NoError(t, first.Close()) // deliveries have begun
+				store := &failingReads{Store: memory}
+				if name == "at the beginning" {
+					fails(store, true)
+				}
+				h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}), Deliver: box.deliver,
+					Recover: -1})
+				<-time.After(2 * time.Second)
+				fails(store, true)
+				<-time.After(5 * time.Second)
+				require.NoError(t, h.Close())
+				approved(t, askingAgent(t, memory), "a")
+				newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: memory}), Deliver: box.deliver})
+				<-time.After(2 * time.Second)
+				require.Len(t, box.all(), 4)
+			})
+		})
+	}
+}
+
+// failingReads is a store of which some calls fail.
+type failingReads struct {
+	journal.Store
+	head, changes atomic.Bool
+}
+
+func (s *failingReads) Head(ctx context.Context, session string) (journal.Head, error) {
+	if s.head.Load() {
+		return journal.Head{}, errors.New("the disk is gone")
+	}
+	return s.Store.Head(ctx, session)
+}
+
+func (s *failingReads) Changes(ctx context.Context, cursor string) ([]journal.Change, string, error) {
+	if s.changes.Load() {
+		return nil, "", errors.New("the disk is gone")
+	}
+	return journal.Changes(ctx, s.Store, cursor)
 }

@@ -59,32 +59,48 @@ func openDeliveries(ctx context.Context, store journal.Store, owner, begin strin
 	if d.lease, err = store.Lease(ctx, deliverSession, owner, deliverLease); err != nil {
 		return nil, err
 	}
-	head, err := store.Head(ctx, deliverSession)
-	if err != nil {
+	if err := d.read(ctx, begin); err != nil {
+		d.close(ctx)
 		return nil, err
 	}
+	return d, nil
+}
+
+// close releases the lease. If that fails, it ends by itself.
+func (d *deliveries) close(ctx context.Context) {
+	ctx, cancel := outliving(ctx)
+	defer cancel()
+	_ = d.store.Release(ctx, d.lease)
+}
+
+// read reads how far the deliveries have come, or stores that they begin.
+func (d *deliveries) read(ctx context.Context, begin string) error {
+	head, err := d.store.Head(ctx, deliverSession)
+	if err != nil {
+		return err
+	}
 	if head.Seq > 0 && head.Kind != deliverKind {
-		return nil, fmt.Errorf("live: the journal has something else under the name %q, under which it is stored what was "+
+		return fmt.Errorf("live: the journal has something else under the name %q, under which it is stored what was "+
 			"delivered; delete that session, and deliveries begin", deliverSession)
 	}
 	d.seq, d.pruned = head.Seq, head.Pruned
 	if d.seq == 0 {
 		if d.state.Cursor = begin; begin == "" {
-			if _, d.state.Cursor, err = journal.Changes(ctx, store, journal.Newest); err != nil {
-				return nil, err
+			if _, d.state.Cursor, err = journal.Changes(ctx, d.store, journal.Newest); err != nil {
+				return err
 			}
 		}
-		return d, d.save(ctx)
+		return d.save(ctx)
 	}
-	for rec, err := range store.Read(ctx, deliverSession, d.seq-1) {
+	for rec, err := range d.store.Read(ctx, deliverSession, d.seq-1) {
 		if err == nil {
 			err = json.Unmarshal(rec.Data, &d.state)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("live: reading what was delivered: %w", err)
+			return fmt.Errorf("live: reading what was delivered: %w", err)
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // changes returns the next changes. A cursor that the store doesn't know, because the sessions were
