@@ -25,6 +25,8 @@ type Delivery struct {
 }
 
 const (
+	// beginTime is how long New waits for the cursor of now.
+	beginTime = 10 * time.Second
 	// deliverTime is how long a call of Config.Deliver may take.
 	deliverTime = 30 * time.Second
 	// deliverLease is longer than a call of Config.Deliver and the renewal before it.
