@@ -26,12 +26,12 @@ const (
 
 // A delivered is how far the deliveries have come.
 type delivered struct {
-	Cursor string `json:"cursor"` // of journal.Changes
-	Held   []held `json:"held,omitempty"`
+	Cursor string        `json:"cursor"` // of journal.Changes
+	Held   []heldSession `json:"held,omitempty"`
 }
 
-// A held is a session of which the host has refused something, while others go on.
-type held struct {
+// A heldSession is a session of which the host has refused something, while others go on.
+type heldSession struct {
 	Session string `json:"session"`
 	Created int64  `json:"created"` // another session of that name was created at another time
 	After   uint64 `json:"after"`   // what is left is from here
@@ -168,8 +168,8 @@ func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
 }
 
 // holds returns what is known of a session that is held back, or nil.
-func (d *deliveries) holds(session string) *held {
-	i := slices.IndexFunc(d.state.Held, func(h held) bool { return h.Session == session })
+func (d *deliveries) holds(session string) *heldSession {
+	i := slices.IndexFunc(d.state.Held, func(h heldSession) bool { return h.Session == session })
 	if i < 0 {
 		return nil
 	}
@@ -188,5 +188,5 @@ func (d *deliveries) due(now time.Time) (sessions []string) {
 
 // release forgets that a session is held back.
 func (d *deliveries) release(session string) {
-	d.state.Held = slices.DeleteFunc(d.state.Held, func(h held) bool { return h.Session == session })
+	d.state.Held = slices.DeleteFunc(d.state.Held, func(h heldSession) bool { return h.Session == session })
 }
