@@ -25,6 +25,8 @@ type Delivery struct {
 }
 
 const (
+	// beginTime is how long New waits for the cursor of now.
+	beginTime = 10 * time.Second
 	// deliverTime is how long a call of Config.Deliver may take.
 	deliverTime = 30 * time.Second
 	// deliverLease is longer than a call of Config.Deliver and the renewal before it.
@@ -46,23 +48,24 @@ var delivers = []string{machine.Record(&machine.Suspended{}).Kind, machine.Recor
 
 // A deliverer tells the host, while it has the lease: what was told is stored in a log of its own.
 type deliverer struct {
-	hub   *Hub
-	owner string
-	began string      // the cursor of when the hub was made, empty if it isn't known
-	told  *deliveries // nil while another process delivers
+	hub      *Hub
+	owner    string
+	began    string      // the cursor of when the hub was made, empty if it isn't known
+	progress *deliveries // nil while another process delivers
 }
 
 // deliver tells the host what happens until ctx ends.
 func (h *Hub) deliver(ctx context.Context, began string) {
 	d := &deliverer{hub: h, owner: fmt.Sprintf("live-%016x", rand.Uint64()), began: began}
 	for failures := 0; ctx.Err() == nil; {
-		wait, err := d.turn(ctx)
+		wait, err := d.deliverNext(ctx)
 		switch {
 		case err == nil:
 			failures = 0
 		case ctx.Err() == nil:
 			failures++
-			wait, d.told = heldFor(failures), nil // what is stored is read again
+			wait = heldFor(failures)
+			d.release(ctx) // what is stored is read again, here or by another process
 			h.cfg.Logger.WarnContext(ctx, "live: nothing is delivered", "wait", wait, "error", err)
 		}
 		if wait > 0 {
@@ -74,15 +77,21 @@ func (h *Hub) deliver(ctx context.Context, began string) {
 			}
 		}
 	}
-	if d.told != nil { // else the lease ends by itself
-		_ = d.told.store.Release(context.WithoutCancel(ctx), d.told.lease)
+	d.release(ctx)
+}
+
+// release lets another process deliver.
+func (d *deliverer) release(ctx context.Context) {
+	if d.progress != nil {
+		d.progress.close(ctx)
+		d.progress = nil
 	}
 }
 
-// turn delivers what there is, and returns how long to wait for more.
-func (d *deliverer) turn(ctx context.Context) (wait time.Duration, err error) {
-	if d.told == nil {
-		d.told, err = openDeliveries(ctx, d.hub.cfg.Agent.Journal(), d.owner, d.began)
+// deliverNext delivers what there is, and returns how long to wait for more.
+func (d *deliverer) deliverNext(ctx context.Context) (wait time.Duration, err error) {
+	if d.progress == nil {
+		d.progress, err = openDeliveries(ctx, d.hub.cfg.Agent.Journal(), d.owner, d.began)
 		if errors.As(err, new(*journal.HeldError)) {
 			return renewAfter, nil // another process delivers
 		}
@@ -90,31 +99,31 @@ func (d *deliverer) turn(ctx context.Context) (wait time.Duration, err error) {
 			return 0, err
 		}
 	}
-	if err := d.told.renew(ctx); err != nil {
+	if err := d.progress.renew(ctx); err != nil {
 		return 0, err
 	}
-	if err := d.again(ctx); err != nil {
+	if err := d.retryHeld(ctx); err != nil {
 		return 0, err
 	}
-	if len(d.told.state.Held) >= mostHeld {
+	if len(d.progress.state.Held) >= mostHeld {
 		return lookEvery, nil
 	}
-	changes, next, err := d.told.changes(ctx)
+	changes, next, err := d.progress.changes(ctx)
 	if err != nil {
 		return 0, err
 	}
 	for i, c := range changes {
-		if len(d.told.state.Held) >= mostHeld {
+		if len(d.progress.state.Held) >= mostHeld {
 			return 0, nil
 		}
-		d.told.state.Cursor = c.Cursor
-		if held := d.told.holds(c.Session); held != nil {
+		d.progress.state.Cursor = c.Cursor
+		if held := d.progress.holds(c.Session); held != nil {
 			held.UpTo = max(held.UpTo, c.Seq)
 		} else if err := d.change(ctx, c); err != nil {
 			return 0, err
 		}
 		if i == len(changes)-1 {
-			d.told.state.Cursor = next
+			d.progress.state.Cursor = next
 		}
 	}
 	if len(changes) == 0 {
@@ -125,45 +134,47 @@ func (d *deliverer) turn(ctx context.Context) (wait time.Duration, err error) {
 
 // change delivers a change of a session, or holds the session back.
 func (d *deliverer) change(ctx context.Context, c journal.Change) error {
-	held := held{Session: c.Session, After: c.After, UpTo: c.Seq}
-	told, err := d.session(ctx, &held)
-	if ctx.Err() != nil {
-		return context.Cause(ctx)
-	}
+	held := heldSession{Session: c.Session, After: c.After, UpTo: c.Seq}
+	some, err := d.session(ctx, &held)
 	if err != nil {
 		d.failed(ctx, &held, err)
-		d.told.state.Held = append(d.told.state.Held, held)
+		d.progress.state.Held = append(d.progress.state.Held, held)
 	}
-	if told || err != nil {
-		return d.told.save(ctx)
+	if some || err != nil { // also when ctx has ended meanwhile: what was told must not be told again
+		if err := d.progress.save(ctx); err != nil {
+			return err
+		}
 	}
-	return nil
+	return context.Cause(ctx)
 }
 
-// again tries the sessions that are held back and whose time has come.
-func (d *deliverer) again(ctx context.Context) error {
-	for _, name := range d.told.due(time.Now()) {
-		held := d.told.holds(name)
-		told, err := d.session(ctx, held)
-		if ctx.Err() != nil {
-			return context.Cause(ctx)
-		}
+// retryHeld tries the sessions that are held back and whose time has come.
+func (d *deliverer) retryHeld(ctx context.Context) error {
+	for _, name := range d.progress.due(time.Now()) {
+		held := d.progress.holds(name)
+		some, err := d.session(ctx, held)
 		if err != nil {
 			d.failed(ctx, held, err)
 		} else {
-			d.told.release(name)
+			d.progress.release(name)
 		}
-		if told || err == nil {
-			if err := d.told.save(ctx); err != nil {
+		if some || err == nil {
+			if err := d.progress.save(ctx); err != nil {
 				return err
 			}
+		}
+		if ctx.Err() != nil {
+			return context.Cause(ctx)
 		}
 	}
 	return nil
 }
 
-// failed notes that a session is tried later.
-func (d *deliverer) failed(ctx context.Context, h *held, err error) {
+// failed notes that a session is tried later. If ctx has ended, the next process tries it at once.
+func (d *deliverer) failed(ctx context.Context, h *heldSession, err error) {
+	if ctx.Err() != nil {
+		return
+	}
 	h.tries++
 	h.next = time.Now().Add(heldFor(h.tries))
 	d.hub.cfg.Logger.WarnContext(ctx, "live: a delivery has failed, and is tried again", "session", h.Session,
@@ -177,8 +188,8 @@ func heldFor(failures int) time.Duration {
 
 // session delivers the facts of a session from h.After to h.UpTo, and moves h.After. It reports
 // whether there were any.
-func (d *deliverer) session(ctx context.Context, h *held) (told bool, err error) {
-	head, err := d.told.store.Head(ctx, h.Session)
+func (d *deliverer) session(ctx context.Context, h *heldSession) (some bool, err error) {
+	head, err := d.progress.store.Head(ctx, h.Session)
 	switch {
 	case errors.Is(err, journal.ErrNoSession) || err == nil && head.Kind != "":
 		return false, nil // it was deleted, or is the log of another package
@@ -188,26 +199,29 @@ func (d *deliverer) session(ctx context.Context, h *held) (told bool, err error)
 		h.After, h.UpTo = 0, journal.All // another session has the name
 	}
 	h.Created, h.After = head.Created.UnixNano(), max(h.After, head.Pruned)
-	for rec, err := range d.told.store.Read(ctx, h.Session, h.After) {
+	for rec, err := range d.progress.store.Read(ctx, h.Session, h.After) {
 		if errors.As(err, new(*journal.PrunedError)) {
 			more, err := d.session(ctx, h) // it was pruned, or deleted, meanwhile
-			return told || more, err
+			return some || more, err
 		}
 		if err != nil {
-			return told, err
+			return some, err
 		}
 		if rec.Seq > h.UpTo {
 			break
 		}
 		if slices.Contains(delivers, rec.Kind) {
-			if err := d.fact(ctx, h.Session, rec); err != nil {
-				return told, err
+			if ctx.Err() != nil {
+				return some, context.Cause(ctx)
 			}
-			told = true
+			if err := d.fact(ctx, h.Session, rec); err != nil {
+				return some, err
+			}
+			some = true
 		}
 		h.After = rec.Seq
 	}
-	return told, nil
+	return some, nil
 }
 
 // fact delivers a fact.
@@ -220,7 +234,7 @@ func (d *deliverer) fact(ctx context.Context, session string, rec journal.Record
 	if err != nil && !errors.Is(err, agent.ErrNothingOpen) { // deleted meanwhile
 		return err
 	}
-	if err := d.told.renew(ctx); err != nil {
+	if err := d.progress.renew(ctx); err != nil {
 		return err
 	}
 	limited, cancel := context.WithTimeout(ctx, deliverTime)

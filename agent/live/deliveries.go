@@ -9,24 +9,29 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // What was delivered is in a log of its own, of which the newest record counts. Who has its lease
-// delivers. It is of a kind of its own, so that agents leave it alone.
+// delivers. It is of a kind of its own, so that agents leave it alone, and no input can have its
+// name: that begins as those of subagents' sessions do.
 const (
-	deliverSession = "live/deliver"
+	deliverSession = machine.ChildPrefix + "live/deliver"
 	deliverKind    = "live"
 	deliverKeep    = 100 // records, before older ones are deleted
+
+	// outliveTime is how long the log may be written to when the hub is being closed.
+	outliveTime = 5 * time.Second
 )
 
 // A delivered is how far the deliveries have come.
 type delivered struct {
-	Cursor string `json:"cursor"` // of journal.Changes
-	Held   []held `json:"held,omitempty"`
+	Cursor string        `json:"cursor"` // of journal.Changes
+	Held   []heldSession `json:"held,omitempty"`
 }
 
-// A held is a session of which the host has refused something, while others go on.
-type held struct {
+// A heldSession is a session of which the host has refused something, while others go on.
+type heldSession struct {
 	Session string `json:"session"`
 	Created int64  `json:"created"` // another session of that name was created at another time
 	After   uint64 `json:"after"`   // what is left is from here
@@ -54,28 +59,48 @@ func openDeliveries(ctx context.Context, store journal.Store, owner, begin strin
 	if d.lease, err = store.Lease(ctx, deliverSession, owner, deliverLease); err != nil {
 		return nil, err
 	}
-	head, err := store.Head(ctx, deliverSession)
-	if err != nil {
+	if err := d.read(ctx, begin); err != nil {
+		d.close(ctx)
 		return nil, err
+	}
+	return d, nil
+}
+
+// close releases the lease. If that fails, it ends by itself.
+func (d *deliveries) close(ctx context.Context) {
+	ctx, cancel := outliving(ctx)
+	defer cancel()
+	_ = d.store.Release(ctx, d.lease)
+}
+
+// read reads how far the deliveries have come, or stores that they begin.
+func (d *deliveries) read(ctx context.Context, begin string) error {
+	head, err := d.store.Head(ctx, deliverSession)
+	if err != nil {
+		return err
+	}
+	if head.Seq > 0 && head.Kind != deliverKind {
+		return fmt.Errorf("live: the journal has something else under the name %q, under which it is stored what was "+
+			"delivered; delete that session, and deliveries begin", deliverSession)
 	}
 	d.seq, d.pruned = head.Seq, head.Pruned
 	if d.seq == 0 {
 		if d.state.Cursor = begin; begin == "" {
-			if _, d.state.Cursor, err = journal.Changes(ctx, store, journal.Newest); err != nil {
-				return nil, err
+			if _, d.state.Cursor, err = journal.Changes(ctx, d.store, journal.Newest); err != nil {
+				return err
 			}
 		}
-		return d, d.save(ctx)
+		return d.save(ctx)
 	}
-	for rec, err := range store.Read(ctx, deliverSession, d.seq-1) {
+	for rec, err := range d.store.Read(ctx, deliverSession, d.seq-1) {
 		if err == nil {
 			err = json.Unmarshal(rec.Data, &d.state)
 		}
 		if err != nil {
-			return nil, fmt.Errorf("live: reading what was delivered: %w", err)
+			return fmt.Errorf("live: reading what was delivered: %w", err)
 		}
 	}
-	return d, nil
+	return nil
 }
 
 // changes returns the next changes. A cursor that the store doesn't know, because the sessions were
@@ -101,13 +126,14 @@ func (d *deliveries) renew(ctx context.Context) (err error) {
 	return err
 }
 
-// save stores how far the deliveries have come. What was told is recorded though ctx has ended.
+// save stores how far the deliveries have come, also for some time after ctx has ended.
 func (d *deliveries) save(ctx context.Context) error {
 	data, err := json.Marshal(&d.state)
 	if err != nil {
 		return err
 	}
-	ctx = context.WithoutCancel(ctx) // the store's calls end by themselves
+	ctx, cancel := outliving(ctx)
+	defer cancel()
 	a := journal.Append{Session: deliverSession, After: d.seq, Fence: d.lease.Fence,
 		Records: []journal.Record{{Time: time.Now(), Kind: "delivered", V: 1, Data: data}}}
 	if d.seq == 0 {
@@ -126,9 +152,24 @@ func (d *deliveries) save(ctx context.Context) error {
 	return nil
 }
 
+// outliving returns a context that ends some time after ctx does.
+func outliving(ctx context.Context) (context.Context, context.CancelFunc) {
+	own, cancel := context.WithCancel(context.WithoutCancel(ctx))
+	stop := context.AfterFunc(ctx, func() {
+		late := time.NewTimer(outliveTime)
+		defer late.Stop()
+		select {
+		case <-late.C:
+			cancel()
+		case <-own.Done():
+		}
+	})
+	return own, func() { stop(); cancel() }
+}
+
 // holds returns what is known of a session that is held back, or nil.
-func (d *deliveries) holds(session string) *held {
-	i := slices.IndexFunc(d.state.Held, func(h held) bool { return h.Session == session })
+func (d *deliveries) holds(session string) *heldSession {
+	i := slices.IndexFunc(d.state.Held, func(h heldSession) bool { return h.Session == session })
 	if i < 0 {
 		return nil
 	}
@@ -147,5 +188,5 @@ func (d *deliveries) due(now time.Time) (sessions []string) {
 
 // release forgets that a session is held back.
 func (d *deliveries) release(session string) {
-	d.state.Held = slices.DeleteFunc(d.state.Held, func(h held) bool { return h.Session == session })
+	d.state.Held = slices.DeleteFunc(d.state.Held, func(h heldSession) bool { return h.Session == session })
 }

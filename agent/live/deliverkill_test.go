@@ -97,7 +97,7 @@ func TestAKilledProcessMissesNoDelivery(t *testing.T) {
 			approved(t, a, fmt.Sprint("s-", round, "-", i))
 		}
 		// the lease of the process that was killed has ended
-		_, err := db.Exec("UPDATE pawl_sessions SET until = 0 WHERE name = 'live/deliver'")
+		_, err := db.Exec("UPDATE pawl_sessions SET until = 0 WHERE name = 'call/live/deliver'")
 		require.NoError(t, err)
 		p := roletest.Start(t, "deliver", path, lines)
 		for range 1 + 1 + 3*round { // begun, and so many

@@ -129,7 +129,9 @@ func New(cfg Config) (*Hub, error) {
 		ctx, cancel := context.WithCancelCause(h.runs)
 		h.undeliver = cancel
 		// if this fails, deliveries begin when the store answers
-		_, now, _ := journal.Changes(ctx, cfg.Agent.Journal(), journal.Newest)
+		limited, stop := context.WithTimeout(ctx, beginTime)
+		_, now, _ := journal.Changes(limited, cfg.Agent.Journal(), journal.Newest)
+		stop()
 		h.work.Go(func() { h.deliver(ctx, now) })
 	}
 	return h, nil

@@ -179,8 +179,12 @@ func (c *containedStore) Delete(ctx context.Context, session string, upTo uint64
 	})
 }
 
-// Changes implements [journal.Follower] for every store.
+// Changes implements [journal.Follower] for every store. Where that lists the sessions, each call
+// of the store has its own time, not the list as a whole.
 func (c *containedStore) Changes(ctx context.Context, cursor string) ([]journal.Change, string, error) {
+	if _, ok := c.store.(journal.Follower); !ok {
+		return journal.Changes(ctx, struct{ journal.Store }{c}, cursor)
+	}
 	type page struct {
 		changes []journal.Change
 		next    string

@@ -51,7 +51,8 @@ const (
 		ORDER BY c.tx, c.session, c.seq LIMIT ?6`
 )
 
-// Changes implements [journal.Follower]. It returns at most 200 at once.
+// Changes implements [journal.Follower]. It returns at most 200 at once. It needs the right to read
+// the table changes, and once, after a dump was restored on another server, that to update it.
 func (s *Store) Changes(ctx context.Context, cursor string) ([]journal.Change, string, error) {
 	at, err := parse(cursor)
 	if err != nil {

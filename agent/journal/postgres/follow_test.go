@@ -126,6 +126,16 @@ func TestAppendsNeedNoRightToTheTableOfChanges(t *testing.T) {
 	require.Equal(t, []string{"s 1-2", "s 2-3"}, all)
 	_, _, err := s.Changes(t.Context(), "")
 	require.ErrorContains(t, err, "permission denied")
+
+	sqlExec(t, "GRANT SELECT ON "+in+".changes TO "+role)
+	all, _ = told(t, s, "")
+	require.Equal(t, []string{"s 1-2", "s 2-3"}, all, "who reads needs no other right")
+	sqlExec(t, "UPDATE "+in+".changes SET tx = '123456789012'") // as by a dump of another server
+	_, _, err = s.Changes(t.Context(), "")
+	require.ErrorContains(t, err, "permission denied")
+	told(t, direct, "") // whoever may update it does so once
+	all, _ = told(t, s, "")
+	require.Equal(t, []string{"s 1-2", "s 2-3"}, all)
 }
 
 func TestSessionsOfAnOlderVersionAreChanges(t *testing.T) {
