@@ -14,8 +14,10 @@ import (
 type Rewind struct {
 	// State is that of the session before the replaced run started.
 	State State
-	// Before is the conversation before the input of the replaced run, for [Replaced].Before.
-	Before []Span
+	// Before is the conversation before the input of the replaced run, for [Replaced].Before, and
+	// Outside the text from outside in it.
+	Before  []Span
+	Outside []OutsideText
 
 	from uint64 // the number of the fact with which the replaced run started
 }
@@ -42,6 +44,11 @@ func NewRewind(session string, facts []Fact, start uint64) (w *Rewind, problem s
 		}
 		if isStart {
 			before = m.s.Messages[:m.s.Run.First]
+			for _, o := range m.s.Outside {
+				if o.Message < len(before) {
+					w.Outside = append(w.Outside, o)
+				}
+			}
 		}
 	}
 	w.Before = Spans(m.s.Messages, before)

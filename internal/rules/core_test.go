@@ -21,9 +21,9 @@ const (
 	mostOfDriver = 49  // methods of the driver, and functions with a parameter of its type; the goal is 60
 	// code lines of the core; the goal was 11,900, before legs, going back and queued inputs, and
 	// before marks of unanswered requests, limits of trees, conditions, bounds of waits for a
-	// store, words for people, facts of the host, bounds of what waits, exit codes, and requests
-	// across processes
-	mostCode = 16_660
+	// store, words for people, facts of the host, bounds of what waits, exit codes, requests
+	// across processes, and text from outside
+	mostCode = 16_880
 )
 
 // TestTheCoreDoesNotGrow measures what tells how hard the core is to change. With -v it prints the

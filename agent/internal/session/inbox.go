@@ -25,6 +25,8 @@ type Item struct {
 	Text string `json:"text,omitempty"` // a message, a mode, a title, the value of a label, or the tool of a rule
 	By   string `json:"by,omitempty"`
 	Key  string `json:"key,omitempty"` // of a message or a label
+	// Outside says where text from outside comes from that a message has: see tools.Spec.Outside.
+	Outside []string `json:"outside,omitempty"`
 	// those that don't fit when they are taken open their pauses again
 	Decisions []machine.Decision `json:"decisions,omitempty"`
 }
