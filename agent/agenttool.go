@@ -42,7 +42,7 @@ const (
 type agentTool struct {
 	child *Agent
 	spec  tools.Spec
-	run   func(context.Context, Task) (string, error)
+	run   func(context.Context, Task) (tools.Result, error)
 }
 
 // A Task is the input of a call of a subagent: see [AsTool].

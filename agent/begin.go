@@ -203,7 +203,7 @@ func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 		ToolChoice: in.ToolChoice, Interactive: in.Interactive, Priority: int32(in.Priority), Caller: in.caller(),
 		Owner: in.Owner, Key: in.Key, ParentSession: in.Parent, Children: in.Children, Queue: x.leg.queued(),
 		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
-		History: a.foreign(in.History), Ancestors: work.Tree(x.caller),
+		History: a.foreign(in.History), Ancestors: work.Tree(x.caller), Outside: in.outside(x.caller),
 	}
 	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)
 	if in.call != nil {

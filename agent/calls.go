@@ -86,7 +86,7 @@ func (l *sessionLog) toolCall(c *machine.CallState) tools.Call {
 	r, s := l.Run(), l.State()
 	return tools.Call{Session: l.Name, Run: r.ID, Step: r.Step, Index: c.Index(), ID: c.Call.ID, Name: c.Call.Name,
 		Input: c.Call.Input, IdempotencyKey: c.Call.ID, Fence: l.Fence(), By: c.By, User: r.User, Labels: s.Labels,
-		Mode: s.Mode}
+		Outside: s.OutsideFrom(), Mode: s.Mode}
 }
 
 // succeeded returns how often a tool has succeeded in this run.
@@ -364,7 +364,7 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 	w.Unlock()
 	if !dropped && !shown {
 		c := hookCall(&cr.call, cr.d)
-		c.AnsweredBy = cr.answeredBy
+		c.AnsweredBy, c.Ran = cr.answeredBy, cr.again || cr.call.Resumed != nil
 		if w.afterTool(cr.spanCtx(), c, res) && cr.d.Spec().Repeatable() && w.Yields() {
 			cr.drop() // the guard may have failed because it was cut off: where the run goes on, the call runs again
 			return false

@@ -101,6 +101,7 @@ func (w *window) resetContext(in *notes.Input, note *notes.ResetNote, budget int
 		Model: w.State().Model, Mode: w.State().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice,
 		Output: r.Output, Interactive: r.Interactive, Priority: int32(r.Priority),
 		Caller: r.Caller, Children: r.Children, Tools: r.Fingerprints, Only: r.Only, External: r.External,
+		Outside:      w.State().OutsideFrom(), // the note is a summary of the conversation
 		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
 	}
 	origin := *w.Origin()

@@ -61,6 +61,7 @@ type NoteMeta = machine.NoteMeta
 //     [QueueOptions]
 //   - Ancestors: the runs that have started it, directly or through others, the outermost first: of
 //     each the session, the id of the first run of its chain, and its Limits.Tokens and Limits.Cost
+//   - Outside: where text from outside comes from that the input has: see [Input]
 type RunStarted = machine.RunStarted
 
 // StepStarted is the fact that a model is about to be called. The request itself isn't stored:
@@ -83,6 +84,7 @@ type StepStarted = machine.StepStarted
 //   - Message: the reply: its text, reasoning and tool calls
 //   - Stop: why the model stopped
 //   - Model, ResponseID: what the provider says about itself
+//   - Outside: what of it the provider has looked up or run itself, which is text from outside
 //   - Usage: the tokens of the call
 //   - Cost, Priced: what it cost, and whether its price is known
 type Replied = machine.Replied

@@ -134,13 +134,15 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 // hookCall returns a call of the newest reply for hooks.
 func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 	call := l.toolCall(c)
-	return hookCall(&call, l.toolset().lookup(call.Name))
+	h := hookCall(&call, l.toolset().lookup(call.Name))
+	h.Ran = c.MayHaveRun()
+	return h
 }
 
 // hookCall returns a call of a tool for hooks.
 func hookCall(c *tools.Call, d *tools.Definition) *ToolCall {
 	call := &ToolCall{Session: c.Session, Run: c.Run, Step: c.Step, Index: c.Index, ID: c.ID, Name: c.Name,
-		Input: c.Input, User: c.User, Labels: c.Labels}
+		Input: c.Input, User: c.User, Labels: c.Labels, Fence: c.Fence}
 	if d != noTool {
 		call.Spec = d.Spec()
 	}
@@ -186,7 +188,8 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 	if len(hooks) == 0 {
 		return false
 	}
-	status, name, exit := res.Status, res.Name, res.Exit
+	c.Ran = c.Ran || res.Status.Ran()
+	status, name, exit, outside := res.Status, res.Name, res.Exit, res.Outside
 	for _, h := range hooks {
 		warning, err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(ctx, c, res) })
 		switch {
@@ -203,7 +206,7 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 		}
 	}
 	fitData(res)
-	res.Parts = provider.Normalize(res.Parts)
+	res.Parts, res.Outside = provider.Normalize(res.Parts), res.Outside || outside
 	res.CallID, res.Name = c.ID, name
 	res.Notes = min(max(res.Notes, 0), len(res.Parts))
 	if res.Status == "" || res.Status.Good() { // a hook may make a result worse, but can't make a call have succeeded

@@ -117,6 +117,11 @@ type ToolCall struct {
 	Spec *tools.Spec
 	// AnsweredBy is the hook that answered in the tool's place.
 	AnsweredBy string
+	// Ran says, for AfterTool, that the tool has run for the call, or may have: the status of the
+	// result says so, or the call was started before. Fence is the fencing token of the run: see
+	// [tools.Call].
+	Ran   bool
+	Fence uint64
 
 	answer *tools.Result
 }

@@ -187,7 +187,8 @@ func (b *inbox) deliver(it *session.Item) bool {
 	if duplicate(b.State(), it.Key) != nil {
 		return b.Remove(it.ID)
 	}
-	return b.Append([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text)}) == nil
+	return b.Append([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text),
+		Outside: it.Outside}) == nil
 }
 
 func noRule(session, tool string) error {

@@ -97,6 +97,13 @@ type Input struct {
 	// have the numbers of that session. The setting lasts as long as the run.
 	Children bool
 
+	// Outside says where text from outside comes from that Prompt, Parts, Briefing or History have,
+	// such as "a mail": at most 20 names of at most 200 bytes. Policies know it while the model
+	// reads that text, or a summary of it: see [tools.Call].Outside. Files in Parts count without
+	// being named, and so does, for a run that a tool starts with its context, what is in the
+	// conversation of its call.
+	Outside []string
+
 	// Briefing is added to the prompt and says what earlier attempts tried: see [notes.BriefingOf].
 	Briefing *notes.Briefing
 
@@ -215,6 +222,9 @@ func (in *Input) check(limits *Limits) error {
 		return err
 	}
 	if err := in.checkParts(limits); err != nil {
+		return err
+	}
+	if err := in.checkOutside(); err != nil {
 		return err
 	}
 	for i := range in.History {

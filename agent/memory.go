@@ -182,7 +182,9 @@ func (g *memoryConfig) readBack() tools.Tool {
 			if err != nil {
 				return tools.Result{}, err
 			}
-			return tools.Text(text), nil
+			res := tools.Text(text)
+			res.Outside = g.hadOutside(ctx, session)
+			return res, nil
 		},
 	}
 }
@@ -213,4 +215,10 @@ func (g *memoryConfig) addNotes() error {
 	}
 	g.ContextReset = &r
 	return nil
+}
+
+// hadOutside reports whether text from outside has come into a session, or it isn't known.
+func (g *memoryConfig) hadOutside(ctx context.Context, session string) bool {
+	m, err := g.agent.sessions.Load(ctx, session)
+	return err != nil || m.State().HadOutside
 }

@@ -28,6 +28,7 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Called: the result of the call, for a run that makes one call without a model ([CallTool])
 //   - Suspended(): the pauses of the run's own calls; that of a subagent contains that agent's
 //   - Mode, Phase: those in which the run ended
+//   - Outside: text from outside has come into the session, so what the run says may repeat it
 //   - Start: the number of the fact that started the run, or the first run of its chain;
 //     [Input].Replaces takes it
 type Result = machine.Result
@@ -65,6 +66,7 @@ const (
 //   - Cut: how many bytes of text were left out
 //   - Notes: how many of the last parts are warnings that the agent added
 //   - Mismatch: what the tool expected and found, if it said so
+//   - Outside: it has text from outside: see [tools.Spec]
 //   - Exit: how the program ended that the call ran (package tools); nil: it ran none
 //   - Succeeded(): the call, and the program that it ran, did what they should
 //   - Polls: the tool polls, so repeated calls don't mean that the run is stuck

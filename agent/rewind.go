@@ -36,6 +36,7 @@ func (w *workers) goBack(f *RunStarted, back *rewind) error {
 		d, ok := w.tools.set.registry.Lookup(tool)
 		return ok && d.Spec().ReadOnly
 	})
-	f.Replaces = &machine.Replaced{Start: back.start, Before: back.Before, Note: note}
+	f.Replaces = &machine.Replaced{Start: back.start, Before: back.Before, Outside: back.Outside,
+		Note: note}
 	return nil
 }

@@ -17,7 +17,7 @@ import (
 // the run, so that the store accepts it once. If the run has dropped that one, it is posted again,
 // under another id.
 func (a *Agent) steer(ctx context.Context, name, key, text string) (*Receipt, error) {
-	it := session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text, Key: key}
+	it := session.Item{ID: newID("m-"), Kind: session.ItemSteer, Text: text, Key: key, Outside: outsideOf(ctx)}
 	for dropped, known := "", uint64(0); ; dropped = it.ID {
 		if key != "" {
 			m, err := a.sessions.Load(ctx, name)

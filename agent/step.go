@@ -190,6 +190,7 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 	}
 	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
+	f.Outside = machine.OutsideInReply(&f.Message)
 	f.Cost, f.Priced = x.agent.cost(x.Run().Model, usage)
 	var err error
 	if x.agent.quickCalls {

@@ -38,6 +38,8 @@ import (
 //   - The end of the call's context stops the subagent. That its process is drained, its lease is
 //     lost, or its store doesn't answer, is no failure of the call: the parent's run pauses with
 //     [machine.CodeDrained], and whoever resumes it resumes the subagent.
+//   - Text from outside ([tools.Spec].Outside) in the parent's conversation counts for the
+//     subagent, too, and the result of a subagent whose session has had such text is such text.
 //   - [Session.Undo] of the parent undoes what the subagent did, too, if there is a journal.
 //
 // Unless spec sets them, its Name is the child's, its Timeout is 30 minutes, and its Description
@@ -46,14 +48,14 @@ import (
 func AsTool(child *Agent, spec tools.Spec) tools.Tool { return &agentTool{child, spec, runChild} }
 
 // runChild is the function of an agentTool.
-func runChild(ctx context.Context, task Task) (string, error) {
+func runChild(ctx context.Context, task Task) (tools.Result, error) {
 	x := driverIn(ctx)
 	call, ok := tools.CallOf(ctx)
 	if x == nil || !ok || x.agent.children[call.Name] == nil {
-		return "", fault.New(fault.Permanent, "agent: a subagent runs only in calls of another agent")
+		return tools.Result{}, fault.New(fault.Permanent, "agent: a subagent runs only in calls of another agent")
 	}
 	if x.depth() >= maxDepth {
-		return "", errTooDeep
+		return tools.Result{}, errTooDeep
 	}
 	return work.Do(ctx, x.agent.children[call.Name].work(x.Name, call.ID, task))
 }
@@ -210,7 +212,7 @@ func outcomeOf(res *Result, err error) (work.Outcome, error) {
 	text := res.Text()
 	if res.Status == Completed || res.Code == machine.CodeEmpty {
 		data, err := machine.Marshal(cmp.Or(text, "The agent has ended without saying anything."))
-		return work.Outcome{Status: work.Done, Output: data}, err
+		return work.Outcome{Status: work.Done, Output: data, Outside: res.Outside}, err
 	}
 	why := "it ended as " + string(res.Status)
 	if res.Reason != "" {
@@ -223,7 +225,8 @@ func outcomeOf(res *Result, err error) (work.Outcome, error) {
 	if c := fault.Of(res.Err()); c != fault.None {
 		class = c
 	}
-	return work.Outcome{Status: work.Failed, Err: &childError{problem: why, class: class, err: res.Err()}}, nil
+	return work.Outcome{Status: work.Failed, Err: &childError{problem: why, class: class, err: res.Err()},
+		Outside: res.Outside}, nil
 }
 
 // A childError says that a subagent didn't complete its task. It wraps why the child's run ended.

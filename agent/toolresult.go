@@ -15,7 +15,7 @@ import (
 // toolResult returns the result for an outcome. The caller doesn't hold the lock.
 func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Mismatch: out.Mismatch, Cut: out.Cut,
-		Polls: cr.d.Spec().Polls, Exit: out.Exit}
+		Polls: cr.d.Spec().Polls, Exit: out.Exit, Outside: out.Outside}
 	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts,
 		Error: !out.Succeeded()}
 	if out.Err != nil {
@@ -67,6 +67,11 @@ func (l *sessionLog) bounded(res *ToolResult) *ToolResult {
 		limit = d.Spec().MaxResult
 	}
 	res = l.agent.redact.Result(res)
+	if !res.Outside && l.isOutside(res) {
+		own := *res
+		own.Outside = true
+		res = &own
+	}
 	if len(res.Cause) > limit || len(res.Data) > maxData {
 		short := *res
 		if n := len(res.Data); n > maxData { // JSON can't be cut
@@ -117,4 +122,11 @@ func (w *workers) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome)
 	if w.busy || w.running == nil && w.inline == nil || !w.agent.quickSteps || w.Run().Stage != machine.StageReady {
 		_ = w.FlushLocked()
 	}
+}
+
+// isOutside reports whether a result has text from outside because of its tool. What an external
+// tool answers comes as an answer.
+func (l *sessionLog) isOutside(res *ToolResult) bool {
+	d, ok := l.toolset().registry.Lookup(res.Name)
+	return ok && d.Spec().Outside && (res.Status.Ran() || res.Status == tools.Answered)
 }

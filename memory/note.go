@@ -58,6 +58,9 @@ func noteOf(m *provider.Message) string {
 	return ""
 }
 
+// IsGap reports whether a message only says that a compaction has left out messages in its place.
+func IsGap(m *provider.Message) bool { return noteOf(m) == markGap }
+
 // HostMessage returns a message in which an agent tells its model something, a warning or what is
 // missing. Its role is that of the user, since every provider takes such a message anywhere, but it
 // isn't taken for what the user said: neither for the goal nor for the newest message of the user.

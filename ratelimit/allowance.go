@@ -83,11 +83,7 @@ type Allowance struct {
 func NewAllowance(cfg AllowanceConfig) *Allowance {
 	a := &Allowance{rules: newAllowanceRules(cfg), store: cfg.Store}
 	if a.store == nil {
-		most := cfg.MaxKeys
-		if most <= 0 {
-			most = defaultKeys
-		}
-		a.store = newAllowanceMemory(most)
+		a.store = NewAllowanceMemory(cfg.MaxKeys)
 	}
 	return a
 }

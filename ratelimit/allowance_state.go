@@ -25,6 +25,9 @@ type AllowanceState struct {
 type AllowanceOpen struct {
 	ID    string `json:"id"`
 	Until int64  `json:"until"` // when it no longer counts
+	// Amount is how much it takes, for sums that are kept in the same stores: see Sum of package
+	// agent/policy. An Allowance has none.
+	Amount int64 `json:"amount,omitempty"`
 }
 
 // allowanceRules are the limits of an [Allowance], and decide on its states. They know no clock and

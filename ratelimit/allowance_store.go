@@ -29,6 +29,16 @@ type AllowanceStore interface {
 // An AllowanceChange returns what becomes of a state at a time.
 type AllowanceChange func(s AllowanceState, now time.Time) (AllowanceState, error)
 
+// NewAllowanceMemory returns a store in memory, for one process, that several users may share under
+// different keys. It has at most so many keys, as [AllowanceConfig].MaxKeys says; 0 or less:
+// 100,000.
+func NewAllowanceMemory(keys int) AllowanceStore {
+	if keys <= 0 {
+		keys = defaultKeys
+	}
+	return newAllowanceMemory(keys)
+}
+
 // allowanceMemory is a store in memory. At its most keys, it drops the key that was changed least
 // recently, but none with an open take.
 type allowanceMemory struct {

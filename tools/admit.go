@@ -166,7 +166,7 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 		return Admission{Definition: d, Rejected: refuse(Invalid, fault.Invalid, "%s", err)}, nil
 	}
 	c.Input = input
-	v := d.judge(ctx, c, policies)
+	v := d.judge(ctx, c, policies, false)
 	if v.Effect == Deny {
 		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "%s", v.Reason)}, nil
 	}
@@ -175,7 +175,9 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	own := d.asks(ctx, c)
 	if own.Effect == Ask && !(permitted && own.Standing) &&
 		(v.Effect != Ask || v.Standing || !own.Standing) { // else a policy asks what no standing rule answers
-		own.Scopes = v.Scopes
+		if own.Scopes = v.Scopes; v.Effect == Ask && !v.Standing {
+			own.Reason = both(v.Reason, own.Reason)
+		}
 		v = own
 	}
 	c.unasked = v.Effect == Allow
@@ -213,7 +215,7 @@ func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Out
 	if !ok {
 		return refuse(Unknown, fault.NotFound, "there is no tool %q", clipEnd(c.Name, longestName))
 	}
-	switch v := d.judge(ctx, c, policies); {
+	switch v := d.judge(ctx, c, policies, true); {
 	case v.Effect == Deny:
 		return refuse(Denied, fault.Denied, "%s", v.Reason)
 	case c.unasked && v.Effect == Ask, c.permitted && !d.permits(c, &v):
@@ -262,8 +264,9 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 
 // judge evaluates prerequisites, the mode and the policies. The greatest effect applies; among
 // equals, the first gives the reason, but a question that no standing rule answers comes before one
-// that it does, and a policy that permits the call before one that says nothing.
-func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verdict {
+// that it does, and a policy that permits the call before one that says nothing. Questions that are
+// alike in this have all their reasons.
+func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy, starting bool) Verdict {
 	s := &d.spec
 	for _, need := range s.Requires {
 		if c.Succeeded == nil || c.Succeeded(need) == 0 {
@@ -285,6 +288,7 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 	own := new(Call)
 	for _, p := range policies {
 		*own = *c // a copy, so that a policy can't change the call for others
+		own.Starting = starting
 		said := Verdict{}
 		err := guarded("a policy", func() error {
 			said = p(ctx, d, own)
@@ -299,6 +303,8 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 			givers = append(givers, said.By...)
 		}
 		switch {
+		case said.Effect == Ask && v.Effect == Ask && said.Standing == v.Standing:
+			v.Reason = both(v.Reason, said.Reason)
 		case said.Effect > v.Effect, said.Effect == Ask && v.Effect == Ask && v.Standing && !said.Standing,
 			said.Effect == Allow && v.Effect == Allow && said.Standing && !v.Standing:
 			v = said
@@ -312,6 +318,17 @@ func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy) Verd
 		v.Reason = cmp.Or(v.Reason, "a policy asks")
 	}
 	return v
+}
+
+// both returns the reasons of two questions, for the person who is asked both.
+func both(first, second string) string {
+	if first == second || second == "" {
+		return first
+	}
+	if first != "" {
+		first += "; "
+	}
+	return first + second
 }
 
 // A DenyError denies a call; the model reads the reason.

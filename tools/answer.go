@@ -16,6 +16,7 @@ func (d *Definition) Answer(res Result) (out Outcome) {
 	if err != nil { // of an encoder of the host
 		return d.fail(Failed, fault.Permanent, err, broken)
 	}
+	out.Outside = res.Outside || d.spec.Outside
 	if out.Status == OK {
 		out.Status = Answered
 	}

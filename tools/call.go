@@ -33,6 +33,16 @@ type Call struct {
 	// Resumed is set if the call was suspended and runs again: see [Resumed].
 	Resumed *Resumption
 
+	// Outside are the tools whose results from outside ([Spec].Outside), or a summary of them, are
+	// in the conversation that the call was made in, and other sources of such text, by name: those
+	// of the host may say more than the names of tools. Empty: no such text is there, or nobody has
+	// said so.
+	Outside []string
+	// Starting is set for policies that are asked right before the call starts
+	// ([Registry.Recheck]), and not for those that are asked whether it needs approval
+	// ([Registry.Admit]).
+	Starting bool
+
 	Mode string
 	// Succeeded returns how often a tool has succeeded in this run; nil: none has.
 	Succeeded func(tool string) int

@@ -19,6 +19,7 @@ type Outcome struct {
 	Data    json.RawMessage // for the host
 	Class   fault.Class     // of Err; Permanent for a [Result] with Failed set, None for a call that was canceled
 	Err     error           // what went wrong, for logs; the model doesn't see it
+	Outside bool            // the Parts have text from outside, as [Spec].Outside or the [Result] says
 	Suspend *Suspend        // set if the call waits for an answer; there is no result yet
 	Cut     int             // bytes of text that were left out
 	Exit    *Exit           // how the program ended that the call ran; nil: it ran none
@@ -61,6 +62,7 @@ func Execute(ctx context.Context, d *Definition, c *Call, pass *Pass) Outcome {
 		out = r.failure(err)
 	}
 	out.Attempts, out.Took = r.attempts, time.Since(r.began)
+	out.Outside = res.Outside || d.spec.Outside
 	pass.close(&out)
 	return out
 }

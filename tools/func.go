@@ -108,7 +108,8 @@ func (f Func[In, Out]) Define() (*Definition, error) {
 		}
 		out, err := f.Run(ctx, v)
 		if err != nil {
-			return Result{}, err
+			res, _ := any(out).(Result)
+			return Result{Outside: res.Outside}, err
 		}
 		res, err := encode(out)
 		if err == nil && f.Verify != nil && !res.Failed {

@@ -60,10 +60,12 @@ func TestDenyBeatsAskBeatsAllow(t *testing.T) {
 	}
 }
 
-func TestTheFirstOfEqualsGivesTheReason(t *testing.T) {
+func TestTheFirstDenialGivesTheReasonAndQuestionsAllOfTheirs(t *testing.T) {
 	never := tools.New(tools.Spec{Name: "t", Approval: tools.AskNever}, nothing)
 	_, why := judged(t, never, tools.Call{}, says(tools.Allow, "a"), says(tools.Ask, "b"), says(tools.Ask, "c"))
-	require.Equal(t, "b", why)
+	require.Equal(t, "b; c", why, "a person answers both questions")
+	_, why = judged(t, never, tools.Call{}, says(tools.Ask, "a"), says(tools.Ask, "a"))
+	require.Equal(t, "a", why)
 	_, why = judged(t, never, tools.Call{}, says(tools.Ask, "a"), says(tools.Deny, "b"), says(tools.Deny, "c"))
 	require.Equal(t, "The call wasn't run: b", why)
 	_, why = judged(t, never, tools.Call{}, says(tools.Deny, "b"), says(200, "c"))
@@ -77,7 +79,7 @@ func TestTheFirstOfEqualsGivesTheReason(t *testing.T) {
 	_, why = judged(t, tools.New(tools.Spec{Name: "t", Approval: tools.AskAlways}, nothing), tools.Call{}, standing)
 	require.Equal(t, "this tool always asks", why)
 	_, why = judged(t, never, tools.Call{}, standing, says(tools.Ask, "b"), says(tools.Ask, "c"))
-	require.Equal(t, "b", why)
+	require.Equal(t, "b; c", why)
 	_, why = judged(t, never, tools.Call{}, says(tools.Ask, ""))
 	require.Equal(t, "a policy asks", why)
 	_, why = judged(t, never, tools.Call{}, says(tools.Deny, ""))
@@ -169,7 +171,7 @@ func TestAskSpeaksOfThisVeryInput(t *testing.T) {
 			Ask: func(context.Context, none) (string, error) { return reason, err }}
 	}
 	_, why := judged(t, ask(tools.High, "it goes to 900 people", nil), tools.Call{}, says(tools.Ask, "a"))
-	require.Equal(t, "it goes to 900 people", why)
+	require.Equal(t, "a; it goes to 900 people", why)
 	_, why = judged(t, ask(tools.High, "", nil), tools.Call{})
 	require.Equal(t, "this tool is of high risk", why)
 	got, why := judged(t, ask(tools.Low, "", errors.New("no list")), tools.Call{})

@@ -47,6 +47,11 @@ type Spec struct {
 	// ParallelSafe says that a call may run in parallel with others of the same reply. A call that
 	// isn't parallel-safe runs alone.
 	ParallelSafe bool
+	// Outside says that the results of the tool are text from outside: pages, mails, tickets, what
+	// another server answers. Each result of a call that was started, or answered in the tool's
+	// place, is then marked as such, errors too, and policies know it while the model reads it: see
+	// [Call].Outside. A tool for which that depends on the call sets [Result].Outside.
+	Outside bool `json:",omitempty"`
 	// Polls says that repeating a call with the same result is polling, so such repeats don't count
 	// as being stuck.
 	Polls bool
@@ -209,6 +214,9 @@ type Result struct {
 	Data  any             // anything that encodes to JSON; the model doesn't see it
 	// Failed says that the parts describe a failure of the call.
 	Failed bool
+	// Outside says that the parts have text from outside: see [Spec].Outside. Beside an error it
+	// says the same of that.
+	Outside bool
 	// Exit is how the program ended that the call ran; nil: it ran none. A program that fails isn't
 	// a failure of the tool.
 	Exit *Exit

@@ -78,6 +78,8 @@ type RunStarted struct {
 	// Queue is set for a run that waits until a worker continues it: it is paused with
 	// [CodeQueued].
 	Queue *Queue `json:"queue,omitempty"`
+	// Outside says where text from outside comes from that the input has: see tools.Spec.Outside.
+	Outside []string `json:"outside,omitempty"`
 	// Ancestors are the runs that have started this one, directly or through others: the outermost
 	// first. What it uses counts towards their limits.
 	Ancestors []Ancestor `json:"ancestors,omitempty"`
@@ -89,6 +91,8 @@ type Replaced struct {
 	Start uint64 `json:"start"`
 	// Before is the conversation before the input of that run, as parts of the present one.
 	Before []Span `json:"before,omitempty"`
+	// Outside is the text from outside in that conversation.
+	Outside []OutsideText `json:"outside,omitempty"`
 	// Note, if it isn't empty, tells the model which effects the replaced runs have had.
 	Note string `json:"note,omitempty"`
 }
@@ -166,6 +170,8 @@ type Replied struct {
 	Usage      provider.Usage      `json:"usage"`
 	Cost       provider.Money      `json:"cost,omitempty"`
 	Priced     bool                `json:"priced,omitempty"` // Cost is known
+	// Outside says where text from outside comes from that the reply has: see [OutsideInReply].
+	Outside []string `json:"outside,omitempty"`
 }
 
 // StepFailed is a model call that ended without a complete reply.
@@ -248,6 +254,7 @@ type Steered struct {
 	ID      string           `json:"id,omitempty"`
 	Key     string           `json:"key,omitempty"` // like that of an input: see KeyState
 	Message provider.Message `json:"message"`
+	Outside []string         `json:"outside,omitempty"` // see [RunStarted]
 }
 
 // SentBack keeps a run from completing. The model reads what is missing.

@@ -200,6 +200,12 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	m.s.Totals.Copied = f.From != "" && f.From != m.s.Session
 	m.s.addKey(f.Key, f.Run())
 	m.s.Messages = append(messages, f.History...)
+	switch {
+	case f.ContextReset != nil:
+		m.s.Outside = nil
+	case f.Replaces != nil:
+		m.s.Outside = f.Replaces.Outside
+	}
 	m.s.Run = &RunState{
 		ID: f.Run(), Trace: f.Trace(), Agent: f.Agent(), Parent: f.Parent(), Status: Running, Stage: StageReady,
 		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
@@ -216,6 +222,7 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 		r.Queue, r.Status, r.Code = &QueueState{Queue: *f.Queue}, Paused, CodeQueued
 	}
 	m.s.Messages = append(m.s.Messages, input)
+	m.s.addOutside(f.Outside)
 	if r, call := m.s.Run, f.Call; call != nil { // as if a model had made it
 		m.s.Messages = append(m.s.Messages, callMessage(call))
 		r.Direct, r.Stage, r.Stop = &DirectRun{Key: f.CallKey}, StageActing, provider.StopToolCalls
@@ -280,6 +287,7 @@ func (f *Steered) apply(m *Machine, r *RunState) string {
 	if problem := m.addUserMessage(r, &f.Message); problem != "" {
 		return problem
 	}
+	m.s.addOutside(f.Outside)
 	said := r.UserMessages[max(len(r.UserMessages)-maxUserMessages+1, 0):]
 	// a Clone of the machine shares the slice
 	r.UserMessages = append(slices.Clip(said), cutBytes(f.Message.Text(), maxUserMessageBytes))

@@ -71,6 +71,7 @@ func (f *ToolFinished) apply(m *Machine, r *RunState) string {
 			parts[i] = provider.Part{Kind: provider.PartToolResult, Result: &r.Calls[i].Result.ToolResult}
 		}
 		m.s.Messages = append(m.s.Messages, provider.Message{Role: provider.RoleTool, Parts: parts})
+		m.s.addOutside(resultsFrom(r.Calls))
 		r.Calls, r.Closed, r.Stage = nil, 0, StageReady
 	}
 	return ""
@@ -249,4 +250,10 @@ func (r *RunState) openCall(id string) (*CallState, string) {
 		return nil, fmt.Sprintf("call %q has its result", id)
 	}
 	return c, ""
+}
+
+// MayHaveRun reports whether the tool may have run for the call: it was started, or it has asked a
+// question since.
+func (c *CallState) MayHaveRun() bool {
+	return c.Started || len(c.Answers) > 0 || len(c.State) > 0 || c.Pause != nil && c.Pause.Again
 }

@@ -25,6 +25,7 @@ func (f *Compacted) apply(m *Machine, r *RunState) string {
 		if !kept {
 			r.Whole = m.s.Input()
 		}
+		m.s.Outside = m.s.compactedOutside(f.Spans)
 		m.s.Messages, r.First = messages, first
 	}
 	if f.Usage.Total() > 0 || f.Cost > 0 {
@@ -129,6 +130,9 @@ func (s *State) rewound(f *RunStarted) (messages []provider.Message, problem str
 	if p.Note != "" {
 		messages = append(messages, provider.Message{Role: provider.RoleUser,
 			Parts: []provider.Part{memory.ToldBefore(p.Note)}})
+	}
+	if problem == "" {
+		problem = checkOutside(p.Outside, len(messages))
 	}
 	return messages, problem
 }

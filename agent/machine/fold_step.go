@@ -49,6 +49,7 @@ func (f *Replied) apply(m *Machine, r *RunState) string {
 	}
 	if len(f.Message.Parts) > 0 {
 		m.s.Messages = append(m.s.Messages, f.Message)
+		m.s.addOutside(f.Outside)
 	}
 	if calls == 0 {
 		r.Calls, r.Stage = nil, StageReplied

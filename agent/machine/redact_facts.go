@@ -34,6 +34,7 @@ func (*Snapshot) redact(Redactor)              {}
 
 func (f *RunStarted) redact(r Redactor) {
 	f.History, f.Message.Parts = r.Messages(f.History), r.Parts(f.Message.Parts)
+	f.Outside = r.texts(f.Outside)
 	if p := f.Replaces; p != nil {
 		p.Before, p.Note = r.spans(p.Before), r.Text(p.Note)
 	}
@@ -54,7 +55,9 @@ func (f *Compacted) redact(r Redactor) {
 
 func (f *NoteWritten) redact(r Redactor) { f.Note, f.Error = r.JSON(f.Note), r.Text(f.Error) }
 
-func (f *Replied) redact(r Redactor) { f.Message.Parts = r.Parts(f.Message.Parts) }
+func (f *Replied) redact(r Redactor) {
+	f.Message.Parts, f.Outside = r.Parts(f.Message.Parts), r.texts(f.Outside)
+}
 
 func (f *StepFailed) redact(r Redactor) {
 	f.Partial.Parts, f.Error = r.Parts(f.Partial.Parts), r.Text(f.Error)
@@ -66,7 +69,18 @@ func (f *Suspended) redact(r Redactor) { f.Pause, f.State = r.pause(f.Pause), r.
 
 func (f *Decided) redact(r Redactor) { f.Decision = r.Decision(f.Decision) }
 
-func (f *Steered) redact(r Redactor) { f.Message.Parts = r.Parts(f.Message.Parts) }
+func (f *Steered) redact(r Redactor) {
+	f.Message.Parts, f.Outside = r.Parts(f.Message.Parts), r.texts(f.Outside)
+}
+
+// texts redacts texts in a slice of their own.
+func (r Redactor) texts(all []string) []string {
+	all = slices.Clone(all)
+	for i := range all {
+		all[i] = r.Text(all[i])
+	}
+	return all
+}
 
 func (f *SentBack) redact(r Redactor) { f.Text = r.Text(f.Text) }
 
@@ -87,8 +101,5 @@ func (f *Undone) redact(r Redactor) {
 }
 
 func (f *RunEnded) redact(r Redactor) {
-	f.Reason, f.Missing = r.Text(f.Reason), slices.Clone(f.Missing)
-	for i := range f.Missing {
-		f.Missing[i] = r.Text(f.Missing[i])
-	}
+	f.Reason, f.Missing = r.Text(f.Reason), r.texts(f.Missing)
 }

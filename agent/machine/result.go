@@ -87,6 +87,9 @@ type Result struct {
 	Pending []Pause
 	Mode    string
 	Phase   string
+	// Outside says that text from outside has come into the session, in this run or an earlier one,
+	// so what the run says may repeat it: see tools.Spec.Outside.
+	Outside bool
 
 	names     []string
 	suspended []Pause
@@ -116,7 +119,7 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 		Steps: r.Step, Start: r.Start, Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced,
 		Messages: m.s.ownMessages(),
 		Limit:    r.Limit, Mode: m.s.Mode, Phase: m.s.Phase, names: slices.Clip(r.ToolNames),
-		Missing: slices.Clip(r.Missing), Problem: r.Problem,
+		Missing: slices.Clip(r.Missing), Problem: r.Problem, Outside: m.s.HadOutside,
 	}
 	if r.ContextReset != nil {
 		res.earlier = r.ContextReset.Attempts

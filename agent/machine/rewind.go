@@ -14,8 +14,10 @@ import (
 type Rewind struct {
 	// State is that of the session before the replaced run started.
 	State State
-	// Before is the conversation before the input of the replaced run, for [Replaced].Before.
-	Before []Span
+	// Before is the conversation before the input of the replaced run, for [Replaced].Before, and
+	// Outside the text from outside in it.
+	Before  []Span
+	Outside []OutsideText
 
 	from uint64 // the number of the fact with which the replaced run started
 }
@@ -43,10 +45,13 @@ func NewRewind(session string, facts []Fact, start uint64) (w *Rewind, problem s
 		}
 		if isStart {
 			before = m.s.Messages[:m.s.Run.First]
+			was := &State{Outside: outsideIn(m.s.Outside, len(before))}
 			if w.State.TooLong() {
 				left := long.leaveOut(before)
+				was.Outside = was.compactedOutside([]Span{{To: left.From}, left, {From: left.To, To: len(before)}})
 				before = slices.Concat(before[:left.From], left.Messages, before[left.To:])
 			}
+			w.Outside = was.Outside
 		}
 		long.follow(f, &m.s)
 	}

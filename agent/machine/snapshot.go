@@ -57,6 +57,8 @@ func (s *State) check(run string) string {
 		return "its run is queued, and doesn't say since when"
 	case r.First < 0 || r.First >= len(s.Messages) || !isWellFormed(closed):
 		return "its conversation isn't well formed"
+	case checkOutside(s.Outside, len(s.Messages)) != "":
+		return checkOutside(s.Outside, len(s.Messages))
 	case r.ContextReset != nil && (r.ContextReset.Index < 1 || r.ContextReset.Prompt < 0):
 		return "its place in a chain of runs is wrong"
 	case r.Closed != r.closed():

@@ -3,7 +3,6 @@ package machine
 import (
 	"encoding/json"
 	"slices"
-	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -36,6 +35,10 @@ type State struct {
 	Title     string            `json:"title,omitempty"`
 	Owner     string            `json:"owner,omitempty"`  // who the session belongs to: see [RunStarted]
 	Parent    string            `json:"parent,omitempty"` // whose work the session is: see RunStarted.ParentSession
+	// Outside is the text from outside in Messages, with summaries of it. HadOutside says that such
+	// text has come into the session, even if it has left since.
+	Outside    []OutsideText `json:"outside,omitempty"`
+	HadOutside bool          `json:"had_outside,omitempty"`
 	// Notes are the newest note of each category.
 	Notes []NoteState `json:"notes,omitempty"`
 	// Ends are those of queued runs that the host hasn't been told of, oldest first.
@@ -353,16 +356,6 @@ func (s *State) LastUserText() string {
 		return s.Run.UserMessages[len(s.Run.UserMessages)-1]
 	}
 	return s.Goal()
-}
-
-// AddNote adds a part that isn't the tool's: on a line of its own, because most providers are sent
-// the parts as one text.
-func (r *ToolResult) AddNote(text string) {
-	if n := len(r.Parts); n > 0 && r.Parts[n-1].Text != "" && !strings.HasSuffix(r.Parts[n-1].Text, "\n") {
-		text = "\n" + text
-	}
-	r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], provider.TextPart(text))
-	r.Notes++
 }
 
 // Undecided returns the result of a suspended call without a decision. A call in doubt remains in

@@ -2,6 +2,7 @@ package machine
 
 import (
 	"encoding/json"
+	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -26,6 +27,8 @@ type ToolResult struct {
 	Mismatch *tools.Mismatch `json:"mismatch,omitempty"`
 	// Polls says that the tool polls, so repeated calls don't mean that the run is stuck.
 	Polls bool `json:"polls,omitempty"`
+	// Outside says that the result has text from outside: see tools.Spec.Outside.
+	Outside bool `json:"outside,omitempty"`
 	// Exit is how the program ended that the call ran; nil: it ran none.
 	Exit *tools.Exit `json:"exit,omitempty"`
 }
@@ -34,4 +37,14 @@ type ToolResult struct {
 // program that has failed isn't a failure of its tool, and its Status is good. It is false for nil.
 func (r *ToolResult) Succeeded() bool {
 	return r != nil && r.Status.Good() && !r.Exit.Failed()
+}
+
+// AddNote adds a part that isn't the tool's: on a line of its own, because most providers are sent
+// the parts as one text.
+func (r *ToolResult) AddNote(text string) {
+	if n := len(r.Parts); n > 0 && r.Parts[n-1].Text != "" && !strings.HasSuffix(r.Parts[n-1].Text, "\n") {
+		text = "\n" + text
+	}
+	r.Parts = append(r.Parts[:len(r.Parts):len(r.Parts)], provider.TextPart(text))
+	r.Notes++
 }

@@ -109,6 +109,7 @@ func (s *State) choose(f *decided) string {
 		s.sentBack = f
 		s.timesBack++
 	case revise:
+		s.addOutside(f.Outside...)
 		return s.revise(f)
 	default:
 		return s.node(f.Node, func(_ int, n *NodeState) string { return s.decideNode(n, f) })
@@ -126,6 +127,7 @@ func (s *State) propose(f *proposed) string {
 		}
 	}
 	s.plans, s.options, s.began, s.parent, s.tree = slices.Clone(f.Plans), f.Options, f.Time, f.Parent, f.Tree
+	s.outside = f.Outside
 	for i := range f.Plans {
 		s.original = append(s.original, f.Plans[i].Plan.Hash())
 	}

@@ -65,6 +65,9 @@ func (s *State) nodeEnded(n *NodeState, f *NodeEnded) string {
 	if n.Error, n.Class, n.expires = f.Error, f.Class, f.Expires; !f.Unbegun {
 		n.began++
 	}
+	if f.Outside {
+		s.addOutside(cmp.Or(n.Node.Worker, n.Node.Tool))
+	}
 	switch {
 	case f.Error == "":
 		n.Output, n.Class = f.Output, fault.None

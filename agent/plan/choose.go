@@ -37,9 +37,9 @@ const choicePrefix = "choice "
 
 // chooser returns the tool plan.choose.
 func (r *Runner) chooser(spec tools.Spec) tools.Tool {
-	choose := tools.Func[chooseInput, string]{Spec: spec,
+	choose := tools.Func[chooseInput, tools.Result]{Spec: spec,
 		Title: func(_ context.Context, in chooseInput) string { return choiceTitle(in.Goal) },
-		Run:   func(ctx context.Context, _ chooseInput) (string, error) { return carryOut(ctx, r.selection) },
+		Run:   func(ctx context.Context, _ chooseInput) (tools.Result, error) { return carryOut(ctx, r.selection) },
 	}
 	choose.Spec.Name = ToolChoose
 	choose.Spec.Description = "Shows several plans for one goal to a person, who chooses one. That plan is carried out " +

@@ -148,7 +148,8 @@ func (r *Runner) revise(ctx context.Context, run string, p *Plan, by string) err
 	if err != nil {
 		return err
 	}
-	return r.postNow(ctx, run, &decided{Meta: Meta{By: by}, Choice: revise, Revision: &next}, next.Plan.Hash()[:16])
+	return r.postNow(ctx, run, &decided{Meta: Meta{By: by}, Choice: revise, Revision: &next, Outside: outsideOf(ctx)},
+		next.Plan.Hash()[:16])
 }
 
 // GiveUp ends the current plan of a run: what is in progress is canceled, what was done is undone,

@@ -53,6 +53,9 @@ type proposed struct {
 	Options options    `json:"options"`
 	// Tree are the ancestors of the runs of nodes: see machine.Ancestor.
 	Tree []machine.Ancestor `json:"tree,omitempty"`
+	// Outside says where text from outside comes from that was in the conversation which has made
+	// the plans: see tools.Spec.Outside.
+	Outside []string `json:"outside,omitempty"`
 }
 
 // A proposal is a plan and what is to be decided about it.
@@ -87,6 +90,8 @@ type decided struct {
 	Keep   bool   `json:"keep,omitempty"`   // for cancel and expire: what was done stays
 	// Revision is the next version of the plan, for revise.
 	Revision *proposal `json:"revision,omitempty"`
+	// Outside is, for revise, like that of the first plans.
+	Outside []string `json:"outside,omitempty"`
 }
 
 // A choice is what can be decided.
@@ -126,6 +131,9 @@ type NodeEnded struct {
 	Status  NodeStatus `json:"status"` // of the attempt: NodeDone or NodeFailed
 	// Output is what the node produced, as JSON; empty if it failed.
 	Output json.RawMessage `json:"output,omitempty"`
+	// Outside says that text from outside has come into the session of the node: see
+	// tools.Spec.Outside.
+	Outside bool `json:"outside,omitempty"`
 	// Error says why it failed; empty if it didn't.
 	Error string      `json:"error,omitempty"`
 	Class fault.Class `json:"class,omitempty"`

@@ -52,7 +52,9 @@ func outcomeOf(worker, repeatable bool, p *agent.Progressed, err error) work.Out
 	case p.Next != agent.NextEnded:
 		return work.Outcome{Status: work.Stopped, Err: fmt.Errorf("plan: a run of a node is %s", p.Next), Until: p.At}
 	}
-	return resultOf(worker, repeatable, res)
+	out := resultOf(worker, repeatable, res)
+	out.Outside = res.Outside
+	return out
 }
 
 // resultOf returns the outcome for the run of a node that has ended.

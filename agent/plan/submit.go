@@ -156,13 +156,15 @@ func (w *submission) result(ctx context.Context, s *State) (work.Outcome, error)
 		return stopped(err), nil
 	}
 	if s.Status.ended() && s.Status != Completed {
-		return failed(fault.New(fault.Permanent, text)), nil
+		out := failed(fault.New(fault.Permanent, text))
+		out.Outside = len(s.outside) > 0
+		return out, nil
 	}
 	if s.sentBack != nil {
 		text = strings.TrimSpace("A person sends the plan back: "+s.sentBack.Text) + "\n\n" + text
 	}
 	raw, err := json.Marshal(text)
-	return work.Outcome{Status: work.Done, Output: raw}, err
+	return work.Outcome{Status: work.Done, Output: raw, Outside: len(s.outside) > 0}, err
 }
 
 // endsWithin is how long the end of a plan may take whose call was canceled: less than a call has

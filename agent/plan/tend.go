@@ -68,6 +68,7 @@ type task struct {
 	plan       int
 	node       NodeState
 	outputs    map[string]json.RawMessage
+	outside    []string
 	approved   bool   // a person has approved the plan
 	approvedBy string // who
 	answered   string // the pause of its call that this approval has answered
@@ -75,8 +76,9 @@ type task struct {
 }
 
 func (x *execution) task(n *NodeState) *task {
-	return &task{run: x.s.Run, plan: x.s.Current, node: *n, outputs: x.s.outputs(), approved: x.s.Approved == x.s.hash,
-		approvedBy: x.s.ApprovedBy, watched: x.s.options.AskOnFailure || x.s.parent != ""}
+	return &task{run: x.s.Run, plan: x.s.Current, node: *n, outputs: x.s.outputs(), outside: x.s.outside,
+		approved: x.s.Approved == x.s.hash, approvedBy: x.s.ApprovedBy,
+		watched: x.s.options.AskOnFailure || x.s.parent != ""}
 }
 
 func (k *task) session() string { return SessionOf(k.run, k.plan, k.node.Node.ID) }
@@ -87,7 +89,7 @@ const decideWithin = 24 * time.Hour
 // end returns the fact that ends the attempt.
 func (k *task) end(began time.Time, out *work.Outcome) *NodeEnded {
 	f := &NodeEnded{Node: k.node.Node.ID, Attempt: k.node.Attempt, Round: k.node.Round, Status: NodeDone,
-		Output: out.Output, Took: time.Since(began)}
+		Output: out.Output, Outside: out.Outside, Took: time.Since(began)}
 	if out.Status == work.Failed {
 		f.Status, f.Error = NodeFailed, cut(cmp.Or(out.Err.Error(), "it failed"), 4<<10)
 		f.Class = cmp.Or(fault.Of(out.Err), fault.Permanent) // None if its session was canceled
@@ -237,7 +239,7 @@ func (x *execution) input(k *task) (*agent.Agent, agent.Input, error) {
 		in = agent.CallTool("", n.Tool, input)
 		in.CallKey = k.node.Key
 	}
-	in.Pipeline, in.Task = k.run, n.ID
+	in.Pipeline, in.Task, in.Outside = k.run, n.ID, k.outside
 	in.Limits = &agent.Limits{Duration: n.limit()}
 	if x.cfg.Input != nil {
 		x.cfg.Input(n, &in)

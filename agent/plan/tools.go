@@ -65,16 +65,16 @@ type statusInput struct {
 func Tools(r *Runner) []tools.Tool {
 	spec := tools.Spec{Category: "planning", Risk: tools.Medium, Idempotent: true, NoRetries: true, Progress: true,
 		NoBreaker: true, Timeout: 24 * time.Hour}
-	submit := tools.Func[draft, string]{Spec: spec,
+	submit := tools.Func[draft, tools.Result]{Spec: spec,
 		Ask:     func(_ context.Context, in draft) (string, error) { return r.question(&in, 1), nil },
 		Title:   func(_ context.Context, in draft) string { return titleOf(in.Title) },
 		Preview: func(ctx context.Context, in draft) (string, error) { return r.preview(ctx, &in), nil },
-		Run:     func(ctx context.Context, _ draft) (string, error) { return carryOut(ctx, r.submission) },
+		Run:     func(ctx context.Context, _ draft) (tools.Result, error) { return carryOut(ctx, r.submission) },
 	}
 	submit.Spec.Name = ToolSubmit
 	submit.Spec.Description = "Submits a plan. A person is asked to approve it, and it is carried out as approved. It " +
 		"answers with the name of the run, and what came of it."
-	change := tools.Func[changeInput, string]{Spec: spec,
+	change := tools.Func[changeInput, tools.Result]{Spec: spec,
 		Ask: func(ctx context.Context, in changeInput) (string, error) {
 			s, err := r.State(ctx, in.Run)
 			if err != nil {
@@ -84,7 +84,7 @@ func Tools(r *Runner) []tools.Tool {
 		},
 		Title:   func(_ context.Context, in changeInput) string { return titleOf(in.Title) },
 		Preview: func(ctx context.Context, in changeInput) (string, error) { return r.preview(ctx, &in.draft), nil },
-		Run:     func(ctx context.Context, _ changeInput) (string, error) { return carryOut(ctx, r.change) },
+		Run:     func(ctx context.Context, _ changeInput) (tools.Result, error) { return carryOut(ctx, r.change) },
 	}
 	change.Spec.Name = toolChange
 	change.Spec.Description = "Replaces the plan of a run that waits by another version. Nodes that have begun must " +
@@ -92,25 +92,29 @@ func Tools(r *Runner) []tools.Tool {
 	status := tools.New(tools.Spec{Name: toolStatus,
 		Description: "Says how far the run of a plan is, and what it waits for.", Category: "planning", ReadOnly: true,
 		Polls: true},
-		func(ctx context.Context, in statusInput) (string, error) {
+		func(ctx context.Context, in statusInput) (res tools.Result, err error) {
 			call, _ := tools.CallOf(ctx)
-			if _, err := r.own(ctx, call.Session, in.Run); err != nil {
-				return "", err
+			s, err := r.own(ctx, call.Session, in.Run)
+			if err != nil {
+				return res, err
 			}
-			return r.report(ctx, in.Run)
+			text, err := r.report(ctx, in.Run)
+			res = tools.Text(text)
+			res.Outside = len(s.outside) > 0
+			return res, err
 		})
 	return []tools.Tool{&submitted{submit, r, r.submission}, r.chooser(spec), status, &submitted{change, r, r.change}}
 }
 
 // carryOut does the work of a call.
-func carryOut(ctx context.Context, of workFunc) (string, error) {
+func carryOut(ctx context.Context, of workFunc) (tools.Result, error) {
 	call, ok := tools.CallOf(ctx)
 	if !ok {
-		return "", fault.Errorf(fault.Permanent, "plan: plans are carried out only in calls of an agent")
+		return tools.Result{}, fault.Errorf(fault.Permanent, "plan: plans are carried out only in calls of an agent")
 	}
 	w, err := of(call.Session, call.ID, call.Input)
 	if err != nil {
-		return "", err
+		return tools.Result{}, err
 	}
 	return work.Do(ctx, w)
 }

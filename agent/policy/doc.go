@@ -53,4 +53,9 @@
 // Args, Path or Host asked, the grant is for what this rule names: "run `go test …`". Otherwise it
 // is for exactly these words, this path and this host. Its text says so. It is bound to the tool's
 // schema and description. None is offered for an input with words and more, such as standard input.
+//
+// # Beside the rules
+//
+// [AfterOutside] asks about calls while text from outside is in the conversation, and a [Sum] about
+// amounts that are above a limit together. They are policies of their own, with or without a [Set].
 package policy

@@ -221,14 +221,15 @@ func jsonTexts(text string) (string, bool) {
 // Wrap returns the tool t with its results cleaned and marked as data from outside by
 // [tools.Untrusted], where from says where they come from. Patterns in the first 64 KiB of a text
 // are logged and nothing is refused, because a page about injections isn't one. The tools of
-// tools/web mark their results themselves. Errors of t aren't marked.
+// tools/web mark their results themselves. Errors of t aren't marked. All of it, errors too, is
+// text from outside for policies: see [tools.Spec].Outside.
 func (s *Screen) Wrap(t tools.Tool, from string) tools.Tool {
 	return tools.Wrap(t, func(ctx context.Context, input json.RawMessage, next tools.Runner) (tools.Result, error) {
 		if s == nil || s.max == 0 {
 			return tools.Result{}, errEmpty
 		}
 		res, err := next(ctx, input)
-		res.Parts = slices.Clone(res.Parts)
+		res.Parts, res.Outside = slices.Clone(res.Parts), true
 		for i := range res.Parts {
 			p := &res.Parts[i]
 			if p.Kind != provider.PartText || p.Text == "" {

@@ -23,8 +23,9 @@ import (
 type Config struct {
 	// Skills are the skills, in any order. Two with the same name are an error.
 	Skills []*Skill
-	// Untrusted marks descriptions, texts and files as data from outside ([tools.Untrusted]). A
-	// model then follows them with more care, or not at all.
+	// Untrusted marks descriptions, texts and files as data from outside ([tools.Untrusted]), and
+	// what the tool answers as such ([tools.Spec].Outside). A model then follows them with more
+	// care, or not at all.
 	Untrusted bool
 }
 
@@ -85,7 +86,8 @@ func (s *Set) Tool() tools.Tool {
 		list = tools.Untrusted("descriptions of skills", list)
 	}
 	about := "Reads a skill: how to do a kind of task. Call it before a task that one of these is for.\n\n" + list
-	return tools.New(tools.Spec{Name: "skill", ReadOnly: true, NoBreaker: true, Description: about}, s.run)
+	return tools.New(tools.Spec{Name: "skill", ReadOnly: true, NoBreaker: true, Description: about,
+		Outside: s.cfg.Untrusted}, s.run)
 }
 
 // Lazy returns tools with those that a skill names as lazy ones ([tools.Lazy]): they are offered

@@ -294,12 +294,16 @@ func (t *Team) report(ctx context.Context, lead *live.Hub, c *conversation, w Wo
 	}
 	in := agent.Input{Session: w.head.Parent, User: c.run.User, Key: reportKey + w.ID,
 		Prompt: "The program says, not a person: the work " + w.text(res, mostReport)}
+	if res.Outside {
+		in.Outside = []string{w.Member}
+	}
 	if last {
 		in.Prompt += fmt.Sprintf("\n\nThis is report %d in a row without a message of a person. Tell the person how things "+
 			"stand, and that later reports wait, and nothing goes on by itself, until the person writes.", t.cfg.Rounds)
 	}
 	if err = start(inTree(ctx, tree), lead, in); errors.Is(err, agent.ErrBusy) {
-		if _, err = lead.Agent().Session(in.Session).Steer(ctx, in.Prompt, in.Key); err == nil {
+		from := tools.WithCall(ctx, &tools.Call{Outside: in.Outside})
+		if _, err = lead.Agent().Session(in.Session).Steer(from, in.Prompt, in.Key); err == nil {
 			return nil // once it was read, its key is a duplicate
 		}
 	}

@@ -68,12 +68,12 @@ func (t *Team) Tools() []tools.Tool {
 }
 
 // newTool returns a tool.
-func newTool[In any](spec tools.Spec, do func(context.Context, *tools.Call, In) (string, error)) tools.Tool {
-	return tools.New(spec, func(ctx context.Context, in In) (string, error) {
+func newTool[In, Out any](spec tools.Spec, do func(context.Context, *tools.Call, In) (Out, error)) tools.Tool {
+	return tools.New(spec, func(ctx context.Context, in In) (out Out, err error) {
 		call, ok := tools.CallOf(ctx)
 		if !ok || strings.HasPrefix(call.Session, machine.ChildPrefix) ||
 			strings.HasPrefix(call.Session, machine.UnnamedPrefix) {
-			return "", fault.New(fault.Denied, "only a conversation that has a name can have work in the background, and "+
+			return out, fault.New(fault.Denied, "only a conversation that has a name can have work in the background, and "+
 				"no subagent can")
 		}
 		return do(ctx, call, in)
@@ -97,7 +97,7 @@ func (t *Team) start(ctx context.Context, call *tools.Call, in startInput) (stri
 }
 
 // status is team.status.
-func (t *Team) status(ctx context.Context, call *tools.Call, in input) (string, error) {
+func (t *Team) status(ctx context.Context, call *tools.Call, in input) (tools.Result, error) {
 	return work.Do(ctx, &inquiry{t: t, lead: call.Session, id: in.ID})
 }
 
@@ -159,6 +159,7 @@ type inquiry struct {
 // Advance implements work.Work.
 func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
 	var text string
+	outside := false
 	if q.id == "" {
 		list, err := q.t.list(ctx, journal.Filter{Parent: q.lead})
 		if err != nil {
@@ -176,10 +177,10 @@ func (q *inquiry) Advance(ctx context.Context) (work.Outcome, error) {
 		if pending := res.Suspended(); len(pending) > 0 && w.head.Inbox == 0 {
 			return work.Outcome{Status: work.Waits, Pending: pending}, nil
 		}
-		text = w.text(res, 1<<20)
+		text, outside = w.text(res, 1<<20), res.Outside
 	}
 	out, err := json.Marshal(text)
-	return work.Outcome{Status: work.Done, Output: out}, err
+	return work.Outcome{Status: work.Done, Output: out, Outside: outside}, err
 }
 
 // Check implements work.Work. The agent of the work checks what is decided when it gets the

@@ -59,10 +59,10 @@ type process struct {
 	// approvers are those of the tools that ask, and roles says who has which role.
 	approvers []string
 	roles     func(ctx context.Context, session, user string) ([]string, error)
-	dead                          bool
-	effects                       []string
-	agent                         *agent.Agent
-	plans                         *plan.Runner
+	dead      bool
+	effects   []string
+	agent     *agent.Agent
+	plans     *plan.Runner
 }
 
 var errKilled = journal.Unusable("the process was killed")

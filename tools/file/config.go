@@ -27,6 +27,9 @@ type Config struct {
 	Patch bool
 	// Overwrite lets file.write replace a file without naming the version that was read.
 	Overwrite bool
+	// Outside says that the files have text from outside, such as those of users: then so have the
+	// results of all tools. See tools.Spec.Outside.
+	Outside bool
 	// Sync makes a change survive a power failure before it is reported: the file and its directory
 	// are synced to disk.
 	Sync bool

@@ -31,6 +31,7 @@ func spec(t Tree, name, description string) tools.Spec {
 	c := t.config()
 	return tools.Spec{
 		Name: c.Name + "." + name, Description: description, Category: "file", MaxResult: c.MaxShown + 4<<10,
+		Outside: c.Outside,
 	}
 }
 

@@ -46,8 +46,9 @@
 // # Trust
 //
 // What annotations say counts only with Config.Trusted. Otherwise all tools are of medium risk and
-// change something. Results and errors are marked as data (tools.Untrusted), bounded, and results
-// are checked against the schema that the server promises for them. A description, an error and a
+// change something. Results and errors are marked as data (tools.Untrusted), text from outside for
+// policies (tools.Spec.Outside, which Config.Adjust may set to false), bounded, and results are
+// checked against the schema that the server promises for them. A description, an error and a
 // question have at most 8 KiB. Redirects to other hosts are refused.
 //
 // # Questions

@@ -285,7 +285,7 @@ func (s *Server) compile(t *mcp.Tool, name string) (*known, error) {
 	description := tools.Cut(strings.ToValidUTF8(t.Description, "\uFFFD"), maxDescription) + more.also
 	spec := tools.Spec{
 		Name: name, Description: description, Category: "mcp", Tags: []string{"mcp:" + cfg.Name}, Schema: input,
-		Risk: tools.Medium, Timeout: cfg.Call, Progress: true,
+		Risk: tools.Medium, Timeout: cfg.Call, Progress: true, Outside: true,
 	}
 	if cfg.Trusted {
 		believe(&spec, t.Annotations)

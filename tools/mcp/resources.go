@@ -85,7 +85,7 @@ func (c *conn) resourceTools() []*tools.Definition {
 		return tools.Spec{
 			Name: c.server.cfg.Name + "." + name, Description: description, Category: "mcp",
 			Tags: []string{"mcp:" + c.server.cfg.Name}, Resource: "mcp:" + c.server.cfg.Name,
-			ReadOnly: true, Timeout: c.server.cfg.Call, Schema: json.RawMessage(input),
+			ReadOnly: true, Outside: true, Timeout: c.server.cfg.Call, Schema: json.RawMessage(input),
 		}
 	}
 	list, err := tools.Raw{

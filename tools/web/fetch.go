@@ -219,7 +219,7 @@ func (t fetchTool) Define() (*tools.Definition, error) {
 			Name: fetchToolName,
 			Description: "Reads a web page or another text by its URL. HTML is returned as Markdown. Hosts: " +
 				f.allowed + ".",
-			ReadOnly: true, NoBreaker: true, NoRetries: true,
+			ReadOnly: true, Outside: true, NoBreaker: true, NoRetries: true,
 		},
 		Run: func(ctx context.Context, in FetchInput) (tools.Result, error) {
 			page, err := f.Get(ctx, in.URL)

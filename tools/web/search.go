@@ -204,6 +204,7 @@ func (t searchTool) Define() (*tools.Definition, error) {
 		Name:        searchToolName,
 		Description: "Searches the web. Each result has a title, a URL and an excerpt.",
 		ReadOnly:    true,
+		Outside:     true,
 	}, func(ctx context.Context, in SearchInput) (tools.Result, error) {
 		found, err := Find(ctx, in.Query, in.Count, t.searchers...)
 		if err != nil {

@@ -30,6 +30,8 @@ type Item struct {
 	// After is, of a message and of a request to stop, cancel or pause, the number of the newest
 	// fact when it was sent: it isn't for a run that began later. 0: it is for any run.
 	After uint64 `json:"after,omitempty"`
+	// Outside says where text from outside comes from that a message has: see tools.Spec.Outside.
+	Outside []string `json:"outside,omitempty"`
 	// those that don't fit when they are taken open their pauses again
 	Decisions []machine.Decision `json:"decisions,omitempty"`
 	// Unchecked says that no agent has seen the decisions: see [PostUnchecked].

@@ -53,31 +53,32 @@ func Show(ctx context.Context) func(Event) {
 
 // Do is the function of an [Owner]: it passes on what was decided, and advances the work of the
 // call. Work that has no result yet leaves the call suspended, with what it waits for, or started.
-func Do(ctx context.Context, w Work) (string, error) {
+func Do(ctx context.Context, w Work) (res tools.Result, err error) {
 	c, ok := ctx.Value(callKey{}).(Call)
 	if !ok {
-		return "", fault.New(fault.Permanent, "agent: the work of this tool is done only in calls of an agent")
+		return res, fault.New(fault.Permanent, "agent: the work of this tool is done only in calls of an agent")
 	}
 	var out Outcome
-	var err error
 	if answers := c.Answers(); len(answers) > 0 {
 		err = w.Decide(ctx, answers...)
 	}
 	if err != nil {
 		out = Outcome{Status: Stopped, Err: err}
 	} else if out, err = w.Advance(ctx); err != nil {
-		return "", err
+		return res, err
 	}
+	res.Outside = out.Outside
 	switch out.Status {
 	case Done:
 		var text string
 		if json.Unmarshal(out.Output, &text) != nil {
 			text = string(out.Output)
 		}
-		return text, nil
+		res.Parts = tools.Text(text).Parts
+		return res, nil
 	case Failed:
-		return "", out.Err
+		return res, out.Err
 	}
 	c.Report(out)
-	return "", tools.Suspend{Kind: string(machine.PauseAgent), Prompt: "the subagent waits for decisions"}
+	return res, tools.Suspend{Kind: string(machine.PauseAgent), Prompt: "the subagent waits for decisions"}
 }

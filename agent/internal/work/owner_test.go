@@ -34,7 +34,7 @@ func newJobs() *jobs { return &jobs{all: make(map[string]*job)} }
 
 func (t *jobs) Define() (*tools.Definition, error) {
 	return tools.New(tools.Spec{Name: "job", Idempotent: true, NoRetries: true, NoBreaker: true},
-		func(ctx context.Context, in order) (string, error) {
+		func(ctx context.Context, in order) (tools.Result, error) {
 			call, _ := tools.CallOf(ctx)
 			return work.Do(ctx, &job{t: t, call: call.ID, order: in})
 		}).Define()

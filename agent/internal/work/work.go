@@ -65,6 +65,7 @@ func (s Status) IsResult() bool { return s == Done || s == Failed }
 type Outcome struct {
 	Status  Status
 	Output  json.RawMessage // of Done; a JSON string stands for its text
+	Outside bool            // Output or Err has text from outside: see tools.Spec.Outside
 	Err     error           // of Failed: why. Of Stopped: why it was stopped, which is never recorded
 	Pending []machine.Pause // of Waits
 	Until   time.Time       // of Stopped, if it is known when it can go on, as when a lease ends

@@ -1,0 +1,3 @@
+package policy
+
+var ReadAmount = readAmount
