@@ -87,6 +87,8 @@ type decided struct {
 	Keep   bool   `json:"keep,omitempty"`   // for cancel and expire: what was done stays
 	// Revision is the next version of the plan, for revise.
 	Revision *proposal `json:"revision,omitempty"`
+	// Erased says that words were erased from the log, so the plan may have another hash now.
+	Erased bool `json:"erased,omitempty"`
 }
 
 // A choice is what can be decided.

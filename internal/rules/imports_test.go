@@ -177,6 +177,7 @@ var rows = map[string]row{
 	journaltest:  {own: []string{"agent/journal"}},
 	// What the SQL stores share knows no driver, and each of them only its own; SQLite's is known
 	// in one place.
+	"internal/erase":      {own: []string{"provider"}},
 	"internal/sqljournal": {own: []string{"agent/journal", "ratelimit"}},
 	"internal/sqlrecall":  {own: []string{"memory", "memory/recall", "circuit/fault"}},
 	"internal/sqlrecall/scopetest": {own: []string{"memory", "memory/recall", "circuit/fault"},
@@ -237,7 +238,7 @@ var rows = map[string]row{
 		own: []string{"agent/internal/contain", "agent/internal/due", "agent/internal/output",
 			"agent/internal/session", "agent/internal/work", "agent/journal", "agent/machine", "agent/notes",
 			"agent/stop", "circuit", "circuit/fault",
-			"internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit", "ratelimit/budget",
+			"internal/erase", "internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit", "ratelimit/budget",
 			"tools"},
 		third: []string{xsync},
 		tests: []string{"agent/live", "provider/anthropic", "provider/gemini", "provider/openai", "provider/secret"},
