@@ -33,8 +33,11 @@ var names = set("run parent agent trace traceparent session parent_session owner
 	"node nodes after worker check checks asks done partly undone untouched plan expires at since times time")
 
 // free are the members in which each string, key and number is a text, because their form is that
-// of a tool, of a file or of the host.
-var free = set("input value data output note schema external state raw invalid media source context details")
+// of a tool or of the host.
+var free = set("input value data output note schema external state")
+
+// texts are the members in which each string is a text, also a name.
+var texts = set("raw invalid media source context")
 
 // labels are the members that are a [provider.LabelSet].
 var labels = set("labels own_labels")
@@ -78,13 +81,18 @@ func (w *Walk) json(data []byte, at place) []byte {
 type place struct {
 	member string // the name of the member whose value it is, or whose list has it
 	free   bool   // everything is a text
+	texts  bool   // each string is
 	fixed  string // a member of the object that isn't free, although it is elsewhere
 	depth  int    // how many texts it is in
 }
 
 // in returns the place of a member's value.
 func (at place) in(member string) place {
-	return place{member: member, free: at.free || free[member] && member != at.fixed, depth: at.depth}
+	if at.member == "usage" { // its input and output are numbers of tokens
+		return place{member: member, depth: at.depth}
+	}
+	return place{member: member, free: at.free || free[member] && member != at.fixed, texts: at.texts || texts[member],
+		depth: at.depth}
 }
 
 // A parser reads valid JSON once, from its start to its end.
@@ -234,7 +242,7 @@ func unsigned(all []member, at place) []member {
 // member returns the string of a member with its texts replaced.
 func (w *Walk) member(s string, at place) string {
 	switch {
-	case at.free:
+	case at.free || at.texts:
 	case labels[at.member]:
 		return w.labels(s)
 	case names[at.member]:

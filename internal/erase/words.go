@@ -7,20 +7,20 @@ import (
 )
 
 // Found returns a Walk that changes nothing and adds the words that match finds in texts to words,
-// and the members whose names have some to members. Both are sorted, each once, by [Sorted].
+// and the members whose names have some to members: see [Sorted].
 func Found(match func(text string) []string, words, members *[]string) *Walk {
-	add := func(text string) (n int) {
+	in := func(text string) (found []string) {
 		for _, word := range match(text) {
 			if word != "" && strings.Contains(text, word) {
-				*words, n = append(*words, word), n+1
+				found = append(found, word)
 			}
 		}
-		return n
+		return found
 	}
 	return &Walk{
-		Text: func(text string) string { add(text); return text },
+		Text: func(text string) string { *words = append(*words, in(text)...); return text },
 		Name: func(member, name string) {
-			if add(name) > 0 {
+			if len(in(name)) > 0 {
 				*members = append(*members, member)
 			}
 		},

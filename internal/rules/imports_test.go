@@ -80,7 +80,7 @@ var rows = map[string]row{
 		tests: []string{"provider", "tools"}},
 	"agent/internal/contain": {own: []string{"agent/journal", "circuit/fault", "tools"}},
 	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "internal/visible", "memory",
-		"provider", "tools"}},
+		"provider", "tools"}, tests: []string{"internal/erase"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"agent/internal/stops":   {own: []string{everything}},                          // tests alone
 	"agent/internal/doors":   {own: []string{everything}, third: []string{mcpSDK}}, // tests alone
@@ -179,7 +179,7 @@ var rows = map[string]row{
 	// in one place.
 	"internal/erase":      {own: []string{"provider"}},
 	"internal/sqljournal": {own: []string{"agent/journal", "ratelimit"}},
-	"internal/sqlrecall":  {own: []string{"memory", "memory/recall", "circuit/fault"}},
+	"internal/sqlrecall":  {own: []string{"memory", "memory/recall", "circuit/fault", "internal/erase"}},
 	"internal/sqlrecall/scopetest": {own: []string{"memory", "memory/recall", "circuit/fault"},
 		third: []string{testify}},
 	"internal/pgpool":  {own: []string{"circuit/fault"}, third: []string{pgx}},
