@@ -100,7 +100,8 @@ func TestNamesAreLeftAndTold(t *testing.T) {
 	require.Subset(t, names, []string{"session", "owner", "key"})
 	erased, err := agent.Erase(t.Context(), store, found, "x")
 	require.NoError(t, err)
-	require.Equal(t, []string{`session "of Ann": key`, `session "of Ann": owner`, `session "of Ann": session`}, erased.Names)
+	require.Equal(t, []string{`session "of Ann": key`, `session "of Ann": owner`, `session "of Ann": session`},
+		erased.Names)
 	for _, f := range findAll(t, store) {
 		require.Empty(t, f.Words, "%+v", f)
 	}

@@ -35,13 +35,13 @@ func (s *Store) Rewrite(ctx context.Context, r journal.Rewrite) error {
 		}
 		for i := range r.Records {
 			rec := &r.Records[i]
-			if err := one(s.q.rewrite, int64(rec.Seq), rec.Data, r.NotRewritten(rec.Seq, "")); err != nil {
+			if err := one(s.q.erasing.record, int64(rec.Seq), rec.Data, r.NotRewritten(rec.Seq, "")); err != nil {
 				return err
 			}
 		}
 		for i := range r.Items {
 			it := &r.Items[i]
-			if err := one(s.q.rewriteItem, it.ID, it.Data, r.NotRewritten(0, it.ID)); err != nil {
+			if err := one(s.q.erasing.item, it.ID, it.Data, r.NotRewritten(0, it.ID)); err != nil {
 				return err
 			}
 		}
@@ -71,7 +71,7 @@ func (s *Store) DropAllowances(ctx context.Context, drop func(name, key string) 
 		key  []byte
 	}
 	var dropped []allowance
-	err = s.db.Query(ctx, s.q.allowances, nil, func(scan func(...any) error) error {
+	err = s.db.Query(ctx, s.q.erasing.allowances, nil, func(scan func(...any) error) error {
 		var a allowance
 		var key blob
 		if err := scan(&a.name, &key); err != nil {
@@ -87,7 +87,7 @@ func (s *Store) DropAllowances(ctx context.Context, drop func(name, key string) 
 	}
 	err = s.db.Write(ctx, func(ctx context.Context, tx Tx) error {
 		for _, a := range dropped {
-			if _, err := tx.ExecContext(ctx, s.q.dropAllowance, a.name, a.key); err != nil {
+			if _, err := tx.ExecContext(ctx, s.q.erasing.drop, a.name, a.key); err != nil {
 				return err
 			}
 		}

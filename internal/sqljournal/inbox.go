@@ -75,7 +75,8 @@ func (s *Store) Take(ctx context.Context, session string, fence uint64) ([]journ
 }
 
 // inbox returns the items of a session, and what of its row says who may write, if that passes ok.
-func (s *Store) inbox(ctx context.Context, session string, ok func(*row) bool) (items []journal.Item, at *row, err error) {
+func (s *Store) inbox(ctx context.Context, session string, ok func(*row) bool) (items []journal.Item, at *row,
+	err error) {
 	at = &row{Head: journal.Head{Session: session}}
 	err = s.db.Query(ctx, s.q.inbox, []any{session}, func(scan func(...any) error) error {
 		var (

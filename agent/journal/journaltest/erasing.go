@@ -168,13 +168,13 @@ func rewriteCopies(f *fixture) {
 }
 
 func rewriteInvalid(f *fixture) {
-	l := f.rewritable()
+	l, large := f.rewritable(), make([]byte, journal.MaxRecord+1)
 	for name, r := range map[string]journal.Rewrite{
 		"no session":      {},
 		"a huge fence":    {Session: "s", Fence: math.MaxUint64},
 		"no number":       {Session: "s", Fence: l.Fence, Records: []journal.Record{{}}},
-		"too much data":   {Session: "s", Fence: l.Fence, Records: []journal.Record{{Seq: 2, Data: make([]byte, journal.MaxRecord+1)}}},
-		"too big an item": {Session: "s", Fence: l.Fence, Items: []journal.Item{{ID: "a", Data: make([]byte, journal.MaxRecord+1)}}},
+		"too much data":   {Session: "s", Fence: l.Fence, Records: []journal.Record{{Seq: 2, Data: large}}},
+		"too big an item": {Session: "s", Fence: l.Fence, Items: []journal.Item{{ID: "a", Data: large}}},
 	} {
 		var invalid *journal.InvalidError
 		if err := f.eraser().Rewrite(f.ctx, r); !errors.As(err, &invalid) {

@@ -22,7 +22,8 @@ func TestEveryDefectOfAnEraserIsCaught(t *testing.T) {
 		rewrite func(m *journal.Memory, ctx context.Context, r journal.Rewrite) error
 		check   func(*fixture)
 	}{
-		"nothing is replaced": {func(*journal.Memory, context.Context, journal.Rewrite) error { return nil }, rewriteData},
+		"nothing is replaced": {func(*journal.Memory, context.Context, journal.Rewrite) error { return nil },
+			rewriteData},
 		"items are left out": {func(m *journal.Memory, ctx context.Context, r journal.Rewrite) error {
 			r.Items = nil
 			return m.Rewrite(ctx, r)
