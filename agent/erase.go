@@ -42,8 +42,8 @@ const maxWith = 64
 // stays byte by byte. A session of agents then gets a [machine.Snapshot] that says how many facts
 // were rewritten, so processes that know the session read it anew. It can be continued as before.
 //
-// Sessions whose run is in progress or paused, or that are in use otherwise, aren't changed: each is
-// an [ErrBusy] in the error, which joins those of all sessions. Neither is a session whose log
+// Sessions whose run is in progress or paused, or that are in use otherwise, aren't changed: each
+// is an [ErrBusy] in the error, which joins those of all sessions. Neither is a session whose log
 // wouldn't be valid afterwards, for example because a label would be too long. All others are
 // erased. Erase changes a session wholly or not at all, and can be repeated with what Find still
 // finds. It takes the lease of a session, for 5 minutes at most.
@@ -231,8 +231,8 @@ func (x *erasure) snapshot(recs []journal.Record) ([]journal.Record, *journal.He
 	return []journal.Record{rec}, m.Head(), err
 }
 
-// planDecided is the kind of a decision on a plan. It names the hash of the plan, which changes with
-// the plan's words, so it is marked: see package plan.
+// planDecided is the kind of a decision on a plan. It names the hash of the plan, which changes
+// with the plan's words, so it is marked: see package plan.
 const planDecided = "plan.decided"
 
 // rewritten replaces the texts of records, and returns those that it has changed.

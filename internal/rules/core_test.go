@@ -22,8 +22,8 @@ const (
 	// code lines of the core; the goal was 11,900, before legs, going back and queued inputs, and
 	// before marks of unanswered requests, limits of trees, conditions, bounds of waits for a
 	// store, words for people, facts of the host, bounds of what waits, exit codes, requests across
-	// processes or that were too long, roles, tenants, the refusal of unknown prices, and the erasure of
-	// words
+	// processes or that were too long, roles, tenants, the refusal of unknown prices, and the
+	// erasure of words
 	mostCode = 17_510
 )
 
