@@ -21,23 +21,23 @@ type Bus interface {
 }
 
 const (
-	// castEvery is how long notes wait for others before they are published, and castWhole how
+	// publishEvery is how long notes wait for others before they are published, and wholeEvery how
 	// often the whole reply so far is, for those who subscribe in mid-reply.
-	castEvery = 50 * time.Millisecond
-	castWhole = time.Second
-	// castSilence is how long nothing comes of a run before it counts as gone: its process may be.
-	castSilence = 5 * time.Second
-	// castLast is how long a run that has ended waits for its last message to be published.
-	castLast = 2 * time.Second
+	publishEvery = 50 * time.Millisecond
+	wholeEvery   = time.Second
+	// mostSilence is how long nothing comes of a run before it counts as gone: its process may be.
+	mostSilence = 5 * time.Second
+	// publishLast is how long a run that has ended waits for its last message to be published.
+	publishLast = 2 * time.Second
 	// subscribeAgain is how long after an error a hub subscribes again.
 	subscribeAgain = time.Second
 )
 
-// A cast is a message about a run in progress. Facts are numbers: readers get them from the
+// A busMessage is a message about a run in progress. Facts are numbers: readers get them from the
 // journal.
-type cast struct {
-	From   string            `json:"from"`   // the caster
-	Number int               `json:"number"` // of this message among those of the caster, from 1
+type busMessage struct {
+	From   string            `json:"from"`   // the publisher
+	Number int               `json:"number"` // of this message among those of the publisher, from 1
 	Run    string            `json:"run"`
 	Seq    uint64            `json:"seq"`             // the number of the newest fact before the notes
 	Clear  bool              `json:"clear,omitempty"` // another reply begins with the notes

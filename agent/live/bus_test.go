@@ -143,17 +143,17 @@ func TestARunWhoseMessagesEndGoesOnInTheJournal(t *testing.T) {
 	})
 }
 
-// A deafBus fails in every way.
-type deafBus struct{ n int }
+// A brokenBus fails in every way.
+type brokenBus struct{ n int }
 
-func (d *deafBus) Publish(context.Context, string, []byte) error {
+func (d *brokenBus) Publish(context.Context, string, []byte) error {
 	if d.n++; d.n%2 == 0 {
 		panic("the bus is broken")
 	}
 	return errors.New("the bus is down")
 }
 
-func (d *deafBus) Subscribe(context.Context, string) iter.Seq2[[]byte, error] {
+func (d *brokenBus) Subscribe(context.Context, string) iter.Seq2[[]byte, error] {
 	return func(yield func([]byte, error) bool) {
 		for _, m := range []string{"", "null", "[]", `{"number":-1}`, `{"from":"x","number":9,"seq":99,"notes":[1,"x",{}]}`} {
 			if !yield([]byte(m), nil) {
@@ -166,7 +166,7 @@ func (d *deafBus) Subscribe(context.Context, string) iter.Seq2[[]byte, error] {
 
 func TestABusThatFailsStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		one, two := overBus(t, &deafBus{})
+		one, two := overBus(t, &brokenBus{})
 		run := start(t, one)
 		require.Equal(t, watch(t, one, run.After, nil).facts, allFacts(t, one.Agent()))
 		require.Equal(t, watch(t, two, run.After, nil).facts, allFacts(t, one.Agent()))

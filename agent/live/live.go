@@ -274,7 +274,7 @@ func (h *Hub) publish(session string, ev agent.Event) {
 	h.mu.Unlock()
 	first, last := t.publish(ev)
 	if first && h.cfg.Bus != nil {
-		h.work.Go(func() { h.cast(t) })
+		h.work.Go(func() { h.publishRun(t) })
 	}
 	if !last {
 		return

@@ -39,7 +39,7 @@ func (h *Hub) Watch(ctx context.Context, session string, after uint64) iter.Seq2
 		r := &reader{ctx: own, session: h.cfg.Agent.Session(session), topic: h.join(session), after: after,
 			yield: yield}
 		defer h.part(r.topic)
-		defer h.listen(r.topic)()
+		defer h.subscribe(r.topic)()
 		defer context.AfterFunc(own, r.topic.wake)()
 		if err := r.read(); err != nil {
 			if own.Err() != nil {

@@ -79,9 +79,9 @@ type Sent struct {
 // had an input with its key before, the error is [agent.ErrDuplicate].
 //
 // If the run ends without having read the text, the hub starts another run with the input, which
-// has the values of ctx, unless it was stopped: then the text is dropped. If it pauses first, it
-// gets the text when it goes on: Supersede counts only for what waits when Send is called. The hub
-// remembers the text until then, but another process doesn't.
+// has the values of ctx, unless somebody has stopped it: then the text is dropped. If it pauses
+// first, it gets the text when it goes on: Supersede counts only for what waits when Send is
+// called. The hub remembers the text until then, but another process doesn't.
 //
 // An input with Parts or Replaces can't be sent to a run in progress, so that the error is then
 // [agent.ErrBusy]; nor can that of somebody else than the session's owner, for whom it is
@@ -212,7 +212,7 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, may func(context.Context
 		switch {
 		case passes(ctx, failed):
 			continue
-		case failed != nil || info.Status == agent.Stopped:
+		case failed != nil || info.Status == agent.Stopped && wasStopped(ctx, own):
 			return
 		case info.Status == agent.Paused:
 			h.goesOn(ctx, in.Session, info.Facts)
@@ -247,6 +247,14 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, may func(context.Context
 			return
 		}
 	}
+}
+
+// wasStopped reports whether the newest run was stopped by somebody, and not by a limit or
+// condition.
+func wasStopped(ctx context.Context, s *agent.Session) bool {
+	res, err := s.Result(ctx)
+	return err != nil || res.Code == machine.CodeCanceled || res.Code == machine.CodeHost ||
+		res.Code == machine.CodeAbandoned || res.Code == machine.CodeSuperseded
 }
 
 // inProgress reports whether a run of a session is in progress, in this or another process.

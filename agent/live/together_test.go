@@ -41,9 +41,9 @@ func TestManyMessagesAtOnceAreAllRead(t *testing.T) {
 					var all sync.WaitGroup
 					for i := range 50 {
 						all.Go(func() {
-							_, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: fmt.Sprintf("message %d-%d.", round, i)})
-							if err != nil {
-								t.Errorf("message %d-%d: %v", round, i, err)
+							text := fmt.Sprintf("message %d-%d.", round, i)
+							if _, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: text}); err != nil {
+								t.Errorf("%s: %v", text, err)
 							}
 						})
 					}

@@ -77,6 +77,9 @@ func (s *server) aguiConnect(w http.ResponseWriter, r *http.Request, _ string) *
 		return p
 	}
 	g, p := s.allow(r, in.ThreadID, ActionRead)
+	if p != nil && p.Status == http.StatusNotFound { // clients connect before the first message, too
+		return s.aguiEmpty(w, r, in)
+	}
 	if p != nil {
 		return p
 	}
@@ -90,6 +93,24 @@ func (s *server) aguiConnect(w http.ResponseWriter, r *http.Request, _ string) *
 	defer leave()
 	run := &aguiPost{server: s, in: in, grant: g}
 	return s.aguiProblem(w, r, run.stream(w, r, streamFrom{snapshot: true}))
+}
+
+// aguiEmpty answers with a thread that has no message yet.
+func (s *server) aguiEmpty(w http.ResponseWriter, r *http.Request, in *agui.RunInput) *problem {
+	return s.respond(w, r, func(out *response) *problem {
+		events := agui.NewWriter(func(data []byte) error { return out.Write(sse.Event{Data: data}) })
+		if in.ProtocolVersion == "" {
+			events.Before10()
+		}
+		if err := events.Write(agui.RunStarted{ThreadID: in.ThreadID, RunID: in.RunID}); err != nil {
+			return malformed("%v", err)
+		}
+		defer events.Close()
+		_ = events.Write(agui.StateSnapshot{Snapshot: stateOf(in.ThreadID, "")})
+		_ = events.Write(agui.MessagesSnapshot{Messages: []agui.Message{}})
+		_ = events.Write(agui.RunFinished{})
+		return nil
+	})
 }
 
 func (s *server) aguiInput(w http.ResponseWriter, r *http.Request) (*agui.RunInput, *problem) {

@@ -204,8 +204,13 @@ func TestAFailedRunOfAGUIIsVisibleAfterAReload(t *testing.T) {
 func TestAClientOfAGUIConnectsToAThread(t *testing.T) {
 	model, g := held(1)
 	s := newSiteOf(t, agent.Config{Provider: model}, serve.Config{})
-	require.Equal(t, 404, s.refused("ann", "POST", "agui/connect",
-		obj{"threadId": "t-1", "runId": "r", "messages": []obj{}}).Status)
+	empty := aguiEvents(t, s.request("ann", "POST", "agui/connect",
+		obj{"threadId": "t-1", "runId": "r", "messages": []obj{}}))
+	var kinds []string
+	for _, ev := range empty {
+		kinds = append(kinds, ev.Type)
+	}
+	require.Equal(t, []string{"RUN_STARTED", "STATE_SNAPSHOT", "MESSAGES_SNAPSHOT", "RUN_FINISHED"}, kinds)
 	s.must("ann", "POST", "sessions/send", obj{"session": "t-1", "text": "Go."}, nil)
 	<-g.called
 	require.True(t, s.aguiThread("ann", "t-1").Running)

@@ -5,6 +5,7 @@ import (
 	"errors"
 	"fmt"
 	"net/http"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -123,12 +124,12 @@ func TestAWidenOrAnInputThatCannotTellIsNoRefusal(t *testing.T) {
 // failingStore fails with what reads the heads and the logs of sessions.
 type failingStore struct {
 	*journal.Memory
-	err error
+	err atomic.Pointer[error]
 }
 
 func (f *failingStore) Head(ctx context.Context, session string) (journal.Head, error) {
-	if f.err != nil {
-		return journal.Head{}, f.err
+	if err := f.err.Load(); err != nil {
+		return journal.Head{}, *err
 	}
 	return f.Memory.Head(ctx, session)
 }
@@ -142,12 +143,12 @@ func TestAnErrorOfTheStoreIsNeverAMissingSession(t *testing.T) {
 	id := s.pending("ann", "s-1")[0]
 	for err, status := range map[error]int{errors.New("prepared statement already exists"): 500,
 		fault.New(fault.Transient, "connection refused"): 503} {
-		store.err = err
+		store.err.Store(&err)
 		for _, r := range routes("s-1", id) {
 			require.Equal(t, status, s.refused("ann", r[0].(string), r[1].(string), r[2]).Status, "%s: %v", r[1], err)
 		}
 	}
-	store.err = nil
+	store.err.Store(nil)
 	require.Equal(t, 404, s.refused("ann", "GET", "events?session=s-9", nil).Status)
 }
 

@@ -67,6 +67,9 @@ func endText(f *agent.RunEnded) string {
 	}
 	switch f.Code {
 	case machine.CodeCanceled, machine.CodeAbandoned, machine.CodeHost:
+		if f.Status == agent.Paused {
+			return "The answer was paused."
+		}
 		return "The answer was stopped."
 	case machine.CodeSuperseded:
 		return superseded

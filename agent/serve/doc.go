@@ -29,7 +29,7 @@
 //	GET    chat/{session}/messages    the conversation as useChat keeps it, for its option "messages"
 //	POST   agui                       a run of AG-UI: a stream of its events
 //	POST   agui/connect               the same, but nothing is sent, answered or started: all messages that
-//	                                  there are, and what follows
+//	                                  there are, and what follows; of a thread without messages: none
 //	GET    agui/messages?thread=      {"messages","interrupts","pendingToolCallIds","running","error"}: a
 //	                                  thread as a client of AG-UI keeps it; the error is that of its last run
 //	POST   agui/cancel                {"thread"}: cancel the run

@@ -2,6 +2,7 @@ package serve_test
 
 import (
 	"context"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"net/http"
@@ -121,4 +122,30 @@ func TestEventsDoNotSayWhyARunFailed(t *testing.T) {
 		require.NotContains(t, string(ev.Data), "swordfish")
 	}
 	require.Contains(t, string(all[len(all)-1].Data), `"status":"failed"`)
+}
+
+func TestTheEndOfARunIsASentence(t *testing.T) {
+	secret := errors.New("dial tcp 10.0.0.7: connection refused")
+	for want, cfg := range map[string]agent.Config{
+		"The model couldn't be reached, or couldn't answer.": {
+			Provider: providertest.Script(providertest.FailWith(secret))},
+		"The work reached the limit of model calls for one request. Write “go on” to continue, or have the limit " +
+			"raised.": {Limits: agent.Limits{Steps: 1},
+			Provider: providertest.Script(providertest.Call("look", Page{"home"}), providertest.Call("look", Page{"home"}))},
+	} {
+		s := newSiteOf(t, cfg, serve.Config{})
+		s.send("ann", "s-1", "x")
+		all := events(t, s.request("ann", "GET", "events?session=s-1", nil), ended)
+		var end struct{ Data struct{ Reason string } }
+		require.NoError(t, json.Unmarshal(all[len(all)-1].Data, &end))
+		require.Equal(t, want, end.Data.Reason)
+	}
+}
+
+func TestClientsOfOtherSitesCanReadTheCodeOfAnError(t *testing.T) {
+	s := newSite(t, serve.Config{Origins: []string{"https://app.example.org"}})
+	res := s.request("ann", "GET", "chat/none/messages", nil, "Origin", "https://app.example.org")
+	defer res.Body.Close()
+	require.NotEmpty(t, res.Header.Get("Pawl-Code"))
+	require.Contains(t, res.Header.Get("Access-Control-Expose-Headers"), "Pawl-Code")
 }

@@ -2,15 +2,29 @@ package serve
 
 import (
 	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
 
+// publicReason says in a user's words why a run has ended or paused. What a condition or a hook of
+// the host has said is for users, too.
+func publicReason(f *agent.RunEnded) string {
+	said := strings.TrimPrefix(f.Reason, "agent: ")
+	switch {
+	case f.Status == agent.Completed, f.Status == agent.Paused && f.Reason == "":
+		return ""
+	case f.Status != agent.Failed && said != "" && (f.Code == machine.CodeCondition || f.Code == machine.CodeAborted):
+		return said
+	}
+	return endText(f)
+}
+
 // publicEvent returns an event as users may see it: without system texts, what a hook showed to the
-// model, what the agent knows of its tools, what tools keep for the host's logs, why a run failed,
-// and what only a provider understands. A snapshot repeats the facts before it, so only its
+// model, what the agent knows of its tools, what tools keep for the host's logs, why exactly a run
+// failed, and what only a provider understands. A snapshot repeats the facts before it, so only its
 // envelope is left.
 func publicEvent(ev agent.Event) agent.Event {
 	switch ev := ev.(type) {
@@ -29,10 +43,7 @@ func publicEvent(ev agent.Event) agent.Event {
 		return &own
 	case *agent.RunEnded:
 		own := *ev
-		own.Result = nil
-		if ev.Status == agent.Failed {
-			own.Reason = ""
-		}
+		own.Result, own.Reason = nil, publicReason(ev)
 		return &own
 	case *machine.StepFailed:
 		own := *ev

@@ -49,6 +49,7 @@ func (rt *router) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 		if rt.allowed(origin) {
 			head.Set("Access-Control-Allow-Origin", origin)
 			head.Set("Access-Control-Allow-Credentials", "true")
+			head.Set("Access-Control-Expose-Headers", "Pawl-Code, Pawl-Trace, Retry-After, X-Vercel-Ai-Ui-Message-Stream")
 		}
 	}
 	if p := rt.route(w, r); p != nil {

@@ -33,7 +33,7 @@ func TestMessagesThatWaitForARunAreBounded(t *testing.T) {
 	require.Equal(t, "1", res.Header.Get("Retry-After"))
 	p := s.refused("ann", "POST", "sessions/send", obj{"session": "s", "text": "yes"})
 	require.Equal(t, []any{429, serve.CodeUnread}, []any{p.Status, p.Code})
-	require.Contains(t, p.Detail, "hasn't read 1 of the messages before it, which have 1010 bytes")
+	require.Contains(t, p.Detail, "hasn't read 1 of the messages before it, which have 1020 bytes")
 	answer <- struct{}{}
 	<-began
 	send("yes") // the others were read

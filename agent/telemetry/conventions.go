@@ -68,6 +68,8 @@ const (
 	attrFrom     = "pawl.from"
 	attrTo       = "pawl.to"
 	attrName     = "pawl.name"
+	attrState    = "pawl.state"
+	attrLane     = "pawl.lane" // of a gate: interactive or background
 
 	metricGateEvents   = "pawl.gate.events"
 	metricBudgetEvents = "pawl.budget.events"
@@ -75,6 +77,23 @@ const (
 	metricAppend       = "pawl.journal.append.duration"
 	metricApproval     = "pawl.approval.duration"
 	metricCompactions  = "pawl.compactions"
+
+	// Gauges, and what counts those that are missing.
+	metricRuns        = "pawl.runs"
+	metricQueueAge    = "pawl.queue.age"
+	metricApprovals   = "pawl.approval.open"
+	metricApprovalAge = "pawl.approval.age"
+	metricLeases      = "pawl.leases"
+	metricGateRunning = "pawl.gate.running"
+	metricGateWaiting = "pawl.gate.waiting"
+	metricGateAge     = "pawl.gate.age"
+	metricGateSlots   = "pawl.gate.slots"
+	metricTokensLeft  = "pawl.budget.left.tokens"
+	metricTokensLimit = "pawl.budget.limit.tokens"
+	metricMoneyLeft   = "pawl.budget.left.usd"
+	metricMoneyLimit  = "pawl.budget.limit.usd"
+	metricBreakers    = "pawl.breakers"
+	metricGaugeErrors = "pawl.gauge.errors"
 )
 
 // Buckets of histograms, as the conventions advise.

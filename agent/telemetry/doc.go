@@ -42,4 +42,17 @@
 //	pawl.gate.events                     pauses, preemptions and rejections of a gate: [Telemetry.GateEvents]
 //	pawl.budget.events                   limits that are nearly or completely used up: [Telemetry.BudgetEvents]
 //	pawl.breaker.changes                 breakers that open and close: [Telemetry.BreakerChanges]
+//	pawl.gauge.errors                    gauges that couldn't be read
+//
+// Gauges, by [Telemetry.Gauges]; docs/telemetry.md has their attributes, and an alert for each:
+//
+//	pawl.runs                            sessions by the status of their newest run
+//	pawl.queue.age                       how long the oldest queued run has been due, in seconds
+//	pawl.leases                          running runs by the state of their leases
+//	pawl.approval.open, .age             what waits for people, and for how long nothing has happened
+//	pawl.gate.running, .waiting, .age, .slots
+//	pawl.budget.left.tokens, .left.usd, .limit.tokens, .limit.usd
+//	pawl.breakers                        breakers by state
+//
+// A dashboard for Grafana with all of these is in grafana.json.
 package telemetry

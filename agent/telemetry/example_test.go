@@ -5,12 +5,18 @@ import (
 	"fmt"
 	"log"
 
+	sdkmetric "go.opentelemetry.io/otel/sdk/metric"
+	"go.opentelemetry.io/otel/sdk/metric/metricdata"
 	sdktrace "go.opentelemetry.io/otel/sdk/trace"
 	"go.opentelemetry.io/otel/sdk/trace/tracetest"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/telemetry"
+	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/ratelimit"
+	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -79,4 +85,51 @@ func ExampleTelemetry_Export() {
 	// Output:
 	// chat
 	// invoke_agent guide
+}
+
+// Gauges of all that a process has, each time its metrics are read.
+func ExampleTelemetry_Gauges() {
+	reader := sdkmetric.NewManualReader() // the Prometheus exporter's prometheus.New, for example
+	tel, err := telemetry.New(telemetry.Config{Metrics: sdkmetric.NewMeterProvider(sdkmetric.WithReader(reader))})
+	if err != nil {
+		log.Fatal(err)
+	}
+	store := journal.NewMemory()
+	gate := ratelimit.NewGate(ratelimit.GateConfig{Name: "anthropic", Slots: 4})
+	money := budget.New(budget.Config{Global: budget.Limit{USD: 50, Period: budget.Day},
+		Tenant: func(string) budget.Limit { return budget.Limit{USD: 5, Period: budget.Day} }})
+	unregister, err := tel.Gauges(telemetry.Observed{
+		Store: store, // of the agents, and of a work.Worker
+		Gates: []*ratelimit.Gate{gate},
+		Budgets: []telemetry.BudgetLimit{{Budget: money},
+			{Budget: money, Scope: budget.ScopeTenant, Name: "acme"}}, // no other tenant is shown
+		Breakers:    []*circuit.Breaker{circuit.New("anthropic", circuit.LLM())},
+		BreakerSets: []*circuit.Set{circuit.NewSet(circuit.Tool())}, // that of agent.Config.Breakers
+	})
+	if err != nil {
+		log.Fatal(err)
+	}
+	var data metricdata.ResourceMetrics
+	if err := reader.Collect(context.Background(), &data); err != nil {
+		log.Fatal(err)
+	}
+	for _, m := range data.ScopeMetrics[0].Metrics {
+		fmt.Println(m.Name)
+	}
+	if err := unregister(); err != nil { // before the store is closed
+		log.Fatal(err)
+	}
+	// Unordered output:
+	// pawl.runs
+	// pawl.queue.age
+	// pawl.leases
+	// pawl.approval.open
+	// pawl.approval.age
+	// pawl.gate.running
+	// pawl.gate.waiting
+	// pawl.gate.age
+	// pawl.gate.slots
+	// pawl.budget.left.usd
+	// pawl.budget.limit.usd
+	// pawl.breakers
 }

@@ -206,10 +206,14 @@ func (t *Telemetry) log(ctx context.Context, a *active, what string, took time.D
 	if t.cfg.Logger == nil || !t.cfg.Logger.Enabled(ctx, slog.LevelInfo) {
 		return
 	}
-	sc := a.span.SpanContext()
 	attrs = append(attrs, slog.String("session", a.origin.Session), slog.String("run", a.origin.Run),
-		slog.Int("step", a.step), slog.Duration("took", took),
-		slog.String("trace_id", sc.TraceID().String()), slog.String("span_id", sc.SpanID().String()))
+		slog.Int("step", a.step), slog.Duration("took", took))
+	if sc := a.span.SpanContext(); sc.HasTraceID() {
+		attrs = append(attrs, slog.String("trace_id", sc.TraceID().String()))
+		if sc.HasSpanID() {
+			attrs = append(attrs, slog.String("span_id", sc.SpanID().String()))
+		}
+	}
 	level := slog.LevelInfo
 	if err != nil {
 		level = slog.LevelWarn

@@ -7,8 +7,12 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
+	"go.opentelemetry.io/otel/trace/noop"
 
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/telemetry"
+	"github.com/pawlkit/pawl/provider/providertest"
 )
 
 func TestOneLineForEachStepAndEachCall(t *testing.T) {
@@ -28,4 +32,16 @@ func TestOneLineForEachStepAndEachCall(t *testing.T) {
 	}
 	require.Equal(t, map[string]int{"agent: step": 6, "agent: call": 5}, lines)
 	require.NotContains(t, out.String(), "secret")
+}
+
+// Without a tracer there is no trace to look for.
+func TestALineWithoutATraceHasNoIDs(t *testing.T) {
+	var out bytes.Buffer
+	tel, err := telemetry.New(telemetry.Config{Traces: noop.NewTracerProvider(),
+		Logger: slog.New(slog.NewJSONHandler(&out, nil))})
+	require.NoError(t, err)
+	run(t, theAgent(t, tel, journal.NewMemory(), providertest.Say("Done.")), agent.Input{Prompt: "Go."})
+	require.Contains(t, out.String(), "agent: step")
+	require.NotContains(t, out.String(), "trace_id")
+	require.NotContains(t, out.String(), "span_id")
 }

@@ -169,6 +169,9 @@ func TestANilTelemetryDoesNothing(t *testing.T) {
 	require.Nil(t, off.BudgetEvents(nil))
 	require.Nil(t, off.BreakerChanges(nil))
 	require.NoError(t, off.Export(t.Context()))
+	unregister, err := off.Gauges(telemetry.Observed{Store: s})
+	require.NoError(t, err)
+	require.NoError(t, unregister())
 }
 
 func TestAWrongConfigIsRefused(t *testing.T) {

@@ -1,6 +1,7 @@
 package telemetry
 
 import (
+	"errors"
 	"log/slog"
 	"sync/atomic"
 
@@ -40,8 +41,8 @@ type Config struct {
 	// Redact is applied to each text if Content is Redacted, which needs it.
 	Redact func(string) string
 
-	// Logger gets a line for each step and each call, with the ids of the trace and the span; nil:
-	// nothing is logged.
+	// Logger gets a line for each step and each call, with the ids of the trace and the span if
+	// there is one; nil: nothing is logged.
 	Logger *slog.Logger
 }
 
@@ -51,7 +52,9 @@ type Config struct {
 type Telemetry struct {
 	cfg    Config
 	tracer trace.Tracer
+	meter  metric.Meter
 	meters *meters
+	gauges *gauges
 	info   atomic.Pointer[provider.ModelInfo] // nil until a provider is known
 }
 
@@ -71,9 +74,12 @@ func New(cfg Config) (*Telemetry, error) {
 	if cfg.Metrics == nil {
 		cfg.Metrics = otel.GetMeterProvider()
 	}
-	t := &Telemetry{cfg: cfg, tracer: cfg.Traces.Tracer(scope, trace.WithInstrumentationVersion(Conventions))}
-	var err error
-	if t.meters, err = newMeters(cfg.Metrics.Meter(scope, metric.WithInstrumentationVersion(Conventions))); err != nil {
+	t := &Telemetry{cfg: cfg, tracer: cfg.Traces.Tracer(scope, trace.WithInstrumentationVersion(Conventions)),
+		meter: cfg.Metrics.Meter(scope, metric.WithInstrumentationVersion(Conventions))}
+	var err, gaugesErr error
+	t.meters, err = newMeters(t.meter)
+	t.gauges, gaugesErr = newGauges(t.meter)
+	if err := errors.Join(err, gaugesErr); err != nil {
 		return nil, &agent.ArgError{Func: "telemetry.New", Field: "Config.Metrics", Problem: err.Error(), Err: err}
 	}
 	t.learn(cfg.Provider)

@@ -68,7 +68,7 @@ func show(f *flag.FlagSet) action {
 		run := m.State().Run
 		p.out.head("name", "value")
 		for _, pair := range [][2]any{{"session", i.Session}, {"title", i.Title}, {"status", i.Status},
-			{"code", run.Code}, {"reason", m.LastResult().Reason}, {"agent", run.Agent}, {"owner", i.Owner},
+			{"code", run.Code}, {"reason", reason(m.LastResult().Reason)}, {"agent", run.Agent}, {"owner", i.Owner},
 			{"labels", i.Labels}, {"cost", i.Cost.String()}, {"changed", i.Updated}, {"due", head.Due},
 			{"held by", head.Owner}, {"lease ends", head.Until}} {
 			if text := cell(pair[1]); text != "" && text != "map[]" {
@@ -92,24 +92,28 @@ func show(f *flag.FlagSet) action {
 	}
 }
 
-// textOf says in short what a fact says.
-func textOf(f agent.Fact) string {
+// textOf says in short what a fact says, and why something failed, was refused or has ended at full
+// length.
+func textOf(f agent.Fact) any {
 	switch f := f.(type) {
 	case *agent.RunStarted:
 		return f.Message.Text()
 	case *agent.Replied:
 		return f.Message.Text()
 	case *machine.StepFailed:
-		return f.Error
+		return reason(f.Error)
 	case *agent.ToolFinished:
 		return fmt.Sprintf("%s %s: %s", f.Call.Name, f.Result.Status, f.Result.Text())
 	case *agent.Suspended:
-		return fmt.Sprintf("%s %s: %s", f.Pause.Kind, f.Pause.ID,
-			cmp.Or(f.Pause.Refused, f.Pause.Title, f.Pause.Call.Name)) // why an earlier decision wasn't taken
+		text := fmt.Sprintf("%s %s: ", f.Pause.Kind, f.Pause.ID)
+		if refused := f.Pause.Refused; refused != "" { // why an earlier decision wasn't taken
+			return reason(text + refused)
+		}
+		return text + cmp.Or(f.Pause.Title, f.Pause.Call.Name)
 	case *machine.Decided:
-		return fmt.Sprintf("%s %s by %s %s", f.Decision.Kind, f.Decision.ID, f.Decision.User, f.Decision.Reason)
+		return reason(fmt.Sprintf("%s %s by %s %s", f.Decision.Kind, f.Decision.ID, f.Decision.User, f.Decision.Reason))
 	case *agent.RunEnded:
-		return fmt.Sprintf("%s %s %s", f.Status, f.Code, f.Reason)
+		return reason(fmt.Sprintf("%s %s %s", f.Status, f.Code, f.Reason))
 	}
 	return ""
 }

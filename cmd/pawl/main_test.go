@@ -146,6 +146,38 @@ func TestTheRunAsksWhetherTheOperatorMayDecide(t *testing.T) {
 	require.Equal(t, 1, d.published)
 }
 
+// TestAReasonIsShownWhole: what is to be done is often at its end.
+func TestAReasonIsShownWhole(t *testing.T) {
+	d := newDesk(t)
+	const why = "the request takes 89,214 tokens, and the model's window has 16,000; start a new session, " +
+		"send less at a time, or set Config.Memory; see https://example.com/a/very/long/address/that/has/more/than/72/letters/" +
+		" and say 1,2,3 to a person"
+	d.pause(d.agent("clerk", asks()), "s-1")
+	d.pawl(0, "reject", "s-1", "-reason", why)
+	broken := d.agent("broken", providertest.Script(providertest.FailWith(fault.New(fault.Permanent, why))))
+	_, err := broken.Run(t.Context(), agent.Input{Session: "s-2", Prompt: strings.Repeat("A long prompt. ", 20)})
+	require.Error(t, err)
+	_, err = d.agent("clerk", providertest.Script(providertest.Say("Fine."))).Run(t.Context(), agent.Continue("s-1"))
+	require.NoError(t, err)
+	for session, shown := range map[string]int{
+		"s-1": 1, // of the decision
+		"s-2": 3, // of the failed step, of the end, and above the facts
+	} {
+		out, _ := d.pawl(0, "show", session, "-facts", "0")
+		require.Equal(t, shown, strings.Count(strings.Join(strings.Fields(out), " "), why), out)
+		for line := range strings.Lines(out) {
+			if len(line) > 72+60 {
+				require.Contains(t, line, "https://", "only a long word is wider")
+			}
+		}
+		out, _ = d.pawl(0, "show", session, "-facts", "0", "-json")
+		require.GreaterOrEqual(t, strings.Count(out, why), shown)
+	}
+	out, _ := d.pawl(0, "show", "s-2")
+	require.Regexp(t, `(?m)^reason +.*\n +\S`, out, "the lines stand below each other")
+	require.NotContains(t, out, strings.Repeat("A long prompt. ", 6), "texts are cut, as before")
+}
+
 func TestWhatASubagentWaitsForIsDecidedInItsCallersSession(t *testing.T) {
 	d := newDesk(t)
 	writer := d.agent("writer", asks())

@@ -7,6 +7,7 @@ import (
 	"strings"
 	"text/tabwriter"
 	"time"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/internal/visible"
 )
@@ -31,7 +32,11 @@ func (o *printer) head(names ...string) {
 	}
 }
 
-// row prints a value for each column. JSON has none for those that a table shows as empty.
+// A reason is a text that a table shows whole, over several lines.
+type reason string
+
+// row prints a value for each column. JSON has none for those that a table shows as empty. Only the
+// last one may be a [reason].
 func (o *printer) row(values ...any) {
 	line, cells := make(map[string]any), make([]string, len(values))
 	for i, v := range values {
@@ -39,10 +44,17 @@ func (o *printer) row(values ...any) {
 			line[o.names[i]] = v
 		}
 	}
-	if !o.json {
-		fmt.Fprintln(o.table, strings.Join(cells, "\t"))
-	} else {
+	if o.json {
 		_ = json.NewEncoder(o.w).Encode(line) // w keeps the error
+		return
+	}
+	last := len(cells) - 1
+	for i, text := range strings.Split(cells[last], "\n") {
+		if i > 0 {
+			clear(cells)
+		}
+		cells[last] = text
+		fmt.Fprintln(o.table, strings.Join(cells, "\t"))
 	}
 }
 
@@ -54,8 +66,12 @@ func (o *printer) flush() {
 	}
 }
 
-// cell returns a value as a table shows it: on one line, without characters that a terminal would
-// act on, cut to 72 characters, and a time as the time since then.
+// widest is how many characters a line of a cell has at most.
+const widest = 72
+
+// cell returns a value as a table shows it: without characters that a terminal would act on, on one
+// line that is cut to 72 characters, or a [reason] on as many lines as it needs, and a time as the
+// time since then.
 func cell(v any) string {
 	if at, ok := v.(time.Time); ok {
 		d := time.Since(at).Truncate(time.Second)
@@ -67,5 +83,30 @@ func cell(v any) string {
 		}
 		return d.String() + " ago"
 	}
-	return fmt.Sprintf("%.72s", strings.Join(strings.Fields(visible.Text(fmt.Sprint(v))), " "))
+	words := strings.Fields(visible.Text(fmt.Sprint(v)))
+	if _, ok := v.(reason); ok {
+		return wrap(words)
+	}
+	return fmt.Sprintf("%.*s", widest, strings.Join(words, " "))
+}
+
+// wrap breaks a text into lines. A longer word has a line of its own.
+func wrap(words []string) string {
+	var b strings.Builder
+	used := 0
+	for _, word := range words {
+		n := utf8.RuneCountInString(word)
+		switch {
+		case used == 0:
+		case used+1+n > widest:
+			b.WriteByte('\n')
+			used = 0
+		default:
+			b.WriteByte(' ')
+			used++
+		}
+		b.WriteString(word)
+		used += n
+	}
+	return b.String()
 }

@@ -13,12 +13,12 @@ import (
 type subscription struct {
 	readers int // who wants it
 	end     context.CancelFunc
-	next    cast // the next message: its caster and number
-	synced  bool // readers have all notes of the reply in progress
+	next    busMessage // the next message: its publisher and number
+	synced  bool       // readers have all notes of the reply in progress
 }
 
-// listen has a topic get what comes by the bus, until the function that it returns is called.
-func (h *Hub) listen(t *topic) (leave func()) {
+// subscribe has a topic get what comes by the bus, until the function that it returns is called.
+func (h *Hub) subscribe(t *topic) (leave func()) {
 	if h.cfg.Bus == nil {
 		return func() {}
 	}
@@ -27,7 +27,7 @@ func (h *Hub) listen(t *topic) (leave func()) {
 	if t.subscribed.readers++; t.subscribed.readers == 1 {
 		ctx, cancel := context.WithCancel(h.closed)
 		t.subscribed.end = cancel
-		h.subscribed.Go(func() { h.hear(ctx, t) })
+		h.subscribed.Go(func() { h.receiveFrom(ctx, t) })
 	}
 	return func() {
 		t.mu.Lock()
@@ -38,9 +38,9 @@ func (h *Hub) listen(t *topic) (leave func()) {
 	}
 }
 
-// hear receives what comes by the bus.
-func (h *Hub) hear(ctx context.Context, t *topic) {
-	silence := time.AfterFunc(castSilence, t.gone)
+// receiveFrom receives what comes by the bus.
+func (h *Hub) receiveFrom(ctx context.Context, t *topic) {
+	silence := time.AfterFunc(mostSilence, t.gone)
 	defer func() {
 		silence.Stop()
 		t.gone()
@@ -54,9 +54,9 @@ func (h *Hub) hear(ctx context.Context, t *topic) {
 				if err != nil {
 					return err
 				}
-				var c cast
+				var c busMessage
 				if json.Unmarshal(message, &c) == nil {
-					silence.Reset(castSilence)
+					silence.Reset(mostSilence)
 					t.receive(&c)
 				}
 			}
@@ -74,7 +74,7 @@ func (h *Hub) hear(ctx context.Context, t *topic) {
 }
 
 // receive takes a message about a run of another hub.
-func (t *topic) receive(c *cast) {
+func (t *topic) receive(c *busMessage) {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if t.driven && !t.remote || c.From == t.subscribed.next.From && c.Number < t.subscribed.next.Number {
@@ -89,7 +89,7 @@ func (t *topic) receive(c *cast) {
 	if c.From != t.subscribed.next.From || c.Number != t.subscribed.next.Number {
 		t.subscribed.synced = false
 	}
-	t.subscribed.next = cast{From: c.From, Number: c.Number + 1}
+	t.subscribed.next = busMessage{From: c.From, Number: c.Number + 1}
 	origin := &machine.Origin{Session: t.session, Run: c.Run}
 	if c.Seq > t.seq {
 		t.seq = c.Seq

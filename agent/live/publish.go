@@ -10,27 +10,27 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// A caster publishes the events of a run of this hub.
-type caster struct {
+// A publisher publishes the events of a run of this hub.
+type publisher struct {
 	session string
 
-	mu    sync.Mutex // guards what follows
-	queue []cast     // not published yet; notes are added to the last one
-	reply partial    // so far
-	last  cast       // the newest, without notes
+	mu    sync.Mutex   // guards what follows
+	queue []busMessage // not published yet; notes are added to the last one
+	reply partial      // so far
+	last  busMessage   // the newest, without notes
 }
 
-// cast publishes the events of the run in progress until it has ended.
-func (h *Hub) cast(t *topic) {
+// publishRun publishes the events of the run in progress until it has ended.
+func (h *Hub) publishRun(t *topic) {
 	ctx, cancel := context.WithCancel(h.runs)
 	defer cancel()
-	c := &caster{session: t.session}
+	c := &publisher{session: t.session}
 	r := &reader{ctx: context.Background(), session: h.cfg.Agent.Session(t.session), topic: h.join(t.session),
 		yield: c.take}
 	defer h.part(r.topic)
 	t.mu.Lock()
 	r.after = t.seq
-	c.last = cast{From: rand.Text(), Run: t.newest.Run(), Seq: t.seq}
+	c.last = busMessage{From: rand.Text(), Run: t.newest.Run(), Seq: t.seq}
 	t.mu.Unlock()
 	read := make(chan struct{})
 	h.work.Go(func() { // it ends with the run
@@ -39,7 +39,7 @@ func (h *Hub) cast(t *topic) {
 			_ = r.follow()
 		}
 	})
-	tick, whole := time.NewTicker(castEvery), time.NewTicker(castWhole)
+	tick, whole := time.NewTicker(publishEvery), time.NewTicker(wholeEvery)
 	defer tick.Stop()
 	defer whole.Stop()
 	for over := false; !over; {
@@ -53,15 +53,15 @@ func (h *Hub) cast(t *topic) {
 			c.add(c.last.Seq, false, true)
 			c.mu.Unlock()
 			var stop context.CancelFunc
-			ctx, stop = context.WithTimeout(context.Background(), castLast)
+			ctx, stop = context.WithTimeout(context.Background(), publishLast)
 			defer stop()
 		}
-		h.send(ctx, t.session, c.queued())
+		h.publishAll(ctx, t.session, c.queued())
 	}
 }
 
 // take takes an event of the run. It returns false after the last one.
-func (c *caster) take(ev agent.Event, err error) bool {
+func (c *publisher) take(ev agent.Event, err error) bool {
 	if err != nil {
 		return false
 	}
@@ -88,7 +88,7 @@ func (c *caster) take(ev agent.Event, err error) bool {
 }
 
 // add begins another message. The caller holds mu.
-func (c *caster) add(seq uint64, clear, end bool) {
+func (c *publisher) add(seq uint64, clear, end bool) {
 	c.last.Number++
 	c.last.Seq = seq
 	next := c.last
@@ -97,7 +97,7 @@ func (c *caster) add(seq uint64, clear, end bool) {
 }
 
 // addWhole adds the reply so far.
-func (c *caster) addWhole() {
+func (c *publisher) addWhole() {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	c.add(c.last.Seq, false, false)
@@ -112,7 +112,7 @@ func (c *caster) addWhole() {
 }
 
 // queued returns the messages to publish.
-func (c *caster) queued() []cast {
+func (c *publisher) queued() []busMessage {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	queue := c.queue
@@ -120,8 +120,8 @@ func (c *caster) queued() []cast {
 	return queue
 }
 
-// send publishes messages. What can't be published is lost: the numbers say so.
-func (h *Hub) send(ctx context.Context, session string, queue []cast) {
+// publishAll publishes messages. What can't be published is lost: the numbers say so.
+func (h *Hub) publishAll(ctx context.Context, session string, queue []busMessage) {
 	for i := range queue {
 		raw, err := json.Marshal(&queue[i])
 		if err == nil {
