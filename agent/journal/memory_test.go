@@ -19,6 +19,10 @@ func TestMemoryIsFollowed(t *testing.T) {
 	journaltest.RunFollower(t, func(*testing.T) journal.Store { return journal.NewMemory() })
 }
 
+func TestAMemoryIsRewritten(t *testing.T) {
+	journaltest.RunEraser(t, func(*testing.T) journal.Eraser { return journal.NewMemory() })
+}
+
 func TestAStoreThatHasNoOrderIsFollowed(t *testing.T) {
 	journaltest.RunFollower(t, func(*testing.T) journal.Store { return struct{ journal.Store }{journal.NewMemory()} })
 }

@@ -144,7 +144,7 @@ func everyFact() []machine.Fact {
 		&machine.Undone{Meta: meta(""), Calls: []machine.UndoneCall{{Call: call, Step: 1, Why: "the tool can't undo"}},
 			Message: provider.User("undone")},
 		&machine.Delivered{Meta: meta(""), Ended: "r-0"},
-		&machine.Snapshot{Meta: meta(""), From: "s-0", State: &machine.State{Session: "s-1", Seq: 16,
+		&machine.Snapshot{Meta: meta(""), From: "s-0", Erased: 3, State: &machine.State{Session: "s-1", Seq: 16,
 			Messages: []provider.Message{provider.User("go")}, Mode: "edit", Phase: "write",
 			Rules: []machine.Rule{{Tool: "t", Fingerprint: "s", Scope: "docs/", By: "ann", Since: at}},
 			Run:   &machine.RunState{ID: "r-1", Limits: new(machine.Limits)}, Used: []string{"p-1"},

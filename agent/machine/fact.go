@@ -346,6 +346,9 @@ type Snapshot struct {
 	// From is set in a copy of a session: the session that the newest run took place in. See
 	// [RunStarted].
 	From string `json:"from,omitempty"`
+	// Erased is how many of the facts before it were rewritten, because words were erased from the
+	// session: see Erase of package agent. The state has none of these words.
+	Erased int `json:"erased,omitempty"`
 }
 
 // RunEnded ends a run, or pauses it. A queued run that has failed is paused again by one with

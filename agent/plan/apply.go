@@ -96,10 +96,10 @@ func (s *State) choose(f *decided) string {
 	switch f.Choice {
 	case approve, reject, suggest:
 		switch {
-		case s.Status != atApproval || f.Hash != s.hash:
+		case s.Status != atApproval || f.Hash != s.hash && !f.Erased:
 			return "it isn't for the plan that waits for approval"
 		case f.Choice == approve:
-			s.Approved, s.ApprovedBy = f.Hash, f.By
+			s.Approved, s.ApprovedBy = s.hash, f.By
 		default:
 			s.ending = f
 		}

@@ -92,6 +92,8 @@ type decided struct {
 	Revision *proposal `json:"revision,omitempty"`
 	// Outside is, for revise, like that of the first plans.
 	Outside []string `json:"outside,omitempty"`
+	// Erased says that words were erased from the log, so the plan may have another hash now.
+	Erased bool `json:"erased,omitempty"`
 }
 
 // A choice is what can be decided.

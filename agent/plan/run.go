@@ -317,6 +317,7 @@ func (x *execution) takeDecisions() error {
 		}
 		f := new(decided)
 		err := json.Unmarshal(it.Data, f)
+		f.Erased = false // only a log says so
 		if err == nil {
 			err = x.log.add(f)
 		}

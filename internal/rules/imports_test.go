@@ -80,7 +80,7 @@ var rows = map[string]row{
 		tests: []string{"provider", "tools"}},
 	"agent/internal/contain": {own: []string{"agent/journal", "circuit/fault", "tools"}},
 	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "internal/visible", "memory",
-		"provider", "tools"}},
+		"provider", "tools"}, tests: []string{"internal/erase"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"agent/internal/stops":   {own: []string{everything}},                          // tests alone
 	"agent/internal/doors":   {own: []string{everything}, third: []string{mcpSDK}}, // tests alone
@@ -177,8 +177,9 @@ var rows = map[string]row{
 	journaltest:  {own: []string{"agent/journal"}},
 	// What the SQL stores share knows no driver, and each of them only its own; SQLite's is known
 	// in one place.
+	"internal/erase":      {own: []string{"provider"}},
 	"internal/sqljournal": {own: []string{"agent/journal", "ratelimit"}},
-	"internal/sqlrecall":  {own: []string{"memory", "memory/recall", "circuit/fault"}},
+	"internal/sqlrecall":  {own: []string{"memory", "memory/recall", "circuit/fault", "internal/erase"}},
 	"internal/sqlrecall/scopetest": {own: []string{"memory", "memory/recall", "circuit/fault"},
 		third: []string{testify}},
 	"internal/pgpool":  {own: []string{"circuit/fault"}, third: []string{pgx}},
@@ -237,8 +238,8 @@ var rows = map[string]row{
 		own: []string{"agent/internal/contain", "agent/internal/due", "agent/internal/output",
 			"agent/internal/session", "agent/internal/work", "agent/journal", "agent/machine", "agent/notes",
 			"agent/stop", "circuit", "circuit/fault",
-			"internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit", "ratelimit/budget",
-			"tools"},
+			"internal/erase", "internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit",
+			"ratelimit/budget", "tools"},
 		third: []string{xsync},
 		tests: []string{"agent/live", "provider/anthropic", "provider/gemini", "provider/openai", "provider/secret"},
 	},

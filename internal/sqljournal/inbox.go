@@ -57,14 +57,27 @@ func (s *Store) Post(ctx context.Context, session string, it journal.Item) error
 }
 
 // Take implements [journal.Store].
-func (s *Store) Take(ctx context.Context, session string, fence uint64) (items []journal.Item, err error) {
+func (s *Store) Take(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
 	if err := journal.ValidateSession(session); err != nil {
 		return nil, err
 	}
 	if err := contextError(ctx, "take from", session); err != nil {
 		return nil, err
 	}
-	at := &row{Head: journal.Head{Session: session}}
+	items, at, err := s.inbox(ctx, session, func(at *row) bool { return at.writable(fence) })
+	switch {
+	case err != nil:
+		return nil, err
+	case !at.writable(fence):
+		return nil, at.conflict(at.Seq, fence)
+	}
+	return items, nil
+}
+
+// inbox returns the items of a session, and what of its row says who may write, if that passes ok.
+func (s *Store) inbox(ctx context.Context, session string, ok func(*row) bool) (items []journal.Item, at *row,
+	err error) {
+	at = &row{Head: journal.Head{Session: session}}
 	err = s.db.Query(ctx, s.q.inbox, []any{session}, func(scan func(...any) error) error {
 		var (
 			seq, have   number
@@ -76,19 +89,13 @@ func (s *Store) Take(ctx context.Context, session string, fence uint64) (items [
 			return err
 		}
 		at.Seq, at.Fence, at.Until = uint64(seq), uint64(have), time.Time(until)
-		if !at.writable(fence) || !id.Valid { // the session has no item
+		if !ok(at) || !id.Valid { // the session has no item
 			return ErrStop
 		}
 		items = append(items, journal.Item{ID: id.String, Kind: kind.String, Time: time.Time(when), Data: data})
 		return nil
 	})
-	switch {
-	case err != nil:
-		return nil, err
-	case !at.writable(fence):
-		return nil, at.conflict(at.Seq, fence)
-	}
-	return items, nil
+	return items, at, err
 }
 
 // Delete implements [journal.Store].

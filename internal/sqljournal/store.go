@@ -95,6 +95,9 @@ func (d Dialect) SQL(statement string) string {
 // updatedColumn is the number of the column with the time of the last append.
 const updatedColumn = "18"
 
+// erasing are the statements of a [journal.Eraser].
+type erasing struct{ record, item, allowances, drop string }
+
 type statements struct {
 	find, lock, heads, idle, owned   string
 	insert, update                   string
@@ -102,6 +105,7 @@ type statements struct {
 	nextFence, posted                string
 	inbox, taken, post, close, empty string
 	prune, drop                      string
+	erasing                          erasing
 	dropAll                          [2]string
 }
 
@@ -140,8 +144,14 @@ func (d Dialect) statements() statements {
 			"CONFLICT (session, id) DO NOTHING",
 		empty: "UPDATE @items SET kind = '', time = NULL, data = ?3, taken = 1 WHERE session = ?1 AND id = ?2 AND " +
 			"taken = 0",
-		prune:   "DELETE FROM @records WHERE session = ?1 AND seq <= ?2",
-		drop:    "DELETE FROM @sessions WHERE id = ?1",
+		prune: "DELETE FROM @records WHERE session = ?1 AND seq <= ?2",
+		drop:  "DELETE FROM @sessions WHERE id = ?1",
+		erasing: erasing{
+			record:     "UPDATE @records SET data = ?3 WHERE session = ?1 AND seq = ?2",
+			item:       "UPDATE @items SET data = ?3 WHERE session = ?1 AND id = ?2 AND taken = 0",
+			allowances: "SELECT name, key FROM @allowances",
+			drop:       "DELETE FROM @allowances WHERE name = ?1 AND key = ?2",
+		},
 		dropAll: [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
 	}
 	for _, p := range []*string{
@@ -149,6 +159,7 @@ func (d Dialect) statements() statements {
 		&q.insert, &q.update, &q.repeated, &q.page, &q.nextFence, &q.posted, &q.inbox, &q.taken,
 		&q.post,
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
+		&q.erasing.record, &q.erasing.item, &q.erasing.allowances, &q.erasing.drop,
 	} {
 		*p = d.SQL(*p)
 	}

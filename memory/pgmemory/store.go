@@ -95,6 +95,19 @@ func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 	return s.shared.Forget(ctx, scope)
 }
 
+// Erase replaces words in the entries and texts of all tenants by with, such as "[erased]", and
+// returns in how many. match gets each text and returns the words in it, as they stand there: see
+// Find of package agent, which does it in a journal. An entry that is written meanwhile is left;
+// Erase can be repeated. Names stay: a tenant, a session, a kind, a key or a handle with such a
+// word goes by [recall.ForgetTenant], [recall.ForgetSession] or Delete. A text keeps its handle,
+// which is a hash of what it was.
+//
+// Its tables have the old words until they were rebuilt: run VACUUM (FULL) on recall and
+// recall_texts, and delete older dumps, archives of the log and backups.
+func (s *Store) Erase(ctx context.Context, match func(text string) []string, with string) (int, error) {
+	return s.shared.Erase(ctx, match, with)
+}
+
 // Close closes the connections, unless they are those of Config.Pool. It waits for calls under way;
 // later calls fail.
 func (s *Store) Close() error {

@@ -25,3 +25,16 @@ func (s *Store) Texts(scope recall.Scope) memory.Store { return s.shared.Texts(s
 func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 	return s.shared.Forget(ctx, scope)
 }
+
+// Erase replaces words in the entries and texts of all tenants by with, such as "[erased]", and
+// returns in how many. match gets each text and returns the words in it, as they stand there: see
+// Find of package agent, which does it in a journal. An entry that is written meanwhile is left;
+// Erase can be repeated. Names stay: a tenant, a session, a kind, a key or a handle with such a
+// word goes by [recall.ForgetTenant], [recall.ForgetSession] or Delete. A text keeps its handle,
+// which is a hash of what it was.
+//
+// Its file has the old words until it was rebuilt and its log emptied: run VACUUM and then
+// PRAGMA wal_checkpoint(TRUNCATE), and delete older backups.
+func (s *Store) Erase(ctx context.Context, match func(text string) []string, with string) (int, error) {
+	return s.shared.Erase(ctx, match, with)
+}

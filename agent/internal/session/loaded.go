@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"hash/maphash"
+	"slices"
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -81,10 +82,11 @@ func (s *Sessions) read(ctx context.Context, session string, known *loadedState)
 		if err != nil {
 			return loadedState{}, err
 		}
-		if len(recs) > 0 && known.endsWith(session, &recs[0]) {
+		snapshot := func(rec journal.Record) bool { return rec.Kind == machine.KindSnapshot }
+		if len(recs) > 0 && known.endsWith(session, &recs[0]) && !slices.ContainsFunc(recs[1:], snapshot) {
 			return *known, known.apply(session, recs[1:])
 		}
-	} // else the session was deleted, pruned or replaced by another process
+	} // else the session was deleted, pruned, rewritten or replaced by another process
 	recs, err := s.recordsFromSnapshot(ctx, session)
 	if err != nil {
 		return loadedState{}, err

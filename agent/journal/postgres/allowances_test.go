@@ -122,3 +122,28 @@ func TestKeysWhoseTakesCountNoMoreAreDeleted(t *testing.T) {
 	require.NoError(t, postgres.Pool(s).QueryRow(`SELECT count(*) FROM "`+cfg.Schema+`".allowances`).Scan(&keys))
 	require.Equal(t, 5, keys)
 }
+
+func TestTheAllowancesThatAreChosenAreDropped(t *testing.T) {
+	store := open(t, empty(t))
+	for _, name := range []string{"runs", "mails"} {
+		for _, key := range []string{"ann", "ben"} {
+			a := ratelimit.NewAllowance(ratelimit.AllowanceConfig{PerDay: 1, Store: store.Allowances(name)})
+			_, err := a.Take(t.Context(), key)
+			require.NoError(t, err)
+		}
+	}
+	for _, want := range []int{1, 0} {
+		n, err := store.DropAllowances(t.Context(),
+			func(name, key string) bool { return name == "runs" && key == "ann" })
+		require.NoError(t, err)
+		require.Equal(t, want, n)
+	}
+	var left []string
+	n, err := store.DropAllowances(t.Context(), func(name, key string) bool {
+		left = append(left, name+" "+key)
+		return false
+	})
+	require.NoError(t, err)
+	require.Zero(t, n)
+	require.ElementsMatch(t, []string{"mails ann", "mails ben", "runs ben"}, left)
+}

@@ -58,3 +58,11 @@ func TestTheStoreIsFollowed(t *testing.T) {
 		journaltest.RunFollower(t, func(t *testing.T) journal.Store { return open(t, hosts(t, transactionMode)) })
 	})
 }
+
+func TestTheStoreIsRewritten(t *testing.T) {
+	pgtest.DSN(t)
+	journaltest.RunEraser(t, func(t *testing.T) journal.Eraser { return open(t, empty(t)) })
+	t.Run("on a host's pool", func(t *testing.T) {
+		journaltest.RunEraser(t, func(t *testing.T) journal.Eraser { return open(t, hosts(t, transactionMode)) })
+	})
+}

@@ -33,6 +33,12 @@ func TestTheStoreIsFollowed(t *testing.T) {
 	})
 }
 
+func TestTheStoreIsRewritten(t *testing.T) {
+	journaltest.RunEraser(t, func(t *testing.T) journal.Eraser {
+		return open(t, filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
+	})
+}
+
 func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs of a site?#%.db")
 	first, err := sqlite.OpenWith(path, sqlite.Config{})

@@ -16,6 +16,8 @@ import (
 type Store interface {
 	Texts(scope recall.Scope) memory.Store
 	Forget(ctx context.Context, scope recall.Scope) error
+	recall.Store
+	Erase(ctx context.Context, match func(text string) []string, with string) (int, error)
 }
 
 // Open returns an empty store whose scopes hold textBytes, or the store's default if that is 0.
@@ -29,6 +31,7 @@ func Run(t *testing.T, open Open) {
 		"a forgotten scope has its whole capacity again": forgotten,
 		"an invalid scope is a permanent error":          invalid,
 		"a text that is put again is the newest":         again,
+		"erased words are in no entry and no text":       erased,
 	} {
 		t.Run(name, func(t *testing.T) { check(t, open) })
 	}
@@ -116,4 +119,48 @@ func again(t *testing.T, open Open) {
 		_, err := s.Get(t.Context(), handle)
 		require.Equal(t, there, err == nil, handle)
 	}
+}
+
+func erased(t *testing.T, open Open) {
+	s := open(t, 40)
+	ctx := t.Context()
+	id := recall.ID{Tenant: "t", Kind: "note", Key: "1"}
+	_, err := s.Put(ctx, recall.Entry{ID: id, Value: []byte(`{"id":"Ann","text":"Ann\u0027s cat"}`)})
+	require.NoError(t, err)
+	other := recall.ID{Tenant: "other", Kind: "note", Key: "1"}
+	_, err = s.Put(ctx, recall.Entry{ID: other, Value: []byte(`{ "text":"a cat" }`)})
+	require.NoError(t, err)
+	texts := s.Texts(recall.Scope{Tenant: "t", Session: "s"})
+	require.NoError(t, texts.Put(ctx, "h-1", "Ann wrote this long text"))
+	match := func(text string) (words []string) {
+		if strings.Contains(text, "Ann") {
+			words = append(words, "Ann")
+		}
+		return words
+	}
+	for _, want := range []int{2, 0} {
+		n, err := s.Erase(ctx, match, "x")
+		require.NoError(t, err)
+		require.Equal(t, want, n)
+	}
+	e, err := s.Get(ctx, id)
+	require.NoError(t, err)
+	require.Equal(t, `{"id":"x","text":"x's cat"}`, string(e.Value))
+	e, err = s.Get(ctx, other)
+	require.NoError(t, err)
+	require.Equal(t, `{ "text":"a cat" }`, string(e.Value))
+	text, err := texts.Get(ctx, "h-1")
+	require.NoError(t, err)
+	require.Equal(t, "x wrote this long text", text)
+	require.NoError(t, texts.Put(ctx, "h-2", strings.Repeat("t", 12)), "the bytes are counted anew: 25 + 15 fit")
+	_, err = texts.Get(ctx, "h-1")
+	require.NoError(t, err)
+	for _, with := range []string{"", "Annex"} {
+		_, err = s.Erase(ctx, match, with)
+		require.Equal(t, fault.Permanent, fault.Of(err), "%q", with)
+	}
+	ctx, cancel := context.WithCancel(ctx)
+	cancel()
+	_, err = s.Erase(ctx, match, "x")
+	require.ErrorIs(t, err, context.Canceled)
 }

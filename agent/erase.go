@@ -1,0 +1,272 @@
+package agent
+
+import (
+	"bytes"
+	"context"
+	"crypto/rand"
+	"errors"
+	"fmt"
+	"maps"
+	"slices"
+	"strings"
+	"time"
+	"unicode"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/internal/erase"
+)
+
+// Erased says what [Erase] has replaced.
+type Erased struct {
+	Sessions   int // in which something was replaced
+	Facts      int // records that were rewritten
+	Items      int // in inboxes
+	Allowances int // whose keys were dropped with what was taken
+	// Names are where words are left in names, as in `session "s-1": owner`: delete these sessions,
+	// if they must go.
+	Names []string
+	// Left are the copies that the store can't reach, with the statements that remove them, where
+	// there are some.
+	Left []journal.Remains
+}
+
+// maxWith is how long the text is, in bytes, that takes the place of words.
+const maxWith = 64
+
+// Erase replaces the words of found by with, such as "[erased]", everywhere in the sessions that
+// found names: in facts and snapshots, in titles and labels, and in inboxes. Allowances whose keys
+// have such a word are dropped. Facts keep their number, time and kind, and everything else in them
+// stays byte by byte. A session of agents then gets a [machine.Snapshot] that says how many facts
+// were rewritten, so processes that know the session read it anew. It can be continued as before.
+//
+// Sessions whose run is in progress or paused, or that are in use otherwise, aren't changed: each
+// is an [ErrBusy] in the error, which joins those of all sessions. Neither is a session whose log
+// wouldn't be valid afterwards, for example because a label would be too long. All others are
+// erased. Erase changes a session wholly or not at all, and can be repeated with what Find still
+// finds. It takes the lease of a session, for 5 minutes at most.
+//
+// A reasoning whose text is replaced loses its provider's signature. A session that was copied
+// (Fork) or that has subagents is several sessions, which Find finds all.
+//
+// The store must be a [journal.Eraser], or the error wraps [errors.ErrUnsupported].
+func Erase(ctx context.Context, store journal.Store, found []Found, with string) (Erased, error) {
+	var done Erased
+	eraser, ok := store.(journal.Eraser)
+	if !ok {
+		return done, fmt.Errorf("agent: erasing texts: a store of type %T can only delete whole sessions: %w", store,
+			errors.ErrUnsupported)
+	}
+	words, keys := make(map[string][]string), make(map[string][]string)
+	for _, f := range found {
+		to, name := words, f.Session
+		if f.Session == "" {
+			to, name = keys, f.Item
+		}
+		to[name] = append(to[name], f.Words...)
+		for _, word := range f.Words {
+			if word == "" || strings.Contains(with, word) {
+				return done, &ArgError{Func: "Erase", Field: "with", Problem: "it has one of the words that it replaces"}
+			}
+		}
+	}
+	if with == "" || len(with) > maxWith || !utf8.ValidString(with) || strings.ContainsFunc(with, unicode.IsControl) {
+		return done, &ArgError{Func: "Erase", Field: "with",
+			Problem: fmt.Sprintf("it must have 1 to %d bytes of UTF-8 without control characters", maxWith)}
+	}
+	ctx = orBackground(ctx)
+	var failed []error
+	for _, name := range slices.Sorted(maps.Keys(words)) {
+		if err := eraseSession(ctx, eraser, name, erase.Sorted(words[name]), with, &done); err != nil {
+			failed = append(failed, err)
+		}
+	}
+	if len(keys) > 0 {
+		n, err := eraser.DropAllowances(ctx, func(name, key string) bool {
+			return erase.Replaced(keys[name], with).String(key) != key
+		})
+		if done.Allowances = n; err != nil {
+			failed = append(failed, fmt.Errorf("agent: erasing texts: allowances: %w", err))
+		}
+	}
+	if done.Sessions+done.Allowances > 0 {
+		done.Left = eraser.Remains()
+	}
+	return done, errors.Join(failed...)
+}
+
+// eraseLease is how long a session is leased at most.
+const eraseLease = 5 * time.Minute
+
+// eraseSession replaces words in a session.
+func eraseSession(ctx context.Context, store journal.Eraser, name string, words []string, with string,
+	done *Erased) error {
+	if _, err := store.Head(ctx, name); errors.Is(err, journal.ErrNoSession) {
+		return nil // it was deleted meanwhile
+	}
+	lease, err := session.TakeLease(ctx, store, name, "erase-"+rand.Text(), eraseLease)
+	if errors.As(err, new(*journal.HeldError)) {
+		return &SessionError{Session: name, Code: ErrBusy, Err: err}
+	}
+	if err == nil {
+		x := &erasure{store: store, lease: lease, with: with, words: words}
+		err = x.do(ctx)
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = store.Release(ctx, lease) // else it ends by itself
+		done.Names = append(done.Names, x.names...)
+		if err == nil && x.changed {
+			done.Sessions++
+			done.Facts, done.Items = done.Facts+len(x.rewrite.Records), done.Items+len(x.rewrite.Items)
+		}
+	}
+	if err == nil || errors.Is(err, ErrBusy) {
+		return err
+	}
+	return fmt.Errorf("agent: session %q: erasing texts: %w", name, err)
+}
+
+// An erasure is the work on one session.
+type erasure struct {
+	store journal.Eraser
+	lease journal.Lease
+	words []string
+	with  string
+
+	names   []string
+	rewrite journal.Rewrite
+	changed bool
+}
+
+func (x *erasure) do(ctx context.Context) error {
+	head, err := x.store.Head(ctx, x.lease.Session)
+	if err != nil {
+		return err
+	}
+	if problem := inUse(&head); problem != "" {
+		return &SessionError{Session: head.Session, Code: ErrBusy, Problem: problem}
+	}
+	recs, err := session.Records(ctx, x.store, head.Session, 0, 0)
+	if err != nil {
+		return err
+	}
+	items, err := x.store.Inbox(ctx, head.Session)
+	if err != nil {
+		return err
+	}
+	w := erase.Replaced(x.words, x.with)
+	w.Name = x.name(head.Session)
+	w.Name("session", head.Session)
+	w.Name("parent", head.Parent)
+	update := eraseHead(&head, w)
+	x.rewrite = journal.Rewrite{Session: head.Session, Fence: x.lease.Fence}
+	if x.rewrite.Records, err = rewritten(recs, w); err != nil {
+		return err
+	}
+	for _, it := range items {
+		if data := w.Record(it.Kind, it.Data); string(data) != string(it.Data) {
+			it.Data = data
+			x.rewrite.Items = append(x.rewrite.Items, it)
+		}
+	}
+	x.names = erase.Sorted(x.names)
+	app := journal.Append{Session: head.Session, After: head.Seq, Fence: x.lease.Fence}
+	if head.Kind == "" && len(x.rewrite.Records) > 0 {
+		if app.Records, app.Head, err = x.snapshot(recs); err != nil {
+			return err
+		}
+	} else if head.Title != update.Title || !maps.Equal(head.Labels, update.Labels) {
+		app.Head = update
+	}
+	if x.changed = app.Head != nil || len(x.rewrite.Records)+len(x.rewrite.Items) > 0; !x.changed {
+		return nil
+	}
+	if app.Head != nil { // first, so that what a crash leaves is found again
+		if err := session.Store(ctx, x.store, app); err != nil {
+			return err
+		}
+	}
+	return x.store.Rewrite(ctx, x.rewrite)
+}
+
+// name returns the function that notes which names have a word.
+func (x *erasure) name(session string) func(member, name string) {
+	return func(member, name string) {
+		if slices.ContainsFunc(x.words, func(word string) bool { return strings.Contains(name, word) }) {
+			x.names = append(x.names, fmt.Sprintf("session %q: %s", session, member))
+		}
+	}
+}
+
+// snapshot returns a record with the state after the facts of a session, which were rewritten, and
+// its head. If they don't give one, nothing may be stored.
+func (x *erasure) snapshot(recs []journal.Record) ([]journal.Record, *journal.HeadUpdate, error) {
+	facts := make([]Fact, len(recs))
+	for i := range recs {
+		f, err := machine.Decode(x.lease.Session, recs[i])
+		if err != nil {
+			return nil, nil, err
+		}
+		facts[i] = f
+	}
+	m, err := machine.Replay(x.lease.Session, facts...)
+	if err != nil {
+		return nil, nil, err
+	}
+	state, err := m.State().Clone()
+	if err != nil {
+		return nil, nil, err
+	}
+	r, s := m.State().Run, &machine.Snapshot{State: state, Erased: len(x.rewrite.Records)}
+	meta := Meta{Origin: &machine.Origin{Session: x.lease.Session, Run: r.ID, Parent: r.Parent, Agent: r.Agent,
+		Trace: r.Trace, Labels: m.State().Labels}, Seq: m.State().Seq + 1, Time: time.Now().UTC().Round(0),
+		V: machine.Version, Step: r.Step}
+	f := machine.Stamp(s, meta)
+	if err := m.Apply(f); err != nil {
+		return nil, nil, err
+	}
+	rec, err := machine.Encode(f)
+	return []journal.Record{rec}, m.Head(), err
+}
+
+// planDecided is the kind of a decision on a plan. It names the hash of the plan, which changes
+// with the plan's words, so it is marked: see package plan.
+const planDecided = "plan.decided"
+
+// rewritten replaces the texts of records, and returns those that it has changed.
+func rewritten(recs []journal.Record, w *erase.Walk) (changed []journal.Record, err error) {
+	all := make([]bool, len(recs))
+	for i := range recs {
+		was, err := dataOf(recs[i])
+		if err != nil {
+			return nil, err
+		}
+		if data := w.Record(recs[i].Kind, was); string(data) != string(was) {
+			recs[i].Value, recs[i].Data, all[i] = nil, data, true
+		}
+	}
+	some := slices.Contains(all, true)
+	for i := range recs {
+		r := &recs[i]
+		if end := len(r.Data) - 1; some && r.Kind == planDecided && !bytes.Contains(r.Data, []byte(`"erased":true`)) {
+			r.Data, all[i] = append(bytes.Clone(r.Data[:end]), `,"erased":true}`...), true
+		}
+		if all[i] {
+			changed = append(changed, *r)
+		}
+	}
+	return changed, nil
+}
+
+// inUse says why a session can't be changed now; "" if it can.
+func inUse(h *journal.Head) string {
+	switch {
+	case len(h.Open) > 0 || h.Status == string(Paused):
+		return "it waits for a decision; make it, or delete the session"
+	case h.Status == string(Running) || h.Status == string(machine.Queued) || h.Status == "ending":
+		return "it has a run in progress; wait for its end, or delete the session"
+	}
+	return ""
+}

@@ -1,0 +1,64 @@
+package plan
+
+import (
+	"strings"
+	"testing"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+)
+
+func TestWordsAreErasedFromTheLogOfAPlanThatWasApproved(t *testing.T) {
+	var s shop
+	store := journal.NewMemory()
+	r := s.runner(t, Config{Agent: s.agent(t, store)})
+	p := plan("A", published("a"))
+	p.Title, p.Why = "A page for Ann", "Ann asked for it"
+	_, err := run(r, p)
+	require.NoError(t, err)
+	match := func(text string) (words []string) {
+		if strings.Contains(text, "Ann") {
+			words = append(words, "Ann")
+		}
+		return words
+	}
+	find := func() (found []agent.Found) {
+		for f, err := range agent.Find(t.Context(), store, match) {
+			require.NoError(t, err)
+			found = append(found, f)
+		}
+		return found
+	}
+	_, err = agent.Erase(t.Context(), store, find(), "[erased]")
+	require.ErrorIs(t, err, agent.ErrBusy, "it waits for approval")
+
+	require.NoError(t, r.Decide(t.Context(), "p-1", agent.Approve(open(t, r).ID)))
+	events, err := run(r)
+	require.NoError(t, err)
+	require.Equal(t, Completed, last(events).(*Ended).Status)
+	before, err := r.State(t.Context(), "p-1")
+	require.NoError(t, err)
+
+	erased, err := agent.Erase(t.Context(), store, find(), "[erased]")
+	require.NoError(t, err)
+	require.NotZero(t, erased.Facts)
+	require.Empty(t, find())
+	after, err := r.State(t.Context(), "p-1")
+	require.NoError(t, err)
+	require.Equal(t, "A page for [erased]", after.Plan().Title)
+	require.Equal(t, before.Status, after.Status)
+	require.Equal(t, before.Nodes[0].Status, after.Nodes[0].Status)
+	require.Equal(t, before.ApprovedBy, after.ApprovedBy)
+	require.NotEqual(t, before.Plan().Hash(), after.Plan().Hash())
+	head, err := store.Head(t.Context(), "p-1")
+	require.NoError(t, err)
+	require.Equal(t, "A page for [erased]", head.Title)
+
+	erased, err = agent.Erase(t.Context(), store, []agent.Found{{Session: "p-1", Words: []string{"page"}}}, "[erased]")
+	require.NoError(t, err)
+	require.NotZero(t, erased.Facts)
+	_, err = r.State(t.Context(), "p-1")
+	require.NoError(t, err, "it can be erased again")
+}

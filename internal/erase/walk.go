@@ -1,0 +1,328 @@
+package erase
+
+import (
+	"bytes"
+	"encoding/base64"
+	"encoding/json"
+	"net/url"
+	"regexp"
+	"strconv"
+	"strings"
+	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
+// A Walk visits texts.
+type Walk struct {
+	// Text returns what takes the place of a text, or the text. It gets texts as they are read: the
+	// strings and keys of JSON, also of JSON in a string; the content of text in base64, as that of
+	// files; what an address escapes; and the numbers in the inputs and results of tools.
+	Text func(text string) string
+	// Name is called with the names, which stay as they are: those of sessions, runs, calls, tools,
+	// owners, and keys. Nil: nobody is told.
+	Name func(member, name string)
+}
+
+// names are the members whose strings are names or times, and not texts. A machine compares them,
+// or they have a meaning elsewhere: other sessions and stores have them, too.
+var names = set("run parent agent trace traceparent session parent_session owner from to ancestors trees tenant " +
+	"id call call_id provider_id response_id key keys call_key idempotency_key name tool tools tool_names only " +
+	"external_tools path replaces ended used hash preview_hash fingerprint fingerprints kind role type status stage " +
+	"code class stop final limit limits model mode phase category strategy answered_by provider choice decision " +
+	"node nodes after worker check checks asks done partly undone untouched plan expires at since times time")
+
+// free are the members in which each string, key and number is a text, because their form is that
+// of a tool or of the host.
+var free = set("input value data output note schema external state")
+
+// texts are the members in which each string is a text, also a name.
+var texts = set("raw invalid media source context")
+
+// labels are the members that are a [provider.LabelSet].
+var labels = set("labels own_labels")
+
+func set(words string) map[string]bool {
+	m := make(map[string]bool)
+	for w := range strings.FieldsSeq(words) {
+		m[w] = true
+	}
+	return m
+}
+
+// Record returns the data of a record or an inbox item with its texts replaced; the same data if
+// there is nothing to replace. What isn't JSON is a text.
+func (w *Walk) Record(kind string, data []byte) []byte {
+	if kind == "snapshot" { // its state is a session's, any other is a tool's
+		return w.json(data, place{fixed: "state"})
+	}
+	return w.json(data, place{})
+}
+
+// Free returns JSON without names with its texts replaced. What isn't JSON is a text.
+func (w *Walk) Free(data []byte) []byte { return w.json(data, place{free: true}) }
+
+// String returns a text with what it contains replaced.
+func (w *Walk) String(s string) string { return w.text(s, 0) }
+
+func (w *Walk) json(data []byte, at place) []byte {
+	if len(data) == 0 {
+		return data
+	}
+	if !json.Valid(data) {
+		return []byte(w.text(string(data), at.depth))
+	}
+	p := parser{w: w, raw: data}
+	out, _ := p.value(at)
+	return out
+}
+
+// A place is where in the JSON a value is.
+type place struct {
+	member string // the name of the member whose value it is, or whose list has it
+	free   bool   // everything is a text
+	texts  bool   // each string is
+	fixed  string // a member of the object that isn't free, although it is elsewhere
+	depth  int    // how many texts it is in
+}
+
+// in returns the place of a member's value.
+func (at place) in(member string) place {
+	if at.member == "usage" { // its input and output are numbers of tokens
+		return place{member: member, depth: at.depth}
+	}
+	return place{member: member, free: at.free || free[member] && member != at.fixed, texts: at.texts || texts[member],
+		depth: at.depth}
+}
+
+// A parser reads valid JSON once, from its start to its end.
+type parser struct {
+	w   *Walk
+	raw []byte
+	at  int
+}
+
+// value returns the value that follows, with its texts replaced, and whether one was.
+func (p *parser) value(at place) ([]byte, bool) {
+	p.space()
+	from := p.at
+	switch c := p.raw[p.at]; {
+	case c == '{':
+		return p.object(at)
+	case c == '[':
+		return p.list(at)
+	case c == '"':
+		lit := p.literal()
+		s := unquote(lit)
+		if t := p.w.member(s, at); t != s {
+			return quote(t), true
+		}
+		return lit, false
+	}
+	for p.at < len(p.raw) && !bytes.ContainsRune([]byte(",]} \t\r\n"), rune(p.raw[p.at])) {
+		p.at++
+	}
+	lit := p.raw[from:p.at]
+	if at.free && lit[0] != 't' && lit[0] != 'f' && lit[0] != 'n' {
+		if t := p.w.Text(string(lit)); t != string(lit) {
+			return quote(t), true
+		}
+	}
+	return lit, false
+}
+
+func (p *parser) space() {
+	for p.at < len(p.raw) && bytes.IndexByte([]byte(" \t\r\n"), p.raw[p.at]) >= 0 {
+		p.at++
+	}
+}
+
+// literal returns the string that follows, with its quotes.
+func (p *parser) literal() []byte {
+	from := p.at
+	for p.at++; p.raw[p.at] != '"'; p.at++ {
+		if p.raw[p.at] == '\\' {
+			p.at++
+		}
+	}
+	p.at++
+	return p.raw[from:p.at]
+}
+
+// list returns a list, which keeps its bytes if nothing in it is replaced.
+func (p *parser) list(at place) (_ []byte, changed bool) {
+	from := p.at
+	out := []byte{'['}
+	p.at++
+	for p.space(); p.raw[p.at] != ']'; p.space() {
+		if p.raw[p.at] == ',' {
+			p.at++
+			out = append(out, ',')
+		}
+		v, c := p.value(at)
+		out, changed = append(out, v...), changed || c
+	}
+	p.at++
+	if !changed {
+		return p.raw[from:p.at], false
+	}
+	return append(out, ']'), true
+}
+
+// A member is one of an object.
+type member struct {
+	key            string
+	lit, value     []byte
+	changed, moved bool
+}
+
+// object returns an object, as list does.
+func (p *parser) object(at place) (_ []byte, changed bool) {
+	from := p.at
+	var all []member
+	keys := make(map[string]bool)
+	p.at++
+	for p.space(); p.raw[p.at] != '}'; p.space() {
+		if p.raw[p.at] == ',' {
+			p.at++
+			p.space()
+		}
+		m := member{lit: p.literal()}
+		m.key = unquote(m.lit)
+		p.space()
+		p.at++ // the colon
+		if at.free {
+			if t := p.w.Text(m.key); t != m.key {
+				for n := 2; keys[t]; n++ {
+					t = p.w.Text(m.key) + " " + strconv.Itoa(n)
+				}
+				m.lit, m.moved = quote(t), true
+				keys[t] = true
+			}
+			keys[m.key] = true
+		}
+		m.value, m.changed = p.value(at.in(m.key))
+		changed = changed || m.changed || m.moved
+		all = append(all, m)
+	}
+	p.at++
+	if !changed {
+		return p.raw[from:p.at], false
+	}
+	out := []byte{'{'}
+	for i, m := range unsigned(all, at) {
+		if i > 0 {
+			out = append(out, ',')
+		}
+		out = append(append(append(out, m.lit...), ':'), m.value...)
+	}
+	return append(out, '}'), true
+}
+
+// unsigned returns the members of an object, without the provider's data of a reasoning whose text
+// was replaced: they are its signature, and no provider takes another text with it.
+func unsigned(all []member, at place) []member {
+	reasoning, changed := false, false
+	for _, m := range all {
+		reasoning = reasoning || m.key == "kind" && string(m.value) == `"`+string(provider.PartReasoning)+`"`
+		changed = changed || m.key == "text" && m.changed
+	}
+	if at.free || !reasoning || !changed {
+		return all
+	}
+	var out []member
+	for _, m := range all {
+		if m.key != "opaque" {
+			out = append(out, m)
+		}
+	}
+	return out
+}
+
+// member returns the string of a member with its texts replaced.
+func (w *Walk) member(s string, at place) string {
+	switch {
+	case at.free || at.texts:
+	case labels[at.member]:
+		return w.labels(s)
+	case names[at.member]:
+		if w.Name != nil {
+			w.Name(at.member, s)
+		}
+		return s
+	}
+	return w.text(s, at.depth)
+}
+
+// labels returns a set of labels with their values replaced.
+func (w *Walk) labels(s string) string {
+	m := provider.LabelSet(s).Map()
+	for key, value := range m {
+		m[key] = w.text(value, 0)
+	}
+	if t := string(provider.LabelsOf(m)); t != string(provider.LabelsOf(provider.LabelSet(s).Map())) {
+		return t
+	}
+	return s
+}
+
+// maxDepth is how many texts in texts are read.
+const maxDepth = 4
+
+// text returns a text with what it contains replaced.
+func (w *Walk) text(s string, depth int) string {
+	if depth < maxDepth && len(s) >= 2 {
+		if c := strings.TrimLeft(s, " \t\r\n"); c != "" && (c[0] == '{' || c[0] == '[') && json.Valid([]byte(s)) {
+			return string(w.json([]byte(s), place{free: true, depth: depth + 1}))
+		}
+		if d, ok := fromBase64(s); ok {
+			if t := w.text(d, depth+1); t != d {
+				return base64.StdEncoding.EncodeToString([]byte(t))
+			}
+		}
+	}
+	return w.escaped(w.Text(s))
+}
+
+// fromBase64 returns the text that s encodes.
+func fromBase64(s string) (string, bool) {
+	if len(s) < 8 || len(s)%4 != 0 {
+		return "", false
+	}
+	d, err := base64.StdEncoding.DecodeString(s)
+	return string(d), err == nil && utf8.Valid(d)
+}
+
+// segment is a part of an address that is escaped.
+var segment = regexp.MustCompile(`[^&=?/#\s"]*[%+][^&=?/#\s"]*`)
+
+// escaped returns a text with what addresses in it escape replaced.
+func (w *Walk) escaped(s string) string {
+	if !strings.ContainsAny(s, "%+") {
+		return s
+	}
+	return segment.ReplaceAllStringFunc(s, func(part string) string {
+		d, err := url.QueryUnescape(part)
+		if err != nil || d == part {
+			return part
+		}
+		if t := w.Text(d); t != d {
+			return url.QueryEscape(t)
+		}
+		return part
+	})
+}
+
+func unquote(lit []byte) (s string) {
+	_ = json.Unmarshal(lit, &s) // it is valid
+	return s
+}
+
+// quote returns a string as facts have it: see machine.Marshal.
+func quote(s string) []byte {
+	var b bytes.Buffer
+	enc := json.NewEncoder(&b)
+	enc.SetEscapeHTML(false)
+	_ = enc.Encode(s) // a string can be encoded
+	return provider.EscapeSeparators(bytes.TrimSuffix(b.Bytes(), []byte("\n")))
+}
