@@ -325,7 +325,7 @@ func TestWhateverStartsTheNextRunLeavesOutWhatWasTooLong(t *testing.T) {
 				last := model.Requests()[3]
 				require.NotContains(t, textOf(last), big)
 				require.Contains(t, textOf(last),
-					`the user's text "change it" (9 bytes); the result of change (7200 bytes)`)
+					`the user's text "change it" (9 bytes); the result of change (7200 bytes).`)
 				switch next {
 				case "a message", "a prune":
 					require.Contains(t, textOf(last), `change {"n":7} (ok)`, "the model knows of the effect")
@@ -334,6 +334,50 @@ func TestWhateverStartsTheNextRunLeavesOutWhatWasTooLong(t *testing.T) {
 				}
 			})
 		}
+	}
+}
+
+// TestTheCallsOfWhatWasTooLongAreNamed has 15 payments in one reply, after which the request is too
+// long. The next run is told of each, also in a session that was pruned, and of what short results
+// said.
+func TestTheCallsOfWhatWasTooLongAreNamed(t *testing.T) {
+	for name, prune := range map[string]bool{"the whole log": false, "a snapshot": true} {
+		t.Run(name, func(t *testing.T) {
+			tooLong := &provider.Error{Class: fault.UserFixable, Status: 400, ContextLength: &provider.ContextLength{}}
+			reason := strings.Repeat("because it is late ", 100)
+			type payment struct {
+				N     int    `json:"n"`
+				Why   string `json:"why"`
+				Order string `json:"order"`
+			}
+			var pays []providertest.CallSpec
+			for n := 100; n < 115; n++ {
+				pays = append(pays, providertest.CallSpec{Tool: "pay", Input: payment{n, reason, fmt.Sprint("o-", n)}})
+			}
+			model := providertest.Script(providertest.Calls(pays...), call("look", 1), providertest.FailWith(tooLong),
+				say("Hello."))
+			pay := tools.New(tools.Spec{Name: "pay"}, func(_ context.Context, p payment) (string, error) {
+				return fmt.Sprintf("receipt %d", p.N*7), nil
+			})
+			look := tools.New(tools.Spec{Name: "look", ReadOnly: true},
+				func(context.Context, Number) (string, error) { return "three are open", nil })
+			a, err := agent.New(agent.Config{Provider: model, Tools: []tools.Tool{pay, look}})
+			require.NoError(t, err)
+			_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "pay them"})
+			require.Error(t, err)
+			if prune {
+				_, err = a.Session("s").Prune(t.Context())
+				require.NoError(t, err)
+			}
+			_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go on with the rest"})
+			require.NoError(t, err)
+			told := textOf(model.Requests()[3])
+			for n := 100; n < 115; n++ {
+				require.Regexp(t, fmt.Sprintf(`pay \{"n":%d,.*"order":"o-%d"\}: ok: receipt %d\n`, n, n, n*7), told)
+			}
+			require.Contains(t, told, "three are open")
+			require.Contains(t, told, "Don't make them again without asking the user")
+		})
 	}
 }
 

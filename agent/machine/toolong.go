@@ -1,7 +1,7 @@
 package machine
 
 import (
-	"fmt"
+	"slices"
 
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -10,7 +10,8 @@ import (
 // What a run brought into the conversation isn't sent again if the run has failed because its
 // request was too long: its input, what was sent to it, and what its calls returned. The next run
 // leaves it out with a [Compacted] (see [LeaveOut]); the log keeps it. Otherwise each later request
-// would be too long, too.
+// would be too long, too. The model still reads which calls were made that had or may have had an
+// effect, so that it doesn't make them again: see toolongnote.go.
 
 // TooLong reports whether the newest run has failed because its request was too long.
 func (s *State) TooLong() bool {
@@ -46,6 +47,14 @@ func LeaveOut(session string, facts []Fact) (Span, error) {
 type tooLong struct {
 	failed   bool // there are such runs
 	from, to int  // of the messages
+	calls    []madeCall
+	own      int // the index in calls of the first one of the newest run
+}
+
+// restart forgets the runs before the newest one.
+func (t *tooLong) restart(from int) {
+	t.failed, t.from, t.to = false, from, 0
+	t.calls, t.own = t.calls[t.own:], 0
 }
 
 // follow looks at a fact that was just applied.
@@ -53,17 +62,32 @@ func (t *tooLong) follow(f Fact, s *State) {
 	switch f := f.(type) {
 	case *Snapshot:
 		if t.to == 0 && s.Run != nil { // the first fact
-			*t = tooLong{failed: s.TooLong(), from: s.Run.First, to: len(s.Messages)}
+			*t = tooLong{failed: s.TooLong(), from: s.Run.First, to: len(s.Messages), calls: callsOf(s)}
 		}
 	case *RunStarted:
-		if !t.failed || f.ContextReset != nil || f.Replaces != nil {
-			*t = tooLong{from: s.Run.First}
+		if f.ContextReset != nil { // it is the same request
+			t.failed, t.from, t.to = false, s.Run.First, 0
+			break
+		}
+		if t.own = len(t.calls); !t.failed || f.Replaces != nil {
+			t.restart(s.Run.First)
 		}
 	case *Replied: // what was before the run isn't too long
-		*t = tooLong{from: s.Run.First}
+		t.restart(s.Run.First)
+	case *ToolStarted:
+		c := t.call(f.Call)
+		c.started, c.readOnly = true, f.ReadOnly
+	case *ToolFinished:
+		t.call(f.Call).finish(&f.Result.ToolResult, f.Result.Status)
+	case *Undone:
+		t.calls = slices.DeleteFunc(t.calls, func(c madeCall) bool {
+			return slices.ContainsFunc(f.Calls, func(u UndoneCall) bool { return u.Why == "" && u.Call.ID == c.call.ID })
+		})
+		t.own = min(t.own, len(t.calls))
 	case *Compacted:
 		if len(f.Spans) > 0 {
-			*t = tooLong{s.TooLong(), max(s.Run.First, 0), len(s.Messages)}
+			t.restart(max(s.Run.First, 0))
+			t.failed, t.to = s.TooLong(), len(s.Messages)
 		}
 	case *RunEnded:
 		switch {
@@ -82,41 +106,18 @@ func (t *tooLong) leaveOut(messages []provider.Message) Span {
 	for out.From > 0 && messages[out.From].Role == provider.RoleTool { // a compaction has changed the input
 		out.From--
 	}
+	left := messages[out.From:out.To]
+	note := newLeftNote(t.calls, left)
 	var told []provider.Part
-	var what []string
-	for _, m := range messages[out.From:out.To] {
+	for _, m := range left {
 		before, parts := memory.Told(&m)
 		if told = append(told, before...); !memory.IsHostMessage(&m) {
-			what = append(what, contents(m.Role, parts)...)
+			note.add(m.Role, parts)
 		}
 	}
 	if len(told) > 0 {
 		out.Messages = append(out.Messages, provider.Message{Role: provider.RoleUser, Parts: told})
 	}
-	out.Messages = append(out.Messages, memory.HostMessage("Note: the following was left out here and wasn't "+
-		"answered, because the request with it was too long: "+listed(what)))
+	out.Messages = append(out.Messages, memory.HostMessage(note.text()))
 	return out
-}
-
-// contents names what a message brought in, with sizes.
-func contents(role provider.Role, parts []provider.Part) (list []string) {
-	for i := range parts {
-		switch p := &parts[i]; {
-		case p.Result != nil:
-			size := 0
-			for k := range p.Result.Parts {
-				if size += len(p.Result.Parts[k].Text); p.Result.Parts[k].Media != nil {
-					size += len(p.Result.Parts[k].Media.Data)
-				}
-			}
-			list = append(list, fmt.Sprintf("the result of %s (%d bytes)", p.Result.Name, size))
-		case role != provider.RoleUser:
-		case p.Media != nil:
-			list = append(list, CleanName(fmt.Sprintf("the file %q (%s, %d bytes)", p.Media.Name, p.Media.Type,
-				len(p.Media.Data))))
-		case p.Text != "":
-			list = append(list, fmt.Sprintf("the user's text %s (%d bytes)", quote(p.Text), len(p.Text)))
-		}
-	}
-	return list
 }
