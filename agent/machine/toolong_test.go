@@ -26,9 +26,11 @@ func TestWhatWasTooLongIsLeftOutOfAnyLog(t *testing.T) {
 						return
 					}
 					facts := tooLongLog(s.facts, every)
-					span, err := machine.LeaveOut("s-1", facts)
+					span, _, err := machine.LeaveOut("s-1", facts)
 					require.NoError(t, err)
-					require.NotEmpty(t, span.Messages)
+					if len(span.Messages) == 0 { // there is nothing but short messages of the user
+						return
+					}
 					m, err := machine.Replay("s-1", facts...)
 					require.NoError(t, err)
 					was := m.State().Messages
@@ -96,7 +98,7 @@ func TestTheNoteOfCallsIsBounded(t *testing.T) {
 					Parts: []provider.Part{provider.TextPart(strings.Repeat("r", 100))}}}})
 	}
 	facts = append(facts, &machine.RunEnded{Meta: meta(""), Status: machine.Failed, Code: machine.CodeContext})
-	span, err := machine.LeaveOut("s-1", facts)
+	span, _, err := machine.LeaveOut("s-1", facts)
 	require.NoError(t, err)
 	note := span.Messages[len(span.Messages)-1].Text()
 	require.Less(t, len(note), 70_000)

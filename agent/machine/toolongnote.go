@@ -206,6 +206,9 @@ func (n *leftNote) add(role provider.Role, parts []provider.Part) {
 // text returns the note.
 func (n *leftNote) text() string {
 	var b strings.Builder
+	if len(n.what) == 0 {
+		n.what = []string{"what you wrote"}
+	}
 	b.WriteString("Note: the following was left out here and wasn't answered, because the request with it was too " +
 		"long: " + listed(n.what))
 	if len(n.calls) > 0 {
