@@ -92,7 +92,9 @@ func (t *tooLong) follow(f Fact, s *State) {
 		t.call(f.Call).finish(&f.Result.ToolResult, f.Result.Status)
 	case *Undone:
 		t.calls = slices.DeleteFunc(t.calls, func(c madeCall) bool {
-			return slices.ContainsFunc(f.Calls, func(u UndoneCall) bool { return u.Why == "" && u.Call.ID == c.call.ID })
+			return slices.ContainsFunc(f.Calls, func(u UndoneCall) bool {
+				return u.Why == "" && u.Call.ID == c.call.ID
+			})
 		})
 		t.own = min(t.own, len(t.calls))
 	case *Compacted:
@@ -114,8 +116,8 @@ func (t *tooLong) follow(f Fact, s *State) {
 	}
 }
 
-// A message of the user with at most maxKeptText bytes of text stays: it isn't what made the request
-// too long. Such messages have at most maxKept bytes together.
+// A message of the user with at most maxKeptText bytes of text stays: it isn't what made the
+// request too long. Such messages have at most maxKept bytes together.
 const maxKeptText, maxKept = 2_000, 20_000
 
 // leaveOut returns what the runs brought into messages, and what takes its place.

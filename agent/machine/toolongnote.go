@@ -121,8 +121,8 @@ type leftNote struct {
 	texts map[string]string // by the ids of the other calls, what they returned, as far as there is room
 }
 
-// newLeftNote begins the note about calls. The newest ones with an effect have precedence, then what
-// these returned, then what others returned.
+// newLeftNote begins the note about calls. The newest ones with an effect have precedence, then
+// what these returned, then what others returned.
 func newLeftNote(calls []madeCall, left []provider.Message) *leftNote {
 	n := &leftNote{whole: map[string]bool{}, texts: map[string]string{}}
 	room := roomIn(left)
