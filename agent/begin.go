@@ -222,7 +222,7 @@ func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
 	}
 	facts := []Fact{f}
 	if x.State().TooLong() && back == nil {
-		if left, err := x.leaveOut(f); err != nil {
+		if left, err := x.leaveOut(f, mode); err != nil {
 			return nil, err
 		} else if left != nil {
 			facts = append(facts, left)

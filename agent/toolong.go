@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -174,18 +175,21 @@ func (l *sessionLog) checkFits(ctx context.Context, in *Input, mode *mode) error
 }
 
 // leaveOut returns the fact that leaves out of the conversation what runs brought in that failed
-// because their requests were too long; nil if there is nothing to leave out. start is the fact
-// that starts the next run; it comes first.
-func (l *sessionLog) leaveOut(start *RunStarted) (Fact, error) {
+// because their requests were too long; nil if there is nothing to leave out, or if as far as is
+// known the next run can send it. start is the fact that starts that run; it comes first.
+func (l *sessionLog) leaveOut(start *RunStarted, mode *mode) (Fact, error) {
 	facts, err := l.agent.sessions.Facts(l.ctx, l.Name, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	left, err := machine.LeaveOut(l.Name, facts)
+	left, models, err := machine.LeaveOut(l.Name, facts)
 	if err != nil || len(left.Messages) == 0 {
 		return nil, err
 	}
 	before := l.State().Messages
+	if l.mayFit(before[left.From:left.To], models, start, mode) {
+		return nil, nil
+	}
 	n := len(before) + 1
 	if start.Call != nil {
 		n++
@@ -209,4 +213,25 @@ func (l *sessionLog) leaveOut(start *RunStarted) (Fact, error) {
 		Before: was, After: now, MessagesBefore: n, MessagesAfter: n - (left.To - left.From) + len(left.Messages),
 		Steps: []memory.StepReport{{Strategy: "leave out what was too long", Before: was, After: now,
 			Dropped: left.To - left.From, Notes: 1}}}}, nil
+}
+
+// mayFit reports whether a run can send messages with which earlier runs failed for their length:
+// its model is another than theirs, or they fit its window now, with Config.Memory, which compacts
+// the rest. models are those of the runs that failed. After three of
+// them, or two if one had the same model, it is false, so that a session isn't stuck.
+func (l *sessionLog) mayFit(messages []provider.Message, models []string, start *RunStarted, mode *mode) bool {
+	params := &l.agent.cfg.Params
+	model := cmp.Or(start.Model, mode.Model, params.Model)
+	if len(models) < 3 && !slices.Contains(models, model) {
+		return true
+	}
+	g := l.agent.memoryConfig
+	if g == nil || len(models) > 1 {
+		return false
+	}
+	window := g.window(model)
+	req := &provider.Request{Model: model, System: mode.system, Tools: l.offer(mode).definitions,
+		MaxOutput: params.MaxOutput, Messages: append(slices.Clone(messages), start.Message)}
+	return window.Size > 0 &&
+		float64(memory.CountRequest(g.Counter, req).Total) <= shortenTo*float64(window.Budget(req))
 }
