@@ -59,10 +59,10 @@ type process struct {
 	// approvers are those of the tools that ask, and roles says who has which role.
 	approvers []string
 	roles     func(ctx context.Context, session, user string) ([]string, error)
-	dead                          bool
-	effects                       []string
-	agent                         *agent.Agent
-	plans                         *plan.Runner
+	dead      bool
+	effects   []string
+	agent     *agent.Agent
+	plans     *plan.Runner
 }
 
 var errKilled = journal.Unusable("the process was killed")
@@ -186,7 +186,7 @@ func (p *process) tools() []tools.Tool {
 		raw(tools.Spec{Name: "question"}, func(context.Context, string) (tools.Result, error) {
 			return tools.Result{}, tools.Suspend{Kind: "question", Prompt: "Which? " + odd, Schema: answerSchema}
 		}),
-		raw(tools.Spec{Name: "again"}, func(ctx context.Context, tag string) (tools.Result, error) {
+		raw(tools.Spec{Name: "again", Approvers: p.approvers}, func(ctx context.Context, tag string) (tools.Result, error) {
 			r, ok := tools.Resumed(ctx)
 			if !ok {
 				return tools.Result{}, tools.Suspend{Kind: "question", Prompt: "Which? " + odd, Again: true,
