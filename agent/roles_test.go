@@ -480,6 +480,7 @@ func TestWhatAPersonWasShownHoldsForTheirDecision(t *testing.T) {
 		without, _ := scripted(t, agent.Config{Tools: list, Journal: store})
 		err := without.Session("s").Decide(t.Context(), agent.Approve(p.ID).By("bob"))
 		require.ErrorAs(t, err, new(*agent.RolesError), name)
+		require.Equal(t, fault.Permanent, fault.Of(err), "it doesn't go away")
 		require.NoError(t, other.Session("s").Decide(t.Context(), agent.Approve(p.ID).By("bob")), name)
 	}
 	require.Zero(t, done.all())
