@@ -17,7 +17,7 @@ func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 	always := v.Standing && w.agent.redact.Text(scope) == scope
 	applies := func(r Rule) bool {
 		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope &&
-			(len(s.Approvers) == 0 || r.By != "" && w.mayApprove(s, r.By))
+			(len(s.Approvers) == 0 || w.mayApprove(s, r.By))
 	}
 	if always && (slices.ContainsFunc(w.State().Rules, applies) || slices.ContainsFunc(w.agent.cfg.Rules, applies)) {
 		return true
