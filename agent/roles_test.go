@@ -11,6 +11,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -151,6 +152,38 @@ func TestADecisionBySomebodyWhoHasLostTheRoleOpensThePauseAgain(t *testing.T) {
 	_, err = a.Run(t.Context(), agent.Resume("s", agent.Approve(again.ID).By("eve")))
 	require.NoError(t, err)
 	require.Equal(t, 1, done.all())
+}
+
+// TestOnlyTextsOfSomebodyWhoMayDecideAreScreened: hooks may cost money.
+func TestOnlyTextsOfSomebodyWhoMayDecideAreScreened(t *testing.T) {
+	var (
+		done     effects
+		screened []string
+	)
+	who, store := &staff{managers: []string{"bob"}}, journal.NewMemory()
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(refund)}, Roles: who.roles, Journal: store,
+		Hooks: []agent.Hooks{{BeforeInput: func(_ context.Context, in *agent.IncomingText) error {
+			if in.Source == agent.FromReason {
+				screened = append(screened, in.User)
+			}
+			return nil
+		}}}}, call("refund", 5), say("Done."))
+	p := runInput(t, a, agent.Input{Session: "s", Prompt: "go", User: "ann"}).Pending[0]
+	require.NoError(t, session.PostUnchecked(t.Context(), store, "s", agent.Reject(p.ID, "mine").By("carl")))
+	who.set(errDatabase)
+	for range 2 {
+		_, err := a.Run(t.Context(), agent.Continue("s"))
+		require.ErrorAs(t, err, new(*agent.RolesError))
+	}
+	who.set(nil, "bob")
+	p = runInput(t, a, agent.Continue("s")).Pending[0]
+	require.Contains(t, p.Refused, "carl may not decide")
+	require.Empty(t, screened)
+	require.NoError(t, session.PostUnchecked(t.Context(), store, "s", agent.Reject(p.ID, "no").By("bob")))
+	before := len(who.questions())
+	require.Equal(t, agent.Completed, runInput(t, a, agent.Continue("s")).Status)
+	require.Equal(t, []string{"bob"}, screened)
+	require.Len(t, who.questions(), before+1)
 }
 
 func TestADecisionThatWaitsForRolesIsLookedAtOnceInEachPass(t *testing.T) {
