@@ -136,11 +136,10 @@ func (w *workers) admit(cr *callRun) bool {
 	r, c := w.Run(), cr.state
 	approved := c.Status == machine.CallApproved
 	if approved && !w.approverLetsRun(cr) {
-		if c.Started {
+		if approved, cr.call.By = false, ""; c.Started {
 			w.inDoubt(cr, "the process that ran it ended, and who has let it run again may not decide on it")
 			return false
 		}
-		approved, cr.call.By = false, ""
 	}
 	if approved && (!c.Edited || len(c.Answers) > 0) {
 		if cr.d == noTool {

@@ -387,7 +387,8 @@ func TestACallThatWasApprovedWithoutApproversIsAskedAboutAgain(t *testing.T) {
 				cut(t, store, left, c.cut)
 				store, in = left, agent.Continue("s")
 			}
-			a, _ = scripted(t, agent.Config{Tools: []tools.Tool{c.tool(&done, refund)}, Journal: store, Roles: who.roles},
+			a, _ = scripted(t, agent.Config{Tools: []tools.Tool{c.tool(&done, refund)}, Journal: store,
+				Roles: who.roles},
 				say("Done."))
 			res := runInput(t, a, in)
 			require.Len(t, res.Pending, 1)
@@ -427,7 +428,8 @@ func TestARuleOfAnApproverAnswersAlsoAfterAQuestion(t *testing.T) {
 	require.NoError(t, err)
 	who := &staff{managers: []string{"bob"}}
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{tool}, Roles: who.roles,
-		Rules: []agent.Rule{{Tool: "refund", Fingerprint: d.Fingerprint(), By: "bob"}}}, call("refund", 1), say("Done."))
+		Rules: []agent.Rule{{Tool: "refund", Fingerprint: d.Fingerprint(), By: "bob"}}}, call("refund", 1),
+		say("Done."))
 	p := runInput(t, a, agent.Input{Session: "s", Prompt: "go", User: "ann"}).Pending[0]
 	require.Equal(t, agent.PauseKind("question"), p.Kind)
 	require.Empty(t, runInput(t, a, agent.Resume("s", agent.Answer(p.ID, "mine").By("ann"))).Pending)
