@@ -134,7 +134,14 @@ func (w *workers) runCalls(indexes []int) {
 // suspended.
 func (w *workers) admit(cr *callRun) bool {
 	r, c := w.Run(), cr.state
-	if c.Status == machine.CallApproved && (!c.Edited || len(c.Answers) > 0) {
+	approved := c.Status == machine.CallApproved
+	if approved && !w.approverLetsRun(cr) {
+		if approved, cr.call.By = false, ""; c.Started {
+			w.inDoubt(cr, "the process that ran it ended, and who has let it run again may not decide on it")
+			return false
+		}
+	}
+	if approved && (!c.Edited || len(c.Answers) > 0) {
 		if cr.d == noTool {
 			return w.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
 		}
@@ -191,7 +198,7 @@ func (w *workers) admit(cr *callRun) bool {
 		call.Input, call.Invalid = cr.call.Input, ""
 		cr.stored = &call
 	}
-	if adm.Verdict.Effect == tools.Ask && c.Status != machine.CallApproved {
+	if adm.Verdict.Effect == tools.Ask && !approved {
 		return w.ruled(cr, &adm.Verdict)
 	}
 	return true

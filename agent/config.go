@@ -64,11 +64,12 @@ type Config struct {
 	// Roles returns the roles that a user has, for tools whose Spec has Approvers; it is required
 	// if there is one. It is asked whenever somebody decides on a call of such a tool, whichever
 	// way the decision comes, again when the run takes a decision that another process has
-	// recorded, and about who gave a standing approval when that would answer. session is the one
-	// in which people decide: for work of subagents, plans and teams that of the conversation. It
-	// has 10 s, and may be called from several goroutines at a time. An error, or a panic, is
-	// neither yes nor no: the decision is a *[RolesError], or waits where it is recorded and is
-	// looked at again.
+	// recorded, before an approved call starts (if it isn't known then, the call is asked about
+	// again), and about who gave a standing approval when that would answer. session is the one in
+	// which people decide: for work of subagents, plans and teams that of the conversation. It has
+	// 10 s, and may be called from several goroutines at a time. An error, or a panic, is neither
+	// yes nor no: the decision is a *[RolesError], or waits where it is recorded and is looked at
+	// again.
 	Roles func(ctx context.Context, session, user string) ([]string, error)
 	// PauseExpires is how long a person has to decide, for tools that don't set Spec.Expires; 0:
 	// without a limit.

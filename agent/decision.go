@@ -93,13 +93,15 @@ type DecisionKind = machine.DecisionKind
 //   - Fault(): fault.Denied for machine.DecisionForbidden, and fault.Invalid for the others
 type DecisionError = machine.DecisionError
 
-// A RolesError says that [Config].Roles has failed, so that it isn't known now whether somebody may
-// decide. Nothing was recorded: the pause waits as before, and the same decision can be made again.
+// A RolesError says that [Config].Roles has failed, or is nil, so that it isn't known now whether
+// somebody may decide. Nothing was recorded: the pause waits as before, and the same decision can
+// be made again.
 //
 //   - Session, User: the session in which people decide, and who has decided
 //   - Err: what Config.Roles has returned
 //   - Error(), Unwrap(): all of it in words, and the cause
-//   - Fault(): fault.Transient
+//   - Fault(): fault.Permanent if that is the class of Err, as for an agent without Config.Roles,
+//     and fault.Transient otherwise
 type RolesError = machine.RolesError
 
 // A Rule is a standing approval: calls of the tool need none as long as its input schema and its

@@ -85,10 +85,14 @@ func (l *sessionLog) deciding(ctx context.Context) context.Context {
 }
 
 // check evaluates a decision. The texts of one that no agent has seen are passed to the BeforeInput
-// hooks before; what these refuse, or fail on, is a *[DecisionError].
+// hooks before, once its user may decide; what these refuse, or fail on, is a *[DecisionError].
 func (l *sessionLog) check(ctx context.Context, d Decision, at time.Time, unchecked bool) (_ []verdict, err error) {
 	one := []Decision{d}
 	if unchecked {
+		who := []Decision{Reject(d.ID, "").By(d.User)} // which everybody may who may decide
+		if _, err := l.agent.evaluate(ctx, l.Machine(), who, at, nil); err != nil {
+			return nil, err
+		}
 		one, err = l.agent.screenDecisions(l.Reads, l.Machine(), one)
 		if refused, ok := errors.AsType[*SessionError](err); ok {
 			err = &DecisionError{Session: l.Name, ID: d.ID, Code: machine.DecisionBad, Problem: refused.Problem,

@@ -2,13 +2,13 @@ package agent
 
 import (
 	"context"
-	"errors"
 	"fmt"
 	"slices"
 	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -40,7 +40,7 @@ func (a *Agent) rolesOf(ctx context.Context, session, user string) (roles []stri
 		}
 	}
 	if a.cfg.Roles == nil {
-		err = errors.New("this agent has no Config.Roles; set it, or decide where the agent has it")
+		err = fault.New(fault.Permanent, "this agent has no Config.Roles; set it, or decide where the agent has it")
 	} else {
 		ctx, cancel := context.WithTimeout(withoutRun(ctx), rolesTimeout)
 		defer cancel()

@@ -17,7 +17,7 @@ func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 	always := v.Standing && w.agent.redact.Text(scope) == scope
 	applies := func(r Rule) bool {
 		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope &&
-			(len(s.Approvers) == 0 || r.By != "" && w.mayApprove(s, r.By))
+			(len(s.Approvers) == 0 || w.mayApprove(s, r.By))
 	}
 	if always && (slices.ContainsFunc(w.State().Rules, applies) || slices.ContainsFunc(w.agent.cfg.Rules, applies)) {
 		return true
@@ -56,7 +56,15 @@ func (w *workers) mayApprove(spec *tools.Spec, user string) bool {
 	w.Unlock()
 	err := w.agent.mayDecide(w.ctx, session, spec, user, self)
 	if _, unknown := errors.AsType[*RolesError](err); unknown {
-		w.warn("agent: a standing approval doesn't answer", err, "tool", spec.Name)
+		w.warn("agent: an approval that was given before doesn't answer", err, "tool", spec.Name)
 	}
 	return err == nil
+}
+
+// approverLetsRun reports whether who has let a call run may decide on it now. The decision may
+// have been recorded when its tool had other approvers, or none, and so may an answer to a question
+// of the tool. A call that has begun, and may be repeated, goes on.
+func (w *workers) approverLetsRun(cr *callRun) bool {
+	s, c := cr.d.Spec(), cr.state
+	return len(s.Approvers) == 0 || c.Started && c.Repeat && s.Repeatable() || w.mayApprove(s, c.By)
 }

@@ -219,8 +219,8 @@ func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Out
 	case v.Effect == Deny:
 		return refuse(Denied, fault.Denied, "%s", v.Reason)
 	case c.unasked && v.Effect == Ask, c.permitted && !d.permits(c, &v):
-		return refuse(Denied, fault.Denied, "what permitted it was withdrawn before it began. Make the call again: a person "+
-			"is asked then")
+		return refuse(Denied, fault.Denied, "what permitted it was withdrawn before it began. Make the call again: a "+
+			"person is asked then")
 	}
 	if d.check == nil {
 		return nil

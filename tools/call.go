@@ -46,8 +46,8 @@ type Call struct {
 	Mode string
 	// Succeeded returns how often a tool has succeeded in this run; nil: none has.
 	Succeeded func(tool string) int
-	// MayApprove reports whether a person may decide on a call of the tool with that name, which
-	// has Spec.Approvers; nil: nobody may.
+	// MayApprove reports whether a person may decide on a call of that tool, which has
+	// Spec.Approvers; nil: nobody may.
 	MayApprove func(tool *Spec, user string) bool
 	// OnProgress is called with each progress report, on the goroutine that reports it. OnTimeout
 	// is called once when the call's context has ended at the time limit, on any goroutine; it

@@ -32,8 +32,10 @@ type Spec struct {
 	// one of the roles now. Config.Roles of package agent says who has which. Empty: anybody may
 	// decide whom the host lets decide. It can't be combined with AskNever.
 	Approvers []string
-	// NotSelf says that who started the run can't decide, whatever roles they have. It needs
-	// Approvers.
+	// NotSelf says that who started the run can't decide, whatever roles they have. That is
+	// Input.User of package agent, also of a run that this one is a part of. Whose message was sent
+	// to the run in progress hasn't started it, and a plan that the program starts without a User
+	// was started by nobody. It needs Approvers.
 	NotSelf bool
 	// Expires is how long a person has to decide; 0: no limit.
 	Expires time.Duration

@@ -148,9 +148,9 @@ func (e *ArgError) Fault() fault.Class {
 	return fault.Invalid
 }
 
-// A RolesError says that Config.Roles of package agent has failed, so that it isn't known now
-// whether somebody may decide. Nothing was recorded: the pause waits as before, and the same
-// decision can be made again.
+// A RolesError says that Config.Roles of package agent has failed, or is nil, so that it isn't
+// known now whether somebody may decide. Nothing was recorded: the pause waits as before, and the
+// same decision can be made again.
 type RolesError struct {
 	Session string
 	User    string
@@ -159,11 +159,20 @@ type RolesError struct {
 
 // Error says whose roles aren't known, and why.
 func (e *RolesError) Error() string {
+	if e.Fault() == fault.Permanent {
+		return fmt.Sprintf("agent: the roles of %q aren't known: %v", e.User, e.Err)
+	}
 	return fmt.Sprintf("agent: the roles of %q aren't known now, so try the decision again later: %v", e.User, e.Err)
 }
 
 // Unwrap returns the error of Config.Roles.
 func (e *RolesError) Unwrap() error { return e.Err }
 
-// Fault returns Transient.
-func (e *RolesError) Fault() fault.Class { return fault.Transient }
+// Fault returns Permanent if that is the class of Err, as for an agent without Config.Roles, and
+// Transient otherwise.
+func (e *RolesError) Fault() fault.Class {
+	if c, known := fault.Known(e.Err); known && c == fault.Permanent {
+		return fault.Permanent
+	}
+	return fault.Transient
+}

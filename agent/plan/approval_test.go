@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"iter"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -98,4 +99,41 @@ func TestAPlanWithoutACallThatAlwaysAsksBeginsAtOnce(t *testing.T) {
 			require.Equal(t, []string{"a", "out"}, s.all())
 		})
 	}
+}
+
+// While it isn't known who has which role, the approval of a plan answers for no call with
+// approvers: the call waits for a person, and Roles isn't asked again and again.
+func TestACallOfAnApprovedPlanWaitsForAPersonWhileRolesAreNotKnown(t *testing.T) {
+	var (
+		s     shop
+		asked atomic.Int32
+		known atomic.Bool
+	)
+	roles := func(context.Context, string, string) ([]string, error) {
+		asked.Add(1)
+		if !known.Load() {
+			return nil, errors.New("the database doesn't answer")
+		}
+		return []string{"manager"}, nil
+	}
+	a, err := agent.New(agent.Config{Provider: providertest.Script(), Roles: roles,
+		Tools: []tools.Tool{tools.New(tools.Spec{Name: "publish", Approvers: []string{"manager"}}, s.make)}})
+	require.NoError(t, err)
+	r := s.runner(t, Config{Agent: a})
+	_, err = run(r, plan("A", published("a")))
+	require.NoError(t, err)
+	bob := func(id string) agent.Decision { return agent.Approve(id).By("bob") }
+	decide(t, r, bob)
+	events, err := run(r)
+	require.NoError(t, err)
+	require.True(t, isPaused(events))
+	require.Equal(t, int32(1), asked.Load())
+	require.Empty(t, s.all())
+
+	known.Store(true)
+	decide(t, r, bob)
+	events, err = run(r)
+	require.NoError(t, err)
+	require.Equal(t, Completed, last(events).(*Ended).Status)
+	require.Equal(t, []string{"a"}, s.all())
 }

@@ -43,8 +43,8 @@
 //     answer. The run stays as it is, and the next process goes on. A call that was started then and
 //     may not be repeated waits for a person, who knows what became of it.
 //   - A plan waits for approval if it calls a tool that always asks: one of high risk, or one with
-//     tools.AskAlways. Any other plan begins at once, unless a model submits it ([Tools]). What a
-//     policy or the Ask function of a tool asks is asked when the call is reached.
+//     tools.AskAlways or Approvers. Any other plan begins at once, unless a model submits it
+//     ([Tools]). What a policy or the Ask function of a tool asks is asked when the call is reached.
 //   - An approval holds for one hash. It answers for the calls whose inputs are in the plan, also
 //     for those of high risk; a policy may still deny them. A call whose input has outputs of other
 //     nodes in it asks for itself. A revision keeps what has begun as it is. It has another

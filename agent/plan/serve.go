@@ -20,9 +20,9 @@ import (
 // run is a *[CheckError].
 //
 // A plan waits for approval before its first node if it calls a tool that asks whatever the input
-// is: one of high risk without tools.AskNever, or one with tools.AskAlways. Any other plan begins
-// at once; what policies and the Ask functions of tools ask is asked when the call is reached, and
-// so is what workers ask. The next plan asks by the same rule, for itself.
+// is: one of high risk without tools.AskNever, or one with tools.AskAlways or Approvers. Any other
+// plan begins at once; what policies and the Ask functions of tools ask is asked when the call is
+// reached, and so is what workers ask. The next plan asks by the same rule, for itself.
 func (r *Runner) Start(ctx context.Context, run string, plans ...*Plan) (*State, error) {
 	return r.start(ctx, run, "", plans)
 }

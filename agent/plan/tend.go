@@ -193,7 +193,8 @@ func (x *execution) answerByPlan(t *tended, k *task, pauses []agent.Pause) bool 
 			continue
 		}
 		err := x.cfg.Agent.Session(k.session()).Decide(x.work, agent.Approve(p.ID).By(k.approvedBy))
-		if err != nil && !isRefused(err) {
+		_, unknown := errors.AsType[*agent.RolesError](err) // then it waits for people
+		if err != nil && !unknown && !isRefused(err) {
 			out := stopped(err)
 			x.waitToTryAgain(t, 1, &out)
 			return true

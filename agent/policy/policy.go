@@ -115,6 +115,7 @@ func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) (v
 	mode, modeErr := s.mode(ctx, c)
 	hard := s.cfg.Rules.Hard
 	denials, asks := m.find(tools.Deny, slices.Concat(hard, m.rules)), m.find(tools.Ask, hard)
+	allows := m.find(tools.Allow, m.rules)
 	switch err = cmp.Or(err, modeErr); {
 	case len(denials) > 0:
 		return tools.Verdict{Effect: tools.Deny, Reason: m.reason(denials, "a rule denies this call")}
@@ -125,9 +126,9 @@ func (s *Set) decide(ctx context.Context, d *tools.Definition, c *tools.Call) (v
 		return tools.Verdict{Effect: tools.Deny, Reason: planSays}
 	case len(asks) > 0:
 		return tools.Verdict{Effect: tools.Ask, Reason: m.reason(asks, "a rule asks about each such call")}
-	case grantable(m.spec) && len(m.find(tools.Allow, m.rules)) > 0:
+	case grantable(m.spec) && len(allows) > 0:
 		v.Standing = true
-		for _, r := range m.find(tools.Allow, m.rules) {
+		for _, r := range allows {
 			v.By = append(v.By, r.By) // "" is the host, which answers for no approver
 		}
 	case len(m.asks) > 0:

@@ -76,6 +76,17 @@ func underRoles(t *testing.T, path string) {
 	require.NoError(t, err)
 	require.Len(t, p.effects, 1)
 
+	// nobody has let the call begin, and it asks its question anew
+	p = begin(store, "question that runs again")
+	res, err = p.agent.Run(t.Context(), agent.Resume(p.name, agent.Answer(p.open().ID, answer).By("ann")))
+	require.ErrorAs(t, err, new(*agent.PausedError))
+	require.Equal(t, agent.PauseApproval, res.Pending[0].Kind)
+	_, err = p.agent.Run(t.Context(), agent.Resume(p.name, agent.Approve(res.Pending[0].ID).By("bob")))
+	require.ErrorAs(t, err, new(*agent.PausedError))
+	require.Empty(t, p.effects)
+	p.decided(gives(answer))
+	require.Len(t, p.effects, 1)
+
 	// ann has given the rule
 	managers = []string{"ann"}
 	p = begin(store, "standing approval")

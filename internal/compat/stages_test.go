@@ -186,7 +186,8 @@ func (p *process) tools() []tools.Tool {
 		raw(tools.Spec{Name: "question"}, func(context.Context, string) (tools.Result, error) {
 			return tools.Result{}, tools.Suspend{Kind: "question", Prompt: "Which? " + odd, Schema: answerSchema}
 		}),
-		raw(tools.Spec{Name: "again"}, func(ctx context.Context, tag string) (tools.Result, error) {
+		raw(tools.Spec{Name: "again", Approvers: p.approvers}, func(ctx context.Context,
+			tag string) (tools.Result, error) {
 			r, ok := tools.Resumed(ctx)
 			if !ok {
 				return tools.Result{}, tools.Suspend{Kind: "question", Prompt: "Which? " + odd, Again: true,

@@ -21,8 +21,8 @@ import (
 //	})
 //
 // The model says of each name that it is free of charge ([Model.InfoOf]). fn may be called
-// concurrently. It isn't called if the context is done already. It may block, so
-// the model doesn't declare that it ends with its context ([provider.Cancelable]).
+// concurrently. It isn't called if the context is done already. It may block, so the model doesn't
+// declare that it ends with its context ([provider.Cancelable]).
 func Func(fn func(context.Context, *provider.Request) (*provider.Response, error)) provider.Provider {
 	return function{provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 		if ctx == nil {

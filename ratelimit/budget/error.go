@@ -73,7 +73,8 @@ func (e *Error) Error() string {
 			model = fmt.Sprintf("the model %.256q", e.Model)
 		}
 		return fmt.Sprintf("budget: the price of %s isn't known, so what it costs can't be counted against the %s, "+
-			"which is %s; name its price in the file of PAWL_PRICES or with provider.WithPrices", model, e.subject(), e.Unit.text(e.Limit))
+			"which is %s; name its price in the file of PAWL_PRICES or with provider.WithPrices", model, e.subject(),
+			e.Unit.text(e.Limit))
 	}
 	text := fmt.Sprintf("budget: the %s has %s of %s left", e.subject(), e.Unit.text(max(e.Limit-e.Spent, 0)),
 		e.Unit.text(e.Limit))
