@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -64,6 +65,21 @@ func (p *priced) InfoOf(model string) (ModelInfo, bool) {
 	}
 	info.Prices = &price
 	return info, true
+}
+
+// infosOf returns the descriptions of what may answer, with the prices of the host.
+func (p *priced) infosOf(model string, budget *int) []ModelInfo {
+	infos := infosOf(p.inner, model, budget)
+	if len(infos) == 1 {
+		info, _ := p.InfoOf(model)
+		return []ModelInfo{info}
+	}
+	for i := range infos {
+		if price, ok := p.prices[cmp.Or(model, infos[i].ID)]; ok {
+			infos[i].Prices = &price
+		}
+	}
+	return infos
 }
 
 // mostPrice is the highest price that [ParsePrices] takes, in dollars for a million tokens.
