@@ -8,10 +8,15 @@ import (
 // InfosOf returns the descriptions of all models that may answer a request for the model with that
 // name; an empty name means p's default. It is one, as of [InfoOf], unless p is or wraps a chain,
 // that is a Provider with an `Unwrap() []Provider` that describes no model itself: then it is one
-// for each member, in order. That of a model that isn't known has no Prices.
+// for each member, in order. That of a model that isn't known, or with a price below 0, has no
+// Prices.
 func InfosOf(p Provider, model string) []ModelInfo {
 	budget := maxWrap
-	return infosOf(p, model, &budget)
+	infos := infosOf(p, model, &budget)
+	for i := range infos {
+		infos[i].Prices = credible(infos[i].Prices)
+	}
+	return infos
 }
 
 // infosOf is InfosOf; each visited Provider costs one of the budget.
