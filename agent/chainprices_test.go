@@ -70,7 +70,8 @@ func TestAMemberOfAChainWhosePriceIsNotKnownIsNoWayRoundALimit(t *testing.T) {
 				chain, err := guard.Failover(first, second)
 				require.NoError(t, err)
 				cfg := agent.Config{Provider: chain}
-				limits := budget.New(budget.Config{Global: budget.Limit{USD: 1_000_000}, AllowUnknownPrices: allowed[0]})
+				limits := budget.New(budget.Config{Global: budget.Limit{USD: 1_000_000},
+					AllowUnknownPrices: allowed[0]})
 				if allowed[1] {
 					cfg.Provider, err = guard.New(chain, guard.Config{Budget: limits})
 					require.NoError(t, err)

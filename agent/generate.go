@@ -79,21 +79,6 @@ func Book(ctx context.Context, u provider.Usage, cost provider.Money) error {
 	return c.book("Book", machine.Spent{Usage: u, Cost: cost, Unpriced: cost == 0 && u.Total() > 0})
 }
 
-// CallLabels returns the labels for a model call that a hook or another function of the host makes
-// by itself, for the run that its context belongs to: the session, user, tenant, and so on, as the
-// run's own calls have them. kind says what the call is for. With them in its Labels, a budget
-// counts the call for its user and tenant. Outside of a run only Kind is set. CallLabels is safe
-// for concurrent use.
-func CallLabels(ctx context.Context, kind string) provider.Labels {
-	x := driverIn(ctx)
-	if x == nil {
-		return provider.Labels{Kind: kind}
-	}
-	x.Lock()
-	defer x.Unlock()
-	return x.labels(x.Run().Step, kind)
-}
-
 // A toolContext is a running tool call, as found in its context.
 type toolContext struct {
 	x    *driver

@@ -130,6 +130,13 @@ func (l *sessionLog) labels(step int, kind string) provider.Labels {
 		Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace, Extra: l.State().Labels}
 }
 
+// CallLabels returns the labels of a model call that a package of the agent makes for the run.
+func (l *sessionLog) CallLabels(kind string) provider.Labels {
+	l.Lock()
+	defer l.Unlock()
+	return l.labels(l.Run().Step, kind)
+}
+
 // ask makes the model call and appends its outcome.
 func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mode *mode, step *Step) {
 	err := x.call(req)

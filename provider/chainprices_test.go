@@ -28,13 +28,14 @@ func TestAChainIsDescribedByAllThatMayAnswer(t *testing.T) {
 		model string
 		want  []provider.ModelInfo
 	}{
-		"one":                   {of: a, want: []provider.ModelInfo{a.info}},
-		"a chain":               {of: chain, want: []provider.ModelInfo{a.info, b.info}},
-		"by a name of one":      {of: chain, model: "a", want: []provider.ModelInfo{a.info, {}}},
-		"behind an alias":       {of: router, want: []provider.ModelInfo{a.info, b.info}},
-		"one behind an alias":   {of: router, model: "one", want: []provider.ModelInfo{b.info}},
-		"of no alias":           {of: router, model: "two", want: []provider.ModelInfo{{}}},
-		"nested":                {of: row{members: []provider.Provider{chain, b}}, want: []provider.ModelInfo{a.info, b.info, b.info}},
+		"one":                 {of: a, want: []provider.ModelInfo{a.info}},
+		"a chain":             {of: chain, want: []provider.ModelInfo{a.info, b.info}},
+		"by a name of one":    {of: chain, model: "a", want: []provider.ModelInfo{a.info, {}}},
+		"behind an alias":     {of: router, want: []provider.ModelInfo{a.info, b.info}},
+		"one behind an alias": {of: router, model: "one", want: []provider.ModelInfo{b.info}},
+		"of no alias":         {of: router, model: "two", want: []provider.ModelInfo{{}}},
+		"nested": {of: row{members: []provider.Provider{chain, b}},
+			want: []provider.ModelInfo{a.info, b.info, b.info}},
 		"a wrapper that says":   {of: outer{chain}, want: []provider.ModelInfo{{ID: "mine", Window: 1}}},
 		"a wrapper that passes": {of: outer{chain}, model: "b", want: []provider.ModelInfo{{}, b.info}},
 		"with prices of the host": {of: provider.WithPrices(chain, map[string]provider.Prices{"b": {Input: 7}}),

@@ -96,7 +96,8 @@ func TestAPriceBelowZeroIsNotKnown(t *testing.T) {
 			chain := row{members: []provider.Provider{p, one}}
 			_, known := provider.CostOf(provider.InfosOf(chain, model), "", provider.Usage{Input: 1})
 			require.False(t, known)
-			of := provider.WithPrices(row{members: []provider.Provider{one, one}}, map[string]provider.Prices{"m-1": bad})
+			of := provider.WithPrices(row{members: []provider.Provider{one, one}},
+				map[string]provider.Prices{"m-1": bad})
 			_, known = provider.CostOf(provider.InfosOf(of, model), "", provider.Usage{Input: 1})
 			require.False(t, known)
 			own := &shelf{info: provider.ModelInfo{ID: "m-1", Prices: &bad}}

@@ -12,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -228,7 +229,10 @@ func (c *critic) ask(ctx context.Context, system, prompt string, schema json.Raw
 	error) {
 	req := &provider.Request{
 		Model: c.cfg.Model, System: system, Messages: []provider.Message{provider.User(prompt)},
-		Labels: agent.CallLabels(ctx, Kind),
+		Labels: provider.Labels{Kind: Kind},
+	}
+	if r, ok := work.RunOf(ctx).(interface{ CallLabels(string) provider.Labels }); ok {
+		req.Labels = r.CallLabels(Kind)
 	}
 	if schema != nil {
 		req.Output = &provider.OutputFormat{Name: "judgement", Schema: schema}

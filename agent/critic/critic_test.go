@@ -63,7 +63,6 @@ func TestTheCallsOfTheCriticAreThoseOfTheRunsUserAndTenant(t *testing.T) {
 	for _, req := range critic.Requests() {
 		require.Equal(t, want, req.Labels)
 	}
-	require.Equal(t, provider.Labels{Kind: Kind}, agent.CallLabels(t.Context(), Kind), "outside of a run")
 }
 
 func judged(score float64, missing, wording string) providertest.Step {
