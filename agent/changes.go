@@ -30,9 +30,10 @@ func (s *Session) SetTitle(ctx context.Context, title string) error {
 // labels, with keys of at most 64 and values of at most 256 bytes, without control characters.
 //
 // The label stays when runs with other labels ([Input].Labels) follow. Lists show both, and of two
-// with the same key that of SetLabel; runs and their events have only their own. It is set when a
-// title would be: see [Session.SetTitle]. An unknown session is [ErrNothingOpen], and a label
-// that isn't valid is an *[ArgError].
+// with the same key that of SetLabel; runs and their events have only their own. So a label
+// "tenant" that is set here doesn't say who pays: only that of the run does. It is set when a title
+// would be: see [Session.SetTitle]. An unknown session is [ErrNothingOpen], and a label that isn't
+// valid is an *[ArgError].
 func (s *Session) SetLabel(ctx context.Context, key, value string) error {
 	ctx, err := s.ready(ctx)
 	if err != nil {

@@ -147,7 +147,7 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	}
 	res, err := output.Generate(context.WithValue(ctx, asideKey{}, true), c.x.agent.provider, own, limits.ReplyBytes)
 	if res.Usage.Total() > 0 {
-		cost, priced := c.x.agent.cost(own.Model, res.Usage)
+		cost, priced := c.x.agent.cost(own.Model, res.Model, res.Usage)
 		if failed := c.book("Generate",
 			machine.Spent{Usage: res.Usage, Cost: cost, Unpriced: !priced, Calls: 1}); err == nil {
 			err = failed

@@ -77,7 +77,8 @@ type Input struct {
 	// the run, on its tool and model calls, in the ledger, and on the session until another run
 	// sets others; [SessionFilter] finds the session by one of them. Empty: those of the session's
 	// last run. The label "tenant" says who pays: budgets limit what a tenant spends
-	// (budget.Config.Tenant), with all that the run starts.
+	// (budget.Config.Tenant), with all that the run starts. One of [Session.SetLabel] doesn't
+	// count.
 	Labels map[string]string
 	// Key makes a repeated request harmless: if the session had an input or a message
 	// ([Session.Steer]) with the same key, nothing is started, and the error is a

@@ -85,7 +85,9 @@ type ToolResult = machine.ToolResult
 //     sessions. Default 1,000,000
 //   - Cost: money for the same. Default 10 US dollars
 //   - RequirePrices: stop before a model is called whose price isn't known. Default true where Cost
-//     is set, and false with the default Cost, with which such calls aren't counted
+//     is set, and false with the default Cost, with which such calls aren't counted. Summaries,
+//     notes and critics with models of their own are called all the same: only a budget refuses
+//     them
 //   - AllowUnknownPrices: RequirePrices is false, whatever else is set. Default false
 //   - Duration: time without pauses. Default 30 minutes
 //   - PromptBytes, MediaBytes: the text, and the images and files of an input. Default 4 MiB and

@@ -60,7 +60,7 @@ func (x *driver) step(act machine.Action) {
 	}
 	// whether the price is known, or doesn't matter because nothing is asked or costs aren't
 	// limited
-	priced := !asks || r.Limits.Cost < 0 || infoOf(x.agent.provider, start.Model).Prices != nil
+	priced := !asks || r.Limits.Cost < 0 || x.agent.isPriced(start.Model)
 	if x.agent.cfg.Compose != nil {
 		x.noteSystem(start, p.system, step)
 	}
@@ -130,6 +130,13 @@ func (l *sessionLog) labels(step int, kind string) provider.Labels {
 		Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace, Extra: l.State().Labels}
 }
 
+// CallLabels returns the labels of a model call that a package of the agent makes for the run.
+func (l *sessionLog) CallLabels(kind string) provider.Labels {
+	l.Lock()
+	defer l.Unlock()
+	return l.labels(l.Run().Step, kind)
+}
+
 // ask makes the model call and appends its outcome.
 func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mode *mode, step *Step) {
 	err := x.call(req)
@@ -177,6 +184,7 @@ func (x *driver) takeAnswer(step *Step) {
 
 // replied calls the hooks for a complete reply and appends it.
 func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *Step) {
+	answered := resp.Model // hooks may change it
 	resp.Parts = x.agent.redact.Parts(resp.Parts)
 	x.nameCalls(resp)
 	if err := x.afterStep(step, resp); err != nil {
@@ -191,7 +199,7 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
 	f.Outside = machine.OutsideInReply(&f.Message)
-	f.Cost, f.Priced = x.agent.cost(x.Run().Model, usage)
+	f.Cost, f.Priced = x.agent.cost(x.Run().Model, answered, usage)
 	var err error
 	if x.agent.quickCalls {
 		err = x.Defer(f)
@@ -265,7 +273,7 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 		}
 	}
 	f := &machine.StepFailed{Usage: partial.Usage}
-	f.Cost, f.Priced = x.agent.cost(x.Run().Model, partial.Usage)
+	f.Cost, f.Priced = x.agent.cost(x.Run().Model, partial.Model, partial.Usage)
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
 	}

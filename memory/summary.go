@@ -268,14 +268,15 @@ func (s *Summarise) call(ctx context.Context, v *View, req *provider.Request) (r
 		return nil, errSummaryBudget
 	}
 	// if the provider panics
-	used := provider.Usage{Input: int64(estimate), Output: int64(s.cfg.MaxOutput), Estimated: true}
+	used, answered := provider.Usage{Input: int64(estimate), Output: int64(s.cfg.MaxOutput), Estimated: true}, ""
 	defer func() {
 		s.settle(reserved, plus(int(used.Input), int(used.Output)))
-		cost, priced := s.cost(used)
+		cost, priced := s.cost(answered, used)
 		v.book(used, cost, priced)
 	}()
 	res, err = stream.Collect(bounded(ctx, stream.Check(s.cfg.Provider.Stream(ctx, req)),
 		max(64<<10, 16*s.cfg.MaxOutput)))
+	answered = res.Model
 	switch written := v.Counter.CountText(res.Text()) + v.Counter.CountText(res.Reasoning()); {
 	case res.Usage.Input > 0 || res.Usage.Output > 0:
 		used = res.Usage
@@ -322,13 +323,10 @@ func unbilled(err error) bool {
 	return false
 }
 
-// cost returns the cost of a call, and false if it isn't known.
-func (s *Summarise) cost(u provider.Usage) (provider.Money, bool) {
-	info, ok := provider.InfoOf(s.cfg.Provider, s.cfg.Model)
-	if !ok || info.Prices == nil {
-		return 0, false
-	}
-	return info.Prices.Cost(u), true
+// cost returns the cost of a call that the model of this name has answered, and false if it isn't
+// known.
+func (s *Summarise) cost(answered string, u provider.Usage) (provider.Money, bool) {
+	return provider.CostOf(provider.InfosOf(s.cfg.Provider, s.cfg.Model), answered, u)
 }
 
 // labels returns those of a request with what is set in own.

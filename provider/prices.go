@@ -2,6 +2,7 @@ package provider
 
 import (
 	"bytes"
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -15,18 +16,31 @@ import (
 // replace what p says of a model's prices; of all else, and of models that aren't in the map, p
 // says what it said before. So a gateway whose prices no table has can be limited in money. Put it
 // right around an adapter: what is inside of p, such as a guard with a budget, doesn't see the
-// prices. The map isn't copied and must not be changed.
+// prices. The map is copied. An entry with a price below 0 is as if nobody knew the price of its
+// model, whatever p says: where money is limited, the model isn't called.
 func WithPrices(p Provider, prices map[string]Prices) Provider {
 	if isNil(p) || len(prices) == 0 {
 		return p
 	}
-	return &priced{p, prices}
+	own := make(map[string]*Prices, len(prices))
+	for model, price := range prices {
+		own[model] = credible(&price)
+	}
+	return &priced{p, own}
+}
+
+// credible returns p, or nil if a price is below 0.
+func credible(p *Prices) *Prices {
+	if p == nil || min(p.Input, p.Output, p.CacheRead, p.CacheWrite) < 0 {
+		return nil
+	}
+	return p
 }
 
 // A priced is a provider with prices of the host.
 type priced struct {
 	inner  Provider
-	prices map[string]Prices
+	prices map[string]*Prices // nil: not a price
 }
 
 func (p *priced) Stream(ctx context.Context, req *Request) iter.Seq2[Chunk, error] {
@@ -62,8 +76,23 @@ func (p *priced) InfoOf(model string) (ModelInfo, bool) {
 			info.Provider = i.Provider
 		}
 	}
-	info.Prices = &price
+	info.Prices = price
 	return info, true
+}
+
+// infosOf returns the descriptions of what may answer, with the prices of the host.
+func (p *priced) infosOf(model string, budget *int) []ModelInfo {
+	infos := infosOf(p.inner, model, budget)
+	if len(infos) == 1 {
+		info, _ := p.InfoOf(model)
+		return []ModelInfo{info}
+	}
+	for i := range infos {
+		if price, ok := p.prices[cmp.Or(model, infos[i].ID)]; ok {
+			infos[i].Prices = price
+		}
+	}
+	return infos
 }
 
 // mostPrice is the highest price that [ParsePrices] takes, in dollars for a million tokens.

@@ -85,6 +85,29 @@ func TestPricesOfTheHostReplaceThoseOfTheProvider(t *testing.T) {
 	require.Equal(t, provider.EndsWithContext(gateway), provider.EndsWithContext(p))
 }
 
+func TestAPriceBelowZeroIsNotKnown(t *testing.T) {
+	one := &shelf{info: provider.ModelInfo{ID: "m-1", Prices: &provider.Prices{Input: 1}}}
+	for _, bad := range []provider.Prices{{Input: -1}, {Output: -1}, {CacheRead: -1}, {CacheWrite: -1}} {
+		for _, model := range []string{"", "m-1"} {
+			p := provider.WithPrices(one, map[string]provider.Prices{"m-1": bad, "m-2": {Input: 2}})
+			info, ok := provider.InfoOf(p, model)
+			require.True(t, ok)
+			require.Nil(t, info.Prices)
+			chain := row{members: []provider.Provider{p, one}}
+			_, known := provider.CostOf(provider.InfosOf(chain, model), "", provider.Usage{Input: 1})
+			require.False(t, known)
+			of := provider.WithPrices(row{members: []provider.Provider{one, one}},
+				map[string]provider.Prices{"m-1": bad})
+			_, known = provider.CostOf(provider.InfosOf(of, model), "", provider.Usage{Input: 1})
+			require.False(t, known)
+			own := &shelf{info: provider.ModelInfo{ID: "m-1", Prices: &bad}}
+			require.Nil(t, provider.InfosOf(own, model)[0].Prices)
+			info, _ = provider.InfoOf(p, "m-2")
+			require.EqualValues(t, 2, info.Prices.Input)
+		}
+	}
+}
+
 // A gateway has prices that no table knows. They come from a file of the host.
 func ExampleWithPrices() {
 	prices, err := provider.ParsePrices([]byte(`{"house-model": {"input": 0.5, "output": 2}}`))

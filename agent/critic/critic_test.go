@@ -46,6 +46,25 @@ func run(t *testing.T, cfg Config, prompt string, steps ...providertest.Step) (*
 	return res, verdicts, model
 }
 
+func TestTheCallsOfTheCriticAreThoseOfTheRunsUserAndTenant(t *testing.T) {
+	critic := providertest.Script(judged(.5, "", "stiff"), providertest.Say("Better."), judged(.9, "", ""))
+	hooks, err := New(Config{Provider: critic, Rewrite: true})
+	require.NoError(t, err)
+	model := providertest.Script(providertest.Say("Done."))
+	a, err := agent.New(agent.Config{Name: "author", Provider: model, Hooks: []agent.Hooks{hooks}})
+	require.NoError(t, err)
+	_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: complexTask, User: "ann", Task: "blog", Pipeline: "p",
+		Labels: map[string]string{"tenant": "acme"}})
+	require.NoError(t, err)
+	want := model.Requests()[0].Labels
+	require.Equal(t, []string{"s", "ann", "acme"}, []string{want.Session, want.User, want.Tenant})
+	want.Kind = Kind
+	require.Len(t, critic.Requests(), 3)
+	for _, req := range critic.Requests() {
+		require.Equal(t, want, req.Labels)
+	}
+}
+
 func judged(score float64, missing, wording string) providertest.Step {
 	list := func(s string) []string {
 		if s == "" {

@@ -26,7 +26,7 @@ type Limits struct {
 	// Default 1,000,000.
 	Tokens int64 `json:"tokens,omitempty"`
 	// Cost is what a run may cost, with all that it starts. Default 10 US dollars. Where it is set,
-	// a model whose price isn't known isn't called: see RequirePrices.
+	// a model whose price isn't known isn't called: see RequirePrices, and what it excepts.
 	Cost provider.Money `json:"cost,omitempty"`
 	// Duration is how long a run may work. The time in which it is paused doesn't count. Default 30
 	// minutes.
@@ -68,7 +68,8 @@ type Limits struct {
 	// RequirePrices stops a run, and all that it starts, before a model is called whose price isn't
 	// known, if there is a limit of Cost. Default true where Cost is set, false with the default
 	// Cost. If it is false, what such a model costs isn't counted, and the run shows a note,
-	// UnknownPrice of package agent.
+	// UnknownPrice of package agent. Summaries, notes and critics with models of their own are
+	// called all the same: only a budget refuses them.
 	RequirePrices bool `json:"require_prices,omitempty"`
 	// AllowUnknownPrices makes RequirePrices false, whatever else is set.
 	AllowUnknownPrices bool `json:"allow_unknown_prices,omitempty"`

@@ -40,14 +40,12 @@ func ByModel[T any](p provider.Provider, instructions string) func(context.Conte
 			return v, errNoModel
 		}
 		info, _ := provider.InfoOf(model, name)
+		models := provider.InfosOf(model, name)
 		return t.Ask(in.request(name, instructions, info.Window), 1,
 			func(req *provider.Request) (*provider.Response, error) {
 				res, err := output.Generate(ctx, model, req, maxNote)
-				if info.Prices != nil {
-					in.book(res.Usage, info.Prices.Cost(res.Usage), true)
-				} else {
-					in.book(res.Usage, 0, false)
-				}
+				cost, priced := provider.CostOf(models, res.Model, res.Usage)
+				in.book(res.Usage, cost, priced)
 				return res, err
 			},
 			func(_ string, problem error) error {

@@ -5,6 +5,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit"
@@ -164,9 +165,15 @@ func (c *call) reserve() (err error) {
 	})
 	if err != nil {
 		explain(err, c.asked(output))
+		refused, ok := errors.AsType[*budget.Error](err)
+		if i := slices.IndexFunc(c.models, unpriced); ok && refused.Unpriced && i >= 0 && c.req.Model == "" {
+			refused.Model = c.models[i].ID
+		}
 	}
 	return err
 }
+
+func unpriced(info provider.ModelInfo) bool { return info.Prices == nil }
 
 // explain adds what was wanted to the error of a budget.
 func explain(err error, wanted string) {

@@ -124,7 +124,8 @@ type Guard struct {
 	recovery      bool
 	count         func(*provider.Request) int64
 	info          provider.ModelInfo
-	guarded       bool // there is a gate, a budget, a ledger or a breaker
+	models        []provider.ModelInfo // that may answer requests that name none
+	guarded       bool                 // there is a gate, a budget, a ledger or a breaker
 
 	bursts bursts
 }
@@ -183,6 +184,7 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 		recovery:      cfg.Recovery,
 		count:         cfg.Count,
 		info:          info,
+		models:        provider.InfosOf(p, ""),
 		guarded:       cfg.Gate != nil || cfg.Budget != nil || cfg.Ledger != nil || cfg.Breaker != nil,
 	}, nil
 }

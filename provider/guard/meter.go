@@ -28,10 +28,13 @@ const (
 type meter struct {
 	input int64               // estimate of the request's tokens; 0: not made yet
 	info  *provider.ModelInfo // nil: not looked up yet
+	// models are those that may answer, as far as they are known; nil: not looked up yet
+	models []provider.ModelInfo
 
 	// of the attempt
 	again    int64 // how often the provider took its answer back
 	started  bool
+	answered string // the name of the model in the answer
 	reported provider.Usage
 	began    time.Time
 	quota    *ratelimit.Quota // as the provider's headers say
@@ -42,7 +45,7 @@ const noLimit = int64(1) << 62
 // measure begins an attempt.
 func (c *call) measure() {
 	c.written, c.room, c.voided, c.again, c.started, c.reported = 0, noLimit, 0, 0, false, provider.Usage{}
-	c.quota = nil
+	c.quota, c.answered = nil, ""
 	if c.guard.budget != nil {
 		c.room = c.outputAsked() * bytesPerToken
 		if c.req.MaxOutput > 0 {
@@ -158,7 +161,7 @@ func partSize(p *provider.Part) (bytes int, media int64) {
 func (c *call) weigh(chunk *provider.Chunk) {
 	switch chunk.Kind {
 	case provider.KindStart:
-		c.started = true
+		c.started, c.answered = true, chunk.Name
 		if c.leased {
 			c.lease.Began()
 		}
@@ -248,14 +251,21 @@ func (c *call) names() budget.Names {
 // cost returns the cost of u in millionths of a dollar, less than 0 if no price is known. Input
 // that may be written to a cache is counted at the higher price.
 func (c *call) cost(u provider.Usage) int64 {
-	p := c.model().Prices
-	if p == nil {
+	if c.models == nil {
+		if c.models = c.guard.models; c.req.Model != "" {
+			c.models = provider.InfosOf(c.guard.provider, c.req.Model)
+		}
+	}
+	cost, known := provider.CostOf(c.models, c.answered, u)
+	if !known {
 		return -1
 	}
-	if u.CacheRead == 0 && u.CacheWrite == 0 && u.Estimated && p.CacheWrite > p.Input {
+	if u.CacheRead == 0 && u.CacheWrite == 0 && u.Estimated {
 		u.CacheWrite = u.Input
+		written, _ := provider.CostOf(c.models, c.answered, u)
+		cost = max(cost, written)
 	}
-	return int64(p.Cost(u))
+	return int64(cost)
 }
 
 // charge books the usage of the attempt, and returns its tokens.
