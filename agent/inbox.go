@@ -138,10 +138,10 @@ func (x *driver) Posted(items []session.Item) {
 	}
 }
 
-// isLate reports whether an item was sent to an earlier run than the one that began with the fact of
-// that number.
-func (x *driver) isLate(it *session.Item, start uint64) bool {
-	return it.After > 0 && it.After < start && !x.Expects(it)
+// isLate reports whether an item was sent to an earlier run than the one that began with the fact
+// of that number.
+func (l *sessionLog) isLate(it *session.Item, start uint64) bool {
+	return it.After > 0 && it.After < start && !l.Expects(it)
 }
 
 // endUnlessStopped ends a run whose next model call can't be made, or as it was stopped meanwhile.
@@ -236,8 +236,8 @@ func (l *sessionLog) takeChange(it *session.Item) bool {
 
 // takeLate ends a run that was canceled while it paused, and acts on revocations, titles and labels
 // that were posted to a run too late for its last safe point. For these it looks only if there may
-// be some: there are rules to revoke, or something was posted during the run (see Poke). What nobody
-// has noticed waits for the next run.
+// be some: there are rules to revoke, or something was posted during the run (see Poke). What
+// nobody has noticed waits for the next run.
 func (b *inbox) takeLate() {
 	if b.paused() && errors.Is(context.Cause(b.ctx), errCanceled) {
 		if err := b.endOpen(machine.CodeCanceled, errCanceled); err != nil {

@@ -177,10 +177,11 @@ func TestABusThatFailsStopsNothing(t *testing.T) {
 // A run that ends without an event doesn't keep the hub from closing.
 func TestAHubClosesAfterAHookHasEndedItsGoroutine(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAgent(t, agent.Config{Hooks: []agent.Hooks{{Name: "h", BeforeFinish: func(context.Context, *agent.Result) error {
+		exit := func(context.Context, *agent.Result) error {
 			runtime.Goexit()
 			return nil
-		}}}}, providertest.Slow(time.Second, providertest.Say("x")))
+		}
+		a := newAgent(t, agent.Config{Hooks: []agent.Hooks{{Name: "h", BeforeFinish: exit}}}, providertest.Slow(time.Second, providertest.Say("x")))
 		h := newHub(t, live.Config{Agent: a, Bus: &wire{}, Recover: -1})
 		start(t, h)
 		time.Sleep(time.Minute)

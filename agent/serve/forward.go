@@ -20,8 +20,8 @@ import (
 const forwarded = "Pawl-Forwarded"
 
 const (
-	// reachTime is how long the server of another hub may take to accept a connection: it may be gone,
-	// and its run with it.
+	// reachTime is how long the server of another hub may take to accept a connection: it may be
+	// gone, and its run with it.
 	reachTime = 2 * time.Second
 	// beginTime is how long it may take to begin an answer.
 	beginTime = 20 * time.Second

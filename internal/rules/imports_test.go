@@ -128,7 +128,7 @@ var rows = map[string]row{
 		"tools"},
 		third: []string{"go.yaml.in/yaml/v3", "golang.org/x/text"},
 		tests: []string{"agent/journal", "provider/providertest"}},
-	"agent/critic": {own: []string{"agent", "agent/machine", "circuit/fault", "provider"},
+	"agent/critic": {own: []string{"agent", "agent/internal/work", "agent/machine", "circuit/fault", "provider"},
 		tests: []string{"provider/providertest", "tools"}},
 	"agent/intent": {own: []string{"agent/internal/output", "circuit/fault", "internal/schema", "provider", "tools"},
 		tests: []string{"agent", "agent/journal"}},

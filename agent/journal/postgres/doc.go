@@ -42,13 +42,12 @@
 // (LISTEN): each post to a session says its name, so that a Stop or Cancel reaches the process that
 // drives the run at once. A notice has the names of the schema and the session, and nothing else.
 // Behind a pooler in transaction mode notices don't arrive; then the inboxes of the sessions whose
-// runs are in progress are read twice a second, and the store tries every 10 minutes whether that has
-// changed. It tries every 10 s whether notices still arrive, so one that is lost without an error is
-// made up for within 15 s.
-// With Config.Pool it uses the host's pool instead. It names its schema in each statement, so it
-// needs no search_path, keeps nothing on a connection but prepared statements, in pgx's cache, and
-// changes no setting. Behind a pooler in transaction mode the pool's
-// ConnConfig.DefaultQueryExecMode is pgx.QueryExecModeExec.
+// runs are in progress are read twice a second, and the store tries every 10 minutes whether that
+// has changed. It tries every 10 s whether notices still arrive, so one that is lost without an
+// error is made up for within 15 s. With Config.Pool it uses the host's pool instead. It names its
+// schema in each statement, so it needs no search_path, keeps nothing on a connection but prepared
+// statements, in pgx's cache, and changes no setting. Behind a pooler in transaction mode the
+// pool's ConnConfig.DefaultQueryExecMode is pgx.QueryExecModeExec.
 //
 // # Cost
 //

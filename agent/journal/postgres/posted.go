@@ -24,8 +24,9 @@ const (
 	// may take.
 	probeEvery = 10 * time.Second
 	probeTime  = 5 * time.Second
-	// listenAgain is how long after a failure the listener connects again, and listenSeldom how long
-	// if notices don't arrive: behind a pooler each try leaves a LISTEN on one of its connections.
+	// listenAgain is how long after a failure the listener connects again, and listenSeldom how
+	// long if notices don't arrive: behind a pooler each try leaves a LISTEN on one of its
+	// connections.
 	listenAgain  = 15 * time.Second
 	listenSeldom = 10 * time.Minute
 )
