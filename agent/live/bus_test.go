@@ -181,7 +181,8 @@ func TestAHubClosesAfterAHookHasEndedItsGoroutine(t *testing.T) {
 			runtime.Goexit()
 			return nil
 		}
-		a := newAgent(t, agent.Config{Hooks: []agent.Hooks{{Name: "h", BeforeFinish: exit}}}, providertest.Slow(time.Second, providertest.Say("x")))
+		a := newAgent(t, agent.Config{Hooks: []agent.Hooks{{Name: "h", BeforeFinish: exit}}},
+			providertest.Slow(time.Second, providertest.Say("x")))
 		h := newHub(t, live.Config{Agent: a, Bus: &wire{}, Recover: -1})
 		start(t, h)
 		time.Sleep(time.Minute)

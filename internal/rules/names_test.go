@@ -50,8 +50,8 @@ func unexported() {}
 	require.Contains(t, out.String(), "  Tested\n")
 }
 
-// maxNames is how many top-level names the library exports. It shrinks, except with a capability: 10
-// came with roles, tenants, deliveries, erasure and gauges, net of what was removed for them.
+// maxNames is how many top-level names the library exports. It shrinks, except with a capability:
+// 10 came with roles, tenants, deliveries, erasure and gauges, net of what was removed for them.
 const maxNames = 1610
 
 func TestTheLibraryExportsNoMoreNames(t *testing.T) {
