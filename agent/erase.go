@@ -37,10 +37,12 @@ type Erased struct {
 const maxWith = 64
 
 // Erase replaces the words of found by with, such as "[erased]", everywhere in the sessions that
-// found names: in facts and snapshots, in titles and labels, and in inboxes. Allowances whose keys
-// have such a word are dropped. Facts keep their number, time and kind, and everything else in them
-// stays byte by byte. A session of agents then gets a [machine.Snapshot] that says how many facts
-// were rewritten, so processes that know the session read it anew. It can be continued as before.
+// found names: in facts and snapshots, in titles and labels, and in inboxes. A word within a longer
+// one ("Ann" in "planned") is only replaced if the match of [Find] finds it there, too. Allowances
+// whose keys have such a word are dropped. Facts keep their number, time and kind, and everything
+// else in them stays byte by byte. A session of agents then gets a [machine.Snapshot] that says how
+// many facts were rewritten, so processes that know the session read it anew. It can be continued
+// as before.
 //
 // Sessions whose run is in progress or paused, or that are in use otherwise, aren't changed: each
 // is an [ErrBusy] in the error, which joins those of all sessions. Neither is a session whose log
@@ -60,7 +62,9 @@ func Erase(ctx context.Context, store journal.Store, found []Found, with string)
 			errors.ErrUnsupported)
 	}
 	words, keys := make(map[string][]string), make(map[string][]string)
+	var match func(text string) []string
 	for _, f := range found {
+		match = f.match
 		to, name := words, f.Session
 		if f.Session == "" {
 			to, name = keys, f.Item
@@ -79,19 +83,19 @@ func Erase(ctx context.Context, store journal.Store, found []Found, with string)
 	ctx = orBackground(ctx)
 	var failed []error
 	for _, name := range slices.Sorted(maps.Keys(words)) {
-		if err := eraseSession(ctx, eraser, name, erase.Sorted(words[name]), with, &done); err != nil {
+		if err := eraseSession(ctx, eraser, name, erase.Sorted(words[name]), with, match, &done); err != nil {
 			failed = append(failed, err)
 		}
 	}
 	if len(keys) > 0 {
 		n, err := eraser.DropAllowances(ctx, func(name, key string) bool {
-			return erase.Replaced(keys[name], with).String(key) != key
+			return erase.Replaced(keys[name], with, match).String(key) != key
 		})
 		if done.Allowances = n; err != nil {
 			failed = append(failed, fmt.Errorf("agent: erasing texts: allowances: %w", err))
 		}
 	}
-	if done.Sessions+done.Allowances > 0 {
+	if len(found) > 0 { // also what an earlier call has left, whose caller has died
 		done.Left = eraser.Remains()
 	}
 	return done, errors.Join(failed...)
@@ -102,7 +106,7 @@ const eraseLease = 5 * time.Minute
 
 // eraseSession replaces words in a session.
 func eraseSession(ctx context.Context, store journal.Eraser, name string, words []string, with string,
-	done *Erased) error {
+	match func(string) []string, done *Erased) error {
 	if _, err := store.Head(ctx, name); errors.Is(err, journal.ErrNoSession) {
 		return nil // it was deleted meanwhile
 	}
@@ -111,7 +115,7 @@ func eraseSession(ctx context.Context, store journal.Eraser, name string, words 
 		return &SessionError{Session: name, Code: ErrBusy, Err: err}
 	}
 	if err == nil {
-		x := &erasure{store: store, lease: lease, with: with, words: words}
+		x := &erasure{store: store, lease: lease, with: with, words: words, match: match}
 		err = x.do(ctx)
 		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
 		defer cancel()
@@ -134,6 +138,7 @@ type erasure struct {
 	lease journal.Lease
 	words []string
 	with  string
+	match func(text string) []string // nil: found wasn't made by Find
 
 	names   []string
 	rewrite journal.Rewrite
@@ -156,7 +161,7 @@ func (x *erasure) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	w := erase.Replaced(x.words, x.with)
+	w := erase.Replaced(x.words, x.with, x.match)
 	w.Name = x.name(head.Session)
 	w.Name("session", head.Session)
 	w.Name("parent", head.Parent)

@@ -30,6 +30,8 @@ type Found struct {
 	// Names are the members that have some of them in a name, such as "owner" or "id", or "session"
 	// for the session's own name. Erase leaves names as they are: delete the session instead.
 	Names []string
+
+	match func(text string) []string // of Find
 }
 
 // Find looks for words in all that a journal's store has: heads, facts, snapshots, the logs of
@@ -89,6 +91,7 @@ type finder struct {
 func (f *finder) in(found Found, yield func(Found, error) bool, visit func(*erase.Walk)) error {
 	visit(erase.Found(f.match, &found.Words, &found.Names))
 	found.Words, found.Names = erase.Sorted(found.Words), erase.Sorted(found.Names)
+	found.match = f.match
 	if len(found.Words)+len(found.Names) > 0 && !yield(found, nil) {
 		return errEnough
 	}

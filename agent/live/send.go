@@ -3,11 +3,13 @@ package live
 import (
 	"context"
 	"errors"
+	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/tools"
 )
 
 const (
@@ -135,7 +137,7 @@ func (h *Hub) SendIf(ctx context.Context, in agent.Input, may func(context.Conte
 				return Sent{}, &agent.SessionError{Session: in.Session, Code: agent.ErrNotOwner}
 			}
 			var receipt *agent.Receipt
-			receipt, err = own.Steer(ctx, in.Prompt, in.Key)
+			receipt, err = own.Steer(withOutside(ctx, &in), in.Prompt, in.Key)
 			if err == nil {
 				before, done := h.queue(in.Session)
 				if !h.begin(func() { h.sent(context.WithoutCancel(ctx), in, may, receipt, before, done) }) {
@@ -157,6 +159,19 @@ func (h *Hub) SendIf(ctx context.Context, in agent.Input, may func(context.Conte
 		case <-time.After(pollHandover):
 		}
 	}
+}
+
+// withOutside returns a context for a message whose text comes from outside, as the input says, or
+// because the call of a tool sends it that has read such text.
+func withOutside(ctx context.Context, in *agent.Input) context.Context {
+	if len(in.Outside) == 0 {
+		return ctx
+	}
+	from := slices.Clone(in.Outside)
+	if c, ok := tools.CallOf(ctx); ok {
+		from = append(from, c.Outside...)
+	}
+	return tools.WithCall(ctx, &tools.Call{Outside: from})
 }
 
 // startIf starts a run if it may.
@@ -224,7 +239,7 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, may func(context.Context
 			_, err = h.startIf(ctx, in, func(ctx context.Context) (func(), error) { return allowed(ctx, may) })
 		}
 		if errors.Is(err, agent.ErrBusy) {
-			if receipt, err = own.Steer(ctx, in.Prompt, in.Key); err == nil {
+			if receipt, err = own.Steer(withOutside(ctx, &in), in.Prompt, in.Key); err == nil {
 				err = wait(ctx, receipt)
 				continue
 			}

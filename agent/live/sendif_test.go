@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -212,4 +213,26 @@ func TestARunThatMayNotStartDoesntBegin(t *testing.T) {
 	_, err = h.SendIf(t.Context(), in, func(context.Context) (func(), error) { return func() {}, nil })
 	require.ErrorIs(t, err, agent.ErrDuplicate)
 	require.NoError(t, h.Close())
+}
+
+// A text from outside is one also if it is sent to a run in progress.
+func TestATextFromOutsideIsSentAsOne(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: journal.NewMemory()},
+			providertest.Slow(time.Second, providertest.Say("One.")), providertest.Say("Two."))})
+		start(t, h)
+		sent, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: "A mail.", Outside: []string{"a mail"}})
+		require.NoError(t, err)
+		require.True(t, sent.Steered)
+		time.Sleep(time.Minute)
+		facts, err := h.Agent().Session("s").Facts(t.Context())
+		require.NoError(t, err)
+		var from []string
+		for _, f := range facts {
+			if f, ok := f.(*machine.Steered); ok {
+				from = f.Outside
+			}
+		}
+		require.Equal(t, []string{"a mail"}, from)
+	})
 }

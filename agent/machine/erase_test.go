@@ -61,7 +61,7 @@ func TestNoStringOfAFactEscapesAnErasure(t *testing.T) {
 				require.True(t, seen[s], "%q", s)
 			}
 			erased := marked
-			erased.Data = erase.Replaced([]string{mark}, "").Record(rec.Kind, marked.Data)
+			erased.Data = erase.Replaced([]string{mark}, "", nil).Record(rec.Kind, marked.Data)
 			require.NotContains(t, string(erased.Data), "MARK")
 			require.Equal(t, string(rec.Data), string(erased.Data), "everything else is as before")
 			_, err = machine.Decode("s-1", erased)

@@ -20,11 +20,6 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-type refund struct {
-	Cents    json.Number `json:"cents"`
-	Currency string      `json:"currency,omitempty"`
-}
-
 // A desk has a tool that reads tickets of customers, one that reads the shop's own prices, one that
 // moves money, and a subagent. Its model makes the calls that the newest message of a person names,
 // one in each reply, or those of a line together.

@@ -44,8 +44,12 @@ type Per uint8
 
 // Whose calls are added up.
 const (
-	PerSession Per = iota // each session has a sum
-	PerUser               // each Input.User has one, in all sessions; a run without a user is denied
+	// PerSession: each session has a sum. Subagents, pieces of team work and nodes of plans have
+	// sessions of their own, so a tool that they have needs PerUser.
+	PerSession Per = iota
+	// PerUser: each Input.User has one, in all sessions; a run without a user is denied. Users of
+	// different tenants need different names, or a Store for each tenant.
+	PerUser
 )
 
 // A Sum asks about calls whose amounts, with those of earlier calls, are above a limit. It reserves

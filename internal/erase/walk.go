@@ -275,7 +275,10 @@ func (w *Walk) text(s string, depth int) string {
 		if c := strings.TrimLeft(s, " \t\r\n"); c != "" && (c[0] == '{' || c[0] == '[') && json.Valid([]byte(s)) {
 			return string(w.json([]byte(s), place{free: true, depth: depth + 1}))
 		}
-		if d, ok := fromBase64(s); ok {
+		switch d, is := fromBase64(s); {
+		case is && !utf8.ValidString(d) && len(s) >= leastBinary: // an image, or a signature
+			return s
+		case is && utf8.ValidString(d):
 			if t := w.text(d, depth+1); t != d {
 				return base64.StdEncoding.EncodeToString([]byte(t))
 			}
@@ -284,13 +287,17 @@ func (w *Walk) text(s string, depth int) string {
 	return w.escaped(w.Text(s))
 }
 
-// fromBase64 returns the text that s encodes.
+// leastBinary is how long a text is, in bytes, that is taken for base64 of something that isn't a
+// text. Shorter ones may be words.
+const leastBinary = 64
+
+// fromBase64 returns what s encodes.
 func fromBase64(s string) (string, bool) {
 	if len(s) < 8 || len(s)%4 != 0 {
 		return "", false
 	}
 	d, err := base64.StdEncoding.DecodeString(s)
-	return string(d), err == nil && utf8.Valid(d)
+	return string(d), err == nil
 }
 
 // segment is a part of an address that is escaped.

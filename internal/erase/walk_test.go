@@ -1,7 +1,9 @@
 package erase_test
 
 import (
+	"bytes"
 	"encoding/base64"
+	"regexp"
 	"strings"
 	"testing"
 
@@ -49,7 +51,7 @@ func TestEachTextIsReplacedWhereverItIs(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var words, members []string
 			erase.Found(ann, &words, &members).Record(c[0], []byte(c[1]))
-			got := string(erase.Replaced(words, "[erased]").Record(c[0], []byte(c[1])))
+			got := string(erase.Replaced(words, "[erased]", ann).Record(c[0], []byte(c[1])))
 			require.Equal(t, c[2], got)
 
 			var again []string
@@ -72,16 +74,37 @@ func TestWordsThatAreNotInTheTextAreLeftOut(t *testing.T) {
 }
 
 func TestTheLongestWordIsReplacedFirst(t *testing.T) {
-	require.Equal(t, "x, x", erase.Replaced([]string{"Ann", "Ann Lee"}, "x").String("Ann Lee, Ann"))
+	require.Equal(t, "x, x", erase.Replaced([]string{"Ann", "Ann Lee"}, "x", nil).String("Ann Lee, Ann"))
 }
 
 func FuzzAnyDataIsRead(f *testing.F) {
 	f.Add("suspended", []byte(`{"a":["Ann",1,{"b":null}],"c":"x%20Ann"}`))
 	f.Add("", []byte(`[1 , "\"" ]`))
 	f.Fuzz(func(t *testing.T, kind string, data []byte) {
-		got := erase.Replaced([]string{"Ann"}, "x").Record(kind, data)
+		got := erase.Replaced([]string{"Ann"}, "x", nil).Record(kind, data)
 		if !strings.Contains(string(data), "Ann") && !strings.ContainsAny(string(data), `\%+`) && len(data) < 8 {
 			require.Equal(t, string(data), string(got))
 		}
 	})
+}
+
+func TestAWordWithinALongerOneStays(t *testing.T) {
+	whole := regexp.MustCompile(`(?i)\bann\b`)
+	w := erase.Replaced([]string{"ann"}, "x", func(s string) []string { return whole.FindAllString(s, -1) })
+	require.Equal(t, "planned by x, x's channel, joann", w.String("planned by ann, ann's channel, joann"))
+	w = erase.Replaced([]string{"ann"}, "x", func(s string) []string {
+		if strings.Contains(s, "joann") {
+			return []string{"ann", "other"}
+		}
+		return nil
+	})
+	require.Equal(t, "plxed by x, jox", w.String("planned by ann, joann"), "it is found within the word, too")
+}
+
+func TestAnImageStaysAsItIs(t *testing.T) {
+	image := base64.StdEncoding.EncodeToString(bytes.Repeat([]byte{0xff, 0x00, 0x9a}, 30))
+	part := image[:3]
+	w := erase.Replaced([]string{part}, "x", nil)
+	data := []byte(`{"message":{"parts":[{"kind":"media","media":{"type":"image/png","data":"` + image + `"}}]}}`)
+	require.Equal(t, string(data), string(w.Record("run_started", data)))
 }

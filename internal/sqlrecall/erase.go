@@ -80,7 +80,7 @@ func (s *Store) matching(ctx context.Context, query string, match func(string) [
 			if len(words) == 0 {
 				continue
 			}
-			if c.now = walk(erase.Replaced(words, with), c.was); string(c.now) != string(c.was) {
+			if c.now = walk(erase.Replaced(words, with, match), c.was); string(c.now) != string(c.was) {
 				list = append(list, c)
 			}
 		}
