@@ -3,7 +3,6 @@ package live_test
 import (
 	"context"
 	"errors"
-	"fmt"
 	"iter"
 	"runtime"
 	"strings"
@@ -161,7 +160,7 @@ func (d *brokenBus) Subscribe(context.Context, string) iter.Seq2[[]byte, error] 
 				return
 			}
 		}
-		panic(fmt.Sprint("the bus is broken"))
+		panic("the bus is broken")
 	}
 }
 
