@@ -59,9 +59,14 @@ func TestWorkIsDecidedByItsApprovers(t *testing.T) {
 		item, err := inbox.Find(t.Context(), "s", first, 0)
 		require.NoError(t, err)
 		require.NoError(t, inbox.Decide(t.Context(), item, agent.Approve(first).By("carl")))
-		passes()
-		passes()
 		again := f.asked("s")
+		for range 20 { // after errors it is looked at less often
+			if len(again) > 0 && again[0].ID != first {
+				break
+			}
+			passes()
+			again = f.asked("s")
+		}
 		require.Len(t, again, 1)
 		require.Contains(t, again[0].Replaces, first)
 		require.Contains(t, again[0].Refused, "carl may not decide")

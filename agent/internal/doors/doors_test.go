@@ -352,14 +352,4 @@ func TestWhileNobodysRolesAreKnownIsLookedAtNowAndThen(t *testing.T) {
 			require.Equal(t, 1, w.paid())
 		})
 	})
-	t.Run("by a plan", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) {
-			w := newWorld(t)
-			w.setDown(true)
-			time.AfterFunc(time.Minute, func() { w.setDown(false) })
-			submitted("bob")(w)
-			require.Equal(t, 1, w.paid())
-			require.Less(t, questions(w), 200)
-		})
-	})
 }
