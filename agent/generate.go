@@ -147,7 +147,7 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	}
 	res, err := output.Generate(context.WithValue(ctx, asideKey{}, true), c.x.agent.provider, own, limits.ReplyBytes)
 	if res.Usage.Total() > 0 {
-		cost, priced := c.x.agent.cost(own.Model, res.Model, res.Usage)
+		cost, priced := provider.CostOf(infosOf(c.x.agent.provider, own.Model), res.Model, res.Usage)
 		if failed := c.book("Generate",
 			machine.Spent{Usage: res.Usage, Cost: cost, Unpriced: !priced, Calls: 1}); err == nil {
 			err = failed
@@ -168,7 +168,7 @@ func (c toolContext) request(req *provider.Request) (*provider.Request, *Limits,
 	own.Model = cmp.Or(req.Model, c.x.State().Model, c.x.currentMode().Model, c.x.agent.cfg.Params.Model)
 	own.Interactive, own.Priority = r.Interactive, r.Priority
 	own.Labels = c.x.labels(r.Step, cmp.Or(req.Labels.Kind, "tool"))
-	return &own, r.Limits, c.x.agent.unpriced(c.x.State(), own.Model)
+	return &own, r.Limits, unpriced(c.x.State(), own.Model, infosOf(c.x.agent.provider, own.Model))
 }
 
 // corrections returns how often an answer that doesn't fit is sent back; below 0: without a limit.

@@ -10,26 +10,32 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// cost returns the price of a call of this model that another name may have answered, and false if
-// it isn't known.
-func (a *Agent) cost(model, answered string, u provider.Usage) (provider.Money, bool) {
-	return provider.CostOf(infosOf(a.provider, model), answered, u)
+// A described remembers what a provider has said of the models that may answer for one. A run asks
+// once for each model that it uses.
+type described struct {
+	model string
+	infos []provider.ModelInfo // nil: it hasn't asked
 }
 
-// isPriced reports whether the prices of all models are known that may answer for this one.
-func (a *Agent) isPriced(model string) bool {
-	return !slices.ContainsFunc(infosOf(a.provider, model), isUnpriced)
+// by returns what p says of the models that may answer for this one.
+func (d *described) by(p provider.Provider, model string) []provider.ModelInfo {
+	if d.infos == nil || d.model != model {
+		d.model, d.infos = model, infosOf(p, model)
+	}
+	return d.infos
 }
+
+// arePriced reports whether the prices of all these models are known.
+func arePriced(infos []provider.ModelInfo) bool { return !slices.ContainsFunc(infos, isUnpriced) }
 
 func isUnpriced(info provider.ModelInfo) bool { return info.Prices == nil }
 
 // unpriced returns why the run of a session can't call a model, whose price isn't known while money
-// is limited; nil if it can.
-func (a *Agent) unpriced(s *machine.State, model string) error {
+// is limited; nil if it can. infos describe the models that may answer.
+func unpriced(s *machine.State, model string, infos []provider.ModelInfo) error {
 	if !s.RequiresPrices() {
 		return nil
 	}
-	infos := infosOf(a.provider, model)
 	i := slices.IndexFunc(infos, isUnpriced)
 	if i < 0 {
 		return nil
@@ -70,8 +76,12 @@ func requirePrices(l *Limits, cost provider.Money) {
 // infosOf returns what p says of the models that may answer for this one; nothing of one if it
 // panics.
 func infosOf(p provider.Provider, model string) (infos []provider.ModelInfo) {
+	defer func() {
+		if infos == nil {
+			infos = []provider.ModelInfo{{}}
+		}
+	}()
 	defer contain.Panic(new(error))
-	infos = []provider.ModelInfo{{}}
 	return provider.InfosOf(p, model)
 }
 

@@ -37,8 +37,9 @@ type driver struct {
 	attempts context.Context // of the driving goroutine: the run's own, with halt; nil: none was made yet
 
 	// of the driving goroutine
-	reply reply // the model call under way
-	begun bool  // the run has begun
+	reply  reply     // the model call under way
+	begun  bool      // the run has begun
+	models described // those that it calls
 
 	deadline *time.Timer // of Limits.Duration; guarded
 }

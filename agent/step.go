@@ -53,14 +53,14 @@ func (x *driver) step(act machine.Action) {
 	}
 	asks := step == nil || step.answer == nil
 	if asks {
-		if err := x.agent.unpriced(x.State(), start.Model); err != nil {
+		if err := unpriced(x.State(), start.Model, x.models.by(x.agent.provider, start.Model)); err != nil {
 			x.finish(Stopped, machine.CodeLimit, err)
 			return
 		}
 	}
 	// whether the price is known, or doesn't matter because nothing is asked or costs aren't
 	// limited
-	priced := !asks || r.Limits.Cost < 0 || x.agent.isPriced(start.Model)
+	priced := !asks || r.Limits.Cost < 0 || arePriced(x.models.by(x.agent.provider, start.Model))
 	if x.agent.cfg.Compose != nil {
 		x.noteSystem(start, p.system, step)
 	}
@@ -199,7 +199,7 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
 	f.Outside = machine.OutsideInReply(&f.Message)
-	f.Cost, f.Priced = x.agent.cost(x.Run().Model, answered, usage)
+	f.Cost, f.Priced = provider.CostOf(x.models.by(x.agent.provider, x.Run().Model), answered, usage)
 	var err error
 	if x.agent.quickCalls {
 		err = x.Defer(f)
@@ -273,7 +273,8 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 		}
 	}
 	f := &machine.StepFailed{Usage: partial.Usage}
-	f.Cost, f.Priced = x.agent.cost(x.Run().Model, partial.Model, partial.Usage)
+	f.Cost, f.Priced = provider.CostOf(x.models.by(x.agent.provider, x.Run().Model), partial.Model,
+		partial.Usage)
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
 	}

@@ -226,7 +226,7 @@ func (m *Memory) Delete(ctx context.Context, session string, upTo uint64) error 
 }
 
 func newSession(name string, now time.Time) *session {
-	return &session{head: Head{Session: name, Created: now, Updated: now}}
+	return &session{head: Head{Session: name, Created: now, Updated: now}, turns: make([]turn, 0, 2)}
 }
 
 // writable reports whether fence may append: it is the newest, and wasn't released.
