@@ -219,8 +219,8 @@ func TestARunEndsInTimeWhereverItsStoreHangs(t *testing.T) {
 	}
 }
 
-// runHangs drives a run whose store hangs in call number at of the method, and reports whether there
-// was such a call.
+// runHangs drives a run whose store hangs in call number at of the method, and reports whether
+// there was such a call.
 func runHangs(t *testing.T, h hang, method string, at int) bool {
 	inner := journal.NewMemory()
 	var done effects
