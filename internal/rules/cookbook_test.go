@@ -16,5 +16,5 @@ func TestTheCookbookHasShortPrograms(t *testing.T) {
 			require.LessOrEqual(t, strings.Count(b.text, "\n"), 60, b.where())
 		}
 	}
-	require.Equal(t, 25, programs)
+	require.NotZero(t, programs)
 }

@@ -13,8 +13,8 @@ import (
 // TestFilesAreShort: a longer file usually holds two ideas.
 func TestFilesAreShort(t *testing.T) {
 	for _, f := range code(repository(t)) {
-		if n := f.lines(); n > maxLines {
-			t.Errorf("%s has %d lines, more than %d: split it, one idea in each file", f.path, n, maxLines)
+		if n := f.lines(); n > mostLines {
+			t.Errorf("%s has %d lines, more than %d: split it, one idea in each file", f.path, n, mostLines)
 		}
 	}
 }
@@ -24,20 +24,15 @@ func TestStructsAreSmall(t *testing.T) {
 	exceptions := maps.Clone(largeStructs)
 	for _, f := range code(repository(t)) {
 		for _, s := range f.structs() {
-			except, ok := largeStructs[s.name]
-			if most := max(maxFields, except.fields); s.fields > most {
+			if s.fields > mostFields && largeStructs[s.name] == "" {
 				t.Errorf("%s has %d fields, more than %d: split it, or add it to largeStructs with a reason", s.name,
-					s.fields, most)
-			} else if ok && s.fields < except.fields {
-				t.Logf("%s has only %d fields now: lower its figure in largeStructs, or remove it", s.name, s.fields)
+					s.fields, mostFields)
+			} else if s.fields > mostFields {
+				delete(exceptions, s.name)
 			}
-			delete(exceptions, s.name)
 		}
 	}
-	require.Empty(t, exceptions, "largeStructs names structs that don't exist")
-	for name, e := range largeStructs {
-		require.NotEmpty(t, e.why, name)
-	}
+	require.Empty(t, exceptions, "largeStructs names structs that have fewer fields, or don't exist")
 }
 
 // elsewhere matches what only one machine has: its folders, and the hosts that packages come from.

@@ -50,19 +50,6 @@ func unexported() {}
 	require.Contains(t, out.String(), "  Tested\n")
 }
 
-// maxNames is how many top-level names the library exports. It shrinks, except with a capability:
-// 10 came with roles, tenants, deliveries, erasure and gauges, net of what was removed for them.
-const maxNames = 1610
-
-func TestTheLibraryExportsNoMoreNames(t *testing.T) {
-	total := 0
-	for _, declared := range exportsOf(repository(t)) {
-		total += len(declared)
-	}
-	require.LessOrEqual(t, total, maxNames, "a new exported name goes with another that has no user: "+
-		"go run ./internal/rules/sizes names list")
-}
-
 // maxUnused is the share of exported names, in percent, that may be without a user.
 const maxUnused = 25
 

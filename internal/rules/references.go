@@ -71,11 +71,3 @@ func (r references) within(from string, set []string) string {
 	}
 	return strings.Join(out, " ")
 }
-
-// largestCycle returns the files of the largest cycle, none if there is no cycle.
-func (r references) largestCycle() []string {
-	if cycles := r.cycles(); len(cycles) > 0 {
-		return cycles[0]
-	}
-	return nil
-}

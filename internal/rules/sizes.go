@@ -3,7 +3,9 @@ package rules
 import (
 	"cmp"
 	"fmt"
+	"go/types"
 	"io"
+	"maps"
 	"slices"
 	"strings"
 	"text/tabwriter"
@@ -13,9 +15,9 @@ import (
 var measured = []string{"agent", "agent/machine", "tools", "internal/schema"}
 
 // Sizes prints how large the repository is whose root is given: code lines (lines that aren't blank
-// and aren't only a comment, outside of tests) of the central packages, the
-// largest files and structs, the exported names of package agent, and the cycles of references
-// between its files. It runs the go command.
+// and aren't only a comment, outside of tests) of the central packages and of the core, the large
+// files and structs, the types of package agent with most methods, the exported names, and the
+// cycles of references between the files of agent. It runs the go command.
 func Sizes(w io.Writer, root string) error {
 	files, err := read(root)
 	if err != nil {
@@ -25,15 +27,22 @@ func Sizes(w io.Writer, root string) error {
 	if err != nil {
 		return err
 	}
-	return printSizes(w, code(files), agent)
+	return printSizes(w, files, agent)
 }
 
-// printSizes is Sizes for the code of a repository and its type-checked package agent.
-func printSizes(w io.Writer, all []*file, agent *checked) error {
+// printSizes is Sizes for the files of a repository and its type-checked package agent.
+func printSizes(w io.Writer, files []*file, agent *checked) error {
 	tab := tabwriter.NewWriter(w, 0, 0, 2, ' ', 0)
+	all := code(files)
 	printPackages(tab, all)
+	exported := 0
+	for _, declared := range exportsOf(files) {
+		exported += len(declared)
+	}
+	fmt.Fprintf(tab, "\ntop-level names that the library exports\t%d\n", exported)
 	printFiles(tab, all)
 	printStructs(tab, all)
+	printMethods(tab, agent)
 	printCycles(tab, referencesOf(agent))
 	return tab.Flush()
 }
@@ -49,15 +58,24 @@ func printPackages(w io.Writer, files []*file) {
 		}
 		fmt.Fprintf(w, "%s\t%d\t%d\t%d\n", pkg, lines, n, exported)
 	}
+	lines, n := 0, 0
+	for _, f := range files {
+		if slices.Contains(core, f.dir()) {
+			lines, n = lines+f.codeLines(), n+1
+		}
+	}
+	fmt.Fprintf(w, "the core (%s)\t%d\t%d\n", strings.Join(core, ", "), lines, n)
 }
 
 func printFiles(w io.Writer, files []*file) {
 	files = slices.SortedStableFunc(slices.Values(files), func(a, b *file) int {
 		return cmp.Compare(b.lines(), a.lines())
 	})
-	fmt.Fprintf(w, "\nlargest files (at most %d lines)\tlines\tcode lines\n", maxLines)
-	for _, f := range files[:min(10, len(files))] {
-		fmt.Fprintf(w, "%s\t%d\t%d\n", f.path, f.lines(), f.codeLines())
+	fmt.Fprintf(w, "\nfiles of more than %d lines (at most %d)\tlines\tcode lines\n", manyLines, mostLines)
+	for _, f := range files {
+		if f.lines() > manyLines {
+			fmt.Fprintf(w, "%s\t%d\t%d\n", f.path, f.lines(), f.codeLines())
+		}
 	}
 }
 
@@ -65,15 +83,35 @@ func printStructs(w io.Writer, files []*file) {
 	var large []structType
 	for _, f := range files {
 		for _, s := range f.structs() {
-			if s.fields > maxFields {
+			if s.fields > manyFields {
 				large = append(large, s)
 			}
 		}
 	}
 	slices.SortStableFunc(large, func(a, b structType) int { return cmp.Compare(b.fields, a.fields) })
-	fmt.Fprintf(w, "\nstructs of more than %d fields\tfields\twhy\n", maxFields)
+	fmt.Fprintf(w, "\nstructs of more than %d fields (at most %d)\tfields\n", manyFields, mostFields)
 	for _, s := range large {
-		fmt.Fprintf(w, "%s\t%d\t%s\n", s.name, s.fields, cmp.Or(largeStructs[s.name].why, "NOT ALLOWED"))
+		fmt.Fprintf(w, "%s\t%d\n", s.name, s.fields)
+	}
+}
+
+// printMethods prints the ten types of a package with most methods, without those of embedded
+// types.
+func printMethods(w io.Writer, p *checked) {
+	methods := make(map[string]int)
+	for _, name := range p.types.Scope().Names() {
+		if t, ok := p.types.Scope().Lookup(name).(*types.TypeName); ok && !t.IsAlias() {
+			if named, ok := t.Type().(*types.Named); ok {
+				methods[name] = named.NumMethods()
+			}
+		}
+	}
+	fmt.Fprintf(w, "\ntypes of %s with most methods\tmethods\n", p.types.Name())
+	most := slices.SortedFunc(maps.Keys(methods), func(a, b string) int {
+		return cmp.Or(cmp.Compare(methods[b], methods[a]), cmp.Compare(a, b))
+	})
+	for _, name := range most[:min(10, len(most))] {
+		fmt.Fprintf(w, "%s\t%d\n", name, methods[name])
 	}
 }
 
