@@ -118,7 +118,7 @@ func (a *Agent) change(ctx context.Context, session string, it session.Item) err
 
 // makeChange makes a change that wasn't posted. Older ones in the inbox must not replace it.
 func (l *sessionLog) makeChange(it *session.Item) error {
-	f, err := l.changeOf(it)
+	f, err := itemKinds[it.Kind].change(l, it)
 	if err != nil {
 		return err
 	}

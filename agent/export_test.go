@@ -1,5 +1,10 @@
 package agent
 
+import (
+	"maps"
+	"slices"
+)
+
 // NoteKinds is how many kinds of notes there are.
 var NoteKinds = len(noteTypes)
 
@@ -27,3 +32,6 @@ func KeptSecrets() (n int) {
 	secrets.Range(func(any, any) bool { n++; return true })
 	return n
 }
+
+// ItemKinds are the kinds of inbox items that an agent knows.
+func ItemKinds() []string { return slices.Collect(maps.Keys(itemKinds)) }

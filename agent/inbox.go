@@ -19,20 +19,50 @@ type inbox struct {
 	requested hostRequest // what the host asked for
 }
 
+// An itemKind says what is done with the items of one kind. One of its fields is set.
+type itemKind struct {
+	message   bool        // for the conversation; read between steps
+	decisions bool        // on pauses
+	request   hostRequest // of the run in progress
+	// change returns the fact by which an item changes the session, whether or not a run is in progress,
+	// or why it can't; nil if it changes nothing.
+	change func(*sessionLog, *session.Item) (Fact, error)
+}
+
+// itemKinds has all kinds of items. What is posted by a newer version may have another kind: it
+// stays in the inbox for a process that knows it, and is logged. To add a kind, add it here and to
+// the constants of package session; a request is carried out in grant, or in Posted if it has its
+// effect at once.
+var itemKinds = map[string]itemKind{
+	session.ItemSteer:  {message: true},
+	session.ItemDecide: {decisions: true},
+	session.ItemStop:   {request: requestStop},
+	session.ItemPause:  {request: requestPause},
+	session.ItemCancel: {request: requestCancel},
+	session.ItemRevoke: {change: (*sessionLog).revoked},
+	session.ItemTitle:  {change: (*sessionLog).titled},
+	session.ItemLabel:  {change: (*sessionLog).labeled},
+	session.ItemMode:   {change: (*sessionLog).switched},
+}
+
 // takePosted acts on what was posted to a session before its run started or was resumed: on
 // revocations, titles and labels, and on decisions if the caller wants that. It returns the number
 // of decisions that it took, the ids of the other items, and why a decision waits: see
 // takeDecisions.
 func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, later error) {
 	for _, it := range l.Inbox() {
+		kind, known := itemKinds[it.Kind]
 		switch {
+		case !known:
+			l.agent.logger.WarnContext(l.ctx, "agent: an inbox item of a kind that this version doesn't know stays",
+				"session", l.Name, "item", it.ID, "kind", it.Kind)
 		case l.takeChange(&it):
-		case it.Kind == session.ItemDecide && decisions:
+		case kind.decisions && decisions:
 			took, waits := l.takeDecisions(&it, true)
 			if later = cmp.Or(later, waits); took {
 				taken++
 			}
-		case it.Kind == session.ItemSteer && l.Expects(&it): // a message to the run that begins
+		case kind.message && l.Expects(&it): // to the run that begins
 		default:
 			others = append(others, it.ID)
 		}
@@ -58,30 +88,28 @@ func (x *driver) readInbox() (done bool) {
 	x.unread = false
 	var messages []session.Item
 	for _, it := range x.Inbox() {
-		switch it.Kind {
-		case session.ItemSteer:
-			if x.isLate(&it, x.Run().Start) {
-				x.Remove(it.ID)
-			} else {
-				messages = append(messages, it)
-			}
+		kind, known := itemKinds[it.Kind]
+		late := (kind.message || kind.request != requestNone) && x.isLate(&it, x.Run().Start)
+		switch {
+		case !known:
 			continue
-		case session.ItemDecide:
+		case late:
+			x.Remove(it.ID)
+			continue
+		case kind.message:
+			messages = append(messages, it)
+			continue
+		case kind.decisions:
 			x.takeDecisions(&it, false)
-		case session.ItemRevoke, session.ItemMode, session.ItemTitle, session.ItemLabel:
+		case kind.change != nil:
 			x.takeChange(&it)
 			x.limitTime() // of the mode
+		case !x.Remove(it.ID):
+			continue
+		case kind.request == requestCancel:
+			x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
 		default:
-			switch late := x.isLate(&it, x.Run().Start); {
-			case !x.Remove(it.ID) || late:
-				continue
-			case it.Kind == session.ItemCancel:
-				x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
-			case it.Kind == session.ItemStop:
-				x.requested = requestStop
-			case it.Kind == session.ItemPause && x.requested == requestNone:
-				x.requested = requestPause
-			}
+			x.requested = max(x.requested, kind.request)
 		}
 		done = true
 	}
@@ -108,14 +136,16 @@ func (x *driver) readInbox() (done bool) {
 func (l *sessionLog) stopPosted() {
 	for _, it := range l.Inbox() {
 		code, reason := machine.CodeHost, errStopped
-		if it.Kind == session.ItemCancel {
+		switch itemKinds[it.Kind].request {
+		case requestStop:
+		case requestCancel:
 			code, reason = machine.CodeCanceled, errCanceled
+		default:
+			continue
 		}
-		if it.Kind == session.ItemStop || it.Kind == session.ItemCancel {
-			l.warn("agent: stopping a run that waits", l.endOpen(code, reason))
-			l.Remove(it.ID)
-			return
-		}
+		l.warn("agent: stopping a run that waits", l.endOpen(code, reason))
+		l.Remove(it.ID)
+		return
 	}
 }
 
@@ -129,10 +159,10 @@ func (x *driver) Posted(items []session.Item) {
 		if x.isLate(&items[i], start) {
 			continue
 		}
-		switch items[i].Kind {
-		case session.ItemCancel: // it stays in the inbox until the run has ended
+		switch itemKinds[items[i].Kind].request {
+		case requestCancel: // it stays in the inbox until the run has ended
 			x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
-		case session.ItemStop:
+		case requestStop:
 			x.haltNow()
 		}
 	}
@@ -154,15 +184,16 @@ func (x *driver) endUnlessStopped(status Status, code string, reason error) {
 	} // else loop ends the run for the reason that its context ended
 }
 
-// A hostRequest says that the host wants a run to stop or to pause.
+// A hostRequest says that the host wants a run to pause or to stop. Of several, the largest counts.
 type hostRequest uint8
 
 const (
-	requestNone hostRequest = iota
-	requestStop
+	requestNone  hostRequest = iota
+	requestLeg               // a pause after which Recover resumes the run
+	requestDrain             // likewise
 	requestPause
-	requestDrain // a pause after which Recover resumes the run
-	requestLeg   // likewise
+	requestStop
+	requestCancel // a stop that cuts off what is in progress
 )
 
 // grant ends or pauses the run as the host has requested.
@@ -196,35 +227,34 @@ func noRule(session, tool string) error {
 		Problem: fmt.Sprintf("it has no standing approval of %q", tool)}
 }
 
-// isChange reports whether an item changes the session rather than its run.
-func isChange(it *session.Item) bool {
-	return it.Kind == session.ItemRevoke || it.Kind == session.ItemTitle || it.Kind == session.ItemMode ||
-		it.Kind == session.ItemLabel
+func (l *sessionLog) revoked(it *session.Item) (Fact, error) {
+	if !slices.ContainsFunc(l.State().Rules, func(r Rule) bool { return r.Tool == it.Text }) {
+		return nil, noRule(l.Name, it.Text)
+	}
+	return &machine.RuleRevoked{Meta: Meta{By: it.By}, Tool: it.Text}, nil
 }
 
-// changeOf returns the fact of a change, or why it can't be made; nil if it changes nothing.
-func (l *sessionLog) changeOf(it *session.Item) (Fact, error) {
-	switch it.Kind {
-	case session.ItemRevoke:
-		if !slices.ContainsFunc(l.State().Rules, func(r Rule) bool { return r.Tool == it.Text }) {
-			return nil, noRule(l.Name, it.Text)
-		}
-		return &machine.RuleRevoked{Meta: Meta{By: it.By}, Tool: it.Text}, nil
-	case session.ItemTitle:
-		return &machine.TitleChanged{Title: it.Text}, checkNewTitle(it.Text)
-	case session.ItemLabel:
-		return &machine.LabelChanged{Key: it.Key, Value: it.Text}, checkLabel(it.Key, it.Text, l.State())
-	}
-	return l.toMode(it.Text, byHost), nil
+func (l *sessionLog) titled(it *session.Item) (Fact, error) {
+	return &machine.TitleChanged{Title: it.Text}, checkNewTitle(it.Text)
+}
+
+func (l *sessionLog) labeled(it *session.Item) (Fact, error) {
+	return &machine.LabelChanged{Key: it.Key, Value: it.Text}, checkLabel(it.Key, it.Text, l.State())
+}
+
+func (l *sessionLog) switched(it *session.Item) (Fact, error) {
+	_, err := l.agent.mode(it.Text) // another version may have other modes
+	return l.toMode(it.Text, byHost), err
 }
 
 // takeChange acts on an item that changes the session, and reports whether it is one. The item
 // leaves the inbox with the change, or because the change can't be made.
 func (l *sessionLog) takeChange(it *session.Item) bool {
-	if !isChange(it) {
+	change := itemKinds[it.Kind].change
+	if change == nil {
 		return false
 	}
-	f, err := l.changeOf(it)
+	f, err := change(l, it)
 	if f != nil && err == nil {
 		err = l.Append([]string{it.ID}, f)
 	} else {
@@ -260,15 +290,9 @@ func (b *inbox) dropMessages(all bool) {
 		return
 	}
 	for _, it := range b.Inbox() {
-		switch it.Kind {
-		case session.ItemSteer:
-			if all || !b.Expects(&it) {
-				b.Remove(it.ID)
-			}
-		case session.ItemStop, session.ItemCancel, session.ItemPause:
-			if all && !b.Run().IsOpen() {
-				b.Remove(it.ID)
-			}
+		kind := itemKinds[it.Kind]
+		if kind.message && (all || !b.Expects(&it)) || kind.request != requestNone && all && !b.Run().IsOpen() {
+			b.Remove(it.ID)
 		}
 	}
 }

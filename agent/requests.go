@@ -106,6 +106,5 @@ func (s *Session) send(ctx context.Context, it session.Item) error {
 	if err != nil {
 		return err
 	}
-	_, err = s.agent.sessions.Send(ctx, s.id, it)
-	return err
+	return s.agent.sessions.Send(ctx, s.id, it)
 }

@@ -38,7 +38,7 @@ type Item struct {
 	Unchecked bool `json:"unchecked,omitempty"`
 }
 
-// The kinds of items.
+// The kinds of items. What is done with each is in the list itemKinds of package agent.
 const (
 	ItemSteer  = "steer"
 	ItemStop   = "stop"
@@ -91,23 +91,19 @@ func post(ctx context.Context, store journal.Store, session string, it *Item) er
 	return nil
 }
 
-// Send posts an item to the run of a session, in this or another process, and returns its id. If no
-// run is in progress, the error has the code [machine.ErrNothingOpen].
-func (s *Sessions) Send(ctx context.Context, session string, it Item) (id string, err error) {
-	if it.ID == "" {
-		it.ID = s.NewID("m-")
-	}
+// Send posts an item to the run of a session, in this or another process, and sets its ID and After.
+// If no run is in progress, the error has the code [machine.ErrNothingOpen].
+func (s *Sessions) Send(ctx context.Context, session string, it Item) error {
+	it.ID = s.NewID("m-")
 	driven := s.driven(session, it.ID)
 	head, err := s.Store.Head(ctx, session)
 	if !driven {
 		if err := inProgress(session, head, err); err != nil {
-			return "", err
+			return err
 		}
 	}
-	if it.Kind == ItemStop || it.Kind == ItemCancel || it.Kind == ItemPause {
-		it.After = head.Seq
-	}
-	return it.ID, s.Post(ctx, session, it)
+	it.After = head.Seq
+	return s.Post(ctx, session, it)
 }
 
 // MaxUnread is how many messages may wait in an inbox.
