@@ -1,0 +1,51 @@
+package live_test
+
+import (
+	"context"
+	"sync/atomic"
+	"testing"
+	"testing/synctest"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
+)
+
+// A counted store counts leases.
+type counted struct {
+	*journal.Memory
+	leases atomic.Int32
+}
+
+func (s *counted) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+	s.leases.Add(1)
+	return s.Memory.Lease(ctx, session, owner, ttl)
+}
+
+// TestAnItemOfANewerVersionIsLeftAlone: a session that waits for a person, with an item in its inbox
+// that this version doesn't know, is looked at now and then.
+func TestAnItemOfANewerVersionIsLeftAlone(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		n, store := 0, &counted{Memory: journal.NewMemory()}
+		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{risky(&n)}},
+			providertest.Call("risky", Number{1}), providertest.Say("Done."))})
+		start(t, h)
+		time.Sleep(time.Second)
+		require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "n", Kind: "priority", Time: time.Now(),
+			Data: []byte("{}")}))
+		before := store.leases.Load()
+		time.Sleep(10 * time.Minute)
+		require.Less(t, store.leases.Load()-before, int32(30))
+		pending, err := h.Agent().Session("s").Pending(t.Context())
+		require.NoError(t, err)
+		run, err := h.Decide(t.Context(), "s", agent.Approve(pending[0].ID))
+		require.NoError(t, err)
+		<-run.Done
+		require.Equal(t, 1, n)
+	})
+}
