@@ -57,8 +57,8 @@ func (m *Machine) ChangesHead(f Fact) bool {
 	case *RunStarted, *Continued, *Snapshot, *Decided, *TitleChanged, *LabelChanged, *ModeChanged, *RunEnded,
 		*Delivered:
 		return true
-	case *Compacted: // between runs; within one, its end lists what it cost
-		return !m.s.Run.IsOpen()
+	case *Compacted: // what it cost; while a run is in progress, its end lists that
+		return m.s.Run == nil || m.s.Run.Status != Running
 	case *Suspended:
 		return m.listsNext()
 	case *ToolFinished: // of a subagent that waits for more decisions

@@ -420,8 +420,9 @@ func (s *sim) started(c *machine.CallState) {
 	if call.Invalid != "" || s.one(4) { // a hook changed the input
 		call.Input, call.Invalid = json.RawMessage(`{"n":7}`), ""
 	}
-	s.apply(&machine.ToolStarted{Meta: s.meta(call.ID), Call: &call, IdempotencyKey: call.ID, Repeatable: s.one(3),
-		ReadOnly: call.Name == "look"})
+	// a call that owns work may always be started again
+	s.apply(&machine.ToolStarted{Meta: s.meta(call.ID), Call: &call, IdempotencyKey: call.ID,
+		Repeatable: s.one(3) || c.Waits(), ReadOnly: call.Name == "look"})
 }
 
 func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
