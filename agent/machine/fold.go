@@ -121,7 +121,7 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 
 func (f *ModeChanged) apply(m *Machine, r *RunState) string {
 	if m.s.Mode = f.To; f.Limits != nil {
-		r.Limits = f.Limits
+		r.Limits = f.Limits.inForce()
 	}
 	return ""
 }
@@ -208,7 +208,7 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	}
 	m.s.Run = &RunState{
 		ID: f.Run(), Trace: f.Trace(), Agent: f.Agent(), Parent: f.Parent(), Status: Running, Stage: StageReady,
-		Limits: f.Limits.orZero(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
+		Limits: f.Limits.inForce(), Own: f.Own, ToolChoice: f.ToolChoice, Output: f.Output,
 		Interactive: f.Interactive, Priority: int(f.Priority), Caller: f.Caller, Fingerprints: f.Tools,
 		Children: f.Children, Only: f.Only, External: f.External, Start: f.Seq, First: len(m.s.Messages),
 		Since: normalTime(f.Time), Ancestors: f.Ancestors,

@@ -12,8 +12,8 @@ import (
 // for no limit. A run that reaches a limit is stopped with a *[LimitError] that names the field;
 // its Result holds what it had done by then.
 //
-// To add a limit, add a field here and in [Limits.WithDefaults], a Limit constant, and the
-// comparison in RunState.nextStep.
+// To add a limit, add a field here and its default in [Limits.WithDefaults], a Limit constant, and
+// the comparison in RunState.nextStep. Runs that older versions began have the default.
 type Limits struct {
 	// Steps is how many model calls with tools a run may make. At the limit the model gets one more
 	// call, without tools, to report its progress. Default 12.
@@ -105,10 +105,14 @@ func (l Limits) Or(m Limits) Limits {
 	return l
 }
 
-// orZero returns l, or zero Limits for a fact without limits.
-func (l *Limits) orZero() *Limits {
+// inForce returns the limits of a fact or a state, with the defaults for those that it doesn't have:
+// the version that has written it may not have known them.
+func (l *Limits) inForce() *Limits {
 	if l == nil {
-		return new(Limits)
+		return new(DefaultLimits())
+	}
+	if full := l.WithDefaults(); full != *l {
+		return &full
 	}
 	return l
 }

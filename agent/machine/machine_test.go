@@ -177,18 +177,37 @@ func TestTimeWhilePausedDoesNotCount(t *testing.T) {
 	require.Equal(t, 9*time.Second, m.State().Run.Worked)
 }
 
-func TestFactsThatNameNoLimitsHaveZeroLimits(t *testing.T) {
-	meta := machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: 1}
-	m := machine.New("s-1")
-	require.NoError(t, m.Apply(&machine.RunStarted{Meta: meta, Message: provider.User("go")}))
-	require.Equal(t, new(machine.Limits), m.State().Run.Limits)
-	require.Equal(t, machine.ActCallModel, m.Next().Kind)
-
-	state, err := machine.CloneState(m.State())
-	require.NoError(t, err)
-	state.Run.Limits = nil
-	other := machine.New("s-1")
-	require.NoError(t, other.Apply(&machine.Snapshot{Meta: meta, State: state}))
-	require.Nil(t, state.Run.Limits, "a fact isn't changed")
-	require.Equal(t, m.Next(), other.Next())
+// TestALimitThatAFactDoesNotHaveIsTheDefault: what an older version has written has no limits that
+// are new, and its runs go on as if it had known them.
+func TestALimitThatAFactDoesNotHaveIsTheDefault(t *testing.T) {
+	meta := func(seq uint64) machine.Meta {
+		return machine.Meta{Origin: &machine.Origin{Session: "s-1", Run: "r-1"}, Seq: seq, Time: time.Unix(1, 0).UTC()}
+	}
+	defaults := machine.DefaultLimits()
+	check := func(t *testing.T, missing string, older *machine.Limits) {
+		m := machine.New("s-1")
+		require.NoError(t, m.Apply(&machine.RunStarted{Meta: meta(1), Message: provider.User("go"), Limits: older}))
+		require.Equal(t, &defaults, m.State().Run.Limits, missing)
+		require.Equal(t, machine.ActCallModel, m.Next().Kind, missing)
+		if older != nil {
+			m.State().Run.Limits = nil
+			require.NoError(t, m.Apply(&machine.ModeChanged{Meta: meta(2), To: "other", Limits: older}))
+			require.Equal(t, &defaults, m.State().Run.Limits, missing)
+		}
+		state, err := machine.CloneState(m.State())
+		require.NoError(t, err)
+		state.Run.Limits = older
+		other := machine.NewAfter("s-1", m.State().Seq-1)
+		require.NoError(t, other.Apply(&machine.Snapshot{Meta: meta(m.State().Seq), State: state}))
+		require.Equal(t, &defaults, other.State().Run.Limits, missing)
+		require.Equal(t, m.Next(), other.Next(), missing)
+		require.Equal(t, older, state.Run.Limits, "a fact isn't changed")
+	}
+	check(t, "all", nil)
+	limits := reflect.TypeFor[machine.Limits]()
+	for i := range limits.NumField() {
+		older := defaults
+		reflect.ValueOf(&older).Elem().Field(i).SetZero()
+		check(t, limits.Field(i).Name, &older)
+	}
 }

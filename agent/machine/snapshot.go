@@ -29,7 +29,7 @@ func (f *Snapshot) apply(m *Machine, _ *RunState) string {
 		return err.Error()
 	}
 	s.Session, s.Seq = m.s.Session, m.s.Seq
-	s.Run.Limits = s.Run.Limits.orZero()
+	s.Run.Limits = s.Run.Limits.inForce()
 	m.s = *s
 	return ""
 }
