@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
@@ -131,6 +132,21 @@ func (l *sessionLog) Ancestors() []machine.Ancestor {
 	l.Lock()
 	defer l.Unlock()
 	return l.levels
+}
+
+// policyCtx returns the context for the policies.
+func (l *sessionLog) policyCtx() context.Context {
+	if len(l.agent.cfg.Policies) == 0 {
+		return l.ctx
+	}
+	return l.withOutermost(l.ctx)
+}
+
+// withOutermost returns a context that says which session the run works for.
+func (l *sessionLog) withOutermost(ctx context.Context) context.Context {
+	l.Lock()
+	defer l.Unlock()
+	return work.WithOutermost(ctx, l.State().Outermost())
 }
 
 // memberOf returns what a session says.

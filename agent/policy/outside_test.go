@@ -49,7 +49,8 @@ func (d *desk) agent(t *testing.T) *agent.Agent {
 	cfg := d.more
 	cfg.Provider, cfg.Journal, cfg.Memory = providertest.Func(obeys), d.store, d.memory
 	cfg.Policies = append([]tools.Policy{policy.AfterOutside(tools.Low)}, cfg.Policies...)
-	child, err := agent.New(agent.Config{Name: "helper", Provider: cfg.Provider, Tools: list, Policies: cfg.Policies})
+	child, err := agent.New(agent.Config{Name: "helper", Provider: cfg.Provider, Tools: list, Policies: cfg.Policies,
+		Hooks: cfg.Hooks})
 	require.NoError(t, err)
 	cfg.Tools = append(list, agent.AsTool(child, tools.Spec{}))
 	a, err := agent.New(cfg)
