@@ -127,7 +127,7 @@ func (s *State) propose(f *proposed) string {
 		}
 	}
 	s.plans, s.options, s.began, s.parent, s.tree = slices.Clone(f.Plans), f.Options, f.Time, f.Parent, f.Tree
-	s.outside = f.Outside
+	s.outside, s.user = f.Outside, f.User
 	for i := range f.Plans {
 		s.original = append(s.original, f.Plans[i].Plan.Hash())
 	}

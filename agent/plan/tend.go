@@ -69,6 +69,7 @@ type task struct {
 	node       NodeState
 	outputs    map[string]json.RawMessage
 	outside    []string
+	user       string
 	approved   bool   // a person has approved the plan
 	approvedBy string // who
 	answered   string // the pause of its call that this approval has answered
@@ -77,7 +78,7 @@ type task struct {
 
 func (x *execution) task(n *NodeState) *task {
 	return &task{run: x.s.Run, plan: x.s.Current, node: *n, outputs: x.s.outputs(), outside: x.s.outside,
-		approved: x.s.Approved == x.s.hash, approvedBy: x.s.ApprovedBy,
+		user: x.s.user, approved: x.s.Approved == x.s.hash, approvedBy: x.s.ApprovedBy,
 		watched: x.s.options.AskOnFailure || x.s.parent != ""}
 }
 
@@ -240,7 +241,7 @@ func (x *execution) input(k *task) (*agent.Agent, agent.Input, error) {
 		in = agent.CallTool("", n.Tool, input)
 		in.CallKey = k.node.Key
 	}
-	in.Pipeline, in.Task, in.Outside = k.run, n.ID, k.outside
+	in.Pipeline, in.Task, in.User, in.Outside = k.run, n.ID, k.user, k.outside
 	in.Limits = &agent.Limits{Duration: n.limit()}
 	if x.cfg.Input != nil {
 		x.cfg.Input(n, &in)
