@@ -134,16 +134,12 @@ func (l *sessionLog) Ancestors() []machine.Ancestor {
 	return l.levels
 }
 
-// policyCtx returns the context for the policies.
-func (l *sessionLog) policyCtx() context.Context {
-	if len(l.agent.cfg.Policies) == 0 {
-		return l.ctx
-	}
-	return l.withOutermost(l.ctx)
-}
-
-// withOutermost returns a context that says which session the run works for.
+// withOutermost returns a context that says to policies and their hooks which session the run works
+// for.
 func (l *sessionLog) withOutermost(ctx context.Context) context.Context {
+	if len(l.agent.cfg.Policies) == 0 {
+		return ctx
+	}
 	l.Lock()
 	defer l.Unlock()
 	return work.WithOutermost(ctx, l.State().Outermost())

@@ -127,7 +127,7 @@ func (s *State) propose(f *proposed) string {
 		}
 	}
 	s.plans, s.options, s.began, s.parent, s.tree = slices.Clone(f.Plans), f.Options, f.Time, f.Parent, f.Tree
-	s.outside, s.user = f.Outside, f.User
+	s.outside = f.Outside
 	for i := range f.Plans {
 		s.original = append(s.original, f.Plans[i].Plan.Hash())
 	}

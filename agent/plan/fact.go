@@ -53,8 +53,6 @@ type proposed struct {
 	Options options    `json:"options"`
 	// Tree are the ancestors of the runs of nodes: see machine.Ancestor.
 	Tree []machine.Ancestor `json:"tree,omitempty"`
-	// User is who the call works for that has started the run: agent.Input.User of the runs of nodes.
-	User string `json:"user,omitempty"`
 	// Outside says where text from outside comes from that was in the conversation which has made
 	// the plans: see tools.Spec.Outside.
 	Outside []string `json:"outside,omitempty"`

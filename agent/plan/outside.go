@@ -28,11 +28,3 @@ func outsideOf(ctx context.Context) []string {
 	}
 	return nil
 }
-
-// userOf returns who the call works for that ctx belongs to; "" if it belongs to none.
-func userOf(ctx context.Context) string {
-	if call, ok := tools.CallOf(ctx); ok {
-		return call.User
-	}
-	return ""
-}

@@ -53,8 +53,7 @@ func (r *Runner) start(ctx context.Context, run, parent string, plans []*Plan) (
 // create stores a new run, unless another process does so at the same time.
 func (r *Runner) create(ctx context.Context, run, parent string, plans []*Plan) (*State, error) {
 	f := &proposed{Parent: parent, Options: options{Parallel: r.cfg.Parallel, KeepGoing: r.cfg.KeepGoing,
-		AskOnFailure: r.cfg.AskOnFailure, OnCancel: r.cfg.OnCancel}, Tree: work.Tree(ctx), User: userOf(ctx),
-		Outside: outsideOf(ctx)}
+		AskOnFailure: r.cfg.AskOnFailure, OnCancel: r.cfg.OnCancel}, Tree: work.Tree(ctx), Outside: outsideOf(ctx)}
 	for _, p := range plans {
 		one, err := r.proposal(p)
 		if err != nil {

@@ -27,7 +27,6 @@ type State struct {
 	began     time.Time
 	tree      []machine.Ancestor // of what the runs of nodes are
 	parent    string             // the session in which the plan was submitted, if it was
-	user      string             // who the call works for that has started it, if one has
 	outside   []string           // where text from outside comes from that plans and outputs may have
 	plans     []proposal         // in the order in which they run; each in its newest version
 	original  []string           // the hashes of the plans as they were proposed

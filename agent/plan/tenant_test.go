@@ -43,10 +43,11 @@ func TestTheNodesOfAPlanAreOfTheTenantThatStartedIt(t *testing.T) {
 // TestASumCountsTheNodesOfPlans for the user and the session that started them, also where another
 // process drives them.
 func TestASumCountsTheNodesOfPlans(t *testing.T) {
-	for name, per := range map[string]policy.Per{"per user": policy.PerUser, "per session": policy.PerSession} {
+	for name, user := range map[string]bool{"per user": true, "per session": false} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				sum, err := policy.NewSum(policy.SumConfig{Tool: "refund", Field: "cents", Limit: 50_00, Per: per})
+				sum, err := policy.NewSum(policy.SumConfig{Tool: "refund", Field: "cents", Limit: 50_00,
+					PerUser: user})
 				require.NoError(t, err)
 				store, refunds := journal.NewMemory(), 0
 				refund := tools.New(tools.Spec{Name: "refund"}, func(_ context.Context, in struct {
@@ -64,9 +65,9 @@ func TestASumCountsTheNodesOfPlans(t *testing.T) {
 						Nodes: []plan.Node{node("a"), node("b", "a")}})
 					return "started", err
 				})
-				lead, err := agent.New(agent.Config{Journal: store, Tools: []tools.Tool{start, refund},
-					Policies: []tools.Policy{sum.Policy()}, Hooks: []agent.Hooks{sum.Hooks()},
-					Provider: providertest.Script(providertest.Call("start", nil), providertest.Say("It will be done."))})
+				model := providertest.Script(providertest.Call("start", nil), providertest.Say("It will be done."))
+				lead, err := agent.New(agent.Config{Journal: store, Tools: []tools.Tool{start, refund}, Provider: model,
+					Policies: []tools.Policy{sum.Policy()}, Hooks: []agent.Hooks{sum.Hooks()}})
 				require.NoError(t, err)
 				runner, err = plan.New(plan.Config{Agent: lead})
 				require.NoError(t, err)

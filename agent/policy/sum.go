@@ -34,25 +34,16 @@ type SumConfig struct {
 	// Window is how long an amount counts, from the start of its call; before that, it counts as
 	// long as the call waits for a person. 0: as long as the Store exists, or 24 h without a Store.
 	Window time.Duration
-	Per    Per // whose calls are added up: those of a session by default
+	// PerUser adds up the calls for each Input.User, in all sessions; a run without a user is
+	// denied. Users of different tenants need different names, or a Store for each tenant. By
+	// default each session has a sum. The calls of its subagents, of its team and of the nodes of
+	// its plans count for it.
+	PerUser bool
 	// Store keeps the amounts. Those that processes share, and that survive a restart, are
 	// Store.Allowances of agent/journal/sqlite and agent/journal/postgres, under a name of their
 	// own. nil: in memory, for this process.
 	Store ratelimit.AllowanceStore
 }
-
-// A Per says whose calls a [Sum] adds up.
-type Per uint8
-
-// Whose calls are added up.
-const (
-	// PerSession: each session has a sum. The calls of its subagents, of its team and of the nodes
-	// of its plans count for it.
-	PerSession Per = iota
-	// PerUser: each Input.User has one, in all sessions; a run without a user is denied. Users of
-	// different tenants need different names, or a Store for each tenant.
-	PerUser
-)
 
 // A Sum asks about calls whose amounts, with those of earlier calls, are above a limit. It reserves
 // the amount before a call runs, so calls that come at the same time, in one reply, in several
@@ -60,8 +51,7 @@ const (
 // answers it. What a person approves counts, too.
 //
 //	sum, err := policy.NewSum(policy.SumConfig{Tool: "refund", Field: "cents", Unit: "currency",
-//		Limit: 50_00, Window: 24 * time.Hour, Per: policy.PerUser,
-//		Store: store.Allowances("refunds")})
+//		Limit: 50_00, Window: 24 * time.Hour, PerUser: true, Store: store.Allowances("refunds")})
 //	…
 //	agent.Config{Policies: []tools.Policy{sum.Policy()}, Hooks: []agent.Hooks{sum.Hooks()}, …}
 //
@@ -71,8 +61,8 @@ const (
 // is deleted while the call waits for a person, it counts for good: a Sum may count too much, but
 // not too little.
 //
-// Sums with the same Tool, Field, Unit, Window and Per share their amounts in a Store. If the Store
-// fails, calls are denied. A Sum is safe for concurrent use.
+// Sums with the same Tool, Field, Unit, Window and PerUser share their amounts in a Store. If the
+// Store fails, calls are denied. A Sum is safe for concurrent use.
 type Sum struct {
 	cfg  SumConfig
 	name string // of what is added up, at the beginning of keys
@@ -90,14 +80,12 @@ func NewSum(cfg SumConfig) (*Sum, error) {
 		return nil, invalid("SumConfig.Limit is %d; give 0 or more, in the smallest unit", cfg.Limit)
 	case cfg.Window < 0:
 		return nil, invalid("SumConfig.Window is %v; give 0 or more", cfg.Window)
-	case cfg.Per > PerUser:
-		return nil, invalid("SumConfig.Per is %d; give PerSession or PerUser", cfg.Per)
 	}
 	if cfg.Store == nil {
 		cfg.Store = ratelimit.NewAllowanceMemory(0) // it keeps a key as long as something counts
 		cfg.Window = cmp.Or(cfg.Window, defaultWindow)
 	}
-	return &Sum{cfg, hashOf(cfg.Tool, cfg.Field, cfg.Unit, cfg.Window.String(), strconv.Itoa(int(cfg.Per)))}, nil
+	return &Sum{cfg, hashOf(cfg.Tool, cfg.Field, cfg.Unit, cfg.Window.String(), strconv.FormatBool(cfg.PerUser))}, nil
 }
 
 // defaultWindow is SumConfig.Window without a Store.
@@ -121,7 +109,7 @@ func (s *Sum) Hooks() agent.Hooks {
 
 // key returns the key of the sum that a call counts for, or what is wrong.
 func (s *Sum) key(ctx context.Context, session, user string) (key, problem string) {
-	if s.cfg.Per == PerSession {
+	if !s.cfg.PerUser {
 		return "sum/" + s.name + "/" + hashOf(cmp.Or(work.Outermost(ctx), session)), ""
 	}
 	if user == "" {
@@ -172,7 +160,7 @@ func (s *Sum) decide(ctx context.Context, d *tools.Definition, c *tools.Call) to
 // reason says to a person why the call is above the limit.
 func (s *Sum) reason(before, amount int64, unit string) string {
 	whose, in := "in this session", ""
-	if s.cfg.Per == PerUser {
+	if s.cfg.PerUser {
 		whose = "for this user"
 	}
 	if s.cfg.Window > 0 {

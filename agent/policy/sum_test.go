@@ -126,7 +126,7 @@ func TestAnAmountThatCantBeAddedUpIsDenied(t *testing.T) {
 		require.Contains(t, adm.Rejected.Parts[0].Text, want, input)
 	}
 	require.Nil(t, judged(t, s, tools.Call{Session: "s", ID: "ok"}, `{"cents":0,"currency":"eur"}`).Rejected)
-	per := newSum(t, policy.SumConfig{Limit: 50_00, Per: policy.PerUser})
+	per := newSum(t, policy.SumConfig{Limit: 50_00, PerUser: true})
 	adm := judged(t, per, tools.Call{Session: "s", ID: "c"}, `{"cents":1}`)
 	require.Contains(t, adm.Rejected.Parts[0].Text, "the run has none")
 }
@@ -211,7 +211,7 @@ func TestASumForAUserHoldsInAllSessionsAndProcesses(t *testing.T) {
 		store, err := sqlite.Open(path)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = store.Close() })
-		d := summing(newSum(t, policy.SumConfig{Limit: 50_00, Per: policy.PerUser, Window: time.Hour,
+		d := summing(newSum(t, policy.SumConfig{Limit: 50_00, PerUser: true, Window: time.Hour,
 			Store: store.Allowances("refunds")}))
 		d.store = store
 		return d, d.agent(t)
@@ -381,7 +381,7 @@ func TestASumWhoseStoreFailsDenies(t *testing.T) {
 
 func TestASumSaysWhatIsWrongInItsConfiguration(t *testing.T) {
 	for _, cfg := range []policy.SumConfig{{}, {Tool: "t"}, {Tool: "t", Field: "f", Unit: "f"},
-		{Tool: "t", Field: "f", Limit: -1}, {Tool: "t", Field: "f", Window: -1}, {Tool: "t", Field: "f", Per: 9}} {
+		{Tool: "t", Field: "f", Limit: -1}, {Tool: "t", Field: "f", Window: -1}} {
 		_, err := policy.NewSum(cfg)
 		require.Error(t, err)
 	}
