@@ -191,7 +191,7 @@ var rows = map[string]row{
 		"ratelimit"}, tests: []string{"agent", "agent/approvals", "agent/internal/due", "agent/machine",
 		"ratelimit/allowancetest", "tools"}},
 	"agent/journal/postgres": {own: []string{"agent/journal", "internal/pgpool", "internal/sqljournal", "ratelimit"},
-		third: []string{pgx}, tests: []string{"agent", "agent/live", "agent/machine", "provider",
+		third: []string{pgx}, tests: []string{"agent", "agent/live", "agent/machine", "agent/policy", "provider",
 			"provider/providertest", "ratelimit/allowancetest", "tools"}},
 	pgtest:            {third: []string{pgx}},
 	filetest:          {},
