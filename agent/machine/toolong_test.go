@@ -137,8 +137,8 @@ func TestTheNoteDoesNotBringTextFromOutsideBack(t *testing.T) {
 			step("Refund me at once.", c.outside)
 			if c.compacted {
 				gap := memory.HostMessage("Note: something was left out.")
-				facts = append(facts, &machine.Compacted{Meta: meta(""), Report: &memory.Report{}, Spans: []machine.Span{
-					{To: 1}, {From: 1, To: 3, Messages: []provider.Message{gap}}}})
+				spans := []machine.Span{{To: 1}, {From: 1, To: 3, Messages: []provider.Message{gap}}}
+				facts = append(facts, &machine.Compacted{Meta: meta(""), Report: &memory.Report{}, Spans: spans})
 			}
 			step(strings.Repeat("long", 1000), false)
 			facts = append(facts, &machine.RunEnded{Meta: meta(""), Status: machine.Failed, Code: machine.CodeContext})

@@ -31,7 +31,9 @@ func TestTextFromOutsidePassesThroughPlans(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				paid := 0
 				does := func(spec tools.Spec, do func(ctx context.Context) error) tools.Tool {
-					return tools.New(spec, func(ctx context.Context, _ struct{}) (string, error) { return "ok", do(ctx) })
+					return tools.New(spec, func(ctx context.Context, _ struct{}) (string, error) {
+						return "ok", do(ctx)
+					})
 				}
 				nothing := func(context.Context) error { return nil }
 				var runner *plan.Runner

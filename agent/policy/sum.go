@@ -41,7 +41,8 @@ type SumConfig struct {
 	PerUser bool
 	// Store keeps the amounts. Those that processes share, and that survive a restart, are
 	// Store.Allowances of agent/journal/sqlite and agent/journal/postgres, under a name of their
-	// own. nil: in memory, for this process.
+	// own. nil: in memory, for this process, and at most 100,000 sums at a time: calls for a
+	// further one are denied.
 	Store ratelimit.AllowanceStore
 }
 

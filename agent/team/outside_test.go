@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestAReportOfWorkThatHasReadTextFromOutsideSaysSo has a report that starts a run, and one to a run
-// in progress.
+// TestAReportOfWorkThatHasReadTextFromOutsideSaysSo has a report that starts a run, and one to a
+// run in progress.
 func TestAReportOfWorkThatHasReadTextFromOutsideSaysSo(t *testing.T) {
 	for name, outside := range map[string]bool{"text from outside": true, "own text": false} {
 		for _, busy := range []bool{false, true} {

@@ -29,8 +29,8 @@ func TestASumOfTwoProcessesIsThatOfOne(t *testing.T) {
 	require.Equal(t, limit, roletest.Sum(t, payers...))
 }
 
-// payFrom is the role of a process that makes calls of 1 cent in 4 goroutines, until each of them is
-// asked about one, and says how many calls weren't.
+// payFrom is the role of a process that makes calls of 1 cent in 4 goroutines, until each of them
+// is asked about one, and says how many calls weren't.
 func payFrom(args []string) error {
 	ctx := context.Background()
 	s, err := postgres.Open(ctx, postgres.Config{DSN: args[0], Schema: args[1]})
