@@ -4,8 +4,6 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"net/url"
-	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -37,7 +35,7 @@ var names = set("run parent agent trace traceparent session parent_session owner
 var free = set("input value data output note schema external state")
 
 // texts are the members in which each string is a text, also a name.
-var texts = set("raw invalid media source context")
+var texts = set("raw invalid media source context outside")
 
 // labels are the members that are a [provider.LabelSet].
 var labels = set("labels own_labels")
@@ -79,17 +77,23 @@ func (w *Walk) json(data []byte, at place) []byte {
 
 // A place is where in the JSON a value is.
 type place struct {
-	member string // the name of the member whose value it is, or whose list has it
-	free   bool   // everything is a text
-	texts  bool   // each string is
-	fixed  string // a member of the object that isn't free, although it is elsewhere
-	depth  int    // how many texts it is in
+	member  string // the name of the member whose value it is, or whose list has it
+	free    bool   // everything is a text
+	texts   bool   // each string is
+	fixed   string // a member of the object that isn't free, although it is elsewhere
+	figures bool   // it is in numbers of tokens or in hashes, which have the names "input" and "output", too
+	sealed  bool   // it is in the data of a provider
+	depth   int    // how many texts it is in
 }
 
 // in returns the place of a member's value.
 func (at place) in(member string) place {
-	if at.member == "usage" { // its input and output are numbers of tokens
-		return place{member: member, depth: at.depth}
+	switch {
+	case at.free:
+	case at.sealed:
+		return place{member: member, sealed: true, free: inputs[member], depth: at.depth}
+	case at.figures, at.member == "usage", at.member == "run" && member == "tools":
+		return place{member: member, figures: true, depth: at.depth}
 	}
 	return place{member: member, free: at.free || free[member] && member != at.fixed, texts: at.texts || texts[member],
 		depth: at.depth}
@@ -100,6 +104,9 @@ type parser struct {
 	w   *Walk
 	raw []byte
 	at  int
+
+	drop    bool // all data of providers
+	dropped bool // some was
 }
 
 // value returns the value that follows, with its texts replaced, and whether one was.
@@ -107,8 +114,12 @@ func (p *parser) value(at place) ([]byte, bool) {
 	p.space()
 	from := p.at
 	switch c := p.raw[p.at]; {
+	case c == '{' && at.member == "opaque" && !at.free:
+		return p.opaque(at)
 	case c == '{':
 		return p.object(at)
+	case c == '[' && at.member == "parts" && !at.free:
+		return p.parts(at)
 	case c == '[':
 		return p.list(at)
 	case c == '"':
@@ -210,8 +221,8 @@ func (p *parser) object(at place) (_ []byte, changed bool) {
 		return p.raw[from:p.at], false
 	}
 	out := []byte{'{'}
-	for i, m := range unsigned(all, at) {
-		if i > 0 {
+	for _, m := range p.unsigned(all, at) {
+		if len(out) > 1 {
 			out = append(out, ',')
 		}
 		out = append(append(append(out, m.lit...), ':'), m.value...)
@@ -219,30 +230,14 @@ func (p *parser) object(at place) (_ []byte, changed bool) {
 	return append(out, '}'), true
 }
 
-// unsigned returns the members of an object, without the provider's data of a reasoning whose text
-// was replaced: they are its signature, and no provider takes another text with it.
-func unsigned(all []member, at place) []member {
-	reasoning, changed := false, false
-	for _, m := range all {
-		reasoning = reasoning || m.key == "kind" && string(m.value) == `"`+string(provider.PartReasoning)+`"`
-		changed = changed || m.key == "text" && m.changed
-	}
-	if at.free || !reasoning || !changed {
-		return all
-	}
-	var out []member
-	for _, m := range all {
-		if m.key != "opaque" {
-			out = append(out, m)
-		}
-	}
-	return out
-}
-
 // member returns the string of a member with its texts replaced.
 func (w *Walk) member(s string, at place) string {
 	switch {
 	case at.free || at.texts:
+	case at.sealed:
+		if sealed[at.member] || encoded(s) {
+			return s
+		}
 	case labels[at.member]:
 		return w.labels(s)
 	case names[at.member]:
@@ -284,7 +279,7 @@ func (w *Walk) text(s string, depth int) string {
 			}
 		}
 	}
-	return w.escaped(w.Text(s))
+	return w.escaped(w.Text(w.unquoted(s, depth)))
 }
 
 // leastBinary is how long a text is, in bytes, that is taken for base64 of something that isn't a
@@ -298,26 +293,6 @@ func fromBase64(s string) (string, bool) {
 	}
 	d, err := base64.StdEncoding.DecodeString(s)
 	return string(d), err == nil
-}
-
-// segment is a part of an address that is escaped.
-var segment = regexp.MustCompile(`[^&=?/#\s"]*[%+][^&=?/#\s"]*`)
-
-// escaped returns a text with what addresses in it escape replaced.
-func (w *Walk) escaped(s string) string {
-	if !strings.ContainsAny(s, "%+") {
-		return s
-	}
-	return segment.ReplaceAllStringFunc(s, func(part string) string {
-		d, err := url.QueryUnescape(part)
-		if err != nil || d == part {
-			return part
-		}
-		if t := w.Text(d); t != d {
-			return url.QueryEscape(t)
-		}
-		return part
-	})
 }
 
 func unquote(lit []byte) (s string) {
