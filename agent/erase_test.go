@@ -114,6 +114,21 @@ func TestNamesAreLeftAndTold(t *testing.T) {
 	require.Empty(t, findAll(t, store))
 }
 
+func TestNamesAreToldIfNoTextHasTheWords(t *testing.T) {
+	store := journal.NewMemory()
+	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello."))
+	runInput(t, a, agent.Input{Session: "s", Prompt: "go", Owner: "Ann"})
+	found := findAll(t, store)
+	require.NotEmpty(t, found)
+	erased, err := agent.Erase(t.Context(), store, found, "x")
+	require.NoError(t, err)
+	require.Equal(t, agent.Erased{Names: []string{`session "s": owner`}}, erased)
+	require.NoError(t, a.Session("s").Delete(t.Context()))
+	erased, err = agent.Erase(t.Context(), store, found, "x")
+	require.NoError(t, err)
+	require.Equal(t, agent.Erased{}, erased)
+}
+
 func TestAnErasureThatTheLogWouldntSurviveChangesNothing(t *testing.T) {
 	store := journal.NewMemory()
 	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello."))

@@ -62,3 +62,40 @@ func TestWordsAreErasedFromTheLogOfAPlanThatWasApproved(t *testing.T) {
 	_, err = r.State(t.Context(), "p-1")
 	require.NoError(t, err, "it can be erased again")
 }
+
+func TestReferencesBetweenNodesSurviveAnErasure(t *testing.T) {
+	var s shop
+	store := journal.NewMemory()
+	r := s.runner(t, Config{Agent: s.agent(t, store)})
+	b := made("b", "a_Ann")
+	b.Input["on"], b.Input["name"] = From("a_Ann.id"), "Ann's"
+	_, err := run(r, plan("A", b, made("a_Ann")))
+	require.NoError(t, err)
+	found := []agent.Found{{Session: "p-1", Words: []string{"Ann"}}}
+	erased, err := agent.Erase(t.Context(), store, found, "[erased]")
+	require.NoError(t, err)
+	require.NotZero(t, erased.Facts)
+	require.Contains(t, erased.Names, `session "p-1": $from`)
+	state, err := r.State(t.Context(), "p-1")
+	require.NoError(t, err)
+	n, ok := state.Plan().Node("b")
+	require.True(t, ok)
+	require.Equal(t, map[string]any{"on": From("a_Ann.id"), "name": "[erased]'s"}, n.Input)
+}
+
+func TestAnErasureThatTheLogOfAPlanWouldntSurviveChangesNothing(t *testing.T) {
+	var s shop
+	store := journal.NewMemory()
+	r := s.runner(t, Config{Agent: s.agent(t, store)})
+	p := plan("A", made("a"))
+	p.Title = strings.Repeat("Ann ", maxText/4)
+	_, err := run(r, p)
+	require.NoError(t, err)
+	found := []agent.Found{{Session: "p-1", Words: []string{"Ann"}}}
+	_, err = agent.Erase(t.Context(), store, found, "[erased]")
+	require.ErrorContains(t, err, `agent: session "p-1": erasing texts: `)
+	_, err = r.State(t.Context(), "p-1")
+	require.NoError(t, err)
+	_, err = agent.Erase(t.Context(), store, found, "x")
+	require.NoError(t, err)
+}

@@ -60,15 +60,32 @@ func (r *Runner) load(ctx context.Context, name string) (*State, error) {
 		if err != nil {
 			return nil, storeError(name, "reading its log", err)
 		}
-		f, err := decodeFact(name, rec)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.add(f); err != nil {
+		if err := s.addRecord(rec); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+func (s *State) addRecord(rec journal.Record) error {
+	f, err := decodeFact(s.Run, rec)
+	if err != nil {
+		return err
+	}
+	return s.add(f)
+}
+
+func init() { session.Checks[headKind] = checkLog }
+
+// checkLog returns why records aren't the valid log of a run; nil if they are.
+func checkLog(run string, recs []journal.Record) error {
+	s := &State{Run: run}
+	for _, rec := range recs {
+		if err := s.addRecord(rec); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // State returns what is known about a run. For an unknown run the error is [agent.ErrNothingOpen].

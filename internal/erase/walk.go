@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"regexp"
 	"strconv"
 	"strings"
 	"unicode/utf8"
@@ -187,9 +188,19 @@ type member struct {
 	changed, moved bool
 }
 
+// reference is an object in the input of a plan's node that names another node: see package plan.
+var reference = regexp.MustCompile(`^\{\s*"\$from"\s*:\s*("(?:[^"\\]|\\.)*")\s*\}`)
+
 // object returns an object, as list does.
 func (p *parser) object(at place) (_ []byte, changed bool) {
 	from := p.at
+	if node := reference.FindSubmatch(p.raw[p.at:]); at.free && node != nil {
+		p.at += len(node[0])
+		if p.w.Name != nil {
+			p.w.Name("$from", unquote(node[1]))
+		}
+		return p.raw[from:p.at], false
+	}
 	var all []member
 	keys := make(map[string]bool)
 	p.at++
