@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -143,6 +144,23 @@ func TestAnErasureThatTheLogWouldntSurviveChangesNothing(t *testing.T) {
 	_, err = agent.Erase(t.Context(), store, found, "x")
 	require.NoError(t, err)
 	require.Empty(t, findAll(t, store))
+}
+
+func TestAnErasureThatTheInboxWouldntSurviveChangesNothing(t *testing.T) {
+	store := journal.NewMemory()
+	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello."))
+	runInput(t, a, agent.Input{Session: "s", Prompt: "Ann"})
+	with := strings.Repeat("x", 64)
+	item := journal.Item{ID: "i", Kind: "host", Time: time.Now(),
+		Data: []byte(strings.Repeat("Ann ", journal.MaxRecord/len(with)))}
+	require.NoError(t, store.Post(t.Context(), "s", item))
+	before, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	_, err = agent.Erase(t.Context(), store, []agent.Found{{Session: "s", Words: []string{"Ann"}}}, with)
+	require.ErrorAs(t, err, new(*journal.InvalidError))
+	after, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, before.Seq, after.Seq, "nothing was appended")
 }
 
 func TestErasingNeedsAStoreThatCanAndAnotherText(t *testing.T) {
