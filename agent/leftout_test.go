@@ -339,8 +339,7 @@ func TestWhateverStartsTheNextRunLeavesOutWhatWasTooLong(t *testing.T) {
 }
 
 // TestTheCallsOfWhatWasTooLongAreNamed has 15 payments in one reply, after which the request is too
-// long. The next run is told of each, also in a session that was pruned, and of what short results
-// said.
+// long. The note to the next run names each of them and repeats short results, also after a prune.
 func TestTheCallsOfWhatWasTooLongAreNamed(t *testing.T) {
 	for name, prune := range map[string]bool{"the whole log": false, "a snapshot": true} {
 		t.Run(name, func(t *testing.T) {

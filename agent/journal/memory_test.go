@@ -15,16 +15,8 @@ func TestMemoryIsAStore(t *testing.T) {
 	journaltest.Run(t, func(*testing.T) journal.Store { return journal.NewMemory() })
 }
 
-func TestMemoryIsFollowed(t *testing.T) {
-	journaltest.RunFollower(t, func(*testing.T) journal.Store { return journal.NewMemory() })
-}
-
-func TestAMemoryIsRewritten(t *testing.T) {
-	journaltest.RunEraser(t, func(*testing.T) journal.Eraser { return journal.NewMemory() })
-}
-
-func TestAStoreThatHasNoOrderIsFollowed(t *testing.T) {
-	journaltest.RunFollower(t, func(*testing.T) journal.Store { return struct{ journal.Store }{journal.NewMemory()} })
+func TestAStoreThatIsNoFollowerIsFollowed(t *testing.T) {
+	journaltest.Run(t, func(*testing.T) journal.Store { return struct{ journal.Store }{journal.NewMemory()} })
 }
 
 func TestALeaseEndsAtItsVeryEnd(t *testing.T) {

@@ -1,13 +1,7 @@
 package journal
 
-import "time"
-
-// PollInbox is how often package agent looks into the inbox of a session whose run is in progress,
-// if its [Store] isn't a [Notifier].
-const PollInbox = 500 * time.Millisecond
-
-// A Notifier is a [Store] that says when something is posted to a session, so that its inbox
-// needn't be read again and again.
+// A Notifier is a [Store] that says when something is posted to a session. The inboxes of other
+// stores are read every 500 ms while a run of the session is in progress.
 type Notifier interface {
 	Store
 	// Posted returns a channel that gets a value when something may have been posted to a session

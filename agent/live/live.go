@@ -37,23 +37,22 @@ type Config struct {
 	// can't reach each other by an Address. All hubs of the store have the same bus. Nil: none.
 	Bus    Bus
 	Logger *slog.Logger // nil: nothing is logged
-	// Deliver is told at least once of each decision, pause and end of a run in all sessions of the
-	// journal, also of other processes and agents: for mail, and for an audit that must not miss
-	// one. It is told of what comes after the first hub with a Deliver was made, and how far it has
-	// come is kept in the journal. One process at a time delivers; when it ends, another one goes
-	// on within 10 s, and within 55 s after a crash. Give all hubs of a journal the same function.
+	// Deliver is called at least once for each decision, pause and end of a run in all sessions of
+	// the journal, whichever process or agent ran them: for mail, and for an audit that must not
+	// miss one. It is called for facts that are newer than the first hub with a Deliver; the
+	// journal keeps how far it has come. One process at a time calls it. When that process ends,
+	// another one goes on within 10 s, and within 55 s after a crash. Give all hubs of a journal
+	// the same function.
 	//
-	// What it returned nil for, it is told again after a crash at most: Session and the fact's
-	// number tell whether it was there before. An error, a panic included, holds the session back:
-	// the same fact is tried again after 1 s, then after twice as long each time, up to 5 minutes,
-	// for as long as there is a process, and the session's later facts after it. Other sessions go
-	// on, until 100 are held back. A call has 30 s; it must return soon after its context has
-	// ended, because [Hub.Close] waits for it.
+	// After Deliver has returned nil for a fact, it is called for it again only after a crash. The
+	// session and the fact's number say whether it was called before. After an error or a panic the
+	// same fact is tried again after 1 s, then after twice as long each time, up to 5 minutes, and
+	// the later facts of its session wait. Other sessions go on, until 100 sessions wait. A call
+	// has 30 s. It must return soon after the end of its context, because [Hub.Close] waits for it.
 	//
-	// It is called within about a second, in the order of each session. A session that is deleted
-	// before, and facts that are pruned before, aren't told; neither are the logs of other
-	// packages, such as those of agent/plan. A fork and an import are told as the session that they
-	// make.
+	// It is called about a second after the fact is stored, and in order within a session. It isn't
+	// called for sessions that are deleted before, for facts that are pruned before, and for the
+	// logs of other packages, such as agent/plan. Forks and imports count as sessions of their own.
 	Deliver func(ctx context.Context, d Delivery) error
 }
 

@@ -207,7 +207,7 @@ func TestAgesAreInSeconds(t *testing.T) {
 	})
 }
 
-// waiting acquires slots in vain until what it returns is called.
+// waiting has requests wait for a slot of the gate until leave is called.
 func waiting(t *testing.T, gate *ratelimit.Gate, requests ...ratelimit.AcquireRequest) (leave func()) {
 	t.Helper()
 	ctx, cancel := context.WithCancel(context.Background())

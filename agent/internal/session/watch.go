@@ -7,8 +7,10 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/contain"
-	"github.com/pawlkit/pawl/agent/journal"
 )
+
+// pollInbox is how often an inbox is read whose store isn't a [journal.Notifier].
+const pollInbox = 500 * time.Millisecond
 
 // WatchInbox has the holder told what other processes post to the run that has begun, until Close.
 // What was posted to an earlier run has been taken or removed before.
@@ -19,7 +21,7 @@ func (l *Log) WatchInbox() {
 	posted, leave := contain.Posted(l.sessions.Store, l.Name)
 	var ticks <-chan time.Time
 	if posted == nil {
-		tick := time.NewTicker(journal.PollInbox)
+		tick := time.NewTicker(pollInbox)
 		ticks, leave = tick.C, tick.Stop
 	}
 	ctx, cancel := context.WithCancel(l.Reads)

@@ -6,20 +6,12 @@ import (
 	"math"
 	"reflect"
 	"slices"
-	"testing"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// RunEraser runs the checks of [journal.Eraser] on stores that open returns as for [Run].
-func RunEraser(t *testing.T, open func(t *testing.T) journal.Eraser) {
-	t.Helper()
-	for _, c := range eraseChecks {
-		t.Run(c.name, func(t *testing.T) { c.check(on(t, open(t))) })
-	}
-}
-
+// eraseChecks are those of a [journal.Eraser].
 var eraseChecks = []check{
 	{"the data of records and items are replaced, and nothing else", rewriteData},
 	{"all or nothing is replaced", rewriteNothing},

@@ -5,20 +5,11 @@ import (
 	"errors"
 	"fmt"
 	"sync/atomic"
-	"testing"
 
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// RunFollower runs the checks of [journal.Changes] on stores that open returns as for [Run]: of a
-// [journal.Follower], and of any other store.
-func RunFollower(t *testing.T, open func(t *testing.T) journal.Store) {
-	t.Helper()
-	for _, c := range followChecks {
-		t.Run(c.name, func(t *testing.T) { c.check(on(t, open(t))) })
-	}
-}
-
+// followChecks are those of [journal.Changes]: of a [journal.Follower], and of any other store.
 var followChecks = []check{
 	{"changes come in order, from where they were left", changesInOrder},
 	{"records without a change of the head come with the next", changesWithRecords},

@@ -9,12 +9,20 @@ import (
 )
 
 // Run runs every check as a subtest of t, each with a store of its own. Open returns an empty
-// store, and closes it with t.Cleanup if that is necessary.
+// store, and closes it with t.Cleanup if that is necessary. A store that is a [journal.Notifier], a
+// [journal.Follower] or a [journal.Eraser] is checked as such.
 func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 	t.Helper()
-	for _, c := range checks() {
+	for _, c := range slices.Concat(checks(), followChecks) {
+		t.Run(c.name, func(t *testing.T) { c.check(on(t, open(t))) })
+	}
+	for _, c := range eraseChecks {
 		t.Run(c.name, func(t *testing.T) {
-			c.check(on(t, open(t)))
+			s, ok := open(t).(journal.Eraser)
+			if !ok {
+				t.Skip("the store isn't a journal.Eraser")
+			}
+			c.check(on(t, s))
 		})
 	}
 }

@@ -12,8 +12,6 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
-
-	"github.com/pawlkit/pawl/agent/journal"
 )
 
 const (
@@ -24,6 +22,8 @@ const (
 	// may take.
 	probeEvery = 10 * time.Second
 	probeTime  = 5 * time.Second
+	// pollEvery is how often all are woken while notices don't arrive.
+	pollEvery = 500 * time.Millisecond
 	// listenAgain is how long after a failure the listener connects again, and listenSeldom how
 	// long if notices don't arrive: behind a pooler each try leaves a LISTEN on one of its
 	// connections.
@@ -106,7 +106,7 @@ func (l *listener) run() {
 
 // poll wakes all who wait while notices don't arrive.
 func (l *listener) poll() {
-	tick := time.NewTicker(journal.PollInbox)
+	tick := time.NewTicker(pollEvery)
 	defer tick.Stop()
 	for {
 		select {

@@ -50,19 +50,3 @@ func TestStoreKeepsTheContract(t *testing.T) {
 	pgtest.DSN(t)
 	journaltest.Run(t, func(t *testing.T) journal.Store { return open(t, empty(t)) })
 }
-
-func TestTheStoreIsFollowed(t *testing.T) {
-	pgtest.DSN(t)
-	journaltest.RunFollower(t, func(t *testing.T) journal.Store { return open(t, empty(t)) })
-	t.Run("on a host's pool", func(t *testing.T) {
-		journaltest.RunFollower(t, func(t *testing.T) journal.Store { return open(t, hosts(t, transactionMode)) })
-	})
-}
-
-func TestTheStoreIsRewritten(t *testing.T) {
-	pgtest.DSN(t)
-	journaltest.RunEraser(t, func(t *testing.T) journal.Eraser { return open(t, empty(t)) })
-	t.Run("on a host's pool", func(t *testing.T) {
-		journaltest.RunEraser(t, func(t *testing.T) journal.Eraser { return open(t, hosts(t, transactionMode)) })
-	})
-}

@@ -27,18 +27,6 @@ func TestStoreKeepsTheContract(t *testing.T) {
 	})
 }
 
-func TestTheStoreIsFollowed(t *testing.T) {
-	journaltest.RunFollower(t, func(t *testing.T) journal.Store {
-		return open(t, filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
-	})
-}
-
-func TestTheStoreIsRewritten(t *testing.T) {
-	journaltest.RunEraser(t, func(t *testing.T) journal.Eraser {
-		return open(t, filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
-	})
-}
-
 func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs of a site?#%.db")
 	first, err := sqlite.OpenWith(path, sqlite.Config{})
