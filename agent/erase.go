@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -181,11 +180,9 @@ func (x *erasure) do(ctx context.Context) error {
 	}
 	w := erase.Replaced(x.words, x.with, x.match)
 	w.Name = x.name(head.Session)
-	w.Name("session", head.Session)
-	w.Name("parent", head.Parent)
-	update := eraseHead(&head, w)
+	update := w.Head(&head)
 	x.rewrite = journal.Rewrite{Session: head.Session, Fence: x.lease.Fence}
-	if x.rewrite.Records, err = rewritten(recs, w); err != nil {
+	if x.rewrite.Records, err = rewritten(&head, recs, w); err != nil {
 		return err
 	}
 	for _, it := range items {
@@ -195,11 +192,6 @@ func (x *erasure) do(ctx context.Context) error {
 		}
 	}
 	app := journal.Append{Session: head.Session, After: head.Seq, Fence: x.lease.Fence}
-	if check := session.Checks[head.Kind]; check != nil && len(x.rewrite.Records) > 0 {
-		if err := check(head.Session, recs); err != nil {
-			return err
-		}
-	}
 	if head.Kind == "" && len(x.rewrite.Records) > 0 {
 		if app.Records, app.Head, err = x.snapshot(recs); err != nil {
 			return err
@@ -264,30 +256,25 @@ func (x *erasure) snapshot(recs []journal.Record) ([]journal.Record, *journal.He
 	return []journal.Record{rec}, m.Head(), err
 }
 
-// planDecided is the kind of a decision on a plan. It names the hash of the plan, which changes
-// with the plan's words, so it is marked: see package plan.
-const planDecided = "plan.decided"
-
-// rewritten replaces the texts of records, and returns those that it has changed.
-func rewritten(recs []journal.Record, w *erase.Walk) (changed []journal.Record, err error) {
-	all := make([]bool, len(recs))
+// rewritten replaces the texts of all records of a session, and returns those that it has changed.
+func rewritten(h *journal.Head, recs []journal.Record, w *erase.Walk) (changed []journal.Record, err error) {
+	was, some := slices.Clone(recs), false
 	for i := range recs {
-		was, err := dataOf(recs[i])
-		if err != nil {
+		if was[i].Data, err = dataOf(recs[i]); err != nil {
 			return nil, err
 		}
-		if data := w.Record(recs[i].Kind, was); string(data) != string(was) {
-			recs[i].Value, recs[i].Data, all[i] = nil, data, true
+		if data := w.Record(recs[i].Kind, was[i].Data); string(data) != string(was[i].Data) {
+			recs[i].Value, recs[i].Data, some = nil, data, true
 		}
 	}
-	some := slices.Contains(all, true)
-	for i := range recs {
-		r := &recs[i]
-		if end := len(r.Data) - 1; some && r.Kind == planDecided && !bytes.Contains(r.Data, []byte(`"erased":true`)) {
-			r.Data, all[i] = append(bytes.Clone(r.Data[:end]), `,"erased":true}`...), true
+	if complete := session.Erasing[h.Kind]; complete != nil && some {
+		if err := complete(h.Session, was, recs); err != nil {
+			return nil, err
 		}
-		if all[i] {
-			changed = append(changed, *r)
+	}
+	for i := range recs {
+		if recs[i].Value == nil && string(recs[i].Data) != string(was[i].Data) {
+			changed = append(changed, recs[i])
 		}
 	}
 	return changed, nil

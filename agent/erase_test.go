@@ -94,7 +94,8 @@ func TestSessionsInUseArentErased(t *testing.T) {
 func TestNamesAreLeftAndTold(t *testing.T) {
 	store := journal.NewMemory()
 	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello Ann."))
-	runInput(t, a, agent.Input{Session: "of Ann", Prompt: "Ann", Owner: "Ann", Key: "Ann-1"})
+	runInput(t, a, agent.Input{Session: "of Ann", Prompt: "Ann", Owner: "Ann", Key: "Ann-1",
+		Labels: map[string]string{"of Ann": "1"}})
 	var names []string
 	found := findAll(t, store)
 	for _, f := range found {
@@ -103,8 +104,8 @@ func TestNamesAreLeftAndTold(t *testing.T) {
 	require.Subset(t, names, []string{"session", "owner", "key"})
 	erased, err := agent.Erase(t.Context(), store, found, "x")
 	require.NoError(t, err)
-	require.Equal(t, []string{`session "of Ann": key`, `session "of Ann": owner`, `session "of Ann": session`},
-		erased.Names)
+	require.Equal(t, []string{`session "of Ann": key`, `session "of Ann": labels`, `session "of Ann": owner`,
+		`session "of Ann": session`}, erased.Names)
 	for _, f := range findAll(t, store) {
 		require.Empty(t, f.Words, "%+v", f)
 	}

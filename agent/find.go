@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
@@ -99,11 +97,7 @@ func (f *finder) in(found Found, yield func(Found, error) bool, visit func(*eras
 }
 
 func (f *finder) session(ctx context.Context, h *journal.Head, yield func(Found, error) bool) error {
-	err := f.in(Found{Session: h.Session, Kind: "head"}, yield, func(w *erase.Walk) {
-		w.Name("session", h.Session)
-		w.Name("parent", h.Parent)
-		eraseHead(h, w)
-	})
+	err := f.in(Found{Session: h.Session, Kind: "head"}, yield, func(w *erase.Walk) { w.Head(h) })
 	for after, more := uint64(0), err == nil; more; {
 		recs, err := session.Records(ctx, f.store, h.Session, after, watchAtOnce)
 		if err != nil {
@@ -165,23 +159,4 @@ func dataOf(rec journal.Record) ([]byte, error) {
 	}
 	encoded, err := machine.Encode(f)
 	return encoded.Data, err
-}
-
-// eraseHead replaces the texts of a head. Which names it has, w.Name learns.
-func eraseHead(h *journal.Head, w *erase.Walk) *journal.HeadUpdate {
-	u := &journal.HeadUpdate{Status: h.Status, Kind: h.Kind, Title: w.String(h.Title), Labels: maps.Clone(h.Labels),
-		Parent: h.Parent, Info: h.Info, Due: h.Due, Open: slices.Clone(h.Open)}
-	for key, value := range u.Labels {
-		switch {
-		case key != machine.OwnerLabel && key != machine.TreeLabel:
-			u.Labels[key] = w.String(value)
-		case w.Name != nil:
-			w.Name(map[string]string{machine.OwnerLabel: "owner", machine.TreeLabel: "tree"}[key], value)
-		}
-	}
-	for i := range u.Open {
-		o := &u.Open[i]
-		o.Title, o.What = w.String(o.Title), w.String(o.What)
-	}
-	return u
 }

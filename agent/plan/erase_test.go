@@ -99,3 +99,35 @@ func TestAnErasureThatTheLogOfAPlanWouldntSurviveChangesNothing(t *testing.T) {
 	_, err = agent.Erase(t.Context(), store, found, "x")
 	require.NoError(t, err)
 }
+
+func TestAnErasedPlanThatIsStartedAgainDoesntRunAgain(t *testing.T) {
+	var s shop
+	store := journal.NewMemory()
+	r := s.runner(t, Config{Agent: s.agent(t, store)})
+	first, second := plan("A", made("a"), published("b")), plan("A", made("a"), published("b"), published("c"))
+	first.Title, second.Title, second.Version = "For Ann", "All for Ann", 2
+	_, err := run(r, first)
+	require.NoError(t, err)
+	require.NoError(t, r.Revise(t.Context(), "p-1", second))
+	_, err = run(r)
+	require.NoError(t, err)
+	require.NoError(t, r.Decide(t.Context(), "p-1", agent.Approve(open(t, r).ID)))
+	_, err = run(r)
+	require.NoError(t, err)
+	done := s.all()
+	require.Equal(t, []string{"a", "b", "c"}, done)
+
+	for _, word := range []string{"Ann", "For", "make"} { // the last one is only in names
+		_, err = agent.Erase(t.Context(), store, []agent.Found{{Session: "p-1", Words: []string{word}}}, "[x]")
+		require.NoError(t, err)
+		again, err := r.Start(t.Context(), "p-1", first)
+		require.NoError(t, err)
+		require.Equal(t, Completed, again.Status)
+		require.Equal(t, "All for [x]", again.Plan().Title)
+		_, err = r.Start(t.Context(), "p-1", plan("A", made("a"), published("b")))
+		require.ErrorIs(t, err, agent.ErrDuplicate)
+	}
+	_, err = run(r, first)
+	require.NoError(t, err)
+	require.Equal(t, done, s.all())
+}

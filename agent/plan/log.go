@@ -3,9 +3,11 @@ package plan
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -75,17 +77,51 @@ func (s *State) addRecord(rec journal.Record) error {
 	return s.add(f)
 }
 
-func init() { session.Checks[headKind] = checkLog }
+func init() { session.Erasing[headKind] = erased }
 
-// checkLog returns why records aren't the valid log of a run; nil if they are.
-func checkLog(run string, recs []journal.Record) error {
+// erased adds the hashes that plans had to a log in which words were replaced, and returns why it
+// isn't valid any more; nil if it is.
+func erased(run string, was, now []journal.Record) error {
 	s := &State{Run: run}
-	for _, rec := range recs {
-		if err := s.addRecord(rec); err != nil {
+	for i := range now {
+		f, err := decodeFact(run, was[i])
+		if err != nil {
+			return err
+		}
+		g, err := decodeFact(run, now[i])
+		if err != nil {
+			return err
+		}
+		if had := hashes(f); !slices.Equal(had, hashes(g)) {
+			list, _ := json.Marshal(had)
+			now[i].Data = slices.Concat(now[i].Data[:len(now[i].Data)-1], []byte(`,"hashes":`), list, []byte("}"))
+		}
+		if err := s.addRecord(now[i]); err != nil {
 			return err
 		}
 	}
 	return nil
+}
+
+// hashes returns those of the plans in a fact, as they were before words were erased.
+func hashes(f fact) (list []string) {
+	switch f := f.(type) {
+	case *proposed:
+		if len(f.Hashes) == len(f.Plans) {
+			return f.Hashes
+		}
+		for i := range f.Plans {
+			list = append(list, f.Plans[i].Plan.Hash())
+		}
+	case *decided:
+		switch {
+		case f.Revision != nil && len(f.Hashes) == 1:
+			return f.Hashes
+		case f.Revision != nil:
+			list = []string{f.Revision.Plan.Hash()}
+		}
+	}
+	return list
 }
 
 // State returns what is known about a run. For an unknown run the error is [agent.ErrNothingOpen].

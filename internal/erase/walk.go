@@ -27,7 +27,7 @@ type Walk struct {
 // or they have a meaning elsewhere: other sessions and stores have them, too.
 var names = set("run parent agent trace traceparent session parent_session owner from to ancestors trees tenant " +
 	"id call call_id provider_id response_id key keys call_key idempotency_key name tool tools tool_names only " +
-	"external_tools path replaces ended used hash preview_hash fingerprint fingerprints kind role type status stage " +
+	"external_tools path replaces ended used hash hashes preview_hash fingerprint fingerprints kind role type status stage " +
 	"code class stop final limit limits model mode phase category strategy answered_by provider choice decision " +
 	"node nodes after worker check checks asks done partly undone untouched plan expires at since times time")
 
@@ -196,9 +196,7 @@ func (p *parser) object(at place) (_ []byte, changed bool) {
 	from := p.at
 	if node := reference.FindSubmatch(p.raw[p.at:]); at.free && node != nil {
 		p.at += len(node[0])
-		if p.w.Name != nil {
-			p.w.Name("$from", unquote(node[1]))
-		}
+		p.w.name("$from", unquote(node[1]))
 		return p.raw[from:p.at], false
 	}
 	var all []member
@@ -241,6 +239,12 @@ func (p *parser) object(at place) (_ []byte, changed bool) {
 	return append(out, '}'), true
 }
 
+func (w *Walk) name(member, name string) {
+	if w.Name != nil {
+		w.Name(member, name)
+	}
+}
+
 // member returns the string of a member with its texts replaced.
 func (w *Walk) member(s string, at place) string {
 	switch {
@@ -252,9 +256,7 @@ func (w *Walk) member(s string, at place) string {
 	case labels[at.member]:
 		return w.labels(s)
 	case names[at.member]:
-		if w.Name != nil {
-			w.Name(at.member, s)
-		}
+		w.name(at.member, s)
 		return s
 	}
 	return w.text(s, at.depth)
@@ -264,6 +266,7 @@ func (w *Walk) member(s string, at place) string {
 func (w *Walk) labels(s string) string {
 	m := provider.LabelSet(s).Map()
 	for key, value := range m {
+		w.name("labels", key)
 		m[key] = w.text(value, 0)
 	}
 	if t := string(provider.LabelsOf(m)); t != string(provider.LabelsOf(provider.LabelSet(s).Map())) {
