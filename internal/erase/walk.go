@@ -84,6 +84,7 @@ type place struct {
 	fixed   string // a member of the object that isn't free, although it is elsewhere
 	figures bool   // it is in numbers of tokens or in hashes, which have the names "input" and "output", too
 	sealed  bool   // it is in the data of a provider
+	file    bool   // it is a text file, or its data
 	depth   int    // how many texts it is in
 }
 
@@ -97,7 +98,7 @@ func (at place) in(member string) place {
 		return place{member: member, figures: true, depth: at.depth}
 	}
 	return place{member: member, free: at.free || free[member] && member != at.fixed, texts: at.texts || texts[member],
-		depth: at.depth}
+		file: at.file && member == "data", depth: at.depth}
 }
 
 // A parser reads valid JSON once, from its start to its end.
@@ -222,6 +223,7 @@ func (p *parser) object(at place) (_ []byte, changed bool) {
 			keys[m.key] = true
 		}
 		m.value, m.changed = p.value(at.in(m.key))
+		at.file = at.file || at.member == "media" && m.key == "type" && bytes.HasPrefix(m.value, []byte(`"text/`))
 		changed = changed || m.changed || m.moved
 		all = append(all, m)
 	}
@@ -248,6 +250,8 @@ func (w *Walk) name(member, name string) {
 // member returns the string of a member with its texts replaced.
 func (w *Walk) member(s string, at place) string {
 	switch {
+	case at.file:
+		return w.file(s, at.depth)
 	case at.free || at.texts:
 	case at.sealed:
 		if sealed[at.member] || encoded(s) {
@@ -284,29 +288,17 @@ func (w *Walk) text(s string, depth int) string {
 		if c := strings.TrimLeft(s, " \t\r\n"); c != "" && (c[0] == '{' || c[0] == '[') && json.Valid([]byte(s)) {
 			return string(w.json([]byte(s), place{free: true, depth: depth + 1}))
 		}
-		switch d, is := fromBase64(s); {
-		case is && !utf8.ValidString(d) && len(s) >= leastBinary: // an image, or a signature
-			return s
-		case is && utf8.ValidString(d):
-			if t := w.text(d, depth+1); t != d {
-				return base64.StdEncoding.EncodeToString([]byte(t))
+		if d, is := fromBase64(s); is && (utf8.ValidString(d) || len(s) >= leastBinary) {
+			text, encode := charset(d, false)
+			if t := w.text(text, depth+1); t != text {
+				return base64.StdEncoding.EncodeToString([]byte(encode(t)))
+			}
+			if !utf8.ValidString(d) { // an image, or a signature
+				return s
 			}
 		}
 	}
 	return w.escaped(w.Text(w.unquoted(s, depth)))
-}
-
-// leastBinary is how long a text is, in bytes, that is taken for base64 of something that isn't a
-// text. Shorter ones may be words.
-const leastBinary = 64
-
-// fromBase64 returns what s encodes.
-func fromBase64(s string) (string, bool) {
-	if len(s) < 8 || len(s)%4 != 0 {
-		return "", false
-	}
-	d, err := base64.StdEncoding.DecodeString(s)
-	return string(d), err == nil
 }
 
 func unquote(lit []byte) (s string) {
