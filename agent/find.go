@@ -37,9 +37,9 @@ type Found struct {
 // changes nothing. The sessions come in the order of their names.
 //
 // match gets each text and returns the words in it that are to be erased, as they stand there; nil:
-// none. It gets texts decoded: strings of JSON, also of JSON in a string, the content of text
-// files (in UTF-8, UTF-16 or Latin-1), what an address escapes, and the numbers in the inputs and results of tools. A regular
-// expression does it:
+// none. It gets texts decoded: strings of JSON, also of JSON in a string, the content of text files
+// (of UTF-8, UTF-16, and else as Latin-1), what an address escapes, and the numbers in the inputs
+// and results of tools. A regular expression does it:
 //
 //	ann := regexp.MustCompile(`(?i)ann@a\.example|\bAnn Lee\b`)
 //	match := func(text string) []string { return ann.FindAllString(text, -1) }
