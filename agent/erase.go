@@ -167,8 +167,14 @@ func (x *erasure) do(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	if problem := inUse(&head); problem != "" {
-		return &SessionError{Session: head.Session, Code: ErrBusy, Problem: problem}
+	busy := &SessionError{Session: head.Session, Code: ErrBusy}
+	switch {
+	case len(head.Open) > 0 || head.Status == string(Paused):
+		busy.Problem = "it waits for a decision; make it, or delete the session"
+		return busy
+	case head.Status == string(Running) || head.Status == string(machine.Queued) || head.Status == "ending":
+		busy.Problem = "it has a run in progress; wait for its end, or delete the session"
+		return busy
 	}
 	recs, err := session.Records(ctx, x.store, head.Session, 0, 0)
 	if err != nil {
@@ -179,8 +185,12 @@ func (x *erasure) do(ctx context.Context) error {
 		return err
 	}
 	w := erase.Replaced(x.words, x.with, x.match)
-	w.Name = x.name(head.Session)
-	update := w.Head(&head)
+	w.Name = func(member, name string) {
+		if slices.ContainsFunc(x.words, func(word string) bool { return strings.Contains(name, word) }) {
+			x.names = append(x.names, nameIn(head.Session, member))
+		}
+	}
+	update := eraseHead(&head, w)
 	x.rewrite = journal.Rewrite{Session: head.Session, Fence: x.lease.Fence}
 	if x.rewrite.Records, err = rewritten(&head, recs, w); err != nil {
 		return err
@@ -213,28 +223,17 @@ func (x *erasure) do(ctx context.Context) error {
 	return x.store.Rewrite(ctx, x.rewrite)
 }
 
-// name returns the function that notes which names have a word.
-func (x *erasure) name(session string) func(member, name string) {
-	return func(member, name string) {
-		if slices.ContainsFunc(x.words, func(word string) bool { return strings.Contains(name, word) }) {
-			x.names = append(x.names, nameIn(session, member))
-		}
-	}
-}
-
 // nameIn says where a name is: see [Erased].
 func nameIn(session, member string) string { return fmt.Sprintf("session %q: %s", session, member) }
 
 // snapshot returns a record with the state after the facts of a session, which were rewritten, and
 // its head. If they don't give one, nothing may be stored.
-func (x *erasure) snapshot(recs []journal.Record) ([]journal.Record, *journal.HeadUpdate, error) {
+func (x *erasure) snapshot(recs []journal.Record) (_ []journal.Record, _ *journal.HeadUpdate, err error) {
 	facts := make([]Fact, len(recs))
 	for i := range recs {
-		f, err := machine.Decode(x.lease.Session, recs[i])
-		if err != nil {
+		if facts[i], err = machine.Decode(x.lease.Session, recs[i]); err != nil {
 			return nil, nil, err
 		}
-		facts[i] = f
 	}
 	m, err := machine.Replay(x.lease.Session, facts...)
 	if err != nil {
@@ -278,15 +277,4 @@ func rewritten(h *journal.Head, recs []journal.Record, w *erase.Walk) (changed [
 		}
 	}
 	return changed, nil
-}
-
-// inUse says why a session can't be changed now; "" if it can.
-func inUse(h *journal.Head) string {
-	switch {
-	case len(h.Open) > 0 || h.Status == string(Paused):
-		return "it waits for a decision; make it, or delete the session"
-	case h.Status == string(Running) || h.Status == string(machine.Queued) || h.Status == "ending":
-		return "it has a run in progress; wait for its end, or delete the session"
-	}
-	return ""
 }

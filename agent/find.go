@@ -97,7 +97,7 @@ func (f *finder) in(found Found, yield func(Found, error) bool, visit func(*eras
 }
 
 func (f *finder) session(ctx context.Context, h *journal.Head, yield func(Found, error) bool) error {
-	err := f.in(Found{Session: h.Session, Kind: "head"}, yield, func(w *erase.Walk) { w.Head(h) })
+	err := f.in(Found{Session: h.Session, Kind: "head"}, yield, func(w *erase.Walk) { eraseHead(h, w) })
 	for after, more := uint64(0), err == nil; more; {
 		recs, err := session.Records(ctx, f.store, h.Session, after, watchAtOnce)
 		if err != nil {
@@ -159,4 +159,16 @@ func dataOf(rec journal.Record) ([]byte, error) {
 	}
 	encoded, err := machine.Encode(f)
 	return encoded.Data, err
+}
+
+// eraseHead replaces the texts of a head. Which names it has, w.Name learns.
+func eraseHead(h *journal.Head, w *erase.Walk) *journal.HeadUpdate {
+	w.Name("session", h.Session)
+	w.Name("parent", h.Parent)
+	for _, o := range h.Open { // Erase refuses a session that has some
+		w.String(o.Title + "\n" + o.What)
+	}
+	return &journal.HeadUpdate{Status: h.Status, Kind: h.Kind, Title: w.String(h.Title), Parent: h.Parent,
+		Info: h.Info, Due: h.Due,
+		Labels: w.Labels(h.Labels, map[string]string{machine.OwnerLabel: "owner", machine.TreeLabel: "tree"})}
 }

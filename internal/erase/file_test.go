@@ -17,47 +17,44 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-func inUTF16(s string, order binary.AppendByteOrder) []byte {
+func inUTF16(s string, order binary.AppendByteOrder) string {
 	var out []byte
 	for _, unit := range utf16.Encode([]rune(s)) {
 		out = order.AppendUint16(out, unit)
 	}
-	return out
+	return string(out)
 }
 
 func TestTextFilesInOtherCharsetsAreErased(t *testing.T) {
 	const before, after = "Zoë 𝐀nn wrote\r\nto us", "[erased] [erased] wrote\r\nto us"
 	long := strings.Repeat("caf\xE9 ", 20)
-	for name, c := range map[string]struct {
-		media       provider.Media
-		with, after string
-	}{
-		"UTF-16, little-endian": {provider.Media{Type: "text/plain", Data: inUTF16("\uFEFF"+before, binary.LittleEndian)},
-			"[erased]", string(inUTF16("\uFEFF"+after, binary.LittleEndian))},
-		"UTF-16, big-endian": {provider.Media{Type: "text/csv", Data: inUTF16("\uFEFF"+before, binary.BigEndian)},
-			"[erased]", string(inUTF16("\uFEFF"+after, binary.BigEndian))},
-		"no mark": {provider.Media{Type: "text/plain", Data: inUTF16(before, binary.LittleEndian)},
-			"[erased]", string(inUTF16(after, binary.LittleEndian))},
-		"no mark, big-endian": {provider.Media{Data: inUTF16(before+before, binary.BigEndian)},
-			"[erased]", string(inUTF16(after+after, binary.BigEndian))},
-		"a half character": {provider.Media{Type: "text/plain", Data: []byte("\xFF\xFEA\x00n\x00n\x00\x00\xD8\x01\x00!")},
-			"[erased]", string(inUTF16("\uFEFF[erased]\uFFFD\x01", binary.LittleEndian)) + "!"},
-		"Latin-1":          {provider.Media{Type: "text/plain", Data: []byte("Zo\xEB \x00")}, "[erased]", "[erased] \x00"},
-		"Latin-1, no type": {provider.Media{Data: []byte("Zo\xEB" + long)}, "[erased]", "[erased]" + long},
-		"a code page":      {provider.Media{Type: "text/plain", Data: []byte("Ann \x81\x8D")}, "[erased]", "[erased] \x81\x8D"},
-		"what doesn't fit": {provider.Media{Type: "text/plain", Data: []byte("Ann Zo\xEB caf\xE9")}, "∅", "∅ ∅ café"},
-		"short":            {provider.Media{Type: "text/plain", Data: []byte("Ann")}, "[erased]", "[erased]"},
+	for name, c := range map[string][4]string{ // the type, before, with, after
+		"UTF-16": {"text/plain", inUTF16("\uFEFF"+before, binary.LittleEndian), "[erased]",
+			inUTF16("\uFEFF"+after, binary.LittleEndian)},
+		"big-endian": {"text/csv", inUTF16("\uFEFF"+before, binary.BigEndian), "[erased]",
+			inUTF16("\uFEFF"+after, binary.BigEndian)},
+		"no mark": {"text/plain", inUTF16(before, binary.LittleEndian), "[erased]",
+			inUTF16(after, binary.LittleEndian)},
+		"big-endian, no mark, no type": {"", inUTF16(before+before, binary.BigEndian), "[erased]",
+			inUTF16(after+after, binary.BigEndian)},
+		"a half character": {"text/plain", "\xFF\xFEA\x00n\x00n\x00\x00\xD8\x01\x00!", "[erased]",
+			inUTF16("\uFEFF[erased]\uFFFD\x01", binary.LittleEndian) + "!"},
+		"Latin-1":          {"text/plain", "Zo\xEB \x00", "[erased]", "[erased] \x00"},
+		"Latin-1, no type": {"", "Zo\xEB" + long, "[erased]", "[erased]" + long},
+		"a code page":      {"text/plain", "Ann \x81\x8D", "[erased]", "[erased] \x81\x8D"},
+		"what doesn't fit": {"text/plain", "Ann Zo\xEB caf\xE9", "∅", "∅ ∅ café"},
+		"short":            {"text/plain", "Ann", "[erased]", "[erased]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			data, err := json.Marshal(map[string]any{"media": c.media})
+			data, err := json.Marshal(map[string]any{"media": provider.Media{Type: c[0], Data: []byte(c[1])}})
 			require.NoError(t, err)
 			var words, members []string
 			erase.Found(ann, &words, &members).Record("", data)
 			require.NotEmpty(t, words)
 			var got struct{ Media provider.Media }
-			now := erase.Replaced(words, c.with, nil).Record("", data)
+			now := erase.Replaced(words, c[2], nil).Record("", data)
 			require.NoError(t, json.Unmarshal(now, &got))
-			require.Equal(t, c.after, string(got.Media.Data))
+			require.Equal(t, c[3], string(got.Media.Data))
 			words = nil
 			erase.Found(ann, &words, &members).Record("", now)
 			require.Empty(t, words)

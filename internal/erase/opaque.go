@@ -51,7 +51,8 @@ func (p *parser) opaque(at place) (_ []byte, changed bool) {
 // finds reports whether the data of a provider has a text to replace. What isn't JSON has no texts:
 // it is a signature, or a name.
 func (w *Walk) finds(data string, depth int) (found bool) {
-	if depth >= maxDepth || !strings.HasPrefix(data, "{") && !strings.HasPrefix(data, "[") || !json.Valid([]byte(data)) {
+	if depth >= maxDepth || !strings.HasPrefix(data, "{") && !strings.HasPrefix(data, "[") ||
+		!json.Valid([]byte(data)) {
 		return false
 	}
 	probe := &Walk{Text: func(text string) string {

@@ -41,7 +41,7 @@ func TestDataOfAProviderIsKeptVerbatimOrDroppedWithThatOfItsMessage(t *testing.T
 		"a text":            {"", `[{"type":"reasoning.text","text":"I ask Ann","signature":"s"}]`, false},
 		"an input in text":  {"", `{"arguments":"{\"who\":\"\\u0041nn\"}"}`, false},
 		"a number":          {"", `{"functionCall":{"name":"call","args":{"phone":1234567890}}}`, false},
-		"a file":            {"", `{"data":"` + base64.StdEncoding.EncodeToString([]byte("from Ann, of the house")) + `"}`, false},
+		"a file":            {"", `{"data":"` + base64.StdEncoding.EncodeToString([]byte("for Ann")) + `"}`, false},
 		"another part's":    {"Ann", `{"x":"y"}`, false},
 		"nothing":           {"x", `{"x":"y"}`, true},
 		"JSON that was cut": {"", `{"x":"Ann`, true},
@@ -65,7 +65,8 @@ func TestDataOfAProviderIsKeptVerbatimOrDroppedWithThatOfItsMessage(t *testing.T
 			require.Equal(t, provider.Part{Kind: provider.PartOpaque}, in.Message.Parts[1])
 			require.NotContains(t, string(got), `"opaque":`)
 			words = nil
-			erase.Found(func(s string) []string { return match.FindAllString(s, -1) }, &words, &names).Record("replied", got)
+			w = erase.Found(func(s string) []string { return match.FindAllString(s, -1) }, &words, &names)
+			w.Record("replied", got)
 			require.Empty(t, words)
 		})
 	}

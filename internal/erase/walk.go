@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -268,15 +269,26 @@ func (w *Walk) member(s string, at place) string {
 
 // labels returns a set of labels with their values replaced.
 func (w *Walk) labels(s string) string {
-	m := provider.LabelSet(s).Map()
-	for key, value := range m {
-		w.name("labels", key)
-		m[key] = w.text(value, 0)
-	}
-	if t := string(provider.LabelsOf(m)); t != string(provider.LabelsOf(provider.LabelSet(s).Map())) {
-		return t
+	was := provider.LabelSet(s).Map()
+	if now := w.Labels(was, nil); !maps.Equal(was, now) {
+		return string(provider.LabelsOf(now))
 	}
 	return s
+}
+
+// Labels returns labels with their values replaced, except those that are names: named says, by
+// their keys, of what.
+func (w *Walk) Labels(labels, named map[string]string) map[string]string {
+	labels = maps.Clone(labels)
+	for key, value := range labels {
+		if what := named[key]; what != "" {
+			w.name(what, value)
+			continue
+		}
+		w.name("labels", key)
+		labels[key] = w.text(value, 0)
+	}
+	return labels
 }
 
 // maxDepth is how many texts in texts are read.

@@ -51,8 +51,8 @@ type Database interface {
 	Replace(ctx context.Context, tx Tx, rows Rows) error
 }
 
-// Rows are records about to be inserted, or whose data is replaced, which needs no more than Session
-// and Records.
+// Rows are records about to be inserted, or whose data is replaced, which needs no more than
+// Session and Records.
 type Rows struct {
 	Session int64 // id of the row in sessions
 	Fence   int64

@@ -106,8 +106,8 @@ func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 // Delete. A text keeps its handle, which is a hash of what it was.
 //
 // Its tables have the old words until they were rebuilt, and its statistics have samples: run
-// VACUUM (FULL, ANALYZE) on recall and recall_texts, and delete older dumps, archives of the log and
-// backups.
+// VACUUM (FULL, ANALYZE) on recall and recall_texts, and delete older dumps, archives of the log
+// and backups.
 func (s *Store) Erase(ctx context.Context, match func(text string) []string, with string) (int, []string,
 	error) {
 	return s.shared.Erase(ctx, match, with)

@@ -37,8 +37,8 @@ func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 // Delete. A text keeps its handle, which is a hash of what it was.
 //
 // Its file has the old words until it was rebuilt and its log emptied: run VACUUM and then
-// PRAGMA wal_checkpoint(TRUNCATE), which returns a row whose first column is 0 if it was, and delete
-// older backups.
+// PRAGMA wal_checkpoint(TRUNCATE), which returns a row whose first column is 0 if it was, and
+// delete older backups.
 func (s *Store) Erase(ctx context.Context, match func(text string) []string, with string) (int, []string,
 	error) {
 	return s.shared.Erase(ctx, match, with)

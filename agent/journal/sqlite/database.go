@@ -209,7 +209,8 @@ func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljourna
 func (db *database) Replace(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
 	for i := range rows.Records {
 		r := &rows.Records[i]
-		if _, err := tx.ExecContext(ctx, replaceRecord, rows.Session, int64(r.Seq), sqljournal.Blob(r.Data)); err != nil {
+		_, err := tx.ExecContext(ctx, replaceRecord, rows.Session, int64(r.Seq), sqljournal.Blob(r.Data))
+		if err != nil {
 			return err
 		}
 	}
