@@ -25,6 +25,7 @@ type wire struct {
 	to    map[string][]chan []byte
 	sent  int
 	loses func(n int) bool // nil: none
+	twice bool             // each message comes twice
 }
 
 func (w *wire) Publish(_ context.Context, topic string, message []byte) error {
@@ -34,7 +35,9 @@ func (w *wire) Publish(_ context.Context, topic string, message []byte) error {
 		return nil
 	}
 	for _, c := range w.to[topic] {
-		c <- message
+		if c <- message; w.twice {
+			c <- message
+		}
 	}
 	return nil
 }
@@ -201,5 +204,31 @@ func TestNothingIsShownTwiceAfterAnOutageOfTheBus(t *testing.T) {
 			return false
 		})
 		require.Equal(t, allFacts(t, one.Agent()), p.facts)
+	})
+}
+
+func TestABusMayRepeatMessages(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := overBus(t, &wire{twice: true})
+		run := start(t, one)
+		p := watch(t, two, run.After, nil)
+		require.Equal(t, allFacts(t, one.Agent()), p.facts)
+		require.Equal(t, text, p.whole[0])
+	})
+}
+
+// A reader who comes when the last one has just left gets the reply from its beginning.
+func TestAReaderMayFollowTheLastOneAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		one, two := overBus(t, &wire{})
+		run := start(t, one)
+		watch(t, two, run.After, func(p *page) bool { return len(p.text()) > 20 })
+		var second, third *page
+		together(func() { second = watch(t, two, run.After, nil) }, func() {
+			time.Sleep(300 * time.Millisecond)
+			third = watch(t, two, run.After, nil)
+		})
+		require.Equal(t, text, second.whole[0])
+		require.Equal(t, text, third.whole[0])
 	})
 }

@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -65,4 +66,21 @@ func TestManyMessagesAtOnceAreAllRead(t *testing.T) {
 			})
 		})
 	}
+}
+
+// A run at its limit hasn't been stopped by anybody: what it hasn't read begins another run.
+func TestAMessageToARunAtItsLimitIsRead(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Limits: agent.Limits{Duration: 10 * time.Second}},
+			providertest.Hang(), providertest.Say("Done."))
+		h := newHub(t, live.Config{Agent: a})
+		start(t, h)
+		sent, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: "And this."})
+		require.NoError(t, err)
+		require.True(t, sent.Steered)
+		time.Sleep(time.Minute)
+		messages, err := a.Session("s").Messages(t.Context())
+		require.NoError(t, err)
+		require.True(t, slices.ContainsFunc(messages, func(m provider.Message) bool { return m.Text() == "And this." }))
+	})
 }

@@ -6,6 +6,7 @@ import (
 	"net/http"
 	"net/http/httptest"
 	"strings"
+	"sync/atomic"
 	"testing"
 	"time"
 
@@ -155,7 +156,9 @@ func TestAReplicaThatGoesAwayHoldsNobodyUp(t *testing.T) {
 func TestAnAnswerOfAnotherServiceIsNotPassedOn(t *testing.T) {
 	store := journal.NewMemory()
 	model, g := held(1)
+	var asked atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		asked.Add(1)
 		http.SetCookie(w, &http.Cookie{Name: "session", Value: "other"})
 		_, _ = w.Write([]byte("<h1>Another service</h1>"))
 	}))
@@ -163,7 +166,11 @@ func TestAnAnswerOfAnotherServiceIsNotPassedOn(t *testing.T) {
 	one, two := replica(t, store, model, other.URL), replica(t, store, model, "")
 	one.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
 	<-g.called
+	hop := two.request("ann", "GET", "events?session=s-1", nil, "Pawl-Forwarded", "1")
+	require.NoError(t, hop.Body.Close())
+	require.Zero(t, asked.Load(), "a request isn't passed on twice")
 	res := two.request("ann", "GET", "events?session=s-1", nil)
+	require.EqualValues(t, 1, asked.Load())
 	require.Equal(t, "text/event-stream", strings.Split(res.Header.Get("Content-Type"), ";")[0])
 	require.Empty(t, res.Cookies())
 	g.open <- struct{}{}

@@ -155,15 +155,13 @@ func (c *containedStore) Renew(ctx context.Context, l journal.Lease, ttl time.Du
 
 func (c *containedStore) Release(ctx context.Context, l journal.Lease) error {
 	return c.do(ctx, storeCall, "Release", l.Session, func(ctx context.Context) error {
-		return c.store.Release(ctx,
-			l)
+		return c.store.Release(ctx, l)
 	})
 }
 
 func (c *containedStore) Post(ctx context.Context, session string, it journal.Item) error {
 	return c.do(ctx, storeCall, "Post", session, func(ctx context.Context) error {
-		return c.store.Post(ctx, session,
-			it)
+		return c.store.Post(ctx, session, it)
 	})
 }
 

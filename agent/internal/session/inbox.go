@@ -53,12 +53,8 @@ const (
 
 // Post puts an item into the inbox of a session, and wakes its holder if that is in this process.
 func (s *Sessions) Post(ctx context.Context, session string, it Item) error {
-	item, err := it.encode(session)
-	if err != nil {
+	if err := post(ctx, s.Store, session, &it); err != nil {
 		return err
-	}
-	if err := s.Store.Post(ctx, session, item); err != nil {
-		return fmt.Errorf("agent: session %q: posting to its inbox: %w", session, err)
 	}
 	if h := s.Holder(session); h != nil {
 		h.Poke()
@@ -72,32 +68,27 @@ func (s *Sessions) Post(ctx context.Context, session string, it Item) error {
 func PostUnchecked(ctx context.Context, store journal.Store, session string, decisions ...machine.Decision) error {
 	var b [16]byte
 	rand.Read(b[:]) // never fails
-	it := Item{ID: "d-" + hex.EncodeToString(b[:]), Kind: ItemDecide, Time: time.Now(), Decisions: decisions,
-		Unchecked: true}
-	item, err := it.encode(session)
-	if err == nil {
-		err = store.Post(ctx, session, item)
-	}
-	if err != nil {
-		return fmt.Errorf("agent: session %q: posting to its inbox: %w", session, err)
-	}
-	return nil
+	return post(ctx, store, session, &Item{ID: "d-" + hex.EncodeToString(b[:]), Kind: ItemDecide, Decisions: decisions,
+		Unchecked: true})
 }
 
-// encode returns the item as the store of a session has it.
-func (it *Item) encode(session string) (journal.Item, error) {
-	data, err := machine.Marshal(it)
-	if err != nil {
-		return journal.Item{}, fmt.Errorf("agent: session %q: encoding an inbox item: %w", session, err)
-	}
-	item := journal.Item{ID: it.ID, Kind: it.Kind, Time: it.Time.UTC(), Data: data}
+// post puts an item into the inbox of a session. Without a Time, it is of now.
+func post(ctx context.Context, store journal.Store, session string, it *Item) error {
+	item := journal.Item{ID: it.ID, Kind: it.Kind, Time: it.Time.UTC()}
 	if it.Time.IsZero() {
 		item.Time = time.Now().UTC()
 	}
 	for _, d := range it.Decisions {
 		item.Closes = append(item.Closes, d.ID)
 	}
-	return item, nil
+	var err error
+	if item.Data, err = machine.Marshal(it); err == nil {
+		err = store.Post(ctx, session, item)
+	}
+	if err != nil {
+		return fmt.Errorf("agent: session %q: posting to its inbox: %w", session, err)
+	}
+	return nil
 }
 
 // Send posts an item to the run of a session, in this or another process, and returns its id. If no

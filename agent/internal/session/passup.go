@@ -50,13 +50,9 @@ func passUp(ctx context.Context, store journal.Store, log string, decisions []ma
 		return nil
 	}
 	for _, d := range decisions {
-		it := Item{ID: "up " + d.ID, Kind: ItemDecide, Decisions: []machine.Decision{d}}
-		item, err := it.encode(top)
-		if err == nil {
-			err = store.Post(ctx, top, item)
-		}
+		err := post(ctx, store, top, &Item{ID: "up " + d.ID, Kind: ItemDecide, Decisions: []machine.Decision{d}})
 		if _, before := errors.AsType[*journal.PostedError](err); err != nil && !before {
-			return fmt.Errorf("agent: session %q: telling it what was decided for %q: %w", top, log, err)
+			return fmt.Errorf("agent: passing on what was decided for %q: %w", log, err)
 		}
 	}
 	return nil
