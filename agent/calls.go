@@ -179,7 +179,7 @@ func (w *workers) admit(cr *callRun) bool {
 	if cr.d.Judges() { // its functions may take long
 		w.Flush()
 	}
-	adm, err := cr.set.registry.Admit(w.ctx, &cr.call, offered, change, w.agent.cfg.Policies)
+	adm, err := cr.set.registry.Admit(w.withOutermost(w.ctx), &cr.call, offered, change, w.agent.cfg.Policies)
 	if err == errAnswered {
 		out := cr.d.Answer(*cr.answer)
 		return w.refuseWith(cr, &out)
@@ -264,7 +264,7 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 func (w *workers) startCalls(quiet bool, calls ...*callRun) bool {
 	var ready []*callRun
 	for i, cr := range calls {
-		refused := cr.set.registry.Recheck(w.ctx, &cr.call, w.agent.cfg.Policies)
+		refused := cr.set.registry.Recheck(w.withOutermost(w.ctx), &cr.call, w.agent.cfg.Policies)
 		switch {
 		case refused != nil && quiet:
 		case refused != nil:

@@ -104,6 +104,9 @@ func (w *window) resetContext(in *notes.Input, note *notes.ResetNote, budget int
 		Outside:      w.State().OutsideFrom(), // the note is a summary of the conversation
 		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
 	}
+	if len(next.Outside) == 0 && w.State().HadOutside { // the input or what the user has said, which it has verbatim
+		next.Outside = []string{"earlier text"}
+	}
 	origin := *w.Origin()
 	origin.Run = newID("r-")
 	next.Meta.Origin = &origin

@@ -1,7 +1,6 @@
 package agent
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"errors"
@@ -46,12 +45,16 @@ const maxWith = 64
 //
 // Sessions whose run is in progress or paused, or that are in use otherwise, aren't changed: each
 // is an [ErrBusy] in the error, which joins those of all sessions. Neither is a session whose log
-// wouldn't be valid afterwards, for example because a label would be too long. All others are
-// erased. Erase changes a session wholly or not at all, and can be repeated with what Find still
-// finds. It takes the lease of a session, for 5 minutes at most.
+// wouldn't be valid afterwards, for example because a label would be too long; the log of a plan is
+// checked if the program has package plan. All others are erased. Erase takes the lease of a
+// session, for 5 minutes at most. It stores the title, the labels and the snapshot first, and then
+// rewrites the facts and the inbox, all or nothing. If that fails, Find still finds the words in
+// them: find and erase again, until nothing is found.
 //
-// A reasoning whose text is replaced loses its provider's signature. A session that was copied
-// (Fork) or that has subagents is several sessions, which Find finds all.
+// What a provider wants back verbatim (provider.Opaque) isn't changed inside: a message in whose
+// data or reasoning a text is replaced loses all such data, and is sent back as that of another
+// provider. A session that was copied (Fork) or that has subagents is several sessions, which Find
+// finds all.
 //
 // The store must be a [journal.Eraser], or the error wraps [errors.ErrUnsupported].
 func Erase(ctx context.Context, store journal.Store, found []Found, with string) (Erased, error) {
@@ -63,8 +66,12 @@ func Erase(ctx context.Context, store journal.Store, found []Found, with string)
 	}
 	words, keys := make(map[string][]string), make(map[string][]string)
 	var match func(text string) []string
+	inNames := make(map[string][]string)
 	for _, f := range found {
 		match = f.match
+		for _, member := range f.Names {
+			inNames[f.Session] = append(inNames[f.Session], nameIn(f.Session, member))
+		}
 		to, name := words, f.Session
 		if f.Session == "" {
 			to, name = keys, f.Item
@@ -83,7 +90,8 @@ func Erase(ctx context.Context, store journal.Store, found []Found, with string)
 	ctx = orBackground(ctx)
 	var failed []error
 	for _, name := range slices.Sorted(maps.Keys(words)) {
-		if err := eraseSession(ctx, eraser, name, erase.Sorted(words[name]), with, match, &done); err != nil {
+		x := &erasure{store: eraser, with: with, words: erase.Sorted(words[name]), match: match, names: inNames[name]}
+		if err := x.session(ctx, name, &done); err != nil {
 			failed = append(failed, err)
 		}
 	}
@@ -104,34 +112,6 @@ func Erase(ctx context.Context, store journal.Store, found []Found, with string)
 // eraseLease is how long a session is leased at most.
 const eraseLease = 5 * time.Minute
 
-// eraseSession replaces words in a session.
-func eraseSession(ctx context.Context, store journal.Eraser, name string, words []string, with string,
-	match func(string) []string, done *Erased) error {
-	if _, err := store.Head(ctx, name); errors.Is(err, journal.ErrNoSession) {
-		return nil // it was deleted meanwhile
-	}
-	lease, err := session.TakeLease(ctx, store, name, "erase-"+rand.Text(), eraseLease)
-	if errors.As(err, new(*journal.HeldError)) {
-		return &SessionError{Session: name, Code: ErrBusy, Err: err}
-	}
-	if err == nil {
-		x := &erasure{store: store, lease: lease, with: with, words: words, match: match}
-		err = x.do(ctx)
-		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
-		defer cancel()
-		_ = store.Release(ctx, lease) // else it ends by itself
-		done.Names = append(done.Names, x.names...)
-		if err == nil && x.changed {
-			done.Sessions++
-			done.Facts, done.Items = done.Facts+len(x.rewrite.Records), done.Items+len(x.rewrite.Items)
-		}
-	}
-	if err == nil || errors.Is(err, ErrBusy) {
-		return err
-	}
-	return fmt.Errorf("agent: session %q: erasing texts: %w", name, err)
-}
-
 // An erasure is the work on one session.
 type erasure struct {
 	store journal.Eraser
@@ -145,13 +125,56 @@ type erasure struct {
 	changed bool
 }
 
+// session replaces the words in a session, and adds to done what it has done.
+func (x *erasure) session(ctx context.Context, name string, done *Erased) error {
+	if _, err := x.store.Head(ctx, name); errors.Is(err, journal.ErrNoSession) {
+		return nil // it was deleted meanwhile
+	}
+	var err error
+	if len(x.words) > 0 {
+		err = x.leased(ctx, name)
+	}
+	done.Names = append(done.Names, erase.Sorted(x.names)...)
+	if err == nil && x.changed {
+		done.Sessions++
+		done.Facts, done.Items = done.Facts+len(x.rewrite.Records), done.Items+len(x.rewrite.Items)
+	}
+	if err == nil || errors.Is(err, ErrBusy) {
+		return err
+	}
+	return fmt.Errorf("agent: session %q: erasing texts: %w", name, err)
+}
+
+// leased does the work while it has the lease of the session.
+func (x *erasure) leased(ctx context.Context, name string) (err error) {
+	x.lease, err = session.TakeLease(ctx, x.store, name, "erase-"+rand.Text(), eraseLease)
+	if errors.As(err, new(*journal.HeldError)) {
+		return &SessionError{Session: name, Code: ErrBusy, Err: err}
+	}
+	if err != nil {
+		return err
+	}
+	defer func() {
+		ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), 5*time.Second)
+		defer cancel()
+		_ = x.store.Release(ctx, x.lease) // else it ends by itself
+	}()
+	return x.do(ctx)
+}
+
 func (x *erasure) do(ctx context.Context) error {
 	head, err := x.store.Head(ctx, x.lease.Session)
 	if err != nil {
 		return err
 	}
-	if problem := inUse(&head); problem != "" {
-		return &SessionError{Session: head.Session, Code: ErrBusy, Problem: problem}
+	busy := &SessionError{Session: head.Session, Code: ErrBusy}
+	switch {
+	case len(head.Open) > 0 || head.Status == string(Paused):
+		busy.Problem = "it waits for a decision; make it, or delete the session"
+		return busy
+	case head.Status == string(Running) || head.Status == string(machine.Queued) || head.Status == "ending":
+		busy.Problem = "it has a run in progress; wait for its end, or delete the session"
+		return busy
 	}
 	recs, err := session.Records(ctx, x.store, head.Session, 0, 0)
 	if err != nil {
@@ -162,12 +185,14 @@ func (x *erasure) do(ctx context.Context) error {
 		return err
 	}
 	w := erase.Replaced(x.words, x.with, x.match)
-	w.Name = x.name(head.Session)
-	w.Name("session", head.Session)
-	w.Name("parent", head.Parent)
+	w.Name = func(member, name string) {
+		if slices.ContainsFunc(x.words, func(word string) bool { return strings.Contains(name, word) }) {
+			x.names = append(x.names, nameIn(head.Session, member))
+		}
+	}
 	update := eraseHead(&head, w)
 	x.rewrite = journal.Rewrite{Session: head.Session, Fence: x.lease.Fence}
-	if x.rewrite.Records, err = rewritten(recs, w); err != nil {
+	if x.rewrite.Records, err = rewritten(&head, recs, w); err != nil {
 		return err
 	}
 	for _, it := range items {
@@ -176,7 +201,6 @@ func (x *erasure) do(ctx context.Context) error {
 			x.rewrite.Items = append(x.rewrite.Items, it)
 		}
 	}
-	x.names = erase.Sorted(x.names)
 	app := journal.Append{Session: head.Session, After: head.Seq, Fence: x.lease.Fence}
 	if head.Kind == "" && len(x.rewrite.Records) > 0 {
 		if app.Records, app.Head, err = x.snapshot(recs); err != nil {
@@ -188,7 +212,10 @@ func (x *erasure) do(ctx context.Context) error {
 	if x.changed = app.Head != nil || len(x.rewrite.Records)+len(x.rewrite.Items) > 0; !x.changed {
 		return nil
 	}
-	if app.Head != nil { // first, so that what a crash leaves is found again
+	if err := x.rewrite.Validate(); err != nil {
+		return err
+	}
+	if app.Head != nil { // first, so that what is left if the next call fails is found again
 		if err := session.Store(ctx, x.store, app); err != nil {
 			return err
 		}
@@ -196,25 +223,17 @@ func (x *erasure) do(ctx context.Context) error {
 	return x.store.Rewrite(ctx, x.rewrite)
 }
 
-// name returns the function that notes which names have a word.
-func (x *erasure) name(session string) func(member, name string) {
-	return func(member, name string) {
-		if slices.ContainsFunc(x.words, func(word string) bool { return strings.Contains(name, word) }) {
-			x.names = append(x.names, fmt.Sprintf("session %q: %s", session, member))
-		}
-	}
-}
+// nameIn says where a name is: see [Erased].
+func nameIn(session, member string) string { return fmt.Sprintf("session %q: %s", session, member) }
 
 // snapshot returns a record with the state after the facts of a session, which were rewritten, and
 // its head. If they don't give one, nothing may be stored.
-func (x *erasure) snapshot(recs []journal.Record) ([]journal.Record, *journal.HeadUpdate, error) {
+func (x *erasure) snapshot(recs []journal.Record) (_ []journal.Record, _ *journal.HeadUpdate, err error) {
 	facts := make([]Fact, len(recs))
 	for i := range recs {
-		f, err := machine.Decode(x.lease.Session, recs[i])
-		if err != nil {
+		if facts[i], err = machine.Decode(x.lease.Session, recs[i]); err != nil {
 			return nil, nil, err
 		}
-		facts[i] = f
 	}
 	m, err := machine.Replay(x.lease.Session, facts...)
 	if err != nil {
@@ -236,42 +255,26 @@ func (x *erasure) snapshot(recs []journal.Record) ([]journal.Record, *journal.He
 	return []journal.Record{rec}, m.Head(), err
 }
 
-// planDecided is the kind of a decision on a plan. It names the hash of the plan, which changes
-// with the plan's words, so it is marked: see package plan.
-const planDecided = "plan.decided"
-
-// rewritten replaces the texts of records, and returns those that it has changed.
-func rewritten(recs []journal.Record, w *erase.Walk) (changed []journal.Record, err error) {
-	all := make([]bool, len(recs))
+// rewritten replaces the texts of all records of a session, and returns those that it has changed.
+func rewritten(h *journal.Head, recs []journal.Record, w *erase.Walk) (changed []journal.Record, err error) {
+	was, some := slices.Clone(recs), false
 	for i := range recs {
-		was, err := dataOf(recs[i])
-		if err != nil {
+		if was[i].Data, err = dataOf(recs[i]); err != nil {
 			return nil, err
 		}
-		if data := w.Record(recs[i].Kind, was); string(data) != string(was) {
-			recs[i].Value, recs[i].Data, all[i] = nil, data, true
+		if data := w.Record(recs[i].Kind, was[i].Data); string(data) != string(was[i].Data) {
+			recs[i].Value, recs[i].Data, some = nil, data, true
 		}
 	}
-	some := slices.Contains(all, true)
-	for i := range recs {
-		r := &recs[i]
-		if end := len(r.Data) - 1; some && r.Kind == planDecided && !bytes.Contains(r.Data, []byte(`"erased":true`)) {
-			r.Data, all[i] = append(bytes.Clone(r.Data[:end]), `,"erased":true}`...), true
+	if complete := session.Erasing[h.Kind]; complete != nil && some {
+		if err := complete(h.Session, was, recs); err != nil {
+			return nil, err
 		}
-		if all[i] {
-			changed = append(changed, *r)
+	}
+	for i := range recs {
+		if recs[i].Value == nil && string(recs[i].Data) != string(was[i].Data) {
+			changed = append(changed, recs[i])
 		}
 	}
 	return changed, nil
-}
-
-// inUse says why a session can't be changed now; "" if it can.
-func inUse(h *journal.Head) string {
-	switch {
-	case len(h.Open) > 0 || h.Status == string(Paused):
-		return "it waits for a decision; make it, or delete the session"
-	case h.Status == string(Running) || h.Status == string(machine.Queued) || h.Status == "ending":
-		return "it has a run in progress; wait for its end, or delete the session"
-	}
-	return ""
 }

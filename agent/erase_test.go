@@ -6,6 +6,7 @@ import (
 	"fmt"
 	"strings"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -93,7 +94,8 @@ func TestSessionsInUseArentErased(t *testing.T) {
 func TestNamesAreLeftAndTold(t *testing.T) {
 	store := journal.NewMemory()
 	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello Ann."))
-	runInput(t, a, agent.Input{Session: "of Ann", Prompt: "Ann", Owner: "Ann", Key: "Ann-1"})
+	runInput(t, a, agent.Input{Session: "of Ann", Prompt: "Ann", Owner: "Ann", Key: "Ann-1",
+		Labels: map[string]string{"of Ann": "1"}})
 	var names []string
 	found := findAll(t, store)
 	for _, f := range found {
@@ -102,8 +104,8 @@ func TestNamesAreLeftAndTold(t *testing.T) {
 	require.Subset(t, names, []string{"session", "owner", "key"})
 	erased, err := agent.Erase(t.Context(), store, found, "x")
 	require.NoError(t, err)
-	require.Equal(t, []string{`session "of Ann": key`, `session "of Ann": owner`, `session "of Ann": session`},
-		erased.Names)
+	require.Equal(t, []string{`session "of Ann": key`, `session "of Ann": labels`, `session "of Ann": owner`,
+		`session "of Ann": session`}, erased.Names)
 	for _, f := range findAll(t, store) {
 		require.Empty(t, f.Words, "%+v", f)
 	}
@@ -112,6 +114,21 @@ func TestNamesAreLeftAndTold(t *testing.T) {
 	require.Equal(t, "Ann", info.Owner)
 	require.NoError(t, a.Session("of Ann").Delete(t.Context()))
 	require.Empty(t, findAll(t, store))
+}
+
+func TestNamesAreToldIfNoTextHasTheWords(t *testing.T) {
+	store := journal.NewMemory()
+	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello."))
+	runInput(t, a, agent.Input{Session: "s", Prompt: "go", Owner: "Ann"})
+	found := findAll(t, store)
+	require.NotEmpty(t, found)
+	erased, err := agent.Erase(t.Context(), store, found, "x")
+	require.NoError(t, err)
+	require.Equal(t, agent.Erased{Names: []string{`session "s": owner`}}, erased)
+	require.NoError(t, a.Session("s").Delete(t.Context()))
+	erased, err = agent.Erase(t.Context(), store, found, "x")
+	require.NoError(t, err)
+	require.Equal(t, agent.Erased{}, erased)
 }
 
 func TestAnErasureThatTheLogWouldntSurviveChangesNothing(t *testing.T) {
@@ -128,6 +145,23 @@ func TestAnErasureThatTheLogWouldntSurviveChangesNothing(t *testing.T) {
 	_, err = agent.Erase(t.Context(), store, found, "x")
 	require.NoError(t, err)
 	require.Empty(t, findAll(t, store))
+}
+
+func TestAnErasureThatTheInboxWouldntSurviveChangesNothing(t *testing.T) {
+	store := journal.NewMemory()
+	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello."))
+	runInput(t, a, agent.Input{Session: "s", Prompt: "Ann"})
+	with := strings.Repeat("x", 64)
+	item := journal.Item{ID: "i", Kind: "host", Time: time.Now(),
+		Data: []byte(strings.Repeat("Ann ", journal.MaxRecord/len(with)))}
+	require.NoError(t, store.Post(t.Context(), "s", item))
+	before, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	_, err = agent.Erase(t.Context(), store, []agent.Found{{Session: "s", Words: []string{"Ann"}}}, with)
+	require.ErrorAs(t, err, new(*journal.InvalidError))
+	after, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Equal(t, before.Seq, after.Seq, "nothing was appended")
 }
 
 func TestErasingNeedsAStoreThatCanAndAnotherText(t *testing.T) {

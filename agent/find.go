@@ -5,8 +5,6 @@ import (
 	"errors"
 	"fmt"
 	"iter"
-	"maps"
-	"slices"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
@@ -39,9 +37,9 @@ type Found struct {
 // changes nothing. The sessions come in the order of their names.
 //
 // match gets each text and returns the words in it that are to be erased, as they stand there; nil:
-// none. It gets texts decoded: strings of JSON, also of JSON in a string, the content of text
-// files, what an address escapes, and the numbers in the inputs and results of tools. A regular
-// expression does it:
+// none. It gets texts decoded: strings of JSON, also of JSON in a string, the content of text files
+// (of UTF-8, UTF-16, and else as Latin-1), what an address escapes, and the numbers in the inputs
+// and results of tools. A regular expression does it:
 //
 //	ann := regexp.MustCompile(`(?i)ann@a\.example|\bAnn Lee\b`)
 //	match := func(text string) []string { return ann.FindAllString(text, -1) }
@@ -99,11 +97,7 @@ func (f *finder) in(found Found, yield func(Found, error) bool, visit func(*eras
 }
 
 func (f *finder) session(ctx context.Context, h *journal.Head, yield func(Found, error) bool) error {
-	err := f.in(Found{Session: h.Session, Kind: "head"}, yield, func(w *erase.Walk) {
-		w.Name("session", h.Session)
-		w.Name("parent", h.Parent)
-		eraseHead(h, w)
-	})
+	err := f.in(Found{Session: h.Session, Kind: "head"}, yield, func(w *erase.Walk) { eraseHead(h, w) })
 	for after, more := uint64(0), err == nil; more; {
 		recs, err := session.Records(ctx, f.store, h.Session, after, watchAtOnce)
 		if err != nil {
@@ -169,19 +163,12 @@ func dataOf(rec journal.Record) ([]byte, error) {
 
 // eraseHead replaces the texts of a head. Which names it has, w.Name learns.
 func eraseHead(h *journal.Head, w *erase.Walk) *journal.HeadUpdate {
-	u := &journal.HeadUpdate{Status: h.Status, Kind: h.Kind, Title: w.String(h.Title), Labels: maps.Clone(h.Labels),
-		Parent: h.Parent, Info: h.Info, Due: h.Due, Open: slices.Clone(h.Open)}
-	for key, value := range u.Labels {
-		switch {
-		case key != machine.OwnerLabel && key != machine.TreeLabel:
-			u.Labels[key] = w.String(value)
-		case w.Name != nil:
-			w.Name(map[string]string{machine.OwnerLabel: "owner", machine.TreeLabel: "tree"}[key], value)
-		}
+	w.Name("session", h.Session)
+	w.Name("parent", h.Parent)
+	for _, o := range h.Open { // Erase refuses a session that has some
+		w.String(o.Title + "\n" + o.What)
 	}
-	for i := range u.Open {
-		o := &u.Open[i]
-		o.Title, o.What = w.String(o.Title), w.String(o.What)
-	}
-	return u
+	return &journal.HeadUpdate{Status: h.Status, Kind: h.Kind, Title: w.String(h.Title), Parent: h.Parent,
+		Info: h.Info, Due: h.Due,
+		Labels: w.Labels(h.Labels, map[string]string{machine.OwnerLabel: "owner", machine.TreeLabel: "tree"})}
 }

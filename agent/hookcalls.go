@@ -188,7 +188,7 @@ func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult
 	if len(hooks) == 0 {
 		return false
 	}
-	c.Ran = c.Ran || res.Status.Ran()
+	ctx, c.Ran = l.withOutermost(ctx), c.Ran || res.Status.Ran()
 	status, name, exit, outside := res.Status, res.Name, res.Exit, res.Outside
 	for _, h := range hooks {
 		warning, err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(ctx, c, res) })

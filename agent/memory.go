@@ -174,16 +174,14 @@ func (g *memoryConfig) readBack() tools.Tool {
 		Spec: tools.Spec{Name: def.Name, Description: def.Description, Category: "memory", ReadOnly: true,
 			Schema: def.Schema},
 		Run: func(ctx context.Context, input json.RawMessage) (tools.Result, error) {
-			session := ""
-			if call, ok := tools.CallOf(ctx); ok {
-				session = call.Session
-			}
-			text, err := memory.ReadBack(ctx, logged{g.agent, session}, input)
+			call, _ := tools.CallOf(ctx)
+			text, err := memory.ReadBack(ctx, logged{g.agent, call.Session}, input)
 			if err != nil {
 				return tools.Result{}, err
 			}
+			m, err := g.agent.sessions.Load(ctx, call.Session)
 			res := tools.Text(text)
-			res.Outside = g.hadOutside(ctx, session)
+			res.Outside = err != nil || m.State().HadOutside
 			return res, nil
 		},
 	}
@@ -215,10 +213,4 @@ func (g *memoryConfig) addNotes() error {
 	}
 	g.ContextReset = &r
 	return nil
-}
-
-// hadOutside reports whether text from outside has come into a session, or it isn't known.
-func (g *memoryConfig) hadOutside(ctx context.Context, session string) bool {
-	m, err := g.agent.sessions.Load(ctx, session)
-	return err != nil || m.State().HadOutside
 }

@@ -51,9 +51,8 @@ func (in *Input) outside(ctx context.Context) []string {
 // outsideOf returns where the text from outside comes from that is in the conversation of the call
 // that ctx belongs to; nil if there is no call, or no such text.
 func outsideOf(ctx context.Context) []string {
-	call, ok := tools.CallOf(ctx)
-	if !ok {
-		return nil
+	if call, ok := tools.CallOf(ctx); ok {
+		return call.Outside
 	}
-	return call.Outside
+	return nil
 }

@@ -56,11 +56,8 @@ func (e *ContextLengthError) Remediation() string {
 // refusedForLength returns what a provider says of a request that it refused for its length before
 // it replied; nil for any other outcome.
 func (x *driver) refusedForLength(err error) *provider.ContextLength {
-	if err == nil || x.left || x.ctx.Err() != nil {
-		return nil
-	}
-	var e *provider.Error
-	if !errors.As(err, &e) || len(x.reply.collector.Response().Parts) > 0 {
+	e, ok := errors.AsType[*provider.Error](err)
+	if !ok || x.left || x.ctx.Err() != nil || len(x.reply.collector.Response().Parts) > 0 {
 		return nil
 	}
 	return e.ContextLength
@@ -81,9 +78,7 @@ func (x *driver) askShorter(req *provider.Request, refused *provider.ContextLeng
 	req = x.request(start, mode, step)
 	p.into(req, start, true)
 	x.reply.reset()
-	if err = x.call(req); err == nil {
-		return req, nil
-	}
+	err = x.call(req)
 	if again := x.refusedForLength(err); again != nil {
 		failed.Limit, failed.Size, failed.Compacted, failed.Err = again.Limit, again.Size, true, err
 		return req, failed
@@ -183,12 +178,9 @@ func (l *sessionLog) leaveOut(start *RunStarted, mode *mode) (Fact, error) {
 		return nil, err
 	}
 	left, models, err := machine.LeaveOut(l.Name, facts)
-	if err != nil || len(left.Messages) == 0 {
-		return nil, err
-	}
 	before := l.State().Messages
-	if l.mayFit(before[left.From:left.To], models, start, mode) {
-		return nil, nil
+	if err != nil || len(left.Messages) == 0 || l.mayFit(before[left.From:left.To], models, start, mode) {
+		return nil, err
 	}
 	n := len(before) + 1
 	if start.Call != nil {

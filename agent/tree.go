@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
@@ -131,6 +132,17 @@ func (l *sessionLog) Ancestors() []machine.Ancestor {
 	l.Lock()
 	defer l.Unlock()
 	return l.levels
+}
+
+// withOutermost returns a context that says to policies and their hooks which session the run works
+// for.
+func (l *sessionLog) withOutermost(ctx context.Context) context.Context {
+	if len(l.agent.cfg.Policies) == 0 {
+		return ctx
+	}
+	l.Lock()
+	defer l.Unlock()
+	return work.WithOutermost(ctx, l.State().Outermost())
 }
 
 // memberOf returns what a session says.

@@ -247,5 +247,8 @@ func (f *Undone) apply(m *Machine, r *RunState) string {
 	}
 	r.removeEffects(f.Calls)
 	m.s.Messages = append(m.s.Messages, f.Message)
+	if m.s.HadOutside && len(f.Calls) > 0 { // why they weren't undone may be text from outside
+		m.s.addOutside([]string{"an undo"})
+	}
 	return ""
 }

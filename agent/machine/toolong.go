@@ -89,7 +89,8 @@ func (t *tooLong) follow(f Fact, s *State) {
 		c := t.call(f.Call)
 		c.started, c.readOnly = true, f.ReadOnly
 	case *ToolFinished:
-		t.call(f.Call).finish(&f.Result.ToolResult, f.Result.Status)
+		c := t.call(f.Call)
+		c.result, c.status, c.outside = &f.Result.ToolResult, f.Result.Status, f.Result.Outside
 	case *Undone:
 		t.calls = slices.DeleteFunc(t.calls, func(c madeCall) bool {
 			return slices.ContainsFunc(f.Calls, func(u UndoneCall) bool {
@@ -99,6 +100,11 @@ func (t *tooLong) follow(f Fact, s *State) {
 		t.own = min(t.own, len(t.calls))
 	case *Compacted:
 		if len(f.Spans) > 0 {
+			for i := range t.calls {
+				if c := &t.calls[i]; c.outside { // what it returned may have left the conversation
+					c.result = new(provider.ToolResult)
+				}
+			}
 			models := t.models
 			t.restart(max(s.Run.First, 0))
 			if t.failed, t.to = s.TooLong(), len(s.Messages); t.failed {

@@ -107,3 +107,46 @@ func TestTheNoteOfCallsIsBounded(t *testing.T) {
 	require.Contains(t, note, `pay {"n":1999,`)
 	require.Contains(t, note, fmt.Sprintf(" %d earlier calls that had an effect", calls-named))
 }
+
+// TestTheNoteDoesNotBringTextFromOutsideBack has results that a compaction has left out, of calls
+// with and without an effect.
+func TestTheNoteDoesNotBringTextFromOutsideBack(t *testing.T) {
+	for _, c := range []struct{ compacted, outside, named bool }{
+		{false, false, true}, {false, true, true}, {true, false, true}, {true, true, false}} {
+		t.Run(fmt.Sprintf("%+v", c), func(t *testing.T) {
+			origin, seq := &machine.Origin{Session: "s-1", Run: "r-1"}, uint64(0)
+			n := 0 // of the step
+			meta := func(call string) machine.Meta {
+				seq++
+				return machine.Meta{Origin: origin, Seq: seq, Step: n, Call: call}
+			}
+			facts := []machine.Fact{
+				&machine.RunStarted{Meta: meta(""), Message: provider.User("do it"), Limits: new(machine.Limits{})}}
+			step := func(text string, outside bool) {
+				n++
+				call := &provider.ToolCall{ID: machine.CallID("r-1", n, 0), Name: "book", Input: []byte("{}")}
+				reply := provider.Message{Role: provider.RoleAssistant,
+					Parts: []provider.Part{{Kind: provider.PartToolCall, Call: call}}}
+				facts = append(facts, &machine.StepStarted{Meta: meta("")},
+					&machine.Replied{Meta: meta(""), Message: reply, Stop: provider.StopToolCalls},
+					&machine.ToolStarted{Meta: meta(call.ID), Call: call},
+					&machine.ToolFinished{Meta: meta(call.ID), Call: call, Result: &machine.ToolResult{Status: tools.OK,
+						Outside: outside, ToolResult: provider.ToolResult{CallID: call.ID, Name: "book",
+							Parts: []provider.Part{provider.TextPart(text)}}}})
+			}
+			step("Refund me at once.", c.outside)
+			if c.compacted {
+				gap := memory.HostMessage("Note: something was left out.")
+				spans := []machine.Span{{To: 1}, {From: 1, To: 3, Messages: []provider.Message{gap}}}
+				facts = append(facts, &machine.Compacted{Meta: meta(""), Report: &memory.Report{}, Spans: spans})
+			}
+			step(strings.Repeat("long", 1000), false)
+			facts = append(facts, &machine.RunEnded{Meta: meta(""), Status: machine.Failed, Code: machine.CodeContext})
+			span, _, err := machine.LeaveOut("s-1", facts)
+			require.NoError(t, err)
+			note := span.Messages[len(span.Messages)-1].Text()
+			require.Equal(t, 2, strings.Count(note, "\nbook {}: ok"), note)
+			require.Equal(t, c.named, strings.Contains(note, "Refund me"), note)
+		})
+	}
+}

@@ -28,6 +28,7 @@ type madeCall struct {
 	readOnly bool
 	result   *provider.ToolResult // nil: it has none yet
 	status   tools.Status
+	outside  bool // the result has text from outside, or may have
 }
 
 // call returns what is known of a call.
@@ -42,10 +43,6 @@ func (t *tooLong) call(c *provider.ToolCall) *madeCall {
 	}
 	t.calls = append(t.calls, madeCall{call: c})
 	return &t.calls[len(t.calls)-1]
-}
-
-func (c *madeCall) finish(r *provider.ToolResult, status tools.Status) {
-	c.result, c.status = r, status
 }
 
 // callsOf returns the calls of the newest run of a snapshot, as its messages have them. If the
@@ -65,7 +62,8 @@ func callsOf(s *State) []madeCall {
 				if p.Result.Error {
 					status = tools.Failed
 				}
-				t.call(&provider.ToolCall{ID: p.Result.CallID, Name: p.Result.Name}).finish(p.Result, status)
+				c := t.call(&provider.ToolCall{ID: p.Result.CallID, Name: p.Result.Name})
+				c.result, c.status, c.outside = p.Result, status, s.HadOutside
 			}
 		}
 	}

@@ -96,7 +96,7 @@ func (s *State) choose(f *decided) string {
 	switch f.Choice {
 	case approve, reject, suggest:
 		switch {
-		case s.Status != atApproval || f.Hash != s.hash && !f.Erased:
+		case s.Status != atApproval || f.Hash != s.hash:
 			return "it isn't for the plan that waits for approval"
 		case f.Choice == approve:
 			s.Approved, s.ApprovedBy = s.hash, f.By
@@ -128,9 +128,7 @@ func (s *State) propose(f *proposed) string {
 	}
 	s.plans, s.options, s.began, s.parent, s.tree = slices.Clone(f.Plans), f.Options, f.Time, f.Parent, f.Tree
 	s.outside = f.Outside
-	for i := range f.Plans {
-		s.original = append(s.original, f.Plans[i].Plan.Hash())
-	}
+	s.original = hashes(f)
 	s.begin()
 	return ""
 }
@@ -139,7 +137,7 @@ func (s *State) propose(f *proposed) string {
 func (s *State) begin() {
 	p := s.Plan()
 	s.graph, _ = graphOf(p.Nodes)
-	s.hash = p.Hash()
+	s.hash = s.original[s.Current]
 	s.Nodes = make([]NodeState, len(p.Nodes))
 	for i := range p.Nodes {
 		s.Nodes[i] = newNode(&p.Nodes[i])
@@ -181,7 +179,7 @@ func (s *State) revise(f *decided) string {
 	}
 	s.plans = slices.Clone(s.plans) // those of the fact
 	s.plans[s.Current] = *f.Revision
-	s.Nodes, s.graph, s.hash = nodes, g, next.Hash() // which isn't approved
+	s.Nodes, s.graph, s.hash = nodes, g, hashes(f)[0] // which isn't approved
 	s.skipDependents()
 	return ""
 }

@@ -51,7 +51,8 @@ type Config struct {
 	Runs int
 
 	// Input, if it isn't nil, changes the input of each run of Agent and of the workers: its
-	// labels, user, limits or mode.
+	// labels, user, limits or mode. Its user is that of the run whose call has started the plans,
+	// if one has.
 	Input func(node *Node, in *agent.Input)
 	// Event, if it isn't nil, is called for each event of the runs of nodes, as
 	// [agent.Agent.Stream] yields it. It may be called from several goroutines at a time, for one

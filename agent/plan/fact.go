@@ -56,6 +56,9 @@ type proposed struct {
 	// Outside says where text from outside comes from that was in the conversation which has made
 	// the plans: see tools.Spec.Outside.
 	Outside []string `json:"outside,omitempty"`
+	// Hashes are those of Plans before words were erased from them, by which the run and its
+	// approval know them; empty if none were.
+	Hashes []string `json:"hashes,omitempty"`
 }
 
 // A proposal is a plan and what is to be decided about it.
@@ -92,8 +95,8 @@ type decided struct {
 	Revision *proposal `json:"revision,omitempty"`
 	// Outside is, for revise, like that of the first plans.
 	Outside []string `json:"outside,omitempty"`
-	// Erased says that words were erased from the log, so the plan may have another hash now.
-	Erased bool `json:"erased,omitempty"`
+	// Hashes has, for revise, that of the plan before words were erased from it, as in proposed.
+	Hashes []string `json:"hashes,omitempty"`
 }
 
 // A choice is what can be decided.

@@ -3,9 +3,11 @@ package plan
 import (
 	"context"
 	"crypto/rand"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"reflect"
+	"slices"
 	"strings"
 	"time"
 	"unicode"
@@ -60,15 +62,66 @@ func (r *Runner) load(ctx context.Context, name string) (*State, error) {
 		if err != nil {
 			return nil, storeError(name, "reading its log", err)
 		}
-		f, err := decodeFact(name, rec)
-		if err != nil {
-			return nil, err
-		}
-		if err := s.add(f); err != nil {
+		if err := s.addRecord(rec); err != nil {
 			return nil, err
 		}
 	}
 	return s, nil
+}
+
+func (s *State) addRecord(rec journal.Record) error {
+	f, err := decodeFact(s.Run, rec)
+	if err != nil {
+		return err
+	}
+	return s.add(f)
+}
+
+func init() { session.Erasing[headKind] = erased }
+
+// erased adds the hashes that plans had to a log in which words were replaced, and returns why it
+// isn't valid any more; nil if it is.
+func erased(run string, was, now []journal.Record) error {
+	s := &State{Run: run}
+	for i := range now {
+		f, err := decodeFact(run, was[i])
+		if err != nil {
+			return err
+		}
+		g, err := decodeFact(run, now[i])
+		if err != nil {
+			return err
+		}
+		if had := hashes(f); !slices.Equal(had, hashes(g)) {
+			list, _ := json.Marshal(had)
+			now[i].Data = slices.Concat(now[i].Data[:len(now[i].Data)-1], []byte(`,"hashes":`), list, []byte("}"))
+		}
+		if err := s.addRecord(now[i]); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
+// hashes returns those of the plans in a fact, as they were before words were erased.
+func hashes(f fact) (list []string) {
+	switch f := f.(type) {
+	case *proposed:
+		if len(f.Hashes) == len(f.Plans) {
+			return f.Hashes
+		}
+		for i := range f.Plans {
+			list = append(list, f.Plans[i].Plan.Hash())
+		}
+	case *decided:
+		switch {
+		case f.Revision != nil && len(f.Hashes) == 1:
+			return f.Hashes
+		case f.Revision != nil:
+			list = []string{f.Revision.Plan.Hash()}
+		}
+	}
+	return list
 }
 
 // State returns what is known about a run. For an unknown run the error is [agent.ErrNothingOpen].

@@ -317,7 +317,7 @@ func (x *execution) takeDecisions() error {
 		}
 		f := new(decided)
 		err := json.Unmarshal(it.Data, f)
-		f.Erased = false // only a log says so
+		f.Hashes = nil // only a log has some
 		if err == nil {
 			err = x.log.add(f)
 		}

@@ -69,6 +69,7 @@ type task struct {
 	node       NodeState
 	outputs    map[string]json.RawMessage
 	outside    []string
+	user       string // of the run that has started the plan, if one has
 	approved   bool   // a person has approved the plan
 	approvedBy string // who
 	answered   string // the pause of its call that this approval has answered
@@ -76,9 +77,13 @@ type task struct {
 }
 
 func (x *execution) task(n *NodeState) *task {
-	return &task{run: x.s.Run, plan: x.s.Current, node: *n, outputs: x.s.outputs(), outside: x.s.outside,
+	k := &task{run: x.s.Run, plan: x.s.Current, node: *n, outputs: x.s.outputs(), outside: x.s.outside,
 		approved: x.s.Approved == x.s.hash, approvedBy: x.s.ApprovedBy,
 		watched: x.s.options.AskOnFailure || x.s.parent != ""}
+	if tree := x.s.tree; len(tree) > 0 {
+		k.user = tree[len(tree)-1].User
+	}
+	return k
 }
 
 func (k *task) session() string { return SessionOf(k.run, k.plan, k.node.Node.ID) }
@@ -240,7 +245,7 @@ func (x *execution) input(k *task) (*agent.Agent, agent.Input, error) {
 		in = agent.CallTool("", n.Tool, input)
 		in.CallKey = k.node.Key
 	}
-	in.Pipeline, in.Task, in.Outside = k.run, n.ID, k.outside
+	in.Pipeline, in.Task, in.User, in.Outside = k.run, n.ID, k.user, k.outside
 	in.Limits = &agent.Limits{Duration: n.limit()}
 	if x.cfg.Input != nil {
 		x.cfg.Input(n, &in)

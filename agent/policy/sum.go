@@ -1,6 +1,7 @@
 package policy
 
 import (
+	"cmp"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -12,6 +13,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -29,28 +31,20 @@ type SumConfig struct {
 	Unit string
 	// Limit is how much the amounts may be together, in the smallest unit; 0: each call asks.
 	Limit int64
-	// Window is how long an amount counts, from the start of its call. 0: as long as the session or
-	// the store exists.
+	// Window is how long an amount counts, from the start of its call; before that, it counts as
+	// long as the call waits for a person. 0: as long as the Store exists, or 24 h without a Store.
 	Window time.Duration
-	Per    Per // whose calls are added up: those of a session by default
+	// PerUser adds up the calls for each Input.User, in all sessions; a run without a user is
+	// denied. Users of different tenants need different names, or a Store for each tenant. By
+	// default each session has a sum. The calls of its subagents, of its team and of the nodes of
+	// its plans count for it.
+	PerUser bool
 	// Store keeps the amounts. Those that processes share, and that survive a restart, are
 	// Store.Allowances of agent/journal/sqlite and agent/journal/postgres, under a name of their
-	// own. nil: in memory, for this process.
+	// own. nil: in memory, for this process, and at most 100,000 sums at a time: calls for a
+	// further one are denied.
 	Store ratelimit.AllowanceStore
 }
-
-// A Per says whose calls a [Sum] adds up.
-type Per uint8
-
-// Whose calls are added up.
-const (
-	// PerSession: each session has a sum. Subagents, pieces of team work and nodes of plans have
-	// sessions of their own, so a tool that they have needs PerUser.
-	PerSession Per = iota
-	// PerUser: each Input.User has one, in all sessions; a run without a user is denied. Users of
-	// different tenants need different names, or a Store for each tenant.
-	PerUser
-)
 
 // A Sum asks about calls whose amounts, with those of earlier calls, are above a limit. It reserves
 // the amount before a call runs, so calls that come at the same time, in one reply, in several
@@ -58,18 +52,18 @@ const (
 // answers it. What a person approves counts, too.
 //
 //	sum, err := policy.NewSum(policy.SumConfig{Tool: "refund", Field: "cents", Unit: "currency",
-//		Limit: 50_00, Window: 24 * time.Hour, Per: policy.PerUser,
-//		Store: store.Allowances("refunds")})
+//		Limit: 50_00, Window: 24 * time.Hour, PerUser: true, Store: store.Allowances("refunds")})
 //	…
 //	agent.Config{Policies: []tools.Policy{sum.Policy()}, Hooks: []agent.Hooks{sum.Hooks()}, …}
 //
 // The amount of a call counts if the tool has run or may have: also if the call failed, was
 // canceled, or is in doubt, and if a person answered in its place. The hooks give back the amount
-// of a call that surely didn't run. Without them, or if the process ends or the Store fails right
-// then, it counts until its Window is over: a Sum may count too much, but not too little.
+// of a call that surely didn't run. Without them, or if the Store fails right then, or the session
+// is deleted while the call waits for a person, it counts for good: a Sum may count too much, but
+// not too little.
 //
-// Sums with the same Tool, Field, Unit, Window and Per share their amounts in a Store. If the Store
-// fails, calls are denied. A Sum is safe for concurrent use.
+// Sums with the same Tool, Field, Unit, Window and PerUser share their amounts in a Store. If the
+// Store fails, calls are denied. A Sum is safe for concurrent use.
 type Sum struct {
 	cfg  SumConfig
 	name string // of what is added up, at the beginning of keys
@@ -86,15 +80,17 @@ func NewSum(cfg SumConfig) (*Sum, error) {
 	case cfg.Limit < 0:
 		return nil, invalid("SumConfig.Limit is %d; give 0 or more, in the smallest unit", cfg.Limit)
 	case cfg.Window < 0:
-		return nil, invalid("SumConfig.Window is %v; give 0 for no end, or more", cfg.Window)
-	case cfg.Per > PerUser:
-		return nil, invalid("SumConfig.Per is %d; give PerSession or PerUser", cfg.Per)
+		return nil, invalid("SumConfig.Window is %v; give 0 or more", cfg.Window)
 	}
 	if cfg.Store == nil {
-		cfg.Store = ratelimit.NewAllowanceMemory(0)
+		cfg.Store = ratelimit.NewAllowanceMemory(0) // it keeps a key as long as something counts
+		cfg.Window = cmp.Or(cfg.Window, defaultWindow)
 	}
-	return &Sum{cfg, hashOf(cfg.Tool, cfg.Field, cfg.Unit, cfg.Window.String(), strconv.Itoa(int(cfg.Per)))}, nil
+	return &Sum{cfg, hashOf(cfg.Tool, cfg.Field, cfg.Unit, cfg.Window.String(), strconv.FormatBool(cfg.PerUser))}, nil
 }
+
+// defaultWindow is SumConfig.Window without a Store.
+const defaultWindow = 24 * time.Hour
 
 // hashOf returns a text of 32 bytes that stands for some texts.
 func hashOf(texts ...string) string {
@@ -113,9 +109,9 @@ func (s *Sum) Hooks() agent.Hooks {
 }
 
 // key returns the key of the sum that a call counts for, or what is wrong.
-func (s *Sum) key(session, user string) (key, problem string) {
-	if s.cfg.Per == PerSession {
-		return "sum/" + s.name + "/" + hashOf(session), ""
+func (s *Sum) key(ctx context.Context, session, user string) (key, problem string) {
+	if !s.cfg.PerUser {
+		return "sum/" + s.name + "/" + hashOf(cmp.Or(work.Outermost(ctx), session)), ""
 	}
 	if user == "" {
 		return "", "what calls of this tool come to is added up for each user, and the run has none"
@@ -128,7 +124,7 @@ func (s *Sum) decide(ctx context.Context, d *tools.Definition, c *tools.Call) to
 		return tools.Verdict{}
 	}
 	deny := func(why string) tools.Verdict { return tools.Verdict{Effect: tools.Deny, Reason: why} }
-	key, problem := s.key(c.Session, c.User)
+	key, problem := s.key(ctx, c.Session, c.User)
 	var amount int64
 	var unit string
 	if problem == "" {
@@ -138,6 +134,10 @@ func (s *Sum) decide(ctx context.Context, d *tools.Definition, c *tools.Call) to
 		return deny(problem)
 	}
 	e := entry{call: hashOf(c.Session, c.ID), fence: c.Fence, unit: unit}
+	window := s.cfg.Window
+	if !c.Starting { // it may wait for a person
+		window = 0
+	}
 	var before int64
 	err := s.cfg.Store.Update(ctx, key, func(st ratelimit.AllowanceState, clock time.Time) (
 		ratelimit.AllowanceState, error) {
@@ -145,7 +145,7 @@ func (s *Sum) decide(ctx context.Context, d *tools.Definition, c *tools.Call) to
 		if before = others(st.Open, &e); !c.Starting && !fits(before, amount, s.cfg.Limit) {
 			return st, errAbove
 		}
-		return reserve(st, &e, amount, now, s.cfg.Window)
+		return reserve(st, &e, amount, now, window)
 	})
 	switch {
 	case errors.Is(err, errFull):
@@ -161,7 +161,7 @@ func (s *Sum) decide(ctx context.Context, d *tools.Definition, c *tools.Call) to
 // reason says to a person why the call is above the limit.
 func (s *Sum) reason(before, amount int64, unit string) string {
 	whose, in := "in this session", ""
-	if s.cfg.Per == PerUser {
+	if s.cfg.PerUser {
 		whose = "for this user"
 	}
 	if s.cfg.Window > 0 {
@@ -182,7 +182,7 @@ func (s *Sum) afterTool(ctx context.Context, c *agent.ToolCall, r *agent.ToolRes
 	if c.Name != s.cfg.Tool || c.Ran || r.Status == tools.Answered {
 		return nil
 	}
-	key, problem := s.key(c.Session, c.User)
+	key, problem := s.key(ctx, c.Session, c.User)
 	if problem != "" {
 		return nil
 	}

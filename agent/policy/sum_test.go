@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"path/filepath"
+	"strconv"
 	"strings"
 	"sync"
 	"testing"
@@ -49,6 +50,27 @@ func judged(t *testing.T, s *policy.Sum, c tools.Call, input string) tools.Admis
 	adm, err := reg.Admit(t.Context(), &c, nil, nil, []tools.Policy{s.Policy()})
 	require.NoError(t, err)
 	return adm
+}
+
+// refundTool returns the definition of refund.
+func refundTool(t *testing.T) *tools.Definition {
+	t.Helper()
+	d, err := tools.Raw{Spec: tools.Spec{Name: "refund", Schema: json.RawMessage(`{"type":"object"}`)},
+		Run: func(context.Context, json.RawMessage) (tools.Result, error) { return tools.Text("ok"), nil }}.Define()
+	require.NoError(t, err)
+	return d
+}
+
+// starting returns a call of refund that is about to start.
+func starting(c tools.Call, input string) *tools.Call {
+	c.Name, c.Input, c.Starting = "refund", json.RawMessage(input), true
+	return &c
+}
+
+// started starts a call of refund.
+func started(t *testing.T, s *policy.Sum, c tools.Call, input string) {
+	t.Helper()
+	s.Policy()(t.Context(), refundTool(t), starting(c, input))
 }
 
 func TestTheSecondOfFiveRefundsAsks(t *testing.T) {
@@ -104,7 +126,7 @@ func TestAnAmountThatCantBeAddedUpIsDenied(t *testing.T) {
 		require.Contains(t, adm.Rejected.Parts[0].Text, want, input)
 	}
 	require.Nil(t, judged(t, s, tools.Call{Session: "s", ID: "ok"}, `{"cents":0,"currency":"eur"}`).Rejected)
-	per := newSum(t, policy.SumConfig{Limit: 50_00, Per: policy.PerUser})
+	per := newSum(t, policy.SumConfig{Limit: 50_00, PerUser: true})
 	adm := judged(t, per, tools.Call{Session: "s", ID: "c"}, `{"cents":1}`)
 	require.Contains(t, adm.Rejected.Parts[0].Text, "the run has none")
 }
@@ -189,7 +211,7 @@ func TestASumForAUserHoldsInAllSessionsAndProcesses(t *testing.T) {
 		store, err := sqlite.Open(path)
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = store.Close() })
-		d := summing(newSum(t, policy.SumConfig{Limit: 50_00, Per: policy.PerUser, Window: time.Hour,
+		d := summing(newSum(t, policy.SumConfig{Limit: 50_00, PerUser: true, Window: time.Hour,
 			Store: store.Allowances("refunds")}))
 		d.store = store
 		return d, d.agent(t)
@@ -242,6 +264,10 @@ func TestAmountsCountForTheWindow(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := newSum(t, policy.SumConfig{Limit: 100, Window: time.Hour})
 		require.Equal(t, tools.Allow, judged(t, s, tools.Call{Session: "s", ID: "1"}, `{"cents":60}`).Verdict.Effect)
+		time.Sleep(2 * time.Hour)
+		require.Equal(t, tools.Ask, judged(t, s, tools.Call{Session: "s", ID: "2"}, `{"cents":60}`).Verdict.Effect,
+			"it waits for a person, and may run yet")
+		started(t, s, tools.Call{Session: "s", ID: "1"}, `{"cents":60}`)
 		time.Sleep(time.Hour - 1)
 		require.Equal(t, tools.Ask, judged(t, s, tools.Call{Session: "s", ID: "2"}, `{"cents":60}`).Verdict.Effect)
 		time.Sleep(time.Nanosecond)
@@ -258,6 +284,90 @@ func TestASumNeverCountsTooLittleHoweverManyCallsThereAre(t *testing.T) {
 	require.Equal(t, tools.Ask, judged(t, s, tools.Call{Session: "s", ID: "more"}, `{"cents":1}`).Verdict.Effect)
 }
 
+// With a Window, what no longer counts goes away, however many calls there are in it.
+func TestAmountsEndAlsoIfThereAreManyInAWindow(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s := newSum(t, policy.SumConfig{Limit: 1 << 40, Window: time.Hour})
+		const each = time.Second // 3,600 in a Window
+		for i := range 5_000 {
+			started(t, s, tools.Call{Session: "s", ID: strconv.Itoa(i)}, `{"cents":1}`)
+			time.Sleep(each)
+		}
+		counts := soFar(t, s)
+		require.GreaterOrEqual(t, counts, 3_599)
+		require.Less(t, counts, 3_600*103/100)
+		time.Sleep(time.Hour / 2)
+		require.InDelta(t, 1_800, soFar(t, s), 1_800*.03)
+		time.Sleep(time.Hour / 2)
+		require.Zero(t, soFar(t, s))
+	})
+}
+
+// soFar returns what the calls of a sum in session s come to.
+func soFar(t *testing.T, s *policy.Sum) int {
+	t.Helper()
+	adm := judged(t, s, tools.Call{Session: "s", ID: "more"}, `{"cents":9223372036854775807}`)
+	if adm.Verdict.Effect == tools.Allow {
+		return 0
+	}
+	_, text, _ := strings.Cut(adm.Verdict.Reason, "so far it is ")
+	n, err := strconv.Atoi(strings.Fields(text)[0])
+	require.NoError(t, err)
+	return n
+}
+
+func TestTheSumsOfManySessionsEnd(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		s, tool := newSum(t, policy.SumConfig{Limit: 100}), refundTool(t)
+		call, denied := starting(tools.Call{ID: "1"}, `{"cents":60}`), 0
+		for i := range 100_001 {
+			if i == 100_000 {
+				time.Sleep(24 * time.Hour)
+			}
+			if call.Session = strconv.Itoa(i); s.Policy()(t.Context(), tool, call).Effect != tools.Allow {
+				denied++
+			}
+		}
+		require.Zero(t, denied)
+	})
+}
+
+func TestTheCallsOfSubagentsCountForTheSessionThatTheyWorkFor(t *testing.T) {
+	sum := newSum(t, policy.SumConfig{Limit: 50_00})
+	d := summing(sum)
+	a := d.agent(t)
+	const child = `helper:{"task":"do\nrefund:{\"cents\":4990}"}`
+	require.Empty(t, ask(t, a, do("s", child)))
+	require.Len(t, d.ran, 1)
+	pauses := ask(t, a, do("s", child))
+	require.Len(t, pauses, 1)
+	require.Contains(t, pauses[0].Reason, "so far it is 4990")
+	own := do("s", `refund:{"cents":4990}`)
+	own.Supersede = true
+	require.Len(t, ask(t, a, own), 1, "and its own")
+	require.Empty(t, ask(t, a, do("s-2", `refund:{"cents":4990}`)))
+	require.Len(t, ask(t, a, do("s-2", child)), 1)
+	require.Len(t, d.ran, 2)
+}
+
+func TestTheAmountOfACallOfASubagentThatDidntRunIsGivenBack(t *testing.T) {
+	d, asks := summing(newSum(t, policy.SumConfig{Limit: 50_00})), true
+	d.more.Policies = append(d.more.Policies,
+		func(_ context.Context, def *tools.Definition, _ *tools.Call) (v tools.Verdict) {
+			if asks && def.Name() == "refund" {
+				v.Effect = tools.Ask
+			}
+			return v
+		})
+	a := d.agent(t)
+	require.Len(t, ask(t, a, do("s", `helper:{"task":"do\nrefund:{\"cents\":4990}"}`)), 1)
+	asks = false
+	in := do("s", `refund:{"cents":4990}`)
+	in.Supersede = true
+	require.Empty(t, ask(t, a, in))
+	require.Len(t, d.ran, 1)
+}
+
 type downStore struct{}
 
 func (downStore) Update(context.Context, string, ratelimit.AllowanceChange) error {
@@ -271,7 +381,7 @@ func TestASumWhoseStoreFailsDenies(t *testing.T) {
 
 func TestASumSaysWhatIsWrongInItsConfiguration(t *testing.T) {
 	for _, cfg := range []policy.SumConfig{{}, {Tool: "t"}, {Tool: "t", Field: "f", Unit: "f"},
-		{Tool: "t", Field: "f", Limit: -1}, {Tool: "t", Field: "f", Window: -1}, {Tool: "t", Field: "f", Per: 9}} {
+		{Tool: "t", Field: "f", Limit: -1}, {Tool: "t", Field: "f", Window: -1}} {
 		_, err := policy.NewSum(cfg)
 		require.Error(t, err)
 	}

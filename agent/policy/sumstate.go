@@ -64,13 +64,17 @@ func plus(a, b int64) int64 {
 	return a + b
 }
 
-// maxReserved is how many reservations a state has. Above that, the oldest of a unit are added up.
+// maxReserved is how many reservations a state has. Above that, some of a unit are added up.
 const maxReserved = 1000
 
-// reserve puts the reservation of a call in the place of an earlier one.
+// noEnd is Until of what counts for good.
+const noEnd = math.MaxInt64
+
+// reserve puts the reservation of a call in the place of an earlier one. It counts for the window,
+// or for good if that is 0.
 func reserve(st ratelimit.AllowanceState, e *entry, amount, now int64, window time.Duration) (
 	ratelimit.AllowanceState, error) {
-	until := int64(math.MaxInt64)
+	until := int64(noEnd)
 	if window > 0 {
 		until = plus(now, int64(window))
 	}
@@ -84,18 +88,54 @@ func reserve(st ratelimit.AllowanceState, e *entry, amount, now int64, window ti
 	return kept(st, now), nil
 }
 
-// merge adds up the two oldest reservations of a unit. Both then count as long as the later one,
-// and can't be given back any more.
+// slots is into how many parts, at least, merge divides the time in which reservations end.
+const slots = 250
+
+// merge adds up two reservations of a unit. Both then count as long as the later one, and can't be
+// given back any more. They are the oldest two that end in the same slot of time, which is as short
+// as can be: what was added up stays in its slot, so no amount counts longer by more than one,
+// however many calls come. Reservations without an end come last.
 func merge(st *ratelimit.AllowanceState) bool {
-	first := make(map[string]int)
+	first, last := int64(noEnd), int64(0)
+	for _, o := range st.Open {
+		if o.Until != noEnd {
+			first, last = min(first, o.Until), max(last, o.Until)
+		}
+	}
+	slot := int64(1)
+	for slot < (last-first)/(2*slots) {
+		slot *= 2
+	}
+	for ; slot > 0 && slot <= last; slot *= 2 {
+		if mergeIn(st, slot) {
+			return true
+		}
+	}
+	return mergeIn(st, noEnd) || mergeIn(st, 0)
+}
+
+// mergeIn adds up the oldest two reservations of a unit that end in the same slot of that length.
+// The slot noEnd is for those without an end, and 0 for all.
+func mergeIn(st *ratelimit.AllowanceState, slot int64) bool {
+	type place struct {
+		unit string
+		slot int64
+	}
+	first := make(map[place]int)
 	for i, o := range st.Open {
-		unit := entryOf(o.ID).unit
-		at, seen := first[unit]
-		if !seen {
-			first[unit] = i
+		if slot > 0 && (o.Until == noEnd) != (slot == noEnd) {
 			continue
 		}
-		both := entry{unit: unit}
+		p := place{unit: entryOf(o.ID).unit}
+		if slot > 0 {
+			p.slot = o.Until / slot
+		}
+		at, seen := first[p]
+		if !seen {
+			first[p] = i
+			continue
+		}
+		both := entry{unit: p.unit}
 		st.Open[at] = ratelimit.AllowanceOpen{ID: both.id(), Until: max(st.Open[at].Until, o.Until),
 			Amount: plus(st.Open[at].Amount, o.Amount)}
 		st.Open = slices.Delete(st.Open, i, i+1)

@@ -93,9 +93,9 @@ func (o *Observed) check() error {
 // failed, at most 10,000 of each status, and no logs. What can't be read in time, fails or panics
 // is missing from that reading, and counted by pawl.gauge.errors.
 //
-// Call unregister before the store is closed. The gauges are gone then. It waits for the store, for
-// at most 5 s, and returns an error if that hasn't returned by then. Calling it again does nothing.
-// The error of Gauges is a *[agent.ArgError].
+// Call unregister before the store is closed. The gauges are gone then. It ends a reading of these
+// gauges, waits for the store, for at most 5 s, and returns an error if that hasn't returned by
+// then. Calling it again does nothing. The error of Gauges is a *[agent.ArgError].
 func (t *Telemetry) Gauges(o Observed) (unregister func() error, err error) {
 	if t == nil {
 		return func() error { return nil }, nil
@@ -106,7 +106,7 @@ func (t *Telemetry) Gauges(o Observed) (unregister func() error, err error) {
 	ctx, cancel := context.WithCancel(context.Background())
 	w := &watcher{gauges: t.gauges, o: o, ended: ctx.Done()}
 	if o.Store != nil {
-		w.store = &reader{read: func() (state, error) { return readStore(ctx, o.Store) }}
+		w.store = &reader{read: func() (state, error) { return readStore(ctx, o.Store) }, closing: ctx.Done()}
 	}
 	registered, err := t.meter.RegisterCallback(w.observe, t.gauges.all...)
 	if err != nil {
@@ -184,10 +184,8 @@ func (w *watcher) observe(ctx context.Context, to metric.Observer) error {
 			defer contain.Panic(&err)
 			return part.show(ctx, to)
 		}()
-		select {
-		case <-w.ended:
+		if isClosed(w.ended) {
 			return nil
-		default:
 		}
 		if err != nil {
 			w.errors.Add(ctx, 1, metric.WithAttributes(attribute.String(attrKind, part.kind),

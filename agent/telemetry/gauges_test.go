@@ -388,6 +388,25 @@ func TestAStoreThatFailsIsMissingAndCounted(t *testing.T) {
 	}
 }
 
+// A reading that waits for a store which ignores its context doesn't hold up unregister.
+func TestUnregisterEndsAReading(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		release, done := make(chan bool), make(chan bool)
+		store := &bad{hangs: func(context.Context) error { <-release; return nil }}
+		r, unregister := observed(t, telemetry.Observed{Store: store})
+		go func() {
+			defer close(done)
+			_ = r.metrics.Collect(t.Context(), &metricdata.ResourceMetrics{})
+		}()
+		synctest.Wait()
+		begun := time.Now()
+		require.ErrorContains(t, unregister(), "the store is still reading")
+		require.Equal(t, 5*time.Second, time.Since(begun))
+		<-done
+		close(release)
+	})
+}
+
 // A store that ignores its context costs one goroutine, one wait, and never the whole reading.
 func TestAHangingStoreHoldsUpNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {

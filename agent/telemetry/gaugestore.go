@@ -116,11 +116,12 @@ func (s *state) waits(h *journal.Head) {
 
 // A reader reads a store, one reading at a time, and keeps the newest. A nil reader has no store.
 type reader struct {
-	read func() (state, error) // fixed at creation
+	// fixed at creation
+	read    func() (state, error)
+	closing <-chan struct{} // closed before close is called
 
-	mu     sync.Mutex // guards what follows
-	last   *reading
-	closed bool
+	mu   sync.Mutex // guards what follows
+	last *reading
 }
 
 // A reading is one reading of a store, on a goroutine of its own, so that a store that ignores its
@@ -154,18 +155,20 @@ func (r *reader) get(ctx context.Context) (*state, error) {
 	case <-last.done:
 	case <-timer.C:
 		return nil, fmt.Errorf("telemetry: the store hasn't answered in time: %w", context.DeadlineExceeded)
+	case <-r.closing: // who closes it may wait for this
+		return nil, nil
 	case <-ctx.Done():
 		return nil, context.Cause(ctx)
 	}
 	return &last.found, last.err
 }
 
-// newest returns the reading in progress, or one that began at most 10 s ago, or begins one. It is
-// nil after close.
+// newest returns the reading in progress, or one that began at most 10 s ago, or begins one. None
+// begins once it closes.
 func (r *reader) newest() *reading {
 	r.mu.Lock()
 	defer r.mu.Unlock()
-	if r.closed || r.last != nil && (time.Since(r.last.begun) < readEvery || !r.last.ended()) {
+	if isClosed(r.closing) || r.last != nil && (time.Since(r.last.begun) < readEvery || !r.last.ended()) {
 		return r.last
 	}
 	next := &reading{begun: time.Now(), done: make(chan struct{}), err: contain.ErrGoexit}
@@ -181,22 +184,23 @@ func (r *reader) newest() *reading {
 	return next
 }
 
-func (r *reading) ended() bool {
+func (r *reading) ended() bool { return isClosed(r.done) }
+
+func isClosed(c <-chan struct{}) bool {
 	select {
-	case <-r.done:
+	case <-c:
 		return true
 	default:
 		return false
 	}
 }
 
-// close begins no further reading, and waits for the one in progress.
+// close waits for the reading in progress.
 func (r *reader) close() error {
 	if r == nil {
 		return nil
 	}
 	r.mu.Lock()
-	r.closed = true
 	last := r.last
 	r.mu.Unlock()
 	if last == nil {

@@ -8,8 +8,8 @@
 //	go test ./internal/compat -run Write -write v0.1.0
 //
 // A folder that isn't named after a release has what the code wrote just before a change that
-// stored runs must survive: before-v0.2 and before-roles are such. stages.db.gz has a session at
-// each stage that a run or a plan can be left at.
+// stored runs must survive: before-v0.2, before-roles and before-core are such. stages.db.gz has a
+// session at each stage that a run or a plan can be left at.
 //
 // Random sessions are left by one release of Go, and another one goes on with them:
 //

@@ -3,6 +3,7 @@ package compat
 import (
 	"context"
 	"encoding/json"
+	"slices"
 
 	"github.com/stretchr/testify/require"
 
@@ -193,7 +194,7 @@ var stages = append([]stage{
 		limited(p)
 		p.pauses(agent.PauseApproval)
 	}, goOn: (*process).approved, effects: append(manySaves[:len(manySaves):len(manySaves)], "drop after it")},
-}, planStages...)
+}, slices.Concat(limitStages, planStages)...)
 
 var (
 	manyCalls = []providertest.Step{step(call("save", "1")), step(call("save", "2")), step(call("save", "3")),

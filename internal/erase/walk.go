@@ -4,7 +4,7 @@ import (
 	"bytes"
 	"encoding/base64"
 	"encoding/json"
-	"net/url"
+	"maps"
 	"regexp"
 	"strconv"
 	"strings"
@@ -28,7 +28,7 @@ type Walk struct {
 // or they have a meaning elsewhere: other sessions and stores have them, too.
 var names = set("run parent agent trace traceparent session parent_session owner from to ancestors trees tenant " +
 	"id call call_id provider_id response_id key keys call_key idempotency_key name tool tools tool_names only " +
-	"external_tools path replaces ended used hash preview_hash fingerprint fingerprints kind role type status stage " +
+	"external_tools path replaces ended used hash hashes preview_hash fingerprint fingerprints kind role type status stage " +
 	"code class stop final limit limits model mode phase category strategy answered_by provider choice decision " +
 	"node nodes after worker check checks asks done partly undone untouched plan expires at since times time")
 
@@ -37,7 +37,7 @@ var names = set("run parent agent trace traceparent session parent_session owner
 var free = set("input value data output note schema external state")
 
 // texts are the members in which each string is a text, also a name.
-var texts = set("raw invalid media source context")
+var texts = set("raw invalid media source context outside")
 
 // labels are the members that are a [provider.LabelSet].
 var labels = set("labels own_labels")
@@ -79,20 +79,27 @@ func (w *Walk) json(data []byte, at place) []byte {
 
 // A place is where in the JSON a value is.
 type place struct {
-	member string // the name of the member whose value it is, or whose list has it
-	free   bool   // everything is a text
-	texts  bool   // each string is
-	fixed  string // a member of the object that isn't free, although it is elsewhere
-	depth  int    // how many texts it is in
+	member  string // the name of the member whose value it is, or whose list has it
+	free    bool   // everything is a text
+	texts   bool   // each string is
+	fixed   string // a member of the object that isn't free, although it is elsewhere
+	figures bool   // it is in numbers of tokens or in hashes, which have the names "input" and "output", too
+	sealed  bool   // it is in the data of a provider
+	file    bool   // it is a text file, or its data
+	depth   int    // how many texts it is in
 }
 
 // in returns the place of a member's value.
 func (at place) in(member string) place {
-	if at.member == "usage" { // its input and output are numbers of tokens
-		return place{member: member, depth: at.depth}
+	switch {
+	case at.free:
+	case at.sealed:
+		return place{member: member, sealed: true, free: inputs[member], depth: at.depth}
+	case at.figures, at.member == "usage", at.member == "run" && member == "tools":
+		return place{member: member, figures: true, depth: at.depth}
 	}
 	return place{member: member, free: at.free || free[member] && member != at.fixed, texts: at.texts || texts[member],
-		depth: at.depth}
+		file: at.file && member == "data", depth: at.depth}
 }
 
 // A parser reads valid JSON once, from its start to its end.
@@ -100,6 +107,9 @@ type parser struct {
 	w   *Walk
 	raw []byte
 	at  int
+
+	drop    bool // all data of providers
+	dropped bool // some was
 }
 
 // value returns the value that follows, with its texts replaced, and whether one was.
@@ -107,8 +117,12 @@ func (p *parser) value(at place) ([]byte, bool) {
 	p.space()
 	from := p.at
 	switch c := p.raw[p.at]; {
+	case c == '{' && at.member == "opaque" && !at.free:
+		return p.opaque(at)
 	case c == '{':
 		return p.object(at)
+	case c == '[' && at.member == "parts" && !at.free:
+		return p.parts(at)
 	case c == '[':
 		return p.list(at)
 	case c == '"':
@@ -176,9 +190,17 @@ type member struct {
 	changed, moved bool
 }
 
+// reference is an object in the input of a plan's node that names another node: see package plan.
+var reference = regexp.MustCompile(`^\{\s*"\$from"\s*:\s*("(?:[^"\\]|\\.)*")\s*\}`)
+
 // object returns an object, as list does.
 func (p *parser) object(at place) (_ []byte, changed bool) {
 	from := p.at
+	if node := reference.FindSubmatch(p.raw[p.at:]); at.free && node != nil {
+		p.at += len(node[0])
+		p.w.name("$from", unquote(node[1]))
+		return p.raw[from:p.at], false
+	}
 	var all []member
 	keys := make(map[string]bool)
 	p.at++
@@ -202,6 +224,7 @@ func (p *parser) object(at place) (_ []byte, changed bool) {
 			keys[m.key] = true
 		}
 		m.value, m.changed = p.value(at.in(m.key))
+		at.file = at.file || at.member == "media" && m.key == "type" && bytes.HasPrefix(m.value, []byte(`"text/`))
 		changed = changed || m.changed || m.moved
 		all = append(all, m)
 	}
@@ -210,8 +233,8 @@ func (p *parser) object(at place) (_ []byte, changed bool) {
 		return p.raw[from:p.at], false
 	}
 	out := []byte{'{'}
-	for i, m := range unsigned(all, at) {
-		if i > 0 {
+	for _, m := range p.unsigned(all, at) {
+		if len(out) > 1 {
 			out = append(out, ',')
 		}
 		out = append(append(append(out, m.lit...), ':'), m.value...)
@@ -219,36 +242,26 @@ func (p *parser) object(at place) (_ []byte, changed bool) {
 	return append(out, '}'), true
 }
 
-// unsigned returns the members of an object, without the provider's data of a reasoning whose text
-// was replaced: they are its signature, and no provider takes another text with it.
-func unsigned(all []member, at place) []member {
-	reasoning, changed := false, false
-	for _, m := range all {
-		reasoning = reasoning || m.key == "kind" && string(m.value) == `"`+string(provider.PartReasoning)+`"`
-		changed = changed || m.key == "text" && m.changed
+func (w *Walk) name(member, name string) {
+	if w.Name != nil {
+		w.Name(member, name)
 	}
-	if at.free || !reasoning || !changed {
-		return all
-	}
-	var out []member
-	for _, m := range all {
-		if m.key != "opaque" {
-			out = append(out, m)
-		}
-	}
-	return out
 }
 
 // member returns the string of a member with its texts replaced.
 func (w *Walk) member(s string, at place) string {
 	switch {
+	case at.file:
+		return w.file(s, at.depth)
 	case at.free || at.texts:
+	case at.sealed:
+		if sealed[at.member] || encoded(s) {
+			return s
+		}
 	case labels[at.member]:
 		return w.labels(s)
 	case names[at.member]:
-		if w.Name != nil {
-			w.Name(at.member, s)
-		}
+		w.name(at.member, s)
 		return s
 	}
 	return w.text(s, at.depth)
@@ -256,14 +269,26 @@ func (w *Walk) member(s string, at place) string {
 
 // labels returns a set of labels with their values replaced.
 func (w *Walk) labels(s string) string {
-	m := provider.LabelSet(s).Map()
-	for key, value := range m {
-		m[key] = w.text(value, 0)
-	}
-	if t := string(provider.LabelsOf(m)); t != string(provider.LabelsOf(provider.LabelSet(s).Map())) {
-		return t
+	was := provider.LabelSet(s).Map()
+	if now := w.Labels(was, nil); !maps.Equal(was, now) {
+		return string(provider.LabelsOf(now))
 	}
 	return s
+}
+
+// Labels returns labels with their values replaced, except those that are names: named says, by
+// their keys, of what.
+func (w *Walk) Labels(labels, named map[string]string) map[string]string {
+	labels = maps.Clone(labels)
+	for key, value := range labels {
+		if what := named[key]; what != "" {
+			w.name(what, value)
+			continue
+		}
+		w.name("labels", key)
+		labels[key] = w.text(value, 0)
+	}
+	return labels
 }
 
 // maxDepth is how many texts in texts are read.
@@ -275,49 +300,17 @@ func (w *Walk) text(s string, depth int) string {
 		if c := strings.TrimLeft(s, " \t\r\n"); c != "" && (c[0] == '{' || c[0] == '[') && json.Valid([]byte(s)) {
 			return string(w.json([]byte(s), place{free: true, depth: depth + 1}))
 		}
-		switch d, is := fromBase64(s); {
-		case is && !utf8.ValidString(d) && len(s) >= leastBinary: // an image, or a signature
-			return s
-		case is && utf8.ValidString(d):
-			if t := w.text(d, depth+1); t != d {
-				return base64.StdEncoding.EncodeToString([]byte(t))
+		if d, is := fromBase64(s); is && (utf8.ValidString(d) || len(s) >= leastBinary) {
+			text, encode := charset(d, false)
+			if t := w.text(text, depth+1); t != text {
+				return base64.StdEncoding.EncodeToString([]byte(encode(t)))
+			}
+			if !utf8.ValidString(d) { // an image, or a signature
+				return s
 			}
 		}
 	}
-	return w.escaped(w.Text(s))
-}
-
-// leastBinary is how long a text is, in bytes, that is taken for base64 of something that isn't a
-// text. Shorter ones may be words.
-const leastBinary = 64
-
-// fromBase64 returns what s encodes.
-func fromBase64(s string) (string, bool) {
-	if len(s) < 8 || len(s)%4 != 0 {
-		return "", false
-	}
-	d, err := base64.StdEncoding.DecodeString(s)
-	return string(d), err == nil
-}
-
-// segment is a part of an address that is escaped.
-var segment = regexp.MustCompile(`[^&=?/#\s"]*[%+][^&=?/#\s"]*`)
-
-// escaped returns a text with what addresses in it escape replaced.
-func (w *Walk) escaped(s string) string {
-	if !strings.ContainsAny(s, "%+") {
-		return s
-	}
-	return segment.ReplaceAllStringFunc(s, func(part string) string {
-		d, err := url.QueryUnescape(part)
-		if err != nil || d == part {
-			return part
-		}
-		if t := w.Text(d); t != d {
-			return url.QueryEscape(t)
-		}
-		return part
-	})
+	return w.escaped(w.Text(w.unquoted(s, depth)))
 }
 
 func unquote(lit []byte) (s string) {

@@ -23,26 +23,23 @@ func (s *Store) Rewrite(ctx context.Context, r journal.Rewrite) error {
 		if !at.exists() || !at.writable(r.Fence) {
 			return at.conflict(at.Seq, r.Fence)
 		}
-		one := func(statement string, key any, data []byte, missing error) error {
-			result, err := tx.ExecContext(ctx, statement, at.id, key, Blob(data))
+		for i := range r.Records {
+			if seq := r.Records[i].Seq; seq <= at.Pruned || seq > at.Seq {
+				return r.NotRewritten(seq, "")
+			}
+		}
+		if err := s.db.Replace(ctx, tx, Rows{Session: at.id, Records: r.Records}); err != nil {
+			return err
+		}
+		for _, it := range r.Items {
+			result, err := tx.ExecContext(ctx, s.q.erasing.item, at.id, it.ID, Blob(it.Data))
 			if err != nil {
 				return err
 			}
-			if n, err := result.RowsAffected(); err != nil || n == 1 {
+			if n, err := result.RowsAffected(); err != nil {
 				return err
-			}
-			return missing
-		}
-		for i := range r.Records {
-			rec := &r.Records[i]
-			if err := one(s.q.erasing.record, int64(rec.Seq), rec.Data, r.NotRewritten(rec.Seq, "")); err != nil {
-				return err
-			}
-		}
-		for i := range r.Items {
-			it := &r.Items[i]
-			if err := one(s.q.erasing.item, it.ID, it.Data, r.NotRewritten(0, it.ID)); err != nil {
-				return err
+			} else if n == 0 {
+				return r.NotRewritten(0, it.ID)
 			}
 		}
 		return nil

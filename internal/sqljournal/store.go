@@ -47,9 +47,12 @@ type Database interface {
 	TryAppend(ctx context.Context, a journal.Append) (bool, error)
 	// Insert inserts the rows of records into the log of a session.
 	Insert(ctx context.Context, tx Tx, rows Rows) error
+	// Replace sets the data of records, by their numbers, in the log of a session.
+	Replace(ctx context.Context, tx Tx, rows Rows) error
 }
 
-// Rows are records about to be inserted.
+// Rows are records about to be inserted, or whose data is replaced, which needs no more than
+// Session and Records.
 type Rows struct {
 	Session int64 // id of the row in sessions
 	Fence   int64
@@ -96,7 +99,7 @@ func (d Dialect) SQL(statement string) string {
 const updatedColumn = "18"
 
 // erasing are the statements of a [journal.Eraser].
-type erasing struct{ record, item, allowances, drop string }
+type erasing struct{ item, allowances, drop string }
 
 type statements struct {
 	find, lock, heads, idle, owned   string
@@ -147,7 +150,6 @@ func (d Dialect) statements() statements {
 		prune: "DELETE FROM @records WHERE session = ?1 AND seq <= ?2",
 		drop:  "DELETE FROM @sessions WHERE id = ?1",
 		erasing: erasing{
-			record:     "UPDATE @records SET data = ?3 WHERE session = ?1 AND seq = ?2",
 			item:       "UPDATE @items SET data = ?3 WHERE session = ?1 AND id = ?2 AND taken = 0",
 			allowances: "SELECT name, key FROM @allowances",
 			drop:       "DELETE FROM @allowances WHERE name = ?1 AND key = ?2",
@@ -159,7 +161,7 @@ func (d Dialect) statements() statements {
 		&q.insert, &q.update, &q.repeated, &q.page, &q.nextFence, &q.posted, &q.inbox, &q.taken,
 		&q.post,
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
-		&q.erasing.record, &q.erasing.item, &q.erasing.allowances, &q.erasing.drop,
+		&q.erasing.item, &q.erasing.allowances, &q.erasing.drop,
 	} {
 		*p = d.SQL(*p)
 	}

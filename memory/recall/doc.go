@@ -31,7 +31,9 @@
 // Secrets are redacted before a text is stored ([Config].Redact, by default [secret.Redact]).
 // Stored text is shown within JSON strings, after a field that says that it is data and not
 // instructions, so that text from an attacker doesn't instruct later sessions. That is a mark and
-// not a guarantee; use policies to limit what an agent may do.
+// not a guarantee; use policies to limit what an agent may do. An entry that was written in a
+// conversation with text from outside ([tools.Call].Outside) comes back as such
+// ([tools.Result].Outside), until it is deleted.
 //
 // Errors that a model can correct are of class fault.Invalid, and say how. A missing entry is a
 // result and not an error. There are no goroutines.

@@ -1,6 +1,7 @@
 package recall
 
 import (
+	"bytes"
 	"context"
 	"crypto/sha256"
 	"encoding/hex"
@@ -11,6 +12,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -25,7 +27,10 @@ type record[T any] struct {
 	// Calls has the newest calls that wrote the record, so that a call that is repeated after a
 	// crash has no second effect.
 	Calls []string `json:"calls,omitempty"`
-	Body  T        `json:"body"`
+	// Outside says that text from outside was in the conversation of a call that wrote the record,
+	// so it may have some: see tools.Spec.Outside.
+	Outside bool `json:"outside,omitempty"`
+	Body    T    `json:"body"`
 
 	key     string
 	version int64
@@ -66,6 +71,8 @@ type item struct {
 	Value       string  `json:"value,omitempty"`
 	Occurrences int     `json:"occurrences,omitempty"`
 	Confidence  float64 `json:"confidence,omitempty"`
+
+	outside bool // see record
 }
 
 // words returns what a query searches. The key of a mistake is a checksum, not words.
@@ -76,8 +83,16 @@ func (i *item) words() string {
 	return strings.Join([]string{i.Text, i.Value, i.Key}, "\n")
 }
 
+// shown is the part of a result that isn't for the model.
+type shown struct {
+	outside bool // a record in it may have text from outside
+}
+
+func (s shown) fromOutside() bool { return s.outside }
+
 // A saved is the result of a tool that writes.
 type saved struct {
+	shown
 	About    string `json:"about,omitempty"`
 	Key      string `json:"key"`
 	Status   string `json:"status"` // such as created, or one of those below
@@ -95,6 +110,7 @@ const (
 
 // A list is the result of a tool that finds.
 type list struct {
+	shown
 	About string `json:"about,omitempty"`
 	Items []item `json:"items"`
 	Total int    `json:"total"` // number of records found
@@ -123,7 +139,7 @@ func (k kind[B]) save(ctx context.Context, m *Memory, key string, redacted bool,
 // current adds what is stored to a result.
 func (k kind[B]) current(out saved, r *record[B]) saved {
 	if now := k.show(r); now.Key != "" {
-		out.About, out.Current = about, &now
+		out.About, out.Current, out.outside = about, &now, r.Outside
 	}
 	return out
 }
@@ -140,7 +156,7 @@ func (k kind[B]) find(ctx context.Context, m *Memory, key, query string, limit i
 		if err != nil || r == nil {
 			return out, err
 		}
-		return list{About: about, Items: []item{k.show(r)}, Total: 1}, nil
+		return list{shown: shown{r.Outside}, About: about, Items: []item{k.show(r)}, Total: 1}, nil
 	}
 	all, err := loadAll[B](ctx, m, k.name)
 	if err != nil {
@@ -149,12 +165,14 @@ func (k kind[B]) find(ctx context.Context, m *Memory, key, query string, limit i
 	var items []item
 	for _, r := range all {
 		if i := k.show(r); i.Key != "" {
+			i.outside = r.Outside
 			items = append(items, i)
 		}
 	}
 	items, out.Total = best(items, query, limit)
 	for _, i := range items {
 		i.Text, i.Cut = short(i.Text)
+		out.outside = out.outside || i.outside
 		out.Items = append(out.Items, i)
 	}
 	if out.Total > 0 {
@@ -164,15 +182,38 @@ func (k kind[B]) find(ctx context.Context, m *Memory, key, query string, limit i
 }
 
 // reader and writer make the tools of a kind; a writer may be repeated.
-func reader[In, Out any](name, description, schema string, f func(context.Context, In) (Out, error)) tools.Tool {
+func reader[In any, Out result](name, description, schema string, f func(context.Context, In) (Out, error)) tools.Tool {
 	return tools.New(tools.Spec{Name: name, Category: category, ReadOnly: true, Description: description,
-		Schema: []byte(schema)}, f)
+		Schema: []byte(schema)}, encoded(f))
 }
 
-func writer[In, Out any](name, description, schema string, risk tools.Risk,
+func writer[In any, Out result](name, description, schema string, risk tools.Risk,
 	f func(context.Context, In) (Out, error)) tools.Tool {
 	return tools.New(tools.Spec{Name: name, Category: category, Idempotent: true, Risk: risk, Description: description,
-		Schema: []byte(schema)}, f)
+		Schema: []byte(schema)}, encoded(f))
+}
+
+// A result is JSON for the model. It knows whether it may have text from outside.
+type result interface{ fromOutside() bool }
+
+// encoded returns f with a result that says so to the agent.
+func encoded[In any, Out result](f func(context.Context, In) (Out, error)) func(context.Context, In) (tools.Result,
+	error) {
+	return func(ctx context.Context, in In) (tools.Result, error) {
+		out, err := f(ctx, in)
+		if err != nil {
+			return tools.Result{}, err
+		}
+		var text bytes.Buffer
+		enc := json.NewEncoder(&text)
+		enc.SetEscapeHTML(false) // it is for a model
+		if err := enc.Encode(out); err != nil {
+			return tools.Result{}, fault.Wrap(fault.Permanent, err)
+		}
+		res := tools.Text(string(provider.EscapeSeparators(bytes.TrimSpace(text.Bytes()))))
+		res.Outside = out.fromOutside()
+		return res, nil
+	}
 }
 
 // category is that of all tools of the package.
@@ -263,6 +304,9 @@ func update[T any](ctx context.Context, m *Memory, kind, key string,
 			return r, false, err
 		}
 		r.Updated = now
+		if call, ok := tools.CallOf(ctx); ok && len(call.Outside) > 0 {
+			r.Outside = true
+		}
 		if mark != "" {
 			r.Calls = append(r.Calls[max(0, len(r.Calls)-keptCalls+1):], mark)
 		}
@@ -282,6 +326,7 @@ func update[T any](ctx context.Context, m *Memory, kind, key string,
 
 // A deletion is the result of a tool that deletes.
 type deletion struct {
+	shown
 	Deleted bool   `json:"deleted"`
 	Why     string `json:"why,omitempty"`
 }

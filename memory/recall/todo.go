@@ -36,6 +36,7 @@ type todoList struct {
 }
 
 type todoShown struct {
+	shown
 	About    string     `json:"about,omitempty"`
 	Items    []todoItem `json:"items"`
 	Open     int        `json:"open"` // open and doing
@@ -81,7 +82,7 @@ func (m *Memory) changeTodos(ctx context.Context, change func(*todoList) error) 
 		if err != nil {
 			return todoShown{}, err
 		}
-		return shownTodos(&r.Body), nil
+		return shownTodos(r), nil
 	}
 }
 
@@ -95,8 +96,9 @@ func (l *todoList) makeRoom() bool {
 	return true
 }
 
-func shownTodos(l *todoList) todoShown {
-	out := todoShown{Items: l.Items}
+func shownTodos(r *record[todoList]) todoShown {
+	l := &r.Body
+	out := todoShown{shown: shown{r.Outside}, Items: l.Items}
 	if len(l.Items) == 0 {
 		out.Items = []todoItem{}
 		return out
@@ -174,5 +176,5 @@ func (m *Memory) listTodos(ctx context.Context) (todoShown, error) {
 	if err != nil || r == nil {
 		return todoShown{Items: []todoItem{}}, err
 	}
-	return shownTodos(&r.Body), nil
+	return shownTodos(r), nil
 }

@@ -25,6 +25,8 @@ type desk struct {
 	t     *testing.T
 	store recall.Store
 	reg   *tools.Registry
+
+	outside []string // that is in the conversation
 }
 
 func newDesk(t *testing.T, store recall.Store, tenant string, more ...tools.Tool) *desk {
@@ -33,7 +35,7 @@ func newDesk(t *testing.T, store recall.Store, tenant string, more ...tools.Tool
 	require.NoError(t, err)
 	reg, err := tools.NewRegistry(append(m.Tools(), more...)...)
 	require.NoError(t, err)
-	return &desk{t, store, reg}
+	return &desk{t: t, store: store, reg: reg}
 }
 
 // run makes a call; the input is JSON or a value that is encoded as JSON.
@@ -44,7 +46,7 @@ func (d *desk) run(session, key, tool string, input any) tools.Outcome {
 		raw = []byte(s)
 	}
 	ctx := context.Background()
-	call := &tools.Call{Session: session, IdempotencyKey: key, Name: tool, Input: raw}
+	call := &tools.Call{Session: session, IdempotencyKey: key, Name: tool, Input: raw, Outside: d.outside}
 	admitted, err := d.reg.Admit(ctx, call, nil, nil, nil)
 	require.NoError(d.t, err)
 	if admitted.Rejected != nil {
@@ -132,6 +134,54 @@ func TestAModelReachesNoOtherTenantOrSession(t *testing.T) {
 	require.NotContains(t, victim.ok("s2", "todo.list", object{}), "treasure")
 }
 
+// TestWhatMayHaveTextFromOutsideComesBackAsSuch has what two sessions store, one of which has read
+// such text.
+func TestWhatMayHaveTextFromOutsideComesBackAsSuch(t *testing.T) {
+	store := &recall.MapStore{}
+	clean, d := newDesk(t, store, "t"), newDesk(t, store, "t")
+	d.outside = []string{"readTicket"}
+	writes := func(what string) map[string]object {
+		return map[string]object{
+			"facts.save":         {"key": what, "text": what},
+			"notes.write":        {"key": what, "text": what},
+			"todo.add":           {"texts": []string{what}},
+			"mistakes.report":    {"pattern": what, "error": what, "fix": what},
+			"preferences.record": {"name": what, "value": what, "evidence": "stated"},
+		}
+	}
+	reads := map[string]object{"facts.find": {}, "notes.read": {}, "todo.list": {}, "mistakes.check": {},
+		"preferences.get": {}}
+	for tool, input := range writes("clean") {
+		require.False(t, clean.run("s", "", tool, input).Outside, tool)
+	}
+	for tool, input := range reads {
+		require.False(t, d.run("s", "", tool, input).Outside, tool)
+	}
+	for tool, input := range writes("dirty") {
+		d.run("s", "", tool, input)
+	}
+	for tool, input := range reads {
+		out := clean.run("s", "", tool, input)
+		require.Contains(t, out.Parts[0].Text, "dirty")
+		require.True(t, out.Outside, tool)
+	}
+	for tool, input := range map[string]object{"facts.find": {"key": "clean"}, "notes.read": {"key": "clean"},
+		"facts.save": {"key": "clean", "text": "other"}} {
+		require.False(t, clean.run("s", "", tool, input).Outside, tool)
+	}
+	for tool, input := range map[string]object{"facts.find": {"key": "dirty"}, "notes.read": {"key": "dirty"},
+		"facts.save": {"key": "dirty", "text": "other"}, // which shows what is stored
+		"todo.add":   {"texts": []string{"clean"}}} {
+		require.True(t, clean.run("s", "", tool, input).Outside, tool)
+	}
+	require.True(t, clean.run("s", "", "mistakes.report", writes("dirty")["mistakes.report"]).Outside)
+	require.Equal(t, tools.OK, clean.run("s", "", "notes.write", object{"key": "dirty", "text": "x"}).Status)
+	require.True(t, clean.run("s", "", "notes.read", object{"key": "dirty"}).Outside, "until it is deleted")
+	clean.ok("s", "notes.delete", object{"key": "dirty"})
+	clean.ok("s", "notes.write", object{"key": "dirty", "text": "x"})
+	require.False(t, clean.run("s", "", "notes.read", object{"key": "dirty"}).Outside)
+}
+
 func TestACallWithAnIncompleteScopeChangesNothing(t *testing.T) {
 	store := &recall.MapStore{}
 	for name, scope := range map[string]func(context.Context) (recall.Scope, error){
@@ -145,7 +195,7 @@ func TestACallWithAnIncompleteScopeChangesNothing(t *testing.T) {
 		require.NoError(t, err)
 		reg, err := tools.NewRegistry(m.Tools()...)
 		require.NoError(t, err)
-		d := &desk{t, store, reg}
+		d := &desk{t: t, store: store, reg: reg}
 		for tool, input := range map[string]object{
 			"notes.write": {"key": "a", "text": "b"}, "facts.save": {"key": "a", "text": "b"},
 			"todo.add": {"texts": []string{"a"}}, "facts.find": {},

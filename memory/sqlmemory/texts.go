@@ -28,13 +28,18 @@ func (s *Store) Forget(ctx context.Context, scope recall.Scope) error {
 
 // Erase replaces words in the entries and texts of all tenants by with, such as "[erased]", and
 // returns in how many. match gets each text and returns the words in it, as they stand there: see
-// Find of package agent, which does it in a journal. An entry that is written meanwhile is left;
-// Erase can be repeated. Names stay: a tenant, a session, a kind, a key or a handle with such a
-// word goes by [recall.ForgetTenant], [recall.ForgetSession] or Delete. A text keeps its handle,
-// which is a hash of what it was.
+// Find of package agent, which does it in a journal. An entry that was replaced has a new version,
+// so whoever has read it before can't write it back. One that is written meanwhile is left, and so
+// are the rest after an error: repeat Erase until it returns 0.
+//
+// Names stay, and Erase returns those that have such a word, as in `tenant "t", kind "fact", key
+// "ann.phone"`: remove them by [recall.ForgetTenant], [recall.ForgetSession], [Store.Forget] or
+// Delete. A text keeps its handle, which is a hash of what it was.
 //
 // Its file has the old words until it was rebuilt and its log emptied: run VACUUM and then
-// PRAGMA wal_checkpoint(TRUNCATE), and delete older backups.
-func (s *Store) Erase(ctx context.Context, match func(text string) []string, with string) (int, error) {
+// PRAGMA wal_checkpoint(TRUNCATE), which returns a row whose first column is 0 if it was, and
+// delete older backups.
+func (s *Store) Erase(ctx context.Context, match func(text string) []string, with string) (int, []string,
+	error) {
 	return s.shared.Erase(ctx, match, with)
 }

@@ -30,6 +30,20 @@ func RunOf(ctx context.Context) Run {
 	return r
 }
 
+type outermostKey struct{}
+
+// WithOutermost returns a context for policies and hooks of a session whose work is done for that
+// one: see machine.State.Outermost.
+func WithOutermost(ctx context.Context, session string) context.Context {
+	return context.WithValue(ctx, outermostKey{}, session)
+}
+
+// Outermost returns what [WithOutermost] was told, or "".
+func Outermost(ctx context.Context) string {
+	session, _ := ctx.Value(outermostKey{}).(string)
+	return session
+}
+
 // Tree returns the ancestors of a run that begins with ctx: those of what the run starts that ctx
 // belongs to, or none.
 func Tree(ctx context.Context) []machine.Ancestor {

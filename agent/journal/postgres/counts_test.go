@@ -9,6 +9,7 @@ import (
 	"sync"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/jackc/pgx/v5/pgconn"
 	"github.com/stretchr/testify/require"
@@ -132,4 +133,33 @@ func (w *wire) carry(client net.Conn) {
 	_, _ = io.Copy(server, client)
 	server.Close()
 	back.Wait()
+}
+
+func TestManyRecordsAreRewrittenAtOnce(t *testing.T) {
+	cfg := empty(t)
+	w := newWire(t, cfg.DSN)
+	cfg.DSN, cfg.MaxConns = w.through(cfg.DSN), 1
+	store := open(t, cfg)
+	lease, err := store.Lease(t.Context(), "s", "w", time.Minute)
+	require.NoError(t, err)
+	a := journal.Append{Session: "s", Fence: lease.Fence}
+	for i := range 200 {
+		a.Records = append(a.Records, journal.Record{Seq: uint64(i + 1), Kind: "k", Data: []byte("Ann")})
+	}
+	require.NoError(t, store.Append(t.Context(), a))
+	r := journal.Rewrite{Session: "s", Fence: lease.Fence, Records: a.Records}
+	require.NoError(t, store.Rewrite(t.Context(), r)) // statements are prepared once for each connection
+	for i := range r.Records {
+		r.Records[i].Data = fmt.Append(nil, i)
+	}
+	answers := w.answers.Load()
+	require.NoError(t, store.Rewrite(t.Context(), r))
+	require.EqualValues(t, 4, w.answers.Load()-answers, "begin, the session, the records, commit")
+	n := 0
+	for rec, err := range store.Read(t.Context(), "s", 0) {
+		require.NoError(t, err)
+		require.Equal(t, fmt.Sprint(n), string(rec.Data))
+		n++
+	}
+	require.Equal(t, 200, n)
 }

@@ -21,7 +21,7 @@ type database struct {
 	timeout time.Duration
 	dialect sqljournal.Dialect
 
-	tryAppend, insert string
+	tryAppend, insert, replace string
 }
 
 var _ sqljournal.Database = (*database)(nil)
@@ -125,16 +125,37 @@ func headColumns(h *journal.HeadUpdate) ([]any, error) {
 
 // Insert implements [sqljournal.Database].
 func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
-	for len(rows.Records) > 0 {
-		n, size := 1, len(rows.Records[0].Data)
-		for ; n < len(rows.Records) && size+len(rows.Records[n].Data) <= maxMessage; n++ {
-			size += len(rows.Records[n].Data)
+	return inMessages(rows.Records, func(records []journal.Record) error {
+		args := append([]any{rows.Session, rows.After, rows.Fence, rows.At}, columns(records)...)
+		_, err := tx.ExecContext(ctx, db.insert, args...)
+		rows.After += int64(len(records))
+		return err
+	})
+}
+
+// Replace implements [sqljournal.Database].
+func (db *database) Replace(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
+	return inMessages(rows.Records, func(records []journal.Record) error {
+		numbers, data := make([]int64, len(records)), make([][]byte, len(records))
+		for i := range records {
+			numbers[i], data[i] = int64(records[i].Seq), sqljournal.Blob(records[i].Data)
 		}
-		args := append([]any{rows.Session, rows.After, rows.Fence, rows.At}, columns(rows.Records[:n])...)
-		if _, err := tx.ExecContext(ctx, db.insert, args...); err != nil {
+		_, err := tx.ExecContext(ctx, db.replace, rows.Session, numbers, data)
+		return err
+	})
+}
+
+// inMessages calls send with as many records at once as a message may have.
+func inMessages(records []journal.Record, send func([]journal.Record) error) error {
+	for len(records) > 0 {
+		n, size := 1, len(records[0].Data)
+		for ; n < len(records) && size+len(records[n].Data) <= maxMessage; n++ {
+			size += len(records[n].Data)
+		}
+		if err := send(records[:n]); err != nil {
 			return err
 		}
-		rows.After, rows.Records = rows.After+int64(n), rows.Records[n:]
+		records = records[n:]
 	}
 	return nil
 }

@@ -29,16 +29,17 @@ func (s *Store) DropAllowances(ctx context.Context, drop func(name, key string) 
 // Remains implements [journal.Eraser].
 func (s *Store) Remains() []journal.Remains {
 	return []journal.Remains{
-		{Where: "the tables have the old versions of rows until they are rebuilt, for which each is locked", Run: s.vacuum()},
+		{Where: "the tables have the old versions of rows until they are rebuilt, for which each is locked, and the " +
+			"planner's statistics (pg_statistic) have samples until they are analyzed", Run: s.vacuum()},
 		{Where: "the write-ahead log, replicas' included, has it until its files are used again after a checkpoint; an " +
 			"archive of it, dumps and backups have it: delete those that are older", Run: []string{"CHECKPOINT"}},
 	}
 }
 
-// vacuum returns the statements that rebuild the tables.
+// vacuum returns the statements that rebuild the tables and take new samples.
 func (s *Store) vacuum() (statements []string) {
 	for _, table := range []string{"records", "items", "sessions", "allowances"} {
-		statements = append(statements, s.db.dialect.SQL("VACUUM (FULL) @"+table))
+		statements = append(statements, s.db.dialect.SQL("VACUUM (FULL, ANALYZE) @"+table))
 	}
 	return statements
 }

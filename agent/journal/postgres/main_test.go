@@ -17,7 +17,7 @@ import (
 	"github.com/pawlkit/pawl/internal/roletest"
 )
 
-var roles = roletest.Roles{"append": appendMany, "take": takeFrom}
+var roles = roletest.Roles{"append": appendMany, "take": takeFrom, "pay": payFrom}
 
 func TestMain(m *testing.M) {
 	roles.Play()

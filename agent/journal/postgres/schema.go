@@ -153,4 +153,7 @@ const (
 	insertRecords = `INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT ?1, ?2 + r.n, ?3, ?4, r.time, r.kind, r.v, r.data
 	FROM unnest(?5::bigint[], ?6::text[], ?7::bigint[], ?8::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
+
+	replaceRecords = `UPDATE @records AS r SET data = n.data FROM unnest(?2::bigint[], ?3::bytea[]) AS n (seq, data)
+	WHERE r.session = ?1 AND r.seq = n.seq`
 )

@@ -85,6 +85,7 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 	}
 	db := &database{pool: pool, timeout: cfg.Timeout, dialect: dialect(cfg.Schema)}
 	db.tryAppend, db.insert = db.dialect.SQL(tryAppend), db.dialect.SQL(insertRecords)
+	db.replace = db.dialect.SQL(replaceRecords)
 	if err := db.prepare(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", classify(err)), db.pool.Close())
 	}

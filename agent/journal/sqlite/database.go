@@ -205,6 +205,18 @@ func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljourna
 	return nil
 }
 
+// Replace implements [sqljournal.Database].
+func (db *database) Replace(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
+	for i := range rows.Records {
+		r := &rows.Records[i]
+		_, err := tx.ExecContext(ctx, replaceRecord, rows.Session, int64(r.Seq), sqljournal.Blob(r.Data))
+		if err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 // Query implements [sqljournal.Database].
 func (db *database) Query(ctx context.Context, query string, args []any,
 	each func(scan func(...any) error) error) error {

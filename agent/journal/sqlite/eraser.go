@@ -30,7 +30,8 @@ func (s *Store) DropAllowances(ctx context.Context, drop func(name, key string) 
 func (s *Store) Remains() []journal.Remains {
 	return []journal.Remains{
 		{Where: "the file's unused pages and its write-ahead log have what was replaced until the file is rebuilt " +
-			"and the log is emptied, which needs a moment in which nobody else reads or writes",
+			"and the log is emptied; the last statement returns a row, and if its first column isn't 0, somebody else " +
+			"was reading or writing: run it again",
 			Run: []string{"VACUUM", "PRAGMA wal_checkpoint(TRUNCATE)"}},
 		{Where: "backups and copies of the file, and snapshots of its disk, have it: delete those that are older"},
 	}

@@ -143,4 +143,5 @@ var (
 		?3 + 1, ?2, ?4, ?5, ?6, ?7, ?8)`)
 	insertRecord = dialect.SQL(
 		"INSERT INTO @records (session, seq, fence, at, time, kind, v, data) VALUES (?1, ?2, ?3, ?4, ?5, ?6, ?7, ?8)")
+	replaceRecord = dialect.SQL("UPDATE @records SET data = ?3 WHERE session = ?1 AND seq = ?2")
 )

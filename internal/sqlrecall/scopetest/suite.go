@@ -17,7 +17,7 @@ type Store interface {
 	Texts(scope recall.Scope) memory.Store
 	Forget(ctx context.Context, scope recall.Scope) error
 	recall.Store
-	Erase(ctx context.Context, match func(text string) []string, with string) (int, error)
+	Erase(ctx context.Context, match func(text string) []string, with string) (int, []string, error)
 }
 
 // Open returns an empty store whose scopes hold textBytes, or the store's default if that is 0.
@@ -125,7 +125,7 @@ func erased(t *testing.T, open Open) {
 	s := open(t, 40)
 	ctx := t.Context()
 	id := recall.ID{Tenant: "t", Kind: "note", Key: "1"}
-	_, err := s.Put(ctx, recall.Entry{ID: id, Value: []byte(`{"id":"Ann","text":"Ann\u0027s cat"}`)})
+	version, err := s.Put(ctx, recall.Entry{ID: id, Value: []byte(`{"id":"Ann","text":"Ann\u0027s cat"}`)})
 	require.NoError(t, err)
 	other := recall.ID{Tenant: "other", Kind: "note", Key: "1"}
 	_, err = s.Put(ctx, recall.Entry{ID: other, Value: []byte(`{ "text":"a cat" }`)})
@@ -138,13 +138,24 @@ func erased(t *testing.T, open Open) {
 		}
 		return words
 	}
+	named := recall.ID{Tenant: "t", Kind: "fact", Key: "Ann.phone"}
+	_, err = s.Put(ctx, recall.Entry{ID: named, Value: []byte(`{"text":"0"}`)})
+	require.NoError(t, err)
+	require.NoError(t, s.Texts(recall.Scope{Tenant: "t", Session: "of Ann"}).Put(ctx, "h-1", "x"))
 	for _, want := range []int{2, 0} {
-		n, err := s.Erase(ctx, match, "x")
+		n, names, err := s.Erase(ctx, match, "x")
 		require.NoError(t, err)
 		require.Equal(t, want, n)
+		require.Equal(t, []string{`tenant "t", kind "fact", key "Ann.phone"`,
+			`tenant "t", session "of Ann", handle "h-1"`}, names)
 	}
+	_, err = s.Put(ctx, recall.Entry{ID: id, Version: version, Value: []byte(`{"text":"Ann"}`)})
+	require.ErrorAs(t, err, new(*recall.ConflictError), "who has read it before can't write the words back")
 	e, err := s.Get(ctx, id)
 	require.NoError(t, err)
+	next, err := s.Put(ctx, recall.Entry{ID: recall.ID{Tenant: "t", Kind: "note", Key: "2"}, Value: []byte(`1`)})
+	require.NoError(t, err)
+	require.Greater(t, next, e.Version, "no version is used twice")
 	require.Equal(t, `{"id":"x","text":"x's cat"}`, string(e.Value))
 	e, err = s.Get(ctx, other)
 	require.NoError(t, err)
@@ -156,11 +167,11 @@ func erased(t *testing.T, open Open) {
 	_, err = texts.Get(ctx, "h-1")
 	require.NoError(t, err)
 	for _, with := range []string{"", "Annex"} {
-		_, err = s.Erase(ctx, match, with)
+		_, _, err = s.Erase(ctx, match, with)
 		require.Equal(t, fault.Permanent, fault.Of(err), "%q", with)
 	}
 	ctx, cancel := context.WithCancel(ctx)
 	cancel()
-	_, err = s.Erase(ctx, match, "x")
+	_, _, err = s.Erase(ctx, match, "x")
 	require.ErrorIs(t, err, context.Canceled)
 }
