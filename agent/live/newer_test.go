@@ -27,8 +27,8 @@ func (s *counted) Lease(ctx context.Context, session, owner string, ttl time.Dur
 	return s.Memory.Lease(ctx, session, owner, ttl)
 }
 
-// TestAnItemOfANewerVersionIsLeftAlone: a session that waits for a person, with an item in its inbox
-// that this version doesn't know, is looked at now and then.
+// TestAnItemOfANewerVersionIsLeftAlone: a session that waits for a person, with an item in its
+// inbox that this version doesn't know, is looked at now and then.
 func TestAnItemOfANewerVersionIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n, store := 0, &counted{Memory: journal.NewMemory()}
