@@ -105,8 +105,8 @@ func (l Limits) Or(m Limits) Limits {
 	return l
 }
 
-// inForce returns the limits of a fact or a state, with the defaults for those that it doesn't have:
-// the version that has written it may not have known them.
+// inForce returns the limits of a fact or a state, with the defaults for those that it doesn't
+// have: the version that has written it may not have known them.
 func (l *Limits) inForce() *Limits {
 	if l == nil {
 		return new(DefaultLimits())
