@@ -24,8 +24,8 @@ type itemKind struct {
 	message   bool        // for the conversation; read between steps
 	decisions bool        // on pauses
 	request   hostRequest // of the run in progress
-	// change returns the fact by which an item changes the session, whether or not a run is in progress,
-	// or why it can't; nil if it changes nothing.
+	// change returns the fact by which an item changes the session, whether or not a run is in
+	// progress, or why it can't; nil if it changes nothing.
 	change func(*sessionLog, *session.Item) (Fact, error)
 }
 
