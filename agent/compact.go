@@ -43,7 +43,7 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	mode := l.currentMode()
 	model := cmp.Or(l.State().Model, mode.Model, a.cfg.Params.Model)
 	c.SetWindow(a.memoryConfig.window(model))
-	req := l.request(&StepStarted{Model: model, Meta: Meta{Step: r.Step}}, mode, nil)
+	req := l.requestFor(&StepStarted{Model: model, Meta: Meta{Step: r.Step}}, mode)
 	if set := a.toolsOf(ctx, l.State()); set != a.own {
 		req.Tools = set.offers[mode.index].definitions
 	}

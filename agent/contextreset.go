@@ -94,7 +94,7 @@ func (w *window) resetContext(in *notes.Input, note *notes.ResetNote, budget int
 		w.keepContext(kept)
 		return false
 	}
-	w.over.cause = errContextReset
+	w.endCause = errContextReset
 	end := &RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: errContextReset.Error()}
 	parts := w.State().Input()
 	next := &RunStarted{
@@ -115,7 +115,7 @@ func (w *window) resetContext(in *notes.Input, note *notes.ResetNote, budget int
 	if w.append(kept, end, next) != nil {
 		return true // loop ends the run
 	}
-	w.afterRun(w.over.shown.Result)
+	w.afterRun(w.lastEnd.Result)
 	w.memory.asked = false
 	w.flush()
 	return true

@@ -18,62 +18,55 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// conclude ends a run as the machine says, unless its output or a hook sends the run back.
-func (x *driver) conclude(act machine.Action) {
+// conclude returns how a run ends as the machine says, unless its output or a hook sends the run
+// back.
+func (x *driver) conclude(act machine.Action) *outcome {
 	if act.Status != Completed {
 		err := act.Err
 		if err == nil && act.Status == Failed {
 			err = fault.New(fault.Permanent, "agent: the model call failed")
 		}
-		x.finish(act.Status, act.Code, err)
-		return
+		return ending(act.Status, act.Code, err)
 	}
 	if x.Run().Direct != nil { // there is no answer that could be sent back
-		x.finish(Completed, "", nil)
-		return
+		return completing(nil)
 	}
 	if back, err := x.checkOutput(); err != nil {
-		x.finish(Failed, machine.CodeOutput, err)
-		return
+		return failing(machine.CodeOutput, err)
 	} else if back != "" {
-		x.sendBack(&machine.SentBack{Why: machine.SendBackOutput, Text: back})
-		return
+		return x.sendBack(&machine.SentBack{Why: machine.SendBackOutput, Text: back})
 	}
 	end, err := x.beforeFinish(false)
 	if err != nil {
-		x.Cancel(err)
-		return
+		return x.abort(err)
 	} else if end.back != nil {
-		x.sendBack(end.back)
-		return
+		return x.sendBack(end.back)
 	}
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil })) > 0 && len(x.Inbox()) > 0 {
 		// posted while the hooks were asked: the loop reads it, and comes back
 		if x.readInbox() || x.requested != requestNone {
-			return
+			return goOn
 		}
 	}
-	if end.unproven != nil {
-		x.finish(Stopped, machine.CodeUnproven, end.unproven, end.missing...)
-		return
-	}
-	if !x.Machine().Answered() {
-		x.finish(Stopped, machine.CodeEmpty, machine.ErrNoAnswer, end.missing...)
-		return
-	}
-	if len(end.missing) > 0 {
+	out := completing(end.missing)
+	switch {
+	case end.unproven != nil:
+		out.status, out.code, out.reason = Stopped, machine.CodeUnproven, end.unproven
+	case !x.Machine().Answered():
+		out.status, out.code, out.reason = Stopped, machine.CodeEmpty, machine.ErrNoAnswer
+	case len(end.missing) > 0:
 		x.agent.logger.WarnContext(x.ctx,
 			"agent: the run completes although hooks want more: Limits.SendBacks is reached", "session", x.Name,
 			"missing", strings.Join(end.missing, "\n"))
 	}
-	x.finish(Completed, "", nil, end.missing...)
+	return out
 }
 
-// conditionHolds calls the stop conditions. It returns true if it has ended the run.
-func (x *driver) conditionHolds() bool {
+// conditionHolds calls the stop conditions, and returns how the run ends if one holds, or fails.
+func (x *driver) conditionHolds() *outcome {
 	r := x.Run()
 	if len(x.agent.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != machine.StageReady {
-		return false
+		return nil
 	}
 	s := &stop.State{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.State().Phase,
 		Succeeded: make(map[string]int)}
@@ -89,46 +82,21 @@ func (x *driver) conditionHolds() bool {
 	})
 	switch {
 	case err != nil:
-		x.finish(Failed, machine.CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
+		return failing(machine.CodeAborted, fmt.Errorf("agent: a stop condition failed: %w", err))
 	case holds:
-		x.concludeBy(why)
+		return x.concludeBy(why)
 	}
-	return err != nil || holds
+	return nil
 }
 
 // sendBack appends what is missing, so that the model is called again.
-func (x *driver) sendBack(f *machine.SentBack) {
+func (x *driver) sendBack(f *machine.SentBack) *outcome {
 	if x.agent.redact.Text(f.Text) == "" {
 		f.Text = "Something is missing."
 	}
-	_ = x.append(f) // loop ends a run whose journal refuses it
+	_ = x.append(f) // see cutOff
 	x.flush()
-}
-
-// finishCause ends a run whose context has ended, with the status and code that fit the cause.
-func (x *driver) finishCause(cause error) {
-	var (
-		limit *LimitError
-		abort *AbortError
-		hook  *HookError
-	)
-	switch {
-	case errors.As(cause, &abort):
-		x.finish(Stopped, machine.CodeAborted, abort)
-	case errors.As(cause, &hook):
-		x.finish(Failed, machine.CodeAborted, hook)
-	case errors.As(cause, &limit):
-		x.finish(Stopped, machine.CodeLimit, limit)
-	case errors.Is(cause, session.ErrCut):
-		x.finish(Paused, machine.CodeLeg, session.ErrCut)
-	case errors.Is(cause, ErrBusy), errors.Is(cause, ErrJournal): // the next process that has the session resumes it
-		x.Fail(cause)
-		x.finish(Failed, machine.CodeJournal, cause)
-	case errors.Is(cause, errAbandoned):
-		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
-	default:
-		x.finish(Stopped, machine.CodeCanceled, canceledBy(x.caller, cause))
-	}
+	return goOn
 }
 
 // canceledBy returns why a run was canceled. If ctx has ended, the error also wraps ctx.Err(),
@@ -141,15 +109,13 @@ func canceledBy(ctx context.Context, cause error) error {
 }
 
 // finish ends or pauses the run: it gives open calls a result, appends the end, and shows it with
-// the Result. missing is what hooks wanted.
-func (x *driver) finish(status Status, code string, reason error, missing ...string) {
-	if x.ended {
-		return
-	}
+// the Result.
+func (x *driver) finish(out *outcome) {
+	status, code, reason := out.status, out.code, out.reason
 	if x.Yields() { // whatever else ends the run here, it continues elsewhere
 		x.Fail(context.Cause(x.ctx))
 	}
-	end := &RunEnded{Status: status, Code: code, Missing: missing}
+	end := &RunEnded{Status: status, Code: code, Missing: out.missing}
 	if at, again := x.requeues(reason); again && status == Failed {
 		status, end.Status, end.Code, end.At = Paused, Paused, machine.CodeQueued, at
 	}
@@ -170,7 +136,7 @@ func (x *driver) finish(status Status, code string, reason error, missing ...str
 	}
 	own := x.agent.sessions.Redact(end)
 	x.Lock()
-	x.over.cause = reason
+	x.endCause = reason
 	x.Ending() // before its end can be read
 	err := x.AppendLocked(nil, own)
 	x.ended = true
@@ -186,17 +152,14 @@ func (x *driver) finish(status Status, code string, reason error, missing ...str
 		x.Unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
 		end = &RunEnded{Status: status, Code: code, Reason: text}
 		x.Stamp(end)
-		x.over.shown = endEvent(end, x.Machine(), reason)
-		x.queue = append(x.queue, x.over.shown)
+		x.lastEnd = endEvent(end, x.Machine(), reason)
+		x.queue = append(x.queue, x.lastEnd)
 	}
-	end = x.over.shown
+	end = x.lastEnd
 	x.Unlock()
 	callerEnded := code == machine.CodeCanceled && x.callerEnded(reason)
 	x.afterRun(end.Result)
 	x.flush()
-	if x.spans.step != nil { // the run ends within a step, whose span ends first
-		x.endStep(x.reply.err)
-	}
 	if x.runEnd != nil {
 		x.runEnd(end.Result.Err())
 	}
@@ -290,7 +253,7 @@ func (l *sessionLog) supersede(why string) error {
 // endOpen ends the open run of the session, which nobody drives.
 func (l *sessionLog) endOpen(code string, why error) error {
 	l.closeRun(why)
-	l.over.cause = &StopError{Code: code, Err: why}
+	l.endCause = &StopError{Code: code, Err: why}
 	return l.append(&RunEnded{Status: Stopped, Code: code, Reason: why.Error()})
 }
 
@@ -331,9 +294,9 @@ func (l *sessionLog) checkOutput() (back string, err error) {
 	return output.Correction(problem), nil
 }
 
-// outerLimitReached ends the run if a run that has called it, or the input that has started it, has
-// reached a limit, and reports whether it did.
-func (x *driver) outerLimitReached() bool {
+// outerLimit returns how the run ends if a run that has called it, or the input that has started it,
+// has reached a limit.
+func (x *driver) outerLimit() *outcome {
 	err := error(nil)
 	if x.parent != nil {
 		err = x.parent.spending.limitReached()
@@ -341,15 +304,15 @@ func (x *driver) outerLimitReached() bool {
 	if err == nil {
 		err = x.treeLimit(x.ctx)
 	}
-	if err != nil && x.ctx.Err() == nil {
-		x.finish(Stopped, machine.CodeLimit, err)
+	if err == nil || x.ctx.Err() != nil {
+		return x.cutOff()
 	}
-	return err != nil
+	return stopping(machine.CodeLimit, err)
 }
 
 // reportLeg notes how the run stands after its leg, while its session is still held.
 func (x *driver) reportLeg(l *legState) {
-	r, res := x.Run(), x.over.shown.Result
+	r, res := x.Run(), x.lastEnd.Result
 	p := &Progressed{Result: res}
 	switch {
 	case !r.IsOpen():

@@ -14,14 +14,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// beforeStep calls the BeforeStep hooks and puts what they changed into start. It returns nil if
-// there are no hooks for steps.
-func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step, error) {
+// beforeStep calls the BeforeStep hooks, and takes what they have changed. Without hooks for steps
+// there is nothing to take.
+func (x *driver) beforeStep(c *modelCall) error {
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil })) == 0 {
-		return nil, nil
+		return nil
 	}
+	start, p := c.start, &c.prepared
 	s := &Step{
-		Session: x.Name, Run: x.Origin().Run, N: start.Step, Mode: mode.Name, Phase: x.State().Phase,
+		Session: x.Name, Run: x.Origin().Run, N: start.Step, Mode: c.mode.Name, Phase: x.State().Phase,
 		Final: start.Final != "",
 		Model: start.Model, System: p.system, Messages: slices.Clone(p.messages), ToolChoice: start.ToolChoice,
 	}
@@ -38,7 +39,7 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 			return x.checkTools(s)
 		})
 		if err != nil {
-			return nil, err
+			return err
 		}
 		start.Note = machine.JoinLines(start.Note, warning)
 		if !had && s.answer != nil {
@@ -46,7 +47,8 @@ func (x *driver) beforeStep(start *StepStarted, mode *mode, p *prepared) (*Step,
 		}
 	}
 	x.takeStep(start, s, offered, p)
-	return s, nil
+	c.hooked = s
+	return nil
 }
 
 // checkTools returns an error if a hook has given a step tools that the run doesn't know.

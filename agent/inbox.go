@@ -31,7 +31,7 @@ type itemKind struct {
 
 // itemKinds has all kinds of items. What is posted by a newer version may have another kind: it
 // stays in the inbox for a process that knows it, and is logged. To add a kind, add it here and to
-// the constants of package session; a request is carried out in grant, or in Posted if it has its
+// the constants of package session; a request is carried out in granted, or in Posted if it has its
 // effect at once.
 var itemKinds = map[string]itemKind{
 	session.ItemSteer:  {message: true},
@@ -174,16 +174,6 @@ func (l *sessionLog) isLate(it *session.Item, start uint64) bool {
 	return it.After > 0 && it.After < start && !l.Expects(it)
 }
 
-// endUnlessStopped ends a run whose next model call can't be made, or as it was stopped meanwhile.
-func (x *driver) endUnlessStopped(status Status, code string, reason error) {
-	switch {
-	case x.halt.Err() != nil && x.ctx.Err() == nil && x.readInbox() && x.requested == requestStop:
-		x.grant()
-	case x.ctx.Err() == nil:
-		x.finish(status, code, reason)
-	} // else loop ends the run for the reason that its context ended
-}
-
 // A hostRequest says that the host wants a run to pause or to stop. Of several, the largest counts.
 type hostRequest uint8
 
@@ -196,20 +186,19 @@ const (
 	requestCancel // a stop that cuts off what is in progress
 )
 
-// grant ends or pauses the run as the host has requested.
-func (x *driver) grant() {
+// granted returns how the run ends or pauses as the host has requested.
+func (x *driver) granted() *outcome {
 	request := x.requested
 	x.requested = requestNone
 	switch request {
 	case requestPause:
-		x.finish(Paused, machine.CodeHost, errPaused)
+		return ending(Paused, machine.CodeHost, errPaused)
 	case requestDrain:
-		x.finish(Paused, machine.CodeDrained, cmp.Or(x.heldBy, error(errDrained)))
+		return ending(Paused, machine.CodeDrained, cmp.Or(x.heldBy, error(errDrained)))
 	case requestLeg:
-		x.finish(Paused, machine.CodeLeg, errLegOver)
-	default:
-		x.finish(Stopped, machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
+		return ending(Paused, machine.CodeLeg, errLegOver)
 	}
+	return stopping(machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
 }
 
 // deliver adds a message to the conversation and removes it from the inbox, in one append. One with

@@ -41,14 +41,9 @@ type sessionLog struct {
 	treeName treeName
 	leftTree bool
 	asked    map[string]bool // pauses that were shown
-	over     outcome         // of a run
 	ended    bool            // the end of the run is appended
-}
-
-// An outcome is what is known of the end of a run besides the fact.
-type outcome struct {
-	cause error     // why the run ends, for the Result of the end that is appended next
-	shown *RunEnded // the newest end, with its Result
+	endCause error           // why the run ends, for the Result of the end that is appended next
+	lastEnd  *RunEnded       // the newest end, with its Result
 }
 
 // newLog returns the log of a session that isn't held yet.
@@ -99,8 +94,8 @@ func (l *sessionLog) Applied(f Fact) {
 	}
 	switch f := f.(type) {
 	case *RunEnded:
-		l.over.shown = endEvent(f, l.Machine(), l.over.cause)
-		l.fresh = append(l.fresh, l.over.shown)
+		l.lastEnd = endEvent(f, l.Machine(), l.endCause)
+		l.fresh = append(l.fresh, l.lastEnd)
 	case *Suspended:
 		l.showPauses(f)
 	default:

@@ -40,10 +40,9 @@ type window struct {
 	*sessionLog
 	*consumer
 	*spans
-	memory  *memoryState                                   // nil without Config.Memory and Config.Compose
-	halt    context.Context                                // of the driver
-	stopped func() bool                                    // whether the run is to stop, rather than one above it
-	end     func(status Status, code string, reason error) // of the run
+	memory  *memoryState    // nil without Config.Memory and Config.Compose
+	halt    context.Context // of the driver
+	stopped func() bool     // whether the run is to stop, rather than one above it
 }
 
 // A memoryState is a run's state for Config.Memory and Config.Compose. It belongs to the
@@ -61,52 +60,61 @@ type memoryState struct {
 }
 
 // prepare prepares a model call: the system text, a conversation that fits the window, and the
-// context. It returns false if no call can be made because the run has ended, will end, or was
-// replaced by a context reset.
-func (w *window) prepare(start *StepStarted, mode *mode) (b prepared, ok bool) {
-	b = prepared{system: mode.system, messages: w.State().Messages}
+// context. If no call can be made, because the run ends or was replaced by a context reset, it
+// returns what comes instead.
+func (w *window) prepare(c *modelCall) *outcome {
+	b, start, mode := &c.prepared, c.start, c.mode
+	*b = prepared{system: mode.system, messages: w.State().Messages}
 	if w.agent.cfg.Compose != nil {
 		text, err := w.compose(w.stepCtx(), mode)
 		if err != nil {
-			w.end(Failed, machine.CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
-			return b, false
+			return failing(machine.CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
 		}
 		b.system = text
 	}
 	b.plain = b.system
 	if w.agent.memoryConfig == nil {
 		b.messages, b.own = machine.Shown(b.messages, false)
-		return b, true
+		return nil
 	}
 	if w.memory.compactor == nil {
 		c, err := w.agent.memoryConfig.compactor(w.Name)
 		if err != nil {
-			w.end(Failed, machine.CodeHost, fmt.Errorf("agent: session %q: its memory: %w", w.Name, err))
-			return b, false
+			return failing(machine.CodeHost, fmt.Errorf("agent: session %q: its memory: %w", w.Name, err))
 		}
 		w.memory.compactor, w.memory.phase, w.memory.done = c, w.State().Phase, w.subgoalsDone()
 	}
 	w.memory.compactor.SetWindow(w.agent.memoryConfig.window(start.Model))
 	b.context = w.freshContext(mode)
-	req := w.request(start, mode, nil)
+	start.Context = b.context
+	req := w.requestFor(start, mode)
 	req.System = b.system
-	if done, ok := w.writeNotes(start, req, len(w.agent.memoryConfig.Rules) == 0); done || !ok {
-		return b, false
+	if out := w.writeNotes(start, req, len(w.agent.memoryConfig.Rules) == 0); out != nil {
+		return out
 	}
-	p := w.fit(&b, req, start.Note)
-	if p == nil {
-		return b, false
+	p, out := w.fit(b, req, start.Note)
+	if out != nil {
+		return out
 	}
 	if start.Final == "" && len(w.agent.memoryConfig.Rules) > 0 &&
-		w.resetContextIfDue(share(p.Count.Total, p.Budget), w.request(start, mode, nil), p.Budget) {
-		return b, false
+		w.resetContextIfDue(share(p.Count.Total, p.Budget), w.requestFor(start, mode), p.Budget) {
+		return goOn
 	}
-	return b, !w.left && w.ctx.Err() == nil
+	return w.canCall()
+}
+
+// canCall returns nil if the run can go on with a model call.
+func (w *window) canCall() *outcome {
+	if w.left || w.ctx.Err() != nil {
+		return goOn
+	}
+	return nil
 }
 
 // fit makes a request fit the window, compacting the conversation if necessary, and puts the
-// outcome into b. note is the note of the step. It returns nil if no call can be made.
-func (w *window) fit(b *prepared, req *provider.Request, note string) *memory.Prepared {
+// outcome into b. note is the note of the step. If no call can be made, it returns what comes
+// instead.
+func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.Prepared, *outcome) {
 	more := w.memory.context
 	more.Goal = w.Run().First
 	if w.Run().Stage != machine.StageCalling { // else it is in the conversation already
@@ -116,20 +124,16 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) *memory.Pr
 	p, err := w.compactingUnlessStopped(ctx, c, func(ctx context.Context) (*memory.Prepared, error) {
 		return c.Prepare(ctx, req, more, events...)
 	})
-	if err != nil {
-		code := machine.CodeHost
-		if errors.Is(err, memory.ErrContextTooLarge) {
-			code = machine.CodeContext
-		}
-		if w.ctx.Err() == nil { // else loop ends the run for the reason that its context ended
-			w.end(Failed, code, fmt.Errorf("agent: session %q: %w", w.Name, err))
-		}
-		return nil
+	switch {
+	case errors.Is(err, memory.ErrContextTooLarge):
+		return nil, failing(machine.CodeContext, fmt.Errorf("agent: session %q: %w", w.Name, err))
+	case err != nil:
+		return nil, failing(machine.CodeHost, fmt.Errorf("agent: session %q: %w", w.Name, err))
 	}
 	if b.note = note; !w.takePrepared(b, p, &more) {
-		return nil
+		return nil, goOn
 	}
-	return p
+	return p, nil
 }
 
 // takePrepared appends the compaction of a prepared request, if there was one, and puts the request
@@ -150,15 +154,18 @@ func (w *window) takePrepared(b *prepared, p *memory.Prepared, more *memory.Cont
 }
 
 // prepareAgain makes a request fit the window once more if hooks have added to the note of the
-// step. It returns false if no call can be made.
-func (w *window) prepareAgain(b *prepared, start *StepStarted, mode *mode, step *Step) bool {
-	if w.agent.memoryConfig == nil || step == nil || step.changed || step.answer != nil || start.Note == b.note ||
-		w.Run().Stage == machine.StageCalling {
-		return true
+// step. Its outcome is that of prepare.
+func (w *window) prepareAgain(c *modelCall) *outcome {
+	if w.agent.memoryConfig == nil || c.hooked == nil || c.changed() || c.answered() ||
+		c.start.Note == c.prepared.note || w.Run().Stage == machine.StageCalling {
+		return nil
 	}
-	req := w.request(start, mode, nil)
-	req.System = b.plain
-	return w.fit(b, req, start.Note) != nil && !w.left && w.ctx.Err() == nil
+	req := w.requestFor(c.start, c.mode)
+	req.System = c.prepared.plain
+	if _, out := w.fit(&c.prepared, req, c.start.Note); out != nil {
+		return out
+	}
+	return w.canCall()
 }
 
 // withContext returns the messages of a request with the context in them. Messages that a
@@ -180,24 +187,22 @@ func (l *sessionLog) withContext(p *memory.Prepared) []provider.Message {
 }
 
 // writeNotes writes the progress notes that are due, and resets the context if mayReset allows it
-// and that is due. It reports whether it reset the context, and returns ok false if the run must
-// end.
-func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset bool) (done, ok bool) {
+// and that is due. Its outcome is that of prepare.
+func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset bool) *outcome {
 	g := w.agent.memoryConfig
 	if len(g.ProgressNotes) == 0 && g.ContextReset == nil || start.Final != "" {
-		return false, true
+		return nil
 	}
 	budget := g.window(start.Model).Budget(req)
 	now := share(w.memory.compactor.Meter().Count(req).Total, budget)
-	ok = w.writeDueNotes(now, req, budget) == nil
-	if ok && mayReset && w.resetContextIfDue(now, req, budget) {
-		return true, true
+	if err := w.writeDueNotes(now, req, budget); err == nil && mayReset && w.resetContextIfDue(now, req, budget) {
+		return goOn
+	} else if w.stopped() {
+		return stopping(machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
+	} else if err != nil {
+		return goOn
 	}
-	if w.stopped() {
-		w.end(Stopped, machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
-		return false, false
-	}
-	return false, ok && w.ctx.Err() == nil && !w.left
+	return w.canCall()
 }
 
 func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }
@@ -271,12 +276,13 @@ func (w *window) learn(usage *provider.Usage) {
 
 // noteSystem puts the system text into the fact of a step if it differs from that of the step
 // before.
-func (w *window) noteSystem(start *StepStarted, system string, step *Step) {
-	if step != nil {
-		system = step.System
+func (w *window) noteSystem(c *modelCall) {
+	system := c.prepared.system
+	if c.hooked != nil {
+		system = c.hooked.System
 	}
-	if start.System = ""; system != w.memory.system {
-		start.System = system
+	if c.start.System = ""; system != w.memory.system {
+		c.start.System = system
 	}
 	w.memory.system = system
 }

@@ -87,15 +87,15 @@ func (a *Agent) hookID(i int) string {
 	return fmt.Sprintf("%s#%d", machine.ValidText(h.Name), n)
 }
 
-// concludeBy ends a run of which a stop condition holds. What Require asks for must hold, too.
-func (x *driver) concludeBy(why string) {
+// concludeBy returns how a run ends of which a stop condition holds. What Require asks for must
+// hold, too.
+func (x *driver) concludeBy(why string) *outcome {
 	end, err := x.beforeFinish(true)
 	switch {
 	case err != nil:
-		x.Cancel(err)
+		return x.abort(err)
 	case end.unproven != nil:
-		x.finish(Stopped, machine.CodeUnproven, end.unproven, end.missing...)
-	default:
-		x.finish(Completed, machine.CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
+		return &outcome{Stopped, machine.CodeUnproven, end.unproven, end.missing}
 	}
+	return ending(Completed, machine.CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
 }

@@ -63,7 +63,7 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	x.consumer = consumer{sessionLog: l, yield: yield, wake: make(chan struct{}, 1)}
 	x.spans = spans{sessionLog: l}
 	x.window = window{sessionLog: l, consumer: &x.consumer, spans: &x.spans, halt: x.halt,
-		stopped: func() bool { return x.halt.Err() != nil && above.Err() == nil }, end: x.endUnlessStopped}
+		stopped: func() bool { return x.halt.Err() != nil && above.Err() == nil }}
 	x.workers = workers{sessionLog: l, consumer: &x.consumer}
 	x.inbox = inbox{sessionLog: l, consumer: &x.consumer}
 	x.succeededTool, x.room.L, x.reply.take = l.succeeded, l, x.take
@@ -169,44 +169,42 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	x.reportLeg(in.leg)
 }
 
-// loop performs the machine's actions until the run has ended.
+// loop performs the machine's actions until the run ends or pauses.
 func (x *driver) loop() {
-	for !x.ended {
-		act := x.Machine().Next()
-		if x.quiet = x.inbox.needsNoLook(act); !x.quiet {
-			x.Flush()
-		}
-		switch {
-		case x.left:
-			x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
-			return
-		case x.Lost():
-			x.finish(Failed, machine.CodeJournal, x.Err())
-			return
-		case x.ctx.Err() != nil:
-			x.finishCause(causeOf(x.ctx))
+	for {
+		if out := x.next(); out.ends() {
+			x.finish(out)
 			return
 		}
-		if !x.quiet && atSafePoint(act) {
-			done := x.readInbox()
-			if act.Kind == machine.ActWait && (x.requested == requestPause || x.requested == requestDrain) {
-				x.requested = requestNone // it pauses anyway
-			}
-			if x.requested != requestNone {
-				x.grant()
-				continue
-			}
-			if done {
-				act = x.Machine().Next()
-			}
-		}
-		if x.leg.endsBefore(act) {
-			x.requested = requestLeg
-			x.grant()
-			continue
-		}
-		x.perform(act)
 	}
+}
+
+// next performs the machine's next action, after what was sent to the run.
+func (x *driver) next() *outcome {
+	act := x.Machine().Next()
+	if x.quiet = x.inbox.needsNoLook(act); !x.quiet {
+		x.Flush()
+	}
+	if out := x.cutOff(); out != nil {
+		return out
+	}
+	if !x.quiet && atSafePoint(act) {
+		done := x.readInbox()
+		if act.Kind == machine.ActWait && (x.requested == requestPause || x.requested == requestDrain) {
+			x.requested = requestNone // it pauses anyway
+		}
+		if x.requested != requestNone {
+			return x.granted()
+		}
+		if done {
+			act = x.Machine().Next()
+		}
+	}
+	if x.leg.endsBefore(act) {
+		x.requested = requestLeg
+		return x.granted()
+	}
+	return x.perform(act)
 }
 
 // atSafePoint reports whether no call is in progress before an action, so that the inbox may be
@@ -217,13 +215,18 @@ func atSafePoint(act machine.Action) bool {
 }
 
 // perform performs an action of the machine.
-func (x *driver) perform(act machine.Action) {
+func (x *driver) perform(act machine.Action) *outcome {
 	switch act.Kind {
 	case machine.ActCallModel:
-		if act.Final == "" && x.conditionHolds() || x.outerLimitReached() {
-			return
+		if act.Final == "" {
+			if out := x.conditionHolds(); out != nil {
+				return out
+			}
 		}
-		x.step(act)
+		if out := x.outerLimit(); out != nil {
+			return out
+		}
+		return x.step(act)
 	case machine.ActRunCalls:
 		x.runCalls(act.Calls)
 	case machine.ActSettle:
@@ -234,17 +237,17 @@ func (x *driver) perform(act machine.Action) {
 	case machine.ActDoubt:
 		if x.held != requestNone { // the call pauses with its work, and runs again when the session is resumed
 			x.requested = x.held
-			x.grant()
-			return
+			return x.granted()
 		}
 		x.resolveDoubt(act.Calls)
 	case machine.ActWait:
-		x.finish(Paused, "", nil)
+		return ending(Paused, "", nil)
 	case machine.ActFinish:
-		x.conclude(act)
+		return x.conclude(act)
 	default:
-		x.finish(Failed, machine.CodeHost, errors.New("agent: the machine has nothing to do, but the run hasn't ended"))
+		return failing(machine.CodeHost, errors.New("agent: the machine has nothing to do, but the run hasn't ended"))
 	}
+	return goOn
 }
 
 // callStates returns the calls of the newest reply with these indexes.
@@ -264,17 +267,17 @@ func (x *driver) close() {
 	defer x.dropMessages(true)
 	defer x.takeLate()
 	if !x.ended { // only after a panic or runtime.Goexit
-		status, code, reason := Stopped, machine.CodeAbandoned, errAbandoned
+		out := stopping(machine.CodeAbandoned, errAbandoned)
 		if !x.left && !x.yielding { // panics of the host's functions are contained
-			status, code, reason = Failed, machine.CodeAborted, errGoexit
-			x.agent.logger.ErrorContext(x.Stored, "agent: the run has failed", "session", x.Name, "error", reason)
+			out = failing(machine.CodeAborted, errGoexit)
+			x.agent.logger.ErrorContext(x.Stored, "agent: the run has failed", "session", x.Name, "error", out.reason)
 		}
 		x.left = true
-		x.Cancel(reason)
+		x.Cancel(out.reason)
 		if x.running != nil {
 			x.wait(x.running)
 		}
-		x.finish(status, code, reason)
+		x.finish(out)
 	}
 	x.calls.Wait()
 	if x.deadline != nil {

@@ -18,9 +18,49 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// step makes one model call: it prepares the request, calls the hooks, appends that the call
-// starts, makes the call, and appends the outcome.
-func (x *driver) step(act machine.Action) {
+// A modelCall is the model call of a step.
+type modelCall struct {
+	mode     *mode
+	start    *StepStarted
+	again    bool // it was begun before, and it is unknown how it ended
+	prepared prepared
+	hooked   *Step             // what hooks have made of it; nil without hooks
+	priced   bool              // the price is known, or doesn't matter
+	request  *provider.Request // that was sent last; nil: a hook has answered
+}
+
+// step makes one model call: it prepares the request, calls the hooks, records that the call begins,
+// asks the model, and records its reply.
+func (x *driver) step(act machine.Action) *outcome {
+	c := x.newModelCall(act)
+	span := Span{NoteMeta: NoteMeta{Origin: x.Origin(), Step: c.start.Step}, Kind: "step"}
+	x.spans.step, x.stepEnd = x.around(x.ctx, span)
+	x.reply.err = nil
+	defer func() { x.endStep(x.reply.err) }()
+
+	if out := x.prepare(c); out != nil {
+		return x.unlessStopped(out)
+	}
+	if err := x.beforeStep(c); err != nil {
+		return x.abort(err)
+	}
+	if out := x.prepareAgain(c); out != nil {
+		return x.unlessStopped(out)
+	}
+	if out := x.checkPrice(c); out != nil {
+		return out
+	}
+	if out := x.recordStep(c); out != nil {
+		return out
+	}
+	resp, err := x.answer(c)
+	if err != nil {
+		return x.stepFailed(c, err)
+	}
+	return x.replied(c, resp)
+}
+
+func (x *driver) newModelCall(act machine.Action) *modelCall {
 	r, mode := x.Run(), x.currentMode()
 	x.tools.step, x.tools.hooked = &x.toolset().offers[mode.index], nil
 	start := &StepStarted{Model: cmp.Or(x.State().Model, mode.Model, x.agent.cfg.Params.Model), Mode: mode.Name,
@@ -28,77 +68,68 @@ func (x *driver) step(act machine.Action) {
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
 	}
-	span := Span{NoteMeta: NoteMeta{Origin: x.Origin(), Step: start.Step}, Kind: "step"}
-	x.spans.step, x.stepEnd = x.around(x.ctx, span)
-	x.reply.err = nil
-	defer func() { x.endStep(x.reply.err) }()
 	if act.Final != "" {
 		start.Tools, start.ToolChoice = nil, provider.ToolChoice{Mode: provider.ChooseNone}
 		start.Note =
 			"You have reached the limit of this run, and no tools are left. Say what you have done, what is still to " +
 				"be done, and how it could go on."
 	}
-	p, ok := x.prepare(start, mode)
-	if !ok {
-		return
-	}
-	start.Context = p.context
-	step, err := x.beforeStep(start, mode, &p)
-	if err != nil {
-		x.Cancel(err) // loop ends the run for this reason
-		return
-	}
-	if !x.prepareAgain(&p, start, mode, step) {
-		return
-	}
-	asks := step == nil || step.answer == nil
-	if asks {
-		if err := unpriced(x.State(), start.Model, x.models.by(x.agent.provider, start.Model)); err != nil {
-			x.finish(Stopped, machine.CodeLimit, err)
-			return
-		}
-	}
-	// whether the price is known, or doesn't matter because nothing is asked or costs aren't
-	// limited
-	priced := !asks || r.Limits.Cost < 0 || arePriced(x.models.by(x.agent.provider, start.Model))
-	if x.agent.cfg.Compose != nil {
-		x.noteSystem(start, p.system, step)
-	}
-	if !x.recordStep(start, act.Again, !priced) {
-		return
-	}
-	x.reply.reset()
-	if !asks {
-		x.takeAnswer(step)
-		return
-	}
-	req := x.request(start, mode, step)
-	if step == nil || !step.changed {
-		p.into(req, start, act.Again)
-	}
-	x.ask(req, &p, start, mode, step)
+	return &modelCall{mode: mode, start: start, again: act.Again}
 }
 
-// recordStep appends that a step starts, and shows it. It returns false if the run has ended or
-// will end.
-func (x *driver) recordStep(start *StepStarted, again, unpriced bool) bool {
-	if err := x.AppendQuiet(x.quiet, start); err != nil {
-		x.unread = errors.Is(err, journal.ErrInbox) // else loop ends the run
-		return false
+// answered reports whether a hook has answered in the model's place.
+func (c *modelCall) answered() bool { return c.hooked != nil && c.hooked.answer != nil }
+
+// changed reports whether hooks have changed the request.
+func (c *modelCall) changed() bool { return c.hooked != nil && c.hooked.changed }
+
+// checkPrice stops the run if the price of the model isn't known where it has to be.
+func (x *driver) checkPrice(c *modelCall) *outcome {
+	if c.priced = c.answered(); c.priced {
+		return nil
+	}
+	infos := x.models.by(x.agent.provider, c.start.Model)
+	if err := unpriced(x.State(), c.start.Model, infos); err != nil {
+		return stopping(machine.CodeLimit, err)
+	}
+	c.priced = x.Run().Limits.Cost < 0 || arePriced(infos)
+	return nil
+}
+
+// recordStep appends that a step starts, and shows it.
+func (x *driver) recordStep(c *modelCall) *outcome {
+	if x.agent.cfg.Compose != nil {
+		x.noteSystem(c)
+	}
+	if err := x.AppendQuiet(x.quiet, c.start); err != nil {
+		x.unread = errors.Is(err, journal.ErrInbox)
+		return goOn
 	}
 	x.leg.begins()
 	x.flush()
-	if unpriced && x.deltas && !x.Run().Unpriced {
-		x.show(&UnknownPrice{NoteMeta: x.noteMeta(), Model: start.Model})
+	if !c.priced && x.deltas && !x.Run().Unpriced {
+		x.show(&UnknownPrice{NoteMeta: x.noteMeta(), Model: c.start.Model})
 	}
-	if again {
+	if c.again {
 		x.show(&Reset{NoteMeta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
 	}
-	return !x.left && x.ctx.Err() == nil
+	return x.cutOff()
 }
 
-// request returns the request for a step. It shares its messages with the state.
-func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provider.Request {
+// requestOf returns the request for a model call. It shares its messages with the state.
+func (x *driver) requestOf(c *modelCall) *provider.Request {
+	req := x.requestFor(c.start, c.mode)
+	if !c.changed() {
+		c.prepared.into(req, c.start, c.again)
+		return req
+	}
+	req.System, req.Messages, req.Tools = c.hooked.System, c.hooked.Messages, tools.ProviderTools(c.hooked.Tools)
+	return req
+}
+
+// requestFor returns the request for a step that no memory and no hook has changed. It shares its
+// messages with the state.
+func (l *sessionLog) requestFor(start *StepStarted, mode *mode) *provider.Request {
 	r, params := l.Run(), &l.agent.cfg.Params
 	msgs := l.State().Messages
 	req := &provider.Request{
@@ -114,10 +145,6 @@ func (l *sessionLog) request(start *StepStarted, mode *mode, step *Step) *provid
 	}
 	if len(r.Output) > 0 {
 		req.Output = &provider.OutputFormat{Name: "answer", Schema: r.Output}
-	}
-	if step != nil && step.changed {
-		req.System, req.Messages = step.System, step.Messages
-		req.Tools = tools.ProviderTools(step.Tools)
 	}
 	return req
 }
@@ -137,26 +164,40 @@ func (l *sessionLog) CallLabels(kind string) provider.Labels {
 	return l.labels(l.Run().Step, kind)
 }
 
-// ask makes the model call and appends its outcome.
-func (x *driver) ask(req *provider.Request, p *prepared, start *StepStarted, mode *mode, step *Step) {
-	err := x.call(req)
+// answer returns the reply of the model, or of the hook that answers in its place.
+func (x *driver) answer(c *modelCall) (*provider.Response, error) {
+	x.reply.reset()
+	if c.answered() {
+		return x.answerOf(c.hooked), nil
+	}
+	c.request = x.requestOf(c)
+	err := x.call(c.request)
 	if refused := x.refusedForLength(err); refused != nil {
-		req, err = x.askShorter(req, refused, err, p, start, mode, step)
+		err = x.askShorter(c, refused, err)
 	}
 	if err != nil {
 		x.reply.err = err
-		x.stepFailed(err, req)
-		return
+		return nil, err
 	}
 	resp := x.reply.collector.Final()
-	if step != nil { // hooks get it, and may keep it
+	if c.hooked != nil { // hooks get it, and may keep it
 		resp = x.reply.collector.Response()
 	}
 	if x.reply.unmetered {
-		resp.Usage = guard.Estimate(req, resp.Parts)
+		resp.Usage = guard.Estimate(c.request, resp.Parts)
 	}
 	x.learn(&resp.Usage)
-	x.replied(resp, resp.Usage, step)
+	return resp, nil
+}
+
+// answerOf shows the reply that a hook has given.
+func (x *driver) answerOf(step *Step) *provider.Response {
+	for i := range step.answer.Parts {
+		if p := &step.answer.Parts[i]; x.deltas && p.Kind == provider.PartText && p.Text != "" {
+			x.show(&TextDelta{NoteMeta: x.noteMeta(), Index: i, Text: p.Text})
+		}
+	}
+	return x.ownReply(step.answer)
 }
 
 // call makes the model call, and returns its error.
@@ -172,27 +213,20 @@ func (x *driver) call(req *provider.Request) error {
 	return x.reply.err
 }
 
-// takeAnswer shows and appends the reply that a hook gave, like a reply of the model.
-func (x *driver) takeAnswer(step *Step) {
-	for i := range step.answer.Parts {
-		if p := &step.answer.Parts[i]; x.deltas && p.Kind == provider.PartText && p.Text != "" {
-			x.show(&TextDelta{NoteMeta: x.noteMeta(), Index: i, Text: p.Text})
-		}
-	}
-	x.replied(x.ownReply(step.answer), provider.Usage{}, step)
-}
-
 // replied calls the hooks for a complete reply and appends it.
-func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *Step) {
-	answered := resp.Model // hooks may change it
+func (x *driver) replied(c *modelCall, resp *provider.Response) *outcome {
+	answered, usage := resp.Model, resp.Usage // hooks may change them
+	if c.answered() {
+		usage = provider.Usage{}
+	}
 	resp.Parts = x.agent.redact.Parts(resp.Parts)
 	x.nameCalls(resp)
-	if err := x.afterStep(step, resp); err != nil {
+	if err := x.afterStep(c.hooked, resp); err != nil {
 		x.Cancel(err)
-		x.stepFailed(err, nil)
-		return
+		c.request = nil
+		return x.stepFailed(c, err)
 	}
-	if step != nil { // hooks may have changed it, and may still use it
+	if c.hooked != nil { // hooks may have changed it, and may still use it
 		resp = x.ownReply(resp)
 		x.nameCalls(resp)
 	}
@@ -207,10 +241,11 @@ func (x *driver) replied(resp *provider.Response, usage provider.Usage, step *St
 		err = x.append(f)
 	}
 	if err == session.ErrTooLarge {
-		x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced}, fault.Errorf(fault.Permanent,
-			"agent: the answer is larger than a record of the journal, which has at most %d bytes; ask for less, or set "+
-				"Params.MaxOutput", x.agent.sessions.Record))
+		return x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced},
+			fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most "+
+				"%d bytes; ask for less, or set Params.MaxOutput", x.agent.sessions.Record))
 	}
+	return goOn
 }
 
 // ownReply returns a copy of a reply of the host, in the form of a model's reply.
@@ -259,12 +294,12 @@ func (x *driver) callName(name string) string {
 	return machine.CleanName(x.agent.redact.Text(name))
 }
 
-// stepFailed appends that a model call failed, and ends the run. Text that was shown is kept; calls
-// in it never run. If the provider hasn't reported the usage of a partial reply, it is estimated.
-func (x *driver) stepFailed(err error, req *provider.Request) {
+// stepFailed appends that a model call failed. Text that was shown is kept; calls in it never run.
+// If the provider hasn't reported the usage of a partial reply, it is estimated.
+func (x *driver) stepFailed(c *modelCall, err error) *outcome {
 	partial := x.reply.collector.Response()
-	if partial.Usage.Total() == 0 && req != nil && len(partial.Parts) > 0 {
-		partial.Usage = guard.Estimate(req, partial.Parts)
+	if partial.Usage.Total() == 0 && c.request != nil && len(partial.Parts) > 0 {
+		partial.Usage = guard.Estimate(c.request, partial.Parts)
 	}
 	var keep []provider.Part
 	for _, p := range partial.Parts {
@@ -278,42 +313,37 @@ func (x *driver) stepFailed(err error, req *provider.Request) {
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
 	}
-	x.failStep(f, err)
+	return x.failStep(f, err)
 }
 
-// failStep appends that the model call failed, and ends the run. If the run goes on elsewhere, the
-// call is made again there, and nothing is appended.
-func (x *driver) failStep(f *machine.StepFailed, err error) {
+// failStep appends that the model call failed, and returns how the run ends. If the run goes on
+// elsewhere, the call is made again there, and nothing is appended.
+func (x *driver) failStep(f *machine.StepFailed, err error) *outcome {
 	if x.Yields() {
-		return
+		return goOn
 	}
 	f.Class, f.Error = fault.Of(err), tools.Cut(x.agent.redact.Text(err.Error()), tools.DefaultMaxResult)
 	if x.append(f) != nil {
-		return
+		return goOn
 	}
 	x.flush()
-	switch {
-	case x.left:
-		x.finish(Stopped, machine.CodeAbandoned, errAbandoned)
-	case x.reply.size.Exceeded():
-		x.finish(Stopped, machine.CodeLimit, x.reply.err)
-	case x.ctx.Err() == nil && x.readInbox() && x.requested == requestStop: // rather than for the failure
-		x.grant()
-	case x.ctx.Err() != nil:
-		// loop ends the run for the reason that its context ended
-	case provider.Canceled(err):
-		x.finish(Stopped, machine.CodeCanceled, &StopError{Code: machine.CodeCanceled, Err: err})
-	default:
-		x.escalateModel(err)
-		code := machine.CodeProvider
-		switch {
-		case errors.As(err, new(*ContextLengthError)):
-			code = machine.CodeContext
-		case errors.As(err, new(*budget.Error)):
-			code = machine.CodeBudget
-		}
-		x.finish(Failed, code, err)
+	if x.reply.size.Exceeded() && !x.left {
+		return stopping(machine.CodeLimit, x.reply.err)
 	}
+	if out := x.interruption(); out != nil { // rather than for the failure
+		return out
+	}
+	if provider.Canceled(err) {
+		return stopping(machine.CodeCanceled, &StopError{Code: machine.CodeCanceled, Err: err})
+	}
+	x.escalateModel(err)
+	switch {
+	case errors.As(err, new(*ContextLengthError)):
+		return failing(machine.CodeContext, err)
+	case errors.As(err, new(*budget.Error)):
+		return failing(machine.CodeBudget, err)
+	}
+	return failing(machine.CodeProvider, err)
 }
 
 // stream makes the model call: it shows the chunks of the reply and collects them. A panic of the

@@ -63,45 +63,43 @@ func (x *driver) refusedForLength(err error) *provider.ContextLength {
 	return e.ContextLength
 }
 
-// askShorter compacts the conversation after a refusal, and makes the model call again, once. It
-// returns the request that was sent last.
-func (x *driver) askShorter(req *provider.Request, refused *provider.ContextLength, err error, p *prepared,
-	start *StepStarted, mode *mode, step *Step) (*provider.Request, error) {
+// askShorter compacts the conversation after a refusal, and makes the model call again, once.
+func (x *driver) askShorter(c *modelCall, refused *provider.ContextLength, err error) error {
 	failed := &ContextLengthError{Session: x.Name, Limit: refused.Limit, Size: refused.Size, Err: err}
-	if x.memory == nil || x.memory.compactor == nil || step != nil && step.changed {
-		return req, failed
+	if x.memory == nil || x.memory.compactor == nil || c.changed() {
+		return failed
 	}
-	if err := x.shorten(refused, p, start, mode); err != nil {
+	if err := x.shorten(refused, c); err != nil {
 		failed.Err = errors.Join(failed.Err, err)
-		return req, failed
+		return failed
 	}
-	req = x.request(start, mode, step)
-	p.into(req, start, true)
+	c.request = x.requestFor(c.start, c.mode)
+	c.prepared.into(c.request, c.start, true)
 	x.reply.reset()
-	err = x.call(req)
+	err = x.call(c.request)
 	if again := x.refusedForLength(err); again != nil {
 		failed.Limit, failed.Size, failed.Compacted, failed.Err = again.Limit, again.Size, true, err
-		return req, failed
+		return failed
 	}
-	return req, err
+	return err
 }
 
 // shortenTo is the share of what the model takes that is left for a request after a refusal.
 const shortenTo = .6
 
 // shorten compacts the conversation to 60 % of what the model takes according to a refusal, and
-// puts the outcome into b. If the provider doesn't say what it takes, that is less than the request
+// puts the outcome into the call. If the provider doesn't say what it takes, that is less than the request
 // had, and no more than the window.
-func (w *window) shorten(refused *provider.ContextLength, b *prepared, start *StepStarted, mode *mode) error {
+func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error {
 	c, g := w.memory.compactor, w.agent.memoryConfig
 	if refused.Limit > 0 {
-		g.learned.Store(start.Model, refused.Limit)
+		g.learned.Store(call.start.Model, refused.Limit)
 	}
 	more := w.memory.context
 	more.Goal = w.Run().First
-	req := w.request(start, mode, nil)
-	req.System = b.plain
-	window := g.window(start.Model)
+	req := w.requestFor(call.start, call.mode)
+	req.System = call.prepared.plain
+	window := g.window(call.start.Model)
 	counted := c.Meter().Count(req).Total
 	if refused.Size > 0 {
 		c.Meter().Learn(refused.Size)
@@ -125,7 +123,7 @@ func (w *window) shorten(refused *provider.ContextLength, b *prepared, start *St
 		return err
 	}
 	c.SetWindow(window)
-	if !w.takePrepared(b, p, &more) {
+	if !w.takePrepared(&call.prepared, p, &more) {
 		return w.Err()
 	}
 	return nil
