@@ -174,6 +174,12 @@ var hookPoints = map[string]hookPoint{
 			return f(ctx, c)
 		}}
 	}, func(v any) { *v.(*agent.ToolCall) = agent.ToolCall{} }},
+	"BeforeCompaction": {func(f contextFunc) agent.Hooks {
+		return agent.Hooks{BeforeCompaction: func(ctx context.Context, c *agent.Compaction) error { return f(ctx, c) }}
+	}, func(v any) { *v.(*agent.Compaction) = agent.Compaction{} }},
+	"AfterCompaction": {func(f contextFunc) agent.Hooks {
+		return agent.Hooks{AfterCompaction: func(ctx context.Context, c *agent.Compaction) error { return f(ctx, c) }}
+	}, func(v any) { *v.(*agent.Compaction) = agent.Compaction{} }},
 	"BeforeFinish": {func(f contextFunc) agent.Hooks {
 		return agent.Hooks{BeforeFinish: func(ctx context.Context, r *agent.Result) error { return f(ctx, r) }}
 	}, func(v any) { *v.(*agent.Result) = agent.Result{} }},

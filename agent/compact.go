@@ -52,7 +52,8 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 			return nil, fmt.Errorf("agent: composing the system text: %w", err)
 		}
 	}
-	p, err := l.compacting(l.ctx, c, func() (*memory.Prepared, error) { // l.ctx ends with the lease
+	byHand := func() string { return "by hand" }
+	p, err := l.compacting(l.ctx, c, byHand, func() (*memory.Prepared, error) { // l.ctx ends with the lease
 		return c.Compact(l.ctx, req, memory.Context{Goal: r.First}, target, nil)
 	})
 	if err != nil {
@@ -61,13 +62,18 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 	return p.Report, l.appendCompaction(p)
 }
 
-// compacting compacts with c, which calls strategies, models and stores of the host. It appends
-// what a failed compaction used.
-func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor,
-	compact func() (*memory.Prepared, error)) (*memory.Prepared, error) {
+// compacting makes a request fit with c, which calls strategies, models and stores of the host. The
+// hooks around that are called if due says why a compaction is due. It appends what a failed one
+// used.
+func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor, due func() string,
+	compact func() (*memory.Prepared, error)) (p *memory.Prepared, err error) {
+	hooked, err := l.beforeCompaction(due)
 	usage, cost, _ := c.Used()
-	p, err := abandonable(ctx, l.agent, "a compaction", l.Name, compact)
-	if err != nil && !errors.Is(err, errNotReturned) {
+	if err == nil {
+		p, err = abandonable(ctx, l.agent, "a compaction", l.Name, compact)
+	}
+	abandoned := errors.Is(err, errNotReturned) // it still uses c
+	if err = cmp.Or(l.afterCompaction(hooked, p, err), err); err != nil && !abandoned {
 		l.appendFailedCompaction(c, usage, cost, err)
 	}
 	return p, err
@@ -75,16 +81,20 @@ func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor,
 
 // compactingUnlessStopped is compacting in a run. Once that is to stop, models that write summaries
 // make no further attempt, and what is left without a summary isn't taken.
-func (w *window) compactingUnlessStopped(ctx context.Context, c *memory.Compactor,
+func (w *window) compactingUnlessStopped(ctx context.Context, c *memory.Compactor, due func() string,
 	compact func(context.Context) (*memory.Prepared, error)) (*memory.Prepared, error) {
 	ctx = guard.WithHalt(ctx, w.halt)
-	return w.compacting(ctx, c, func() (*memory.Prepared, error) {
+	p, err := w.compacting(ctx, c, due, func() (*memory.Prepared, error) {
 		p, err := compact(ctx)
 		if err == nil && w.stopped() && len(p.Report.Warnings()) > 0 {
 			return nil, errStopped
 		}
 		return p, err
 	})
+	if errors.As(err, new(*AbortError)) || errors.As(err, new(*HookError)) {
+		w.Cancel(err)
+	}
+	return p, err
 }
 
 // appendCompaction appends what a compaction did, if it did anything.

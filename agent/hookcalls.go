@@ -133,6 +133,39 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	return failure
 }
 
+// beforeCompaction calls the BeforeCompaction hooks if a compaction is due: due says why. It returns
+// nil if none is, or there are no such hooks.
+func (l *sessionLog) beforeCompaction(due func() string) (c *Compaction, err error) {
+	if len(l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeCompaction != nil || h.AfterCompaction != nil })) == 0 {
+		return nil, nil
+	}
+	c = &Compaction{Session: l.Name, Run: l.Run().ID}
+	if c.Trigger = due(); c.Trigger == "" {
+		return nil, nil
+	}
+	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeCompaction != nil }) {
+		if _, err := l.callHook(h, "BeforeCompaction", func() error { return h.BeforeCompaction(l.ctx, c) }); err != nil {
+			return c, err
+		}
+	}
+	return c, nil
+}
+
+// afterCompaction calls all AfterCompaction hooks, unless c is nil.
+func (l *sessionLog) afterCompaction(c *Compaction, p *memory.Prepared, err error) (failure error) {
+	if c == nil {
+		return nil
+	}
+	if c.Err = err; err == nil {
+		c.Report = p.Report
+	}
+	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterCompaction != nil }) {
+		_, err := l.callHook(h, "AfterCompaction", func() error { return h.AfterCompaction(l.ctx, c) })
+		failure = cmp.Or(failure, err)
+	}
+	return failure
+}
+
 // hookCall returns a call of the newest reply for hooks.
 func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
 	call := l.toolCall(c)

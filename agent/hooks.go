@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -57,6 +58,12 @@ type Hooks struct {
 	// decisions are shown to its own hooks. Nothing changes the decision any more: [Abort] ends the
 	// run, and any other error is logged.
 	AfterDecision func(ctx context.Context, c *ToolCall, p Pause, d Decision) error
+	// BeforeCompaction is called before the conversation is compacted, in a run or by
+	// [Session.Compact], and AfterCompaction after that, also if a hook or the compaction has
+	// failed. It isn't recorded yet then: after an error it isn't taken. An error ends the run, or
+	// is that of Session.Compact.
+	BeforeCompaction func(ctx context.Context, c *Compaction) error
+	AfterCompaction  func(ctx context.Context, c *Compaction) error
 	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run continue,
 	// for each hook at most Limits.SendBacks times; after that the run completes, and
 	// [Result].Missing says what was wanted. For a condition without which no run completes use
@@ -134,6 +141,19 @@ func (c *ToolCall) Answer(res tools.Result) {
 	if c.answer == nil {
 		c.answer = &res
 	}
+}
+
+// A Compaction is a compaction of a conversation as hooks see it. It mustn't be changed.
+type Compaction struct {
+	Session string
+	Run     string // the newest one
+	// Trigger is what makes it due, as in [memory.Report]: for example "share 0.70", "window", or
+	// "by hand" for [Session.Compact]. It is "too long" after a provider has refused a request for
+	// its length.
+	Trigger string
+	// Report is what was done, for AfterCompaction; nil if there was nothing to do, or after Err.
+	Report *memory.Report
+	Err    error
 }
 
 // Deny keeps a call from running. The model reads the reason, and the run continues.

@@ -121,7 +121,8 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.P
 		more.HostNote = note
 	}
 	c, ctx, events := w.memory.compactor, w.stepCtx(), w.memoryEvents()
-	p, err := w.compactingUnlessStopped(ctx, c, func(ctx context.Context) (*memory.Prepared, error) {
+	due := func() string { return c.Due(req, more, events...) }
+	p, err := w.compactingUnlessStopped(ctx, c, due, func(ctx context.Context) (*memory.Prepared, error) {
 		return c.Prepare(ctx, req, more, events...)
 	})
 	switch {

@@ -165,19 +165,12 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 	if j != nil {
 		total = j.total()
 	}
-	rules, trigger, again := c.due(c.meter.up(total), p.Budget, events)
-	if trigger == "" && total > c.meter.down(p.Budget) {
-		trigger = "window"
-	}
-	switch {
-	case j == nil && trigger != "":
-		j = c.job(&out, fixed, more.Goal)
-	case j != nil && trigger != "":
-		trigger = largeResult + ", " + trigger
-	case j != nil:
-		trigger = largeResult
-	}
-	if j != nil {
+	rules := c.due(c.meter.up(total), p.Budget, events)
+	again := c.fire(rules)
+	if why := trigger(j != nil, rules, total > c.meter.down(p.Budget)); why != "" {
+		if j == nil {
+			j = c.job(&out, fixed, more.Goal)
+		}
 		before := plus(fixed, c.meter.raw.Messages)
 		j.system, j.more = req.System, &more
 		for _, a := range rules {
@@ -190,7 +183,7 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 				a.again = 0 // it has done something, or has failed
 			}
 		}
-		if err := c.finish(ctx, p, j, trigger, before); err != nil {
+		if err := c.finish(ctx, p, j, why, before); err != nil {
 			return nil, err
 		}
 		if again && !j.changed && len(p.Warnings) == 0 {

@@ -1,5 +1,11 @@
 package memory
 
+import (
+	"strings"
+
+	"github.com/pawlkit/pawl/provider"
+)
+
 // reached reports whether a request is at the threshold of a rule that has one.
 func (a *armed) reached(total, budget int) bool {
 	switch t := a.rule.When; t.kind {
@@ -11,32 +17,72 @@ func (a *armed) reached(total, budget int) bool {
 	return false
 }
 
-// due returns the rules that fire, in order, and their names; again says that none of them fires
-// for the first time.
-func (c *Compactor) due(total, budget int, events []Event) (due []*armed, names string, again bool) {
-	again = true
+// A firing is a rule that fires: now for the first time, or once more, because it couldn't do
+// anything before.
+type firing struct {
+	*armed
+	now bool
+}
+
+// due returns the rules that fire, in order. It changes nothing.
+func (c *Compactor) due(total, budget int, events []Event) (due []firing) {
 	for i := range c.marks {
 		a := &c.marks[i]
 		now := !a.fired && a.reached(total, budget)
 		for _, e := range events {
 			now = now || (e == SubgoalDone || e == PhaseChanged) && e == Event(a.rule.When.kind)
 		}
-		switch {
-		case now:
-			if again = false; a.rule.When.kind == "subgoal" {
-				a.again = c.cfg.Keep + 1
-			}
-		case a.again > 0:
-			a.again--
-		default:
-			continue
+		if now || a.again > 0 {
+			due = append(due, firing{a, now})
 		}
-		if due = append(due, a); names != "" {
-			names += ", "
-		}
-		names += a.rule.When.String()
 	}
-	return due, names, again && len(due) > 0
+	return due
+}
+
+// fire counts how often rules that fire do so once more. again says that none of them fires for the
+// first time.
+func (c *Compactor) fire(due []firing) (again bool) {
+	again = len(due) > 0
+	for _, f := range due {
+		switch {
+		case f.now && f.rule.When.kind == "subgoal":
+			f.again = c.cfg.Keep + 1
+		case !f.now:
+			f.again--
+		}
+		again = again && !f.now
+	}
+	return again
+}
+
+// trigger names what makes a compaction due; "": nothing does. large says that results are larger
+// than they may be, and whole that the request doesn't fit the window.
+func trigger(large bool, due []firing, whole bool) string {
+	var names []string
+	if large {
+		names = append(names, largeResult)
+	}
+	for _, f := range due {
+		names = append(names, f.rule.When.String())
+	}
+	if whole && len(due) == 0 {
+		names = append(names, "window")
+	}
+	return strings.Join(names, ", ")
+}
+
+// Due returns what makes a compaction of a request due, as the Trigger of its [Report] says it; "":
+// nothing does, and Prepare wouldn't compact. It changes nothing, and calls nothing but the Counter.
+// With large results, what Prepare does then may make others of the triggers needless.
+func (c *Compactor) Due(req *provider.Request, more Context, events ...Event) string {
+	if req == nil {
+		return ""
+	}
+	out := *req
+	out.System = more.withUser(req.System)
+	c.meter.Count(&out)
+	total, budget := plus(c.fixed(&out, &more), c.meter.raw.Messages), c.cfg.Window.Budget(req)
+	return trigger(c.hasLarge(), c.due(c.meter.up(total), budget, events), total > c.meter.down(budget))
 }
 
 // target returns to how many tokens, as counted here, a rule brings a request.

@@ -2,6 +2,7 @@ package memory
 
 import (
 	"context"
+	"slices"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -13,17 +14,10 @@ const largeResult = "large result"
 // cutLarge cuts the results that take more than Config.ResultShare of the window. It returns nil if
 // there are none, else the job that did, which may go on.
 func (c *Compactor) cutLarge(ctx context.Context, req *provider.Request, fixed, goal int) *job {
-	if c.cfg.ResultShare == 0 {
+	if !c.hasLarge() {
 		return nil
 	}
-	limit := max(c.meter.down(int(c.cfg.ResultShare*float64(c.cfg.Window.size()))), 50)
-	over := false
-	for i := range c.meter.known {
-		over = over || c.meter.known[i].role == provider.RoleTool && c.meter.known[i].tokens > limit
-	}
-	if !over {
-		return nil
-	}
+	limit := c.mostOfResult()
 	j := c.job(req, fixed, goal)
 	r := StepReport{Strategy: "cut " + largeResult, Before: j.up(j.total())}
 	store := j.store
@@ -48,6 +42,20 @@ func (c *Compactor) cutLarge(ctx context.Context, req *provider.Request, fixed, 
 	j.changed = true
 	j.steps = append(j.steps, r)
 	return j
+}
+
+// mostOfResult returns how many tokens a result may have, as counted here.
+func (c *Compactor) mostOfResult() int {
+	return max(c.meter.down(int(c.cfg.ResultShare*float64(c.cfg.Window.size()))), 50)
+}
+
+// hasLarge reports whether the request that was counted last has messages with results that may be
+// too large.
+func (c *Compactor) hasLarge() bool {
+	limit := c.mostOfResult()
+	return c.cfg.ResultShare > 0 && slices.ContainsFunc(c.meter.known, func(m counted) bool {
+		return m.role == provider.RoleTool && m.tokens > limit
+	})
 }
 
 // ResultText returns the text of a result as it is kept when it is cut: files are named, and those

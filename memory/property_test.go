@@ -109,7 +109,15 @@ func TestACompactedConversationKeepsItsRules(t *testing.T) {
 			if byHand {
 				return c.Compact(t.Context(), &next, memory.Context{}, target, nil)
 			}
-			return c.Prepare(t.Context(), &next, memory.Context{})
+			due := c.Due(&next, memory.Context{})
+			require.Equal(t, due, c.Due(&next, memory.Context{}), "it changes nothing")
+			p, err := c.Prepare(t.Context(), &next, memory.Context{})
+			if err == nil && p.Report != nil {
+				require.Equal(t, p.Report.Trigger, due)
+			} else if err == nil {
+				require.Empty(t, due)
+			}
+			return p, err
 		}
 		out, err := compact(in)
 		require.True(t, asJSON(t, before) == asJSON(t, in), "seed %d: what was given is as it was", seed)
