@@ -29,8 +29,8 @@ type modelCall struct {
 	request  *provider.Request // that was sent last; nil: a hook has answered
 }
 
-// step makes one model call: it prepares the request, calls the hooks, records that the call begins,
-// asks the model, and records its reply.
+// step makes one model call: it prepares the request, calls the hooks, records that the call
+// begins, asks the model, and records its reply.
 func (x *driver) step(act machine.Action) *outcome {
 	c := x.newModelCall(act)
 	span := Span{NoteMeta: NoteMeta{Origin: x.Origin(), Step: c.start.Step}, Kind: "step"}

@@ -88,8 +88,8 @@ func (x *driver) askShorter(c *modelCall, refused *provider.ContextLength, err e
 const shortenTo = .6
 
 // shorten compacts the conversation to 60 % of what the model takes according to a refusal, and
-// puts the outcome into the call. If the provider doesn't say what it takes, that is less than the request
-// had, and no more than the window.
+// puts the outcome into the call. If the provider doesn't say what it takes, that is less than the
+// request had, and no more than the window.
 func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error {
 	c, g := w.memory.compactor, w.agent.memoryConfig
 	if refused.Limit > 0 {

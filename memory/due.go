@@ -72,8 +72,8 @@ func trigger(large bool, due []firing, whole bool) string {
 }
 
 // Due returns what makes a compaction of a request due, as the Trigger of its [Report] says it; "":
-// nothing does, and Prepare wouldn't compact. It changes nothing, and calls nothing but the Counter.
-// With large results, what Prepare does then may make others of the triggers needless.
+// nothing does, and Prepare wouldn't compact. It changes nothing, and calls nothing but the
+// Counter. With large results, what Prepare does then may make others of the triggers needless.
 func (c *Compactor) Due(req *provider.Request, more Context, events ...Event) string {
 	if req == nil {
 		return ""
