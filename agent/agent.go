@@ -36,8 +36,7 @@ type setup struct {
 	children     map[string]*agentTool // subagents, by the name of the tool
 	owners       map[string]work.Owner // tools whose calls own work, among them the subagents
 	modes        []mode                // at least one
-	quickSteps   bool                  // no function of the host is called before a model call
-	quickCalls   bool                  // or before a tool call, other than those of its tool
+	pending      pending               // what each run begins with
 	memoryConfig *memoryConfig         // nil without Config.Memory
 	breakers     *circuit.Set          // of tools
 	redact       machine.Redactor

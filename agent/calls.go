@@ -108,7 +108,7 @@ func (w *workers) runCalls(indexes []int) {
 			w.runTogether(together)
 			together = nil
 		}
-		if w.left || w.unread || w.ctx.Err() != nil || w.Lost() || w.leg.isOver() {
+		if w.left || w.pending.unread || w.ctx.Err() != nil || w.Lost() || w.leg.isOver() {
 			return
 		}
 		cr := w.newCall(c)

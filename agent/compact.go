@@ -119,7 +119,7 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 		return
 	}
 	n := len(l.State().Messages)
-	// loop ends a run whose journal refuses it
+	// driver.cutOff ends a run whose journal refuses it
 	_ = l.append(&machine.Compacted{Usage: used, Cost: total - cost, Priced: priced,
 		Report: &memory.Report{Trigger: "without effect", MessagesBefore: n, MessagesAfter: n,
 			Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}})
@@ -131,5 +131,5 @@ func (l *sessionLog) memoryWarning(text string) {
 	l.agent.logger.WarnContext(l.ctx, "agent: memory", "session", l.Name, "run", l.Origin().Run, "warning", text)
 	l.Lock()
 	defer l.Unlock()
-	l.queue = append(l.queue, &MemoryWarning{NoteMeta: l.noteMeta(), Text: text})
+	l.note(&MemoryWarning{NoteMeta: l.noteMeta(), Text: text})
 }

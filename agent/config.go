@@ -227,10 +227,7 @@ func New(cfg Config) (*Agent, error) {
 		a.breakers = a.ownBreakers()
 	}
 	errs = append(append(errs, a.addModes()...), a.addOwnTools())
-	a.quickSteps = cfg.Memory == nil && cfg.Compose == nil && len(cfg.StopWhen) == 0 && len(a.hooksAt(
-		func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil || h.Around != nil })) == 0
-	a.quickCalls = len(cfg.Policies) == 0 && len(a.sources) == 0 &&
-		len(a.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil || h.Around != nil })) == 0
+	a.pending = a.newPending()
 	a.provider, err = a.guard()
 	if err := errors.Join(append(errs, err)...); err != nil {
 		return nil, err

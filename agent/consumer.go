@@ -47,6 +47,15 @@ func (c *consumer) flush() {
 	c.shown = events[:0]
 }
 
+// tell shows a note after the events so far. Only the driving goroutine may call it; others queue
+// theirs ([sessionLog.note]).
+func (c *consumer) tell(ev Event) {
+	c.Lock()
+	c.note(ev)
+	c.Unlock()
+	c.flush()
+}
+
 // show yields one event, unless the consumer has left. It returns false if the consumer has left.
 func (c *consumer) show(ev Event) bool {
 	if c.left {

@@ -78,7 +78,7 @@ func (w *window) resetContextIfDue(share float64, req *provider.Request, budget 
 // keepContext shows and records why the context isn't reset.
 func (w *window) keepContext(f *machine.NoteWritten) {
 	w.memoryWarning("the context isn't reset, and the conversation is compacted where it doesn't fit: " + f.Error)
-	_ = w.appendNote(f) // loop ends a run whose journal refuses it
+	_ = w.appendNote(f) // driver.cutOff ends a run whose journal refuses it
 }
 
 // resetContext ends the run and starts the one that continues its work, in one append.
@@ -113,7 +113,7 @@ func (w *window) resetContext(in *notes.Input, note *notes.ResetNote, budget int
 	text := provider.TextPart(note.Text(next.ContextReset.Index, r.UserMessages, in.Counter, budget/4))
 	next.Message = provider.Message{Role: provider.RoleUser, Parts: append(parts[:len(parts):len(parts)], text)}
 	if w.append(kept, end, next) != nil {
-		return true // loop ends the run
+		return true // see driver.cutOff
 	}
 	w.afterRun(w.lastEnd.Result)
 	w.memory.asked = false

@@ -70,22 +70,11 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, lat
 	return taken, others, later
 }
 
-// needsNoLook reports whether the append that follows on an action at a safe point looks into the
-// inbox itself ([session.Log.AppendQuiet]), and may have what was deferred before it: nothing slow
-// lies between.
-func (b *inbox) needsNoLook(act machine.Action) bool {
-	if b.unread || b.left || b.requested != requestNone || b.ctx.Err() != nil || b.drains() || b.leg.endsBefore(act) {
-		return false
-	}
-	return act.Kind == machine.ActCallModel && b.agent.quickSteps && act.Final == "" && !act.Again ||
-		act.Kind == machine.ActRunCalls && b.agent.quickCalls
-}
-
 // readInbox acts on the items in the inbox, at a safe point. Messages are delivered only between
 // steps, when no call is open; until then they stay in the inbox. It reports whether anything was
 // done.
 func (x *driver) readInbox() (done bool) {
-	x.unread = false
+	x.pending.unread = false
 	var messages []session.Item
 	for _, it := range x.Inbox() {
 		kind, known := itemKinds[it.Kind]

@@ -136,7 +136,7 @@ func (w *workers) checkSources() {
 	after.fingerprints = machine.ChangeTools(before.fingerprints, changes)
 	w.tools.set = &after
 	if len(changes) > 0 {
-		// loop ends a run whose journal refuses it
+		// driver.cutOff ends a run whose journal refuses it
 		_ = w.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
 }

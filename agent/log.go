@@ -27,9 +27,8 @@ type sessionLog struct {
 	deltas bool            // notes are queued, too
 
 	// of the driving goroutine
-	resumed bool                // a decision has resumed the run
-	quiet   bool                // the next model call or tool call begins only if nothing is in the inbox
-	unread  bool                // something was in the inbox, and so it didn't begin
+	resumed bool // a decision has resumed the run
+	pending pending
 	roles   map[string][]string // that are known while decisions of the input are taken
 
 	// guarded
@@ -48,7 +47,7 @@ type sessionLog struct {
 
 // newLog returns the log of a session that isn't held yet.
 func (a *Agent) newLog(ctx context.Context, name string) *sessionLog {
-	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a}
+	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a, pending: a.pending}
 	l.ctx, l.Stored, l.Reads, l.Observer = l.Ctx, withoutRun(l.Stored), withoutRun(l.Reads), l
 	return l
 }

@@ -72,7 +72,7 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 	}
 	x.reply.unmetered = c.Kind == provider.KindEnd && c.Extra.Usage == nil
 	if ev := x.eventOf(&c); ev != nil {
-		x.show(ev)
+		x.show(ev) // at once: what others queue meanwhile is shown by the next flush
 	}
 	return !x.left
 }

@@ -182,13 +182,13 @@ func (x *driver) loop() {
 // next performs the machine's next action, after what was sent to the run.
 func (x *driver) next() *outcome {
 	act := x.Machine().Next()
-	if x.quiet = x.inbox.needsNoLook(act); !x.quiet {
+	if x.pending.quiet = x.beginsAtOnce(act); !x.pending.quiet {
 		x.Flush()
 	}
 	if out := x.cutOff(); out != nil {
 		return out
 	}
-	if !x.quiet && atSafePoint(act) {
+	if !x.pending.quiet && atSafePoint(act) {
 		done := x.readInbox()
 		if act.Kind == machine.ActWait && (x.requested == requestPause || x.requested == requestDrain) {
 			x.requested = requestNone // it pauses anyway

@@ -8,7 +8,6 @@ import (
 	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/agent/internal/session"
-	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -101,17 +100,16 @@ func (x *driver) recordStep(c *modelCall) *outcome {
 	if x.agent.cfg.Compose != nil {
 		x.noteSystem(c)
 	}
-	if err := x.AppendQuiet(x.quiet, c.start); err != nil {
-		x.unread = errors.Is(err, journal.ErrInbox)
+	if x.appendStep(c.start) != nil {
 		return goOn
 	}
 	x.leg.begins()
 	x.flush()
-	if !c.priced && x.deltas && !x.Run().Unpriced {
-		x.show(&UnknownPrice{NoteMeta: x.noteMeta(), Model: c.start.Model})
+	if !c.priced && !x.Run().Unpriced {
+		x.tell(&UnknownPrice{NoteMeta: x.noteMeta(), Model: c.start.Model})
 	}
 	if c.again {
-		x.show(&Reset{NoteMeta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
+		x.tell(&Reset{NoteMeta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
 	}
 	return x.cutOff()
 }
@@ -193,8 +191,8 @@ func (x *driver) answer(c *modelCall) (*provider.Response, error) {
 // answerOf shows the reply that a hook has given.
 func (x *driver) answerOf(step *Step) *provider.Response {
 	for i := range step.answer.Parts {
-		if p := &step.answer.Parts[i]; x.deltas && p.Kind == provider.PartText && p.Text != "" {
-			x.show(&TextDelta{NoteMeta: x.noteMeta(), Index: i, Text: p.Text})
+		if p := &step.answer.Parts[i]; p.Kind == provider.PartText && p.Text != "" {
+			x.tell(&TextDelta{NoteMeta: x.noteMeta(), Index: i, Text: p.Text})
 		}
 	}
 	return x.ownReply(step.answer)
@@ -234,13 +232,7 @@ func (x *driver) replied(c *modelCall, resp *provider.Response) *outcome {
 		ResponseID: resp.ID, Usage: usage}
 	f.Outside = machine.OutsideInReply(&f.Message)
 	f.Cost, f.Priced = provider.CostOf(x.models.by(x.agent.provider, x.Run().Model), answered, usage)
-	var err error
-	if x.agent.quickCalls {
-		err = x.Defer(f)
-	} else {
-		err = x.append(f)
-	}
-	if err == session.ErrTooLarge {
+	if err := x.appendReply(f); err == session.ErrTooLarge {
 		return x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced},
 			fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most "+
 				"%d bytes; ask for less, or set Params.MaxOutput", x.agent.sessions.Record))

@@ -5,7 +5,6 @@ import (
 	"fmt"
 	"slices"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -118,10 +117,7 @@ func (w *workers) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome)
 	if cr.call.IdempotencyKey != cr.call.ID {
 		f.IdempotencyKey = cr.call.IdempotencyKey
 	}
-	_ = w.DeferLocked(session.Clean(f)) // loop ends a run whose journal refuses it
-	if w.busy || w.running == nil && w.inline == nil || !w.agent.quickSteps || w.Run().Stage != machine.StageReady {
-		_ = w.FlushLocked()
-	}
+	w.deferResult(f)
 }
 
 // isOutside reports whether a result has text from outside because of its tool. What an external

@@ -41,7 +41,7 @@ const helpersAfter = 100 * time.Microsecond
 // runTogether runs calls and returns when each has its result, is suspended, or was abandoned.
 // Those that can run at once are started in one append, and their starts are shown before they run.
 func (w *workers) runTogether(calls []*callRun) {
-	if len(calls) == 0 || w.left || w.unread || w.ctx.Err() != nil {
+	if len(calls) == 0 || w.left || w.pending.unread || w.ctx.Err() != nil {
 		return
 	}
 	defer func() { // of calls that aren't run, whatever the reason
@@ -49,9 +49,10 @@ func (w *workers) runTogether(calls []*callRun) {
 			cr.pass.Cancel()
 		}
 	}()
-	w.unread, w.quiet = !w.startCalls(w.quiet, calls[:w.startable(calls)]...), false
+	w.pending.unread = !w.startCalls(w.pending.quiet, calls[:w.startable(calls)]...)
+	w.pending.quiet = false
 	w.flush()
-	if w.unread {
+	if w.pending.unread {
 		return
 	}
 	open, isOver := calls, func(cr *callRun) bool { return cr.over }
@@ -81,7 +82,7 @@ func (w *workers) runTogether(calls []*callRun) {
 // host that may take long are called beside other calls.
 func (w *workers) startable(calls []*callRun) int {
 	judges := func(cr *callRun) bool { return cr.d.Judges() }
-	if len(calls) > 1 && (!w.agent.quickCalls || slices.ContainsFunc(calls, judges)) {
+	if len(calls) > 1 && (!w.pending.replyWaits || slices.ContainsFunc(calls, judges)) {
 		return 0
 	}
 	return min(len(calls), w.parallel())

@@ -1,0 +1,84 @@
+package agent
+
+import (
+	"errors"
+
+	"github.com/pawlkit/pawl/agent/internal/session"
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
+)
+
+// A pending says which facts of a run wait for the next append, so that a step with tool calls takes
+// two appends: the reply with the starts of its calls, and the last result with the start of the
+// next model call.
+//
+// A fact that waits is applied and not stored. So nobody may see it, and nothing may happen because
+// of it, until it is stored: no event is shown, and no function of the host is called.
+//
+//	the fact      waits for    if
+//	Replied       ToolStarted  there are no policies, no sources, and no hooks before a tool call
+//	ToolFinished  StepStarted  there is no memory, no Compose, no stop condition and no hook before a
+//	                           model call, and the driving goroutine is free
+//
+// What waits is stored before anything slow: by driver.next, unless the next action begins at once,
+// by consumer.flush before events are shown, and by workers before a tool is asked about a call.
+//
+// The append that begins such an action is stored only if nothing is in the inbox. So the inbox
+// needn't be read at the safe point before it. If something is there, what waited is stored alone,
+// the action hasn't begun, and driver.next reads the inbox.
+type pending struct {
+	// fixed for an agent
+	resultWaits bool // a ToolFinished may wait
+	replyWaits  bool // a Replied may
+
+	// of the driving goroutine
+	quiet  bool // the next action begins only if nothing is in the inbox
+	unread bool // something was, so it hasn't begun
+}
+
+// newPending returns what holds for all runs of an agent.
+func (a *Agent) newPending() pending {
+	cfg := &a.cfg
+	return pending{
+		resultWaits: cfg.Memory == nil && cfg.Compose == nil && len(cfg.StopWhen) == 0 && len(a.hooksAt(
+			func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil || h.Around != nil })) == 0,
+		replyWaits: len(cfg.Policies) == 0 && len(a.sources) == 0 &&
+			len(a.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil || h.Around != nil })) == 0,
+	}
+}
+
+// beginsAtOnce reports whether an action begins with an append that looks into the inbox itself, and
+// nothing slow lies before that.
+func (x *driver) beginsAtOnce(act machine.Action) bool {
+	p := &x.pending
+	if p.unread || x.left || x.requested != requestNone || x.ctx.Err() != nil || x.drains() || x.leg.endsBefore(act) {
+		return false
+	}
+	return act.Kind == machine.ActCallModel && p.resultWaits && act.Final == "" && !act.Again ||
+		act.Kind == machine.ActRunCalls && p.replyWaits
+}
+
+// appendReply appends a reply, or lets it wait for the starts of its calls.
+func (l *sessionLog) appendReply(f *Replied) error {
+	if l.pending.replyWaits {
+		return l.Defer(f)
+	}
+	return l.append(f)
+}
+
+// appendStep appends the start of a model call, with what waits for it.
+func (l *sessionLog) appendStep(f *StepStarted) error {
+	err := l.AppendQuiet(l.pending.quiet, f)
+	l.pending.unread = errors.Is(err, journal.ErrInbox)
+	return err
+}
+
+// deferResult appends the result of a call, or lets it wait for the next model call if the driving
+// goroutine can make that at once. The caller holds the lock.
+func (w *workers) deferResult(f *ToolFinished) {
+	_ = w.DeferLocked(session.Clean(f)) // driver.cutOff ends a run whose journal refuses it
+	free := !w.busy && (w.running != nil || w.inline != nil)
+	if !free || !w.pending.resultWaits || w.Run().Stage != machine.StageReady {
+		_ = w.FlushLocked()
+	}
+}
