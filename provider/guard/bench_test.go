@@ -32,6 +32,10 @@ func (n words) Stream(context.Context, *provider.Request) iter.Seq2[provider.Chu
 	}
 }
 
+var wordPrices = provider.Prices{Input: provider.USD, Output: provider.USD}
+
+func (words) Info() provider.ModelInfo { return provider.ModelInfo{ID: "words", Prices: &wordPrices} }
+
 func drain(b testing.TB, p provider.Provider) {
 	for _, err := range p.Stream(context.Background(), ask) {
 		if err != nil {

@@ -31,7 +31,7 @@ var full = agent.Input{Session: "s", Prompt: "a\x00b <>& 1e400", Parts: []provid
 	Pipeline: "p", Owner: "o", Parent: "parent", Title: "Title", Labels: map[string]string{"tenant": "acme"}, Key: "k",
 	CallKey: "ck", Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", Children: true,
 	Briefing:  &notes.Briefing{Avoid: []string{"this"}, Attempts: []notes.Attempt{{Why: "limit"}}},
-	Supersede: true, Replaces: 7, AcceptChanges: true}
+	Supersede: true, Replaces: 7, AcceptChanges: true, Outside: []string{"a mail"}}
 
 func TestAJobCarriesAllOfAnInputButItsTools(t *testing.T) {
 	back, err := pawlriver.Carried(full)
