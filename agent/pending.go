@@ -8,9 +8,9 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// A pending says which facts of a run wait for the next append, so that a step with tool calls takes
-// two appends: the reply with the starts of its calls, and the last result with the start of the
-// next model call.
+// A pending says which facts of a run wait for the next append, so that a step with tool calls
+// takes two appends: the reply with the starts of its calls, and the last result with the start of
+// the next model call.
 //
 // A fact that waits is applied and not stored. So nobody may see it, and nothing may happen because
 // of it, until it is stored: no event is shown, and no function of the host is called.
@@ -47,8 +47,8 @@ func (a *Agent) newPending() pending {
 	}
 }
 
-// beginsAtOnce reports whether an action begins with an append that looks into the inbox itself, and
-// nothing slow lies before that.
+// beginsAtOnce reports whether an action begins with an append that looks into the inbox itself,
+// and nothing slow lies before that.
 func (x *driver) beginsAtOnce(act machine.Action) bool {
 	p := &x.pending
 	if p.unread || x.left || x.requested != requestNone || x.ctx.Err() != nil || x.drains() || x.leg.endsBefore(act) {
