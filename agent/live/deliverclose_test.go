@@ -40,7 +40,7 @@ func TestCloseDuringADeliveryTellsNothingTwice(t *testing.T) {
 					}})
 				<-time.After(time.Second)
 				approved(t, elsewhere, "a")
-				<-time.After(4 * time.Second) // one was told, and the second one is being told
+				<-time.After(3500 * time.Millisecond) // one was told, and the second one is being told
 				require.Len(t, first.all(), 1)
 				close(closing)
 				require.NoError(t, h.Close())
