@@ -100,7 +100,7 @@ func (x *driver) start(in *Input) error {
 	if err := x.keepsOpen(in, now); err != nil {
 		return err
 	}
-	next, err := x.newRun(in)
+	next, err := x.prepareRun(in)
 	if err != nil {
 		return err
 	}
@@ -151,8 +151,8 @@ func (x *driver) keepsOpen(in *Input, now time.Time) error {
 	return nil
 }
 
-// newRun returns what the run of an input is made of, or what is wrong with the input.
-func (x *driver) newRun(in *Input) (next newRun, err error) {
+// prepareRun returns what the run of an input is made of, or what is wrong with the input.
+func (x *driver) prepareRun(in *Input) (next newRun, err error) {
 	a, s := x.agent, x.State()
 	next = newRun{in: in, before: s}
 	if in.Replaces > 0 {

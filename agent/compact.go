@@ -9,7 +9,6 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/guard"
 )
 
 // Compact shortens the conversation of the session with the strategies of Config.Memory, until the
@@ -52,8 +51,7 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 			return nil, fmt.Errorf("agent: composing the system text: %w", err)
 		}
 	}
-	byHand := func() string { return "by hand" }
-	p, err := l.compacting(l.ctx, c, byHand, func() (*memory.Prepared, error) { // l.ctx ends with the lease
+	p, err := l.compacting(l.ctx, c, "by hand", func() (*memory.Prepared, error) { // l.ctx ends with the lease
 		return c.Compact(l.ctx, req, memory.Context{Goal: r.First}, target, nil)
 	})
 	if err != nil {
@@ -63,17 +61,23 @@ func (s *Session) Compact(ctx context.Context, target int) (*memory.Report, erro
 }
 
 // compacting makes a request fit with c, which calls strategies, models and stores of the host. The
-// hooks around that are called if due says why a compaction is due. It appends what a failed one
-// used.
-func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor, due func() string,
+// hooks around that are called if there is a trigger, which says why a compaction is due; an error
+// of one ends the context of the log. compacting appends what a failed compaction used.
+func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor, trigger string,
 	compact func() (*memory.Prepared, error)) (p *memory.Prepared, err error) {
-	hooked, err := l.beforeCompaction(due)
+	hooked := l.newCompaction(trigger)
+	refused, abandoned := l.beforeCompaction(ctx, hooked), false
 	usage, cost, _ := c.Used()
-	if err == nil {
+	if err = refused; err == nil {
 		p, err = abandonable(ctx, l.agent, "a compaction", l.Name, compact)
+		abandoned = errors.Is(err, errNotReturned) // it still uses c
 	}
-	abandoned := errors.Is(err, errNotReturned) // it still uses c
-	if err = cmp.Or(l.afterCompaction(hooked, p, err), err); err != nil && !abandoned {
+	refused = cmp.Or(l.afterCompaction(ctx, hooked, p, err), refused)
+	if refused != nil {
+		l.Cancel(refused)
+		err = refused
+	}
+	if err != nil && !abandoned {
 		l.appendFailedCompaction(c, usage, cost, err)
 	}
 	return p, err
@@ -81,20 +85,15 @@ func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor, due fu
 
 // compactingUnlessStopped is compacting in a run. Once that is to stop, models that write summaries
 // make no further attempt, and what is left without a summary isn't taken.
-func (w *window) compactingUnlessStopped(ctx context.Context, c *memory.Compactor, due func() string,
-	compact func(context.Context) (*memory.Prepared, error)) (*memory.Prepared, error) {
-	ctx = guard.WithHalt(ctx, w.halt)
-	p, err := w.compacting(ctx, c, due, func() (*memory.Prepared, error) {
-		p, err := compact(ctx)
+func (w *window) compactingUnlessStopped(ctx context.Context, c *memory.Compactor, trigger string,
+	compact func() (*memory.Prepared, error)) (*memory.Prepared, error) {
+	return w.compacting(ctx, c, trigger, func() (*memory.Prepared, error) {
+		p, err := compact()
 		if err == nil && w.stopped() && len(p.Report.Warnings()) > 0 {
 			return nil, errStopped
 		}
 		return p, err
 	})
-	if errors.As(err, new(*AbortError)) || errors.As(err, new(*HookError)) {
-		w.Cancel(err)
-	}
-	return p, err
 }
 
 // appendCompaction appends what a compaction did, if it did anything.

@@ -13,6 +13,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -123,4 +124,54 @@ func hooksAround(t *testing.T, way, point, deed string, observer bool) {
 	cfg.Hooks = nil
 	a = newAgent(t, cfg)
 	require.NoError(t, goesOn(t, a), "the session goes on")
+}
+
+// TestEachCompactionIsShownToHooks, and nothing else: also where the provider counts the request,
+// and where results are large together and not each.
+func TestEachCompactionIsShownToHooks(t *testing.T) {
+	var shown []agent.Compaction
+	var spans []any
+	type key struct{}
+	hooks := agent.Hooks{
+		Around: func(ctx context.Context, s *agent.Span) (context.Context, func(error)) {
+			return context.WithValue(ctx, key{}, s.Kind), nil
+		},
+		BeforeCompaction: func(ctx context.Context, _ *agent.Compaction) error {
+			spans = append(spans, ctx.Value(key{}))
+			return nil
+		},
+		AfterCompaction: func(_ context.Context, c *agent.Compaction) error {
+			shown = append(shown, *c)
+			return nil
+		}}
+	small := small(memory.Step{Strategy: memory.Slide{}})
+	wide := &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 20_000, Reserve: 1_000},
+		Rules: []memory.Rule{}}}
+	for name, c := range map[string]struct {
+		model provider.Provider
+		cfg   agent.Config
+		some  bool
+	}{
+		"a provider that counts": {&counting{Model: providertest.Script(reads(11)...)},
+			agent.Config{Memory: small, Tools: []tools.Tool{reading(600)}}, true},
+		"many results at once": {providertest.Script(calls("read", 1, 2, 3), call("read", 4), call("read", 5), say("done")),
+			agent.Config{Memory: wide, Tools: []tools.Tool{reading(2_000)}}, false},
+		"no compaction": {providertest.Script(reads(3)...),
+			agent.Config{Memory: small, Tools: []tools.Tool{reading(100)}}, false},
+	} {
+		t.Run(name, func(t *testing.T) {
+			shown, spans = nil, nil
+			c.cfg.Provider, c.cfg.Hooks, c.cfg.Limits = c.model, []agent.Hooks{hooks}, agent.Limits{Steps: 50}
+			a := newAgent(t, c.cfg)
+			all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+			require.NoError(t, err)
+			compacted := of[*machine.Compacted](all)
+			require.Len(t, shown, len(compacted))
+			require.Equal(t, c.some, len(shown) > 0)
+			for i := range shown {
+				require.Equal(t, compacted[i].Report.Trigger, shown[i].Trigger)
+				require.Equal(t, "step", spans[i])
+			}
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package agent
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"fmt"
@@ -29,7 +30,7 @@ func (x *driver) conclude(act machine.Action) *outcome {
 		return ending(act.Status, act.Code, err)
 	}
 	if x.Run().Direct != nil { // there is no answer that could be sent back
-		return completing(nil)
+		return ending(Completed, "", nil)
 	}
 	if back, err := x.checkOutput(); err != nil {
 		return failing(machine.CodeOutput, err)
@@ -43,22 +44,23 @@ func (x *driver) conclude(act machine.Action) *outcome {
 		return x.sendBack(end.back)
 	}
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil })) > 0 && len(x.Inbox()) > 0 {
-		// posted while the hooks were asked: the loop reads it, and comes back
+		// posted while the hooks were asked: once it is carried out, the run is concluded again
 		if x.readInbox() || x.requested != requestNone {
 			return goOn
 		}
 	}
-	out := completing(end.missing)
+	out := ending(Completed, "", nil)
 	switch {
 	case end.unproven != nil:
-		out.status, out.code, out.reason = Stopped, machine.CodeUnproven, end.unproven
+		out = stopping(machine.CodeUnproven, end.unproven)
 	case !x.Machine().Answered():
-		out.status, out.code, out.reason = Stopped, machine.CodeEmpty, machine.ErrNoAnswer
+		out = stopping(machine.CodeEmpty, machine.ErrNoAnswer)
 	case len(end.missing) > 0:
 		x.agent.logger.WarnContext(x.ctx,
 			"agent: the run completes although hooks want more: Limits.SendBacks is reached", "session", x.Name,
 			"missing", strings.Join(end.missing, "\n"))
 	}
+	out.missing = end.missing
 	return out
 }
 
@@ -304,10 +306,10 @@ func (x *driver) outerLimit() *outcome {
 	if err == nil {
 		err = x.treeLimit(x.ctx)
 	}
-	if err == nil || x.ctx.Err() != nil {
-		return x.cutOff()
+	if err == nil {
+		return nil
 	}
-	return stopping(machine.CodeLimit, err)
+	return cmp.Or(x.cutOff(), stopping(machine.CodeLimit, err))
 }
 
 // reportLeg notes how the run stands after its leg, while its session is still held.

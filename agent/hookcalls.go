@@ -133,27 +133,29 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	return failure
 }
 
-// beforeCompaction calls the BeforeCompaction hooks if a compaction is due: due says why. It
-// returns nil if none is, or there are no such hooks.
-func (l *sessionLog) beforeCompaction(due func() string) (c *Compaction, err error) {
-	if len(l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeCompaction != nil || h.AfterCompaction != nil })) == 0 {
-		return nil, nil
+// newCompaction returns a compaction as hooks see it; nil if there is no trigger, or no such hook.
+func (l *sessionLog) newCompaction(trigger string) *Compaction {
+	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeCompaction != nil || h.AfterCompaction != nil })
+	if trigger == "" || len(hooks) == 0 {
+		return nil
 	}
-	c = &Compaction{Session: l.Name, Run: l.Run().ID}
-	if c.Trigger = due(); c.Trigger == "" {
-		return nil, nil
-	}
-	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeCompaction != nil }) {
-		before := func() error { return h.BeforeCompaction(l.ctx, c) }
+	return &Compaction{Session: l.Name, Run: l.Run().ID, Trigger: trigger}
+}
+
+// beforeCompaction calls the BeforeCompaction hooks, unless c is nil.
+func (l *sessionLog) beforeCompaction(ctx context.Context, c *Compaction) error {
+	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return c != nil && h.BeforeCompaction != nil }) {
+		before := func() error { return h.BeforeCompaction(ctx, c) }
 		if _, err := l.callHook(h, "BeforeCompaction", before); err != nil {
-			return c, err
+			return err
 		}
 	}
-	return c, nil
+	return nil
 }
 
 // afterCompaction calls all AfterCompaction hooks, unless c is nil.
-func (l *sessionLog) afterCompaction(c *Compaction, p *memory.Prepared, err error) (failure error) {
+func (l *sessionLog) afterCompaction(ctx context.Context, c *Compaction, p *memory.Prepared,
+	err error) (failure error) {
 	if c == nil {
 		return nil
 	}
@@ -161,7 +163,7 @@ func (l *sessionLog) afterCompaction(c *Compaction, p *memory.Prepared, err erro
 		c.Report = p.Report
 	}
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterCompaction != nil }) {
-		_, err := l.callHook(h, "AfterCompaction", func() error { return h.AfterCompaction(l.ctx, c) })
+		_, err := l.callHook(h, "AfterCompaction", func() error { return h.AfterCompaction(ctx, c) })
 		failure = cmp.Or(failure, err)
 	}
 	return failure

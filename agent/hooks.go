@@ -58,10 +58,11 @@ type Hooks struct {
 	// decisions are shown to its own hooks. Nothing changes the decision any more: [Abort] ends the
 	// run, and any other error is logged.
 	AfterDecision func(ctx context.Context, c *ToolCall, p Pause, d Decision) error
-	// BeforeCompaction is called before the conversation is compacted, in a run or by
-	// [Session.Compact], and AfterCompaction after that, also if a hook or the compaction has
-	// failed. It isn't recorded yet then: after an error it isn't taken. An error ends the run, or
-	// is that of Session.Compact.
+	// BeforeCompaction is called before the strategies of Config.Memory compact the conversation,
+	// in a run or by [Session.Compact]. AfterCompaction is called after them, before the compaction
+	// is recorded; it is always called, also if BeforeCompaction or a strategy has failed. An error
+	// of either ends the run, or is that of Session.Compact, and the conversation stays as it was.
+	// What a new run leaves out because it made the one before it too long isn't shown to them.
 	BeforeCompaction func(ctx context.Context, c *Compaction) error
 	AfterCompaction  func(ctx context.Context, c *Compaction) error
 	// BeforeFinish is called when the model has ended its turn. [SendBack] makes the run continue,

@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -29,8 +30,8 @@ type itemKind struct {
 	change func(*sessionLog, *session.Item) (Fact, error)
 }
 
-// itemKinds has all kinds of items. What is posted by a newer version may have another kind: it
-// stays in the inbox for a process that knows it, and is logged. To add a kind, add it here and to
+// itemKinds has all kinds of items. What is posted by a newer version may have another kind: see
+// takeUnknown. To add a kind, add it here and to
 // the constants of package session; a request is carried out in granted, or in Posted if it has its
 // effect at once.
 var itemKinds = map[string]itemKind{
@@ -54,8 +55,7 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, lat
 		kind, known := itemKinds[it.Kind]
 		switch {
 		case !known:
-			l.agent.logger.WarnContext(l.ctx, "agent: an inbox item of a kind that this version doesn't know stays",
-				"session", l.Name, "item", it.ID, "kind", it.Kind)
+			l.takeUnknown(&it)
 		case l.takeChange(&it):
 		case kind.decisions && decisions:
 			took, waits := l.takeDecisions(&it, true)
@@ -121,6 +121,21 @@ func (x *driver) readInbox() (done bool) {
 	return done
 }
 
+// keepUnknown is how long an item of a kind that this version doesn't know stays in the inbox. That
+// is enough for a deployment in which processes of both versions run. After it, nobody knows the
+// kind, and the session must not look for ever as if somebody had decided.
+const keepUnknown = time.Hour
+
+// takeUnknown logs an item of an unknown kind, and removes it when nobody has taken it in time.
+func (l *sessionLog) takeUnknown(it *session.Item) {
+	text := "agent: an inbox item of a kind that this version doesn't know stays for one that does"
+	if time.Since(it.Time) > keepUnknown {
+		text = "agent: an inbox item of a kind that no version has known is removed"
+		l.Remove(it.ID)
+	}
+	l.agent.logger.WarnContext(l.ctx, text, "session", l.Name, "item", it.ID, "kind", it.Kind)
+}
+
 // stopPosted ends a run that waits, if it was stopped too late for its last safe point.
 func (l *sessionLog) stopPosted() {
 	for _, it := range l.Inbox() {
@@ -163,7 +178,8 @@ func (l *sessionLog) isLate(it *session.Item, start uint64) bool {
 	return it.After > 0 && it.After < start && !l.Expects(it)
 }
 
-// A hostRequest says that the host wants a run to pause or to stop. Of several, the largest counts.
+// A hostRequest says that the host wants a run to pause or to stop. Of several, the largest counts,
+// but for requestCancel, which ends the context of the run at once.
 type hostRequest uint8
 
 const (

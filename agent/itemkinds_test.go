@@ -69,3 +69,16 @@ func TestAnItemOfANewerVersionStays(t *testing.T) {
 	require.Equal(t, 1, waits())
 	require.GreaterOrEqual(t, strings.Count(logged.String(), "kind=priority"), 2)
 }
+
+// TestAnItemThatNobodyKnowsIsRemoved after an hour, so that nothing waits for it any more.
+func TestAnItemThatNobodyKnowsIsRemoved(t *testing.T) {
+	store := journal.NewMemory()
+	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello."), say("Hello again."))
+	run(t, a)
+	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "n", Kind: "priority",
+		Time: time.Now().Add(-61 * time.Minute), Data: []byte("{}")}))
+	run(t, a)
+	head, err := store.Head(t.Context(), "s")
+	require.NoError(t, err)
+	require.Zero(t, head.Inbox)
+}

@@ -11,7 +11,6 @@ import (
 	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/guard"
 )
 
 // writeDueNotes writes the notes that are due at a share of the window.
@@ -68,7 +67,7 @@ func write[T any](w *window, in *notes.Input, f func(context.Context, *notes.Inp
 		return v, causeOf(w.ctx)
 	}
 	ctx, cancel := context.WithTimeoutCause(
-		context.WithValue(guard.WithHalt(w.stepCtx(), w.halt), asideKey{}, true), noteTimeout, errNoteTimeout)
+		context.WithValue(w.haltedCtx(), asideKey{}, true), noteTimeout, errNoteTimeout)
 	defer cancel()
 	return abandonable(ctx, w.agent, "writing a note of category "+in.Category, in.Session, func() (T, error) {
 		return f(ctx, in)

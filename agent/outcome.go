@@ -8,8 +8,9 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// An outcome says what comes after a part of what a driver does. Nil is the next part. [goOn]
-// leaves the action: the machine says what is next. Every other outcome ends or pauses the run.
+// An outcome says what comes after a part of what a driver does. After nil, the next part follows.
+// [goOn] leaves the action: the machine says what is next. Every other outcome ends or pauses the
+// run.
 type outcome struct {
 	status  Status
 	code    string
@@ -30,8 +31,6 @@ func ending(status Status, code string, reason error) *outcome {
 func stopping(code string, reason error) *outcome { return ending(Stopped, code, reason) }
 
 func failing(code string, reason error) *outcome { return ending(Failed, code, reason) }
-
-func completing(missing []string) *outcome { return &outcome{status: Completed, missing: missing} }
 
 // cutOff returns how a run ends that can't go on: nobody ranges over its events any more, its
 // journal has refused a fact, or its context has ended. Nil: it can go on.
@@ -75,17 +74,19 @@ func (x *driver) endedBy(cause error) *outcome {
 // abort ends the context of a run because of an error of a hook, and returns how the run ends.
 func (x *driver) abort(err error) *outcome {
 	x.Cancel(err)
-	return x.cutOff()
+	return cmp.Or(x.cutOff(), goOn)
 }
 
 // interruption returns how a run ends that can't go on, or that somebody has stopped since its last
 // safe point. Nil: neither.
 func (x *driver) interruption() *outcome {
-	out := x.cutOff()
-	if out == nil && x.readInbox() && x.requested == requestStop {
-		out = x.granted()
+	if out := x.cutOff(); out != nil {
+		return out
 	}
-	return out
+	if x.readInbox() && x.requested == requestStop {
+		return x.granted()
+	}
+	return x.cutOff() // by what was in the inbox
 }
 
 // unlessStopped returns the outcome of a step whose model call can't be made. If the run can't go

@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/provider/guard"
 )
 
 // A prepared holds what a model call is made of, before hooks change it.
@@ -100,14 +101,6 @@ func (w *window) prepare(c *modelCall) *outcome {
 		w.resetContextIfDue(share(p.Count.Total, p.Budget), w.requestFor(start, mode), p.Budget) {
 		return goOn
 	}
-	return w.canCall()
-}
-
-// canCall returns nil if the run can go on with a model call.
-func (w *window) canCall() *outcome {
-	if w.left || w.ctx.Err() != nil {
-		return goOn
-	}
 	return nil
 }
 
@@ -120,11 +113,16 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.P
 	if w.Run().Stage != machine.StageCalling { // else it is in the conversation already
 		more.HostNote = note
 	}
-	c, ctx, events := w.memory.compactor, w.stepCtx(), w.memoryEvents()
-	due := func() string { return c.Due(req, more, events...) }
-	p, err := w.compactingUnlessStopped(ctx, c, due, func(ctx context.Context) (*memory.Prepared, error) {
-		return c.Prepare(ctx, req, more, events...)
+	c, ctx, events := w.memory.compactor, w.haltedCtx(), w.memoryEvents()
+	plan, err := abandonable(ctx, w.agent, "counting a request", w.Name, func() (*memory.Plan, error) {
+		return c.Plan(ctx, req, more, events...)
 	})
+	var p *memory.Prepared
+	if err == nil {
+		p, err = w.compactingUnlessStopped(ctx, c, plan.Trigger, func() (*memory.Prepared, error) {
+			return c.Run(ctx, plan)
+		})
+	}
 	switch {
 	case errors.Is(err, memory.ErrContextTooLarge):
 		return nil, failing(machine.CodeContext, fmt.Errorf("agent: session %q: %w", w.Name, err))
@@ -136,6 +134,10 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.P
 	}
 	return p, nil
 }
+
+// haltedCtx returns the context of the step for model calls that make no further attempt once the
+// run is to stop.
+func (w *window) haltedCtx() context.Context { return guard.WithHalt(w.stepCtx(), w.halt) }
 
 // takePrepared appends the compaction of a prepared request, if there was one, and puts the request
 // into b. It returns false if no call can be made.
@@ -163,10 +165,8 @@ func (w *window) prepareAgain(c *modelCall) *outcome {
 	}
 	req := w.requestFor(c.start, c.mode)
 	req.System = c.prepared.plain
-	if _, out := w.fit(&c.prepared, req, c.start.Note); out != nil {
-		return out
-	}
-	return w.canCall()
+	_, out := w.fit(&c.prepared, req, c.start.Note)
+	return out
 }
 
 // withContext returns the messages of a request with the context in them. Messages that a
@@ -203,7 +203,7 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 	} else if err != nil {
 		return goOn
 	}
-	return w.canCall()
+	return nil
 }
 
 func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }

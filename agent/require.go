@@ -95,7 +95,9 @@ func (x *driver) concludeBy(why string) *outcome {
 	case err != nil:
 		return x.abort(err)
 	case end.unproven != nil:
-		return &outcome{Stopped, machine.CodeUnproven, end.unproven, end.missing}
+		out := stopping(machine.CodeUnproven, end.unproven)
+		out.missing = end.missing
+		return out
 	}
 	return ending(Completed, machine.CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
 }

@@ -196,6 +196,9 @@ func (x *driver) next() *outcome {
 		if x.requested != requestNone {
 			return x.granted()
 		}
+		if out := x.cutOff(); out != nil { // by what was in the inbox
+			return out
+		}
 		if done {
 			act = x.Machine().Next()
 		}

@@ -25,7 +25,7 @@ type modelCall struct {
 	prepared prepared
 	hooked   *Step             // what hooks have made of it; nil without hooks
 	priced   bool              // the price is known, or doesn't matter
-	request  *provider.Request // that was sent last; nil: a hook has answered
+	request  *provider.Request // that was sent last
 }
 
 // step makes one model call: it prepares the request, calls the hooks, records that the call
@@ -40,11 +40,17 @@ func (x *driver) step(act machine.Action) *outcome {
 	if out := x.prepare(c); out != nil {
 		return x.unlessStopped(out)
 	}
+	if out := x.cutOff(); out != nil {
+		return out
+	}
 	if err := x.beforeStep(c); err != nil {
 		return x.abort(err)
 	}
 	if out := x.prepareAgain(c); out != nil {
 		return x.unlessStopped(out)
+	}
+	if out := x.cutOff(); out != nil {
+		return out
 	}
 	if out := x.checkPrice(c); out != nil {
 		return out
@@ -54,7 +60,7 @@ func (x *driver) step(act machine.Action) *outcome {
 	}
 	resp, err := x.answer(c)
 	if err != nil {
-		return x.stepFailed(c, err)
+		return x.stepFailed(c.request, err)
 	}
 	return x.replied(c, resp)
 }
@@ -221,8 +227,7 @@ func (x *driver) replied(c *modelCall, resp *provider.Response) *outcome {
 	x.nameCalls(resp)
 	if err := x.afterStep(c.hooked, resp); err != nil {
 		x.Cancel(err)
-		c.request = nil
-		return x.stepFailed(c, err)
+		return x.stepFailed(nil, err)
 	}
 	if c.hooked != nil { // hooks may have changed it, and may still use it
 		resp = x.ownReply(resp)
@@ -287,11 +292,11 @@ func (x *driver) callName(name string) string {
 }
 
 // stepFailed appends that a model call failed. Text that was shown is kept; calls in it never run.
-// If the provider hasn't reported the usage of a partial reply, it is estimated.
-func (x *driver) stepFailed(c *modelCall, err error) *outcome {
+// If the provider hasn't reported the usage of a partial reply to a request, it is estimated.
+func (x *driver) stepFailed(req *provider.Request, err error) *outcome {
 	partial := x.reply.collector.Response()
-	if partial.Usage.Total() == 0 && c.request != nil && len(partial.Parts) > 0 {
-		partial.Usage = guard.Estimate(c.request, partial.Parts)
+	if partial.Usage.Total() == 0 && req != nil && len(partial.Parts) > 0 {
+		partial.Usage = guard.Estimate(req, partial.Parts)
 	}
 	var keep []provider.Part
 	for _, p := range partial.Parts {

@@ -116,8 +116,8 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 				"tokens, and the call is made again",
 			cmp.Or(refused.Size, counted), target))
 	c.SetWindow(memory.Window{Size: target + 1, Reserve: 1})
-	tooLong := func() string { return "too long" }
-	p, err := w.compactingUnlessStopped(w.ctx, c, tooLong, func(ctx context.Context) (*memory.Prepared, error) {
+	ctx := w.haltedCtx()
+	p, err := w.compactingUnlessStopped(ctx, c, "too long", func() (*memory.Prepared, error) {
 		return c.Compact(ctx, req, more, target, nil)
 	})
 	if err != nil {

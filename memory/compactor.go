@@ -149,8 +149,36 @@ type Prepared struct {
 // The error is a [*ContextTooLargeError] if the request can't be made to fit, that of ctx, or that
 // req is nil. Failures of strategies, stores and summaries are warnings. On an error the Prepared
 // is nil, and nothing has happened to the conversation.
+//
+// It does what [Compactor.Plan] and then [Compactor.Run] do.
 func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Context, events ...Event) (*Prepared,
 	error) {
+	plan, err := c.Plan(ctx, req, more, events...)
+	if err != nil {
+		return nil, err
+	}
+	return c.Run(ctx, plan)
+}
+
+// A Plan is the first half of [Compactor.Prepare]: what is to be done with a request.
+type Plan struct {
+	// Trigger is what makes a compaction due, as the [Report] will say it; "": none is due. If
+	// results are cut first, others of its triggers may prove needless, and if they can't be cut,
+	// there may be no Report.
+	Trigger string
+
+	given    *provider.Request
+	more     Context
+	events   []Event
+	prepared *Prepared
+	fixed    int    // what of the request can't be compacted
+	large    *job   // nil: no results are too large
+	results  []long // that are
+}
+
+// Plan counts a request, and says whether a compaction is due. It doesn't change the conversation,
+// and calls nothing but the Counter and Config.Asks.
+func (c *Compactor) Plan(ctx context.Context, req *provider.Request, more Context, events ...Event) (*Plan, error) {
 	if req == nil {
 		return nil, provider.ErrNilRequest
 	}
@@ -158,21 +186,33 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 	out.System = more.withUser(req.System)
 	p := &Prepared{Request: &out, Messages: req.Messages, Budget: c.cfg.Window.Budget(req)}
 	p.Warnings = c.ask(ctx, &out, c.meter.Count(&out))
-	fixed := c.fixed(&out, &more)
-	total := plus(fixed, c.meter.raw.Messages)
+	plan := &Plan{given: req, more: more, events: events, prepared: p, fixed: c.fixed(&out, &more)}
+	plan.large, plan.results = c.findLarge(&out, plan.fixed, more.Goal)
+	total := plus(plan.fixed, c.meter.raw.Messages)
+	rules := c.due(c.meter.up(total), p.Budget, events)
+	plan.Trigger = trigger(plan.large != nil, rules, total > c.meter.down(p.Budget))
+	return plan, nil
+}
 
-	j := c.cutLarge(ctx, &out, fixed, more.Goal)
+// Run does what a plan of the same Compactor says. Nothing else may be done with the Compactor in
+// between. The errors are those of [Compactor.Prepare].
+func (c *Compactor) Run(ctx context.Context, plan *Plan) (*Prepared, error) {
+	p, more, fixed := plan.prepared, plan.more, plan.fixed
+	total, j := plus(fixed, c.meter.raw.Messages), plan.large
+	if j != nil && !c.cutLarge(ctx, j, plan.results) {
+		j = nil
+	}
 	if j != nil {
 		total = j.total()
 	}
-	rules := c.due(c.meter.up(total), p.Budget, events)
+	rules := c.due(c.meter.up(total), p.Budget, plan.events)
 	again := c.fire(rules)
 	if why := trigger(j != nil, rules, total > c.meter.down(p.Budget)); why != "" {
 		if j == nil {
-			j = c.job(&out, fixed, more.Goal)
+			j = c.job(p.Request, fixed, more.Goal)
 		}
 		before := plus(fixed, c.meter.raw.Messages)
-		j.system, j.more = req.System, &more
+		j.system, j.more = plan.given.System, &more
 		for _, a := range rules {
 			steps, target := len(j.steps), c.target(&a.rule, p.Budget)
 			if k := a.rule.When.kind; k == "share" || k == "tokens" {

@@ -1,10 +1,6 @@
 package memory
 
-import (
-	"strings"
-
-	"github.com/pawlkit/pawl/provider"
-)
+import "strings"
 
 // reached reports whether a request is at the threshold of a rule that has one.
 func (a *armed) reached(total, budget int) bool {
@@ -69,20 +65,6 @@ func trigger(large bool, due []firing, whole bool) string {
 		names = append(names, "window")
 	}
 	return strings.Join(names, ", ")
-}
-
-// Due returns what makes a compaction of a request due, as the Trigger of its [Report] says it; "":
-// nothing does, and Prepare wouldn't compact. It changes nothing, and calls nothing but the
-// Counter. With large results, what Prepare does then may make others of the triggers needless.
-func (c *Compactor) Due(req *provider.Request, more Context, events ...Event) string {
-	if req == nil {
-		return ""
-	}
-	out := *req
-	out.System = more.withUser(req.System)
-	c.meter.Count(&out)
-	total, budget := plus(c.fixed(&out, &more), c.meter.raw.Messages), c.cfg.Window.Budget(req)
-	return trigger(c.hasLarge(), c.due(c.meter.up(total), budget, events), total > c.meter.down(budget))
 }
 
 // target returns to how many tokens, as counted here, a rule brings a request.

@@ -11,23 +11,38 @@ import (
 // the window.
 const largeResult = "large result"
 
-// cutLarge cuts the results that take more than Config.ResultShare of the window. It returns nil if
-// there are none, else the job that did, which may go on.
-func (c *Compactor) cutLarge(ctx context.Context, req *provider.Request, fixed, goal int) *job {
-	if !c.hasLarge() {
-		return nil
-	}
+// findLarge returns the results that take more than Config.ResultShare of the window, and the job
+// that may cut them. The job is nil if there are none.
+func (c *Compactor) findLarge(req *provider.Request, fixed, goal int) (j *job, results []long) {
 	limit := c.mostOfResult()
-	j := c.job(req, fixed, goal)
+	if c.cfg.ResultShare == 0 || !slices.ContainsFunc(c.meter.known, func(m counted) bool {
+		return m.role == provider.RoleTool && m.tokens > limit
+	}) {
+		return nil, nil
+	}
+	j = c.job(req, fixed, goal)
+	results = slices.DeleteFunc(j.texts(limit), func(t long) bool {
+		return j.groups[t.group].Messages[t.message].Parts[t.part].Result == nil
+	})
+	if len(results) == 0 {
+		return nil, nil
+	}
+	return j, results
+}
+
+// mostOfResult returns how many tokens a result may have, as counted here.
+func (c *Compactor) mostOfResult() int {
+	return max(c.meter.down(int(c.cfg.ResultShare*float64(c.cfg.Window.size()))), 50)
+}
+
+// cutLarge cuts the results that findLarge has found, and reports whether it could.
+func (c *Compactor) cutLarge(ctx context.Context, j *job, results []long) bool {
 	r := StepReport{Strategy: "cut " + largeResult, Before: j.up(j.total())}
 	store := j.store
 	j.store = c.cfg.Whole
 	defer func() { j.store = store }()
-	for _, t := range j.texts(limit) {
-		if j.groups[t.group].Messages[t.message].Parts[t.part].Result == nil {
-			continue
-		}
-		shorter, err := j.shorten(ctx, []long{t}, limit)
+	for _, t := range results {
+		shorter, err := j.shorten(ctx, []long{t}, c.mostOfResult())
 		if err != nil && r.Error == "" {
 			r.Error = err.Error()
 		}
@@ -36,26 +51,12 @@ func (c *Compactor) cutLarge(ctx context.Context, req *provider.Request, fixed, 
 		}
 	}
 	if r.Cut == 0 {
-		return nil
+		return false
 	}
 	r.After = j.up(j.total())
 	j.changed = true
 	j.steps = append(j.steps, r)
-	return j
-}
-
-// mostOfResult returns how many tokens a result may have, as counted here.
-func (c *Compactor) mostOfResult() int {
-	return max(c.meter.down(int(c.cfg.ResultShare*float64(c.cfg.Window.size()))), 50)
-}
-
-// hasLarge reports whether the request that was counted last has messages with results that may be
-// too large.
-func (c *Compactor) hasLarge() bool {
-	limit := c.mostOfResult()
-	return c.cfg.ResultShare > 0 && slices.ContainsFunc(c.meter.known, func(m counted) bool {
-		return m.role == provider.RoleTool && m.tokens > limit
-	})
+	return true
 }
 
 // ResultText returns the text of a result as it is kept when it is cut: files are named, and those

@@ -109,13 +109,13 @@ func TestACompactedConversationKeepsItsRules(t *testing.T) {
 			if byHand {
 				return c.Compact(t.Context(), &next, memory.Context{}, target, nil)
 			}
-			due := c.Due(&next, memory.Context{})
-			require.Equal(t, due, c.Due(&next, memory.Context{}), "it changes nothing")
-			p, err := c.Prepare(t.Context(), &next, memory.Context{})
+			plan, err := c.Plan(t.Context(), &next, memory.Context{})
+			require.NoError(t, err)
+			p, err := c.Run(t.Context(), plan)
 			if err == nil && p.Report != nil {
-				require.Equal(t, p.Report.Trigger, due)
+				require.Equal(t, p.Report.Trigger, plan.Trigger)
 			} else if err == nil {
-				require.Empty(t, due)
+				require.Empty(t, plan.Trigger)
 			}
 			return p, err
 		}

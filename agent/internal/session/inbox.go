@@ -91,8 +91,8 @@ func post(ctx context.Context, store journal.Store, session string, it *Item) er
 	return nil
 }
 
-// Send posts an item to the run of a session, in this or another process, and sets its ID and
-// After. If no run is in progress, the error has the code [machine.ErrNothingOpen].
+// Send posts an item to the run of a session, in this or another process, with a new ID, and with
+// its After. If no run is in progress, the error has the code [machine.ErrNothingOpen].
 func (s *Sessions) Send(ctx context.Context, session string, it Item) error {
 	it.ID = s.NewID("m-")
 	driven := s.driven(session, it.ID)
