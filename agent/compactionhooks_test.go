@@ -154,8 +154,8 @@ func TestEachCompactionIsShownToHooks(t *testing.T) {
 	}{
 		"a provider that counts": {&counting{Model: providertest.Script(reads(11)...)},
 			agent.Config{Memory: small, Tools: []tools.Tool{reading(600)}}, true},
-		"many results at once": {providertest.Script(calls("read", 1, 2, 3), call("read", 4), call("read", 5), say("done")),
-			agent.Config{Memory: wide, Tools: []tools.Tool{reading(2_000)}}, false},
+		"many results at once": {providertest.Script(calls("read", 1, 2, 3), call("read", 4), call("read", 5),
+			say("done")), agent.Config{Memory: wide, Tools: []tools.Tool{reading(2_000)}}, false},
 		"no compaction": {providertest.Script(reads(3)...),
 			agent.Config{Memory: small, Tools: []tools.Tool{reading(100)}}, false},
 	} {

@@ -6,7 +6,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A pending says which facts of a run wait for the next append, so that a step with tool calls
+// pending says which facts of a run may wait for the next append. With it a step with tool calls
 // takes two appends: the reply with the starts of its calls, and the last result with the start of
 // the next model call.
 //
