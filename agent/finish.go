@@ -30,7 +30,7 @@ func (x *driver) conclude(act machine.Action) *outcome {
 		return ending(act.Status, act.Code, err)
 	}
 	if x.Run().Direct != nil { // there is no answer that could be sent back
-		return ending(Completed, "", nil)
+		return completes
 	}
 	if back, err := x.checkOutput(); err != nil {
 		return failing(machine.CodeOutput, err)
@@ -49,13 +49,16 @@ func (x *driver) conclude(act machine.Action) *outcome {
 			return goOn
 		}
 	}
-	out := ending(Completed, "", nil)
+	var out *outcome
 	switch {
 	case end.unproven != nil:
 		out = stopping(machine.CodeUnproven, end.unproven)
 	case !x.Machine().Answered():
 		out = stopping(machine.CodeEmpty, machine.ErrNoAnswer)
-	case len(end.missing) > 0:
+	case len(end.missing) == 0:
+		return completes
+	default:
+		out = ending(Completed, "", nil)
 		x.agent.logger.WarnContext(x.ctx,
 			"agent: the run completes although hooks want more: Limits.SendBacks is reached", "session", x.Name,
 			"missing", strings.Join(end.missing, "\n"))

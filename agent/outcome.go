@@ -18,8 +18,12 @@ type outcome struct {
 	missing []string // what hooks wanted
 }
 
-// goOn is the outcome of an action after which the run goes on, if it can: see driver.cutOff.
-var goOn = new(outcome)
+var (
+	// goOn is the outcome of an action after which the run goes on, if it can: see driver.cutOff.
+	goOn = new(outcome)
+	// completes is that of a run that has done what was asked.
+	completes = &outcome{status: Completed}
+)
 
 // ends reports whether the run ends or pauses.
 func (o *outcome) ends() bool { return o != nil && o.status != "" }

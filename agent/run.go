@@ -37,7 +37,8 @@ type driver struct {
 	attempts context.Context // of the driving goroutine: the run's own, with halt; nil: none was made yet
 
 	// of the driving goroutine
-	reply  reply     // the model call under way
+	made   modelCall // the model call under way
+	reply  reply     // and what comes of it
 	begun  bool      // the run has begun
 	models described // those that it calls
 

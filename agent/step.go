@@ -31,7 +31,8 @@ type modelCall struct {
 // step makes one model call: it prepares the request, calls the hooks, records that the call
 // begins, asks the model, and records its reply.
 func (x *driver) step(act machine.Action) *outcome {
-	c := x.newModelCall(act)
+	x.made = x.newModelCall(act)
+	c := &x.made
 	span := Span{NoteMeta: NoteMeta{Origin: x.Origin(), Step: c.start.Step}, Kind: "step"}
 	x.spans.step, x.stepEnd = x.around(x.ctx, span)
 	x.reply.err = nil
@@ -65,7 +66,7 @@ func (x *driver) step(act machine.Action) *outcome {
 	return x.replied(c, resp)
 }
 
-func (x *driver) newModelCall(act machine.Action) *modelCall {
+func (x *driver) newModelCall(act machine.Action) modelCall {
 	r, mode := x.Run(), x.currentMode()
 	x.tools.step, x.tools.hooked = &x.toolset().offers[mode.index], nil
 	start := &StepStarted{Model: cmp.Or(x.State().Model, mode.Model, x.agent.cfg.Params.Model), Mode: mode.Name,
@@ -79,7 +80,7 @@ func (x *driver) newModelCall(act machine.Action) *modelCall {
 			"You have reached the limit of this run, and no tools are left. Say what you have done, what is still to " +
 				"be done, and how it could go on."
 	}
-	return &modelCall{mode: mode, start: start, again: act.Again}
+	return modelCall{mode: mode, start: start, again: act.Again}
 }
 
 // answered reports whether a hook has answered in the model's place.

@@ -111,8 +111,11 @@ func (l *Limits) inForce() *Limits {
 	if l == nil {
 		return new(DefaultLimits())
 	}
-	if full := l.WithDefaults(); full != *l {
-		return &full
+	v := reflect.ValueOf(l).Elem()
+	for i := range v.NumField() {
+		if f := v.Field(i); f.IsZero() && f.Kind() != reflect.Bool { // false is the default
+			return new(l.WithDefaults())
+		}
 	}
 	return l
 }
