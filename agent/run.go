@@ -37,8 +37,7 @@ type driver struct {
 	attempts context.Context // of the driving goroutine: the run's own, with halt; nil: none was made yet
 
 	// of the driving goroutine
-	made   modelCall // the model call under way
-	reply  reply     // and what comes of it
+	reply  reply     // the model call under way
 	begun  bool      // the run has begun
 	models described // those that it calls
 

@@ -31,8 +31,8 @@ type modelCall struct {
 // step makes one model call: it prepares the request, calls the hooks, records that the call
 // begins, asks the model, and records its reply.
 func (x *driver) step(act machine.Action) *outcome {
-	x.made = x.newModelCall(act)
-	c := &x.made
+	made := x.newModelCall(act)
+	c := &made
 	span := Span{NoteMeta: NoteMeta{Origin: x.Origin(), Step: c.start.Step}, Kind: "step"}
 	x.spans.step, x.stepEnd = x.around(x.ctx, span)
 	x.reply.err = nil
