@@ -77,17 +77,19 @@ func (x *driver) begin(in *Input) (err error) {
 	return nil
 }
 
-// start starts a run with a prompt.
+// A newRun is what a run that begins is made of.
+type newRun struct {
+	in     *Input
+	back   *rewind // it replaces others; nil: it doesn't
+	before *machine.State
+	mode   *mode
+	failed []*SourceFailed
+}
+
+// start starts a run with a prompt: it checks that the session can have one, ends or refuses the
+// run that is open, and appends the facts that begin the new one.
 func (x *driver) start(in *Input) error {
-	a, s := x.agent, x.State()
-	if err := notOwner(s, in); err != nil {
-		return err
-	}
-	if p := in.Parent; p != "" && p != s.Parent && s.Seq > 0 {
-		return badInput("Parent", "it is %q, and that of session %q is %q, which its first input has said", p,
-			s.Session, s.Parent)
-	}
-	if err := duplicate(s, in.Key); err != nil {
+	if err := x.fitsSession(in); err != nil {
 		return err
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
@@ -95,61 +97,21 @@ func (x *driver) start(in *Input) error {
 	if err := x.cannotBegin(); err != nil {
 		return err
 	}
-	if s.Run.IsOpen() {
-		if _, err := x.expire(now, x.parent); err != nil {
-			return err
-		}
-		if s.Run.IsOpen() && !in.Supersede && in.Replaces == 0 {
-			return &PausedError{Session: s.Session, Pending: s.Run.Pending()}
-		}
+	if err := x.keepsOpen(in, now); err != nil {
+		return err
 	}
-	before, back := s, (*rewind)(nil) // the state that the run begins with
-	if in.Replaces > 0 {
-		var err error
-		if back, err = x.rewindTo(in.Replaces); err != nil {
-			return err
-		}
-		before = &back.State
-	}
-	if len(in.History) > 0 && len(s.Messages) > 0 {
-		return &ArgError{Field: "Input.History",
-			Problem: fmt.Sprintf("session %q has a conversation already", s.Session)}
-	}
-	mode, err := a.mode(in.Mode)
+	next, err := x.newRun(in)
 	if err != nil {
 		return err
 	}
-	if in.Mode == "" { // a session stays in its mode, if there still is such a mode
-		if own, err := a.mode(before.Mode); err == nil {
-			mode = own
-		}
-	}
-	failed, err := x.gatherTools(in, before.Run)
-	if err != nil {
-		return err
-	}
-	if err := x.checkToolChoice(in, mode); err != nil {
-		return err
-	}
-	if in.call != nil && !slices.Contains(x.offer(mode).names, in.call.tool) {
-		return badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool, mode.Name)
-	}
-	if err := x.checkFits(x.caller, in, mode); err != nil {
-		return err
-	}
-	if s.Run.IsOpen() { // only now, when nothing is wrong with the input
-		rejection, err := x.closePauses(in.User)
+	if x.Run().IsOpen() { // only now, when nothing is wrong with the input
+		rejection, err := x.endForAnother(in.User)
 		if err != nil {
 			return err
 		}
-		if rejection != "" {
-			posted = append(posted, rejection)
-		}
-		if err := x.supersede("another input superseded it"); err != nil {
-			return err
-		}
+		posted = append(posted, rejection...)
 	}
-	facts, err := x.starting(in, mode, back)
+	facts, err := x.starting(&next)
 	if err != nil {
 		return err
 	}
@@ -157,8 +119,84 @@ func (x *driver) start(in *Input) error {
 	if err := x.Append(posted, facts...); err != nil {
 		return err
 	}
-	x.sourcesFailed(failed)
+	x.sourcesFailed(next.failed)
 	return nil
+}
+
+// fitsSession returns why a session can't have an input; nil if it can.
+func (x *driver) fitsSession(in *Input) error {
+	s := x.State()
+	if err := notOwner(s, in); err != nil {
+		return err
+	}
+	if p := in.Parent; p != "" && p != s.Parent && s.Seq > 0 {
+		return badInput("Parent", "it is %q, and that of session %q is %q, which its first input has said", p,
+			s.Session, s.Parent)
+	}
+	return duplicate(s, in.Key)
+}
+
+// keepsOpen returns a *[PausedError] if a run is open that an input doesn't end.
+func (x *driver) keepsOpen(in *Input, now time.Time) error {
+	s := x.State()
+	if !s.Run.IsOpen() {
+		return nil
+	}
+	if _, err := x.expire(now, x.parent); err != nil {
+		return err
+	}
+	if s.Run.IsOpen() && !in.Supersede && in.Replaces == 0 {
+		return &PausedError{Session: s.Session, Pending: s.Run.Pending()}
+	}
+	return nil
+}
+
+// newRun returns what the run of an input is made of, or what is wrong with the input.
+func (x *driver) newRun(in *Input) (next newRun, err error) {
+	a, s := x.agent, x.State()
+	next = newRun{in: in, before: s}
+	if in.Replaces > 0 {
+		if next.back, err = x.rewindTo(in.Replaces); err != nil {
+			return next, err
+		}
+		next.before = &next.back.State
+	}
+	if len(in.History) > 0 && len(s.Messages) > 0 {
+		return next, &ArgError{Field: "Input.History",
+			Problem: fmt.Sprintf("session %q has a conversation already", s.Session)}
+	}
+	if next.mode, err = a.mode(in.Mode); err != nil {
+		return next, err
+	}
+	if in.Mode == "" { // a session stays in its mode, if there still is such a mode
+		if own, err := a.mode(next.before.Mode); err == nil {
+			next.mode = own
+		}
+	}
+	if next.failed, err = x.gatherTools(in, next.before.Run); err != nil {
+		return next, err
+	}
+	if err := x.checkToolChoice(in, next.mode); err != nil {
+		return next, err
+	}
+	if in.call != nil && !slices.Contains(x.offer(next.mode).names, in.call.tool) {
+		return next, badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool,
+			next.mode.Name)
+	}
+	return next, x.checkFits(x.caller, in, next.mode)
+}
+
+// endForAnother ends the open run, because another takes its place. It returns the inbox item that
+// has rejected what the run waits with.
+func (x *driver) endForAnother(user string) (rejection []string, err error) {
+	item, err := x.closePauses(user)
+	if err != nil {
+		return nil, err
+	}
+	if item != "" {
+		rejection = []string{item}
+	}
+	return rejection, x.supersede("another input superseded it")
 }
 
 // closePauses rejects what the open run waits with, as a person would: either this is accepted or
@@ -195,9 +233,9 @@ func (x *driver) cannotBegin() error {
 	return nil
 }
 
-// starting returns the facts that start a run. back is set if the run replaces others.
-func (x *driver) starting(in *Input, mode *mode, back *rewind) ([]Fact, error) {
-	a := x.agent
+// starting returns the facts that start a run.
+func (x *driver) starting(next *newRun) ([]Fact, error) {
+	a, in, mode, back := x.agent, next.in, next.mode, next.back
 	f := &RunStarted{
 		Message: in.message(), Model: in.Model, Mode: mode.Name, Limits: a.limits(in.Limits, mode, in.parent != nil),
 		ToolChoice: in.ToolChoice, Interactive: in.Interactive, Priority: int32(in.Priority), Caller: in.caller(),

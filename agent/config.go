@@ -235,6 +235,17 @@ func New(cfg Config) (*Agent, error) {
 	return a, nil
 }
 
+// newPending returns what holds for all runs of an agent.
+func (a *Agent) newPending() pending {
+	cfg := &a.cfg
+	return pending{
+		resultWaits: cfg.Memory == nil && cfg.Compose == nil && len(cfg.StopWhen) == 0 && len(a.hooksAt(
+			func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil || h.Around != nil })) == 0,
+		replyWaits: len(cfg.Policies) == 0 && len(a.sources) == 0 &&
+			len(a.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil || h.Around != nil })) == 0,
+	}
+}
+
 // checkConfig returns what is wrong with single fields of a Config.
 func checkConfig(cfg *Config) (errs []error) {
 	bad := func(field, format string, args ...any) {

@@ -294,8 +294,8 @@ func (l *sessionLog) checkOutput() (back string, err error) {
 	return output.Correction(problem), nil
 }
 
-// outerLimit returns how the run ends if a run that has called it, or the input that has started it,
-// has reached a limit.
+// outerLimit returns how the run ends if a run that has called it, or the input that has started
+// it, has reached a limit.
 func (x *driver) outerLimit() *outcome {
 	err := error(nil)
 	if x.parent != nil {

@@ -133,8 +133,8 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	return failure
 }
 
-// beforeCompaction calls the BeforeCompaction hooks if a compaction is due: due says why. It returns
-// nil if none is, or there are no such hooks.
+// beforeCompaction calls the BeforeCompaction hooks if a compaction is due: due says why. It
+// returns nil if none is, or there are no such hooks.
 func (l *sessionLog) beforeCompaction(due func() string) (c *Compaction, err error) {
 	if len(l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeCompaction != nil || h.AfterCompaction != nil })) == 0 {
 		return nil, nil
@@ -144,7 +144,8 @@ func (l *sessionLog) beforeCompaction(due func() string) (c *Compaction, err err
 		return nil, nil
 	}
 	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeCompaction != nil }) {
-		if _, err := l.callHook(h, "BeforeCompaction", func() error { return h.BeforeCompaction(l.ctx, c) }); err != nil {
+		before := func() error { return h.BeforeCompaction(l.ctx, c) }
+		if _, err := l.callHook(h, "BeforeCompaction", before); err != nil {
 			return c, err
 		}
 	}

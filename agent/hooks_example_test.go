@@ -8,6 +8,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -70,6 +71,40 @@ func ExampleHooks_around() {
 	//   begin step
 	//   end step <nil>
 	// end run <nil>
+}
+
+// An archive keeps what a compaction takes away, and is told what it was.
+func ExampleCompaction() {
+	archive := agent.Hooks{Name: "archive",
+		BeforeCompaction: func(_ context.Context, c *agent.Compaction) error {
+			fmt.Println("due:", c.Trigger)
+			return nil // an error would end the run
+		},
+		AfterCompaction: func(_ context.Context, c *agent.Compaction) error {
+			if c.Err == nil {
+				fmt.Println("messages:", c.Report.MessagesBefore, "then", c.Report.MessagesAfter)
+			}
+			return nil
+		}}
+	a, err := agent.New(agent.Config{Hooks: []agent.Hooks{archive},
+		Provider: providertest.Script(providertest.Say("One."), providertest.Say("Two."), providertest.Say("Three.")),
+		Memory: &agent.Memory{Config: memory.Config{Keep: 1, Rules: []memory.Rule{},
+			Steps: []memory.Step{{Strategy: memory.Slide{}}}}}})
+	if err != nil {
+		log.Fatal(err)
+	}
+	ctx := context.Background()
+	for _, prompt := range []string{"Count.", "And on.", "And on."} {
+		if _, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: prompt}); err != nil {
+			log.Fatal(err)
+		}
+	}
+	if _, err := a.Session("s-1").Compact(ctx, 0); err != nil {
+		log.Fatal(err)
+	}
+	// Output:
+	// due: by hand
+	// messages: 6 then 4
 }
 
 // A hook answers a call from a cache. The tool isn't run, and the log says who answered.

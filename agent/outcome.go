@@ -8,8 +8,8 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// An outcome says what comes after a part of what a driver does. Nil is the next part. [goOn] leaves
-// the action: the machine says what is next. Every other outcome ends or pauses the run.
+// An outcome says what comes after a part of what a driver does. Nil is the next part. [goOn]
+// leaves the action: the machine says what is next. Every other outcome ends or pauses the run.
 type outcome struct {
 	status  Status
 	code    string

@@ -3,9 +3,7 @@ package agent
 import (
 	"errors"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // A pending says which facts of a run wait for the next append, so that a step with tool calls
@@ -36,28 +34,6 @@ type pending struct {
 	unread bool // something was, so it hasn't begun
 }
 
-// newPending returns what holds for all runs of an agent.
-func (a *Agent) newPending() pending {
-	cfg := &a.cfg
-	return pending{
-		resultWaits: cfg.Memory == nil && cfg.Compose == nil && len(cfg.StopWhen) == 0 && len(a.hooksAt(
-			func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil || h.Around != nil })) == 0,
-		replyWaits: len(cfg.Policies) == 0 && len(a.sources) == 0 &&
-			len(a.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil || h.Around != nil })) == 0,
-	}
-}
-
-// beginsAtOnce reports whether an action begins with an append that looks into the inbox itself,
-// and nothing slow lies before that.
-func (x *driver) beginsAtOnce(act machine.Action) bool {
-	p := &x.pending
-	if p.unread || x.left || x.requested != requestNone || x.ctx.Err() != nil || x.drains() || x.leg.endsBefore(act) {
-		return false
-	}
-	return act.Kind == machine.ActCallModel && p.resultWaits && act.Final == "" && !act.Again ||
-		act.Kind == machine.ActRunCalls && p.replyWaits
-}
-
 // appendReply appends a reply, or lets it wait for the starts of its calls.
 func (l *sessionLog) appendReply(f *Replied) error {
 	if l.pending.replyWaits {
@@ -71,14 +47,4 @@ func (l *sessionLog) appendStep(f *StepStarted) error {
 	err := l.AppendQuiet(l.pending.quiet, f)
 	l.pending.unread = errors.Is(err, journal.ErrInbox)
 	return err
-}
-
-// deferResult appends the result of a call, or lets it wait for the next model call if the driving
-// goroutine can make that at once. The caller holds the lock.
-func (w *workers) deferResult(f *ToolFinished) {
-	_ = w.DeferLocked(session.Clean(f)) // driver.cutOff ends a run whose journal refuses it
-	free := !w.busy && (w.running != nil || w.inline != nil)
-	if !free || !w.pending.resultWaits || w.Run().Stage != machine.StageReady {
-		_ = w.FlushLocked()
-	}
 }

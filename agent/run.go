@@ -207,6 +207,17 @@ func (x *driver) next() *outcome {
 	return x.perform(act)
 }
 
+// beginsAtOnce reports whether an action begins with an append that looks into the inbox itself,
+// and nothing slow lies before that.
+func (x *driver) beginsAtOnce(act machine.Action) bool {
+	p := &x.pending
+	if p.unread || x.left || x.requested != requestNone || x.ctx.Err() != nil || x.drains() || x.leg.endsBefore(act) {
+		return false
+	}
+	return act.Kind == machine.ActCallModel && p.resultWaits && act.Final == "" && !act.Again ||
+		act.Kind == machine.ActRunCalls && p.replyWaits
+}
+
 // atSafePoint reports whether no call is in progress before an action, so that the inbox may be
 // read.
 func atSafePoint(act machine.Action) bool {

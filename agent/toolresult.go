@@ -5,6 +5,7 @@ import (
 	"fmt"
 	"slices"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
@@ -117,7 +118,11 @@ func (w *workers) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome)
 	if cr.call.IdempotencyKey != cr.call.ID {
 		f.IdempotencyKey = cr.call.IdempotencyKey
 	}
-	w.deferResult(f)
+	_ = w.DeferLocked(session.Clean(f)) // driver.cutOff ends a run whose journal refuses it
+	free := !w.busy && (w.running != nil || w.inline != nil)
+	if !free || !w.pending.resultWaits || w.Run().Stage != machine.StageReady {
+		_ = w.FlushLocked()
+	}
 }
 
 // isOutside reports whether a result has text from outside because of its tool. What an external
