@@ -150,15 +150,8 @@ func (w *workers) admit(cr *callRun) bool {
 		}
 		return true
 	}
-	l := r.Limits
-	if invalid := r.Tools[c.Call.Name].Invalid; l.Corrections >= 0 && invalid > l.Corrections &&
-		!l.AskAfterCorrections && !c.Edited {
-		return w.refuse(cr, tools.Unavailable, fault.Denied,
-			"this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it.")
-	}
-	if n := r.Tools[c.Call.Name].Failed; l.ToolFailures > 0 && n >= l.ToolFailures && !c.Edited {
-		return w.refuse(cr, tools.Unavailable, fault.Denied,
-			fmt.Sprintf("this tool is not available in this run: it failed %d times in a row. Go on without it.", n))
+	if why := barred(r, c); why != "" && !c.Edited {
+		return w.refuse(cr, tools.Unavailable, fault.Denied, why)
 	}
 	if c.Call.Invalid != "" && !c.Edited {
 		cr.call.Input = []byte(c.Call.Invalid) // the registry says what is wrong with it

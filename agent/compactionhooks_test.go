@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"os"
 	"reflect"
 	"slices"
 	"testing"
@@ -18,12 +19,15 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// TestEachHookPointIsInTheTable of anycall_test.go.
+// TestEachHookPointIsInTheTable of anycall_test.go, and in that of docs/hooks.md.
 func TestEachHookPointIsInTheTable(t *testing.T) {
+	page, err := os.ReadFile("../docs/hooks.md")
+	require.NoError(t, err)
 	hooks := reflect.TypeFor[agent.Hooks]()
 	for i := range hooks.NumField() {
 		if f := hooks.Field(i); f.IsExported() && f.Type.Kind() == reflect.Func {
-			require.Contains(t, hookPoints, f.Name)
+			require.Contains(t, hookPoints, f.Name, "the table of anycall_test.go, which tries each with each error")
+			require.Regexp(t, "(?m)^\\|[^|]*`"+f.Name+"`[^|]*\\|", string(page), "the table of docs/hooks.md")
 		}
 	}
 }

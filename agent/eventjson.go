@@ -12,6 +12,11 @@ import (
 
 // noteTypes are the types of notes by their kind in JSON. A fact has the kind that it has in a
 // journal.
+//
+// Front ends choose by type what they show, and leave out the notes that they don't know: show.go
+// of agent/terminal, chatmap.go and aguimap.go of agent/serve, view.go of its page and of
+// agent/acp, and partial.go of agent/live, for readers that come later. publicEvent of agent/serve
+// passes on to users what it doesn't know.
 var noteTypes = map[string]reflect.Type{
 	"text_delta":      reflect.TypeFor[TextDelta](),
 	"reasoning_delta": reflect.TypeFor[ReasoningDelta](),

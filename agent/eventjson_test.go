@@ -5,9 +5,13 @@ import (
 	"encoding/json"
 	"errors"
 	"flag"
+	"go/ast"
+	"go/parser"
+	"go/token"
 	"os"
 	"path/filepath"
 	"reflect"
+	"strings"
 	"testing"
 	"time"
 
@@ -74,7 +78,7 @@ func TestEventsAreAlwaysWrittenAndReadInTheSameForm(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, string(data), string(again))
 	}
-	require.Len(t, kinds, agent.NoteKinds+3, "everyNote leaves out a kind of note")
+	require.Len(t, kinds, len(agent.NoteTypes)+3, "everyNote leaves out a kind of note")
 
 	path := filepath.Join("testdata", "events_v2.jsonl")
 	if *update {
@@ -84,6 +88,50 @@ func TestEventsAreAlwaysWrittenAndReadInTheSameForm(t *testing.T) {
 	golden, err := os.ReadFile(path)
 	require.NoError(t, err)
 	require.Equal(t, string(golden), lines.String())
+}
+
+// TestANewNoteNeedsALine in noteTypes, without which it can't be encoded, and its name in the
+// comment of Event.
+func TestANewNoteNeedsALine(t *testing.T) {
+	var lines, notes []string
+	for _, typ := range agent.NoteTypes {
+		lines = append(lines, typ.Name())
+	}
+	files, err := filepath.Glob("*.go")
+	require.NoError(t, err)
+	comment := ""
+	for _, name := range files {
+		if strings.HasSuffix(name, "_test.go") {
+			continue
+		}
+		f, err := parser.ParseFile(token.NewFileSet(), name, nil, parser.ParseComments)
+		require.NoError(t, err)
+		for _, d := range f.Decls {
+			gen, ok := d.(*ast.GenDecl)
+			if !ok || gen.Tok != token.TYPE {
+				continue
+			}
+			for _, spec := range gen.Specs {
+				spec := spec.(*ast.TypeSpec)
+				if spec.Name.Name == "Event" {
+					comment = gen.Doc.Text()
+				}
+				s, ok := spec.Type.(*ast.StructType)
+				if !ok || !spec.Name.IsExported() || spec.Name.Name == "Span" { // which no event stream has
+					continue
+				}
+				for _, field := range s.Fields.List {
+					if id, ok := field.Type.(*ast.Ident); ok && len(field.Names) == 0 && id.Name == "NoteMeta" {
+						notes = append(notes, spec.Name.Name)
+					}
+				}
+			}
+		}
+	}
+	require.ElementsMatch(t, notes, lines, "the list noteTypes of eventjson.go")
+	for _, name := range notes {
+		require.Contains(t, comment, "["+name+"]", "the comment of Event")
+	}
 }
 
 func TestEveryFactIsAnEventInJSON(t *testing.T) {

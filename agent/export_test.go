@@ -5,8 +5,11 @@ import (
 	"slices"
 )
 
-// NoteKinds is how many kinds of notes there are.
-var NoteKinds = len(noteTypes)
+// NoteTypes are the types of notes by their kind in JSON.
+var NoteTypes = noteTypes
+
+// ChildSession returns the session of the subagent that a call starts.
+var ChildSession = childSession
 
 // MaxQueue is how many events may wait to be shown before notes of the host are left out.
 const MaxQueue = maxQueue

@@ -133,6 +133,8 @@ type Suspended = machine.Suspended
 //   - Problem: for the codes provider and context, why the model call failed; nil if that isn't
 //     known, and in logs of version 0.1
 //   - Words(): how the run has ended and what a person can change; "" if only Reason says it
+//   - UserWords(): the same for users of a service, never "" for a run that was stopped or failed
+//   - UserReason(): what a hook or a condition of the host has said to them, else UserWords()
 //   - Missing: see [Result].Missing
 //   - At: when a queued run that has failed is tried again; zero for others
 //   - Result: the outcome, in the stream of the run; nil where the fact was read from the journal,

@@ -57,10 +57,7 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 					return f.Step, nil
 				}
 			case *RunEnded:
-				switch f.Code {
-				case machine.CodeContextReset, machine.CodeLeg, machine.CodeDrained, machine.CodeQueued:
-					// the run that goes on reads it
-				default:
+				if f.Code != machine.CodeContextReset && !machine.GoesOn(f.Code) { // then the run that goes on reads it
 					return 0, errNotDelivered
 				}
 			}

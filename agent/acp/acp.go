@@ -214,10 +214,20 @@ func (x *session) watch() {
 	}
 }
 
-// reasons are those for which a run stops that the protocol knows, too. The others are errors. A
-// stop by the host is a cancellation to the editor, as it is to other front ends.
-var reasons = map[string]sdk.StopReason{machine.CodeLength: "max_tokens", machine.CodeLimit: "max_turn_requests",
-	machine.CodeCanceled: "cancelled", machine.CodeHost: "cancelled", machine.CodeSuperseded: "cancelled"}
+// stopReason returns the reason of the protocol for a run that was stopped; "" if it knows none, so
+// that the prompt ends with an error. A stop by the host is a cancellation to the editor, as it is
+// to other front ends.
+func stopReason(code string) sdk.StopReason {
+	switch {
+	case code == machine.CodeLength:
+		return "max_tokens"
+	case code == machine.CodeLimit:
+		return "max_turn_requests"
+	case machine.StoppedByPerson(code):
+		return sdk.StopReasonCancelled
+	}
+	return ""
+}
 
 // prompt gives an input to the session, and waits for its run. The end of the connection ends the
 // wait alone.
@@ -254,7 +264,7 @@ func (x *session) prompt(ctx context.Context, blocks []sdk.ContentBlock) (sdk.St
 	}
 	select {
 	case end := <-t.end:
-		reason := reasons[end.Code]
+		reason := stopReason(end.Code)
 		switch {
 		case end.Status == agent.Completed, end.Status == agent.Paused:
 			return sdk.StopReasonEndTurn, nil

@@ -268,8 +268,7 @@ func (h *Hub) sent(ctx context.Context, in agent.Input, may func(context.Context
 // condition.
 func wasStopped(ctx context.Context, s *agent.Session) bool {
 	res, err := s.Result(ctx)
-	return err != nil || res.Code == machine.CodeCanceled || res.Code == machine.CodeHost ||
-		res.Code == machine.CodeAbandoned || res.Code == machine.CodeSuperseded
+	return err != nil || machine.StoppedByPerson(res.Code)
 }
 
 // inProgress reports whether a run of a session is in progress, in this or another process.

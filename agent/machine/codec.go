@@ -15,7 +15,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// Version is the version of the encoding of facts. Records of another version are refused.
+// Version is the version of the encoding of facts. Records of another version are refused, and so
+// are kinds of facts that a release doesn't know, which need no other version.
 const Version = 2
 
 // Encode returns a fact as a record of a journal, with its JSON as data. The error is a

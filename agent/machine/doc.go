@@ -133,11 +133,13 @@
 //
 // # Changing the machine
 //
-//   - A new fact is a type in fact.go with the methods kind, apply and redact, a line in the list of
-//     kinds.go, and a row in the table above. The simulator in sim_test.go must produce it.
-//   - A new limit is a field of [Limits]; see there.
+//   - A new fact, a limit, or a code of an end: docs/maintaining.md has the steps, and which tests
+//     fail until all is there.
 //   - A new stage is a constant, a case in [Machine.Next], a column in the table above, and a value
 //     that State.check accepts.
-//   - A change that older releases can't read, or that makes stored facts mean something else,
-//     needs another [Version].
+//   - A kind of fact or a transition that releases before don't know makes them refuse a session
+//     that has it, and damages nothing. version_test.go fails until that is written down. [Version]
+//     stays.
+//   - A change that makes stored facts mean something else needs another [Version], and Decode then
+//     has to read the versions before.
 package machine

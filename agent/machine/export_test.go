@@ -1,6 +1,11 @@
 package machine
 
-import "github.com/pawlkit/pawl/provider"
+import (
+	"maps"
+	"slices"
+
+	"github.com/pawlkit/pawl/provider"
+)
 
 // What the tests of package machine_test use besides the exported names.
 var (
@@ -19,3 +24,6 @@ func CloneState(s *State) (*State, error) { return s.Clone() }
 func CountRepeats(r *RunState, c *provider.ToolCall, res *ToolResult) (ToolState, int) {
 	return r.repeats(c, res)
 }
+
+// Codes are the codes that have a line in endings.
+func Codes() []string { return slices.Collect(maps.Keys(endings)) }

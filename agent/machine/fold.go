@@ -48,15 +48,10 @@ func (m *Machine) Apply(f Fact) error {
 	if r != nil && r == m.s.Run {
 		m.s.Totals.add(r, steps, cost)
 	}
-	switch f.(type) {
-	case *Snapshot, *Undone, *RuleRevoked, *TitleChanged, *LabelChanged, *Delivered: // the run did nothing
-	case *Emitted: // the host, while the run waits or has ended
-		if r.Status == Running {
-			r.Last = normalTime(meta.Time)
-		}
-	default:
-		m.s.Run.Last = normalTime(meta.Time)
+	if _, emitted := f.(*Emitted); has(f, idle) || emitted && r.Status != Running { // then the host did something
+		return nil
 	}
+	m.s.Run.Last = normalTime(meta.Time)
 	return nil
 }
 
@@ -85,11 +80,6 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 		if r == nil || newest {
 			return ""
 		}
-	case *Compacted, *ModeChanged, *RuleRevoked, *TitleChanged, *LabelChanged, *Delivered, *Emitted:
-		// also between runs, and while the run waits
-		if newest {
-			return ""
-		}
 	case *RunEnded: // queues a run again that has failed
 		if newest && r.Status == Failed && f.Status == Paused && f.Code == CodeQueued {
 			return ""
@@ -99,6 +89,10 @@ func (m *Machine) checkOrder(f Fact, meta *Meta) string {
 		case r.IsOpen():
 			return "a run is open"
 		case newest:
+			return ""
+		}
+	default:
+		if newest && has(f, anytime) {
 			return ""
 		}
 	}

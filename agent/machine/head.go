@@ -54,9 +54,6 @@ func firstOpen(open []journal.Open) []journal.Open {
 // leaves out that one of many suspended calls of a run that goes on is added.
 func (m *Machine) ChangesHead(f Fact) bool {
 	switch f := f.(type) {
-	case *RunStarted, *Continued, *Snapshot, *Decided, *TitleChanged, *LabelChanged, *ModeChanged, *RunEnded,
-		*Delivered:
-		return true
 	case *Compacted: // what it cost; while a run is in progress, its end lists that
 		return m.s.Run == nil || m.s.Run.Status != Running
 	case *Suspended:
@@ -65,11 +62,11 @@ func (m *Machine) ChangesHead(f Fact) bool {
 		c := m.s.Run.Call(f.Meta.Call)
 		return c != nil && c.Waits()
 	}
-	return false
+	return has(f, inLists)
 }
 
 // listsNext reports whether the next suspended call changes the head at once. A head is as long as
-// what it lists, so beyond 64 calls only each doubling of their number does: the others are listed
+// what it lists, so beyond 64 calls only each doubling of their number does: the others are inLists
 // when the run pauses.
 func (m *Machine) listsNext() bool {
 	r, n := m.s.Run, 1

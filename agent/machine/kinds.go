@@ -37,30 +37,66 @@ func (*Delivered) kind() string             { return "delivered" }
 func (*Snapshot) kind() string              { return KindSnapshot }
 func (*RunEnded) kind() string              { return "run_ended" }
 
+// A trait says when a fact may come, beside the stages of the run, and what follows from it.
+type trait uint8
+
+const (
+	anytime trait = 1 << iota // it may also come between runs, and while the run waits
+	idle                      // the run did nothing by it, so its Last stays
+	inLists                   // lists show what it changes: see ChangesHead, which has those that do it at times
+)
+
 // facts has one of each kind.
-var facts = []Fact{
-	&RunStarted{}, &StepStarted{}, &Compacted{}, &NoteWritten{}, &Replied{}, &StepFailed{},
-	&ToolStarted{}, &ToolFinished{}, &Suspended{}, &Decided{}, &Steered{}, &SentBack{},
-	&ModeChanged{}, &PhaseChanged{}, &ContextResetRequested{}, &ToolsChanged{}, &Continued{},
-	&RuleRevoked{}, &TitleChanged{}, &LabelChanged{}, &Emitted{}, &Undone{}, &Delivered{}, &Snapshot{},
-	&RunEnded{},
+var facts = []struct {
+	Fact
+	traits trait
+}{
+	{&RunStarted{}, inLists},
+	{&StepStarted{}, 0},
+	{&Compacted{}, anytime},
+	{&NoteWritten{}, 0},
+	{&Replied{}, 0},
+	{&StepFailed{}, 0},
+	{&ToolStarted{}, 0},
+	{&ToolFinished{}, 0},
+	{&Suspended{}, 0},
+	{&Decided{}, inLists},
+	{&Steered{}, 0},
+	{&SentBack{}, 0},
+	{&ModeChanged{}, anytime | inLists},
+	{&PhaseChanged{}, 0},
+	{&ContextResetRequested{}, 0},
+	{&ToolsChanged{}, 0},
+	{&Continued{}, inLists},
+	{&RuleRevoked{}, anytime | idle},
+	{&TitleChanged{}, anytime | idle | inLists},
+	{&LabelChanged{}, anytime | idle | inLists},
+	{&Emitted{}, anytime},
+	{&Undone{}, idle},
+	{&Delivered{}, anytime | idle | inLists},
+	{&Snapshot{}, idle | inLists},
+	{&RunEnded{}, inLists},
 }
 
 var (
 	factTypes  = make(map[string]reflect.Type) // the struct of each kind
+	factTraits = make(map[string]trait)        // by kind
 	isFactType = make(map[reflect.Type]bool)   // the pointers to them
 )
 
 func init() {
 	for _, f := range facts {
-		addFact(f)
+		addFact(f.Fact, f.traits)
 	}
 }
 
-func addFact(f Fact) {
+func addFact(f Fact, traits trait) {
 	t := reflect.TypeOf(f)
-	factTypes[f.kind()], isFactType[t] = t.Elem(), true
+	factTypes[f.kind()], factTraits[f.kind()], isFactType[t] = t.Elem(), traits, true
 }
+
+// has reports whether facts of a kind have a trait.
+func has(f Fact, t trait) bool { return factTraits[f.kind()]&t != 0 }
 
 // valid returns an error unless f is a fact of this package, and not nil.
 func valid(f Fact) *FactError {

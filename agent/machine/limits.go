@@ -12,8 +12,9 @@ import (
 // for no limit. A run that reaches a limit is stopped with a *[LimitError] that names the field;
 // its Result holds what it had done by then.
 //
-// To add a limit, add a field here and its default in [Limits.WithDefaults], a Limit constant, and
-// the comparison in RunState.nextStep. Runs that older versions began have the default.
+// To add a limit, add a field here and its default in [Limits.WithDefaults]. One that stops the run
+// has a Limit constant, and is compared in RunState.nextStep; one that makes a tool unavailable has
+// none, and is compared by package agent. Runs that older versions began have the default.
 type Limits struct {
 	// Steps is how many model calls with tools a run may make. At the limit the model gets one more
 	// call, without tools, to report its progress. Default 12.

@@ -13,7 +13,7 @@ import (
 )
 
 func TestACloneAndItsOriginalDontChangeEachOther(t *testing.T) {
-	eachLog(t, 4, func(t *testing.T, s *sim) {
+	eachLog(t, 20, func(t *testing.T, s *sim) {
 		var clone *machine.Machine
 		var was string
 		s.before = func(f machine.Fact) {
@@ -21,11 +21,66 @@ func TestACloneAndItsOriginalDontChangeEachOther(t *testing.T) {
 			require.NoError(t, clone.Apply(f))
 			require.Equal(t, was, stateJSON(t, s.m), "the original, after %s", machine.KindOf(f))
 			clone = s.m.Clone()
+
+			m := s.m.Clone()
+			giveRoom(reflect.ValueOf(m.State()).Elem())
+			if r := m.State().Run; r != nil {
+				giveRoom(reflect.ValueOf(r).Elem())
+			}
+			before := m.Clone()
+			require.NoError(t, m.Apply(f))
+			requireNoSharedEnd(t, machine.KindOf(f), reflect.ValueOf(before.State()), reflect.ValueOf(m.State()))
 		}
 		s.after = func(f machine.Fact) {
 			require.Equal(t, was, stateJSON(t, clone), "the clone, after %s", machine.KindOf(f))
 		}
 	})
+}
+
+// giveRoom gives all slices of a state arrays of their own with room to append.
+func giveRoom(v reflect.Value) {
+	switch v.Kind() {
+	case reflect.Struct:
+		for i := range v.NumField() {
+			if v.Type().Field(i).IsExported() {
+				giveRoom(v.Field(i))
+			}
+		}
+	case reflect.Slice:
+		if v.Len() > 0 {
+			roomy := reflect.MakeSlice(v.Type(), v.Len(), 2*v.Len()+2)
+			reflect.Copy(roomy, v)
+			v.Set(roomy)
+		}
+		for i := range v.Len() {
+			giveRoom(v.Index(i))
+		}
+	}
+}
+
+// requireNoSharedEnd fails if a slice of the state now was made by appending to one of the state
+// before without another array: what is appended to the one before then changes the one now.
+func requireNoSharedEnd(t *testing.T, path string, before, now reflect.Value) {
+	t.Helper()
+	switch before.Kind() {
+	case reflect.Pointer:
+		if !before.IsNil() && !now.IsNil() && before.Pointer() != now.Pointer() {
+			requireNoSharedEnd(t, path, before.Elem(), now.Elem())
+		}
+	case reflect.Struct:
+		for i := range before.NumField() {
+			requireNoSharedEnd(t, path+"."+before.Type().Field(i).Name, before.Field(i), now.Field(i))
+		}
+	case reflect.Slice:
+		if before.Pointer() == now.Pointer() {
+			require.False(t, now.Len() > before.Len() && before.Cap() > before.Len(),
+				"%s: append to slices.Clip of it, or a Clone of the machine shares what is appended", path)
+			return
+		}
+		for i := range min(before.Len(), now.Len()) {
+			requireNoSharedEnd(t, path, before.Index(i), now.Index(i))
+		}
+	}
 }
 
 func TestARollbackBringsBackTheState(t *testing.T) {

@@ -29,9 +29,10 @@ func (f *praised) apply(m *Machine, _ *RunState) string {
 }
 
 func TestANewFactNeedsItsTypeThreeMethodsAndALine(t *testing.T) {
-	addFact(&praised{})
+	addFact(&praised{}, 0)
 	t.Cleanup(func() {
 		delete(factTypes, "praised")
+		delete(factTraits, "praised")
 		delete(isFactType, reflect.TypeFor[*praised]())
 	})
 	m, run := New("s"), &Origin{Session: "s", Run: "r"}

@@ -28,7 +28,7 @@ const (
 )
 
 // Codes say why a run was paused, stopped or failed. A run that completed has none, unless a stop
-// condition completed it.
+// condition completed it. Each has a line in the list endings.
 const (
 	CodeLimit        = "limit"         // it reached one of its Limits
 	CodeLength       = "length"        // the answer was cut off at the model's output limit
@@ -323,9 +323,7 @@ func (e *StopError) Unwrap() error { return e.Err }
 // Fault returns the class of the cause if that kept the run from completing, and None if somebody
 // wanted the run to end.
 func (e *StopError) Fault() fault.Class {
-	switch e.Code {
-	case CodeCanceled, CodeAbandoned, CodeSuperseded, CodeHost, CodeDrained, CodeLeg, CodeQueued,
-		CodeContextReset, CodeForked:
+	if endings[e.Code].by != byItself {
 		return fault.None
 	}
 	return fault.Of(e.Err)

@@ -455,7 +455,8 @@ func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
 func (s *sim) finish(id string, status tools.Status) {
 	c := s.m.State().Run.Call(id)
 	call := *c.Call
-	res := &machine.ToolResult{Status: status, Polls: call.Name == "poll", Class: fault.None}
+	res := &machine.ToolResult{Status: status, Polls: call.Name == "poll", Class: fault.None,
+		Outside: len(s.facts)%3 == 0}
 	res.ToolResult = provider.ToolResult{CallID: id, Name: call.Name,
 		Parts: []provider.Part{provider.TextPart(s.text())}, Error: !status.Good()}
 	if s.one(3) {

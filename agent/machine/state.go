@@ -215,7 +215,7 @@ func (r *RunState) IsOpen() bool {
 // Interrupted reports whether the run is paused because its process has ended, its leg is over, or
 // its turn hasn't come: it waits for a process, not for a person.
 func (r *RunState) Interrupted() bool {
-	return r != nil && r.Status == Paused && (r.Code == CodeDrained || r.Code == CodeLeg || r.Code == CodeQueued)
+	return r != nil && r.Status == Paused && GoesOn(r.Code)
 }
 
 // Continues reports whether the run has an id, or continues the work of that run after context

@@ -88,7 +88,7 @@ func (s *State) unanswered() string {
 		request += ", with what was added to it (last " + quote(r.UserMessages[n-1]) + "),"
 	}
 	var b strings.Builder
-	if r.Status == Stopped && slices.Contains([]string{CodeCanceled, CodeAbandoned, CodeSuperseded, CodeHost}, r.Code) {
+	if r.Status == Stopped && StoppedByPerson(r.Code) {
 		if r.Stage == StageReplied && (r.Stop == provider.StopDone || r.Stop == provider.StopUnknown) {
 			return "" // the answer came before that
 		}

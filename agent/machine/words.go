@@ -1,7 +1,9 @@
 package machine
 
 import (
+	"cmp"
 	"errors"
+	"strings"
 
 	"github.com/pawlkit/pawl/provider"
 )
@@ -9,16 +11,66 @@ import (
 // goesOn says how work goes on after a limit of one request.
 const goesOn = " Write “go on” to continue, or have the limit raised."
 
-// endWords says how a run has ended, by its code.
-var endWords = map[string]string{
-	CodeLimit:    "The work was stopped at one of its limits.",
-	CodeLength:   "The answer was cut because it became too long. Ask for less at a time.",
-	CodeFiltered: "The model refused to answer. Put your message in other words.",
-	CodeEmpty:    "The model didn't answer. Send the message again.",
-	CodeBudget:   "The budget for the model is spent. Have it raised, or wait until it is filled again.",
-	CodeOutput:   "The answer doesn't have the requested form. Send the message again.",
-	CodeJournal:  "The conversation couldn't be stored. Check the disk or the database that the program uses.",
+// A teller is what says to people how a run has ended, if its code doesn't say it alone.
+type teller uint8
+
+const (
+	codeTells   teller = iota // the words of the code
+	hostTells                 // the Reason, to the host's people; to users, the words
+	reasonTells               // the Reason, which a hook or a condition of the host wrote for users
+)
+
+// An ender is who has ended or paused a run.
+type ender uint8
+
+const (
+	byItself  ender = iota // the run, its model or its rules
+	byPerson               // somebody wanted it to end: it isn't to be carried out
+	byProcess              // it goes on by itself, in another process or after a restart
+	byRun                  // another run goes on with the work
+)
+
+// An ending is what a code means to those who show how a run has ended or paused.
+type ending struct {
+	words string // for people, and what they can change
+	tells teller
+	by    ender
 }
+
+// endings are those of all codes. The fields have no names, so that none is left out.
+var endings = map[string]ending{
+	CodeLimit:    {"The work was stopped at one of its limits.", codeTells, byItself},
+	CodeLength:   {"The answer was cut because it became too long. Ask for less at a time.", codeTells, byItself},
+	CodeFiltered: {"The model refused to answer. Put your message in other words.", codeTells, byItself},
+	CodeEmpty:    {"The model didn't answer. Send the message again.", codeTells, byItself},
+	CodeUnproven: {"The answer isn't proven: something that it must have is missing.", hostTells, byItself},
+	CodeOutput:   {"The answer doesn't have the requested form. Send the message again.", codeTells, byItself},
+	CodeBudget: {"The budget for the model is spent. Have it raised, or wait until it is filled again.", codeTells,
+		byItself},
+	CodeJournal: {"The conversation couldn't be stored. Check the disk or the database that the program uses.",
+		codeTells, byItself},
+	CodeContext:      {(&provider.Problem{Kind: provider.ProblemLength}).Words(), codeTells, byItself},
+	CodeProvider:     {"The model couldn't be reached, or couldn't answer.", hostTells, byItself},
+	CodeAborted:      {"The work was ended by a rule of this service.", reasonTells, byItself},
+	CodeCondition:    {"The work was stopped at one of its limits.", reasonTells, byItself},
+	CodeCanceled:     {"The answer was stopped.", hostTells, byPerson},
+	CodeAbandoned:    {"The answer was stopped.", hostTells, byPerson},
+	CodeHost:         {"The answer was stopped.", hostTells, byPerson},
+	CodeSuperseded:   {"Another message took its place.", hostTells, byPerson},
+	CodeDrained:      {"The server is restarting. The work goes on afterwards.", hostTells, byProcess},
+	CodeLeg:          {"The server is restarting. The work goes on afterwards.", hostTells, byProcess},
+	CodeQueued:       {"The work is tried again later.", hostTells, byProcess},
+	CodeContextReset: {"The work goes on in a fresh conversation.", hostTells, byRun},
+	CodeForked:       {"This is a copy. The work was in progress in the original.", hostTells, byRun},
+}
+
+// StoppedByPerson reports whether a run that was stopped with this code was stopped because
+// somebody wanted it to end, and not by a limit, a rule or a failure.
+func StoppedByPerson(code string) bool { return endings[code].by == byPerson }
+
+// GoesOn reports whether a run that was paused with this code goes on by itself, in another process
+// or after a restart.
+func GoesOn(code string) bool { return endings[code].by == byProcess }
 
 // limitWords says which limit has ended a run, or refused an input.
 var limitWords = map[string]string{
@@ -48,6 +100,34 @@ func (f *RunEnded) Words() string {
 	return wordsOf(f.Code, f.Limit, f.Problem)
 }
 
+// UserWords says to users of a service how the run has ended or paused. It is [RunEnded.Words], and
+// where those are empty other words, never the Reason, which is for the host's log. It is empty for
+// a run that has completed, or that waits for decisions.
+func (f *RunEnded) UserWords() string {
+	if f == nil || f.Status == Completed || f.Status == Paused && f.Code == "" {
+		return ""
+	}
+	text := cmp.Or(f.Words(), endings[f.Code].words)
+	switch {
+	case f.Status == Paused && StoppedByPerson(f.Code):
+		return "The answer was paused."
+	case text != "":
+		return text
+	case f.Status == Failed:
+		return "The work failed."
+	}
+	return "The work was stopped."
+}
+
+// UserReason is the Reason if a hook or a condition of the host has stopped the run, because that
+// is written for users, and else [RunEnded.UserWords].
+func (f *RunEnded) UserReason() string {
+	if f != nil && f.Status == Stopped && f.Reason != "" && endings[f.Code].tells == reasonTells {
+		return strings.TrimPrefix(f.Reason, "agent: ")
+	}
+	return f.UserWords()
+}
+
 // Words says to people which limit was reached, without figures, and what they can do.
 func (e *LimitError) Words() string { return wordsOf(CodeLimit, e.Limit, nil) }
 
@@ -67,8 +147,8 @@ func wordsOf(code, limit string, problem *provider.Problem) string {
 	if text := limitWords[limit]; text != "" {
 		return text
 	}
-	if code == CodeContext {
-		return (&provider.Problem{Kind: provider.ProblemLength}).Words()
+	if end := endings[code]; end.tells == codeTells {
+		return end.words
 	}
-	return endWords[code]
+	return ""
 }

@@ -210,7 +210,7 @@ func (s *server) aguiMessages(w http.ResponseWriter, r *http.Request, _ string) 
 	}{Messages: h.restated(nil, nil), Running: g.running || s.interrupted(r, g)}
 	out.Interrupts, out.Pending = waiting(pending)
 	if end := h.end.ending; end != nil && end.Status != agent.Completed && end.Status != agent.Paused {
-		out.Error = endText(end)
+		out.Error = end.UserWords()
 	}
 	answer(w, http.StatusOK, out)
 	return nil

@@ -104,7 +104,7 @@ func (a *aguiMap) event(ev agent.Event) error {
 	case *machine.ModeChanged:
 		return a.put(agui.StateSnapshot{Snapshot: stateOf(meta.Session(), ev.To)})
 	case *agent.RunEnded:
-		if ev.Code != machine.CodeContextReset && !display.Interrupted(ev.Code) {
+		if ev.Code != machine.CodeContextReset && !machine.GoesOn(ev.Code) {
 			a.ending = ev
 		}
 	}
@@ -253,14 +253,14 @@ func (a *aguiMap) finish(pending []agent.Pause, messages []agui.Message) error {
 	case end == nil:
 		return nil
 	case end.Status == agent.Failed:
-		return a.put(agui.RunError{Message: endText(end), Code: end.Code})
+		return a.put(agui.RunError{Message: end.UserWords(), Code: end.Code})
 	case end.Status == agent.Completed:
 		return a.put(agui.RunFinished{})
 	case end.Status != agent.Paused:
-		if end.Code == machine.CodeCanceled || end.Code == machine.CodeHost || end.Code == machine.CodeSuperseded {
+		if machine.StoppedByPerson(end.Code) {
 			return a.put(agui.RunFinished{Outcome: agui.Outcome{Type: agui.OutcomeCancelled}})
 		}
-		return a.put(agui.RunError{Message: endText(end), Code: end.Code})
+		return a.put(agui.RunError{Message: end.UserWords(), Code: end.Code})
 	}
 	interrupts, calls := waiting(pending)
 	if len(interrupts) == 0 { // or nothing that people are asked

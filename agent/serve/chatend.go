@@ -4,7 +4,6 @@ import (
 	"encoding/json"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
@@ -29,13 +28,13 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 	}
 	reason := "other"
 	switch {
-	case display.Interrupted(f.Code): // it goes on by itself
+	case machine.GoesOn(f.Code): // it goes on by itself
 		return nil
 	case f.Status == agent.Paused:
 		c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: "tool-calls"}}
 		return nil
 	}
-	if err := c.closeNested(endText(f)); err != nil {
+	if err := c.closeNested(f.UserWords()); err != nil {
 		return err
 	}
 	switch {
@@ -48,46 +47,15 @@ func (c *chatMap) end(f *agent.RunEnded) error {
 		reason = "content-filter"
 	}
 	raw, err := json.Marshal(map[string]string{"status": string(f.Status), "code": f.Code,
-		"text": endText(f)})
+		"text": f.UserWords()})
 	c.ending = []uimessage.Chunk{uimessage.Finish{FinishReason: reason}}
 	if f.Status == agent.Failed {
-		c.ending = []uimessage.Chunk{uimessage.Error{ErrorText: endText(f)}}
+		c.ending = []uimessage.Chunk{uimessage.Error{ErrorText: f.UserWords()}}
 	}
 	if err != nil {
 		return err
 	}
 	return c.put(uimessage.Data{Name: "ended", ID: "ended", Data: raw})
-}
-
-// endText says in a user's words how a run has ended that didn't complete. What exactly failed is
-// for the server's log.
-func endText(f *agent.RunEnded) string {
-	if text := f.Words(); text != "" {
-		return text
-	}
-	switch f.Code {
-	case machine.CodeCanceled, machine.CodeAbandoned, machine.CodeHost:
-		if f.Status == agent.Paused {
-			return "The answer was paused."
-		}
-		return "The answer was stopped."
-	case machine.CodeSuperseded:
-		return superseded
-	case machine.CodeCondition:
-		return "The work was stopped at one of its limits."
-	case machine.CodeUnproven:
-		return "The answer isn't proven: something that it must have is missing."
-	case machine.CodeDrained, machine.CodeLeg:
-		return "The server is restarting. The work goes on afterwards."
-	case machine.CodeQueued:
-		return "The work is tried again later."
-	case machine.CodeProvider:
-		return "The model couldn't be reached, or couldn't answer."
-	}
-	if f.Status == agent.Failed {
-		return "The work failed."
-	}
-	return "The work was stopped."
 }
 
 // superseded says what became of a run that another message has replaced.

@@ -8,7 +8,6 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/stream/uimessage"
@@ -166,7 +165,7 @@ func (s *server) chatRead(r *http.Request, out *response, g *grant, reply chatRe
 			}
 		case *agent.RunEnded:
 			// after one that has completed, the hub starts the next one
-			if f.Status != agent.Completed && f.Code != machine.CodeContextReset && !display.Interrupted(f.Code) {
+			if f.Status != agent.Completed && f.Code != machine.CodeContextReset && !machine.GoesOn(f.Code) {
 				ended = true
 				return errEnough
 			}

@@ -5,7 +5,7 @@ import (
 	"net/http"
 
 	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/internal/display"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/stream/sse"
 	"github.com/pawlkit/pawl/stream/uimessage"
 )
@@ -51,7 +51,7 @@ func (s *server) chatResume(w http.ResponseWriter, r *http.Request, session stri
 // restart.
 func (s *server) interrupted(r *http.Request, g *grant) bool {
 	res, err := g.session.Result(r.Context())
-	return err == nil && res.Status == agent.Paused && display.Interrupted(res.Code)
+	return err == nil && res.Status == agent.Paused && machine.GoesOn(res.Code)
 }
 
 // chatStream streams a message.

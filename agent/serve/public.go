@@ -2,25 +2,11 @@ package serve
 
 import (
 	"slices"
-	"strings"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 )
-
-// publicReason says in a user's words why a run has ended or paused. What a condition or a hook of
-// the host has said is for users, too.
-func publicReason(f *agent.RunEnded) string {
-	said := strings.TrimPrefix(f.Reason, "agent: ")
-	switch {
-	case f.Status == agent.Completed, f.Status == agent.Paused && f.Reason == "":
-		return ""
-	case f.Status != agent.Failed && said != "" && (f.Code == machine.CodeCondition || f.Code == machine.CodeAborted):
-		return said
-	}
-	return endText(f)
-}
 
 // publicEvent returns an event as users may see it: without system texts, what a hook showed to the
 // model, what the agent knows of its tools, what tools keep for the host's logs, why exactly a run
@@ -43,7 +29,7 @@ func publicEvent(ev agent.Event) agent.Event {
 		return &own
 	case *agent.RunEnded:
 		own := *ev
-		own.Result, own.Reason = nil, publicReason(ev)
+		own.Result, own.Reason = nil, ev.UserReason()
 		return &own
 	case *machine.StepFailed:
 		own := *ev

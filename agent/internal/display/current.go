@@ -44,9 +44,3 @@ func undone(facts []agent.Fact) (out []agent.Fact) {
 	}
 	return out
 }
-
-// Interrupted reports whether a run that has ended or paused with this code goes on by itself, in
-// another process or after a restart.
-func Interrupted(code string) bool {
-	return code == machine.CodeDrained || code == machine.CodeLeg || code == machine.CodeQueued
-}

@@ -41,6 +41,7 @@ type Item struct {
 	Fact    uint64 `json:"fact,omitempty"`    // of a user's message that started a run: agent.Input.Replaces
 	Code    string `json:"code,omitempty"`    // of a notice: what happened
 	GoOn    bool   `json:"goOn,omitempty"`    // of a notice of a run's end: a message to go on continues the work
+	Quiet   bool   `json:"quiet,omitempty"`   // of such a notice: it needs nothing from people
 	URL     string `json:"url,omitempty"`     // of a source
 	Stays   []Stay `json:"stays,omitempty"`   // of a notice of an undo: what wasn't undone
 

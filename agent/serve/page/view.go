@@ -257,7 +257,8 @@ func (v *View) ended(f *agent.RunEnded) []Patch {
 	if code == "" {
 		code = string(f.Status)
 	}
-	end := v.notice(code, f.Meta, f.Words())
+	end := v.notice(code, f.Meta, f.UserWords())
+	end.Item.Quiet = machine.StoppedByPerson(code) || machine.GoesOn(code) || code == machine.CodeForked
 	end.Item.GoOn = f.Code == machine.CodeLimit && slices.Contains(ofOneRequest, f.Limit)
 	return append(out, end)
 }

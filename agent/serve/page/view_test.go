@@ -22,22 +22,23 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// The page has words of its own for what it doesn't know more of.
 func TestANoticeHasTheWordsOfAFailure(t *testing.T) {
 	for want, end := range map[string]*agent.RunEnded{
 		"Gemini didn't answer in time. Try again; if it happens often, use another model (GEMINI_MODEL).": {
 			Status: agent.Failed, Code: machine.CodeProvider, Reason: "stream: late",
 			Problem: &provider.Problem{Kind: provider.ProblemTimeout, Provider: "gemini"}},
-		"": {Status: agent.Failed, Code: machine.CodeProvider, Reason: "a word of a server"},
+		"The model couldn't be reached, or couldn't answer.": {
+			Status: agent.Failed, Code: machine.CodeProvider, Reason: "a word of a server"},
 	} {
 		patches := page.NewView(page.ViewConfig{}).Event(end)
 		require.Equal(t, want, patches[len(patches)-1].Item.Text)
 	}
-	// texts.js has none for these.
-	for _, code := range []string{machine.CodeLimit, machine.CodeLength, machine.CodeFiltered, machine.CodeEmpty,
-		machine.CodeContext, machine.CodeOutput, machine.CodeJournal, machine.CodeBudget} {
-		patches := page.NewView(page.ViewConfig{}).Event(&agent.RunEnded{Status: agent.Failed, Code: code})
-		require.NotEmpty(t, patches[len(patches)-1].Item.Text, code)
+	for code, quiet := range map[string]bool{machine.CodeLeg: true, machine.CodeQueued: true,
+		machine.CodeCanceled: true, machine.CodeForked: true, machine.CodeUnproven: false, machine.CodeLimit: false} {
+		patches := page.NewView(page.ViewConfig{}).Event(&agent.RunEnded{Status: agent.Paused, Code: code})
+		item := patches[len(patches)-1].Item
+		require.NotEmpty(t, item.Text, code)
+		require.Equal(t, quiet, item.Quiet, code)
 	}
 }
 

@@ -132,8 +132,8 @@ export function source(item) {
   return safe ? h("a", { class: "source", href: item.url, target: "_blank", rel: "noopener noreferrer nofollow" }, words) : h("span", { class: "source" }, words);
 }
 
-// quiet are the notices about what the user did, or what needs nothing from them.
-const quiet = ["compacted", "context_reset", "mode", "canceled", "abandoned", "host", "superseded", "drained", "forked", "stopped", "undone", "notice"];
+// quiet are the notices about what the user did, or what needs nothing from them. For the ends of runs the server says so.
+const quiet = ["compacted", "context_reset", "mode", "stopped", "undone", "notice"];
 
 // effects lists what calls have done, with why it stays.
 export function effects(list) {
@@ -144,12 +144,12 @@ export function effects(list) {
 // notice says what has happened. last is whether no work came after it: then it offers to go on.
 export function notice(item, { last, retry, resume }) {
   const known = texts.notice[item.code];
-  const words = typeof known === "function" ? known(item.text ?? "") : item.text || (known ?? texts.notice.failed);
+  const words = typeof known === "function" ? known(item.text ?? "") : (known ?? (item.text || texts.notice.failed));
   if (item.code === "undone") {
     const stays = item.stays ?? [];
     return h("div", { class: "notice undone" }, icon("undo"), h("span", {}, stays.length > 0 ? texts.undoing.partly : texts.undoing.all), effects(stays));
   }
-  if (quiet.includes(item.code)) {
+  if (item.quiet || quiet.includes(item.code)) {
     const go = last && (item.code === "host" || item.code === "drained") ? button(texts.continue, resume) : null;
     return h("div", { class: "notice" }, icon("info"), h("span", {}, words), go);
   }
