@@ -337,7 +337,8 @@ func (x *driver) resume(in *Input) error {
 		return nothingOpen(x.Name, r)
 	}
 	settled := taken > 0 || len(expired) > 0
-	asIs := in.leg != nil && in.leg.run != "" && r.Code == machine.CodeHost
+	// what its host has paused stays paused, whatever else was posted to it
+	asIs := r.Code == machine.CodeHost && (in.kind == recoverRun || in.leg != nil && in.leg.run != "")
 	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.Machine().Waiting()) {
 		if x.stopPosted(); !x.Run().IsOpen() {
 			return nothingOpen(x.Name, x.Run())

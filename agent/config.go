@@ -10,6 +10,7 @@ import (
 	"reflect"
 	"slices"
 	"strings"
+	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -201,7 +202,7 @@ func New(cfg Config) (*Agent, error) {
 	cfg.Owner, cfg.Lease = cmp.Or(cfg.Owner, newID("o-")), cmp.Or(cfg.Lease, defaultLease)
 	cfg.Hooks = slices.Clone(cfg.Hooks)
 	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact),
-		abandoned: new(atomic.Int64)}
+		abandoned: new(atomic.Int64), unknown: new(sync.Map)}
 	if cfg.Logger != nil {
 		a.logger = slog.New(contain.Handler(cfg.Logger.Handler(), a.redact.Text))
 	}

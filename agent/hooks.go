@@ -62,6 +62,8 @@ type Hooks struct {
 	// in a run or by [Session.Compact]. AfterCompaction is called after them, before the compaction
 	// is recorded; it is always called, also if BeforeCompaction or a strategy has failed. An error
 	// of either ends the run, or is that of Session.Compact, and the conversation stays as it was.
+	// What is due may find nothing to do, and be tried again at the next steps: then there is no
+	// Report.
 	// What a new run leaves out because it made the one before it too long isn't shown to them.
 	BeforeCompaction func(ctx context.Context, c *Compaction) error
 	AfterCompaction  func(ctx context.Context, c *Compaction) error

@@ -163,8 +163,8 @@ func (c *Compactor) Prepare(ctx context.Context, req *provider.Request, more Con
 // A Plan is the first half of [Compactor.Prepare]: what is to be done with a request.
 type Plan struct {
 	// Trigger is what makes a compaction due, as the [Report] will say it; "": none is due. If
-	// results are cut first, others of its triggers may prove needless, and if they can't be cut,
-	// there may be no Report.
+	// results are cut first, others of its triggers may prove needless, and if there is nothing to
+	// do, there is no Report.
 	Trigger string
 
 	given    *provider.Request
@@ -177,7 +177,8 @@ type Plan struct {
 }
 
 // Plan counts a request, and says whether a compaction is due. It doesn't change the conversation,
-// and calls nothing but the Counter and Config.Asks.
+// and calls nothing but the Counter, Config.Asks and, for results that are too large,
+// Config.Subgoals.
 func (c *Compactor) Plan(ctx context.Context, req *provider.Request, more Context, events ...Event) (*Plan, error) {
 	if req == nil {
 		return nil, provider.ErrNilRequest

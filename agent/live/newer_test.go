@@ -49,3 +49,34 @@ func TestAnItemOfANewerVersionIsLeftAlone(t *testing.T) {
 		require.Equal(t, 1, n)
 	})
 }
+
+// TestARunThatItsHostHasPausedStaysPaused when something else is in its inbox: an item that nobody
+// knows, or a title.
+func TestARunThatItsHostHasPausedStaysPaused(t *testing.T) {
+	for kind, data := range map[string]string{"priority": "{}", "title": `{"text":"New"}`} {
+		synctest.Test(t, func(t *testing.T) {
+			store, n := journal.NewMemory(), 0
+			slow := tools.New(tools.Spec{Name: "slow"}, func(context.Context, Number) (string, error) {
+				n++
+				time.Sleep(10 * time.Second)
+				return "done", nil
+			})
+			h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{slow}},
+				providertest.Call("slow", Number{1}), providertest.Call("slow", Number{2}), providertest.Say("Done."))})
+			run := start(t, h)
+			post := func(id string) {
+				require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: id, Kind: kind, Time: time.Now(),
+					Data: []byte(data)}))
+			}
+			post("before")
+			require.NoError(t, h.Agent().Session("s").Pause(t.Context()))
+			<-run.Done
+			post("after")
+			time.Sleep(30 * time.Minute)
+			require.LessOrEqual(t, n, 1)
+			res, err := h.Agent().Session("s").Result(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, agent.Paused, res.Status)
+		})
+	}
+}

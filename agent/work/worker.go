@@ -172,8 +172,7 @@ func (w *Worker) leg(ctx context.Context, a *agent.Agent, session string) error 
 	switch {
 	case err != nil:
 		return err
-	case p.Next == agent.NextLater, !moved && p.Next != agent.NextEnded:
-		// the agent is drained, for example, or what is in the inbox can't be taken now
+	case p.Next == agent.NextLater, p.Next == agent.NextAgain && !moved: // the agent is drained, for example
 		return due.ErrLater
 	case p.Next == agent.NextAgain: // when others had their turn
 		w.due.Poke(session)
