@@ -126,7 +126,8 @@ func (x *driver) readInbox() (done bool) {
 // kind, and the session must not look for ever as if somebody had decided.
 const keepUnknown = time.Hour
 
-// takeUnknown logs an item of an unknown kind, once, and removes it when nobody has taken it in time.
+// takeUnknown logs an item of an unknown kind, once, and removes it when nobody has taken it in
+// time.
 func (l *sessionLog) takeUnknown(it *session.Item) {
 	text := "agent: an inbox item of a kind that this version doesn't know stays for one that does"
 	if time.Since(it.Time) > keepUnknown {
