@@ -196,11 +196,14 @@ func (x *driver) next() *outcome {
 		if x.requested != requestNone {
 			return x.granted()
 		}
-		if out := x.cutOff(); out != nil { // by what was in the inbox
-			return out
-		}
 		if done {
 			act = x.Machine().Next()
+		}
+		// by what was in the inbox, or while it was shown; what is complete by then, or waits, stays so
+		if act.Kind == machine.ActCallModel || act.Kind == machine.ActRunCalls {
+			if out := x.cutOff(); out != nil {
+				return out
+			}
 		}
 	}
 	if x.leg.endsBefore(act) {
