@@ -46,10 +46,10 @@ func TestWhatIsReadAfterACallCounts(t *testing.T) {
 		leave bool // the reader leaves at the event of the item
 		code  string
 	}{
-		"canceled, and fails":   {kind: session.ItemCancel, err: boom, code: machine.CodeCanceled},
-		"stopped, and fails":    {kind: session.ItemStop, err: boom, code: machine.CodeHost},
-		"stopped, and answers":  {kind: session.ItemStop, reply: say("Done.").Response(), code: machine.CodeHost},
-		"left, and fails":       {kind: session.ItemTitle, err: boom, leave: true, code: machine.CodeAbandoned},
+		"canceled, and fails":  {kind: session.ItemCancel, err: boom, code: machine.CodeCanceled},
+		"stopped, and fails":   {kind: session.ItemStop, err: boom, code: machine.CodeHost},
+		"stopped, and answers": {kind: session.ItemStop, reply: say("Done.").Response(), code: machine.CodeHost},
+		"left, and fails":      {kind: session.ItemTitle, err: boom, leave: true, code: machine.CodeAbandoned},
 	} {
 		t.Run(name, func(t *testing.T) {
 			store := journal.NewMemory()
