@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"encoding/hex"
 	"log/slog"
-	"sync"
 	"sync/atomic"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
@@ -43,7 +42,6 @@ type setup struct {
 	redact       machine.Redactor
 	logger       *slog.Logger
 	abandoned    *atomic.Int64 // functions that were abandoned and still run
-	unknown      *sync.Map     // the ids of inbox items of unknown kinds that were logged
 }
 
 // Name returns Config.Name; "" for a nil Agent.

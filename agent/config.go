@@ -10,7 +10,6 @@ import (
 	"reflect"
 	"slices"
 	"strings"
-	"sync"
 	"sync/atomic"
 	"time"
 	"unicode/utf8"
@@ -202,7 +201,7 @@ func New(cfg Config) (*Agent, error) {
 	cfg.Owner, cfg.Lease = cmp.Or(cfg.Owner, newID("o-")), cmp.Or(cfg.Lease, defaultLease)
 	cfg.Hooks = slices.Clone(cfg.Hooks)
 	a.setup = setup{cfg: cfg, logger: slog.New(slog.DiscardHandler), redact: machine.Redactor(cfg.Redact),
-		abandoned: new(atomic.Int64), unknown: new(sync.Map)}
+		abandoned: new(atomic.Int64)}
 	if cfg.Logger != nil {
 		a.logger = slog.New(contain.Handler(cfg.Logger.Handler(), a.redact.Text))
 	}
@@ -236,7 +235,7 @@ func New(cfg Config) (*Agent, error) {
 	return a, nil
 }
 
-// newPending returns what holds for all runs of an agent.
+// newPending says which facts of the agent's runs may wait for the next append.
 func (a *Agent) newPending() pending {
 	cfg := &a.cfg
 	return pending{

@@ -31,9 +31,8 @@ type itemKind struct {
 }
 
 // itemKinds has all kinds of items. What is posted by a newer version may have another kind: see
-// takeUnknown. To add a kind, add it here and to
-// the constants of package session; a request is carried out in granted, or in Posted if it has its
-// effect at once.
+// takeUnknown. To add a kind, add it here and to the constants of package session. A request is
+// carried out in granted, or in Posted if it has its effect at once.
 var itemKinds = map[string]itemKind{
 	session.ItemSteer:  {message: true},
 	session.ItemDecide: {decisions: true},
@@ -122,22 +121,17 @@ func (x *driver) readInbox() (done bool) {
 }
 
 // keepUnknown is how long an item of a kind that this version doesn't know stays in the inbox. That
-// is enough for a deployment in which processes of both versions run. After it, nobody knows the
-// kind, and the session must not look for ever as if somebody had decided.
+// is enough for a deployment in which processes of both versions run. If nobody has taken it by
+// then, it is removed, because a session with something in its inbox counts as decided.
 const keepUnknown = time.Hour
 
-// takeUnknown logs an item of an unknown kind, once, and removes it when nobody has taken it in
-// time.
+// takeUnknown removes an item of an unknown kind, and logs that, when nobody has taken it in time.
 func (l *sessionLog) takeUnknown(it *session.Item) {
-	text := "agent: an inbox item of a kind that this version doesn't know stays for one that does"
 	if time.Since(it.Time) > keepUnknown {
-		text = "agent: an inbox item of a kind that no version has known is removed"
 		l.Remove(it.ID)
-		l.agent.unknown.Delete(it.ID)
-	} else if _, logged := l.agent.unknown.LoadOrStore(it.ID, true); logged {
-		return
+		l.agent.logger.WarnContext(l.ctx, "agent: an inbox item of an unknown kind is removed, because nobody has taken it",
+			"session", l.Name, "item", it.ID, "kind", it.Kind, "posted", it.Time)
 	}
-	l.agent.logger.WarnContext(l.ctx, text, "session", l.Name, "item", it.ID, "kind", it.Kind)
 }
 
 // stopPosted ends a run that waits, if it was stopped too late for its last safe point.

@@ -27,7 +27,7 @@ const (
 	byItself  ender = iota // the run, its model or its rules
 	byPerson               // somebody wanted it to end: it isn't to be carried out
 	byProcess              // it goes on by itself, in another process or after a restart
-	byRun                  // another run goes on with the work
+	byRun                  // another run continues the work
 )
 
 // An ending is what a code means to those who show how a run has ended or paused.

@@ -28,7 +28,8 @@ type Walk struct {
 // or they have a meaning elsewhere: other sessions and stores have them, too.
 var names = set("run parent agent trace traceparent session parent_session owner from to ancestors trees tenant " +
 	"id call call_id provider_id response_id key keys call_key idempotency_key name tool tools tool_names only " +
-	"external_tools path replaces ended used hash hashes preview_hash fingerprint fingerprints kind role type status stage " +
+	"external_tools path replaces ended used hash hashes preview_hash fingerprint fingerprints " +
+	"kind role type status stage " +
 	"code class stop final limit limits model mode phase category strategy answered_by provider choice decision " +
 	"node nodes after worker check checks asks done partly undone untouched plan expires at since times time")
 
