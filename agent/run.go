@@ -199,12 +199,6 @@ func (x *driver) next() *outcome {
 		if done {
 			act = x.Machine().Next()
 		}
-		// by what was in the inbox, or while it was shown; what is complete by then stays so
-		if act.Kind == machine.ActCallModel || act.Kind == machine.ActRunCalls {
-			if out := x.cutOff(); out != nil {
-				return out
-			}
-		}
 	}
 	if x.leg.endsBefore(act) {
 		x.requested = requestLeg

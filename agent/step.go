@@ -41,7 +41,7 @@ func (x *driver) step(act machine.Action) *outcome {
 	if out := x.prepare(c); out != nil {
 		return x.unlessStopped(out)
 	}
-	if out := x.cutOff(); out != nil {
+	if out := x.cutOff(); out != nil { // by what was in the inbox, too
 		return out
 	}
 	if err := x.beforeStep(c); err != nil {
