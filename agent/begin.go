@@ -20,24 +20,24 @@ func (x *driver) begin(in *Input) (err error) {
 	if err := a.checkInput(in); err != nil {
 		return err
 	}
-	if x.parent == nil && x.depth() > maxDepth {
+	if x.log.parent == nil && x.depth() > maxDepth {
 		return fmt.Errorf("agent: %w", errTooDeep)
 	}
 	if x.caller.Err() != nil {
 		return canceledBy(x.caller, causeOf(x.caller))
 	}
-	if err := a.screenInput(x.caller, x.Name, in); err != nil {
+	if err := a.screenInput(x.caller, x.log.Name, in); err != nil {
 		return err
 	}
 	if in.resumes() {
-		if err := a.sessions.Exists(x.caller, x.Name); err != nil {
+		if err := a.sessions.Exists(x.caller, x.log.Name); err != nil {
 			return err
 		}
 	}
 	if a.memoryConfig != nil || a.cfg.Compose != nil {
-		x.memory = new(memoryState)
+		x.window.memory = new(memoryState)
 	}
-	if err := x.Hold(x); err != nil {
+	if err := x.log.Hold(x); err != nil {
 		switch {
 		case x.caller.Err() != nil && !errors.Is(err, ErrBusy):
 			return canceledBy(x.caller, causeOf(x.caller))
@@ -46,18 +46,18 @@ func (x *driver) begin(in *Input) (err error) {
 		}
 		return a.duplicateOf(withoutRun(x.caller), in, err)
 	}
-	if x.parent != nil {
-		x.spending = x.parent.spending
+	if x.log.parent != nil {
+		x.log.spending = x.log.parent.spending
 	}
 	defer func() { // also if a function of the host panics
 		if !x.begun {
-			x.Leave()
-			x.dropMessages(true)
-			x.Close()
+			x.log.Leave()
+			x.inbox.dropMessages(true)
+			x.log.Close()
 		}
 	}()
-	if r := x.Run(); in.kind == recoverRun && r.IsOpen() &&
-		(r.Agent != a.cfg.Name || r.Parent != "" || x.State().Parent != "" || r.IsQueued()) {
+	if r := x.log.Run(); in.kind == recoverRun && r.IsOpen() &&
+		(r.Agent != a.cfg.Name || r.Parent != "" || x.log.State().Parent != "" || r.IsQueued()) {
 		return errNotOurs
 	}
 	if in.resumes() {
@@ -65,14 +65,14 @@ func (x *driver) begin(in *Input) (err error) {
 	} else {
 		err = x.start(in)
 	}
-	if err != nil || x.leg.queued() != nil { // a worker drives what is queued
+	if err != nil || x.log.leg.queued() != nil { // a worker drives what is queued
 		return err
 	}
 	x.limitTime()
-	x.WatchInbox()
-	x.joinTree(in.resumes())
-	if x.begun = true; x.leg != nil {
-		x.leg.begun.Store(true)
+	x.log.WatchInbox()
+	x.log.joinTree(in.resumes())
+	if x.begun = true; x.log.leg != nil {
+		x.log.leg.begun.Store(true)
 	}
 	return nil
 }
@@ -93,7 +93,7 @@ func (x *driver) start(in *Input) error {
 		return err
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
-	_, posted, _ := x.takePosted(false)
+	_, posted, _ := x.log.takePosted(false)
 	if err := x.cannotBegin(); err != nil {
 		return err
 	}
@@ -104,7 +104,7 @@ func (x *driver) start(in *Input) error {
 	if err != nil {
 		return err
 	}
-	if x.Run().IsOpen() { // only now, when nothing is wrong with the input
+	if x.log.Run().IsOpen() { // only now, when nothing is wrong with the input
 		rejection, err := x.endForAnother(in.User)
 		if err != nil {
 			return err
@@ -116,16 +116,16 @@ func (x *driver) start(in *Input) error {
 		return err
 	}
 	// what was posted to an earlier run, a stop for example, mustn't stop this one
-	if err := x.Append(posted, facts...); err != nil {
+	if err := x.log.Append(posted, facts...); err != nil {
 		return err
 	}
-	x.sourcesFailed(next.failed)
+	x.workers.sourcesFailed(next.failed)
 	return nil
 }
 
 // fitsSession returns why a session can't have an input; nil if it can.
 func (x *driver) fitsSession(in *Input) error {
-	s := x.State()
+	s := x.log.State()
 	if err := notOwner(s, in); err != nil {
 		return err
 	}
@@ -138,11 +138,11 @@ func (x *driver) fitsSession(in *Input) error {
 
 // keepsOpen returns a *[PausedError] if a run is open that an input doesn't end.
 func (x *driver) keepsOpen(in *Input, now time.Time) error {
-	s := x.State()
+	s := x.log.State()
 	if !s.Run.IsOpen() {
 		return nil
 	}
-	if _, err := x.expire(now, x.parent); err != nil {
+	if _, err := x.log.expire(now, x.log.parent); err != nil {
 		return err
 	}
 	if s.Run.IsOpen() && !in.Supersede && in.Replaces == 0 {
@@ -153,10 +153,10 @@ func (x *driver) keepsOpen(in *Input, now time.Time) error {
 
 // prepareRun returns what the run of an input is made of, or what is wrong with the input.
 func (x *driver) prepareRun(in *Input) (next newRun, err error) {
-	a, s := x.agent, x.State()
+	a, s := x.agent, x.log.State()
 	next = newRun{in: in, before: s}
 	if in.Replaces > 0 {
-		if next.back, err = x.rewindTo(in.Replaces); err != nil {
+		if next.back, err = x.log.rewindTo(in.Replaces); err != nil {
 			return next, err
 		}
 		next.before = &next.back.State
@@ -173,17 +173,17 @@ func (x *driver) prepareRun(in *Input) (next newRun, err error) {
 			next.mode = own
 		}
 	}
-	if next.failed, err = x.gatherTools(in, next.before.Run); err != nil {
+	if next.failed, err = x.workers.gatherTools(in, next.before.Run); err != nil {
 		return next, err
 	}
-	if err := x.checkToolChoice(in, next.mode); err != nil {
+	if err := x.workers.checkToolChoice(in, next.mode); err != nil {
 		return next, err
 	}
-	if in.call != nil && !slices.Contains(x.offer(next.mode).names, in.call.tool) {
+	if in.call != nil && !slices.Contains(x.log.offer(next.mode).names, in.call.tool) {
 		return next, badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool,
 			next.mode.Name)
 	}
-	return next, x.checkFits(x.caller, in, next.mode)
+	return next, x.log.checkFits(x.caller, in, next.mode)
 }
 
 // endForAnother ends the open run, because another takes its place. It returns the inbox item that
@@ -196,7 +196,7 @@ func (x *driver) endForAnother(user string) (rejection []string, err error) {
 	if item != "" {
 		rejection = []string{item}
 	}
-	return rejection, x.supersede("another input superseded it")
+	return rejection, x.log.supersede("another input superseded it")
 }
 
 // closePauses rejects what the open run waits with, as a person would: either this is accepted or
@@ -205,17 +205,17 @@ func (x *driver) endForAnother(user string) (rejection []string, err error) {
 // item if this process dies before the run is superseded.
 func (x *driver) closePauses(user string) (item string, err error) {
 	it := session.Item{ID: newID("d-"), Kind: session.ItemDecide, Time: time.Now()}
-	for _, p := range x.Run().Pending() {
+	for _, p := range x.log.Run().Pending() {
 		it.Decisions = append(it.Decisions, machine.Reject(p.ID, "Another request came instead.").By(user))
 	}
 	if len(it.Decisions) == 0 {
 		return "", nil
 	}
-	err = x.agent.sessions.Post(x.Reads, x.Name, it)
+	err = x.agent.sessions.Post(x.log.Reads, x.log.Name, it)
 	if posted, ok := errors.AsType[*journal.PostedError](err); ok {
-		used := usedBefore(x.State(), posted.ID, "a decision on what it waits for was accepted already")
+		used := usedBefore(x.log.State(), posted.ID, "a decision on what it waits for was accepted already")
 		used.Err = posted
-		return "", &SessionError{Session: x.Name, Code: ErrBusy, Err: used,
+		return "", &SessionError{Session: x.log.Name, Code: ErrBusy, Err: used,
 			Problem: used.Problem + "; continue the run with it first"}
 	}
 	return it.ID, err
@@ -224,8 +224,8 @@ func (x *driver) closePauses(user string) (item string, err error) {
 // cannotBegin returns why the run can't begin, or nil: facts can't be stored, or the caller's
 // context has ended while the session was opened.
 func (x *driver) cannotBegin() error {
-	if x.Lost() {
-		return x.Err()
+	if x.log.Lost() {
+		return x.log.Err()
 	}
 	if x.caller.Err() != nil {
 		return canceledBy(x.caller, causeOf(x.caller))
@@ -239,16 +239,16 @@ func (x *driver) starting(next *newRun) ([]Fact, error) {
 	f := &RunStarted{
 		Message: in.message(), Model: in.Model, Mode: mode.Name, Limits: a.limits(in.Limits, mode, in.parent != nil),
 		ToolChoice: in.ToolChoice, Interactive: in.Interactive, Priority: int32(in.Priority), Caller: in.caller(),
-		Owner: in.Owner, Key: in.Key, ParentSession: in.Parent, Children: in.Children, Queue: x.leg.queued(),
-		Tools: x.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
+		Owner: in.Owner, Key: in.Key, ParentSession: in.Parent, Children: in.Children, Queue: x.log.leg.queued(),
+		Tools: x.log.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
 		History: a.foreign(in.History), Ancestors: work.Tree(x.caller), Outside: in.outside(x.caller),
 	}
-	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)
+	f.Meta.By, f.Meta.Origin = in.User, x.log.newOrigin(in)
 	if in.call != nil {
 		in.call.into(f, in.CallKey)
 	}
 	if back != nil {
-		if err := x.goBack(f, back); err != nil {
+		if err := x.workers.goBack(f, back); err != nil {
 			return nil, err
 		}
 	}
@@ -259,22 +259,22 @@ func (x *driver) starting(next *newRun) ([]Fact, error) {
 		f.Output = in.output.JSON()
 	}
 	facts := []Fact{f}
-	if x.State().TooLong() && back == nil {
-		if left, err := x.leaveOut(f, mode); err != nil {
+	if x.log.State().TooLong() && back == nil {
+		if left, err := x.log.leaveOut(f, mode); err != nil {
 			return nil, err
 		} else if left != nil {
 			facts = append(facts, left)
 		}
 	}
 	// an agent whose tools are all its own, in the same process or not, records them once
-	if before := x.Run(); before != nil && (x.tools.set != a.own || a.changeable || len(before.External) > 0) {
-		if changes := differing(before.Fingerprints, x.tools.set.fingerprints); len(changes) > 0 {
+	if before := x.log.Run(); before != nil && (x.log.tools.set != a.own || a.changeable || len(before.External) > 0) {
+		if changes := differing(before.Fingerprints, x.log.tools.set.fingerprints); len(changes) > 0 {
 			meta := f.Meta
 			meta.By = ""
 			facts = append(facts, &machine.ToolsChanged{Meta: meta, Tools: changes})
 		}
 	}
-	if in.Title != "" && x.State().Title == "" {
+	if in.Title != "" && x.log.State().Title == "" {
 		facts = append(facts, &machine.TitleChanged{Meta: f.Meta, Title: a.redact.Text(in.Title)})
 	}
 	return facts, nil
@@ -283,38 +283,38 @@ func (x *driver) starting(next *newRun) ([]Fact, error) {
 // resume resumes the open run of the session: with the decisions of the input or of the inbox, or
 // because it waits for no decision.
 func (x *driver) resume(in *Input) error {
-	r := x.Run()
+	r := x.log.Run()
 	if in.leg != nil && in.leg.run != "" && (r == nil || r.ID != in.leg.run) { // it went on since it was looked up
-		return &SessionError{Session: x.Name, Code: ErrDuplicate, Run: in.leg.run,
+		return &SessionError{Session: x.log.Name, Code: ErrDuplicate, Run: in.leg.run,
 			Problem: fmt.Sprintf("the run %s of the input isn't the newest any more", in.leg.run)}
 	}
-	failed, err := x.gatherTools(in, r)
+	failed, err := x.workers.gatherTools(in, r)
 	if err != nil {
 		return err
 	}
-	x.sourcesFailed(failed)
+	x.workers.sourcesFailed(failed)
 	if !in.AcceptChanges {
-		if err := x.checkChanges(); err != nil {
+		if err := x.log.checkChanges(); err != nil {
 			return err
 		}
 	}
-	if x.waits() {
-		x.dropMessages(false)
+	if x.log.waits() {
+		x.inbox.dropMessages(false)
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
-	taken, _, later := x.takePosted(r.IsOpen())
-	if err := x.cannotBegin(); err != nil && (taken == 0 || x.Lost()) {
+	taken, _, later := x.log.takePosted(r.IsOpen())
+	if err := x.cannotBegin(); err != nil && (taken == 0 || x.log.Lost()) {
 		return err
 	}
 	expired := map[string]bool{}
 	if r.IsOpen() {
-		if expired, err = x.expire(now, x.parent); err != nil {
+		if expired, err = x.log.expire(now, x.log.parent); err != nil {
 			return err
 		}
 	}
 	decisions := in.decisions
-	if x.parent != nil { // it may have posted them before it crashed
-		decisions = x.State().Unanswered(decisions)
+	if x.log.parent != nil { // it may have posted them before it crashed
+		decisions = x.log.State().Unanswered(decisions)
 	} else if in.leg != nil {
 		if decisions, err = x.notTaken(decisions); err != nil {
 			return err
@@ -322,65 +322,65 @@ func (x *driver) resume(in *Input) error {
 	}
 	if len(decisions) > 0 {
 		if !r.IsOpen() &&
-			!slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.State().Used, d.ID) }) {
-			return nothingOpen(x.Name, r)
+			!slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.log.State().Used, d.ID) }) {
+			return nothingOpen(x.log.Name, r)
 		}
 		own, err := x.takeGiven(decisions, expired)
 		if err != nil {
 			return err
 		}
-		if taken += own; x.Lost() {
-			return x.Err()
+		if taken += own; x.log.Lost() {
+			return x.log.Err()
 		}
 	}
 	if !r.IsOpen() {
-		return nothingOpen(x.Name, r)
+		return nothingOpen(x.log.Name, r)
 	}
 	settled := taken > 0 || len(expired) > 0
 	// what its host has paused stays paused, whatever else was posted to it
 	asIs := r.Code == machine.CodeHost && (in.kind == recoverRun || in.leg != nil && in.leg.run != "")
-	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.Machine().Waiting()) {
-		if x.stopPosted(); !x.Run().IsOpen() {
-			return nothingOpen(x.Name, x.Run())
+	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.log.Machine().Waiting()) {
+		if x.log.stopPosted(); !x.log.Run().IsOpen() {
+			return nothingOpen(x.log.Name, x.log.Run())
 		}
-		return cmp.Or(later, error(&PausedError{Session: x.Name, Pending: p}))
+		return cmp.Or(later, error(&PausedError{Session: x.log.Name, Pending: p}))
 	}
 	if in.leg != nil && r.IsQueued() && now.Before(r.Queue.At) {
-		return &PausedError{Session: x.Name}
+		return &PausedError{Session: x.log.Name}
 	}
 	if settled && r.Status == Running { // the decision has let it run
 		return nil
 	}
-	return x.append(x.continued())
+	return x.log.append(x.log.continued())
 }
 
 // takeGiven takes the decisions of an input, and returns how many it took. expired are the pauses
 // that have just been closed.
 func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
-	if x.parent != nil { // which has decided whether they come in time
-		return x.acceptDecisions(decisions, time.Time{}, newID("d-"), true, false)
+	if x.log.parent != nil { // which has decided whether they come in time
+		return x.log.acceptDecisions(decisions, time.Time{}, newID("d-"), true, false)
 	}
 	at := time.Now()
-	x.roles = make(map[string][]string)
-	defer func() { x.roles = nil }()
-	err = x.agent.decide(x.deciding(x.Stored), x.Machine(), decisions, at, expired)
-	if x.dropped(err) {
-		return x.acceptDecisions(decisions, at, newID("d-"), true, false)
+	x.log.roles = make(map[string][]string)
+	defer func() { x.log.roles = nil }()
+	err = x.agent.decide(x.log.deciding(x.log.Stored), x.log.Machine(), decisions, at, expired)
+	if x.log.dropped(err) {
+		return x.log.acceptDecisions(decisions, at, newID("d-"), true, false)
 	}
 	if err != nil {
 		return 0, err
 	}
-	taken, _, _ = x.takePosted(true)
+	taken, _, _ = x.log.takePosted(true)
 	return taken, nil
 }
 
 // notTaken returns the decisions without those that the session has taken before: a decision of the
 // same kind, by the same person.
 func (x *driver) notTaken(decisions []Decision) ([]Decision, error) {
-	if !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.State().Used, d.ID) }) {
+	if !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.log.State().Used, d.ID) }) {
 		return decisions, nil
 	}
-	facts, err := x.agent.sessions.Facts(x.Reads, x.Name, 0, 0)
+	facts, err := x.agent.sessions.Facts(x.log.Reads, x.log.Name, 0, 0)
 	if err != nil {
 		return nil, err
 	}

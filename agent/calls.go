@@ -45,11 +45,11 @@ type callRun struct {
 
 // newCall returns the callRun of a call of the newest reply.
 func (w *workers) newCall(c *machine.CallState) *callRun {
-	set := w.toolset()
+	set := w.log.toolset()
 	d := set.lookup(c.Call.Name)
-	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started, call: w.toolCall(c)}
+	cr := &callRun{w: w, set: set, d: d, stored: c.Call, state: c, again: c.Started, call: w.log.toolCall(c)}
 	cr.call.Succeeded = w.succeededTool
-	if r := w.Run(); r.Direct != nil && r.Direct.Key != "" {
+	if r := w.log.Run(); r.Direct != nil && r.Direct.Key != "" {
 		cr.call.IdempotencyKey = r.Direct.Key
 	}
 	if len(c.Answers) > 0 && w.agent.owners[c.Call.Name] == nil {
@@ -101,25 +101,25 @@ func (l *sessionLog) succeeded(tool string) int {
 func (w *workers) runCalls(indexes []int) {
 	var together []*callRun
 	w.checkSources()
-	set := w.toolset()
-	for _, c := range w.callStates(indexes) {
+	set := w.log.toolset()
+	for _, c := range w.log.callStates(indexes) {
 		parallel := set.lookup(c.Call.Name).Spec().Parallel()
 		if !parallel { // a barrier: what comes before it ends first
 			w.runTogether(together)
 			together = nil
 		}
-		if w.left || w.pending.unread || w.ctx.Err() != nil || w.Lost() || w.leg.isOver() {
+		if w.consumer.left || w.log.pending.unread || w.log.ctx.Err() != nil || w.log.Lost() || w.log.leg.isOver() {
 			return
 		}
 		cr := w.newCall(c)
 		switch {
-		case w.Run().Stuck == c.Call.Name:
+		case w.log.Run().Stuck == c.Call.Name:
 			w.refuse(cr, tools.NotRun, fault.None, "the same call was made too often in a row.")
-		case w.Run().Limits.ReplyCalls > 0 && cr.call.Index >= w.Run().Limits.ReplyCalls:
+		case w.log.Run().Limits.ReplyCalls > 0 && cr.call.Index >= w.log.Run().Limits.ReplyCalls:
 			w.refuse(cr, tools.NotRun, fault.None,
 				fmt.Sprintf(
 					"only the first %d calls of a reply are run. Make it again in your next reply, with fewer calls.",
-					w.Run().Limits.ReplyCalls))
+					w.log.Run().Limits.ReplyCalls))
 		case !w.admit(cr):
 		case parallel:
 			together = append(together, cr)
@@ -133,7 +133,7 @@ func (w *workers) runCalls(indexes []int) {
 // admit checks a call and reports whether it may run. If not, the call has its result or is
 // suspended.
 func (w *workers) admit(cr *callRun) bool {
-	r, c := w.Run(), cr.state
+	r, c := w.log.Run(), cr.state
 	approved := c.Status == machine.CallApproved
 	if approved && !w.approverLetsRun(cr) {
 		if approved, cr.call.By = false, ""; c.Started {
@@ -161,24 +161,24 @@ func (w *workers) admit(cr *callRun) bool {
 		return w.refuse(cr, tools.Unknown, fault.NotFound,
 			"the tool \""+c.Call.Name+"\" is no longer available. Go on without it.")
 	}
-	offered := w.tools.hooked
+	offered := w.log.tools.hooked
 	if offered == nil {
-		offered = w.offer(w.currentMode()).tools
+		offered = w.log.offer(w.log.currentMode()).tools
 	}
 	var change func() error
 	if len(w.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil })) > 0 {
-		change = func() error { return w.beforeTool(cr) }
+		change = func() error { return w.log.beforeTool(cr) }
 	}
 	if cr.d.Judges() { // its functions may take long
-		w.Flush()
+		w.log.Flush()
 	}
-	adm, err := cr.set.registry.Admit(w.withOutermost(w.ctx), &cr.call, offered, change, w.agent.cfg.Policies)
+	adm, err := cr.set.registry.Admit(w.log.withOutermost(w.log.ctx), &cr.call, offered, change, w.agent.cfg.Policies)
 	if err == errAnswered {
 		out := cr.d.Answer(*cr.answer)
 		return w.refuseWith(cr, &out)
 	}
 	if err != nil {
-		w.Cancel(err)
+		w.log.Cancel(err)
 		return false
 	}
 	if adm.Rejected != nil {
@@ -199,7 +199,7 @@ func (w *workers) admit(cr *callRun) bool {
 
 // refused gives a call the result of the registry's refusal, or asks a person to correct the input.
 func (w *workers) refused(cr *callRun, out *tools.Outcome) {
-	l, invalid := w.Run().Limits, w.Run().Tools[cr.call.Name].Invalid
+	l, invalid := w.log.Run().Limits, w.log.Run().Tools[cr.call.Name].Invalid
 	if out.Status == tools.Invalid && l.AskAfterCorrections && l.Corrections >= 0 && invalid >= l.Corrections &&
 		!cr.state.Edited {
 		w.suspend(cr, Pause{Kind: PauseCorrection, Reason: "the model couldn't make a call that fits: " +
@@ -227,14 +227,14 @@ const stoppedBefore = "the run was stopped."
 // refuseWith gives a call a result without running it. It returns false, for admit.
 func (w *workers) refuseWith(cr *callRun, out *tools.Outcome) bool {
 	cr.finishRefused(out)
-	w.flush()
+	w.consumer.flush()
 	return false
 }
 
 // finishRefused gives a call that doesn't run its result. A call that was started before stays in
 // doubt.
 func (cr *callRun) finishRefused(out *tools.Outcome) {
-	if cr.w.Yields() { // nothing is recorded: the process that has the session next runs the call
+	if cr.w.log.Yields() { // nothing is recorded: the process that has the session next runs the call
 		cr.drop()
 		return
 	}
@@ -257,7 +257,7 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 func (w *workers) startCalls(quiet bool, calls ...*callRun) bool {
 	var ready []*callRun
 	for i, cr := range calls {
-		refused := cr.set.registry.Recheck(w.withOutermost(w.ctx), &cr.call, w.agent.cfg.Policies)
+		refused := cr.set.registry.Recheck(w.log.withOutermost(w.log.ctx), &cr.call, w.agent.cfg.Policies)
 		switch {
 		case refused != nil && quiet:
 		case refused != nil:
@@ -279,23 +279,23 @@ func (w *workers) askBreaker(cr *callRun, again bool) bool {
 	if refused == nil || again {
 		return refused == nil
 	}
-	note := &BreakerOpen{NoteMeta: w.callMeta(&cr.call), Tool: cr.call.Name}
+	note := &BreakerOpen{NoteMeta: w.log.callMeta(&cr.call), Tool: cr.call.Name}
 	if errors.As(refused.Err, &note.Err) {
 		note.Until = note.Err.Until
 	}
-	w.Lock()
-	w.note(note)
-	w.Unlock()
+	w.log.Lock()
+	w.log.note(note)
+	w.log.Unlock()
 	cr.finishRefused(refused)
 	return false
 }
 
 func (w *workers) appendStarts(quiet bool, calls []*callRun) (err error) {
-	w.Lock()
-	defer w.Unlock()
+	w.log.Lock()
+	defer w.log.Unlock()
 	var facts []session.Redacted
 	// if the run was stopped while they were checked, the end of the run gives them their results
-	may := !w.ended && w.ctx.Err() == nil
+	may := !w.log.ended && w.log.ctx.Err() == nil
 	for _, cr := range calls {
 		if cr.started = may && !cr.over; cr.started {
 			facts = append(facts, session.Clean(&ToolStarted{Meta: Meta{Call: cr.call.ID, By: cr.call.By},
@@ -303,7 +303,7 @@ func (w *workers) appendStarts(quiet bool, calls []*callRun) (err error) {
 				ReadOnly: cr.d.Spec().ReadOnly}))
 		}
 	}
-	err = w.AppendQuietLocked(quiet, facts...)
+	err = w.log.AppendQuietLocked(quiet, facts...)
 	for _, cr := range calls {
 		cr.started = cr.started && err == nil
 		cr.began, cr.over = time.Now(), !cr.started
@@ -322,29 +322,29 @@ func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 		return
 	}
 	if cr.again && w.agent.children[cr.call.Name] != nil {
-		w.bill() // what the subagent used before this process resumed the run, if it doesn't run again
+		w.log.bill() // what the subagent used before this process resumed the run, if it doesn't run again
 	}
-	res := w.toolResult(cr, &out)
+	res := w.log.toolResult(cr, &out)
 	if !cr.showHooks(res) {
 		return
 	}
 	if out.Err != nil { // else what is logged would be allocated for nothing
-		w.warn("agent: tool call", out.Err, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status)
+		w.log.warn("agent: tool call", out.Err, "call", cr.call.ID, "tool", cr.call.Name, "status", out.Status)
 	}
 	var escalated Event
 	if res.Error && res.Class == fault.UserFixable && !cr.dropped() {
-		escalated = w.escalation(w.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts),
+		escalated = w.log.escalation(w.log.callMeta(&cr.call), cr.call.Name, res.Class, out.Err, partsText(res.Parts),
 			out.Attempts, cr.attempts)
 	}
-	res = w.bounded(res)
-	w.Lock()
-	defer w.Unlock()
+	res = w.log.bounded(res)
+	w.log.Lock()
+	defer w.log.Unlock()
 	if cr.over || cr.abandoned {
 		return
 	}
 	cr.over = true
 	if escalated != nil {
-		w.note(escalated)
+		w.log.note(escalated)
 	}
 	w.appendResult(cr, res, &out)
 }
@@ -358,14 +358,14 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 	if len(w.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })) == 0 {
 		return !cr.dropped()
 	}
-	w.Lock()
+	w.log.Lock()
 	dropped, shown := cr.over || cr.abandoned, cr.hooked
 	cr.hooked = shown || !dropped
-	w.Unlock()
+	w.log.Unlock()
 	if !dropped && !shown {
 		c := hookCall(&cr.call, cr.d)
 		c.AnsweredBy, c.Ran = cr.answeredBy, cr.again || cr.call.Resumed != nil
-		if w.afterTool(cr.spanCtx(), c, res) && cr.d.Spec().Repeatable() && w.Yields() {
+		if w.log.afterTool(cr.spanCtx(), c, res) && cr.d.Spec().Repeatable() && w.log.Yields() {
 			cr.drop() // the guard may have failed because it was cut off: where the run goes on, the call runs again
 			return false
 		}
@@ -375,16 +375,16 @@ func (cr *callRun) showHooks(res *ToolResult) bool {
 
 // drop leaves a call open.
 func (cr *callRun) drop() {
-	cr.w.Lock()
-	defer cr.w.Unlock()
+	cr.w.log.Lock()
+	defer cr.w.log.Unlock()
 	cr.over = true
 }
 
 // dropped reports whether the call has its result, is suspended or was abandoned, so that another
 // result is ignored.
 func (cr *callRun) dropped() bool {
-	cr.w.Lock()
-	defer cr.w.Unlock()
+	cr.w.log.Lock()
+	defer cr.w.log.Unlock()
 	return cr.over || cr.abandoned
 }
 

@@ -16,28 +16,28 @@ type callSpan struct {
 // beginSpan begins the span of a call that is about to be executed.
 func (cr *callRun) beginSpan() context.Context {
 	w := cr.w
-	ctx, end := w.around(w.ctx, Span{NoteMeta: w.callMeta(&cr.call), Kind: "tool", Tool: cr.call.Name})
-	w.Lock()
-	defer w.Unlock()
+	ctx, end := w.log.around(w.log.ctx, Span{NoteMeta: w.log.callMeta(&cr.call), Kind: "tool", Tool: cr.call.Name})
+	w.log.Lock()
+	defer w.log.Unlock()
 	cr.span = callSpan{ctx, end}
 	return ctx
 }
 
 // spanCtx returns the context for the AfterTool hooks of a call.
 func (cr *callRun) spanCtx() context.Context {
-	cr.w.Lock()
-	defer cr.w.Unlock()
+	cr.w.log.Lock()
+	defer cr.w.log.Unlock()
 	if cr.span.ctx != nil {
 		return cr.span.ctx
 	}
-	return cr.w.ctx
+	return cr.w.log.ctx
 }
 
 // endSpan ends the span of a call, if it has begun.
 func (cr *callRun) endSpan(out *tools.Outcome) {
-	cr.w.Lock()
+	cr.w.log.Lock()
 	end := cr.span.end
-	cr.w.Unlock()
+	cr.w.log.Unlock()
 	if end == nil {
 		return
 	}

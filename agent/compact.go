@@ -87,7 +87,7 @@ func (l *sessionLog) compacting(ctx context.Context, c *memory.Compactor, trigge
 // make no further attempt, and what is left without a summary isn't taken.
 func (w *window) compactingUnlessStopped(ctx context.Context, c *memory.Compactor, trigger string,
 	compact func() (*memory.Prepared, error)) (*memory.Prepared, error) {
-	return w.compacting(ctx, c, trigger, func() (*memory.Prepared, error) {
+	return w.log.compacting(ctx, c, trigger, func() (*memory.Prepared, error) {
 		p, err := compact()
 		if err == nil && w.stopped() && len(p.Report.Warnings()) > 0 {
 			return nil, errStopped

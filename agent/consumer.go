@@ -12,7 +12,7 @@ const maxQueue = 1024
 
 // A consumer is who ranges over the events of a run.
 type consumer struct {
-	*sessionLog
+	log      *sessionLog
 	yield    func(Event, error) bool
 	left     bool        // yield must not be called again
 	yielding bool        // the body of the loop is running; stays set if that panics
@@ -27,22 +27,22 @@ type consumer struct {
 // flush shows the queued events. Only the driving goroutine may call it. Events that others queue
 // meanwhile are shown by the next flush: there is one after each call and one after the end.
 func (c *consumer) flush() {
-	c.Lock()
-	if len(c.queue) > 0 { // whoever reads them may take long
-		_ = c.FlushLocked()
+	c.log.Lock()
+	if len(c.log.queue) > 0 { // whoever reads them may take long
+		_ = c.log.FlushLocked()
 	}
-	events := c.queue
-	c.queue, c.shown = c.shown, nil // nil, because show may lead to another flush
+	events := c.log.queue
+	c.log.queue, c.shown = c.shown, nil // nil, because show may lead to another flush
 	if c.busy = len(events) > 0; c.busy {
 		c.room.Broadcast()
 	}
-	c.Unlock()
+	c.log.Unlock()
 	for _, ev := range events {
 		c.show(ev)
 	}
-	c.Lock()
+	c.log.Lock()
 	c.busy = false
-	c.Unlock()
+	c.log.Unlock()
 	clear(events)
 	c.shown = events[:0]
 }
@@ -50,9 +50,9 @@ func (c *consumer) flush() {
 // tell shows a note after the events so far. Only the driving goroutine may call it; others queue
 // theirs ([sessionLog.note]).
 func (c *consumer) tell(ev Event) {
-	c.Lock()
-	c.note(ev)
-	c.Unlock()
+	c.log.Lock()
+	c.log.note(ev)
+	c.log.Unlock()
 	c.flush()
 }
 
@@ -64,7 +64,7 @@ func (c *consumer) show(ev Event) bool {
 	c.yielding = true
 	if !c.yield(ev, nil) {
 		c.left = true
-		c.Cancel(errAbandoned)
+		c.log.Cancel(errAbandoned)
 	}
 	c.yielding = false
 	return !c.left
@@ -84,20 +84,20 @@ func (c *consumer) Poke() { c.poked.Store(true); c.Wake() }
 // forward shows an event of the work of a call, such as a subagent. If too many events wait to be
 // shown, it waits, unless ctx ends. Goroutines of that call call it.
 func (c *consumer) forward(ctx context.Context, ev Event) {
-	c.Lock()
-	defer c.Unlock()
-	if len(c.queue) >= maxQueue {
+	c.log.Lock()
+	defer c.log.Unlock()
+	if len(c.log.queue) >= maxQueue {
 		stop := context.AfterFunc(ctx, func() {
-			c.Lock()
-			defer c.Unlock()
+			c.log.Lock()
+			defer c.log.Unlock()
 			c.room.Broadcast()
 		})
 		defer stop()
-		for len(c.queue) >= maxQueue && ctx.Err() == nil {
+		for len(c.log.queue) >= maxQueue && ctx.Err() == nil {
 			c.room.Wait()
 		}
 	}
-	c.note(ev)
+	c.log.note(ev)
 	c.Wake()
 }
 

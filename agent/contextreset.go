@@ -30,8 +30,8 @@ func RequestContextReset(ctx context.Context) error {
 		return &ArgError{Field: "Config.Memory.ContextReset",
 			Problem: "it is nil, so nothing says how to reset the context; an empty ContextReset has the defaults"}
 	}
-	return x.appendIn(ctx, func() Fact {
-		if x.Run().ContextResetDue {
+	return x.log.appendIn(ctx, func() Fact {
+		if x.log.Run().ContextResetDue {
 			return nil
 		}
 		return &machine.ContextResetRequested{}
@@ -41,18 +41,18 @@ func RequestContextReset(ctx context.Context) error {
 // resetContextIfDue resets the context if that is due, and reports whether it did.
 func (w *window) resetContextIfDue(share float64, req *provider.Request, budget int) bool {
 	h := w.agent.memoryConfig.ContextReset
-	if h == nil || w.Run().Stage != machine.StageReady { // in the middle of an answer, or of a call that is made again
+	if h == nil || w.log.Run().Stage != machine.StageReady { // in the middle of an answer, or of a call that is made again
 		return false
 	}
 	if w.memory.full == nil {
 		w.memory.full = memory.NewThresholds(h.At)
 	}
-	due := len(w.memory.full.Cross(share)) > 0 || w.Run().ContextResetDue
-	if !due || len(w.State().Messages) == 1 { // a fresh run would begin with the same
+	due := len(w.memory.full.Cross(share)) > 0 || w.log.Run().ContextResetDue
+	if !due || len(w.log.State().Messages) == 1 { // a fresh run would begin with the same
 		return false
 	}
-	in := w.noteInput(machine.ContextResetCategory, share, req, budget)
-	if n := w.Run().ContextResets(); n >= h.Most {
+	in := w.log.noteInput(machine.ContextResetCategory, share, req, budget)
+	if n := w.log.Run().ContextResets(); n >= h.Most {
 		w.keepContext(in.Fact(nil,
 			fmt.Errorf("the context was reset %d times, which is the limit (ContextReset.Most)", n)))
 		return false
@@ -65,7 +65,7 @@ func (w *window) resetContextIfDue(share float64, req *provider.Request, budget 
 		}
 	}
 	switch {
-	case w.ctx.Err() != nil, err != nil && w.stopped(): // the run ends
+	case w.log.ctx.Err() != nil, err != nil && w.stopped(): // the run ends
 		w.appendBrokenOff(in)
 		return false
 	case err != nil:
@@ -77,13 +77,13 @@ func (w *window) resetContextIfDue(share float64, req *provider.Request, budget 
 
 // keepContext shows and records why the context isn't reset.
 func (w *window) keepContext(f *machine.NoteWritten) {
-	w.memoryWarning("the context isn't reset, and the conversation is compacted where it doesn't fit: " + f.Error)
+	w.log.memoryWarning("the context isn't reset, and the conversation is compacted where it doesn't fit: " + f.Error)
 	_ = w.appendNote(f) // driver.cutOff ends a run whose journal refuses it
 }
 
 // resetContext ends the run and starts the one that continues its work, in one append.
 func (w *window) resetContext(in *notes.Input, note *notes.ResetNote, budget int) bool {
-	r := w.Run()
+	r := w.log.Run()
 	data, err := machine.Marshal(note)
 	if err == nil {
 		data = w.agent.redact.JSON(data)
@@ -94,29 +94,29 @@ func (w *window) resetContext(in *notes.Input, note *notes.ResetNote, budget int
 		w.keepContext(kept)
 		return false
 	}
-	w.endCause = errContextReset
+	w.log.endCause = errContextReset
 	end := &RunEnded{Status: Stopped, Code: machine.CodeContextReset, Reason: errContextReset.Error()}
-	parts := w.State().Input()
+	parts := w.log.State().Input()
 	next := &RunStarted{
-		Model: w.State().Model, Mode: w.State().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice,
+		Model: w.log.State().Model, Mode: w.log.State().Mode, Limits: r.Limits, Own: r.Own, ToolChoice: r.ToolChoice,
 		Output: r.Output, Interactive: r.Interactive, Priority: int32(r.Priority),
 		Caller: r.Caller, Children: r.Children, Tools: r.Fingerprints, Only: r.Only, External: r.External,
-		Outside:      w.State().OutsideFrom(), // the note is a summary of the conversation
+		Outside:      w.log.State().OutsideFrom(), // the note is a summary of the conversation
 		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
 	}
-	if len(next.Outside) == 0 && w.State().HadOutside { // the input or what the user has said, which it has verbatim
+	if len(next.Outside) == 0 && w.log.State().HadOutside { // the input or what the user has said, which it has verbatim
 		next.Outside = []string{"earlier text"}
 	}
-	origin := *w.Origin()
+	origin := *w.log.Origin()
 	origin.Run = newID("r-")
 	next.Meta.Origin = &origin
 	text := provider.TextPart(note.Text(next.ContextReset.Index, r.UserMessages, in.Counter, budget/4))
 	next.Message = provider.Message{Role: provider.RoleUser, Parts: append(parts[:len(parts):len(parts)], text)}
-	if w.append(kept, end, next) != nil {
+	if w.log.append(kept, end, next) != nil {
 		return true // see driver.cutOff
 	}
-	w.afterRun(w.lastEnd.Result)
+	w.log.afterRun(w.log.lastEnd.Result)
 	w.memory.asked = false
-	w.flush()
+	w.consumer.flush()
 	return true
 }

@@ -9,14 +9,14 @@ import (
 // resolveDoubt handles calls that were started by a process that died. A call that may be repeated
 // runs again. For any other, a person decides or the model is informed, as Config.InDoubt says.
 func (w *workers) resolveDoubt(indexes []int) {
-	for _, c := range w.callStates(indexes) {
+	for _, c := range w.log.callStates(indexes) {
 		cr := w.newCall(c)
 		if c.Repeat && cr.d.Spec().Repeatable() {
 			w.runTogether([]*callRun{cr})
 		} else {
 			w.inDoubt(cr, "the process that ran it ended")
 		}
-		if w.left || w.ctx.Err() != nil {
+		if w.consumer.left || w.log.ctx.Err() != nil {
 			return
 		}
 	}
@@ -27,7 +27,7 @@ func (w *workers) resolveDoubt(indexes []int) {
 func (w *workers) inDoubt(cr *callRun, why string) {
 	if w.agent.cfg.InDoubt == TellInDoubt {
 		w.finishCall(cr, doubtful(why))
-		w.flush()
+		w.consumer.flush()
 		return
 	}
 	w.suspend(cr, Pause{Kind: PauseInDoubt, IdempotencyKey: cr.call.IdempotencyKey,

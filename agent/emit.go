@@ -45,10 +45,10 @@ func Emit(ctx context.Context, kind string, value any) error {
 	if err != nil {
 		return err
 	}
-	err = x.appendIn(ctx, func() Fact {
+	err = x.log.appendIn(ctx, func() Fact {
 		return &machine.Emitted{Meta: Meta{Call: ownCall(ctx)}, Kind: kind, Value: data}
 	})
-	x.Wake()
+	x.consumer.Wake()
 	return err
 }
 
@@ -60,17 +60,17 @@ func Show(ctx context.Context, kind string, value any) error {
 	if err != nil {
 		return err
 	}
-	x.Lock()
-	defer x.Unlock()
-	if ctx.Err() != nil || x.ended {
+	x.log.Lock()
+	defer x.log.Unlock()
+	if ctx.Err() != nil || x.log.ended {
 		return errOver
 	}
-	meta := x.noteMeta()
+	meta := x.log.noteMeta()
 	meta.Call = ownCall(ctx)
-	if len(x.queue) < maxQueue {
-		x.note(&Shown{NoteMeta: meta, Kind: kind, Value: data})
+	if len(x.log.queue) < maxQueue {
+		x.log.note(&Shown{NoteMeta: meta, Kind: kind, Value: data})
 	}
-	x.Wake()
+	x.consumer.Wake()
 	return nil
 }
 

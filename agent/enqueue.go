@@ -62,7 +62,7 @@ func (a *Agent) Enqueue(ctx context.Context, in Input, o QueueOptions) error {
 	}
 	in.leg = &legState{queue: &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1)}}
 	x := a.newDriver(ctx, &in, false, nil)
-	defer x.Cancel(nil)
+	defer x.log.Cancel(nil)
 	return x.begin(&in)
 }
 

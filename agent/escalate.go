@@ -56,7 +56,7 @@ func (x *driver) escalateModel(err error) {
 			x.reply.attempts = slices.Clone(gave.Errors[:n-1])
 		}
 	}
-	x.tell(x.escalation(x.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, x.reply.attempts))
+	x.consumer.tell(x.log.escalation(x.log.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, x.reply.attempts))
 }
 
 // remedies returns what may help: what the errors themselves say, then what their class suggests.

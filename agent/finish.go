@@ -29,23 +29,23 @@ func (x *driver) conclude(act machine.Action) *outcome {
 		}
 		return ending(act.Status, act.Code, err)
 	}
-	if x.Run().Direct != nil { // there is no answer that could be sent back
+	if x.log.Run().Direct != nil { // there is no answer that could be sent back
 		return completes
 	}
-	if back, err := x.checkOutput(); err != nil {
+	if back, err := x.log.checkOutput(); err != nil {
 		return failing(machine.CodeOutput, err)
 	} else if back != "" {
 		return x.sendBack(&machine.SentBack{Why: machine.SendBackOutput, Text: back})
 	}
-	end, err := x.beforeFinish(false)
+	end, err := x.log.beforeFinish(false)
 	if err != nil {
 		return x.abort(err)
 	} else if end.back != nil {
 		return x.sendBack(end.back)
 	}
-	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil })) > 0 && len(x.Inbox()) > 0 {
+	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil })) > 0 && len(x.log.Inbox()) > 0 {
 		// posted while the hooks were asked: once it is carried out, the run is concluded again
-		if x.readInbox() || x.requested != requestNone {
+		if x.readInbox() || x.inbox.requested != requestNone {
 			return goOn
 		}
 	}
@@ -53,14 +53,14 @@ func (x *driver) conclude(act machine.Action) *outcome {
 	switch {
 	case end.unproven != nil:
 		out = stopping(machine.CodeUnproven, end.unproven)
-	case !x.Machine().Answered():
+	case !x.log.Machine().Answered():
 		out = stopping(machine.CodeEmpty, machine.ErrNoAnswer)
 	case len(end.missing) == 0:
 		return completes
 	default:
 		out = ending(Completed, "", nil)
-		x.agent.logger.WarnContext(x.ctx,
-			"agent: the run completes although hooks want more: Limits.SendBacks is reached", "session", x.Name,
+		x.agent.logger.WarnContext(x.log.ctx,
+			"agent: the run completes although hooks want more: Limits.SendBacks is reached", "session", x.log.Name,
 			"missing", strings.Join(end.missing, "\n"))
 	}
 	out.missing = end.missing
@@ -69,13 +69,13 @@ func (x *driver) conclude(act machine.Action) *outcome {
 
 // conditionHolds calls the stop conditions, and returns how the run ends if one holds, or fails.
 func (x *driver) conditionHolds() *outcome {
-	r := x.Run()
+	r := x.log.Run()
 	if len(x.agent.cfg.StopWhen) == 0 || r.Step == 0 || r.Stage != machine.StageReady {
 		return nil
 	}
-	s := &stop.State{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.State().Phase,
+	s := &stop.State{Steps: r.Step, Usage: r.Usage, Cost: r.Cost, Phase: x.log.State().Phase,
 		Succeeded: make(map[string]int)}
-	s.Messages = x.Machine().Result(Running, "", nil).Messages
+	s.Messages = x.log.Machine().Result(Running, "", nil).Messages
 	for name, t := range r.Tools {
 		s.Succeeded[name] = t.OK
 	}
@@ -99,8 +99,8 @@ func (x *driver) sendBack(f *machine.SentBack) *outcome {
 	if x.agent.redact.Text(f.Text) == "" {
 		f.Text = "Something is missing."
 	}
-	_ = x.append(f) // see cutOff
-	x.flush()
+	_ = x.log.append(f) // see cutOff
+	x.consumer.flush()
 	return goOn
 }
 
@@ -117,15 +117,15 @@ func canceledBy(ctx context.Context, cause error) error {
 // the Result.
 func (x *driver) finish(out *outcome) {
 	status, code, reason := out.status, out.code, out.reason
-	if x.Yields() { // whatever else ends the run here, it continues elsewhere
-		x.Fail(context.Cause(x.ctx))
+	if x.log.Yields() { // whatever else ends the run here, it continues elsewhere
+		x.log.Fail(context.Cause(x.log.ctx))
 	}
 	end := &RunEnded{Status: status, Code: code, Missing: out.missing}
-	if at, again := x.requeues(reason); again && status == Failed {
+	if at, again := x.log.requeues(reason); again && status == Failed {
 		status, end.Status, end.Code, end.At = Paused, Paused, machine.CodeQueued, at
 	}
 	if status != Paused {
-		x.closeRun(reason)
+		x.log.closeRun(reason)
 	}
 	if reason != nil {
 		end.Reason = tools.Cut(x.agent.redact.Text(reason.Error()), tools.DefaultMaxResult)
@@ -140,11 +140,11 @@ func (x *driver) finish(out *outcome) {
 		end.Problem = x.agent.problemOf(reason)
 	}
 	own := x.agent.sessions.Redact(end)
-	x.Lock()
-	x.endCause = reason
-	x.Ending() // before its end can be read
-	err := x.AppendLocked(nil, own)
-	x.ended = true
+	x.log.Lock()
+	x.log.endCause = reason
+	x.log.Ending() // before its end can be read
+	err := x.log.AppendLocked(nil, own)
+	x.log.ended = true
 	if err != nil { // the log ends before this fact: another process, or Continue, will end the run
 		if !errors.Is(reason, err) {
 			reason = errors.Join(err, reason)
@@ -154,26 +154,26 @@ func (x *driver) finish(out *outcome) {
 			status, code, reason = Paused, machine.CodeLeg, session.ErrCut
 		}
 		var text string
-		x.Unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
+		x.log.Unlocked(func() { text = x.agent.redact.Text(reason.Error()) })
 		end = &RunEnded{Status: status, Code: code, Reason: text}
-		x.Stamp(end)
-		x.lastEnd = endEvent(end, x.Machine(), reason)
-		x.queue = append(x.queue, x.lastEnd)
+		x.log.Stamp(end)
+		x.log.lastEnd = endEvent(end, x.log.Machine(), reason)
+		x.log.queue = append(x.log.queue, x.log.lastEnd)
 	}
-	end = x.lastEnd
-	x.Unlock()
+	end = x.log.lastEnd
+	x.log.Unlock()
 	callerEnded := code == machine.CodeCanceled && x.callerEnded(reason)
-	x.afterRun(end.Result)
-	x.flush()
-	if x.runEnd != nil {
-		x.runEnd(end.Result.Err())
+	x.log.afterRun(end.Result)
+	x.consumer.flush()
+	if x.spans.runEnd != nil {
+		x.spans.runEnd(end.Result.Err())
 	}
 	switch {
-	case x.left:
+	case x.consumer.left:
 	case status == Failed:
-		x.fail(reason)
+		x.consumer.fail(reason)
 	case callerEnded:
-		x.fail(usable(x.caller.Err()))
+		x.consumer.fail(usable(x.caller.Err()))
 	}
 }
 
@@ -185,7 +185,7 @@ func (x *driver) callerEnded(reason error) bool {
 		return false
 	}
 	byCancel := errors.Is(reason, errCanceled)
-	return !byCancel || errors.Is(causeOf(x.ctx), causeOf(x.caller))
+	return !byCancel || errors.Is(causeOf(x.log.ctx), causeOf(x.caller))
 }
 
 const (
@@ -303,11 +303,11 @@ func (l *sessionLog) checkOutput() (back string, err error) {
 // it, has reached a limit.
 func (x *driver) outerLimit() *outcome {
 	err := error(nil)
-	if x.parent != nil {
-		err = x.parent.spending.limitReached()
+	if x.log.parent != nil {
+		err = x.log.parent.spending.limitReached()
 	}
 	if err == nil {
-		err = x.treeLimit(x.ctx)
+		err = x.log.treeLimit(x.log.ctx)
 	}
 	if err == nil {
 		return nil
@@ -317,26 +317,26 @@ func (x *driver) outerLimit() *outcome {
 
 // reportLeg notes how the run stands after its leg, while its session is still held.
 func (x *driver) reportLeg(l *legState) {
-	r, res := x.Run(), x.lastEnd.Result
+	r, res := x.log.Run(), x.log.lastEnd.Result
 	p := &Progressed{Result: res}
 	switch {
 	case !r.IsOpen():
 		p.Next = NextEnded
 	case r.Status == Running: // it was cut off, the lease was lost, or the journal has failed
 		p.Next = NextAgain
-		if x.Lost() && errors.Is(x.Err(), ErrBusy) {
+		if x.log.Lost() && errors.Is(x.log.Err(), ErrBusy) {
 			p.Next = NextLater
 		}
-		p.Result = x.Machine().Result(Running, res.Code, reasonOf(res))
+		p.Result = x.log.Machine().Result(Running, res.Code, reasonOf(res))
 	case r.IsQueued():
 		p.Next, p.At = NextWait, r.Queue.At
 	case r.Interrupted(), // or a decision comes after the last safe point
-		slices.ContainsFunc(x.Inbox(), func(it session.Item) bool { return it.Kind == session.ItemDecide }):
+		slices.ContainsFunc(x.log.Inbox(), func(it session.Item) bool { return it.Kind == session.ItemDecide }):
 		p.Next = NextAgain
 	default:
 		p.Next, p.At = NextWait, firstExpiry(r.Pending())
 	}
-	l.end, l.seq = p, x.State().Seq
+	l.end, l.seq = p, x.log.State().Seq
 }
 
 // reasonOf returns the reason of a Result as an error; nil if there is none.

@@ -73,7 +73,7 @@ func Book(ctx context.Context, u provider.Usage, cost provider.Money) error {
 		return &ArgError{Func: "Book",
 			Problem: fmt.Sprintf("a figure is negative: %+v, %v; give what was spent", u, cost)}
 	}
-	if _, err := c.x.ownSpending(ctx); err != nil {
+	if _, err := c.x.log.ownSpending(ctx); err != nil {
 		return err
 	}
 	return c.book("Book", machine.Spent{Usage: u, Cost: cost, Unpriced: cost == 0 && u.Total() > 0})
@@ -90,9 +90,9 @@ type toolContext struct {
 func callIn(ctx context.Context, fn string) (toolContext, error) {
 	if x := driverIn(ctx); x != nil {
 		if call, ok := tools.CallOf(ctx); ok {
-			x.Lock()
-			defer x.Unlock()
-			if x.runningCall(call) != nil {
+			x.log.Lock()
+			defer x.log.Unlock()
+			if x.workers.runningCall(call) != nil {
 				return toolContext{x, call}, nil
 			}
 		}
@@ -117,18 +117,18 @@ func noCall(fn string) error {
 
 // book charges s to the call.
 func (c toolContext) book(fn string, s machine.Spent) error {
-	c.x.Lock()
-	defer c.x.Unlock()
-	if c.x.runningCall(c.call) == nil { // it was abandoned
+	c.x.log.Lock()
+	defer c.x.log.Unlock()
+	if c.x.workers.runningCall(c.call) == nil { // it was abandoned
 		return noCall(fn)
 	}
-	c.x.spending.book(c.call.ID, s)
+	c.x.log.spending.book(c.call.ID, s)
 	return nil
 }
 
 // generate makes a model call and charges it.
 func (c toolContext) generate(ctx context.Context, req *provider.Request) (*provider.Response, error) {
-	all, err := c.x.ownSpending(ctx)
+	all, err := c.x.log.ownSpending(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	if err := all.limitReached(); err != nil {
 		return nil, err
 	}
-	if err := c.x.treeLimit(ctx); err != nil {
+	if err := c.x.log.treeLimit(ctx); err != nil {
 		return nil, err
 	}
 	own, limits, err := c.request(req)
@@ -162,18 +162,18 @@ func (c toolContext) request(req *provider.Request) (*provider.Request, *Limits,
 	redact := c.x.agent.redact
 	own := *req
 	own.System, own.Messages = redact.Text(req.System), redact.Messages(req.Messages)
-	c.x.Lock()
-	defer c.x.Unlock()
-	r := c.x.Run()
-	own.Model = cmp.Or(req.Model, c.x.State().Model, c.x.currentMode().Model, c.x.agent.cfg.Params.Model)
+	c.x.log.Lock()
+	defer c.x.log.Unlock()
+	r := c.x.log.Run()
+	own.Model = cmp.Or(req.Model, c.x.log.State().Model, c.x.log.currentMode().Model, c.x.agent.cfg.Params.Model)
 	own.Interactive, own.Priority = r.Interactive, r.Priority
-	own.Labels = c.x.labels(r.Step, cmp.Or(req.Labels.Kind, "tool"))
-	return &own, r.Limits, unpriced(c.x.State(), own.Model, infosOf(c.x.agent.provider, own.Model))
+	own.Labels = c.x.log.labels(r.Step, cmp.Or(req.Labels.Kind, "tool"))
+	return &own, r.Limits, unpriced(c.x.log.State(), own.Model, infosOf(c.x.agent.provider, own.Model))
 }
 
 // corrections returns how often an answer that doesn't fit is sent back; below 0: without a limit.
 func (c toolContext) corrections() int {
-	c.x.Lock()
-	defer c.x.Unlock()
-	return c.x.Run().Limits.OutputCorrections
+	c.x.log.Lock()
+	defer c.x.log.Unlock()
+	return c.x.log.Run().Limits.OutputCorrections
 }

@@ -22,21 +22,21 @@ func (x *driver) beforeStep(c *modelCall) error {
 	}
 	start, p := c.start, &c.prepared
 	s := &Step{
-		Session: x.Name, Run: x.Origin().Run, N: start.Step, Mode: c.mode.Name, Phase: x.State().Phase,
+		Session: x.log.Name, Run: x.log.Origin().Run, N: start.Step, Mode: c.mode.Name, Phase: x.log.State().Phase,
 		Final: start.Final != "",
 		Model: start.Model, System: p.system, Messages: slices.Clone(p.messages), ToolChoice: start.ToolChoice,
 	}
 	if !s.Final {
-		s.Tools = slices.Clone(x.tools.step.tools)
+		s.Tools = slices.Clone(x.log.tools.step.tools)
 	}
 	offered := slices.Clone(s.Tools)
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil }) {
 		had := s.answer != nil
-		warning, err := x.callHook(h, "BeforeStep", func() error {
-			if err := h.BeforeStep(x.stepCtx(), s); err != nil {
+		warning, err := x.log.callHook(h, "BeforeStep", func() error {
+			if err := h.BeforeStep(x.spans.stepCtx(), s); err != nil {
 				return err
 			}
-			return x.checkTools(s)
+			return x.log.checkTools(s)
 		})
 		if err != nil {
 			return err
@@ -70,7 +70,7 @@ func (l *sessionLog) checkTools(s *Step) error {
 // takeStep puts what hooks have changed of a step into start.
 func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definition, p *prepared) {
 	redact := x.agent.redact
-	if x.checkTools(s) != nil { // an observer has put them there, and it was logged
+	if x.log.checkTools(s) != nil { // an observer has put them there, and it was logged
 		s.Tools = slices.Clone(offered)
 	}
 	start.AnsweredBy, start.Model, start.ToolChoice = machine.ValidText(s.AnsweredBy), machine.ValidText(s.Model),
@@ -78,7 +78,7 @@ func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definiti
 	start.ToolChoice.Tool = machine.ValidText(s.ToolChoice.Tool)
 	if !slices.Equal(offered, s.Tools) {
 		// no tools, unlike nil, which means all
-		s.changed, x.tools.hooked = true, append([]*tools.Definition{}, s.Tools...)
+		s.changed, x.log.tools.hooked = true, append([]*tools.Definition{}, s.Tools...)
 		start.Tools = make([]string, len(s.Tools))
 		for i, d := range s.Tools {
 			start.Tools[i] = d.Name()
@@ -93,10 +93,10 @@ func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definiti
 		start.Messages = s.Messages
 	}
 	start.Note = redact.Text(start.Note)
-	if x.memory != nil && s.changed {
-		x.memory.counted = false
+	if x.window.memory != nil && s.changed {
+		x.window.memory.counted = false
 	}
-	if s.changed && start.Note != "" && x.Run().Stage != machine.StageCalling {
+	if s.changed && start.Note != "" && x.log.Run().Stage != machine.StageCalling {
 		// in a call that is made again it is in the conversation already
 		s.Messages = append(slices.Clone(s.Messages), memory.HostMessage(start.Note))
 	}
@@ -127,7 +127,7 @@ func (x *driver) afterStep(s *Step, resp *provider.Response) error {
 	}
 	var failure error
 	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterStep != nil }) {
-		_, err := x.callHook(h, "AfterStep", func() error { return h.AfterStep(x.stepCtx(), s, resp) })
+		_, err := x.log.callHook(h, "AfterStep", func() error { return h.AfterStep(x.spans.stepCtx(), s, resp) })
 		failure = cmp.Or(failure, err)
 	}
 	return failure

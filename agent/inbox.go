@@ -15,8 +15,8 @@ import (
 
 // An inbox is what was sent to a run.
 type inbox struct {
-	*sessionLog
-	*consumer
+	log       *sessionLog
+	consumer  *consumer
 	requested hostRequest // what the host asked for
 }
 
@@ -73,50 +73,50 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, lat
 // steps, when no call is open; until then they stay in the inbox. It reports whether anything was
 // done.
 func (x *driver) readInbox() (done bool) {
-	x.pending.unread = false
+	x.log.pending.unread = false
 	var messages []session.Item
-	for _, it := range x.Inbox() {
+	for _, it := range x.log.Inbox() {
 		kind, known := itemKinds[it.Kind]
-		late := (kind.message || kind.request != requestNone) && x.isLate(&it, x.Run().Start)
+		late := (kind.message || kind.request != requestNone) && x.log.isLate(&it, x.log.Run().Start)
 		switch {
 		case !known:
 			continue
 		case late:
-			x.Remove(it.ID)
+			x.log.Remove(it.ID)
 			continue
 		case kind.message:
 			messages = append(messages, it)
 			continue
 		case kind.decisions:
-			x.takeDecisions(&it, false)
+			x.log.takeDecisions(&it, false)
 		case kind.change != nil:
-			x.takeChange(&it)
+			x.log.takeChange(&it)
 			x.limitTime() // of the mode
-		case !x.Remove(it.ID):
+		case !x.log.Remove(it.ID):
 			continue
 		case kind.request == requestCancel:
-			x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+			x.log.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
 		default:
-			x.requested = max(x.requested, kind.request)
+			x.inbox.requested = max(x.inbox.requested, kind.request)
 		}
 		done = true
 	}
-	if x.requested == requestNone && x.drains() {
-		x.requested = requestDrain
+	if x.inbox.requested == requestNone && x.log.drains() {
+		x.inbox.requested = requestDrain
 	}
-	r := x.Run() // a decision may have closed its last open call
+	r := x.log.Run() // a decision may have closed its last open call
 	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == "" && r.Direct == nil
-	if between && x.requested == requestNone {
+	if between && x.inbox.requested == requestNone {
 		for _, it := range messages {
-			if x.deliver(&it) {
+			if x.inbox.deliver(&it) {
 				done = true
-				if x.memory != nil {
-					x.memory.asked = false
+				if x.window.memory != nil {
+					x.window.memory.asked = false
 				}
 			}
 		}
 	}
-	x.flush()
+	x.consumer.flush()
 	return done
 }
 
@@ -154,16 +154,16 @@ func (l *sessionLog) stopPosted() {
 // Posted implements [session.Holder]. What ends the work in progress has its effect at once;
 // everything else waits for the next safe point.
 func (x *driver) Posted(items []session.Item) {
-	x.Lock()
-	start := x.Run().Start
-	x.Unlock()
+	x.log.Lock()
+	start := x.log.Run().Start
+	x.log.Unlock()
 	for i := range items {
-		if x.isLate(&items[i], start) {
+		if x.log.isLate(&items[i], start) {
 			continue
 		}
 		switch itemKinds[items[i].Kind].request {
 		case requestCancel: // it stays in the inbox until the run has ended
-			x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+			x.log.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
 		case requestStop:
 			x.haltNow()
 		}
@@ -191,13 +191,13 @@ const (
 
 // granted returns how the run ends or pauses as the host has requested.
 func (x *driver) granted() *outcome {
-	request := x.requested
-	x.requested = requestNone
+	request := x.inbox.requested
+	x.inbox.requested = requestNone
 	switch request {
 	case requestPause:
 		return ending(Paused, machine.CodeHost, errPaused)
 	case requestDrain:
-		return ending(Paused, machine.CodeDrained, cmp.Or(x.heldBy, error(errDrained)))
+		return ending(Paused, machine.CodeDrained, cmp.Or(x.workers.heldBy, error(errDrained)))
 	case requestLeg:
 		return ending(Paused, machine.CodeLeg, errLegOver)
 	}
@@ -207,10 +207,10 @@ func (x *driver) granted() *outcome {
 // deliver adds a message to the conversation and removes it from the inbox, in one append. One with
 // a key that the session has had since it was sent is only removed.
 func (b *inbox) deliver(it *session.Item) bool {
-	if duplicate(b.State(), it.Key) != nil {
-		return b.Remove(it.ID)
+	if duplicate(b.log.State(), it.Key) != nil {
+		return b.log.Remove(it.ID)
 	}
-	return b.Append([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text),
+	return b.log.Append([]string{it.ID}, &machine.Steered{ID: it.ID, Key: it.Key, Message: provider.User(it.Text),
 		Outside: it.Outside}) == nil
 }
 
@@ -261,16 +261,16 @@ func (l *sessionLog) takeChange(it *session.Item) bool {
 // be some: there are rules to revoke, or something was posted during the run (see Poke). What
 // nobody has noticed waits for the next run.
 func (b *inbox) takeLate() {
-	if b.paused() && errors.Is(context.Cause(b.ctx), errCanceled) {
-		if err := b.endOpen(machine.CodeCanceled, errCanceled); err != nil {
-			b.agent.logger.ErrorContext(b.Stored, "agent: canceling a paused run", "session", b.Name, "error", err)
+	if b.log.paused() && errors.Is(context.Cause(b.log.ctx), errCanceled) {
+		if err := b.log.endOpen(machine.CodeCanceled, errCanceled); err != nil {
+			b.log.agent.logger.ErrorContext(b.log.Stored, "agent: canceling a paused run", "session", b.log.Name, "error", err)
 		}
 	}
-	if len(b.State().Rules) == 0 && !b.poked.Load() {
+	if len(b.log.State().Rules) == 0 && !b.consumer.poked.Load() {
 		return
 	}
-	for _, it := range b.Inbox() {
-		b.takeChange(&it)
+	for _, it := range b.log.Inbox() {
+		b.log.takeChange(&it)
 	}
 }
 
@@ -278,13 +278,13 @@ func (b *inbox) takeLate() {
 // the requests to stop it that came too late or were carried out at once; else the messages that
 // were sent to an earlier one. If the run goes on in another leg or another process, they stay.
 func (b *inbox) dropMessages(all bool) {
-	if b.Run().IsOpen() && !b.waits() || !b.poked.Load() && !b.paused() {
+	if b.log.Run().IsOpen() && !b.log.waits() || !b.consumer.poked.Load() && !b.log.paused() {
 		return
 	}
-	for _, it := range b.Inbox() {
+	for _, it := range b.log.Inbox() {
 		kind := itemKinds[it.Kind]
-		if kind.message && (all || !b.Expects(&it)) || kind.request != requestNone && all && !b.Run().IsOpen() {
-			b.Remove(it.ID)
+		if kind.message && (all || !b.log.Expects(&it)) || kind.request != requestNone && all && !b.log.Run().IsOpen() {
+			b.log.Remove(it.ID)
 		}
 	}
 }

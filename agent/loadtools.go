@@ -22,20 +22,20 @@ func LoadTools(ctx context.Context, names ...string) error {
 	if x == nil {
 		return outsideOfRun("LoadTools")
 	}
-	x.tools.loading.Lock()
-	defer x.tools.loading.Unlock()
+	x.log.tools.loading.Lock()
+	defer x.log.tools.loading.Unlock()
 	var fresh []toolList
-	if due := x.dueSources(true); len(due) > 0 {
+	if due := x.log.dueSources(true); len(due) > 0 {
 		var failed []*SourceFailed
-		fresh, failed = x.agent.list(ctx, x.tools.listing, due)
-		x.sourcesFailed(failed)
+		fresh, failed = x.agent.list(ctx, x.log.tools.listing, due)
+		x.workers.sourcesFailed(failed)
 	}
-	after, changes, err := x.loaded(fresh, names)
+	after, changes, err := x.workers.loaded(fresh, names)
 	if err != nil || len(changes) == 0 {
 		return err
 	}
-	return x.appendIn(ctx, func() Fact {
-		x.tools.set = after
+	return x.log.appendIn(ctx, func() Fact {
+		x.log.tools.set = after
 		return &machine.ToolsChanged{Tools: changes}
 	})
 }
@@ -44,7 +44,7 @@ func LoadTools(ctx context.Context, names ...string) error {
 // differ. Without a difference there is no toolset.
 func (w *workers) loaded(fresh []toolList, names []string) (after *toolset, changes []machine.ToolFingerprint,
 	err error) {
-	before := w.toolset()
+	before := w.log.toolset()
 	known, lists := byName(before.registry.All()), slices.Clone(before.lists)
 	shown := shownBytes(before.registry.All()...)
 	for _, l := range fresh {
@@ -83,9 +83,9 @@ func (w *workers) loaded(fresh []toolList, names []string) (after *toolset, chan
 		}
 	}
 	if len(changes) > 0 {
-		w.Lock()
-		only := w.Run().Only
-		w.Unlock()
+		w.log.Lock()
+		only := w.log.Run().Only
+		w.log.Unlock()
 		after, err = w.agent.newToolset(known, fingerprints, only, lists)
 	}
 	return after, changes, err
@@ -112,17 +112,17 @@ func goneOf(set *toolset, l toolList) (changes []machine.ToolFingerprint) {
 // records which tools of the run are gone, or back. New tools wait for the next run, or for
 // LoadTools.
 func (w *workers) checkSources() {
-	due := w.dueSources(false)
+	due := w.log.dueSources(false)
 	if len(due) == 0 {
 		return
 	}
-	w.tools.loading.Lock()
-	defer w.tools.loading.Unlock()
-	fresh, failed := w.agent.list(w.ctx, w.tools.listing, due)
+	w.log.tools.loading.Lock()
+	defer w.log.tools.loading.Unlock()
+	fresh, failed := w.agent.list(w.log.ctx, w.log.tools.listing, due)
 	w.sourcesFailed(failed)
-	w.Lock()
-	defer w.Unlock()
-	before := w.tools.set
+	w.log.Lock()
+	defer w.log.Unlock()
+	before := w.log.tools.set
 	after := *before
 	after.lists = slices.Clone(before.lists)
 	var changes []machine.ToolFingerprint
@@ -134,10 +134,10 @@ func (w *workers) checkSources() {
 		after.lists[i].changed, after.lists[i].waits = l.changed, true
 	}
 	after.fingerprints = machine.ChangeTools(before.fingerprints, changes)
-	w.tools.set = &after
+	w.log.tools.set = &after
 	if len(changes) > 0 {
 		// driver.cutOff ends a run whose journal refuses it
-		_ = w.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
+		_ = w.log.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
 }
 
@@ -155,22 +155,22 @@ func (l *sessionLog) dueSources(waiting bool) (due []namedSource) {
 
 // sourcesFailed logs and shows what is wrong with sources.
 func (w *workers) sourcesFailed(failed []*SourceFailed) {
-	w.agent.logSources(w.ctx, w.Name, failed)
+	w.agent.logSources(w.log.ctx, w.log.Name, failed)
 	for _, f := range failed {
 		f.Err = f.explained()
 		f.Reason = w.agent.redact.Text(f.Err.Error())
-		w.Lock()
-		f.NoteMeta = w.noteMeta()
-		w.note(f)
-		w.Unlock()
+		w.log.Lock()
+		f.NoteMeta = w.log.noteMeta()
+		w.log.note(f)
+		w.log.Unlock()
 	}
 }
 
 // gatherTools sets the tools of the run that starts after run before, or that resumes it.
 func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*SourceFailed, error) {
 	g := &gathering{input: in.Tools, only: in.Only}
-	g.listing = tools.Listing{Session: w.account(), User: in.User,
-		Labels: cmp.Or(provider.LabelsOf(in.Labels), w.State().Labels)}
+	g.listing = tools.Listing{Session: w.log.account(), User: in.User,
+		Labels: cmp.Or(provider.LabelsOf(in.Labels), w.log.State().Labels)}
 	if before != nil {
 		g.before = before.Fingerprints
 	}
@@ -180,13 +180,13 @@ func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*SourceFai
 		}
 		g.resumed, g.only, g.external, g.listing.User = true, before.Only, before.External, before.User
 	}
-	w.tools.listing = g.listing
-	set, failed, err := w.agent.gather(w.ctx, g)
+	w.log.tools.listing = g.listing
+	set, failed, err := w.agent.gather(w.log.ctx, g)
 	if err != nil {
-		w.agent.logSources(w.ctx, w.Name, failed)
+		w.agent.logSources(w.log.ctx, w.log.Name, failed)
 		return nil, err
 	}
-	w.tools.set = set
+	w.log.tools.set = set
 	return failed, nil
 }
 
@@ -195,10 +195,10 @@ func (w *workers) checkToolChoice(in *Input, mode *mode) error {
 	if in.ToolChoice.Mode != provider.ChooseTool {
 		return nil
 	}
-	if _, ok := w.tools.set.registry.Lookup(in.ToolChoice.Tool); !ok {
-		return w.tools.set.unknown("ToolChoice", in.ToolChoice.Tool)
+	if _, ok := w.log.tools.set.registry.Lookup(in.ToolChoice.Tool); !ok {
+		return w.log.tools.set.unknown("ToolChoice", in.ToolChoice.Tool)
 	}
-	if !slices.Contains(w.tools.set.offers[mode.index].names, in.ToolChoice.Tool) {
+	if !slices.Contains(w.log.tools.set.offers[mode.index].names, in.ToolChoice.Tool) {
 		return badInput("ToolChoice", "the tool %q isn't offered in mode %q", in.ToolChoice.Tool, mode.Name)
 	}
 	return nil

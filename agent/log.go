@@ -183,9 +183,6 @@ func (l *sessionLog) appendIn(ctx context.Context, makes func() Fact) error {
 // that writes a note, and of a tool.
 type asideKey struct{}
 
-// session returns the name of the session.
-func (l *sessionLog) session() string { return l.Name }
-
 // callMeta returns the envelope of notes about a call.
 func (l *sessionLog) callMeta(c *tools.Call) NoteMeta {
 	return NoteMeta{Origin: l.Origin(), Step: c.Step, Call: c.ID}

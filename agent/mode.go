@@ -18,7 +18,7 @@ func SwitchMode(ctx context.Context, name, reason string) error {
 		return err
 	}
 	defer x.limitTime()
-	return x.appendIn(ctx, func() Fact { return x.toMode(name, reason) })
+	return x.log.appendIn(ctx, func() Fact { return x.log.toMode(name, reason) })
 }
 
 // SetPhase begins another phase of the work of the run that ctx belongs to, and restarts the count
@@ -29,11 +29,11 @@ func SetPhase(ctx context.Context, name string) error {
 		return outsideOfRun("SetPhase")
 	}
 	name = machine.ValidText(name)
-	return x.appendIn(ctx, func() Fact {
-		if x.State().Phase == name {
+	return x.log.appendIn(ctx, func() Fact {
+		if x.log.State().Phase == name {
 			return nil
 		}
-		return &machine.PhaseChanged{From: x.State().Phase, To: name}
+		return &machine.PhaseChanged{From: x.log.State().Phase, To: name}
 	})
 }
 
@@ -53,18 +53,18 @@ func (l *sessionLog) toMode(name, reason string) Fact {
 
 // limitTime sets or resets the timer of Limits.Duration.
 func (x *driver) limitTime() {
-	x.Lock()
-	defer x.Unlock()
+	x.log.Lock()
+	defer x.log.Unlock()
 	if x.deadline != nil {
 		x.deadline.Stop()
 	}
-	r := x.Run()
+	r := x.log.Run()
 	limit := r.Limits.Duration
-	if limit < 0 || x.ended {
+	if limit < 0 || x.log.ended {
 		return
 	}
 	rest := max(limit-r.Worked-max(time.Since(r.Since), 0), 0)
 	x.deadline = time.AfterFunc(rest, func() {
-		x.Cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
+		x.log.Cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
 	})
 }

@@ -19,16 +19,16 @@ func (w *window) writeDueNotes(share float64, req *provider.Request, budget int)
 	for i, p := range w.agent.memoryConfig.ProgressNotes {
 		if len(rc.marks) == i {
 			rc.marks = append(rc.marks, memory.NewThresholds(p.At...))
-			rc.marks[i].Cross(w.State().Note(p.Category).Share) // what has fired before a restart
+			rc.marks[i].Cross(w.log.State().Note(p.Category).Share) // what has fired before a restart
 		}
 		if len(rc.marks[i].Cross(share)) == 0 {
 			continue
 		}
-		in := w.noteInput(p.Category, share, req, budget)
+		in := w.log.noteInput(p.Category, share, req, budget)
 		note, err := write(w, in, p.Write)
-		if w.ctx.Err() != nil {
+		if w.log.ctx.Err() != nil {
 			w.appendBrokenOff(in)
-			return causeOf(w.ctx)
+			return causeOf(w.log.ctx)
 		}
 		if err != nil && w.stopped() {
 			w.appendBrokenOff(in)
@@ -36,7 +36,7 @@ func (w *window) writeDueNotes(share float64, req *provider.Request, budget int)
 		}
 		f := in.Fact(note, err)
 		if f.Error != "" {
-			w.memoryWarning(fmt.Sprintf("writing note %d of category %q: %s", f.Index, f.Category, f.Error))
+			w.log.memoryWarning(fmt.Sprintf("writing note %d of category %q: %s", f.Index, f.Category, f.Error))
 		}
 		if err := w.appendNote(f); err != nil {
 			return err
@@ -63,8 +63,8 @@ var errNoteTimeout = errors.New("agent: writing a note took more than " + noteTi
 
 // write calls a function that writes a note. The function has the run's context with a time limit.
 func write[T any](w *window, in *notes.Input, f func(context.Context, *notes.Input) (T, error)) (v T, err error) {
-	if w.ctx.Err() != nil {
-		return v, causeOf(w.ctx)
+	if w.log.ctx.Err() != nil {
+		return v, causeOf(w.log.ctx)
 	}
 	ctx, cancel := context.WithTimeoutCause(
 		context.WithValue(w.haltedCtx(), asideKey{}, true), noteTimeout, errNoteTimeout)
@@ -76,14 +76,14 @@ func write[T any](w *window, in *notes.Input, f func(context.Context, *notes.Inp
 
 // appendBrokenOff appends the usage of a note that was being written when the run was stopped.
 func (w *window) appendBrokenOff(in *notes.Input) {
-	if f := in.Fact(nil, cmp.Or(causeOf(w.ctx), error(errStopped))); f.Usage.Total() > 0 && !w.Yields() {
+	if f := in.Fact(nil, cmp.Or(causeOf(w.log.ctx), error(errStopped))); f.Usage.Total() > 0 && !w.log.Yields() {
 		_ = w.appendNote(f)
 	}
 }
 
 // appendNote appends a note, or why there is none, with the usage.
 func (w *window) appendNote(f *machine.NoteWritten) error {
-	err := w.append(f)
-	w.flush()
+	err := w.log.append(f)
+	w.consumer.flush()
 	return err
 }

@@ -40,12 +40,12 @@ func failing(code string, reason error) *outcome { return ending(Failed, code, r
 // journal has refused a fact, or its context has ended. Nil: it can go on.
 func (x *driver) cutOff() *outcome {
 	switch {
-	case x.left:
+	case x.consumer.left:
 		return stopping(machine.CodeAbandoned, errAbandoned)
-	case x.Lost():
-		return failing(machine.CodeJournal, x.Err())
-	case x.ctx.Err() != nil:
-		return x.endedBy(causeOf(x.ctx))
+	case x.log.Lost():
+		return failing(machine.CodeJournal, x.log.Err())
+	case x.log.ctx.Err() != nil:
+		return x.endedBy(causeOf(x.log.ctx))
 	}
 	return nil
 }
@@ -67,7 +67,7 @@ func (x *driver) endedBy(cause error) *outcome {
 	case errors.Is(cause, session.ErrCut):
 		return ending(Paused, machine.CodeLeg, session.ErrCut)
 	case errors.Is(cause, ErrBusy), errors.Is(cause, ErrJournal): // the next process that has the session resumes it
-		x.Fail(cause)
+		x.log.Fail(cause)
 		return failing(machine.CodeJournal, cause)
 	case errors.Is(cause, errAbandoned):
 		return stopping(machine.CodeAbandoned, errAbandoned)
@@ -77,7 +77,7 @@ func (x *driver) endedBy(cause error) *outcome {
 
 // abort ends the context of a run because of an error of a hook, and returns how the run ends.
 func (x *driver) abort(err error) *outcome {
-	x.Cancel(err)
+	x.log.Cancel(err)
 	return cmp.Or(x.cutOff(), goOn)
 }
 
@@ -87,7 +87,7 @@ func (x *driver) interruption() *outcome {
 	if out := x.cutOff(); out != nil {
 		return out
 	}
-	if x.readInbox() && x.requested == requestStop {
+	if x.readInbox() && x.inbox.requested == requestStop {
 		return x.granted()
 	}
 	return x.cutOff() // by what was in the inbox

@@ -147,28 +147,28 @@ type ownedCall struct {
 
 // Answers implements work.Call.
 func (c *ownedCall) Answers() []Decision {
-	c.w.Lock()
-	defer c.w.Unlock()
+	c.w.log.Lock()
+	defer c.w.log.Unlock()
 	return c.state.Answers
 }
 
 // Stopping implements work.Call.
-func (c *ownedCall) Stopping() bool { return c.w.leg.isOver() || c.w.drains() }
+func (c *ownedCall) Stopping() bool { return c.w.log.leg.isOver() || c.w.log.drains() }
 
 // Show implements work.Call.
 func (c *ownedCall) Show(ctx context.Context) func(work.Event) {
-	c.w.Lock()
-	defer c.w.Unlock()
-	if !c.w.Run().Children {
+	c.w.log.Lock()
+	defer c.w.log.Unlock()
+	if !c.w.log.Run().Children {
 		return nil
 	}
-	return func(ev work.Event) { c.w.forward(ctx, ev) }
+	return func(ev work.Event) { c.w.consumer.forward(ctx, ev) }
 }
 
 // Report implements work.Call.
 func (c *ownedCall) Report(out work.Outcome) {
-	c.w.Lock()
-	defer c.w.Unlock()
+	c.w.log.Lock()
+	defer c.w.log.Unlock()
 	c.outcome = &out
 }
 
@@ -180,8 +180,8 @@ func (cr *callRun) execute(ctx context.Context) (out tools.Outcome, unfinished *
 	}
 	own := &ownedCall{callRun: cr}
 	out = tools.Execute(work.WithCall(ctx, own), cr.d, &cr.call, &cr.pass)
-	cr.w.Lock()
-	defer cr.w.Unlock()
+	cr.w.log.Lock()
+	defer cr.w.log.Unlock()
 	if own.outcome != nil && out.Suspend == nil {
 		out = tools.Outcome{Suspend: new(tools.Suspend), Took: out.Took}
 	}
@@ -190,9 +190,9 @@ func (cr *callRun) execute(ctx context.Context) (out tools.Outcome, unfinished *
 
 // cancelWork ends the work of a call that was started and has its result, which is stored first.
 func (cr *callRun) cancelWork() {
-	if cr.w.agent.owners[cr.call.Name] != nil && (cr.again || cr.started) && !cr.w.Lost() && !cr.w.Yields() {
-		cr.w.Flush()
-		cr.w.cancelWork(cr.stored, "the call that it belongs to is over")
+	if cr.w.agent.owners[cr.call.Name] != nil && (cr.again || cr.started) && !cr.w.log.Lost() && !cr.w.log.Yields() {
+		cr.w.log.Flush()
+		cr.w.log.cancelWork(cr.stored, "the call that it belongs to is over")
 	}
 }
 

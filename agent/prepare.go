@@ -38,12 +38,12 @@ func (p *prepared) into(req *provider.Request, start *StepStarted, again bool) {
 
 // A window makes the conversation that the model is shown fit its window.
 type window struct {
-	*sessionLog
-	*consumer
-	*spans
-	memory  *memoryState    // nil without Config.Memory and Config.Compose
-	halt    context.Context // of the driver
-	stopped func() bool     // whether the run is to stop, rather than one above it
+	log      *sessionLog
+	consumer *consumer
+	spans    *spans
+	memory   *memoryState    // nil without Config.Memory and Config.Compose
+	halt     context.Context // of the driver
+	stopped  func() bool     // whether the run is to stop, rather than one above it
 }
 
 // A memoryState is a run's state for Config.Memory and Config.Compose. It belongs to the
@@ -65,9 +65,9 @@ type memoryState struct {
 // returns what comes instead.
 func (w *window) prepare(c *modelCall) *outcome {
 	b, start, mode := &c.prepared, c.start, c.mode
-	*b = prepared{system: mode.system, messages: w.State().Messages}
+	*b = prepared{system: mode.system, messages: w.log.State().Messages}
 	if w.agent.cfg.Compose != nil {
-		text, err := w.compose(w.stepCtx(), mode)
+		text, err := w.log.compose(w.spans.stepCtx(), mode)
 		if err != nil {
 			return failing(machine.CodeHost, fmt.Errorf("agent: composing the system text: %w", err))
 		}
@@ -79,16 +79,16 @@ func (w *window) prepare(c *modelCall) *outcome {
 		return nil
 	}
 	if w.memory.compactor == nil {
-		c, err := w.agent.memoryConfig.compactor(w.Name)
+		c, err := w.agent.memoryConfig.compactor(w.log.Name)
 		if err != nil {
-			return failing(machine.CodeHost, fmt.Errorf("agent: session %q: its memory: %w", w.Name, err))
+			return failing(machine.CodeHost, fmt.Errorf("agent: session %q: its memory: %w", w.log.Name, err))
 		}
-		w.memory.compactor, w.memory.phase, w.memory.done = c, w.State().Phase, w.subgoalsDone()
+		w.memory.compactor, w.memory.phase, w.memory.done = c, w.log.State().Phase, w.log.subgoalsDone()
 	}
 	w.memory.compactor.SetWindow(w.agent.memoryConfig.window(start.Model))
 	b.context = w.freshContext(mode)
 	start.Context = b.context
-	req := w.requestFor(start, mode)
+	req := w.log.requestFor(start, mode)
 	req.System = b.system
 	if out := w.writeNotes(start, req, len(w.agent.memoryConfig.Rules) == 0); out != nil {
 		return out
@@ -98,7 +98,7 @@ func (w *window) prepare(c *modelCall) *outcome {
 		return out
 	}
 	if start.Final == "" && len(w.agent.memoryConfig.Rules) > 0 &&
-		w.resetContextIfDue(share(p.Count.Total, p.Budget), w.requestFor(start, mode), p.Budget) {
+		w.resetContextIfDue(share(p.Count.Total, p.Budget), w.log.requestFor(start, mode), p.Budget) {
 		return goOn
 	}
 	return nil
@@ -109,12 +109,12 @@ func (w *window) prepare(c *modelCall) *outcome {
 // instead.
 func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.Prepared, *outcome) {
 	more := w.memory.context
-	more.Goal = w.Run().First
-	if w.Run().Stage != machine.StageCalling { // else it is in the conversation already
+	more.Goal = w.log.Run().First
+	if w.log.Run().Stage != machine.StageCalling { // else it is in the conversation already
 		more.HostNote = note
 	}
 	c, ctx, events := w.memory.compactor, w.haltedCtx(), w.memoryEvents()
-	plan, err := abandonable(ctx, w.agent, "counting a request", w.Name, func() (*memory.Plan, error) {
+	plan, err := abandonable(ctx, w.agent, "counting a request", w.log.Name, func() (*memory.Plan, error) {
 		return c.Plan(ctx, req, more, events...)
 	})
 	var p *memory.Prepared
@@ -125,9 +125,9 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.P
 	}
 	switch {
 	case errors.Is(err, memory.ErrContextTooLarge):
-		return nil, failing(machine.CodeContext, fmt.Errorf("agent: session %q: %w", w.Name, err))
+		return nil, failing(machine.CodeContext, fmt.Errorf("agent: session %q: %w", w.log.Name, err))
 	case err != nil:
-		return nil, failing(machine.CodeHost, fmt.Errorf("agent: session %q: %w", w.Name, err))
+		return nil, failing(machine.CodeHost, fmt.Errorf("agent: session %q: %w", w.log.Name, err))
 	}
 	if b.note = note; !w.takePrepared(b, p, &more) {
 		return nil, goOn
@@ -137,20 +137,20 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.P
 
 // haltedCtx returns the context of the step for model calls that make no further attempt once the
 // run is to stop.
-func (w *window) haltedCtx() context.Context { return guard.WithHalt(w.stepCtx(), w.halt) }
+func (w *window) haltedCtx() context.Context { return guard.WithHalt(w.spans.stepCtx(), w.halt) }
 
 // takePrepared appends the compaction of a prepared request, if there was one, and puts the request
 // into b. It returns false if no call can be made.
 func (w *window) takePrepared(b *prepared, p *memory.Prepared, more *memory.Context) bool {
 	for _, text := range p.Warnings {
-		w.memoryWarning(text)
+		w.log.memoryWarning(text)
 	}
-	if p.Report != nil && w.appendCompaction(p) != nil {
+	if p.Report != nil && w.log.appendCompaction(p) != nil {
 		return false
 	}
-	b.system, b.messages, b.own, w.memory.counted = p.Request.System, w.State().Messages, false, true
+	b.system, b.messages, b.own, w.memory.counted = p.Request.System, w.log.State().Messages, false, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
-		b.messages, b.own = w.withContext(p), true
+		b.messages, b.own = w.log.withContext(p), true
 	}
 	b.messages, b.own = machine.Shown(b.messages, b.own)
 	return true
@@ -160,10 +160,10 @@ func (w *window) takePrepared(b *prepared, p *memory.Prepared, more *memory.Cont
 // step. Its outcome is that of prepare.
 func (w *window) prepareAgain(c *modelCall) *outcome {
 	if w.agent.memoryConfig == nil || c.hooked == nil || c.changed() || c.answered() ||
-		c.start.Note == c.prepared.note || w.Run().Stage == machine.StageCalling {
+		c.start.Note == c.prepared.note || w.log.Run().Stage == machine.StageCalling {
 		return nil
 	}
-	req := w.requestFor(c.start, c.mode)
+	req := w.log.requestFor(c.start, c.mode)
 	req.System = c.prepared.plain
 	_, out := w.fit(&c.prepared, req, c.start.Note)
 	return out
@@ -222,14 +222,14 @@ func (l *sessionLog) subgoalsDone() int {
 
 // memoryEvents returns what has happened since the last model call was prepared.
 func (w *window) memoryEvents() (events []memory.Event) {
-	if w.State().Phase != w.memory.phase {
+	if w.log.State().Phase != w.memory.phase {
 		events = append(events, memory.PhaseChanged)
 	}
-	done := w.subgoalsDone()
+	done := w.log.subgoalsDone()
 	if done != w.memory.done {
 		events = append(events, memory.SubgoalDone)
 	}
-	w.memory.phase, w.memory.done = w.State().Phase, done
+	w.memory.phase, w.memory.done = w.log.State().Phase, done
 	return events
 }
 
@@ -240,12 +240,12 @@ func (w *window) freshContext(mode *mode) *memory.Context {
 	if ask == nil || w.memory.asked {
 		return nil
 	}
-	in := ContextInput{Session: w.Name, Run: w.Origin().Run, Mode: mode.Name, Phase: w.State().Phase,
-		Task: w.Run().Task,
-		Text: w.State().LastUserText()}
+	in := ContextInput{Session: w.log.Name, Run: w.log.Origin().Run, Mode: mode.Name, Phase: w.log.State().Phase,
+		Task: w.log.Run().Task,
+		Text: w.log.State().LastUserText()}
 	var c memory.Context
 	err := contained(func() (err error) {
-		c, err = ask(w.stepCtx(), in)
+		c, err = ask(w.spans.stepCtx(), in)
 		return err
 	})
 	size := len(c.User) + len(c.Screen)
@@ -253,10 +253,10 @@ func (w *window) freshContext(mode *mode) *memory.Context {
 		size += len(c.Fetched[i].Name) + len(c.Fetched[i].Text)
 	}
 	if err == nil {
-		err = checkSize(machine.LimitPromptBytes, w.Run().Limits.PromptBytes, size, "return less")
+		err = checkSize(machine.LimitPromptBytes, w.log.Run().Limits.PromptBytes, size, "return less")
 	}
 	if err != nil {
-		w.memoryWarning("Memory.Context: " + err.Error())
+		w.log.memoryWarning("Memory.Context: " + err.Error())
 		return nil
 	}
 	own := w.agent.redact.Context(&memory.Context{User: c.User, Screen: c.Screen, Fetched: c.Fetched})

@@ -18,7 +18,7 @@ const maxPreview = 64 << 10
 // preview returns what a call with an input would change, as it is shown, and the hash of the whole
 // preview. It is redacted before that, so that the log has nothing that depends on a secret.
 func (w *workers) preview(cr *callRun, input json.RawMessage) (text, hash string, refused *tools.Outcome) {
-	text, refused = cr.d.Preview(w.ctx, input)
+	text, refused = cr.d.Preview(w.log.ctx, input)
 	if refused != nil {
 		return "", "", refused
 	}
@@ -52,9 +52,9 @@ func cutPreview(text string) string {
 // its result. A call whose input was edited runs if the original would still change what was shown.
 // Any goroutine may call it.
 func (w *workers) asShown(cr *callRun) bool {
-	w.Lock()
+	w.log.Lock()
 	shown := cr.state.Approved
-	w.Unlock()
+	w.log.Unlock()
 	if shown == nil {
 		return true
 	}
@@ -71,13 +71,13 @@ func (w *workers) asShown(cr *callRun) bool {
 	}
 	p := shown.Successor("what the call would change has changed since then")
 	p.Preview, p.PreviewHash, p.Expires = text, hash, time.Time{}
-	p.Title = tools.CleanTitle(w.agent.redact.Text(w.callTitle(cr)))
-	w.Lock()
-	defer w.Unlock()
-	if cr.over || w.ended || w.ctx.Err() != nil || w.Yields() {
+	p.Title = tools.CleanTitle(w.agent.redact.Text(w.log.callTitle(cr)))
+	w.log.Lock()
+	defer w.log.Unlock()
+	if cr.over || w.log.ended || w.log.ctx.Err() != nil || w.log.Yields() {
 		cr.over = true // as in appendStart, or whoever has the session next asks
 		return false
 	}
-	w.suspendLocked(cr, &Suspended{Pause: p}, cr.d.Spec().Expires)
+	w.log.suspendLocked(cr, &Suspended{Pause: p}, cr.d.Spec().Expires)
 	return false
 }

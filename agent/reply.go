@@ -54,11 +54,11 @@ type begunCall struct {
 
 // take collects and shows a chunk. It returns false if no more are wanted.
 func (x *driver) take(c provider.Chunk, err error) bool {
-	if x.left || x.reply.err != nil {
+	if x.consumer.left || x.reply.err != nil {
 		return false
 	}
-	if err == nil && x.ctx.Err() != nil { // the provider ignores it
-		err = context.Cause(x.ctx)
+	if err == nil && x.log.ctx.Err() != nil { // the provider ignores it
+		err = context.Cause(x.log.ctx)
 	}
 	if err == nil {
 		err = x.reply.size.Add(&c)
@@ -72,9 +72,9 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 	}
 	x.reply.unmetered = c.Kind == provider.KindEnd && c.Extra.Usage == nil
 	if ev := x.eventOf(&c); ev != nil {
-		x.show(ev) // at once: what others queue meanwhile is shown by the next flush
+		x.consumer.show(ev) // at once: what others queue meanwhile is shown by the next flush
 	}
-	return !x.left
+	return !x.consumer.left
 }
 
 // eventOf returns the note for a chunk; nil if there is none. It doesn't show it itself, so that
@@ -82,32 +82,32 @@ func (x *driver) take(c provider.Chunk, err error) bool {
 func (x *driver) eventOf(c *provider.Chunk) Event {
 	switch c.Kind {
 	case provider.KindWaiting:
-		return &Waiting{NoteMeta: x.noteMeta(), Wait: *c.Extra.Wait}
+		return &Waiting{NoteMeta: x.log.noteMeta(), Wait: *c.Extra.Wait}
 	case provider.KindReset:
 		x.reply.calls = x.reply.calls[:0]
-		return &Reset{NoteMeta: x.noteMeta(), Why: c.Text}
+		return &Reset{NoteMeta: x.log.noteMeta(), Why: c.Text}
 	}
-	if !x.deltas {
+	if !x.log.deltas {
 		return nil
 	}
 	switch c.Kind {
 	case provider.KindText, provider.KindRefusal:
 		ev := x.reply.texts.next()
-		*ev = TextDelta{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+		*ev = TextDelta{NoteMeta: x.log.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
 		return ev
 	case provider.KindReasoning:
-		return &ReasoningDelta{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+		return &ReasoningDelta{NoteMeta: x.log.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
 	case provider.KindProviderCall, provider.KindProviderResult, provider.KindSource, provider.KindFile:
-		return &PartAdded{NoteMeta: x.noteMeta(), Index: x.reply.collector.Last(),
+		return &PartAdded{NoteMeta: x.log.noteMeta(), Index: x.reply.collector.Last(),
 			Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]}
 	case provider.KindToolStart: // its name is the one that the reply will have
-		meta := x.noteMeta()
+		meta := x.log.noteMeta()
 		meta.Call = machine.CallID(meta.Run(), meta.Step, len(x.reply.calls))
 		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
 		return &CallBegun{NoteMeta: meta, Index: x.reply.collector.Last(), Name: x.callName(c.Name)}
 	case provider.KindToolDelta:
 		if call := x.reply.open(c.Index); call != nil {
-			meta := x.noteMeta()
+			meta := x.log.noteMeta()
 			meta.Call = call.id
 			ev := x.reply.deltas.next()
 			*ev = CallDelta{NoteMeta: meta, Index: x.reply.collector.Last(), Text: c.Text}

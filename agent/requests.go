@@ -62,8 +62,8 @@ func (s *Session) Cancel(ctx context.Context) error {
 	}
 	x := s.agent.driverOf(s.id)
 	if x != nil {
-		x.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
-		x.Wake()
+		x.log.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+		x.consumer.Wake()
 		if s.agent.driverOf(s.id) == x { // else it may have left before that
 			return nil
 		}

@@ -90,7 +90,7 @@ func (a *Agent) hookID(i int) string {
 // concludeBy returns how a run ends of which a stop condition holds. What Require asks for must
 // hold, too.
 func (x *driver) concludeBy(why string) *outcome {
-	end, err := x.beforeFinish(true)
+	end, err := x.log.beforeFinish(true)
 	switch {
 	case err != nil:
 		return x.abort(err)

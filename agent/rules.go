@@ -19,7 +19,7 @@ func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope &&
 			(len(s.Approvers) == 0 || w.mayApprove(s, r.By))
 	}
-	if always && (slices.ContainsFunc(w.State().Rules, applies) || slices.ContainsFunc(w.agent.cfg.Rules, applies)) {
+	if always && (slices.ContainsFunc(w.log.State().Rules, applies) || slices.ContainsFunc(w.agent.cfg.Rules, applies)) {
 		return true
 	}
 	p := Pause{Kind: PauseApproval, Reason: v.Reason, Always: always}
@@ -51,12 +51,12 @@ func (w *workers) scopes(own Rule, more []tools.Scope) []tools.Scope {
 // mayApprove is mayDecide for a call that is about to run without a question, because of what a
 // user has given before. What isn't known now doesn't answer: a person is asked.
 func (w *workers) mayApprove(spec *tools.Spec, user string) bool {
-	w.Lock()
-	session, self := w.State().Outermost(), w.State().StartedBy(user)
-	w.Unlock()
-	err := w.agent.mayDecide(w.ctx, session, spec, user, self)
+	w.log.Lock()
+	session, self := w.log.State().Outermost(), w.log.State().StartedBy(user)
+	w.log.Unlock()
+	err := w.agent.mayDecide(w.log.ctx, session, spec, user, self)
 	if _, unknown := errors.AsType[*RolesError](err); unknown {
-		w.warn("agent: an approval that was given before doesn't answer", err, "tool", spec.Name)
+		w.log.warn("agent: an approval that was given before doesn't answer", err, "tool", spec.Name)
 	}
 	return err == nil
 }

@@ -22,12 +22,13 @@ import (
 // or Stream. Tool calls run on other goroutines; they use only the log and what its lock
 // guards.
 type driver struct {
-	*sessionLog // the session's; other goroutines use only what its lock guards
-	consumer    // who ranges over the events
-	spans
-	window  // the conversation that the model is shown, and its memory
-	workers // the tool calls
-	inbox   // what was sent to the run
+	agent    *Agent
+	log      *sessionLog // the session's; other goroutines use only what its lock guards
+	consumer consumer    // who ranges over the events
+	spans    spans
+	window   window  // the conversation that the model is shown, and its memory
+	workers  workers // the tool calls
+	inbox    inbox   // what was sent to the run
 
 	caller context.Context // of Run or Stream
 	// halt ends when the run is to stop at its next safe point: from then on, a model call makes no
@@ -46,7 +47,7 @@ type driver struct {
 
 // newDriver returns the driver of a run that is about to begin.
 func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield func(Event, error) bool) *driver {
-	x := &driver{caller: orBackground(ctx)}
+	x := &driver{agent: a, caller: orBackground(ctx)}
 	l := a.newLog(x.caller, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
 	l.leg = in.leg
 	if in.parent != nil {
@@ -59,14 +60,14 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 		above = in.parent.halt
 	}
 	x.halt, x.haltNow = context.WithCancel(above)
-	x.sessionLog = l
-	x.consumer = consumer{sessionLog: l, yield: yield, wake: make(chan struct{}, 1)}
-	x.spans = spans{sessionLog: l}
-	x.window = window{sessionLog: l, consumer: &x.consumer, spans: &x.spans, halt: x.halt,
+	x.log = l
+	x.consumer = consumer{log: l, yield: yield, wake: make(chan struct{}, 1)}
+	x.spans = spans{log: l}
+	x.window = window{log: l, consumer: &x.consumer, spans: &x.spans, halt: x.halt,
 		stopped: func() bool { return x.halt.Err() != nil && above.Err() == nil }}
-	x.workers = workers{sessionLog: l, consumer: &x.consumer}
-	x.inbox = inbox{sessionLog: l, consumer: &x.consumer}
-	x.succeededTool, x.room.L, x.reply.take = l.succeeded, l, x.take
+	x.workers = workers{log: l, consumer: &x.consumer}
+	x.inbox = inbox{log: l, consumer: &x.consumer}
+	x.workers.succeededTool, x.consumer.room.L, x.reply.take = l.succeeded, l, x.take
 	return x
 }
 
@@ -150,16 +151,16 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 		return
 	}
 	x := a.newDriver(ctx, in, deltas, yield)
-	defer x.Cancel(nil)
+	defer x.log.Cancel(nil)
 	defer x.haltNow()
 	if err := x.begin(in); err != nil {
 		yield(nil, err)
 		return
 	}
 	defer x.close()
-	span := Span{NoteMeta: NoteMeta{Origin: x.Origin()}, Kind: "run", Resumed: in.resumes()}
-	x.ctx, x.runEnd = x.around(x.ctx, span)
-	x.flush()
+	span := Span{NoteMeta: NoteMeta{Origin: x.log.Origin()}, Kind: "run", Resumed: in.resumes()}
+	x.log.ctx, x.spans.runEnd = x.log.around(x.log.ctx, span)
+	x.consumer.flush()
 	if in.leg == nil {
 		x.loop()
 		return
@@ -181,27 +182,27 @@ func (x *driver) loop() {
 
 // next performs the machine's next action, after what was sent to the run.
 func (x *driver) next() *outcome {
-	act := x.Machine().Next()
-	if x.pending.quiet = x.beginsAtOnce(act); !x.pending.quiet {
-		x.Flush()
+	act := x.log.Machine().Next()
+	if x.log.pending.quiet = x.beginsAtOnce(act); !x.log.pending.quiet {
+		x.log.Flush()
 	}
 	if out := x.cutOff(); out != nil {
 		return out
 	}
-	if !x.pending.quiet && atSafePoint(act) {
+	if !x.log.pending.quiet && atSafePoint(act) {
 		done := x.readInbox()
-		if act.Kind == machine.ActWait && (x.requested == requestPause || x.requested == requestDrain) {
-			x.requested = requestNone // it pauses anyway
+		if act.Kind == machine.ActWait && (x.inbox.requested == requestPause || x.inbox.requested == requestDrain) {
+			x.inbox.requested = requestNone // it pauses anyway
 		}
-		if x.requested != requestNone {
+		if x.inbox.requested != requestNone {
 			return x.granted()
 		}
 		if done {
-			act = x.Machine().Next()
+			act = x.log.Machine().Next()
 		}
 	}
-	if x.leg.endsBefore(act) {
-		x.requested = requestLeg
+	if x.log.leg.endsBefore(act) {
+		x.inbox.requested = requestLeg
 		return x.granted()
 	}
 	return x.perform(act)
@@ -210,8 +211,8 @@ func (x *driver) next() *outcome {
 // beginsAtOnce reports whether an action begins with an append that looks into the inbox itself,
 // and nothing slow lies before that.
 func (x *driver) beginsAtOnce(act machine.Action) bool {
-	p := &x.pending
-	if p.unread || x.left || x.requested != requestNone || x.ctx.Err() != nil || x.drains() || x.leg.endsBefore(act) {
+	p := &x.log.pending
+	if p.unread || x.consumer.left || x.inbox.requested != requestNone || x.log.ctx.Err() != nil || x.log.drains() || x.log.leg.endsBefore(act) {
 		return false
 	}
 	return act.Kind == machine.ActCallModel && p.resultWaits && act.Final == "" && !act.Again ||
@@ -239,18 +240,18 @@ func (x *driver) perform(act machine.Action) *outcome {
 		}
 		return x.step(act)
 	case machine.ActRunCalls:
-		x.runCalls(act.Calls)
+		x.workers.runCalls(act.Calls)
 	case machine.ActSettle:
-		for _, c := range x.callStates(act.Calls) {
-			x.closeCall(c, tools.NotRun, "The call wasn't run: "+x.Run().WhyCut())
+		for _, c := range x.log.callStates(act.Calls) {
+			x.log.closeCall(c, tools.NotRun, "The call wasn't run: "+x.log.Run().WhyCut())
 		}
-		x.flush()
+		x.consumer.flush()
 	case machine.ActDoubt:
-		if x.held != requestNone { // the call pauses with its work, and runs again when the session is resumed
-			x.requested = x.held
+		if x.workers.held != requestNone { // the call pauses with its work, and runs again when the session is resumed
+			x.inbox.requested = x.workers.held
 			return x.granted()
 		}
-		x.resolveDoubt(act.Calls)
+		x.workers.resolveDoubt(act.Calls)
 	case machine.ActWait:
 		return ending(Paused, "", nil)
 	case machine.ActFinish:
@@ -273,29 +274,38 @@ func (l *sessionLog) callStates(indexes []int) []*machine.CallState {
 // close ends the run if it is still open, waits for its goroutines, and releases the session, also
 // if the consumer or a hook panicked.
 func (x *driver) close() {
-	defer x.Close()
-	defer x.leaveTree()
-	defer x.dropMessages(true)
-	defer x.takeLate()
-	if !x.ended { // only after a panic or runtime.Goexit
+	defer x.log.Close()
+	defer x.log.leaveTree()
+	defer x.inbox.dropMessages(true)
+	defer x.inbox.takeLate()
+	if !x.log.ended { // only after a panic or runtime.Goexit
 		out := stopping(machine.CodeAbandoned, errAbandoned)
-		if !x.left && !x.yielding { // panics of the host's functions are contained
+		if !x.consumer.left && !x.consumer.yielding { // panics of the host's functions are contained
 			out = failing(machine.CodeAborted, errGoexit)
-			x.agent.logger.ErrorContext(x.Stored, "agent: the run has failed", "session", x.Name, "error", out.reason)
+			x.agent.logger.ErrorContext(x.log.Stored, "agent: the run has failed", "session", x.log.Name, "error", out.reason)
 		}
-		x.left = true
-		x.Cancel(out.reason)
-		if x.running != nil {
-			x.wait(x.running)
+		x.consumer.left = true
+		x.log.Cancel(out.reason)
+		if x.workers.running != nil {
+			x.workers.wait(x.workers.running)
 		}
 		x.finish(out)
 	}
-	x.calls.Wait()
+	x.workers.calls.Wait()
 	if x.deadline != nil {
 		x.deadline.Stop()
 	}
-	x.Leave()
+	x.log.Leave()
 }
+
+// Ancestors implements [work.Run].
+func (x *driver) Ancestors() []machine.Ancestor { return x.log.Ancestors() }
+
+// Poke implements [session.Holder].
+func (x *driver) Poke() { x.consumer.Poke() }
+
+// session returns the name of the session.
+func (x *driver) session() string { return x.log.Name }
 
 // afterRunTime is how long an AfterRun hook has.
 const afterRunTime = 30 * time.Second
@@ -337,14 +347,14 @@ const maxDepth = 8
 // depth returns how deep the run is nested: in runs whose calls are subagents, and in runs in
 // progress whose functions have called the agent with their context.
 func (x *driver) depth() int {
-	if x.parent != nil {
-		return x.parent.depth
+	if x.log.parent != nil {
+		return x.log.parent.depth
 	}
 	outer := driverIn(x.caller)
 	if outer == nil {
 		return 0
 	}
-	if outer.ctx.Err() != nil { // it has ended, and what it has started goes on
+	if outer.log.ctx.Err() != nil { // it has ended, and what it has started goes on
 		return outer.depth()
 	}
 	return outer.depth() + 1

@@ -4,7 +4,7 @@ import "context"
 
 // spans are the spans of a run.
 type spans struct {
-	*sessionLog
+	log     *sessionLog
 	runEnd  func(error)
 	stepEnd func(error)
 	step    context.Context // of the step under way
@@ -12,8 +12,8 @@ type spans struct {
 
 // endStep ends the span of the step, which has failed if err isn't nil.
 func (s *spans) endStep(err error) {
-	if err == nil && s.ctx.Err() != nil {
-		err = causeOf(s.ctx)
+	if err == nil && s.log.ctx.Err() != nil {
+		err = causeOf(s.log.ctx)
 	}
 	s.step = nil
 	s.stepEnd(err)
@@ -24,5 +24,5 @@ func (s *spans) stepCtx() context.Context {
 	if s.step != nil {
 		return s.step
 	}
-	return s.ctx
+	return s.log.ctx
 }

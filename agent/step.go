@@ -33,12 +33,12 @@ type modelCall struct {
 func (x *driver) step(act machine.Action) *outcome {
 	made := x.newModelCall(act)
 	c := &made
-	span := Span{NoteMeta: NoteMeta{Origin: x.Origin(), Step: c.start.Step}, Kind: "step"}
-	x.spans.step, x.stepEnd = x.around(x.ctx, span)
+	span := Span{NoteMeta: NoteMeta{Origin: x.log.Origin(), Step: c.start.Step}, Kind: "step"}
+	x.spans.step, x.spans.stepEnd = x.log.around(x.log.ctx, span)
 	x.reply.err = nil
-	defer func() { x.endStep(x.reply.err) }()
+	defer func() { x.spans.endStep(x.reply.err) }()
 
-	if out := x.prepare(c); out != nil {
+	if out := x.window.prepare(c); out != nil {
 		return x.unlessStopped(out)
 	}
 	if out := x.cutOff(); out != nil { // by what was in the inbox, too
@@ -47,7 +47,7 @@ func (x *driver) step(act machine.Action) *outcome {
 	if err := x.beforeStep(c); err != nil {
 		return x.abort(err)
 	}
-	if out := x.prepareAgain(c); out != nil {
+	if out := x.window.prepareAgain(c); out != nil {
 		return x.unlessStopped(out)
 	}
 	if out := x.cutOff(); out != nil {
@@ -67,10 +67,10 @@ func (x *driver) step(act machine.Action) *outcome {
 }
 
 func (x *driver) newModelCall(act machine.Action) modelCall {
-	r, mode := x.Run(), x.currentMode()
-	x.tools.step, x.tools.hooked = &x.toolset().offers[mode.index], nil
-	start := &StepStarted{Model: cmp.Or(x.State().Model, mode.Model, x.agent.cfg.Params.Model), Mode: mode.Name,
-		Tools: x.tools.step.names, ToolChoice: r.ToolChoice, Final: act.Final}
+	r, mode := x.log.Run(), x.log.currentMode()
+	x.log.tools.step, x.log.tools.hooked = &x.log.toolset().offers[mode.index], nil
+	start := &StepStarted{Model: cmp.Or(x.log.State().Model, mode.Model, x.agent.cfg.Params.Model), Mode: mode.Name,
+		Tools: x.log.tools.step.names, ToolChoice: r.ToolChoice, Final: act.Final}
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
 	}
@@ -95,35 +95,35 @@ func (x *driver) checkPrice(c *modelCall) *outcome {
 		return nil
 	}
 	infos := x.models.by(x.agent.provider, c.start.Model)
-	if err := unpriced(x.State(), c.start.Model, infos); err != nil {
+	if err := unpriced(x.log.State(), c.start.Model, infos); err != nil {
 		return stopping(machine.CodeLimit, err)
 	}
-	c.priced = x.Run().Limits.Cost < 0 || arePriced(infos)
+	c.priced = x.log.Run().Limits.Cost < 0 || arePriced(infos)
 	return nil
 }
 
 // recordStep appends that a step starts, and shows it.
 func (x *driver) recordStep(c *modelCall) *outcome {
 	if x.agent.cfg.Compose != nil {
-		x.noteSystem(c)
+		x.window.noteSystem(c)
 	}
-	if x.appendStep(c.start) != nil {
+	if x.log.appendStep(c.start) != nil {
 		return goOn
 	}
-	x.leg.begins()
-	x.flush()
-	if !c.priced && !x.Run().Unpriced {
-		x.tell(&UnknownPrice{NoteMeta: x.noteMeta(), Model: c.start.Model})
+	x.log.leg.begins()
+	x.consumer.flush()
+	if !c.priced && !x.log.Run().Unpriced {
+		x.consumer.tell(&UnknownPrice{NoteMeta: x.log.noteMeta(), Model: c.start.Model})
 	}
 	if c.again {
-		x.tell(&Reset{NoteMeta: x.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
+		x.consumer.tell(&Reset{NoteMeta: x.log.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
 	}
 	return x.cutOff()
 }
 
 // requestOf returns the request for a model call. It shares its messages with the state.
 func (x *driver) requestOf(c *modelCall) *provider.Request {
-	req := x.requestFor(c.start, c.mode)
+	req := x.log.requestFor(c.start, c.mode)
 	if !c.changed() {
 		c.prepared.into(req, c.start, c.again)
 		return req
@@ -191,7 +191,7 @@ func (x *driver) answer(c *modelCall) (*provider.Response, error) {
 	if x.reply.unmetered {
 		resp.Usage = guard.Estimate(c.request, resp.Parts)
 	}
-	x.learn(&resp.Usage)
+	x.window.learn(&resp.Usage)
 	return resp, nil
 }
 
@@ -199,18 +199,18 @@ func (x *driver) answer(c *modelCall) (*provider.Response, error) {
 func (x *driver) answerOf(step *Step) *provider.Response {
 	for i := range step.answer.Parts {
 		if p := &step.answer.Parts[i]; p.Kind == provider.PartText && p.Text != "" {
-			x.tell(&TextDelta{NoteMeta: x.noteMeta(), Index: i, Text: p.Text})
+			x.consumer.tell(&TextDelta{NoteMeta: x.log.noteMeta(), Index: i, Text: p.Text})
 		}
 	}
-	return x.ownReply(step.answer)
+	return x.log.ownReply(step.answer)
 }
 
 // call makes the model call, and returns its error.
 func (x *driver) call(req *provider.Request) error {
-	x.reply.size = output.SizeOf(req, x.Run().Limits.ReplyBytes)
+	x.reply.size = output.SizeOf(req, x.log.Run().Limits.ReplyBytes)
 	x.stream(req)
 	switch {
-	case x.left:
+	case x.consumer.left:
 		return errAbandoned
 	case x.reply.err == nil && !x.reply.collector.Complete():
 		return provider.ErrIncomplete
@@ -227,18 +227,18 @@ func (x *driver) replied(c *modelCall, resp *provider.Response) *outcome {
 	resp.Parts = x.agent.redact.Parts(resp.Parts)
 	x.nameCalls(resp)
 	if err := x.afterStep(c.hooked, resp); err != nil {
-		x.Cancel(err)
+		x.log.Cancel(err)
 		return x.stepFailed(nil, err)
 	}
 	if c.hooked != nil { // hooks may have changed it, and may still use it
-		resp = x.ownReply(resp)
+		resp = x.log.ownReply(resp)
 		x.nameCalls(resp)
 	}
 	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
 	f.Outside = machine.OutsideInReply(&f.Message)
-	f.Cost, f.Priced = provider.CostOf(x.models.by(x.agent.provider, x.Run().Model), answered, usage)
-	if err := x.appendReply(f); err == session.ErrTooLarge {
+	f.Cost, f.Priced = provider.CostOf(x.models.by(x.agent.provider, x.log.Run().Model), answered, usage)
+	if err := x.log.appendReply(f); err == session.ErrTooLarge {
 		return x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced},
 			fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most "+
 				"%d bytes; ask for less, or set Params.MaxOutput", x.agent.sessions.Record))
@@ -274,7 +274,7 @@ func (x *driver) nameCalls(resp *provider.Response) {
 		}
 		p.Call.Name = x.callName(p.Call.Name)
 		if n == len(x.reply.calls) { // else it has the id with which it was shown as it began
-			x.reply.calls = append(x.reply.calls, begunCall{id: machine.CallID(x.Origin().Run, x.Run().Step, n)})
+			x.reply.calls = append(x.reply.calls, begunCall{id: machine.CallID(x.log.Origin().Run, x.log.Run().Step, n)})
 		}
 		if id := x.reply.calls[n].id; p.Call.ID != id {
 			p.Call.ProviderID, p.Call.ID = p.Call.ID, id
@@ -286,7 +286,7 @@ func (x *driver) nameCalls(resp *provider.Response) {
 // callName returns the name of a call as it is recorded. A name that no tool has is the model's
 // text: it is redacted, and cut to what a journal accepts as a name.
 func (x *driver) callName(name string) string {
-	if _, ok := x.toolset().registry.Lookup(name); ok {
+	if _, ok := x.log.toolset().registry.Lookup(name); ok {
 		return name
 	}
 	return machine.CleanName(x.agent.redact.Text(name))
@@ -306,7 +306,7 @@ func (x *driver) stepFailed(req *provider.Request, err error) *outcome {
 		}
 	}
 	f := &machine.StepFailed{Usage: partial.Usage}
-	f.Cost, f.Priced = provider.CostOf(x.models.by(x.agent.provider, x.Run().Model), partial.Model,
+	f.Cost, f.Priced = provider.CostOf(x.models.by(x.agent.provider, x.log.Run().Model), partial.Model,
 		partial.Usage)
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
@@ -317,15 +317,15 @@ func (x *driver) stepFailed(req *provider.Request, err error) *outcome {
 // failStep appends that the model call failed, and returns how the run ends. If the run goes on
 // elsewhere, the call is made again there, and nothing is appended.
 func (x *driver) failStep(f *machine.StepFailed, err error) *outcome {
-	if x.Yields() {
+	if x.log.Yields() {
 		return goOn
 	}
 	f.Class, f.Error = fault.Of(err), tools.Cut(x.agent.redact.Text(err.Error()), tools.DefaultMaxResult)
-	if x.append(f) != nil {
+	if x.log.append(f) != nil {
 		return goOn
 	}
-	x.flush()
-	if x.reply.size.Exceeded() && !x.left {
+	x.consumer.flush()
+	if x.reply.size.Exceeded() && !x.consumer.left {
 		return stopping(machine.CodeLimit, x.reply.err)
 	}
 	if out := x.interruption(); out != nil { // rather than for the failure
@@ -349,7 +349,7 @@ func (x *driver) failStep(f *machine.StepFailed, err error) *outcome {
 func (x *driver) stream(req *provider.Request) {
 	returned := false
 	defer func() {
-		if returned || x.yielding {
+		if returned || x.consumer.yielding {
 			return
 		}
 		if v := recover(); v != nil {
@@ -357,10 +357,10 @@ func (x *driver) stream(req *provider.Request) {
 		}
 	}()
 	if x.attempts == nil {
-		x.attempts = guard.WithHalt(x.ctx, x.halt)
+		x.attempts = guard.WithHalt(x.log.ctx, x.halt)
 	}
 	ctx := x.attempts
-	if own := x.stepCtx(); own != x.ctx { // the step has a span of its own
+	if own := x.spans.stepCtx(); own != x.log.ctx { // the step has a span of its own
 		ctx = guard.WithHalt(own, x.halt)
 	}
 	x.agent.provider.Stream(ctx, req)(x.reply.take)

@@ -57,7 +57,7 @@ func runChild(ctx context.Context, task Task) (tools.Result, error) {
 	if x.depth() >= maxDepth {
 		return tools.Result{}, errTooDeep
 	}
-	return work.Do(ctx, x.agent.children[call.Name].work(x.Name, call.ID, task))
+	return work.Do(ctx, x.agent.children[call.Name].work(x.log.Name, call.ID, task))
 }
 
 // A childWork is the run of a subagent as the work of a call.
@@ -95,7 +95,7 @@ func (w *childWork) Advance(ctx context.Context) (work.Outcome, error) {
 	}
 	out, err := outcomeOf(res, err)
 	if err == nil && out.Status.IsResult() && w.child.sessions.InMemory {
-		_ = w.Delete(x.Stored) // it isn't needed again
+		_ = w.Delete(x.log.Stored) // it isn't needed again
 	}
 	return out, err
 }
@@ -107,15 +107,15 @@ func (w *childWork) input(ctx context.Context, x *driver) (in Input, res *Result
 	w.mu.Lock()
 	answers := w.answers
 	w.mu.Unlock()
-	all, err := x.ownSpending(ctx)
+	all, err := x.log.ownSpending(ctx)
 	if err != nil {
 		return in, nil, err
 	}
 	name := w.session
-	parent := &parentCall{id: w.call, trace: x.Origin().Trace, account: x.account(), depth: x.depth() + 1,
-		leg: x.leg, drains: x.drains, halt: x.halt,
+	parent := &parentCall{id: w.call, trace: x.log.Origin().Trace, account: x.log.account(), depth: x.depth() + 1,
+		leg: x.log.leg, drains: x.log.drains, halt: x.halt,
 		answers: answers, spending: newSpending(all)}
-	in = Input{Session: name, Prompt: w.task.Task, Parent: x.Name, parent: parent}
+	in = Input{Session: name, Prompt: w.task.Task, Parent: x.log.Name, parent: parent}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)
 	if err != nil {
 		return in, nil, err
@@ -137,10 +137,10 @@ func (w *childWork) input(ctx context.Context, x *driver) (in Input, res *Result
 	if res != nil {
 		return in, res, nil
 	}
-	x.Lock()
-	defer x.Unlock()
-	r := x.Run()
-	in.Interactive, in.Priority, in.Labels = r.Interactive, r.Priority, x.State().Labels.Map()
+	x.log.Lock()
+	defer x.log.Unlock()
+	r := x.log.Run()
+	in.Interactive, in.Priority, in.Labels = r.Interactive, r.Priority, x.log.State().Labels.Map()
 	in.User, in.Task, in.Pipeline, in.Children = r.User, r.Task, r.Pipeline, r.Children
 	if !in.resumes() {
 		in.Limits = r.LimitsLeft(&t.child.modes[0].limits, all.total(), time.Now())
@@ -177,7 +177,7 @@ func (t *agentTool) drive(ctx context.Context, x *driver, in Input) (res *Result
 			continue
 		}
 		if in.Children {
-			x.forward(ctx, ev)
+			x.consumer.forward(ctx, ev)
 		}
 		switch ev := ev.(type) {
 		case *ToolStarted:

@@ -27,7 +27,7 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome, done *work.Ou
 			Parts: []provider.Part{provider.TextPart(internalError)}}
 		return false
 	}
-	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: w.callTitle(cr), Reason: s.Prompt,
+	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: w.log.callTitle(cr), Reason: s.Prompt,
 		Schema: s.Schema, Again: s.Again, For: s.For}, s.Expires
 	if done != nil {
 		p.Nested = done.Pending
@@ -38,8 +38,8 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome, done *work.Ou
 	p = f.Pause
 	nested := p.Nested
 	p.Nested = nil
-	w.Lock()
-	defer w.Unlock()
+	w.log.Lock()
+	defer w.log.Unlock()
 	if cr.over || cr.abandoned {
 		return true
 	}
@@ -57,7 +57,7 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome, done *work.Ou
 		p.Kind = "question"
 	}
 	f.Pause = p
-	w.suspendLocked(cr, f, expires)
+	w.log.suspendLocked(cr, f, expires)
 	return true
 }
 
@@ -85,16 +85,16 @@ func checkSuspend(s *tools.Suspend) error {
 // Config.PauseExpires says, and below 0 for ever.
 func (w *workers) suspend(cr *callRun, p Pause, expires time.Duration) {
 	p.Reason = w.agent.redact.Text(p.Reason)
-	p.Title = tools.CleanTitle(w.agent.redact.Text(w.callTitle(cr)))
-	w.Lock()
-	if w.Yields() { // whoever has the session next asks
+	p.Title = tools.CleanTitle(w.agent.redact.Text(w.log.callTitle(cr)))
+	w.log.Lock()
+	if w.log.Yields() { // whoever has the session next asks
 		cr.over = true
-		w.Unlock()
+		w.log.Unlock()
 		return
 	}
-	w.suspendLocked(cr, &Suspended{Pause: p}, expires)
-	w.Unlock()
-	w.flush()
+	w.log.suspendLocked(cr, &Suspended{Pause: p}, expires)
+	w.log.Unlock()
+	w.consumer.flush()
 }
 
 // callTitle returns what a call does, in words for people, neither redacted nor cut. The tool's

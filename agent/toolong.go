@@ -57,7 +57,7 @@ func (e *ContextLengthError) Remediation() string {
 // it replied; nil for any other outcome.
 func (x *driver) refusedForLength(err error) *provider.ContextLength {
 	e, ok := errors.AsType[*provider.Error](err)
-	if !ok || x.left || x.ctx.Err() != nil || len(x.reply.collector.Response().Parts) > 0 {
+	if !ok || x.consumer.left || x.log.ctx.Err() != nil || len(x.reply.collector.Response().Parts) > 0 {
 		return nil
 	}
 	return e.ContextLength
@@ -65,15 +65,15 @@ func (x *driver) refusedForLength(err error) *provider.ContextLength {
 
 // askShorter compacts the conversation after a refusal, and makes the model call again, once.
 func (x *driver) askShorter(c *modelCall, refused *provider.ContextLength, err error) error {
-	failed := &ContextLengthError{Session: x.Name, Limit: refused.Limit, Size: refused.Size, Err: err}
-	if x.memory == nil || x.memory.compactor == nil || c.changed() {
+	failed := &ContextLengthError{Session: x.log.Name, Limit: refused.Limit, Size: refused.Size, Err: err}
+	if x.window.memory == nil || x.window.memory.compactor == nil || c.changed() {
 		return failed
 	}
-	if err := x.shorten(refused, c); err != nil {
+	if err := x.window.shorten(refused, c); err != nil {
 		failed.Err = errors.Join(failed.Err, err)
 		return failed
 	}
-	c.request = x.requestFor(c.start, c.mode)
+	c.request = x.log.requestFor(c.start, c.mode)
 	c.prepared.into(c.request, c.start, true)
 	x.reply.reset()
 	err = x.call(c.request)
@@ -96,8 +96,8 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 		g.learned.Store(call.start.Model, refused.Limit)
 	}
 	more := w.memory.context
-	more.Goal = w.Run().First
-	req := w.requestFor(call.start, call.mode)
+	more.Goal = w.log.Run().First
+	req := w.log.requestFor(call.start, call.mode)
 	req.System = call.prepared.plain
 	window := g.window(call.start.Model)
 	counted := c.Meter().Count(req).Total
@@ -110,7 +110,7 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 	if refused.Size > counted && counted > 0 { // more than the meter learns at once
 		target = int(float64(target) * float64(counted) / float64(refused.Size))
 	}
-	w.memoryWarning(
+	w.log.memoryWarning(
 		fmt.Sprintf(
 			"the provider refused a request of about %d tokens for its length; the conversation is compacted to %d "+
 				"tokens, and the call is made again",
@@ -125,7 +125,7 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 	}
 	c.SetWindow(window)
 	if !w.takePrepared(&call.prepared, p, &more) {
-		return w.Err()
+		return w.log.Err()
 	}
 	return nil
 }

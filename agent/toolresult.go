@@ -107,21 +107,21 @@ func text(parts []provider.Part) (n int) {
 // its tool failed too often. If the driving goroutine can make the next model call at once, the
 // result is stored with the start of that. The caller holds the lock.
 func (w *workers) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome) {
-	if warning := repetition(w.Run(), cr.stored, res); warning != "" {
+	if warning := repetition(w.log.Run(), cr.stored, res); warning != "" {
 		res.AddNote(warning)
 	}
 	f := &ToolFinished{Meta: Meta{Call: cr.call.ID}, Call: cr.stored, Result: res, Took: out.Took,
-		AnsweredBy: cr.answeredBy, Spent: w.spending.of(cr.call.ID)}
+		AnsweredBy: cr.answeredBy, Spent: w.log.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}
 	if cr.call.IdempotencyKey != cr.call.ID {
 		f.IdempotencyKey = cr.call.IdempotencyKey
 	}
-	_ = w.DeferLocked(session.Clean(f)) // driver.cutOff ends a run whose journal refuses it
-	free := !w.busy && (w.running != nil || w.inline != nil)
-	if !free || !w.pending.resultWaits || w.Run().Stage != machine.StageReady {
-		_ = w.FlushLocked()
+	_ = w.log.DeferLocked(session.Clean(f)) // driver.cutOff ends a run whose journal refuses it
+	free := !w.consumer.busy && (w.running != nil || w.inline != nil)
+	if !free || !w.log.pending.resultWaits || w.log.Run().Stage != machine.StageReady {
+		_ = w.log.FlushLocked()
 	}
 }
 

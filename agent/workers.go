@@ -25,8 +25,8 @@ type batch struct {
 
 // workers execute the tool calls of a run.
 type workers struct {
-	*sessionLog
-	*consumer
+	log      *sessionLog
+	consumer *consumer
 
 	running       *batch                // the calls that run on other goroutines; guarded
 	inline        *callRun              // or the one that runs on the driving goroutine; guarded
@@ -41,7 +41,7 @@ const helpersAfter = 100 * time.Microsecond
 // runTogether runs calls and returns when each has its result, is suspended, or was abandoned.
 // Those that can run at once are started in one append, and their starts are shown before they run.
 func (w *workers) runTogether(calls []*callRun) {
-	if len(calls) == 0 || w.left || w.pending.unread || w.ctx.Err() != nil {
+	if len(calls) == 0 || w.consumer.left || w.log.pending.unread || w.log.ctx.Err() != nil {
 		return
 	}
 	defer func() { // of calls that aren't run, whatever the reason
@@ -49,10 +49,10 @@ func (w *workers) runTogether(calls []*callRun) {
 			cr.pass.Cancel()
 		}
 	}()
-	w.pending.unread = !w.startCalls(w.pending.quiet, calls[:w.startable(calls)]...)
-	w.pending.quiet = false
-	w.flush()
-	if w.pending.unread {
+	w.log.pending.unread = !w.startCalls(w.log.pending.quiet, calls[:w.startable(calls)]...)
+	w.log.pending.quiet = false
+	w.consumer.flush()
+	if w.log.pending.unread {
 		return
 	}
 	open, isOver := calls, func(cr *callRun) bool { return cr.over }
@@ -61,18 +61,18 @@ func (w *workers) runTogether(calls []*callRun) {
 	}
 	switch {
 	case len(open) == 0:
-	case w.left || w.ctx.Err() != nil:
+	case w.consumer.left || w.log.ctx.Err() != nil:
 		for _, cr := range open {
 			if cr.started {
 				cr.finishRefused(notRun(stoppedBefore))
 			}
 		}
-		w.flush()
+		w.consumer.flush()
 	case len(open) == 1 && open[0].d.Spec().Inline:
 		w.setRunning(nil, open[0]) // on the driving goroutine: see tools.Spec.Inline
 		open[0].run()
 		w.setRunning(nil, nil)
-		w.flush()
+		w.consumer.flush()
 	default:
 		w.runBatch(slices.Clone(open))
 	}
@@ -82,28 +82,28 @@ func (w *workers) runTogether(calls []*callRun) {
 // host that may take long are called beside other calls.
 func (w *workers) startable(calls []*callRun) int {
 	judges := func(cr *callRun) bool { return cr.d.Judges() }
-	if len(calls) > 1 && (!w.pending.replyWaits || slices.ContainsFunc(calls, judges)) {
+	if len(calls) > 1 && (!w.log.pending.replyWaits || slices.ContainsFunc(calls, judges)) {
 		return 0
 	}
-	return min(len(calls), w.parallel())
+	return min(len(calls), w.log.parallel())
 }
 
 // runBatch runs calls on other goroutines.
 func (w *workers) runBatch(calls []*callRun) {
 	b := &batch{w: w, calls: calls}
-	if w.deltas {
+	if w.log.deltas {
 		for _, cr := range calls {
 			cr.call.OnProgress = w.progress
 		}
 	}
-	w.Lock()
+	w.log.Lock()
 	w.running = b
 	b.spawn(1)
-	if len(calls) > 1 && w.parallel() > 1 {
+	if len(calls) > 1 && w.log.parallel() > 1 {
 		w.calls.Add(1)
 		b.helpers = time.AfterFunc(helpersAfter, b.help)
 	}
-	w.Unlock()
+	w.log.Unlock()
 	w.wait(b)
 	w.setRunning(nil, nil)
 	if b.helpers != nil && b.helpers.Stop() {
@@ -112,8 +112,8 @@ func (w *workers) runBatch(calls []*callRun) {
 }
 
 func (w *workers) setRunning(b *batch, inline *callRun) {
-	w.Lock()
-	defer w.Unlock()
+	w.log.Lock()
+	defer w.log.Unlock()
 	w.running, w.inline = b, inline
 }
 
@@ -137,9 +137,9 @@ func (b *batch) spawn(n int) {
 // help starts more workers for the calls that no worker has taken.
 func (b *batch) help() {
 	defer b.w.calls.Done()
-	b.w.Lock()
-	defer b.w.Unlock()
-	if n := min(len(b.calls)-b.next, b.w.parallel()-b.workers); n > 0 {
+	b.w.log.Lock()
+	defer b.w.log.Unlock()
+	if n := min(len(b.calls)-b.next, b.w.log.parallel()-b.workers); n > 0 {
 		b.spawn(n)
 	}
 }
@@ -149,13 +149,13 @@ func (b *batch) work() {
 	w := b.w
 	var cr *callRun
 	defer func() { // also if a tool ends this goroutine
-		w.Lock()
-		defer w.Unlock()
+		w.log.Lock()
+		defer w.log.Unlock()
 		if cr != nil && cr.abandoned { // counted out when it was abandoned
 			w.agent.abandoned.Add(-1)
-			w.Unlocked(func() {
+			w.log.Unlocked(func() {
 				w.agent.logger.Warn("agent: a tool call that was abandoned has returned; its result is dropped",
-					"session", w.Name, "call", cr.call.ID, "tool", cr.call.Name)
+					"session", w.log.Name, "call", cr.call.ID, "tool", cr.call.Name)
 			})
 			return
 		}
@@ -163,21 +163,21 @@ func (b *batch) work() {
 		if b.next < len(b.calls) && b.workers == 0 {
 			b.spawn(1)
 		}
-		w.Wake()
+		w.consumer.Wake()
 		w.calls.Done()
 	}()
 	for {
-		w.Lock()
+		w.log.Lock()
 		if b.next == len(b.calls) || cr != nil && cr.abandoned {
-			w.Unlock()
+			w.log.Unlock()
 			return
 		}
 		cr = b.calls[b.next]
 		b.next++
-		w.Unlock()
+		w.log.Unlock()
 		cr.run()
 		if len(b.calls) > 1 {
-			w.Wake()
+			w.consumer.Wake()
 		}
 	}
 }
@@ -191,9 +191,9 @@ func (cr *callRun) run() {
 			cr.goexit()
 		}
 	}()
-	if stopped := w.ctx.Err() != nil; stopped && cr.started {
+	if stopped := w.log.ctx.Err() != nil; stopped && cr.started {
 		cr.finishRefused(notRun(stoppedBefore))
-	} else if (stopped || w.leg.isOver()) && !cr.started {
+	} else if (stopped || w.log.leg.isOver()) && !cr.started {
 		cr.drop() // the end of the run gives it its result, or the next leg runs it
 	} else if cr.started || w.startCalls(false, cr) && cr.started {
 		out, unfinished := cr.execute(cr.beginSpan())
@@ -216,7 +216,7 @@ func (cr *callRun) run() {
 // cutOff reports whether a call failed because the run goes on elsewhere, so that nothing is
 // recorded: there it runs again, or is in doubt.
 func (cr *callRun) cutOff(out *tools.Outcome) bool {
-	if out.Status.Good() || out.Suspend != nil || !cr.w.Yields() {
+	if out.Status.Good() || out.Suspend != nil || !cr.w.log.Yields() {
 		return false
 	}
 	return cr.d.Spec().Repeatable() ||
@@ -226,22 +226,22 @@ func (cr *callRun) cutOff(out *tools.Outcome) bool {
 // wait shows what the calls of a batch do until all have ended. Only the driving goroutine calls
 // it.
 func (w *workers) wait(b *batch) {
-	done := w.ctx.Done()
+	done := w.log.ctx.Done()
 	var ring <-chan time.Time
 	for {
 		w.showProgress(b)
-		w.flush()
+		w.consumer.flush()
 		next, over := w.abandonOverdue(b)
 		if over {
 			w.showProgress(b)
-			w.flush()
+			w.consumer.flush()
 			return
 		}
 		if next > 0 {
 			ring = time.After(next)
 		}
 		select {
-		case <-w.wake:
+		case <-w.consumer.wake:
 		case <-done:
 			done = nil
 			w.stopped(b)
@@ -252,12 +252,12 @@ func (w *workers) wait(b *batch) {
 
 // overdue records that a call has reached its time limit. Any goroutine may call it.
 func (w *workers) overdue(c *tools.Call) {
-	w.Lock()
+	w.log.Lock()
 	if cr := w.runningCall(c); cr != nil && cr.overdue.IsZero() {
 		cr.overdue = time.Now()
 	}
-	w.Unlock()
-	w.Wake()
+	w.log.Unlock()
+	w.consumer.Wake()
 }
 
 // runningCall returns the callRun of a running call, or nil if it has ended. The caller holds the
@@ -277,8 +277,8 @@ func (w *workers) runningCall(c *tools.Call) *callRun {
 
 // stopped records that the run was stopped while calls ran.
 func (w *workers) stopped(b *batch) {
-	w.Lock()
-	defer w.Unlock()
+	w.log.Lock()
+	defer w.log.Unlock()
 	for _, cr := range b.calls {
 		if cr.overdue.IsZero() {
 			cr.overdue = time.Now()
@@ -292,7 +292,7 @@ func (w *workers) stopped(b *batch) {
 func (w *workers) abandonOverdue(b *batch) (next time.Duration, over bool) {
 	var given []*callRun
 	over = true
-	w.Lock()
+	w.log.Lock()
 	for i, cr := range b.calls {
 		left := time.Until(cr.overdue.Add(grace))
 		switch {
@@ -314,12 +314,12 @@ func (w *workers) abandonOverdue(b *batch) (next time.Duration, over bool) {
 			given = append(given, cr)
 		}
 	}
-	if b.next < len(b.calls) && b.workers == 0 && w.ctx.Err() == nil {
+	if b.next < len(b.calls) && b.workers == 0 && w.log.ctx.Err() == nil {
 		b.spawn(1)
 	}
-	w.Unlock()
+	w.log.Unlock()
 	for _, cr := range given {
-		w.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", w.Name,
+		w.agent.logger.Error("agent: a tool call ignores the end of its context and is abandoned", "session", w.log.Name,
 			"call", cr.call.ID, "tool", cr.call.Name)
 		w.finishAbandoned(cr)
 	}
@@ -329,25 +329,25 @@ func (w *workers) abandonOverdue(b *batch) (next time.Duration, over bool) {
 // finishAbandoned gives an abandoned call its result. It uses a copy of the callRun, because the
 // call's goroutine may still use the original.
 func (w *workers) finishAbandoned(cr *callRun) {
-	if w.ctx.Err() != nil { // a stopped call is no failure for the breaker
+	if w.log.ctx.Err() != nil { // a stopped call is no failure for the breaker
 		cr.pass.Cancel()
 	} else {
 		cr.pass.Done(&tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout})
 	}
-	w.Lock()
+	w.log.Lock()
 	hooked, span := cr.hooked, cr.span
-	w.Unlock()
+	w.log.Unlock()
 	own := &callRun{w: w, d: cr.d, hooked: hooked, span: span, call: cr.call, stored: cr.stored, state: cr.state,
 		warning: cr.warning, again: cr.again}
 	// if it is in doubt
 	defer own.endSpan(&tools.Outcome{Err: &tools.TimeoutError{Tool: cr.call.Name, After: cr.d.Spec().Timeout}})
 	const why = "it didn't return within its time limit, nor when it was told to stop"
 	switch {
-	case w.Yields(): // the call stays open: the process that has the session next runs it again, or asks
+	case w.log.Yields(): // the call stays open: the process that has the session next runs it again, or asks
 	case cr.d.Spec().Repeatable():
 		w.finishCall(own, tools.Outcome{Status: tools.TimedOut, Class: fault.Transient, Took: time.Since(cr.began),
 			Parts: []provider.Part{provider.TextPart("The call was given up: " + why + ".")}})
-	case w.ctx.Err() != nil:
+	case w.log.ctx.Err() != nil:
 		w.finishCall(own, doubtful(why))
 	default:
 		w.inDoubt(own, why)
@@ -357,9 +357,9 @@ func (w *workers) finishAbandoned(cr *callRun) {
 // goexit gives a call its result if the tool, a hook or a policy ended the goroutine
 // (runtime.Goexit).
 func (cr *callRun) goexit() {
-	cr.w.Lock()
+	cr.w.log.Lock()
 	cr.hooked = true // a hook may have ended it
-	cr.w.Unlock()
+	cr.w.log.Unlock()
 	cr.w.finishCall(cr, tools.Outcome{Status: tools.Failed, Class: fault.Permanent,
 		Err:   fmt.Errorf("agent: the tool %s, or a hook or policy of it, ended its goroutine", cr.call.Name),
 		Parts: []provider.Part{provider.TextPart(internalError)}})
@@ -372,18 +372,18 @@ func (w *workers) retrying(c *tools.Call, next tools.Retrying) {
 	if next.Class == fault.RateLimited {
 		wait.Reason = provider.WaitRateLimited
 	}
-	w.warn("agent: a tool call failed and is made again", next.Err, "call", c.ID, "tool", c.Name,
+	w.log.warn("agent: a tool call failed and is made again", next.Err, "call", c.ID, "tool", c.Name,
 		"attempt", next.Attempt-1, "class", next.Class, "wait", next.Wait)
-	w.Lock()
+	w.log.Lock()
 	cr := w.runningCall(c)
 	if cr != nil {
 		cr.attempts = append(cr.attempts, next.Err)
-		w.note(&Waiting{NoteMeta: w.callMeta(c), Wait: wait})
+		w.log.note(&Waiting{NoteMeta: w.log.callMeta(c), Wait: wait})
 	}
-	w.Unlock()
+	w.log.Unlock()
 	if cr != nil && cr.d.Spec().Inline {
-		w.flush()
+		w.consumer.flush()
 	} else {
-		w.Wake()
+		w.consumer.Wake()
 	}
 }
