@@ -23,28 +23,28 @@ func (x *driver) begin(in *Input) (err error) {
 	if x.log.parent == nil && x.depth() > maxDepth {
 		return fmt.Errorf("agent: %w", errTooDeep)
 	}
-	if x.caller.Err() != nil {
-		return canceledBy(x.caller, causeOf(x.caller))
+	if x.stops.caller.Err() != nil {
+		return canceledBy(x.stops.caller, causeOf(x.stops.caller))
 	}
-	if err := a.screenInput(x.caller, x.log.Name, in); err != nil {
+	if err := a.screenInput(x.stops.caller, x.log.Name, in); err != nil {
 		return err
 	}
 	if in.resumes() {
-		if err := a.sessions.Exists(x.caller, x.log.Name); err != nil {
+		if err := a.sessions.Exists(x.stops.caller, x.log.Name); err != nil {
 			return err
 		}
 	}
 	if a.memoryConfig != nil || a.cfg.Compose != nil {
-		x.window.memory = new(memoryState)
+		x.window.memory = &memoryState{asked: -1}
 	}
 	if err := x.log.Hold(x); err != nil {
 		switch {
-		case x.caller.Err() != nil && !errors.Is(err, ErrBusy):
-			return canceledBy(x.caller, causeOf(x.caller))
+		case x.stops.caller.Err() != nil && !errors.Is(err, ErrBusy):
+			return canceledBy(x.stops.caller, causeOf(x.stops.caller))
 		case in.leg != nil && in.leg.queue == nil:
 			return err
 		}
-		return a.duplicateOf(withoutRun(x.caller), in, err)
+		return a.duplicateOf(withoutRun(x.stops.caller), in, err)
 	}
 	if x.log.parent != nil {
 		x.log.spending = x.log.parent.spending
@@ -68,7 +68,7 @@ func (x *driver) begin(in *Input) (err error) {
 	if err != nil || x.log.leg.queued() != nil { // a worker drives what is queued
 		return err
 	}
-	x.limitTime()
+	x.stops.limitTime()
 	x.log.WatchInbox()
 	x.log.joinTree(in.resumes())
 	if x.begun = true; x.log.leg != nil {
@@ -183,7 +183,7 @@ func (x *driver) prepareRun(in *Input) (next newRun, err error) {
 		return next, badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool,
 			next.mode.Name)
 	}
-	return next, x.log.checkFits(x.caller, in, next.mode)
+	return next, x.log.checkFits(x.stops.caller, in, next.mode)
 }
 
 // endForAnother ends the open run, because another takes its place. It returns the inbox item that
@@ -227,8 +227,8 @@ func (x *driver) cannotBegin() error {
 	if x.log.Lost() {
 		return x.log.Err()
 	}
-	if x.caller.Err() != nil {
-		return canceledBy(x.caller, causeOf(x.caller))
+	if x.stops.caller.Err() != nil {
+		return canceledBy(x.stops.caller, causeOf(x.stops.caller))
 	}
 	return nil
 }
@@ -241,7 +241,7 @@ func (x *driver) starting(next *newRun) ([]Fact, error) {
 		ToolChoice: in.ToolChoice, Interactive: in.Interactive, Priority: int32(in.Priority), Caller: in.caller(),
 		Owner: in.Owner, Key: in.Key, ParentSession: in.Parent, Children: in.Children, Queue: x.log.leg.queued(),
 		Tools: x.log.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
-		History: a.foreign(in.History), Ancestors: work.Tree(x.caller), Outside: in.outside(x.caller),
+		History: a.foreign(in.History), Ancestors: work.Tree(x.stops.caller), Outside: in.outside(x.stops.caller),
 	}
 	f.Meta.By, f.Meta.Origin = in.User, x.log.newOrigin(in)
 	if in.call != nil {

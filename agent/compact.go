@@ -89,7 +89,7 @@ func (w *window) compactingUnlessStopped(ctx context.Context, c *memory.Compacto
 	compact func() (*memory.Prepared, error)) (*memory.Prepared, error) {
 	return w.log.compacting(ctx, c, trigger, func() (*memory.Prepared, error) {
 		p, err := compact()
-		if err == nil && w.stopped() && len(p.Report.Warnings()) > 0 {
+		if err == nil && w.stops.stopped() && len(p.Report.Warnings()) > 0 {
 			return nil, errStopped
 		}
 		return p, err

@@ -60,12 +60,12 @@ func (w *window) resetContextIfDue(share float64, req *provider.Request, budget 
 	var note notes.ResetNote
 	var err error
 	for range h.Tries {
-		if note, err = write(w, in, h.Write); err == nil || errors.Is(err, errNotReturned) || w.stopped() {
+		if note, err = write(w, in, h.Write); err == nil || errors.Is(err, errNotReturned) || w.stops.stopped() {
 			break
 		}
 	}
 	switch {
-	case w.log.ctx.Err() != nil, err != nil && w.stopped(): // the run ends
+	case w.log.ctx.Err() != nil, err != nil && w.stops.stopped(): // the run ends
 		w.appendBrokenOff(in)
 		return false
 	case err != nil:
@@ -116,7 +116,7 @@ func (w *window) resetContext(in *notes.Input, note *notes.ResetNote, budget int
 		return true // see driver.cutOff
 	}
 	w.log.afterRun(w.log.lastEnd.Result)
-	w.memory.asked = false
+	w.memory.asked = -1
 	w.consumer.flush()
 	return true
 }

@@ -39,13 +39,13 @@ func (x *driver) conclude(act machine.Action) *outcome {
 	}
 	end, err := x.log.beforeFinish(false)
 	if err != nil {
-		return x.abort(err)
+		return x.stops.abort(err)
 	} else if end.back != nil {
 		return x.sendBack(end.back)
 	}
 	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeFinish != nil })) > 0 && len(x.log.Inbox()) > 0 {
 		// posted while the hooks were asked: once it is carried out, the run is concluded again
-		if x.readInbox() || x.inbox.requested != requestNone {
+		if x.inbox.read() || x.inbox.requested != requestNone {
 			return goOn
 		}
 	}
@@ -104,15 +104,6 @@ func (x *driver) sendBack(f *machine.SentBack) *outcome {
 	return goOn
 }
 
-// canceledBy returns why a run was canceled. If ctx has ended, the error also wraps ctx.Err(),
-// which its cause needn't be.
-func canceledBy(ctx context.Context, cause error) error {
-	if err := usable(ctx.Err()); err != nil && !errors.Is(cause, err) {
-		cause = fmt.Errorf("%w: %w", err, cause)
-	}
-	return &StopError{Code: machine.CodeCanceled, Err: cause}
-}
-
 // finish ends or pauses the run: it gives open calls a result, appends the end, and shows it with
 // the Result.
 func (x *driver) finish(out *outcome) {
@@ -162,7 +153,7 @@ func (x *driver) finish(out *outcome) {
 	}
 	end = x.log.lastEnd
 	x.log.Unlock()
-	callerEnded := code == machine.CodeCanceled && x.callerEnded(reason)
+	callerEnded := code == machine.CodeCanceled && x.stops.callerEnded(reason)
 	x.log.afterRun(end.Result)
 	x.consumer.flush()
 	if x.spans.runEnd != nil {
@@ -173,19 +164,8 @@ func (x *driver) finish(out *outcome) {
 	case status == Failed:
 		x.consumer.fail(reason)
 	case callerEnded:
-		x.consumer.fail(usable(x.caller.Err()))
+		x.consumer.fail(usable(x.stops.caller.Err()))
 	}
-}
-
-// callerEnded reports whether a run that was canceled has ended because the context of Run or
-// Stream did, and not because of [Session.Cancel]. reason is why it ended. If both happened, the
-// cause of the run's context says which came first.
-func (x *driver) callerEnded(reason error) bool {
-	if x.caller.Err() == nil {
-		return false
-	}
-	byCancel := errors.Is(reason, errCanceled)
-	return !byCancel || errors.Is(causeOf(x.log.ctx), causeOf(x.caller))
 }
 
 const (
@@ -312,7 +292,7 @@ func (x *driver) outerLimit() *outcome {
 	if err == nil {
 		return nil
 	}
-	return cmp.Or(x.cutOff(), stopping(machine.CodeLimit, err))
+	return cmp.Or(x.stops.cutOff(), stopping(machine.CodeLimit, err))
 }
 
 // reportLeg notes how the run stands after its leg, while its session is still held.

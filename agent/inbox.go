@@ -17,7 +17,9 @@ import (
 type inbox struct {
 	log       *sessionLog
 	consumer  *consumer
+	stops     *stops
 	requested hostRequest // what the host asked for
+	delivered int         // messages
 }
 
 // An itemKind says what is done with the items of one kind. One of its fields is set.
@@ -69,54 +71,52 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, lat
 	return taken, others, later
 }
 
-// readInbox acts on the items in the inbox, at a safe point. Messages are delivered only between
-// steps, when no call is open; until then they stay in the inbox. It reports whether anything was
+// read acts on the items in the inbox, at a safe point. Messages are delivered only between
+// steps, when no call is open; until then they stay in the inbob. It reports whether anything was
 // done.
-func (x *driver) readInbox() (done bool) {
-	x.log.pending.unread = false
+func (b *inbox) read() (done bool) {
+	b.log.pending.unread = false
 	var messages []session.Item
-	for _, it := range x.log.Inbox() {
+	for _, it := range b.log.Inbox() {
 		kind, known := itemKinds[it.Kind]
-		late := (kind.message || kind.request != requestNone) && x.log.isLate(&it, x.log.Run().Start)
+		late := (kind.message || kind.request != requestNone) && b.log.isLate(&it, b.log.Run().Start)
 		switch {
 		case !known:
 			continue
 		case late:
-			x.log.Remove(it.ID)
+			b.log.Remove(it.ID)
 			continue
 		case kind.message:
 			messages = append(messages, it)
 			continue
 		case kind.decisions:
-			x.log.takeDecisions(&it, false)
+			b.log.takeDecisions(&it, false)
 		case kind.change != nil:
-			x.log.takeChange(&it)
-			x.limitTime() // of the mode
-		case !x.log.Remove(it.ID):
+			b.log.takeChange(&it)
+			b.stops.limitTime() // of the mode
+		case !b.log.Remove(it.ID):
 			continue
 		case kind.request == requestCancel:
-			x.log.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+			b.log.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
 		default:
-			x.inbox.requested = max(x.inbox.requested, kind.request)
+			b.requested = max(b.requested, kind.request)
 		}
 		done = true
 	}
-	if x.inbox.requested == requestNone && x.log.drains() {
-		x.inbox.requested = requestDrain
+	if b.requested == requestNone && b.log.drains() {
+		b.requested = requestDrain
 	}
-	r := x.log.Run() // a decision may have closed its last open call
+	r := b.log.Run() // a decision may have closed its last open call
 	between := (r.Stage == machine.StageReady || r.Stage == machine.StageReplied) && r.Final == "" && r.Direct == nil
-	if between && x.inbox.requested == requestNone {
+	if between && b.requested == requestNone {
 		for _, it := range messages {
-			if x.inbox.deliver(&it) {
+			if b.deliver(&it) {
+				b.delivered++
 				done = true
-				if x.window.memory != nil {
-					x.window.memory.asked = false
-				}
 			}
 		}
 	}
-	x.consumer.flush()
+	b.consumer.flush()
 	return done
 }
 
@@ -153,19 +153,19 @@ func (l *sessionLog) stopPosted() {
 
 // Posted implements [session.Holder]. What ends the work in progress has its effect at once;
 // everything else waits for the next safe point.
-func (x *driver) Posted(items []session.Item) {
-	x.log.Lock()
-	start := x.log.Run().Start
-	x.log.Unlock()
+func (b *inbox) Posted(items []session.Item) {
+	b.log.Lock()
+	start := b.log.Run().Start
+	b.log.Unlock()
 	for i := range items {
-		if x.log.isLate(&items[i], start) {
+		if b.log.isLate(&items[i], start) {
 			continue
 		}
 		switch itemKinds[items[i].Kind].request {
 		case requestCancel: // it stays in the inbox until the run has ended
-			x.log.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+			b.log.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
 		case requestStop:
-			x.haltNow()
+			b.stops.haltNow()
 		}
 	}
 }
@@ -190,18 +190,44 @@ const (
 )
 
 // granted returns how the run ends or pauses as the host has requested.
-func (x *driver) granted() *outcome {
-	request := x.inbox.requested
-	x.inbox.requested = requestNone
-	switch request {
+func (b *inbox) granted() *outcome {
+	request := b.requested
+	b.requested = requestNone
+	return request.outcome()
+}
+
+// outcome returns how a run ends or pauses because of a request.
+func (r hostRequest) outcome() *outcome {
+	switch r {
 	case requestPause:
 		return ending(Paused, machine.CodeHost, errPaused)
 	case requestDrain:
-		return ending(Paused, machine.CodeDrained, cmp.Or(x.workers.heldBy, error(errDrained)))
+		return ending(Paused, machine.CodeDrained, errDrained)
 	case requestLeg:
 		return ending(Paused, machine.CodeLeg, errLegOver)
 	}
 	return stopping(machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
+}
+
+// interruption returns how a run ends that can't go on, or that somebody has stopped since its last
+// safe point. Nil: neither.
+func (b *inbox) interruption() *outcome {
+	if out := b.stops.cutOff(); out != nil {
+		return out
+	}
+	if b.read() && b.requested == requestStop {
+		return b.granted()
+	}
+	return b.stops.cutOff() // by what was in the inbox
+}
+
+// unlessStopped returns the outcome of a step whose model call can't be made. If the run can't go
+// on, or makes no further calls because it was stopped, that is how it ends.
+func (b *inbox) unlessStopped(out *outcome) *outcome {
+	if b.stops.halt.Err() == nil {
+		return cmp.Or(b.stops.cutOff(), out)
+	}
+	return cmp.Or(b.interruption(), out)
 }
 
 // deliver adds a message to the conversation and removes it from the inbox, in one append. One with

@@ -2,7 +2,6 @@ package agent
 
 import (
 	"context"
-	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -17,7 +16,7 @@ func SwitchMode(ctx context.Context, name, reason string) error {
 	if _, err := x.agent.mode(name); err != nil {
 		return err
 	}
-	defer x.limitTime()
+	defer x.stops.limitTime()
 	return x.log.appendIn(ctx, func() Fact { return x.log.toMode(name, reason) })
 }
 
@@ -49,22 +48,4 @@ func (l *sessionLog) toMode(name, reason string) Fact {
 	}
 	return &machine.ModeChanged{From: l.State().Mode, To: m.Name, Reason: l.agent.redact.Text(reason),
 		Limits: l.agent.limits(l.Run().Own, m, l.Run().Parent != "")}
-}
-
-// limitTime sets or resets the timer of Limits.Duration.
-func (x *driver) limitTime() {
-	x.log.Lock()
-	defer x.log.Unlock()
-	if x.deadline != nil {
-		x.deadline.Stop()
-	}
-	r := x.log.Run()
-	limit := r.Limits.Duration
-	if limit < 0 || x.log.ended {
-		return
-	}
-	rest := max(limit-r.Worked-max(time.Since(r.Since), 0), 0)
-	x.deadline = time.AfterFunc(rest, func() {
-		x.log.Cancel(&LimitError{Limit: machine.LimitDuration, Max: int64(limit), Have: int64(limit)})
-	})
 }

@@ -30,7 +30,7 @@ func (w *window) writeDueNotes(share float64, req *provider.Request, budget int)
 			w.appendBrokenOff(in)
 			return causeOf(w.log.ctx)
 		}
-		if err != nil && w.stopped() {
+		if err != nil && w.stops.stopped() {
 			w.appendBrokenOff(in)
 			return errStopped
 		}

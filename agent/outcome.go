@@ -1,13 +1,5 @@
 package agent
 
-import (
-	"cmp"
-	"errors"
-
-	"github.com/pawlkit/pawl/agent/internal/session"
-	"github.com/pawlkit/pawl/agent/machine"
-)
-
 // An outcome says what comes after a part of what a driver does. After nil, the next part follows.
 // [goOn] leaves the action: the machine says what is next. Every other outcome ends or pauses the
 // run.
@@ -35,69 +27,3 @@ func ending(status Status, code string, reason error) *outcome {
 func stopping(code string, reason error) *outcome { return ending(Stopped, code, reason) }
 
 func failing(code string, reason error) *outcome { return ending(Failed, code, reason) }
-
-// cutOff returns how a run ends that can't go on: nobody ranges over its events any more, its
-// journal has refused a fact, or its context has ended. Nil: it can go on.
-func (x *driver) cutOff() *outcome {
-	switch {
-	case x.consumer.left:
-		return stopping(machine.CodeAbandoned, errAbandoned)
-	case x.log.Lost():
-		return failing(machine.CodeJournal, x.log.Err())
-	case x.log.ctx.Err() != nil:
-		return x.endedBy(causeOf(x.log.ctx))
-	}
-	return nil
-}
-
-// endedBy returns how a run ends whose context has ended for this cause.
-func (x *driver) endedBy(cause error) *outcome {
-	var (
-		limit *LimitError
-		abort *AbortError
-		hook  *HookError
-	)
-	switch {
-	case errors.As(cause, &abort):
-		return stopping(machine.CodeAborted, abort)
-	case errors.As(cause, &hook):
-		return failing(machine.CodeAborted, hook)
-	case errors.As(cause, &limit):
-		return stopping(machine.CodeLimit, limit)
-	case errors.Is(cause, session.ErrCut):
-		return ending(Paused, machine.CodeLeg, session.ErrCut)
-	case errors.Is(cause, ErrBusy), errors.Is(cause, ErrJournal): // the next process that has the session resumes it
-		x.log.Fail(cause)
-		return failing(machine.CodeJournal, cause)
-	case errors.Is(cause, errAbandoned):
-		return stopping(machine.CodeAbandoned, errAbandoned)
-	}
-	return stopping(machine.CodeCanceled, canceledBy(x.caller, cause))
-}
-
-// abort ends the context of a run because of an error of a hook, and returns how the run ends.
-func (x *driver) abort(err error) *outcome {
-	x.log.Cancel(err)
-	return cmp.Or(x.cutOff(), goOn)
-}
-
-// interruption returns how a run ends that can't go on, or that somebody has stopped since its last
-// safe point. Nil: neither.
-func (x *driver) interruption() *outcome {
-	if out := x.cutOff(); out != nil {
-		return out
-	}
-	if x.readInbox() && x.inbox.requested == requestStop {
-		return x.granted()
-	}
-	return x.cutOff() // by what was in the inbox
-}
-
-// unlessStopped returns the outcome of a step whose model call can't be made. If the run can't go
-// on, or makes no further calls because it was stopped, that is how it ends.
-func (x *driver) unlessStopped(out *outcome) *outcome {
-	if x.halt.Err() == nil {
-		return cmp.Or(x.cutOff(), out)
-	}
-	return cmp.Or(x.interruption(), out)
-}

@@ -38,12 +38,13 @@ func (p *prepared) into(req *provider.Request, start *StepStarted, again bool) {
 
 // A window makes the conversation that the model is shown fit its window.
 type window struct {
+	agent    *Agent
 	log      *sessionLog
 	consumer *consumer
 	spans    *spans
-	memory   *memoryState    // nil without Config.Memory and Config.Compose
-	halt     context.Context // of the driver
-	stopped  func() bool     // whether the run is to stop, rather than one above it
+	stops    *stops
+	inbox    *inbox
+	memory   *memoryState // nil without Config.Memory and Config.Compose
 }
 
 // A memoryState is a run's state for Config.Memory and Config.Compose. It belongs to the
@@ -51,7 +52,7 @@ type window struct {
 type memoryState struct {
 	compactor *memory.Compactor
 	context   memory.Context       // in force
-	asked     bool                 // context is up to date
+	asked     int                  // messages that had been delivered when context was asked for; -1: it wasn't
 	phase     string               // when the last call was prepared
 	done      int                  // calls of Memory.SubgoalDone that had succeeded then
 	counted   bool                 // the request under way is the one that was counted last
@@ -137,7 +138,7 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.P
 
 // haltedCtx returns the context of the step for model calls that make no further attempt once the
 // run is to stop.
-func (w *window) haltedCtx() context.Context { return guard.WithHalt(w.spans.stepCtx(), w.halt) }
+func (w *window) haltedCtx() context.Context { return guard.WithHalt(w.spans.stepCtx(), w.stops.halt) }
 
 // takePrepared appends the compaction of a prepared request, if there was one, and puts the request
 // into b. It returns false if no call can be made.
@@ -198,7 +199,7 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 	now := share(w.memory.compactor.Meter().Count(req).Total, budget)
 	if err := w.writeDueNotes(now, req, budget); err == nil && mayReset && w.resetContextIfDue(now, req, budget) {
 		return goOn
-	} else if w.stopped() {
+	} else if w.stops.stopped() {
 		return stopping(machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
 	} else if err != nil {
 		return goOn
@@ -237,7 +238,7 @@ func (w *window) memoryEvents() (events []memory.Event) {
 // nil.
 func (w *window) freshContext(mode *mode) *memory.Context {
 	ask := w.agent.memoryConfig.Context
-	if ask == nil || w.memory.asked {
+	if ask == nil || w.memory.asked == w.inbox.delivered {
 		return nil
 	}
 	in := ContextInput{Session: w.log.Name, Run: w.log.Origin().Run, Mode: mode.Name, Phase: w.log.State().Phase,
@@ -260,7 +261,7 @@ func (w *window) freshContext(mode *mode) *memory.Context {
 		return nil
 	}
 	own := w.agent.redact.Context(&memory.Context{User: c.User, Screen: c.Screen, Fetched: c.Fetched})
-	w.memory.context, w.memory.asked = *own, true
+	w.memory.context, w.memory.asked = *own, w.inbox.delivered
 	return own
 }
 

@@ -41,7 +41,7 @@ func (s *Session) Stop(ctx context.Context) error {
 	x := s.agent.driverOf(s.id)
 	err = s.send(ctx, session.Item{Kind: session.ItemStop})
 	if err == nil && x != nil {
-		x.haltNow()
+		x.stops.haltNow()
 	}
 	return noRun(err, "there is nothing to stop")
 }

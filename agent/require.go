@@ -93,7 +93,7 @@ func (x *driver) concludeBy(why string) *outcome {
 	end, err := x.log.beforeFinish(true)
 	switch {
 	case err != nil:
-		return x.abort(err)
+		return x.stops.abort(err)
 	case end.unproven != nil:
 		out := stopping(machine.CodeUnproven, end.unproven)
 		out.missing = end.missing

@@ -10,6 +10,7 @@ import (
 	"sync/atomic"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -26,47 +27,35 @@ type driver struct {
 	log      *sessionLog // the session's; other goroutines use only what its lock guards
 	consumer consumer    // who ranges over the events
 	spans    spans
+	stops    stops   // what ends the run besides its own work
+	inbox    inbox   // what was sent to it
 	window   window  // the conversation that the model is shown, and its memory
 	workers  workers // the tool calls
-	inbox    inbox   // what was sent to the run
 
-	caller context.Context // of Run or Stream
-	// halt ends when the run is to stop at its next safe point: from then on, a model call makes no
-	// further attempt
-	halt     context.Context
-	haltNow  context.CancelFunc
 	attempts context.Context // of the driving goroutine: the run's own, with halt; nil: none was made yet
 
 	// of the driving goroutine
 	reply  reply     // the model call under way
 	begun  bool      // the run has begun
 	models described // those that it calls
-
-	deadline *time.Timer // of Limits.Duration; guarded
 }
 
 // newDriver returns the driver of a run that is about to begin.
 func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield func(Event, error) bool) *driver {
-	x := &driver{agent: a, caller: orBackground(ctx)}
-	l := a.newLog(x.caller, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
-	l.leg = in.leg
+	ctx = orBackground(ctx)
+	l := a.newLog(ctx, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
+	l.deltas, l.parent, l.leg, l.tools = deltas, in.parent, in.leg, &runTools{set: a.own}
 	if in.parent != nil {
 		l.leg = in.parent.leg
 	}
-	l.deltas, l.parent, l.tools, l.ctx = deltas, in.parent, &runTools{set: a.own},
-		work.WithRun(l.ctx, x)
-	above := context.Background()
-	if in.parent != nil {
-		above = in.parent.halt
-	}
-	x.halt, x.haltNow = context.WithCancel(above)
-	x.log = l
+	x := &driver{agent: a, log: l}
+	l.ctx = work.WithRun(l.ctx, x)
 	x.consumer = consumer{log: l, yield: yield, wake: make(chan struct{}, 1)}
 	x.spans = spans{log: l}
-	x.window = window{log: l, consumer: &x.consumer, spans: &x.spans, halt: x.halt,
-		stopped: func() bool { return x.halt.Err() != nil && above.Err() == nil }}
-	x.workers = workers{log: l, consumer: &x.consumer}
-	x.inbox = inbox{log: l, consumer: &x.consumer}
+	x.stops = newStops(l, &x.consumer, ctx)
+	x.inbox = inbox{log: l, consumer: &x.consumer, stops: &x.stops}
+	x.window = window{agent: a, log: l, consumer: &x.consumer, spans: &x.spans, stops: &x.stops, inbox: &x.inbox}
+	x.workers = workers{agent: a, log: l, consumer: &x.consumer}
 	x.workers.succeededTool, x.consumer.room.L, x.reply.take = l.succeeded, l, x.take
 	return x
 }
@@ -152,7 +141,7 @@ func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Ev
 	}
 	x := a.newDriver(ctx, in, deltas, yield)
 	defer x.log.Cancel(nil)
-	defer x.haltNow()
+	defer x.stops.haltNow()
 	if err := x.begin(in); err != nil {
 		yield(nil, err)
 		return
@@ -186,16 +175,16 @@ func (x *driver) next() *outcome {
 	if x.log.pending.quiet = x.beginsAtOnce(act); !x.log.pending.quiet {
 		x.log.Flush()
 	}
-	if out := x.cutOff(); out != nil {
+	if out := x.stops.cutOff(); out != nil {
 		return out
 	}
 	if !x.log.pending.quiet && atSafePoint(act) {
-		done := x.readInbox()
+		done := x.inbox.read()
 		if act.Kind == machine.ActWait && (x.inbox.requested == requestPause || x.inbox.requested == requestDrain) {
 			x.inbox.requested = requestNone // it pauses anyway
 		}
 		if x.inbox.requested != requestNone {
-			return x.granted()
+			return x.inbox.granted()
 		}
 		if done {
 			act = x.log.Machine().Next()
@@ -203,7 +192,7 @@ func (x *driver) next() *outcome {
 	}
 	if x.log.leg.endsBefore(act) {
 		x.inbox.requested = requestLeg
-		return x.granted()
+		return x.inbox.granted()
 	}
 	return x.perform(act)
 }
@@ -248,8 +237,9 @@ func (x *driver) perform(act machine.Action) *outcome {
 		x.consumer.flush()
 	case machine.ActDoubt:
 		if x.workers.held != requestNone { // the call pauses with its work, and runs again when the session is resumed
-			x.inbox.requested = x.workers.held
-			return x.granted()
+			out := x.workers.held.outcome()
+			out.reason = cmp.Or(x.workers.heldBy, out.reason)
+			return out
 		}
 		x.workers.resolveDoubt(act.Calls)
 	case machine.ActWait:
@@ -292,9 +282,7 @@ func (x *driver) close() {
 		x.finish(out)
 	}
 	x.workers.calls.Wait()
-	if x.deadline != nil {
-		x.deadline.Stop()
-	}
+	x.stops.close()
 	x.log.Leave()
 }
 
@@ -303,6 +291,9 @@ func (x *driver) Ancestors() []machine.Ancestor { return x.log.Ancestors() }
 
 // Poke implements [session.Holder].
 func (x *driver) Poke() { x.consumer.Poke() }
+
+// Posted implements [session.Holder].
+func (x *driver) Posted(items []session.Item) { x.inbox.Posted(items) }
 
 // session returns the name of the session.
 func (x *driver) session() string { return x.log.Name }
@@ -350,7 +341,7 @@ func (x *driver) depth() int {
 	if x.log.parent != nil {
 		return x.log.parent.depth
 	}
-	outer := driverIn(x.caller)
+	outer := driverIn(x.stops.caller)
 	if outer == nil {
 		return 0
 	}

@@ -39,18 +39,18 @@ func (x *driver) step(act machine.Action) *outcome {
 	defer func() { x.spans.endStep(x.reply.err) }()
 
 	if out := x.window.prepare(c); out != nil {
-		return x.unlessStopped(out)
+		return x.inbox.unlessStopped(out)
 	}
-	if out := x.cutOff(); out != nil { // by what was in the inbox, too
+	if out := x.stops.cutOff(); out != nil { // by what was in the inbox, too
 		return out
 	}
 	if err := x.beforeStep(c); err != nil {
-		return x.abort(err)
+		return x.stops.abort(err)
 	}
 	if out := x.window.prepareAgain(c); out != nil {
-		return x.unlessStopped(out)
+		return x.inbox.unlessStopped(out)
 	}
-	if out := x.cutOff(); out != nil {
+	if out := x.stops.cutOff(); out != nil {
 		return out
 	}
 	if out := x.checkPrice(c); out != nil {
@@ -118,7 +118,7 @@ func (x *driver) recordStep(c *modelCall) *outcome {
 	if c.again {
 		x.consumer.tell(&Reset{NoteMeta: x.log.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
 	}
-	return x.cutOff()
+	return x.stops.cutOff()
 }
 
 // requestOf returns the request for a model call. It shares its messages with the state.
@@ -328,7 +328,7 @@ func (x *driver) failStep(f *machine.StepFailed, err error) *outcome {
 	if x.reply.size.Exceeded() && !x.consumer.left {
 		return stopping(machine.CodeLimit, x.reply.err)
 	}
-	if out := x.interruption(); out != nil { // rather than for the failure
+	if out := x.inbox.interruption(); out != nil { // rather than for the failure
 		return out
 	}
 	if provider.Canceled(err) {
@@ -357,11 +357,11 @@ func (x *driver) stream(req *provider.Request) {
 		}
 	}()
 	if x.attempts == nil {
-		x.attempts = guard.WithHalt(x.log.ctx, x.halt)
+		x.attempts = guard.WithHalt(x.log.ctx, x.stops.halt)
 	}
 	ctx := x.attempts
 	if own := x.spans.stepCtx(); own != x.log.ctx { // the step has a span of its own
-		ctx = guard.WithHalt(own, x.halt)
+		ctx = guard.WithHalt(own, x.stops.halt)
 	}
 	x.agent.provider.Stream(ctx, req)(x.reply.take)
 	returned = true

@@ -113,7 +113,7 @@ func (w *childWork) input(ctx context.Context, x *driver) (in Input, res *Result
 	}
 	name := w.session
 	parent := &parentCall{id: w.call, trace: x.log.Origin().Trace, account: x.log.account(), depth: x.depth() + 1,
-		leg: x.log.leg, drains: x.log.drains, halt: x.halt,
+		leg: x.log.leg, drains: x.log.drains, halt: x.stops.halt,
 		answers: answers, spending: newSpending(all)}
 	in = Input{Session: name, Prompt: w.task.Task, Parent: x.log.Name, parent: parent}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)

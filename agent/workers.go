@@ -25,6 +25,7 @@ type batch struct {
 
 // workers execute the tool calls of a run.
 type workers struct {
+	agent    *Agent
 	log      *sessionLog
 	consumer *consumer
 
