@@ -57,6 +57,7 @@ func (p *process) perform(o *op) {
 	case opTitle:
 		err = s.SetTitle(ctx, fmt.Sprint("title ", o.pick%100))
 	case opFork:
+		p.hostContinues(o.to) // a copy has the starts of the original
 		err = s.Fork(ctx, o.to, o.pick%30)
 	case opUndo:
 		_, err = s.Undo(ctx, agent.Rollback{Steps: int(o.pick % 3), User: "ann"})
@@ -65,6 +66,7 @@ func (p *process) perform(o *op) {
 	case opDelete:
 		err = s.Delete(ctx)
 	case opMove:
+		p.hostContinues(o.to)
 		var b bytes.Buffer
 		if err = s.Export(ctx, &b); err == nil {
 			err = p.agent.Session(o.to).Import(ctx, &b)
