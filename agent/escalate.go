@@ -47,16 +47,16 @@ func (l *sessionLog) escalation(meta NoteMeta, tool string, class fault.Class, f
 }
 
 // escalateModel shows that the model can't be called.
-func (x *driver) escalateModel(err error) {
+func (m *model) escalateModel(err error) {
 	attempts := 0
 	var gave *guard.GaveUpError
 	if errors.As(err, &gave) {
 		attempts = gave.Attempts
-		if n := len(gave.Errors); n > 1 && len(x.reply.attempts) == 0 { // a guard of the host's
-			x.reply.attempts = slices.Clone(gave.Errors[:n-1])
+		if n := len(gave.Errors); n > 1 && len(m.reply.attempts) == 0 { // a guard of the host's
+			m.reply.attempts = slices.Clone(gave.Errors[:n-1])
 		}
 	}
-	x.consumer.tell(x.log.escalation(x.log.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, x.reply.attempts))
+	m.consumer.tell(m.log.escalation(m.log.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, m.reply.attempts))
 }
 
 // remedies returns what may help: what the errors themselves say, then what their class suggests.

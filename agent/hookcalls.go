@@ -16,27 +16,27 @@ import (
 
 // beforeStep calls the BeforeStep hooks, and takes what they have changed. Without hooks for steps
 // there is nothing to take.
-func (x *driver) beforeStep(c *modelCall) error {
-	if len(x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil })) == 0 {
+func (m *model) beforeStep(c *modelCall) error {
+	if len(m.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil || h.AfterStep != nil })) == 0 {
 		return nil
 	}
 	start, p := c.start, &c.prepared
 	s := &Step{
-		Session: x.log.Name, Run: x.log.Origin().Run, N: start.Step, Mode: c.mode.Name, Phase: x.log.State().Phase,
+		Session: m.log.Name, Run: m.log.Origin().Run, N: start.Step, Mode: c.mode.Name, Phase: m.log.State().Phase,
 		Final: start.Final != "",
 		Model: start.Model, System: p.system, Messages: slices.Clone(p.messages), ToolChoice: start.ToolChoice,
 	}
 	if !s.Final {
-		s.Tools = slices.Clone(x.log.tools.step.tools)
+		s.Tools = slices.Clone(m.log.tools.step.tools)
 	}
 	offered := slices.Clone(s.Tools)
-	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil }) {
+	for _, h := range m.agent.hooksAt(func(h *Hooks) bool { return h.BeforeStep != nil }) {
 		had := s.answer != nil
-		warning, err := x.log.callHook(h, "BeforeStep", func() error {
-			if err := h.BeforeStep(x.spans.stepCtx(), s); err != nil {
+		warning, err := m.log.callHook(h, "BeforeStep", func() error {
+			if err := h.BeforeStep(m.spans.stepCtx(), s); err != nil {
 				return err
 			}
-			return x.log.checkTools(s)
+			return m.log.checkTools(s)
 		})
 		if err != nil {
 			return err
@@ -46,7 +46,7 @@ func (x *driver) beforeStep(c *modelCall) error {
 			s.AnsweredBy = h.Name
 		}
 	}
-	x.takeStep(start, s, offered, p)
+	m.takeStep(start, s, offered, p)
 	c.hooked = s
 	return nil
 }
@@ -68,9 +68,9 @@ func (l *sessionLog) checkTools(s *Step) error {
 }
 
 // takeStep puts what hooks have changed of a step into start.
-func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definition, p *prepared) {
-	redact := x.agent.redact
-	if x.log.checkTools(s) != nil { // an observer has put them there, and it was logged
+func (m *model) takeStep(start *StepStarted, s *Step, offered []*tools.Definition, p *prepared) {
+	redact := m.agent.redact
+	if m.log.checkTools(s) != nil { // an observer has put them there, and it was logged
 		s.Tools = slices.Clone(offered)
 	}
 	start.AnsweredBy, start.Model, start.ToolChoice = machine.ValidText(s.AnsweredBy), machine.ValidText(s.Model),
@@ -78,7 +78,7 @@ func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definiti
 	start.ToolChoice.Tool = machine.ValidText(s.ToolChoice.Tool)
 	if !slices.Equal(offered, s.Tools) {
 		// no tools, unlike nil, which means all
-		s.changed, x.log.tools.hooked = true, append([]*tools.Definition{}, s.Tools...)
+		s.changed, m.log.tools.hooked = true, append([]*tools.Definition{}, s.Tools...)
 		start.Tools = make([]string, len(s.Tools))
 		for i, d := range s.Tools {
 			start.Tools[i] = d.Name()
@@ -89,14 +89,14 @@ func (x *driver) takeStep(start *StepStarted, s *Step, offered []*tools.Definiti
 		start.System = s.System
 	}
 	if !sameMessages(p.messages, s.Messages) {
-		s.changed, s.Messages = true, x.agent.foreign(s.Messages)
+		s.changed, s.Messages = true, m.agent.foreign(s.Messages)
 		start.Messages = s.Messages
 	}
 	start.Note = redact.Text(start.Note)
-	if x.window.memory != nil && s.changed {
-		x.window.memory.counted = false
+	if m.window.memory != nil && s.changed {
+		m.window.memory.counted = false
 	}
-	if s.changed && start.Note != "" && x.log.Run().Stage != machine.StageCalling {
+	if s.changed && start.Note != "" && m.log.Run().Stage != machine.StageCalling {
 		// in a call that is made again it is in the conversation already
 		s.Messages = append(slices.Clone(s.Messages), memory.HostMessage(start.Note))
 	}
@@ -121,13 +121,13 @@ func (a *Agent) foreign(messages []provider.Message) []provider.Message {
 }
 
 // afterStep calls the AfterStep hooks.
-func (x *driver) afterStep(s *Step, resp *provider.Response) error {
+func (m *model) afterStep(s *Step, resp *provider.Response) error {
 	if s == nil {
 		return nil
 	}
 	var failure error
-	for _, h := range x.agent.hooksAt(func(h *Hooks) bool { return h.AfterStep != nil }) {
-		_, err := x.log.callHook(h, "AfterStep", func() error { return h.AfterStep(x.spans.stepCtx(), s, resp) })
+	for _, h := range m.agent.hooksAt(func(h *Hooks) bool { return h.AfterStep != nil }) {
+		_, err := m.log.callHook(h, "AfterStep", func() error { return h.AfterStep(m.spans.stepCtx(), s, resp) })
 		failure = cmp.Or(failure, err)
 	}
 	return failure

@@ -10,7 +10,7 @@ import (
 
 // A reply collects the reply of the current model call.
 type reply struct {
-	take      func(provider.Chunk, error) bool // driver.take
+	take      func(provider.Chunk, error) bool // model.take
 	collector provider.Collector
 	err       error
 	calls     []begunCall // the calls that have begun
@@ -53,68 +53,68 @@ type begunCall struct {
 }
 
 // take collects and shows a chunk. It returns false if no more are wanted.
-func (x *driver) take(c provider.Chunk, err error) bool {
-	if x.consumer.left || x.reply.err != nil {
+func (m *model) take(c provider.Chunk, err error) bool {
+	if m.consumer.left || m.reply.err != nil {
 		return false
 	}
-	if err == nil && x.log.ctx.Err() != nil { // the provider ignores it
-		err = context.Cause(x.log.ctx)
+	if err == nil && m.log.ctx.Err() != nil { // the provider ignores it
+		err = context.Cause(m.log.ctx)
 	}
 	if err == nil {
-		err = x.reply.size.Add(&c)
+		err = m.reply.size.Add(&c)
 	}
 	if err == nil {
-		err = x.reply.collector.Add(c)
+		err = m.reply.collector.Add(c)
 	}
 	if err != nil {
-		x.reply.err = usable(err)
+		m.reply.err = usable(err)
 		return false
 	}
-	x.reply.unmetered = c.Kind == provider.KindEnd && c.Extra.Usage == nil
-	if ev := x.eventOf(&c); ev != nil {
-		x.consumer.show(ev) // at once: what others queue meanwhile is shown by the next flush
+	m.reply.unmetered = c.Kind == provider.KindEnd && c.Extra.Usage == nil
+	if ev := m.eventOf(&c); ev != nil {
+		m.consumer.show(ev) // at once: what others queue meanwhile is shown by the next flush
 	}
-	return !x.consumer.left
+	return !m.consumer.left
 }
 
 // eventOf returns the note for a chunk; nil if there is none. It doesn't show it itself, so that
 // its large frame isn't on the stack while the consumer reads.
-func (x *driver) eventOf(c *provider.Chunk) Event {
+func (m *model) eventOf(c *provider.Chunk) Event {
 	switch c.Kind {
 	case provider.KindWaiting:
-		return &Waiting{NoteMeta: x.log.noteMeta(), Wait: *c.Extra.Wait}
+		return &Waiting{NoteMeta: m.log.noteMeta(), Wait: *c.Extra.Wait}
 	case provider.KindReset:
-		x.reply.calls = x.reply.calls[:0]
-		return &Reset{NoteMeta: x.log.noteMeta(), Why: c.Text}
+		m.reply.calls = m.reply.calls[:0]
+		return &Reset{NoteMeta: m.log.noteMeta(), Why: c.Text}
 	}
-	if !x.log.deltas {
+	if !m.log.deltas {
 		return nil
 	}
 	switch c.Kind {
 	case provider.KindText, provider.KindRefusal:
-		ev := x.reply.texts.next()
-		*ev = TextDelta{NoteMeta: x.log.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+		ev := m.reply.texts.next()
+		*ev = TextDelta{NoteMeta: m.log.noteMeta(), Index: m.reply.collector.Last(), Text: c.Text}
 		return ev
 	case provider.KindReasoning:
-		return &ReasoningDelta{NoteMeta: x.log.noteMeta(), Index: x.reply.collector.Last(), Text: c.Text}
+		return &ReasoningDelta{NoteMeta: m.log.noteMeta(), Index: m.reply.collector.Last(), Text: c.Text}
 	case provider.KindProviderCall, provider.KindProviderResult, provider.KindSource, provider.KindFile:
-		return &PartAdded{NoteMeta: x.log.noteMeta(), Index: x.reply.collector.Last(),
+		return &PartAdded{NoteMeta: m.log.noteMeta(), Index: m.reply.collector.Last(),
 			Part: &provider.Normalize([]provider.Part{*c.Extra.Part})[0]}
 	case provider.KindToolStart: // its name is the one that the reply will have
-		meta := x.log.noteMeta()
-		meta.Call = machine.CallID(meta.Run(), meta.Step, len(x.reply.calls))
-		x.reply.calls = append(x.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
-		return &CallBegun{NoteMeta: meta, Index: x.reply.collector.Last(), Name: x.callName(c.Name)}
+		meta := m.log.noteMeta()
+		meta.Call = machine.CallID(meta.Run(), meta.Step, len(m.reply.calls))
+		m.reply.calls = append(m.reply.calls, begunCall{id: meta.Call, index: c.Index, open: true})
+		return &CallBegun{NoteMeta: meta, Index: m.reply.collector.Last(), Name: m.callName(c.Name)}
 	case provider.KindToolDelta:
-		if call := x.reply.open(c.Index); call != nil {
-			meta := x.log.noteMeta()
+		if call := m.reply.open(c.Index); call != nil {
+			meta := m.log.noteMeta()
 			meta.Call = call.id
-			ev := x.reply.deltas.next()
-			*ev = CallDelta{NoteMeta: meta, Index: x.reply.collector.Last(), Text: c.Text}
+			ev := m.reply.deltas.next()
+			*ev = CallDelta{NoteMeta: meta, Index: m.reply.collector.Last(), Text: c.Text}
 			return ev
 		}
 	case provider.KindToolEnd:
-		if call := x.reply.open(c.Index); call != nil {
+		if call := m.reply.open(c.Index); call != nil {
 			call.open = false
 		}
 	}
@@ -131,6 +131,3 @@ func (r *reply) open(index int32) *begunCall {
 	}
 	return nil
 }
-
-// attemptFailed remembers the error of an attempt at the model call, which is made again.
-func (x *driver) attemptFailed(err error) { x.reply.attempts = append(x.reply.attempts, err) }

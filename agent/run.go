@@ -31,13 +31,9 @@ type driver struct {
 	inbox    inbox   // what was sent to it
 	window   window  // the conversation that the model is shown, and its memory
 	workers  workers // the tool calls
+	model    model
 
-	attempts context.Context // of the driving goroutine: the run's own, with halt; nil: none was made yet
-
-	// of the driving goroutine
-	reply  reply     // the model call under way
-	begun  bool      // the run has begun
-	models described // those that it calls
+	begun bool // the run has begun; of the driving goroutine
 }
 
 // newDriver returns the driver of a run that is about to begin.
@@ -56,7 +52,9 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	x.inbox = inbox{log: l, consumer: &x.consumer, stops: &x.stops}
 	x.window = window{agent: a, log: l, consumer: &x.consumer, spans: &x.spans, stops: &x.stops, inbox: &x.inbox}
 	x.workers = workers{agent: a, log: l, consumer: &x.consumer}
-	x.workers.succeededTool, x.consumer.room.L, x.reply.take = l.succeeded, l, x.take
+	x.model = model{agent: a, log: l, consumer: &x.consumer, spans: &x.spans, stops: &x.stops, inbox: &x.inbox,
+		window: &x.window}
+	x.workers.succeededTool, x.consumer.room.L, x.model.reply.take = l.succeeded, l, x.model.take
 	return x
 }
 
@@ -227,7 +225,7 @@ func (x *driver) perform(act machine.Action) *outcome {
 		if out := x.outerLimit(); out != nil {
 			return out
 		}
-		return x.step(act)
+		return x.model.step(act)
 	case machine.ActRunCalls:
 		x.workers.runCalls(act.Calls)
 	case machine.ActSettle:
@@ -295,7 +293,12 @@ func (x *driver) Poke() { x.consumer.Poke() }
 // Posted implements [session.Holder].
 func (x *driver) Posted(items []session.Item) { x.inbox.Posted(items) }
 
-// session returns the name of the session.
+// attemptFailed implements runner.
+func (x *driver) attemptFailed(err error) {
+	x.model.reply.attempts = append(x.model.reply.attempts, err)
+}
+
+// session implements runner.
 func (x *driver) session() string { return x.log.Name }
 
 // afterRunTime is how long an AfterRun hook has.

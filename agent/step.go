@@ -2,6 +2,7 @@ package agent
 
 import (
 	"cmp"
+	"context"
 	"errors"
 	"slices"
 
@@ -17,6 +18,21 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
+// model makes the model calls of a run. It belongs to the driving goroutine.
+type model struct {
+	agent    *Agent
+	log      *sessionLog
+	consumer *consumer
+	spans    *spans
+	stops    *stops
+	inbox    *inbox
+	window   *window
+
+	reply    reply           // the one under way
+	attempts context.Context // the run's own, with halt; nil: no call was made yet
+	known    described       // the models that it calls
+}
+
 // A modelCall is the model call of a step.
 type modelCall struct {
 	mode     *mode
@@ -30,47 +46,47 @@ type modelCall struct {
 
 // step makes one model call: it prepares the request, calls the hooks, records that the call
 // begins, asks the model, and records its reply.
-func (x *driver) step(act machine.Action) *outcome {
-	made := x.newModelCall(act)
+func (m *model) step(act machine.Action) *outcome {
+	made := m.newModelCall(act)
 	c := &made
-	span := Span{NoteMeta: NoteMeta{Origin: x.log.Origin(), Step: c.start.Step}, Kind: "step"}
-	x.spans.step, x.spans.stepEnd = x.log.around(x.log.ctx, span)
-	x.reply.err = nil
-	defer func() { x.spans.endStep(x.reply.err) }()
+	span := Span{NoteMeta: NoteMeta{Origin: m.log.Origin(), Step: c.start.Step}, Kind: "step"}
+	m.spans.step, m.spans.stepEnd = m.log.around(m.log.ctx, span)
+	m.reply.err = nil
+	defer func() { m.spans.endStep(m.reply.err) }()
 
-	if out := x.window.prepare(c); out != nil {
-		return x.inbox.unlessStopped(out)
+	if out := m.window.prepare(c); out != nil {
+		return m.inbox.unlessStopped(out)
 	}
-	if out := x.stops.cutOff(); out != nil { // by what was in the inbox, too
+	if out := m.stops.cutOff(); out != nil { // by what was in the inbox, too
 		return out
 	}
-	if err := x.beforeStep(c); err != nil {
-		return x.stops.abort(err)
+	if err := m.beforeStep(c); err != nil {
+		return m.stops.abort(err)
 	}
-	if out := x.window.prepareAgain(c); out != nil {
-		return x.inbox.unlessStopped(out)
+	if out := m.window.prepareAgain(c); out != nil {
+		return m.inbox.unlessStopped(out)
 	}
-	if out := x.stops.cutOff(); out != nil {
+	if out := m.stops.cutOff(); out != nil {
 		return out
 	}
-	if out := x.checkPrice(c); out != nil {
+	if out := m.checkPrice(c); out != nil {
 		return out
 	}
-	if out := x.recordStep(c); out != nil {
+	if out := m.recordStep(c); out != nil {
 		return out
 	}
-	resp, err := x.answer(c)
+	resp, err := m.answer(c)
 	if err != nil {
-		return x.stepFailed(c.request, err)
+		return m.stepFailed(c.request, err)
 	}
-	return x.replied(c, resp)
+	return m.replied(c, resp)
 }
 
-func (x *driver) newModelCall(act machine.Action) modelCall {
-	r, mode := x.log.Run(), x.log.currentMode()
-	x.log.tools.step, x.log.tools.hooked = &x.log.toolset().offers[mode.index], nil
-	start := &StepStarted{Model: cmp.Or(x.log.State().Model, mode.Model, x.agent.cfg.Params.Model), Mode: mode.Name,
-		Tools: x.log.tools.step.names, ToolChoice: r.ToolChoice, Final: act.Final}
+func (m *model) newModelCall(act machine.Action) modelCall {
+	r, mode := m.log.Run(), m.log.currentMode()
+	m.log.tools.step, m.log.tools.hooked = &m.log.toolset().offers[mode.index], nil
+	start := &StepStarted{Model: cmp.Or(m.log.State().Model, mode.Model, m.agent.cfg.Params.Model), Mode: mode.Name,
+		Tools: m.log.tools.step.names, ToolChoice: r.ToolChoice, Final: act.Final}
 	if start.Step = r.Step + 1; act.Again {
 		start.Step = r.Step
 	}
@@ -90,40 +106,40 @@ func (c *modelCall) answered() bool { return c.hooked != nil && c.hooked.answer 
 func (c *modelCall) changed() bool { return c.hooked != nil && c.hooked.changed }
 
 // checkPrice stops the run if the price of the model isn't known where it has to be.
-func (x *driver) checkPrice(c *modelCall) *outcome {
+func (m *model) checkPrice(c *modelCall) *outcome {
 	if c.priced = c.answered(); c.priced {
 		return nil
 	}
-	infos := x.models.by(x.agent.provider, c.start.Model)
-	if err := unpriced(x.log.State(), c.start.Model, infos); err != nil {
+	infos := m.known.by(m.agent.provider, c.start.Model)
+	if err := unpriced(m.log.State(), c.start.Model, infos); err != nil {
 		return stopping(machine.CodeLimit, err)
 	}
-	c.priced = x.log.Run().Limits.Cost < 0 || arePriced(infos)
+	c.priced = m.log.Run().Limits.Cost < 0 || arePriced(infos)
 	return nil
 }
 
 // recordStep appends that a step starts, and shows it.
-func (x *driver) recordStep(c *modelCall) *outcome {
-	if x.agent.cfg.Compose != nil {
-		x.window.noteSystem(c)
+func (m *model) recordStep(c *modelCall) *outcome {
+	if m.agent.cfg.Compose != nil {
+		m.window.noteSystem(c)
 	}
-	if x.log.appendStep(c.start) != nil {
+	if m.log.appendStep(c.start) != nil {
 		return goOn
 	}
-	x.log.leg.begins()
-	x.consumer.flush()
-	if !c.priced && !x.log.Run().Unpriced {
-		x.consumer.tell(&UnknownPrice{NoteMeta: x.log.noteMeta(), Model: c.start.Model})
+	m.log.leg.begins()
+	m.consumer.flush()
+	if !c.priced && !m.log.Run().Unpriced {
+		m.consumer.tell(&UnknownPrice{NoteMeta: m.log.noteMeta(), Model: c.start.Model})
 	}
 	if c.again {
-		x.consumer.tell(&Reset{NoteMeta: x.log.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
+		m.consumer.tell(&Reset{NoteMeta: m.log.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
 	}
-	return x.stops.cutOff()
+	return m.stops.cutOff()
 }
 
 // requestOf returns the request for a model call. It shares its messages with the state.
-func (x *driver) requestOf(c *modelCall) *provider.Request {
-	req := x.log.requestFor(c.start, c.mode)
+func (m *model) requestOf(c *modelCall) *provider.Request {
+	req := m.log.requestFor(c.start, c.mode)
 	if !c.changed() {
 		c.prepared.into(req, c.start, c.again)
 		return req
@@ -170,78 +186,78 @@ func (l *sessionLog) CallLabels(kind string) provider.Labels {
 }
 
 // answer returns the reply of the model, or of the hook that answers in its place.
-func (x *driver) answer(c *modelCall) (*provider.Response, error) {
-	x.reply.reset()
+func (m *model) answer(c *modelCall) (*provider.Response, error) {
+	m.reply.reset()
 	if c.answered() {
-		return x.answerOf(c.hooked), nil
+		return m.answerOf(c.hooked), nil
 	}
-	c.request = x.requestOf(c)
-	err := x.call(c.request)
-	if refused := x.refusedForLength(err); refused != nil {
-		err = x.askShorter(c, refused, err)
+	c.request = m.requestOf(c)
+	err := m.call(c.request)
+	if refused := m.refusedForLength(err); refused != nil {
+		err = m.askShorter(c, refused, err)
 	}
 	if err != nil {
-		x.reply.err = err
+		m.reply.err = err
 		return nil, err
 	}
-	resp := x.reply.collector.Final()
+	resp := m.reply.collector.Final()
 	if c.hooked != nil { // hooks get it, and may keep it
-		resp = x.reply.collector.Response()
+		resp = m.reply.collector.Response()
 	}
-	if x.reply.unmetered {
+	if m.reply.unmetered {
 		resp.Usage = guard.Estimate(c.request, resp.Parts)
 	}
-	x.window.learn(&resp.Usage)
+	m.window.learn(&resp.Usage)
 	return resp, nil
 }
 
 // answerOf shows the reply that a hook has given.
-func (x *driver) answerOf(step *Step) *provider.Response {
+func (m *model) answerOf(step *Step) *provider.Response {
 	for i := range step.answer.Parts {
 		if p := &step.answer.Parts[i]; p.Kind == provider.PartText && p.Text != "" {
-			x.consumer.tell(&TextDelta{NoteMeta: x.log.noteMeta(), Index: i, Text: p.Text})
+			m.consumer.tell(&TextDelta{NoteMeta: m.log.noteMeta(), Index: i, Text: p.Text})
 		}
 	}
-	return x.log.ownReply(step.answer)
+	return m.log.ownReply(step.answer)
 }
 
 // call makes the model call, and returns its error.
-func (x *driver) call(req *provider.Request) error {
-	x.reply.size = output.SizeOf(req, x.log.Run().Limits.ReplyBytes)
-	x.stream(req)
+func (m *model) call(req *provider.Request) error {
+	m.reply.size = output.SizeOf(req, m.log.Run().Limits.ReplyBytes)
+	m.stream(req)
 	switch {
-	case x.consumer.left:
+	case m.consumer.left:
 		return errAbandoned
-	case x.reply.err == nil && !x.reply.collector.Complete():
+	case m.reply.err == nil && !m.reply.collector.Complete():
 		return provider.ErrIncomplete
 	}
-	return x.reply.err
+	return m.reply.err
 }
 
 // replied calls the hooks for a complete reply and appends it.
-func (x *driver) replied(c *modelCall, resp *provider.Response) *outcome {
+func (m *model) replied(c *modelCall, resp *provider.Response) *outcome {
 	answered, usage := resp.Model, resp.Usage // hooks may change them
 	if c.answered() {
 		usage = provider.Usage{}
 	}
-	resp.Parts = x.agent.redact.Parts(resp.Parts)
-	x.nameCalls(resp)
-	if err := x.afterStep(c.hooked, resp); err != nil {
-		x.log.Cancel(err)
-		return x.stepFailed(nil, err)
+	resp.Parts = m.agent.redact.Parts(resp.Parts)
+	m.nameCalls(resp)
+	if err := m.afterStep(c.hooked, resp); err != nil {
+		m.log.Cancel(err)
+		return m.stepFailed(nil, err)
 	}
 	if c.hooked != nil { // hooks may have changed it, and may still use it
-		resp = x.log.ownReply(resp)
-		x.nameCalls(resp)
+		resp = m.log.ownReply(resp)
+		m.nameCalls(resp)
 	}
 	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
 	f.Outside = machine.OutsideInReply(&f.Message)
-	f.Cost, f.Priced = provider.CostOf(x.models.by(x.agent.provider, x.log.Run().Model), answered, usage)
-	if err := x.log.appendReply(f); err == session.ErrTooLarge {
-		return x.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced},
+	f.Cost, f.Priced = provider.CostOf(m.known.by(m.agent.provider, m.log.Run().Model), answered, usage)
+	if err := m.log.appendReply(f); err == session.ErrTooLarge {
+		return m.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced},
 			fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most "+
-				"%d bytes; ask for less, or set Params.MaxOutput", x.agent.sessions.Record))
+				"%d bytes; ask for less, or set Params.MaxOutput", m.agent.sessions.Record))
 	}
 	return goOn
 }
@@ -258,7 +274,7 @@ func (l *sessionLog) ownReply(resp *provider.Response) *provider.Response {
 }
 
 // nameCalls gives the calls of a reply their ids, and removes what a journal couldn't return.
-func (x *driver) nameCalls(resp *provider.Response) {
+func (m *model) nameCalls(resp *provider.Response) {
 	resp.Parts = slices.DeleteFunc(resp.Parts, func(p provider.Part) bool {
 		// only hooks can have put these
 		return p.Kind == provider.PartToolCall && p.Call == nil || p.Kind == provider.PartToolResult
@@ -272,11 +288,11 @@ func (x *driver) nameCalls(resp *provider.Response) {
 		if p.Kind != provider.PartToolCall {
 			continue
 		}
-		p.Call.Name = x.callName(p.Call.Name)
-		if n == len(x.reply.calls) { // else it has the id with which it was shown as it began
-			x.reply.calls = append(x.reply.calls, begunCall{id: machine.CallID(x.log.Origin().Run, x.log.Run().Step, n)})
+		p.Call.Name = m.callName(p.Call.Name)
+		if n == len(m.reply.calls) { // else it has the id with which it was shown as it began
+			m.reply.calls = append(m.reply.calls, begunCall{id: machine.CallID(m.log.Origin().Run, m.log.Run().Step, n)})
 		}
-		if id := x.reply.calls[n].id; p.Call.ID != id {
+		if id := m.reply.calls[n].id; p.Call.ID != id {
 			p.Call.ProviderID, p.Call.ID = p.Call.ID, id
 		}
 		n++
@@ -285,56 +301,56 @@ func (x *driver) nameCalls(resp *provider.Response) {
 
 // callName returns the name of a call as it is recorded. A name that no tool has is the model's
 // text: it is redacted, and cut to what a journal accepts as a name.
-func (x *driver) callName(name string) string {
-	if _, ok := x.log.toolset().registry.Lookup(name); ok {
+func (m *model) callName(name string) string {
+	if _, ok := m.log.toolset().registry.Lookup(name); ok {
 		return name
 	}
-	return machine.CleanName(x.agent.redact.Text(name))
+	return machine.CleanName(m.agent.redact.Text(name))
 }
 
 // stepFailed appends that a model call failed. Text that was shown is kept; calls in it never run.
 // If the provider hasn't reported the usage of a partial reply to a request, it is estimated.
-func (x *driver) stepFailed(req *provider.Request, err error) *outcome {
-	partial := x.reply.collector.Response()
+func (m *model) stepFailed(req *provider.Request, err error) *outcome {
+	partial := m.reply.collector.Response()
 	if partial.Usage.Total() == 0 && req != nil && len(partial.Parts) > 0 {
 		partial.Usage = guard.Estimate(req, partial.Parts)
 	}
 	var keep []provider.Part
 	for _, p := range partial.Parts {
 		if p.Kind == provider.PartText && p.Text != "" {
-			keep = append(keep, x.reply.size.Shorten(p))
+			keep = append(keep, m.reply.size.Shorten(p))
 		}
 	}
 	f := &machine.StepFailed{Usage: partial.Usage}
-	f.Cost, f.Priced = provider.CostOf(x.models.by(x.agent.provider, x.log.Run().Model), partial.Model,
+	f.Cost, f.Priced = provider.CostOf(m.known.by(m.agent.provider, m.log.Run().Model), partial.Model,
 		partial.Usage)
 	if len(keep) > 0 {
 		f.Partial = provider.Message{Role: provider.RoleAssistant, Parts: keep}
 	}
-	return x.failStep(f, err)
+	return m.failStep(f, err)
 }
 
 // failStep appends that the model call failed, and returns how the run ends. If the run goes on
 // elsewhere, the call is made again there, and nothing is appended.
-func (x *driver) failStep(f *machine.StepFailed, err error) *outcome {
-	if x.log.Yields() {
+func (m *model) failStep(f *machine.StepFailed, err error) *outcome {
+	if m.log.Yields() {
 		return goOn
 	}
-	f.Class, f.Error = fault.Of(err), tools.Cut(x.agent.redact.Text(err.Error()), tools.DefaultMaxResult)
-	if x.log.append(f) != nil {
+	f.Class, f.Error = fault.Of(err), tools.Cut(m.agent.redact.Text(err.Error()), tools.DefaultMaxResult)
+	if m.log.append(f) != nil {
 		return goOn
 	}
-	x.consumer.flush()
-	if x.reply.size.Exceeded() && !x.consumer.left {
-		return stopping(machine.CodeLimit, x.reply.err)
+	m.consumer.flush()
+	if m.reply.size.Exceeded() && !m.consumer.left {
+		return stopping(machine.CodeLimit, m.reply.err)
 	}
-	if out := x.inbox.interruption(); out != nil { // rather than for the failure
+	if out := m.inbox.interruption(); out != nil { // rather than for the failure
 		return out
 	}
 	if provider.Canceled(err) {
 		return stopping(machine.CodeCanceled, &StopError{Code: machine.CodeCanceled, Err: err})
 	}
-	x.escalateModel(err)
+	m.escalateModel(err)
 	switch {
 	case errors.As(err, new(*ContextLengthError)):
 		return failing(machine.CodeContext, err)
@@ -346,26 +362,26 @@ func (x *driver) failStep(f *machine.StepFailed, err error) *outcome {
 
 // stream makes the model call: it shows the chunks of the reply and collects them. A panic of the
 // provider becomes the error of the call. One of the consumer goes on.
-func (x *driver) stream(req *provider.Request) {
+func (m *model) stream(req *provider.Request) {
 	returned := false
 	defer func() {
-		if returned || x.consumer.yielding {
+		if returned || m.consumer.yielding {
 			return
 		}
 		if v := recover(); v != nil {
-			x.reply.err = contain.Panicked(v)
+			m.reply.err = contain.Panicked(v)
 		}
 	}()
-	if x.attempts == nil {
-		x.attempts = guard.WithHalt(x.log.ctx, x.stops.halt)
+	if m.attempts == nil {
+		m.attempts = guard.WithHalt(m.log.ctx, m.stops.halt)
 	}
-	ctx := x.attempts
-	if own := x.spans.stepCtx(); own != x.log.ctx { // the step has a span of its own
-		ctx = guard.WithHalt(own, x.stops.halt)
+	ctx := m.attempts
+	if own := m.spans.stepCtx(); own != m.log.ctx { // the step has a span of its own
+		ctx = guard.WithHalt(own, m.stops.halt)
 	}
-	x.agent.provider.Stream(ctx, req)(x.reply.take)
+	m.agent.provider.Stream(ctx, req)(m.reply.take)
 	returned = true
-	if p, ok := x.reply.err.(*stream.PanicError); ok { // what wraps one says more
-		x.reply.err = &tools.PanicError{In: "the provider", Value: p.Value, Stack: p.Stack}
+	if p, ok := m.reply.err.(*stream.PanicError); ok { // what wraps one says more
+		m.reply.err = &tools.PanicError{In: "the provider", Value: p.Value, Stack: p.Stack}
 	}
 }

@@ -55,29 +55,29 @@ func (e *ContextLengthError) Remediation() string {
 
 // refusedForLength returns what a provider says of a request that it refused for its length before
 // it replied; nil for any other outcome.
-func (x *driver) refusedForLength(err error) *provider.ContextLength {
+func (m *model) refusedForLength(err error) *provider.ContextLength {
 	e, ok := errors.AsType[*provider.Error](err)
-	if !ok || x.consumer.left || x.log.ctx.Err() != nil || len(x.reply.collector.Response().Parts) > 0 {
+	if !ok || m.consumer.left || m.log.ctx.Err() != nil || len(m.reply.collector.Response().Parts) > 0 {
 		return nil
 	}
 	return e.ContextLength
 }
 
 // askShorter compacts the conversation after a refusal, and makes the model call again, once.
-func (x *driver) askShorter(c *modelCall, refused *provider.ContextLength, err error) error {
-	failed := &ContextLengthError{Session: x.log.Name, Limit: refused.Limit, Size: refused.Size, Err: err}
-	if x.window.memory == nil || x.window.memory.compactor == nil || c.changed() {
+func (m *model) askShorter(c *modelCall, refused *provider.ContextLength, err error) error {
+	failed := &ContextLengthError{Session: m.log.Name, Limit: refused.Limit, Size: refused.Size, Err: err}
+	if m.window.memory == nil || m.window.memory.compactor == nil || c.changed() {
 		return failed
 	}
-	if err := x.window.shorten(refused, c); err != nil {
+	if err := m.window.shorten(refused, c); err != nil {
 		failed.Err = errors.Join(failed.Err, err)
 		return failed
 	}
-	c.request = x.log.requestFor(c.start, c.mode)
+	c.request = m.log.requestFor(c.start, c.mode)
 	c.prepared.into(c.request, c.start, true)
-	x.reply.reset()
-	err = x.call(c.request)
-	if again := x.refusedForLength(err); again != nil {
+	m.reply.reset()
+	err = m.call(c.request)
+	if again := m.refusedForLength(err); again != nil {
 		failed.Limit, failed.Size, failed.Compacted, failed.Err = again.Limit, again.Size, true, err
 		return failed
 	}
