@@ -47,7 +47,7 @@ func (x *driver) begin(in *Input) (err error) {
 		return a.duplicateOf(withoutRun(x.stops.caller), in, err)
 	}
 	if x.log.parent != nil {
-		x.log.spending = x.log.parent.spending
+		x.log.place.spending = x.log.parent.spending
 	}
 	defer func() { // also if a function of the host panics
 		if !x.begun {
@@ -70,7 +70,7 @@ func (x *driver) begin(in *Input) (err error) {
 	}
 	x.stops.limitTime()
 	x.log.WatchInbox()
-	x.log.joinTree(in.resumes())
+	x.log.place.joinIfItStartsWork(in.resumes())
 	if x.begun = true; x.log.leg != nil {
 		x.log.leg.begun.Store(true)
 	}

@@ -322,7 +322,7 @@ func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 		return
 	}
 	if cr.again && w.agent.children[cr.call.Name] != nil {
-		w.log.bill() // what the subagent used before this process resumed the run, if it doesn't run again
+		w.log.place.bill() // what the subagent used before this process resumed the run, if it doesn't run again
 	}
 	res := w.log.toolResult(cr, &out)
 	if !cr.showHooks(res) {

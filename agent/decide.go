@@ -376,7 +376,7 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 // result returns the fact of a result that isn't that of a tool.
 func (l *sessionLog) result(c *machine.CallState, res *ToolResult) *ToolFinished {
 	f := &ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: l.bounded(res),
-		Spent: l.spending.of(c.Call.ID)}
+		Spent: l.place.spending.of(c.Call.ID)}
 	if r := l.Run(); r.Direct != nil {
 		f.IdempotencyKey = r.Direct.Key
 	}

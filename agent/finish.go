@@ -287,7 +287,7 @@ func (x *driver) outerLimit() *outcome {
 		err = x.log.parent.spending.limitReached()
 	}
 	if err == nil {
-		err = x.log.treeLimit(x.log.ctx)
+		err = x.log.place.limit(x.log.ctx)
 	}
 	if err == nil {
 		return nil

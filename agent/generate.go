@@ -73,7 +73,7 @@ func Book(ctx context.Context, u provider.Usage, cost provider.Money) error {
 		return &ArgError{Func: "Book",
 			Problem: fmt.Sprintf("a figure is negative: %+v, %v; give what was spent", u, cost)}
 	}
-	if _, err := c.x.log.ownSpending(ctx); err != nil {
+	if _, err := c.x.log.place.ownSpending(ctx); err != nil {
 		return err
 	}
 	return c.book("Book", machine.Spent{Usage: u, Cost: cost, Unpriced: cost == 0 && u.Total() > 0})
@@ -122,13 +122,13 @@ func (c toolContext) book(fn string, s machine.Spent) error {
 	if c.x.workers.runningCall(c.call) == nil { // it was abandoned
 		return noCall(fn)
 	}
-	c.x.log.spending.book(c.call.ID, s)
+	c.x.log.place.spending.book(c.call.ID, s)
 	return nil
 }
 
 // generate makes a model call and charges it.
 func (c toolContext) generate(ctx context.Context, req *provider.Request) (*provider.Response, error) {
-	all, err := c.x.log.ownSpending(ctx)
+	all, err := c.x.log.place.ownSpending(ctx)
 	if err != nil {
 		return nil, err
 	}
@@ -138,7 +138,7 @@ func (c toolContext) generate(ctx context.Context, req *provider.Request) (*prov
 	if err := all.limitReached(); err != nil {
 		return nil, err
 	}
-	if err := c.x.log.treeLimit(ctx); err != nil {
+	if err := c.x.log.place.limit(ctx); err != nil {
 		return nil, err
 	}
 	own, limits, err := c.request(req)

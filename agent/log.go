@@ -26,19 +26,16 @@ type sessionLog struct {
 	leg    *legState       // that the run is driven for; nil without one
 	deltas bool            // notes are queued, too
 
+	place place // of its run among all that an input has started
+
 	// of the driving goroutine
 	resumed bool // a decision has resumed the run
 	pending pending
 	roles   map[string][]string // that are known while decisions of the input are taken
 
 	// guarded
-	queue    []Event            // facts that were appended and not shown yet, and notes in their place among them
-	fresh    []Event            // of the facts of the append under way
-	spending *spending          // with that of subagents
-	levels   []machine.Ancestor // of what the run starts, once it has joined its tree
-	tree     *tree              // nil: it has not joined one
-	treeName treeName
-	leftTree bool
+	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
+	fresh    []Event         // of the facts of the append under way
 	asked    map[string]bool // pauses that were shown
 	ended    bool            // the end of the run is appended
 	endCause error           // why the run ends, for the Result of the end that is appended next
@@ -48,6 +45,7 @@ type sessionLog struct {
 // newLog returns the log of a session that isn't held yet.
 func (a *Agent) newLog(ctx context.Context, name string) *sessionLog {
 	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a, pending: a.pending}
+	l.place.log = l
 	l.ctx, l.Stored, l.Reads, l.Observer = l.Ctx, withoutRun(l.Stored), withoutRun(l.Reads), l
 	return l
 }
@@ -75,8 +73,8 @@ func (l *sessionLog) Appended(stored bool) {
 	if stored {
 		l.queue = append(l.queue, l.fresh...)
 	}
-	if stored && l.spending != nil {
-		l.spending.update(l.Run())
+	if stored && l.place.spending != nil {
+		l.place.spending.update(l.Run())
 	}
 	clear(l.fresh)
 	l.fresh = l.fresh[:0]
@@ -85,8 +83,8 @@ func (l *sessionLog) Appended(stored bool) {
 // Applied implements session.Observer: it adds the event of a fact to those of the append under
 // way.
 func (l *sessionLog) Applied(f Fact) {
-	if _, ok := f.(*machine.ModeChanged); ok && l.tree != nil { // it may change limits
-		l.levels = l.State().Tree()
+	if _, ok := f.(*machine.ModeChanged); ok && l.place.tree != nil { // it may change limits
+		l.place.levels = l.State().Tree()
 	}
 	if l.fresh == nil {
 		l.fresh = make([]Event, 0, 2) // a step has two facts in an append

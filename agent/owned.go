@@ -50,7 +50,7 @@ func (l *sessionLog) cancelOpenWork(why string) func() {
 		}
 	}
 	if len(l.agent.openChildren(l.Run())) > 0 {
-		l.bill()
+		l.place.bill()
 	}
 	return func() {
 		if l.Lost() { // another process has the session, and its work

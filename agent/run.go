@@ -263,7 +263,7 @@ func (l *sessionLog) callStates(indexes []int) []*machine.CallState {
 // if the consumer or a hook panicked.
 func (x *driver) close() {
 	defer x.log.Close()
-	defer x.log.leaveTree()
+	defer x.log.place.leave()
 	defer x.inbox.dropMessages(true)
 	defer x.inbox.takeLate()
 	if !x.log.ended { // only after a panic or runtime.Goexit
@@ -285,7 +285,7 @@ func (x *driver) close() {
 }
 
 // Ancestors implements [work.Run].
-func (x *driver) Ancestors() []machine.Ancestor { return x.log.Ancestors() }
+func (x *driver) Ancestors() []machine.Ancestor { return x.log.place.Ancestors() }
 
 // Poke implements [session.Holder].
 func (x *driver) Poke() { x.consumer.Poke() }

@@ -153,32 +153,34 @@ func (p *spending) limitReached() error {
 
 // ownSpending returns the spending of the run. It is made when the first subagent is called, and
 // then includes what subagents used before this process resumed the run.
-func (l *sessionLog) ownSpending(ctx context.Context) (*spending, error) {
+func (p *place) ownSpending(ctx context.Context) (*spending, error) {
+	l := p.log
 	l.Lock()
-	p, before := l.spending, l.agent.openChildren(l.Run())
+	s, before := p.spending, l.agent.openChildren(l.Run())
 	l.Unlock()
-	if p != nil {
-		return p, nil
+	if s != nil {
+		return s, nil
 	}
-	p = newSpending(nil)
-	if err := p.load(ctx, l.Name, before); err != nil {
+	s = newSpending(nil)
+	if err := s.load(ctx, l.Name, before); err != nil {
 		return nil, err
 	}
 	l.Lock()
 	defer l.Unlock()
-	if l.spending == nil { // else another call was quicker
-		p.update(l.Run())
-		l.spending = p
+	if p.spending == nil { // else another call was quicker
+		s.update(l.Run())
+		p.spending = s
 	}
-	return l.spending, nil
+	return p.spending, nil
 }
 
-// billWithin is how long [sessionLog.bill] has when the run's context has ended.
+// billWithin is how long [place.bill] has when the run's context has ended.
 const billWithin = 5 * time.Second
 
 // bill loads what subagents used before this process resumed the run. It ends with the run's
 // context; when that has ended, what is left to do has a time of its own.
-func (l *sessionLog) bill() {
+func (p *place) bill() {
+	l := p.log
 	if l.Lost() {
 		return
 	}
@@ -188,7 +190,7 @@ func (l *sessionLog) bill() {
 		defer cancel()
 		ctx = own
 	}
-	_, err := l.ownSpending(ctx)
+	_, err := p.ownSpending(ctx)
 	l.warn("agent: reading what subagents have used", err)
 }
 

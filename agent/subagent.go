@@ -107,7 +107,7 @@ func (w *childWork) input(ctx context.Context, x *driver) (in Input, res *Result
 	w.mu.Lock()
 	answers := w.answers
 	w.mu.Unlock()
-	all, err := x.log.ownSpending(ctx)
+	all, err := x.log.place.ownSpending(ctx)
 	if err != nil {
 		return in, nil, err
 	}

@@ -123,7 +123,7 @@ func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Durat
 		p.Expires = time.Now().UTC().Round(0).Add(expires)
 	}
 	cr.over = true
-	f.Meta.Call, f.Spent = cr.call.ID, l.spending.booked(cr.call.ID)
+	f.Meta.Call, f.Spent = cr.call.ID, l.place.spending.booked(cr.call.ID)
 	_ = l.AppendLocked(nil, session.Clean(f))
 }
 

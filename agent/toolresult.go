@@ -111,7 +111,7 @@ func (w *workers) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome)
 		res.AddNote(warning)
 	}
 	f := &ToolFinished{Meta: Meta{Call: cr.call.ID}, Call: cr.stored, Result: res, Took: out.Took,
-		AnsweredBy: cr.answeredBy, Spent: w.log.spending.of(cr.call.ID)}
+		AnsweredBy: cr.answeredBy, Spent: w.log.place.spending.of(cr.call.ID)}
 	if out.Attempts > 1 {
 		f.Attempts = out.Attempts
 	}

@@ -41,6 +41,16 @@ type member struct {
 	open         map[string]bool // calls that have no result, whose usage isn't in that of the run
 }
 
+// A place is that of a run in its tree. The lock of the log guards it.
+type place struct {
+	log      *sessionLog
+	spending *spending          // of the run with its subagents; nil: nothing needs it so far
+	levels   []machine.Ancestor // of what the run starts, once it has joined its tree
+	tree     *tree              // nil: it has not joined one
+	name     treeName
+	left     bool
+}
+
 // trees are the trees that this process drives.
 var trees struct {
 	mu   sync.Mutex
@@ -54,36 +64,38 @@ type treeName struct {
 	run     string
 }
 
-// joinTree adds the run to its tree if it is resumed, if something has started it, or if its tools
-// start work. Other runs join when they start something: see [sessionLog.Ancestors].
-func (l *sessionLog) joinTree(resumed bool) {
+// joinIfItStartsWork adds the run to its tree if it is resumed, if something has started it, or if
+// its tools start work. Other runs join when they start something: see [place.Ancestors].
+func (p *place) joinIfItStartsWork(resumed bool) {
+	l := p.log
 	wide := l.parent == nil && len(l.Run().Ancestors) > 0 || len(l.agent.owners) > len(l.agent.children)
 	if resumed || wide || len(l.Run().Ancestors) > 0 {
-		l.join(wide, resumed)
+		p.join(wide, resumed)
 	}
 }
 
 // join adds the run to the runs that are counted for its tree. Later calls do nothing.
-func (l *sessionLog) join(wide, look bool) {
+func (p *place) join(wide, look bool) {
+	l := p.log
 	l.Lock()
-	if l.tree != nil || l.leftTree {
+	if p.tree != nil || p.left {
 		l.Unlock()
 		return
 	}
-	if l.spending == nil && len(l.agent.openChildren(l.Run())) == 0 {
-		l.spending = newSpending(nil)
-		l.spending.update(l.Run())
+	if p.spending == nil && len(l.agent.openChildren(l.Run())) == 0 {
+		p.spending = newSpending(nil)
+		p.spending.update(l.Run())
 	}
-	l.levels = l.State().Tree()
-	m, root, counted := memberOf(l.Machine()), l.levels[0].Run, l.spending != nil
+	p.levels = l.State().Tree()
+	m, root, counted := memberOf(l.Machine()), p.levels[0].Run, p.spending != nil
 	l.Unlock()
 	if !counted {
-		l.bill()
+		p.bill()
 	}
 	l.Lock()
 	defer l.Unlock()
-	m.spending, m.machine = l.spending, nil
-	if m.spending == nil || l.tree != nil || l.leftTree { // it can't be read; the next process counts it
+	m.spending, m.machine = p.spending, nil
+	if m.spending == nil || p.tree != nil || p.left { // it can't be read; the next process counts it
 		return
 	}
 	name := treeName{contain.Key(l.agent.sessions.Store), root}
@@ -104,14 +116,15 @@ func (l *sessionLog) join(wide, look bool) {
 	defer t.mu.Unlock()
 	t.live[l] = m
 	t.wide, t.look = t.wide || wide, t.look || look
-	l.tree, l.treeName = t, name
+	p.tree, p.name = t, name
 }
 
-// leaveTree ends the run's part in its tree: it joins none any more.
-func (l *sessionLog) leaveTree() {
+// leave ends the run's part in its tree: it joins none any more.
+func (p *place) leave() {
+	l := p.log
 	l.Lock()
-	t := l.tree
-	l.leftTree = true
+	t := p.tree
+	p.left = true
 	l.Unlock()
 	if t == nil {
 		return
@@ -121,17 +134,17 @@ func (l *sessionLog) leaveTree() {
 	t.mu.Lock()
 	defer t.mu.Unlock()
 	if delete(t.live, l); len(t.live) == 0 {
-		delete(trees.open, l.treeName)
+		delete(trees.open, p.name)
 	}
 }
 
 // Ancestors returns those of what the run starts. Something is about to start, so the run joins its
 // tree.
-func (l *sessionLog) Ancestors() []machine.Ancestor {
-	l.join(false, false)
-	l.Lock()
-	defer l.Unlock()
-	return l.levels
+func (p *place) Ancestors() []machine.Ancestor {
+	p.join(false, false)
+	p.log.Lock()
+	defer p.log.Unlock()
+	return p.levels
 }
 
 // withOutermost returns a context that says to policies and their hooks which session the run works
@@ -173,13 +186,14 @@ func memberOf(m *machine.Machine) *member {
 	return out
 }
 
-// treeLimit returns the limit of the run's input, or of one that has started it, that is reached by
+// limit returns the limit of the run's input, or of one that has started it, that is reached by
 // what all have used that the input has started; nil if there is none.
-func (l *sessionLog) treeLimit(ctx context.Context) error {
+func (p *place) limit(ctx context.Context) error {
+	l := p.log
 	l.Lock()
-	t, root := l.tree, machine.Ancestor{}
+	t, root := p.tree, machine.Ancestor{}
 	if t != nil {
-		root = l.levels[0]
+		root = p.levels[0]
 	}
 	l.Unlock()
 	if t == nil {
