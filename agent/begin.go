@@ -156,7 +156,7 @@ func (x *driver) prepareRun(in *Input) (next newRun, err error) {
 	a, s := x.agent, x.log.State()
 	next = newRun{in: in, before: s}
 	if in.Replaces > 0 {
-		if next.back, err = x.log.rewindTo(in.Replaces); err != nil {
+		if next.back, err = x.rewindTo(in.Replaces); err != nil {
 			return next, err
 		}
 		next.before = &next.back.State
@@ -183,7 +183,7 @@ func (x *driver) prepareRun(in *Input) (next newRun, err error) {
 		return next, badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool,
 			next.mode.Name)
 	}
-	return next, x.log.checkFits(x.stops.caller, in, next.mode)
+	return next, x.checkFits(x.stops.caller, in, next.mode)
 }
 
 // endForAnother ends the open run, because another takes its place. It returns the inbox item that
@@ -243,7 +243,7 @@ func (x *driver) starting(next *newRun) ([]Fact, error) {
 		Tools: x.log.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
 		History: a.foreign(in.History), Ancestors: work.Tree(x.stops.caller), Outside: in.outside(x.stops.caller),
 	}
-	f.Meta.By, f.Meta.Origin = in.User, x.log.newOrigin(in)
+	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)
 	if in.call != nil {
 		in.call.into(f, in.CallKey)
 	}
@@ -260,7 +260,7 @@ func (x *driver) starting(next *newRun) ([]Fact, error) {
 	}
 	facts := []Fact{f}
 	if x.log.State().TooLong() && back == nil {
-		if left, err := x.log.leaveOut(f, mode); err != nil {
+		if left, err := x.leaveOut(f, mode); err != nil {
 			return nil, err
 		} else if left != nil {
 			facts = append(facts, left)
@@ -294,7 +294,7 @@ func (x *driver) resume(in *Input) error {
 	}
 	x.workers.sourcesFailed(failed)
 	if !in.AcceptChanges {
-		if err := x.log.checkChanges(); err != nil {
+		if err := x.checkChanges(); err != nil {
 			return err
 		}
 	}
@@ -340,7 +340,7 @@ func (x *driver) resume(in *Input) error {
 	// what its host has paused stays paused, whatever else was posted to it
 	asIs := r.Code == machine.CodeHost && (in.kind == recoverRun || in.leg != nil && in.leg.run != "")
 	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.log.Machine().Waiting()) {
-		if x.log.stopPosted(); !x.log.Run().IsOpen() {
+		if x.stopPosted(); !x.log.Run().IsOpen() {
 			return nothingOpen(x.log.Name, x.log.Run())
 		}
 		return cmp.Or(later, error(&PausedError{Session: x.log.Name, Pending: p}))

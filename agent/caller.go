@@ -111,11 +111,11 @@ func (in *Input) caller() machine.Caller {
 }
 
 // newOrigin returns the origin of a run that an input starts.
-func (l *sessionLog) newOrigin(in *Input) *machine.Origin {
-	o := &machine.Origin{Session: l.Name, Run: newID("r-"), Agent: l.agent.cfg.Name,
+func (x *driver) newOrigin(in *Input) *machine.Origin {
+	o := &machine.Origin{Session: x.log.Name, Run: newID("r-"), Agent: x.agent.cfg.Name,
 		Labels: provider.LabelsOf(in.Labels)}
 	if o.Labels == "" {
-		o.Labels = l.State().Labels
+		o.Labels = x.log.State().Labels
 	}
 	if in.parent != nil {
 		o.Parent, o.Trace = in.parent.id, in.parent.trace

@@ -90,10 +90,10 @@ func (l *sessionLog) toolCall(c *machine.CallState) tools.Call {
 }
 
 // succeeded returns how often a tool has succeeded in this run.
-func (l *sessionLog) succeeded(tool string) int {
-	l.Lock()
-	defer l.Unlock()
-	return l.Run().Tools[tool].OK
+func (w *workers) succeeded(tool string) int {
+	w.log.Lock()
+	defer w.log.Unlock()
+	return w.log.Run().Tools[tool].OK
 }
 
 // runCalls runs the calls that need no approval, in call order, and in parallel where their tools
@@ -102,7 +102,7 @@ func (w *workers) runCalls(indexes []int) {
 	var together []*callRun
 	w.checkSources()
 	set := w.log.toolset()
-	for _, c := range w.log.callStates(indexes) {
+	for _, c := range w.callStates(indexes) {
 		parallel := set.lookup(c.Call.Name).Spec().Parallel()
 		if !parallel { // a barrier: what comes before it ends first
 			w.runTogether(together)
@@ -167,7 +167,7 @@ func (w *workers) admit(cr *callRun) bool {
 	}
 	var change func() error
 	if len(w.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil })) > 0 {
-		change = func() error { return w.log.beforeTool(cr) }
+		change = func() error { return w.beforeTool(cr) }
 	}
 	if cr.d.Judges() { // its functions may take long
 		w.log.Flush()
@@ -324,7 +324,7 @@ func (w *workers) finishCall(cr *callRun, out tools.Outcome) {
 	if cr.again && w.agent.children[cr.call.Name] != nil {
 		w.log.place.bill() // what the subagent used before this process resumed the run, if it doesn't run again
 	}
-	res := w.log.toolResult(cr, &out)
+	res := w.toolResult(cr, &out)
 	if !cr.showHooks(res) {
 		return
 	}

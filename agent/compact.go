@@ -125,10 +125,10 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 }
 
 // memoryWarning shows and logs a warning about the memory.
-func (l *sessionLog) memoryWarning(text string) {
-	text = l.agent.redact.Text(text)
-	l.agent.logger.WarnContext(l.ctx, "agent: memory", "session", l.Name, "run", l.Origin().Run, "warning", text)
-	l.Lock()
-	defer l.Unlock()
-	l.note(&MemoryWarning{NoteMeta: l.noteMeta(), Text: text})
+func (w *window) memoryWarning(text string) {
+	text = w.agent.redact.Text(text)
+	w.agent.logger.WarnContext(w.log.ctx, "agent: memory", "session", w.log.Name, "run", w.log.Origin().Run, "warning", text)
+	w.log.Lock()
+	defer w.log.Unlock()
+	w.log.note(&MemoryWarning{NoteMeta: w.log.noteMeta(), Text: text})
 }

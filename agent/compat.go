@@ -46,12 +46,12 @@ func (e *ChangedError) Error() string {
 func (e *ChangedError) Fault() fault.Class { return fault.UserFixable }
 
 // checkChanges returns a *[ChangedError] if a change concerns the open run.
-func (l *sessionLog) checkChanges() error {
-	if !l.Run().IsOpen() {
+func (x *driver) checkChanges() error {
+	if !x.log.Run().IsOpen() {
 		return nil
 	}
-	e := &ChangedError{Session: l.Name}
-	if l.agent.addChanges(l.Reads, l.Machine(), l.toolset(), e); e.Agent == "" && len(e.Tools) == 0 {
+	e := &ChangedError{Session: x.log.Name}
+	if x.agent.addChanges(x.log.Reads, x.log.Machine(), x.log.toolset(), e); e.Agent == "" && len(e.Tools) == 0 {
 		return nil
 	}
 	return e

@@ -51,7 +51,7 @@ func (w *window) resetContextIfDue(share float64, req *provider.Request, budget 
 	if !due || len(w.log.State().Messages) == 1 { // a fresh run would begin with the same
 		return false
 	}
-	in := w.log.noteInput(machine.ContextResetCategory, share, req, budget)
+	in := w.noteInput(machine.ContextResetCategory, share, req, budget)
 	if n := w.log.Run().ContextResets(); n >= h.Most {
 		w.keepContext(in.Fact(nil,
 			fmt.Errorf("the context was reset %d times, which is the limit (ContextReset.Most)", n)))
@@ -77,7 +77,7 @@ func (w *window) resetContextIfDue(share float64, req *provider.Request, budget 
 
 // keepContext shows and records why the context isn't reset.
 func (w *window) keepContext(f *machine.NoteWritten) {
-	w.log.memoryWarning("the context isn't reset, and the conversation is compacted where it doesn't fit: " + f.Error)
+	w.memoryWarning("the context isn't reset, and the conversation is compacted where it doesn't fit: " + f.Error)
 	_ = w.appendNote(f) // driver.cutOff ends a run whose journal refuses it
 }
 

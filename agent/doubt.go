@@ -9,7 +9,7 @@ import (
 // resolveDoubt handles calls that were started by a process that died. A call that may be repeated
 // runs again. For any other, a person decides or the model is informed, as Config.InDoubt says.
 func (w *workers) resolveDoubt(indexes []int) {
-	for _, c := range w.log.callStates(indexes) {
+	for _, c := range w.callStates(indexes) {
 		cr := w.newCall(c)
 		if c.Repeat && cr.d.Spec().Repeatable() {
 			w.runTogether([]*callRun{cr})

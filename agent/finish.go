@@ -32,12 +32,12 @@ func (x *driver) conclude(act machine.Action) *outcome {
 	if x.log.Run().Direct != nil { // there is no answer that could be sent back
 		return completes
 	}
-	if back, err := x.log.checkOutput(); err != nil {
+	if back, err := x.checkOutput(); err != nil {
 		return failing(machine.CodeOutput, err)
 	} else if back != "" {
 		return x.sendBack(&machine.SentBack{Why: machine.SendBackOutput, Text: back})
 	}
-	end, err := x.log.beforeFinish(false)
+	end, err := x.beforeFinish(false)
 	if err != nil {
 		return x.stops.abort(err)
 	} else if end.back != nil {
@@ -112,7 +112,7 @@ func (x *driver) finish(out *outcome) {
 		x.log.Fail(context.Cause(x.log.ctx))
 	}
 	end := &RunEnded{Status: status, Code: code, Missing: out.missing}
-	if at, again := x.log.requeues(reason); again && status == Failed {
+	if at, again := x.requeues(reason); again && status == Failed {
 		status, end.Status, end.Code, end.At = Paused, Paused, machine.CodeQueued, at
 	}
 	if status != Paused {
@@ -174,8 +174,8 @@ const (
 )
 
 // requeues reports whether a run that has failed is tried again, and when.
-func (l *sessionLog) requeues(reason error) (at time.Time, ok bool) {
-	r := l.Run()
+func (x *driver) requeues(reason error) (at time.Time, ok bool) {
+	r := x.log.Run()
 	if r.Status != Running || r.WhyNotRequeued() != "" {
 		return at, false
 	}
@@ -259,8 +259,8 @@ func (a *Agent) abandon(ctx context.Context, session, why string) error {
 }
 
 // checkOutput checks a structured answer. It returns what the model reads if it should try again.
-func (l *sessionLog) checkOutput() (back string, err error) {
-	r := l.Run()
+func (x *driver) checkOutput() (back string, err error) {
+	r := x.log.Run()
 	if len(r.Output) == 0 {
 		return "", nil
 	}
@@ -268,7 +268,7 @@ func (l *sessionLog) checkOutput() (back string, err error) {
 	if err != nil {
 		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
 	}
-	text := l.Machine().Result(Completed, "", nil).Text()
+	text := x.log.Machine().Result(Completed, "", nil).Text()
 	_, problem := output.Accept(s, text)
 	switch {
 	case problem == nil:

@@ -36,7 +36,7 @@ func (m *model) beforeStep(c *modelCall) error {
 			if err := h.BeforeStep(m.spans.stepCtx(), s); err != nil {
 				return err
 			}
-			return m.log.checkTools(s)
+			return m.checkTools(s)
 		})
 		if err != nil {
 			return err
@@ -52,8 +52,8 @@ func (m *model) beforeStep(c *modelCall) error {
 }
 
 // checkTools returns an error if a hook has given a step tools that the run doesn't know.
-func (l *sessionLog) checkTools(s *Step) error {
-	set := l.toolset()
+func (m *model) checkTools(s *Step) error {
+	set := m.log.toolset()
 	for i, d := range s.Tools {
 		if d == nil {
 			return fmt.Errorf("agent: Step.Tools[%d] is nil", i)
@@ -70,7 +70,7 @@ func (l *sessionLog) checkTools(s *Step) error {
 // takeStep puts what hooks have changed of a step into start.
 func (m *model) takeStep(start *StepStarted, s *Step, offered []*tools.Definition, p *prepared) {
 	redact := m.agent.redact
-	if m.log.checkTools(s) != nil { // an observer has put them there, and it was logged
+	if m.checkTools(s) != nil { // an observer has put them there, and it was logged
 		s.Tools = slices.Clone(offered)
 	}
 	start.AnsweredBy, start.Model, start.ToolChoice = machine.ValidText(s.AnsweredBy), machine.ValidText(s.Model),
@@ -192,12 +192,12 @@ var errAnswered = errors.New("agent: a hook answered in the tool's place")
 
 // beforeTool calls the BeforeTool hooks, which may change, deny or answer a call. The failure of a
 // guard denies it. Its error is errAnswered if a hook answered.
-func (l *sessionLog) beforeTool(cr *callRun) error {
+func (w *workers) beforeTool(cr *callRun) error {
 	c := hookCall(&cr.call, cr.d)
 	c.Input = slices.Clone(c.Input)
-	for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
+	for _, h := range w.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
 		had := c.answer != nil
-		warning, err := l.callHook(h, "BeforeTool", func() error { return h.BeforeTool(l.ctx, c) })
+		warning, err := w.log.callHook(h, "BeforeTool", func() error { return h.BeforeTool(w.log.ctx, c) })
 		if !had && c.answer != nil {
 			c.AnsweredBy = cmp.Or(machine.ValidText(h.Name), "hook")
 		}
@@ -215,7 +215,7 @@ func (l *sessionLog) beforeTool(cr *callRun) error {
 		return errAnswered
 	}
 	if string(c.Input) != string(cr.call.Input) { // what runs is what is stored
-		cr.call.Input = l.agent.redact.JSON(c.Input)
+		cr.call.Input = w.agent.redact.JSON(c.Input)
 	}
 	return nil
 }

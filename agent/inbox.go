@@ -135,8 +135,8 @@ func (l *sessionLog) takeUnknown(it *session.Item) {
 }
 
 // stopPosted ends a run that waits, if it was stopped too late for its last safe point.
-func (l *sessionLog) stopPosted() {
-	for _, it := range l.Inbox() {
+func (x *driver) stopPosted() {
+	for _, it := range x.log.Inbox() {
 		code, reason := machine.CodeHost, errStopped
 		switch itemKinds[it.Kind].request {
 		case requestStop:
@@ -145,8 +145,8 @@ func (l *sessionLog) stopPosted() {
 		default:
 			continue
 		}
-		l.warn("agent: stopping a run that waits", l.endOpen(code, reason))
-		l.Remove(it.ID)
+		x.log.warn("agent: stopping a run that waits", x.log.endOpen(code, reason))
+		x.log.Remove(it.ID)
 		return
 	}
 }

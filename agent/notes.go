@@ -24,7 +24,7 @@ func (w *window) writeDueNotes(share float64, req *provider.Request, budget int)
 		if len(rc.marks[i].Cross(share)) == 0 {
 			continue
 		}
-		in := w.log.noteInput(p.Category, share, req, budget)
+		in := w.noteInput(p.Category, share, req, budget)
 		note, err := write(w, in, p.Write)
 		if w.log.ctx.Err() != nil {
 			w.appendBrokenOff(in)
@@ -36,7 +36,7 @@ func (w *window) writeDueNotes(share float64, req *provider.Request, budget int)
 		}
 		f := in.Fact(note, err)
 		if f.Error != "" {
-			w.log.memoryWarning(fmt.Sprintf("writing note %d of category %q: %s", f.Index, f.Category, f.Error))
+			w.memoryWarning(fmt.Sprintf("writing note %d of category %q: %s", f.Index, f.Category, f.Error))
 		}
 		if err := w.appendNote(f); err != nil {
 			return err
@@ -46,12 +46,12 @@ func (w *window) writeDueNotes(share float64, req *provider.Request, budget int)
 }
 
 // noteInput returns the input for a note.
-func (l *sessionLog) noteInput(category string, share float64, req *provider.Request, budget int) *notes.Input {
-	s := l.State()
+func (w *window) noteInput(category string, share float64, req *provider.Request, budget int) *notes.Input {
+	s := w.log.State()
 	return &notes.Input{
-		Session: s.Session, Run: l.Origin().Run, Agent: l.agent.cfg.Name, Task: s.Run.Task, Category: category,
+		Session: s.Session, Run: w.log.Origin().Run, Agent: w.agent.cfg.Name, Task: s.Run.Task, Category: category,
 		Index: s.Note(category).Index + 1, Share: share, Goal: s.Goal(), Request: *req,
-		Provider: l.agent.provider, Counter: l.agent.memoryConfig.Counter, Room: budget / 2,
+		Provider: w.agent.provider, Counter: w.agent.memoryConfig.Counter, Room: budget / 2,
 	}
 }
 

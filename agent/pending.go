@@ -35,16 +35,16 @@ type pending struct {
 }
 
 // appendReply appends a reply, or lets it wait for the starts of its calls.
-func (l *sessionLog) appendReply(f *Replied) error {
-	if l.pending.replyWaits {
-		return l.Defer(f)
+func (m *model) appendReply(f *Replied) error {
+	if m.log.pending.replyWaits {
+		return m.log.Defer(f)
 	}
-	return l.append(f)
+	return m.log.append(f)
 }
 
 // appendStep appends the start of a model call, with what waits for it.
-func (l *sessionLog) appendStep(f *StepStarted) error {
-	err := l.AppendQuiet(l.pending.quiet, f)
-	l.pending.unread = errors.Is(err, journal.ErrInbox)
+func (m *model) appendStep(f *StepStarted) error {
+	err := m.log.AppendQuiet(m.log.pending.quiet, f)
+	m.log.pending.unread = errors.Is(err, journal.ErrInbox)
 	return err
 }

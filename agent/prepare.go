@@ -84,7 +84,7 @@ func (w *window) prepare(c *modelCall) *outcome {
 		if err != nil {
 			return failing(machine.CodeHost, fmt.Errorf("agent: session %q: its memory: %w", w.log.Name, err))
 		}
-		w.memory.compactor, w.memory.phase, w.memory.done = c, w.log.State().Phase, w.log.subgoalsDone()
+		w.memory.compactor, w.memory.phase, w.memory.done = c, w.log.State().Phase, w.subgoalsDone()
 	}
 	w.memory.compactor.SetWindow(w.agent.memoryConfig.window(start.Model))
 	b.context = w.freshContext(mode)
@@ -144,14 +144,14 @@ func (w *window) haltedCtx() context.Context { return guard.WithHalt(w.spans.ste
 // into b. It returns false if no call can be made.
 func (w *window) takePrepared(b *prepared, p *memory.Prepared, more *memory.Context) bool {
 	for _, text := range p.Warnings {
-		w.log.memoryWarning(text)
+		w.memoryWarning(text)
 	}
 	if p.Report != nil && w.log.appendCompaction(p) != nil {
 		return false
 	}
 	b.system, b.messages, b.own, w.memory.counted = p.Request.System, w.log.State().Messages, false, true
 	if more.Screen != "" || len(more.Fetched) > 0 {
-		b.messages, b.own = w.log.withContext(p), true
+		b.messages, b.own = w.withContext(p), true
 	}
 	b.messages, b.own = machine.Shown(b.messages, b.own)
 	return true
@@ -172,9 +172,9 @@ func (w *window) prepareAgain(c *modelCall) *outcome {
 
 // withContext returns the messages of a request with the context in them. Messages that a
 // compaction wrote are redacted, as they were recorded.
-func (l *sessionLog) withContext(p *memory.Prepared) []provider.Message {
-	out, state := p.Request.Messages, l.State().Messages
-	if l.agent.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
+func (w *window) withContext(p *memory.Prepared) []provider.Message {
+	out, state := p.Request.Messages, w.log.State().Messages
+	if w.agent.cfg.Redact == nil || p.Report == nil || len(out) != len(state) {
 		return out
 	}
 	out = slices.Clone(out)
@@ -182,7 +182,7 @@ func (l *sessionLog) withContext(p *memory.Prepared) []provider.Message {
 		if now, was := out[i:i+1], p.Messages[i:i+1]; sameMessages(now, was) {
 			out[i] = state[i]
 		} else { // the one that holds the context
-			out[i].Parts = l.agent.redact.Parts(out[i].Parts)
+			out[i].Parts = w.agent.redact.Parts(out[i].Parts)
 		}
 	}
 	return out
@@ -217,8 +217,8 @@ func (l *sessionLog) compose(ctx context.Context, mode *mode) (text string, err 
 	return l.agent.redact.Text(text), err
 }
 
-func (l *sessionLog) subgoalsDone() int {
-	return l.Run().Tools[l.agent.memoryConfig.SubgoalDone].OK
+func (w *window) subgoalsDone() int {
+	return w.log.Run().Tools[w.agent.memoryConfig.SubgoalDone].OK
 }
 
 // memoryEvents returns what has happened since the last model call was prepared.
@@ -226,7 +226,7 @@ func (w *window) memoryEvents() (events []memory.Event) {
 	if w.log.State().Phase != w.memory.phase {
 		events = append(events, memory.PhaseChanged)
 	}
-	done := w.log.subgoalsDone()
+	done := w.subgoalsDone()
 	if done != w.memory.done {
 		events = append(events, memory.SubgoalDone)
 	}
@@ -257,7 +257,7 @@ func (w *window) freshContext(mode *mode) *memory.Context {
 		err = checkSize(machine.LimitPromptBytes, w.log.Run().Limits.PromptBytes, size, "return less")
 	}
 	if err != nil {
-		w.log.memoryWarning("Memory.Context: " + err.Error())
+		w.memoryWarning("Memory.Context: " + err.Error())
 		return nil
 	}
 	own := w.agent.redact.Context(&memory.Context{User: c.User, Screen: c.Screen, Fetched: c.Fetched})

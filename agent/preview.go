@@ -71,13 +71,13 @@ func (w *workers) asShown(cr *callRun) bool {
 	}
 	p := shown.Successor("what the call would change has changed since then")
 	p.Preview, p.PreviewHash, p.Expires = text, hash, time.Time{}
-	p.Title = tools.CleanTitle(w.agent.redact.Text(w.log.callTitle(cr)))
+	p.Title = tools.CleanTitle(w.agent.redact.Text(w.callTitle(cr)))
 	w.log.Lock()
 	defer w.log.Unlock()
 	if cr.over || w.log.ended || w.log.ctx.Err() != nil || w.log.Yields() {
 		cr.over = true // as in appendStart, or whoever has the session next asks
 		return false
 	}
-	w.log.suspendLocked(cr, &Suspended{Pause: p}, cr.d.Spec().Expires)
+	w.suspendLocked(cr, &Suspended{Pause: p}, cr.d.Spec().Expires)
 	return false
 }

@@ -42,18 +42,18 @@ type finishing struct {
 
 // beforeFinish calls the BeforeFinish hooks, or, for a stop condition, those of Require alone,
 // which may not send the run back then.
-func (l *sessionLog) beforeFinish(byCondition bool) (end finishing, err error) {
-	r, most := l.Run(), l.Run().Limits.SendBacks
+func (x *driver) beforeFinish(byCondition bool) (end finishing, err error) {
+	r, most := x.log.Run(), x.log.Run().Limits.SendBacks
 	var texts, hooks []string
-	for i := range l.agent.cfg.Hooks {
-		h := &l.agent.cfg.Hooks[i]
+	for i := range x.agent.cfg.Hooks {
+		h := &x.agent.cfg.Hooks[i]
 		if h.BeforeFinish == nil || byCondition && !h.required {
 			continue
 		}
-		res := l.Machine().Result(Completed, "", nil)
-		_, err := l.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(l.ctx, res) })
+		res := x.log.Machine().Result(Completed, "", nil)
+		_, err := x.log.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(x.log.ctx, res) })
 		var send *sendBackError
-		switch id := l.agent.hookID(i); {
+		switch id := x.agent.hookID(i); {
 		case err == nil:
 		case !errors.As(err, &send):
 			return end, err
@@ -90,7 +90,7 @@ func (a *Agent) hookID(i int) string {
 // concludeBy returns how a run ends of which a stop condition holds. What Require asks for must
 // hold, too.
 func (x *driver) concludeBy(why string) *outcome {
-	end, err := x.log.beforeFinish(true)
+	end, err := x.beforeFinish(true)
 	switch {
 	case err != nil:
 		return x.stops.abort(err)

@@ -13,14 +13,14 @@ type rewind struct {
 
 // rewindTo returns the starting point of a run that replaces the one that started with the fact
 // number start, and those after it. It changes nothing.
-func (l *sessionLog) rewindTo(start uint64) (*rewind, error) {
-	facts, err := l.agent.sessions.Facts(l.ctx, l.Name, 0, 0)
+func (x *driver) rewindTo(start uint64) (*rewind, error) {
+	facts, err := x.agent.sessions.Facts(x.log.ctx, x.log.Name, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	back, problem, err := machine.NewRewind(l.Name, facts, start)
+	back, problem, err := machine.NewRewind(x.log.Name, facts, start)
 	if problem != "" {
-		return nil, badInput("Replaces", "session %q: %s", l.Name, problem)
+		return nil, badInput("Replaces", "session %q: %s", x.log.Name, problem)
 	}
 	return &rewind{back, start, facts}, err
 }

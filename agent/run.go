@@ -54,7 +54,7 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	x.workers = workers{agent: a, log: l, consumer: &x.consumer}
 	x.model = model{agent: a, log: l, consumer: &x.consumer, spans: &x.spans, stops: &x.stops, inbox: &x.inbox,
 		window: &x.window}
-	x.workers.succeededTool, x.consumer.room.L, x.model.reply.take = l.succeeded, l, x.model.take
+	x.workers.succeededTool, x.consumer.room.L, x.model.reply.take = x.workers.succeeded, l, x.model.take
 	return x
 }
 
@@ -229,7 +229,7 @@ func (x *driver) perform(act machine.Action) *outcome {
 	case machine.ActRunCalls:
 		x.workers.runCalls(act.Calls)
 	case machine.ActSettle:
-		for _, c := range x.log.callStates(act.Calls) {
+		for _, c := range x.workers.callStates(act.Calls) {
 			x.log.closeCall(c, tools.NotRun, "The call wasn't run: "+x.log.Run().WhyCut())
 		}
 		x.consumer.flush()
@@ -251,10 +251,10 @@ func (x *driver) perform(act machine.Action) *outcome {
 }
 
 // callStates returns the calls of the newest reply with these indexes.
-func (l *sessionLog) callStates(indexes []int) []*machine.CallState {
+func (w *workers) callStates(indexes []int) []*machine.CallState {
 	out := make([]*machine.CallState, len(indexes))
 	for i, n := range indexes {
-		out[i] = &l.Run().Calls[n]
+		out[i] = &w.log.Run().Calls[n]
 	}
 	return out
 }

@@ -123,7 +123,7 @@ func (m *model) recordStep(c *modelCall) *outcome {
 	if m.agent.cfg.Compose != nil {
 		m.window.noteSystem(c)
 	}
-	if m.log.appendStep(c.start) != nil {
+	if m.appendStep(c.start) != nil {
 		return goOn
 	}
 	m.log.leg.begins()
@@ -218,7 +218,7 @@ func (m *model) answerOf(step *Step) *provider.Response {
 			m.consumer.tell(&TextDelta{NoteMeta: m.log.noteMeta(), Index: i, Text: p.Text})
 		}
 	}
-	return m.log.ownReply(step.answer)
+	return m.ownReply(step.answer)
 }
 
 // call makes the model call, and returns its error.
@@ -247,14 +247,14 @@ func (m *model) replied(c *modelCall, resp *provider.Response) *outcome {
 		return m.stepFailed(nil, err)
 	}
 	if c.hooked != nil { // hooks may have changed it, and may still use it
-		resp = m.log.ownReply(resp)
+		resp = m.ownReply(resp)
 		m.nameCalls(resp)
 	}
 	f := &Replied{Message: resp.Message(), Stop: resp.Stop, Model: resp.Model,
 		ResponseID: resp.ID, Usage: usage}
 	f.Outside = machine.OutsideInReply(&f.Message)
 	f.Cost, f.Priced = provider.CostOf(m.known.by(m.agent.provider, m.log.Run().Model), answered, usage)
-	if err := m.log.appendReply(f); err == session.ErrTooLarge {
+	if err := m.appendReply(f); err == session.ErrTooLarge {
 		return m.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced},
 			fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most "+
 				"%d bytes; ask for less, or set Params.MaxOutput", m.agent.sessions.Record))
@@ -263,9 +263,9 @@ func (m *model) replied(c *modelCall, resp *provider.Response) *outcome {
 }
 
 // ownReply returns a copy of a reply of the host, in the form of a model's reply.
-func (l *sessionLog) ownReply(resp *provider.Response) *provider.Response {
+func (m *model) ownReply(resp *provider.Response) *provider.Response {
 	own := *resp
-	own.Parts = l.agent.redact.Parts(provider.Normalize(resp.Parts))
+	own.Parts = m.agent.redact.Parts(provider.Normalize(resp.Parts))
 	own.Model, own.ID = machine.ValidText(resp.Model), machine.ValidText(resp.ID)
 	if own.Stop == "" {
 		own.Stop = provider.StopDone

@@ -27,7 +27,7 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome, done *work.Ou
 			Parts: []provider.Part{provider.TextPart(internalError)}}
 		return false
 	}
-	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: w.log.callTitle(cr), Reason: s.Prompt,
+	p, expires := Pause{Kind: PauseKind(machine.ValidText(s.Kind)), Title: w.callTitle(cr), Reason: s.Prompt,
 		Schema: s.Schema, Again: s.Again, For: s.For}, s.Expires
 	if done != nil {
 		p.Nested = done.Pending
@@ -57,7 +57,7 @@ func (w *workers) finishSuspended(cr *callRun, out *tools.Outcome, done *work.Ou
 		p.Kind = "question"
 	}
 	f.Pause = p
-	w.log.suspendLocked(cr, f, expires)
+	w.suspendLocked(cr, f, expires)
 	return true
 }
 
@@ -85,34 +85,34 @@ func checkSuspend(s *tools.Suspend) error {
 // Config.PauseExpires says, and below 0 for ever.
 func (w *workers) suspend(cr *callRun, p Pause, expires time.Duration) {
 	p.Reason = w.agent.redact.Text(p.Reason)
-	p.Title = tools.CleanTitle(w.agent.redact.Text(w.log.callTitle(cr)))
+	p.Title = tools.CleanTitle(w.agent.redact.Text(w.callTitle(cr)))
 	w.log.Lock()
 	if w.log.Yields() { // whoever has the session next asks
 		cr.over = true
 		w.log.Unlock()
 		return
 	}
-	w.log.suspendLocked(cr, &Suspended{Pause: p}, expires)
+	w.suspendLocked(cr, &Suspended{Pause: p}, expires)
 	w.log.Unlock()
 	w.consumer.flush()
 }
 
 // callTitle returns what a call does, in words for people, neither redacted nor cut. The tool's
 // function may take its time, so the lock isn't held.
-func (l *sessionLog) callTitle(cr *callRun) string {
+func (w *workers) callTitle(cr *callRun) string {
 	if cr.d == noTool {
 		return tools.TitleOf(cr.call.Name, cr.stored.Input)
 	}
-	return cr.d.Title(l.ctx, cr.stored.Input)
+	return cr.d.Title(w.log.ctx, cr.stored.Input)
 }
 
 // suspendLocked is suspend for a fact that is redacted, and a caller that holds the lock. It shows
 // nothing.
-func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Duration) {
+func (w *workers) suspendLocked(cr *callRun, f *Suspended, expires time.Duration) {
 	p := &f.Pause
-	expires = cmp.Or(expires, l.agent.cfg.PauseExpires)
+	expires = cmp.Or(expires, w.agent.cfg.PauseExpires)
 	p.Call = *cr.stored
-	p.ID = machine.PauseID(l.Name, &p.Call, p.Kind, cr.state.Pauses, p.PreviewHash)
+	p.ID = machine.PauseID(w.log.Name, &p.Call, p.Kind, cr.state.Pauses, p.PreviewHash)
 	if cr.d != noTool {
 		p.Risk, p.Fingerprint = cr.d.Spec().Risk.String(), cr.d.Fingerprint()
 	}
@@ -123,8 +123,8 @@ func (l *sessionLog) suspendLocked(cr *callRun, f *Suspended, expires time.Durat
 		p.Expires = time.Now().UTC().Round(0).Add(expires)
 	}
 	cr.over = true
-	f.Meta.Call, f.Spent = cr.call.ID, l.place.spending.booked(cr.call.ID)
-	_ = l.AppendLocked(nil, session.Clean(f))
+	f.Meta.Call, f.Spent = cr.call.ID, w.log.place.spending.booked(cr.call.ID)
+	_ = w.log.AppendLocked(nil, session.Clean(f))
 }
 
 // expire closes the pauses that have expired at that time, and returns their ids. For a subagent

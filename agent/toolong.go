@@ -110,7 +110,7 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 	if refused.Size > counted && counted > 0 { // more than the meter learns at once
 		target = int(float64(target) * float64(counted) / float64(refused.Size))
 	}
-	w.log.memoryWarning(
+	w.memoryWarning(
 		fmt.Sprintf(
 			"the provider refused a request of about %d tokens for its length; the conversation is compacted to %d "+
 				"tokens, and the call is made again",
@@ -133,15 +133,15 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 // checkFits returns an *[ArgError] if an input can't be made to fit the window alone: because of
 // its images and other files that can't be cut. Without Config.Memory nothing is known of the
 // window.
-func (l *sessionLog) checkFits(ctx context.Context, in *Input, mode *mode) error {
-	g, params := l.agent.memoryConfig, &l.agent.cfg.Params
+func (x *driver) checkFits(ctx context.Context, in *Input, mode *mode) error {
+	g, params := x.agent.memoryConfig, &x.agent.cfg.Params
 	if g == nil || len(in.Parts) == 0 {
 		return nil
 	}
 	msg := in.message()
-	msg.Parts = l.agent.redact.Parts(msg.Parts)
+	msg.Parts = x.agent.redact.Parts(msg.Parts)
 	req := &provider.Request{Model: cmp.Or(in.Model, mode.Model, params.Model), System: mode.system,
-		Tools: l.offer(mode).definitions, MaxOutput: params.MaxOutput, Interactive: in.Interactive,
+		Tools: x.log.offer(mode).definitions, MaxOutput: params.MaxOutput, Interactive: in.Interactive,
 		Priority: in.Priority}
 	fits := func(asks provider.Provider, messages ...provider.Message) error {
 		req.Messages = messages
@@ -171,14 +171,14 @@ func (l *sessionLog) checkFits(ctx context.Context, in *Input, mode *mode) error
 // leaveOut returns the fact that leaves out of the conversation what runs brought in that failed
 // because their requests were too long; nil if there is nothing to leave out, or if as far as is
 // known the next run can send it. start is the fact that starts that run; it comes first.
-func (l *sessionLog) leaveOut(start *RunStarted, mode *mode) (Fact, error) {
-	facts, err := l.agent.sessions.Facts(l.ctx, l.Name, 0, 0)
+func (x *driver) leaveOut(start *RunStarted, mode *mode) (Fact, error) {
+	facts, err := x.agent.sessions.Facts(x.log.ctx, x.log.Name, 0, 0)
 	if err != nil {
 		return nil, err
 	}
-	left, models, err := machine.LeaveOut(l.Name, facts)
-	before := l.State().Messages
-	if err != nil || len(left.Messages) == 0 || l.mayFit(before[left.From:left.To], models, start, mode) {
+	left, models, err := machine.LeaveOut(x.log.Name, facts)
+	before := x.log.State().Messages
+	if err != nil || len(left.Messages) == 0 || x.mayFit(before[left.From:left.To], models, start, mode) {
 		return nil, err
 	}
 	n := len(before) + 1
@@ -190,7 +190,7 @@ func (l *sessionLog) leaveOut(start *RunStarted, mode *mode) (Fact, error) {
 		spans = append([]machine.Span{{To: left.From}}, spans...)
 	}
 	var counter memory.Counter
-	if g := l.agent.memoryConfig; g != nil {
+	if g := x.agent.memoryConfig; g != nil {
 		counter = g.Counter
 	}
 	count := func(messages []provider.Message) int {
@@ -210,18 +210,18 @@ func (l *sessionLog) leaveOut(start *RunStarted, mode *mode) (Fact, error) {
 // its model is another than theirs, or they fit its window now, with Config.Memory, which compacts
 // the rest. models are those of the runs that failed. After three of
 // them, or two if one had the same model, it is false, so that a session isn't stuck.
-func (l *sessionLog) mayFit(messages []provider.Message, models []string, start *RunStarted, mode *mode) bool {
-	params := &l.agent.cfg.Params
+func (x *driver) mayFit(messages []provider.Message, models []string, start *RunStarted, mode *mode) bool {
+	params := &x.agent.cfg.Params
 	model := cmp.Or(start.Model, mode.Model, params.Model)
 	if len(models) < 3 && !slices.Contains(models, model) {
 		return true
 	}
-	g := l.agent.memoryConfig
+	g := x.agent.memoryConfig
 	if g == nil || len(models) > 1 {
 		return false
 	}
 	window := g.window(model)
-	req := &provider.Request{Model: model, System: mode.system, Tools: l.offer(mode).definitions,
+	req := &provider.Request{Model: model, System: mode.system, Tools: x.log.offer(mode).definitions,
 		MaxOutput: params.MaxOutput, Messages: append(slices.Clone(messages), start.Message)}
 	return window.Size > 0 &&
 		float64(memory.CountRequest(g.Counter, req).Total) <= shortenTo*float64(window.Budget(req))

@@ -13,7 +13,7 @@ import (
 )
 
 // toolResult returns the result for an outcome. The caller doesn't hold the lock.
-func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
+func (w *workers) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 	res := &ToolResult{Status: out.Status, Data: out.Data, Class: out.Class, Mismatch: out.Mismatch, Cut: out.Cut,
 		Polls: cr.d.Spec().Polls, Exit: out.Exit, Outside: out.Outside}
 	res.ToolResult = provider.ToolResult{CallID: cr.call.ID, Name: cr.call.Name, Parts: out.Parts,
@@ -37,9 +37,9 @@ func (l *sessionLog) toolResult(cr *callRun, out *tools.Outcome) *ToolResult {
 				"The call ran, but its result holds %d bytes of media, and at most %d can be kept.", media, maxMedia))}
 	}
 	fitData(res)
-	l.Lock() // calls that run at the same time append meanwhile
+	w.log.Lock() // calls that run at the same time append meanwhile
 	edited := cr.state.Edited
-	l.Unlock()
+	w.log.Unlock()
 	if edited {
 		res.AddNote("Note: a person changed the input of this call to " + string(cr.stored.Input))
 	}

@@ -31,7 +31,7 @@ type workers struct {
 
 	running       *batch                // the calls that run on other goroutines; guarded
 	inline        *callRun              // or the one that runs on the driving goroutine; guarded
-	succeededTool func(tool string) int // sessionLog.succeeded, made once
+	succeededTool func(tool string) int // workers.succeeded, made once
 	held          hostRequest           // the run pauses, because the work of a call was stopped; guarded
 	heldBy        error                 // why; nil if the request says it; guarded
 	calls         sync.WaitGroup        // goroutines of tool calls that weren't abandoned
@@ -86,7 +86,7 @@ func (w *workers) startable(calls []*callRun) int {
 	if len(calls) > 1 && (!w.log.pending.replyWaits || slices.ContainsFunc(calls, judges)) {
 		return 0
 	}
-	return min(len(calls), w.log.parallel())
+	return min(len(calls), w.parallel())
 }
 
 // runBatch runs calls on other goroutines.
@@ -100,7 +100,7 @@ func (w *workers) runBatch(calls []*callRun) {
 	w.log.Lock()
 	w.running = b
 	b.spawn(1)
-	if len(calls) > 1 && w.log.parallel() > 1 {
+	if len(calls) > 1 && w.parallel() > 1 {
 		w.calls.Add(1)
 		b.helpers = time.AfterFunc(helpersAfter, b.help)
 	}
@@ -119,8 +119,8 @@ func (w *workers) setRunning(b *batch, inline *callRun) {
 }
 
 // parallel returns how many calls may run at a time.
-func (l *sessionLog) parallel() int {
-	if n := l.Run().Limits.ParallelCalls; n > 0 {
+func (w *workers) parallel() int {
+	if n := w.log.Run().Limits.ParallelCalls; n > 0 {
 		return n
 	}
 	return 1 << 20
@@ -140,7 +140,7 @@ func (b *batch) help() {
 	defer b.w.calls.Done()
 	b.w.log.Lock()
 	defer b.w.log.Unlock()
-	if n := min(len(b.calls)-b.next, b.w.log.parallel()-b.workers); n > 0 {
+	if n := min(len(b.calls)-b.next, b.w.parallel()-b.workers); n > 0 {
 		b.spawn(n)
 	}
 }
