@@ -142,7 +142,7 @@ func (x *driver) keepsOpen(in *Input, now time.Time) error {
 	if !s.Run.IsOpen() {
 		return nil
 	}
-	if _, err := x.log.expire(now, x.log.parent); err != nil {
+	if _, err := x.log.decisions.expire(now, x.log.parent); err != nil {
 		return err
 	}
 	if s.Run.IsOpen() && !in.Supersede && in.Replaces == 0 {
@@ -308,7 +308,7 @@ func (x *driver) resume(in *Input) error {
 	}
 	expired := map[string]bool{}
 	if r.IsOpen() {
-		if expired, err = x.log.expire(now, x.log.parent); err != nil {
+		if expired, err = x.log.decisions.expire(now, x.log.parent); err != nil {
 			return err
 		}
 	}
@@ -358,14 +358,14 @@ func (x *driver) resume(in *Input) error {
 // that have just been closed.
 func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
 	if x.log.parent != nil { // which has decided whether they come in time
-		return x.log.acceptDecisions(decisions, time.Time{}, newID("d-"), true, false)
+		return x.log.decisions.accept(decisions, time.Time{}, newID("d-"), true, false)
 	}
 	at := time.Now()
-	x.log.roles = make(map[string][]string)
-	defer func() { x.log.roles = nil }()
-	err = x.agent.decide(x.log.deciding(x.log.Stored), x.log.Machine(), decisions, at, expired)
-	if x.log.dropped(err) {
-		return x.log.acceptDecisions(decisions, at, newID("d-"), true, false)
+	x.log.decisions.roles = make(map[string][]string)
+	defer func() { x.log.decisions.roles = nil }()
+	err = x.agent.decide(x.log.decisions.context(x.log.Stored), x.log.Machine(), decisions, at, expired)
+	if x.log.decisions.dropped(err) {
+		return x.log.decisions.accept(decisions, at, newID("d-"), true, false)
 	}
 	if err != nil {
 		return 0, err

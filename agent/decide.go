@@ -22,7 +22,7 @@ import (
 
 // All decisions take the same path. decide checks the decisions of one input against the state of
 // the session and posts them as one inbox item, which closes their pauses to other decisions. The
-// process that drives the session takes the item from the inbox (takeDecisions), checks the
+// process that drives the session takes the item from the inbox (decisions.take), checks the
 // decisions again, and appends them with their results. A decision that doesn't fit any more,
 // because the processes have other tools, for example, opens its pause again under another id
 // (reopen.go). [Resume] is such an item followed by [Continue].
@@ -335,8 +335,9 @@ func keepSecret(d *Decision, p *Pause, nested bool) (forget func(), err error) {
 	return forget, nil
 }
 
-// appendVerdicts appends decisions with what follows from them.
-func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed bool) error {
+// append appends decisions with what follows from them.
+func (ds *decisions) append(verdicts []verdict, item string, resumed bool) error {
+	l := ds.log
 	items := []string{item}
 	for _, v := range verdicts {
 		if v.result != nil {
@@ -349,11 +350,11 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 	// A Continued comes before the run is resumed if its process died before it could pause, so
 	// that the time since then doesn't count as worked, or its agent has other tools now. A paused
 	// run can't suspend a call.
-	if resumed && !l.resumed && (l.Run().Status == Running || l.otherTools()) || reopens && l.paused() {
+	if resumed && !ds.resumed && (l.Run().Status == Running || l.otherTools()) || reopens && l.paused() {
 		facts = append(facts, l.continued())
 	}
-	l.resumed = resumed
-	decided := l.decidedCalls(verdicts)
+	ds.resumed = resumed
+	decided := ds.calls(verdicts)
 	for _, v := range verdicts {
 		if v.reopens {
 			facts = append(facts, &Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User},
@@ -369,7 +370,7 @@ func (l *sessionLog) appendVerdicts(verdicts []verdict, item string, resumed boo
 	if err := l.Append(items, facts...); err != nil {
 		return err
 	}
-	l.afterDecision(decided)
+	ds.after(decided)
 	return nil
 }
 

@@ -263,22 +263,23 @@ type decidedCall struct {
 	decision Decision
 }
 
-// decidedCalls returns what the AfterDecision hooks will see of decisions that aren't recorded yet.
+// calls returns what the AfterDecision hooks will see of decisions that aren't recorded yet.
 // Those on a subagent's pauses are shown to that agent's hooks.
-func (l *sessionLog) decidedCalls(verdicts []verdict) (all []decidedCall) {
-	if len(l.agent.hooksAt(func(h *Hooks) bool { return h.AfterDecision != nil })) == 0 {
+func (ds *decisions) calls(verdicts []verdict) (all []decidedCall) {
+	if len(ds.log.agent.hooksAt(func(h *Hooks) bool { return h.AfterDecision != nil })) == 0 {
 		return nil
 	}
 	for _, v := range verdicts {
 		if p := v.call.Pause; !v.reopens && p.ID == v.decision.ID && v.decision.Kind != machine.Expired {
-			all = append(all, decidedCall{l.hookCall(v.call), p.Flat()[0], v.decision})
+			all = append(all, decidedCall{ds.log.hookCall(v.call), p.Flat()[0], v.decision})
 		}
 	}
 	return all
 }
 
-// afterDecision calls all AfterDecision hooks with decisions that were recorded.
-func (l *sessionLog) afterDecision(decided []decidedCall) {
+// after calls all AfterDecision hooks with decisions that were recorded.
+func (ds *decisions) after(decided []decidedCall) {
+	l := ds.log
 	for _, d := range decided {
 		for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterDecision != nil }) {
 			call := *d.call

@@ -50,7 +50,7 @@ var itemKinds = map[string]itemKind{
 // takePosted acts on what was posted to a session before its run started or was resumed: on
 // revocations, titles and labels, and on decisions if the caller wants that. It returns the number
 // of decisions that it took, the ids of the other items, and why a decision waits: see
-// takeDecisions.
+// decisions.take.
 func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, later error) {
 	for _, it := range l.Inbox() {
 		kind, known := itemKinds[it.Kind]
@@ -59,7 +59,7 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, lat
 			l.takeUnknown(&it)
 		case l.takeChange(&it):
 		case kind.decisions && decisions:
-			took, waits := l.takeDecisions(&it, true)
+			took, waits := l.decisions.take(&it, true)
 			if later = cmp.Or(later, waits); took {
 				taken++
 			}
@@ -90,7 +90,7 @@ func (b *inbox) read() (done bool) {
 			messages = append(messages, it)
 			continue
 		case kind.decisions:
-			b.log.takeDecisions(&it, false)
+			b.log.decisions.take(&it, false)
 		case kind.change != nil:
 			b.log.takeChange(&it)
 			b.stops.limitTime() // of the mode

@@ -29,9 +29,8 @@ type sessionLog struct {
 	place place // of its run among all that an input has started
 
 	// of the driving goroutine
-	resumed bool // a decision has resumed the run
-	pending pending
-	roles   map[string][]string // that are known while decisions of the input are taken
+	pending   pending
+	decisions decisions
 
 	// guarded
 	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
@@ -45,7 +44,7 @@ type sessionLog struct {
 // newLog returns the log of a session that isn't held yet.
 func (a *Agent) newLog(ctx context.Context, name string) *sessionLog {
 	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a, pending: a.pending}
-	l.place.log = l
+	l.place.log, l.decisions.log = l, l
 	l.ctx, l.Stored, l.Reads, l.Observer = l.Ctx, withoutRun(l.Stored), withoutRun(l.Reads), l
 	return l
 }

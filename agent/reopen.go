@@ -17,16 +17,25 @@ import (
 // under another id, in the append that removes the decision from the inbox: see [Pause].Replaces.
 // The other decisions of the item are taken.
 
-// takeDecisions takes the decisions of an inbox item, and reports whether anything came of it.
+// decisions takes what was decided on the pauses of a run. It belongs to whoever drives the run or
+// holds the session.
+type decisions struct {
+	log     *sessionLog
+	resumed bool                // the newest ones have resumed the run
+	roles   map[string][]string // that are known while decisions of an input are taken
+}
+
+// take takes the decisions of an inbox item, and reports whether anything came of it.
 // resumed says that the session is being resumed. A decision that isn't acceptable opens its pause
 // again. Decisions on what isn't open any more leave the inbox. Decisions that can't be checked now
 // stay there; later is a *[RolesError] if that is because of the roles of who decides.
-func (l *sessionLog) takeDecisions(it *session.Item, resumed bool) (took bool, later error) {
+func (ds *decisions) take(it *session.Item, resumed bool) (took bool, later error) {
+	l := ds.log
 	at := it.Time
 	if l.parent != nil { // the parent has decided whether it comes in time
 		at = time.Time{}
 	}
-	n, err := l.acceptDecisions(it.Decisions, at, it.ID, resumed, it.Unchecked)
+	n, err := ds.accept(it.Decisions, at, it.ID, resumed, it.Unchecked)
 	if err == nil && n == 0 {
 		l.Remove(it.ID)
 	}
@@ -37,27 +46,27 @@ func (l *sessionLog) takeDecisions(it *session.Item, resumed bool) (took bool, l
 	return err == nil && n > 0, later
 }
 
-// acceptDecisions takes decisions, as takeDecisions does, and returns how many it took. item is the
+// accept takes decisions, as take does, and returns how many it took. item is the
 // id of their inbox item, or one of its own for decisions that weren't posted. unchecked says that
 // no agent has seen them.
-func (l *sessionLog) acceptDecisions(decisions []Decision, at time.Time, item string, resumed, unchecked bool) (n int,
+func (ds *decisions) accept(decisions []Decision, at time.Time, item string, resumed, unchecked bool) (n int,
 	err error) {
-	verdicts, err := l.sortDecisions(decisions, at, unchecked)
+	verdicts, err := ds.sort(decisions, at, unchecked)
 	if err == nil && len(verdicts) > 0 {
-		err = l.appendVerdicts(verdicts, item, resumed)
+		err = ds.append(verdicts, item, resumed)
 	}
 	return len(verdicts), err
 }
 
-// sortDecisions checks decisions that were accepted before, or that no agent has seen. It leaves
+// sort checks decisions that were accepted before, or that no agent has seen. It leaves
 // out those on what isn't open any more. The error says that one of them can't be checked now.
-func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time, unchecked bool) (verdicts []verdict, err error) {
-	ctx := l.deciding(l.Reads)
+func (ds *decisions) sort(decisions []Decision, at time.Time, unchecked bool) (verdicts []verdict, err error) {
+	ctx := ds.context(ds.log.Reads)
 	for i, d := range decisions {
 		if slices.ContainsFunc(decisions[:i], func(other Decision) bool { return other.ID == d.ID }) {
 			continue
 		}
-		own, err := l.check(ctx, d, at, unchecked)
+		own, err := ds.check(ctx, d, at, unchecked)
 		var refused *DecisionError
 		switch {
 		case err == nil:
@@ -66,18 +75,19 @@ func (l *sessionLog) sortDecisions(decisions []Decision, at time.Time, unchecked
 		case !errors.As(err, &refused):
 			return nil, err
 		}
-		l.warn("agent: a decision can't be accepted", err)
-		if v, ok := l.reopens(d, refused); ok {
+		ds.log.warn("agent: a decision can't be accepted", err)
+		if v, ok := ds.reopens(d, refused); ok {
 			verdicts = append(verdicts, v)
 		}
 	}
 	return verdicts, nil
 }
 
-// deciding returns the context in which decisions are checked. While decisions are taken that were
+// context returns the context in which decisions are checked. While decisions are taken that were
 // given to this process, what is known of roles is kept, so that they aren't asked for twice.
-func (l *sessionLog) deciding(ctx context.Context) context.Context {
-	roles := l.roles
+func (ds *decisions) context(ctx context.Context) context.Context {
+	l := ds.log
+	roles := ds.roles
 	if roles == nil {
 		roles = make(map[string][]string)
 	}
@@ -86,7 +96,8 @@ func (l *sessionLog) deciding(ctx context.Context) context.Context {
 
 // check evaluates a decision. The texts of one that no agent has seen are passed to the BeforeInput
 // hooks before, once its user may decide; what these refuse, or fail on, is a *[DecisionError].
-func (l *sessionLog) check(ctx context.Context, d Decision, at time.Time, unchecked bool) (_ []verdict, err error) {
+func (ds *decisions) check(ctx context.Context, d Decision, at time.Time, unchecked bool) (_ []verdict, err error) {
+	l := ds.log
 	one := []Decision{d}
 	if unchecked {
 		who := []Decision{Reject(d.ID, "").By(d.User)} // which everybody may who may decide
@@ -108,7 +119,8 @@ func (l *sessionLog) check(ctx context.Context, d Decision, at time.Time, unchec
 // dropped reports whether err says that somebody else has decided on a pause that is open, and no
 // decision on it waits in the inbox: then one was dropped that couldn't be read, and the session,
 // which is held, takes another.
-func (l *sessionLog) dropped(err error) bool {
+func (ds *decisions) dropped(err error) bool {
+	l := ds.log
 	var posted *journal.PostedError
 	if !errors.As(err, &posted) {
 		return false
@@ -124,7 +136,8 @@ var errAltered = errors.New(
 
 // reopens returns what follows from a decision that is refused. It returns false if nothing does,
 // because the pause isn't open.
-func (l *sessionLog) reopens(d Decision, why *DecisionError) (v verdict, ok bool) {
+func (ds *decisions) reopens(d Decision, why *DecisionError) (v verdict, ok bool) {
+	l := ds.log
 	c, p := l.Run().Suspended(d.ID)
 	switch {
 	case c == nil || p.Kind == machine.PauseAgent || errors.Is(why, errAltered),

@@ -130,9 +130,9 @@ func (w *workers) suspendLocked(cr *callRun, f *Suspended, expires time.Duration
 // expire closes the pauses that have expired at that time, and returns their ids. For a subagent
 // its parent has decided that already, by its own clock, where it has passed on a decision on the
 // pause.
-func (l *sessionLog) expire(now time.Time, parent *parentCall) (map[string]bool, error) {
+func (ds *decisions) expire(now time.Time, parent *parentCall) (map[string]bool, error) {
 	expired := make(map[string]bool)
-	for _, p := range l.Run().Pending() {
+	for _, p := range ds.log.Run().Pending() {
 		over := p.Expired(now)
 		if parent != nil {
 			if i := slices.IndexFunc(parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
@@ -142,12 +142,12 @@ func (l *sessionLog) expire(now time.Time, parent *parentCall) (map[string]bool,
 		if !over {
 			continue
 		}
-		c, own := l.Run().Suspended(p.ID)
+		c, own := ds.log.Run().Suspended(p.ID)
 		v := verdict{decision: Decision{ID: p.ID, Kind: machine.Expired}, call: c}
 		if own == c.Pause { // else the subagent closes it when its call is resumed
 			v.result = c.Undecided("rejected: expired. Nobody decided on it in time.")
 		}
-		if err := l.appendVerdicts([]verdict{v}, p.ID, true); err != nil {
+		if err := ds.append([]verdict{v}, p.ID, true); err != nil {
 			return nil, err
 		}
 		expired[p.ID] = true
