@@ -93,7 +93,7 @@ func (x *driver) start(in *Input) error {
 		return err
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
-	_, posted, _ := x.log.takePosted(false)
+	_, posted, _ := x.log.takePosted(nil)
 	if err := x.cannotBegin(); err != nil {
 		return err
 	}
@@ -142,7 +142,7 @@ func (x *driver) keepsOpen(in *Input, now time.Time) error {
 	if !s.Run.IsOpen() {
 		return nil
 	}
-	if _, err := x.log.decisions.expire(now, x.log.parent); err != nil {
+	if _, err := x.decisions.expire(now, x.log.parent); err != nil {
 		return err
 	}
 	if s.Run.IsOpen() && !in.Supersede && in.Replaces == 0 {
@@ -302,13 +302,17 @@ func (x *driver) resume(in *Input) error {
 		x.inbox.dropMessages(false)
 	}
 	now := time.Now() // before the inbox is read: a decision in time that is posted after that isn't too late
-	taken, _, later := x.log.takePosted(r.IsOpen())
+	var open *decisions
+	if r.IsOpen() {
+		open = &x.decisions
+	}
+	taken, _, later := x.log.takePosted(open)
 	if err := x.cannotBegin(); err != nil && (taken == 0 || x.log.Lost()) {
 		return err
 	}
 	expired := map[string]bool{}
 	if r.IsOpen() {
-		if expired, err = x.log.decisions.expire(now, x.log.parent); err != nil {
+		if expired, err = x.decisions.expire(now, x.log.parent); err != nil {
 			return err
 		}
 	}
@@ -358,19 +362,19 @@ func (x *driver) resume(in *Input) error {
 // that have just been closed.
 func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
 	if x.log.parent != nil { // which has decided whether they come in time
-		return x.log.decisions.accept(decisions, time.Time{}, newID("d-"), true, false)
+		return x.decisions.accept(decisions, time.Time{}, newID("d-"), true, false)
 	}
 	at := time.Now()
-	x.log.decisions.roles = make(map[string][]string)
-	defer func() { x.log.decisions.roles = nil }()
-	err = x.agent.decide(x.log.decisions.context(x.log.Stored), x.log.Machine(), decisions, at, expired)
-	if x.log.decisions.dropped(err) {
-		return x.log.decisions.accept(decisions, at, newID("d-"), true, false)
+	x.decisions.roles = make(map[string][]string)
+	defer func() { x.decisions.roles = nil }()
+	err = x.agent.decide(x.decisions.context(x.log.Stored), x.log.Machine(), decisions, at, expired)
+	if x.decisions.dropped(err) {
+		return x.decisions.accept(decisions, at, newID("d-"), true, false)
 	}
 	if err != nil {
 		return 0, err
 	}
-	taken, _, _ = x.log.takePosted(true)
+	taken, _, _ = x.log.takePosted(&x.decisions)
 	return taken, nil
 }
 

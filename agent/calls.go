@@ -108,7 +108,7 @@ func (w *workers) runCalls(indexes []int) {
 			w.runTogether(together)
 			together = nil
 		}
-		if w.consumer.left || w.log.pending.unread || w.log.ctx.Err() != nil || w.log.Lost() || w.log.leg.isOver() {
+		if w.consumer.left || w.pending.unread || w.log.ctx.Err() != nil || w.log.Lost() || w.log.leg.isOver() {
 			return
 		}
 		cr := w.newCall(c)

@@ -107,7 +107,7 @@ func (a *Agent) change(ctx context.Context, session string, it session.Item) err
 		return nil
 	}
 	err := a.changeNow(ctx, session, func(l *sessionLog) error {
-		l.takePosted(false)
+		l.takePosted(nil)
 		return nil
 	})
 	if errors.Is(err, ErrBusy) {

@@ -99,7 +99,7 @@ func (s *Session) Retry(ctx context.Context) error {
 			return &SessionError{Session: s.id, Code: machine.ErrCannotRetry,
 				Problem: "its newest run can't be retried: " + why}
 		}
-		_, posted, _ := l.takePosted(false) // before it failed: a cancel, for example
+		_, posted, _ := l.takePosted(nil) // before it failed: a cancel, for example
 		return l.Append(posted, &RunEnded{Status: Paused, Code: machine.CodeQueued, Reason: "it is tried again",
 			At: time.Now().UTC().Round(0)})
 	})

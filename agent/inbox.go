@@ -18,6 +18,8 @@ type inbox struct {
 	log       *sessionLog
 	consumer  *consumer
 	stops     *stops
+	decisions *decisions
+	pending   *pending
 	requested hostRequest // what the host asked for
 	delivered int         // messages
 }
@@ -48,18 +50,17 @@ var itemKinds = map[string]itemKind{
 }
 
 // takePosted acts on what was posted to a session before its run started or was resumed: on
-// revocations, titles and labels, and on decisions if the caller wants that. It returns the number
-// of decisions that it took, the ids of the other items, and why a decision waits: see
-// decisions.take.
-func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, later error) {
+// revocations, titles and labels, and, unless ds is nil, on decisions. It returns the number of
+// decisions that it took, the ids of the other items, and why a decision waits: see decisions.take.
+func (l *sessionLog) takePosted(ds *decisions) (taken int, others []string, later error) {
 	for _, it := range l.Inbox() {
 		kind, known := itemKinds[it.Kind]
 		switch {
 		case !known:
 			l.takeUnknown(&it)
 		case l.takeChange(&it):
-		case kind.decisions && decisions:
-			took, waits := l.decisions.take(&it, true)
+		case kind.decisions && ds != nil:
+			took, waits := ds.take(&it, true)
 			if later = cmp.Or(later, waits); took {
 				taken++
 			}
@@ -75,7 +76,7 @@ func (l *sessionLog) takePosted(decisions bool) (taken int, others []string, lat
 // steps, when no call is open; until then they stay in the inbob. It reports whether anything was
 // done.
 func (b *inbox) read() (done bool) {
-	b.log.pending.unread = false
+	b.pending.unread = false
 	var messages []session.Item
 	for _, it := range b.log.Inbox() {
 		kind, known := itemKinds[it.Kind]
@@ -90,7 +91,7 @@ func (b *inbox) read() (done bool) {
 			messages = append(messages, it)
 			continue
 		case kind.decisions:
-			b.log.decisions.take(&it, false)
+			b.decisions.take(&it, false)
 		case kind.change != nil:
 			b.log.takeChange(&it)
 			b.stops.limitTime() // of the mode

@@ -28,10 +28,6 @@ type sessionLog struct {
 
 	place place // of its run among all that an input has started
 
-	// of the driving goroutine
-	pending   pending
-	decisions decisions
-
 	// guarded
 	queue    []Event         // facts that were appended and not shown yet, and notes in their place among them
 	fresh    []Event         // of the facts of the append under way
@@ -43,8 +39,8 @@ type sessionLog struct {
 
 // newLog returns the log of a session that isn't held yet.
 func (a *Agent) newLog(ctx context.Context, name string) *sessionLog {
-	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a, pending: a.pending}
-	l.place.log, l.decisions.log = l, l
+	l := &sessionLog{Log: a.sessions.Log(ctx, name), agent: a}
+	l.place.log = l
 	l.ctx, l.Stored, l.Reads, l.Observer = l.Ctx, withoutRun(l.Stored), withoutRun(l.Reads), l
 	return l
 }

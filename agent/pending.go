@@ -25,6 +25,8 @@ import (
 // needn't be read at the safe point before it. If something is there, what waited is stored alone,
 // the action hasn't begun, and driver.next reads the inbox.
 type pending struct {
+	log *sessionLog
+
 	// fixed for an agent
 	resultWaits bool // a ToolFinished may wait
 	replyWaits  bool // a Replied may
@@ -35,16 +37,16 @@ type pending struct {
 }
 
 // appendReply appends a reply, or lets it wait for the starts of its calls.
-func (m *model) appendReply(f *Replied) error {
-	if m.log.pending.replyWaits {
-		return m.log.Defer(f)
+func (p *pending) appendReply(f *Replied) error {
+	if p.replyWaits {
+		return p.log.Defer(f)
 	}
-	return m.log.append(f)
+	return p.log.append(f)
 }
 
 // appendStep appends the start of a model call, with what waits for it.
-func (m *model) appendStep(f *StepStarted) error {
-	err := m.log.AppendQuiet(m.log.pending.quiet, f)
-	m.log.pending.unread = errors.Is(err, journal.ErrInbox)
+func (p *pending) appendStep(f *StepStarted) error {
+	err := p.log.AppendQuiet(p.quiet, f)
+	p.unread = errors.Is(err, journal.ErrInbox)
 	return err
 }

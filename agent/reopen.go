@@ -17,8 +17,7 @@ import (
 // under another id, in the append that removes the decision from the inbox: see [Pause].Replaces.
 // The other decisions of the item are taken.
 
-// decisions takes what was decided on the pauses of a run. It belongs to whoever drives the run or
-// holds the session.
+// decisions takes what was decided on the pauses of a run. It belongs to the driving goroutine.
 type decisions struct {
 	log     *sessionLog
 	resumed bool                // the newest ones have resumed the run

@@ -23,15 +23,17 @@ import (
 // or Stream. Tool calls run on other goroutines; they use only the log and what its lock
 // guards.
 type driver struct {
-	agent    *Agent
-	log      *sessionLog // the session's; other goroutines use only what its lock guards
-	consumer consumer    // who ranges over the events
-	spans    spans
-	stops    stops   // what ends the run besides its own work
-	inbox    inbox   // what was sent to it
-	window   window  // the conversation that the model is shown, and its memory
-	workers  workers // the tool calls
-	model    model
+	agent     *Agent
+	log       *sessionLog // the session's; other goroutines use only what its lock guards
+	consumer  consumer    // who ranges over the events
+	spans     spans
+	stops     stops   // what ends the run besides its own work
+	inbox     inbox   // what was sent to it
+	window    window  // the conversation that the model is shown, and its memory
+	workers   workers // the tool calls
+	model     model
+	decisions decisions // that people have made
+	pending   pending   // facts that wait for the next append
 
 	begun bool // the run has begun; of the driving goroutine
 }
@@ -44,16 +46,17 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	if in.parent != nil {
 		l.leg = in.parent.leg
 	}
-	x := &driver{agent: a, log: l}
+	x := &driver{agent: a, log: l, pending: a.pending, decisions: decisions{log: l}}
+	x.pending.log = l
 	l.ctx = work.WithRun(l.ctx, x)
 	x.consumer = consumer{log: l, yield: yield, wake: make(chan struct{}, 1)}
 	x.spans = spans{log: l}
 	x.stops = newStops(l, &x.consumer, ctx)
-	x.inbox = inbox{log: l, consumer: &x.consumer, stops: &x.stops}
+	x.inbox = inbox{log: l, consumer: &x.consumer, stops: &x.stops, decisions: &x.decisions, pending: &x.pending}
 	x.window = window{agent: a, log: l, consumer: &x.consumer, spans: &x.spans, stops: &x.stops, inbox: &x.inbox}
-	x.workers = workers{agent: a, log: l, consumer: &x.consumer}
+	x.workers = workers{agent: a, log: l, consumer: &x.consumer, pending: &x.pending}
 	x.model = model{agent: a, log: l, consumer: &x.consumer, spans: &x.spans, stops: &x.stops, inbox: &x.inbox,
-		window: &x.window}
+		window: &x.window, pending: &x.pending}
 	x.workers.succeededTool, x.consumer.room.L, x.model.reply.take = x.workers.succeeded, l, x.model.take
 	return x
 }
@@ -170,13 +173,13 @@ func (x *driver) loop() {
 // next performs the machine's next action, after what was sent to the run.
 func (x *driver) next() *outcome {
 	act := x.log.Machine().Next()
-	if x.log.pending.quiet = x.beginsAtOnce(act); !x.log.pending.quiet {
+	if x.pending.quiet = x.beginsAtOnce(act); !x.pending.quiet {
 		x.log.Flush()
 	}
 	if out := x.stops.cutOff(); out != nil {
 		return out
 	}
-	if !x.log.pending.quiet && atSafePoint(act) {
+	if !x.pending.quiet && atSafePoint(act) {
 		done := x.inbox.read()
 		if act.Kind == machine.ActWait && (x.inbox.requested == requestPause || x.inbox.requested == requestDrain) {
 			x.inbox.requested = requestNone // it pauses anyway
@@ -198,7 +201,7 @@ func (x *driver) next() *outcome {
 // beginsAtOnce reports whether an action begins with an append that looks into the inbox itself,
 // and nothing slow lies before that.
 func (x *driver) beginsAtOnce(act machine.Action) bool {
-	p := &x.log.pending
+	p := &x.pending
 	if p.unread || x.consumer.left || x.inbox.requested != requestNone || x.log.ctx.Err() != nil || x.log.drains() || x.log.leg.endsBefore(act) {
 		return false
 	}

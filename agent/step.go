@@ -27,6 +27,7 @@ type model struct {
 	stops    *stops
 	inbox    *inbox
 	window   *window
+	pending  *pending
 
 	reply    reply           // the one under way
 	attempts context.Context // the run's own, with halt; nil: no call was made yet
@@ -123,7 +124,7 @@ func (m *model) recordStep(c *modelCall) *outcome {
 	if m.agent.cfg.Compose != nil {
 		m.window.noteSystem(c)
 	}
-	if m.appendStep(c.start) != nil {
+	if m.pending.appendStep(c.start) != nil {
 		return goOn
 	}
 	m.log.leg.begins()
@@ -254,7 +255,7 @@ func (m *model) replied(c *modelCall, resp *provider.Response) *outcome {
 		ResponseID: resp.ID, Usage: usage}
 	f.Outside = machine.OutsideInReply(&f.Message)
 	f.Cost, f.Priced = provider.CostOf(m.known.by(m.agent.provider, m.log.Run().Model), answered, usage)
-	if err := m.appendReply(f); err == session.ErrTooLarge {
+	if err := m.pending.appendReply(f); err == session.ErrTooLarge {
 		return m.failStep(&machine.StepFailed{Usage: f.Usage, Cost: f.Cost, Priced: f.Priced},
 			fault.Errorf(fault.Permanent, "agent: the answer is larger than a record of the journal, which has at most "+
 				"%d bytes; ask for less, or set Params.MaxOutput", m.agent.sessions.Record))

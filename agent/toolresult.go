@@ -120,7 +120,7 @@ func (w *workers) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome)
 	}
 	_ = w.log.DeferLocked(session.Clean(f)) // driver.cutOff ends a run whose journal refuses it
 	free := !w.consumer.busy && (w.running != nil || w.inline != nil)
-	if !free || !w.log.pending.resultWaits || w.log.Run().Stage != machine.StageReady {
+	if !free || !w.pending.resultWaits || w.log.Run().Stage != machine.StageReady {
 		_ = w.log.FlushLocked()
 	}
 }

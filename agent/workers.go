@@ -29,6 +29,8 @@ type workers struct {
 	log      *sessionLog
 	consumer *consumer
 
+	pending *pending
+
 	running       *batch                // the calls that run on other goroutines; guarded
 	inline        *callRun              // or the one that runs on the driving goroutine; guarded
 	succeededTool func(tool string) int // workers.succeeded, made once
@@ -42,7 +44,7 @@ const helpersAfter = 100 * time.Microsecond
 // runTogether runs calls and returns when each has its result, is suspended, or was abandoned.
 // Those that can run at once are started in one append, and their starts are shown before they run.
 func (w *workers) runTogether(calls []*callRun) {
-	if len(calls) == 0 || w.consumer.left || w.log.pending.unread || w.log.ctx.Err() != nil {
+	if len(calls) == 0 || w.consumer.left || w.pending.unread || w.log.ctx.Err() != nil {
 		return
 	}
 	defer func() { // of calls that aren't run, whatever the reason
@@ -50,10 +52,10 @@ func (w *workers) runTogether(calls []*callRun) {
 			cr.pass.Cancel()
 		}
 	}()
-	w.log.pending.unread = !w.startCalls(w.log.pending.quiet, calls[:w.startable(calls)]...)
-	w.log.pending.quiet = false
+	w.pending.unread = !w.startCalls(w.pending.quiet, calls[:w.startable(calls)]...)
+	w.pending.quiet = false
 	w.consumer.flush()
-	if w.log.pending.unread {
+	if w.pending.unread {
 		return
 	}
 	open, isOver := calls, func(cr *callRun) bool { return cr.over }
@@ -83,7 +85,7 @@ func (w *workers) runTogether(calls []*callRun) {
 // host that may take long are called beside other calls.
 func (w *workers) startable(calls []*callRun) int {
 	judges := func(cr *callRun) bool { return cr.d.Judges() }
-	if len(calls) > 1 && (!w.log.pending.replyWaits || slices.ContainsFunc(calls, judges)) {
+	if len(calls) > 1 && (!w.pending.replyWaits || slices.ContainsFunc(calls, judges)) {
 		return 0
 	}
 	return min(len(calls), w.parallel())
