@@ -6,6 +6,7 @@ import (
 	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"unicode"
 	"unicode/utf8"
@@ -13,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // Label returns a label to look for: see [SessionFilter].
@@ -157,4 +159,53 @@ func (a *Agent) duplicateOf(ctx context.Context, in *Input, err error) error {
 		return err
 	}
 	return cmp.Or(notOwner(m.State(), in), duplicate(m.State(), in.Key), err)
+}
+
+// This file says which inputs bring text from outside into a session: see tools.Spec.Outside.
+// Results of tools and replies do, too. What follows from that is derived by the machine.
+
+// outsideFile is what [Input].Outside says of a file.
+const outsideFile = "a file of the input"
+
+// Bounds of Input.Outside.
+const (
+	maxOutside     = 20
+	maxOutsideName = 200 // bytes
+)
+
+// checkOutside returns what is wrong with Input.Outside.
+func (in *Input) checkOutside() error {
+	if len(in.Outside) > maxOutside {
+		return badInput("Outside", "it has %d names; give at most %d", len(in.Outside), maxOutside)
+	}
+	for _, name := range in.Outside {
+		if err := checkLine("Outside", name, maxOutsideName); err != nil {
+			return err
+		}
+		if name == "" {
+			return badInput("Outside", "a name is empty; say where the text comes from")
+		}
+	}
+	return nil
+}
+
+// outside returns where the text from outside comes from that an input has. ctx is that of the
+// caller: a tool that starts a run passes on what its own conversation has.
+func (in *Input) outside(ctx context.Context) []string {
+	from := append(slices.Clone(in.Outside), outsideOf(ctx)...)
+	for i := range in.Parts {
+		if in.Parts[i].Kind == provider.PartMedia {
+			return append(from, outsideFile)
+		}
+	}
+	return from
+}
+
+// outsideOf returns where the text from outside comes from that is in the conversation of the call
+// that ctx belongs to; nil if there is no call, or no such text.
+func outsideOf(ctx context.Context) []string {
+	if call, ok := tools.CallOf(ctx); ok {
+		return call.Outside
+	}
+	return nil
 }

@@ -335,45 +335,6 @@ func keepSecret(d *Decision, p *Pause, nested bool) (forget func(), err error) {
 	return forget, nil
 }
 
-// append appends decisions with what follows from them.
-func (ds *decisions) append(verdicts []verdict, item string, resumed bool) error {
-	l := ds.log
-	items := []string{item}
-	for _, v := range verdicts {
-		if v.result != nil {
-			l.afterTool(l.ctx, l.hookCall(v.call), v.result)
-		}
-		items = append(items, v.decision.ID)
-	}
-	var facts []Fact
-	reopens := slices.ContainsFunc(verdicts, func(v verdict) bool { return v.reopens })
-	// A Continued comes before the run is resumed if its process died before it could pause, so
-	// that the time since then doesn't count as worked, or its agent has other tools now. A paused
-	// run can't suspend a call.
-	if resumed && !ds.resumed && (l.Run().Status == Running || l.otherTools()) || reopens && l.paused() {
-		facts = append(facts, l.continued())
-	}
-	ds.resumed = resumed
-	decided := ds.calls(verdicts)
-	for _, v := range verdicts {
-		if v.reopens {
-			facts = append(facts, &Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User},
-				Pause: v.call.Reopened(l.Name, v.refused)})
-			continue
-		}
-		facts = append(facts,
-			&machine.Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User}, Decision: v.decision})
-		if v.result != nil {
-			facts = append(facts, l.result(v.call, v.result))
-		}
-	}
-	if err := l.Append(items, facts...); err != nil {
-		return err
-	}
-	ds.after(decided)
-	return nil
-}
-
 // result returns the fact of a result that isn't that of a tool.
 func (l *sessionLog) result(c *machine.CallState, res *ToolResult) *ToolFinished {
 	f := &ToolFinished{Meta: Meta{Call: c.Call.ID}, Call: c.Call, Result: l.bounded(res),

@@ -3,12 +3,10 @@ package agent
 import (
 	"errors"
 	"fmt"
-	"slices"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit/budget"
 )
 
@@ -44,19 +42,6 @@ func (l *sessionLog) escalation(meta NoteMeta, tool string, class fault.Class, f
 		"call", meta.Call, "tool", tool,
 		"class", class, "attempts", attempts, "reason", e.Reason, "remedies", e.Remedies)
 	return e
-}
-
-// escalateModel shows that the model can't be called.
-func (m *model) escalateModel(err error) {
-	attempts := 0
-	var gave *guard.GaveUpError
-	if errors.As(err, &gave) {
-		attempts = gave.Attempts
-		if n := len(gave.Errors); n > 1 && len(m.reply.attempts) == 0 { // a guard of the host's
-			m.reply.attempts = slices.Clone(gave.Errors[:n-1])
-		}
-	}
-	m.consumer.tell(m.log.escalation(m.log.noteMeta(), "", fault.Of(err), err, err.Error(), attempts, m.reply.attempts))
 }
 
 // remedies returns what may help: what the errors themselves say, then what their class suggests.

@@ -5,16 +5,13 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
-	"github.com/pawlkit/pawl/agent/internal/output"
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit/fault"
-	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -258,27 +255,6 @@ func (a *Agent) abandon(ctx context.Context, session, why string) error {
 	return err
 }
 
-// checkOutput checks a structured answer. It returns what the model reads if it should try again.
-func (x *driver) checkOutput() (back string, err error) {
-	r := x.log.Run()
-	if len(r.Output) == 0 {
-		return "", nil
-	}
-	s, err := schema.Parse(r.Output)
-	if err != nil {
-		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
-	}
-	text := x.log.Machine().Result(Completed, "", nil).Text()
-	_, problem := output.Accept(s, text)
-	switch {
-	case problem == nil:
-		return "", nil
-	case r.Limits.OutputCorrections >= 0 && r.Corrected >= r.Limits.OutputCorrections:
-		return "", &OutputError{Text: text, Err: problem}
-	}
-	return output.Correction(problem), nil
-}
-
 // outerLimit returns how the run ends if a run that has called it, or the input that has started
 // it, has reached a limit.
 func (x *driver) outerLimit() *outcome {
@@ -295,34 +271,95 @@ func (x *driver) outerLimit() *outcome {
 	return cmp.Or(x.stops.cutOff(), stopping(machine.CodeLimit, err))
 }
 
-// reportLeg notes how the run stands after its leg, while its session is still held.
-func (x *driver) reportLeg(l *legState) {
-	r, res := x.log.Run(), x.log.lastEnd.Result
-	p := &Progressed{Result: res}
-	switch {
-	case !r.IsOpen():
-		p.Next = NextEnded
-	case r.Status == Running: // it was cut off, the lease was lost, or the journal has failed
-		p.Next = NextAgain
-		if x.log.Lost() && errors.Is(x.log.Err(), ErrBusy) {
-			p.Next = NextLater
-		}
-		p.Result = x.log.Machine().Result(Running, res.Code, reasonOf(res))
-	case r.IsQueued():
-		p.Next, p.At = NextWait, r.Queue.At
-	case r.Interrupted(), // or a decision comes after the last safe point
-		slices.ContainsFunc(x.log.Inbox(), func(it session.Item) bool { return it.Kind == session.ItemDecide }):
-		p.Next = NextAgain
-	default:
-		p.Next, p.At = NextWait, firstExpiry(r.Pending())
+// Require returns hooks with a condition without which no run completes, not even by
+// Config.StopWhen. Whenever a run would complete, missing looks at what the run has done, and
+// returns what is missing from it, in words for the model, or "" if the condition holds. The model
+// is sent back to work with them as by [SendBack], at most Limits.SendBacks times (2); after that
+// the run ends as stopped, with the code [machine.CodeUnproven], the answer in its Result, and what
+// is missing in [Result].Missing. A stop condition ends such a run at once.
+//
+// An error of missing means that it isn't known whether the condition holds: see [Hooks]. The name
+// is in the reason. Runs that make one call without a model have no conditions.
+func Require(name string, missing func(ctx context.Context, r *Result) (string, error)) Hooks {
+	h := Hooks{Name: name, required: true}
+	if missing == nil { // New refuses it
+		return h
 	}
-	l.end, l.seq = p, x.log.State().Seq
+	h.BeforeFinish = func(ctx context.Context, r *Result) error {
+		what, err := missing(ctx, r)
+		if err != nil || what == "" {
+			return err
+		}
+		return SendBack(what)
+	}
+	return h
 }
 
-// reasonOf returns the reason of a Result as an error; nil if there is none.
-func reasonOf(r *Result) error {
-	if r.Reason == "" {
-		return nil
+// A finishing is what the BeforeFinish hooks say about a run that would complete.
+type finishing struct {
+	back     *machine.SentBack // the run goes on; nil: no hook that may send it back wants more
+	missing  []string          // what hooks want that have sent it back as often as they may
+	unproven error             // a condition doesn't hold, and the run ends
+}
+
+// beforeFinish calls the BeforeFinish hooks, or, for a stop condition, those of Require alone,
+// which may not send the run back then.
+func (x *driver) beforeFinish(byCondition bool) (end finishing, err error) {
+	r, most := x.log.Run(), x.log.Run().Limits.SendBacks
+	var texts, hooks []string
+	for i := range x.agent.cfg.Hooks {
+		h := &x.agent.cfg.Hooks[i]
+		if h.BeforeFinish == nil || byCondition && !h.required {
+			continue
+		}
+		res := x.log.Machine().Result(Completed, "", nil)
+		_, err := x.log.callHook(h, "BeforeFinish", func() error { return h.BeforeFinish(x.log.ctx, res) })
+		var send *sendBackError
+		switch id := x.agent.hookID(i); {
+		case err == nil:
+		case !errors.As(err, &send):
+			return end, err
+		case byCondition || most >= 0 && r.SentBack+r.SentBackBy[id] >= most:
+			end.missing = append(end.missing, send.what)
+			if h.required && end.unproven == nil {
+				end.unproven = fmt.Errorf("agent: the run doesn't meet the condition %q: %s", h.Name, send.what)
+			}
+		default:
+			texts, hooks = append(texts, send.what), append(hooks, id)
+		}
 	}
-	return errors.New(r.Reason)
+	if len(texts) > 0 {
+		end.back = &machine.SentBack{Why: machine.SendBackHook, Text: strings.Join(texts, "\n"), Hooks: hooks}
+	}
+	return end, nil
+}
+
+// hookID returns what the log calls a hook: its name, with a number if it isn't the first with that
+// name, or has none.
+func (a *Agent) hookID(i int) string {
+	h, n := &a.cfg.Hooks[i], 1
+	for _, o := range a.cfg.Hooks[:i] {
+		if o.Name == h.Name {
+			n++
+		}
+	}
+	if name := machine.ValidText(h.Name); n == 1 && name != "" {
+		return name
+	}
+	return fmt.Sprintf("%s#%d", machine.ValidText(h.Name), n)
+}
+
+// concludeBy returns how a run ends of which a stop condition holds. What Require asks for must
+// hold, too.
+func (x *driver) concludeBy(why string) *outcome {
+	end, err := x.beforeFinish(true)
+	switch {
+	case err != nil:
+		return x.stops.abort(err)
+	case end.unproven != nil:
+		out := stopping(machine.CodeUnproven, end.unproven)
+		out.missing = end.missing
+		return out
+	}
+	return ending(Completed, machine.CodeCondition, fmt.Errorf("agent: a stop condition holds: %s", why))
 }

@@ -3,6 +3,7 @@ package agent
 import (
 	"context"
 	"errors"
+	"slices"
 	"sync"
 	"sync/atomic"
 	"time"
@@ -153,4 +154,36 @@ func firstExpiry(pauses []Pause) (at time.Time) {
 		}
 	}
 	return at
+}
+
+// reportLeg notes how the run stands after its leg, while its session is still held.
+func (x *driver) reportLeg(l *legState) {
+	r, res := x.log.Run(), x.log.lastEnd.Result
+	p := &Progressed{Result: res}
+	switch {
+	case !r.IsOpen():
+		p.Next = NextEnded
+	case r.Status == Running: // it was cut off, the lease was lost, or the journal has failed
+		p.Next = NextAgain
+		if x.log.Lost() && errors.Is(x.log.Err(), ErrBusy) {
+			p.Next = NextLater
+		}
+		p.Result = x.log.Machine().Result(Running, res.Code, reasonOf(res))
+	case r.IsQueued():
+		p.Next, p.At = NextWait, r.Queue.At
+	case r.Interrupted(), // or a decision comes after the last safe point
+		slices.ContainsFunc(x.log.Inbox(), func(it session.Item) bool { return it.Kind == session.ItemDecide }):
+		p.Next = NextAgain
+	default:
+		p.Next, p.At = NextWait, firstExpiry(r.Pending())
+	}
+	l.end, l.seq = p, x.log.State().Seq
+}
+
+// reasonOf returns the reason of a Result as an error; nil if there is none.
+func reasonOf(r *Result) error {
+	if r.Reason == "" {
+		return nil
+	}
+	return errors.New(r.Reason)
 }

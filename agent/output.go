@@ -2,8 +2,10 @@ package agent
 
 import (
 	"context"
+	"fmt"
 
 	"github.com/pawlkit/pawl/agent/internal/output"
+	"github.com/pawlkit/pawl/internal/schema"
 )
 
 // RunFor runs an input whose answer is a T: the model is asked for JSON that fits T's schema, and
@@ -48,4 +50,25 @@ func outputOf[T any](fn string) (output.Type[T], error) {
 		return t, &ArgError{Func: fn, Problem: err.Error(), Err: err}
 	}
 	return t, nil
+}
+
+// checkOutput checks a structured answer. It returns what the model reads if it should try again.
+func (x *driver) checkOutput() (back string, err error) {
+	r := x.log.Run()
+	if len(r.Output) == 0 {
+		return "", nil
+	}
+	s, err := schema.Parse(r.Output)
+	if err != nil {
+		return "", fmt.Errorf("agent: the schema of the answer: %w", err)
+	}
+	text := x.log.Machine().Result(Completed, "", nil).Text()
+	_, problem := output.Accept(s, text)
+	switch {
+	case problem == nil:
+		return "", nil
+	case r.Limits.OutputCorrections >= 0 && r.Corrected >= r.Limits.OutputCorrections:
+		return "", &OutputError{Text: text, Err: problem}
+	}
+	return output.Correction(problem), nil
 }

@@ -1,9 +1,13 @@
 package agent
 
 import (
+	"cmp"
+	"context"
 	"encoding/json"
+	"errors"
 	"fmt"
 	"slices"
+	"strings"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -130,4 +134,118 @@ func (w *workers) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome)
 func (l *sessionLog) isOutside(res *ToolResult) bool {
 	d, ok := l.toolset().registry.Lookup(res.Name)
 	return ok && d.Spec().Outside && (res.Status.Ran() || res.Status == tools.Answered)
+}
+
+// This file says what a model is told when it repeats itself, or when a tool keeps failing, and
+// which limits make a tool unavailable: see Limits.Repeats, ToolFailures and Corrections.
+
+// repetition returns the warning for a call that ends with res; empty if there is none.
+func repetition(r *machine.RunState, call *provider.ToolCall, res *ToolResult) string {
+	most, fails := r.Limits.ToolFailures, r.Fails(call, res)
+	switch {
+	case r.Repeats(call, res):
+		return "Note: you have made this very call several times in a row without new information. Do something else."
+	case most > 0 && fails >= most:
+		return fmt.Sprintf(
+			"Note: this tool has failed %d times in a row, and isn't available any more in this run. Go on without it.",
+			fails)
+	case most > 0 && fails >= machine.WarnAfter:
+		return fmt.Sprintf("Note: this tool has failed %d times in a row. Try something else.", fails)
+	}
+	return ""
+}
+
+// barred says why the tool of an open call isn't available any more in the run; empty if it is.
+func barred(r *machine.RunState, c *machine.CallState) string {
+	l, t := r.Limits, r.Tools[c.Call.Name]
+	switch {
+	case l.Corrections >= 0 && t.Invalid > l.Corrections && !l.AskAfterCorrections:
+		return "this tool is not available in this run: too many calls of it didn't fit its schema. Go on without it."
+	case l.ToolFailures > 0 && t.Failed >= l.ToolFailures:
+		return fmt.Sprintf("this tool is not available in this run: it failed %d times in a row. Go on without it.",
+			t.Failed)
+	}
+	return ""
+}
+
+// hookCall returns a call of the newest reply for hooks.
+func (l *sessionLog) hookCall(c *machine.CallState) *ToolCall {
+	call := l.toolCall(c)
+	h := hookCall(&call, l.toolset().lookup(call.Name))
+	h.Ran = c.MayHaveRun()
+	return h
+}
+
+// beforeTool calls the BeforeTool hooks, which may change, deny or answer a call. The failure of a
+// guard denies it. Its error is errAnswered if a hook answered.
+func (w *workers) beforeTool(cr *callRun) error {
+	c := hookCall(&cr.call, cr.d)
+	c.Input = slices.Clone(c.Input)
+	for _, h := range w.agent.hooksAt(func(h *Hooks) bool { return h.BeforeTool != nil }) {
+		had := c.answer != nil
+		warning, err := w.log.callHook(h, "BeforeTool", func() error { return h.BeforeTool(w.log.ctx, c) })
+		if !had && c.answer != nil {
+			c.AnsweredBy = cmp.Or(machine.ValidText(h.Name), "hook")
+		}
+		switch {
+		case warning != "":
+			cr.warning = machine.JoinLines(cr.warning, "Note: "+warning)
+		case errors.As(err, new(*HookError)):
+			return &tools.DenyError{Reason: "a guard failed; the call is denied to be safe"}
+		case err != nil:
+			return err
+		}
+	}
+	if c.answer != nil {
+		cr.answer, cr.answeredBy = c.answer, c.AnsweredBy
+		return errAnswered
+	}
+	if string(c.Input) != string(cr.call.Input) { // what runs is what is stored
+		cr.call.Input = w.agent.redact.JSON(c.Input)
+	}
+	return nil
+}
+
+// afterTool calls all AfterTool hooks. The failure of a guard withholds the result.
+func (l *sessionLog) afterTool(ctx context.Context, c *ToolCall, res *ToolResult) (withheld bool) {
+	hooks := l.agent.hooksAt(func(h *Hooks) bool { return h.AfterTool != nil })
+	if len(hooks) == 0 {
+		return false
+	}
+	ctx, c.Ran = l.withOutermost(ctx), c.Ran || res.Status.Ran()
+	status, name, exit, outside := res.Status, res.Name, res.Exit, res.Outside
+	for _, h := range hooks {
+		warning, err := l.callHook(h, "AfterTool", func() error { return h.AfterTool(ctx, c, res) })
+		switch {
+		case warning != "":
+			res.AddNote("Note: " + warning)
+		case errors.As(err, new(*AbortError)):
+			l.Cancel(err)
+		case err != nil:
+			withheld = true
+			res.Cut += max(len(partsText(res.Parts)), 1) // what follows isn't the tool's
+			res.Parts = []provider.Part{provider.TextPart("The call ended (" + string(res.Status) +
+				"), but its result is withheld: a guard failed.")}
+			res.Notes, res.Data, res.Error = 0, nil, true
+		}
+	}
+	fitData(res)
+	res.Parts, res.Outside = provider.Normalize(res.Parts), res.Outside || outside
+	res.CallID, res.Name = c.ID, name
+	res.Notes = min(max(res.Notes, 0), len(res.Parts))
+	if res.Status == "" || res.Status.Good() { // a hook may make a result worse, but can't make a call have succeeded
+		res.Status = status
+	}
+	if exit.Failed() && !res.Exit.Failed() { // nor its program
+		res.Exit = exit
+	}
+	return withheld
+}
+
+func partsText(parts []provider.Part) string {
+	var b strings.Builder
+	for i := range parts {
+		b.WriteString(parts[i].Text)
+	}
+	return b.String()
 }

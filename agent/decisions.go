@@ -159,3 +159,107 @@ func usedBefore(s *machine.State, id, problem string) *DecisionError {
 	}
 	return &DecisionError{Session: s.Session, ID: id, Code: machine.DecisionUsed, Problem: problem}
 }
+
+// expire closes the pauses that have expired at that time, and returns their ids. For a subagent
+// its parent has decided that already, by its own clock, where it has passed on a decision on the
+// pause.
+func (ds *decisions) expire(now time.Time, parent *parentCall) (map[string]bool, error) {
+	expired := make(map[string]bool)
+	for _, p := range ds.log.Run().Pending() {
+		over := p.Expired(now)
+		if parent != nil {
+			if i := slices.IndexFunc(parent.answers, func(d Decision) bool { return d.ID == p.ID }); i >= 0 {
+				over = parent.answers[i].Kind == machine.Expired
+			}
+		}
+		if !over {
+			continue
+		}
+		c, own := ds.log.Run().Suspended(p.ID)
+		v := verdict{decision: Decision{ID: p.ID, Kind: machine.Expired}, call: c}
+		if own == c.Pause { // else the subagent closes it when its call is resumed
+			v.result = c.Undecided("rejected: expired. Nobody decided on it in time.")
+		}
+		if err := ds.append([]verdict{v}, p.ID, true); err != nil {
+			return nil, err
+		}
+		expired[p.ID] = true
+	}
+	return expired, nil
+}
+
+// append appends decisions with what follows from them.
+func (ds *decisions) append(verdicts []verdict, item string, resumed bool) error {
+	l := ds.log
+	items := []string{item}
+	for _, v := range verdicts {
+		if v.result != nil {
+			l.afterTool(l.ctx, l.hookCall(v.call), v.result)
+		}
+		items = append(items, v.decision.ID)
+	}
+	var facts []Fact
+	reopens := slices.ContainsFunc(verdicts, func(v verdict) bool { return v.reopens })
+	// A Continued comes before the run is resumed if its process died before it could pause, so
+	// that the time since then doesn't count as worked, or its agent has other tools now. A paused
+	// run can't suspend a call.
+	if resumed && !ds.resumed && (l.Run().Status == Running || l.otherTools()) || reopens && l.paused() {
+		facts = append(facts, l.continued())
+	}
+	ds.resumed = resumed
+	decided := ds.calls(verdicts)
+	for _, v := range verdicts {
+		if v.reopens {
+			facts = append(facts, &Suspended{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User},
+				Pause: v.call.Reopened(l.Name, v.refused)})
+			continue
+		}
+		facts = append(facts,
+			&machine.Decided{Meta: Meta{Call: v.call.Call.ID, By: v.decision.User}, Decision: v.decision})
+		if v.result != nil {
+			facts = append(facts, l.result(v.call, v.result))
+		}
+	}
+	if err := l.Append(items, facts...); err != nil {
+		return err
+	}
+	ds.after(decided)
+	return nil
+}
+
+// A decidedCall is a decision as the AfterDecision hooks see it.
+type decidedCall struct {
+	call     *ToolCall
+	pause    Pause
+	decision Decision
+}
+
+// calls returns what the AfterDecision hooks will see of decisions that aren't recorded yet.
+// Those on a subagent's pauses are shown to that agent's hooks.
+func (ds *decisions) calls(verdicts []verdict) (all []decidedCall) {
+	if len(ds.log.agent.hooksAt(func(h *Hooks) bool { return h.AfterDecision != nil })) == 0 {
+		return nil
+	}
+	for _, v := range verdicts {
+		if p := v.call.Pause; !v.reopens && p.ID == v.decision.ID && v.decision.Kind != machine.Expired {
+			all = append(all, decidedCall{ds.log.hookCall(v.call), p.Flat()[0], v.decision})
+		}
+	}
+	return all
+}
+
+// after calls all AfterDecision hooks with decisions that were recorded.
+func (ds *decisions) after(decided []decidedCall) {
+	l := ds.log
+	for _, d := range decided {
+		for _, h := range l.agent.hooksAt(func(h *Hooks) bool { return h.AfterDecision != nil }) {
+			call := *d.call
+			_, err := l.callHook(h, "AfterDecision", func() error {
+				return h.AfterDecision(l.ctx, &call, d.pause, d.decision)
+			})
+			if errors.As(err, new(*AbortError)) {
+				l.Cancel(err)
+			}
+		}
+	}
+}
