@@ -326,7 +326,9 @@ func (x *driver) resume(in *Input) error {
 	}
 	if len(decisions) > 0 {
 		if !r.IsOpen() &&
-			!slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.log.State().Used, d.ID) }) {
+			!slices.ContainsFunc(decisions, func(d Decision) bool {
+				return slices.Contains(x.log.State().Used, d.ID)
+			}) {
 			return nothingOpen(x.log.Name, r)
 		}
 		own, err := x.takeGiven(decisions, expired)

@@ -129,7 +129,8 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 // memoryWarning shows and logs a warning about the memory.
 func (w *window) memoryWarning(text string) {
 	text = w.agent.redact.Text(text)
-	w.agent.logger.WarnContext(w.log.ctx, "agent: memory", "session", w.log.Name, "run", w.log.Origin().Run, "warning", text)
+	w.agent.logger.WarnContext(w.log.ctx, "agent: memory", "session", w.log.Name, "run", w.log.Origin().Run,
+		"warning", text)
 	w.log.Lock()
 	defer w.log.Unlock()
 	w.log.note(&MemoryWarning{NoteMeta: w.log.noteMeta(), Text: text})

@@ -290,7 +290,8 @@ func (l *sessionLog) takeChange(it *session.Item) bool {
 func (b *inbox) takeLate() {
 	if b.log.paused() && errors.Is(context.Cause(b.log.ctx), errCanceled) {
 		if err := b.log.endOpen(machine.CodeCanceled, errCanceled); err != nil {
-			b.log.agent.logger.ErrorContext(b.log.Stored, "agent: canceling a paused run", "session", b.log.Name, "error", err)
+			b.log.agent.logger.ErrorContext(b.log.Stored, "agent: canceling a paused run", "session", b.log.Name,
+				"error", err)
 		}
 	}
 	if len(b.log.State().Rules) == 0 && !b.consumer.poked.Load() {

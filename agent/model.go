@@ -128,7 +128,8 @@ func (m *model) recordStep(c *modelCall) *outcome {
 		m.consumer.tell(&UnknownPrice{NoteMeta: m.log.noteMeta(), Model: c.start.Model})
 	}
 	if c.again {
-		m.consumer.tell(&Reset{NoteMeta: m.log.noteMeta(), Why: "the model call is made again: it is not known how it ended"})
+		m.consumer.tell(&Reset{NoteMeta: m.log.noteMeta(),
+			Why: "the model call is made again: it is not known how it ended"})
 	}
 	return m.stops.cutOff()
 }

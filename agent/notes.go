@@ -118,7 +118,8 @@ func RequestContextReset(ctx context.Context) error {
 // resetContextIfDue resets the context if that is due, and reports whether it did.
 func (w *window) resetContextIfDue(share float64, req *provider.Request, budget int) bool {
 	h := w.agent.memoryConfig.ContextReset
-	if h == nil || w.log.Run().Stage != machine.StageReady { // in the middle of an answer, or of a call that is made again
+	// in the middle of an answer, or of a call that is made again
+	if h == nil || w.log.Run().Stage != machine.StageReady {
 		return false
 	}
 	if w.memory.full == nil {

@@ -214,7 +214,8 @@ func (w *workers) ruled(cr *callRun, v *tools.Verdict) bool {
 		return r.Tool == s.Name && r.Fingerprint == cr.d.Fingerprint() && r.Scope == scope &&
 			(len(s.Approvers) == 0 || w.mayApprove(s, r.By))
 	}
-	if always && (slices.ContainsFunc(w.log.State().Rules, applies) || slices.ContainsFunc(w.agent.cfg.Rules, applies)) {
+	if always &&
+		(slices.ContainsFunc(w.log.State().Rules, applies) || slices.ContainsFunc(w.agent.cfg.Rules, applies)) {
 		return true
 	}
 	p := Pause{Kind: PauseApproval, Reason: v.Reason, Always: always}

@@ -246,7 +246,8 @@ func (m *model) nameCalls(resp *provider.Response) {
 		}
 		p.Call.Name = m.callName(p.Call.Name)
 		if n == len(m.reply.calls) { // else it has the id with which it was shown as it began
-			m.reply.calls = append(m.reply.calls, begunCall{id: machine.CallID(m.log.Origin().Run, m.log.Run().Step, n)})
+			id := machine.CallID(m.log.Origin().Run, m.log.Run().Step, n)
+			m.reply.calls = append(m.reply.calls, begunCall{id: id})
 		}
 		if id := m.reply.calls[n].id; p.Call.ID != id {
 			p.Call.ProviderID, p.Call.ID = p.Call.ID, id

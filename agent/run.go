@@ -202,7 +202,8 @@ func (x *driver) next() *outcome {
 // and nothing slow lies before that.
 func (x *driver) beginsAtOnce(act machine.Action) bool {
 	p := &x.pending
-	if p.unread || x.consumer.left || x.inbox.requested != requestNone || x.log.ctx.Err() != nil || x.log.drains() || x.log.leg.endsBefore(act) {
+	if p.unread || x.consumer.left || x.inbox.requested != requestNone || x.log.ctx.Err() != nil ||
+		x.log.drains() || x.log.leg.endsBefore(act) {
 		return false
 	}
 	return act.Kind == machine.ActCallModel && p.resultWaits && act.Final == "" && !act.Again ||
@@ -273,7 +274,8 @@ func (x *driver) close() {
 		out := stopping(machine.CodeAbandoned, errAbandoned)
 		if !x.consumer.left && !x.consumer.yielding { // panics of the host's functions are contained
 			out = failing(machine.CodeAborted, errGoexit)
-			x.agent.logger.ErrorContext(x.log.Stored, "agent: the run has failed", "session", x.log.Name, "error", out.reason)
+			x.agent.logger.ErrorContext(x.log.Stored, "agent: the run has failed", "session", x.log.Name,
+				"error", out.reason)
 		}
 		x.consumer.left = true
 		x.log.Cancel(out.reason)
