@@ -168,11 +168,30 @@ func (s *simulation) settle() {
 	}
 }
 
-// finish drives all sessions to their ends.
+// storedFacts returns how many facts all sessions have stored.
+func (s *simulation) storedFacts() (n int) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, all := range s.kept {
+		for _, l := range all {
+			n += len(l.facts)
+		}
+	}
+	return n
+}
+
+// finish drives all sessions to their ends. It gives up when nothing was stored in 100 rounds, or
+// after 1,000: a run of a worker may take many, which are of 2 s.
 func (s *simulation) finish(p *process) {
 	ctx := context.Background()
 	var open string
-	for round := range 120 {
+	stored, since := 0, 0
+	for round := range 1_000 {
+		if now := s.storedFacts(); now != stored {
+			stored, since = now, round
+		} else if round-since > 100 {
+			break
+		}
 		_, err := p.agent.Recover(ctx, agent.Recovery{Each: func(r agent.Recovered) {
 			var changed *agent.ChangedError
 			if r.Result == nil && !errors.As(r.Err, &changed) {
