@@ -65,6 +65,9 @@ func (x *driver) begin(in *Input) (err error) {
 	} else {
 		err = x.start(in)
 	}
+	if cause := causeOf(x.log.ctx); err != nil && errors.Is(cause, ErrBusy) { // rather than that a read has ended
+		return cause
+	}
 	if err != nil || x.log.leg.queued() != nil { // a worker drives what is queued
 		return err
 	}

@@ -3,6 +3,7 @@ package agent_test
 import (
 	"context"
 	"errors"
+	"iter"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -101,6 +102,52 @@ func TestARunThatLostItsLeaseIsGoneOnWithElsewhere(t *testing.T) {
 		require.Equal(t, "Done.", res.Text())
 		require.Equal(t, tools.Answered, finished(t, b, "s")[0].Status)
 	})
+}
+
+// A stuck store renews no lease. Once it is told to, it hangs instead of answering a reading.
+type stuck struct {
+	mute
+	hangs string
+}
+
+func (s *stuck) hang(ctx context.Context, what string) {
+	if s.hangs == what {
+		<-ctx.Done()
+	}
+}
+
+func (s *stuck) Head(ctx context.Context, session string) (journal.Head, error) {
+	if s.hang(ctx, "Head"); ctx.Err() != nil {
+		return journal.Head{}, ctx.Err()
+	}
+	return s.Store.Head(ctx, session)
+}
+
+func (s *stuck) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
+	s.hang(ctx, "Read")
+	return s.Store.Read(ctx, session, after)
+}
+
+func (s *stuck) Take(ctx context.Context, session string, fence uint64) ([]journal.Item, error) {
+	s.hang(ctx, "Take")
+	return s.Store.Take(ctx, session, fence)
+}
+
+// What is read as a run begins ends with the lease, and then another process may have the session.
+func TestARunWhoseLeaseIsLostAsItBeginsIsBusy(t *testing.T) {
+	for _, what := range []string{"Head", "Read", "Take"} {
+		t.Run(what, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := &stuck{mute: mute{Store: journal.NewMemory(), fails: errors.New("away")}}
+				a, _ := scripted(t, agent.Config{Journal: store, Lease: 8 * time.Second}, say("One."))
+				runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
+				b, _ := scripted(t, agent.Config{Journal: store, Lease: 8 * time.Second}, say("Two.")) // has nothing of it in memory
+				store.hangs = what
+				_, err := b.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+				require.ErrorIs(t, err, agent.ErrBusy)
+			})
+		})
+	}
 }
 
 // A call that may be repeated and that the loss of the lease has stopped is made again.

@@ -123,6 +123,9 @@ func (l *Log) load() error {
 			Lost: func(err error) { l.Cancel(busy(l.Name, err)) }, Logger: s.Logger})
 	}
 	state, err := s.read(l.Reads, l.Name, s.cache.take(l.Name))
+	if err != nil && l.leaseLost() {
+		return contain.CauseOf(l.Ctx)
+	}
 	if err != nil {
 		return err
 	}
