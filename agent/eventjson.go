@@ -4,9 +4,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"reflect"
-	"time"
 
-	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/internal/history"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -44,14 +43,13 @@ func init() {
 	}
 }
 
-// An eventForm is the JSON form of an event. Data is that of the fact in a journal, or the note.
-type eventForm[D any] struct {
-	V       int       `json:"v"`
-	Kind    string    `json:"kind"`
-	Session string    `json:"session"`
-	Seq     uint64    `json:"seq,omitempty"`
-	Time    time.Time `json:"time,omitzero"`
-	Data    D         `json:"data"`
+// A noteForm is the JSON form of a note. A fact has that of [history.Line], which has the same
+// members and two more.
+type noteForm struct {
+	V       int    `json:"v"`
+	Kind    string `json:"kind"`
+	Session string `json:"session"`
+	Data    Event  `json:"data"`
 }
 
 // MarshalEvent returns an event as a JSON object:
@@ -64,20 +62,14 @@ type eventForm[D any] struct {
 // *[machine.FactError].
 func MarshalEvent(ev Event) ([]byte, error) {
 	if f, ok := ev.(Fact); ok {
-		rec, err := machine.Encode(f)
-		if err != nil {
-			return nil, err
-		}
-		return machine.Marshal(eventForm[json.RawMessage]{rec.V, rec.Kind, f.Envelope().Session(), rec.Seq, rec.Time,
-			rec.Data})
+		return history.Marshal(f)
 	}
 	kind, ok := noteKinds[reflect.TypeOf(ev)]
 	if !ok || reflect.ValueOf(ev).IsNil() {
 		return nil, badEvent("MarshalEvent", fmt.Sprintf("%T", ev),
 			"it isn't an event; events are pointers to the facts and notes of package agent", nil)
 	}
-	data, err := machine.Marshal(eventForm[Event]{V: machine.Version, Kind: kind, Session: ev.Envelope().Session(),
-		Data: ev})
+	data, err := machine.Marshal(noteForm{V: machine.Version, Kind: kind, Session: ev.Envelope().Session(), Data: ev})
 	if err != nil {
 		return nil, badEvent("MarshalEvent", kind, "it can't be encoded: "+err.Error(), err)
 	}
@@ -88,13 +80,13 @@ func MarshalEvent(ev Event) ([]byte, error) {
 // error is an *[ArgError] if data isn't such an object, and a *[machine.FactError] if it is a
 // fact that can't be read. Both are also for another version and for unknown kinds.
 func UnmarshalEvent(data []byte) (Event, error) {
-	var form eventForm[json.RawMessage]
+	var form history.Line
 	if err := json.Unmarshal(data, &form); err != nil {
 		return nil, badEvent("UnmarshalEvent", form.Kind, "it isn't the JSON of an event: "+err.Error(), err)
 	}
 	t, ok := noteTypes[form.Kind]
 	if !ok {
-		return factOf(form.Session, &form)
+		return form.Fact(form.Session)
 	}
 	if form.V != machine.Version {
 		return nil, badEvent("UnmarshalEvent", form.Kind,
@@ -109,10 +101,4 @@ func UnmarshalEvent(data []byte) (Event, error) {
 		o.Session = form.Session
 	}
 	return ev, nil
-}
-
-// factOf returns the fact of a form, as one of a session.
-func factOf(session string, form *eventForm[json.RawMessage]) (Fact, error) {
-	return machine.Decode(session,
-		journal.Record{Seq: form.Seq, Time: form.Time, Kind: form.Kind, V: form.V, Data: form.Data})
 }

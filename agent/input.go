@@ -5,9 +5,9 @@ import (
 	"encoding/json"
 	"fmt"
 	"strings"
-	"unicode"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/notes"
@@ -179,15 +179,10 @@ func Continue(session string) Input {
 	return Input{Session: session, resume: resume{kind: continueRun}}
 }
 
-// maxSession is the maximum length of a session's name, in bytes.
-const maxSession = 512
-
 // check returns what is wrong with an input, regardless of its session.
 func (in *Input) check(limits *Limits) error {
-	if len(in.Session) > maxSession || !utf8.ValidString(in.Session) ||
-		strings.ContainsFunc(in.Session, unicode.IsControl) {
-		return badInput("Session", "the name has to be valid UTF-8 of at most %d bytes without control characters",
-			maxSession)
+	if problem := session.NameProblem(in.Session); problem != "" {
+		return badInput("Session", "%s", problem)
 	}
 	if strings.HasPrefix(in.Session, childPrefix) && in.parent == nil {
 		return badInput("Session",

@@ -14,8 +14,8 @@ import (
 // A sessionLog is a session that this process holds, as the agent uses it: its log, and the events
 // that wait to be shown.
 //
-// The driver of a run uses it. Changes between runs use it without a driver: Undo, Fork, Prune,
-// Compact, Revoke, and the end of a subagent's run that was abandoned.
+// The driver of a run uses it. Changes between runs use it without a driver: Undo, Prune, Compact,
+// Revoke, and the end of a subagent's run that was abandoned.
 type sessionLog struct {
 	*session.Log // its lock guards what is said to be guarded
 

@@ -103,17 +103,6 @@ func (s *Session) Result(ctx context.Context) (*Result, error) {
 	return m.LastResult(), nil
 }
 
-// Trace returns the model calls of the session in order, for debugging. It reads only the log: it
-// runs nothing, and calls no model and no hook. The steps share their messages; the caller must not
-// change them.
-func (s *Session) Trace(ctx context.Context) ([]machine.TraceStep, error) {
-	facts, err := s.Facts(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return machine.Trace(s.id, facts, s.agent.cfg.Compose != nil)
-}
-
 // machine returns a machine of its own with the session's facts.
 func (s *Session) machine(ctx context.Context) (*machine.Machine, error) {
 	ctx, err := s.ready(ctx)

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/internal/history"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -52,7 +53,7 @@ func TestACopyHasTheStateOfTheOriginal(t *testing.T) {
 // whether there are any.
 func compareCopy(t *testing.T, to string, facts []machine.Fact, seed uint64) bool {
 	t.Helper()
-	copied, err := machine.Copy("s-1", to, exported(t, facts), 0)
+	copied, err := history.Copy("s-1", to, exported(t, facts), 0)
 	require.NoError(t, err)
 	if len(copied) == 0 {
 		return false

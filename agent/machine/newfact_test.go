@@ -49,8 +49,4 @@ func TestANewFactNeedsItsTypeThreeMethodsAndALine(t *testing.T) {
 	require.Equal(t, f, back)
 	require.NoError(t, m.Apply(back))
 	require.Equal(t, "good", m.State().Phase)
-	copied, err := Copy("s", "t", []Fact{&RunStarted{Meta: Meta{Origin: run, Seq: 1}, Message: provider.User("go")}, f},
-		0)
-	require.NoError(t, err)
-	require.Equal(t, "t", copied[1].Envelope().Session())
 }

@@ -8,6 +8,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/internal/history"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
@@ -97,7 +98,7 @@ func TestACopyUpToAnyFactHasTheConversationOfThatPoint(t *testing.T) {
 				return
 			}
 			for upTo := range s.m.State().Seq {
-				facts, err := machine.Copy("s-1", "s-2", s.facts, upTo+1)
+				facts, err := history.Copy("s-1", "s-2", s.facts, upTo+1)
 				require.NoError(t, err)
 				_, err = machine.Replay("s-2", facts...)
 				require.NoError(t, err)

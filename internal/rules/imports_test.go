@@ -78,9 +78,13 @@ var rows = map[string]row{
 		own: []string{"agent/internal/contain", "agent/internal/work", "agent/journal", "agent/machine",
 			"circuit/fault"},
 		tests: []string{"provider", "tools"}},
+	"agent/internal/history": {
+		own: []string{"agent/internal/session", "agent/internal/work", "agent/journal", "agent/machine",
+			"circuit/fault", "provider"},
+		tests: []string{"tools"}},
 	"agent/internal/contain": {own: []string{"agent/journal", "circuit/fault", "tools"}},
 	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "internal/visible", "memory",
-		"provider", "tools"}, tests: []string{"internal/erase"}},
+		"provider", "tools"}, tests: []string{"agent/internal/history", "internal/erase"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"agent/internal/stops":   {own: []string{everything}},                          // tests alone
 	"agent/internal/doors":   {own: []string{everything}, third: []string{mcpSDK}}, // tests alone
@@ -235,9 +239,9 @@ var rows = map[string]row{
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", "internal/httpguard", adapter},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
-		own: []string{"agent/internal/contain", "agent/internal/due", "agent/internal/output",
-			"agent/internal/session", "agent/internal/work", "agent/journal", "agent/machine", "agent/notes",
-			"agent/stop", "circuit", "circuit/fault",
+		own: []string{"agent/internal/contain", "agent/internal/due", "agent/internal/history",
+			"agent/internal/output", "agent/internal/session", "agent/internal/work", "agent/journal",
+			"agent/machine", "agent/notes", "agent/stop", "circuit", "circuit/fault",
 			"internal/erase", "internal/schema", "memory", "provider", "provider/guard", "stream", "ratelimit",
 			"ratelimit/budget", "tools"},
 		third: []string{xsync},

@@ -12,7 +12,7 @@ import (
 )
 
 // measured are the packages whose code Sizes counts.
-var measured = []string{"agent", "agent/machine", "tools", "internal/schema"}
+var measured = []string{"agent", "agent/internal/history", "agent/machine", "tools", "internal/schema"}
 
 // Sizes prints how large the repository is whose root is given: code lines (lines that aren't blank
 // and aren't only a comment, outside of tests) of the central packages and of the core, the large

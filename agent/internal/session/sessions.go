@@ -10,6 +10,8 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
+	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -203,6 +205,17 @@ func (s *Sessions) drained() {
 	if len(s.held) == 0 {
 		close(s.idle)
 	}
+}
+
+// maxName is the maximum length of a session's name, in bytes.
+const maxName = 512
+
+// NameProblem returns what is wrong with the name of a session; empty if nothing is.
+func NameProblem(name string) string {
+	if len(name) > maxName || !utf8.ValidString(name) || strings.ContainsFunc(name, unicode.IsControl) {
+		return fmt.Sprintf("the name has to be valid UTF-8 of at most %d bytes without control characters", maxName)
+	}
+	return ""
 }
 
 // hasName reports whether a session has a name of the host's, so that there may be other runs in

@@ -1,40 +1,45 @@
-package agent
+package history
 
 import (
 	"context"
 	"slices"
 
-	"github.com/pawlkit/pawl/agent/internal/contain"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
-// A descendant is a session, or the log of another package, whose parent is a session or another
-// descendant of that.
+// A Pruner removes sessions, or what isn't needed of them, with their descendants: the sessions and
+// the logs of other packages whose parent is the session or a descendant of it. It is safe for
+// concurrent use.
+type Pruner struct {
+	Sessions *session.Sessions
+	Journals []journal.Store      // that have descendants; one of them is that of Sessions
+	Forget   func(session string) // called for each session before it is removed; nil: nothing is
+}
+
+// A descendant is a session, or the log of another package, that is a descendant of a session.
 type descendant struct {
 	store journal.Store
 	name  string
 }
 
-// deleteOwn removes a session from the agent's journal, after its descendants. An error leaves it,
-// so that it can be deleted again.
-func (a *Agent) deleteOwn(ctx context.Context, name string) error {
-	list, err := a.descendants(ctx, name, nil)
-	if err == nil {
-		err = a.delete(ctx, list)
-	}
+// Remove removes a session after its descendants. After an error it is still there, so that it can
+// be removed again. The caller holds it.
+func (p *Pruner) Remove(ctx context.Context, name string) error {
+	list, err := p.descendants(ctx, name, nil)
 	if err != nil {
 		return err
 	}
-	a.sessions.Forget(name)
-	a.lists.forget(name)
-	return a.sessions.Store.Delete(ctx, name, journal.All)
+	return p.remove(ctx, slices.Insert(list, 0, descendant{p.Sessions.Store, name}))
 }
 
-// delete removes sessions, the last one first.
-func (a *Agent) delete(ctx context.Context, list []descendant) error {
+// remove removes sessions, the last one first.
+func (p *Pruner) remove(ctx context.Context, list []descendant) error {
 	for _, d := range slices.Backward(list) {
-		a.sessions.Forget(d.name)
-		a.lists.forget(d.name)
+		p.Sessions.Forget(d.name)
+		if p.Forget != nil {
+			p.Forget(d.name)
+		}
 		if err := d.store.Delete(ctx, d.name, journal.All); err != nil {
 			return err
 		}
@@ -44,12 +49,11 @@ func (a *Agent) delete(ctx context.Context, list []descendant) error {
 
 // descendants returns the descendants of a session, parents before their children. Children of the
 // session itself that keep returns true for are left out, with their descendants; nil: none are.
-func (a *Agent) descendants(ctx context.Context, name string, keep func(child string) bool) ([]descendant, error) {
+func (p *Pruner) descendants(ctx context.Context, name string, keep func(child string) bool) ([]descendant, error) {
 	var found []descendant
 	seen := make(map[string]bool) // two journals may be the same, and a host may make a circle
-	stores := a.journals()
 	for parent, n := name, 0; ; parent, n = found[n].name, n+1 {
-		for _, store := range stores {
+		for _, store := range p.Journals {
 			children, err := childrenOf(ctx, store, parent)
 			if err != nil {
 				return nil, err
@@ -77,18 +81,4 @@ func childrenOf(ctx context.Context, store journal.Store, parent string) (names 
 		names = append(names, head.Session)
 	}
 	return names, nil
-}
-
-// journals returns the journals of the agent and of what its calls own. One may be listed twice.
-func (a *Agent) journals() []journal.Store {
-	stores := []journal.Store{a.sessions.Store}
-	for _, owner := range a.owners {
-		for _, store := range owner.Journals() {
-			same := func(s journal.Store) bool { return contain.Same(s, store) }
-			if !slices.ContainsFunc(stores, same) {
-				stores = append(stores, store)
-			}
-		}
-	}
-	return stores
 }
