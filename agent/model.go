@@ -175,13 +175,6 @@ func (l *sessionLog) labels(step int, kind string) provider.Labels {
 		Agent: l.agent.cfg.Name, Kind: kind, Trace: r.Trace, Extra: l.State().Labels}
 }
 
-// CallLabels returns the labels of a model call that a package of the agent makes for the run.
-func (l *sessionLog) CallLabels(kind string) provider.Labels {
-	l.Lock()
-	defer l.Unlock()
-	return l.labels(l.Run().Step, kind)
-}
-
 // beforeStep calls the BeforeStep hooks, and takes what they have changed. Without hooks for steps
 // there is nothing to take.
 func (m *model) beforeStep(c *modelCall) error {

@@ -292,6 +292,13 @@ func (x *driver) close() {
 // Ancestors implements [work.Run].
 func (x *driver) Ancestors() []machine.Ancestor { return x.log.place.Ancestors() }
 
+// CallLabels implements [work.Run].
+func (x *driver) CallLabels(kind string) provider.Labels {
+	x.log.Lock()
+	defer x.log.Unlock()
+	return x.log.labels(x.log.Run().Step, kind)
+}
+
 // Poke implements [session.Holder].
 func (x *driver) Poke() { x.consumer.Poke() }
 

@@ -231,7 +231,7 @@ func (c *critic) ask(ctx context.Context, system, prompt string, schema json.Raw
 		Model: c.cfg.Model, System: system, Messages: []provider.Message{provider.User(prompt)},
 		Labels: provider.Labels{Kind: Kind},
 	}
-	if r, ok := work.RunOf(ctx).(interface{ CallLabels(string) provider.Labels }); ok {
+	if r := work.RunOf(ctx); r != nil {
 		req.Labels = r.CallLabels(Kind)
 	}
 	if schema != nil {

@@ -4,6 +4,7 @@ import (
 	"context"
 
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // A Run is what a context belongs to: a run that is driven, or the [Ancestors] of those that begin
@@ -11,6 +12,9 @@ import (
 type Run interface {
 	// Ancestors returns the ancestors of what the run starts.
 	Ancestors() []machine.Ancestor
+	// CallLabels returns the labels of a model call of that kind that a package of the agent makes
+	// for the run.
+	CallLabels(kind string) provider.Labels
 }
 
 // Ancestors are those of the runs that begin with a context.
@@ -18,6 +22,9 @@ type Ancestors []machine.Ancestor
 
 // Ancestors returns a.
 func (a Ancestors) Ancestors() []machine.Ancestor { return a }
+
+// CallLabels returns labels with the kind alone.
+func (Ancestors) CallLabels(kind string) provider.Labels { return provider.Labels{Kind: kind} }
 
 type runKey struct{}
 
