@@ -118,6 +118,6 @@ func (s *State) due() (at time.Time) {
 	return at
 }
 
-// Precedence returns the place of a run among others that wait: a higher one comes first. It is the
+// precedence returns the place of a run among others that wait: a higher one comes first. It is the
 // input's Priority, with its default.
-func (r *RunState) Precedence() int { return cmp.Or(r.Priority, 60) }
+func (r *RunState) precedence() int { return cmp.Or(r.Priority, 60) }

@@ -27,7 +27,7 @@ type State struct {
 	// Used are the ids of the newest 1,000 pauses that were decided.
 	Used []string `json:"used,omitempty"`
 	// Keys are the newest 100 keys of inputs, messages and facts of the host.
-	Keys []KeyState `json:"keys,omitempty"`
+	Keys []keyState `json:"keys,omitempty"`
 	// Labels are those of the newest run, and OwnLabels those of the session itself: see
 	// [LabelChanged]. Title is what lists show.
 	Labels    provider.LabelSet `json:"labels,omitempty"`
@@ -88,7 +88,7 @@ type RunState struct {
 
 	// ContextReset is set if the run continues the work of another. The counts below then include
 	// those of the runs before it.
-	ContextReset *ChainState `json:"context_reset,omitempty"`
+	ContextReset *chainState `json:"context_reset,omitempty"`
 	// UserMessages are the user's messages after the input, in all runs of a chain: the newest 20,
 	// each cut to 4 KiB.
 	UserMessages []string `json:"user_messages,omitempty"`
@@ -122,7 +122,7 @@ type RunState struct {
 	Tools     map[string]ToolState `json:"tools,omitempty"`
 	Stuck     string               `json:"stuck,omitempty"` // the tool that was repeated up to the limit
 	ToolNames []string             `json:"tool_names,omitempty"`
-	Effects   []Effect             `json:"effects,omitempty"` // the newest 10 of the calls that had or may have had one
+	Effects   []callEffect         `json:"effects,omitempty"` // the newest 10 of the calls that had or may have had one
 	Counts
 }
 
@@ -247,7 +247,7 @@ func (r *RunState) Pending() []Pause {
 	var out []Pause
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if !c.Waits() {
+		if !c.waits() {
 			continue
 		}
 		for _, p := range c.Pause.Flat() {
@@ -270,8 +270,8 @@ func (r *RunState) Suspended(id string) (*CallState, *Pause) {
 		if c.Status == CallSuspended && c.Pause.ID == id {
 			return c, c.Pause
 		}
-		if c.Waits() {
-			if n := c.Pause.Find(id); n != nil {
+		if c.waits() {
+			if n := c.Pause.find(id); n != nil {
 				return c, n
 			}
 		}
@@ -291,9 +291,9 @@ func (r *RunState) ContextResets() int {
 // and of the last one, may not.
 func (r *RunState) callsMayRun() bool { return r.Stop.RunsCalls() && r.Final == "" }
 
-// Waits reports whether the call has a pause to decide on: its own, or those of a subagent. While
+// waits reports whether the call has a pause to decide on: its own, or those of a subagent. While
 // that agent acts on one decision, its other pauses may still be decided.
-func (c *CallState) Waits() bool {
+func (c *CallState) waits() bool {
 	switch c.Status {
 	case CallSuspended:
 		return c.Pause != nil

@@ -53,7 +53,7 @@ func (s *State) info() []byte {
 	info := HeadInfo{Cost: s.Totals.Cost, Steps: s.Totals.Steps, Unpriced: s.Totals.Unpriced, Mode: s.Mode}
 	if r := s.Run; r != nil {
 		if info.Model = cmp.Or(r.Model, s.Model); r.Queue != nil {
-			info.Agent, info.Precedence = r.Agent, r.Precedence()
+			info.Agent, info.Precedence = r.Agent, r.precedence()
 		}
 	}
 	if info == (HeadInfo{}) {
