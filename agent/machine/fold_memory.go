@@ -137,7 +137,7 @@ func (s *State) rewound(f *RunStarted) (messages []provider.Message, problem str
 	return messages, problem
 }
 
-// A NoteState is the newest note of a category.
+// A NoteState is the newest note of a category, for tools that read logs.
 type NoteState struct {
 	Category string  `json:"category"`
 	Index    int     `json:"index"` // among the notes of the category, from 1; 0 before the first

@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A State is what the facts of a session add up to. Only a [Machine] makes it. The same facts give
-// the same JSON, in any process.
+// A State is what the facts of a session add up to, for tools that read logs. Only a [Machine]
+// makes it. The same facts give the same JSON, in any process.
 type State struct {
 	Session string `json:"session"`
 	Seq     uint64 `json:"seq"` // the number of the newest fact
@@ -52,7 +52,7 @@ type State struct {
 // maxUsed is how many ids of decided pauses a session knows: a decision on one of them comes late.
 const maxUsed = 1000
 
-// A RunState is the state of the newest run of a session.
+// A RunState is the state of the newest run of a session, for tools that read logs.
 type RunState struct {
 	ID     string `json:"id"`
 	Trace  string `json:"trace,omitempty"`
@@ -126,8 +126,8 @@ type RunState struct {
 	Counts
 }
 
-// Counts are what a run has counted for its limits. Those of a run that continues the work of
-// another include that run's.
+// Counts are what a run has counted for its limits, for tools that read logs. Those of a run that
+// continues the work of another include that run's.
 type Counts struct {
 	Lost          int `json:"lost,omitempty"`           // model calls that were lost in a crash and made again
 	SentBack      int `json:"sent_back,omitempty"`      // how often hooks sent the run back that no fact names
@@ -140,14 +140,14 @@ type Counts struct {
 	SentBackBy map[string]int `json:"sent_back_by,omitempty"`
 }
 
-// A DirectRun is a run that makes one call without a model.
+// A DirectRun is the state of a run that makes one call without a model, for tools that read logs.
 type DirectRun struct {
 	Result *ToolResult `json:"result,omitempty"` // of the call; nil until it has one
 	Key    string      `json:"key,omitempty"`    // the idempotency key of the call; empty: its id
 }
 
-// A Stage is where a run is in its loop. Together with the [Status] it says which facts may follow:
-// see the table in the package documentation.
+// A Stage is where a run is in its loop, for tools that read logs. Together with the [Status] it
+// says which facts may follow: see the table in the package documentation.
 type Stage string
 
 // The stages of a run.
@@ -159,7 +159,7 @@ const (
 	StageFailed  Stage = "failed"  // the newest model call failed
 )
 
-// A CallState is the state of one tool call of the newest reply.
+// A CallState is the state of one tool call of the newest reply, for tools that read logs.
 type CallState struct {
 	// Call is the call as the model made it, then as a person edited it, then as it was started.
 	Call   *provider.ToolCall `json:"call"`
@@ -183,7 +183,7 @@ type CallState struct {
 	Result  *ToolResult     `json:"result,omitempty"`
 }
 
-// A CallStatus is the status of a call.
+// A CallStatus is the status of a call, for tools that read logs.
 type CallStatus string
 
 // The statuses of a call.
@@ -196,7 +196,7 @@ const (
 	CallDone      CallStatus = "done"      // it has its result
 )
 
-// A ToolState is what a run remembers of a tool.
+// A ToolState is what a run remembers of a tool, for tools that read logs.
 type ToolState struct {
 	OK      int    `json:"ok,omitempty"`      // successes
 	Invalid int    `json:"invalid,omitempty"` // invalid inputs in a row

@@ -8,9 +8,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Totals are what all runs of a session have used, with their subagents. A copy of a session (see
-// [Copy]) begins with none, because its original has paid for the runs that were copied. It has
-// those of the original if it has the same name.
+// Totals are what all runs of a session have used, with their subagents, for tools that read logs.
+// A copy of a session begins with none, because its original has paid for the runs that were
+// copied. It has those of the original if it has the same name.
 type Totals struct {
 	Cost     provider.Money `json:"cost,omitempty"` // as far as prices are known
 	Steps    int            `json:"steps,omitempty"`
