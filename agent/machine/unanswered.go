@@ -52,7 +52,8 @@ func effect(c *provider.ToolCall, status tools.Status) string {
 
 // removeEffects forgets the calls that were undone, also those that aren't among the newest.
 func (r *RunState) removeEffects(calls []UndoneCall) {
-	r.Effects = slices.DeleteFunc(slices.Clone(r.Effects), func(e callEffect) bool { // a Clone of the machine shares them
+	// a Clone of the machine shares them
+	r.Effects = slices.DeleteFunc(slices.Clone(r.Effects), func(e callEffect) bool {
 		return slices.ContainsFunc(calls, func(c UndoneCall) bool { return c.Why == "" && c.Call.ID == e.Call })
 	})
 	for _, c := range calls {
