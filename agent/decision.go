@@ -35,7 +35,6 @@ import (
 //   - Nested: for a call of a subagent, the pauses of that agent
 //   - Successor(): the pause that takes its place, without an id
 //   - Flat(): the pauses that can be decided on: the pause itself, or those nested in it
-//   - Find(): the pause with an id, of those nested in it
 type Pause = machine.Pause
 
 // A PauseKind says what kind of decision a pause waits for. A tool that suspends its call may name

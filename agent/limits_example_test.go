@@ -6,6 +6,7 @@ import (
 	"fmt"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -33,10 +34,15 @@ func ExampleLimits() {
 		return
 	}
 	fmt.Println(res.Status, res.Steps)
-	fmt.Println(limit.Limit, limit.Max)
+	switch limit.Limit {
+	case machine.LimitFailures:
+		fmt.Println("its tools failed", limit.Have, "times in a row")
+	case machine.LimitRepeats:
+		fmt.Println("it repeated one call", limit.Have, "times")
+	}
 	// Output:
 	// stopped 3
-	// Failures 3
+	// its tools failed 3 times in a row
 }
 
 // A limit of cost means little if the price of a model isn't known, so such a model isn't called

@@ -21,8 +21,8 @@ type TitleChanged struct {
 	Title string `json:"title,omitempty"`
 }
 
-// A KeyState is the key of an input or a message, and the run that it started or that has read it.
-type KeyState struct {
+// A keyState is the key of an input or a message, and the run that it started or that has read it.
+type keyState struct {
 	Key string `json:"key"`
 	Run string `json:"run"`
 }
@@ -57,7 +57,7 @@ func (s *State) addKey(key, run string) {
 	if key == "" {
 		return
 	}
-	s.Keys = append(s.Keys[max(len(s.Keys)-maxKeys+1, 0):len(s.Keys):len(s.Keys)], KeyState{key, run})
+	s.Keys = append(s.Keys[max(len(s.Keys)-maxKeys+1, 0):len(s.Keys):len(s.Keys)], keyState{key, run})
 }
 
 // OwnerLabel is the label with which the head of a session says who it belongs to. Inputs can't set

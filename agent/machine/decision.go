@@ -89,8 +89,8 @@ func (p *Pause) Flat() []Pause {
 	return out
 }
 
-// Find returns a copy of the pause with the id that is nested in p, or nil.
-func (p *Pause) Find(id string) *Pause {
+// find returns a copy of the pause with the id that is nested in p, or nil.
+func (p *Pause) find(id string) *Pause {
 	if p == nil || p.Kind != PauseAgent {
 		return nil
 	}

@@ -46,9 +46,14 @@ func TestThePausesOfASubagentStandInThePlaceOfItsCalls(t *testing.T) {
 	require.Equal(t, "p-4", flat[1].ID)
 	flat[0].Call.Input[0] = 'x'
 	require.JSONEq(t, `{"n":1}`, string(inner.Call.Input), "callers get a copy")
-	require.Equal(t, "p-3", p.Find("p-3").ID)
-	require.Nil(t, p.Find("p-2"), "it isn't decided on itself")
-	require.Nil(t, p.Find("p-9"))
+	run := &machine.RunState{Calls: []machine.CallState{{Call: &p.Call, Status: machine.CallSuspended, Pause: &p}}}
+	c, found := run.Suspended("p-3")
+	require.Equal(t, "c-1", c.Call.ID)
+	require.Equal(t, "p-3", found.ID)
+	for _, id := range []string{"p-2", "p-9"} { // a call of a subagent isn't decided on itself
+		_, found = run.Suspended(id)
+		require.Nil(t, found)
+	}
 }
 
 func TestAnotherInputHasAnotherPauseID(t *testing.T) {

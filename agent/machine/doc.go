@@ -4,12 +4,31 @@
 //
 // The central types are [Fact], something that has happened and is recorded in the session's
 // journal, and [Machine], which folds facts into a [State] and says what has to happen next.
-// Package agent exports the types that hosts use as aliases; go doc shows the comment of an alias
-// and not its type, so those comments name all fields and methods.
+//
+// # What hosts name
+//
+//   - the facts, from [RunStarted] to [RunEnded], with [Meta] and what they contain, such as
+//     [ToolResult] and [Spent]
+//   - [Pause] and [Decision], with their kinds
+//   - [Limits], [Result], [Status] and the errors
+//   - the codes of ends (CodeLimit and the others), of errors ([SessionCode], [DecisionError]) and
+//     the names of limits (LimitSteps and the others)
+//   - [Encode] and [Decode], which make records of facts, and facts of records
+//
+// Package agent exports the types among them as aliases; go doc shows the comment of an alias and
+// not its type, so those comments name all fields and methods.
+//
+// # What is for tools that read logs
+//
+// [Replay] makes a machine of the facts of a session. [Machine.State] returns the [State], with
+// its [RunState] and the [CallState] of each call of the newest reply, [Machine.Next] the [Action]
+// that comes next, and [Machine.LastResult] the outcome of the newest run. [Conversation] and
+// [EffectsOf] read facts without a machine. A host that runs agents needs none of this.
 //
 // # Driving a machine
 //
-// A driver repeats three steps until the run is paused or has ended:
+// All other names are for drivers. A driver repeats three steps until the run is paused or has
+// ended:
 //
 //	for {
 //		action := m.Next()               // what has to happen now

@@ -15,6 +15,15 @@ var (
 	IsWellFormed = isWellFormed
 )
 
+// Parts of a State, for tests that compare whole states.
+type (
+	ChainState = chainState
+	KeyState   = keyState
+)
+
+// Waits reports whether a call has a pause to decide on.
+func Waits(c *CallState) bool { return c.waits() }
+
 func KindOf(f Fact) string { return f.kind() }
 
 func CloneFact(f Fact) Fact { return clone(f) }

@@ -252,7 +252,7 @@ type Decided struct {
 type Steered struct {
 	Meta
 	ID      string           `json:"id,omitempty"`
-	Key     string           `json:"key,omitempty"` // like that of an input: see KeyState
+	Key     string           `json:"key,omitempty"` // like that of an input: see [State].Keys
 	Message provider.Message `json:"message"`
 	Outside []string         `json:"outside,omitempty"` // see [RunStarted]
 }
@@ -271,7 +271,7 @@ type SentBack struct {
 type Emitted struct {
 	Meta
 	Kind  string          `json:"kind"`          // the host's
-	Key   string          `json:"key,omitempty"` // like that of an input: see KeyState
+	Key   string          `json:"key,omitempty"` // like that of an input: see [State].Keys
 	Value json.RawMessage `json:"value"`
 }
 

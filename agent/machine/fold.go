@@ -176,7 +176,7 @@ func (f *RunStarted) apply(m *Machine, before *RunState) string {
 	if f.ContextReset == nil && f.Replaces == nil {
 		input = m.s.marked(input)
 	}
-	var chain *ChainState
+	var chain *chainState
 	if f.ContextReset != nil {
 		if problem := m.checkContextReset(f); problem != "" {
 			return problem

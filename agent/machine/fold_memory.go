@@ -137,7 +137,7 @@ func (s *State) rewound(f *RunStarted) (messages []provider.Message, problem str
 	return messages, problem
 }
 
-// A NoteState is the newest note of a category.
+// A NoteState is the newest note of a category, for tools that read logs.
 type NoteState struct {
 	Category string  `json:"category"`
 	Index    int     `json:"index"` // among the notes of the category, from 1; 0 before the first
@@ -166,8 +166,8 @@ func (f *NoteWritten) apply(m *Machine, r *RunState) string {
 	return ""
 }
 
-// A ChainState is a run's place in a chain of runs, and what the runs before it have tried.
-type ChainState struct {
+// A chainState is a run's place in a chain of runs, and what the runs before it have tried.
+type chainState struct {
 	ContextResetState
 	First    string    `json:"first,omitempty"` // the first run of the chain
 	Attempts *Attempts `json:"attempts,omitempty"`
@@ -198,19 +198,19 @@ func (m *Machine) checkContextReset(f *RunStarted) string {
 
 // extendChain returns the place in the chain of the run that continues the newest one's work. The
 // conversation must still be that of the newest run.
-func (s *State) extendChain(reset *ContextResetState) *ChainState {
+func (s *State) extendChain(reset *ContextResetState) *chainState {
 	var earlier *Attempts
 	first := s.Run.ID
 	if before := s.Run.ContextReset; before != nil {
 		earlier, first = before.Attempts, before.First
 	}
-	c := &ChainState{*reset, first, earlier.with(s.Messages[s.Run.First:])}
+	c := &chainState{*reset, first, earlier.with(s.Messages[s.Run.First:])}
 	c.Attempts.Failed = c.Attempts.Failed.MostFrequent()
 	return c
 }
 
 // inherit copies the counts of the run before: limits apply to the whole chain.
-func (r *RunState) inherit(before *RunState, c *ChainState) {
+func (r *RunState) inherit(before *RunState, c *chainState) {
 	r.ContextReset, r.Start, r.Queue = c, before.Start, before.Queue
 	r.Step, r.PhaseStep, r.Counts = before.Step, before.PhaseStep, before.Counts
 	r.Usage, r.Cost, r.Unpriced, r.Worked = before.Usage, before.Cost, before.Unpriced, before.Worked

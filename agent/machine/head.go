@@ -60,7 +60,7 @@ func (m *Machine) ChangesHead(f Fact) bool {
 		return m.listsNext()
 	case *ToolFinished: // of a subagent that waits for more decisions
 		c := m.s.Run.Call(f.Meta.Call)
-		return c != nil && c.Waits()
+		return c != nil && c.waits()
 	}
 	return has(f, inLists)
 }

@@ -75,7 +75,7 @@ func (m *Machine) Move() *Machine {
 	return out
 }
 
-// An ActionKind says what has to happen.
+// An ActionKind says what has to happen, for drivers and tools that read logs.
 type ActionKind uint8
 
 // The kinds of actions. What each asks of the driver is in the package documentation.
@@ -93,7 +93,7 @@ const (
 	ActFinish // end the run with Action.Status, Action.Code and Action.Err
 )
 
-// An Action is what has to happen now.
+// An Action is what has to happen now, for drivers and tools that read logs.
 type Action struct {
 	Kind ActionKind
 	// Calls are indexes in RunState.Calls, for ActRunCalls, ActSettle and ActDoubt.

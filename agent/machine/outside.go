@@ -12,7 +12,8 @@ import (
 // or a summary of such text. The facts that bring it say so: results of tools, replies with what
 // the provider looked up, inputs and messages. What has left the conversation is forgotten.
 
-// An OutsideText is text from outside in the conversation, or a summary of it.
+// An OutsideText is text from outside in the conversation, or a summary of it, for tools that read
+// logs.
 type OutsideText struct {
 	Message int      `json:"message"` // its index in [State].Messages
 	From    []string `json:"from"`    // where it comes from: names of tools, or what an input said

@@ -13,7 +13,7 @@ type Queue struct {
 	Attempts int `json:"attempts"`
 }
 
-// A QueueState is what a queued run remembers of that.
+// A QueueState is what a queued run remembers of its [Queue], for tools that read logs.
 type QueueState struct {
 	Queue
 	Tried   int `json:"tried,omitempty"`   // attempts that have failed, since the newest retry
@@ -23,7 +23,8 @@ type QueueState struct {
 // maxRetries is how often a run that has failed for good can be queued again.
 const maxRetries = 3
 
-// An EndState is the end of a queued run that the host hasn't been told of: see [Delivered].
+// An EndState is the end of a queued run that the host hasn't been told of (see [Delivered]), for
+// tools that read logs.
 type EndState struct {
 	Run    string    `json:"run"`
 	Start  uint64    `json:"start"` // RunState.Start
@@ -118,6 +119,6 @@ func (s *State) due() (at time.Time) {
 	return at
 }
 
-// Precedence returns the place of a run among others that wait: a higher one comes first. It is the
+// precedence returns the place of a run among others that wait: a higher one comes first. It is the
 // input's Priority, with its default.
-func (r *RunState) Precedence() int { return cmp.Or(r.Priority, 60) }
+func (r *RunState) precedence() int { return cmp.Or(r.Priority, 60) }

@@ -422,7 +422,7 @@ func (s *sim) started(c *machine.CallState) {
 	}
 	// a call that owns work may always be started again
 	s.apply(&machine.ToolStarted{Meta: s.meta(call.ID), Call: &call, IdempotencyKey: call.ID,
-		Repeatable: s.one(3) || c.Waits(), ReadOnly: call.Name == "look"})
+		Repeatable: s.one(3) || machine.Waits(c), ReadOnly: call.Name == "look"})
 }
 
 func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
@@ -432,7 +432,7 @@ func (s *sim) suspend(c *machine.CallState, kind machine.PauseKind) {
 		p.Schema, p.Expires = json.RawMessage(`{"type":"string"}`), s.now.Add(time.Hour)
 	}
 	p.ID = machine.PauseID(s.m.State().Session, &p.Call, kind, c.Pauses, "")
-	if kind == machine.PauseAgent && c.Waits() { // the agent has acted on one decision, and still waits for the others
+	if kind == machine.PauseAgent && machine.Waits(c) { // the agent has acted on one decision, the others are open
 		p.Nested = slices.DeleteFunc(slices.Clone(c.Pause.Nested), func(n machine.Pause) bool {
 			return slices.Contains(s.m.State().Used, n.ID)
 		})

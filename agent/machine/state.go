@@ -11,8 +11,8 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// A State is what the facts of a session add up to. Only a [Machine] makes it. The same facts give
-// the same JSON, in any process.
+// A State is what the facts of a session add up to, for tools that read logs. Only a [Machine]
+// makes it. The same facts give the same JSON, in any process.
 type State struct {
 	Session string `json:"session"`
 	Seq     uint64 `json:"seq"` // the number of the newest fact
@@ -27,7 +27,7 @@ type State struct {
 	// Used are the ids of the newest 1,000 pauses that were decided.
 	Used []string `json:"used,omitempty"`
 	// Keys are the newest 100 keys of inputs, messages and facts of the host.
-	Keys []KeyState `json:"keys,omitempty"`
+	Keys []keyState `json:"keys,omitempty"`
 	// Labels are those of the newest run, and OwnLabels those of the session itself: see
 	// [LabelChanged]. Title is what lists show.
 	Labels    provider.LabelSet `json:"labels,omitempty"`
@@ -52,7 +52,7 @@ type State struct {
 // maxUsed is how many ids of decided pauses a session knows: a decision on one of them comes late.
 const maxUsed = 1000
 
-// A RunState is the state of the newest run of a session.
+// A RunState is the state of the newest run of a session, for tools that read logs.
 type RunState struct {
 	ID     string `json:"id"`
 	Trace  string `json:"trace,omitempty"`
@@ -88,7 +88,7 @@ type RunState struct {
 
 	// ContextReset is set if the run continues the work of another. The counts below then include
 	// those of the runs before it.
-	ContextReset *ChainState `json:"context_reset,omitempty"`
+	ContextReset *chainState `json:"context_reset,omitempty"`
 	// UserMessages are the user's messages after the input, in all runs of a chain: the newest 20,
 	// each cut to 4 KiB.
 	UserMessages []string `json:"user_messages,omitempty"`
@@ -122,12 +122,12 @@ type RunState struct {
 	Tools     map[string]ToolState `json:"tools,omitempty"`
 	Stuck     string               `json:"stuck,omitempty"` // the tool that was repeated up to the limit
 	ToolNames []string             `json:"tool_names,omitempty"`
-	Effects   []Effect             `json:"effects,omitempty"` // the newest 10 of the calls that had or may have had one
+	Effects   []callEffect         `json:"effects,omitempty"` // the newest 10 of the calls that had or may have had one
 	Counts
 }
 
-// Counts are what a run has counted for its limits. Those of a run that continues the work of
-// another include that run's.
+// Counts are what a run has counted for its limits, for tools that read logs. Those of a run that
+// continues the work of another include that run's.
 type Counts struct {
 	Lost          int `json:"lost,omitempty"`           // model calls that were lost in a crash and made again
 	SentBack      int `json:"sent_back,omitempty"`      // how often hooks sent the run back that no fact names
@@ -140,14 +140,14 @@ type Counts struct {
 	SentBackBy map[string]int `json:"sent_back_by,omitempty"`
 }
 
-// A DirectRun is a run that makes one call without a model.
+// A DirectRun is the state of a run that makes one call without a model, for tools that read logs.
 type DirectRun struct {
 	Result *ToolResult `json:"result,omitempty"` // of the call; nil until it has one
 	Key    string      `json:"key,omitempty"`    // the idempotency key of the call; empty: its id
 }
 
-// A Stage is where a run is in its loop. Together with the [Status] it says which facts may follow:
-// see the table in the package documentation.
+// A Stage is where a run is in its loop, for tools that read logs. Together with the [Status] it
+// says which facts may follow: see the table in the package documentation.
 type Stage string
 
 // The stages of a run.
@@ -159,7 +159,7 @@ const (
 	StageFailed  Stage = "failed"  // the newest model call failed
 )
 
-// A CallState is the state of one tool call of the newest reply.
+// A CallState is the state of one tool call of the newest reply, for tools that read logs.
 type CallState struct {
 	// Call is the call as the model made it, then as a person edited it, then as it was started.
 	Call   *provider.ToolCall `json:"call"`
@@ -183,7 +183,7 @@ type CallState struct {
 	Result  *ToolResult     `json:"result,omitempty"`
 }
 
-// A CallStatus is the status of a call.
+// A CallStatus is the status of a call, for tools that read logs.
 type CallStatus string
 
 // The statuses of a call.
@@ -196,7 +196,7 @@ const (
 	CallDone      CallStatus = "done"      // it has its result
 )
 
-// A ToolState is what a run remembers of a tool.
+// A ToolState is what a run remembers of a tool, for tools that read logs.
 type ToolState struct {
 	OK      int    `json:"ok,omitempty"`      // successes
 	Invalid int    `json:"invalid,omitempty"` // invalid inputs in a row
@@ -247,7 +247,7 @@ func (r *RunState) Pending() []Pause {
 	var out []Pause
 	for i := range r.Calls {
 		c := &r.Calls[i]
-		if !c.Waits() {
+		if !c.waits() {
 			continue
 		}
 		for _, p := range c.Pause.Flat() {
@@ -270,8 +270,8 @@ func (r *RunState) Suspended(id string) (*CallState, *Pause) {
 		if c.Status == CallSuspended && c.Pause.ID == id {
 			return c, c.Pause
 		}
-		if c.Waits() {
-			if n := c.Pause.Find(id); n != nil {
+		if c.waits() {
+			if n := c.Pause.find(id); n != nil {
 				return c, n
 			}
 		}
@@ -291,9 +291,9 @@ func (r *RunState) ContextResets() int {
 // and of the last one, may not.
 func (r *RunState) callsMayRun() bool { return r.Stop.RunsCalls() && r.Final == "" }
 
-// Waits reports whether the call has a pause to decide on: its own, or those of a subagent. While
+// waits reports whether the call has a pause to decide on: its own, or those of a subagent. While
 // that agent acts on one decision, its other pauses may still be decided.
-func (c *CallState) Waits() bool {
+func (c *CallState) waits() bool {
 	switch c.Status {
 	case CallSuspended:
 		return c.Pause != nil

@@ -56,7 +56,7 @@ func callsOf(s *State) []madeCall {
 			case p.Call != nil:
 				c := t.call(p.Call)
 				c.started, c.readOnly = true, known &&
-					!slices.ContainsFunc(s.Run.Effects, func(e Effect) bool { return e.Call == p.Call.ID })
+					!slices.ContainsFunc(s.Run.Effects, func(e callEffect) bool { return e.Call == p.Call.ID })
 			case p.Result != nil:
 				status := tools.OK
 				if p.Result.Error {

@@ -8,9 +8,9 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// Totals are what all runs of a session have used, with their subagents. A copy of a session (see
-// [Copy]) begins with none, because its original has paid for the runs that were copied. It has
-// those of the original if it has the same name.
+// Totals are what all runs of a session have used, with their subagents, for tools that read logs.
+// A copy of a session begins with none, because its original has paid for the runs that were
+// copied. It has those of the original if it has the same name.
 type Totals struct {
 	Cost     provider.Money `json:"cost,omitempty"` // as far as prices are known
 	Steps    int            `json:"steps,omitempty"`
@@ -53,7 +53,7 @@ func (s *State) info() []byte {
 	info := HeadInfo{Cost: s.Totals.Cost, Steps: s.Totals.Steps, Unpriced: s.Totals.Unpriced, Mode: s.Mode}
 	if r := s.Run; r != nil {
 		if info.Model = cmp.Or(r.Model, s.Model); r.Queue != nil {
-			info.Agent, info.Precedence = r.Agent, r.Precedence()
+			info.Agent, info.Precedence = r.Agent, r.precedence()
 		}
 	}
 	if info == (HeadInfo{}) {

@@ -48,7 +48,8 @@ func (s *State) RequiresPrices() bool {
 // first run of RunStarted.Ancestors. Inputs can't set it.
 const TreeLabel = "pawl.tree"
 
-// TreeSpent is what runs of a session have used that are in the same trees.
+// TreeSpent is what runs of a session have used that are in the same trees, for tools that read
+// logs.
 type TreeSpent struct {
 	Trees  []string       `json:"trees"` // the runs whose trees they are in, the outermost first
 	Tokens int64          `json:"tokens,omitempty"`

@@ -15,8 +15,8 @@ import (
 // request. This file writes that note. It depends only on facts that older versions also stored, so
 // it works for old logs, too.
 
-// An Effect is a call of a run that had or may have had an effect.
-type Effect struct {
+// A callEffect is a call of a run that had or may have had an effect.
+type callEffect struct {
 	Call string `json:"call"` // its id
 	What string `json:"what"` // its tool, its input, cut to 200 bytes with the name, and how it ended
 }
@@ -37,7 +37,7 @@ func (r *RunState) addEffect(c *CallState, f *ToolFinished) {
 	if len(r.Effects) == maxEffects {
 		r.Effects = r.Effects[1:]
 	}
-	r.Effects = append(r.Effects, Effect{f.Call.ID, effect(f.Call, f.Result.Status)})
+	r.Effects = append(r.Effects, callEffect{f.Call.ID, effect(f.Call, f.Result.Status)})
 	r.Effected++
 }
 
@@ -52,7 +52,8 @@ func effect(c *provider.ToolCall, status tools.Status) string {
 
 // removeEffects forgets the calls that were undone, also those that aren't among the newest.
 func (r *RunState) removeEffects(calls []UndoneCall) {
-	r.Effects = slices.DeleteFunc(slices.Clone(r.Effects), func(e Effect) bool { // a Clone of the machine shares them
+	// a Clone of the machine shares them
+	r.Effects = slices.DeleteFunc(slices.Clone(r.Effects), func(e callEffect) bool {
 		return slices.ContainsFunc(calls, func(c UndoneCall) bool { return c.Why == "" && c.Call.ID == e.Call })
 	})
 	for _, c := range calls {

@@ -29,7 +29,9 @@ func (f *file) shows() bool {
 	case f.ast == nil || strings.HasPrefix(f.path, "internal/"):
 		return false
 	}
-	return !f.test() || strings.HasPrefix(path.Base(f.path), "example") || strings.HasPrefix(f.path, "docs/")
+	name := path.Base(f.path)
+	return !f.test() || strings.HasPrefix(name, "example") || strings.HasSuffix(name, "_example_test.go") ||
+		strings.HasPrefix(f.path, "docs/")
 }
 
 // exports holds the exported top-level names of the library's packages that users can import, by

@@ -33,16 +33,18 @@ type Arg int
 type Tested int
 func Shown(func(in Callback)) {}
 type Callback int
+func Also() {}
 func unexported() {}
 `)
 	add("q/q.go", "package q\nimport x \"github.com/pawlkit/pawl/p\"\nvar v x.Used")
 	add("q/q_test.go", "package q\nimport x \"github.com/pawlkit/pawl/p\"\nvar w x.Tested")
 	add("p/example_test.go", "package p_test\nimport \"github.com/pawlkit/pawl/p\"\nvar _ = p.Shown")
+	add("p/also_example_test.go", "package p_test\nimport \"github.com/pawlkit/pawl/p\"\nvar _ = p.Also")
 	add("docs/p.md", "a p.OnPage")
 	add("p/internal/i/i.go", "package i\ntype Name int")
 	all := exportsOf(files)
 	require.Len(t, all, 2)
-	require.Len(t, all["p"], 9)
+	require.Len(t, all["p"], 10)
 	require.Equal(t, map[string][]string{"p": {"Hidden", "One", "Tested"}}, all.unused(files))
 	var out bytes.Buffer
 	require.NoError(t, printNames(&out, files, true))

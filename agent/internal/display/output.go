@@ -6,8 +6,8 @@ import (
 	"github.com/pawlkit/pawl/agent"
 )
 
-// MostLines is how many lines of the output of a program that has failed are shown at once.
-const MostLines = 10
+// mostLines is how many lines of the output of a program that has failed are shown at once.
+const mostLines = 10
 
 // Output returns what the model has read of the output of a program: the text of the result without
 // a first line that says how the program ended, and without the notes of the agent.
@@ -21,11 +21,11 @@ func Output(res *agent.ToolResult) string {
 	return strings.TrimRight(text, "\n")
 }
 
-// LastLines returns the last lines of a text, at most MostLines of them, and how many lines are
-// before these.
+// LastLines returns the last lines of a text, at most 10 of them, and how many lines are before
+// these.
 func LastLines(text string) (last string, before int) {
 	at := len(text)
-	for range MostLines {
+	for range mostLines {
 		if at = strings.LastIndexByte(text[:at], '\n'); at < 0 {
 			return text, 0
 		}

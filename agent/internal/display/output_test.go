@@ -32,16 +32,17 @@ func TestTheOutputOfAProgramIsWhatItHasWritten(t *testing.T) {
 }
 
 func TestTheLastLinesOfAText(t *testing.T) {
+	const mostLines = 10
 	lines := strings.Split(strings.Repeat("x", 24), "")
 	for n := range lines {
 		last, before := display.LastLines(strings.Join(lines[:n], "\n"))
-		require.Equal(t, strings.Join(lines[max(n-display.MostLines, 0):n], "\n"), last, n)
-		require.Equal(t, max(n-display.MostLines, 0), before, n)
+		require.Equal(t, strings.Join(lines[max(n-mostLines, 0):n], "\n"), last, n)
+		require.Equal(t, max(n-mostLines, 0), before, n)
 	}
 	last, before := display.LastLines(strings.Repeat("\n", 30) + "end")
-	require.Equal(t, strings.Repeat("\n", display.MostLines-1)+"end", last)
+	require.Equal(t, strings.Repeat("\n", mostLines-1)+"end", last)
 	require.Equal(t, 21, before)
-	last, before = display.LastLines(strings.Repeat("\nx", display.MostLines))
-	require.Equal(t, strings.Repeat("x\n", display.MostLines-1)+"x", last)
+	last, before = display.LastLines(strings.Repeat("\nx", mostLines))
+	require.Equal(t, strings.Repeat("x\n", mostLines-1)+"x", last)
 	require.Equal(t, 1, before, "an empty one")
 }

@@ -37,9 +37,6 @@ func (r *Reply) Piece(index int, text string) string {
 	return text[before:]
 }
 
-// Any reports whether any text was shown.
-func (r *Reply) Any() bool { return len(r.bytes) > 0 }
-
 // Rest returns what of the text of a part wasn't shown, now that the part is complete.
 func (r *Reply) Rest(index int, text string) string {
 	return text[min(r.bytes[index], len(text)):]

@@ -8,18 +8,18 @@ import (
 	"time"
 )
 
-// BodyTime is how long a body may take to come.
-const BodyTime = 30 * time.Second
+// bodyTime is how long a body may take to come.
+const bodyTime = 30 * time.Second
 
-// ErrSlow says that a body hasn't come to its end within [BodyTime].
+// ErrSlow says that a body hasn't come to its end within 30 s.
 var ErrSlow = errors.New("the body hasn't come to its end within 30 s")
 
-// Limit gives the body of a request, if there is one, [BodyTime] to come, however w is configured.
-// It has no effect if w can't set a deadline. Call it before anything else, also for requests whose
-// body isn't read: a server reads what is left of a body before it answers.
+// Limit gives the body of a request, if there is one, 30 s to come, however w is configured. It has
+// no effect if w can't set a deadline. Call it before anything else, also for requests whose body
+// isn't read: a server reads what is left of a body before it answers.
 func Limit(w http.ResponseWriter, r *http.Request) {
 	if r.ContentLength != 0 && r.Body != nil && r.Body != http.NoBody {
-		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(BodyTime))
+		_ = http.NewResponseController(w).SetReadDeadline(time.Now().Add(bodyTime))
 	}
 }
 

@@ -35,7 +35,7 @@ func DeclaredJSON(r *http.Request) error {
 // must be of lower-case letters and underscores. Values of the keys "input" and "value" may have
 // any keys.
 func Decode(raw []byte, v any) error {
-	if err := Strict(raw); err != nil {
+	if err := strict(raw); err != nil {
 		return err
 	}
 	d := json.NewDecoder(bytes.NewReader(raw))
@@ -53,8 +53,8 @@ func Decode(raw []byte, v any) error {
 	return errors.New("it isn't an object of the expected form")
 }
 
-// Strict returns what is wrong with JSON that [Decode] doesn't accept whatever the struct is.
-func Strict(raw []byte) error {
+// strict returns what is wrong with JSON that [Decode] doesn't accept whatever the struct is.
+func strict(raw []byte) error {
 	if !utf8.Valid(raw) {
 		return errors.New("it isn't valid UTF-8")
 	}

@@ -22,7 +22,7 @@ type Item struct {
 	ID   string    `json:"-"`
 	Kind string    `json:"-"`
 	Time time.Time `json:"-"` // when it was posted, or, of decisions, checked
-	Err  error     `json:"-"` // why the rest of it can't be read
+	err  error     // why the rest of it can't be read
 
 	Text string `json:"text,omitempty"` // a message, a mode, a title, the value of a label, or the tool of a rule
 	By   string `json:"by,omitempty"`
@@ -106,15 +106,15 @@ func (s *Sessions) Send(ctx context.Context, session string, it Item) error {
 	return s.Post(ctx, session, it)
 }
 
-// MaxUnread is how many messages may wait in an inbox.
-const MaxUnread = 200
+// maxUnread is how many messages may wait in an inbox.
+const maxUnread = 200
 
 var steeringSeed = maphash.MakeSeed()
 
 // Steer posts a message to the run of a session, as [Sessions.Send] does, and sets its After. If
-// more than [MaxUnread] messages would wait then, or several of more than most bytes, the error has
-// the code [machine.ErrUnread]; if most is negative, the bytes aren't counted. One that waits
-// already isn't counted twice.
+// more than 200 messages would wait then, or several of more than most bytes, the error has the
+// code [machine.ErrUnread]; if most is negative, the bytes aren't counted. One that waits already
+// isn't counted twice.
 func (s *Sessions) Steer(ctx context.Context, session string, it *Item, most int) error {
 	// one at a time, so that each counts those before it
 	one := s.steering[maphash.String(steeringSeed, session)%uint64(len(s.steering))]
@@ -161,10 +161,10 @@ func (s *Sessions) hasRoom(ctx context.Context, session string, it *Item, most i
 			return nil
 		}
 	}
-	if len(posted) == 0 || len(posted) < MaxUnread && (most < 0 || size+len(it.Text) <= most) {
+	if len(posted) == 0 || len(posted) < maxUnread && (most < 0 || size+len(it.Text) <= most) {
 		return nil
 	}
-	bound := fmt.Sprintf("At most %d may wait", MaxUnread)
+	bound := fmt.Sprintf("At most %d may wait", maxUnread)
 	if most >= 0 {
 		bound += fmt.Sprintf(", with %d bytes in all", most)
 	}
@@ -189,9 +189,9 @@ func (l *Log) Inbox() (items []Item) {
 		l.sessions.Logger.WarnContext(l.Ctx, "agent: reading the inbox", "session", l.Name, "error", err)
 	}
 	for i := range items {
-		if it := &items[i]; it.Err != nil {
+		if it := &items[i]; it.err != nil {
 			l.sessions.Logger.WarnContext(l.Ctx, "agent: an inbox item can't be read and is ignored", "session", l.Name,
-				"item", it.ID, "error", it.Err)
+				"item", it.ID, "error", it.err)
 		}
 	}
 	return items
@@ -208,7 +208,7 @@ func (l *Log) readInbox(ctx context.Context) (items []Item, err error) {
 	}
 	for _, p := range posted {
 		it := Item{}
-		it.Err = json.Unmarshal(p.Data, &it)
+		it.err = json.Unmarshal(p.Data, &it)
 		it.ID, it.Kind, it.Time = p.ID, p.Kind, p.Time
 		items = append(items, it)
 	}

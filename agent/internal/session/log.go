@@ -127,10 +127,10 @@ var ErrCut = errors.New("agent: the leg is over, and what was in progress is cut
 
 // Yields reports whether the run goes on elsewhere, so that nothing else may be recorded because of
 // the end of Ctx: another process may have the session, or Ctx has ended with [ErrCut].
-func (l *Log) Yields() bool { return l.leaseLost() || l.Cut() }
+func (l *Log) Yields() bool { return l.leaseLost() || l.cut() }
 
-// Cut reports whether Ctx has ended with [ErrCut].
-func (l *Log) Cut() bool { return errors.Is(contain.CauseOf(l.Ctx), ErrCut) }
+// cut reports whether Ctx has ended with [ErrCut].
+func (l *Log) cut() bool { return errors.Is(contain.CauseOf(l.Ctx), ErrCut) }
 
 // leaseLost reports whether another process may have the session.
 func (l *Log) leaseLost() bool { return errors.Is(contain.CauseOf(l.Ctx), machine.ErrBusy) }
