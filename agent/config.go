@@ -205,8 +205,9 @@ func New(cfg Config) (*Agent, error) {
 	if cfg.Logger != nil {
 		a.logger = slog.New(contain.Handler(cfg.Logger.Handler(), a.redact.Text))
 	}
-	stored := session.Config{Store: contain.Store(cfg.Journal, a.left()), Record: journal.MaxRecord, Owner: cfg.Owner,
-		Lease: cfg.Lease, Grace: grace, Redact: a.redact, Logger: a.logger, NewID: newID, Delete: a.deleteOwn}
+	stored := session.Config{Store: contain.Store(cfg.Journal, a.counted()), Record: journal.MaxRecord,
+		Owner: cfg.Owner, Lease: cfg.Lease, Grace: grace, Redact: a.redact, Logger: a.logger, NewID: newID,
+		Delete: a.deleteOwn}
 	if cfg.Journal == nil {
 		stored.Store, stored.InMemory, stored.Lease = journal.NewMemory(), true, journal.MaxTTL
 	}

@@ -64,7 +64,7 @@ func (c *consumer) show(ev Event) bool {
 	c.yielding = true
 	if !c.yield(ev, nil) {
 		c.left = true
-		c.Cancel(errAbandoned)
+		c.Cancel(errLeft)
 	}
 	c.yielding = false
 	return !c.left

@@ -72,11 +72,11 @@ var errNoAgent = &ArgError{Field: "Config.Provider", Problem: "this Agent is nil
 
 // Reasons why runs end.
 var (
-	errAbandoned = fault.New(fault.None, "agent: the consumer left the stream")
-	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
-	errCanceled  = fault.New(fault.None, "agent: the run was canceled by its host")
-	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
-	errDrained   = fault.New(fault.None,
+	errLeft     = fault.New(fault.None, "agent: the consumer left the stream")
+	errStopped  = fault.New(fault.None, "agent: the run was stopped by its host")
+	errCanceled = fault.New(fault.None, "agent: the run was canceled by its host")
+	errPaused   = fault.New(fault.None, "agent: the run was paused by its host")
+	errDrained  = fault.New(fault.None,
 		"agent: the run was paused because its process ends; Continue or Recover resumes it")
 )
 

@@ -41,7 +41,7 @@ func failing(code string, reason error) *outcome { return ending(Failed, code, r
 func (x *driver) cutOff() *outcome {
 	switch {
 	case x.left:
-		return stopping(machine.CodeAbandoned, errAbandoned)
+		return stopping(machine.CodeAbandoned, errLeft)
 	case x.Lost():
 		return failing(machine.CodeJournal, x.Err())
 	case x.ctx.Err() != nil:
@@ -69,8 +69,8 @@ func (x *driver) endedBy(cause error) *outcome {
 	case errors.Is(cause, ErrBusy), errors.Is(cause, ErrJournal): // the next process that has the session resumes it
 		x.Fail(cause)
 		return failing(machine.CodeJournal, cause)
-	case errors.Is(cause, errAbandoned):
-		return stopping(machine.CodeAbandoned, errAbandoned)
+	case errors.Is(cause, errLeft):
+		return stopping(machine.CodeAbandoned, errLeft)
 	}
 	return stopping(machine.CodeCanceled, canceledBy(x.caller, cause))
 }

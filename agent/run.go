@@ -278,7 +278,7 @@ func (x *driver) close() {
 	defer x.dropMessages(true)
 	defer x.takeLate()
 	if !x.ended { // only after a panic or runtime.Goexit
-		out := stopping(machine.CodeAbandoned, errAbandoned)
+		out := stopping(machine.CodeAbandoned, errLeft)
 		if !x.left && !x.yielding { // panics of the host's functions are contained
 			out = failing(machine.CodeAborted, errGoexit)
 			x.agent.logger.ErrorContext(x.Stored, "agent: the run has failed", "session", x.Name, "error", out.reason)

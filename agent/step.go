@@ -211,7 +211,7 @@ func (x *driver) call(req *provider.Request) error {
 	x.stream(req)
 	switch {
 	case x.left:
-		return errAbandoned
+		return errLeft
 	case x.reply.err == nil && !x.reply.collector.Complete():
 		return provider.ErrIncomplete
 	}

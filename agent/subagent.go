@@ -268,7 +268,7 @@ func (w *childWork) Decide(_ context.Context, ds ...Decision) error {
 
 // Cancel implements work.Work.
 func (w *childWork) Cancel(ctx context.Context, why string) error {
-	return w.child.abandon(ctx, w.session, why)
+	return w.child.endChild(ctx, w.session, why)
 }
 
 // Undo implements work.Work.
