@@ -26,7 +26,7 @@ type SessionError = machine.SessionError
 // The codes of a [SessionError], to be matched with errors.Is.
 const (
 	// ErrBusy says that a session is in use: a run is in progress in this or another process, or
-	// the session is being changed.
+	// the session was held for two seconds otherwise, to be changed for example.
 	ErrBusy = machine.ErrBusy
 	// ErrNothingOpen says that a session is unknown, or has no open run: see SessionError.Status.
 	ErrNothingOpen = machine.ErrNothingOpen

@@ -50,7 +50,7 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	l := a.newLog(x.caller, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
 	l.leg = in.leg
 	if in.parent != nil {
-		l.leg = in.parent.leg
+		l.leg, l.Patience = in.parent.leg, a.patience()
 	}
 	l.deltas, l.parent, l.tools, l.ctx = deltas, in.parent, &runTools{set: a.own},
 		work.WithRun(l.ctx, x)
@@ -114,8 +114,9 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 // Such a session has a name that was made up, [Result].Session.
 //
 // Run is safe for concurrent use. While a run of the session is in progress, a second one gets
-// [ErrBusy]; one that has ended, but whose AfterRun hooks haven't returned yet, is waited for,
-// at most two seconds.
+// [ErrBusy]. A session that is held without one, in this or another process, is waited for, at most
+// two seconds: its run has ended or paused, but the AfterRun hooks haven't returned yet, or the
+// session is being changed.
 func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
 	res, err := a.collect(ctx, &in, nil)
 	if res != nil {
