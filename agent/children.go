@@ -26,7 +26,6 @@ func (a *Agent) deleteOwn(ctx context.Context, name string) error {
 		return err
 	}
 	a.sessions.Forget(name)
-	a.lists.forget(name)
 	return a.sessions.Store.Delete(ctx, name, journal.All)
 }
 
@@ -34,7 +33,6 @@ func (a *Agent) deleteOwn(ctx context.Context, name string) error {
 func (a *Agent) delete(ctx context.Context, list []descendant) error {
 	for _, d := range slices.Backward(list) {
 		a.sessions.Forget(d.name)
-		a.lists.forget(d.name)
 		if err := d.store.Delete(ctx, d.name, journal.All); err != nil {
 			return err
 		}

@@ -26,9 +26,7 @@ func LoadTools(ctx context.Context, names ...string) error {
 	defer x.tools.loading.Unlock()
 	var fresh []toolList
 	if due := x.dueSources(true); len(due) > 0 {
-		var failed []*SourceFailed
-		fresh, failed = x.agent.list(ctx, x.tools.listing, due)
-		x.sourcesFailed(failed)
+		fresh = x.listAgain(ctx, due)
 	}
 	after, changes, err := x.loaded(fresh, names)
 	if err != nil || len(changes) == 0 {
@@ -118,8 +116,7 @@ func (w *workers) checkSources() {
 	}
 	w.tools.loading.Lock()
 	defer w.tools.loading.Unlock()
-	fresh, failed := w.agent.list(w.ctx, w.tools.listing, due)
-	w.sourcesFailed(failed)
+	fresh := w.listAgain(w.ctx, due)
 	w.Lock()
 	defer w.Unlock()
 	before := w.tools.set
@@ -139,6 +136,17 @@ func (w *workers) checkSources() {
 		// driver.cutOff ends a run whose journal refuses it
 		_ = w.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
+}
+
+// listAgain lists sources again. The run keeps the lists that it has of those that fail.
+func (w *workers) listAgain(ctx context.Context, due []namedSource) []toolList {
+	fresh, failed := w.agent.list(ctx, w.tools.listing, due)
+	for _, f := range failed {
+		f.Kept = f.Tool == "" && slices.ContainsFunc(w.toolset().lists,
+			func(l toolList) bool { return l.name == f.Source && l.err == nil })
+	}
+	w.sourcesFailed(failed)
+	return fresh
 }
 
 // dueSources returns the sources that say that their lists may differ by now; with waiting also
