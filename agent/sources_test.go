@@ -215,7 +215,8 @@ func TestASourceThatHangsDelaysOneRun(t *testing.T) {
 			<-time.After(time.Second / 2)
 		}
 		src.err = context.DeadlineExceeded
-		a, m := scripted(t, agent.Config{Sources: []tools.Source{src}}, say("1"), say("2"), say("3"), say("4"), say("5"))
+		a, m := scripted(t, agent.Config{Sources: []tools.Source{src}}, say("1"), say("2"), say("3"), say("4"),
+			say("5"))
 		took := func() time.Duration {
 			began := time.Now()
 			run(t, a)

@@ -27,7 +27,7 @@ type claim struct {
 }
 
 // acquire enters the session into Sessions.held, for a holder or for nil, and takes its lease. It
-// returns when it has asked for that.
+// returns the time at which it has asked for that.
 //
 // If another holder has the session, in this or another process, acquire waits until it is released,
 // for 2 s at most, and then returns an error with the code [machine.ErrBusy]. While a run is in
