@@ -5,13 +5,14 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/contain"
+	"github.com/pawlkit/pawl/internal/abandon"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/guard"
 )
 
 // grace is how long a function of the host has to return after its context has ended, before it is
 // abandoned.
-const grace = contain.Grace
+const grace = abandon.Grace
 
 // Errors of functions that didn't return in time.
 var (
@@ -20,19 +21,19 @@ var (
 )
 
 // abandonable calls a function of the host, and abandons it if it doesn't return in time: see
-// [contain.Abandonable].
+// [contain.Call].
 func abandonable[T any](ctx context.Context, a *Agent, what, session string, f func() (T, error)) (T, error) {
-	return contain.Abandonable(ctx, a.left(), what, session, f)
+	return contain.Call(ctx, a.counted(), what, session, f)
 }
 
-// left returns where functions are counted that were abandoned.
-func (a *Agent) left() contain.Abandoned {
+// counted returns where functions are counted and logged that were abandoned.
+func (a *Agent) counted() contain.Abandoned {
 	return contain.Abandoned{Count: a.abandoned, Logger: a.logger}
 }
 
-// abandonable returns the Provider so that its calls end with their context. One that doesn't
+// cancelable returns the Provider so that its calls end with their context. One that doesn't
 // declare that gets a wrapper, which abandons calls that don't return: see [guard.Abandonable].
-func (a *Agent) abandonable() provider.Provider {
+func (a *Agent) cancelable() provider.Provider {
 	session := func(ctx context.Context) string {
 		if r := runnerIn(ctx); r != nil {
 			return r.session()
@@ -59,7 +60,7 @@ func (a *Agent) guard() (provider.Provider, error) {
 	if idle < 0 {
 		idle = 365 * 24 * time.Hour // the longest that a guard takes
 	}
-	p := a.abandonable()
+	p := a.cancelable()
 	g, err := guard.New(p, guard.Config{
 		Name: a.cfg.Name, Idle: idle, FirstChunk: idle,
 		OnEvent: func(ctx context.Context, e guard.Event) {

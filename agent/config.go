@@ -94,9 +94,11 @@ type Config struct {
 	// came later. A tool that disappears is offered until its run ends, and a call of it is
 	// answered that it is gone.
 	//
-	// A source that fails keeps what it listed last in this process for the same session, user and
-	// labels; it has 10 s to list. The failure is logged and shown ([SourceFailed]), and so are
-	// tools that can't be used, for example because another tool has the name.
+	// A source has 10 s to list, and 1 s for 30 s after it didn't list in time. If it fails when a
+	// run starts or is resumed, the run has none of its tools; one with open calls of them isn't
+	// resumed ([ChangedError]). If it fails in the middle of a run, the run keeps the tools that it
+	// has. The failure is logged and shown ([SourceFailed]), and so are tools that can't be used,
+	// for example because another tool has the name.
 	Sources []tools.Source
 	// Memory keeps conversations within the model's window; nil: the whole conversation is sent.
 	Memory *Memory
@@ -205,8 +207,9 @@ func New(cfg Config) (*Agent, error) {
 	if cfg.Logger != nil {
 		a.logger = slog.New(contain.Handler(cfg.Logger.Handler(), a.redact.Text))
 	}
-	stored := session.Config{Store: contain.Store(cfg.Journal, a.left()), Record: journal.MaxRecord, Owner: cfg.Owner,
-		Lease: cfg.Lease, Grace: grace, Redact: a.redact, Logger: a.logger, NewID: newID, Delete: a.deleteOwn}
+	stored := session.Config{Store: contain.Store(cfg.Journal, a.counted()), Record: journal.MaxRecord,
+		Owner: cfg.Owner, Lease: cfg.Lease, Grace: grace, Redact: a.redact, Logger: a.logger, NewID: newID,
+		Delete: a.deleteOwn}
 	if cfg.Journal == nil {
 		stored.Store, stored.InMemory, stored.Lease = journal.NewMemory(), true, journal.MaxTTL
 	}

@@ -64,7 +64,7 @@ func (c *consumer) show(ev Event) bool {
 	c.yielding = true
 	if !c.yield(ev, nil) {
 		c.left = true
-		c.log.Cancel(errAbandoned)
+		c.log.Cancel(errLeft)
 	}
 	c.yielding = false
 	return !c.left

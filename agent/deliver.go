@@ -13,9 +13,9 @@ import (
 // that a second call can be told from the first. A run that was retried ends again under the same
 // name.
 //
-// The session is held meanwhile: other inputs get [ErrBusy], in this process after two seconds. If
-// the log of a run was pruned, the Result has only the names, the status, the code and the
-// reason. Deliver returns how many runs were delivered.
+// The session is held meanwhile: other inputs get [ErrBusy] after two seconds. If the log of a run
+// was pruned, the Result has only the names, the status, the code and the reason. Deliver returns
+// how many runs were delivered.
 func (s *Session) Deliver(ctx context.Context, tell func(context.Context, *Result) error) (n int, err error) {
 	if ctx, err = s.ready(ctx); err != nil {
 		return 0, err

@@ -30,7 +30,7 @@ type SessionError = machine.SessionError
 // The codes of a [SessionError], to be matched with errors.Is.
 const (
 	// ErrBusy says that a session is in use: a run is in progress in this or another process, or
-	// the session is being changed.
+	// the session was held for two seconds otherwise, to be changed for example.
 	ErrBusy = machine.ErrBusy
 	// ErrNothingOpen says that a session is unknown, or has no open run: see SessionError.Status.
 	ErrNothingOpen = machine.ErrNothingOpen
@@ -76,11 +76,11 @@ var errNoAgent = &ArgError{Field: "Config.Provider", Problem: "this Agent is nil
 
 // Reasons why runs end.
 var (
-	errAbandoned = fault.New(fault.None, "agent: the consumer left the stream")
-	errStopped   = fault.New(fault.None, "agent: the run was stopped by its host")
-	errCanceled  = fault.New(fault.None, "agent: the run was canceled by its host")
-	errPaused    = fault.New(fault.None, "agent: the run was paused by its host")
-	errDrained   = fault.New(fault.None,
+	errLeft     = fault.New(fault.None, "agent: the consumer left the stream")
+	errStopped  = fault.New(fault.None, "agent: the run was stopped by its host")
+	errCanceled = fault.New(fault.None, "agent: the run was canceled by its host")
+	errPaused   = fault.New(fault.None, "agent: the run was paused by its host")
+	errDrained  = fault.New(fault.None,
 		"agent: the run was paused because its process ends; Continue or Recover resumes it")
 )
 

@@ -28,7 +28,7 @@ func TestReasonsAreTypedAndSayWhatToDo(t *testing.T) {
 			true},
 		{&StopError{Code: machine.CodeHost, Err: errStopped}, "agent: the run was stopped by its host", fault.None,
 			false},
-		{&StopError{Code: machine.CodeAbandoned, Err: errAbandoned},
+		{&StopError{Code: machine.CodeAbandoned, Err: errLeft},
 			"agent: the consumer left the stream", fault.None, false},
 		{&PausedError{Session: "s"},
 			`agent: session "s" is paused; resume it with Continue, or start another run with Input.Supersede`,

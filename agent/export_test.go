@@ -20,16 +20,6 @@ var OutcomeOf = outcomeOf
 // ForgetSecrets forgets the answers that aren't recorded, as the end of the process does.
 func ForgetSecrets() { secrets.Clear() }
 
-// KeptLists returns how many lists of its sources an agent keeps.
-func KeptLists(a *Agent) int {
-	a.lists.mu.Lock()
-	defer a.lists.mu.Unlock()
-	return len(a.lists.lists)
-}
-
-// MaxLists is how many lists of its sources an agent keeps at most.
-const MaxLists = maxLists
-
 // KeptSecrets returns how many answers that aren't recorded this process keeps.
 func KeptSecrets() (n int) {
 	secrets.Range(func(any, any) bool { n++; return true })

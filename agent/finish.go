@@ -239,8 +239,8 @@ func (l *sessionLog) endOpen(code string, why error) error {
 	return l.append(&RunEnded{Status: Stopped, Code: code, Reason: why.Error()})
 }
 
-// abandon ends the run of a subagent whose call is over.
-func (a *Agent) abandon(ctx context.Context, session, why string) error {
+// endChild ends the run of a subagent whose call is over.
+func (a *Agent) endChild(ctx context.Context, session, why string) error {
 	l, err := a.openKnown(ctx, session)
 	if err != nil {
 		return nil // it never began, or another process runs it and notices, or has died: nobody resumes it

@@ -13,7 +13,7 @@ import (
 
 // A gathering says whose tools gather collects.
 type gathering struct {
-	listing  tools.Listing // also the key of what sources returned last
+	listing  tools.Listing
 	input    []tools.Tool
 	only     []string
 	external []json.RawMessage         // of the run, if it is resumed
@@ -31,7 +31,6 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceFa
 	own, failed, lists := a.registry.All(), []*SourceFailed(nil), []toolList(nil)
 	if len(a.sources) > 0 {
 		lists, failed = a.list(ctx, g.listing, a.sources)
-		a.lists.fill(g.listing, lists, failed)
 		failed = append(failed, a.dropUnfit(own, lists)...)
 	}
 	fromInput, err := a.inputTools(g.input, g.external, own, lists)

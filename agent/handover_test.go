@@ -70,6 +70,80 @@ func TestASessionWithARunIsBusyAtOnce(t *testing.T) {
 	})
 }
 
+// Another process that holds a session is waited for as well.
+func TestASessionThatAnotherProcessHoldsIsWaitedFor(t *testing.T) {
+	for name, use := range map[string]func(context.Context, *agent.Agent) error{
+		"Run": func(ctx context.Context, a *agent.Agent) error {
+			_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "again"})
+			return err
+		},
+		"Undo": func(ctx context.Context, a *agent.Agent) error {
+			_, err := a.Session("s").Undo(ctx, agent.Rollback{})
+			return err
+		},
+		"Delete": func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Delete(ctx) },
+	} {
+		for held, busy := range map[time.Duration]bool{time.Second: false, 3 * time.Second: true} {
+			t.Run(name, func(t *testing.T) {
+				synctest.Test(t, func(t *testing.T) {
+					store := &countingHeads{Store: journal.NewMemory()}
+					a, _ := scripted(t, agent.Config{Journal: store}, say("one"), say("two"))
+					run(t, a)
+					lease, err := store.Lease(t.Context(), "s", "a process whose run has just ended", time.Minute)
+					require.NoError(t, err)
+					time.AfterFunc(held, func() { require.NoError(t, store.Release(t.Context(), lease)) })
+					began := time.Now()
+					store.n = 0
+					if err = use(t.Context(), a); busy {
+						require.ErrorIs(t, err, agent.ErrBusy)
+					} else {
+						require.NoError(t, err)
+					}
+					require.InDelta(t, min(held, 2*time.Second), time.Since(began), float64(5*time.Millisecond))
+					require.Less(t, store.n, 410)
+					<-time.After(time.Minute)
+				})
+			})
+		}
+	}
+}
+
+func TestASessionWithARunOfAnotherProcessIsBusyAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		slow := tools.New(tools.Spec{Name: "slow"}, func(context.Context, Number) (string, error) {
+			<-time.After(time.Second)
+			return "", nil
+		})
+		cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{slow}}
+		other, _ := scripted(t, cfg, call("slow", 1), say("done"))
+		a := reopen(t, cfg)
+		go run(t, other)
+		synctest.Wait()
+		now := time.Now()
+		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "again"})
+		require.ErrorIs(t, err, agent.ErrBusy)
+		require.ErrorIs(t, a.Session("s").Delete(t.Context()), agent.ErrBusy)
+		require.Equal(t, now, time.Now())
+		<-time.After(time.Minute)
+	})
+}
+
+// A drain ends the wait for another process.
+func TestADrainedAgentWaitsForNoSession(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		a, _ := scripted(t, agent.Config{Journal: store}, say("one"))
+		run(t, a)
+		_, err := store.Lease(t.Context(), "s", "a process whose run has just ended", time.Minute)
+		require.NoError(t, err)
+		began := time.Now()
+		time.AfterFunc(time.Second, func() { require.NoError(t, a.Drain(t.Context())) })
+		_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "again"})
+		require.ErrorIs(t, err, agent.ErrDraining)
+		require.InDelta(t, time.Second, time.Since(began), float64(5*time.Millisecond))
+	})
+}
+
 // A latePost is a store that takes its time with a post.
 type latePost struct {
 	journal.Store

@@ -130,7 +130,7 @@ func (a *Agent) Retain(ctx context.Context, r Retention) (Pruned, error) {
 }
 
 func (a *Agent) pruner() *history.Pruner {
-	return &history.Pruner{Sessions: a.sessions, Journals: a.journals(), Forget: a.lists.forget}
+	return &history.Pruner{Sessions: a.sessions, Journals: a.journals()}
 }
 
 // deleteOwn removes a session from the agent's journal, after its descendants. An error leaves it,

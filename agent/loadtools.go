@@ -26,9 +26,7 @@ func LoadTools(ctx context.Context, names ...string) error {
 	defer x.log.tools.loading.Unlock()
 	var fresh []toolList
 	if due := x.log.dueSources(true); len(due) > 0 {
-		var failed []*SourceFailed
-		fresh, failed = x.agent.list(ctx, x.log.tools.listing, due)
-		x.workers.sourcesFailed(failed)
+		fresh = x.workers.listAgain(ctx, due)
 	}
 	after, changes, err := x.workers.loaded(fresh, names)
 	if err != nil || len(changes) == 0 {
@@ -118,8 +116,7 @@ func (w *workers) checkSources() {
 	}
 	w.log.tools.loading.Lock()
 	defer w.log.tools.loading.Unlock()
-	fresh, failed := w.agent.list(w.log.ctx, w.log.tools.listing, due)
-	w.sourcesFailed(failed)
+	fresh := w.listAgain(w.log.ctx, due)
 	w.log.Lock()
 	defer w.log.Unlock()
 	before := w.log.tools.set
@@ -139,6 +136,17 @@ func (w *workers) checkSources() {
 		// driver.cutOff ends a run whose journal refuses it
 		_ = w.log.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
+}
+
+// listAgain lists sources again. The run keeps the lists that it has of those that fail.
+func (w *workers) listAgain(ctx context.Context, due []namedSource) []toolList {
+	fresh, failed := w.agent.list(ctx, w.log.tools.listing, due)
+	for _, f := range failed {
+		f.Kept = f.Tool == "" && slices.ContainsFunc(w.log.toolset().lists,
+			func(l toolList) bool { return l.name == f.Source && l.err == nil })
+	}
+	w.sourcesFailed(failed)
+	return fresh
 }
 
 // dueSources returns the sources that say that their lists may differ by now; with waiting also

@@ -15,7 +15,7 @@ import (
 // that wait to be shown.
 //
 // The driver of a run uses it. Changes between runs use it without a driver: Undo, Prune, Compact,
-// Revoke, and the end of a subagent's run that was abandoned.
+// Revoke, and the end of a subagent's run whose call is over.
 type sessionLog struct {
 	*session.Log // its lock guards what is said to be guarded
 

@@ -98,7 +98,7 @@ func (s *stops) limitTime() {
 func (s *stops) cutOff() *outcome {
 	switch {
 	case s.consumer.left:
-		return stopping(machine.CodeAbandoned, errAbandoned)
+		return stopping(machine.CodeAbandoned, errLeft)
 	case s.log.Lost():
 		return failing(machine.CodeJournal, s.log.Err())
 	case s.log.ctx.Err() != nil:
@@ -126,8 +126,8 @@ func (s *stops) endedBy(cause error) *outcome {
 	case errors.Is(cause, ErrBusy), errors.Is(cause, ErrJournal): // the next process that has the session resumes it
 		s.log.Fail(cause)
 		return failing(machine.CodeJournal, cause)
-	case errors.Is(cause, errAbandoned):
-		return stopping(machine.CodeAbandoned, errAbandoned)
+	case errors.Is(cause, errLeft):
+		return stopping(machine.CodeAbandoned, errLeft)
 	}
 	return stopping(machine.CodeCanceled, canceledBy(s.caller, cause))
 }

@@ -149,7 +149,7 @@ func TestResultsAreInCallOrderWhateverFinishesFirst(t *testing.T) {
 	})
 }
 
-func TestAnAbandonedStreamStopsCallingTheModel(t *testing.T) {
+func TestAStreamWhoseReaderLeavesStopsCallingTheModel(t *testing.T) {
 	var asked, pulled atomic.Int32
 	endless := provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
 		asked.Add(1)

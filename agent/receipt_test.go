@@ -179,3 +179,29 @@ func TestARunThatBeginsReadsTheMessagesThatAreToIt(t *testing.T) {
 	require.Equal(t, "be quick", model.Requests()[1].LastUserText())
 	require.Len(t, model.Requests()[1].Messages, 4)
 }
+
+func TestAReceiptReadsALongSessionAtOnce(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var a *agent.Agent
+		var receipt *agent.Receipt
+		many := doing("many", func(ctx context.Context) (err error) {
+			if receipt, err = a.Session("s").Steer(ctx, "be quick"); err != nil {
+				return err
+			}
+			for range 5_000 {
+				if err := agent.Emit(ctx, "counted", 1); err != nil {
+					return err
+				}
+			}
+			return nil
+		})
+		a, _ = scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{many}}, call("many", 1),
+			say("Done."))
+		run(t, a)
+		began := time.Now()
+		step, err := receipt.Wait(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, 2, step)
+		require.Zero(t, time.Since(began), "it doesn't wait between the pieces")
+	})
+}

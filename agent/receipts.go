@@ -3,14 +3,13 @@ package agent
 import (
 	"context"
 	"errors"
-	"time"
 
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
 // A Receipt reports whether a message to a run was delivered.
 type Receipt struct {
-	follow func(ctx context.Context) (int, error)
+	wait func(ctx context.Context) (int, error)
 }
 
 // Wait waits until the message is delivered and returns the step whose model call contains it. If
@@ -18,10 +17,10 @@ type Receipt struct {
 // of this process and at intervals of up to 2 s for another. If the session is gone, what became of
 // the message isn't known, and that is an error, too. Wait is safe for concurrent use.
 func (r *Receipt) Wait(ctx context.Context) (step int, err error) {
-	if r == nil || r.follow == nil {
+	if r == nil || r.wait == nil {
 		return 0, errNoReceipt
 	}
-	return r.follow(orBackground(ctx))
+	return r.wait(orBackground(ctx))
 }
 
 var errNoReceipt = errors.New("agent: this Receipt is nil or empty; Steer makes one")
@@ -31,29 +30,27 @@ var (
 	errGone         = errors.New("agent: the session is gone; it isn't known whether the message was delivered")
 )
 
-// follow reads a session's log after a fact until it says whether a message was delivered.
-func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (step int, err error) {
-	wake, leave := a.sessions.Listen(session)
-	defer leave()
-	delivered := false
-	for wait := watchFirst; ; wait = min(2*wait, watchMost) {
+// delivered reads a session's log after a fact until it says whether a message was delivered.
+func (a *Agent) delivered(ctx context.Context, session, id string, after uint64) (step int, err error) {
+	w := a.follow(session, after)
+	defer w.leave()
+	for read := false; ; {
 		over := a.isOver(ctx, session)
-		facts, err := a.newFacts(ctx, session, after)
+		facts, err := w.read(ctx)
 		switch {
 		case errors.Is(err, ErrNothingOpen):
 			return 0, errGone
-		case err == nil && len(facts) == 0 && over:
-			return 0, errNotDelivered
-		case err != nil && ctx.Err() == nil:
+		case err != nil:
 			return 0, err
+		case len(facts) == 0 && over:
+			return 0, errNotDelivered
 		}
 		for _, f := range facts {
-			after, wait = f.Envelope().Seq, watchFirst
 			switch f := f.(type) {
 			case *machine.Steered:
-				delivered = delivered || f.ID == id
+				read = read || f.ID == id
 			case *StepStarted:
-				if delivered {
+				if read {
 					return f.Step, nil
 				}
 			case *RunEnded:
@@ -62,7 +59,7 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 				}
 			}
 		}
-		if err := await(ctx, wake, wait); err != nil {
+		if err := w.await(ctx); err != nil {
 			return 0, err
 		}
 	}
@@ -72,15 +69,4 @@ func (a *Agent) follow(ctx context.Context, session, id string, after uint64) (s
 func (a *Agent) isOver(ctx context.Context, session string) bool {
 	e, ok := errors.AsType[*SessionError](a.sessions.InProgress(ctx, session))
 	return ok && e.Code == ErrNothingOpen && e.Status != Running && e.Status != Queued
-}
-
-// await waits until a session may have new facts.
-func await(ctx context.Context, wake <-chan struct{}, wait time.Duration) error {
-	select {
-	case <-ctx.Done():
-		return causeOf(ctx)
-	case <-wake:
-	case <-time.After(wait):
-	}
-	return nil
 }

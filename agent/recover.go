@@ -171,7 +171,7 @@ func (a *Agent) endOrphan(ctx context.Context, name string) bool {
 	if child == nil { // one of another agent's
 		return false
 	}
-	err = child.abandon(ctx, name, "the call that it belongs to is over")
+	err = child.endChild(ctx, name, "the call that it belongs to is over")
 	if err != nil {
 		a.logger.WarnContext(ctx, "agent: stopping a subagent whose caller is over", "session", name, "error", err)
 	}

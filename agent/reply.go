@@ -183,7 +183,7 @@ func (m *model) call(req *provider.Request) error {
 	m.stream(req)
 	switch {
 	case m.consumer.left:
-		return errAbandoned
+		return errLeft
 	case m.reply.err == nil && !m.reply.collector.Complete():
 		return provider.ErrIncomplete
 	}

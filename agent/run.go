@@ -44,7 +44,7 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	l := a.newLog(ctx, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
 	l.deltas, l.parent, l.leg, l.tools = deltas, in.parent, in.leg, &runTools{set: a.own}
 	if in.parent != nil {
-		l.leg = in.parent.leg
+		l.leg, l.Patience = in.parent.leg, a.patience()
 	}
 	x := &driver{agent: a, log: l, pending: a.pending, decisions: decisions{log: l}}
 	x.pending.log = l
@@ -105,8 +105,9 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 // Such a session has a name that was made up, [Result].Session.
 //
 // Run is safe for concurrent use. While a run of the session is in progress, a second one gets
-// [ErrBusy]; one that has ended, but whose AfterRun hooks haven't returned yet, is waited for,
-// at most two seconds.
+// [ErrBusy]. A session that is held without one, in this or another process, is waited for, at most
+// two seconds: its run has ended or paused, but the AfterRun hooks haven't returned yet, or the
+// session is being changed.
 func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
 	res, err := a.collect(ctx, &in, nil)
 	if res != nil {
@@ -271,7 +272,7 @@ func (x *driver) close() {
 	defer x.inbox.dropMessages(true)
 	defer x.inbox.takeLate()
 	if !x.log.ended { // only after a panic or runtime.Goexit
-		out := stopping(machine.CodeAbandoned, errAbandoned)
+		out := stopping(machine.CodeAbandoned, errLeft)
 		if !x.consumer.left && !x.consumer.yielding { // panics of the host's functions are contained
 			out = failing(machine.CodeAborted, errGoexit)
 			x.agent.logger.ErrorContext(x.log.Stored, "agent: the run has failed", "session", x.log.Name,

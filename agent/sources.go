@@ -4,13 +4,12 @@ import (
 	"context"
 	"errors"
 	"fmt"
-	"maps"
 	"slices"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"time"
 
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -19,8 +18,10 @@ const (
 	// listTimeout is how long a source has to list its tools. If it ignores the end of its context,
 	// it is abandoned after the grace period of a call.
 	listTimeout = 10 * time.Second
-	// maxLists is how many lists of its sources an agent keeps at most.
-	maxLists = 1_000
+	// After a source hasn't listed its tools in time, it has lateTimeout for lateFor, so that one
+	// that hangs delays one run, and not each that starts or is resumed.
+	lateTimeout = time.Second
+	lateFor     = 30 * time.Second
 )
 
 // SourceFailed says that a source couldn't list its tools, or that one of its tools can't be used.
@@ -29,7 +30,7 @@ type SourceFailed struct {
 	NoteMeta
 	Source string `json:"source"`
 	Tool   string `json:"tool,omitempty"` // the tool that is left out; empty if there is no list
-	Kept   bool   `json:"kept,omitempty"` // the tools that the source listed last are used instead
+	Kept   bool   `json:"kept,omitempty"` // the run goes on with the tools that the source listed before
 	Reason string `json:"reason"`         // what failed, in words
 	Err    error  `json:"-"`              // the same, for the host: it may say more than a person should see
 }
@@ -40,10 +41,10 @@ func (f *SourceFailed) explained() error {
 	case f.Tool != "":
 		return fmt.Errorf("agent: the tool %q of source %q is left out: %w", f.Tool, f.Source, f.Err)
 	case f.Kept:
-		return fmt.Errorf("agent: source %q can't list its tools; those that it listed last are used: %w", f.Source,
+		return fmt.Errorf("agent: source %q can't list its tools; those that it listed before are used: %w", f.Source,
 			f.Err)
 	}
-	return fmt.Errorf("agent: source %q can't list its tools, and there is no earlier list: %w", f.Source, f.Err)
+	return fmt.Errorf("agent: source %q can't list its tools, so that the run has none of them: %w", f.Source, f.Err)
 }
 
 // A toolList is what a source returned.
@@ -70,6 +71,7 @@ func (l *toolList) isOld() bool {
 type namedSource struct {
 	tools.Source
 	name string
+	late *atomic.Int64 // when it didn't list its tools in time, in Unix nanoseconds; 0: it did
 }
 
 // addSources checks Config.Sources, and sorts them by name.
@@ -85,27 +87,32 @@ func (a *Agent) addSources() (errs []error) {
 			errs = append(errs,
 				&ArgError{Field: field, Problem: fmt.Sprintf("the name %q is empty or used twice", name)})
 		default:
-			a.sources = append(a.sources, namedSource{s, name})
+			a.sources = append(a.sources, namedSource{s, name, new(atomic.Int64)})
 		}
 	}
 	slices.SortFunc(a.sources, func(s, o namedSource) int { return strings.Compare(s.name, o.name) })
-	a.lists = &lastLists{lists: make(map[listKey]lastList)}
 	return errs
 }
 
 // list asks sources for their tools, all at the same time. It returns a list for each, in the same
 // order, and what is wrong with them. A source that hangs is abandoned: see listTimeout.
 func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource) ([]toolList, []*SourceFailed) {
-	ctx, cancel := context.WithTimeoutCause(withoutRun(tools.WithListing(ctx, l)), listTimeout, errListTimeout)
-	defer cancel()
+	ctx = withoutRun(tools.WithListing(ctx, l))
 	lists := make([]toolList, len(sources))
 	var asked sync.WaitGroup
 	for i, s := range sources {
 		asked.Go(func() {
-			out, err := abandonable(ctx, a, "listing the tools of "+s.name, l.Session,
-				func() (toolList, error) { return a.listOne(ctx, s) })
-			if errors.Is(err, errNotReturned) {
-				err = errListTimeout
+			own, cancel := context.WithTimeoutCause(ctx, s.timeout(), errListTimeout)
+			defer cancel()
+			out, err := abandonable(own, a, "listing the tools of "+s.name, l.Session,
+				func() (toolList, error) { return a.listOne(own, s) })
+			if late := context.Cause(own) == errListTimeout; late && err != nil {
+				s.late.Store(time.Now().UnixNano())
+				if errors.Is(err, errNotReturned) || errors.Is(err, context.DeadlineExceeded) {
+					err = errListTimeout
+				}
+			} else if err == nil {
+				s.late.Store(0)
 			}
 			out.name, out.err = s.name, err
 			lists[i] = out
@@ -122,17 +129,23 @@ func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource
 	return lists, failed
 }
 
+// timeout returns how long the source has to list its tools.
+func (s namedSource) timeout() time.Duration {
+	if late := s.late.Load(); late != 0 && time.Since(time.Unix(0, late)) < lateFor {
+		return lateTimeout
+	}
+	return listTimeout
+}
+
 var errListTimeout = fault.New(fault.Transient,
-	fmt.Sprintf("agent: the source hasn't listed its tools within %v", listTimeout))
+	fmt.Sprintf("agent: the source hasn't listed its tools in time: it has %v, and %v for %v after that", listTimeout,
+		lateTimeout, lateFor))
 
 // listOne asks one source.
 func (a *Agent) listOne(ctx context.Context, s namedSource) (out toolList, err error) {
 	out.changed = s.Changed() // first: a change from now on must not be missed
 	list, err := s.List(ctx)
 	if err != nil {
-		if context.Cause(ctx) == errListTimeout && errors.Is(err, context.DeadlineExceeded) {
-			err = errListTimeout
-		}
 		return out, err
 	}
 	shown := 0
@@ -200,69 +213,5 @@ func (a *Agent) logSources(ctx context.Context, session string, failed []*Source
 	for _, e := range failed {
 		a.logger.WarnContext(ctx, "agent: a source of tools", "session", session, "source", e.Source, "tool", e.Tool,
 			"kept", e.Kept, "error", e.Err)
-	}
-}
-
-// lastLists are the tools that sources listed last.
-type lastLists struct {
-	mu    sync.Mutex // guards what follows
-	lists map[listKey]lastList
-	count uint64 // of the lists so far
-}
-
-// A lastList is what a source listed last.
-type lastList struct {
-	tools []*tools.Definition
-	n     uint64 // the value of lastLists.count then
-}
-
-// forget forgets the lists of a session that is deleted.
-func (p *lastLists) forget(session string) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	maps.DeleteFunc(p.lists, func(k listKey, _ lastList) bool { return k.Session == session })
-}
-
-// dropOldest forgets the list that is the longest ago. The caller holds the lock.
-func (p *lastLists) dropOldest() {
-	var oldest listKey
-	least := p.count + 1
-	for k, l := range p.lists {
-		if l.n < least {
-			oldest, least = k, l.n
-		}
-	}
-	delete(p.lists, oldest)
-}
-
-// A listKey names the list of a source. It belongs to one session, user and labels, because lists
-// may differ by credential.
-type listKey struct {
-	tools.Listing
-	source string
-}
-
-// fill remembers the lists of sources, and puts the last ones in place of those that failed, which
-// it says in failed. Beyond maxLists it forgets the oldest.
-func (p *lastLists) fill(of tools.Listing, lists []toolList, failed []*SourceFailed) {
-	p.mu.Lock()
-	defer p.mu.Unlock()
-	for i := range lists {
-		l := &lists[i]
-		key := listKey{of, l.name}
-		last, known := p.lists[key]
-		switch {
-		case l.err == nil && !strings.HasPrefix(of.Session, machine.UnnamedPrefix):
-			if len(p.lists) >= maxLists && !known {
-				p.dropOldest()
-			}
-			p.count++
-			p.lists[key] = lastList{l.tools, p.count}
-		case l.err != nil && known:
-			l.tools = last.tools
-			for _, e := range failed {
-				e.Kept = e.Kept || e.Source == l.name && e.Tool == ""
-			}
-		}
 	}
 }

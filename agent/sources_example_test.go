@@ -218,7 +218,8 @@ func (o *Offline) List(ctx context.Context) ([]tools.Tool, error) {
 	return o.Plugins.List(ctx)
 }
 
-// If a source can't list its tools, those that it listed last are used, and the stream says so.
+// If a source can't list its tools when a run starts, the run has none of them, and the stream says
+// so.
 func ExampleSourceFailed() {
 	source := new(Offline)
 	source.Install(tools.New(tools.Spec{Name: "calendar"}, func(ctx context.Context, in struct{}) (string, error) {
@@ -246,8 +247,8 @@ func ExampleSourceFailed() {
 	}
 	// Output:
 	// [calendar]
-	// agent: source "plugins" can't list its tools; those that it listed last are used: no connection
-	// [calendar]
+	// agent: source "plugins" can't list its tools, so that the run has none of them: no connection
+	// []
 }
 
 // A tool that disappears during a run is still offered, so that the request begins as before, and

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"runtime"
 	"slices"
 	"sync"
 	"testing"
@@ -171,23 +172,71 @@ func TestAToolThatDisappearsIsOfferedUntilTheRunEnds(t *testing.T) {
 	requireOffered(t, m, all, all, all, all, all, all, []string{"remove", "restore", "y", "z"})
 }
 
-func TestASourceThatFailsKeepsItsLastListOfTheSession(t *testing.T) {
+func TestASourceThatFailsInARunKeepsItsTools(t *testing.T) {
 	var done effects
 	src := newCatalog("src", named(&done, "x")...)
 	other := newCatalog("other", named(&done, "o")...)
-	a, m := scripted(t, agent.Config{Sources: []tools.Source{src, other}}, say("1"), call("x", 1), say("2"), say("3"))
-	run(t, a)
-	src.set(errors.New("no connection"))
-	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
-	require.NoError(t, err)
-	failed := of[*agent.SourceFailed](all)
-	require.Len(t, failed, 1)
-	require.True(t, failed[0].Kept)
-	require.EqualError(t, failed[0].Err,
-		`agent: source "src" can't list its tools; those that it listed last are used: no connection`)
+	fail := doing("fail", func(ctx context.Context) error {
+		src.set(errors.New("no connection"))
+		return agent.LoadTools(ctx)
+	})
+	a, m := scripted(t, agent.Config{Tools: []tools.Tool{fail}, Sources: []tools.Source{src, other}}, call("fail", 1),
+		call("x", 1), say("1"), say("2"))
+	failed := func() []*agent.SourceFailed {
+		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
+		require.NoError(t, err)
+		return of[*agent.SourceFailed](all)
+	}
+	for _, f := range failed() {
+		require.True(t, f.Kept)
+		require.EqualError(t, f.Err,
+			`agent: source "src" can't list its tools; those that it listed before are used: no connection`)
+	}
 	require.Equal(t, 1, done.of(1))
-	runInput(t, a, agent.Input{Session: "t", Prompt: "go"})
-	requireOffered(t, m, []string{"o", "x"}, []string{"o", "x"}, []string{"o", "x"}, []string{"o"})
+	later := failed()
+	require.Len(t, later, 1)
+	require.False(t, later[0].Kept)
+	require.EqualError(t, later[0].Err,
+		`agent: source "src" can't list its tools, so that the run has none of them: no connection`)
+	requireOffered(t, m, []string{"fail", "o", "x"}, []string{"fail", "o", "x"}, []string{"fail", "o", "x"},
+		[]string{"fail", "o"})
+}
+
+// TestASourceThatHangsDelaysOneRun: those that follow it within half a minute wait for a second.
+func TestASourceThatHangsDelaysOneRun(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var done effects
+		hangs := true
+		src := newCatalog("src", named(&done, "x")...)
+		src.hang = func(ctx context.Context) {
+			if hangs {
+				<-ctx.Done()
+			}
+			<-time.After(time.Second / 2)
+		}
+		src.err = context.DeadlineExceeded
+		a, m := scripted(t, agent.Config{Sources: []tools.Source{src}}, say("1"), say("2"), say("3"), say("4"),
+			say("5"))
+		took := func() time.Duration {
+			began := time.Now()
+			run(t, a)
+			return time.Since(began)
+		}
+		const returns = time.Second / 2
+		require.Equal(t, 10*time.Second+returns, took())
+		require.Equal(t, time.Second+returns, took())
+		<-time.After(time.Minute)
+		require.Equal(t, 10*time.Second+returns, took(), "it is given all of its time again")
+		hangs, src.err = false, nil
+		require.Equal(t, returns, took())
+		hangs, src.err = true, context.DeadlineExceeded
+		require.Equal(t, 10*time.Second+returns, took(), "it has listed in time before")
+		var offered []int
+		for _, req := range m.Requests() {
+			offered = append(offered, len(req.Tools))
+		}
+		require.Equal(t, []int{0, 0, 0, 1, 0}, offered)
+	})
 }
 
 func TestASourceThatHangsIsWaitedForABoundedTime(t *testing.T) {
@@ -330,17 +379,35 @@ func TestASourceIsToldForWhomItLists(t *testing.T) {
 	}
 }
 
-func TestTheListsOfASessionThatIsDeletedAreForgotten(t *testing.T) {
-	a := newAgent(t, agent.Config{Sources: []tools.Source{newCatalog("source")}, Journal: journal.NewMemory(),
-		Provider: playing(nil)})
-	for range 3 {
-		run(t, a)
-		require.Equal(t, 1, agent.KeptLists(a))
-		require.NoError(t, a.Session("s").Delete(t.Context()))
-		require.Zero(t, agent.KeptLists(a))
+// TestNoListOutlivesItsRun: what sources list is kept for no session, whether or not it is deleted.
+func TestNoListOutlivesItsRun(t *testing.T) {
+	const runs = 20
+	gone := make(chan struct{}, runs)
+	src := &freshSource{list: func() tools.Tool {
+		state := new([1 << 10]byte)
+		runtime.AddCleanup(state, func(int) { gone <- struct{}{} }, 0)
+		return tools.New(tools.Spec{Name: "x"}, func(context.Context, Number) (string, error) {
+			return string(state[:1]), nil
+		})
+	}}
+	a := newAgent(t, agent.Config{Sources: []tools.Source{src}, Provider: playing(nil)})
+	for i := range runs {
+		require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Session: fmt.Sprint(i), Prompt: "go"}).Status)
 	}
-	for i := range agent.MaxLists + 2 {
-		runInput(t, a, agent.Input{Session: fmt.Sprint(i), Prompt: "go"})
+	for range runs {
+		for tries := 0; len(gone) == 0; tries++ {
+			require.Less(t, tries, 200, "a list is kept")
+			runtime.GC()
+			runtime.Gosched()
+		}
+		<-gone
 	}
-	require.Equal(t, agent.MaxLists, agent.KeptLists(a))
+	runtime.KeepAlive(a)
 }
+
+// A freshSource makes its tool each time it lists.
+type freshSource struct{ list func() tools.Tool }
+
+func (s *freshSource) Name() string                               { return "fresh" }
+func (s *freshSource) Changed() <-chan struct{}                   { return nil }
+func (s *freshSource) List(context.Context) ([]tools.Tool, error) { return []tools.Tool{s.list()}, nil }

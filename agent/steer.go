@@ -43,7 +43,7 @@ func (a *Agent) steer(ctx context.Context, name, key, text string) (*Receipt, er
 			if again {
 				after = known
 			}
-			return &Receipt{func(ctx context.Context) (int, error) { return a.follow(ctx, name, it.ID, after) }}, nil
+			return &Receipt{func(ctx context.Context) (int, error) { return a.delivered(ctx, name, it.ID, after) }}, nil
 		}
 	}
 }

@@ -91,7 +91,7 @@ func (w *childWork) Advance(ctx context.Context) (work.Outcome, error) {
 	x := driverIn(ctx)
 	in, res, err := w.input(ctx, x)
 	if err == nil && res == nil {
-		res, err = w.driveWhenFree(ctx, x, in)
+		res, err = w.drive(ctx, x, in)
 	}
 	out, err := outcomeOf(res, err)
 	if err == nil && out.Status.IsResult() && w.child.sessions.InMemory {
@@ -148,24 +148,13 @@ func (w *childWork) input(ctx context.Context, x *driver) (in Input, res *Result
 	return in, nil, nil
 }
 
-// driveWhenFree drives the child. If a process that died still has the lease, it waits for its end,
-// unless the run of the call pauses.
-func (t *agentTool) driveWhenFree(ctx context.Context, x *driver, in Input) (*Result, error) {
-	lease := t.child.sessions.Lease // of the store that it uses, which may be the parent's
-	if t.child.sessions.InMemory {
-		lease = t.child.cfg.Lease
+// patience is how long a subagent's run waits for its session: a process that has died may still
+// have the lease. It doesn't wait while the run of the call pauses.
+func (a *Agent) patience() time.Duration {
+	if a.sessions.InMemory {
+		return 2 * a.cfg.Lease
 	}
-	for deadline := time.Now().Add(2 * lease); ; {
-		res, err := t.drive(ctx, x, in)
-		if res != nil || !errors.Is(err, ErrBusy) || time.Now().After(deadline) || work.Stopping(ctx) {
-			return res, err
-		}
-		select {
-		case <-ctx.Done():
-			return nil, causeOf(ctx)
-		case <-time.After(time.Second):
-		}
-	}
+	return 2 * a.sessions.Lease // of the store that it uses, which may be the parent's
 }
 
 // drive runs the child, reports its steps and tool calls as progress, and shows its events if the
@@ -268,7 +257,7 @@ func (w *childWork) Decide(_ context.Context, ds ...Decision) error {
 
 // Cancel implements work.Work.
 func (w *childWork) Cancel(ctx context.Context, why string) error {
-	return w.child.abandon(ctx, w.session, why)
+	return w.child.endChild(ctx, w.session, why)
 }
 
 // Undo implements work.Work.

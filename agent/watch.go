@@ -8,16 +8,17 @@ import (
 	"slices"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
 const (
-	// watchFirst is how long Watch waits after a fact before it reads again, and watchMost how long
-	// it waits at most.
+	// watchFirst is how long a follower waits after a fact before it reads again, and watchMost how
+	// long it waits at most.
 	watchFirst = 50 * time.Millisecond
 	watchMost  = 2 * time.Second
-	// watchAtOnce is how many facts Watch reads at once.
+	// watchAtOnce is how many facts a follower reads at once.
 	watchAtOnce = 1_000
 )
 
@@ -38,35 +39,25 @@ func (s *Session) Watch(ctx context.Context, after uint64) iter.Seq2[Event, erro
 			yield(nil, err)
 			return
 		}
-		wake, leave := s.agent.sessions.Listen(s.id)
-		defer leave()
-		after, wait := after, watchFirst
+		w := s.agent.follow(s.id, after)
+		defer w.leave()
 		for {
-			facts, err := s.agent.newFacts(ctx, s.id, after)
-			if err != nil {
-				if ctx.Err() != nil {
-					err = causeOf(ctx)
-				}
-				yield(nil, err)
-				return
-			}
+			facts, err := w.read(ctx)
 			for _, f := range facts {
 				if ctx.Err() != nil {
 					break
 				}
-				after, wait = f.Envelope().Seq, watchFirst
 				if !yield(withoutStates(f), nil) {
 					return
 				}
 			}
-			if len(facts) == watchAtOnce && ctx.Err() == nil { // there may be more
-				continue
+			if err == nil {
+				err = w.await(ctx)
 			}
-			if err := await(ctx, wake, wait); err != nil {
+			if err != nil {
 				yield(nil, err)
 				return
 			}
-			wait = min(2*wait, watchMost)
 		}
 	}
 }
@@ -95,17 +86,63 @@ func withoutStates(f Fact) Fact {
 	return f
 }
 
-// newFacts returns the next facts of a session with numbers above after, at most watchAtOnce. The
-// session must exist, and have as many facts.
-func (a *Agent) newFacts(ctx context.Context, session string, after uint64) ([]Fact, error) {
-	head, err := a.sessions.Store.Head(ctx, session)
+// A follower reads the facts of a session as they are stored: at once what this process stores, and
+// what other processes store at intervals that grow from watchFirst to watchMost while nothing
+// comes.
+type follower struct {
+	sessions *session.Sessions
+	session  string
+	leave    func() // ends it
+
+	wake  <-chan struct{} // something may have been stored in this process
+	after uint64          // the number of the newest fact that was read
+	wait  time.Duration   // until it reads again; 0: there may be more now
+}
+
+// follow returns a follower of the facts with numbers above after.
+func (a *Agent) follow(session string, after uint64) *follower {
+	wake, leave := a.sessions.Listen(session)
+	return &follower{sessions: a.sessions, session: session, leave: leave, wake: wake, after: after, wait: watchFirst}
+}
+
+// read returns the next facts that are stored, at most watchAtOnce. The session must exist, and
+// have as many facts as were read.
+func (w *follower) read(ctx context.Context) (facts []Fact, err error) {
+	head, err := w.sessions.Store.Head(ctx, w.session)
 	switch {
-	case errors.Is(err, journal.ErrNoSession), err == nil && head.Seq < after:
-		return nil, &SessionError{Session: session, Code: ErrNothingOpen}
+	case err == nil && head.Seq > w.after:
+		facts, err = w.sessions.Facts(ctx, w.session, w.after, watchAtOnce)
+	case errors.Is(err, journal.ErrNoSession), err == nil && head.Seq < w.after:
+		err = &SessionError{Session: w.session, Code: ErrNothingOpen}
 	case err != nil:
-		return nil, fmt.Errorf("agent: session %q: reading its head: %w", session, err)
-	case head.Seq == after:
-		return nil, nil
+		err = fmt.Errorf("agent: session %q: reading its head: %w", w.session, err)
 	}
-	return a.sessions.Facts(ctx, session, after, watchAtOnce)
+	if err != nil {
+		if ctx.Err() != nil {
+			err = causeOf(ctx)
+		}
+		return nil, err
+	}
+	if n := len(facts); n > 0 {
+		w.after, w.wait = facts[n-1].Envelope().Seq, watchFirst
+		if n == watchAtOnce {
+			w.wait = 0
+		}
+	}
+	return facts, nil
+}
+
+// await waits until there may be more facts.
+func (w *follower) await(ctx context.Context) error {
+	if ctx.Err() == nil && w.wait == 0 {
+		return nil
+	}
+	select {
+	case <-ctx.Done():
+		return causeOf(ctx)
+	case <-w.wake:
+	case <-time.After(w.wait):
+	}
+	w.wait = min(2*w.wait, watchMost)
+	return nil
 }

@@ -151,9 +151,9 @@ type Started struct {
 // run is stored, or an error if nothing was started. ctx limits the start, not the run; the run has
 // its values. The input must name a session, because readers find the run by that name.
 //
-// A session whose run has ended or paused may still be held: it is waited for as by
-// [Hub.WhenReleased] before the error is [agent.ErrBusy]. If the input would supersede a run for
-// which a decision was accepted, the hub continues that run with the decision first.
+// A session that is held without a run in progress is waited for, as by [agent.Agent.Run], before
+// the error is [agent.ErrBusy]. If the input would supersede a run for which a decision was
+// accepted, the hub continues that run with the decision first.
 func (h *Hub) Start(ctx context.Context, in agent.Input) (started Started, err error) {
 	if h == nil || h.topics == nil {
 		return Started{}, errNoHub
@@ -169,19 +169,17 @@ func (h *Hub) Start(ctx context.Context, in agent.Input) (started Started, err e
 	if ctx.Err() != nil {
 		return Started{}, context.Cause(ctx)
 	}
-	err = h.WhenReleased(ctx, in.Session, func() (err error) {
-		started, err = h.start(ctx, in)
-		decided := errors.Is(err, agent.ErrBusy) && errors.As(err, new(*agent.DecisionError))
-		if decided && (in.Supersede || in.Replaces > 0) { // and nobody has taken that yet
-			_, failed := h.start(ctx, agent.Continue(in.Session))
-			err = cmp.Or[error](failed, &agent.SessionError{Session: in.Session, Code: agent.ErrBusy})
+	started, err = h.start(ctx, in)
+	decided := errors.Is(err, agent.ErrBusy) && errors.As(err, new(*agent.DecisionError))
+	if decided && (in.Supersede || in.Replaces > 0) { // and nobody has taken that yet
+		if _, err = h.start(ctx, agent.Continue(in.Session)); err == nil {
+			started, err = h.start(ctx, in)
 		}
-		return err
-	})
+	}
 	return started, err
 }
 
-// start is Start for a session that nobody holds.
+// start starts or resumes a run.
 func (h *Hub) start(ctx context.Context, in agent.Input) (Started, error) {
 	own, cancel := context.WithCancelCause(session.WithAddress(context.WithoutCancel(ctx), h.cfg.Address))
 	begun := make(chan outcome, 1)

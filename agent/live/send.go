@@ -13,61 +13,13 @@ import (
 )
 
 const (
-	// handover is how long is waited at most for a session whose run has ended or paused, but which
-	// is still held.
-	handover     = 2 * time.Second
-	pollHandover = 5 * time.Millisecond
+	// sendWithin is how long an input is tried in turn as a run and as a message, at intervals of
+	// sendEvery, while runs of others begin and end.
+	sendWithin = 2 * time.Second
+	sendEvery  = 5 * time.Millisecond
 	// pollJournal is how long is waited for a journal that can't be read.
 	pollJournal = time.Second
 )
-
-// WhenReleased calls do, which needs a session that nobody holds, to undo a run for example, and
-// returns its error. A session whose run has ended or paused may still be held for a moment, by
-// this process or another one, which releases it: if the error is an [agent.ErrBusy] because of
-// that, WhenReleased waits and calls do again, for 2 s at most.
-func (h *Hub) WhenReleased(ctx context.Context, session string, do func() error) error {
-	if h == nil || h.topics == nil {
-		return errNoHub
-	}
-	if ctx == nil {
-		ctx = context.Background()
-	}
-	waiting, stop := context.WithTimeout(ctx, handover)
-	defer stop()
-	for tries := 0; ; tries++ {
-		err := do()
-		if !errors.Is(err, agent.ErrBusy) || waiting.Err() != nil || !h.released(waiting, session) {
-			return err
-		}
-		if tries > 0 { // somebody else was faster, and may not have the lease yet
-			select {
-			case <-waiting.Done():
-			case <-time.After(pollHandover):
-			}
-		}
-	}
-}
-
-// released waits until nobody holds a session any more. It returns false if a run is in progress.
-// ctx limits it.
-func (h *Hub) released(ctx context.Context, session string) bool {
-	for {
-		head, err := h.cfg.Agent.Journal().Head(ctx, session)
-		switch {
-		case err != nil, agent.Status(head.Status) == agent.Running:
-			return false
-		case head.Owner == "", !time.Now().Before(head.Until):
-			return true
-		}
-		select {
-		case <-ctx.Done():
-			return false
-		case <-h.stopped:
-			return false
-		case <-time.After(pollHandover):
-		}
-	}
-}
 
 // A Sent is what has become of an input: see [Hub.Send].
 type Sent struct {
@@ -113,7 +65,7 @@ func (h *Hub) SendIf(ctx context.Context, in agent.Input, may func(context.Conte
 	}
 	may = h.asking(may)
 	own, alone := h.cfg.Agent.Session(in.Session), len(in.Parts) > 0 || in.Replaces > 0
-	late := time.Now().Add(handover)
+	late := time.Now().Add(sendWithin)
 	for over := false; ; { // the run in progress has just ended, or its process has died
 		info, failed := own.Info(ctx)
 		if alone && failed == nil && h.inProgress(ctx, in.Session) {
@@ -156,7 +108,7 @@ func (h *Hub) SendIf(ctx context.Context, in agent.Input, may func(context.Conte
 		select {
 		case <-ctx.Done():
 			return Sent{}, context.Cause(ctx)
-		case <-time.After(pollHandover):
+		case <-time.After(sendEvery):
 		}
 	}
 }

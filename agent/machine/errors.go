@@ -69,7 +69,7 @@ type SessionCode string
 // The codes of a [SessionError].
 const (
 	// ErrBusy says that a session is in use: a run is in progress in this or another process, or
-	// the session is being changed.
+	// the session was held for two seconds otherwise, to be changed for example.
 	ErrBusy SessionCode = "busy"
 	// ErrNothingOpen says that a session is unknown, or has no open run: see Status.
 	ErrNothingOpen SessionCode = "nothing open"

@@ -175,9 +175,7 @@ func (s *server) revoke(w http.ResponseWriter, r *http.Request, _ string) *probl
 	if p != nil {
 		return p
 	}
-	if err := s.hub.WhenReleased(r.Context(), q["session"], func() error {
-		return g.session.Revoke(r.Context(), q["tool"], g.user)
-	}); err != nil {
+	if err := g.session.Revoke(r.Context(), q["tool"], g.user); err != nil {
 		return failed(err)
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -189,9 +187,7 @@ func (s *server) delete(w http.ResponseWriter, r *http.Request, _ string) *probl
 	if p != nil {
 		return p
 	}
-	if err := s.hub.WhenReleased(r.Context(), g.session.ID(), func() error {
-		return g.session.Delete(r.Context())
-	}); err != nil {
+	if err := g.session.Delete(r.Context()); err != nil {
 		return failed(err)
 	}
 	w.WriteHeader(http.StatusNoContent)
@@ -217,7 +213,7 @@ func (s *server) control(action Action, f func(*http.Request, *grant, *controlBo
 		if p != nil {
 			return p
 		}
-		if err := s.hub.WhenReleased(r.Context(), body.Session, func() error { return f(r, g, &body) }); err != nil {
+		if err := f(r, g, &body); err != nil {
 			return failed(err)
 		}
 		w.WriteHeader(http.StatusNoContent)

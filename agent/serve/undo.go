@@ -65,7 +65,7 @@ func (s *server) undo(w http.ResponseWriter, r *http.Request, _ string) *problem
 }
 
 func (s *server) answerUndo(ctx context.Context, w http.ResponseWriter, g *grant, what agent.Rollback) *problem {
-	rec, err := s.rollBack(ctx, g, what)
+	rec, err := g.session.Undo(ctx, what)
 	if errors.Is(err, agent.ErrCannotUndo) {
 		return s.whyNot(ctx, g)
 	}
@@ -75,15 +75,6 @@ func (s *server) answerUndo(ctx context.Context, w http.ResponseWriter, g *grant
 	answer(w, http.StatusOK, undoAnswer{Session: g.session.ID(), Run: rec.Run, Undone: s.undoneCalls(ctx, rec.Undone),
 		Stays: s.undoneCalls(ctx, rec.Stays()), Pruned: rec.Pruned})
 	return nil
-}
-
-// rollBack undoes a run.
-func (s *server) rollBack(ctx context.Context, g *grant, what agent.Rollback) (rec *machine.UndoReceipt, err error) {
-	err = s.hub.WhenReleased(ctx, g.session.ID(), func() error {
-		rec, err = g.session.Undo(ctx, what)
-		return err
-	})
-	return rec, err
 }
 
 // whyNot says why a session can't be undone.

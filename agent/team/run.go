@@ -269,7 +269,7 @@ func start(ctx context.Context, lead *live.Hub, in agent.Input) error {
 	}
 	_ = lead.Cancel(ctx, in.Session)
 	<-started.Done
-	return lead.WhenReleased(ctx, in.Session, func() error { return lead.Agent().Session(in.Session).Delete(ctx) })
+	return lead.Agent().Session(in.Session).Delete(ctx)
 }
 
 // report reports to the conversation how work has ended. Because the report has a key, the log of

@@ -86,10 +86,8 @@ func (t *Team) start(ctx context.Context, call *tools.Call, in startInput) (stri
 	maps.Copy(labels, call.Labels.Map())
 	labels[labelWork], labels[labelRun] = unreported, call.Run
 	hub, name := t.cfg.Members[in.Member].Hub, sessionOf(call.Session, id)
-	err := hub.WhenReleased(ctx, name, func() error { // a process that has died may still have the lease
-		return hub.Agent().Enqueue(ctx, agent.Input{Session: name, Parent: call.Session, Prompt: in.Task,
-			Title: tools.CleanTitle(in.Task), Key: "start", User: call.User, Labels: labels}, agent.QueueOptions{})
-	})
+	err := hub.Agent().Enqueue(ctx, agent.Input{Session: name, Parent: call.Session, Prompt: in.Task,
+		Title: tools.CleanTitle(in.Task), Key: "start", User: call.User, Labels: labels}, agent.QueueOptions{})
 	if err != nil && !errors.Is(err, agent.ErrDuplicate) {
 		return "", err
 	}

@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/internal/abandon"
 )
 
 // Figures of the readings of a store.
@@ -206,7 +207,7 @@ func (r *reader) close() error {
 	if last == nil {
 		return nil
 	}
-	timer := time.NewTimer(contain.Grace)
+	timer := time.NewTimer(abandon.Grace)
 	defer timer.Stop()
 	select {
 	case <-last.done:

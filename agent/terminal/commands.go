@@ -115,11 +115,9 @@ func (u *ui) undo(ctx context.Context, _ string, _ io.Writer) error {
 // rollback undoes a run, or says what it would undo. What it returns isn't nil.
 func (u *ui) rollback(ctx context.Context, run string, dry bool) (*machine.UndoReceipt, error) {
 	var r *machine.UndoReceipt
-	_, err := u.free(ctx, func() error {
-		return u.hub.WhenReleased(ctx, u.cfg.Session, func() (err error) {
-			r, err = u.session.Undo(ctx, agent.Rollback{Run: run, User: u.cfg.Input.User, DryRun: dry})
-			return err
-		})
+	_, err := u.free(ctx, func() (err error) {
+		r, err = u.session.Undo(ctx, agent.Rollback{Run: run, User: u.cfg.Input.User, DryRun: dry})
+		return err
 	})
 	return cmp.Or(r, new(machine.UndoReceipt)), err
 }

@@ -91,7 +91,6 @@ func (d *desk) ask(t *testing.T, early string, typed []string) (decided *agent.D
 	quit = err != nil && keys.ended == nil
 	u.leaveSession()
 	require.NoError(t, keys.close())
-	require.NoError(t, d.hub.WhenReleased(t.Context(), session, func() error { return nil }))
 	facts, err := d.agent.Session(session).Facts(t.Context())
 	require.NoError(t, err)
 	for _, f := range facts {

@@ -63,7 +63,7 @@ func (u *ui) sessions(ctx context.Context, args string, w io.Writer) error {
 		if i, _, err := u.choose(ctx, []choice{yes, no}, ""); err != nil || i > 0 {
 			return err
 		}
-		err = u.hub.WhenReleased(ctx, info.Session, func() error { return s.Delete(ctx) })
+		err = s.Delete(ctx)
 		if err == nil && info.Session == u.cfg.Session {
 			return u.open(ctx, newSession())
 		}

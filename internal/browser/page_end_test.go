@@ -15,9 +15,8 @@ import (
 // tells emits a notice of the host in a session, and waits until the page shows it.
 func (p *builtIn) tells(s *site, text string) {
 	p.t.Helper()
-	require.NoError(p.t, s.hub.WhenReleased(p.t.Context(), p.session(), func() error {
-		return s.hub.Agent().Session(p.session()).Emit(context.WithoutCancel(p.t.Context()), agent.NoticeKind, text)
-	}))
+	require.NoError(p.t,
+		s.hub.Agent().Session(p.session()).Emit(context.WithoutCancel(p.t.Context()), agent.NoticeKind, text))
 	p.has(text)
 }
 

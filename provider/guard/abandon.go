@@ -4,10 +4,10 @@ import (
 	"context"
 	"fmt"
 	"iter"
-	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/abandon"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream"
 )
@@ -24,8 +24,6 @@ type AbandonConfig struct {
 	// in the goroutine of that call, after OnAbandoned has returned.
 	OnReturned func(context.Context, *provider.Request)
 }
-
-const defaultGrace = 5 * time.Second
 
 // Abandonable returns a provider whose calls end with their context, though p may ignore it. That
 // is p itself if it declares to end with its context ([provider.EndsWithContext]), or is nil.
@@ -47,7 +45,7 @@ func Abandonable(p provider.Provider, cfg AbandonConfig) provider.Provider {
 		return p
 	}
 	if cfg.Grace <= 0 {
-		cfg.Grace = defaultGrace
+		cfg.Grace = abandon.Grace
 	}
 	return &abandonable{p, cfg}
 }
@@ -67,12 +65,6 @@ func (e *AbandonedError) Error() string {
 
 // Unwrap returns why the context ended: its cause and its error.
 func (e *AbandonedError) Unwrap() error { return e.Err }
-
-// An item is a chunk or an error on its way to the consumer.
-type item struct {
-	chunk provider.Chunk
-	err   error
-}
 
 // errGoexit is the error of a provider that has called runtime.Goexit.
 var errGoexit = fault.New(fault.Permanent, "guard: the provider ended its goroutine")
@@ -95,138 +87,57 @@ func (a *abandonable) Stream(ctx context.Context, req *provider.Request) iter.Se
 		ctx = context.Background()
 	}
 	return stream.Once(func(yield func(provider.Chunk, error) bool) {
-		h := &handover{abandonable: a, ctx: ctx, req: req, items: make(chan item), next: make(chan struct{}),
-			gone: make(chan struct{}), returned: make(chan struct{}), reported: make(chan struct{})}
-		if err := h.run(yield); err != nil {
+		if err := a.call(ctx, req, yield); err != nil {
 			yield(provider.Chunk{}, err)
 		}
 	})
 }
 
-// A handover is one call. The provider's goroutine hands items over to the consumer's.
-type handover struct {
-	*abandonable
-	ctx context.Context
-	req *provider.Request
-
-	items    chan item
-	next     chan struct{} // the consumer is done with its item and wants another
-	gone     chan struct{} // closed when nothing more is handed over
-	returned chan struct{} // closed when the provider has returned in time
-	reported chan struct{} // closed when OnAbandoned was called
-
-	decided atomic.Bool // the provider has returned in time, or was abandoned
-	err     error       // of a provider that has returned in time by a panic or runtime.Goexit
-}
-
-// run makes the call and returns the error that is still to be yielded.
-func (h *handover) run(yield func(provider.Chunk, error) bool) error {
-	ctx, cancel := context.WithCancelCause(h.ctx)
-	go h.provide(ctx)
-	wantsError, abandoned := false, false
-	func() {
-		defer func() { // also if the loop body panics or ends its goroutine
-			close(h.gone)
-			cancel(errLeft)
-			abandoned = h.abandon()
-		}()
-		wantsError = h.receive(yield)
-	}()
+// call makes a call and returns the error that is still to be yielded.
+func (a *abandonable) call(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) error {
+	report := func(hook func(context.Context, *provider.Request)) func() {
+		return func() {
+			defer func() { _ = recover() }() // a panic of it changes nothing
+			if hook != nil {
+				hook(ctx, req)
+			}
+		}
+	}
+	failed, wantsError := errGoexit, true
+	returned := abandon.Range(ctx,
+		abandon.Reports{Grace: a.cfg.Grace, Abandoned: report(a.cfg.OnAbandoned), Returned: report(a.cfg.OnReturned)},
+		func(ctx context.Context, hand func(provider.Chunk, error) bool) { failed = a.provide(ctx, req, hand) },
+		func(chunk provider.Chunk, err error) bool {
+			if !yield(chunk, err) || err != nil {
+				wantsError = false
+				return false
+			}
+			wantsError = wantsError && chunk.Kind != provider.KindEnd
+			return true
+		})
 	switch {
 	case !wantsError:
 		return nil
-	case abandoned:
-		return &AbandonedError{After: h.cfg.Grace, Err: canceled(h.ctx)}
-	case h.err != nil:
-		return h.err
-	case h.ctx.Err() != nil:
-		return canceled(h.ctx)
+	case !returned:
+		return &AbandonedError{After: a.cfg.Grace, Err: canceled(ctx)}
+	case failed != nil:
+		return failed
+	case ctx.Err() != nil:
+		return canceled(ctx)
 	}
 	return nil
 }
 
-// receive yields items until the provider returns, ctx ends, an error was yielded or the consumer
-// leaves. It reports whether an error may follow.
-func (h *handover) receive(yield func(provider.Chunk, error) bool) (wantsError bool) {
-	wantsError = true
-	for {
-		select {
-		case it := <-h.items:
-			if h.ctx.Err() != nil {
-				return wantsError
-			}
-			if !yield(it.chunk, it.err) || it.err != nil {
-				return false
-			}
-			wantsError = wantsError && it.chunk.Kind != provider.KindEnd
-			h.next <- struct{}{}
-		case <-h.returned:
-			return wantsError
-		case <-h.ctx.Done():
-			return wantsError
-		}
-	}
-}
-
-// abandon waits for the provider, and reports whether it gave up waiting.
-func (h *handover) abandon() bool {
-	late := time.NewTimer(h.cfg.Grace)
-	defer late.Stop()
-	select {
-	case <-h.returned:
-		return false
-	case <-late.C:
-	}
-	if h.decided.Swap(true) { // just in time
-		<-h.returned
-		return false
-	}
-	defer close(h.reported)
-	h.report(h.cfg.OnAbandoned)
-	return true
-}
-
-// report calls a function of the AbandonConfig. A panic of it changes nothing.
-func (h *handover) report(hook func(context.Context, *provider.Request)) {
-	if hook == nil {
-		return
-	}
-	defer func() { _ = recover() }()
-	hook(h.ctx, h.req)
-}
-
-// provide is the goroutine of the provider.
-func (h *handover) provide(ctx context.Context) {
-	err := errGoexit
+// provide passes what the provider yields to hand. The error is that of a panic.
+func (a *abandonable) provide(ctx context.Context, req *provider.Request,
+	hand func(provider.Chunk, error) bool) (err error) {
 	defer func() {
 		if v := recover(); v != nil {
 			err = stream.NewPanicError("the provider", v)
 		}
-		if h.decided.Swap(true) {
-			<-h.reported
-			h.report(h.cfg.OnReturned)
-			return
-		}
-		h.err = err
-		close(h.returned)
 	}()
-	if seq := h.provider.Stream(ctx, h.req); seq != nil {
-		seq(h.hand)
+	if seq := a.provider.Stream(ctx, req); seq != nil {
+		seq(hand)
 	}
-	err = nil
-}
-
-// hand is the loop body of the provider's sequence.
-func (h *handover) hand(chunk provider.Chunk, err error) bool {
-	select {
-	case h.items <- item{chunk, err}:
-	case <-h.gone:
-		return false
-	}
-	select {
-	case <-h.next:
-		return true
-	case <-h.gone:
-		return false
-	}
+	return nil
 }

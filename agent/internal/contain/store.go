@@ -10,6 +10,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/abandon"
 )
 
 const (
@@ -25,18 +26,18 @@ const (
 // locked, and the run would never end. The outcome of an append is unclear after all of this, as
 // after other errors of a store.
 type containedStore struct {
-	store journal.Store
-	left  Abandoned
+	store     journal.Store
+	abandoned Abandoned
 }
 
 // Store returns a store so that its calls end and don't panic; nil for none. One in memory needs
 // nothing.
-func Store(store journal.Store, left Abandoned) journal.Store {
+func Store(store journal.Store, abandoned Abandoned) journal.Store {
 	switch store.(type) {
 	case nil, *journal.Memory, *containedStore:
 		return store
 	}
-	return &containedStore{store, left}
+	return &containedStore{store, abandoned}
 }
 
 // Same reports whether two stores are one, as the host knows them. A store that can't be compared
@@ -116,7 +117,7 @@ func ask[T any](ctx context.Context, c *containedStore, within time.Duration, wh
 	f func(context.Context) (T, error)) (T, error) {
 	tried, cancel := context.WithTimeout(ctx, within)
 	defer cancel()
-	v, err := Abandonable(tried, c.left, "the journal's "+what, session, func() (T, error) { return f(tried) })
+	v, err := Call(tried, c.abandoned, "the journal's "+what, session, func() (T, error) { return f(tried) })
 	return v, ended(ctx, tried, within, err)
 }
 
@@ -195,81 +196,61 @@ func (c *containedStore) Changes(ctx context.Context, cursor string) ([]journal.
 }
 
 func (c *containedStore) Read(ctx context.Context, session string, after uint64) iter.Seq2[journal.Record, error] {
-	return abandonableSeq(ctx, c, "Read", session, func(ctx context.Context) iter.Seq2[journal.Record, error] {
+	return inTime(ctx, c, "Read", session, func(ctx context.Context) iter.Seq2[journal.Record, error] {
 		return c.store.Read(ctx, session, after)
 	})
 }
 
 func (c *containedStore) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
-	return abandonableSeq(ctx, c, "Heads", "", func(ctx context.Context) iter.Seq2[journal.Head, error] {
+	return inTime(ctx, c, "Heads", "", func(ctx context.Context) iter.Seq2[journal.Head, error] {
 		return c.store.Heads(ctx, f)
 	})
 }
 
-// abandonableSeq returns a sequence that ends with its context, or when the next element doesn't
-// come in time. It yields an error for a panic of the sequence inside.
-func abandonableSeq[T any](ctx context.Context, c *containedStore, what, session string,
+// inTime returns a sequence that ends with its context, or when the next element doesn't come in
+// time. It yields an error for a panic of the sequence inside.
+func inTime[T any](ctx context.Context, c *containedStore, what, session string,
 	open func(context.Context) iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
-		own, cancel := context.WithCancel(ctx)
-		elements, next := make(chan outcome[T]), make(chan struct{})
-		inside := begin(c.left, "the journal's "+what, session, func() (struct{}, error) {
-			for v, err := range open(own) {
-				select {
-				case elements <- outcome[T]{v, Usable(err)}:
-				case <-own.Done():
-					return struct{}{}, own.Err()
-				}
-				select {
-				case <-next: // it doesn't read ahead
-				case <-own.Done():
-					return struct{}{}, own.Err()
-				}
-			}
-			return struct{}{}, nil
-		})
-		returned := false
-		defer func() { // also if the loop body panics or ends its goroutine
-			if cancel(); !returned {
-				_, _ = inside.leave(own)
-			}
-		}()
-		var none T
-		late := time.NewTimer(storeCall)
+		tried, cancel := context.WithCancel(ctx)
+		defer cancel()
+		late := time.AfterFunc(storeCall, cancel)
 		defer late.Stop()
-		for {
-			var err error
-			select {
-			case e := <-elements:
-				if ctx.Err() == nil || e.err != nil {
-					if !yield(e.v, e.err) {
-						return
-					}
-					late.Reset(storeCall)
-					select {
-					case next <- struct{}{}:
-					case <-own.Done():
-					}
-					continue
-				}
-			case out := <-inside.back:
-				if returned = true; out.err == nil {
-					return
-				}
-				err = out.err
-			case <-ctx.Done():
-			case <-late.C:
-				cancel()
-			}
-			if !returned {
-				returned = true
-				_, err = inside.leave(own)
-			}
-			if err == nil {
-				err = own.Err()
-			}
-			yield(none, ended(ctx, own, storeCall, err))
+		left, failed := false, ErrGoexit
+		returned := abandon.Range(tried, c.abandoned.reports("the journal's "+what, session),
+			func(ctx context.Context, hand func(T, error) bool) { failed = pass(ctx, open, hand) },
+			func(v T, err error) bool {
+				late.Stop() // the time of the loop body isn't the store's
+				left = !yield(v, err)
+				late.Reset(storeCall)
+				return !left
+			})
+		var err error
+		switch {
+		case left:
+			return
+		case !returned:
+			err = notReturned(tried)
+		case failed != nil:
+			err = failed
+		case tried.Err() != nil:
+			err = tried.Err()
+		default:
 			return
 		}
+		var none T
+		yield(none, ended(ctx, tried, storeCall, err))
 	}
+}
+
+// pass passes the elements of a sequence to hand. The error is that of a panic.
+func pass[T any](ctx context.Context, open func(context.Context) iter.Seq2[T, error],
+	hand func(T, error) bool) (err error) {
+	defer Panic(&err)
+	for v, err := range open(ctx) {
+		if !hand(v, Usable(err)) {
+			break
+		}
+	}
+	return nil
 }

@@ -295,7 +295,7 @@ func (s *soaked) told(_ context.Context, r *agent.Result) error {
 
 // remove deletes a session when it is released.
 func (s *soaked) remove(ctx context.Context, session string) {
-	err := s.hub.WhenReleased(ctx, session, func() error { return s.agent.Session(session).Delete(ctx) })
+	err := s.agent.Session(session).Delete(ctx)
 	switch {
 	case err == nil:
 		s.series.counts.deleted.Add(1)

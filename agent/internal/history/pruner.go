@@ -13,8 +13,7 @@ import (
 // concurrent use.
 type Pruner struct {
 	Sessions *session.Sessions
-	Journals []journal.Store      // that have descendants; one of them is that of Sessions
-	Forget   func(session string) // called for each session before it is removed; nil: nothing is
+	Journals []journal.Store // that have descendants; one of them is that of Sessions
 }
 
 // A descendant is a session, or the log of another package, that is a descendant of a session.
@@ -37,9 +36,6 @@ func (p *Pruner) Remove(ctx context.Context, name string) error {
 func (p *Pruner) remove(ctx context.Context, list []descendant) error {
 	for _, d := range slices.Backward(list) {
 		p.Sessions.Forget(d.name)
-		if p.Forget != nil {
-			p.Forget(d.name)
-		}
 		if err := d.store.Delete(ctx, d.name, journal.All); err != nil {
 			return err
 		}

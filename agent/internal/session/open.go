@@ -3,7 +3,6 @@ package session
 import (
 	"context"
 	"fmt"
-	"slices"
 	"strings"
 	"time"
 
@@ -11,18 +10,6 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
-
-// A claim is what other goroutines see of a session that is held. Sessions.mu guards it.
-type claim struct {
-	holder   Holder        // of the run; nil without one
-	ending   bool          // there is no run, or it has ended, so that Close follows
-	closed   chan struct{} // closed by Close; nil if nobody waits for that
-	expected []string      // the ids of the items that this process has sent to the run
-}
-
-// handover is how long enter waits at most for a session whose run has ended, but whose holder
-// isn't done with it, and for one that is held without a run.
-const handover = 2 * time.Second
 
 // Log returns the log of a session that isn't held yet: [Log.Hold] follows.
 func (s *Sessions) Log(ctx context.Context, session string) *Log {
@@ -33,92 +20,27 @@ func (s *Sessions) Log(ctx context.Context, session string) *Log {
 	return l
 }
 
-// Hold claims the session in this process, for a holder or for nil, and loads it. It ends with Ctx.
-// After an error, it isn't held.
+// Hold takes the session for this process, for a holder or for nil, and loads it. It ends with Ctx.
+// After an error, it isn't held. If another holder has the session, Hold waits for it: see acquire.
 func (l *Log) Hold(h Holder) error {
-	if err := l.enter(h); err != nil {
+	asked, err := l.acquire(h)
+	if err != nil {
 		l.Cancel(nil)
 		return err
 	}
-	if err := l.load(); err != nil {
+	if err := l.load(asked); err != nil {
 		l.Close()
 		return err
 	}
 	return nil
 }
 
-// enter enters the session into Sessions.held.
-func (l *Log) enter(h Holder) error {
+// load keeps the lease, which was asked for then, and replays the facts.
+func (l *Log) load(asked time.Time) error {
 	s := l.sessions
-	var late <-chan time.Time
-	for {
-		s.mu.Lock()
-		if s.draining {
-			s.mu.Unlock()
-			return &machine.SessionError{Session: l.Name, Code: machine.ErrDraining}
-		}
-		held := s.held[l.Name]
-		if held == nil {
-			s.held[l.Name], l.holder, l.ending = l, h, h == nil
-			s.mu.Unlock()
-			return nil
-		}
-		ending := held.ending
-		if ending && held.closed == nil {
-			held.closed = make(chan struct{})
-		}
-		closed := held.closed
-		s.mu.Unlock()
-		if !ending {
-			return busy(l.Name, nil)
-		}
-		if late == nil {
-			late = time.After(handover)
-		}
-		select {
-		case <-closed:
-		case <-late:
-			return busy(l.Name, nil)
-		case <-l.Ctx.Done():
-			return contain.CauseOf(l.Ctx)
-		}
-	}
-}
-
-// Expects reports whether this process has sent an item to the run for which the session is held,
-// rather than to an earlier one.
-func (l *Log) Expects(it *Item) bool {
-	l.sessions.mu.Lock()
-	defer l.sessions.mu.Unlock()
-	return slices.Contains(l.expected, it.ID)
-}
-
-// Ending says that the run of the session has ended, so that Close follows soon. Who wants the
-// session waits for that instead of getting an error.
-func (l *Log) Ending() {
-	l.sessions.mu.Lock()
-	defer l.sessions.mu.Unlock()
-	l.ending = true
-}
-
-// Leave takes the holder away: nothing that is posted from now on is for its run.
-func (l *Log) Leave() {
-	l.sessions.mu.Lock()
-	defer l.sessions.mu.Unlock()
-	l.holder, l.ending = nil, true
-}
-
-// load takes the lease and replays the facts.
-func (l *Log) load() error {
-	s, asked := l.sessions, time.Now()
-	lease, err := s.takeLease(l.Reads, l.Name)
-	if err != nil {
-		return err
-	}
-	l.lease = lease
 	if !s.InMemory { // no other process can take a session of this one
 		// the margin is long enough for tools to return or to be abandoned
-		l.renew = Renew(l.Stored, Renewing{Store: s.Store, Lease: lease, TTL: s.Lease,
+		l.renew = Renew(l.Stored, Renewing{Store: s.Store, Lease: l.lease, TTL: s.Lease,
 			Margin: min(s.Grace+2*time.Second, s.Lease/4), Asked: asked,
 			Lost: func(err error) { l.Cancel(busy(l.Name, err)) }, Logger: s.Logger})
 	}
@@ -174,32 +96,20 @@ func (l *Log) Close() {
 		cancel()
 	}
 	l.Cancel(nil)
-	s.mu.Lock()
-	defer s.mu.Unlock()
-	delete(s.held, l.Name)
-	if l.closed != nil {
-		close(l.closed)
-	}
-	if s.draining {
-		s.drained()
-	}
+	l.exit()
 }
 
 // Remove deletes a session with what belongs to it, whether or not it can be read. If this or
-// another process holds it, the error has the code [machine.ErrBusy].
+// another process goes on holding it, the error has the code [machine.ErrBusy].
 func (s *Sessions) Remove(ctx context.Context, session string) error {
 	l := s.Log(ctx, session)
-	if err := l.enter(nil); err != nil {
-		l.Cancel(nil)
+	defer l.Cancel(nil)
+	if _, err := l.acquire(nil); err != nil {
 		return err
 	}
-	defer l.Close()
-	lease, err := s.takeLease(ctx, session)
-	if err != nil {
-		return err
-	}
+	defer l.exit()
 	if err := s.delete(ctx, session); err != nil {
-		_ = s.Store.Release(context.WithoutCancel(ctx), lease) // it ends by itself, too
+		_ = s.Store.Release(context.WithoutCancel(ctx), l.lease) // it ends by itself, too
 		return fmt.Errorf("agent: deleting session %q: %w", session, err)
 	}
 	return nil
