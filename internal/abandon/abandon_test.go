@@ -2,6 +2,7 @@ package abandon_test
 
 import (
 	"context"
+	"errors"
 	"runtime"
 	"testing"
 	"testing/synctest"
@@ -130,4 +131,23 @@ func TestAPanicOfTheReaderGoesOnWhenTheFunctionHasReturned(t *testing.T) {
 		}, func(int, error) bool { panic("of the reader") })
 	})
 	require.True(t, returned)
+}
+
+// The end of a context reaches the contexts below it a moment later. A function that is left then
+// learns why all the same.
+func TestAFunctionThatIsLeftLearnsWhyItsContextHasEnded(t *testing.T) {
+	why := errors.New("stopped by a person")
+	for range 2_000 {
+		ctx, cancel := context.WithCancelCause(t.Context())
+		var cause error
+		require.True(t, abandon.Range(ctx, abandon.Reports{}, func(own context.Context, hand func(int, error) bool) {
+			hand(1, nil)
+			<-own.Done()
+			cause = context.Cause(own)
+		}, func(int, error) bool {
+			go cancel(why)
+			return true
+		}))
+		require.Equal(t, why, cause)
+	}
 }

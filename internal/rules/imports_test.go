@@ -168,7 +168,7 @@ var rows = map[string]row{
 		tests: []string{"agent", "agent/journal", "provider/providertest"}},
 	"agent/screen": {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault",
 		"internal/visible"}, tests: []string{"agent/journal/sqlite"}},
-	"internal/abandon": {},
+	"internal/abandon": {own: []string{"circuit/fault"}},
 	"internal/glob":    {},
 	"internal/visible": {},
 	"tools/process":    {own: []string{"tools", "provider", "circuit/fault"}},
