@@ -5,9 +5,11 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"maps"
 	"math/rand/v2"
 	"runtime/debug"
 	"slices"
+	"strings"
 	"sync"
 	"sync/atomic"
 	"testing"
@@ -19,6 +21,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/live"
+	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -37,6 +40,7 @@ type callKind struct {
 	change  func(cfg *agent.Config) // what the process that goes on has otherwise: after the crash, or the pause
 	decide  func(id string) agent.Decision
 	cancel  bool // the run is canceled while the tool runs
+	memory  *agent.Memory
 }
 
 func calling(names ...string) providertest.Step {
@@ -88,6 +92,9 @@ var callKinds = map[string]callKind{
 		change: withoutTools},
 	"repeatable, and gone": {replies: replies(calling("look")), crash: true, change: withoutTools},
 	"canceled":             {replies: replies(calling("slow", "nope")), cancel: true},
+	"more than fits": {replies: slices.Repeat(replies(calling("long")), 5),
+		memory: &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 3_000, Reserve: 300},
+			Steps: []memory.Step{{Strategy: memory.Slide{}}}}}},
 	"a subagent": {replies: replies(ordering("child", "nope")),
 		child: replies(calling("work"))},
 	"an unknown one of a subagent": {replies: replies(ordering("child")),
@@ -260,12 +267,15 @@ func newCallRig(kind callKind, hooks []agent.Hooks) *callRig {
 	r.child = agent.Config{Name: "child", Provider: playing(kind.child), Tools: []tools.Tool{work, risky}, Hooks: hooks,
 		Limits: limits}
 	r.cfg = agent.Config{Name: "parent", Provider: playing(kind.replies), Journal: journal.NewMemory(), Hooks: hooks,
-		Limits: limits, InDoubt: kind.doubt, Policies: []tools.Policy{deny}, Sources: []tools.Source{r.lost},
+		Memory: kind.memory, Limits: limits, InDoubt: kind.doubt, Policies: []tools.Policy{deny}, Sources: []tools.Source{r.lost},
 		Tools: []tools.Tool{work, risky,
 			r.tool("look", tools.Spec{ReadOnly: true}, nil), r.tool("denied", tools.Spec{}, nil),
 			tools.Lazy(r.tool("lazy", tools.Spec{}, nil), "load it first"),
 			r.tool("fails", tools.Spec{}, fail),
 			r.tool("panics", tools.Spec{}, func(context.Context) (string, error) { panic("a bug") }),
+			r.tool("long", tools.Spec{}, func(context.Context) (string, error) {
+				return strings.Repeat("one more thing. ", 200), nil
+			}),
 			r.tool("slow", tools.Spec{}, func(ctx context.Context) (string, error) {
 				r.stop()
 				<-ctx.Done()
@@ -462,6 +472,27 @@ func TestNoCallAndNoHookCrashesAProcess(t *testing.T) {
 	t.Logf("%d of %d combinations: %d kinds of calls, %d points, %d deeds, at once or from the second time on, "+
 		"with Run and in a hub", tried, len(callKinds)*len(hookPoints)*len(deeds)*2*len(drivers), len(callKinds),
 		len(hookPoints), len(deeds))
+}
+
+// A hook point that no call reaches would be tried with nothing.
+func TestEachHookPointIsReachedByACall(t *testing.T) {
+	for point, p := range hookPoints {
+		reached := false
+		for _, of := range slices.Sorted(maps.Keys(callKinds)) {
+			kind := callKinds[of]
+			if reached || kind.crash {
+				continue
+			}
+			synctest.Test(t, func(t *testing.T) {
+				r := newCallRig(kind, []agent.Hooks{p.hooks(func(context.Context, any) error {
+					reached = true
+					return nil
+				})})
+				_, _ = r.drive(t, r.agent(t, r.cfg), runOnce)
+			})
+		}
+		require.True(t, reached, point)
+	}
 }
 
 // misbehaves drives a run with a call of a kind to its end, with a hook that does something from
