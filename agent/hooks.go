@@ -226,6 +226,15 @@ func (l *sessionLog) callHook(h *Hooks, point string, fn func() error) (warning 
 	return l.agent.callHook(l.ctx, l.Name, h, point, fn)
 }
 
+// hookAnswers has the points at which a hook may return more than an error that ends the run. At
+// other points, Deny ends the run, SendBack is a mistake, and what a hook warns of is logged.
+var hookAnswers = map[string]struct{ deny, sendBack, warn bool }{
+	"BeforeStep":   {warn: true},
+	"BeforeTool":   {deny: true, warn: true},
+	"AfterTool":    {warn: true},
+	"BeforeFinish": {sendBack: true},
+}
+
 // callHook calls one hook and contains its panic. It logs errors that change nothing, and returns
 // the others, and what the hook warns of.
 func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point string,
@@ -244,16 +253,16 @@ func (a *Agent) callHook(ctx context.Context, session string, h *Hooks, point st
 		back  *sendBackError
 		warn  *warnError
 	)
-	switch {
+	switch may := hookAnswers[point]; {
 	case errors.As(err, &abort):
 		return "", &AbortError{Hook: h.Name, Err: abort.Err}
-	case errors.As(err, &deny) && point != "BeforeTool": // there is no call to deny: it is the run that is denied
+	case errors.As(err, &deny) && !may.deny: // there is no call to deny: it is the run that is denied
 		return "", &AbortError{Hook: h.Name, Err: err}
-	case errors.As(err, &back) && point != "BeforeFinish":
+	case errors.As(err, &back) && !may.sendBack:
 		err = fmt.Errorf("SendBack is for BeforeFinish: %w", err)
 	case errors.As(err, &deny), errors.As(err, &back):
 		return "", err
-	case errors.As(err, &warn) && (point == "BeforeStep" || point == "BeforeTool" || point == "AfterTool"):
+	case errors.As(err, &warn) && may.warn:
 		return warn.text, nil
 	case errors.As(err, &warn): // no model reads it
 		logger.WarnContext(ctx, "agent: a hook warns", "warning", warn.text)

@@ -51,7 +51,7 @@ func TestAnItemOfANewerVersionStays(t *testing.T) {
 	}
 	var done effects
 	work := tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) {
-		return "x", errors.Join(post("n-1", "priority", `{"number":3}`),
+		return "x", errors.Join(post("n-1", "x-unknown", `{"number":3}`),
 			post("n-2", session.ItemMode, `{"text":"of a newer version"}`))
 	})
 	a, _ := scripted(t, agent.Config{Journal: store, Logger: slog.New(slog.NewTextHandler(logged, nil)),
@@ -67,7 +67,7 @@ func TestAnItemOfANewerVersionStays(t *testing.T) {
 	require.Equal(t, 1, waits())
 	require.Equal(t, "Hello.", run(t, a).Text())
 	require.Equal(t, 1, waits())
-	require.NotContains(t, logged.String(), "kind=priority", "another process takes it")
+	require.NotContains(t, logged.String(), "kind=x-unknown", "another process takes it")
 }
 
 // TestAnItemThatNobodyKnowsIsRemoved after an hour, so that nothing waits for it any more.
@@ -76,11 +76,11 @@ func TestAnItemThatNobodyKnowsIsRemoved(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Journal: store, Logger: slog.New(slog.NewTextHandler(logged, nil))},
 		say("Hello."), say("Hello again."))
 	run(t, a)
-	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "n", Kind: "priority",
+	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "n", Kind: "x-unknown",
 		Time: time.Now().Add(-61 * time.Minute), Data: []byte("{}")}))
 	run(t, a)
 	head, err := store.Head(t.Context(), "s")
 	require.NoError(t, err)
 	require.Zero(t, head.Inbox)
-	require.Equal(t, 1, strings.Count(logged.String(), "kind=priority"))
+	require.Equal(t, 1, strings.Count(logged.String(), "kind=x-unknown"))
 }
