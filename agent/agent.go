@@ -31,6 +31,7 @@ type setup struct {
 	registry     *tools.Registry
 	own          *toolset              // of the registry
 	sources      []namedSource         // in the order of their names
+	lists        *openLists            // what they have listed for runs that are open
 	changeable   bool                  // runs may have other tools: there are sources or lazy tools
 	children     map[string]*agentTool // subagents, by the name of the tool
 	owners       map[string]work.Owner // tools whose calls own work, among them the subagents

@@ -95,10 +95,11 @@ type Config struct {
 	// answered that it is gone.
 	//
 	// A source has 10 s to list, and 1 s for 30 s after it didn't list in time. If it fails when a
-	// run starts or is resumed, the run has none of its tools; one with open calls of them isn't
-	// resumed ([ChangedError]). If it fails in the middle of a run, the run keeps the tools that it
-	// has. The failure is logged and shown ([SourceFailed]), and so are tools that can't be used,
-	// for example because another tool has the name.
+	// run starts, the run has none of its tools. If it fails in the middle of a run, or when one is
+	// resumed that this process has driven before, the run keeps those that it has. In another
+	// process a run with open calls of them isn't resumed ([ChangedError]). The failure is logged
+	// and shown ([SourceFailed]), and so are tools that can't be used, for example because another
+	// tool has the name.
 	Sources []tools.Source
 	// Memory keeps conversations within the model's window; nil: the whole conversation is sent.
 	Memory *Memory

@@ -20,6 +20,16 @@ var OutcomeOf = outcomeOf
 // ForgetSecrets forgets the answers that aren't recorded, as the end of the process does.
 func ForgetSecrets() { secrets.Clear() }
 
+// KeptLists returns of how many runs an agent keeps the lists of its sources.
+func KeptLists(a *Agent) int {
+	a.lists.mu.Lock()
+	defer a.lists.mu.Unlock()
+	return len(a.lists.bySession)
+}
+
+// MaxOpenLists is of how many runs an agent keeps the lists.
+const MaxOpenLists = maxOpenLists
+
 // KeptSecrets returns how many answers that aren't recorded this process keeps.
 func KeptSecrets() (n int) {
 	secrets.Range(func(any, any) bool { n++; return true })

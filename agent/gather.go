@@ -13,6 +13,7 @@ import (
 
 // A gathering says whose tools gather collects.
 type gathering struct {
+	session  string
 	listing  tools.Listing
 	input    []tools.Tool
 	only     []string
@@ -31,6 +32,9 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceFa
 	own, failed, lists := a.registry.All(), []*SourceFailed(nil), []toolList(nil)
 	if len(a.sources) > 0 {
 		lists, failed = a.list(ctx, g.listing, a.sources)
+		if g.resumed {
+			a.lists.fill(g.session, g.listing, lists, failed)
+		}
 		failed = append(failed, a.dropUnfit(own, lists)...)
 	}
 	fromInput, err := a.inputTools(g.input, g.external, own, lists)
@@ -190,7 +194,7 @@ func (a *Agent) externalSpecs(input []tools.Tool) (out []json.RawMessage) {
 // toolsOf returns the tools of a session outside of a run: for a decision that edits an input, for
 // an undo, or for a compaction.
 func (a *Agent) toolsOf(ctx context.Context, s *machine.State) *toolset {
-	g := &gathering{listing: tools.Listing{Session: s.Session, Labels: s.Labels}, resumed: true}
+	g := &gathering{session: s.Session, listing: tools.Listing{Session: s.Session, Labels: s.Labels}, resumed: true}
 	if r := s.Run; r != nil {
 		g.listing.User = r.User
 		g.only, g.external, g.before = r.Only, r.External, r.Fingerprints

@@ -136,6 +136,7 @@ func (a *Agent) pruner() *history.Pruner {
 // deleteOwn removes a session from the agent's journal, after its descendants. An error leaves it,
 // so that it can be deleted again.
 func (a *Agent) deleteOwn(ctx context.Context, name string) error {
+	a.lists.forget(name)
 	return a.pruner().Remove(ctx, name)
 }
 

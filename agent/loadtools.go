@@ -176,7 +176,7 @@ func (w *workers) sourcesFailed(failed []*SourceFailed) {
 
 // gatherTools sets the tools of the run that starts after run before, or that resumes it.
 func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*SourceFailed, error) {
-	g := &gathering{input: in.Tools, only: in.Only}
+	g := &gathering{session: w.log.Name, input: in.Tools, only: in.Only}
 	g.listing = tools.Listing{Session: w.log.account(), User: in.User,
 		Labels: cmp.Or(provider.LabelsOf(in.Labels), w.log.State().Labels)}
 	if before != nil {

@@ -287,6 +287,7 @@ func (x *driver) close() {
 	}
 	x.workers.calls.Wait()
 	x.stops.close()
+	x.agent.lists.keep(x.log)
 	x.log.Leave()
 }
 

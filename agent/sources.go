@@ -30,7 +30,7 @@ type SourceFailed struct {
 	NoteMeta
 	Source string `json:"source"`
 	Tool   string `json:"tool,omitempty"` // the tool that is left out; empty if there is no list
-	Kept   bool   `json:"kept,omitempty"` // the run goes on with the tools that the source listed before
+	Kept   bool   `json:"kept,omitempty"` // the run goes on with the tools that the source has listed for it before
 	Reason string `json:"reason"`         // what failed, in words
 	Err    error  `json:"-"`              // the same, for the host: it may say more than a person should see
 }
@@ -91,6 +91,7 @@ func (a *Agent) addSources() (errs []error) {
 		}
 	}
 	slices.SortFunc(a.sources, func(s, o namedSource) int { return strings.Compare(s.name, o.name) })
+	a.lists = &openLists{bySession: make(map[string]openList)}
 	return errs
 }
 
@@ -213,5 +214,69 @@ func (a *Agent) logSources(ctx context.Context, session string, failed []*Source
 	for _, e := range failed {
 		a.logger.WarnContext(ctx, "agent: a source of tools", "session", session, "source", e.Source, "tool", e.Tool,
 			"kept", e.Kept, "error", e.Err)
+	}
+}
+
+// maxOpenLists is of how many runs an agent keeps the lists.
+const maxOpenLists = 1_000
+
+// openLists are the lists of runs that this process has driven and that are open, because they wait
+// for a decision for example. When such a run is resumed, they stand in for sources that fail.
+type openLists struct {
+	mu        sync.Mutex // guards what follows
+	bySession map[string]openList
+}
+
+// An openList is what the sources of an agent have listed for a run.
+type openList struct {
+	listing tools.Listing
+	lists   []toolList
+}
+
+// keep keeps the lists of a run that is open, or forgets those of one that has ended. Beyond
+// maxOpenLists it forgets those of some other run.
+func (o *openLists) keep(l *sessionLog) {
+	lists := l.toolset().lists
+	l.Lock()
+	open := l.Run().IsOpen()
+	l.Unlock()
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.bySession, l.Name)
+	if !open || len(lists) == 0 {
+		return
+	}
+	for other := range o.bySession {
+		if len(o.bySession) < maxOpenLists {
+			break
+		}
+		delete(o.bySession, other)
+	}
+	o.bySession[l.Name] = openList{l.tools.listing, lists}
+}
+
+// forget forgets the lists of a session that is deleted.
+func (o *openLists) forget(session string) {
+	o.mu.Lock()
+	defer o.mu.Unlock()
+	delete(o.bySession, session)
+}
+
+// fill puts the lists of an open run in place of those that failed, and says so in failed.
+func (o *openLists) fill(session string, of tools.Listing, lists []toolList, failed []*SourceFailed) {
+	o.mu.Lock()
+	kept := o.bySession[session]
+	o.mu.Unlock()
+	if kept.listing != of { // other credentials may have other tools
+		return
+	}
+	for i := range kept.lists { // in the order of the sources
+		if lists[i].err == nil || kept.lists[i].err != nil {
+			continue
+		}
+		lists[i].tools, lists[i].err = kept.lists[i].tools, nil
+		for _, f := range failed {
+			f.Kept = f.Kept || f.Source == lists[i].name && f.Tool == ""
+		}
 	}
 }

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"iter"
 	"runtime"
 	"slices"
 	"sync"
@@ -377,6 +378,45 @@ func TestASourceIsToldForWhomItLists(t *testing.T) {
 	for _, l := range src.asked {
 		require.Equal(t, tools.Listing{Session: "s", User: "ann", Labels: "tenant=acme"}, l)
 	}
+}
+
+func TestAnOpenRunKeepsWhatItsSourcesHaveListed(t *testing.T) {
+	var done effects
+	src := newCatalog("src", done.tool(tools.Spec{Name: "risky", Risk: tools.High}))
+	a, m := scripted(t, agent.Config{Sources: []tools.Source{src}, Journal: journal.NewMemory()}, call("risky", 1),
+		say("done"), say("again"), call("risky", 2))
+	res := run(t, a)
+	require.Len(t, res.Pending, 1)
+	require.Equal(t, 1, agent.KeptLists(a))
+	src.set(errors.New("no connection"))
+	all, err := events(a.Stream(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID))))
+	require.NoError(t, err)
+	require.Equal(t, 1, done.of(1))
+	failed := of[*agent.SourceFailed](all)
+	require.Len(t, failed, 1)
+	require.True(t, failed[0].Kept)
+	require.Zero(t, agent.KeptLists(a), "it has ended")
+	run(t, a)
+	require.Len(t, m.Requests()[1].Tools, 1)
+	require.Empty(t, m.Requests()[2].Tools)
+	src.set(nil, done.tool(tools.Spec{Name: "risky", Risk: tools.High}))
+	run(t, a)
+	require.Equal(t, 1, agent.KeptLists(a))
+	require.NoError(t, a.Session("s").Delete(t.Context()))
+	require.Zero(t, agent.KeptLists(a), "it is deleted")
+}
+
+func TestTheListsOfFewOpenRunsAreKept(t *testing.T) {
+	pauses := provider.Func(func(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
+		return providertest.Script(call("risky", 1)).Stream(ctx, req)
+	})
+	var done effects
+	src := newCatalog("src", done.tool(tools.Spec{Name: "risky", Risk: tools.High}))
+	a := newAgent(t, agent.Config{Sources: []tools.Source{src}, Journal: journal.NewMemory(), Provider: pauses})
+	for i := range agent.MaxOpenLists + 2 {
+		require.Equal(t, agent.Paused, runInput(t, a, agent.Input{Session: fmt.Sprint(i), Prompt: "go"}).Status)
+	}
+	require.Equal(t, agent.MaxOpenLists, agent.KeptLists(a))
 }
 
 // TestNoListOutlivesItsRun: what sources list is kept for no session, whether or not it is deleted.

@@ -29,8 +29,8 @@ type claim struct {
 // acquire enters the session into Sessions.held, for a holder or for nil, and takes its lease. It
 // returns the time at which it has asked for that.
 //
-// If another holder has the session, in this or another process, acquire waits until it is released,
-// for 2 s at most, and then returns an error with the code [machine.ErrBusy]. While a run is in
+// If another holder has the session, in this or another process, acquire waits for its release, for
+// 2 s at most, and then returns an error with the code [machine.ErrBusy]. While a run is in
 // progress, it returns that at once, unless Patience is set: then it waits that long for any
 // holder, but not while the call should stop whose work this is.
 func (l *Log) acquire(h Holder) (asked time.Time, err error) {
