@@ -126,16 +126,6 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 			Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}})
 }
 
-// memoryWarning shows and logs a warning about the memory.
-func (w *window) memoryWarning(text string) {
-	text = w.agent.redact.Text(text)
-	w.agent.logger.WarnContext(w.log.ctx, "agent: memory", "session", w.log.Name, "run", w.log.Origin().Run,
-		"warning", text)
-	w.log.Lock()
-	defer w.log.Unlock()
-	w.log.note(&MemoryWarning{NoteMeta: w.log.noteMeta(), Text: text})
-}
-
 // A ContextLengthError ends a run, with [machine.CodeContext], because the provider refused a
 // request for its length. With Config.Memory, the conversation was compacted to 60 % of what the
 // model takes before, and the request was refused again; without, it can't be compacted. The next
@@ -233,7 +223,7 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 	if refused.Size > counted && counted > 0 { // more than the meter learns at once
 		target = int(float64(target) * float64(counted) / float64(refused.Size))
 	}
-	w.memoryWarning(
+	w.consumer.memoryWarning(
 		fmt.Sprintf(
 			"the provider refused a request of about %d tokens for its length; the conversation is compacted to %d "+
 				"tokens, and the call is made again",

@@ -106,3 +106,13 @@ func (c *consumer) fail(err error) {
 	c.yield(nil, err)
 	c.left = true
 }
+
+// memoryWarning shows and logs a warning about the memory.
+func (c *consumer) memoryWarning(text string) {
+	text = c.log.agent.redact.Text(text)
+	c.log.agent.logger.WarnContext(c.log.ctx, "agent: memory", "session", c.log.Name, "run", c.log.Origin().Run,
+		"warning", text)
+	c.log.Lock()
+	defer c.log.Unlock()
+	c.log.note(&MemoryWarning{NoteMeta: c.log.noteMeta(), Text: text})
+}

@@ -45,20 +45,19 @@ type window struct {
 	stops    *stops
 	inbox    *inbox
 	memory   *memoryState // nil without Config.Memory and Config.Compose
+	notebook notebook
 }
 
 // A memoryState is a run's state for Config.Memory and Config.Compose. It belongs to the
 // driving goroutine.
 type memoryState struct {
 	compactor *memory.Compactor
-	context   memory.Context       // in force
-	asked     int                  // messages that had been delivered when context was asked for; -1: it wasn't
-	phase     string               // when the last call was prepared
-	done      int                  // calls of Memory.SubgoalDone that had succeeded then
-	counted   bool                 // the request under way is the one that was counted last
-	system    string               // of the step before, with Config.Compose
-	marks     []*memory.Thresholds // of Memory.ProgressNotes
-	full      *memory.Thresholds   // of Memory.ContextReset
+	context   memory.Context // in force
+	asked     int            // messages that had been delivered when context was asked for; -1: it wasn't
+	phase     string         // when the last call was prepared
+	done      int            // calls of Memory.SubgoalDone that had succeeded then
+	counted   bool           // the request under way is the one that was counted last
+	system    string         // of the step before, with Config.Compose
 }
 
 // prepare prepares a model call: the system text, a conversation that fits the window, and the
@@ -99,7 +98,7 @@ func (w *window) prepare(c *modelCall) *outcome {
 		return out
 	}
 	if start.Final == "" && len(w.agent.memoryConfig.Rules) > 0 &&
-		w.resetContextIfDue(share(p.Count.Total, p.Budget), w.log.requestFor(start, mode), p.Budget) {
+		w.resetContext(share(p.Count.Total, p.Budget), w.log.requestFor(start, mode), p.Budget) {
 		return goOn
 	}
 	return nil
@@ -144,7 +143,7 @@ func (w *window) haltedCtx() context.Context { return guard.WithHalt(w.spans.ste
 // into b. It returns false if no call can be made.
 func (w *window) takePrepared(b *prepared, p *memory.Prepared, more *memory.Context) bool {
 	for _, text := range p.Warnings {
-		w.memoryWarning(text)
+		w.consumer.memoryWarning(text)
 	}
 	if p.Report != nil && w.log.appendCompaction(p) != nil {
 		return false
@@ -197,7 +196,7 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 	}
 	budget := g.window(start.Model).Budget(req)
 	now := share(w.memory.compactor.Meter().Count(req).Total, budget)
-	if err := w.writeDueNotes(now, req, budget); err == nil && mayReset && w.resetContextIfDue(now, req, budget) {
+	if err := w.notebook.writeDueNotes(now, req, budget); err == nil && mayReset && w.resetContext(now, req, budget) {
 		return goOn
 	} else if w.stops.stopped() {
 		return stopping(machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
@@ -205,6 +204,15 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 		return goOn
 	}
 	return nil
+}
+
+// resetContext resets the context if that is due, and reports whether it did.
+func (w *window) resetContext(share float64, req *provider.Request, budget int) bool {
+	if !w.notebook.resetContextIfDue(share, req, budget) {
+		return false
+	}
+	w.memory.asked = -1
+	return true
 }
 
 func share(total, budget int) float64 { return float64(total) / float64(max(budget, 1)) }
@@ -257,7 +265,7 @@ func (w *window) freshContext(mode *mode) *memory.Context {
 		err = checkSize(machine.LimitPromptBytes, w.log.Run().Limits.PromptBytes, size, "return less")
 	}
 	if err != nil {
-		w.memoryWarning("Memory.Context: " + err.Error())
+		w.consumer.memoryWarning("Memory.Context: " + err.Error())
 		return nil
 	}
 	own := w.agent.redact.Context(&memory.Context{User: c.User, Screen: c.Screen, Fetched: c.Fetched})

@@ -97,8 +97,8 @@ var rows = map[string]row{
 	"internal/wirecases":         {own: []string{everything}}, // tests alone
 	"internal/compat":            {own: []string{everything}}, // tests alone
 	"agent/internal/due":         {own: []string{"agent/journal", "agent/machine"}},
-	"agent/internal/work": {own: []string{"agent/journal", "agent/machine", "tools", "circuit/fault"},
-		tests: []string{"agent", "provider", "provider/providertest"}},
+	"agent/internal/work": {own: []string{"agent/journal", "agent/machine", "provider", "tools", "circuit/fault"},
+		tests: []string{"agent", "provider/providertest"}},
 	"agent/internal/display": {own: []string{"agent", "agent/machine", "provider"},
 		tests: []string{"tools"}},
 	"agent/internal/request": {own: []string{"agent", "agent/machine"}},
