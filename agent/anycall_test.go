@@ -267,7 +267,8 @@ func newCallRig(kind callKind, hooks []agent.Hooks) *callRig {
 	r.child = agent.Config{Name: "child", Provider: playing(kind.child), Tools: []tools.Tool{work, risky}, Hooks: hooks,
 		Limits: limits}
 	r.cfg = agent.Config{Name: "parent", Provider: playing(kind.replies), Journal: journal.NewMemory(), Hooks: hooks,
-		Memory: kind.memory, Limits: limits, InDoubt: kind.doubt, Policies: []tools.Policy{deny}, Sources: []tools.Source{r.lost},
+		Memory: kind.memory, Limits: limits, InDoubt: kind.doubt, Policies: []tools.Policy{deny},
+		Sources: []tools.Source{r.lost},
 		Tools: []tools.Tool{work, risky,
 			r.tool("look", tools.Spec{ReadOnly: true}, nil), r.tool("denied", tools.Spec{}, nil),
 			tools.Lazy(r.tool("lazy", tools.Spec{}, nil), "load it first"),

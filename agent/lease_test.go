@@ -141,7 +141,8 @@ func TestARunWhoseLeaseIsLostAsItBeginsIsBusy(t *testing.T) {
 				store := &stuck{mute: mute{Store: journal.NewMemory(), fails: errors.New("away")}}
 				a, _ := scripted(t, agent.Config{Journal: store, Lease: 8 * time.Second}, say("One."))
 				runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
-				b, _ := scripted(t, agent.Config{Journal: store, Lease: 8 * time.Second}, say("Two.")) // has nothing of it in memory
+				// it has nothing of it in memory
+				b, _ := scripted(t, agent.Config{Journal: store, Lease: 8 * time.Second}, say("Two."))
 				store.hangs = what
 				_, err := b.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 				require.ErrorIs(t, err, agent.ErrBusy)

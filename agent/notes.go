@@ -195,7 +195,8 @@ func (n *notebook) resetContext(in *notes.Input, note *notes.ResetNote, budget i
 		Outside:      n.log.State().OutsideFrom(), // the note is a summary of the conversation
 		ContextReset: &machine.ContextResetState{Index: r.ContextResets() + 1, From: r.ID, Prompt: len(parts)},
 	}
-	if len(next.Outside) == 0 && n.log.State().HadOutside { // the input or what the user has said, which it has verbatim
+	// the input or what the user has said, which it has verbatim
+	if len(next.Outside) == 0 && n.log.State().HadOutside {
 		next.Outside = []string{"earlier text"}
 	}
 	origin := *n.log.Origin()

@@ -46,8 +46,8 @@ type stops struct {
 	consumer *consumer
 	caller   context.Context // of Run or Stream
 	above    context.Context // halt of the run that has called this one, of a subagent
-	// halt ends when the run is to stop at its next safe point, or the one above is: from then on, a
-	// model call makes no further attempt
+	// halt ends when the run is to stop at its next safe point, or the one above is: from then on,
+	// a model call makes no further attempt
 	halt     context.Context
 	haltNow  context.CancelFunc
 	deadline *time.Timer // of Limits.Duration; guarded
