@@ -35,7 +35,8 @@ func (x *driver) begin(in *Input) (err error) {
 		}
 	}
 	if a.memoryConfig != nil || a.cfg.Compose != nil {
-		x.window.memory = &memoryState{asked: -1}
+		x.window.memory = &memoryState{asked: -1, notebook: notebook{agent: a, log: x.log, consumer: &x.consumer,
+			spans: &x.spans, stops: &x.stops}}
 	}
 	if err := x.log.Hold(x); err != nil {
 		switch {

@@ -54,7 +54,6 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	x.stops = newStops(l, &x.consumer, ctx)
 	x.inbox = inbox{log: l, consumer: &x.consumer, stops: &x.stops, decisions: &x.decisions, pending: &x.pending}
 	x.window = window{agent: a, log: l, consumer: &x.consumer, spans: &x.spans, stops: &x.stops, inbox: &x.inbox}
-	x.window.notebook = notebook{agent: a, log: l, consumer: &x.consumer, stops: &x.stops, ctx: x.window.haltedCtx}
 	x.workers = workers{agent: a, log: l, consumer: &x.consumer, pending: &x.pending}
 	x.model = model{agent: a, log: l, consumer: &x.consumer, spans: &x.spans, stops: &x.stops, inbox: &x.inbox,
 		window: &x.window, pending: &x.pending}

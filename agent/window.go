@@ -45,7 +45,6 @@ type window struct {
 	stops    *stops
 	inbox    *inbox
 	memory   *memoryState // nil without Config.Memory and Config.Compose
-	notebook notebook
 }
 
 // A memoryState is a run's state for Config.Memory and Config.Compose. It belongs to the
@@ -58,6 +57,7 @@ type memoryState struct {
 	done      int            // calls of Memory.SubgoalDone that had succeeded then
 	counted   bool           // the request under way is the one that was counted last
 	system    string         // of the step before, with Config.Compose
+	notebook  notebook
 }
 
 // prepare prepares a model call: the system text, a conversation that fits the window, and the
@@ -137,7 +137,11 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.P
 
 // haltedCtx returns the context of the step for model calls that make no further attempt once the
 // run is to stop.
-func (w *window) haltedCtx() context.Context { return guard.WithHalt(w.spans.stepCtx(), w.stops.halt) }
+func (w *window) haltedCtx() context.Context { return haltedCtx(w.spans, w.stops) }
+
+func haltedCtx(s *spans, halted *stops) context.Context {
+	return guard.WithHalt(s.stepCtx(), halted.halt)
+}
 
 // takePrepared appends the compaction of a prepared request, if there was one, and puts the request
 // into b. It returns false if no call can be made.
@@ -196,7 +200,7 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 	}
 	budget := g.window(start.Model).Budget(req)
 	now := share(w.memory.compactor.Meter().Count(req).Total, budget)
-	if err := w.notebook.writeDueNotes(now, req, budget); err == nil && mayReset && w.resetContext(now, req, budget) {
+	if err := w.memory.notebook.writeDueNotes(now, req, budget); err == nil && mayReset && w.resetContext(now, req, budget) {
 		return goOn
 	} else if w.stops.stopped() {
 		return stopping(machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
@@ -208,7 +212,7 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 
 // resetContext resets the context if that is due, and reports whether it did.
 func (w *window) resetContext(share float64, req *provider.Request, budget int) bool {
-	if !w.notebook.resetContextIfDue(share, req, budget) {
+	if !w.memory.notebook.resetContextIfDue(share, req, budget) {
 		return false
 	}
 	w.memory.asked = -1
