@@ -324,7 +324,7 @@ func (x *driver) resume(in *Input) error {
 	if x.log.parent != nil { // it may have posted them before it crashed
 		decisions = x.log.State().Unanswered(decisions)
 	} else if in.leg != nil {
-		if decisions, err = x.notTaken(decisions); err != nil {
+		if decisions, err = x.decisions.notTaken(decisions); err != nil {
 			return err
 		}
 	}
@@ -335,7 +335,7 @@ func (x *driver) resume(in *Input) error {
 			}) {
 			return nothingOpen(x.log.Name, r)
 		}
-		own, err := x.takeGiven(decisions, expired)
+		own, err := x.decisions.takeGiven(decisions, expired)
 		if err != nil {
 			return err
 		}

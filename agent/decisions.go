@@ -266,31 +266,31 @@ func (ds *decisions) after(decided []decidedCall) {
 
 // takeGiven takes the decisions of an input, and returns how many it took. expired are the pauses
 // that have just been closed.
-func (x *driver) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
-	if x.log.parent != nil { // which has decided whether they come in time
-		return x.decisions.accept(decisions, time.Time{}, newID("d-"), true, false)
+func (ds *decisions) takeGiven(decisions []Decision, expired map[string]bool) (taken int, err error) {
+	if ds.log.parent != nil { // which has decided whether they come in time
+		return ds.accept(decisions, time.Time{}, newID("d-"), true, false)
 	}
 	at := time.Now()
-	x.decisions.roles = make(map[string][]string)
-	defer func() { x.decisions.roles = nil }()
-	err = x.agent.decide(x.decisions.context(x.log.Stored), x.log.Machine(), decisions, at, expired)
-	if x.decisions.dropped(err) {
-		return x.decisions.accept(decisions, at, newID("d-"), true, false)
+	ds.roles = make(map[string][]string)
+	defer func() { ds.roles = nil }()
+	err = ds.log.agent.decide(ds.context(ds.log.Stored), ds.log.Machine(), decisions, at, expired)
+	if ds.dropped(err) {
+		return ds.accept(decisions, at, newID("d-"), true, false)
 	}
 	if err != nil {
 		return 0, err
 	}
-	taken, _, _ = x.log.takePosted(&x.decisions)
+	taken, _, _ = ds.log.takePosted(ds)
 	return taken, nil
 }
 
 // notTaken returns the decisions without those that the session has taken before: a decision of the
 // same kind, by the same person.
-func (x *driver) notTaken(decisions []Decision) ([]Decision, error) {
-	if !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(x.log.State().Used, d.ID) }) {
+func (ds *decisions) notTaken(decisions []Decision) ([]Decision, error) {
+	if !slices.ContainsFunc(decisions, func(d Decision) bool { return slices.Contains(ds.log.State().Used, d.ID) }) {
 		return decisions, nil
 	}
-	facts, err := x.agent.sessions.Facts(x.log.Reads, x.log.Name, 0, 0)
+	facts, err := ds.log.agent.sessions.Facts(ds.log.Reads, ds.log.Name, 0, 0)
 	if err != nil {
 		return nil, err
 	}
