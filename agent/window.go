@@ -200,11 +200,14 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 	}
 	budget := g.window(start.Model).Budget(req)
 	now := share(w.memory.compactor.Meter().Count(req).Total, budget)
-	if err := w.memory.notebook.writeDueNotes(now, req, budget); err == nil && mayReset && w.resetContext(now, req, budget) {
+	err := w.memory.notebook.writeDueNotes(now, req, budget)
+	if err == nil && mayReset && w.resetContext(now, req, budget) {
 		return goOn
-	} else if w.stops.stopped() {
+	}
+	switch {
+	case w.stops.stopped():
 		return stopping(machine.CodeHost, &StopError{Code: machine.CodeHost, Err: errStopped})
-	} else if err != nil {
+	case err != nil:
 		return goOn
 	}
 	return nil

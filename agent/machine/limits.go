@@ -222,7 +222,10 @@ func (r *RunState) limitError(limit string) *LimitError {
 	}
 	switch limit {
 	case LimitSteps:
-		e.Max, e.Have = int64(r.Limits.Steps), int64(r.Step-last)
+		e.Max, e.Have = int64(r.Limits.Steps), int64(r.Step+r.Lost-last)
+		if r.Lost > 0 {
+			e.Note = fmt.Sprintf("%d of them were lost in a crash, and made again", r.Lost)
+		}
 	case LimitStepsPerPhase:
 		// another phase may have begun since
 		e.Max, e.Have = int64(r.Limits.StepsPerPhase), int64(max(r.PhaseStep-last, 0))

@@ -192,6 +192,8 @@ func TestAModelCallThatIsLostInEveryAttemptEndsTheRun(t *testing.T) {
 	var limit *machine.LimitError
 	require.ErrorAs(t, act.Err, &limit)
 	require.Equal(t, machine.LimitSteps, limit.Limit)
+	require.Equal(t, int64(4), limit.Have)
+	require.Equal(t, "3 of them were lost in a crash, and made again", limit.Note)
 }
 
 // pretender embeds a fact, and so has its methods.

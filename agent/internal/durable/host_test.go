@@ -69,7 +69,8 @@ func NewAgent(stop context.Context, w *World, store journal.Store) (*agent.Agent
 		return nil, err
 	}
 	return agent.New(agent.Config{Name: "worker", Provider: model(), Journal: store, Tools: w.tools(),
-		Sources: []tools.Source{shelf}, Lease: lease})
+		Sources: []tools.Source{shelf}, Lease: lease,
+		Limits: agent.Limits{Steps: 100}}) // model calls that are lost count
 }
 
 // terminated is the exit status of a host that was asked to stop.
