@@ -120,7 +120,7 @@ func (l *sessionLog) appendFailedCompaction(c *memory.Compactor, was provider.Us
 		return
 	}
 	n := len(l.State().Messages)
-	// driver.cutOff ends a run whose journal refuses it
+	// stops.cutOff ends a run whose journal refuses it
 	_ = l.append(&machine.Compacted{Usage: used, Cost: total - cost, Priced: priced,
 		Report: &memory.Report{Trigger: "without effect", MessagesBefore: n, MessagesAfter: n,
 			Steps: []memory.StepReport{{Error: why.Error(), Usage: used, Cost: total - cost, Priced: priced}}}})

@@ -25,7 +25,7 @@ import (
 // process that drives the session takes the item from the inbox (decisions.take), checks the
 // decisions again, and appends them with their results. A decision that doesn't fit any more,
 // because the processes have other tools, for example, opens its pause again under another id
-// (reopen.go). [Resume] is such an item followed by [Continue].
+// (decisions.go). [Resume] is such an item followed by [Continue].
 
 // A verdict is a decision with its effect on the call.
 type verdict struct {

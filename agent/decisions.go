@@ -24,10 +24,10 @@ type decisions struct {
 	roles   map[string][]string // that are known while decisions of an input are taken
 }
 
-// take takes the decisions of an inbox item, and reports whether anything came of it.
-// resumed says that the session is being resumed. A decision that isn't acceptable opens its pause
-// again. Decisions on what isn't open any more leave the inbox. Decisions that can't be checked now
-// stay there; later is a *[RolesError] if that is because of the roles of who decides.
+// take takes the decisions of an inbox item, and reports whether anything came of it. resumed says
+// that the session is being resumed. A decision that isn't acceptable opens its pause again.
+// Decisions on what isn't open any more leave the inbox. Decisions that can't be checked now stay
+// there; later is a *[RolesError] if that is because of the roles of who decides.
 func (ds *decisions) take(it *session.Item, resumed bool) (took bool, later error) {
 	l := ds.log
 	at := it.Time
@@ -45,9 +45,9 @@ func (ds *decisions) take(it *session.Item, resumed bool) (took bool, later erro
 	return err == nil && n > 0, later
 }
 
-// accept takes decisions, as take does, and returns how many it took. item is the
-// id of their inbox item, or one of its own for decisions that weren't posted. unchecked says that
-// no agent has seen them.
+// accept takes decisions, as take does, and returns how many it took. item is the id of their inbox
+// item, or one of its own for decisions that weren't posted. unchecked says that no agent has seen
+// them.
 func (ds *decisions) accept(decisions []Decision, at time.Time, item string, resumed, unchecked bool) (n int,
 	err error) {
 	verdicts, err := ds.sort(decisions, at, unchecked)
@@ -57,8 +57,8 @@ func (ds *decisions) accept(decisions []Decision, at time.Time, item string, res
 	return len(verdicts), err
 }
 
-// sort checks decisions that were accepted before, or that no agent has seen. It leaves
-// out those on what isn't open any more. The error says that one of them can't be checked now.
+// sort checks decisions that were accepted before, or that no agent has seen. It leaves out those
+// on what isn't open any more. The error says that one of them can't be checked now.
 func (ds *decisions) sort(decisions []Decision, at time.Time, unchecked bool) (verdicts []verdict, err error) {
 	ctx := ds.context(ds.log.Reads)
 	for i, d := range decisions {
@@ -234,8 +234,8 @@ type decidedCall struct {
 	decision Decision
 }
 
-// calls returns what the AfterDecision hooks will see of decisions that aren't recorded yet.
-// Those on a subagent's pauses are shown to that agent's hooks.
+// calls returns what the AfterDecision hooks will see of decisions that aren't recorded yet. Those
+// on a subagent's pauses are shown to that agent's hooks.
 func (ds *decisions) calls(verdicts []verdict) (all []decidedCall) {
 	if len(ds.log.agent.hooksAt(func(h *Hooks) bool { return h.AfterDecision != nil })) == 0 {
 		return nil

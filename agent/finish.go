@@ -96,7 +96,7 @@ func (x *driver) sendBack(f *machine.SentBack) *outcome {
 	if x.agent.redact.Text(f.Text) == "" {
 		f.Text = "Something is missing."
 	}
-	_ = x.log.append(f) // see cutOff
+	_ = x.log.append(f) // see stops.cutOff
 	x.consumer.flush()
 	return goOn
 }

@@ -72,9 +72,8 @@ func (l *sessionLog) takePosted(ds *decisions) (taken int, others []string, late
 	return taken, others, later
 }
 
-// read acts on the items in the inbox, at a safe point. Messages are delivered only between
-// steps, when no call is open; until then they stay in the inbob. It reports whether anything was
-// done.
+// read acts on the items in the inbox, at a safe point. Messages are delivered only between steps,
+// when no call is open; until then they stay in the inbox. It reports whether anything was done.
 func (b *inbox) read() (done bool) {
 	b.pending.unread = false
 	var messages []session.Item

@@ -133,7 +133,7 @@ func (w *workers) checkSources() {
 	after.fingerprints = machine.ChangeTools(before.fingerprints, changes)
 	w.log.tools.set = &after
 	if len(changes) > 0 {
-		// driver.cutOff ends a run whose journal refuses it
+		// stops.cutOff ends a run whose journal refuses it
 		_ = w.log.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
 }

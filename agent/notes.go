@@ -169,7 +169,7 @@ func (n *notebook) resetContextIfDue(share float64, req *provider.Request, budge
 // keepContext shows and records why the context isn't reset.
 func (n *notebook) keepContext(f *machine.NoteWritten) {
 	n.consumer.memoryWarning("the context isn't reset, and the conversation is compacted where it doesn't fit: " + f.Error)
-	_ = n.appendNote(f) // driver.cutOff ends a run whose journal refuses it
+	_ = n.appendNote(f) // stops.cutOff ends a run whose journal refuses it
 }
 
 // resetContext ends the run and starts the one that continues its work, in one append.
@@ -205,7 +205,7 @@ func (n *notebook) resetContext(in *notes.Input, note *notes.ResetNote, budget i
 	text := provider.TextPart(note.Text(next.ContextReset.Index, r.UserMessages, in.Counter, budget/4))
 	next.Message = provider.Message{Role: provider.RoleUser, Parts: append(parts[:len(parts):len(parts)], text)}
 	if n.log.append(kept, end, next) != nil {
-		return true // see driver.cutOff
+		return true // see stops.cutOff
 	}
 	n.log.afterRun(n.log.lastEnd.Result)
 	n.consumer.flush()

@@ -22,7 +22,7 @@ type outcome struct {
 }
 
 var (
-	// goOn is the outcome of an action after which the run goes on, if it can: see driver.cutOff.
+	// goOn is the outcome of an action after which the run goes on, if it can: see stops.cutOff.
 	goOn = new(outcome)
 	// completes is that of a run that has done what was asked.
 	completes = &outcome{status: Completed}

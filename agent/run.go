@@ -20,8 +20,7 @@ import (
 
 // A driver drives one run of a session, from an input to its end or to a pause: it asks the machine
 // what must happen, does it, and appends the outcome to the log. It belongs to the goroutine of Run
-// or Stream. Tool calls run on other goroutines; they use only the log and what its lock
-// guards.
+// or Stream. Tool calls run on other goroutines; they use only the log and what its lock guards.
 type driver struct {
 	agent     *Agent
 	log       *sessionLog // the session's; other goroutines use only what its lock guards

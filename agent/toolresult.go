@@ -122,7 +122,7 @@ func (w *workers) appendResult(cr *callRun, res *ToolResult, out *tools.Outcome)
 	if cr.call.IdempotencyKey != cr.call.ID {
 		f.IdempotencyKey = cr.call.IdempotencyKey
 	}
-	_ = w.log.DeferLocked(session.Clean(f)) // driver.cutOff ends a run whose journal refuses it
+	_ = w.log.DeferLocked(session.Clean(f)) // stops.cutOff ends a run whose journal refuses it
 	free := !w.consumer.busy && (w.running != nil || w.inline != nil)
 	if !free || !w.pending.resultWaits || w.log.Run().Stage != machine.StageReady {
 		_ = w.log.FlushLocked()

@@ -47,8 +47,8 @@ type window struct {
 	memory   *memoryState // nil without Config.Memory and Config.Compose
 }
 
-// A memoryState is a run's state for Config.Memory and Config.Compose. It belongs to the
-// driving goroutine.
+// A memoryState is a run's state for Config.Memory and Config.Compose. It belongs to the driving
+// goroutine.
 type memoryState struct {
 	compactor *memory.Compactor
 	context   memory.Context // in force

@@ -101,7 +101,8 @@ func (l *Log) exit() {
 }
 
 // await waits until the session may be free: released is closed, or, if it is nil, the head of the
-// session says so. It returns false if it isn't by then, or if that isn't worth waiting for.
+// session says so. It returns false when late fires or Ctx ends, or if that isn't worth waiting
+// for.
 func (l *Log) await(released <-chan struct{}, late <-chan time.Time) bool {
 	s := l.sessions
 	for first := true; ; first = false {
