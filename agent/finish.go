@@ -235,6 +235,7 @@ func (l *sessionLog) supersede(why string) error {
 // endOpen ends the open run of the session, which nobody drives.
 func (l *sessionLog) endOpen(code string, why error) error {
 	l.closeRun(why)
+	l.agent.lists.forget(l.Name)
 	l.endCause = &StopError{Code: code, Err: why}
 	return l.append(&RunEnded{Status: Stopped, Code: code, Reason: why.Error()})
 }

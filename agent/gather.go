@@ -14,6 +14,7 @@ import (
 // A gathering says whose tools gather collects.
 type gathering struct {
 	session  string
+	run      string // the one that is resumed
 	listing  tools.Listing
 	input    []tools.Tool
 	only     []string
@@ -33,7 +34,7 @@ func (a *Agent) gather(ctx context.Context, g *gathering) (*toolset, []*SourceFa
 	if len(a.sources) > 0 {
 		lists, failed = a.list(ctx, g.listing, a.sources)
 		if g.resumed {
-			a.lists.fill(g.session, g.listing, lists, failed)
+			a.lists.fill(g.session, g.run, g.listing, lists, failed)
 		}
 		failed = append(failed, a.dropUnfit(own, lists)...)
 	}
@@ -196,7 +197,7 @@ func (a *Agent) externalSpecs(input []tools.Tool) (out []json.RawMessage) {
 func (a *Agent) toolsOf(ctx context.Context, s *machine.State) *toolset {
 	g := &gathering{session: s.Session, listing: tools.Listing{Session: s.Session, Labels: s.Labels}, resumed: true}
 	if r := s.Run; r != nil {
-		g.listing.User = r.User
+		g.run, g.listing.User = r.ID, r.User
 		g.only, g.external, g.before = r.Only, r.External, r.Fingerprints
 	}
 	if !a.changeable && len(g.only)+len(g.external) == 0 {

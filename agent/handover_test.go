@@ -225,3 +225,41 @@ func TestWhoReadsTheEndOfARunInTheLogWaitsForItsSession(t *testing.T) {
 		require.NoError(t, <-again)
 	})
 }
+
+// Whoever comes again doesn't wait: another worker has the job's session.
+func TestAWorkerDoesNotWaitForASessionThatAnotherProcessHolds(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := journal.NewMemory()
+		a, _ := scripted(t, agent.Config{Journal: store}, say("one"))
+		run(t, a)
+		_, err := store.Lease(t.Context(), "s", "another worker", time.Minute)
+		require.NoError(t, err)
+		began := time.Now()
+		p, err := a.Advance(t.Context(), agent.Input{Session: "s", Key: "k", Prompt: "go"}, agent.Leg{})
+		require.NoError(t, err)
+		require.Equal(t, agent.NextLater, p.Next)
+		require.Zero(t, time.Since(began))
+	})
+}
+
+func TestASessionThatIsDeletedWhileItIsWaitedForIsFree(t *testing.T) {
+	for name, use := range map[string]func(context.Context, *agent.Agent) error{
+		"Delete": func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Delete(ctx) },
+		"Run": func(ctx context.Context, a *agent.Agent) error {
+			_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "again"})
+			return err
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				store := journal.NewMemory()
+				a, _ := scripted(t, agent.Config{Journal: store}, say("one"), say("two"))
+				run(t, a)
+				_, err := store.Lease(t.Context(), "s", "a process that deletes it", time.Minute)
+				require.NoError(t, err)
+				time.AfterFunc(time.Second, func() { _ = store.Delete(t.Context(), "s", journal.All) })
+				require.NoError(t, use(t.Context(), a))
+			})
+		})
+	}
+}

@@ -97,7 +97,7 @@ func (b *inbox) read() (done bool) {
 		case !b.log.Remove(it.ID):
 			continue
 		case kind.request == requestCancel:
-			b.log.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+			b.log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
 		default:
 			b.requested = max(b.requested, kind.request)
 		}
@@ -163,7 +163,7 @@ func (b *inbox) Posted(items []session.Item) {
 		}
 		switch itemKinds[items[i].Kind].request {
 		case requestCancel: // it stays in the inbox until the run has ended
-			b.log.Log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
+			b.log.Cancel(&StopError{Code: machine.CodeCanceled, Err: errCanceled})
 		case requestStop:
 			b.stops.haltNow()
 		}

@@ -186,7 +186,8 @@ func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*SourceFai
 		if !before.IsOpen() {
 			return nil, nil
 		}
-		g.resumed, g.only, g.external, g.listing.User = true, before.Only, before.External, before.User
+		g.resumed, g.run, g.only, g.external = true, before.ID, before.Only, before.External
+		g.listing.User = before.User
 	}
 	w.log.tools.listing = g.listing
 	set, failed, err := w.agent.gather(w.log.ctx, g)

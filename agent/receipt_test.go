@@ -2,6 +2,8 @@ package agent_test
 
 import (
 	"context"
+	"fmt"
+	"sync/atomic"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -203,5 +205,42 @@ func TestAReceiptReadsALongSessionAtOnce(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, 2, step)
 		require.Zero(t, time.Since(began), "it doesn't wait between the pieces")
+	})
+}
+
+// A headCounter counts how often the head of a session is read.
+type headCounter struct {
+	journal.Store
+	n atomic.Int64
+}
+
+func (s *headCounter) Head(ctx context.Context, session string) (journal.Head, error) {
+	s.n.Add(1)
+	return s.Store.Head(ctx, session)
+}
+
+func TestAReaderOfAFullPageWaitsForTheNextFact(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		store := &headCounter{Store: journal.NewMemory()}
+		a, _ := scripted(t, agent.Config{Journal: store}, say("one"))
+		run(t, a)
+		s := a.Session("s")
+		for i := range 1_000 {
+			require.NoError(t, s.SetTitle(t.Context(), fmt.Sprint("t", i)))
+		}
+		all := facts(t, a, "s")
+		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
+		defer cancel()
+		n := 0
+		for _, err := range s.Watch(ctx, all[len(all)-1].Envelope().Seq-1_000) {
+			if err != nil {
+				break
+			}
+			if n++; n == 1_000 {
+				store.n.Store(0)
+			}
+		}
+		require.Equal(t, 1_000, n)
+		require.Less(t, store.n.Load(), int64(50), "in a minute")
 	})
 }

@@ -42,8 +42,11 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	ctx = orBackground(ctx)
 	l := a.newLog(ctx, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
 	l.deltas, l.parent, l.leg, l.tools = deltas, in.parent, in.leg, &runTools{set: a.own}
-	if in.parent != nil {
+	switch {
+	case in.parent != nil:
 		l.leg, l.Patience = in.parent.leg, a.patience()
+	case in.leg != nil || in.kind == recoverRun: // they come again
+		l.Patience = -1
 	}
 	x := &driver{agent: a, log: l, pending: a.pending, decisions: decisions{log: l}}
 	x.pending.log = l
@@ -240,7 +243,9 @@ func (x *driver) perform(act machine.Action) *outcome {
 	case machine.ActDoubt:
 		if x.workers.held != requestNone { // the call pauses with its work, and runs again when the session is resumed
 			out := x.workers.held.outcome()
-			out.reason = cmp.Or(x.workers.heldBy, out.reason)
+			if x.workers.held == requestDrain {
+				out.reason = cmp.Or(x.workers.heldBy, out.reason)
+			}
 			return out
 		}
 		x.workers.resolveDoubt(act.Calls)
@@ -268,6 +273,7 @@ func (w *workers) callStates(indexes []int) []*machine.CallState {
 func (x *driver) close() {
 	defer x.log.Close()
 	defer x.log.place.leave()
+	defer x.agent.lists.keep(x.log)
 	defer x.inbox.dropMessages(true)
 	defer x.inbox.takeLate()
 	if !x.log.ended { // only after a panic or runtime.Goexit
@@ -286,7 +292,6 @@ func (x *driver) close() {
 	}
 	x.workers.calls.Wait()
 	x.stops.close()
-	x.agent.lists.keep(x.log)
 	x.log.Leave()
 }
 

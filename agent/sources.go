@@ -18,8 +18,8 @@ const (
 	// listTimeout is how long a source has to list its tools. If it ignores the end of its context,
 	// it is abandoned after the grace period of a call.
 	listTimeout = 10 * time.Second
-	// After a source hasn't listed its tools in time, it has lateTimeout for lateFor, so that one
-	// that hangs delays one run, and not each that starts or is resumed.
+	// After a source hasn't listed its tools in listTimeout, it has lateTimeout for lateFor, so that
+	// one that hangs doesn't delay each run by that much.
 	lateTimeout = time.Second
 	lateFor     = 30 * time.Second
 )
@@ -103,12 +103,15 @@ func (a *Agent) list(ctx context.Context, l tools.Listing, sources []namedSource
 	var asked sync.WaitGroup
 	for i, s := range sources {
 		asked.Go(func() {
-			own, cancel := context.WithTimeoutCause(ctx, s.timeout(), errListTimeout)
+			within := s.timeout()
+			own, cancel := context.WithTimeoutCause(ctx, within, errListTimeout)
 			defer cancel()
 			out, err := abandonable(own, a, "listing the tools of "+s.name, l.Session,
 				func() (toolList, error) { return a.listOne(own, s) })
 			if late := context.Cause(own) == errListTimeout; late && err != nil {
-				s.late.Store(time.Now().UnixNano())
+				if within == listTimeout { // else it has all of its time again when lateFor is over
+					s.late.Store(time.Now().UnixNano())
+				}
 				if errors.Is(err, errNotReturned) || errors.Is(err, context.DeadlineExceeded) {
 					err = errListTimeout
 				}
@@ -229,6 +232,7 @@ type openLists struct {
 
 // An openList is what the sources of an agent have listed for a run.
 type openList struct {
+	run     string
 	listing tools.Listing
 	lists   []toolList
 }
@@ -238,12 +242,15 @@ type openList struct {
 func (o *openLists) keep(l *sessionLog) {
 	lists := l.toolset().lists
 	l.Lock()
-	open := l.Run().IsOpen()
+	run := ""
+	if r := l.Run(); r.IsOpen() {
+		run = r.ID
+	}
 	l.Unlock()
 	o.mu.Lock()
 	defer o.mu.Unlock()
 	delete(o.bySession, l.Name)
-	if !open || len(lists) == 0 {
+	if run == "" || len(lists) == 0 {
 		return
 	}
 	for other := range o.bySession {
@@ -252,7 +259,7 @@ func (o *openLists) keep(l *sessionLog) {
 		}
 		delete(o.bySession, other)
 	}
-	o.bySession[l.Name] = openList{l.tools.listing, lists}
+	o.bySession[l.Name] = openList{run, l.tools.listing, lists}
 }
 
 // forget forgets the lists of a session that is deleted.
@@ -263,11 +270,11 @@ func (o *openLists) forget(session string) {
 }
 
 // fill puts the lists of an open run in place of those that failed, and says so in failed.
-func (o *openLists) fill(session string, of tools.Listing, lists []toolList, failed []*SourceFailed) {
+func (o *openLists) fill(session, run string, of tools.Listing, lists []toolList, failed []*SourceFailed) {
 	o.mu.Lock()
 	kept := o.bySession[session]
 	o.mu.Unlock()
-	if kept.listing != of { // other credentials may have other tools
+	if kept.run != run || kept.listing != of { // other credentials may have other tools
 		return
 	}
 	for i := range kept.lists { // in the order of the sources

@@ -451,3 +451,54 @@ type freshSource struct{ list func() tools.Tool }
 func (s *freshSource) Name() string                               { return "fresh" }
 func (s *freshSource) Changed() <-chan struct{}                   { return nil }
 func (s *freshSource) List(context.Context) ([]tools.Tool, error) { return []tools.Tool{s.list()}, nil }
+
+// A slowSource takes some time to list its tools.
+type slowSource struct{ takes time.Duration }
+
+func (s *slowSource) Name() string { return "slow" }
+
+func (s *slowSource) Changed() <-chan struct{} { return nil }
+
+func (s *slowSource) List(ctx context.Context) ([]tools.Tool, error) {
+	select {
+	case <-time.After(s.takes):
+		return nil, nil
+	case <-ctx.Done():
+		return nil, ctx.Err()
+	}
+}
+
+func TestASourceThatHungOnceHasItsTimeAgain(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		src := &slowSource{}
+		a, _ := scripted(t, agent.Config{Sources: []tools.Source{src}}, slices.Repeat([]providertest.Step{say("x")}, 12)...)
+		failed := 0
+		for i := range 12 {
+			if src.takes = 2 * time.Second; i == 1 {
+				src.takes = time.Minute
+			}
+			all, err := events(a.Stream(t.Context(), agent.Input{Session: fmt.Sprint("s", i), Prompt: "x"}))
+			require.NoError(t, err)
+			failed += len(of[*agent.SourceFailed](all))
+			time.Sleep(20 * time.Second)
+		}
+		require.Equal(t, 2, failed, "once without an answer, and once within 30 s")
+	})
+}
+
+func TestTheListsOfOneRunDoNotStandInForAnother(t *testing.T) {
+	var done effects
+	store := journal.NewMemory()
+	src := newCatalog("src", done.tool(tools.Spec{Name: "old"}))
+	cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}
+	other, _ := scripted(t, cfg, call("risky", 2))
+	cfg.Sources = []tools.Source{src}
+	a, m := scripted(t, cfg, call("risky", 1), say("Done."))
+	require.Equal(t, agent.Paused, run(t, a).Status)
+	res := runInput(t, other, agent.Input{Session: "s", Prompt: "something else", Supersede: true})
+	src.set(errors.New("no connection"))
+	all, err := events(a.Stream(t.Context(), agent.Resume("s", agent.Approve(res.Pending[0].ID))))
+	require.NoError(t, err)
+	require.False(t, of[*agent.SourceFailed](all)[0].Kept)
+	require.Len(t, m.Requests()[1].Tools, 1, "the run has never had the tool of the source")
+}

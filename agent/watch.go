@@ -135,6 +135,7 @@ func (w *follower) read(ctx context.Context) (facts []Fact, err error) {
 // await waits until there may be more facts.
 func (w *follower) await(ctx context.Context) error {
 	if ctx.Err() == nil && w.wait == 0 {
+		w.wait = watchFirst // if there was no more
 		return nil
 	}
 	select {

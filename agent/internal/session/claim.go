@@ -31,8 +31,9 @@ type claim struct {
 //
 // If another holder has the session, in this or another process, acquire waits for its release, for
 // 2 s at most, and then returns an error with the code [machine.ErrBusy]. While a run is in
-// progress, it returns that at once, unless Patience is set: then it waits that long for any
-// holder, but not while the call should stop whose work this is.
+// progress, it returns that at once, unless Patience is more than 0: then it waits that long for
+// any holder, but not while the call should stop whose work this is. With Patience less than 0 it
+// doesn't wait for another process.
 func (l *Log) acquire(h Holder) (asked time.Time, err error) {
 	var late <-chan time.Time
 	for {
@@ -46,7 +47,7 @@ func (l *Log) acquire(h Holder) (asked time.Time, err error) {
 			}
 			l.exit()
 		}
-		if released == nil && !errors.As(err, new(*journal.HeldError)) {
+		if released == nil && (l.Patience < 0 || !errors.As(err, new(*journal.HeldError))) {
 			return asked, err
 		}
 		if late == nil {
@@ -76,7 +77,7 @@ func (l *Log) enter(h Holder) (released <-chan struct{}, err error) {
 		s.held[l.Name], l.holder, l.ending = l, h, h == nil
 		return nil, nil
 	}
-	if !held.ending && l.Patience == 0 {
+	if !held.ending && l.Patience <= 0 {
 		return nil, busy(l.Name, nil)
 	}
 	if held.closed == nil {
@@ -108,7 +109,10 @@ func (l *Log) await(released <-chan struct{}, late <-chan time.Time) bool {
 	for first := true; ; first = false {
 		if released == nil {
 			head, err := s.Store.Head(l.Reads, l.Name)
-			if err != nil || head.Status == string(machine.Running) && l.Patience == 0 {
+			if errors.Is(err, journal.ErrNoSession) { // it was deleted
+				err, head = nil, journal.Head{}
+			}
+			if err != nil || head.Status == string(machine.Running) && l.Patience <= 0 {
 				return false
 			}
 			if free := head.Owner == "" || !time.Now().Before(head.Until); free && !first {

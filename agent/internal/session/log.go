@@ -23,8 +23,8 @@ type Log struct {
 	Cancel   context.CancelCauseFunc // of Ctx
 	Stored   context.Context         // for what is written: doesn't end; the caller may set it before Hold
 	Reads    context.Context         // for what is read: ends with Ctx; the caller may set it before Hold
-	// Patience is how long Hold waits for a holder that has a run in progress; 0: not at all. The
-	// caller may set it before.
+	// Patience is how long Hold waits for a holder that has a run in progress; 0: not at all. Less
+	// than 0: it waits for no other process either. The caller may set it before.
 	Patience time.Duration
 	lease    journal.Lease
 	renew    *Renewal // nil for a store in memory
