@@ -45,7 +45,7 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	switch {
 	case in.parent != nil:
 		l.leg, l.Patience = in.parent.leg, a.patience()
-	case in.leg != nil || in.kind == recoverRun: // they come again
+	case in.leg != nil && in.leg.queue == nil, in.kind == recoverRun: // a worker, or Recover, comes again
 		l.Patience = -1
 	}
 	x := &driver{agent: a, log: l, pending: a.pending, decisions: decisions{log: l}}
