@@ -18,8 +18,8 @@ const (
 	// listTimeout is how long a source has to list its tools. If it ignores the end of its context,
 	// it is abandoned after the grace period of a call.
 	listTimeout = 10 * time.Second
-	// After a source hasn't listed its tools in listTimeout, it has lateTimeout for lateFor, so that
-	// one that hangs doesn't delay each run by that much.
+	// After a source hasn't listed its tools in listTimeout, it has lateTimeout for lateFor, so
+	// that one that hangs doesn't delay each run by that much.
 	lateTimeout = time.Second
 	lateFor     = 30 * time.Second
 )

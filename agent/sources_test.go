@@ -471,7 +471,8 @@ func (s *slowSource) List(ctx context.Context) ([]tools.Tool, error) {
 func TestASourceThatHungOnceHasItsTimeAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		src := &slowSource{}
-		a, _ := scripted(t, agent.Config{Sources: []tools.Source{src}}, slices.Repeat([]providertest.Step{say("x")}, 12)...)
+		a, _ := scripted(t, agent.Config{Sources: []tools.Source{src}},
+			slices.Repeat([]providertest.Step{say("x")}, 12)...)
 		failed := 0
 		for i := range 12 {
 			if src.takes = 2 * time.Second; i == 1 {
