@@ -123,7 +123,7 @@ func (x *driver) start(in *Input) error {
 	if err := x.log.Append(posted, facts...); err != nil {
 		return err
 	}
-	x.workers.sourcesFailed(next.failed)
+	x.log.tools.sourcesFailed(next.failed)
 	return nil
 }
 
@@ -177,10 +177,10 @@ func (x *driver) prepareRun(in *Input) (next newRun, err error) {
 			next.mode = own
 		}
 	}
-	if next.failed, err = x.workers.gatherTools(in, next.before.Run); err != nil {
+	if next.failed, err = x.log.tools.gather(in, next.before.Run); err != nil {
 		return next, err
 	}
-	if err := x.workers.checkToolChoice(in, next.mode); err != nil {
+	if err := x.log.tools.checkChoice(in, next.mode); err != nil {
 		return next, err
 	}
 	if in.call != nil && !slices.Contains(x.log.offer(next.mode).names, in.call.tool) {
@@ -252,7 +252,7 @@ func (x *driver) starting(next *newRun) ([]Fact, error) {
 		in.call.into(f, in.CallKey)
 	}
 	if back != nil {
-		if err := x.workers.goBack(f, back); err != nil {
+		if err := x.goBack(f, back); err != nil {
 			return nil, err
 		}
 	}
@@ -292,11 +292,11 @@ func (x *driver) resume(in *Input) error {
 		return &SessionError{Session: x.log.Name, Code: ErrDuplicate, Run: in.leg.run,
 			Problem: fmt.Sprintf("the run %s of the input isn't the newest any more", in.leg.run)}
 	}
-	failed, err := x.workers.gatherTools(in, r)
+	failed, err := x.log.tools.gather(in, r)
 	if err != nil {
 		return err
 	}
-	x.workers.sourcesFailed(failed)
+	x.log.tools.sourcesFailed(failed)
 	if !in.AcceptChanges {
 		if err := x.checkChanges(); err != nil {
 			return err

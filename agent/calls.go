@@ -100,7 +100,7 @@ func (w *workers) succeeded(tool string) int {
 // permit it. The others get a result without running, or are suspended.
 func (w *workers) runCalls(indexes []int) {
 	var together []*callRun
-	w.checkSources()
+	w.log.tools.checkSources()
 	set := w.log.toolset()
 	for _, c := range w.callStates(indexes) {
 		parallel := set.lookup(c.Call.Name).Spec().Parallel()
@@ -391,3 +391,12 @@ func (cr *callRun) dropped() bool {
 // maxMedia bounds the media of one result, in bytes, so that its encoding fits into a record of a
 // journal.
 const maxMedia = 32 << 20
+
+// callStates returns the calls of the newest reply with these indexes.
+func (w *workers) callStates(indexes []int) []*machine.CallState {
+	out := make([]*machine.CallState, len(indexes))
+	for i, n := range indexes {
+		out[i] = &w.log.Run().Calls[n]
+	}
+	return out
+}

@@ -229,7 +229,7 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 				"tokens, and the call is made again",
 			cmp.Or(refused.Size, counted), target))
 	c.SetWindow(memory.Window{Size: target + 1, Reserve: 1})
-	ctx := w.haltedCtx()
+	ctx := w.stops.halted(w.spans.stepCtx())
 	p, err := w.compactingUnlessStopped(ctx, c, "too long", func() (*memory.Prepared, error) {
 		return c.Compact(ctx, req, more, target, nil)
 	})
@@ -237,7 +237,7 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 		return err
 	}
 	c.SetWindow(window)
-	if !w.takePrepared(&call.prepared, p, &more) {
+	if !w.adopt(&call.prepared, p, &more) {
 		return w.log.Err()
 	}
 	return nil

@@ -25,10 +25,10 @@ func LoadTools(ctx context.Context, names ...string) error {
 	x.log.tools.loading.Lock()
 	defer x.log.tools.loading.Unlock()
 	var fresh []toolList
-	if due := x.log.dueSources(true); len(due) > 0 {
-		fresh = x.workers.listAgain(ctx, due)
+	if due := x.log.tools.dueSources(true); len(due) > 0 {
+		fresh = x.log.tools.listAgain(ctx, due)
 	}
-	after, changes, err := x.workers.loaded(fresh, names)
+	after, changes, err := x.log.tools.loaded(fresh, names)
 	if err != nil || len(changes) == 0 {
 		return err
 	}
@@ -40,9 +40,9 @@ func LoadTools(ctx context.Context, names ...string) error {
 
 // loaded returns the toolset with fresh lists and with lazy tools loaded, and how its fingerprints
 // differ. Without a difference there is no toolset.
-func (w *workers) loaded(fresh []toolList, names []string) (after *toolset, changes []machine.ToolFingerprint,
+func (t *runTools) loaded(fresh []toolList, names []string) (after *toolset, changes []machine.ToolFingerprint,
 	err error) {
-	before := w.log.toolset()
+	before := t.log.toolset()
 	known, lists := byName(before.registry.All()), slices.Clone(before.lists)
 	shown := shownBytes(before.registry.All()...)
 	for _, l := range fresh {
@@ -55,7 +55,7 @@ func (w *workers) loaded(fresh []toolList, names []string) (after *toolset, chan
 		for _, d := range l.tools {
 			if known[d.Name()] == nil { // what the run knows stays as it is until its end
 				if shown += shownBytes(d); shown > tools.MaxShown {
-					w.sourcesFailed([]*SourceFailed{{Source: l.name, Tool: d.Name(), Err: errTooLarge}})
+					t.sourcesFailed([]*SourceFailed{{Source: l.name, Tool: d.Name(), Err: errTooLarge}})
 					shown -= shownBytes(d)
 					continue
 				}
@@ -81,10 +81,10 @@ func (w *workers) loaded(fresh []toolList, names []string) (after *toolset, chan
 		}
 	}
 	if len(changes) > 0 {
-		w.log.Lock()
-		only := w.log.Run().Only
-		w.log.Unlock()
-		after, err = w.agent.newToolset(known, fingerprints, only, lists)
+		t.log.Lock()
+		only := t.log.Run().Only
+		t.log.Unlock()
+		after, err = t.log.agent.newToolset(known, fingerprints, only, lists)
 	}
 	return after, changes, err
 }
@@ -109,17 +109,17 @@ func goneOf(set *toolset, l toolList) (changes []machine.ToolFingerprint) {
 // checkSources lists the sources again that say that they have changed, before calls run, and
 // records which tools of the run are gone, or back. New tools wait for the next run, or for
 // LoadTools.
-func (w *workers) checkSources() {
-	due := w.log.dueSources(false)
+func (t *runTools) checkSources() {
+	due := t.dueSources(false)
 	if len(due) == 0 {
 		return
 	}
-	w.log.tools.loading.Lock()
-	defer w.log.tools.loading.Unlock()
-	fresh := w.listAgain(w.log.ctx, due)
-	w.log.Lock()
-	defer w.log.Unlock()
-	before := w.log.tools.set
+	t.loading.Lock()
+	defer t.loading.Unlock()
+	fresh := t.listAgain(t.log.ctx, due)
+	t.log.Lock()
+	defer t.log.Unlock()
+	before := t.set
 	after := *before
 	after.lists = slices.Clone(before.lists)
 	var changes []machine.ToolFingerprint
@@ -131,54 +131,54 @@ func (w *workers) checkSources() {
 		after.lists[i].changed, after.lists[i].waits = l.changed, true
 	}
 	after.fingerprints = machine.ChangeTools(before.fingerprints, changes)
-	w.log.tools.set = &after
+	t.set = &after
 	if len(changes) > 0 {
 		// stops.cutOff ends a run whose journal refuses it
-		_ = w.log.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
+		_ = t.log.AppendLocked(nil, session.Clean(&machine.ToolsChanged{Tools: changes}))
 	}
 }
 
 // listAgain lists sources again. The run keeps the lists that it has of those that fail.
-func (w *workers) listAgain(ctx context.Context, due []namedSource) []toolList {
-	fresh, failed := w.agent.list(ctx, w.log.tools.listing, due)
+func (t *runTools) listAgain(ctx context.Context, due []namedSource) []toolList {
+	fresh, failed := t.log.agent.list(ctx, t.listing, due)
 	for _, f := range failed {
-		f.Kept = f.Tool == "" && slices.ContainsFunc(w.log.toolset().lists,
+		f.Kept = f.Tool == "" && slices.ContainsFunc(t.log.toolset().lists,
 			func(l toolList) bool { return l.name == f.Source && l.err == nil })
 	}
-	w.sourcesFailed(failed)
+	t.sourcesFailed(failed)
 	return fresh
 }
 
 // dueSources returns the sources that say that their lists may differ by now; with waiting also
 // those whose new tools wait for LoadTools.
-func (l *sessionLog) dueSources(waiting bool) (due []namedSource) {
-	lists := l.toolset().lists
+func (t *runTools) dueSources(waiting bool) (due []namedSource) {
+	lists := t.log.toolset().lists
 	for i := range lists {
 		if lists[i].isOld() || waiting && lists[i].waits {
-			due = append(due, l.agent.sources[i]) // the lists are in the order of the sources
+			due = append(due, t.log.agent.sources[i]) // the lists are in the order of the sources
 		}
 	}
 	return due
 }
 
 // sourcesFailed logs and shows what is wrong with sources.
-func (w *workers) sourcesFailed(failed []*SourceFailed) {
-	w.agent.logSources(w.log.ctx, w.log.Name, failed)
+func (t *runTools) sourcesFailed(failed []*SourceFailed) {
+	t.log.agent.logSources(t.log.ctx, t.log.Name, failed)
 	for _, f := range failed {
 		f.Err = f.explained()
-		f.Reason = w.agent.redact.Text(f.Err.Error())
-		w.log.Lock()
-		f.NoteMeta = w.log.noteMeta()
-		w.log.note(f)
-		w.log.Unlock()
+		f.Reason = t.log.agent.redact.Text(f.Err.Error())
+		t.log.Lock()
+		f.NoteMeta = t.log.noteMeta()
+		t.log.note(f)
+		t.log.Unlock()
 	}
 }
 
-// gatherTools sets the tools of the run that starts after run before, or that resumes it.
-func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*SourceFailed, error) {
-	g := &gathering{session: w.log.Name, input: in.Tools, only: in.Only}
-	g.listing = tools.Listing{Session: w.log.account(), User: in.User,
-		Labels: cmp.Or(provider.LabelsOf(in.Labels), w.log.State().Labels)}
+// gather sets the tools of the run that starts after run before, or that resumes it.
+func (t *runTools) gather(in *Input, before *machine.RunState) ([]*SourceFailed, error) {
+	g := &gathering{session: t.log.Name, input: in.Tools, only: in.Only}
+	g.listing = tools.Listing{Session: t.log.account(), User: in.User,
+		Labels: cmp.Or(provider.LabelsOf(in.Labels), t.log.State().Labels)}
 	if before != nil {
 		g.before = before.Fingerprints
 	}
@@ -189,25 +189,25 @@ func (w *workers) gatherTools(in *Input, before *machine.RunState) ([]*SourceFai
 		g.resumed, g.run, g.only, g.external = true, before.ID, before.Only, before.External
 		g.listing.User = before.User
 	}
-	w.log.tools.listing = g.listing
-	set, failed, err := w.agent.gather(w.log.ctx, g)
+	t.listing = g.listing
+	set, failed, err := t.log.agent.gather(t.log.ctx, g)
 	if err != nil {
-		w.agent.logSources(w.log.ctx, w.log.Name, failed)
+		t.log.agent.logSources(t.log.ctx, t.log.Name, failed)
 		return nil, err
 	}
-	w.log.tools.set = set
+	t.set = set
 	return failed, nil
 }
 
-// checkToolChoice returns what is wrong with the tool that an input chooses.
-func (w *workers) checkToolChoice(in *Input, mode *mode) error {
+// checkChoice returns what is wrong with the tool that an input chooses.
+func (t *runTools) checkChoice(in *Input, mode *mode) error {
 	if in.ToolChoice.Mode != provider.ChooseTool {
 		return nil
 	}
-	if _, ok := w.log.tools.set.registry.Lookup(in.ToolChoice.Tool); !ok {
-		return w.log.tools.set.unknown("ToolChoice", in.ToolChoice.Tool)
+	if _, ok := t.set.registry.Lookup(in.ToolChoice.Tool); !ok {
+		return t.set.unknown("ToolChoice", in.ToolChoice.Tool)
 	}
-	if !slices.Contains(w.log.tools.set.offers[mode.index].names, in.ToolChoice.Tool) {
+	if !slices.Contains(t.set.offers[mode.index].names, in.ToolChoice.Tool) {
 		return badInput("ToolChoice", "the tool %q isn't offered in mode %q", in.ToolChoice.Tool, mode.Name)
 	}
 	return nil

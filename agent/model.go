@@ -207,7 +207,7 @@ func (m *model) beforeStep(c *modelCall) error {
 			s.AnsweredBy = h.Name
 		}
 	}
-	m.takeStep(start, s, offered, p)
+	m.adoptStep(start, s, offered, p)
 	c.hooked = s
 	return nil
 }
@@ -228,8 +228,8 @@ func (m *model) checkTools(s *Step) error {
 	return nil
 }
 
-// takeStep puts what hooks have changed of a step into start.
-func (m *model) takeStep(start *StepStarted, s *Step, offered []*tools.Definition, p *prepared) {
+// adoptStep puts what hooks have changed of a step into start.
+func (m *model) adoptStep(start *StepStarted, s *Step, offered []*tools.Definition, p *prepared) {
 	redact := m.agent.redact
 	if m.checkTools(s) != nil { // an observer has put them there, and it was logged
 		s.Tools = slices.Clone(offered)

@@ -82,7 +82,7 @@ func write[T any](n *notebook, in *notes.Input, f func(context.Context, *notes.I
 		return v, causeOf(n.log.ctx)
 	}
 	ctx, cancel := context.WithTimeoutCause(
-		context.WithValue(haltedCtx(n.spans, n.stops), asideKey{}, true), noteTimeout, errNoteTimeout)
+		context.WithValue(n.stops.halted(n.spans.stepCtx()), asideKey{}, true), noteTimeout, errNoteTimeout)
 	defer cancel()
 	return abandonable(ctx, n.agent, "writing a note of category "+in.Category, in.Session, func() (T, error) {
 		return f(ctx, in)

@@ -9,6 +9,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/provider/guard"
 )
 
 // An outcome says what comes after a part of what a driver does. After nil, the next part follows.
@@ -74,6 +75,9 @@ func (s *stops) close() {
 
 // stopped reports whether the run is to stop, rather than one above it.
 func (s *stops) stopped() bool { return s.halt.Err() != nil && s.above.Err() == nil }
+
+// halted returns a context for model calls that make no further attempt once the run is to stop.
+func (s *stops) halted(ctx context.Context) context.Context { return guard.WithHalt(ctx, s.halt) }
 
 // limitTime sets or resets the timer of Limits.Duration. Any goroutine may call it.
 func (s *stops) limitTime() {

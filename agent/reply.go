@@ -19,7 +19,7 @@ import (
 
 // A reply collects the reply of the current model call.
 type reply struct {
-	take      func(provider.Chunk, error) bool // model.take
+	receive   func(provider.Chunk, error) bool // model.receive
 	collector provider.Collector
 	err       error
 	calls     []begunCall // the calls that have begun
@@ -61,8 +61,8 @@ type begunCall struct {
 	open  bool  // its arguments are coming in
 }
 
-// take collects and shows a chunk. It returns false if no more are wanted.
-func (m *model) take(c provider.Chunk, err error) bool {
+// receive collects and shows a chunk. It returns false if no more are wanted.
+func (m *model) receive(c provider.Chunk, err error) bool {
 	if m.consumer.left || m.reply.err != nil {
 		return false
 	}
@@ -330,13 +330,13 @@ func (m *model) stream(req *provider.Request) {
 		}
 	}()
 	if m.attempts == nil {
-		m.attempts = guard.WithHalt(m.log.ctx, m.stops.halt)
+		m.attempts = m.stops.halted(m.log.ctx)
 	}
 	ctx := m.attempts
 	if own := m.spans.stepCtx(); own != m.log.ctx { // the step has a span of its own
-		ctx = guard.WithHalt(own, m.stops.halt)
+		ctx = m.stops.halted(own)
 	}
-	m.agent.provider.Stream(ctx, req)(m.reply.take)
+	m.agent.provider.Stream(ctx, req)(m.reply.receive)
 	returned = true
 	if p, ok := m.reply.err.(*stream.PanicError); ok { // what wraps one says more
 		m.reply.err = &tools.PanicError{In: "the provider", Value: p.Value, Stack: p.Stack}

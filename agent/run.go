@@ -41,7 +41,7 @@ type driver struct {
 func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield func(Event, error) bool) *driver {
 	ctx = orBackground(ctx)
 	l := a.newLog(ctx, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
-	l.deltas, l.parent, l.leg, l.tools = deltas, in.parent, in.leg, &runTools{set: a.own}
+	l.deltas, l.parent, l.leg, l.tools = deltas, in.parent, in.leg, &runTools{log: l, set: a.own}
 	switch {
 	case in.parent != nil:
 		l.leg, l.Patience = in.parent.leg, a.patience()
@@ -59,7 +59,7 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	x.workers = workers{agent: a, log: l, consumer: &x.consumer, pending: &x.pending}
 	x.model = model{agent: a, log: l, consumer: &x.consumer, spans: &x.spans, stops: &x.stops, inbox: &x.inbox,
 		window: &x.window, pending: &x.pending}
-	x.workers.succeededTool, x.consumer.room.L, x.model.reply.take = x.workers.succeeded, l, x.model.take
+	x.workers.succeededTool, x.consumer.room.L, x.model.reply.receive = x.workers.succeeded, l, x.model.receive
 	return x
 }
 
@@ -257,15 +257,6 @@ func (x *driver) perform(act machine.Action) *outcome {
 		return failing(machine.CodeHost, errors.New("agent: the machine has nothing to do, but the run hasn't ended"))
 	}
 	return goOn
-}
-
-// callStates returns the calls of the newest reply with these indexes.
-func (w *workers) callStates(indexes []int) []*machine.CallState {
-	out := make([]*machine.CallState, len(indexes))
-	for i, n := range indexes {
-		out[i] = &w.log.Run().Calls[n]
-	}
-	return out
 }
 
 // close ends the run if it is still open, waits for its goroutines, and releases the session, also

@@ -47,6 +47,7 @@ type offer struct {
 
 // runTools are the tools of a run under way.
 type runTools struct {
+	log     *sessionLog
 	loading sync.Mutex          // held while tools are listed and loaded, before the lock of the log
 	set     *toolset            // changed by the driving goroutine, or with the lock held by LoadTools; see toolset
 	step    *offer              // of the step under way

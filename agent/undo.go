@@ -212,13 +212,13 @@ func (x *driver) rewindTo(start uint64) (*rewind, error) {
 
 // goBack puts into the fact that starts a run what it replaces. The runs that are replaced have
 // ended, and the tools of the new one are gathered.
-func (w *workers) goBack(f *RunStarted, back *rewind) error {
-	closed, err := w.agent.sessions.Facts(w.log.ctx, w.log.Name, back.facts[len(back.facts)-1].Envelope().Seq, 0)
+func (x *driver) goBack(f *RunStarted, back *rewind) error {
+	closed, err := x.agent.sessions.Facts(x.log.ctx, x.log.Name, back.facts[len(back.facts)-1].Envelope().Seq, 0)
 	if err != nil {
 		return err
 	}
 	note := back.Note(append(back.facts, closed...), func(tool string) bool {
-		d, ok := w.log.tools.set.registry.Lookup(tool)
+		d, ok := x.log.tools.set.registry.Lookup(tool)
 		return ok && d.Spec().ReadOnly
 	})
 	f.Replaces = &machine.Replaced{Start: back.start, Before: back.Before, Outside: back.Outside,

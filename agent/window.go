@@ -10,7 +10,6 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/guard"
 )
 
 // A prepared holds what a model call is made of, before hooks change it.
@@ -113,7 +112,7 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.P
 	if w.log.Run().Stage != machine.StageCalling { // else it is in the conversation already
 		more.HostNote = note
 	}
-	c, ctx, events := w.memory.compactor, w.haltedCtx(), w.memoryEvents()
+	c, ctx, events := w.memory.compactor, w.stops.halted(w.spans.stepCtx()), w.memoryEvents()
 	plan, err := abandonable(ctx, w.agent, "counting a request", w.log.Name, func() (*memory.Plan, error) {
 		return c.Plan(ctx, req, more, events...)
 	})
@@ -129,23 +128,15 @@ func (w *window) fit(b *prepared, req *provider.Request, note string) (*memory.P
 	case err != nil:
 		return nil, failing(machine.CodeHost, fmt.Errorf("agent: session %q: %w", w.log.Name, err))
 	}
-	if b.note = note; !w.takePrepared(b, p, &more) {
+	if b.note = note; !w.adopt(b, p, &more) {
 		return nil, goOn
 	}
 	return p, nil
 }
 
-// haltedCtx returns the context of the step for model calls that make no further attempt once the
-// run is to stop.
-func (w *window) haltedCtx() context.Context { return haltedCtx(w.spans, w.stops) }
-
-func haltedCtx(s *spans, halted *stops) context.Context {
-	return guard.WithHalt(s.stepCtx(), halted.halt)
-}
-
-// takePrepared appends the compaction of a prepared request, if there was one, and puts the request
+// adopt appends the compaction of a prepared request, if there was one, and puts the request
 // into b. It returns false if no call can be made.
-func (w *window) takePrepared(b *prepared, p *memory.Prepared, more *memory.Context) bool {
+func (w *window) adopt(b *prepared, p *memory.Prepared, more *memory.Context) bool {
 	for _, text := range p.Warnings {
 		w.consumer.memoryWarning(text)
 	}

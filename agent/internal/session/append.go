@@ -137,7 +137,7 @@ func (l *Log) rollback(keep int) {
 	l.machine.Rollback()
 	l.setOrigin()
 	facts, recs := slices.Clone(l.next.facts[:keep]), slices.Clone(l.next.records[:keep])
-	l.settle(false)
+	l.end(false)
 	if keep > 0 {
 		l.begin()
 	}
@@ -180,13 +180,13 @@ func (l *Log) storeDeferred(items []string, quiet bool) error {
 		l.count(&l.next.records[i])
 	}
 	l.machine.End()
-	l.settle(true)
+	l.end(true)
 	l.sessions.Tell(l.Name, nil)
 	return nil
 }
 
-// settle says whether the deferred facts are stored, and forgets them.
-func (l *Log) settle(stored bool) {
+// end ends an append: it says whether the deferred facts are stored, and forgets them.
+func (l *Log) end(stored bool) {
 	if l.Observer != nil {
 		l.Observer.Appended(stored)
 	}

@@ -18,8 +18,8 @@ type stateCache struct {
 	bytes  int
 }
 
-// take removes the state of a session and returns it, or nil.
-func (c *stateCache) take(session string) *loadedState {
+// pop removes the state of a session and returns it, or nil.
+func (c *stateCache) pop(session string) *loadedState {
 	c.mu.Lock()
 	defer c.mu.Unlock()
 	return c.remove(session)

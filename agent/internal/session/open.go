@@ -44,7 +44,7 @@ func (l *Log) load(asked time.Time) error {
 			Margin: min(s.Grace+2*time.Second, s.Lease/4), Asked: asked,
 			Lost: func(err error) { l.Cancel(busy(l.Name, err)) }, Logger: s.Logger})
 	}
-	state, err := s.read(l.Reads, l.Name, s.cache.take(l.Name))
+	state, err := s.read(l.Reads, l.Name, s.cache.pop(l.Name))
 	if err != nil && l.leaseLost() {
 		return contain.CauseOf(l.Ctx)
 	}
@@ -124,7 +124,7 @@ func (s *Sessions) delete(ctx context.Context, session string) error {
 }
 
 // Forget drops what is kept of a session that is about to be deleted.
-func (s *Sessions) Forget(session string) { s.cache.take(session) }
+func (s *Sessions) Forget(session string) { s.cache.pop(session) }
 
 // forgettable reports whether Close deletes the session.
 func (l *Log) forgettable() bool {
