@@ -435,9 +435,9 @@ func TestNoListOutlivesItsRun(t *testing.T) {
 		require.Equal(t, agent.Completed, runInput(t, a, agent.Input{Session: fmt.Sprint(i), Prompt: "go"}).Status)
 	}
 	for tries := 0; len(gone) < runs; tries++ { // cleanups run some time after a collection
-		require.Less(t, tries, 3_000, "a list is kept")
+		require.Less(t, tries, 5_000, "a list is kept")
 		runtime.GC()
-		<-time.After(10 * time.Millisecond)
+		runtime.Gosched()
 	}
 	runtime.KeepAlive(a)
 }
