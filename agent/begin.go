@@ -350,7 +350,7 @@ func (x *driver) resume(in *Input) error {
 	// what its host has paused stays paused, whatever else was posted to it
 	asIs := r.Code == machine.CodeHost && (in.kind == recoverRun || in.leg != nil && in.leg.run != "")
 	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.log.Machine().Waiting()) {
-		if x.stopPosted(); !x.log.Run().IsOpen() {
+		if x.inbox.stopPosted(); !x.log.Run().IsOpen() {
 			return nothingOpen(x.log.Name, x.log.Run())
 		}
 		return cmp.Or(later, error(&PausedError{Session: x.log.Name, Pending: p}))

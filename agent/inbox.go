@@ -135,8 +135,8 @@ func (l *sessionLog) takeUnknown(it *session.Item) {
 }
 
 // stopPosted ends a run that waits, if it was stopped too late for its last safe point.
-func (x *driver) stopPosted() {
-	for _, it := range x.log.Inbox() {
+func (b *inbox) stopPosted() {
+	for _, it := range b.log.Inbox() {
 		code, reason := machine.CodeHost, errStopped
 		switch itemKinds[it.Kind].request {
 		case requestStop:
@@ -145,8 +145,8 @@ func (x *driver) stopPosted() {
 		default:
 			continue
 		}
-		x.log.warn("agent: stopping a run that waits", x.log.endOpen(code, reason))
-		x.log.Remove(it.ID)
+		b.log.warn("agent: stopping a run that waits", b.log.endOpen(code, reason))
+		b.log.Remove(it.ID)
 		return
 	}
 }

@@ -30,7 +30,7 @@ type SourceFailed struct {
 	NoteMeta
 	Source string `json:"source"`
 	Tool   string `json:"tool,omitempty"` // the tool that is left out; empty if there is no list
-	Kept   bool   `json:"kept,omitempty"` // the run goes on with the tools that the source has listed for it before
+	Kept   bool   `json:"kept,omitempty"` // the run keeps the tools that the source listed earlier
 	Reason string `json:"reason"`         // what failed, in words
 	Err    error  `json:"-"`              // the same, for the host: it may say more than a person should see
 }

@@ -97,7 +97,7 @@ func (w *window) prepare(c *modelCall) *outcome {
 		return out
 	}
 	if start.Final == "" && len(w.agent.memoryConfig.Rules) > 0 &&
-		w.resetContext(share(p.Count.Total, p.Budget), w.log.requestFor(start, mode), p.Budget) {
+		w.resetContextIfDue(share(p.Count.Total, p.Budget), w.log.requestFor(start, mode), p.Budget) {
 		return goOn
 	}
 	return nil
@@ -192,7 +192,7 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 	budget := g.window(start.Model).Budget(req)
 	now := share(w.memory.compactor.Meter().Count(req).Total, budget)
 	err := w.memory.notebook.writeDueNotes(now, req, budget)
-	if err == nil && mayReset && w.resetContext(now, req, budget) {
+	if err == nil && mayReset && w.resetContextIfDue(now, req, budget) {
 		return goOn
 	}
 	switch {
@@ -204,8 +204,8 @@ func (w *window) writeNotes(start *StepStarted, req *provider.Request, mayReset 
 	return nil
 }
 
-// resetContext resets the context if that is due, and reports whether it did.
-func (w *window) resetContext(share float64, req *provider.Request, budget int) bool {
+// resetContextIfDue resets the context if that is due, and reports whether it did.
+func (w *window) resetContextIfDue(share float64, req *provider.Request, budget int) bool {
 	if !w.memory.notebook.resetContextIfDue(share, req, budget) {
 		return false
 	}
