@@ -13,20 +13,27 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
+// needsSession has what needs a session of its own.
+var needsSession = map[string]func(context.Context, *agent.Agent) error{
+	"Run": func(ctx context.Context, a *agent.Agent) error {
+		_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "again"})
+		return err
+	},
+	"Undo": func(ctx context.Context, a *agent.Agent) error {
+		_, err := a.Session("s").Undo(ctx, agent.Rollback{})
+		return err
+	},
+	"Prune": func(ctx context.Context, a *agent.Agent) error {
+		_, err := a.Session("s").Prune(ctx)
+		return err
+	},
+	"Delete": func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Delete(ctx) },
+}
+
 // A run that has ended holds its session until its AfterRun hooks have returned. Whoever needs the
 // session waits for that, at most two seconds.
 func TestASessionWhoseRunHasEndedIsWaitedFor(t *testing.T) {
-	for name, use := range map[string]func(context.Context, *agent.Agent) error{
-		"Run": func(ctx context.Context, a *agent.Agent) error {
-			_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "again"})
-			return err
-		},
-		"Delete": func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Delete(ctx) },
-		"Prune": func(ctx context.Context, a *agent.Agent) error {
-			_, err := a.Session("s").Prune(ctx)
-			return err
-		},
-	} {
+	for name, use := range needsSession {
 		for hook, busy := range map[time.Duration]bool{time.Second: false, 3 * time.Second: true} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -53,36 +60,35 @@ func TestASessionWhoseRunHasEndedIsWaitedFor(t *testing.T) {
 }
 
 func TestASessionWithARunIsBusyAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slow := tools.New(tools.Spec{Name: "slow"}, func(context.Context, Number) (string, error) {
-			<-time.After(time.Second)
-			return "", nil
+	for _, where := range []string{"in this process", "in another"} {
+		t.Run(where, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				slow := tools.New(tools.Spec{Name: "slow"}, func(context.Context, Number) (string, error) {
+					<-time.After(time.Second)
+					return "", nil
+				})
+				cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{slow}}
+				driving, _ := scripted(t, cfg, call("slow", 1), say("done"))
+				a := driving
+				if where == "in another" {
+					a = reopen(t, cfg)
+				}
+				go run(t, driving)
+				synctest.Wait()
+				now := time.Now()
+				for name, use := range needsSession {
+					require.ErrorIs(t, use(t.Context(), a), agent.ErrBusy, name)
+				}
+				require.Equal(t, now, time.Now())
+				<-time.After(time.Minute)
+			})
 		})
-		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{slow}}, call("slow", 1), say("done"))
-		go run(t, a)
-		synctest.Wait()
-		now := time.Now()
-		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "again"})
-		require.ErrorIs(t, err, agent.ErrBusy)
-		require.ErrorIs(t, a.Session("s").Delete(t.Context()), agent.ErrBusy)
-		require.Equal(t, now, time.Now())
-		<-time.After(time.Minute)
-	})
+	}
 }
 
 // Another process that holds a session is waited for as well.
 func TestASessionThatAnotherProcessHoldsIsWaitedFor(t *testing.T) {
-	for name, use := range map[string]func(context.Context, *agent.Agent) error{
-		"Run": func(ctx context.Context, a *agent.Agent) error {
-			_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "again"})
-			return err
-		},
-		"Undo": func(ctx context.Context, a *agent.Agent) error {
-			_, err := a.Session("s").Undo(ctx, agent.Rollback{})
-			return err
-		},
-		"Delete": func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Delete(ctx) },
-	} {
+	for name, use := range needsSession {
 		for held, busy := range map[time.Duration]bool{time.Second: false, 3 * time.Second: true} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
@@ -106,26 +112,6 @@ func TestASessionThatAnotherProcessHoldsIsWaitedFor(t *testing.T) {
 			})
 		}
 	}
-}
-
-func TestASessionWithARunOfAnotherProcessIsBusyAtOnce(t *testing.T) {
-	synctest.Test(t, func(t *testing.T) {
-		slow := tools.New(tools.Spec{Name: "slow"}, func(context.Context, Number) (string, error) {
-			<-time.After(time.Second)
-			return "", nil
-		})
-		cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{slow}}
-		other, _ := scripted(t, cfg, call("slow", 1), say("done"))
-		a := reopen(t, cfg)
-		go run(t, other)
-		synctest.Wait()
-		now := time.Now()
-		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "again"})
-		require.ErrorIs(t, err, agent.ErrBusy)
-		require.ErrorIs(t, a.Session("s").Delete(t.Context()), agent.ErrBusy)
-		require.Equal(t, now, time.Now())
-		<-time.After(time.Minute)
-	})
 }
 
 // A drain ends the wait for another process.
@@ -243,13 +229,8 @@ func TestAWorkerDoesNotWaitForASessionThatAnotherProcessHolds(t *testing.T) {
 }
 
 func TestASessionThatIsDeletedWhileItIsWaitedForIsFree(t *testing.T) {
-	for name, use := range map[string]func(context.Context, *agent.Agent) error{
-		"Delete": func(ctx context.Context, a *agent.Agent) error { return a.Session("s").Delete(ctx) },
-		"Run": func(ctx context.Context, a *agent.Agent) error {
-			_, err := a.Run(ctx, agent.Input{Session: "s", Prompt: "again"})
-			return err
-		},
-	} {
+	for _, name := range []string{"Run", "Delete"} {
+		use := needsSession[name]
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := journal.NewMemory()
