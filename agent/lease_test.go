@@ -108,10 +108,14 @@ func TestARunThatLostItsLeaseIsGoneOnWithElsewhere(t *testing.T) {
 type stuck struct {
 	mute
 	hangs string
+	spare int // so many are answered before
 }
 
 func (s *stuck) hang(ctx context.Context, what string) {
-	if s.hangs == what {
+	if s.hangs != what {
+		return
+	}
+	if s.spare--; s.spare < 0 {
 		<-ctx.Done()
 	}
 }
@@ -135,16 +139,29 @@ func (s *stuck) Take(ctx context.Context, session string, fence uint64) ([]journ
 
 // What is read as a run begins ends with the lease, and then another process may have the session.
 func TestARunWhoseLeaseIsLostAsItBeginsIsBusy(t *testing.T) {
-	for _, what := range []string{"Head", "Read", "Take"} {
-		t.Run(what, func(t *testing.T) {
+	for name, c := range map[string]struct {
+		hangs    string
+		spare    int
+		replaces bool
+	}{
+		"its head":                        {hangs: "Head"},
+		"its log":                         {hangs: "Read"},
+		"its inbox":                       {hangs: "Take"},
+		"its log again, to replace a run": {hangs: "Read", spare: 1, replaces: true},
+	} {
+		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				store := &stuck{mute: mute{Store: journal.NewMemory(), fails: errors.New("away")}}
 				a, _ := scripted(t, agent.Config{Journal: store, Lease: 8 * time.Second}, say("One."))
-				runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
+				res := runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
 				// it has nothing of it in memory
 				b, _ := scripted(t, agent.Config{Journal: store, Lease: 8 * time.Second}, say("Two."))
-				store.hangs = what
-				_, err := b.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
+				store.hangs, store.spare = c.hangs, c.spare
+				in := agent.Input{Session: "s", Prompt: "go"}
+				if c.replaces {
+					in.Replaces = res.Start
+				}
+				_, err := b.Run(t.Context(), in)
 				require.ErrorIs(t, err, agent.ErrBusy)
 			})
 		})

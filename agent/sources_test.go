@@ -384,7 +384,7 @@ func TestAnOpenRunKeepsWhatItsSourcesHaveListed(t *testing.T) {
 	var done effects
 	src := newCatalog("src", done.tool(tools.Spec{Name: "risky", Risk: tools.High}))
 	a, m := scripted(t, agent.Config{Sources: []tools.Source{src}, Journal: journal.NewMemory()}, call("risky", 1),
-		say("done"), say("again"), call("risky", 2))
+		say("done"), say("again"), call("risky", 2), call("risky", 3))
 	res := run(t, a)
 	require.Len(t, res.Pending, 1)
 	require.Equal(t, 1, agent.KeptLists(a))
@@ -404,6 +404,10 @@ func TestAnOpenRunKeepsWhatItsSourcesHaveListed(t *testing.T) {
 	require.Equal(t, 1, agent.KeptLists(a))
 	require.NoError(t, a.Session("s").Delete(t.Context()))
 	require.Zero(t, agent.KeptLists(a), "it is deleted")
+	run(t, a)
+	require.Equal(t, 1, agent.KeptLists(a))
+	require.NoError(t, a.Session("s").Cancel(t.Context()))
+	require.Zero(t, agent.KeptLists(a), "it is canceled")
 }
 
 func TestTheListsOfFewOpenRunsAreKept(t *testing.T) {
