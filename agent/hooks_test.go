@@ -292,6 +292,16 @@ func TestARunIsSentBackTwice(t *testing.T) {
 	model.AssertSaw(t, 1, providertest.UserText("give the preview address"))
 }
 
+// What a hook asks for where it may isn't logged as the failure of a guard.
+func TestSendingBackIsNoFailure(t *testing.T) {
+	var lines bytes.Buffer
+	sends := agent.Hooks{BeforeFinish: func(context.Context, *agent.Result) error { return agent.SendBack("more") }}
+	a, _ := scripted(t, agent.Config{Logger: slog.New(slog.NewTextHandler(&lines, nil)), Hooks: []agent.Hooks{sends}},
+		say("1"), say("2"), say("3"))
+	require.Equal(t, agent.Completed, run(t, a).Status)
+	require.NotContains(t, lines.String(), "level=ERROR")
+}
+
 func TestAnAbortAfterAnAnswerOfAHookBooksNothingTwice(t *testing.T) {
 	var done effects
 	boom := errors.New("boom")
