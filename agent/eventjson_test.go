@@ -128,7 +128,7 @@ func TestANewNoteNeedsALine(t *testing.T) {
 			}
 		}
 	}
-	require.ElementsMatch(t, notes, lines, "the list noteTypes of eventjson.go")
+	require.ElementsMatch(t, notes, lines, "the list noteTypes of event.go")
 	for _, name := range notes {
 		require.Contains(t, comment, "["+name+"]", "the comment of Event")
 	}

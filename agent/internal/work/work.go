@@ -66,7 +66,7 @@ type Outcome struct {
 	Status  Status
 	Output  json.RawMessage // of Done; a JSON string stands for its text
 	Outside bool            // Output or Err has text from outside: see tools.Spec.Outside
-	Err     error           // of Failed: why. Of Stopped: why it was stopped, which is never recorded
+	Err     error           // of Failed: why. Of Stopped: why; unless Code says it, the run pauses for this reason
 	Pending []machine.Pause // of Waits
 	Until   time.Time       // of Stopped, if it is known when it can go on, as when a lease ends
 	// Code is that of a pause of Stopped work: with machine.CodeHost its host has paused it, so
