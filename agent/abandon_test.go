@@ -4,6 +4,7 @@ import (
 	"context"
 	"iter"
 	"runtime"
+	"sync"
 	"testing"
 	"testing/synctest"
 	"time"
@@ -229,6 +230,9 @@ func TestAFunctionThatEndsTheGoroutineOfTheRunFailsTheRun(t *testing.T) {
 			if cfg.Provider == nil {
 				cfg.Provider = s
 			}
+			if cfg.Tools == nil {
+				cfg.Tools = []tools.Tool{doing("exit", func(context.Context) error { return nil })}
+			}
 			a := newAgent(t, cfg)
 			returned, over := false, make(chan struct{})
 			go func() {
@@ -326,8 +330,13 @@ func TestAModelThatIgnoresItsContextIsStoppedAtItsNextChunk(t *testing.T) {
 					a := newAgent(t, agent.Config{Provider: s, NoGuard: !guarded, Limits: c.limits})
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
+					var stopping sync.WaitGroup
+					defer stopping.Wait()
 					if c.stop != nil {
-						time.AfterFunc(10*time.Second, func() { c.stop(t, a, cancel) })
+						stopping.Go(func() {
+							<-time.After(10 * time.Second)
+							c.stop(t, a, cancel)
+						})
 					}
 					began := time.Now()
 					res, _ := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})

@@ -18,8 +18,8 @@ const (
 	missing      = time.Hour   // after which that is an error
 )
 
-// Advance starts or resumes what an input asks for, drives it for one leg, and says what has to
-// happen next. It is for jobs that may be stopped at any moment, and that go on in any process:
+// Advance starts or resumes a run, drives it for one leg, and says what has to happen next. It is
+// for jobs that may be stopped at any moment, and that go on in any process:
 //
 //	p, err := a.Advance(ctx, agent.Input{Session: id, Key: "first", Prompt: prompt}, agent.Leg{Steps: 5})
 //	switch {
@@ -35,45 +35,42 @@ const (
 // ends the run. Its calls don't fail because of that, either: the next leg goes on. If an AfterTool
 // hook is cut off after a call that can't run again, the call's result is withheld.
 //
-// The error means that nothing was recorded; how the run stands is in Progressed. Advance takes all
-// inputs and is safe to repeat. An input that starts a run needs a Session and a Key; if the
-// session had the Key before, Advance continues that run, or says how it has ended, and needs
-// nothing else of the input. A run that its host has paused ([Session.Pause]) waits for [Continue].
-// Decisions that the session has taken already are left out.
+// The error means that nothing was recorded, so the same call may be tried again, unless it is an
+// *[ArgError]; how the run stands is in Progressed. Advance takes all work and is safe to repeat.
+// What starts a run needs a Session and a Key. If the session had the Key before, Advance continues
+// that run, or says how it has ended, and ignores the other fields. A run that its host has paused
+// ([Session.Pause]) waits for [Continue]. Decisions that the session has taken already are left
+// out.
 //
 // A session that was started by an agent of another name, or that has open calls of tools that have
 // changed (see [ChangedError]), is NextLater in a minute, because another version of the program
-// may have them. That is logged. When the run hasn't progressed for an hour, it is the error.
-func (a *Agent) Advance(ctx context.Context, in Input, leg Leg) (Progressed, error) {
+// may have them. That is logged. When the run hasn't progressed for an hour, the error is the
+// *[ChangedError].
+func (a *Agent) Advance(ctx context.Context, w Work, leg Leg) (Progressed, error) {
 	ctx = orBackground(ctx)
-	if a == nil || a.registry == nil {
-		return Progressed{}, errNoAgent
-	}
-	if !in.resumes() && in.Session == "" {
-		return Progressed{}, badInput("Session", "Advance needs the name of a session, so that it can be repeated")
-	}
-	if !in.resumes() && in.Key == "" {
-		return Progressed{}, badInput("Key",
-			"Advance needs a key for an input that starts a run, so that it can be repeated")
-	}
-	p, err := a.advance(ctx, in, leg)
+	p, err := a.advance(ctx, w, leg)
 	if errors.Is(err, ErrDuplicate) { // another process has started it, or driven it to its end, since this one looked
-		p, err = a.advance(ctx, in, leg)
+		p, err = a.advance(ctx, w, leg)
 	}
 	return p, err
 }
 
-// advance is Advance for an input that may be repeated.
-func (a *Agent) advance(ctx context.Context, in Input, leg Leg) (Progressed, error) {
-	if err := a.checkInput(&in); err != nil && (in.resumes() || in.Prompt != "") {
-		return Progressed{}, err // without a prompt, it is checked again unless its run has started
+// advance is Advance, once.
+func (a *Agent) advance(ctx context.Context, w Work, leg Leg) (Progressed, error) {
+	j, err := a.job(w)
+	if err != nil {
+		return Progressed{}, err
+	}
+	if err := j.checkLeg(a); err != nil {
+		return Progressed{}, j.named(err)
 	}
 	if ctx.Err() != nil {
 		return Progressed{}, canceledBy(ctx, causeOf(ctx))
 	}
-	in.leg = &legState{most: int64(leg.Steps), time: leg.Time}
-	if !in.resumes() {
-		over, err := a.startedBefore(ctx, &in)
+	j.leg = &legState{most: int64(leg.Steps), time: leg.Time}
+	j.acceptChanges = j.acceptChanges || leg.AcceptChanges
+	if !j.resumes() {
+		over, err := a.startedBefore(ctx, j)
 		switch {
 		case err != nil:
 			return Progressed{}, err
@@ -81,51 +78,62 @@ func (a *Agent) advance(ctx context.Context, in Input, leg Leg) (Progressed, err
 			return Progressed{Next: NextEnded, Result: over}, nil
 		}
 	}
-	l := in.leg
+	l := j.leg
 	caller, cut := context.WithCancelCause(context.WithoutCancel(ctx))
 	defer cut(nil)
 	if leg.Grace <= 0 {
 		leg.Grace = grace
 	}
 	defer l.watch(ctx, leg.Grace, cut)()
-	_, err := a.collect(caller, &in, leg.Event)
+	_, err = a.collect(caller, j, leg.Event)
 	if l.end == nil {
-		return a.notDriven(ctx, &in, err)
+		return a.notDriven(ctx, j, err)
 	}
-	return a.scheduled(ctx, in.Session, l.seq, *l.end), nil
+	return a.scheduled(ctx, j.session, l.seq, *l.end), nil
 }
 
-// startedBefore makes an input that resumes of one whose key started a run that is open. It returns
-// the Result of one that has ended; nil if the input is to be driven.
-func (a *Agent) startedBefore(ctx context.Context, in *Input) (over *Result, err error) {
-	m, err := a.sessions.Load(ctx, in.Session)
+// checkLeg returns what keeps a job from being driven for a leg.
+func (j *job) checkLeg(a *Agent) error {
+	switch {
+	case !j.resumes() && j.session == "":
+		return badInput("Session", "Advance needs the name of a session, so that it can be repeated")
+	case !j.resumes() && j.start.Key == "":
+		return badInput("Key", "Advance needs a key for what starts a run, so that it can be repeated")
+	}
+	if err := j.check(a); err != nil && (j.resumes() || j.start.Prompt != "") {
+		return err // without a prompt, it is checked again unless its run has started
+	}
+	return nil
+}
+
+// startedBefore makes a job that resumes of one whose key started a run that is open. It returns
+// the Result of one that has ended; nil if the job is to be driven.
+func (a *Agent) startedBefore(ctx context.Context, j *job) (over *Result, err error) {
+	m, err := a.sessions.Load(ctx, j.session)
 	if err != nil {
 		return nil, err
 	}
-	run := m.State().RunOf(in.Key)
+	run := m.State().RunOf(j.start.Key)
 	if run == "" {
 		return nil, nil
 	}
-	if err := notOwner(m.State(), in); err != nil {
+	if err := notOwner(m.State(), j.start.Owner); err != nil {
 		return nil, err
 	}
 	if !m.State().Run.Continues(run) { // it is an earlier one
-		was, err := a.upTo(ctx, in.Session, run)
+		was, err := a.upTo(ctx, j.session, run)
 		if err != nil {
 			return nil, err
 		}
 		if was == nil {
-			return nil, duplicate(m.State(), in.Key)
+			return nil, duplicate(m.State(), j.start.Key)
 		}
 		m = was
 	}
 	if !m.State().Run.IsOpen() {
 		return m.LastResult(), nil
 	}
-	goesOn := Continue(in.Session)
-	goesOn.Tools, goesOn.AcceptChanges, goesOn.leg = in.Tools, in.AcceptChanges, in.leg
-	*in = goesOn
-	in.leg.run = m.State().Run.ID
+	j.start, j.leg.run = nil, m.State().Run.ID
 	return nil, nil
 }
 
@@ -155,8 +163,8 @@ func (a *Agent) upTo(ctx context.Context, session, run string) (*machine.Machine
 	return m, nil
 }
 
-// notDriven returns what follows if an input wasn't driven. err says why.
-func (a *Agent) notDriven(ctx context.Context, in *Input, err error) (Progressed, error) {
+// notDriven returns what follows if a job wasn't driven. err says why.
+func (a *Agent) notDriven(ctx context.Context, j *job, err error) (Progressed, error) {
 	var (
 		of      *SessionError
 		paused  *PausedError
@@ -176,12 +184,12 @@ func (a *Agent) notDriven(ctx context.Context, in *Input, err error) (Progressed
 		return p, err
 	case errors.As(err, &changed):
 		p.Next, p.At = NextLater, time.Now().Add(otherVersion)
-	case in.resumes() && errors.As(err, &paused):
+	case j.resumes() && errors.As(err, &paused):
 		p.Next, p.At = NextWait, firstExpiry(paused.Pending)
 	default:
 		return p, err
 	}
-	m, failed := a.sessions.Load(ctx, in.Session)
+	m, failed := a.sessions.Load(ctx, j.session)
 	switch {
 	case failed != nil && ctx.Err() != nil:
 		return Progressed{}, canceledBy(ctx, causeOf(ctx))
@@ -189,8 +197,10 @@ func (a *Agent) notDriven(ctx context.Context, in *Input, err error) (Progressed
 		return Progressed{}, errors.Join(err, failed)
 	}
 	if r := m.State().Run; r != nil {
-		if refused := notOwner(m.State(), in); refused != nil {
-			return Progressed{}, refused
+		if !j.resumes() {
+			if refused := notOwner(m.State(), j.start.Owner); refused != nil {
+				return Progressed{}, refused
+			}
 		}
 		if changed != nil && time.Since(r.Last) > missing {
 			return Progressed{}, err
@@ -198,15 +208,15 @@ func (a *Agent) notDriven(ctx context.Context, in *Input, err error) (Progressed
 		if r.IsQueued() && p.Next == NextWait { // its time hasn't come
 			p.At = r.Queue.At
 		}
-		if in.resumes() || r.Continues(m.State().RunOf(in.Key)) {
+		if j.resumes() || r.Continues(m.State().RunOf(j.start.Key)) {
 			p.Result = m.LastResult()
 		}
 	}
 	if changed != nil {
 		a.logger.WarnContext(ctx, "agent: a run needs another version of the agent, and waits for it", "session",
-			in.Session, "error", err)
+			j.session, "error", err)
 	}
-	return a.scheduled(ctx, in.Session, m.State().Seq, p), nil
+	return a.scheduled(ctx, j.session, m.State().Seq, p), nil
 }
 
 // scheduled adds when a leg has to follow, and its key. seq is the number of the newest fact.

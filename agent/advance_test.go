@@ -165,7 +165,7 @@ func TestTheEndOfTheContextAtAnyEventNeverEndsTheRun(t *testing.T) {
 				}
 				synctest.Test(t, func(t *testing.T) {
 					var done effects
-					c := &counter{Store: journal.NewMemory()}
+					c := &counter{Store: &journal.MapStore{}}
 					a := c.crew(t, &done)
 					ctx, cancel := context.WithCancel(t.Context())
 					defer cancel()
@@ -233,7 +233,7 @@ func TestLegsHaveTheSameFactsButForThePauses(t *testing.T) {
 func TestTheStepsOfSubagentsCountForALeg(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		c := &counter{Store: journal.NewMemory()}
+		c := &counter{Store: &journal.MapStore{}}
 		last, legs := advanced(t, c.crew(t, &done), agent.Leg{Steps: 1})
 		require.Equal(t, "Done.", last.Result.Text())
 		require.Equal(t, 6, legs, "a model call each")
@@ -293,7 +293,7 @@ func (d silentModel) Stream(context.Context, *provider.Request) iter.Seq2[provid
 
 func TestAProviderThatIgnoresItsContextIsAbandonedAndTheRunStaysOpen(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, free := journal.NewMemory(), make(chan struct{})
+		store, free := &journal.MapStore{}, make(chan struct{})
 		deaf := newAgent(t, agent.Config{Journal: store, Provider: silentModel{free}})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
 		defer cancel()
@@ -321,7 +321,7 @@ func TestAProviderThatIgnoresItsContextIsAbandonedAndTheRunStaysOpen(t *testing.
 // another key than the one that the decision leads to.
 func TestADecisionIsActedOnByTheNextLegAndNamesAnotherJob(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: 24 * time.Hour}, call("risky", 1),
 			say("Done."))
 		p, err := a.Advance(t.Context(), first, agent.Leg{})
@@ -369,7 +369,7 @@ func TestAPauseThatHasExpiredIsActedOnByTheNextLeg(t *testing.T) {
 
 func TestAdvanceOfASessionThatAnotherProcessHasComesLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		list := []tools.Tool{done.slow(tools.Spec{Name: "slow"})}
 		b, _ := scripted(t, agent.Config{Journal: store, Tools: list}, call("slow", 40), say("Done."))
@@ -484,7 +484,7 @@ func TestAdvanceRefusesAnInputThatCannotBeRepeated(t *testing.T) {
 
 func TestARunOfAnotherVersionWaitsForItAndAfterAnHourIsAnError(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		old, _, _ := risky(t, agent.Config{Name: "a", Journal: store}, call("risky", 1))
 		p, err := old.Advance(t.Context(), first, agent.Leg{})
 		require.NoError(t, err)
@@ -501,9 +501,7 @@ func TestARunOfAnotherVersionWaitsForItAndAfterAnHourIsAnError(t *testing.T) {
 		a, _ := scripted(t, agent.Config{Name: "a", Journal: store}, say("Done."))
 		_, err = a.Advance(t.Context(), first, agent.Leg{})
 		require.ErrorContains(t, err, "risky is gone")
-		in := first
-		in.AcceptChanges = true
-		p, err = a.Advance(t.Context(), in, agent.Leg{})
+		p, err = a.Advance(t.Context(), first, agent.Leg{AcceptChanges: true})
 		require.NoError(t, err)
 		require.Equal(t, "Done.", p.Result.Text())
 	})
@@ -511,7 +509,7 @@ func TestARunOfAnotherVersionWaitsForItAndAfterAnHourIsAnError(t *testing.T) {
 
 func TestARunThatIsDrainedInItsLegGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		build := func() *agent.Agent {
 			return newAgent(t, agent.Config{Journal: store, Provider: inTurn(call("slow", 20), say("Done.")),
@@ -530,7 +528,7 @@ func TestARunThatIsDrainedInItsLegGoesOn(t *testing.T) {
 
 func TestARunThatLosesItsLeaseInALegGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		build := func(s journal.Store) *agent.Agent {
 			return newAgent(t, agent.Config{Journal: s, Provider: inTurn(call("slow", 50), say("Done.")),
@@ -567,7 +565,7 @@ func TestARunThatItsHostHasPausedWaitsForContinue(t *testing.T) {
 
 func TestRecoverGoesOnWithARunAfterALeg(t *testing.T) {
 	var done effects
-	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Provider: inTurn(call("work", 1), say("Done.")),
+	a := newAgent(t, agent.Config{Journal: &journal.MapStore{}, Provider: inTurn(call("work", 1), say("Done.")),
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
 	p, err := a.Advance(t.Context(), first, agent.Leg{Steps: 1})
 	require.NoError(t, err)
@@ -611,7 +609,7 @@ func (headless) Head(context.Context, string) (journal.Head, error) {
 }
 
 func TestAnErrorOfAdvanceSaysNothingAboutTheRun(t *testing.T) {
-	a := newAgent(t, agent.Config{Journal: headless{journal.NewMemory()}, Provider: inTurn(say("Done."))})
+	a := newAgent(t, agent.Config{Journal: headless{&journal.MapStore{}}, Provider: inTurn(say("Done."))})
 	p, err := a.Advance(t.Context(), first, agent.Leg{})
 	require.ErrorContains(t, err, "no connection")
 	require.Zero(t, p)

@@ -266,7 +266,7 @@ func newCallRig(kind callKind, hooks []agent.Hooks) *callRig {
 	}
 	r.child = agent.Config{Name: "child", Provider: playing(kind.child), Tools: []tools.Tool{work, risky}, Hooks: hooks,
 		Limits: limits}
-	r.cfg = agent.Config{Name: "parent", Provider: playing(kind.replies), Journal: journal.NewMemory(), Hooks: hooks,
+	r.cfg = agent.Config{Name: "parent", Provider: playing(kind.replies), Journal: &journal.MapStore{}, Hooks: hooks,
 		Memory: kind.memory, Limits: limits, InDoubt: kind.doubt, Policies: []tools.Policy{deny},
 		Sources: []tools.Source{r.lost},
 		Tools: []tools.Tool{work, risky,
@@ -314,10 +314,9 @@ func (r *callRig) agent(t *testing.T, cfg agent.Config) *agent.Agent {
 
 // drive drives a session until it has ended, or can't go on, with a function that drives it once.
 func (r *callRig) drive(t *testing.T, a *agent.Agent, once driveOnce) (res *agent.Result, err error) {
-	in := agent.Input{Session: "s", Prompt: "go", User: "ann"}
+	var w agent.Work = agent.Input{Session: "s", Prompt: "go", User: "ann"}
 	if r.kind.crash {
-		in = agent.Continue("s")
-		in.AcceptChanges = true
+		w = agent.Resumption{Session: "s", AcceptChanges: true}
 	}
 	for range 6 {
 		ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -326,7 +325,7 @@ func (r *callRig) drive(t *testing.T, a *agent.Agent, once driveOnce) (res *agen
 				cancel()
 			}
 		}
-		res, err = once(ctx, a, in)
+		res, err = once(ctx, a, w)
 		cancel()
 		if res == nil || res.Status != agent.Paused {
 			return res, err
@@ -336,19 +335,15 @@ func (r *callRig) drive(t *testing.T, a *agent.Agent, once driveOnce) (res *agen
 			r.kind.change(&cfg)
 			a = r.agent(t, cfg)
 		}
-		in = agent.Continue("s")
-		if len(res.Pending) > 0 {
-			var ds []agent.Decision
-			for _, p := range res.Pending {
-				d := agent.Approve(p.ID)
-				if r.kind.decide != nil {
-					d = r.kind.decide(p.ID)
-				}
-				ds = append(ds, d)
+		next := agent.Resumption{Session: "s", AcceptChanges: true}
+		for _, p := range res.Pending {
+			d := agent.Approve(p.ID)
+			if r.kind.decide != nil {
+				d = r.kind.decide(p.ID)
 			}
-			in = agent.Resume("s", ds...)
+			next.Decisions = append(next.Decisions, d)
 		}
-		in.AcceptChanges = true
+		w = next
 	}
 	return res, err
 }
@@ -359,7 +354,7 @@ func (r *callRig) crash(t *testing.T) {
 	cfg.Hooks = nil
 	store := cfg.Journal
 	runInput(t, r.agent(t, cfg), agent.Input{Session: "s", Prompt: "go"})
-	left := journal.NewMemory()
+	left := &journal.MapStore{}
 	for h, err := range store.Heads(t.Context(), journal.Filter{}) {
 		require.NoError(t, err)
 		cutSession(t, store, left, h.Session, "tool_finished")
@@ -408,30 +403,30 @@ func (r *callRig) requireHarmless(t *testing.T) {
 }
 
 // A driveOnce drives a run to its end or its next pause.
-type driveOnce = func(ctx context.Context, a *agent.Agent, in agent.Input) (*agent.Result, error)
+type driveOnce = func(ctx context.Context, a *agent.Agent, w agent.Work) (*agent.Result, error)
 
-func runOnce(ctx context.Context, a *agent.Agent, in agent.Input) (*agent.Result, error) {
-	return a.Run(ctx, in)
+func runOnce(ctx context.Context, a *agent.Agent, w agent.Work) (*agent.Result, error) {
+	return a.Run(ctx, w)
 }
 
 // inHub drives a run as a hub does, on the hub's own goroutine.
-func inHub(ctx context.Context, a *agent.Agent, in agent.Input) (*agent.Result, error) {
+func inHub(ctx context.Context, a *agent.Agent, w agent.Work) (*agent.Result, error) {
 	h, err := live.New(live.Config{Agent: a})
 	if err != nil {
 		return nil, err
 	}
 	defer h.Close()
-	s, err := h.Start(ctx, in)
+	s, err := h.Start(ctx, w)
 	if err != nil {
 		return nil, err
 	}
 	select {
 	case <-s.Done:
 	case <-ctx.Done():
-		_ = h.Cancel(context.WithoutCancel(ctx), in.Session)
+		_ = h.Cancel(context.WithoutCancel(ctx), w.SessionName())
 		<-s.Done
 	}
-	res, err := a.Session(in.Session).Result(context.WithoutCancel(ctx))
+	res, err := a.Session(w.SessionName()).Result(context.WithoutCancel(ctx))
 	if err != nil {
 		return nil, err
 	}

@@ -24,7 +24,7 @@ type Page struct {
 // A person decides, perhaps tomorrow, perhaps in another process. While they think, the run costs
 // nothing.
 func Example_approval() {
-	store := journal.NewMemory() // one on disk for real
+	store := &journal.MapStore{} // one on disk for real
 	build := func(p provider.Provider) *agent.Agent {
 		a, err := agent.New(agent.Config{
 			Name:     "cms",

@@ -14,7 +14,7 @@ import (
 
 func ExampleAskTool() {
 	a, err := agent.New(agent.Config{
-		Journal: journal.NewMemory(),
+		Journal: &journal.MapStore{},
 		Provider: providertest.Script(
 			providertest.Call("ask", map[string]any{"question": "Which color?", "options": []string{"red", "blue"}}),
 			providertest.Say("I paint it blue.")),

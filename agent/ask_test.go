@@ -18,7 +18,7 @@ import (
 func askTool(t *testing.T, input map[string]any) (*agent.Agent, *agent.Result, *providertest.Model) {
 	t.Helper()
 	model := providertest.Script(providertest.Call("ask", input), providertest.Say("good"))
-	a, err := agent.New(agent.Config{Provider: model, Journal: journal.NewMemory(),
+	a, err := agent.New(agent.Config{Provider: model, Journal: &journal.MapStore{},
 		Tools: []tools.Tool{agent.AskTool()}})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "paint it"})
@@ -108,7 +108,7 @@ func TestAPauseHasTheTitleThatTheToolGave(t *testing.T) {
 		}, strings.Repeat("x", 194) + "[key]"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			cfg := agent.Config{Journal: store, Redact: redact, Tools: []tools.Tool{titled(c.title)}}
 			a, _ := scripted(t, cfg, providertest.Call("notes.sendNote", Note{"hi"}))
 			res := runInput(t, a, agent.Input{Session: "s", Prompt: "go"})

@@ -128,7 +128,7 @@ func TestADecisionOnAChildsPauseCanBeSent(t *testing.T) {
 
 func TestAPauseThreeAgentsDeepIsAddressedByItsPath(t *testing.T) {
 	var done effects
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	inner := newAgent(t, agent.Config{Name: "inner", Provider: providertest.Script(call("risky", 1), say("Inner.")),
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
 	middle := newAgent(t,
@@ -156,7 +156,7 @@ func TestAPauseThreeAgentsDeepIsAddressedByItsPath(t *testing.T) {
 
 func TestTheEndOfTheParentEndsItsChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		f := newFamily(t, agent.Config{Journal: journal.NewMemory()},
+		f := newFamily(t, agent.Config{Journal: &journal.MapStore{}},
 			[]providertest.Step{task("child", "wait"), say("Done.")},
 			[]providertest.Step{call("slow", 600), say("I did.")})
 		ctx, cancel := context.WithCancel(t.Context())
@@ -226,13 +226,13 @@ func TestAgentsInAgentsGoEightDeep(t *testing.T) {
 }
 
 func TestTheSessionsOfChildrenAreOutOfReach(t *testing.T) {
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("x"))
-	for _, in := range []agent.Input{{Session: "call/r-1.1.0", Prompt: "x"}, agent.Continue("call/r-1.1.0"),
+	a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}}, say("x"))
+	for _, in := range []agent.Work{agent.Input{Session: "call/r-1.1.0", Prompt: "x"}, agent.Continue("call/r-1.1.0"),
 		agent.Resume("call/r-1.1.0", agent.Approve("p-1"))} {
 		_, err := a.Run(t.Context(), in)
 		var bad *agent.ArgError
 		require.ErrorAs(t, err, &bad)
-		require.Contains(t, bad.Field, "Input.")
+		require.Contains(t, bad.Field, ".Session")
 	}
 	require.Error(t, a.Session("call/r-1.1.0").Decide(t.Context(), agent.Approve("p-1")))
 }
@@ -244,7 +244,7 @@ func TestACrashAtAnyAppendOfParentOrChildRepeatsNothing(t *testing.T) {
 		for _, kept := range []bool{false, true} {
 			over := false
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				var done effects
 				build := func(s journal.Store) *agent.Agent {
 					by := func(replies ...providertest.Step) provider.Provider {
@@ -269,7 +269,7 @@ func TestACrashAtAnyAppendOfParentOrChildRepeatsNothing(t *testing.T) {
 				}
 				dying := &weak{Store: store, at: at, kept: kept, err: death, lasts: true}
 				a := build(dying)
-				in := agent.Input{Session: "s", Prompt: "go"}
+				var in agent.Work = agent.Input{Session: "s", Prompt: "go"}
 				var res *agent.Result
 				for range 20 {
 					var err error
@@ -311,7 +311,7 @@ func TestACrashAtAnyAppendOfParentOrChildRepeatsNothing(t *testing.T) {
 }
 
 // decideAs decides as a person would who looks what has happened.
-func decideAs(done *effects, pending []agent.Pause) agent.Input {
+func decideAs(done *effects, pending []agent.Pause) agent.Work {
 	var ds []agent.Decision
 	for _, p := range pending {
 		n := 1

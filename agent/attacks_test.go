@@ -30,7 +30,7 @@ func childOf(t *testing.T, store journal.Store) string {
 }
 
 func TestADecisionThroughTheSessionOfAChildIsRefused(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	f := newFamily(t, agent.Config{Journal: store},
 		[]providertest.Step{task("child", "it"), say("Done.")},
 		[]providertest.Step{calls("risky", 1, 2), say("I did.")})
@@ -54,7 +54,7 @@ func TestADecisionOnAChildsPauseMadeInTimeCountsHoweverLateTheRunGoesOn(t *testi
 		child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("risky", 1), say("I did.")),
 			PauseExpires: time.Minute,
 			Tools:        []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
-		a, _ := scripted(t, agent.Config{Name: "parent", Journal: journal.NewMemory(),
+		a, _ := scripted(t, agent.Config{Name: "parent", Journal: &journal.MapStore{},
 			Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
 			task("child", "x"), say("Done."))
 		res := run(t, a)
@@ -74,7 +74,7 @@ func TestARevocationIsHeededHoweverTheRunEndsThatItWasSentTo(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var store journal.Store
 			if c.journal {
-				store = journal.NewMemory()
+				store = &journal.MapStore{}
 			}
 			var done effects
 			var a, b *agent.Agent
@@ -139,7 +139,7 @@ func (m *meddler) Append(ctx context.Context, a journal.Append) error {
 }
 
 func TestOfADecisionThatIsSentAndOneThatGoesOnOnlyTheFirstIsTaken(t *testing.T) {
-	store := &meddler{Store: journal.NewMemory()}
+	store := &meddler{Store: &journal.MapStore{}}
 	a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 	id := run(t, a).Pending[0].ID
 	var sent error
@@ -160,7 +160,7 @@ func TestOfADecisionThatIsSentAndOneThatGoesOnOnlyTheFirstIsTaken(t *testing.T) 
 
 func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
 	for range 8 {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}
 		a, _ := scripted(t, cfg, call("risky", 1), say("Done."))
@@ -215,7 +215,7 @@ func TestAHundredDecisionsAtATimeOfBothKindsHaveOneWinner(t *testing.T) {
 }
 
 func TestTheFactsOfAPrunedSessionCanBeReplayed(t *testing.T) {
-	a, _, _ := risky(t, agent.Config{Journal: journal.NewMemory()}, say("One."), call("risky", 1))
+	a, _, _ := risky(t, agent.Config{Journal: &journal.MapStore{}}, say("One."), call("risky", 1))
 	run(t, a)
 	before, err := a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
@@ -229,7 +229,7 @@ func TestTheFactsOfAPrunedSessionCanBeReplayed(t *testing.T) {
 }
 
 func TestTheMailOfARunThatEndedDoesntReachTheNext(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("One."), say("Two."))
 	run(t, a)
 	for id, data := range map[string]string{"m-1": `{}`, "m-2": `no JSON`} {
@@ -257,7 +257,7 @@ func (g *gossip) Post(ctx context.Context, session string, it journal.Item) erro
 }
 
 func TestDecisionsOfOneInputAreAllTakenThoughAnotherProcessDecidesMeanwhile(t *testing.T) {
-	store := &gossip{Store: journal.NewMemory()}
+	store := &gossip{Store: &journal.MapStore{}}
 	a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2), say("Done."))
 	p := run(t, a).Pending
 	var late error
@@ -275,7 +275,7 @@ func TestDecisionsOfOneInputAreAllTakenThoughAnotherProcessDecidesMeanwhile(t *t
 }
 
 func TestOfDecisionsOfOneInputNoneIsTakenIfAnotherProcessHasDecidedOnOne(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2), say("Done."))
 	p := run(t, a).Pending
 	require.NoError(t, a.Session("s").Decide(t.Context(), agent.Reject(p[1].ID, "no").By("ann")))
@@ -308,7 +308,7 @@ func TestADecisionThatIsBeingTakenInMemoryIsTheFirst(t *testing.T) {
 }
 
 func TestARuleDoesntHoldOnceItsToolIsOfHighRisk(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	build := func(risk tools.Risk, steps ...providertest.Step) *agent.Agent {
 		return reopen(t, agent.Config{Journal: store,
@@ -366,7 +366,7 @@ func (l *latecomer) Lease(ctx context.Context, session, owner string, ttl time.D
 }
 
 func TestAMessageToARunThatIsAboutToBeginIsDelivered(t *testing.T) {
-	store := &latecomer{Store: journal.NewMemory()}
+	store := &latecomer{Store: &journal.MapStore{}}
 	a, model, _ := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 	id := run(t, a).Pending[0].ID
 	var receipt *agent.Receipt

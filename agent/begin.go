@@ -13,11 +13,12 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// begin checks an input, opens its session, reads the session's inbox, and starts or resumes the
-// run. After an error, the session isn't held.
-func (x *driver) begin(in *Input) (err error) {
+// begin checks a job, opens its session, reads the session's inbox, and starts or resumes the run.
+// After an error, the session isn't held.
+func (x *driver) begin(j *job) (err error) {
 	a := x.agent
-	if err := a.checkInput(in); err != nil {
+	defer func() { err = j.named(err) }()
+	if err := j.check(a); err != nil {
 		return err
 	}
 	if x.log.parent == nil && x.depth() > maxDepth {
@@ -26,10 +27,10 @@ func (x *driver) begin(in *Input) (err error) {
 	if x.stops.caller.Err() != nil {
 		return canceledBy(x.stops.caller, causeOf(x.stops.caller))
 	}
-	if err := a.screenInput(x.stops.caller, x.log.Name, in); err != nil {
+	if err := a.screen(x.stops.caller, x.log.Name, j); err != nil {
 		return err
 	}
-	if in.resumes() {
+	if j.resumes() {
 		if err := a.sessions.Exists(x.stops.caller, x.log.Name); err != nil {
 			return err
 		}
@@ -42,10 +43,10 @@ func (x *driver) begin(in *Input) (err error) {
 		switch {
 		case x.stops.caller.Err() != nil && !errors.Is(err, ErrBusy):
 			return canceledBy(x.stops.caller, causeOf(x.stops.caller))
-		case in.leg != nil && in.leg.queue == nil:
+		case j.leg != nil && j.leg.queue == nil:
 			return err
 		}
-		return a.duplicateOf(withoutRun(x.stops.caller), in, err)
+		return a.duplicateOf(withoutRun(x.stops.caller), j, err)
 	}
 	if x.log.parent != nil {
 		x.log.place.spending = x.log.parent.spending
@@ -57,14 +58,14 @@ func (x *driver) begin(in *Input) (err error) {
 			x.log.Close()
 		}
 	}()
-	if r := x.log.Run(); in.kind == recoverRun && r.IsOpen() &&
+	if r := x.log.Run(); j.recovers && r.IsOpen() &&
 		(r.Agent != a.cfg.Name || r.Parent != "" || x.log.State().Parent != "" || r.IsQueued()) {
 		return errNotOurs
 	}
-	if in.resumes() {
-		err = x.resume(in)
+	if j.resumes() {
+		err = x.resume(j)
 	} else {
-		err = x.start(in)
+		err = x.start(j.start)
 	}
 	if cause := causeOf(x.log.ctx); err != nil && errors.Is(cause, ErrBusy) { // rather than that a read has ended
 		return cause
@@ -74,7 +75,7 @@ func (x *driver) begin(in *Input) (err error) {
 	}
 	x.stops.limitTime()
 	x.log.WatchInbox()
-	x.log.place.joinIfItStartsWork(in.resumes())
+	x.log.place.joinIfItStartsWork(j.resumes())
 	if x.begun = true; x.log.leg != nil {
 		x.log.leg.begun.Store(true)
 	}
@@ -83,16 +84,16 @@ func (x *driver) begin(in *Input) (err error) {
 
 // A newRun is what a run that begins is made of.
 type newRun struct {
-	in     *Input
+	in     *start
 	back   *rewind // it replaces others; nil: it doesn't
 	before *machine.State
 	mode   *mode
 	failed []*SourceFailed
 }
 
-// start starts a run with a prompt: it checks that the session can have one, ends or refuses the
-// run that is open, and appends the facts that begin the new one.
-func (x *driver) start(in *Input) error {
+// start starts a run: it checks that the session can have one, ends or refuses the run that is
+// open, and appends the facts that begin the new one.
+func (x *driver) start(in *start) error {
 	if err := x.fitsSession(in); err != nil {
 		return err
 	}
@@ -128,9 +129,9 @@ func (x *driver) start(in *Input) error {
 }
 
 // fitsSession returns why a session can't have an input; nil if it can.
-func (x *driver) fitsSession(in *Input) error {
+func (x *driver) fitsSession(in *start) error {
 	s := x.log.State()
-	if err := notOwner(s, in); err != nil {
+	if err := notOwner(s, in.Owner); err != nil {
 		return err
 	}
 	if p := in.Parent; p != "" && p != s.Parent && s.Seq > 0 {
@@ -141,7 +142,7 @@ func (x *driver) fitsSession(in *Input) error {
 }
 
 // keepsOpen returns a *[PausedError] if a run is open that an input doesn't end.
-func (x *driver) keepsOpen(in *Input, now time.Time) error {
+func (x *driver) keepsOpen(in *start, now time.Time) error {
 	s := x.log.State()
 	if !s.Run.IsOpen() {
 		return nil
@@ -156,7 +157,7 @@ func (x *driver) keepsOpen(in *Input, now time.Time) error {
 }
 
 // prepareRun returns what the run of an input is made of, or what is wrong with the input.
-func (x *driver) prepareRun(in *Input) (next newRun, err error) {
+func (x *driver) prepareRun(in *start) (next newRun, err error) {
 	a, s := x.agent, x.log.State()
 	next = newRun{in: in, before: s}
 	if in.Replaces > 0 {
@@ -184,7 +185,7 @@ func (x *driver) prepareRun(in *Input) (next newRun, err error) {
 		return next, err
 	}
 	if in.call != nil && !slices.Contains(x.log.offer(next.mode).names, in.call.tool) {
-		return next, badInput("Call", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool,
+		return next, badInput("Tool", "the tool %q doesn't exist, or isn't available in mode %q", in.call.tool,
 			next.mode.Name)
 	}
 	return next, x.checkFits(x.stops.caller, in, next.mode)
@@ -241,7 +242,7 @@ func (x *driver) cannotBegin() error {
 func (x *driver) starting(next *newRun) ([]Fact, error) {
 	a, in, mode, back := x.agent, next.in, next.mode, next.back
 	f := &RunStarted{
-		Message: in.message(), Model: in.Model, Mode: mode.Name, Limits: a.limits(in.Limits, mode, in.parent != nil),
+		Message: in.message(), Model: in.Model, Mode: mode.Name, Limits: a.limits(in.Limits, mode, x.log.parent != nil),
 		ToolChoice: in.ToolChoice, Interactive: in.Interactive, Priority: int32(in.Priority), Caller: in.caller(),
 		Owner: in.Owner, Key: in.Key, ParentSession: in.Parent, Children: in.Children, Queue: x.log.leg.queued(),
 		Tools: x.log.tools.set.fingerprints, Only: in.Only, External: a.externalSpecs(in.Tools),
@@ -249,7 +250,7 @@ func (x *driver) starting(next *newRun) ([]Fact, error) {
 	}
 	f.Meta.By, f.Meta.Origin = in.User, x.newOrigin(in)
 	if in.call != nil {
-		in.call.into(f, in.CallKey)
+		in.call.into(f)
 	}
 	if back != nil {
 		if err := x.goBack(f, back); err != nil {
@@ -284,20 +285,20 @@ func (x *driver) starting(next *newRun) ([]Fact, error) {
 	return facts, nil
 }
 
-// resume resumes the open run of the session: with the decisions of the input or of the inbox, or
+// resume resumes the open run of the session: with the decisions of the job or of the inbox, or
 // because it waits for no decision.
-func (x *driver) resume(in *Input) error {
+func (x *driver) resume(j *job) error {
 	r := x.log.Run()
-	if in.leg != nil && in.leg.run != "" && (r == nil || r.ID != in.leg.run) { // it went on since it was looked up
-		return &SessionError{Session: x.log.Name, Code: ErrDuplicate, Run: in.leg.run,
-			Problem: fmt.Sprintf("the run %s of the input isn't the newest any more", in.leg.run)}
+	if j.leg != nil && j.leg.run != "" && (r == nil || r.ID != j.leg.run) { // it went on since it was looked up
+		return &SessionError{Session: x.log.Name, Code: ErrDuplicate, Run: j.leg.run,
+			Problem: fmt.Sprintf("the run %s of the input isn't the newest any more", j.leg.run)}
 	}
-	failed, err := x.log.tools.gather(in, r)
+	failed, err := x.log.tools.gatherAgain(j.tools, r)
 	if err != nil {
 		return err
 	}
 	x.log.tools.sourcesFailed(failed)
-	if !in.AcceptChanges {
+	if !j.acceptChanges {
 		if err := x.checkChanges(); err != nil {
 			return err
 		}
@@ -320,10 +321,10 @@ func (x *driver) resume(in *Input) error {
 			return err
 		}
 	}
-	decisions := in.decisions
+	decisions := j.decisions
 	if x.log.parent != nil { // it may have posted them before it crashed
 		decisions = x.log.State().Unanswered(decisions)
-	} else if in.leg != nil {
+	} else if j.leg != nil {
 		if decisions, err = x.decisions.notTaken(decisions); err != nil {
 			return err
 		}
@@ -348,14 +349,14 @@ func (x *driver) resume(in *Input) error {
 	}
 	settled := taken > 0 || len(expired) > 0
 	// what its host has paused stays paused, whatever else was posted to it
-	asIs := r.Code == machine.CodeHost && (in.kind == recoverRun || in.leg != nil && in.leg.run != "")
+	asIs := r.Code == machine.CodeHost && (j.recovers || j.leg != nil && j.leg.run != "")
 	if p := r.Pending(); !settled && r.Status == Paused && (asIs || len(p) > 0 && x.log.Machine().Waiting()) {
 		if x.inbox.stopPosted(); !x.log.Run().IsOpen() {
 			return nothingOpen(x.log.Name, x.log.Run())
 		}
 		return cmp.Or(later, error(&PausedError{Session: x.log.Name, Pending: p}))
 	}
-	if in.leg != nil && r.IsQueued() && now.Before(r.Queue.At) {
+	if j.leg != nil && r.IsQueued() && now.Before(r.Queue.At) {
 		return &PausedError{Session: x.log.Name}
 	}
 	if settled && r.Status == Running { // the decision has let it run

@@ -316,7 +316,7 @@ func TestACallWhoseRunEndsBeforeItIsRecordedEndsItsProbe(t *testing.T) {
 
 func TestACallInDoubtThatABreakerRefusesStaysInDoubt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, left := journal.NewMemory(), journal.NewMemory()
+		store, left := &journal.MapStore{}, &journal.MapStore{}
 		set := circuit.NewSet(circuit.Tool())
 		f := flaky{down: func(int) error { return nil }}
 		cfg := agent.Config{Journal: store, Breakers: set,

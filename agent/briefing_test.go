@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/notes"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -41,7 +42,8 @@ func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
 
 	b.Avoid = append(b.Avoid, "page 9: its owner said no; secret-7")
 	a, m := scripted(t, cfg, say("done"))
-	res := runInput(t, a, agent.Input{Session: "s-2", Prompt: "write the pages", Briefing: b})
+	res := runInput(t, a, agent.Input{Session: "s-2", Prompt: "write the pages",
+		Parts: []provider.Part{provider.TextPart(b.Text())}})
 	require.Equal(t, agent.Completed, res.Status)
 	told := m.Requests()[0].Messages[0]
 	require.Equal(t, "write the pages", told.Parts[0].Text, "the prompt stays as it is")
@@ -49,12 +51,6 @@ func TestARetryIsToldWhatWasTriedWhyItFailedAndWhatToAvoid(t *testing.T) {
 		"its owner said no; [redacted]"} {
 		require.Contains(t, told.Parts[1].Text, want)
 	}
-	var bad *agent.ArgError
-	in := agent.Continue("s-2")
-	in.Briefing = b
-	_, err := a.Run(t.Context(), in)
-	require.ErrorAs(t, err, &bad)
-	require.Contains(t, bad.Field, "Input.")
 }
 
 func TestABriefingSeesAllRunsOfAChain(t *testing.T) {

@@ -104,7 +104,7 @@ func TestAnEstimateTeachesNothing(t *testing.T) {
 }
 
 func TestCompactingASessionThatThereIsNotMakesNone(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Memory: small(), Journal: store})
 	_, err := a.Session("nobody").Compact(t.Context(), 0)
 	require.ErrorIs(t, err, agent.ErrNothingOpen)

@@ -152,7 +152,7 @@ func (w *wireAPI) converse(t *testing.T, change func(*agent.Config)) []map[strin
 	server := &modelServer{encode: w.encode}
 	model, err := w.model(&http.Client{Transport: server})
 	require.NoError(t, err)
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	process := func() *agent.Agent {
 		var made effects
 		cfg := agent.Config{Provider: model, Journal: store, Instructions: "Be brief.",

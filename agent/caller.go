@@ -41,7 +41,7 @@ func (in *Input) checkCaller() error {
 		name, text string
 		most       int
 	}{{"User", in.User, maxLabelText}, {"Task", in.Task, maxLabelText}, {"Pipeline", in.Pipeline, maxLabelText},
-		{"Key", in.Key, maxKey}, {"CallKey", in.CallKey, maxKey}, {"Owner", in.Owner, journal.MaxLabelValue},
+		{"Key", in.Key, maxKey}, {"Owner", in.Owner, journal.MaxLabelValue},
 		{"Parent", in.Parent, journal.MaxName}, {"Model", in.Model, journal.MaxLabelValue}} {
 		if err := checkLine(f.name, f.text, f.most); err != nil {
 			return err
@@ -49,9 +49,6 @@ func (in *Input) checkCaller() error {
 	}
 	if err := checkTitle(in.Title); err != nil {
 		return err
-	}
-	if in.CallKey != "" && in.call == nil {
-		return badInput("CallKey", "it is for an input of CallTool")
 	}
 	if in.Key != "" && in.Session == "" {
 		return badInput("Key", "a key is one of a session; give the Session, too")
@@ -113,23 +110,23 @@ func (in *Input) caller() machine.Caller {
 }
 
 // newOrigin returns the origin of a run that an input starts.
-func (x *driver) newOrigin(in *Input) *machine.Origin {
+func (x *driver) newOrigin(in *start) *machine.Origin {
 	o := &machine.Origin{Session: x.log.Name, Run: newID("r-"), Agent: x.agent.cfg.Name,
 		Labels: provider.LabelsOf(in.Labels)}
 	if o.Labels == "" {
 		o.Labels = x.log.State().Labels
 	}
-	if in.parent != nil {
-		o.Parent, o.Trace = in.parent.id, in.parent.trace
+	if p := x.log.parent; p != nil {
+		o.Parent, o.Trace = p.id, p.trace
 		return o
 	}
 	o.Trace = cmp.Or(traceID(in.Trace), newID(""))
 	return o
 }
 
-// notOwner returns [ErrNotOwner] if a session doesn't belong to who the input says.
-func notOwner(s *machine.State, in *Input) error {
-	if in.Owner != "" && in.Owner != s.Owner && s.Seq > 0 {
+// notOwner returns [ErrNotOwner] if a session doesn't belong to who an input says.
+func notOwner(s *machine.State, owner string) error {
+	if owner != "" && owner != s.Owner && s.Seq > 0 {
 		return &SessionError{Session: s.Session, Code: ErrNotOwner}
 	}
 	return nil
@@ -148,17 +145,17 @@ func duplicate(s *machine.State, key string) error {
 }
 
 // duplicateOf returns [ErrDuplicate] in place of err, if that says that the session is busy,
-// and it had an input with the key of in; or [ErrNotOwner], if the session belongs to somebody
+// and it had an input with the key of the job; or [ErrNotOwner], if the session belongs to somebody
 // else.
-func (a *Agent) duplicateOf(ctx context.Context, in *Input, err error) error {
-	if !errors.Is(err, ErrBusy) || in.resumes() || in.Key == "" && in.Owner == "" {
+func (a *Agent) duplicateOf(ctx context.Context, j *job, err error) error {
+	if !errors.Is(err, ErrBusy) || j.resumes() || j.start.Key == "" && j.start.Owner == "" {
 		return err
 	}
-	m, failed := a.sessions.Load(ctx, in.Session)
+	m, failed := a.sessions.Load(ctx, j.session)
 	if failed != nil {
 		return err
 	}
-	return cmp.Or(notOwner(m.State(), in), duplicate(m.State(), in.Key), err)
+	return cmp.Or(notOwner(m.State(), j.start.Owner), duplicate(m.State(), j.start.Key), err)
 }
 
 // This file says which inputs bring text from outside into a session: see tools.Spec.Outside.

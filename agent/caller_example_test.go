@@ -15,7 +15,7 @@ import (
 // sessions are found by a label.
 func ExampleInput_labels() {
 	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Done.")),
-		Journal: journal.NewMemory()})
+		Journal: &journal.MapStore{}})
 	if err != nil {
 		log.Fatal(err)
 	}

@@ -58,7 +58,7 @@ func TestLabelsUserAndTraceReachEventsCallsAndTheLedger(t *testing.T) {
 				return "done", nil
 			}
 		}
-		ledger := budget.NewLedger()
+		ledger := budget.NewLedger(budget.LedgerConfig{})
 		guarded := func(steps ...providertest.Step) provider.Provider {
 			p, err := guard.New(providertest.Script(steps...), guard.Config{Ledger: ledger})
 			require.NoError(t, err)
@@ -300,7 +300,7 @@ func TestASessionHasATitle(t *testing.T) {
 // Other packages keep logs of their own in the store. Agents leave them alone, whatever their
 // status says.
 func TestLogsOfOtherKindsAreLeftAlone(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("1"))
 	runInput(t, a, agent.Input{Session: "own", Prompt: "go"})
 	for _, status := range []agent.Status{agent.Running, agent.Paused, agent.Completed} {

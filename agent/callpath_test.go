@@ -29,7 +29,7 @@ func callPath(primary, backup provider.Provider) (provider.Provider, *budget.Led
 		Global:  budget.Limit{Tokens: 5_000_000, USD: 40, Period: budget.Day},
 		Session: budget.Limit{Tokens: 300_000},
 	})
-	ledger := budget.NewLedger()
+	ledger := budget.NewLedger(budget.LedgerConfig{})
 	guarded := func(name string, p provider.Provider) (provider.Provider, error) {
 		return guard.New(p, guard.Config{
 			Name: name,

@@ -4,6 +4,7 @@ import (
 	"errors"
 	"fmt"
 	"slices"
+	"strings"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
@@ -142,13 +143,7 @@ func (w *workers) admit(cr *callRun) bool {
 		}
 	}
 	if approved && (!c.Edited || len(c.Answers) > 0) {
-		if cr.d == noTool {
-			return w.refuse(cr, tools.Unknown, fault.NotFound, "there is no such tool any more")
-		}
-		if _, err := cr.d.Accept(c.Call.Input); err != nil { // the tool may have changed since it was asked about
-			return w.refuse(cr, tools.Invalid, fault.Invalid, err.Error())
-		}
-		return true
+		return w.readmit(cr)
 	}
 	if why := barred(r, c); why != "" && !c.Edited {
 		return w.refuse(cr, tools.Unavailable, fault.Denied, why)
@@ -185,7 +180,6 @@ func (w *workers) admit(cr *callRun) bool {
 		w.refused(cr, adm.Rejected)
 		return false
 	}
-	cr.call.Input = provider.EscapeSeparators(cr.call.Input) // what is previewed and runs is what is stored
 	if string(cr.call.Input) != string(c.Call.Input) || c.Call.Invalid != "" {
 		call := *c.Call
 		call.Input, call.Invalid = cr.call.Input, ""
@@ -195,6 +189,13 @@ func (w *workers) admit(cr *callRun) bool {
 		return w.ruled(cr, &adm.Verdict)
 	}
 	return true
+}
+
+// readmit checks a call that may run because of what was recorded earlier: the tool may have
+// changed since. If it may not run any more, it has its result.
+func (w *workers) readmit(cr *callRun) bool {
+	refused := cr.set.registry.Readmit(&cr.call)
+	return refused == nil || w.refuseWith(cr, refused)
 }
 
 // refused gives a call the result of the registry's refusal, or asks a person to correct the input.
@@ -240,6 +241,9 @@ func (cr *callRun) finishRefused(out *tools.Outcome) {
 	}
 	if cr.again {
 		out.Status = tools.InDoubt
+		if len(out.Parts) > 0 {
+			out.Parts[0].Text = strings.Replace(out.Parts[0].Text, "wasn't run: ", "wasn't run again: ", 1)
+		}
 		out.Parts = append(out.Parts,
 			provider.TextPart("\nIt was started before, and it is not known whether it had its effect then."))
 	}

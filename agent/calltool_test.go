@@ -105,12 +105,7 @@ func TestACallOfTheHostThatIsWrongLeavesNoTrace(t *testing.T) {
 		agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}),
 			done.tool(tools.Spec{Name: "other", Modes: []string{"edit"}})},
 			Modes: []agent.Mode{{Name: "read"}, {Name: "edit"}}, Limits: agent.Limits{PromptBytes: 100}})
-	with := func(change func(*agent.Input)) agent.Input {
-		in := agent.CallTool("s", "work", Number{1})
-		change(&in)
-		return in
-	}
-	for name, in := range map[string]agent.Input{
+	for name, in := range map[string]agent.HostCall{
 		"no such tool":        agent.CallTool("s", "missing", Number{1}),
 		"not in the mode":     agent.CallTool("s", "other", Number{1}),
 		"no name":             agent.CallTool("s", "", Number{1}),
@@ -118,14 +113,14 @@ func TestACallOfTheHostThatIsWrongLeavesNoTrace(t *testing.T) {
 		"broken JSON":         agent.CallTool("s", "work", json.RawMessage(`{`)),
 		"too deep": agent.CallTool("s", "work",
 			json.RawMessage(strings.Repeat("[", 2000)+strings.Repeat("]", 2000))),
-		"a prompt":             with(func(in *agent.Input) { in.Prompt = "go" }),
-		"a choice":             with(func(in *agent.Input) { in.ToolChoice.Mode = provider.ChooseRequired }),
-		"a bad history":        with(func(in *agent.Input) { in.History = []provider.Message{{Role: "system"}} }),
+		"a long key":           {Session: "s", Tool: "work", Input: Number{1}, CallKey: strings.Repeat("k", 201)},
 		"a session of a child": agent.CallTool("call/x", "work", Number{1}),
 	} {
 		t.Run(name, func(t *testing.T) {
 			res, err := a.Run(t.Context(), in)
-			require.ErrorAs(t, err, new(*agent.ArgError))
+			var wrong *agent.ArgError
+			require.ErrorAs(t, err, &wrong)
+			require.Contains(t, wrong.Field, "HostCall.")
 			require.Nil(t, res)
 		})
 	}
@@ -161,7 +156,7 @@ func TestACallOfTheHostIsResumedAfterACrash(t *testing.T) {
 		crashes := 0
 		for at, over := 1, false; !over; at++ {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				var done effects
 				build := func(store journal.Store) *agent.Agent {
 					return newAgent(t, agent.Config{Journal: store, Provider: providertest.Script(),
@@ -216,7 +211,7 @@ func TestAMessageToACallOfTheHostIsntDelivered(t *testing.T) {
 
 func TestTheConversationOfAPrunedSessionHasTheCallOfTheHost(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(),
+	a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{},
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}, say("I see."))
 	s := a.Session("s")
 	run(t, a)
@@ -261,7 +256,5 @@ func TestACallOfTheHostCanHaveTheKeyOfAnEarlierOne(t *testing.T) {
 		require.NoError(t, err)
 		require.Equal(t, []string{"pay-1", "pay-1"}, ran)
 		require.Equal(t, []string{"pay-1"}, undone)
-		_, err = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x", CallKey: "pay-1"})
-		require.ErrorContains(t, err, "it is for an input of CallTool")
 	})
 }

@@ -31,7 +31,7 @@ func atEveryEvent(t *testing.T, interrupt func(t *testing.T, sc *scene, st *stag
 			for at, more := rand.IntN(stride), true; more; at += stride {
 				var store journal.Store
 				if at/stride%2 == 1 {
-					store = journal.NewMemory()
+					store = &journal.MapStore{}
 				}
 				synctest.Test(t, func(t *testing.T) {
 					defer func() {
@@ -346,7 +346,7 @@ func TestAContextThatHasEndedBeginsNothing(t *testing.T) {
 // Whoever sees a pause may cancel at once, while the run is still about to pause.
 func TestARunThatIsCanceledWhileItPausesIsOver(t *testing.T) {
 	for at, more := 0, true; more; at++ {
-		a, _, done := risky(t, agent.Config{Journal: journal.NewMemory()}, calls("risky", 1), say("Done."))
+		a, _, done := risky(t, agent.Config{Journal: &journal.MapStore{}}, calls("risky", 1), say("Done."))
 		i := 0
 		for range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "x"}) {
 			if i == at {

@@ -420,7 +420,7 @@ func TestAReceiptOfAMessageSaysTheStepOfTheFreshRun(t *testing.T) {
 func TestAFreshRunIsRecoveredByAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var r relay
-		store := &weak{Store: journal.NewMemory(), at: 30, err: death, lasts: true}
+		store := &weak{Store: &journal.MapStore{}, at: 30, err: death, lasts: true}
 		require.False(t, r.work(t, store))
 		require.NotNil(t, machineOf(t, r.agent(t, store.Store), "s").State().Run.ContextReset)
 		<-time.After(time.Minute)
@@ -508,7 +508,7 @@ func TestAStructuredAnswerIsThatOfTheLastRunOfAChain(t *testing.T) {
 
 func TestAMessageOfAnotherProcessIsDeliveredToTheFreshRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var receipt *agent.Receipt
 		mem := small()
 		mem.ContextReset = &notes.ContextReset{
@@ -548,7 +548,7 @@ func TestWhatIsAskedOfARunWhileANoteIsWrittenIsHeeded(t *testing.T) {
 		} {
 			t.Run(fmt.Sprint(name, elsewhere), func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					store := journal.NewMemory()
+					store := &journal.MapStore{}
 					modes := []agent.Mode{{Name: "one", Model: "m1"}, {Name: "two", Model: "m2"}}
 					var a *agent.Agent
 					mem := small()

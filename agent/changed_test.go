@@ -32,7 +32,7 @@ func TestAChangedAgentIsReportedBeforeAnythingRuns(t *testing.T) {
 			changes: []machine.ToolChange{{Name: "risky", Now: "x"}}},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			a, _, _ := risky(t, agent.Config{Name: "a", Journal: store}, call("risky", 1))
 			res := run(t, a)
 			var done effects
@@ -64,7 +64,7 @@ func TestAChangedAgentIsReportedBeforeAnythingRuns(t *testing.T) {
 }
 
 func TestAChangeThatConcernsNoOpenCallIsSaidInTheLog(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _, _ := risky(t, agent.Config{Journal: store}, call("risky", 1))
 	res := run(t, a)
 	var done effects
@@ -88,7 +88,7 @@ func TestAChangeThatConcernsNoOpenCallIsSaidInTheLog(t *testing.T) {
 }
 
 func TestAChangedChildIsReportedBeforeAnythingRuns(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x")},
 		[]providertest.Step{call("risky", 1)})
 	res := run(t, f.a)

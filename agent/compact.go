@@ -246,7 +246,7 @@ func (w *window) shorten(refused *provider.ContextLength, call *modelCall) error
 // checkFits returns an *[ArgError] if an input can't be made to fit the window alone: because of
 // its images and other files that can't be cut. Without Config.Memory nothing is known of the
 // window.
-func (x *driver) checkFits(ctx context.Context, in *Input, mode *mode) error {
+func (x *driver) checkFits(ctx context.Context, in *start, mode *mode) error {
 	g, params := x.agent.memoryConfig, &x.agent.cfg.Params
 	if g == nil || len(in.Parts) == 0 {
 		return nil

@@ -75,7 +75,7 @@ func hooksAround(t *testing.T, way, point, deed string, observer bool) {
 		return &agent.Memory{Config: memory.Config{Window: memory.Window{Size: window, Reserve: window / 10},
 			Steps: []memory.Step{{Strategy: memory.Slide{}}}}}
 	}
-	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{reading(400)}, Memory: memoryOf(100_000),
+	cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{reading(400)}, Memory: memoryOf(100_000),
 		Limits: agent.Limits{Steps: 50}}
 	a, _ := scripted(t, cfg, reads(12)...)
 	run(t, a)

@@ -27,18 +27,18 @@ import (
 // A Config configures an [Agent]. Only Provider is required: an agent that answers and uses tools
 // needs nothing beyond the first group. [New] checks the Config; it mustn't be changed afterwards.
 type Config struct {
-	// What you need first: the model, what it is told, and what it may use.
-
+	// Provider is the model. These four fields are what you need first: the model, what it is told,
+	// and what it may use.
 	Provider     provider.Provider
 	Instructions string // the system text
 	Tools        []tools.Tool
 	// Name names the agent in events and traces. The open run of an agent with another name is
-	// resumed only with Input.AcceptChanges.
+	// resumed only with AcceptChanges of a [Resumption] or a [Leg].
 	Name string
 
 	// Where sessions are stored: by default in this process, which is enough until a run must
 	// survive a restart.
-
+	//
 	// Journal keeps the facts of sessions. Without one the Agent keeps them in memory: named
 	// sessions until [Session.Delete], unnamed ones until their run ends.
 	Journal journal.Store
@@ -52,7 +52,7 @@ type Config struct {
 
 	// Who decides what a run may do: by default each tool's own Spec says which calls need
 	// approval.
-
+	//
 	// Policies decide on calls by their final input: deny overrides ask, and ask overrides allow.
 	// One may permit a call that its tool asks about: see tools.Verdict. They may be called from
 	// several goroutines at a time.
@@ -81,8 +81,9 @@ type Config struct {
 	Hooks []Hooks
 
 	// What the model is shown: by default the instructions, the tools, and the whole conversation.
-
-	Params Params // what goes with every request
+	//
+	// Params go with every request.
+	Params Params
 	// Modes are ways of working with their own tools and instructions. A session begins in the
 	// first of them; none: all runs work in the same way.
 	Modes []Mode
@@ -126,7 +127,7 @@ type Config struct {
 	Redact func(string) string
 
 	// Failures and limits: by default runs are limited, and failing models and tools are handled.
-
+	//
 	// Limits bound each run; the zero value stands for the defaults, which [Limits] lists.
 	Limits Limits
 	// StopWhen completes a run when one of the conditions holds after a step.
@@ -212,7 +213,7 @@ func New(cfg Config) (*Agent, error) {
 		Owner: cfg.Owner, Lease: cfg.Lease, Grace: grace, Redact: a.redact, Logger: a.logger, NewID: newID,
 		Delete: a.deleteOwn}
 	if cfg.Journal == nil {
-		stored.Store, stored.InMemory, stored.Lease = journal.NewMemory(), true, journal.MaxTTL
+		stored.Store, stored.InMemory, stored.Lease = &journal.MapStore{}, true, journal.MaxTTL
 	}
 	a.sessions = session.New(stored)
 	errs = append(errs, a.addMemory())

@@ -72,7 +72,7 @@ func TestEveryEndThatAStreamShowsHasItsResult(t *testing.T) {
 func TestAPauseThatExpiredWhileNoProcessLivedCostsNoTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		store, left := journal.NewMemory(), journal.NewMemory()
+		store, left := &journal.MapStore{}, &journal.MapStore{}
 		cfg := agent.Config{Journal: store, Tools: []tools.Tool{
 			done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways, Expires: time.Minute})}}
 		run(t, reopen(t, cfg, call("ask", 1)))
@@ -121,7 +121,7 @@ func TestAStopThatIsPostedTooLateForAPauseEndsTheRun(t *testing.T) {
 		machine.CodeCanceled: func(s *agent.Session) error { return s.Cancel(context.Background()) },
 	} {
 		t.Run(code, func(t *testing.T) {
-			cfg := agent.Config{Journal: journal.NewMemory()}
+			cfg := agent.Config{Journal: &journal.MapStore{}}
 			late := &latePost{cfg.Journal, make(chan struct{}), make(chan struct{})}
 			other, _ := scripted(t, agent.Config{Journal: late})
 			ended := make(chan error)
@@ -192,7 +192,7 @@ func TestNoProgressIsShownAfterItsResult(t *testing.T) {
 }
 
 func TestASessionThatAnotherAgentRunsIsntForgotten(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("on"))
 	b, _ := scripted(t, agent.Config{Journal: store})
 	steps := 0
@@ -219,7 +219,7 @@ func TestCallsRepeatedWithinOneReplyAreCutShort(t *testing.T) {
 }
 
 func TestAnUnnamedSessionLeavesNothingInTheJournal(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("on"))
 	runInput(t, a, agent.Input{Prompt: "go"})
 	for h, err := range store.Heads(t.Context(), journal.Filter{}) {
@@ -235,7 +235,7 @@ func TestMediaThatAToolGoesOnUsingStaysAsItWasGiven(t *testing.T) {
 		return tools.Result{Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: buf})}},
 			nil
 	})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, Journal: journal.NewMemory()}, call("work", 7),
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{work}, Journal: &journal.MapStore{}}, call("work", 7),
 		call("work", 8), say("on"))
 	res := run(t, a)
 	m, err := machine.Replay("s", facts(t, a, "s")...)

@@ -295,7 +295,7 @@ func TestWhatAPersonSaidInARunBeforeAContextResetIsToldVerbatim(t *testing.T) {
 }
 
 func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	f := &filling{t: t, upTo: 20}
 	mem := small()
 	mem.ContextReset = &notes.ContextReset{}
@@ -312,7 +312,7 @@ func TestAProcessThatDiesRightAfterAContextResetGoesOnWithTheFreshRun(t *testing
 		}
 		// The log as it was when the process died: up to the fresh run, which came in one append
 		// with the end of the one before.
-		half := journal.NewMemory()
+		half := &journal.MapStore{}
 		var recs []journal.Record
 		for _, fact := range log[:i+1] {
 			rec, err := machine.Encode(fact)
@@ -357,7 +357,7 @@ func TestLeavingTheStreamAtEachEventOfAContextResetLeavesNothingBehind(t *testin
 		mem := small()
 		mem.ContextReset = &notes.ContextReset{}
 		a := newAgent(t, agent.Config{Provider: providertest.Func(f.answer), Memory: mem,
-			Tools: []tools.Tool{reading(800)}, Journal: journal.NewMemory()})
+			Tools: []tools.Tool{reading(800)}, Journal: &journal.MapStore{}})
 		seen := 0
 		for range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			if seen++; seen > n {

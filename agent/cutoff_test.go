@@ -46,7 +46,7 @@ func TestNothingThatIsCutOffAtTheEndOfALegFails(t *testing.T) {
 	for at := 50 * time.Millisecond; at < whole; at += 100 * time.Millisecond {
 		synctest.Test(t, func(t *testing.T) {
 			var done effects
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			a := newAgent(t, agent.Config{Journal: store,
 				Provider: inTurn(calls("work", 1, 2), call("work", 3), say("Done.")),
 				Hooks:    []agent.Hooks{hooks}, Policies: []tools.Policy{policy},

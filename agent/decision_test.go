@@ -226,7 +226,7 @@ func TestAnApprovedCallIsStillHeldToWhatHoldsNow(t *testing.T) {
 		"another tool": {tools.Spec{Name: "tame"}, nil, tools.Unknown},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			a, _, _ := risky(t, agent.Config{Journal: store}, call("risky", 1))
 			res := run(t, a)
 			var done effects
@@ -245,7 +245,7 @@ func TestAnApprovedCallIsStillHeldToWhatHoldsNow(t *testing.T) {
 }
 
 func TestAlwaysAllowHoldsForItsToolItsSchemaAndItsSession(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	build := func(schema string, risk tools.Risk, always bool, done *effects, steps ...providertest.Step) *agent.Agent {
 		spec := tools.Spec{Name: "ask", Approval: tools.AskAlways, Risk: risk, AllowAlways: always}
 		if schema != "" {
@@ -328,7 +328,7 @@ func TestAQuestionIsAnsweredOnceAndByItsSchema(t *testing.T) {
 		return "", tools.Suspend{Kind: "question", Prompt: "Which colour?",
 			Schema: []byte(`{"type":"object","properties":{"colour":{"enum":["red","blue"]}},"required":["colour"]}`)}
 	})
-	a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{ask}}, call("ask", 1),
+	a, model := scripted(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{ask}}, call("ask", 1),
 		say("Blue it is."))
 	res := run(t, a)
 	p := res.Pending[0]
@@ -384,7 +384,7 @@ func (s *posting) Post(ctx context.Context, session string, it journal.Item) err
 func TestAnInputSupersedesNothingThatWasDecided(t *testing.T) {
 	for name, atOnce := range map[string]bool{"decided before": false, "decided at that moment": true} {
 		t.Run(name, func(t *testing.T) {
-			store := &posting{Store: journal.NewMemory()}
+			store := &posting{Store: &journal.MapStore{}}
 			a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."), say("Else."))
 			res := run(t, a)
 			var decided error
@@ -413,7 +413,7 @@ func TestAnInputSupersedesNothingThatWasDecided(t *testing.T) {
 
 // An input that would supersede several pauses closes none of them if one was decided.
 func TestAnInputThatMayNotSupersedeOnePauseClosesNone(t *testing.T) {
-	store := &posting{Store: journal.NewMemory()}
+	store := &posting{Store: &journal.MapStore{}}
 	a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2), say("Done."))
 	res := run(t, a)
 	require.Len(t, res.Pending, 2)
@@ -449,7 +449,7 @@ func (s *dyingStore) Append(ctx context.Context, a journal.Append) error {
 // rejection.
 func TestWhatWasToBeSupersededIsRejectedIfTheProcessDies(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // it waits until the lease has expired
-		store := &dyingStore{Store: journal.NewMemory()}
+		store := &dyingStore{Store: &journal.MapStore{}}
 		a, _, done := risky(t, agent.Config{Journal: store}, calls("risky", 1, 2))
 		require.Len(t, run(t, a).Pending, 2)
 		store.dies = true
@@ -465,7 +465,7 @@ func TestWhatWasToBeSupersededIsRejectedIfTheProcessDies(t *testing.T) {
 // Once an input has superseded a pause, no decision on it is accepted, whatever its sender has
 // read.
 func TestADecisionThatComesAfterAnInputThatSupersedesItsPauseIsRefused(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Else."))
 	id := run(t, a).Pending[0].ID
 	require.Equal(t, "Else.", runInput(t, a, agent.Input{Session: "s", Prompt: "else", Supersede: true}).Text())
@@ -491,7 +491,7 @@ func TestCallsThatNeedNobodyRunBeforeThePause(t *testing.T) {
 
 func TestTheTimeOfADeadProcessIsntWork(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		inner := journal.NewMemory()
+		inner := &journal.MapStore{}
 		build := func(store journal.Store, done *effects, steps ...providertest.Step) *agent.Agent {
 			return reopen(t, agent.Config{Journal: store,
 				Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, steps...)

@@ -11,10 +11,11 @@
 //	}
 //	fmt.Println(res.Text(), res.Status, res.Steps)
 //
-// [Agent.Run], [Agent.Stream] and [RunFor] start and resume runs; they share one loop.
-// [Agent.Advance] drives a run for a part of it, for jobs that may be stopped at any moment.
-// [Agent.Session] returns a handle for everything else that concerns one session. [Config] lists
-// what can be configured, and [Hooks] what can be changed during a run.
+// [Agent.Run], [Agent.Stream] and [RunFor] start and resume runs; they share one loop. What they do
+// is [Work]: an [Input] is a prompt, a [Resumption] continues an open run, and a [HostCall]
+// calls one tool without a model. [Agent.Advance] drives a run for a part of it, for jobs that may
+// be stopped at any moment. [Agent.Session] returns a handle for everything else that concerns one
+// session. [Config] lists what can be configured, and [Hooks] what can be changed during a run.
 //
 // # Facts and notes
 //

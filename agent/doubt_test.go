@@ -18,7 +18,7 @@ import (
 func inDoubt(t *testing.T, cfg agent.Config, done *effects, spec tools.Spec, steps ...providertest.Step) (*agent.Agent,
 	agent.Config) {
 	t.Helper()
-	store, left := journal.NewMemory(), journal.NewMemory()
+	store, left := &journal.MapStore{}, &journal.MapStore{}
 	cfg.Tools = append(cfg.Tools, done.tool(spec))
 	first := cfg
 	first.Journal, first.Policies = store, nil
@@ -60,6 +60,20 @@ func TestACallInDoubtThatIsNotRunAgainStaysInDoubt(t *testing.T) {
 		require.Equal(t, 1, done.all())
 		requireInDoubt(t, a)
 	})
+	t.Run("its tool takes other inputs by now", func(t *testing.T) {
+		var done effects
+		_, cfg := inDoubt(t, agent.Config{}, &done, again)
+		again := again
+		again.Schema = []byte(`{"properties":{"n":{"minimum":7}}}`)
+		cfg.Tools = []tools.Tool{done.tool(again)}
+		b := reopen(t, cfg, say("on"))
+		in := agent.Continue("s")
+		in.AcceptChanges = true
+		require.Equal(t, agent.Completed, runInput(t, b, in).Status)
+		require.Equal(t, 1, done.all())
+		requireInDoubt(t, b)
+		require.Regexp(t, "^The call wasn't run again: .*must be at least 7", finished(t, b, "s")[0].Text())
+	})
 	t.Run("it is approved, and the run is canceled", func(t *testing.T) {
 		var done effects
 		a, _ := inDoubt(t, agent.Config{}, &done, once, say("on"))
@@ -95,7 +109,7 @@ func TestAPauseInDoubtHasTheKeyThatTheToolWasGiven(t *testing.T) {
 			given = tools.IdempotencyKey(ctx)
 			return "done", nil
 		})
-		cfg := agent.Config{Tools: []tools.Tool{tool}, Journal: journal.NewMemory()}
+		cfg := agent.Config{Tools: []tools.Tool{tool}, Journal: &journal.MapStore{}}
 		if key == "" {
 			run(t, reopen(t, cfg, call("work", 1), say("on")))
 		} else {
@@ -103,7 +117,7 @@ func TestAPauseInDoubtHasTheKeyThatTheToolWasGiven(t *testing.T) {
 			in.CallKey = key
 			runInput(t, reopen(t, cfg), in)
 		}
-		left := journal.NewMemory()
+		left := &journal.MapStore{}
 		cut(t, cfg.Journal, left, "tool_finished")
 		cfg.Journal = left
 		a := reopen(t, cfg)

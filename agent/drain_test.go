@@ -19,7 +19,7 @@ import (
 
 func TestDrainPausesRunsAtTheirNextSafePointAndAnotherProcessGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		cfg := agent.Config{Name: "a", Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}
 		a, _ := scripted(t, cfg, call("slow", 20), say("not here"))
@@ -74,7 +74,7 @@ func TestDrainOfAnIdleAgentReturnsAtOnce(t *testing.T) {
 
 func TestRecoverGoesOnWithWhatIsStrandedAndWithNothingElse(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		spec := agent.Config{Name: "a",
 			Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}),
@@ -157,7 +157,7 @@ func TestRecoverResumesWhatWasDecidedInMemory(t *testing.T) {
 
 func TestRecoverResumesASessionWhosePauseHasExpired(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, model, done := risky(t, agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour},
+		a, model, done := risky(t, agent.Config{Journal: &journal.MapStore{}, PauseExpires: time.Hour},
 			call("risky", 1), say("Too late."))
 		require.Equal(t, agent.Paused, run(t, a).Status)
 		n, err := a.Recover(t.Context(), agent.Recovery{})
@@ -202,7 +202,7 @@ func TestACallThatReturnsJustWhenItIsLeftBehindHasOneResult(t *testing.T) {
 func TestWhoGoesOnWithADrainedRunReadsTheMessagesToIt(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		cfg := agent.Config{Name: "a", Journal: journal.NewMemory(),
+		cfg := agent.Config{Name: "a", Journal: &journal.MapStore{},
 			Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}}
 		a, _ := scripted(t, cfg, call("slow", 20))
 		go func() { _, _ = a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"}) }()

@@ -103,7 +103,7 @@ func TestAPanicOfABareProviderFailsTheRun(t *testing.T) {
 }
 
 func TestTimeThatAProcessWorkedBeforeItDiedCounts(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var facts []agent.Fact
 	a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Say("Done.")), Journal: store})
 	require.NoError(t, err)

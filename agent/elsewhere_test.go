@@ -32,7 +32,7 @@ func slow(ctx context.Context, _ struct{}) (string, error) {
 // ten seconds, and returns how the run ended, and how long after the request.
 func requestedElsewhere(t *testing.T, work providertest.Step, request func(*agent.Session) error) (*agent.Result,
 	time.Duration) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	cfg := agent.Config{Journal: store, Provider: providertest.Script(work, say("Done.")),
 		Tools: []tools.Tool{tools.New(tools.Spec{Name: "slow", Approval: tools.AskNever}, slow)}}
 	here, there := newAgent(t, cfg), newAgent(t, cfg)
@@ -80,7 +80,7 @@ func TestARequestReachesTheRunInAnotherProcess(t *testing.T) {
 // A model call that fails isn't made again for a run that was stopped in another process.
 func TestAStopElsewhereEndsTheAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		model := providertest.Script(providertest.Slow(20*time.Second, providertest.Fail(fault.Degraded)))
 		cfg := agent.Config{Journal: store, Provider: model}
 		here, there := newAgent(t, cfg), newAgent(t, cfg)
@@ -109,7 +109,7 @@ func TestAStopThatCameTooLateStopsNoLaterRun(t *testing.T) {
 	for _, kind := range []string{"cancel", "stop", "pause"} {
 		t.Run(kind, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				newRun := func(in journal.Store, prompt string, steps ...providertest.Step) (*agent.Result, error) {
 					a := newAgent(t, agent.Config{Journal: in, Provider: providertest.Script(steps...)})
 					return a.Run(t.Context(), agent.Input{Session: "s", Prompt: prompt})

@@ -90,7 +90,7 @@ func TestEventsOfTheHostAreBounded(t *testing.T) {
 			require.NoError(t, say(ctx, "nil", nil))
 		}
 	})
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{tool}}, call("tell", 1),
+	a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{tool}}, call("tell", 1),
 		say("Done."))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)

@@ -134,7 +134,7 @@ func (e *ending) of(t *testing.T) (context.Context, *agent.Agent, string) {
 	}
 	var model provider.Provider = providertest.Script(e.steps...)
 	if e.priced {
-		model = priced{providertest.Script(e.steps...)}
+		model = providertest.Script(e.steps...).WithInfo(dear)
 	}
 	if e.unpriced {
 		model = unpriced{model}
@@ -144,7 +144,7 @@ func (e *ending) of(t *testing.T) (context.Context, *agent.Agent, string) {
 		require.NoError(t, err)
 		model = guarded
 	}
-	cfg := agent.Config{Provider: model, Journal: journal.NewMemory(), Limits: e.limits, Tools: []tools.Tool{
+	cfg := agent.Config{Provider: model, Journal: &journal.MapStore{}, Limits: e.limits, Tools: []tools.Tool{
 		tool(tools.Spec{Name: "work"}, func(context.Context) error {
 			if e.during != nil {
 				e.during(a.Session(name), cancel)
@@ -191,7 +191,7 @@ func (e *ending) check(t *testing.T, a *agent.Agent, name string, res *agent.Res
 		require.ErrorAs(t, err, &paused)
 		require.Equal(t, &agent.PausedError{Session: res.Session, Pending: res.Pending, Started: true}, paused)
 		if name == "" {
-			require.ErrorContains(t, err, "set Input.Session")
+			require.ErrorContains(t, err, "set Session")
 		}
 	}
 	require.Equal(t, e.step, res.Steps)

@@ -24,29 +24,25 @@ type QueueOptions struct {
 
 const mostAttempts = 20
 
-// Enqueue stores an input, so that a worker of any process with this agent starts it, once: see
-// package agent/work. Until then the session's Status is [Queued]. [Session.Cancel] takes it out of
-// the queue.
+// Enqueue stores an [Input] or a [HostCall], so that a worker of any process with this agent starts
+// it once: see package agent/work. Until then the session's Status is [Queued]. [Session.Cancel]
+// takes it out of the queue.
 //
-// Of the inputs that are due, those with a higher Priority are started first, then those that have
-// waited longer. The host is told how the run has ended: see [Session.Deliver].
+// Of what is due, what has a higher Priority is started first, then what has waited longer. The
+// host is told how the run has ended: see [Session.Deliver].
 //
-// The input needs a Session. It can't have Supersede, Replaces, or Tools that aren't external. A
+// The work needs a Session. It can't have Supersede, Replaces, or Tools that aren't external. A
 // Key that the session had before is [ErrDuplicate], and a session whose run is open is refused
 // with a *[PausedError], or with [ErrBusy] if the run is in progress. Workers leave a session with
 // a Parent alone: who has queued it starts it, as package agent/team does.
-func (a *Agent) Enqueue(ctx context.Context, in Input, o QueueOptions) error {
+func (a *Agent) Enqueue(ctx context.Context, w Work, o QueueOptions) error {
 	ctx = orBackground(ctx)
-	if a == nil || a.registry == nil {
-		return errNoAgent
-	}
-	if err := in.checkQueued(); err != nil {
+	j, err := a.job(w)
+	if err != nil {
 		return err
 	}
-	for _, t := range in.Tools {
-		if d, err := a.define(t); err == nil && !d.External() {
-			return badInput("Tools", "only external tools are stored; give the agent %q", d.Name())
-		}
+	if err := j.checkQueued(a); err != nil {
+		return j.named(err)
 	}
 	if o.Attempts < 0 || o.Attempts > mostAttempts {
 		return &ArgError{Field: "QueueOptions.Attempts",
@@ -60,24 +56,30 @@ func (a *Agent) Enqueue(ctx context.Context, in Input, o QueueOptions) error {
 		return &ArgError{Field: "QueueOptions.At", Err: err,
 			Problem: fmt.Sprintf("it is %v; give a time between 1678 and 2262", o.At)}
 	}
-	in.leg = &legState{queue: &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1)}}
-	x := a.newDriver(ctx, &in, false, nil)
+	j.leg = &legState{queue: &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1)}}
+	x := a.newDriver(ctx, j, false, nil)
 	defer x.log.Cancel(nil)
-	return x.begin(&in)
+	return x.begin(j)
 }
 
-// checkQueued returns what keeps an input from being queued.
-func (in *Input) checkQueued() error {
+// checkQueued returns what keeps a job from being queued.
+func (j *job) checkQueued(a *Agent) error {
 	switch {
-	case in.resumes():
-		return badInput("Session", "only an input with a prompt is queued; Resume and Continue act at once")
-	case in.Session == "":
-		return badInput("Session", "an input that is queued needs the name of a session, by which it is found")
-	case strings.HasPrefix(in.Session, machine.UnnamedPrefix):
+	case j.resumes():
+		return &ArgError{Func: "Enqueue", Field: "Work",
+			Problem: "it is a Resumption; give an Input or a HostCall, or call Run"}
+	case j.session == "":
+		return badInput("Session", "what is queued needs the name of a session, by which it is found")
+	case strings.HasPrefix(j.session, machine.UnnamedPrefix):
 		return badInput("Session", "names that begin with %q are those of sessions that are deleted; use another",
 			machine.UnnamedPrefix)
-	case in.Supersede || in.Replaces > 0:
-		return badInput("Supersede", "an input that is queued ends and replaces no other run")
+	case j.start.Supersede || j.start.Replaces > 0:
+		return badInput("Supersede", "what is queued ends and replaces no other run")
+	}
+	for _, t := range j.tools {
+		if d, err := a.define(t); err == nil && !d.External() {
+			return badInput("Tools", "only external tools are stored; give the agent %q", d.Name())
+		}
 	}
 	return nil
 }

@@ -52,7 +52,7 @@ func statusOf(t *testing.T, a *agent.Agent, session string) agent.Status {
 func TestAQueuedRunBeginsOnceAndNotBeforeItsTime(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := new(effects)
-		a := reopen(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{done.tool(addSpec)}},
+		a := reopen(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{done.tool(addSpec)}},
 			call("add", 1), say("done"))
 		in := agent.Input{Session: "s", Key: "k", Prompt: "go", Title: "A report", Priority: 80,
 			Labels: map[string]string{"tenant": "acme"}}
@@ -94,7 +94,7 @@ func TestAQueuedRunBeginsOnceAndNotBeforeItsTime(t *testing.T) {
 func TestARunThatFailsIsTriedAgainWhereItFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := new(effects)
-		a := reopen(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{done.tool(addSpec)}},
+		a := reopen(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{done.tool(addSpec)}},
 			slices.Concat([]providertest.Step{call("add", 1)}, failures(2), []providertest.Step{say("done")})...)
 		enqueue(t, a, agent.QueueOptions{Attempts: 3})
 		for _, delay := range []time.Duration{10 * time.Second, 20 * time.Second} {
@@ -116,7 +116,7 @@ func TestARunThatFailsIsTriedAgainWhereverItsProcessDied(t *testing.T) {
 	for at, over := 1, false; !over; at++ {
 		for _, kept := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				dying := &weak{Store: store, at: at, kept: kept, err: death, lasts: true}
 				enqueue(t, reopen(t, agent.Config{Journal: store}), agent.QueueOptions{Attempts: 2})
 				_, _ = reopen(t, agent.Config{Journal: dying}, failures(1)...).Advance(t.Context(), agent.Continue("s"),
@@ -136,7 +136,7 @@ func TestARunThatFailsIsTriedAgainWhereverItsProcessDied(t *testing.T) {
 
 func TestAFailureThatDoesNotPassIsNotTriedAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := reopen(t, agent.Config{Journal: journal.NewMemory()}, providertest.Fail(fault.Permanent))
+		a := reopen(t, agent.Config{Journal: &journal.MapStore{}}, providertest.Fail(fault.Permanent))
 		enqueue(t, a, agent.QueueOptions{Attempts: 3})
 		p := advance(t, a, "s")
 		require.Equal(t, agent.NextEnded, p.Next)
@@ -148,7 +148,7 @@ func TestARunThatHasFailedForGoodIsRetriedThreeTimes(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := new(effects)
 		steps := append([]providertest.Step{call("add", 1)}, failures(8)...)
-		a := reopen(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{done.tool(addSpec)}},
+		a := reopen(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{done.tool(addSpec)}},
 			steps...)
 		s := a.Session("s")
 		require.ErrorIs(t, s.Retry(t.Context()), agent.ErrNothingOpen)
@@ -188,7 +188,7 @@ func TestARunThatHasFailedForGoodIsRetriedThreeTimes(t *testing.T) {
 
 func TestTheEndsOfQueuedRunsAreDeliveredUntilTheHostTookThem(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a := reopen(t, agent.Config{Journal: store}, say("one"), say("two"), say("three"))
 		due := func() bool {
 			h, err := store.Head(t.Context(), "s")
@@ -238,7 +238,7 @@ func TestTheEndsOfQueuedRunsAreDeliveredUntilTheHostTookThem(t *testing.T) {
 
 func TestCancelTakesARunOutOfTheQueue(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := reopen(t, agent.Config{Journal: journal.NewMemory()}, say("never"))
+		a := reopen(t, agent.Config{Journal: &journal.MapStore{}}, say("never"))
 		enqueue(t, a, agent.QueueOptions{})
 		require.NoError(t, a.Session("s").Cancel(t.Context()))
 		require.Equal(t, agent.Stopped, statusOf(t, a, "s"))
@@ -256,7 +256,7 @@ func TestCancelTakesARunOutOfTheQueue(t *testing.T) {
 func TestCancelEndsARunThatWaitsForAPerson(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		done := new(effects)
-		a := reopen(t, agent.Config{Journal: journal.NewMemory(),
+		a := reopen(t, agent.Config{Journal: &journal.MapStore{},
 			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1))
 		res := runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
 		require.Equal(t, agent.Paused, res.Status)
@@ -270,7 +270,7 @@ func TestCancelEndsARunThatWaitsForAPerson(t *testing.T) {
 
 func TestACopyOfASessionIsNotQueuedAndDeliversNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a := reopen(t, agent.Config{Journal: store}, say("one"))
 		enqueue(t, a, agent.QueueOptions{})
 		require.NoError(t, a.Session("s").Fork(t.Context(), "before", 0))
@@ -287,7 +287,7 @@ func TestACopyOfASessionIsNotQueuedAndDeliversNothing(t *testing.T) {
 
 func TestInputsThatCannotBeQueuedAreRefused(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := reopen(t, agent.Config{Journal: journal.NewMemory()}, say("one"))
+		a := reopen(t, agent.Config{Journal: &journal.MapStore{}}, say("one"))
 		local := new(effects).tool(tools.Spec{Name: "local"})
 		for field, in := range map[string]agent.Input{
 			"Input.Session":   {Prompt: "go"},
@@ -317,7 +317,7 @@ func TestInputsThatCannotBeQueuedAreRefused(t *testing.T) {
 
 func TestACancelThatComesAsARunBeginsToWaitEndsItWhenSomebodyLooks(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a := reopen(t, agent.Config{Journal: store, Modes: []agent.Mode{{Name: "ask"}, {Name: "plan"}},
 			Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1))
 		require.Equal(t, agent.Paused, runInput(t, a, agent.Input{Session: "s", Prompt: "go"}).Status)
@@ -345,12 +345,12 @@ func TestACancelThatComesAsARunBeginsToWaitEndsItWhenSomebodyLooks(t *testing.T)
 
 // A racing store has another process take a session as soon as its head was read.
 type racing struct {
-	*journal.Memory
+	*journal.MapStore
 	lease journal.Lease
 }
 
 func (s *racing) Head(ctx context.Context, name string) (journal.Head, error) {
-	h, err := s.Memory.Head(ctx, name)
+	h, err := s.MapStore.Head(ctx, name)
 	if err == nil && s.lease.Owner == "" {
 		s.lease, err = s.Lease(ctx, name, "other", time.Hour)
 	}
@@ -359,10 +359,10 @@ func (s *racing) Head(ctx context.Context, name string) (journal.Head, error) {
 
 func TestACancelReachesAWorkerThatHasJustTakenTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a := reopen(t, agent.Config{Journal: store}, say("never"))
 		enqueue(t, a, agent.QueueOptions{})
-		raced := &racing{Memory: store}
+		raced := &racing{MapStore: store}
 		other := reopen(t, agent.Config{Journal: raced}, say("never"))
 		require.NoError(t, other.Session("s").Cancel(t.Context()))
 		require.NoError(t, store.Release(t.Context(), raced.lease))
@@ -372,7 +372,7 @@ func TestACancelReachesAWorkerThatHasJustTakenTheSession(t *testing.T) {
 
 func TestARetryIgnoresWhatWasPostedBeforeTheFailure(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a := reopen(t, agent.Config{Journal: store}, providertest.Fail(fault.Permanent), say("done"))
 		enqueue(t, a, agent.QueueOptions{})
 		require.Equal(t, agent.Failed, advance(t, a, "s").Result.Status)
@@ -384,7 +384,7 @@ func TestARetryIgnoresWhatWasPostedBeforeTheFailure(t *testing.T) {
 
 func TestARunThatIsTriedAgainReadsTheMessageThatCameBeforeItFailed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, model := scripted(t, agent.Config{Journal: journal.NewMemory()}, append(failures(1), say("done"))...)
+		a, model := scripted(t, agent.Config{Journal: &journal.MapStore{}}, append(failures(1), say("done"))...)
 		enqueue(t, a, agent.QueueOptions{Attempts: 2})
 		var receipt *agent.Receipt
 		time.AfterFunc(100*time.Millisecond, func() {

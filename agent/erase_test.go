@@ -33,7 +33,7 @@ func findAll(t *testing.T, store journal.Store) (found []agent.Found) {
 }
 
 func TestErasedWordsAreGoneFromASessionThatGoesOn(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, m := scripted(t, agent.Config{Journal: store}, say("Hello Ann."), say("Fine."))
 	runInput(t, a, agent.Input{Session: "s", Prompt: "I am Ann."})
 	before := facts(t, a, "s")
@@ -64,7 +64,7 @@ func TestErasedWordsAreGoneFromASessionThatGoesOn(t *testing.T) {
 }
 
 func TestSessionsInUseArentErased(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _, _ := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."), say("Hello Ann."))
 	res := runInput(t, a, agent.Input{Session: "paused", Prompt: "Ann"})
 	require.Equal(t, agent.Paused, res.Status)
@@ -92,7 +92,7 @@ func TestSessionsInUseArentErased(t *testing.T) {
 }
 
 func TestNamesAreLeftAndTold(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello Ann."))
 	runInput(t, a, agent.Input{Session: "of Ann", Prompt: "Ann", Owner: "Ann", Key: "Ann-1",
 		Labels: map[string]string{"of Ann": "1"}})
@@ -117,7 +117,7 @@ func TestNamesAreLeftAndTold(t *testing.T) {
 }
 
 func TestNamesAreToldIfNoTextHasTheWords(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello."))
 	runInput(t, a, agent.Input{Session: "s", Prompt: "go", Owner: "Ann"})
 	found := findAll(t, store)
@@ -132,7 +132,7 @@ func TestNamesAreToldIfNoTextHasTheWords(t *testing.T) {
 }
 
 func TestAnErasureThatTheLogWouldntSurviveChangesNothing(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello."))
 	runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
 	require.NoError(t, a.Session("s").SetTitle(t.Context(), strings.Repeat("Ann ", 50)))
@@ -148,7 +148,7 @@ func TestAnErasureThatTheLogWouldntSurviveChangesNothing(t *testing.T) {
 }
 
 func TestAnErasureThatTheInboxWouldntSurviveChangesNothing(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("Hello."))
 	runInput(t, a, agent.Input{Session: "s", Prompt: "Ann"})
 	with := strings.Repeat("x", 64)
@@ -165,7 +165,7 @@ func TestAnErasureThatTheInboxWouldntSurviveChangesNothing(t *testing.T) {
 }
 
 func TestErasingNeedsAStoreThatCanAndAnotherText(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	found := []agent.Found{{Session: "s", Seq: 1, Words: []string{"Ann"}}}
 	_, err := agent.Erase(t.Context(), struct{ journal.Store }{store}, found, "x")
 	require.ErrorIs(t, err, errors.ErrUnsupported)

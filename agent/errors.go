@@ -59,10 +59,10 @@ const (
 	ErrUnread = machine.ErrUnread
 )
 
-// An ArgError says what is wrong with an argument: a field of a [Config] or of an [Input], a host's
+// An ArgError says what is wrong with an argument: a field of a [Config] or of [Work], a host's
 // event, or the context of a function. Nothing was started or stored.
 //
-//   - Func: the function; empty for a Config or an Input, which several functions take
+//   - Func: the function; empty for a Config or Work, which several functions take
 //   - Field: for example "Config.Tools" or "Input.Prompt"; empty if Func was called wrongly
 //   - Problem: what is wrong, and what would be right
 //   - Err: the cause; nil if there is none

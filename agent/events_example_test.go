@@ -82,7 +82,7 @@ func ExampleMarshalEvent() {
 
 // Another process follows a session that this one drives: it reads the facts from the journal.
 func ExampleSession_Watch() {
-	ctx, store := context.Background(), journal.NewMemory()
+	ctx, store := context.Background(), &journal.MapStore{}
 	here, err := agent.New(agent.Config{Journal: store, Provider: providertest.Script(providertest.Say("Done."))})
 	if err != nil {
 		log.Fatal(err)

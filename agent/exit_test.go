@@ -29,7 +29,12 @@ func TestAProgramThatFailsIsNoFailureOfItsTool(t *testing.T) {
 	cfg := agent.Config{Tools: []tools.Tool{program("tests", tools.Spec{}, 1)}}
 	a, _ := scripted(t, cfg, call("tests", 1), call("tests", 2), call("tests", 3), call("tests", 4), call("tests", 5),
 		call("tests", 6), call("tests", 7), call("tests", 8), call("tests", 9), say("They fail."))
-	require.Equal(t, "They fail.", run(t, a).Text())
+	run := run(t, a)
+	require.Equal(t, "They fail.", run.Text())
+	for _, c := range run.Calls("tests") {
+		require.Equal(t, tools.OK, c.Status)
+		require.True(t, c.Result.Error)
+	}
 	all := finished(t, a, "s")
 	require.Len(t, all, 9)
 	for _, res := range all {

@@ -35,7 +35,7 @@ func TestAToolThatKeepsFailingIsUnavailable(t *testing.T) {
 }
 
 func TestAModelIsToldThatAToolKeepsFailing(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store,
 		Tools: []tools.Tool{tools.New(tools.Spec{Name: "bad"}, func(context.Context, Number) (string, error) {
 			return "", errors.New("no")
@@ -82,7 +82,7 @@ func TestOnlyTheFirstCallsOfAReplyAreRun(t *testing.T) {
 		ns[i] = i
 	}
 	a, _ := scripted(t,
-		agent.Config{Journal: journal.NewMemory(),
+		agent.Config{Journal: &journal.MapStore{},
 			Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}}, calls("work", ns...),
 		say("done"))
 	require.Equal(t, "done", run(t, a).Text())

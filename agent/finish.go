@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/backoff"
 	"github.com/pawlkit/pawl/ratelimit/budget"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -165,10 +166,8 @@ func (x *driver) finish(out *outcome) {
 	}
 }
 
-const (
-	firstDelay   = 10 * time.Second // before the second attempt of a queued run
-	longestDelay = 10 * time.Minute
-)
+// requeueDelays are between the attempts of a queued run.
+var requeueDelays = backoff.Delays{Min: 10 * time.Second, Max: 10 * time.Minute}
 
 // requeues reports whether a run that has failed is tried again, and when.
 func (x *driver) requeues(reason error) (at time.Time, ok bool) {
@@ -176,7 +175,7 @@ func (x *driver) requeues(reason error) (at time.Time, ok bool) {
 	if r.Status != Running || r.WhyNotRequeued() != "" {
 		return at, false
 	}
-	wait := min(firstDelay<<min(r.Queue.Tried, 20), longestDelay)
+	wait := requeueDelays.After(r.Queue.Tried + 1)
 	if asked, ok := fault.RetryAfter(reason); ok {
 		wait = max(wait, min(asked, 24*time.Hour))
 	}

@@ -39,7 +39,7 @@ func TestWhatIsTooLargeForTheJournalLeavesNoLogOpen(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			a, err := New(Config{
-				Journal:  journal.NewMemory(),
+				Journal:  &journal.MapStore{},
 				Provider: providertest.Script(c.reply, providertest.Say("on"), providertest.Say("on")),
 				Tools: []tools.Tool{tools.New(tools.Spec{Name: "give"},
 					func(context.Context, given) (tools.Result, error) { return c.result, nil })},
@@ -92,7 +92,7 @@ func TestAResultThatJustFitsLeavesRoomForWhatIsSaidOfIt(t *testing.T) {
 	}
 	for size := most - 700; size < most; size += 50 {
 		a, err := New(Config{
-			Journal: limited{journal.NewMemory(), most},
+			Journal: limited{&journal.MapStore{}, most},
 			Provider: providertest.Script(providertest.Call("give", given{"1"}), providertest.Call("give", given{"1"}),
 				providertest.Call("give", given{"1"}), providertest.Say("on")),
 			Tools: []tools.Tool{tools.New(tools.Spec{Name: "give"}, func(context.Context, given) (string, error) {
@@ -108,7 +108,7 @@ func TestAResultThatJustFitsLeavesRoomForWhatIsSaidOfIt(t *testing.T) {
 }
 
 func TestASnapshotThatIsTooLargeForARecordIsLeftOut(t *testing.T) {
-	a, err := New(Config{Journal: journal.NewMemory(),
+	a, err := New(Config{Journal: &journal.MapStore{},
 		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 			return providertest.Say("yes").Response(), nil
 		})})

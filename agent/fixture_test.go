@@ -115,7 +115,7 @@ func run(t testing.TB, a *agent.Agent) *agent.Result {
 }
 
 // runInput runs an input. The run may pause or be stopped, but it doesn't fail.
-func runInput(t testing.TB, a *agent.Agent, in agent.Input) *agent.Result {
+func runInput(t testing.TB, a *agent.Agent, in agent.Work) *agent.Result {
 	t.Helper()
 	res, err := a.Run(t.Context(), in)
 	require.NotNil(t, res, "%v", err)
@@ -269,7 +269,7 @@ func requireFree(t testing.TB, a *agent.Agent, s *swap, session string) {
 // stores are where a session may be kept: with the agent, and in a journal.
 var stores = map[string]func() journal.Store{
 	"without a journal": func() journal.Store { return nil },
-	"with a journal":    func() journal.Store { return journal.NewMemory() },
+	"with a journal":    func() journal.Store { return &journal.MapStore{} },
 }
 
 // reopen returns an agent as another process would have it: of the same configuration, but with

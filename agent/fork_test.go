@@ -115,7 +115,7 @@ func TestWhatAPrunedRunDidBelongsToItsSessionToo(t *testing.T) {
 	asks := tools.New(tools.Spec{Name: "asks", Risk: tools.High}, func(context.Context, Number) (string, error) {
 		return "ok", nil
 	})
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: append(s.tools(), asks)},
+	a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}, Tools: append(s.tools(), asks)},
 		call("put", 1), call("asks", 1), call("put", 2), call("asks", 2), say("Done."))
 	res := run(t, a)
 	_, err := a.Session("s").Prune(t.Context())
@@ -214,7 +214,7 @@ func TestWhatIsNoExportIsntImported(t *testing.T) {
 }
 
 func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	a, _ := scripted(t,
 		agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
@@ -232,7 +232,7 @@ func TestAForkOfARunThatHasPausedOftenWaitsForNothing(t *testing.T) {
 }
 
 func TestUndoSaysWhatOfASubagentStays(t *testing.T) {
-	f := newFamily(t, agent.Config{Journal: journal.NewMemory()}, []providertest.Step{task("child", "x"), say("Done.")},
+	f := newFamily(t, agent.Config{Journal: &journal.MapStore{}}, []providertest.Step{task("child", "x"), say("Done.")},
 		[]providertest.Step{call("work", 1), say("I did.")})
 	run(t, f.a)
 	got, err := f.a.Session("s").Undo(t.Context(), agent.Rollback{})

@@ -99,7 +99,7 @@ func TestADecisionForAnotherScopeApprovesTheCallAndMakesNoRule(t *testing.T) {
 		t.Run(scope, func(t *testing.T) {
 			var done effects
 			var seen taken
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			cfg := agent.Config{Journal: store, Hooks: seen.hooks(),
 				Tools:    []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})},
 				Policies: []tools.Policy{offering(tools.Scope{Name: "project"})}}

@@ -23,7 +23,7 @@ func TestAStopMakesNoFurtherAttemptAtAModelCall(t *testing.T) {
 	for name, elsewhere := range map[string]bool{"of this process": false, "of another": true} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				a, model := scripted(t, agent.Config{Journal: store}, providertest.Hang(), providertest.Hang(),
 					say("late"))
 				b := a
@@ -51,7 +51,7 @@ func TestAStopMakesNoFurtherAttemptAtAModelCall(t *testing.T) {
 func TestAStopEndsTheWaitBetweenAttempts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		fails := providertest.Fail(fault.Degraded)
-		a, model := scripted(t, agent.Config{Journal: journal.NewMemory()}, fails, fails, fails)
+		a, model := scripted(t, agent.Config{Journal: &journal.MapStore{}}, fails, fails, fails)
 		began := time.Now()
 		stopped := make(chan error, 1)
 		go func() {
@@ -112,7 +112,7 @@ func TestAStopMakesNoFurtherAttemptAtASummaryOrANote(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				p, hung := hangs(t)
 				a, _ := scripted(t, agent.Config{Memory: memoryOf(t, p), Tools: []tools.Tool{reading(800)},
-					Limits: agent.Limits{Steps: 50}, Journal: journal.NewMemory()}, reads(20)...)
+					Limits: agent.Limits{Steps: 50}, Journal: &journal.MapStore{}}, reads(20)...)
 				stopped := make(chan error, 1)
 				go func() {
 					<-time.After(5 * time.Second)

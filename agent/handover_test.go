@@ -67,7 +67,7 @@ func TestASessionWithARunIsBusyAtOnce(t *testing.T) {
 					<-time.After(time.Second)
 					return "", nil
 				})
-				cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{slow}}
+				cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{slow}}
 				driving, _ := scripted(t, cfg, call("slow", 1), say("done"))
 				a := driving
 				if where == "in another" {
@@ -92,7 +92,7 @@ func TestASessionThatAnotherProcessHoldsIsWaitedFor(t *testing.T) {
 		for held, busy := range map[time.Duration]bool{time.Second: false, 3 * time.Second: true} {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					store := &countingHeads{Store: journal.NewMemory()}
+					store := &countingHeads{Store: &journal.MapStore{}}
 					a, _ := scripted(t, agent.Config{Journal: store}, say("one"), say("two"))
 					run(t, a)
 					lease, err := store.Lease(t.Context(), "s", "a process whose run has just ended", time.Minute)
@@ -117,7 +117,7 @@ func TestASessionThatAnotherProcessHoldsIsWaitedFor(t *testing.T) {
 // A drain ends the wait for another process.
 func TestADrainedAgentWaitsForNoSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a, _ := scripted(t, agent.Config{Journal: store}, say("one"))
 		run(t, a)
 		_, err := store.Lease(t.Context(), "s", "a process whose run has just ended", time.Minute)
@@ -143,7 +143,7 @@ func (s *latePost) Post(ctx context.Context, session string, it journal.Item) er
 }
 
 func TestATitleThatIsPostedTooLateForTheRunIsSet(t *testing.T) {
-	store := &latePost{journal.NewMemory(), make(chan struct{}), make(chan struct{})}
+	store := &latePost{&journal.MapStore{}, make(chan struct{}), make(chan struct{})}
 	began, end := make(chan struct{}), make(chan struct{})
 	wait := tools.New(tools.Spec{Name: "wait"}, func(context.Context, Number) (string, error) {
 		close(began)
@@ -196,7 +196,7 @@ func (s *endingStore) Append(ctx context.Context, app journal.Append) error {
 
 func TestWhoReadsTheEndOfARunInTheLogWaitsForItsSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &endingStore{Store: journal.NewMemory()}
+		store := &endingStore{Store: &journal.MapStore{}}
 		a, _ := scripted(t, agent.Config{Journal: store}, say("one"), say("two"))
 		again := make(chan error, 1)
 		store.ended = func() {
@@ -215,7 +215,7 @@ func TestWhoReadsTheEndOfARunInTheLogWaitsForItsSession(t *testing.T) {
 // Whoever comes again doesn't wait: another worker has the job's session.
 func TestAWorkerDoesNotWaitForASessionThatAnotherProcessHolds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a, _ := scripted(t, agent.Config{Journal: store}, say("one"))
 		run(t, a)
 		_, err := store.Lease(t.Context(), "s", "another worker", time.Minute)
@@ -233,7 +233,7 @@ func TestASessionThatIsDeletedWhileItIsWaitedForIsFree(t *testing.T) {
 		use := needsSession[name]
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				a, _ := scripted(t, agent.Config{Journal: store}, say("one"), say("two"))
 				run(t, a)
 				_, err := store.Lease(t.Context(), "s", "a process that deletes it", time.Minute)

@@ -73,7 +73,7 @@ func (s *slowTake) Take(ctx context.Context, session string, fence uint64) ([]jo
 
 func TestASessionThatAnotherProcessHasTakenOverIsntRemoved(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		cfg := agent.Config{Modes: []agent.Mode{{Name: "ask", Tools: func(*tools.Definition) bool { return false }}},
 			Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "work"})}}
 		cfg.Journal = store
@@ -120,7 +120,7 @@ func TestHooksArentToldOfResultsThatAreNotRecorded(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		var told []tools.Status
-		store := &mute{Store: journal.NewMemory(), fails: errors.New("the network is down")}
+		store := &mute{Store: &journal.MapStore{}, fails: errors.New("the network is down")}
 		cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour}),
 			done.tool(tools.Spec{Name: "work"})}, Hooks: []agent.Hooks{{Name: "h",
 			AfterTool: func(_ context.Context, c *agent.ToolCall, r *agent.ToolResult) error {

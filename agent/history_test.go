@@ -62,7 +62,7 @@ func TestAForkGoesOnByItselfAndLeavesTheOriginal(t *testing.T) {
 }
 
 func TestAForkCarriesNoPausesAndNoStandingApprovals(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	a, _ := scripted(t, agent.Config{Journal: store,
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}},
@@ -79,7 +79,7 @@ func TestAForkCarriesNoPausesAndNoStandingApprovals(t *testing.T) {
 }
 
 func TestAForkThatCantBeMadeSaysWhy(t *testing.T) {
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("Done."), say("Other."))
+	a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}}, say("Done."), say("Other."))
 	run(t, a)
 	runInput(t, a, agent.Input{Session: "other", Prompt: "x"})
 	for _, to := range []string{"", "s", "other", "call/r-1.1.0", "a\nb"} {
@@ -93,7 +93,7 @@ func TestAForkThatCantBeMadeSaysWhy(t *testing.T) {
 
 func TestWhatIsExportedIsImportedAndGoesOn(t *testing.T) {
 	var done effects
-	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
+	cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
 	a, _ := scripted(t, cfg, call("work", 1), say("Done <b>."))
 	run(t, a)
 	var file bytes.Buffer
@@ -119,7 +119,7 @@ func TestWhatIsExportedIsImportedAndGoesOn(t *testing.T) {
 }
 
 func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High}),
 		done.tool(tools.Spec{Name: "work"})}}
@@ -161,7 +161,7 @@ func TestAPrunedSessionGoesOnAsIfItHadNotBeen(t *testing.T) {
 }
 
 func TestPruningTakesTheSessionsOfFinishedChildren(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x"), say("One."),
 		task("child", "y")}, []providertest.Step{say("x"), call("risky", 1), say("y")})
 	run(t, f.a)
@@ -175,7 +175,7 @@ func TestPruningTakesTheSessionsOfFinishedChildren(t *testing.T) {
 
 func TestRetentionRemovesWhatHasBeenIdleForLong(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		a, _ := scripted(t,
 			agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
@@ -316,7 +316,7 @@ func TestReplayTellsWhatTheModelSawAndRunsNothing(t *testing.T) {
 		}
 		return nil
 	}}
-	a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), Hooks: []agent.Hooks{hook},
+	a, model := scripted(t, agent.Config{Journal: &journal.MapStore{}, Hooks: []agent.Hooks{hook},
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}},
 		call("risky", 1), call("risky", 2), say("Done."))
 	res := run(t, a)

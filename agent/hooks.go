@@ -329,20 +329,21 @@ func refusedBy(hook string, t *IncomingText, err error) error {
 		Problem: fmt.Sprintf("hook %q refused the text of source %q", hook, t.Source)}
 }
 
-// screenInput passes the texts of an input to the BeforeInput hooks, before its session is touched.
+// screen passes the texts of a job to the BeforeInput hooks, before its session is touched.
 // The task of a subagent isn't a text from outside, and decisions in a subagent's session were seen
 // in the parent's.
-func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err error) {
-	if in.parent != nil || len(a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil })) == 0 {
+func (a *Agent) screen(ctx context.Context, session string, j *job) (err error) {
+	if j.parent != nil || len(a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil })) == 0 {
 		return nil
 	}
-	if in.resumes() {
+	if j.resumes() {
 		m, err := a.sessions.Load(ctx, session)
 		if err == nil {
-			in.decisions, err = a.screenDecisions(ctx, m, in.decisions)
+			j.decisions, err = a.screenDecisions(ctx, m, j.decisions)
 		}
 		return err
 	}
+	in := j.start
 	screen := func(source TextSource) machine.Redactor {
 		return func(text string) string {
 			if err == nil {
@@ -363,7 +364,7 @@ func (a *Agent) screenInput(ctx context.Context, session string, in *Input) (err
 	if err != nil {
 		return err
 	}
-	return a.checkInput(in) // once more: the hooks may have changed it
+	return j.check(a) // once more: the hooks may have changed it
 }
 
 // screenDecisions passes the texts of decisions to the BeforeInput hooks, and returns the decisions

@@ -26,7 +26,7 @@ import (
 func hooked(t *testing.T, done *effects, hooks []agent.Hooks, steps ...providertest.Step) (*agent.Agent,
 	*providertest.Model) {
 	t.Helper()
-	return scripted(t, agent.Config{Hooks: hooks, Instructions: "Be brief.", Journal: journal.NewMemory(),
+	return scripted(t, agent.Config{Hooks: hooks, Instructions: "Be brief.", Journal: &journal.MapStore{},
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}), done.tool(tools.Spec{Name: "play"})}}, steps...)
 }
 
@@ -39,7 +39,7 @@ func TestAHookMayChangeAStepForThatStepAlone(t *testing.T) {
 		s.Model, s.System, s.Tools = "large", "Be long.", s.Tools[1:]
 		s.Messages = append(s.Messages, provider.User("And quickly."))
 		return nil
-	}}}, call("work", 1), say("Done."))
+	}}}, providertest.Unfit(call("work", 1)), say("Done."))
 	run(t, a)
 	model.AssertTools(t, 0, "play")
 	model.AssertTools(t, 1, "work", "play")
@@ -224,11 +224,9 @@ func TestAfterToolSeesCallsThatNeverRan(t *testing.T) {
 		seen[r.Status]++
 		return nil
 	}}
-	a, _, _ := risky(t, agent.Config{Hooks: []agent.Hooks{watch}}, providertest.Calls(
-		providertest.CallSpec{Tool: "risky", Input: Number{1}},
-		providertest.CallSpec{Tool: "missing", Input: Number{2}},
-		providertest.CallSpec{Tool: "work", Input: "{}"}, providertest.CallSpec{Tool: "risky", Input: Number{3}}),
-		say("Done."))
+	a, _, _ := risky(t, agent.Config{Hooks: []agent.Hooks{watch}}, providertest.Reply(call("risky", 1),
+		providertest.Unfit(call("missing", 2)), providertest.Unfit(providertest.Call("work", "{}")),
+		call("risky", 3)), say("Done."))
 	res := run(t, a)
 	runInput(t, a, agent.Resume("s", agent.Reject(res.Pending[0].ID, "no")))
 	runInput(t, a, agent.Input{Session: "s", Prompt: "else", Supersede: true})
@@ -265,7 +263,7 @@ func TestNoHookCanSpoilALog(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			cfg := agent.Config{Journal: store, Hooks: []agent.Hooks{h},
 				Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
 			a, _ := scripted(t, cfg, call("work", 1), say("Done."), say("Done."))
@@ -416,7 +414,7 @@ func TestANoteInAResultIsALineOfItsOwn(t *testing.T) {
 func TestAGuardMayFailOnACallOfAToolThatDoesNotExist(t *testing.T) {
 	a, model := scripted(t, agent.Config{Hooks: []agent.Hooks{{
 		AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error { return errors.New("away") }}}},
-		call("nope", 1), say("Done."))
+		providertest.Unfit(call("nope", 1)), say("Done."))
 	require.Equal(t, agent.Completed, run(t, a).Status)
 	model.AssertSaw(t, 1, providertest.ToolResultText("nope", "withheld: a guard failed"))
 }

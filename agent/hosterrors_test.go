@@ -99,7 +99,7 @@ func TestAnErrorOfAStoreWhoseMethodsPanicIsAnError(t *testing.T) {
 	}
 	eachTouchy(t, inTime(func(t *testing.T, touchy error) {
 		for _, in := range []string{"Append", "Head", "Read", "Heads", "Take"} {
-			store := failingStore{journal.NewMemory(), in, fault.Wrap(fault.Permanent, touchy)}
+			store := failingStore{&journal.MapStore{}, in, fault.Wrap(fault.Permanent, touchy)}
 			first, _ := scripted(t, agent.Config{Journal: store.Store}, say("Done."))
 			run(t, first)
 			a, _ := scripted(t, agent.Config{Journal: store}, say("Done."))
@@ -268,7 +268,7 @@ func TestALogHandlerThatPanicsChangesNothing(t *testing.T) {
 }
 
 func TestAPanicInAFunctionOfRecoveryIsContained(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	cfg := agent.Config{Name: "x", Journal: store,
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", Risk: tools.High})}}

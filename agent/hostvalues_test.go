@@ -96,7 +96,7 @@ func TestAnAbortWithoutAReasonStopsTheRun(t *testing.T) {
 }
 
 func TestANilJournalInTheInterfaceIsRefused(t *testing.T) {
-	var store *journal.Memory // as when the error of a store's Open wasn't looked at
+	var store *journal.MapStore // as when the error of a store's Open wasn't looked at
 	_, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: store})
 	var wrong *agent.ArgError
 	require.ErrorAs(t, err, &wrong)
@@ -126,7 +126,7 @@ func TestAnAnswerThatAHookKeepsIsItsOwn(t *testing.T) {
 }
 
 func TestAnAnswerThatAHookHasReplacedIsRecordedAsOneOfTheModels(t *testing.T) {
-	for name, store := range map[string]journal.Store{"without a journal": nil, "with a journal": journal.NewMemory()} {
+	for name, store := range map[string]journal.Store{"without a journal": nil, "with a journal": &journal.MapStore{}} {
 		t.Run(name, func(t *testing.T) {
 			hook := agent.Hooks{AfterStep: func(_ context.Context, _ *agent.Step, r *provider.Response) error {
 				*r = provider.Response{Parts: []provider.Part{provider.TextPart("a secret \xff")}, Model: "\xff",

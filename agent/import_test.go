@@ -77,7 +77,8 @@ func FuzzImport(f *testing.F) {
 	}
 	var log bytes.Buffer
 	a, err := New(
-		Config{Provider: providertest.Script(providertest.Call("none", map[string]int{}), providertest.Say("Done."))})
+		Config{Provider: providertest.Script(providertest.Unfit(providertest.Call("none", nil)),
+			providertest.Say("Done."))})
 	require.NoError(f, err)
 	_, err = a.Run(f.Context(), Input{Session: "s", Prompt: "go"})
 	require.NoError(f, err)
@@ -107,7 +108,7 @@ func FuzzImport(f *testing.F) {
 }
 
 func TestAFactThatDoesntFitIsntAppended(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, err := New(Config{Provider: providertest.Script(providertest.Say("Done.")), Journal: store})
 	require.NoError(t, err)
 	_, err = a.Run(t.Context(), Input{Session: "s", Prompt: "go"})

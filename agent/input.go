@@ -1,24 +1,21 @@
 package agent
 
 import (
-	"context"
-	"encoding/json"
 	"fmt"
 	"strings"
 	"unicode/utf8"
 
-	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/agent/notes"
 	"github.com/pawlkit/pawl/internal/schema"
-	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// An Input starts or resumes a run. Most runs need only Session and Prompt.
+// An Input is a prompt that starts a run. Most runs need only Session and Prompt.
 type Input struct {
+	// What is asked, and where.
+	//
 	// Session names the conversation that the run is part of. Without a name the run gets a session
 	// whose name begins with "unnamed/". That session is deleted when the run ends; if the run is
 	// paused, its Result has the name.
@@ -30,16 +27,26 @@ type Input struct {
 	// History starts a new session with an existing conversation. Calls in it that have no result
 	// get one that says so, and results without calls are left out.
 	History []provider.Message
+	// Outside names where text in Prompt, Parts or History comes from, if that is outside of the
+	// host's control, such as "a mail": at most 20 names of at most 200 bytes. Policies know them
+	// while the model reads that text, or a summary of it: see [tools.Call].Outside. Files in Parts
+	// count without being named. If a tool starts the run with its context, what its own
+	// conversation has counts, too.
+	Outside []string
 
+	// With which tools, model and limits the run works.
+	//
 	// Tools are tools of this run only, after all others, for example those that a front end
 	// executes: see [tools.External]. They are declared by the server, never by a client. External
 	// ones are stored with the run. A run with any other tools needs them again when it is resumed:
-	// set Tools of the input that [Resume] or [Continue] returns.
+	// see [Resumption].Tools.
 	Tools []tools.Tool
 	// Only limits the run to the tools with these names, of those that the mode permits; empty: all
-	// of them. A name that no tool has is an *[ArgError].
-	Only []string
-
+	// of them. Lazy ones that it names needn't be loaded. A name that no tool has is an
+	// *[ArgError].
+	Only       []string
+	ToolChoice provider.ToolChoice // for the first model call, until it is met
+	Mode       string              // empty: the session's, else the first of Config.Modes
 	// Model is the model that the run asks its provider for, instead of that of the mode or of
 	// Config.Params: a name that the provider knows, of at most 256 bytes. It lasts as long as the
 	// run, also when it is resumed or its context is reset. The steps use it, and with it their
@@ -47,20 +54,31 @@ type Input struct {
 	// not those of subagents, critics and compactions, which have models of their own. A failover
 	// passes the name on to each of its providers: see guard.Failover. Empty: that of the mode,
 	// else Config.Params.Model.
-	Model      string
-	Mode       string              // empty: the session's, else the first of Config.Modes
-	ToolChoice provider.ToolChoice // for the first model call, until it is met
-	Limits     *Limits             // over those of the mode and of the Config
+	Model  string
+	Limits *Limits // over those of the mode and of the Config
 
-	// Interactive says that a person is waiting, so that model calls have precedence over
-	// background work.
-	Interactive bool
-	Priority    int // of background work: see provider.Request
+	// For whom it works, and with which precedence.
+	//
 	// User is the person who asks, and for whom the run works. Budgets and allowances may limit
 	// what a user spends. Task and Pipeline are the host's names for what the run is about, and for
 	// the job or plan that it is a part of. All three are labels of its model calls. Each has at
 	// most 512 bytes.
 	User, Task, Pipeline string
+	// Labels are labels of the host's choice, such as {"tenant": "acme"}: at most 16, with keys of
+	// at most 64 and values of at most 256 bytes, neither of them empty. They are on the events of
+	// the run, on its tool and model calls, in the ledger, and on the session until another run
+	// sets others; [SessionFilter] finds the session by one of them. Empty: those of the session's
+	// last run. The label "tenant" says who pays: budgets limit what a tenant spends
+	// (budget.Config.Tenant), with all that the run starts. For that, labels of
+	// [Session.SetLabel] don't count.
+	Labels map[string]string
+	// Interactive says that a person is waiting, so that model calls have precedence over
+	// background work.
+	Interactive bool
+	Priority    int // of background work: see provider.Request
+
+	// What the first input of a session says about the session.
+	//
 	// Owner is who the session belongs to: a user, or a team whose users share it. The first input
 	// of a session sets it; it has at most 256 bytes. A later input that names somebody else, or an
 	// owner for a session that has none, is [ErrNotOwner]. Empty: the owner isn't checked.
@@ -73,42 +91,13 @@ type Input struct {
 	Parent string
 	// Title is the title of the session if it has none yet: see [Session.SetTitle].
 	Title string
-	// Labels are labels of the host's choice, such as {"tenant": "acme"}: at most 16, with keys of
-	// at most 64 and values of at most 256 bytes, neither of them empty. They are on the events of
-	// the run, on its tool and model calls, in the ledger, and on the session until another run
-	// sets others; [SessionFilter] finds the session by one of them. Empty: those of the session's
-	// last run. The label "tenant" says who pays: budgets limit what a tenant spends
-	// (budget.Config.Tenant), with all that the run starts. One of [Session.SetLabel] doesn't
-	// count.
-	Labels map[string]string
+
+	// What becomes of the same input again, and of the runs before.
+	//
 	// Key makes a repeated request harmless: if the session had an input or a message
-	// ([Session.Steer]) with the same key, nothing is started, and the error is a
+	// ([Session.Steer]) with the same key, nothing is started, and the error is
 	// [ErrDuplicate]. It has at most 200 bytes. A session remembers its newest 100 keys.
 	Key string
-	// CallKey is the idempotency key of the call of an input of [CallTool], for a call that repeats
-	// one of an earlier run after it failed, or was interrupted. Empty: a key of its own. It has at
-	// most 200 bytes.
-	CallKey string
-	// Trace continues the trace of the caller: a W3C traceparent, such as
-	// "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01". Empty: a trace of its own.
-	Trace string
-
-	// Children shows the events of subagents (see [AsTool]) in the stream of the run, too, and
-	// those of the nodes of plans that the run submits (agent/plan) while this process drives them.
-	// Their envelopes name the run and the session of the subagent or node, and facts among them
-	// have the numbers of that session. The setting lasts as long as the run.
-	Children bool
-
-	// Outside says where text from outside comes from that Prompt, Parts, Briefing or History have,
-	// such as "a mail": at most 20 names of at most 200 bytes. Policies know it while the model
-	// reads that text, or a summary of it: see [tools.Call].Outside. Files in Parts count without
-	// being named, and so does, for a run that a tool starts with its context, what is in the
-	// conversation of its call.
-	Outside []string
-
-	// Briefing is added to the prompt and says what earlier attempts tried: see [notes.BriefingOf].
-	Briefing *notes.Briefing
-
 	// Supersede starts a new run in a paused session. Calls that wait for a decision count as
 	// rejected. If a decision was accepted and isn't carried out yet, the error is [ErrBusy]:
 	// continue the run with [Continue] first.
@@ -136,74 +125,35 @@ type Input struct {
 	//   - All else stays as it is: spending, standing approvals, labels, the title, the owner, the
 	//     keys of inputs, and the numbering of progress notes.
 	Replaces uint64
-	// AcceptChanges lets [Resume] and [Continue] resume a run although the agent has changed: see
-	// [ChangedError].
-	AcceptChanges bool
 
-	// output is the schema of a structured answer: see RunFor.
-	output *schema.Schema
-	call   *hostCall   // of CallTool
-	parent *parentCall // of a subagent
-	leg    *legState   // of Advance
-	resume
+	// How it is observed.
+	//
+	// Trace continues the trace of the caller: a W3C traceparent, such as
+	// "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01". Empty: a trace of its own.
+	Trace string
+	// Children shows the events of subagents (see [AsTool]) in the stream of the run, too, and
+	// those of the nodes of plans that the run submits (agent/plan) while this process drives them.
+	// Their envelopes name the run and the session of the subagent or node, and facts among them
+	// have the numbers of that session. The setting lasts as long as the run.
+	Children bool
 }
 
-// A resume says whether and how an input resumes a run.
-type resume struct {
-	kind      inputKind
-	decisions []Decision // of Resume
+// SessionName implements [Work].
+func (in Input) SessionName() string { return in.Session }
+
+func (in Input) work() *job { return newJob("Input", &in, nil) }
+
+// A start is what starts a run: an Input, or a HostCall with what it shares with one.
+type start struct {
+	Input
+	call   *hostCall      // in place of a prompt
+	output *schema.Schema // of a structured answer: see RunFor
 }
 
-// An inputKind says what an input is for.
-type inputKind uint8
-
-const (
-	startRun inputKind = iota
-	resumeRun
-	continueRun
-	recoverRun // continueRun that refuses the runs of other agents, and of subagents
-)
-
-// resumes reports whether the input resumes a run.
-func (in *Input) resumes() bool { return in.kind != startRun }
-
-// Resume returns an input that decides on pauses of a session and resumes its run. If one decision
-// is refused, none is taken. The run keeps the settings that it was started with: of the fields of
-// the input only AcceptChanges and Tools have an effect. The same is true of [Continue].
-func Resume(session string, decisions ...Decision) Input {
-	return Input{Session: session, resume: resume{resumeRun, decisions}}
-}
-
-// Continue returns an input that resumes a session whose process died, or that its host has paused.
-func Continue(session string) Input {
-	return Input{Session: session, resume: resume{kind: continueRun}}
-}
-
-// check returns what is wrong with an input, regardless of its session.
-func (in *Input) check(limits *Limits) error {
-	if problem := session.NameProblem(in.Session); problem != "" {
-		return badInput("Session", "%s", problem)
-	}
-	if strings.HasPrefix(in.Session, childPrefix) && in.parent == nil {
-		return badInput("Session",
-			"names that begin with %q are those of subagents; decide in the session of the parent, or use another name",
-			childPrefix)
-	}
-	if in.resumes() {
-		switch {
-		case in.Session == "":
-			return badInput("Session",
-				"Resume and Continue need the name of a session; a paused run's is in its Result")
-		case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || len(in.History) > 0 || in.Supersede ||
-			in.Replaces > 0:
-			return badInput("Prompt", "Resume and Continue take no prompt; decide first, then ask")
-		case in.kind == resumeRun && len(in.decisions) == 0:
-			return badInput("Session", "Resume needs a decision; Continue resumes without one")
-		}
-		return nil
-	}
+// check returns what is wrong with what starts a run, regardless of its session.
+func (in *start) check(limits *Limits) error {
 	if in.call != nil {
-		if err := in.checkCall(limits); err != nil {
+		if err := in.call.check(limits); err != nil {
 			return err
 		}
 	} else if strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0 {
@@ -290,40 +240,7 @@ func (in *Input) message() provider.Message {
 		parts = append(parts, provider.TextPart(in.Prompt))
 	}
 	parts = append(parts, provider.Normalize(in.Parts)...)
-	if text := in.Briefing.Text(); text != "" {
-		parts = append(parts, provider.TextPart(text))
-	}
 	return provider.Message{Role: provider.RoleUser, Parts: parts}
-}
-
-// A hostCall is the call of an input that CallTool made.
-type hostCall struct {
-	tool  string
-	input json.RawMessage
-	err   error // from encoding the input
-}
-
-// checkCall returns what is wrong with the input of CallTool, regardless of the session.
-func (in *Input) checkCall(limits *Limits) error {
-	switch {
-	case in.call.err != nil:
-		return &ArgError{Field: "Input.Call", Problem: "its input can't be encoded: " + in.call.err.Error(),
-			Err: in.call.err}
-	case in.Prompt != "" || len(in.Parts) > 0 || in.Briefing != nil || in.ToolChoice != (provider.ToolChoice{}) ||
-		in.output != nil:
-		return badInput("Prompt",
-			"an input of CallTool calls no model, so it takes no Prompt, Parts, Briefing, ToolChoice or "+
-				"structured answer")
-	}
-	return checkSize(machine.LimitPromptBytes, limits.PromptBytes, len(in.call.input), "give the tool a smaller input")
-}
-
-// into adds the call to the fact that starts its run.
-func (c *hostCall) into(f *RunStarted, key string) {
-	f.Message = memory.HostMessage("The host makes the following call of " + c.tool +
-		" itself. It wasn't your decision.")
-	f.CallKey = key
-	f.Call = &provider.ToolCall{ID: machine.CallID(f.Run(), 0, 0), Name: c.tool, Input: c.input}
 }
 
 // checkTitle returns what is wrong with a title.
@@ -341,59 +258,4 @@ func checkNewTitle(title string) error {
 		return &ArgError{Field: "Input.Title", Problem: "it is empty; a title can be replaced, but not removed"}
 	}
 	return checkTitle(title)
-}
-
-// checkInput returns what is wrong with an input, regardless of its session.
-func (a *Agent) checkInput(in *Input) error {
-	mode, err := a.mode(in.Mode)
-	if err != nil {
-		return err
-	}
-	return in.check(a.limits(in.Limits, mode, in.parent != nil))
-}
-
-// CallTool returns an input for a run that makes one call of a tool, without a model: for a button
-// of a page, a step of a plan, or a job. The call takes the same path as one that a model makes:
-// hooks, schema, policies, approval, journal, verification. The run may therefore pause; a decision
-// resumes it as any other ([Resume], [Session.Decide]). It completes when the call has its result,
-// whatever that is: see [Result].Called. [Session.Undo] undoes its effect.
-//
-// The call has an idempotency key of its own, or Input.CallKey.
-//
-// The input is encoded as JSON; a json.RawMessage is used as it is, and nil is an empty object.
-// Mode, Limits, By, Supersede and the other settings of an [Input] may be set; Prompt, Parts,
-// Briefing and ToolChoice may not. A tool that doesn't exist, or not in the mode, is an
-// *[ArgError]. BeforeFinish hooks aren't called, and what is steered into the run isn't
-// delivered.
-//
-// The conversation has the call and its result like those of a model, after a message that tells
-// the model that the call wasn't its own. That message isn't in [Session.Messages].
-func CallTool(session, tool string, input any) Input {
-	call := &hostCall{tool: tool}
-	if input == nil {
-		input = json.RawMessage("{}")
-	}
-	d := Edit("", input) // it encodes and checks the same
-	if call.err = d.Err(); call.err == nil {
-		call.input, call.err = machine.Marshal(d.Input) // as a journal returns it
-	}
-	return Input{Session: session, call: call}
-}
-
-// Call makes one call of a tool in the session, without a model, and returns when it has its result
-// or waits for a decision. It is [Agent.Run] with the input of [CallTool]. Its error is nil only if
-// the call has a result ([Result].Called), even a failed one. It is a *[PausedError] if the call
-// waits for a decision.
-//
-//	res, err := a.Session("s-1").Call(ctx, "cms.deletePage", Page{ID: "p1"})
-//	var paused *agent.PausedError
-//	if errors.As(err, &paused) && paused.Started {
-//		return show(res.Pending)
-//	}
-func (s *Session) Call(ctx context.Context, tool string, input any) (*Result, error) {
-	ctx, err := s.ready(ctx)
-	if err != nil {
-		return nil, err
-	}
-	return s.agent.Run(ctx, CallTool(s.id, tool, input))
 }

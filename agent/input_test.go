@@ -5,6 +5,7 @@ import (
 	"encoding/json"
 	"errors"
 	"math"
+	"reflect"
 	"strings"
 	"testing"
 
@@ -104,7 +105,7 @@ func TestLimitsThatAreOffAreTaken(t *testing.T) {
 func TestAnInputThatCantBeTakenBeginsNothing(t *testing.T) {
 	call := &provider.ToolCall{Name: "x"}
 	for name, c := range map[string]struct {
-		in    agent.Input
+		in    agent.Work
 		field string
 	}{
 		"nothing":              {agent.Input{}, "Prompt"},
@@ -124,7 +125,6 @@ func TestAnInputThatCantBeTakenBeginsNothing(t *testing.T) {
 		"an unknown tool": {agent.Input{Prompt: "x",
 			ToolChoice: provider.ToolChoice{Mode: provider.ChooseTool, Tool: "y"}}, "ToolChoice"},
 		"resume without a name": {agent.Resume("", agent.Approve("p")), "Session"},
-		"resume of no decision": {agent.Resume("s"), "Session"},
 		"continue of no name":   {agent.Continue(""), "Session"},
 	} {
 		for where, store := range stores {
@@ -133,7 +133,7 @@ func TestAnInputThatCantBeTakenBeginsNothing(t *testing.T) {
 				res, err := a.Run(t.Context(), c.in)
 				var bad *agent.ArgError
 				require.ErrorAs(t, err, &bad)
-				require.Equal(t, "Input."+c.field, bad.Field)
+				require.Equal(t, strings.TrimPrefix(reflect.TypeOf(c.in).String(), "agent.")+"."+c.field, bad.Field)
 				require.Nil(t, res)
 				model.AssertCalls(t, 0)
 				all, serr := events(a.Stream(t.Context(), c.in))
@@ -165,7 +165,7 @@ func TestThereIsNothingToGoOnWith(t *testing.T) {
 	for where, store := range stores {
 		t.Run(where, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Journal: store()}, say("Hi."))
-			for _, in := range []agent.Input{agent.Continue("s"), agent.Resume("s", agent.Approve("p"))} {
+			for _, in := range []agent.Work{agent.Continue("s"), agent.Resume("s", agent.Approve("p"))} {
 				_, err := a.Run(t.Context(), in)
 				var nothing *agent.SessionError
 				require.ErrorIs(t, err, agent.ErrNothingOpen)
@@ -174,7 +174,7 @@ func TestThereIsNothingToGoOnWith(t *testing.T) {
 			}
 			require.Empty(t, facts(t, a, "s"))
 			run(t, a)
-			for _, in := range []agent.Input{agent.Continue("s"), agent.Resume("s", agent.Approve("p"))} {
+			for _, in := range []agent.Work{agent.Continue("s"), agent.Resume("s", agent.Approve("p"))} {
 				_, err := a.Run(t.Context(), in)
 				var nothing *agent.SessionError
 				require.ErrorIs(t, err, agent.ErrNothingOpen)
@@ -211,9 +211,9 @@ func TestAPromptIsBoundedToTheByte(t *testing.T) {
 func TestDeeplyNestedArgumentsHarmNothing(t *testing.T) {
 	for _, depth := range []int{200, 9_990, 10_000, 100_000} {
 		var done effects
-		cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
+		cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
 		deep := `{"n":` + strings.Repeat("[", depth-1) + strings.Repeat("]", depth-1) + `}`
-		a, _ := scripted(t, cfg, providertest.Call("work", deep), say("I see."))
+		a, _ := scripted(t, cfg, providertest.Unfit(providertest.Call("work", deep)), say("I see."))
 		require.Equal(t, "I see.", run(t, a).Text())
 		require.Equal(t, tools.Invalid, finished(t, a, "s")[0].Status)
 		require.Zero(t, done.all())
@@ -265,7 +265,7 @@ func TestAHugeReplyComesWhole(t *testing.T) {
 
 func TestImagesReachTheModel(t *testing.T) {
 	png := provider.Media{Type: "image/png", Name: "roof.png", Data: []byte{0x89, 'P', 'N', 'G'}}
-	a, model := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("A roof."), say("Still a roof."))
+	a, model := scripted(t, agent.Config{Journal: &journal.MapStore{}}, say("A roof."), say("Still a roof."))
 	in := agent.Input{Session: "s", Prompt: "What is this?",
 		Parts: []provider.Part{provider.MediaPart(png), provider.TextPart("And why?")}}
 	require.Equal(t, "A roof.", runInput(t, a, in).Text())

@@ -28,16 +28,13 @@ var eachField = agent.Input{Prompt: "do it", Parts: []provider.Part{provider.Tex
 	ToolChoice: provider.ToolChoice{Mode: provider.ChooseRequired}, Limits: &agent.Limits{Tokens: 500_000},
 	Interactive: true, Priority: -1, User: "ann", Task: "t-1", Pipeline: "p-1", Owner: "o-1", Parent: "parent",
 	Title: "A title", Labels: map[string]string{"tenant": "acme"}, Key: "k-1",
-	Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", Children: true, Outside: []string{"a mail"},
-	Briefing: &notes.Briefing{Avoid: []string{"this"}}}
+	Trace: "00-4bf92f3577b34da6a3ce929d0e0e4736-00f067aa0ba902b7-01", Children: true, Outside: []string{"a mail"}}
 
 // noSetting are the fields that are no settings of a run.
 var noSetting = map[string]string{
-	"Session":       "names the log",
-	"CallKey":       "is for inputs of CallTool alone",
-	"Supersede":     "is about the run before",
-	"Replaces":      "is about the runs before",
-	"AcceptChanges": "is about a run that is resumed",
+	"Session":   "names the log",
+	"Supersede": "is about the run before",
+	"Replaces":  "is about the runs before",
 }
 
 // notCopied are the settings that a way of going on doesn't take over, and why.
@@ -54,7 +51,6 @@ var notCopied = map[string]map[string]string{
 		"Prompt":     "is that of the call",
 		"Parts":      "belong to the prompt",
 		"History":    "belongs to the prompt",
-		"Briefing":   "belongs to the prompt",
 		"Tools":      "are those of the agent that is called",
 		"Only":       "is about the tools of the agent that calls",
 		"Model":      "is that of the agent that is called",
@@ -113,27 +109,34 @@ func settingsOf(t *testing.T, way string, in agent.Input) (settings string) {
 		if way == "a subagent" {
 			step = task("child", "do")
 		}
-		a, _ := scripted(t, agent.Config{Name: "parent", Journal: journal.NewMemory(), Memory: mem,
+		a, _ := scripted(t, agent.Config{Name: "parent", Journal: &journal.MapStore{}, Memory: mem,
 			Modes: []agent.Mode{{Name: "first"}, {Name: "other"}},
 			Tools: []tools.Tool{agent.AsTool(child, tools.Spec{}), tools.New(tools.Spec{Name: "reset"},
 				func(ctx context.Context, _ Number) (string, error) { return "ok", agent.RequestContextReset(ctx) })},
 		}, step, say("Done."))
 		in.Session, in.Prompt = "s", cmp.Or(in.Prompt, "go")
 		session, before := inputWays[way](t, a, in)
-		for _, f := range facts(t, a, session) {
-			_, title := f.(*machine.TitleChanged)
-			if _, begins := f.(*agent.RunStarted); begins {
-				before--
-			} else if !title {
-				continue
-			}
-			if before < 0 {
-				rec, err := machine.Encode(f)
-				require.NoError(t, err)
-				settings += ofRun.ReplaceAllString(string(rec.Data), "") + "\n"
-			}
-		}
+		settings = storedSettings(t, a, session, before)
 	})
+	return settings
+}
+
+// storedSettings returns what a session stores of the input of a run, with so many runs before
+// that.
+func storedSettings(t *testing.T, a *agent.Agent, session string, before int) (settings string) {
+	for _, f := range facts(t, a, session) {
+		_, title := f.(*machine.TitleChanged)
+		if _, begins := f.(*agent.RunStarted); begins {
+			before--
+		} else if !title {
+			continue
+		}
+		if before < 0 {
+			rec, err := machine.Encode(f)
+			require.NoError(t, err)
+			settings += ofRun.ReplaceAllString(string(rec.Data), "") + "\n"
+		}
+	}
 	require.NotEmpty(t, settings)
 	return settings
 }

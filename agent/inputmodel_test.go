@@ -46,9 +46,7 @@ func TestTheModelOfAnInputLastsAsLongAsItsRun(t *testing.T) {
 		if store != nil {
 			a = newAgent(t, cfg) // as another process
 		}
-		resume := approveAll(res)
-		resume.Model = "tiny" // has no effect: the run keeps its settings
-		require.Equal(t, "One.", runInput(t, a, resume).Text())
+		require.Equal(t, "One.", runInput(t, a, approveAll(res)).Text(), "the run keeps its settings")
 		runInput(t, a, agent.Input{Session: "s", Prompt: "again"})
 		runInput(t, a, agent.Input{Session: "s", Prompt: "again", Mode: "edit", Model: "large"})
 		require.Equal(t, []string{"large", "large", "small", "large"}, models(m))

@@ -16,7 +16,7 @@ import (
 )
 
 func TestAFrontEndExecutesAToolOfTheInput(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	cfg := agent.Config{Journal: store, Tools: named(&done, "own")}
 	a, m := scripted(t, cfg, call("own", 1), providertest.Call("ui.pick", map[string]any{"color": "red"}))
@@ -43,7 +43,7 @@ func TestAFrontEndExecutesAToolOfTheInput(t *testing.T) {
 }
 
 func TestToolsOfTheInputAreGivenAgainToResume(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	cfg := agent.Config{Journal: store}
 	a, _ := scripted(t, cfg, call("risky", 1))
@@ -95,11 +95,11 @@ func TestMistakesInTheToolsOfAnInputAreRefused(t *testing.T) {
 }
 
 func TestOnlyTheNamedToolsAreOffered(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	cfg := agent.Config{Journal: store,
 		Tools: append(named(&done, "a", "b"), done.tool(tools.Spec{Name: "risky", Risk: tools.High}))}
-	a, m := scripted(t, cfg, call("b", 1), call("risky", 2))
+	a, m := scripted(t, cfg, providertest.Unfit(call("b", 1)), call("risky", 2))
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", Only: []string{"risky", "a"}})
 	require.Equal(t, agent.Paused, res.Status)
 	requireOffered(t, m, []string{"a", "risky"}, []string{"a", "risky"})
@@ -155,12 +155,13 @@ func TestALazyToolIsOfferedOnceItIsLoaded(t *testing.T) {
 			var done effects
 			lazy := tools.Lazy(done.tool(tools.Spec{Name: "lazy"}), "call load first")
 			load := doing("load", func(ctx context.Context) error { return agent.LoadTools(ctx, "lazy") })
-			cfg := agent.Config{Journal: journal.NewMemory(),
+			cfg := agent.Config{Journal: &journal.MapStore{},
 				Tools: append([]tools.Tool{lazy, load}, named(&done, "last")...)}
 			if sourced {
 				cfg.Tools, cfg.Sources = cfg.Tools[1:], []tools.Source{newCatalog("src", lazy)}
 			}
-			a, m := scripted(t, cfg, call("lazy", 1), call("load", 0), call("load", 0), call("lazy", 2), say("Done."))
+			a, m := scripted(t, cfg, providertest.Unfit(call("lazy", 1)), call("load", 0), call("load", 0),
+				call("lazy", 2), say("Done."))
 			require.Equal(t, agent.Completed, run(t, a).Status)
 			require.Contains(t, partsOf(m.Requests()[1].Messages[2].Parts),
 				`the tool "lazy" isn't loaded; call load first`)
@@ -181,6 +182,17 @@ func TestALazyToolIsOfferedOnceItIsLoaded(t *testing.T) {
 			requireSound(t, "s", facts(t, b, "s"))
 		})
 	}
+}
+
+func TestALazyToolThatAnInputNamesIsOffered(t *testing.T) {
+	var done effects
+	lazy := tools.Lazy(done.tool(tools.Spec{Name: "lazy"}), "call load first")
+	a, m := scripted(t, agent.Config{Tools: append([]tools.Tool{lazy}, named(&done, "last")...)}, call("lazy", 1),
+		say("Done."), say("Done."))
+	runInput(t, a, agent.Input{Session: "s", Prompt: "go", Only: []string{"lazy"}})
+	require.Equal(t, 1, done.of(1))
+	runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
+	requireOffered(t, m, []string{"lazy"}, []string{"lazy"}, []string{"last"})
 }
 
 func TestLoadToolsListsSourcesThatHaveChanged(t *testing.T) {

@@ -40,7 +40,7 @@ func TestANewKindOfItemNeedsALine(t *testing.T) {
 // TestAnItemOfANewerVersionStays in the inbox for a process that knows what it means: during a run,
 // after a pause, and when another run begins.
 func TestAnItemOfANewerVersionStays(t *testing.T) {
-	store, logged := journal.NewMemory(), new(bytes.Buffer)
+	store, logged := &journal.MapStore{}, new(bytes.Buffer)
 	post := func(id, kind, data string) error {
 		return store.Post(t.Context(), "s", journal.Item{ID: id, Kind: kind, Time: time.Now(), Data: []byte(data)})
 	}
@@ -72,7 +72,7 @@ func TestAnItemOfANewerVersionStays(t *testing.T) {
 
 // TestAnItemThatNobodyKnowsIsRemoved after an hour, so that nothing waits for it any more.
 func TestAnItemThatNobodyKnowsIsRemoved(t *testing.T) {
-	store, logged := journal.NewMemory(), new(bytes.Buffer)
+	store, logged := &journal.MapStore{}, new(bytes.Buffer)
 	a, _ := scripted(t, agent.Config{Journal: store, Logger: slog.New(slog.NewTextHandler(logged, nil))},
 		say("Hello."), say("Hello again."))
 	run(t, a)

@@ -117,7 +117,7 @@ func (p *plant) agent(t testing.TB, store journal.Store) *agent.Agent {
 }
 
 // decide decides as a person would who looks what has happened.
-func (p *plant) decide(pending []agent.Pause) agent.Input {
+func (p *plant) decide(pending []agent.Pause) agent.Work {
 	var ds []agent.Decision
 	for _, pause := range pending {
 		var in Number
@@ -141,7 +141,7 @@ func (p *plant) decide(pending []agent.Pause) agent.Input {
 func (p *plant) work(t *testing.T, store journal.Store) bool {
 	t.Helper()
 	a := p.agent(t, store)
-	in := agent.Continue("s")
+	var in agent.Work = agent.Continue("s")
 	for range 10 {
 		res, err := a.Run(t.Context(), in)
 		var nothing *agent.SessionError
@@ -202,7 +202,7 @@ func TestACrashAtAnyAppendRepeatsNothing(t *testing.T) {
 			for more := true; more; {
 				synctest.Test(t, func(t *testing.T) {
 					var p plant
-					store := &weak{Store: journal.NewMemory(), at: crashes + 1, kept: kept, err: death, lasts: true}
+					store := &weak{Store: &journal.MapStore{}, at: crashes + 1, kept: kept, err: death, lasts: true}
 					over := p.work(t, store)
 					if more = store.dead(); more {
 						crashes++
@@ -227,7 +227,7 @@ func TestAnUnclearAppendIsTriedAgainAndIsKeptOnce(t *testing.T) {
 				over := false
 				synctest.Test(t, func(t *testing.T) {
 					var p plant
-					store := &weak{Store: journal.NewMemory(), at: at, kept: kept, err: errors.New("connection reset")}
+					store := &weak{Store: &journal.MapStore{}, at: at, kept: kept, err: errors.New("connection reset")}
 					require.True(t, p.work(t, store))
 					p.requireDone(t, store.Store)
 					require.Equal(t, 1, p.done.of(3), "nobody had a reason to repeat it")
@@ -245,7 +245,7 @@ func TestAnUnclearAppendIsTriedAgainAndIsKeptOnce(t *testing.T) {
 func TestAnAppendThatStaysUnclearStopsTheRunBeforeTheEffect(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		store := &weak{Store: journal.NewMemory(), at: 3, err: errors.New("disk full"), lasts: true} // of ToolStarted
+		store := &weak{Store: &journal.MapStore{}, at: 3, err: errors.New("disk full"), lasts: true} // of ToolStarted
 		a, model := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
 			call("work", 1), say("Done."))
 		began := time.Now()
@@ -261,7 +261,7 @@ func TestAnAppendThatStaysUnclearStopsTheRunBeforeTheEffect(t *testing.T) {
 }
 
 func TestAWriterThatLostItsSessionStops(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	steal := tools.New(tools.Spec{Name: "steal"}, func(ctx context.Context, in Number) (string, error) {
 		head, err := store.Head(ctx, "s")
@@ -290,7 +290,7 @@ func TestAWriterThatLostItsSessionStops(t *testing.T) {
 
 func TestALeaseThatIsLostWhileTheModelThinksStopsTheRun(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a, _ := scripted(t, agent.Config{Journal: store}, providertest.Hang())
 		go func() {
 			if wait(t.Context(), time.Second) != nil {
@@ -308,7 +308,7 @@ func TestALeaseThatIsLostWhileTheModelThinksStopsTheRun(t *testing.T) {
 
 func TestALeaseIsKeptAliveWhileARunLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		cfg := agent.Config{Journal: store,
 			Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}}
@@ -333,7 +333,7 @@ func TestALeaseIsKeptAliveWhileARunLasts(t *testing.T) {
 }
 
 func TestAModelCallWithoutReplyIsMadeAgainAndSaysReset(t *testing.T) {
-	inner := journal.NewMemory()
+	inner := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: &weak{Store: inner, at: 3, err: death, lasts: true}}, say("Hello, you."))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.Error(t, err)
@@ -369,7 +369,7 @@ func TestWhatWasShownIsWhatTheJournalHolds(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			cfg := agent.Config{Journal: journal.NewMemory(),
+			cfg := agent.Config{Journal: &journal.MapStore{},
 				Tools: []tools.Tool{tools.New(tools.Spec{Name: "work"}, work)}}
 			a, _ := scripted(t, cfg,
 				providertest.Reply(providertest.SayChunks("caf\xc3", "\xa9 \xff <b>"), call("work", 1)), say("Done."))

@@ -180,7 +180,7 @@ func keepAll(t *testing.T, hooked bool, store journal.Store) {
 		}}
 	}
 	a := newAgent(t, cfg)
-	in := agent.Input{Session: "s", Prompt: "go"}
+	var in agent.Work = agent.Input{Session: "s", Prompt: "go"}
 	var facts []agent.Fact
 	var encoded []string
 	for {

@@ -73,7 +73,7 @@ func TestALabelOfASessionHidesThatOfItsRun(t *testing.T) {
 }
 
 func TestALabelIsSetDuringARunAndAtItsEnd(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
 	a, _ := scripted(t, cfg, call("work", 1), say("Done."))
@@ -147,7 +147,7 @@ func TestAnInputGivesANewSessionItsTitle(t *testing.T) {
 }
 
 func TestTheFactsThatStartARunAreOfNoStep(t *testing.T) {
-	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{reading(1)}}
+	cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{reading(1)}}
 	run(t, reopen(t, cfg, call("read", 1), say("on")))
 	a := reopen(t, cfg, say("on"))
 	before := len(facts(t, a, "s"))

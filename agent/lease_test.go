@@ -47,7 +47,7 @@ func TestToolsAreStoppedBeforeALeaseEndsThatCannotBeRenewed(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var ended time.Duration
 				var why error
-				store := &mute{Store: journal.NewMemory(), fails: fails}
+				store := &mute{Store: &journal.MapStore{}, fails: fails}
 				a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{longTool(&ended, &why)}},
 					call("long", 1))
 				res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
@@ -66,7 +66,7 @@ func TestToolsAreStoppedBeforeALeaseEndsThatCannotBeRenewed(t *testing.T) {
 func TestALeaseIsRenewedForAsLongAsARunLasts(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a, _ := scripted(t,
 			agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}},
 			call("slow", 600), say("Done."))
@@ -87,7 +87,7 @@ func TestARunThatLostItsLeaseIsGoneOnWithElsewhere(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var took time.Duration
 		var why error
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		slow := &mute{Store: store, fails: context.DeadlineExceeded}
 		a, _ := scripted(t, agent.Config{Name: "same", Journal: slow, Tools: []tools.Tool{longTool(&took, &why)}},
 			call("long", 1))
@@ -151,7 +151,7 @@ func TestARunWhoseLeaseIsLostAsItBeginsIsBusy(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := &stuck{mute: mute{Store: journal.NewMemory(), fails: errors.New("away")}}
+				store := &stuck{mute: mute{Store: &journal.MapStore{}, fails: errors.New("away")}}
 				a, _ := scripted(t, agent.Config{Journal: store, Lease: 8 * time.Second}, say("One."))
 				res := runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
 				// it has nothing of it in memory
@@ -180,7 +180,7 @@ func TestACallThatTheLossOfItsLeaseHasStoppedIsRepeated(t *testing.T) {
 				}
 				return "done", nil
 			})}
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a, _ := scripted(t, agent.Config{Name: "same", Journal: &mute{Store: store, fails: context.DeadlineExceeded},
 			Tools: list}, call("long", 1))
 		_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})

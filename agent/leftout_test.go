@@ -122,7 +122,7 @@ func TestWhatCannotBeSentDoesNotStay(t *testing.T) {
 						return c.result, nil
 					}}
 				system := c.system
-				a, err := agent.New(agent.Config{Provider: model, Memory: mem, Journal: journal.NewMemory(),
+				a, err := agent.New(agent.Config{Provider: model, Memory: mem, Journal: &journal.MapStore{},
 					Tools: []tools.Tool{read},
 					Compose: func(context.Context, agent.ComposeInput) (string, error) {
 						return "Help." + system, nil
@@ -412,7 +412,7 @@ func TestALongInputIsSentToALargerModel(t *testing.T) {
 // TestAShortInputStaysIfTheHistoryIsTooLong has a conversation that the provider refuses, until the
 // agent has a Config.Memory.
 func TestAShortInputStaysIfTheHistoryIsTooLong(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	history := []provider.Message{provider.User(strings.Repeat("My order is late. ", 2_000)),
 		provider.Assistant("I see.")}
 	replies := providertest.Script(say("Done."))

@@ -19,12 +19,16 @@ type Leg struct {
 	// Steps is how many model calls are begun, with those of subagents. Each subagent that runs may
 	// exceed it by one. 0: no limit.
 	Steps int
-	// Time is how long the run is driven before it pauses. It cuts nothing off. 0: no limit.
+	// Time is how long the run is driven before it pauses. Calls in progress end first. 0: no
+	// limit.
 	Time time.Duration
 	// Grace is how long model calls and tool calls in progress have after the end of the context.
 	// Then their contexts end, and the run stays open as after a crash. A function that ignores
 	// that is abandoned 5 s later. 0: 5 s.
 	Grace time.Duration
+	// AcceptChanges continues a run although the agent has changed since the run was started, as
+	// [Resumption].AcceptChanges does: see [ChangedError].
+	AcceptChanges bool
 	// Event, if it isn't nil, is called for each event of the run, as [Agent.Stream] yields it. It
 	// should return at once.
 	Event func(Event)
@@ -52,8 +56,8 @@ type Progressed struct {
 	// Key names the next call, in 32 characters: a queue that takes each key once has no copies of
 	// it. It is empty if At is zero.
 	Key string
-	// Result is the result of the run so far; nil if it hasn't started. Its Err is [ErrRunning] for
-	// a run that was cut off.
+	// Result is the result of the run so far; nil if it hasn't started. Its Err is
+	// [machine.ErrRunning] for a run that was cut off.
 	Result *Result
 }
 

@@ -18,7 +18,7 @@ import (
 func ExampleAgent_Advance() {
 	ctx := context.Background()
 	a, err := agent.New(agent.Config{
-		Journal: journal.NewMemory(), // one on disk for real
+		Journal: &journal.MapStore{},
 		Tools: []tools.Tool{
 			tools.New(tools.Spec{Name: "draft"},
 				func(ctx context.Context, in Page) (string, error) { return "drafted", nil }),

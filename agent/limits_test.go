@@ -22,19 +22,9 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
-// priced is a model whose prices are known: a dollar a token.
-type priced struct{ *providertest.Model }
-
-func (priced) Info() provider.ModelInfo {
-	return provider.ModelInfo{Prices: &provider.Prices{Input: 1_000_000 * provider.USD,
-		Output: 1_000_000 * provider.USD}}
-}
-
-func (p priced) InfoOf(string) (provider.ModelInfo, bool) { return p.Info(), true }
-
-func (p priced) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk, error] {
-	return p.Model.Stream(ctx, req)
-}
+// dear is a model whose tokens cost a dollar each.
+var dear = provider.ModelInfo{Prices: &provider.Prices{Input: 1_000_000 * provider.USD,
+	Output: 1_000_000 * provider.USD}}
 
 // unmetered is a model that doesn't report what it uses.
 type unmetered struct{ *providertest.Model }
@@ -69,7 +59,8 @@ func TestUsageThatIsNotReportedCountsAsEstimated(t *testing.T) {
 func TestEveryLimitEndsARunWithItsName(t *testing.T) {
 	many := []providertest.Step{}
 	for i := range 20 {
-		many = append(many, providertest.WithUsage(provider.Usage{Input: 2, Output: 1}, call("work", i)))
+		many = append(many, providertest.Unfit( // it also calls when no tools are left
+			providertest.WithUsage(provider.Usage{Input: 2, Output: 1}, call("work", i))))
 	}
 	for name, c := range map[string]struct {
 		limits    agent.Limits
@@ -85,7 +76,7 @@ func TestEveryLimitEndsARunWithItsName(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var done effects
 			model := providertest.Script(many...)
-			a := newAgent(t, agent.Config{Provider: priced{model}, Limits: c.limits,
+			a := newAgent(t, agent.Config{Provider: model.WithInfo(dear), Limits: c.limits,
 				Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
 			res := run(t, a)
 			require.Equal(t, agent.Stopped, res.Status)
@@ -197,7 +188,7 @@ func TestAModelThatRepeatsItselfIsToldAtTheThirdTimeAndStoppedAtTheFifth(t *test
 }
 
 func TestAModelMayCorrectItselfTwice(t *testing.T) {
-	bad := providertest.Call("work", map[string]any{"n": "x"})
+	bad := providertest.Unfit(providertest.Call("work", map[string]any{"n": "x"}))
 	var done effects
 	cfg := agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"}), done.tool(tools.Spec{Name: "other"})}}
 	a, model := scripted(t, cfg, bad, bad, call("work", 1), bad, bad, bad, call("work", 2), call("other", 3),
@@ -211,7 +202,7 @@ func TestAModelMayCorrectItselfTwice(t *testing.T) {
 }
 
 func TestAPersonMayCorrectWhatTheModelCouldnt(t *testing.T) {
-	bad := providertest.Call("work", map[string]any{"n": "x"})
+	bad := providertest.Unfit(providertest.Call("work", map[string]any{"n": "x"}))
 	for name, c := range map[string]struct {
 		decide func(string) agent.Decision
 		ran    int
@@ -286,7 +277,7 @@ func TestACutAnswerSaysSo(t *testing.T) {
 }
 
 func TestAnAnswerThatBreaksOffIsBookedAsEstimated(t *testing.T) {
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()},
+	a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}},
 		providertest.FailAfter(4, say("It is a long story, and it ends here"), fault.Permanent))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "tell me"})
 	require.Error(t, err)

@@ -56,7 +56,7 @@ func turns(t testing.TB, a *agent.Agent, n int) (res *agent.Result) {
 }
 
 func TestEachRunOfASessionReadsOnlyWhatIsNew(t *testing.T) {
-	store := &readCounter{Store: journal.NewMemory()}
+	store := &readCounter{Store: &journal.MapStore{}}
 	a := lengthTeller(t, store)
 	require.Equal(t, "1", turns(t, a, 1).Text())
 	store.n.Store(0)
@@ -65,7 +65,7 @@ func TestEachRunOfASessionReadsOnlyWhatIsNew(t *testing.T) {
 }
 
 func TestAProcessThatDoesNotKnowASessionReadsItFromTheLastSnapshot(t *testing.T) {
-	store := &readCounter{Store: journal.NewMemory()}
+	store := &readCounter{Store: &journal.MapStore{}}
 	require.Equal(t, "601", turns(t, lengthTeller(t, store), 301).Text()) // about 1,200 facts
 	other := lengthTeller(t, store)
 	store.n.Store(0)
@@ -110,7 +110,7 @@ func TestNoSnapshotIsTakenOfASessionThatIsDeletedAtItsEnd(t *testing.T) {
 		return "ok", nil
 	})
 	for session, taken := range map[string]int64{"s": 1, "": 0} {
-		store := &snapshotCounter{Store: journal.NewMemory()}
+		store := &snapshotCounter{Store: &journal.MapStore{}}
 		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{note},
 			Provider: providertest.Script(providertest.Call("note", struct{}{}), say("Done."))})
 		_, err := a.Run(t.Context(), agent.Input{Session: session, Prompt: "go"})
@@ -127,7 +127,7 @@ func conversation(t testing.TB, a *agent.Agent, session string) []provider.Messa
 }
 
 func TestASnapshotIsNotShown(t *testing.T) {
-	a := lengthTeller(t, journal.NewMemory())
+	a := lengthTeller(t, &journal.MapStore{})
 	for range 300 {
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err)
@@ -137,7 +137,7 @@ func TestASnapshotIsNotShown(t *testing.T) {
 }
 
 func TestWhatAnotherProcessHasWrittenIsRead(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	one, other := lengthTeller(t, store), lengthTeller(t, store)
 	for n := range 20 {
 		require.Equal(t, fmt.Sprint(4*n+1), turns(t, one, 1).Text())
@@ -180,7 +180,7 @@ func TestASessionThatAnotherProcessHasReplacedIsReadAnew(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			a, other := lengthTeller(t, store), lengthTeller(t, store)
 			turns(t, a, 3)
 			replace(t, other)

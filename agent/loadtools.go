@@ -174,21 +174,29 @@ func (t *runTools) sourcesFailed(failed []*SourceFailed) {
 	}
 }
 
-// gather sets the tools of the run that starts after run before, or that resumes it.
-func (t *runTools) gather(in *Input, before *machine.RunState) ([]*SourceFailed, error) {
+// gather sets the tools of the run that starts after run before.
+func (t *runTools) gather(in *start, before *machine.RunState) ([]*SourceFailed, error) {
 	g := &gathering{session: t.log.Name, input: in.Tools, only: in.Only}
 	g.listing = tools.Listing{Session: t.log.account(), User: in.User,
 		Labels: cmp.Or(provider.LabelsOf(in.Labels), t.log.State().Labels)}
 	if before != nil {
 		g.before = before.Fingerprints
 	}
-	if in.resumes() {
-		if !before.IsOpen() {
-			return nil, nil
-		}
-		g.resumed, g.run, g.only, g.external = true, before.ID, before.Only, before.External
-		g.listing.User = before.User
+	return t.collect(g)
+}
+
+// gatherAgain sets the tools of a run that is resumed. given are those of who resumes it.
+func (t *runTools) gatherAgain(given []tools.Tool, run *machine.RunState) ([]*SourceFailed, error) {
+	if !run.IsOpen() {
+		return nil, nil
 	}
+	return t.collect(&gathering{session: t.log.Name, input: given, only: run.Only, external: run.External,
+		before: run.Fingerprints, resumed: true, run: run.ID,
+		listing: tools.Listing{Session: t.log.account(), User: run.User, Labels: t.log.State().Labels}})
+}
+
+// collect asks the sources and sets the tools of the run.
+func (t *runTools) collect(g *gathering) ([]*SourceFailed, error) {
 	t.listing = g.listing
 	set, failed, err := t.log.agent.gather(t.log.ctx, g)
 	if err != nil {
@@ -200,7 +208,7 @@ func (t *runTools) gather(in *Input, before *machine.RunState) ([]*SourceFailed,
 }
 
 // checkChoice returns what is wrong with the tool that an input chooses.
-func (t *runTools) checkChoice(in *Input, mode *mode) error {
+func (t *runTools) checkChoice(in *start, mode *mode) error {
 	if in.ToolChoice.Mode != provider.ChooseTool {
 		return nil
 	}

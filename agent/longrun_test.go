@@ -154,7 +154,7 @@ func longRun(t *testing.T, mem *agent.Memory) (*longModel, []agent.Event, *agent
 	mem.Counter, mem.Window, mem.Subgoals = counter, memory.Window{Size: 128_000},
 		memory.SubgoalCalls("subgoal.begin", "subgoal.done")
 	a := newAgent(t, agent.Config{
-		Provider: providertest.Func(m.answer), Memory: mem, Journal: journal.NewMemory(),
+		Provider: providertest.Func(m.answer), Memory: mem, Journal: &journal.MapStore{},
 		Limits: agent.Limits{Steps: longSteps + 1, Tokens: -1},
 		Tools: []tools.Tool{
 			tools.New(tools.Spec{Name: "subgoal.begin", ReadOnly: true}, func(context.Context, struct {

@@ -22,7 +22,7 @@ func TestAnApprovedCallRunsElsewhereIfTheLeaseIsLostBeforeItStarts(t *testing.T)
 		for _, where := range []string{"in Check", "in a policy"} {
 			t.Run(name+" "+where, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					inner := journal.NewMemory()
+					inner := &journal.MapStore{}
 					var done effects
 					build := func(store journal.Store, stuck string) *agent.Agent {
 						waits := func(ctx context.Context, at string) error {
@@ -77,7 +77,7 @@ func TestAnApprovedCallRunsElsewhereIfTheLeaseIsLostBeforeItStarts(t *testing.T)
 // consumer had stayed.
 func TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		inner := journal.NewMemory()
+		inner := &journal.MapStore{}
 		var done effects
 		a, _, _ := risky(t, agent.Config{Journal: inner}, call("risky", 1))
 		res := run(t, a)
@@ -103,7 +103,7 @@ func TestAConsumerThatLeavesAfterTheLeaseIsLostEndsNothing(t *testing.T) {
 func TestACallThatIsAbandonedWhenTheLeaseIsLostStaysOpen(t *testing.T) {
 	for _, repeatable := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			inner := journal.NewMemory()
+			inner := &journal.MapStore{}
 			work := func(store journal.Store, takes time.Duration) *agent.Agent {
 				deaf := tools.New(tools.Spec{Name: "deaf", Idempotent: repeatable},
 					func(context.Context, Number) (string, error) {

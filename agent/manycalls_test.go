@@ -43,7 +43,7 @@ func manyCalls(t testing.TB, n int, spec tools.Spec, want agent.Status) (w *weig
 		calls = append(calls, providertest.CallSpec{Tool: "work", Input: Number{i}})
 	}
 	spec.Name = "work"
-	w = &weighed{Store: journal.NewMemory()}
+	w = &weighed{Store: &journal.MapStore{}}
 	a := newAgent(t, agent.Config{
 		Provider: providertest.Script(providertest.Calls(calls...), say("Done.")), Journal: w,
 		Tools:  []tools.Tool{tools.New(spec, func(context.Context, Number) (string, error) { return "ok", nil })},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"sync"
 	"testing"
@@ -123,8 +124,8 @@ func TestWhateverHappensToASummaryTheRunGoesOn(t *testing.T) {
 		"it is empty":       {p: answer("  \n", provider.StopDone), why: "empty"},
 		"it is refused":     {p: answer("no", provider.StopFiltered), why: "filtered"},
 		"it is over budget": {p: answer("in short", provider.StopDone), spend: 10, why: "budget"},
-		"it calls tools": {p: providertest.Script(call("read", 1), call("read", 1), call("read", 1),
-			call("read", 1)), why: "tool"},
+		"it calls tools": {p: providertest.Script(slices.Repeat(
+			[]providertest.Step{providertest.Unfit(call("read", 1))}, 4)...), why: "tool"},
 		"it ends before End": {p: providertest.Script(providertest.Cut(2, say("in sh")),
 			providertest.Cut(2, say("in sh")), providertest.Cut(2, say("in sh")), providertest.Cut(2, say("in sh"))),
 			why: "before the answer was complete"},
@@ -425,7 +426,7 @@ func TestLeavingTheStreamAtACompactionLeavesNothingBehind(t *testing.T) {
 	for _, kind := range []string{"compacted", "warning"} {
 		a, _ := scripted(t, agent.Config{
 			Memory: small(memory.Step{Strategy: s}, memory.Step{Strategy: memory.Slide{}}),
-			Tools:  []tools.Tool{reading(800)}, Journal: journal.NewMemory(), Limits: agent.Limits{Steps: 50},
+			Tools:  []tools.Tool{reading(800)}, Journal: &journal.MapStore{}, Limits: agent.Limits{Steps: 50},
 		}, append(reads(20), reads(20)...)...)
 		for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 			require.NoError(t, err)

@@ -20,16 +20,16 @@ func TestAnImportHasTheStateOfTheExport(t *testing.T) {
 	for name, sc := range scenes {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				st := sc.stage(t, journal.NewMemory())
-				st.input.Labels, st.input.Owner = map[string]string{"tenant": "acme"}, "ann"
-				if sc.input != nil {
-					st.input.Labels, st.input.Owner = nil, ""
+				st := sc.stage(t, &journal.MapStore{})
+				if in, starts := st.input.(agent.Input); starts && sc.input == nil {
+					in.Labels, in.Owner = map[string]string{"tenant": "acme"}, "ann"
+					st.input = in
 				}
 				_, _ = st.agent.Run(context.Background(), st.input)
 				require.NoError(t, st.agent.Session("s").SetTitle(t.Context(), "The title"))
 				var file bytes.Buffer
 				require.NoError(t, st.agent.Session("s").Export(t.Context(), &file))
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				b, _ := scripted(t, agent.Config{Journal: store})
 				require.NoError(t, b.Session("s").Import(t.Context(), &file))
 				was, now := replayed(t, st.agent), replayed(t, b)

@@ -68,7 +68,7 @@ func TestACallWhoseCheckOutlivesItsRunIsNeverStarted(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
 		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{slowCheck(&done, 10*time.Second)},
-			Journal: journal.NewMemory()}, calls("work", 1, 2))
+			Journal: &journal.MapStore{}}, calls("work", 1, 2))
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)
 		defer cancel()
 		res, _ := a.Run(ctx, agent.Input{Session: "s", Prompt: "go"})
@@ -87,7 +87,7 @@ func TestAToolResultInTheAnswerOfAHookSpoilsNoLog(t *testing.T) {
 			provider.TextPart("mine"), provider.ResultPart(provider.ToolResult{CallID: "1", Name: "n"})}})
 		return nil
 	}}
-	a, model := scripted(t, agent.Config{Hooks: []agent.Hooks{h}, Journal: journal.NewMemory()}, say("no"))
+	a, model := scripted(t, agent.Config{Hooks: []agent.Hooks{h}, Journal: &journal.MapStore{}}, say("no"))
 	require.Equal(t, "mine", run(t, a).Text())
 	require.Empty(t, model.Requests())
 	requireSound(t, "s", facts(t, a, "s"))
@@ -97,7 +97,7 @@ func TestARunIsSentBackThoughRedactingLeavesNothingToSay(t *testing.T) {
 	h := agent.Hooks{Name: "h", BeforeFinish: func(context.Context, *agent.Result) error {
 		return agent.SendBack("secret")
 	}}
-	a, model := scripted(t, agent.Config{Hooks: []agent.Hooks{h}, Journal: journal.NewMemory(),
+	a, model := scripted(t, agent.Config{Hooks: []agent.Hooks{h}, Journal: &journal.MapStore{},
 		Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "") }}, say("a"), say("b"), say("c"))
 	require.Equal(t, "c", run(t, a).Text())
 	require.Len(t, model.Requests(), 3)
@@ -106,7 +106,7 @@ func TestARunIsSentBackThoughRedactingLeavesNothingToSay(t *testing.T) {
 
 func TestAQuestionWithABrokenSchemaFailsItsCallAlone(t *testing.T) {
 	ask := asking(tools.Suspend{Kind: "question", Prompt: "?", Schema: json.RawMessage("not json")})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{ask}, Journal: journal.NewMemory()}, call("ask", 1), say("on"))
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{ask}, Journal: &journal.MapStore{}}, call("ask", 1), say("on"))
 	res := run(t, a)
 	require.Equal(t, agent.Completed, res.Status)
 	require.Equal(t, "on", res.Text())
@@ -117,7 +117,7 @@ func TestAQuestionWithABrokenSchemaFailsItsCallAlone(t *testing.T) {
 func TestAResultTooLargeForTheJournalFailsItsCallAlone(t *testing.T) {
 	give := giving(tools.Result{
 		Parts: []provider.Part{provider.MediaPart(provider.Media{Type: "image/png", Data: make([]byte, 52<<20)})}})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{give}, Journal: journal.NewMemory()}, call("give", 1),
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{give}, Journal: &journal.MapStore{}}, call("give", 1),
 		say("on"))
 	res := run(t, a)
 	require.Equal(t, agent.Completed, res.Status)
@@ -135,7 +135,7 @@ func TestDataOfAHookThatIsntJSONSpoilsNoLog(t *testing.T) {
 		return nil
 	}}
 	a, _ := scripted(t, agent.Config{Hooks: []agent.Hooks{h}, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})},
-		Journal: journal.NewMemory()}, call("work", 1), say("on"))
+		Journal: &journal.MapStore{}}, call("work", 1), say("on"))
 	require.Equal(t, "on", run(t, a).Text())
 	require.Equal(t, 1, done.all())
 	require.Empty(t, finished(t, a, "s")[0].Data)
@@ -145,7 +145,7 @@ func TestDataOfAHookThatIsntJSONSpoilsNoLog(t *testing.T) {
 
 func TestAnAnswerNestedTooDeepIsRefusedAndThePauseStays(t *testing.T) {
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{asking(tools.Suspend{Kind: "question", Prompt: "?"})},
-		Journal: journal.NewMemory()},
+		Journal: &journal.MapStore{}},
 		call("ask", 1), say("on"))
 	id := run(t, a).Pending[0].ID
 	var d agent.Decision
@@ -159,7 +159,7 @@ func TestAnAnswerNestedTooDeepIsRefusedAndThePauseStays(t *testing.T) {
 
 func TestDataOfAToolNestedTooDeepSpoilsNoLog(t *testing.T) {
 	give := giving(tools.Result{Parts: []provider.Part{provider.TextPart("x")}, Data: nested(9999)})
-	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{give}, Journal: journal.NewMemory()}, call("give", 1),
+	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{give}, Journal: &journal.MapStore{}}, call("give", 1),
 		say("on"))
 	require.Equal(t, "on", run(t, a).Text())
 	require.Empty(t, finished(t, a, "s")[0].Data)
@@ -168,7 +168,7 @@ func TestDataOfAToolNestedTooDeepSpoilsNoLog(t *testing.T) {
 }
 
 func TestACallOfTheProviderNestedTooDeepSpoilsNoLog(t *testing.T) {
-	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Provider: chunked(provider.Start("m"),
+	a := newAgent(t, agent.Config{Journal: &journal.MapStore{}, Provider: chunked(provider.Start("m"),
 		provider.ProviderCall(provider.ToolCall{ID: "1", Name: "search", Input: nested(9999)}), provider.Text("on"),
 		provider.End(provider.StopDone, provider.Usage{}))})
 	require.Equal(t, "on", run(t, a).Text())
@@ -180,7 +180,7 @@ func TestCallsOfAHistoryWhoseIDsAreNoUTF8StayApart(t *testing.T) {
 		return provider.Part{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: id, Name: "x"}}
 	}
 	given := func(id string) provider.Part { return provider.ResultPart(provider.ToolResult{CallID: id, Name: "x"}) }
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("on"))
+	a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}}, say("on"))
 	res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", History: []provider.Message{
 		provider.User("a"),
 		{Role: provider.RoleAssistant, Parts: []provider.Part{asked("\xff"), asked("\xfe")}},
@@ -223,14 +223,14 @@ func cutSession(t *testing.T, from, to journal.Store, session, kind string) {
 }
 
 func TestACallInDoubtIsNeverSaidNotToHaveRun(t *testing.T) {
-	for name, next := range map[string]agent.Input{
-		"superseded": {Session: "s", Prompt: "x", Supersede: true},
+	for name, next := range map[string]agent.Work{
+		"superseded": agent.Input{Session: "s", Prompt: "x", Supersede: true},
 		"expired":    agent.Continue("s"),
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				var done effects
-				store, left := journal.NewMemory(), journal.NewMemory()
+				store, left := &journal.MapStore{}, &journal.MapStore{}
 				cfg := agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}, Journal: store,
 					PauseExpires: time.Minute}
 				run(t, reopen(t, cfg, call("work", 1), say("on")))

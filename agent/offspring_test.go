@@ -23,7 +23,7 @@ func TestADecisionOnAChildsPauseThatWasMadeInTimeCountsHoweverLateTheRunGoesOn(t
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		synctest.Test(t, func(t *testing.T) {
 			if store != nil {
-				store = journal.NewMemory()
+				store = &journal.MapStore{}
 			}
 			var done effects
 			inner, _ := scripted(t, agent.Config{Name: "inner", PauseExpires: time.Minute,
@@ -58,7 +58,7 @@ func TestACopyOfASessionLeavesTheChildrenOfTheOriginalAlone(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			f := newFamily(t, agent.Config{Journal: journal.NewMemory()},
+			f := newFamily(t, agent.Config{Journal: &journal.MapStore{}},
 				[]providertest.Step{task("child", "it"), say("Done.")},
 				[]providertest.Step{call("work", 1), call("risky", 2), say("I did.")})
 			res := run(t, f.a)
@@ -92,7 +92,7 @@ func TestAChildStaysOpenWhenItsParentLosesTheLog(t *testing.T) {
 	for name, err := range map[string]error{"a conflict": &journal.ConflictError{Session: "s"}, "refused": death} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := &jealous{Store: journal.NewMemory()}
+				store := &jealous{Store: &journal.MapStore{}}
 				both := providertest.Calls(providertest.CallSpec{Tool: "child", Input: agent.Task{Task: "x"}},
 					providertest.CallSpec{Tool: "beside", Input: Number{10}})
 				var done effects
@@ -122,7 +122,7 @@ func TestAChildStaysOpenWhenItsParentLosesTheLog(t *testing.T) {
 
 func TestDrainPausesAChildAndBothGoOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "x")},
 			[]providertest.Step{call("slow", 20), call("slow", 600)})
 		var res *agent.Result
@@ -193,7 +193,7 @@ func TestAChildWithoutAJournalGoesWithItsParentsSession(t *testing.T) {
 
 func TestAForkIsMadeWholeOrNotAtAll(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		cfg := agent.Config{Name: "a", Journal: store, Limits: agent.Limits{Steps: 200},
 			Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}}
@@ -230,7 +230,7 @@ func TestAnUnnamedSessionIsForgottenAlsoByWhoGoesOnWithIt(t *testing.T) {
 }
 
 func TestAToolThatWasAddedAndIsGoneAgainIsAChange(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	first, second := done.tool(tools.Spec{Name: "first", Risk: tools.High}),
 		done.tool(tools.Spec{Name: "second", Risk: tools.High})
@@ -247,7 +247,7 @@ func TestAToolThatWasAddedAndIsGoneAgainIsAChange(t *testing.T) {
 
 func TestAnUndoIsToldWhenTheLeaseIsLost(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &mute{Store: journal.NewMemory()}
+		store := &mute{Store: &journal.MapStore{}}
 		var took time.Duration
 		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{tools.Func[Number, Number]{
 			Spec: tools.Spec{Name: "put", Timeout: time.Hour},
@@ -308,7 +308,7 @@ func TestTheCallOfAChildIsDecidedOnOnlyByWhatItWaitsFor(t *testing.T) {
 
 func TestAPauseThatTheParentSawExpireHasExpiredForTheChild(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) { // whose process may have another clock
-		store := &watched{Store: journal.NewMemory()}
+		store := &watched{Store: &journal.MapStore{}}
 		var done effects
 		child, _ := scripted(t,
 			agent.Config{Name: "child", PauseExpires: time.Hour,
@@ -337,7 +337,7 @@ func TestAPauseThatTheParentSawExpireHasExpiredForTheChild(t *testing.T) {
 func TestAChildThatIsDrainedByItselfPausesItsParent(t *testing.T) {
 	for _, before := range []bool{true, false} {
 		synctest.Test(t, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			var done effects
 			build := func(steps ...providertest.Step) (parent, child *agent.Agent) {
 				child, _ = scripted(t, agent.Config{Name: "child", Journal: store,
@@ -372,7 +372,7 @@ func TestAChildThatIsDrainedByItselfPausesItsParent(t *testing.T) {
 }
 
 func TestTheModelIsToldOfWhatWasUndoneBeforeTheProcessDied(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	s := &shelf{things: map[int]bool{}}
 	cfg := agent.Config{Journal: store, Tools: s.tools()}
 	run(t, reopen(t, cfg, call("put", 1), say("Done.")))
@@ -394,7 +394,7 @@ func TestTheModelIsToldOfWhatWasUndoneBeforeTheProcessDied(t *testing.T) {
 }
 
 func TestAChildEndsWhoseCallIsRefusedBeforeItGoesOn(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var denied atomic.Bool
 	policy := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
 		if denied.Load() {
@@ -420,7 +420,7 @@ func TestNothingHappensTwiceWhateverIsAskedAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		for range max(10 / *every, 1) {
 			if store != nil {
-				store = journal.NewMemory()
+				store = &journal.MapStore{}
 			}
 			var mu sync.Mutex
 			ran := make(map[string]int)
@@ -524,7 +524,7 @@ func TestWhatIsForgottenOfAChildIsForgottenInItsOwnJournalToo(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			parents, children := journal.NewMemory(), journal.NewMemory()
+			parents, children := &journal.MapStore{}, &journal.MapStore{}
 			inner, _ := scripted(t, agent.Config{Name: "inner", Journal: parents}, say("I did."))
 			middle, _ := scripted(t,
 				agent.Config{Name: "middle", Journal: children,
@@ -557,7 +557,7 @@ type lists struct {
 }
 
 func TestAStoreThatCantBeComparedIsLookedThroughToo(t *testing.T) {
-	store := lists{Store: journal.NewMemory()}
+	store := lists{Store: &journal.MapStore{}}
 	child, _ := scripted(t, agent.Config{Name: "child", Journal: store}, say("I did."))
 	a, _ := scripted(t, agent.Config{Name: "a", Journal: store,
 		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}}, task("child", "x"), say("Done."))

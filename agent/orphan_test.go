@@ -44,7 +44,7 @@ func (s *childless) Release(ctx context.Context, l journal.Lease) error {
 
 func TestASubagentWhoseCallerIsOverIsStoppedByRecover(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		inner := journal.NewMemory()
+		inner := &journal.MapStore{}
 		store := &childless{Store: inner}
 		build := func(store journal.Store) *agent.Agent {
 			wait := tools.New(tools.Spec{Name: "wait", Timeout: time.Hour},
@@ -92,7 +92,7 @@ func TestASubagentWhoseCallerIsOverIsStoppedByRecover(t *testing.T) {
 }
 
 func TestAForkOfADamagedSessionNamesTheDamagedOne(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("Done."))
 	run(t, a)
 	h, err := store.Head(t.Context(), "s")

@@ -52,7 +52,7 @@ func TestWhatIsReadAfterACallCounts(t *testing.T) {
 		"left, and fails":      {kind: session.ItemTitle, err: boom, leave: true, code: machine.CodeAbandoned},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			posts := func() { fromElsewhere(t, store, c.kind, session.Item{Text: "New title"}) }
 			a := newAgent(t, agent.Config{Journal: store, Provider: meanwhile(posts, c.reply, c.err)})
 			for ev := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
@@ -70,7 +70,7 @@ func TestWhatIsReadAfterACallCounts(t *testing.T) {
 
 // TestACanceledRunRecordsNoFurtherStep, and nothing is called for it.
 func TestACanceledRunRecordsNoFurtherStep(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	work := tools.New(tools.Spec{Name: "work"}, func(context.Context, Number) (string, error) {
 		fromElsewhere(t, store, session.ItemCancel, session.Item{})
 		return "x", nil

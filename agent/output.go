@@ -8,31 +8,39 @@ import (
 	"github.com/pawlkit/pawl/internal/schema"
 )
 
-// RunFor runs an input whose answer is a T: the model is asked for JSON that fits T's schema, and
-// its answer is validated and decoded. An answer that doesn't fit is sent back, at most
-// Limits.OutputCorrections times (2 by default); then the run fails with an *[OutputError]. Tools
-// are called as in any run. The error is nil only if the run completed with a T. It is an
-// *[OutputError] if a stop condition ended the run without one, else that of [Agent.Run]. The
-// Result is nil only if no run was started. A run that paused is resumed with RunFor, too:
+// RunFor does an [Input] or a [Resumption] whose answer is a T: the model is asked for JSON that
+// fits T's schema, and its answer is validated and decoded. An answer that doesn't fit is sent
+// back, at most Limits.OutputCorrections times (2 by default); then the run fails with an
+// *[OutputError]. Tools are called as in any run. The error is nil only if the run completed with a
+// T. It is an *[OutputError] if a stop condition ended the run without a T, or if a run was resumed
+// that was started without a T or with another one; else that of [Agent.Run]. The Result is nil
+// only if no run was started. A run that paused is resumed with RunFor, too:
 //
 //	v, res, err := agent.RunFor[Invoice](ctx, a, in)
 //	var paused *agent.PausedError
 //	if errors.As(err, &paused) && paused.Started {
-//		in = agent.Resume(res.Session, decide(res.Pending)...)
-//		v, res, err = agent.RunFor[Invoice](ctx, a, in)
+//		v, res, err = agent.RunFor[Invoice](ctx, a, agent.Resume(res.Session, decide(res.Pending)...))
 //	}
 //
 // Providers want objects. A T that isn't one, such as []string, is asked for as an object with the
 // one field "value", and taken out of it again. An answer that leaves out the object is accepted
 // too, and so is the bare element of a list of one.
-func RunFor[T any](ctx context.Context, a *Agent, in Input) (T, *Result, error) {
+func RunFor[T any](ctx context.Context, a *Agent, w Work) (T, *Result, error) {
 	var zero T
 	t, err := outputOf[T]("RunFor")
 	if err != nil {
 		return zero, nil, err
 	}
-	in.output = t.Schema
-	res, err := a.Run(ctx, in)
+	j, err := a.job(w)
+	switch {
+	case err != nil:
+		return zero, nil, err
+	case j.start != nil && j.start.call != nil:
+		return zero, nil, &ArgError{Func: "RunFor", Field: "Work", Problem: "a HostCall has no answer of a model; use Run"}
+	case j.start != nil:
+		j.start.output = t.Schema
+	}
+	res, err := a.run(ctx, j)
 	if err != nil {
 		return zero, res, err
 	}

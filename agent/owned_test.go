@@ -85,7 +85,7 @@ func TestAStoreThatDoesNotAnswerInASubagentLeavesTheCallOpen(t *testing.T) {
 	for _, at := range []time.Duration{0, time.Second} {
 		t.Run(at.String(), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := &mutedStore{Store: journal.NewMemory()}
+				store := &mutedStore{Store: &journal.MapStore{}}
 				var done effects
 				child := newAgent(t, agent.Config{Name: "child", Provider: inTurn(call("slow", 3), say("I did.")),
 					Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Idempotent: true})}})
@@ -139,7 +139,7 @@ func TestWhatASubagentDidIsUndoneWithItsCall(t *testing.T) {
 			Tools:    []tools.Tool{putting(kept)}})
 		middle := newAgent(t, agent.Config{Name: "middle", Provider: inTurn(task("child", "x"), say("It did.")),
 			Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})}})
-		a := newAgent(t, agent.Config{Journal: journal.NewMemory(),
+		a := newAgent(t, agent.Config{Journal: &journal.MapStore{},
 			Provider: inTurn(call("put", 1), task("middle", "x"), say("Done.")),
 			Tools:    []tools.Tool{agent.AsTool(middle, tools.Spec{}), putting(kept)}})
 		run(t, a)

@@ -176,7 +176,7 @@ func TestACallThatIgnoresItsTimeLimitIsLeftBehind(t *testing.T) {
 				var done effects
 				after := 0
 				release := make(chan struct{})
-				a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), InDoubt: c.inDoubt,
+				a, model := scripted(t, agent.Config{Journal: &journal.MapStore{}, InDoubt: c.inDoubt,
 					Tools: []tools.Tool{deaf(&done, c.spec, release)},
 					Hooks: []agent.Hooks{{AfterTool: func(context.Context, *agent.ToolCall, *agent.ToolResult) error {
 						after++

@@ -23,7 +23,7 @@ func sessionNames(t *testing.T, store journal.Store, f journal.Filter) (names []
 }
 
 func TestTheSessionOfASubagentHasItsCallersAsItsParent(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "it"), say("Done.")},
 		[]providertest.Step{call("risky", 1), say("I did.")})
 	res := run(t, f.a)
@@ -44,7 +44,7 @@ func TestTheSessionOfASubagentHasItsCallersAsItsParent(t *testing.T) {
 
 func TestASessionWithAParentIsLeftToItsParent(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a, _ := scripted(t, agent.Config{Journal: store}, say("1"), say("2"), say("3"), say("4"))
 		runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
 		runInput(t, a, agent.Input{Session: "node", Prompt: "go", Parent: "s"})
@@ -85,7 +85,7 @@ func TestASessionWithAParentIsLeftToItsParent(t *testing.T) {
 }
 
 func TestACircleOfParentsIsDeleted(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("1"), say("2"), say("3"))
 	runInput(t, a, agent.Input{Session: "a", Prompt: "go", Parent: "c"})
 	runInput(t, a, agent.Input{Session: "b", Prompt: "go", Parent: "a"})
@@ -113,7 +113,7 @@ func TestOnlyTheFirstInputSaysWhoseWorkASessionIs(t *testing.T) {
 }
 
 func TestACopyOfASessionHasNoParent(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Journal: store}, say("1"), say("2"))
 	runInput(t, a, agent.Input{Session: "node", Prompt: "go", Parent: "s"})
 	require.NoError(t, a.Session("node").Fork(t.Context(), "copy", 0))

@@ -11,12 +11,12 @@ import (
 	"slices"
 	"strings"
 	"time"
-	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -152,15 +152,9 @@ func cutPreview(text string) string {
 	if len(text) <= maxPreview {
 		return text
 	}
-	end := maxPreview - 100 // for the last line
-	if at := strings.LastIndexByte(text[:end], '\n'); at >= 0 {
-		end = at + 1
-	} else {
-		for !utf8.RuneStart(text[end]) {
-			end--
-		}
-	}
-	shown := text[:end]
+	shown := cut.Start(text, maxPreview-100) // for the last line
+	end := cmp.Or(strings.LastIndexByte(shown, '\n')+1, len(shown))
+	shown = shown[:end]
 	if !strings.HasSuffix(shown, "\n") {
 		shown += "\n"
 	}
@@ -270,10 +264,11 @@ func (w *workers) approverLetsRun(cr *callRun) bool {
 func (w *workers) resolveDoubt(indexes []int) {
 	for _, c := range w.callStates(indexes) {
 		cr := w.newCall(c)
-		if c.Repeat && cr.d.Spec().Repeatable() {
-			w.runTogether([]*callRun{cr})
-		} else {
+		switch {
+		case !c.Repeat || !cr.d.Spec().Repeatable():
 			w.inDoubt(cr, "the process that ran it ended")
+		case w.readmit(cr):
+			w.runTogether([]*callRun{cr})
 		}
 		if w.consumer.left || w.log.ctx.Err() != nil {
 			return

@@ -115,7 +115,7 @@ func TestCallsOfAReplyThatWasCutNeverRun(t *testing.T) {
 	t.Run("arguments that are no JSON", func(t *testing.T) {
 		var done effects
 		a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
-			providertest.Call("work", `{"n": 1`), say("I see."))
+			providertest.Unfit(providertest.Call("work", `{"n": 1`)), say("I see."))
 		run(t, a)
 		require.Zero(t, done.all())
 		model.AssertSaw(t, 1, providertest.ToolResultText("work", "JSON"))
@@ -252,8 +252,8 @@ func TestTwoRunsOfOneSessionDontRace(t *testing.T) {
 				}
 			})
 			<-running
-			for _, in := range []agent.Input{{Session: "s", Prompt: "go"},
-				{Session: "s", Prompt: "go", Supersede: true},
+			for _, in := range []agent.Work{agent.Input{Session: "s", Prompt: "go"},
+				agent.Input{Session: "s", Prompt: "go", Supersede: true},
 				agent.Continue("s"), agent.Resume("s", agent.Approve("p"))} {
 				res, err := a.Run(t.Context(), in)
 				var busy *agent.SessionError
@@ -346,7 +346,7 @@ func TestAValueOutsideOfAnEnumIsNeverExecuted(t *testing.T) {
 	var done effects
 	a, model := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(tools.Spec{
 		Name: "work", Schema: []byte(`{"properties":{"n":{"enum":[1,2]}}}`)})}},
-		call("work", 3), call("work", 2), say("Done."))
+		providertest.Unfit(call("work", 3)), call("work", 2), say("Done."))
 	run(t, a)
 	require.Zero(t, done.of(3))
 	require.Equal(t, 1, done.of(2))

@@ -58,7 +58,7 @@ func acting(t *testing.T, store journal.Store, deep int, done *effects,
 
 func TestWhatAChildWaitsForBesidesStaysPendingWhileItActs(t *testing.T) {
 	for _, deep := range []int{1, 3} {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		var pending []agent.Pause
 		var open []journal.Open
@@ -117,7 +117,7 @@ func TestWhatAChildWaitsForBesidesIsDecidedOnAfterACrash(t *testing.T) {
 	crashes := 0
 	for at, over := 1, false; !over; at++ {
 		synctest.Test(t, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			var done effects
 			res := run(t, acting(t, store, 2, &done, nil))
 			dying := &weak{Store: store, at: at, err: death, lasts: true}
@@ -157,7 +157,7 @@ func TestWhatAChildWaitsForBesidesIsDecidedOnAfterACrash(t *testing.T) {
 }
 
 func TestWhatWasDecidedOnInAChildHappensThoughItWasDrainedBefore(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	ended, cancel := context.WithCancel(t.Context())
 	cancel()
@@ -197,7 +197,7 @@ func TestWhatWasDecidedOnInAChildHappensThoughItWasDrainedBefore(t *testing.T) {
 }
 
 func TestAChildEndsWhoseCallIsntRunBecauseTheRunIsStuck(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	child := newAgent(t,
 		agent.Config{Name: "child", Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})},
@@ -246,7 +246,7 @@ func (w *wired) Append(ctx context.Context, a journal.Append) error {
 
 func TestAChildEndsWhoseCallIsStoppedBeforeItCouldGoOn(t *testing.T) {
 	for _, beside := range []bool{false, true} { // then the calls run on goroutines of their own
-		store := &wired{Store: journal.NewMemory(), session: "s"}
+		store := &wired{Store: &journal.MapStore{}, session: "s"}
 		var done effects
 		child := newAgent(t, agent.Config{Name: "child", Provider: inTurn(call("risky", 1), say("I did.")),
 			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}})
@@ -272,7 +272,7 @@ func TestAChildEndsWhoseCallIsStoppedBeforeItCouldGoOn(t *testing.T) {
 }
 
 func TestWhatAChildWaitedForIsOpenNoMoreWhenItsCallIsOver(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	stop := agent.Hooks{AfterTool: func(_ context.Context, c *agent.ToolCall, _ *agent.ToolResult) error {
 		return agent.Abort(errors.New("enough"))

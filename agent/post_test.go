@@ -22,7 +22,7 @@ import (
 // eachStore runs a test without a journal, and with one that another agent shares.
 func eachStore(t *testing.T, f func(t *testing.T, store journal.Store)) {
 	t.Run("in memory", func(t *testing.T) { f(t, nil) })
-	t.Run("in a journal", func(t *testing.T) { f(t, journal.NewMemory()) })
+	t.Run("in a journal", func(t *testing.T) { f(t, &journal.MapStore{}) })
 }
 
 func TestADecisionIsTakenWithoutGoingOnAndCountsWhenSomebodyDoes(t *testing.T) {
@@ -84,7 +84,7 @@ func TestDecisionsThatCantBeTakenAreRefusedAtOnce(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		synctest.Test(t, func(t *testing.T) {
 			if store != nil {
-				store = journal.NewMemory() // made in the bubble
+				store = &journal.MapStore{} // made in the bubble
 			}
 			a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: time.Minute}, call("risky", 1),
 				say("Done."))
@@ -112,7 +112,7 @@ func TestADecisionMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
 	eachStore(t, func(t *testing.T, store journal.Store) {
 		synctest.Test(t, func(t *testing.T) {
 			if store != nil {
-				store = journal.NewMemory()
+				store = &journal.MapStore{}
 			}
 			a, _, done := risky(t, agent.Config{Journal: store, PauseExpires: time.Minute}, call("risky", 1),
 				say("Done."))
@@ -131,7 +131,7 @@ func TestADecisionMadeInTimeCountsHoweverLateTheRunGoesOn(t *testing.T) {
 func riskyBesideSlow(t *testing.T, store journal.Store) (*agent.Agent, *effects) {
 	t.Helper()
 	if store != nil {
-		store = journal.NewMemory()
+		store = &journal.MapStore{}
 	}
 	done := new(effects)
 	a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{
@@ -206,9 +206,9 @@ func (u *unread) Read(ctx context.Context, session string, after uint64) iter.Se
 }
 
 func TestADecisionWaitsWhileAChildsLogCantBeRead(t *testing.T) {
-	for name, own := range map[string]journal.Store{"none": nil, "memory": journal.NewMemory()} {
+	for name, own := range map[string]journal.Store{"none": nil, "memory": &journal.MapStore{}} {
 		t.Run(name, func(t *testing.T) {
-			store := &unread{Store: journal.NewMemory()}
+			store := &unread{Store: &journal.MapStore{}}
 			child, _, done := risky(t, agent.Config{Name: "child", Journal: store}, call("risky", 1), say("I did."))
 			a, _ := scripted(t,
 				agent.Config{Journal: own, Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}},
@@ -249,7 +249,7 @@ func TestARunIsContinuedOnceThoughSeveralPausesHaveExpired(t *testing.T) {
 
 func TestAPauseWhoseDecisionCouldNotBeTakenCanBeDecidedOn(t *testing.T) {
 	var done effects
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}
 	a, _ := scripted(t, cfg, calls("risky", 1, 2), say("on"))
 	res := run(t, a)

@@ -58,7 +58,7 @@ func TestASummaryIsUnpricedOnlyIfItsPriceIsNotKnown(t *testing.T) {
 				steps = append(steps, memory.Step{Strategy: summariser(t, p)})
 			}
 			n := 0
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			a := newAgent(t, agent.Config{
 				Memory: small(steps...), Journal: store, Tools: []tools.Tool{reading(800)},
 				Limits: agent.Limits{Steps: 50},

@@ -42,7 +42,7 @@ func (s *slowLease) Release(ctx context.Context, l journal.Lease) error {
 func TestAReceiptIsSettledThoughAnotherProcessHasTheSession(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		slow := &slowLease{Store: store}
 		cfg := agent.Config{Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}, Journal: store}
 		b, _ := scripted(t, cfg, call("slow", 10), say("on"))
@@ -73,7 +73,7 @@ func TestAReceiptIsSettledThoughAnotherProcessHasTheSession(t *testing.T) {
 func TestASessionWhoseInputWasRefusedCannotBeSteered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		store := &slowLease{Store: journal.NewMemory()}
+		store := &slowLease{Store: &journal.MapStore{}}
 		a, _ := scripted(t, agent.Config{Journal: store,
 			Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1), say("on"))
 		run(t, a)
@@ -92,7 +92,7 @@ func TestASessionWhoseInputWasRefusedCannotBeSteered(t *testing.T) {
 
 func TestAMessageWhoseSenderWasToldThatItIsLostIsntReadLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var b *agent.Agent
 		var receipt *agent.Receipt
 		work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
@@ -164,7 +164,7 @@ func TestAReceiptOfARunInThisProcessIsSettledAtOnce(t *testing.T) {
 }
 
 func TestARunThatBeginsReadsTheMessagesThatAreToIt(t *testing.T) {
-	store := &slowLease{Store: journal.NewMemory()}
+	store := &slowLease{Store: &journal.MapStore{}}
 	a, model := scripted(t, agent.Config{Journal: store}, say("one"), say("two"))
 	run(t, a)
 	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "m-1", Kind: "steer",
@@ -198,7 +198,7 @@ func TestAReceiptReadsALongSessionAtOnce(t *testing.T) {
 			}
 			return nil
 		})
-		a, _ = scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{many}}, call("many", 1),
+		a, _ = scripted(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{many}}, call("many", 1),
 			say("Done."))
 		run(t, a)
 		began := time.Now()
@@ -226,7 +226,7 @@ func (s *fewHeads) Head(ctx context.Context, session string) (journal.Head, erro
 
 func TestAReaderOfAFullPageWaitsForTheNextFact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &fewHeads{Store: journal.NewMemory()}
+		store := &fewHeads{Store: &journal.MapStore{}}
 		store.left.Store(1_000_000)
 		a, _ := scripted(t, agent.Config{Journal: store}, say("one"))
 		run(t, a)

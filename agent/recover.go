@@ -134,8 +134,7 @@ func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
 		return a.endOrphan(ctx, name)
 	}
 	var paused *PausedError
-	in := Continue(name)
-	in.kind = recoverRun
+	j := &job{kind: "Resumption", session: name, recovers: true}
 	var event func(Event)
 	if r.Event != nil {
 		event = func(ev Event) {
@@ -144,7 +143,7 @@ func (a *Agent) recoverOne(ctx context.Context, name string, r *Recovery) bool {
 			}
 		}
 	}
-	res, err := a.collect(ctx, &in, event)
+	res, err := a.collect(ctx, j, event)
 	switch {
 	case errors.Is(err, errNotOurs), errors.Is(err, ErrDraining), errors.Is(err, ErrBusy) && res == nil,
 		errors.Is(err, ErrNothingOpen), res == nil && (errors.As(err, &paused) || errors.As(err, new(*RolesError))):

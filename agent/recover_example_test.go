@@ -16,7 +16,7 @@ import (
 // A web server posts a decision, and a worker resumes the session. It also resumes sessions in
 // which nobody has decided in time.
 func ExampleAgent_Recover() {
-	store := journal.NewMemory() // one on disk for real
+	store := &journal.MapStore{} // one on disk for real
 	publish := func(name string, expires time.Duration) tools.Tool {
 		return tools.New(tools.Spec{Name: name, Risk: tools.High, Expires: expires},
 			func(ctx context.Context, in Page) (string, error) { return "published", nil })

@@ -41,7 +41,7 @@ func TestASecretInAKeyANameOrAnAddressIsRedacted(t *testing.T) {
 		parts []provider.Part
 	}{
 		"the key of an input":            {step: providertest.Call("share", map[string]string{secret: "editor"})},
-		"the name of an unknown tool":    {step: providertest.Call("mail_"+secret, nil)},
+		"the name of an unknown tool":    {step: providertest.Unfit(providertest.Call("mail_"+secret, nil))},
 		"the address of a source":        {step: providertest.Reply(cites, providertest.Call("share", nil))},
 		"a key of what a tool emits":     {step: providertest.Call("emits", nil)},
 		"a key of a result's data":       {step: providertest.Call("data", nil)},
@@ -51,7 +51,7 @@ func TestASecretInAKeyANameOrAnAddressIsRedacted(t *testing.T) {
 			"[key]": "b"})},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			model := providertest.Script(c.step, providertest.Say("ok"))
 			a, err := agent.New(agent.Config{Journal: store, Provider: model, Redact: redact,
 				Tools: []tools.Tool{share, emits, data, draws}})
@@ -65,7 +65,8 @@ func TestASecretInAKeyANameOrAnAddressIsRedacted(t *testing.T) {
 
 // TestANameThatTheModelInventsIsBounded: it is recorded, and sent with each later request.
 func TestANameThatTheModelInventsIsBounded(t *testing.T) {
-	model := providertest.Script(providertest.Call(string(make([]byte, 1<<20)), nil), providertest.Say("ok"))
+	model := providertest.Script(providertest.Unfit(providertest.Call(string(make([]byte, 1<<20)), nil)),
+		providertest.Say("ok"))
 	a, err := agent.New(agent.Config{Provider: model})
 	require.NoError(t, err)
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "x"})
@@ -95,7 +96,7 @@ func TestARunOfRefusedCallsIsStopped(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var steps []providertest.Step
 			for n := range 30 {
-				steps = append(steps, call(n+1))
+				steps = append(steps, providertest.Unfit(call(n+1)))
 			}
 			model := providertest.Script(steps...)
 			cfg := agent.Config{Provider: model, Tools: []tools.Tool{fits}, Limits: agent.Limits{Failures: 3,

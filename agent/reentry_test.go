@@ -37,7 +37,7 @@ func (s *unwilling) Append(ctx context.Context, a journal.Append) error {
 }
 
 func TestALoggerAndRedactMayCallTheAgentWhenTheJournalRefusesAnAppend(t *testing.T) {
-	store := &unwilling{Store: journal.NewMemory()}
+	store := &unwilling{Store: &journal.MapStore{}}
 	var in context.Context
 	refuse := tools.New(tools.Spec{Name: "refuse"}, func(ctx context.Context, _ Number) (string, error) {
 		in, store.on = ctx, true

@@ -64,12 +64,12 @@ func (r *relay) agent(t testing.TB, store journal.Store) *agent.Agent {
 // work continues in one process, as [plant.work] does.
 func (r *relay) work(t *testing.T, store journal.Store) bool {
 	a := r.agent(t, store)
-	in := agent.Continue("s")
+	var in agent.Work = agent.Continue("s")
 	for range 10 {
 		res, err := a.Run(t.Context(), in)
 		var nothing *agent.SessionError
 		var paused *agent.PausedError
-		answers := func(pending []agent.Pause) agent.Input {
+		answers := func(pending []agent.Pause) agent.Work {
 			var ds []agent.Decision
 			for _, p := range pending {
 				var in Number
@@ -124,7 +124,7 @@ func TestACrashAtAnyAppendOfAChainRepeatsNothing(t *testing.T) {
 			for more := true; more; {
 				synctest.Test(t, func(t *testing.T) {
 					var r relay
-					store := &weak{Store: journal.NewMemory(), at: crashes + 1, kept: kept, err: death, lasts: true}
+					store := &weak{Store: &journal.MapStore{}, at: crashes + 1, kept: kept, err: death, lasts: true}
 					over := r.work(t, store)
 					if more = store.dead(); more {
 						crashes += *every
@@ -150,7 +150,7 @@ func TestACrashAtAnyAppendOfAChainRepeatsNothing(t *testing.T) {
 }
 
 func TestAChainIsForkedExportedAndPrunedAtAnyFact(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var r relay
 	require.True(t, r.work(t, store))
 	r.requireDone(t, store)

@@ -33,7 +33,7 @@ func nestedWorkers(t *testing.T, store journal.Store, deep int, done *effects) (
 
 func TestAPauseOfASubagentOpensAgain(t *testing.T) {
 	for _, deep := range []int{1, 3} {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		worker, desk := nestedWorkers(t, store, deep, &done)
 		p := run(t, worker).Pending
@@ -67,7 +67,7 @@ func crashes(t *testing.T, build func(t *testing.T, store journal.Store) (worker
 	for at, over := 1, false; !over; at++ {
 		for _, kept := range []bool{false, true} {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				worker, desk := build(t, store)
 				prepare(t, worker, desk)
 				dying := &weak{Store: store, at: at, kept: kept, err: death, lasts: true}
@@ -142,10 +142,10 @@ func TestAPauseOfASubagentOpensAgainOnceThoughTheWorkerDies(t *testing.T) {
 }
 
 func TestAPauseOfAnAlteredLogDoesNotOpenAgain(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	first, _, _ := strictWorker(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 	old := run(t, first).Pending[0]
-	forged := journal.NewMemory()
+	forged := &journal.MapStore{}
 	seq := uint64(0)
 	lease, err := forged.Lease(t.Context(), "s", "x", time.Minute)
 	require.NoError(t, err)
@@ -174,7 +174,7 @@ func TestAPauseOfAnAlteredLogDoesNotOpenAgain(t *testing.T) {
 }
 
 func TestAPauseIsDecidedByResumeThoughADecisionOnItCannotBeRead(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	worker, _, done := strictWorker(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 	p := run(t, worker).Pending[0]
 	require.NoError(t,
@@ -185,7 +185,7 @@ func TestAPauseIsDecidedByResumeThoughADecisionOnItCannotBeRead(t *testing.T) {
 }
 
 func TestADecisionOnTheCallOfASubagentItselfChangesNothing(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	worker, _ := nestedWorkers(t, store, 1, &done)
 	p := run(t, worker).Pending

@@ -29,7 +29,7 @@ func strictWorker(t *testing.T, cfg agent.Config, steps ...providertest.Step) (w
 	t.Helper()
 	done = new(effects)
 	if cfg.Journal == nil {
-		cfg.Journal = journal.NewMemory()
+		cfg.Journal = &journal.MapStore{}
 	}
 	others := cfg.Tools
 	cfg.Provider, cfg.Tools = inTurn(steps...), append(others[:len(others):len(others)], done.tool(upTo("9")))
@@ -81,7 +81,7 @@ func requireReopened(t *testing.T, a *agent.Agent, old agent.Pause) agent.Pause 
 }
 
 func TestAPauseOpensAgainIfADecisionThatWasPostedDoesNotFit(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	worker, desk, done := strictWorker(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 	old := run(t, worker).Pending[0]
 	require.NoError(t, desk.Session("s").Decide(t.Context(), agent.Edit(old.ID, Number{50}).By("ann")))
@@ -221,7 +221,7 @@ func TestEachDecisionThatDoesNotFitOpensItsPauseAgain(t *testing.T) {
 			then: agent.Approve, answers: "done 1"},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			in := agent.Input{Session: "s", Prompt: "go"}
 			cfg := agent.Config{Journal: store, Provider: inTurn(call("risky", 1), say("Done."))}
 			if c.given {
@@ -235,13 +235,12 @@ func TestEachDecisionThatDoesNotFitOpensItsPauseAgain(t *testing.T) {
 				cfg.Tools = []tools.Tool{c.worker}
 			}
 			worker := newAgent(t, cfg)
-			in = agent.Continue("s")
-			in.AcceptChanges = true
-			require.Equal(t, agent.Paused, runInput(t, worker, in).Status)
+			require.Equal(t, agent.Paused,
+				runInput(t, worker, agent.Resumption{Session: "s", AcceptChanges: true}).Status)
 			now := requireReopened(t, worker, old)
-			in = agent.Resume("s", c.then(now.ID))
-			in.AcceptChanges = true
-			require.Equal(t, "Done.", runInput(t, worker, in).Text())
+			next := agent.Resume("s", c.then(now.ID))
+			next.AcceptChanges = true
+			require.Equal(t, "Done.", runInput(t, worker, next).Text())
 			require.Equal(t, c.answers, finished(t, worker, "s")[0].Text())
 			rules, err := worker.Session("s").Rules(t.Context())
 			require.NoError(t, err)
@@ -255,7 +254,7 @@ func TestARunUnderWayOpensAPauseAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var slow effects
 		worker, desk, done := strictWorker(t,
-			agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{slow.slow(tools.Spec{Name: "slow"})}},
+			agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{slow.slow(tools.Spec{Name: "slow"})}},
 			providertest.Calls(providertest.CallSpec{Tool: "risky", Input: Number{1}},
 				providertest.CallSpec{Tool: "slow", Input: Number{20}}), say("Done."))
 		var shown []agent.Pause
@@ -281,7 +280,7 @@ func TestAPauseThatOpensAgainExpiresWhenItWouldHave(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				worker, desk, done := strictWorker(t,
-					agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour}, call("risky", 1), say("Done."))
+					agent.Config{Journal: &journal.MapStore{}, PauseExpires: time.Hour}, call("risky", 1), say("Done."))
 				old := run(t, worker).Pending[0]
 				<-time.After(time.Minute)
 				require.NoError(t, desk.Session("s").Decide(t.Context(), agent.Edit(old.ID, Number{50})))
@@ -316,7 +315,7 @@ func TestTheReasonWhyAPauseOpensAgainIsRedacted(t *testing.T) {
 
 func TestRecoverPausesARunWhoseProcessDiedBeforeItCouldPause(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		inner := journal.NewMemory()
+		inner := &journal.MapStore{}
 		build := func(store journal.Store) *agent.Agent {
 			return reopen(t, agent.Config{Journal: store,
 				Tools: []tools.Tool{new(effects).tool(tools.Spec{Name: "risky", Risk: tools.High})}}, call("risky", 1))
@@ -345,7 +344,7 @@ func TestRecoverPausesARunWhoseProcessDiedBeforeItCouldPause(t *testing.T) {
 }
 
 func TestRecoverOfOneSessionLeavesTheOthersAlone(t *testing.T) {
-	a, _, done := risky(t, agent.Config{Journal: journal.NewMemory()}, call("risky", 1), call("risky", 2), say("Done."))
+	a, _, done := risky(t, agent.Config{Journal: &journal.MapStore{}}, call("risky", 1), call("risky", 2), say("Done."))
 	for _, session := range []string{"s", "s-2"} {
 		_, err := a.Run(t.Context(), agent.Input{Session: session, Prompt: "go"})
 		require.ErrorAs(t, err, new(*agent.PausedError))

@@ -18,7 +18,7 @@ import (
 
 func TestAnInputThatHasNotStartedHasNoResult(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		b, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}},
 			call("slow", 10), say("Done."))
@@ -50,7 +50,7 @@ func (l *leasing) Lease(ctx context.Context, session, owner string, ttl time.Dur
 
 // TestAnInputGoesOnWithItsOwnRun, also if that ends and another begins while it is looked up.
 func TestAnInputGoesOnWithItsOwnRun(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	input := func(key string) agent.Input { return agent.Input{Session: "s", Key: key, Prompt: "go"} }
 	b, _, _ := risky(t, agent.Config{Journal: store}, call("work", 1), say("One."), call("work", 2))
 	p, err := b.Advance(t.Context(), input("one"), agent.Leg{Steps: 1})
@@ -76,7 +76,7 @@ func TestAnInputWhoseContextWasResetGoesOnAfterAPrune(t *testing.T) {
 		mem := small()
 		mem.ContextReset = noted()
 		next := handing("next", func(context.Context, Number) (string, error) { return "ok", nil })
-		a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(), Memory: mem, Tools: []tools.Tool{next}},
+		a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}, Memory: mem, Tools: []tools.Tool{next}},
 			call("next", 1), call("next", 2), say("Done."))
 		p, err := a.Advance(t.Context(), first, agent.Leg{Steps: 2})
 		require.NoError(t, err)
@@ -110,7 +110,7 @@ func TestAJournalThatRefusesAnyAppendEndsNoRunInALeg(t *testing.T) {
 	for n := 0; refused; n++ {
 		synctest.Test(t, func(t *testing.T) {
 			var done effects
-			d := &dying{Store: journal.NewMemory(), left: n}
+			d := &dying{Store: &journal.MapStore{}, left: n}
 			c := &counter{Store: d}
 			p, err := c.crew(t, &done).Advance(t.Context(), first, agent.Leg{})
 			if n == 0 {
@@ -137,7 +137,7 @@ func TestAJournalThatRefusesAnyAppendEndsNoRunInALeg(t *testing.T) {
 func TestTwoWorkersWithOneInputDoItsWorkOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var replies []providertest.Step
 		for n := range 10 {
 			replies = append(replies, call("work", n))

@@ -19,7 +19,7 @@ import (
 // kept returns a journal with a log that a process which died has left.
 func kept(t *testing.T, log []agent.Fact) journal.Store {
 	t.Helper()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var recs []journal.Record
 	for _, f := range log {
 		rec, err := machine.Encode(f)
@@ -41,7 +41,7 @@ func TestARequestForAContextResetOutlivesAPauseAndItsProcess(t *testing.T) {
 	gate := tools.New(tools.Spec{Name: "gate", Approval: tools.AskAlways},
 		func(context.Context, Number) (string, error) { return "passed", nil })
 	cfg := agent.Config{Memory: mem, Tools: []tools.Tool{next, gate}, InDoubt: agent.TellInDoubt,
-		Journal: journal.NewMemory()}
+		Journal: &journal.MapStore{}}
 	a, m := scripted(t, cfg, call("next", 1), call("next", 2), say("done"))
 	require.Equal(t, agent.Completed, run(t, a).Status)
 	m.AssertDone(t)
@@ -65,7 +65,7 @@ func TestARequestForAContextResetOutlivesAPauseAndItsProcess(t *testing.T) {
 	}
 	require.Equal(t, 2, died, "before and after the result of the call")
 
-	cfg.Journal = journal.NewMemory()
+	cfg.Journal = &journal.MapStore{}
 	a, _ = scripted(t, cfg, providertest.Calls(providertest.CallSpec{Tool: "next", Input: Number{1}},
 		providertest.CallSpec{Tool: "gate", Input: Number{2}}))
 	res := run(t, a)

@@ -46,7 +46,7 @@ func requireUnproven(t *testing.T, res *agent.Result, err error) {
 }
 
 func TestARunDoesNotCompleteWithoutWhatIsRequired(t *testing.T) {
-	a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), Hooks: []agent.Hooks{evidence()}},
+	a, model := scripted(t, agent.Config{Journal: &journal.MapStore{}, Hooks: []agent.Hooks{evidence()}},
 		repeat(say("It works, all 14 tests pass."), 3)...)
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Build it"})
 	requireUnproven(t, res, err)
@@ -66,7 +66,7 @@ func TestARunCompletesOnceWhatIsRequiredIsThere(t *testing.T) {
 }
 
 func TestAdviceThatIsNotFollowedIsInTheResult(t *testing.T) {
-	a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), Limits: agent.Limits{SendBacks: 1},
+	a, model := scripted(t, agent.Config{Journal: &journal.MapStore{}, Limits: agent.Limits{SendBacks: 1},
 		Redact: func(s string) string { return strings.ReplaceAll(s, "secret", "[removed]") },
 		Hooks:  []agent.Hooks{advising("style", "no secret")}}, say("one"), say("two"))
 	res := run(t, a)
@@ -88,7 +88,7 @@ func TestEachHookHasItsOwnSendBacks(t *testing.T) {
 		return nil
 	}}
 	hooks := []agent.Hooks{advising("", "short"), once, advising("x", "kind"), advising("x", "polite")}
-	a, model := scripted(t, agent.Config{Journal: journal.NewMemory(), Hooks: hooks}, repeat(say("no"), 4)...)
+	a, model := scripted(t, agent.Config{Journal: &journal.MapStore{}, Hooks: hooks}, repeat(say("no"), 4)...)
 	res := run(t, a)
 	require.Equal(t, agent.Completed, res.Status)
 	model.AssertCalls(t, 4)
@@ -97,7 +97,7 @@ func TestEachHookHasItsOwnSendBacks(t *testing.T) {
 }
 
 func TestACrashBetweenSendBacksAndTheEndChangesNothing(t *testing.T) {
-	store, left := journal.NewMemory(), journal.NewMemory()
+	store, left := &journal.MapStore{}, &journal.MapStore{}
 	cfg := agent.Config{Journal: store, Hooks: []agent.Hooks{evidence()}}
 	_, err := reopen(t, cfg, repeat(say("It works."), 3)...).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.Error(t, err)
@@ -130,7 +130,7 @@ func TestAConditionThatFailsFailsTheRun(t *testing.T) {
 }
 
 func TestSendBacksThatALogDoesNotNameCountForEachHook(t *testing.T) {
-	store, left := journal.NewMemory(), journal.NewMemory()
+	store, left := &journal.MapStore{}, &journal.MapStore{}
 	cfg := agent.Config{Journal: store, Hooks: []agent.Hooks{evidence()}}
 	_, err := reopen(t, cfg, repeat(say("It works."), 3)...).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.Error(t, err)

@@ -23,6 +23,8 @@ import "github.com/pawlkit/pawl/agent/machine"
 //   - Pending: the pauses that wait for a decision: answer each with [Resume]
 //   - Messages: the messages of this run, from its input on; they mustn't be changed
 //   - ToolNames(): the names of the tools that the model called, in order
+//   - Calls(): the calls of the model, or of some tools, each with its ID, Name, Input, Status and
+//     Result: see [Call]
 //   - ToolResult(): the newest result of a tool, by its name; nil if there is none
 //   - Attempts(): a summary of the calls, also of the runs before it in a chain
 //   - Called: the result of the call, for a run that makes one call without a model ([CallTool])
@@ -53,6 +55,16 @@ const (
 	// Result is Paused.
 	Queued Status = machine.Queued
 )
+
+// A Call is a tool call of a run, as Calls of its [Result] returns it. It says what the tool was
+// called with and how that ended.
+//
+//   - ID, Name: of the call, and of its tool
+//   - Input: what it ran with, where a person or a hook changed it, else what the model gave; empty
+//     if that isn't JSON
+//   - Status: how it ended: tools.OK, tools.TimedOut, tools.Unknown and so on; empty: it hasn't
+//   - Result: what the model reads; nil: there is none yet
+type Call = machine.Call
 
 // A ToolResult is the result of a tool call: what the model reads, and what the host may want to
 // know. Its Text is all that most hosts need.

@@ -109,9 +109,9 @@ func TestASessionGoesBackToBeforeARun(t *testing.T) {
 }
 
 func TestANumberThatIsNoRunOfTheConversationIsRefused(t *testing.T) {
-	a, m := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("One."), say("Two."), say("Two."),
+	a, m := scripted(t, agent.Config{Journal: &journal.MapStore{}}, say("One."), say("Two."), say("Two."),
 		say("Three."))
-	refused := func(in agent.Input, why string) {
+	refused := func(in agent.Work, why string) {
 		t.Helper()
 		calls, before := len(m.Requests()), len(facts(t, a, "s"))
 		_, err := a.Run(t.Context(), in)
@@ -132,9 +132,6 @@ func TestANumberThatIsNoRunOfTheConversationIsRefused(t *testing.T) {
 	refused(in, "no run that can be replaced started with fact")
 	in.Replaces, in.History = third.Start, []provider.Message{provider.User("x")}
 	refused(in, "has a conversation already")
-	going := agent.Continue("s")
-	going.Replaces = third.Start
-	refused(going, "take no prompt")
 
 	_, err := a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
@@ -173,7 +170,7 @@ func pendingOf(t testing.TB, a *agent.Agent) []agent.Pause {
 }
 
 func TestTheSubagentOfARunThatIsReplacedIsCanceled(t *testing.T) {
-	f := newFamily(t, agent.Config{Journal: journal.NewMemory()},
+	f := newFamily(t, agent.Config{Journal: &journal.MapStore{}},
 		[]providertest.Step{task("child", "do it"), say("Another.")},
 		[]providertest.Step{call("work", 1), call("risky", 2)})
 	res := run(t, f.a)
@@ -221,7 +218,7 @@ func TestTheHistoryThatASessionBeganWithStays(t *testing.T) {
 }
 
 func TestACopyGoesBackByItsOwnNumbers(t *testing.T) {
-	a, m := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("One."), say("Two."), say("Two again."),
+	a, m := scripted(t, agent.Config{Journal: &journal.MapStore{}}, say("One."), say("Two."), say("Two again."),
 		say("Three."), say("Four."), say("Five."))
 	asked(t, a, "one")
 	second := asked(t, a, "two")
@@ -254,7 +251,7 @@ func TestTheModeAndTheLoadedToolsAreThoseFromBefore(t *testing.T) {
 		return "loaded", agent.LoadTools(ctx, "lazy")
 	})
 	lazy := tools.Lazy(done.tool(tools.Spec{Name: "lazy"}), "call load first")
-	a, m := scripted(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{load, lazy},
+	a, m := scripted(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{load, lazy},
 		Modes: []agent.Mode{{Name: "plan"}, {Name: "act"}}},
 		say("One."), call("load", 1), call("load", 2), say("Two."), say("Three."), say("Two again."), say("Act."))
 	asked(t, a, "one")
@@ -337,7 +334,7 @@ func newTeller(t *testing.T) *teller {
 		return tools.New(spec, func(context.Context, Number) (string, error) { return "ok", nil })
 	}
 	all := append(s.tools(), asks(tools.Spec{Name: "pay"}), asks(tools.Spec{Name: "peek", ReadOnly: true}))
-	a := newAgent(t, agent.Config{Memory: mem, Journal: journal.NewMemory(), Provider: obedient(requests), Tools: all})
+	a := newAgent(t, agent.Config{Memory: mem, Journal: &journal.MapStore{}, Provider: obedient(requests), Tools: all})
 	return &teller{t, a, "s", requests}
 }
 

@@ -160,7 +160,7 @@ func TestOnlyTextsOfSomebodyWhoMayDecideAreScreened(t *testing.T) {
 		done     effects
 		screened []string
 	)
-	who, store := &staff{managers: []string{"bob"}}, journal.NewMemory()
+	who, store := &staff{managers: []string{"bob"}}, &journal.MapStore{}
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(refund)}, Roles: who.roles, Journal: store,
 		Hooks: []agent.Hooks{{BeforeInput: func(_ context.Context, in *agent.IncomingText) error {
 			if in.Source == agent.FromReason {
@@ -377,7 +377,7 @@ func TestACallThatWasApprovedWithoutApproversIsAskedAboutAgain(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var none, done effects
 			who := &staff{managers: []string{"bob", "ann"}}
-			store, left := journal.NewMemory(), journal.NewMemory()
+			store, left := &journal.MapStore{}, &journal.MapStore{}
 			a, _ := scripted(t, agent.Config{Tools: []tools.Tool{c.tool(&none, c.first)}, Journal: store},
 				call("refund", 5), say("Done."))
 			p := runInput(t, a, agent.Input{Session: "s", Prompt: "go", User: "ann"}).Pending[0]
@@ -446,7 +446,7 @@ func TestACallInDoubtThatWasLetRunWithoutApproversStaysInDoubt(t *testing.T) {
 		p := runInput(t, a, agent.Continue("s")).Pending[0]
 		runInput(t, a, agent.Resume("s", agent.Approve(p.ID).By("ann")))
 		require.Equal(t, 2, done.all())
-		left := journal.NewMemory()
+		left := &journal.MapStore{}
 		var recs []journal.Record
 		for r, err := range cfg.Journal.Read(t.Context(), "s", 0) {
 			require.NoError(t, err)
@@ -480,12 +480,10 @@ func TestACallInDoubtThatWasLetRunWithoutApproversStaysInDoubt(t *testing.T) {
 
 func TestAnInputThatIsCorrectedIsForItsApprovers(t *testing.T) {
 	var done effects
+	bad := providertest.Unfit(providertest.Call("refund", map[string]string{"n": "x"}))
 	who := &staff{managers: []string{"bob"}}
 	a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(refund)}, Roles: who.roles,
-		Limits: agent.Limits{AskAfterCorrections: true}}, providertest.Call("refund", map[string]string{"n": "x"}),
-		providertest.Call("refund", map[string]string{"n": "y"}),
-		providertest.Call("refund", map[string]string{"n": "z"}),
-		say("on"))
+		Limits: agent.Limits{AskAfterCorrections: true}}, bad, bad, bad, say("on"))
 	p := runInput(t, a, agent.Input{Session: "s", Prompt: "go", User: "ann"}).Pending[0]
 	require.Equal(t, agent.PauseCorrection, p.Kind)
 	edit := agent.Edit(p.ID, Number{1})
@@ -502,7 +500,7 @@ func TestWhatAPersonWasShownHoldsForTheirDecision(t *testing.T) {
 	for name, list := range map[string][]tools.Tool{
 		"no approvers": {done.tool(tools.Spec{Name: "refund"})}, "no tool": nil,
 	} {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		who := &staff{managers: []string{"bob", "ann"}}
 		a, _ := scripted(t, agent.Config{Tools: []tools.Tool{done.tool(refund)}, Roles: who.roles, Journal: store},
 			call("refund", 5))
@@ -527,7 +525,7 @@ func TestAToolOfASourceHasApprovers(t *testing.T) {
 	who := &staff{managers: []string{"bob"}}
 	for _, roles := range []func(context.Context, string, string) ([]string, error){nil, who.roles} {
 		a, _ := scripted(t, agent.Config{Sources: []tools.Source{&till{done.tool(refund)}}, Roles: roles},
-			call("refund", 5), say("Done."))
+			providertest.Unfit(call("refund", 5)), say("Done."))
 		res := runInput(t, a, agent.Input{Session: "s", Prompt: "go", User: "ann"})
 		if roles == nil {
 			require.Empty(t, res.Pending)

@@ -38,15 +38,15 @@ func ExampleAllowAlways() {
 		log.Fatal(err)
 	}
 	ctx := context.Background()
-	in := agent.Input{Session: "s-1", Prompt: "Look what has changed, and push it."}
+	var work agent.Work = agent.Input{Session: "s-1", Prompt: "Look what has changed, and push it."}
 	for range 2 {
-		res, err := a.Run(ctx, in)
+		res, err := a.Run(ctx, work)
 		if !errors.As(err, new(*agent.PausedError)) {
 			log.Fatal("it should ask: ", err)
 		}
 		p := res.Pending[0]
 		fmt.Printf("step %d asks about %q\n", res.Steps, p.Scope)
-		in = agent.Resume("s-1", agent.AllowAlways(p.ID).By("ann"))
+		work = agent.Resume("s-1", agent.AllowAlways(p.ID).By("ann"))
 	}
 	rules, err := a.Session("s-1").Rules(ctx)
 	if err != nil {

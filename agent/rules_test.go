@@ -13,7 +13,7 @@ import (
 )
 
 func TestARevokedRuleAsksAgain(t *testing.T) {
-	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": journal.NewMemory()} {
+	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": &journal.MapStore{}} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
 			a, _ := scripted(t, agent.Config{Journal: store,
@@ -43,7 +43,7 @@ func TestARevokedRuleAsksAgain(t *testing.T) {
 }
 
 func TestRevokingWhatIsNoRuleIsAnError(t *testing.T) {
-	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": journal.NewMemory()} {
+	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": &journal.MapStore{}} {
 		t.Run(name, func(t *testing.T) {
 			a, _ := scripted(t, agent.Config{Journal: store}, say("Done."))
 			require.ErrorIs(t, a.Session("s").Revoke(t.Context(), "ask", ""), agent.ErrNoRule)
@@ -70,7 +70,7 @@ func mustHead(t *testing.T, _ *agent.Agent, store journal.Store) agent.Status {
 func TestARuleIsRevokedInARunUnderWay(t *testing.T) {
 	for name, other := range map[string]bool{"here": false, "from another process": true} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			var done effects
 			var a, b *agent.Agent
 			revoke := tools.New(tools.Spec{Name: "revoke"}, func(ctx context.Context, _ Number) (string, error) {
@@ -122,7 +122,7 @@ func TestARuleEndsWhenTheToolDescribesItselfAnew(t *testing.T) {
 		"another description": {"Asks, and tells others.", agent.Paused},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			var done effects
 			spec := tools.Spec{Name: "ask", Description: "Asks.", Approval: tools.AskAlways}
 			a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.tool(spec)}}, call("ask", 1),

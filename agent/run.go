@@ -38,14 +38,14 @@ type driver struct {
 }
 
 // newDriver returns the driver of a run that is about to begin.
-func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield func(Event, error) bool) *driver {
+func (a *Agent) newDriver(ctx context.Context, j *job, deltas bool, yield func(Event, error) bool) *driver {
 	ctx = orBackground(ctx)
-	l := a.newLog(ctx, cmp.Or(in.Session, newID(machine.UnnamedPrefix)))
-	l.deltas, l.parent, l.leg, l.tools = deltas, in.parent, in.leg, &runTools{log: l, set: a.own}
+	l := a.newLog(ctx, cmp.Or(j.session, newID(machine.UnnamedPrefix)))
+	l.deltas, l.parent, l.leg, l.tools = deltas, j.parent, j.leg, &runTools{log: l, set: a.own}
 	switch {
-	case in.parent != nil:
-		l.leg, l.Patience = in.parent.leg, a.patience()
-	case in.leg != nil && in.leg.queue == nil, in.kind == recoverRun: // a worker, or Recover, comes again
+	case j.parent != nil:
+		l.leg, l.Patience = j.parent.leg, a.patience()
+	case j.leg != nil && j.leg.queue == nil, j.recovers: // a worker, or Recover, comes again
 		l.Patience = -1
 	}
 	x := &driver{agent: a, log: l, pending: a.pending, decisions: decisions{log: l}}
@@ -63,9 +63,9 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 	return x
 }
 
-// Stream runs an input and yields its events: facts after they are stored, and notes in between.
+// Stream does work and yields its events: facts after they are stored, and notes in between.
 // The last event of a run is a [RunEnded] with the [Result]. An error comes after all events and
-// without one: if the input is refused, if the run failed, or, as ctx.Err(), if the run was stopped
+// without one: if the work is refused, if the run failed, or, as ctx.Err(), if the run was stopped
 // because ctx ended. Leaving the loop stops the run; when the loop statement has ended, no
 // goroutine of the run remains, except for functions that were abandoned ([Agent.Abandoned]). The
 // sequence can be ranged over once; a second range yields [provider.ErrConsumed].
@@ -75,22 +75,27 @@ func (a *Agent) newDriver(ctx context.Context, in *Input, deltas bool, yield fun
 // same effect as usual. A panic in a function of the host is an error. A runtime.Goexit in one, for
 // example by a test's FailNow, fails the run, or the call of a tool that isn't Inline, and ends the
 // goroutine.
-func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
+func (a *Agent) Stream(ctx context.Context, w Work) iter.Seq2[Event, error] {
 	var used atomic.Bool
 	return func(yield func(Event, error) bool) {
 		if used.Swap(true) {
 			yield(nil, provider.ErrConsumed)
 			return
 		}
-		a.drive(ctx, &in, true, yield)
+		j, err := a.job(w)
+		if err != nil {
+			yield(nil, err)
+			return
+		}
+		a.drive(ctx, j, true, yield)
 	}
 }
 
-// Run runs an input until the run ends or pauses. The error is nil only if the run completed.
-// Otherwise it is [Result.Err], and the Result beside it is complete, with the messages, the usage
-// and the steps so far. A pause is a *[PausedError]. A limit, a refusal or the end of ctx is a
-// *[StopError]. A failure is the error behind it, such as that of the provider. The Result is nil
-// only if no run was started; then the error says why.
+// Run does work, such as an [Input], until the run ends or pauses. The error is nil only if the run
+// completed. Otherwise it is [Result.Err], and the Result beside it is complete, with the messages,
+// the usage and the steps so far. A pause is a *[PausedError]. A limit, a refusal or the end of ctx
+// is a *[StopError]. A failure is the error behind it, such as that of the provider. The Result is
+// nil only if no run was started; then the error says why.
 //
 //	res, err := a.Run(ctx, in)
 //	var paused *agent.PausedError
@@ -107,21 +112,30 @@ func (a *Agent) Stream(ctx context.Context, in Input) iter.Seq2[Event, error] {
 // Such a session has a name that was made up, [Result].Session.
 //
 // Run is safe for concurrent use. While a run of the session is in progress, a second one gets
-// [ErrBusy]. A session that is held without one, in this or another process, is waited for, at most
-// two seconds: its run has ended or paused, but the AfterRun hooks haven't returned yet, or the
-// session is being changed.
-func (a *Agent) Run(ctx context.Context, in Input) (*Result, error) {
-	res, err := a.collect(ctx, &in, nil)
+// [ErrBusy]. A session that is held with no run in progress, in this or another process, is waited
+// for, at most two seconds: its run has ended or paused, but the AfterRun hooks haven't returned
+// yet, or the session is being changed.
+func (a *Agent) Run(ctx context.Context, w Work) (*Result, error) {
+	j, err := a.job(w)
+	if err != nil {
+		return nil, err
+	}
+	return a.run(ctx, j)
+}
+
+// run is Run of a job.
+func (a *Agent) run(ctx context.Context, j *job) (*Result, error) {
+	res, err := a.collect(ctx, j, nil)
 	if res != nil {
 		return res, res.Err()
 	}
 	return nil, err
 }
 
-// collect runs an input, and calls event for its events if that isn't nil. The error is that of
+// collect does a job, and calls event for its events if that isn't nil. The error is that of
 // Stream.
-func (a *Agent) collect(ctx context.Context, in *Input, event func(Event)) (res *Result, err error) {
-	a.drive(ctx, in, event != nil, func(ev Event, e error) bool {
+func (a *Agent) collect(ctx context.Context, j *job, event func(Event)) (res *Result, err error) {
+	a.drive(ctx, j, event != nil, func(ev Event, e error) bool {
 		if e != nil {
 			err = e
 			return true
@@ -137,30 +151,26 @@ func (a *Agent) collect(ctx context.Context, in *Input, event func(Event)) (res 
 	return res, err
 }
 
-// drive runs an input. It is the one loop: Run collects what it yields.
-func (a *Agent) drive(ctx context.Context, in *Input, deltas bool, yield func(Event, error) bool) {
-	if a == nil || a.registry == nil {
-		yield(nil, errNoAgent)
-		return
-	}
-	x := a.newDriver(ctx, in, deltas, yield)
+// drive does a job. It is the one loop: Run collects what it yields.
+func (a *Agent) drive(ctx context.Context, j *job, deltas bool, yield func(Event, error) bool) {
+	x := a.newDriver(ctx, j, deltas, yield)
 	defer x.log.Cancel(nil)
 	defer x.stops.haltNow()
-	if err := x.begin(in); err != nil {
+	if err := x.begin(j); err != nil {
 		yield(nil, err)
 		return
 	}
 	defer x.close()
-	span := Span{NoteMeta: NoteMeta{Origin: x.log.Origin()}, Kind: "run", Resumed: in.resumes()}
+	span := Span{NoteMeta: NoteMeta{Origin: x.log.Origin()}, Kind: "run", Resumed: j.resumes()}
 	x.log.ctx, x.spans.runEnd = x.log.around(x.log.ctx, span)
 	x.consumer.flush()
-	if in.leg == nil {
+	if j.leg == nil {
 		x.loop()
 		return
 	}
-	defer in.leg.limitTime()()
+	defer j.leg.limitTime()()
 	x.loop()
-	x.reportLeg(in.leg)
+	x.reportLeg(j.leg)
 }
 
 // loop performs the machine's actions until the run ends or pauses.

@@ -25,11 +25,11 @@ type scene struct {
 	// byHost says that the host brought it there, before any call of the reply was run.
 	byHost bool
 	// input makes the input of such a run.
-	input func(*agent.Result) agent.Input
+	input func(*agent.Result) agent.Work
 	fails bool
 }
 
-func approveAll(res *agent.Result) agent.Input {
+func approveAll(res *agent.Result) agent.Resumption {
 	var ds []agent.Decision
 	for _, p := range res.Pending {
 		ds = append(ds, agent.Approve(p.ID))
@@ -44,7 +44,7 @@ var scenes = map[string]scene{
 	"nothing":  {steps: []providertest.Step{providertest.Empty()}},
 	"one call": {steps: []providertest.Step{providertest.Reply(say("I will."), call("work", 1)), say("Done.")}},
 	"calls in row": {steps: []providertest.Step{call("work", 1), call("work", 2), call("fails", 3), call("panics", 4),
-		call("missing", 5), say("Done.")}},
+		providertest.Unfit(call("missing", 5)), say("Done.")}},
 	"slow calls": {steps: []providertest.Step{calls("slow", 3, 2, 1), say("Done.")}},
 	"more calls than the cap": {steps: []providertest.Step{calls("slow", 1, 2, 3, 4, 5), say("Done.")},
 		limit: agent.Limits{ParallelCalls: 2}},
@@ -62,35 +62,37 @@ var scenes = map[string]scene{
 	"failure": {steps: []providertest.Step{call("work", 1),
 		providertest.FailAfter(3, say("And now the"), fault.Permanent)}, fails: true},
 	"a cut reply": {steps: []providertest.Step{providertest.Stop("length", calls("work", 1, 2)), say("Done.")}},
-	"limit": {steps: []providertest.Step{call("work", 1), call("work", 2), calls("work", 3, 4)},
+	"limit": {steps: []providertest.Step{call("work", 1), call("work", 2),
+		providertest.Unfit(calls("work", 3, 4))},
 		limit: agent.Limits{Steps: 2}},
 	"approval": {steps: []providertest.Step{providertest.Calls(
 		providertest.CallSpec{Tool: "risky", Input: Number{1}}, providertest.CallSpec{Tool: "slow", Input: Number{2}},
 		providertest.CallSpec{Tool: "risky", Input: Number{3}},
 		providertest.CallSpec{Tool: "asks", Input: Number{4}})}},
 	"after an approval": {
-		paused: []providertest.Step{calls("risky", 1, 2)}, input: approveAll,
-		steps: []providertest.Step{say("Done.")}},
+		paused: []providertest.Step{calls("risky", 1, 2)},
+		input:  func(res *agent.Result) agent.Work { return approveAll(res) },
+		steps:  []providertest.Step{say("Done.")}},
 	"after a refusal": {
 		paused: []providertest.Step{calls("risky", 1, 2)},
-		input: func(res *agent.Result) agent.Input {
+		input: func(res *agent.Result) agent.Work {
 			return agent.Resume("s", agent.Reject(res.Pending[0].ID, "no"))
 		}},
 	"instead of a paused run": {
 		paused: []providertest.Step{calls("risky", 1, 2)},
-		input: func(*agent.Result) agent.Input {
+		input: func(*agent.Result) agent.Work {
 			return agent.Input{Session: "s", Prompt: "something else", Supersede: true}
 		},
 		steps: []providertest.Step{call("work", 3), say("Done.")}},
 	"instead of a run paused by its host": {
 		paused: []providertest.Step{calls("work", 1, 2)}, byHost: true,
-		input: func(*agent.Result) agent.Input {
+		input: func(*agent.Result) agent.Work {
 			return agent.Input{Session: "s", Prompt: "something else", Supersede: true}
 		},
 		steps: []providertest.Step{call("work", 3), say("Done.")}},
 	"on with a run paused by its host": {
 		paused: []providertest.Step{calls("work", 1, 2)}, byHost: true,
-		input: func(*agent.Result) agent.Input { return agent.Continue("s") },
+		input: func(*agent.Result) agent.Work { return agent.Continue("s") },
 		steps: []providertest.Step{say("Done.")}},
 	"sent back": {steps: []providertest.Step{say("Done."), say("Done, really.")},
 		hooks: []agent.Hooks{{BeforeFinish: func(_ context.Context, r *agent.Result) error {
@@ -119,7 +121,7 @@ var scenes = map[string]scene{
 type stage struct {
 	agent *agent.Agent
 	model *swap
-	input agent.Input
+	input agent.Work
 	done  *effects
 }
 

@@ -180,7 +180,7 @@ func (f *forged) Read(ctx context.Context, session string, after uint64) iter.Se
 }
 
 func TestAPauseIsForTheStoredCallOnly(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, _, done := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 	res := run(t, a)
 	b, _, _ := risky(t, agent.Config{Journal: &forged{Store: store, old: `{"n":1}`, new: `{"n":666}`}}, say("Done."))
@@ -193,7 +193,7 @@ func TestAPauseIsForTheStoredCallOnly(t *testing.T) {
 
 func TestMorePausesThanAHeadHasAreListedAndDecidedOnTogether(t *testing.T) {
 	const n = journal.MaxOpen + 100
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	ns := make([]int, n)
 	for i := range ns {
 		ns[i] = i

@@ -112,17 +112,17 @@ func requireNone(t *testing.T, text string, secrets ...string) {
 }
 
 func TestASecretAnswerReachesItsCallAndIsRecordedNowhere(t *testing.T) {
-	for name, decide := range map[string]func(*agent.Agent, agent.Decision) (agent.Input, error){
-		"with Resume": func(_ *agent.Agent, d agent.Decision) (agent.Input, error) {
+	for name, decide := range map[string]func(*agent.Agent, agent.Decision) (agent.Work, error){
+		"with Resume": func(_ *agent.Agent, d agent.Decision) (agent.Work, error) {
 			return agent.Resume("s", d), nil
 		},
-		"with Decide, through the inbox": func(a *agent.Agent, d agent.Decision) (agent.Input, error) {
+		"with Decide, through the inbox": func(a *agent.Agent, d agent.Decision) (agent.Work, error) {
 			return agent.Continue("s"), a.Session("s").Decide(t.Context(), d)
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
 			s, l := new(snoop), new(login)
-			a, _ := scripted(t, agent.Config{Journal: &spied{journal.NewMemory(), s},
+			a, _ := scripted(t, agent.Config{Journal: &spied{&journal.MapStore{}, s},
 				Tools:  []tools.Tool{l.tool(tools.Spec{})},
 				Logger: slog.New(slog.NewTextHandler(s, &slog.HandlerOptions{Level: slog.LevelDebug})),
 				Hooks:  s.hooks(),
@@ -177,7 +177,7 @@ func TestASecretAnswerThatItsProcessHasTakenAlongIsAskedForAgain(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var l login
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			cfg := agent.Config{Journal: store, Tools: []tools.Tool{l.tool(tools.Spec{})}}
 			dying := cfg
 			dying.Hooks = []agent.Hooks{{AfterDecision: func(context.Context, *agent.ToolCall, agent.Pause,
@@ -211,7 +211,7 @@ func TestASecretAnswerThatItsProcessHasTakenAlongIsAskedForAgain(t *testing.T) {
 func TestASecretAnswerIsRefusedWhereAnotherProcessDrivesTheSession(t *testing.T) {
 	var l login
 	slow, release := make(chan struct{}), make(chan struct{})
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	cfg := agent.Config{Journal: store, Tools: []tools.Tool{l.tool(tools.Spec{ParallelSafe: true}),
 		tools.New(tools.Spec{Name: "slow", ParallelSafe: true}, func(context.Context, Number) (string, error) {
 			close(slow)
@@ -248,7 +248,7 @@ func TestASecretAnswerIsRefusedWhereAnotherProcessDrivesTheSession(t *testing.T)
 
 func TestASubagentGetsASecretAnswer(t *testing.T) {
 	var l login
-	stores := []journal.Store{journal.NewMemory(), journal.NewMemory()}
+	stores := []journal.Store{&journal.MapStore{}, &journal.MapStore{}}
 	child, _ := scripted(t, agent.Config{Name: "child", Journal: stores[0], Tools: []tools.Tool{l.tool(tools.Spec{})}},
 		call("login", 1), say("Logged in."))
 	a, _ := scripted(t, agent.Config{Name: "parent", Journal: stores[1],
@@ -290,7 +290,7 @@ func TestTheAnswerThatCountsIsTheFirstOne(t *testing.T) {
 
 func TestASubagentAsksAgainForAnAnswerThatIsLost(t *testing.T) {
 	var l login
-	cfg := agent.Config{Name: "parent", Journal: journal.NewMemory()}
+	cfg := agent.Config{Name: "parent", Journal: &journal.MapStore{}}
 	of := func(steps ...providertest.Step) []tools.Tool {
 		child, _ := scripted(t, agent.Config{Name: "child", Tools: []tools.Tool{l.tool(tools.Spec{})}}, steps...)
 		return []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})}
@@ -334,7 +334,7 @@ func TestACallInDoubtAsksForItsSecretAgain(t *testing.T) {
 	for name, spec := range map[string]tools.Spec{"it may run again": {Idempotent: true}, "a person lets it": {}} {
 		t.Run(name, func(t *testing.T) {
 			var l login
-			whole, left := journal.NewMemory(), journal.NewMemory()
+			whole, left := &journal.MapStore{}, &journal.MapStore{}
 			cfg := agent.Config{Journal: whole, Tools: []tools.Tool{l.tool(spec)}}
 			a := reopen(t, cfg, call("login", 1), say("Done."))
 			runInput(t, a, agent.Resume("s", agent.Answer(run(t, a).Pending[0].ID, password)))
@@ -376,7 +376,7 @@ func TestACredentialThatWasLentToOneCallIsInNoFact(t *testing.T) {
 		res.Data = map[string]string{"token": token}
 		return res, nil
 	})
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	model := providertest.Script(providertest.Call("fails", nil), providertest.Call("tells", nil),
 		providertest.Say("It is "+token+"."))
 	a, err := agent.New(agent.Config{Provider: model, Journal: store, Tools: []tools.Tool{fails, tells},

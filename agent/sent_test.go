@@ -47,7 +47,7 @@ func (w *watched) Read(ctx context.Context, session string, after uint64) iter.S
 
 func TestWhatIsSentWhileARunIsTakenUpIsDelivered(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &watched{Store: journal.NewMemory()}
+		store := &watched{Store: &journal.MapStore{}}
 		a, model, _ := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 		res := run(t, a)
 		var receipt *agent.Receipt
@@ -68,7 +68,7 @@ func TestWhatIsSentWhileARunIsTakenUpIsDelivered(t *testing.T) {
 }
 
 func TestDrainReachesARunThatIsJustTakenUp(t *testing.T) {
-	store := &watched{Store: journal.NewMemory()}
+	store := &watched{Store: &journal.MapStore{}}
 	a, model, _ := risky(t, agent.Config{Journal: store}, call("risky", 1), say("Done."))
 	res := run(t, a)
 	store.watch(func(string) error {
@@ -88,7 +88,7 @@ func TestARevocationOutlivesTheRunThatDidntReadIt(t *testing.T) {
 		eachStore(t, func(t *testing.T, store journal.Store) {
 			synctest.Test(t, func(t *testing.T) {
 				if store != nil {
-					store = journal.NewMemory()
+					store = &journal.MapStore{}
 				} else if elsewhere {
 					return
 				}
@@ -129,7 +129,7 @@ func TestARevocationThatWasPostedOutlivesACrashAtAnyAppend(t *testing.T) {
 		for _, kept := range []bool{false, true} {
 			var dead bool
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				var done effects
 				cfg := agent.Config{Journal: store,
 					Tools: []tools.Tool{done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways}),
@@ -175,7 +175,7 @@ func TestARevocationThatWasPostedOutlivesACrashAtAnyAppend(t *testing.T) {
 }
 
 func TestADecisionIsntLostBecauseTheChildsSessionCantBeReadJustNow(t *testing.T) {
-	store := &watched{Store: journal.NewMemory()}
+	store := &watched{Store: &journal.MapStore{}}
 	f := newFamily(t, agent.Config{Journal: store}, []providertest.Step{task("child", "it"), say("Done.")},
 		[]providertest.Step{call("risky", 1), say("I did.")})
 	id := run(t, f.a).Pending[0].ID
@@ -236,7 +236,7 @@ func TestAPromptThatIsRefusedLosesNoDecision(t *testing.T) {
 }
 
 func TestPendingCanBeAskedForWhileTheSessionIsPruned(t *testing.T) {
-	store := &pruning{Store: journal.NewMemory()}
+	store := &pruning{Store: &journal.MapStore{}}
 	a, _, _ := risky(t, agent.Config{Journal: store}, say("Done."), call("risky", 1))
 	run(t, a)
 	res := run(t, a)

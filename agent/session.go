@@ -194,10 +194,14 @@ type SessionFilter struct {
 	Prefix  string        // only sessions whose names begin with it
 	Status  Status        // only those whose newest run has this status; empty: any
 	Owner   string        // only those that belong to this owner: see Input.Owner; empty: any
-	Label   journal.Label // only those that have this label, for example Label("user", "ann"); zero: any
+	Label   journal.Label // only those that have this label, for example Label("tenant", "acme"); zero: any
 	Without journal.Label // only those that don't have this label, for example Label("archived", "yes"); zero: any
 	Updated time.Time     // only those that have changed since; zero: any
 	Limit   int           // at most so many; 0: all
+	// Before and After are the Updated and the Session of the last one of the page before: only
+	// what follows it is listed. Zero: from the newest on.
+	Before time.Time
+	After  string
 }
 
 // A SessionInfo is what a list shows of a session.
@@ -240,7 +244,7 @@ func (a *Agent) Sessions(ctx context.Context, f SessionFilter) iter.Seq2[Session
 			return
 		}
 		hf := journal.Filter{Prefix: f.Prefix, Status: string(f.Status), Label: f.Label, Without: f.Without,
-			NoKind: true, NoParent: true, Newest: true}
+			NoKind: true, NoParent: true, Newest: true, Before: f.Before, After: f.After}
 		if f.Owner != "" && f.Label.Key == "" { // a store finds sessions by one label
 			hf.Label = journal.Label{Key: machine.OwnerLabel, Value: f.Owner}
 		}

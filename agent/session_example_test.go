@@ -15,7 +15,7 @@ import (
 // A page of a host looks at ann's sessions, rejects what one of them asks, and tells its run what
 // else it should mind. The run goes on where it was started.
 func ExampleSession() {
-	store := journal.NewMemory() // one on disk for real
+	store := &journal.MapStore{} // one on disk for real
 	begun, release := make(chan bool), make(chan bool)
 	publish := tools.New(tools.Spec{Name: "publish", Risk: tools.High},
 		func(ctx context.Context, in Page) (string, error) { return in.ID + " is public", nil })

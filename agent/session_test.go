@@ -39,6 +39,9 @@ func TestSessionsAreListedNewestFirst(t *testing.T) {
 			require.Equal(t, []string{"a-2"}, list(agent.SessionFilter{Status: agent.Paused}))
 			require.Equal(t, []string{"a-2", "b-1"}, list(agent.SessionFilter{Updated: begun.Add(30 * time.Minute)}))
 			require.Equal(t, []string{"a-2"}, list(agent.SessionFilter{Limit: 1}))
+			page, err := a.Session("a-2").Info(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, []string{"b-1", "a-1"}, list(agent.SessionFilter{Before: page.Updated, After: "a-2"}))
 			for info := range a.Sessions(t.Context(), agent.SessionFilter{}) {
 				require.Equal(t, agent.SessionInfo{Session: "a-2", Status: agent.Paused, Created: info.Created,
 					Updated: info.Updated,
@@ -206,7 +209,7 @@ func TestZeroEventsArePlainValues(t *testing.T) {
 }
 
 func TestTheFactsOfAStreamAreThoseOfTheLog(t *testing.T) {
-	a, _, _ := risky(t, agent.Config{Journal: journal.NewMemory()}, say("Done."))
+	a, _, _ := risky(t, agent.Config{Journal: &journal.MapStore{}}, say("Done."))
 	var streamed []agent.Fact
 	for ev, err := range a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}) {
 		require.NoError(t, err)
@@ -235,7 +238,7 @@ func TestThePausesOfASubagentAreShownOnce(t *testing.T) {
 		f := newFamily(t, agent.Config{Journal: store},
 			[]providertest.Step{task("child", "both"), say("Done.")},
 			[]providertest.Step{calls("risky", 1, 2), say("Both.")})
-		in := agent.Input{Session: "s", Prompt: "go"}
+		var in agent.Work = agent.Input{Session: "s", Prompt: "go"}
 		for round, left := range []int{2, 1, 0} {
 			all, err := events(f.a.Stream(t.Context(), in))
 			require.NoError(t, err)

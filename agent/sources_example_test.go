@@ -105,7 +105,7 @@ func ExampleLoadTools() {
 		})
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(
-			providertest.Call("invoice.create", struct{}{}),
+			providertest.Unfit(providertest.Call("invoice.create", struct{}{})), // it isn't loaded yet
 			providertest.Call("tools.load", Name{"invoice.create"}),
 			providertest.Call("invoice.create", struct{}{}),
 			providertest.Say("Done."),
@@ -140,7 +140,7 @@ func ExampleLoadTools() {
 // answers, perhaps in another process.
 func ExampleInput_tools() {
 	ctx := context.Background()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	open := func(steps ...providertest.Step) *agent.Agent {
 		a, err := agent.New(agent.Config{Provider: providertest.Script(steps...), Journal: store})
 		if err != nil {
@@ -177,8 +177,9 @@ func ExampleInput_only() {
 		})
 	}
 	a, err := agent.New(agent.Config{
-		Provider: providertest.Script(providertest.Call("delete", struct{}{}), providertest.Say("I can't delete it.")),
-		Tools:    []tools.Tool{answers("search"), answers("read"), answers("delete")},
+		Provider: providertest.Script(providertest.Unfit(providertest.Call("delete", struct{}{})),
+			providertest.Say("I can't delete it.")),
+		Tools: []tools.Tool{answers("search"), answers("read"), answers("delete")},
 	})
 	if err != nil {
 		log.Fatal(err)

@@ -125,7 +125,7 @@ func changesIn(facts []agent.Fact) (out []*machine.ToolsChanged) {
 }
 
 func TestTheEarlierToolsStayAPrefixOfTheLaterOnes(t *testing.T) {
-	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": journal.NewMemory()} {
+	for name, store := range map[string]journal.Store{"in memory": nil, "in a journal": &journal.MapStore{}} {
 		t.Run(name, func(t *testing.T) {
 			var done effects
 			b, c := newCatalog("b", named(&done, "b1", "b2")...), newCatalog("c", named(&done, "c1")...)
@@ -311,7 +311,7 @@ func TestMistakesInSourcesAreErrorsOfTheConfig(t *testing.T) {
 }
 
 func TestARunWithSourcesIsResumedByAnotherProcess(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	list := func(names ...string) *catalog {
 		src := newCatalog("src", named(&done, names...)...)
@@ -366,7 +366,7 @@ func TestEffectsOfToolsOfASourceAreUndone(t *testing.T) {
 
 func TestASourceIsToldForWhomItLists(t *testing.T) {
 	src := newCatalog("src", tools.External(tools.Spec{Name: "x"}))
-	cfg := agent.Config{Journal: journal.NewMemory(), Sources: []tools.Source{src}}
+	cfg := agent.Config{Journal: &journal.MapStore{}, Sources: []tools.Source{src}}
 	a, _ := scripted(t, cfg, say("Done."), providertest.Call("x", struct{}{}))
 	in := agent.Input{Session: "s", Prompt: "go", User: "ann", Labels: map[string]string{"tenant": "acme"}}
 	runInput(t, a, in)
@@ -383,7 +383,7 @@ func TestASourceIsToldForWhomItLists(t *testing.T) {
 func TestAnOpenRunKeepsWhatItsSourcesHaveListed(t *testing.T) {
 	var done effects
 	src := newCatalog("src", done.tool(tools.Spec{Name: "risky", Risk: tools.High}))
-	a, m := scripted(t, agent.Config{Sources: []tools.Source{src}, Journal: journal.NewMemory()}, call("risky", 1),
+	a, m := scripted(t, agent.Config{Sources: []tools.Source{src}, Journal: &journal.MapStore{}}, call("risky", 1),
 		say("done"), say("again"), call("risky", 2), call("risky", 3))
 	res := run(t, a)
 	require.Len(t, res.Pending, 1)
@@ -416,7 +416,7 @@ func TestTheListsOfFewOpenRunsAreKept(t *testing.T) {
 	})
 	var done effects
 	src := newCatalog("src", done.tool(tools.Spec{Name: "risky", Risk: tools.High}))
-	a := newAgent(t, agent.Config{Sources: []tools.Source{src}, Journal: journal.NewMemory(), Provider: pauses})
+	a := newAgent(t, agent.Config{Sources: []tools.Source{src}, Journal: &journal.MapStore{}, Provider: pauses})
 	for i := range agent.MaxOpenLists + 2 {
 		require.Equal(t, agent.Paused, runInput(t, a, agent.Input{Session: fmt.Sprint(i), Prompt: "go"}).Status)
 	}
@@ -490,7 +490,7 @@ func TestASourceThatHungOnceHasItsTimeAgain(t *testing.T) {
 
 func TestTheListsOfOneRunDoNotStandInForAnother(t *testing.T) {
 	var done effects
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	src := newCatalog("src", done.tool(tools.Spec{Name: "old"}))
 	cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "risky", Risk: tools.High})}}
 	other, _ := scripted(t, cfg, call("risky", 2))

@@ -91,7 +91,7 @@ func TestChildrenBesideEachOtherDrawOnOneRemainder(t *testing.T) {
 		eachStore(t, func(t *testing.T, store journal.Store) {
 			synctest.Test(t, func(t *testing.T) {
 				if store != nil {
-					store = journal.NewMemory()
+					store = &journal.MapStore{}
 				}
 				var s squad
 				cfg, workers := agent.Config{Name: "boss", Journal: store, Limits: limits}, int64(4)
@@ -119,7 +119,7 @@ func TestChildrenOfChildrenDrawOnWhatTheOutermostHasLeft(t *testing.T) {
 		const most = 4000
 		var s squad
 		middle := s.boss(t, agent.Config{Name: "middle"}, s.worker(t), "a", "b")
-		a := s.boss(t, agent.Config{Name: "boss", Journal: journal.NewMemory(), Limits: agent.Limits{Tokens: most}},
+		a := s.boss(t, agent.Config{Name: "boss", Journal: &journal.MapStore{}, Limits: agent.Limits{Tokens: most}},
 			middle, "x", "y")
 		res := run(t, a)
 		require.GreaterOrEqual(t, s.all(), int64(most))
@@ -133,7 +133,7 @@ func TestChildrenOfChildrenDrawOnWhatTheOutermostHasLeft(t *testing.T) {
 func TestWhatAPausedChildHasUsedIsGoneForItsSiblingsInAnotherProcess(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		const most = 1500
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var s squad
 		build := func() *agent.Agent {
 			return s.boss(t, agent.Config{Name: "boss", Journal: store, Limits: agent.Limits{Tokens: most}},
@@ -181,7 +181,7 @@ func TestWhatAChildUsedIsBookedHoweverItsCallEnds(t *testing.T) {
 			},
 		} {
 			if store != nil {
-				store = journal.NewMemory()
+				store = &journal.MapStore{}
 			}
 			var s squad
 			denied := false
@@ -234,7 +234,7 @@ func TestWhatIsLeftForChildrenIsKnownAfterACrash(t *testing.T) {
 	crashes := 0
 	for at, over := 1, false; !over; at += 3 {
 		synctest.Test(t, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			var s squad
 			build := func(store journal.Store) *agent.Agent {
 				return s.boss(t, agent.Config{Name: "boss", Journal: store, Limits: agent.Limits{Tokens: most}},
@@ -247,7 +247,7 @@ func TestWhatIsLeftForChildrenIsKnownAfterACrash(t *testing.T) {
 			}
 			crashes++
 			<-time.After(time.Minute)
-			a, in := build(store), agent.Continue("s")
+			a, in := build(store), agent.Work(agent.Continue("s"))
 			for {
 				res, err := a.Run(t.Context(), in)
 				var none *agent.SessionError

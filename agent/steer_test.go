@@ -172,7 +172,7 @@ func TestWaitingForAReceiptEndsWithItsContext(t *testing.T) {
 func elsewhere(t *testing.T, cfg agent.Config, do func(b *agent.Agent), steps ...providertest.Step) (*agent.Result,
 	*agent.Agent, *providertest.Model) {
 	t.Helper()
-	cfg.Journal = journal.NewMemory()
+	cfg.Journal = &journal.MapStore{}
 	var done effects
 	cfg.Tools = []tools.Tool{done.slow(tools.Spec{Name: "slow"}),
 		done.tool(tools.Spec{Name: "work", Modes: []string{"edit"}})}
@@ -272,7 +272,7 @@ func TestWhatIsPostedToARunThatEndsFirstDoesntReachTheNext(t *testing.T) {
 // everything happens at one instant, as it may where a clock is coarse.
 func TestAMessageThatIsPostedAfterTheEndOfItsRunDoesntReachTheNext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &latePost{journal.NewMemory(), make(chan struct{}), make(chan struct{})}
+		store := &latePost{&journal.MapStore{}, make(chan struct{}), make(chan struct{})}
 		var a *agent.Agent
 		var model *providertest.Model
 		refused := make(chan error, 1)

@@ -163,7 +163,7 @@ func steered(t *testing.T, elsewhere bool, send func(ctx context.Context, b *age
 	work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
 		return "x", send(ctx, b)
 	})
-	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work}}
+	cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{work}}
 	a, _ := scripted(t, cfg, call("work", 1), say("done"))
 	if b = a; elsewhere {
 		b = reopen(t, cfg)
@@ -232,7 +232,7 @@ func TestAMessageWithAKeyThatWasNotRead(t *testing.T) {
 			}
 			return "x", b.Session("s").Pause(ctx)
 		})
-		cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work}}
+		cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{work}}
 		a, _ := scripted(t, cfg, call("work", 1))
 		b = reopen(t, cfg, say("on"), say("quick"))
 		require.Equal(t, agent.Paused, run(t, a).Status)
@@ -262,7 +262,7 @@ func TestAMessageThatWasDroppedIsSentAgain(t *testing.T) {
 			}
 			return "x", nil
 		})
-		cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work}}
+		cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{work}}
 		b, _ = scripted(t, cfg, call("work", 1))
 		require.Equal(t, agent.Paused, run(t, b).Status)
 		b = reopen(t, cfg, call("work", 1))
@@ -281,7 +281,7 @@ func TestAMessageThatWasDroppedIsSentAgain(t *testing.T) {
 // A message whose key the session gets while it is being sent, with an input of another process for
 // example, isn't read in the run after that.
 func TestAMessageWhoseKeyWasUsedMeanwhileIsDropped(t *testing.T) {
-	var store journal.Store = journal.NewMemory()
+	var store journal.Store = &journal.MapStore{}
 	work := tools.New(tools.Spec{Name: "work"}, func(ctx context.Context, _ Number) (string, error) {
 		data, err := json.Marshal(session.Item{Text: "go", Key: "k"})
 		if err != nil {

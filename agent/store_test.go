@@ -87,7 +87,7 @@ func TestAPanicOfAStoreNeitherHangsARunNorRepeatsACall(t *testing.T) {
 			for _, behind := range []bool{false, true} {
 				synctest.Test(t, func(t *testing.T) {
 					var done effects
-					store := &unsteady{Store: journal.NewMemory(), method: method, left: left, behind: behind}
+					store := &unsteady{Store: &journal.MapStore{}, method: method, left: left, behind: behind}
 					a, _ := scripted(t, agent.Config{Journal: store,
 						Tools: []tools.Tool{done.tool(tools.Spec{Name: "work", ParallelSafe: true})}},
 						calls("work", 1, 2, 3), say("first"), say("second"), say("third"), say("fourth"))
@@ -130,7 +130,7 @@ func (s *fullStore) Append(ctx context.Context, a journal.Append) error {
 
 // The cause is known, so that trying again for 30 s could only delay the end of the run.
 func TestAFullDiskFailsAnAppendAtOnce(t *testing.T) {
-	store := &fullStore{Store: journal.NewMemory()}
+	store := &fullStore{Store: &journal.MapStore{}}
 	big := tools.New(tools.Spec{Name: "big"}, func(context.Context, Number) (string, error) {
 		return strings.Repeat("text ", 50_000), nil
 	})
@@ -155,7 +155,7 @@ func (slowHandler) Handle(context.Context, slog.Record) error {
 
 func TestAFactThatTheJournalRefusesIsNotShownWhileThatIsLogged(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &unwilling{Store: journal.NewMemory()}
+		store := &unwilling{Store: &journal.MapStore{}}
 		refuse := tools.New(tools.Spec{Name: "refuse"}, func(context.Context, Number) (string, error) {
 			store.on = true
 			return "ok", nil
@@ -176,7 +176,7 @@ func TestTheEndOfARunWhoseContextResetTheJournalRefusesIsOfThatRun(t *testing.T)
 		return "ok", agent.RequestContextReset(ctx)
 	})
 	a, _ := scripted(t,
-		agent.Config{Journal: refusesResets{journal.NewMemory()}, Memory: mem, Tools: []tools.Tool{reset}},
+		agent.Config{Journal: refusesResets{&journal.MapStore{}}, Memory: mem, Tools: []tools.Tool{reset}},
 		call("reset", 1), say("Done."))
 	all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.ErrorContains(t, err, "refused by order")

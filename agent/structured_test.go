@@ -105,7 +105,7 @@ func TestAStructuredAnswerSurvivesToolsAndAPause(t *testing.T) {
 
 func TestARunThatDidntCompleteHasNoAnswer(t *testing.T) {
 	var done effects
-	a, _ := scripted(t, agent.Config{Limits: agent.Limits{Steps: 1}, Journal: journal.NewMemory(),
+	a, _ := scripted(t, agent.Config{Limits: agent.Limits{Steps: 1}, Journal: &journal.MapStore{},
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}},
 		call("work", 1), say(`{"city":"Oslo","celsius":3}`))
 	got, res, err := agent.RunFor[Forecast](t.Context(), a, agent.Input{Prompt: "Oslo?"})

@@ -89,9 +89,9 @@ func (t *agentTool) Journals() []journal.Store { return t.child.journals() }
 // Advance implements work.Work. ctx is that of the call.
 func (w *childWork) Advance(ctx context.Context) (work.Outcome, error) {
 	x := driverIn(ctx)
-	in, res, err := w.input(ctx, x)
+	j, res, err := w.job(ctx, x)
 	if err == nil && res == nil {
-		res, err = w.drive(ctx, x, in)
+		res, err = w.drive(ctx, x, j)
 	}
 	out, err := outcomeOf(res, err)
 	if err == nil && out.Status.IsResult() && w.child.sessions.InMemory {
@@ -100,52 +100,49 @@ func (w *childWork) Advance(ctx context.Context) (work.Outcome, error) {
 	return out, err
 }
 
-// input returns the input that starts or resumes the child's run, or the run's Result if it has
-// ended or waits for decisions.
-func (w *childWork) input(ctx context.Context, x *driver) (in Input, res *Result, err error) {
+// job returns what starts or resumes the child's run, or the run's Result if it has ended or waits
+// for decisions.
+func (w *childWork) job(ctx context.Context, x *driver) (j *job, res *Result, err error) {
 	t := w.agentTool
 	w.mu.Lock()
 	answers := w.answers
 	w.mu.Unlock()
 	all, err := x.log.place.ownSpending(ctx)
 	if err != nil {
-		return in, nil, err
+		return nil, nil, err
 	}
 	name := w.session
 	parent := &parentCall{id: w.call, trace: x.log.Origin().Trace, account: x.log.account(), depth: x.depth() + 1,
 		leg: x.log.leg, drains: x.log.drains, halt: x.stops.halt,
 		answers: answers, spending: newSpending(all)}
-	in = Input{Session: name, Prompt: w.task.Task, Parent: x.log.Name, parent: parent}
+	j = &job{kind: "Input", session: name, parent: parent, acceptChanges: true}
 	m, err := t.child.loadSpending(ctx, name, parent.spending)
 	if err != nil {
-		return in, nil, err
+		return nil, nil, err
 	}
-	if r := m.State().Run; r != nil {
+	r := m.State().Run
+	if r != nil {
 		switch answers := m.State().Unanswered(parent.answers); {
 		case !r.IsOpen():
 			res = m.LastResult()
 		case len(answers) > 0:
-			in = Resume(name, answers...)
+			j.decisions = answers
 		case len(r.Pending()) > 0 && m.Waiting() && !r.AnyExpired(time.Now(), parent.answers):
 			res = m.Result(Paused, "", nil)
-		default:
-			in = Continue(name)
 		}
-		in.parent, in.AcceptChanges = parent, true
 	}
 	all.set(w.call, childSpending{run: parent.spending})
-	if res != nil {
-		return in, res, nil
+	if r != nil {
+		return j, res, nil
 	}
 	x.log.Lock()
 	defer x.log.Unlock()
-	r := x.log.Run()
-	in.Interactive, in.Priority, in.Labels = r.Interactive, r.Priority, x.log.State().Labels.Map()
-	in.User, in.Task, in.Pipeline, in.Children = r.User, r.Task, r.Pipeline, r.Children
-	if !in.resumes() {
-		in.Limits = r.LimitsLeft(&t.child.modes[0].limits, all.total(), time.Now())
-	}
-	return in, nil, nil
+	own := x.log.Run()
+	j.start = &start{Input: Input{Session: name, Prompt: w.task.Task, Parent: x.log.Name,
+		User: own.User, Task: own.Task, Pipeline: own.Pipeline, Labels: x.log.State().Labels.Map(),
+		Interactive: own.Interactive, Priority: own.Priority, Children: own.Children,
+		Limits: own.LimitsLeft(&t.child.modes[0].limits, all.total(), time.Now())}}
+	return j, nil, nil
 }
 
 // patience is how long a subagent's run waits for its session: a process that has died may still
@@ -159,13 +156,12 @@ func (a *Agent) patience() time.Duration {
 
 // drive runs the child, reports its steps and tool calls as progress, and shows its events if the
 // input of x asks for them.
-func (t *agentTool) drive(ctx context.Context, x *driver, in Input) (res *Result, err error) {
-	for ev, e := range t.child.Stream(ctx, in) {
-		if e != nil {
-			err = e
-			continue
-		}
-		if in.Children {
+func (t *agentTool) drive(ctx context.Context, x *driver, j *job) (*Result, error) {
+	x.log.Lock()
+	shown := x.log.Run().Children
+	x.log.Unlock()
+	return t.child.collect(ctx, j, func(ev Event) {
+		if shown {
 			x.consumer.forward(ctx, ev)
 		}
 		switch ev := ev.(type) {
@@ -173,11 +169,8 @@ func (t *agentTool) drive(ctx context.Context, x *driver, in Input) (res *Result
 			tools.Progress(ctx, tools.ProgressReport{Text: ev.Call.Name})
 		case *StepStarted:
 			tools.Progress(ctx, tools.ProgressReport{Text: fmt.Sprint("step ", ev.Step)})
-		case *RunEnded:
-			res = ev.Result
 		}
-	}
-	return res, err
+	})
 }
 
 // outcomeOf returns how the work of a call stands for the Result of its subagent, or for why there

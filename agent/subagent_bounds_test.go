@@ -18,12 +18,12 @@ import (
 )
 
 func TestWhatAChildAsksForIsRedactedForItsParent(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Number) (string, error) {
 		return "", tools.Suspend{Kind: "question", Prompt: "is hunter2 the password?"}
 	})
 	child := newAgent(t, agent.Config{Name: "child", Provider: providertest.Script(call("ask", 1), say("on")),
-		Tools: []tools.Tool{ask}, Journal: journal.NewMemory()})
+		Tools: []tools.Tool{ask}, Journal: &journal.MapStore{}})
 	a, _ := scripted(t, agent.Config{Name: "parent", Journal: store,
 		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{Description: "x"})},
 		Redact: func(s string) string {
@@ -42,14 +42,14 @@ func TestWhatAChildAsksForIsRedactedForItsParent(t *testing.T) {
 	risky := newAgent(t,
 		agent.Config{Name: "child",
 			Provider: providertest.Script(providertest.Call("say", map[string]string{"text": "hunter2"}), say("on")),
-			Journal:  journal.NewMemory(),
+			Journal:  &journal.MapStore{},
 			Tools: []tools.Tool{tools.New(tools.Spec{Name: "say", Risk: tools.High}, func(_ context.Context, in struct {
 				Text string `json:"text"`
 			}) (string, error) {
 				require.Equal(t, "hunter2", in.Text, "the child's call is as it was made")
 				return "ok", nil
 			})}})
-	store = journal.NewMemory()
+	store = &journal.MapStore{}
 	a, _ = scripted(t, agent.Config{Name: "parent", Journal: store,
 		Tools: []tools.Tool{agent.AsTool(risky, tools.Spec{Description: "x"})},
 		Redact: func(s string) string {
@@ -65,7 +65,7 @@ func TestWhatAChildAsksForIsRedactedForItsParent(t *testing.T) {
 func TestTheLimitsOfAModeBoundAChildToo(t *testing.T) {
 	var done effects
 	child := newAgent(t, agent.Config{Name: "child",
-		Provider: providertest.Script(call("work", 1), call("work", 2), call("work", 3), say("on")),
+		Provider: providertest.Script(call("work", 1), providertest.Unfit(call("work", 2)), call("work", 3), say("on")),
 		Tools:    []tools.Tool{done.tool(tools.Spec{Name: "work"})},
 		Modes:    []agent.Mode{{Name: "short", Limits: &agent.Limits{Steps: 1}}}})
 	a, _ := scripted(t, agent.Config{Name: "parent",

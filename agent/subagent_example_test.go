@@ -15,7 +15,7 @@ import (
 // An agent is a tool of another one. What it needs a person for is decided in the session of the
 // agent that called it, here in another process.
 func ExampleAsTool() {
-	store := journal.NewMemory() // one on disk for real
+	store := &journal.MapStore{} // one on disk for real
 	remove := tools.New(tools.Spec{Name: "delete", Risk: tools.High},
 		func(ctx context.Context, in Page) (string, error) { return in.ID + " is gone", nil })
 	build := func(editorSays, chiefSays []providertest.Step) *agent.Agent {

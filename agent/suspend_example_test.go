@@ -46,7 +46,7 @@ func Example_suspend() {
 		return fmt.Sprintf("booked %s for %d €: %s, %d bags", o.Flight, o.Price, c.Seat, c.Bags), nil
 	})
 	a, err := agent.New(agent.Config{
-		Journal: journal.NewMemory(),
+		Journal: &journal.MapStore{},
 		Provider: providertest.Script(providertest.Call("book", Trip{To: "Oslo"}),
 			providertest.Say("You fly with PW7.")),
 		Tools: []tools.Tool{book},
@@ -93,7 +93,7 @@ func ExampleSession_Call() {
 			return nil
 		},
 	}
-	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: providertest.Script(),
+	a, err := agent.New(agent.Config{Journal: &journal.MapStore{}, Provider: providertest.Script(),
 		Tools: []tools.Tool{remove}})
 	if err != nil {
 		log.Fatal(err)

@@ -100,7 +100,7 @@ func TestACallThatRunsAgainAfterACrashIsInDoubtOrRepeated(t *testing.T) {
 		crashes := 0
 		for at, over := 1, false; !over; at++ {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				var q asker
 				build := func(store journal.Store) *agent.Agent {
 					return newAgent(t,
@@ -148,7 +148,7 @@ func TestACallThatRunsAgainAfterACrashIsInDoubtOrRepeated(t *testing.T) {
 func TestACallThatWaitsToRunAgainExpires(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var q asker
-		a := newAgent(t, agent.Config{Journal: journal.NewMemory(), PauseExpires: time.Hour,
+		a := newAgent(t, agent.Config{Journal: &journal.MapStore{}, PauseExpires: time.Hour,
 			Tools: []tools.Tool{q.tool(tools.Spec{})}, Provider: inTurn(call("ask", 1), say("Too late."))})
 		res := run(t, a)
 		<-time.After(2 * time.Hour)
@@ -167,7 +167,7 @@ func TestACallThatWaitsToRunAgainExpires(t *testing.T) {
 
 func TestAForkHasNoCallThatWaitsToRunAgain(t *testing.T) {
 	var q asker
-	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})},
+	a := newAgent(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{q.tool(tools.Spec{})},
 		Provider: inTurn(call("ask", 1), say("Done."))})
 	res := run(t, a)
 	require.NoError(t, a.Session("s").Fork(t.Context(), "copy", 0))
@@ -179,7 +179,7 @@ func TestAForkHasNoCallThatWaitsToRunAgain(t *testing.T) {
 
 func TestACallThatWaitsToRunAgainSurvivesASnapshot(t *testing.T) {
 	var q asker
-	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})},
+	a := newAgent(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{q.tool(tools.Spec{})},
 		Provider: inTurn(call("ask", 2), say("Done."))})
 	res := run(t, a)
 	res = runInput(t, a, agent.Resume("s", agent.Answer(res.Pending[0].ID, "red")))
@@ -298,7 +298,7 @@ func TestWhatACallIsSuspendedWithIsBounded(t *testing.T) {
 				}
 				return "", tools.Suspend{Again: true, State: c.state}
 			})
-			a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{tool},
+			a := newAgent(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{tool},
 				Provider: inTurn(call("ask", 1), say("Done."))})
 			res := run(t, a)
 			if !c.fits {
@@ -330,7 +330,7 @@ func TestTheStateOfACallIsRedacted(t *testing.T) {
 }
 
 func TestAPauseNamesWhoAnswers(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	ask := tools.New(tools.Spec{Name: "ask"}, func(context.Context, Number) (string, error) {
 		return "", tools.Suspend{Kind: "consultation", For: "law\x00yer s3cret", Prompt: "May we?"}
 	})

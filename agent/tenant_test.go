@@ -63,7 +63,7 @@ func TestATenantsLimitRefusesTheThirdOfItsSessions(t *testing.T) {
 
 // TestAllThatARunStartsIsOfItsTenant runs a subagent, an agent by hand and queued work.
 func TestAllThatARunStartsIsOfItsTenant(t *testing.T) {
-	store, ledger := journal.NewMemory(), budget.NewLedger()
+	store, ledger := &journal.MapStore{}, budget.NewLedger(budget.LedgerConfig{})
 	b := budget.New(budget.Config{Tenant: func(string) budget.Limit { return budget.Limit{USD: 1} }})
 	member := newAgent(t, agent.Config{Name: "member", Journal: store,
 		Provider: guarded(t, b, ledger, func(*provider.Request) *provider.Response { return answer("Done.") })})
@@ -181,7 +181,7 @@ func TestAModelWithoutAPriceIsCalledOnlyWhereNothingLimitsMoney(t *testing.T) {
 func TestWhatALimitedRunStartsCallsNoModelWithoutAPrice(t *testing.T) {
 	for name, allowed := range map[string]bool{"refused": false, "allowed": true} {
 		t.Run(name, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			m := providertest.Script(say("1"), say("2"), say("3"))
 			member := newAgent(t, agent.Config{Name: "member", Journal: store, Provider: unpriced{m}})
 			ask := tools.New(tools.Spec{Name: "ask"}, func(ctx context.Context, _ Number) (string, error) {

@@ -76,7 +76,7 @@ func byName(list []*tools.Definition) map[string]*tools.Definition {
 }
 
 // newToolset returns a toolset of definitions by name, in the order of their fingerprints. With
-// only it offers no others.
+// only it offers these and no others, also those that are lazy.
 func (a *Agent) newToolset(known map[string]*tools.Definition, fingerprints []machine.ToolFingerprint, only []string,
 	lists []toolList) (*toolset, error) {
 	s := &toolset{fingerprints: fingerprints, lists: lists}
@@ -93,7 +93,10 @@ func (a *Agent) newToolset(known map[string]*tools.Definition, fingerprints []ma
 		return nil, err
 	}
 	offered := func(d *tools.Definition) bool {
-		return !lazy[d.Name()] && (len(only) == 0 || slices.Contains(only, d.Name()))
+		if len(only) > 0 {
+			return slices.Contains(only, d.Name())
+		}
+		return !lazy[d.Name()]
 	}
 	for i := range a.modes {
 		m := &a.modes[i]
@@ -207,9 +210,10 @@ func (a *Agent) checkApprovers(d *tools.Definition) error {
 
 // A ChangedError says that a run wasn't resumed because the agent, or one of its subagents, has
 // changed since the run started: it has another name, or tools of open calls were removed or have
-// another schema. Nothing was run or stored. Input.AcceptChanges resumes the run anyway: calls of
-// removed tools then get a result that says so, and approved inputs are checked against the new
-// schema.
+// another schema. Nothing was run or stored. AcceptChanges of a [Resumption] or of a [Leg] resumes
+// the run anyway: calls of removed tools then get a result that says so, and approved inputs are
+// checked against the new schema. The input of a call that was started before isn't checked again
+// if the call runs again.
 type ChangedError struct {
 	Session string
 	// Agent is the name of the agent that started the run, or "(without a name)", if that is what
@@ -224,7 +228,7 @@ func (e *ChangedError) Error() string {
 	if e.Agent != "" {
 		return fmt.Sprintf(
 			"agent: the run of session %q was started by the agent %q; resume it with that one, or set "+
-				"Input.AcceptChanges", e.Session, e.Agent)
+				"AcceptChanges of the Resumption or of the Leg", e.Session, e.Agent)
 	}
 	changes := make([]string, len(e.Tools))
 	for i, c := range e.Tools {
@@ -232,7 +236,7 @@ func (e *ChangedError) Error() string {
 	}
 	return fmt.Sprintf(
 		"agent: session %q has open calls of tools that have changed (%s); bring the tools back, or set "+
-			"Input.AcceptChanges",
+			"AcceptChanges of the Resumption or of the Leg",
 		e.Session, strings.Join(changes, ", "))
 }
 

@@ -35,7 +35,7 @@ func costing(t *testing.T, cfg agent.Config, steps ...providertest.Step) *agent.
 
 func TestAListShowsWhatAllRunsOfASessionHaveCostAndReadsNoLog(t *testing.T) {
 	var done effects
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	cfg := agent.Config{Journal: store, Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})},
 		Modes: []agent.Mode{{Name: "plan"}, {Name: "edit"}}}
 	a := costing(t, cfg, call("work", 1), say("1"), say("2"), say("3"), say("4"), say("5"), say("6"))

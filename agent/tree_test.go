@@ -16,7 +16,7 @@ import (
 
 func TestTheEndOfARunNamesTheLimitThatItHasReached(t *testing.T) {
 	a := newAgent(t, agent.Config{Provider: providertest.Script(used(50, providertest.Call("pay", nil))),
-		Tools: []tools.Tool{pays()}, Limits: agent.Limits{Tokens: 10}, Journal: journal.NewMemory()})
+		Tools: []tools.Tool{pays()}, Limits: agent.Limits{Tokens: 10}, Journal: &journal.MapStore{}})
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	stop := requireAs[*agent.StopError](t, err)
 	require.Equal(t, machine.LimitTokens, stop.Limit)
@@ -66,7 +66,7 @@ func runs(b *agent.Agent, session string) tools.Tool {
 }
 
 func TestWhatAToolRunsByHandCountsForTheInput(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	b := payer(t, store, 9)
 	a := newAgent(t, agent.Config{Tools: []tools.Tool{runs(b, "other")}, Journal: store,
 		Limits:   agent.Limits{Cost: provider.USD},
@@ -91,7 +91,7 @@ func infoOf(t *testing.T, a *agent.Agent, session string) agent.SessionInfo {
 }
 
 func TestAnotherInputHasALimitOfItsOwn(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	b := payer(t, store, 2)
 	a := newAgent(t, agent.Config{Tools: []tools.Tool{runs(b, "")}, Journal: store,
 		Limits: agent.Limits{Cost: provider.USD},
@@ -105,7 +105,7 @@ func TestAnotherInputHasALimitOfItsOwn(t *testing.T) {
 
 // TestASubagentCountsOnce in the tree of an input: in what its caller has used.
 func TestASubagentCountsOnce(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	sub := payer(t, nil, 2)
 	b := payer(t, store, 1)
 	a := newAgent(t, agent.Config{Tools: []tools.Tool{agent.AsTool(sub, tools.Spec{}), runs(b, "other")},
@@ -123,7 +123,7 @@ type anotherProcess struct{ journal.Store }
 // TestAnotherProcessCountsWhatTheInputHasUsed: the first one dies while its tool runs an agent by
 // hand, and the next one goes on with both sessions.
 func TestAnotherProcessCountsWhatTheInputHasUsed(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	b := payer(t, store, 2)
 	ctx, die := context.WithCancel(t.Context())
 	end := tools.New(tools.Spec{Name: "run", Idempotent: true}, func(ctx context.Context, _ struct{}) (string, error) {
@@ -141,7 +141,7 @@ func TestAnotherProcessCountsWhatTheInputHasUsed(t *testing.T) {
 	c := payer(t, second, 9)
 	cfg.Journal, cfg.Tools = second, []tools.Tool{runs(c, "third")}
 	cfg.Provider = providertest.Script(providertest.Call("run", nil), providertest.Say("Done."))
-	res, err = newAgent(t, cfg).Run(t.Context(), func() agent.Input {
+	res, err = newAgent(t, cfg).Run(t.Context(), func() agent.Work {
 		in := agent.Resume("s", agent.Answer(res.Pending[0].ID, "yes"))
 		in.AcceptChanges = true
 		return in
@@ -151,7 +151,7 @@ func TestAnotherProcessCountsWhatTheInputHasUsed(t *testing.T) {
 }
 
 func TestAForkIsNoPartOfWhatAnInputHasStarted(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	b := payer(t, store, 2)
 	a := newAgent(t, agent.Config{Tools: []tools.Tool{runs(b, "other")}, Journal: store,
 		Provider: providertest.Script(providertest.Call("run", nil), providertest.Say("Done."))})

@@ -192,7 +192,7 @@ func TestWhatWentWrongWithASummaryIsRedacted(t *testing.T) {
 }
 
 func TestARunThatItsProcessLeftIsNotCompactedByHand(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	build := func(store journal.Store) *agent.Agent {
 		return reopen(t, agent.Config{Memory: small(), Journal: store, Tools: []tools.Tool{reading(10)}}, reads(5)...)
 	}
@@ -368,7 +368,7 @@ func TestACallThatWasLeftBehindHandsNothingOff(t *testing.T) {
 }
 
 func TestAChildThatWaitsForAnApprovalAndHandsItsWorkOffGoesOnInEveryProcess(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var done effects
 	build := func(steps, childSteps []providertest.Step) *agent.Agent {
 		mem := small()
@@ -451,7 +451,7 @@ func TestALeaseThatIsLostWhileSomethingIsWrittenLeavesTheLogToAnother(t *testing
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				mem := small(memory.Step{Strategy: memory.Slide{}})
 				set(mem)
 				cfg := agent.Config{Memory: mem, Journal: thief{store}, Tools: []tools.Tool{reading(800)},
@@ -495,7 +495,7 @@ func TestContextIsToldWhatThePersonSaidLastAndNothingElse(t *testing.T) {
 
 func TestAWarningIsToldOnceThoughTheCallIsMadeAgain(t *testing.T) {
 	for _, screen := range []string{"", "page 42"} {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		mem := small()
 		mem.Context = func(context.Context, agent.ContextInput) (memory.Context, error) {
 			return memory.Context{Screen: screen}, nil
@@ -529,7 +529,7 @@ func TestAWarningIsToldOnceThoughTheCallIsMadeAgain(t *testing.T) {
 }
 
 func TestCheckpointsComeAtAQuarterHalfAndThreeQuartersAndNotAgainInAnotherProcess(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var shares []float64
 	build := func(steps ...providertest.Step) *agent.Agent {
 		mem := small()
@@ -572,7 +572,7 @@ func TestANoteThatALogCannotKeepIsAWarning(t *testing.T) {
 			Write: func(context.Context, *notes.Input) (json.RawMessage, error) {
 				return json.RawMessage(note), nil
 			}}}
-		a, _ := scripted(t, agent.Config{Memory: mem, Journal: journal.NewMemory()}, say("done"))
+		a, _ := scripted(t, agent.Config{Memory: mem, Journal: &journal.MapStore{}}, say("done"))
 		all, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 		require.NoError(t, err, name)
 		require.NotEmpty(t, of[*agent.MemoryWarning](all), name)

@@ -121,7 +121,7 @@ func TestARequestThatWasNotAnsweredIsNotSentAsOneThatIs(t *testing.T) {
 						done.tool(tools.Spec{Name: "ask", Approval: tools.AskAlways})}}
 					switch with {
 					case "in a journal":
-						cfg.Journal = journal.NewMemory()
+						cfg.Journal = &journal.MapStore{}
 					case "with a memory":
 						cfg.Memory = &agent.Memory{Config: memory.Config{Window: memory.Window{Size: 10_000}},
 							Context: func(context.Context, agent.ContextInput) (memory.Context, error) {
@@ -208,7 +208,7 @@ func TestTheMarkIsKeptByWhateverCopiesOrCutsASession(t *testing.T) {
 	} {
 		for _, before := range []bool{true, false} {
 			t.Run(name, func(t *testing.T) {
-				a, model := stoppedRename(t, agent.Config{Journal: journal.NewMemory()}, say("It is there."),
+				a, model := stoppedRename(t, agent.Config{Journal: &journal.MapStore{}}, say("It is there."),
 					say("So is it."))
 				session := "s"
 				if before {
@@ -227,7 +227,7 @@ func TestTheMarkIsKeptByWhateverCopiesOrCutsASession(t *testing.T) {
 }
 
 func TestARequestThatIsSentAgainStandsAloneAndKeepsTheMarkBeforeIt(t *testing.T) {
-	a, model := stoppedRename(t, agent.Config{Journal: journal.NewMemory()}, providertest.Fail(fault.UserFixable),
+	a, model := stoppedRename(t, agent.Config{Journal: &journal.MapStore{}}, providertest.Fail(fault.UserFixable),
 		say("It is there."), say("It is renamed."))
 	failed, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Create Jobs"})
 	require.Error(t, err)

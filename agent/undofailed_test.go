@@ -119,13 +119,13 @@ func TestACallInDoubtIsUndoneIfItsToolSaysSo(t *testing.T) {
 	} {
 		for _, says := range []bool{true, false} {
 			t.Run(fmt.Sprint(name, " ", says), func(t *testing.T) {
-				w, store := newWarehouse(), journal.NewMemory()
+				w, store := newWarehouse(), &journal.MapStore{}
 				cfg := agent.Config{Tools: []tools.Tool{w.tool(tools.Spec{Name: "put", UndoFailed: says})}}
 				if c.decide == nil {
 					cfg.InDoubt = agent.TellInDoubt
 				}
 				for at := 1; len(w.made) == 0; at++ { // it dies at the first append after the tool has run
-					store = journal.NewMemory()
+					store = &journal.MapStore{}
 					cfg.Journal = &weak{Store: store, at: at, err: death, lasts: true}
 					_, _ = reopen(t, cfg, call("put", 1), say("Done.")).Run(t.Context(),
 						agent.Input{Session: "s", Prompt: "go"})
@@ -166,7 +166,7 @@ func TestAProcessMayDieWhileFailedCallsAreUndone(t *testing.T) {
 	deaths := 0
 	for _, kept := range []bool{false, true} {
 		for at, more := 1, true; more; at++ {
-			w, store := newWarehouse(), journal.NewMemory()
+			w, store := newWarehouse(), &journal.MapStore{}
 			cfg := agent.Config{Journal: store, Tools: []tools.Tool{w.tool(tools.Spec{Name: "put", UndoFailed: true})}}
 			run(t, reopen(t, cfg, calls("put", 2, 1), call("put", 3), say("Done.")))
 			require.Len(t, w.made, 3)

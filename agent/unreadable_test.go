@@ -50,7 +50,7 @@ func (s damagedStore) Heads(ctx context.Context, f journal.Filter) iter.Seq2[jou
 // A session whose log is damaged ends neither the list of sessions, nor the recovery and the
 // removal of the others.
 func TestADamagedSessionDoesNotAffectTheOthers(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	risky := []tools.Tool{new(effects).tool(tools.Spec{Name: "risky", Risk: tools.High})}
 	a := reopen(t, agent.Config{Journal: store, Tools: risky}, call("risky", 1), call("risky", 2), call("risky", 3))
 	for _, session := range []string{"a", "b", "c"} {

@@ -83,7 +83,7 @@ func TestUsageAndCostAddUp(t *testing.T) {
 	model := providertest.Script(
 		providertest.WithUsage(provider.Usage{Input: 10, Output: 5, CacheRead: 4}, call("work", 1)),
 		providertest.WithUsage(provider.Usage{Input: 20, Output: 1, Reasoning: 1}, say("Done.")))
-	a := newAgent(t, agent.Config{Provider: priced{model}, Limits: agent.Limits{Cost: -1},
+	a := newAgent(t, agent.Config{Provider: model.WithInfo(dear), Limits: agent.Limits{Cost: -1},
 		Tools: []tools.Tool{done.tool(tools.Spec{Name: "work"})}})
 	res := run(t, a)
 	require.Equal(t, provider.Usage{Input: 30, Output: 6, CacheRead: 4, Reasoning: 1}, res.Usage)

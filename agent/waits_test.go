@@ -222,7 +222,7 @@ func TestARunEndsInTimeWhereverItsStoreHangs(t *testing.T) {
 // runHangs drives a run whose store hangs in call number at of the method, and reports whether
 // there was such a call.
 func runHangs(t *testing.T, h hang, method string, at int) bool {
-	inner := journal.NewMemory()
+	inner := &journal.MapStore{}
 	var done effects
 	long := tools.Func[Number, string]{Spec: tools.Spec{Name: "long", Timeout: time.Hour},
 		Run: func(ctx context.Context, in Number) (string, error) {
@@ -392,7 +392,7 @@ func TestAMethodOfASessionEndsInTimeWhereverTheStoreHangs(t *testing.T) {
 			t.Run(name+", the store "+h.String(), func(t *testing.T) {
 				for at, more := 1, true; more; at++ {
 					synctest.Test(t, func(t *testing.T) {
-						inner := journal.NewMemory()
+						inner := &journal.MapStore{}
 						cfg := agent.Config{Journal: inner, Tools: risky}
 						b, _ := scripted(t, cfg, call("risky", 1))
 						res := run(t, b)
@@ -453,7 +453,7 @@ func (s *committing) Lease(ctx context.Context, session, owner string, ttl time.
 
 // TestALeaseIsntLeftByWhoDoesntWaitForIt, so that the next message needn't wait for its end.
 func TestALeaseIsntLeftByWhoDoesntWaitForIt(t *testing.T) {
-	store := &committing{Store: journal.NewMemory()}
+	store := &committing{Store: &journal.MapStore{}}
 	a := newAgent(t, agent.Config{Journal: store, Provider: inTurn(say("Hello."), say("Hello again."))})
 	ends := func(do func(context.Context) error) {
 		ctx, cancel := context.WithCancel(t.Context())
@@ -487,7 +487,7 @@ func TestARunWithASubagentEndsInTimeWhereverItsStoreHangs(t *testing.T) {
 		t.Run(h.String(), func(t *testing.T) {
 			for at, more := 1, true; more; at++ {
 				synctest.Test(t, func(t *testing.T) {
-					inner := journal.NewMemory()
+					inner := &journal.MapStore{}
 					build := func(store journal.Store) *agent.Agent {
 						sub := newAgent(t, agent.Config{Name: "sub",
 							Provider: inTurn(call("risky", 1), say("Sub done.")),

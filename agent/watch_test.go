@@ -39,7 +39,7 @@ func ended(ev agent.Event) bool {
 
 func TestWatchYieldsEachFactOnceFromAnyNumberOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		var done effects
 		a, _ := scripted(t, agent.Config{Journal: store, Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow"})}},
 			call("slow", 5), call("slow", 7), say("Done."))
@@ -70,7 +70,7 @@ func TestWatchYieldsEachFactOnceFromAnyNumberOn(t *testing.T) {
 
 func TestWatchPollsLessAndLessWhileNothingHappens(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &countingHeads{Store: journal.NewMemory()}
+		store := &countingHeads{Store: &journal.MapStore{}}
 		a, _ := scripted(t, agent.Config{Journal: store}, say("Done."))
 		run(t, a)
 		store.n = 0
@@ -97,7 +97,7 @@ func (s *countingHeads) Head(ctx context.Context, session string) (journal.Head,
 
 func TestWatchEndsWithTheReason(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("Done."))
+		a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}}, say("Done."))
 		last := func(ctx context.Context, session string, after uint64) (failure error) {
 			for _, err := range a.Session(session).Watch(ctx, after) {
 				failure = err
@@ -121,7 +121,7 @@ func TestWatchEndsWithTheReason(t *testing.T) {
 }
 
 func TestWatchingAPrunedSessionBeginsWithASnapshot(t *testing.T) {
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, say("One."), say("Two."))
+	a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}}, say("One."), say("Two."))
 	run(t, a)
 	_, err := a.Session("s").Prune(t.Context())
 	require.NoError(t, err)
@@ -140,7 +140,7 @@ func TestWatchingAPrunedSessionBeginsWithASnapshot(t *testing.T) {
 
 func TestWatchShowsASuspendedCallAsAStreamDoesWithoutItsState(t *testing.T) {
 	var q asker
-	a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{q.tool(tools.Spec{})},
+	a := newAgent(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{q.tool(tools.Spec{})},
 		Provider: inTurn(call("ask", 2), say("Done."))})
 	streamed, err := events(a.Stream(t.Context(), agent.Input{Session: "s", Prompt: "go"}))
 	require.NoError(t, err)
@@ -174,7 +174,7 @@ func TestWatchShowsASuspendedCallAsAStreamDoesWithoutItsState(t *testing.T) {
 }
 
 func TestLeavingWatchAtEachFactLeavesNothingBehind(t *testing.T) {
-	a, _ := scripted(t, agent.Config{Journal: journal.NewMemory()}, providertest.Say("Done."))
+	a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{}}, providertest.Say("Done."))
 	run(t, a)
 	for leave := range facts(t, a, "s") {
 		n := 0
@@ -190,7 +190,7 @@ func TestLeavingWatchAtEachFactLeavesNothingBehind(t *testing.T) {
 
 func TestWatchReadsALongSessionPieceByPiece(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &countingReads{Store: journal.NewMemory()}
+		store := &countingReads{Store: &journal.MapStore{}}
 		many := doing("many", func(ctx context.Context) error {
 			for range 5_000 {
 				if err := agent.Emit(ctx, "counted", 1); err != nil {
@@ -247,7 +247,7 @@ func (s *countingReads) Read(ctx context.Context, session string, after uint64) 
 func TestAReaderInTheSameProcessSeesFactsAtOnce(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var done effects
-		a, _ := scripted(t, agent.Config{Journal: journal.NewMemory(),
+		a, _ := scripted(t, agent.Config{Journal: &journal.MapStore{},
 			Tools: []tools.Tool{done.slow(tools.Spec{Name: "slow", Timeout: time.Hour})}}, call("slow", 10),
 			say("Done."))
 		var ran sync.WaitGroup

@@ -27,7 +27,7 @@ const keyWords = "OpenAI doesn't accept the key. Set OPENAI_API_KEY to a valid k
 	"Keys are at https://platform.openai.com/api-keys."
 
 func TestAFailedRunSaysInWordsWhatAPersonCanChange(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, err := agent.New(agent.Config{Journal: store,
 		Provider: providertest.Script(providertest.FailWith(refusedKey()))})
 	require.NoError(t, err)

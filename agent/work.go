@@ -1,209 +1,133 @@
 package agent
 
 import (
-	"context"
-	"errors"
 	"fmt"
 	"strings"
 
-	"github.com/pawlkit/pawl/agent/internal/work"
-	"github.com/pawlkit/pawl/agent/machine"
-	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/tools"
 )
 
-// This file has what calls do that own work (package agent/internal/work), such as those of
-// subagents.
-
-// workOf returns the work of a call; nil if its tool owns none.
-func (a *Agent) workOf(session string, call *provider.ToolCall) (work.Work, error) {
-	owner := a.owners[call.Name]
-	if owner == nil {
-		return nil, nil
-	}
-	var w work.Work
-	err := contained(func() (err error) {
-		w, err = owner.Work(session, call.ID, call.Input)
-		return err
-	})
-	return w, err
+// Work is what a run does: an [Input] starts a run with a prompt, a [HostCall] starts one that
+// makes a single call of a tool, and a [Resumption] continues the open run of a session. Only
+// values of these three types are taken. Anything else, such as a pointer to one, is an
+// *[ArgError].
+type Work interface {
+	// SessionName returns the name of the session that the work is for; empty if it names none.
+	SessionName() string
+	// work returns it as a driver does it.
+	work() *job
 }
 
-// cancelWork ends the work of a call that is over.
-func (l *sessionLog) cancelWork(call *provider.ToolCall, why string) {
-	w, err := l.agent.workOf(l.Name, call)
-	if w == nil {
-		l.warn("agent: the work of a call", err, "call", call.ID)
-		return
-	}
-	err = contained(func() error { return w.Cancel(l.Stored, why) })
-	l.warn("agent: ending the work of a call", err, "call", call.ID)
+// A Resumption continues the open run of a session: with decisions on what it waits for, or
+// without decisions, after its process died or its host paused it. The run keeps the settings that
+// it was started with. Until the lease of a process that died has ended (Config.Lease), the error
+// is [ErrBusy].
+type Resumption struct {
+	Session string // required; a paused run's is in its Result
+	// Decisions are on pauses of the session. If one is refused, none is taken.
+	Decisions []Decision
+	// Tools are the tools of the run's [Input].Tools that aren't external: a run that has such
+	// needs them again.
+	Tools []tools.Tool
+	// AcceptChanges resumes the run although the agent has changed: see [ChangedError].
+	AcceptChanges bool
 }
 
-// cancelOpenWork returns a function that ends the work of the calls that are open now.
-func (l *sessionLog) cancelOpenWork(why string) func() {
-	var open []*provider.ToolCall
-	for i := range l.Run().Calls {
-		c := &l.Run().Calls[i]
-		if l.agent.owners[c.Call.Name] != nil && c.Started && c.Status != machine.CallDone {
-			open = append(open, c.Call)
-		}
-	}
-	if len(l.agent.openChildren(l.Run())) > 0 {
-		l.place.bill()
-	}
-	return func() {
-		if l.Lost() { // another process has the session, and its work
-			return
-		}
-		for _, call := range open {
-			l.cancelWork(call, why)
-		}
-	}
+// Resume returns a [Resumption] that decides on pauses of a session. Without decisions it is that
+// of [Continue].
+func Resume(session string, decisions ...Decision) Resumption {
+	return Resumption{Session: session, Decisions: decisions}
 }
 
-// deleteWork deletes the work of calls that are over, other than those of subagents.
-func (l *sessionLog) deleteWork(ctx context.Context) error {
-	if len(l.agent.owners) == len(l.agent.children) {
+// Continue returns a [Resumption] of a session whose process died, or that its host has paused.
+func Continue(session string) Resumption { return Resumption{Session: session} }
+
+// SessionName implements [Work].
+func (r Resumption) SessionName() string { return r.Session }
+
+func (r Resumption) work() *job {
+	return &job{kind: "Resumption", session: r.Session, tools: r.Tools, decisions: r.Decisions,
+		acceptChanges: r.AcceptChanges}
+}
+
+// A job is work as a driver does it, with what else its caller has said.
+type job struct {
+	kind    string       // the name of the type of the work, for errors
+	session string       // empty: a new one
+	tools   []tools.Tool // of the run only
+
+	start *start // of a new run; nil: the open one is resumed
+
+	decisions     []Decision // on the open run
+	acceptChanges bool       // resumes the open run although the agent has changed
+	recovers      bool       // of Recover, which leaves runs of other agents and of subagents alone
+
+	parent *parentCall // of a subagent
+	leg    *legState   // of Advance and Enqueue
+}
+
+// newJob returns the job of what starts a run.
+func newJob(kind string, in *Input, call *hostCall) *job {
+	one := &struct { // each run has them, so they are one allocation
+		job   job
+		start start
+	}{start: start{Input: *in, call: call}}
+	one.job = job{kind: kind, session: in.Session, tools: in.Tools, start: &one.start}
+	return &one.job
+}
+
+// job returns a piece of work as a driver does it.
+func (a *Agent) job(w Work) (*job, error) {
+	if a == nil || a.registry == nil {
+		return nil, errNoAgent
+	}
+	switch w.(type) {
+	case Input, Resumption, HostCall:
+		return w.work(), nil
+	}
+	return nil, &ArgError{Field: "Work",
+		Problem: fmt.Sprintf("it is %T; give a value of Input, Resumption or HostCall", w)}
+}
+
+// resumes reports whether the open run is resumed.
+func (j *job) resumes() bool { return j.start == nil }
+
+// check returns what is wrong with a job, regardless of its session.
+func (j *job) check(a *Agent) error {
+	if problem := session.NameProblem(j.session); problem != "" {
+		return badInput("Session", "%s", problem)
+	}
+	if strings.HasPrefix(j.session, childPrefix) && j.parent == nil {
+		return badInput("Session",
+			"names that begin with %q are those of subagents; decide in the session of the parent, or use another name",
+			childPrefix)
+	}
+	if j.resumes() {
+		if j.session == "" {
+			return badInput("Session", "it is empty; a paused run's is in its Result")
+		}
 		return nil
 	}
-	facts, err := l.agent.sessions.Facts(ctx, l.Name, 0, 0)
+	mode, err := a.mode(j.start.Mode)
 	if err != nil {
 		return err
 	}
-	for _, f := range facts {
-		f, ok := f.(*ToolFinished)
-		if !ok || l.agent.owners[f.Call.Name] == nil || l.agent.children[f.Call.Name] != nil {
-			continue
-		}
-		w, err := l.agent.workOf(l.Name, f.Call)
-		if err == nil {
-			err = contained(func() error { return w.Delete(ctx) })
-		}
-		if err != nil {
-			return err
-		}
-	}
-	return nil
+	return j.start.check(a.limits(j.start.Limits, mode, j.parent != nil))
 }
 
-// undoWork undoes what the work of a call did. It returns why something of it stays, if it can't be
-// undone.
-func (l *sessionLog) undoWork(ctx context.Context, f *ToolFinished, by string) (stays string, err error) {
-	w, err := l.agent.workOf(l.Name, f.Call)
-	if err != nil {
-		return "", err
-	}
-	var rec *machine.UndoReceipt
-	err = contained(func() (err error) {
-		rec, err = w.Undo(ctx, by)
+// named returns an error about a field of an Input with the name of the type that the caller has
+// given.
+func (j *job) named(err error) error {
+	wrong, ok := err.(*ArgError) //nolint:errorlint // one that is wrapped is about something else
+	if !ok {
 		return err
-	})
-	switch {
-	case errors.Is(err, ErrNothingOpen):
-		return "what it did isn't known any more, because its own session is gone", nil
-	case err != nil:
-		return "", err
-	case rec == nil:
-		return "", nil
-	case rec.Failed != nil:
-		return "", errors.New(whyStays(rec.Failed))
 	}
-	var why []string
-	for i := range rec.Impossible {
-		why = append(why, whyStays(&rec.Impossible[i]))
+	field, ok := strings.CutPrefix(wrong.Field, "Input.")
+	if !ok || j.kind == "Input" {
+		return err
 	}
-	if rec.Pruned {
-		why = append(why, "what it did before its log was pruned isn't known any more")
-	}
-	if back := cameBack(rec.Undone); len(why) > 0 && back != "" {
-		return fmt.Sprintf("in part. Came back: %s. Stays: %s", back, strings.Join(why, "; ")), nil
-	}
-	return strings.Join(why, "; "), nil
-}
-
-// mostNamed is how many calls a text names.
-const mostNamed = 10
-
-// cameBack names the calls that were undone; empty if none was.
-func cameBack(calls []machine.UndoneCall) string {
-	var titles []string
-	for _, c := range calls[:min(len(calls), mostNamed)] {
-		titles = append(titles, tools.TitleOf(c.Call.Name, c.Call.Input))
-	}
-	if more := len(calls) - mostNamed; more > 0 {
-		titles = append(titles, fmt.Sprintf("and %d more", more))
-	}
-	return strings.Join(titles, ", ")
-}
-
-func whyStays(c *machine.UndoneCall) string { return "its call of " + c.Call.Name + ": " + c.Why }
-
-// An ownedCall is a call that owns work, as the function of its tool knows it.
-type ownedCall struct {
-	*callRun
-	outcome *work.Outcome // of work without a result; guarded by the lock of the log
-}
-
-// Answers implements work.Call.
-func (c *ownedCall) Answers() []Decision {
-	c.w.log.Lock()
-	defer c.w.log.Unlock()
-	return c.state.Answers
-}
-
-// Stopping implements work.Call.
-func (c *ownedCall) Stopping() bool { return c.w.log.leg.isOver() || c.w.log.drains() }
-
-// Show implements work.Call.
-func (c *ownedCall) Show(ctx context.Context) func(work.Event) {
-	c.w.log.Lock()
-	defer c.w.log.Unlock()
-	if !c.w.log.Run().Children {
-		return nil
-	}
-	return func(ev work.Event) { c.w.consumer.forward(ctx, ev) }
-}
-
-// Report implements work.Call.
-func (c *ownedCall) Report(out work.Outcome) {
-	c.w.log.Lock()
-	defer c.w.log.Unlock()
-	c.outcome = &out
-}
-
-// execute runs a call. If it owns work that has no result, it returns how that stands, whatever a
-// wrapper of the tool has made of it.
-func (cr *callRun) execute(ctx context.Context) (out tools.Outcome, unfinished *work.Outcome) {
-	if cr.w.agent.owners[cr.call.Name] == nil {
-		return tools.Execute(ctx, cr.d, &cr.call, &cr.pass), nil
-	}
-	own := &ownedCall{callRun: cr}
-	out = tools.Execute(work.WithCall(ctx, own), cr.d, &cr.call, &cr.pass)
-	cr.w.log.Lock()
-	defer cr.w.log.Unlock()
-	if own.outcome != nil && out.Suspend == nil {
-		out = tools.Outcome{Suspend: new(tools.Suspend), Took: out.Took}
-	}
-	return out, own.outcome
-}
-
-// cancelWork ends the work of a call that was started and has its result, which is stored first.
-func (cr *callRun) cancelWork() {
-	if cr.w.agent.owners[cr.call.Name] != nil && (cr.again || cr.started) && !cr.w.log.Lost() && !cr.w.log.Yields() {
-		cr.w.log.Flush()
-		cr.w.log.cancelWork(cr.stored, "the call that it belongs to is over")
-	}
-}
-
-// hold notes that a call stays started, because its work was stopped: the run pauses with it. The
-// caller holds the lock.
-func (w *workers) hold(out *work.Outcome) {
-	w.held, w.heldBy = requestDrain, out.Err
-	switch {
-	case out.Code == machine.CodeHost, out.Status == work.Waits:
-		w.held = requestPause
-	case out.Code == machine.CodeLeg:
-		w.held = requestLeg
-	}
+	named := *wrong
+	named.Field = j.kind + "." + field
+	return &named
 }

@@ -173,7 +173,7 @@ func (b *Breaker) Reset() {
 	}
 	b, _ = b.lock()
 	defer b.unlock()
-	b.closeAt(time.Now(), byHand)
+	b.closeAt(time.Now(), ByHand)
 }
 
 // State returns the state of b now.

@@ -8,9 +8,9 @@ import (
 // A Config says when a [Breaker] opens and how it closes again. A field that is 0 means its
 // documented default; a figure out of its range is set to the nearest one within it.
 type Config struct {
-	// Consecutive is how many failures in a row open the breaker: 3 by default, at most 10,000. A
-	// call that counts as neither (see [Permit.Done]) doesn't end the row. A negative number
-	// disables this rule.
+	// Consecutive is how many failures in a row open the breaker: 3 by default, at most 10,000. It
+	// doesn't matter how long they are apart. A call that counts as neither (see [Permit.Done])
+	// doesn't end the row. A negative number disables this rule.
 	Consecutive int
 
 	// Rate is the share of failures among the last Window results that opens the breaker. It is

@@ -6,10 +6,10 @@
 // pass as probes. When enough probes have succeeded, it closes; if one fails or takes too long, it
 // opens again. A [Set] holds a breaker for each key.
 //
-// Every error of a call is a failure of the resource, unless its class (package fault) is known and
-// says otherwise: rate limits, mistakes of the caller, cancellations and preemptions never change a
-// breaker's state. [Config].Counts sets another rule. On the breakers of packages provider/guard
-// and tools an error of unknown class doesn't count, because models make bad calls.
+// Every error of a call is a failure of the resource, unless its class (package circuit/fault) is
+// known and says otherwise: rate limits, mistakes of the caller, cancellations and preemptions
+// never change a breaker's state. [Config].Counts sets another rule. On the breakers of packages
+// provider/guard and tools an error of unknown class doesn't count, because models make bad calls.
 //
 //	breakers := circuit.NewSet(circuit.Network())
 //
@@ -24,9 +24,8 @@
 //		}
 //		return res, nil
 //	})
-//	var open *circuit.OpenError
-//	if errors.As(err, &open) {
-//		return nil, fmt.Errorf("%s is down, next try in %v: %w", open.Name, open.RetryAfter, err)
+//	if errors.Is(err, circuit.ErrOpen) { // not called; ask this first, see OpenError
+//		return nil, fmt.Errorf("the CMS is down: %w", err)
 //	}
 //
 // For a call that isn't one function, [Breaker.Allow] returns a [Permit], which must be ended with

@@ -24,12 +24,12 @@ func (b *Breaker) setUp() {
 func (b *Breaker) advance(now time.Time) {
 	if b.state == HalfOpen && len(b.probes) > 0 {
 		if first := b.probes[0].expires; !now.Before(first) { // they expire in the order in which they were admitted
-			b.openAt(first, probeExpired, first.Add(b.cfg.Cooldown),
+			b.openAt(first, ProbeExpired, first.Add(b.cfg.Cooldown),
 				fault.Errorf(fault.Transient, "circuit: a probe of %q took longer than %v", b.name, b.cfg.ProbeTimeout))
 		}
 	}
 	if b.state == Open && !now.Before(b.until) {
-		b.change(b.until, HalfOpen, cooldownOver)
+		b.change(b.until, HalfOpen, CooldownOver)
 	}
 }
 
@@ -59,7 +59,7 @@ func (b *Breaker) count(failed bool, cause error) {
 	case b.cfg.Consecutive > 0 && b.inARow >= b.cfg.Consecutive:
 		why = Consecutive
 	case most > 0 && b.window.full() && b.window.failures >= most:
-		why = failureRate
+		why = FailureRate
 	default:
 		return
 	}
@@ -70,11 +70,11 @@ func (b *Breaker) count(failed bool, cause error) {
 // countProbe records the result of a probe.
 func (b *Breaker) countProbe(now time.Time, failed bool, cause error) {
 	if failed {
-		b.openAt(now, probeFailed, now.Add(b.cfg.Cooldown), cause)
+		b.openAt(now, ProbeFailed, now.Add(b.cfg.Cooldown), cause)
 		return
 	}
 	if b.passed++; b.passed >= b.cfg.ClosesAfter {
-		b.closeAt(now, probesPassed)
+		b.closeAt(now, ProbesPassed)
 	}
 }
 

@@ -1,15 +1,20 @@
 package circuit
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
+// ErrOpen is what each [OpenError] matches with errors.Is, however it is wrapped.
+var ErrOpen = errors.New("circuit: the breaker is open")
+
 // An OpenError rejects a call: the breaker is open, or half-open with all its probes in progress.
 // Its class is [fault.Degraded]. The call wasn't made, so the caller must not report the error to a
-// breaker.
+// breaker. It wraps its Cause, so errors.Is also matches that: ask for [ErrOpen] before other
+// errors.
 type OpenError struct {
 	Name string // the breaker's
 
@@ -31,6 +36,9 @@ func (e *OpenError) Error() string {
 	}
 	return fmt.Sprintf("circuit: %q is open, next try in %v", e.Name, e.RetryAfter)
 }
+
+// Is reports whether target is [ErrOpen].
+func (e *OpenError) Is(target error) bool { return target == ErrOpen }
 
 // Fault returns [fault.Degraded].
 func (e *OpenError) Fault() fault.Class { return fault.Degraded }

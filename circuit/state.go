@@ -39,12 +39,12 @@ type Reason string
 // The reasons of a [Change].
 const (
 	Consecutive  Reason = "consecutive failures" // as many as Config.Consecutive
-	failureRate  Reason = "failure rate"         // Config.Rate, over a full window
-	cooldownOver Reason = "cooldown over"
-	probesPassed Reason = "probes passed" // as many as Config.ClosesAfter
-	probeFailed  Reason = "probe failed"
-	probeExpired Reason = "probe expired" // it took longer than Config.ProbeTimeout
-	byHand       Reason = "reset"         // [Breaker.Reset]
+	FailureRate  Reason = "failure rate"         // Config.Rate, over a full window
+	CooldownOver Reason = "cooldown over"
+	ProbesPassed Reason = "probes passed" // as many as Config.ClosesAfter
+	ProbeFailed  Reason = "probe failed"
+	ProbeExpired Reason = "probe expired" // it took longer than Config.ProbeTimeout
+	ByHand       Reason = "reset"         // [Breaker.Reset]
 )
 
 // A Change is a change of state, as passed to [Config.OnChange].

@@ -52,7 +52,7 @@ func importanceOf(g *Group) float64 {
 	terms(text, func(t string) { telling = telling || tellingWords[t] })
 	calls, _ := pairs(g)
 	switch {
-	case g.Kind == kindUser:
+	case g.Kind == KindUser:
 		score += .4
 	case calls > 0:
 		score += .2

@@ -12,14 +12,14 @@ type Family string
 
 // The families that are known. Any other name counts as unknown.
 const (
-	familyUnknown   Family = ""
+	FamilyUnknown   Family = ""
 	FamilyOpenAI    Family = "openai" // o200k: GPT-4o and later, o-series
-	familyAnthropic Family = "anthropic"
-	familyGemini    Family = "gemini"
-	familyLlama     Family = "llama"
-	familyMistral   Family = "mistral"
-	familyQwen      Family = "qwen"
-	familyDeepSeek  Family = "deepseek"
+	FamilyAnthropic Family = "anthropic"
+	FamilyGemini    Family = "gemini"
+	FamilyLlama     Family = "llama"
+	FamilyMistral   Family = "mistral"
+	FamilyQwen      Family = "qwen"
+	FamilyDeepSeek  Family = "deepseek"
 )
 
 // families says by how many percent the tokens of a family outnumber those of o200k, on which the
@@ -30,14 +30,14 @@ const (
 // than o200k on English and code) and o200k; older Mistral models have 32,000. What is unknown
 // counts as the hungriest.
 var families = map[Family]int{
-	familyUnknown:   130,
+	FamilyUnknown:   130,
 	FamilyOpenAI:    100,
-	familyAnthropic: 130,
-	familyGemini:    105,
-	familyLlama:     112,
-	familyMistral:   125,
-	familyQwen:      115,
-	familyDeepSeek:  115,
+	FamilyAnthropic: 130,
+	FamilyGemini:    105,
+	FamilyLlama:     112,
+	FamilyMistral:   125,
+	FamilyQwen:      115,
+	FamilyDeepSeek:  115,
 }
 
 // familyOf guesses the family from the names of the model and its provider; the model's own name
@@ -46,18 +46,18 @@ func familyOf(info provider.ModelInfo) Family {
 	for _, name := range []string{info.ID, info.Name, info.Provider} {
 		name = strings.ToLower(name)
 		if strings.HasSuffix(name, "gpt-4") { // cl100k, as below
-			return familyUnknown
+			return FamilyUnknown
 		}
 		for _, known := range [...]struct {
 			part   string
 			family Family
 		}{
-			{"claude", familyAnthropic}, {"anthropic", familyAnthropic}, {"deepseek", familyDeepSeek},
-			{"qwen", familyQwen},
-			{"llama", familyLlama}, {"mistral", familyMistral}, {"mixtral", familyMistral},
-			{"codestral", familyMistral},
-			{"gemini", familyGemini}, {"gemma", familyGemini}, {"google", familyGemini},
-			{"gpt-3", familyUnknown}, {"gpt-4-", familyUnknown}, // cl100k: German and Chinese take a third more
+			{"claude", FamilyAnthropic}, {"anthropic", FamilyAnthropic}, {"deepseek", FamilyDeepSeek},
+			{"qwen", FamilyQwen},
+			{"llama", FamilyLlama}, {"mistral", FamilyMistral}, {"mixtral", FamilyMistral},
+			{"codestral", FamilyMistral},
+			{"gemini", FamilyGemini}, {"gemma", FamilyGemini}, {"google", FamilyGemini},
+			{"gpt-3", FamilyUnknown}, {"gpt-4-", FamilyUnknown}, // cl100k: German and Chinese take a third more
 			{"gpt", FamilyOpenAI}, {"openai", FamilyOpenAI}, {"chatgpt", FamilyOpenAI},
 		} {
 			if strings.Contains(name, known.part) {
@@ -68,7 +68,7 @@ func familyOf(info provider.ModelInfo) Family {
 			return FamilyOpenAI // o1, o3, o4-mini
 		}
 	}
-	return familyUnknown
+	return FamilyUnknown
 }
 
 // What providers add around the pieces. OpenAI's cookbook on counting tokens has 3 a message and 3
@@ -166,7 +166,7 @@ func (e *Estimator) part(p *provider.Part, depth int) int {
 
 // scale brings thousandths of a token of o200k to tokens of the family, rounded up.
 func (e *Estimator) scale(milli int) int {
-	percent := families[familyUnknown]
+	percent := families[FamilyUnknown]
 	if e != nil {
 		if known, ok := families[e.Family]; ok {
 			percent = known

@@ -25,7 +25,7 @@ func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 	}
 	for _, resort := range []func(){
 		func() {
-			j.drop("window: drop", j.budget/2, func(g *Group) bool { return g.Pinned == "" && g.Kind != kindNote })
+			j.drop("window: drop", j.budget/2, func(g *Group) bool { return g.Pinned == "" && g.Kind != KindNote })
 		},
 		func() { j.cut(ctx, 500) },
 		func() {
@@ -60,7 +60,7 @@ func (j *job) fitWindow(ctx context.Context, steps []Step) error {
 func (j *job) staying() int {
 	n := j.fixed
 	for i := range j.groups {
-		if g := &j.groups[i]; g.Pinned != "" || g.Kind == kindNote {
+		if g := &j.groups[i]; g.Pinned != "" || g.Kind == KindNote {
 			n = plus(n, g.Tokens)
 		}
 	}
@@ -260,7 +260,7 @@ func (j *job) replace(t *long, g *Group) bool {
 func (j *job) leaveOutFiles() {
 	r := StepReport{Strategy: "window: leave out files", Before: j.up(j.total())}
 	newest := len(j.groups) - 1
-	for newest >= 0 && j.groups[newest].Kind != kindUser {
+	for newest >= 0 && j.groups[newest].Kind != KindUser {
 		newest--
 	}
 	var files []long

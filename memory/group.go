@@ -9,10 +9,10 @@ type Kind string
 
 // The kinds of groups.
 const (
-	kindUser  Kind = "user"  // a message of the user
+	KindUser  Kind = "user"  // a message of the user
 	KindReply Kind = "reply" // a reply of the model, with the results of its calls
-	kindTold  Kind = "told"  // what an agent told its model in the user's role: see [HostMessage]
-	kindNote  Kind = "note"  // what took the place of groups: a summary, a subgoal, a gap
+	KindTold  Kind = "told"  // what an agent told its model in the user's role: see [HostMessage]
+	KindNote  Kind = "note"  // what took the place of groups: a summary, a subgoal, a gap
 )
 
 // A Group is what is kept or left out together: a message of the user, or a reply with the results
@@ -35,15 +35,15 @@ type Pin string
 
 // The pins.
 const (
-	pinGoal    Pin = "goal"         // the first message of the user, and the one that Context.Goal names
-	pinNewest  Pin = "newest"       // the newest message of the user
-	pinOpen    Pin = "open step"    // the step under way: the model hasn't seen these results, or calls have none yet
-	pinSubgoal Pin = "open subgoal" // the beginning of a subgoal that isn't finished
-	pinRecent  Pin = "recent"       // among the last groups
+	PinGoal    Pin = "goal"         // the first message of the user, and the one that Context.Goal names
+	PinNewest  Pin = "newest"       // the newest message of the user
+	PinOpen    Pin = "open step"    // the step under way: the model hasn't seen these results, or calls have none yet
+	PinSubgoal Pin = "open subgoal" // the beginning of a subgoal that isn't finished
+	PinRecent  Pin = "recent"       // among the last groups
 )
 
 // hard reports a pin that holds even where the window doesn't suffice.
-func (p Pin) hard() bool { return p != "" && p != pinRecent }
+func (p Pin) hard() bool { return p != "" && p != PinRecent }
 
 // Text returns the texts of a group, one a line: what was said, the calls with their arguments, and
 // the results. Of a longer text the first limit bytes or a little less; 0: all.
@@ -71,11 +71,11 @@ func groupsOf(messages []provider.Message, cost func(i int) int) []Group {
 		}
 		g := Group{Messages: messages[begin:end:end], Kind: KindReply, tokens: tokens[begin:end:end]}
 		if g.note = noteOf(&messages[begin]); g.note != "" {
-			g.Kind = kindNote
+			g.Kind = KindNote
 		} else if IsHostMessage(&messages[begin]) {
-			g.Kind = kindTold
+			g.Kind = KindTold
 		} else if messages[begin].Role == provider.RoleUser {
-			g.Kind = kindUser
+			g.Kind = KindUser
 		}
 		for _, n := range g.tokens {
 			g.Tokens = plus(g.Tokens, n)
@@ -111,35 +111,35 @@ func pausedCalls(m *provider.Message) int {
 	return open
 }
 
-// pin says which groups must stay; keep is how many of the last ones are pinRecent.
+// pin says which groups must stay; keep is how many of the last ones are PinRecent.
 func pin(groups []Group, keep int) {
 	for i := max(len(groups)-keep, 0); i < len(groups); i++ {
-		groups[i].Pinned = pinRecent
+		groups[i].Pinned = PinRecent
 	}
 	newest := true
 	for i := len(groups) - 1; i >= 0; i-- {
-		if groups[i].Kind == kindUser && newest {
-			groups[i].Pinned, newest = pinNewest, false
+		if groups[i].Kind == KindUser && newest {
+			groups[i].Pinned, newest = PinNewest, false
 		}
 	}
 	first := true
 	for i := range groups {
-		if groups[i].Kind == kindUser && (first || groups[i].goal) {
-			groups[i].Pinned, first = pinGoal, false
+		if groups[i].Kind == KindUser && (first || groups[i].goal) {
+			groups[i].Pinned, first = PinGoal, false
 		}
 	}
 	open := true // until the newest reply
 	for i := len(groups) - 1; i >= 0; i-- {
 		g := &groups[i]
-		if g.Kind == kindTold && open && g.Pinned != pinGoal {
-			g.Pinned = pinOpen // the model hasn't been asked since
+		if g.Kind == KindTold && open && g.Pinned != PinGoal {
+			g.Pinned = PinOpen // the model hasn't been asked since
 		}
 		if g.Kind != KindReply {
 			continue
 		}
 		calls, results := pairs(g)
 		if calls > results || open && calls > 0 {
-			g.Pinned = pinOpen
+			g.Pinned = PinOpen
 		}
 		open = false
 	}

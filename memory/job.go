@@ -160,7 +160,7 @@ func (j *job) pin() {
 			continue // of another conversation
 		}
 		if j.subgoals = append(j.subgoals, s); s.Open && !j.groups[s.From].Pinned.hard() {
-			j.groups[s.From].Pinned = pinSubgoal
+			j.groups[s.From].Pinned = PinSubgoal
 		}
 	}
 	j.linked = linkedGroupsOf(j.subgoals)
@@ -188,7 +188,7 @@ func (j *job) view() *View {
 	}
 	for i := range j.groups {
 		switch g := &j.groups[i]; {
-		case g.Kind != kindUser:
+		case g.Kind != KindUser:
 		case v.Goal == "":
 			v.Goal = saidText(&g.Messages[0])
 			v.Question = v.Goal

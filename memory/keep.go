@@ -22,9 +22,9 @@ func (j *job) recent() (recent, rest int) {
 	rest = j.fixed
 	for i := range j.groups {
 		switch g := &j.groups[i]; {
-		case g.Kind == kindNote || g.Pinned.hard():
+		case g.Kind == KindNote || g.Pinned.hard():
 			rest = plus(rest, g.Tokens)
-		case g.Pinned == pinRecent:
+		case g.Pinned == PinRecent:
 			recent = plus(recent, g.Tokens)
 		}
 	}

@@ -62,9 +62,9 @@ func (e linkedGroups) pin(groups []Group) {
 		for _, i := range set {
 			switch g := &groups[i]; {
 			case hard && !g.Pinned.hard():
-				g.Pinned = pinSubgoal
+				g.Pinned = PinSubgoal
 			case pinned && g.Pinned == "":
-				g.Pinned = pinRecent
+				g.Pinned = PinRecent
 			}
 		}
 	}

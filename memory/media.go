@@ -55,7 +55,7 @@ func (e *Estimator) media(m *provider.Media) int {
 		return e.CountText(string(m.Data))
 	case strings.HasSuffix(strings.ToLower(m.Type), "pdf"):
 		each := tokensPDFPage
-		if e != nil && e.Family == familyGemini {
+		if e != nil && e.Family == FamilyGemini {
 			each = tokensPDFPageGemini
 		}
 		return pages(m.Data) * each
@@ -113,14 +113,14 @@ func (e *Estimator) image(width, height int) int {
 			base, each = 2833, 5667
 		}
 		return int(base + each*tiles(w, 512)*tiles(h, 512))
-	case familyGemini:
+	case FamilyGemini:
 		if width <= 384 && height <= 384 {
 			return 258
 		}
 		return int(min(258*tiles(w, 768)*tiles(h, 768), 258*16))
 	}
 	edge, most := 1568.0, 1568.0
-	if family != familyAnthropic || largeImages(model) {
+	if family != FamilyAnthropic || largeImages(model) {
 		edge, most = 2576, 4784
 	}
 	w, h = within(w, h, edge)

@@ -3,6 +3,7 @@ package memory
 import (
 	"strings"
 
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -11,7 +12,7 @@ import (
 func render(w *textWriter, g *Group, each int) {
 	short := func(s string) string {
 		if each > 0 && len(s) > each {
-			return head(s, each*2/3) + " […] " + tail(s, each/3)
+			return cut.Start(s, each*2/3) + " […] " + cut.End(s, each/3)
 		}
 		return s
 	}

@@ -11,6 +11,7 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -140,7 +141,7 @@ func ReadBack(ctx context.Context, s Store, input json.RawMessage) (string, erro
 	for from < len(text) && !utf8.RuneStart(text[from]) {
 		from++
 	}
-	page := head(text[from:], max(min(in.Limit, readMaxLimit), utf8.UTFMax))
+	page := cut.Start(text[from:], max(min(in.Limit, readMaxLimit), utf8.UTFMax))
 	if end := from + len(page); end < len(text) {
 		return fmt.Sprintf("%s\n[bytes %d to %d of %d; read on with offset %d]", page, from, end, len(text), end), nil
 	}

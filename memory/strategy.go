@@ -75,7 +75,7 @@ func (v *View) book(u provider.Usage, cost provider.Money, priced bool) {
 func (v *View) Free() []int {
 	var free []int
 	for i := range v.Groups {
-		if g := &v.Groups[i]; g.Pinned == "" && g.Kind != kindNote {
+		if g := &v.Groups[i]; g.Pinned == "" && g.Kind != KindNote {
 			free = append(free, i)
 		}
 	}
@@ -189,12 +189,12 @@ func toldAfter(c Counter, out []Group, g *Group) (Group, bool) {
 	told, _ := Told(&g.Messages[0])
 	for i := len(out) - 1; i >= 0 && len(told) > 0; i-- {
 		switch {
-		case out[i].Kind == kindTold && isMarked(&out[i].Messages[0].Parts[0], markBefore):
+		case out[i].Kind == KindTold && isMarked(&out[i].Messages[0].Parts[0], markBefore):
 			return Group{}, false
-		case out[i].Kind == kindUser:
+		case out[i].Kind == KindUser:
 			msg := provider.Message{Role: provider.RoleUser, Parts: told}
 			n := max(c.CountMessage(&msg), 0)
-			return Group{Messages: []provider.Message{msg}, Kind: kindTold, Tokens: n, tokens: []int{n}}, true
+			return Group{Messages: []provider.Message{msg}, Kind: KindTold, Tokens: n, tokens: []int{n}}, true
 		}
 	}
 	return Group{}, false
@@ -212,12 +212,12 @@ func (s *seam) place(c Counter, out []Group) []Group {
 	at := len(out) - 1
 	g := &out[at]
 	needed := g.Kind == KindReply && (at == 0 || out[at-1].Kind == KindReply && answered(&out[at-1]))
-	if s.open && g.Kind != kindNote && (needed || !s.noted && (at == 0 || out[at-1].Kind != kindNote)) {
+	if s.open && g.Kind != KindNote && (needed || !s.noted && (at == 0 || out[at-1].Kind != KindNote)) {
 		out = append(out, *g)
 		out[at] = noteGroup(c, markGap, gapText, mark{})
 		s.noted = true
 	}
-	if g.Kind == kindNote {
+	if g.Kind == KindNote {
 		s.noted = true
 	}
 	s.open = false
@@ -232,7 +232,7 @@ func answered(g *Group) bool {
 func noteGroup(c Counter, kind, text string, m mark) Group {
 	msg := noteMessage(kind, text, m)
 	n := max(c.CountMessage(&msg), 0)
-	return Group{Messages: []provider.Message{msg}, Kind: kindNote, Tokens: n, tokens: []int{n}, note: kind}
+	return Group{Messages: []provider.Message{msg}, Kind: KindNote, Tokens: n, tokens: []int{n}, note: kind}
 }
 
 // replaced returns a group with other results.

@@ -8,6 +8,7 @@ import (
 	"sort"
 	"strings"
 
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -149,7 +150,7 @@ func subgoalText(v *View, byBegin []Subgoal, sub *Subgoal) (string, []string) {
 		}
 	}
 	for i := sub.From; i < sub.To; i++ {
-		if g := &v.Groups[i]; g.Kind == kindNote {
+		if g := &v.Groups[i]; g.Kind == KindNote {
 			facts = append(facts, markOf(&g.Messages[0]).Facts...)
 		}
 	}
@@ -160,7 +161,7 @@ func subgoalText(v *View, byBegin []Subgoal, sub *Subgoal) (string, []string) {
 		for i := sub.From; i < sub.To; i++ {
 			render(&w, &v.Groups[i], 2_000)
 		}
-		summary = tail(w.String(), 600)
+		summary = cut.End(w.String(), 600)
 	}
 	status := sub.Status
 	if status == "" {

@@ -179,7 +179,7 @@ func (s *Summarise) choose(v *View) (pieces []*piece) {
 		p.text.line(text)
 		for _, k := range set {
 			g := &v.Groups[k]
-			if g.Kind == kindNote {
+			if g.Kind == KindNote {
 				p.facts = append(p.facts, markOf(&g.Messages[0]).Facts...)
 			} else {
 				p.fresh, fresh = true, true

@@ -6,6 +6,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -23,7 +24,7 @@ func (w *textWriter) line(s string) {
 		w.WriteByte('\n')
 	}
 	if w.limit > 0 {
-		s = head(s, max(w.limit-w.Len(), 0))
+		s = cut.Start(s, max(w.limit-w.Len(), 0))
 	}
 	w.WriteString(s)
 }
@@ -42,7 +43,7 @@ func (w *textWriter) parts(parts []provider.Part, depth int) {
 		if c := p.Call; c != nil {
 			input := string(c.Input) + c.Invalid
 			if w.limit > 0 {
-				input = head(input, w.limit)
+				input = cut.Start(input, w.limit)
 			}
 			w.line(c.Name + " " + input)
 		}
@@ -72,7 +73,7 @@ func mediaText(m *provider.Media) string {
 	name := m.Name
 	for _, other := range []string{m.URL, m.FileID} {
 		if name == "" {
-			name = head(other, 200)
+			name = cut.Start(other, 200)
 		}
 	}
 	if name == "" {
@@ -99,8 +100,8 @@ func CutText(c Counter, text, notice string, limit int) (string, bool) {
 		room = int(float64(len(text)) * float64(max(limit, 0)) / float64(total))
 	}
 	for room > 0 {
-		first := head(text, room*2/3)
-		last := tail(text[len(first):], room-room*2/3)
+		first := cut.Start(text, room*2/3)
+		last := cut.End(text[len(first):], room-room*2/3)
 		out := first + "\n" + said(notice, len(text)-len(first)-len(last)) + "\n" + last
 		if n := c.CountText(out); n <= limit && len(out) < len(text) {
 			return out, true
@@ -112,30 +113,6 @@ func CutText(c Counter, text, notice string, limit int) (string, bool) {
 
 func said(notice string, left int) string {
 	return strings.ReplaceAll(notice, "%d", fmt.Sprint(left))
-}
-
-// head returns the first n bytes of s, or up to three less so as not to cut a character.
-func head(s string, n int) string {
-	if n = max(n, 0); n >= len(s) {
-		return s
-	}
-	for at := n; at >= 0 && at > n-utf8.UTFMax; at-- {
-		if utf8.RuneStart(s[at]) {
-			return s[:at]
-		}
-	}
-	return s[:n]
-}
-
-// tail returns the last n bytes of s, or up to three less.
-func tail(s string, n int) string {
-	from := len(s) - min(max(n, 0), len(s))
-	for at := from; at < from+utf8.UTFMax; at++ {
-		if at == len(s) || utf8.RuneStart(s[at]) {
-			return s[at:]
-		}
-	}
-	return s[from:]
 }
 
 // EscapeMarker breaks what looks like the end of a mark such as </mark>, in whatever case, so that

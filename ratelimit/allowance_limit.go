@@ -14,7 +14,7 @@ type AllowanceKind string
 
 // The kinds of limits.
 const (
-	allowanceInWindow   AllowanceKind = "window"     // of AllowanceConfig.Windows
+	AllowanceInWindow   AllowanceKind = "window"     // of AllowanceConfig.Windows
 	AllowancePerDay     AllowanceKind = "day"        // AllowanceConfig.PerDay
 	AllowanceConcurrent AllowanceKind = "concurrent" // AllowanceConfig.Concurrent
 )
@@ -52,7 +52,7 @@ func (l AllowanceLimit) SetHeader(h http.Header) {
 // what describes the limit, without its state.
 func (l AllowanceLimit) what() string {
 	switch l.Kind {
-	case allowanceInWindow:
+	case AllowanceInWindow:
 		return fmt.Sprintf("%d in %v", l.Limit, l.Per)
 	case AllowancePerDay:
 		return fmt.Sprintf("%d a day", l.Limit)
@@ -97,6 +97,9 @@ func (e *AllowanceError) Error() string {
 	return fmt.Sprintf("ratelimit: the allowance of %s is used up: try again in %v, at %s", e.what(),
 		max(e.Wait.Round(time.Second), time.Second), e.Reset.Format(time.RFC3339))
 }
+
+// Is reports whether target is [ErrUsedUp].
+func (e *AllowanceError) Is(target error) bool { return target == ErrUsedUp }
 
 // Fault returns RateLimited.
 func (e *AllowanceError) Fault() fault.Class { return fault.RateLimited }

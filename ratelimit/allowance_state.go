@@ -177,7 +177,7 @@ func (r *allowanceRules) limits(s AllowanceState, now, clock time.Time) []Allowa
 }
 
 func (r *allowanceRules) window(s AllowanceState, w AllowanceWindow, now time.Time) AllowanceLimit {
-	l := AllowanceLimit{Kind: allowanceInWindow, Limit: w.Max, Per: w.Per, Remaining: w.Max}
+	l := AllowanceLimit{Kind: AllowanceInWindow, Limit: w.Max, Per: w.Per, Remaining: w.Max}
 	taken := takesAfter(s.Takes, now.Add(-w.Per).UnixNano())
 	if len(taken) == 0 {
 		return l

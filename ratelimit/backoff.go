@@ -6,35 +6,22 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/backoff"
 )
 
-// The delays after rate limits without advice of the provider: 1 s, 2 s, 4 s … 256 s, then 5 min,
-// each with a jitter of ±20 %.
-const (
-	firstDelay   = time.Second
-	doublings    = 8
-	longestDelay = 5 * time.Minute
-	jitter       = 0.2
+// delays are those after rate limits without advice of the provider: 1 s, 2 s, 4 s … 256 s, then
+// 5 min, each randomized by 20 % either way.
+var delays = backoff.Delays{Min: time.Second, Max: 6 * time.Minute, Spread: backoff.Spread}
 
-	longestPause = 366 * 24 * time.Hour // longer than any advice
-)
+const longestPause = 366 * 24 * time.Hour // longer than any advice
 
 // trial is how long background calls wait after a pause for interactive calls that haven't begun to
 // answer. A rejection takes one round trip, since the provider does no work for it. A call that
 // hasn't been rejected within this time was accepted, even if it is a large request on a slow line.
 const trial = 5 * time.Second
 
-// delay returns the delay of a step; the first is 1. random is from 0 to 1.
-func delay(step int, random float64) time.Duration {
-	d := longestDelay
-	if step-1 <= doublings {
-		d = firstDelay << max(step-1, 0)
-	}
-	return d + time.Duration(float64(d)*jitter*(2*random-1))
-}
-
-// backoff is the pause of the whole gate after a rate limit.
-type backoff struct {
+// limits are the rate limits in a row, and the pause of the whole gate after them.
+type limits struct {
 	step   int    // rate limits in a row
 	epoch  uint64 // the number of rate limits; those of concurrent calls count as one
 	paused bool
@@ -105,7 +92,7 @@ func (g *Gate) learn(s *slot, v *verdict) {
 	case v.advised:
 		g.pause(v.advice, true, b.step, now)
 	case fresh:
-		g.pause(delay(b.step, g.jitter()), false, b.step, now)
+		g.pause(g.delays.After(b.step), false, b.step, now)
 	}
 }
 
@@ -141,7 +128,7 @@ func (g *Gate) pause(d time.Duration, asked bool, step int, now time.Time) {
 		g.emit(Event{Kind: EventPaused, Until: until, Step: step})
 	case until.After(b.until):
 		b.until = until // the timer checks until when it fires
-		g.emit(Event{Kind: eventProlonged, Until: until, Step: step})
+		g.emit(Event{Kind: EventProlonged, Until: until, Step: step})
 	default:
 		return
 	}
@@ -182,7 +169,7 @@ func (g *Gate) pauseOver() {
 func (g *Gate) resume(now time.Time) {
 	b := &g.backoff
 	b.paused, b.until, b.asked = false, time.Time{}, time.Time{}
-	g.emit(Event{Kind: eventResumed})
+	g.emit(Event{Kind: EventResumed})
 	g.dispatch(now)
 	g.inform()
 }

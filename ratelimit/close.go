@@ -20,6 +20,6 @@ func (g *Gate) Close() {
 			g.cancels = append(g.cancels, cancellation{s.cancel, ErrClosed})
 		}
 	}
-	g.emit(Event{Kind: eventClosed})
+	g.emit(Event{Kind: EventClosed})
 	g.inform()
 }

@@ -17,7 +17,7 @@ func (g *Gate) dispatch(now time.Time) {
 				return
 			}
 			if until := g.onTrial(now); !until.IsZero() {
-				g.setNext(w, delayQueue, until)
+				g.setNext(w, DelayQueue, until)
 				return
 			}
 		}

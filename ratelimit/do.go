@@ -14,7 +14,8 @@ const maxAttempts = 10
 //
 // When the call is preempted, fn's context is canceled with the cause [ErrPreempted]; if fn then
 // returns an error, it is called again with the next slot. So fn should have no effect before it
-// succeeds, or t.NoPreempt should be set. An error of class fault.RateLimited pauses the gate, and
+// succeeds, or t.NoPreempt should be set. A call that is preempted and doesn't end within a second
+// runs beside the one that has its slot. An error of class fault.RateLimited pauses the gate, and
 // fn is called again after the pause, at most ten times in all. Any other error is returned
 // unchanged; errors of the gate are those of [Gate.Acquire]. fn counts as one request and t.Tokens
 // tokens each time.

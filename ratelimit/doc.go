@@ -8,9 +8,14 @@
 //	interactive  a person is waiting: first-in first-out, never rejected by the queue, ahead of everything else
 //	background   nobody is waiting: by priority, sessions taking turns, first-in first-out within a session
 //
-// Each call requests a slot with an [AcquireRequest] and holds a [Lease] while it runs:
+// [Do] calls a function with a slot:
 //
 //	gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 500})
+//
+//	reply, err := ratelimit.Do(ctx, gate, ratelimit.AcquireRequest{Session: "s-1", Tokens: 5000}, call)
+//
+// For more, such as the tokens that were used, each call requests a slot with an [AcquireRequest]
+// and holds a [Lease] while it runs:
 //
 //	lease, err := gate.Acquire(ctx, ratelimit.AcquireRequest{Session: "s-1", Tokens: 5000})
 //	for err == nil {
@@ -23,8 +28,6 @@
 //		lease, err = lease.Requeue(ctx, done) // waits at its old place in the queue
 //	}
 //
-// [Do] is that loop as a function.
-//
 // # Interactive requests first
 //
 // An interactive request waits for background work only until a preempted call ends. A share of the
@@ -32,11 +35,11 @@
 // free, the background call of the lowest priority that was started last is preempted: its context
 // is canceled with the cause [ErrPreempted], and [Lease.Requeue] puts it back at its old place in
 // the queue; it loses only the tokens it had used. A preempted call that hasn't ended after a
-// second is overtaken: the interactive call starts, and there is one call more than slots until the
-// other ends. No call is preempted while a slot is free, nor more than three times, nor once it is
-// pinned ([AcquireRequest].NoPreempt, [Lease.Pin]). Pinned calls run to their end; where they hold
-// every slot that isn't reserved, interactive requests have the reserved slots, and where none is
-// reserved they wait for such a call.
+// second is overtaken: the interactive call starts, and there is one call more than slots, for each
+// that was overtaken, until that one ends. No call is preempted while a slot is free, nor more than
+// three times, nor once it is pinned ([AcquireRequest].NoPreempt, [Lease.Pin]). Pinned calls run to
+// their end; where they hold every slot that isn't reserved, interactive requests have the reserved
+// slots, and where none is reserved they wait for such a call.
 //
 // Background work has no ageing: under a steady interactive load it may wait for long.
 // [Gate.Snapshot] shows how long.

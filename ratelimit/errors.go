@@ -1,6 +1,7 @@
 package ratelimit
 
 import (
+	"errors"
 	"fmt"
 	"time"
 
@@ -16,6 +17,15 @@ var (
 	// ErrClosed is returned by a gate after [Gate.Close]. Its class is
 	// fault.Permanent.
 	ErrClosed = fault.New(fault.Permanent, "ratelimit: the gate is closed")
+
+	// ErrFull is what each [QueueFullError] matches with errors.Is, however it is wrapped.
+	ErrFull = errors.New("ratelimit: the queue is full")
+
+	// ErrPauseTooLong is what each [PauseTooLongError] matches with errors.Is.
+	ErrPauseTooLong = errors.New("ratelimit: the provider's pause is too long")
+
+	// ErrUsedUp is what each [AllowanceError] matches with errors.Is.
+	ErrUsedUp = errors.New("ratelimit: the allowance is used up")
 
 	// errReleased is returned by [Lease.Requeue] of a lease that has ended, and of the zero Lease.
 	// Its class is fault.Permanent: it is a programming mistake.
@@ -38,6 +48,9 @@ func (e *QueueFullError) Error() string {
 		e.Gate, e.Queue, e.Priority)
 }
 
+// Is reports whether target is [ErrFull].
+func (e *QueueFullError) Is(target error) bool { return target == ErrFull }
+
 // Fault returns RateLimited.
 func (e *QueueFullError) Fault() fault.Class { return fault.RateLimited }
 
@@ -57,6 +70,9 @@ func (e *PauseTooLongError) Error() string {
 		"ratelimit: gate %q: the provider asks for a pause of %v, and at most %v is waited for: use another "+
 			"provider, or try again then", e.Gate, e.Rest.Round(time.Second), e.Max)
 }
+
+// Is reports whether target is [ErrPauseTooLong].
+func (e *PauseTooLongError) Is(target error) bool { return target == ErrPauseTooLong }
 
 // Fault returns RateLimited.
 func (e *PauseTooLongError) Fault() fault.Class { return fault.RateLimited }

@@ -29,22 +29,22 @@ type Event struct {
 // stable and may be stored.
 type EventKind string
 
-// The kinds of events. Each EventPaused is followed by one eventResumed, unless the gate is closed.
+// The kinds of events. Each EventPaused is followed by one EventResumed, unless the gate is closed.
 const (
 	EventPaused            EventKind = "paused"             // the whole gate, by a rate limit
-	eventProlonged         EventKind = "prolonged"          // the pause ends later than reported before
-	eventResumed           EventKind = "resumed"            // the pause is over
-	eventBackgroundPaused  EventKind = "background_paused"  // by the host; Reason is the first one
-	eventBackgroundResumed EventKind = "background_resumed" // Reason is the last one that was lifted
-	eventPreempted         EventKind = "preempted"          // a background call must give up its slot
-	eventOvertaken         EventKind = "overtaken"          // a preempted call hasn't ended within a second
-	eventRejected          EventKind = "rejected"           // the queue is full
-	eventRates             EventKind = "rates"              // the provider's headers changed the rates in force
-	eventClosed            EventKind = "closed"
+	EventProlonged         EventKind = "prolonged"          // the pause ends later than reported before
+	EventResumed           EventKind = "resumed"            // the pause is over
+	EventBackgroundPaused  EventKind = "background_paused"  // by the host; Reason is the first one
+	EventBackgroundResumed EventKind = "background_resumed" // Reason is the last one that was lifted
+	EventPreempted         EventKind = "preempted"          // a background call must give up its slot
+	EventOvertaken         EventKind = "overtaken"          // a preempted call hasn't ended within a second
+	EventRejected          EventKind = "rejected"           // the queue is full
+	EventRates             EventKind = "rates"              // the provider's headers changed the rates in force
+	EventClosed            EventKind = "closed"
 )
 
 func (k EventKind) mayBeMissed() bool {
-	return k == eventPreempted || k == eventOvertaken || k == eventRejected || k == eventRates
+	return k == EventPreempted || k == EventOvertaken || k == EventRejected || k == EventRates
 }
 
 const (

@@ -3,10 +3,10 @@ package ratelimit
 import (
 	"context"
 	"math"
-	"math/rand/v2"
 	"sync"
 	"time"
 
+	"github.com/pawlkit/pawl/internal/backoff"
 	"github.com/pawlkit/pawl/ratelimit/internal/list"
 )
 
@@ -14,7 +14,8 @@ import (
 type GateConfig struct {
 	// Name is the gate's name in events, errors and snapshots, such as "anthropic".
 	Name string
-	// Slots is how many calls may run at a time; 0 or less: 8, at most a million.
+	// Slots is how many calls may run at a time; 0 or less: 8, at most a million. For each call
+	// that was preempted and doesn't end within a second, one more may run until it ends.
 	Slots int
 	// ReservedShare is the share of the slots that is reserved for interactive calls, rounded up,
 	// but never all; 0: 0.2 of four slots or more, and none of fewer, where one slot is much of
@@ -92,14 +93,14 @@ type Gate struct {
 	// fixed at creation
 	cfg      GateConfig
 	reserved int            // slots for interactive calls
-	jitter   func() float64 // from 0 to 1
+	delays   backoff.Delays // after rate limits; tests don't randomize them
 
 	mu sync.Mutex // guards what follows
 
 	queue queue
 	calls calls
 
-	backoff backoff
+	backoff limits
 	paused  []*hostPause // of the background lane, the oldest first
 	rates   rates
 	next    nextInLine
@@ -147,7 +148,7 @@ func NewGate(cfg GateConfig) *Gate {
 	return &Gate{
 		cfg:      cfg,
 		reserved: cfg.reserved(),
-		jitter:   rand.Float64,
+		delays:   delays,
 		queue:    queue{interactive: list.List[waiter]{Links: inLane}},
 		rates:    newRates(&cfg, time.Now()),
 	}
@@ -185,7 +186,7 @@ func (g *Gate) Acquire(ctx context.Context, t AcquireRequest) (Lease, error) {
 	if !t.Interactive && g.queue.background.n >= g.cfg.Queue {
 		err := &QueueFullError{Gate: g.cfg.Name, Queue: g.cfg.Queue, Priority: int(r.rank)}
 		g.totals.Rejected++
-		g.emit(Event{Kind: eventRejected, Session: t.Session, Priority: int(r.rank)})
+		g.emit(Event{Kind: EventRejected, Session: t.Session, Priority: int(r.rank)})
 		g.cancels = append(g.cancels, cancellation{cancel, err})
 		g.unlock()
 		return Lease{}, err

@@ -17,7 +17,7 @@ func (g *Gate) PauseBackground(reason string) (resume func()) {
 	g.mu.Lock()
 	g.paused = append(g.paused, p)
 	if len(g.paused) == 1 {
-		g.emit(Event{Kind: eventBackgroundPaused, Reason: reason})
+		g.emit(Event{Kind: EventBackgroundPaused, Reason: reason})
 		g.dispatch(time.Now()) // no request is next in line any more
 		g.inform()
 	}
@@ -31,7 +31,7 @@ func (g *Gate) resumeBackground(p *hostPause) {
 	defer g.unlock()
 	g.paused = slices.DeleteFunc(g.paused, func(other *hostPause) bool { return other == p })
 	if len(g.paused) == 0 {
-		g.emit(Event{Kind: eventBackgroundResumed, Reason: p.reason})
+		g.emit(Event{Kind: EventBackgroundResumed, Reason: p.reason})
 		g.dispatch(time.Now())
 	}
 	g.inform()

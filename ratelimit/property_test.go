@@ -14,6 +14,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/backoff"
 )
 
 var schedules = flag.Int("schedules", 200, "how many random schedules the gate is tested with")
@@ -113,7 +114,7 @@ func newSchedule(t *testing.T, seed uint64) *schedule {
 		s.events = append(s.events, e)
 	}
 	s.gate = NewGate(cfg)
-	s.gate.jitter = func() float64 { return 0.5 }
+	s.gate.delays = backoff.Delays{Min: time.Second, Max: 5 * time.Minute}
 	s.model = &model{slots: cfg.Slots, kept: s.gate.reserved, queue: cfg.Queue, overcommit: cfg.Overcommit,
 		patience: cfg.MaxRetryAfter,
 		now:      time.Now(), ring: map[int][]string{}}
@@ -359,7 +360,7 @@ func (s *schedule) check() {
 	}
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	if paused, resumed := s.count(EventPaused), s.count(eventResumed); paused != m.pauses || resumed != m.resumes {
+	if paused, resumed := s.count(EventPaused), s.count(EventResumed); paused != m.pauses || resumed != m.resumes {
 		s.fail("%d pauses and %d ends of them, not %d and %d", paused, resumed, m.pauses, m.resumes)
 	}
 }
@@ -395,14 +396,14 @@ func (s *schedule) checkError(c *client, err error) {
 
 func (s *schedule) checkWait(c *client, told Delay) {
 	s.t.Helper()
-	want := Delay{Reason: delayQueue}
+	want := Delay{Reason: DelayQueue}
 	switch m := s.model; {
 	case m.paused():
 		want = Delay{Reason: DelayRateLimit, Until: m.pausedUntil}
 	case m.hostPauses > 0 && !c.call.req.Interactive:
 		want = Delay{Reason: DelayPaused, Detail: "memory"}
 	case m.onTrial(c.call):
-		want = Delay{Reason: delayQueue, Until: m.trialEnd}
+		want = Delay{Reason: DelayQueue, Until: m.trialEnd}
 	}
 	if !told.same(want) {
 		s.fail("call %d was told %+v, not %+v", c.call.id, told, want)

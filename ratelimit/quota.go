@@ -111,6 +111,6 @@ func (g *Gate) adopt(q *Quota, now time.Time) {
 	requestsChanged := g.rates.requests.adopt(q.Requests, read, now)
 	tokensChanged := g.rates.tokens.adopt(tokens, read, now)
 	if requestsChanged || tokensChanged {
-		g.emit(Event{Kind: eventRates, Requests: g.rates.requests.perMinute, Tokens: g.rates.tokens.perMinute})
+		g.emit(Event{Kind: EventRates, Requests: g.rates.requests.perMinute, Tokens: g.rates.tokens.perMinute})
 	}
 }

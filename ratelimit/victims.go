@@ -61,7 +61,7 @@ func (g *Gate) preempt() bool {
 	g.cancels = append(g.cancels, cancellation{s.cancel, ErrPreempted})
 	gen := s.gen
 	time.AfterFunc(grace, func() { g.overtake(s, gen) })
-	g.emit(Event{Kind: eventPreempted, Session: s.req.Session, Priority: int(s.rank)})
+	g.emit(Event{Kind: EventPreempted, Session: s.req.Session, Priority: int(s.rank)})
 	return true
 }
 
@@ -73,7 +73,7 @@ func (g *Gate) overtake(s *slot, gen uint64) {
 		g.calls.leaving--
 		g.calls.overtaken++
 		g.totals.Overtaken++
-		g.emit(Event{Kind: eventOvertaken, Session: s.req.Session, Priority: int(s.rank)})
+		g.emit(Event{Kind: EventOvertaken, Session: s.req.Session, Priority: int(s.rank)})
 		g.dispatch(time.Now())
 	}
 	g.unlock()

@@ -24,7 +24,7 @@ type DelayReason string
 // The reasons for waiting.
 const (
 	// for a slot, or for requests ahead of it, including those that just started after a rate limit
-	delayQueue     DelayReason = "queue"
+	DelayQueue     DelayReason = "queue"
 	DelayRateLimit DelayReason = "rate_limit"          // the provider asked for a pause
 	DelayRequests  DelayReason = "requests_per_minute" // the next in line, for the rate of requests
 	DelayTokens    DelayReason = "tokens_per_minute"   // the next in line, for the rate of tokens
@@ -87,7 +87,7 @@ func (w Delay) same(as Delay) bool {
 
 // waitOf returns why w waits.
 func (g *Gate) waitOf(w *waiter) Delay {
-	wait := Delay{Reason: delayQueue}
+	wait := Delay{Reason: DelayQueue}
 	switch {
 	case g.backoff.paused:
 		wait.Reason, wait.Until = DelayRateLimit, g.backoff.until

@@ -11,6 +11,8 @@ import (
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/cut"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // An Effect is a policy's decision about a call. The greatest of several applies: deny overrides
@@ -130,12 +132,13 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	if c == nil {
 		return Admission{}, errNoCall
 	}
+	c.admitted = nil
 	if offered == nil && r != nil {
 		offered = r.loaded
 	}
 	d, ok := r.Lookup(c.Name)
 	if !ok {
-		name := clipEnd(c.Name, longestName)
+		name := cut.Start(c.Name, longestName)
 		return Admission{Rejected: refuse(Unknown, fault.NotFound, "there is no tool %q%s", name,
 			instead(name, offered))}, nil
 	}
@@ -165,7 +168,7 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	if err != nil {
 		return Admission{Definition: d, Rejected: refuse(Invalid, fault.Invalid, "%s", err)}, nil
 	}
-	c.Input = input
+	c.Input = provider.EscapeSeparators(input) // as it is stored
 	v := d.judge(ctx, c, policies, false)
 	if v.Effect == Deny {
 		return Admission{Definition: d, Rejected: refuse(Denied, fault.Denied, "%s", v.Reason)}, nil
@@ -183,6 +186,7 @@ func (r *Registry) Admit(ctx context.Context, c *Call, offered []*Definition, ch
 	c.unasked = v.Effect == Allow
 	c.permitted = c.unasked && own.Effect == Ask
 	v.Standing = v.Standing && ruled
+	c.admit(d)
 	return Admission{Definition: d, Verdict: v}, nil
 }
 
@@ -191,15 +195,34 @@ func (d *Definition) permits(c *Call, v *Verdict) bool {
 	if v.Effect != Allow || !v.Standing || len(d.spec.Approvers) == 0 {
 		return v.Effect == Allow && v.Standing
 	}
-	return c.MayApprove != nil && slices.ContainsFunc(v.By, func(user string) bool {
-		return user != "" && c.MayApprove(&d.spec, user)
-	})
+	return slices.ContainsFunc(v.By, func(user string) bool { return c.mayApprove(d, user) })
 }
 
 // mayHaveRule reports whether a standing rule may answer for an input.
 func (d *Definition) mayHaveRule(input json.RawMessage) bool {
 	_, known := d.Scope(input)
 	return known && (d.spec.Risk < High || d.spec.AllowAlways)
+}
+
+// Readmit admits a call that was admitted and approved before, perhaps by another process: it
+// validates c.Input again, because the tool may have changed, and evaluates nothing else. c.Input
+// stays as it was approved: defaults that are new aren't filled in. Readmit returns nil if the call
+// may run, and otherwise what the model reads.
+func (r *Registry) Readmit(c *Call) *Outcome {
+	if c == nil {
+		return refuse(Failed, fault.Invalid, "%v", errNoCall)
+	}
+	c.admitted = nil
+	d, ok := r.Lookup(c.Name)
+	if !ok {
+		return refuse(Unknown, fault.NotFound, "there is no such tool any more")
+	}
+	if _, err := d.input.Accept(c.Input); err != nil {
+		return refuse(Invalid, fault.Invalid, "%s", err)
+	}
+	c.Input = provider.EscapeSeparators(c.Input)
+	c.admit(d)
+	return nil
 }
 
 // Recheck evaluates an admitted call again, right before execution, and calls the tool's Check. It
@@ -213,7 +236,7 @@ func (r *Registry) Recheck(ctx context.Context, c *Call, policies []Policy) *Out
 	}
 	d, ok := r.Lookup(c.Name)
 	if !ok {
-		return refuse(Unknown, fault.NotFound, "there is no tool %q", clipEnd(c.Name, longestName))
+		return refuse(Unknown, fault.NotFound, "there is no tool %q", cut.Start(c.Name, longestName))
 	}
 	switch v := d.judge(ctx, c, policies, true); {
 	case v.Effect == Deny:
@@ -269,7 +292,7 @@ func (d *Definition) asks(ctx context.Context, c *Call) Verdict {
 func (d *Definition) judge(ctx context.Context, c *Call, policies []Policy, starting bool) Verdict {
 	s := &d.spec
 	for _, need := range s.Requires {
-		if c.Succeeded == nil || c.Succeeded(need) == 0 {
+		if c.succeeded(need) == 0 {
 			return Verdict{Effect: Deny, Reason: fmt.Sprintf("%q has to succeed before %q may be called", need, s.Name)}
 		}
 	}
@@ -331,11 +354,17 @@ func both(first, second string) string {
 	return first + second
 }
 
+// ErrDenied is what each [DenyError] matches with errors.Is, however it is wrapped.
+var ErrDenied = errors.New("tools: denied")
+
 // A DenyError denies a call; the model reads the reason.
 type DenyError struct{ Reason string }
 
 // Error returns the reason, after "tools: denied: ".
 func (e *DenyError) Error() string { return "tools: denied: " + e.Reason }
+
+// Is reports whether target is [ErrDenied].
+func (e *DenyError) Is(target error) bool { return target == ErrDenied }
 
 // Fault returns Denied.
 func (e *DenyError) Fault() fault.Class { return fault.Denied }

@@ -300,14 +300,14 @@ func ExampleMismatch() {
 				Suggestion: "Ask an editor to release it."}
 		},
 	}
-	d, err := publish.Define()
+	reg, err := tools.NewRegistry(publish)
 	if err != nil {
 		fmt.Println(err)
 		return
 	}
-	out := tools.Execute(context.Background(), d, &tools.Call{Name: "cms.publish", Input: []byte(`{"id":"p1"}`)}, nil)
+	out := reg.Run(context.Background(), tools.Call{Name: "cms.publish", Input: []byte(`{"id":"p1"}`)}, tools.Options{})
 	fmt.Println(out.Status, "-", out.Mismatch.Suggestion)
-	fmt.Println(out.Parts[0].Text)
+	fmt.Println(out.Text())
 	// Output:
 	// unverified - Ask an editor to release it.
 	// The call ran and reported success, but its effect couldn't be confirmed: expected the page to be public, but found a draft. Ask an editor to release it.

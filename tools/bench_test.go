@@ -60,11 +60,13 @@ func BenchmarkExecute(b *testing.B) {
 		b.Run(name, func(b *testing.B) {
 			d := define(b,
 				raw(tools.Spec{}, func(context.Context) (tools.Result, error) { return tools.Result{}, nil }))
-			c := &tools.Call{Name: "t", Input: json.RawMessage(`{}`)}
+			c := approve(b, d, &tools.Call{Input: json.RawMessage(`{}`)})
 			ctx := b.Context()
 			b.ReportAllocs()
 			for b.Loop() {
-				through(ctx, set, d, c)
+				var p tools.Pass
+				require.Nil(b, p.Take(d, set))
+				tools.Execute(ctx, d, c, &p)
 			}
 		})
 	}
@@ -103,10 +105,11 @@ func BenchmarkCallThatWatchesItsContext(b *testing.B) {
 		defer stop()
 		return pair{A: in.A + in.B}, sub.Err()
 	}))
-	c := &tools.Call{Name: "add", Input: json.RawMessage(`{"a":1,"b":2}`)}
+	d := reg.All()[0]
+	c := approve(b, d, &tools.Call{Input: json.RawMessage(`{"a":1,"b":2}`)})
 	b.ReportAllocs()
 	for b.Loop() {
-		tools.Execute(b.Context(), reg.All()[0], c, nil)
+		tools.Execute(b.Context(), d, c, nil)
 	}
 }
 

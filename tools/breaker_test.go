@@ -31,16 +31,16 @@ var (
 // With breakers, call runs a tool once.
 func call(t testing.TB, ctx context.Context, set *circuit.Set, d *tools.Definition) tools.Outcome {
 	t.Helper()
-	return through(ctx, set, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{}`)})
+	return through(t, ctx, set, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{}`)})
 }
 
 // through asks the breaker of a tool and executes a call.
-func through(ctx context.Context, set *circuit.Set, d *tools.Definition, c *tools.Call) tools.Outcome {
+func through(t testing.TB, ctx context.Context, set *circuit.Set, d *tools.Definition, c *tools.Call) tools.Outcome {
 	var p tools.Pass
 	if refused := p.Take(d, set); refused != nil {
 		return *refused
 	}
-	return tools.Execute(ctx, d, c, &p)
+	return tools.Execute(ctx, d, approve(t, d, c), &p)
 }
 
 func TestABreakerStopsCallsOfAToolThatKeepsFailing(t *testing.T) {
@@ -219,13 +219,13 @@ func TestAPassIsEndedOnce(t *testing.T) {
 	inARow := func() int { return set.Get("tool:t").Snapshot().InARow }
 	for name, end := range map[string]func(*tools.Pass){
 		"executed, then given up": func(p *tools.Pass) {
-			tools.Execute(t.Context(), d, &tools.Call{}, p)
+			tools.Execute(t.Context(), d, approve(t, d, &tools.Call{}), p)
 			p.Done(errDegraded)
 			p.Cancel()
 		},
 		"given up, then executed": func(p *tools.Pass) {
 			p.Done(errDegraded)
-			tools.Execute(t.Context(), d, &tools.Call{}, p)
+			tools.Execute(t.Context(), d, approve(t, d, &tools.Call{}), p)
 		},
 	} {
 		before := inARow()
@@ -259,7 +259,7 @@ func TestAPassIsEndedOnce(t *testing.T) {
 
 	before = inARow()
 	for range 5 {
-		through(t.Context(), set, d, &tools.Call{})
+		through(t, t.Context(), set, d, &tools.Call{})
 	}
 	require.Equal(t, before+5, inARow(), "each call has its own")
 	before = inARow()
@@ -267,7 +267,7 @@ func TestAPassIsEndedOnce(t *testing.T) {
 	var none *tools.Pass
 	none.Done(nil)
 	none.Cancel()
-	require.Equal(t, tools.Failed, tools.Execute(t.Context(), d, &tools.Call{}, nil).Status)
+	require.Equal(t, tools.Failed, tools.Execute(t.Context(), d, approve(t, d, &tools.Call{}), nil).Status)
 	require.Nil(t, p.Take(nil, set))
 	require.Nil(t, p.Take(d, nil))
 	p.Done(errDegraded)

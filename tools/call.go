@@ -3,12 +3,15 @@ package tools
 import (
 	"context"
 	"encoding/json"
+	"fmt"
+	"hash/maphash"
 
 	"github.com/pawlkit/pawl/provider"
 )
 
 // A Call is one tool call. The caller fills in the fields, [Registry.Admit] replaces the input by
-// the validated one, and after the start of [Execute] it mustn't be changed.
+// the validated one, which mustn't be changed any more, and after the start of [Execute] nothing
+// may be changed. A copy of a Call is admitted if the Call is.
 type Call struct {
 	Session string
 	Run     string
@@ -44,10 +47,10 @@ type Call struct {
 	Starting bool
 
 	Mode string
-	// Succeeded returns how often a tool has succeeded in this run; nil: none has.
+	// Succeeded returns how often a tool has succeeded in this run; nil, or if it panics: none has.
 	Succeeded func(tool string) int
 	// MayApprove reports whether a person may decide on a call of that tool, which has
-	// Spec.Approvers; nil: nobody may.
+	// Spec.Approvers; nil, or if it panics: nobody may.
 	MayApprove func(tool *Spec, user string) bool
 	// OnProgress is called with each progress report, on the goroutine that reports it. OnTimeout
 	// is called once when the call's context has ended at the time limit, on any goroutine; it
@@ -58,8 +61,50 @@ type Call struct {
 	OnTimeout  func(*Call)
 	OnRetry    func(*Call, Retrying)
 
-	unasked   bool // Admit has allowed it without a question
-	permitted bool // and a policy has answered the question of the tool
+	admitted  *Definition // that has validated the input; nil: none has
+	sum       uint64      // of that input
+	unasked   bool        // Admit has allowed it without a question
+	permitted bool        // and a policy has answered the question of the tool
+}
+
+// seed is for sums of inputs, which are compared within this process only.
+var seed = maphash.MakeSeed()
+
+// admit notes that d has validated the input.
+func (c *Call) admit(d *Definition) { c.admitted, c.sum = d, maphash.Bytes(seed, c.Input) }
+
+// succeeded returns how often a tool has succeeded in this run.
+func (c *Call) succeeded(tool string) (n int) {
+	if c.Succeeded == nil {
+		return 0
+	}
+	err := guarded(c.Name, func() error { n = c.Succeeded(tool); return nil })
+	if err != nil {
+		return 0
+	}
+	return n
+}
+
+// mayApprove reports whether a person may decide on the call, which is one of d.
+func (c *Call) mayApprove(d *Definition, user string) (may bool) {
+	if user == "" || c.MayApprove == nil {
+		return false
+	}
+	err := guarded(c.Name, func() error { may = c.MayApprove(&d.spec, user); return nil })
+	return err == nil && may
+}
+
+// notAdmitted returns why [Execute] doesn't run the call with d; "" if it does.
+func (c *Call) notAdmitted(d *Definition) string {
+	switch {
+	case c.admitted == nil:
+		return "it wasn't admitted; use Registry.Run, or Registry.Admit before Execute"
+	case c.admitted != d:
+		return fmt.Sprintf("it was admitted for another tool, %q", c.admitted.spec.Name)
+	case c.sum != maphash.Bytes(seed, c.Input):
+		return "its input was changed after it was admitted"
+	}
+	return ""
 }
 
 // A ProgressReport is what a running call reports.

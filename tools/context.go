@@ -29,7 +29,7 @@ type running struct {
 
 	// of the goroutine that runs the call
 	attempts int
-	failures [retryClasses]int // attempts that failed and were followed by another
+	failures [fault.Denied + 1]int // attempts that failed and were followed by another
 
 	mu    sync.Mutex    // guards what follows
 	limit time.Duration // from began; progress moves it

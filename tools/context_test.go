@@ -21,7 +21,7 @@ func inside(t *testing.T, ctx context.Context, call *tools.Call, fn func(ctx con
 		fn(ctx)
 		return tools.Result{}, nil
 	}))
-	require.Equal(t, tools.OK, tools.Execute(ctx, d, call, nil).Status)
+	require.Equal(t, tools.OK, tools.Execute(ctx, d, approve(t, d, call), nil).Status)
 }
 
 func TestAToolKnowsItsCall(t *testing.T) {
@@ -246,7 +246,7 @@ func TestAContextIsConsistentWhileItEnds(t *testing.T) {
 		})
 		rings := 0
 		// no race: Execute waits for it
-		out := tools.Execute(run, d, &tools.Call{OnTimeout: func(*tools.Call) { rings++ }}, nil)
+		out := tools.Execute(run, d, approve(t, d, &tools.Call{OnTimeout: func(*tools.Call) { rings++ }}), nil)
 		require.Contains(t, []tools.Status{tools.TimedOut, tools.Canceled}, out.Status)
 		require.Equal(t, out.Status == tools.TimedOut, rings == 1)
 		require.LessOrEqual(t, rings, 1)

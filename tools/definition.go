@@ -12,6 +12,7 @@ import (
 	"strings"
 	"unicode/utf8"
 
+	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 )
@@ -28,8 +29,8 @@ type Definition struct {
 	external  bool   // see External
 	howToLoad string // not empty: the tool is lazy, and this tells a model how to load it
 
-	key     string   // of its breaker; empty: none
-	retries *retries // nil: never
+	key     string                      // of its breaker; empty: none
+	retries map[fault.Class]fault.Retry // nil: never
 
 	run   func(ctx context.Context, input json.RawMessage) (Result, error)
 	ask   func(ctx context.Context, input json.RawMessage) (string, error) // may be nil, like those that follow

@@ -14,26 +14,28 @@
 // model. An [External] tool is executed by somebody else, such as a front end. A [Source] is a set
 // of tools that may change during an agent's lifetime.
 //
+// [Registry.Run] runs a call, from what a model wrote to what it reads:
+//
+//	registry, err := tools.NewRegistry(weather)
+//	…
+//	call := tools.Call{ID: id, User: user, Name: "weather", Input: input}
+//	outcome := registry.Run(ctx, call, tools.Options{})
+//	if q := outcome.Question; q != nil {
+//		call.By = approver(q) // a person who has seen q.Input and said yes
+//		outcome = registry.Run(ctx, call, tools.Options{Approved: q.Hash})
+//	}
+//
 // # How a call is executed
 //
-// [Registry.Admit] looks the tool up, fills in defaults, lets the host change the input, validates
-// the result against the schema, and then evaluates prerequisites, mode, policies, the tool's
-// approval and its Ask: deny overrides ask, and ask overrides allow. What is validated is what
-// runs, byte for byte: canonical JSON without duplicate keys or keys that differ only in case.
-// [Registry.Recheck] evaluates again right before execution, because time may have passed, and
-// calls the tool's Check. [Execute] then decodes the input, runs the tool, encodes the output,
-// verifies the effect and bounds the output. A panic in a tool, an error, an output that can't be
-// encoded: each is an [Outcome] that a model can read and act on. It contains no stack trace.
-//
-//	call := &tools.Call{Name: "weather", Input: input}
-//	admitted, err := registry.Admit(ctx, call, nil, nil, policies)
-//	if err != nil || admitted.Rejected != nil || admitted.Verdict.Effect == tools.Ask {
-//		… // the model reads the rejection; a person answers an ask
-//	}
-//	if refused := registry.Recheck(ctx, call, policies); refused == nil {
-//		outcome := tools.Execute(ctx, admitted.Definition, call, nil)
-//		…
-//	}
+// An agent does the same in steps, because it records what happens between them. [Registry.Admit]
+// looks the tool up, fills in defaults, lets the host change the input, validates the result
+// against the schema, and then evaluates prerequisites, mode, policies, the tool's approval and its
+// Ask: deny overrides ask, and ask overrides allow. What is validated is what runs, byte for byte:
+// canonical JSON without duplicate keys or keys that differ only in case. [Registry.Recheck]
+// evaluates again right before execution, because time may have passed, and calls the tool's Check.
+// [Execute] then decodes the input, runs the tool, encodes the output, verifies the effect and
+// bounds the output. A panic in a tool, an error, an output that can't be encoded: each is an
+// [Outcome] that a model can read and act on. It contains no stack trace.
 //
 // # Transient failures
 //
@@ -44,8 +46,8 @@
 // count; mistakes, errors of unknown class and canceled calls don't.
 //
 // A tool that is Idempotent or ReadOnly is retried depending on the class of its error: see
-// [Retry]. All attempts are the same call, with the same [IdempotencyKey] and within the same time
-// limit, and they count once on its breaker.
+// Spec.Retries. All attempts are the same call, with the same [IdempotencyKey] and within the same
+// time limit, and they count once on its breaker.
 //
 // Functions of the host are called on the goroutine of the caller, without a lock held. A panic in
 // a policy, a Preview or a Check denies the call, a panic in an Ask asks for approval, and a panic

@@ -21,8 +21,11 @@ type Outcome struct {
 	Err     error           // what went wrong, for logs; the model doesn't see it
 	Outside bool            // the Parts have text from outside, as [Spec].Outside or the [Result] says
 	Suspend *Suspend        // set if the call waits for an answer; there is no result yet
-	Cut     int             // bytes of text that were left out
-	Exit    *Exit           // how the program ended that the call ran; nil: it ran none
+	// Question is set if the call wasn't run because a person has to approve it first: see
+	// [Registry.Run].
+	Question *Question
+	Cut      int   // bytes of text that were left out
+	Exit     *Exit // how the program ended that the call ran; nil: it ran none
 	// Mismatch is set if the error of Run or Verify is or wraps one.
 	Mismatch *Mismatch
 	Took     time.Duration // with all attempts, and the waits in between
@@ -33,10 +36,18 @@ type Outcome struct {
 // Succeeded reports whether the call, and the program that it ran, if any, did what they should.
 func (o *Outcome) Succeeded() bool { return o.Status.Good() && !o.Exit.Failed() }
 
+// Text returns the text parts, joined.
+func (o *Outcome) Text() string {
+	r := provider.ToolResult{Parts: o.Parts}
+	return r.Text()
+}
+
 // Execute runs an admitted call on this goroutine and returns when the tool's function returns,
 // after the last attempt if it is retried. It contains panics, ends the call's context at its time
 // limit, and bounds the output. Execute ends the pass, which the caller took from the tool's
-// breaker; nil: the call has no breaker.
+// breaker; nil: the call has no breaker. A call that d hasn't admitted ([Registry.Admit],
+// [Registry.Readmit]), or whose input was changed since, isn't run. Whether a person had to approve
+// it, and has, is for the caller. [Registry.Run] does all of it.
 //
 // If a tool ends its goroutine (runtime.Goexit, as FailNow does), Execute doesn't return: callers
 // that must not lose the call need a defer. The Call mustn't be changed afterwards, because the
@@ -45,6 +56,9 @@ func Execute(ctx context.Context, d *Definition, c *Call, pass *Pass) Outcome {
 	defer pass.Cancel() // if nothing else has ended it
 	if d == nil || d.run == nil || c == nil {
 		return *refuse(Unknown, fault.NotFound, "there is no tool")
+	}
+	if why := c.notAdmitted(d); why != "" {
+		return *refuse(NotRun, fault.Invalid, "%s", why)
 	}
 	if ctx == nil {
 		ctx = context.Background()

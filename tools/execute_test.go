@@ -251,14 +251,13 @@ func TestAToolMayEndItsGoroutine(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		tools.Execute(context.Background(), d, &tools.Call{Name: "t"}, nil)
+		tools.Execute(context.Background(), d, approve(t, d, &tools.Call{Name: "t"}), nil)
 		returned = true
 	}()
 	<-done
 	require.False(t, returned)
 	require.ErrorIs(t, kept.Err(), context.Canceled, "the context has ended all the same")
-	require.Equal(t, tools.OK, tools.Execute(t.Context(), define(t, returns(tools.Spec{}, "x", nil)),
-		&tools.Call{Input: json.RawMessage(`{}`)}, nil).Status)
+	require.Equal(t, tools.OK, execute(t, t.Context(), returns(tools.Spec{}, "x", nil)).Status)
 }
 
 func TestACallMayBeSuspended(t *testing.T) {
@@ -351,8 +350,7 @@ func TestNothingIsRunWithoutATool(t *testing.T) {
 	require.Equal(t, tools.Unknown, tools.Execute(t.Context(), &tools.Definition{}, &tools.Call{}, nil).Status)
 	require.Equal(t, tools.Unknown, tools.Execute(t.Context(), define(t, fails(nil)), nil, nil).Status)
 	var noContext context.Context
-	require.Equal(t, tools.OK,
-		tools.Execute(noContext, define(t, fails(nil)), &tools.Call{Input: json.RawMessage(`{}`)}, nil).Status)
+	require.Equal(t, tools.OK, execute(t, noContext, fails(nil)).Status)
 }
 
 func TestACallTakesBackWhatItDid(t *testing.T) {

@@ -310,8 +310,9 @@ func TestAStoredInputThatNoLongerFitsIsNotRun(t *testing.T) {
 	reg := registry(t, tool)
 	c := &tools.Call{Name: "t", Input: json.RawMessage(`{"N":"two"}`)}
 	require.Equal(t, fault.Invalid, reg.Recheck(t.Context(), c, nil).Class)
+	require.Equal(t, tools.Invalid, reg.Readmit(c).Status)
 	out := tools.Execute(t.Context(), reg.All()[0], c, nil)
-	require.Equal(t, tools.Failed, out.Status)
+	require.Equal(t, tools.NotRun, out.Status)
 	require.Equal(t, fault.Invalid, out.Class)
 }
 

@@ -37,11 +37,19 @@ func raw(spec tools.Spec, fn func(ctx context.Context) (tools.Result, error)) to
 	}}
 }
 
+// approve admits a call of a tool, as one that was approved before.
+func approve(t testing.TB, d *tools.Definition, c *tools.Call) *tools.Call {
+	t.Helper()
+	c.Name = d.Name()
+	require.Nil(t, registry(t, d).Readmit(c))
+	return c
+}
+
 // execute runs a tool once with the input {}.
 func execute(t testing.TB, ctx context.Context, tool tools.Tool) tools.Outcome {
 	t.Helper()
 	d := define(t, tool)
-	return tools.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{}`)}, nil)
+	return tools.Execute(ctx, d, approve(t, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{}`)}), nil)
 }
 
 func text(parts []provider.Part) string {

@@ -100,7 +100,7 @@ func TestProgressIsPassedOnWhileTheCallRuns(t *testing.T) {
 				return tools.Result{}, nil
 			}))
 		c := &tools.Call{OnProgress: func(_ *tools.Call, n tools.ProgressReport) { notes = append(notes, n) }}
-		tools.Execute(t.Context(), d, c, nil)
+		tools.Execute(t.Context(), d, approve(t, d, c), nil)
 		tools.Progress(kept, tools.ProgressReport{Text: "much too late"})
 		var want []tools.ProgressReport
 		for _, done := range []float64{0.5, 0, 1, 0, 1, 0} {

@@ -186,10 +186,10 @@ func TestACallKeepsToItsTimeLimitHoweverOftenProgressMovesIt(t *testing.T) {
 					return tools.Result{}, ctx.Err()
 				}))
 				began, rang := time.Now(), time.Duration(0)
-				out := tools.Execute(t.Context(), d, &tools.Call{OnTimeout: func(*tools.Call) {
+				out := tools.Execute(t.Context(), d, approve(t, d, &tools.Call{OnTimeout: func(*tools.Call) {
 					told++
 					rang = time.Since(began)
-				}}, nil)
+				}}), nil)
 				require.LessOrEqual(t, told, 1)
 				if require.Equal(t, out.Status == tools.TimedOut, told == 1, "%+v", spec); told == 1 {
 					require.Equal(t, limit, rang)

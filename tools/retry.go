@@ -1,39 +1,13 @@
 package tools
 
 import (
-	"cmp"
-	"context"
 	"errors"
 	"fmt"
-	"math/rand/v2"
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/backoff"
 )
-
-// A Retry says how often a call that fails with errors of one class is tried, and how long to wait
-// in between. A field that is 0 has the default of that class:
-//
-//	class         Attempts  Min     Max
-//	transient     3         100 ms  1 s
-//	rate_limited  5         1 s     30 s
-//	degraded      2         1 s     5 s
-//	all others    1         100 ms  1 s
-//
-// The attempts are fewer and the delays shorter than those of a model call, because a model reads
-// the failure and can do something else. The first delay after errors of a class is Min; each
-// further one is twice as long, up to Max. Delays are spread by 20 % either way, and never exceed
-// Max. What the error advises ([fault.RetryAfter]) replaces the delay and is not spread.
-//
-// All attempts share the time limit of the call. If the delay isn't shorter than the time left, the
-// call fails at once; the same applies while its breaker is open. A panic isn't retried.
-type Retry struct {
-	// Attempts is the number of attempts of a call, including the first one and those that failed
-	// with other classes: after a second attempt has failed, there is a third if the class of that
-	// failure allows more than two. At most 100.
-	Attempts int
-	Min, Max time.Duration
-}
 
 // A Retrying is passed to OnRetry between two attempts at a call.
 type Retrying struct {
@@ -45,21 +19,16 @@ type Retrying struct {
 	Wait time.Duration
 }
 
-const (
-	mostAttempts  = 100
-	longestDelay  = 24 * time.Hour
-	spread        = 0.2
-	retryClasses  = int(fault.Denied) + 1
-	onceMin       = 100 * time.Millisecond
-	onceMax       = time.Second
-	retriesWanted = "Retries[%v].%s is %v; %s"
-)
-
-// retries are the policies of a tool by class.
-type retries [retryClasses]Retry
+// defaultRetries are fewer and sooner than those of a model call, because a model reads the failure
+// and can do something else.
+var defaultRetries = map[fault.Class]fault.Retry{
+	fault.Transient:   {Attempts: 3, Min: 100 * time.Millisecond, Max: time.Second},
+	fault.RateLimited: {Attempts: 5, Min: time.Second, Max: 30 * time.Second},
+	fault.Degraded:    {Attempts: 2, Min: time.Second, Max: 5 * time.Second},
+}
 
 // completeRetries checks the spec's retries and fills in defaults.
-func (d *Definition) completeRetries() error {
+func (d *Definition) completeRetries() (err error) {
 	s := &d.spec
 	if len(s.Retries) > 0 && (s.NoRetries || !s.Repeatable()) {
 		return specError(s.Name,
@@ -69,48 +38,10 @@ func (d *Definition) completeRetries() error {
 	if s.NoRetries || !s.Repeatable() {
 		return nil
 	}
-	rs := new(retries)
-	for c := range rs {
-		rs[c] = Retry{Attempts: 1, Min: onceMin, Max: onceMax}
+	if d.retries, err = fault.Retries(s.Retries, defaultRetries); err != nil {
+		return specError(s.Name, "Retries: %v", err)
 	}
-	rs[fault.Transient] = Retry{Attempts: 3, Min: 100 * time.Millisecond, Max: time.Second}
-	rs[fault.RateLimited] = Retry{Attempts: 5, Min: time.Second, Max: 30 * time.Second}
-	rs[fault.Degraded] = Retry{Attempts: 2, Min: time.Second, Max: 5 * time.Second}
-	for class, given := range s.Retries {
-		if class == fault.None || int(class) >= len(rs) {
-			return specError(s.Name,
-				"Retries names the class %v; use a class of failures: what was canceled is never tried again", class)
-		}
-		r := &rs[class]
-		switch {
-		case given.Attempts < 0 || given.Attempts > mostAttempts:
-			return specError(s.Name, retriesWanted, class, "Attempts", given.Attempts,
-				"give 1 to 100, or 0 for the default")
-		case given.Min < 0 || given.Min > longestDelay:
-			return specError(s.Name, retriesWanted, class, "Min", given.Min, "give up to 24 h, or 0 for the default")
-		case given.Max < 0 || given.Max > longestDelay || given.Max != 0 && given.Max < given.Min:
-			return specError(s.Name, retriesWanted, class, "Max", given.Max, "give Min to 24 h, or 0 for the default")
-		}
-		r.Attempts = cmp.Or(given.Attempts, r.Attempts)
-		switch {
-		case given.Max != 0:
-			r.Min, r.Max = cmp.Or(given.Min, min(r.Min, given.Max)), given.Max
-		case given.Min != 0:
-			r.Min, r.Max = given.Min, max(r.Max, given.Min)
-		}
-	}
-	d.retries = rs
 	return nil
-}
-
-// delay returns the time to wait after the nth failure of this class.
-func (r *Retry) delay(n int) time.Duration {
-	most := time.Duration(float64(r.Max) / (1 + spread))
-	d := min(r.Min, most)
-	for ; n > 1 && d < most; n-- {
-		d = min(2*d, most)
-	}
-	return time.Duration(float64(d) * (1 - spread + 2*spread*rand.Float64()))
 }
 
 // retry waits and reports whether the call is to be tried again after an attempt has failed with
@@ -129,14 +60,13 @@ func (r *running) retry(pass *Pass, err error) bool {
 	if r.call.OnRetry != nil {
 		r.call.OnRetry(r.call, next)
 	}
-	pause(r.ctx, next.Wait)
-	return r.ctx.Err() == nil
+	return backoff.Wait(r.ctx, next.Wait)
 }
 
 // plan fills in the attempt that follows next.Err. Without one Of stays 0.
 func (r *running) plan(next *Retrying) error {
 	next.Class = fault.Of(next.Err)
-	policy := &r.d.retries[next.Class]
+	policy := r.d.retries[next.Class]
 	if next.Class == fault.None || r.attempts >= policy.Attempts {
 		return nil
 	}
@@ -153,23 +83,10 @@ func (r *running) plan(next *Retrying) error {
 	r.failures[next.Class]++
 	wait, advised := fault.RetryAfter(next.Err)
 	if !advised {
-		wait = policy.delay(r.failures[next.Class])
+		wait = policy.Delay(r.failures[next.Class])
 	}
 	next.Of, next.Wait = policy.Attempts, wait
 	return nil
-}
-
-// pause waits, or returns when ctx ends.
-func pause(ctx context.Context, d time.Duration) {
-	if d <= 0 {
-		return
-	}
-	timer := time.NewTimer(d)
-	defer timer.Stop()
-	select {
-	case <-timer.C:
-	case <-ctx.Done():
-	}
 }
 
 // retryHint says how often a call was tried and when it may be tried again, if that is useful to

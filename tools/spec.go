@@ -96,13 +96,24 @@ type Spec struct {
 	UndoFailed bool
 
 	// Retries says by class how often a call is tried, for tools that are Idempotent or ReadOnly;
-	// other tools are never retried. A class that isn't in it keeps its default; see [Retry].
+	// other tools are never retried. A field that is 0, and a class that isn't in it, have their
+	// default, which is less than that of a model call:
+	//
+	//	class         Attempts  Min     Max
+	//	transient     3         100 ms  1 s
+	//	rate_limited  5         1 s     30 s
+	//	degraded      2         1 s     5 s
+	//	all others    1         100 ms  1 s
+	//
+	// All attempts share the time limit of the call. If the delay isn't shorter than the time left,
+	// the call fails at once; the same applies while its breaker is open. A panic isn't retried.
 	// NoRetries disables retries.
-	Retries   map[fault.Class]Retry
+	Retries   map[fault.Class]fault.Retry
 	NoRetries bool
 
 	// Schema is merged over the schema inferred from the input type: properties by name, keywords
-	// replaced. For a [Raw] tool it is the whole schema.
+	// replaced; null leaves out a property that isn't required. For a [Raw] tool it is the whole
+	// schema.
 	Schema json.RawMessage
 	// Output is a schema for the text of successful results, which then must be JSON; empty: no
 	// validation.
@@ -190,7 +201,7 @@ const (
 	Denied      Status = "denied"      // by a policy, a hook, the mode, a prerequisite, Check; not run
 	Rejected    Status = "rejected"    // by a person, or their time ran out; not run
 	Answered    Status = "answered"    // by a person, another process or a hook, in the tool's place; not run
-	NotRun      Status = "not_run"     // the reply was cut, or the run ended first
+	NotRun      Status = "not_run"     // the reply was cut, the run ended first, or nobody has approved it yet
 	Canceled    Status = "canceled"    // the run was stopped while the call ran, and it ended with an error
 	InDoubt     Status = "in_doubt"    // started, and its end isn't known
 	Unavailable Status = "unavailable" // out of use for the rest of the run, or until its breaker closes; not run

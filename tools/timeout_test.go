@@ -23,10 +23,10 @@ func timed(t *testing.T, ctx context.Context, spec tools.Spec, fn func(ctx conte
 	t.Helper()
 	d := define(t, raw(spec, func(ctx context.Context) (tools.Result, error) { return tools.Text("done"), fn(ctx) }))
 	rings := make(chan struct{}, 10)
-	out := tools.Execute(ctx, d, &tools.Call{Name: "t", OnTimeout: func(c *tools.Call) {
+	out := tools.Execute(ctx, d, approve(t, d, &tools.Call{Name: "t", OnTimeout: func(c *tools.Call) {
 		require.Equal(t, "t", c.Name)
 		rings <- struct{}{}
-	}}, nil)
+	}}), nil)
 	return out, len(rings)
 }
 
@@ -87,8 +87,8 @@ func TestATimeLimitHoldsFromCallToCall(t *testing.T) {
 			return tools.Text("x"), ctx.Err()
 		}))
 		for range 3 {
-			require.Equal(t, tools.OK, tools.Execute(t.Context(), fast, &tools.Call{}, nil).Status)
-			out := tools.Execute(t.Context(), slow, &tools.Call{}, nil)
+			require.Equal(t, tools.OK, tools.Execute(t.Context(), fast, approve(t, fast, &tools.Call{}), nil).Status)
+			out := tools.Execute(t.Context(), slow, approve(t, slow, &tools.Call{}), nil)
 			require.Equal(t, tools.TimedOut, out.Status)
 			require.Equal(t, time.Minute, out.Took)
 		}
@@ -262,10 +262,10 @@ func TestACallWaitsForWhoIsToldOfItsTimeLimit(t *testing.T) {
 			<-ctx.Done()
 			return tools.Result{}, ctx.Err()
 		}))
-		tools.Execute(t.Context(), d, &tools.Call{OnTimeout: func(*tools.Call) {
+		tools.Execute(t.Context(), d, approve(t, d, &tools.Call{OnTimeout: func(*tools.Call) {
 			<-time.After(time.Second)
 			told = true
-		}}, nil)
+		}}), nil)
 		require.True(t, told)
 	})
 }

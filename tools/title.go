@@ -9,6 +9,8 @@ import (
 	"strings"
 	"unicode"
 	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 // maxTitle is how many bytes of a call's title are kept.
@@ -73,11 +75,7 @@ func CleanTitle(s string) string {
 	if len(s) <= maxTitle {
 		return s
 	}
-	end := maxTitle - len("…")
-	for !utf8.RuneStart(s[end]) {
-		end--
-	}
-	return s[:end] + "…"
+	return cut.Start(s, maxTitle-len("…")) + "…"
 }
 
 // titleWords turns a name into words: "deletePage" and "delete_page" become "Delete page". Words in

@@ -66,8 +66,7 @@ func TestTheContextOfAnUndoHasTheCall(t *testing.T) {
 		// also inside another call
 		return "", d.Undo(tools.WithCall(ctx, want), json.RawMessage(`{}`), json.RawMessage(""))
 	})
-	require.Equal(t, tools.OK, tools.Execute(t.Context(), define(t, outer),
-		&tools.Call{Name: "outer", ID: "outer", Input: json.RawMessage(`{}`)}, nil).Status)
+	require.Equal(t, tools.OK, execute(t, t.Context(), outer).Status)
 	require.True(t, undone)
 }
 
@@ -83,11 +82,11 @@ func TestOnlyACallThatRunsAgainIsResumed(t *testing.T) {
 		return "", &tools.Suspend{Kind: "question", Again: !ok, State: map[string]int{"n": 1}}
 	}).Define()
 	require.NoError(t, err)
-	out := tools.Execute(t.Context(), d, &tools.Call{Input: json.RawMessage(`{}`)}, nil)
+	out := tools.Execute(t.Context(), d, approve(t, d, &tools.Call{Input: json.RawMessage(`{}`)}), nil)
 	require.Equal(t, json.RawMessage(`{"n":1}`), out.Suspend.State, "as JSON")
 	require.Empty(t, got)
-	out = tools.Execute(t.Context(), d, &tools.Call{Input: json.RawMessage(`{}`),
-		Resumed: &tools.Resumption{State: json.RawMessage(`{"n":1}`), Answer: json.RawMessage(`"yes"`)}}, nil)
+	out = tools.Execute(t.Context(), d, approve(t, d, &tools.Call{Input: json.RawMessage(`{}`),
+		Resumed: &tools.Resumption{State: json.RawMessage(`{"n":1}`), Answer: json.RawMessage(`"yes"`)}}), nil)
 	require.Nil(t, out.Suspend.State, "only a call that runs again has a state")
 	require.Len(t, got, 1)
 

@@ -1,6 +1,10 @@
 package tools
 
-import "strings"
+import (
+	"strings"
+
+	"github.com/pawlkit/pawl/internal/cut"
+)
 
 // The marks around text from outside, and the beginning of a closing tag before and after it is
 // broken.
@@ -27,7 +31,7 @@ func Untrusted(from, text string) string {
 			return '_'
 		}
 		return r
-	}, clipEnd(from, longestFrom))
+	}, cut.Start(from, longestFrom))
 	return untrustedOpen + from + untrustedNote + replaceTags(text, closing, broke) + untrustedClose
 }
 

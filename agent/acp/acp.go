@@ -13,6 +13,7 @@ import (
 	"os/signal"
 	"strings"
 	"sync"
+	"sync/atomic"
 	"syscall"
 
 	sdk "github.com/coder/acp-go-sdk"
@@ -42,20 +43,25 @@ type Config struct {
 }
 
 // Run serves an editor until it closes In, or ctx ends; then the error is the cause of that. Runs
-// in progress go on in their hubs, and what waits for a decision goes on waiting. From then on, a
-// write to an editor that has died is an error and doesn't end the process (SIGPIPE). A message of
-// more than 10 MiB ends the connection.
+// in progress go on in their hubs, and what waits for a decision goes on waiting. Until Run
+// returns, a write to standard output or standard error whose reader has died is an error and
+// doesn't end the process (SIGPIPE). A program that writes there later, for example a log, has to
+// call signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) itself. A message of more than 10
+// MiB ends the connection.
 func Run(ctx context.Context, cfg Config) error {
 	if cfg.Hub == nil {
 		return &agent.ArgError{Func: "acp.Run", Field: "Config.Hub",
 			Problem: "it is nil; give a function that returns the hub of live.New"}
 	}
 	ctx = cmp.Or(ctx, context.Background())
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // for good, because more may be written late
+	pipe := make(chan os.Signal, 1)
+	signal.Notify(pipe, syscall.SIGPIPE)
+	defer signal.Stop(pipe)
 	own, end := context.WithCancel(ctx)
 	in, lines := io.Pipe()
 	s := &server{cfg: cfg, ctx: own, sessions: make(map[string]*session)}
-	s.conn = sdk.NewConnection(s.answer, cmp.Or[io.Writer](cfg.Out, os.Stdout), in)
+	out := &output{to: cmp.Or[io.Writer](cfg.Out, os.Stdout)}
+	s.conn = sdk.NewConnection(s.answer, out, in)
 	s.conn.SetLogger(cmp.Or(cfg.Logger, slog.New(slog.DiscardHandler)))
 	go func() { _, err := io.Copy(lines, cmp.Or[io.Reader](cfg.In, os.Stdin)); lines.CloseWithError(err) }()
 	defer context.AfterFunc(ctx, func() { in.Close() })()
@@ -64,7 +70,23 @@ func Run(ctx context.Context, cfg Config) error {
 	end()
 	s.open.Lock() // for good
 	s.work.Wait()
+	out.closed.Store(true)
 	return context.Cause(ctx)
+}
+
+// An output refuses what the connection would write after Run has returned: answers to requests
+// that it read before. Run doesn't wait for a write that is blocked because the editor doesn't
+// read.
+type output struct {
+	to     io.Writer
+	closed atomic.Bool
+}
+
+func (o *output) Write(p []byte) (int, error) {
+	if o.closed.Load() {
+		return 0, io.ErrClosedPipe
+	}
+	return o.to.Write(p)
 }
 
 // A server is the agent's side of one connection.

@@ -68,7 +68,7 @@ func TestAnEditIsShownAsADiffBeforeAndAfter(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\n\nvar x = 1\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "c.go"), []byte("package c\n\n-- was old\n"), 0o600))
-	ws, err := file.OpenWith(dir, file.Config{Overwrite: true})
+	ws, err := file.Open(dir, file.Config{Overwrite: true})
 	require.NoError(t, err)
 	defer ws.Close()
 	ask := func(_ context.Context, d *tools.Definition, _ *tools.Call) tools.Verdict {
@@ -124,7 +124,7 @@ func TestAPatchIsShownAsADiffOfEachFile(t *testing.T) {
 	dir := t.TempDir()
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "a.go"), []byte("package a\r\n\r\nvar x = 1\r\n"), 0o600))
 	require.NoError(t, os.WriteFile(filepath.Join(dir, "b.go"), []byte("package b\n-- y"), 0o600))
-	ws, err := file.OpenWith(dir, file.Config{Patch: true})
+	ws, err := file.Open(dir, file.Config{Patch: true})
 	require.NoError(t, err)
 	defer ws.Close()
 	ask := func(context.Context, *tools.Definition, *tools.Call) tools.Verdict {
@@ -156,7 +156,7 @@ func TestWhatIsAroundTheDiffsOfAPatchIsNoTextOfAFile(t *testing.T) {
 	for _, name := range []string{"a.go", "b.go"} {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte("one\n\ntwo\n"), 0o600))
 	}
-	ws, err := file.OpenWith(dir, file.Config{Patch: true})
+	ws, err := file.Open(dir, file.Config{Patch: true})
 	require.NoError(t, err)
 	defer ws.Close()
 	of := func(name string) string {

@@ -225,7 +225,7 @@ func TestAPauseStaysOpenIfTheEditorCannotAsk(t *testing.T) {
 
 func TestTheNextPromptSaysWhatToDoInsteadOfACallThatDoesNotFit(t *testing.T) {
 	ran := 0
-	bad := providertest.Call("site.deletePage", map[string]any{"pages": 1})
+	bad := providertest.Unfit(providertest.Call("site.deletePage", map[string]any{"pages": 1}))
 	e, _ := serve(t, agent.Config{Tools: []tools.Tool{risky(&ran)},
 		Limits:   agent.Limits{Corrections: 1, AskAfterCorrections: true},
 		Provider: providertest.Script(bad, bad, providertest.Say("I leave it."))})

@@ -228,7 +228,7 @@ func serve(t testing.TB, cfg agent.Config) (*editor, *live.Hub) {
 // store opens a journal in a file, which the caller closes.
 func store(t testing.TB, path string) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.Open(path)
+	s, err := sqlite.Open(path, sqlite.Config{})
 	require.NoError(t, err)
 	return s
 }

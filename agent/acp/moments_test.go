@@ -2,6 +2,7 @@ package acp_test
 
 import (
 	"context"
+	"errors"
 	"flag"
 	"fmt"
 	"io"
@@ -9,6 +10,7 @@ import (
 	"os"
 	"os/signal"
 	"path/filepath"
+	"runtime"
 	"strings"
 	"sync"
 	"sync/atomic"
@@ -242,8 +244,9 @@ func TestAnEndlessReplyIsCanceledOrLeft(t *testing.T) {
 	require.NoError(t, hub.Cancel(t.Context(), string(id)))
 }
 
-// playAgent is a program for editors, whose model doesn't stop.
-func playAgent([]string) error {
+// playAgent is a program for editors, whose model doesn't stop. With an argument, it writes to its
+// standard output when Run has returned.
+func playAgent(args []string) error {
 	a, err := agent.New(agent.Config{Provider: forever{}})
 	if err != nil {
 		return err
@@ -255,11 +258,16 @@ func playAgent([]string) error {
 	err = acp.Run(context.Background(), acp.Config{
 		Hub: func(context.Context, string) (*live.Hub, error) { return hub, nil }})
 	_ = hub.Close() // the reply is cut off
+	if len(args) > 0 {
+		_, err = os.Stdout.WriteString("ended")
+	}
 	return err
 }
 
-func TestAProgramOutlivesItsEditorInTheMiddleOfAReply(t *testing.T) {
-	cmd := roletest.Command(t.Context(), "agent")
+// leave starts the program, closes its standard output in the middle of a reply, and returns how it
+// has ended.
+func leave(t *testing.T, args ...string) error {
+	cmd := roletest.Command(t.Context(), "agent", args...)
 	in, err := cmd.StdinPipe()
 	require.NoError(t, err)
 	out, err := cmd.StdoutPipe()
@@ -280,12 +288,45 @@ func TestAProgramOutlivesItsEditorInTheMiddleOfAReply(t *testing.T) {
 		require.NoError(t, err)
 	}
 	require.NoError(t, in.Close())
-	require.NoError(t, cmd.Wait(), "the signal has ended it")
+	return cmd.Wait()
+}
+
+func TestAProgramOutlivesItsEditorInTheMiddleOfAReply(t *testing.T) {
+	require.NoError(t, leave(t), "the signal has ended it")
+}
+
+func noHub(context.Context, string) (*live.Hub, error) { return nil, errors.New("there is none") }
+
+// An editor that doesn't read any more doesn't keep Run.
+func TestTheContextEndsRunWhileAnAnswerIsBlocked(t *testing.T) {
+	blocked, toEditor := io.Pipe()
+	fromEditor, toAgent := io.Pipe()
+	defer blocked.Close()
+	defer toAgent.Close()
+	ctx, cancel := context.WithCancelCause(t.Context())
+	ended := make(chan error)
+	go func() { ended <- acp.Run(ctx, acp.Config{Hub: noHub, In: fromEditor, Out: toEditor}) }()
+	_, err := io.WriteString(toAgent,
+		`{"jsonrpc":"2.0","id":1,"method":"initialize","params":{"protocolVersion":1}}`+"\n")
+	require.NoError(t, err)
+	_, err = blocked.Read(make([]byte, 1)) // the answer has begun
+	require.NoError(t, err)
+	why := errors.New("enough")
+	cancel(why)
+	require.Equal(t, why, <-ended)
+}
+
+// After Run, the signal does what it did before: it ends a program that writes to the dead editor.
+func TestRunGivesTheSignalBack(t *testing.T) {
+	if runtime.GOOS == "windows" {
+		t.Skip("there is no SIGPIPE")
+	}
+	require.EqualError(t, leave(t, "writes"), "signal: broken pipe")
 }
 
 // A prompt that comes while a run is in progress is read by it, or by one of its own.
 func TestAPromptIntoARunIsAnsweredEvenIfThatFails(t *testing.T) {
-	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // as Run does, but outside of the bubbles
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // starts a goroutine, once, outside of the bubbles
 	for _, fails := range []bool{false, true} {
 		synctest.Test(t, func(t *testing.T) {
 			goOn := make(chan bool)

@@ -22,7 +22,7 @@ func Example_consultation() {
 	type question struct {
 		Text string `json:"text"`
 	}
-	store := journal.NewMemory() // one on disk for real
+	store := &journal.MapStore{} // one on disk for real
 	shop, err := agent.New(agent.Config{
 		Name: "shop", Journal: store,
 		Provider: providertest.Script(providertest.Call("ask_lawyer", question{Text: "May we sell fireworks?"}),

@@ -16,7 +16,7 @@ import (
 // A run waits for somebody. An inbox shows what it waits for and takes the decision, and Recover
 // resumes the run.
 func ExampleInbox() {
-	store := journal.NewMemory() // one on disk for real
+	store := &journal.MapStore{} // one on disk for real
 	cms, err := agent.New(agent.Config{
 		Name: "cms", Journal: store,
 		Provider: providertest.Script(providertest.Call("cms.deletePage", Page{ID: "home"}),

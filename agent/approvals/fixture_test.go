@@ -69,7 +69,7 @@ type desk struct {
 
 func newDesk(t *testing.T, cfg agent.Config, steps ...providertest.Step) *desk {
 	d := &desk{t: t, cfg: cfg}
-	d.Store = journal.NewMemory()
+	d.Store = &journal.MapStore{}
 	d.cfg.Name = "cms"
 	if d.cfg.Tools == nil {
 		d.cfg.Tools = []tools.Tool{d.done.tool(remove), d.done.tool(touch)}

@@ -19,7 +19,7 @@ import (
 // waiting is a store of heads with open matters, as they are without a log.
 func waiting(t testing.TB, open map[string][]journal.Open) journal.Store {
 	t.Helper()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	for session, o := range open {
 		require.NoError(t, store.Append(context.Background(),
 			journal.Append{Session: session, Head: &journal.HeadUpdate{Status: "paused", Open: o,
@@ -88,6 +88,22 @@ func TestAListIsFilteredAndPaged(t *testing.T) {
 		require.True(t, soon.Equal(o.Expires))
 		break // leaves nothing behind
 	}
+}
+
+// Logs of other packages have no items, whatever their heads say.
+func TestLogsOfOtherKindsHaveNoItems(t *testing.T) {
+	d := newDesk(t, agent.Config{}, call("cms.remove", "home"))
+	id := d.run("s")[0].ID
+	for _, kind := range []string{"plan", "job"} {
+		require.NoError(t, d.Store.Append(t.Context(),
+			journal.Append{Session: kind, Records: []journal.Record{{Kind: "node"}},
+				Head: &journal.HeadUpdate{Status: "paused", Kind: kind,
+					Open: []journal.Open{{ID: id, Title: "node: approve"}}}}))
+		_, err := d.Find(t.Context(), kind, id, 0)
+		require.ErrorIs(t, err, approvals.ErrUnknown)
+	}
+	require.Equal(t, []string{"s " + id}, listed(t, d.Store, approvals.Filter{}))
+	require.Equal(t, []string{"plan " + id, "s " + id}, listed(t, d.Store, approvals.Filter{Plans: true}))
 }
 
 // A counter is a store that counts what is read of it.

@@ -194,12 +194,15 @@ type Trial struct {
 	Took     time.Duration  `json:"took,omitempty"`     // in nanoseconds, whole milliseconds
 	Scores   []Score        `json:"scores,omitempty"`
 
-	// What follows is for scorers. The file that Test compares with lacks it.
-
-	Answer string `json:"answer,omitempty"` // the model's last text
+	// Answer is the model's last text. It and what follows is for scorers: the file that Test
+	// compares with lacks it.
+	Answer string `json:"answer,omitempty"`
 	// Calls are those that the agent's model made, in order, also calls that failed, were denied or
 	// wait for a decision. Those of subagents aren't among them.
 	Calls []provider.ToolCall `json:"calls,omitempty"`
+	// Statuses says how the calls ended, by their ids. One that waits for a decision has none, and
+	// no call of a report that an earlier version wrote.
+	Statuses map[string]tools.Status `json:"statuses,omitempty"`
 	// Exits says how the programs ended that the calls have run, by the ids of the calls.
 	Exits    map[string]tools.Exit `json:"exits,omitempty"`
 	Messages []provider.Message    `json:"messages,omitempty"` // those of the run
@@ -266,27 +269,28 @@ func (e *evaluation) converse(ctx context.Context, c *Case, t *Trial, book func(
 	in := c.Input
 	in.Session, in.Interactive, in.Children = t.Session, false, false
 	in.Priority = cmp.Or(in.Priority, ratelimit.Background)
+	var next agent.Work = in
 	for range 100 {
-		if err = t.drive(ctx, in, book); t.Status != agent.Paused || c.Decide == nil || len(t.Pending) == 0 {
+		if err = t.drive(ctx, next, book); t.Status != agent.Paused || c.Decide == nil || len(t.Pending) == 0 {
 			break
 		}
 		decisions := make([]agent.Decision, len(t.Pending))
 		for i, p := range t.Pending {
 			decisions[i] = c.Decide(p)
 		}
-		in = agent.Resume(t.Session, decisions...)
+		next = agent.Resume(t.Session, decisions...)
 	}
 	return err
 }
 
-// drive runs an input until the run ends or pauses, and stops it if the budget has no room for what
+// drive does work until the run ends or pauses, and stops it if the budget has no room for what
 // it used.
-func (t *Trial) drive(ctx context.Context, in agent.Input, book func(int64, int64) error) (err error) {
+func (t *Trial) drive(ctx context.Context, w agent.Work, book func(int64, int64) error) (err error) {
 	ctx, stop := context.WithCancelCause(ctx)
 	defer stop(nil)
 	var over error
 	t.Status = ""
-	for ev, failed := range t.Agent.Stream(ctx, in) {
+	for ev, failed := range t.Agent.Stream(ctx, w) {
 		err = failed
 		switch ev := ev.(type) {
 		case *agent.Replied:
@@ -297,6 +301,10 @@ func (t *Trial) drive(ctx context.Context, in agent.Input, book func(int64, int6
 				stop(over)
 			}
 		case *agent.ToolFinished:
+			if t.Statuses == nil {
+				t.Statuses = make(map[string]tools.Status)
+			}
+			t.Statuses[ev.Result.CallID] = ev.Result.Status
 			if exit := ev.Result.Exit; exit != nil {
 				if t.Exits == nil {
 					t.Exits = make(map[string]tools.Exit)

@@ -43,10 +43,13 @@ func agentOf(store journal.Store, steps ...providertest.Step) func() (*agent.Age
 	return func() (*agent.Agent, error) { return agentFor(priced{providertest.Script(steps...)}, store) }
 }
 
+// forecast is the tool weather.
+var forecast = tools.New(tools.Spec{Name: "weather", Description: "Current weather in a city.", ReadOnly: true},
+	func(_ context.Context, in City) (string, error) { return "3 °C in " + in.Name, nil })
+
 func agentFor(p provider.Provider, store journal.Store) (*agent.Agent, error) {
 	return agent.New(agent.Config{Provider: p, Journal: store, NoGuard: true, Tools: []tools.Tool{
-		tools.New(tools.Spec{Name: "weather", Description: "Current weather in a city.", ReadOnly: true},
-			func(_ context.Context, in City) (string, error) { return "3 °C in " + in.Name, nil }),
+		forecast,
 		tools.New(tools.Spec{Name: "alarm", Description: "Wakes the town.", Risk: tools.High},
 			func(context.Context, City) (string, error) { return "woken", nil }),
 	}})
@@ -88,11 +91,17 @@ func TestATrialHasWhatTheAgentDid(t *testing.T) {
 	require.Equal(t, 2, trial.Steps)
 	require.Equal(t, "weather", trial.Calls[0].Name)
 	require.JSONEq(t, `{"city":"Oslo"}`, string(trial.Calls[0].Input))
+	require.Equal(t, map[string]tools.Status{trial.Calls[0].ID: tools.OK}, trial.Statuses)
 	require.Len(t, trial.Messages, 4)
 	require.Positive(t, trial.Cost)
 	require.False(t, trial.Unpriced)
 	require.Nil(t, trial.Agent, "it would keep all agents in memory")
 	require.Equal(t, []Score{{Name: "ends completed", Pass: true}, {Name: "called weather", Pass: true}}, trial.Scores)
+
+	lost := providertest.Unfit(providertest.Call("forecast", City{"Oslo"}))
+	trial = one(t, agentOf(nil, lost, answer), weather(Called("forecast")))
+	require.Equal(t, Score{Name: "called forecast", Why: `the calls were []; calls of tools that the agent doesn't ` +
+		`have aren't counted: ["forecast"]`}, trial.Scores[1])
 }
 
 // Whatever happens to a trial is reported as what it is.
@@ -241,7 +250,8 @@ func TestATrialDoesNotWaitForABudgetThatItsGuardHasToo(t *testing.T) {
 			model := providertest.Script(providertest.WithUsage(used, oslo), providertest.WithUsage(used, answer))
 			g, err := guard.New(model, guard.Config{Budget: limits})
 			require.NoError(t, err)
-			return agent.New(agent.Config{Provider: g, Params: agent.Params{MaxOutput: 1500}})
+			return agent.New(agent.Config{Provider: g, Tools: []tools.Tool{forecast},
+				Params: agent.Params{MaxOutput: 1500}})
 		}
 		r := run(t, newAgent, Config{Cases: []Case{weather()}, Trials: 2, Parallel: 1, Budget: limits})
 		require.Equal(t, Rate{1, 1}, r.Rate("", ""), "each call is booked twice")
@@ -296,7 +306,7 @@ func TestTheEndOfTheContextLeavesTrialsUnrunAndNothingBehind(t *testing.T) {
 }
 
 func TestSessionsOfTrialsThatDidNotPassStayInTheJournal(t *testing.T) {
-	store, err := sqlite.Open(t.TempDir() + "/runs.db")
+	store, err := sqlite.Open(t.TempDir()+"/runs.db", sqlite.Config{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
 	var n atomic.Int64

@@ -105,6 +105,7 @@ func (r *Report) brief() *Report {
 	for i := range b.Trials {
 		t := &b.Trials[i]
 		t.Session, t.Answer, t.Calls, t.Exits, t.Messages, t.Pending, t.Usage.Raw = "", "", nil, nil, nil, nil, ""
+		t.Statuses = nil
 	}
 	return b
 }

@@ -17,6 +17,7 @@ import (
 	"github.com/pawlkit/pawl/provider/guard"
 	"github.com/pawlkit/pawl/ratelimit"
 	"github.com/pawlkit/pawl/ratelimit/budget"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A Scorer says whether a trial did what it should. An error says that this isn't known: it is kept
@@ -34,15 +35,16 @@ type Score struct {
 	Error string `json:"error,omitempty"` // it isn't known whether it passed, and why
 }
 
-// Called passes if the model called all of these tools, in any order: see [Trial].Calls.
+// Called passes if the model called all of these tools, in any order: see [Trial].Calls. A call of
+// a tool that the agent doesn't have isn't counted, so an agent that has lost a tool fails.
 func Called(tools ...string) Scorer {
-	return calls("called", tools, func(seen, _ []string) bool { return len(seen) == len(tools) })
+	return calls("called", tools, false, func(seen, _ []string) bool { return len(seen) == len(tools) })
 }
 
 // InOrder passes if the model called these tools in this order, whatever else it called before,
-// after and in between.
+// after and in between. A call of a tool that the agent doesn't have isn't counted.
 func InOrder(tools ...string) Scorer {
-	return calls("in order", tools, func(_, called []string) bool {
+	return calls("in order", tools, false, func(_, called []string) bool {
 		found := 0
 		for _, name := range called {
 			if found < len(tools) && tools[found] == name {
@@ -53,20 +55,32 @@ func InOrder(tools ...string) Scorer {
 	})
 }
 
-// NeverCalled passes if the model called none of these tools, not even in a call that was denied.
+// NeverCalled passes if the model called none of these tools, not even in a call that was denied,
+// or of a tool that the agent doesn't have.
 func NeverCalled(tools ...string) Scorer {
-	return calls("never called", tools, func(seen, _ []string) bool { return len(seen) == 0 })
+	return calls("never called", tools, true, func(seen, _ []string) bool { return len(seen) == 0 })
 }
 
-// calls returns a Scorer that passes if hold is true of the tools that were called, and all calls.
-func calls(name string, tools []string, hold func(seen, called []string) bool) Scorer {
-	return scorer(name+" "+strings.Join(tools, ", "), func(_ context.Context, t *Trial) (bool, string, error) {
-		called := make([]string, len(t.Calls))
-		for i, c := range t.Calls {
-			called[i] = c.Name
+// calls returns a Scorer that passes if hold is true of the tools that were called, and all calls;
+// calls of unknown tools are among them if unknown is true.
+func calls(name string, names []string, unknown bool, hold func(seen, called []string) bool) Scorer {
+	return scorer(name+" "+strings.Join(names, ", "), func(_ context.Context, t *Trial) (bool, string, error) {
+		called, missing := []string{}, []string(nil)
+		for _, c := range t.Calls {
+			if t.Statuses[c.ID] != tools.Unknown {
+				called = append(called, c.Name)
+				continue
+			}
+			if missing = append(missing, c.Name); unknown {
+				called = append(called, c.Name)
+			}
 		}
-		seen := slices.DeleteFunc(slices.Clone(tools), func(name string) bool { return !slices.Contains(called, name) })
-		return hold(seen, called), fmt.Sprintf("the calls were %q", called), nil
+		seen := slices.DeleteFunc(slices.Clone(names), func(name string) bool { return !slices.Contains(called, name) })
+		why := fmt.Sprintf("the calls were %q", called)
+		if len(missing) > 0 && !unknown {
+			why += fmt.Sprintf("; calls of tools that the agent doesn't have aren't counted: %q", missing)
+		}
+		return hold(seen, called), why, nil
 	})
 }
 

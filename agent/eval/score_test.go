@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/ratelimit/budget"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // trialWith returns a trial that called tools and answered.
@@ -32,6 +33,9 @@ func TestScorersSayWhetherATrialPasses(t *testing.T) {
 	}
 	own := json.RawMessage(`{"type":"object","required":["n"],"properties":{"n":{"type":"integer"}}}`)
 	did := trialWith("It is 3 °C.", "a", "b", "a", "c")
+	lost := trialWith("x", "a", "b")
+	lost.Calls[0].ID, lost.Calls[1].ID = "1", "2"
+	lost.Statuses = map[string]tools.Status{"1": tools.Unknown, "2": tools.Denied}
 	for name, c := range map[string]struct {
 		scorer Scorer
 		trial  *Trial
@@ -39,6 +43,10 @@ func TestScorersSayWhetherATrialPasses(t *testing.T) {
 	}{
 		"called":                 {Called("c", "a"), did, true},
 		"called, one missing":    {Called("a", "d"), did, false},
+		"called, but unknown":    {Called("a"), lost, false},
+		"called, but denied":     {Called("b"), lost, true},
+		"in order, but unknown":  {InOrder("a", "b"), lost, false},
+		"never, but unknown":     {NeverCalled("a"), lost, false},
 		"in order":               {InOrder("a", "a", "c"), did, true},
 		"in order, all":          {InOrder("a", "b", "a", "c"), did, true},
 		"in another order":       {InOrder("c", "a"), did, false},

@@ -29,7 +29,7 @@ func ExampleTool() {
 		return
 	}
 	a, err := agent.New(agent.Config{
-		Journal:  journal.NewMemory(),
+		Journal:  &journal.MapStore{},
 		Provider: providertest.Script(providertest.Say(`{"intent":"write","confidence":0.5}`)),
 		Tools:    []tools.Tool{intent.Tool(detector)},
 	})

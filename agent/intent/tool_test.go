@@ -21,7 +21,7 @@ func host(t *testing.T, steps ...providertest.Step) (*agent.Agent, *providertest
 	d, err := intent.New(intent.Config{Intents: content(), Model: agent.Generate})
 	require.NoError(t, err)
 	model := providertest.Script(steps...)
-	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: model, Tools: []tools.Tool{intent.Tool(d)},
+	a, err := agent.New(agent.Config{Journal: &journal.MapStore{}, Provider: model, Tools: []tools.Tool{intent.Tool(d)},
 		NoGuard: true})
 	require.NoError(t, err)
 	return a, model
@@ -98,7 +98,7 @@ func TestAPersonIsAskedWhatIsNotClear(t *testing.T) {
 }
 
 func TestAToolWithoutADetectorFails(t *testing.T) {
-	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), Provider: providertest.Script(),
+	a, err := agent.New(agent.Config{Journal: &journal.MapStore{}, Provider: providertest.Script(),
 		Tools: []tools.Tool{intent.Tool(nil)}})
 	require.NoError(t, err)
 	res, err := a.Session("s").Call(context.Background(), "intent.detect", intent.Request{Text: "x"})

@@ -18,7 +18,7 @@
 //
 // One writer with a lease, and what a second one gets:
 //
-//	store := journal.NewMemory()
+//	store := &journal.MapStore{}
 //	lease, err := store.Lease(ctx, "s-1", "worker-1", 30*time.Second)
 //	if err != nil {
 //		return err // a *HeldError names who has it, and until when

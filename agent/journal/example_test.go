@@ -13,7 +13,7 @@ import (
 // it.
 func Example() {
 	ctx := context.Background()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 
 	first, err := store.Lease(ctx, "s-1", "worker-1", 30*time.Second)
 	if err != nil {
@@ -53,7 +53,7 @@ func Example() {
 // A fork is a read and an append: the session up to record 2 continues under another name.
 func ExampleStore_fork() {
 	ctx := context.Background()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	for i, kind := range []string{"asked", "answered", "asked", "failed"} {
 		err := store.Append(ctx,
 			journal.Append{Session: "s-1", After: uint64(i), Records: []journal.Record{{Kind: kind, V: 1}}})
@@ -91,7 +91,7 @@ func ExampleStore_fork() {
 // its result.
 func ExampleStore_inbox() {
 	ctx := context.Background()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	_ = store.Append(ctx, journal.Append{
 		Session: "s-1", Records: []journal.Record{{Kind: "paused", V: 1}},
 		Head: &journal.HeadUpdate{Status: "paused",
@@ -123,7 +123,7 @@ func ExampleStore_inbox() {
 // A host reads what was appended to all sessions, and stores how far it has come.
 func ExampleFollow() {
 	ctx := context.Background()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	add := func(session, kind, status string, after uint64) {
 		_ = store.Append(ctx, journal.Append{Session: session, After: after,
 			Records: []journal.Record{{Kind: kind, V: 1}}, Head: &journal.HeadUpdate{Status: status}})

@@ -11,7 +11,7 @@ import (
 // A package keeps logs of its own in the store of the agents. They have a kind, and agents leave
 // them alone.
 func ExampleFilter() {
-	ctx, store := context.Background(), journal.NewMemory()
+	ctx, store := context.Background(), &journal.MapStore{}
 	for session, kind := range map[string]string{"s-1": "", "plans/7": "plan"} {
 		lease, err := store.Lease(ctx, session, "worker-1", 30*time.Second)
 		if err != nil {

@@ -21,7 +21,7 @@ type Record struct {
 	V    int
 	// Data are any bytes, at most [MaxRecord] of them. Nil and empty are the same.
 	Data []byte
-	// Value is what Data would encode, for a writer and a reader in the same process. A [Memory]
+	// Value is what Data would encode, for a writer and a reader in the same process. A [MapStore]
 	// returns it as it was appended, and doesn't copy it, so what it refers to must not be changed.
 	// Every other store ignores it, so what has to outlive the process must be in Data.
 	Value any

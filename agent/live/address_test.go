@@ -32,7 +32,7 @@ func TestAnAddressIsASchemeAndAHost(t *testing.T) {
 }
 
 func TestAHubKnowsWhereARunIs(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	hub := func(address string) *live.Hub {
 		a, err := agent.New(agent.Config{Provider: providertest.Script(providertest.Hang()), Journal: store,
 			Owner: "web 1"})

@@ -48,7 +48,7 @@ func (b *localBus) Subscribe(ctx context.Context, topic string) iter.Seq2[[]byte
 // Two hubs have one store and one bus. Who reads at the second one sees how the first one's model
 // writes.
 func ExampleBus() {
-	store, bus, ctx := journal.NewMemory(), new(localBus), context.Background()
+	store, bus, ctx := &journal.MapStore{}, new(localBus), context.Background()
 	shown := make(chan struct{}) // a reader has the text; only then the model goes on
 	model := provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
 		return func(yield func(provider.Chunk, error) bool) {

@@ -71,7 +71,7 @@ var text = "0 1 2 3 4 5 6 7 8 9 10 11 12 13 14 15 16 17 18 19 20 21 22 23 24 25 
 
 // overBus returns two hubs over a store. The first one has the model.
 func overBus(t *testing.T, bus live.Bus) (one, two *live.Hub) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	long := providertest.Slow(200*time.Millisecond, providertest.Say(text))
 	one = newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}, long, long), Bus: bus, Recover: -1})
 	two = newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}), Bus: bus, Recover: -1})

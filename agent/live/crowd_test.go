@@ -23,7 +23,7 @@ func TestManyReadersGetPiecesOfTextTogether(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a := newAgent(t, agent.Config{Journal: journal.NewMemory()},
+				a := newAgent(t, agent.Config{Journal: &journal.MapStore{}},
 					providertest.Slow(time.Millisecond, providertest.SayChunks(repeat("x", 1000)...)))
 				h := newHub(t, live.Config{Agent: a})
 				run := start(t, h)

@@ -33,9 +33,12 @@ func (h *Hub) Decide(ctx context.Context, session string, ds ...agent.Decision) 
 	started, err := h.Start(ctx, agent.Resume(session, ds...))
 	if errors.Is(err, agent.ErrBusy) || errors.Is(err, ErrClosed) || errors.Is(err, agent.ErrDraining) {
 		started, err = Started{Session: session}, h.cfg.Agent.Session(session).Decide(ctx, ds...)
-		h.due.Poke(session) // the run may have looked for decisions for the last time, and pause
+		h.poke(session) // the run may have looked for decisions for the last time, and pause
 	}
 	if err != nil {
+		if e, ok := errors.AsType[*agent.DecisionError](err); ok && e.Code == machine.DecisionUsed {
+			h.poke(session) // this may have taken what was posted before, and nobody drives the run
+		}
 		return Started{}, h.refused(ctx, session, ds, err)
 	}
 	return started, nil

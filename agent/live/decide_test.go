@@ -156,3 +156,30 @@ func whilePausing(t *testing.T, store journal.Store, decide func(h *live.Hub, d 
 	require.Equal(t, 1, n)
 	require.Less(t, time.Since(began), time.Minute, "it doesn't wait for the next search")
 }
+
+// TestADecisionThatAnotherOneMadeGoesOn: two people decide at the same time, one through another
+// process. The hub that takes that decision, and refuses the other, drives the run.
+func TestADecisionThatAnotherOneMadeGoesOn(t *testing.T) {
+	for _, interval := range []time.Duration{-1, 0} {
+		synctest.Test(t, func(t *testing.T) {
+			var done int
+			store := &journal.MapStore{}
+			a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{risky(&done)}},
+				providertest.Call("risky", Number{1}), providertest.Say("Done."))
+			h := newHub(t, live.Config{Agent: a, Recover: interval})
+			<-start(t, h).Done
+			pending, err := a.Session("s").Pending(t.Context())
+			require.NoError(t, err)
+			other := newAgent(t, agent.Config{Journal: store})
+			require.NoError(t, other.Session("s").Decide(t.Context(), agent.Approve(pending[0].ID).By("ann")))
+			_, err = h.Decide(t.Context(), "s", agent.Reject(pending[0].ID, "no").By("bob"))
+			require.Equal(t, machine.DecisionUsed, codeOf(t, err))
+			<-time.After(time.Second)
+			res, err := a.Session("s").Result(t.Context())
+			require.NoError(t, err)
+			require.Equal(t, agent.Completed, res.Status)
+			require.Equal(t, 1, done)
+			require.NoError(t, h.Close())
+		})
+	}
+}

@@ -28,13 +28,13 @@ import (
 
 // followedStores runs a test on stores with an order of changes and without.
 func followedStores(t *testing.T, f func(t *testing.T, store journal.Store)) {
-	t.Run("in memory", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, journal.NewMemory()) }) })
+	t.Run("in memory", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, &journal.MapStore{}) }) })
 	t.Run("without an order", func(t *testing.T) {
-		synctest.Test(t, func(t *testing.T) { f(t, struct{ journal.Store }{journal.NewMemory()}) })
+		synctest.Test(t, func(t *testing.T) { f(t, struct{ journal.Store }{&journal.MapStore{}}) })
 	})
 	t.Run("in SQLite", func(t *testing.T) {
 		synctest.Test(t, func(t *testing.T) {
-			store, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"))
+			store, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
 			require.NoError(t, err)
 			t.Cleanup(func() { require.NoError(t, store.Close()) })
 			f(t, store)
@@ -165,7 +165,7 @@ func TestOneProcessAtATimeDelivers(t *testing.T) {
 
 func TestADeliveryThatFailsHoldsBackItsSessionAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, tries, mend := journal.NewMemory(), atomic.Int64{}, atomic.Bool{}
+		store, tries, mend := &journal.MapStore{}, atomic.Int64{}, atomic.Bool{}
 		box := &mailbox{refuse: func(d live.Delivery) error {
 			if d.Session != "bad" || mend.Load() {
 				return nil
@@ -201,7 +201,7 @@ func number(told string) (n int) {
 
 func TestWhenAllFailNothingIsMissedEither(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, mend := journal.NewMemory(), atomic.Bool{}
+		store, mend := &journal.MapStore{}, atomic.Bool{}
 		box := &mailbox{refuse: func(live.Delivery) error {
 			if mend.Load() {
 				return nil
@@ -296,7 +296,7 @@ func (c *crashing) Read(ctx context.Context, session string, after uint64) iter.
 func TestACrashAtAnyStepMissesNothing(t *testing.T) {
 	for step, crashed := 1, true; crashed; step++ {
 		synctest.Test(t, func(t *testing.T) {
-			memory := journal.NewMemory()
+			memory := &journal.MapStore{}
 			box, again := &mailbox{}, &mailbox{}
 			elsewhere := askingAgent(t, memory)
 			first := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: memory}), Deliver: box.deliver})

@@ -55,7 +55,7 @@ func TestCloseDuringADeliveryTellsNothingTwice(t *testing.T) {
 // What was refused before is told once, too, if the hub is closed while it is tried again.
 func TestCloseDuringASecondTryTellsNothingTwice(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, first, next, tries := journal.NewMemory(), &mailbox{}, &mailbox{}, 0
+		store, first, next, tries := &journal.MapStore{}, &mailbox{}, &mailbox{}, 0
 		elsewhere := askingAgent(t, store)
 		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}),
 			Deliver: func(ctx context.Context, d live.Delivery) error {
@@ -80,10 +80,10 @@ func TestCloseDuringASecondTryTellsNothingTwice(t *testing.T) {
 // The log of what was delivered is nobody's session, and nobody's session is taken for it.
 func TestNoSessionIsTakenForTheLogOfDeliveries(t *testing.T) {
 	const name = "call/live/deliver"
-	_, err := askingAgent(t, journal.NewMemory()).Run(t.Context(), agent.Input{Session: name, Prompt: "go"})
+	_, err := askingAgent(t, &journal.MapStore{}).Run(t.Context(), agent.Input{Session: name, Prompt: "go"})
 	require.ErrorAs(t, err, new(*agent.ArgError))
 	synctest.Test(t, func(t *testing.T) {
-		store, box, logged := journal.NewMemory(), &mailbox{}, &bytes.Buffer{}
+		store, box, logged := &journal.MapStore{}, &mailbox{}, &bytes.Buffer{}
 		approved(t, askingAgent(t, store), "a")
 		require.NoError(t, store.Append(t.Context(), journal.Append{Session: name, // as by an import of another program
 			Records: []journal.Record{{Time: time.Now(), Kind: "delivered", V: 1, Data: []byte(`{}`)}}}))
@@ -109,7 +109,7 @@ func TestAProcessThatFailsGivesTheLeaseBack(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				memory, box := journal.NewMemory(), &mailbox{}
+				memory, box := &journal.MapStore{}, &mailbox{}
 				first := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: memory}), Deliver: box.deliver})
 				<-time.After(time.Second)
 				require.NoError(t, first.Close()) // deliveries have begun

@@ -27,7 +27,7 @@ func init() { roles["deliver"] = deliver }
 
 // deliver writes what is delivered to a file, a line for each, and says so.
 func deliver(args []string) error {
-	store, err := sqlite.Open(args[0])
+	store, err := sqlite.Open(args[0], sqlite.Config{})
 	if err != nil {
 		return err
 	}
@@ -72,7 +72,7 @@ func (b *beginning) Changes(ctx context.Context, cursor string) ([]journal.Chang
 func TestAKilledProcessMissesNoDelivery(t *testing.T) {
 	dir := t.TempDir()
 	path, lines := filepath.Join(dir, "runs.db"), filepath.Join(dir, "lines.txt")
-	store, err := sqlite.Open(path)
+	store, err := sqlite.Open(path, sqlite.Config{})
 	require.NoError(t, err)
 	defer store.Close()
 	begins := &beginning{Store: store, begun: make(chan struct{})}

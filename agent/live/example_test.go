@@ -58,7 +58,7 @@ func (c Chat) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 
 // Serve starts the server on a journal. The function it returns stops the server.
 func Serve(journal string, model provider.Provider) (url string, stop func()) {
-	store := must(sqlite.Open(journal))
+	store := must(sqlite.Open(journal, sqlite.Config{}))
 	a := must(agent.New(agent.Config{Provider: model, Journal: store}))
 	hub := must(live.New(live.Config{Agent: a, Drain: 10 * time.Millisecond}))
 	server := httptest.NewServer(Chat{hub})

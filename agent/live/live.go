@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent/internal/due"
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
 )
 
@@ -23,8 +24,10 @@ type Config struct {
 	// Config.Journal if runs are to survive the process.
 	Agent *agent.Agent
 	// Recover is the time between two searches for sessions to resume; 0: 10 s. A negative time
-	// turns them off. At most 100 sessions are resumed at a time. One that fails again and again is
-	// tried less often, down to once in 16 to 24 times Recover, or once in 7.5 minutes.
+	// turns them off: then the hub resumes a session only when a decision is made with it, or when
+	// a run of its own has lost its lease. At most 100 sessions are resumed at a time. One that
+	// fails again and again is tried less often, down to once in 16 to 24 times Recover, or once in
+	// 7.5 minutes.
 	Recover time.Duration
 	// Drain is how long Close waits for runs to come to a safe point; 0: 30 s.
 	Drain time.Duration
@@ -149,19 +152,25 @@ type Started struct {
 
 // Start starts or resumes a run: see [agent.Agent.Stream]. It returns when the first fact of the
 // run is stored, or an error if nothing was started. ctx limits the start, not the run; the run has
-// its values. The input must name a session, because readers find the run by that name.
+// its values. The work must name a session, because readers find the run by that name.
 //
 // A session that is held without a run in progress is waited for, as by [agent.Agent.Run], before
-// the error is [agent.ErrBusy]. If the input would supersede a run for which a decision was
+// the error is [agent.ErrBusy]. If the work would supersede a run for which a decision was
 // accepted, the hub continues that run with the decision first.
-func (h *Hub) Start(ctx context.Context, in agent.Input) (started Started, err error) {
+func (h *Hub) Start(ctx context.Context, w agent.Work) (started Started, err error) {
 	if h == nil || h.topics == nil {
 		return Started{}, errNoHub
 	}
-	if in.Session == "" {
-		return Started{},
-			&agent.ArgError{Field: "Input.Session",
-				Problem: "it is empty; readers find a run by the name of its session"}
+	switch w.(type) {
+	case agent.Input, agent.HostCall, agent.Resumption:
+	default:
+		return Started{}, &agent.ArgError{Func: "live.Start", Field: "Work",
+			Problem: fmt.Sprintf("it is %T; give a value of Input, Resumption or HostCall", w)}
+	}
+	name := w.SessionName()
+	if name == "" {
+		return Started{}, &agent.ArgError{Func: "live.Start", Field: "Session",
+			Problem: "it is empty; readers find a run by the name of its session"}
 	}
 	if ctx == nil {
 		ctx = context.Background()
@@ -169,21 +178,27 @@ func (h *Hub) Start(ctx context.Context, in agent.Input) (started Started, err e
 	if ctx.Err() != nil {
 		return Started{}, context.Cause(ctx)
 	}
-	started, err = h.start(ctx, in)
+	started, err = h.start(ctx, w, name)
 	decided := errors.Is(err, agent.ErrBusy) && errors.As(err, new(*agent.DecisionError))
-	if decided && (in.Supersede || in.Replaces > 0) { // and nobody has taken that yet
-		if _, err = h.start(ctx, agent.Continue(in.Session)); err == nil {
-			started, err = h.start(ctx, in)
+	if decided && !resumes(w) { // and nobody has taken that yet
+		if _, err = h.start(ctx, agent.Continue(name), name); err == nil {
+			started, err = h.start(ctx, w, name)
 		}
 	}
 	return started, err
 }
 
-// start starts or resumes a run.
-func (h *Hub) start(ctx context.Context, in agent.Input) (Started, error) {
+// resumes reports whether work continues a run.
+func resumes(w agent.Work) bool {
+	_, ok := w.(agent.Resumption)
+	return ok
+}
+
+// start starts or resumes a run of a session.
+func (h *Hub) start(ctx context.Context, w agent.Work, name string) (Started, error) {
 	own, cancel := context.WithCancelCause(session.WithAddress(context.WithoutCancel(ctx), h.cfg.Address))
 	begun := make(chan outcome, 1)
-	if !h.begin(func() { h.drive(own, cancel, in, begun) }) {
+	if !h.begin(func() { h.drive(own, cancel, w, name, begun) }) {
 		cancel(nil)
 		return Started{}, ErrClosed
 	}
@@ -212,28 +227,32 @@ type outcome struct {
 	err     error
 }
 
-// drive runs an input and publishes its events.
-func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agent.Input, begun chan<- outcome) {
+// drive does work in a session and publishes its events.
+func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, w agent.Work, name string,
+	begun chan<- outcome) {
 	defer cancel(nil)
 	defer context.AfterFunc(h.runs, func() { cancel(context.Cause(h.runs)) })()
 	done := make(chan struct{})
 	defer close(done)
-	started, waiting := Started{Session: in.Session, Done: done}, true
+	started, waiting := Started{Session: name, Done: done}, true
 	defer func() {
 		if waiting { // a function of the host has ended this goroutine
 			begun <- outcome{err: errGoexit}
 		}
 	}()
-	shown, ended, paused := false, false, false
+	shown, ended, paused, open := false, false, false, false
 	defer func() {
 		if shown && !ended {
-			h.over(in.Session)
+			h.over(name)
 		}
 		if paused {
-			h.lookAgain(ctx, in.Session)
+			h.lookAgain(ctx, name)
+		}
+		if open {
+			h.poke(name)
 		}
 	}()
-	for ev, err := range h.cfg.Agent.Stream(ctx, in) {
+	for ev, err := range h.cfg.Agent.Stream(ctx, w) {
 		if err != nil {
 			if waiting {
 				waiting = false
@@ -241,20 +260,21 @@ func (h *Hub) drive(ctx context.Context, cancel context.CancelCauseFunc, in agen
 			}
 			return // the events before it say how the run ended
 		}
-		h.publish(in.Session, ev)
+		h.publish(name, ev)
 		shown = true
 		meta := ev.Envelope()
-		if end, ok := ev.(*agent.RunEnded); ok && meta.Session() == in.Session {
+		if end, ok := ev.(*agent.RunEnded); ok && meta.Session() == name {
 			ended, paused = true, end.Status == agent.Paused
+			open = end.Code == machine.CodeJournal // its lease was lost, for example because the machine slept
 		}
-		if !waiting || meta.Seq == 0 || meta.Session() != in.Session { // a note may come before the first fact
+		if !waiting || meta.Seq == 0 || meta.Session() != name { // a note may come before the first fact
 			continue
 		}
 		if started.Run == "" {
 			started.After = meta.Seq - 1
 		}
 		started.Run = meta.Run()
-		if _, begins := ev.(*agent.RunStarted); begins || !in.Supersede { // else it ends the run that is superseded
+		if _, begins := ev.(*agent.RunStarted); begins || resumes(w) { // else it is the end of the run before
 			waiting = false
 			begun <- outcome{started: started}
 		}
@@ -281,7 +301,7 @@ func (h *Hub) over(session string) {
 func (h *Hub) lookAgain(ctx context.Context, session string) {
 	head, err := h.cfg.Agent.Journal().Head(ctx, session)
 	if err == nil && head.Inbox > 0 {
-		h.due.Poke(session)
+		h.poke(session)
 	}
 }
 
@@ -328,6 +348,45 @@ func (h *Hub) resume(ctx context.Context, name string) (err error) {
 		return due.ErrLater
 	}
 	return err
+}
+
+// A hub that doesn't search for sessions tries to resume one after pokeFirst, then after twice
+// that, up to pokeMost, until the session has had no new fact for pokeTime.
+const (
+	pokeFirst = 10 * time.Millisecond
+	pokeMost  = 10 * time.Second
+	pokeTime  = time.Minute
+)
+
+// poke has a session resumed that something was posted to, or whose run was left open, if nobody
+// drives it.
+func (h *Hub) poke(session string) {
+	if h.cfg.Recover > 0 {
+		h.due.Poke(session)
+		return
+	}
+	h.begin(func() {
+		late, wait, facts := time.Now().Add(pokeTime), pokeFirst, uint64(0)
+		for time.Now().Before(late) {
+			if err := h.resume(h.runs, session); err != nil && !errors.Is(err, due.ErrLater) {
+				h.cfg.Logger.WarnContext(h.runs, "live: a run that was resumed has failed", "session", session, "error", err)
+			}
+			head, err := h.cfg.Agent.Journal().Head(h.runs, session)
+			switch {
+			case err == nil && head.Inbox == 0 && agent.Status(head.Status) != agent.Running:
+				return
+			case err == nil && head.Seq > facts:
+				facts, late = head.Seq, time.Now().Add(pokeTime)
+			}
+			// the lease hasn't ended yet, or another one has just tried, with an empty inbox
+			select {
+			case <-h.stopped:
+				return
+			case <-time.After(wait):
+				wait = min(2*wait, pokeMost)
+			}
+		}
+	})
 }
 
 // Cancel stops the run in progress in a session, in this or another process: see

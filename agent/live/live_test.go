@@ -37,15 +37,28 @@ func TestARunOutlivesTheContextOfItsStart(t *testing.T) {
 
 type keyOfTest struct{}
 
+// A panicking value can't be encoded.
+type panicking struct{}
+
+func (panicking) MarshalJSON() ([]byte, error) { panic("no JSON") }
+
 func TestAStartThatIsRefusedSaysWhy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		a := newAgent(t, agent.Config{}, providertest.Slow(time.Second, providertest.Say("One.")))
 		h := newHub(t, live.Config{Agent: a})
 		var wrong *agent.ArgError
-		for _, in := range []agent.Input{{}, {Prompt: "go"}, {Session: "s"}} {
-			_, err := h.Start(t.Context(), in)
+		for _, c := range []struct {
+			work  agent.Work
+			field string
+		}{{nil, "Work"}, {(*agent.Input)(nil), "Work"},
+			{struct{ agent.Resumption }{agent.Continue("s")}, "Work"}, {agent.Input{}, "Session"},
+			{agent.Input{Prompt: "go"}, "Session"}, {agent.Continue(""), "Session"},
+			{agent.Input{Session: "s"}, "Input.Prompt"},
+			{agent.CallTool("s", "none", nil), "HostCall.Tool"},
+			{agent.CallTool("s", "none", panicking{}), "HostCall.Input"}} {
+			_, err := h.Start(t.Context(), c.work)
 			require.ErrorAs(t, err, &wrong)
-			require.Contains(t, wrong.Field, "Input.")
+			require.Equal(t, c.field, wrong.Field)
 		}
 		over, cancel := context.WithCancelCause(t.Context())
 		why := errors.New("gone")
@@ -69,7 +82,7 @@ func TestAStartThatIsRefusedSaysWhy(t *testing.T) {
 
 func TestAStoreThatHangsDoesNotHoldAStartBeyondItsContext(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &stuck{Store: journal.NewMemory(), free: make(chan struct{})}
+		store := &stuck{Store: &journal.MapStore{}, free: make(chan struct{})}
 		h := newHub(t,
 			live.Config{Agent: newAgent(t, agent.Config{Journal: store}, providertest.Say("Done.")), Recover: -1})
 		ctx, cancel := context.WithTimeout(t.Context(), time.Second)

@@ -33,7 +33,7 @@ func answers(chunks int, pace time.Duration) []providertest.Step {
 // has ended. None of them may miss a fact, and none may be told that it has missed notes unless it
 // has. It returns how long the run took.
 func runWith(t testing.TB, readers, chunks int, pace time.Duration) (took time.Duration) {
-	store, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"))
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
 	require.NoError(t, err)
 	defer store.Close()
 	var ended atomic.Int64

@@ -18,20 +18,20 @@ import (
 
 // A counted store counts leases.
 type counted struct {
-	*journal.Memory
+	*journal.MapStore
 	leases atomic.Int32
 }
 
 func (s *counted) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
 	s.leases.Add(1)
-	return s.Memory.Lease(ctx, session, owner, ttl)
+	return s.MapStore.Lease(ctx, session, owner, ttl)
 }
 
 // TestAnItemOfANewerVersionIsLeftAlone: a session that waits for a person, with an item in its
 // inbox that this version doesn't know, is looked at now and then.
 func TestAnItemOfANewerVersionIsLeftAlone(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		n, store := 0, &counted{Memory: journal.NewMemory()}
+		n, store := 0, &counted{MapStore: &journal.MapStore{}}
 		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{risky(&n)}},
 			providertest.Call("risky", Number{1}), providertest.Say("Done."))})
 		start(t, h)
@@ -55,7 +55,7 @@ func TestAnItemOfANewerVersionIsLeftAlone(t *testing.T) {
 func TestARunThatItsHostHasPausedStaysPaused(t *testing.T) {
 	for kind, data := range map[string]string{"priority": "{}", "title": `{"text":"New"}`} {
 		synctest.Test(t, func(t *testing.T) {
-			store, n := journal.NewMemory(), 0
+			store, n := &journal.MapStore{}, 0
 			slow := tools.New(tools.Spec{Name: "slow"}, func(context.Context, Number) (string, error) {
 				n++
 				time.Sleep(10 * time.Second)

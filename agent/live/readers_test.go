@@ -19,7 +19,7 @@ import (
 // eachStore runs a test with facts in the agent's own memory, and encoded in a journal.
 func eachStore(t *testing.T, f func(t *testing.T, store journal.Store)) {
 	t.Run("in memory", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, nil) }) })
-	t.Run("in a journal", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, journal.NewMemory()) }) })
+	t.Run("in a journal", func(t *testing.T) { synctest.Test(t, func(t *testing.T) { f(t, &journal.MapStore{}) }) })
 }
 
 func TestAReaderMayJoinAtEveryEventAndMissesNothing(t *testing.T) {
@@ -186,7 +186,7 @@ func TestAnIdleReaderGetsTheNotesOfTheNextRun(t *testing.T) {
 
 func TestFactsFromElsewhereReachReadersToo(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a := newAgent(t, agent.Config{Journal: store}, providertest.Say("Here."), providertest.Say("Here again."))
 		elsewhere := newAgent(t, agent.Config{Journal: store}, providertest.Say("There."))
 		h := newHub(t, live.Config{Agent: a, Recover: -1})

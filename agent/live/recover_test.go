@@ -37,7 +37,7 @@ func TestTheHubResumesSessionsWhosePausesHaveExpired(t *testing.T) {
 
 func TestTheHubResumesWhatAProcessThatDiedLeftBehind(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		cfg := agent.Config{Journal: store, Tools: []tools.Tool{work()}}
 		died := newAgent(t, cfg, providertest.Call("work", Number{1}), providertest.Hang())
 		ctx, kill := context.WithCancelCause(t.Context())
@@ -59,7 +59,7 @@ func TestTheHubResumesWhatAProcessThatDiedLeftBehind(t *testing.T) {
 
 func TestALongRunDoesNotKeepOthersFromBeingResumed(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		says := make([]providertest.Step, 10)
 		for i := range says {
 			first := newAgent(t, agent.Config{Journal: store}, providertest.Hang())
@@ -80,7 +80,7 @@ func TestALongRunDoesNotKeepOthersFromBeingResumed(t *testing.T) {
 
 func TestASessionThatIsNotTheAgentsIsLookedAtLessOften(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &leases{Store: journal.NewMemory()}
+		store := &leases{Store: &journal.MapStore{}}
 		died := newAgent(t, agent.Config{Name: "other", Journal: store}, providertest.Hang())
 		ctx, kill := context.WithCancelCause(t.Context())
 		time.AfterFunc(time.Second, func() { kill(&agent.SessionError{Session: "s", Code: agent.ErrBusy}) })
@@ -107,7 +107,7 @@ func (s *leases) Lease(ctx context.Context, session, owner string, ttl time.Dura
 
 func TestCloseDrainsAndTheNextHubGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"))
+		store, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
 		require.NoError(t, err)
 		defer store.Close()
 		began := make(chan struct{})
@@ -157,7 +157,7 @@ func TestCloseDrainsAndTheNextHubGoesOn(t *testing.T) {
 
 func TestCloseBreaksOffWhatTakesTooLongAndTheNextHubMakesTheModelCallAgain(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		cfg := agent.Config{Journal: store}
 		first := newHub(t,
 			live.Config{Agent: newAgent(t, cfg,

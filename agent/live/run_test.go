@@ -52,7 +52,7 @@ func serving(how string) (err error) {
 		}
 		return "done", nil
 	})
-	a, err = agent.New(agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{work},
+	a, err = agent.New(agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{work},
 		Provider: providertest.Script(providertest.Call("work", Number{1}), providertest.Say("x"))})
 	if err != nil {
 		return err

@@ -79,7 +79,7 @@ func TestAMessageThatComesTooLateForARunStartsAnother(t *testing.T) {
 		whose := tools.New(tools.Spec{Name: "whose"}, func(ctx context.Context, _ Number) (string, error) {
 			return fmt.Sprint(ctx.Value(tenant{})), nil
 		})
-		store := &late{journal.NewMemory(), make(chan struct{})}
+		store := &late{&journal.MapStore{}, make(chan struct{})}
 		model := providertest.Script(providertest.Call("slow", Number{1}), providertest.Say("Done."),
 			providertest.Call("whose", Number{2}), providertest.Say("Of course."))
 		a := newAgent(t, agent.Config{Journal: store, Provider: model, Tools: []tools.Tool{slow(), whose}})
@@ -183,7 +183,7 @@ func timesSaid(t *testing.T, a *agent.Agent, text string) (n int) {
 
 func TestAMessageIsReadOnceAlthoughTheJournalIsAwayMeanwhile(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &blind{Store: journal.NewMemory()}
+		store := &blind{Store: &journal.MapStore{}}
 		a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{slow()}},
 			providertest.Call("slow", Number{1}), providertest.Say("Done."), providertest.Say("Again."))
 		h := newHub(t, live.Config{Agent: a})
@@ -225,7 +225,7 @@ func TestAStartWaitsForASessionThatAnotherProcessReleases(t *testing.T) {
 	}{"soon": {time.Second, nil}, "late": {3 * time.Second, agent.ErrBusy}} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				a := newAgent(t, agent.Config{Journal: store}, providertest.Say("One."), providertest.Say("Two."))
 				h := newHub(t, live.Config{Agent: a, Recover: -1})
 				<-start(t, h).Done

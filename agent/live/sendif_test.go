@@ -37,7 +37,7 @@ func TestTheHubAsksBeforeItStartsARunByItself(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a, err := agent.New(agent.Config{Journal: journal.NewMemory(), NoGuard: true,
+				a, err := agent.New(agent.Config{Journal: &journal.MapStore{}, NoGuard: true,
 					Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 						time.Sleep(time.Minute)
 						return nil, fault.New(fault.Permanent, "it has failed")
@@ -93,7 +93,7 @@ func TestAFunctionOfTheHostThatIsAskedOrToldEndsNoProcess(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				a, err := agent.New(agent.Config{Journal: journal.NewMemory(), NoGuard: true,
+				a, err := agent.New(agent.Config{Journal: &journal.MapStore{}, NoGuard: true,
 					Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 						time.Sleep(time.Minute)
 						return nil, fault.New(fault.Permanent, "it has failed")
@@ -127,7 +127,7 @@ func TestAFunctionOfTheHostThatIsAskedOrToldEndsNoProcess(t *testing.T) {
 func failsOnce(t *testing.T) (*agent.Agent, *atomic.Int64) {
 	t.Helper()
 	calls := new(atomic.Int64)
-	a, err := agent.New(agent.Config{Journal: journal.NewMemory(), NoGuard: true,
+	a, err := agent.New(agent.Config{Journal: &journal.MapStore{}, NoGuard: true,
 		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {
 			time.Sleep(time.Minute)
 			if calls.Add(1) == 1 {
@@ -194,7 +194,7 @@ func TestATextThatWaitsAndIsSentAgainIsReadOnce(t *testing.T) {
 
 // A run that SendIf returns is asked for before it begins, so that a refusal leaves nothing behind.
 func TestARunThatMayNotStartDoesntBegin(t *testing.T) {
-	a, err := agent.New(agent.Config{Journal: journal.NewMemory(),
+	a, err := agent.New(agent.Config{Journal: &journal.MapStore{},
 		Provider: providertest.Script(providertest.Say("Done."))})
 	require.NoError(t, err)
 	h := newHub(t, live.Config{Agent: a})
@@ -218,7 +218,7 @@ func TestARunThatMayNotStartDoesntBegin(t *testing.T) {
 // A text from outside is one also if it is sent to a run in progress.
 func TestATextFromOutsideIsSentAsOne(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: journal.NewMemory()},
+		h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: &journal.MapStore{}},
 			providertest.Slow(time.Second, providertest.Say("One.")), providertest.Say("Two."))})
 		start(t, h)
 		sent, err := h.Send(t.Context(), agent.Input{Session: "s", Prompt: "A mail.", Outside: []string{"a mail"}})

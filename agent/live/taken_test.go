@@ -57,7 +57,7 @@ func TestADecisionThatComesAtOnceIsTaken(t *testing.T) {
 			t.Run(name, func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
 					calls, decided := 0, 0
-					memory := journal.NewMemory()
+					memory := &journal.MapStore{}
 					store := &pausing{Store: memory}
 					hub := func(store journal.Store) *live.Hub {
 						cfg := agent.Config{Name: "a", Journal: store, Tools: []tools.Tool{risky(&calls)},
@@ -105,7 +105,7 @@ func TestADecisionThatComesAtOnceIsTaken(t *testing.T) {
 func TestAnInputComesAfterADecisionThatNobodyHasTaken(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		n := 0
-		a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{risky(&n)}},
+		a := newAgent(t, agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{risky(&n)}},
 			providertest.Call("risky", Number{1}), providertest.Say("Done."), providertest.Say("Else."))
 		h := newHub(t, live.Config{Agent: a, Recover: -1}) // nothing else resumes it
 		<-start(t, h).Done

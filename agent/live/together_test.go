@@ -35,7 +35,7 @@ func TestManyMessagesAtOnceAreAllRead(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := &distant{journal.NewMemory()}
+				store := &distant{&journal.MapStore{}}
 				steps := slices.Repeat([]providertest.Step{model}, 1000)
 				h := newHub(t, live.Config{Agent: newAgent(t, agent.Config{Journal: store}, steps...)})
 				for round := range 3 {
@@ -71,7 +71,7 @@ func TestManyMessagesAtOnceAreAllRead(t *testing.T) {
 // A run at its limit hasn't been stopped by anybody: what it hasn't read begins another run.
 func TestAMessageToARunAtItsLimitIsRead(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		a := newAgent(t, agent.Config{Journal: journal.NewMemory(), Limits: agent.Limits{Duration: 10 * time.Second}},
+		a := newAgent(t, agent.Config{Journal: &journal.MapStore{}, Limits: agent.Limits{Duration: 10 * time.Second}},
 			providertest.Hang(), providertest.Say("Done."))
 		h := newHub(t, live.Config{Agent: a})
 		start(t, h)

@@ -116,10 +116,10 @@ func (c SessionCode) Fault() fault.Class {
 	return fault.Permanent
 }
 
-// An ArgError says what is wrong with an argument: a field of a Config or of an Input, a host's
-// event, or the context of a function. Nothing was started or stored.
+// An ArgError says what is wrong with an argument: a field of a Config or of Work, a host's event,
+// or the context of a function. Nothing was started or stored.
 type ArgError struct {
-	Func    string // the function; empty for a Config or an Input, which several functions take
+	Func    string // the function; empty for a Config or Work, which several functions take
 	Field   string // for example "Config.Tools" or "Input.Prompt"; empty if Func was called wrongly
 	Problem string // what is wrong, and what would be right
 	Err     error  // the cause, if there is one

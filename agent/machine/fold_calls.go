@@ -1,6 +1,7 @@
 package machine
 
 import (
+	"bytes"
 	"fmt"
 	"slices"
 
@@ -58,6 +59,7 @@ func (f *ToolFinished) apply(m *Machine, r *RunState) string {
 		r.Stuck = c.Call.Name
 	}
 	r.addEffect(c, f)
+	r.addOutcome(m.newest(), c.Index(), f)
 	c.Status, c.Result, c.Pause, c.Approved = CallDone, f.Result, nil, nil
 	if r.Direct != nil {
 		r.Direct = &DirectRun{Result: f.Result, Key: r.Direct.Key}
@@ -75,6 +77,31 @@ func (f *ToolFinished) apply(m *Machine, r *RunState) string {
 		r.Calls, r.Closed, r.Stage = nil, 0, StageReady
 	}
 	return ""
+}
+
+func (r *RunState) outcomes() []callOutcome {
+	if r.Outcomes == nil {
+		return nil
+	}
+	return *r.Outcomes
+}
+
+// addOutcome keeps what the messages don't say about call i of a reply, if there is anything.
+func (r *RunState) addOutcome(reply *provider.Message, i int, f *ToolFinished) {
+	o := callOutcome{ID: f.Call.ID, Status: f.Result.Status}
+	for _, p := range reply.Parts { // Calls would allocate for each call
+		if p.Kind != provider.PartToolCall || p.Call == nil {
+			continue
+		}
+		if i == 0 && !bytes.Equal(p.Call.Input, f.Call.Input) {
+			o.Input = f.Call.Input
+		}
+		i--
+	}
+	if o.Status != tools.OK || f.Result.Error || o.Input != nil {
+		all := append(slices.Clip(r.outcomes()), o)
+		r.Outcomes = &all
+	}
 }
 
 func (f *Suspended) apply(m *Machine, r *RunState) string {

@@ -4,6 +4,7 @@ import (
 	"slices"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -86,7 +87,7 @@ func (f *SentBack) redact(r Redactor) { f.Text = r.Text(f.Text) }
 
 func (f *ModeChanged) redact(r Redactor) { f.Reason = r.Text(f.Reason) }
 
-func (f *TitleChanged) redact(r Redactor) { f.Title = cleanLine(r.Text(f.Title), journal.MaxTitle) }
+func (f *TitleChanged) redact(r Redactor) { f.Title = cut.Line(r.Text(f.Title), journal.MaxTitle) }
 
 func (f *LabelChanged) redact(Redactor) {} // like the labels of a run, it is to be found by its value
 

@@ -92,6 +92,8 @@ type Result struct {
 	Outside bool
 
 	names     []string
+	outcomes  []callOutcome
+	open      []CallState // the calls of the newest reply that hasn't all its results
 	suspended []Pause
 	earlier   *Attempts // of the runs before it in a chain
 	silent    bool      // the model's last answer was empty
@@ -119,6 +121,7 @@ func (m *Machine) Result(status Status, code string, reason error) *Result {
 		Steps: r.Step, Start: r.Start, Usage: r.Usage, Cost: r.Cost, Unpriced: r.Unpriced,
 		Messages: m.s.ownMessages(),
 		Limit:    r.Limit, Mode: m.s.Mode, Phase: m.s.Phase, names: slices.Clip(r.ToolNames),
+		outcomes: r.outcomes(), open: slices.Clone(r.Calls),
 		Missing: slices.Clip(r.Missing), Problem: r.Problem, Outside: m.s.HadOutside,
 	}
 	if r.ContextReset != nil {
@@ -360,7 +363,7 @@ func (e *PausedError) Error() string {
 		return fmt.Sprintf("agent: the run of session %q was paused; resume it with Continue", e.Session)
 	case n == 0:
 		return fmt.Sprintf(
-			"agent: session %q is paused; resume it with Continue, or start another run with Input.Supersede",
+			"agent: session %q is paused; resume it with Continue, or start another run with Supersede",
 			e.Session)
 	case n > 1:
 		return fmt.Sprintf("agent: session %q waits for %d decisions", e.Session, n) + e.remedy()
@@ -373,12 +376,12 @@ func (e *PausedError) Error() string {
 // remedy says what to do about an input that was refused, and about a session without a name.
 func (e *PausedError) remedy() string {
 	if !e.Started {
-		return "; this input wasn't taken: decide first, or set Input.Supersede"
+		return "; nothing was started: decide first, or start another run with Supersede"
 	}
 	if !strings.HasPrefix(e.Session, UnnamedPrefix) {
 		return ""
 	}
-	return "; the input named no session: set Input.Session, so that a decision can name it"
+	return "; it got a name that was made up: set Session, so that a decision can name it"
 }
 
 // Fault returns None: waiting isn't a failure.

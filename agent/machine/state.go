@@ -122,7 +122,10 @@ type RunState struct {
 	Tools     map[string]ToolState `json:"tools,omitempty"`
 	Stuck     string               `json:"stuck,omitempty"` // the tool that was repeated up to the limit
 	ToolNames []string             `json:"tool_names,omitempty"`
-	Effects   []callEffect         `json:"effects,omitempty"` // the newest 10 of the calls that had or may have had one
+	// Outcomes is a pointer because a RunState with the slice takes 128 bytes more of the heap. The
+	// slice is never changed in place.
+	Outcomes *[]callOutcome `json:"outcomes,omitempty"`
+	Effects  []callEffect   `json:"effects,omitempty"` // the newest 10 of the calls that had or may have had one
 	Counts
 }
 
@@ -181,6 +184,14 @@ type CallState struct {
 	Answers []Decision      `json:"answers,omitempty"`
 	State   json.RawMessage `json:"state,omitempty"`
 	Result  *ToolResult     `json:"result,omitempty"`
+}
+
+// A callOutcome is what the messages of a run don't say about a call that has its result. A call
+// that has none, and whose result isn't an error, is OK and ran with the input of the model.
+type callOutcome struct {
+	ID     string          `json:"id"`
+	Status tools.Status    `json:"status"`
+	Input  json.RawMessage `json:"input,omitempty"` // that it ran with, if it isn't the model's
 }
 
 // A CallStatus is the status of a call, for tools that read logs.

@@ -4,11 +4,10 @@ import (
 	"bytes"
 	"encoding/json"
 	"strconv"
-	"strings"
-	"unicode"
 	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -125,18 +124,7 @@ func Normal(parts []provider.Part) bool {
 
 // CleanName returns s in the form that a journal accepts as a name: at most journal.MaxName bytes
 // of valid UTF-8, without control characters.
-func CleanName(s string) string { return cleanLine(s, journal.MaxName) }
-
-// cleanLine returns at most a number of bytes of s, as valid UTF-8 without control characters.
-func cleanLine(s string, most int) string {
-	s = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(s, "\uFFFD"))
-	return strings.ToValidUTF8(s[:min(len(s), most)], "")
-}
+func CleanName(s string) string { return cut.Line(s, journal.MaxName) }
 
 // JoinLines returns a and b on separate lines, or one of them if the other is empty.
 func JoinLines(a, b string) string {

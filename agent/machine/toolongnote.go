@@ -5,6 +5,7 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -90,7 +91,7 @@ func (c *madeCall) returned() string {
 	return oneLine(c.result.Text())
 }
 
-func oneLine(s string) string { return memory.EscapeMarker(cleanLine(s, len(s)), "calls") }
+func oneLine(s string) string { return memory.EscapeMarker(cut.Line(s, len(s)), "calls") }
 
 // bothEnds returns the beginning and the end of a text that has more bytes than most.
 func bothEnds(s string, most int) string {

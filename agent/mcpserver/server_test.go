@@ -41,7 +41,7 @@ type site struct {
 
 func newSite(t *testing.T, cfg mcpserver.Config, steps ...providertest.Step) *site {
 	t.Helper()
-	s := &site{t: t, store: &handing{Store: journal.NewMemory()}}
+	s := &site{t: t, store: &handing{Store: &journal.MapStore{}}}
 	a, err := agent.New(agent.Config{Name: "cms", Journal: s.store, Provider: providertest.Script(steps...),
 		Tools: []tools.Tool{
 			tools.New(tools.Spec{Name: "delete", Risk: tools.High}, func(_ context.Context, in page) (string, error) {

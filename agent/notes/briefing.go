@@ -9,8 +9,8 @@ import (
 )
 
 // A Briefing says what earlier attempts at a task tried, so that it doesn't fail in the same way or
-// repeat what was done. Make one with [BriefingOf], and give it to a run as Input.Briefing of
-// package agent. A host may change it and add what it knows.
+// repeat what was done. Make one with [BriefingOf], and append its Text to the prompt of the next
+// run. A host may change it and add what it knows.
 type Briefing struct {
 	Attempts []Attempt
 	// Avoid says what the run shouldn't do again, and why.

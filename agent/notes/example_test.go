@@ -68,7 +68,7 @@ func ExampleBriefingOf() {
 	first, _ := a.Run(context.Background(), agent.Input{Prompt: "Deploy it"})
 	briefing := notes.BriefingOf(first)
 	fmt.Println(briefing.Avoid[0])
-	second, _ := a.Run(context.Background(), agent.Input{Prompt: "Deploy it", Briefing: briefing})
+	second, _ := a.Run(context.Background(), agent.Input{Prompt: "Deploy it" + briefing.Text()})
 	fmt.Println(second.Text())
 	// Output:
 	// deploy {"to":"prod"} → failed: prod is frozen

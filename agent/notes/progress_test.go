@@ -148,7 +148,8 @@ func TestANoteMayBeOfAnyTypeThatASchemaCanBeMadeOf(t *testing.T) {
 	_, err = notes.ByModel[Tree](ask(""), "")(t.Context(), in)
 	require.ErrorContains(t, err, "doesn't fit its schema")
 	require.Equal(t, fault.Permanent, fault.Of(err))
-	_, err = notes.ByModel[Tree](providertest.Script(providertest.Call("read", struct{}{})), "")(t.Context(), in)
+	calling := providertest.Script(providertest.Unfit(providertest.Call("read", nil)))
+	_, err = notes.ByModel[Tree](calling, "")(t.Context(), in)
 	require.ErrorContains(t, err, "tool_calls")
 }
 

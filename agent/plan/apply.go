@@ -48,7 +48,7 @@ func (s *State) apply(f fact) string {
 	case *decided:
 		return s.decide(f)
 	case *Failed:
-		if s.Status != atUndo || len(s.with(nodeRunning)) > 0 || len(s.toUndo()) > 0 && !s.keeps() {
+		if s.Status != Undoing || len(s.with(NodeRunning)) > 0 || len(s.toUndo()) > 0 && !s.keeps() {
 			return "the plan hasn't failed, or isn't undone"
 		}
 		return s.planFailed(f)
@@ -81,7 +81,7 @@ func (s *State) decide(f *decided) string {
 	switch {
 	case f.Choice != cancel && f.Plan != s.Current:
 		return "it was about a plan that has failed"
-	case s.Status == atUndo && (f.Choice != cancel || s.stopped()):
+	case s.Status == Undoing && (f.Choice != cancel || s.stopped()):
 		return "the plan has ended already" // the run can be canceled until the next plan begins
 	}
 	problem := s.choose(f)
@@ -96,7 +96,7 @@ func (s *State) choose(f *decided) string {
 	switch f.Choice {
 	case approve, reject, suggest:
 		switch {
-		case s.Status != atApproval || f.Hash != s.hash:
+		case s.Status != AtApproval || f.Hash != s.hash:
 			return "it isn't for the plan that waits for approval"
 		case f.Choice == approve:
 			s.Approved, s.ApprovedBy = s.hash, f.By
@@ -145,7 +145,7 @@ func (s *State) begin() {
 }
 
 func newNode(n *Node) NodeState {
-	return NodeState{Node: *n, Status: nodePending, Round: 1, Rounds: n.rounds()}
+	return NodeState{Node: *n, Status: NodePending, Round: 1, Rounds: n.rounds()}
 }
 
 // revise replaces the current plan by its next version.
@@ -186,7 +186,7 @@ func (s *State) revise(f *decided) string {
 
 // begun reports whether a revision has to keep a node as it is. One that failed for good or was
 // skipped may be changed if it can't have had an effect.
-func (n *NodeState) begun() bool { return n.Attempts > 0 || n.Status == nodeWaived }
+func (n *NodeState) begun() bool { return n.Attempts > 0 || n.Status == NodeWaived }
 
 // planFailed begins with the next plan, unless there is none or a person has stopped the run.
 func (s *State) planFailed(f *Failed) string {
@@ -229,13 +229,13 @@ func (s *State) settle() {
 	switch {
 	case s.Status.ended() || s.over():
 	case s.ending != nil:
-		s.Status = atUndo
+		s.Status = Undoing
 	case s.needsApproval():
-		s.Status = atApproval
+		s.Status = AtApproval
 	case s.failed() && !s.going() && !slices.ContainsFunc(s.Nodes, s.asks):
-		s.Status = atUndo
+		s.Status = Undoing
 	default:
-		s.Status = atWork
+		s.Status = Running
 	}
 }
 
@@ -252,13 +252,13 @@ func (n *NodeState) mendable() bool { return n.Class == fault.UserFixable }
 func (s *State) going() bool {
 	for i := range s.Nodes {
 		switch s.Nodes[i].Status {
-		case nodeRunning, nodeReviewing:
+		case NodeRunning, NodeReviewing:
 			return true
-		case nodeAsking:
+		case NodeAsking:
 			if s.options.KeepGoing {
 				return true
 			}
-		case nodePending:
+		case NodePending:
 			if s.options.KeepGoing && s.satisfied(i) {
 				return true
 			}

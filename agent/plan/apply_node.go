@@ -15,17 +15,17 @@ func (s *State) decideNode(n *NodeState, f *decided) string {
 	case waive:
 		return s.waived(n, f)
 	case skip:
-		if n.Status != nodePending && n.Status != NodeFailed && n.Status != nodeAsking {
+		if n.Status != NodePending && n.Status != NodeFailed && n.Status != NodeAsking {
 			return "the node is in progress, done, or skipped already"
 		}
-		n.Status, n.Because = nodeSkipped, ""
+		n.Status, n.Because = NodeSkipped, ""
 	case retry:
 		if n.Status != NodeFailed {
 			return "the node hasn't failed for good"
 		}
-		n.Status, n.tries = nodePending, 0
+		n.Status, n.tries = NodePending, 0
 	case grant:
-		if n.Status != nodeAsking || f.Rounds <= 0 || f.Rounds > maxRounds {
+		if n.Status != NodeAsking || f.Rounds <= 0 || f.Rounds > maxRounds {
 			return fmt.Sprintf("the node's review doesn't wait for 1 to %d more rounds", maxRounds)
 		}
 		n.Rounds += f.Rounds
@@ -40,18 +40,18 @@ func (s *State) decideNode(n *NodeState, f *decided) string {
 func (s *State) nodeStarted(i int, f *NodeStarted) string {
 	n := &s.Nodes[i]
 	switch {
-	case s.Status != atWork || !s.mayStart():
+	case s.Status != Running || !s.mayStart():
 		return "nothing may start now"
-	case n.Status != nodePending || !s.satisfied(i):
+	case n.Status != NodePending || !s.satisfied(i):
 		return "the node can't start now"
-	case len(s.with(nodeRunning)) >= cmp.Or(s.options.Parallel, defaultParallel):
+	case len(s.with(NodeRunning)) >= cmp.Or(s.options.Parallel, defaultParallel):
 		return "too many nodes are in progress"
 	case f.Round != n.Round || f.Attempt != n.Attempt+1:
 		return fmt.Sprintf("it should be attempt %d of round %d", n.Attempt+1, n.Round)
 	case f.Key == "" || n.Attempt > 0 && f.Key != n.Key:
 		return "it needs an idempotency key, the same in all attempts of a round"
 	}
-	n.Status, n.Key, n.started = nodeRunning, f.Key, f.Seq
+	n.Status, n.Key, n.started = NodeRunning, f.Key, f.Seq
 	n.Attempt++
 	n.Attempts++
 	n.tries++
@@ -59,7 +59,7 @@ func (s *State) nodeStarted(i int, f *NodeStarted) string {
 }
 
 func (s *State) nodeEnded(n *NodeState, f *NodeEnded) string {
-	if n.Status != nodeRunning || f.Round != n.Round || f.Attempt != n.Attempt {
+	if n.Status != NodeRunning || f.Round != n.Round || f.Attempt != n.Attempt {
 		return "the attempt isn't in progress"
 	}
 	if n.Error, n.Class, n.expires = f.Error, f.Class, f.Expires; !f.Unbegun {
@@ -71,10 +71,10 @@ func (s *State) nodeEnded(n *NodeState, f *NodeEnded) string {
 	switch {
 	case f.Error == "":
 		n.Output, n.Class = f.Output, fault.None
-		n.Status = nodeReviewing
+		n.Status = NodeReviewing
 		n.conclude()
 	case !f.Final && n.mayRetry(f.Class):
-		n.Status, n.NotBefore = nodePending, f.Time.Add(n.Node.retry().Wait)
+		n.Status, n.NotBefore = NodePending, f.Time.Add(n.Node.retry().Wait)
 	default:
 		n.Status = NodeFailed
 		s.skipDependents()
@@ -84,7 +84,7 @@ func (s *State) nodeEnded(n *NodeState, f *NodeEnded) string {
 
 // conclude ends the review of a round if all checks have judged.
 func (n *NodeState) conclude() {
-	if n.Status != nodeReviewing && n.Status != nodeAsking || len(n.missing()) > 0 {
+	if n.Status != NodeReviewing && n.Status != NodeAsking || len(n.missing()) > 0 {
 		return
 	}
 	switch {
@@ -93,7 +93,7 @@ func (n *NodeState) conclude() {
 	case n.Round < n.Rounds:
 		n.nextRound()
 	default:
-		n.Status = nodeAsking
+		n.Status = NodeAsking
 	}
 }
 
@@ -103,7 +103,7 @@ func (n *NodeState) fails(v Verdict) bool { return !v.Passed && !slices.Contains
 // nextRound has the node done again. The verdicts of the last round stay until it starts: they are
 // what it is told.
 func (n *NodeState) nextRound() {
-	n.Status = nodePending
+	n.Status = NodePending
 	n.Round++
 	n.Attempt, n.tries = 0, 0
 	n.Feedback = n.Verdicts
@@ -111,7 +111,7 @@ func (n *NodeState) nextRound() {
 }
 
 func (n *NodeState) judged(f *judged) string {
-	if n.Status != nodeReviewing || f.Round != n.Round || !slices.Contains(n.missing(), f.Check) {
+	if n.Status != NodeReviewing || f.Round != n.Round || !slices.Contains(n.missing(), f.Check) {
 		return "the check has nothing to judge"
 	}
 	n.Verdicts = append(slices.Clone(n.Verdicts), f.Verdict)
@@ -124,7 +124,7 @@ func (s *State) waived(n *NodeState, f *decided) string {
 		if n.Node.Review == nil || !slices.Contains(n.Node.Review.Checks, f.Check) {
 			return "the node has no such check"
 		}
-		if n.Status.succeeded() || n.Status == nodeSkipped {
+		if n.Status.succeeded() || n.Status == NodeSkipped {
 			return "the node isn't judged any more"
 		}
 		if !slices.Contains(n.Waived, f.Check) {
@@ -133,17 +133,17 @@ func (s *State) waived(n *NodeState, f *decided) string {
 		n.conclude()
 		return ""
 	}
-	if n.Status != NodeFailed && n.Status != nodeAsking {
+	if n.Status != NodeFailed && n.Status != NodeAsking {
 		return "the node hasn't failed, and its review doesn't wait for a person"
 	}
-	n.Status = nodeWaived
+	n.Status = NodeWaived
 	s.skipDependents()
 	return ""
 }
 
 func (s *State) undone(n *NodeState, f *undone) string {
-	if s.Status != atUndo && !s.undoable() || n.began == 0 || n.Undone || n.Left != "" ||
-		n.Status == nodeRunning {
+	if s.Status != Undoing && !s.undoable() || n.began == 0 || n.Undone || n.Left != "" ||
+		n.Status == NodeRunning {
 		return "there is nothing to undo"
 	}
 	n.Undone, n.Left = f.Left == "", f.Left
@@ -156,13 +156,13 @@ func (s *State) skipDependents() {
 	for _, layer := range s.graph.layers {
 		for _, i := range layer {
 			n := &s.Nodes[i]
-			if n.Status != nodePending && (n.Status != nodeSkipped || n.Because == "") {
+			if n.Status != NodePending && (n.Status != NodeSkipped || n.Because == "") {
 				continue
 			}
-			n.Status, n.Because = nodePending, ""
+			n.Status, n.Because = NodePending, ""
 			for _, at := range s.graph.before[i] {
-				if b := &s.Nodes[at]; b.Status == NodeFailed || b.Status == nodeSkipped {
-					n.Status, n.Because = nodeSkipped, b.Node.ID
+				if b := &s.Nodes[at]; b.Status == NodeFailed || b.Status == NodeSkipped {
+					n.Status, n.Because = NodeSkipped, b.Node.ID
 					break
 				}
 			}

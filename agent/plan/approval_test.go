@@ -33,7 +33,7 @@ func (s *brokenStore) Read(ctx context.Context, session string, after uint64) it
 // A plan that waits for approval doesn't run because its state can't be read.
 func TestNothingRunsIfTheApprovalCannotBeRead(t *testing.T) {
 	var s shop
-	store := &brokenStore{Store: journal.NewMemory()}
+	store := &brokenStore{Store: &journal.MapStore{}}
 	r := s.runner(t, Config{Agent: s.agent(t, store)})
 	p := plan("A", published("a"))
 	_, err := run(r, p)

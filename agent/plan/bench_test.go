@@ -46,7 +46,7 @@ func BenchmarkNext(b *testing.B) {
 // BenchmarkRun runs a plan of 50 calls over SQLite, and the same calls in a run of a model, in
 // sessions of their own, and in one session.
 func BenchmarkRun(b *testing.B) {
-	store, err := sqlite.Open(filepath.Join(b.TempDir(), "runs.db"))
+	store, err := sqlite.Open(filepath.Join(b.TempDir(), "runs.db"), sqlite.Config{})
 	if err != nil {
 		b.Fatal(err)
 	}

@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -44,7 +45,8 @@ func (r *Runner) chooser(spec tools.Spec) tools.Tool {
 	choose.Spec.Name = ToolChoose
 	choose.Spec.Description = "Shows several plans for one goal to a person, who chooses one. That plan is carried out " +
 		"as it was shown. It answers with the name of the run, and what came of it."
-	choose.Spec.Schema = fmt.Appendf(nil, `{"properties":{"plans":{"minItems":2,"maxItems":%d}}}`, maxPlans)
+	choose.Spec.Schema = fmt.Appendf(nil,
+		`{"properties":{"plans":{"minItems":2,"maxItems":%d,"items":{"properties":%s}}}}`, maxPlans, r.ofNodes())
 	return &submitted{choose, r, r.selection}
 }
 
@@ -118,7 +120,7 @@ func (w *selection) Advance(ctx context.Context) (work.Outcome, error) {
 
 // question returns the pause in which a person chooses.
 func (w *selection) question(ctx context.Context) (agent.Pause, error) {
-	ranking, err := Rank(ctx, w.cfg.Weights, w.plans...)
+	ranking, err := w.cfg.Weights.offered(ctx, w.goal, w.plans)
 	if err != nil {
 		return agent.Pause{}, err
 	}
@@ -133,7 +135,9 @@ func (w *selection) question(ctx context.Context) (agent.Pause, error) {
 		case r.Recommended:
 			text.WriteString(". Recommended")
 		case len(r.Missing) > 0:
-			fmt.Fprintf(&text, ". It can't work now: %s", cut(line(strings.Join(r.Missing, "; ")), 500))
+			fmt.Fprintf(&text, ". It can't work now: %s", cut.Line(line(strings.Join(r.Missing, "; ")), 500))
+		case len(r.Misses) > 0:
+			fmt.Fprintf(&text, ". Not all of it: %s", cut.Line(line(strings.Join(r.Misses, "; ")), 500))
 		}
 		text.WriteString(".\n")
 	}
@@ -209,7 +213,7 @@ func (w *selection) Decide(ctx context.Context, ds ...machine.Decision) error {
 
 // take stores the run: the chosen plan, and those that can work in its place.
 func (w *selection) take(ctx context.Context, p *Plan) (*State, error) {
-	ranking, err := Rank(ctx, w.cfg.Weights, w.plans...)
+	ranking, err := w.cfg.Weights.offered(ctx, w.goal, w.plans)
 	if err != nil {
 		return nil, err
 	}

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"slices"
+	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -64,7 +65,7 @@ func TestTheChosenPlanIsCarriedOutAsItWasShown(t *testing.T) {
 
 func TestAPlanThatCannotWorkIsNeitherRecommendedNorTriedNext(t *testing.T) {
 	s := shop{fail: map[string][]error{"new": {context.DeadlineExceeded}}}
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	r := s.runner(t, Config{Agent: s.agent(t, store), Weights: Weights{
 		MissingOf: func(_ context.Context, p *Plan) ([]string, error) {
 			if p.Title == "Reuse" {
@@ -99,6 +100,39 @@ func TestAPlanThatCannotWorkIsNeitherRecommendedNorTriedNext(t *testing.T) {
 	model.AssertSaw(t, 1, providertest.ToolResultText(ToolChoose, `Plan "Create" (plan-2) failed`))
 }
 
+func TestAPlanThatMissesItsGoalIsOfferedOnlyIfEachDoes(t *testing.T) {
+	for misses, offers := range map[string][]string{"Clone": {"Reuse", "Create"}, "Reuse Clone": {"Create"},
+		"Reuse Create Clone": {"Reuse", "Create", "Clone"}} {
+		var s shop
+		store := &journal.MapStore{}
+		r := s.runner(t, Config{Agent: s.agent(t, store), Weights: Weights{
+			MissesOf: func(_ context.Context, goal string, p *Plan) ([]string, error) {
+				require.Equal(t, "a contact page", goal)
+				if strings.Contains(misses, p.Title) {
+					return []string{"there is no form"}, nil
+				}
+				return nil, nil
+			}}})
+		model := providertest.Script(providertest.Call(ToolChoose, ways(way("Clone", step("copy", "publish")),
+			way("Reuse", step("old", "make")), way("Create", step("first", "make"), step("new", "make", "first")))),
+			providertest.Say("Done."))
+		a, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: store,
+			Tools: append(Tools(r), tools.New(tools.Spec{Name: "look", ReadOnly: true}, s.make)),
+			Modes: []agent.Mode{Mode("plan")}})
+		require.NoError(t, err)
+		p := offer(t, a).Pending[0]
+		offered, _ := Alternatives(&p)
+		titles := make([]string, len(offered))
+		for i, o := range offered {
+			titles[i] = o.Plan.Title
+		}
+		require.ElementsMatch(t, offers, titles)
+		all := len(offered) == 3
+		require.Equal(t, !all, offered[0].Recommended)
+		require.Equal(t, all, strings.Contains(p.Reason, "Not all of it: there is no form"))
+	}
+}
+
 func TestWhoChoosesNoneOfThePlansSaysWhy(t *testing.T) {
 	for name, d := range map[string]func(id string) agent.Decision{
 		"rejected":  rejecting("all are too long"),
@@ -121,7 +155,7 @@ func TestPlansThatCannotBeOfferedAreSentBackToTheModel(t *testing.T) {
 	var s shop
 	one := way("Reuse", step("old", "make"))
 	a, _, model := s.planner(t,
-		providertest.Call(ToolChoose, ways(one)),
+		providertest.Unfit(providertest.Call(ToolChoose, ways(one))),
 		providertest.Call(ToolChoose, ways(one, one)),
 		providertest.Call(ToolChoose, ways(one, way("", step("a", "make")))),
 		providertest.Call(ToolChoose, ways(one, way("Other", step("a", "mak")))),

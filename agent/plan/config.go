@@ -52,8 +52,11 @@ type Config struct {
 
 	// Input, if it isn't nil, changes the input of each run of Agent and of the workers: its
 	// labels, user, limits or mode. Its user is that of the run whose call has started the plans,
-	// if one has.
+	// if one has. For a node with a tool, fields that an [agent.HostCall] doesn't have are ignored.
 	Input func(node *Node, in *agent.Input)
+	// AcceptChanges continues the run of a node although the agent has changed since the run was
+	// started: see [agent.Leg].
+	AcceptChanges bool
 	// Event, if it isn't nil, is called for each event of the runs of nodes, as
 	// [agent.Agent.Stream] yields it. It may be called from several goroutines at a time, for one
 	// node in order. It should return at once.

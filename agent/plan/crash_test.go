@@ -48,7 +48,7 @@ func crashPlan() *Plan {
 // approves at once what that waits for, and prints each event.
 func runPlan(args []string) error {
 	dir := args[0]
-	store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
+	store, err := sqlite.Open(filepath.Join(dir, "runs.db"), sqlite.Config{})
 	if err != nil {
 		return err
 	}

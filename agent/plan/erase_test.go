@@ -12,7 +12,7 @@ import (
 
 func TestWordsAreErasedFromTheLogOfAPlanThatWasApproved(t *testing.T) {
 	var s shop
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	r := s.runner(t, Config{Agent: s.agent(t, store)})
 	p := plan("A", published("a"))
 	p.Title, p.Why = "A page for Ann", "Ann asked for it"
@@ -65,7 +65,7 @@ func TestWordsAreErasedFromTheLogOfAPlanThatWasApproved(t *testing.T) {
 
 func TestReferencesBetweenNodesSurviveAnErasure(t *testing.T) {
 	var s shop
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	r := s.runner(t, Config{Agent: s.agent(t, store)})
 	b := made("b", "a_Ann")
 	b.Input["on"], b.Input["name"] = From("a_Ann.id"), "Ann's"
@@ -85,7 +85,7 @@ func TestReferencesBetweenNodesSurviveAnErasure(t *testing.T) {
 
 func TestAnErasureThatTheLogOfAPlanWouldntSurviveChangesNothing(t *testing.T) {
 	var s shop
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	r := s.runner(t, Config{Agent: s.agent(t, store)})
 	p := plan("A", made("a"))
 	p.Title = strings.Repeat("Ann ", maxText/4)
@@ -102,7 +102,7 @@ func TestAnErasureThatTheLogOfAPlanWouldntSurviveChangesNothing(t *testing.T) {
 
 func TestAnErasedPlanThatIsStartedAgainDoesntRunAgain(t *testing.T) {
 	var s shop
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	r := s.runner(t, Config{Agent: s.agent(t, store)})
 	first, second := plan("A", made("a"), published("b")), plan("A", made("a"), published("b"), published("c"))
 	first.Title, second.Title, second.Version = "For Ann", "All for Ann", 2

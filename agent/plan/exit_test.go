@@ -31,7 +31,7 @@ func TestAStepWhoseProgramHasFailedHasFailed(t *testing.T) {
 			done = append(done, "undo "+in.Name)
 			return nil
 		}}
-	a, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: journal.NewMemory(),
+	a, err := agent.New(agent.Config{Provider: providertest.Script(), Journal: &journal.MapStore{},
 		Tools: []tools.Tool{program}})
 	require.NoError(t, err)
 	r, err := New(Config{Agent: a})

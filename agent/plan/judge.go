@@ -4,6 +4,8 @@ import (
 	"context"
 	"fmt"
 	"runtime/debug"
+
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 // judge begins the checks of a node that aren't in progress.
@@ -41,8 +43,8 @@ func (x *execution) verdict(name string, c Candidate) (v Verdict, ok bool) {
 	defer cancel()
 	v, err := check(ctx, c)
 	if err != nil {
-		v = Verdict{Feedback: cut(fmt.Sprintf("the check couldn't judge: %v", err), 4<<10)}
+		v = Verdict{Feedback: cut.Line(fmt.Sprintf("the check couldn't judge: %v", err), 4<<10)}
 	}
-	v.Check, v.Feedback = name, cut(v.Feedback, 16<<10)
+	v.Check, v.Feedback = name, cut.Line(v.Feedback, 16<<10)
 	return v, x.work.Err() == nil
 }

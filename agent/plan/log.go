@@ -8,13 +8,12 @@ import (
 	"fmt"
 	"reflect"
 	"slices"
-	"strings"
 	"time"
-	"unicode"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 // maxName is the maximum length of the name of a run of plans, in bytes.
@@ -219,7 +218,7 @@ func (l *planLog) store(ctx context.Context, head *journal.HeadUpdate) (changed 
 func headOf(s *State, calls []agent.Pause, idle bool) *journal.HeadUpdate {
 	h := &journal.HeadUpdate{Kind: headKind, Status: statusRunning, Parent: s.parent}
 	if p := s.Plan(); p != nil {
-		h.Title = cut(line(p.Title), journal.MaxTitle)
+		h.Title = cut.Line(line(p.Title), journal.MaxTitle)
 	}
 	switch {
 	case s.Status.ended():
@@ -232,7 +231,7 @@ func headOf(s *State, calls []agent.Pause, idle bool) *journal.HeadUpdate {
 	}
 	for _, p := range append(s.questions(), calls...) {
 		h.Open = append(h.Open, journal.Open{ID: p.ID, Kind: string(p.Kind), What: p.Title, For: p.For,
-			Expires: p.Expires, Title: cut(p.Call.Name+": "+line(p.Reason), journal.MaxName)})
+			Expires: p.Expires, Title: cut.Line(p.Call.Name+": "+line(p.Reason), journal.MaxName)})
 	}
 	return h
 }
@@ -253,15 +252,4 @@ func sleepBoth(a, b context.Context, d time.Duration) {
 	defer stop()
 	defer context.AfterFunc(b, stop)()
 	sleep(ctx, d)
-}
-
-// cut shortens a text to at most n bytes of valid UTF-8 without control characters.
-func cut(text string, n int) string {
-	text = strings.Map(func(r rune) rune {
-		if unicode.IsControl(r) {
-			return ' '
-		}
-		return r
-	}, strings.ToValidUTF8(text, "\uFFFD"))
-	return strings.ToValidUTF8(text[:min(len(text), n)], "")
 }

@@ -142,7 +142,7 @@ func TestAFailureThatMayPassIsRetried(t *testing.T) {
 		c.start("a")
 		c.end("a", "timeout", fault.Transient)
 		n, _ := c.Node("a")
-		require.Equal(t, nodePending, n.Status)
+		require.Equal(t, NodePending, n.Status)
 		act := c.State.next(n.NotBefore.Add(-time.Nanosecond))
 		require.Equal(t, action{kind: actWait, until: n.NotBefore}, act)
 		require.Equal(t, defaultWait, n.NotBefore.Sub(began.Add(time.Duration(c.Seq-1)*time.Second)))

@@ -41,14 +41,14 @@ func (s *State) next(now time.Time) action {
 	case s.over():
 		return action{kind: actEnd}
 	}
-	running := s.with(nodeRunning)
-	if s.Status == atWork {
+	running := s.with(NodeRunning)
+	if s.Status == Running {
 		return s.nextAtWork(now, running)
 	}
 	if len(running) > 0 {
 		return action{kind: actWait, nodes: running}
 	}
-	if s.Status == atApproval {
+	if s.Status == AtApproval {
 		return action{kind: actApprove}
 	}
 	if nodes := s.toUndo(); len(nodes) > 0 && !s.keeps() {
@@ -66,13 +66,13 @@ func (s *State) nextAtWork(now time.Time, running []int) action {
 			return action{kind: actStart, nodes: ready}
 		}
 	}
-	if judge := s.with(nodeReviewing); len(judge) > 0 {
+	if judge := s.with(NodeReviewing); len(judge) > 0 {
 		return action{kind: actJudge, nodes: judge, until: until}
 	}
 	if len(running) > 0 || !until.IsZero() {
 		return action{kind: actWait, nodes: running, until: until}
 	}
-	if ask := append(s.with(nodeAsking), s.with(NodeFailed)...); len(ask) > 0 {
+	if ask := append(s.with(NodeAsking), s.with(NodeFailed)...); len(ask) > 0 {
 		return action{kind: actAsk, nodes: ask}
 	}
 	return action{kind: actEnd}
@@ -101,7 +101,7 @@ func (s *State) failed() bool {
 func (s *State) ready(now time.Time, most int) (nodes []int, until time.Time) {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if n.Status != nodePending || !s.satisfied(i) {
+		if n.Status != NodePending || !s.satisfied(i) {
 			continue
 		}
 		if n.NotBefore.After(now) {

@@ -132,10 +132,10 @@ func asJSON(text string) json.RawMessage {
 }
 
 // runSession begins or continues the run of a node, until it has ended or waits for decisions.
-func (x *execution) runSession(ctx context.Context, a *agent.Agent, in agent.Input, n *Node) work.Outcome {
-	leg := agent.Leg{Grace: x.cfg.Grace}
-	show := work.Show(ctx)
-	if in.Children = in.Children || show != nil; show != nil || x.cfg.Event != nil {
+func (x *execution) runSession(ctx context.Context, a *agent.Agent, w agent.Work, n *Node,
+	show func(work.Event)) work.Outcome {
+	leg := agent.Leg{Grace: x.cfg.Grace, AcceptChanges: x.cfg.AcceptChanges}
+	if show != nil || x.cfg.Event != nil {
 		leg.Event = func(ev agent.Event) {
 			if x.cfg.Event != nil {
 				x.cfg.Event(n.ID, ev)
@@ -145,7 +145,7 @@ func (x *execution) runSession(ctx context.Context, a *agent.Agent, in agent.Inp
 			}
 		}
 	}
-	p, err := a.Advance(ctx, in, leg)
+	p, err := a.Advance(ctx, w, leg)
 	d, ok := x.cfg.Agent.Tools().Lookup(n.Tool)
 	return outcomeOf(n.Worker != "", ok && d.Spec().Repeatable(), &p, err)
 }

@@ -37,7 +37,7 @@ func TestTextFromOutsidePassesThroughPlans(t *testing.T) {
 				}
 				nothing := func(context.Context) error { return nil }
 				var runner *plan.Runner
-				lead, err := agent.New(agent.Config{Journal: journal.NewMemory(),
+				lead, err := agent.New(agent.Config{Journal: &journal.MapStore{},
 					Policies: []tools.Policy{policy.AfterOutside(tools.Low)},
 					Provider: providertest.Script(providertest.Call(c.calls, nil), providertest.Call("start", nil),
 						providertest.Say("It will be done.")),

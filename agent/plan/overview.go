@@ -2,8 +2,12 @@ package plan
 
 import (
 	"encoding/json"
+	"fmt"
+	"maps"
+	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -46,10 +50,10 @@ func (s *State) Overview() Overview {
 		return Overview{Run: s.Run}
 	}
 	o := p.overview()
-	o.Run, o.Status, o.Reason = s.Run, string(s.Status), cut(line(s.Reason), 500)
+	o.Run, o.Status, o.Reason = s.Run, string(s.Status), cut.Line(line(s.Reason), 500)
 	for i := range s.Failures {
 		title, why := s.plans[i].Plan.Title, s.Failures[i].Reason
-		o.Failed = append(o.Failed, OverviewFail{cut(line(title), 200), cut(line(why), 500)})
+		o.Failed = append(o.Failed, OverviewFail{cut.Line(line(title), 200), cut.Line(line(why), 500)})
 	}
 	for i := range s.Nodes {
 		n, step := &s.Nodes[i], &o.Steps[i]
@@ -59,8 +63,8 @@ func (s *State) Overview() Overview {
 		}
 		switch n.Status {
 		case NodeFailed:
-			step.Text = cut(line(n.Error), 120)
-		case nodeSkipped:
+			step.Text = cut.Line(line(n.Error), 120)
+		case NodeSkipped:
 			step.Text = n.Because
 		}
 	}
@@ -69,7 +73,7 @@ func (s *State) Overview() Overview {
 
 // overview returns what a page shows of a plan that doesn't run yet.
 func (p *Plan) overview() Overview {
-	o := Overview{Title: cut(line(p.Title), 200), Why: cut(line(p.Why), 500), Version: max(p.Version, 1),
+	o := Overview{Title: cut.Line(line(p.Title), 200), Why: cut.Line(line(p.Why), 500), Version: max(p.Version, 1),
 		Status: "proposed", Steps: make([]OverviewStep, len(p.Nodes))}
 	for i := range p.Nodes {
 		n := &p.Nodes[i]
@@ -77,31 +81,64 @@ func (p *Plan) overview() Overview {
 		if what == "" {
 			what = n.Worker + ": " + line(n.Prompt)
 		}
-		o.Steps[i] = OverviewStep{ID: n.ID, Work: cut(what, 80), Title: n.title(), Status: nodePending}
+		o.Steps[i] = OverviewStep{ID: n.ID, Work: cut.Line(what, 80), Title: n.title(), Status: NodePending}
 	}
 	return o
 }
 
-// title says what the tool of a node is called for; empty for a worker. The input is a map, which
-// doesn't say what comes first in the tool's schema: a path does, and the words of a command.
+// title says what the tool of a node is called for; empty for a worker. It names all of the input,
+// as far as there is room, and has its short values. The input is a map, which doesn't say what
+// comes first in the tool's schema: a path does, and the words of a command.
 func (n *Node) title() string {
 	if n.Tool == "" {
 		return ""
 	}
-	shown := n.Input
+	rest := maps.Clone(n.Input)
+	var first map[string]any
 	if words := n.command(); words != "" {
-		shown = map[string]any{"command": words}
+		first = map[string]any{"command": words}
+		for _, key := range []string{"program", "command", "args"} {
+			delete(rest, key)
+		}
 	} else if key := n.subject(); key != "" {
-		shown = map[string]any{key: n.Input[key]}
+		first = map[string]any{key: n.Input[key]}
+		delete(rest, key)
 	}
-	input, _ := json.Marshal(shown) // it was read from JSON
-	return tools.TitleOf(n.Tool, input)
+	input, _ := json.Marshal(first) // it was read from JSON
+	title, parts := tools.TitleOf(n.Tool, input), []string{}
+	for _, key := range slices.Sorted(maps.Keys(rest)) {
+		part := key
+		switch value := rest[key].(type) {
+		case string:
+			if len(value) <= 60 && !strings.Contains(value, "\n") {
+				part += ": " + value
+			}
+		case map[string]any:
+			if ref, ok, _ := referenceOf(value); ok {
+				part += ": from step " + ref.node
+			}
+		case []any:
+		default:
+			part += fmt.Sprintf(": %v", value)
+		}
+		parts = append(parts, part)
+	}
+	if len(parts) > 0 {
+		title += " (" + strings.Join(parts, ", ") + ")"
+	}
+	return tools.CleanTitle(title)
 }
 
-// subject returns the key of what the input of a node is about; "" if it isn't known.
+// subject returns the key of what the input of a node is about; "" if it isn't known. A text that
+// is alone is it.
 func (n *Node) subject() string {
 	for _, key := range []string{"path", "file", "url", "slug", "name", "title", "id"} {
 		if text, ok := n.Input[key].(string); ok && text != "" {
+			return key
+		}
+	}
+	for key, value := range n.Input {
+		if text, ok := value.(string); ok && text != "" && len(n.Input) == 1 {
 			return key
 		}
 	}

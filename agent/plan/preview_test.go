@@ -31,14 +31,14 @@ func TestAQuestionAboutAPlanShowsWhatItsStepsChange(t *testing.T) {
 	}) (string, error) {
 		return "ok", nil
 	})
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	desk, err := agent.New(agent.Config{Name: "desk", Provider: providertest.Script(), Journal: store,
 		Tools: []tools.Tool{change, command}})
 	require.NoError(t, err)
 	r, err := New(Config{Agent: desk})
 	require.NoError(t, err)
 	const diff = "--- chain.go\n+++ chain.go\n@@ -1 +1 @@\n-old\n+// Chain gives\n"
-	const words = "Edit “chain.go”, Run “go vet ./...”"
+	const words = "Edit “chain.go” (new: // Chain gives), Run “go vet ./...”"
 
 	_, err = r.Start(t.Context(), "p-1", plan("A",
 		Node{ID: "a", Tool: "file.edit", Input: map[string]any{"path": "chain.go", "new": "// Chain gives"}},

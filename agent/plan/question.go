@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -32,15 +33,15 @@ var means = map[choice]string{
 
 // questions returns what a run waits for, without the calls of its nodes.
 func (s *State) questions() (out []agent.Pause) {
-	if s.Status == atApproval {
+	if s.Status == AtApproval {
 		return []agent.Pause{s.question(s.approvalID(s.hash), nil)}
 	}
-	if s.Status != atWork {
+	if s.Status != Running {
 		return nil
 	}
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if n.Status == nodeAsking || s.asks(*n) {
+		if n.Status == NodeAsking || s.asks(*n) {
 			id := fmt.Sprintf("node %d %s %d", s.Current, n.Node.ID, n.Attempts)
 			if s.timesBack > 0 { // it was decided, and is asked again
 				id += fmt.Sprintf(" %d", s.timesBack)
@@ -55,7 +56,7 @@ func (s *State) questions() (out []agent.Pause) {
 func (s *State) expired(now time.Time) *decided {
 	for i := range s.Nodes {
 		n := &s.Nodes[i]
-		if s.Status == atWork && s.asks(*n) && !n.expires.IsZero() && !now.Before(n.expires) {
+		if s.Status == Running && s.asks(*n) && !n.expires.IsZero() && !now.Before(n.expires) {
 			return &decided{Choice: expire, Plan: s.Current, Node: n.Node.ID, Keep: true}
 		}
 	}
@@ -81,7 +82,7 @@ func (s *State) question(id string, n *NodeState) agent.Pause {
 		q.Kind, q.Reason, shown, q.Path = "question", s.askAbout(n), n.Node, []string{n.Node.ID}
 		q.Schema, q.Expires = schemaOf(s.choices(n)), n.expires
 		q.Title = tools.CleanTitle(fmt.Sprintf("Step “%s” has failed: %s", n.Node.ID, n.Error))
-		if n.Status == nodeAsking {
+		if n.Status == NodeAsking {
 			q.Title = tools.CleanTitle(fmt.Sprintf("Step “%s” has used up the rounds of its review", n.Node.ID))
 		}
 	}
@@ -94,7 +95,7 @@ func (s *State) askAbout(n *NodeState) string {
 	var b strings.Builder
 	fmt.Fprintf(&b, "The step %q of the plan %q ", n.Node.ID, line(s.Plan().Title))
 	if n.Status == NodeFailed {
-		fmt.Fprintf(&b, "has failed: %s", cut(line(n.Error), 1<<10))
+		fmt.Fprintf(&b, "has failed: %s", cut.Line(line(n.Error), 1<<10))
 		if n.mendable() {
 			return strings.TrimRight(b.String(), " ;.:") + ". What is done stays. Try it again when the limit is raised, " +
 				"or what is missing is there."
@@ -103,7 +104,7 @@ func (s *State) askAbout(n *NodeState) string {
 		fmt.Fprintf(&b, "was done %s, and its result isn't good enough:", count(n.Round, "time"))
 		for _, v := range n.Verdicts {
 			if !v.Passed {
-				fmt.Fprintf(&b, " %s: %s;", v.Check, cut(line(v.Feedback), 512))
+				fmt.Fprintf(&b, " %s: %s;", v.Check, cut.Line(line(v.Feedback), 512))
 			}
 		}
 	}
@@ -113,7 +114,7 @@ func (s *State) askAbout(n *NodeState) string {
 // choices returns what can be decided about a node.
 func (s *State) choices(n *NodeState) []choice {
 	choices := nodeChoices
-	if n.Status == nodeAsking {
+	if n.Status == NodeAsking {
 		choices = reviewChoices
 	}
 	if s.parent != "" {
@@ -172,10 +173,10 @@ func (r *Runner) Pending(ctx context.Context, run string) ([]agent.Pause, error)
 
 func (r *Runner) pending(ctx context.Context, s *State) ([]agent.Pause, error) {
 	all := s.questions()
-	if s.Status == atApproval {
+	if s.Status == AtApproval {
 		all[0].Preview = r.previewOf(ctx, s.Plan())
 	}
-	for _, i := range s.with(nodeRunning) {
+	for _, i := range s.with(NodeRunning) {
 		n := &s.Nodes[i].Node
 		a := r.agentOf(n.Worker)
 		if a == nil || s.ending != nil {

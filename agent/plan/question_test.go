@@ -19,7 +19,7 @@ func TestAPlanIsAskedAboutAsAnAgentAsks(t *testing.T) {
 	p := plan("A", published("p"))
 	started, err := r.Start(t.Context(), "p-1", p)
 	require.NoError(t, err)
-	require.Equal(t, atApproval, started.Status)
+	require.Equal(t, AtApproval, started.Status)
 	q := open(t, r)
 	require.Equal(t, agent.PauseApproval, q.Kind)
 	require.Equal(t, "plan", q.Call.Name)

@@ -23,6 +23,10 @@ type Weights struct {
 	// can use [DryRun], so that what earlier nodes make is found. An error is told to whoever asked
 	// for the ranking.
 	MissingOf func(ctx context.Context, p *Plan) ([]string, error)
+	// MissesOf returns what a plan doesn't do of its goal, for people; nil: it does all.
+	// [ToolChoose] offers a plan that misses something only if each does, and doesn't recommend it.
+	// An error is told to whoever asked for the ranking.
+	MissesOf func(ctx context.Context, goal string, p *Plan) ([]string, error)
 }
 
 // A Ranked is a plan with its score, and where that comes from.
@@ -32,6 +36,7 @@ type Ranked struct {
 	Cost        int      `json:"cost"`              // its nodes
 	Unknown     []string `json:"unknown,omitempty"` // ids of nodes whose tools are unknown
 	Missing     []string `json:"missing,omitempty"` // what MissingOf has returned
+	Misses      []string `json:"misses,omitempty"`  // what MissesOf has returned
 	Risky       []string `json:"risky,omitempty"`   // ids of nodes
 	Recommended bool     `json:"recommended,omitempty"`
 }
@@ -65,6 +70,32 @@ func Rank(ctx context.Context, w Weights, plans ...*Plan) ([]Ranked, error) {
 		out[0].Recommended = out[0].CanWork()
 	}
 	return out, nil
+}
+
+// offered returns the plans for a goal that are shown to a person, the best first.
+func (w *Weights) offered(ctx context.Context, goal string, plans []*Plan) ([]Ranked, error) {
+	if w.MissesOf == nil {
+		return Rank(ctx, *w, plans...)
+	}
+	var fit []*Plan
+	misses := make(map[*Plan][]string)
+	for _, p := range plans {
+		all, err := w.MissesOf(ctx, goal, p)
+		if err != nil {
+			return nil, err
+		}
+		if misses[p] = all; len(all) == 0 {
+			fit = append(fit, p)
+		}
+	}
+	if len(fit) > 0 {
+		return Rank(ctx, *w, fit...)
+	}
+	out, err := Rank(ctx, *w, plans...)
+	for i := range out {
+		out[i].Misses, out[i].Recommended = misses[out[i].Plan], false
+	}
+	return out, err
 }
 
 func (w *Weights) score(ctx context.Context, p *Plan) (Ranked, error) {

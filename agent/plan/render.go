@@ -26,7 +26,7 @@ func (s *State) Briefing() string {
 			fmt.Fprintf(&b, "%s failed after %s: %s.\n", n.Node.ID, count(n.Attempts, "attempt"), n.Error)
 		}
 		for _, v := range n.Verdicts {
-			if !v.Passed && n.Status == nodeAsking {
+			if !v.Passed && n.Status == NodeAsking {
 				fmt.Fprintf(&b, "%s doesn't pass %s: %s.\n", n.Node.ID, v.Check, v.Feedback)
 			}
 		}
@@ -87,7 +87,7 @@ func (n *NodeState) words() string {
 	switch n.Status {
 	case NodeFailed:
 		return "failed: " + line(n.Error)
-	case nodeSkipped:
+	case NodeSkipped:
 		if n.Because != "" {
 			return "skipped, because " + n.Because + " isn't done"
 		}

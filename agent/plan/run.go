@@ -195,7 +195,7 @@ const undoKey = "undo "
 
 // begin has everything tended that should be in progress and isn't.
 func (x *execution) begin(act *action) {
-	for _, i := range x.s.with(nodeRunning) {
+	for _, i := range x.s.with(NodeRunning) {
 		n := &x.s.Nodes[i]
 		t := x.works[n.Node.ID]
 		if t == nil {

@@ -29,6 +29,7 @@ type shop struct {
 
 	started map[string]func() // by name: called when a call begins
 	undoing func(name string) // called when an undo begins
+	checks  map[string]Check  // of what a planner submits
 }
 
 type item struct {
@@ -110,7 +111,7 @@ func (s *shop) agent(t testing.TB, store journal.Store) *agent.Agent {
 func (s *shop) runner(t testing.TB, cfg Config) *Runner {
 	t.Helper()
 	if cfg.Agent == nil {
-		cfg.Agent = s.agent(t, journal.NewMemory())
+		cfg.Agent = s.agent(t, &journal.MapStore{})
 	}
 	r, err := New(cfg)
 	require.NoError(t, err)
@@ -441,7 +442,7 @@ func TestWhatCantRunIsRefused(t *testing.T) {
 
 func TestThePlansOfARunInProgressAreNotCheckedAgainstTodaysTools(t *testing.T) {
 	var s shop
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	p := plan("A", made("a"))
 	_, err := s.runner(t, Config{Agent: s.agent(t, store)}).Start(t.Context(), "p-1", p)
 	require.NoError(t, err)

@@ -16,12 +16,12 @@ import (
 
 func TestASecretAnswerReachesTheCallOfANodeAndIsInNoLog(t *testing.T) {
 	const password = "correct horse"
-	for name, decide := range map[string]func(*agent.Agent, *Runner, agent.Decision) agent.Input{
-		"in the conversation": func(_ *agent.Agent, _ *Runner, d agent.Decision) agent.Input {
+	for name, decide := range map[string]func(*agent.Agent, *Runner, agent.Decision) agent.Work{
+		"in the conversation": func(_ *agent.Agent, _ *Runner, d agent.Decision) agent.Work {
 			return agent.Resume("s", d)
 		},
 		"in the run of plans, and too late in the conversation": func(a *agent.Agent, r *Runner,
-			d agent.Decision) agent.Input {
+			d agent.Decision) agent.Work {
 			require.NoError(t, r.Decide(t.Context(), theRun(t, r), d))
 			var late *agent.DecisionError
 			require.ErrorAs(t, a.Session("s").Decide(t.Context(), agent.Answer(d.ID, "another one")), &late)
@@ -30,7 +30,7 @@ func TestASecretAnswerReachesTheCallOfANodeAndIsInNoLog(t *testing.T) {
 		},
 	} {
 		t.Run(name, func(t *testing.T) {
-			got, store := "", journal.NewMemory()
+			got, store := "", &journal.MapStore{}
 			login := tools.New(tools.Spec{Name: "login"}, func(ctx context.Context, _ item) (string, error) {
 				r, ok := tools.Resumed(ctx)
 				if !ok {

@@ -65,7 +65,7 @@ func (r *Runner) create(ctx context.Context, run, parent string, plans []*Plan) 
 	if err := l.add(f); err != nil {
 		return nil, err
 	}
-	_, err := l.store(ctx, headOf(l.state, nil, l.state.Status == atApproval))
+	_, err := l.store(ctx, headOf(l.state, nil, l.state.Status == AtApproval))
 	if errors.Is(err, agent.ErrBusy) { // it exists by now
 		return r.State(ctx, run)
 	}

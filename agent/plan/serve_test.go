@@ -65,7 +65,7 @@ func TestRunsAreDrivenAtTheSameTime(t *testing.T) {
 func TestWhoStopsReadingStopsNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shop{slow: time.Minute}
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		r, other := s.runner(t, Config{Agent: s.agent(t, store)}), s.runner(t, Config{Agent: s.agent(t, store)})
 		defer serve(t, r)()
 		_, err := other.Start(t.Context(), "p-1", plan("A", long("a"), long("b", "a")))
@@ -101,7 +101,7 @@ func TestWhoStopsReadingStopsNothing(t *testing.T) {
 func TestADecidedNodeGoesOnWhileOthersAreInProgress(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shop{slow: 8 * time.Second}
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		a := s.agent(t, store)
 		r, other := s.runner(t, Config{Agent: a}), s.runner(t, Config{Agent: a})
 		defer serve(t, r)()
@@ -158,7 +158,7 @@ func TestCancelEndsWhatIsInProgress(t *testing.T) {
 
 func TestAWorkerThatAsksDoesNotGoOnWhenItsPlanIsGivenUp(t *testing.T) {
 	var s shop
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	model := providertest.Script(providertest.Call("publish", item{Name: "x"}),
 		providertest.Call("make", item{Name: "y"}), providertest.Say("Done."))
 	worker, err := agent.New(agent.Config{Name: "worker", Provider: model, Journal: store, Tools: []tools.Tool{
@@ -205,7 +205,7 @@ func (s *counting) Append(ctx context.Context, a journal.Append) error {
 func TestARunInProgressReadsItsInboxOnlyIfThereIsSomething(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shop{slow: 9 * time.Minute}
-		store := &counting{Store: journal.NewMemory()}
+		store := &counting{Store: &journal.MapStore{}}
 		r := s.runner(t, Config{Agent: s.agent(t, store)})
 		_, err := r.Start(t.Context(), "p-1", plan("A", long("a")))
 		require.NoError(t, err)
@@ -220,7 +220,7 @@ func TestARunInProgressReadsItsInboxOnlyIfThereIsSomething(t *testing.T) {
 func TestFinishWaitsForThePersonAndForTheLeaseOfAProcessThatDied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shop
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		r := s.runner(t, Config{Agent: s.agent(t, store)})
 		_, err := r.Start(t.Context(), "p-1", plan("A", published("a")))
 		require.NoError(t, err)
@@ -248,7 +248,7 @@ func TestFinishWaitsForThePersonAndForTheLeaseOfAProcessThatDied(t *testing.T) {
 func TestALeaseThatIsWaitedForTakesNothingOfANodesLimit(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shop{slow: time.Second}
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		r := s.runner(t, Config{Agent: s.agent(t, store)})
 		n := made("a")
 		n.Timeout = 5 * time.Second
@@ -279,7 +279,7 @@ func TestANodeThatTakesTooLongFails(t *testing.T) {
 }
 
 func TestADeletedRunLeavesNothing(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var s shop
 	worker, err := agent.New(agent.Config{Name: "w", Provider: providertest.Script(providertest.Say("x")),
 		Journal: store})
@@ -298,7 +298,7 @@ func TestADeletedRunLeavesNothing(t *testing.T) {
 }
 
 func TestTheEventsOfNodesAreShown(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var s shop
 	worker, err := agent.New(agent.Config{Name: "w", Provider: providertest.Script(providertest.Say("hello")),
 		Journal: store})

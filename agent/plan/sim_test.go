@@ -183,9 +183,9 @@ func (s *sim) perform(act action) {
 			Feedback: "so so"}})
 	case actWait:
 		switch {
-		case s.chance(2) && state.Status != atUndo:
+		case s.chance(2) && state.Status != Undoing:
 			s.record(s.ends(cancel, giveUp))
-		case s.chance(4) && state.Status != atUndo:
+		case s.chance(4) && state.Status != Undoing:
 			s.revise()
 		case len(act.nodes) > 0:
 			s.end(state.Nodes[act.nodes[s.r.IntN(len(act.nodes))]].Node.ID)
@@ -236,7 +236,7 @@ func (s *sim) start(n *NodeState) {
 		require.True(s.t, ok)
 		require.True(s.t, b.Status.succeeded(), "%s starts before %s is done", n.Node.ID, id)
 	}
-	require.Less(s.t, len(state.with(nodeRunning)), cmp.Or(state.options.Parallel, defaultParallel))
+	require.Less(s.t, len(state.with(NodeRunning)), cmp.Or(state.options.Parallel, defaultParallel))
 	round := fmt.Sprint(n.Node.ID, "/", n.Round)
 	require.Zero(s.t, s.effects[round], "%s runs again", round)
 	if s.keys[round] == "" {

@@ -83,7 +83,7 @@ func TestACancelIsTakenWhileAPlanIsUndone(t *testing.T) {
 	c := begin(t, options{}, nodes(Node{ID: "a"}), nodes(Node{ID: "b"}))
 	c.start("a")
 	c.end("a", "no", fault.Permanent)
-	require.Equal(t, atUndo, c.Status)
+	require.Equal(t, Undoing, c.Status)
 	require.Error(t, c.try(&decided{Choice: giveUp}), "the plan has ended already")
 	c.record(&decided{Choice: cancel, Text: "stop"})
 	require.Error(t, c.try(&decided{Choice: cancel}), "once is enough")
@@ -129,7 +129,7 @@ func TestARevisionKeepsWhatAPersonHasDecided(t *testing.T) {
 func TestARevisionThatCameTooLateDoesNotKeepOthersOut(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shop{slow: 1900 * time.Millisecond}
-		a := s.agent(t, journal.NewMemory())
+		a := s.agent(t, &journal.MapStore{})
 		r, other := s.runner(t, Config{Agent: a}), s.runner(t, Config{Agent: a})
 		_, err := r.Start(t.Context(), "p-1", plan("A", made("a"), made("b", "a")))
 		require.NoError(t, err)

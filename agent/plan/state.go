@@ -38,23 +38,18 @@ type State struct {
 	graph     *graph
 }
 
-// A Status is where a run of plans is: "approval" while the current plan waits for approval,
-// "running", "undoing" while what a plan did is undone after it has failed, or how it has ended.
+// A Status is where a run of plans is, or how it has ended. The texts are stored, and don't change.
 type Status string
 
-// The ends of a run.
+// The statuses of a run. It has none before its first fact.
 const (
-	Completed Status = "completed"
-	AllFailed Status = "failed"   // every plan has
-	Refused   Status = "rejected" // a person rejected the plan
-	Canceled  Status = "canceled"
-)
-
-// The statuses of a run that hasn't ended. It has none before its first fact.
-const (
-	atApproval Status = "approval"
-	atWork     Status = "running"
-	atUndo     Status = "undoing"
+	AtApproval Status = "approval" // the current plan waits for approval
+	Running    Status = "running"
+	Undoing    Status = "undoing" // what a plan did is undone after it has failed
+	Completed  Status = "completed"
+	AllFailed  Status = "failed"   // every plan has
+	Refused    Status = "rejected" // a person rejected the plan
+	Canceled   Status = "canceled"
 )
 
 func (s Status) ended() bool {
@@ -89,28 +84,23 @@ type NodeState struct {
 	expires time.Time // when the question about its failure expires; zero: never
 }
 
-// A NodeStatus is where a node is: pending, running, reviewing (not all checks have judged its
-// result), asking (the rounds of its review are used up, and a person decides), done, failed (for
-// good), skipped, or waived (a person accepted it as it is).
+// A NodeStatus is where a node is. The texts are stored, and don't change.
 type NodeStatus string
 
-// The statuses in which an attempt ends.
+// The statuses of nodes. An attempt ends as done or failed.
 const (
-	NodeDone   NodeStatus = "done"
-	NodeFailed NodeStatus = "failed"
-)
-
-const (
-	nodePending   NodeStatus = "pending"
-	nodeRunning   NodeStatus = "running"
-	nodeReviewing NodeStatus = "reviewing"
-	nodeAsking    NodeStatus = "asking"
-	nodeSkipped   NodeStatus = "skipped"
-	nodeWaived    NodeStatus = "waived"
+	NodePending   NodeStatus = "pending"
+	NodeRunning   NodeStatus = "running"
+	NodeReviewing NodeStatus = "reviewing" // not all checks have judged its result
+	NodeAsking    NodeStatus = "asking"    // the rounds of its review are used up, and a person decides
+	NodeDone      NodeStatus = "done"
+	NodeFailed    NodeStatus = "failed" // for good
+	NodeSkipped   NodeStatus = "skipped"
+	NodeWaived    NodeStatus = "waived" // a person accepted it as it is
 )
 
 // succeeded reports whether nodes that depend on one of this status may start.
-func (s NodeStatus) succeeded() bool { return s == NodeDone || s == nodeWaived }
+func (s NodeStatus) succeeded() bool { return s == NodeDone || s == NodeWaived }
 
 // Plan returns the current plan.
 func (s *State) Plan() *Plan {

@@ -115,7 +115,7 @@ func TestAStopAtAnyPointIsNoFailure(t *testing.T) {
 // has so many appends.
 func stopsAt(t *testing.T, at int, stop func(func(), *agent.Agent) func(*tripwire, *journal.Append)) bool {
 	o := &once{done: map[string]int{}}
-	memory := journal.NewMemory()
+	memory := &journal.MapStore{}
 	store := &tripwire{Store: memory, at: at}
 	r, a := o.runner(t, store)
 	ctx, cancel := context.WithTimeout(t.Context(), time.Minute)
@@ -175,7 +175,7 @@ func (s *losing) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) 
 
 func TestANodeWhoseLeaseWasLostGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &losing{Store: journal.NewMemory(), session: SessionOf("p-1", 0, "a")}
+		store := &losing{Store: &journal.MapStore{}, session: SessionOf("p-1", 0, "a")}
 		slow := tools.New(tools.Spec{Name: "look", ReadOnly: true}, func(ctx context.Context, in item) (string, error) {
 			select {
 			case <-time.After(20 * time.Second): // the lease is renewed every 10 s

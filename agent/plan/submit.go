@@ -198,7 +198,7 @@ func (w *submission) follow(ctx context.Context) (*State, error) {
 	watching.Go(func() { w.watch(ctx, driving, stop) })
 	shown := uint64(0)
 	changed := func(s *State) {
-		if s.Seq == shown || s.Status == atApproval {
+		if s.Seq == shown || s.Status == AtApproval {
 			return
 		}
 		o := s.Overview()

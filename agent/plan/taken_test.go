@@ -65,7 +65,7 @@ func TestADecisionThatWasAcceptedIsTaken(t *testing.T) {
 		for when, other := range map[string]time.Duration{"alone": 0, "while another node is in progress": time.Hour} {
 			t.Run(door+", "+when+", before the plan knows", func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					memory := journal.NewMemory()
+					memory := &journal.MapStore{}
 					s := shop{slow: other}
 					there, store := s.asking(t, memory), &pausing{Store: memory}
 					here := s.asking(t, store)
@@ -83,7 +83,7 @@ func TestADecisionThatWasAcceptedIsTaken(t *testing.T) {
 			})
 			t.Run(door+", "+when+", later", func(t *testing.T) {
 				synctest.Test(t, func(t *testing.T) {
-					memory := journal.NewMemory()
+					memory := &journal.MapStore{}
 					s := shop{slow: other}
 					here, there := s.asking(t, memory), s.asking(t, memory)
 					completes(t, here, other, func() {
@@ -97,7 +97,7 @@ func TestADecisionThatWasAcceptedIsTaken(t *testing.T) {
 	for name, other := range map[string]time.Duration{"alone": 0, "while another node is in progress": time.Hour} {
 		t.Run("agent.Resume, "+name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				memory := journal.NewMemory()
+				memory := &journal.MapStore{}
 				s := shop{slow: other}
 				here, there := s.asking(t, memory), s.asking(t, memory)
 				completes(t, here, other, func() {
@@ -146,7 +146,7 @@ func completes(t *testing.T, r *Runner, slow time.Duration, then func()) {
 func TestACallThatAPersonApprovesBeforeItsPlanDoesGoesOn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shop
-		memory := journal.NewMemory()
+		memory := &journal.MapStore{}
 		store := &pausing{Store: memory}
 		r := s.runner(t, Config{Agent: s.agent(t, store)})
 		store.paused = func(session, id string) {
@@ -169,7 +169,7 @@ func TestACallThatAPersonApprovesBeforeItsPlanDoesGoesOn(t *testing.T) {
 func TestAnInboxThatIsNotTakenKeepsNoPlanBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shop
-		store := &counting{Store: journal.NewMemory()}
+		store := &counting{Store: &journal.MapStore{}}
 		r := s.asking(t, store)
 		defer serve(t, r)()
 		_, err := r.Start(t.Context(), "p-1", plan("A", published("a")))
@@ -190,7 +190,7 @@ func TestAnInboxThatIsNotTakenKeepsNoPlanBusy(t *testing.T) {
 func TestAChangeOfANodeThatHasEndedKeepsNoPlanBusy(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shop
-		store := &counting{Store: journal.NewMemory()}
+		store := &counting{Store: &journal.MapStore{}}
 		r := s.asking(t, store)
 		defer serve(t, r)()
 		_, err := r.Start(t.Context(), "p-1", plan("A", made("a"), published("b")))

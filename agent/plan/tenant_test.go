@@ -17,7 +17,7 @@ import (
 
 // TestTheNodesOfAPlanAreOfTheTenantThatStartedIt although they are driven later, by nobody's call.
 func TestTheNodesOfAPlanAreOfTheTenantThatStartedIt(t *testing.T) {
-	store, model := journal.NewMemory(), providertest.Script(providertest.Say("Done."))
+	store, model := &journal.MapStore{}, providertest.Script(providertest.Say("Done."))
 	worker, err := agent.New(agent.Config{Name: "worker", Journal: store, Provider: model})
 	require.NoError(t, err)
 	runner, err := plan.New(plan.Config{Agent: worker, Workers: map[string]*agent.Agent{"worker": worker}})
@@ -49,7 +49,7 @@ func TestASumCountsTheNodesOfPlans(t *testing.T) {
 				sum, err := policy.NewSum(policy.SumConfig{Tool: "refund", Field: "cents", Limit: 50_00,
 					PerUser: user})
 				require.NoError(t, err)
-				store, refunds := journal.NewMemory(), 0
+				store, refunds := &journal.MapStore{}, 0
 				refund := tools.New(tools.Spec{Name: "refund"}, func(_ context.Context, in struct {
 					Cents int `json:"cents"`
 				}) (string, error) {

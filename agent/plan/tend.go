@@ -16,6 +16,8 @@ import (
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/backoff"
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 // A tended is something in progress, as the loop and the goroutine that tends it see it.
@@ -96,7 +98,7 @@ func (k *task) end(began time.Time, out *work.Outcome) *NodeEnded {
 	f := &NodeEnded{Node: k.node.Node.ID, Attempt: k.node.Attempt, Round: k.node.Round, Status: NodeDone,
 		Output: out.Output, Outside: out.Outside, Took: time.Since(began)}
 	if out.Status == work.Failed {
-		f.Status, f.Error = NodeFailed, cut(cmp.Or(out.Err.Error(), "it failed"), 4<<10)
+		f.Status, f.Error = NodeFailed, cut.Line(cmp.Or(out.Err.Error(), "it failed"), 4<<10)
 		f.Class = cmp.Or(fault.Of(out.Err), fault.Permanent) // None if its session was canceled
 		if limit, ok := errors.AsType[*agent.LimitError](out.Err); ok && (limit.Limit == machine.LimitCost ||
 			limit.Limit == machine.LimitTokens || limit.Limit == machine.LimitRequirePrices) {
@@ -165,16 +167,15 @@ func earliest(pauses []agent.Pause) (at time.Time) {
 	return at
 }
 
-// The times between tries of what was stopped.
-const (
-	firstTry = 200 * time.Millisecond
-	lastTry  = 10 * time.Second
-)
+// firstTry is the shortest time between tries of what was stopped.
+const firstTry = 200 * time.Millisecond
+
+var delays = backoff.Delays{Min: firstTry, Max: 10 * time.Second}
 
 // waitToTryAgain waits before work that was stopped is tried again: until the lease of another
 // process ends, but that may end before its time.
 func (x *execution) waitToTryAgain(t *tended, tries int, out *work.Outcome) {
-	wait := min(firstTry<<min(tries, 10), lastTry)
+	wait := delays.After(tries + 1)
 	if !out.Until.IsZero() {
 		wait = min(wait, time.Second)
 	} else if tries > 0 {
@@ -228,22 +229,23 @@ func sameJSON(a, b json.RawMessage) bool {
 	return err1 == nil && err2 == nil && reflect.DeepEqual(x, y)
 }
 
-// input returns the input of a node's run, and the agent that it is for.
-func (x *execution) input(k *task) (*agent.Agent, agent.Input, error) {
+// run returns what the run of a node does, and the agent that it is for. children says that the
+// events of subagents are shown.
+func (x *execution) run(k *task, children bool) (*agent.Agent, agent.Work, error) {
 	n := &k.node.Node
-	a, in := x.agentOf(n.Worker), agent.Input{}
+	a := x.agentOf(n.Worker)
 	if a == nil {
-		return nil, in, fault.Errorf(fault.Permanent, "there is no worker %q any more", n.Worker)
+		return nil, nil, fault.Errorf(fault.Permanent, "there is no worker %q any more", n.Worker)
 	}
+	var (
+		in    agent.Input
+		input json.RawMessage
+		err   error
+	)
 	if n.Worker != "" {
-		in = agent.Input{Prompt: k.prompt()}
-	} else {
-		input, err := resolve(n, k.outputs)
-		if err != nil {
-			return nil, in, err
-		}
-		in = agent.CallTool("", n.Tool, input)
-		in.CallKey = k.node.Key
+		in.Prompt = k.prompt()
+	} else if input, err = resolve(n, k.outputs); err != nil {
+		return nil, nil, err
 	}
 	in.Pipeline, in.Task, in.User, in.Outside = k.run, n.ID, k.user, k.outside
 	in.Limits = &agent.Limits{Duration: n.limit()}
@@ -253,7 +255,22 @@ func (x *execution) input(k *task) (*agent.Agent, agent.Input, error) {
 	k.watched = k.watched || in.Interactive
 	in.Session, in.Parent = k.session(), k.run
 	in.Key = fmt.Sprintf("%d/%d/%d", k.node.Round, k.node.Attempt, k.node.Attempts)
-	return a, in, nil
+	in.Children = in.Children || children
+	if n.Worker != "" {
+		return a, in, nil
+	}
+	call := hostCall(&in)
+	call.Tool, call.Input, call.CallKey = n.Tool, input, k.node.Key
+	return a, call, nil
+}
+
+// hostCall returns a call with the fields of an input that it has, too.
+func hostCall(in *agent.Input) agent.HostCall {
+	return agent.HostCall{Session: in.Session, History: in.History, Outside: in.Outside, Tools: in.Tools,
+		Mode: in.Mode, Model: in.Model, Limits: in.Limits, User: in.User, Task: in.Task, Pipeline: in.Pipeline,
+		Labels: in.Labels, Interactive: in.Interactive, Priority: in.Priority,
+		Owner: in.Owner, Parent: in.Parent, Title: in.Title,
+		Key: in.Key, Supersede: in.Supersede, Replaces: in.Replaces, Trace: in.Trace, Children: in.Children}
 }
 
 // agentOf returns the agent of nodes with that worker; nil if there is none any more.
@@ -306,19 +323,20 @@ func (x *execution) advance(t *tended, k *task) (out work.Outcome) {
 			out = failed(final(fmt.Errorf("panic: %v", v)))
 		}
 	}()
-	a, in, err := x.input(k)
+	show := work.Show(x.work)
+	a, w, err := x.run(k, show != nil)
 	if err != nil {
 		return failed(unbegun(err))
 	}
 	if t.ended.Err() != nil {
-		return x.withdraw(a, in.Session)
+		return x.withdraw(a, k.session())
 	}
 	var running sync.WaitGroup
 	defer running.Wait()
 	ctx, over := context.WithCancel(x.work)
 	defer over()
-	running.Go(func() { x.cancelWhenGivenUp(ctx, t, a.Session(in.Session)) })
-	return x.runSession(ctx, a, in, &k.node.Node)
+	running.Go(func() { x.cancelWhenGivenUp(ctx, t, a.Session(k.session())) })
+	return x.runSession(ctx, a, w, &k.node.Node, show)
 }
 
 // cancelWhenGivenUp cancels the run of a session if the plan is given up before ctx ends.

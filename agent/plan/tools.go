@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -30,12 +31,12 @@ const (
 )
 
 type changeInput struct {
-	Run string `json:"run" jsonschema:"the name that plan.submit has answered"`
+	Run string `json:"run" jsonschema:"the name of the run that its submission has answered"`
 	draft
 }
 
 type statusInput struct {
-	Run string `json:"run" jsonschema:"the name that plan.submit has answered"`
+	Run string `json:"run" jsonschema:"the name of the run that its submission has answered"`
 }
 
 // Tools returns tools with which a model proposes a plan, and has it carried out by a runner:
@@ -71,7 +72,7 @@ func Tools(r *Runner) []tools.Tool {
 		Preview: func(ctx context.Context, in draft) (string, error) { return r.preview(ctx, &in), nil },
 		Run:     func(ctx context.Context, _ draft) (tools.Result, error) { return carryOut(ctx, r.submission) },
 	}
-	submit.Spec.Name = ToolSubmit
+	submit.Spec.Name, submit.Spec.Schema = ToolSubmit, fmt.Appendf(nil, `{"properties":%s}`, r.ofNodes())
 	submit.Spec.Description = "Submits a plan. A person is asked to approve it, and it is carried out as approved. It " +
 		"answers with the name of the run, and what came of it."
 	change := tools.Func[changeInput, tools.Result]{Spec: spec,
@@ -86,7 +87,7 @@ func Tools(r *Runner) []tools.Tool {
 		Preview: func(ctx context.Context, in changeInput) (string, error) { return r.preview(ctx, &in.draft), nil },
 		Run:     func(ctx context.Context, _ changeInput) (tools.Result, error) { return carryOut(ctx, r.change) },
 	}
-	change.Spec.Name = toolChange
+	change.Spec.Name, change.Spec.Schema = toolChange, submit.Spec.Schema
 	change.Spec.Description = "Replaces the plan of a run that waits by another version. Nodes that have begun must " +
 		"be in it unchanged. A person is asked to approve it."
 	status := tools.New(tools.Spec{Name: toolStatus,
@@ -104,6 +105,18 @@ func Tools(r *Runner) []tools.Tool {
 			return res, err
 		})
 	return []tools.Tool{&submitted{submit, r, r.submission}, r.chooser(spec), status, &submitted{change, r, r.change}}
+}
+
+// ofNodes is what the schema of a plan has of its nodes: nothing that the runner would refuse.
+func (r *Runner) ofNodes() string {
+	fields := ""
+	if r != nil && len(r.cfg.Workers) == 0 {
+		fields += `,"tool":{"description":"the tool to call"},"worker":null,"prompt":null`
+	}
+	if r != nil && len(r.cfg.Checks) == 0 {
+		fields += `,"checks":null,"rounds":null`
+	}
+	return `{"nodes":{"items":{"properties":{` + strings.TrimPrefix(fields, ",") + `}}}}`
 }
 
 // carryOut does the work of a call.
@@ -202,7 +215,7 @@ func summary(p *Plan) string {
 	for i := range p.Nodes {
 		steps[i] = cmp.Or(p.Nodes[i].title(), workOf(&p.Nodes[i]))
 	}
-	return cut(fmt.Sprintf("The plan “%s” has %s: %s", line(p.Title), count(len(p.Nodes), "step"),
+	return cut.Line(fmt.Sprintf("The plan “%s” has %s: %s", line(p.Title), count(len(p.Nodes), "step"),
 		strings.Join(steps, ", ")), 2<<10)
 }
 
@@ -256,7 +269,7 @@ func (r *Runner) report(ctx context.Context, name string) (string, error) {
 	}
 	for i := range s.Nodes {
 		if n := &s.Nodes[i]; n.Status.succeeded() && len(n.Output) > 0 {
-			fmt.Fprintf(&b, "\n%s answered: %s", n.Node.ID, cut(plainText(n.Output), 4<<10))
+			fmt.Fprintf(&b, "\n%s answered: %s", n.Node.ID, cut.Line(plainText(n.Output), 4<<10))
 		}
 	}
 	return b.String(), nil

@@ -43,8 +43,8 @@ func stepOn(id, tool, other string) object {
 // plans returns an agent that plans, in a mode in which it can change nothing.
 func (s *shop) planner(t *testing.T, steps ...providertest.Step) (*agent.Agent, *Runner, *providertest.Model) {
 	t.Helper()
-	store := journal.NewMemory()
-	r := s.runner(t, Config{Agent: s.agent(t, store), AskOnFailure: true})
+	store := &journal.MapStore{}
+	r := s.runner(t, Config{Agent: s.agent(t, store), AskOnFailure: true, Checks: s.checks})
 	model := providertest.Script(steps...)
 	all := Tools(r)
 	for _, d := range r.cfg.Agent.Tools().All() {
@@ -102,6 +102,35 @@ func TestAPlanIsShownApprovedAndRunExactly(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, state.hash, state.Approved)
 	require.Equal(t, "ann", state.ApprovedBy)
+}
+
+// A field that every plan would be refused for isn't shown to a model.
+func TestTheSchemaOfPlansHasWhatARunnerTakes(t *testing.T) {
+	var s shop
+	a := s.agent(t, nil)
+	for _, c := range []struct {
+		Config
+		has, hasnt []string
+	}{
+		{Config{Agent: a}, nil, []string{"worker", "prompt", "checks", "rounds"}},
+		{Config{Agent: a, Checks: map[string]Check{"c": nil}}, []string{"checks", "rounds"},
+			[]string{"worker", "prompt"}},
+		{Config{Agent: a, Workers: map[string]*agent.Agent{"w": s.agent(t, nil)}}, []string{"worker", "prompt"},
+			[]string{"checks", "rounds"}},
+	} {
+		registry, err := tools.NewRegistry(Tools(&Runner{cfg: c.Config})...)
+		require.NoError(t, err)
+		for _, name := range []string{ToolSubmit, ToolChoose, toolChange} {
+			d, _ := registry.Lookup(name)
+			schema := string(d.Tool().Schema)
+			for _, field := range append(c.has, "after", "input") {
+				require.Contains(t, schema, `"`+field+`":{`, name)
+			}
+			for _, field := range c.hasnt {
+				require.NotContains(t, schema, field, name)
+			}
+		}
+	}
 }
 
 func TestAPlanThatWaitsIsChanged(t *testing.T) {
@@ -191,20 +220,36 @@ func TestASubmittedNodeIsJudgedByTheChecksThatThePlanNames(t *testing.T) {
 		unknown["checks"] = []string{"smells right"}
 		unlimited := step("a", "make")
 		unlimited["rounds"] = 2
-		a, r, model := s.planner(t, providertest.Call(ToolSubmit, submits("", unknown)),
-			providertest.Call(ToolSubmit, submits("", unlimited)), providertest.Call(ToolSubmit, submits("", judged)),
-			providertest.Say("Done."))
 		var rounds []int
-		r.cfg.Checks = map[string]Check{"looks right": func(_ context.Context, c Candidate) (Verdict, error) {
+		s.checks = map[string]Check{"looks right": func(_ context.Context, c Candidate) (Verdict, error) {
 			rounds = append(rounds, c.Round)
 			return Verdict{Passed: c.Round == 2}, nil
 		}}
+		a, _, model := s.planner(t, providertest.Call(ToolSubmit, submits("", unknown)),
+			providertest.Call(ToolSubmit, submits("", unlimited)), providertest.Call(ToolSubmit, submits("", judged)),
+			providertest.Say("Done."))
 		res := submit(t, a)
 		require.Equal(t, agent.Completed, res.Status)
 		require.Equal(t, []int{1, 2}, rounds)
 		model.AssertSaw(t, 1, providertest.ToolResultText(ToolSubmit, "smells right"))
 		model.AssertSaw(t, 2, providertest.ToolResultText(ToolSubmit, "no checks"))
 	})
+}
+
+func TestTheTitleOfAStepNamesAllOfItsInput(t *testing.T) {
+	for want, n := range map[string]Node{
+		"Create page “Contact” (sections, status: published)": {Tool: "cms.createPage",
+			Input: object{"name": "Contact", "status": "published", "sections": []any{object{"section": "form"}}}},
+		"Add section to page (page: from step page, section: form, sortOrder: 1)": {Tool: "cms.addSectionToPage",
+			Input: object{"page": From("page.slug"), "section": "form", "sortOrder": 1}},
+		"Delete page “home”": {Tool: "cms.deletePage", Input: object{"page": "home"}},
+		"Write “a.txt” (content, mode: new)": {Tool: "file.write",
+			Input: object{"path": "a.txt", "content": "One.\nTwo.", "mode": "new"}},
+		"Run “go vet” (dir: web)": {Tool: "run", Input: object{"args": []any{"go", "vet"}, "dir": "web"}},
+		"":                        {Worker: "ann", Prompt: "Look."},
+	} {
+		require.Equal(t, want, n.title())
+	}
 }
 
 func TestMarkdownAndBriefing(t *testing.T) {

@@ -11,6 +11,7 @@ import (
 	"github.com/pawlkit/pawl/agent/internal/work"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 // tendUndo undoes the effects of a node of a plan that has failed.
@@ -85,7 +86,7 @@ func (r *Runner) undoNode(ctx context.Context, run string, plan int, n *Node) (a
 			why = append(why, fmt.Sprintf("%s: %s", call.Call.Name, call.Why))
 		}
 	}
-	return all, cut(strings.Join(why, "; "), 4<<10), nil
+	return all, cut.Line(strings.Join(why, "; "), 4<<10), nil
 }
 
 // madeAgain returns the calls of a session that were made again with the same idempotency key, and
@@ -149,7 +150,7 @@ func (r *Runner) takeBack(ctx context.Context, run string) (*machine.UndoReceipt
 				rec.Impossible = append(append(rec.Impossible, one.Impossible...), one.Left...)
 				break
 			}
-			if sleep(held, min(firstTry<<min(tries, 10), lastTry)); held.Err() != nil || tries == undoTries {
+			if sleep(held, delays.After(tries+1)); held.Err() != nil || tries == undoTries {
 				return rec, fmt.Errorf("plan: run %q: undoing node %q: %w", run, n.ID, err)
 			}
 		}

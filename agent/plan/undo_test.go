@@ -150,7 +150,7 @@ func (s *shaky) Head(ctx context.Context, session string) (journal.Head, error) 
 func TestAnErrorOfTheStoreDuringAnUndoLeavesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shop{fail: map[string][]error{"b": {errors.New("no")}}}
-		store := &shaky{Store: journal.NewMemory(), session: SessionOf("p-1", 0, "a")}
+		store := &shaky{Store: &journal.MapStore{}, session: SessionOf("p-1", 0, "a")}
 		s.begin("b", func() { store.failures.Store(3) })
 		r := s.runner(t, Config{Agent: s.agent(t, store)})
 		_, err := run(r, plan("A", made("a"), made("b", "a")))
@@ -165,7 +165,7 @@ func TestAnErrorOfTheStoreDuringAnUndoLeavesNothing(t *testing.T) {
 func TestAnUndoWaitsForTheLeaseOfAProcessThatDied(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		s := shop{fail: map[string][]error{"b": {fault.New(fault.NotFound, "no")}}}
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		r := s.runner(t, Config{Agent: s.agent(t, store)})
 		s.begin("b", func() {
 			_, err := store.Lease(context.Background(), SessionOf("p-1", 0, "a"), "dead", 30*time.Second)

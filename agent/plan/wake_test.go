@@ -69,7 +69,7 @@ func TestADecisionOnASubmittedPlanWakesItsConversation(t *testing.T) {
 				t.Run(name, func(t *testing.T) {
 					synctest.Test(t, func(t *testing.T) {
 						var s shop
-						a, r := s.conversing(t, journal.NewMemory(), inner, publishing()...)
+						a, r := s.conversing(t, &journal.MapStore{}, inner, publishing()...)
 						res := submit(t, a)
 						require.Len(t, res.Pending, 1)
 						if served {
@@ -97,7 +97,7 @@ func TestADecisionOnASubmittedPlanWakesItsConversation(t *testing.T) {
 func TestADecisionOnASubmittedPlanIsTakenBeforeItsConversationWaits(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shop
-		store := &pausing{Store: journal.NewMemory()}
+		store := &pausing{Store: &journal.MapStore{}}
 		var r *Runner
 		decided := false
 		store.paused = func(session, id string) {
@@ -136,7 +136,7 @@ func (s *flickering) Post(ctx context.Context, session string, it journal.Item) 
 func TestADecisionOnASubmittedPlanWakesItsConversationLater(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var s shop
-		store := &flickering{Store: journal.NewMemory()}
+		store := &flickering{Store: &journal.MapStore{}}
 		a, r := s.conversing(t, store, false, publishing()...)
 		res := submit(t, a)
 		store.refuses = 5
@@ -168,7 +168,7 @@ func TestTheEndOfASubmittedPlanWakesItsConversation(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				s := shop{fail: map[string][]error{"b": {errors.New("it is closed")}}}
-				a, r := s.conversing(t, journal.NewMemory(), false, step("a", "make"), step("b", "make", "a"))
+				a, r := s.conversing(t, &journal.MapStore{}, false, step("a", "make"), step("b", "make", "a"))
 				res := submit(t, a)
 				require.Len(t, res.Pending, 1)
 				require.NoError(t, c.decide(t, r, res.Pending[0].ID))

@@ -4,6 +4,8 @@ import (
 	"fmt"
 	"slices"
 	"strings"
+
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 // failure returns the fact that the current plan has failed, for actFail: why, what was undone, and
@@ -100,7 +102,7 @@ func (f *Ended) words() string {
 			what = "1 step " + is
 		}
 		if len(ids) > 0 {
-			parts = append(parts, fmt.Sprintf("%s (%s)", what, cut(strings.Join(ids, ", "), 200)))
+			parts = append(parts, fmt.Sprintf("%s (%s)", what, cut.Line(strings.Join(ids, ", "), 200)))
 		}
 	}
 	add(f.Done, "is done and stays", "are done and stay")
@@ -138,11 +140,11 @@ func (s *State) outcome() (Status, string) {
 			return Canceled, reason
 		}
 		return Refused, reason
-	case s.Status != atWork:
+	case s.Status != Running:
 		return "", ""
 	}
 	for i := range s.Nodes {
-		if status := s.Nodes[i].Status; !status.succeeded() && status != nodeSkipped {
+		if status := s.Nodes[i].Status; !status.succeeded() && status != NodeSkipped {
 			return "", ""
 		}
 	}

@@ -14,10 +14,11 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
+	"github.com/pawlkit/pawl/tools"
 )
 
 func TestWorkersGetOutputsAndFeedback(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	model := providertest.Script(providertest.Say("draft"), providertest.Say("better"))
 	writer, err := agent.New(agent.Config{Name: "writer", Provider: model, Journal: store})
 	require.NoError(t, err)
@@ -64,7 +65,7 @@ func TestAWorkerThatDoesntCompleteIsAFailure(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				worker, err := agent.New(agent.Config{Name: "w", Provider: providertest.Script(step), Journal: store})
 				require.NoError(t, err)
 				var s shop
@@ -81,7 +82,7 @@ func TestAWorkerThatDoesntCompleteIsAFailure(t *testing.T) {
 // A person is told why a worker's model call has failed in words that say what to change.
 func TestAQuestionAboutAFailedModelCallSaysWhatToChange(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		refused := &provider.Error{Class: fault.UserFixable, Provider: "openai", Status: 401,
 			Message: "Incorrect API key provided: sk-abc"}
 		worker, err := agent.New(agent.Config{Name: "w", Provider: providertest.Script(providertest.FailWith(refused)),
@@ -103,12 +104,12 @@ func TestAQuestionAboutAFailedModelCallSaysWhatToChange(t *testing.T) {
 // what other nodes have done stays.
 func TestALimitOfAWorkerIsAskedAboutAndUndoesNothing(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
-		step := providertest.WithUsage(provider.Usage{Output: 1000}, providertest.Call("look", nil))
+		store := &journal.MapStore{}
+		var s, other shop
+		step := providertest.WithUsage(provider.Usage{Output: 1000}, providertest.Call("look", object{"name": "x"}))
 		worker, err := agent.New(agent.Config{Name: "w", Provider: providertest.Script(step), Journal: store,
-			Limits: agent.Limits{Tokens: 100}})
+			Limits: agent.Limits{Tokens: 100}, Tools: []tools.Tool{tools.New(tools.Spec{Name: "look"}, other.make)}})
 		require.NoError(t, err)
-		var s shop
 		r := s.runner(t, Config{Agent: s.agent(t, store), Workers: map[string]*agent.Agent{"w": worker}})
 		_, err = r.Start(t.Context(), "p-1", plan("A", made("a"),
 			Node{ID: "w", Worker: "w", Prompt: "x", After: []string{"a"}}))

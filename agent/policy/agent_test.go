@@ -73,7 +73,7 @@ func newAgent(t *testing.T, set *policy.Set, store journal.Store, more agent.Con
 }
 
 // ask runs a prompt, and returns what waits for a decision.
-func ask(t *testing.T, a *agent.Agent, in agent.Input) []agent.Pause {
+func ask(t *testing.T, a *agent.Agent, in agent.Work) []agent.Pause {
 	t.Helper()
 	res, err := a.Run(t.Context(), in)
 	if err == nil {
@@ -123,7 +123,7 @@ func TestAnotherSessionOfTheProjectIsntAskedUntilTheGrantIsRevoked(t *testing.T)
 	var l ledger
 	set, err := policy.New(policy.Config{Rules: parsed(t, testAsks), Project: byLabel})
 	require.NoError(t, err)
-	a := newAgent(t, set, journal.NewMemory(), agent.Config{Tools: []tools.Tool{l.run()}})
+	a := newAgent(t, set, &journal.MapStore{}, agent.Config{Tools: []tools.Tool{l.run()}})
 
 	pauses := ask(t, a, inProject("s-1", "shop", "go test ./a"))
 	require.Len(t, pauses, 1)
@@ -165,7 +165,7 @@ func TestWhatIsGrantedIsWhatWasShown(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			var l ledger
-			store, book := journal.NewMemory(), policy.InMemory()
+			store, book := &journal.MapStore{}, policy.InMemory()
 			set, err := policy.New(policy.Config{Rules: parsed(t, testAsks), Book: book, Project: shop})
 			require.NoError(t, err)
 			first := newAgent(t, set, store, agent.Config{Tools: []tools.Tool{l.run()}})
@@ -349,7 +349,7 @@ func TestAGrantAnswersForAToolWithApproversAsLongAsItsGiverIsOne(t *testing.T) {
 	set, err := policy.New(policy.Config{Project: shop, Rules: parsed(t,
 		`{"rules":[{"effect":"allow","tool":"run","args":["go","vet"]}]}`)})
 	require.NoError(t, err)
-	a := newAgent(t, set, journal.NewMemory(), agent.Config{Tools: []tools.Tool{run}, Modes: set.Modes(),
+	a := newAgent(t, set, &journal.MapStore{}, agent.Config{Tools: []tools.Tool{run}, Modes: set.Modes(),
 		Roles: func(_ context.Context, _, user string) ([]string, error) {
 			if slices.Contains(managers, user) {
 				return []string{"manager"}, nil

@@ -86,7 +86,7 @@ func workspace(t *testing.T) (root string, list []tools.Tool) {
 		"docs/out.md": "../main.go", "docs/deep": "../docs/sub"} {
 		require.NoError(t, os.Symlink(to, filepath.Join(root, name)))
 	}
-	ws, err := file.OpenWith(root, file.Config{Hide: []string{"secrets"}})
+	ws, err := file.Open(root, file.Config{Hide: []string{"secrets"}})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ws.Close()) })
 	path, err := exec.LookPath("true")
@@ -217,7 +217,7 @@ func book(t *testing.T, project, grants string) policy.Book {
 // TestRandomPathsReachOnlyWhatRulesSay makes paths at random, and looks at what files they reach.
 func TestRandomPathsReachOnlyWhatRulesSay(t *testing.T) {
 	root, _ := workspace(t)
-	ws, err := file.Open(root) // it hides nothing
+	ws, err := file.Open(root, file.Config{}) // it hides nothing
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ws.Close()) })
 	reg, err := tools.NewRegistry(ws.Tools()...)

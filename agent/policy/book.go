@@ -147,7 +147,7 @@ func (b *book) try(ctx context.Context, change bool, f func(*contents)) error {
 		}
 	}
 	c, old := newContents(), file.Content{}
-	ws, err := file.OpenWith(dir, file.Config{FileMode: 0o600, MaxRead: maxFile, MaxWrite: maxFile, Sync: true})
+	ws, err := file.Open(dir, file.Config{FileMode: 0o600, MaxRead: maxFile, MaxWrite: maxFile, Sync: true})
 	if err == nil {
 		defer ws.Close()
 		if old, err = ws.Read(ctx, name); err == nil {

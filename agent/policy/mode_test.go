@@ -90,7 +90,7 @@ func TestTheModeOfTheAgentLastsOverAResumeAndChangesAtTheNextCall(t *testing.T) 
 	var l ledger
 	set, err := policy.New(policy.Config{})
 	require.NoError(t, err)
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	var a *agent.Agent
 	toPlan := atSwitch(func(ctx context.Context, _ string) error {
 		return agent.SwitchMode(ctx, "plan", "a person said so")
@@ -120,7 +120,7 @@ func TestASwitchedModeLastsOverAResumeAndChangesAtTheNextCall(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			var l ledger
 			path := filepath.Join(t.TempDir(), "grants.json")
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			var set *policy.Set
 			start := func() *agent.Agent {
 				var err error

@@ -183,7 +183,7 @@ func TestTextFromOutsideCountsAsLongAsItIsInTheConversation(t *testing.T) {
 		"sliding out of the window":      {with(memory.Slide{}), compact, false},
 	} {
 		t.Run(name, func(t *testing.T) {
-			store, err := sqlite.Open(filepath.Join(t.TempDir(), "pawl.db"))
+			store, err := sqlite.Open(filepath.Join(t.TempDir(), "pawl.db"), sqlite.Config{})
 			require.NoError(t, err)
 			defer store.Close()
 			d := &desk{store: store, memory: c.memory}

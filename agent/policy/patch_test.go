@@ -28,7 +28,7 @@ func TestARuleAboutPathsHoldsForAPatchAsForAnEdit(t *testing.T) {
 		require.NoError(t, os.WriteFile(filepath.Join(root, name), []byte("one\n"), 0o600))
 	}
 	require.NoError(t, os.Symlink("secrets", filepath.Join(root, "open")))
-	ws, err := file.OpenWith(root, file.Config{Patch: true})
+	ws, err := file.Open(root, file.Config{Patch: true})
 	require.NoError(t, err)
 	defer ws.Close()
 	reg, err := tools.NewRegistry(ws.Tools()...)

@@ -208,7 +208,7 @@ func TestTheAmountOfACallThatDidntRunIsGivenBack(t *testing.T) {
 func TestASumForAUserHoldsInAllSessionsAndProcesses(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "pawl.db")
 	process := func() (*desk, *agent.Agent) {
-		store, err := sqlite.Open(path)
+		store, err := sqlite.Open(path, sqlite.Config{})
 		require.NoError(t, err)
 		t.Cleanup(func() { _ = store.Close() })
 		d := summing(newSum(t, policy.SumConfig{Limit: 50_00, PerUser: true, Window: time.Hour,

@@ -46,7 +46,7 @@ func guarded(t *testing.T, logger *slog.Logger, steps ...providertest.Step) (a *
 	dir string) {
 	t.Helper()
 	dir = t.TempDir()
-	store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
+	store, err := sqlite.Open(filepath.Join(dir, "runs.db"), sqlite.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	m = providertest.Script(steps...)
@@ -201,10 +201,7 @@ func TestResultsOfToolsAreMarkedAsData(t *testing.T) {
 	reg, err := tools.NewRegistry(s.Wrap(mail, "the mail server"))
 	require.NoError(t, err)
 	run := func(input string) tools.Outcome {
-		call := &tools.Call{Name: "mail", Input: []byte(input)}
-		admitted, err := reg.Admit(t.Context(), call, nil, nil, nil)
-		require.NoError(t, err)
-		return tools.Execute(t.Context(), admitted.Definition, call, nil)
+		return reg.Run(t.Context(), tools.Call{Name: "mail", Input: []byte(input)}, tools.Options{})
 	}
 	out := run(`{"text":"Lunch?"}`)
 	require.Equal(t, tools.Untrusted("the mail server", "Hi,\nLunch?"), out.Parts[0].Text)
@@ -232,12 +229,11 @@ func TestAConfigurationIsChecked(t *testing.T) {
 		_, _, err := s.Check("x")
 		require.ErrorContains(t, err, "make it with New")
 		require.ErrorContains(t, s.Hooks().BeforeInput(t.Context(), &agent.IncomingText{Text: "x"}), "make it with New")
-		d, err := s.Wrap(tools.New(tools.Spec{Name: "x"}, func(context.Context, Page) (string, error) {
-			return "x", nil
-		}), "x").Define()
+		x := tools.New(tools.Spec{Name: "x"}, func(context.Context, Page) (string, error) { return "x", nil })
+		reg, err := tools.NewRegistry(s.Wrap(x, "x"))
 		require.NoError(t, err)
-		require.Equal(t, tools.Failed,
-			tools.Execute(t.Context(), d, &tools.Call{Name: "x", Input: []byte(`{"text":""}`)}, nil).Status)
+		out := reg.Run(t.Context(), tools.Call{Name: "x", Input: []byte(`{"text":""}`)}, tools.Options{})
+		require.Equal(t, tools.Failed, out.Status)
 	}
 }
 

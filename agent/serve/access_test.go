@@ -126,7 +126,7 @@ func TestASessionOfTheHostBelongsToNobody(t *testing.T) {
 
 // brokenHead is a store that can't read the head of one session.
 type brokenHead struct {
-	*journal.Memory
+	*journal.MapStore
 	session string
 }
 
@@ -134,11 +134,11 @@ func (b *brokenHead) Head(ctx context.Context, session string) (journal.Head, er
 	if session == b.session {
 		return journal.Head{}, errors.New("broken")
 	}
-	return b.Memory.Head(ctx, session)
+	return b.MapStore.Head(ctx, session)
 }
 
 func TestASessionThatCannotBeReadIsNotSaidToBeMissing(t *testing.T) {
-	s := newSiteOf(t, agent.Config{Provider: providertest.Script(), Journal: &brokenHead{journal.NewMemory(), "s-1"}},
+	s := newSiteOf(t, agent.Config{Provider: providertest.Script(), Journal: &brokenHead{&journal.MapStore{}, "s-1"}},
 		serve.Config{})
 	for _, r := range routes("s-1", "p") {
 		p := s.refused("bob", r[0].(string), r[1].(string), r[2])

@@ -23,7 +23,7 @@ import (
 // A run waits for somebody. A handler shows what it waits for and takes the decision, and Recover
 // resumes the run.
 func ExampleApprovals() {
-	store := journal.NewMemory() // one on disk for real
+	store := &journal.MapStore{} // one on disk for real
 	cms, err := agent.New(agent.Config{
 		Name: "cms", Journal: store,
 		Provider: providertest.Script(providertest.Call("cms.deletePage", Doc{ID: "home"}),

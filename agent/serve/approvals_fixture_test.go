@@ -83,7 +83,7 @@ type desk struct {
 // "User": "ann" may do everything, "tom" what is in sessions that begin with "tom/", "eve" sees all
 // and decides nothing.
 func newDesk(t *testing.T, cfg agent.Config, steps ...providertest.Step) *desk {
-	d := &desk{t: t, store: journal.NewMemory(), cfg: cfg}
+	d := &desk{t: t, store: &journal.MapStore{}, cfg: cfg}
 	d.cfg.Name, d.cfg.Journal = "cms", d.store
 	if d.cfg.Tools == nil {
 		d.cfg.Tools = []tools.Tool{d.done.tool(remove), d.done.tool(touch)}

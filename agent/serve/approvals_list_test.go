@@ -7,7 +7,6 @@ import (
 	"fmt"
 	"net/http"
 	"net/url"
-	"strings"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -15,29 +14,19 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/approvals"
 	"github.com/pawlkit/pawl/agent/journal"
-	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/tools"
 )
 
 // waiting is a store of heads with open matters, as they are without a log.
-func waiting(t testing.TB, open map[string][]journal.Open) journal.Store {
+func waiting(t *testing.T, open map[string][]journal.Open) journal.Store {
 	t.Helper()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	for session, o := range open {
 		require.NoError(t, store.Append(context.Background(),
-			journal.Append{Session: session, Head: &journal.HeadUpdate{Status: "paused", Open: o,
-				Parent: parentOf(session)}}))
+			journal.Append{Session: session, Head: &journal.HeadUpdate{Status: "paused", Open: o}}))
 	}
 	return store
-}
-
-// parentOf makes the sessions with the names of subagents' sessions those of subagents.
-func parentOf(session string) string {
-	if strings.HasPrefix(session, machine.ChildPrefix) {
-		return "a/1"
-	}
-	return ""
 }
 
 func TestPagesShowWhatOneMaySeeAndTellNoOtherName(t *testing.T) {

@@ -59,12 +59,7 @@ func TestAnItemTellsWhatOneNeedsToDecide(t *testing.T) {
 	require.Equal(t, 200, d.get("tom", itemPath("tom/ü #1", id), &seen))
 	require.Empty(t, seen.Messages, "only if they are asked for")
 
-	_, err := approvals.Find(t.Context(), d.store, "tom/ü #1", "p-0", 0)
-	require.ErrorIs(t, err, approvals.ErrUnknown)
-	_, err = approvals.Find(t.Context(), d.store, "tom/ü #1", "", 0)
-	require.ErrorIs(t, err, approvals.ErrUnknown)
-
-	_, err = d.a.Session("tom/ü #1").Prune(t.Context())
+	_, err := d.a.Session("tom/ü #1").Prune(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 200, d.get("tom", itemPath("tom/ü #1", id)+"&messages=9", &seen))
 	require.Equal(t, approvals.StateOpen, seen.State, "also when its log was pruned")

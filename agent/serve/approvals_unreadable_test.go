@@ -87,21 +87,6 @@ func TestASessionThatCannotBeReadIsAnUnknownOneToThoseWhoMayNotSeeIt(t *testing.
 	}
 }
 
-// Logs of other packages have no items, whatever their heads say.
-func TestLogsOfOtherKindsHaveNoItems(t *testing.T) {
-	d := newDesk(t, agent.Config{}, call("cms.remove", "home"))
-	id := d.run("s")[0].ID
-	require.NoError(t,
-		d.store.Append(t.Context(), journal.Append{Session: "plan", Records: []journal.Record{{Kind: "node"}},
-			Head: &journal.HeadUpdate{Status: "paused", Kind: "plan",
-				Open: []journal.Open{{ID: id, Title: "node: approve"}}}}))
-	var list struct{ Items []approvals.Open }
-	require.Equal(t, 200, d.get("ann", "/", &list))
-	require.Len(t, list.Items, 1)
-	require.Equal(t, "s", list.Items[0].Session)
-	require.Equal(t, 404, d.get("ann", itemPath("plan", id), nil))
-}
-
 func TestASessionThatCannotBeReadDoesNotEndTheList(t *testing.T) {
 	var many []journal.Open
 	for i := range journal.MaxOpen {

@@ -123,7 +123,7 @@ func TestAWidenOrAnInputThatCannotTellIsNoRefusal(t *testing.T) {
 
 // failingStore fails with what reads the heads and the logs of sessions.
 type failingStore struct {
-	*journal.Memory
+	*journal.MapStore
 	err atomic.Pointer[error]
 }
 
@@ -131,12 +131,12 @@ func (f *failingStore) Head(ctx context.Context, session string) (journal.Head, 
 	if err := f.err.Load(); err != nil {
 		return journal.Head{}, *err
 	}
-	return f.Memory.Head(ctx, session)
+	return f.MapStore.Head(ctx, session)
 }
 
 // TestAnErrorOfTheStoreIsNeverAMissingSession at any path.
 func TestAnErrorOfTheStoreIsNeverAMissingSession(t *testing.T) {
-	store := &failingStore{Memory: journal.NewMemory()}
+	store := &failingStore{MapStore: &journal.MapStore{}}
 	s := newSiteOf(t, agent.Config{Provider: providertest.Script(providertest.Call("delete", Page{"home"})),
 		Journal: store}, serve.Config{})
 	s.send("ann", "s-1", "Delete it.")

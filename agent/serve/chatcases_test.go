@@ -34,7 +34,7 @@ func TestTheApprovalOfASubagentIsAnsweredInTheMessage(t *testing.T) {
 	require.NoError(t, err)
 	s := newSiteOf(t, agent.Config{
 		Provider: providertest.Script(providertest.Call("worker", agent.Task{Task: "Wipe it."}),
-			providertest.Say("All done.")), Journal: journal.NewMemory(),
+			providertest.Say("All done.")), Journal: &journal.MapStore{},
 		Tools: []tools.Tool{agent.AsTool(child, tools.Spec{})},
 	}, serve.Config{})
 	b := s.browser("ann", "c-1")
@@ -55,7 +55,7 @@ func TestTheApprovalOfASubagentIsAnsweredInTheMessage(t *testing.T) {
 func TestAnApprovalThatCameTooLateHasAnOutput(t *testing.T) {
 	s := newSiteOf(t, agent.Config{
 		Provider: providertest.Script(providertest.Call("slow", Page{"a"}), providertest.Say("Too late.")),
-		Journal:  journal.NewMemory(),
+		Journal:  &journal.MapStore{},
 		Tools: []tools.Tool{tools.New(tools.Spec{Name: "slow", Risk: tools.High, Expires: time.Nanosecond},
 			func(context.Context, Page) (string, error) { return "", nil })},
 	}, serve.Config{})
@@ -71,7 +71,7 @@ func TestAnApprovalThatCameTooLateHasAnOutput(t *testing.T) {
 func TestAQuestionIsAnsweredLikeATool(t *testing.T) {
 	s := newSiteOf(t, agent.Config{
 		Provider: providertest.Script(providertest.Call("ask", Page{"a"}), providertest.Say("Blue.")),
-		Journal:  journal.NewMemory(),
+		Journal:  &journal.MapStore{},
 		Tools: []tools.Tool{tools.New(tools.Spec{Name: "ask"}, func(context.Context, Page) (string, error) {
 			return "",
 				tools.Suspend{Kind: "question", Prompt: "Which color?", Schema: json.RawMessage(`{"type":"string"}`)}
@@ -89,7 +89,7 @@ func TestAQuestionIsAnsweredLikeATool(t *testing.T) {
 
 func TestASecretIsNotAnsweredInTheMessage(t *testing.T) {
 	s := newSiteOf(t, agent.Config{
-		Provider: providertest.Script(providertest.Call("login", Page{"a"})), Journal: journal.NewMemory(),
+		Provider: providertest.Script(providertest.Call("login", Page{"a"})), Journal: &journal.MapStore{},
 		Tools: []tools.Tool{tools.New(tools.Spec{Name: "login"}, func(context.Context, Page) (string, error) {
 			return "", tools.Suspend{Prompt: "Your password?", Again: true, Secret: true}
 		})},

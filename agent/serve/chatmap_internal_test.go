@@ -28,9 +28,8 @@ func recorded(t *testing.T) (all []agent.Event) {
 	a, err := agent.New(agent.Config{
 		Provider: providertest.Script(
 			providertest.Reply(providertest.Think("I should look."),
-				providertest.SayChunks("Let me ", "look ", "at it."), providertest.Calls(
-					providertest.CallSpec{Tool: "look", Input: thing{"a"}},
-					providertest.CallSpec{Tool: "missing", Input: thing{"b"}})),
+				providertest.SayChunks("Let me ", "look ", "at it."),
+				providertest.Call("look", thing{"a"}), providertest.Unfit(providertest.Call("missing", thing{"b"}))),
 			providertest.Reply(providertest.SayChunks("Once ", "more."), providertest.Call("look", thing{"c"})),
 			providertest.SayChunks("It ", "is ", "fine."),
 		),

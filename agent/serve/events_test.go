@@ -5,6 +5,8 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"io"
+	"math/rand/v2"
 	"net/http"
 	"strconv"
 	"strings"
@@ -44,6 +46,54 @@ func TestEventsHaveTheNumbersOfTheirFacts(t *testing.T) {
 		require.Equal(t, serve.CodeMalformed, beyond.Code)
 		require.Contains(t, beyond.Detail, fmt.Sprintf("newest fact has the number %d", len(all)))
 	}
+}
+
+// cutting cuts the body of each answer after a random number of bytes.
+type cutting struct{ cuts int }
+
+func (c *cutting) RoundTrip(r *http.Request) (*http.Response, error) {
+	res, err := http.DefaultTransport.RoundTrip(r)
+	if err == nil {
+		c.cuts++
+		body := res.Body
+		res.Body = struct {
+			io.Reader
+			io.Closer
+		}{io.LimitReader(body, rand.Int64N(4000)), body}
+	}
+	return res, err
+}
+
+// The connection of a client is lost again and again, before a run, and while it is in progress.
+func TestAClientThatConnectsAgainMissesAndRepeatsNoFact(t *testing.T) {
+	var steps []providertest.Step
+	for range 20 {
+		steps = append(steps, providertest.Call("look", Page{"home"}), providertest.Say("Done."))
+	}
+	s := newSite(t, serve.Config{}, steps...)
+	s.send("ann", "s-1", "x")
+	req, err := http.NewRequestWithContext(t.Context(), "GET", s.http.URL+"/agent/events?session=s-1", nil)
+	require.NoError(t, err)
+	req.Header.Set("User", "ann")
+	network := &cutting{}
+	last, runs := uint64(0), 0
+	for ev, err := range sse.Connect(t.Context(), &http.Client{Transport: network}, req,
+		sse.Config{Attempts: -1, MinWait: time.Microsecond, MaxWait: time.Millisecond}) {
+		require.NoError(t, err)
+		var fact struct{ Seq uint64 }
+		require.NoError(t, json.Unmarshal(ev.Data, &fact))
+		if fact.Seq == 0 {
+			continue // a note
+		}
+		require.Equal(t, last+1, fact.Seq)
+		if last = fact.Seq; ended(ev) {
+			if runs++; runs == 20 {
+				break
+			}
+			s.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
+		}
+	}
+	require.Greater(t, network.cuts, 20)
 }
 
 func TestEventsDoNotShowWhatIsTheServers(t *testing.T) {
@@ -132,7 +182,7 @@ func TestTheEndOfARunIsASentence(t *testing.T) {
 		"The work reached the limit of model calls for one request. Write “go on” to continue, or have the limit " +
 			"raised.": {Limits: agent.Limits{Steps: 1},
 			Provider: providertest.Script(providertest.Call("look", Page{"home"}),
-				providertest.Call("look", Page{"home"}))},
+				providertest.Unfit(providertest.Call("look", Page{"home"})))},
 	} {
 		s := newSiteOf(t, cfg, serve.Config{})
 		s.send("ann", "s-1", "x")

@@ -51,13 +51,13 @@ func byHeader(r *http.Request, _ string, _ serve.Action) (string, error) {
 
 // newSite returns a server whose agent has a tool that asks and one that doesn't.
 func newSite(t testing.TB, cfg serve.Config, steps ...providertest.Step) *site {
-	return newSiteOf(t, agent.Config{Provider: providertest.Script(steps...), Journal: journal.NewMemory()}, cfg)
+	return newSiteOf(t, agent.Config{Provider: providertest.Script(steps...), Journal: &journal.MapStore{}}, cfg)
 }
 
 func newSiteOf(t testing.TB, ac agent.Config, cfg serve.Config) *site {
 	t.Helper()
 	if ac.Journal == nil {
-		ac.Journal = journal.NewMemory()
+		ac.Journal = &journal.MapStore{}
 	}
 	s := &site{t: t, store: &telling{Store: ac.Journal, changed: make(chan struct{}), posts: make(map[string]int)}}
 	ac.Journal = s.store

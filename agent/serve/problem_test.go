@@ -75,7 +75,7 @@ func TestATextThatAHookRefuses(t *testing.T) {
 	refuses := agent.Hooks{Name: "screen", BeforeInput: func(context.Context, *agent.IncomingText) error {
 		return agent.Deny("it matches the pattern secret-1")
 	}}
-	s := newSiteOf(t, agent.Config{Provider: providertest.Script(), Journal: journal.NewMemory(),
+	s := newSiteOf(t, agent.Config{Provider: providertest.Script(), Journal: &journal.MapStore{},
 		Hooks: []agent.Hooks{refuses}}, serve.Config{})
 	for path, body := range map[string]any{
 		"sessions/send": map[string]any{"session": "s-1", "text": "Hello"},
@@ -94,7 +94,7 @@ func TestAHookThatFails(t *testing.T) {
 	fails := agent.Hooks{Name: "screen", BeforeInput: func(context.Context, *agent.IncomingText) error {
 		return errors.New("no connection")
 	}}
-	s := newSiteOf(t, agent.Config{Provider: providertest.Script(), Journal: journal.NewMemory(),
+	s := newSiteOf(t, agent.Config{Provider: providertest.Script(), Journal: &journal.MapStore{},
 		Hooks: []agent.Hooks{fails}}, serve.Config{})
 	status, answer := s.call("ann", "POST", "sessions/send", map[string]any{"session": "s-1", "text": "Hello"})
 	require.Equal(t, http.StatusInternalServerError, status, answer)

@@ -174,7 +174,7 @@ func TestOfTwoWhoBeginASessionOneGetsIt(t *testing.T) {
 		for _, ended := range []bool{false, true} {
 			checked, goOn := make(chan struct{}), make(chan struct{})
 			model, gate := held(1)
-			s := newSiteOf(t, agent.Config{Provider: model, Journal: journal.NewMemory()},
+			s := newSiteOf(t, agent.Config{Provider: model, Journal: &journal.MapStore{}},
 				serve.Config{Input: func(r *http.Request, _ *agent.Input) error {
 					if r.Header.Get("User") == "bob" {
 						close(checked)

@@ -54,7 +54,7 @@ func has(text string) func(sse.Event) bool {
 }
 
 func TestTextComesFromTheReplicaThatDrivesTheRun(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	model, g := held(1)
 	one, two := replica(t, store, model, ""), replica(t, store, model, "")
 	one.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
@@ -85,7 +85,7 @@ func TestTextComesFromTheReplicaThatDrivesTheRun(t *testing.T) {
 }
 
 func TestAReaderIsSentToTheReplicaThatBeginsARun(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	model, g := held(2)
 	one, two := replica(t, store, model, ""), replica(t, store, model, "")
 	g.open <- struct{}{}
@@ -99,7 +99,7 @@ func TestAReaderIsSentToTheReplicaThatBeginsARun(t *testing.T) {
 }
 
 func TestWhatStopsLaterIsToldSo(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	model, g := held(1)
 	one, two := replica(t, store, model, ""), replica(t, store, model, "")
 	one.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
@@ -118,7 +118,7 @@ func TestWhatStopsLaterIsToldSo(t *testing.T) {
 }
 
 func TestAReplicaThatIsGoneHoldsNobodyUp(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	model, g := held(1)
 	one, two := replica(t, store, model, "http://127.0.0.1:1"), replica(t, store, model, "")
 	one.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
@@ -133,7 +133,7 @@ func TestAReplicaThatIsGoneHoldsNobodyUp(t *testing.T) {
 
 // While a replica goes away, its run is still in progress, and others answer for it.
 func TestAReplicaThatGoesAwayHoldsNobodyUp(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	model, g := held(1)
 	one, two := replica(t, store, model, ""), replica(t, store, model, "")
 	one.must("ann", "POST", "sessions/send", obj{"session": "s-1", "text": "x"}, nil)
@@ -154,7 +154,7 @@ func TestAReplicaThatGoesAwayHoldsNobodyUp(t *testing.T) {
 
 // A server at an address that isn't one of this package gets a request, and its answer isn't shown.
 func TestAnAnswerOfAnotherServiceIsNotPassedOn(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	model, g := held(1)
 	var asked atomic.Int32
 	other := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {

@@ -23,6 +23,7 @@ type adder func(method, path string, h handler)
 type router struct {
 	*server
 	paths map[string]map[string]handler // by path and method
+	named []string                      // the paths with {session}, in the order in which they are tried
 	rest  http.Handler                  // for GET of other paths: the page
 }
 
@@ -32,6 +33,9 @@ func (rt *router) add(method, path string, h handler) {
 	}
 	if rt.paths[path] == nil {
 		rt.paths[path] = make(map[string]handler)
+		if strings.Contains(path, "{session}") {
+			rt.named = append(rt.named, path)
+		}
 	}
 	rt.paths[path][method] = h
 }
@@ -116,9 +120,9 @@ func (rt *router) find(escaped string) (path, session string, bad bool) {
 		}
 		return escaped, "", false
 	}
-	for known := range rt.paths {
-		before, after, ok := strings.Cut(known, "{session}")
-		if !ok || !strings.HasPrefix(escaped, before) || !strings.HasSuffix(escaped, after) ||
+	for _, known := range rt.named {
+		before, after, _ := strings.Cut(known, "{session}")
+		if !strings.HasPrefix(escaped, before) || !strings.HasSuffix(escaped, after) ||
 			len(escaped) <= len(before)+len(after) {
 			continue
 		}

@@ -77,17 +77,14 @@ func (s *server) list(w http.ResponseWriter, r *http.Request, _ string) *problem
 		Sessions []listed `json:"sessions"`
 		Next     string   `json:"next,omitempty"` // the parameter "after" for what follows
 	}{Sessions: []listed{}}
-	for info, err := range s.agent.Sessions(r.Context(), agent.SessionFilter{Owner: user}) {
+	filter := agent.SessionFilter{Owner: user, Before: after.updated, After: after.session}
+	for info, err := range s.agent.Sessions(r.Context(), filter) {
 		if err != nil && info.Session != "" {
 			s.log.ErrorContext(r.Context(), "serve: a session can't be listed", "session", info.Session, "error", err)
 			continue
 		}
 		if err != nil {
 			return failed(err)
-		}
-		here := cursor{info.Updated, info.Session}
-		if q["after"] != "" && !after.before(here) {
-			continue
 		}
 		if len(out.Sessions) == limit {
 			last := out.Sessions[limit-1]
@@ -106,14 +103,6 @@ type cursor struct {
 	session string
 }
 
-// before reports whether c comes before d in the list.
-func (c cursor) before(d cursor) bool {
-	if n := d.updated.Compare(c.updated); n != 0 {
-		return n < 0
-	}
-	return c.session < d.session
-}
-
 func (c cursor) String() string {
 	return base64.RawURLEncoding.EncodeToString([]byte(c.updated.Format(time.RFC3339Nano) + " " + c.session))
 }
@@ -127,7 +116,7 @@ func parseCursor(text string) (c cursor, p *problem) {
 	if err == nil && ok {
 		c.updated, err = time.Parse(time.RFC3339Nano, at)
 	}
-	if err != nil || !ok {
+	if err != nil || !ok || c.updated.IsZero() {
 		return c, malformed(`"after" has to be the "next" of the page before`)
 	}
 	c.session = session

@@ -1,15 +1,20 @@
 package serve_test
 
 import (
+	"context"
+	"encoding/base64"
 	"encoding/json"
 	"fmt"
+	"iter"
 	"net/http"
 	"strings"
+	"sync/atomic"
 	"testing"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/serve"
 	"github.com/pawlkit/pawl/provider"
@@ -48,6 +53,60 @@ func TestASessionIsStartedListedAndDeleted(t *testing.T) {
 	require.Equal(t, "Greetings", list.Sessions[0].Title)
 }
 
+// pages returns the sessions of all pages of a list.
+func (s *site) pages(limit int) (seen []string) {
+	for next := "first"; next != ""; {
+		var list struct {
+			Sessions []struct{ Session string }
+			Next     string
+		}
+		after := strings.TrimPrefix(next, "first")
+		s.must("ann", "GET", fmt.Sprint("sessions?limit=", limit, "&after=", after), nil, &list)
+		for _, l := range list.Sessions {
+			seen = append(seen, l.Session)
+		}
+		next = list.Next
+	}
+	return seen
+}
+
+// A page is read from where the one before has ended, so that all pages of a long list read each
+// session once, and the first one of each page twice.
+func TestThePagesOfAListReadEachSessionOnce(t *testing.T) {
+	const sessions, limit = 100, 10
+	store := &reading{Store: &journal.MapStore{}}
+	s := newSiteOf(t, agent.Config{Journal: store, Provider: providertest.Func(
+		func(context.Context, *provider.Request) (*provider.Response, error) {
+			return providertest.Say("ok").Response(), nil
+		})}, serve.Config{})
+	var want []string
+	for i := range sessions {
+		name := fmt.Sprintf("s-%02d", i)
+		_, err := s.agent.Run(t.Context(), agent.Input{Session: name, Prompt: "x", Owner: "ann"})
+		require.NoError(t, err)
+		want = append([]string{name}, want...)
+	}
+	store.heads.Store(0)
+	require.Equal(t, want, s.pages(limit))
+	require.Equal(t, int64(sessions+sessions/limit-1), store.heads.Load())
+}
+
+// A reading store counts the heads that are read in lists.
+type reading struct {
+	journal.Store
+	heads atomic.Int64
+}
+
+func (s *reading) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Head, error] {
+	return func(yield func(journal.Head, error) bool) {
+		for h, err := range s.Store.Heads(ctx, f) {
+			if s.heads.Add(1); !yield(h, err) {
+				return
+			}
+		}
+	}
+}
+
 func TestAListHasPages(t *testing.T) {
 	var steps []providertest.Step
 	for range 7 {
@@ -57,24 +116,12 @@ func TestAListHasPages(t *testing.T) {
 	for i := range 7 {
 		s.send("ann", fmt.Sprint("s-", i), "x")
 	}
-	var seen []string
-	next := ""
-	for {
-		var list struct {
-			Sessions []struct{ Session string }
-			Next     string
-		}
-		s.must("ann", "GET", "sessions?limit=3&after="+next, nil, &list)
-		for _, l := range list.Sessions {
-			seen = append(seen, l.Session)
-		}
-		if next = list.Next; next == "" {
-			break
-		}
-	}
-	require.ElementsMatch(t, []string{"s-6", "s-5", "s-4", "s-3", "s-2", "s-1", "s-0"}, seen)
+	require.Equal(t, []string{"s-6", "s-5", "s-4", "s-3", "s-2", "s-1", "s-0"}, s.pages(3))
 	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?limit=-1", nil).Code)
-	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?after=x", nil).Code)
+	none := base64.RawURLEncoding.EncodeToString([]byte("0001-01-01T00:00:00Z s-1"))
+	for _, after := range []string{"x", none} {
+		require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?after="+after, nil).Code, after)
+	}
 	require.Equal(t, serve.CodeMalformed, s.refused("ann", "GET", "sessions?owner=bob", nil).Code)
 }
 

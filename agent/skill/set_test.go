@@ -35,12 +35,12 @@ func set(t *testing.T, list ...*skill.Skill) *skill.Set {
 // called makes a call of the tool of a set, outside of a run, and returns what the model reads.
 func called(t *testing.T, s *skill.Set, name, file string) (string, tools.Status) {
 	t.Helper()
-	d, err := s.Tool().Define()
+	reg, err := tools.NewRegistry(s.Tool())
 	require.NoError(t, err)
 	input, err := json.Marshal(object{"name": name, "file": file})
 	require.NoError(t, err)
-	out := tools.Execute(t.Context(), d, &tools.Call{Input: input}, nil)
-	return out.Parts[0].Text, out.Status
+	out := reg.Run(t.Context(), tools.Call{Name: reg.Names()[0], Input: input}, tools.Options{})
+	return out.Text(), out.Status
 }
 
 // read is called without the status.
@@ -164,7 +164,7 @@ func TestNothingOutsideOfASkillIsRead(t *testing.T) {
 }
 
 func TestToolsOfASkillComeWithItAndStayAfterARestart(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	list := []*skill.Skill{{Name: "write", Description: "Writes.", Text: "Write.", Tools: []string{"edit",
 		"Bash", "look"}}}
 	start := func(steps ...providertest.Step) (*agent.Agent, *providertest.Model) {
@@ -175,8 +175,8 @@ func TestToolsOfASkillComeWithItAndStayAfterARestart(t *testing.T) {
 		require.NoError(t, err)
 		return a, model
 	}
-	a, model := start(providertest.Call("edit", object{"path": "a"}), providertest.Call("skill",
-		object{"name": "write"}),
+	a, model := start(providertest.Unfit(providertest.Call("edit", object{"path": "a"})),
+		providertest.Call("skill", object{"name": "write"}),
 		providertest.Call("edit", object{"path": "a"}), providertest.Say("done"))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "write"})
 	require.NoError(t, err)
@@ -201,7 +201,7 @@ func TestToolsOfASkillComeWithItAndStayAfterARestart(t *testing.T) {
 func TestAPersonReadsASkillForTheModel(t *testing.T) {
 	s := set(t, &skill.Skill{Name: "write", Description: "Writes.", Text: "Write.", Tools: []string{"edit"}})
 	model := providertest.Script(providertest.Say("done"))
-	a, err := agent.New(agent.Config{Provider: model, Journal: journal.NewMemory(),
+	a, err := agent.New(agent.Config{Provider: model, Journal: &journal.MapStore{},
 		Tools: append(s.Lazy(effect("edit")), s.Tool())})
 	require.NoError(t, err)
 	_, err = a.Session("s-1").Call(t.Context(), "skill", object{"name": "write"})
@@ -233,7 +233,7 @@ func TestSkillsSaveMostOfTheTokensOfSchemas(t *testing.T) {
 		}
 		steps[9] = providertest.Call("skill", object{"name": "work-3"})
 		model := providertest.Script(append(steps, providertest.Say("done"))...)
-		a, err := agent.New(agent.Config{Provider: model, Tools: all, Journal: journal.NewMemory(),
+		a, err := agent.New(agent.Config{Provider: model, Tools: all, Journal: &journal.MapStore{},
 			Limits: agent.Limits{Steps: 30}})
 		require.NoError(t, err)
 		for _, prompt := range []string{"plan", "do it"} {

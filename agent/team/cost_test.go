@@ -74,7 +74,7 @@ func TestWorkInAnotherJournalIsStoppedAtTheLimit(t *testing.T) {
 	} {
 		t.Run(name, func(t *testing.T) {
 			o := endless(0)
-			o.own, o.lead.Limits, o.lead.Provider = journal.NewMemory(), limits, dearModel(guide)
+			o.own, o.lead.Limits, o.lead.Provider = &journal.MapStore{}, limits, dearModel(guide)
 			o.librarian.Provider = dearModel(func(prompt string, since []provider.Message) providertest.Step {
 				if strings.HasPrefix(prompt, "one") && len(since) >= 2 {
 					return providertest.Say("Found.")
@@ -172,7 +172,7 @@ func (f *fixture) spent() (sum provider.Money) {
 
 func TestReportsWaitForAPersonAfterSoManyInARow(t *testing.T) {
 	o := costly(0)
-	o.lead.Journal = journal.NewMemory()
+	o.lead.Journal = &journal.MapStore{}
 	bubble(t, o, func(t *testing.T, f *fixture) {
 		f.say("s", "check it")
 		for range 10 {

@@ -35,7 +35,7 @@ const (
 // serveTeam is the role of the processes that are killed: it begins the conversations, approves
 // what they ask, and ends when all of their work is told. It prints a line for each fact.
 func serveTeam(args []string) error {
-	store, err := sqlite.OpenWith(filepath.Join(args[0], "runs.db"), sqlite.Config{Durability: sqlite.Process})
+	store, err := sqlite.Open(filepath.Join(args[0], "runs.db"), sqlite.Config{Durability: sqlite.Process})
 	if err != nil {
 		return err
 	}
@@ -156,7 +156,7 @@ func TestCrashesLoseNoReportAndRepeatNone(t *testing.T) {
 }
 
 func checkReports(t *testing.T, dir string) {
-	store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
+	store, err := sqlite.Open(filepath.Join(dir, "runs.db"), sqlite.Config{})
 	require.NoError(t, err)
 	defer store.Close()
 	for n := range crashSessions {

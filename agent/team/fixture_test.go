@@ -93,7 +93,7 @@ func newFixture(t *testing.T, o options) *fixture {
 	f := &fixture{t: t, store: o.lead.Journal, gate: make(chan struct{}), pulse: make(chan struct{}),
 		borrowed: make(chan struct{}, 1000)}
 	if f.store == nil {
-		f.store = journal.NewMemory()
+		f.store = &journal.MapStore{}
 	}
 	hub := func(cfg agent.Config, model provider.Provider) *live.Hub {
 		if cfg.Journal == nil {

@@ -31,7 +31,7 @@ func TestAnyScheduleTellsEachEndOnce(t *testing.T) {
 		}
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				s := &schedule{t: t, rnd: rand.New(rand.NewPCG(seed, 0)), store: journal.NewMemory()}
+				s := &schedule{t: t, rnd: rand.New(rand.NewPCG(seed, 0)), store: &journal.MapStore{}}
 				s.begin()
 				for range 40 {
 					s.act()

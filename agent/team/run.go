@@ -261,15 +261,15 @@ func inTree(ctx context.Context, tree []machine.Ancestor) context.Context {
 
 // start starts a run in a conversation. One that was deleted meanwhile is deleted again. The end of
 // ctx doesn't stop a run that begins.
-func start(ctx context.Context, lead *live.Hub, in agent.Input) error {
+func start(ctx context.Context, lead *live.Hub, w agent.Work) error {
 	ctx = context.WithoutCancel(ctx)
-	started, err := lead.Start(ctx, in)
+	started, err := lead.Start(ctx, w)
 	if err != nil || started.After > 0 {
 		return err
 	}
-	_ = lead.Cancel(ctx, in.Session)
+	_ = lead.Cancel(ctx, started.Session)
 	<-started.Done
-	return lead.Agent().Session(in.Session).Delete(ctx)
+	return lead.Agent().Session(started.Session).Delete(ctx)
 }
 
 // report reports to the conversation how work has ended. Because the report has a key, the log of

@@ -78,7 +78,7 @@ func TestAQuestionHoldsUpNoReportOfOthers(t *testing.T) {
 		require.Empty(t, f.reports("s"), "the model reads them when the question is decided")
 
 		_, err := f.lead.Start(t.Context(), agent.Input{Session: "s", Prompt: "What is with wait-1?"})
-		require.ErrorContains(t, err, "decide first, or set Input.Supersede")
+		require.ErrorContains(t, err, "decide first, or start another run with Supersede")
 		f.decide("s", agent.Approve(pending[0].ID))
 		require.Len(t, f.reports("s"), 3)
 		require.Len(t, f.borrowed, 1)
@@ -93,7 +93,7 @@ func TestAQuestionHoldsUpNoReportOfOthers(t *testing.T) {
 // Several processes show an end once.
 func TestAnEndIsShownOnceByTwoProcesses(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		o := options{lead: agent.Config{Journal: &moments{Store: journal.NewMemory()}}}
+		o := options{lead: agent.Config{Journal: &moments{Store: &journal.MapStore{}}}}
 		one, two := newFixture(t, o).run(), newFixture(t, o).run()
 		defer one.close()
 		defer two.close()
@@ -201,7 +201,7 @@ func TestADecisionAReportAndAMessageAtOneMomentAreEachTakenOnce(t *testing.T) {
 
 func moment(t *testing.T, order []int, hub, beside, supersede bool) {
 	// each hub recovers what is in its own journal alone
-	store, own := &moments{Store: journal.NewMemory()}, &moments{Store: journal.NewMemory()}
+	store, own := &moments{Store: &journal.MapStore{}}, &moments{Store: &journal.MapStore{}}
 	begin := func() *fixture {
 		o := options{lead: agent.Config{Journal: store, Lease: 5 * time.Second}, own: own,
 			librarian: agent.Config{Lease: 5 * time.Second}}

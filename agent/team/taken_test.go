@@ -31,7 +31,7 @@ func TestADecisionThatComesAtOnceIsTaken(t *testing.T) {
 	for door, conversation := range map[string]bool{"the conversation": true, "the work": false} {
 		for how, hub := range map[string]bool{"by the hub": true, "by the session": false} {
 			t.Run(door+", "+how, func(t *testing.T) {
-				store := &pausing{Store: journal.NewMemory()}
+				store := &pausing{Store: &journal.MapStore{}}
 				o := options{}
 				o.lead.Journal = store
 				bubble(t, o, func(t *testing.T, f *fixture) {

@@ -228,7 +228,7 @@ func TestADeletedConversationLeavesNothing(t *testing.T) {
 }
 
 func TestAMemberMayHaveAJournalOfItsOwn(t *testing.T) {
-	bubble(t, options{own: journal.NewMemory()}, func(t *testing.T, f *fixture) {
+	bubble(t, options{own: &journal.MapStore{}}, func(t *testing.T, f *fixture) {
 		f.say("s", "start books wait-1")
 		passes()
 		require.Len(t, f.reports("s"), 1)
@@ -452,7 +452,7 @@ func TestACopyOfWorkIsNotWork(t *testing.T) {
 // TestRunThatEndsWhileAReportBeginsStopsNothing: the run of the report goes on, and other work of
 // the conversation, too.
 func TestRunThatEndsWhileAReportBeginsStopsNothing(t *testing.T) {
-	store := &slowStore{Store: journal.NewMemory()}
+	store := &slowStore{Store: &journal.MapStore{}}
 	bubble(t, options{lead: agent.Config{Journal: store}}, func(t *testing.T, f *fixture) {
 		f.say("s", "start wait-1 wait-2")
 		passes()
@@ -495,7 +495,7 @@ func (s *slowStore) Append(ctx context.Context, a journal.Append) error {
 
 func TestAMemberWhoseJournalFailsHidesNoOther(t *testing.T) {
 	bubble(t, options{}, func(t *testing.T, f *fixture) {
-		a, err := agent.New(agent.Config{Journal: brokenStore{journal.NewMemory()}, Provider: model(reader)})
+		a, err := agent.New(agent.Config{Journal: brokenStore{&journal.MapStore{}}, Provider: model(reader)})
 		require.NoError(t, err)
 		broken, err := live.New(live.Config{Agent: a, Recover: -1})
 		require.NoError(t, err)

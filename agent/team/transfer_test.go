@@ -37,7 +37,7 @@ func passing(t *testing.T, store journal.Store, offered *[][]string) *agent.Agen
 
 func TestAfterThreeHandOversAPersonSaysWhoTakesTheConversation(t *testing.T) {
 	var offered [][]string
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	res, err := passing(t, store, &offered).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, [][]string{{"transfer.build", "transfer.check"}, {"transfer.talk", "transfer.check"},
@@ -64,7 +64,7 @@ func TestAfterThreeHandOversAPersonSaysWhoTakesTheConversation(t *testing.T) {
 
 func TestAHandOverLastsForTheNextInput(t *testing.T) {
 	offered := make([][]string, 5)
-	a := passing(t, journal.NewMemory(), &offered)
+	a := passing(t, &journal.MapStore{}, &offered)
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.NoError(t, err)
 	require.Equal(t, "build", res.Mode)

@@ -3,11 +3,11 @@ package telemetry
 import (
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"go.opentelemetry.io/otel/attribute"
 	"go.opentelemetry.io/otel/trace"
 
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -43,7 +43,7 @@ func (t *Telemetry) exchange(span trace.Span, system string, messages []provider
 	span.SetAttributes(attribute.String(attrInputMessages, encoded(in)),
 		attribute.String(attrOutputMessages, encoded([]message{out})))
 	if system != "" {
-		span.SetAttributes(attribute.String(attrInstructions, cut(t.text(system), maxContent)))
+		span.SetAttributes(attribute.String(attrInstructions, clip(t.text(system), maxContent)))
 	}
 }
 
@@ -52,8 +52,8 @@ func (t *Telemetry) call(span trace.Span, input, result string) {
 	if t.cfg.Content == NoContent || !span.IsRecording() {
 		return
 	}
-	span.SetAttributes(attribute.String(attrArguments, cut(t.text(input), maxContent)),
-		attribute.String(attrResult, cut(t.text(result), maxContent)))
+	span.SetAttributes(attribute.String(attrArguments, clip(t.text(input), maxContent)),
+		attribute.String(attrResult, clip(t.text(result), maxContent)))
 }
 
 // text returns a text as spans may contain it.
@@ -101,18 +101,12 @@ func encoded(messages []message) string {
 		case len(messages) > 1:
 			messages = messages[(len(messages)+1)/2:]
 		default:
-			return cut(string(raw), maxContent)
+			return clip(string(raw), maxContent)
 		}
 	}
 }
 
-// cut returns at most n bytes of a text, as valid UTF-8.
-func cut(s string, n int) string {
-	if s = strings.ToValidUTF8(s, "\uFFFD"); len(s) <= n {
-		return s
-	}
-	for n > 0 && !utf8.RuneStart(s[n]) {
-		n--
-	}
-	return s[:n]
+// clip returns at most n bytes of a text, as valid UTF-8.
+func clip(s string, n int) string {
+	return cut.Start(strings.ToValidUTF8(s, "\uFFFD"), n)
 }

@@ -94,7 +94,7 @@ func ExampleTelemetry_Gauges() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	gate := ratelimit.NewGate(ratelimit.GateConfig{Name: "anthropic", Slots: 4})
 	money := budget.New(budget.Config{Global: budget.Limit{USD: 50, Period: budget.Day},
 		Tenant: func(string) budget.Limit { return budget.Limit{USD: 5, Period: budget.Day} }})

@@ -189,7 +189,7 @@ func (r *rig) sum(name string, attrs ...attribute.KeyValue) (n float64) {
 }
 
 // run runs an input to its end or pause.
-func run(t *testing.T, a *agent.Agent, in agent.Input) *agent.Result {
+func run(t *testing.T, a *agent.Agent, in agent.Work) *agent.Result {
 	t.Helper()
 	res, err := a.Run(t.Context(), in)
 	var paused *agent.PausedError

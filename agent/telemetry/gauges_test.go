@@ -120,7 +120,7 @@ func leased(t *testing.T, store journal.Store, session string, ttl time.Duration
 }
 
 func TestGaugesOfAJournal(t *testing.T) {
-	file, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"))
+	file, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, file.Close()) })
 	store := &counted{Store: file}
@@ -162,7 +162,7 @@ func TestGaugesOfAJournal(t *testing.T) {
 }
 
 func TestWhatPeopleDecideIsCountedByKind(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	for session, head := range map[string]journal.HeadUpdate{
 		"a": {Open: []journal.Open{{ID: "p-1", Kind: "approval"}, {ID: "p-2", Kind: "made up by a tool"},
 			{ID: "p-3", Kind: "question"}}},
@@ -182,7 +182,7 @@ func TestWhatPeopleDecideIsCountedByKind(t *testing.T) {
 
 func TestAgesAreInSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		gate := ratelimit.NewGate(ratelimit.GateConfig{Name: "g", Slots: 1, ReservedShare: -1})
 		r, unregister := observed(t, telemetry.Observed{Store: store, Gates: []*ratelimit.Gate{gate}})
 		a := theAgent(t, r.tel, store, call("delete", "home"))
@@ -319,7 +319,7 @@ func TestGaugesOfBreakers(t *testing.T) {
 // Several exporters, and one that asks often, cost the store no more.
 func TestAStoreIsReadOnceInTenSeconds(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		store := &counted{Store: journal.NewMemory()}
+		store := &counted{Store: &journal.MapStore{}}
 		one, two := sdkmetric.NewManualReader(), sdkmetric.NewManualReader()
 		tel, err := telemetry.New(telemetry.Config{Metrics: sdkmetric.NewMeterProvider(sdkmetric.WithReader(one),
 			sdkmetric.WithReader(two))})

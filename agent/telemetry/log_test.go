@@ -40,7 +40,7 @@ func TestALineWithoutATraceHasNoIDs(t *testing.T) {
 	tel, err := telemetry.New(telemetry.Config{Traces: noop.NewTracerProvider(),
 		Logger: slog.New(slog.NewJSONHandler(&out, nil))})
 	require.NoError(t, err)
-	run(t, theAgent(t, tel, journal.NewMemory(), providertest.Say("Done.")), agent.Input{Prompt: "Go."})
+	run(t, theAgent(t, tel, &journal.MapStore{}, providertest.Say("Done.")), agent.Input{Prompt: "Go."})
 	require.Contains(t, out.String(), "agent: step")
 	require.NotContains(t, out.String(), "trace_id")
 	require.NotContains(t, out.String(), "span_id")

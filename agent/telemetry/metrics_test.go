@@ -43,7 +43,7 @@ func TestMetricsOfARun(t *testing.T) {
 
 func TestAnAppendThatLooksIntoTheInboxHasntFailed(t *testing.T) {
 	r := newRig(t, telemetry.Config{})
-	store := r.tel.Store(journal.NewMemory())
+	store := r.tel.Store(&journal.MapStore{})
 	quiet := journal.Append{Session: "s", Records: []journal.Record{{Kind: "k"}}, Quiet: true}
 	require.NoError(t, store.Append(t.Context(), quiet))
 	require.NoError(t, store.Post(t.Context(), "s", journal.Item{ID: "i", Kind: "k"}))
@@ -61,7 +61,7 @@ func TestHowLongAPersonTakes(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				r := newRig(t, telemetry.Config{})
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				a := theAgent(t, r.tel, store, providertest.Say("Hello."), call("delete", "home"),
 					providertest.Say("Done."))
 				run(t, a, agent.Input{Session: "s-1", Prompt: "Hi."})
@@ -161,7 +161,7 @@ func (informed) Stream(context.Context, *provider.Request) iter.Seq2[provider.Ch
 
 func TestANilTelemetryDoesNothing(t *testing.T) {
 	var off *telemetry.Telemetry
-	p, s := providertest.Script(), journal.NewMemory()
+	p, s := providertest.Script(), &journal.MapStore{}
 	require.Same(t, p, off.Provider(p))
 	require.Same(t, s, off.Store(s))
 	require.Equal(t, agent.Hooks{}, off.Hooks())
@@ -194,6 +194,6 @@ func TestARunThatIsNotSampledHasNoAttributes(t *testing.T) {
 		sdktrace.WithSpanProcessor(r.spans))
 	tel, err := telemetry.New(telemetry.Config{Traces: traces, Content: telemetry.Full})
 	require.NoError(t, err)
-	run(t, theAgent(t, tel, journal.NewMemory(), providertest.Say("Done.")), agent.Input{Prompt: "Go."})
+	run(t, theAgent(t, tel, &journal.MapStore{}, providertest.Say("Done.")), agent.Input{Prompt: "Go."})
 	require.Empty(t, r.ended())
 }

@@ -22,7 +22,7 @@ func TestAnAnswerThatIsntRecordedIsInNoSpan(t *testing.T) {
 		}
 		return "logged in", nil
 	})
-	a, err := agent.New(agent.Config{Hooks: []agent.Hooks{r.tel.Hooks()}, Journal: r.tel.Store(journal.NewMemory()),
+	a, err := agent.New(agent.Config{Hooks: []agent.Hooks{r.tel.Hooks()}, Journal: r.tel.Store(&journal.MapStore{}),
 		Provider: r.tel.Provider(providertest.Script(call("login", "x"), providertest.Say("Done."))),
 		Tools:    []tools.Tool{login}})
 	require.NoError(t, err)

@@ -38,7 +38,7 @@ func script() []providertest.Step {
 // session and of the subagent's.
 func recorded(t *testing.T, r *rig) (facts []agent.Fact) {
 	t.Helper()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	steps := script()
 	res := run(t, theAgent(t, r.tel, store, steps[:3]...), agent.Input{Session: "s-1", Prompt: "Go."})
 	require.Equal(t, agent.Paused, res.Status)
@@ -98,7 +98,7 @@ func TestExportMakesTheSameSpans(t *testing.T) {
 
 func TestARunIsInTheTraceOfItsCallerAlsoWhenItContinues(t *testing.T) {
 	r := newRig(t, telemetry.Config{})
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	ctx, request := r.traces.Tracer("test").Start(t.Context(), "POST /chat")
 	a := theAgent(t, r.tel, store, call("delete", "home"))
 	res, err := a.Run(ctx, agent.Input{Session: "s-1", Prompt: "Go.", Trace: telemetry.Traceparent(ctx)})
@@ -171,7 +171,7 @@ func TestNoSpanStaysOpen(t *testing.T) {
 			r := newRig(t, telemetry.Config{})
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			c.drive(t, ctx, cancel, theAgent(t, r.tel, journal.NewMemory(), c.steps...))
+			c.drive(t, ctx, cancel, theAgent(t, r.tel, &journal.MapStore{}, c.steps...))
 			spans := r.ended()
 			last := spans[len(spans)-1]
 			require.Equal(t, "invoke_agent cms", last.Name())
@@ -183,7 +183,7 @@ func TestNoSpanStaysOpen(t *testing.T) {
 // A process that dies leaves no end of its run. Export ends what it has left, and what continues
 // the run is linked to it.
 func TestExportEndsWhatACrashHasLeft(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a := theAgent(t, nil, store, call("read", "home"), call("read", "home"), providertest.Say("Done."))
 	run(t, a, agent.Input{Session: "s-1", Prompt: "Go."})
 	facts, err := a.Session("s-1").Facts(t.Context())
@@ -232,7 +232,7 @@ func TestSpansHaveContentOnlyIfItIsWanted(t *testing.T) {
 
 func TestLongContentIsCut(t *testing.T) {
 	r := newRig(t, telemetry.Config{Content: telemetry.Full})
-	run(t, theAgent(t, r.tel, journal.NewMemory(), providertest.Huge(100_000)),
+	run(t, theAgent(t, r.tel, &journal.MapStore{}, providertest.Huge(100_000)),
 		agent.Input{Prompt: strings.Repeat("Ä", 50_000)})
 	for _, s := range r.ended() {
 		for _, kv := range s.Attributes() {

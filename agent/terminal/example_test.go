@@ -50,7 +50,7 @@ func ExampleRun_program() {
 			return 1, err
 		}
 		fmt.Fprintln(os.Stderr, about)
-		store, err := sqlite.Open("runs.db")
+		store, err := sqlite.Open("runs.db", sqlite.Config{})
 		if err != nil {
 			return 1, err
 		}

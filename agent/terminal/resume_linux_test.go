@@ -45,7 +45,7 @@ func (k *killed) Release(context.Context, journal.Lease) error {
 }
 
 func TestASessionWhoseProcessDiedGoesOn(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	before := newAgent(t, agent.Config{Journal: &killed{store, 2}, Lease: 400 * time.Millisecond, NoGuard: true},
 		providertest.Say("Never stored."))
 	_, err := before.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
@@ -57,7 +57,7 @@ func TestASessionWhoseProcessDiedGoesOn(t *testing.T) {
 
 // Nobody else would carry out a decision that is stored for the process that has died.
 func TestADecisionBeforeTheLeaseOfADeadProcessEndsIsCarriedOut(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	cfg := agent.Config{Journal: &killed{store, 99}, Lease: 1500 * time.Millisecond, NoGuard: true,
 		Tools: []tools.Tool{remove}}
 	_, err := newAgent(t, cfg, providertest.Call("site.deletePage", page{"home"})).Run(t.Context(),
@@ -70,7 +70,7 @@ func TestADecisionBeforeTheLeaseOfADeadProcessEndsIsCarriedOut(t *testing.T) {
 
 // The process that recorded a decision died before it carried it out.
 func TestARunWhoseDecisionWasRecordedBeforeGoesOn(t *testing.T) {
-	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{remove}}
+	cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{remove}}
 	before := newAgent(t, cfg, providertest.Call("site.deletePage", page{"home"}))
 	res, err := before.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
 	require.Error(t, err)
@@ -81,7 +81,7 @@ func TestARunWhoseDecisionWasRecordedBeforeGoesOn(t *testing.T) {
 }
 
 func TestADecisionThatWasRecordedElsewhereIsCarriedOutAtTheStart(t *testing.T) {
-	cfg := agent.Config{Journal: journal.NewMemory(), Tools: []tools.Tool{remove}}
+	cfg := agent.Config{Journal: &journal.MapStore{}, Tools: []tools.Tool{remove}}
 	before := newAgent(t, cfg, providertest.Call("site.deletePage", page{"home"}))
 	res, err := before.Run(t.Context(), agent.Input{Session: "s-1", Prompt: "go"})
 	require.Error(t, err)
@@ -103,7 +103,7 @@ func (p *posting) Post(ctx context.Context, session string, it journal.Item) err
 }
 
 func TestASessionThatAnotherProcessRunsIsShownAndSteered(t *testing.T) {
-	store := &posting{journal.NewMemory(), make(chan struct{}, 1)}
+	store := &posting{&journal.MapStore{}, make(chan struct{}, 1)}
 	begun, proceed := make(chan struct{}), make(chan struct{})
 	slow := tools.New(tools.Spec{Name: "build", ReadOnly: true}, func(context.Context, struct{}) (string, error) {
 		begun <- struct{}{}

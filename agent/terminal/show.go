@@ -69,10 +69,29 @@ func (s *screen) show(ev agent.Event) {
 	case *agent.Shown:
 		s.plan(ev.Kind, ev.Value)
 	case *agent.Waiting:
-		s.note("… waiting (%s)", ev.Reason)
+		s.waits(&ev.Wait)
 	case *agent.Reset:
 		s.note("… the answer starts again: %s", short(ev.Why, 300))
 	}
+}
+
+// reasons say in words why a call waits.
+var reasons = map[provider.WaitReason]string{
+	provider.WaitQueued:      "waiting for a free place at the model",
+	provider.WaitRateLimited: "the model takes no more requests for now",
+	provider.WaitBackingOff:  "that didn't work; trying again",
+	provider.WaitPreempted:   "waiting for the model; others go first",
+	provider.WaitBudget:      "waiting for the budget",
+	provider.WaitBackground:  "the model works in the background",
+}
+
+// waits says that a call waits, why, and for how long.
+func (s *screen) waits(w *provider.Wait) {
+	text := cmp.Or(reasons[w.Reason], "waiting")
+	if d := time.Until(w.Until); d >= time.Second {
+		text += fmt.Sprintf(" · %.0f s", d.Seconds())
+	}
+	s.note("… %s", text)
 }
 
 // title says what a call does.

@@ -93,7 +93,7 @@ func (b *broken) Lease(ctx context.Context, session, owner string, d time.Durati
 }
 
 func TestADecisionThatCannotBeStoredIsMadeOnce(t *testing.T) {
-	store := &broken{Store: journal.NewMemory()}
+	store := &broken{Store: &journal.MapStore{}}
 	a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{remove}},
 		providertest.Call("site.deletePage", page{"home"}))
 	o := piped(t, a, "", terminal.Config{Prompt: "go", Decide: func(p agent.Pause) (agent.Decision, bool) {
@@ -217,7 +217,7 @@ func newAgent(t *testing.T, cfg agent.Config, steps ...providertest.Step) *agent
 
 // The model begins after 19 s or 21 s, or is called again after a failure.
 func TestAModelThatDoesNotBeginIsSaidSo(t *testing.T) {
-	const note = " hasn't begun to answer for 20 s. Esc stops the request; then send it again, or use another model.\n"
+	const note = " hasn't begun to answer for 20 s. Ctrl-C stops the request; then send it again, or use another model.\n"
 	slow := func(d time.Duration) providertest.Step { // half of it before the beginning of the stream
 		return providertest.Slow(d/2, providertest.SayChunks("Hi."))
 	}
@@ -248,6 +248,17 @@ func TestAModelThatDoesNotBeginIsSaidSo(t *testing.T) {
 	}
 }
 
+// Why a call waits is said in words, without a code.
+func TestWhyACallWaitsIsSaid(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		o := piped(t, newAgent(t, agent.Config{}, providertest.Slow(time.Second, providertest.Fail(fault.Degraded)),
+			providertest.Say("Hi.")), "hello\n", terminal.Config{})
+		require.Regexp(t, `… that didn't work; trying again · \d+ s\n`, o.out)
+		require.NotContains(t, o.out, "_")
+		require.Contains(t, o.out, "Hi.")
+	})
+}
+
 // gemini is a provider that says what it is.
 type gemini struct{ provider.Provider }
 
@@ -258,7 +269,7 @@ func (gemini) Info() provider.ModelInfo { return provider.ModelInfo{Provider: "g
 func TestASessionThatADeadProcessHoldsIsWaitedFor(t *testing.T) {
 	for _, typed := range []string{"where?", "/undo"} {
 		synctest.Test(t, func(t *testing.T) {
-			store := journal.NewMemory()
+			store := &journal.MapStore{}
 			a := newAgent(t, agent.Config{Journal: store, Tools: []tools.Tool{lookInTurn}},
 				providertest.Call("site.showPage", page{"home"}), providertest.Say("Yes."),
 				providertest.Say("Here it is."))

@@ -95,8 +95,12 @@ func (u *ui) saySilence() {
 	if name != "" {
 		name = " (" + name + ")"
 	}
-	u.out.note("%s", short(fmt.Sprintf("… the model%s hasn't begun to answer for %.0f s. Esc stops the request; then send "+
-		"it again, or use another model.", name, silence.Seconds()), 300))
+	key := "Esc"
+	if u.keys.file == nil { // which isn't a terminal
+		key = "Ctrl-C"
+	}
+	u.out.note("%s", short(fmt.Sprintf("… the model%s hasn't begun to answer for %.0f s. %s stops the request; then send "+
+		"it again, or use another model.", name, silence.Seconds(), key), 300))
 }
 
 // joined joins the parts of a line that aren't empty.

@@ -117,8 +117,8 @@ func (u *ui) input(text string) agent.Input {
 }
 
 // start starts or resumes a run.
-func (u *ui) start(ctx context.Context, in agent.Input) error {
-	s, err := u.hub.Start(ctx, in)
+func (u *ui) start(ctx context.Context, w agent.Work) error {
+	s, err := u.hub.Start(ctx, w)
 	return u.began(ctx, s, err)
 }
 

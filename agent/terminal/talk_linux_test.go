@@ -132,7 +132,7 @@ func TestKeysThatWriteAMessage(t *testing.T) {
 }
 
 func TestSteer(t *testing.T) {
-	store := &posting{journal.NewMemory(), make(chan struct{}, 10)}
+	store := &posting{&journal.MapStore{}, make(chan struct{}, 10)}
 	begun, proceed := make(chan struct{}), make(chan struct{})
 	slow := tools.New(tools.Spec{Name: "site.build", ReadOnly: true, Progress: true},
 		func(ctx context.Context, _ struct{}) (string, error) {

@@ -17,7 +17,7 @@ func BenchmarkEnqueue(b *testing.B) {
 	for _, waiting := range []int{10, 10_000} {
 		b.Run(fmt.Sprint(waiting, " waiting"), func(b *testing.B) {
 			cfg := sqlite.Config{Durability: sqlite.Process}
-			store, err := sqlite.OpenWith(filepath.Join(b.TempDir(), "runs.db"), cfg)
+			store, err := sqlite.Open(filepath.Join(b.TempDir(), "runs.db"), cfg)
 			require.NoError(b, err)
 			defer store.Close()
 			a, err := agent.New(agent.Config{Journal: store, Provider: providertest.Script()})

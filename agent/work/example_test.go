@@ -15,7 +15,7 @@ import (
 // Inputs are stored, and a worker runs them. It may be another process, if the journal is on disk.
 func Example() {
 	a, err := agent.New(agent.Config{
-		Journal:  journal.NewMemory(), // sqlite or postgres for real
+		Journal:  &journal.MapStore{},
 		Provider: providertest.Script(providertest.Say("The report is written.")),
 	})
 	if err != nil {

@@ -18,20 +18,20 @@ import (
 
 // A leased store counts leases.
 type leased struct {
-	*journal.Memory
+	*journal.MapStore
 	n atomic.Int32
 }
 
 func (s *leased) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
 	s.n.Add(1)
-	return s.Memory.Lease(ctx, session, owner, ttl)
+	return s.MapStore.Lease(ctx, session, owner, ttl)
 }
 
 // TestWhatNobodyCanTakeIsLookedAtForAnHour: an item of a newer version in the inbox of a session
 // that waits. After that it is gone, and nobody looks any more.
 func TestWhatNobodyCanTakeIsLookedAtForAnHour(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		w, store := newWorld(t), &leased{Memory: journal.NewMemory()}
+		w, store := newWorld(t), &leased{MapStore: &journal.MapStore{}}
 		w.store = store
 		a, err := agent.New(agent.Config{Name: "a", Journal: store, Tools: []tools.Tool{tools.New(
 			tools.Spec{Name: "risky", Risk: tools.High},

@@ -218,10 +218,10 @@ func TestPlaybookTools(t *testing.T) {
 		"tools.TestAToolThatIsNotOfferedIsDenied", "ratelimit.TestAnAllowanceIsAsExactAsANaiveModel")
 	playbook(t, func(t *testing.T, s *shared) {
 		none := struct{}{}
-		d := openDesk(t, s, agent.Limits{}, providertest.Calls(providertest.CallSpec{Tool: "break", Input: none},
-			providertest.CallSpec{Tool: "no such tool", Input: none},
-			providertest.CallSpec{Tool: "add", Input: map[string]int{"n": 1}},
-			providertest.CallSpec{Tool: "add", Input: none}), providertest.Say("done"))
+		d := openDesk(t, s, agent.Limits{}, providertest.Reply(providertest.Call("break", none),
+			providertest.Unfit(providertest.Call("no such tool", none)),
+			providertest.Unfit(providertest.Call("add", map[string]int{"n": 1})),
+			providertest.Call("add", none)), providertest.Say("done"))
 		d.enqueue(t)
 		require.Equal(t, agent.Completed, (<-d.ended).Status)
 		ok := 0

@@ -28,7 +28,7 @@ type page struct {
 // journal of its own. It knows the step by the conversation.
 func publisher(t *testing.T) *agent.Agent {
 	done := func(context.Context, page) (string, error) { return "done", nil }
-	a, err := agent.New(agent.Config{Name: "a", Journal: journal.NewMemory(),
+	a, err := agent.New(agent.Config{Name: "a", Journal: &journal.MapStore{},
 		Tools: []tools.Tool{tools.New(tools.Spec{Name: "draft"}, done),
 			tools.New(tools.Spec{Name: "publish", Risk: tools.High}, done)},
 		Provider: providertest.Func(func(_ context.Context, req *provider.Request) (*provider.Response, error) {

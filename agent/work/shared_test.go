@@ -60,7 +60,7 @@ type closable interface {
 // open opens the journal.
 func (s *shared) open(ctx context.Context) (closable, error) {
 	if s.dsn == "" {
-		return sqlite.Open(filepath.Join(s.dir, "runs.db"))
+		return sqlite.Open(filepath.Join(s.dir, "runs.db"), sqlite.Config{})
 	}
 	schema, err := os.ReadFile(filepath.Join(s.dir, "schema"))
 	if err != nil {

@@ -63,7 +63,7 @@ func TestAWorkerWhoseAgentIsDrainedDoesNotSpin(t *testing.T) {
 }
 
 // interrupted drives a run until its process ends in a model call.
-func (w *world) interrupted(a *agent.Agent, in agent.Input) {
+func (w *world) interrupted(a *agent.Agent, in agent.Work) {
 	w.t.Helper()
 	ctx, cancel := context.WithTimeout(w.t.Context(), time.Second)
 	defer cancel()

@@ -18,6 +18,7 @@ import (
 	"github.com/pawlkit/pawl/agent/work"
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
+	"github.com/pawlkit/pawl/tools"
 )
 
 // A world is a journal in memory, with agents whose model takes a minute for an answer.
@@ -36,7 +37,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T) *world {
-	return &world{t: t, store: journal.NewMemory(), began: time.Now(), now: make(map[string]int),
+	return &world{t: t, store: &journal.MapStore{}, began: time.Now(), now: make(map[string]int),
 		most: make(map[string]int)}
 }
 
@@ -130,6 +131,29 @@ func (w *world) status(session string) agent.Status {
 	h, err := w.store.Head(w.t.Context(), session)
 	require.NoError(w.t, err)
 	return agent.Status(h.Status)
+}
+
+func TestACallOfTheHostIsQueued(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		var done []string
+		a, err := agent.New(agent.Config{Name: "a", Provider: w, Journal: w.store, Tools: []tools.Tool{
+			tools.New(tools.Spec{Name: "rename"}, func(_ context.Context, in struct{ To string }) (string, error) {
+				done = append(done, in.To)
+				return "renamed", nil
+			})}})
+		require.NoError(t, err)
+		call := agent.HostCall{Session: "s", Tool: "rename", Input: map[string]string{"To": "home"}, Key: "click-1"}
+		require.NoError(t, a.Enqueue(t.Context(), call, agent.QueueOptions{At: time.Now().Add(time.Hour)}))
+		require.ErrorIs(t, a.Enqueue(t.Context(), call, agent.QueueOptions{}), agent.ErrDuplicate)
+		w.run(work.Config{Agents: []*agent.Agent{a}})
+		w.pass(30 * time.Minute)
+		require.Empty(t, done)
+		w.pass(time.Hour)
+		require.Equal(t, []string{"home"}, done)
+		require.Equal(t, []string{"s completed"}, w.told)
+		require.Empty(t, w.starts, "no model is called")
+	})
 }
 
 func TestQueuedRunsStartByPrecedenceThenByTime(t *testing.T) {

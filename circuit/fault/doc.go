@@ -42,6 +42,9 @@
 //		...
 //	}
 //
+// [Do] is such a caller: it calls a function again as its errors advise, or by a [Retry] for each
+// class.
+//
 // # Guarantees
 //
 // Of, RetryAfter and Remedy never panic, even if methods of foreign errors do. They terminate on

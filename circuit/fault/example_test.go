@@ -2,8 +2,10 @@ package fault_test
 
 import (
 	"fmt"
+	"log"
 	"net/http"
 	"net/http/httptest"
+	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
 )
@@ -48,4 +50,21 @@ func ExampleWrap() {
 
 	fmt.Println(fault.Of(err), err)
 	// Output: not_found fault: status 404 Not Found
+}
+
+func ExampleRetries() {
+	all, err := fault.Retries(
+		map[fault.Class]fault.Retry{fault.Degraded: {Attempts: 5, Exact: true}},
+		map[fault.Class]fault.Retry{
+			fault.Transient: {Attempts: 3, Min: 100 * time.Millisecond, Max: time.Second},
+			fault.Degraded:  {Attempts: 2, Min: time.Second, Max: 5 * time.Second},
+		})
+	if err != nil {
+		log.Fatal(err)
+	}
+	policy := all[fault.Degraded]
+	for failures := 1; failures < policy.Attempts; failures++ {
+		fmt.Print(policy.Delay(failures), " ")
+	}
+	// Output: 1s 2s 4s 5s
 }

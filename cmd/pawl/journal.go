@@ -34,7 +34,7 @@ func (p *program) open(ctx context.Context, migrate bool) (err error) {
 	case p.isPostgres():
 		p.store, err = postgres.Open(ctx, postgres.Config{DSN: p.journal, Schema: p.schema, NoMigrate: !migrate})
 	default:
-		p.store, err = sqlite.OpenWith(p.journal, sqlite.Config{NoMigrate: !migrate})
+		p.store, err = sqlite.Open(p.journal, sqlite.Config{NoMigrate: !migrate})
 	}
 	if errors.Is(err, sqlite.ErrOlder) || errors.Is(err, fs.ErrNotExist) {
 		err = fmt.Errorf(`%w; "pawl migrate" does that`, err)

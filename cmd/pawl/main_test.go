@@ -39,7 +39,7 @@ type desk struct {
 func newDesk(t *testing.T) *desk {
 	d := &desk{T: t, path: filepath.Join(t.TempDir(), "runs.db")}
 	var err error
-	d.store, err = sqlite.Open(d.path)
+	d.store, err = sqlite.Open(d.path, sqlite.Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, d.store.Close()) })
 	return d

@@ -43,7 +43,7 @@ func main() {
 // run serves until ctx ends or a signal comes. ready is called with the address of the page.
 func run(ctx context.Context, addr, db string, model provider.Provider, about string,
 	ready func(url string)) (err error) {
-	store, err := sqlite.Open(db)
+	store, err := sqlite.Open(db, sqlite.Config{})
 	if err != nil {
 		return err
 	}

@@ -1,16 +1,14 @@
 package main
 
 import (
-	"embed"
 	"errors"
 	"log/slog"
-	"sync"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/critic"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/plan"
-	"github.com/pawlkit/pawl/agent/prompt"
+	"github.com/pawlkit/pawl/examples/cms/internal/assistant"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -21,13 +19,18 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 	if err != nil {
 		return nil, err
 	}
-	var hooks []agent.Hooks
-	if !o.standIn { // which can't judge
+	var a *agent.Agent
+	self := func() *agent.Agent { return a } // once it is made
+	window := &agent.Memory{}                // compacts long sessions, so that they fit the model's window
+	hooks, policies := []agent.Hooks{cmstools.Names()}, []tools.Policy{cmstools.OneWrite, cmstools.Works(site)}
+	if !o.standIn { // which can't judge, and reads nothing but requests
+		window.Context = assistant.Context(site.Site, self)
 		judge, err := critic.New(critic.Config{Provider: o.model, Rewrite: true, Logger: log})
 		if err != nil {
 			return nil, err
 		}
 		hooks = append(hooks, judge)
+		policies = append(policies, asking(o.model, self))
 	}
 	cfg := agent.Config{
 		Name:         "cms",
@@ -36,9 +39,9 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 		Tools:        cmstools.All(site),
 		Journal:      store,
 		Lease:        lease,
-		Memory:       &agent.Memory{}, // compacts long sessions, so that they fit the model's window
+		Memory:       window,
 		Limits:       agent.Limits{AskAfterCorrections: true, ToolFailures: 3},
-		Policies:     []tools.Policy{cmstools.OneWrite, cmstools.Works(site)},
+		Policies:     policies,
 		Hooks:        hooks,
 		PauseExpires: o.expires,
 		Logger:       log,
@@ -67,29 +70,11 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 		return nil, err
 	}
 	cfg.Tools = append(cfg.Tools, plan.Tools(runner)...)
-	return agent.New(cfg)
-}
-
-//go:embed instructions
-var instructions embed.FS
-
-// prompts reads the instructions: the core, which is the same for all modes, and a file for each
-// mode, which includes components and examples.
-var prompts = sync.OnceValues(func() (*prompt.Set, error) {
-	var cfg prompt.Config
-	for _, part := range []string{"identity", "capabilities", "universal-rules"} {
-		cfg.Core = append(cfg.Core, "instructions/core/"+part+".md")
+	if !o.standIn { // which reads no skills
+		if err := useSkills(&cfg, self); err != nil {
+			return nil, err
+		}
 	}
-	for _, mode := range cmstools.Modes {
-		cfg.Modes = append(cfg.Modes, prompt.Mode{Name: mode.Name,
-			Sections: []string{"instructions/modes/" + mode.Name + ".md"}})
-	}
-	return prompt.Load(instructions, cfg)
-})
-
-// systemText returns the instructions of a mode, for the log on the page.
-func systemText(mode string) string {
-	texts, _ := prompts()       // the agent has them
-	text, _ := texts.Mode(mode) // an unknown mode has none
-	return texts.Core() + "\n\n" + text
+	a, err = agent.New(cfg)
+	return a, err
 }

@@ -1,6 +1,6 @@
-// The program cms is an assistant that edits a small website by chat. It needs no API key: a
-// stand-in writes in place of a model, unless the environment names one, as package
-// provider/fromenv says.
+// The program cms is an assistant that edits a small website by chat. Without a
+// key a script writes in place of a model: it knows some fifteen requests. The environment names a
+// model, as package provider/fromenv says.
 //
 //	go run ./examples/cms
 //	go run ./examples/cms -p "Create an About page with a hero titled Hello"

@@ -91,11 +91,14 @@ var between = func(s journal.Store) journal.Store { return s }
 // open opens the file with the site and the journal, and makes the agent. previews is the address
 // of the preview; empty: nobody serves it. After an error nothing stays open.
 func (o *options) open(previews string, errs io.Writer) (p *program, err error) {
-	p = &program{options: o, log: slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn}))}
+	p = &program{options: o, log: slog.New(slog.DiscardHandler)} // a terminal says itself what goes wrong
+	if o.command == cmdServe {
+		p.log = slog.New(slog.NewTextHandler(errs, &slog.HandlerOptions{Level: slog.LevelWarn}))
+	}
 	if p.site, err = site.Open(o.db, o.finding...); err != nil {
 		return nil, err
 	}
-	if p.store, err = sqlite.Open(p.site.Path()); err != nil {
+	if p.store, err = sqlite.Open(p.site.Path(), sqlite.Config{}); err != nil {
 		return nil, errors.Join(err, p.site.Close())
 	}
 	p.tools = cmstools.Config{Site: p.site, Fetcher: o.fetcher, Preview: previews}

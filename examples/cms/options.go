@@ -6,6 +6,7 @@ import (
 	"flag"
 	"fmt"
 	"io"
+	"net/netip"
 	"slices"
 	"strings"
 	"time"
@@ -39,11 +40,12 @@ type options struct {
 
 // A chosen is what was made of the options and the environment.
 type chosen struct {
-	model   provider.Provider
-	standIn bool
-	about   string        // one line about the model
-	fetcher *web.Fetcher  // nil: none
-	finding []site.Option // the embedder of a provider
+	model     provider.Provider
+	standIn   bool
+	about     string   // one line about the model
+	fetchFrom []string // hosts
+	fetcher   *web.Fetcher
+	finding   []site.Option // the embedder of a provider
 }
 
 func readOptions(args []string, getenv func(string) string, errs io.Writer) (*options, error) {
@@ -103,10 +105,7 @@ func (o *options) check(given map[string]bool) error {
 	return nil
 }
 
-const aboutStandIn = "A stand-in writes, not a real model; help lists what it understands. For a real one set " +
-	"OPENAI_API_KEY and OPENAI_MODEL, or those of another provider: examples/cms/README.md says how."
-
-// chooseModel takes the model that the environment names, else the stand-in.
+// chooseModel takes the model that the environment names, else the script.
 func (o *options) chooseModel(getenv func(string) string) error {
 	m, about, err := fromenv.From(func(name string) string {
 		if name == fromenv.Variable && o.modelIs != "" {
@@ -114,9 +113,14 @@ func (o *options) chooseModel(getenv func(string) string) error {
 		}
 		return getenv(name)
 	})
+
 	o.model, o.about = m, "The model is "+about+"."
 	if o.standIn = errors.Is(err, fromenv.ErrNone); o.standIn {
-		o.model, o.about, err = model.New(), aboutStandIn, nil
+		o.model, o.about, err = model.New(), model.About, nil
+		if o.fetcher != nil { // one of its scenarios reads where nobody answers
+			o.fetcher, err = web.NewFetcher(web.FetchConfig{Hosts: append(o.fetchFrom, model.NobodyAnswers),
+				Private: []netip.Addr{netip.MustParseAddr("127.0.0.1")}})
+		}
 	}
 	return err
 }

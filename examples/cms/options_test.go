@@ -121,3 +121,32 @@ func TestTheReadmeHasAllSettings(t *testing.T) {
 	}
 	require.Contains(t, string(readme), table.String())
 }
+
+// failing are what a provider answers with each of these status codes, and what a terminal says
+// then.
+var failing = map[int][2]string{
+	401: {`{"error":{"message":"Incorrect API key provided: sk-1.","type":"invalid_request_error",` +
+		`"code":"invalid_api_key"}}`, "Set OPENAI_API_KEY to a valid key"},
+	404: {`{"error":{"message":"The model gpt-x does not exist.","type":"invalid_request_error",` +
+		`"code":"model_not_found"}}`, "Set OPENAI_MODEL to the name of a model"},
+	429: {`{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota",` +
+		`"code":"insufficient_quota"}}`, "no credit or no quota left"},
+}
+
+func TestATerminalSaysWhatIsWrongWithTheModel(t *testing.T) {
+	for status, c := range failing {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			fmt.Fprint(w, c[0])
+		}))
+		env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_MODEL": "gpt-x", "OPENAI_BASE_URL": server.URL}
+		var out, errs bytes.Buffer
+		require.Equal(t, 1, run(t.Context(), []string{"-db", newBench(t).db, "-p", "Rename Blog to Notes"},
+			func(name string) string { return env[name] }, strings.NewReader(""), &out, &errs))
+		require.Contains(t, errs.String(), c[1])
+		require.NotRegexp(t, `sk-1|Config\.|level=`, out.String()+errs.String())
+		server.Close()
+	}
+	http.DefaultClient.CloseIdleConnections()
+}

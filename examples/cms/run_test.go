@@ -7,6 +7,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 )
 
@@ -19,7 +20,7 @@ func TestARequestIsCarriedOutAndTheAnswerPrinted(t *testing.T) {
 	require.Contains(t, o.out, "✓ Create page “About” · ")
 	require.Contains(t, o.out, "Hello")
 	require.NotContains(t, o.out, "stand-in")
-	require.Contains(t, o.err, "A stand-in writes, not a real model;")
+	require.Contains(t, o.err, "This stand-in is a script, not a model")
 	b.look(func(s *site.Site) {
 		p, err := s.GetPage(t.Context(), "about", "")
 		require.NoError(t, err)
@@ -40,7 +41,7 @@ func TestADeletionWaitsForADecision(t *testing.T) {
 	require.Equal(t, 3, b.run("", "chat", "-session", "s").status, "nobody has decided")
 	o = b.run("reject\nwe need it\n", "chat", "-session", "s")
 	require.Zero(t, o.status, o.err)
-	require.Contains(t, o.out, "A stand-in writes", "it comes first")
+	require.Contains(t, o.out, "This stand-in is a script", "it comes first")
 	require.Equal(t, before, b.pages())
 	b.must(3, "-session", "t", "-p", "Delete the home page")
 	o = b.run("approve\n", "chat", "-session", "t")
@@ -94,37 +95,50 @@ func rows(t *testing.T) (rows [][]string) {
 	return rows
 }
 
-// The rows are tried one after the other, on one site.
+// Each row is tried on a site of its own.
 func TestTheRowsOfTheReadmeWork(t *testing.T) {
 	t.Parallel()
-	b := newBench(t)
 	want := map[string]struct {
 		code int
 		says string
 	}{
-		"Create an About page with a hero titled Hello": {0, `at /about.*It is a draft`},
-		"Publish About, and add About to the menu":      {0, `✓ Publish page .*✓ Put page .* into the menu`},
-		"Delete the home page":                          {3, `Approval needed: Delete page “Home”`},
-		"Create a page called Members, then change the slug of Members to our-team": {3,
-			`✓ Create page “Members”.*why:   the address .* links to the old one break`},
-		"Describe the Members page as team, people, staff": {0, `✓ Update page “Members”`},
-		"Update the title on my taem page to Our Team":     {0, "I'm not sure which page .*Members.*\n- `"},
-		"Create a contact page with a form":                {3, `Question: Choose a plan.*1\. .*2\. .*3\. `},
-		"Add a hero section to home titled News":           {3, `✓ Validate plan.*Approval needed: Carry out the plan`},
-		"Add a hero-new section to home":                   {0, `it doesn't work.*did you mean "hero"`},
-		"What pages exist?":                                {0, `✓ List pages.*Home \(/\)`},
-		"Don't delete the blog page":                       {0, `Nothing was changed`},
-		"Help":                                             {0, "\n- `create a page called …`"},
+		"Create an About page with a hero titled Hello":        {0, `at /about.*It is a draft`},
+		"Rename Services to Offers":                            {3, `why:   visitors see the new name “Offers”`},
+		"Delete the home page":                                 {3, `Approval needed: Delete page “Home”`},
+		"Change the address of Services to offers":             {3, `why:   the address .* links to the old one break`},
+		"Change the title of the landing page to Good morning": {0, "Do you mean Home.*\n- `Change the title of the \"home\""},
+		"Create a contact page with a form":                    {3, `Question: .*1\. .*2\. `},
+		"Add a hero section to Home titled News":               {3, `✓ Validate plan.*Approval needed: Carry out the plan`},
+		"Add a hero-new section to Home":                       {0, `it doesn't work.*did you mean "hero"`},
+		"What pages exist?":                                    {0, `✓ List pages.*Home \(/\)`},
+		"Run the scenario \"definition in use\"":               {3, `Approval needed: .*hero`},
+		"Run the scenario \"ten steps\"":                       {0, `Step 10 is at /step-10`},
+		"Run the scenario \"hundred calls\"":                   {0, `I made a hundred calls`},
+		"Run the scenario \"broken tool\"":                     {0, `(?:I couldn't read .*connection refused.*){3}`},
+		"Don't delete the Blog page":                           {0, `I changed nothing`},
+		"Help":                                                 {0, "\n- `What pages exist\\?`"},
 	}
 	for _, row := range rows(t) {
 		expected, ok := want[row[1]]
 		require.True(t, ok, "the row %q isn't tested", row[1])
 		delete(want, row[1])
-		o := b.must(expected.code, "-mode", row[0], "-p", row[1])
+		o := newBench(t).must(expected.code, "-mode", row[0], "-p", row[1])
 		require.Regexp(t, "(?s)"+expected.says, o.out, row[1])
 	}
 	require.Empty(t, want)
-	require.Contains(t, b.must(0, "-p", "show the team page").out, "Members")
-	o := b.must(0, "-p", "Create an About page with a hero titled Hello")
-	require.Regexp(t, `(?s)✗ Create page “About” · failed.*✓ Create page “About”.*at /about-2`, o.out)
+}
+
+// The third failure in a row opens the breaker of the tool, which refuses the next call at once.
+func TestAToolThatIsBrokenIsRefused(t *testing.T) {
+	t.Parallel()
+	o := newBench(t).run("Run the scenario \"broken tool\"\nFetch http://"+model.NobodyAnswers+"/4\n", "chat")
+	require.Zero(t, o.status, o.err)
+	require.Regexp(t, `I couldn't read .*/4: .*temporarily unavailable.* Try again in \d+s`, o.out)
+}
+
+func TestATakenAddressIsCorrected(t *testing.T) {
+	t.Parallel()
+	b := newBench(t)
+	b.must(0, "-p", about)
+	require.Regexp(t, `(?s)✗ Create page “About” · failed.*✓ Create page “About”.*at /about-2`, b.must(0, "-p", about).out)
 }

@@ -43,6 +43,15 @@ type scripted struct {
 	mu       sync.Mutex         // guards what follows
 	replies  map[string][]reply // by a text in the request of a person: one reply a step
 	requests [][]message
+	offers   [][]offered
+}
+
+// An offered is a tool in a request to a model.
+type offered struct {
+	Function struct {
+		Name, Description string
+		Parameters        json.RawMessage
+	} `json:"function"`
 }
 
 func newScripted(t *testing.T, replies map[string][]reply) *scripted {
@@ -77,6 +86,9 @@ func (s *scripted) asked() [][]message {
 func (s *scripted) next(messages []message) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
+	if strings.Contains(messages[0].text(), "What does the person want of this call?") { // package consent asks
+		return reply{text: "requests"}
+	}
 	s.requests = append(s.requests, messages)
 	steps := 0
 	for i := len(messages) - 1; i >= 0; i-- {
@@ -93,12 +105,18 @@ func (s *scripted) next(messages []message) reply {
 }
 
 func (s *scripted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var in struct{ Messages []message }
+	var in struct {
+		Messages []message
+		Tools    []offered
+	}
 	if err := json.NewDecoder(r.Body).Decode(&in); err != nil || r.URL.Path != "/v1/chat/completions" {
 		http.Error(w, "bad request", http.StatusBadRequest)
 		return
 	}
 	type object map[string]any
+	s.mu.Lock()
+	s.offers = append(s.offers, in.Tools)
+	s.mu.Unlock()
 	said, delta, reason := s.next(in.Messages), object{}, "stop"
 	if said.tool == "" {
 		delta["content"] = said.text

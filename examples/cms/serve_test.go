@@ -19,6 +19,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/examples/cms/internal/model"
 	"github.com/pawlkit/pawl/stream/sse"
 )
 
@@ -129,7 +130,7 @@ const contents = "v1/teams/t/sites/s/environments/e/"
 func TestThePageHasTheAPIAndForeignPagesHaveNothing(t *testing.T) {
 	t.Parallel()
 	s := newBench(t).serving(noKeys)
-	require.Equal(t, aboutStandIn, s.at["about"], "the first line")
+	require.Equal(t, model.About, s.at["about"], "the first line")
 	for _, address := range []string{s.at["page"], s.at["api"], s.at["page"] + "assistant/",
 		s.at["preview"], s.at["page"] + contents + "pages", s.at["api"] + contents + "pages",
 		s.at["page"] + "api/elements", strings.Replace(s.at["page"], "localhost", "127.0.0.1", 1)} {
@@ -137,7 +138,7 @@ func TestThePageHasTheAPIAndForeignPagesHaveNothing(t *testing.T) {
 		require.Equal(t, http.StatusOK, code, "%s: %s", address, text)
 	}
 	_, config := s.get(s.at["page"] + "assistant/cms/config")
-	require.Contains(t, config, "A stand-in writes", "the page says it, too")
+	require.Contains(t, config, "This stand-in is a script", "the page says it, too")
 	for _, door := range []string{"page", "api", "preview"} {
 		code, _ := s.get(s.at[door], "Host", "evil.example:80")
 		require.Equal(t, http.StatusForbidden, code, door)
@@ -228,14 +229,14 @@ func TestServeOpensABrowserAndDrainsOnSIGTERM(t *testing.T) {
 func TestAModelBehindOpenAIsAPIEditsTheSite(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
-	model := newScripted(t, map[string][]reply{"clean up": {
+	writes := newScripted(t, map[string][]reply{"clean up": {
 		{tool: "cms.createPage", input: map[string]any{"name": "About"}},
 		{tool: "cms.createPage", input: map[string]any{"name": "About", "slug": "about"}},
 		{tool: "cms.createPage", input: map[string]any{"name": "About", "slug": "about-us"}},
 		{tool: "cms.deletePage", input: map[string]any{"page": "about"}},
 		{text: "The page About us is there, and the old one is gone."}}})
-	s := b.serving(model.env)
-	require.Equal(t, "The model is openai scripted at "+strings.TrimPrefix(model.URL, "http://")+".", s.at["about"])
+	s := b.serving(writes.env)
+	require.Equal(t, "The model is openai scripted at "+strings.TrimPrefix(writes.URL, "http://")+".", s.at["about"])
 	code, text := s.ask(http.MethodPost, s.at["page"]+"assistant/sessions/send",
 		map[string]any{"session": "s-1", "text": "Please clean up.", "mode": "cms-crud"})
 	require.Equal(t, http.StatusAccepted, code, text)
@@ -269,7 +270,7 @@ func TestAModelBehindOpenAIsAPIEditsTheSite(t *testing.T) {
 	require.Equal(t, []string{"ok", "failed", "ok", "ok"}, statuses, "the taken address was corrected")
 	require.Contains(t, b.pages(), "about-us")
 	require.NotContains(t, b.pages(), "about")
-	first := model.asked()[0]
+	first := writes.asked()[0]
 	require.Equal(t, "system", first[0].Role)
 	require.Contains(t, first[0].text(), systemText("cms-crud"))
 }

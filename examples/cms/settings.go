@@ -96,8 +96,8 @@ func (o *options) useFile(value string) error {
 
 func (o *options) useHosts(value string) (err error) {
 	if value != "none" {
-		hosts := strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
-		o.fetcher, err = web.NewFetcher(web.FetchConfig{Hosts: hosts})
+		o.fetchFrom = strings.FieldsFunc(value, func(r rune) bool { return r == ',' || r == ' ' })
+		o.fetcher, err = web.NewFetcher(web.FetchConfig{Hosts: o.fetchFrom})
 	}
 	return err
 }

@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/terminal"
+	"github.com/pawlkit/pawl/examples/cms/internal/assistant"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -19,7 +20,8 @@ const user = "you" // the only one of this computer
 
 // talk leads the conversation of the session as t says, and says how to continue it.
 func (p *program) talk(ctx context.Context, t terminal.Config, errs io.Writer) (int, error) {
-	t.Session, t.Input, t.Provider = p.session, agent.Input{User: user, Mode: p.mode}, p.model
+	t.Session, t.Provider = p.session, p.model
+	t.Input = agent.Input{User: user, Mode: p.mode, Labels: assistant.Screen("")}
 	if p.yes {
 		t.Decide = func(pause agent.Pause) (agent.Decision, bool) {
 			return agent.Approve(pause.ID).By(user), pause.Kind == agent.PauseApproval

@@ -275,7 +275,7 @@ func exists(path string) bool {
 // facts returns the facts of all sessions, by session.
 func (w *world) facts() map[string][]agent.Fact {
 	w.t.Helper()
-	store, err := sqlite.Open(w.db)
+	store, err := sqlite.Open(w.db, sqlite.Config{})
 	require.NoError(w.t, err)
 	defer func() { require.NoError(w.t, store.Close()) }()
 	a, err := agent.New(agent.Config{Name: "reader", Provider: providertest.Script(), Journal: store})

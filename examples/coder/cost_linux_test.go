@@ -31,7 +31,7 @@ import (
 func history(t testing.TB, db string, sessions, facts int) {
 	t.Helper()
 	require.NoError(t, os.MkdirAll(filepath.Dir(db), 0o700))
-	store, err := sqlite.Open(db)
+	store, err := sqlite.Open(db, sqlite.Config{})
 	require.NoError(t, err)
 	look := tools.New(tools.Spec{Name: "file.read", ReadOnly: true}, func(context.Context, struct {
 		Path string `json:"path"`

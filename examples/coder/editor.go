@@ -5,8 +5,11 @@ import (
 	"context"
 	"errors"
 	"io"
+	"os"
+	"os/signal"
 	"path/filepath"
 	"sync"
+	"syscall"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/acp"
@@ -16,7 +19,8 @@ import (
 
 // edit serves an editor, which names folders. Each has its own hub, and with -web its own page.
 func (o *options) edit(ctx context.Context, getenv func(string) string, in io.Reader, out, errs io.Writer) (err error) {
-	var mu sync.Mutex // guards open
+	signal.Notify(make(chan os.Signal, 1), syscall.SIGPIPE) // what is logged late mustn't end the program
+	var mu sync.Mutex                                       // guards open
 	open := make(map[string]*coding.Coder)
 	log := logger(errs)
 	ctx, stop := context.WithCancel(ctx)

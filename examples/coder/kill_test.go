@@ -172,7 +172,7 @@ func (k *killed) begun() bool {
 
 // leased reports whether a process has the session.
 func (k *killed) leased() bool {
-	store, err := sqlite.Open(k.db)
+	store, err := sqlite.Open(k.db, sqlite.Config{})
 	require.NoError(k.t, err)
 	defer func() { require.NoError(k.t, store.Close()) }()
 	head, err := store.Head(k.t.Context(), "s-1")

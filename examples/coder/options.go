@@ -159,6 +159,7 @@ func (o *options) provider(getenv func(string) string) (p provider.Provider, abo
 		}
 		return getenv(name)
 	})
+
 	if errors.Is(err, fromenv.ErrNone) {
 		return standin.New(o.pace), standin.About, nil
 	}

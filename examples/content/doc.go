@@ -34,5 +34,6 @@
 //
 // The exit status is 0 if the request was done, 1 if it failed, and 2 for invalid arguments.
 //
-// [contenttools.Mocks]: https://pkg.go.dev/github.com/pawlkit/pawl/examples/content/internal/contenttools#Mocks
+// [contenttools.Mocks]:
+// https://pkg.go.dev/github.com/pawlkit/pawl/examples/content/internal/contenttools#Mocks
 package main

@@ -66,7 +66,8 @@ func TestTheChatDoesWhatPeopleAskFor(t *testing.T) {
 	})
 	asked := func(prompt string) agent.Input {
 		return agent.Input{User: "ann", Owner: "ann", Only: assistant.ChatTools, Prompt: prompt,
-			Labels: new(assistant.Services).Labels(assistant.Screen{CurrentPage: "artifact", ArtifactID: draft})}
+			Labels: new(assistant.Services).Labels(assistant.Screen{CurrentPage: "artifact", ArtifactID: draft},
+				prompt)}
 	}
 	acts := append([]string{assistant.RunSteps, contenttools.ProposeEdit}, contenttools.Acts...)
 	reject := func(p agent.Pause) agent.Decision { return agent.Reject(p.ID, "we need it") }

@@ -84,7 +84,7 @@ func TestNeitherLogsNorNamesOfSessionsHaveUsers(t *testing.T) {
 	require.NotRegexp(t, `(?i)\bann\b|ann[.@]|Carter|evil|901820`, log.String())
 	require.Contains(t, log.String(), "[e-mail 1]", "the refused message was logged")
 
-	j, err := sqlite.Open(db)
+	j, err := sqlite.Open(db, sqlite.Config{})
 	require.NoError(t, err)
 	defer j.Close()
 	n := 0

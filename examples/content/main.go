@@ -124,7 +124,7 @@ func talk(ctx context.Context, s *assistant.Services, user string, screen assist
 	code, err := terminal.Run(ctx, s.Hub, terminal.Config{Session: session, In: in, Out: out, Plain: true,
 		Hidden: []string{contenttools.StructuredResponse, contenttools.FetchArtifact, contenttools.FetchArtifactTopics,
 			contenttools.FetchResearch, contenttools.ListDraftArtifacts},
-		Input: agent.Input{User: user, Owner: user, Only: assistant.ChatTools, Labels: s.Labels(screen),
+		Input: agent.Input{User: user, Owner: user, Only: assistant.ChatTools, Labels: s.Labels(screen, ""),
 			Supersede: true}})
 	if err != nil {
 		fmt.Fprintln(stderr, "content:", agent.Words(err))
@@ -139,7 +139,6 @@ func show(ctx context.Context, s *assistant.Services, r assistant.Request, out i
 	data, _ := answer.Data.(map[string]any)
 	fmt.Fprint(out, assistant.Lines(data, answer.Options))
 	if answer.Error != nil {
-		fmt.Fprintf(out, "%s (trace %s)\n", answer.Error.Category, answer.TraceID)
 		return 1
 	}
 	at, _ := data["artifact"].(map[string]any)

@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"io"
 	"net/http"
+	"net/http/httptest"
 	"os"
 	"path/filepath"
 	"regexp"
@@ -75,7 +76,7 @@ func TestARequestInATerminal(t *testing.T) {
 	require.Contains(t, out, "All right, nothing was changed.")
 	status, out, _ = command(t, "-db", db, "-user", "ben", "-artifact", id[1], "-p", "What's the status?")
 	require.Equal(t, 1, status)
-	require.Contains(t, out, "ARTIFACT_NOT_FOUND")
+	require.Contains(t, out, "There is no such article.")
 	status, out, _ = command(t, "-db", db, "-p", "Give me three ideas about pricing for LinkedIn")
 	require.Zero(t, status)
 	require.Regexp(t, `(?i)^.+\n(  - .*pricing.*\n){3}$`, out)
@@ -169,4 +170,35 @@ func TestSIGTERMDrainsTheServer(t *testing.T) {
 	http.DefaultClient.CloseIdleConnections()
 	require.NoError(t, p.Process.Signal(syscall.SIGTERM))
 	require.NoError(t, p.Wait())
+}
+
+// failing are what a provider answers with each of these status codes, and what a terminal says
+// then.
+var failing = map[int][2]string{
+	401: {`{"error":{"message":"Incorrect API key provided: sk-1.","type":"invalid_request_error",` +
+		`"code":"invalid_api_key"}}`, "Set OPENAI_API_KEY to a valid key"},
+	404: {`{"error":{"message":"The model gpt-x does not exist.","type":"invalid_request_error",` +
+		`"code":"model_not_found"}}`, "Set OPENAI_MODEL to the name of a model"},
+	429: {`{"error":{"message":"You exceeded your current quota.","type":"insufficient_quota",` +
+		`"code":"insufficient_quota"}}`, "no credit or no quota left"},
+}
+
+func TestATerminalSaysWhatIsWrongWithTheModel(t *testing.T) {
+	for status, c := range failing {
+		server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, _ *http.Request) {
+			w.Header().Set("Content-Type", "application/json")
+			w.WriteHeader(status)
+			fmt.Fprint(w, c[0])
+		}))
+		env := map[string]string{"OPENAI_API_KEY": "k", "OPENAI_MODEL": "gpt-x", "OPENAI_BASE_URL": server.URL}
+		for _, message := range []string{"Give me topic ideas", "Create content for a blog post about tea"} {
+			var out, errs bytes.Buffer
+			require.Equal(t, 1, run(t.Context(), []string{"-db", newFile(t), "-p", message},
+				func(name string) string { return env[name] }, strings.NewReader(""), &out, &errs))
+			require.Contains(t, out.String(), c[1])
+			require.NotRegexp(t, `sk-1|[A-Z]+_ERROR|trace|Config\.`, out.String()+errs.String())
+		}
+		server.Close()
+	}
+	http.DefaultClient.CloseIdleConnections()
 }

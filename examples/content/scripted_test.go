@@ -37,16 +37,30 @@ var (
 func newScripted(t *testing.T, status int) *scripted {
 	s := &scripted{prompts: map[string]string{}}
 	model := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
-		var req struct{ Messages []struct{ Content string } }
+		var req struct {
+			Messages []struct {
+				Role    string
+				Content any
+			}
+			Tools []any
+		}
 		body, _ := io.ReadAll(r.Body)
-		if status != http.StatusOK || json.Unmarshal(body, &req) != nil || len(req.Messages) != 2 {
+		if status != http.StatusOK || json.Unmarshal(body, &req) != nil || len(req.Messages) < 2 {
 			w.WriteHeader(max(status, http.StatusUnauthorized))
 			fmt.Fprint(w, `{"error":{"message":"Incorrect API key provided: sk-secret","code":"invalid_api_key"}}`)
 			return
 		}
-		text, _ := json.Marshal(s.answer(step.FindStringSubmatch(req.Messages[0].Content)[1], req.Messages[0].Content,
-			req.Messages[1].Content))
 		w.Header().Set("Content-Type", "text/event-stream")
+		if last := req.Messages[len(req.Messages)-1]; len(req.Tools) > 0 {
+			name, input := turn(last.Role, fmt.Sprint(last.Content))
+			arguments, _ := json.Marshal(input)
+			fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"tool_calls\":[{\"index\":0,\"id\":\"call\",\"type\":"+
+				"\"function\",\"function\":{\"name\":%q,\"arguments\":%s}}]},\"finish_reason\":\"tool_calls\"}],"+
+				"\"usage\":{\"prompt_tokens\":9,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n", name, arguments)
+			return
+		}
+		text, _ := json.Marshal(s.answer(step.FindStringSubmatch(fmt.Sprint(req.Messages[0].Content))[1],
+			fmt.Sprint(req.Messages[0].Content), fmt.Sprint(req.Messages[1].Content)))
 		fmt.Fprintf(w, "data: {\"choices\":[{\"delta\":{\"content\":%s},\"finish_reason\":\"stop\"}],\"usage\":"+
 			"{\"prompt_tokens\":9,\"completion_tokens\":9}}\n\ndata: [DONE]\n\n", text)
 	}))
@@ -65,6 +79,21 @@ func newScripted(t *testing.T, status int) *scripted {
 	s.env = map[string]string{"OPENAI_API_KEY": "sk-secret", "OPENAI_MODEL": "writer-1", "OPENAI_BASE_URL": model.URL,
 		"TAVILY_API_KEY": "tvly-secret", "TAVILY_BASE_URL": tavily.URL}
 	return s
+}
+
+// turn is what the model calls in a turn of the chat: it creates an article, has all of it written,
+// and says so.
+func turn(role, text string) (name, input string) {
+	id := regexp.MustCompile(`"id":"([0-9a-f-]{36})"`).FindStringSubmatch(text)
+	switch {
+	case role != "tool":
+		return "createDraft", `{"title":"Fixed prices","type":"blog"}`
+	case strings.Contains(text, `"done"`) || id == nil:
+		note, _, _ := strings.Cut(text[strings.Index(text, `"note":"`)+len(`"note":"`):], `"`)
+		return "structuredResponse", `{"message":"It is written. ` + note + `"}`
+	}
+	return "runSteps", `{"artifactId":"` + id[1] + `","steps":["topicResearch","skeletonCreator","contentWriter",` +
+		`"humanizer","visualsCreator"]}`
 }
 
 // answer is what the model says to a step.

@@ -149,7 +149,7 @@ func (s *side) clear(p *plan, flood span) time.Duration {
 // withPawl makes s the side with Pawl: what a service configures, with the library's defaults for
 // everything else.
 func (s *side) withPawl(p *plan) error {
-	s.ledger = budget.NewLedger()
+	s.ledger = budget.NewLedger(budget.LedgerConfig{})
 	limits := budget.New(budget.Config{Global: p.limit, Tasks: map[string]budget.Limit{audit: p.auditLimit}})
 	rules := circuit.LLM()
 	rules.OnChange = func(c circuit.Change) {
@@ -166,7 +166,7 @@ func (s *side) withPawl(p *plan) error {
 		s.gates = append(s.gates, gate)
 		g, err := guard.New(m, guard.Config{
 			Name: m.name, Gate: gate, Breaker: circuit.New("llm:"+m.name, rules), Budget: limits, Ledger: s.ledger,
-			Retry: map[fault.Class]guard.Retry{fault.Degraded: {Exact: true}}, // so that the day is the same each time
+			Retry: map[fault.Class]fault.Retry{fault.Degraded: {Exact: true}}, // so that the day is the same each time
 		})
 		if err != nil {
 			return err

@@ -80,7 +80,7 @@ func run(ctx context.Context, o options, in io.Reader, out io.Writer) error {
 		return tools.Verdict{Effect: tools.Ask, Reason: "the server is not trusted"}
 	}
 	a, err := agent.New(agent.Config{Name: "mcp", Provider: model, Instructions: "Use the tools of the servers.",
-		Sources: sources, Policies: []tools.Policy{ask}, Journal: journal.NewMemory()})
+		Sources: sources, Policies: []tools.Policy{ask}, Journal: &journal.MapStore{}})
 	if err != nil {
 		return err
 	}
@@ -127,9 +127,9 @@ func servers(o options) (list []*mcp.Server, err error) {
 // converse runs a prompt, and asks about the calls that need approval.
 func converse(ctx context.Context, a *agent.Agent, prompt string, in io.Reader, out io.Writer) error {
 	answers := bufio.NewScanner(in)
-	input := agent.Input{Session: "mcp", Prompt: prompt, Interactive: true}
+	var work agent.Work = agent.Input{Session: "mcp", Prompt: prompt, Interactive: true}
 	for {
-		res, err := a.Run(ctx, input)
+		res, err := a.Run(ctx, work)
 		if res == nil || res.Status != agent.Paused {
 			if res != nil {
 				fmt.Fprintln(out, res.Text())
@@ -140,7 +140,7 @@ func converse(ctx context.Context, a *agent.Agent, prompt string, in io.Reader, 
 		for _, p := range res.Pending {
 			decisions = append(decisions, decide(p, answers, out))
 		}
-		input = agent.Resume("mcp", decisions...)
+		work = agent.Resume("mcp", decisions...)
 	}
 }
 

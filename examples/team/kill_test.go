@@ -221,7 +221,7 @@ func messages(s *server, session string) any {
 // eachFact calls f with the facts of all sessions in a journal.
 func eachFact(t *testing.T, db string, f func(session string, fact agent.Event)) {
 	t.Helper()
-	store, err := sqlite.Open(db)
+	store, err := sqlite.Open(db, sqlite.Config{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
 	a, err := agent.New(agent.Config{Name: "reader", Provider: providertest.Script(), Journal: store})
@@ -257,7 +257,7 @@ func reports(t *testing.T, db string) (n int) {
 // heads logs how all sessions stand.
 func heads(t *testing.T, db string) {
 	t.Helper()
-	store, err := sqlite.Open(db)
+	store, err := sqlite.Open(db, sqlite.Config{})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, store.Close()) }()
 	for h, err := range store.Heads(t.Context(), journal.Filter{}) {

@@ -42,7 +42,7 @@ func (o *options) start(ctx context.Context, getenv func(string) string, in io.R
 		return 1, err
 	}
 	defer func() { err = errors.Join(err, cfg.Place.Close()) }()
-	store, err := sqlite.Open(o.db)
+	store, err := sqlite.Open(o.db, sqlite.Config{})
 	if err != nil {
 		return 1, err
 	}

@@ -145,7 +145,7 @@ func (p *program) open(ctx context.Context) (err error) {
 	if p.dsn != "" {
 		p.store, err = postgres.Open(ctx, postgres.Config{DSN: p.dsn})
 	} else {
-		p.store, err = sqlite.Open(p.db)
+		p.store, err = sqlite.Open(p.db, sqlite.Config{})
 	}
 	if err != nil {
 		return errors.Join(err, p.ledger.Close())

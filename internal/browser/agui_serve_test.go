@@ -148,7 +148,7 @@ func newAGUISite(t *testing.T, model provider.Provider, input func(*http.Request
 }
 
 func newAGUIServer(t *testing.T, model provider.Provider, input func(*http.Request, *agent.Input) error) *aguiSite {
-	s := &aguiSite{t: t, store: journal.NewMemory(), opened: make(map[string]bool)}
+	s := &aguiSite{t: t, store: &journal.MapStore{}, opened: make(map[string]bool)}
 	s.serve = serve.Config{Input: input, Logger: slog.New(slog.DiscardHandler),
 		Authorize: func(r *http.Request, _ string, _ serve.Action) (string, error) {
 			return r.Header.Get("User"), nil

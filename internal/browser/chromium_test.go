@@ -9,6 +9,7 @@ import (
 	"os"
 	"os/exec"
 	"path/filepath"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -208,12 +209,22 @@ func (p *tab) waitFor(expression string, state func() string) {
 	p.t.Helper()
 	ctx, cancel := context.WithTimeout(p.ctx, patience+5*time.Second)
 	defer cancel()
-	_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")",
-		chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience)))
-	if err != nil {
+	for {
+		_, err := chromedp.Run(ctx, chromedp.Poll[chromedp.Void]("!!("+expression+")",
+			chromedp.WithPollingInterval(20*time.Millisecond), chromedp.WithPollingTimeout(patience)))
+		switch {
+		case err == nil:
+			return
+		case ctx.Err() == nil && gone.MatchString(err.Error()):
+			continue // another page is there by now, which is asked
+		}
 		p.t.Fatalf("%s: %v\nthe page: %s", expression, err, state())
 	}
 }
+
+// gone finds the errors of a page that another one has taken the place of.
+var gone = regexp.MustCompile(`Cannot find context with specified id|Execution context was destroyed|` +
+	`[Ii]nspected target navigated|uniqueContextId not found`)
 
 // click clicks the middle of what a selector selects, with the mouse.
 func (p *tab) click(selector string) {
@@ -251,7 +262,7 @@ func (p *tab) middle(element string) (at point) {
 // state returns the state of the page, for messages of failures.
 func (p *tab) state() string {
 	p.t.Helper()
-	return p.text(`JSON.stringify(window.chat ?? document.body.textContent)`)
+	return p.text(`JSON.stringify(window.chat ?? document.body?.textContent ?? "")`)
 }
 
 // screenshot writes a picture of the page into the folder out.

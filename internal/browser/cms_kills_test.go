@@ -20,14 +20,14 @@ var cmsKills = flag.Int("cms-kills", 1,
 
 // longTask is a task of eight steps.
 const longTask = "Create a page called One with a hero titled First, then create a page called Two, " +
-	"then create a page called Three, then write a blog entry titled Fourth saying Hello, " +
+	"then create a page called Three, then create a page called Four, " +
 	"then create a page called Six with a hero titled Sixth, then create a page called Seven, " +
 	"then create a page called Eight, then create a page called Nine"
 
 // longTaskTime is about how long it takes.
 const longTaskTime = 400 * time.Millisecond
 
-var longTaskDone = []string{"eight 0", "fourth", "nine 0", "one 1", "seven 0", "six 1", "three 0", "two 0"}
+var longTaskDone = []string{"eight 0", "four 0", "nine 0", "one 1", "seven 0", "six 1", "three 0", "two 0"}
 
 // fill writes a message without sending it.
 func (p *cmsPage) fill(text string) {

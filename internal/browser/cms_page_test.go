@@ -120,7 +120,7 @@ var cmsLooks = []cmsLook{
 	{"work", "chat", false, func(p *cmsPage) {
 		p.say("Create an About page with a hero titled Hello")
 		p.done()
-		p.say("Create a page called Members, then add a text section to Members titled News saying Open")
+		p.say("Create a page called Members, then add a text section to Members saying Open")
 		p.done()
 		p.previews("/pages/members")
 	}},
@@ -183,6 +183,7 @@ func TestTheCMSPageLooksRightAndIsAccessible(t *testing.T) {
 				p.drawn(fmt.Sprintf("cms-%s-%d-%s.png", l.name, at.width, at.theme))
 				require.Equal(t, "[]", p.text(overflow), "at a width of %d", at.width)
 				require.Equal(t, "[]", p.text(clipped), "at a width of %d", at.width)
+				p.seesIcons(fmt.Sprint(at.width, " ", at.theme))
 				if at.checked(n) {
 					require.Empty(t, p.axe(), "at a width of %d, in %s", at.width, at.theme)
 				}

@@ -23,7 +23,6 @@ const painted = `JSON.stringify((loaded => ({
 func TestTheFirstPaintOfTheCMS(t *testing.T) {
 	t.Parallel()
 	p := openCMS(t, startCMS(t), "")
-	var best int
 	rounds := 2
 	if *screens {
 		rounds = 5
@@ -41,11 +40,7 @@ func TestTheFirstPaintOfTheCMS(t *testing.T) {
 		require.Empty(t, got.Foreign, "everything comes from the own server")
 		require.LessOrEqual(t, got.Requests, 50)
 		require.LessOrEqual(t, got.Bytes, 300_000)
-		if best == 0 || got.Paint < best {
-			best = got.Paint
-		}
 		t.Logf("first paint after %d ms, ready after %d ms, %d requests, %d bytes", got.Paint, got.Ready, got.Requests,
 			got.Bytes)
 	}
-	require.Less(t, best, 3000, "in ms")
 }

@@ -29,7 +29,7 @@ var allPictures = []picture{
 	{"page.jpg", 1360, 800, "light", func(p *cmsPage) {
 		p.say("Create an About page with a hero titled Hello")
 		p.done()
-		p.say("Publish the About page, then add a text section to About titled Our story saying \"It began with one oven.\"")
+		p.say("Publish the About page, then add a text section to About saying \"It began with one oven.\"")
 		p.done()
 		p.clickOn(`document.querySelector(".row[data-path='/pages/home']")`)
 		p.previews("/pages/home")

@@ -187,6 +187,7 @@ func (p *contentPage) looksRight(l contentLook, n int, at size) {
 		require.NoError(p.t, os.WriteFile(filepath.Join("../../examples/content/pictures", to), data, 0o644))
 	}
 	require.Equal(p.t, "[]", p.text(overflow), "%s at a width of %d", l.name, at.width)
+	p.seesIcons(name)
 	require.Equal(p.t, "[]", p.text(contentClipped), "%s at a width of %d", l.name, at.width)
 	require.Equal(p.t, "1", p.text(`String(document.querySelectorAll("h1").length)`), "%s has one title", l.name)
 	if at.width == 1440 { // the text has room beside the chat

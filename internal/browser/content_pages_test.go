@@ -90,6 +90,46 @@ func TestALoginThatHasEndedLeadsBackWithTheText(t *testing.T) {
 	p.calm("401")
 }
 
+// Somebody who was never logged in is welcomed, and no request fails. After the login they are
+// where they wanted to be.
+func TestAFirstVisitIsWelcomed(t *testing.T) {
+	t.Parallel()
+	s := startContent(t)
+	for _, path := range []string{"/", "/portfolio?q=a"} {
+		p := &contentPage{&builtIn{open(t, "about:blank")}, s}
+		p.visit("/login") // the tests of a browser share its storage
+		p.text(`localStorage.clear(), ""`)
+		p.visit(path)
+		p.wait(`location.pathname === "/login" && document.querySelector("[data-user=ann]") && !document.querySelector(".notice")`)
+		p.calm()
+		p.click("[data-user=ann]")
+		p.wait(`location.pathname + location.search.replace(/&?session=[^&]*/, "") === ` + quote(path) + ` && document.querySelector(".head h1")`)
+		p.calm()
+	}
+}
+
+// Who asks for an article in the chat is led to it, and isn't told twice what the page says.
+func TestWhatIsMadeInTheChatIsOpened(t *testing.T) {
+	t.Parallel()
+	p := openContent(t, startContent(t), "ann")
+	p.wait(`document.activeElement?.matches("[data-testid=chat-input]")`) // after the login
+	p.ask("Create content for a blog post about small teams")
+	p.wait(`location.pathname.startsWith("/artifacts/") && document.querySelector(".head .badge")?.dataset.status === "ready"`)
+	p.said("is ready")
+	p.wait(`[...document.querySelectorAll("[data-article]")].every(e => !e.checkVisibility())`)
+	require.NotRegexp(t, `→|[Pp]atterns|Open`, p.text(lastTurn+`.innerText`))
+	p.tab("versions")
+	p.wait(`/\d:\d\d/.test(document.querySelector("[data-testid=versions] time")?.textContent)`)
+	p.press("[data-testid=versions]", "What changed")
+	p.wait(`document.querySelector("[data-testid=compared] .difference")`)
+	require.NotContains(t, p.text(`document.querySelector("[data-testid=compared]").innerText`), "##")
+	p.visit("/portfolio")
+	p.wait(`[...document.querySelectorAll("[data-article]")].every(e => e.checkVisibility())`)
+	p.text(`(history.back(), "")`)
+	p.wait(`location.pathname.startsWith("/artifacts/") && document.querySelector("h1")`)
+	p.calm()
+}
+
 // TestALimitCountsDown is over before its time is, because the answer is made up.
 func TestALimitCountsDownAndIsGone(t *testing.T) {
 	t.Parallel()

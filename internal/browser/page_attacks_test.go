@@ -57,7 +57,7 @@ func TestNothingOfAnAttackRunsOrIsMarkup(t *testing.T) {
 	t.Parallel()
 	model := providertest.Script(
 		providertest.Reply(providertest.Think(attack), providertest.Say(attack),
-			providertest.Call(script, object{"page": script}),
+			providertest.Unfit(providertest.Call(script, object{"page": script})),
 			providertest.Source(provider.Source{Title: script, URL: "javascript:window.pwned=20"})),
 		providertest.Calls(deletes(script), deletes("b")),
 		providertest.Say("Done."))

@@ -54,7 +54,7 @@ func looks(ctx context.Context, req *provider.Request) iter.Seq2[provider.Chunk,
 }
 
 func looksConfig() agent.Config {
-	store, pages := journal.NewMemory(), new(shelf)
+	store, pages := &journal.MapStore{}, new(shelf)
 	draft, policy := writes(func(draft) {})
 	return agent.Config{Provider: provider.Func(looks), PauseExpires: time.Hour,
 		Modes: []agent.Mode{{Name: "plan"}, {Name: "write"}}, Journal: store,
@@ -197,6 +197,37 @@ const overflow = `JSON.stringify([...document.querySelectorAll("body *")].filter
 	return e.checkVisibility() && r.width > 1 && (r.right > innerWidth + 1 || r.left < -1) && !e.closest(".code, .table, .scroll, .sidebar, .skip, .hidden-visually, [hidden]");
 }).map(e => e.outerHTML.slice(0, 120)))`
 
+// faintIcons returns the icons whose contrast with what is behind them is less than 3:1, as WCAG
+// computes it. What can't be used now is left out, but for the button that sends.
+const faintIcons = `(() => {
+	const pixel = document.createElement("canvas").getContext("2d", {willReadFrequently: true});
+	const rgba = (color) => {
+		pixel.clearRect(0, 0, 1, 1);
+		pixel.fillStyle = color;
+		pixel.fillRect(0, 0, 1, 1);
+		const [r, g, b, a] = pixel.getImageData(0, 0, 1, 1).data;
+		return [r, g, b, a / 255];
+	};
+	const over = (below, [r, g, b, a], opacity) => [r, g, b].map((c, i) => c * a * opacity + below[i] * (1 - a * opacity));
+	const light = (c) => c.map((v) => v / 255).map((v) => (v <= 0.04045 ? v / 12.92 : ((v + 0.055) / 1.055) ** 2.4)).reduce((sum, v, i) => sum + v * [0.2126, 0.7152, 0.0722][i], 0);
+	return [...document.querySelectorAll("svg")].filter((e) => e.checkVisibility({visibilityProperty: true}) && (!e.closest(":disabled") || e.closest(".composer [type=submit]"))).map((icon) => {
+		const above = [];
+		for (let e = icon; e; e = e.parentElement) above.unshift(getComputedStyle(e));
+		let behind = [255, 255, 255], opacity = 1;
+		for (const s of above) behind = over(behind, rgba(s.backgroundColor), (opacity *= Number(s.opacity)));
+		const [a, b] = [light(behind), light(over(behind, rgba(above.at(-1).color), opacity))];
+		return [(Math.max(a, b) + 0.05) / (Math.min(a, b) + 0.05), icon.parentElement.outerHTML.slice(0, 120)];
+	}).filter(([ratio]) => ratio < 3);
+})()`
+
+// seesIcons waits until no icon is faint: colors change in a moment.
+func (p *builtIn) seesIcons(where string) {
+	p.t.Helper()
+	p.waitFor(faintIcons+`.length === 0`, func() string {
+		return where + ": " + p.text(`JSON.stringify(`+faintIcons+`)`)
+	})
+}
+
 func TestThePageLooksRightAndIsAccessible(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, uimessage.V6, looksConfig())
@@ -218,6 +249,7 @@ func TestThePageLooksRightAndIsAccessible(t *testing.T) {
 				p.screen(width, 900, theme)
 				p.drawn(fmt.Sprintf("page-%s-%d-%s.png", l.name, width, theme))
 				require.Equal(t, "[]", p.text(overflow), "at a width of %d", width)
+				p.seesIcons(fmt.Sprint(width, " ", theme))
 				if at.checked(n) || l.phone {
 					require.Empty(t, p.axe(), "at a width of %d, in %s", width, theme)
 				}

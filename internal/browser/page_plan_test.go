@@ -54,7 +54,7 @@ func submits() providertest.Step {
 
 func TestASubmittedPlanIsShownApprovedAndAskedAbout(t *testing.T) {
 	t.Parallel()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	s := newSite(t, uimessage.V6,
 		agent.Config{Provider: providertest.Script(submits(), providertest.Say("The page is there.")), Journal: store,
 			Tools: planTools(store, 1)})

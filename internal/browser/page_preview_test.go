@@ -117,7 +117,8 @@ func TestAnInputOfTheWrongTypesIsCorrectedInAForm(t *testing.T) {
 	t.Parallel()
 	var got draft
 	tool, _ := writes(func(d draft) { got = d })
-	wrong := providertest.Call("write_page", object{"page": 7, "tags": "work", "layout": object{"columns": 1}})
+	wrong := providertest.Unfit(
+		providertest.Call("write_page", object{"page": 7, "tags": "work", "layout": object{"columns": 1}}))
 	cfg := scripted(wrong, wrong, wrong, providertest.Say("Done."))
 	cfg.Tools, cfg.Limits.AskAfterCorrections = []tools.Tool{tool}, true
 	s := newSite(t, uimessage.V6, cfg)
@@ -137,8 +138,8 @@ func TestAnInputOfTheWrongTypesIsCorrectedInAForm(t *testing.T) {
 func TestSeveralCallsOfAStepAreOneLineThatOpens(t *testing.T) {
 	t.Parallel()
 	s := newSite(t, uimessage.V6, scripted(
-		providertest.Calls(providertest.CallSpec{Tool: "look", Input: target{"home"}},
-			providertest.CallSpec{Tool: "look", Input: object{"page": 7}}),
+		providertest.Reply(providertest.Call("look", target{"home"}),
+			providertest.Unfit(providertest.Call("look", object{"page": 7}))),
 		providertest.Say("See http://localhost:8080/pages/home?a=1, or https://example.org.")))
 	p := s.page("")
 	p.say("Look.")

@@ -3,6 +3,8 @@ package browser
 import (
 	"testing"
 
+	"github.com/stretchr/testify/require"
+
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/stream/uimessage"
@@ -58,5 +60,24 @@ func TestThePageSaysNothingOfTheModelWithoutAConnection(t *testing.T) {
 	p.has(silent)
 	p.press("body", "Stop")
 	p.has("Stopped.")
+	p.calm("network: Failed to load")
+}
+
+// That a message couldn't be sent is said until the network is back. The message stays.
+func TestAComplaintAboutTheNetworkGoesWithIt(t *testing.T) {
+	t.Parallel()
+	s := newSite(t, uimessage.V6, agent.Config{Provider: providertest.Script(providertest.Say("Hello."))})
+	p := s.page("")
+	p.say("Hello.")
+	p.has("Hello.")
+	p.network(conditions{Offline: true})
+	s.http.CloseClientConnections()
+	p.wait(`document.querySelector(".bar:not([hidden])")`)
+	p.click(".composer textarea")
+	p.keys("And now?\r")
+	p.wait(`document.querySelector(".trouble:not([hidden])")?.textContent === "The server could not be reached."`)
+	p.network(conditions{})
+	p.wait(`document.querySelector(".bar[hidden]") && document.querySelector(".trouble[hidden]")`)
+	require.Equal(t, "And now?", p.text(`document.querySelector(".composer textarea").value`))
 	p.calm("network: Failed to load")
 }

@@ -22,6 +22,7 @@ func TestACardThatHasJustAppearedOrMovedDecidesNothing(t *testing.T) {
 	model := providertest.Script(providertest.Calls(deletes("a"), deletes("b")), providertest.Say("Both are gone."))
 	s := newSite(t, uimessage.V6, agent.Config{Provider: model})
 	p := s.page("")
+	p.screen(1440, 1400, "light") // both cards fit, so that nothing is scrolled when they move
 	p.text(`(() => { ` + clicks + `
 		new MutationObserver((_, o) => document.querySelectorAll(".card").forEach(c => { o.disconnect(); click(c, "Approve"); }))
 			.observe(document.body, {childList: true, subtree: true});

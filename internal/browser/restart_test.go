@@ -41,7 +41,7 @@ func serveUntilKilled(dir string) {
 }
 
 func serveFrom(dir string) error {
-	store, err := sqlite.Open(filepath.Join(dir, "journal.db"))
+	store, err := sqlite.Open(filepath.Join(dir, "journal.db"), sqlite.Config{})
 	if err != nil {
 		return err
 	}

@@ -29,10 +29,10 @@ func TestHistoriesAreValidMessages(t *testing.T) {
 			input: agent.Input{Parts: []provider.Part{png}}},
 		"an empty text": {script: []providertest.Step{providertest.Reply(providertest.Say(""),
 			providertest.Call("look", object{"page": "a"})), providertest.Say("Seen.")}},
-		"a call of an unknown tool": {script: []providertest.Step{providertest.Call("missing", object{}),
-			providertest.Say("Sorry.")}},
-		"a call with a wrong input": {script: []providertest.Step{providertest.Call("look", object{"pages": 1}),
-			providertest.Say("Sorry.")}},
+		"a call of an unknown tool": {script: []providertest.Step{
+			providertest.Unfit(providertest.Call("missing", object{})), providertest.Say("Sorry.")}},
+		"a call with a wrong input": {script: []providertest.Step{
+			providertest.Unfit(providertest.Call("look", object{"pages": 1})), providertest.Say("Sorry.")}},
 		"an open approval": {script: []providertest.Step{providertest.Calls(deletes("a"), deletes("b"))}},
 		"a rejected call": {script: []providertest.Step{providertest.Calls(deletes("a")), providertest.Say("Well.")},
 			then: rejectAll},
@@ -65,6 +65,7 @@ func TestHistoriesAreValidMessages(t *testing.T) {
 				if c.then != nil {
 					c.then(t, s.hub.Agent().Session("s-1"))
 				}
+				cfg.Provider.(*providertest.Model).AssertDone(t)
 				b := client.open(t, s.http.URL, "s-1")
 				require.GreaterOrEqual(t, len(b.Messages), 2, b.shows())
 				b.asAfterAReload()

@@ -244,7 +244,7 @@ var useChatCases = map[string]func(t *testing.T, c *useChatClient){
 		b.asAfterAReload()
 	},
 	"graceful restart in mid-stream": func(t *testing.T, c *useChatClient) {
-		g, store := newGate(), journal.NewMemory()
+		g, store := newGate(), &journal.MapStore{}
 		var handler atomic.Pointer[http.Handler]
 		begin := func() *live.Hub {
 			a, err := newAgent(agent.Config{Provider: g.model(), Journal: store}, func(string) {})

@@ -39,7 +39,7 @@ func TestWhatOneReleaseOfGoLeavesTheOtherContinues(t *testing.T) {
 		if reads && *acrossWrite != "" || !reads && *acrossRead != "" {
 			continue
 		}
-		store, err := sqlite.Open(path)
+		store, err := sqlite.Open(path, sqlite.Config{})
 		require.NoError(t, err)
 		x := newAcross(t, store)
 		for i := range *acrossN {
@@ -176,7 +176,7 @@ func same(t *testing.T, want, got json.RawMessage, what string) {
 }
 
 // pause runs an input until a call waits.
-func (x *across) pause(in agent.Input) {
+func (x *across) pause(in agent.Work) {
 	x.t.Helper()
 	_, err := x.agent.Run(x.t.Context(), in)
 	require.ErrorAs(x.t, err, new(*agent.PausedError))
@@ -200,7 +200,7 @@ func (x *across) open(c *acrossCase) string {
 }
 
 // completes runs an input to its end.
-func (x *across) completes(in agent.Input) {
+func (x *across) completes(in agent.Work) {
 	x.t.Helper()
 	res, err := x.agent.Run(x.t.Context(), in)
 	require.NoError(x.t, err)

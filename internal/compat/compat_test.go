@@ -37,7 +37,7 @@ func TestEachReleaseHasItsFiles(t *testing.T) {
 func TestARunAndAPlanOfEachVersionGoOnToTheirEnds(t *testing.T) {
 	for _, v := range versions(t) {
 		t.Run(v, func(t *testing.T) {
-			store, err := sqlite.Open(copyOf(t, v, "journal.db"))
+			store, err := sqlite.Open(copyOf(t, v, "journal.db"), sqlite.Config{})
 			require.NoError(t, err)
 			defer store.Close()
 			now := &effects{}
@@ -82,7 +82,7 @@ func TestARunAndAPlanOfEachVersionGoOnToTheirEnds(t *testing.T) {
 // session, with its whole log.
 func TestTheSessionsOfEachVersionAreFollowed(t *testing.T) {
 	for _, v := range versions(t) {
-		store, err := sqlite.Open(copyOf(t, v, "journal.db"))
+		store, err := sqlite.Open(copyOf(t, v, "journal.db"), sqlite.Config{})
 		require.NoError(t, err, v)
 		older := slices.Contains([]string{"v0.1.0", "before-v0.2", "before-roles"}, v) // than the order of changes
 		followed := make(map[string]uint64)
@@ -111,7 +111,7 @@ func TestTheSessionsOfEachVersionAreFollowed(t *testing.T) {
 // TestTheMemoryOfEachVersionIsRead reads an entry, and replaces it.
 func TestTheMemoryOfEachVersionIsRead(t *testing.T) {
 	for _, v := range versions(t) {
-		store, err := sqlmemory.Open(copyOf(t, v, "memory.db"))
+		store, err := sqlmemory.Open(copyOf(t, v, "memory.db"), sqlmemory.Config{})
 		require.NoError(t, err, v)
 		e, err := store.Get(t.Context(), note.ID)
 		require.NoError(t, err, v)

@@ -11,6 +11,9 @@
 // stored runs must survive: before-v0.2, before-roles and before-core are such. stages.db.gz has a
 // session at each stage that a run or a plan can be left at.
 //
+// The folder queued has the arguments of a job of River and a history of Temporal, as they were
+// before an agent.Input lost fields. The tests of these two packages start them.
+//
 // Random sessions are left by one release of Go, and another one goes on with them:
 //
 //	GOTOOLCHAIN=go1.27.3 go test ./internal/compat -run OneReleaseOfGo -across-write /tmp/left.db

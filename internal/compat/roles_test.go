@@ -43,7 +43,7 @@ func underRoles(t *testing.T, path string) {
 		return p
 	}
 	open := func() *sqlite.Store {
-		store, err := sqlite.Open(decompressed(t, path))
+		store, err := sqlite.Open(decompressed(t, path), sqlite.Config{})
 		require.NoError(t, err)
 		t.Cleanup(func() { require.NoError(t, store.Close()) })
 		return store

@@ -283,7 +283,7 @@ func (s *stage) begin(t *testing.T, store journal.Store) *process {
 // writeStages writes the sessions of all stages, and what their tools have done, as lines of a
 // stage and an effect.
 func writeStages(t *testing.T, dir string) {
-	store, err := sqlite.Open(filepath.Join(dir, "stages.db"))
+	store, err := sqlite.Open(filepath.Join(dir, "stages.db"), sqlite.Config{})
 	require.NoError(t, err)
 	lines := ""
 	for _, s := range stages {
@@ -317,7 +317,7 @@ func TestEachStageGoesOnToItsRightEnd(t *testing.T) {
 // goOn goes on with the stages of a journal. effects has what was done before.
 func goOn(t *testing.T, path, effects string) {
 	t.Helper()
-	store, err := sqlite.Open(decompressed(t, path))
+	store, err := sqlite.Open(decompressed(t, path), sqlite.Config{})
 	require.NoError(t, err)
 	defer store.Close()
 	for _, line := range load(t, effects) {

@@ -45,7 +45,7 @@ func TestWriteTheFilesOfThisVersion(t *testing.T) {
 	ctx, stop := context.WithCancel(t.Context())
 	defer stop()
 
-	store, err := sqlite.Open(filepath.Join(dir, "journal.db"))
+	store, err := sqlite.Open(filepath.Join(dir, "journal.db"), sqlite.Config{})
 	require.NoError(t, err)
 	done := &effects{interrupt: stop}
 	a := newAgent(t, store, done, providertest.Call("record", page{"home"}), providertest.Say("It is recorded."),
@@ -74,13 +74,13 @@ func TestWriteTheFilesOfThisVersion(t *testing.T) {
 	done.save(t, filepath.Join(dir, "effects.txt"))
 
 	ctx = t.Context()
-	memories, err := sqlmemory.Open(filepath.Join(dir, "memory.db"))
+	memories, err := sqlmemory.Open(filepath.Join(dir, "memory.db"), sqlmemory.Config{})
 	require.NoError(t, err)
 	_, err = memories.Put(ctx, note)
 	require.NoError(t, err)
 	require.NoError(t, memories.Close())
 
-	entries := &index.Memory{}
+	entries := &index.Exact{}
 	finder, err := index.New(index.Config{Index: entries})
 	require.NoError(t, err)
 	require.NoError(t, finder.Put(ctx, members))

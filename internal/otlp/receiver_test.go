@@ -131,7 +131,7 @@ func TestACollectorGetsTheSpansOfARun(t *testing.T) {
 			require.NoError(t, err)
 			a, err := agent.New(agent.Config{
 				Name: "cms", Hooks: []agent.Hooks{tel.Hooks()}, Params: agent.Params{Model: "m-1"},
-				Journal: tel.Store(journal.NewMemory()),
+				Journal: tel.Store(&journal.MapStore{}),
 				Provider: tel.Provider(providertest.Script(providertest.Call("delete", page{"home"}),
 					providertest.Say("Done."))),
 				Tools: []tools.Tool{tools.New(tools.Spec{Name: "delete", Risk: tools.High},

@@ -17,7 +17,6 @@ import (
 
 // Modules of others.
 const (
-	backoff      = "github.com/cenkalti/backoff/v4"
 	acpSDK       = "github.com/coder/acp-go-sdk"
 	leaks        = "go.uber.org/goleak"
 	mcpSDK       = "github.com/modelcontextprotocol/go-sdk"
@@ -53,9 +52,9 @@ type row struct {
 // rows is the order of the packages: no package imports one of a higher layer.
 var rows = map[string]row{
 	".":             {}, // documentation; its example uses what it likes
-	"circuit/fault": {},
+	"circuit/fault": {own: []string{"internal/backoff"}},
 	"circuit":       {own: []string{"circuit/fault"}},
-	"ratelimit": {own: []string{"circuit/fault", "ratelimit/internal/calendar",
+	"ratelimit": {own: []string{"circuit/fault", "internal/backoff", "ratelimit/internal/calendar",
 		"ratelimit/internal/list"}, tests: []string{"ratelimit/allowancetest"}},
 	"ratelimit/allowancetest": {own: []string{"ratelimit"}},
 	"ratelimit/budget": {own: []string{"circuit/fault", "ratelimit/internal/calendar",
@@ -67,7 +66,7 @@ var rows = map[string]row{
 	"provider/secret":             {},
 	"internal/httpguard":          {own: []string{"provider/secret"}},
 	"stream":                      {own: []string{"provider", "circuit/fault"}},
-	"stream/sse":                  {own: []string{"circuit/fault"}},
+	"stream/sse":                  {own: []string{"circuit/fault", "internal/backoff", "internal/httpguard"}},
 	"stream/agui":                 {own: []string{"circuit/fault"}, tests: []string{"internal/aguitest"}},
 	"internal/aguitest":           {own: []string{"stream/agui"}},
 	"stream/uimessage":            {},
@@ -76,15 +75,16 @@ var rows = map[string]row{
 	// TestTheMachineIsPure says the rest.
 	"agent/internal/session": {
 		own: []string{"agent/internal/contain", "agent/internal/work", "agent/journal", "agent/machine",
-			"circuit/fault"},
+			"circuit/fault", "internal/backoff"},
 		tests: []string{"provider", "tools"}},
 	"agent/internal/history": {
 		own: []string{"agent/internal/session", "agent/internal/work", "agent/journal", "agent/machine",
 			"circuit/fault", "provider"},
 		tests: []string{"tools"}},
 	"agent/internal/contain": {own: []string{"agent/journal", "circuit/fault", "internal/abandon", "tools"}},
-	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/schema", "internal/visible", "memory",
-		"provider", "tools"}, tests: []string{"agent/internal/history", "internal/erase"}},
+	"agent/machine": {own: []string{"agent/journal", "circuit/fault", "internal/cut", "internal/schema",
+		"internal/visible", "memory", "provider", "tools"},
+		tests: []string{"agent/internal/history", "internal/erase"}},
 	"agent/internal/durable": {own: []string{everything}, third: []string{sqlite}}, // tests alone
 	"agent/internal/stops":   {own: []string{everything}},                          // tests alone
 	"agent/internal/doors":   {own: []string{everything}, third: []string{mcpSDK}}, // tests alone
@@ -96,7 +96,9 @@ var rows = map[string]row{
 	"internal/features":          {own: []string{"provider"}, third: []string{testify}},
 	"internal/wirecases":         {own: []string{everything}}, // tests alone
 	"internal/compat":            {own: []string{everything}}, // tests alone
-	"agent/internal/due":         {own: []string{"agent/journal", "agent/machine"}},
+	"agent/internal/carry": {own: []string{"agent", "agent/machine", "agent/notes", "provider"},
+		tests: []string{"tools"}},
+	"agent/internal/due": {own: []string{"agent/journal", "agent/machine", "internal/backoff"}},
 	"agent/internal/work": {own: []string{"agent/journal", "agent/machine", "provider", "tools", "circuit/fault"},
 		tests: []string{"agent", "provider/providertest"}},
 	"agent/internal/display": {own: []string{"agent", "agent/machine", "provider"},
@@ -137,14 +139,15 @@ var rows = map[string]row{
 	"agent/intent": {own: []string{"agent/internal/output", "circuit/fault", "internal/schema", "provider", "tools"},
 		tests: []string{"agent", "agent/journal"}},
 	"agent/plan": {own: []string{"agent", "agent/internal/display", "agent/internal/due", "agent/internal/session",
-		"agent/internal/work", "agent/journal", "agent/machine", "circuit/fault", "internal/schema", "provider",
-		"tools"},
+		"agent/internal/work", "agent/journal", "agent/machine", "circuit/fault", "internal/backoff", "internal/cut",
+		"internal/schema", "provider", "tools"},
 		tests: []string{"agent/journal/sqlite", "agent/policy", "internal/roletest", "provider/providertest"}},
 	"agent/serve": {own: []string{"agent", "agent/approvals", "agent/internal/display", "agent/internal/request",
 		"agent/journal", "agent/live", "agent/machine", "agent/plan", "agent/serve/page", "circuit/fault", "provider",
 		"ratelimit", "stream/agui", "stream/sse", "stream/uimessage", "tools"},
 		tests: []string{"provider/providertest"}},
-	"agent/serve/page": {own: []string{"agent", "agent/internal/display", "agent/machine", "agent/plan", "provider",
+	"agent/serve/page": {own: []string{"internal/cut", "agent", "agent/internal/display",
+		"agent/machine", "agent/plan", "provider",
 		"tools"},
 		third: []string{"github.com/microcosm-cc/bluemonday", "github.com/yuin/goldmark"},
 		tests: []string{"circuit/fault", "tools"}},
@@ -156,22 +159,25 @@ var rows = map[string]row{
 		"provider", "tools"}, third: []string{acpSDK},
 		tests: []string{"agent/journal/sqlite", "circuit/fault", "memory/recall", "tools/file"}},
 	"agent/prompt": {own: []string{"memory"}},
-	"agent/telemetry": {own: []string{"agent", "agent/internal/contain", "agent/journal", "agent/machine", "circuit",
+	"agent/telemetry": {own: []string{"internal/cut", "agent", "agent/internal/contain",
+		"agent/journal", "agent/machine", "circuit",
 		"circuit/fault", "internal/abandon", "provider", "ratelimit", "ratelimit/budget", "tools"},
 		third: []string{otel},
 		tests: []string{"agent/journal/sqlite", "provider/providertest"}},
 	"agent/mcpserver": {own: []string{"agent", "agent/internal/request", "agent/live", "agent/machine",
 		"agent/serve", "circuit/fault"}, third: []string{mcpSDK},
 		tests: []string{"agent/journal", "provider/providertest", "tools", "tools/mcp"}},
-	"tools/mcp": {own: []string{"circuit", "circuit/fault", "internal/schema", "provider", "tools",
+	"tools/mcp": {own: []string{"circuit", "circuit/fault", "internal/backoff", "internal/schema", "provider", "tools",
 		"tools/process"}, third: []string{mcpSDK, xsync, "golang.org/x/oauth2"},
 		tests: []string{"agent", "agent/journal", "provider/providertest"}},
 	"agent/screen": {own: []string{"agent", "tools", "provider", "provider/secret", "circuit/fault",
 		"internal/visible"}, tests: []string{"agent/journal/sqlite"}},
 	"internal/abandon": {own: []string{"circuit/fault"}},
+	"internal/backoff": {},
+	"internal/cut":     {},
 	"internal/glob":    {},
 	"internal/visible": {},
-	"tools/process":    {own: []string{"tools", "provider", "circuit/fault"}},
+	"tools/process":    {own: []string{"internal/cut", "tools", "provider", "circuit/fault"}},
 	"tools/file": {own: []string{"tools", "tools/file/internal/diff", "provider", "circuit/fault", "internal/glob",
 		"internal/schema", "internal/visible"},
 		third: []string{xsync}},
@@ -202,14 +208,16 @@ var rows = map[string]row{
 	pgtest:            {third: []string{pgx}},
 	filetest:          {},
 	roletest:          {},
-	"internal/schema": {own: []string{"circuit/fault"}, third: []string{validate}},
-	"tools": {own: []string{"provider", "circuit", "circuit/fault", "internal/schema"},
+	"internal/schema": {own: []string{"circuit/fault", "internal/cut"}, third: []string{validate}},
+	"tools": {own: []string{"internal/backoff", "internal/cut", "provider", "circuit", "circuit/fault",
+		"internal/schema"},
 		third: []string{validate}},
-	"memory": {own: []string{"provider", "stream", "circuit/fault"}},
+	"memory": {own: []string{"internal/cut", "provider", "stream", "circuit/fault"}},
 	"memory/tokens/tiktoken": {own: []string{"memory", "provider", "circuit/fault"},
 		third: []string{"github.com/tiktoken-go/tokenizer"}},
 	// its tests have the providers' embedders
-	"memory/index": {own: []string{"memory", "tools", "provider", "circuit/fault"}, third: []string{xsync},
+	"memory/index": {own: []string{"internal/cut", "memory", "tools", "provider",
+		"circuit/fault"}, third: []string{xsync},
 		tests: []string{"circuit", "provider/gemini", "provider/guard", "provider/openai", "ratelimit",
 			"ratelimit/budget"}},
 	"memory/langchain": {own: []string{"memory/index", "stream", "circuit/fault", "internal/httpguard"},
@@ -223,13 +231,13 @@ var rows = map[string]row{
 		"internal/sqlrecall"}, third: []string{pgx},
 		tests: []string{"agent/journal/postgres", "internal/sqlrecall/scopetest", "memory/recall/recalltest"}},
 	"provider/guard": {own: []string{"provider", "stream", "ratelimit", "ratelimit/budget", "circuit",
-		"circuit/fault", "internal/abandon"}, third: []string{backoff}},
+		"circuit/fault", "internal/abandon"}},
 	providertest: {own: []string{"provider", "provider/secret", "stream", "circuit/fault",
-		"internal/httpguard"}},
+		"internal/httpguard", "internal/schema"}},
 	wire:                       {own: []string{"provider", "stream", "circuit/fault", providertest}},
 	"provider/internal/replay": {own: []string{everything}}, // tests alone
 	// What the adapters do alike.
-	adapter: {own: []string{"provider", "provider/secret", "stream", "stream/sse", "circuit/fault",
+	adapter: {own: []string{"internal/cut", "provider", "provider/secret", "stream", "stream/sse", "circuit/fault",
 		"internal/httpguard"},
 		tests: []string{"provider/anthropic", "provider/gemini", "provider/openai"}},
 	"provider/anthropic": {own: []string{"provider", "stream", "stream/sse", "circuit/fault", adapter}},
@@ -241,11 +249,11 @@ var rows = map[string]row{
 	"provider/langchain": {own: []string{"provider", "stream", "circuit/fault", "internal/httpguard", adapter},
 		third: []string{"github.com/tmc/langchaingo"}},
 	"agent": {
-		own: []string{"agent/internal/contain", "agent/internal/due", "agent/internal/history",
+		own: []string{"internal/cut", "agent/internal/contain", "agent/internal/due", "agent/internal/history",
 			"agent/internal/output", "agent/internal/session", "agent/internal/work", "agent/journal",
 			"agent/machine", "agent/notes", "agent/stop", "circuit", "circuit/fault",
-			"internal/abandon", "internal/erase", "internal/schema", "memory", "provider", "provider/guard", "stream",
-			"ratelimit", "ratelimit/budget", "tools"},
+			"internal/abandon", "internal/backoff", "internal/erase", "internal/schema", "memory", "provider",
+			"provider/guard", "stream", "ratelimit", "ratelimit/budget", "tools"},
 		third: []string{xsync},
 		tests: []string{"agent/live", "provider/anthropic", "provider/gemini", "provider/openai", "provider/secret"},
 	},
@@ -340,8 +348,8 @@ func TestRowsPointDown(t *testing.T) {
 	}
 }
 
-// TestAMinimalProgramCompilesThreeModules counts what a user of the library's core takes in.
-func TestAMinimalProgramCompilesThreeModules(t *testing.T) {
+// TestAMinimalProgramCompilesTwoModules counts what a user of the library's core takes in.
+func TestAMinimalProgramCompilesTwoModules(t *testing.T) {
 	cmd := exec.CommandContext(t.Context(), "go", "list", "-deps", "-json=ImportPath,Module",
 		module+"/agent", module+"/tools", module+"/"+providertest)
 	cmd.Dir = root
@@ -364,7 +372,7 @@ func TestAMinimalProgramCompilesThreeModules(t *testing.T) {
 	}
 	require.True(t, modules[module], "go list names no module")
 	delete(modules, module)
-	require.Equal(t, []string{backoff, validate, xsync}, slices.Sorted(maps.Keys(modules)))
+	require.Equal(t, []string{validate, xsync}, slices.Sorted(maps.Keys(modules)))
 }
 
 // TestNeitherStoreCompilesTheOthersDriver looks at all that a user of one takes in.

@@ -115,7 +115,7 @@ var mention = regexp.MustCompile(`\b([a-z][a-z0-9]*)\.([A-Z]\w*)`)
 
 // unused returns, sorted, the names of each package that nobody uses: no other package of the
 // library, no example, no program of the repository and no page names one, and no declaration that
-// somebody uses names it. A page may mean any package of a name.
+// somebody uses names it. A page may mean any package of a name. An enumeration counts as its type.
 func (n exports) unused(files []*file) map[string][]string {
 	used := make(map[string]map[string]bool) // by package
 	for pkg := range n {
@@ -141,6 +141,11 @@ func (n exports) unused(files []*file) map[string][]string {
 			if n[pkg] != nil {
 				n.use(pkg, name, used[pkg])
 			}
+		}
+	}
+	for _, e := range enumerations(files) {
+		for _, name := range e.names {
+			used[e.dir][name] = true
 		}
 	}
 	out := make(map[string][]string)

@@ -45,7 +45,7 @@ func unexported() {}
 	all := exportsOf(files)
 	require.Len(t, all, 2)
 	require.Len(t, all["p"], 10)
-	require.Equal(t, map[string][]string{"p": {"Hidden", "One", "Tested"}}, all.unused(files))
+	require.Equal(t, map[string][]string{"p": {"Hidden", "Tested"}}, all.unused(files))
 	var out bytes.Buffer
 	require.NoError(t, printNames(&out, files, true))
 	require.Contains(t, out.String(), "total ")

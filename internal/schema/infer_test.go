@@ -205,6 +205,15 @@ func TestAnOverlayReplacesKeywordsAndAddsPropertiesBehind(t *testing.T) {
 		`"paid":{"type":"boolean"},"note":{"type":"string"},"total":{"type":"number"},"zone":{"type":"string"},"alpha":true},`+
 		`"required":["id"],"additionalProperties":false,"description":"an order"}`, string(s.JSON()))
 
+	type flag struct {
+		On   bool   `json:"on"`
+		Note string `json:"note,omitempty"`
+	}
+	less := of[flag](t, `{"properties":{"note":null,"other":null}}`)
+	require.Equal(t, object(`"on":{"type":"boolean"}`, `"on"`), string(less.JSON()))
+	_, err := less.Accept(json.RawMessage(`{"on":true,"note":"x"}`))
+	require.Error(t, err, "it isn't there")
+
 	for _, broken := range []string{`{`, `[]`, `{"type":"nothing"}`, `{"type":"object","type":"string"}`} {
 		_, err := For[order](json.RawMessage(broken))
 		require.Error(t, err, broken)

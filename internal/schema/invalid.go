@@ -4,9 +4,9 @@ import (
 	"fmt"
 	"regexp"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 const (
@@ -123,10 +123,7 @@ func quoteShort(s string) string { return shorten(appendQuoted(nil, s), shownByt
 func shorten[T ~string | ~[]byte](text T, limit int) string {
 	s := string(text)
 	if len(s) > limit {
-		for limit > 0 && !utf8.RuneStart(s[limit]) {
-			limit--
-		}
-		s = s[:limit] + "…"
+		s = cut.Start(s, limit) + "…"
 	}
 	return strings.ToValidUTF8(s, "\uFFFD")
 }

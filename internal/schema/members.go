@@ -4,6 +4,7 @@ import (
 	"bytes"
 	"encoding/json"
 	"fmt"
+	"slices"
 )
 
 // A member is one key of a JSON object with its raw value. Schema documents are handled as lists of
@@ -80,9 +81,10 @@ func merge(base, over json.RawMessage) json.RawMessage {
 	return mergeWith(base, over, func(keyword string, old, value json.RawMessage) json.RawMessage {
 		switch keyword {
 		case "properties":
-			return mergeWith(old, value, func(_ string, old, value json.RawMessage) json.RawMessage {
+			ms, _ := members(mergeWith(old, value, func(_ string, old, value json.RawMessage) json.RawMessage {
 				return merge(old, value)
-			})
+			}))
+			return join(slices.DeleteFunc(ms, func(m member) bool { return string(m.value) == "null" }))
 		case "items", "additionalProperties":
 			return merge(old, value)
 		}

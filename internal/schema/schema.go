@@ -44,9 +44,9 @@ func For[T any](overlay json.RawMessage) (*Schema, error) {
 // show for 64 bits.
 //
 // The overlay may be nil. It is a schema that is merged into the inferred one: its keywords replace
-// the inferred ones; under "properties" it is merged name by name, with new names at the end;
-// "items" and "additionalProperties" are merged keyword by keyword. For a type that contains itself
-// it applies only to the outermost value.
+// the inferred ones; under "properties" it is merged name by name, with new names at the end, and
+// null leaves out one that isn't required; "items" and "additionalProperties" are merged keyword by
+// keyword. For a type that contains itself it applies only to the outermost value.
 //
 // Types without a JSON form, types with their own marshaler but without JSONSchema, tags that don't
 // match their field, and defaults that their own schema rejects are errors that name the type and

@@ -48,7 +48,7 @@ func TestATreeNeverSpendsMoreThanItsLimitAndWhatWasInProgress(t *testing.T) {
 	for seed := *firstTree; seed < *firstTree+*trees; seed++ {
 		t.Run(fmt.Sprint(seed), func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
-				f := &forest{t: t, rnd: rand.New(rand.NewPCG(seed, 0)), store: journal.NewMemory(),
+				f := &forest{t: t, rnd: rand.New(rand.NewPCG(seed, 0)), store: &journal.MapStore{},
 					called: make(map[string]time.Time), account: account{limit: treeLimit}}
 				f.grow()
 				spent, inProgress := f.spent(), f.inProgress()

@@ -20,7 +20,7 @@ import (
 // A world is what the processes of a simulation share: the store, and what their tools change.
 type world struct {
 	program *program
-	store   *journal.Memory
+	store   *journal.MapStore
 	trace   func(format string, args ...any) // nil: nothing is traced
 	began   time.Time
 
@@ -60,7 +60,7 @@ type effect struct {
 }
 
 func newWorld(p *program, trace func(string, ...any)) *world {
-	return &world{program: p, store: journal.NewMemory(), trace: trace, began: time.Now(),
+	return &world{program: p, store: &journal.MapStore{}, trace: trace, began: time.Now(),
 		kept: make(map[string][]*log), started: make(map[string]uint64), effects: make(map[string][]effect),
 		fences: make(map[string]uint64), flying: make(map[int]int),
 		numbers: make(map[int]bool), plans: make(map[string]bool),

@@ -2,12 +2,17 @@ package sqlitefile_test
 
 import (
 	"context"
+	"database/sql"
 	"errors"
+	"reflect"
 	"testing"
 	"testing/synctest"
 	"time"
+	"unsafe"
 
 	"github.com/stretchr/testify/require"
+	"modernc.org/sqlite"
+	sqlite3 "modernc.org/sqlite/lib"
 
 	"github.com/pawlkit/pawl/internal/sqlitefile"
 )
@@ -62,6 +67,31 @@ func TestWaitingForABusyFileEndsWithTheContext(t *testing.T) {
 		require.Equal(t, context.DeadlineExceeded, sqlitefile.Retry(ctx, time.Hour, try))
 		require.Zero(t, tries, "nothing is tried once the context has ended")
 	})
+}
+
+// SQLite says "interrupted", and a transaction that it is done; the caller reads that the context
+// has ended.
+func TestAnInterruptedTryReturnsTheContextsError(t *testing.T) {
+	for _, was := range []error{interrupted(t), sql.ErrTxDone} {
+		require.NotErrorIs(t, was, context.Canceled)
+		ctx, cancel := context.WithCancel(t.Context())
+		require.Equal(t, was, sqlitefile.Retry(ctx, time.Second, func() error { return was }), "not by this context")
+		err := sqlitefile.Retry(ctx, time.Second, func() error { cancel(); return was })
+		require.ErrorIs(t, err, context.Canceled)
+		require.ErrorIs(t, err, was)
+	}
+}
+
+// interrupted returns the driver's error for a query that is interrupted. When the driver doesn't
+// put the context's error in its place depends on time, so this is another of its errors, changed.
+func interrupted(t *testing.T) error {
+	t.Helper()
+	var e *sqlite.Error
+	require.ErrorAs(t, busy(t), &e)
+	code := reflect.ValueOf(e).Elem().FieldByName("code")
+	*(*int)(unsafe.Pointer(code.UnsafeAddr())) = sqlite3.SQLITE_INTERRUPT
+	require.Equal(t, sqlite3.SQLITE_INTERRUPT, e.Code())
+	return e
 }
 
 func TestTheFirstTryHasNoOverhead(t *testing.T) {

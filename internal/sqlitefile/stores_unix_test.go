@@ -82,7 +82,7 @@ func together(t *testing.T, path string) []io.Closer {
 		name := strconv.Itoa(i)
 		all.Go(func() {
 			<-start
-			s, err := sqlite.Open(path)
+			s, err := sqlite.Open(path, sqlite.Config{})
 			for n := uint64(0); n < writes && err == nil; n++ {
 				err = s.Append(ctx, journal.Append{Session: name, After: n, Records: []journal.Record{{Kind: "k"}}})
 			}
@@ -90,7 +90,7 @@ func together(t *testing.T, path string) []io.Closer {
 		})
 		all.Go(func() {
 			<-start
-			s, err := sqlmemory.Open(path)
+			s, err := sqlmemory.Open(path, sqlmemory.Config{})
 			for n := 0; n < writes && err == nil; n++ {
 				_, err = s.Put(ctx, recall.Entry{ID: recall.ID{Tenant: "t", Kind: name, Key: strconv.Itoa(n)}})
 			}
@@ -106,7 +106,7 @@ func together(t *testing.T, path string) []io.Closer {
 // kept checks that what was written together is there.
 func kept(t *testing.T, path string) {
 	t.Helper()
-	j, err := sqlite.Open(path)
+	j, err := sqlite.Open(path, sqlite.Config{})
 	require.NoError(t, err)
 	n := 0
 	for h, err := range j.Heads(t.Context(), journal.Filter{}) {
@@ -115,7 +115,7 @@ func kept(t *testing.T, path string) {
 		n++
 	}
 	require.Equal(t, pairs, n)
-	m, err := sqlmemory.Open(path)
+	m, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
 	list, err := m.List(t.Context(), "t", "")
 	require.NoError(t, err)

@@ -76,7 +76,7 @@ func newPath(t *testing.T, url string, client *http.Client, unit time.Duration) 
 	p := &path{
 		gate:   ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 60_000}),
 		budget: budget.New(budget.Config{Global: budget.Limit{Tokens: 100_000_000}}),
-		ledger: budget.NewLedger(),
+		ledger: budget.NewLedger(budget.LedgerConfig{}),
 		books:  books{n: make(map[int]int)},
 		unit:   unit,
 	}
@@ -85,7 +85,7 @@ func newPath(t *testing.T, url string, client *http.Client, unit time.Duration) 
 	guarded, err := guard.New(model, guard.Config{
 		Name: "model", Gate: p.gate, Budget: p.budget, Ledger: p.ledger, Breaker: circuit.New("llm:model", breaker),
 		FirstChunk: 60 * unit, Idle: 60 * unit,
-		Retry: map[fault.Class]guard.Retry{
+		Retry: map[fault.Class]fault.Retry{
 			fault.Transient: {Attempts: 6, Min: unit / 10, Max: 5 * unit},
 			fault.Degraded:  {Attempts: 6, Min: 5 * unit, Max: 30 * unit},
 		},

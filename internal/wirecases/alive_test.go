@@ -67,7 +67,7 @@ func TestPingsAreSignsOfLife(t *testing.T) {
 				p, err := apis[api].open("http://127.0.0.1",
 					&http.Client{Transport: thinking{ping, ends[api], thought}})
 				require.NoError(t, err)
-				g, err := guard.New(p, guard.Config{Retry: map[fault.Class]guard.Retry{fault.Transient: {Attempts: 1}}})
+				g, err := guard.New(p, guard.Config{Retry: map[fault.Class]fault.Retry{fault.Transient: {Attempts: 1}}})
 				require.NoError(t, err)
 				return provider.Generate(t.Context(), g, &provider.Request{MaxOutput: 1024,
 					Messages: []provider.Message{provider.User("Hello.")}})

@@ -8,7 +8,7 @@ import (
 )
 
 func BenchmarkSearch100000Of256(b *testing.B) {
-	m := &index.Memory{}
+	m := &index.Exact{}
 	require.NoError(b, m.Upsert(b.Context(), random(1, 100_000, 256)))
 	q := index.Query{Text: "thing 7", Vector: random(2, 1, 256)[0].Vector, Model: "m", K: 128}
 	for name, filter := range map[string]index.Filter{"all": {},

@@ -31,7 +31,7 @@
 // names count more than descriptions, rare words more than common ones. The higher of the two
 // scores counts. It is multiplied by freshness and trust, if the host configures them.
 //
-// [Local] is an embedder without network and model, [Memory] an exact index that can be kept in a
+// [Local] is an embedder without network and model, [Exact] an exact index that can be kept in a
 // file. For other implementations of the two interfaces, set Config.Low and High to fit their
 // similarities.
 //

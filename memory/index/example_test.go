@@ -81,10 +81,9 @@ func ExampleTool() {
 		fmt.Println(err)
 		return
 	}
-	find, _ := registry.Lookup("findResource")
 	for _, input := range []string{`{"query":"the team page","kind":"page"}`, `{"query":"weather"}`} {
-		out := tools.Execute(ctx, find, &tools.Call{Input: json.RawMessage(input)}, nil)
-		fmt.Println(out.Parts[0].Text)
+		out := registry.Run(ctx, tools.Call{Name: "findResource", Input: json.RawMessage(input)}, tools.Options{})
+		fmt.Println(out.Text())
 	}
 	// Output:
 	// The first fits best, but not for certain. Say what you take it to mean.

@@ -48,7 +48,7 @@ var ErrDamaged = errors.New("index: the file is damaged or isn't an index; remov
 // Save writes the index to a file atomically: a reader finds the old or the new content, even after
 // a crash. It writes the state of one moment and doesn't block changes. Two concurrent calls for
 // one path are safe; the later one wins. Only the owner can read the file.
-func (m *Memory) Save(path string) error {
+func (m *Exact) Save(path string) error {
 	temp, err := os.CreateTemp(filepath.Dir(path), filepath.Base(path)+".*.tmp")
 	if err != nil {
 		return fmt.Errorf("index: save: %w", err)
@@ -74,8 +74,8 @@ func (m *Memory) Save(path string) error {
 	return nil
 }
 
-// Write writes the index as [Memory.Save] does, to w.
-func (m *Memory) Write(w io.Writer) error {
+// Write writes the index as [Exact.Save] does, to w.
+func (m *Exact) Write(w io.Writer) error {
 	m.mu.RLock()
 	rows, model := slices.Clone(m.rows), m.model
 	m.mu.RUnlock()
@@ -106,9 +106,9 @@ func (m *Memory) Write(w io.Writer) error {
 	return nil
 }
 
-// Load reads the index that [Memory.Save] wrote. Errors: fs.ErrNotExist if there is none,
+// Load reads the index that [Exact.Save] wrote. Errors: fs.ErrNotExist if there is none,
 // [ErrDamaged], and one for a file of a newer version.
-func Load(path string) (*Memory, error) {
+func Load(path string) (*Exact, error) {
 	data, err := os.ReadFile(path)
 	if err != nil {
 		return nil, fmt.Errorf("index: load: %w", err)
@@ -116,9 +116,9 @@ func Load(path string) (*Memory, error) {
 	return Read(data)
 }
 
-// Read reads an index from what [Memory.Write] wrote. What it allocates is in proportion to data.
+// Read reads an index from what [Exact.Write] wrote. What it allocates is in proportion to data.
 // Errors: [ErrDamaged], and one for a file of a newer version.
-func Read(data []byte) (*Memory, error) {
+func Read(data []byte) (*Exact, error) {
 	m, err := read(data)
 	switch {
 	case err == nil:
@@ -129,7 +129,7 @@ func Read(data []byte) (*Memory, error) {
 	return nil, fault.Errorf(fault.Permanent, "%w: %w", ErrDamaged, err)
 }
 
-func read(data []byte) (*Memory, error) {
+func read(data []byte) (*Exact, error) {
 	body := data[:max(0, len(data)-len(checksum(0)))]
 	if string(data[len(body):]) != checksum(crc32.Checksum(body, castagnoli)) {
 		return nil, errors.New("its checksum is wrong")
@@ -164,8 +164,8 @@ func read(data []byte) (*Memory, error) {
 	}
 }
 
-func restored(head fileHeader, entries []Entry) (*Memory, error) {
-	m := new(Memory)
+func restored(head fileHeader, entries []Entry) (*Exact, error) {
+	m := new(Exact)
 	if err := m.Replace(context.Background(), entries); err != nil {
 		return nil, err
 	}

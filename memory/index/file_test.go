@@ -14,20 +14,20 @@ import (
 	"github.com/stretchr/testify/require"
 )
 
-func written(t testing.TB, m *index.Memory) []byte {
+func written(t testing.TB, m *index.Exact) []byte {
 	var b bytes.Buffer
 	require.NoError(t, m.Write(&b))
 	return b.Bytes()
 }
 
-func reload(t testing.TB, m *index.Memory) *index.Memory {
+func reload(t testing.TB, m *index.Exact) *index.Exact {
 	again, err := index.Read(written(t, m))
 	require.NoError(t, err)
 	return again
 }
 
-func small(t testing.TB) *index.Memory {
-	m := &index.Memory{}
+func small(t testing.TB) *index.Exact {
+	m := &index.Exact{}
 	entries := random(5, 3, 4)
 	entries[0].Item.Updated = time.Date(2026, 3, 4, 5, 6, 7, 8, time.UTC)
 	entries[1].Item.Aliases = []string{"Über uns"}
@@ -41,7 +41,7 @@ func TestAFileContainsTheWholeIndex(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "resources.idx")
 	_, err := index.Load(path)
 	require.ErrorIs(t, err, fs.ErrNotExist)
-	require.NoError(t, (&index.Memory{}).Save(path))
+	require.NoError(t, (&index.Exact{}).Save(path))
 	require.NoError(t, m.Save(path), "over an older one")
 	again, err := index.Load(path)
 	require.NoError(t, err)
@@ -60,7 +60,7 @@ func TestAFileContainsTheWholeIndex(t *testing.T) {
 	require.NoError(t, err)
 	require.Zero(t, info.Mode().Perm()&0o077)
 
-	empty := reload(t, &index.Memory{})
+	empty := reload(t, &index.Exact{})
 	require.Zero(t, empty.Len())
 }
 

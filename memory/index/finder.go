@@ -12,13 +12,14 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
-// Config configures a Finder. Its zero value uses [Local] and an empty [Memory].
+// Config configures a Finder. Its zero value uses [Local] and an empty [Exact].
 type Config struct {
 	// Embedder; nil: Local{}.
 	Embedder Embedder
-	// Index; nil: an empty Memory. Only one Finder writes to it.
+	// Index; nil: an empty Exact. Only one Finder writes to it.
 	Index Index
 	// Threshold is the lowest score of a hit; 0: .5. Items with a lower score aren't returned.
 	Threshold float64
@@ -58,7 +59,7 @@ func New(cfg Config) (*Finder, error) {
 		cfg.Embedder = Local{}
 	}
 	if cfg.Index == nil {
-		cfg.Index = &Memory{}
+		cfg.Index = &Exact{}
 	}
 	cfg.Threshold = cmp.Or(cfg.Threshold, .5)
 	cfg.Margin = cmp.Or(cfg.Margin, .05)
@@ -151,7 +152,7 @@ func (f *Finder) Find(ctx context.Context, query string, filter Filter, limit in
 	}
 	limit = min(limit, maxHits)
 	res := Result{Query: query}
-	query = clip(query, maxQuery)
+	query = cut.Start(query, maxQuery)
 	asked := words(query, maxAsked)
 	if len(asked) == 0 {
 		return res, nil

@@ -72,10 +72,10 @@ func TestAnUnusualTimeDoesntPreventSaving(t *testing.T) {
 }
 
 // A stuttering is an index that returns everything twice, with invalid similarities.
-type stuttering struct{ *index.Memory }
+type stuttering struct{ *index.Exact }
 
 func (s stuttering) Search(ctx context.Context, q index.Query) ([]index.Match, error) {
-	found, err := s.Memory.Search(ctx, q)
+	found, err := s.Exact.Search(ctx, q)
 	for i := range found {
 		found[i].Similarity = math.NaN()
 	}
@@ -83,7 +83,7 @@ func (s stuttering) Search(ctx context.Context, q index.Query) ([]index.Match, e
 }
 
 func TestDuplicateMatchesOfAnIndexAreIgnored(t *testing.T) {
-	f := finder(t, index.Config{Index: stuttering{&index.Memory{}}}, index.Item{ID: "a", Name: "Members"},
+	f := finder(t, index.Config{Index: stuttering{&index.Exact{}}}, index.Item{ID: "a", Name: "Members"},
 		index.Item{ID: "b", Name: "News"})
 	for _, query := range []string{"members", "membres"} {
 		res := find(t, f, query, index.Filter{})
@@ -103,22 +103,22 @@ func TestASyncOfNilIsRejected(t *testing.T) {
 }
 
 // A careless is an index that ignores filters.
-type careless struct{ *index.Memory }
+type careless struct{ *index.Exact }
 
 func (c careless) Search(ctx context.Context, q index.Query) ([]index.Match, error) {
 	q.Filter = index.Filter{}
-	return c.Memory.Search(ctx, q)
+	return c.Exact.Search(ctx, q)
 }
 
 func TestAnIndexThatIgnoresTheFilterRevealsNothing(t *testing.T) {
-	f := finder(t, index.Config{Index: careless{&index.Memory{}}},
+	f := finder(t, index.Config{Index: careless{&index.Exact{}}},
 		index.Item{ID: "a", Name: "Members", Fields: map[string]string{"tenant": "one"}})
 	require.Len(t, find(t, f, "members", index.Filter{Fields: map[string]string{"tenant": "one"}}).Hits, 1)
 	require.Empty(t, find(t, f, "members", index.Filter{Fields: map[string]string{"tenant": "two"}}).Hits)
 }
 
 func TestItemsWithTheExactNameAreFilteredAndLimited(t *testing.T) {
-	m := &index.Memory{}
+	m := &index.Exact{}
 	entries := []index.Entry{{Item: index.Item{ID: "near"}, Vector: []float32{1, 0}, Model: "m"}}
 	for i := range 50 {
 		entries = append(entries,

@@ -15,7 +15,7 @@ const (
 // first, equally near ones by their ids, followed by up to 32 more whose name, alias or id is the
 // text. An empty index finds nothing. Errors: *ModelError, class fault.Invalid for a vector that
 // contains NaN, and the context's.
-func (m *Memory) Search(ctx context.Context, q Query) ([]Match, error) {
+func (m *Exact) Search(ctx context.Context, q Query) ([]Match, error) {
 	vector, err := m.prepare(q.Vector)
 	if err != nil {
 		return nil, err

@@ -6,7 +6,8 @@ import (
 	"slices"
 	"strings"
 	"unicode"
-	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 const (
@@ -124,7 +125,7 @@ func (r Result) rival(h *Hit) bool {
 // plain removes invisible characters, replaces every sequence of blanks by one, and cuts at limit
 // bytes.
 func plain(s string, limit int) string {
-	cut := clip(s, limit)
+	short := cut.Start(s, limit)
 	out := strings.Join(strings.Fields(strings.Map(func(r rune) rune {
 		switch {
 		case unicode.IsSpace(r):
@@ -133,20 +134,9 @@ func plain(s string, limit int) string {
 			return -1
 		}
 		return r
-	}, cut)), " ")
-	if len(cut) < len(s) {
+	}, short)), " ")
+	if len(short) < len(s) {
 		out += "…"
 	}
 	return out
-}
-
-// clip cuts s at limit bytes, between characters.
-func clip(s string, limit int) string {
-	if len(s) <= limit {
-		return s
-	}
-	for limit > 0 && !utf8.RuneStart(s[limit]) {
-		limit--
-	}
-	return s[:limit]
 }

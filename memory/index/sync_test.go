@@ -28,7 +28,7 @@ func all(items ...index.Item) iter.Seq2[index.Item, error] {
 
 func TestOnlyChangedItemsAreEmbedded(t *testing.T) {
 	e := &recorder{}
-	m := &index.Memory{}
+	m := &index.Exact{}
 	f, err := index.New(index.Config{Embedder: e, Index: m})
 	require.NoError(t, err)
 	items := site(t)[:200]
@@ -68,7 +68,7 @@ func TestOnlyChangedItemsAreEmbedded(t *testing.T) {
 }
 
 func TestAFailedSyncRemovesNothing(t *testing.T) {
-	m := &index.Memory{}
+	m := &index.Exact{}
 	items := site(t)[:100]
 	f := finder(t, index.Config{Index: m}, items...)
 	broken := errors.New("the database is gone")
@@ -97,7 +97,7 @@ func TestAFailedSyncRemovesNothing(t *testing.T) {
 }
 
 func TestAChangeDuringASyncIsKept(t *testing.T) {
-	m := &index.Memory{}
+	m := &index.Exact{}
 	items := site(t)[:10]
 	f := finder(t, index.Config{Index: m}, items...)
 	_, err := f.Sync(t.Context(), func(yield func(index.Item, error) bool) {
@@ -125,7 +125,7 @@ func TestAChangeDuringASyncIsKept(t *testing.T) {
 }
 
 func TestAnotherEmbedderNeedsAReindex(t *testing.T) {
-	m := &index.Memory{}
+	m := &index.Exact{}
 	items := site(t)[:100]
 	finder(t, index.Config{Index: m}, items...)
 	for _, e := range []index.Embedder{index.Local{Size: 256}, &recorder{Local: index.Local{Size: 256}, name: "v2/"}} {
@@ -183,7 +183,7 @@ func (h *hanging) Embed(ctx context.Context, texts []string) ([][]float32, error
 
 func TestAFinderMatchesASimpleMap(t *testing.T) {
 	for seed := range uint64(10) {
-		m := &index.Memory{}
+		m := &index.Exact{}
 		f, err := index.New(index.Config{Index: m, Embedder: index.Local{Size: 32}})
 		require.NoError(t, err)
 		r, plain := rand.New(rand.NewPCG(seed, 3)), map[string]index.Item{}

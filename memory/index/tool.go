@@ -9,6 +9,7 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -77,7 +78,7 @@ func Tool(s Searcher, cfg Lookup) tools.Tool {
 		}
 		if len(words(in.Query, 1)) == 0 {
 			return "", fault.Errorf(fault.Invalid,
-				"index: the query %q contains no word; give the name as the person said it", clip(in.Query, renderName))
+				"index: the query %q contains no word; give the name as the person said it", cut.Start(in.Query, renderName))
 		}
 		l := lookup{Searcher: s, query: in.Query, kind: in.Kind, limit: cmp.Or(in.Limit, limit)}
 		if cfg.Filter != nil {

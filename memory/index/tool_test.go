@@ -20,13 +20,7 @@ func call(t *testing.T, tool tools.Tool, input string) tools.Outcome {
 	t.Helper()
 	reg, err := tools.NewRegistry(tool)
 	require.NoError(t, err)
-	c := &tools.Call{Name: reg.Names()[0], Input: json.RawMessage(input)}
-	a, err := reg.Admit(t.Context(), c, nil, nil, nil)
-	require.NoError(t, err)
-	if a.Rejected != nil {
-		return *a.Rejected
-	}
-	return tools.Execute(t.Context(), a.Definition, c, nil)
+	return reg.Run(t.Context(), tools.Call{Name: reg.Names()[0], Input: json.RawMessage(input)}, tools.Options{})
 }
 
 // answer returns the text that a model reads after a successful call.
@@ -220,12 +214,13 @@ func TestTheToolIsSafeForConcurrentUse(t *testing.T) {
 	tool := index.Tool(office(t), index.Lookup{Filter: func(context.Context) (index.Filter, error) {
 		return index.Filter{Kinds: []string{"page"}}, nil
 	}})
-	d, err := tool.Define()
+	reg, err := tools.NewRegistry(tool)
 	require.NoError(t, err)
+	call := tools.Call{Name: reg.Names()[0], Input: json.RawMessage(`{"query":"abuot"}`)}
 	var all sync.WaitGroup
 	for range 8 {
 		all.Go(func() {
-			out := tools.Execute(context.Background(), d, &tools.Call{Input: json.RawMessage(`{"query":"abuot"}`)}, nil)
+			out := reg.Run(context.Background(), call, tools.Options{})
 			if out.Status != tools.OK {
 				t.Errorf("%+v", out)
 			}

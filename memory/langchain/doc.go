@@ -14,7 +14,7 @@
 //
 // The interface of langchaingo's stores can add documents and search. It can't delete, replace or
 // look up, so a store is no index.Index: whoever fills it keeps it up to date. An index.Finder
-// whose items change has an index.Memory, with an Embedder of a langchaingo model.
+// whose items change has an index.Exact, with an Embedder of a langchaingo model.
 //
 // Texts of documents are untrusted data; [index.Render] marks what was found before a model reads
 // it. Messages of foreign errors are cut. They contain no secret of the requests of a call's

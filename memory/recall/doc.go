@@ -2,7 +2,7 @@
 // facts, mistakes and preferences of a tenant across sessions; and two tools with which a model
 // marks its subgoals, which compaction can then replace by notes.
 //
-// A [Memory] makes the tools over a [Store], in the [Scope] that the host sets:
+// A [Toolset] makes the tools over a [Store], in the [Scope] that the host sets:
 //
 //	m, err := recall.New(recall.Config{
 //		Store: &recall.MapStore{}, // or packages sqlmemory and pgmemory, which outlive the process

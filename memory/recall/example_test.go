@@ -30,18 +30,13 @@ func Example() {
 		{"tuesday", "notes.read", `{"key":"plan"}`},
 		{"tuesday", "facts.find", `{"query":"deploy","tenant":"other"}`},
 	} {
-		call := &tools.Call{Session: c.session, Name: c.tool, Input: json.RawMessage(c.input)}
-		admitted, err := reg.Admit(ctx, call, nil, nil, nil)
-		if err != nil {
-			fmt.Println(err)
-			return
-		}
-		if admitted.Rejected != nil {
-			fmt.Println(admitted.Rejected.Status)
+		call := tools.Call{Session: c.session, Name: c.tool, Input: json.RawMessage(c.input)}
+		out := reg.Run(ctx, call, tools.Options{})
+		if out.Status == tools.Invalid {
+			fmt.Println(out.Status)
 			continue
 		}
-		out := tools.Execute(ctx, admitted.Definition, call, nil)
-		text := out.Parts[0].Text
+		text := out.Text()
 		if c.session == "tuesday" && c.tool == "facts.save" {
 			var v struct{ Status, Why string }
 			if err := json.Unmarshal([]byte(text), &v); err != nil {

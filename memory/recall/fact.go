@@ -30,7 +30,7 @@ var facts = kind[string]{kindFact, func(r *record[string]) item {
 // Facts returns the tools for facts that a tenant knows across sessions: facts.save, facts.find,
 // facts.delete. A fact is replaced or deleted only by a call that names the version that it has
 // read, so that no session unknowingly undoes another one's change.
-func (m *Memory) Facts() []tools.Tool {
+func (m *Toolset) Facts() []tools.Tool {
 	return []tools.Tool{
 		writer("facts.save", "Stores a fact for all later sessions, such as how something is built, named or decided. "+
 			"To replace a fact, give the version that you read. Save only facts that are certain and lasting; never "+
@@ -48,7 +48,7 @@ func (m *Memory) Facts() []tools.Tool {
 	}
 }
 
-func (m *Memory) saveFact(ctx context.Context, in factSave) (saved, error) {
+func (m *Toolset) saveFact(ctx context.Context, in factSave) (saved, error) {
 	key, text, redacted, err := m.cleanEntry(in.Key, in.Text)
 	if err != nil {
 		return saved{}, err

@@ -47,7 +47,7 @@ var mistakes = kind[mistake]{kindMistake, func(r *record[mistake]) item {
 // The first report of a mistake has a confidence of 0.70; each further one adds a third of the
 // distance to 1, rounded down to hundredths (0.80, 0.86, 0.90, …, at most 0.98). The newest error
 // and fix are kept. Each text has at most 600 bytes.
-func (m *Memory) Mistakes() []tools.Tool {
+func (m *Toolset) Mistakes() []tools.Tool {
 	return []tools.Tool{
 		writer("mistakes.report", "Stores a mistake and its fix for later sessions. A repeated report raises its "+
 			"confidence.", "", tools.Low, m.reportMistake),
@@ -64,7 +64,7 @@ func (m *Memory) Mistakes() []tools.Tool {
 	}
 }
 
-func (m *Memory) reportMistake(ctx context.Context, in mistakeReport) (saved, error) {
+func (m *Toolset) reportMistake(ctx context.Context, in mistakeReport) (saved, error) {
 	redacted := false
 	for _, t := range []struct {
 		what string

@@ -27,7 +27,7 @@ var notes = kind[string]{kindNote, func(r *record[string]) item { return item{Ke
 
 // Notes returns the tools for a session's notes, which compaction doesn't remove: notes.write,
 // notes.read, notes.delete.
-func (m *Memory) Notes() []tools.Tool {
+func (m *Toolset) Notes() []tools.Tool {
 	return []tools.Tool{
 		writer("notes.write", "Stores a note for the rest of this session, outside of the conversation: findings, "+
 			"decisions, next steps. A note with the same key is replaced, or extended with append. Never store "+
@@ -41,7 +41,7 @@ func (m *Memory) Notes() []tools.Tool {
 	}
 }
 
-func (m *Memory) writeNote(ctx context.Context, in noteWrite) (saved, error) {
+func (m *Toolset) writeNote(ctx context.Context, in noteWrite) (saved, error) {
 	key, text, redacted, err := m.cleanEntry(in.Key, in.Text)
 	if err != nil {
 		return saved{}, err

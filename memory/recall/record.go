@@ -117,7 +117,7 @@ type list struct {
 }
 
 // save changes a record. change sets the status in out, and returns the new state through r.
-func (k kind[B]) save(ctx context.Context, m *Memory, key string, redacted bool,
+func (k kind[B]) save(ctx context.Context, m *Toolset, key string, redacted bool,
 	change func(r *record[B], found bool, out *saved)) (out saved, r *record[B], err error) {
 	r, done, err := update(ctx, m, k.name, key, func(r *record[B], found bool) (bool, error) {
 		out = saved{Key: key, Redacted: redacted}
@@ -145,7 +145,7 @@ func (k kind[B]) current(out saved, r *record[B]) saved {
 }
 
 // find returns the record with a key, whole, or if it is empty those that a query finds.
-func (k kind[B]) find(ctx context.Context, m *Memory, key, query string, limit int) (list, error) {
+func (k kind[B]) find(ctx context.Context, m *Toolset, key, query string, limit int) (list, error) {
 	out := list{Items: []item{}}
 	if key != "" {
 		key, err := m.cleanKey(key)
@@ -235,7 +235,7 @@ func parse[T any](e *Entry) (*record[T], error) {
 }
 
 // load returns a record in the scope of ctx, or nil if there is none.
-func load[T any](ctx context.Context, m *Memory, kind, key string) (*record[T], error) {
+func load[T any](ctx context.Context, m *Toolset, kind, key string) (*record[T], error) {
 	id, err := m.where(ctx, kind, key)
 	if err != nil {
 		return nil, err
@@ -256,7 +256,7 @@ func loadID[T any](ctx context.Context, s Store, id ID) (*record[T], error) {
 
 // loadAll returns the records of a kind in the scope of ctx, the newest first. It skips records
 // that can't be decoded.
-func loadAll[T any](ctx context.Context, m *Memory, kind string) ([]*record[T], error) {
+func loadAll[T any](ctx context.Context, m *Toolset, kind string) ([]*record[T], error) {
 	id, err := m.where(ctx, kind, "")
 	if err != nil {
 		return nil, err
@@ -279,7 +279,7 @@ func loadAll[T any](ctx context.Context, m *Memory, kind string) ([]*record[T], 
 // (found is false if there is none, and body is zero) and is called again if another writer was
 // faster. If it returns false, nothing is written, without an error. If the call has written the
 // record before, nothing is changed, and done is true.
-func update[T any](ctx context.Context, m *Memory, kind, key string,
+func update[T any](ctx context.Context, m *Toolset, kind, key string,
 	change func(r *record[T], found bool) (write bool, err error)) (r *record[T], done bool, err error) {
 	id, err := m.where(ctx, kind, key)
 	if err != nil {
@@ -332,7 +332,7 @@ type deletion struct {
 }
 
 // remove deletes an entry for a model. A missing entry is a result, not an error.
-func (m *Memory) remove(ctx context.Context, kind, key string, version int64) (deletion, error) {
+func (m *Toolset) remove(ctx context.Context, kind, key string, version int64) (deletion, error) {
 	key, err := m.cleanKey(key)
 	if err != nil {
 		return deletion{}, err

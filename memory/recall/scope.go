@@ -59,7 +59,7 @@ func OfCall(tenant string) func(context.Context) (Scope, error) {
 	}
 }
 
-// Config configures a [Memory].
+// Config configures a [Toolset].
 type Config struct {
 	// Store stores the memory. Required: a &MapStore{}, or package sqlmemory or pgmemory.
 	Store Store
@@ -73,15 +73,15 @@ type Config struct {
 	Redact func(text string) string
 }
 
-// A Memory makes the tools. It is safe for concurrent use.
-type Memory struct {
+// A Toolset makes the tools. It is safe for concurrent use.
+type Toolset struct {
 	store  Store
 	scope  func(context.Context) (Scope, error)
 	redact func(string) string
 }
 
-// New returns a Memory, or an error that names the missing field.
-func New(cfg Config) (*Memory, error) {
+// New returns a Toolset, or an error that names the missing field.
+func New(cfg Config) (*Toolset, error) {
 	if cfg.Store == nil {
 		return nil, errors.New("recall: Config.Store is nil; set it to a store, such as &recall.MapStore{}")
 	}
@@ -91,12 +91,12 @@ func New(cfg Config) (*Memory, error) {
 	if cfg.Redact == nil {
 		cfg.Redact = secret.Redact
 	}
-	return &Memory{store: cfg.Store, scope: cfg.Scope, redact: cfg.Redact}, nil
+	return &Toolset{store: cfg.Store, scope: cfg.Scope, redact: cfg.Redact}, nil
 }
 
-// Tools returns all tools of the memory: those of [Memory.Notes], [Memory.Todo], [Memory.Facts],
-// [Memory.Mistakes] and [Memory.Preferences].
-func (m *Memory) Tools() []tools.Tool {
+// Tools returns all tools of the memory: those of [Toolset.Notes], [Toolset.Todo], [Toolset.Facts],
+// [Toolset.Mistakes] and [Toolset.Preferences].
+func (m *Toolset) Tools() []tools.Tool {
 	var all []tools.Tool
 	for _, group := range [][]tools.Tool{m.Notes(), m.Todo(), m.Facts(), m.Mistakes(), m.Preferences()} {
 		all = append(all, group...)
@@ -114,7 +114,7 @@ const (
 )
 
 // where returns the id of an entry in the scope of ctx.
-func (m *Memory) where(ctx context.Context, kind, key string) (ID, error) {
+func (m *Toolset) where(ctx context.Context, kind, key string) (ID, error) {
 	s, err := scopeOf(ctx, m.scope)
 	if err != nil {
 		return ID{}, err

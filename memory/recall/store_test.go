@@ -77,14 +77,8 @@ func BenchmarkFindFacts(b *testing.B) {
 	reg, err := tools.NewRegistry(m.Facts()...)
 	require.NoError(b, err)
 	run := func(name, input string) {
-		call := &tools.Call{Name: name, Input: []byte(input)}
-		admitted, err := reg.Admit(b.Context(), call, nil, nil, nil)
-		if err != nil || admitted.Rejected != nil {
-			b.Fatal(err, admitted.Rejected)
-		}
-		if out := tools.Execute(b.Context(), admitted.Definition, call, nil); out.Status != tools.OK {
-			b.Fatal(out.Err)
-		}
+		out := reg.Run(b.Context(), tools.Call{Name: name, Input: []byte(input)}, tools.Options{})
+		require.Equal(b, tools.OK, out.Status, "%v", out.Err)
 	}
 	for i := range 1000 {
 		run("facts.save", fmt.Sprintf(`{"key":"k%d","text":"%s %d"}`, i, strings.Repeat("word ", 20), i))

@@ -33,8 +33,8 @@ type subgoalDone struct {
 }
 
 // Subgoals returns the two tools with which a model marks where a part of its work begins and ends:
-// [BeginSubgoal] and [DoneSubgoal]. They need no [Memory] and have no state; only the calls matter:
-// once a subgoal is done, compaction may replace its steps by its summary and facts
+// [BeginSubgoal] and [DoneSubgoal]. They need no [Toolset] and have no state; only the calls
+// matter: once a subgoal is done, compaction may replace its steps by its summary and facts
 // ([memory.Subgoals]).
 //
 // A name has at most 128 bytes, without control characters or blanks around it; a summary at most

@@ -18,7 +18,7 @@ const (
 )
 
 // clean returns a model's text as it is stored, and whether a secret was removed.
-func (m *Memory) clean(what, text string) (string, bool, error) {
+func (m *Toolset) clean(what, text string) (string, bool, error) {
 	text = strings.TrimSpace(strings.ToValidUTF8(text, "\uFFFD"))
 	if text == "" {
 		return "", false, fault.Errorf(fault.Invalid, "recall: the %s is empty", what)
@@ -32,7 +32,7 @@ func (m *Memory) clean(what, text string) (string, bool, error) {
 }
 
 // brief is clean for a text that lists show whole.
-func (m *Memory) brief(what, text string) (string, bool, error) {
+func (m *Toolset) brief(what, text string) (string, bool, error) {
 	text, redacted, err := m.clean(what, text)
 	if err == nil && len(text) > mostShown {
 		err = fault.Errorf(fault.Invalid, "recall: the %s has %d bytes; shorten it to at most %d", what, len(text),
@@ -42,7 +42,7 @@ func (m *Memory) brief(what, text string) (string, bool, error) {
 }
 
 // cleanKey returns a model's key as it is stored.
-func (m *Memory) cleanKey(key string) (string, error) {
+func (m *Toolset) cleanKey(key string) (string, error) {
 	key = strings.TrimSpace(key)
 	odd := func(r rune) bool {
 		return unicode.IsControl(r) || unicode.Is(unicode.Cf, r) || r == '\u2028' || r == '\u2029'
@@ -59,7 +59,7 @@ func (m *Memory) cleanKey(key string) (string, error) {
 }
 
 // cleanEntry is cleanKey and clean.
-func (m *Memory) cleanEntry(key, text string) (k, t string, redacted bool, err error) {
+func (m *Toolset) cleanEntry(key, text string) (k, t string, redacted bool, err error) {
 	if k, err = m.cleanKey(key); err != nil {
 		return "", "", false, err
 	}

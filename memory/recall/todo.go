@@ -51,7 +51,7 @@ const (
 // Todo returns the tools for a session's todo list: todo.add, todo.set, todo.list. A list has at
 // most 100 items, in one entry of the store; above that, or above the store's limits, the oldest
 // items that are done or dropped are deleted.
-func (m *Memory) Todo() []tools.Tool {
+func (m *Toolset) Todo() []tools.Tool {
 	return []tools.Tool{
 		writer("todo.add", "Adds items to the todo list of this session.",
 			`{"properties":{"texts":{"type":"array","items":{"type":"string"},"minItems":1,"maxItems":50}}}`, tools.Low,
@@ -63,7 +63,7 @@ func (m *Memory) Todo() []tools.Tool {
 	}
 }
 
-func (m *Memory) changeTodos(ctx context.Context, change func(*todoList) error) (todoShown, error) {
+func (m *Toolset) changeTodos(ctx context.Context, change func(*todoList) error) (todoShown, error) {
 	for drop := 0; ; drop++ {
 		left := true
 		r, _, err := update(ctx, m, kindTodo, todoKey, func(r *record[todoList], _ bool) (bool, error) {
@@ -114,7 +114,7 @@ func shownTodos(r *record[todoList]) todoShown {
 
 func (i *todoItem) over() bool { return i.Status == "done" || i.Status == "dropped" }
 
-func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
+func (m *Toolset) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
 	var texts []string
 	redacted := false
 	for _, t := range in.Texts {
@@ -142,7 +142,7 @@ func (m *Memory) addTodos(ctx context.Context, in todoAdd) (todoShown, error) {
 	return out, err
 }
 
-func (m *Memory) setTodo(ctx context.Context, in todoSet) (todoShown, error) {
+func (m *Toolset) setTodo(ctx context.Context, in todoSet) (todoShown, error) {
 	if in.Status == "" && in.Text == "" {
 		return todoShown{}, invalid("give a new status, a new text or both")
 	}
@@ -171,7 +171,7 @@ func (m *Memory) setTodo(ctx context.Context, in todoSet) (todoShown, error) {
 	return out, err
 }
 
-func (m *Memory) listTodos(ctx context.Context) (todoShown, error) {
+func (m *Toolset) listTodos(ctx context.Context) (todoShown, error) {
 	r, err := load[todoList](ctx, m, kindTodo, todoKey)
 	if err != nil || r == nil {
 		return todoShown{Items: []todoItem{}}, err

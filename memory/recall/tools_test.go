@@ -45,14 +45,8 @@ func (d *desk) run(session, key, tool string, input any) tools.Outcome {
 	if s, ok := input.(string); ok {
 		raw = []byte(s)
 	}
-	ctx := context.Background()
-	call := &tools.Call{Session: session, IdempotencyKey: key, Name: tool, Input: raw, Outside: d.outside}
-	admitted, err := d.reg.Admit(ctx, call, nil, nil, nil)
-	require.NoError(d.t, err)
-	if admitted.Rejected != nil {
-		return *admitted.Rejected
-	}
-	return tools.Execute(ctx, admitted.Definition, call, nil)
+	call := tools.Call{Session: session, IdempotencyKey: key, Name: tool, Input: raw, Outside: d.outside}
+	return d.reg.Run(context.Background(), call, tools.Options{})
 }
 
 // ok makes a call that must succeed and returns its text.

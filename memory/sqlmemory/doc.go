@@ -1,7 +1,7 @@
 // Package sqlmemory keeps working memory in a SQLite file: a [recall.Store] in pure Go that
 // outlives the process.
 //
-//	store, err := sqlmemory.Open("memory.db")
+//	store, err := sqlmemory.Open("memory.db", sqlmemory.Config{})
 //	if err != nil {
 //		return err
 //	}

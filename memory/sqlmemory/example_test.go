@@ -24,7 +24,7 @@ func Example() {
 	ctx, path := context.Background(), filepath.Join(dir, "memory.db")
 	id := recall.ID{Tenant: "acme", Kind: "fact", Key: "deploy.command"}
 	for _, text := range []string{"make deploy", "make ship"} {
-		store, err := sqlmemory.Open(path)
+		store, err := sqlmemory.Open(path, sqlmemory.Config{})
 		if err != nil {
 			fmt.Println(err)
 			return
@@ -53,7 +53,7 @@ func ExampleStore_Texts() {
 		return
 	}
 	defer os.RemoveAll(dir)
-	store, err := sqlmemory.Open(filepath.Join(dir, "memory.db"))
+	store, err := sqlmemory.Open(filepath.Join(dir, "memory.db"), sqlmemory.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return

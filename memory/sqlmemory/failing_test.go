@@ -103,7 +103,7 @@ func TestASlowWriterIsWaitedFor(t *testing.T) {
 
 func TestADamagedFileIsReported(t *testing.T) {
 	path := file(t)
-	s, err := sqlmemory.Open(path)
+	s, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
 	for i := range 200 {
 		_, err := s.Put(t.Context(),
@@ -117,7 +117,7 @@ func TestADamagedFileIsReported(t *testing.T) {
 		data[i] = 0xa5
 	}
 	require.NoError(t, os.WriteFile(path, data, 0o600))
-	s, err = sqlmemory.Open(path)
+	s, err = sqlmemory.Open(path, sqlmemory.Config{})
 	if err == nil {
 		_, err = s.List(t.Context(), "t", "k")
 		require.NoError(t, s.Close())

@@ -25,7 +25,7 @@ func TestMain(m *testing.M) {
 
 func open(tb testing.TB, path string, cfg sqlmemory.Config) *sqlmemory.Store {
 	tb.Helper()
-	s, err := sqlmemory.OpenWith(path, cfg)
+	s, err := sqlmemory.Open(path, cfg)
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, s.Close()) })
 	return s
@@ -57,7 +57,7 @@ func increment(s recall.Store) (n, conflicts int, err error) {
 
 // count increments as often as it is told, once it is told to begin.
 func count(args []string) error {
-	s, err := sqlmemory.Open(args[0])
+	s, err := sqlmemory.Open(args[0], sqlmemory.Config{})
 	if err != nil {
 		return err
 	}
@@ -81,7 +81,7 @@ func count(args []string) error {
 
 // endless increments and says each number once it is kept.
 func endless(args []string) error {
-	s, err := sqlmemory.Open(args[0])
+	s, err := sqlmemory.Open(args[0], sqlmemory.Config{})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func endless(args []string) error {
 
 // many puts new entries until the limit stops it, and says how many.
 func many(args []string) error {
-	s, err := sqlmemory.OpenWith(args[0], sqlmemory.Config{Limits: recall.Limits{Entries: 30}})
+	s, err := sqlmemory.Open(args[0], sqlmemory.Config{Limits: recall.Limits{Entries: 30}})
 	if err != nil {
 		return err
 	}

@@ -12,7 +12,7 @@ import (
 )
 
 func TestEveryConnectionSyncsItsCommits(t *testing.T) {
-	s, err := Open(filepath.Join(t.TempDir(), "memory.db"))
+	s, err := Open(filepath.Join(t.TempDir(), "memory.db"), Config{})
 	require.NoError(t, err)
 	defer s.Close()
 	for range 4 { // as many as there may be, each held until the end
@@ -29,7 +29,7 @@ func TestEveryConnectionSyncsItsCommits(t *testing.T) {
 }
 
 func TestAFileAtItsSizeLimitIsFull(t *testing.T) {
-	s, err := Open(filepath.Join(t.TempDir(), "memory.db"))
+	s, err := Open(filepath.Join(t.TempDir(), "memory.db"), Config{})
 	require.NoError(t, err)
 	defer s.Close()
 	s.db.pool.SetMaxOpenConns(1)

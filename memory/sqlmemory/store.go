@@ -13,7 +13,7 @@ import (
 	"github.com/pawlkit/pawl/memory/recall"
 )
 
-// Config configures [OpenWith]. Its zero value is ready to use.
+// Config configures [Open]. Its zero value is ready to use.
 type Config struct {
 	// Limits are per tenant; see [recall.Limits] for the defaults. Processes that share a file
 	// should agree on them.
@@ -34,12 +34,9 @@ type Store struct {
 	db     *database
 }
 
-// Open is [OpenWith] with the defaults.
-func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
-
-// OpenWith opens the file at path, and creates it with mode 0600 if there is none. The folder must
+// Open opens the file at path, and creates it with mode 0600 if there is none. The folder must
 // exist. The path must be a file: neither a URI nor :memory: (use [recall.MapStore] instead).
-func OpenWith(path string, cfg Config) (*Store, error) {
+func Open(path string, cfg Config) (*Store, error) {
 	if cfg.Busy <= 0 {
 		cfg.Busy = 15 * time.Second
 	}

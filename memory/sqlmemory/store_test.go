@@ -27,7 +27,7 @@ func TestTheStorePassesTheSuite(t *testing.T) {
 
 func TestEntriesExistAfterReopening(t *testing.T) {
 	path := file(t)
-	s, err := sqlmemory.Open(path)
+	s, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
 	a := recall.ID{Tenant: "t", Kind: "k", Key: "a"}
 	v, err := s.Put(t.Context(), recall.Entry{ID: a, Value: []byte("one")})
@@ -89,7 +89,7 @@ func TestAKilledWriterLosesNoStoredEntry(t *testing.T) {
 		}
 		kept, err := strconv.Atoi(p.Kill(t))
 		require.NoError(t, err)
-		s, err := sqlmemory.Open(path)
+		s, err := sqlmemory.Open(path, sqlmemory.Config{})
 		require.NoError(t, err)
 		e, err := s.Get(t.Context(), counter)
 		require.NoError(t, err)
@@ -103,11 +103,11 @@ func TestAKilledWriterLosesNoStoredEntry(t *testing.T) {
 
 func TestTablesOfANewerVersionAreRejected(t *testing.T) {
 	path := file(t)
-	s, err := sqlmemory.Open(path)
+	s, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	raw(t, path, `UPDATE pawl_recall_meta SET version = 99`)
-	_, err = sqlmemory.Open(path)
+	_, err = sqlmemory.Open(path, sqlmemory.Config{})
 	require.ErrorIs(t, err, sqlmemory.ErrNewer)
 	require.Equal(t, fault.UserFixable, fault.Of(err))
 }
@@ -138,7 +138,7 @@ func TestInvalidPathsAreRejected(t *testing.T) {
 		filepath.Join(dir, "a.db-shm"),
 		filepath.Join(dir, "a.db-journal"), filepath.Join(dir, "a.db") + string(filepath.Separator),
 	} {
-		_, err := sqlmemory.Open(path)
+		_, err := sqlmemory.Open(path, sqlmemory.Config{})
 		require.Error(t, err, "%q", path)
 	}
 	left, err := os.ReadDir(dir)
@@ -146,7 +146,7 @@ func TestInvalidPathsAreRejected(t *testing.T) {
 	require.Empty(t, left)
 	text := filepath.Join(dir, "text")
 	require.NoError(t, os.WriteFile(text, []byte(fmt.Sprintf("%4096s", "no database")), 0o600))
-	_, err = sqlmemory.Open(text)
+	_, err = sqlmemory.Open(text, sqlmemory.Config{})
 	require.ErrorIs(t, err, sqlmemory.ErrDamaged)
 	names := filepath.Join(dir, "a b%20?mode=memory#.db")
 	open(t, names, sqlmemory.Config{})

@@ -49,7 +49,7 @@ func TestTablesOfAnOlderVersionAreMigrated(t *testing.T) {
 		INSERT INTO pawl_recall_tenants VALUES ('t', 7, 1, 3);
 		INSERT INTO pawl_recall_meta VALUES (1, 1)`)
 	for range 2 {
-		s, err := sqlmemory.Open(path)
+		s, err := sqlmemory.Open(path, sqlmemory.Config{})
 		require.NoError(t, err)
 		a := recall.ID{Tenant: "t", Kind: "k", Key: "a"}
 		e, err := s.Get(t.Context(), a)

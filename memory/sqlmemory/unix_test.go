@@ -28,7 +28,7 @@ func numbered(n int) recall.ID { return recall.ID{Tenant: "t", Kind: "k", Key: s
 // disk does, then again once it may.
 func narrow(args []string) error {
 	ctx := context.Background()
-	s, err := sqlmemory.Open(args[0])
+	s, err := sqlmemory.Open(args[0], sqlmemory.Config{})
 	if err != nil {
 		return err
 	}
@@ -89,7 +89,7 @@ func reader(args []string) error {
 	if f, err := os.OpenFile(args[0], os.O_RDWR, 0); err == nil {
 		return errors.Join(errors.New("the file can be written to"), f.Close())
 	}
-	s, err := sqlmemory.Open(args[0])
+	s, err := sqlmemory.Open(args[0], sqlmemory.Config{})
 	if err == nil {
 		defer s.Close()
 		_, err = s.Put(context.Background(), recall.Entry{ID: counter})
@@ -103,7 +103,7 @@ func TestAReadOnlyFileIsReported(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "memory.db")
-	s, err := sqlmemory.Open(path)
+	s, err := sqlmemory.Open(path, sqlmemory.Config{})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	require.NoError(t, os.Chmod(path, 0o444))

@@ -92,13 +92,13 @@ func New(cfg Config) (*Model, error) {
 	return m, nil
 }
 
-// NewIn returns a Model of a cloud that offers the API. Of cfg, only Model, HTTPClient, Header and
-// Models are used. It is for the modules of clouds, such as provider/bedrock: no other package can
-// make an [adapter.Cloud].
-func NewIn(cfg Config, cloud *adapter.Cloud) *Model {
-	m := newModel(&cfg)
+func init() { adapter.Anthropic = inCloud }
+
+// inCloud returns a Model of a cloud that offers the API, such as provider/bedrock.
+func inCloud(cfg adapter.CloudConfig) adapter.CloudModel {
+	m := newModel(&Config{Model: cfg.Model, Models: cfg.Models})
 	m.client = adapter.NewClient(
-		adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cloud))
+		adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cfg.Cloud))
 	return m
 }
 

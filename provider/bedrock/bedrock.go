@@ -13,7 +13,6 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/anthropic"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 	"github.com/pawlkit/pawl/stream"
 )
@@ -52,8 +51,8 @@ type Config struct {
 // A Model calls models of Amazon Bedrock. [New] makes it. It is safe for concurrent use.
 type Model struct {
 	id       string
-	claude   *anthropic.Model
-	converse *anthropic.Model // its requests and answers are converted
+	claude   adapter.CloudModel
+	converse adapter.CloudModel // its requests and answers are converted
 }
 
 var (
@@ -93,18 +92,18 @@ func New(ctx context.Context, cfg Config) (*Model, error) {
 	header := cfg.Header.Clone()
 	betas := betasOf(header)
 	_, cached := cfg.Credentials.(*aws.CredentialsCache) // whose Retrieve ends with its context
-	cloud := func(convert func(model, path string, body []byte) (string, []byte, error),
-		write func(*events, *frame) error) *adapter.Cloud {
+	inner := func(convert func(model, path string, body []byte) (string, []byte, error),
+		write func(*events, *frame) error) adapter.CloudConfig {
 		c := &adapter.Cloud{Name: Name, Base: base, Convert: convert, Explain: explain, AsksHost: signed && !cached,
 			Authorize: authorizer(cfg.Credentials, cfg.Region)}
 		c.Receive = func(res *http.Response) { res.Body = newEvents(res.Body, write) }
-		return c
+		return adapter.CloudConfig{Cloud: c, Model: cfg.Model, HTTPClient: cfg.HTTPClient, Header: header,
+			Models: cfg.Models}
 	}
-	inner := anthropic.Config{Model: cfg.Model, HTTPClient: cfg.HTTPClient, Header: header, Models: cfg.Models}
 	return &Model{
 		id:       cfg.Model,
-		claude:   anthropic.NewIn(inner, cloud(invocation(betas), (*events).invoked)),
-		converse: anthropic.NewIn(inner, cloud(conversation, (*events).conversed)),
+		claude:   adapter.Anthropic(inner(invocation(betas), (*events).invoked)),
+		converse: adapter.Anthropic(inner(conversation, (*events).conversed)),
 	}, nil
 }
 

@@ -56,7 +56,7 @@ type Model struct {
 	known  []provider.ModelInfo
 	client *adapter.Client
 
-	withoutIDs bool // of calls; see NewIn
+	withoutIDs bool // of calls; see adapter.Gemini
 }
 
 var (
@@ -100,14 +100,14 @@ func New(cfg Config) (*Model, error) {
 	return m, nil
 }
 
-// NewIn returns a Model of a cloud that offers the API. Of cfg, only Model, HTTPClient, Header and
-// Models are used. Calls of tools are sent without their ids, which Vertex AI rejects. It is for
-// the modules of clouds, such as provider/vertex: no other package can make an [adapter.Cloud].
-func NewIn(cfg Config, cloud *adapter.Cloud) *Model {
-	m := newModel(&cfg)
+func init() { adapter.Gemini = inCloud }
+
+// inCloud returns a Model of a cloud that offers the API, such as provider/vertex.
+func inCloud(cfg adapter.CloudConfig) adapter.CloudModel {
+	m := newModel(&Config{Model: cfg.Model, Models: cfg.Models})
 	m.withoutIDs = true
 	m.client = adapter.NewClient(
-		adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cloud))
+		adapter.ClientConfig{HTTPClient: cfg.HTTPClient, Host: cfg.Header, Decode: statusError}.In(cfg.Cloud))
 	return m
 }
 

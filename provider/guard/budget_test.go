@@ -26,7 +26,7 @@ func (r *rig) reserved() int64 { return r.budget.Status(budget.ScopeGlobal, "").
 func TestARefusedBudgetGivesTheSlotBack(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		r := newRig(t, option{budget: limited(4096 + tokensIn - 1), guard: guard.Config{
-			Retry: map[fault.Class]guard.Retry{fault.UserFixable: {Attempts: 5}},
+			Retry: map[fault.Class]fault.Retry{fault.UserFixable: {Attempts: 5}},
 		}}, good)
 		backup := another()
 		p, err := guard.Failover(r, backup)
@@ -179,7 +179,7 @@ func TestAnAnswerIsToppedUpAsItGrows(t *testing.T) {
 func TestARefusedTopUpEndsTheAnswerAndKeepsWhatCame(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		step := 4096 * 3
-		again := guard.Config{Retry: map[fault.Class]guard.Retry{fault.UserFixable: {Attempts: 5}}}
+		again := guard.Config{Retry: map[fault.Class]fault.Retry{fault.UserFixable: {Attempts: 5}}}
 		r := newRig(t, option{budget: limited(9000), guard: again},
 			script{say(start, long(step), long(step), long(step), long(step), end)})
 		got := watch(r.Stream(t.Context(), ask))
@@ -405,7 +405,7 @@ func TestAnEstimateCountsAllThatIsSent(t *testing.T) {
 }
 
 func TestAPanickingSinkCostsNoCall(t *testing.T) {
-	ledger := budget.NewLedgerWith(budget.LedgerConfig{Sink: func(budget.Entry) { panic("disk") }})
+	ledger := budget.NewLedger(budget.LedgerConfig{Sink: func(budget.Entry) { panic("disk") }})
 	gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1})
 	g := newGuard(t, &fake{scripts: []script{good}}, guard.Config{Gate: gate, Ledger: ledger})
 	require.NoError(t, watch(g.Stream(t.Context(), ask)).err)

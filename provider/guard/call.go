@@ -7,8 +7,6 @@ import (
 	"sync/atomic"
 	"time"
 
-	"github.com/cenkalti/backoff/v4"
-
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream"
@@ -36,11 +34,11 @@ type call struct {
 // progress is how far a call has come.
 type progress struct {
 	attempts int
-	err      error   // of the attempt, or why there was none; nil: it succeeded
-	earlier  []error // of the attempts before it
-	delays   map[fault.Class]*backoff.ExponentialBackOff
-	wait     time.Duration // until the next attempt, unless the gate decides that
-	failedAt time.Time     // when the first attempt failed, and the time in the gate since then
+	err      error                   // of the attempt, or why there was none; nil: it succeeded
+	earlier  []error                 // of the attempts before it
+	failures [fault.Denied + 1]uint8 // by class, that were waited after without advice; at most 100
+	wait     time.Duration           // until the next attempt, unless the gate decides that
+	failedAt time.Time               // when the first attempt failed, and the time in the gate since then
 
 	begun   bool // a Start was shown since the last Reset
 	content bool // and something after it
@@ -172,7 +170,7 @@ func (c *call) verdict() error {
 	if class == fault.None || c.ended || gaveUp(c.err) || exhausted(c.err) {
 		return c.err
 	}
-	policy := &c.guard.retry[class]
+	policy := c.guard.retry[class]
 	if policy.Attempts == 1 && !fault.Retryable(class) {
 		return c.err
 	}
@@ -213,7 +211,8 @@ const interactiveRetries = 30 * time.Second
 func (c *call) inTime(class fault.Class) bool {
 	told := false
 	if c.wait, told = fault.RetryAfter(c.err); !told {
-		c.wait = c.delay(class)
+		c.failures[class]++
+		c.wait = c.guard.retry[class].Delay(int(c.failures[class]))
 	}
 	if !c.req.Interactive {
 		return true
@@ -301,18 +300,4 @@ func backingOff(class fault.Class, wait time.Duration, attempt, of int) provider
 		w.Reason = provider.WaitRateLimited
 	}
 	return provider.Waiting(w)
-}
-
-// delay returns the next delay after errors of that class.
-func (c *call) delay(class fault.Class) time.Duration {
-	policy := c.guard.retry[class]
-	b := c.delays[class]
-	if b == nil {
-		b = policy.delays()
-		if c.delays == nil {
-			c.delays = make(map[fault.Class]*backoff.ExponentialBackOff)
-		}
-		c.delays[class] = b
-	}
-	return min(b.NextBackOff(), policy.Max)
 }

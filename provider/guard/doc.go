@@ -2,9 +2,9 @@
 // can't fix.
 //
 // A [Guard] is a Provider around a Provider. It retries calls that failed for a transient reason,
-// with delays by class of failure ([Retry]) or as the provider advises; it ends an attempt that
-// doesn't begin or falls silent; and it checks the grammar of the answer. It can also use a gate, a
-// budget, a ledger and a breaker:
+// with delays by class of failure ([fault.Retry]) or as the provider advises; it ends an attempt
+// that doesn't begin or falls silent; and it checks the grammar of the answer. It can also use a
+// gate, a budget, a ledger and a breaker:
 //
 //	g, err := guard.New(p, guard.Config{
 //		Name:    "primary",

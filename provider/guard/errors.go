@@ -9,6 +9,9 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
+// ErrGaveUp is what each [GaveUpError] matches with errors.Is, however it is wrapped.
+var ErrGaveUp = errors.New("guard: gave up")
+
 // A GaveUpError is a failure that a [Guard] doesn't retry although its class allows it: what
 // failed, what was tried, and what may help. Outer guards don't retry it either; they pass the
 // error on unchanged.
@@ -35,6 +38,9 @@ func (e *GaveUpError) Error() string {
 
 // Unwrap returns the error of the last attempt, which may have an advice on when to try again.
 func (e *GaveUpError) Unwrap() error { return e.Err }
+
+// Is reports whether target is [ErrGaveUp].
+func (e *GaveUpError) Is(target error) bool { return target == ErrGaveUp }
 
 // Fault returns the class of the last attempt's error.
 func (e *GaveUpError) Fault() fault.Class { return e.Class }

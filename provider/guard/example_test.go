@@ -32,7 +32,7 @@ func Example() {
 	})
 	g, err := guard.New(flaky, guard.Config{
 		Name:  "demo",
-		Retry: map[fault.Class]guard.Retry{fault.Transient: {Attempts: 3, Min: time.Millisecond}},
+		Retry: map[fault.Class]fault.Retry{fault.Transient: {Attempts: 3, Min: time.Millisecond}},
 	})
 	if err != nil {
 		fmt.Println(err)
@@ -67,7 +67,7 @@ func ExampleGaveUpError() {
 	})
 	g, err := guard.New(down, guard.Config{
 		Name:  "primary",
-		Retry: map[fault.Class]guard.Retry{fault.Degraded: {Attempts: 2, Min: time.Millisecond, Max: time.Millisecond}},
+		Retry: map[fault.Class]fault.Retry{fault.Degraded: {Attempts: 2, Min: time.Millisecond, Max: time.Millisecond}},
 	})
 	if err != nil {
 		fmt.Println(err)

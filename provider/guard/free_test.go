@@ -33,7 +33,7 @@ func newMember(t testing.TB, name string, scripts ...script) *memberOf {
 	m := &memberOf{fake: &fake{scripts: scripts}, gate: ratelimit.NewGate(ratelimit.GateConfig{Name: name, Slots: 1}),
 		breaker: circuit.New(name, circuit.Config{Consecutive: 1})}
 	m.Guard = newGuard(t, m.fake, guard.Config{Name: name, Gate: m.gate, Breaker: m.breaker, OnEvent: m.told.add,
-		Retry: map[fault.Class]guard.Retry{fault.Degraded: {Attempts: 1}}})
+		Retry: map[fault.Class]fault.Retry{fault.Degraded: {Attempts: 1}}})
 	return m
 }
 

@@ -23,9 +23,18 @@ type Config struct {
 	// Name identifies this guard in errors and events.
 	Name string
 
-	// Retry says by class how often failed calls are retried. A class that isn't in it keeps its
-	// default; see [Retry].
-	Retry map[fault.Class]Retry
+	// Retry says by class how often failed calls are made, and how long to wait in between. A field
+	// that is 0, and a class that isn't in it, have their default:
+	//
+	//	class         Attempts  Min     Max
+	//	transient     5         100 ms  5 s
+	//	rate_limited  10        1 s     60 s
+	//	degraded      3         5 s     30 s
+	//	all others    1         100 ms  5 s
+	//
+	// With a Gate, a rate-limited call waits in the gate, so the delays of that class aren't used;
+	// its attempts are.
+	Retry map[fault.Class]fault.Retry
 
 	// MaxRetryAfter is the longest wait that the guard accepts from a provider. If the provider
 	// advises more, the call fails at once. 0: 5 min.
@@ -113,7 +122,7 @@ const (
 type Guard struct {
 	provider      provider.Provider
 	name          string
-	retry         retries
+	retry         map[fault.Class]fault.Retry
 	maxRetryAfter time.Duration
 	silence       stream.Timeouts
 	onEvent       func(context.Context, Event)
@@ -136,9 +145,9 @@ func New(p provider.Provider, cfg Config) (*Guard, error) {
 	if isNil(p) {
 		return nil, provider.ErrNilProvider
 	}
-	retry, err := resolve(&cfg)
+	retry, err := fault.Retries(cfg.Retry, nil)
 	if err != nil {
-		return nil, err
+		return nil, &ConfigError{Field: "Retry", Problem: fmt.Sprintf("in %q: %v", cfg.Name, err), Err: err}
 	}
 	silence, most := defaultSilence, 1000
 	if watched(p, &most) {

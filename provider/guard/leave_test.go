@@ -97,9 +97,9 @@ func waited(t *testing.T, trouble, where string, interactive bool) string {
 	case "both":
 		first.scripts, second.scripts = []script{troubles[trouble]}, []script{troubles[trouble]}
 	}
-	exactly := map[fault.Class]guard.Retry{}
+	exactly := map[fault.Class]fault.Retry{}
 	for _, class := range []fault.Class{fault.Transient, fault.RateLimited, fault.Degraded} {
-		exactly[class] = guard.Retry{Exact: true}
+		exactly[class] = fault.Retry{Exact: true}
 	}
 	chain := newChain(t, guard.ChainConfig{}, newGuard(t, first, guard.Config{Name: "a", Retry: exactly}),
 		newGuard(t, second, guard.Config{Name: "b", Retry: exactly}))

@@ -21,7 +21,7 @@ func everything() guard.Config {
 		Gate: ratelimit.NewGate(ratelimit.GateConfig{Slots: 8, RequestsPerMinute: 1e10, TokensPerMinute: 1e10}),
 		Budget: budget.New(budget.Config{Global: budget.Limit{Tokens: 1 << 40, USD: 1e6},
 			Session: budget.Limit{Tokens: 1 << 40}}),
-		Ledger:  budget.NewLedger(),
+		Ledger:  budget.NewLedger(budget.LedgerConfig{}),
 		Breaker: circuit.New("bench", circuit.LLM()),
 	}
 }

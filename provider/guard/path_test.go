@@ -269,7 +269,7 @@ func TestAVictimThatFailsIsStillAVictim(t *testing.T) {
 	cut := func(ctx context.Context, _ func(provider.Chunk, error) bool) bool { <-ctx.Done(); return false }
 	for _, last := range []func(context.Context, func(provider.Chunk, error) bool) bool{spoiled, cut} {
 		synctest.Test(t, func(t *testing.T) {
-			twice := map[fault.Class]guard.Retry{fault.Transient: {Attempts: 2}}
+			twice := map[fault.Class]fault.Retry{fault.Transient: {Attempts: 2}}
 			r := newRig(t, option{gate: ratelimit.GateConfig{Slots: 1}, guard: guard.Config{Retry: twice}},
 				script{say(start, provider.Text("x")), last}, script{fail(failure(fault.Transient))}, good)
 			person := r.person(s, s)

@@ -76,7 +76,7 @@ func TestDelaysAreSpreadAndNeverExceedTheirBound(t *testing.T) {
 			var waits []time.Duration
 			f := &fake{scripts: []script{{fail(failure(fault.Transient))}}}
 			g := newGuard(t, f, guard.Config{
-				Retry:   map[fault.Class]guard.Retry{fault.Transient: {Attempts: 8, Min: s, Max: 6 * s}},
+				Retry:   map[fault.Class]fault.Retry{fault.Transient: {Attempts: 8, Min: s, Max: 6 * s}},
 				OnEvent: failures(func(_ context.Context, f guard.Failure) { waits = append(waits, f.Wait) }),
 			})
 			require.Error(t, watch(g.Stream(t.Context(), ask)).err)
@@ -94,7 +94,7 @@ func TestDelaysAreSpreadAndNeverExceedTheirBound(t *testing.T) {
 func TestWhatIsNotGivenKeepsItsDefault(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		f := &fake{scripts: []script{{fail(failure(fault.Degraded))}}}
-		g := newGuard(t, f, guard.Config{Retry: map[fault.Class]guard.Retry{
+		g := newGuard(t, f, guard.Config{Retry: map[fault.Class]fault.Retry{
 			fault.Degraded:  {Attempts: 4, Min: 40 * s, Exact: true}, // Max follows
 			fault.Permanent: {Attempts: 2},
 		}})
@@ -105,7 +105,7 @@ func TestWhatIsNotGivenKeepsItsDefault(t *testing.T) {
 
 		f = &fake{scripts: []script{{fail(failure(fault.Permanent))}, good}}
 		g = newGuard(t, f,
-			guard.Config{Retry: map[fault.Class]guard.Retry{fault.Permanent: {Attempts: 2, Max: 10 * ms, Exact: true}}})
+			guard.Config{Retry: map[fault.Class]fault.Retry{fault.Permanent: {Attempts: 2, Max: 10 * ms, Exact: true}}})
 		began = time.Now()
 		require.NoError(t, watch(g.Stream(t.Context(), ask)).err)
 		require.Equal(t, 10*ms, time.Since(began))

@@ -46,7 +46,7 @@ func newRig(t testing.TB, o option, scripts ...script) *rig {
 		o.circuit = circuit.LLM()
 	}
 	r.gate, r.budget = ratelimit.NewGate(o.gate), budget.New(o.budget)
-	r.ledger, r.breaker = budget.NewLedger(), circuit.New("llm", o.circuit)
+	r.ledger, r.breaker = budget.NewLedger(budget.LedgerConfig{}), circuit.New("llm", o.circuit)
 	cfg := o.guard
 	cfg.Name, cfg.Gate, cfg.Budget, cfg.Ledger, cfg.Breaker = "rig", r.gate, r.budget, r.ledger, r.breaker
 	cfg.OnEvent = r.told.add
@@ -89,9 +89,9 @@ func (r *rig) outcomes() (out []string) {
 const tokensIn = 2 + 4
 
 // single has one attempt for each class.
-func single() map[fault.Class]guard.Retry {
-	one := guard.Retry{Attempts: 1}
-	return map[fault.Class]guard.Retry{fault.Transient: one, fault.RateLimited: one, fault.Degraded: one}
+func single() map[fault.Class]fault.Retry {
+	one := fault.Retry{Attempts: 1}
+	return map[fault.Class]fault.Retry{fault.Transient: one, fault.RateLimited: one, fault.Degraded: one}
 }
 
 // person takes a slot as a person's request does, and holds it for a time. It returns when it has

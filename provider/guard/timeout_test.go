@@ -16,8 +16,8 @@ import (
 	"github.com/pawlkit/pawl/stream"
 )
 
-func once() map[fault.Class]guard.Retry {
-	return map[fault.Class]guard.Retry{fault.Transient: {Attempts: 1}}
+func once() map[fault.Class]fault.Retry {
+	return map[fault.Class]fault.Retry{fault.Transient: {Attempts: 1}}
 }
 
 func TestAnAttemptThatDoesNotBeginIsMadeAgain(t *testing.T) {

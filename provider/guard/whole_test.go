@@ -32,7 +32,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, r *rand.Rand) *world {
-	w := &world{t: t, limit: int64(r.IntN(100_000)), ledger: budget.NewLedger()}
+	w := &world{t: t, limit: int64(r.IntN(100_000)), ledger: budget.NewLedger(budget.LedgerConfig{})}
 	w.budget = budget.New(budget.Config{Global: budget.Limit{Tokens: w.limit}, Session: budget.Limit{Tokens: 20_000}})
 	guarded := func(name string) provider.Provider {
 		gate := ratelimit.NewGate(ratelimit.GateConfig{Slots: 1 + r.IntN(3), RequestsPerMinute: int64(r.IntN(3) * 50),

@@ -26,7 +26,8 @@ func TestAProviderAnswersAsALangchaingoModel(t *testing.T) {
 		providertest.WithUsage(provider.Usage{Input: 10, Output: 5, CacheRead: 4, Reasoning: 2},
 			providertest.Reply(providertest.Think("Hm."), providertest.Say("Let me see."),
 				providertest.Call("weather", map[string]any{"city": "Oslo"}))))
-	res, err := Model(script).GenerateContent(t.Context(), human("How cold is it?"))
+	res, err := Model(script).GenerateContent(t.Context(), human("How cold is it?"),
+		llms.WithTools([]llms.Tool{{Type: "function", Function: &llms.FunctionDefinition{Name: "weather"}}}))
 	require.NoError(t, err)
 	require.Len(t, res.Choices, 1)
 	c := res.Choices[0]
@@ -207,14 +208,16 @@ func TestAnUnsupportedOptionIsAnError(t *testing.T) {
 
 // There and back: what both sides support arrives unchanged.
 func TestAProviderBehindALangchaingoModelAnswersTheSame(t *testing.T) {
-	reply := providertest.WithUsage(provider.Usage{Input: 10, Output: 5, CacheRead: 4, CacheWrite: 1, Reasoning: 2},
-		providertest.Reply(providertest.Think("Hm."), providertest.Say("Zoë, let me see."),
-			providertest.Call("cms.createPage", map[string]any{"t": 1}),
-			providertest.Call("weather", map[string]any{})))
-	direct, err := provider.Generate(t.Context(), providertest.Script(reply), conversation())
+	reply := func(page string) providertest.Step {
+		return providertest.WithUsage(
+			provider.Usage{Input: 10, Output: 5, CacheRead: 4, CacheWrite: 1, Reasoning: 2},
+			providertest.Reply(providertest.Think("Hm."), providertest.Say("Zoë, let me see."),
+				providertest.Call(page, map[string]any{"t": 1}), providertest.Call("weather", map[string]any{})))
+	}
+	direct, err := provider.Generate(t.Context(), providertest.Script(reply("cms.createPage")), conversation())
 	require.NoError(t, err)
 
-	script := providertest.Script(reply)
+	script := providertest.Script(reply("cms_createPage")) // the name that it is shown
 	p := over(t, Model(script), Config{Model: direct.Model})
 	around, err := provider.Generate(t.Context(), p, conversation())
 	require.NoError(t, err)

@@ -154,7 +154,7 @@ func TestAnAnswerInTheBackgroundOutlivesAFailureOfTheServer(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		w := &workshop{takes: 5 * time.Hour, broken: 1}
 		g, err := guard.New(w.model(t, nil), guard.Config{
-			Retry: map[fault.Class]guard.Retry{fault.Degraded: {Attempts: 2}}})
+			Retry: map[fault.Class]fault.Retry{fault.Degraded: {Attempts: 2}}})
 		require.NoError(t, err)
 		res, err := provider.Generate(t.Context(), g, later("s"))
 		require.NoError(t, err)
@@ -269,7 +269,7 @@ func TestALookInTheBackgroundThatIsntAnsweredIsMadeAgain(t *testing.T) {
 		for _, half := range []bool{false, true} {
 			w := &workshop{takes: 5 * time.Minute, hang: http.MethodGet, half: half}
 			g, err := guard.New(w.model(t, nil), guard.Config{
-				Retry: map[fault.Class]guard.Retry{fault.Transient: {Attempts: 1}}})
+				Retry: map[fault.Class]fault.Retry{fault.Transient: {Attempts: 1}}})
 			require.NoError(t, err)
 			res, err := provider.Generate(t.Context(), g, later("s"))
 			require.NoError(t, err)

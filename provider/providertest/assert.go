@@ -8,20 +8,22 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// AssertDone fails the test unless the script was used exactly: every step, and no call beyond
-// them.
+// AssertDone fails the test unless the script was used exactly: every step, no call beyond them,
+// and each call of a tool fitted its request.
 func (m *Model) AssertDone(t testing.TB) {
 	t.Helper()
 	m.mu.Lock()
-	next, requests := m.next, slices.Clone(m.requests)
+	next, requests, wrong := m.next, slices.Clone(m.requests), m.wrong
 	m.mu.Unlock()
 	switch steps := len(m.plays); {
+	case wrong != nil:
+		t.Errorf("providertest: %v; the newest request:\n%s", wrong, newest(requests))
 	case next < steps:
-		t.Errorf("providertest: the script has %s, and %d were used; the newest request:\n%s", count(steps, "step"),
-			next, newest(requests))
+		t.Errorf("providertest: the script has %s, and %d %s used; step %d is next: %s; the newest request:\n%s",
+			count(steps, "step"), next, were(next), next+1, describeStep(&m.plays[next]), newest(requests))
 	case next > steps:
-		t.Errorf("providertest: the script has %s, and there were %s; the newest request:\n%s", count(steps, "step"),
-			count(next, "call"), newest(requests))
+		t.Errorf("providertest: the script has %s, and there %s %s; the newest request:\n%s", count(steps, "step"),
+			were(next), count(next, "call"), newest(requests))
 	}
 }
 
@@ -29,8 +31,8 @@ func (m *Model) AssertDone(t testing.TB) {
 func (m *Model) AssertCalls(t testing.TB, n int) {
 	t.Helper()
 	if requests := m.Requests(); len(requests) != n {
-		t.Errorf("providertest: there were %s, not %d; the newest request:\n%s", count(len(requests), "call"), n,
-			newest(requests))
+		t.Errorf("providertest: there %s %s, not %d; the newest request:\n%s", were(len(requests)),
+			count(len(requests), "call"), n, newest(requests))
 	}
 }
 
@@ -71,7 +73,8 @@ func (m *Model) request(t testing.TB, i int) *provider.Request {
 	m.mu.Lock()
 	defer m.mu.Unlock()
 	if i < 0 || i >= len(m.requests) {
-		t.Errorf("providertest: there is no request %d; there were %s", i, count(len(m.requests), "call"))
+		t.Errorf("providertest: there is no request %d; there %s %s", i, were(len(m.requests)),
+			count(len(m.requests), "call"))
 		return nil
 	}
 	return m.requests[i]

@@ -48,8 +48,8 @@ func TestWhatIsFalseFailsAndShowsTheRequest(t *testing.T) {
 		assert func(t testing.TB)
 		says   []string
 	}{
-		"done":  {m.AssertDone, []string{"has 2 steps, and 1 were used", "Oslo"}},
-		"calls": {func(t testing.TB) { m.AssertCalls(t, 3) }, []string{"1 call, not 3"}},
+		"done":  {m.AssertDone, []string{"has 2 steps, and 1 was used", "step 2 is next: assistant: y;", "Oslo"}},
+		"calls": {func(t testing.TB) { m.AssertCalls(t, 3) }, []string{"there was 1 call, not 3"}},
 		"tools": {func(t testing.TB) {
 			m.AssertTools(t, 0, "weather")
 		}, []string{"request 0 offered the tools weather, cms.createPage, not weather"}},
@@ -59,14 +59,14 @@ func TestWhatIsFalseFailsAndShowsTheRequest(t *testing.T) {
 		"no tools": {func(t testing.TB) { m.AssertTools(t, 0) }, []string{"not none"}},
 		"result": {func(t testing.TB) {
 			m.AssertSaw(t, 0, ToolResult("x"))
-		}, []string{"no result of x", `"text":"3 degrees"`, `"name":"weather","input":{"city":"Oslo"}`,
-			`"kind":"reasoning","text":"Hm."`, "media"}},
+		}, []string{"no result of x", "result of weather: 3 degrees", `assistant calls weather {"city":"Oslo"}`,
+			"assistant thinks: Hm.", "user shows image/png"}},
 		"result text": {func(t testing.TB) {
 			m.AssertSaw(t, 0, ToolResultText("weather", "4"))
 		}, []string{`no result of weather with "4"`}},
 		"user": {func(t testing.TB) {
 			m.AssertSaw(t, 0, UserText("Rome"))
-		}, []string{`no user message with "Rome"`, `user: [{"kind":"text","text":"How cold`}},
+		}, []string{`no user message with "Rome"`, "user: How cold"}},
 		"assistant": {func(t testing.TB) {
 			m.AssertSaw(t, 0, AssistantText("Rome"))
 		}, []string{"no assistant message"}},
@@ -78,7 +78,7 @@ func TestWhatIsFalseFailsAndShowsTheRequest(t *testing.T) {
 		}, []string{"carried a result of weather"}},
 		"no request": {func(t testing.TB) {
 			m.AssertSaw(t, 1, ToolResult("weather"))
-		}, []string{"there is no request 1; there were 1 call"}},
+		}, []string{"there is no request 1; there was 1 call"}},
 		"below zero":   {func(t testing.TB) { m.AssertTools(t, -1) }, []string{"no request -1"}},
 		"none unseen":  {func(t testing.TB) { m.AssertDidNotSee(t, 7) }, []string{"no request 7"}},
 		"never called": {Script(Say("x")).AssertDone, []string{"has 1 step, and 0 were used", "none"}},

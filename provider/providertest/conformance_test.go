@@ -22,7 +22,8 @@ func TestTheModelsOfThisPackageConformStrictly(t *testing.T) {
 	rich := Reply(Think("Oslo, then."), Say("Ich höre. 聞いています。"), Source(provider.Source{URL: "https://example.com"}),
 		ProviderRan(provider.ToolCall{ID: "1", Name: "search", Input: json.RawMessage(`{"q":"<b>"}`)},
 			provider.ToolResult{CallID: "1", Name: "search"}),
-		Interleaved(CallSpec{"weather", map[string]string{"city": "<Oslo>"}}, CallSpec{"cms.createPage", `{"cut`}),
+		Unfit(Interleaved(CallSpec{"weather", map[string]string{"city": "<Oslo>"}},
+			CallSpec{"cms.createPage", `{"cut`})),
 		File(provider.Media{Type: "image/png", Data: []byte{1, 2}}))
 	for name, fresh := range map[string]func() provider.Provider{
 		"script":     func() provider.Provider { return Script(rich, Say("two")) },

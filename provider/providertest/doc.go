@@ -15,10 +15,14 @@
 //
 // A [Step] is one reply. Its content comes from [Say], [Call], [Calls], [Think] and the like,
 // several of them joined by [Reply]; [Slow], [Stop], [WithUsage], [WithIDs], [Cut], [FailAfter] and
-// [HangAfter] change how a step comes and how it ends. [Fail] and [Hang] are calls without an
-// answer.
+// [HangAfter] change how a step comes and how it ends; [WaitFor] lets it wait for the test. [Fail]
+// and [Hang] are calls without an answer.
 //
-// [Func] makes a model of a function, for answers that depend on the question.
+// A script checks itself: a call of a tool that the request doesn't offer, or with an input that
+// its schema rejects, fails, unless [Unfit] says that it is meant.
+//
+// [Func] makes a model of a function, for answers that depend on the question. [TryTools] makes one
+// that calls each tool once, with inputs made from the schemas.
 //
 // [Replay] serves recorded exchanges over HTTP on loopback. [Record] records those of a client of
 // one's own, with secrets taken out, so that tests replay real traffic:

@@ -14,7 +14,8 @@ func ExampleScript() {
 		providertest.Fail(fault.RateLimited, providertest.RetryAfter(0)),
 		providertest.Reply(providertest.Say("Let me see."), providertest.Call("weather", City{Name: "Oslo"})),
 	)
-	req := &provider.Request{Messages: []provider.Message{provider.User("How cold is it in Oslo?")}}
+	req := &provider.Request{Messages: []provider.Message{provider.User("How cold is it in Oslo?")},
+		Tools: []provider.Tool{{Name: "weather"}}}
 
 	_, err := provider.Generate(context.Background(), model, req)
 	fmt.Println(err)
@@ -30,6 +31,58 @@ func ExampleScript() {
 	// Let me see. <nil>
 	// weather {"city":"Oslo"}
 	// provider scripted: the script has 2 steps, and this is call 3; its newest user text is "How cold is it in Oslo?"
+}
+
+// The model goes on when a reader is there.
+func ExampleWaitFor() {
+	joined := make(chan struct{})
+	model := providertest.Script(
+		providertest.Reply(providertest.Say("Let me see."), providertest.WaitFor(joined, providertest.Say(" Cold."))))
+	for c, err := range model.Stream(context.Background(), &provider.Request{}) {
+		fmt.Println(c.Kind, c.Text, err)
+		if c.Text == "see." {
+			close(joined)
+		}
+	}
+	// Output:
+	// start  <nil>
+	// text Let  <nil>
+	// text me  <nil>
+	// text see. <nil>
+	// text   <nil>
+	// text Cold. <nil>
+	// end  <nil>
+}
+
+func ExampleTranscript() {
+	model := providertest.Script(providertest.Call("weather", City{Name: "Oslo"}))
+	req := &provider.Request{Messages: []provider.Message{provider.User("How cold is it?")},
+		Tools: []provider.Tool{{Name: "weather"}}}
+	res, err := provider.Generate(context.Background(), model, req)
+	if err != nil {
+		fmt.Println(err)
+	}
+	said := provider.Message{Role: provider.RoleAssistant, Parts: res.Parts}
+	fmt.Print(providertest.Transcript(append(req.Messages, said)))
+	// Output:
+	// user: How cold is it?
+	// assistant calls weather {"city":"Oslo"}
+}
+
+// Whatever the schema asks for, each tool is called once.
+func ExampleTryTools() {
+	model := providertest.TryTools(1)
+	res, err := provider.Generate(context.Background(), model, &provider.Request{
+		Messages: []provider.Message{provider.User("Try them.")},
+		Tools: []provider.Tool{{Name: "refund", Schema: []byte(`{"type": "object", "required": ["order"],
+			"properties": {"order": {"type": "string", "pattern": "^A-[0-9]{4}$"}}}`)}, {Name: "list"}},
+	})
+	for _, call := range res.Calls() {
+		fmt.Println(call.Name, string(call.Input), err)
+	}
+	// Output:
+	// refund {"order":"A-7518"} <nil>
+	// list  <nil>
 }
 
 func ExampleFunc() {

@@ -25,8 +25,8 @@ func Replay(t testing.TB, c *Case) *Replayer {
 	t.Cleanup(func() {
 		r.Close()
 		if extra := len(r.Requests()) - len(c.Exchanges); extra > 0 {
-			t.Errorf("providertest: the case %s has %s, and there were %s more than that", c.Name,
-				count(len(c.Exchanges), "exchange"), count(extra, "request"))
+			t.Errorf("providertest: the case %s has %s, and there %s %s", c.Name,
+				count(len(c.Exchanges), "exchange"), were(extra), count(extra, "more request"))
 		}
 	})
 	return r

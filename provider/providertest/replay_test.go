@@ -101,7 +101,7 @@ func TestARequestTooManyFailsTheTest(t *testing.T) {
 	require.Equal(t, story, ask(t, r.Client(), r.URL))
 	require.Contains(t, ask(t, r.Client(), r.URL), "the case has 1 exchange, and this is request 2")
 	tb.end()
-	require.Contains(t, tb.String(), "1 exchange, and there were 1 request more")
+	require.Contains(t, tb.String(), "1 exchange, and there was 1 more request")
 }
 
 func TestCasesThatCannotBeServedAreErrors(t *testing.T) {

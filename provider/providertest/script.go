@@ -1,6 +1,7 @@
 package providertest
 
 import (
+	"cmp"
 	"context"
 	"fmt"
 	"iter"
@@ -9,6 +10,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/schema"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/stream"
 )
@@ -26,11 +28,19 @@ type Model struct {
 	mu       sync.Mutex // guards what follows
 	next     int        // the step for the next call
 	requests []*provider.Request
+	schemas  map[string]*schema.Schema // of tools that were called, by their text
+	wrong    error                     // the first call that didn't fit its request
+	info     *provider.ModelInfo       // see WithInfo
 }
 
 // Script returns a model that takes the next of the steps at each call, when the call's sequence is
 // ranged over. A call beyond the script fails, with class [fault.Permanent], and says so. A call
 // whose context is done already takes no step.
+//
+// A step fails in the same way, and streams nothing, if it calls a tool that the request doesn't
+// offer, or one with an input that its schema in the request rejects: otherwise a test could pass
+// although the tool is gone. [Unfit] is for steps that mean this. A schema that can't be applied is
+// not checked.
 func Script(steps ...Step) *Model {
 	m := &Model{plays: make([]play, len(steps))}
 	calls := 0
@@ -59,12 +69,40 @@ func (m *Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pro
 	})
 }
 
-// Info says that the model is free of charge, so that it may be called while money is limited.
-func (m *Model) Info() provider.ModelInfo { return free("") }
+// WithInfo says what the model is, for tests of costs, budgets and compaction, and returns m.
+// Without Prices it stays free of charge. Each model that a request may ask for is taken to be the
+// same.
+//
+//	model := providertest.Script(…).WithInfo(provider.ModelInfo{Window: 8000,
+//		Prices: &provider.Prices{Input: 2 * provider.USD, Output: 8 * provider.USD}})
+func (m *Model) WithInfo(info provider.ModelInfo) *Model {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	m.info = &info
+	return m
+}
 
-// InfoOf says the same of each model that a request may ask for. A type that embeds a *Model and
-// has another price says so with an InfoOf of its own, or see [provider.WithPrices].
-func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) { return free(model), true }
+// Info returns what [Model.WithInfo] was told. Otherwise it says that the model is free of charge,
+// so that it may be called while money is limited.
+func (m *Model) Info() provider.ModelInfo {
+	info, _ := m.InfoOf("")
+	return info
+}
+
+// InfoOf returns the same for each model that a request may ask for, with its name as the ID.
+func (m *Model) InfoOf(model string) (provider.ModelInfo, bool) {
+	m.mu.Lock()
+	defer m.mu.Unlock()
+	if m.info == nil {
+		return free(model), true
+	}
+	info := *m.info
+	if info.Prices == nil {
+		info.Prices = free("").Prices
+	}
+	info.ID = cmp.Or(model, info.ID)
+	return info, true
+}
 
 func free(model string) provider.ModelInfo {
 	return provider.ModelInfo{ID: model, Prices: &provider.Prices{Source: "it runs in the program itself"}}
@@ -78,7 +116,7 @@ func (m *Model) EndsWithContext() bool { return true }
 func (m *Model) Rewind() {
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	m.next = 0
+	m.next, m.wrong = 0, nil
 	clear(m.requests)
 	m.requests = m.requests[:0]
 }
@@ -105,6 +143,10 @@ func (m *Model) take(req *provider.Request) (*play, error) {
 	m.requests = append(m.requests, seen)
 	m.next++
 	if m.next <= len(m.plays) {
+		if err := m.fits(m.next, seen); err != nil {
+			m.wrong = cmp.Or(m.wrong, err)
+			return nil, err
+		}
 		return &m.plays[m.next-1], nil
 	}
 	return nil, &provider.Error{
@@ -118,14 +160,16 @@ func (m *Model) take(req *provider.Request) (*play, error) {
 // A play is a step made ready, so that streaming it allocates nothing.
 type play struct {
 	chunks []provider.Chunk // all that is streamed
+	calls  []scriptedCall   // those that must fit the request
 	ending ending
 	err    error
 	delay  time.Duration
+	waits  []gate
 }
 
 // compile makes s ready. calls counts the calls of the script, for their ids.
 func compile(s Step, id string, calls *int) play {
-	p := play{ending: s.ending, err: s.err, delay: s.delay}
+	p := play{calls: s.callsToFit(), ending: s.ending, err: s.err, delay: s.delay}
 	whole := len(s.content) > 0 &&
 		(s.content[0].Kind == provider.KindStart || s.content[0].Kind == provider.KindWaiting)
 	if !whole {
@@ -143,6 +187,12 @@ func compile(s Step, id string, calls *int) play {
 			}
 		}
 		p.chunks = append(p.chunks, c)
+	}
+	for _, w := range s.waits {
+		if w.at > 0 && !whole {
+			w.at++ // the Start is before it
+		}
+		p.waits = append(p.waits, w)
 	}
 	if s.ending != complete {
 		p.chunks = p.chunks[:min(s.after, len(p.chunks))]
@@ -168,7 +218,22 @@ func (p *play) stream(ctx context.Context, yield func(provider.Chunk, error) boo
 		timer = time.NewTimer(p.delay)
 		defer timer.Stop()
 	}
-	for i := range p.chunks {
+	waits := p.waits
+	for i := range len(p.chunks) + 1 {
+		for ; len(waits) > 0 && waits[0].at == i; waits = waits[1:] {
+			select {
+			case <-waits[0].ready:
+			case <-ctx.Done():
+				yield(provider.Chunk{}, context.Cause(ctx))
+				return
+			}
+			if timer != nil {
+				timer.Reset(p.delay)
+			}
+		}
+		if i == len(p.chunks) {
+			break
+		}
 		if err := p.pause(ctx, timer); err != nil {
 			yield(provider.Chunk{}, err)
 			return

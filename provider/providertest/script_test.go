@@ -21,8 +21,13 @@ type City struct {
 	Name string `json:"city"`
 }
 
+// ask returns a request that offers the tools of the tests.
 func ask(text string) *provider.Request {
-	return &provider.Request{Messages: []provider.Message{provider.User(text)}}
+	r := &provider.Request{Messages: []provider.Message{provider.User(text)}}
+	for _, name := range []string{"weather", "t", "a", "b", "c"} {
+		r.Tools = append(r.Tools, provider.Tool{Name: name})
+	}
+	return r
 }
 
 // play ranges over the answer to the end.
@@ -125,7 +130,7 @@ func TestContentsComeAsWritten(t *testing.T) {
 			[]provider.Part{call("call-1", "t", `{"a":1}`)}},
 		"raw bytes": {providertest.Call("t", []byte(`[1]`)), provider.StopToolCalls,
 			[]provider.Part{call("call-1", "t", `[1]`)}},
-		"cut input": {providertest.Call("t", json.RawMessage(`{"a":`)), provider.StopToolCalls,
+		"cut input": {providertest.Unfit(providertest.Call("t", json.RawMessage(`{"a":`))), provider.StopToolCalls,
 			[]provider.Part{call("call-1", "t", `{"a":`)}},
 		"no input": {providertest.Call("t", nil), provider.StopToolCalls,
 			[]provider.Part{{Kind: provider.PartToolCall, Call: &provider.ToolCall{ID: "call-1", Name: "t"}}}},

@@ -24,6 +24,8 @@ type Step struct {
 	ending  ending
 	after   int   // chunks that come before an ending other than complete, Start counted
 	err     error // for ending failed
+	unfit   []int // where in content calls begin that needn't fit: see Unfit
+	waits   []gate
 }
 
 type ending uint8
@@ -101,6 +103,12 @@ func Reply(contents ...Step) Step {
 				r.after = len(r.content) + max(r.after, 1)
 			}
 		}
+		for _, at := range s.unfit {
+			r.unfit = append(r.unfit, len(r.content)+at)
+		}
+		for _, w := range s.waits {
+			r.waits = append(r.waits, gate{len(r.content) + w.at, w.ready})
+		}
 		first, own := calls, false
 		for _, c := range s.content {
 			own = own || c.Kind == provider.KindToolStart
@@ -158,6 +166,25 @@ func Slow(d time.Duration, s Step) Step {
 	return s
 }
 
+// WaitFor is the step that begins when ready is closed, or a value is received from it. If the
+// context is done before, it yields [context.Cause]. Within a [Reply], what stands before s comes
+// first:
+//
+//	Reply(Say("Let me see."), WaitFor(joined, Say("It is cold.")))
+//
+// In a bubble of testing/synctest the channel should be made there.
+func WaitFor(ready <-chan struct{}, s Step) Step {
+	s.waits = append([]gate{{0, ready}}, s.waits...)
+	return s
+}
+
+// A gate is a channel that is waited for before a chunk: in a Step at is a place in its content, in
+// a play in all chunks. At 0 it is before the Start.
+type gate struct {
+	at    int
+	ready <-chan struct{}
+}
+
 // Response returns the reply as a whole, or what comes of it before it fails, is cut or hangs. It
 // is handy in [Func].
 func (s Step) Response() *provider.Response {
@@ -178,8 +205,8 @@ type CallSpec struct {
 
 // Call asks for one tool call. The input is marshalled to JSON, without escaping HTML characters; a
 // string, a []byte and a json.RawMessage are taken as the JSON text itself, as it is, also if it is
-// none; nil is a call without arguments. The arguments are streamed in pieces. If the input can't
-// be marshalled, the step fails and says so.
+// none, which needs [Unfit] in a [Script]; nil is a call without arguments. The arguments are
+// streamed in pieces. If the input can't be marshalled, the step fails and says so.
 func Call(tool string, input any) Step { return Calls(CallSpec{tool, input}) }
 
 // Calls asks for several calls in one reply, one after the other.

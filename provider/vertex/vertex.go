@@ -13,7 +13,7 @@ import (
 
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/provider"
-	"github.com/pawlkit/pawl/provider/anthropic"
+	_ "github.com/pawlkit/pawl/provider/anthropic" // sets adapter.Anthropic
 	"github.com/pawlkit/pawl/provider/gemini"
 	"github.com/pawlkit/pawl/provider/internal/adapter"
 	"github.com/pawlkit/pawl/stream"
@@ -59,8 +59,8 @@ type Config struct {
 // A Model calls models of Vertex AI. [New] makes it. It is safe for concurrent use.
 type Model struct {
 	id     string
-	gemini *gemini.Model
-	claude *anthropic.Model
+	gemini adapter.CloudModel
+	claude adapter.CloudModel
 }
 
 var (
@@ -96,19 +96,18 @@ func New(ctx context.Context, cfg Config) (*Model, error) {
 	if _, err := adapter.ParseBase(Name, "Config.BaseURL", address, ownURL("global")); err != nil {
 		return nil, err
 	}
-	cloud := func(version string,
-		convert func(model, path string, body []byte) (string, []byte, error)) *adapter.Cloud {
+	m := &Model{id: cmp.Or(cfg.Model, DefaultModel)}
+	inner := func(version string,
+		convert func(model, path string, body []byte) (string, []byte, error)) adapter.CloudConfig {
 		base, _ := url.Parse(address) // checked above
 		base = base.JoinPath(version, "projects", project, "locations", place)
-		return &adapter.Cloud{Name: Name, Base: base, Key: tokens(source), Authorize: authorize, Convert: convert,
-			Explain: explain}
+		return adapter.CloudConfig{Model: m.id, HTTPClient: cfg.HTTPClient, Header: cfg.Header, Models: cfg.Models,
+			Cloud: &adapter.Cloud{Name: Name, Base: base, Key: tokens(source), Authorize: authorize, Convert: convert,
+				Explain: explain}}
 	}
-	m := &Model{id: cmp.Or(cfg.Model, DefaultModel)}
 	// The versions are those that Google's and Anthropic's own clients use.
-	m.gemini = gemini.NewIn(gemini.Config{Model: m.id, HTTPClient: cfg.HTTPClient, Header: cfg.Header,
-		Models: cfg.Models}, cloud("v1beta1", toGemini))
-	m.claude = anthropic.NewIn(anthropic.Config{Model: m.id, HTTPClient: cfg.HTTPClient, Header: cfg.Header,
-		Models: cfg.Models}, cloud("v1", toClaude))
+	m.gemini = adapter.Gemini(inner("v1beta1", toGemini))
+	m.claude = adapter.Anthropic(inner("v1", toClaude))
 	return m, nil
 }
 
@@ -123,16 +122,8 @@ func ownURL(location string) string {
 	return "https://" + location + "-aiplatform.googleapis.com"
 }
 
-// A model is what both adapters have.
-type model interface {
-	provider.Provider
-	provider.TokenCounter
-	Info() provider.ModelInfo
-	InfoOf(model string) (provider.ModelInfo, bool)
-}
-
 // of returns the adapter of a model; an empty name means this Model's.
-func (m *Model) of(name string) model {
+func (m *Model) of(name string) adapter.CloudModel {
 	if strings.Contains(cmp.Or(name, m.id), "claude") {
 		return m.claude
 	}

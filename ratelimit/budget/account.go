@@ -19,7 +19,7 @@ type account struct {
 	reserved         Amount
 	unpriced         int64 // calls booked without a price
 	reported         [len(units)]struct{ warned, reached bool }
-	reportedUnpriced bool // eventUnpriced was reported
+	reportedUnpriced bool // EventUnpriced was reported
 
 	holders int              // reservations and claims that point here
 	queue   list.List[claim] // claims that wait for room here, by seq
@@ -166,7 +166,7 @@ func (b *Budget) retire(a *account, now time.Time) {
 		switch {
 		case old.empty():
 		case t.idle.Len > b.keep:
-			b.emit(old.event(eventForgotten, UnitTokens))
+			b.emit(old.event(EventForgotten, UnitTokens))
 		default:
 			return
 		}
@@ -239,7 +239,7 @@ func (b *Budget) book(a *account, used Amount, seeded bool) {
 		}
 		if most := a.most.of(u); most != Unlimited && spent >= most && !reported.reached {
 			if reported.reached = true; !seeded {
-				b.emit(a.event(eventReached, u))
+				b.emit(a.event(EventReached, u))
 			}
 		}
 	}
@@ -252,7 +252,7 @@ func (b *Budget) miss(a *account, provider, model string) {
 		return
 	}
 	a.reportedUnpriced = true
-	e := a.event(eventUnpriced, UnitMoney)
+	e := a.event(EventUnpriced, UnitMoney)
 	e.Provider, e.Model = provider, model
 	b.emit(e)
 }

@@ -24,7 +24,7 @@ func TestAReservationTakesOneAllocation(t *testing.T) {
 }
 
 func TestRecordingACallAllocatesNothingOnceTheLedgerIsFull(t *testing.T) {
-	l := budget.NewLedgerWith(budget.LedgerConfig{Keep: 10, Names: 10, Sink: func(budget.Entry) {}})
+	l := budget.NewLedger(budget.LedgerConfig{Keep: 10, Names: 10, Sink: func(budget.Entry) {}})
 	entries := make([]budget.Entry, 30) // three times as many sessions as are kept
 	for i := range entries {
 		entries[i] = call(strconv.Itoa(i), "p", "m")

@@ -87,7 +87,7 @@ func BenchmarkStatus(b *testing.B) {
 func BenchmarkRecord(b *testing.B) {
 	for _, names := range []int{1, 1000, 100_000} {
 		b.Run("sessions="+strconv.Itoa(names), func(b *testing.B) {
-			l, entries := budget.NewLedger(), make([]budget.Entry, names)
+			l, entries := budget.NewLedger(budget.LedgerConfig{}), make([]budget.Entry, names)
 			for i := range entries {
 				entries[i] = call(strconv.Itoa(i), "p", "m")
 				l.Record(entries[i])
@@ -103,7 +103,7 @@ func BenchmarkRecord(b *testing.B) {
 }
 
 func BenchmarkTotal(b *testing.B) {
-	l := budget.NewLedger()
+	l := budget.NewLedger(budget.LedgerConfig{})
 	for i := range 10_000 {
 		l.Record(call(strconv.Itoa(i), "p", "m"))
 	}

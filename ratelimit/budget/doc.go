@@ -10,13 +10,14 @@
 //		Session: budget.Limit{Tokens: 300_000},
 //	})
 //
-//	r, err := limits.Reserve(ctx, budget.ReserveRequest{
-//		Names: budget.Names{Session: "s-1"}, Tokens: 1200 + 4096, Micros: 3000,
-//	})
-//	if err == nil {
-//		reply := call()
+//	need := budget.ReserveRequest{Names: budget.Names{Session: "s-1"}, Tokens: 1200 + 4096, Micros: 3000}
+//	reply, err := budget.Do(ctx, limits, need, func(ctx context.Context, r *budget.Reservation) (Reply, error) {
+//		reply, err := call(ctx)
 //		r.Settle(reply.Tokens, reply.Micros)
-//	}
+//		return reply, err
+//	})
+//
+// [Do] does so, and books what was reserved if the function doesn't settle, or panics.
 //
 // If only reservations of other calls leave no room, the call waits for them; if spending leaves no
 // room, it gets an [*Error]. At each admission, reserved plus spent is within every limit; usage

@@ -131,14 +131,14 @@ type EventKind string
 const (
 	// EventWarned: spending has reached the share Limit.Warn. Seeding doesn't warn.
 	EventWarned EventKind = "warned"
-	// eventReached: all of the limit is spent, or more.
-	eventReached EventKind = "reached"
-	// eventUnpriced: a limit in money covers a call whose price isn't known; its money wasn't
+	// EventReached: all of the limit is spent, or more.
+	EventReached EventKind = "reached"
+	// EventUnpriced: a limit in money covers a call whose price isn't known; its money wasn't
 	// counted. Provider and Model are those of the first such call.
-	eventUnpriced EventKind = "unpriced"
-	// eventForgotten: there were more names than Config.Keep, and this one was forgotten with what
+	EventUnpriced EventKind = "unpriced"
+	// EventForgotten: there were more names than Config.Keep, and this one was forgotten with what
 	// it had spent in the present period.
-	eventForgotten EventKind = "forgotten"
+	EventForgotten EventKind = "forgotten"
 )
 
 // A Event reports something that a host may want to know and that no error reports.

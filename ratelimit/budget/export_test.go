@@ -1,10 +1,7 @@
 package budget
 
 const (
-	CallLost       = callLost
-	EventForgotten = eventForgotten
-	EventReached   = eventReached
-	EventUnpriced  = eventUnpriced
+	CallLost = callLost
 )
 
 var (

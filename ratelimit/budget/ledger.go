@@ -85,11 +85,8 @@ type Ledger struct {
 	by               [numDims]dimension
 }
 
-// NewLedger returns an empty [Ledger] with the defaults of [LedgerConfig].
-func NewLedger() *Ledger { return NewLedgerWith(LedgerConfig{}) }
-
-// NewLedgerWith returns an empty [Ledger].
-func NewLedgerWith(cfg LedgerConfig) *Ledger {
+// NewLedger returns an empty [Ledger].
+func NewLedger(cfg LedgerConfig) *Ledger {
 	l := &Ledger{keep: cfg.Keep, names: cfg.Names, sink: cfg.Sink, recording: make(chan struct{}, 1)}
 	switch {
 	case l.keep == 0:

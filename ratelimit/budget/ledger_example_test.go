@@ -9,7 +9,7 @@ import (
 )
 
 func ExampleLedger() {
-	ledger := budget.NewLedger()
+	ledger := budget.NewLedger(budget.LedgerConfig{})
 	ledger.Record(budget.Entry{
 		Names: budget.Names{Session: "s-1", Kind: "step", Provider: "primary", Model: "large"},
 		Input: 1200, Output: 300, Micros: 8100, Priced: true, Outcome: budget.CallDone,

@@ -24,7 +24,7 @@ func call(session, provider, model string) budget.Entry {
 }
 
 func TestEveryCallIsCountedUnderEachOfItsLabels(t *testing.T) {
-	l := budget.NewLedger()
+	l := budget.NewLedger(budget.LedgerConfig{})
 	for _, e := range []budget.Entry{call("s1", "p1", "m"), call("s1", "p2", "m"), call("s2", "p1", "n")} {
 		l.Record(e)
 	}
@@ -56,7 +56,7 @@ func TestEveryCallIsCountedUnderEachOfItsLabels(t *testing.T) {
 }
 
 func TestEstimatedUnpricedAndUnansweredCallsAreCountedSeparately(t *testing.T) {
-	l := budget.NewLedger()
+	l := budget.NewLedger(budget.LedgerConfig{})
 	for _, change := range []func(*budget.Entry){
 		func(e *budget.Entry) { e.Estimated, e.Outcome = true, budget.CallLost },
 		func(e *budget.Entry) { e.Priced, e.Outcome = false, budget.CallAborted },
@@ -82,7 +82,7 @@ func TestEstimatedUnpricedAndUnansweredCallsAreCountedSeparately(t *testing.T) {
 
 func TestAReportGroupsByEachLabelAndModelsUnderProviders(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := budget.NewLedger()
+		l := budget.NewLedger(budget.LedgerConfig{})
 		begun := time.Now()
 		for i := range 6 {
 			l.Record(call(fmt.Sprint("s", i%2), fmt.Sprint("p", i%3), fmt.Sprint("m", i/3)))
@@ -136,7 +136,7 @@ func TestAReportGroupsByEachLabelAndModelsUnderProviders(t *testing.T) {
 
 func TestALedgerKeepsItsLimitsAndItsTotalsStayExact(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		l := budget.NewLedgerWith(budget.LedgerConfig{Keep: 5, Names: 3})
+		l := budget.NewLedger(budget.LedgerConfig{Keep: 5, Names: 3})
 		begun := time.Now()
 		for i := range 8 {
 			l.Record(call(fmt.Sprint("s", i%4), "p", "m"))
@@ -178,7 +178,7 @@ func TestALedgerKeepsItsLimitsAndItsTotalsStayExact(t *testing.T) {
 }
 
 func TestALedgerMayKeepNoEntries(t *testing.T) {
-	l := budget.NewLedgerWith(budget.LedgerConfig{Keep: -1})
+	l := budget.NewLedger(budget.LedgerConfig{Keep: -1})
 	l.Record(call("s", "p", "m"))
 	require.Empty(t, l.Entries(budget.Filter{}))
 	require.Equal(t, int64(1), l.Total(budget.Filter{Session: "s"}).Calls)
@@ -192,7 +192,7 @@ func TestALedgerMayKeepNoEntries(t *testing.T) {
 }
 
 func TestSumsDontOverflow(t *testing.T) {
-	l := budget.NewLedger()
+	l := budget.NewLedger(budget.LedgerConfig{})
 	for range 3 {
 		e := call("s", "p", "m")
 		e.Input, e.Output, e.Latency = math.MaxInt64, math.MaxInt64, math.MaxInt64
@@ -204,7 +204,7 @@ func TestSumsDontOverflow(t *testing.T) {
 }
 
 func TestANameMayEqualOthers(t *testing.T) {
-	l := budget.NewLedgerWith(budget.LedgerConfig{Names: 2})
+	l := budget.NewLedger(budget.LedgerConfig{Names: 2})
 	for _, name := range []string{"a", "b", budget.Others, "b"} {
 		e := call(name, name, name)
 		l.Record(e)
@@ -218,7 +218,7 @@ func TestANameMayEqualOthers(t *testing.T) {
 }
 
 func TestModelsAreDroppedIndependently(t *testing.T) {
-	l := budget.NewLedgerWith(budget.LedgerConfig{Names: 2})
+	l := budget.NewLedger(budget.LedgerConfig{Names: 2})
 	for _, name := range []string{"a", "b", "c"} {
 		l.Record(call("s", "p", name))
 	}
@@ -234,7 +234,7 @@ func TestModelsAreDroppedIndependently(t *testing.T) {
 func TestRandomEntriesAddUpAsIfTheyWereCountedOneByOne(t *testing.T) {
 	for seed := range uint64(15) {
 		rng := rand.New(rand.NewPCG(seed, 1))
-		l := budget.NewLedgerWith(budget.LedgerConfig{Keep: 200})
+		l := budget.NewLedger(budget.LedgerConfig{Keep: 200})
 		var list []budget.Entry
 		name := func() string { return [...]string{"", "a", "b", "c"}[rng.IntN(4)] }
 		begun := time.Date(2026, 11, 21, 0, 0, 0, 0, time.UTC)
@@ -298,7 +298,7 @@ func TestASinkGetsEveryEntryInOrderAndOneAtATime(t *testing.T) {
 	const writers, each = 50, 100
 	var got []budget.Entry // written without a lock: -race detects concurrent calls
 	var l *budget.Ledger
-	l = budget.NewLedgerWith(budget.LedgerConfig{Keep: writers * each, Sink: func(e budget.Entry) {
+	l = budget.NewLedger(budget.LedgerConfig{Keep: writers * each, Sink: func(e budget.Entry) {
 		l.Total(budget.Filter{}) // no lock is held
 		got = append(got, e)
 	}})
@@ -320,7 +320,7 @@ func TestASlowSinkDelaysCallsAndLosesNoEntry(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		release := make(chan struct{})
 		n := 0
-		l := budget.NewLedgerWith(budget.LedgerConfig{Sink: func(budget.Entry) {
+		l := budget.NewLedger(budget.LedgerConfig{Sink: func(budget.Entry) {
 			<-release
 			n++
 		}})
@@ -338,7 +338,7 @@ func TestASlowSinkDelaysCallsAndLosesNoEntry(t *testing.T) {
 
 func TestASinkThatPanicsDoesNotStopTheNext(t *testing.T) {
 	n := 0
-	l := budget.NewLedgerWith(budget.LedgerConfig{Sink: func(e budget.Entry) {
+	l := budget.NewLedger(budget.LedgerConfig{Sink: func(e budget.Entry) {
 		n++
 		if e.Session == "bad" {
 			panic("bad")

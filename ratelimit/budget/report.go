@@ -142,7 +142,7 @@ func (l *Ledger) Report(f Filter) Report {
 	if f.all() {
 		return l.report()
 	}
-	some := NewLedgerWith(LedgerConfig{Keep: -1, Names: math.MaxInt})
+	some := NewLedger(LedgerConfig{Keep: -1, Names: math.MaxInt})
 	some.total.Partial = l.lacks(&f)
 	l.all(func(e *Entry) {
 		if f.matches(e) {

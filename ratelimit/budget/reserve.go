@@ -13,8 +13,9 @@ type ReserveRequest struct {
 	// Tokens is the counted input plus the maximum output; less than 0 is taken as 0. Tokens and
 	// Micros above 2^48 are taken as 2^48.
 	Tokens int64
-	// Micros is the cost of Tokens in millionths of a US dollar; less than 0: the price isn't
-	// known. Then any limit in money rejects the call: see Config.AllowUnknownPrices.
+	// Micros is the cost of Tokens in millionths of a US dollar. 0 is free of charge: no limit in
+	// money concerns such a call, so a caller that doesn't know the price gives less than 0. Then
+	// any limit in money rejects the call: see Config.AllowUnknownPrices.
 	Micros int64
 	// Recovery says that the call is made to recover from a failure: it is also booked on the
 	// recovery budget of its session. Don't set it for a plain retry of the same call.

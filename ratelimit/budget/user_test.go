@@ -96,7 +96,7 @@ func ExampleConfig_user() {
 
 func TestATenantsLimitHoldsForAllItsUsersAndSessions(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
-		ledger := budget.NewLedger()
+		ledger := budget.NewLedger(budget.LedgerConfig{})
 		b := budget.New(budget.Config{
 			Tenant: func(string) budget.Limit { return budget.Limit{USD: 1, Period: budget.Day} },
 			User:   func(string) budget.Limit { return budget.Limit{USD: .5, Period: budget.Day} },

@@ -30,7 +30,7 @@ type ResumeStatus string
 
 // Whether an interrupt was answered.
 const (
-	resolved  ResumeStatus = "resolved"
+	Resolved  ResumeStatus = "resolved"
 	Cancelled ResumeStatus = "cancelled" // nobody answers it
 )
 
@@ -66,9 +66,9 @@ func ParseRunInput(data []byte) (*RunInput, error) {
 		r := &in.Resume[i]
 		// The protocol would leave the entry out. But it is a decision, and what the client wants
 		// isn't known.
-		if r.InterruptID == "" || r.Status != resolved && r.Status != Cancelled {
+		if r.InterruptID == "" || r.Status != Resolved && r.Status != Cancelled {
 			return nil, fault.Errorf(fault.Invalid, "agui: resume[%d] of the input needs interruptId, and %q or %q as status",
-				i, resolved, Cancelled)
+				i, Resolved, Cancelled)
 		}
 		if string(r.Payload) == "null" {
 			r.Payload = nil

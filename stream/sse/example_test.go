@@ -1,6 +1,7 @@
 package sse_test
 
 import (
+	"context"
 	"fmt"
 	"net/http"
 	"net/http/httptest"
@@ -41,4 +42,39 @@ func Example() {
 	// 1 weather: "It rains."
 	// 2 weather: "It\nstops."
 	// EOF
+}
+
+// The server dies in the middle of its second event.
+func ExampleConnect() {
+	server := httptest.NewServer(http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) {
+		sse.SetHeader(w.Header())
+		switch sse.LastEventID(r) {
+		case "":
+			fmt.Fprint(w, "id: 1\ndata: It rains.\n\nid: 2\ndata: It st")
+		case "1":
+			fmt.Fprint(w, "id: 2\ndata: It stops.\n\n")
+		default:
+			w.WriteHeader(http.StatusNoContent) // there is no more
+		}
+	}))
+	defer server.Close()
+
+	ctx := context.Background()
+	req, err := http.NewRequestWithContext(ctx, http.MethodGet, server.URL, nil)
+	if err != nil {
+		fmt.Println(err)
+		return
+	}
+	for ev, err := range sse.Connect(ctx, server.Client(), req, sse.Config{MinWait: time.Millisecond}) {
+		if err != nil {
+			fmt.Println(err)
+			return
+		}
+		fmt.Printf("%s: %s\n", ev.ID, ev.Data)
+	}
+	fmt.Println("over")
+	// Output:
+	// 1: It rains.
+	// 2: It stops.
+	// over
 }

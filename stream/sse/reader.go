@@ -59,7 +59,9 @@ type Reader struct {
 	skipLF  bool // the last line ended in CR: an LF that follows belongs to it
 	line    []byte
 	data    []byte
-	id      string
+	id      string        // of the last line with one
+	last    string        // of the last event that has ended, also if it has no data
+	retry   time.Duration // of the last line with one
 }
 
 // NewReader returns a Reader of r. A limit of 0 means DefaultLimit. r is read in pieces, and no
@@ -92,7 +94,7 @@ func (r *Reader) Next() (Event, error) {
 		}
 		switch {
 		case len(line) == 0:
-			if hasData {
+			if r.last = r.id; hasData {
 				return r.event(ev), nil
 			}
 			ev = Event{}
@@ -125,6 +127,7 @@ func (r *Reader) Next() (Event, error) {
 		case "retry":
 			if ms, err := strconv.ParseUint(string(value), 10, 63); err == nil {
 				ev.Retry = time.Duration(min(ms, math.MaxInt64/uint64(time.Millisecond))) * time.Millisecond
+				r.retry = ev.Retry
 			}
 		}
 	}

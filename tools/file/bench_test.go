@@ -28,7 +28,7 @@ func BenchmarkSearch(b *testing.B) {
 		name string
 		tree file.Tree
 	}{{"workspace", ws}, {"staging", stage(b, ws)}} {
-		d, _ := registry(b, tree.tree).Lookup("file.search")
+		reg := registry(b, tree.tree)
 		for _, s := range []struct{ name, input string }{
 			{"literal", `{"pattern":"needle"}`},
 			{"regexp", `{"pattern":"^a n[a-e]+dle\\b","regexp":true}`},
@@ -38,8 +38,7 @@ func BenchmarkSearch(b *testing.B) {
 			b.Run(tree.name+"/"+s.name, func(b *testing.B) {
 				b.ReportAllocs()
 				for b.Loop() {
-					out := tools.Execute(b.Context(), d, &tools.Call{Name: d.Name(), Input: json.RawMessage(s.input)},
-						nil)
+					out := run(b.Context(), reg, tools.Call{Name: "file.search", Input: json.RawMessage(s.input)})
 					require.Equal(b, tools.OK, out.Status)
 				}
 			})

@@ -20,7 +20,7 @@ func inner(t *testing.T, files map[string]string) (*Workspace, string) {
 	for name, text := range files {
 		require.NoError(t, os.WriteFile(filepath.Join(dir, name), []byte(text), 0o644))
 	}
-	w, err := Open(dir)
+	w, err := Open(dir, Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, w.Close()) })
 	return w, dir
@@ -137,7 +137,7 @@ func TestAContentThatMovesToAnotherFileStays(t *testing.T) {
 	res, err := s.Merge(ctx) // b gets the content of a
 	require.NoError(t, err)
 	require.Equal(t,
-		[]Change{{Name: "a", Action: replaceFile}, {Name: "b", Action: replaceFile, Merged: true}}, res.Applied)
+		[]Change{{Name: "a", Action: Replace}, {Name: "b", Action: Replace, Merged: true}}, res.Applied)
 	c, err := s.Read(ctx, "b")
 	require.NoError(t, err)
 	require.Equal(t, "A\n2\nC\n", string(c.Data))
@@ -156,8 +156,8 @@ func TestAMergeReportsItsActions(t *testing.T) {
 	_, err = s.Write(ctx, "new", nil, WriteOptions{})
 	require.NoError(t, err)
 	require.NoError(t, s.Remove(ctx, "gone", ""))
-	want := []Change{{Name: "gone", Action: Delete}, {Name: "new", Action: createFile},
-		{Name: "old", Action: replaceFile}}
+	want := []Change{{Name: "gone", Action: Delete}, {Name: "new", Action: Create},
+		{Name: "old", Action: Replace}}
 	require.Equal(t, want, s.Changes())
 	res, err := s.Merge(ctx)
 	require.NoError(t, err)

@@ -6,7 +6,7 @@
 // of the workspace until a person has read [Staging.Diff] and the host calls [Staging.Merge]. Both
 // implement [Tree].
 //
-//	ws, err := file.Open("project")
+//	ws, err := file.Open("project", file.Config{})
 //	if err != nil {
 //		return err
 //	}

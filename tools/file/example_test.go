@@ -27,7 +27,7 @@ func project() (dir string, remove func()) {
 func Example() {
 	dir, remove := project()
 	defer remove()
-	ws, err := file.Open(dir)
+	ws, err := file.Open(dir, file.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return
@@ -46,9 +46,8 @@ func Example() {
 		{Name: "file.edit", Input: json.RawMessage(`{"path":"greeting.txt","old":"world","new":"Oslo"}`)},
 		{Name: "file.search", Input: json.RawMessage(`{"pattern":"^[A-Z]","regexp":true}`)},
 	} {
-		d, _ := reg.Lookup(c.Name)
-		out := tools.Execute(context.Background(), d, &c, nil)
-		fmt.Println(out.Parts[0].Text)
+		out := reg.Run(context.Background(), c, tools.Options{})
+		fmt.Println(out.Text())
 	}
 	// Output:
 	// greeting.txt: lines 1-2 of 2, version 985e8a0583c5c8ee
@@ -69,7 +68,7 @@ func Example() {
 func ExampleStaging() {
 	dir, remove := project()
 	defer remove()
-	ws, err := file.Open(dir)
+	ws, err := file.Open(dir, file.Config{})
 	if err != nil {
 		fmt.Println(err)
 		return

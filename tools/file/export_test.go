@@ -15,10 +15,8 @@ func Search(ctx context.Context, t Tree, pattern string) error {
 }
 
 const (
-	Create   = createFile
-	File     = kindFile
+	File     = KindFile
 	MaxDepth = maxDepth
-	Replace  = replaceFile
 )
 
 // Patch applies a patch to a tree, which may be another one than those of this package.

@@ -60,7 +60,7 @@ func TestAFailedWriteOnAFullDiskChangesNothing(t *testing.T) {
 	again := s.store.dir
 	require.NoError(t, s.Close())
 	require.NoError(t, w.Close())
-	w, err = Open(dir)
+	w, err = Open(dir, Config{})
 	require.NoError(t, err)
 	s, err = w.Stage(again)
 	require.NoError(t, err)

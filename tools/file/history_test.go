@@ -18,10 +18,11 @@ func keyed(t *testing.T, tree file.Tree, key, name string, input in) (out tools.
 	t.Helper()
 	raw, err := json.Marshal(input)
 	require.NoError(t, err)
-	d, ok := registry(t, tree).Lookup(name)
+	reg := registry(t, tree)
+	d, ok := reg.Lookup(name)
 	require.True(t, ok)
 	c := &tools.Call{ID: key, Name: name, Input: raw, IdempotencyKey: key}
-	out = tools.Execute(t.Context(), d, c, nil)
+	out = run(t.Context(), reg, *c)
 	var text json.RawMessage // what the agent gives
 	if out.Status == tools.OK {
 		text = json.RawMessage(said(out))
@@ -114,7 +115,7 @@ func TestACallThatRunsAgainIsUndoneToWhatWasBefore(t *testing.T) {
 func TestAHistoryIsOutsideOfTheWorkspace(t *testing.T) {
 	dir := t.TempDir()
 	for _, history := range []string{"history", dir, filepath.Join(dir, "below", "it")} {
-		_, err := file.OpenWith(dir, file.Config{History: history})
+		_, err := file.Open(dir, file.Config{History: history})
 		require.ErrorContains(t, err, "outside of the workspace", history)
 	}
 }

@@ -1,6 +1,7 @@
 package file_test
 
 import (
+	"context"
 	"encoding/json"
 	"io/fs"
 	"os"
@@ -29,7 +30,7 @@ func workspace(t testing.TB, cfg file.Config, files content) (*file.Workspace, s
 	t.Helper()
 	dir := filepath.Join(t.TempDir(), "root")
 	fill(t, dir, files)
-	ws, err := file.OpenWith(dir, cfg)
+	ws, err := file.Open(dir, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, ws.Close()) })
 	return ws, dir
@@ -110,13 +111,16 @@ func call(t testing.TB, tree file.Tree, name string, input in) tools.Outcome {
 	reg := registry(t, tree)
 	raw, err := json.Marshal(input)
 	require.NoError(t, err)
-	c := &tools.Call{Name: name, Input: raw}
-	admitted, err := reg.Admit(t.Context(), c, nil, nil, nil)
-	require.NoError(t, err)
-	if admitted.Rejected != nil {
-		return *admitted.Rejected
+	return run(t.Context(), reg, tools.Call{Name: name, Input: raw})
+}
+
+// run runs a call, and approves it if it asks.
+func run(ctx context.Context, reg *tools.Registry, c tools.Call) tools.Outcome {
+	out := reg.Run(ctx, c, tools.Options{})
+	if out.Question != nil {
+		out = reg.Run(ctx, c, tools.Options{Approved: out.Question.Hash})
 	}
-	return tools.Execute(t.Context(), admitted.Definition, c, nil)
+	return out
 }
 
 // said returns the text that the model reads after a call.

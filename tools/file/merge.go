@@ -17,9 +17,9 @@ type Action string
 
 // The actions.
 const (
-	createFile  Action = "create"
-	replaceFile Action = "replace"
-	Delete      Action = "delete"
+	Create  Action = "create"
+	Replace Action = "replace"
+	Delete  Action = "delete"
 )
 
 // A Change is a change of one file by a [Staging].
@@ -64,12 +64,12 @@ func (s *Staging) Changes() []Change {
 	var out []Change
 	for _, name := range s.changed() {
 		f := s.store.files[name]
-		c := Change{Name: name, Action: replaceFile}
+		c := Change{Name: name, Action: Replace}
 		switch {
 		case f.Now == "":
 			c.Action = Delete
 		case f.Base == "":
-			c.Action = createFile
+			c.Action = Create
 		}
 		out = append(out, c)
 	}
@@ -255,9 +255,9 @@ func judge(c *Conflict, st *step) verdict {
 		case c.Ours == nil:
 			st.Action = Delete
 		case c.Theirs == nil:
-			st.Action = createFile
+			st.Action = Create
 		default:
-			st.Action = replaceFile
+			st.Action = Replace
 		}
 		return doable
 	case c.Theirs == nil:
@@ -281,7 +281,7 @@ func judge(c *Conflict, st *step) verdict {
 	case same(merged, c.Theirs):
 		return nothing
 	}
-	st.data, st.Action, st.Merged = merged, replaceFile, true
+	st.data, st.Action, st.Merged = merged, Replace, true
 	return doable
 }
 

@@ -32,7 +32,7 @@ func neighbour(t Tree, real string) string {
 			return ""
 		}
 		first, deeper, more := strings.Cut(rest, "/")
-		if more && slices.Contains(list, entry{first, kindDir}) {
+		if more && slices.Contains(list, entry{first, KindDir}) {
 			dir, rest = path.Join(dir, first), deeper
 			continue
 		}
@@ -52,7 +52,7 @@ func elsewhere(t Tree, base string) string {
 	found, n := "", 0
 	w := walk{tree: t, most: maxSuggestionEntries, depth: maxDepth}
 	err := w.run(".", func(name string, e entry) error {
-		if e.kind == kindFile && strings.EqualFold(e.base, base) {
+		if e.kind == KindFile && strings.EqualFold(e.base, base) {
 			found = name
 			if n++; n > 1 {
 				return errStop

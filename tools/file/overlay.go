@@ -92,7 +92,7 @@ func (u unlocked) entries(dir string, limit int) ([]entry, bool, error) {
 		case f.Now == "":
 			delete(byName, first)
 		default:
-			byName[first] = kindFile
+			byName[first] = KindFile
 		}
 		changed = changed || f.Now != ""
 	}
@@ -100,7 +100,7 @@ func (u unlocked) entries(dir string, limit int) ([]entry, bool, error) {
 		return nil, false, err // the directory doesn't exist
 	}
 	for d := range dirs {
-		byName[d] = kindDir
+		byName[d] = KindDir
 	}
 	out := make([]entry, 0, len(byName))
 	for name, kind := range byName {

@@ -14,7 +14,7 @@ import (
 
 func TestPreviewsShowWhatACallWouldChange(t *testing.T) {
 	dir := t.TempDir()
-	w, err := file.OpenWith(dir, file.Config{Overwrite: true, MaxRead: 100, MaxWrite: 100})
+	w, err := file.Open(dir, file.Config{Overwrite: true, MaxRead: 100, MaxWrite: 100})
 	require.NoError(t, err)
 	defer w.Close()
 	for name, text := range map[string]string{"a.txt": "one\ntwo\n", "bin": "a\x00b", "large": strings.Repeat("x", 200),

@@ -34,7 +34,7 @@ func (w *Workspace) Stat(ctx context.Context, name string) (Info, error) {
 		return Info{}, missing(w, name, real)
 	}
 	out := infoOf(real, info)
-	if out.Kind == kindLink {
+	if out.Kind == KindLink {
 		out.Target = w.readlink(real)
 	}
 	return out, nil
@@ -42,7 +42,7 @@ func (w *Workspace) Stat(ctx context.Context, name string) (Info, error) {
 
 func infoOf(name string, info fs.FileInfo) Info {
 	out := Info{Name: name, Kind: kindOf(info.Mode()), Mode: info.Mode(), Modified: info.ModTime()}
-	if out.Kind == kindFile {
+	if out.Kind == KindFile {
 		out.Size = info.Size()
 	}
 	return out

@@ -128,7 +128,7 @@ func list(ctx context.Context, t Tree, in listInput) (*ListResult, error) {
 	if err != nil {
 		return nil, err
 	}
-	if info.Kind == kindFile {
+	if info.Kind == KindFile {
 		return &ListResult{Entries: []Info{info}}, nil
 	}
 	r, limit := &ListResult{Entries: []Info{}}, maxListed
@@ -175,13 +175,13 @@ func (r *ListResult) text(limit int) string {
 		shown++
 		b.WriteString(show(e.Name))
 		switch e.Kind {
-		case kindDir:
+		case KindDir:
 			b.WriteString("/")
-		case kindFile:
+		case KindFile:
 			b.WriteString("  " + strconv.FormatInt(e.Size, 10))
-		case kindLink:
+		case KindLink:
 			b.WriteString(" -> " + showTarget(e.Target))
-		case kindOther:
+		case KindOther:
 			b.WriteString("  (a pipe, a device or a socket)")
 		}
 		b.WriteByte('\n')
@@ -225,7 +225,7 @@ func statTool(t Tree) tools.Tool {
 			return tools.Result{}, err
 		}
 		text := show(info.Name) + ": " + string(info.Kind)
-		if info.Kind == kindFile {
+		if info.Kind == KindFile {
 			text += ", " + count(info.Size, "byte")
 			if c, err := t.Read(ctx, in.Path); err == nil {
 				info.Version = c.Version
@@ -237,7 +237,7 @@ func statTool(t Tree) tools.Tool {
 				text += ", version " + c.Version
 			}
 		}
-		if info.Kind == kindLink {
+		if info.Kind == KindLink {
 			text += " to " + showTarget(info.Target)
 		}
 		text += ", " + info.Mode.String()

@@ -157,11 +157,11 @@ func (w *Workspace) writable(name string) (real string, info fs.FileInfo, err er
 // regular returns an error that describes the name if it isn't a regular file.
 func (w *Workspace) regular(name, real string, info fs.FileInfo) error {
 	switch kindOf(info.Mode()) {
-	case kindFile:
+	case KindFile:
 		return nil
-	case kindDir:
+	case KindDir:
 		return newError(name, fault.Invalid, nil, "it is a directory; name a file")
-	case kindLink:
+	case KindLink:
 		return newError(name, fault.Invalid, nil, "it is a symbolic link to %s; name the file itself",
 			showTarget(w.readlink(real)))
 	}

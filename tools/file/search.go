@@ -64,7 +64,7 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 	if err != nil {
 		return nil, err
 	}
-	if info.Kind == kindFile {
+	if info.Kind == KindFile {
 		if err := s.file(at, math.MaxInt64); err != nil && !errors.Is(err, errStop) {
 			return nil, err
 		}
@@ -72,7 +72,7 @@ func search(ctx context.Context, t Tree, in searchInput) (*SearchResult, error) 
 	}
 	w := walk{tree: t, ctx: ctx, hidden: in.Hidden, depth: maxDepth + 1, most: t.config().MaxWalked}
 	err = w.run(at, func(name string, e entry) error {
-		if e.kind != kindFile || !selected(in.Glob, at, name) {
+		if e.kind != KindFile || !selected(in.Glob, at, name) {
 			return nil
 		}
 		return s.file(name, maxSearchFile)
@@ -94,7 +94,7 @@ func start(ctx context.Context, t Tree, name string) (string, Info, error) {
 	}
 	info, err := t.Stat(ctx, at)
 	for range longestChain {
-		if err != nil || info.Kind != kindLink {
+		if err != nil || info.Kind != KindLink {
 			break
 		}
 		if strings.HasPrefix(info.Target, "/") {
@@ -108,7 +108,7 @@ func start(ctx context.Context, t Tree, name string) (string, Info, error) {
 	if err != nil {
 		return "", Info{}, renamed(err, cmp.Or(name, "."))
 	}
-	if info.Kind != kindDir && info.Kind != kindFile {
+	if info.Kind != KindDir && info.Kind != KindFile {
 		return "", Info{}, newError(name, fault.Invalid, nil, "it is neither a file nor a directory")
 	}
 	return at, info, nil

@@ -88,7 +88,7 @@ func incrementAll(ctx context.Context, tree file.Tree, writers, n int) error {
 
 func TestWritersOfTwoWorkspacesLoseNoUpdate(t *testing.T) {
 	one, dir := workspace(t, file.Config{}, content{"n": "0"})
-	two, err := file.Open(dir)
+	two, err := file.Open(dir, file.Config{})
 	require.NoError(t, err)
 	defer two.Close()
 	var all sync.WaitGroup
@@ -115,7 +115,7 @@ func TestWritersOfTwoProcessesLoseNoUpdate(t *testing.T) {
 }
 
 var roles = roletest.Roles{"increment": func(args []string) error {
-	ws, err := file.Open(args[0])
+	ws, err := file.Open(args[0], file.Config{})
 	if err != nil {
 		return err
 	}

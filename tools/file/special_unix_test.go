@@ -70,7 +70,7 @@ func TestAPipeThatReplacesAFileDoesntBlock(t *testing.T) {
 }
 
 func TestMagicLinksOfProcAreRejected(t *testing.T) {
-	ws, err := file.Open("/proc/self")
+	ws, err := file.Open("/proc/self", file.Config{})
 	if err != nil {
 		t.Skip("there is no /proc")
 	}

@@ -123,10 +123,10 @@ func (s *Staging) Stat(ctx context.Context, name string) (Info, error) {
 		if f.Now == "" {
 			return Info{}, newError(name, fault.NotFound, fs.ErrNotExist, "it was deleted")
 		}
-		return Info{Name: real, Kind: kindFile, Size: f.NowSize, Mode: f.Mode}, nil
+		return Info{Name: real, Kind: KindFile, Size: f.NowSize, Mode: f.Mode}, nil
 	}
 	if s.below(real) {
-		return Info{Name: real, Kind: kindDir, Mode: fs.ModeDir | dirMode}, nil
+		return Info{Name: real, Kind: KindDir, Mode: fs.ModeDir | dirMode}, nil
 	}
 	info, err := s.ws.Stat(ctx, real)
 	return info, renamed(err, name)
@@ -177,7 +177,7 @@ func (s *Staging) now(name, real string) (*Content, error) {
 	if err != nil {
 		return nil, explain(name, err)
 	}
-	return &Content{Info: Info{Name: real, Kind: kindFile, Size: f.NowSize, Mode: f.Mode, Version: version(data)},
+	return &Content{Info: Info{Name: real, Kind: KindFile, Size: f.NowSize, Mode: f.Mode, Version: version(data)},
 		Data: data}, nil
 }
 

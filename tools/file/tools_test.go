@@ -324,10 +324,10 @@ func TestAnInvalidConfigIsAnErrorThatNamesTheField(t *testing.T) {
 	dir := t.TempDir()
 	for _, cfg := range []file.Config{{Name: "no good"}, {FileMode: fs.ModeSetuid | 0o755}, {Hide: []string{"[a"}},
 		{Hide: []string{""}}} {
-		_, err := file.OpenWith(dir, cfg)
+		_, err := file.Open(dir, cfg)
 		require.ErrorContains(t, err, "file: ")
 	}
-	_, err := file.Open(filepath.Join(dir, "none"))
+	_, err := file.Open(filepath.Join(dir, "none"), file.Config{})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.Equal(t, fault.NotFound, fault.Of(err))
 }

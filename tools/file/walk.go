@@ -53,7 +53,7 @@ func (w *walk) list(dir string, depth int, visit func(name string, e entry) erro
 		if err := visit(name, e); err != nil {
 			return err
 		}
-		if e.kind != kindDir || depth >= w.depth {
+		if e.kind != KindDir || depth >= w.depth {
 			continue
 		}
 		if depth >= maxDepth || w.seen >= w.most {

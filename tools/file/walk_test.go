@@ -61,11 +61,11 @@ func TestASearchEndsWithItsContext(t *testing.T) {
 	require.Greater(t, ended, 3)
 	require.Less(t, ended, 12)
 
-	d, _ := registry(t, ws).Lookup("file.search")
+	reg := registry(t, ws)
 	ctx, stop := context.WithCancel(t.Context())
 	stop()
 	require.Equal(t, tools.Canceled,
-		tools.Execute(ctx, d, &tools.Call{Name: d.Name(), Input: json.RawMessage(`{"pattern":"x"}`)}, nil).Status)
+		run(ctx, reg, tools.Call{Name: "file.search", Input: json.RawMessage(`{"pattern":"x"}`)}).Status)
 }
 
 func TestUnusableNamesAreShownInQuotes(t *testing.T) {

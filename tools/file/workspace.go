@@ -88,22 +88,22 @@ type Kind string
 
 // The kinds.
 const (
-	kindFile  Kind = "file"
-	kindDir   Kind = "dir"
-	kindLink  Kind = "link"  // a symbolic link
-	kindOther Kind = "other" // a pipe, a device, a socket
+	KindFile  Kind = "file"
+	KindDir   Kind = "dir"
+	KindLink  Kind = "link"  // a symbolic link
+	KindOther Kind = "other" // a pipe, a device, a socket
 )
 
 func kindOf(m fs.FileMode) Kind {
 	switch {
 	case m.IsRegular():
-		return kindFile
+		return KindFile
 	case m.IsDir():
-		return kindDir
+		return KindDir
 	case m&fs.ModeSymlink != 0:
-		return kindLink
+		return KindLink
 	}
-	return kindOther
+	return KindOther
 }
 
 // An entry is an entry of a directory.
@@ -125,12 +125,9 @@ type Workspace struct {
 
 var _, _ Tree = (*Workspace)(nil), (*Staging)(nil)
 
-// Open is [OpenWith] with the defaults.
-func Open(dir string) (*Workspace, error) { return OpenWith(dir, Config{}) }
-
-// OpenWith returns a Workspace over the directory dir, which must exist. The error names the
+// Open returns a Workspace over the directory dir, which must exist. The error names the
 // invalid field of cfg, or is the system's.
-func OpenWith(dir string, cfg Config) (*Workspace, error) {
+func Open(dir string, cfg Config) (*Workspace, error) {
 	cfg, err := cfg.defaults()
 	if err != nil {
 		return nil, err

@@ -60,7 +60,7 @@ func (w *Workspace) Write(ctx context.Context, name string, data []byte, o Write
 }
 
 func written(name string, data []byte, created bool, mode fs.FileMode) Info {
-	return Info{Name: name, Kind: kindFile, Size: int64(len(data)), Mode: mode, Version: version(data),
+	return Info{Name: name, Kind: KindFile, Size: int64(len(data)), Mode: mode, Version: version(data),
 		Created: created, Changed: true}
 }
 

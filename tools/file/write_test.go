@@ -46,7 +46,7 @@ func TestOnlyOneOfManyWritersOfAVersionSucceeds(t *testing.T) {
 // Two Workspaces over one directory behave like two processes: only one creates a new name.
 func TestANewNameIsCreatedOnceAcrossWorkspaces(t *testing.T) {
 	ws, dir := workspace(t, file.Config{}, nil)
-	other, err := file.Open(dir)
+	other, err := file.Open(dir, file.Config{})
 	require.NoError(t, err)
 	defer other.Close()
 	for i := range 50 {
@@ -136,7 +136,7 @@ func TestWaitingForTheWriteLockEndsWithTheContext(t *testing.T) {
 }
 
 func TestAClosedWorkspaceReturnsAnError(t *testing.T) {
-	ws, err := file.Open(t.TempDir())
+	ws, err := file.Open(t.TempDir(), file.Config{})
 	require.NoError(t, err)
 	require.NoError(t, ws.Close())
 	require.NoError(t, ws.Close())

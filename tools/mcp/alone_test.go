@@ -40,8 +40,7 @@ func (s *site) before(text string, answer http.HandlerFunc) {
 
 // run executes a tool of those that were listed.
 func run(ctx context.Context, d *tools.Definition) tools.Outcome {
-	return tools.Execute(ctx, d, &tools.Call{ID: "c", Name: d.Name(), Input: []byte(`{"path":"x"}`),
-		IdempotencyKey: "k"}, nil)
+	return runCall(ctx, d, tools.Call{ID: "c", Input: []byte(`{"path":"x"}`), IdempotencyKey: "k"}, nil)
 }
 
 // A request that is refused says nothing about other tools of the server.
@@ -54,11 +53,7 @@ func TestARequestThatIsTooLargeLeavesOtherToolsAvailable(t *testing.T) {
 	byName := list(t, s.connect(mcp.Config{}))
 	breakers := circuit.NewSet(circuit.Tool())
 	call := func(name string) tools.Outcome {
-		var pass tools.Pass
-		if refused := pass.Take(byName[name], breakers); refused != nil {
-			return *refused
-		}
-		return tools.Execute(t.Context(), byName[name], &tools.Call{Name: name, Input: []byte(`{"path":"x"}`)}, &pass)
+		return runCall(t.Context(), byName[name], tools.Call{Input: []byte(`{"path":"x"}`)}, breakers)
 	}
 	for range 6 {
 		out := call("files.big")

@@ -14,6 +14,7 @@ import (
 	"golang.org/x/sync/semaphore"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/backoff"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -34,8 +35,8 @@ type conn struct {
 	listed  bool      // tools are those that the server has now
 	changes int       // that the tools may have had so far
 	asked   time.Time // when it was asked for them
-	dials   backoff
-	lists   backoff
+	dials   failures
+	lists   failures
 	idle    *time.Timer
 	signIn  *flow // under way
 	signIns int   // since the last request that worked
@@ -56,31 +57,27 @@ type session struct {
 	pinged bool                // a ping is under way
 }
 
-// A backoff is the last failure of something, and how long there is no other attempt: 1 s, 2 s, 4 s
-// and so on.
-type backoff struct {
-	failures int
-	err      *ConnectError
+// A failures has the last failure of something, and how long there is no other attempt: 1 s, 2 s,
+// 4 s … 30 s.
+type failures struct {
+	inRow int
+	err   *ConnectError
 }
 
-const (
-	firstWait   = time.Second
-	longestWait = 30 * time.Second
-)
+var delays = backoff.Delays{Min: time.Second, Max: 30 * time.Second}
 
 // failed notes that an attempt has failed, and returns the error until the next one.
-func (b *backoff) failed(server string, err error) error {
+func (f *failures) failed(server string, err error) error {
+	f.inRow++
 	advised, _ := fault.RetryAfter(err)
-	until := time.Now().Add(max(advised, min(firstWait<<min(b.failures, 10), longestWait)))
-	b.failures++
-	b.err = &ConnectError{Server: server, Until: until, Err: err}
-	return b.err
+	f.err = &ConnectError{Server: server, Until: time.Now().Add(max(advised, delays.After(f.inRow))), Err: err}
+	return f.err
 }
 
 // wait returns the error of the last attempt, if there may be no other yet.
-func (b *backoff) wait() error {
-	if b.err != nil && time.Now().Before(b.err.Until) {
-		return b.err
+func (f *failures) wait() error {
+	if f.err != nil && time.Now().Before(f.err.Until) {
+		return f.err
 	}
 	return nil
 }
@@ -220,7 +217,7 @@ func (c *conn) install(s *session) error {
 		_ = s.Close()
 		return ErrClosed
 	}
-	c.session, c.listed, c.dials = s, false, backoff{}
+	c.session, c.listed, c.dials = s, false, failures{}
 	c.touch()
 	c.mu.Unlock() // the server's mu is taken before it, never after
 	c.server.inBackground(func() { c.watch(s) })

@@ -81,8 +81,7 @@ func TestACallThatWasNeverSent(t *testing.T) {
 	}})
 	d := list(t, server)["files.work"]
 	call := func() tools.Outcome {
-		return tools.Execute(t.Context(), d, &tools.Call{ID: "c", Name: "files.work", Input: []byte(`{"path":"x"}`)},
-			nil)
+		return run(t.Context(), d)
 	}
 	inner := s.handler
 	for status, class := range map[int]fault.Class{401: fault.UserFixable, 403: fault.Permanent, 429: fault.RateLimited,
@@ -175,7 +174,7 @@ func TestAReplyWithoutAnEnd(t *testing.T) {
 		}
 	})
 	s.mu.Unlock()
-	out := tools.Execute(t.Context(), d, &tools.Call{ID: "c", Name: "files.work", Input: []byte(`{"path":"x"}`)}, nil)
+	out := run(t.Context(), d)
 	require.Equal(t, tools.InDoubt, out.Status, "%v", out.Err)
 	require.ErrorContains(t, out.Err, "more than")
 	s.http.CloseClientConnections()

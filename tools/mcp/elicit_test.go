@@ -37,7 +37,7 @@ func paint(s *sdk.Server) {
 // A question of a server is a pause, which is answered after both sides have been replaced.
 func TestAQuestionIsAnsweredAfterBothSidesWereKilled(t *testing.T) {
 	s := newSite(t, true, paint)
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	first, err := mcp.New(mcp.Config{Name: "files", URL: s.http.URL})
 	require.NoError(t, err)
 	a, _ := asking(t, store, []tools.Source{first}, providertest.Call("files.paint", object{}))
@@ -77,7 +77,7 @@ func TestAQuestionWithinACall(t *testing.T) {
 			})
 	}
 	s := newSite(t, false, build)
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, model := asking(t, store, []tools.Source{s.connect(mcp.Config{})}, providertest.Call("files.paint", object{}),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Paint."})
@@ -104,7 +104,7 @@ func TestSeveralQuestionsAreOneForm(t *testing.T) {
 					"b": &sdk.ElicitParams{Mode: "form", Message: "The door?", RequestedSchema: colorSchema}}}, nil
 			})
 	})
-	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Call("files.paint", object{}),
+	a, model := asking(t, &journal.MapStore{}, []tools.Source{s}, providertest.Call("files.paint", object{}),
 		providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Paint."})
 	require.ErrorAs(t, err, new(*agent.PausedError))
@@ -128,7 +128,7 @@ func TestAServerThatAsksForASecret(t *testing.T) {
 								"properties": object{field: object{"type": "string"}}}}}}, nil
 				})
 		})
-		a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Call("files.steal", object{}),
+		a, model := asking(t, &journal.MapStore{}, []tools.Source{s}, providertest.Call("files.steal", object{}),
 			providertest.Say("No."))
 		res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Go."})
 		if secret {

@@ -14,6 +14,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/circuit"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/mcp"
@@ -180,7 +181,21 @@ func execute(t *testing.T, s *mcp.Server, name string, input any) tools.Outcome 
 	require.NotNil(t, d, name)
 	raw, err := json.Marshal(input)
 	require.NoError(t, err)
-	return tools.Execute(t.Context(), d, &tools.Call{ID: "c-1", Name: name, Input: raw, IdempotencyKey: "k-1"}, nil)
+	return runCall(t.Context(), d, tools.Call{ID: "c-1", Input: raw, IdempotencyKey: "k-1"}, nil)
+}
+
+// runCall runs a call of a tool that was listed, as if a person had approved it.
+func runCall(ctx context.Context, d *tools.Definition, c tools.Call, breakers *circuit.Set) tools.Outcome {
+	reg, err := tools.NewRegistry(d)
+	if err != nil {
+		return tools.Outcome{Err: err}
+	}
+	c.Name = d.Name()
+	out := reg.Run(ctx, c, tools.Options{Breakers: breakers})
+	if out.Question != nil {
+		out = reg.Run(ctx, c, tools.Options{Breakers: breakers, Approved: out.Question.Hash})
+	}
+	return out
 }
 
 func text(o *tools.Outcome) string {

@@ -247,7 +247,7 @@ func TestTheListChangesDuringARun(t *testing.T) {
 		tool(own, "b", echo)
 		tool(own, "c", echo)
 	})
-	a, model := asking(t, journal.NewMemory(), []tools.Source{s},
+	a, model := asking(t, &journal.MapStore{}, []tools.Source{s},
 		providertest.Call("files.a", file{"x"}), providertest.Call("files.b", file{"x"}), providertest.Say("Done."),
 		providertest.Say("Again."))
 	news := s.Changed()
@@ -273,7 +273,7 @@ func TestANewToolComesAfterThoseOfTheEarlierRun(t *testing.T) {
 		tool(own, "b", echo)
 		add = func() { tool(own, "a", echo) }
 	})
-	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Say("Hello."),
+	a, model := asking(t, &journal.MapStore{}, []tools.Source{s}, providertest.Say("Hello."),
 		providertest.Say("Again."))
 	news := s.Changed()
 	_, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Go."})

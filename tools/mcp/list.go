@@ -58,7 +58,7 @@ func (c *conn) list(ctx context.Context) ([]tools.Tool, error) {
 		defer c.mu.Unlock()
 		return nil, c.lists.failed(c.server.cfg.Name, err)
 	}
-	c.tools, c.listed, c.asked, c.lists = found.tools, c.changes == changes, time.Now(), backoff{}
+	c.tools, c.listed, c.asked, c.lists = found.tools, c.changes == changes, time.Now(), failures{}
 	c.mu.Unlock()
 	c.report(known, found)
 	return found.tools, nil

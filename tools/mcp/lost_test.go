@@ -155,7 +155,7 @@ func TestAModelReadsThatACallIsInDoubt(t *testing.T) {
 		})
 	})
 	cut = disconnect
-	a, model := asking(t, journal.NewMemory(), []tools.Source{s}, providertest.Call("files.work", file{"x"}),
+	a, model := asking(t, &journal.MapStore{}, []tools.Source{s}, providertest.Call("files.work", file{"x"}),
 		providertest.Say("I look first."))
 	res, err := a.Run(t.Context(), agent.Input{Prompt: "Go."})
 	require.NoError(t, err)
@@ -277,7 +277,7 @@ func TestACallThatIsCanceled(t *testing.T) {
 	d := list(t, s)["files.hang"]
 	ctx, cancel := context.WithTimeout(t.Context(), 20*time.Millisecond)
 	defer cancel()
-	out := tools.Execute(ctx, d, &tools.Call{ID: "c", Name: "files.hang", Input: []byte(`{"path":"x"}`)}, nil)
+	out := run(ctx, d)
 	require.Equal(t, tools.Canceled, out.Status, "%v", out.Err)
 	<-canceled // the server was told
 	out = execute(t, s, "files.read", file{"x"})
@@ -320,7 +320,7 @@ func TestEachCredentialHasItsConnection(t *testing.T) {
 		},
 	})
 	for _, user := range []string{"ann", "tom", "ann"} {
-		a, model := asking(t, journal.NewMemory(), []tools.Source{server}, providertest.Call("files.read", file{"x"}),
+		a, model := asking(t, &journal.MapStore{}, []tools.Source{server}, providertest.Call("files.read", file{"x"}),
 			providertest.Say("Done."))
 		_, err := a.Run(t.Context(), agent.Input{Prompt: "Go.", User: user})
 		require.NoError(t, err)

@@ -169,7 +169,7 @@ func TestAProtectedServer(t *testing.T) {
 			i.lifetime = 1 // the SDK refreshes 10 s before the end
 			server := s.connect(signInConfig())
 			read := providertest.Call("files.read", file{"x"})
-			a, model := asking(t, journal.NewMemory(), []tools.Source{server},
+			a, model := asking(t, &journal.MapStore{}, []tools.Source{server},
 				providertest.Call("files.connect", object{}), providertest.Say("You are signed in."),
 				read, providertest.Say("Done."), read, providertest.Say("Done."))
 			require.Equal(t, 1, signInAs(t, a, server, "Connect."))
@@ -192,7 +192,7 @@ func TestATokenForAnotherServer(t *testing.T) {
 	i.protect(s)
 	i.audience = "https://other.example"
 	server := s.connect(signInConfig())
-	a, model := asking(t, journal.NewMemory(), []tools.Source{server},
+	a, model := asking(t, &journal.MapStore{}, []tools.Source{server},
 		providertest.Call("files.connect", object{}), providertest.Say("It can't be used."))
 	require.Equal(t, 3, signInAs(t, a, server, "Connect."))
 	require.Equal(t, 3, i.signIns)

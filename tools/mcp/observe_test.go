@@ -43,7 +43,7 @@ func TestNoReportOfProgressIsLost(t *testing.T) {
 			d := list(t, s)["files.work"]
 			for range 50 {
 				var got []tools.ProgressReport
-				out := tools.Execute(t.Context(), d, &tools.Call{ID: "c", Name: "files.work",
+				out := runCall(t.Context(), d, tools.Call{ID: "c",
 					Input:      []byte(`{"path":"x"}`),
 					OnProgress: func(_ *tools.Call, r tools.ProgressReport) { got = append(got, r) }}, nil)
 				require.Equal(t, tools.OK, out.Status, "%v", out.Err)
@@ -70,8 +70,8 @@ func TestReportsOfProgressMayHaveEscapedSlashes(t *testing.T) {
 	plain := site.handler
 	site.handler = http.HandlerFunc(func(w http.ResponseWriter, r *http.Request) { plain.ServeHTTP(escaping{w}, r) })
 	reports := 0
-	out := tools.Execute(t.Context(), list(t, site.connect(mcp.Config{}))["files.work"], &tools.Call{ID: "c",
-		Name: "files.work", Input: []byte(`{"path":"x"}`),
+	out := runCall(t.Context(), list(t, site.connect(mcp.Config{}))["files.work"], tools.Call{ID: "c",
+		Input:      []byte(`{"path":"x"}`),
 		OnProgress: func(*tools.Call, tools.ProgressReport) { reports++ }}, nil)
 	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
 	require.Equal(t, 4, reports)

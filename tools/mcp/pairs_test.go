@@ -181,8 +181,8 @@ func testPairs(t *testing.T, stateless bool, nth int) {
 	byName := list(t, server)
 	sessions := p.initialized.Load()
 	call := func(ctx context.Context, name string) tools.Outcome {
-		return tools.Execute(ctx, byName["files."+name], &tools.Call{ID: name, Name: "files." + name,
-			Input: []byte(`{"path":"x"}`), IdempotencyKey: name}, nil)
+		return runCall(ctx, byName["files."+name], tools.Call{ID: name, Input: []byte(`{"path":"x"}`),
+			IdempotencyKey: name}, nil)
 	}
 	for i := range ways {
 		if (nth+i)%*every != 0 {

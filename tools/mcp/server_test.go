@@ -34,7 +34,7 @@ func TestAnAgentCallsTheToolsOfAServer(t *testing.T) {
 					})
 				tool(s, "list_directory", echo)
 			})
-			a, model := asking(t, journal.NewMemory(),
+			a, model := asking(t, &journal.MapStore{},
 				[]tools.Source{s.connect(mcp.Config{Only: []string{"read_file"}})},
 				providertest.Call("files.read_file", file{"a.txt"}), providertest.Say("Done."))
 			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Go."})
@@ -77,7 +77,7 @@ func TestTwoServersMayHaveToolsOfOneName(t *testing.T) {
 			tool(s, "read", func(context.Context, file) (string, error) { return "from " + what, nil })
 		}
 	}
-	a, model := asking(t, journal.NewMemory(),
+	a, model := asking(t, &journal.MapStore{},
 		[]tools.Source{inMemory(t, mcp.Config{Name: "b"}, build("b")), inMemory(t, mcp.Config{Name: "a"}, build("a"))},
 		providertest.Call("b.read", file{"x"}), providertest.Say("Done."))
 	_, err := a.Run(t.Context(), agent.Input{Prompt: "Go."})
@@ -119,7 +119,7 @@ func TestFailuresOfTools(t *testing.T) {
 	require.Equal(t, tools.Failed, out.Status)
 	require.Contains(t, text(&out), "there is no such file")
 	out = execute(t, s, "files.fail", object{"path": 7})
-	require.Equal(t, tools.Failed, out.Status)
+	require.Equal(t, tools.Invalid, out.Status, "it isn't sent")
 }
 
 func TestStructuredContentHasToFitItsSchema(t *testing.T) {
@@ -229,8 +229,7 @@ func TestAKeyInTheAddress(t *testing.T) {
 	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
 	require.Equal(t, "s3cret", <-keys)
 	require.NoError(t, s.http.Listener.Close())
-	out = tools.Execute(t.Context(), list(t, server)["files.read"],
-		&tools.Call{ID: "c", Name: "files.read", Input: []byte(`{"path":"x"}`)}, nil)
+	out = run(t.Context(), list(t, server)["files.read"])
 	require.ErrorContains(t, out.Err, "connection refused")
 	require.NotContains(t, fmt.Sprintf("%+v", out), "s3cret")
 	_, err := server.Read(t.Context(), "x://y")
@@ -297,7 +296,7 @@ func TestProgressReachesItsCall(t *testing.T) {
 		running.Go(func() {
 			ctx, cancel := context.WithCancel(t.Context())
 			defer cancel()
-			tools.Execute(ctx, d, &tools.Call{ID: "call-1", Name: "files.work",
+			runCall(ctx, d, tools.Call{ID: "call-1",
 				Input: []byte(`{"path":"` + path + `"}`), OnProgress: func(_ *tools.Call, r tools.ProgressReport) {
 					assert.Equal(t, path, r.Text)
 					cancel()

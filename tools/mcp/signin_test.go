@@ -62,7 +62,7 @@ func TestAServerThatNeedsASignInOffersOneToolThatWaitsForIt(t *testing.T) {
 		SignIn: &mcp.SignIn{Handler: func(_ string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
 			return &door{fetch: fetch}, nil
 		}}})
-	a, model := asking(t, journal.NewMemory(), []tools.Source{server},
+	a, model := asking(t, &journal.MapStore{}, []tools.Source{server},
 		providertest.Call("files.connect", object{}), providertest.Say("You are signed in."),
 		providertest.Call("files.read", file{"x"}), providertest.Say("Done."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Read x."})
@@ -103,7 +103,7 @@ func TestACallThatNeedsAFurtherScopeWaitsForASignIn(t *testing.T) {
 				Handler: func(_ string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
 					return &door{fetch: fetch}, nil
 				}}})
-			a, model := asking(t, journal.NewMemory(), []tools.Source{server},
+			a, model := asking(t, &journal.MapStore{}, []tools.Source{server},
 				providertest.Call("files.write", file{"x"}), providertest.Say("Done."))
 			res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Write."})
 			require.ErrorAs(t, err, new(*agent.PausedError))
@@ -127,7 +127,7 @@ func TestNobodyIsAskedToSignInWithoutAnEnd(t *testing.T) {
 		Handler: func(_ string, fetch auth.AuthorizationCodeFetcher) (auth.OAuthHandler, error) {
 			return &door{fetch: fetch}, nil
 		}}})
-	a, model := asking(t, journal.NewMemory(), []tools.Source{server}, providertest.Call("files.write", file{"x"}),
+	a, model := asking(t, &journal.MapStore{}, []tools.Source{server}, providertest.Call("files.write", file{"x"}),
 		providertest.Say("It can't be written."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "Write."})
 	for range 3 {

@@ -38,7 +38,7 @@ func TestTheStockFilesystemServer(t *testing.T) {
 	require.True(t, found["files.read_text_file"].Spec().ReadOnly)
 	require.Equal(t, tools.High, found["files.write_file"].Spec().Risk)
 
-	a, model := asking(t, journal.NewMemory(), []tools.Source{s},
+	a, model := asking(t, &journal.MapStore{}, []tools.Source{s},
 		providertest.Call("files.read_text_file", object{"path": filepath.Join(dir, "a.txt")}),
 		providertest.Call("files.write_file", object{"path": filepath.Join(dir, "b.txt"), "content": "new"}),
 		providertest.Call("files.read_text_file", object{"path": "/etc/passwd"}), providertest.Say("Done."))
@@ -65,12 +65,11 @@ func TestTheStockServerOfEverything(t *testing.T) {
 	out := execute(t, s, "files.echo", object{"message": "hello"})
 	require.Equal(t, tools.OK, out.Status, "%v", out.Err)
 	require.Contains(t, text(&out), "hello")
-	for _, name := range []string{"files.get-structured-content", "files.get-tiny-image", "files.list_resources"} {
-		if found[name] == nil {
-			continue
-		}
-		out = execute(t, s, name, object{"location": "New York"})
-		require.True(t, out.Status == tools.OK || out.Status == tools.Failed, "%s: %v", name, out.Err)
+	for name, input := range map[string]object{"files.get-structured-content": {"location": "New York"},
+		"files.get-tiny-image": {}, "files.list_resources": {}} {
+		require.NotNil(t, found[name], name)
+		out = execute(t, s, name, input)
+		require.Equal(t, tools.OK, out.Status, "%s: %v", name, out.Err)
 	}
 	resources, err := s.ListResources(t.Context())
 	require.NoError(t, err)

@@ -89,14 +89,7 @@ func (s *storm) call(t *testing.T, server, id string) {
 	input, err := json.Marshal(file{id})
 	assert.NoError(t, err)
 	began := time.Now()
-	var pass tools.Pass
-	var out tools.Outcome
-	if refused := pass.Take(d, s.breakers); refused != nil {
-		out = *refused
-	} else {
-		out = tools.Execute(context.Background(), d,
-			&tools.Call{ID: id, Name: d.Name(), Input: input, IdempotencyKey: id}, &pass)
-	}
+	out := runCall(context.Background(), d, tools.Call{ID: id, Input: input, IdempotencyKey: id}, s.breakers)
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	s.outs[server+" "+id] = out

@@ -52,12 +52,8 @@ func execute(tool tools.Tool, input string) (tools.Outcome, error) {
 	if err != nil {
 		return tools.Outcome{}, err
 	}
-	call := &tools.Call{Name: reg.All()[0].Name(), Input: json.RawMessage(input)}
-	admitted, err := reg.Admit(context.Background(), call, nil, nil, nil)
-	if err != nil {
-		return tools.Outcome{}, err
-	}
-	return tools.Execute(context.Background(), admitted.Definition, call, nil), nil
+	call := tools.Call{Name: reg.Names()[0], Input: json.RawMessage(input)}
+	return reg.Run(context.Background(), call, tools.Options{}), nil
 }
 
 // The tool stores and verifies as always. Only its search is answered from a file.

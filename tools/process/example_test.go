@@ -44,18 +44,12 @@ func ExampleTool() {
 		`{"program":"printf","args":["%s\n","a b"]}`,
 		`{"program":"sh","args":["-c","id"]}`,
 	} {
-		call := &tools.Call{Name: process.DefaultName, Input: json.RawMessage(input)}
-		admitted, err := reg.Admit(ctx, call, nil, nil, nil)
-		switch {
-		case err != nil:
-			fmt.Println(err)
-		case admitted.Rejected != nil:
-			fmt.Println(admitted.Rejected.Parts[0].Text)
-		case admitted.Verdict.Effect == tools.Ask:
-			fmt.Println("a person is asked:", strings.SplitAfter(admitted.Verdict.Reason, "printf")[1][:12])
-		default:
-			fmt.Print(tools.Execute(ctx, admitted.Definition, call, nil).Parts[0].Text)
+		out := reg.Run(ctx, tools.Call{Name: process.DefaultName, Input: json.RawMessage(input)}, tools.Options{})
+		if out.Question != nil {
+			fmt.Println("a person is asked:", strings.SplitAfter(out.Question.Reason, "printf")[1][:12])
+			continue
 		}
+		fmt.Println(strings.TrimSuffix(out.Text(), "\n"))
 	}
 	// Output:
 	// exit code 0

@@ -5,7 +5,6 @@ import (
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"fmt"
 	"io/fs"
 	"os"
 	"path/filepath"
@@ -15,6 +14,7 @@ import (
 	"time"
 
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 // The limits of what is kept of outputs: see [Config].Outputs.
@@ -45,7 +45,7 @@ func (w *fullText) String() string {
 	}
 	text := strings.ToValidUTF8(string(whole), "\uFFFD")
 	if left := w.left + int64(len(w.text)-len(whole)); left > 0 {
-		text += fmt.Sprintf("\n[… %d bytes left out …]\n", left)
+		text += "\n" + cut.Note(left)
 	}
 	return text
 }

@@ -132,11 +132,5 @@ func call(t *testing.T, tool tools.Tool, input any) tools.Outcome {
 	require.NoError(t, err)
 	raw, err := json.Marshal(input)
 	require.NoError(t, err)
-	c := &tools.Call{Name: reg.All()[0].Name(), Input: raw}
-	admitted, err := reg.Admit(t.Context(), c, nil, nil, nil)
-	require.NoError(t, err)
-	if admitted.Rejected != nil {
-		return *admitted.Rejected
-	}
-	return tools.Execute(t.Context(), admitted.Definition, c, nil)
+	return reg.Run(t.Context(), tools.Call{Name: reg.Names()[0], Input: raw}, tools.Options{})
 }

@@ -34,7 +34,7 @@ type containedStore struct {
 // nothing.
 func Store(store journal.Store, abandoned Abandoned) journal.Store {
 	switch store.(type) {
-	case nil, *journal.Memory, *containedStore:
+	case nil, *journal.MapStore, *containedStore:
 		return store
 	}
 	return &containedStore{store, abandoned}

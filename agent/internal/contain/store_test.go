@@ -39,7 +39,7 @@ func (s slow) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.Hea
 func TestChangesThatAreListedHaveTimeForEachElement(t *testing.T) {
 	for each, fails := range map[time.Duration]bool{4 * time.Second: false, storeCall + time.Second: true} {
 		synctest.Test(t, func(t *testing.T) {
-			memory := journal.NewMemory()
+			memory := &journal.MapStore{}
 			for i := range 10 {
 				require.NoError(t, memory.Append(t.Context(), journal.Append{Session: fmt.Sprint("s-", i),
 					Records: []journal.Record{{Time: time.Now(), Kind: "note", V: 1, Data: []byte(`{}`)}}}))

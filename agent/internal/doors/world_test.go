@@ -75,7 +75,7 @@ func (w *world) refund() tools.Tool {
 		})
 }
 
-func newWorld(t *testing.T) *world { return &world{t: t, store: journal.NewMemory(), owner: "ann"} }
+func newWorld(t *testing.T) *world { return &world{t: t, store: &journal.MapStore{}, owner: "ann"} }
 
 // use gives the world its agent, and a hub that resumes nothing by itself.
 func (w *world) use(cfg agent.Config) *world {

@@ -5,6 +5,8 @@ import (
 	"errors"
 	"math/rand/v2"
 	"time"
+
+	"github.com/pawlkit/pawl/internal/backoff"
 )
 
 // The longest time after a failure, without the part that is random, unless the interval is longer:
@@ -31,10 +33,8 @@ func (l *Loop) failed(ctx context.Context, session string, err error) {
 	if errors.Is(err, ErrLater) { // somebody may decide at any time
 		count = min(count, 2)
 	}
-	wait, most := l.cfg.Interval, min(longestIntervals*l.cfg.Interval, longest)
-	for n := 1; n < count && wait < most; n++ {
-		wait = min(2*wait, most)
-	}
+	every := l.cfg.Interval
+	wait := backoff.Delays{Min: every, Max: max(every, min(longestIntervals*every, longest))}.After(count)
 	wait += rand.N(wait/2 + 1) // processes that failed together don't come back together
 	l.failures[session] = failure{count, time.Now().Add(wait)}
 	l.mu.Unlock()

@@ -22,7 +22,7 @@ import (
 // that survives a power failure, and in turn inserts a row of the same size with a bare statement,
 // with the same settings. The metric "share" is how many times as long the append takes.
 func BenchmarkDurableAppend(b *testing.B) {
-	store, err := sqlite.OpenWith(filepath.Join(b.TempDir(), "runs.db"), sqlite.Config{Durability: sqlite.Power})
+	store, err := sqlite.Open(filepath.Join(b.TempDir(), "runs.db"), sqlite.Config{Durability: sqlite.Power})
 	require.NoError(b, err)
 	defer store.Close()
 	lease, err := store.Lease(b.Context(), "s", "one", time.Hour)

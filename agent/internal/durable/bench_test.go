@@ -50,14 +50,14 @@ func prompt(steps int) string { return fmt.Sprintf("%0*d", steps, 0) }
 func stores(b *testing.B) map[string]func() journal.Store {
 	sqlitely := func(d sqlite.Durability) func() journal.Store {
 		return func() journal.Store {
-			s, err := sqlite.OpenWith(filepath.Join(b.TempDir(), "runs.db"), sqlite.Config{Durability: d})
+			s, err := sqlite.Open(filepath.Join(b.TempDir(), "runs.db"), sqlite.Config{Durability: d})
 			require.NoError(b, err)
 			b.Cleanup(func() { s.Close() })
 			return s
 		}
 	}
 	return map[string]func() journal.Store{
-		"none": func() journal.Store { return nil }, "memory": func() journal.Store { return journal.NewMemory() },
+		"none": func() journal.Store { return nil }, "memory": func() journal.Store { return &journal.MapStore{} },
 		"sqlite": sqlitely(sqlite.Power), "sqlite-process": sqlitely(sqlite.Process),
 	}
 }

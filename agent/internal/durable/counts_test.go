@@ -82,14 +82,14 @@ func (c *callCounter) Take(ctx context.Context, session string, fence uint64) ([
 }
 
 func TestAStandardRunAsksItsStoreForNoMoreThanItNeeds(t *testing.T) {
-	c := counted(journal.NewMemory())
+	c := counted(&journal.MapStore{})
 	standardRun(t, c, "s")
 	require.Equal(t, map[string]int{"append": 24, "take": 2, "lease": 1, "head": 1, "release": 1}, c.calls)
 }
 
 func TestAStandardRunCommitsNoMoreToSQLiteThanItNeeds(t *testing.T) {
 	file := filepath.Join(t.TempDir(), "runs.db")
-	store, err := sqlite.Open(file)
+	store, err := sqlite.Open(file, sqlite.Config{})
 	require.NoError(t, err)
 	defer store.Close()
 	standardRun(t, store, "first")

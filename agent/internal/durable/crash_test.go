@@ -29,7 +29,9 @@ func TestMain(m *testing.M) {
 }
 
 // open opens the store under test.
-func open(dir string) (*sqlite.Store, error) { return sqlite.Open(filepath.Join(dir, "runs.db")) }
+func open(dir string) (*sqlite.Store, error) {
+	return sqlite.Open(filepath.Join(dir, "runs.db"), sqlite.Config{})
+}
 
 // TestCrashesRepeatNothing kills processes while they run calls, while the tools of a source
 // change, while calls are resumed with answers, and while readers watch.

@@ -164,7 +164,7 @@ func requireNone(t *testing.T, where string, data []byte) {
 
 func TestErasedWordsAreNowhereInAFileOfSQLite(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	store, err := sqlite.Open(path)
+	store, err := sqlite.Open(path, sqlite.Config{})
 	require.NoError(t, err)
 	defer store.Close()
 	a := tell(t, store)

@@ -32,7 +32,7 @@ func TestTheFileOfARunHasNoSecretAnswer(t *testing.T) {
 		return "logged in", err
 	})
 	process := func(work func(*agent.Agent), steps ...providertest.Step) {
-		store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
+		store, err := sqlite.Open(filepath.Join(dir, "runs.db"), sqlite.Config{})
 		require.NoError(t, err)
 		a, err := agent.New(agent.Config{Journal: store, Tools: []tools.Tool{login},
 			Provider: providertest.Script(steps...)})

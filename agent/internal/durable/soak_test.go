@@ -139,7 +139,7 @@ const turns = 4
 func soak(t *testing.T, dir string, length time.Duration, kind string) *series {
 	s := &soaked{t: t, path: filepath.Join(dir, "runs.db"), series: &series{kind: kind, length: length},
 		gap: length / 60}
-	store, err := sqlite.OpenWith(s.path, sqlite.Config{Durability: sqlite.Process})
+	store, err := sqlite.Open(s.path, sqlite.Config{Durability: sqlite.Process})
 	require.NoError(t, err)
 	defer store.Close()
 	s.agent, err = agent.New(agent.Config{Name: "desk", Provider: s.talker(), Journal: store, Tools: []tools.Tool{

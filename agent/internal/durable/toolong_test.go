@@ -23,7 +23,7 @@ func TestAnotherProcessAnswersAfterARequestThatWasTooLong(t *testing.T) {
 	refused := providertest.FailWith(&provider.Error{Class: fault.UserFixable, Status: 400,
 		ContextLength: &provider.ContextLength{}})
 	for i, prompt := range []string{big, "hello", "hello again"} {
-		store, err := sqlite.Open(file)
+		store, err := sqlite.Open(file, sqlite.Config{})
 		require.NoError(t, err)
 		reply := providertest.Say("Hello.")
 		if i == 0 {

@@ -35,7 +35,7 @@ func (c *readCounter) Read(ctx context.Context, session string, after uint64) it
 }
 
 func openFile(tb testing.TB, d sqlite.Durability) *readCounter {
-	s, err := sqlite.OpenWith(filepath.Join(tb.TempDir(), "runs.db"), sqlite.Config{Durability: d})
+	s, err := sqlite.Open(filepath.Join(tb.TempDir(), "runs.db"), sqlite.Config{Durability: d})
 	require.NoError(tb, err)
 	tb.Cleanup(func() { require.NoError(tb, s.Close()) })
 	return &readCounter{Store: s}

@@ -27,7 +27,7 @@ type Page struct {
 }
 
 func build(dir string, p provider.Provider, remove func(context.Context, Page) (string, error)) (*agent.Agent, error) {
-	store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
+	store, err := sqlite.Open(filepath.Join(dir, "runs.db"), sqlite.Config{})
 	if err != nil {
 		return nil, err
 	}
@@ -121,7 +121,7 @@ func TestOneProcessAsksAndAnotherDecides(t *testing.T) {
 }
 
 func TestAPausedSessionHoldsNeitherGoroutineNorMemory(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	a, err := agent.New(agent.Config{
 		Journal: store,
 		Provider: providertest.Func(func(context.Context, *provider.Request) (*provider.Response, error) {

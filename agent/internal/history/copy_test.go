@@ -20,7 +20,7 @@ import (
 
 func TestWhatIsOpenIsNotInACopyAndItsRunIsStopped(t *testing.T) {
 	eachStore(t, func(t *testing.T, inMemory bool) {
-		s, _ := sessionsOf(journal.NewMemory(), inMemory)
+		s, _ := sessionsOf(&journal.MapStore{}, inMemory)
 		l := hold(t, s, "s")
 		defer l.Close()
 		require.NoError(t, l.Append(nil, append([]machine.Fact{started("s", "")}, acting("s")...)...))
@@ -113,7 +113,7 @@ func (s *refusing) Append(ctx context.Context, a journal.Append) error {
 }
 
 func TestACopyIsMadeWholeOrNotAtAll(t *testing.T) {
-	store := &refusing{Store: journal.NewMemory(), session: "copy"}
+	store := &refusing{Store: &journal.MapStore{}, session: "copy"}
 	s, _ := sessionsOf(store, false)
 	add(t, s, "s", "", true)
 	require.ErrorIs(t, history.Fork(t.Context(), s, "s", "copy", 0), machine.ErrJournal)
@@ -125,7 +125,7 @@ func TestACopyIsMadeWholeOrNotAtAll(t *testing.T) {
 
 func TestWhatIsImportedIsExportedAsItWas(t *testing.T) {
 	eachStore(t, func(t *testing.T, inMemory bool) {
-		s, p := sessionsOf(journal.NewMemory(), inMemory)
+		s, p := sessionsOf(&journal.MapStore{}, inMemory)
 		add(t, s, "s", "", true)
 		var file, again bytes.Buffer
 		require.NoError(t, history.Export(t.Context(), s, "s", &file))

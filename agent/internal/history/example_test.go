@@ -17,7 +17,7 @@ import (
 // A session whose model is being asked is copied and moved: what was open is stopped in the copies.
 func Example() {
 	ctx := context.Background()
-	s := session.New(session.Config{Store: journal.NewMemory(), InMemory: true, Record: journal.MaxRecord,
+	s := session.New(session.Config{Store: &journal.MapStore{}, InMemory: true, Record: journal.MaxRecord,
 		Owner: "example", Lease: journal.MaxTTL, Grace: time.Second, Logger: slog.New(slog.DiscardHandler),
 		NewID: func(prefix string) string { return prefix + "1" }})
 	l := s.Log(ctx, "s-1")

@@ -35,7 +35,7 @@ func sessionsOf(store journal.Store, inMemory bool, others ...journal.Store) (*s
 
 // sessionsInMemory returns the sessions of a store in memory, and who prunes them.
 func sessionsInMemory() (*session.Sessions, *history.Pruner) {
-	return sessionsOf(journal.NewMemory(), true)
+	return sessionsOf(&journal.MapStore{}, true)
 }
 
 // hold returns a session that is held until the caller closes it.

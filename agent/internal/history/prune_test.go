@@ -47,7 +47,7 @@ func (s *recording) Delete(ctx context.Context, session string, upTo uint64) err
 
 func TestASessionIsRemovedAfterItsDescendantsInAllJournals(t *testing.T) {
 	eachStore(t, func(t *testing.T, inMemory bool) {
-		mine, other := &recording{Store: journal.NewMemory(), failAt: "call/b"}, journal.NewMemory()
+		mine, other := &recording{Store: &journal.MapStore{}, failAt: "call/b"}, &journal.MapStore{}
 		s, _ := sessionsOf(mine, inMemory, other, mine)
 		elsewhere, _ := sessionsOf(other, inMemory)
 		add(t, s, "s", "", true)
@@ -85,7 +85,7 @@ func TestASessionThatIsADescendantOfItselfIsPrunedAndRemovedOnce(t *testing.T) {
 
 func TestAPrunedSessionKeepsItsStateAndWhatItsOpenCallsNeed(t *testing.T) {
 	eachStore(t, func(t *testing.T, inMemory bool) {
-		store := journal.NewMemory()
+		store := &journal.MapStore{}
 		s, p := sessionsOf(store, inMemory)
 		add(t, s, "s", "", true)
 		for _, name := range []string{"call/over", "call/open"} {

@@ -36,7 +36,7 @@ func callStart(l *session.Log) machine.Fact {
 }
 
 func TestAQuietAppendThatIsntStoredKeepsWhatWasDeferred(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	s := sessions(store)
 	l := asked(t, s)
 	defer l.Close()
@@ -53,7 +53,7 @@ func TestAQuietAppendThatIsntStoredKeepsWhatWasDeferred(t *testing.T) {
 }
 
 func TestFailStoresWhatWasDeferred(t *testing.T) {
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	l := asked(t, sessions(store))
 	defer l.Close()
 	require.NoError(t, l.Defer(callReply()))
@@ -78,7 +78,7 @@ func (s *confused) Append(ctx context.Context, a journal.Append) error {
 }
 
 func TestAStoreMayntRefuseAnAppendForItsInboxUnasked(t *testing.T) {
-	store := &confused{Store: journal.NewMemory()}
+	store := &confused{Store: &journal.MapStore{}}
 	l := asked(t, sessions(store))
 	defer l.Close()
 	before := stateOf(t, l)

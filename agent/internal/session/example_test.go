@@ -14,7 +14,7 @@ import (
 
 func Example() {
 	ctx := context.Background()
-	s := session.New(session.Config{Store: journal.NewMemory(), Record: journal.MaxRecord, Owner: "example",
+	s := session.New(session.Config{Store: &journal.MapStore{}, Record: journal.MaxRecord, Owner: "example",
 		Lease: time.Minute, Grace: time.Second, Logger: slog.New(slog.DiscardHandler),
 		NewID: func(prefix string) string { return prefix + "1" }})
 	l := s.Log(ctx, "s-1")

@@ -123,7 +123,7 @@ func TestAnIllegalFactOfAnyKindIsRefusedBeforeItIsStored(t *testing.T) {
 			for _, run := range []string{"", "r-9"} { // of the run, and of another
 				f, err := machine.Decode("s", rec)
 				require.NoError(t, err)
-				store := journal.NewMemory()
+				store := &journal.MapStore{}
 				l := open(t, sessions(store), "s")
 				for _, legal := range at.facts() {
 					require.NoError(t, l.Append(nil, legal), at.name)

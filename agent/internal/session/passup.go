@@ -12,6 +12,7 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/internal/backoff"
 )
 
 // mostUp is how many logs lie between what was decided on and its conversation, at most.
@@ -28,7 +29,8 @@ const passUpWithin = 10 * time.Second
 func PassUp(ctx context.Context, store journal.Store, log string, decisions []machine.Decision) error {
 	ctx, cancel := context.WithTimeout(context.WithoutCancel(ctx), passUpWithin)
 	defer cancel()
-	for wait := 50 * time.Millisecond; ; wait *= 2 {
+	delays := backoff.Delays{Min: 50 * time.Millisecond, Max: passUpWithin}
+	for tries := 1; ; tries++ {
 		err := passUp(ctx, store, log, decisions)
 		if err == nil || !fault.Retryable(fault.Of(err)) {
 			return err
@@ -36,7 +38,7 @@ func PassUp(ctx context.Context, store journal.Store, log string, decisions []ma
 		select {
 		case <-ctx.Done():
 			return err
-		case <-time.After(wait):
+		case <-time.After(delays.After(tries)):
 		}
 	}
 }

@@ -49,7 +49,7 @@ func TestAnAppendThatFailsLeavesTheStateAsItWas(t *testing.T) {
 	reply := func(text string) machine.Fact {
 		return &machine.Replied{Stop: provider.StopDone, Message: provider.Assistant(text)}
 	}
-	store := &unwilling{Store: journal.NewMemory()}
+	store := &unwilling{Store: &journal.MapStore{}}
 	for name, c := range map[string]struct {
 		refuses bool
 		facts   []machine.Fact

@@ -126,7 +126,7 @@ var ways = []way{
 
 // loop reads the events of the run until the process is stopped, or the run has ended.
 func loop(w *world, a *agent.Agent) {
-	for in := input(); !w.stopped(); in = agent.Continue(session) {
+	for in := agent.Work(input()); !w.stopped(); in = agent.Continue(session) {
 		for ev, err := range a.Stream(background, in) {
 			if end, ok := ev.(*agent.RunEnded); ok && end.Status != agent.Paused || w.stopped() {
 				return
@@ -141,7 +141,7 @@ func loop(w *world, a *agent.Agent) {
 
 // drive runs the input until the process is stopped, or its run has ended.
 func drive(ctx context.Context, a *agent.Agent) {
-	for in := input(); ; in = agent.Continue(session) {
+	for in := agent.Work(input()); ; in = agent.Continue(session) {
 		res, err := a.Run(ctx, in)
 		_, waits := errors.AsType[*agent.PausedError](err)
 		if !waits || res != nil && res.Code != "" {

@@ -34,7 +34,7 @@ type world struct {
 }
 
 func newWorld(t *testing.T, stopAt int) *world {
-	return &world{t: t, store: journal.NewMemory(), paid: make(map[int]int), undone: make(map[int]int), stopAt: stopAt}
+	return &world{t: t, store: &journal.MapStore{}, paid: make(map[int]int), undone: make(map[int]int), stopAt: stopAt}
 }
 
 // point is a point of the first process.

@@ -190,16 +190,27 @@ func (c *command) prompt() agent.Input {
 	return agent.Input{Session: c.session, Prompt: c.rest()}
 }
 
-func (c *command) settings(in agent.Input) agent.Input {
-	in.Key, in.Mode = c.options["key"], c.options["mode"]
-	in.Replaces, _ = strconv.ParseUint(c.options["replaces"], 10, 64)
-	in.Supersede, in.AcceptChanges = c.options["supersede"] != "", c.options["accept"] != ""
-	return in
+// settings returns work with the settings that the options give.
+func (c *command) settings(w agent.Work) agent.Work {
+	key, mode, supersede := c.options["key"], c.options["mode"], c.options["supersede"] != ""
+	replaces, _ := strconv.ParseUint(c.options["replaces"], 10, 64)
+	switch w := w.(type) {
+	case agent.Input:
+		w.Key, w.Mode, w.Replaces, w.Supersede = key, mode, replaces, supersede
+		return w
+	case agent.HostCall:
+		w.Key, w.Mode, w.Replaces, w.Supersede = key, mode, replaces, supersede
+		return w
+	case agent.Resumption:
+		w.AcceptChanges = c.options["accept"] != ""
+		return w
+	}
+	return w
 }
 
 // run runs an input. If wait is set, it waits until the run has ended or paused, or its process is
 // dead.
-func (c *command) run(in agent.Input, wait bool) error {
+func (c *command) run(in agent.Work, wait bool) error {
 	in = c.settings(in)
 	done := make(chan struct{})
 	c.p.runs.Go(func() {

@@ -67,6 +67,7 @@
 //
 //	say Done.                      a text
 //	call work {"n":1} + look {}    calls, with " + " between them
+//	unfit call nope {}             calls that may be of tools, or have inputs, that don't fit
 //	refuse I can't.   empty        a refusal, and nothing
 //	full say It is a long          a reply that was cut off at the output limit
 //	cut-after 3 say Done.          the connection ends after so many chunks, the first one empty

@@ -32,6 +32,9 @@ func parseReply(text string) (providertest.Step, error) {
 			calls = append(calls, providertest.CallSpec{Tool: name, Input: input})
 		}
 		return providertest.Calls(calls...), nil
+	case "unfit":
+		s, err := parseReply(rest)
+		return providertest.Unfit(s), err
 	case "refuse":
 		return providertest.Refuse(rest), nil
 	case "empty":

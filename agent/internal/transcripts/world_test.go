@@ -19,7 +19,7 @@ import (
 // A world is what a script acts on: one store, one model, and processes.
 type world struct {
 	t      testing.TB
-	store  *journal.Memory
+	store  *journal.MapStore
 	names  *names
 	script script
 	all    []*process // also those that were killed
@@ -35,7 +35,7 @@ type world struct {
 }
 
 func newWorld(t testing.TB) *world {
-	return &world{t: t, store: journal.NewMemory(), names: newNames(), procs: map[string]*process{}}
+	return &world{t: t, store: &journal.MapStore{}, names: newNames(), procs: map[string]*process{}}
 }
 
 // print adds a line to the transcript. Lines of a process that has a name begin with it, and lines

@@ -168,7 +168,7 @@ func orders(what string) providertest.Step { return providertest.Call("job", ord
 // waiting returns an agent whose session "s" waits for what its job waits for.
 func waiting(t *testing.T, tool *jobs, wrap func(tools.Tool) tools.Tool) (*agent.Agent, []agent.Pause) {
 	t.Helper()
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	res, err := build(t, store, wrap(tool), orders("it")).Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.ErrorAs(t, err, new(*agent.PausedError))
 	require.Equal(t, machine.CodeDrained, res.Code, "it was stopped, which is no failure")
@@ -244,7 +244,7 @@ func TestWorkEndsWithItsCall(t *testing.T) {
 
 func TestWorkThatHasFailedIsAFailureOfItsCall(t *testing.T) {
 	tool := newJobs()
-	a := build(t, journal.NewMemory(), tool, orders("fail"), providertest.Say("It failed."))
+	a := build(t, &journal.MapStore{}, tool, orders("fail"), providertest.Say("It failed."))
 	res, err := a.Run(t.Context(), agent.Input{Session: "s", Prompt: "go"})
 	require.NoError(t, err)
 	require.Contains(t, res.ToolResult("job").Text(), "it can't be done")
@@ -255,7 +255,7 @@ func TestWorkThatHasFailedIsAFailureOfItsCall(t *testing.T) {
 }
 
 func TestWorkThatIsStoppedGoesOnInTheNextLeg(t *testing.T) {
-	a := build(t, journal.NewMemory(), newJobs(), orders("it"), providertest.Say("Done."))
+	a := build(t, &journal.MapStore{}, newJobs(), orders("it"), providertest.Say("Done."))
 	in := agent.Input{Session: "s", Key: "k", Prompt: "go"}
 	for _, next := range []agent.Next{agent.NextAgain, agent.NextWait} {
 		p, err := a.Advance(t.Context(), in, agent.Leg{Time: time.Hour})

@@ -554,7 +554,7 @@ var defects = []defect{
 			}
 			b.onAppend = func(ctx context.Context, a journal.Append) error { return fresh.Append(ctx, a) }
 			b.onDelete = func(context.Context, string, uint64) error {
-				fresh = journal.NewMemory()
+				fresh = &journal.MapStore{}
 				return nil
 			}
 		}},

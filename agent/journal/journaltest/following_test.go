@@ -20,7 +20,7 @@ func (f *follower) Changes(ctx context.Context, cursor string) ([]journal.Change
 
 // altered returns a store whose changes are altered when there are some.
 func altered(alter func(list []journal.Change, next string) ([]journal.Change, string)) journal.Store {
-	return &follower{journal.NewMemory(),
+	return &follower{&journal.MapStore{},
 		func(m journal.Follower, ctx context.Context, cursor string) ([]journal.Change, string, error) {
 			list, next, err := m.Changes(ctx, cursor)
 			if len(list) > 0 {
@@ -55,7 +55,7 @@ func TestEveryDefectOfAFollowerIsCaught(t *testing.T) {
 				}
 				return list, next
 			}), changesWithRecords},
-		"the newest is the oldest": {&follower{journal.NewMemory(),
+		"the newest is the oldest": {&follower{&journal.MapStore{},
 			func(m journal.Follower, ctx context.Context, cursor string) ([]journal.Change, string, error) {
 				if cursor == journal.Newest {
 					return nil, "memory:0", nil
@@ -66,7 +66,7 @@ func TestEveryDefectOfAFollowerIsCaught(t *testing.T) {
 			list[0].After = 0
 			return list, next
 		}), changesGone},
-		"each cursor is taken": {&follower{journal.NewMemory(),
+		"each cursor is taken": {&follower{&journal.MapStore{},
 			func(m journal.Follower, ctx context.Context, cursor string) ([]journal.Change, string, error) {
 				list, next, err := m.Changes(ctx, cursor)
 				if err != nil {
@@ -86,7 +86,7 @@ func TestEveryDefectOfAFollowerIsCaught(t *testing.T) {
 		})
 	}
 	for _, c := range followChecks {
-		if failure := failureOf(t.Context(), c, journal.NewMemory()); failure != "" {
+		if failure := failureOf(t.Context(), c, &journal.MapStore{}); failure != "" {
 			t.Errorf("%s: %s", c.name, failure)
 		}
 	}

@@ -73,7 +73,7 @@ func TestTheScriptsAreWrittenWithTheirAnswers(t *testing.T) {
 				out.WriteString(line)
 				switch {
 				case strings.HasPrefix(line, "== "):
-					f = on(t, journal.NewMemory())
+					f = on(t, &journal.MapStore{})
 				case line != "\n" && line[0] != '#':
 					c := commandOf(strings.TrimSuffix(line, "\n"))
 					if answer := f.play(&c); answer != "" {
@@ -91,7 +91,7 @@ func TestTheScriptsAreWrittenWithTheirAnswers(t *testing.T) {
 func TestNoCheckFailsAGoodStore(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		for _, c := range checks() {
-			if failure := failureOf(t.Context(), c, journal.NewMemory()); failure != "" {
+			if failure := failureOf(t.Context(), c, &journal.MapStore{}); failure != "" {
 				t.Errorf("%s: %s", c.name, failure)
 			}
 		}
@@ -121,7 +121,7 @@ func TestEveryDefectIsCaught(t *testing.T) {
 				if !ok {
 					t.Fatalf("no check is named %q", d.caught)
 				}
-				failure := failureOf(t.Context(), c, d.wrap(journal.NewMemory()))
+				failure := failureOf(t.Context(), c, d.wrap(&journal.MapStore{}))
 				if failure == "" {
 					t.Fatalf("%q doesn't catch it", d.caught)
 				}
@@ -136,7 +136,7 @@ func TestAFailureNamesTheFieldsOfItsValues(t *testing.T) {
 	done := make(chan struct{})
 	go func() {
 		defer close(done)
-		on(r, journal.NewMemory()).equal("conflict", journal.ConflictError{Session: "s", HaveFence: 3},
+		on(r, &journal.MapStore{}).equal("conflict", journal.ConflictError{Session: "s", HaveFence: 3},
 			journal.ConflictError{Session: "t"})
 	}()
 	<-done

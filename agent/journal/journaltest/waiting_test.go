@@ -37,7 +37,7 @@ func (g *gated) block() (release func()) {
 
 func TestAStoreInMemoryIsNeverBlocked(t *testing.T) {
 	RunBlocked(t, func(*testing.T) (journal.Store, func() func()) {
-		return journal.NewMemory(), func() func() { return func() {} }
+		return &journal.MapStore{}, func() func() { return func() {} }
 	})
 }
 
@@ -47,7 +47,7 @@ func TestACallThatOutlastsItsContextIsCaught(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				open := make(chan struct{})
 				close(open)
-				store := &gated{Store: journal.NewMemory(), open: open, deaf: deaf}
+				store := &gated{Store: &journal.MapStore{}, open: open, deaf: deaf}
 				failure := failureOf(t.Context(), check{"blocked", func(f *fixture) {
 					f.blocked(blockedCalls[0], store.block)
 				}}, store)

@@ -24,7 +24,11 @@ var (
 )
 
 // Polls reports whether the inboxes are polled, because notices don't arrive.
-func Polls(s *Store) bool { return !s.listener.heard.Load() }
+func Polls(s *Store) bool {
+	s.listener.mu.Lock()
+	defer s.listener.mu.Unlock()
+	return !s.listener.heard
+}
 
 // ProbeNever has a store try once alone whether notices arrive.
 func ProbeNever(s *Store) { s.listener.every = 24 * time.Hour }

@@ -166,7 +166,7 @@ func TestACallThatGetsNoAnswerEndsInTime(t *testing.T) {
 	cfg := empty(t)
 	s := open(t, cfg)
 	require.NoError(t, s.Append(t.Context(), one("s", 0)))
-	cfg.Timeout = 300 * time.Millisecond
+	cfg.Timeout = time.Second
 	hurried := open(t, cfg)
 	db, err := sql.Open("pgx", cfg.DSN)
 	require.NoError(t, err)

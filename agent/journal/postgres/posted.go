@@ -8,7 +8,6 @@ import (
 	"slices"
 	"strings"
 	"sync"
-	"sync/atomic"
 	"time"
 
 	"github.com/jackc/pgx/v5"
@@ -42,13 +41,13 @@ type listener struct {
 	schema  string
 	every   time.Duration // probeEvery
 
-	heard atomic.Bool // notices arrive
-	ctx   context.Context
-	end   context.CancelFunc
-	work  sync.WaitGroup
+	ctx  context.Context
+	end  context.CancelFunc
+	work sync.WaitGroup
 
 	mu      sync.Mutex // guards what follows
 	started bool
+	heard   bool                       // notices arrive
 	waiting map[string][]chan struct{} // by session
 }
 
@@ -92,10 +91,13 @@ func (l *listener) close() {
 func (l *listener) run() {
 	for {
 		wait := listenAgain
-		if err := l.listen(); errors.Is(err, errNoNotices) && !l.heard.Load() {
+		err := l.listen()
+		l.mu.Lock()
+		if errors.Is(err, errNoNotices) && !l.heard {
 			wait = listenSeldom
 		}
-		l.heard.Store(false) // inboxes are polled meanwhile
+		l.heard = false // inboxes are polled meanwhile
+		l.mu.Unlock()
 		select {
 		case <-time.After(wait):
 		case <-l.ctx.Done():
@@ -114,9 +116,11 @@ func (l *listener) poll() {
 		case <-l.ctx.Done():
 			return
 		}
-		if !l.heard.Load() {
+		l.mu.Lock()
+		if !l.heard {
 			l.tellAll()
 		}
+		l.mu.Unlock()
 	}
 }
 
@@ -145,8 +149,10 @@ func (l *listener) listen() error {
 			return fmt.Errorf("%w: %w", errNoNotices, err)
 		}
 		if first { // something may have been posted before the LISTEN
-			l.heard.Store(true)
+			l.mu.Lock()
+			l.heard = true
 			l.tellAll()
+			l.mu.Unlock()
 		}
 		if err := l.pass(conn, l.every, ""); !errors.Is(err, context.DeadlineExceeded) {
 			return err
@@ -182,10 +188,8 @@ func (l *listener) tell(session string) {
 	wakeAll(l.waiting[session])
 }
 
-// tellAll wakes all.
+// tellAll wakes all. The caller holds the lock.
 func (l *listener) tellAll() {
-	l.mu.Lock()
-	defer l.mu.Unlock()
 	for _, list := range l.waiting {
 		wakeAll(list)
 	}

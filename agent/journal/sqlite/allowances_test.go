@@ -38,7 +38,7 @@ func TestTwoProcessesAdmitWhatOneWould(t *testing.T) {
 
 // takeFrom is the role of a process that takes all it gets.
 func takeFrom(args []string) error {
-	s, err := sqlite.OpenWith(args[0], sqlite.Config{Durability: sqlite.Process})
+	s, err := sqlite.Open(args[0], sqlite.Config{Durability: sqlite.Process})
 	if err != nil {
 		return err
 	}

@@ -69,14 +69,14 @@ func TestADamagedRowHarmsItsSessionAlone(t *testing.T) {
 
 func TestADamagedVersionOfTheFileSaysSo(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	s, err := sqlite.Open(path)
+	s, err := sqlite.Open(path, sqlite.Config{})
 	require.NoError(t, err)
 	require.NoError(t, s.Append(t.Context(), one("s", 0)))
 	require.NoError(t, s.Close())
 	_, err = raw(t, path).Exec("UPDATE pawl_meta SET version = -125")
 	require.NoError(t, err)
 	for _, cfg := range []sqlite.Config{{}, {NoMigrate: true}} {
-		_, err = sqlite.OpenWith(path, cfg)
+		_, err = sqlite.Open(path, cfg)
 		require.ErrorContains(t, err, "the version of the journal's tables is damaged")
 	}
 }

@@ -1,7 +1,7 @@
 // Package sqlite keeps the sessions of agents in a SQLite file: the embedded [journal.Store], in
 // pure Go.
 //
-//	store, err := sqlite.Open("site.db")
+//	store, err := sqlite.Open("site.db", sqlite.Config{})
 //	if err != nil {
 //		return err
 //	}

@@ -24,7 +24,7 @@ func Example() {
 	defer os.RemoveAll(dir)
 	path := filepath.Join(dir, "runs.db")
 
-	store, err := sqlite.OpenWith(path, sqlite.Config{})
+	store, err := sqlite.Open(path, sqlite.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -44,7 +44,7 @@ func Example() {
 		log.Fatal(err)
 	}
 
-	again, err := sqlite.OpenWith(path, sqlite.Config{})
+	again, err := sqlite.Open(path, sqlite.Config{})
 	if err != nil {
 		log.Fatal(err)
 	}
@@ -65,7 +65,7 @@ func ExampleStore_Allowances() {
 	}
 	defer os.RemoveAll(dir)
 	for _, process := range []string{"one", "two"} {
-		store, err := sqlite.Open(filepath.Join(dir, "runs.db"))
+		store, err := sqlite.Open(filepath.Join(dir, "runs.db"), sqlite.Config{})
 		if err != nil {
 			log.Fatal(err)
 		}

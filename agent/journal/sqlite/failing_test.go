@@ -116,7 +116,7 @@ func TestAFileThatIsNoDatabaseIsRefusedAndLeftAlone(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	letter := []byte("this is a letter, and not a database at all; it is long enough to be read as one")
 	require.NoError(t, os.WriteFile(path, letter, 0o600))
-	_, err := sqlite.OpenWith(path, sqlite.Config{})
+	_, err := sqlite.Open(path, sqlite.Config{})
 	require.ErrorIs(t, err, sqlite.ErrDamaged)
 	require.ErrorContains(t, err, path)
 	kept, err := os.ReadFile(path)
@@ -126,7 +126,7 @@ func TestAFileThatIsNoDatabaseIsRefusedAndLeftAlone(t *testing.T) {
 
 func TestADamagedFileIsAnErrorAndNeverAShortLog(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	s, err := sqlite.OpenWith(path, sqlite.Config{})
+	s, err := sqlite.Open(path, sqlite.Config{})
 	require.NoError(t, err)
 	fill(t, s, "s", 3000)
 	require.NoError(t, s.Close())
@@ -192,7 +192,7 @@ func TestAReaderOfASessionThatIsReplacedIsTold(t *testing.T) {
 }
 
 func TestAClosedStoreSaysSo(t *testing.T) {
-	s, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
+	s, err := sqlite.Open(filepath.Join(t.TempDir(), "runs.db"), sqlite.Config{})
 	require.NoError(t, err)
 	require.NoError(t, s.Append(t.Context(), one("s", 0)))
 	require.NoError(t, s.Close())
@@ -207,7 +207,7 @@ func appendUnwritable(args []string) error {
 	if f, err := os.OpenFile(args[0], os.O_RDWR, 0); err == nil {
 		return errors.Join(errors.New("the file can be written to"), f.Close())
 	}
-	s, err := sqlite.OpenWith(args[0], sqlite.Config{})
+	s, err := sqlite.Open(args[0], sqlite.Config{})
 	if err != nil {
 		fmt.Println("open", errors.Is(err, sqlite.ErrReadOnly), err)
 		return nil
@@ -223,7 +223,7 @@ func TestAFileThatCanOnlyBeReadSaysSo(t *testing.T) {
 	require.NoError(t, err)
 	t.Cleanup(func() { os.RemoveAll(dir) })
 	path := filepath.Join(dir, "runs.db")
-	s, err := sqlite.OpenWith(path, sqlite.Config{})
+	s, err := sqlite.Open(path, sqlite.Config{})
 	require.NoError(t, err)
 	require.NoError(t, s.Append(t.Context(), one("s", 0)))
 	require.NoError(t, s.Close())

@@ -29,7 +29,7 @@ func told(t *testing.T, s *Store, cursor string) (all []string, next string) {
 
 func opened(t *testing.T, path string) *Store {
 	t.Helper()
-	s, err := Open(path)
+	s, err := Open(path, Config{})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -39,7 +39,7 @@ func TestSessionsOfAnOlderVersionAreChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	now := migrations
 	migrations = now[:3]
-	old, err := Open(path)
+	old, err := Open(path, Config{})
 	migrations = now
 	require.NoError(t, err)
 	defer func() { require.NoError(t, old.Close()) }()

@@ -31,7 +31,7 @@ func appendMany(args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := sqlite.OpenWith(path, sqlite.Config{Durability: sqlite.Process})
+	s, err := sqlite.Open(path, sqlite.Config{Durability: sqlite.Process})
 	if err != nil {
 		return err
 	}
@@ -63,7 +63,7 @@ func appendWithoutEnd(args []string) error {
 	if err != nil {
 		return err
 	}
-	s, err := sqlite.OpenWith(args[0], sqlite.Config{Durability: sqlite.Durability(d)})
+	s, err := sqlite.Open(args[0], sqlite.Config{Durability: sqlite.Durability(d)})
 	if err != nil {
 		return err
 	}
@@ -96,7 +96,7 @@ func numbered(n uint64) journal.Record {
 // appendLeased leases session s and appends until it is told that it is no longer the writer, and
 // says how many it has appended.
 func appendLeased(args []string) error {
-	s, err := sqlite.OpenWith(args[0], sqlite.Config{Durability: sqlite.Process})
+	s, err := sqlite.Open(args[0], sqlite.Config{Durability: sqlite.Process})
 	if err != nil {
 		return err
 	}

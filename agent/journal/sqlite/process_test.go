@@ -75,7 +75,7 @@ func TestAKilledWriterLeavesAPrefix(t *testing.T) {
 				kept, err := strconv.ParseUint(w.Kill(t), 10, 64)
 				require.NoError(t, err)
 
-				s, err := sqlite.OpenWith(path, sqlite.Config{Durability: d})
+				s, err := sqlite.Open(path, sqlite.Config{Durability: d})
 				require.NoError(t, err)
 				last := uint64(0)
 				for r, err := range s.Read(t.Context(), "s", 0) {
@@ -99,7 +99,7 @@ func TestAKilledWriterLeavesAPrefix(t *testing.T) {
 func TestAThousandSessionsInTurnLoseNothing(t *testing.T) {
 	const sessions, turns = 1000 / fewer, 2
 	path := filepath.Join(t.TempDir(), "runs.db")
-	s, err := sqlite.OpenWith(path, sqlite.Config{Durability: sqlite.Process})
+	s, err := sqlite.Open(path, sqlite.Config{Durability: sqlite.Process})
 	require.NoError(t, err)
 	name := func(i int) string { return fmt.Sprintf("s-%04d", i) }
 	for turn := range uint64(turns) {

@@ -24,7 +24,7 @@ const (
 	Process
 )
 
-// Config says how [OpenWith] opens a file. The zero value is the default.
+// Config says how [Open] opens a file. The zero value is the default.
 type Config struct {
 	// Durability is what an append survives. The default is a power failure.
 	Durability Durability
@@ -43,15 +43,12 @@ type Store struct {
 	db *database
 }
 
-// Open is [OpenWith] with the defaults.
-func Open(path string) (*Store, error) { return OpenWith(path, Config{}) }
-
-// OpenWith opens the file at path, and creates it with mode 0600 if it doesn't exist. The directory
-// must exist. The path is neither a URI nor :memory: (use [journal.NewMemory] for that).
+// Open opens the file at path, and creates it with mode 0600 if it doesn't exist. The directory
+// must exist. The path is neither a URI nor :memory: (use [journal.MapStore] for that).
 //
 // Tables of an older version are brought up to date unless Config.NoMigrate is set, newer ones are
 // refused with [ErrNewer].
-func OpenWith(path string, cfg Config) (*Store, error) {
+func Open(path string, cfg Config) (*Store, error) {
 	if cfg.Durability != Power && cfg.Durability != Process {
 		return nil, fmt.Errorf("sqlite: Config.Durability is %d; it must be Power or Process", cfg.Durability)
 	}
@@ -63,7 +60,7 @@ func OpenWith(path string, cfg Config) (*Store, error) {
 			return nil, fmt.Errorf("sqlite: Config.NoMigrate is set: %w", err)
 		}
 	}
-	abs, err := sqlitefile.Make(path, "for a journal in memory use journal.NewMemory")
+	abs, err := sqlitefile.Make(path, "for a journal in memory use journal.MapStore")
 	if err != nil {
 		return nil, fmt.Errorf("sqlite: %w", err)
 	}

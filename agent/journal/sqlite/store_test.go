@@ -15,7 +15,7 @@ import (
 
 func open(t testing.TB, path string, cfg sqlite.Config) *sqlite.Store {
 	t.Helper()
-	s, err := sqlite.OpenWith(path, cfg)
+	s, err := sqlite.Open(path, cfg)
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, s.Close()) })
 	return s
@@ -29,7 +29,7 @@ func TestStoreKeepsTheContract(t *testing.T) {
 
 func TestWhatWasAppendedIsThereAfterOpeningAgain(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs of a site?#%.db")
-	first, err := sqlite.OpenWith(path, sqlite.Config{})
+	first, err := sqlite.Open(path, sqlite.Config{})
 	require.NoError(t, err)
 	lease, err := first.Lease(t.Context(), "s", "one", time.Hour)
 	require.NoError(t, err)
@@ -67,7 +67,7 @@ func TestOddPathsAreRefused(t *testing.T) {
 	for _, path := range []string{"", ":memory:", "file::memory:", "file:runs.db?mode=memory", "a\x00b", "runs.db-wal",
 		"runs.db-shm", "runs.db-journal",
 		dir, dir + string(filepath.Separator), filepath.Join(dir, "no such folder", "runs.db"), os.DevNull} {
-		s, err := sqlite.OpenWith(path, sqlite.Config{})
+		s, err := sqlite.Open(path, sqlite.Config{})
 		require.Nil(t, s, "%q", path)
 		require.ErrorContains(t, err, "sqlite: ", "%q", path)
 	}
@@ -78,7 +78,7 @@ func TestOddPathsAreRefused(t *testing.T) {
 
 func TestConfigurationsThatMakeNoSenseAreRefused(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	_, err := sqlite.OpenWith(path, sqlite.Config{Durability: 7})
+	_, err := sqlite.Open(path, sqlite.Config{Durability: 7})
 	require.ErrorContains(t, err, "Config.Durability")
 	require.NoFileExists(t, path)
 }

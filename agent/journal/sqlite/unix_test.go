@@ -20,7 +20,7 @@ func init() { roles["narrow"] = appendNarrow }
 // then again once it may.
 func appendNarrow(args []string) error {
 	ctx := context.Background()
-	s, err := sqlite.OpenWith(args[0], sqlite.Config{})
+	s, err := sqlite.Open(args[0], sqlite.Config{})
 	if err != nil {
 		return err
 	}

@@ -31,7 +31,7 @@ func version(t *testing.T, path string) (v int) {
 
 func appendOnce(t *testing.T, path string, after uint64) {
 	t.Helper()
-	s, err := OpenWith(path, Config{})
+	s, err := Open(path, Config{})
 	require.NoError(t, err)
 	require.NoError(t,
 		s.Append(t.Context(), journal.Append{Session: "s", After: after, Records: []journal.Record{{Kind: "k"}}}))
@@ -44,7 +44,7 @@ func TestTablesOfANewerVersionAreRefused(t *testing.T) {
 		withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"})
 		appendOnce(t, path, 0)
 	})
-	_, err := OpenWith(path, Config{})
+	_, err := Open(path, Config{})
 	require.ErrorIs(t, err, ErrNewer)
 	require.ErrorContains(t, err,
 		fmt.Sprintf("they have version %d, this one knows up to %d", len(migrations)+1, len(migrations)))
@@ -57,18 +57,18 @@ func TestTablesOfANewerVersionAreRefused(t *testing.T) {
 
 func TestWhatMayNotBeMigratedIsLeftAsItIs(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	_, err := OpenWith(path, Config{NoMigrate: true})
+	_, err := Open(path, Config{NoMigrate: true})
 	require.ErrorIs(t, err, fs.ErrNotExist)
 	require.NoFileExists(t, path)
 
 	appendOnce(t, path, 0)
-	s, err := OpenWith(path, Config{NoMigrate: true})
+	s, err := Open(path, Config{NoMigrate: true})
 	require.NoError(t, err)
 	require.NoError(t, s.Close())
 	before, err := os.ReadFile(path)
 	require.NoError(t, err)
 	withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"})
-	_, err = OpenWith(path, Config{NoMigrate: true})
+	_, err = Open(path, Config{NoMigrate: true})
 	require.ErrorIs(t, err, ErrOlder)
 	after, err := os.ReadFile(path)
 	require.NoError(t, err)
@@ -76,7 +76,7 @@ func TestWhatMayNotBeMigratedIsLeftAsItIs(t *testing.T) {
 
 	other := filepath.Join(t.TempDir(), "other.db") // of another program, in another mode
 	require.NoError(t, os.WriteFile(other, nil, 0o600))
-	_, err = OpenWith(other, Config{NoMigrate: true})
+	_, err = Open(other, Config{NoMigrate: true})
 	require.ErrorIs(t, err, ErrOlder)
 	after, err = os.ReadFile(other)
 	require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestAMigrationThatFailsChangesNothing(t *testing.T) {
 	t.Run("failing", func(t *testing.T) {
 		withMigrations(t, []string{"ALTER TABLE @sessions ADD COLUMN more TEXT"},
 			[]string{"ALTER TABLE @nothing ADD COLUMN more TEXT"})
-		_, err := OpenWith(path, Config{})
+		_, err := Open(path, Config{})
 		require.ErrorContains(t, err, fmt.Sprintf("migrating the journal's tables to version %d", len(migrations)))
 	})
 	require.Equal(t, len(migrations), version(t, path))

@@ -15,7 +15,7 @@ import (
 
 func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
 	for d, want := range map[Durability]int{Power: 2, Process: 1} {
-		s, err := OpenWith(filepath.Join(t.TempDir(), "runs.db"), Config{Durability: d})
+		s, err := Open(filepath.Join(t.TempDir(), "runs.db"), Config{Durability: d})
 		require.NoError(t, err)
 		var level int
 		require.NoError(t, s.db.Write(t.Context(), func(ctx context.Context, tx sqljournal.Tx) error {
@@ -33,7 +33,7 @@ func TestADurabilityIsWhatSQLiteIsTold(t *testing.T) {
 // What is appended after a transaction that couldn't be ended isn't part of it.
 func TestAConnectionThatIsDiscardedTakesItsTransactionAlong(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
-	s, err := OpenWith(path, Config{})
+	s, err := Open(path, Config{})
 	require.NoError(t, err)
 	one := func(after uint64) journal.Append {
 		return journal.Append{Session: "s", After: after, Records: []journal.Record{{Kind: "k"}}}
@@ -49,7 +49,7 @@ func TestAConnectionThatIsDiscardedTakesItsTransactionAlong(t *testing.T) {
 	}))
 	require.NoError(t, s.Append(t.Context(), one(1)))
 	require.NoError(t, s.Append(t.Context(), one(2)))
-	other, err := OpenWith(path, Config{})
+	other, err := Open(path, Config{})
 	require.NoError(t, err)
 	n := 0
 	for _, err := range other.Read(t.Context(), "s", 0) {
@@ -62,7 +62,7 @@ func TestAConnectionThatIsDiscardedTakesItsTransactionAlong(t *testing.T) {
 }
 
 func TestTheStatementsOfAppendsStayPrepared(t *testing.T) {
-	s, err := OpenWith(filepath.Join(t.TempDir(), "runs.db"), Config{})
+	s, err := Open(filepath.Join(t.TempDir(), "runs.db"), Config{})
 	require.NoError(t, err)
 	prepared := func() (stmts map[string]*sql.Stmt) {
 		require.NoError(t, s.db.withWriter(t.Context(), func(w *writer) error {

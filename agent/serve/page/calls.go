@@ -4,12 +4,12 @@ import (
 	"bytes"
 	"encoding/json"
 	"strings"
-	"unicode/utf8"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/internal/display"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/agent/plan"
+	"github.com/pawlkit/pawl/internal/cut"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -28,23 +28,17 @@ func formatted(text string) string {
 	return out.String()
 }
 
-// cut returns at most maxShown bytes of a text, and how many it leaves out.
-func cut(text string) (string, int) {
-	if len(text) <= maxShown {
-		return text, 0
-	}
-	n := maxShown
-	for !utf8.RuneStart(text[n]) {
-		n--
-	}
-	return text[:n], len(text) - n
+// clip returns at most maxShown bytes of a text, and how many it leaves out.
+func clip(text string) (string, int) {
+	shown := cut.Start(text, maxShown)
+	return shown, len(text) - len(shown)
 }
 
 // call shows a call, with its input.
 func (v *View) call(c *provider.ToolCall, meta agent.Meta, status string) Patch {
 	shown := &Call{Name: c.Name, Status: status, Invalid: c.Invalid != ""}
-	shown.Input, _ = cut(inputOf(c))
-	return Patch{Item: &Item{ID: c.ID, Kind: kindCall, Time: meta.Time, Call: shown}}
+	shown.Input, _ = clip(inputOf(c))
+	return Patch{Item: &Item{ID: c.ID, Kind: KindCall, Time: meta.Time, Call: shown}}
 }
 
 func inputOf(c *provider.ToolCall) string {
@@ -71,12 +65,12 @@ func (v *View) part(p *provider.Part, g string, index int, meta agent.Meta) []Pa
 		if p.Result.Error {
 			shown.Status = "failed"
 		}
-		shown.Result, shown.Cut = cut(formatted(p.Result.Text()))
-		return []Patch{{Item: &Item{ID: g + "/call/" + p.Result.CallID, Kind: kindCall, Call: shown}}}
+		shown.Result, shown.Cut = clip(formatted(p.Result.Text()))
+		return []Patch{{Item: &Item{ID: g + "/call/" + p.Result.CallID, Kind: KindCall, Call: shown}}}
 	case p.Kind == provider.PartSource && p.Source != nil:
-		it.Kind, it.Text, it.URL = kindSource, p.Source.Title, p.Source.URL
+		it.Kind, it.Text, it.URL = KindSource, p.Source.Title, p.Source.URL
 	case p.Kind == provider.PartMedia && p.Media != nil:
-		it.Kind, it.Files = kindFile, []File{fileOf(p.Media)}
+		it.Kind, it.Files = KindFile, []File{fileOf(p.Media)}
 	default:
 		return nil
 	}
@@ -91,13 +85,13 @@ func (v *View) finished(f *agent.ToolFinished) []Patch {
 	change := v.call(f.Call, f.Meta, string(f.Result.Status))
 	c := change.Item.Call
 	c.Took, c.Attempts = f.Took.Milliseconds(), f.Attempts
-	c.Result, c.Cut = cut(formatted(f.Result.Text()))
+	c.Result, c.Cut = clip(formatted(f.Result.Text()))
 	c.Cut += f.Result.Cut
 	c.Undoable = v.undoable(f)
 	if f.Result.Exit.Failed() {
 		last, _ := display.LastLines(display.Output(f.Result))
 		c.Exit = f.Result.Exit.String()
-		c.Last, _ = cut(last)
+		c.Last, _ = clip(last)
 	}
 	for i := range f.Result.Parts {
 		if m := f.Result.Parts[i].Media; m != nil {
@@ -130,7 +124,7 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 	for i, p := range f.Pause.Flat() {
 		if n := len(p.Replaces); n > 0 {
 			out = append(out,
-				Patch{Item: &Item{ID: p.Replaces[n-1], Kind: kindPause,
+				Patch{Item: &Item{ID: p.Replaces[n-1], Kind: KindPause,
 					Decision: &Decision{Kind: "replaced", Time: f.Time}}})
 		}
 		shown := &Pause{Call: p.Call.ID, Ask: string(p.Kind), Name: p.Call.Name, Title: p.Title,
@@ -156,7 +150,7 @@ func (v *View) suspended(f *agent.Suspended) (out []Patch) {
 			shown.Plan = &o
 		}
 		out = append(out,
-			Patch{Item: &Item{ID: p.ID, Kind: kindPause, Group: group(f.Meta), Order: afterParts + int(f.Seq) + i,
+			Patch{Item: &Item{ID: p.ID, Kind: KindPause, Group: group(f.Meta), Order: afterParts + int(f.Seq) + i,
 				Time: f.Time, Pause: shown}}) //nolint:gosec // far smaller
 	}
 	return out
@@ -169,7 +163,7 @@ func (v *View) plan(kind string, value json.RawMessage, meta agent.Meta) []Patch
 		return nil
 	}
 	return []Patch{
-		{Item: &Item{ID: "plan " + o.Run, Kind: kindPlan, Group: group(meta), Order: afterParts - 1, Plan: &o}}}
+		{Item: &Item{ID: "plan " + o.Run, Kind: KindPlan, Group: group(meta), Order: afterParts - 1, Plan: &o}}}
 }
 
 // decided shows what was decided on a pause.
@@ -179,7 +173,7 @@ func (v *View) decided(f *machine.Decided) []Patch {
 	if who == "" {
 		who = f.By
 	}
-	return []Patch{{Item: &Item{ID: d.ID, Kind: kindPause, Decision: &Decision{
+	return []Patch{{Item: &Item{ID: d.ID, Kind: KindPause, Decision: &Decision{
 		Kind: string(d.Kind), Reason: d.Reason, Input: formatted(string(d.Input)), Value: formatted(string(d.Value)),
 		Scope: d.Scope, User: who, Time: f.Time,
 	}}}}
@@ -192,7 +186,7 @@ func (v *View) undone(f *machine.Undone) (out []Patch) {
 		switch {
 		case c.Call == nil:
 		case c.Why == "":
-			out = append(out, Patch{Item: &Item{ID: c.Call.ID, Kind: kindCall, Call: &Call{Undone: true}}})
+			out = append(out, Patch{Item: &Item{ID: c.Call.ID, Kind: KindCall, Call: &Call{Undone: true}}})
 		default:
 			stays = append(stays, Stay{tools.TitleOf(c.Call.Name, c.Call.Input), c.Why})
 		}

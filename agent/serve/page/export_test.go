@@ -1,5 +1,1 @@
 package page
-
-const (
-	KindPlan = kindPlan
-)

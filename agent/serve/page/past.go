@@ -99,9 +99,9 @@ func (v *View) between(past Past, start, end int) (out []Patch, from uint64) {
 // isWhole reports whether an item has all that a page needs to show it. Others change an item.
 func (it *Item) isWhole() bool {
 	switch it.Kind {
-	case kindCall:
+	case KindCall:
 		return it.Call != nil && it.Call.Name != ""
-	case kindPause:
+	case KindPause:
 		return it.Pause != nil
 	}
 	return true
@@ -153,7 +153,7 @@ func (v *View) history(messages []provider.Message, prefix string) (out []Patch)
 			out = append(out, Patch{Item: it})
 		case provider.RoleAssistant:
 			if text := m.Text(); text != "" {
-				out = append(out, whole(kindText, id, id, 0, text)...)
+				out = append(out, whole(KindText, id, id, 0, text)...)
 			}
 		}
 	}

@@ -57,14 +57,14 @@ type Kind string
 // The kinds of items.
 const (
 	KindUser      Kind = "user"      // Text and Files
-	kindText      Kind = "text"      // of the model; its Blocks follow
-	kindReasoning Kind = "reasoning" // its Blocks follow
-	kindCall      Kind = "call"      // see Call
-	kindPause     Kind = "pause"     // see Pause, and later Decision
-	kindSource    Kind = "source"    // that an answer cites: Text is its title
-	kindFile      Kind = "file"      // that the model made: Files
-	kindNotice    Kind = "notice"    // Code says what happened
-	kindPlan      Kind = "plan"      // see Plan
+	KindText      Kind = "text"      // of the model; its Blocks follow
+	KindReasoning Kind = "reasoning" // its Blocks follow
+	KindCall      Kind = "call"      // see Call
+	KindPause     Kind = "pause"     // see Pause, and later Decision
+	KindSource    Kind = "source"    // that an answer cites: Text is its title
+	KindFile      Kind = "file"      // that the model made: Files
+	KindNotice    Kind = "notice"    // Code says what happened
+	KindPlan      Kind = "plan"      // see Plan
 )
 
 // A Stay is a call whose effect an undo has left.

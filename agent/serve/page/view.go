@@ -77,12 +77,12 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 	case *agent.StepStarted, *machine.Continued:
 		return []Patch{{State: &State{Status: string(agent.Running)}}}
 	case *agent.TextDelta:
-		return v.piece(kindText, meta, ev.Index, ev.Text)
+		return v.piece(KindText, meta, ev.Index, ev.Text)
 	case *agent.ReasoningDelta:
-		return v.piece(kindReasoning, meta, ev.Index, ev.Text)
+		return v.piece(KindReasoning, meta, ev.Index, ev.Text)
 	case *agent.CallBegun:
 		return []Patch{{State: &State{Active: true}},
-			{Item: &Item{ID: meta.Call, Kind: kindCall, Group: group(meta), Order: ev.Index,
+			{Item: &Item{ID: meta.Call, Kind: KindCall, Group: group(meta), Order: ev.Index,
 				Call: &Call{Name: ev.Name, Status: "writing"}}}}
 	case *agent.Reset, *agent.Lagged:
 		v.reply = reply{}
@@ -96,10 +96,10 @@ func (v *View) event(ev agent.Event, meta agent.Meta) []Patch {
 		if meta.Call == "" {
 			return []Patch{{State: &State{Waiting: wait}}}
 		}
-		return []Patch{{Item: &Item{ID: meta.Call, Kind: kindCall, Call: &Call{Wait: wait}}}}
+		return []Patch{{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Wait: wait}}}}
 	case *agent.Progress:
 		return []Patch{
-			{Item: &Item{ID: meta.Call, Kind: kindCall, Call: &Call{Progress: &CallProgress{ev.Text, ev.Done}}}}}
+			{Item: &Item{ID: meta.Call, Kind: KindCall, Call: &Call{Progress: &CallProgress{ev.Text, ev.Done}}}}}
 	case *agent.ToolStarted:
 		if ev.Call == nil { // no run has it
 			return nil
@@ -223,9 +223,9 @@ func (v *View) replied(m *provider.Message, meta agent.Meta) (out []Patch) {
 			if part.Text == "" {
 				continue
 			}
-			kind := kindText
+			kind := KindText
 			if part.Kind == provider.PartReasoning {
-				kind = kindReasoning
+				kind = KindReasoning
 			}
 			p := sent.parts[i]
 			if p == nil || sent.group != g {
@@ -268,6 +268,6 @@ var ofOneRequest = []string{machine.LimitSteps, machine.LimitStepsPerPhase, mach
 	machine.LimitDuration, machine.LimitSubagentCalls}
 
 func (v *View) notice(code string, meta agent.Meta, text string) Patch {
-	return Patch{Item: &Item{ID: "n" + strconv.FormatUint(meta.Seq, 10), Kind: kindNotice, Code: code, Text: text,
+	return Patch{Item: &Item{ID: "n" + strconv.FormatUint(meta.Seq, 10), Kind: KindNotice, Code: code, Text: text,
 		Time: meta.Time}}
 }

@@ -91,7 +91,7 @@ func recorded(t *testing.T) (events []agent.Event) {
 			func(context.Context, input) (string, error) { return "deleted", nil }),
 	}})
 	require.NoError(t, err)
-	take := func(in agent.Input) {
+	take := func(in agent.Work) {
 		for ev, err := range a.Stream(t.Context(), in) {
 			var paused *agent.PausedError
 			if err != nil && !errors.As(err, &paused) {

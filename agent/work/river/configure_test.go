@@ -21,8 +21,8 @@ func newAgent(t *testing.T, store journal.Store) *agent.Agent {
 }
 
 func TestConfigureSaysWhatIsWrongAndChangesNothing(t *testing.T) {
-	store := journal.NewMemory()
-	a, other := newAgent(t, store), newAgent(t, journal.NewMemory())
+	store := &journal.MapStore{}
+	a, other := newAgent(t, store), newAgent(t, &journal.MapStore{})
 	one := func() pawlriver.Config {
 		return pawlriver.Config{Pool: new(pgxpool.Pool), Agents: []*agent.Agent{a}}
 	}

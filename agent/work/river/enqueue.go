@@ -1,20 +1,18 @@
 package river
 
 import (
-	"bytes"
 	"context"
 	"crypto/rand"
 	"crypto/sha256"
 	"encoding/hex"
-	"encoding/json"
 	"fmt"
-	"reflect"
 	"strings"
 
 	"github.com/jackc/pgx/v5"
 	"github.com/riverqueue/river"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/carry"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 )
@@ -47,9 +45,8 @@ var once = river.UniqueOpts{ByArgs: true}
 // The input needs a Session and a Key. The same two again are the same job, or, after that is
 // deleted, a job that finds that the run has started: a repetition does no harm.
 //
-// A job carries all fields of an input that starts a run by a prompt, except for Tools, which are
-// functions: use those of the agent, or its Sources. It carries no input of [agent.Resume] (decide,
-// and call [Wake]), [agent.Continue] (Wake) and [agent.CallTool]. What can't be carried is an
+// A job carries all fields of an input except for Tools, which are functions: use those of the
+// agent, or its Sources. To resume a run, decide and call [Wake]. What can't be carried is an
 // *[agent.ArgError]. Whether the agent takes the input is checked by the worker, which cancels the
 // job if it never will.
 //
@@ -112,83 +109,26 @@ func checkName(field, name string) error {
 		journal.MaxName)}
 }
 
-// encode returns an input as JSON, with the fields that are set.
+// encode returns an input as a job carries it.
 func encode(in *agent.Input) (string, error) {
-	bad := func(field, problem string) (string, error) {
-		return "", &agent.ArgError{Field: "Input." + field, Problem: problem}
-	}
-	set, err := fields(in)
 	switch {
-	case err != nil:
-		return "", err
 	case in.Key == "":
-		return bad("Key", "it is empty; a job may be repeated, and the key makes that one run")
+		return "", &agent.ArgError{Field: "Input.Key",
+			Problem: "it is empty; a job may be repeated, and the key makes that one run"}
 	case strings.TrimSpace(in.Prompt) == "" && len(in.Parts) == 0:
-		return bad("Prompt", "it is empty; ask something, or give Parts")
+		return "", &agent.ArgError{Field: "Input.Prompt", Problem: "it is empty; ask something, or give Parts"}
 	}
-	text, err := machine.Marshal(set)
-	if err != nil {
-		return "", err
-	}
-	back, err := decode(string(text))
-	if err != nil {
-		return "", err
-	}
-	carried, err := fields(&back)
-	if err != nil {
-		return "", err
-	}
-	for name, value := range set {
-		if !bytes.Equal(value, carried[name]) {
-			return bad(name, "it isn't the same after it was encoded as JSON; give valid UTF-8")
-		}
-	}
-	return string(text), nil
+	text, err := carry.Encode(in)
+	return string(text), err
 }
 
 // started returns what a later leg needs of the input that has started a run: so a job that comes
 // late doesn't drive another one. It is empty if the input isn't known.
-func started(in *agent.Input) string {
-	if in.Key == "" {
+func started(w agent.Work) string {
+	in, ok := w.(agent.Input)
+	if !ok {
 		return ""
 	}
 	text, _ := machine.Marshal(map[string]string{"Session": in.Session, "Key": in.Key})
 	return string(text)
-}
-
-// fields returns the fields of an input that are set, as JSON.
-func fields(in *agent.Input) (map[string]json.RawMessage, error) {
-	set := make(map[string]json.RawMessage)
-	v := reflect.ValueOf(in).Elem()
-	for i := range v.NumField() {
-		f := v.Type().Field(i)
-		switch {
-		case v.Field(i).IsZero():
-			continue
-		case !f.IsExported():
-			return nil, &agent.ArgError{Field: "Input", Problem: "a job carries no input of Resume, Continue, " +
-				"CallTool or RunFor; give one with a Prompt, or decide and call Wake"}
-		case f.Name == "Tools":
-			return nil, &agent.ArgError{Field: "Input.Tools",
-				Problem: "a job carries no functions; give the tools to the agent"}
-		}
-		text, err := machine.Marshal(v.Field(i).Interface())
-		if err != nil {
-			return nil, &agent.ArgError{Field: "Input." + f.Name, Problem: "it can't be encoded: " + err.Error(),
-				Err: err}
-		}
-		set[f.Name] = text
-	}
-	return set, nil
-}
-
-// decode returns the input that a job carries. One of a newer version of the program, with a field
-// that this one doesn't know, is an error.
-func decode(text string) (in agent.Input, err error) {
-	d := json.NewDecoder(strings.NewReader(text))
-	d.DisallowUnknownFields()
-	if err := d.Decode(&in); err != nil {
-		return in, fmt.Errorf("river: the input of a job can't be read: %w", err)
-	}
-	return in, nil
 }

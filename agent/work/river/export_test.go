@@ -1,6 +1,8 @@
 package river
 
 import (
+	"encoding/json"
+
 	"github.com/riverqueue/river"
 
 	"github.com/pawlkit/pawl/agent"
@@ -20,14 +22,12 @@ func ConfigureWatch(rc *river.Config, cfg Config) error {
 
 // LaterLeg returns the arguments of a job for a run that has started.
 func LaterLeg(session, agentName, key string) river.JobArgs {
-	return leg{Session: session, Agent: agentName, Key: key, Input: started(&agent.Input{Session: session, Key: key})}
+	return leg{Session: session, Agent: agentName, Key: key, Input: started(agent.Input{Session: session, Key: key})}
 }
 
-// Carried returns an input after a job has carried it.
-func Carried(in agent.Input) (agent.Input, error) {
-	text, err := encode(&in)
-	if err != nil {
-		return in, err
-	}
-	return decode(text)
+// WrittenLeg returns the arguments of a job as the database has them.
+func WrittenLeg(data []byte) (river.JobArgs, error) {
+	var args leg
+	err := json.Unmarshal(data, &args)
+	return args, err
 }

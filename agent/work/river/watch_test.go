@@ -125,7 +125,7 @@ func TestALegIsMissingOnlyIfNobodyWorksOnIt(t *testing.T) {
 
 func TestManySessionsOfOthersKeepNoLegFromBeingFound(t *testing.T) {
 	t.Parallel()
-	w, store := newWorld(t), journal.NewMemory()
+	w, store := newWorld(t), &journal.MapStore{}
 	for i := range 1001 {
 		require.NoError(t, store.Append(t.Context(), journal.Append{Session: fmt.Sprint("other-", i),
 			Head: &journal.HeadUpdate{Status: string(agent.Running)}}))

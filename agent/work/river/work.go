@@ -15,6 +15,7 @@ import (
 	"github.com/riverqueue/river/rivertype"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/carry"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -34,11 +35,11 @@ func (w *worker) Timeout(*river.Job[leg]) time.Duration { return w.cfg.Leg.Time 
 // Work drives a run for a leg, and queues the next one. Its error is one from before anything was
 // recorded, or about the end of the job: it may be done again.
 func (w *worker) Work(ctx context.Context, job *river.Job[leg]) error {
-	a, in, err := w.input(ctx, &job.Args)
+	l, recorded := w.cfg.Leg, false
+	a, do, err := w.work(ctx, &job.Args, &l)
 	if err != nil {
 		return err
 	}
-	l, recorded := w.cfg.Leg, false
 	l.Event = func(ev agent.Event) {
 		if _, ok := ev.(agent.Fact); ok {
 			recorded = true
@@ -47,11 +48,11 @@ func (w *worker) Work(ctx context.Context, job *river.Job[leg]) error {
 			w.cfg.Leg.Event(ev)
 		}
 	}
-	p, err := a.Advance(ctx, in, l)
+	p, err := a.Advance(ctx, do, l)
 	switch {
 	case err == nil:
 		if p.Result != nil {
-			job.Args.Input = started(&in)
+			job.Args.Input = started(do)
 		}
 		return w.end(ctx, job, p, recorded)
 	case ctx.Err() != nil: // the client stops: the same job again, and not as a failure
@@ -68,12 +69,17 @@ func neverTaken(err error) bool {
 	return errors.Is(err, agent.ErrNothingOpen) || class == fault.Invalid || class == fault.Denied
 }
 
-// input returns what a job asks of which agent.
-func (w *worker) input(ctx context.Context, args *leg) (*agent.Agent, agent.Input, error) {
-	in, name := agent.Continue(args.Session), args.Agent
+// work returns what a job asks of which agent, in a leg.
+func (w *worker) work(ctx context.Context, args *leg, l *agent.Leg) (*agent.Agent, agent.Work, error) {
+	var do agent.Work = agent.Continue(args.Session)
 	var err error
+	name := args.Agent
 	if args.Input != "" {
-		in, err = decode(args.Input)
+		var accept bool
+		if do, accept, err = carry.Decode([]byte(args.Input)); err != nil {
+			err = fmt.Errorf("river: %w", err)
+		}
+		l.AcceptChanges = l.AcceptChanges || accept
 	} else if name == "" {
 		name, err = w.agentOf(ctx, args.Session)
 	}
@@ -81,15 +87,15 @@ func (w *worker) input(ctx context.Context, args *leg) (*agent.Agent, agent.Inpu
 		err = river.JobCancel(err)
 	}
 	if err != nil {
-		return nil, in, err
+		return nil, nil, err
 	}
 	a := w.agents[name]
 	if a == nil { // another process may have it
-		return nil, in, fmt.Errorf("river: session %q: this process has no agent %q; it has %s", args.Session, name,
+		return nil, nil, fmt.Errorf("river: session %q: this process has no agent %q; it has %s", args.Session, name,
 			strings.Join(slices.Sorted(maps.Keys(w.agents)), ", "))
 	}
 	args.Agent = name // the next job needn't look for it
-	return a, in, nil
+	return a, do, nil
 }
 
 // agentOf returns the name of the agent whose run is the newest of a session.

@@ -28,7 +28,7 @@
 // conversation is never in it: [agent.Session.Messages] reads it from the journal, and [Ended] has
 // no answer. An input that can't be written as JSON in 1 MiB, and one with a History, is refused by
 // [Start]. After 500 legs, or when the server suggests it, the workflow continues as a new one,
-// which gets the names alone.
+// which gets the names and the settings of the legs.
 //
 // # Waiting
 //

@@ -38,7 +38,7 @@ func (s standIn) SignalWorkflow(_ context.Context, _, _, name string, value any)
 func Example() {
 	ctx := context.Background()
 	writer, err := agent.New(agent.Config{
-		Name: "writer", Journal: journal.NewMemory(), // one that all workers reach, for real
+		Name: "writer", Journal: &journal.MapStore{},
 		Tools: []tools.Tool{tools.New(tools.Spec{Name: "publish", Risk: tools.High},
 			func(ctx context.Context, p page) (string, error) { return "published", nil })},
 		Provider: providertest.Script(providertest.Call("publish", page{"news"}),

@@ -165,7 +165,7 @@ type world struct {
 	asked  int    // the bytes of the largest conversation that the model was sent
 }
 
-func newWorld() *world { return &world{store: journal.NewMemory(), paid: make(map[string]int)} }
+func newWorld() *world { return &world{store: &journal.MapStore{}, paid: make(map[string]int)} }
 
 // point is a point within a leg: before and after appends, and before and after effects.
 func (w *world) point() {

@@ -15,6 +15,7 @@ import (
 	"go.temporal.io/sdk/workflow"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/carry"
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
@@ -130,16 +131,20 @@ func attended(ctx context.Context, reserve time.Duration) (attended context.Cont
 
 // drive does a leg.
 func drive(ctx context.Context, a *agent.Agent, args legArgs) (progress, error) {
-	in := agent.Input{Session: args.Session, Key: args.Key}
+	var w agent.Work = agent.Input{Session: args.Session, Key: args.Key}
 	switch {
-	case args.Input != nil:
-		in = *args.Input
+	case len(args.Input) > 0 && string(args.Input) != "null":
+		in, accept, err := carry.Decode(args.Input)
+		if err != nil {
+			return progress{}, fmt.Errorf("temporal: %w", err)
+		}
+		w, args.AcceptChanges = in, args.AcceptChanges || accept
 	case args.Continue:
-		in = agent.Continue(args.Session)
+		w = agent.Continue(args.Session)
 	}
 	moved := false
-	p, err := a.Advance(ctx, in, agent.Leg{Steps: args.Steps, Time: args.Time, Grace: args.Grace,
-		Event: func(agent.Event) { moved = true }})
+	p, err := a.Advance(ctx, w, agent.Leg{Steps: args.Steps, Time: args.Time, Grace: args.Grace,
+		AcceptChanges: args.AcceptChanges, Event: func(agent.Event) { moved = true }})
 	if err != nil {
 		return progress{}, err
 	}

@@ -73,13 +73,11 @@ func (h *written) leg(task int64, id string, args legArgs, out progress) {
 				ScheduledEventId: scheduled, StartedEventId: started, Result: h.payloads(out)}}})
 }
 
-// TestAHistoryIsReplayed by the SDK's replayer, which compares the commands of the workflow with
-// the events of a history: a leg, another, a wait for a decision that a signal ends, and the last
-// leg. If the test fails, the workflow has changed, and open workflows would fail: see
-// workflow.GetVersion.
-func TestAHistoryIsReplayed(t *testing.T) {
+// historyOf returns a history of a run: a leg, another, a wait for a decision that a signal ends,
+// and the last leg.
+func historyOf(t *testing.T, in agent.Input) *historypb.History {
 	h := &written{t: t}
-	r, err := NewRun("clerk", first, agent.Leg{Steps: 5})
+	r, err := NewRun("clerk", in, agent.Leg{Steps: 5})
 	require.NoError(t, err)
 	h.add(enumspb.EVENT_TYPE_WORKFLOW_EXECUTION_STARTED, &historypb.HistoryEvent{
 		Attributes: &historypb.HistoryEvent_WorkflowExecutionStartedEventAttributes{
@@ -111,14 +109,24 @@ func TestAHistoryIsReplayed(t *testing.T) {
 			WorkflowExecutionCompletedEventAttributes: &historypb.WorkflowExecutionCompletedEventAttributes{
 				Result:                       h.payloads(stands(agent.NextEnded, agent.Completed).Ended),
 				WorkflowTaskCompletedEventId: h.task()}}})
+	return &historypb.History{Events: h.events}
+}
 
+// replay has the SDK's replayer compare the commands of the workflow with the events of a history.
+func replay(history *historypb.History) error {
 	replayer := worker.NewWorkflowReplayer()
 	replayer.RegisterWorkflowWithOptions(Workflow, workflow.RegisterOptions{Name: workflowName})
-	history := &historypb.History{Events: h.events}
-	require.NoError(t, replayer.ReplayWorkflowHistory(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history))
-	t.Log(len(h.events), "events,", proto.Size(history), "bytes")
+	return replayer.ReplayWorkflowHistory(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history)
+}
+
+// TestAHistoryIsReplayed fails if the workflow has changed, so that open workflows would fail: see
+// workflow.GetVersion.
+func TestAHistoryIsReplayed(t *testing.T) {
+	history := historyOf(t, first)
+	require.NoError(t, replay(history))
+	t.Log(len(history.Events), "events,", proto.Size(history), "bytes")
 	require.Less(t, proto.Size(history), 5000)
 
-	h.events[5-1].GetActivityTaskScheduledEventAttributes().ActivityType.Name = "another"
-	require.Error(t, replayer.ReplayWorkflowHistory(log.NewStructuredLogger(slog.New(slog.DiscardHandler)), history))
+	history.Events[5-1].GetActivityTaskScheduledEventAttributes().ActivityType.Name = "another"
+	require.Error(t, replay(history))
 }

@@ -3,10 +3,10 @@ package temporal
 import (
 	"encoding/json"
 	"fmt"
-	"reflect"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/carry"
 )
 
 // maxInput is how many bytes an input may have as JSON. Temporal refuses payloads of 2 MB.
@@ -20,8 +20,11 @@ type Run struct {
 	Steps   int           `json:"steps,omitempty"` // of a leg: see [agent.Leg]
 	Time    time.Duration `json:"time,omitempty"`
 	Grace   time.Duration `json:"grace,omitempty"`
-	// Input starts the run. It is nil when the run has begun: then the journal has it.
-	Input *agent.Input `json:"input,omitempty"`
+	// AcceptChanges is that of the legs.
+	AcceptChanges bool `json:"accept_changes,omitempty"`
+	// Input is the [agent.Input] that starts the run, as JSON. It is empty when the run has begun:
+	// then the journal has it.
+	Input json.RawMessage `json:"input,omitempty"`
 }
 
 // Defaults of a leg.
@@ -33,13 +36,12 @@ const (
 // NewRun returns the argument of a workflow that runs an input with the agent of that name. [Start]
 // calls it; a workflow that starts [Workflow] as a child calls it itself, and gives the child the
 // id [ID]. The input needs a Session and a Key. If it has what can't be carried from process to
-// process, the error is an *[agent.ArgError]: History, Tools, an input of [agent.Resume],
-// [agent.Continue] or [agent.CallTool], or more than 1 MiB of JSON.
+// process, the error is an *[agent.ArgError]: History, Tools, or more than 1 MiB of JSON.
 //
 // Of the leg, Time is 10 minutes by default, and an Event is refused.
 func NewRun(name string, in agent.Input, leg agent.Leg) (Run, error) {
 	r := Run{Agent: name, Session: in.Session, Key: in.Key, Steps: leg.Steps, Time: leg.Time, Grace: leg.Grace,
-		Input: &in}
+		AcceptChanges: leg.AcceptChanges}
 	if r.Time <= 0 {
 		r.Time = legTime
 	}
@@ -54,8 +56,7 @@ func NewRun(name string, in agent.Input, leg agent.Leg) (Run, error) {
 	case in.Key == "":
 		return Run{}, bad("Input.Key", "it is empty; a workflow needs a key, so that it can be repeated")
 	case in.Prompt == "" && len(in.Parts) == 0:
-		return Run{}, bad("Input.Prompt", "it is empty; inputs of Resume, Continue and CallTool aren't carried: see "+
-			"Decided and Continue of this package")
+		return Run{}, bad("Input.Prompt", "it is empty; ask something, or give Parts")
 	case len(in.History) > 0:
 		return Run{}, bad("Input.History", "a conversation mustn't be in the history of a workflow; "+
 			"put it into the journal first, with Session.Import")
@@ -64,19 +65,15 @@ func NewRun(name string, in agent.Input, leg agent.Leg) (Run, error) {
 	case leg.Event != nil:
 		return Run{}, bad("Leg.Event", "it can't be carried to another process; read events with Session.Watch")
 	}
-	data, err := json.Marshal(r)
+	data, err := carry.Encode(&in)
 	if err != nil {
-		return Run{}, &agent.ArgError{Field: "Input", Problem: "it can't be written as JSON: " + err.Error(), Err: err}
+		return Run{}, err
 	}
 	if len(data) > maxInput {
 		return Run{}, bad("Input", fmt.Sprintf("it has %d bytes as JSON, and a workflow carries at most %d; "+
 			"give large files as URLs", len(data), maxInput))
 	}
-	var same Run
-	if err := json.Unmarshal(data, &same); err != nil || !reflect.DeepEqual(*r.Input, *same.Input) {
-		return Run{}, bad("Input", "a part of it is lost as JSON: it has text that is no valid UTF-8, "+
-			"or it is an input of Resume, Continue or CallTool")
-	}
+	r.Input = data
 	return r, nil
 }
 

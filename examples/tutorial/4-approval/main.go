@@ -39,10 +39,10 @@ func run(ctx context.Context) error {
 	if err != nil {
 		return err
 	}
-	in := agent.Input{Session: "desk", Prompt: "Book Fuji at 10."}
+	var work agent.Work = agent.Input{Session: "desk", Prompt: "Book Fuji at 10."} // later a Resumption
 	for {
 		var res *agent.Result
-		for ev, err := range a.Stream(ctx, in) {
+		for ev, err := range a.Stream(ctx, work) {
 			if err != nil {
 				return err
 			}
@@ -54,7 +54,7 @@ func run(ctx context.Context) error {
 		if res.Status != agent.Paused {
 			return res.Err()
 		}
-		in = agent.Resume("desk", ask(res.Pending)...)
+		work = agent.Resume("desk", ask(res.Pending)...)
 	}
 }
 

@@ -23,7 +23,7 @@ func main() {
 }
 
 func run(ctx context.Context) (err error) {
-	store, err := sqlite.Open("rooms.db")
+	store, err := sqlite.Open("rooms.db", sqlite.Config{})
 	if err != nil {
 		return err
 	}
@@ -48,16 +48,16 @@ func run(ctx context.Context) (err error) {
 	if err != nil {
 		return err
 	}
-	in := agent.Input{Session: "desk", Prompt: "Book Fuji at 10."}
+	var work agent.Work = agent.Input{Session: "desk", Prompt: "Book Fuji at 10."} // later a Resumption
 	pending, err := a.Session("desk").Pending(ctx)
 	switch {
 	case errors.Is(err, journal.ErrNoSession): // the first start
 	case err != nil:
 		return err
 	case len(pending) > 0: // an earlier process has asked
-		in = agent.Resume("desk", ask(pending)...)
+		work = agent.Resume("desk", ask(pending)...)
 	}
-	for ev, err := range a.Stream(ctx, in) {
+	for ev, err := range a.Stream(ctx, work) {
 		if err != nil {
 			return err
 		}

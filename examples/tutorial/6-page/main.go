@@ -29,7 +29,7 @@ func main() {
 }
 
 func run(ctx context.Context) (err error) {
-	store, err := sqlite.Open("rooms.db")
+	store, err := sqlite.Open("rooms.db", sqlite.Config{})
 	if err != nil {
 		return err
 	}

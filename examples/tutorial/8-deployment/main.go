@@ -38,7 +38,8 @@ func main() {
 
 func run(ctx context.Context) (err error) {
 	logger := slog.New(slog.NewJSONHandler(os.Stderr, nil))
-	store, err := sqlite.Open(filepath.Join(os.Getenv("STATE_DIRECTORY"), "rooms.db")) // systemd's StateDirectory=
+	path := filepath.Join(os.Getenv("STATE_DIRECTORY"), "rooms.db") // systemd's StateDirectory=
+	store, err := sqlite.Open(path, sqlite.Config{})
 	if err != nil {
 		return err
 	}

@@ -71,7 +71,7 @@ func onPostgres(dsn string, m *made) func(context.Context) (doer, error) {
 // onSQLite is Pawl with its journal in SQLite.
 func onSQLite(path string, d sqlite.Durability, m *made) func(context.Context) (doer, error) {
 	return func(context.Context) (doer, error) {
-		store, err := sqlite.OpenWith(path, sqlite.Config{Durability: d})
+		store, err := sqlite.Open(path, sqlite.Config{Durability: d})
 		if err != nil {
 			return doer{}, err
 		}

@@ -8,7 +8,7 @@ import (
 )
 
 // A Cloud is a service that offers the API of a provider at addresses and with credentials of its
-// own. An adapter's NewIn takes it. All functions must be safe for concurrent use.
+// own. All functions must be safe for concurrent use.
 type Cloud struct {
 	Name string   // the cloud's, for errors
 	Base *url.URL // the address before the path of each request
@@ -28,6 +28,34 @@ type Cloud struct {
 	// Explain completes an error of the API: its type, class and remedy. h has the headers of the
 	// answer. nil: the error is the provider's.
 	Explain func(e *provider.Error, h http.Header)
+}
+
+// Models of clouds. The packages anthropic and gemini set these functions when they're initialized,
+// because an exported function of theirs would be one that users can't call. Whoever calls one
+// imports the package, without a name if nothing else of it is needed; else it is nil.
+var (
+	Anthropic func(CloudConfig) CloudModel
+	Gemini    func(CloudConfig) CloudModel // sends calls of tools without their ids, which Vertex AI rejects
+)
+
+// A CloudConfig says which model of a cloud to call, and how.
+type CloudConfig struct {
+	Cloud *Cloud
+	Model string // for requests that name none
+
+	// The fields of the adapter's Config.
+	HTTPClient *http.Client
+	Header     http.Header
+	Models     []provider.ModelInfo
+}
+
+// A CloudModel is the Model of an adapter.
+type CloudModel interface {
+	provider.Provider
+	provider.TokenCounter
+	provider.Informer
+	provider.Cancelable
+	InfoOf(model string) (provider.ModelInfo, bool)
 }
 
 // In returns the configuration for a cloud, or the same if that is nil.

@@ -3,7 +3,8 @@ package adapter
 import (
 	"net/url"
 	"strings"
-	"unicode/utf8"
+
+	"github.com/pawlkit/pawl/internal/cut"
 )
 
 // PublicURL returns an address without the parts of it that may be secret.
@@ -24,9 +25,5 @@ func Brief(text string) string {
 	if len(text) <= most {
 		return text
 	}
-	cut := most
-	for !utf8.RuneStart(text[cut]) {
-		cut--
-	}
-	return text[:cut] + "…"
+	return cut.Start(text, most) + "…"
 }

@@ -121,7 +121,7 @@ func resume(t *testing.T, c *conversation, store journal.Store, session string, 
 // open returns a store in a SQLite file.
 func open(t *testing.T) journal.Store {
 	t.Helper()
-	store, err := sqlite.OpenWith(filepath.Join(t.TempDir(), "journal.db"), sqlite.Config{Durability: sqlite.Process})
+	store, err := sqlite.Open(filepath.Join(t.TempDir(), "journal.db"), sqlite.Config{Durability: sqlite.Process})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, store.Close()) })
 	return store

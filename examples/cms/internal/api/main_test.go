@@ -40,7 +40,7 @@ func newBench(t testing.TB, replies ...providertest.Step) *bench {
 	require.NoError(t, err)
 	a, err := agent.New(agent.Config{Provider: providertest.Script(replies...),
 		Tools:   cmstools.All(cmstools.Config{Site: s}),
-		Journal: journal.NewMemory(),
+		Journal: &journal.MapStore{},
 		Modes: []agent.Mode{{Name: cmstools.CRUD}, {Name: cmstools.Architect}, {Name: cmstools.Debug},
 			{Name: cmstools.Ask}}})
 	require.NoError(t, err)

@@ -8,6 +8,7 @@ import (
 	"log/slog"
 	"net/http"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/live"
 	"github.com/pawlkit/pawl/agent/serve"
 )
@@ -48,6 +49,10 @@ func New(cfg Config) (http.Handler, error) {
 		Title: cfg.Title, Examples: cfg.Examples, Logger: cfg.Logger,
 		Authorize: func(*http.Request, string, serve.Action) (string, error) { return cfg.User, nil },
 		Widen:     func(*http.Request, serve.Access) error { return nil }, // sessions of the terminal belong to nobody
+		Input: func(r *http.Request, in *agent.Input) error {
+			in.Labels = Screen(r.Header.Get(screenHeader))
+			return nil
+		},
 	})
 	if err != nil {
 		return nil, err

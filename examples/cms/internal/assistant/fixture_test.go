@@ -30,7 +30,7 @@ type fixture struct {
 	t     *testing.T
 	site  *site.Site
 	hub   *live.Hub
-	store *journal.Memory
+	store *journal.MapStore
 	http  *httptest.Server
 }
 
@@ -52,7 +52,7 @@ func serveSite(t *testing.T, m provider.Provider, change func(*agent.Config)) *f
 	if m == nil {
 		m = model.New()
 	}
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	own := cmstools.Config{Site: s, Preview: "http://localhost:4000"}
 	all := cmstools.All(own)
 	steps, err := agent.New(agent.Config{Name: "steps", Provider: m, Tools: all, Journal: store,

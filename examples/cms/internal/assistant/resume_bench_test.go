@@ -21,7 +21,7 @@ func BenchmarkResume(b *testing.B) {
 	open := func() (*agent.Agent, func()) {
 		s, err := site.Open(db, site.Small)
 		require.NoError(b, err)
-		store, err := sqlite.Open(db)
+		store, err := sqlite.Open(db, sqlite.Config{})
 		require.NoError(b, err)
 		a, err := agent.New(agent.Config{Provider: model.New(),
 			Tools: cmstools.All(cmstools.Config{Site: s}), Journal: store,
@@ -33,7 +33,7 @@ func BenchmarkResume(b *testing.B) {
 			require.NoError(b, s.Close())
 		}
 	}
-	run := func(a *agent.Agent, in agent.Input) *agent.Result {
+	run := func(a *agent.Agent, in agent.Work) *agent.Result {
 		r, err := a.Run(b.Context(), in)
 		require.NoError(b, err)
 		return r

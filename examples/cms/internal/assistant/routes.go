@@ -29,6 +29,7 @@ type body struct {
 	Mode         string   `json:"mode"` // its name or its title
 	System       string   `json:"system"`
 	ToolsEnabled []string `json:"toolsEnabled"`
+	CMSTarget    string   `json:"cmsTarget"` // what is on the screen: see Screen
 	ApprovalID   string   `json:"approvalId"`
 	Decision     string   `json:"decision"`
 	Message      string   `json:"message"`
@@ -76,7 +77,8 @@ func (s *server) stream(w http.ResponseWriter, r *http.Request) error {
 		b.Mode = m.Name
 	}
 	in := agent.Input{Session: b.SessionID, Prompt: text, Mode: b.Mode, Only: b.ToolsEnabled, Interactive: true,
-		User: s.User, Title: fmt.Sprintf("%.60s", text), Trace: r.Header.Get("Traceparent")}
+		User: s.User, Title: fmt.Sprintf("%.60s", text), Trace: r.Header.Get("Traceparent"),
+		Labels: Screen(b.CMSTarget)}
 	if _, err := session.Info(r.Context()); errors.Is(err, agent.ErrNothingOpen) {
 		in.Owner = s.User
 	}
@@ -103,12 +105,13 @@ func (s *server) resume(w http.ResponseWriter, r *http.Request) error {
 			"the session waits for %d decisions; decide them with /v1/agent/approve, or send a userMessage, which "+
 				"rejects them", info.Pending)
 	}
-	in := agent.Continue(b.SessionID)
+	var work agent.Work = agent.Continue(b.SessionID)
 	if b.UserMessage != "" && (info.Pending > 0 || info.Status == agent.Completed || info.Status == agent.Failed) {
-		in = agent.Input{Session: b.SessionID, Prompt: b.UserMessage, Interactive: true, User: s.User, Supersede: true}
+		work = agent.Input{Session: b.SessionID, Prompt: b.UserMessage, Interactive: true, User: s.User,
+			Supersede: true}
 		b.UserMessage = ""
 	}
-	started, err := s.Hub.Start(r.Context(), in)
+	started, err := s.Hub.Start(r.Context(), work)
 	switch {
 	case errors.Is(err, agent.ErrBusy): // it was resumed already
 		started = live.Started{After: info.Facts}

@@ -29,62 +29,65 @@ var scenarios = map[string][]said{
 	},
 	"a taken slug is corrected": {
 		{text: "Create an About page with a hero titled Hello", calls: []string{"cms.createPage"},
-			answer: `The page "About" is at /about`},
+			answer: "The page About is at /about, with"},
 		{text: "Create an About page with a hero titled Hello", calls: []string{"cms.createPage", "cms.createPage"},
 			failed: 1,
-			answer: `The address /about was taken, so I created the page at /about-2.`},
+			answer: "The address /about was taken. The page About is at /about-2"},
 	},
 	"a page is found by a word of its description": {
 		{
 			text: "Create a page called Members with a hero titled Us, then describe the Members page as team, " +
 				"people, staff",
 			calls: []string{"cms.createPage", "cms.updatePage"}, answer: "team, people, staff"},
-		{text: "Update the title on my team page to Meet Our Team",
-			calls: []string{"cms.findResource", "cms.syncPageContents"}, answer: `"Meet Our Team" now`},
+		{text: "Update the title on my team page to Meet Our Team", calls: []string{"cms.findResource"},
+			answer: "I'm not sure which page is \"team\". Do you mean Members?\n- `Update the title on my \"members\" page"},
+		{text: "Yes", calls: []string{"cms.findResource", "cms.syncPageContents"},
+			answer: "The title of the page Members is “Meet Our Team” now."},
 	},
 	"a deletion is approved": {
-		{text: "Create a page called Old homepage with the slug old-homepage", calls: []string{"cms.createPage"},
+		{text: "Create a page called Old homepage", calls: []string{"cms.createPage"},
 			answer: "/old-homepage"},
 		{text: "Delete page old-homepage", calls: []string{"cms.findResource", "cms.deletePage"},
 			asks: "cms.deletePage", decision: "approve", answer: "I deleted the page"},
-		{text: "Show page old-homepage", calls: []string{"cms.findResource"}, answer: "I found no page"},
+		{text: "Show page old-homepage", calls: []string{"cms.findResource", "cms.listPages"},
+			answer: `There is no page "old-homepage".`},
 	},
 	"a deletion is rejected": {
 		{text: "Delete the home page", calls: []string{"cms.findResource", "cms.deletePage"}, asks: "cms.deletePage",
-			decision: "reject", answer: "because you rejected it"},
+			decision: "reject", answer: "A person rejected this call. Nothing was changed."},
 		{text: "What pages exist?", calls: []string{"cms.listPages"}, answer: "Home (/)"},
 	},
 	"a section is removed, and its page stays": {
 		{text: "remove the hero from home", calls: []string{"cms.findResource", "cms.removeSection"},
 			asks: "cms.removeSection", decision: "approve",
-			answer: "I removed the hero section"},
-		{text: "What pages exist?", calls: []string{"cms.listPages"}, answer: "Home (/), 0 sections"},
+			answer: "I removed the hero from the page Home."},
+		{text: "What pages exist?", calls: []string{"cms.listPages"}, answer: "Home (/), sections: 0"},
 	},
 	"another slug needs approval": {
 		{text: "Create a page called Members", calls: []string{"cms.createPage"}, answer: "/members"},
 		{text: "Change the slug of Members to our-team", calls: []string{"cms.findResource", "cms.updatePage"},
 			asks: "cms.updatePage", decision: "approve",
-			answer: "has moved from /members to /our-team"},
+			answer: "The page Members is at /our-team now."},
 	},
-	"a question is answered with yes": {
-		{
-			text: "Create a page called Members with a hero titled Us, then describe the Members page as the people " +
-				"who work here, a good team",
-			calls: []string{"cms.createPage", "cms.updatePage"}, answer: "is described as"},
-		{text: "Update the title on my taem page to Meet Our Team", calls: []string{"cms.findResource"},
-			answer: `"Members" (members) fits best. Do you mean it?`},
-		{text: "Yes", calls: []string{"cms.findResource", "cms.syncPageContents"}, answer: `"Meet Our Team" now`},
+	"a question is answered with no": {
+		{text: "Rename the front page to Start", calls: []string{"cms.findResource"}, answer: "Do you mean Home?"},
+		{text: "No", answer: "All right, I leave it as it is."},
 	},
 	"a person asks for something else": {
 		{text: "Delete the home page", calls: []string{"cms.findResource", "cms.deletePage"}, asks: "cms.deletePage",
-			decision: "alternative", answer: "- `take home offline`"},
+			decision: "alternative", answer: "- `Take \"home\" offline`"},
 	},
-	"an entry is deleted": {
-		{text: "delete the entry hello-world", calls: []string{"cms.findResource", "cms.deleteEntry"},
-			asks: "cms.deleteEntry", decision: "approve", answer: "I deleted the entry"},
+	"a person asks for something else that the script knows": {
+		{text: "Delete the home page", calls: []string{"cms.findResource", "cms.deletePage",
+			"cms.createPage"}, asks: "cms.deletePage", decision: "alternative", message: "create a page called Start",
+			answer: "You rejected that, and suggested: create a page called Start\n\n"},
+	},
+	"what follows a rejection isn't done": {
+		{text: "Delete Home, then create a page called Jobs", calls: []string{"cms.findResource", "cms.deletePage"},
+			asks: "cms.deletePage", decision: "reject", answer: "Nothing was changed.\n\nI stopped there. Not done: 1 more"},
 	},
 	"the definition of a section is changed": {
-		{text: "replace the slots of the hero section by headline", calls: []string{"cms.syncSectionElements"},
+		{text: `Run the scenario "definition in use"`, calls: []string{"cms.syncSectionElements"},
 			asks: "cms.syncSectionElements", decision: "approve", answer: "are kept, and hidden"},
 	},
 	"a plan that fails is replaced by another": {
@@ -94,16 +97,16 @@ var scenarios = map[string][]said{
 	},
 	"a person chooses a plan": {
 		{text: "Create a contact page with a form", calls: []string{"plan.choose"}, asks: "plan", decision: "answer",
-			message: "Clone a template",
-			answer:  `I followed the plan "Clone a template". The page "Contact" is at /contact`},
+			message: "Create new",
+			answer:  `I followed the plan "Create new". The page Contact is at /contact`},
 	},
 	"a person chooses none of the plans": {
 		{text: "Create a contact page with a form", calls: []string{"plan.choose"}, asks: "plan", decision: "reject",
-			answer: "You chose none of the plans"},
+			answer: "A person chose none of the plans. Nothing was changed."},
 	},
 	"a plan is only checked": {
 		{mode: cmstools.Architect, text: "Create a contact page with a form", calls: []string{"cms.validatePlan"},
-			answer: "1. create the page \"Contact\", with a form\nI tried it on a copy of the site, and it doesn't work"},
+			answer: "1. create the page Contact\nI tried it on a copy of the site, and it doesn't work"},
 	},
 	"a plan with a missing definition": {
 		{mode: cmstools.Architect, text: "Add a hero-new section to home",

@@ -102,7 +102,7 @@ func write[In, Out any](s *desk, name string, c change[In, Out]) tools.Tool {
 // titleOf returns the function that says what a call of a tool does.
 func titleOf[In any](s *desk, r row) func(context.Context, In) string {
 	return func(ctx context.Context, in In) string {
-		title, _ := s.fill(ctx, first(r.Titles, fields(in)), fields(in)) // the call itself returns the error
+		title, _ := s.fill(ctx, r.title(fields(in)), fields(in)) // the call itself returns the error
 		return title
 	}
 }

@@ -152,7 +152,9 @@ func TestEachNewToolVerifiesItsEffect(t *testing.T) {
 			return err
 		}), `{"source":"home","newSlug":"start"}`, "number of sections is 0, not 1"},
 	} {
-		out := tools.Execute(ctx, c.d, &tools.Call{Name: c.d.Name(), Input: json.RawMessage(c.input)}, nil)
+		reg, err := tools.NewRegistry(c.d)
+		require.NoError(t, err)
+		out := run(ctx, reg, tools.Call{Name: c.d.Name(), Input: json.RawMessage(c.input)})
 		require.Equal(t, tools.Unverified, out.Status, "%s: %s", c.d.Name(), said(&out))
 		require.Contains(t, said(&out), c.says)
 		require.NotNil(t, out.Mismatch, c.d.Name())

@@ -35,6 +35,9 @@ func (s *desk) find(ctx context.Context, property, ref, locale string) (any, err
 	case "entry", "ent":
 		return s.GetEntry(ctx, ref, locale)
 	case "section", "def":
+		if strings.HasPrefix(ref, "sec_") { // one of a page
+			return s.GetPageSection(ctx, "", ref, locale)
+		}
 		return s.GetSection(ctx, ref)
 	case "collection", "col":
 		return s.GetCollection(ctx, ref)
@@ -95,6 +98,9 @@ func (s *desk) fill(ctx context.Context, text string, in map[string]any) (filled
 	return blank.ReplaceAllStringFunc(text, func(property string) string {
 		property = strings.Trim(property, "{}")
 		ref, _ := in[property].(string)
+		if place, ok := in[property].(float64); ok { // people count from 1
+			return fmt.Sprint(place + 1)
+		}
 		found, err := s.find(ctx, property, ref, "")
 		wrong = cmp.Or(wrong, err)
 		if sec, ok := found.(*site.Section); ok && err == nil {
@@ -103,10 +109,12 @@ func (s *desk) fill(ctx context.Context, text string, in map[string]any) (filled
 			if text, _ := title.(string); text != "" {
 				said += " “" + strings.TrimSpace(fmt.Sprintf("%.40s", text)) + "”"
 			}
-			said, _ = s.fill(ctx, said+" of page {page}", map[string]any{"page": sec.Page})
+			if property == "sectionId" {
+				said, _ = s.fill(ctx, said+" of page {page}", map[string]any{"page": sec.Page})
+			}
 			return said
 		}
-		if property == "newSlug" {
+		if property == "newSlug" || property == "slug" {
 			return ref
 		}
 		of := fields(found)

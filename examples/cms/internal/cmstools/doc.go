@@ -28,6 +28,7 @@
 //
 // tools.json has all texts: what the tools and their inputs are for, their risks, their titles and
 // their reasons for approval; table.go reads it. change.go has what all tools that write have in
-// common, writes.go and definitions.go what each of them does, find.go those that read, and plan.go
-// what tries plans. The inputs are mostly the requests of package site.
+// common, writes.go and definitions.go what each of them does, find.go those that read, plan.go
+// what tries plans, and signature.go what models have to know of the tools that they plan with. The
+// inputs are mostly the requests of package site.
 package cmstools

@@ -2,6 +2,9 @@ package cmstools
 
 import (
 	"encoding/json"
+	"fmt"
+	"regexp"
+	"slices"
 	"testing"
 
 	"github.com/stretchr/testify/require"
@@ -108,15 +111,58 @@ func TestATitleSaysInWordsWhatACallDoes(t *testing.T) {
 	for _, c := range [][3]string{
 		{CreatePage, `{"name":"About"}`, "Create page “About”"},
 		{UpdatePage, `{"page":"pg_home","status":"published"}`, "Publish page “Home” at /"},
-		{UpdatePage, `{"page":"home","newSlug":"start"}`, "Change the address of page “Home” at /"},
+		{UpdatePage, `{"page":"home","newSlug":"start"}`, "Change the address of page “Home” at / to /start"},
+		{UpdatePage, `{"page":"home","name":"Start"}`, "Rename page “Home” at / to “Start”"},
+		{UpdatePage, `{"page":"home","name":"Start","newSlug":"start","status":"draft","description":"x"}`,
+			"Update page “Home” at /: name “Start”, address /start, offline, a draft, description"},
+		{UpdatePage, `{"page":"home","indexing":false}`, "Update page “Home” at /: hidden from search engines"},
+		{CreatePage, `{"name":"About","slug":"us","status":"published"}`, "Create page “About”: address /us, published"},
 		{DeletePage, `{"page":"nowhere"}`, "Delete page “nowhere” at /nowhere"},
 		{AddSection, `{"page":"home","section":"text"}`, "Add section “Text” to page “Home” at /"},
-		{UpdateSection, `{"sectionId":"sec_home_hero","sortOrder":1}`, "Move the hero “Welcome to local-site” of page “Home” at /"},
+		{UpdateSection, `{"sectionId":"sec_home_hero","sortOrder":1}`, "Move the hero “Welcome to local-site” of page “Home” at / to place 2"},
+		{UpdateSection, `{"sectionId":"sec_home_hero","sortOrder":1,"status":"unpublished"}`,
+			"Change the hero “Welcome to local-site” of page “Home” at /: to place 2, hidden"},
 		{RemoveSection, `{"sectionId":"sec_home_hero"}`, "Remove the hero “Welcome to local-site” of page “Home” at /"},
 		{UpsertEntry, `{"collection":"blog","title":"News"}`, "Write entry “News”"},
+		{UpsertEntry, `{"collection":"blog","entry":"hello-world","title":"Hi","status":"draft"}`,
+			"Write entry “Hello, world”: title “Hi”, offline, a draft"},
+		{AddMenuItem, `{"page":"home","label":"Start","position":0}`,
+			"Put page “Home” at / into the menu: as “Start”, at place 1"},
+		{AddPicture, `{"page":"home","section":"sec_home_hero","media":"shop.jpg"}`,
+			"Put the picture “shop.jpg” on page “Home” at /: in the hero “Welcome to local-site”"},
 	} {
 		d, _ := b.reg.Lookup(c[0])
 		require.Equal(t, c[2], d.Title(t.Context(), json.RawMessage(c[1])))
+	}
+}
+
+// What a description says of a property names no value that its schema refuses.
+func TestDescriptionsAgreeWithTheirEnums(t *testing.T) {
+	b := newBench(t)
+	type property struct {
+		Description string
+		Enum        []any
+	}
+	var all []property
+	values := map[string]bool{}
+	for _, d := range b.reg.All() {
+		var s struct{ Properties map[string]property }
+		require.NoError(t, json.Unmarshal(d.Tool().Schema, &s))
+		for _, p := range s.Properties {
+			for _, v := range p.Enum {
+				values[fmt.Sprint(v)] = true
+			}
+			if len(p.Enum) > 0 {
+				all = append(all, p)
+			}
+		}
+	}
+	require.True(t, values["draft"] && values["unpublished"])
+	for _, p := range all {
+		for _, word := range regexp.MustCompile(`\w+`).FindAllString(p.Description, -1) {
+			wrong := values[word] && !slices.Contains(p.Enum, any(word))
+			require.False(t, wrong, "%q isn't in %v: %s", word, p.Enum, p.Description)
+		}
 	}
 }
 
@@ -137,8 +183,9 @@ func TestARepeatedCallHasItsEffectOnce(t *testing.T) {
 		d, _ := b.reg.Lookup(c[0])
 		var first string
 		for range 2 {
-			out := tools.Execute(t.Context(), d, &tools.Call{Name: c[0], Input: json.RawMessage(c[1]),
-				IdempotencyKey: "r-1 " + c[0]}, nil)
+			call := &tools.Call{Name: c[0], Input: json.RawMessage(c[1]), IdempotencyKey: "r-1 " + c[0]}
+			require.Nil(t, b.reg.Readmit(call))
+			out := tools.Execute(t.Context(), d, call, nil)
 			require.Equal(t, tools.OK, out.Status, said(&out))
 			if first == "" {
 				first = said(&out)

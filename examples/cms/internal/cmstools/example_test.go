@@ -30,10 +30,10 @@ func Example() {
 	if err != nil {
 		log.Fatal(err)
 	}
-	create, _ := registry.Lookup(cmstools.CreatePage)
-	out := tools.Execute(ctx, create, &tools.Call{Input: json.RawMessage(`{"name":"Home"}`)}, nil)
+	call := tools.Call{Name: cmstools.CreatePage, Input: json.RawMessage(`{"name":"Home"}`)}
+	out := registry.Run(ctx, call, tools.Options{})
 	fmt.Println(out.Status)
-	fmt.Println(out.Parts[0].Text)
+	fmt.Println(out.Text())
 	// Output:
 	// failed
 	// a page with the address "home" exists: Home (id pg_home); use another slug such as "home-2", or update that page

@@ -32,25 +32,26 @@ type (
 // code that executes a plan also checks slugs, references, slots and limits here, and each
 // operation sees the effects of those before it.
 func validatePlan(cfg Config) tools.Tool {
-	return read(&desk{cfg.Site}, ValidatePlan,
-		func(ctx context.Context, in planInput) (r Report, err error) {
-			r = Report{Valid: true, Issues: []string{}, Suggestions: []string{}}
-			err = onCopy(ctx, cfg, func(copied Config) error {
-				for i, op := range in.Operations {
-					if len(op.Input) == 0 {
-						op.Input = op.Args
-					}
-					name := fmt.Sprintf("operation %d (%s)", i+1, op.Tool)
-					if d, ok := registry(copied).Lookup(op.Tool); ok && d.Spec().ReadOnly {
-						r.issue(name, "it only reads; leave it out of the plan")
-						continue
-					}
-					r.try(ctx, copied, name, op.Tool, op.Input)
+	spec := specOf[planInput](ValidatePlan)
+	spec.ReadOnly, spec.Description = true, spec.Description+"\n\n"+signatures()
+	return tools.New(spec, func(ctx context.Context, in planInput) (r Report, err error) {
+		r = Report{Valid: true, Issues: []string{}, Suggestions: []string{}}
+		err = onCopy(ctx, cfg, func(copied Config) error {
+			for i, op := range in.Operations {
+				if len(op.Input) == 0 {
+					op.Input = op.Args
 				}
-				return context.Cause(ctx)
-			})
-			return r, err
+				name := fmt.Sprintf("operation %d (%s)", i+1, op.Tool)
+				if d, ok := registry(copied).Lookup(op.Tool); ok && d.Spec().ReadOnly {
+					r.issue(name, "it only reads; leave it out of the plan")
+					continue
+				}
+				r.try(ctx, copied, name, op.Tool, op.Input)
+			}
+			return context.Cause(ctx)
 		})
+		return r, err
+	})
 }
 
 // onCopy calls f with a copy of a site that is deleted afterwards.
@@ -76,10 +77,17 @@ func Weights(cfg Config) plan.Weights {
 	return plan.Weights{UnknownTool: .3, Missing: .2, Risk: .1, Cost: .02, Tools: registry(cfg),
 		MissingOf: func(ctx context.Context, p *plan.Plan) (missing []string, err error) {
 			err = onCopy(ctx, cfg, func(copied Config) error {
-				missing, err = tryPlan(ctx, copied, p)
+				missing, _, err = tryPlan(ctx, copied, p)
 				return err
 			})
 			return missing, err
+		},
+		MissesOf: func(ctx context.Context, goal string, p *plan.Plan) (misses []string, err error) {
+			err = onCopy(ctx, cfg, func(copied Config) error {
+				misses, err = missesOf(ctx, copied, goal, p)
+				return err
+			})
+			return misses, err
 		}}
 }
 
@@ -135,23 +143,28 @@ func planIn(input json.RawMessage) *plan.Plan {
 	return p
 }
 
-// tryPlan carries out a plan on a copy of a site, and returns what it needs and doesn't find. Steps
-// that follow one that can't work aren't tried.
-func tryPlan(ctx context.Context, copied Config, p *plan.Plan) ([]string, error) {
+// tryPlan carries out a plan on a copy of a site, and returns what it needs and doesn't find, and
+// the pages that it has made or changed. Steps that follow one that can't work aren't tried.
+func tryPlan(ctx context.Context, copied Config, p *plan.Plan) (wrong, touched []string, err error) {
 	r := Report{Valid: true}
-	_, err := plan.DryRun(ctx, p, func(ctx context.Context, n *plan.Node, input map[string]any) (
+	_, err = plan.DryRun(ctx, p, func(ctx context.Context, n *plan.Node, input map[string]any) (
 		answer any, _ []plan.Issue, err error) {
 		raw, err := json.Marshal(input)
 		if err != nil || !r.Valid {
 			return nil, nil, err
 		}
 		name := fmt.Sprintf("step %s (%s)", n.ID, tools.TitleOf(n.Tool, raw))
-		if out := r.try(ctx, copied, name, n.Tool, raw); out != nil {
-			_ = json.Unmarshal([]byte(said(out)), &answer) // other answers are texts, which no step refers to
+		text := r.try(ctx, copied, name, n.Tool, raw)
+		_ = json.Unmarshal([]byte(text), &answer) // other answers are texts, which no step refers to
+		of, _ := answer.(map[string]any)
+		for _, name := range []string{"id", "page"} { // of a page, and of a section
+			if ref, _ := of[name].(string); name == "page" || strings.HasPrefix(ref, "pg_") {
+				touched = append(touched, ref)
+			}
 		}
 		return answer, nil, nil
 	})
-	return r.Issues, err
+	return r.Issues, touched, err
 }
 
 // Try carries out a call, or the plan in its input, on a copy of a site.
@@ -159,7 +172,7 @@ func Try(ctx context.Context, copied Config, tool string, input json.RawMessage)
 	r := Report{}
 	if p := planIn(input); p != nil {
 		var err error
-		if r.Issues, err = tryPlan(ctx, copied, p); err != nil {
+		if r.Issues, _, err = tryPlan(ctx, copied, p); err != nil {
 			return err
 		}
 	} else {
@@ -171,30 +184,19 @@ func Try(ctx context.Context, copied Config, tool string, input json.RawMessage)
 	return nil
 }
 
-// try runs one operation on a copy and adds its result to the report. It returns the outcome; nil
-// if the call isn't possible.
-func (r *Report) try(ctx context.Context, copied Config, name, tool string, input json.RawMessage) *tools.Outcome {
-	all, call := registry(copied), &tools.Call{Name: tool, Input: input}
-	admitted, err := all.Admit(ctx, call, nil, nil, nil)
-	switch {
-	case err != nil:
-		r.issue(name, err.Error())
-		return nil
-	case admitted.Rejected != nil:
-		r.issue(name, said(admitted.Rejected))
-		return nil
-	case admitted.Verdict.Effect == tools.Ask:
-		r.Suggestions = append(r.Suggestions, fmt.Sprintf("%s needs approval: %s", name, admitted.Verdict.Reason))
-	}
-	out := all.Recheck(ctx, call, nil)
-	if out == nil {
-		done := tools.Execute(ctx, admitted.Definition, call, nil)
-		out = &done
+// try runs one operation on a copy and adds its result to the report. It returns what a model would
+// read.
+func (r *Report) try(ctx context.Context, copied Config, name, tool string, input json.RawMessage) string {
+	all, call := registry(copied), tools.Call{Name: tool, Input: input}
+	out := all.Run(ctx, call, tools.Options{})
+	if q := out.Question; q != nil {
+		r.Suggestions = append(r.Suggestions, fmt.Sprintf("%s needs approval: %s", name, q.Reason))
+		out = all.Run(ctx, call, tools.Options{Approved: q.Hash}) // it is tried on a copy
 	}
 	if out.Status != tools.OK {
-		r.issue(name, said(out))
+		r.issue(name, out.Text())
 	}
-	return out
+	return out.Text()
 }
 
 // issue adds a problem to the report, and how to correct it.
@@ -206,12 +208,4 @@ func (r *Report) issue(name, problem string) {
 	if remedy != "" {
 		r.Suggestions = append(r.Suggestions, name+": "+remedy)
 	}
-}
-
-func said(out *tools.Outcome) string {
-	var b strings.Builder
-	for _, p := range out.Parts {
-		b.WriteString(p.Text)
-	}
-	return b.String()
 }

@@ -6,6 +6,7 @@ import (
 
 	"github.com/stretchr/testify/require"
 
+	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/examples/cms/internal/site"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -53,6 +54,36 @@ func TestAPlanThatWouldFailSaysWhereAndWhatToDo(t *testing.T) {
 	require.Contains(t, r.Issues[7], `there is no page "nowhere"`)
 	require.Contains(t, r.Suggestions, `operation 1 (cms.createPage): use another slug such as "home-2", or update that page`)
 	require.Contains(t, r.Suggestions, `operation 6 (cms.createPag): did you mean "cms.createPage"?; the tools are `+toolNames(b.reg))
+}
+
+// A plan that doesn't give a page what the goal names misses it.
+func TestAPlanMissesWhatItsGoalNames(t *testing.T) {
+	b := newBench(t)
+	weights := Weights(Config{Site: b.Site})
+	p := func(tool string, input map[string]any) *plan.Plan {
+		return &plan.Plan{Title: "x", Nodes: []plan.Node{{ID: "a", Tool: tool, Input: input}}}
+	}
+	hero := map[string]any{"section": "hero", "content": map[string]any{"title": "x"}}
+	for _, c := range []struct {
+		goal string
+		plan *plan.Plan
+		want []string
+	}{
+		{"a page Contact with a form", p(ClonePage, map[string]any{"source": "home", "newSlug": "contact"}),
+			[]string{"there is no form"}},
+		{"a page Contact with a hero", p(ClonePage, map[string]any{"source": "home", "newSlug": "contact"}), nil},
+		{"a page Contact", p(CreatePage, map[string]any{"name": "Contact"}), nil},
+		{"Contact, with a hero and a quote", p(CreatePage, map[string]any{"name": "Contact", "sections": []any{hero}}),
+			[]string{"there is no quote"}},
+		{"a form for home", p(AddSection, map[string]any{"page": "home", "section": "hero"}),
+			[]string{"there is no form"}},
+		{"a page with a form", p(CreatePage, map[string]any{"name": "Home"}), nil}, // it can't work
+		{"delete the page with a form", p(DeletePage, map[string]any{"page": "home"}), nil},
+	} {
+		misses, err := weights.MissesOf(t.Context(), c.goal, c.plan)
+		require.NoError(t, err)
+		require.Equal(t, c.want, misses, c.goal)
+	}
 }
 
 // toolNames are the tools that a plan may use.

@@ -3,6 +3,7 @@ package cmstools
 import (
 	_ "embed"
 	"encoding/json"
+	"fmt"
 	"reflect"
 	"slices"
 	"strings"
@@ -24,12 +25,13 @@ type table struct {
 type row struct {
 	Does string // for the model
 	Risk tools.Risk
-	// Titles say what a call does, and Asks why it needs approval. The first one counts whose
-	// condition holds for the input: a property that it has, or that has a value. What is in braces
-	// is a property, shown by the name of what it refers to.
-	Titles, Asks [][2]string
-	Bulk         string   // a property with things of which a call may have few without approval
-	Modes        []string // in which it can be called; none: Edit and Debug
+	// Titles say what a call does, and Asks why it needs approval: the first one whose condition
+	// holds for the input: properties that it has (name, name=value, or several with & between
+	// them). What is in braces is a property, shown by the name of what it refers to. Parts are
+	// what else a call may do, and every one that holds is said: see title.
+	Titles, Parts, Asks [][2]string
+	Bulk                string   // a property with things of which a call may have few without approval
+	Modes               []string // in which it can be called; none: Edit and Debug
 	// Words are the descriptions of properties, and Enums their values, where they differ here.
 	Words map[string]string
 	Enums map[string][]string
@@ -46,12 +48,44 @@ var theTable = sync.OnceValue(func() (t table) {
 // first returns the text of the first condition that holds for an input.
 func first(texts [][2]string, input map[string]any) string {
 	for _, t := range texts {
-		name, want, valued := strings.Cut(t[0], "=")
-		if value, ok := input[name]; name == "" || ok && (!valued || value == want) {
+		if holds(t[0], input) {
 			return t[1]
 		}
 	}
 	return ""
+}
+
+func holds(condition string, input map[string]any) bool {
+	for c := range strings.SplitSeq(condition, "&") {
+		name, want, valued := strings.Cut(c, "=")
+		if value, ok := input[name]; c != "" && (!ok || valued && fmt.Sprint(value) != want) {
+			return false
+		}
+	}
+	return true
+}
+
+// title says all that a call does. One part alone may have a title of its own, with the same
+// condition.
+func (r row) title(input map[string]any) string {
+	var parts [][2]string
+	for _, p := range r.Parts {
+		if holds(p[0], input) {
+			parts = append(parts, p)
+		}
+	}
+	own := slices.DeleteFunc(slices.Clone(r.Titles), func(t [2]string) bool { // the titles of parts
+		return slices.ContainsFunc(r.Parts, func(p [2]string) bool { return p[0] == t[0] })
+	})
+	text := first(own, input)
+	for i, p := range parts {
+		at := slices.IndexFunc(r.Titles, func(t [2]string) bool { return t[0] == p[0] })
+		if len(parts) == 1 && at >= 0 {
+			return r.Titles[at][1]
+		}
+		text += []string{": ", ", "}[min(i, 1)] + p[1]
+	}
+	return text
 }
 
 // specOf returns the spec of a tool with a type of inputs.

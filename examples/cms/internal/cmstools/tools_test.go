@@ -178,12 +178,30 @@ func TestAPreviewIsTextForTheModelAndATreeForTheHost(t *testing.T) {
 
 func TestAnApprovalHasAReason(t *testing.T) {
 	b := newBench(t)
+	b.ok(CreatePage, `{"name":"Hidden"}`, nil)
 	for _, c := range []struct{ tool, input, reason string }{
 		{DeletePage, `{"page":"home"}`, `the page “Home” at / is deleted, with all its sections`},
 		{DeletePage, `{"page":"nowhere"}`, "this tool is of high risk"},
 		{UpdatePage, `{"page":"home","newSlug":"start"}`, "the address of the page “Home” at / changes to /start: links to the old one break"},
 		{UpdatePage, `{"page":"home","newSlug":"home"}`, ""},
-		{UpdatePage, `{"page":"home","name":"Start"}`, ""},
+		{UpdatePage, `{"page":"home","name":"Start"}`,
+			"visitors see the new name “Start” of the page “Home” at / at once"},
+		{UpdatePage, `{"page":"home","name":"Home","description":"x"}`, ""},
+		{UpdatePage, `{"page":"home","status":"draft"}`, "the page “Home” at / goes offline: visitors don't find it any more"},
+		{UpdatePage, `{"page":"home","status":"draft","name":"Start"}`,
+			"goes offline: visitors don't find it any more; visitors see the new name “Start”"},
+		{UpdatePage, `{"page":"home","status":"published"}`, ""},
+		{UpdatePage, `{"page":"hidden","status":"draft","name":"Other"}`, ""},
+		{UpdateSection, `{"sectionId":"sec_home_hero","status":"unpublished"}`,
+			"the hero “Welcome to local-site” of page “Home” at / goes offline"},
+		{UpdateSection, `{"sectionId":"sec_home_hero","sortOrder":1}`, ""},
+		{UpdateSection, `{"sectionId":"sec_home_hero","status":"published"}`, ""},
+		{UpsertEntry, `{"collection":"blog","entry":"hello-world","status":"draft"}`,
+			"the entry “Hello, world” goes offline: visitors don't find it any more"},
+		{UpsertEntry, `{"collection":"blog","entry":"hello-world","newSlug":"hello"}`,
+			"the address of the entry “Hello, world” changes"},
+		{UpsertEntry, `{"collection":"blog","entry":"hello-world","title":"Hello"}`, ""},
+		{UpsertEntry, `{"collection":"blog","title":"News","status":"draft"}`, ""},
 		{RemoveSection, `{"sectionId":"sec_home_hero"}`, "the hero “Welcome to local-site” of page “Home” at / is removed"},
 		{CreatePage, `{"name":"X"}`, ""},
 		{SyncContents, `{"page":"home","contents":{"hero":{"title":"x"}}}`, ""},
@@ -313,7 +331,9 @@ func TestAWriteThatWasOverwrittenIsUnverified(t *testing.T) {
 			return err
 		}), `{"page":"home"}`, "is still there"},
 	} {
-		out := tools.Execute(ctx, c.d, &tools.Call{Name: c.d.Name(), Input: json.RawMessage(c.input)}, nil)
+		reg, err := tools.NewRegistry(c.d)
+		require.NoError(t, err)
+		out := run(ctx, reg, tools.Call{Name: c.d.Name(), Input: json.RawMessage(c.input)})
 		require.Equal(t, tools.Unverified, out.Status, "%s: %s", c.d.Name(), said(&out))
 		require.Contains(t, said(&out), c.says)
 	}
@@ -324,9 +344,9 @@ func TestARepeatedCallCreatesOnePage(t *testing.T) {
 	d, _ := b.reg.Lookup(CreatePage)
 	require.True(t, d.Spec().Repeatable())
 	for range 2 {
-		c := &tools.Call{Name: CreatePage, IdempotencyKey: "r-1.1.0",
+		c := tools.Call{Name: CreatePage, IdempotencyKey: "r-1.1.0",
 			Input: json.RawMessage(`{"name":"A","sections":[{"section":"hero","content":{"title":"T"}}]}`)}
-		out := tools.Execute(t.Context(), d, c, nil)
+		out := run(t.Context(), b.reg, c)
 		require.Equal(t, tools.OK, out.Status, said(&out))
 	}
 	list, err := b.ListPages(t.Context(), site.Query{})

@@ -49,12 +49,7 @@ func (s *desk) writes() []tools.Tool {
 	return []tools.Tool{
 		write(s, CreatePage, change[site.CreatePage, *site.Page]{run: s.CreatePage}),
 		write(s, UpdatePage, change[site.UpdatePage, *site.Page]{run: s.UpdatePage, undo: s.undoUpdate,
-			ask: func(ctx context.Context, in site.UpdatePage) (string, error) {
-				if p, err := s.GetPage(ctx, in.Page, ""); err != nil || in.NewSlug != nil && *in.NewSlug == p.Slug {
-					return "", err
-				}
-				return s.asks(ctx, theTable().Tools[UpdatePage], fields(in))
-			}}),
+			ask: s.asksPage}),
 		write(s, ClonePage, change[site.ClonePage, *site.Page]{run: s.ClonePage}),
 		write(s, DeletePage, change[onePage, *site.Deleted]{
 			run: func(ctx context.Context, in onePage) (*site.Deleted, error) { return s.DeletePage(ctx, in.Page) }}),
@@ -68,6 +63,7 @@ func (s *desk) writes() []tools.Tool {
 				return s.writeBack(ctx, out)
 			}}),
 		write(s, "cms.updateSection", change[site.UpdateSection, *site.Section]{run: s.UpdateSection,
+			ask: s.asksSection,
 			undo: func(ctx context.Context, in site.UpdateSection, out *site.Section) error {
 				_, err := s.UpdateSection(ctx, site.UpdateSection{SectionID: out.ID,
 					SortOrder: back(in.SortOrder, out.Was.SortOrder), Status: back(in.Status, out.Was.Status),
@@ -78,7 +74,7 @@ func (s *desk) writes() []tools.Tool {
 			run: func(ctx context.Context, in oneSection) (*site.DeletedSection, error) {
 				return s.RemoveSection(ctx, in.SectionID)
 			}}),
-		write(s, UpsertEntry, change[site.UpsertEntry, *site.Upserted]{run: s.UpsertEntry,
+		write(s, UpsertEntry, change[site.UpsertEntry, *site.Upserted]{run: s.UpsertEntry, ask: s.asksEntry,
 			undo: func(ctx context.Context, _ site.UpsertEntry, out *site.Upserted) error {
 				if out.Created {
 					_, err := s.DeleteEntry(ctx, out.ID)
@@ -135,7 +131,7 @@ func (s *desk) addPicture(ctx context.Context, in addPicture) (*site.SyncedPage,
 		return m.ID == in.Media || strings.EqualFold(m.Name, in.Media)
 	})
 	if err != nil || i < 0 {
-		return nil, cmp.Or(err, fault.Errorf(fault.NotFound, "there is no uploaded file %q; cms.listMedia lists them",
+		return nil, cmp.Or(err, fault.Errorf(fault.NotFound, "there is no uploaded file %q; cms_listMedia lists them",
 			in.Media))
 	}
 	sec, err := s.GetPageSection(ctx, in.Page, in.Section, in.Locale)

@@ -24,6 +24,6 @@ func Example() {
 		fmt.Printf("%s %s\n", call.Name, call.Input)
 	}
 	// Output:
-	// I create the page "About us", with a hero.
+	// I create the page About us.
 	// cms.createPage {"name":"About us","sections":[{"content":{"title":"Hello"},"section":"hero"}]}
 }

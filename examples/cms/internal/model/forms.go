@@ -1,275 +1,136 @@
 package model
 
 import (
-	"cmp"
-	_ "embed"
-	"encoding/json"
-	"fmt"
-	"maps"
 	"regexp"
-	"slices"
 	"strings"
-	"text/template"
-
-	"github.com/pawlkit/pawl/memory/index"
 )
 
-// A form is one kind of wish: a verb, what it is about, and the call that it takes. Inputs name the
-// values of an operation, such as $page; empty ones are left out, and an object of the key json
-// becomes its text. Texts are templates of package text/template over these values and the result.
+// A form is one kind of request: the call that it takes, or a function. Values of the sentence are
+// $name in an input, and {name} in a text: page, slug, kind, slot, section, text and others.
 type form struct {
-	Verb, Of, Where  string
-	Has              string // words of a question that it answers; separated by |
-	Needs, May       string // values of the wish
-	Say              string // how a person can say it; {page} and others are replaced
-	Tool             string
-	Input            map[string]any
-	Undo             map[string]map[string]any // by tool, the call that takes it back, over the result
-	Reads            bool
-	Doing, Reply, De string // Doing is as in "I couldn't …"
-	Instead          string // what is proposed if a person rejects it and wants something else
+	says    []string // regular expressions of whole sentences, with the words below
+	tool    string
+	input   values
+	doing   string // as in "I couldn't …"
+	done    string // the answer
+	instead string // what is offered to somebody who rejects the call and wants something else
+	run     func(t *turn, r *request) (string, error)
+	fits    []*regexp.Regexp
 }
 
-//go:embed forms.json
-var formFile []byte
+type values = map[string]any
 
-// table has the forms, the slots that a field may be in a section's definition, and the texts that
-// have no form, in English and German.
-var table = func() (v struct {
-	Forms, Questions []*form
-	Slots            map[string]string
-	Texts            map[string][2]string
-}) {
-	if err := json.Unmarshal(formFile, &v); err != nil {
-		panic(err) // a test reads it
+// words stand for parts of forms; later ones may be in earlier ones. A VALUE is a text in quotation
+// marks, or all that stands there.
+var words = [][2]string{
+	{"ADD", `(?:create|make|add|put|insert|set up|i'd like|i want|i need|we need)`},
+	{"SET", `(?:change|set|update|replace)`},
+	{"DELETE", `(?:delete|remove|get rid of)`},
+	{"SHOW", `(?:show(?: me)?|open|preview|view|(?:let me )?see|go to)`},
+	{"FIELD", `(?:the )?(?:hero )?(?P<field>headline|title|subtitle|button text|text|body|quote)`},
+	{"WITH", `(?:,? with (?:a |an )?KIND(?: SAYING)?)?`},
+	{"SAYING", `(?:titled|saying|that says|(?:with|that has) the (?:title|headline|text)):? TEXT`},
+	{"KIND", `(?:contact )?(?P<kind>hero|text|quote|form|feature|gallery|columns|cta)(?: section)?`},
+	{"PAGE", `(?:the |my |our )?(?:page (?:called |named )?)?(?P<page>VALUE)(?: page)?`},
+	{"FILE", `(?P<file>“\d+”|\S+\.\w+)`},
+	{"TEXT", `(?P<text>VALUE)`},
+	{"VALUE", `(?:“\d+”|[^“”"\n]+?)`},
+}
+
+// slots are where the text of a section goes, if it isn't its title. fields are the sections and
+// the slots of the texts that can be changed.
+var (
+	slots  = map[string]string{"text": "body", "quote": "text", "cta": "text", "columns": "left", "gallery": "heading"}
+	fields = map[string][2]string{"headline": {"hero", "title"}, "title": {"hero", "title"},
+		"subtitle": {"hero", "subtitle"}, "button text": {"hero", "ctaText"}, "text": {"text", "body"},
+		"body": {"text", "body"}, "quote": {"quote", "text"}}
+)
+
+// forms are all that the script knows. The first one that fits a sentence counts.
+var forms []form
+
+func init() {
+	update := func(property, value string) values { return values{"page": "$slug", property: value} }
+	forms = []form{
+		{says: []string{`(?:list|show(?: me)?) (?:all )?(?:the |my |our )?pages`,
+			`(?:what|which) pages (?:exist|are there|do (?:we|i) have)\??`}, run: listPages},
+		{says: []string{`SHOW (?:the )?KIND (?:on|of|from) PAGE`}, run: showSection},
+		{says: []string{`SHOW PAGE`}, tool: "cms.previewPage", input: values{"page": "$slug"},
+			doing: "preview the page {page}", done: "The page {page} is at {path}. Visitors see this:\n\n{result}"},
+		{says: []string{`ADD (?:a |an |another )?KIND (?:to|on) PAGE(?: SAYING)?`,
+			`ADD (?:a |an |another )?KIND (?P<text>“\d+”) (?:to|on) PAGE`,
+			`ADD (?:a |an |another )?(?P<kind>[\w-]+) section (?:to|on) PAGE(?: SAYING)?`},
+			tool: "cms.addSectionToPage", doing: "add the section {kind} to the page {page}",
+			input: values{"page": "$slug", "section": "$kind", "content": values{"$slot": "$text"}},
+			done:  "The page {page} has a section {kind} now: “{text}”"},
+		{says: []string{`ADD (?:a )?(?:new )?page (?:called|named|titled) (?P<name>VALUE)WITH`,
+			`ADD (?:a )?(?:new )?page (?P<name>“\d+”)WITH`,
+			`ADD an? (?:new )?(?P<name>“\d+”|[^\s“”]+) pageWITH`}, run: createPage},
+		{says: []string{`rename PAGE (?:to|as) TEXT`, `SET the name of PAGE to TEXT`,
+			`call (?:the )?(?P<page>VALUE) page TEXT`}, tool: "cms.updatePage", input: update("name", "$text"),
+			doing: "rename the page {page}", done: "The page {page} is called “{text}” now."},
+		{says: []string{`SET FIELD (?:of|on) PAGE (?:to|by|with) TEXT`}, tool: "cms.syncPageContents",
+			input: values{"page": "$slug", "contents": values{"$section": values{"$slot": "$text"}}},
+			doing: "change the {field} of the page {page}",
+			done:  "The {field} of the page {page} is “{text}” now."},
+		{says: []string{`publish PAGE`, `put PAGE (?:back )?(?:online|live)`, `make PAGE (?:public|live|visible)`},
+			tool: "cms.updatePage", input: update("status", "published"), doing: "publish the page {page}",
+			done: "The page {page} is published."},
+		{says: []string{`unpublish PAGE`, `take PAGE offline`, `(?:make|set) PAGE (?:to )?(?:a )?draft`},
+			tool: "cms.updatePage", input: update("status", "draft"), doing: "take the page {page} offline",
+			done: "The page {page} is offline: it is a draft now."},
+		{says: []string{`DELETE (?:the )?KIND (?:from|on|of) PAGE`, `take (?:the )?KIND off PAGE`},
+			tool: "cms.removeSection", input: values{"sectionId": "$section"},
+			doing: "remove the {kind} from the page {page}", done: "I removed the {kind} from the page {page}."},
+		{says: []string{`DELETE PAGE`}, tool: "cms.deletePage", input: values{"page": "$slug"},
+			doing: "delete the page {page}", done: "I deleted the page {page}.", instead: `Take "{slug}" offline`},
+		{says: []string{`SET the (?:address|slug|url) of PAGE to /?(?P<to>“\d+”|[a-z0-9-]+)`,
+			`move PAGE to /(?P<to>[a-z0-9-]+)`}, tool: "cms.updatePage", input: update("newSlug", "$to"),
+			doing: "change the address of the page {page}", done: "The page {page} is at /{to} now."},
+		{says: []string{`describe PAGE as (?P<list>VALUE)`, `SET the description of PAGE to (?P<list>VALUE)`},
+			tool: "cms.updatePage", input: update("description", "$list"), doing: "describe the page {page}",
+			done: "The page {page} is described as “{list}” now."},
+		{says: []string{`(?:undo|revert)(?: (?:that|it|this|(?:the|my|your) last change))?`, `take (?:that|it) back`}, run: undo},
+		{says: []string{`(?:find|search(?: for)?|look for) (?:the )?(?P<query>VALUE)`,
+			`where is (?P<query>VALUE)\?`}, run: find},
+		{says: []string{`(?:put|use) FILE (?:on|for) PAGE(?: as the (?:hero )?picture)?`,
+			`use FILE as the (?:hero )?picture (?:on|of|for) PAGE`}, tool: "cms.addPicture",
+			input: values{"page": "$slug", "section": "hero", "media": "$file"},
+			doing: "put {file} on the page {page}", done: "The hero of the page {page} shows {file} now."},
+		{says: []string{`(?:fetch|read) (?P<url>https?://\S+)`}, tool: "http.fetch", input: values{"url": "$url"},
+			doing: "read {url}", done: "{url} says:\n\n{result}"},
+		{says: []string{`replace the slots of the hero by headline`}, tool: "cms.syncSectionElements",
+			input: values{"definition": "hero", "elements_structure": textSlot("headline")},
+			doing: "change the slots of the section hero",
+			done:  "The section hero has the slot headline now. Texts of its other slots are kept, and hidden."},
+		{says: []string{`read the kinds of sections a hundred times`}, run: hundred},
+		{says: []string{`help(?: me)?`, `what can you do\??`}, run: (*turn).help},
 	}
-	return v
-}()
-
-// An operation is a form with its values.
-type operation struct {
-	*form
-	slots map[string]any
-	input map[string]any
-	from  int // the number of the operation that makes its page, from 1; 0: none
-}
-
-// fill fills a template with the values.
-func (o *operation) fill(text string) string {
-	var b strings.Builder
-	if err := template.Must(template.New("").Funcs(functions).Parse(text)).Execute(&b, o.slots); err != nil {
-		return "I can't say what came of it: " + err.Error()
-	}
-	return b.String()
-}
-
-// functions are those of the templates.
-var functions = template.FuncMap{
-	"found":   foundIn,
-	"lower":   func(v any) string { return strings.ToLower(fmt.Sprint(v)) },
-	"q":       func(v any) string { return fmt.Sprintf("%q", v) },
-	"path":    func(slug any) string { return strings.TrimSuffix(fmt.Sprint("/", slug), "home") },
-	"line":    line,
-	"created": func(text string) any { return object(line("create answered: ", text))["slug"] },
-	"plain": func(v any) any {
-		m, _ := v.(map[string]any)
-		return cmp.Or(m["url"], m["href"], m["targetId"], m["collectionId"], v)
-	},
-}
-
-// line returns the rest of the first line that begins so, or to a quote if it begins with one.
-func line(begin, text string) string {
-	_, rest, _ := strings.Cut("\n"+text, "\n"+begin)
-	rest, _, _ = strings.Cut(rest, "\n")
-	if strings.HasSuffix(begin, `"`) {
-		rest, _, _ = strings.Cut(rest, `"`)
-	}
-	return rest
-}
-
-// value returns an input with the values for their names; nil if it is empty.
-func (o *operation) value(v any) any {
-	switch v := v.(type) {
-	case string:
-		if name, ok := strings.CutPrefix(v, "$"); ok && o.slots[name] != "" {
-			return o.slots[name]
-		} else if ok {
-			return nil
-		}
-		return o.fill(v)
-	case []any:
-		list := []any{}
-		for _, item := range v {
-			list = append(list, o.value(item))
-		}
-		return list
-	case map[string]any:
-		m := map[string]any{}
-		for key, item := range v {
-			if item = o.value(item); key == "json" {
-				text, _ := json.Marshal(item) // it is made of texts and numbers
-				return string(text)
-			} else if item != nil {
-				m[key] = item
+	for i := range forms {
+		for _, text := range forms[i].says {
+			for _, w := range words {
+				text = strings.ReplaceAll(text, w[0], w[1])
 			}
-		}
-		return m
-	}
-	return v
-}
-
-var gap = regexp.MustCompile(`\{\w+\}`)
-
-// filled returns how a person can say a form, with what is known; an ellipsis stands for the rest.
-func (o *operation) filled(say string) string {
-	return gap.ReplaceAllStringFunc(say, func(name string) string {
-		v, _ := o.slots[strings.Trim(name, "{}")].(string)
-		if v == "" || len(v) > 80 || strings.ContainsFunc(v, func(r rune) bool { return r == '`' || r < ' ' }) {
-			return "…"
-		}
-		return v
-	})
-}
-
-// answer returns what a finished operation is answered with, and what a name was taken to mean if
-// that isn't obvious.
-func (o *operation) answer(german bool) string {
-	text := o.fill(o.Reply)
-	if german && o.De != "" {
-		text = o.fill(o.De)
-	}
-	what, title, match := fmt.Sprint(o.slots["query"]), fmt.Sprint(o.slots["title"]), o.slots["match"]
-	switch {
-	case match == nil || strings.EqualFold(what, title) || slugged(what) == o.slots["page"]:
-		return text
-	case match == index.MatchUnsure:
-		return fmt.Sprintf("I took %q to mean the %s %q, and am not sure of that. %s", what, o.slots["found"],
-			title, text)
-	}
-	return fmt.Sprintf("I took %q to mean the %s %q. %s", what, o.slots["found"], title, text)
-}
-
-// say returns a text of the table, and what a person may say next: a page shows these as buttons.
-func (t *turn) say(name string, offers ...string) string {
-	text := cmp.Or(table.Texts[name], [2]string{name, name})[map[bool]int{true: 1}[t.german]]
-	for i, offer := range offers {
-		text += strings.Repeat("\n", 1+min(1, max(0, 1-i))) + "- `" + offer + "`"
-	}
-	return text
-}
-
-// unknown says that a wish isn't understood, and offers the three nearest forms.
-func (t *turn) unknown(w *wish, text string) string {
-	o := &operation{slots: map[string]any{"page": "", "entry": "", "kind": w.kind, "media": w.media, "field": w.field,
-		"name": w.values["name"].text, "value": w.values[""].text}}
-	if w.ref.text != "" { // only what exists is offered to be changed
-		for _, f := range slices.Backward(foundIn(t.read("cms.findResource", map[string]any{"query": w.ref.text}))) {
-			o.slots["page"], o.slots["entry"] = "", ""
-			o.slots[f.Kind] = f.Slug
+			forms[i].fits = append(forms[i].fits, regexp.MustCompile(`(?i)^(?:`+text+`)$`))
 		}
 	}
-	score := func(f *form) (n int) {
-		for name, v := range o.slots {
-			n += map[bool]int{true: 1}[v != "" && strings.Contains(f.Say, "{"+name+"}")]
-		}
-		return n + map[bool]int{true: 5}[f.Verb == w.verb] + map[bool]int{true: 2}[f.Of == w.of()]
-	}
-	near := slices.Clone(table.Forms)
-	slices.SortStableFunc(near, func(a, b *form) int { return score(b) - score(a) })
-	return t.say(text, o.sayings(near, 3)...)
 }
 
-// sayings returns how a person can say forms, n at most.
-func (o *operation) sayings(forms []*form, n int) (all []string) {
-	for _, f := range forms {
-		if said := o.filled(f.Say); said != "" && len(all) < n && !slices.Contains(all, said) {
-			all = append(all, said)
-		}
-	}
-	return all
+// textSlot returns the slots of a section that has one text.
+func textSlot(key string) values {
+	return values{"rows": []any{values{"slots": []any{values{"key": key, "type": "text"}}}}}
 }
 
-// Help returns the requests that the model understands.
-func Help() string {
-	o := &operation{slots: map[string]any{"kind": "hero", "field": "title"}}
-	return (&turn{}).say("help", o.sayings(table.Forms, len(table.Forms))...) + "\n\n" + table.Texts["quotes"][0]
-}
+// NobodyAnswers is a host that the scenario "broken tool" reads from: there is no server at this
+// port, with or without a network.
+const NobodyAnswers = "127.0.0.1:9"
 
-// A slot is a value of a section's definition.
-type slot struct {
-	Key, Type string
-	Rules     struct{ Required bool } `json:"dataRules"`
-}
-
-func (s *slot) value(text string) any {
-	switch s.Type {
-	case "link":
-		return map[string]any{"type": "url", "href": text}
-	case "collectionRef":
-		return map[string]any{"collectionId": "col_blog"}
-	}
-	return text
-}
-
-// slotsOf returns the slots of a kind of sections; nothing if they have to be read first.
-func (t *turn) slotsOf(kind string) (slots []slot) {
-	var sections struct {
-		Items []struct {
-			Key      string
-			Elements struct{ Rows []struct{ Slots []slot } } `json:"elements_structure"`
-		}
-	}
-	_ = json.Unmarshal([]byte(t.read("cms.listSections", map[string]any{})), &sections)
-	for _, d := range sections.Items {
-		for _, row := range d.Elements.Rows {
-			if d.Key == kind {
-				slots = append(slots, row.Slots...)
-			}
-		}
-	}
-	return slots
-}
-
-// content returns the values of a wish by the slots of its section, and why it can't have one of
-// them. A new section gets all that are required.
-func (w *wish) content(slots []slot) (map[string]any, string) {
-	content, spare := map[string]any{}, ""
-	pick := func(fits func(s *slot) bool) *slot {
-		if i := slices.IndexFunc(slots, func(s slot) bool { return content[s.Key] == nil && fits(&s) }); i >= 0 {
-			return &slots[i]
-		}
-		return nil
-	}
-	words := func(s *slot) bool { return strings.HasSuffix(strings.ToLower(s.Type), "text") }
-	for _, field := range slices.Backward(slices.Sorted(maps.Keys(w.values))) { // "", the text, is last
-		v, as := w.values[field].text, cmp.Or(map[string]string{"name": "title"}[field], field, w.field)
-		s := pick(func(s *slot) bool { return slices.Contains(strings.Fields(table.Slots[as]), s.Key) })
-		if s == nil && (as == "" || field == "name" || as == "body") {
-			s = cmp.Or(pick(func(s *slot) bool { return s.Rules.Required && words(s) }), pick(words))
-		}
-		switch {
-		case v == "" || field == "status":
-		case s != nil:
-			spare, content[s.Key] = v, s.value(v)
-		case len(slots) > 0:
-			return nil, fmt.Sprintf("A %s section has no %s.", w.kind, cmp.Or(as, "other text"))
-		default:
-			content[cmp.Or(as, "title")] = v // the tool says what is wrong
-		}
-	}
-	for i := range slots {
-		if s := &slots[i]; w.verb == "add" && s.Rules.Required && content[s.Key] == nil {
-			if words(s) && spare == "" {
-				return nil, "needs"
-			}
-			content[s.Key] = s.value(spare)
-		}
-	}
-	return content, ""
-}
-
-// slugged returns the address that a name gets.
-func slugged(name any) string {
-	return strings.Join(strings.FieldsFunc(strings.ToLower(fmt.Sprint(name)),
-		func(r rune) bool { return r == ' ' || r == '/' }), "-")
+// scenarios are requests that nobody would make, by the names that start them.
+var scenarios = map[string]string{
+	"broken tool": "Fetch http://" + NobodyAnswers + "/1, then fetch http://" + NobodyAnswers +
+		"/2, then fetch http://" + NobodyAnswers + "/3",
+	"definition in use": "Replace the slots of the hero by headline",
+	"hundred calls":     "Read the kinds of sections a hundred times",
+	"ten steps": "Create a page called Step 1" + strings.Join(strings.Split("@2@3@4@5@6@7@8@9@10", "@"),
+		", then create a page called Step "),
 }

@@ -14,7 +14,7 @@ import (
 const ID = "built-in"
 
 // Label describes the model on a screen.
-const Label = ID + " (plain Go, understands a documented set of requests; not a language model)"
+const Label = ID + " (a script of some fifteen requests, not a language model)"
 
 // A Model answers requests about a content site. Its zero value is ready for use. It has no state,
 // so it is safe for concurrent use.
@@ -26,7 +26,7 @@ func New() *Model { return &Model{} }
 // Info returns the model's limits, and prices of zero.
 func (*Model) Info() provider.ModelInfo {
 	return provider.ModelInfo{
-		Provider: "pawl", ID: ID, Name: Label, Window: 1 << 20, Inputs: []string{"text"}, Outputs: []string{"text"},
+		Provider: "pawl", ID: ID, Name: Label, Window: 128_000, Inputs: []string{"text"}, Outputs: []string{"text"},
 		Reasoning: true,
 		Prices:    &provider.Prices{Source: "it runs in the program itself"},
 	}
@@ -47,15 +47,16 @@ func (*Model) Stream(ctx context.Context, req *provider.Request) iter.Seq2[provi
 			yield(provider.Chunk{}, provider.ErrNilRequest)
 			return
 		}
-		chunks, stop, m := []provider.Chunk{provider.Start(ID)}, provider.StopDone, decide(req)
-		for word := range strings.SplitAfterSeq(m.text, " ") {
+		calls, text := decide(req)
+		chunks, stop := []provider.Chunk{provider.Start(ID)}, provider.StopDone
+		for word := range strings.SplitAfterSeq(text, " ") {
 			chunks = append(chunks, provider.Text(word))
 		}
-		written := len(m.text)
-		if len(m.calls) > 0 {
-			stop, chunks = provider.StopToolCalls, []provider.Chunk{chunks[0], provider.Reasoning(m.think)}
+		written := len(text)
+		if len(calls) > 0 {
+			stop, chunks = provider.StopToolCalls, []provider.Chunk{chunks[0], provider.Reasoning(text)}
 		}
-		for i, c := range m.calls {
+		for i, c := range calls {
 			input, _ := json.Marshal(c.input) // it was decoded from JSON, or is text
 			written += len(input)
 			chunks = append(chunks, provider.ToolStart(i, "", c.tool), provider.ToolDelta(i, string(input)),

@@ -113,6 +113,16 @@ func sectionKinds(tx *txn) error {
 	return nil
 }
 
+// SectionKeys returns the keys of the section definitions of a new file.
+func SectionKeys() (keys []string) {
+	kinds, _ := readSeed[map[string]CreateSectionDef]("seed/sections.json") // a new file is made of it
+	for _, in := range kinds {
+		keys = append(keys, in.Key)
+	}
+	slices.Sort(keys)
+	return keys
+}
+
 // newSearchTexts writes the search columns again, and adds the section kinds that an older file
 // lacks.
 func newSearchTexts(tx *txn) error {

@@ -163,6 +163,22 @@ func (s *Site) EntryTree(ctx context.Context, collection, entry, locale string) 
 	})
 }
 
+// Name returns what visitors know the site by: the brand of its home page, or its own name.
+func (s *Site) Name(ctx context.Context) (string, error) {
+	return view(ctx, s, "reading the site's name", func(tx *txn) (string, error) {
+		name, _ := brand(tx, value[string](tx, "SELECT name FROM sites WHERE id = ?", siteID))
+		return name, nil
+	})
+}
+
+// brand returns the brand that the home page has, or the site's name, and its tagline.
+func brand(tx *txn, site string) (brand, tagline string) {
+	brand = site
+	tx.first([]any{&brand, &tagline}, "SELECT coalesce(meta ->> 'brand', ?), coalesce(meta ->> 'tagline', '') "+
+		"FROM pages WHERE slug = 'home'", site)
+	return brand, tagline
+}
+
 func newTree(tx *txn, locale, path string) (*Tree, error) {
 	t := &Tree{Locale: locale, Path: path, Sections: []TreeSection{}}
 	tx.first([]any{&t.Site, &t.Environment, &t.Revision},
@@ -171,9 +187,7 @@ func newTree(tx *txn, locale, path string) (*Tree, error) {
 	if locale != DefaultLocale {
 		tx.suffix = "?locale=" + locale
 	}
-	t.Brand = t.Site
-	tx.first([]any{&t.Brand, &t.Tagline}, "SELECT coalesce(meta ->> 'brand', ?), coalesce(meta ->> 'tagline', '') "+
-		"FROM pages WHERE slug = 'home'", t.Site)
+	t.Brand, t.Tagline = brand(tx, t.Site)
 	loc, err := findLocale(tx, locale)
 	if err != nil {
 		return nil, err

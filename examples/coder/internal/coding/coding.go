@@ -96,9 +96,9 @@ func Open(cfg Config) (c *Coder, err error) {
 	if err := c.permit(); err != nil {
 		return c, err
 	}
-	if c.store, err = sqlite.Open(c.DB); err == nil {
+	if c.store, err = sqlite.Open(c.DB, sqlite.Config{}); err == nil {
 		c.closers = append(c.closers, c.store.Close)
-		c.memory, err = sqlmemory.Open(c.DB)
+		c.memory, err = sqlmemory.Open(c.DB, sqlmemory.Config{})
 	}
 	if err != nil {
 		return c, fmt.Errorf("%w; choose another file with -db", err)

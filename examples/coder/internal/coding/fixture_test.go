@@ -49,7 +49,7 @@ func open(t *testing.T, cfg coding.Config) *coding.Coder {
 }
 
 // do runs an input, and returns its result and what it waits for.
-func do(t *testing.T, c *coding.Coder, in agent.Input) (*agent.Result, []agent.Pause) {
+func do(t *testing.T, c *coding.Coder, in agent.Work) (*agent.Result, []agent.Pause) {
 	t.Helper()
 	res, err := c.Hub.Agent().Run(t.Context(), in)
 	if paused := new(agent.PausedError); errors.As(err, &paused) {

@@ -26,7 +26,7 @@ const (
 
 // open opens the folder. What the rules deny by name isn't found by a search either.
 func (c *Coder) open() (err error) {
-	c.files, err = file.OpenWith(c.Dir, file.Config{Patch: true, History: c.beside("undo"), MaxShown: 64 << 10,
+	c.files, err = file.Open(c.Dir, file.Config{Patch: true, History: c.beside("undo"), MaxShown: 64 << 10,
 		Protect: []string{".git", ".hg", ".svn", ".pawl"},
 		Hide:    hidden})
 	if err != nil {

@@ -50,7 +50,7 @@ func TestModesAskAboutWhatTheySay(t *testing.T) {
 		"edits": {"Run go vet ./...", "Run go run .", "Run git commit -m x"},
 		"auto":  {"Run git commit -m x"}, "plan": nil} {
 		var asked []string
-		in := agent.Input{Session: mode, Prompt: "Do it.", Mode: mode}
+		var in agent.Work = agent.Input{Session: mode, Prompt: "Do it.", Mode: mode}
 		for {
 			_, pending := do(t, c, in)
 			if len(pending) == 0 {

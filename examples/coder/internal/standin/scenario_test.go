@@ -31,7 +31,7 @@ const rules = `{"rules": [{"effect": "allow", "tool": "run", "args": ["go"]}]}`
 // newDesk makes a desk with tools that run programs.
 func newDesk(t *testing.T, dir string, model provider.Provider, programs ...tools.Tool) *desk {
 	t.Helper()
-	files, err := file.OpenWith(dir, file.Config{History: t.TempDir()})
+	files, err := file.Open(dir, file.Config{History: t.TempDir()})
 	require.NoError(t, err)
 	t.Cleanup(func() { require.NoError(t, files.Close()) })
 	parsed, err := policy.Parse([]byte(rules))
@@ -79,8 +79,9 @@ func (d *desk) say(t *testing.T, in agent.Input, decide func(p agent.Pause) agen
 	t.Helper()
 	d.asked = nil
 	in.Session = d.session
+	var work agent.Work = in
 	for {
-		res, err := d.agent.Run(t.Context(), in)
+		res, err := d.agent.Run(t.Context(), work)
 		if !errors.As(err, new(*agent.PausedError)) {
 			require.NoError(t, err)
 			return res
@@ -91,7 +92,7 @@ func (d *desk) say(t *testing.T, in agent.Input, decide func(p agent.Pause) agen
 		if decide != nil {
 			decision = decide(p)
 		}
-		in = agent.Resume(d.session, decision)
+		work = agent.Resume(d.session, decision)
 	}
 }
 

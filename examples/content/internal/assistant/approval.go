@@ -8,6 +8,8 @@ import (
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/examples/internal/consent"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -48,6 +50,28 @@ func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Cal
 		return tools.Verdict{Effect: tools.Allow}
 	}
 	return tools.Verdict{Effect: tools.Ask, Reason: why}
+}
+
+// consent asks about calls that the user's message doesn't ask for. A proposal changes nothing, and
+// a button says what it does.
+func (s *Services) consent() tools.Policy {
+	return consent.Policy(consent.Config{
+		Said: func(ctx context.Context, session string) ([]provider.Message, error) {
+			return s.Agent.Session(session).Messages(ctx)
+		},
+		Judge: consent.Judge(masking{s.cfg.Model}),
+		Exact: buttons.MatchString,
+		Free: func(d *tools.Definition, c *tools.Call) bool {
+			var in struct{ Accept bool }
+			switch d.Name() {
+			case contenttools.ProposeEdit, contenttools.StructuredResponse:
+				return true
+			case contenttools.DecideProposal: // to reject it changes nothing
+				return json.Unmarshal(c.Input, &in) == nil && !in.Accept
+			}
+			return false
+		},
+	})
 }
 
 // lost says what steps would replace or take back; empty if that is nothing.

@@ -4,6 +4,7 @@ import (
 	"cmp"
 	"context"
 	"fmt"
+	"regexp"
 	"slices"
 	"strings"
 
@@ -11,9 +12,6 @@ import (
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/content/internal/wish"
 )
-
-// Clarify is the intent of a message that isn't understood.
-const Clarify = wish.Clarify
 
 // Full are the tools of the full pipeline, in their order.
 var Full = []string{portfolio.TopicResearch, portfolio.SkeletonCreator, portfolio.ContentWriter, portfolio.Humanizer,
@@ -27,6 +25,17 @@ var acts = map[string]string{"QUERY_STATUS": contenttools.FetchArtifact, "OPEN":
 	"SET_TONE": contenttools.SetTone, "SET_TAGS": contenttools.SetTags, "MODIFY_CONTENT": contenttools.ProposeEdit,
 	"REPLACE_PICTURE": contenttools.ProposeEdit, "ACCEPT": contenttools.DecideProposal,
 	"REJECT": contenttools.DecideProposal}
+
+// buttons finds what the buttons of the pages and of answers send, word for word. Others are titles
+// and sentences that the model reads.
+var buttons = regexp.MustCompile(`^(?:Create content for artifact [0-9A-Za-z-]+: .*|` +
+	`(?:Continue with|Publish|Unpublish|Unarchive|Restore the previous version of) “.*” \(artifact [0-9a-f-]{36}\)|` +
+	`(?:(?:Accept|Reject) the proposal|Undo the last change) \(artifact [0-9a-f-]{36}\)|` +
+	`Show my drafts|List my artifacts|Research this topic|What's the status of this\?|Continue|Try again|` +
+	`Unpublish this|Suggest topics|Humanize this content|now add images)$`)
+
+// isButton reports whether a message is what a button sends, or nothing but stop.
+func isButton(message string) bool { return buttons.MatchString(message) || IsStop(message) }
 
 // begin returns the call that does what a wish wants, or the answer in words.
 func (r *router) begin(ctx context.Context, t turn, w wish.Wish) *reply {

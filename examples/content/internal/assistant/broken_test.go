@@ -5,9 +5,6 @@ import (
 	"testing"
 
 	"github.com/stretchr/testify/require"
-
-	"github.com/pawlkit/pawl/agent"
-	"github.com/pawlkit/pawl/agent/plan"
 )
 
 // The artifact can't be locked: nobody drives the pipeline then, so it isn't in progress, and its
@@ -32,13 +29,4 @@ func TestAPipelineThatNobodyDrivesIsStopped(t *testing.T) {
 	out, err := b.Continue(t.Context(), job)
 	require.NoError(t, err)
 	require.Equal(t, PipelineCompleted, out.Pipeline.State)
-}
-
-// A newer program has tools with other inputs. It continues the steps that an older one began.
-func TestStepsGoOnAfterTheirToolsHaveChanged(t *testing.T) {
-	t.Parallel()
-	b := newBench(t)
-	var in agent.Input
-	b.input(&plan.Node{Input: map[string]any{"artifactId": "a"}}, &in)
-	require.True(t, in.AcceptChanges)
 }

@@ -3,11 +3,14 @@ package assistant
 import (
 	"context"
 	"errors"
+	"iter"
 	"slices"
 	"strings"
+	"time"
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/provider"
 )
 
 // Progress is what a pipeline in progress is doing.
@@ -92,6 +95,43 @@ func (d *driven) wrote(text string) {
 	}
 	p.Written = text
 	d.report(p)
+}
+
+// silence is after how long it is said that a model hasn't begun to answer, in these words.
+const (
+	silence = 20 * time.Second
+	silent  = "the model hasn't begun to answer for 20 s; you can wait, or stop this"
+)
+
+// heard passes on an answer of a model. Until it begins, the progress says after 20 s that it
+// hasn't.
+func (d *driven) heard(answer iter.Seq2[provider.Chunk, error]) iter.Seq2[provider.Chunk, error] {
+	return func(yield func(provider.Chunk, error) bool) {
+		d.s.mu.Lock()
+		before := d.now
+		d.s.mu.Unlock()
+		said := before
+		said.Text = upper(results[before.Tool]) + ": " + silent
+		timer, begun := time.AfterFunc(silence, func() { d.report(said) }), false
+		defer timer.Stop()
+		for c, err := range answer {
+			if c.Kind == provider.KindWaiting { // it is called after that
+				timer.Reset(silence + max(0, time.Until(c.Extra.Wait.Until)))
+			} else if !begun {
+				begun = true
+				timer.Stop()
+				d.s.mu.Lock()
+				over := d.now.Text == said.Text
+				d.s.mu.Unlock()
+				if over {
+					d.report(before)
+				}
+			}
+			if !yield(c, err) {
+				return
+			}
+		}
+	}
 }
 
 // driven returns the pipeline in progress that a session of a tool belongs to; nil: none.

@@ -295,7 +295,7 @@ func TestARealModelAnswersWhereTheRulesDontKnow(t *testing.T) {
 	session, err := b.Conversation(t.Context(), "ann", "", false)
 	require.NoError(t, err)
 	res, err := b.Agent.Run(t.Context(), agent.Input{Session: session, Prompt: "help me with something", User: "ann",
-		Owner: "ann", Labels: b.Labels(Screen{CurrentPage: Terminal})})
+		Owner: "ann", Labels: b.Labels(Screen{CurrentPage: Terminal}, "")})
 	require.NoError(t, err)
 	require.Contains(t, res.Text(), "I think so.\n  1: Go on", "a terminal shows it all")
 	fails = true
@@ -368,4 +368,36 @@ func TestAnArtifactIsReadyWithoutPictures(t *testing.T) {
 	p, err := b.Pipeline(t.Context(), "ann", a.ID)
 	require.NoError(t, err)
 	require.Equal(t, PipelineCompleted, p.State)
+}
+
+func TestAModelThatDoesNotBeginIsSaidSo(t *testing.T) {
+	for wait, want := range map[time.Duration]int{silence - 1: 0, silence + 1: 1, 3 * silence: 1} {
+		synctest.Test(t, func(t *testing.T) {
+			var mu sync.Mutex
+			var said []string
+			s := &Services{pipelines: map[string]*driven{}}
+			d := &driven{s: s}
+			d.listen(Job{Report: func(p Progress) {
+				mu.Lock()
+				defer mu.Unlock()
+				said = append(said, p.Text)
+			}})
+			s.pipelines["a"] = d
+			r := &router{s, provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+				return func(yield func(provider.Chunk, error) bool) {
+					time.Sleep(wait)
+					_ = yield(provider.Start(""), nil) && yield(provider.Text("word"), nil)
+				}
+			})}
+			d.report(Progress{Tool: portfolio.SkeletonCreator, Text: "Outline"})
+			for range r.Stream(t.Context(), &provider.Request{Labels: provider.Labels{Kind: "skeleton",
+				Session: "content/a/1/0/x"}}) {
+			}
+			mu.Lock()
+			defer mu.Unlock()
+			text := strings.Join(said, "\n")
+			require.Equal(t, want, strings.Count(text, "Outline: the model hasn't begun to answer for 20 s"), text)
+			require.True(t, strings.HasSuffix(text, "Outline"), "when it has begun, the step is shown again: %s", text)
+		})
+	}
 }

@@ -3,6 +3,7 @@ package assistant
 import (
 	"context"
 	"fmt"
+	"strings"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/memory"
@@ -20,12 +21,18 @@ const (
 // happens when a request takes 40 % more than both. The last five turns (13 groups) stay as they
 // are, or fewer if they take more than that.
 const (
-	fixedTokens   = 4_000
+	fixedTokens   = 5_000
 	historyTokens = 10_000 // five turns that list drafts take 9,000
 )
 
-// context returns what the model always knows: the user and the screen. What else it needs, it
-// fetches.
+// How many artifacts and versions the model always knows. It fetches the others.
+const (
+	knownArtifacts = 8
+	knownVersions  = 4
+)
+
+// context returns what the model always knows: the user, the screen, the newest articles, and the
+// versions and the proposal of the article on the screen. What else it needs, it fetches.
 func (s *Services) context(ctx context.Context, in agent.ContextInput) (c memory.Context, err error) {
 	info, err := s.Agent.Session(in.Session).Info(ctx)
 	if err != nil || info.Owner == "" {
@@ -39,10 +46,51 @@ func (s *Services) context(ctx context.Context, in agent.ContextInput) (c memory
 	page := orElse(info.Labels[labelPage], "chat")
 	c.Screen = "\nPage: " + page + "\nNo artifact selected"
 	if a, err := s.Store.Artifact(ctx, info.Owner, info.Labels[labelArtifact]); err == nil {
-		c.Screen = cut(fmt.Sprintf("\nPage: %s\nArtifact: %s (%s, %s): %s", page, a.ID, a.Type, a.Status, a.Title),
-			screenBudget)
+		c.Screen = cut(fmt.Sprintf("\nPage: %s\nArtifact: %s (%s, %s, %s): %s", page, a.ID, a.Type, a.Status, a.Tone,
+			a.Title), screenBudget)
+		versions, err := s.versions(ctx, info.Owner, a.ID)
+		if err != nil {
+			return c, err
+		}
+		c.Fetched = append(c.Fetched, memory.Fetched{Name: "versions of this artifact", Text: versions})
 	}
-	return c, nil
+	c.Screen += choices(detect(in.Text))
+	articles, err := s.articles(ctx, info.Owner)
+	c.Fetched = append(c.Fetched, memory.Fetched{Name: "artifacts", Text: articles})
+	return c, err
+}
+
+// articles lists the newest artifacts of a user.
+func (s *Services) articles(ctx context.Context, user string) (string, error) {
+	all, err := s.Store.Artifacts(ctx, user)
+	if err != nil || len(all) == 0 {
+		return "There are none yet.", err
+	}
+	var b strings.Builder
+	for _, a := range all[:min(len(all), knownArtifacts)] {
+		fmt.Fprintf(&b, "%s (%s, %s): %s\n", a.ID, a.Type, a.Status, cut(a.Title, 80))
+	}
+	if more := len(all) - knownArtifacts; more > 0 {
+		fmt.Fprintf(&b, "and %d more\n", more)
+	}
+	return b.String(), nil
+}
+
+// versions lists the newest versions of an artifact, and its open proposal.
+func (s *Services) versions(ctx context.Context, user, id string) (string, error) {
+	var b strings.Builder
+	p, err := s.Store.Proposal(ctx, user, id)
+	if err != nil {
+		return "", err
+	}
+	if p != nil {
+		fmt.Fprintf(&b, "A proposal for %s waits for a decision: %s\n", p.Target, cut(p.Instruction, 200))
+	}
+	all, err := s.Store.Versions(ctx, user, id)
+	for _, v := range all[:min(len(all), knownVersions)] {
+		fmt.Fprintf(&b, "%d, by %s, %s, %d characters\n", v.Number, v.Author, v.At.Format("2 January 15:04"), v.Length)
+	}
+	return b.String(), err
 }
 
 // The labels of a run: what the user has in front of them, and the trace of its answer.
@@ -50,11 +98,16 @@ const (
 	labelPage     = "page"
 	labelArtifact = "artifact"
 	labelTrace    = "trace"
+	labelIntent   = "intent" // the verdict of the detector: "PUBLISH 0.95"
 )
 
 // Labels returns the labels of a run for a message.
-func (s *Services) Labels(screen Screen) map[string]string {
+func (s *Services) Labels(screen Screen, message string) map[string]string {
 	labels := map[string]string{labelTrace: s.NewTrace()}
+	if message != "" { // a terminal reads it later
+		v := detect(message)
+		labels[labelIntent] = fmt.Sprintf("%s %.2f", v.Intent, v.Confidence)
+	}
 	if screen.CurrentPage != "" {
 		labels[labelPage] = screen.CurrentPage
 	}

@@ -46,11 +46,11 @@ func (unsure) Read(string, wish.Place) wish.Wish {
 	return wish.Wish{Intent: Clarify, Why: wish.Unclear}
 }
 
-// fetches are what the model of these tests calls for words of a message.
-var fetches = []struct{ word, tool string }{{"status", contenttools.FetchArtifact}, {"Where",
-	contenttools.FetchArtifact},
-	{"sources", contenttools.FetchResearch}, {"findings", contenttools.FetchResearch},
-	{"drafts", contenttools.ListDraftArtifacts}, {"portfolio", contenttools.FetchArtifactTopics},
+// fetches are what the model of these tests calls for words of a message. It knows the status of
+// the artifact on the screen.
+var fetches = []struct{ word, tool string }{{"sources", contenttools.FetchResearch},
+	{"findings", contenttools.FetchResearch}, {"drafts", contenttools.ListDraftArtifacts},
+	{"portfolio", contenttools.FetchArtifactTopics},
 	{"topic", contenttools.FetchArtifactTopics}}
 
 // asked returns a change of the configuration so that a model answers every message, and sees is
@@ -119,7 +119,7 @@ var dialogues = map[string][]string{
 	"a status":       {"What's the status?", "Where are we?"},
 	"ideas":          {"Give me topic ideas for LinkedIn", "Suggest more topics"},
 	"sources":        {"Which sources are there?", "Show me the findings"},
-	"an overview":    {"Show my drafts", "Show my portfolio", "Give me topic ideas for a blog"},
+	"an overview":    {"Show me my drafts, please", "Show my portfolio", "Give me topic ideas for a blog"},
 	"small requests": {"Hello", "What can you do?", "Thanks!", "What's the status?"},
 }
 

@@ -43,6 +43,6 @@ func Example() {
 	fmt.Println(answer.Message)
 	// Output:
 	// FULL_PIPELINE draft -> ready
-	// Done: research, outline, text, revision and images. “Remote work” is ready. Patterns of machines: 0 of 24 patterns found.
+	// Done: research, outline, text, revision and images. “Remote work” is ready.
 	// Research “Remote work” again? “Remote work” was researched before. New sources are added; the text stays as it is.
 }

@@ -7,6 +7,7 @@ import (
 	"regexp"
 	"slices"
 	"strings"
+	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -146,11 +147,9 @@ func (s *Services) execute(ctx context.Context, r *Request, a *Answer) error {
 	if err != nil {
 		return err
 	}
-	labels := s.Labels(r.Screen)
+	labels := s.Labels(r.Screen, clean)
 	labels[labelTrace] = a.TraceID
-	if a.Intent, err = s.intentOf(ctx, r.User, session, r.Screen.ArtifactID, clean); err != nil {
-		return err
-	}
+	a.Intent = detect(clean).Intent
 	decided, err := s.Decision(ctx, r.User, session, clean)
 	if err != nil {
 		return err
@@ -176,8 +175,8 @@ func (s *Services) execute(ctx context.Context, r *Request, a *Answer) error {
 }
 
 // Decision returns what a message decides about what a conversation asks: yes approves it, and no,
-// or anything that takes back, rejects it. nil: it decides nothing, because nothing is asked, or
-// the message is about something else.
+// or a few words that take back, reject it. nil: it decides nothing, because nothing is asked, or
+// the message says more: it is a request of its own, and what is asked is dropped.
 func (s *Services) Decision(ctx context.Context, user, session, message string) (*agent.Decision, error) {
 	pending, err := s.Agent.Session(session).Pending(ctx)
 	if fault.Of(err) == fault.NotFound || err == nil && len(pending) == 0 {
@@ -190,11 +189,14 @@ func (s *Services) Decision(ctx context.Context, user, session, message string) 
 	switch {
 	case intent.Yes(message) && !strings.HasPrefix(message, "Yes:"): // that is a wish
 		d = agent.Approve(pending[0].ID).By(user)
-	case !refusal.MatchString(message):
+	case !refusal.MatchString(message) || len(strings.Fields(message)) > fewWords:
 		return nil, nil
 	}
 	return &d, nil
 }
+
+// fewWords is how many words a no has at most.
+const fewWords = 6
 
 // refusal finds a no: "no", "ok, wait, don't do that", "lieber nicht".
 var refusal = regexp.MustCompile(`(?i)^\W*(?:no|nope|nein|cancel|never ?mind|leave it|stop|wait|hold on)\b|` +
@@ -212,13 +214,33 @@ func (s *Services) wait(ctx context.Context, run live.Started, report func(strin
 			case <-watch.Done():
 			}
 		}()
+		var one sync.Mutex // report isn't called from two goroutines at a time
+		over := false
+		say := func(text string) {
+			one.Lock()
+			defer one.Unlock()
+			if !over {
+				report(text)
+			}
+		}
+		defer func() {
+			one.Lock()
+			defer one.Unlock()
+			over = true
+		}()
+		quiet := time.AfterFunc(silence, func() { say(upper(silent)) })
+		defer quiet.Stop()
 		for ev, err := range s.Hub.Watch(watch, run.Session, run.After) {
 			if err != nil {
 				break
 			}
-			if p, ok := ev.(*agent.Progress); ok {
-				text, _, _ := strings.Cut(p.Text, "\n")
-				report(text)
+			quiet.Stop()
+			switch ev := ev.(type) {
+			case *agent.Progress:
+				text, _, _ := strings.Cut(ev.Text, "\n")
+				say(text)
+			case *agent.StepStarted:
+				quiet.Reset(silence)
 			}
 		}
 	}
@@ -291,6 +313,10 @@ func (s *Services) used(a *Answer, name, text string) {
 			a.TraceID = orElse(e.TraceID, a.TraceID)
 			if (name == RunSteps || name == ContinueWork) && json.Unmarshal(orEmpty(e.Data), &w) == nil {
 				a.ToolsUsed = append(a.ToolsUsed, w.Done...)
+				var data map[string]any
+				if json.Unmarshal(orEmpty(e.Data), &data) == nil { // unless the answer says more
+					a.Data = data
+				}
 				return
 			}
 		}
@@ -298,17 +324,6 @@ func (s *Services) used(a *Answer, name, text string) {
 	if !slices.Contains(a.ToolsUsed, name) {
 		a.ToolsUsed = append(a.ToolsUsed, name)
 	}
-}
-
-// intentOf returns what a message wants, by the rules.
-func (s *Services) intentOf(ctx context.Context, user, session, open, message string) (string, error) {
-	r := &router{Services: s}
-	labels := s.Labels(Screen{ArtifactID: open})
-	at, err := r.place(ctx, turn{user: user, session: session, message: message, labels: provider.LabelsOf(labels)})
-	if err != nil {
-		return "", err
-	}
-	return s.read(message, at).Intent, nil
 }
 
 // IsStop reports whether a message says nothing but stop.

@@ -19,12 +19,12 @@ import (
 // next one if that is free, else they queue for up to 60 s. One that keeps failing isn't asked for
 // 30 s ([circuit.LLM]). calls gets each attempt; nil: they aren't counted.
 func Failover(logger *slog.Logger, calls *budget.Ledger, models ...provider.Provider) (provider.Provider, error) {
-	retry := guard.Retry{Attempts: 4, Min: 2 * time.Second, Max: 30 * time.Second}
+	retry := fault.Retry{Attempts: 4, Min: 2 * time.Second, Max: 30 * time.Second}
 	guarded := make([]provider.Provider, len(models))
 	for i, m := range models {
 		name := fmt.Sprintf("model %d", i+1)
 		g, err := guard.New(m,
-			guard.Config{Name: name, Retry: map[fault.Class]guard.Retry{fault.Transient: retry, fault.Degraded: retry},
+			guard.Config{Name: name, Retry: map[fault.Class]fault.Retry{fault.Transient: retry, fault.Degraded: retry},
 				MaxRetryAfter: time.Minute, Ledger: calls,
 				Gate:    ratelimit.NewGate(ratelimit.GateConfig{Name: name, MaxRetryAfter: time.Minute}),
 				Breaker: circuit.New(name, circuit.LLM())})

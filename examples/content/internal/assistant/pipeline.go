@@ -58,7 +58,7 @@ func (s *Services) Start(ctx context.Context, j Job) (Outcome, error) {
 		return Outcome{}, err
 	} else if last != nil && last.State == PipelineRunning {
 		return Outcome{}, portfolio.Errorf(portfolio.Conflict,
-			"This article is being worked on (trace %s). Wait until that has ended, or stop it.", last.Trace)
+			"This article is being worked on. Wait until that has ended, or stop it.")
 	}
 	d, err := s.begin(ctx, p, j) // before it is admitted, so that a second click is a conflict
 	if err != nil {

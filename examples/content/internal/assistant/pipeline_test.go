@@ -191,7 +191,7 @@ func TestOnePipelineOfAnArtifactAtATime(t *testing.T) {
 	require.Equal(t, portfolio.Conflict, second.Error.Category)
 	require.Contains(t, second.Message, "Another message of this conversation")
 	require.Equal(t, portfolio.Conflict, third.Error.Category)
-	require.Contains(t, third.Message, "is being worked on (trace ca-")
+	require.Contains(t, third.Message, "is being worked on. Wait")
 	require.True(t, (<-first).Success)
 	require.Equal(t, 1, b.asked["skeleton"])
 }

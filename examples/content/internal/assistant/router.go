@@ -16,9 +16,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// A router is the provider of the chat. Where the rules of package wish know what a message wants,
-// it makes the calls for it, and answers in words. Otherwise the model does, unless that is the
-// stand-in, which can't.
+// A router is the provider of the chat. It makes the calls for what a button sends, and answers in
+// words. All else goes to the model, unless that is the stand-in: then package wish reads it.
 type router struct {
 	*Services
 	model provider.Provider
@@ -62,14 +61,18 @@ func (r *router) Stream(ctx context.Context, req *provider.Request) iter.Seq2[pr
 // pass has the model answer a tool. The section that it writes for a pipeline is shown as it is
 // written.
 func (r *router) pass(ctx context.Context, req *provider.Request, yield func(provider.Chunk, error) bool) {
+	answer := r.model.Stream(ctx, req)
 	var d *driven
-	if req != nil && req.Labels.Kind == "writer" {
+	if req != nil {
 		d = r.driven(req.Labels.Session)
+	}
+	if d != nil {
+		answer = d.heard(answer)
 	}
 	var text strings.Builder
 	last := time.Now()
-	for c, err := range r.model.Stream(ctx, req) {
-		if c.Kind == provider.KindText && d != nil {
+	for c, err := range answer {
+		if c.Kind == provider.KindText && d != nil && req.Labels.Kind == "writer" {
 			text.WriteString(c.Text)
 			if time.Since(last) > pace {
 				last = time.Now()
@@ -103,14 +106,17 @@ func (r *router) answer(ctx context.Context, t turn) (*reply, error) {
 		}
 		return r.after(ctx, t, last)
 	}
+	if out, err := r.declined(ctx, t); out != nil || err != nil {
+		return out, err
+	}
+	if r.cfg.Real && !isButton(t.message) {
+		return nil, nil
+	}
 	at, err := r.place(ctx, t)
 	if err != nil {
 		return nil, err
 	}
 	w := r.read(t.message, at)
-	if w.Why == wish.Unclear && w.Confidence < 0.7 && r.cfg.Real {
-		return nil, nil
-	}
 	if _, err := r.about(ctx, t.user, t.session, at.Open, w.Artifact, at.Open); err != nil {
 		return nil, err
 	}

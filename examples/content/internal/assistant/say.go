@@ -173,7 +173,7 @@ func (r *router) worked(a *contenttools.Answer, w *Work) {
 	if w.Note != "" {
 		a.Message += " " + w.Note
 	}
-	if w.Score != "" && slices.Contains(w.Done, portfolio.Humanizer) {
+	if w.Score != "" && slices.Equal(w.Done, []string{portfolio.Humanizer}) { // else the article says it
 		a.Message += " Patterns of machines: " + w.Score + "."
 	}
 }

@@ -29,8 +29,8 @@ import (
 type Config struct {
 	DB    string // the file
 	Model provider.Provider
-	// Real says that the model isn't the stand-in: it answers where the rules don't know what a
-	// message wants, and summarizes old parts of conversations.
+	// Real says that the model isn't the stand-in: it answers what people write, and summarizes old
+	// parts of conversations.
 	Real   bool
 	Images provider.Provider
 	// ImageSize is in the terms of the provider of images; "": what it usually makes.
@@ -115,7 +115,7 @@ func New(cfg Config) (s *Services, err error) {
 	if s.Store, err = portfolio.Open(cfg.DB); err != nil {
 		return s, err
 	}
-	if s.Journal, err = sqlite.Open(s.Store.Path()); err != nil {
+	if s.Journal, err = sqlite.Open(s.Store.Path(), sqlite.Config{}); err != nil {
 		return s, err
 	}
 	list, err := contenttools.All(contenttools.Config{Store: s.Store, Sources: cfg.Sources, Images: cfg.Images,
@@ -134,15 +134,20 @@ func New(cfg Config) (s *Services, err error) {
 	if err != nil {
 		return s, err
 	}
+	policies := []tools.Policy{s.policy}
+	if cfg.Real {
+		policies = append(policies, s.consent())
+	}
 	s.Agent, err = agent.New(agent.Config{Name: "content", Provider: &router{s, cfg.Model}, Instructions: instructions,
-		Tools: append(list, s.workTools()...), Policies: []tools.Policy{s.policy},
+		Tools: append(list, s.workTools()...), Policies: policies,
 		Journal: s.Journal, Lease: cfg.Lease, Memory: mem, Hooks: append([]agent.Hooks{s.screen.Hooks()}, cfg.Hooks...),
 		StopWhen: []stop.Condition{stop.AfterTool(contenttools.StructuredResponse)}, Logger: cfg.Logger})
 	if err != nil {
 		return s, err
 	}
 	if s.Runner, err = plan.New(plan.Config{Agent: s.Agent, AskOnFailure: true, Lease: cfg.Lease,
-		Grace: time.Second, Input: s.input, Event: s.event,
+		AcceptChanges: true, // a newer program continues what an older one began; the tools can be repeated
+		Grace:         time.Second, Input: s.input, Event: s.event,
 		Logger: cfg.Logger}); err != nil {
 		return s, err
 	}
@@ -170,7 +175,6 @@ func (s *Services) Close() (err error) {
 // input gives the calls of a pipeline its user and trace.
 func (s *Services) input(node *plan.Node, in *agent.Input) {
 	id, _ := node.Input["artifactId"].(string)
-	in.AcceptChanges = true // a newer program continues what an older one began; the tools can be repeated
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	p := s.pipelines[id]

@@ -4,6 +4,7 @@ import (
 	"context"
 	"errors"
 	"fmt"
+	"slices"
 	"strings"
 	"time"
 
@@ -85,8 +86,14 @@ func (s *Services) stateOf(ctx context.Context, of portfolio.Pipeline) (*Pipelin
 		}
 	}
 	switch {
-	case p.Stopped:
-		p.State = PipelineStopped
+	case p.Stopped: // a tool may have ended well after the stop, which its plan doesn't know yet
+		ended, err := s.Store.DoneIn(ctx, p.Name)
+		if err != nil {
+			return nil, err
+		}
+		p.State, p.Done = PipelineStopped, slices.DeleteFunc(slices.Clone(p.Tools), func(name string) bool {
+			return !slices.Contains(p.Done, name) && !slices.Contains(ended, name)
+		})
 	case state.Status == plan.Completed:
 		p.State = PipelineCompleted
 	}

@@ -6,6 +6,8 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
+	"strconv"
+	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/tools"
@@ -104,25 +106,16 @@ func (k *kit) acts() []tools.Tool {
 	}
 	return []tools.Tool{k.createDraft(),
 		acting(k, RenameArtifact, "Changes the title of an artifact.", "Rename",
-			func(ctx context.Context, user string, a portfolio.Artifact, in struct {
-				ofArtifact
-				Title string `json:"title"`
-			}) (portfolio.Artifact, error) {
+			func(ctx context.Context, user string, a portfolio.Artifact, in renameInput) (portfolio.Artifact, error) {
 				return st.Retitle(ctx, user, a.ID, in.Title)
 			}),
 		acting(k, SetTone, "Sets the tone in which the next texts of an artifact are written.", "Set the tone",
-			func(ctx context.Context, user string, a portfolio.Artifact, in struct {
-				ofArtifact
-				Tone string `json:"tone" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
-			}) (portfolio.Artifact, error) {
+			func(ctx context.Context, user string, a portfolio.Artifact, in toneInput) (portfolio.Artifact, error) {
 				return st.Apply(ctx, portfolio.Change{User: user, Artifact: a.ID, By: portfolio.ByUser, From: a.Status,
 					To: a.Status, Tone: &in.Tone})
 			}),
 		acting(k, SetTags, "Replaces the tags of an artifact.", "Set the tags",
-			func(ctx context.Context, user string, a portfolio.Artifact, in struct {
-				ofArtifact
-				Tags []string `json:"tags"`
-			}) (portfolio.Artifact, error) {
+			func(ctx context.Context, user string, a portfolio.Artifact, in tagsInput) (portfolio.Artifact, error) {
 				if err := CheckTags(in.Tags); err != nil {
 					return a, err
 				}
@@ -155,22 +148,52 @@ func (k *kit) acts() []tools.Tool {
 				}
 				return st.Decide(ctx, user, p.ID, in.Accept)
 			}),
-		acting(k, RestoreVersion, "Restores a version.", "Restore a version",
+		acting(k, RestoreVersion, "Restores a version.", "Restore version",
 			func(ctx context.Context, user string, a portfolio.Artifact, in restoreInput) (portfolio.Artifact, error) {
 				return st.Restore(ctx, user, a.ID, in.Version)
 			}),
 	}
 }
 
+type renameInput struct {
+	ofArtifact
+	Title string `json:"title"`
+}
+
+func (in renameInput) detail() string { return "to “" + in.Title + "”" }
+
+type toneInput struct {
+	ofArtifact
+	Tone string `json:"tone" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
+}
+
+func (in toneInput) detail() string { return "to " + in.Tone }
+
+type tagsInput struct {
+	ofArtifact
+	Tags []string `json:"tags"`
+}
+
+func (in tagsInput) detail() string { return "to " + strings.Join(in.Tags, ", ") }
+
 type decideInput struct {
 	ofArtifact
 	Accept bool `json:"accept"`
+}
+
+func (in decideInput) detail() string {
+	if in.Accept {
+		return "and accept it"
+	}
+	return "and reject it"
 }
 
 type restoreInput struct {
 	ofArtifact
 	Version int `json:"version"`
 }
+
+func (in restoreInput) detail() string { return strconv.Itoa(in.Version) }
 
 // A namedArtifact is the input of a tool that a user is asked about.
 type namedArtifact struct {
@@ -197,8 +220,13 @@ func Titled(does, title string) string {
 func acting[In acted](k *kit, name, description, title string,
 	run func(ctx context.Context, user string, a portfolio.Artifact, in In) (portfolio.Artifact, error)) tools.Tool {
 	return tools.Func[In, Envelope]{
-		Spec:  tools.Spec{Name: name, Category: "content", Description: description, NoBreaker: true, Idempotent: true},
-		Title: func(_ context.Context, in In) string { return Titled(title, in.name()) },
+		Spec: tools.Spec{Name: name, Category: "content", Description: description, NoBreaker: true, Idempotent: true},
+		Title: func(_ context.Context, in In) string {
+			if d, ok := any(in).(interface{ detail() string }); ok {
+				return title + " " + d.detail()
+			}
+			return Titled(title, in.name())
+		},
 		Run: func(ctx context.Context, in In) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
 				a, err := k.Store.Artifact(ctx, c.User, in.target())

@@ -87,6 +87,9 @@ func (k *kit) edit(ctx context.Context, j *job, in Edit) (p portfolio.Proposal, 
 		return p, nil, err
 	}
 	space := p.Old[len(strings.TrimRight(p.Old, "\n")):]
+	if !in.Again { // else its sources are known
+		p.New = Sourced(p.New, j.artifact.Content, nil)
+	}
 	p.New = strings.TrimSpace(p.New) + space
 	switch {
 	case p.New == p.Old:

@@ -1,6 +1,7 @@
 package contenttools
 
 import (
+	"cmp"
 	"context"
 	"encoding/json"
 	"errors"
@@ -74,47 +75,33 @@ func Explain(err error) *Problem {
 				"Monthly token limit reached: %d of %d tokens are used. Upgrade your plan, or wait for the next month.",
 				full.Spent, full.Limit)}
 	}
-	p, known := explained[fault.Of(err)]
+	said := provider.ProblemOf(err)
+	file, mocked := errors.AsType[*mock.FileError](err)
+	p := Problem{Category: portfolio.AIProviderError, Recoverable: true, RetryAfter: seconds}
 	switch {
-	case errors.Is(err, context.DeadlineExceeded):
-		p = Problem{Category: portfolio.ToolTimeout, Message: "The step took too long."}
-	case !known:
-		p = Problem{Category: portfolio.ToolExecutionFailed, Message: "The step failed. Nothing of it was kept."}
-	case p.Message == "":
-		p.Message = fixable(err)
+	case mocked:
+		p.Message = fmt.Sprintf("The mock file %s can't be used: %v. Correct it.", file.File, file.Err)
+	case errors.Is(err, context.DeadlineExceeded) && (said == nil || said.Provider == ""):
+		p.Category, p.Message = portfolio.ToolTimeout, "The step took too long."
+	case said != nil:
+		p.Category, p.Message = cmp.Or(categories[said.Kind], p.Category), said.Words()
+	case fault.Of(err) == fault.Denied:
+		p.Category = portfolio.AIContentFilter
+		p.Message = "The service for texts refuses this content. Put it in other words."
+	case fault.Of(err) == fault.UserFixable:
+		p.Message = "The AI service can't be used. Whoever runs this program has to correct its settings."
+		if remedy, ok := fault.Remedy(err); ok {
+			p.Message = "The AI service can't be used. To do: " + remedy + "."
+		}
+	default:
+		p.Category, p.Message = portfolio.ToolExecutionFailed, "The step failed. Nothing of it was kept."
 	}
-	p.Recoverable, p.RetryAfter = true, seconds
 	return &p
 }
 
-// silent says that the services for texts don't work at the moment.
-var silent = Problem{Category: portfolio.AIProviderError,
-	Message: "The service for texts doesn't answer at the moment."}
-
-// explained are the problems that errors of these classes are. Without a message, it is that of
-// fixable.
-var explained = map[fault.Class]Problem{
-	fault.RateLimited: {Category: portfolio.AIRateLimit,
-		Message: "The service for texts is busy. Try again in a minute."},
-	fault.UserFixable: {Category: portfolio.AIProviderError}, fault.Transient: silent, fault.Degraded: silent,
-	fault.Denied: {Category: portfolio.AIContentFilter,
-		Message: "The service for texts refuses this content. Put it in other words."},
-}
-
-// fixable says what is wrong and what somebody has to do about it. It has nothing that a provider
-// wrote.
-func fixable(err error) string {
-	text := "The AI service can't be used"
-	if e, ok := errors.AsType[*mock.FileError](err); ok {
-		return fmt.Sprintf("The mock file %s can't be used: %v. Correct it.", e.File, e.Err)
-	} else if p := provider.ProblemOf(err); p != nil {
-		return p.Words()
-	}
-	if remedy, ok := fault.Remedy(err); ok {
-		return text + ". To do: " + remedy + "."
-	}
-	return text + ". Whoever runs this program has to correct its settings."
-}
+// categories are those of the problems of providers that aren't AIProviderError.
+var categories = map[string]portfolio.Category{provider.ProblemRate: portfolio.AIRateLimit,
+	provider.ProblemRefused: portfolio.AIContentFilter}
 
 // ReadFailure returns the problem in the text of a failed call, if there is one.
 func ReadFailure(text string) (*Problem, bool) {

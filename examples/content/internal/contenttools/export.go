@@ -43,3 +43,43 @@ func Markdown(a *portfolio.Artifact, sources []portfolio.Source, at string) stri
 	}
 	return out
 }
+
+// numbers finds numbers in brackets, such as [1], [^2] and [1, 3], with the space before them, and
+// the code and the links that they can't be in.
+var numbers = regexp.MustCompile("(?s)```.*?```|`[^`\n]*`|[ \t]*\\[\\^?\\d{1,3}(?:\\s*[,;]\\s*\\d{1,3})*\\](?:[(:])?")
+
+var number = regexp.MustCompile(`\d+`)
+
+// Sourced returns what a model has written without the numbers in brackets that stand for no
+// source: those that it wasn't given, and that the text didn't have before.
+func Sourced(text, before string, given []portfolio.Source) string {
+	known := map[int]bool{}
+	for _, s := range given {
+		known[s.Number] = true
+	}
+	for _, m := range numbers.FindAllString(before, -1) {
+		for _, digits := range number.FindAllString(m, -1) {
+			n, _ := strconv.Atoi(digits)
+			known[n] = true
+		}
+	}
+	return numbers.ReplaceAllStringFunc(text, func(m string) string {
+		if strings.HasPrefix(m, "`") || strings.HasSuffix(m, "(") || strings.HasSuffix(m, ":") {
+			return m
+		}
+		var kept []string
+		all := number.FindAllString(m, -1)
+		for _, digits := range all {
+			if n, _ := strconv.Atoi(digits); known[n] {
+				kept = append(kept, digits)
+			}
+		}
+		switch {
+		case len(kept) == len(all):
+			return m
+		case len(kept) == 0:
+			return ""
+		}
+		return m[:strings.IndexByte(m, '[')] + "[" + strings.Join(kept, "][") + "]"
+	})
+}

@@ -3,6 +3,7 @@ package contenttools
 import (
 	"encoding/json"
 	"fmt"
+	"net"
 	"regexp"
 	"slices"
 	"strings"
@@ -187,6 +188,29 @@ func TestErrorsAreExplained(t *testing.T) {
 		fault.Permanent: portfolio.ToolExecutionFailed} {
 		require.Equal(t, want, Explain(fault.New(class, "x")).Category)
 	}
+	for _, c := range []struct {
+		err  *provider.Error
+		want portfolio.Category
+		says string
+	}{
+		{&provider.Error{Status: 401, Class: fault.UserFixable, Message: "Incorrect API key provided: sk-1."},
+			portfolio.AIProviderError, "Set OPENAI_API_KEY to a valid key"},
+		{&provider.Error{Status: 404, Class: fault.Permanent, Code: "model_not_found", Model: "gpt-x"},
+			portfolio.AIProviderError, "Set OPENAI_MODEL to the name of a model"},
+		{&provider.Error{Status: 429, Type: "insufficient_quota", Class: fault.UserFixable},
+			portfolio.AIProviderError, "no credit or no quota left"},
+		{&provider.Error{Class: fault.Degraded, Message: "no answer: dial tcp", Err: &net.OpError{Op: "dial"}},
+			portfolio.AIProviderError, "Check the network of this machine"},
+		{&provider.Error{Status: 429, Class: fault.RateLimited}, portfolio.AIRateLimit, "too many requests"},
+		{&provider.Error{Status: 400, Class: fault.Denied, Code: "content_filter"}, portfolio.AIContentFilter,
+			"refuses this content"},
+	} {
+		c.err.Provider = "openai"
+		p := Explain(fmt.Errorf("section 1: %w", c.err))
+		require.Equal(t, c.want, p.Category, p.Message)
+		require.Contains(t, p.Message, c.says)
+		require.NotContains(t, p.Message, "sk-1")
+	}
 	require.Len(t, ParseSections("# Title\n\n## Section 1\n\n## Section 2\n"), 3)
 	_, err := All(Config{})
 	require.ErrorContains(t, err, "Config.Store")
@@ -244,6 +268,41 @@ func TestCapturedAnswersAnswerLater(t *testing.T) {
 	again, asked := write(env)
 	require.Equal(t, 1, asked)
 	require.Equal(t, captured, again)
+}
+
+func TestNumbersWithoutASourceAreTakenOut(t *testing.T) {
+	given := []portfolio.Source{{Number: 1}, {Number: 2}}
+	for text, want := range map[string]string{
+		"Small teams win [1].":            "Small teams win [1].",
+		"Small teams win [3].":            "Small teams win.",
+		"Small teams[^7] win [1, 9] [4].": "Small teams win [1].",
+		"They win [1, 2][2].":             "They win [1, 2][2].",
+		"See [4](https://x.y) and `a[3]`": "See [4](https://x.y) and `a[3]`",
+		"In [2024] it was [ 3 ].":         "In [2024] it was [ 3 ].",
+		"What the text had [8].":          "What the text had [8].",
+		"```\na[3]\n```":                  "```\na[3]\n```",
+	} {
+		require.Equal(t, want, Sourced(text, "before [8]", given))
+	}
+
+	b := newBench(t, portfolio.Blog, nil)
+	steps := b.inputs(portfolio.Blog)
+	for i, step := range steps[:2] {
+		require.True(t, b.call(t, "ann", fmt.Sprint(i), step.tool, step.in).Success)
+	}
+	b.says = func(*provider.Request) string { return "A claim with a source [1], and one without [77]." }
+	require.True(t, b.call(t, "ann", "w", steps[2].tool, steps[2].in).Success)
+	require.Contains(t, b.artifact(t).Content, "A claim with a source [1], and one without.")
+	b.says = func(*provider.Request) string {
+		return strings.ReplaceAll(b.artifact(t).Content, "without.", "without [78].")
+	}
+	require.True(t, b.call(t, "ann", "h", steps[3].tool, steps[3].in).Success)
+	require.NotContains(t, b.artifact(t).Content, "[78]")
+	b.says = func(*provider.Request) string {
+		return strings.ReplaceAll(b.artifact(t).Content, "without.", "without any [79].")
+	}
+	_, p := propose(t, b, "e", b.artifact(t).Content, map[string]any{"instruction": "other"})
+	require.Contains(t, p.New, "A claim with a source [1], and one without any.")
 }
 
 var imageID = regexp.MustCompile(`/images/[0-9a-f]+`)

@@ -160,11 +160,16 @@ const lastPart = 5_000
 func (k *kit) section(ctx context.Context, j *job, s Section, tone string, research []portfolio.Source,
 	before []string) (string, error) {
 	values := map[string]any{"heading": s.Heading, "title": j.artifact.Title, "tone": tone}
-	return mock.Call(ctx, k.Mocks.Category("contentWritingTools"), mock.Key{Name: "writeContentSection", Variant: tone,
-		Values: values}, func(ctx context.Context) (string, error) {
+	key := mock.Key{Name: "writeContentSection", Variant: tone, Values: values}
+	mocked := k.Mocks.Category("contentWritingTools")
+	text, err := mock.Call(ctx, mocked, key, func(ctx context.Context) (string, error) {
 		var b strings.Builder
 		fmt.Fprintf(&b, "Title: %s\nType: %s\nWords: about %d\nSection: %s (%s)\nPoint: %s\n", j.artifact.Title,
 			j.artifact.Type, forms[j.artifact.Type].Words, s.Heading, s.Type, s.Placeholder)
+		b.WriteString("Outline:\n")
+		for i, o := range sectionsOf(&j.artifact) {
+			fmt.Fprintf(&b, "%d. %s: %s\n", i+1, o.Heading, o.Placeholder)
+		}
 		for _, r := range research {
 			from := fmt.Sprintf("source %d: %s", r.Number, r.Name)
 			b.WriteString(tools.Untrusted(from, excerpt(r.Excerpt, 200)) + "\n")
@@ -180,6 +185,7 @@ func (k *kit) section(ctx context.Context, j *job, s Section, tone string, resea
 		}
 		return k.ask(ctx, j.task("writer", tone, b.String(), temperatures[tone]))
 	})
+	return Sourced(text, s.instead, research), err
 }
 
 type humanizerInput struct {
@@ -249,6 +255,7 @@ func (k *kit) humanize(ctx context.Context, j *job, old, tone string) (text stri
 	if err != nil {
 		return "", before, after, err
 	}
+	text = Sourced(text, old, nil)
 	after = humanity.Check(text)
 	was, is := utf8.RuneCountInString(old), utf8.RuneCountInString(text)
 	wrong := ""

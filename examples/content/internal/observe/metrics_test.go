@@ -36,7 +36,7 @@ func TestMetricsCountWhatHappened(t *testing.T) {
 		`content_events{event="tokens",what="writer"} `,
 		`content_seconds_count{event="pipeline",what="completed"} 1`,
 		`content_seconds_count{event="pipeline",what="failed"} 1`,
-		`content_seconds_count{event="request",what="CONTINUE"} 1`,
+		`content_seconds_count{event="request",what="FULL_PIPELINE"} 1`,
 		`content_seconds_bucket{event="pipeline",what="completed",le="+Inf"} 1`,
 		`gen_ai_execute_tool_duration_count{`,
 	} {

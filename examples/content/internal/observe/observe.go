@@ -88,7 +88,7 @@ var faults = map[portfolio.Category]bool{
 
 // Calls returns the ledger of the providers of models. It counts each attempt.
 func (o *Observer) Calls() *budget.Ledger {
-	return budget.NewLedgerWith(budget.LedgerConfig{Keep: -1, Sink: o.modelCall})
+	return budget.NewLedger(budget.LedgerConfig{Keep: -1, Sink: o.modelCall})
 }
 
 func (o *Observer) modelCall(e budget.Entry) {

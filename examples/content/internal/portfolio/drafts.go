@@ -88,6 +88,12 @@ func (s *Store) PipelineNamed(ctx context.Context, name string) (p Pipeline, ok 
 	return p, p.Name != "", err
 }
 
+// DoneIn returns the tools whose changes took effect in a pipeline, and weren't undone.
+func (s *Store) DoneIn(ctx context.Context, pipeline string) ([]string, error) {
+	return list(ctx, s, scalar[string], "SELECT tool FROM effects WHERE state = ? AND substr(key, 1, ?) = ?", done,
+		len(pipeline)+1, pipeline+"/")
+}
+
 const pipelineColumns = "SELECT name, artifact_id, user_id, tools, trace, stopped FROM pipelines "
 
 func scanPipeline(r row, p *Pipeline) error {

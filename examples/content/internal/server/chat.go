@@ -35,7 +35,7 @@ func (s *Server) chatRoutes(mux *http.ServeMux) error {
 				if s.Reserved(in.User, in.Session) {
 					return errReserved
 				}
-				in.Only, in.Labels = assistant.ChatTools, s.Labels(screenOf(r))
+				in.Only, in.Labels = assistant.ChatTools, s.Labels(screenOf(r), in.Prompt)
 				in.Supersede = true // a run whose process has died, or what waits for a decision
 				return nil
 			},

@@ -99,13 +99,13 @@ func (l *Limits) know(ctx context.Context, u portfolio.User) error {
 }
 
 // once says that the limits don't make a call again: what they are around does that.
-var once = map[fault.Class]guard.Retry{fault.Transient: {Attempts: 1}, fault.RateLimited: {Attempts: 1},
+var once = map[fault.Class]fault.Retry{fault.Transient: {Attempts: 1}, fault.RateLimited: {Attempts: 1},
 	fault.Degraded: {Attempts: 1}}
 
 // Model returns a model whose calls count towards the tokens of their users.
 func (l *Limits) Model(p provider.Provider) (provider.Provider, error) {
 	return guard.New(p, guard.Config{Name: "limits", Retry: once, Budget: l.tokens,
-		Ledger: budget.NewLedgerWith(budget.LedgerConfig{Keep: -1, Sink: l.record})})
+		Ledger: budget.NewLedger(budget.LedgerConfig{Keep: -1, Sink: l.record})})
 }
 
 // record keeps what a call has used, for the next process.

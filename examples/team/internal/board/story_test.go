@@ -183,7 +183,7 @@ func newStory(t testing.TB, changes ...func(*story)) *story {
 	for _, change := range changes {
 		change(s)
 	}
-	store := journal.NewMemory()
+	store := &journal.MapStore{}
 	files := []tools.Tool{
 		tools.Func[write, string]{Spec: tools.Spec{Name: "write"},
 			Run: func(_ context.Context, in write) (string, error) {

@@ -145,10 +145,9 @@ func TestNothingIsWrittenOutsideOfTheDirectory(t *testing.T) {
 	call := func(reg *tools.Registry, name string, input any) tools.Outcome {
 		raw, err := json.Marshal(input)
 		require.NoError(t, err)
-		d, ok := reg.Lookup(name)
-		require.True(t, ok)
-		one := &tools.Call{Session: "a", Name: name, Input: raw}
-		return tools.Execute(tools.WithCall(t.Context(), one), d, one, nil)
+		out := reg.Run(t.Context(), tools.Call{Session: "a", Name: name, Input: raw}, tools.Options{})
+		require.Nil(t, out.Question)
+		return out
 	}
 	for _, name := range []string{"../x.go", "/etc/x.go", "a/../../x.go", "link/x.go", "file.go", outside + "/x.go",
 		"./../programs/../x.go", ".git/hooks/pre-commit", ".agents/skills/go-style/SKILL.md", "count_test.go",

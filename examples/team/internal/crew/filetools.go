@@ -55,9 +55,13 @@ func (c *copies) inCopy(d *tools.Definition, may func(name string) error) tools.
 		if err != nil {
 			return tools.Result{}, err
 		}
+		outer, _ := tools.CallOf(ctx)
+		call := *outer // which was admitted, and approved if it had to be
+		if refused := registry.Readmit(&call); refused != nil {
+			return tools.Result{}, refused.Err
+		}
 		own, _ := registry.Lookup(d.Name())
-		call, _ := tools.CallOf(ctx)
-		out := tools.Execute(ctx, own, call, nil)
+		out := tools.Execute(ctx, own, &call, nil)
 		return tools.Result{Parts: out.Parts, Failed: !out.Status.Good()}, out.Err
 	}}
 	t.Spec.Schema = d.Tool().Schema

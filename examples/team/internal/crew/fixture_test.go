@@ -41,7 +41,7 @@ func begin(t *testing.T, at string) *world {
 	t.Helper()
 	p, err := Open(filepath.Join(at, "programs"), filepath.Join(at, "state"))
 	require.NoError(t, err)
-	store, err := sqlite.Open(filepath.Join(at, "team.db"))
+	store, err := sqlite.Open(filepath.Join(at, "team.db"), sqlite.Config{})
 	require.NoError(t, err)
 	cfg := Config{Place: p, Journal: store}
 	cfg.Guide, cfg.Librarian, cfg.Engineer, cfg.Tester = standin.Models(0)

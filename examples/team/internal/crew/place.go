@@ -67,7 +67,7 @@ func Open(dir, state string) (*Place, error) {
 	if err := p.readSkills(); err != nil {
 		return nil, err
 	}
-	p.ws, err = file.OpenWith(p.Dir, file.Config{Protect: []string{".git", ".hg", ".svn", ".agents"},
+	p.ws, err = file.Open(p.Dir, file.Config{Protect: []string{".git", ".hg", ".svn", ".agents"},
 		Hide: []string{".env*", "*.pem"}, MaxWalked: maxFiles})
 	return p, err
 }

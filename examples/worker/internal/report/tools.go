@@ -45,7 +45,7 @@ func StepName(tool string) string {
 // repeatable is the spec of a tool whose effect knows the keys of calls.
 func repeatable(name, description string) tools.Spec {
 	return tools.Spec{Name: name, Description: description, Idempotent: true, ParallelSafe: true, NoBreaker: true,
-		Retries: map[fault.Class]tools.Retry{
+		Retries: map[fault.Class]fault.Retry{
 			fault.Transient: {Attempts: 5, Min: 200 * time.Millisecond, Max: 2 * time.Second}}}
 }
 

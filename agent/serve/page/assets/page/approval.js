@@ -27,12 +27,13 @@ export class Approval {
     const open = this.model.isOpen(item);
     const state = open ? `open ${item.pause.refused}` : `over ${item.decision?.kind}`;
     if (state === this.state) return;
-    const focused = this.deciding || this.element.contains(document.activeElement);
+    const { deciding } = this, focused = this.element.contains(document.activeElement);
     this.state = state;
     this.shown = open;
     this.deciding = false;
     this.element.replaceChildren(open ? this.card() : this.record());
-    if (focused) this.element.querySelector(".card, summary").focus({ preventScroll: true });
+    if (deciding && !open) (this.app.conversation.firstOpen() ?? this.app.composer).focus();
+    else if (deciding || focused) this.element.querySelector(".card, summary").focus({ preventScroll: true });
   }
 
   get title() {
@@ -85,7 +86,7 @@ export class Approval {
     }
     if (p.ask === "in_doubt") list.push(h("li", { class: "danger" }, texts.ask.inDoubtText));
     if (p.key) list.push(h("li", {}, `${texts.ask.key}: ${p.key}`));
-    if (kinds.includes(p.ask) && p.reason && p.reason !== p.about && !p.plan) list.push(h("li", {}, `${texts.ask.why}: ${p.reason}`));
+    if (kinds.includes(p.ask) && p.reason && p.reason !== p.about && !p.plan) list.push(h("li", {}, `${texts.ask.why}: ${sentence(p.reason)}`));
     return h("ul", { class: "notes", id, hidden: list.length === 0 }, list);
   }
 
@@ -98,12 +99,13 @@ export class Approval {
     const go = (decision, scope) => (event) => event.detail > 1 || this.decide({ decision, scope });
     const form = (name) => () => this[name]();
     const danger = p.risk === "high" ? "danger" : "primary";
-    const all = [];
+    const all = [], more = [];
     if (p.for) return; // it isn't for people
     if (p.ask === "approval") {
-      all.push(button(texts.ask.approve, go("approve"), danger), texts.ask.edit && button(texts.ask.edit, form("edit")), texts.ask.suggest && button(texts.ask.suggest, form("suggest")));
-      if (p.scopes?.length > 0) all.push(...p.scopes.map((s) => button(texts.ask.alwaysIn(p.scope, s.text), go("always", s.name))));
-      else if (p.always) all.push(button(texts.ask.always(p.scope), go("always")));
+      all.push(button(texts.ask.approve, go("approve"), danger));
+      more.push(texts.ask.edit && button(texts.ask.edit, form("edit")), texts.ask.suggest && button(texts.ask.suggest, form("suggest")));
+      if (p.scopes?.length > 0) more.push(...p.scopes.map((s) => button(texts.ask.alwaysIn(p.scope, s.text), go("always", s.name))));
+      else if (p.always) more.push(button(texts.ask.always(p.scope), go("always")));
     } else if (p.ask === "in_doubt") {
       all.push(button(texts.ask.runAgain, go("approve"), danger), button(texts.ask.sayResult, form("answer")));
     } else if (p.ask === "correction") {
@@ -112,6 +114,7 @@ export class Approval {
       return this.answer(true);
     }
     all.push(h("span", { class: "apart" }, button(p.ask === "in_doubt" ? texts.ask.leave : texts.ask.reject, go("reject")), texts.ask.withReason && button(texts.ask.withReason, form("reject"), "quiet", { "aria-label": p.ask === "in_doubt" ? texts.ask.leaveWhy : texts.ask.rejectWhy })));
+    if (more.some(Boolean)) all.push(h("span", { class: "more" }, more));
     this.area.replaceChildren(h("div", { class: "buttons" }, all));
     if (focus !== false && this.back) this.area.querySelector("button").focus();
     this.back = true;
@@ -194,7 +197,7 @@ export class Approval {
   }
 
   async decide(decision) {
-    this.deciding = true; // what is disabled loses the focus; the record gets it
+    this.deciding = true; // the focus is lost by it
     this.busy(true);
     this.error.textContent = "";
     try {

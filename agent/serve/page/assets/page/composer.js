@@ -2,7 +2,7 @@
 
 import { newID } from "./api.js";
 import { button, h, icon, iconButton, remembered } from "./dom.js";
-import { bytes, count, duration } from "./format.js";
+import { bytes, duration } from "./format.js";
 import { fileChip } from "./messages.js";
 import { texts } from "./texts.js";
 
@@ -134,7 +134,7 @@ export class Composer {
     const text = this.text.value.trim();
     if (this.busy || (!text && this.attached.length === 0)) return;
     const max = this.config.limits.message;
-    if (new TextEncoder().encode(text).length > max) return this.complain(texts.tooLong(count(max)));
+    if (new TextEncoder().encode(text).length > max) return this.complain(texts.tooLong(bytes(max)));
     if (this.running && this.attached.length > 0) return this.complain(texts.noFilesNow);
     this.complain();
     // A message that is sent again has the same key, so that nothing is started twice.

@@ -239,6 +239,7 @@ export class Page {
   }
 
   connected(yes) {
+    if (yes && this.composer.trouble.textContent === texts.problem.network) this.composer.complain();
     if (yes && this.lost) this.sidebar.load(200);
     this.lost = !yes;
     this.model.heard = yes ? Date.now() : Infinity;

@@ -27,7 +27,7 @@ class Assistant {
     document.body.append(this.areas.element);
     if (/stand-in/i.test(own.note ?? "")) texts.emptyText += ` ${words.standinEmpty}`;
     // While the chat is made, page isn't set yet: what it tells meanwhile is read afterwards.
-    this.page = new Page(config, { place: chat, sheet: "all", on: { show: () => this.show(), changed: () => this.changed(), key: (e) => this.key(e) } });
+    this.page = new Page(config, { place: chat, sheet: "all", on: { show: () => this.show(), changed: () => this.changed(), headers: () => ({ "X-CMS-Screen": this.preview.path }), key: (e) => this.key(e) } });
     const top = chat.querySelector(".top");
     this.strip = new Strip(this.page, own);
     top.after(this.strip.element);
@@ -37,6 +37,8 @@ class Assistant {
     document.addEventListener("visibilitychange", () => this.showLog(this.logOpen));
     addEventListener("click", (event) => this.closePopovers(event.target));
     addEventListener("resize", () => this.page.composer.resize());
+    document.body.prepend(chat.querySelector(".skip")); // before the lists of the site
+    if (!this.areas.phone.matches && document.activeElement === document.body) this.page.composer.focus();
     this.areas.shown = () => this.page.composer.resize(); // a field that isn't shown has no height
     this.preview.open("/pages/home");
     this.list.load();

@@ -40,13 +40,20 @@ export function showPlans(page) {
   }
 }
 
-function alternative({ plan, score, missing, risky, recommended }, i, decide) {
-  const list = steps({ status: "proposed", steps: plan.nodes.map((n) => ({ title: [naming.tool(n.tool), object(inputOf(n)).split(" · ")[0]].filter(Boolean).join(" "), id: "", text: n.why })) });
-  const reasons = [...(missing ?? []).map((m) => ["warning", words.planLacks(naming.problem(m.replace(/^step \S+ \([^)]*\): /, "")))]), risky?.length ? ["warning", words.planRisks(risky.length)] : null, missing?.length || risky?.length ? null : ["check", words.planFits]].filter(Boolean);
+// titleOf says what a step does, and which sections a page gets.
+function titleOf(node) {
+  const input = inputOf(node), sections = (parsed(input)?.sections ?? []).map((s) => String(s?.section ?? "")).filter(Boolean);
+  return [naming.tool(node.tool), object(input).split(" · ")[0], sections.length ? words.withSections(sections) : ""].filter(Boolean).join(" ");
+}
+
+function alternative({ plan, missing, misses, risky, recommended }, i, decide) {
+  const list = steps({ status: "proposed", steps: plan.nodes.map((n) => ({ title: titleOf(n), id: "", text: n.why })) });
+  const warnings = [...(missing ?? []).map((m) => words.planLacks(naming.problem(m.replace(/^step \S+ \([^)]*\): /, "")))), ...(misses ?? []).map(words.planMisses), ...(risky?.length ? [words.planRisks(risky.length)] : [])];
+  const reasons = warnings.length ? warnings.map((text) => ["warning", text]) : [["check", words.planFits]];
   return h(
     "li",
     { class: recommended ? "alternative best" : "alternative" },
-    h("div", { class: "plan-head" }, h("span", { class: "rank" }, String(i + 1)), h("h3", {}, plan.title), recommended ? h("span", { class: "chip live" }, words.recommended) : null, h("span", { class: "muted", title: words.scoreTitle }, words.score(score))),
+    h("div", { class: "plan-head" }, h("span", { class: "rank" }, String(i + 1)), h("h3", {}, plan.title), recommended ? h("span", { class: "chip live" }, words.recommended) : null),
     plan.why ? h("p", {}, plan.why) : null,
     h("ul", { class: "reasons" }, reasons.map(([sign, text]) => h("li", { class: sign }, icon(sign, 14), text))),
     h("details", { open: i === 0 }, h("summary", {}, words.stepsOf(plan.nodes.length)), list),

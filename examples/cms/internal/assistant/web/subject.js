@@ -65,7 +65,8 @@ function lastCall(model) {
   for (const item of [...model.items.values()].reverse()) {
     if (item.kind !== "call" || item.status !== "ok") continue;
     const path = pathOf(item.name, item.input, item.result);
-    if (path) return { key: `${item.id} ${item.undone ? "undone" : ""}`, path, section: sectionOf(item.input, item.result) };
+    const gone = item.undone ? /createPage|clonePage/.test(item.name) : /deletePage|deleteEntry/.test(item.name);
+    if (path) return { key: `${item.id} ${item.undone ? "undone" : ""}`, path: gone ? "/pages/home" : path, section: sectionOf(item.input, item.result) };
   }
   return null;
 }

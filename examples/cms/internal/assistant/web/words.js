@@ -14,14 +14,14 @@ texts.undoing.button = "Undo";
 texts.notice.mode = (name) => `Mode: ${words.modes[name]?.[0] ?? name}`;
 texts.ask.suggest = "Ask for an alternative";
 texts.ask.why = "What this means";
-Object.assign(texts.ask, { high: "Visitors see it at once", medium: "Other pages or visitors may depend on it" });
+Object.assign(texts.ask, { high: "Visitors see the change at once", medium: "Other pages or visitors may depend on it" });
 texts.keys.splice(0, 1, ["/", "Search the site"]);
 texts.keys.push(["Alt + 1, 2, 3", "Go to the site, the chat, the preview"]);
 const tools = {
   "cms.upsertEntry": "Write entry", "cms.syncPageContents": "Change contents", "cms.addSectionToPage": "Add section", "cms.findResource": "Look up",
   "cms.validatePlan": "Check the plan", "cms.clonePage": "Copy page", "plan.submit": "Plan", "plan.choose": "Plans", "cms.createSectionDef": "Create section kind",
   "cms.updateSectionDef": "Change section kind", "cms.deleteSectionDef": "Delete section kind", "cms.syncSectionElements": "Change fields of section kind",
-  "cms.createCollectionDef": "Create collection", "cms.syncCollectionElements": "Change fields of collection",
+  "cms.createCollectionDef": "Create collection", "cms.syncCollectionElements": "Change fields of collection", skill: "Read about",
 };
 naming.tool = (name) => tools[name] ?? humanized(name.replace(/^(cms|http)\./, ""));
 // Results have the ids of pages, sections and so on, with their names. They may be cut, so they aren't parsed as JSON.
@@ -84,10 +84,10 @@ export const words = {
   model: "Model",
   modelText: (name) => `${name} writes the answers.`,
   standin: "Stand-in",
-  standinTitle: "A stand-in writes, not a real model",
-  standinText: ["It understands about 60 kinds of requests and needs no key. Write “help” to see them.", "For a real model, start the program with a key and a model, for example:"],
+  standinTitle: "A script writes, not a model",
+  standinText: ["It knows some fifteen requests, with any names and texts. Write “help” to see them.", "A model understands any sentence. Start the program with a key and a model, for example:"],
   standinCommand: "OPENAI_API_KEY=… OPENAI_MODEL=… \\\n  go run ./examples/cms",
-  standinEmpty: "A stand-in answers, not a real model: it understands simple requests, and “help” lists them.",
+  standinEmpty: "A script answers, not a model: it knows some fifteen requests, and “help” lists them.",
   standinMore: "Anthropic, Gemini, OpenRouter, Ollama and others work the same way: see “With a model” in the README.",
 
   finished: "The assistant is done.",
@@ -98,13 +98,13 @@ export const words = {
   sendIt: "Send this request",
   fillIn: "Put this into the message, to complete it",
 
-  plansLead: "There are several ways. The one that is most likely to work comes first.",
+  plansLead: "There are several ways. The one that works with the fewest steps comes first.",
   recommended: "Recommended",
-  score: (score) => `${Math.round(100 * score)} of 100`,
-  scoreTitle: "How likely it is that the plan can be carried out",
+  withSections: (kinds) => `with ${new Intl.ListFormat("en").format(kinds.map((k) => `a ${k.replaceAll("-", " ")}`))}`,
+  planMisses: (what) => `Not all of it: ${what}`,
   planLacks: (why) => `It can’t work now: ${why}`,
   planRisks: (n) => (n === 1 ? "1 step is risky" : `${n} steps are risky`),
-  planFits: "Everything that it needs is there",
+  planFits: "It does all that was asked for, and what it needs is there",
   planUndo: "Nothing is changed yet. Afterwards each step can be undone.",
   stepsOf: (n) => (n === 1 ? "1 step" : `${n} steps`),
   choosePlan: "Choose this plan",

@@ -4,7 +4,7 @@ import { button, h, icon } from "/agent/page/dom.js";
 import { count, duration } from "/agent/page/format.js";
 import { api } from "./api.js";
 import { badge, errorCard } from "./cards.js";
-import { plain, statusName, toolName, words } from "./words.js";
+import { plain, toolName, words } from "./words.js";
 
 // A Step is a line about a tool: what it does, how far it is, and the text as it is written.
 export class Step {
@@ -50,7 +50,13 @@ export class Answer {
     this.choices = options.map((o) => button(o.label, () => this.choose(o.message), said.data?.stopped && options.length === 1 ? "primary" : "", { disabled: true }));
     const parts = [beside ? null : h("p", {}, plain(said.message)), this.data(said.data ?? {}, item, beside), this.choices.length ? h("div", { class: "options row", role: "group", "aria-label": words.whatNow }, this.choices) : null];
     this.element.replaceChildren(...parts.flat().filter(Boolean));
+    this.here(chat.host.screen().artifactId);
     this.element.hidden = this.element.childElementCount === 0;
+  }
+
+  // here leaves out what leads to the article that is open beside the chat.
+  here(id) {
+    for (const el of this.element.querySelectorAll("[data-article]")) el.classList.toggle("here", el.dataset.article === id);
   }
 
   // current says whether nothing was said since: then the buttons can be pressed.
@@ -68,13 +74,12 @@ export class Answer {
     const { host } = this.chat, open = (id, label = words.topic.open) => button(label, () => host.go(`/artifacts/${id}`));
     const artifact = (a) => h("li", {}, h("div", { class: "row between" }, h("b", {}, a.title), badge(a.status)), h("p", { class: "muted small" }, words.type[a.type] ?? ""), open(a.id));
     return [
-      d.moved ? h("p", { class: "moved small" }, icon("check", 14), words.answer.moved(statusName(d.moved.from), statusName(d.moved.to))) : null,
       d.stopped?.done?.length ? h("ul", { class: "did small" }, (d.stopped.done ?? []).map((t) => this.step(t, true)), [d.stopped.next ?? []].flat().slice(0, 1).map((t) => this.step(t, false))) : null,
       d.topics?.length ? h("ul", { class: "topics" }, d.topics.map((t) => this.topic(t, d.type))) : null,
       d.artifacts?.length ? h("ul", { class: "topics" }, d.artifacts.map(artifact)) : null,
-      d.artifact && d.artifact.id !== host.screen().artifactId ? h("ul", { class: "topics" }, artifact(d.artifact)) : null,
+      d.artifact ? h("ul", { class: "topics", "data-article": d.artifact.id }, artifact(d.artifact)) : null,
       d.research?.length ? h("p", { class: "small" }, words.answer.sources(count(d.research.length))) : null,
-      d.proposal?.artifactId ? h("div", {}, open(d.proposal.artifactId, words.answer.look)) : null,
+      d.proposal?.artifactId ? h("div", { "data-article": d.proposal.artifactId }, open(d.proposal.artifactId, words.answer.look)) : null,
       d.error ? errorCard({ ...d.error, message: beside ? "" : d.error.message, recoveryOptions: this.choices.length ? [] : d.error.recoveryOptions, until: d.error.retryAfter && Date.parse(item.time ?? 0) + 1000 * d.error.retryAfter }, (m) => this.choose(m)) : null,
       d.stopped && !this.choices.length ? button(words.answer.resume, () => this.choose(words.answer.resumeText(d.stopped.title)), "primary") : null,
     ];

@@ -157,7 +157,14 @@ export class ArtifactPage {
   open(tab, focus) {
     this.tab = tab;
     this.show();
+    this.reveal();
     if (focus) document.getElementById(`tab-${tab}`).focus();
+  }
+
+  // reveal scrolls to the chosen tab if it is opened below what can be seen, for example below a proposal.
+  reveal() {
+    const view = this.element.getBoundingClientRect();
+    if (this.body.getBoundingClientRect().top > view.top + view.height / 2) this.tabs.scrollIntoView({ block: "start" });
   }
 
   // panel shows the chosen tab. The editor stays as it is while it is open.
@@ -203,7 +210,8 @@ export class ArtifactPage {
     this.tab = "text";
     this.show();
     this.editor.area.setSelectionRange(0, 0);
-    this.editor.area.focus();
+    this.editor.area.focus({ preventScroll: true });
+    this.reveal();
   }
 
   // stopEditing closes the editor once all is saved.

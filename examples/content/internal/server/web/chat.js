@@ -29,6 +29,7 @@ export class Chat {
     page.entitle = (waiting) => this.entitle(waiting);
     page.failed = (problem) => (problem.status === 401 ? expired() : failed.call(page, problem));
     page.send = (message) => {
+      this.asked = true;
       this.answering = { to: page.model.asked().map((i) => i.id), text: named(message.text) };
       return send.call(page, message, named(message.text)).catch((problem) => {
         if (problem.status === 401) setTimeout(expired); // the text is a draft by then
@@ -94,11 +95,20 @@ export class Chat {
     }
     for (const item of page.model.asked()) this.card(page.conversation.views.get(item.id), item.pause);
     const last = items.findLastIndex((i) => i.kind === "user");
+    this.follow(items.slice(last + 1).findLast((i) => i.name === "createDraft" && i.status === "ok"));
     for (const [id, view] of this.answers) view.current(!this.running && items.findIndex((i) => i.id === id) > last);
     const state = `${page.id} ${page.model.state.status} ${items.filter((i) => i.kind === "call").map((i) => i.status)}`;
     if (state !== this.state && page.settled) this.host.refresh();
     this.state = state;
     this.host.chatChanged(page.model.asked().length > 0 ? "waits" : this.running ? "works" : "");
+  }
+
+  // follow goes to the article that was made because somebody has asked for it here.
+  follow(made) {
+    const id = made && this.asked && made.id !== this.followed && /"artifact":\s*\{\s*"id":\s*"([0-9a-f-]{36})"/.exec(made.result ?? "")?.[1];
+    if (!id) return;
+    this.followed = made.id;
+    if (this.host.screen().artifactId !== id) this.host.go(`/artifacts/${id}`);
   }
 
   // card leaves out what a call runs with: its title and its preview say it in words. Its button says what it does.

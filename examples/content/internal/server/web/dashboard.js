@@ -20,13 +20,14 @@ export async function dashboard(host, chat) {
     const of = (...status) => artifacts.filter((a) => status.includes(a.status)), drafts = of("draft").slice(0, 4);
     const counts = [of("draft"), of("research", "skeleton", "writing", "creating_visuals"), of("ready"), of("published")];
     const next = of(...order).sort((a, b) => order.indexOf(a.status) - order.indexOf(b.status)).slice(0, 5);
+    numbers.hidden = artifacts.length === 0;
     numbers.replaceChildren(...w.numbers.map((name, i) => h("div", {}, h("dt", {}, name), h("dd", {}, count(counts[i].length)))));
     list.replaceChildren(...(artifacts.length ? [
       panel(w.next, next.length ? h("ul", { class: "artifacts todo" }, next.map(todo)) : h("p", { class: "muted" }, w.nothing)),
       panel(w.ideas, h("div", { class: "row between" }, h("p", { class: "muted small" }, w.ideasText), button(w.find, () => host.say(words.ideas))), drafts.length ? h("ul", { class: "artifacts todo" }, drafts.map(todo)) : null),
       panel(w.recent, artifactList(artifacts.slice(0, 6)))] : [h("section", { class: "panel" }, nothing(host))]));
-    limits.replaceChildren(panel(words.plan[host.user.plan], meter(words.limits.tokens, me.tokens.used, me.tokens.limit, words.left(count(Math.max(0, me.tokens.limit - me.tokens.used)), count(me.tokens.limit))),
-      me.limits.map((l) => meter(words.limits[l.seconds || l.kind], l.limit - l.remaining, l.limit, words.left(count(l.remaining), count(l.limit))))));
+    limits.replaceChildren(panel(words.plan[host.user.plan], meter(words.limits.tokens, Math.max(0, me.tokens.limit - me.tokens.used), me.tokens.limit, words.left(count(Math.max(0, me.tokens.limit - me.tokens.used)), count(me.tokens.limit))),
+      me.limits.map((l) => meter(words.limits[l.seconds || l.kind], l.remaining, l.limit, words.left(count(l.remaining), count(l.limit))))));
   };
   const asked = () => waits.replaceChildren(...(chat.page.model.asked().length ? [h("p", { class: "waits row between" }, icon("question", 18), h("b", {}, w.decide), button(w.open, () => (host.toggleChat(true), chat.page.conversation.firstOpen()?.focus())))] : []));
   host.waiting = () => (asked(), load().catch(() => {})); // the chat says what is wrong

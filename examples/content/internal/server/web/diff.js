@@ -19,8 +19,16 @@ const paragraphs = (text) => text.split(/\n{2,}/).map((p) => p.trim()).filter(Bo
 const pieces = (text) => text.split(/(\s+)/).filter(Boolean);
 const picture = /^!\[([^\]\n]*)\]\((\/images\/[\w-]+)\)$/;
 
-// marked returns a paragraph whose words that the other one hasn't are marked. Paragraphs that share little are marked by nothing.
+const heading = /^#{1,6} +/;
+
+// marked returns a paragraph as it is shown: a heading without its signs.
 function marked(text, other, side) {
+  const plain = words(text.replace(heading, ""), other?.replace(heading, ""), side);
+  return heading.test(text) ? h("b", {}, plain) : plain;
+}
+
+// words returns a paragraph whose words that the other one hasn't are marked. Paragraphs that share little are marked by nothing.
+function words(text, other, side) {
   const shows = picture.exec(text);
   if (shows) return h("img", { src: shows[2], alt: shows[1] });
   if (!other || picture.test(other)) return text;

@@ -45,7 +45,7 @@ export function actions(page) {
   const { a } = page, busy = page.working(), row = h("div", { class: "row" });
   const on = (label, run, kind = "", props = {}) => add(row, button(label, run, kind, { disabled: busy, ...props }));
   const what = next[a.status][1];
-  on(nextLabel(page), () => (what === "go on" ? page.say(halted(page) ? "Continue" : `Create content for artifact ${a.id}: ${a.title}`) : a.status === "published" ? page.host.edit(a.id) : page.act(what)), page.editor ? "" : "primary", { "data-testid": a.status === "draft" ? "create-content-button" : "next-button" });
+  if (!busy) on(nextLabel(page), () => (what === "go on" ? page.say(halted(page) ? "Continue" : `Create content for artifact ${a.id}: ${a.title}`) : a.status === "published" ? page.host.edit(a.id) : page.act(what)), page.editor ? "" : "primary", { "data-testid": a.status === "draft" ? "create-content-button" : "next-button" });
   if (a.content && ["ready", "published"].includes(a.status)) on("Humanize", () => page.say("Humanize this content"), "", { title: "Revises what sounds like a machine. The text as it is stays among the versions" });
   if (/\[IMAGE: /.test(a.content) && a.status === "ready") on("Draw the images", () => page.say("now add images"));
   if (!page.editor && !["published", "archived"].includes(a.status)) on("Edit", () => page.edit());

@@ -1,6 +1,6 @@
 // The login, the portfolio, and the dialog for a new draft.
 
-import { add, button, h, icon } from "/agent/page/dom.js";
+import { add, button, h, icon, remembered } from "/agent/page/dom.js";
 import { exactly, when } from "/agent/page/format.js";
 import { api } from "./api.js";
 import { modelBadge } from "./chat.js";
@@ -13,7 +13,7 @@ export async function login(host) {
   const failed = h("div", {});
   const enter = (u) => api("POST", "/api/login", { user: u.id }).then(() => host.enter(/^\/(?![/\\])/.test(back) ? back : "/"), (problem) => failed.replaceChildren(errorCard(problem)));
   return h("main", { class: "login", id: "main" }, h("img", { src: "/agent/page/icon.svg", alt: "", width: 40, height: 40 }), h("h1", {}, words.brand), h("p", { class: "muted" }, `${words.lead} ${words.who}`), modelBadge(model),
-    back ? h("p", { class: "notice" }, icon("info"), words.expired) : null,
+    back && remembered.get("content.in") ? h("p", { class: "notice" }, icon("info"), words.expired) : null,
     h("ul", { class: "people" }, users.map((u) => h("li", {}, h("button", { type: "button", class: "person", "data-user": u.id, onclick: () => enter(u) }, h("span", { class: "initials", "aria-hidden": "true" }, u.name.split(" ").map((n) => n[0]).join("")), h("span", { class: "who" }, h("b", {}, u.name), h("span", { class: "muted small" }, u.email)), h("span", { class: "badge" }, words.plan[u.plan]))))), failed,
     h("p", { class: "muted small" }, words.noPasswords));
 }

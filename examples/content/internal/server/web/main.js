@@ -20,7 +20,10 @@ const host = {
   toast: (text) => chat.page.toast(text),
   say: (message) => (host.toggleChat(true), chat.say(message)),
   screen: () => (artifact?.a ? artifact.screen() : { currentPage: location.pathname === "/portfolio" ? "portfolio" : "dashboard" }),
-  screenChanged: () => host.entitle(chat?.page.model.asked().length ?? 0),
+  screenChanged() {
+    host.entitle(chat?.page.model.asked().length ?? 0);
+    for (const view of chat?.answers.values() ?? []) view.here(host.screen().artifactId);
+  },
   entitle: (waiting) => (document.title = `${waiting > 0 ? `(${waiting}) ` : ""}${title}`),
   refresh: () => (artifact ? artifact.refresh() : host.waiting?.()),
   // chatChanged says at the buttons of the chat what it does.
@@ -56,7 +59,7 @@ const host = {
     else if (chat.element.contains(document.activeElement)) [...toggles()].find((b) => b.dataset.toggle === "chat" && b.checkVisibility())?.focus();
   },
   // enter shows the pages to somebody who has logged in.
-  enter: (path) => (history.replaceState(null, "", path), document.body.replaceChildren(), start()),
+  enter: (path) => (remembered.set("content.in", "yes"), history.replaceState(null, "", path), document.body.replaceChildren(), start().then(() => chat && (wide.matches && remembered.get("content.chat") !== "closed" ? chat.page.composer : document.querySelector(".site a")).focus())),
   // escape closes the chat where it covers the page.
   escape: () => !wide.matches && document.body.classList.contains("with-chat") && (host.toggleChat(false), true),
 };
@@ -119,6 +122,10 @@ async function route() {
 
 async function start() {
   if (location.pathname === "/login") return add(document.body, await login(host));
+  remembered.set("content.kept", "yes"); // without storage, only the server knows who is logged in
+  if (remembered.get("content.kept") && !remembered.get("content.in")) { // a first visit
+    return location.replace(location.pathname === "/" ? "/login" : `/login?back=${encodeURIComponent(location.pathname + location.search)}`);
+  }
   let config;
   try {
     const [me, known] = await Promise.all([api("GET", "/api/me"), agent.config()]);

@@ -28,6 +28,6 @@ export function versions(page) {
   return h("div", { class: "stack" },
     all.length < 2 ? null : h("div", { class: "pair" }, field("Compare", from), field("with", to)), result,
     h("ol", { class: "past", "data-testid": "versions" }, all.map((v, i) => h("li", {},
-      h("div", { class: "what" }, h("b", {}, `Version ${count(v.number)}`), i === 0 ? h("span", { class: "badge" }, "now") : null, h("span", { class: "muted small" }, `by ${author(v)} · `, h("time", { title: exactly(new Date(v.at)) }, when(new Date(v.at))), ` · ${count(v.length)} characters`)),
-      h("div", { class: "row" }, all[i + 1] ? button("What changed", () => pick(v, all[i + 1]), "quiet") : null, i === 0 || page.working() || page.a.status === "archived" ? null : button("Restore", () => page.restore(v.number), "", { "aria-label": `Restore version ${v.number}` }))))));
+      h("div", { class: "what" }, h("b", {}, `Version ${count(v.number)}`), i === 0 ? h("span", { class: "badge" }, "now") : null, h("span", { class: "muted small" }, `by ${author(v)} · `, h("time", { title: when(new Date(v.at)) }, exactly(new Date(v.at))), ` · ${count(v.length)} characters`)),
+      h("div", { class: "row" }, all[i + 1] ? button("What changed", () => pick(v, all[i + 1])) : null, i === 0 || page.working() || page.a.status === "archived" ? null : button("Restore", () => page.restore(v.number), "", { "aria-label": `Restore version ${v.number}` }))))));
 }

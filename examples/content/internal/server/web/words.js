@@ -34,7 +34,7 @@ export const words = {
   results: { topicResearch: "the research", skeletonCreator: "the outline", contentWriter: "the text", humanizer: "the revision", visualsCreator: "the images" },
   source: { reddit: "Reddit", linkedin: "LinkedIn", quora: "Quora", medium: "Medium", substack: "Substack", user_provided: "Yours", web: "Web", made_up: "Made up" },
   errors: {
-    TOOL_EXECUTION_FAILED: "That didn’t work", TOOL_TIMEOUT: "That took too long", AI_PROVIDER_ERROR: "The AI service doesn’t answer",
+    TOOL_EXECUTION_FAILED: "That didn’t work", TOOL_TIMEOUT: "That took too long", AI_PROVIDER_ERROR: "The AI service can’t be used",
     AI_RATE_LIMIT: "The AI service is busy", AI_CONTENT_FILTER: "The AI service refused this", ARTIFACT_NOT_FOUND: "There is no such article", RESEARCH_NOT_FOUND: "There is no research yet", INVALID_STATUS: "Not possible now", MISSING_CONTEXT: "Something is missing", INVALID_INPUT: "This can’t be accepted", CONFLICT: "Somebody else is working on it", UNAUTHORIZED: "No access", RATE_LIMIT_EXCEEDED: "Limit reached", NETWORK: "No connection",
   },
   whatNow: "What would you like to do?", again: "Try again", tryIn: (s) => `Try again in ${duration(1000 * s)}.`, reference: "Reference",
@@ -57,7 +57,7 @@ export const words = {
   },
   topic: { interest: (percent, rivals) => `Interest ${percent} % · competition ${rivals}`, angle: (a) => `Angle: ${a}`, create: "Create draft", open: "Open" },
   answer: {
-    look: "Look at the change", sources: (n) => (n === 1 ? "1 source. It is beside the text." : `${n} sources. They are beside the text.`), moved: (from, to) => `${from} → ${to}`,
+    look: "Look at the change", sources: (n) => (n === 1 ? "1 source. It is beside the text." : `${n} sources. They are beside the text.`),
     stopped: "Stopped", resume: "Continue", resumeText: (title) => `Continue with “${title}”`, done: "done", notDone: "not done", failed: "Failed", denied: "Not done",
   },
   admin: {

@@ -1,0 +1,110 @@
+package assistant
+
+import (
+	"cmp"
+	"context"
+	"fmt"
+	"regexp"
+	"strings"
+	"time"
+
+	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/circuit/fault"
+	"github.com/pawlkit/pawl/examples/cms/internal/site"
+	"github.com/pawlkit/pawl/memory"
+)
+
+// labelScreen is the label of a run with what its person has on the screen.
+const labelScreen = "screen"
+
+// screenHeader is what the page sends that in, with each message.
+const screenHeader = "X-CMS-Screen"
+
+var screenPath = regexp.MustCompile(`^/[a-z0-9-]{2,64}/[a-z0-9-]{2,64}$`)
+
+// Screen returns the labels of a run whose person has a path of the preview on the screen: that of
+// a page, such as /pages/about, or of an entry, such as /blog/hello-world. Anything else is none.
+func Screen(path string) map[string]string {
+	if !screenPath.MatchString(path) {
+		path = "none" // without labels, those of the run before would stay
+	}
+	return map[string]string{labelScreen: path}
+}
+
+// most is the number of pages that the model sees at most, and of sections of the page on the
+// screen.
+const most = 40
+
+// Context returns the function that says what a model knows without a look-up: the day and the
+// site, and with the newest message what is on the screen according to the labels of its run (see
+// Screen), and which pages there are. self returns the agent.
+func Context(s *site.Site, self func() *agent.Agent) func(context.Context, agent.ContextInput) (memory.Context, error) {
+	return func(ctx context.Context, in agent.ContextInput) (memory.Context, error) {
+		info, err := self().Session(in.Session).Info(ctx)
+		if err != nil {
+			return memory.Context{}, err
+		}
+		return about(ctx, s, info.Labels[labelScreen])
+	}
+}
+
+func about(ctx context.Context, s *site.Site, path string) (c memory.Context, err error) {
+	name, err := s.Name(ctx)
+	if err != nil {
+		return c, err
+	}
+	c.User = fmt.Sprintf("Today is %s. The site is called “%s”.", time.Now().Format("Monday, 2 January 2006"), name)
+	if c.Screen, err = screen(ctx, s, path); err != nil {
+		return c, err
+	}
+	pages, err := s.ListPages(ctx, site.Query{Limit: most})
+	if err != nil {
+		return c, err
+	}
+	lines := make([]string, len(pages.Items))
+	for i, p := range pages.Items {
+		lines[i] = fmt.Sprintf("%s (%s), %s", p.Name, site.Path(p.Slug), p.Status)
+	}
+	c.Fetched = []memory.Fetched{{Name: "the pages of the site",
+		Text: strings.Join(bounded(lines, pages.Total), "\n")}}
+	return c, nil
+}
+
+// bounded returns the first of so many things, and how many more there are.
+func bounded(list []string, total int) []string {
+	list = list[:min(len(list), most)]
+	if more := total - len(list); more > 0 {
+		list = append(list, fmt.Sprintf("and %d more", more))
+	}
+	return list
+}
+
+// screen says in words what is at a path of the preview; "" if there is no path.
+func screen(ctx context.Context, s *site.Site, path string) (string, error) {
+	where, slug, _ := strings.Cut(strings.TrimPrefix(path, "/"), "/")
+	var text string
+	var err error
+	switch where {
+	case "none", "": // the terminal, or another client
+	case "pages":
+		var p *site.Page
+		if p, err = s.GetPage(ctx, slug, ""); err == nil {
+			sections := make([]string, len(p.Sections))
+			for i, sec := range p.Sections {
+				sections[i] = sec.Section + " " + sec.ID
+			}
+			text = fmt.Sprintf("The person sees the page %s (%s), %s. Its sections: %s.", p.Name, site.Path(p.Slug),
+				p.Status, cmp.Or(strings.Join(bounded(sections, len(sections)), ", "), "none"))
+		}
+	default:
+		var e *site.Entry
+		if e, err = s.GetEntryIn(ctx, where, slug, ""); err == nil {
+			text = fmt.Sprintf("The person sees the entry %s (%s) of the collection %s, %s.", e.Title, e.Slug, where,
+				e.Status)
+		}
+	}
+	if fault.Of(err) == fault.NotFound {
+		return fmt.Sprintf("The person sees that nothing is at /%s.", strings.TrimPrefix(path, "/pages/")), nil
+	}
+	return text, err
+}
