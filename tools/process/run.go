@@ -238,7 +238,7 @@ func (x *running) supervise(ctx context.Context) (err error) {
 		case <-stopped:
 			stopped = nil
 			if step < 0 && x.child.hasExited() {
-				x.res.Late = drained != nil
+				x.res.Late = drained != nil && x.held()
 				return nil // it ended by itself; the processes that hold its pipes are ended
 			}
 			if step < 0 {
@@ -250,9 +250,12 @@ func (x *running) supervise(ctx context.Context) (err error) {
 			}
 		case <-timer.C:
 			switch {
-			case late:
+			case late && x.held():
 				x.res.Late = true
 				return nil
+			case late: // all that was written is there, and only has to be read
+				timer.Reset(x.cmd.Grace.Late)
+				continue
 			case step < 0 && x.child.hasExited(): // it has just ended by itself
 				exited, late = nil, true
 				timer.Reset(x.cmd.Grace.Late)
@@ -271,6 +274,11 @@ func (x *running) supervise(ctx context.Context) (err error) {
 		}
 	}
 	return err
+}
+
+// held reports whether a process has a pipe open.
+func (x *running) held() bool {
+	return slices.ContainsFunc(x.pipes[:], func(pipe *os.File) bool { return pipe != nil && held(pipe) })
 }
 
 // ladder is the order in which signals are sent to a group.
@@ -311,10 +319,14 @@ func (x *running) finish() error {
 		<-x.child.reaped
 		x.ended(x.child.state)
 	}
-	timer.Reset(max(x.cmd.Grace.Late, time.Millisecond))
-	select {
-	case <-x.drained: // both pipes were read to their end
-	case <-timer.C: // a process outside of the group holds them open
+	for drained := false; !drained; {
+		timer.Reset(max(x.cmd.Grace.Late, time.Millisecond))
+		select {
+		case <-x.drained: // both pipes were read to their end
+			drained = true
+		case <-timer.C:
+			drained = x.held() // by a process outside of the group, which isn't waited for
+		}
 	}
 	if x.heard != nil { // what bubblewrap says may come after the last output
 		timer.Reset(x.cmd.gone)
