@@ -1,8 +1,9 @@
 package model
 
 import (
-	"regexp"
 	"strings"
+
+	"github.com/pawlkit/pawl/examples/internal/forms"
 )
 
 // A form is one kind of request: the call that it takes, or a function. Values of the sentence are
@@ -15,13 +16,11 @@ type form struct {
 	done    string // the answer
 	instead string // what is offered to somebody who rejects the call and wants something else
 	run     func(t *turn, r *request) (string, error)
-	fits    []*regexp.Regexp
 }
 
 type values = map[string]any
 
-// words stand for parts of forms; later ones may be in earlier ones. A VALUE is a text in quotation
-// marks, or all that stands there.
+// words stand for parts of forms; see package forms.
 var words = [][2]string{
 	{"ADD", `(?:create|make|add|put|insert|set up|i'd like|i want|i need|we need)`},
 	{"SET", `(?:change|set|update|replace)`},
@@ -34,7 +33,6 @@ var words = [][2]string{
 	{"PAGE", `(?:the |my |our )?(?:page (?:called |named )?)?(?P<page>VALUE)(?: page)?`},
 	{"FILE", `(?P<file>“\d+”|\S+\.\w+)`},
 	{"TEXT", `(?P<text>VALUE)`},
-	{"VALUE", `(?:“\d+”|[^“”"\n]+?)`},
 }
 
 // slots are where the text of a section goes, if it isn't its title. fields are the sections and
@@ -46,12 +44,15 @@ var (
 		"body": {"text", "body"}, "quote": {"quote", "text"}}
 )
 
-// forms are all that the script knows. The first one that fits a sentence counts.
-var forms []form
+// known are all forms that the script knows, and sentences reads them.
+var (
+	known     []form
+	sentences *forms.Forms
+)
 
 func init() {
 	update := func(property, value string) values { return values{"page": "$slug", property: value} }
-	forms = []form{
+	known = []form{
 		{says: []string{`(?:list|show(?: me)?) (?:all )?(?:the |my |our )?pages`,
 			`(?:what|which) pages (?:exist|are there|do (?:we|i) have)\??`}, run: listPages},
 		{says: []string{`SHOW (?:the )?KIND (?:on|of|from) PAGE`}, run: showSection},
@@ -106,14 +107,11 @@ func init() {
 		{says: []string{`read the kinds of sections a hundred times`}, run: hundred},
 		{says: []string{`help(?: me)?`, `what can you do\??`}, run: (*turn).help},
 	}
-	for i := range forms {
-		for _, text := range forms[i].says {
-			for _, w := range words {
-				text = strings.ReplaceAll(text, w[0], w[1])
-			}
-			forms[i].fits = append(forms[i].fits, regexp.MustCompile(`(?i)^(?:`+text+`)$`))
-		}
+	c := forms.Config{Words: words, Fit: fit}
+	for i := range known {
+		c.Says = append(c.Says, known[i].says)
 	}
+	sentences = forms.New(c)
 }
 
 // textSlot returns the slots of a section that has one text.

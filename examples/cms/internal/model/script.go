@@ -76,7 +76,7 @@ func (t *turn) findPage(r *request) error {
 	}
 	question := fmt.Sprintf("I'm not sure which page is %q. Do you mean %s?", name, near[0].Name)
 	for i, l := range near {
-		if said := fmt.Sprintf("%s%q%s", r.before, l.Aliases[0], r.after); (i == 0 || l.Match == index.MatchRival) &&
+		if said := r.with(l.Aliases[0]); (i == 0 || l.Match == index.MatchRival) &&
 			!strings.ContainsAny(said, "`\n") {
 			question += "\n- `" + said + "`"
 		}
