@@ -194,8 +194,7 @@ var rows = map[string]row{
 	"internal/sqlrecall":  {own: []string{"memory", "memory/recall", "circuit/fault", "internal/erase"}},
 	"internal/sqlrecall/scopetest": {own: []string{"memory", "memory/recall", "circuit/fault"},
 		third: []string{testify}},
-	"internal/pgpool":  {own: []string{"circuit/fault"}, third: []string{pgx}},
-	"internal/lexicon": {tests: []string{"agent/intent"}},
+	"internal/pgpool": {own: []string{"circuit/fault"}, third: []string{pgx}},
 	"internal/sqlitefile": {third: []string{sqlite},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "memory/recall", "memory/sqlmemory"}},
 	// Its tests show that lists read few heads.

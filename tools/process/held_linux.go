@@ -5,7 +5,8 @@ import (
 	"syscall"
 )
 
-// held reports whether a process has the other end of a pipe open. If it can't be found out, one has.
+// held reports whether a process has the other end of a pipe open. If it can't be found out, one
+// has.
 func held(pipe *os.File) bool {
 	hungUp := false
 	conn, err := pipe.SyscallConn()

@@ -10,7 +10,7 @@ func Example() {
 	does := []string{"greet", "rename"}
 	all := forms.New(forms.Config{
 		Words: [][2]string{{"NAME", `(?P<name>VALUE)`}},
-		Says:  [][]string{{`greet NAME`, `say hello to NAME`}, {`call NAME (?P<new>VALUE)`, `rename NAME to (?P<new>VALUE)`}},
+		Says:  [][]string{{`greet NAME`, `say hello to NAME`}, {`rename NAME to (?P<new>VALUE)`}},
 		Fit: func(_ int, values map[string]string, quoted map[string]bool) bool {
 			for name, v := range values {
 				if !quoted[name] && !forms.Plain(v, false) {

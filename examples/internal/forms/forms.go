@@ -100,7 +100,8 @@ func (f *Forms) read(text string, texts []string) *Request {
 				if name == "" {
 					continue
 				}
-				if r.Values[name] = ""; m[2*g] < 0 {
+				if m[2*g] < 0 {
+					r.Values[name] = r.Values[name] // another group of this name may have matched
 					continue
 				}
 				v := text[m[2*g]:m[2*g+1]]

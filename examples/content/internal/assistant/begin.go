@@ -6,11 +6,12 @@ import (
 	"fmt"
 	"regexp"
 	"slices"
+	"strconv"
 	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
-	"github.com/pawlkit/pawl/examples/content/internal/wish"
+	"github.com/pawlkit/pawl/examples/content/internal/script"
 )
 
 // Full are the tools of the full pipeline, in their order.
@@ -18,13 +19,10 @@ var Full = []string{portfolio.TopicResearch, portfolio.SkeletonCreator, portfoli
 	portfolio.VisualsCreator}
 
 // acts are the tools that do what an intent wants with an artifact.
-var acts = map[string]string{"QUERY_STATUS": contenttools.FetchArtifact, "OPEN": contenttools.FetchArtifact,
-	"SOURCES": contenttools.FetchResearch,
-	"PUBLISH": contenttools.Publish, "ARCHIVE": contenttools.Archive, "UNPUBLISH": contenttools.Reopen,
-	"UNARCHIVE": contenttools.Reopen, "CONTINUE": ContinueWork, "RENAME": contenttools.RenameArtifact,
-	"SET_TONE": contenttools.SetTone, "SET_TAGS": contenttools.SetTags, "MODIFY_CONTENT": contenttools.ProposeEdit,
-	"REPLACE_PICTURE": contenttools.ProposeEdit, "ACCEPT": contenttools.DecideProposal,
-	"REJECT": contenttools.DecideProposal}
+var acts = map[script.Intent]string{script.Status: contenttools.FetchArtifact,
+	script.Sources: contenttools.FetchResearch, script.Publish: contenttools.Publish,
+	script.Archive: contenttools.Archive, script.Reopen: contenttools.Reopen,
+	script.Rename: contenttools.RenameArtifact, script.Tone: contenttools.SetTone}
 
 // buttons finds what the buttons of the pages and of answers send, word for word. Others are titles
 // and sentences that the model reads.
@@ -37,21 +35,23 @@ var buttons = regexp.MustCompile(`^(?:Create content for artifact [0-9A-Za-z-]+:
 // isButton reports whether a message is what a button sends, or nothing but stop.
 func isButton(message string) bool { return buttons.MatchString(message) || IsStop(message) }
 
-// begin returns the call that does what a wish wants, or the answer in words.
-func (r *router) begin(ctx context.Context, t turn, w wish.Wish) *reply {
+// begin returns the call that does what a request wants, or the answer in words.
+func (r *router) begin(ctx context.Context, t turn, at script.Place, w script.Request) *reply {
+	if w.Among != nil || w.Unknown != "" {
+		return r.which(t, w)
+	}
 	a, _ := r.Store.Artifact(ctx, t.user, w.Artifact) // without it, the call says what is wrong
 	in := map[string]any{"artifactId": w.Artifact}
-	set := func(name string, v string) {
-		if v != "" {
-			in[name] = v
-		}
+	words := func(format string, args ...any) *reply {
+		return finally(contenttools.Answer{Message: fmt.Sprintf(format, args...), ArtifactID: w.Artifact,
+			Options: Next(contenttools.ListedOf(&a))})
 	}
-	switch name := acts[w.Intent]; {
-	case w.Why != "":
-		return inWords(w)
-	case w.New:
-		in = map[string]any{"title": w.Title, "type": cmp.Or(w.Type, portfolio.Blog), "then": w.Steps,
-			"tone": cmp.Or(w.Tone, "professional")}
+	switch w.Intent {
+	case script.Topics:
+		return &reply{name: contenttools.TopicsResearch, input: map[string]any{"contentType": cmp.Or(w.Type,
+			portfolio.Blog), "focusArea": w.Focus, "count": cmp.Or(w.Count, 5)}}
+	case script.Create:
+		in = map[string]any{"title": w.Title, "type": w.Type, "then": w.Steps, "tone": "professional"}
 		for _, idea := range t.ideas {
 			if strings.EqualFold(idea.Title, w.Title) {
 				in["idea"] = contenttools.Idea{Angle: idea.SuggestedAngle, Audience: idea.Audience,
@@ -59,88 +59,142 @@ func (r *router) begin(ctx context.Context, t turn, w wish.Wish) *reply {
 			}
 		}
 		return &reply{name: contenttools.CreateDraft, input: in}
-	case w.Intent == wish.GenerateTopics:
-		return &reply{name: contenttools.TopicsResearch, input: map[string]any{"contentType": cmp.Or(w.Type,
-			portfolio.Blog),
-			"focusArea": w.Focus, "count": cmp.Or(w.Count, 5)}}
-	case w.Intent == wish.ListArtifacts && w.Focus == string(portfolio.Draft):
-		return &reply{name: contenttools.ListDraftArtifacts, input: map[string]any{}}
-	case w.Intent == wish.ListArtifacts:
-		return &reply{name: contenttools.FetchArtifactTopics, input: map[string]any{"status": w.Focus}}
-	case name == ContinueWork && len(Rest(a.Status)) == 0 && r.proposed(ctx, t.user, a.ID, in):
-		return &reply{name: contenttools.ProposeEdit, input: in}
-	case name == ContinueWork: // which knows what is missing
-		return &reply{name: name, input: continueInput{w.Artifact}}
-	case name == contenttools.DecideProposal:
-		p, err := r.Store.Proposal(ctx, t.user, w.Artifact)
-		if err == nil && p == nil {
-			said := contenttools.Answer{Message: fmt.Sprintf("There is no open proposal for “%s”.", a.Title),
-				ArtifactID: a.ID, Options: Next(contenttools.ListedOf(&a))}
-			return finally(said)
+	case script.List:
+		if w.Status == string(portfolio.Draft) {
+			return &reply{name: contenttools.ListDraftArtifacts, input: map[string]any{}}
 		}
-		in["accept"] = w.Intent == wish.Accept
-		return &reply{name: name, input: in}
-	case w.Intent == wish.Undo, w.Intent == wish.Restore:
+		return &reply{name: contenttools.FetchArtifactTopics, input: map[string]any{"status": w.Status}}
+	case script.Continue:
+		if len(Rest(a.Status)) == 0 && r.proposed(ctx, t.user, a.ID, in) {
+			return &reply{name: contenttools.ProposeEdit, input: in}
+		}
+		return &reply{name: ContinueWork, input: continueInput{w.Artifact}} // which knows what is missing
+	case script.Accept, script.Reject:
+		if p, err := r.Store.Proposal(ctx, t.user, w.Artifact); err == nil && p == nil {
+			return words("There is no open proposal for “%s”.", a.Title)
+		}
+		in["accept"] = w.Intent == script.Accept
+		return &reply{name: contenttools.DecideProposal, input: in}
+	case script.Undo, script.Restore:
 		return r.restore(ctx, t, w, &a)
-	case w.Intent == wish.Export && t.labels.Get(labelPage) == Terminal && a.Content != "":
+	case script.Export:
+		if t.labels.Get(labelPage) != Terminal || a.Content == "" {
+			return words("The page of “%s” has the button “Download .md” for that.", a.Title)
+		}
 		sources, err := r.Store.Research(ctx, t.user, a.ID)
 		if err != nil {
 			return finally(r.problem(contenttools.Explain(err), t, ""))
 		}
 		return finally(contenttools.Answer{Message: fmt.Sprintf("“%s” as Markdown:", a.Title), ArtifactID: a.ID,
 			Data: map[string]any{"markdown": contenttools.Markdown(&a, sources, "")}})
-	case w.Intent == wish.Stop && t.unsaid != nil:
-		return finally(contenttools.Answer{}) // it was stopped when the message came
-	case w.Intent == wish.Stop:
+	case script.Stop:
+		if t.unsaid != nil {
+			return finally(contenttools.Answer{}) // it was stopped when the message came
+		}
 		return finally(r.stop(ctx, t.user, w.Artifact))
-	case w.Intent == wish.SkipVisuals:
+	case script.Work:
+		if len(w.Steps) == 0 && a.Status != portfolio.Writing && a.Status != portfolio.CreatingVisuals {
+			return words("“%s” has no images to come.", a.Title)
+		}
+		for len(w.Steps) > 1 && portfolio.Again(w.Steps[0], a.Status) && !slices.Equal(w.Steps, Full) {
+			w.Steps = w.Steps[1:] // what comes before isn't done again
+		}
 		return &reply{name: RunSteps, input: stepsInput{ArtifactID: w.Artifact, About: a.Title,
-			Steps: append([]string{}, w.Steps...), SkipImages: true}}
-	case w.Intent == wish.WriteContent && w.Section != "":
-		in["section"], in["again"] = w.Section, true
-		return &reply{name: contenttools.ProposeEdit, input: in}
-	case len(w.Steps) > 0:
-		if w.Intent == wish.CreateSkeleton || w.Intent == wish.WriteContent { // what comes before isn't done again
-			for len(w.Steps) > 1 && portfolio.Again(w.Steps[0], a.Status) {
-				w.Steps = w.Steps[1:]
-			}
+			Steps: append([]string{}, w.Steps...), SkipImages: w.Bare,
+			Again: len(w.Steps) > 0 && portfolio.Again(w.Steps[0], a.Status)}}
+	case script.Tags:
+		if w.AddTags {
+			w.Tags = append(slices.Clone(a.Tags), w.Tags...)
 		}
-		return &reply{name: RunSteps, input: stepsInput{ArtifactID: w.Artifact, About: a.Title, Steps: w.Steps,
-			Again: portfolio.Again(w.Steps[0], a.Status)}}
-	case name == contenttools.SetTags:
 		in["tags"] = w.Tags
-		return &reply{name: name, input: in}
-	case name == contenttools.ProposeEdit:
-		if w.Remove {
-			in["remove"] = true
-		}
-		set("instruction", w.Instruction)
-		set("section", w.Section)
-		if w.Intent == wish.ReplacePicture {
-			all := pictures(a.Content)
-			if w.Picture < 0 {
-				w.Picture += len(all) + 1
+		return &reply{name: contenttools.SetTags, input: in}
+	case script.Edit:
+		if n, all := number(w.Section), headings(a.Content); n != 0 {
+			if n = fromEnd(n, len(all)); n == 0 {
+				return words("“%s” has no such section; there are %d.", a.Title, len(all))
 			}
-			if w.Picture = max(w.Picture, 1); w.Picture > len(all) {
-				return finally(contenttools.Answer{Message: "The text has no such picture.", ArtifactID: w.Artifact})
-			}
-			in["picture"] = all[w.Picture-1]
+			w.Section = all[n-1]
 		}
-		return &reply{name: name, input: in}
-	case name != "":
-		if name == contenttools.Publish || name == contenttools.Archive {
-			set("about", a.Title)
+		in["instruction"], in["section"], in["remove"], in["again"] = w.Instruction, w.Section, w.Remove, w.Again
+		return &reply{name: contenttools.ProposeEdit, input: in}
+	case script.Picture:
+		all := pictures(a.Content)
+		n := fromEnd(cmp.Or(w.Number, 1), len(all))
+		if n == 0 {
+			return words("“%s” has no such picture; there are %d.", a.Title, len(all))
 		}
-		set("title", w.Title)
-		set("tone", w.Tone)
-		return &reply{name: name, input: in}
+		in["instruction"], in["picture"] = t.message, all[n-1]
+		return &reply{name: contenttools.ProposeEdit, input: in}
+	case script.Unknown, script.Help:
+		here, _ := r.Store.Artifact(ctx, t.user, cmp.Or(at.About, at.Open)) // without it, there is no more to do
+		return r.help(w, &here)
 	}
-	return inWords(w)
+	for name, v := range map[string]string{"title": w.Title, "tone": w.Tone} {
+		if v != "" {
+			in[name] = v
+		}
+	}
+	if w.Intent == script.Publish || w.Intent == script.Archive {
+		in["about"] = a.Title
+	}
+	return &reply{name: acts[w.Intent], input: in}
 }
 
-// restore begins to restore the version that a wish names, or else the one before the newest. What
-// isn't a change of the text is undone otherwise, so the answer offers that.
-func (r *router) restore(ctx context.Context, t turn, w wish.Wish, a *portfolio.Artifact) *reply {
+// number returns the number that a section has in place of a heading; 0: none.
+func number(section string) int {
+	n, _ := strconv.Atoi(section)
+	return n
+}
+
+// fromEnd returns a number from 1, counted from the end if it is negative; 0: there are fewer.
+func fromEnd(n, all int) int {
+	if n < 0 {
+		n += all + 1
+	}
+	if n < 1 || n > all {
+		return 0
+	}
+	return n
+}
+
+// which asks which artifact is meant.
+func (r *router) which(t turn, w script.Request) *reply {
+	said := contenttools.Answer{Message: "Which article do you mean?", ClarificationNeeded: true}
+	if w.Unknown != "" {
+		said.Message = fmt.Sprintf("You have no article “%s”.", w.Unknown)
+	}
+	if len(w.Among) == 0 {
+		said.Message += " You have none yet."
+		said.Options = []Option{{Label: "Find topics", Message: "Suggest topics"}}
+	}
+	for i := range w.Among[:min(6, len(w.Among))] {
+		a := &w.Among[i]
+		said.Options = append(said.Options, Option{Label: a.Title,
+			Message: strings.TrimRight(t.message, ".!? ") + " (artifact " + a.ID + ")"})
+	}
+	return finally(said)
+}
+
+// help says what the script knows, with what can be done next as buttons.
+func (r *router) help(w script.Request, a *portfolio.Artifact) *reply {
+	said := contenttools.Answer{Message: script.About, ArtifactID: a.ID, Options: []Option{
+		{Label: "Show my drafts", Message: "Show my drafts"}, {Label: "Suggest topics", Message: "Suggest topics"}}}
+	if w.Intent == script.Unknown {
+		said.Message, said.ClarificationNeeded = "I don't know this request, so I changed nothing. "+said.Message, true
+	}
+	for _, one := range script.Requests {
+		said.Message += "\n- " + one
+	}
+	if a.ID != "" {
+		said.Options = append(Next(contenttools.ListedOf(a)), append([]Option{{Label: "See its status",
+			Message: "What's the status of this?"}}, said.Options...)...)
+	}
+	return finally(said)
+}
+
+// restore begins to restore the version that a request names, or else the one before the newest.
+// What isn't a change of the text is undone otherwise, so the answer offers that.
+func (r *router) restore(ctx context.Context, t turn, w script.Request, a *portfolio.Artifact) *reply {
 	named := " “" + a.Title + "” (artifact " + a.ID + ")"
 	said := contenttools.Answer{ArtifactID: a.ID, Options: []Option{{Label: "Restore the version before",
 		Message: "Restore the previous version of" + named}}}
@@ -154,24 +208,20 @@ func (r *router) restore(ctx context.Context, t turn, w wish.Wish, a *portfolio.
 		portfolio.Archived:  {Label: "Take it out of the archive", Message: "Unarchive" + named}}[a.Status]
 	n := 1
 	switch {
-	case w.Version > 0:
-		n = slices.IndexFunc(all, func(v portfolio.Version) bool { return v.Number == w.Version })
-	case w.Before != "":
-		if n = slices.IndexFunc(all, func(v portfolio.Version) bool { return v.Author == w.Before }); n >= 0 {
-			n++
-		}
-	case w.Intent == wish.Undo && p != nil:
+	case w.Number > 0:
+		n = slices.IndexFunc(all, func(v portfolio.Version) bool { return v.Number == w.Number })
+	case w.Intent == script.Undo && p != nil:
 		said.Message = "Nothing has changed yet: there is a proposal for " + p.Target + "."
 		said.Options = append(decisions(a.ID), said.Options...)
 		return finally(said)
-	case w.Intent == wish.Undo && back.Label != "":
+	case w.Intent == script.Undo && back.Label != "":
 		said.Message = fmt.Sprintf("“%s” is %s. Its text hasn't changed since.", a.Title, a.Status)
 		said.Options = append([]Option{back}, said.Options...)
 		return finally(said)
 	}
 	if n < 0 || n >= len(all) {
 		said.Message, said.Options = fmt.Sprintf("“%s” has no such version; there are %d.", a.Title, len(all)), nil
-		if w.Version == 0 {
+		if w.Number == 0 {
 			said.Message = fmt.Sprintf("“%s” has no earlier version.", a.Title)
 		}
 		return finally(said)
@@ -193,9 +243,12 @@ func (r *router) proposed(ctx context.Context, user, id string, in map[string]an
 	return true
 }
 
+// accept is the option that accepts a proposal.
+const accept = "Accept"
+
 // decisions are the options for an open proposal.
 func decisions(id string) []Option {
-	return []Option{{Label: "Accept", Message: "Accept the proposal (artifact " + id + ")"},
+	return []Option{{Label: accept, Message: "Accept the proposal (artifact " + id + ")"},
 		{Label: "Reject", Message: "Reject the proposal (artifact " + id + ")"}}
 }
 
@@ -210,14 +263,4 @@ func (r *router) stop(ctx context.Context, user, id string) contenttools.Answer 
 	}
 	return contenttools.Answer{Message: "Stopped.", ArtifactID: id,
 		Options: []Option{{Label: "See its status", Message: "What's the status of this?"}}}
-}
-
-// inWords answers a wish without doing anything.
-func inWords(w wish.Wish) *reply {
-	a := contenttools.Answer{Message: cmp.Or(w.Say, "I can't do that here."), ArtifactID: w.Artifact,
-		ClarificationNeeded: w.Why == wish.Unclear || w.Why == wish.Confirms}
-	for _, o := range w.Options[:min(6, len(w.Options))] {
-		a.Options = append(a.Options, contenttools.Option(o))
-	}
-	return finally(a)
 }

@@ -15,7 +15,7 @@ import (
 	"github.com/pawlkit/pawl/circuit/fault"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
-	"github.com/pawlkit/pawl/examples/content/internal/wish"
+	"github.com/pawlkit/pawl/examples/content/internal/script"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
@@ -95,7 +95,7 @@ func TestAProposalIsDecidedInTheChat(t *testing.T) {
 		answer := b.say("ann", a.ID, "Make the introduction shorter")
 		require.Equal(t, []string{"Accept", "Reject", "Try again"}, labels(answer.Options), answer.Message)
 	}
-	for _, message := range []string{"accept it", "verwirf es"} {
+	for _, message := range []string{"accept it", "Reject the proposal"} {
 		require.Equal(t, "There is no open proposal for “Remote work”.", b.say("ann", a.ID, message).Message)
 	}
 	propose()
@@ -109,7 +109,7 @@ func TestAProposalIsDecidedInTheChat(t *testing.T) {
 	propose()
 	require.Contains(t, b.say("ann", a.ID, "try again").Message, "I have a proposal for the introduction.")
 	for message, accepted := range map[string]bool{"no, discard it": false, "Reject": false, "yes": true,
-		"nimm es an": true} {
+		"1": true, "please accept it": true} {
 		propose()
 		require.True(t, b.say("ann", a.ID, message).Success, message)
 		p, err := b.Store.Proposal(t.Context(), "ann", a.ID)
@@ -150,7 +150,6 @@ func TestAVersionIsRestoredInTheChat(t *testing.T) {
 	b.say("ann", a.ID, "Yes")
 	answer := b.say("ann", a.ID, "undo that")
 	require.Equal(t, []string{"Take “Remote work” back", "Restore the version before"}, labels(answer.Options))
-	require.Regexp(t, `^“Remote work” was published on \d+ \w+ \d{4}\.$`, b.say("ann", a.ID, "When was this published?").Message)
 	answer = b.say("ann", a.ID, "List my archived articles")
 	require.Equal(t, "No article is in the archive at the moment.", answer.Message)
 	require.Contains(t, b.say("ann", a.ID, "show my published articles").Message, "(1)")
@@ -332,15 +331,29 @@ func TestAMessageDuringAPipelineIsAnsweredAfterIt(t *testing.T) {
 	require.Contains(t, text, "Done: research, outline, text, revision and images.")
 }
 
-func TestTheRouterKnowsAllIntents(t *testing.T) {
+// Whatever is listed as known is known, and each intent does something.
+func TestTheHelpHasNoHoles(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
+	a := b.ready("ann", "Fixed prices")
+	at := script.Place{Artifacts: []portfolio.Artifact{a}, Open: a.ID}
 	r := &router{Services: b.Services}
-	for _, intent := range []string{wish.ModifyContent, wish.QueryStatus, wish.Rename, wish.SetTone, wish.SetTags,
-		wish.Publish, wish.Unpublish, wish.Archive, wish.Unarchive, wish.Continue, wish.Sources, wish.ListArtifacts,
-		wish.GenerateTopics} {
-		w := wish.Wish{Intent: intent, Artifact: "a"}
-		require.NotEqual(t, contenttools.StructuredResponse, r.begin(t.Context(), turn{}, w).name, intent)
+	done := map[script.Intent]bool{}
+	for _, said := range script.Requests {
+		w := script.Read(said, at)
+		require.NotEqual(t, script.Unknown, w.Intent, said)
+		out := r.begin(t.Context(), turn{user: "ann", message: said}, at, w)
+		acts := out.name != contenttools.StructuredResponse
+		require.True(t, acts || w.Intent == script.Stop, "%s: %s", said, out.text)
+		done[w.Intent] = true
+	}
+	require.Len(t, done, 18)
+	answer := b.say("ann", a.ID, "make a coffee")
+	require.True(t, answer.Success && answer.ClarificationNeeded)
+	require.Contains(t, answer.Message, "I don't know this request, so I changed nothing. I'm a script, not a model")
+	for _, o := range answer.Options {
+		require.NotEqual(t, script.Unknown, script.Read(o.Message, at).Intent, o.Message)
+		require.True(t, isButton(o.Message), o.Message)
 	}
 }
 
@@ -361,8 +374,8 @@ func TestAnArtifactIsReadyWithoutPictures(t *testing.T) {
 	t.Parallel()
 	b := newBench(t)
 	a := b.draft("ann", "Remote work")
-	require.True(t, b.say("ann", a.ID, "Research and outline it and write the text").Success)
-	answer := b.say("ann", a.ID, "Ohne Bilder bitte")
+	require.True(t, b.say("ann", a.ID, "Research it, then outline it, then write the text").Success)
+	answer := b.say("ann", a.ID, "Skip the images, please")
 	require.True(t, answer.Success, answer.Message)
 	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status, answer.Message)
 	p, err := b.Pipeline(t.Context(), "ann", a.ID)

@@ -12,7 +12,6 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
-	"github.com/pawlkit/pawl/examples/content/internal/wish"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
@@ -37,13 +36,6 @@ func TestTheContextStaysWithinItsBudget(t *testing.T) {
 	c, err = b.context(t.Context(), agent.ContextInput{Session: session})
 	require.NoError(t, err)
 	require.Contains(t, c.Screen, "Page: chat\nNo artifact selected")
-}
-
-// unsure is a reader that understands nothing, so that the model answers.
-type unsure struct{}
-
-func (unsure) Read(string, wish.Place) wish.Wish {
-	return wish.Wish{Intent: Clarify, Why: wish.Unclear}
 }
 
 // fetches are what the model of these tests calls for words of a message. It knows the status of
@@ -90,7 +82,6 @@ func TestALongConversationStaysWithinItsBudget(t *testing.T) {
 	t.Parallel()
 	var all []*provider.Request
 	b := newBench(t, asked(func(req *provider.Request) { all = append(all, req) }))
-	b.reader = unsure{}
 	long := strings.Repeat("word. ", 2000)
 	require.NoError(t, b.Store.SetContext(t.Context(), "ann", portfolio.UserContext{Bio: long}))
 	for i := range 12 {
@@ -146,7 +137,6 @@ func TestWhatFetchingOnDemandSaves(t *testing.T) {
 		}
 		a := b.ready("ann", "Remote work")
 		everything := b.everything(a)
-		b.reader = unsure{}
 		sizes = nil
 		fetching, loading := 0, 0
 		for i, message := range turns {

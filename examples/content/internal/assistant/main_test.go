@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"context"
+	"flag"
 	"math/rand/v2"
 	"sync"
 	"testing"
@@ -17,6 +18,8 @@ import (
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
+
+var full = flag.Bool("full", false, "try all cases of each test")
 
 var roles = roletest.Roles{"pipelines": runPipelines}
 

@@ -6,18 +6,18 @@ import (
 	"fmt"
 	"iter"
 	"regexp"
+	"strconv"
 	"strings"
 	"time"
 
+	"github.com/pawlkit/pawl/agent/intent"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
-	"github.com/pawlkit/pawl/examples/content/internal/humanity"
-	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
-	"github.com/pawlkit/pawl/examples/content/internal/wish"
+	"github.com/pawlkit/pawl/examples/content/internal/script"
 	"github.com/pawlkit/pawl/provider"
 )
 
 // A router is the provider of the chat. It makes the calls for what a button sends, and answers in
-// words. All else goes to the model, unless that is the stand-in: then package wish reads it.
+// words. All else goes to the model, unless that is the stand-in: then package script reads it.
 type router struct {
 	*Services
 	model provider.Provider
@@ -116,11 +116,11 @@ func (r *router) answer(ctx context.Context, t turn) (*reply, error) {
 	if err != nil {
 		return nil, err
 	}
-	w := r.read(t.message, at)
+	w := script.Read(chosen(t.message, t.offered), at)
 	if _, err := r.about(ctx, t.user, t.session, at.Open, w.Artifact, at.Open); err != nil {
 		return nil, err
 	}
-	out := r.begin(ctx, t, w)
+	out := r.begin(ctx, t, at, w)
 	if t.unsaid != nil { // the message came while a tool was at work
 		said, err := r.say(ctx, t, t.unsaid)
 		if err != nil {
@@ -137,18 +137,16 @@ func (r *router) answer(ctx context.Context, t turn) (*reply, error) {
 	return out, nil
 }
 
-// read returns what a message wants. An id in it names its artifact, whatever the words say.
-func (s *Services) read(message string, at wish.Place) wish.Wish {
-	id := Named(message)
-	if id == "" {
-		return s.reader.Read(message, at)
+// chosen returns what an option of the answer before sends, if a message is its label or number, or
+// a yes to a proposal.
+func chosen(message string, offered []Option) string {
+	said := strings.Trim(message, ` .!"“”`)
+	for i, o := range offered {
+		if said == strconv.Itoa(i+1) || strings.EqualFold(o.Label, said) || o.Label == accept && intent.Yes(message) {
+			return o.Message
+		}
 	}
-	at.Open = id
-	w := s.reader.Read(message, at)
-	if w.Why == "" && !w.New {
-		w.Artifact, w.Next = id, ""
-	}
-	return w
+	return message
 }
 
 // after goes on after a call.
@@ -169,53 +167,17 @@ func (r *router) after(ctx context.Context, t turn, last *called) (*reply, error
 	if err != nil {
 		return nil, err
 	}
-	at, err := r.place(ctx, t)
-	if next := r.read(t.message, at).Next; next != "" && len(said.Options) < 6 {
-		said.Options = append(said.Options, Option{Label: next, Message: next})
-	}
-	return finally(said), err
+	return finally(said), nil
 }
 
 // place returns what a message can be about.
-func (r *router) place(ctx context.Context, t turn) (at wish.Place, err error) {
-	all, err := r.Store.Artifacts(ctx, t.user)
-	if err != nil {
+func (r *router) place(ctx context.Context, t turn) (at script.Place, err error) {
+	at.Open = t.labels.Get(labelArtifact)
+	if at.Artifacts, err = r.Store.Artifacts(ctx, t.user); err != nil {
 		return at, err
 	}
-	at.Open, at.Offered = t.labels.Get(labelArtifact), t.offered
-	if at.About, err = r.about(ctx, t.user, t.session, at.Open); err != nil {
-		return at, err
-	}
-	named := Named(t.message)
-	for i := range all {
-		a := &all[i]
-		one := wish.Artifact{ID: a.ID, Title: a.Title, Type: a.Type, Status: string(a.Status), Tone: a.Tone}
-		if a.ID == at.Open || a.ID == at.About || a.ID == named {
-			one.Sections = headings(a.Content)
-			one.Words, one.Characters = len(strings.Fields(a.Content)), len([]rune(a.Content))
-			one.Pictures = len(pictures(a.Content))
-			report := humanity.Check(a.Content)
-			one.Score, one.Patterns = report.Summary, len(report.Found)
-			found, err := r.Store.Research(ctx, t.user, a.ID)
-			if err != nil {
-				return at, err
-			}
-			one.Sources = len(found)
-			if a.Status == portfolio.Published {
-				history, err := r.Store.History(ctx, t.user, a.ID)
-				if err != nil {
-					return at, err
-				}
-				for _, h := range history {
-					if h.To == portfolio.Published {
-						one.Published = h.At
-					}
-				}
-			}
-		}
-		at.Artifacts = append(at.Artifacts, one)
-	}
-	return at, nil
+	at.About, err = r.about(ctx, t.user, t.session, at.Open)
+	return at, err
 }
 
 // headings returns those of the sections of a text.

@@ -18,7 +18,6 @@ import (
 	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
-	"github.com/pawlkit/pawl/examples/content/internal/wish"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/mock"
@@ -87,17 +86,11 @@ type Services struct {
 	Hub     *live.Hub // runs the conversations
 
 	cfg    Config
-	reader interface {
-		Read(message string, at wish.Place) wish.Wish
-	}
 	screen *screen.Screen
 
 	mu        sync.Mutex
 	pipelines map[string]*driven // those in progress here, by their artifacts
 }
-
-// reader is made once: it compiles its words.
-var reader = sync.OnceValue(wish.New)
 
 // New opens the file and makes the services.
 func New(cfg Config) (s *Services, err error) {
@@ -106,7 +99,7 @@ func New(cfg Config) (s *Services, err error) {
 	if cfg.Observe == nil {
 		cfg.Observe = func(Event) {}
 	}
-	s = &Services{cfg: cfg, reader: reader(), pipelines: map[string]*driven{}}
+	s = &Services{cfg: cfg, pipelines: map[string]*driven{}}
 	defer func() {
 		if err != nil {
 			err = errors.Join(err, s.Close())

@@ -5,7 +5,6 @@ import (
 	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
-	"github.com/pawlkit/pawl/examples/content/internal/wish"
 	"github.com/pawlkit/pawl/provider"
 )
 
@@ -22,7 +21,7 @@ type turn struct {
 	message       string
 	calls         []called             // since the message
 	unsaid        *called              // a call that ended when the message came: nobody has said yet how
-	offered       []wish.Option        // by the answer before the message
+	offered       []Option             // by the answer before the message
 	ideas         []contenttools.Topic // that were suggested last
 }
 
@@ -39,10 +38,7 @@ func turnOf(req *provider.Request) (t turn) {
 				if p.Call.Name == contenttools.StructuredResponse {
 					var said contenttools.Answer
 					_ = json.Unmarshal(p.Call.Input, &said) // what isn't an answer offers nothing
-					t.offered = nil
-					for _, o := range said.Options {
-						t.offered = append(t.offered, wish.Option(o))
-					}
+					t.offered = said.Options
 				}
 			case p.Result != nil:
 				if e, ok := envelopeOf(p.Result); ok && p.Result.Name == contenttools.TopicsResearch && e.Success {

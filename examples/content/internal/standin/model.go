@@ -20,7 +20,7 @@ const Notice = "A stand-in writes: a table of texts in plain Go, not a language 
 func Model() provider.Provider { return providertest.Func(answer) }
 
 // scenarios are the answers by the purpose of the request, which is its label Kind. Turns of the
-// chat aren't among them: package wish reads what they want.
+// chat aren't among them: package script reads what they want.
 var scenarios = map[string]func(prompt string) string{
 	"insights": insights, "topics": topics, "skeleton": skeleton, "writer": write, "humanizer": revise, "editor": edit,
 }

@@ -10,7 +10,7 @@ export const words = {
   logOut: "Log out", assistant: "Assistant", waits: "Assistant: waits for you", works: "Assistant: working", closeAssistant: "Close the assistant",
   thisPage: "This page", tabs: "Page or assistant", width: "Width of the assistant", working: "Working",
   busy: "The assistant is at work. Wait for the end, or stop it.",
-  standin: { name: "A stand-in writes", title: "A stand-in writes, not a real model", text: ["It needs no key. It has six well-written texts, adapts one of them to your topic, and says where its sources are made up. It understands the requests that the buttons send, and others that are close to them.", "For a real model, start the program with a key and the name of a model:"], command: "ANTHROPIC_API_KEY=… ANTHROPIC_MODEL=… \\\n  go run ./examples/content", more: "OpenAI, Gemini, OpenRouter, Ollama and others work the same way: see “Settings” in the README." },
+  standin: { name: "A stand-in writes", title: "A stand-in writes, not a real model", text: ["It is a script and needs no key. It has six well-written texts, adapts one of them to your topic, and says where its sources are made up. In the chat it knows some twenty requests, which “help” lists.", "For a real model, start the program with a key and the name of a model:"], command: "ANTHROPIC_API_KEY=… ANTHROPIC_MODEL=… \\\n  go run ./examples/content", more: "OpenAI, Gemini, OpenRouter, Ollama and others work the same way: see “Settings” in the README." },
   realTitle: (name) => `${name} writes`, realText: "All texts and answers come from this model. If several are named, the next one is asked when one fails.",
   status: { draft: "Draft", research: "Researched", skeleton: "Outlined", writing: "Writing", creating_visuals: "Written", ready: "Ready", published: "Published", archived: "Archived" },
   next: { draft: "Nothing is written yet", research: "The research is done. Next: the outline", skeleton: "The outline is there. Next: the text", writing: "The text is being written", creating_visuals: "The text is there. Next: the images", ready: "Read it through, then publish it" },
@@ -41,7 +41,7 @@ export const words = {
   network: "The server can’t be reached. Work that has begun goes on there.", toPortfolio: "Go to the portfolio", saved: "Saved",
   newDraft: { open: "New draft", title: "New draft", name: "Title", hint: "What the text is about. It is also the topic of the research.", type: "Type", tone: "Tone", create: "Create draft", cancel: "Cancel" },
   ideas: "Give me topic ideas for LinkedIn",
-  examples: ["Write a blog post about remote teams", "Give me topic ideas for LinkedIn", "Create a draft about hiring without haste"],
+  examples: ["Write a blog post about remote teams", "Give me topic ideas for LinkedIn", "Create a draft about slow hiring"],
   dashboard: {
     hello: (name) => `Hello, ${name}`, numbers: ["Drafts", "In progress", "Ready", "Published"],
     next: "Next for you", nothing: "Nothing waits for you. Begin with a draft, or ask for ideas.", decide: "The assistant waits for your decision", open: "Look at it",

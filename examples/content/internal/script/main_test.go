@@ -1,4 +1,4 @@
-package wish
+package script_test
 
 import (
 	"testing"
