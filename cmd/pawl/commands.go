@@ -6,6 +6,7 @@ import (
 	"errors"
 	"flag"
 	"fmt"
+	"maps"
 	"slices"
 	"strings"
 	"time"
@@ -17,17 +18,14 @@ import (
 )
 
 func sessions(f *flag.FlagSet) action {
-	var o agent.SessionFilter
-	f.StringVar((*string)(&o.Status), "status", "", "only sessions with this `status`, such as queued or failed")
-	label := f.String("label", "", "only sessions with this label, as `key=value`")
-	f.StringVar(&o.Owner, "owner", "", "only sessions of this `owner`")
-	f.StringVar(&o.Prefix, "prefix", "", "only sessions whose names begin with this `text`")
-	f.IntVar(&o.Limit, "limit", 50, "at most this `number`; 0: all")
+	filter := filters(f)
+	limit := f.Int("limit", 50, "at most this `number`; 0: all")
 	return func(ctx context.Context, p *program, _ []string) error {
-		key, value, _ := strings.Cut(*label, "=")
-		if o.Label = (journal.Label{Key: key, Value: value}); *label != "" && (key == "" || value == "") {
-			return fmt.Errorf("-label %s isn't key=value; %w sessions", *label, errUsage)
+		o, err := filter()
+		if err != nil {
+			return err
 		}
+		o.Limit = *limit
 		p.out.head("session", "status", "pending", "facts", "steps", "cost", "updated", "owner", "title")
 		for i, err := range p.agent.Sessions(ctx, o) {
 			if err != nil {
@@ -43,7 +41,11 @@ func sessions(f *flag.FlagSet) action {
 func pending(f *flag.FlagSet) action {
 	o := approvals.Filter{Plans: true, Everyone: true}
 	f.StringVar(&o.Prefix, "prefix", "", "only sessions whose names begin with this `text`")
+	whole := f.Bool("preview", false, "also print the risk of each, why it waits, its input, and what it would change")
 	return func(ctx context.Context, p *program, _ []string) error {
+		if *whole {
+			return p.previews(ctx, o)
+		}
 		p.out.head("session", "id", "kind", "what", "for", "expires", "sent")
 		for i, err := range approvals.List(ctx, p.store, o) {
 			if err != nil {
@@ -56,8 +58,33 @@ func pending(f *flag.FlagSet) action {
 	}
 }
 
+// previews prints what waits with all that a person needs to decide.
+func (p *program) previews(ctx context.Context, o approvals.Filter) error {
+	for i, err := range approvals.List(ctx, p.store, o) {
+		var item *approvals.Detail
+		if err == nil {
+			item, err = approvals.Find(ctx, p.store, i.Session, i.ID, 0)
+		}
+		if err != nil {
+			p.warn(err)
+			continue
+		}
+		w := &item.Pause
+		p.out.head("name", "value")
+		for _, pair := range [][2]any{{"session", i.Session}, {"id", i.ID}, {"kind", i.Kind}, {"what", i.Title},
+			{"why", reason(w.Reason)}, {"risk", w.Risk}, {"input", reason(w.Call.Input)}, {"for", i.For},
+			{"expires", i.Expires}, {"preview", diff(w.Preview)}} {
+			if cell(pair[1]) != "" {
+				p.out.row(pair[0], pair[1])
+			}
+		}
+	}
+	return nil
+}
+
 func show(f *flag.FlagSet) action {
 	newest := f.Int("facts", 20, "show this `number` of newest facts; 0: all")
+	follow := f.Bool("f", false, "go on printing facts as they are stored, until the run has ended")
 	return func(ctx context.Context, p *program, args []string) error {
 		i, err := p.agent.Session(args[0]).Info(ctx)
 		head, headErr := p.store.Head(ctx, args[0])
@@ -69,9 +96,9 @@ func show(f *flag.FlagSet) action {
 		p.out.head("name", "value")
 		for _, pair := range [][2]any{{"session", i.Session}, {"title", i.Title}, {"status", i.Status},
 			{"code", run.Code}, {"reason", reason(m.LastResult().Reason)}, {"agent", run.Agent}, {"owner", i.Owner},
-			{"labels", i.Labels}, {"cost", i.Cost.String()}, {"changed", i.Updated}, {"due", head.Due},
+			{"labels", pairs(i.Labels)}, {"cost", i.Cost.String()}, {"changed", i.Updated}, {"due", head.Due},
 			{"held by", head.Owner}, {"lease ends", head.Until}} {
-			if text := cell(pair[1]); text != "" && text != "map[]" {
+			if text := cell(pair[1]); text != "" {
 				p.out.row(pair[0], pair[1])
 			}
 		}
@@ -83,18 +110,72 @@ func show(f *flag.FlagSet) action {
 		}
 		p.out.head("fact", "at", "step", "kind", "what")
 		for n, fact := range facts {
-			if e := fact.Envelope(); *newest <= 0 || n >= len(facts)-*newest {
-				_, kind, _ := strings.Cut(fmt.Sprintf("%T", fact), ".")
-				p.out.row(e.Seq, e.Time.UTC().Format(time.RFC3339), e.Step, kind, textOf(fact))
+			if *newest <= 0 || n >= len(facts)-*newest {
+				p.fact(fact)
 			}
+		}
+		if *follow {
+			return p.follow(ctx, args[0], facts)
 		}
 		return nil
 	}
 }
 
+// fact prints a row for a fact.
+func (p *program) fact(fact agent.Event) {
+	e := fact.Envelope()
+	_, kind, _ := strings.Cut(fmt.Sprintf("%T", fact), ".")
+	p.out.row(e.Seq, e.Time.UTC().Format(time.RFC3339), e.Step, kind, textOf(fact))
+}
+
+// follow prints the facts of a session after these, as they are stored, until its run has ended.
+func (p *program) follow(ctx context.Context, session string, facts []agent.Fact) error {
+	after, ended := uint64(0), false
+	if n := len(facts); n > 0 {
+		after = facts[n-1].Envelope().Seq
+		ended = hasEnded(facts[n-1])
+	}
+	if p.out.flush(); ended {
+		return nil
+	}
+	if err := p.out.w.Flush(); err != nil {
+		return err
+	}
+	for event, err := range p.agent.Session(session).Watch(ctx, after) {
+		if ctx.Err() != nil { // the operator has left
+			return nil
+		}
+		if err != nil {
+			return err
+		}
+		p.out.below()
+		p.fact(event)
+		p.out.flush()
+		if err := p.out.w.Flush(); err != nil || hasEnded(event) {
+			return err
+		}
+	}
+	return nil
+}
+
+// hasEnded reports whether a fact is the end of a run that doesn't go on.
+func hasEnded(fact agent.Event) bool {
+	end, ok := fact.(*agent.RunEnded)
+	return ok && end.Status != agent.Paused
+}
+
+// pairs returns labels as key=value, in the order of their keys.
+func pairs(labels map[string]string) string {
+	var all []string
+	for _, key := range slices.Sorted(maps.Keys(labels)) {
+		all = append(all, key+"="+labels[key])
+	}
+	return strings.Join(all, " ")
+}
+
 // textOf says in short what a fact says, and why something failed, was refused or has ended at full
 // length.
-func textOf(f agent.Fact) any {
+func textOf(f agent.Event) any {
 	switch f := f.(type) {
 	case *agent.RunStarted:
 		return f.Message.Text()
@@ -102,6 +183,8 @@ func textOf(f agent.Fact) any {
 		return f.Message.Text()
 	case *machine.StepFailed:
 		return reason(f.Error)
+	case *machine.ToolStarted:
+		return f.Call.Name
 	case *agent.ToolFinished:
 		return fmt.Sprintf("%s %s: %s", f.Call.Name, f.Result.Status, f.Result.Text())
 	case *agent.Suspended:
@@ -160,18 +243,6 @@ func (p *program) named(ctx context.Context, args []string) (found []string, err
 		err = fmt.Errorf(`%q names %d things that wait; "pawl pending" lists them with their ids`, args[0], len(found)/2)
 	}
 	return found, err
-}
-
-// change returns a command that changes a session. It prints nothing.
-func change(do func(*agent.Session, context.Context) error) func(*flag.FlagSet) action {
-	act := func(ctx context.Context, p *program, args []string) error {
-		a, err := p.standInFor(ctx, args[0])
-		if err != nil {
-			return err
-		}
-		return do(a.Session(args[0]), ctx)
-	}
-	return func(*flag.FlagSet) action { return act }
 }
 
 func export(*flag.FlagSet) action {

@@ -12,5 +12,5 @@
 //
 // main.go has the commands, their flags and help.txt; journal.go how a journal is opened, and the
 // agent that stands in for those of the sessions; commands.go has what they do, and
-// print.go how they print.
+// print.go how they print; bulk.go changes many sessions.
 package main

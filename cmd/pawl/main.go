@@ -10,6 +10,8 @@ import (
 	"fmt"
 	"io"
 	"os"
+	"os/signal"
+	"os/user"
 	"strconv"
 	"strings"
 
@@ -38,14 +40,19 @@ type command struct {
 	set         func(*flag.FlagSet) action
 }
 
-var commands = map[string]command{
-	"sessions": {0, 0, sessions}, "show": {1, 1, show}, "pending": {0, 0, pending},
-	"approve": {1, 2, decide(func(id, _ string) agent.Decision { return agent.Approve(id) })},
-	"reject":  {1, 2, decide(agent.Reject)},
-	"cancel":  {1, 1, change((*agent.Session).Cancel)},
-	"retry":   {1, 1, change((*agent.Session).Retry)},
-	"export":  {1, 1, export}, "retain": {0, 0, retain}, "doctor": {0, 0, doctor},
-	"migrate": {0, 0, migrate},
+var commands map[string]command
+
+func init() { // completion reads it
+	commands = map[string]command{
+		"sessions": {0, 0, sessions}, "show": {1, 1, show}, "pending": {0, 0, pending},
+		"approve": {1, 2, decide(func(id, _ string) agent.Decision { return agent.Approve(id) })},
+		"reject":  {1, 2, decide(agent.Reject)},
+		"cancel":  {0, 1, change((*agent.Session).Cancel)},
+		"retry":   {0, 1, change((*agent.Session).Retry)},
+		"delete":  {0, 1, change(remove)},
+		"export":  {1, 1, export}, "retain": {0, 0, retain}, "doctor": {0, 0, doctor},
+		"migrate": {0, 0, migrate}, "completion": {1, 1, completion},
+	}
 }
 
 var errUsage = errors.New(`run "pawl help"`)
@@ -62,7 +69,9 @@ func run(args []string, stdout, stderr io.Writer) (status int) {
 			status = 2
 		}
 	}
-	err := p.run(context.Background(), args)
+	ctx, stop := signal.NotifyContext(context.Background(), os.Interrupt)
+	defer stop()
+	err := p.run(ctx, args)
 	p.out.flush()
 	if err = errors.Join(err, p.out.w.Flush()); err != nil { // it keeps the first error of writing
 		p.warn(err)
@@ -91,6 +100,9 @@ func (p *program) run(ctx context.Context, args []string) error {
 	case len(rest) < c.least || len(rest) > c.most:
 		return fmt.Errorf("%s has %d arguments, which is wrong; %w %s", name, len(rest), errUsage, name)
 	}
+	if name == "completion" {
+		return do(ctx, p, rest)
+	}
 	if err := p.open(ctx, name == "migrate"); err != nil {
 		return err
 	}
@@ -103,9 +115,18 @@ func (p *program) flags(name string) *flag.FlagSet {
 	f.SetOutput(io.Discard) // run prints the error
 	f.StringVar(&p.journal, "journal", os.Getenv("PAWL_JOURNAL"), "the SQLite `file`, or a postgres:// address")
 	f.StringVar(&p.schema, "schema", "pawl", "the `schema` in PostgreSQL")
-	f.StringVar(&p.as, "as", cmp.Or(os.Getenv("USER"), strconv.Itoa(os.Getuid())), "the `name` of who decides")
+	f.StringVar(&p.as, "as", whoami(), "the `name` of who decides")
 	f.BoolVar(&p.out.json, "json", false, "print JSON lines instead of tables")
 	return f
+}
+
+// whoami returns the name of the person at the system: also of one who has become another by sudo.
+func whoami() string {
+	name := ""
+	if u, err := user.Current(); err == nil {
+		name = u.Username
+	}
+	return cmp.Or(os.Getenv("SUDO_USER"), os.Getenv("USER"), name, strconv.Itoa(os.Getuid()))
 }
 
 // parse parses flags before, between and after arguments.

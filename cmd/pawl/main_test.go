@@ -97,7 +97,7 @@ func TestAnOperatorFindsAndDecidesWhatWaits(t *testing.T) {
 	out, _ = d.pawl(0, "sessions", "-label", "tenant=t2")
 	require.NotContains(t, out, "s-1")
 	out, _ = d.pawl(0, "show", "s-1")
-	for _, want := range []string{"clerk", "ann", "map[tenant:t1]", item.ID, "RunStarted", "Publish the page.",
+	for _, want := range []string{"clerk", "ann", "tenant=t1", item.ID, "RunStarted", "Publish the page.",
 		"Suspended"} {
 		require.Contains(t, out, want)
 	}
@@ -267,7 +267,8 @@ func TestAJournalMayBeInPostgreSQL(t *testing.T) {
 func TestArgumentsThatAreWrongAreSaidToBe(t *testing.T) {
 	t.Setenv("PAWL_JOURNAL", "")
 	for _, args := range []string{"nothing", "approve", "show a b", "sessions -status", "retain -journal x.db",
-		"sessions", "help nothing", "sessions -label x -journal x.db"} {
+		"sessions", "help nothing", "sessions -label x -journal x.db", "cancel s-1 -status queued -journal x.db",
+		"delete -journal x.db", "completion fish"} {
 		var out, problem bytes.Buffer
 		if status := run(strings.Fields(args), &out, &problem); status != 2 {
 			require.Equal(t, 1, status, args) // x.db doesn't exist

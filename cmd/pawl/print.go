@@ -32,11 +32,21 @@ func (o *printer) head(names ...string) {
 	}
 }
 
+// below begins a table with the columns of the last one, and without their names.
+func (o *printer) below() {
+	if !o.json {
+		o.table = tabwriter.NewWriter(o.w, 0, 0, 2, ' ', 0)
+	}
+}
+
+// A diff is a text that a table shows as it is, line by line.
+type diff string
+
 // A reason is a text that a table shows whole, over several lines.
 type reason string
 
 // row prints a value for each column. JSON has none for those that a table shows as empty. Only the
-// last one may be a [reason].
+// last one may be a [reason] or a [diff].
 func (o *printer) row(values ...any) {
 	line, cells := make(map[string]any), make([]string, len(values))
 	for i, v := range values {
@@ -82,6 +92,13 @@ func cell(v any) string {
 			return "in " + (-d).String()
 		}
 		return d.String() + " ago"
+	}
+	if lines, ok := v.(diff); ok {
+		all := strings.Split(strings.TrimRight(string(lines), "\n"), "\n")
+		for i := range all {
+			all[i] = visible.Text(strings.ReplaceAll(all[i], "\t", "    "))
+		}
+		return strings.Join(all, "\n")
 	}
 	words := strings.Fields(visible.Text(fmt.Sprint(v)))
 	if _, ok := v.(reason); ok {
