@@ -58,8 +58,9 @@ func (c *crew) keep(ctx context.Context, n int) {
 // standard input is closed.
 func (c *crew) one(ctx context.Context) error {
 	p := c.p
-	cmd := itself(context.WithoutCancel(ctx), driveCommand, "-db", p.db, "-postgres", p.dsn,
+	cmd := itself(context.WithoutCancel(ctx), driveCommand, "-db", p.db,
 		"-lease", p.lease.String(), "-pace", strconv.FormatFloat(p.pace, 'g', -1, 64))
+	cmd.Env = append(cmd.Environ(), dsnVariable+"="+p.dsn) // a password isn't for lists of processes
 	cmd.Stderr = os.Stderr
 	in, err := cmd.StdinPipe()
 	if err == nil {

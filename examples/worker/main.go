@@ -35,6 +35,10 @@ type options struct {
 // driveCommand is the command of a worker process, which the program starts itself.
 const driveCommand = "drive"
 
+// dsnVariable names the PostgreSQL database in the environment. A flag is seen by everybody who
+// lists processes, and an address may have a password.
+const dsnVariable = "WORKER_POSTGRES"
+
 // run is the program, and returns its exit status.
 func run(ctx context.Context, args []string, stdout, stderr io.Writer) int {
 	o, rest, err := parse(args, stderr)
@@ -60,7 +64,8 @@ func parse(args []string, stderr io.Writer) (o options, rest []string, err error
 	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.db, "db", "", "the file with runs and reports (default: pawl-worker.db in the user's cache folder)")
-	flags.StringVar(&o.dsn, "postgres", "", "keep the journal in this PostgreSQL database instead of the file")
+	flags.StringVar(&o.dsn, "postgres", os.Getenv(dsnVariable),
+		"keep the journal in this PostgreSQL database instead of the file; better by the variable "+dsnVariable)
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "the address of the page; it has no login, so keep it on this machine")
 	flags.IntVar(&o.workers, "workers", 0, "how many worker processes to start; 0: this process does the work")
 	flags.BoolVar(&o.chaos, "chaos", false, "kill a worker process every few seconds, and always have work")

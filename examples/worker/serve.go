@@ -31,7 +31,7 @@ func (p *program) serve(ctx context.Context) (err error) {
 	}
 	defer listener.Close() // the server has closed it, unless it didn't start
 	cfg := site.Config{Agent: p.agent, Ledger: p.ledger, Queue: site.InJournal(p.agent),
-		Chaos: p.chaos, Auto: p.approve == "auto", Lease: p.lease}
+		Chaos: p.chaos, Auto: p.approve == "auto", Lease: p.lease, Logger: p.log}
 	var tasks sync.WaitGroup
 	if p.workers == 0 {
 		w, s, err := p.newWorker(ctx)
@@ -96,7 +96,7 @@ func (p *program) sum(ctx context.Context) error {
 // feed asks for the reports of the flags, and with -chaos always for some more. With -for it
 // returns when those of the flags have ended, else when ctx ends.
 func (p *program) feed(ctx context.Context, w *work.Worker) {
-	asked := 0
+	asked, o := 0, site.Outage{Log: p.log, Doing: "asking for reports"}
 	for ctx.Err() == nil {
 		open, err := p.ledger.Unended(ctx)
 		for n := len(open); err == nil && (asked < p.runs || p.chaos && p.runs == 0 && n < mostOpen); n++ {
@@ -104,16 +104,16 @@ func (p *program) feed(ctx context.Context, w *work.Worker) {
 			asked++
 			w.Wake("")
 		}
-		if err != nil && ctx.Err() == nil {
-			p.log.Error("a report can't be asked for", "error", err)
-		}
 		if p.limit > 0 && p.runs > 0 && asked == p.runs && err == nil {
 			if open, err = p.ledger.Unended(ctx); err == nil && len(open) == 0 {
 				return
 			}
 		}
+		if ctx.Err() != nil {
+			return
+		}
 		select {
-		case <-time.After(300 * time.Millisecond):
+		case <-time.After(o.After(err, 300*time.Millisecond)):
 		case <-ctx.Done():
 		}
 	}

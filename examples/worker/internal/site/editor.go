@@ -3,7 +3,6 @@ package site
 import (
 	"context"
 	"errors"
-	"log/slog"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -15,14 +14,14 @@ import (
 // whether one that is in doubt has happened. It decides on what has waited for as long as a person
 // would read.
 func Edit(ctx context.Context, cfg Config, reading time.Duration) {
-	tick := time.NewTicker(400 * time.Millisecond)
-	defer tick.Stop()
+	o := Outage{Log: cfg.Logger, Doing: "deciding in the place of a person"}
 	for {
-		if err := cfg.decide(ctx, reading); err != nil && ctx.Err() == nil {
-			slog.Error("the editor can't decide", "error", err)
+		err := cfg.decide(ctx, reading)
+		if ctx.Err() != nil {
+			return
 		}
 		select {
-		case <-tick.C:
+		case <-time.After(o.After(err, 400*time.Millisecond)):
 		case <-ctx.Done():
 			return
 		}

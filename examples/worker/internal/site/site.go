@@ -4,7 +4,9 @@ import (
 	"context"
 	"embed"
 	"io/fs"
+	"log/slog"
 	"net/http"
+	"sync"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -26,6 +28,7 @@ type Config struct {
 	Lease  time.Duration                               // how long the run of a killed worker is held
 	Chaos  bool                                        // workers are killed
 	Auto   bool                                        // publications are approved by the program
+	Logger *slog.Logger
 }
 
 //go:embed web
@@ -40,11 +43,15 @@ const contentSecurity = "default-src 'none'; script-src 'self'; style-src 'self'
 type server struct {
 	Config
 	done <-chan struct{} // closed when streams have to end
+
+	mu   sync.Mutex  // guards what follows
+	last *operations // what was read last; nil: nothing yet
+	away time.Time   // since when nothing can be read; zero: it can
 }
 
 // New returns the handler. Its streams end with ctx.
 func New(ctx context.Context, cfg Config) http.Handler {
-	s := &server{cfg, ctx.Done()}
+	s := &server{Config: cfg, done: ctx.Done()}
 	mux := http.NewServeMux()
 	s.api(mux)
 	mux.HandleFunc("GET /events", s.events)

@@ -75,6 +75,8 @@ type operations struct {
 	Auto    bool          `json:"auto"`
 	CanKill bool          `json:"canKill"`
 	Lease   int64         `json:"lease"`
+	Oldest  int64         `json:"oldest,omitempty"` // when the queued run that has waited longest was due
+	Away    int64         `json:"away,omitempty"`   // since when the database doesn't answer: all else is older
 }
 
 const (
@@ -84,13 +86,38 @@ const (
 	workersGone = 8 * time.Second // how long a worker that has ended is shown
 )
 
+// operations returns what the first page shows. While the database doesn't answer, that is what was
+// read last, with the time since then.
 func (s *server) operations(ctx context.Context) (any, error) {
+	o, err := s.read(ctx)
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	switch {
+	case err == nil:
+		s.last, s.away = o, time.Time{}
+	case ctx.Err() != nil || s.last == nil:
+		return nil, err
+	case s.away.IsZero():
+		s.away = time.Now()
+		s.Logger.Error("the operations can't be read; the page shows the last ones until it works", "error", err)
+	}
+	shown := *s.last
+	if !s.away.IsZero() {
+		shown.Away = s.away.UnixMilli()
+	}
+	return &shown, nil
+}
+
+func (s *server) read(ctx context.Context) (*operations, error) {
 	stats, err := s.Worker.Stats(ctx)
 	if err != nil {
 		return nil, err
 	}
-	o := operations{Now: time.Now().UnixMilli(), Counts: stats.Counts, Chaos: s.Chaos, Auto: s.Auto,
+	o := &operations{Now: time.Now().UnixMilli(), Counts: stats.Counts, Chaos: s.Chaos, Auto: s.Auto,
 		CanKill: s.Kill != nil, Lease: s.Lease.Milliseconds(), Workers: []workerView{}}
+	if !stats.Oldest.IsZero() {
+		o.Oldest = stats.Oldest.UnixMilli()
+	}
 	if o.Rates, err = s.Ledger.Rates(ctx, buckets, bucket); err != nil {
 		return nil, err
 	}

@@ -4,16 +4,20 @@ import { button, h, icon } from "/page/dom.js";
 import { Toasts, themeButton } from "/page/shell.js";
 import { Dead } from "./dead.js";
 import { Operations } from "./operations.js";
+import { setText } from "./parts.js";
 import { Run } from "./run.js";
 
 const toasts = new Toasts();
 const links = [["/", "Operations"], ["/dead", "Dead letters"]].map(([href, name]) => h("a", { href }, name));
-const bar = h("div", { class: "bar", role: "status", hidden: true }, icon("warning", 16), h("span", {}, "The connection is lost. The workers go on, and this page connects again by itself."));
+const lost = "The connection is lost. The workers go on, and this page connects again by itself.";
+const barText = h("span", {}, lost), bar = h("div", { class: "bar", role: "status", hidden: true }, icon("warning", 16), barText);
+const warn = (text) => (setText(barText, text || lost), (bar.hidden = !text));
 const place = h("div", { class: "place" });
 let view, events;
 
 const host = {
   toast: (text) => toasts.show(text, null, null, 4000),
+  warn,
   go: (path) => {
     history.pushState(null, "", path);
     show();
@@ -36,7 +40,7 @@ function show() {
 function listen(shown) {
   const mine = new EventSource(shown.source);
   events = mine;
-  mine.onopen = () => (bar.hidden = true);
+  mine.onopen = () => warn("");
   mine.onmessage = (e) => {
     if (shown !== view) return;
     shown.update(JSON.parse(e.data));
@@ -44,10 +48,10 @@ function listen(shown) {
   };
   mine.onerror = async () => {
     if (shown !== view) return;
-    if (mine.readyState !== EventSource.CLOSED) return void (bar.hidden = false);
+    if (mine.readyState !== EventSource.CLOSED) return warn(lost);
     const answer = await fetch(shown.source.replace("/events?run=", "/runs/")).catch(() => null);
     if (answer?.status === 404) place.replaceChildren(h("main", { class: "view", id: "main", tabIndex: -1 }, h("div", { class: "empty" }, icon("file", 28), h("h1", {}, "There is no such run"), h("p", {}, "It may have been purged."), button("Show all runs", () => host.go("/"), "primary"))));
-    else bar.hidden = false, setTimeout(() => shown === view && listen(shown), 2000);
+    else warn(lost), setTimeout(() => shown === view && listen(shown), 2000);
   };
 }
 

@@ -57,6 +57,7 @@ export class Operations {
   }
 
   update(o) {
+    this.host.warn(o.away ? away(o) : "");
     this.prove(o);
     for (const k of Object.keys(this.numbers)) setText(this.numbers[k], count(o.counts[k]));
     setText(this.rate, count(o.rates.reduce((a, b) => a + b, 0)));
@@ -166,4 +167,12 @@ class Card {
       li.classList.toggle("muted", !id);
     });
   }
+}
+
+const at = (ms) => new Date(ms).toLocaleTimeString();
+
+// away says that the database doesn't answer, and what was so before.
+function away(o) {
+  const oldest = o.oldest ? `, the oldest for ${duration(Math.max(0, o.now - o.oldest))}` : "";
+  return `The database hasn’t answered since ${at(o.away)}. At ${at(o.now)}, ${plural(o.counts.Queued, "run was", "runs were")} queued${oldest}. Runs go on when it answers again.`;
 }
