@@ -148,14 +148,14 @@ var loose = strings.Fields(`if when unless until till before after once while be
 // Plain reports whether a value without quotation marks can be nothing but a name or a text. A list
 // may have commas.
 func Plain(v string, list bool) bool {
-	if strings.ContainsAny(v, "?!;:…–—") || strings.Contains(v, " - ") || strings.Contains(v, ". ") ||
+	if strings.ContainsAny(v, "?!;:…–—()") || strings.Contains(v, " - ") || strings.Contains(v, ". ") ||
 		strings.Contains(v, "..") || !list && strings.Contains(v, ",") {
 		return false
 	}
 	all := strings.Fields(v)
 	for i, word := range all {
 		joins := !list && word == "and" && i+1 < len(all) && unicode.IsLower([]rune(all[i+1])[0])
-		if joins || slices.Contains(loose, strings.ToLower(strings.Trim(word, ",.()"))) {
+		if joins || slices.Contains(loose, strings.ToLower(strings.Trim(word, ",."))) {
 			return false
 		}
 	}

@@ -37,7 +37,8 @@ func TestPlainValues(t *testing.T) {
 		require.True(t, forms.Plain(v, false), v)
 	}
 	for _, v := range []string{"", " ", "Home if Ada agrees", "Home, Blog", "Home and leave Blog", "Home?", "Home. No",
-		"Home tomorrow", "nothing", "Home - no", "it", "Home..."} {
+		"Home tomorrow", "nothing", "Home - no", "it", "Home...",
+		"Home (not really)", "Home (just kidding)"} {
 		require.False(t, forms.Plain(v, false), v)
 	}
 	require.True(t, forms.Plain("bread, cakes and more", true))

@@ -3,6 +3,7 @@ package standin
 import (
 	"slices"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/examples/internal/forms"
 )
@@ -99,8 +100,11 @@ var known = []form{
 	{doesHelp, []string{`help(?: me)?`, `what can you do\??`, `who are you\??`, `hi|hello`}, []string{"Help"}},
 }
 
-// sentences reads the forms.
-var sentences = forms.New(forms.Config{Words: words, Says: says(), Fit: fit, Spaces: true})
+// sentences reads the forms. It is made at the first use, because programs with another model need
+// none of it.
+var sentences = sync.OnceValue(func() *forms.Forms {
+	return forms.New(forms.Config{Words: words, Says: says(), Fit: fit, Spaces: true})
+})
 
 func says() (all [][]string) {
 	for _, f := range known {
@@ -137,12 +141,12 @@ func edits(act string) bool {
 	return slices.Contains([]string{doesMend, doesAdd, doesComment, doesRename, doesAppend, doesReplace}, act)
 }
 
-// understand returns what a text asks for. Limits may be a paragraph of their own, as in the steps of
-// plans.
+// understand returns what a text asks for. Limits may be a paragraph of their own, as in the steps
+// of plans.
 func understand(text string) wish {
 	w := wish{act: doesOffer, text: text, limits: make(map[string]bool)}
 	said, orders, two := strings.Cut(strings.TrimSpace(text), "\n\n")
-	read := sentences.Read(strings.ReplaceAll(said, "`", `"`))
+	read := sentences().Read(strings.ReplaceAll(said, "`", `"`))
 	if len(read) != 1 {
 		return w
 	}

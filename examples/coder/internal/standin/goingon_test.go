@@ -89,7 +89,8 @@ func TestASwitchOfTheModeEndsInAProposal(t *testing.T) {
 	require.Contains(t, res.Text(), "git says:")
 }
 
-// What is forbidden in the middle of the work holds for the rest of it. Afterwards it begins nothing.
+// What is forbidden in the middle of the work holds for the rest of it. Afterwards it begins
+// nothing.
 func TestALimitThatIsSaidMidway(t *testing.T) {
 	w := newWorld(t)
 	w.tested = func() {

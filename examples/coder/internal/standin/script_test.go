@@ -75,6 +75,27 @@ func TestWhatIsNoRequestDoesNothing(t *testing.T) {
 	}
 }
 
+// wrapped returns what makes a request one no more.
+func wrapped(said string) []string {
+	low, bare := strings.ToLower(said[:1])+said[1:], strings.TrimRight(said, ".?!")
+	return []string{"don't " + low, "Please don't " + low, "never " + low, "Should I " + low, "Why would you " + low,
+		"If I say yes, " + low, "My boss said: " + low, "I'm not asking you to " + low, "I'd rather you didn't " + low,
+		"no, don't " + low, "Nicht: " + low, "don't say hello and " + low, bare + " - no wait, don't",
+		bare + ". Actually no.", bare + ", or maybe not", bare + "? Not yet.", bare + ". stop, forget it",
+		bare + " (just kidding)", bare + ", but only if I say so", bare + " tomorrow", bare + " and then delete it",
+		bare + " if it is good", bare + " when you can", bare + ", unless it is late", bare + " instead", "maybe " + low,
+		"then " + low, low + ", then don't", "I " + low, "they " + low, "you " + low, "how do I " + low}
+}
+
+func TestWhatIsMoreThanARequestIsNone(t *testing.T) {
+	for _, line := range script(t, "Requests") {
+		said, _, _ := strings.Cut(line[0], " => ")
+		for _, text := range wrapped(said) {
+			require.Contains(t, []string{doesOffer, doesLimit}, understand(text).act, text)
+		}
+	}
+}
+
 // TestEachLineOfTheListIsARequest: and each kind of request has a line, but for answers.
 func TestEachLineOfTheListIsARequest(t *testing.T) {
 	acts := []string{doesYes, doesNo, doesLimit}
@@ -99,6 +120,32 @@ func apply() (all []string) {
 		all = append(all, act)
 	}
 	return all
+}
+
+// TestTheReadmeSaysWhatIsKnown reads what it has people say, also in commands.
+func TestTheReadmeSaysWhatIsKnown(t *testing.T) {
+	text, err := os.ReadFile("../../README.md")
+	require.NoError(t, err)
+	var known, unknown int
+	for _, row := range regexp.MustCompile(`(?m)^\| (.*say “.*?) \| (.*) \|$`).FindAllStringSubmatch(string(text), -1) {
+		for _, m := range regexp.MustCompile(`“(.*?)”`).FindAllStringSubmatch(row[1], -1) {
+			act := understand(m[1]).act
+			if strings.Contains(row[2], "doesn't know") {
+				unknown++
+				require.Equal(t, doesOffer, act, m[1])
+			} else {
+				known++
+				require.NotEqual(t, doesOffer, act, m[1])
+			}
+		}
+	}
+	for _, m := range regexp.MustCompile(`-p "(.*)"|/plan (.*?)`+"`").FindAllStringSubmatch(string(text), -1) {
+		if said := m[1] + m[2]; said != "request" {
+			known++
+			require.NotEqual(t, doesOffer, understand(said).act, said)
+		}
+	}
+	require.Equal(t, []int{4, 2}, []int{known, unknown})
 }
 
 // A world is an agent with the stand-in in a copy of the little repository. Its files are real; go
