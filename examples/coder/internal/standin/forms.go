@@ -47,7 +47,6 @@ var words = [][2]string{
 	{"NOT", `(?:don't|do not|not)`},
 	{"TEST", `(?:(?:,| and)? (?:with|and) (?:a |its )?tests?)?`},
 	{"NAME", `(?:the )?(?:function |type )?(?P<name>“\d+”|[\w.]+)`},
-	{"SAID", `(?:“\d+”|[^\s“”]+)`},
 	{"FILE", `(?:the )?(?:file )?(?P<file>[\w./-]*\.[a-z]\w*)`},
 	{"SHOW", `(?:show(?: me)?|read|open|print)`},
 }
@@ -70,12 +69,12 @@ var known = []form{
 		`(?:add|write) a (?:new )?function (?:that|which) (?P<name>indents|shortens)(?: (?:lines|a text|texts))?TESTLIMITS`,
 		`(?:add|write) (?:an? |the )?(?:function )?(?P<name>indent|shorten)(?: function)?TESTLIMITS`},
 		[]string{"Add a function with a test", "Add a function that shortens a text, with a test"}},
-	{doesReplace, []string{`(?:replace|change) (?P<old>SAID) (?:by|with|to) (?P<new>SAID) in FILELIMITS`},
+	{doesReplace, []string{`(?:replace|change) (?P<old>“\d+”) (?:by|with|to) (?P<new>“\d+”) in FILELIMITS`},
 		[]string{"Replace “at spaces” by “between words” in wrap.go"}},
 	{doesRename, []string{`rename (?P<old>\w+) (?:to|as|into) (?P<new>\w+)(?: in FILE)?LIMITS`},
 		[]string{"Rename Longest to Widest"}},
-	{doesAppend, []string{`append (?:the line )?(?P<new>SAID) to (?:the end of )?FILELIMITS`,
-		`add (?:the line )?(?P<new>“\d+”) to (?:the end of )?FILELIMITS`}, []string{"Append “More to come.” to README.md"}},
+	{doesAppend, []string{`(?:append|add) (?:the line )?(?P<new>“\d+”) to (?:the end of )?FILELIMITS`},
+		[]string{"Append “More to come.” to README.md"}},
 	{doesComment, []string{`add a (?:doc |documentation )?comment (?:to|for) (?:the )?(?:function |type )?(?P<old>\w+)` +
 		`(?: in FILE)?(?: (?:that says|saying) (?P<new>“\d+”))?LIMITS`}, []string{"Add a doc comment to Longest"}},
 	{doesFind, []string{`where is NAME(?: defined)?\??`, `(?:find|list|show(?: me)?) (?:all |the )?uses of NAME`,
@@ -93,7 +92,7 @@ var known = []form{
 	{doesCommit, []string{`review what changed and commit it`, `commit(?: (?:it|them|everything|(?:the|my|your) changes?))?`},
 		[]string{"Review what changed and commit it"}},
 	{doesGoOn, []string{`(?:go on|continue|carry on|resume|try again)LIMITS`}, []string{"Go on"}},
-	{doesYes, []string{`(?:yes|ok|okay|sure)(?:,? (?:please|do it|go ahead))?LIMITS`, `(?:please )?(?:do it|go ahead)LIMITS`}, nil},
+	{doesYes, []string{`yes(?:,? please)?LIMITS`, `(?:(?:yes|ok|okay|sure),? )?(?:do it|go ahead)LIMITS`}, nil},
 	{doesNo, []string{`no|not yet|never ?mind|stop|cancel`}, nil},
 	{doesLimit, []string{`(?:no,? )?(?:but )?(?:please )?(?P<first>LIMIT)LIMITS`}, nil},
 	{doesUndo, []string{`(?:undo|revert)(?: (?:it|that|this|everything|the last (?:run|change)))?`}, []string{"Undo that"}},
@@ -114,7 +113,7 @@ func says() (all [][]string) {
 }
 
 // fit reports whether the values of a sentence can be what they stand for.
-func fit(form int, values map[string]string, quoted map[string]bool) bool {
+func fit(_ int, values map[string]string, quoted map[string]bool) bool {
 	for _, name := range []string{"old", "new", "name"} {
 		if v := values[name]; v != "" && !quoted[name] && !forms.Plain(v, false) {
 			return false
