@@ -40,7 +40,7 @@ const (
 // words stand for parts of forms; see package forms.
 var words = [][2]string{
 	{"MEND", `(?:fix|mend|repair)`},
-	{"WRONG", `(?:it|the bugs?|(?:the )?(?:failing |broken )?tests?)`},
+	{"WRONG", `(?:it|the bugs?|the (?:failing |broken )?tests?)`},
 	{"LIMITS", `(?P<limits>(?:(?:,|,? but|,? and)? LIMIT)+)?`},
 	{"LIMIT", `(?:NOT commit(?: (?:it|anything|yet))?|without committing(?: it| anything)?|` +
 		`NOT run (?:it|the tests|anything)|without running (?:it|the tests|anything)|keep (?:the|its) (?:variable )?names?)`},
@@ -89,7 +89,7 @@ var known = []form{
 		[]string{"Run the tests and say what fails", "Run go vet"}},
 	{doesReview, []string{`what (?:has )?changed\??`, `what did you change\??`, `review (?:my|the|your) changes`,
 		`review what changed`, `show(?: me)? the (?:diff|changes)`, `git (?:status|diff)`}, []string{"What changed?"}},
-	{doesCommit, []string{`review what changed and commit it`, `commit(?: (?:it|them|everything|(?:the|my|your) changes?))?`},
+	{doesCommit, []string{`review what changed and commit it`, `commit (?:it|them|everything|(?:the|my|your) changes?)`},
 		[]string{"Review what changed and commit it"}},
 	{doesGoOn, []string{`(?:go on|continue|carry on|resume|try again)LIMITS`}, []string{"Go on"}},
 	{doesYes, []string{`yes(?:,? please)?LIMITS`, `(?:(?:yes|ok|okay|sure),? )?(?:do it|go ahead)LIMITS`}, nil},
