@@ -83,8 +83,8 @@ func wrapped(said string) []string {
 		"no, don't " + low, "Nicht: " + low, "don't say hello and " + low, bare + " - no wait, don't",
 		bare + ". Actually no.", bare + ", or maybe not", bare + "? Not yet.", bare + ". stop, forget it",
 		bare + " (just kidding)", bare + ", but only if I say so", bare + " tomorrow", bare + " and then delete it",
-		bare + " if it is good", bare + " when you can", bare + ", unless it is late", bare + " instead", "maybe " + low,
-		"then " + low, low + ", then don't", "I " + low, "they " + low, "you " + low, "how do I " + low}
+		bare + " if it is good", bare + " when you can", bare + ", unless it is late", bare + " instead",
+		"maybe " + low, "then " + low, low + ", then don't", "I " + low, "they " + low, "you " + low, "how do I " + low}
 }
 
 func TestWhatIsMoreThanARequestIsNone(t *testing.T) {
