@@ -47,7 +47,7 @@ var words = [][2]string{
 	{"NOT", `(?:don't|do not|not)`},
 	{"TEST", `(?:(?:,| and)? (?:with|and) (?:a |its )?tests?)?`},
 	{"NAME", `(?:the )?(?:function |type )?(?P<name>“\d+”|[\w.]+)`},
-	{"FILE", `(?:the )?(?:file )?(?P<file>[\w./-]*\.[a-z]\w*)`},
+	{"FILE", `(?:the )?(?:file )?(?P<file>[\w./-]*\.(?:go|md|mod|sum|txt|json|ya?ml|toml|html|css|js|ts|py|sh))`},
 	{"SHOW", `(?:show(?: me)?|read|open|print)`},
 }
 
@@ -78,7 +78,7 @@ var known = []form{
 	{doesComment, []string{`add a (?:doc |documentation )?comment (?:to|for) (?:the )?(?:function |type )?(?P<old>\w+)` +
 		`(?: in FILE)?(?: (?:that says|saying) (?P<new>“\d+”))?LIMITS`}, []string{"Add a doc comment to Longest"}},
 	{doesFind, []string{`where is NAME(?: defined)?\??`, `(?:find|list|show(?: me)?) (?:all |the )?uses of NAME`,
-		`(?:search for|grep|find) NAME`, `explain NAME`, `(?:what|how) does NAME (?:do|work)\??`, `SHOW FILE`,
+		`(?:SHOW|explain) FILE`, `(?:search for|grep|find|explain) NAME`, `(?:what|how) does NAME (?:do|work)\??`,
 		`(?P<list>(?:list|show(?: me)?)(?: all)?(?: the)? files|(?:what|which) files are (?:there|here)\??|` +
 			`what(?:'s| is) in this (?:repository|folder|directory)\??)`},
 		[]string{"Where is Lines defined?", "Explain Lines", "Show me wrap.go", "List the files"}},

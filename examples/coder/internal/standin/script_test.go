@@ -96,6 +96,23 @@ func TestWhatIsMoreThanARequestIsNone(t *testing.T) {
 	}
 }
 
+func TestWhatARequestNames(t *testing.T) {
+	for said, want := range map[string]map[string]string{
+		"explain wrap.go":                                {"file": "wrap.go"},
+		"Explain wrap.Lines":                             {"name": "wrap.Lines"},
+		"find “len(lines)”":                              {"name": "len(lines)"},
+		"show me the file go.mod":                        {"file": "go.mod"},
+		`replace " n" by "m " in ./cmd/wrap/main.go`:     {"old": " n", "new": "m ", "file": "./cmd/wrap/main.go"},
+		"replace `don't` by `do not, ever` in README.md": {"old": "don't", "new": "do not, ever", "file": "README.md"},
+	} {
+		got := understand(said).values
+		for name, value := range got {
+			require.Equal(t, want[name], value, "%s: %s", said, name)
+		}
+		require.NotEmpty(t, got, said)
+	}
+}
+
 // TestEachLineOfTheListIsARequest: and each kind of request has a line, but for answers.
 func TestEachLineOfTheListIsARequest(t *testing.T) {
 	acts := []string{doesYes, doesNo, doesLimit}
