@@ -10,10 +10,11 @@ import (
 
 // Where a conversation stands.
 const (
-	atStart = "empty"
-	atPlan  = "plan" // a plan waits for approval
-	atWork  = "work" // beside a plan that is at work
-	atEnd   = "done" // a plan has ended
+	atStart  = "empty"
+	atPlan   = "plan"   // a plan waits for approval
+	atChange = "change" // in place of a decision on a plan
+	atWork   = "work"   // beside a plan that is at work
+	atEnd    = "done"   // a plan has ended
 )
 
 // What a text asks for, besides the keys of projects.
@@ -68,26 +69,26 @@ var known = []form{
 	{wants: "csv", at: "empty plan done", like: "Turn CSV into JSON", says: []string{`(?:turn|convert) TOJSON`,
 		`MAKETOOL THAT (?:turns|converts) TOJSON`, `MAKETOOL THAT reads csv and prints json`,
 		`MAKETOJSON (?:converter|TOOL)INGO`, `MAKETOOLINGO (?:to turn|to convert) TOJSON`}},
-	{wants: wantsReadme, at: "plan", like: "Add a README", says: []string{
+	{wants: wantsReadme, at: "plan change", like: "Add a README", says: []string{
 		`(?:also )?(?:add|write|include) (?:a |the )?readme(?: (?:at the end|to the plan|too))?`}},
-	{wants: wantsPackages, at: "plan", like: "Only the packages", says: []string{
+	{wants: wantsPackages, at: "plan change", like: "Only the packages", says: []string{
 		`(?:build )?(?:only|just) the (?:packages?|library)`, `(?:leave out|skip|remove) the (?:command|cli)`,
 		`without the command(?:,? only the packages?)?`}},
-	{wants: wantsOne, at: "plan", like: "One engineer", says: []string{
+	{wants: wantsOne, at: "plan change", like: "One engineer", says: []string{
 		`(?:use )?(?:only )?one engineer(?: is enough)?`, `have one engineer do (?:all of it|everything)`}},
-	{wants: wantsOnce, at: "plan", like: "Only one try", says: []string{
+	{wants: wantsOnce, at: "plan change", like: "Only one try", says: []string{
 		`(?:allow )?(?:only|just) ROUND(?: for each step)?(?:,? and ask me if the checks fail)?`}},
-	{wants: wantsDrop, at: "plan", like: "Drop the plan", says: []string{`(?:drop|reject|forget) ALL`, `never ?mind`,
+	{wants: wantsDrop, at: "plan change", like: "Drop the plan", says: []string{`(?:drop|reject|forget) ALL`, `never ?mind`,
 		`no(?:, thank you)?`}},
-	{wants: wantsYes, at: "plan", says: []string{`yes|ok|okay|go ahead|(?:looks )?good|approve(?: ALL)?`},
+	{wants: wantsYes, at: "plan change", says: []string{`yes|ok|okay|go ahead|(?:looks )?good|approve(?: ALL)?`},
 		say: "Approve it with its button, or with a key in the terminal: so it is sure what you have approved."},
-	{wants: wantsStop, at: "plan work", like: "Stop", says: []string{`(?:stop|cancel|abort)(?: ALL)?`}},
+	{wants: wantsStop, at: "plan change work", like: "Stop", says: []string{`(?:stop|cancel|abort)(?: ALL)?`}},
 	{wants: wantsUndo, at: "done", like: "Undo everything", says: []string{`(?:undo|revert)(?: ALL)?`,
 		`take (?:ALL back|back everything)`}},
-	{wants: wantsStatus, like: "How far is it?", says: []string{`(?:what(?:'s| is) the )?(?:status|progress)\??`,
+	{wants: wantsStatus, at: "empty plan work done", like: "How far is it?", says: []string{`(?:what(?:'s| is) the )?(?:status|progress)\??`,
 		`how far (?:is it|are you|are they|is the team)\??`, `is it (?:done|ready|finished)(?: yet)?\??`}},
-	{wants: wantsLibrary, like: "Look up how other tools count words", says: []string{
-		`(?:look up|find out|research) (?P<topic>VALUE)`}},
+	{wants: wantsLibrary, at: "empty plan work done", like: "Look up how other tools count words",
+		says: []string{`(?:look up|find out|research) (?P<topic>VALUE)`}},
 	{wants: wantsFiles, at: "empty plan done", like: "List the files", says: []string{
 		`(?:list|show(?: me)?)(?: all)?(?: the)? files`, `(?:what|which) files (?:are there|did you write)\??`,
 		`what(?:'s| is) in (?:the|this) (?:directory|folder)\??`}},

@@ -40,13 +40,13 @@ func guideReply(t *turn) providertest.Step {
 	for _, name := range []string{toolUndo, toolStop, toolStart, toolState} {
 		if d := t.last(name); d != nil {
 			if name == toolStart && !d.failed {
-				return providertest.Say("The librarian looks it up, and I pass the answer on.")
+				return again(t, "The librarian looks it up, and I pass the answer on.")
 			}
-			return providertest.Say(d.result)
+			return again(t, d.result)
 		}
 	}
 	if d := t.last("file.list"); d != nil {
-		return providertest.Say("The directory has:\n\n```\n" + strings.TrimSpace(d.result) + "\n```")
+		return again(t, "The directory has:\n\n```\n"+strings.TrimSpace(d.result)+"\n```")
 	}
 	if p := chosen(t); p != nil {
 		return prepare(t, p)
@@ -168,26 +168,33 @@ func (d *draft) change(how string) string {
 	return ""
 }
 
-// unknown begins the answer to what is no request.
-const unknown = "I don't know this request, so I changed nothing. "
+// unknown begins the answer to what is no request, and waits ends one while a plan waits.
+const (
+	unknown = "I don't know this request, so I changed nothing. "
+	waits   = "\n\nThe plan waits as it was:"
+)
 
 // revised submits the next version of the newest plan, changed as a text says.
-func revised(t *turn, text string) providertest.Step {
+func revised(t *turn, where, text string) providertest.Step {
 	var d draft
 	last := newest(append(slices.Clone(t.before), t.did...), toolSubmit)
 	if last == nil || json.Unmarshal(last.input, &d) != nil {
 		return offer(t)
 	}
-	switch how := want(atPlan, text).wants; how {
+	switch f := want(where, text); f.wants {
 	case wantsReadme, wantsOnce, wantsPackages, wantsOne:
-		if said := d.change(how); said != "" {
+		if said := d.change(f.wants); said != "" {
 			return submit("The next version, "+said+":", &d)
 		}
 		return submit("The plan is like that already. Here it is again:", &d)
 	case wantsStop, wantsDrop:
 		return providertest.Say("The plan is dropped. Nothing was written.")
+	case wantsAnswer, wantsYes:
+		return submit(f.say+waits, &d)
+	case wantsHelp:
+		return submit(list(where)+waits, &d)
 	}
-	return submit(unknown+list(atPlan)+"\n\nHere is the plan as it was:", &d)
+	return submit(unknown+list(where)+waits, &d)
 }
 
 // afterPlan says what came of a plan.
@@ -203,7 +210,7 @@ func afterPlan(t *turn, d *deed) providertest.Step {
 			firstLine(d.result[strings.Index(d.result, "status: "):]))
 	}
 	if _, text, suggested := strings.Cut(d.result, "suggests instead: "); suggested {
-		return revised(t, text)
+		return revised(t, atChange, text)
 	}
 	return providertest.Say("The plan is dropped. Nothing was written.")
 }
@@ -231,10 +238,22 @@ func (t *turn) where() string {
 	return atEnd
 }
 
+// again says something. A plan that waits is submitted once more, because the message has taken the
+// place of its question.
+func again(t *turn, text string) providertest.Step {
+	var d draft
+	last := newest(t.before, toolSubmit)
+	if t.where() != atPlan || last == nil || json.Unmarshal(last.input, &d) != nil {
+		return providertest.Say(text)
+	}
+	return submit(text+waits, &d)
+}
+
 // fresh answers a message that nothing was done about yet.
 func fresh(t *turn) providertest.Step {
 	where := t.where()
-	switch f := want(where, t.prompt); f.wants {
+	f := want(where, t.prompt)
+	switch f.wants {
 	case wantsLibrary:
 		return call(toolStart, object{"member": "librarian", "task": t.prompt})
 	case wantsStatus:
@@ -243,30 +262,20 @@ func fresh(t *turn) providertest.Step {
 		return call(toolUndo, object{})
 	case wantsFiles:
 		return call("file.list", object{"glob": "*"})
-	case wantsHelp:
-		return again(t, list(where))
-	case wantsAnswer, wantsYes:
-		return again(t, f.say)
 	case wantsStop:
 		if where == atWork {
 			return call(toolStop, object{})
 		}
 	}
-	if where == atPlan {
-		return revised(t, t.prompt)
+	switch {
+	case where == atPlan:
+		return revised(t, where, t.prompt)
+	case f.wants == wantsHelp:
+		return providertest.Say(list(where))
+	case f.say != "":
+		return providertest.Say(f.say)
 	}
 	return offer(t)
-}
-
-// again shows a plan that waits once more, after a text that changes nothing about it: the message
-// has taken the place of the question.
-func again(t *turn, text string) providertest.Step {
-	var d draft
-	last := newest(t.before, toolSubmit)
-	if t.where() != atPlan || last == nil || json.Unmarshal(last.input, &d) != nil {
-		return providertest.Say(text)
-	}
-	return submit(text+"\n\nThe plan waits as it was:", &d)
 }
 
 // offer says that something isn't known, and offers what is.

@@ -162,22 +162,39 @@ func TestEachLineOfTheListIsARequest(t *testing.T) {
 	}
 }
 
-// TestAReasonIsNoSuggestion: what is said of a plan changes it only in place of a decision.
-func TestAReasonIsNoSuggestion(t *testing.T) {
-	d := &deed{name: toolSubmit, failed: true}
+// suggested returns what the guide says to the result of a plan, and the steps of the plan that it
+// submits.
+func suggested(t *testing.T, result string) (said string, steps int) {
+	t.Helper()
+	input, err := json.Marshal(draftOf(&projects[0], 0))
+	require.NoError(t, err)
+	d := deed{name: toolSubmit, failed: true, input: input, result: result}
+	step := afterPlan(&turn{req: &provider.Request{}, did: []deed{d}}, &d)
+	message := step.Response().Message()
+	for _, c := range message.Calls() {
+		var in draft
+		require.NoError(t, json.Unmarshal(c.Input, &in))
+		steps = len(in.Nodes)
+	}
+	return message.Text(), steps
+}
+
+// TestASuggestionChangesThePlan: and a reason for a rejection doesn't.
+func TestASuggestionChangesThePlan(t *testing.T) {
+	const instead = "A person rejected this call and suggests instead: "
 	for result, want := range map[string]int{"A person rejected this call. I suggest never: add a README": 0,
-		"A person rejected this call and suggests instead: Add a README":                5,
-		"A person rejected this call and suggests instead: Don't do this: add a README": 4} {
-		d.input, _ = json.Marshal(draftOf(&projects[0], 0))
-		d.result = result
-		step := afterPlan(&turn{req: &provider.Request{}, did: []deed{*d}}, d)
-		nodes := 0
-		for _, c := range step.Response().Calls() {
-			var in draft
-			require.NoError(t, json.Unmarshal(c.Input, &in))
-			nodes = len(in.Nodes)
-		}
-		require.Equal(t, want, nodes, result)
+		instead + "Add a README": 5, instead + "Don't do this: add a README": 4, instead + "Why two engineers?": 4,
+		instead + "Only the packages": 3} {
+		_, steps := suggested(t, result)
+		require.Equal(t, want, steps, result)
+	}
+	said, _ := suggested(t, instead+"use three engineers")
+	require.Contains(t, said, unknown)
+	lines := regexp.MustCompile("(?m)^- `(.*)`$").FindAllStringSubmatch(said, -1)
+	require.Greater(t, len(lines), 5)
+	for _, m := range lines {
+		said, _ := suggested(t, instead+m[1])
+		require.NotContains(t, said, unknown, m[1])
 	}
 }
 
