@@ -78,8 +78,8 @@ var known = []form{
 		`(?:use )?(?:only )?one engineer(?: is enough)?`, `have one engineer do (?:all of it|everything)`}},
 	{wants: wantsOnce, at: "plan change", like: "Only one try", says: []string{
 		`(?:allow )?(?:only|just) ROUND(?: for each step)?(?:,? and ask me if the checks fail)?`}},
-	{wants: wantsDrop, at: "plan change", like: "Drop the plan", says: []string{`(?:drop|reject|forget) ALL`, `never ?mind`,
-		`no(?:, thank you)?`}},
+	{wants: wantsDrop, at: "plan change", like: "Drop the plan", says: []string{`(?:drop|reject|forget) ALL`,
+		`never ?mind`, `no(?:, thank you)?`}},
 	{wants: wantsYes, at: "plan change", says: []string{`yes|ok|okay|go ahead|(?:looks )?good|approve(?: ALL)?`},
 		say: "Approve it with its button, or with a key in the terminal: so it is sure what you have approved."},
 	{wants: wantsStop, at: "plan change work", like: "Stop", says: []string{`(?:stop|cancel|abort)(?: ALL)?`}},
