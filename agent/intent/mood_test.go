@@ -106,16 +106,6 @@ func TestAYesThatIsTakenBackIsNone(t *testing.T) {
 	}
 }
 
-func TestAPlainTextNeitherForbidsNorAsks(t *testing.T) {
-	for text, want := range map[string]bool{
-		"Research this and write the text": true, "Could you humanize it and add images?": true, "": true,
-		"Don't research it and add images": false, "How do I research it and add images?": false,
-		"Research it and, if it is good, write it": false, "Research it, then write it. No, wait.": false,
-	} {
-		require.Equal(t, want, intent.Plain(text), text)
-	}
-}
-
 // The model decides what the rules only know to be forbidden or asked about, but its yes has to be
 // confirmed.
 func TestAModelIsAskedAboutAMatchThatIsForbidden(t *testing.T) {
@@ -161,6 +151,5 @@ func FuzzMatch(f *testing.F) {
 		v := d.Match(text)
 		require.Equal(t, v, d.Match(text))
 		intent.Yes(text)
-		intent.Plain(text)
 	})
 }

@@ -24,22 +24,6 @@ func Yes(text string) bool {
 	return agreed.MatchString(r.plain) && !narrowed.MatchString(r.plain) && r.undisputed()
 }
 
-// Plain reports whether a text has no negation, no condition, no question except for a polite
-// request, and nothing that limits or takes back what it says. A host that looks at parts of a text
-// asks this about the whole.
-func Plain(text string) bool {
-	r, requests := read(text), false
-	for _, c := range r.clauses {
-		clause := r.plain[c.begin:c.end]
-		if polite.MatchString(clause) {
-			requests = true
-		} else if asking.MatchString(clause) || telling.MatchString(clause) {
-			return false
-		}
-	}
-	return requests && r.clear() || r.undisputed()
-}
-
 // undisputed reports whether the text has no question and is clear.
 func (r *reading) undisputed() bool {
 	return !slices.ContainsFunc(r.clauses, func(c clause) bool { return c.asked }) && r.clear()

@@ -19,12 +19,16 @@ type Config struct {
 	// whether the sentence is that form. quoted says which values are in quotation marks. A value
 	// that is empty isn't in the sentence.
 	Fit func(form int, values map[string]string, quoted map[string]bool) bool
+	// Spaces keeps the spaces at both ends of texts in quotation marks.
+	Spaces bool
 }
 
 // Forms reads sentences. It is safe for concurrent use.
 type Forms struct {
 	fits [][]*regexp.Regexp
 	fit  func(int, map[string]string, map[string]bool) bool
+
+	spaces bool
 }
 
 // A Request is a sentence that fits a form.
@@ -38,7 +42,7 @@ type Request struct {
 // New returns a reader of forms. It panics if an expression is invalid: forms are a part of a
 // program.
 func New(c Config) *Forms {
-	f := &Forms{fit: c.Fit}
+	f := &Forms{fit: c.Fit, spaces: c.Spaces}
 	words := append(slices.Clone(c.Words), [2]string{"VALUE", `(?:“\d+”|[^“”"\n]+?)`})
 	for _, says := range c.Says {
 		var all []*regexp.Regexp
@@ -106,8 +110,12 @@ func (f *Forms) read(text string, texts []string) *Request {
 				}
 				v := text[m[2*g]:m[2*g+1]]
 				quoted[name] = marks.MatchString(v)
-				r.Values[name] = strings.TrimSpace(unmark(v, texts, ""))
-				blank = blank || r.Values[name] == ""
+				r.Values[name] = unmark(v, texts, "")
+				trimmed := strings.TrimSpace(r.Values[name])
+				blank = blank || trimmed == ""
+				if !f.spaces || !quoted[name] {
+					r.Values[name] = trimmed
+				}
 				r.parts[name] = [2]string{unmark(text[:m[2*g]], texts, `"`), unmark(text[m[2*g+1]:], texts, `"`)}
 			}
 			if !blank && f.fit(i, r.Values, quoted) {
@@ -140,14 +148,14 @@ var loose = strings.Fields(`if when unless until till before after once while be
 // Plain reports whether a value without quotation marks can be nothing but a name or a text. A list
 // may have commas.
 func Plain(v string, list bool) bool {
-	if strings.ContainsAny(v, "?!;:…–—") || strings.Contains(v, " - ") || strings.Contains(v, ". ") ||
+	if strings.ContainsAny(v, "?!;:…–—()") || strings.Contains(v, " - ") || strings.Contains(v, ". ") ||
 		strings.Contains(v, "..") || !list && strings.Contains(v, ",") {
 		return false
 	}
 	all := strings.Fields(v)
 	for i, word := range all {
 		joins := !list && word == "and" && i+1 < len(all) && unicode.IsLower([]rune(all[i+1])[0])
-		if joins || slices.Contains(loose, strings.ToLower(strings.Trim(word, ",.()"))) {
+		if joins || slices.Contains(loose, strings.ToLower(strings.Trim(word, ",."))) {
 			return false
 		}
 	}

@@ -20,12 +20,25 @@ func TestASentenceCanBeSaidWithAnotherValue(t *testing.T) {
 	require.Equal(t, map[string]string{"what": "its colour", "to": "calm, then merry"}, read[0].Values)
 }
 
+func TestSpacesInQuotationMarksMayCount(t *testing.T) {
+	c := forms.Config{Says: [][]string{{`set (?P<what>VALUE) to (?P<to>VALUE)`}},
+		Fit: func(int, map[string]string, map[string]bool) bool { return true }}
+	for spaces, want := range map[bool]string{false: "b", true: " b"} {
+		c.Spaces = spaces
+		read := forms.New(c).Read(`set  a to " b"`)
+		require.Len(t, read, 1)
+		require.Equal(t, map[string]string{"what": "a", "to": want}, read[0].Values)
+		require.Empty(t, forms.New(c).Read(`set a to " "`))
+	}
+}
+
 func TestPlainValues(t *testing.T) {
 	for _, v := range []string{"Home", "Five interview questions", "Salt and Pepper", "v1.2"} {
 		require.True(t, forms.Plain(v, false), v)
 	}
 	for _, v := range []string{"", " ", "Home if Ada agrees", "Home, Blog", "Home and leave Blog", "Home?", "Home. No",
-		"Home tomorrow", "nothing", "Home - no", "it", "Home..."} {
+		"Home tomorrow", "nothing", "Home - no", "it", "Home...",
+		"Home (not really)", "Home (just kidding)"} {
 		require.False(t, forms.Plain(v, false), v)
 	}
 	require.True(t, forms.Plain("bread, cakes and more", true))

@@ -16,24 +16,26 @@ type change struct {
 	apply func(text string) string
 }
 
-// parseEdit returns the change that a text names; nil: none.
-func parseEdit(text string) *change {
-	bare := func(s string) string { return strings.Trim(s, `"“”'`) }
-	if m := words().Text["comment"].FindStringSubmatch(text); m != nil {
-		return &change{m[2], m[1], func(s string) string { return comment(s, m[1], m[3]) }}
+// change returns the change that a person has named.
+func (w *wish) change() *change {
+	name, to := w.values["old"], w.values["new"]
+	c := &change{file: w.values["file"], name: name}
+	switch w.act {
+	case doesComment:
+		c.apply = func(s string) string { return comment(s, name, to) }
+	case doesRename:
+		whole := regexp.MustCompile(`\b` + name + `\b`)
+		c.apply = func(s string) string { return whole.ReplaceAllLiteralString(s, to) }
+	case doesAppend:
+		c.apply = func(s string) string { return strings.TrimRight(s, "\n") + "\n" + to + "\n" }
+	default:
+		c.apply = func(s string) string { return strings.ReplaceAll(s, name, to) }
 	}
-	if m := words().Text["rename"].FindStringSubmatch(text); m != nil {
-		whole := regexp.MustCompile(`\b` + m[1] + `\b`)
-		return &change{m[3], m[1], func(s string) string { return whole.ReplaceAllLiteralString(s, m[2]) }}
-	}
-	if m := words().Text["append"].FindStringSubmatch(text); m != nil && has(m[2], "file") {
-		return &change{m[2], "", func(s string) string { return strings.TrimRight(s, "\n") + "\n" + bare(m[1]) + "\n" }}
-	}
-	if m := words().Text["replace"].FindStringSubmatch(text); m != nil {
-		return &change{m[3], "", func(s string) string { return strings.ReplaceAll(s, bare(m[1]), bare(m[2])) }}
-	}
-	return nil
+	return c
 }
+
+// goFile is the file of a line of what file.search says.
+var goFile = regexp.MustCompile(`(?m)^(\S+?\.go):\d+: `)
 
 // defines begins the line that defines what follows.
 const defines = `(?:func (?:\([^)]*\) )?|type |var |const )`
@@ -52,7 +54,7 @@ func comment(text, name, say string) string {
 
 // edit makes a simple edit: it reads the files, changes them, and runs the tests of Go packages.
 func (t *turn) edit() providertest.Step {
-	c := parseEdit(t.wish.rest)
+	c := t.wish.change()
 	files := []string{c.file}
 	if c.file == "" {
 		found := t.last("file.search")
@@ -60,7 +62,7 @@ func (t *turn) edit() providertest.Step {
 			return call("", "file.search", object{"pattern": `\b` + c.name + `\b`, "regexp": true, "glob": "*.go"})
 		}
 		files = nil
-		for _, m := range words().Text["go file"].FindAllStringSubmatch(found.result, -1) {
+		for _, m := range goFile.FindAllStringSubmatch(found.result, -1) {
 			files = append(files, m[1])
 		}
 		files = slices.Compact(files)
@@ -139,7 +141,7 @@ func (t *turn) add() providertest.Step {
 		return providertest.Say("I know functions only for the little repository that I come with.")
 	}
 	name := "indent"
-	if has(t.wish.text, "shorten") {
+	if strings.HasPrefix(strings.ToLower(t.wish.values["name"]), "shorten") {
 		name = "shorten"
 	}
 	files := []string{name + "_test.go", name + ".go"}

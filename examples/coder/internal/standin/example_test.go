@@ -8,7 +8,7 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
-// The stand-in does nothing where a sentence only asks.
+// What isn't one of its requests is answered with those that are, and nothing is done.
 func ExampleNew() {
 	res, err := provider.Generate(context.Background(), standin.New(0), &provider.Request{
 		Messages: []provider.Message{provider.User("Should I fix the failing test?")}})
@@ -17,7 +17,7 @@ func ExampleNew() {
 		return
 	}
 	said := res.Message()
-	fmt.Println(said.Text()[:40], len(said.Calls()))
+	fmt.Println(said.Text()[:52], len(said.Calls()))
 	// Output:
-	// I do nothing, because that is a question 0
+	// I don't know this request, so I changed nothing. Thi 0
 }

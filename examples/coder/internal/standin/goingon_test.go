@@ -51,7 +51,7 @@ func TestARejectionEndsTheWork(t *testing.T) {
 		require.Contains(t, w.text(t), repairs()[0].Old)
 		res = w.desk.say(t, agent.Input{Prompt: "go on, but keep the names and don't commit"}, nil)
 		require.Contains(t, res.Text(), "All tests pass.")
-		require.NotContains(t, w.did, "commit")
+		require.NotContains(t, w.did, "git commit")
 		require.NotContains(t, w.text(t), "fields")
 	}
 }
@@ -87,6 +87,23 @@ func TestASwitchOfTheModeEndsInAProposal(t *testing.T) {
 	require.Contains(t, w.text(t), repairs()[0].Old)
 	res = w.desk.say(t, agent.Input{Prompt: "go on", Mode: "auto"}, nil)
 	require.Contains(t, res.Text(), "git says:")
+}
+
+// What is forbidden in the middle of the work holds for the rest of it. Afterwards it begins
+// nothing.
+func TestALimitThatIsSaidMidway(t *testing.T) {
+	w := newWorld(t)
+	w.tested = func() {
+		w.tested = func() {}
+		_, err := w.agent.Session(w.session).Steer(t.Context(), "keep the names, and don't commit")
+		require.NoError(t, err)
+	}
+	w.say(t, "Fix the failing test")
+	require.Equal(t, []string{"go test", "read", "edit"}, w.did)
+	require.NotContains(t, w.text(t), "fields")
+	w.did = nil
+	require.Equal(t, "Good: I do nothing of that.", w.say(t, "keep the names"))
+	require.Empty(t, w.did)
 }
 
 func TestInPlanModeNothingIsRun(t *testing.T) {

@@ -10,39 +10,45 @@ import (
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
-// offer says that something isn't known, and offers what is as choices.
+// offer says that something isn't known, and what is, some of it as choices.
 func (t *turn) offer() providertest.Step {
-	const text = "I am a stand-in, and don't know that as you say it. I know these five, and edits such as " +
-		"“replace OLD by NEW in FILE”, “rename A to B”, “append LINE to FILE” and “add a doc comment to NAME”."
+	const text = "I don't know this request, so I changed nothing. " + help
 	if t.last("ask") != nil {
 		return providertest.Say("Then I do nothing.")
 	}
 	if !t.offered("ask", "") {
-		return providertest.Say(text + "\n\n- " + strings.Join(Requests, "\n- "))
+		return providertest.Say(text + list())
 	}
-	return call(text, "ask", object{"question": "Which of them do you want?",
+	return call(text+list(), "ask", object{"question": "Which of them do you want?",
 		"options": append(slices.Clone(Requests), "None of these")})
 }
 
+// help says what the stand-in is, before a list of what it knows.
+const help = "This stand-in is a script, not a model. With ANTHROPIC_API_KEY and ANTHROPIC_MODEL, or the variables of " +
+	"another provider (examples/coder/README.md has them), a model understands any sentence. These it knows, also in a " +
+	"few other words and with other names, texts and files, some of them followed by “, but don't commit”, “, but don't " +
+	"run the tests” or “, but keep the names”:\n"
+
 // answer says something, and does nothing.
 func (t *turn) answer() providertest.Step {
-	said := "I am a stand-in for a language model: rules, and no mind. I did nothing. I mend the failing test, add a " +
-		"function with a test, find and explain things, run the tests, and review and commit what changed."
-	switch {
-	case t.wish.act == doesRefuse:
-		said = "I don't undo, push or delete anything. To undo the last run with all its changes, type /undo."
-	case filling(t.wish.rest) || has(t.wish.text, "stops") && !strings.Contains(t.wish.text, "?"):
-		said = "Good: I do nothing of that."
-	case edits(detector().Match(t.wish.text).Intent):
-		said = "I do nothing, because that is a question, forbids something, or depends on something. If you want it, " +
-			"say it as one plain request, such as:\n\n- " + strings.Join(Requests, "\n- ")
+	switch t.wish.act {
+	case doesUndo:
+		return providertest.Say("To undo the last run with all its changes, type /undo.")
+	case doesHelp:
+		return providertest.Say(help + list())
+	case doesGoOn, doesYes:
+		return providertest.Say("Nothing is begun. Say what you want; “help” lists what I know.")
 	}
-	return providertest.Say(said)
+	return providertest.Say("Good: I do nothing of that.")
 }
+
+// failed are the lines in which go says what is wrong.
+var failed = regexp.MustCompile(`(?m)^(?:\s*--- FAIL: \S+|[ \t]+\S+\.go:\d+: .*|panic: .*|` +
+	`(?:vet: )?\S+\.go:\d+:\d+: .*|FAIL\s\S+.*)`)
 
 // failures returns what go says is wrong.
 func failures(d *deed) string {
-	lines := words().Text["failed"].FindAllString(d.body(), 20)
+	lines := failed.FindAllString(d.body(), 20)
 	if len(lines) == 0 {
 		return clip(d.body(), 10)
 	}
@@ -61,7 +67,7 @@ func clip(text string, n int) string {
 // check runs the tests, or go vet, and says what fails.
 func (t *turn) check() providertest.Step {
 	what, good := "test", "All tests pass."
-	if strings.Contains(strings.ToLower(t.wish.text), "vet") {
+	if t.wish.values["vet"] != "" {
 		what, good = "vet", "go vet finds nothing."
 	}
 	switch d := t.ran("go", what); {
@@ -88,7 +94,7 @@ func (t *turn) review() providertest.Step {
 		return providertest.Say("Nothing has changed since the last commit.")
 	case diff == nil:
 		return t.run("", "git", "diff")
-	case t.wish.act == "review" || t.wish.limits[noCommit]:
+	case t.wish.act == doesReview || t.wish.limits[noCommit]:
 		return providertest.Say("Changed, and not committed:\n\n```diff\n" + status.body() + "\n" +
 			clip(diff.body(), 60) + "\n```")
 	case t.ran("git", "add") == nil:
@@ -99,22 +105,19 @@ func (t *turn) review() providertest.Step {
 
 // find reads, lists, searches or explains.
 func (t *turn) find() providertest.Step {
-	text, found, read := t.wish.rest, t.last("file.search"), t.last("file.read")
-	switch file := words().Text["file"].FindString(text); {
+	found, read := t.last("file.search"), t.last("file.read")
+	switch file := t.wish.values["file"]; {
 	case file != "" && read == nil:
 		return call("", "file.read", object{"path": file})
 	case file != "":
 		return providertest.Say("```\n" + clip(read.result, 60) + "\n```")
-	case has(text, "lists"):
+	case t.wish.values["list"] != "":
 		if list := t.last("file.list"); list != nil {
 			return providertest.Say("These files are here:\n\n```\n" + clip(list.result, 40) + "\n```")
 		}
 		return call("", "file.list", object{"depth": 3})
 	}
-	name := strings.Trim(text[strings.LastIndex(text, " ")+1:], ".?!")
-	if m := words().Text["subject"].FindStringSubmatch(text); m != nil {
-		name = strings.Trim(m[1], ".")
-	}
+	name := strings.TrimRight(t.wish.values["name"], ".")
 	name = regexp.QuoteMeta(name[strings.LastIndex(name, ".")+1:]) // "wrap.Lines"
 	if found == nil {
 		return call("", "file.search", object{"pattern": name, "ignore_case": name == strings.ToLower(name)})

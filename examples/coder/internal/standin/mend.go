@@ -23,6 +23,9 @@ type repair struct {
 
 var repairs = sync.OnceValue(func() []repair { return *load[[]repair]("repairs.json") })
 
+// version is that of a file, as file.read says it.
+var version = regexp.MustCompile(`version ([0-9a-f]{16})`)
+
 // text returns what takes the place of Old.
 func (r *repair) text(w *wish) string {
 	return map[bool]string{true: r.Kept, false: r.New}[w.limits[keepName]]
@@ -32,13 +35,13 @@ func (r *repair) text(w *wish) string {
 func (t *turn) read(file string) (text, fingerprint string, ok bool) {
 	for i := len(t.did) - 1; i >= 0; i-- {
 		switch d := &t.did[i]; {
-		case d.in.Path != file, d.failed && has(d.result, "rejected"):
+		case d.in.Path != file, d.failed && rejected.MatchString(d.result):
 		case d.name != "file.read": // it was changed, or that failed
 			return "", "", false
 		case d.failed:
 			return "", "", true
 		default:
-			return d.body(), words().Text["version"].FindStringSubmatch(d.result)[1], true
+			return d.body(), version.FindStringSubmatch(d.result)[1], true
 		}
 	}
 	return "", "", false
@@ -60,7 +63,7 @@ func (t *turn) open() (list []*repair, ok bool) {
 
 // proposal says what would be changed.
 func (t *turn) proposal(list []*repair) (text string) {
-	if t.wish.act != "mend" && t.wish.then != "mend" {
+	if t.wish.act != doesMend && t.wish.act != doesPropose {
 		return "I would do what you say, and run the tests."
 	}
 	for _, r := range list {
@@ -93,7 +96,7 @@ func (t *turn) plan() providertest.Step {
 	if !ok || !t.offered("plan.submit", "") {
 		return t.propose()
 	}
-	node := object{"id": "change", "worker": "coder", "prompt": t.wish.text + "\n\nDon't commit."}
+	node := object{"id": "change", "worker": "coder", "prompt": t.wish.order()}
 	return call(t.proposal(list)+"\n\nThis is the plan:", "plan.submit",
 		object{"title": clip(t.wish.text, 1), "why": "The worker runs the tests.", "nodes": []object{node}})
 }

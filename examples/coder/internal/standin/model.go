@@ -6,18 +6,18 @@ import (
 	"encoding/json"
 	"iter"
 	"maps"
+	"regexp"
 	"slices"
 	"strings"
 	"time"
 
-	"github.com/pawlkit/pawl/agent/intent"
 	"github.com/pawlkit/pawl/memory"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
 // About is what programs say about the stand-in.
-const About = "A stand-in answers: rules, and no language model. The files, go and git are real."
+const About = "A stand-in answers: a script, and no language model. The files, go and git are real."
 
 // Requests are examples of what the stand-in knows.
 var Requests = []string{"Fix the failing test", "Add a function with a test", "Where is Lines defined?",
@@ -105,25 +105,24 @@ func (t *turn) resolve() wish {
 	if d := t.last("ask"); d != nil && !d.failed {
 		return understand(d.result)
 	}
-	if last := t.begun(w.act); last != nil {
-		corrects := filling(w.rest) && (w.limits[keepName] || t.midway && len(w.limits) > 0)
-		agrees := last.act == "propose" && (intent.Yes(w.rest) || w.act == doesGoOn)
-		if w.act == doesGoOn || corrects || agrees {
-			maps.Copy(last.limits, w.limits)
-			if agrees {
-				last.act = last.then
-				delete(last.limits, noWrite)
-			}
-			return *last
-		}
+	last := t.begun()
+	switch {
+	case last == nil:
+		return w
+	case w.act == doesYes && last.act == doesPropose:
+		last.act = doesMend
+	case w.act == doesGoOn, w.act == doesLimit && t.midway:
+	default:
+		return w
 	}
-	return w
+	maps.Copy(last.limits, w.limits)
+	return *last
 }
 
-// begun returns what was asked for before a message that only says how to go on; nil: nothing.
-func (t *turn) begun(act string) *wish {
-	for i := len(t.earlier) - 1; i >= 0 && (act == doesAnswer || act == doesGoOn); i-- {
-		if e := understand(t.earlier[i]); reads(e.act) || edits(e.act) || e.act == "commit" {
+// begun returns what was asked for before the message; nil: nothing.
+func (t *turn) begun() *wish {
+	for _, text := range slices.Backward(t.earlier) {
+		if e := understand(text); reads(e.act) || edits(e.act) || e.act == doesCommit {
 			return &e
 		}
 	}
@@ -142,30 +141,35 @@ func (t *turn) reply() providertest.Step {
 }
 
 var acts = map[string]func(*turn) providertest.Step{
-	"mend": (*turn).mend, "propose": (*turn).propose, "add": (*turn).add, "edit": (*turn).edit, "find": (*turn).find,
-	"check": (*turn).check, "review": (*turn).review, "commit": (*turn).review, doesOffer: (*turn).offer,
-	doesAnswer: (*turn).answer, doesGoOn: (*turn).answer, doesRefuse: (*turn).answer,
+	doesMend: (*turn).mend, doesPropose: (*turn).propose, doesAdd: (*turn).add, doesComment: (*turn).edit,
+	doesRename: (*turn).edit, doesAppend: (*turn).edit, doesReplace: (*turn).edit, doesFind: (*turn).find,
+	doesCheck: (*turn).check, doesReview: (*turn).review, doesCommit: (*turn).review, doesOffer: (*turn).offer,
+	doesHelp: (*turn).answer, doesGoOn: (*turn).answer, doesYes: (*turn).answer, doesNo: (*turn).answer,
+	doesLimit: (*turn).answer, doesUndo: (*turn).answer,
 }
+
+// rejected begins the reason for a rejection.
+var rejected = regexp.MustCompile(`A person rejected this call(?: and suggests instead:|\.)`)
 
 // trouble returns why the stand-in can't go on; empty: it can. What a person forbids in the reason
 // of a rejection ("keep the name", "don't commit") holds from then on.
 func (t *turn) trouble() string {
-	rejected, last := 0, len(t.did)-1
+	times, last := 0, len(t.did)-1
 	for i := range t.did {
 		d := &t.did[i]
-		at := words().Text["rejected"].FindStringIndex(d.result)
+		at := rejected.FindStringIndex(d.result)
 		if at == nil || !d.failed || d.name == "ask" || d.name == "plan.submit" {
 			continue
 		}
-		rejected++
+		times++
 		reason := strings.TrimSpace(d.result[at[1]:])
 		said := understand(reason).limits
 		maps.Copy(t.wish.limits, said)
-		if i == last && (len(said) == 0 || said[noWrite] || rejected > 2) {
+		if i == last && (len(said) == 0 || times > 2) {
 			return "Then I leave it as it is. " + reason + "\n\nSay “go on”, and maybe: keep the names, don't commit."
 		}
 	}
-	if last > 0 && t.did[last].failed && t.did[last-1].failed && rejected == 0 {
+	if last > 0 && t.did[last].failed && t.did[last-1].failed && times == 0 {
 		return "I stop here: " + clip(t.did[last].result, 1)
 	}
 	return ""

@@ -1,6 +1,8 @@
 package standin
 
 import (
+	"embed"
+	"encoding/json"
 	"errors"
 	"fmt"
 	"os"
@@ -10,6 +12,22 @@ import (
 
 	"github.com/pawlkit/pawl/tools/process"
 )
+
+//go:embed data
+var data embed.FS
+
+// must returns a value that is part of the program, which tests read, too.
+func must[T any](v T, err error) T {
+	if err != nil {
+		panic("standin: " + err.Error())
+	}
+	return v
+}
+
+func load[T any](name string) *T {
+	v := new(T)
+	return must(v, json.Unmarshal(must(data.ReadFile("data/"+name)), v))
+}
 
 // archive returns the files of a txtar archive.
 func archive(name string) map[string]string {

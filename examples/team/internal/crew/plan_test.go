@@ -53,6 +53,20 @@ func TestTheApprovalOfOneVersionRunsNothingOfTheNext(t *testing.T) {
 	}
 }
 
+// What only asks leaves the plan as it was, and it waits again.
+func TestAQuestionLeavesThePlanWaiting(t *testing.T) {
+	w := begin(t, t.TempDir())
+	first := w.toThePlan("Build a command that counts words")
+	for _, said := range []string{"List the files", "What's the status?", "Why two engineers?", "make it faster"} {
+		w.say(said)
+		p := w.waits()
+		require.NotNil(t, p, said)
+		require.Equal(t, "plan.submit", p.Call.Name, said)
+		require.JSONEq(t, string(first.Call.Input), string(p.Call.Input), said)
+	}
+	require.Empty(t, w.files())
+}
+
 // A step whose rounds are used up asks. Giving up takes back what the plan has written.
 func TestAStepThatIsStuckAsks(t *testing.T) {
 	ifFull(t)

@@ -2,7 +2,6 @@ package standin
 
 import (
 	"encoding/json"
-	"fmt"
 	"slices"
 	"strings"
 
@@ -41,13 +40,13 @@ func guideReply(t *turn) providertest.Step {
 	for _, name := range []string{toolUndo, toolStop, toolStart, toolState} {
 		if d := t.last(name); d != nil {
 			if name == toolStart && !d.failed {
-				return providertest.Say("The librarian looks it up, and I pass the answer on.")
+				return again(t, "The librarian looks it up, and I pass the answer on.")
 			}
-			return providertest.Say(d.result)
+			return again(t, d.result)
 		}
 	}
 	if d := t.last("file.list"); d != nil {
-		return providertest.Say("The directory has:\n\n```\n" + strings.TrimSpace(d.result) + "\n```")
+		return again(t, "The directory has:\n\n```\n"+strings.TrimSpace(d.result)+"\n```")
 	}
 	if p := chosen(t); p != nil {
 		return prepare(t, p)
@@ -69,7 +68,7 @@ func relay(text string) string {
 
 // chosen returns the project that is asked for, in words or by the button of a question.
 func chosen(t *turn) *project {
-	if p := projectBy(func(p *project) bool { return p.Key == want(t.where(), t.prompt) }); p != nil {
+	if p := projectBy(func(p *project) bool { return p.Key == want(t.where(), t.prompt).wants }); p != nil {
 		return p
 	}
 	if i := slices.IndexFunc(t.did, func(d deed) bool { return d.name == toolAsk }); i >= 0 && !t.did[i].failed {
@@ -149,46 +148,53 @@ func (d *draft) change(how string) string {
 	switch {
 	case p == nil || last < 2:
 		return ""
-	case how == "readme" && d.Nodes[last].ID != "readme" && at >= 0:
+	case how == wantsReadme && d.Nodes[last].ID != "readme" && at >= 0:
 		d.Nodes = append(d.Nodes, node{ID: "readme", After: []string{p.Command.ID}, Worker: "engineer",
 			Checks: []string{"vet", "test"},
 			Prompt: "Write " + p.Readme + ": what the command does, and how it is called."})
 		return "with a README at the end"
-	case how == "once":
+	case how == wantsOnce:
 		for i := range d.Nodes {
 			d.Nodes[i].Rounds = 1
 		}
 		return "with only one round for each step: if its checks fail, you are asked at once"
-	case how == "package" && at >= 0:
+	case how == wantsPackages && at >= 0:
 		d.Nodes = d.Nodes[:at]
 		return "without the command"
-	case how == "one" && !slices.Contains(d.Nodes[2].After, d.Nodes[1].ID):
+	case how == wantsOne && !slices.Contains(d.Nodes[2].After, d.Nodes[1].ID):
 		d.Nodes[2].After = append(d.Nodes[2].After, d.Nodes[1].ID)
 		return "with one engineer, who writes one part after the other"
 	}
 	return ""
 }
 
-const changesKnown = "I know four changes: add a README, leave out the command, have one engineer do all of it, or " +
-	"allow only one round."
+// unknown begins the answer to what is no request, and waits ends one while a plan waits.
+const (
+	unknown = "I don't know this request, so I changed nothing. "
+	waits   = "\n\nThe plan waits as it was:"
+)
 
 // revised submits the next version of the newest plan, changed as a text says.
-func revised(t *turn, text string) providertest.Step {
+func revised(t *turn, where, text string) providertest.Step {
 	var d draft
 	last := newest(append(slices.Clone(t.before), t.did...), toolSubmit)
 	if last == nil || json.Unmarshal(last.input, &d) != nil {
 		return offer(t)
 	}
-	switch how := want(atPlan, text); how {
-	case "readme", "once", "package", "one":
-		if said := d.change(how); said != "" {
+	switch f := want(where, text); f.wants {
+	case wantsReadme, wantsOnce, wantsPackages, wantsOne:
+		if said := d.change(f.wants); said != "" {
 			return submit("The next version, "+said+":", &d)
 		}
 		return submit("The plan is like that already. Here it is again:", &d)
-	case wantsStop, wantsNothing:
+	case wantsStop, wantsDrop:
 		return providertest.Say("The plan is dropped. Nothing was written.")
+	case wantsAnswer, wantsYes:
+		return submit(f.say+waits, &d)
+	case wantsHelp:
+		return submit(list(where)+waits, &d)
 	}
-	return submit("I am a stand-in, and don't know this change. "+changesKnown+" Here is the plan as it was:", &d)
+	return submit(unknown+list(where)+waits, &d)
 }
 
 // afterPlan says what came of a plan.
@@ -202,8 +208,9 @@ func afterPlan(t *turn, d *deed) providertest.Step {
 	case strings.Contains(d.result, "status: "):
 		return providertest.Say("The plan wasn't carried out, and what it had written was undone.\n\n" +
 			firstLine(d.result[strings.Index(d.result, "status: "):]))
-	case strings.Contains(d.result, "suggest"), !d.failed:
-		return revised(t, d.result[strings.LastIndex(d.result, ": ")+1:])
+	}
+	if _, text, suggested := strings.Cut(d.result, "suggests instead: "); suggested {
+		return revised(t, atChange, text)
 	}
 	return providertest.Say("The plan is dropped. Nothing was written.")
 }
@@ -231,81 +238,52 @@ func (t *turn) where() string {
 	return atEnd
 }
 
-// fresh answers a message that nothing was done about yet.
-func fresh(t *turn) providertest.Step {
-	where := t.where()
-	switch what := want(where, t.prompt); what {
-	case "readme", "once", "package", "one":
-		return revised(t, t.prompt)
-	case wantsLibrary:
-		return call(toolStart, object{"member": "librarian", "task": t.prompt})
-	case wantsStatus:
-		return call(toolState, object{})
-	case wantsStop:
-		if where == atPlan {
-			return providertest.Say("The plan is dropped. Nothing was written.")
-		}
-		return call(toolStop, object{})
-	case wantsUndo:
-		return call(toolUndo, object{})
-	case wantsNothing:
-		return again(t, "Good: I do nothing.")
-	case wantsAnswer:
-		return answer(t)
-	}
-	if where == atPlan {
-		return revised(t, t.prompt)
-	}
-	return offer(t)
-}
-
-// again shows a plan that waits once more, after a text that changes nothing about it: the message
-// has taken the place of the question.
+// again says something. A plan that waits is submitted once more, because the message has taken the
+// place of its question.
 func again(t *turn, text string) providertest.Step {
 	var d draft
 	last := newest(t.before, toolSubmit)
 	if t.where() != atPlan || last == nil || json.Unmarshal(last.input, &d) != nil {
 		return providertest.Say(text)
 	}
-	return submit(text+"\n\nThe plan waits as it was:", &d)
+	return submit(text+waits, &d)
 }
 
-// answer answers a question, and does nothing else.
-func answer(t *turn) providertest.Step {
-	text := plain(t.prompt)
-	switch {
-	case strings.Contains(text, " files ") || strings.Contains(text, " folder ") || strings.Contains(text,
-		" directory "):
-		if t.offered("file.list") {
-			return call("file.list", object{"glob": "*"})
+// fresh answers a message that nothing was done about yet.
+func fresh(t *turn) providertest.Step {
+	where := t.where()
+	f := want(where, t.prompt)
+	switch f.wants {
+	case wantsLibrary:
+		return call(toolStart, object{"member": "librarian", "task": t.prompt})
+	case wantsStatus:
+		return call(toolState, object{})
+	case wantsUndo:
+		return call(toolUndo, object{})
+	case wantsFiles:
+		return call("file.list", object{"glob": "*"})
+	case wantsStop:
+		if where == atWork {
+			return call(toolStop, object{})
 		}
-	case strings.Contains(text, " skills ") || strings.Contains(text, " skill "):
-		return providertest.Say("The project has two skills: go-style and cli-tools, in .agents/skills. Put more of " +
-			"them there.")
-	case t.where() != atEnd && (strings.Contains(text, " undo ") || strings.Contains(text, " stop ")):
-		return again(t, "There is nothing to undo or to stop yet.")
 	}
-	said := answerTo(t.prompt)
-	if t.where() == atPlan && agrees.MatchString(t.prompt) {
-		said = "Approve it with its button, or with a key in the terminal: so it is sure what you have approved."
+	switch {
+	case where == atPlan:
+		return revised(t, where, t.prompt)
+	case f.wants == wantsHelp:
+		return providertest.Say(list(where))
+	case f.say != "":
+		return providertest.Say(f.say)
 	}
-	if said == "" {
-		said = "I am a stand-in, and can't answer that. I can build three things: a command that counts words, a " +
-			"package that makes slugs, and a command that turns CSV into JSON."
-	}
-	return again(t, said)
+	return offer(t)
 }
 
 // offer says that something isn't known, and offers what is.
 func offer(t *turn) providertest.Step {
+	text := unknown + list(t.where())
 	if t.where() == atWork || !t.offered(toolAsk) {
-		return providertest.Say("I am a stand-in, and don't know that. While the team is at work I can say how far " +
-			"it is, stop it, " +
-			"or have the librarian look something up. Tell me the rest when it is done.")
+		return providertest.Say(text)
 	}
-	known := Examples()
-	return saying(fmt.Sprintf("I am a stand-in, and don't know how to do that as you say it. I know %d projects.",
-		len(known)),
-		providertest.CallSpec{Tool: toolAsk, Input: object{"question": "Which of them do you want?",
-			"options": append(known, NoneOfThese)}})
+	return saying(text, providertest.CallSpec{Tool: toolAsk, Input: object{"question": "Which of them do you want?",
+		"options": append(Examples(), NoneOfThese)}})
 }
