@@ -98,6 +98,14 @@ func TestThePolicy(t *testing.T) {
 				Result: &provider.ToolResult{Parts: []provider.Part{provider.TextPart(
 					"A person rejected this call. Don't change anything.")}}}}}), says: Forbids}, tool: rename, judged: 1,
 			reason: "You wrote “Publish About”, or forbade this before."},
+		"an undo may be of what is done": {talk: talk{messages: said("Rename Blog", "Undo that please"),
+			says: Requests}, tool: rename, judged: 1},
+		"an undo may be of what isn't done": {talk: talk{messages: said("Rename Blog. Undo that."), says: TakesBack},
+			tool: rename, judged: 1, reason: "You took something back: “Rename Blog. Undo that.”."},
+		"what is shown may be shown to visitors": {talk: talk{messages: said("Show it again"), says: Requests},
+			tool: rename, judged: 1},
+		"what is shown to me": {talk: talk{messages: said("Show me a draft")}, tool: rename,
+			reason: "You asked: “Show me a draft”. This would change something."},
 		"a condition behind one that is told": {talk: talk{messages: said(
 			"Add a section that says when we open once Ben agrees")}, tool: rename,
 			reason: "You set a condition: “Add a section that says when we open once Ben agrees”."},

@@ -4,6 +4,7 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
@@ -13,13 +14,20 @@ import (
 	"github.com/pawlkit/pawl/tools"
 )
 
+// asks are the tools whose calls may ask the user.
+var asks = []string{RunSteps, contenttools.Publish, contenttools.Archive, contenttools.RenameArtifact,
+	contenttools.RestoreVersion, contenttools.Reopen, contenttools.DecideProposal}
+
 // policy asks the user about calls that others see, or that replace a text.
 func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
 	name := d.Name()
-	if name != RunSteps && name != contenttools.Publish && name != contenttools.Archive {
+	if !slices.Contains(asks, name) {
 		return tools.Verdict{Effect: tools.Allow}
 	}
-	var in stepsInput // the others have an artifactId, too
+	var in struct { // the others have an artifactId, too
+		stepsInput
+		Accept bool
+	}
 	if err := json.Unmarshal(c.Input, &in); err != nil {
 		return tools.Verdict{Effect: tools.Deny, Reason: err.Error()}
 	}
@@ -40,6 +48,10 @@ func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Cal
 		if a.Status != portfolio.Archived {
 			why = fmt.Sprintf("“%s” is %s. It leaves your portfolio; you can take it out of the archive again.",
 				a.Title, words(a.Status))
+		}
+	case contenttools.RenameArtifact, contenttools.RestoreVersion, contenttools.Reopen, contenttools.DecideProposal:
+		if a.Status == portfolio.Published && (name != contenttools.DecideProposal || in.Accept) {
+			why = fmt.Sprintf("“%s” isn't published any more then: others can't read it until you publish it again.", a.Title)
 		}
 	default:
 		if why, err = s.lost(ctx, c, &a, in.Steps); err != nil {
