@@ -1,9 +1,7 @@
 package consenttest
 
 import (
-	"encoding/json"
 	"fmt"
-	"io"
 	"net/http"
 	"regexp"
 	"strings"
@@ -23,7 +21,6 @@ type Speaker struct {
 	mu     sync.Mutex // guards what follows
 	moves  []*Move    // that are left
 	now    *Move      // the last one
-	calls  int
 	judged int
 	wrong  []error
 	stuck  chan struct{}
@@ -61,103 +58,43 @@ func (s *Speaker) Over() (wrong []error, judged int) {
 	return wrong, judged
 }
 
-type chatMessage struct {
-	Role    string
-	Content json.RawMessage
-}
-
-func (m chatMessage) text() string {
-	var text string
-	if json.Unmarshal(m.Content, &text) == nil {
-		return text
-	}
-	var parts []struct{ Text string }
-	_ = json.Unmarshal(m.Content, &parts) // it has no other contents
-	for _, p := range parts {
-		text += p.Text
-	}
-	return text
-}
-
 // ServeHTTP answers a request.
-func (s *Speaker) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var req struct {
-		Messages []chatMessage
-		Tools    []any
-	}
-	body, _ := io.ReadAll(r.Body)
-	if json.Unmarshal(body, &req) != nil || len(req.Messages) == 0 {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
-	said, call, stop := s.reply(req.Messages, len(req.Tools) > 0)
-	if stop {
-		<-r.Context().Done()
-		return
-	}
-	type object map[string]any
-	delta, reason := object{"content": said}, "stop"
-	if call.Name != "" {
-		reason = "tool_calls"
-		delta = object{"tool_calls": []object{{"index": 0, "id": said, "type": "function",
-			"function": object{"name": call.Name, "arguments": call.Input}}}}
-	}
-	line, _ := json.Marshal(object{"choices": []object{{"delta": delta, "finish_reason": reason}}})
-	w.Header().Set("Content-Type", "text/event-stream")
-	fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", line)
-}
+func (s *Speaker) ServeHTTP(w http.ResponseWriter, r *http.Request) { serve(w, r, s.reply) }
 
-// reply returns the answer to a request: what is said or the id of a call, and the call.
-func (s *Speaker) reply(messages []chatMessage, step bool) (said string, call Call, stop bool) {
+func (s *Speaker) reply(messages []message, step bool) reply {
 	s.mu.Lock()
 	defer s.mu.Unlock()
 	first, last := messages[0].text(), messages[len(messages)-1].text()
 	switch {
-	case !step && strings.Contains(first, "What does the person want of this call?"):
+	case !step && judges(messages):
 		s.judged++
 		if s.now == nil || s.now.Judge == "" {
-			return "requests", call, false
+			return reply{said: "requests"}
 		}
-		return s.now.Judge, call, false
+		return reply{said: s.now.Judge}
 	case !step && s.now != nil && s.now.Writes != "":
-		return s.now.Writes, call, false
+		return reply{said: s.now.Writes}
 	case !step && s.Write != nil:
-		return s.Write(first, last), call, false
+		return reply{said: s.Write(first, last)}
 	case !step:
-		return "As you like.", call, false
+		return reply{said: "As you like."}
 	}
 	if s.now != nil && !strings.Contains(last, s.now.Gets) {
 		s.wrong = append(s.wrong, fmt.Errorf("%s gets %q, without %q", s.now.Call.Name, last, s.now.Gets))
 	}
 	if len(s.moves) == 0 {
 		s.wrong = append(s.wrong, fmt.Errorf("the model is asked once more, after %q", last))
-		return s.say("Done.")
+		return answered(s.End, "Done.")
 	}
 	s.now, s.moves = s.moves[0], s.moves[1:]
 	switch {
 	case s.now.Stop:
 		close(s.stuck)
-		return "", call, true
+		return reply{}
 	case s.now.Call.Name == "":
-		return s.say(s.now.Say)
+		return answered(s.End, s.now.Say)
 	}
-	call = s.now.Call
-	call.Input = Fill(call.Input, s.Ref)
-	return s.id(), call, false
-}
-
-// say returns an answer in words.
-func (s *Speaker) say(text string) (said string, call Call, stop bool) {
-	if s.End == "" {
-		return text, call, false
-	}
-	input, _ := json.Marshal(map[string]string{"message": text})
-	return s.id(), Call{s.End, string(input)}, false
-}
-
-func (s *Speaker) id() string {
-	s.calls++
-	return fmt.Sprint("call-", s.calls)
+	return reply{call: Call{s.now.Call.Name, Fill(s.now.Call.Input, s.Ref)}}
 }
 
 var inBraces = regexp.MustCompile(`\{([\pL][^{}":,]*)\}`)
