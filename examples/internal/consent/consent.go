@@ -52,7 +52,7 @@ func Policy(cfg Config) tools.Policy {
 		}
 		if kind == Unknown {
 			kind = judged.of(ctx, c.Session, question(newest, earlier, answer(all),
-				d.Title(ctx, c.Input)+"\n"+c.Name+" "+cut(string(c.Input), 1_000)))
+				d.Title(tools.WithCall(ctx, c), c.Input)+"\n"+c.Name+" "+cut(string(c.Input), 1_000)))
 		}
 		if kind == Requests {
 			return allow
