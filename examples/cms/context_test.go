@@ -7,6 +7,7 @@ import (
 	"io"
 	"net/http"
 	"net/http/httptest"
+	"regexp"
 	"strings"
 	"sync"
 	"testing"
@@ -122,18 +123,25 @@ func TestAModelKnowsWhereItIs(t *testing.T) {
 	require.Contains(t, w.asked().LastUserText(), "Home (/), published")
 }
 
-func TestAModelIsToldOfFortyPagesAndHowManyMore(t *testing.T) {
+// The page on the screen, those that the message names and the newest are always among them.
+func TestAModelIsToldOfFortyPagesThatMatterAndHowManyMore(t *testing.T) {
 	t.Parallel()
 	w := newBench(t).withModel()
 	pages, err := w.site.ListPages(t.Context(), site.Query{})
 	require.NoError(t, err)
-	for i := range 45 - pages.Total {
-		_, err := w.site.CreatePage(t.Context(), site.CreatePage{Name: fmt.Sprintf("Page %02d", i)})
+	for i := range 260 - pages.Total {
+		_, err := w.site.CreatePage(t.Context(), site.CreatePage{Name: fmt.Sprintf("Page %03d", i)})
 		require.NoError(t, err)
 	}
-	_, err = w.hub.Agent().Run(t.Context(), agent.Input{Session: "s", Prompt: "Go"})
-	require.NoError(t, err)
-	text := w.asked().LastUserText()
+	text := w.say(agent.Input{Session: "s", Prompt: "Link page 7 and Page-009 to PAGE 013, and to page 010.",
+		Labels: assistant.Screen("/pages/page-005")}).LastUserText()
 	require.Equal(t, 40, strings.Count(text, ", draft\n")+strings.Count(text, ", published\n"))
-	require.Contains(t, text, "\nand 5 more\n")
+	require.Contains(t, text, "\nand 220 more, which cms_listPages lists\n")
+	var listed []string
+	for _, m := range regexp.MustCompile(`(?m)^Page (\d+) \(/page-\d+\), draft$`).FindAllStringSubmatch(text, -1) {
+		listed = append(listed, m[1])
+	}
+	require.Equal(t, []string{"005", "009", "010", "013"}, listed[:4], "007 isn't called 7")
+	require.Equal(t, "221", listed[4], "the others are the newest")
+	require.Equal(t, "256", listed[len(listed)-1])
 }
