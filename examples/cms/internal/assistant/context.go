@@ -3,6 +3,7 @@ package assistant
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
 	"slices"
@@ -16,8 +17,12 @@ import (
 	"github.com/pawlkit/pawl/memory"
 )
 
-// labelScreen is the label of a run with what its person has on the screen.
-const labelScreen = "screen"
+// labelScreen is the label of a run with what its person has on the screen, and labelSeen the one
+// of a session with the run in progress and what they had on it with their newest message to that.
+const (
+	labelScreen = "screen"
+	labelSeen   = "seen"
+)
 
 // screenHeader is what the page sends that in, with each message.
 const screenHeader = "X-CMS-Screen"
@@ -33,6 +38,19 @@ func Screen(path string) map[string]string {
 	return map[string]string{labelScreen: path}
 }
 
+// sees says what is on the screen of a person whose message may come into a run in progress. That
+// has the labels of the message that it began with.
+func sees(ctx context.Context, s *agent.Session, path string) error {
+	res, err := s.Result(ctx)
+	if errors.Is(err, agent.ErrNothingOpen) || err == nil && res.Status != agent.Running {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.SetLabel(ctx, labelSeen, res.Run+" "+Screen(path)[labelScreen])
+}
+
 // most is the number of pages that the model sees at most, and of sections of the page on the
 // screen.
 const most = 40
@@ -46,7 +64,11 @@ func Context(s *site.Site, self func() *agent.Agent) func(context.Context, agent
 		if err != nil {
 			return memory.Context{}, err
 		}
-		return about(ctx, s, info.Labels[labelScreen], in.Text)
+		path := info.Labels[labelScreen]
+		if run, seen, _ := strings.Cut(info.Labels[labelSeen], " "); run == in.Run {
+			path = seen
+		}
+		return about(ctx, s, path, in.Text)
 	}
 }
 
