@@ -1,8 +1,6 @@
 package main
 
 import (
-	"context"
-
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/internal/consent"
 	"github.com/pawlkit/pawl/provider"
@@ -13,9 +11,7 @@ import (
 // Plans are free: a person is asked about each anyway.
 func asking(model provider.Provider, self func() *agent.Agent) tools.Policy {
 	return consent.Policy(consent.Config{
-		Said: func(ctx context.Context, session string) ([]provider.Message, error) {
-			return self().Session(session).Messages(ctx)
-		},
+		Said:  consent.Said(self),
 		Judge: consent.Judge(model),
 		Free:  func(d *tools.Definition, _ *tools.Call) bool { return d.Spec().Category == "planning" },
 	})

@@ -161,8 +161,8 @@ func TestAMessageIntoARunHasItsOwnScreen(t *testing.T) {
 	w.ended(0)
 	require.Contains(t, w.asked().LastUserText(), "And describe this one\n\n<screen>\nThe person sees the page Blog")
 	require.Len(t, w.requests, 2)
-	text := w.say(agent.Input{Session: "s", Prompt: "And here?", Labels: assistant.Screen("/pages/home")}).LastUserText()
-	require.Contains(t, text, "The person sees the page Home")
+	later := w.say(agent.Input{Session: "s", Prompt: "And here?", Labels: assistant.Screen("/pages/home")})
+	require.Contains(t, later.LastUserText(), "The person sees the page Home")
 }
 
 // The page on the screen, those that the message names and the newest are always among them.

@@ -92,7 +92,7 @@ func merge(base, over json.RawMessage) json.RawMessage {
 	})
 }
 
-// checkLeftOut returns an error if over leaves out a property that merged, into which it was merged,
+// checkLeftOut returns an error if over leaves out a property that merged, the result of merging it,
 // requires: nobody could call the tool.
 func checkLeftOut(over, merged json.RawMessage) error {
 	above, ok := members(over)

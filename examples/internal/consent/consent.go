@@ -14,7 +14,7 @@ import (
 
 // A Config configures a [Policy].
 type Config struct {
-	// Said returns the conversation of a session, as Session.Messages of package agent does.
+	// Said returns the conversation of a session: see the function [Said].
 	Said func(ctx context.Context, session string) ([]provider.Message, error)
 	// Judge says what the person wants of a call, where the rules aren't sure, as [Judge] does with
 	// a model. It gets what was said, and the call, in one text. nil, or if it fails: the call
@@ -85,32 +85,40 @@ func cut(text string, n int) string {
 	return text
 }
 
-// messages returns what a person wrote: the first text of each of their messages. Others are what
-// the page adds, such as the screen.
+// messages returns what a person wrote.
 func messages(all []provider.Message) (said []string) {
 	for i := range all {
-		if m := &all[i]; m.Role == provider.RoleUser {
-			for _, p := range m.Parts {
-				if p.Kind == provider.PartText {
-					said = append(said, p.Text)
-					break
-				}
-			}
+		if text, ok := written(&all[i]); ok {
+			said = append(said, text)
 		}
 	}
 	return said
+}
+
+// written returns what a person wrote in a message: its first text. Others are what the page adds,
+// such as the screen.
+func written(m *provider.Message) (text string, ok bool) {
+	i := slices.IndexFunc(m.Parts, func(p provider.Part) bool { return p.Kind == provider.PartText })
+	if m.Role != provider.RoleUser || i < 0 {
+		return "", false
+	}
+	return m.Parts[i].Text, true
 }
 
 // refusals returns the results of calls that a person rejected, with their reasons.
 func refusals(all []provider.Message) (said []string) {
 	for i := range all {
 		for _, p := range all[i].Parts {
-			if p.Result != nil && strings.HasPrefix(p.Result.Text(), "A person rejected this call") {
+			if p.Result != nil && isRefusal(p.Result) {
 				said = append(said, p.Result.Text())
 			}
 		}
 	}
 	return said
+}
+
+func isRefusal(result *provider.ToolResult) bool {
+	return strings.HasPrefix(result.Text(), "A person rejected this call")
 }
 
 // answer returns the assistant's answer before the newest message of the person.
@@ -142,7 +150,7 @@ func question(newest string, earlier []string, answer, call string) string {
 // about.
 func read(said []string, answer string) (kind Kind, earlier []string) {
 	newest := said[len(said)-1]
-	kind = readOne(newest)
+	kind = kindOf(newest)
 	if intent.Yes(newest) && len(strings.Fields(newest)) <= 5 {
 		if kind = Unknown; strings.Contains(answer, "?") {
 			kind = Requests
@@ -150,7 +158,7 @@ func read(said []string, answer string) (kind Kind, earlier []string) {
 	}
 	unclear := 0
 	for i := len(said) - 2; i >= 0; i-- {
-		switch readOne(said[i]) {
+		switch kindOf(said[i]) {
 		case Forbids, Conditions:
 			earlier = append(earlier, said[i])
 		case Unknown:

@@ -1,8 +1,10 @@
 package consent
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/agent/intent"
 )
@@ -112,6 +114,33 @@ var (
 		in_\S+_(?:minutes|hours|days|weeks|months) at_\d+\S* after_(?:lunch|work) morgen später nächste_woche`) +
 		` | then it can | can go live `)
 )
+
+// kinds are what messages do, because each call asks about all of its conversation.
+var kinds = struct {
+	sync.Mutex
+	of map[string]Kind
+}{of: map[string]Kind{}}
+
+// maxKinds is of how many messages the kind is kept.
+const maxKinds = 10_000
+
+// kindOf is readOne for a message that may have been read before.
+func kindOf(message string) Kind {
+	kinds.Lock()
+	kind, ok := kinds.of[message]
+	kinds.Unlock()
+	if ok || len(message) > maxRead {
+		return cmp.Or(kind, Unknown)
+	}
+	kind = readOne(message)
+	kinds.Lock()
+	defer kinds.Unlock()
+	if len(kinds.of) >= maxKinds {
+		clear(kinds.of)
+	}
+	kinds.of[message] = kind
+	return kind
+}
 
 // readOne returns what a message does by itself. It is a request only if it begins like one and has
 // nothing in it that negates, asks, takes back or sets a condition: what is in quotation marks

@@ -7,10 +7,10 @@ import (
 	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/internal/consent"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -68,9 +68,7 @@ func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Cal
 // a button says what it does.
 func (s *Services) consent() tools.Policy {
 	return consent.Policy(consent.Config{
-		Said: func(ctx context.Context, session string) ([]provider.Message, error) {
-			return s.Agent.Session(session).Messages(ctx)
-		},
+		Said:  consent.Said(func() *agent.Agent { return s.Agent }),
 		Judge: consent.Judge(masking{s.cfg.Model}),
 		Exact: buttons.MatchString,
 		Free: func(d *tools.Definition, c *tools.Call) bool {

@@ -97,8 +97,8 @@ func (s *Services) versions(ctx context.Context, user, id string) (string, error
 	return b.String(), err
 }
 
-// The labels of a run: what the user has in front of them, and the trace of its answer. labelSeen is
-// that of a session: the run in progress, and what they had in front of them with their newest
+// The labels of a run: what the user has in front of them, and the trace of its answer. labelSeen
+// is that of a session: the run in progress, and what they had in front of them with their newest
 // message to it.
 const (
 	labelSeen     = "seen"

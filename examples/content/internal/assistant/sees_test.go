@@ -25,7 +25,8 @@ func TestAMessageIntoARunHasItsOwnScreen(t *testing.T) {
 			if last := req.Messages[len(req.Messages)-1]; last.Text() != "" && last.Parts[0].Text == "List all" {
 				return providertest.Call(contenttools.FetchArtifactTopics, map[string]any{}).Response(), nil
 			}
-			return providertest.Call(contenttools.StructuredResponse, map[string]any{"message": "Done."}).Response(), nil
+			done := map[string]any{"message": "Done."}
+			return providertest.Call(contenttools.StructuredResponse, done).Response(), nil
 		})
 	})
 	first, second := b.draft("ann", "Remote work"), b.draft("ann", "Fixed prices")
