@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -196,8 +199,51 @@ func TestAModelJudges(t *testing.T) {
 		require.Equal(t, want, kind)
 		require.Equal(t, "The message: la seconde", model.Requests()[0].LastUserText())
 	}
-	_, err := Judge(providertest.Script(providertest.Say("It asks for a change.")))(t.Context(), "x")
+	cut := provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+		return func(yield func(provider.Chunk, error) bool) { yield(provider.Text("requests"), nil) }
+	})
+	_, err := Judge(cut)(t.Context(), "x")
+	require.ErrorContains(t, err, "requests", "there may be more")
+	_, err = Judge(providertest.Script(providertest.Say("It asks for a change.")))(t.Context(), "x")
 	require.ErrorContains(t, err, "It asks for a change.")
 	_, err = Judge(providertest.Script(providertest.Fail(fault.Permanent)))(t.Context(), "x")
 	require.Equal(t, fault.Permanent, fault.Of(err))
+}
+
+// A model that never answers, or never ends its answer, holds a call up for 20 seconds at most, and
+// is asked once. Then the person is.
+func TestAJudgeThatDoesntEndIsntWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, stream := range map[string]func(ctx context.Context) (provider.Chunk, error){
+		"it hangs": func(ctx context.Context) (provider.Chunk, error) {
+			<-ctx.Done()
+			return provider.Chunk{}, context.Cause(ctx)
+		},
+		"it thinks for ever": func(context.Context) (provider.Chunk, error) {
+			time.Sleep(time.Millisecond)
+			return provider.Chunk{Kind: provider.KindReasoning, Text: "hm"}, nil
+		},
+		"it talks for ever": func(context.Context) (provider.Chunk, error) {
+			return provider.Text("requests, "), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked, began := 0, time.Now()
+				judge := Judge(provider.Func(func(ctx context.Context, _ *provider.Request) iter.Seq2[provider.Chunk, error] {
+					asked++
+					return func(yield func(provider.Chunk, error) bool) {
+						for c, err := stream(ctx); yield(c, err) && err == nil; c, err = stream(ctx) {
+						}
+					}
+				}))
+				k := talk{messages: said("la seconde")}
+				v := k.verdict(tool(t, tools.Spec{Name: "rename"}), "{}", func(c *Config) { c.Judge = judge })
+				require.Equal(t, tools.Ask, v.Effect)
+				require.True(t, v.Standing, "nothing is certain")
+				require.Equal(t, 1, asked)
+				require.LessOrEqual(t, time.Since(began), 21*time.Second)
+			})
+		})
+	}
 }

@@ -1,6 +1,7 @@
 package consenttest
 
 import (
+	"context"
 	"net/http"
 	"strings"
 )
@@ -11,7 +12,9 @@ import (
 // is safe for concurrent use.
 type Prompted struct {
 	Calls map[string]Call
-	End   string                             // see [Speaker]
+	End   string // see [Speaker]
+	// Judge answers what the person wants of a call instead; empty: no answer comes.
+	Judge func(ctx context.Context) string
 	Write func(system, prompt string) string // see [Speaker]
 }
 
@@ -20,6 +23,8 @@ func (p *Prompted) ServeHTTP(w http.ResponseWriter, r *http.Request) {
 	serve(w, r, func(messages []message, step bool) reply {
 		last := messages[len(messages)-1]
 		switch {
+		case !step && judges(messages) && p.Judge != nil:
+			return reply{said: p.Judge(r.Context())}
 		case !step && judges(messages):
 			return reply{said: "requests"}
 		case !step && p.Write != nil:
