@@ -92,8 +92,8 @@ func merge(base, over json.RawMessage) json.RawMessage {
 	})
 }
 
-// checkLeftOut returns an error if over leaves out a property that merged requires, in which over is
-// merged already: nobody could call the tool.
+// checkLeftOut returns an error if over leaves out a property that merged requires. over is a part
+// of merged already. Nobody could call such a tool.
 func checkLeftOut(over, merged json.RawMessage) error {
 	above, ok := members(over)
 	if !ok { // it changes nothing

@@ -14,8 +14,9 @@ import (
 
 // A Config configures a [Policy].
 type Config struct {
-	// Said returns the conversation of a session: see the function [Said].
-	Said func(ctx context.Context, session string) ([]provider.Message, error)
+	// Said returns the conversation of a session, and the messages that the run in progress hasn't
+	// read yet: see [Listener.Said].
+	Said func(ctx context.Context, session string) (said []provider.Message, unread []string, err error)
 	// Judge says what the person wants of a call, where the rules aren't sure, as [Judge] does with
 	// a model. It gets what was said, and the call, in one text. nil, or if it fails: the call
 	// asks.
@@ -37,9 +38,10 @@ func Policy(cfg Config) tools.Policy {
 		if d.Spec().ReadOnly || cfg.Free != nil && cfg.Free(d, c) {
 			return allow
 		}
-		all, err := cfg.Said(ctx, c.Session)
+		all, unread, err := cfg.Said(ctx, c.Session)
 		if err != nil {
-			return tools.Verdict{Effect: tools.Ask, Reason: "What was said before can't be read: " + err.Error()}
+			why := "What was said before can't be read: " + err.Error()
+			return tools.Verdict{Effect: tools.Ask, Reason: why}
 		}
 		said := messages(all)
 		if len(said) == 0 || cfg.Exact != nil && cfg.Exact(said[len(said)-1]) {
@@ -50,9 +52,19 @@ func Policy(cfg Config) tools.Policy {
 		if earlier = append(earlier, refusals(all)...); len(earlier) > 0 && kind == Requests {
 			kind = Unknown
 		}
+		call := d.Title(tools.WithCall(ctx, c), c.Input) + "\n" + c.Name + " " + cut(string(c.Input), 1_000)
 		if kind == Unknown {
-			kind = judged.of(ctx, c.Session, question(newest, earlier, answer(all),
-				d.Title(tools.WithCall(ctx, c), c.Input)+"\n"+c.Name+" "+cut(string(c.Input), 1_000)))
+			kind = judged.of(ctx, c.Session, question(newest, earlier, answer(all), call))
+		}
+		// What comes during a run asks for nothing that the model could have read, but may forbid it.
+		for i := 0; i < len(unread) && kind == Requests; i++ {
+			earlier, newest = append(earlier, newest), unread[i]
+			switch now := kindOf(newest); now {
+			case Forbids, TakesBack, Conditions:
+				kind = now
+			case Unknown:
+				kind = judged.of(ctx, c.Session, question(newest, earlier, answer(all), call))
+			}
 		}
 		if kind == Requests {
 			return allow

@@ -33,6 +33,7 @@ func tool(t *testing.T, spec tools.Spec) *tools.Definition {
 // a talk is a conversation, and a judge that counts its calls.
 type talk struct {
 	messages []provider.Message
+	unread   []string
 	failed   error
 	says     Kind
 	fails    error
@@ -41,7 +42,9 @@ type talk struct {
 
 func (k *talk) verdict(d *tools.Definition, input string, change ...func(*Config)) tools.Verdict {
 	cfg := Config{
-		Said: func(context.Context, string) ([]provider.Message, error) { return k.messages, k.failed },
+		Said: func(context.Context, string) ([]provider.Message, []string, error) {
+			return k.messages, k.unread, k.failed
+		},
 		Judge: func(_ context.Context, question string) (Kind, error) {
 			k.asked = append(k.asked, question)
 			return k.says, k.fails
@@ -101,6 +104,16 @@ func TestThePolicy(t *testing.T) {
 				Result: &provider.ToolResult{Parts: []provider.Part{provider.TextPart(
 					"A person rejected this call. Don't change anything.")}}}}}), says: Forbids}, tool: rename, judged: 1,
 			reason: "You wrote “Publish About”, or forbade this before."},
+		"forbidden during the run": {talk: talk{messages: said("Rename Blog"), unread: []string{"Stop, don't do that"}},
+			tool: rename, reason: "You took something back: “Stop, don't do that”."},
+		"asked during the run": {talk: talk{messages: said("Rename Blog"), unread: []string{"Why is it slow?"}},
+			tool: rename},
+		"said during the run in another language": {talk: talk{messages: said("Rename Blog"),
+			unread: []string{"Ne renomme rien"}, says: Forbids}, tool: rename, judged: 1,
+			reason: "You wrote “Ne renomme rien”, or forbade this before."},
+		"what comes during a run allows nothing": {talk: talk{messages: said("Should we rename Blog?"),
+			unread: []string{"Rename Blog"}}, tool: rename,
+			reason: "You asked: “Should we rename Blog?”. This would change something."},
 		"an undo may be of what is done": {talk: talk{messages: said("Rename Blog", "Undo that please"),
 			says: Requests}, tool: rename, judged: 1},
 		"an undo may be of what isn't done": {talk: talk{messages: said("Rename Blog. Undo that."), says: TakesBack},
@@ -230,7 +243,8 @@ func TestAJudgeThatDoesntEndIsntWaitedFor(t *testing.T) {
 		t.Run(name, func(t *testing.T) {
 			synctest.Test(t, func(t *testing.T) {
 				asked, began := 0, time.Now()
-				judge := Judge(provider.Func(func(ctx context.Context, _ *provider.Request) iter.Seq2[provider.Chunk, error] {
+				type chunks = iter.Seq2[provider.Chunk, error]
+				judge := Judge(provider.Func(func(ctx context.Context, _ *provider.Request) chunks {
 					asked++
 					return func(yield func(provider.Chunk, error) bool) {
 						for c, err := stream(ctx); yield(c, err) && err == nil; c, err = stream(ctx) {

@@ -72,10 +72,10 @@ func tell(t testing.TB, a *agent.Agent, in agent.Input) *agent.Result {
 func TestACallReadsOnlyWhatIsNew(t *testing.T) {
 	t.Parallel()
 	a, store := conversing(t)
-	said := Said(func() *agent.Agent { return a })
+	said := Listen(func() *agent.Agent { return a }).Said
 	same := func() []provider.Message {
 		t.Helper()
-		kept, err := said(t.Context(), "s")
+		kept, _, err := said(t.Context(), "s")
 		require.NoError(t, err)
 		whole, err := a.Session("s").Messages(t.Context())
 		require.NoError(t, err)
@@ -99,7 +99,7 @@ func TestACallReadsOnlyWhatIsNew(t *testing.T) {
 	before := store.read.Load()
 	tell(t, a, agent.Input{Prompt: "One more"})
 	mine := store.read.Load()
-	kept, err := said(t.Context(), "s")
+	kept, _, err := said(t.Context(), "s")
 	require.NoError(t, err)
 	require.Len(t, messages(kept), 23)
 	require.Less(t, store.read.Load()-mine, int64(10), "the session has more facts")
@@ -127,11 +127,12 @@ func BenchmarkPolicy(b *testing.B) {
 	d, err := tools.Func[map[string]string, none]{Spec: spec,
 		Run: func(context.Context, map[string]string) (none, error) { return none{}, nil }}.Define()
 	require.NoError(b, err)
-	for name, said := range map[string]func(context.Context, string) ([]provider.Message, error){
-		"whole": func(ctx context.Context, session string) ([]provider.Message, error) {
-			return a.Session(session).Messages(ctx)
+	for name, said := range map[string]func(context.Context, string) ([]provider.Message, []string, error){
+		"whole": func(ctx context.Context, session string) ([]provider.Message, []string, error) {
+			all, err := a.Session(session).Messages(ctx)
+			return all, nil, err
 		},
-		"kept": Said(func() *agent.Agent { return a }),
+		"kept": Listen(func() *agent.Agent { return a }).Said,
 	} {
 		policy := Policy(Config{Said: said})
 		call := &tools.Call{Session: "s", Name: "rename", Input: []byte("{}")}

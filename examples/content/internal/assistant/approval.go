@@ -68,7 +68,7 @@ func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Cal
 // a button says what it does.
 func (s *Services) consent() tools.Policy {
 	return consent.Policy(consent.Config{
-		Said:  consent.Said(func() *agent.Agent { return s.Agent }),
+		Said:  consent.Listen(func() *agent.Agent { return s.Agent }).Said,
 		Judge: consent.Judge(masking{s.cfg.Model}),
 		Exact: buttons.MatchString,
 		Free: func(d *tools.Definition, c *tools.Call) bool {
