@@ -56,7 +56,8 @@ func Policy(cfg Config) tools.Policy {
 		if kind == Unknown {
 			kind = judged.of(ctx, c.Session, question(newest, earlier, answer(all), call))
 		}
-		// What comes during a run may forbid the call. It doesn't ask for it: the model hasn't read it.
+		// What comes during a run may forbid the call. It doesn't ask for it: the model hasn't read
+		// it.
 		for i := 0; i < len(unread) && kind == Requests; i++ {
 			earlier, newest = append(earlier, newest), unread[i]
 			switch now := kindOf(newest); now {
