@@ -96,6 +96,10 @@ func TestAPauseHasTheTitleThatTheToolGave(t *testing.T) {
 		"its own": {func(_ context.Context, in Note) string {
 			return "Send “" + in.Text + "” to all"
 		}, "Send “hi” to all"},
+		"one for the user": {func(ctx context.Context, _ Note) string {
+			c, _ := tools.CallOf(ctx)
+			return "Send as " + c.User
+		}, "Send as ann"},
 		"none":          {nil, "Send note “hi”"},
 		"a panic":       {func(context.Context, Note) string { panic("no") }, "Send note “hi”"},
 		"several lines": {func(context.Context, Note) string { return "a\n\x1bb" }, "a b"},
@@ -111,7 +115,7 @@ func TestAPauseHasTheTitleThatTheToolGave(t *testing.T) {
 			store := &journal.MapStore{}
 			cfg := agent.Config{Journal: store, Redact: redact, Tools: []tools.Tool{titled(c.title)}}
 			a, _ := scripted(t, cfg, providertest.Call("notes.sendNote", Note{"hi"}))
-			res := runInput(t, a, agent.Input{Session: "s", Prompt: "go"})
+			res := runInput(t, a, agent.Input{Session: "s", User: "ann", Prompt: "go"})
 			require.Equal(t, c.want, res.Pending[0].Title)
 			head, err := store.Head(t.Context(), "s")
 			require.NoError(t, err)

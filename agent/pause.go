@@ -108,7 +108,7 @@ func (w *workers) callTitle(cr *callRun) string {
 	if cr.d == noTool {
 		return tools.TitleOf(cr.call.Name, cr.stored.Input)
 	}
-	return cr.d.Title(w.log.ctx, cr.stored.Input)
+	return cr.d.Title(tools.WithCall(w.log.ctx, &cr.call), cr.stored.Input)
 }
 
 // suspendLocked is suspend for a fact that is redacted, and a caller that holds the lock. It shows

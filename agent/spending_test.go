@@ -159,7 +159,7 @@ func TestAChildThatBeginsWithNothingLeftMakesNoModelCall(t *testing.T) {
 	res := run(t, s.boss(t, agent.Config{Name: "boss", Limits: agent.Limits{Tokens: squadCall}}, s.worker(t), "a"))
 	require.Equal(t, agent.Stopped, res.Status)
 	require.Zero(t, s.calls["a"])
-	require.Contains(t, results(res)[0].Parts[0].Text, "Limits.Tokens is reached")
+	require.Contains(t, results(res)[0].Parts[0].Text, "it ended as stopped: its limit of tokens is reached: ")
 }
 
 func TestWhatAChildUsedIsBookedHoweverItsCallEnds(t *testing.T) {

@@ -9,6 +9,7 @@ import (
 	"strings"
 	"sync"
 	"time"
+	"unicode"
 
 	"github.com/pawlkit/pawl/agent/internal/session"
 	"github.com/pawlkit/pawl/agent/internal/work"
@@ -198,7 +199,8 @@ func outcomeOf(res *Result, err error) (work.Outcome, error) {
 	}
 	why := "it ended as " + string(res.Status)
 	if res.Reason != "" {
-		why += ": " + strings.TrimPrefix(res.Reason, "agent: ")
+		reason := strings.TrimPrefix(res.Reason, "agent: ")
+		why += ": " + strings.Replace(reason, "Limits."+res.Limit, "its limit of "+spaced(res.Limit), 1)
 	}
 	if text != "" {
 		why += "\nThe last that it said: " + text
@@ -209,6 +211,19 @@ func outcomeOf(res *Result, err error) (work.Outcome, error) {
 	}
 	return work.Outcome{Status: work.Failed, Err: &childError{problem: why, class: class, err: res.Err()},
 		Outside: res.Outside}, nil
+}
+
+// spaced returns the words of a name in lower case: "steps per phase" for StepsPerPhase. A model
+// reads it, which knows no field.
+func spaced(name string) string {
+	var b strings.Builder
+	for i, r := range name {
+		if unicode.IsUpper(r) && i > 0 {
+			b.WriteByte(' ')
+		}
+		b.WriteRune(unicode.ToLower(r))
+	}
+	return b.String()
 }
 
 // A childError says that a subagent didn't complete its task. It wraps why the child's run ended.

@@ -54,9 +54,10 @@ type Func[In, Out any] struct {
 	Ask func(ctx context.Context, in In) (string, error)
 	// Title says in a few words what a call with this input does, for the person who decides about
 	// it: "Delete page “home”". Lists and pages that show the pause have these words. It may look
-	// up what the input names. Set it for tools of risk: without Title, or if it returns "" or
-	// panics, the title is made from the name of the tool and one property of the input, which the
-	// model chose: see [Definition.Title].
+	// up what the input names, for the user of [CallOf]: for a pause, ctx belongs to the call, and
+	// elsewhere it may belong to none. Set it for tools of risk: without Title, or if it returns ""
+	// or panics, the title is made from the name of the tool and one property of the input, which
+	// the model chose: see [Definition.Title].
 	Title func(ctx context.Context, in In) string
 	// Scope names the kind of call that an input makes, for standing rules: "git status" for a
 	// command, "docs/" for a path. A rule that a person gives for one call then answers only for

@@ -92,7 +92,7 @@ func (a *Admission) question(c *Call, approved string) *Question {
 	s := &d.spec
 	switch {
 	case s.NotSelf && c.User == "":
-		q.Reason = both("it isn't known who makes the call (Call.User), so nobody can approve it", q.Reason)
+		q.Reason = both("it isn't known who makes the call, so nobody can approve it", q.Reason)
 		return q
 	case len(s.Approvers) == 0 || !(s.NotSelf && c.By == c.User) && c.mayApprove(d, c.By):
 		return nil

@@ -112,8 +112,8 @@ type Spec struct {
 	NoRetries bool
 
 	// Schema is merged over the schema inferred from the input type: properties by name, keywords
-	// replaced; null leaves out a property that isn't required. For a [Raw] tool it is the whole
-	// schema.
+	// replaced; null leaves out a property that isn't required, and is an error for one that is.
+	// For a [Raw] tool it is the whole schema.
 	Schema json.RawMessage
 	// Output is a schema for the text of successful results, which then must be JSON; empty: no
 	// validation.

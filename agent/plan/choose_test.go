@@ -11,6 +11,7 @@ import (
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
 )
@@ -63,6 +64,16 @@ func TestTheChosenPlanIsCarriedOutAsItWasShown(t *testing.T) {
 	require.Empty(t, receipt.Impossible)
 }
 
+// chooser returns an agent that offers plans for a runner, and has a tool that reads.
+func (s *shop) chooser(t *testing.T, r *Runner, model provider.Provider) *agent.Agent {
+	t.Helper()
+	a, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: r.store,
+		Tools: append(Tools(r), tools.New(tools.Spec{Name: "look", ReadOnly: true}, s.make)),
+		Modes: []agent.Mode{Mode("plan")}})
+	require.NoError(t, err)
+	return a
+}
+
 func TestAPlanThatCannotWorkIsNeitherRecommendedNorTriedNext(t *testing.T) {
 	s := shop{fail: map[string][]error{"new": {context.DeadlineExceeded}}}
 	store := &journal.MapStore{}
@@ -76,10 +87,7 @@ func TestAPlanThatCannotWorkIsNeitherRecommendedNorTriedNext(t *testing.T) {
 	model := providertest.Script(providertest.Call(ToolChoose, ways(way("Reuse", step("old", "make")),
 		way("Create", step("first", "make"), step("new", "make", "first")), way("Clone", step("copy", "publish")))),
 		providertest.Say("Done."))
-	a, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: store,
-		Tools: append(Tools(r), tools.New(tools.Spec{Name: "look", ReadOnly: true}, s.make)),
-		Modes: []agent.Mode{Mode("plan")}})
-	require.NoError(t, err)
+	a := s.chooser(t, r, model)
 	p := offer(t, a).Pending[0]
 	require.Contains(t, p.Reason, "3. The plan “Reuse” has 1 step: Make “old”. It can't work now: there is no section form.")
 	offered, _ := Alternatives(&p)
@@ -116,10 +124,7 @@ func TestAPlanThatMissesItsGoalIsOfferedOnlyIfEachDoes(t *testing.T) {
 		model := providertest.Script(providertest.Call(ToolChoose, ways(way("Clone", step("copy", "publish")),
 			way("Reuse", step("old", "make")), way("Create", step("first", "make"), step("new", "make", "first")))),
 			providertest.Say("Done."))
-		a, err := agent.New(agent.Config{Name: "planner", Provider: model, Journal: store,
-			Tools: append(Tools(r), tools.New(tools.Spec{Name: "look", ReadOnly: true}, s.make)),
-			Modes: []agent.Mode{Mode("plan")}})
-		require.NoError(t, err)
+		a := s.chooser(t, r, model)
 		p := offer(t, a).Pending[0]
 		offered, _ := Alternatives(&p)
 		titles := make([]string, len(offered))

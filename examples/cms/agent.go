@@ -10,6 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent/plan"
 	"github.com/pawlkit/pawl/examples/cms/internal/assistant"
 	"github.com/pawlkit/pawl/examples/cms/internal/cmstools"
+	"github.com/pawlkit/pawl/examples/internal/consent"
 	"github.com/pawlkit/pawl/tools"
 )
 
@@ -30,7 +31,8 @@ func (o *options) newAgent(site cmstools.Config, store journal.Store, log *slog.
 			return nil, err
 		}
 		hooks = append(hooks, judge)
-		policies = append(policies, asking(o.model, self))
+		heard := consent.Listen(self)
+		hooks, policies = append(hooks, heard.Hooks()), append(policies, asking(o.model, heard))
 	}
 	cfg := agent.Config{
 		Name:         "cms",

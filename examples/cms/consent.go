@@ -1,9 +1,6 @@
 package main
 
 import (
-	"context"
-
-	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/internal/consent"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
@@ -11,11 +8,9 @@ import (
 
 // asking returns the policy that asks about a change that the person's message doesn't ask for.
 // Plans are free: a person is asked about each anyway.
-func asking(model provider.Provider, self func() *agent.Agent) tools.Policy {
+func asking(model provider.Provider, heard *consent.Listener) tools.Policy {
 	return consent.Policy(consent.Config{
-		Said: func(ctx context.Context, session string) ([]provider.Message, error) {
-			return self().Session(session).Messages(ctx)
-		},
+		Said:  heard.Said,
 		Judge: consent.Judge(model),
 		Free:  func(d *tools.Definition, _ *tools.Call) bool { return d.Spec().Category == "planning" },
 	})

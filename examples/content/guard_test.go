@@ -33,9 +33,8 @@ func TestNothingHappensThatNobodyAskedFor(t *testing.T) {
 		Images: providertest.Draw()})
 	require.NoError(t, err)
 	defer func() { require.NoError(t, s.Close()) }()
-	a, err := s.Store.Create(t.Context(), portfolio.Artifact{User: "ann", Type: portfolio.Blog, Title: "Remote teams",
+	a := create(t, s.Store, portfolio.Artifact{User: "ann", Type: portfolio.Blog, Title: "Remote teams",
 		Content: "## One\n\nText.\n", Status: portfolio.Ready})
-	require.NoError(t, err)
 	id := `"artifactId":"` + a.ID + `"`
 	model.Calls = []consenttest.Call{{Name: contenttools.SetTone, Input: `{` + id + `,"tone":"friendly"}`},
 		{Name: contenttools.RenameArtifact, Input: `{` + id + `,"title":"Renamed"}`},

@@ -221,6 +221,39 @@ func TestAnOverlayReplacesKeywordsAndAddsPropertiesBehind(t *testing.T) {
 	}
 }
 
+// A tool without a property that it requires could never be called.
+func TestAnOverlayCantLeaveOutWhatIsRequired(t *testing.T) {
+	type inner struct {
+		Name string `json:"name"`
+		Note string `json:"note,omitempty"`
+	}
+	type outer struct {
+		Key  string           `json:"key"`
+		Hint string           `json:"hint,omitempty"`
+		One  inner            `json:"one"`
+		List []inner          `json:"list"`
+		Map  map[string]inner `json:"map"`
+	}
+	for overlay, want := range map[string]string{
+		`{"properties":{"hint":null}}`:                                                 "",
+		`{"properties":{"one":{"properties":{"note":null}}}}`:                          "",
+		`{"required":["one","list","map"],"properties":{"key":null}}`:                  "",
+		`{"properties":{"unknown":null}}`:                                              "",
+		`{"properties":{"key":null}}`:                                                  "key",
+		`{"required":["hint"],"properties":{"hint":null}}`:                             "hint",
+		`{"properties":{"one":{"properties":{"name":null}}}}`:                          "name",
+		`{"properties":{"list":{"items":{"properties":{"name":null}}}}}`:               "name",
+		`{"properties":{"map":{"additionalProperties":{"properties":{"name":null}}}}}`: "name",
+	} {
+		_, err := For[outer](json.RawMessage(overlay))
+		if want == "" {
+			require.NoError(t, err, overlay)
+			continue
+		}
+		require.ErrorContains(t, err, "schema: overlay of schema.outer: the property \""+want+"\" is required", overlay)
+	}
+}
+
 func TestTheSameTypeGivesTheSameBytesAndHash(t *testing.T) {
 	first := of[order](t, `{"properties":{"b":{},"a":{}}}`)
 	for range 20 {

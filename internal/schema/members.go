@@ -92,6 +92,35 @@ func merge(base, over json.RawMessage) json.RawMessage {
 	})
 }
 
+// checkLeftOut returns an error if over leaves out a property that merged requires. over is a part
+// of merged already. Nobody could call such a tool.
+func checkLeftOut(over, merged json.RawMessage) error {
+	above, ok := members(over)
+	if !ok { // it changes nothing
+		return nil
+	}
+	below, _ := members(merged)
+	var required []string
+	_ = json.Unmarshal(get(below, "required"), &required) // anything else requires nothing
+	changed, _ := members(get(above, "properties"))
+	left, _ := members(get(below, "properties"))
+	for _, m := range changed {
+		if string(m.value) == "null" && slices.Contains(required, m.key) {
+			return fmt.Errorf("the property %q is required, so null can't leave it out; make it optional in the type, "+
+				"or set \"required\" as well", m.key)
+		}
+		if err := checkLeftOut(m.value, get(left, m.key)); err != nil {
+			return err
+		}
+	}
+	for _, keyword := range []string{"items", "additionalProperties"} {
+		if err := checkLeftOut(get(above, keyword), get(below, keyword)); err != nil {
+			return err
+		}
+	}
+	return nil
+}
+
 func mergeWith(base, over json.RawMessage,
 	both func(key string, old, value json.RawMessage) json.RawMessage) json.RawMessage {
 	below, ok1 := members(base)

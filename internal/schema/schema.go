@@ -45,8 +45,9 @@ func For[T any](overlay json.RawMessage) (*Schema, error) {
 //
 // The overlay may be nil. It is a schema that is merged into the inferred one: its keywords replace
 // the inferred ones; under "properties" it is merged name by name, with new names at the end, and
-// null leaves out one that isn't required; "items" and "additionalProperties" are merged keyword by
-// keyword. For a type that contains itself it applies only to the outermost value.
+// null leaves out one that isn't required, and is an error for one that is; "items" and
+// "additionalProperties" are merged keyword by keyword. For a type that contains itself it applies
+// only to the outermost value.
 //
 // Types without a JSON form, types with their own marshaler but without JSONSchema, tags that don't
 // match their field, and defaults that their own schema rejects are errors that name the type and
@@ -77,6 +78,9 @@ func compileType(t reflect.Type, overlay json.RawMessage) (*Schema, error) {
 			return nil, fmt.Errorf("schema: overlay of %s: %w", t, err)
 		}
 		shown, checked = merge(shown, overlay), merge(checked, overlay)
+		if err := checkLeftOut(overlay, checked); err != nil {
+			return nil, fmt.Errorf("schema: overlay of %s: %w", t, err)
+		}
 	}
 	s, err := compile(shown, checked, true)
 	if err != nil {

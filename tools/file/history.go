@@ -63,7 +63,7 @@ func undoable[In any](t Tree, f tools.Func[In, tools.Result], paths func(In) []s
 				return nil
 			}
 			return newError(strings.Join(paths(in), ", "), fault.Permanent, err,
-				"its earlier content isn't in Config.History any more")
+				"its earlier content isn't in the history any more")
 		}
 		var r record
 		if err == nil {
@@ -131,7 +131,7 @@ func remember(ctx context.Context, t Tree, names []string) (first bool, err erro
 		err = os.Rename(at+".new", at)
 	}
 	if err != nil {
-		return false, newError(names[0], fault.Degraded, err, "its content can't be kept in Config.History: %v",
+		return false, newError(names[0], fault.Degraded, err, "its content can't be kept in the history: %v",
 			innermost(err))
 	}
 	forget(dir)

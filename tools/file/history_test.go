@@ -62,7 +62,7 @@ func TestWhatTheToolsChangedIsUndone(t *testing.T) {
 			_, err := tree.Read(t.Context(), "new/b")
 			require.ErrorIs(t, err, os.ErrNotExist)
 			require.NoError(t, os.RemoveAll(history))
-			require.ErrorContains(t, undos[0](), "isn't in Config.History any more")
+			require.ErrorContains(t, undos[0](), "isn't in the history any more")
 		})
 }
 

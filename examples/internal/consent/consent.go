@@ -14,8 +14,9 @@ import (
 
 // A Config configures a [Policy].
 type Config struct {
-	// Said returns the conversation of a session, as Session.Messages of package agent does.
-	Said func(ctx context.Context, session string) ([]provider.Message, error)
+	// Said returns the conversation of a session, and the messages that the run in progress hasn't
+	// read yet: see [Listener.Said].
+	Said func(ctx context.Context, session string) (said []provider.Message, unread []string, err error)
 	// Judge says what the person wants of a call, where the rules aren't sure, as [Judge] does with
 	// a model. It gets what was said, and the call, in one text. nil, or if it fails: the call
 	// asks.
@@ -37,9 +38,10 @@ func Policy(cfg Config) tools.Policy {
 		if d.Spec().ReadOnly || cfg.Free != nil && cfg.Free(d, c) {
 			return allow
 		}
-		all, err := cfg.Said(ctx, c.Session)
+		all, unread, err := cfg.Said(ctx, c.Session)
 		if err != nil {
-			return tools.Verdict{Effect: tools.Ask, Reason: "What was said before can't be read: " + err.Error()}
+			why := "What was said before can't be read: " + err.Error()
+			return tools.Verdict{Effect: tools.Ask, Reason: why}
 		}
 		said := messages(all)
 		if len(said) == 0 || cfg.Exact != nil && cfg.Exact(said[len(said)-1]) {
@@ -50,9 +52,20 @@ func Policy(cfg Config) tools.Policy {
 		if earlier = append(earlier, refusals(all)...); len(earlier) > 0 && kind == Requests {
 			kind = Unknown
 		}
+		call := d.Title(tools.WithCall(ctx, c), c.Input) + "\n" + c.Name + " " + cut(string(c.Input), 1_000)
 		if kind == Unknown {
-			kind = judged.of(ctx, c.Session, question(newest, earlier, answer(all),
-				d.Title(ctx, c.Input)+"\n"+c.Name+" "+cut(string(c.Input), 1_000)))
+			kind = judged.of(ctx, c.Session, question(newest, earlier, answer(all), call))
+		}
+		// What comes during a run may forbid the call. It doesn't ask for it: the model hasn't read
+		// it.
+		for i := 0; i < len(unread) && kind == Requests; i++ {
+			earlier, newest = append(earlier, newest), unread[i]
+			switch now := kindOf(newest); now {
+			case Forbids, TakesBack, Conditions:
+				kind = now
+			case Unknown:
+				kind = judged.of(ctx, c.Session, question(newest, earlier, answer(all), call))
+			}
 		}
 		if kind == Requests {
 			return allow
@@ -85,32 +98,40 @@ func cut(text string, n int) string {
 	return text
 }
 
-// messages returns what a person wrote: the first text of each of their messages. Others are what
-// the page adds, such as the screen.
+// messages returns what a person wrote.
 func messages(all []provider.Message) (said []string) {
 	for i := range all {
-		if m := &all[i]; m.Role == provider.RoleUser {
-			for _, p := range m.Parts {
-				if p.Kind == provider.PartText {
-					said = append(said, p.Text)
-					break
-				}
-			}
+		if text, ok := written(&all[i]); ok {
+			said = append(said, text)
 		}
 	}
 	return said
+}
+
+// written returns what a person wrote in a message: its first text. Others are what the page adds,
+// such as the screen.
+func written(m *provider.Message) (text string, ok bool) {
+	i := slices.IndexFunc(m.Parts, func(p provider.Part) bool { return p.Kind == provider.PartText })
+	if m.Role != provider.RoleUser || i < 0 {
+		return "", false
+	}
+	return m.Parts[i].Text, true
 }
 
 // refusals returns the results of calls that a person rejected, with their reasons.
 func refusals(all []provider.Message) (said []string) {
 	for i := range all {
 		for _, p := range all[i].Parts {
-			if p.Result != nil && strings.HasPrefix(p.Result.Text(), "A person rejected this call") {
+			if p.Result != nil && isRefusal(p.Result) {
 				said = append(said, p.Result.Text())
 			}
 		}
 	}
 	return said
+}
+
+func isRefusal(result *provider.ToolResult) bool {
+	return strings.HasPrefix(result.Text(), "A person rejected this call")
 }
 
 // answer returns the assistant's answer before the newest message of the person.
@@ -142,7 +163,7 @@ func question(newest string, earlier []string, answer, call string) string {
 // about.
 func read(said []string, answer string) (kind Kind, earlier []string) {
 	newest := said[len(said)-1]
-	kind = readOne(newest)
+	kind = kindOf(newest)
 	if intent.Yes(newest) && len(strings.Fields(newest)) <= 5 {
 		if kind = Unknown; strings.Contains(answer, "?") {
 			kind = Requests
@@ -150,7 +171,7 @@ func read(said []string, answer string) (kind Kind, earlier []string) {
 	}
 	unclear := 0
 	for i := len(said) - 2; i >= 0; i-- {
-		switch readOne(said[i]) {
+		switch kindOf(said[i]) {
 		case Forbids, Conditions:
 			earlier = append(earlier, said[i])
 		case Unknown:

@@ -4,8 +4,11 @@ import (
 	"context"
 	"encoding/json"
 	"errors"
+	"iter"
 	"strings"
 	"testing"
+	"testing/synctest"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
@@ -30,6 +33,7 @@ func tool(t *testing.T, spec tools.Spec) *tools.Definition {
 // a talk is a conversation, and a judge that counts its calls.
 type talk struct {
 	messages []provider.Message
+	unread   []string
 	failed   error
 	says     Kind
 	fails    error
@@ -38,7 +42,9 @@ type talk struct {
 
 func (k *talk) verdict(d *tools.Definition, input string, change ...func(*Config)) tools.Verdict {
 	cfg := Config{
-		Said: func(context.Context, string) ([]provider.Message, error) { return k.messages, k.failed },
+		Said: func(context.Context, string) ([]provider.Message, []string, error) {
+			return k.messages, k.unread, k.failed
+		},
 		Judge: func(_ context.Context, question string) (Kind, error) {
 			k.asked = append(k.asked, question)
 			return k.says, k.fails
@@ -98,6 +104,24 @@ func TestThePolicy(t *testing.T) {
 				Result: &provider.ToolResult{Parts: []provider.Part{provider.TextPart(
 					"A person rejected this call. Don't change anything.")}}}}}), says: Forbids}, tool: rename, judged: 1,
 			reason: "You wrote “Publish About”, or forbade this before."},
+		"forbidden during the run": {talk: talk{messages: said("Rename Blog"), unread: []string{"Stop, don't do that"}},
+			tool: rename, reason: "You took something back: “Stop, don't do that”."},
+		"asked during the run": {talk: talk{messages: said("Rename Blog"), unread: []string{"Why is it slow?"}},
+			tool: rename},
+		"said during the run in another language": {talk: talk{messages: said("Rename Blog"),
+			unread: []string{"Ne renomme rien"}, says: Forbids}, tool: rename, judged: 1,
+			reason: "You wrote “Ne renomme rien”, or forbade this before."},
+		"what comes during a run allows nothing": {talk: talk{messages: said("Should we rename Blog?"),
+			unread: []string{"Rename Blog"}}, tool: rename,
+			reason: "You asked: “Should we rename Blog?”. This would change something."},
+		"an undo may be of what is done": {talk: talk{messages: said("Rename Blog", "Undo that please"),
+			says: Requests}, tool: rename, judged: 1},
+		"an undo may be of what isn't done": {talk: talk{messages: said("Rename Blog. Undo that."), says: TakesBack},
+			tool: rename, judged: 1, reason: "You took something back: “Rename Blog. Undo that.”."},
+		"what is shown may be shown to visitors": {talk: talk{messages: said("Show it again"), says: Requests},
+			tool: rename, judged: 1},
+		"what is shown to me": {talk: talk{messages: said("Show me a draft")}, tool: rename,
+			reason: "You asked: “Show me a draft”. This would change something."},
 		"a condition behind one that is told": {talk: talk{messages: said(
 			"Add a section that says when we open once Ben agrees")}, tool: rename,
 			reason: "You set a condition: “Add a section that says when we open once Ben agrees”."},
@@ -188,8 +212,52 @@ func TestAModelJudges(t *testing.T) {
 		require.Equal(t, want, kind)
 		require.Equal(t, "The message: la seconde", model.Requests()[0].LastUserText())
 	}
-	_, err := Judge(providertest.Script(providertest.Say("It asks for a change.")))(t.Context(), "x")
+	cut := provider.Func(func(context.Context, *provider.Request) iter.Seq2[provider.Chunk, error] {
+		return func(yield func(provider.Chunk, error) bool) { yield(provider.Text("requests"), nil) }
+	})
+	_, err := Judge(cut)(t.Context(), "x")
+	require.ErrorContains(t, err, "requests", "there may be more")
+	_, err = Judge(providertest.Script(providertest.Say("It asks for a change.")))(t.Context(), "x")
 	require.ErrorContains(t, err, "It asks for a change.")
 	_, err = Judge(providertest.Script(providertest.Fail(fault.Permanent)))(t.Context(), "x")
 	require.Equal(t, fault.Permanent, fault.Of(err))
+}
+
+// A model that never answers, or never ends its answer, holds a call up for 20 seconds at most, and
+// is asked once. Then the person is.
+func TestAJudgeThatDoesntEndIsntWaitedFor(t *testing.T) {
+	t.Parallel()
+	for name, stream := range map[string]func(ctx context.Context) (provider.Chunk, error){
+		"it hangs": func(ctx context.Context) (provider.Chunk, error) {
+			<-ctx.Done()
+			return provider.Chunk{}, context.Cause(ctx)
+		},
+		"it thinks for ever": func(context.Context) (provider.Chunk, error) {
+			time.Sleep(time.Millisecond)
+			return provider.Chunk{Kind: provider.KindReasoning, Text: "hm"}, nil
+		},
+		"it talks for ever": func(context.Context) (provider.Chunk, error) {
+			return provider.Text("requests, "), nil
+		},
+	} {
+		t.Run(name, func(t *testing.T) {
+			synctest.Test(t, func(t *testing.T) {
+				asked, began := 0, time.Now()
+				type chunks = iter.Seq2[provider.Chunk, error]
+				judge := Judge(provider.Func(func(ctx context.Context, _ *provider.Request) chunks {
+					asked++
+					return func(yield func(provider.Chunk, error) bool) {
+						for c, err := stream(ctx); yield(c, err) && err == nil; c, err = stream(ctx) {
+						}
+					}
+				}))
+				k := talk{messages: said("la seconde")}
+				v := k.verdict(tool(t, tools.Spec{Name: "rename"}), "{}", func(c *Config) { c.Judge = judge })
+				require.Equal(t, tools.Ask, v.Effect)
+				require.True(t, v.Standing, "nothing is certain")
+				require.Equal(t, 1, asked)
+				require.LessOrEqual(t, time.Since(began), 21*time.Second)
+			})
+		})
+	}
 }

@@ -12,8 +12,8 @@ import (
 
 func Example() {
 	message := ""
-	policy := consent.Policy(consent.Config{Said: func(context.Context, string) ([]provider.Message, error) {
-		return []provider.Message{provider.User(message)}, nil
+	policy := consent.Policy(consent.Config{Said: func(context.Context, string) ([]provider.Message, []string, error) {
+		return []provider.Message{provider.User(message)}, nil, nil
 	}})
 	for _, message = range []string{"Publish the page.", "Should we publish the page?"} {
 		const name = "publish"

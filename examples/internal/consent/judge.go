@@ -1,6 +1,7 @@
 package consent
 
 import (
+	"cmp"
 	"context"
 	"strings"
 	"sync"
@@ -10,8 +11,11 @@ import (
 	"github.com/pawlkit/pawl/provider"
 )
 
+// longest is how many bytes an answer has at most. No kind is so long.
+const longest = 100
+
 // Judge returns a Config.Judge that asks a model what the person wants of a call, and waits 20
-// seconds for the answer.
+// seconds for the answer. It doesn't read a longer answer than a kind to its end.
 func Judge(model provider.Provider) func(ctx context.Context, question string) (Kind, error) {
 	return func(ctx context.Context, question string) (Kind, error) {
 		ctx, cancel := context.WithTimeout(ctx, 20*time.Second)
@@ -19,15 +23,28 @@ func Judge(model provider.Provider) func(ctx context.Context, question string) (
 		// A model that thinks needs more tokens than the word takes.
 		req := &provider.Request{MaxOutput: 2_000, Labels: provider.Labels{Kind: "consent"}, System: instructions,
 			Messages: []provider.Message{provider.User(question)}, Interactive: true}
-		resp, err := provider.Generate(ctx, model, req)
-		if err != nil {
-			return Unknown, err
+		text, whole := "", false
+		for c, err := range model.Stream(ctx, req) {
+			if err = cmp.Or(err, context.Cause(ctx)); err != nil {
+				return Unknown, err
+			}
+			switch c.Kind {
+			case provider.KindText:
+				text += c.Text
+			case provider.KindReset:
+				text = ""
+			case provider.KindEnd:
+				whole = true
+			}
+			if len(text) > longest {
+				break
+			}
 		}
-		said := Kind(strings.ToLower(strings.Trim(resp.Text(), " \t\n.\"")))
-		if _, ok := reasons[said]; ok {
+		said := Kind(strings.ToLower(strings.Trim(text, " \t\n.\"")))
+		if _, ok := reasons[said]; ok && whole {
 			return said, nil
 		}
-		return Unknown, fault.Errorf(fault.Invalid, "consent: the model answers %.50q", resp.Text())
+		return Unknown, fault.Errorf(fault.Invalid, "consent: the model answers %.50q", text)
 	}
 }
 

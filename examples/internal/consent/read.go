@@ -1,8 +1,10 @@
 package consent
 
 import (
+	"cmp"
 	"regexp"
 	"strings"
+	"sync"
 
 	"github.com/pawlkit/pawl/agent/intent"
 )
@@ -70,7 +72,7 @@ var (
 		ergänze füge erstelle erstell lege mach mache ändere änder setz setze schreib schreibe kürze kürz lösche lösch
 		veröffentliche übersetze ersetze ersetz verschieb verschiebe benenne nenne entferne`
 	// negates is what a plain request hasn't.
-	negates = within(negation + ` else other others rest but except instead_of only
+	negates = within(negation + ` else other others rest but except instead_of only undo_(?:that|this|it)
 		at_all ever even theoretically hypothetically generally theoretisch überhaupt`)
 	idle     = regexp.MustCompile(`^ (?:` + light + ` )*$`)
 	plain    = begins(verbs + ` (?:i'd_like|i_need|i_want|we_need|we_should_have|can_we_(?:get|have))_(?:a|an|some)`)
@@ -85,9 +87,10 @@ var (
 		whatever whether no actually`) + ` )*` + words(`i i'm i've i'll we we're he she it it's they there there's this that
 		these the my our his her ich wir er es das die der hope
 		\pL+_(?:is|are|was|were|has|had|said|says|ist|sind|war)`) + " ")
-	// reads begins a request to be told or shown something.
-	reads = begins(`tell show explain say suggest propose describe list look let_me check compare count wonder wondering
-		ask asking know zeig zeige sag erklär erkläre`)
+	// reads begins a request to be told or shown something. What is shown or said without "me" may
+	// be for the visitors of a page.
+	reads = begins(`(?:show|say|zeig|zeige)_(?:me|us|mir|uns) tell explain suggest propose describe list look let_me
+		check compare count wonder wondering ask asking know sag erklär erkläre`)
 	polite = begins(`(?:can|could|would|will|might)_(?:you|we) may_i_(?:ask|have|get) how_about would_you_mind
 		(?:kannst|könntest|würdest|magst)_du (?:können|könnten|würden)_(?:sie|wir)`)
 	// able asks what the assistant can do, if it names no object.
@@ -99,7 +102,7 @@ var (
 		no_wait stop halt hold_on hang_on never_?mind nvm abort disregard ignore_(?:that|my_.*|what_i_.*)
 		forget_(?:it|that|this|about.*) scratch_.* scrap_.* cancel(?:_.*)? leave_it keep_it let's_not lets_not not_yet
 		not_now better_not (?:rather|maybe|perhaps)_not (?:rather_)?don't (?:rather_)?dont
-		(?:i_)?changed_my_mind i've_changed_my_mind just_kidding wrong_\pL+ my_mistake on_second_thoughts?_.* undo_that
+		(?:i_)?changed_my_mind i've_changed_my_mind just_kidding wrong_\pL+ my_mistake on_second_thoughts?_.*
 		vergiss_es
 		(?:lieber|doch|besser|noch)_nicht
 		lass_(?:es|mal) warte moment`) + `(?: ` + words(`please then for_now again sorry thanks bitte doch`) + `)* $`)
@@ -111,6 +114,33 @@ var (
 		in_\S+_(?:minutes|hours|days|weeks|months) at_\d+\S* after_(?:lunch|work) morgen später nächste_woche`) +
 		` | then it can | can go live `)
 )
+
+// kinds are what messages do, because each call asks about all of its conversation.
+var kinds = struct {
+	sync.Mutex
+	of map[string]Kind
+}{of: map[string]Kind{}}
+
+// maxKinds is of how many messages the kind is kept.
+const maxKinds = 10_000
+
+// kindOf is readOne for a message that may have been read before.
+func kindOf(message string) Kind {
+	kinds.Lock()
+	kind, ok := kinds.of[message]
+	kinds.Unlock()
+	if ok || len(message) > maxRead {
+		return cmp.Or(kind, Unknown)
+	}
+	kind = readOne(message)
+	kinds.Lock()
+	defer kinds.Unlock()
+	if len(kinds.of) >= maxKinds {
+		clear(kinds.of)
+	}
+	kinds.of[message] = kind
+	return kind
+}
 
 // readOne returns what a message does by itself. It is a request only if it begins like one and has
 // nothing in it that negates, asks, takes back or sets a condition: what is in quotation marks

@@ -50,8 +50,9 @@ func New(cfg Config) (http.Handler, error) {
 		Authorize: func(*http.Request, string, serve.Action) (string, error) { return cfg.User, nil },
 		Widen:     func(*http.Request, serve.Access) error { return nil }, // sessions of the terminal belong to nobody
 		Input: func(r *http.Request, in *agent.Input) error {
-			in.Labels = Screen(r.Header.Get(screenHeader))
-			return nil
+			path := r.Header.Get(screenHeader)
+			in.Labels = Screen(path)
+			return sees(r.Context(), cfg.Hub.Agent().Session(in.Session), path)
 		},
 	})
 	if err != nil {

@@ -3,10 +3,13 @@ package assistant
 import (
 	"cmp"
 	"context"
+	"errors"
 	"fmt"
 	"regexp"
+	"slices"
 	"strings"
 	"time"
+	"unicode"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/circuit/fault"
@@ -14,8 +17,12 @@ import (
 	"github.com/pawlkit/pawl/memory"
 )
 
-// labelScreen is the label of a run with what its person has on the screen.
-const labelScreen = "screen"
+// labelScreen is the label of a run with what its person has on the screen, and labelSeen the one
+// of a session with the run in progress and what they had on it with their newest message to that.
+const (
+	labelScreen = "screen"
+	labelSeen   = "seen"
+)
 
 // screenHeader is what the page sends that in, with each message.
 const screenHeader = "X-CMS-Screen"
@@ -31,6 +38,19 @@ func Screen(path string) map[string]string {
 	return map[string]string{labelScreen: path}
 }
 
+// sees says what is on the screen of a person whose message may come into a run in progress. That
+// has the labels of the message that it began with.
+func sees(ctx context.Context, s *agent.Session, path string) error {
+	res, err := s.Result(ctx)
+	if errors.Is(err, agent.ErrNothingOpen) || err == nil && res.Status != agent.Running {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	return s.SetLabel(ctx, labelSeen, res.Run+" "+Screen(path)[labelScreen])
+}
+
 // most is the number of pages that the model sees at most, and of sections of the page on the
 // screen.
 const most = 40
@@ -44,11 +64,15 @@ func Context(s *site.Site, self func() *agent.Agent) func(context.Context, agent
 		if err != nil {
 			return memory.Context{}, err
 		}
-		return about(ctx, s, info.Labels[labelScreen])
+		path := info.Labels[labelScreen]
+		if run, seen, _ := strings.Cut(info.Labels[labelSeen], " "); run == in.Run {
+			path = seen
+		}
+		return about(ctx, s, path, in.Text)
 	}
 }
 
-func about(ctx context.Context, s *site.Site, path string) (c memory.Context, err error) {
+func about(ctx context.Context, s *site.Site, path, message string) (c memory.Context, err error) {
 	name, err := s.Name(ctx)
 	if err != nil {
 		return c, err
@@ -57,24 +81,59 @@ func about(ctx context.Context, s *site.Site, path string) (c memory.Context, er
 	if c.Screen, err = screen(ctx, s, path); err != nil {
 		return c, err
 	}
-	pages, err := s.ListPages(ctx, site.Query{Limit: most})
-	if err != nil {
-		return c, err
+	pages, err := known(ctx, s, path, message)
+	c.Fetched = []memory.Fetched{{Name: "the pages of the site", Text: pages}}
+	return c, err
+}
+
+// known lists the pages that the model sees. Of more than [most], these are the one on the screen,
+// those that the message names, and the newest.
+func known(ctx context.Context, s *site.Site, path, message string) (string, error) {
+	var all []site.PageSummary
+	for next := new(int); next != nil; {
+		list, err := s.ListPages(ctx, site.Query{Offset: *next, Limit: 200})
+		if err != nil {
+			return "", err
+		}
+		all, next = append(all, list.Items...), list.Next
 	}
-	lines := make([]string, len(pages.Items))
-	for i, p := range pages.Items {
-		lines[i] = fmt.Sprintf("%s (%s), %s", p.Name, site.Path(p.Slug), p.Status)
+	left := len(all) - most
+	if left > 0 {
+		message = words(message)
+		matters := func(p site.PageSummary) bool {
+			return path == "/pages/"+p.Slug || strings.Contains(message, words(p.Name)) ||
+				strings.Contains(message, words(p.Slug))
+		}
+		slices.SortFunc(all, func(a, b site.PageSummary) int {
+			if first := matters(a); first != matters(b) {
+				return map[bool]int{true: -1, false: 1}[first]
+			}
+			return cmp.Or(b.UpdatedAt.Compare(a.UpdatedAt), cmp.Compare(a.Slug, b.Slug))
+		})
+		all = all[:most]
+		slices.SortFunc(all, func(a, b site.PageSummary) int { return cmp.Compare(a.Slug, b.Slug) })
 	}
-	c.Fetched = []memory.Fetched{{Name: "the pages of the site",
-		Text: strings.Join(bounded(lines, pages.Total), "\n")}}
-	return c, nil
+	var b strings.Builder
+	for _, p := range all {
+		fmt.Fprintf(&b, "%s (%s), %s\n", p.Name, site.Path(p.Slug), p.Status)
+	}
+	if left > 0 {
+		fmt.Fprintf(&b, "and %d more, which cms_listPages lists\n", left)
+	}
+	return strings.TrimSuffix(b.String(), "\n"), nil
+}
+
+// words returns the words of a text in lower case, with a space before, between and after them.
+func words(text string) string {
+	return " " + strings.Join(strings.FieldsFunc(strings.ToLower(text), func(r rune) bool {
+		return !unicode.IsLetter(r) && !unicode.IsDigit(r)
+	}), " ") + " "
 }
 
 // bounded returns the first of so many things, and how many more there are.
-func bounded(list []string, total int) []string {
-	list = list[:min(len(list), most)]
-	if more := total - len(list); more > 0 {
-		list = append(list, fmt.Sprintf("and %d more", more))
+func bounded(list []string) []string {
+	if more := len(list) - most; more > 0 {
+		list = append(list[:most:most], fmt.Sprintf("and %d more", more))
 	}
 	return list
 }
@@ -94,7 +153,7 @@ func screen(ctx context.Context, s *site.Site, path string) (string, error) {
 				sections[i] = sec.Section + " " + sec.ID
 			}
 			text = fmt.Sprintf("The person sees the page %s (%s), %s. Its sections: %s.", p.Name, site.Path(p.Slug),
-				p.Status, cmp.Or(strings.Join(bounded(sections, len(sections)), ", "), "none"))
+				p.Status, cmp.Or(strings.Join(bounded(sections), ", "), "none"))
 		}
 	default:
 		var e *site.Entry

@@ -170,6 +170,11 @@ func (s *server) message(w http.ResponseWriter, r *http.Request) error {
 	if strings.TrimSpace(b.Message) == "" {
 		return invalid("message is empty")
 	}
+	if b.CMSTarget != "" {
+		if err := sees(r.Context(), session, b.CMSTarget); err != nil {
+			return err
+		}
+	}
 	receipt, err := session.Steer(r.Context(), b.Message)
 	if err != nil {
 		return err

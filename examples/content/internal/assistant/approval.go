@@ -4,22 +4,30 @@ import (
 	"context"
 	"encoding/json"
 	"fmt"
+	"slices"
 	"strings"
 
+	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/internal/consent"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 )
+
+// asks are the tools whose calls may ask the user.
+var asks = []string{RunSteps, contenttools.Publish, contenttools.Archive, contenttools.RenameArtifact,
+	contenttools.RestoreVersion, contenttools.Reopen, contenttools.DecideProposal}
 
 // policy asks the user about calls that others see, or that replace a text.
 func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
 	name := d.Name()
-	if name != RunSteps && name != contenttools.Publish && name != contenttools.Archive {
+	if !slices.Contains(asks, name) {
 		return tools.Verdict{Effect: tools.Allow}
 	}
-	var in stepsInput // the others have an artifactId, too
+	var in struct { // the others have an artifactId, too
+		stepsInput
+		Accept bool
+	}
 	if err := json.Unmarshal(c.Input, &in); err != nil {
 		return tools.Verdict{Effect: tools.Deny, Reason: err.Error()}
 	}
@@ -41,6 +49,10 @@ func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Cal
 			why = fmt.Sprintf("“%s” is %s. It leaves your portfolio; you can take it out of the archive again.",
 				a.Title, words(a.Status))
 		}
+	case contenttools.RenameArtifact, contenttools.RestoreVersion, contenttools.Reopen, contenttools.DecideProposal:
+		if a.Status == portfolio.Published && (name != contenttools.DecideProposal || in.Accept) {
+			why = fmt.Sprintf("“%s” isn't published any more then: others can't read it until you publish it again.", a.Title)
+		}
 	default:
 		if why, err = s.lost(ctx, c, &a, in.Steps); err != nil {
 			return tools.Verdict{Effect: tools.Deny, Reason: err.Error()}
@@ -56,9 +68,7 @@ func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Cal
 // a button says what it does.
 func (s *Services) consent() tools.Policy {
 	return consent.Policy(consent.Config{
-		Said: func(ctx context.Context, session string) ([]provider.Message, error) {
-			return s.Agent.Session(session).Messages(ctx)
-		},
+		Said:  consent.Listen(func() *agent.Agent { return s.Agent }).Said,
 		Judge: consent.Judge(masking{s.cfg.Model}),
 		Exact: buttons.MatchString,
 		Free: func(d *tools.Definition, c *tools.Call) bool {

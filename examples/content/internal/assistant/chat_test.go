@@ -153,7 +153,9 @@ func TestAVersionIsRestoredInTheChat(t *testing.T) {
 	answer = b.say("ann", a.ID, "List my archived articles")
 	require.Equal(t, "No article is in the archive at the moment.", answer.Message)
 	require.Contains(t, b.say("ann", a.ID, "show my published articles").Message, "(1)")
-	b.say("ann", a.ID, "Take it offline")
+	require.Contains(t, b.say("ann", a.ID, "Take it offline").Message, "isn't published any more then")
+	require.Equal(t, portfolio.Published, b.artifact("ann", a.ID).Status)
+	b.say("ann", a.ID, "Yes")
 	require.Equal(t, portfolio.Ready, b.artifact("ann", a.ID).Status)
 }
 

@@ -2,6 +2,7 @@ package assistant
 
 import (
 	"context"
+	"errors"
 	"fmt"
 	"strings"
 
@@ -43,9 +44,12 @@ func (s *Services) context(ctx context.Context, in agent.ContextInput) (c memory
 		return c, err
 	}
 	c.User = cut(about.Lines(), userBudget)
-	page := orElse(info.Labels[labelPage], "chat")
+	page, artifact := orElse(info.Labels[labelPage], "chat"), info.Labels[labelArtifact]
+	if seen := strings.Split(info.Labels[labelSeen], " "); len(seen) == 3 && seen[0] == in.Run {
+		page, artifact = seen[1], seen[2]
+	}
 	c.Screen = "\nPage: " + page + "\nNo artifact selected"
-	if a, err := s.Store.Artifact(ctx, info.Owner, info.Labels[labelArtifact]); err == nil {
+	if a, err := s.Store.Artifact(ctx, info.Owner, artifact); err == nil {
 		c.Screen = cut(fmt.Sprintf("\nPage: %s\nArtifact: %s (%s, %s, %s): %s", page, a.ID, a.Type, a.Status, a.Tone,
 			a.Title), screenBudget)
 		versions, err := s.versions(ctx, info.Owner, a.ID)
@@ -93,8 +97,11 @@ func (s *Services) versions(ctx context.Context, user, id string) (string, error
 	return b.String(), err
 }
 
-// The labels of a run: what the user has in front of them, and the trace of its answer.
+// The labels of a run: what the user has in front of them, and the trace of its answer. labelSeen
+// is that of a session: the run in progress, and what they had in front of them with their newest
+// message to it.
 const (
+	labelSeen     = "seen"
 	labelPage     = "page"
 	labelArtifact = "artifact"
 	labelTrace    = "trace"
@@ -115,6 +122,25 @@ func (s *Services) Labels(screen Screen, message string) map[string]string {
 		labels[labelArtifact] = screen.ArtifactID
 	}
 	return labels
+}
+
+// Sees says what a user has in front of them whose message may come into a run in progress of a
+// session of theirs. That has the labels of the message that it began with.
+func (s *Services) Sees(ctx context.Context, user, session string, screen Screen) error {
+	own := s.Agent.Session(session)
+	info, err := own.Info(ctx)
+	if errors.Is(err, agent.ErrNothingOpen) || err == nil && (info.Owner != user || info.Status != agent.Running) {
+		return nil
+	}
+	if err != nil {
+		return err
+	}
+	res, err := own.Result(ctx)
+	if err != nil {
+		return err
+	}
+	return own.SetLabel(ctx, labelSeen, strings.Join([]string{res.Run, orElse(screen.CurrentPage, "chat"),
+		orElse(screen.ArtifactID, "none")}, " "))
 }
 
 // memory returns how conversations are kept within their budget.

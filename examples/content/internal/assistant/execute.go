@@ -204,6 +204,9 @@ var refusal = regexp.MustCompile(`(?i)^\W*(?:no|nope|nein|cancel|never ?mind|lea
 
 // wait waits for the end of a run, or until it asks something.
 func (s *Services) wait(ctx context.Context, run live.Started, report func(string)) error {
+	if run.Done == nil { // a decision that the run in progress takes
+		return s.over(ctx, run.Session)
+	}
 	if report != nil {
 		watch, stop := context.WithCancel(ctx)
 		defer stop()
@@ -253,6 +256,23 @@ func (s *Services) wait(ctx context.Context, run live.Started, report func(strin
 		return portfolio.Errorf(portfolio.ToolExecutionFailed,
 			"The server is closing. It continues this when it is back.")
 	}
+}
+
+// over waits until nothing is in progress in a session.
+func (s *Services) over(ctx context.Context, session string) error {
+	for ev, err := range s.Hub.Watch(ctx, session, 0) {
+		if err != nil {
+			return err
+		}
+		if _, ended := ev.(*agent.RunEnded); !ended {
+			continue
+		}
+		info, err := s.Agent.Session(session).Info(ctx)
+		if err != nil || info.Status != agent.Running && (info.Status != agent.Paused || info.Pending > 0) {
+			return err
+		}
+	}
+	return context.Cause(ctx)
 }
 
 // fill puts what a run has done into the answer.

@@ -63,7 +63,9 @@ func (s *Services) workTools() []tools.Tool {
 			"does the steps that are missing."
 	return []tools.Tool{
 		tools.Func[stepsInput, contenttools.Envelope]{Spec: steps,
-			Title: func(_ context.Context, in stepsInput) string { return in.title() },
+			Title: func(ctx context.Context, in stepsInput) string {
+				return in.title(contenttools.Quoted(ctx, s.Store, in.ArtifactID))
+			},
 			Run: func(ctx context.Context, in stepsInput) (contenttools.Envelope, error) {
 				return s.work(ctx, in.ArtifactID, func(ctx context.Context, c *tools.Call, trace string) (Outcome,
 					error) {
@@ -87,7 +89,9 @@ func (s *Services) workTools() []tools.Tool {
 				})
 			}},
 		tools.Func[continueInput, contenttools.Envelope]{Spec: goOn,
-			Title: func(context.Context, continueInput) string { return "Continue" },
+			Title: func(ctx context.Context, in continueInput) string {
+				return "Continue the work on " + contenttools.Quoted(ctx, s.Store, in.ArtifactID)
+			},
 			Run: func(ctx context.Context, in continueInput) (contenttools.Envelope, error) {
 				return s.work(ctx, in.ArtifactID, func(ctx context.Context, c *tools.Call, trace string) (Outcome,
 					error) {
@@ -99,19 +103,22 @@ func (s *Services) workTools() []tools.Tool {
 	}
 }
 
-// title says what the steps do: "Research “Remote work”", or "Research and outline of “Remote
-// work”".
-func (in stepsInput) title() string {
-	of := ""
-	if in.About != "" && (len(in.Steps) != 1 || in.Steps[0] != portfolio.TopicResearch) {
-		of = " of"
+// title says what the steps do with an artifact: "Research “Remote work”", or "Research and outline
+// of “Remote work”".
+func (in stepsInput) title(artifact string) string {
+	title := upper(resultsOf(in.Steps))
+	switch {
+	case len(in.Steps) == 0:
+		return "Finish " + artifact
+	case len(in.Steps) > 1 || in.Steps[0] != portfolio.TopicResearch:
+		title += " of"
 	}
-	if len(in.Steps) == 0 {
-		return contenttools.Titled("Finish", in.About)
-	}
-	title := contenttools.Titled(upper(resultsOf(in.Steps))+of, in.About)
+	title += " " + artifact
 	if in.Again {
 		title += " again"
+	}
+	if in.SkipImages {
+		title += ", without images"
 	}
 	return title
 }

@@ -6,7 +6,6 @@ import (
 	"encoding/json"
 	"fmt"
 	"regexp"
-	"strconv"
 	"strings"
 
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
@@ -52,7 +51,7 @@ func (k *kit) createDraft() tools.Tool {
 	return tools.Func[draftInput, Envelope]{
 		Spec: tools.Spec{Name: CreateDraft, Category: "content", NoBreaker: true, Idempotent: true,
 			Description: "Makes a new draft with a title. Nothing else is done with it."},
-		Title: func(_ context.Context, in draftInput) string { return fmt.Sprintf("Make the draft “%s”", in.Title) },
+		Title: func(_ context.Context, in draftInput) string { return "Make the draft “" + in.Title + "”" },
 		Run: func(ctx context.Context, in draftInput) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
 				id := idOf(c.IdempotencyKey)
@@ -105,16 +104,16 @@ func (k *kit) acts() []tools.Tool {
 		return to(portfolio.Published)(ctx, user, a, in)
 	}
 	return []tools.Tool{k.createDraft(),
-		acting(k, RenameArtifact, "Changes the title of an artifact.", "Rename",
+		acting(k, RenameArtifact, "Changes the title of an artifact.",
 			func(ctx context.Context, user string, a portfolio.Artifact, in renameInput) (portfolio.Artifact, error) {
 				return st.Retitle(ctx, user, a.ID, in.Title)
 			}),
-		acting(k, SetTone, "Sets the tone in which the next texts of an artifact are written.", "Set the tone",
+		acting(k, SetTone, "Sets the tone in which the next texts of an artifact are written.",
 			func(ctx context.Context, user string, a portfolio.Artifact, in toneInput) (portfolio.Artifact, error) {
 				return st.Apply(ctx, portfolio.Change{User: user, Artifact: a.ID, By: portfolio.ByUser, From: a.Status,
 					To: a.Status, Tone: &in.Tone})
 			}),
-		acting(k, SetTags, "Replaces the tags of an artifact.", "Set the tags",
+		acting(k, SetTags, "Replaces the tags of an artifact.",
 			func(ctx context.Context, user string, a portfolio.Artifact, in tagsInput) (portfolio.Artifact, error) {
 				if err := CheckTags(in.Tags); err != nil {
 					return a, err
@@ -122,10 +121,9 @@ func (k *kit) acts() []tools.Tool {
 				return st.Apply(ctx, portfolio.Change{User: user, Artifact: a.ID, By: portfolio.ByUser, From: a.Status,
 					To: a.Status, Tags: in.Tags})
 			}),
-		acting(k, Publish, "Publishes an artifact with the status ready.", "Publish", publish),
-		acting(k, Archive, "Archives an artifact.", "Archive", to(portfolio.Archived)),
+		acting(k, Publish, "Publishes an artifact with the status ready.", publish),
+		acting(k, Archive, "Archives an artifact.", to(portfolio.Archived)),
 		acting(k, Reopen, "Takes an artifact out of the archive, or back from published.",
-			"Reopen",
 			func(ctx context.Context, user string, a portfolio.Artifact, in ofArtifact) (portfolio.Artifact, error) {
 				status := a.Status
 				if status == portfolio.Published || status == portfolio.Archived {
@@ -137,7 +135,6 @@ func (k *kit) acts() []tools.Tool {
 				return st.Move(ctx, user, a.ID, status, portfolio.ByUser)
 			}),
 		acting(k, DecideProposal, "Accepts or rejects the open proposal.",
-			"Decide about the proposal",
 			func(ctx context.Context, user string, a portfolio.Artifact, in decideInput) (portfolio.Artifact, error) {
 				p, err := st.Proposal(ctx, user, a.ID)
 				if err != nil {
@@ -148,7 +145,7 @@ func (k *kit) acts() []tools.Tool {
 				}
 				return st.Decide(ctx, user, p.ID, in.Accept)
 			}),
-		acting(k, RestoreVersion, "Restores a version.", "Restore version",
+		acting(k, RestoreVersion, "Restores a version.",
 			func(ctx context.Context, user string, a portfolio.Artifact, in restoreInput) (portfolio.Artifact, error) {
 				return st.Restore(ctx, user, a.ID, in.Version)
 			}),
@@ -160,32 +157,19 @@ type renameInput struct {
 	Title string `json:"title"`
 }
 
-func (in renameInput) detail() string { return "to “" + in.Title + "”" }
-
 type toneInput struct {
 	ofArtifact
 	Tone string `json:"tone" enum:"formal,casual,professional,conversational,technical,friendly,authoritative,humorous"`
 }
-
-func (in toneInput) detail() string { return "to " + in.Tone }
 
 type tagsInput struct {
 	ofArtifact
 	Tags []string `json:"tags"`
 }
 
-func (in tagsInput) detail() string { return "to " + strings.Join(in.Tags, ", ") }
-
 type decideInput struct {
 	ofArtifact
 	Accept bool `json:"accept"`
-}
-
-func (in decideInput) detail() string {
-	if in.Accept {
-		return "and accept it"
-	}
-	return "and reject it"
 }
 
 type restoreInput struct {
@@ -193,39 +177,55 @@ type restoreInput struct {
 	Version int `json:"version"`
 }
 
-func (in restoreInput) detail() string { return strconv.Itoa(in.Version) }
-
 // A namedArtifact is the input of a tool that a user is asked about.
 type namedArtifact struct {
 	ofArtifact
 	About string `json:"about,omitempty"`
 }
 
-func (in namedArtifact) name() string { return in.About }
-
-type acted interface {
-	target() string
-	name() string
-}
-
-// Titled returns what a call does, with the title of its artifact if that is known.
-func Titled(does, title string) string {
-	if title == "" {
-		return does
+// does says what a call of a tool does with an artifact, whose title is in quotation marks.
+func does(name string, in any, artifact string) string {
+	switch in := in.(type) {
+	case renameInput:
+		return fmt.Sprintf("Rename %s to “%s”", artifact, in.Title)
+	case toneInput:
+		return fmt.Sprintf("Set the tone of %s to %s", artifact, in.Tone)
+	case tagsInput:
+		if len(in.Tags) == 0 {
+			return "Remove the tags of " + artifact
+		}
+		return fmt.Sprintf("Set the tags of %s to %s", artifact, strings.Join(in.Tags, ", "))
+	case decideInput:
+		if in.Accept {
+			return "Accept the proposal for " + artifact
+		}
+		return "Reject the proposal for " + artifact
+	case restoreInput:
+		return fmt.Sprintf("Restore version %d of %s", in.Version, artifact)
 	}
-	return does + " “" + title + "”"
+	return upper(name) + " " + artifact // publish, archive, reopen
 }
 
-// acting makes a tool that changes an artifact at once. title is what it does, for people.
-func acting[In acted](k *kit, name, description, title string,
+func upper(s string) string { return strings.ToUpper(s[:1]) + s[1:] }
+
+// Quoted returns the title of an artifact in quotation marks, as the user of the call that ctx
+// belongs to may know it. If nobody knows it, it is "an article".
+func Quoted(ctx context.Context, store *portfolio.Store, id string) string {
+	if c, ok := tools.CallOf(ctx); ok {
+		if a, err := store.Artifact(ctx, c.User, id); err == nil {
+			return "“" + a.Title + "”"
+		}
+	}
+	return "an article"
+}
+
+// acting makes a tool that changes an artifact at once.
+func acting[In interface{ target() string }](k *kit, name, description string,
 	run func(ctx context.Context, user string, a portfolio.Artifact, in In) (portfolio.Artifact, error)) tools.Tool {
 	return tools.Func[In, Envelope]{
 		Spec: tools.Spec{Name: name, Category: "content", Description: description, NoBreaker: true, Idempotent: true},
-		Title: func(_ context.Context, in In) string {
-			if d, ok := any(in).(interface{ detail() string }); ok {
-				return title + " " + d.detail()
-			}
-			return Titled(title, in.name())
+		Title: func(ctx context.Context, in In) string {
+			return does(name, in, Quoted(ctx, k.Store, in.target()))
 		},
 		Run: func(ctx context.Context, in In) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {

@@ -34,7 +34,13 @@ func (k *kit) proposeEdit() tools.Tool {
 	return tools.Func[Edit, Envelope]{
 		Spec: tools.Spec{Name: ProposeEdit, Category: "content", Idempotent: true, NoBreaker: true,
 			Description: "Proposes a change of a text or another picture, for decideProposal."},
-		Title: func(context.Context, Edit) string { return "Propose a change" },
+		Title: func(ctx context.Context, in Edit) string {
+			title := "Propose a change of " + Quoted(ctx, k.Store, in.ArtifactID)
+			if in.Section != "" {
+				title += ", section “" + in.Section + "”"
+			}
+			return title
+		},
 		Run: func(ctx context.Context, in Edit) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
 				a, err := k.artifact(ctx, c.User, in.ArtifactID)

@@ -99,7 +99,6 @@ type ofArtifact struct {
 }
 
 func (in ofArtifact) target() string { return in.ArtifactID }
-func (in ofArtifact) name() string   { return "" }
 
 // A repeat is a part of the inputs of steps.
 type repeat struct {
@@ -107,6 +106,11 @@ type repeat struct {
 }
 
 func (r repeat) again() bool { return r.Again }
+
+// makes say what the tools of steps do with an artifact.
+var makes = map[string]string{portfolio.TopicResearch: "Research", portfolio.SkeletonCreator: "Outline",
+	portfolio.ContentWriter: "Write the text of", portfolio.Humanizer: "Revise",
+	portfolio.VisualsCreator: "Make the images of"}
 
 // writing makes a tool that changes an artifact. run does the work and returns the change and the
 // data of the answer.
@@ -116,6 +120,9 @@ func writing[In interface{ target() string }](k *kit, spec tools.Spec,
 		true, true, true, true
 	return tools.Func[In, Envelope]{
 		Spec: spec,
+		Title: func(ctx context.Context, in In) string {
+			return makes[spec.Name] + " " + Quoted(ctx, k.Store, in.target())
+		},
 		Run: func(ctx context.Context, in In) (Envelope, error) {
 			return k.answer(ctx, func(c *tools.Call, e *Envelope) error {
 				again, _ := any(in).(interface{ again() bool })

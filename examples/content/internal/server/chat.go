@@ -37,7 +37,7 @@ func (s *Server) chatRoutes(mux *http.ServeMux) error {
 				}
 				in.Only, in.Labels = assistant.ChatTools, s.Labels(screenOf(r), in.Prompt)
 				in.Supersede = true // a run whose process has died, or what waits for a decision
-				return nil
+				return s.Sees(r.Context(), in.User, in.Session, screenOf(r))
 			},
 			MaxFiles: -1, Allowance: allowance, Title: "Content agent", Logger: s.cfg.Logger,
 			Examples: []string{"Give me topic ideas for LinkedIn", "Show my drafts"},

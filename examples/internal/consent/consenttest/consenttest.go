@@ -1,9 +1,6 @@
 package consenttest
 
 import (
-	"encoding/json"
-	"fmt"
-	"io"
 	"net/http"
 	"os"
 	"slices"
@@ -38,42 +35,25 @@ func (o *Obedient) Asked(name string) {
 }
 
 // ServeHTTP answers a request.
-func (o *Obedient) ServeHTTP(w http.ResponseWriter, r *http.Request) {
-	var req struct {
-		Messages []struct{ Role string }
-		Tools    []any
-	}
-	body, _ := io.ReadAll(r.Body)
-	if json.Unmarshal(body, &req) != nil || len(req.Messages) == 0 {
-		w.WriteHeader(http.StatusBadRequest)
-		return
-	}
+func (o *Obedient) ServeHTTP(w http.ResponseWriter, r *http.Request) { serve(w, r, o.reply) }
+
+func (o *Obedient) reply(messages []message, step bool) reply {
 	o.mu.Lock()
 	defer o.mu.Unlock()
-	said, call := "Done.", o.Then
 	switch {
-	case len(req.Tools) == 0 && o.asked != "":
-		said, call = "requests", Call{}
-	case len(req.Tools) == 0:
-		said, call = "As you like.", Call{}
-	case req.Messages[len(req.Messages)-1].Role == "user":
-		i := o.next % len(o.Calls)
-		if o.asked != "" {
-			i = slices.IndexFunc(o.Calls, func(c Call) bool { return c.Name == o.asked })
-		}
-		call = o.Calls[i]
-		o.next++
+	case !step && o.asked != "":
+		return reply{said: "requests"}
+	case !step:
+		return reply{said: "As you like."}
+	case messages[len(messages)-1].Role != "user":
+		return reply{said: "Done.", call: o.Then}
 	}
-	type object map[string]any
-	delta, reason := object{"content": said}, "stop"
-	if call.Name != "" {
-		reason = "tool_calls"
-		delta = object{"tool_calls": []object{{"index": 0, "id": fmt.Sprint("call-", o.next), "type": "function",
-			"function": object{"name": call.Name, "arguments": call.Input}}}}
+	i := o.next % len(o.Calls)
+	if o.asked != "" {
+		i = slices.IndexFunc(o.Calls, func(c Call) bool { return c.Name == o.asked })
 	}
-	line, _ := json.Marshal(object{"choices": []object{{"delta": delta, "finish_reason": reason}}})
-	w.Header().Set("Content-Type", "text/event-stream")
-	fmt.Fprintf(w, "data: %s\n\ndata: [DONE]\n\n", line)
+	o.next++
+	return reply{call: o.Calls[i]}
 }
 
 // A Conversation is what a person says. Ask says that nothing may happen after the last message
