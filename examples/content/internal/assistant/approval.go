@@ -7,7 +7,6 @@ import (
 	"slices"
 	"strings"
 
-	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
 	"github.com/pawlkit/pawl/examples/internal/consent"
@@ -66,9 +65,9 @@ func (s *Services) policy(ctx context.Context, d *tools.Definition, c *tools.Cal
 
 // consent asks about calls that the user's message doesn't ask for. A proposal changes nothing, and
 // a button says what it does.
-func (s *Services) consent() tools.Policy {
+func (s *Services) consent(heard *consent.Listener) tools.Policy {
 	return consent.Policy(consent.Config{
-		Said:  consent.Listen(func() *agent.Agent { return s.Agent }).Said,
+		Said:  heard.Said,
 		Judge: consent.Judge(masking{s.cfg.Model}),
 		Exact: buttons.MatchString,
 		Free: func(d *tools.Definition, c *tools.Call) bool {

@@ -18,6 +18,7 @@ import (
 	"github.com/pawlkit/pawl/agent/stop"
 	"github.com/pawlkit/pawl/examples/content/internal/contenttools"
 	"github.com/pawlkit/pawl/examples/content/internal/portfolio"
+	"github.com/pawlkit/pawl/examples/internal/consent"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/tools"
 	"github.com/pawlkit/pawl/tools/mock"
@@ -127,13 +128,14 @@ func New(cfg Config) (s *Services, err error) {
 	if err != nil {
 		return s, err
 	}
-	policies := []tools.Policy{s.policy}
+	hooks, policies := []agent.Hooks{s.screen.Hooks()}, []tools.Policy{s.policy}
 	if cfg.Real {
-		policies = append(policies, s.consent())
+		heard := consent.Listen(func() *agent.Agent { return s.Agent })
+		hooks, policies = append(hooks, heard.Hooks()), append(policies, s.consent(heard))
 	}
 	s.Agent, err = agent.New(agent.Config{Name: "content", Provider: &router{s, cfg.Model}, Instructions: instructions,
 		Tools: append(list, s.workTools()...), Policies: policies,
-		Journal: s.Journal, Lease: cfg.Lease, Memory: mem, Hooks: append([]agent.Hooks{s.screen.Hooks()}, cfg.Hooks...),
+		Journal: s.Journal, Lease: cfg.Lease, Memory: mem, Hooks: append(hooks, cfg.Hooks...),
 		StopWhen: []stop.Condition{stop.AfterTool(contenttools.StructuredResponse)}, Logger: cfg.Logger})
 	if err != nil {
 		return s, err

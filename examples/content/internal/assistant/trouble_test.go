@@ -100,3 +100,37 @@ func TestTwoTabsThatAnswerAtOnce(t *testing.T) {
 		require.Equal(t, begun == 1, b.artifact("ann", id).Tone == "formal")
 	}
 }
+
+// A prohibition that comes while the model is at work holds for what it does next.
+func TestAProhibitionThatComesDuringARunHolds(t *testing.T) {
+	t.Parallel()
+	asked, sent, id := make(chan int), make(chan int), ""
+	var first sync.Once
+	b := newBench(t, obeying(&id, func(context.Context) string { return "requests" }), func(c *Config) {
+		inner := c.Model
+		c.Model = providertest.Func(func(ctx context.Context, req *provider.Request) (*provider.Response, error) {
+			if req.Labels.Kind == "step" {
+				first.Do(func() {
+					close(asked)
+					<-sent
+				})
+			}
+			return provider.Generate(ctx, inner, req)
+		})
+	})
+	id = b.draft("ann", "Remote work").ID
+	answered := make(chan Answer)
+	go func() {
+		answered <- b.Execute(context.WithoutCancel(t.Context()), Request{User: "ann", Message: "Set the tone to formal"})
+	}()
+	<-asked
+	session, err := b.Conversation(t.Context(), "ann", Main, false)
+	require.NoError(t, err)
+	out, err := b.Hub.Send(t.Context(), agent.Input{User: "ann", Owner: "ann", Session: session,
+		Prompt: "Don't change anything!"})
+	require.NoError(t, err)
+	require.True(t, out.Steered)
+	close(sent)
+	<-answered
+	require.Equal(t, "professional", b.artifact("ann", id).Tone)
+}
