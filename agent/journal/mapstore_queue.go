@@ -56,36 +56,20 @@ func (m *MapStore) Due(ctx context.Context, c Claim, take func(Head) bool) (Queu
 	now := time.Now()
 	m.mu.Lock()
 	defer m.mu.Unlock()
-	type dueHead struct {
-		Head
-		at time.Time
-	}
-	var due []dueHead
 	for _, s := range m.sessions {
-		if at, is := dueForWork(&s.head, now); is {
-			due = append(due, dueHead{s.head, at})
-		}
-	}
-	slices.SortFunc(due, func(x, y dueHead) int {
-		return cmp.Or(x.at.Compare(y.at), cmp.Compare(x.Session, y.Session))
-	})
-	for i := range due {
-		if !take(due[i].clone()) {
+		if s.head.hasWork(now) && !take(s.head.clone()) {
 			break
 		}
 	}
 	return m.first(c, now), nil
 }
 
-// dueForWork reports whether a head is for take of [Queue].Due, and since when.
-func dueForWork(h *Head, now time.Time) (at time.Time, due bool) {
-	switch {
-	case h.Kind != "" || h.Parent != "" || h.Status == "queued" || h.Owner != "" && now.Before(h.Until):
-		return at, false
-	case h.Status == "running" || h.Status == "paused" && h.Inbox > 0:
-		return h.Until, true
+// hasWork reports whether a head is for take of [Queue].Due.
+func (h *Head) hasWork(now time.Time) bool {
+	if h.Kind != "" || h.Parent != "" || h.Status == "queued" || h.Owner != "" && now.Before(h.Until) {
+		return false
 	}
-	return h.Due, !h.Due.IsZero() && !now.Before(h.Due)
+	return h.Status == "running" || h.Status == "paused" && h.Inbox > 0 || !h.Due.IsZero() && !now.Before(h.Due)
 }
 
 // first returns what a claim takes now; without a session if there is nothing.
@@ -150,7 +134,7 @@ func (m *MapStore) Claim(ctx context.Context, c Claim, owner string, ttl time.Du
 
 // Delay implements [Queue].
 func (m *MapStore) Delay(ctx context.Context, l Lease, until time.Time) error {
-	if err := ready(ctx, "delay", l.Session, cmp.Or(ValidateSession(l.Session), validUntil(until))); err != nil {
+	if err := ready(ctx, "delay", l.Session, ValidateDelay(l, until)); err != nil {
 		return err
 	}
 	now := time.Now()
@@ -173,8 +157,6 @@ func (m *MapStore) Delay(ctx context.Context, l Lease, until time.Time) error {
 	at.claimed, at.from = false, until
 	return nil
 }
-
-func validUntil(until time.Time) error { return typed(validTime("until", until)) }
 
 // Depths implements [Queue].
 func (m *MapStore) Depths(ctx context.Context) ([]Depth, error) {

@@ -29,7 +29,7 @@ type Place struct {
 type Queue interface {
 	Store
 	// Due calls take with the head of each session that has work for a worker, is nobody's child, is
-	// of no kind and isn't leased, the longest due first, until take returns false. Those are
+	// of no kind and isn't leased, in any order, until take returns false. Those are
 	// sessions with the status running; paused, with something in the inbox; and those whose
 	// [Head].Due has come, unless they are queued. take must not call the store.
 	//
@@ -88,8 +88,6 @@ const (
 	// shortestDelay and longestDelay are those of [Queue].Delay.
 	shortestDelay = 10 * time.Second
 	longestDelay  = 450 * time.Second
-	// MostLooked is how many sessions of a group and an agent [Claim].Full looks at.
-	mostLooked = 10_000
 )
 
 // QueueDelay returns how long [Queue].Delay keeps a session that couldn't be started so many times
@@ -100,6 +98,11 @@ func QueueDelay(tries int) time.Duration {
 		d *= 2
 	}
 	return min(d, longestDelay)
+}
+
+// ValidateDelay returns an [*InvalidError] if these can't be arguments of [Queue].Delay.
+func ValidateDelay(l Lease, until time.Time) error {
+	return typed(cmp.Or(validName("session", l.Session, false), validTime("until", until)))
 }
 
 // Validate returns an [*InvalidError] if c can't be claimed, whatever the store holds.

@@ -10,9 +10,10 @@ import (
 
 // A Store is a [journal.Store] in the tables of a [Database].
 type Store struct {
-	db   Database
-	q    statements
-	sign string // prefix of the number of a parameter
+	db      Database
+	dialect Dialect
+	q       statements
+	sign    string // prefix of the number of a parameter
 
 	label, updated string // of [Dialect]
 }
@@ -21,7 +22,7 @@ var _ journal.Store = (*Store)(nil)
 
 // New returns the store in db, whose tables exist.
 func New(db Database, d Dialect) *Store {
-	return &Store{db: db, q: d.statements(), sign: d.SQL("?"), label: d.Label, updated: d.SQL(d.Updated)}
+	return &Store{db: db, dialect: d, q: d.statements(), sign: d.SQL("?"), label: d.Label, updated: d.SQL(d.Updated)}
 }
 
 // A Tx runs statements in one transaction. *sql.Tx is one.
@@ -85,6 +86,16 @@ type Dialect struct {
 	// Posted is a statement that tells other processes that something is posted to the session
 	// whose name is its parameter. Without one they aren't told.
 	Posted string
+	// Greatest is the function that returns the greatest of its arguments.
+	Greatest string
+	// Text has a parameter for %s, as a text that is compared byte by byte, and List a table e with
+	// the column value, of the strings of the JSON array that is a parameter for %s.
+	Text, List string
+	// Labeled is as Label, but for the session r.session.
+	Labeled string
+	// Claiming is a statement after which no other transaction claims from the queue until this one
+	// has ended. It is empty if a transaction excludes all others.
+	Claiming string
 }
 
 // SQL returns a statement with @ and ? replaced by the dialect's prefix and parameters.
@@ -110,6 +121,7 @@ type statements struct {
 	prune, drop                      string
 	erasing                          erasing
 	dropAll                          [2]string
+	queueing                         queueing
 }
 
 func (d Dialect) statements() statements {
@@ -154,7 +166,8 @@ func (d Dialect) statements() statements {
 			allowances: "SELECT name, key FROM @allowances",
 			drop:       "DELETE FROM @allowances WHERE name = ?1 AND key = ?2",
 		},
-		dropAll: [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
+		queueing: d.queueing(columns, from),
+		dropAll:  [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
 	}
 	for _, p := range []*string{
 		&q.find, &q.lock, &q.heads, &q.idle, &q.owned,
@@ -162,6 +175,8 @@ func (d Dialect) statements() statements {
 		&q.post,
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
 		&q.erasing.item, &q.erasing.allowances, &q.erasing.drop,
+		&q.queueing.enter, &q.queueing.leave, &q.queueing.later, &q.queueing.claim, &q.queueing.tries,
+		&q.queueing.delay, &q.queueing.claiming, &q.queueing.ready, &q.queueing.depths, &q.queueing.due,
 	} {
 		*p = d.SQL(*p)
 	}
