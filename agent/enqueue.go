@@ -20,6 +20,11 @@ type QueueOptions struct {
 	// has done is done again. The first delay is 10 s or what the provider asks for, and each
 	// further one is twice as long, up to 10 minutes. 0: 1.
 	Attempts int
+	// Group is whose turn the run takes, such as the name of a tenant; at most 512 bytes without
+	// control characters. Groups take turns while they have runs that wait, so a long queue of one
+	// keeps no other waiting, and work.Config.PerGroup limits each. Within a group priority comes
+	// first. Empty: the group of all that have none.
+	Group string
 }
 
 const mostAttempts = 20
@@ -28,8 +33,9 @@ const mostAttempts = 20
 // it once: see package agent/work. Until then the session's Status is [Queued]. [Session.Cancel]
 // takes it out of the queue.
 //
-// Of what is due, what has a higher Priority is started first, then what has waited longer. The
-// host is told how the run has ended: see [Session.Deliver].
+// Of what is due in a group, what has a higher Priority is started first, then what has waited
+// longer, whatever waits besides: see [journal.Queue]. The host is told how the run has ended: see
+// [Session.Deliver].
 //
 // The work needs a Session. It can't have Supersede, Replaces, or Tools that aren't external. A
 // Key that the session had before is [ErrDuplicate], and a session whose run is open is refused
@@ -51,12 +57,18 @@ func (a *Agent) Enqueue(ctx context.Context, w Work, o QueueOptions) error {
 	if o.At.IsZero() {
 		o.At = time.Now()
 	}
-	due := journal.HeadUpdate{Due: o.At}
+	due := journal.HeadUpdate{Queue: &journal.Place{Group: o.Group}}
+	if err := due.Validate(); err != nil {
+		return &ArgError{Field: "QueueOptions.Group", Err: err,
+			Problem: strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Queue.Group ")}
+	}
+	due = journal.HeadUpdate{Due: o.At}
 	if err := due.Validate(); err != nil {
 		return &ArgError{Field: "QueueOptions.At", Err: err,
 			Problem: fmt.Sprintf("it is %v; give a time between 1678 and 2262", o.At)}
 	}
-	j.leg = &legState{queue: &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1)}}
+	j.leg = &legState{queue: &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1),
+		Group: o.Group}}
 	x := a.newDriver(ctx, j, false, nil)
 	defer x.log.Cancel(nil)
 	return x.begin(j)

@@ -368,6 +368,14 @@ func (s *Store) stand(ctx context.Context, tx Tx, at *row, p *journal.Place) err
 	return err
 }
 
+// QueueColumns returns what a head says of its place in the queue: agent, group, precedence, the
+// time at which it is due, or 0 for at once, and whether it has started.
+func QueueColumns(u *journal.HeadUpdate) []any {
+	var h journal.Head
+	h.Set(u)
+	return []any{u.Queue.Agent, u.Queue.Group, int64(u.Queue.Precedence), dueColumn(h.Due), u.Queue.Started}
+}
+
 // dueColumn returns the column at of a time at which a session is due.
 func dueColumn(t time.Time) int64 {
 	if t.IsZero() {

@@ -21,7 +21,8 @@ type database struct {
 	timeout time.Duration
 	dialect sqljournal.Dialect
 
-	tryAppend, insert, replace string
+	append          [3]string // without a head, with one, and with one that has a place in the queue
+	insert, replace string
 }
 
 var _ sqljournal.Database = (*database)(nil)
@@ -94,8 +95,16 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool,
 	}
 	args := append([]any{a.Session, int64(a.Fence), int64(a.After), len(a.Records)}, head...)
 	args = append(append(args, columns(a.Records)...), a.Quiet)
+	statement := db.append[0]
+	if a.Head != nil {
+		statement = db.append[1]
+	}
+	if a.Head != nil && a.Head.Queue != nil {
+		statement = db.append[2]
+		args = append(args, sqljournal.QueueColumns(a.Head)...)
+	}
 	err = db.retry(ctx, func(ctx context.Context) error {
-		result, err := db.pool.ExecContext(ctx, db.tryAppend, args...)
+		result, err := db.pool.ExecContext(ctx, statement, args...)
 		if err != nil {
 			return err
 		}

@@ -169,8 +169,8 @@ var migrations = [][]string{nil, nil, {
 
 // What a session that an older version has queued says in its head, and its row in the queue.
 const (
-	queuedHead = "new.status = 'queued' AND new.kind = '' AND new.parent = '' AND json_valid(CAST(new.info AS TEXT)) " +
-		"AND json_type(CAST(new.info AS TEXT), '$.precedence') = 'integer'"
+	queuedHead = "new.status = 'queued' AND new.kind = '' AND new.parent = '' AND CASE WHEN json_valid(CAST(new.info " +
+		"AS TEXT)) THEN json_type(CAST(new.info AS TEXT), '$.precedence') = 'integer' ELSE 0 END"
 	queuedRow = "SELECT new.id, coalesce(json_extract(CAST(new.info AS TEXT), '$.agent'), ''), '', " +
 		"json_extract(CAST(new.info AS TEXT), '$.precedence'), coalesce(new.expires, 0), 0, coalesce(new.expires, 0), 0, 0"
 )
