@@ -127,11 +127,11 @@ func (s *State) due() (at time.Time) {
 // session that is another's is in no queue.
 func (s *State) place() *journal.Place {
 	r := s.Run
-	started := r.Queue != nil && (r.Status == Running || r.Interrupted())
-	if s.Parent != "" || !started && !r.IsQueued() {
+	if r.Queue == nil || s.Parent != "" || r.Status != Running && !r.Interrupted() {
 		return nil
 	}
-	return &journal.Place{Agent: r.Agent, Group: r.Queue.Group, Precedence: r.precedence(), Started: started}
+	return &journal.Place{Agent: r.Agent, Group: r.Queue.Group, Precedence: r.precedence(),
+		Started: !r.IsQueued()}
 }
 
 // precedence returns the place of a run among others that wait: a higher one comes first. It is the

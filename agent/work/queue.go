@@ -92,6 +92,11 @@ func (w *Worker) claim(ctx context.Context) (name string, err error) {
 		return "", err
 	}
 	w.next.After = q.Group
+	if len(w.cfg.PerLabel) > 0 { // the next search counts it
+		if h, err := w.store.Head(ctx, q.Session); err == nil {
+			w.drives(q.Session, w.limited(&h))
+		}
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	w.claims[q.Session] = l
