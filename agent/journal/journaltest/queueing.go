@@ -373,58 +373,7 @@ func (f *fixture) depths() []journal.Depth {
 	return all
 }
 
-func claimsAtOnce(f *fixture) {
-	const workers, sessions, most = 4, 60, 2
-	for i := range sessions {
-		f.enqueue(fmt.Sprint("s", i), journal.Place{Group: fmt.Sprint("g", i%3)}, longAgo)
-	}
-	var mu sync.Mutex
-	taken, now := make(map[string]int), make(map[string]int)
-	f.together(workers, func(w int) error {
-		c := journal.Claim{Agents: []string{"a"}, PerGroup: most}
-		for {
-			q, l, err := f.queue().Claim(f.ctx, c, fmt.Sprint("w", w), time.Hour)
-			if err != nil {
-				return err
-			}
-			mu.Lock()
-			all := len(taken)
-			if q.Session != "" {
-				taken[q.Session]++
-				now[q.Group]++
-			}
-			busy := now[q.Group]
-			mu.Unlock()
-			switch {
-			case q.Session == "" && all == sessions:
-				return nil
-			case q.Session == "":
-				continue
-			case busy > most:
-				return fmt.Errorf("%d of group %q are claimed at a time", busy, q.Group)
-			}
-			c.After = q.Group
-			p := q.Place
-			p.Started = true
-			for i, head := range []*journal.HeadUpdate{{Status: "running", Queue: &p}, {Status: "completed"}} {
-				if i == 1 { // from here on another may have its place
-					mu.Lock()
-					now[q.Group]--
-					mu.Unlock()
-				}
-				if err := f.store.Append(f.ctx, journal.Append{Session: q.Session, After: uint64(i) + 1, Fence: l.Fence,
-					Records: []journal.Record{rec(i + 2)}, Head: head}); err != nil {
-					return err
-				}
-			}
-		}
-	})
-	for name, times := range taken {
-		f.equal("claims of "+name, times, 1)
-	}
-	f.equal("number of sessions", len(taken), sessions)
-	f.equal("depths", f.depths(), []journal.Depth(nil))
-}
+func claimsAtOnce(f *fixture) { f.claimAll([]journal.Queue{f.queue(), f.queue()}, 60) }
 
 func claimsInvalid(f *fixture) {
 	for what, c := range map[string]journal.Claim{
