@@ -111,19 +111,11 @@ func (s *Store) first(claim *journal.Claim) (query, now string, c *conditions) {
 		room = " AND (g.grp = '' OR (SELECT count(*) FROM (SELECT 1 FROM @queue b WHERE b.state >= 2 AND " +
 			"b.grp = g.grp LIMIT " + most + ") AS n) < " + most + ")"
 	}
-	best := "SELECT r.session, r.precedence, r.at FROM @queue r WHERE r.state = 1 AND r.agent = a.agent AND " +
-		"r.grp = g.grp ORDER BY r.precedence DESC, r.at, r.session LIMIT "
-	if len(claim.Full) == 0 {
-		best = "SELECT b.session FROM (" + best + "1) AS b"
-	} else {
-		full := ""
-		for _, l := range claim.Full {
-			if isStorable(l) {
-				full += " AND NOT " + fmt.Sprintf(s.dialect.Labeled, c.param(l.Key), c.param(l.Value))
-			}
-		}
-		best = "SELECT r.session FROM (" + best + mostLooked + ") AS r WHERE 1 = 1" + full +
-			" ORDER BY r.precedence DESC, r.at, r.session LIMIT 1"
+	one := "(SELECT (" + s.best(c, claim, "session") + ") FROM a)"
+	if len(claim.Agents) > 1 { // a join would read more than these
+		one = "(SELECT x.session FROM (SELECT (" + s.best(c, claim, "session") + ") AS session, (" +
+			s.best(c, claim, "precedence") + ") AS precedence, (" + s.best(c, claim, "at") +
+			") AS at FROM a) AS x WHERE x.session IS NOT NULL ORDER BY x.precedence DESC, x.at, x.session LIMIT 1)"
 	}
 	query = `WITH RECURSIVE a (agent) AS (SELECT e.value FROM ` + fmt.Sprintf(s.dialect.List, c.param(string(agents))) + `),
 		g (n, grp, lap) AS (
@@ -135,17 +127,34 @@ func (s *Store) first(claim *journal.Claim) (query, now string, c *conditions) {
 		),
 		p (session) AS (
 			SELECT f.session FROM (
-				SELECT (SELECT q.session FROM @queue q WHERE q.session IN (SELECT (` + best + `) FROM a)
-					ORDER BY q.precedence DESC, q.at, q.session LIMIT 1) AS session
-				FROM g WHERE g.n > 0 AND g.grp IS NOT NULL AND (g.lap = 0 OR g.grp <= ` + after + `)` + room + `
+				SELECT ` + one + ` AS session FROM g WHERE g.n > 0 AND g.grp IS NOT NULL AND (g.lap = 0 OR g.grp <= ` + after + `)` + room + `
 			) AS f WHERE f.session IS NOT NULL LIMIT 1
 		)
 		SELECT coalesce(q.session, 0), coalesce(s.name, ''), coalesce(q.agent, ''), '[]', '', coalesce(q.grp, ''), '{}', '',
-			NULL, q.at, 0, 0, CASE WHEN EXISTS (SELECT 1 FROM @queue d WHERE d.due <= ` + now + `)
+			NULL, q.at, 0, 0, CASE WHEN EXISTS (
+			SELECT 1 FROM (SELECT d.due FROM @queue d WHERE d.due <= ` + now + ` ORDER BY d.due LIMIT 1) AS e)
 			THEN 1 ELSE 0 END, coalesce(q.precedence, 0), '', NULL, 0, 0, 0
 		FROM (SELECT 1 AS one) AS o LEFT JOIN p ON 1 = 1 LEFT JOIN @queue q ON q.session = p.session
 			LEFT JOIN @sessions s ON s.id = q.session`
 	return strings.ReplaceAll(query, "@", s.dialect.Prefix), now, c
+}
+
+// best returns a statement for a column of the first session of the agent a.agent and the group
+// g.grp.
+func (s *Store) best(c *conditions, claim *journal.Claim, column string) string {
+	const order = " ORDER BY r.precedence DESC, r.at, r.session LIMIT "
+	from := " FROM @queue r WHERE r.state = 1 AND r.agent = a.agent AND r.grp = g.grp" + order
+	if len(claim.Full) == 0 {
+		return "SELECT r." + column + from + "1"
+	}
+	full := ""
+	for _, l := range claim.Full {
+		if isStorable(l) {
+			full += " AND NOT " + fmt.Sprintf(s.dialect.Labeled, c.param(l.Key), c.param(l.Value))
+		}
+	}
+	return "SELECT r." + column + " FROM (SELECT r.session, r.precedence, r.at" + from + mostLooked +
+		") AS r WHERE 1 = 1" + full + order + "1"
 }
 
 // scanFirst reads the row of first, and whether something has become due.
