@@ -57,7 +57,9 @@ func (s *measuredQueue) Delay(ctx context.Context, l journal.Lease, until time.T
 }
 
 // Depths implements [journal.Queue].
-func (s *measuredQueue) Depths(ctx context.Context) ([]journal.Depth, error) { return s.queue.Depths(ctx) }
+func (s *measuredQueue) Depths(ctx context.Context) ([]journal.Depth, error) {
+	return s.queue.Depths(ctx)
+}
 
 type measured struct {
 	journal.Store

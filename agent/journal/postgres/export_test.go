@@ -39,10 +39,10 @@ func Polls(s *Store) bool {
 // ProbeNever has a store try once alone whether notices arrive.
 func ProbeNever(s *Store) { s.listener.every = 24 * time.Hour }
 
-// WithoutNewest takes the newest version away until the function it returns is called.
-func WithoutNewest() func() {
+// WithVersion has the tables made of a version until the function it returns is called.
+func WithVersion(version int) func() {
 	now := migrations
-	migrations = now[:len(now)-1]
+	migrations = now[:version]
 	return func() { migrations = now }
 }
 

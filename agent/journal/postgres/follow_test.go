@@ -140,16 +140,19 @@ func TestAppendsNeedNoRightToTheTableOfChanges(t *testing.T) {
 
 func TestSessionsOfAnOlderVersionAreChanges(t *testing.T) {
 	cfg := empty(t)
-	undo := postgres.WithoutNewest()
+	undo := postgres.WithVersion(3)
 	old, err := postgres.Open(context.Background(), cfg)
 	undo()
 	require.NoError(t, err)
 	defer func() { require.NoError(t, old.Close()) }()
+	// the store is of this version, and takes sessions out of a table that older ones didn't have
+	sqlExec(t, `CREATE TABLE "`+cfg.Schema+`".queue (session bigint PRIMARY KEY)`)
 	for n := range uint64(4) {
 		require.NoError(t, old.Append(t.Context(), paused("a", n)))
 	}
 	require.NoError(t, old.Append(t.Context(), one("b", 0)))
 	require.NoError(t, old.Delete(t.Context(), "a", 2))
+	sqlExec(t, `DROP TABLE "`+cfg.Schema+`".queue`)
 	s := open(t, cfg)
 	all, cursor := told(t, s, "")
 	require.Equal(t, []string{"a 2-4", "b 0-1"}, all)
