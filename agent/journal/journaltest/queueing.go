@@ -225,11 +225,15 @@ func claimsEnd(f *fixture) {
 	f.enqueue("s", journal.Place{Group: "g"}, longAgo)
 	f.enqueue("t", journal.Place{Group: "g"}, longAgo.Add(1))
 	c := journal.Claim{Agents: []string{"a"}, PerGroup: 1}
-	q, l, err := f.queue().Claim(f.ctx, c, "gone", 300*time.Millisecond)
+	const lasts = 300 * time.Millisecond
+	q, l, err := f.queue().Claim(f.ctx, c, "gone", lasts)
 	if err != nil || q.Session != "s" {
 		f.t.Fatalf("claim: %+v, %v", q, err)
 	}
 	f.equal("while the claim lasts", f.claims(c), "")
+	if left := time.Until(l.Until); left > 2*lasts { // clocks may differ a little
+		f.t.Fatalf("the claim lasts %v longer", left)
+	}
 	f.wait(l.Until)
 	q, l = f.claim(c, "w")
 	f.equal("when it has ended", q.Session, "s")
