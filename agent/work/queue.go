@@ -44,8 +44,9 @@ func (w *Worker) listDue(ctx context.Context) iter.Seq2[due.Item, error] {
 			yield(due.Item{}, err)
 			return
 		}
-		if first.Session != "" {
-			items = append(items, due.Item{Priority: first.Precedence, Since: first.Due})
+		// first, because a search takes so many items at most
+		if first.Session != "" && !yield(due.Item{Priority: first.Precedence, Since: first.Due}, nil) {
+			return
 		}
 		for _, it := range items {
 			if !yield(it, nil) {

@@ -161,3 +161,23 @@ func BenchmarkClaim(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSearch looks for work when there is none: 1,000 runs are in progress elsewhere, 10,000
+// wait for their time, and 20,000 have ended.
+func BenchmarkSearch(b *testing.B) {
+	cfg := empty(b)
+	store := open(b, cfg)
+	waiting["delayed"](b, cfg.Schema, 10_000)
+	sqlExec(b, fmt.Sprintf(`INSERT INTO "%s".sessions (name, status, open, opens, seq, pruned, inbox, fence, owner, until,
+			updated, kind, title, labels, created, idle)
+		SELECT 'e-' || i, CASE WHEN i <= 1000 THEN 'running' ELSE 'completed' END, '[]', 0, 1, 0, 0, 1,
+			CASE WHEN i <= 1000 THEN 'w' ELSE '' END, CASE WHEN i <= 1000 THEN $1::bigint END, i, '', '', '{}', i, NULL
+		FROM generate_series(1, 21000) AS n (i)`, cfg.Schema), time.Now().Add(time.Hour).UnixNano())
+	sqlExec(b, fmt.Sprintf(`ANALYZE "%[1]s".queue, "%[1]s".sessions`, cfg.Schema))
+	for b.Loop() {
+		q, err := store.Due(b.Context(), journal.Claim{Agents: []string{"a"}, PerGroup: 2}, func(journal.Head) bool { return true })
+		if err != nil || q.Session != "" {
+			b.Fatal(q, err)
+		}
+	}
+}

@@ -158,6 +158,18 @@ var migrations = [][]string{nil, nil, {
 	"CREATE INDEX queue_due ON @queue (due) WHERE due IS NOT NULL",
 	"CREATE INDEX queue_busy ON @queue (grp) WHERE state >= 2",
 	"CREATE INDEX sessions_wanted ON @sessions ((" + wantedAt + ")) WHERE " + wanted,
+	// Who has rights to the sessions gets the same to the queue.
+	`DO $$
+	DECLARE
+		acl record;
+	BEGIN
+		FOR acl IN SELECT a.grantee, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a
+			WHERE c.oid = '@sessions'::regclass AND a.grantee <> c.relowner
+		LOOP
+			EXECUTE format('GRANT %s ON @queue TO %s', acl.privilege_type,
+				CASE acl.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(acl.grantee)) END);
+		END LOOP;
+	END $$`,
 	// A process of an older version, which may still be at work, says only in the host's part of the
 	// head which agent it is for. This version's own rows are there before those of the triggers.
 	`CREATE FUNCTION @enqueued() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$

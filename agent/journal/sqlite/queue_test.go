@@ -239,3 +239,16 @@ func BenchmarkClaim(b *testing.B) {
 		})
 	}
 }
+
+// BenchmarkSearch looks for work when there is none and 10,000 wait for their time.
+func BenchmarkSearch(b *testing.B) {
+	store, db := openQueue(b)
+	waiting["delayed"](b, db, 10_000)
+	for b.Loop() {
+		c := journal.Claim{Agents: []string{"a"}, PerGroup: 2}
+		q, err := store.Due(b.Context(), c, func(journal.Head) bool { return true })
+		if err != nil || q.Session != "" {
+			b.Fatal(q, err)
+		}
+	}
+}
