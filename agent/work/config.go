@@ -28,9 +28,9 @@ type Config struct {
 	PerLabel map[string]int
 	// PerGroup is how many runs of a group (QueueOptions.Group) are driven at a time, in all
 	// processes, for whatever agent; 0: any number. Runs without a group aren't limited. It holds
-	// back queued runs, not those that are resumed. A store that is a [journal.Queue] counts it as it
-	// claims a run, so it is never exceeded, if all processes have the same limit; with another it is
-	// as PerLabel.
+	// back queued runs, not those that are resumed. A store that is a [journal.Queue] counts it as
+	// it claims a run, so it is never exceeded, if all processes have the same limit; with another
+	// it is as PerLabel.
 	PerGroup int
 	// Leg bounds how long a run is driven before another that waits gets its place. Its Event is
 	// ignored: see OnEvent. The zero Leg has no bound.

@@ -1,7 +1,7 @@
 // Package work drives queued runs: [agent.Agent.Enqueue] stores inputs in the journal, and a
 // [Worker] of any process that has the journal and the agent starts them, several at a time. There
-// is no other queue: what waits, runs and has ended are sessions of the journal, and a store that is
-// a [journal.Queue] keeps the order of those that wait.
+// is no other queue: what waits, runs and has ended are sessions of the journal, and a store that
+// is a [journal.Queue] keeps the order of those that wait.
 //
 //	w, err := work.New(work.Config{Agents: []*agent.Agent{a}, Leg: agent.Leg{Time: time.Minute}, Ended: tell})
 //	…

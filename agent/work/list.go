@@ -28,11 +28,11 @@ type waiting struct {
 	late   int // 1 if it couldn't be started: another version of the program may start it
 }
 
-// list is for a store that has no queue. It yields what is due: what goes on, and the queued runs that may start now, by precedence and
-// time. Those that couldn't be started come last, so that they take nobody's place. Of those that
-// Config.PerLabel and PerGroup limit, one of a label's value is yielded if there is room, and the next one when
-// other processes see that it is driven. So of each process, at most one run isn't counted by the
-// others.
+// list is for a store that has no queue. It yields what is due: what goes on, and the queued runs
+// that may start now, by precedence and time. Those that couldn't be started come last, so that
+// they take nobody's place. Of those that Config.PerLabel and PerGroup limit, one of a label's
+// value is yielded if there is room, and the next one when other processes see that it is driven.
+// So of each process, at most one run isn't counted by the others.
 func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
 		var queued []waiting

@@ -176,8 +176,8 @@ func TestAClaimThatLedToNoStartIsFreeWhenItEnds(t *testing.T) {
 		w := newWorld(t)
 		a := w.agent("a")
 		w.enqueue(a, "s", agent.Input{}, agent.QueueOptions{})
-		q, _, err := w.store.(journal.Queue).Claim(t.Context(), journal.Claim{Agents: []string{"a"}}, "a process that dies",
-			10*time.Second)
+		c := journal.Claim{Agents: []string{"a"}}
+		q, _, err := w.store.(journal.Queue).Claim(t.Context(), c, "a process that dies", 10*time.Second)
 		require.NoError(t, err)
 		require.Equal(t, "s", q.Session)
 		w.run(work.Config{Agents: []*agent.Agent{a}})
@@ -210,8 +210,8 @@ func TestStatisticsDoNotSaturate(t *testing.T) {
 	onBoth(t, func(t *testing.T, w *world) {
 		a := w.agent("a")
 		for i := range 10_050 {
-			h := journal.HeadUpdate{Status: string(agent.Queued), Due: w.began, Info: []byte(`{"agent":"a","precedence":60}`),
-				Queue: &journal.Place{Agent: "a"}}
+			h := journal.HeadUpdate{Status: string(agent.Queued), Due: w.began, Queue: &journal.Place{Agent: "a"},
+				Info: []byte(`{"agent":"a","precedence":60}`)}
 			require.NoError(t, w.store.Append(t.Context(), journal.Append{Session: fmt.Sprint("s-", i), Head: &h}))
 		}
 		worker, err := work.New(work.Config{Agents: []*agent.Agent{a}})

@@ -305,7 +305,7 @@ func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner st
 
 // Delay is the method of [journal.Queue].
 func (s *Store) Delay(ctx context.Context, l journal.Lease, until time.Time) error {
-	if err := journal.ValidateDelay(l, until); err != nil {
+	if err := journal.ValidateSession(l.Session); err != nil {
 		return err
 	}
 	if err := contextError(ctx, "delay", l.Session); err != nil {
@@ -332,7 +332,7 @@ func (s *Store) Delay(ctx context.Context, l journal.Lease, until time.Time) err
 			tries++
 		}
 		if err == nil {
-			_, err = tx.ExecContext(ctx, s.q.queueing.delay, at.id, until.UnixNano(), int64(tries))
+			_, err = tx.ExecContext(ctx, s.q.queueing.delay, at.id, nearest(until), int64(tries))
 		}
 		return err
 	})

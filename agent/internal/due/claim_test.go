@@ -13,8 +13,8 @@ import (
 	"github.com/pawlkit/pawl/agent/internal/due"
 )
 
-// TestWhatWaitsElsewhereIsClaimedInItsTurn: one at a time, each as soon as one can be driven, by its
-// place among the others.
+// TestWhatWaitsElsewhereIsClaimedInItsTurn: one at a time, each as soon as one can be driven, by
+// its place among the others.
 func TestWhatWaitsElsewhereIsClaimedInItsTurn(t *testing.T) {
 	synctest.Test(t, func(t *testing.T) {
 		var mu sync.Mutex

@@ -17,8 +17,8 @@ type Config struct {
 	// may end there.
 	List func(ctx context.Context) iter.Seq2[Item, error]
 	// Claim, if it isn't nil, takes what an Item without a session stands for: the first of others
-	// that wait elsewhere, in an order of their own. It returns the session, which is driven next, or
-	// an empty name if there is none any more. A search follows.
+	// that wait elsewhere, in an order of their own. It returns the session, which is driven next,
+	// or an empty name if there is none any more. A search follows.
 	Claim func(ctx context.Context) (session string, err error)
 	// Drive drives a session until there is nothing to do for it now. It is called from several
 	// goroutines at a time, for one session from one. The item may be as old as Interval, so Drive

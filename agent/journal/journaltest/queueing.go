@@ -129,7 +129,8 @@ func claimsOnlyWaiting(f *fixture) {
 	f.enqueue("deleted", place, longAgo)
 	f.enqueue("moved", place, longAgo)
 	f.enqueue("as it is", place, longAgo)
-	f.append(journal.Append{Session: "gone", After: 1, Records: recs(2, 2), Head: &journal.HeadUpdate{Status: "queued"}})
+	f.append(journal.Append{Session: "gone", After: 1, Records: recs(2, 2),
+		Head: &journal.HeadUpdate{Status: "queued"}})
 	f.append(journal.Append{Session: "as it is", After: 1, Records: recs(2, 2)})
 	if err := f.store.Delete(f.ctx, "deleted", journal.All); err != nil {
 		f.t.Fatalf("delete: %v", err)
@@ -397,7 +398,8 @@ func claimsInvalid(f *fixture) {
 	_, _, err = f.queue().Claim(f.ctx, claimOfA, "w", 0)
 	refused[*journal.InvalidError](f, "no ttl", err)
 	refused[*journal.InvalidError](f, "no session", f.queue().Delay(f.ctx, journal.Lease{}, longAgo))
-	for what, p := range map[string]journal.Place{"agent": {Agent: "\x00"}, "group": {Group: strings.Repeat("g", 513)}} {
+	for what, p := range map[string]journal.Place{"agent": {Agent: "\x00"},
+		"group": {Group: strings.Repeat("g", 513)}} {
 		refused[*journal.InvalidError](f, "a place with a bad "+what, f.store.Append(f.ctx,
 			journal.Append{Session: "s", Head: &journal.HeadUpdate{Queue: &p}}))
 	}

@@ -8,11 +8,18 @@ import (
 	"github.com/pawlkit/pawl/agent/journal"
 )
 
+type (
+	claimFunc func(m *journal.MapStore, ctx context.Context, c journal.Claim, owner string, ttl time.Duration) (
+		journal.Queued, journal.Lease, error)
+	dueFunc func(m *journal.MapStore, ctx context.Context, c journal.Claim, take func(journal.Head) bool) (
+		journal.Queued, error)
+)
+
 // hasty is a queue in memory with some of its methods replaced.
 type hasty struct {
 	*journal.MapStore
-	claim  func(m *journal.MapStore, ctx context.Context, c journal.Claim, owner string, ttl time.Duration) (journal.Queued, journal.Lease, error)
-	due    func(m *journal.MapStore, ctx context.Context, c journal.Claim, take func(journal.Head) bool) (journal.Queued, error)
+	claim  claimFunc
+	due    dueFunc
 	delay  func(m *journal.MapStore, ctx context.Context, l journal.Lease, until time.Time) error
 	depths func([]journal.Depth) []journal.Depth
 	append func(*journal.HeadUpdate)
@@ -67,7 +74,8 @@ func claimingWith(change func(*journal.Claim)) *hasty {
 			}
 			return m.Claim(ctx, c, owner, ttl)
 		},
-		due: func(m *journal.MapStore, ctx context.Context, c journal.Claim, take func(journal.Head) bool) (journal.Queued, error) {
+		due: func(m *journal.MapStore, ctx context.Context, c journal.Claim, take func(journal.Head) bool) (
+			journal.Queued, error) {
 			if c.Validate() == nil {
 				change(&c)
 			}
@@ -103,27 +111,28 @@ func TestEveryDefectOfAQueueIsCaught(t *testing.T) {
 		"each turn is the first group's": {claimingWith(func(c *journal.Claim) { c.After = "" }), claimsInTurn},
 		"the limit is ignored":           {claimingWith(func(c *journal.Claim) { c.PerGroup = 0 }), claimsPerGroup},
 		"the limit is another":           {claimingWith(func(c *journal.Claim) { c.PerGroup *= 2 }), claimsPerGroup},
-		"a claim is two steps": {&hasty{claim: func(m *journal.MapStore, ctx context.Context, c journal.Claim, owner string,
-			ttl time.Duration) (q journal.Queued, l journal.Lease, err error) {
+		"a claim is two steps": {&hasty{claim: func(m *journal.MapStore, ctx context.Context, c journal.Claim,
+			owner string, ttl time.Duration) (q journal.Queued, l journal.Lease, err error) {
 			if q, err = m.Due(ctx, c, func(journal.Head) bool { return false }); err != nil || q.Session == "" {
 				return q, l, err
 			}
+			<-time.After(time.Millisecond) // others claim meanwhile
 			l, err = m.Lease(ctx, q.Session, owner, ttl)
 			return q, l, err
 		}}, claimsAtOnce},
 		"other agents are claimed for": {claimingWith(func(c *journal.Claim) { c.Agents = []string{"a", "b", "c"} }),
 			claimsForAgents},
 		"labels are ignored": {claimingWith(func(c *journal.Claim) { c.Full = nil }), claimsWithoutLabels},
-		"a claim is no lease": {&hasty{claim: func(m *journal.MapStore, ctx context.Context, c journal.Claim, owner string,
-			ttl time.Duration) (journal.Queued, journal.Lease, error) {
+		"a claim is no lease": {&hasty{claim: func(m *journal.MapStore, ctx context.Context, c journal.Claim,
+			owner string, ttl time.Duration) (journal.Queued, journal.Lease, error) {
 			q, l, err := m.Claim(ctx, c, owner, ttl)
 			if err == nil {
 				_ = m.Release(ctx, l)
 			}
 			return q, l, err
 		}}, claimsLease},
-		"a claim lasts": {&hasty{claim: func(m *journal.MapStore, ctx context.Context, c journal.Claim, owner string,
-			ttl time.Duration) (journal.Queued, journal.Lease, error) {
+		"a claim lasts": {&hasty{claim: func(m *journal.MapStore, ctx context.Context, c journal.Claim,
+			owner string, ttl time.Duration) (journal.Queued, journal.Lease, error) {
 			return m.Claim(ctx, c, owner, max(ttl, time.Hour))
 		}}, claimsEnd},
 		"nothing is delayed": {&hasty{delay: func(m *journal.MapStore, ctx context.Context, l journal.Lease,
@@ -150,12 +159,12 @@ func TestEveryDefectOfAQueueIsCaught(t *testing.T) {
 			}
 			return all
 		}}, depths},
-		"anything is a claim": {&hasty{claim: func(m *journal.MapStore, ctx context.Context, _ journal.Claim, owner string,
-			ttl time.Duration) (journal.Queued, journal.Lease, error) {
+		"anything is a claim": {&hasty{claim: func(m *journal.MapStore, ctx context.Context, _ journal.Claim,
+			owner string, ttl time.Duration) (journal.Queued, journal.Lease, error) {
 			return m.Claim(ctx, claimOfA, owner, ttl)
 		}}, claimsInvalid},
-		"the context is ignored": {&hasty{claim: func(m *journal.MapStore, _ context.Context, c journal.Claim, owner string,
-			ttl time.Duration) (journal.Queued, journal.Lease, error) {
+		"the context is ignored": {&hasty{claim: func(m *journal.MapStore, _ context.Context, c journal.Claim,
+			owner string, ttl time.Duration) (journal.Queued, journal.Lease, error) {
 			return m.Claim(context.Background(), c, owner, ttl)
 		}}, claimsEnded},
 	} {

@@ -58,8 +58,8 @@ var waiting = map[string]func(tb testing.TB, schema string, n int){
 func enqueue(tb testing.TB, store journal.Store, session string, p journal.Place, due time.Time) {
 	tb.Helper()
 	p.Agent = "a"
-	require.NoError(tb, store.Append(tb.Context(), journal.Append{Session: session, Records: []journal.Record{{Kind: "k"}},
-		Head: &journal.HeadUpdate{Status: "queued", Due: due, Queue: &p}}))
+	require.NoError(tb, store.Append(tb.Context(), journal.Append{Session: session,
+		Records: []journal.Record{{Kind: "k"}}, Head: &journal.HeadUpdate{Status: "queued", Due: due, Queue: &p}}))
 }
 
 // claimsNext checks that a claim takes a session, and returns how many rows look and claim have
@@ -130,7 +130,8 @@ func TestAWorkerThatFindsNothingReadsNothing(t *testing.T) {
 		require.Zero(t, read, "rows")
 		require.Zero(t, heads)
 	}
-	require.NoError(t, store.Append(t.Context(), journal.Append{Session: "r", Head: &journal.HeadUpdate{Status: "running"}}))
+	require.NoError(t, store.Append(t.Context(),
+		journal.Append{Session: "r", Head: &journal.HeadUpdate{Status: "running"}}))
 	read, heads := look(journal.Claim{Agents: []string{"b"}})
 	require.Equal(t, 1, heads)
 	require.EqualValues(t, 1, read, "the session that is due")
@@ -175,7 +176,8 @@ func BenchmarkSearch(b *testing.B) {
 		FROM generate_series(1, 21000) AS n (i)`, cfg.Schema), time.Now().Add(time.Hour).UnixNano())
 	sqlExec(b, fmt.Sprintf(`ANALYZE "%[1]s".queue, "%[1]s".sessions`, cfg.Schema))
 	for b.Loop() {
-		q, err := store.Due(b.Context(), journal.Claim{Agents: []string{"a"}, PerGroup: 2}, func(journal.Head) bool { return true })
+		c := journal.Claim{Agents: []string{"a"}, PerGroup: 2}
+		q, err := store.Due(b.Context(), c, func(journal.Head) bool { return true })
 		if err != nil || q.Session != "" {
 			b.Fatal(q, err)
 		}

@@ -140,9 +140,9 @@ var migrations = [][]string{nil, nil, {
 	"CREATE TRIGGER sessions_deleted AFTER DELETE ON @sessions FOR EACH ROW EXECUTE FUNCTION @unchanged()",
 	`INSERT INTO @changes (tx, session, seq) SELECT pg_current_xact_id(), id, seq FROM @sessions WHERE seq > pruned`,
 }, {
-	// See sqljournal: state is 0 while a row is delayed, until due; 1 when it is ready; 2 when it is
-	// claimed, until due, with fence; 3 when it has started. at is when the session was due first,
-	// and 0 for at once.
+	// See sqljournal: state is 0 while a row is delayed, until due; 1 when it is ready; 2 when it
+	// is claimed, until due, with fence; 3 when it has started. at is when the session was due
+	// first, and 0 for at once.
 	`CREATE TABLE @queue (
 		session    bigint PRIMARY KEY,
 		agent      text COLLATE "C" NOT NULL,
@@ -170,8 +170,9 @@ var migrations = [][]string{nil, nil, {
 				CASE acl.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(acl.grantee)) END);
 		END LOOP;
 	END $$`,
-	// A process of an older version, which may still be at work, says only in the host's part of the
-	// head which agent it is for. This version's own rows are there before those of the triggers.
+	// A process of an older version, which may still be at work, says only in the host's part of
+	// the head which agent it is for. This version's own rows are there before those of the
+	// triggers.
 	`CREATE FUNCTION @enqueued() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 	DECLARE
 		info jsonb;

@@ -30,10 +30,11 @@ var (
 var rowsRead atomic.Int64
 
 var registerSeen = sync.OnceValue(func() error {
-	return sqlite3.RegisterScalarFunction("seen", 1, func(*sqlite3.FunctionContext, []driver.Value) (driver.Value, error) {
+	see := func(*sqlite3.FunctionContext, []driver.Value) (driver.Value, error) {
 		rowsRead.Add(1)
 		return int64(1), nil
-	})
+	}
+	return sqlite3.RegisterScalarFunction("seen", 1, see)
 })
 
 // A seeing database counts its statements, and the rows that those of the queue look at.
@@ -83,8 +84,8 @@ func openQueue(tb testing.TB) (*sqljournal.Store, *seeing) {
 }
 
 // fillQueue queues n sessions of the agent a with SQL. group, precedence, due and state are
-// expressions of the number i. Times are nanoseconds. Beyond 100,000 it fills the queue alone, since
-// it takes minutes to make as many sessions.
+// expressions of the number i. Times are nanoseconds. Beyond 100,000 it fills the queue alone,
+// since it takes minutes to make as many sessions.
 func fillQueue(tb testing.TB, db *seeing, name string, n int, group, precedence, due, state string) {
 	tb.Helper()
 	var last int
@@ -111,8 +112,8 @@ func fillQueue(tb testing.TB, db *seeing, name string, n int, group, precedence,
 func enqueue(tb testing.TB, store journal.Store, session string, p journal.Place, due time.Time) {
 	tb.Helper()
 	p.Agent = "a"
-	require.NoError(tb, store.Append(tb.Context(), journal.Append{Session: session, Records: []journal.Record{{Kind: "k"}},
-		Head: &journal.HeadUpdate{Status: "queued", Due: due, Queue: &p}}))
+	require.NoError(tb, store.Append(tb.Context(), journal.Append{Session: session,
+		Records: []journal.Record{{Kind: "k"}}, Head: &journal.HeadUpdate{Status: "queued", Due: due, Queue: &p}}))
 }
 
 // waiting are queues of any length, each with what a claim finds that comes before all of them.
@@ -203,7 +204,8 @@ func TestAWorkerThatFindsNothingReadsNothing(t *testing.T) {
 	read, _, q := look(journal.Claim{Agents: []string{"a"}, PerGroup: 2})
 	require.LessOrEqual(t, read, int64(8), "the group, and what counts for it")
 	require.Zero(t, q)
-	require.NoError(t, store.Append(t.Context(), journal.Append{Session: "r", Head: &journal.HeadUpdate{Status: "running"}}))
+	require.NoError(t, store.Append(t.Context(),
+		journal.Append{Session: "r", Head: &journal.HeadUpdate{Status: "running"}}))
 	read, heads, _ := look(journal.Claim{Agents: []string{"b"}})
 	require.Equal(t, 1, heads)
 	require.EqualValues(t, 1, read, "the session that is due")

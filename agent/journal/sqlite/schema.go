@@ -132,9 +132,9 @@ var migrations = [][]string{nil, nil, {
 	END`,
 	`INSERT INTO @changes (session, seq) SELECT s.id, ` + dialect.Seq + ` FROM @sessions s WHERE ` + dialect.Seq + ` > s.pruned`,
 }, {
-	// See sqljournal: state is 0 while a row is delayed, until due; 1 when it is ready; 2 when it is
-	// claimed, until due, with fence; 3 when it has started. at is when the session was due first,
-	// and 0 for at once.
+	// See sqljournal: state is 0 while a row is delayed, until due; 1 when it is ready; 2 when it
+	// is claimed, until due, with fence; 3 when it has started. at is when the session was due
+	// first, and 0 for at once.
 	`CREATE TABLE @queue (
 		session    INTEGER PRIMARY KEY,
 		agent      TEXT NOT NULL,
@@ -150,8 +150,8 @@ var migrations = [][]string{nil, nil, {
 	"CREATE INDEX @queue_due ON @queue (due) WHERE due IS NOT NULL",
 	"CREATE INDEX @queue_busy ON @queue (grp) WHERE state >= 2",
 	"CREATE INDEX @sessions_wanted ON @sessions (" + wantedAt + ") WHERE " + wanted,
-	// A process of an older version, which may still be at work, says only in the host's part of the
-	// head which agent it is for. This version's own rows replace those of the triggers.
+	// A process of an older version, which may still be at work, says only in the host's part of
+	// the head which agent it is for. This version's own rows replace those of the triggers.
 	`CREATE TRIGGER @sessions_enqueued AFTER INSERT ON @sessions WHEN ` + queuedHead + ` BEGIN
 		INSERT OR IGNORE INTO @queue ` + queuedRow + `;
 	END`,
