@@ -16,6 +16,7 @@ import (
 func RunClaims(t *testing.T, stores []journal.Queue, sessions int) {
 	t.Helper()
 	f := on(t, stores[0])
+	f.ctx = t.Context() // many take long
 	f.claimAll(stores, sessions)
 }
 

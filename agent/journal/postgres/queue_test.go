@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"flag"
 	"fmt"
+	"math"
 	"testing"
 	"time"
 
@@ -98,7 +99,9 @@ func TestTheMostUrgentIsNextWhateverWaits(t *testing.T) {
 				more, took := claimsNext(t, store, after, "next") // with prepared statements
 				reads, times = append(reads, max(read, more)), append(times, took)
 			}
-			t.Logf("100 wait: %d rows, %v; %d wait: %d rows, %v", reads[0], times[0], *queued, reads[1], times[1])
+			exponent := math.Log(float64(times[1])/float64(times[0])) / math.Log(float64(*queued)/100)
+			t.Logf("100 wait: %d rows, %v; %d wait: %d rows, %v; exponent %.2f", reads[0], times[0], *queued, reads[1],
+				times[1], exponent)
 			// of a hundred rows the server reads all
 			require.LessOrEqual(t, reads[1], min(reads[0], 40), "rows that a claim reads")
 			require.Positive(t, reads[1], "no row was counted")

@@ -6,6 +6,7 @@ import (
 	"database/sql/driver"
 	"flag"
 	"fmt"
+	"math"
 	"path/filepath"
 	"strings"
 	"sync"
@@ -166,7 +167,9 @@ func TestTheMostUrgentIsNextWhateverWaits(t *testing.T) {
 				reads, times = append(reads, read), append(times, took)
 				require.LessOrEqual(t, more, read)
 			}
-			t.Logf("100 wait: %d rows, %v; %d wait: %d rows, %v", reads[0], times[0], *queued, reads[1], times[1])
+			exponent := math.Log(float64(times[1])/float64(times[0])) / math.Log(float64(*queued)/100)
+			t.Logf("100 wait: %d rows, %v; %d wait: %d rows, %v; exponent %.2f", reads[0], times[0], *queued, reads[1],
+				times[1], exponent)
 			require.LessOrEqual(t, reads[1], reads[0], "rows that a claim reads")
 			require.Positive(t, reads[0], "no row was counted")
 		})
