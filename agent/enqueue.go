@@ -57,21 +57,29 @@ func (a *Agent) Enqueue(ctx context.Context, w Work, o QueueOptions) error {
 	if o.At.IsZero() {
 		o.At = time.Now()
 	}
-	due := journal.HeadUpdate{Queue: &journal.Place{Group: o.Group}}
-	if err := due.Validate(); err != nil {
+	place := journal.HeadUpdate{Queue: &journal.Place{Group: o.Group}}
+	if err := place.Validate(); err != nil {
 		return &ArgError{Field: "QueueOptions.Group", Err: err,
 			Problem: strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Queue.Group ")}
 	}
-	due = journal.HeadUpdate{Due: o.At}
-	if err := due.Validate(); err != nil {
-		return &ArgError{Field: "QueueOptions.At", Err: err,
-			Problem: fmt.Sprintf("it is %v; give a time between 1678 and 2262", o.At)}
+	if err := checkQueueTime("QueueOptions.At", o.At); err != nil {
+		return err
 	}
 	j.leg = &legState{queue: &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1),
 		Group: o.Group}}
 	x := a.newDriver(ctx, j, false, nil)
 	defer x.log.Cancel(nil)
 	return x.begin(j)
+}
+
+// checkQueueTime returns what is wrong with the time at which a run is to be started.
+func checkQueueTime(field string, at time.Time) error {
+	due := journal.HeadUpdate{Due: at}
+	if err := due.Validate(); err != nil {
+		return &ArgError{Field: field, Err: err,
+			Problem: fmt.Sprintf("it is %v; give a time between 1678 and 2262", at)}
+	}
+	return nil
 }
 
 // checkQueued returns what keeps a job from being queued.

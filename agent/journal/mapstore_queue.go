@@ -178,7 +178,9 @@ func (m *MapStore) Depths(ctx context.Context) ([]Depth, error) {
 			d.Started++
 			continue
 		}
-		if d.Waiting++; !s.at.After(now) && (d.Oldest.IsZero() || s.at.Before(d.Oldest)) {
+		if d.Waiting++; s.at.After(now) {
+			d.Later++
+		} else if d.Oldest.IsZero() || s.at.Before(d.Oldest) {
 			d.Oldest = s.at
 		}
 	}

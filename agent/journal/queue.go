@@ -79,7 +79,8 @@ type Queued struct {
 // A Depth says how many sessions a [Queue] has of an agent and a group.
 type Depth struct {
 	Agent, Group string
-	Waiting      int       // that wait for their time or for a claim, or are claimed
+	Waiting      int       // that wait, or are claimed and haven't started
+	Later        int       // of those that wait, how many aren't due yet
 	Started      int       // that have started
 	Oldest       time.Time // when the one that has waited longest was due; zero if none is
 }

@@ -144,10 +144,15 @@ func (w *Worker) read(ctx context.Context, d *Dead) error {
 // Retry queues a run again that has failed for good: see [agent.Session.Retry]. A run can be
 // retried 3 times.
 func (w *Worker) Retry(ctx context.Context, session string) error {
+	return w.RetryAt(ctx, session, time.Time{})
+}
+
+// RetryAt is Retry for a run that is started not before a time; zero: at once.
+func (w *Worker) RetryAt(ctx context.Context, session string, at time.Time) error {
 	if w == nil || w.due == nil {
 		return errNoWorker
 	}
-	err := w.cfg.Agents[0].Session(session).Retry(ctx)
+	err := w.cfg.Agents[0].Session(session).RetryAt(ctx, at)
 	if err == nil {
 		w.Wake(session)
 	}

@@ -87,6 +87,7 @@ func (d Dialect) queueing(columns, from string) queueing {
 			" ORDER BY due LIMIT " + strconv.Itoa(readyAtOnce) + skip + ") UPDATE @queue AS q SET due = " + held +
 			", state = CASE WHEN " + held + " IS NULL THEN 1 ELSE 2 END WHERE q.session IN (SELECT session FROM d)",
 		depths: `SELECT agent, grp, count(*) FILTER (WHERE state < 3), count(*) FILTER (WHERE state = 3),
+			count(*) FILTER (WHERE state < 3 AND at > ` + d.now("?1") + `),
 			min(at) FILTER (WHERE state < 3 AND at <= ` + d.now("?1") + `) FROM @queue GROUP BY agent, grp
 			ORDER BY agent, grp`,
 		due: columns + d.Updated + ", 0" + from + condition + " AND " + at + " <= ",
@@ -345,12 +346,12 @@ func (s *Store) Depths(ctx context.Context) (all []journal.Depth, err error) {
 	}
 	err = s.db.Query(ctx, s.q.queueing.depths, []any{s.clock()}, func(scan func(...any) error) error {
 		var d journal.Depth
-		var waiting, started number
+		var waiting, started, later number
 		var oldest instant
-		if err := scan(&d.Agent, &d.Group, &waiting, &started, &oldest); err != nil {
+		if err := scan(&d.Agent, &d.Group, &waiting, &started, &later, &oldest); err != nil {
 			return err
 		}
-		d.Waiting, d.Started, d.Oldest = int(waiting), int(started), dueTime(time.Time(oldest))
+		d.Waiting, d.Later, d.Started, d.Oldest = int(waiting), int(later), int(started), dueTime(time.Time(oldest))
 		all = append(all, d)
 		return nil
 	})

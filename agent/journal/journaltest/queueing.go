@@ -363,7 +363,8 @@ func depths(f *fixture) {
 	f.enqueue("5", journal.Place{Agent: "b", Group: "g"}, now.Add(time.Hour))
 	f.enqueue("6", journal.Place{}, longAgo)
 	want := []journal.Depth{{Agent: "a", Waiting: 1, Oldest: longAgo},
-		{Agent: "a", Group: "g", Waiting: 3, Started: 1, Oldest: longAgo}, {Agent: "b", Group: "g", Waiting: 1}}
+		{Agent: "a", Group: "g", Waiting: 3, Later: 1, Started: 1, Oldest: longAgo},
+		{Agent: "b", Group: "g", Waiting: 1, Later: 1}}
 	f.equal("depths", f.depths(), want)
 	f.claim(claimOfA, "w")
 	f.equal("what is claimed waits", f.depths(), want)

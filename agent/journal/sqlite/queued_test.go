@@ -75,5 +75,5 @@ func TestWhatAnOlderVersionHasQueuedIsClaimed(t *testing.T) {
 	depths, err := s.Depths(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, []journal.Depth{{Agent: "", Waiting: 1, Oldest: time.Unix(0, 1).UTC()},
-		{Agent: "a", Waiting: 6, Oldest: time.Unix(0, 1).UTC()}}, depths)
+		{Agent: "a", Waiting: 6, Later: 1, Oldest: time.Unix(0, 1).UTC()}}, depths)
 }
