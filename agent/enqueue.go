@@ -42,16 +42,24 @@ const mostAttempts = 20
 // with a *[PausedError], or with [ErrBusy] if the run is in progress. Workers leave a session with
 // a Parent alone: who has queued it starts it, as package agent/team does.
 func (a *Agent) Enqueue(ctx context.Context, w Work, o QueueOptions) error {
-	ctx = orBackground(ctx)
-	j, err := a.job(w)
+	j, err := a.queued(w, o)
 	if err != nil {
 		return err
 	}
+	return a.enqueue(orBackground(ctx), j)
+}
+
+// queued returns what queues work.
+func (a *Agent) queued(w Work, o QueueOptions) (*job, error) {
+	j, err := a.job(w)
+	if err != nil {
+		return nil, err
+	}
 	if err := j.checkQueued(a); err != nil {
-		return j.named(err)
+		return nil, j.named(err)
 	}
 	if o.Attempts < 0 || o.Attempts > mostAttempts {
-		return &ArgError{Field: "QueueOptions.Attempts",
+		return nil, &ArgError{Field: "QueueOptions.Attempts",
 			Problem: fmt.Sprintf("it is %d; give a number up to %d, or 0 for 1", o.Attempts, mostAttempts)}
 	}
 	if o.At.IsZero() {
@@ -59,14 +67,19 @@ func (a *Agent) Enqueue(ctx context.Context, w Work, o QueueOptions) error {
 	}
 	place := journal.HeadUpdate{Queue: &journal.Place{Group: o.Group}}
 	if err := place.Validate(); err != nil {
-		return &ArgError{Field: "QueueOptions.Group", Err: err,
+		return nil, &ArgError{Field: "QueueOptions.Group", Err: err,
 			Problem: strings.TrimPrefix(err.Error(), "journal: HeadUpdate.Queue.Group ")}
 	}
 	if err := checkQueueTime("QueueOptions.At", o.At); err != nil {
-		return err
+		return nil, err
 	}
 	j.leg = &legState{queue: &machine.Queue{At: o.At.UTC().Round(0), Attempts: max(o.Attempts, 1),
 		Group: o.Group}}
+	return j, nil
+}
+
+// enqueue queues a job.
+func (a *Agent) enqueue(ctx context.Context, j *job) error {
 	x := a.newDriver(ctx, j, false, nil)
 	defer x.log.Cancel(nil)
 	return x.begin(j)

@@ -25,11 +25,50 @@ func New(db Database, d Dialect) *Store {
 	return &Store{db: db, dialect: d, q: d.statements(), sign: d.SQL("?"), label: d.Label, updated: d.SQL(d.Updated)}
 }
 
-// A Tx runs statements in one transaction. *sql.Tx is one.
+// A Tx runs statements in one transaction.
 type Tx interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) Row
+}
+
+// Rows are the rows of a statement, as [sql.Rows] has them.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// A Row is the first row of a statement, as [sql.Row] has it.
+type Row interface{ Scan(dest ...any) error }
+
+// SQL is what *sql.Tx has, and *sql.DB and *sql.Conn, too.
+type SQL interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Of returns the Tx of a transaction of package database/sql.
+func Of(tx SQL) Tx { return sqlTx{tx} }
+
+type sqlTx struct{ tx SQL }
+
+func (t sqlTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return t.tx.ExecContext(ctx, query, args...)
+}
+
+func (t sqlTx) QueryContext(ctx context.Context, query string, args ...any) (Rows, error) {
+	rows, err := t.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+func (t sqlTx) QueryRowContext(ctx context.Context, query string, args ...any) Row {
+	return t.tx.QueryRowContext(ctx, query, args...)
 }
 
 // A Database is where a [Store] keeps its tables. Its methods return errors of package journal
@@ -47,14 +86,14 @@ type Database interface {
 	// did. If it didn't, a may still be valid: the store then checks and appends it with Write.
 	TryAppend(ctx context.Context, a journal.Append) (bool, error)
 	// Insert inserts the rows of records into the log of a session.
-	Insert(ctx context.Context, tx Tx, rows Rows) error
+	Insert(ctx context.Context, tx Tx, rows Batch) error
 	// Replace sets the data of records, by their numbers, in the log of a session.
-	Replace(ctx context.Context, tx Tx, rows Rows) error
+	Replace(ctx context.Context, tx Tx, rows Batch) error
 }
 
-// Rows are records about to be inserted, or whose data is replaced, which needs no more than
+// A Batch is records about to be inserted, or whose data is replaced, which needs no more than
 // Session and Records.
-type Rows struct {
+type Batch struct {
 	Session int64 // id of the row in sessions
 	Fence   int64
 	At      int64 // when the store appended them

@@ -66,3 +66,12 @@ func (c *containedQueue) Delay(ctx context.Context, l journal.Lease, until time.
 func (c *containedQueue) Depths(ctx context.Context) ([]journal.Depth, error) {
 	return ask(ctx, c.containedStore, storeCall, "Depths", "", c.queue.Depths)
 }
+
+// Transactor returns a store as one that can make several changes at once; nil if it can't.
+func Transactor(store journal.Store) journal.Transactor {
+	if c, ok := store.(*containedStore); ok {
+		store = c.store
+	}
+	t, _ := store.(journal.Transactor)
+	return t
+}

@@ -67,7 +67,7 @@ type explaining struct {
 func (e *explaining) Query(ctx context.Context, query string, args []any,
 	each func(scan func(...any) error) error) error {
 	e.statements.Add(1)
-	if err := e.explain(e.pool.QueryRowContext, ctx, query, args); err != nil {
+	if err := e.explain(sqljournal.Of(e.pool).QueryRowContext, ctx, query, args); err != nil {
 		return err
 	}
 	return e.database.Query(ctx, query, args, each)
@@ -84,7 +84,7 @@ type explainingTx struct {
 	e *explaining
 }
 
-func (t explainingTx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+func (t explainingTx) QueryRowContext(ctx context.Context, query string, args ...any) sqljournal.Row {
 	if err := t.e.explain(t.Tx.QueryRowContext, ctx, query, args); err != nil {
 		return t.Tx.QueryRowContext(ctx, "EXPLAIN failed")
 	}
@@ -113,7 +113,7 @@ func (n *node) read() float64 {
 	return sum
 }
 
-func (e *explaining) explain(row func(context.Context, string, ...any) *sql.Row, ctx context.Context, query string,
+func (e *explaining) explain(row func(context.Context, string, ...any) sqljournal.Row, ctx context.Context, query string,
 	args []any) error {
 	if !strings.HasPrefix(query, "WITH RECURSIVE") {
 		return nil

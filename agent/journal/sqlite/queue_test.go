@@ -2,7 +2,6 @@ package sqlite
 
 import (
 	"context"
-	"database/sql"
 	"database/sql/driver"
 	"flag"
 	"fmt"
@@ -69,7 +68,7 @@ func (c *seeing) Write(ctx context.Context, fn func(context.Context, sqljournal.
 
 type seeingTx struct{ sqljournal.Tx }
 
-func (t seeingTx) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+func (t seeingTx) QueryRowContext(ctx context.Context, query string, args ...any) sqljournal.Row {
 	return t.Tx.QueryRowContext(ctx, seen(query), args...)
 }
 
