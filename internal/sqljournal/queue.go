@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -282,11 +283,17 @@ func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner st
 			return journal.Queued{}, l, due, err
 		}
 		at, err := s.lock(ctx, tx, q.Session)
-		if err != nil || !at.exists() { // it was deleted meanwhile
+		var later time.Time
+		switch {
+		case errors.Is(err, errDamaged): // it harms no other
+			later = at.now.Add(journal.QueueDelay(math.MaxInt))
+		case err != nil || !at.exists(): // it was deleted meanwhile
 			return journal.Queued{}, l, false, err
+		case at.Owner != "" && at.now.Before(at.Until):
+			later = at.Until
 		}
-		if at.Owner != "" && at.now.Before(at.Until) {
-			if _, err := tx.ExecContext(ctx, s.q.queueing.later, at.id, at.Until.UnixNano()); err != nil {
+		if !later.IsZero() {
+			if _, err := tx.ExecContext(ctx, s.q.queueing.later, at.id, later.UnixNano()); err != nil {
 				return q, l, false, err
 			}
 			continue
