@@ -16,7 +16,8 @@ import (
 // that was left goes on with the same filter whose Before and After are the Updated and the Session
 // of the last one, or from the beginning: what is done isn't selected any more. Errors without a
 // session are as in [agent.Agent.Sessions].
-func (w *Worker) RetryAll(ctx context.Context, f agent.SessionFilter, at time.Time) iter.Seq2[agent.SessionInfo, error] {
+func (w *Worker) RetryAll(ctx context.Context, f agent.SessionFilter,
+	at time.Time) iter.Seq2[agent.SessionInfo, error] {
 	f.Status = agent.Failed
 	return w.all(ctx, f, "", func(s *agent.Session) error { return s.RetryAt(ctx, at) })
 }

@@ -71,7 +71,8 @@ func overFaultyStore(t *testing.T, seed uint64) {
 	var all sync.WaitGroup
 	ctx, stop := context.WithCancel(t.Context())
 	for n := range uint64(2) {
-		store := journaltest.Faulty(inside, journaltest.Faults{Seed: 2*seed + n, Fail: .05, Keep: .05, Hang: .02, Slow: .1})
+		faults := journaltest.Faults{Seed: 2*seed + n, Fail: .05, Keep: .05, Hang: .02, Slow: .1}
+		store := journaltest.Faulty(inside, faults)
 		w, err := work.New(work.Config{Agents: []*agent.Agent{process(store)}, PerGroup: perGroup,
 			Ended: func(_ context.Context, r *agent.Result) error {
 				mu.Lock()

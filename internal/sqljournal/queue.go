@@ -7,6 +7,7 @@ import (
 	"encoding/json"
 	"errors"
 	"fmt"
+	"math"
 	"strconv"
 	"strings"
 	"time"
@@ -26,7 +27,8 @@ const (
 const (
 	// readyAtOnce is how many rows that have become due are made ready in a transaction.
 	readyAtOnce = 1000
-	// mostLooked is how many rows of a group and an agent [journal.Claim].Full looks at.
+	// mostLooked is how many rows of a group and an agent [journal.Claim].Full looks at, and how many
+	// sessions that are due are read.
 	mostLooked = "10000"
 )
 
@@ -35,7 +37,7 @@ type queueing struct {
 	enter, leave, later, claim, tries, delay string
 	claiming                                 string
 	ready, depths                            string
-	due                                      string
+	due                                      [2]string // before the time, and after it
 }
 
 // now returns an expression for the time, as a subquery that is evaluated once. param is the
@@ -90,7 +92,9 @@ func (d Dialect) queueing(columns, from string) queueing {
 			count(*) FILTER (WHERE state < 3 AND at > ` + d.now("?1") + `),
 			min(at) FILTER (WHERE state < 3 AND at <= ` + d.now("?1") + `) FROM @queue GROUP BY agent, grp
 			ORDER BY agent, grp`,
-		due: columns + d.Updated + ", 0" + from + condition + " AND " + at + " <= ",
+		// without a limit a planner may think that there are many
+		due: [2]string{"SELECT * FROM (" + columns + d.Updated + ", 0" + from + condition + " AND " + at + " <= ",
+			" ORDER BY " + at + " LIMIT " + mostLooked + ") AS d"},
 	}
 }
 
@@ -118,7 +122,8 @@ func (s *Store) first(claim *journal.Claim) (query, now string, c *conditions) {
 			s.best(c, claim, "precedence") + ") AS precedence, (" + s.best(c, claim, "at") +
 			") AS at FROM a) AS x WHERE x.session IS NOT NULL ORDER BY x.precedence DESC, x.at, x.session LIMIT 1)"
 	}
-	query = `WITH RECURSIVE a (agent) AS (SELECT e.value FROM ` + fmt.Sprintf(s.dialect.List, c.param(string(agents))) + `),
+	query = `WITH RECURSIVE a (agent) AS (SELECT e.value FROM ` + fmt.Sprintf(s.dialect.List, c.param(string(agents))) +
+		" LIMIT " + strconv.Itoa(len(claim.Agents)) + `), -- which tells a planner how many there are
 		g (n, grp, lap) AS (
 			SELECT 0, ` + after + `, 0
 			UNION ALL
@@ -186,7 +191,8 @@ func (s *Store) Due(ctx context.Context, claim journal.Claim, take func(journal.
 		return journal.Queued{}, err
 	}
 	query, now, c := s.first(&claim)
-	first, due, err := s.look(ctx, query+" UNION ALL "+s.q.queueing.due+now, c.args, take)
+	first, due, err := s.look(ctx, query+" UNION ALL "+s.q.queueing.due[0]+now+s.q.queueing.due[1], c.args,
+		take)
 	if err != nil || !due {
 		return first, err
 	}
@@ -277,11 +283,17 @@ func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner st
 			return journal.Queued{}, l, due, err
 		}
 		at, err := s.lock(ctx, tx, q.Session)
-		if err != nil || !at.exists() { // it was deleted meanwhile
+		var later time.Time
+		switch {
+		case errors.Is(err, errDamaged): // it harms no other
+			later = at.now.Add(journal.QueueDelay(math.MaxInt))
+		case err != nil || !at.exists(): // it was deleted meanwhile
 			return journal.Queued{}, l, false, err
+		case at.Owner != "" && at.now.Before(at.Until):
+			later = at.Until
 		}
-		if at.Owner != "" && at.now.Before(at.Until) {
-			if _, err := tx.ExecContext(ctx, s.q.queueing.later, at.id, at.Until.UnixNano()); err != nil {
+		if !later.IsZero() {
+			if _, err := tx.ExecContext(ctx, s.q.queueing.later, at.id, later.UnixNano()); err != nil {
 				return q, l, false, err
 			}
 			continue

@@ -16,20 +16,21 @@ import (
 // Faults says what goes wrong in a [Faulty] store: each share is between 0 and 1, and of all calls.
 // Their sum is at most 1.
 type Faults struct {
-	// Seed chooses the calls: with the same one, the nth call of a method for a session goes wrong in
-	// the same way, whatever other sessions do meanwhile.
+	// Seed chooses the calls: with the same one, the nth call of a method for a session goes wrong
+	// in the same way, whatever other sessions do meanwhile.
 	Seed uint64
-	// Fail is the share of calls that do nothing and return an error. Keep is the share of those that
-	// do what they are asked and return that error nevertheless. It leaves open whether anything was
-	// changed: see [journal.Unclear].
+	// Fail is the share of calls that do nothing and return an error. Keep is the share of those
+	// that do what they are asked and return that error nevertheless. It leaves open whether
+	// anything was changed: see [journal.Unclear].
 	Fail, Keep float64
 	// Hang is the share of calls that do nothing and return when their context has ended.
 	Hang float64
 	// Slow is the share of calls that first wait for Delay; 0: 100 ms.
 	Slow  float64
 	Delay time.Duration
-	// Only, if it isn't nil, chooses the calls that may go wrong, by the name of the method, such as
-	// "Append", and the session, which is empty for Heads and for the methods of a [journal.Queue].
+	// Only, if it isn't nil, chooses the calls that may go wrong, by the name of the method, such
+	// as "Append", and the session, which is empty for Heads and for the methods of a
+	// [journal.Queue].
 	Only func(method, session string) bool
 }
 
@@ -42,8 +43,8 @@ type Faults struct {
 func Faulty(store journal.Store, f Faults) journal.Store {
 	sum := f.Fail + f.Keep + f.Hang + f.Slow
 	if min(f.Fail, f.Keep, f.Hang, f.Slow) < 0 || sum > 1 {
-		panic(fmt.Sprintf("journaltest: the shares of Faults are %v, %v, %v and %v; give numbers from 0 on whose sum is at "+
-			"most 1", f.Fail, f.Keep, f.Hang, f.Slow))
+		panic(fmt.Sprintf("journaltest: the shares of Faults are %v, %v, %v and %v; give numbers from 0 on whose sum is "+
+			"at most 1", f.Fail, f.Keep, f.Hang, f.Slow))
 	}
 	if f.Delay == 0 {
 		f.Delay = 100 * time.Millisecond
@@ -133,7 +134,8 @@ func (s *faulty) wait(ctx context.Context) error {
 }
 
 // sequence is call for a sequence, which fails after a few elements.
-func sequence[T any](ctx context.Context, s *faulty, method, session string, all iter.Seq2[T, error]) iter.Seq2[T, error] {
+func sequence[T any](ctx context.Context, s *faulty, method, session string,
+	all iter.Seq2[T, error]) iter.Seq2[T, error] {
 	return func(yield func(T, error) bool) {
 		what, n := s.next(method, session)
 		left := int(n % 4)
@@ -193,7 +195,9 @@ func (s *faulty) Heads(ctx context.Context, f journal.Filter) iter.Seq2[journal.
 }
 
 func (s *faulty) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
-	return with(ctx, s, "Lease", session, func() (journal.Lease, error) { return s.store.Lease(ctx, session, owner, ttl) })
+	return with(ctx, s, "Lease", session, func() (journal.Lease, error) {
+		return s.store.Lease(ctx, session, owner, ttl)
+	})
 }
 
 func (s *faulty) Renew(ctx context.Context, l journal.Lease, ttl time.Duration) (journal.Lease, error) {
@@ -223,7 +227,8 @@ type faultyQueue struct {
 }
 
 // Due implements [journal.Queue], and so do the methods that follow.
-func (s *faultyQueue) Due(ctx context.Context, c journal.Claim, take func(journal.Head) bool) (journal.Queued, error) {
+func (s *faultyQueue) Due(ctx context.Context, c journal.Claim, take func(journal.Head) bool) (
+	journal.Queued, error) {
 	return with(ctx, s.faulty, "Due", "", func() (journal.Queued, error) { return s.queue.Due(ctx, c, take) })
 }
 

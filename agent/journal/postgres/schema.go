@@ -29,7 +29,10 @@ func dialect(schema string) sqljournal.Dialect {
 		List:      "jsonb_array_elements_text(%s::jsonb) AS e (value)",
 		Labeled: "EXISTS (SELECT 1 FROM @sessions l WHERE l.id = r.session AND " +
 			"l.labels->>%[1]s::text = %[2]s::text)",
-		Claiming: "SELECT pg_advisory_xact_lock(hashtextextended('pawl queue " + schema + "', 0))",
+		// A plan that was made for a short queue would read all of a long one until the server has
+		// analyzed the table, and all claims would wait.
+		Claiming: "SELECT pg_advisory_xact_lock(hashtextextended('pawl queue " + schema + "', 0)), " +
+			"set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)",
 	}
 }
 

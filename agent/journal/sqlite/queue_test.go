@@ -213,6 +213,20 @@ func TestAWorkerThatFindsNothingReadsNothing(t *testing.T) {
 	require.EqualValues(t, 1, read, "the session that is due")
 }
 
+func TestADamagedSessionKeepsNoOtherWaiting(t *testing.T) {
+	store, db := openQueue(t)
+	enqueue(t, store, "bad", journal.Place{Precedence: 9}, time.Now())
+	enqueue(t, store, "good", journal.Place{}, time.Now())
+	_, err := db.pool.Exec(dialect.SQL("UPDATE @sessions SET open = '{' WHERE name = 'bad'"))
+	require.NoError(t, err)
+	q, _, err := store.Claim(t.Context(), journal.Claim{Agents: []string{"a"}}, "w", time.Minute)
+	require.NoError(t, err)
+	require.Equal(t, "good", q.Session)
+	q, _, err = store.Claim(t.Context(), journal.Claim{Agents: []string{"a"}}, "w", time.Minute)
+	require.NoError(t, err)
+	require.Empty(t, q.Session)
+}
+
 // TestClaimsOfTwoStoresAtOnce has two stores of a file claim and end sessions, while others are
 // queued. Some claims die before they have started.
 func TestClaimsOfTwoStoresAtOnce(t *testing.T) {
