@@ -50,8 +50,8 @@ func (a *Agent) EnqueueAll(ctx context.Context, works []Work, o QueueOptions) er
 	return all(a)
 }
 
-// EnqueueIn is [Agent.Enqueue] in a transaction of the host's, so that a run is queued together with
-// what the host stores, or neither is. store is what the method Tx of a store of package
+// EnqueueIn is [Agent.Enqueue] in a transaction of the host's, so that a run is queued together
+// with what the host stores, or neither is. store is what the method Tx of a store of package
 // journal/sqlite or journal/postgres returns, of the store that is the agent's journal. The run is
 // in the queue when the transaction is committed; then the host wakes its worker, which otherwise
 // finds it at its next poll.

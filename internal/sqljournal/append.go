@@ -94,8 +94,8 @@ func (s *Store) add(ctx context.Context, tx Tx, at *row, a journal.Append) error
 			return err
 		}
 	}
-	return s.db.Insert(ctx, tx,
-		Batch{Session: at.id, Fence: int64(a.Fence), At: at.Updated.UnixNano(), After: int64(after), Records: a.Records})
+	return s.db.Insert(ctx, tx, Batch{Session: at.id, Fence: int64(a.Fence), At: at.Updated.UnixNano(),
+		After: int64(after), Records: a.Records})
 }
 
 // closeID removes an item from the inbox, and closes its id.

@@ -8,8 +8,8 @@ import (
 )
 
 // In returns the store in a transaction of somebody else's: its changes are there when that is
-// committed. wrap makes errors of statements those of the store. They are all [journal.ErrUnusable],
-// because after one nothing more can be done in most transactions.
+// committed. wrap makes errors of statements those of the store. They are all
+// [journal.ErrUnusable], because after one nothing more can be done in most transactions.
 func (s *Store) In(tx Tx, wrap func(context.Context, error) error) *Store {
 	inner := *s
 	inner.db = &inTx{s.db, tx, wrap}

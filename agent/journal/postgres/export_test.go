@@ -113,8 +113,8 @@ func (n *node) read() float64 {
 	return sum
 }
 
-func (e *explaining) explain(row func(context.Context, string, ...any) sqljournal.Row, ctx context.Context, query string,
-	args []any) error {
+func (e *explaining) explain(row func(context.Context, string, ...any) sqljournal.Row, ctx context.Context,
+	query string, args []any) error {
 	if !strings.HasPrefix(query, "WITH RECURSIVE") {
 		return nil
 	}

@@ -14,8 +14,8 @@ import (
 
 var _ journal.Transactor = (*Store)(nil)
 
-// ErrOtherDatabase is the error of [Store.Tx] for a transaction in another database.
-var ErrOtherDatabase = errors.New("postgres: the transaction isn't in the database of the store; begin it in a " +
+// errOtherDatabase is the error of [Store.Tx] for a transaction in another database.
+var errOtherDatabase = errors.New("postgres: the transaction isn't in the database of the store; begin it in a " +
 	"database that was opened with the same address")
 
 var errNoTx = errors.New("postgres: the transaction is nil")
@@ -25,10 +25,10 @@ var errNoTx = errors.New("postgres: the transaction is nil")
 // rolled back. It is for agent.Agent.EnqueueIn: a run is queued with a row of the host's, or
 // neither is.
 //
-// The transaction must be in the database of the store; otherwise the error is [ErrOtherDatabase].
-// The store's schema needn't be in its search path. Read committed is isolation enough; with more,
-// a commit may fail, as always then. After an error the transaction can only be rolled back. What Tx
-// returns is used by one goroutine at a time, and not after the transaction has ended.
+// The transaction must be in the database of the store; otherwise Tx refuses it. The store's schema
+// needn't be in its search path. Read committed is isolation enough; with more, a commit may fail,
+// as always then. After an error the transaction can only be rolled back. What Tx returns is used
+// by one goroutine at a time, and not after the transaction has ended.
 func (s *Store) Tx(ctx context.Context, tx pgx.Tx) (journal.Store, error) {
 	if tx == nil {
 		return nil, errNoTx
@@ -42,7 +42,7 @@ func (s *Store) Tx(ctx context.Context, tx pgx.Tx) (journal.Store, error) {
 	case err != nil:
 		return nil, wrapError(ctx, err)
 	case own != theirs:
-		return nil, ErrOtherDatabase
+		return nil, errOtherDatabase
 	}
 	return s.shared().In(hostTx{tx}, wrapError), nil
 }

@@ -171,7 +171,7 @@ func TestATransactionElsewhereIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	defer tx.Rollback(t.Context())
 	_, err = h.store.Tx(t.Context(), tx)
-	require.ErrorIs(t, err, postgres.ErrOtherDatabase)
+	require.ErrorContains(t, err, "the transaction isn't in the database of the store")
 	_, err = h.store.Tx(t.Context(), nil)
 	require.ErrorContains(t, err, "the transaction is nil")
 }

@@ -13,8 +13,8 @@ import (
 
 var _ journal.Transactor = (*Store)(nil)
 
-// ErrOtherDatabase is the error of [Store.Tx] for a transaction in another file.
-var ErrOtherDatabase = errors.New("sqlite: the transaction isn't in the file of the store; begin it in a " +
+// errOtherDatabase is the error of [Store.Tx] for a transaction in another file.
+var errOtherDatabase = errors.New("sqlite: the transaction isn't in the file of the store; begin it in a " +
 	"database that was opened with the same path")
 
 var errNoTx = errors.New("sqlite: the transaction is nil")
@@ -24,12 +24,12 @@ var errNoTx = errors.New("sqlite: the transaction is nil")
 // rolled back. It is for agent.Agent.EnqueueIn: a run is queued with a row of the host's, or
 // neither is.
 //
-// The transaction must be in the file of the store, by whatever driver; otherwise the error is
-// [ErrOtherDatabase]. It should be one that may write (BEGIN IMMEDIATE): SQLite can refuse to let a
-// transaction write that has only read before. While it is open no other call of the store that
-// writes succeeds, so it should be short, and the goroutine that has it must not use the store
-// itself. After an error the transaction should be rolled back. What Tx returns is used by one
-// goroutine at a time, and not after the transaction has ended.
+// The transaction must be in the file of the store, by whatever driver; otherwise Tx refuses it. It
+// should be one that may write (BEGIN IMMEDIATE): SQLite can refuse to let a transaction write that
+// has only read before. While it is open no other call of the store that writes succeeds, so it
+// should be short, and the goroutine that has it must not use the store itself. After an error the
+// transaction should be rolled back. What Tx returns is used by one goroutine at a time, and not
+// after the transaction has ended.
 func (s *Store) Tx(ctx context.Context, tx *sql.Tx) (journal.Store, error) {
 	if tx == nil {
 		return nil, errNoTx
@@ -40,7 +40,7 @@ func (s *Store) Tx(ctx context.Context, tx *sql.Tx) (journal.Store, error) {
 		return nil, wrapError(ctx, err)
 	}
 	if file, err := os.Stat(path); err != nil || !os.SameFile(file, s.db.file) {
-		return nil, fmt.Errorf("%w: it is in %q, and the store in %q", ErrOtherDatabase, path, s.db.path)
+		return nil, fmt.Errorf("%w: it is in %q, and the store in %q", errOtherDatabase, path, s.db.path)
 	}
 	return s.shared().In(sqljournal.Of(tx), wrapError), nil
 }

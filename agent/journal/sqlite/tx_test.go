@@ -179,7 +179,7 @@ func TestATransactionElsewhereIsRefused(t *testing.T) {
 	require.NoError(t, err)
 	defer tx.Rollback()
 	_, err = h.store.Tx(t.Context(), tx)
-	require.ErrorIs(t, err, sqlite.ErrOtherDatabase)
+	require.ErrorContains(t, err, "the transaction isn't in the file of the store")
 	_, err = h.store.Tx(t.Context(), nil)
 	require.ErrorContains(t, err, "the transaction is nil")
 	in := agent.Input{Session: "s", Prompt: "Hi"}
