@@ -19,6 +19,9 @@ const mostQueued = 1_000
 // wrong. Each takes about a millisecond, in which nothing else writes to a SQLite file.
 func (a *Agent) EnqueueAll(ctx context.Context, works []Work, o QueueOptions) error {
 	ctx = orBackground(ctx)
+	if a == nil || a.registry == nil {
+		return errNoAgent
+	}
 	if len(works) > mostQueued {
 		return &ArgError{Func: "EnqueueAll", Field: "works",
 			Problem: fmt.Sprintf("there are %d; give at most %d at a time", len(works), mostQueued)}
