@@ -25,14 +25,14 @@ type Place struct {
 //
 // A session is in the queue while its newest [HeadUpdate] has a [Place], from [Head].Due on; zero:
 // at once. In a group it comes by precedence, then by that time, then by when the session began.
-// What others wait doesn't matter: a claim reads as much with a million waiting as with a hundred.
+// What else waits doesn't matter: a claim reads as much with a million waiting as with a hundred.
 type Queue interface {
 	Store
-	// Due calls take with the head of each session that has work for a worker, is nobody's child, is
-	// of no kind and isn't leased, in any order, until take returns false. Those are sessions with
-	// the status running; paused, with something in the inbox; and those whose [Head].Due has come,
-	// unless they are queued. A store may leave out all but the 10,000 that are due longest. take
-	// must not call the store.
+	// Due calls take with the head of each session that has work for a worker, is nobody's child,
+	// is of no kind and isn't leased, in any order, until take returns false. Those are sessions
+	// with the status running; paused, with something in the inbox; and those whose [Head].Due has
+	// come, unless they are queued. A store may leave out all but the 10,000 that are due longest.
+	// take must not call the store.
 	//
 	// It also returns what Claim would take, without a session if there is nothing. If there is
 	// neither, this is one statement, which reads no session that isn't due.

@@ -27,8 +27,8 @@ const (
 const (
 	// readyAtOnce is how many rows that have become due are made ready in a transaction.
 	readyAtOnce = 1000
-	// mostLooked is how many rows of a group and an agent [journal.Claim].Full looks at, and how many
-	// sessions that are due are read.
+	// mostLooked is how many rows of a group and an agent [journal.Claim].Full looks at, and how
+	// many sessions that are due are read.
 	mostLooked = "10000"
 )
 
