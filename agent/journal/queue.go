@@ -25,7 +25,7 @@ type Place struct {
 //
 // A session is in the queue while its newest [HeadUpdate] has a [Place], from [Head].Due on; zero:
 // at once. In a group it comes by precedence, then by that time, then by when the session began.
-// What others wait doesn't matter: a claim reads as much with a million waiting as with a hundred.
+// What else waits doesn't matter: a claim reads as much with a million waiting as with a hundred.
 type Queue interface {
 	Store
 	// Due calls take with the head of each session that has work for a worker, is nobody's child,

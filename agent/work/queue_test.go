@@ -188,6 +188,20 @@ func TestAClaimThatLedToNoStartIsFreeWhenItEnds(t *testing.T) {
 	})
 }
 
+func TestTheLeaseOfAClaimedRunNamesItsProcess(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		w := newWorld(t)
+		a, err := agent.New(agent.Config{Name: "a", Provider: w, Journal: w.store, Owner: "machine 7"})
+		require.NoError(t, err)
+		w.enqueue(a, "s", agent.Input{}, agent.QueueOptions{})
+		w.run(work.Config{Agents: []*agent.Agent{a}})
+		w.pass(30 * time.Second)
+		h, err := w.store.Head(t.Context(), "s")
+		require.NoError(t, err)
+		require.Regexp(t, "^machine 7/", h.Owner)
+	})
+}
+
 // TestAnEndIsToldThoughTheNextRunWaits: the session has a place in the queue because of its end,
 // too.
 func TestAnEndIsToldThoughTheNextRunWaits(t *testing.T) {

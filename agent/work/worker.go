@@ -55,7 +55,8 @@ func New(cfg Config) (*Worker, error) {
 	loop := due.Config{List: w.list, Drive: w.drive, Interval: cfg.Poll, Parallel: cfg.Parallel, Logger: cfg.Logger}
 	if w.queue = contain.Queue(w.store); w.queue != nil {
 		loop.List, loop.Claim, loop.Drive = w.listDue, w.claim, w.driveClaimed
-		w.owner, w.next = fmt.Sprintf("work-%016x", rand.Uint64()), journal.Claim{PerGroup: cfg.PerGroup}
+		w.owner = fmt.Sprintf("%s/work-%016x", cfg.Agents[0].Owner(), rand.Uint64())
+		w.next = journal.Claim{PerGroup: cfg.PerGroup}
 		for _, a := range cfg.Agents {
 			w.next.Agents = append(w.next.Agents, a.Name())
 		}

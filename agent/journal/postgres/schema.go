@@ -30,9 +30,11 @@ func dialect(schema string) sqljournal.Dialect {
 		Labeled: "EXISTS (SELECT 1 FROM @sessions l WHERE l.id = r.session AND " +
 			"l.labels->>%[1]s::text = %[2]s::text)",
 		// A plan that was made for a short queue would read all of a long one until the server has
-		// analyzed the table, and all claims would wait.
+		// analyzed the table, and all claims would wait. To make a plan each time takes longer than
+		// to claim.
 		Claiming: "SELECT pg_advisory_xact_lock(hashtextextended('pawl queue " + schema + "', 0)), " +
-			"set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true)",
+			"set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true), " +
+			"set_config('plan_cache_mode', 'force_generic_plan', true)",
 	}
 }
 
