@@ -52,6 +52,15 @@ func (a *Agent) Name() string {
 	return a.cfg.Name
 }
 
+// Owner returns Config.Owner, or the name that was made up: with it begin the owners of the leases
+// that this process takes.
+func (a *Agent) Owner() string {
+	if a == nil {
+		return ""
+	}
+	return a.cfg.Owner
+}
+
 // Journal returns the store of the agent's sessions: Config.Journal, or one in memory.
 func (a *Agent) Journal() journal.Store {
 	if a == nil || a.sessions == nil {

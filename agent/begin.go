@@ -131,6 +131,10 @@ func (x *driver) start(in *start) error {
 // fitsSession returns why a session can't have an input; nil if it can.
 func (x *driver) fitsSession(in *start) error {
 	s := x.log.State()
+	if x.log.leg != nil && x.log.leg.fresh && s.Seq > 0 {
+		return &SessionError{Session: s.Session, Code: ErrDuplicate,
+			Problem: "it exists already; only a new session can be begun in a transaction"}
+	}
 	if err := notOwner(s, in.Owner); err != nil {
 		return err
 	}

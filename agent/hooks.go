@@ -333,9 +333,10 @@ func refusedBy(hook string, t *IncomingText, err error) error {
 // The task of a subagent isn't a text from outside, and decisions in a subagent's session were seen
 // in the parent's.
 func (a *Agent) screen(ctx context.Context, session string, j *job) (err error) {
-	if j.parent != nil || len(a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil })) == 0 {
+	if j.screened || j.parent != nil || len(a.hooksAt(func(h *Hooks) bool { return h.BeforeInput != nil })) == 0 {
 		return nil
 	}
+	j.screened = true
 	if j.resumes() {
 		m, err := a.sessions.Load(ctx, session)
 		if err == nil {

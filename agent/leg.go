@@ -71,6 +71,7 @@ type legState struct {
 	run string
 
 	queue *machine.Queue // set if the run is only queued: there is no leg then
+	fresh bool           // of one that is queued: its session must be new
 
 	steps atomic.Int64
 	over  atomic.Bool // its time is up, or its context has ended

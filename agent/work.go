@@ -65,6 +65,8 @@ type job struct {
 
 	parent *parentCall // of a subagent
 	leg    *legState   // of Advance and Enqueue
+
+	screened bool // BeforeInput hooks have seen its texts
 }
 
 // newJob returns the job of what starts a run.

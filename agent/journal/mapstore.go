@@ -21,6 +21,8 @@ type MapStore struct {
 	children map[string]map[string]*session // of each parent
 	fence    uint64                         // the last one of any session; it keeps rising after one is deleted
 	turn     uint64                         // the last one of any session
+	begun    uint64                         // how many sessions have begun
+	queue    map[string]*standing           // of the sessions that have a place in the queue
 }
 
 var _ Store = (*MapStore)(nil)
@@ -28,7 +30,8 @@ var _ Store = (*MapStore)(nil)
 // A session is never returned, only copied from. The records in entries don't change, so a reader
 // may use the slice that it got under the lock.
 type session struct {
-	head    Head // Until has the monotonic reading, which what is handed out doesn't
+	head    Head   // Until has the monotonic reading, which what is handed out doesn't
+	n       uint64 // its number among all that have begun
 	entries []entry
 	inbox   []Item
 	ids     map[string]bool // every id posted or closed; true once taken
@@ -69,12 +72,15 @@ func (m *MapStore) Append(ctx context.Context, a Append) error {
 	}
 	before := s.head.Parent
 	s.add(a, now)
+	if !known {
+		m.enter(s)
+	}
+	if a.Head != nil {
+		m.stand(s, a.Head.Queue)
+	}
 	if a.Head != nil && len(a.Records) > 0 {
 		m.turn++
 		s.turns = append(s.turns, turn{m.turn, s.head.Seq})
-	}
-	if !known {
-		m.enter(s)
 	}
 	if before != s.head.Parent {
 		m.leave(s, before)
@@ -184,6 +190,8 @@ func (m *MapStore) enter(s *session) {
 	if m.sessions == nil {
 		m.sessions, m.children = make(map[string]*session), make(map[string]map[string]*session)
 	}
+	m.begun++
+	s.n = m.begun
 	m.sessions[s.head.Session] = s
 }
 
@@ -219,6 +227,7 @@ func (m *MapStore) Delete(ctx context.Context, session string, upTo uint64) erro
 	if upTo == All {
 		m.leave(s, s.head.Parent)
 		delete(m.sessions, session)
+		delete(m.queue, session)
 		return nil
 	}
 	if upTo = min(upTo, s.head.Seq); upTo > s.head.Pruned {

@@ -86,6 +86,9 @@ type HeadUpdate struct {
 	// Due is when the session has work for whoever finds it by [Filter].Due, if that isn't only
 	// when something open expires; zero: then.
 	Due time.Time `json:"due,omitzero"`
+	// Queue is the session's place in the queue of a [Queue]; nil: it isn't in it. Other stores
+	// ignore it.
+	Queue *Place `json:"queue,omitempty"`
 }
 
 // Set replaces the part of the head that the host sets, with copies.

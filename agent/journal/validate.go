@@ -82,7 +82,7 @@ func (h *HeadUpdate) validate() *InvalidError {
 	}
 	return cmp.Or(validName(".Status", h.Status, true), validName(".Kind", h.Kind, true),
 		validName(".Parent", h.Parent, true), validText(".Title", h.Title, true, MaxTitle), validLabels(h.Labels), info,
-		validOpen(h.Open), validTime(".Due", h.Due))
+		validOpen(h.Open), validTime(".Due", h.Due), h.Queue.validate().in(".Queue"))
 }
 
 func tooMany(field string, n, most int, what string) *InvalidError {

@@ -90,7 +90,7 @@ func everyFact() []machine.Fact {
 			ContextReset: &machine.ContextResetState{Index: 1, From: "r-0", Prompt: 1}, From: "s-0",
 			Replaces: &machine.Replaced{Start: 9, Before: []machine.Span{{From: 0, To: 1}},
 				Note: "Note: it went back", Outside: []machine.OutsideText{{Message: 0, From: []string{"web.fetch"}}}},
-			Outside: []string{"a mail"}, Queue: &machine.Queue{At: at, Attempts: 3},
+			Outside: []string{"a mail"}, Queue: &machine.Queue{At: at, Attempts: 3, Group: "acme"},
 			Ancestors: []machine.Ancestor{{Session: "s-0", Run: "r-0", User: "ann", Tokens: 1000, Cost: 5,
 				RequirePrices: true, Tenant: "acme"}}},
 		&machine.StepStarted{Meta: meta(""), Model: "m", Mode: "edit", Tools: []string{"cms.write"}, ToolChoice: choice,

@@ -8,8 +8,8 @@ import (
 )
 
 // Head returns what lists show of a session that has a run: its status, what it waits for, its
-// title, its labels, its parent, its mode, its totals, and when a worker has something to do for
-// it.
+// title, its labels, its parent, its mode, its totals, its place in the queue, and when a worker
+// has something to do for it.
 func (m *Machine) Head() *journal.HeadUpdate {
 	r := m.s.Run
 	head := headOf(m.s.Title, listedLabels(m.s.Labels, m.s.OwnLabels), m.s.Owner, m.s.Parent, r.Ancestors)
@@ -21,6 +21,7 @@ func (m *Machine) Head() *journal.HeadUpdate {
 		head.Status = string(Running)
 	}
 	head.Open, head.Due = firstOpen(OpenPauses(r)), m.s.due()
+	head.Queue = m.s.place()
 	return head
 }
 

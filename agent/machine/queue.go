@@ -4,6 +4,8 @@ import (
 	"cmp"
 	"slices"
 	"time"
+
+	"github.com/pawlkit/pawl/agent/journal"
 )
 
 // A Queue says how a run that was queued is started.
@@ -11,6 +13,8 @@ type Queue struct {
 	At time.Time `json:"at"` // not before
 	// Attempts is how often the run is tried in all, if its model calls fail; at least 1.
 	Attempts int `json:"attempts"`
+	// Group is whose turn it is that the run takes: see [journal.Place].
+	Group string `json:"group,omitempty"`
 }
 
 // A QueueState is what a queued run remembers of its [Queue], for tools that read logs.
@@ -117,6 +121,17 @@ func (s *State) due() (at time.Time) {
 		}
 	}
 	return at
+}
+
+// place returns the session's place in the queue: that of a queued run until it waits or ends. A
+// session that is another's is in no queue.
+func (s *State) place() *journal.Place {
+	r := s.Run
+	if r.Queue == nil || s.Parent != "" || r.Status != Running && !r.Interrupted() {
+		return nil
+	}
+	return &journal.Place{Agent: r.Agent, Group: r.Queue.Group, Precedence: r.precedence(),
+		Started: !r.IsQueued()}
 }
 
 // precedence returns the place of a run among others that wait: a higher one comes first. It is the

@@ -25,7 +25,7 @@ var exceptions = map[string]bool{
 	"Fetched.Name": false, "SentBack.Why": true,
 	"ToolStarted.Call": true, "ToolFinished.Call": true, "Pause.Call": true, "UndoneCall.Call": true,
 	"Snapshot.State": true, "RunEnded.Result": true, "LabelChanged.Value": true, "Delivered.Ended": true,
-	"Problem.Provider": true,
+	"Problem.Provider": true, "Queue.Group": true,
 }
 
 func fields(names string) map[string]bool {

@@ -35,10 +35,11 @@ type HeadInfo struct {
 	Unpriced bool           `json:"unpriced,omitempty"`
 	Mode     string         `json:"mode,omitempty"`
 	Model    string         `json:"model,omitempty"` // of the newest run
-	// Agent is the name of the newest run's agent, and Precedence the run's; both only for a run
-	// that was queued. A name that doesn't fit is left out.
+	// Agent is the name of the newest run's agent, and Precedence and Group are the run's; all only
+	// for a run that was queued. A name that doesn't fit is left out.
 	Agent      string `json:"agent,omitempty"`
 	Precedence int    `json:"precedence,omitempty"`
+	Group      string `json:"group,omitempty"`
 }
 
 // InfoOf returns what a head says. It is empty for the head of a session that an older version has
@@ -53,7 +54,7 @@ func (s *State) info() []byte {
 	info := HeadInfo{Cost: s.Totals.Cost, Steps: s.Totals.Steps, Unpriced: s.Totals.Unpriced, Mode: s.Mode}
 	if r := s.Run; r != nil {
 		if info.Model = cmp.Or(r.Model, s.Model); r.Queue != nil {
-			info.Agent, info.Precedence = r.Agent, r.precedence()
+			info.Agent, info.Precedence, info.Group = r.Agent, r.precedence(), r.Queue.Group
 		}
 	}
 	if info == (HeadInfo{}) {
@@ -65,7 +66,7 @@ func (s *State) info() []byte {
 		text, _ = json.Marshal(info)
 	}
 	if len(text) > journal.MaxInfo {
-		info.Mode, info.Agent = "", ""
+		info.Mode, info.Agent, info.Group = "", "", ""
 		text, _ = json.Marshal(info)
 	}
 	return text

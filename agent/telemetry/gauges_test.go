@@ -161,6 +161,24 @@ func TestGaugesOfAJournal(t *testing.T) {
 	require.NoError(t, unregister(), "again")
 }
 
+func TestAllQueuedRunsAreCounted(t *testing.T) {
+	store := &journal.MapStore{}
+	for i := range 10_053 {
+		h := journal.HeadUpdate{Status: "queued", Due: time.Now().Add(-time.Hour),
+			Queue: &journal.Place{Agent: "a", Group: fmt.Sprint(i % 2)}}
+		if i < 3 {
+			h.Due = time.Now().Add(time.Hour)
+		}
+		require.NoError(t, store.Append(t.Context(), journal.Append{Session: fmt.Sprint("s-", i), Head: &h}))
+	}
+	r, unregister := observed(t, telemetry.Observed{Store: store})
+	found := gauges(t, t.Context(), r.metrics)
+	require.NoError(t, unregister())
+	require.Equal(t, map[string]float64{"pawl.runs queued": 10_050, "pawl.runs scheduled": 3, "pawl.runs running": 0,
+		"pawl.runs paused": 0, "pawl.runs failed": 0}, of(found, "pawl.runs"))
+	require.InDelta(t, 3600, found["pawl.queue.age"], 60)
+}
+
 func TestWhatPeopleDecideIsCountedByKind(t *testing.T) {
 	store := &journal.MapStore{}
 	for session, head := range map[string]journal.HeadUpdate{

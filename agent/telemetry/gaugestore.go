@@ -66,6 +66,12 @@ func readStore(ctx context.Context, store journal.Store) (s state, err error) {
 	}
 	for _, status := range []agent.Status{agent.Queued, agent.Running, agent.Paused, agent.Failed} {
 		s.runs[string(status)] = 0
+		if queue := contain.Queue(store); status == agent.Queued && queue != nil {
+			if err := s.queued(ctx, queue); err != nil {
+				return s, err
+			}
+			continue
+		}
 		f := journal.Filter{Status: string(status), NoKind: true}
 		if status == agent.Queued {
 			f.Due = now.AddDate(100, 0, 0) // all, the oldest first
@@ -75,6 +81,22 @@ func readStore(ctx context.Context, store journal.Store) (s state, err error) {
 		}
 	}
 	return s, list(journal.Filter{Open: true}, s.waits)
+}
+
+// queued counts the queued runs of a store that knows how many there are.
+func (s *state) queued(ctx context.Context, queue journal.Queue) error {
+	depths, err := queue.Depths(ctx)
+	if err != nil {
+		return fmt.Errorf("telemetry: counting queued runs: %w", err)
+	}
+	for _, d := range depths {
+		s.runs[string(agent.Queued)] += int64(d.Waiting - d.Later)
+		s.runs[statusScheduled] += int64(d.Later)
+		if s.due.IsZero() || !d.Oldest.IsZero() && d.Oldest.Before(s.due) {
+			s.due = d.Oldest
+		}
+	}
+	return nil
 }
 
 // run counts a session.

@@ -26,7 +26,39 @@ func (t *Telemetry) Store(s journal.Store) journal.Store {
 	if t == nil || s == nil {
 		return s
 	}
-	return &measured{s, t}
+	m := &measured{s, t}
+	if queue, ok := s.(journal.Queue); ok {
+		return &measuredQueue{m, queue}
+	}
+	return m
+}
+
+// measuredQueue is that of a store that is a [journal.Queue].
+type measuredQueue struct {
+	*measured
+	queue journal.Queue
+}
+
+// Due implements [journal.Queue].
+func (s *measuredQueue) Due(ctx context.Context, c journal.Claim, take func(journal.Head) bool) (
+	journal.Queued, error) {
+	return s.queue.Due(ctx, c, take)
+}
+
+// Claim implements [journal.Queue].
+func (s *measuredQueue) Claim(ctx context.Context, c journal.Claim, owner string, ttl time.Duration) (
+	journal.Queued, journal.Lease, error) {
+	return s.queue.Claim(ctx, c, owner, ttl)
+}
+
+// Delay implements [journal.Queue].
+func (s *measuredQueue) Delay(ctx context.Context, l journal.Lease, until time.Time) error {
+	return s.queue.Delay(ctx, l, until)
+}
+
+// Depths implements [journal.Queue].
+func (s *measuredQueue) Depths(ctx context.Context) ([]journal.Depth, error) {
+	return s.queue.Depths(ctx)
 }
 
 type measured struct {

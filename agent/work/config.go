@@ -23,9 +23,15 @@ type Config struct {
 	// PerLabel is how many runs with the same value of a label are driven at a time, in all
 	// processes: {"tenant": 5} means 5 of each tenant. It holds back queued runs, not those that
 	// are resumed. It counts by listing, so several processes that look at the same moment may
-	// exceed it by their number minus one. A search looks at the 10,000 queued runs that have
-	// waited longest.
+	// exceed it by their number minus one. A search looks at the first 10,000 queued runs of each
+	// group: use groups where more may wait.
 	PerLabel map[string]int
+	// PerGroup is how many runs of a group (QueueOptions.Group) are driven at a time, in all
+	// processes, for whatever agent; 0: any number. Runs without a group aren't limited. It holds
+	// back queued runs, not those that are resumed. A store that is a [journal.Queue] counts it as
+	// it claims a run, so it is never exceeded, if all processes have the same limit; with another
+	// it is as PerLabel.
+	PerGroup int
 	// Leg bounds how long a run is driven before another that waits gets its place. Its Event is
 	// ignored: see OnEvent. The zero Leg has no bound.
 	Leg agent.Leg
@@ -96,6 +102,8 @@ func (c *Config) check() error {
 	switch {
 	case c.Parallel < 0:
 		return wrong("Parallel", "it is %d; give a number, or 0 for %d", c.Parallel, defaultParallel)
+	case c.PerGroup < 0:
+		return wrong("PerGroup", "it is %d; give a number, or 0 for any number", c.PerGroup)
 	case c.Poll < 0:
 		return wrong("Poll", "it is %v; give a time, or 0 for %v", c.Poll, defaultPoll)
 	}

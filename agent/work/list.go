@@ -28,11 +28,11 @@ type waiting struct {
 	late   int // 1 if it couldn't be started: another version of the program may start it
 }
 
-// list yields what is due: what goes on, and the queued runs that may start now, by precedence and
-// time. Those that couldn't be started come last, so that they take nobody's place. Of those that
-// Config.PerLabel limits, one of a label's value is yielded if there is room, and the next one when
-// other processes see that it is driven. So of each process, at most one run isn't counted by the
-// others.
+// list is for a store that has no queue. It yields what is due: what goes on, and the queued runs
+// that may start now, by precedence and time. Those that couldn't be started come last, so that
+// they take nobody's place. Of those that Config.PerLabel and PerGroup limit, one of a label's
+// value is yielded if there is room, and the next one when other processes see that it is driven.
+// So of each process, at most one run isn't counted by the others.
 func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 	return func(yield func(due.Item, error) bool) {
 		var queued []waiting
@@ -50,7 +50,7 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 			info, status := machine.InfoOf(&h), agent.Status(h.Status)
 			now := time.Now()
 			if status == agent.Running || status == agent.Queued && held(&h, now) {
-				w.count(busy, h.Labels)
+				w.count(busy, w.limited(&h))
 				counted[h.Session] = true
 			}
 			at, is := due.Since(&h, now)
@@ -58,7 +58,7 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 			starting := status == agent.Queued && !held(&h, now) && w.due.Drives(h.Session)
 			switch {
 			case starting && stalled[h.Session] == 0:
-				w.fill(busy, h.Labels)
+				w.fill(busy, w.limited(&h))
 			case !is, info.Agent != "" && w.named(info.Agent) == nil: // it is done by others
 			case status != agent.Queued:
 				if !yield(it, nil) {
@@ -66,7 +66,8 @@ func (w *Worker) list(ctx context.Context) iter.Seq2[due.Item, error] {
 				}
 			default:
 				looked++
-				if q := (waiting{it, h.Labels, stalled[h.Session]}); w.hasRoom(busy, h.Labels) {
+				labels := w.limited(&h)
+				if q := (waiting{it, labels, stalled[h.Session]}); w.hasRoom(busy, labels) {
 					queued, late = append(queued, q), late+q.late
 				}
 			}
@@ -105,9 +106,27 @@ func (w *Worker) stalledNow() map[string]int {
 	return maps.Clone(w.stalled)
 }
 
+// groupKey is the key of a label that stands for the group of a queued run: no other label has an
+// empty key.
+const groupKey = ""
+
+// limited returns the labels of a session that are limited, its group among them.
+func (w *Worker) limited(h *journal.Head) map[string]string {
+	labels := make(map[string]string)
+	for key := range w.limits {
+		if value, ok := h.Labels[key]; ok {
+			labels[key] = value
+		}
+	}
+	if group := machine.InfoOf(h).Group; group != "" {
+		labels[groupKey] = group
+	}
+	return labels
+}
+
 // count counts a run under its labels.
 func (w *Worker) count(busy map[journal.Label]int, labels map[string]string) {
-	for key := range w.cfg.PerLabel {
+	for key := range w.limits {
 		if value, ok := labels[key]; ok {
 			busy[journal.Label{Key: key, Value: value}]++
 		}
@@ -116,7 +135,7 @@ func (w *Worker) count(busy map[journal.Label]int, labels map[string]string) {
 
 // fill leaves no room for others with these labels.
 func (w *Worker) fill(busy map[journal.Label]int, labels map[string]string) {
-	for key, most := range w.cfg.PerLabel {
+	for key, most := range w.limits {
 		if value, ok := labels[key]; ok {
 			busy[journal.Label{Key: key, Value: value}] = most
 		}
@@ -141,7 +160,7 @@ func (w *Worker) yieldQueued(yield func(due.Item, error) bool, queued []waiting,
 
 // hasRoom reports whether another run with these labels may be driven.
 func (w *Worker) hasRoom(busy map[journal.Label]int, labels map[string]string) bool {
-	for key, most := range w.cfg.PerLabel {
+	for key, most := range w.limits {
 		if value, ok := labels[key]; ok && busy[journal.Label{Key: key, Value: value}] >= most {
 			return false
 		}

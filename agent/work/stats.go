@@ -10,7 +10,7 @@ import (
 	"github.com/pawlkit/pawl/agent/machine"
 )
 
-// Counts are how many sessions have a run in a status: at most 10,000 of each are counted.
+// Counts are how many sessions have a run in a status.
 type Counts struct {
 	Queued  int // waits for a worker, or for its time
 	Running int // is driven, or its process has died
@@ -27,46 +27,70 @@ type Stats struct {
 	Agents map[string]Counts
 }
 
-// mostCounted is how many sessions of a status are counted.
-const mostCounted = 10_000
-
-// Stats counts the sessions of the journal by status. It lists them, so its cost grows with their
-// number.
+// Stats counts all sessions of the journal by status. A store that is a [journal.Queue] counts the
+// queued ones itself; the others, and all of another store, are listed, so the cost grows with
+// their number.
 func (w *Worker) Stats(ctx context.Context) (Stats, error) {
 	s := Stats{Agents: make(map[string]Counts)}
 	if w == nil || w.due == nil {
 		return s, errNoWorker
 	}
-	for status, field := range map[agent.Status]func(*Counts) *int{
-		agent.Queued:  func(c *Counts) *int { return &c.Queued },
+	listed := map[agent.Status]func(*Counts) *int{
 		agent.Running: func(c *Counts) *int { return &c.Running },
 		agent.Paused:  func(c *Counts) *int { return &c.Waiting },
 		agent.Failed:  func(c *Counts) *int { return &c.Failed },
-	} {
-		f := journal.Filter{Status: string(status), NoKind: true, NoParent: true, Limit: mostCounted}
+	}
+	queued := func(c *Counts) *int { return &c.Queued }
+	var err error
+	if w.queue == nil {
+		listed[agent.Queued] = queued
+		s.Oldest, err = w.oldest(ctx)
+	} else {
+		var depths []journal.Depth
+		depths, err = w.queue.Depths(ctx)
+		for _, d := range depths {
+			if s.add(d.Agent, d.Waiting, queued); s.Oldest.IsZero() || !d.Oldest.IsZero() && d.Oldest.Before(s.Oldest) {
+				s.Oldest = d.Oldest
+			}
+		}
+	}
+	if err != nil {
+		return s, err
+	}
+	for status, field := range listed {
+		f := journal.Filter{Status: string(status), NoKind: true, NoParent: true}
 		for h, err := range w.store.Heads(ctx, f) {
 			if err != nil && h.Session == "" {
 				return s, err
 			}
-			if err != nil {
-				continue
-			}
-			*field(&s.Counts)++
-			if name := machine.InfoOf(&h).Agent; name != "" {
-				c := s.Agents[name]
-				*field(&c)++
-				s.Agents[name] = c
+			if err == nil {
+				s.add(machine.InfoOf(&h).Agent, 1, field)
 			}
 		}
 	}
+	return s, nil
+}
+
+// add counts runs of an agent.
+func (s *Stats) add(name string, n int, field func(*Counts) *int) {
+	*field(&s.Counts) += n
+	if name != "" && n > 0 {
+		c := s.Agents[name]
+		*field(&c) += n
+		s.Agents[name] = c
+	}
+}
+
+// oldest returns when the queued run was due that is due longest.
+func (w *Worker) oldest(ctx context.Context) (at time.Time, err error) {
 	f := journal.Filter{Status: string(agent.Queued), NoKind: true, NoParent: true, Due: time.Now(), Limit: 1}
 	for h, err := range w.store.Heads(ctx, f) {
 		if err != nil {
-			return s, err
+			return at, err
 		}
-		s.Oldest = h.Due
+		at = h.Due
 	}
-	return s, nil
+	return at, nil
 }
 
 // A Dead is a run that has failed for good.
@@ -120,10 +144,15 @@ func (w *Worker) read(ctx context.Context, d *Dead) error {
 // Retry queues a run again that has failed for good: see [agent.Session.Retry]. A run can be
 // retried 3 times.
 func (w *Worker) Retry(ctx context.Context, session string) error {
+	return w.RetryAt(ctx, session, time.Time{})
+}
+
+// RetryAt is Retry for a run that is started not before a time; zero: at once.
+func (w *Worker) RetryAt(ctx context.Context, session string, at time.Time) error {
 	if w == nil || w.due == nil {
 		return errNoWorker
 	}
-	err := w.cfg.Agents[0].Session(session).Retry(ctx)
+	err := w.cfg.Agents[0].Session(session).RetryAt(ctx, at)
 	if err == nil {
 		w.Wake(session)
 	}

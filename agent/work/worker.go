@@ -4,11 +4,15 @@ import (
 	"cmp"
 	"context"
 	"errors"
+	"fmt"
+	"maps"
+	"math/rand/v2"
 	"sync"
 	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
+	"github.com/pawlkit/pawl/agent/internal/contain"
 	"github.com/pawlkit/pawl/agent/internal/due"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -20,12 +24,18 @@ import (
 type Worker struct {
 	cfg   Config // fixed at creation
 	store journal.Store
-	due   *due.Loop
-	ran   atomic.Bool
+	// limits are those of Config.PerLabel and, with groupKey, of PerGroup.
+	limits map[string]int
+	queue  journal.Queue // the store's; nil: it has none, and what waits is listed
+	owner  string        // of claims
+	due    *due.Loop
+	ran    atomic.Bool
+	next   journal.Claim // of the goroutine that searches
 
 	mu      sync.Mutex                   // guards what follows
 	stalled map[string]int               // sessions that were due and couldn't go on; 1 for each
 	driven  map[string]map[string]string // the labels of the sessions that are driven here
+	claims  map[string]journal.Lease     // the sessions that were claimed and aren't driven yet
 }
 
 // New returns a worker, which does nothing before [Worker.Run]. The error is a *[agent.ArgError].
@@ -34,9 +44,24 @@ func New(cfg Config) (*Worker, error) {
 		return nil, err
 	}
 	w := &Worker{cfg: cfg, store: cfg.Agents[0].Journal(), stalled: make(map[string]int),
-		driven: make(map[string]map[string]string)}
-	w.due = due.New(due.Config{List: w.list, Drive: w.drive, Interval: cfg.Poll, Parallel: cfg.Parallel,
-		Logger: cfg.Logger})
+		driven: make(map[string]map[string]string), claims: make(map[string]journal.Lease)}
+	w.limits = maps.Clone(cfg.PerLabel)
+	if cfg.PerGroup > 0 {
+		if w.limits == nil {
+			w.limits = make(map[string]int)
+		}
+		w.limits[groupKey] = cfg.PerGroup
+	}
+	loop := due.Config{List: w.list, Drive: w.drive, Interval: cfg.Poll, Parallel: cfg.Parallel, Logger: cfg.Logger}
+	if w.queue = contain.Queue(w.store); w.queue != nil {
+		loop.List, loop.Claim, loop.Drive = w.listDue, w.claim, w.driveClaimed
+		w.owner = fmt.Sprintf("%s/work-%016x", cfg.Agents[0].Owner(), rand.Uint64())
+		w.next = journal.Claim{PerGroup: cfg.PerGroup}
+		for _, a := range cfg.Agents {
+			w.next.Agents = append(w.next.Agents, a.Name())
+		}
+	}
+	w.due = due.New(loop)
 	return w, nil
 }
 
@@ -105,36 +130,48 @@ func (w *Worker) agentOf(ctx context.Context, h *journal.Head) (*agent.Agent, er
 
 // drive drives a session for a leg, and tells the host of the runs in it that have ended.
 func (w *Worker) drive(ctx context.Context, session string) error {
+	_, err := w.goOn(ctx, session)
+	return err
+}
+
+// A went says what became of a session that was driven.
+type went struct {
+	moved bool      // its run has gone on
+	at    time.Time // when to come again, if its time hasn't come; else zero
+}
+
+// goOn is drive, and says what became of the session.
+func (w *Worker) goOn(ctx context.Context, session string) (how went, err error) {
 	h, err := w.store.Head(ctx, session)
 	if errors.Is(err, journal.ErrNoSession) {
-		return nil
+		return how, nil
 	}
 	if err != nil {
-		return err
+		return how, err
 	}
-	w.drives(session, h.Labels)
+	w.drives(session, w.limited(&h))
 	defer w.drives(session, nil)
 	a, err := w.agentOf(ctx, &h)
 	if err != nil {
-		return err
+		return how, err
 	}
 	if a == nil { // other processes may have it
 		w.stalls(session, true)
-		return due.ErrLater
+		return how, due.ErrLater
 	}
 	var failed error
 	switch agent.Status(h.Status) {
 	case agent.Queued, agent.Running, agent.Paused:
-		failed = w.leg(ctx, a, session)
+		how, failed = w.leg(ctx, a, session)
 		w.stalls(session, failed != nil)
 		if h, err = w.store.Head(ctx, session); err != nil {
-			return cmp.Or(failed, err)
+			return how, cmp.Or(failed, err)
 		}
 	}
 	if now := time.Now(); !h.Due.IsZero() && !h.Due.After(now) && !held(&h, now) {
 		err = w.deliver(ctx, a, session)
 	}
-	return cmp.Or(failed, err)
+	return how, cmp.Or(failed, err)
 }
 
 // drives notes that a session with these labels is driven here, or no more if they are nil.
@@ -148,6 +185,9 @@ func (w *Worker) drives(session string, labels map[string]string) {
 
 // stalls notes whether a session that was due couldn't go on.
 func (w *Worker) stalls(session string, stalled bool) {
+	if w.queue != nil { // which knows what couldn't be started
+		return
+	}
 	w.mu.Lock()
 	defer w.mu.Unlock()
 	if delete(w.stalled, session); stalled {
@@ -156,28 +196,30 @@ func (w *Worker) stalls(session string, stalled bool) {
 }
 
 // leg drives a session for a leg.
-func (w *Worker) leg(ctx context.Context, a *agent.Agent, session string) error {
-	leg, moved, limited := w.cfg.Leg, false, len(w.cfg.PerLabel) > 0
+func (w *Worker) leg(ctx context.Context, a *agent.Agent, session string) (how went, err error) {
+	leg, limited := w.cfg.Leg, len(w.cfg.PerLabel) > 0 || w.cfg.PerGroup > 0
 	leg.Event = func(ev agent.Event) {
-		if limited && !moved {
+		if limited && !how.moved {
 			w.due.Poke("") // all processes see it: another one may start
 		}
-		moved = true
+		how.moved = true
 		w.tell(ctx, session, ev)
 	}
 	p, err := a.Advance(ctx, agent.Continue(session), leg)
-	if limited && moved {
-		w.due.Poke("") // others may wait for a place of their label
+	if limited && how.moved {
+		w.due.Poke("") // others may wait for a place of their label or group
 	}
 	switch {
 	case err != nil:
-		return err
-	case p.Next == agent.NextLater, p.Next == agent.NextAgain && !moved: // the agent is drained, for example
-		return due.ErrLater
+		return how, err
+	case p.Next == agent.NextLater, p.Next == agent.NextAgain && !how.moved: // the agent is drained, for example
+		return how, due.ErrLater
 	case p.Next == agent.NextAgain: // when others had their turn
 		w.due.Poke(session)
+	case p.Next == agent.NextWait:
+		how.at = p.At
 	}
-	return nil
+	return how, nil
 }
 
 // tell shows an event to the host. A panic is logged, and changes nothing.

@@ -115,7 +115,8 @@ var rows = map[string]row{
 	"agent/live": {own: []string{"agent", "agent/internal/due", "agent/internal/session", "agent/journal",
 		"agent/machine", "circuit/fault", "tools"},
 		tests: []string{"agent/journal", "agent/journal/sqlite", "internal/roletest", "provider"}},
-	"agent/work": {own: []string{"agent", "agent/internal/contain", "agent/internal/due", "agent/journal",
+	"agent/work": {own: []string{"agent", "agent/internal/contain", "agent/internal/due", "agent/internal/session",
+		"agent/journal",
 		"agent/machine", "circuit/fault"},
 		tests: []string{"agent/journal/postgres", "agent/journal/sqlite", "internal/pgtest", "provider",
 			"provider/providertest", "tools"}},
@@ -200,7 +201,7 @@ var rows = map[string]row{
 	// Its tests show that lists read few heads.
 	"agent/journal/sqlite": {own: []string{"agent/journal", "internal/sqljournal", "internal/sqlitefile",
 		"ratelimit"}, tests: []string{"agent", "agent/approvals", "agent/internal/due", "agent/machine",
-		"ratelimit/allowancetest", "tools"}},
+		"ratelimit/allowancetest", "tools", sqlite}},
 	"agent/journal/postgres": {own: []string{"agent/journal", "internal/pgpool", "internal/sqljournal", "ratelimit"},
 		third: []string{pgx}, tests: []string{"agent", "agent/live", "agent/machine", "agent/policy", "provider",
 			"provider/providertest", "ratelimit/allowancetest", "tools"}},

@@ -89,8 +89,13 @@ func (s *Store) add(ctx context.Context, tx Tx, at *row, a journal.Append) error
 			return err
 		}
 	}
-	return s.db.Insert(ctx, tx,
-		Rows{Session: at.id, Fence: int64(a.Fence), At: at.Updated.UnixNano(), After: int64(after), Records: a.Records})
+	if a.Head != nil {
+		if err := s.stand(ctx, tx, at, a.Head.Queue); err != nil {
+			return err
+		}
+	}
+	return s.db.Insert(ctx, tx, Batch{Session: at.id, Fence: int64(a.Fence), At: at.Updated.UnixNano(),
+		After: int64(after), Records: a.Records})
 }
 
 // closeID removes an item from the inbox, and closes its id.

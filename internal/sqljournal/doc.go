@@ -11,6 +11,8 @@
 //   - items: the inboxes. An item that was taken keeps its row without the content, so that its id
 //     stays closed. An id that was closed without an item has such a row, too.
 //   - allowances: what the users of each [ratelimit.Allowance] took, one row for each user.
+//   - queue: a row for each session that has a place in the queue, so that what changes there changes
+//     no row of sessions: see [journal.Queue]. It is delayed, ready, claimed or started.
 //   - meta: the version of the tables, see [Migrate].
 //
 // Times are nanoseconds since 1970; NULL is the zero time.

@@ -28,7 +28,7 @@ func (s *Store) Rewrite(ctx context.Context, r journal.Rewrite) error {
 				return r.NotRewritten(seq, "")
 			}
 		}
-		if err := s.db.Replace(ctx, tx, Rows{Session: at.id, Records: r.Records}); err != nil {
+		if err := s.db.Replace(ctx, tx, Batch{Session: at.id, Records: r.Records}); err != nil {
 			return err
 		}
 		for _, it := range r.Items {

@@ -74,7 +74,7 @@ func (s *Store) lock(ctx context.Context, tx Tx, name string) (*row, error) {
 	if errors.Is(err, sql.ErrNoRows) {
 		r, err = &row{Head: journal.Head{Session: name}}, nil
 	}
-	if err == nil && r.now.UnixNano() <= 0 {
+	if r != nil && r.now.UnixNano() <= 0 { // also of a damaged one
 		r.now = time.Now().Round(0).UTC()
 	}
 	return r, err

@@ -2,7 +2,6 @@ package sqljournal
 
 import (
 	"bytes"
-	"database/sql"
 	"encoding/json"
 	"errors"
 	"fmt"
@@ -15,7 +14,7 @@ import (
 var ErrStop = errors.New("sqljournal: enough rows")
 
 // Each calls each for every row until that returns [ErrStop] or another error, and closes rows.
-func Each(rows *sql.Rows, each func(scan func(dest ...any) error) error) error {
+func Each(rows Rows, each func(scan func(dest ...any) error) error) error {
 	defer rows.Close()
 	for rows.Next() {
 		if err := each(rows.Scan); errors.Is(err, ErrStop) {

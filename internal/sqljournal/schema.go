@@ -65,7 +65,7 @@ func Migrate(ctx context.Context, tx Tx, d Dialect, setup []string, migrations [
 }
 
 // versionIn returns the version of the tables.
-func versionIn(found *sql.Row, migrations [][]string) (int, error) {
+func versionIn(found Row, migrations [][]string) (int, error) {
 	var version any
 	if err := found.Scan(&version); err != nil {
 		return 0, err

@@ -10,9 +10,10 @@ import (
 
 // A Store is a [journal.Store] in the tables of a [Database].
 type Store struct {
-	db   Database
-	q    statements
-	sign string // prefix of the number of a parameter
+	db      Database
+	dialect Dialect
+	q       statements
+	sign    string // prefix of the number of a parameter
 
 	label, updated string // of [Dialect]
 }
@@ -21,14 +22,53 @@ var _ journal.Store = (*Store)(nil)
 
 // New returns the store in db, whose tables exist.
 func New(db Database, d Dialect) *Store {
-	return &Store{db: db, q: d.statements(), sign: d.SQL("?"), label: d.Label, updated: d.SQL(d.Updated)}
+	return &Store{db: db, dialect: d, q: d.statements(), sign: d.SQL("?"), label: d.Label, updated: d.SQL(d.Updated)}
 }
 
-// A Tx runs statements in one transaction. *sql.Tx is one.
+// A Tx runs statements in one transaction.
 type Tx interface {
+	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
+	QueryContext(ctx context.Context, query string, args ...any) (Rows, error)
+	QueryRowContext(ctx context.Context, query string, args ...any) Row
+}
+
+// Rows are the rows of a statement, as [sql.Rows] has them.
+type Rows interface {
+	Next() bool
+	Scan(dest ...any) error
+	Err() error
+	Close() error
+}
+
+// A Row is the first row of a statement, as [sql.Row] has it.
+type Row interface{ Scan(dest ...any) error }
+
+// SQL is what *sql.Tx has, and *sql.DB and *sql.Conn, too.
+type SQL interface {
 	ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error)
 	QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error)
 	QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row
+}
+
+// Of returns the Tx of a transaction of package database/sql.
+func Of(tx SQL) Tx { return sqlTx{tx} }
+
+type sqlTx struct{ tx SQL }
+
+func (t sqlTx) ExecContext(ctx context.Context, query string, args ...any) (sql.Result, error) {
+	return t.tx.ExecContext(ctx, query, args...)
+}
+
+func (t sqlTx) QueryContext(ctx context.Context, query string, args ...any) (Rows, error) {
+	rows, err := t.tx.QueryContext(ctx, query, args...)
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
+}
+
+func (t sqlTx) QueryRowContext(ctx context.Context, query string, args ...any) Row {
+	return t.tx.QueryRowContext(ctx, query, args...)
 }
 
 // A Database is where a [Store] keeps its tables. Its methods return errors of package journal
@@ -46,14 +86,14 @@ type Database interface {
 	// did. If it didn't, a may still be valid: the store then checks and appends it with Write.
 	TryAppend(ctx context.Context, a journal.Append) (bool, error)
 	// Insert inserts the rows of records into the log of a session.
-	Insert(ctx context.Context, tx Tx, rows Rows) error
+	Insert(ctx context.Context, tx Tx, rows Batch) error
 	// Replace sets the data of records, by their numbers, in the log of a session.
-	Replace(ctx context.Context, tx Tx, rows Rows) error
+	Replace(ctx context.Context, tx Tx, rows Batch) error
 }
 
-// Rows are records about to be inserted, or whose data is replaced, which needs no more than
+// A Batch is records about to be inserted, or whose data is replaced, which needs no more than
 // Session and Records.
-type Rows struct {
+type Batch struct {
 	Session int64 // id of the row in sessions
 	Fence   int64
 	At      int64 // when the store appended them
@@ -85,6 +125,16 @@ type Dialect struct {
 	// Posted is a statement that tells other processes that something is posted to the session
 	// whose name is its parameter. Without one they aren't told.
 	Posted string
+	// Greatest is the function that returns the greatest of its arguments.
+	Greatest string
+	// Text has a parameter for %s, as a text that is compared byte by byte, and List a table e with
+	// the column value, of the strings of the JSON array that is a parameter for %s.
+	Text, List string
+	// Labeled is as Label, but for the session r.session.
+	Labeled string
+	// Claiming is a statement after which no other transaction claims from the queue until this one
+	// has ended. It is empty if a transaction excludes all others.
+	Claiming string
 }
 
 // SQL returns a statement with @ and ? replaced by the dialect's prefix and parameters.
@@ -110,6 +160,7 @@ type statements struct {
 	prune, drop                      string
 	erasing                          erasing
 	dropAll                          [2]string
+	queueing                         queueing
 }
 
 func (d Dialect) statements() statements {
@@ -154,7 +205,8 @@ func (d Dialect) statements() statements {
 			allowances: "SELECT name, key FROM @allowances",
 			drop:       "DELETE FROM @allowances WHERE name = ?1 AND key = ?2",
 		},
-		dropAll: [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
+		queueing: d.queueing(columns, from),
+		dropAll:  [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
 	}
 	for _, p := range []*string{
 		&q.find, &q.lock, &q.heads, &q.idle, &q.owned,
@@ -162,6 +214,9 @@ func (d Dialect) statements() statements {
 		&q.post,
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
 		&q.erasing.item, &q.erasing.allowances, &q.erasing.drop,
+		&q.queueing.enter, &q.queueing.leave, &q.queueing.later, &q.queueing.claim, &q.queueing.tries,
+		&q.queueing.delay, &q.queueing.claiming, &q.queueing.ready, &q.queueing.depths,
+		&q.queueing.due[0], &q.queueing.due[1],
 	} {
 		*p = d.SQL(*p)
 	}

@@ -2,7 +2,8 @@
 //
 // A [Loop] calls Config.List at intervals, and Config.Drive for what it yields. What is due and
 // what driving means is up to its user: [Sessions] lists the sessions of agents that are due, and
-// agent/live drives them with Agent.Recover.
+// agent/live drives them with Agent.Recover. What waits elsewhere, in an order of its own, is one
+// [Item] without a session, for which Config.Claim takes the first.
 //
 //	l := due.New(due.Config{List: list, Drive: drive})
 //	l.Start(ctx)

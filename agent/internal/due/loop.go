@@ -16,6 +16,10 @@ type Config struct {
 	// one without ends the list. A search takes the first 1,000 that it can drive, and the sequence
 	// may end there.
 	List func(ctx context.Context) iter.Seq2[Item, error]
+	// Claim, if it isn't nil, takes what an Item without a session stands for: the first of others
+	// that wait elsewhere, in an order of their own. It returns the session, which is driven next,
+	// or an empty name if there is none any more. A search follows.
+	Claim func(ctx context.Context) (session string, err error)
 	// Drive drives a session until there is nothing to do for it now. It is called from several
 	// goroutines at a time, for one session from one. The item may be as old as Interval, so Drive
 	// checks what it finds. An error means that the session is tried again later; see [ErrLater].
@@ -26,7 +30,7 @@ type Config struct {
 	Logger   *slog.Logger // nil: nothing is logged
 }
 
-// An Item is a session that is due.
+// An Item is a session that is due, or, without one, what Config.Claim takes.
 type Item struct {
 	Session  string
 	Priority int       // a higher one comes first

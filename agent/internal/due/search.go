@@ -25,8 +25,13 @@ func (l *Loop) next(ctx context.Context, again *time.Timer) (session string, ok 
 		if ctx.Err() != nil {
 			return "", false
 		}
-		if session, ok := l.take(); ok {
+		if session, ok := l.take(); session != "" {
 			return session, true
+		} else if ok {
+			if session := l.claim(ctx); session != "" {
+				return session, true
+			}
+			continue
 		}
 		select {
 		case <-l.wake:
@@ -36,12 +41,34 @@ func (l *Loop) next(ctx context.Context, again *time.Timer) (session string, ok 
 	}
 }
 
-// take takes the first session of the queue that can be driven.
+// claim claims a session. What else waits is found by the next search, which may be made at once.
+func (l *Loop) claim(ctx context.Context) string {
+	session, err := l.cfg.Claim(ctx)
+	if err != nil && ctx.Err() == nil {
+		l.cfg.Logger.WarnContext(ctx, "due: claiming a session", "error", err)
+	}
+	if session == "" {
+		return ""
+	}
+	l.request()
+	l.mu.Lock()
+	defer l.mu.Unlock()
+	if _, driven := l.driven[session]; driven { // it is found again when its claim has ended
+		return ""
+	}
+	l.driven[session] = false
+	return session
+}
+
+// take takes the first item of the queue whose session can be driven, or that has none.
 func (l *Loop) take() (session string, ok bool) {
 	l.mu.Lock()
 	defer l.mu.Unlock()
 	for len(l.queue) > 0 {
 		session, l.queue = l.queue[0].Session, l.queue[1:]
+		if session == "" {
+			return "", true
+		}
 		if !l.blocked(session) {
 			l.driven[session] = false
 			return session, true
@@ -68,6 +95,10 @@ func (l *Loop) search(ctx context.Context) {
 			}
 			complete = false
 			break
+		}
+		if it.Session == "" {
+			l.queue = append(l.queue, it)
+			continue
 		}
 		listed[it.Session] = true
 		l.mu.Lock()

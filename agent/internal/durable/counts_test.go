@@ -99,7 +99,8 @@ func TestAStandardRunCommitsNoMoreToSQLiteThanItNeeds(t *testing.T) {
 	f, n := walOf(t, file)
 	require.Equal(t, 24, c.calls["append"])
 	require.Equal(t, 26, n-commits, "the appends, the lease and its release")
-	require.LessOrEqual(t, f-frames, 85, "pages")
+	// two are of the index by which workers find runs whose process has died
+	require.LessOrEqual(t, f-frames, 86, "pages")
 }
 
 // walOf returns how many pages and how many commits are in the write-ahead log of a SQLite file.

@@ -3,6 +3,8 @@ package session
 import (
 	"context"
 	"strings"
+
+	"github.com/pawlkit/pawl/agent/journal"
 )
 
 type addressKey struct{}
@@ -16,12 +18,28 @@ func WithAddress(ctx context.Context, address string) context.Context {
 	return context.WithValue(ctx, addressKey{}, address)
 }
 
-// owner returns the owner of a lease with this name: with the address of ctx, if it has one.
-func owner(ctx context.Context, name string) string {
+// Owner returns the owner of a lease with this name: with the address of ctx, if it has one.
+func Owner(ctx context.Context, name string) string {
 	if address, ok := ctx.Value(addressKey{}).(string); ok {
 		return name + " " + address
 	}
 	return name
+}
+
+type claimKey struct{}
+
+// WithClaim returns a context in which the lease of a session is taken by who has it already,
+// because it was claimed from the queue: see [journal.Queue].
+func WithClaim(ctx context.Context, l journal.Lease) context.Context {
+	return context.WithValue(ctx, claimKey{}, l)
+}
+
+// ownerOf returns the owner of a session's lease: who has claimed it, or somebody new.
+func (s *Sessions) ownerOf(ctx context.Context, session string) string {
+	if l, ok := ctx.Value(claimKey{}).(journal.Lease); ok && l.Session == session {
+		return l.Owner
+	}
+	return Owner(ctx, s.Owner+"/"+s.NewID(""))
 }
 
 // AddressOf returns the address in the owner of a lease; empty if there is none.

@@ -13,7 +13,7 @@ import (
 // takeLease takes the lease of a session. If another process has it, the error has the code
 // [machine.ErrBusy].
 func (s *Sessions) takeLease(ctx context.Context, session string) (journal.Lease, error) {
-	lease, err := TakeLease(ctx, s.Store, session, owner(ctx, s.Owner+"/"+s.NewID("")), s.Lease)
+	lease, err := TakeLease(ctx, s.Store, session, s.ownerOf(ctx, session), s.Lease)
 	if _, ok := errors.AsType[*journal.HeldError](err); ok {
 		return lease, busy(session, err)
 	}

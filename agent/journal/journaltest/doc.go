@@ -21,7 +21,8 @@
 // goroutines. A store in files or on a server needs tests of its own for the rest: that an append
 // survives a crash, that a second process sees it, that an incomplete write isn't read.
 //
-// [Dying] is for tests of agents: the store of a process that dies.
+// [Dying] and [Faulty] are for tests of agents: the store of a process that dies, and one that
+// fails, hangs, is slow, and fails after it has kept what it was given.
 //
 // A few checks wait some milliseconds for leases to end, by the store's own clock. A check whose
 // store doesn't return fails after two minutes.

@@ -10,7 +10,8 @@ import (
 
 // Run runs every check as a subtest of t, each with a store of its own. Open returns an empty
 // store, and closes it with t.Cleanup if that is necessary. A store that is a [journal.Notifier], a
-// [journal.Follower] or a [journal.Eraser] is checked as such.
+// [journal.Follower], a [journal.Eraser], a [journal.Queue] or a [journal.Transactor] is checked as
+// such.
 func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 	t.Helper()
 	for _, c := range slices.Concat(checks(), followChecks) {
@@ -21,6 +22,24 @@ func Run(t *testing.T, open func(t *testing.T) journal.Store) {
 			s, ok := open(t).(journal.Eraser)
 			if !ok {
 				t.Skip("the store isn't a journal.Eraser")
+			}
+			c.check(on(t, s))
+		})
+	}
+	for _, c := range queueChecks {
+		t.Run(c.name, func(t *testing.T) {
+			s, ok := open(t).(journal.Queue)
+			if !ok {
+				t.Skip("the store isn't a journal.Queue")
+			}
+			c.check(on(t, s))
+		})
+	}
+	for _, c := range transactChecks {
+		t.Run(c.name, func(t *testing.T) {
+			s, ok := open(t).(journal.Transactor)
+			if !ok {
+				t.Skip("the store isn't a journal.Transactor")
 			}
 			c.check(on(t, s))
 		})

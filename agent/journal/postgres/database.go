@@ -21,7 +21,8 @@ type database struct {
 	timeout time.Duration
 	dialect sqljournal.Dialect
 
-	tryAppend, insert, replace string
+	append          [3]string // without a head, with one, and with one that has a place in the queue
+	insert, replace string
 }
 
 var _ sqljournal.Database = (*database)(nil)
@@ -43,7 +44,7 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 		if err := pgpool.LockSchema(ctx, tx, cfg.Schema); err != nil {
 			return err
 		}
-		return sqljournal.Migrate(ctx, tx, db.dialect,
+		return sqljournal.Migrate(ctx, sqljournal.Of(tx), db.dialect,
 			[]string{fmt.Sprintf(makeSchema, cfg.Schema), makeMeta, fillMeta}, migrations)
 	})
 }
@@ -51,7 +52,9 @@ func (db *database) prepare(ctx context.Context, cfg Config) error {
 // Write implements [sqljournal.Database].
 func (db *database) Write(ctx context.Context, fn func(context.Context, sqljournal.Tx) error) error {
 	return db.retry(ctx, func(ctx context.Context) error {
-		return pgpool.Transaction(ctx, db.pool, func(ctx context.Context, tx *sql.Tx) error { return fn(ctx, tx) })
+		return pgpool.Transaction(ctx, db.pool, func(ctx context.Context, tx *sql.Tx) error {
+			return fn(ctx, sqljournal.Of(tx))
+		})
 	})
 }
 
@@ -94,8 +97,16 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (done bool,
 	}
 	args := append([]any{a.Session, int64(a.Fence), int64(a.After), len(a.Records)}, head...)
 	args = append(append(args, columns(a.Records)...), a.Quiet)
+	statement := db.append[0]
+	if a.Head != nil {
+		statement = db.append[1]
+	}
+	if a.Head != nil && a.Head.Queue != nil {
+		statement = db.append[2]
+		args = append(args, sqljournal.QueueColumns(a.Head)...)
+	}
 	err = db.retry(ctx, func(ctx context.Context) error {
-		result, err := db.pool.ExecContext(ctx, db.tryAppend, args...)
+		result, err := db.pool.ExecContext(ctx, statement, args...)
 		if err != nil {
 			return err
 		}
@@ -124,7 +135,7 @@ func headColumns(h *journal.HeadUpdate) ([]any, error) {
 }
 
 // Insert implements [sqljournal.Database].
-func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
+func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Batch) error {
 	return inMessages(rows.Records, func(records []journal.Record) error {
 		args := append([]any{rows.Session, rows.After, rows.Fence, rows.At}, columns(records)...)
 		_, err := tx.ExecContext(ctx, db.insert, args...)
@@ -134,7 +145,7 @@ func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljourna
 }
 
 // Replace implements [sqljournal.Database].
-func (db *database) Replace(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
+func (db *database) Replace(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Batch) error {
 	return inMessages(rows.Records, func(records []journal.Record) error {
 		numbers, data := make([]int64, len(records)), make([][]byte, len(records))
 		for i := range records {

@@ -100,7 +100,11 @@ func TestADumpThatIsRestoredOnAnotherServerIsToldAgain(t *testing.T) {
 // told.
 func TestAppendsNeedNoRightToTheTableOfChanges(t *testing.T) {
 	cfg := empty(t)
-	direct := open(t, cfg)
+	undo := postgres.WithVersion(4)
+	old, err := postgres.Open(context.Background(), cfg)
+	undo()
+	require.NoError(t, err)
+	require.NoError(t, old.Close())
 	role := cfg.Schema + "_user"
 	sqlExec(t, "DROP ROLE IF EXISTS "+role)
 	sqlExec(t, "CREATE ROLE "+role)
@@ -114,6 +118,7 @@ func TestAppendsNeedNoRightToTheTableOfChanges(t *testing.T) {
 		sqlExec(t, "GRANT SELECT, INSERT, UPDATE, DELETE ON "+in+"."+table+" TO "+role)
 	}
 	sqlExec(t, "GRANT USAGE ON ALL SEQUENCES IN SCHEMA "+in+" TO "+role)
+	direct := open(t, cfg) // which gives the role the same rights to the queue
 	cfg.DSN += " role=" + role
 	s := open(t, cfg)
 	for n := range uint64(3) {
@@ -124,7 +129,9 @@ func TestAppendsNeedNoRightToTheTableOfChanges(t *testing.T) {
 	require.NoError(t, s.Delete(t.Context(), "t", journal.All))
 	all, _ := told(t, direct, "")
 	require.Equal(t, []string{"s 1-2", "s 2-3"}, all)
-	_, _, err := s.Changes(t.Context(), "")
+	_, err = s.Due(t.Context(), journal.Claim{Agents: []string{"a"}}, func(journal.Head) bool { return true })
+	require.NoError(t, err)
+	_, _, err = s.Changes(t.Context(), "")
 	require.ErrorContains(t, err, "permission denied")
 
 	sqlExec(t, "GRANT SELECT ON "+in+".changes TO "+role)
@@ -140,16 +147,19 @@ func TestAppendsNeedNoRightToTheTableOfChanges(t *testing.T) {
 
 func TestSessionsOfAnOlderVersionAreChanges(t *testing.T) {
 	cfg := empty(t)
-	undo := postgres.WithoutNewest()
+	undo := postgres.WithVersion(3)
 	old, err := postgres.Open(context.Background(), cfg)
 	undo()
 	require.NoError(t, err)
 	defer func() { require.NoError(t, old.Close()) }()
+	// the store is of this version, and takes sessions out of a table that older ones didn't have
+	sqlExec(t, `CREATE TABLE "`+cfg.Schema+`".queue (session bigint PRIMARY KEY)`)
 	for n := range uint64(4) {
 		require.NoError(t, old.Append(t.Context(), paused("a", n)))
 	}
 	require.NoError(t, old.Append(t.Context(), one("b", 0)))
 	require.NoError(t, old.Delete(t.Context(), "a", 2))
+	sqlExec(t, `DROP TABLE "`+cfg.Schema+`".queue`)
 	s := open(t, cfg)
 	all, cursor := told(t, s, "")
 	require.Equal(t, []string{"a 2-4", "b 0-1"}, all)

@@ -24,8 +24,24 @@ func dialect(schema string) sqljournal.Dialect {
 		Label:     "s.labels <> '{}' AND s.labels @> jsonb_build_object(%[1]s::text, %[2]s::text)",
 		NextFence: "SELECT nextval('@fence')",
 		Posted:    "SELECT pg_notify('" + channel + "', '" + schema + " ' || ?1::text)",
+		Greatest:  greatest,
+		Text:      `(%s::text COLLATE "C")`,
+		List:      "jsonb_array_elements_text(%s::jsonb) AS e (value)",
+		Labeled: "EXISTS (SELECT 1 FROM @sessions l WHERE l.id = r.session AND " +
+			"l.labels->>%[1]s::text = %[2]s::text)",
+		// A plan that was made for a short queue would read all of a long one until the server has
+		// analyzed the table, and all claims would wait. To make a plan each time takes longer than
+		// to claim.
+		Claiming: "SELECT pg_advisory_xact_lock(hashtextextended('pawl queue " + schema + "', 0)), " +
+			"set_config('enable_seqscan', 'off', true), set_config('jit', 'off', true), " +
+			"set_config('plan_cache_mode', 'force_generic_plan', true)",
 	}
 }
+
+const greatest = "greatest"
+
+// wanted has an index of the sessions that have work for a worker.
+var wantedAt, wanted = sqljournal.Wanted(greatest)
 
 // migrations[i] changes the tables from version i to version i+1. Released ones never change; new
 // ones are added. The first two versions were never released: tables of them are refused.
@@ -128,6 +144,71 @@ var migrations = [][]string{nil, nil, {
 		EXECUTE FUNCTION @unchanged()`,
 	"CREATE TRIGGER sessions_deleted AFTER DELETE ON @sessions FOR EACH ROW EXECUTE FUNCTION @unchanged()",
 	`INSERT INTO @changes (tx, session, seq) SELECT pg_current_xact_id(), id, seq FROM @sessions WHERE seq > pruned`,
+}, {
+	// See sqljournal: state is 0 while a row is delayed, until due; 1 when it is ready; 2 when it
+	// is claimed, until due, with fence; 3 when it has started. at is when the session was due
+	// first, and 0 for at once.
+	`CREATE TABLE @queue (
+		session    bigint PRIMARY KEY,
+		agent      text COLLATE "C" NOT NULL,
+		grp        text COLLATE "C" NOT NULL,
+		precedence bigint NOT NULL,
+		at         bigint NOT NULL,
+		state      bigint NOT NULL,
+		due        bigint,
+		fence      bigint NOT NULL,
+		tries      bigint NOT NULL
+	)`,
+	"CREATE INDEX queue_ready ON @queue (agent, grp, precedence DESC, at, session) WHERE state = 1",
+	"CREATE INDEX queue_due ON @queue (due) WHERE due IS NOT NULL",
+	"CREATE INDEX queue_busy ON @queue (grp) WHERE state >= 2",
+	"CREATE INDEX sessions_wanted ON @sessions ((" + wantedAt + ")) WHERE " + wanted,
+	// Who has rights to the sessions gets the same to the queue.
+	`DO $$
+	DECLARE
+		acl record;
+	BEGIN
+		FOR acl IN SELECT a.grantee, a.privilege_type FROM pg_class c, aclexplode(c.relacl) a
+			WHERE c.oid = '@sessions'::regclass AND a.grantee <> c.relowner
+		LOOP
+			EXECUTE format('GRANT %s ON @queue TO %s', acl.privilege_type,
+				CASE acl.grantee WHEN 0 THEN 'PUBLIC' ELSE quote_ident(pg_get_userbyid(acl.grantee)) END);
+		END LOOP;
+	END $$`,
+	// A process of an older version, which may still be at work, says only in the host's part of
+	// the head which agent it is for. This version's own rows are there before those of the
+	// triggers.
+	`CREATE FUNCTION @enqueued() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+	DECLARE
+		info jsonb;
+	BEGIN
+		info := convert_from(new.info, 'UTF8')::jsonb;
+		IF jsonb_typeof(info->'precedence') = 'number' THEN
+			INSERT INTO @queue (session, agent, grp, precedence, at, state, due, fence, tries)
+			VALUES (new.id, coalesce(info->>'agent', ''), '', (info->>'precedence')::bigint, coalesce(new.expires, 0), 0,
+				coalesce(new.expires, 0), 0, 0) ON CONFLICT DO NOTHING;
+		END IF;
+		RETURN NULL;
+	EXCEPTION WHEN data_exception THEN -- it isn't a session of agents
+		RETURN NULL;
+	END $$`,
+	`CREATE FUNCTION @dequeued() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
+	BEGIN
+		DELETE FROM @queue WHERE session = old.id AND (TG_OP = 'DELETE' OR state < 3);
+		RETURN NULL;
+	END $$`,
+	`CREATE TRIGGER sessions_enqueued AFTER INSERT ON @sessions FOR EACH ROW
+		WHEN (new.status = 'queued' AND new.kind = '' AND new.parent = '' AND new.info <> '') EXECUTE FUNCTION @enqueued()`,
+	`CREATE TRIGGER sessions_requeued AFTER UPDATE ON @sessions FOR EACH ROW
+		WHEN (old.status <> 'queued' AND new.status = 'queued' AND new.kind = '' AND new.parent = '' AND new.info <> '')
+		EXECUTE FUNCTION @enqueued()`,
+	`CREATE TRIGGER sessions_started AFTER UPDATE ON @sessions FOR EACH ROW
+		WHEN (old.status = 'queued' AND new.status <> 'queued') EXECUTE FUNCTION @dequeued()`,
+	"CREATE TRIGGER sessions_dequeued AFTER DELETE ON @sessions FOR EACH ROW EXECUTE FUNCTION @dequeued()",
+	// What is queued already is entered by the same trigger.
+	`CREATE TRIGGER sessions_filled AFTER UPDATE ON @sessions FOR EACH ROW WHEN (new.info <> '') EXECUTE FUNCTION @enqueued()`,
+	"UPDATE @sessions SET status = status WHERE status = 'queued' AND kind = '' AND parent = ''",
+	"DROP TRIGGER sessions_filled ON @sessions",
 }}
 
 const (
@@ -137,6 +218,7 @@ const (
 	hasMeta    = "SELECT to_regclass('@meta') IS NOT NULL"
 
 	// tryAppend changes nothing if fence or number differ: no row is updated, so none is inserted.
+	// The second part has a statement that changes the queue.
 	tryAppend = `WITH s AS (
 		UPDATE @sessions SET seq = seq + ?4,
 			(updated, idle) = (SELECT CASE WHEN owner = '' THEN n.at ELSE updated END, CASE WHEN owner = '' THEN n.at END
@@ -146,9 +228,19 @@ const (
 			expires = CASE WHEN ?5::text IS NULL THEN expires ELSE ?12::bigint END, info = coalesce(?13::bytea, info)
 		WHERE name = ?1 AND fence = ?2 AND (fence = 0 OR owner <> '') AND seq = ?3 AND (inbox = 0 OR NOT ?18)
 		RETURNING id, CASE WHEN owner = '' THEN updated ELSE greatest(updated, ` + now + `) END AS at
-	) INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
+	)%s INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT s.id, ?3 + r.n, ?2, s.at, r.time, r.kind, r.v, r.data
 	FROM s, unnest(?14::bigint[], ?15::text[], ?16::bigint[], ?17::bytea[]) WITH ORDINALITY AS r (time, kind, v, data, n)`
+
+	leaveQueue = ", q AS (DELETE FROM @queue USING s WHERE session = s.id)"
+	enterQueue = `, q AS (
+		INSERT INTO @queue (session, agent, grp, precedence, at, state, due, fence, tries)
+		SELECT s.id, ?19, ?20, ?21::bigint, ?22::bigint, CASE WHEN ?23 THEN 3 WHEN ?22::bigint > n.now THEN 0 ELSE 1 END,
+			CASE WHEN NOT ?23 AND ?22::bigint > n.now THEN ?22::bigint END, 0, 0
+		FROM s, (SELECT ` + now + ` AS now) AS n
+		ON CONFLICT (session) DO UPDATE SET agent = excluded.agent, grp = excluded.grp, precedence = excluded.precedence,
+			at = excluded.at, state = excluded.state, due = excluded.due, fence = 0, tries = 0
+	)`
 
 	insertRecords = `INSERT INTO @records (session, seq, fence, at, time, kind, v, data)
 	SELECT ?1, ?2 + r.n, ?3, ?4, r.time, r.kind, r.v, r.data

@@ -84,8 +84,10 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		return nil, fmt.Errorf("postgres: %w", err)
 	}
 	db := &database{pool: pool, timeout: cfg.Timeout, dialect: dialect(cfg.Schema)}
-	db.tryAppend, db.insert = db.dialect.SQL(tryAppend), db.dialect.SQL(insertRecords)
-	db.replace = db.dialect.SQL(replaceRecords)
+	for i, queue := range []string{"", leaveQueue, enterQueue} {
+		db.append[i] = db.dialect.SQL(fmt.Sprintf(tryAppend, queue))
+	}
+	db.insert, db.replace = db.dialect.SQL(insertRecords), db.dialect.SQL(replaceRecords)
 	if err := db.prepare(ctx, cfg); err != nil {
 		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", classify(err)), db.pool.Close())
 	}

@@ -193,7 +193,7 @@ func (db *database) TryAppend(ctx context.Context, a journal.Append) (bool, erro
 }
 
 // Insert implements [sqljournal.Database].
-func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
+func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Batch) error {
 	for i := range rows.Records {
 		r := &rows.Records[i]
 		if _, err := tx.ExecContext(ctx, insertRecord, rows.Session, rows.After+1+int64(i), rows.Fence, rows.At,
@@ -206,7 +206,7 @@ func (db *database) Insert(ctx context.Context, tx sqljournal.Tx, rows sqljourna
 }
 
 // Replace implements [sqljournal.Database].
-func (db *database) Replace(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Rows) error {
+func (db *database) Replace(ctx context.Context, tx sqljournal.Tx, rows sqljournal.Batch) error {
 	for i := range rows.Records {
 		r := &rows.Records[i]
 		_, err := tx.ExecContext(ctx, replaceRecord, rows.Session, int64(r.Seq), sqljournal.Blob(r.Data))

@@ -35,6 +35,10 @@ func opened(t *testing.T, path string) *Store {
 	return s
 }
 
+// queueToCome is a table that older versions didn't have. The store of a test that opens their
+// tables is of this version, and takes sessions out of it.
+const queueToCome = "CREATE TABLE pawl_queue (session INTEGER PRIMARY KEY)"
+
 func TestSessionsOfAnOlderVersionAreChanges(t *testing.T) {
 	path := filepath.Join(t.TempDir(), "runs.db")
 	now := migrations
@@ -43,6 +47,8 @@ func TestSessionsOfAnOlderVersionAreChanges(t *testing.T) {
 	migrations = now
 	require.NoError(t, err)
 	defer func() { require.NoError(t, old.Close()) }()
+	_, err = old.db.pool.Exec(queueToCome)
+	require.NoError(t, err)
 	lease, err := old.Lease(t.Context(), "a", "one", journal.MaxTTL)
 	require.NoError(t, err)
 	for n := range uint64(4) {
@@ -52,6 +58,8 @@ func TestSessionsOfAnOlderVersionAreChanges(t *testing.T) {
 	}
 	require.NoError(t, old.Append(t.Context(), paused("b", 0)))
 	require.NoError(t, old.Delete(t.Context(), "a", 2))
+	_, err = old.db.pool.Exec("DROP TABLE pawl_queue")
+	require.NoError(t, err)
 	s := opened(t, path)
 	all, cursor := told(t, s, "")
 	require.Equal(t, []string{"a 2-4", "b 0-1"}, all)

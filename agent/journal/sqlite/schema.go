@@ -12,7 +12,14 @@ var dialect = sqljournal.Dialect{
 		"LIMIT 1), 0))",
 	Label:     "s.id IN (SELECT l.session FROM pawl_labels l WHERE l.key = %[1]s AND l.value = %[2]s)",
 	NextFence: "UPDATE @meta SET fence = fence + 1 RETURNING fence",
+	Greatest:  "max",
+	Text:      "%s",
+	List:      "json_each(%s) AS e",
+	Labeled:   "EXISTS (SELECT 1 FROM @labels l WHERE l.key = %[1]s AND l.value = %[2]s AND l.session = r.session)",
 }
+
+// wanted has an index of the sessions that have work for a worker.
+var wantedAt, wanted = sqljournal.Wanted(dialect.Greatest)
 
 // migrations[i] changes the tables from version i to version i+1. Released ones never change; new
 // ones are added. The first two versions were never released: tables of them are refused.
@@ -124,7 +131,49 @@ var migrations = [][]string{nil, nil, {
 		DELETE FROM @changes WHERE session = old.id;
 	END`,
 	`INSERT INTO @changes (session, seq) SELECT s.id, ` + dialect.Seq + ` FROM @sessions s WHERE ` + dialect.Seq + ` > s.pruned`,
+}, {
+	// See sqljournal: state is 0 while a row is delayed, until due; 1 when it is ready; 2 when it
+	// is claimed, until due, with fence; 3 when it has started. at is when the session was due
+	// first, and 0 for at once.
+	`CREATE TABLE @queue (
+		session    INTEGER PRIMARY KEY,
+		agent      TEXT NOT NULL,
+		grp        TEXT NOT NULL,
+		precedence INTEGER NOT NULL,
+		at         INTEGER NOT NULL,
+		state      INTEGER NOT NULL,
+		due        INTEGER,
+		fence      INTEGER NOT NULL,
+		tries      INTEGER NOT NULL
+	) STRICT`,
+	"CREATE INDEX @queue_ready ON @queue (agent, grp, precedence DESC, at, session) WHERE state = 1",
+	"CREATE INDEX @queue_due ON @queue (due) WHERE due IS NOT NULL",
+	"CREATE INDEX @queue_busy ON @queue (grp) WHERE state >= 2",
+	"CREATE INDEX @sessions_wanted ON @sessions (" + wantedAt + ") WHERE " + wanted,
+	// A process of an older version, which may still be at work, says only in the host's part of
+	// the head which agent it is for. This version's own rows replace those of the triggers.
+	`CREATE TRIGGER @sessions_enqueued AFTER INSERT ON @sessions WHEN ` + queuedHead + ` BEGIN
+		INSERT OR IGNORE INTO @queue ` + queuedRow + `;
+	END`,
+	`CREATE TRIGGER @sessions_requeued AFTER UPDATE ON @sessions WHEN old.status <> 'queued' AND ` + queuedHead + ` BEGIN
+		INSERT OR IGNORE INTO @queue ` + queuedRow + `;
+	END`,
+	`CREATE TRIGGER @sessions_started AFTER UPDATE ON @sessions WHEN old.status = 'queued' AND new.status <> 'queued' BEGIN
+		DELETE FROM @queue WHERE session = new.id;
+	END`,
+	`CREATE TRIGGER @sessions_dequeued AFTER DELETE ON @sessions BEGIN
+		DELETE FROM @queue WHERE session = old.id;
+	END`,
+	"INSERT INTO @queue " + queuedRow + " FROM @sessions new WHERE " + queuedHead,
 }}
+
+// What a session that an older version has queued says in its head, and its row in the queue.
+const (
+	queuedHead = "new.status = 'queued' AND new.kind = '' AND new.parent = '' AND CASE WHEN json_valid(CAST(new.info " +
+		"AS TEXT)) THEN json_type(CAST(new.info AS TEXT), '$.precedence') = 'integer' ELSE 0 END"
+	queuedRow = "SELECT new.id, coalesce(json_extract(CAST(new.info AS TEXT), '$.agent'), ''), '', " +
+		"json_extract(CAST(new.info AS TEXT), '$.precedence'), coalesce(new.expires, 0), 0, coalesce(new.expires, 0), 0, 0"
+)
 
 // The table with the version is created first. Its fence is the last one of any session, so that
 // fences go on rising after a session is deleted.

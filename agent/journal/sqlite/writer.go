@@ -85,16 +85,20 @@ func (w *writer) ExecContext(ctx context.Context, query string, args ...any) (sq
 }
 
 // QueryContext implements [sqljournal.Tx].
-func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (*sql.Rows, error) {
+func (w *writer) QueryContext(ctx context.Context, query string, args ...any) (sqljournal.Rows, error) {
 	stmt, err := w.prepared(ctx, query)
 	if err != nil {
 		return nil, err
 	}
-	return stmt.QueryContext(ctx, args...)
+	rows, err := stmt.QueryContext(ctx, args...)
+	if err != nil {
+		return nil, err
+	}
+	return rows, nil
 }
 
 // QueryRowContext implements [sqljournal.Tx].
-func (w *writer) QueryRowContext(ctx context.Context, query string, args ...any) *sql.Row {
+func (w *writer) QueryRowContext(ctx context.Context, query string, args ...any) sqljournal.Row {
 	stmt, err := w.prepared(ctx, query)
 	if err != nil {
 		return w.conn.QueryRowContext(ctx, query, args...) // which returns the error

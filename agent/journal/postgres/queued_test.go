@@ -1,0 +1,71 @@
+package postgres_test
+
+import (
+	"context"
+	"testing"
+	"time"
+
+	"github.com/stretchr/testify/require"
+
+	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/journal/postgres"
+)
+
+// TestWhatAnOlderVersionHasQueuedIsClaimed: by the migration, and from a process of that version
+// that goes on.
+func TestWhatAnOlderVersionHasQueuedIsClaimed(t *testing.T) {
+	cfg := empty(t)
+	undo := postgres.WithVersion(4)
+	old, err := postgres.Open(context.Background(), cfg)
+	undo()
+	require.NoError(t, err)
+	require.NoError(t, old.Close())
+	table := `"` + cfg.Schema + `".sessions`
+	later := time.Now().Add(time.Hour).UnixNano()
+	insert := func(name, status, parent, kind string, due int64, info string) {
+		t.Helper()
+		sqlExec(t, `INSERT INTO `+table+` (name, status, open, opens, seq, pruned, inbox, fence, owner, until, updated,
+			kind, title, labels, parent, created, expires, idle, info)
+			VALUES ($1, $2, '[]', 0, 1, 0, 0, 0, '', NULL, 1, $4, '', '{}', $3, 1, $5, 1, $6)`, name, status, parent, kind, due,
+			[]byte(info))
+	}
+	insert("low", "queued", "", "", 5, `{"cost":1,"agent":"a","precedence":20}`)
+	insert("high", "queued", "", "", 7, `{"agent":"a","precedence":80}`)
+	insert("first", "queued", "", "", 3, `{"agent":"a","precedence":80}`)
+	insert("later", "queued", "", "", later, `{"agent":"a","precedence":99}`)
+	insert("nameless", "queued", "", "", 1, `{"precedence":60}`)
+	insert("child", "queued", "p", "", 1, `{"agent":"a","precedence":60}`)
+	insert("plan", "queued", "", "plan", 1, `{"agent":"a","precedence":60}`)
+	insert("running", "running", "", "", 1, `{"agent":"a","precedence":60}`)
+	insert("host's", "queued", "", "", 1, "not JSON")
+	insert("also the host's", "queued", "", "", 1, "\xff\x00")
+
+	s := open(t, cfg)
+	claims := func(agent string) (names []string) {
+		for {
+			q, _, err := s.Claim(t.Context(), journal.Claim{Agents: []string{agent}}, "w", time.Hour)
+			require.NoError(t, err)
+			if q.Session == "" {
+				return names
+			}
+			names = append(names, q.Session)
+		}
+	}
+	require.Equal(t, []string{"first", "high", "low"}, claims("a"))
+	require.Equal(t, []string{"nameless"}, claims(""))
+
+	// a process of the older version goes on
+	insert("new", "queued", "", "", 1, `{"agent":"a","precedence":60}`)
+	insert("started", "queued", "", "", 1, `{"agent":"a","precedence":60}`)
+	insert("deleted", "queued", "", "", 1, `{"agent":"a","precedence":60}`)
+	insert("again", "running", "", "", 1, `{"agent":"a","precedence":60}`)
+	insert("the host's, too", "queued", "", "", 1, "{")
+	sqlExec(t, "UPDATE "+table+" SET status = 'running' WHERE name = 'started'")
+	sqlExec(t, "DELETE FROM "+table+" WHERE name = 'deleted'")
+	sqlExec(t, "UPDATE "+table+" SET status = 'queued' WHERE name = 'again'")
+	require.Equal(t, []string{"new", "again"}, claims("a"))
+	depths, err := s.Depths(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []journal.Depth{{Agent: "", Waiting: 1, Oldest: time.Unix(0, 1).UTC()},
+		{Agent: "a", Waiting: 6, Later: 1, Oldest: time.Unix(0, 1).UTC()}}, depths)
+}
