@@ -39,6 +39,7 @@ func TestTheHelpIsReadFromItsBeginning(t *testing.T) {
 		t.Parallel()
 		p := openContent(t, startContent(t), "ann")
 		p.screen(390, 844, "light")
+		p.wait(`!document.body.classList.contains("with-chat")`)
 		p.text(`document.querySelector(".tabs [data-toggle=chat]").click(), ""`)
 		p.ask("Make a coffee")
 		p.wait(`document.querySelectorAll(".chat .request").length === 4`)
