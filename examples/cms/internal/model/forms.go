@@ -56,8 +56,7 @@ func init() {
 		{says: []string{`(?:list|show(?: me)?) (?:all )?(?:the |my |our )?pages`,
 			`(?:what|which) pages (?:exist|are there|do (?:we|i) have)\??`}, run: listPages},
 		{says: []string{`SHOW (?:the )?KIND (?:on|of|from) PAGE`}, run: showSection},
-		{says: []string{`SHOW PAGE`}, tool: "cms.previewPage", input: values{"page": "$slug"},
-			doing: "preview the page {page}", done: "The page {page} is at {path}. Visitors see this:\n\n{result}"},
+		{says: []string{`SHOW PAGE`}, run: showPage},
 		{says: []string{`ADD (?:a |an |another )?KIND (?:to|on) PAGE(?: SAYING)?`,
 			`ADD (?:a |an |another )?KIND (?P<text>“\d+”) (?:to|on) PAGE`,
 			`ADD (?:a |an |another )?(?P<kind>[\w-]+) section (?:to|on) PAGE(?: SAYING)?`},
@@ -105,7 +104,10 @@ func init() {
 			doing: "change the slots of the section hero",
 			done:  "The section hero has the slot headline now. Texts of its other slots are kept, and hidden."},
 		{says: []string{`read the kinds of sections a hundred times`}, run: hundred},
-		{says: []string{`help(?: me)?`, `what can you do\??`}, run: (*turn).help},
+		{says: []string{`help(?: me)?`, `what (?:can|do) you (?:do|know)\??`, `hi|hello`,
+			`what can i (?:do|ask|say)(?: here)?\??`, `are you (?:an? )?(?:ai|model|script|bot|robot)\??`}, run: (*turn).help},
+		{says: []string{`(?:how|where) (?:do|can) i (?:set|enter|use) (?:an? |the |my )(?:api )?(?:key|model)\??`},
+			run: func(*turn, *request) (string, error) { return key, nil }},
 	}
 	c := forms.Config{Words: words, Fit: fit}
 	for i := range known {

@@ -71,8 +71,8 @@ func (t *turn) findPage(r *request) error {
 		}
 	}
 	if len(near) == 0 || len(strings.Fields(name)) > 3 {
-		help, err := t.help(nil)
-		return cmp.Or(err, error(ending(fmt.Sprintf("There is no page %q.\n\n%s", name, help))))
+		some, err := t.some()
+		return cmp.Or(err, error(ending(fmt.Sprintf("There is no page %q.\n\n%s", name, some))))
 	}
 	question := fmt.Sprintf("I'm not sure which page is %q. Do you mean %s?", name, near[0].Name)
 	for i, l := range near {
@@ -132,6 +132,31 @@ func showSection(t *turn, r *request) (string, error) {
 		}
 	}
 	return said, err
+}
+
+// ids are what a preview has for models: the ids of sections, and of a collection.
+var ids = regexp.MustCompile(`(?m) \[sec_\w+\]$| \(sec_\w+\)|^collection: col_\w+\n`)
+
+// heading and slot are lines of a preview: the name of a section, and what is in it.
+var (
+	heading = regexp.MustCompile(`(?m)^## (.*)$`)
+	slot    = regexp.MustCompile(`(?m)^(\w+):(?: |$)`)
+)
+
+// showPage shows a page as a person reads it: its sections, with a list of their contents.
+func showPage(t *turn, r *request) (string, error) {
+	text, err := t.call(r.text("preview the page {page}"), "cms.previewPage", values{"page": r.values["slug"]})
+	_, text, _ = strings.Cut(ids.ReplaceAllString(text, ""), "\n") // the first line is its name
+	text, notes, _ := strings.Cut(text, "\nNote: ")
+	if notes != "" {
+		notes = "\n\nNote: " + notes
+	}
+	text, link, _ := strings.Cut(text, "\n\nPreview: ")
+	if link != "" {
+		notes += "\n\nPreview: " + link
+	}
+	text = heading.ReplaceAllString(slot.ReplaceAllString(text, "- $1: "), "$1:")
+	return r.text("The page {page} is at {path}. Visitors see this:\n") + text + notes, err
 }
 
 // pages returns the pages of the site, 50 at most, and how many there are.

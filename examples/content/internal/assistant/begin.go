@@ -180,16 +180,27 @@ func (r *router) help(w script.Request, a *portfolio.Artifact) *reply {
 	said := contenttools.Answer{Message: script.About, ArtifactID: a.ID, Options: []Option{
 		{Label: "Show my drafts", Message: "Show my drafts"}, {Label: "Suggest topics", Message: "Suggest topics"}}}
 	if w.Intent == script.Unknown {
-		said.Message, said.ClarificationNeeded = "I don't know this request, so I changed nothing. "+said.Message, true
-	}
-	for _, one := range script.Requests {
-		said.Message += "\n- " + one
+		said.Message = "I don't know this request, so I changed nothing. " + script.Few + offers(script.Some)
+		said.ClarificationNeeded = true
+	} else {
+		for _, g := range script.Groups {
+			said.Message += "\n\n" + g.Title + offers(g.Requests)
+		}
+		said.Message += "\n\n" + script.Key
 	}
 	if a.ID != "" {
 		said.Options = append(Next(contenttools.ListedOf(a)), append([]Option{{Label: "See its status",
 			Message: "What's the status of this?"}}, said.Options...)...)
 	}
 	return finally(said)
+}
+
+// offers returns requests as a list, whose items the page shows as buttons.
+func offers(requests []string) (said string) {
+	for _, one := range requests {
+		said += "\n- `" + one + "`"
+	}
+	return said
 }
 
 // restore begins to restore the version that a request names, or else the one before the newest.

@@ -87,7 +87,7 @@ func (k *kit) edit(ctx context.Context, j *job, in Edit) (p portfolio.Proposal, 
 		p.New, err = k.ask(ctx, j.task("editor", j.artifact.Tone, text, 0.4))
 	}
 	if why, refused := strings.CutPrefix(p.New, "CAN'T: "); refused {
-		err = portfolio.Errorf(portfolio.MissingContext, "%s", why)
+		err = portfolio.Errorf(portfolio.InvalidInput, "%s", why)
 	}
 	if err != nil {
 		return p, nil, err

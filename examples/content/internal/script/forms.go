@@ -69,7 +69,9 @@ type form struct {
 
 // known are all forms. The first one that fits a sentence counts.
 var known = []form{
-	{Help, nil, []string{`help(?: me)?`, `what can you (?:do|change)\??`, `hi|hello`}},
+	{Help, nil, []string{`help(?: me)?`, `what can you (?:do|change)\??`, `hi|hello`,
+		`what can i (?:do|ask|say)(?: here)?\??`, `are you (?:an? )?(?:ai|model|script|bot|robot)\??`,
+		`(?:how|where) (?:do|can) i (?:set|enter|use) (?:an? |the |my )(?:api )?(?:key|model)\??`}},
 	{Stop, nil, []string{`stop(?: (?:it|this|that))?`, `cancel(?: (?:it|this|that))?`}},
 	{Topics, nil, []string{`GIVE (?:COUNT )?(?:new )?(?:topics|topic ideas|ideas) about FOCUS for (?:my |our )?SORTS`,
 		`GIVE (?:COUNT )?(?:new )?(?:topics|topic ideas|ideas)(?: for (?:my |our )?SORTS)?(?: about FOCUS)?`,

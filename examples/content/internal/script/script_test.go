@@ -108,8 +108,10 @@ func TestWhatARequestSaysBesides(t *testing.T) {
 
 // FuzzRead tries that no message panics, and that a request without artifacts is about none.
 func FuzzRead(f *testing.F) {
-	for _, said := range script.Requests {
-		f.Add(said)
+	for _, g := range script.Groups {
+		for _, said := range g.Requests {
+			f.Add(said)
+		}
 	}
 	f.Add("create a draft “ ”")
 	f.Add("publish it (artifact " + id + ")")

@@ -44,15 +44,26 @@ export class Answers {
     return h("span", { class: "after" }, open, undo ? button([icon("undo", 14), texts.undo], () => this.page.undoing.open([id]), "quiet undo") : "");
   }
 
+  // begin shows the beginning of a list that is longer than the view, with the message that asked for it.
+  begin(turn) {
+    const { follower, scroller } = this.page;
+    if (turn.nextElementSibling || !follower.following || turn.offsetHeight < scroller.clientHeight) return;
+    follower.following = false;
+    scroller.scrollTop += turn.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 88;
+  }
+
   // requests makes buttons of the items of a list that are only a code span: requests that somebody may send.
   requests() {
+    let last = null;
     for (const code of this.page.conversation.element.querySelectorAll(".part .prose:not(.streaming) li > code:only-child")) {
       const text = code.textContent.trim();
       if (code.parentElement.textContent.trim() !== text) continue;
       const { composer } = this.page;
       const gap = /…|\.\.\./.test(text);
       const go = () => (gap ? (composer.fill(text, composer.attached), composer.focus()) : composer.send({ text, files: [], key: newID() }));
+      last = code.closest(".turn");
       code.replaceWith(button([h("span", {}, text), icon(gap ? "pen" : "send", 14)], go, "request", { title: gap ? words.fillIn : words.sendIt }));
     }
+    if (last) requestAnimationFrame(() => requestAnimationFrame(() => this.begin(last))); // it has its height by then
   }
 }

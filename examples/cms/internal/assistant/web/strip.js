@@ -1,6 +1,7 @@
 // The line below the chat's title: the modes and the state of the work. Beside the title is which model writes.
 
 import { h, icon, remembered } from "../page/dom.js";
+import { texts } from "../page/texts.js";
 import { words } from "./words.js";
 
 export class Strip {
@@ -27,8 +28,11 @@ export class Strip {
     this.changed();
   }
 
-  // changed shows the mode that the next message has.
+  // changed shows the mode that the next message has, and what to write in it.
   changed() {
-    for (const b of this.modes.children) b.setAttribute("aria-pressed", String(b.dataset.mode === this.page.composer.modes.value));
+    const { composer } = this.page;
+    texts.write = words.modes[composer.modes.value]?.[2] ?? texts.write;
+    composer.show();
+    for (const b of this.modes.children) b.setAttribute("aria-pressed", String(b.dataset.mode === composer.modes.value));
   }
 }

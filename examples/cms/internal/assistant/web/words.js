@@ -6,14 +6,20 @@ import { texts } from "../page/texts.js";
 // The chat's own words, where this page knows better ones.
 Object.assign(texts, {
   emptyTitle: "What should change on the site?",
-  emptyText: "Ask about the site, or describe a change. You see it in the preview as it happens, and you are asked before anything is deleted.",
+  emptyText: "Ask about the site, or describe a change. It is saved at once, you see it in the preview, and it can be undone. New pages are drafts, which visitors don’t see. You are asked before anything is deleted.",
   write: "Describe a change, or ask",
 });
+texts.openDecisions = "Decide with the buttons above. Sending this message rejects what you are asked.";
 texts.status.paused = "Waiting for your decision";
 texts.undoing.button = "Undo";
 texts.notice.mode = (name) => `Mode: ${words.modes[name]?.[0] ?? name}`;
 texts.ask.suggest = "Ask for an alternative";
 texts.ask.why = "What this means";
+const { alwaysIn } = texts.ask;
+texts.ask.alwaysIn = (scope, where) => {
+  const tool = /^all calls of `?([\w.]+?)`?, in this (?:session|chat)$/.exec(where)?.[1];
+  return tool ? `Always allow “${naming.tool(tool)}” in this chat` : alwaysIn(scope, where);
+};
 Object.assign(texts.ask, { high: "Visitors see the change at once", medium: "Other pages or visitors may depend on it" });
 texts.keys.splice(0, 1, ["/", "Search the site"]);
 texts.keys.push(["Alt + 1, 2, 3", "Go to the site, the chat, the preview"]);
@@ -74,18 +80,18 @@ export const words = {
   notUploaded: (name, why) => `${name} wasn’t uploaded. ${why}`,
   failed: { 403: "This page may not ask the site’s server.", 413: "The file is too large.", 415: "Files of this type can’t be used. Pictures, videos, sounds, PDF and text can.", 507: "The disk is full. Make room, and try again.", 503: "The site’s database can’t be written. Look at the server’s log." },
 
-  modes: {
-    "cms-crud": ["Edit", "Changes the site. Asks before it deletes something"],
-    architect: ["Plan", "Looks at the site and makes plans. Changes nothing before you agree"],
-    debug: ["Debug", "Looks for the cause of a problem. At most one correction"],
-    ask: ["Ask", "Answers questions. Changes nothing"],
+  modes: { // a name, what it does, and what to write
+    "cms-crud": ["Edit", "Changes the site. Asks before it deletes something", texts.write],
+    architect: ["Plan", "Looks at the site and makes plans. Changes nothing before you agree", "Describe a change to plan"],
+    debug: ["Debug", "Looks for the cause of a problem. At most one correction", "Describe a problem"],
+    ask: ["Ask", "Answers questions. Changes nothing", "Ask; nothing is changed"],
   },
   mode: "Mode",
   model: "Model",
   modelText: (name) => `${name} writes the answers.`,
   standin: "Stand-in",
   standinTitle: "A script writes, not a model",
-  standinText: ["It knows some fifteen requests, with any names and texts. Write “help” to see them.", "A model understands any sentence. Start the program with a key and a model, for example:"],
+  standinText: ["It knows some fifteen requests, with any names and texts. Write “help” to see them. It needs no key and costs nothing.", "A model understands any sentence; its provider bills what it writes. End the program, and start it with a key and a model, for example:"],
   standinCommand: "OPENAI_API_KEY=… OPENAI_MODEL=… \\\n  go run ./examples/cms",
   standinEmpty: "A script answers, not a model: it knows some fifteen requests, and “help” lists them.",
   standinMore: "Anthropic, Gemini, OpenRouter, Ollama and others work the same way: see “With a model” in the README.",

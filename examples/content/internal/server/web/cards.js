@@ -12,10 +12,11 @@ export function badge(status) {
 // errorCard says what went wrong, and has a button for each thing that can be done about it. A limit says until when, and is silent afterwards.
 export function errorCard(problem, run, again) {
   const options = problem.recoveryOptions ?? [];
+  const title = words.errors[problem.category] ?? words.errors.TOOL_EXECUTION_FAILED;
   const retry = again && !["UNAUTHORIZED", "ARTIFACT_NOT_FOUND", "INVALID_STATUS", "INVALID_INPUT"].includes(problem.category) && !options.some((o) => o.message === words.again);
   return h("section", { class: "error-card", role: "alert", "data-category": problem.category },
-    h("div", { class: "lead" }, icon("warning", 18), h("h2", {}, words.errors[problem.category] ?? words.errors.TOOL_EXECUTION_FAILED)),
-    problem.message ? h("p", {}, plain(problem.message)) : null, countdown(problem.until ?? (problem.retryAfter ? Date.now() + 1000 * problem.retryAfter : 0)),
+    h("div", { class: "lead" }, icon("warning", 18), h("h2", {}, title)),
+    problem.message && problem.message !== `${title}.` ? h("p", {}, plain(problem.message)) : null, countdown(problem.until ?? (problem.retryAfter ? Date.now() + 1000 * problem.retryAfter : 0)),
     problem.traceId ? h("p", { class: "muted small" }, `${words.reference} `, h("code", {}, problem.traceId)) : null,
     options.length || retry ? [h("p", { class: "what" }, words.whatNow), h("div", { class: "row" }, options.map((o) => button(plain(o.label), () => run(o.message))), retry ? button(words.again, again) : null)] : null);
 }

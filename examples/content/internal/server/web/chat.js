@@ -19,6 +19,7 @@ export class Chat {
     this.element = h("aside", { class: "chat", id: "assistant", "aria-label": words.assistant });
     this.element.append(splitter(this.element, words.width, -1, (n) => this.size(n)));
     this.size(Number(remembered.get("content.width")) || 0);
+    if (/stand-in/i.test(host.model)) texts.emptyText += ` ${words.standinEmpty}`;
     const page = new Page(config, {
       place: this.element, sheet: "all", beside: true,
       on: { show: () => this.answers.clear(), changed: () => this.changed(), item: (item) => this.view(item), name: () => this.name, headers: () => ({ "X-Content-Screen": location.pathname }), key: (e) => this.key(e) },
@@ -94,6 +95,7 @@ export class Chat {
       if (el && !el.querySelector(".user")) el.prepend(user({ text: named(text), time: decision.time }));
     }
     for (const item of page.model.asked()) this.card(page.conversation.views.get(item.id), item.pause);
+    this.requests();
     const last = items.findLastIndex((i) => i.kind === "user");
     this.follow(items.slice(last + 1).findLast((i) => i.name === "createDraft" && i.status === "ok"));
     for (const [id, view] of this.answers) view.current(!this.running && items.findIndex((i) => i.id === id) > last);
@@ -101,6 +103,29 @@ export class Chat {
     if (state !== this.state && page.settled) this.host.refresh();
     this.state = state;
     this.host.chatChanged(page.model.asked().length > 0 ? "waits" : this.running ? "works" : "");
+  }
+
+  // requests makes buttons of the items of a list that are only a code span: requests, of which those that are one word are sent. In the others somebody
+  // may have other words in mind.
+  requests() {
+    const { composer } = this.page;
+    let turn = null;
+    for (const code of this.element.querySelectorAll(".part .prose:not(.streaming) li > code:only-child")) {
+      const text = code.textContent;
+      if (code.parentElement.textContent.trim() !== text) continue;
+      turn = code.closest(".turn");
+      const whole = /^\w+$/.test(text), fill = () => (composer.fill(text, composer.attached), composer.focus());
+      code.replaceWith(button([h("span", {}, text), icon(whole ? "send" : "pen", 14)], whole ? () => this.say(text) : fill, "request", { title: whole ? words.sendIt : words.fillIn }));
+    }
+    if (turn) requestAnimationFrame(() => requestAnimationFrame(() => this.begin(turn))); // it has its height by then
+  }
+
+  // begin shows the beginning of a list that is longer than the view, with the message that asked for it.
+  begin(turn) {
+    const { follower, scroller } = this.page;
+    if (turn.nextElementSibling || !follower.following || turn.offsetHeight < scroller.clientHeight) return;
+    follower.following = false;
+    scroller.scrollTop += turn.getBoundingClientRect().top - scroller.getBoundingClientRect().top - 88;
   }
 
   // follow goes to the article that was made because somebody has asked for it here.

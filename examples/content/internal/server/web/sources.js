@@ -34,7 +34,7 @@ export function outlined(article) {
 export function sources(page) {
   if (page.research.length === 0) return h("p", { class: "muted", "data-testid": "research" }, page.a.metadata?.researchNote || "No sources yet. The research finds them, and the text cites them by their numbers.");
   return h("ul", { class: "sources", "data-testid": "research" }, page.research.map((s) => h("li", {},
-    h("div", { class: "row between" }, h("b", { class: "small" }, `[${s.number}] ${words.source[s.sourceType] ?? s.sourceType}`), h("span", { class: "muted small" }, `Relevance ${Math.round(s.relevanceScore * 100)} %`)),
+    h("div", { class: "row between" }, h("b", { class: "small" }, `[${s.number}] ${words.source[s.sourceType] ?? s.sourceType}`), s.sourceType === "made_up" ? null : h("span", { class: "muted small" }, `Relevance ${Math.round(s.relevanceScore * 100)} %`)),
     title(s), h("p", { class: "muted small" }, s.excerpt))));
 }
 
