@@ -47,7 +47,7 @@ var words = [][2]string{
 	{"TITLE", `(?P<title>VALUE)`},
 	{"FOCUS", `(?P<focus>VALUE)`},
 	{"WHICH", `(?:(?P<status>draft|published|archived|ready) )?(?:articles|artifacts|posts)`},
-	{"PART", `(?:the )?(?P<part>introduction|intro|conclusion|ending|NTH section|section “\d+”|“\d+” section)` +
+	{"PART", `(?:the )?(?P<part>introduction|intro|conclusion|ending|NTH section|section \d+|section “\d+”|“\d+” section)` +
 		`(?: of ARTICLE)?`},
 	{"NTH", `(?:first|second|third|fourth|fifth|sixth|last)`},
 	{"ARTICLE", `(?:the |my |our )?(?:THING (?:called |named |about |on )?)?(?P<article>VALUE)(?: THING)?`},

@@ -96,6 +96,7 @@ func TestWhatARequestSaysBesides(t *testing.T) {
 	edit := read("Please make the second section a bit shorter")
 	require.Equal(t, []string{"2", "Please make the second section a bit shorter"}, []string{edit.Section, edit.Instruction})
 	require.Equal(t, "introduction", read("shorten the intro").Section)
+	require.Equal(t, "2", read("make section 2 shorter").Section)
 	require.Equal(t, "conclusion", read("make the ending of it livelier").Section)
 	require.Equal(t, "Why", read("write the section “Why” again").Section)
 	require.True(t, read("write the “Why” section again").Again)
