@@ -34,7 +34,13 @@ func TestManySessionsAreChangedByFlags(t *testing.T) {
 	}
 	require.Equal(t, agent.Failed, status("a-1"))
 
-	out, _ := d.pawl(0, "retry", "-status", "failed", "-label", "tenant=a")
+	out, _ := d.pawl(0, "queue")
+	require.Regexp(t, `(?m)^clerk +1 +0 +\S+ ago +2$`, strings.Join(strings.Split(out, "\n")[1:], "\n"))
+	out, _ = d.pawl(0, "dead", "-prefix", "a-")
+	require.Regexp(t, `(?m)^a-1 +clerk +\S+ ago +0 +\S`, out)
+	require.NotContains(t, out, "b-1")
+
+	out, _ = d.pawl(0, "retry", "-status", "failed", "-label", "tenant=a")
 	require.Regexp(t, `(?m)^false +a-1 +failed `, out)
 	require.NotContains(t, out, "b-1")
 	require.Equal(t, agent.Failed, status("a-1"))

@@ -50,7 +50,8 @@ func init() { // completion reads it
 		"cancel":  {0, 1, change((*agent.Session).Cancel)},
 		"retry":   {0, 1, change((*agent.Session).Retry)},
 		"delete":  {0, 1, change(remove)},
-		"export":  {1, 1, export}, "retain": {0, 0, retain}, "doctor": {0, 0, doctor},
+		"queue":   {0, 0, queue}, "dead": {0, 0, dead},
+		"export": {1, 1, export}, "retain": {0, 0, retain}, "doctor": {0, 0, doctor},
 		"migrate": {0, 0, migrate}, "completion": {1, 1, completion},
 	}
 }
