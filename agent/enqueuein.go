@@ -16,7 +16,9 @@ const mostQueued = 1_000
 // a [journal.Transactor], as those in SQLite and PostgreSQL are, all of it is stored in one
 // transaction, or nothing is, and BeforeInput hooks see all of it before that. Otherwise it is
 // stored one after the other, until something is wrong. The error names the session of what was
-// wrong. Each takes about a millisecond, in which nothing else writes to a SQLite file.
+// wrong. Each takes about a millisecond, in which nothing else writes to a SQLite file, and ten
+// round trips to PostgreSQL, which has 30 s for all (postgres.Config.Timeout). Sources of tools that
+// weren't listed before are listed meanwhile.
 func (a *Agent) EnqueueAll(ctx context.Context, works []Work, o QueueOptions) error {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {
@@ -36,7 +38,7 @@ func (a *Agent) EnqueueAll(ctx context.Context, works []Work, o QueueOptions) er
 			return ofSession(w, err)
 		}
 	}
-	all := func(in *Agent) error {
+	all := func(ctx context.Context, in *Agent) error {
 		for i, j := range jobs {
 			if err := in.enqueue(ctx, j); err != nil {
 				return ofSession(works[i], err)
@@ -47,10 +49,19 @@ func (a *Agent) EnqueueAll(ctx context.Context, works []Work, o QueueOptions) er
 	if len(jobs) == 0 {
 		return nil
 	}
-	if t := contain.Transactor(a.sessions.Store); t != nil {
-		return t.Transact(ctx, func(_ context.Context, store journal.Store) error { return all(a.over(store)) })
+	t := contain.Transactor(a.sessions.Store)
+	if t == nil {
+		return all(ctx, a)
 	}
-	return all(a)
+	for _, j := range jobs {
+		j.leg.atOnce = true
+	}
+	return t.Transact(ctx, func(tx context.Context, store journal.Store) error {
+		ctx, cancel := context.WithCancelCause(ctx)
+		defer cancel(nil)
+		defer context.AfterFunc(tx, func() { cancel(context.Cause(tx)) })()
+		return all(ctx, a.over(store))
+	})
 }
 
 // EnqueueIn is [Agent.Enqueue] in a transaction of the host's, so that a run is queued together
@@ -72,9 +83,14 @@ func (a *Agent) EnqueueIn(ctx context.Context, store journal.Store, w Work, o Qu
 		return &ArgError{Func: "EnqueueIn", Field: "store",
 			Problem: "it is nil; give what the method Tx of the journal's store returns"}
 	}
-	if j.leg.fresh = true; contain.Same(store, a.sessions.Store) {
+	j.leg.fresh, j.leg.atOnce = true, true
+	switch of, ok := store.(interface{ Outside() journal.Store }); {
+	case contain.Same(store, a.sessions.Store):
 		return &ArgError{Func: "EnqueueIn", Field: "store",
 			Problem: "it is the journal itself; give what its method Tx returns, or call Enqueue"}
+	case ok && contain.Differ(of.Outside(), a.sessions.Store):
+		return &ArgError{Func: "EnqueueIn", Field: "store",
+			Problem: "it is of another store than the agent's journal; call the method Tx of that one"}
 	}
 	if err := a.screenFirst(ctx, j); err != nil {
 		return err
@@ -93,7 +109,7 @@ func (a *Agent) screenFirst(ctx context.Context, j *job) error {
 // over returns the agent with its sessions in another store: the same journal, in a transaction.
 func (a *Agent) over(store journal.Store) *Agent {
 	stored := a.sessions.Config
-	stored.Store = contain.Store(store, a.counted())
+	stored.Store, stored.Delete = contain.Store(store, a.counted()), nil // which would be outside of it
 	return &Agent{setup: a.setup, sessions: session.New(stored)}
 }
 

@@ -71,7 +71,9 @@ type legState struct {
 	run string
 
 	queue *machine.Queue // set if the run is only queued: there is no leg then
-	fresh bool           // of one that is queued: its session must be new
+	// fresh says of a run that is queued that its session must be new, and atOnce that it isn't
+	// waited for, because a transaction is open.
+	fresh, atOnce bool
 
 	steps atomic.Int64
 	over  atomic.Bool // its time is up, or its context has ended

@@ -45,7 +45,7 @@ func (a *Agent) newDriver(ctx context.Context, j *job, deltas bool, yield func(E
 	switch {
 	case j.parent != nil:
 		l.leg, l.Patience = j.parent.leg, a.patience()
-	case j.leg != nil && (j.leg.queue == nil || j.leg.fresh), j.recovers: // a worker, or Recover, comes again
+	case j.leg != nil && (j.leg.queue == nil || j.leg.atOnce), j.recovers: // a worker, or Recover, comes again
 		l.Patience = -1
 	}
 	x := &driver{agent: a, log: l, pending: a.pending, decisions: decisions{log: l}}

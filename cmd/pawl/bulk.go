@@ -35,11 +35,34 @@ func filters(f *flag.FlagSet) func() (agent.SessionFilter, error) {
 	}
 }
 
+// A changer is a command that changes sessions. By flags it chooses of those that may be changed.
+type changer struct {
+	may func(agent.Status) bool
+	do  func(p *program, ctx context.Context, session string) error
+}
+
+// isOpen reports whether a session's run can go on.
+func isOpen(s agent.Status) bool { return s == agent.Running || s == agent.Paused || s == agent.Queued }
+
+var (
+	canceling = changer{isOpen, func(p *program, ctx context.Context, session string) error {
+		a, err := p.standInFor(ctx, session)
+		if err != nil {
+			return err
+		}
+		return a.Session(session).Cancel(ctx)
+	}}
+	retrying = changer{func(s agent.Status) bool { return s == agent.Failed },
+		func(p *program, ctx context.Context, session string) error {
+			return p.agent.Session(session).Retry(ctx)
+		}}
+	deleting = changer{func(s agent.Status) bool { return !isOpen(s) }, (*program).remove}
+)
+
 // change returns a command that changes the session that is named, or those that its flags choose.
 // The latter are only listed without -yes. One that can't be changed doesn't keep the others from
-// it; those that have been changed already are no longer chosen, or are no error, so the command
-// can be repeated.
-func change(do func(*agent.Session, context.Context) error) func(*flag.FlagSet) action {
+// it; those that have been changed already are no longer chosen, so the command can be repeated.
+func change(c changer) func(*flag.FlagSet) action {
 	return func(f *flag.FlagSet) action {
 		filter := filters(f)
 		yes := f.Bool("yes", false, "do it with the sessions that the other flags choose; else they are only listed")
@@ -53,12 +76,15 @@ func change(do func(*agent.Session, context.Context) error) func(*flag.FlagSet) 
 				return fmt.Errorf("name a session, or choose some by -status, -label, -owner, -prefix or -idle; %w %s",
 					errUsage, f.Name())
 			case len(args) == 1:
-				return p.change(ctx, args[0], do)
+				return c.do(p, ctx, args[0])
 			}
 			p.out.head("done", "session", "status", "updated", "owner", "title")
 			for i, err := range p.agent.Sessions(ctx, o) {
+				if err == nil && !c.may(i.Status) {
+					continue
+				}
 				if err == nil && *yes {
-					err = p.change(ctx, i.Session, do)
+					err = c.do(p, ctx, i.Session)
 				}
 				if err != nil {
 					p.warn(err)
@@ -72,25 +98,18 @@ func change(do func(*agent.Session, context.Context) error) func(*flag.FlagSet) 
 	}
 }
 
-// change does something with one session.
-func (p *program) change(ctx context.Context, session string, do func(*agent.Session, context.Context) error) error {
-	a, err := p.standInFor(ctx, session)
-	if err != nil {
-		return err
-	}
-	return do(a.Session(session), ctx)
-}
-
-// remove deletes a session that has ended.
-func remove(s *agent.Session, ctx context.Context) error {
-	info, err := s.Info(ctx)
-	switch {
-	case errors.Is(err, agent.ErrNothingOpen):
-		return fmt.Errorf("session %q is unknown, so there is nothing to delete", s.ID())
+// remove deletes a session that has ended, and whose host was told of that.
+func (p *program) remove(ctx context.Context, session string) error {
+	head, err := p.store.Head(ctx, session)
+	switch status := agent.Status(head.Status); {
+	case errors.Is(err, journal.ErrNoSession):
+		return fmt.Errorf("session %q is unknown, so there is nothing to delete", session)
 	case err != nil:
 		return err
-	case info.Status == agent.Running, info.Status == agent.Paused, info.Status == agent.Queued:
-		return fmt.Errorf("session %q is %s; cancel it before it is deleted", s.ID(), info.Status)
+	case isOpen(status):
+		return fmt.Errorf("session %q is %s; cancel it before it is deleted", session, status)
+	case !head.Due.IsZero():
+		return fmt.Errorf("the host wasn't told yet how session %q has ended; a worker does that", session)
 	}
-	return s.Delete(ctx)
+	return p.agent.Session(session).Delete(ctx)
 }

@@ -2,6 +2,7 @@ package main
 
 import (
 	"bytes"
+	"context"
 	"io"
 	"os/exec"
 	"strings"
@@ -52,15 +53,25 @@ func TestManySessionsAreChangedByFlags(t *testing.T) {
 	out, _ = d.pawl(0, "cancel", "-prefix", "a-", "-status", "queued", "-yes", "-json")
 	require.Equal(t, 2, strings.Count(out, `"done":true`), out)
 	require.Equal(t, []agent.Status{agent.Stopped, agent.Stopped}, []agent.Status{status("a-1"), status("a-2")})
-	out, problem := d.pawl(1, "cancel", "-prefix", "a-", "-yes")
-	require.Equal(t, 2, strings.Count(problem, "there is nothing to stop"), "each says why it isn't canceled")
-	require.Equal(t, 2, strings.Count(out, "false "))
+	out, _ = d.pawl(0, "cancel", "-prefix", "a-", "-yes")
+	require.NotContains(t, out, "a-", "they have ended")
+	out, _ = d.pawl(0, "retry", "-label", "tenant=a")
+	require.NotContains(t, out, "a-", "only what has failed")
 
 	out, _ = d.pawl(0, "delete", "-idle", "1h", "-yes")
 	require.NotContains(t, out, "a-1", "nothing is so old")
 	d.pawl(0, "retry", "b-1")
-	_, problem = d.pawl(1, "delete", "b-1")
+	_, problem := d.pawl(1, "delete", "b-1")
 	require.Contains(t, problem, `session "b-1" is queued; cancel it before it is deleted`)
+	out, problem = d.pawl(1, "delete", "-status", "stopped", "-yes")
+	require.Equal(t, 2, strings.Count(problem, "the host wasn't told yet how session"), "as retain keeps them")
+	require.Equal(t, 2, strings.Count(out, "false "))
+	for _, name := range []string{"a-1", "a-2"} {
+		_, err := a.Session(name).Deliver(t.Context(), func(context.Context, *agent.Result) error { return nil })
+		require.NoError(t, err)
+	}
+	out, _ = d.pawl(0, "show", "a-1", "-f")
+	require.Regexp(t, `Delivered *\n$`, out, "what has ended is not followed, whatever the newest fact")
 	d.pawl(0, "delete", "-status", "stopped", "-yes")
 	_, problem = d.pawl(1, "delete", "a-1")
 	require.Contains(t, problem, `session "a-1" is unknown, so there is nothing to delete`)
@@ -129,4 +140,15 @@ func TestTheShellCompletesCommandsAndFlags(t *testing.T) {
 	script.Reset()
 	require.Zero(t, run([]string{"completion", "zsh"}, &script, &problem))
 	require.True(t, strings.HasPrefix(script.String(), "autoload -U +X bashcompinit && bashcompinit\n_pawl() {"))
+}
+
+// TestNoPasswordIsPrinted: the address of a journal may have one.
+func TestNoPasswordIsPrinted(t *testing.T) {
+	t.Setenv("PAWL_JOURNAL", "postgres://ann:sekret@host/db")
+	for _, args := range [][]string{{"help", "sessions"}, {"sessions", "-nope"}, {"help"}, {"completion", "bash"}} {
+		var out bytes.Buffer
+		run(args, &out, &out)
+		require.NotEmpty(t, out.String())
+		require.NotContains(t, out.String(), "sekret", args)
+	}
 }

@@ -115,7 +115,7 @@ func show(f *flag.FlagSet) action {
 			}
 		}
 		if *follow {
-			return p.follow(ctx, args[0], facts)
+			return p.follow(ctx, args[0], facts, run.IsOpen())
 		}
 		return nil
 	}
@@ -129,13 +129,12 @@ func (p *program) fact(fact agent.Event) {
 }
 
 // follow prints the facts of a session after these, as they are stored, until its run has ended.
-func (p *program) follow(ctx context.Context, session string, facts []agent.Fact) error {
-	after, ended := uint64(0), false
+func (p *program) follow(ctx context.Context, session string, facts []agent.Fact, open bool) error {
+	after := uint64(0)
 	if n := len(facts); n > 0 {
 		after = facts[n-1].Envelope().Seq
-		ended = hasEnded(facts[n-1])
 	}
-	if p.out.flush(); ended {
+	if p.out.flush(); !open {
 		return nil
 	}
 	if err := p.out.w.Flush(); err != nil {

@@ -8,6 +8,7 @@ import (
 	"fmt"
 	"io"
 	"io/fs"
+	"os"
 	"strings"
 
 	"github.com/pawlkit/pawl/agent"
@@ -28,7 +29,7 @@ type store interface {
 
 // open opens the journal.
 func (p *program) open(ctx context.Context, migrate bool) (err error) {
-	switch {
+	switch p.journal = cmp.Or(p.journal, os.Getenv("PAWL_JOURNAL")); { // an address may have a password
 	case p.journal == "":
 		return fmt.Errorf("no journal is named; give -journal or set PAWL_JOURNAL; %w", errUsage)
 	case p.isPostgres():

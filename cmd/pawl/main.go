@@ -47,9 +47,9 @@ func init() { // completion reads it
 		"sessions": {0, 0, sessions}, "show": {1, 1, show}, "pending": {0, 0, pending},
 		"approve": {1, 2, decide(func(id, _ string) agent.Decision { return agent.Approve(id) })},
 		"reject":  {1, 2, decide(agent.Reject)},
-		"cancel":  {0, 1, change((*agent.Session).Cancel)},
-		"retry":   {0, 1, change((*agent.Session).Retry)},
-		"delete":  {0, 1, change(remove)},
+		"cancel":  {0, 1, change(canceling)},
+		"retry":   {0, 1, change(retrying)},
+		"delete":  {0, 1, change(deleting)},
 		"queue":   {0, 0, queue}, "dead": {0, 0, dead},
 		"export": {1, 1, export}, "retain": {0, 0, retain}, "doctor": {0, 0, doctor},
 		"migrate": {0, 0, migrate}, "completion": {1, 1, completion},
@@ -114,7 +114,7 @@ func (p *program) run(ctx context.Context, args []string) error {
 func (p *program) flags(name string) *flag.FlagSet {
 	f := flag.NewFlagSet(name, flag.ContinueOnError)
 	f.SetOutput(io.Discard) // run prints the error
-	f.StringVar(&p.journal, "journal", os.Getenv("PAWL_JOURNAL"), "the SQLite `file`, or a postgres:// address")
+	f.StringVar(&p.journal, "journal", "", "the SQLite `file`, or a postgres:// address; else it is in PAWL_JOURNAL")
 	f.StringVar(&p.schema, "schema", "pawl", "the `schema` in PostgreSQL")
 	f.StringVar(&p.as, "as", whoami(), "the `name` of who decides")
 	f.BoolVar(&p.out.json, "json", false, "print JSON lines instead of tables")
@@ -127,7 +127,7 @@ func whoami() string {
 	if u, err := user.Current(); err == nil {
 		name = u.Username
 	}
-	return cmp.Or(os.Getenv("SUDO_USER"), os.Getenv("USER"), name, strconv.Itoa(os.Getuid()))
+	return cmp.Or(os.Getenv("SUDO_USER"), name, os.Getenv("USER"), strconv.Itoa(os.Getuid()))
 }
 
 // parse parses flags before, between and after arguments.

@@ -1,6 +1,7 @@
 package main
 
 import (
+	"cmp"
 	"context"
 	"errors"
 	"flag"
@@ -64,7 +65,7 @@ func parse(args []string, stderr io.Writer) (o options, rest []string, err error
 	flags := flag.NewFlagSet("worker", flag.ContinueOnError)
 	flags.SetOutput(stderr)
 	flags.StringVar(&o.db, "db", "", "the file with runs and reports (default: pawl-worker.db in the user's cache folder)")
-	flags.StringVar(&o.dsn, "postgres", os.Getenv(dsnVariable),
+	flags.StringVar(&o.dsn, "postgres", "",
 		"keep the journal in this PostgreSQL database instead of the file; better by the variable "+dsnVariable)
 	flags.StringVar(&o.addr, "addr", "127.0.0.1:8080", "the address of the page; it has no login, so keep it on this machine")
 	flags.IntVar(&o.workers, "workers", 0, "how many worker processes to start; 0: this process does the work")
@@ -83,6 +84,7 @@ func parse(args []string, stderr io.Writer) (o options, rest []string, err error
 			rest, args = append(rest, args[0]), args[1:]
 		}
 	}
+	o.dsn = cmp.Or(o.dsn, os.Getenv(dsnVariable)) // not as a default, which -h would print
 	if o.chaos && o.workers == 0 {
 		o.workers = 3
 	}

@@ -10,16 +10,35 @@ import (
 // In returns the store in a transaction of somebody else's: its changes are there when that is
 // committed. wrap makes errors of statements those of the store. They are all
 // [journal.ErrUnusable], because after one nothing more can be done in most transactions.
-func (s *Store) In(tx Tx, wrap func(context.Context, error) error) *Store {
+//
+// Outside of it is the store of, which the host knows.
+func (s *Store) In(tx Tx, wrap func(context.Context, error) error, of journal.Store) *Within {
 	inner := *s
 	inner.db = &inTx{s.db, tx, wrap}
-	return &inner
+	return &Within{&inner, of}
 }
+
+// A Within is a [Store] in a transaction.
+type Within struct {
+	*Store
+	of journal.Store
+}
+
+// Outside returns the store that the host knows.
+func (w *Within) Outside() journal.Store { return w.of }
 
 // Transact is the method of [journal.Transactor].
 func (s *Store) Transact(ctx context.Context, wrap func(context.Context, error) error,
 	fn func(context.Context, journal.Store) error) error {
-	return s.db.Write(ctx, func(ctx context.Context, tx Tx) error { return fn(ctx, s.In(tx, wrap)) })
+	var own error // of fn; it isn't the store's
+	err := s.db.Write(ctx, func(ctx context.Context, tx Tx) error {
+		own = fn(ctx, s.In(tx, wrap, nil))
+		return own
+	})
+	if own != nil {
+		return own
+	}
+	return err
 }
 
 type inTx struct {

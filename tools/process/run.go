@@ -254,7 +254,7 @@ func (x *running) supervise(ctx context.Context) (err error) {
 				x.res.Late = true
 				return nil
 			case late: // all that was written is there, and only has to be read
-				timer.Reset(x.cmd.Grace.Late)
+				timer.Reset(max(x.cmd.Grace.Late, time.Millisecond))
 				continue
 			case step < 0 && x.child.hasExited(): // it has just ended by itself
 				exited, late = nil, true

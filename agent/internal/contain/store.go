@@ -47,6 +47,13 @@ func Same(x, y journal.Store) bool {
 	return key != nil && key == Key(y)
 }
 
+// Differ reports whether two stores are known to be different ones: of one type, and not the same.
+// What is in a store that wraps another isn't known.
+func Differ(x, y journal.Store) bool {
+	a, b := Key(x), Key(y)
+	return a != nil && b != nil && reflect.TypeOf(a) == reflect.TypeOf(b) && a != b
+}
+
 // Key returns the store as the host knows it, as a key of a map; nil if it can't be compared.
 func Key(store journal.Store) any {
 	if c, ok := store.(*containedStore); ok {

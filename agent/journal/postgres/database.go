@@ -4,6 +4,7 @@ import (
 	"context"
 	"database/sql"
 	"fmt"
+	"sync/atomic"
 	"time"
 
 	"github.com/pawlkit/pawl/agent/journal"
@@ -20,6 +21,8 @@ type database struct {
 	pool    *sql.DB
 	timeout time.Duration
 	dialect sqljournal.Dialect
+
+	which atomic.Value // which database it is: see identify
 
 	append          [3]string // without a head, with one, and with one that has a place in the queue
 	insert, replace string

@@ -88,7 +88,11 @@ func Open(ctx context.Context, cfg Config) (*Store, error) {
 		db.append[i] = db.dialect.SQL(fmt.Sprintf(tryAppend, queue))
 	}
 	db.insert, db.replace = db.dialect.SQL(insertRecords), db.dialect.SQL(replaceRecords)
-	if err := db.prepare(ctx, cfg); err != nil {
+	err = db.prepare(ctx, cfg)
+	if err == nil {
+		err = db.identify(ctx)
+	}
+	if err != nil {
 		return nil, errors.Join(fmt.Errorf("postgres: opening: %w", classify(err)), db.pool.Close())
 	}
 	return &Store{Store: sqljournal.New(db, db.dialect), db: db, listener: newListener(&listener{

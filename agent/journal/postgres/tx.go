@@ -33,18 +33,32 @@ func (s *Store) Tx(ctx context.Context, tx pgx.Tx) (journal.Store, error) {
 	if tx == nil {
 		return nil, errNoTx
 	}
-	own, theirs := "", ""
-	err := s.db.pool.QueryRowContext(ctx, s.db.dialect.SQL(whichDatabase)).Scan(&own)
-	if err == nil {
-		err = tx.QueryRow(ctx, s.db.dialect.SQL(whichDatabase)).Scan(&theirs)
-	}
-	switch {
-	case err != nil:
+	theirs := ""
+	if err := tx.QueryRow(ctx, s.db.dialect.SQL(whichDatabase)).Scan(&theirs); err != nil {
 		return nil, wrapError(ctx, err)
-	case own != theirs:
-		return nil, errOtherDatabase
 	}
-	return s.shared().In(hostTx{tx}, wrapError), nil
+	if own, _ := s.db.which.Load().(string); own != theirs { // the server may have been restarted
+		if err := s.db.identify(ctx); err != nil {
+			return nil, wrapError(ctx, err)
+		}
+		if s.db.which.Load() != theirs {
+			return nil, errOtherDatabase
+		}
+	}
+	return s.shared().In(hostTx{tx}, wrapError, s), nil
+}
+
+// identify notes which database it is. The pool of the store may be the host's, whose transaction
+// may have its last connection: so Tx doesn't look unless it has to.
+func (db *database) identify(ctx context.Context) error {
+	limited, cancel := context.WithTimeout(ctx, db.timeout)
+	defer cancel()
+	which := ""
+	err := db.pool.QueryRowContext(limited, db.dialect.SQL(whichDatabase)).Scan(&which)
+	if err == nil {
+		db.which.Store(which)
+	}
+	return err
 }
 
 // whichDatabase tells databases apart: by when the server was started, the database, and the table

@@ -8,6 +8,7 @@ import (
 	"time"
 
 	"github.com/jackc/pgx/v5"
+	"github.com/jackc/pgx/v5/pgxpool"
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
@@ -190,4 +191,22 @@ func TestManyAreQueuedTogetherOrNone(t *testing.T) {
 	depths, err := h.store.Depths(t.Context())
 	require.NoError(t, err)
 	require.Equal(t, 50, depths[0].Waiting)
+}
+
+// TestTxNeedsNoConnectionOfItsOwn: the host's transactions may have all of them.
+func TestTxNeedsNoConnectionOfItsOwn(t *testing.T) {
+	cfg := empty(t)
+	pooled, err := pgxpool.ParseConfig(cfg.DSN)
+	require.NoError(t, err)
+	pooled.MaxConns = 1
+	pool, err := pgxpool.NewWithConfig(t.Context(), pooled)
+	require.NoError(t, err)
+	t.Cleanup(pool.Close)
+	cfg.DSN, cfg.Pool = "", pool
+	store := open(t, cfg)
+	tx, err := pool.Begin(t.Context())
+	require.NoError(t, err)
+	_, err = store.Tx(t.Context(), tx)
+	require.NoError(t, err)
+	require.NoError(t, tx.Rollback(t.Context()))
 }

@@ -42,7 +42,7 @@ func (s *Store) Tx(ctx context.Context, tx *sql.Tx) (journal.Store, error) {
 	if file, err := os.Stat(path); err != nil || !os.SameFile(file, s.db.file) {
 		return nil, fmt.Errorf("%w: it is in %q, and the store in %q", errOtherDatabase, path, s.db.path)
 	}
-	return s.shared().In(sqljournal.Of(tx), wrapError), nil
+	return s.shared().In(sqljournal.Of(tx), wrapError, s), nil
 }
 
 // Transact implements [journal.Transactor].

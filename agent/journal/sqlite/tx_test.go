@@ -14,6 +14,7 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -236,4 +237,88 @@ func TestManyAreQueuedTogetherOrNone(t *testing.T) {
 		"name of a session")
 	require.Error(t, (*agent.Agent)(nil).EnqueueAll(ctx, works, agent.QueueOptions{}))
 	require.Error(t, (*agent.Agent)(nil).EnqueueIn(ctx, h.store, works[0], agent.QueueOptions{}))
+}
+
+// TestWhatIsRefusedInATransactionHoldsUpNobody: nothing outside of the transaction is used, which
+// would wait for it, and the error is the agent's.
+func TestWhatIsRefusedInATransactionHoldsUpNobody(t *testing.T) {
+	h := newHost(t)
+	wrong := agent.Input{Session: "s", Prompt: "Hi", ToolChoice: provider.ToolChoice{Mode: "tool", Tool: "nope"}}
+	store := &counting{Store: h.store}
+	a, err := agent.New(agent.Config{Name: "clerk", Journal: store, NoGuard: true,
+		Provider: providertest.Script(providertest.Say("Done."))})
+	require.NoError(t, err)
+	err = a.EnqueueAll(t.Context(), []agent.Work{wrong}, agent.QueueOptions{})
+	require.ErrorAs(t, err, new(*agent.ArgError))
+	require.NotContains(t, err.Error(), "sqlite:")
+	require.Zero(t, store.deletes, "it is deleted in the transaction")
+
+	tx, err := h.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	in, err := h.store.Tx(t.Context(), tx)
+	require.NoError(t, err)
+	require.ErrorAs(t, h.agent.EnqueueIn(t.Context(), in, wrong, agent.QueueOptions{}), new(*agent.ArgError))
+	require.NoError(t, tx.Rollback())
+}
+
+// A counting store counts deletions outside of transactions.
+type counting struct {
+	*sqlite.Store
+	deletes int
+}
+
+func (c *counting) Delete(ctx context.Context, session string, upTo uint64) error {
+	c.deletes++
+	return c.Store.Delete(ctx, session, upTo)
+}
+
+// TestALeasedSessionIsNotWaitedForInATransaction: whoever has it couldn't give it back meanwhile.
+func TestALeasedSessionIsNotWaitedForInATransaction(t *testing.T) {
+	h := newHost(t)
+	store := &asking{Store: h.store}
+	a, err := agent.New(agent.Config{Name: "clerk", Journal: store, NoGuard: true,
+		Provider: providertest.Script(providertest.Say("Done."))})
+	require.NoError(t, err)
+	work := []agent.Work{agent.Input{Session: "s", Prompt: "Hi"}}
+	require.NoError(t, a.EnqueueAll(t.Context(), work, agent.QueueOptions{}))
+	require.NoError(t, a.Session("s").Cancel(t.Context()))
+	_, err = h.store.Lease(t.Context(), "s", "somebody", time.Hour)
+	require.NoError(t, err)
+	store.leases = 0
+	require.ErrorIs(t, a.EnqueueAll(t.Context(), work, agent.QueueOptions{}), agent.ErrBusy)
+	require.Equal(t, 1, store.leases)
+}
+
+// An asking store counts how often its transactions ask for a lease.
+type asking struct {
+	*sqlite.Store
+	leases int
+}
+
+func (s *asking) Transact(ctx context.Context, fn func(context.Context, journal.Store) error) error {
+	return s.Store.Transact(ctx, func(ctx context.Context, in journal.Store) error {
+		return fn(ctx, &askingIn{in, s})
+	})
+}
+
+type askingIn struct {
+	journal.Store
+	of *asking
+}
+
+func (s *askingIn) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {
+	s.of.leases++
+	return s.Store.Lease(ctx, session, owner, ttl)
+}
+
+// TestATransactionOfAnotherStoreIsRefused: the agent's workers would never find the run.
+func TestATransactionOfAnotherStoreIsRefused(t *testing.T) {
+	h, other := newHost(t), newHost(t)
+	tx, err := other.db.BeginTx(t.Context(), nil)
+	require.NoError(t, err)
+	defer tx.Rollback()
+	in, err := other.store.Tx(t.Context(), tx)
+	require.NoError(t, err)
+	err = h.agent.EnqueueIn(t.Context(), in, agent.Input{Session: "s", Prompt: "Hi"}, agent.QueueOptions{})
+	require.ErrorContains(t, err, "it is of another store than the agent's journal")
 }

@@ -105,7 +105,9 @@ func (f *Forms) read(text string, texts []string) *Request {
 					continue
 				}
 				if m[2*g] < 0 {
-					r.Values[name] = r.Values[name] // another group of this name may have matched
+					if _, known := r.Values[name]; !known { // another group of this name may have matched
+						r.Values[name] = ""
+					}
 					continue
 				}
 				v := text[m[2*g]:m[2*g+1]]

@@ -47,13 +47,16 @@ const lease = 4 * time.Second
 // run is the program.
 func run(ctx context.Context, args []string, out io.Writer) (err error) {
 	flags := flag.NewFlagSet("river", flag.ContinueOnError)
-	dsn := flags.String("postgres", os.Getenv("DATABASE_URL"), "the database with the jobs and the journal")
+	dsn := flags.String("postgres", "", "the database with the jobs and the journal; else it is in DATABASE_URL")
 	db := flags.String("db", filepath.Join(os.TempDir(), "pawl-river.db"), "the file with the reports")
 	addr := flags.String("addr", "127.0.0.1:8080", "the address of the page; keep it on this machine")
 	runs := flags.Int("runs", 0, "how many reports to ask for, and approve; the program ends when they have ended")
 	pace := flags.Float64("pace", 1, "multiplies how long the steps take")
 	if err := flags.Parse(args); err != nil {
 		return err
+	}
+	if *dsn == "" { // not as a default, which -h would print
+		*dsn = os.Getenv("DATABASE_URL")
 	}
 	pool, err := pgxpool.New(ctx, *dsn)
 	if err != nil {
