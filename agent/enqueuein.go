@@ -17,8 +17,8 @@ const mostQueued = 1_000
 // transaction, or nothing is, and BeforeInput hooks see all of it before that. Otherwise it is
 // stored one after the other, until something is wrong. The error names the session of what was
 // wrong. Each takes about a millisecond, in which nothing else writes to a SQLite file, and ten
-// round trips to PostgreSQL, which has 30 s for all (postgres.Config.Timeout). Sources of tools that
-// weren't listed before are listed meanwhile.
+// round trips to PostgreSQL, which has 30 s for all (postgres.Config.Timeout). Sources of tools
+// that weren't listed before are listed meanwhile.
 func (a *Agent) EnqueueAll(ctx context.Context, works []Work, o QueueOptions) error {
 	ctx = orBackground(ctx)
 	if a == nil || a.registry == nil {

@@ -14,7 +14,6 @@ import (
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
-	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 )
 
@@ -243,7 +242,7 @@ func TestManyAreQueuedTogetherOrNone(t *testing.T) {
 // would wait for it, and the error is the agent's.
 func TestWhatIsRefusedInATransactionHoldsUpNobody(t *testing.T) {
 	h := newHost(t)
-	wrong := agent.Input{Session: "s", Prompt: "Hi", ToolChoice: provider.ToolChoice{Mode: "tool", Tool: "nope"}}
+	wrong := agent.Input{Session: "s", Prompt: "Hi", Mode: "nope"}
 	store := &counting{Store: h.store}
 	a, err := agent.New(agent.Config{Name: "clerk", Journal: store, NoGuard: true,
 		Provider: providertest.Script(providertest.Say("Done."))})
