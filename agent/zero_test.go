@@ -14,7 +14,7 @@ import (
 // silent are the methods that return no error, and what they return for a nil or zero receiver is
 // harmless.
 var silent = map[string]bool{"Agent.Journal": true, "Agent.Tools": true, "Agent.Modes": true, "Agent.Abandoned": true,
-	"Agent.Session": true, "Session.ID": true, "Agent.Name": true}
+	"Agent.Session": true, "Session.ID": true, "Agent.Name": true, "Agent.Owner": true}
 
 // TestEveryMethodOfANilOrZeroValueReturnsATypedError finds the methods by reflection, so that a new
 // one is covered.
