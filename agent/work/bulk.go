@@ -14,8 +14,9 @@ import (
 // It does so as the caller's loop goes on, the most recently changed session first, and yields each
 // with what kept it from being done; nil: it is done. Sessions are listed in pages of 200. A loop
 // that was left goes on with the same filter whose Before and After are the Updated and the Session
-// of the last one, or from the beginning: what is done isn't selected any more. Errors without a
-// session are as in [agent.Agent.Sessions].
+// of the last one, or from the beginning: what is done isn't selected any more, except for a run in
+// progress that [Worker.CancelAll] has told to end. Errors without a session are as in
+// [agent.Agent.Sessions].
 func (w *Worker) RetryAll(ctx context.Context, f agent.SessionFilter,
 	at time.Time) iter.Seq2[agent.SessionInfo, error] {
 	f.Status = agent.Failed
@@ -23,7 +24,8 @@ func (w *Worker) RetryAll(ctx context.Context, f agent.SessionFilter,
 }
 
 // CancelAll ends the runs of the sessions that a filter selects: see [agent.Session.Cancel]. The
-// filter's Status has to be agent.Queued, Running or Paused. Otherwise it is like
+// filter's Status has to be agent.Queued, Running or Paused. A run in progress is told to end, and
+// is selected until it has. Otherwise it is like
 // [Worker.RetryAll].
 func (w *Worker) CancelAll(ctx context.Context, f agent.SessionFilter) iter.Seq2[agent.SessionInfo, error] {
 	problem := ""

@@ -24,13 +24,14 @@ type Config struct {
 	// Free says that a call needs no consent, because it has no effect that a person could mind;
 	// nil: only tools that are read-only have none.
 	Free func(d *tools.Definition, c *tools.Call) bool
-	// Exact says that a message means what it says, because a button sent it; nil: none does.
+	// Exact says that a message means what it says, because a button sent it: it asks for each call
+	// that comes of it. nil: none does.
 	Exact func(message string) bool
 }
 
 // Policy returns a policy that asks about calls that have an effect, where the newest message of
 // the person doesn't ask for one: see the package comment. In a session without a message of a
-// person, it asks about nothing.
+// person, it asks about nothing, unless one that comes during the run forbids it.
 func Policy(cfg Config) tools.Policy {
 	judged := &judgements{judge: cfg.Judge}
 	return func(ctx context.Context, d *tools.Definition, c *tools.Call) tools.Verdict {
@@ -43,14 +44,14 @@ func Policy(cfg Config) tools.Policy {
 			why := "What was said before can't be read: " + err.Error()
 			return tools.Verdict{Effect: tools.Ask, Reason: why}
 		}
-		said := messages(all)
-		if len(said) == 0 || cfg.Exact != nil && cfg.Exact(said[len(said)-1]) {
-			return allow
-		}
-		newest := said[len(said)-1]
-		kind, earlier := read(said, answer(all))
-		if earlier = append(earlier, refusals(all)...); len(earlier) > 0 && kind == Requests {
-			kind = Unknown
+		kind, newest, earlier := Requests, "", []string(nil)
+		if said := messages(all); len(said) > 0 {
+			if newest = said[len(said)-1]; cfg.Exact == nil || !cfg.Exact(newest) {
+				kind, earlier = read(said, answer(all))
+				if earlier = append(earlier, refusals(all)...); len(earlier) > 0 && kind == Requests {
+					kind = Unknown
+				}
+			}
 		}
 		call := d.Title(tools.WithCall(ctx, c), c.Input) + "\n" + c.Name + " " + cut(string(c.Input), 1_000)
 		if kind == Unknown {
@@ -59,7 +60,10 @@ func Policy(cfg Config) tools.Policy {
 		// What comes during a run may forbid the call. It doesn't ask for it: the model hasn't read
 		// it.
 		for i := 0; i < len(unread) && kind == Requests; i++ {
-			earlier, newest = append(earlier, newest), unread[i]
+			if newest != "" {
+				earlier = append(earlier, newest)
+			}
+			newest = unread[i]
 			switch now := kindOf(newest); now {
 			case Forbids, TakesBack, Conditions:
 				kind = now

@@ -180,6 +180,49 @@ func TestWhatIsFreeAndWhatAButtonSendsAreAllowed(t *testing.T) {
 	require.Equal(t, tools.Allow, v.Effect)
 }
 
+// What comes during a run can hold a call, whatever came before it.
+func TestWhatComesDuringARunHoldsWhatAButtonHasSent(t *testing.T) {
+	t.Parallel()
+	const button = "Publish “A” (artifact 7)"
+	publish := tool(t, tools.Spec{Name: "publish"})
+	buttons := func(c *Config) {
+		c.Exact = func(message string) bool { return strings.HasSuffix(message, "(artifact 7)") }
+	}
+	for name, c := range map[string]struct {
+		talk   talk
+		reason string // empty: it is allowed
+		asked  string
+	}{
+		"it is forbidden": {talk: talk{messages: said("Don't touch Home", button), unread: []string{"Don't publish it"}},
+			reason: "You wrote “Don't publish it”, or forbade this before."},
+		"it is forbidden in another language": {talk: talk{messages: said(button), unread: []string{"Ne publie rien"},
+			says: Forbids}, reason: "You wrote “Ne publie rien”, or forbade this before.",
+			asked: "Earlier, the person wrote:\n" + button + "\n\nThe person's newest message:\nNe publie rien\n\n" +
+				"The call:\nPublish\npublish {}"},
+		"it is forbidden where nothing was said": {talk: talk{unread: []string{"Don't publish it"}},
+			reason: "You wrote “Don't publish it”, or forbade this before."},
+		"it is forbidden in another language where nothing was said": {talk: talk{unread: []string{"Ne publie rien"},
+			says: Forbids}, reason: "You wrote “Ne publie rien”, or forbade this before.",
+			asked: "The person's newest message:\nNe publie rien\n\nThe call:\nPublish\npublish {}"},
+		"something is asked": {talk: talk{messages: said(button), unread: []string{"Why is it slow?"}}},
+		"another button takes it back": {talk: talk{messages: said(button),
+			unread: []string{"Undo the last change (artifact 7)"}, says: TakesBack},
+			reason: "You took something back: “Undo the last change (artifact 7)”.",
+			asked: "Earlier, the person wrote:\n" + button + "\n\nThe person's newest message:\n" +
+				"Undo the last change (artifact 7)\n\nThe call:\nPublish\npublish {}"},
+	} {
+		t.Run(name, func(t *testing.T) {
+			t.Parallel()
+			want := tools.Verdict{Effect: tools.Allow}
+			if c.reason != "" {
+				want = tools.Verdict{Effect: tools.Ask, Reason: c.reason}
+			}
+			require.Equal(t, want, c.talk.verdict(publish, "{}", buttons))
+			require.Equal(t, c.asked, strings.Join(c.talk.asked, "\n"))
+		})
+	}
+}
+
 func TestTheJudgeKnowsWhatWasSaidBeforeAndTheCall(t *testing.T) {
 	t.Parallel()
 	k := talk{says: Requests, messages: append(said("Don't touch Home"),

@@ -3,8 +3,8 @@ package consent
 import (
 	"context"
 	"errors"
-	"slices"
 	"sync"
+	"time"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/machine"
@@ -17,12 +17,16 @@ type Listener struct {
 	mu       sync.Mutex // guards what follows
 	sessions map[string]*heard
 	sent     map[string][]sent // into runs in progress, by session
+	count    uint64            // of the messages that were sent
 }
 
 // A sent is a message that a run in progress may not have read yet.
 type sent struct {
-	text string
-	seq  uint64 // of the newest fact when it came
+	text    string
+	number  uint64    // of all messages
+	created time.Time // when its session was
+	seq     uint64    // a fact that says that it was read comes after that one
+	late    bool      // a run has begun since it came
 }
 
 // Listen returns a listener for an agent, which self returns. The agent needs the listener's Hooks.
@@ -41,29 +45,77 @@ func (s *Listener) Hooks() agent.Hooks {
 		if err != nil {
 			return err
 		}
-		s.mu.Lock()
-		defer s.mu.Unlock()
-		if len(s.sent) >= maxHeard {
-			clear(s.sent)
-		}
-		s.sent[t.Session] = append(s.sent[t.Session], sent{t.Text, info.Facts})
+		s.note(t.Session, sent{text: t.Text, created: info.Created, seq: info.Facts})
 		return nil
 	}}
 }
 
-// unread returns the messages that the run in progress may not have read yet. taken is the number
-// of the newest fact with a message of the person.
-func (s *Listener) unread(session string, taken uint64) (texts []string) {
+// note keeps a message. Of too many sessions, it drops the one whose newest message is the oldest.
+func (s *Listener) note(session string, m sent) {
 	s.mu.Lock()
 	defer s.mu.Unlock()
-	left := slices.DeleteFunc(s.sent[session], func(m sent) bool { return m.seq < taken })
+	if s.sent[session] == nil && len(s.sent) >= maxHeard {
+		oldest, least := "", s.count
+		for name, all := range s.sent {
+			if n := all[len(all)-1].number; n <= least {
+				oldest, least = name, n
+			}
+		}
+		delete(s.sent, oldest)
+	}
+	s.count++
+	m.number = s.count
+	s.sent[session] = append(s.sent[session], m)
+}
+
+// unread returns the messages that the run in progress may not have read yet, of a session that was
+// created at that time.
+func (s *Listener) unread(session string, created time.Time) (texts []string) {
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	for _, m := range s.sent[session] {
+		if m.created.Equal(created) {
+			texts = append(texts, m.text)
+		}
+	}
+	return texts
+}
+
+// read drops the messages that a fact says were read: the oldest one with the text of a Steered, all
+// that a run begins with, and those that a run before the last one got. A message may come as one
+// run ends and another begins, so it is kept for one more.
+func (s *Listener) read(session string, created time.Time, ev agent.Event) {
+	text, begins := "", false
+	switch f := ev.(type) {
+	case *machine.Steered:
+		text, _ = written(&f.Message)
+	case *agent.RunStarted:
+		if f.ContextReset != nil {
+			return
+		}
+		text, _ = written(&f.Message)
+		begins = true
+	default:
+		return
+	}
+	s.mu.Lock()
+	defer s.mu.Unlock()
+	seq, found := ev.Envelope().Seq, false
+	var left []sent
+	for _, m := range s.sent[session] {
+		if m.created.Equal(created) && m.seq < seq {
+			same := m.text == text
+			if begins && (same || m.late) || same && !found {
+				found = true
+				continue
+			}
+			m.seq, m.late = seq, m.late || begins
+		}
+		left = append(left, m)
+	}
 	if s.sent[session] = left; len(left) == 0 {
 		delete(s.sent, session)
 	}
-	for _, m := range left {
-		texts = append(texts, m.text)
-	}
-	return texts
 }
 
 // maxHeard is of how many sessions the conversations are kept.
@@ -73,7 +125,7 @@ const maxHeard = 500
 type heard struct {
 	mu       sync.Mutex // guards what follows
 	seq      uint64     // of the newest fact
-	taken    uint64     // of the newest one with a message of the person
+	created  time.Time  // when the session was
 	all      []provider.Message
 	inputs   map[uint64]int // the numbers of messages before the runs, by the numbers of their facts
 	unusable bool           // it was pruned or taken back too far: it is read as a whole
@@ -103,31 +155,36 @@ func (s *Listener) Said(ctx context.Context, session string) (said []provider.Me
 	if err != nil {
 		return nil, nil, err
 	}
-	if info.Facts < h.seq { // it was deleted, and another has its name
-		h.seq, h.taken, h.all, h.inputs, h.unusable = 0, 0, nil, map[uint64]int{}, false
+	if !info.Created.Equal(h.created) || info.Facts < h.seq { // it is new, or another has its name
+		h.created, h.seq, h.all, h.inputs, h.unusable = info.Created, 0, nil, map[uint64]int{}, false
 	}
-	for h.seq < info.Facts && !h.unusable {
+	for h.seq < info.Facts {
 		for ev, err := range of.Watch(ctx, h.seq) {
 			if err != nil {
 				return nil, nil, err
 			}
-			if h.hear(ev); h.seq >= info.Facts || h.unusable {
+			s.read(session, h.created, ev)
+			if h.hear(ev); h.seq >= info.Facts {
 				break
 			}
 		}
 	}
 	if h.unusable {
 		said, err = of.Messages(ctx)
-		return said, s.unread(session, h.taken), err
+		return said, s.unread(session, h.created), err
 	}
-	return h.all[:len(h.all):len(h.all)], s.unread(session, h.taken), nil
+	return h.all[:len(h.all):len(h.all)], s.unread(session, h.created), nil
 }
 
 // hear adds what a fact says.
 func (h *heard) hear(ev agent.Event) {
+	if h.unusable {
+		h.seq = ev.Envelope().Seq
+		return
+	}
 	switch f := ev.(type) {
 	case *machine.Snapshot:
-		h.unusable = h.unusable || h.seq == 0
+		h.unusable = h.seq == 0
 	case *agent.RunStarted:
 		if f.ContextReset != nil {
 			break
@@ -138,11 +195,10 @@ func (h *heard) hear(ev agent.Event) {
 		}
 		h.add(f.History...)
 		h.inputs[f.Seq] = len(h.all)
-		if h.taken = f.Seq; f.Call == nil {
+		if f.Call == nil {
 			h.add(f.Message)
 		}
 	case *machine.Steered:
-		h.taken = f.Seq
 		h.add(f.Message)
 	case *agent.Replied:
 		h.add(f.Message)

@@ -7,12 +7,14 @@ import (
 	"path/filepath"
 	"sync/atomic"
 	"testing"
+	"time"
 
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent"
 	"github.com/pawlkit/pawl/agent/journal"
 	"github.com/pawlkit/pawl/agent/journal/sqlite"
+	"github.com/pawlkit/pawl/agent/machine"
 	"github.com/pawlkit/pawl/provider"
 	"github.com/pawlkit/pawl/provider/providertest"
 	"github.com/pawlkit/pawl/tools"
@@ -142,5 +144,71 @@ func BenchmarkPolicy(b *testing.B) {
 				policy(b.Context(), d, call)
 			}
 		})
+	}
+}
+
+// A message is dropped when a fact says that it was read, and not when another message was.
+func TestAMessageIsUnreadUntilAFactSaysThatItWasRead(t *testing.T) {
+	t.Parallel()
+	a, _ := conversing(t)
+	l := Listen(func() *agent.Agent { return a })
+	tell(t, a, agent.Input{Prompt: "Hello"})
+	hook := l.Hooks().BeforeInput
+	come := func(texts ...string) {
+		for _, text := range texts {
+			require.NoError(t, hook(t.Context(), &agent.IncomingText{Session: "s", Source: agent.FromSteering, Text: text}))
+		}
+	}
+	unread := func() []string {
+		_, texts, err := l.Said(t.Context(), "s")
+		require.NoError(t, err)
+		return texts
+	}
+	info, err := a.Session("s").Info(t.Context())
+	require.NoError(t, err)
+	delivered := func(after uint64, text string) {
+		l.read("s", info.Created, &machine.Steered{Meta: machine.Meta{Seq: info.Facts + after}, Message: provider.User(text)})
+	}
+	come("A", "B", "A")
+	delivered(0, "A")
+	require.Equal(t, []string{"A", "B", "A"}, unread(), "that was an earlier one")
+	delivered(1, "A")
+	require.Equal(t, []string{"B", "A"}, unread())
+	delivered(1, "A")
+	require.Equal(t, []string{"B", "A"}, unread(), "the fact is read again")
+	delivered(2, "C")
+	require.Equal(t, []string{"B", "A"}, unread())
+	delivered(3, "B")
+	delivered(4, "A")
+	require.Empty(t, unread())
+
+	come("Don't", "Don't", "Stop")
+	tell(t, a, agent.Input{Prompt: "Don't"})
+	require.Equal(t, []string{"Stop"}, unread(), "it may have come as that run began")
+	tell(t, a, agent.Input{Prompt: "Go on"})
+	require.Empty(t, unread())
+
+	come("Wait")
+	require.NoError(t, a.Session("s").Delete(t.Context()))
+	for range 3 { // more facts than it had
+		tell(t, a, agent.Input{Prompt: "Another one"})
+	}
+	require.Empty(t, unread(), "the session is another one")
+}
+
+// Of too many sessions, those are forgotten whose messages are the oldest.
+func TestOfTooManySessionsTheOldestAreForgotten(t *testing.T) {
+	t.Parallel()
+	l := Listen(nil)
+	for i := range maxHeard {
+		l.note(fmt.Sprint(i), sent{text: "Don't"})
+	}
+	l.note("0", sent{text: "Stop"})
+	l.note("new", sent{text: "Don't"})
+	require.Len(t, l.sent, maxHeard)
+	require.Empty(t, l.unread("1", time.Time{}))
+	require.Equal(t, []string{"Don't", "Stop"}, l.unread("0", time.Time{}))
+	for _, name := range []string{"2", "499", "new"} {
+		require.Equal(t, []string{"Don't"}, l.unread(name, time.Time{}))
 	}
 }

@@ -3,6 +3,7 @@ package site
 import (
 	"context"
 	"errors"
+	"maps"
 	"time"
 
 	"github.com/pawlkit/pawl/agent"
@@ -15,8 +16,9 @@ import (
 // would read.
 func Edit(ctx context.Context, cfg Config, reading time.Duration) {
 	o := Outage{Log: cfg.Logger, Doing: "deciding in the place of a person"}
+	failed := map[string]string{}
 	for {
-		err := cfg.decide(ctx, reading)
+		err := cfg.decide(ctx, reading, failed)
 		if ctx.Err() != nil {
 			return
 		}
@@ -28,29 +30,47 @@ func Edit(ctx context.Context, cfg Config, reading time.Duration) {
 	}
 }
 
-func (c *Config) decide(ctx context.Context, reading time.Duration) error {
+// decide decides on what waits. Its error is that of the list. That of a session is logged, once
+// until it is another one, and doesn't keep the others waiting; failed has those of the last pass.
+func (c *Config) decide(ctx context.Context, reading time.Duration, failed map[string]string) error {
+	before := maps.Clone(failed)
+	clear(failed)
 	for info, err := range c.Agent.Sessions(ctx, agent.SessionFilter{Prefix: prefix, Status: agent.Paused}) {
-		if err != nil {
+		if err != nil && info.Session == "" {
 			return err
 		}
-		if info.Pending == 0 || time.Since(info.Updated) < reading {
+		if err == nil && info.Pending > 0 && time.Since(info.Updated) >= reading {
+			err = c.decideIn(ctx, info.Session)
+		}
+		if ctx.Err() != nil {
+			return ctx.Err()
+		}
+		if err == nil {
 			continue
 		}
-		s := c.Agent.Session(info.Session)
-		pauses, err := s.Pending(ctx)
-		if err != nil {
+		if failed[info.Session] = err.Error(); before[info.Session] != err.Error() {
+			c.Logger.Warn("nothing is decided in a session; it is tried again", "session", info.Session, "error", err)
+		}
+	}
+	return nil
+}
+
+// decideIn decides on what waits in a session.
+func (c *Config) decideIn(ctx context.Context, session string) error {
+	s := c.Agent.Session(session)
+	pauses, err := s.Pending(ctx)
+	if err != nil {
+		return err
+	}
+	for _, pause := range pauses {
+		d, err := decision(ctx, c.Ledger, pause)
+		if err == nil {
+			err = s.Decide(ctx, d)
+		}
+		if _, used := errors.AsType[*agent.DecisionError](err); err != nil && !used {
 			return err
 		}
-		for _, pause := range pauses {
-			d, err := decision(ctx, c.Ledger, pause)
-			if err == nil {
-				err = s.Decide(ctx, d)
-			}
-			if _, used := errors.AsType[*agent.DecisionError](err); err != nil && !used {
-				return err
-			}
-			c.Wake(info.Session)
-		}
+		c.Wake(session)
 	}
 	return nil
 }
