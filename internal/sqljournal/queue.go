@@ -253,13 +253,15 @@ func (s *Store) Claim(ctx context.Context, claim journal.Claim, owner string, tt
 		return q, l, err
 	}
 	var due bool
-	take := func(ctx context.Context, tx Tx) (err error) {
-		q, l, due, err = s.claim(ctx, tx, &claim, owner, ttl)
-		return err
+	take := func(anyway bool) error {
+		return s.db.Write(ctx, func(ctx context.Context, tx Tx) (err error) {
+			q, l, due, err = s.claim(ctx, tx, &claim, owner, ttl, anyway)
+			return err
+		})
 	}
-	if err = s.db.Write(ctx, take); err == nil && due {
+	if err = take(false); err == nil && due {
 		if err = s.makeReady(ctx); err == nil {
-			err = s.db.Write(ctx, take)
+			err = take(true) // others may have become due meanwhile
 		}
 	}
 	if err != nil {
@@ -268,8 +270,9 @@ func (s *Store) Claim(ctx context.Context, claim journal.Claim, owner string, tt
 	return q, l, nil
 }
 
-// claim takes the first session that nobody has leased. If something has become due, it takes none.
-func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner string, ttl time.Duration) (
+// claim takes the first session that nobody has leased. If something has become due, it takes none;
+// anyway says that it takes the first one that is ready all the same.
+func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner string, ttl time.Duration, anyway bool) (
 	q journal.Queued, l journal.Lease, due bool, err error) {
 	if s.q.queueing.claiming != "" {
 		if _, err := tx.ExecContext(ctx, s.q.queueing.claiming); err != nil {
@@ -279,7 +282,7 @@ func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner st
 	for {
 		query, _, c := s.first(claim)
 		q, due, err = scanFirst(tx.QueryRowContext(ctx, query, c.args...).Scan)
-		if err != nil || due || q.Session == "" {
+		if err != nil || due && !anyway || q.Session == "" {
 			return journal.Queued{}, l, due, err
 		}
 		at, err := s.lock(ctx, tx, q.Session)
