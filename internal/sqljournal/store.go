@@ -205,7 +205,7 @@ func (d Dialect) statements() statements {
 			allowances: "SELECT name, key FROM @allowances",
 			drop:       "DELETE FROM @allowances WHERE name = ?1 AND key = ?2",
 		},
-		queueing: d.queueing(columns, from),
+		queueing: d.queueing(columns, from, now),
 		dropAll:  [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
 	}
 	for _, p := range []*string{
@@ -215,7 +215,7 @@ func (d Dialect) statements() statements {
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
 		&q.erasing.item, &q.erasing.allowances, &q.erasing.drop,
 		&q.queueing.enter, &q.queueing.leave, &q.queueing.later, &q.queueing.claim, &q.queueing.tries,
-		&q.queueing.delay, &q.queueing.claiming, &q.queueing.ready, &q.queueing.depths,
+		&q.queueing.delay, &q.queueing.claiming, &q.queueing.lock, &q.queueing.putOff, &q.queueing.ready, &q.queueing.depths,
 		&q.queueing.due[0], &q.queueing.due[1],
 	} {
 		*p = d.SQL(*p)
