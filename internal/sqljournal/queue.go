@@ -127,10 +127,15 @@ func (s *Store) first(claim *journal.Claim, without []int64) (query, now string,
 		free = " AND r.session NOT IN (SELECT CAST(e.value AS bigint) FROM " +
 			fmt.Sprintf(s.dialect.List, c.param(string(ids))) + ")"
 	}
-	one := "(SELECT (" + s.best(c, claim, free, "session") + ") FROM a)"
+	full := ""
+	if labels := storableLabels(claim.Full); len(labels) > 0 {
+		pairs, _ := json.Marshal(labels)
+		full = fmt.Sprintf(s.dialect.Labeled, c.param(string(pairs)))
+	}
+	one := "(SELECT (" + best(free, full, "session") + ") FROM a)"
 	if len(claim.Agents) > 1 { // a join would read more than these
-		one = "(SELECT x.session FROM (SELECT (" + s.best(c, claim, free, "session") + ") AS session, (" +
-			s.best(c, claim, free, "precedence") + ") AS precedence, (" + s.best(c, claim, free, "at") +
+		one = "(SELECT x.session FROM (SELECT (" + best(free, full, "session") + ") AS session, (" +
+			best(free, full, "precedence") + ") AS precedence, (" + best(free, full, "at") +
 			") AS at FROM a) AS x WHERE x.session IS NOT NULL ORDER BY x.precedence DESC, x.at, x.session LIMIT 1)"
 	}
 	query = `WITH RECURSIVE a (agent) AS (SELECT e.value FROM ` + fmt.Sprintf(s.dialect.List, c.param(string(agents))) +
@@ -156,22 +161,26 @@ func (s *Store) first(claim *journal.Claim, without []int64) (query, now string,
 	return strings.ReplaceAll(query, "@", s.dialect.Prefix), now, c
 }
 
-// best returns a statement for a column of the first session of the agent a.agent and the group
-// g.grp. free is one more condition.
-func (s *Store) best(c *conditions, claim *journal.Claim, free, column string) string {
-	const order = " ORDER BY r.precedence DESC, r.at, r.session LIMIT "
-	from := " FROM @queue r WHERE r.state = 1 AND r.agent = a.agent AND r.grp = g.grp" + free + order
-	if len(claim.Full) == 0 {
-		return "SELECT r." + column + from + "1"
-	}
-	full := ""
-	for _, l := range claim.Full {
+// storableLabels returns those that a session can have, each as its key and its value.
+func storableLabels(labels []journal.Label) (pairs [][2]string) {
+	for _, l := range labels {
 		if isStorable(l) {
-			full += " AND NOT " + fmt.Sprintf(s.dialect.Labeled, c.param(l.Key), c.param(l.Value))
+			pairs = append(pairs, [2]string{l.Key, l.Value})
 		}
 	}
+	return pairs
+}
+
+// best returns a statement for a column of the first session of the agent a.agent and the group
+// g.grp. free is one more condition, and full what must not be, if there is that.
+func best(free, full, column string) string {
+	const order = " ORDER BY r.precedence DESC, r.at, r.session LIMIT "
+	from := " FROM @queue r WHERE r.state = 1 AND r.agent = a.agent AND r.grp = g.grp" + free + order
+	if full == "" {
+		return "SELECT r." + column + from + "1"
+	}
 	return "SELECT r." + column + " FROM (SELECT r.session, r.precedence, r.at" + from + mostLooked +
-		") AS r WHERE 1 = 1" + full + order + "1"
+		") AS r WHERE NOT " + full + order + "1"
 }
 
 // scanFirst reads the row of first, with the session's id, and whether something has become due.

@@ -130,7 +130,8 @@ type Dialect struct {
 	// Text has a parameter for %s, as a text that is compared byte by byte, and List a table e with
 	// the column value, of the strings of the JSON array that is a parameter for %s.
 	Text, List string
-	// Labeled is as Label, but for the session r.session.
+	// Labeled is a condition: the session r.session has one of the labels of the parameter %s, a
+	// JSON array of arrays with a key and a value.
 	Labeled string
 	// Claiming is a statement after which no other transaction claims from the queue until this one
 	// has ended. It is empty if a transaction excludes all others.

@@ -27,8 +27,9 @@ func dialect(schema string) sqljournal.Dialect {
 		Greatest:  greatest,
 		Text:      `(%s::text COLLATE "C")`,
 		List:      "jsonb_array_elements_text(%s::jsonb) AS e (value)",
-		Labeled: "EXISTS (SELECT 1 FROM @sessions l WHERE l.id = r.session AND " +
-			"l.labels->>%[1]s::text = %[2]s::text)",
+		// With IS TRUE it isn't a join, which would go through the array for each session.
+		Labeled: "EXISTS (SELECT 1 FROM @sessions l, jsonb_each_text(l.labels) AS t WHERE l.id = r.session AND " +
+			"((t.key, t.value) IN (SELECT e.value->>0, e.value->>1 FROM jsonb_array_elements(%s::jsonb) AS e)) IS TRUE)",
 		// A plan that was made for a short queue would read all of a long one until the server has
 		// analyzed the table, and all claims would wait. To make a plan each time takes longer than
 		// to claim.

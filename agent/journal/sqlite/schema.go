@@ -15,7 +15,8 @@ var dialect = sqljournal.Dialect{
 	Greatest:  "max",
 	Text:      "%s",
 	List:      "json_each(%s) AS e",
-	Labeled:   "EXISTS (SELECT 1 FROM @labels l WHERE l.key = %[1]s AND l.value = %[2]s AND l.session = r.session)",
+	Labeled: "EXISTS (SELECT 1 FROM @labels l WHERE l.session = r.session AND (+l.key, +l.value) IN (SELECT " +
+		"json_extract(e.value, '$[0]'), json_extract(e.value, '$[1]') FROM json_each(%s) AS e))", // + prefers the session
 }
 
 // wanted has an index of the sessions that have work for a worker.
