@@ -74,7 +74,7 @@ func (d Dialect) queueing(columns, from, now string) queueing {
 	if d.Lock != "" {
 		skip = d.Lock + " SKIP LOCKED"
 	}
-	held := "CASE WHEN q.state = 2 THEN (SELECT s.until FROM @sessions s WHERE s.id = q.session AND s.owner <> '' AND " +
+	held := "CASE WHEN d.state = 2 THEN (SELECT s.until FROM @sessions s WHERE s.id = d.session AND s.owner <> '' AND " +
 		"s.until > " + d.now("?1") + ") END"
 	return queueing{
 		enter: `INSERT INTO @queue (session, agent, grp, precedence, at, state, due, fence, tries)
@@ -90,9 +90,11 @@ func (d Dialect) queueing(columns, from, now string) queueing {
 			"FROM @queue WHERE session = ?1 AND state = 1" + skip + ")",
 		tries: "SELECT tries FROM @queue WHERE session = ?1 AND fence = ?2 AND state < 3",
 		delay: "UPDATE @queue SET state = 0, due = ?2, tries = ?3 WHERE session = ?1",
-		ready: "WITH d AS MATERIALIZED (SELECT session FROM @queue WHERE due <= " + d.now("?1") +
-			" ORDER BY due LIMIT " + strconv.Itoa(readyAtOnce) + skip + ") UPDATE @queue AS q SET due = " + held +
-			", state = CASE WHEN " + held + " IS NULL THEN 1 ELSE 2 END WHERE q.session IN (SELECT session FROM d)",
+		// held is of one reading of the clock: a row that is claimed must have its due
+		ready: "WITH d AS MATERIALIZED (SELECT session, state FROM @queue WHERE due <= " + d.now("?1") +
+			" ORDER BY due LIMIT " + strconv.Itoa(readyAtOnce) + skip + "), h AS MATERIALIZED (SELECT d.session, " + held +
+			" AS until FROM d) UPDATE @queue AS q SET due = h.until, " +
+			"state = CASE WHEN h.until IS NULL THEN 1 ELSE 2 END FROM h WHERE q.session = h.session",
 		depths: `SELECT agent, grp, count(*) FILTER (WHERE state < 3), count(*) FILTER (WHERE state = 3),
 			count(*) FILTER (WHERE state < 3 AND at > ` + d.now("?1") + `),
 			min(at) FILTER (WHERE state < 3 AND at <= ` + d.now("?1") + `) FROM @queue GROUP BY agent, grp

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"database/sql"
+	"fmt"
 	"strings"
 	"testing"
 	"time"
@@ -9,6 +10,7 @@ import (
 	"github.com/stretchr/testify/require"
 
 	"github.com/pawlkit/pawl/agent/journal"
+	"github.com/pawlkit/pawl/agent/journal/postgres"
 )
 
 var claimOfA = journal.Claim{Agents: []string{"a"}}
@@ -82,4 +84,28 @@ func TestAPlaceThatIsLockedAndDueKeepsNoOtherWaiting(t *testing.T) {
 	}
 	locks(t, cfg.DSN, `UPDATE "`+cfg.Schema+`".queue SET tries = tries WHERE state = 0`)
 	require.Equal(t, []string{"1", "2", "3"}, claimsNow(t, s))
+}
+
+// TestAClaimThatEndsWhileItIsLookedAt has a clock that goes on with each reading. A row of the
+// queue is ready, or has a time at which it is looked at again.
+func TestAClaimThatEndsWhileItIsLookedAt(t *testing.T) {
+	cfg := empty(t)
+	s := open(t, cfg)
+	clock := `"` + cfg.Schema + `".clock`
+	sqlExec(t, "CREATE SEQUENCE "+clock)
+	ticking := postgres.WithClock(s, "nextval('"+clock+"')")
+	fillQueue(t, cfg.Schema, "s", 10, "''", "1", "0", "2")
+	sqlExec(t, fmt.Sprintf(`UPDATE "%[1]s".queue SET due = 0;
+		UPDATE "%[1]s".sessions SET owner = 'w', until = updated`, cfg.Schema)) // from 1 to 10
+	c := journal.Claim{Agents: []string{"a"}, PerGroup: 1}
+	_, err := ticking.Due(t.Context(), c, func(journal.Head) bool { return true })
+	require.NoError(t, err)
+	var ready, claimed, others int
+	db := postgres.Pool(s)
+	require.NoError(t, db.QueryRow(fmt.Sprintf(`SELECT count(*) FILTER (WHERE state = 1 AND due IS NULL),
+		count(*) FILTER (WHERE state = 2 AND due > 0), count(*) FILTER (WHERE (state = 2) <> (due IS NOT NULL))
+		FROM "%s".queue`, cfg.Schema)).Scan(&ready, &claimed, &others))
+	require.Positive(t, ready)
+	require.Positive(t, claimed)
+	require.Zero(t, others)
 }
