@@ -353,7 +353,7 @@ func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner st
 
 // Delay is the method of [journal.Queue].
 func (s *Store) Delay(ctx context.Context, l journal.Lease, until time.Time) error {
-	if err := journal.ValidateSession(l.Session); err != nil {
+	if err := journal.ValidateClaimed(l); err != nil {
 		return err
 	}
 	if err := contextError(ctx, "delay", l.Session); err != nil {
@@ -364,7 +364,7 @@ func (s *Store) Delay(ctx context.Context, l journal.Lease, until time.Time) err
 		if err != nil || !at.exists() {
 			return err
 		}
-		if l.Fence != 0 && at.writable(l.Fence) {
+		if at.writable(l.Fence) {
 			at.Owner, at.Until = "", time.Time{}
 			if err := s.save(ctx, tx, at); err != nil {
 				return err

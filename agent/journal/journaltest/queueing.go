@@ -403,7 +403,11 @@ func claimsInvalid(f *fixture) {
 	refused[*journal.InvalidError](f, "no owner", err)
 	_, _, err = f.queue().Claim(f.ctx, claimOfA, "w", 0)
 	refused[*journal.InvalidError](f, "no ttl", err)
-	refused[*journal.InvalidError](f, "no session", f.queue().Delay(f.ctx, journal.Lease{}, longAgo))
+	refused[*journal.InvalidError](f, "no session", f.queue().Delay(f.ctx, journal.Lease{Fence: 1}, longAgo))
+	f.enqueue("waits", journal.Place{}, longAgo)
+	refused[*journal.InvalidError](f, "no fence", f.queue().Delay(f.ctx, journal.Lease{Session: "waits", Owner: "w"},
+		time.Now().Add(time.Hour)))
+	f.equal("one that nobody had claimed", f.claims(claimOfA), "waits")
 	for what, p := range map[string]journal.Place{"agent": {Agent: "\x00"},
 		"group": {Group: strings.Repeat("g", 513)}} {
 		refused[*journal.InvalidError](f, "a place with a bad "+what, f.store.Append(f.ctx,
