@@ -81,9 +81,9 @@ type Queued struct {
 // A Depth says how many sessions a [Queue] has of an agent and a group.
 type Depth struct {
 	Agent, Group string
-	Waiting      int       // that wait, or are claimed and haven't started
-	Later        int       // of those that wait, how many aren't due yet
-	Started      int       // that have started
+	Waiting      int // that wait, or are claimed and haven't started
+	Later        int // of those that wait, how many aren't due yet
+	Started      int // that have started
 	// Oldest is when the one that has waited longest was due; zero if none is due, or if those that
 	// are were due at once.
 	Oldest time.Time
