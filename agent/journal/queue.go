@@ -47,8 +47,8 @@ type Queue interface {
 	// Delay puts a session back that was claimed with l and that couldn't be started. It has its
 	// place again at that time; zero: after 10 s, and each further time after twice as long, up to
 	// 7.5 minutes. A new [HeadUpdate] ends that. It is no error if the session has gone on, or was
-	// claimed again. Who has released l need not take it again. Without a fence l is no claim's, and
-	// refused.
+	// claimed again. Who has released l need not take it again. A lease without a fence is of no
+	// claim, and refused.
 	Delay(ctx context.Context, l Lease, until time.Time) error
 	// Depths counts the sessions in the queue by agent and group, in the order of these. It counts
 	// all of them.

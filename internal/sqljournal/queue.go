@@ -86,8 +86,8 @@ func (d Dialect) queueing(columns, from, now string) queueing {
 		claim:    "UPDATE @queue SET state = 2, due = ?2, fence = ?3 WHERE session = ?1 AND state = 1",
 		lock:     columns + d.Updated + ", " + now + from + "s.name = ?1" + skip,
 		later:    "UPDATE @queue SET state = 0, due = ?2 WHERE session = ?1 AND state = 1",
-		putOff: "UPDATE @queue SET state = 0, due = " + d.now("?2") + " + " + putOff + " WHERE session = (SELECT session " +
-			"FROM @queue WHERE session = ?1 AND state = 1" + skip + ")",
+		putOff: "UPDATE @queue SET state = 0, due = " + d.now("?2") + " + " + putOff + " WHERE session = (SELECT " +
+			"session FROM @queue WHERE session = ?1 AND state = 1" + skip + ")",
 		tries: "SELECT tries FROM @queue WHERE session = ?1 AND fence = ?2 AND state < 3",
 		delay: "UPDATE @queue SET state = 0, due = ?2, tries = ?3 WHERE session = ?1",
 		// held is of one reading of the clock: a row that is claimed must have its due
@@ -293,8 +293,8 @@ func (s *Store) Claim(ctx context.Context, claim journal.Claim, owner string, tt
 }
 
 // claim takes the first session that nobody has leased, and that no other transaction has locked:
-// all claims wait for this one, so it waits for nothing. If something has become due, it takes none;
-// anyway says that it takes the first one that is ready all the same.
+// all claims wait for this one, so it waits for nothing. If something has become due, it takes
+// none; anyway says that it takes the first one that is ready all the same.
 func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner string, ttl time.Duration, anyway bool) (
 	q journal.Queued, l journal.Lease, due bool, err error) {
 	if s.q.queueing.claiming != "" {

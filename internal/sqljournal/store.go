@@ -216,7 +216,8 @@ func (d Dialect) statements() statements {
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
 		&q.erasing.item, &q.erasing.allowances, &q.erasing.drop,
 		&q.queueing.enter, &q.queueing.leave, &q.queueing.later, &q.queueing.claim, &q.queueing.tries,
-		&q.queueing.delay, &q.queueing.claiming, &q.queueing.lock, &q.queueing.putOff, &q.queueing.ready, &q.queueing.depths,
+		&q.queueing.delay, &q.queueing.claiming, &q.queueing.lock, &q.queueing.putOff,
+		&q.queueing.ready, &q.queueing.depths,
 		&q.queueing.due[0], &q.queueing.due[1],
 	} {
 		*p = d.SQL(*p)

@@ -3,6 +3,7 @@ package postgres_test
 import (
 	"database/sql"
 	"fmt"
+	"runtime"
 	"strings"
 	"testing"
 	"time"
@@ -72,7 +73,9 @@ func TestALockedSessionIsClaimedSoonAfterItsTransaction(t *testing.T) {
 		locks(t, cfg.DSN, `SELECT 1 FROM "`+cfg.Schema+`".sessions FOR UPDATE`)
 		require.Empty(t, claimsNow(t, s))
 	})
-	require.Eventually(t, func() bool { return len(claimsNow(t, s)) == 1 }, time.Minute, 50*time.Millisecond)
+	for len(claimsNow(t, s)) == 0 { // until it is claimed
+		runtime.Gosched()
+	}
 }
 
 func TestAPlaceThatIsLockedAndDueKeepsNoOtherWaiting(t *testing.T) {
