@@ -134,7 +134,7 @@ func (m *MapStore) Claim(ctx context.Context, c Claim, owner string, ttl time.Du
 
 // Delay implements [Queue].
 func (m *MapStore) Delay(ctx context.Context, l Lease, until time.Time) error {
-	if err := ready(ctx, "delay", l.Session, ValidateSession(l.Session)); err != nil {
+	if err := ready(ctx, "delay", l.Session, ValidateClaimed(l)); err != nil {
 		return err
 	}
 	now := time.Now()

@@ -47,7 +47,8 @@ type Queue interface {
 	// Delay puts a session back that was claimed with l and that couldn't be started. It has its
 	// place again at that time; zero: after 10 s, and each further time after twice as long, up to
 	// 7.5 minutes. A new [HeadUpdate] ends that. It is no error if the session has gone on, or was
-	// claimed again. Who has released l need not take it again.
+	// claimed again. Who has released l need not take it again. A lease without a fence is of no
+	// claim, and refused.
 	Delay(ctx context.Context, l Lease, until time.Time) error
 	// Depths counts the sessions in the queue by agent and group, in the order of these. It counts
 	// all of them.
@@ -80,10 +81,12 @@ type Queued struct {
 // A Depth says how many sessions a [Queue] has of an agent and a group.
 type Depth struct {
 	Agent, Group string
-	Waiting      int       // that wait, or are claimed and haven't started
-	Later        int       // of those that wait, how many aren't due yet
-	Started      int       // that have started
-	Oldest       time.Time // when the one that has waited longest was due; zero if none is
+	Waiting      int // that wait, or are claimed and haven't started
+	Later        int // of those that wait, how many aren't due yet
+	Started      int // that have started
+	// Oldest is when the one that has waited longest was due; zero if none is due, or if those that
+	// are were due at once.
+	Oldest time.Time
 }
 
 const (
@@ -100,6 +103,18 @@ func QueueDelay(tries int) time.Duration {
 		d *= 2
 	}
 	return min(d, longestDelay)
+}
+
+// ValidateClaimed returns an [*InvalidError] if l can't be of a [Queue].Claim. Stores call it first
+// in [Queue].Delay.
+func ValidateClaimed(l Lease) error {
+	if err := ValidateSession(l.Session); err != nil {
+		return err
+	}
+	if l.Fence == 0 {
+		return &InvalidError{"Lease.Fence", "is 0; give the lease that Claim has returned"}
+	}
+	return nil
 }
 
 // Validate returns an [*InvalidError] if c can't be claimed, whatever the store holds.

@@ -19,6 +19,8 @@ const (
 	claimTime = 10 * time.Second
 	// putBackTime is how long it may take to put a claim back; then it ends by itself.
 	putBackTime = 5 * time.Second
+	// drivenTime is when a session is claimed again whose last run is still driven here.
+	drivenTime = time.Second
 )
 
 // listDue yields what goes on, and an item for the queued run that is claimed next. If there is
@@ -107,10 +109,7 @@ func (w *Worker) claim(ctx context.Context) (name string, err error) {
 // driveClaimed drives a session that may have been claimed. A run that couldn't be started is put
 // back: the queue delays it more and more.
 func (w *Worker) driveClaimed(ctx context.Context, name string) error {
-	w.mu.Lock()
-	l, claimed := w.claims[name]
-	delete(w.claims, name)
-	w.mu.Unlock()
+	l, claimed := w.takeClaim(name)
 	if !claimed {
 		return w.drive(ctx, name)
 	}
@@ -126,10 +125,31 @@ func (w *Worker) driveClaimed(ctx context.Context, name string) error {
 			w.cfg.Logger.WarnContext(ctx, "work: a run couldn't be started, and is delayed", "session", name, "error", err)
 		}
 	}
+	w.delay(ctx, l, how.at)
+	return nil
+}
+
+// putBack puts a session back that was claimed while its last run is still driven here.
+func (w *Worker) putBack(ctx context.Context, name string) {
+	if l, claimed := w.takeClaim(name); claimed {
+		w.delay(ctx, l, time.Now().Add(drivenTime))
+	}
+}
+
+// takeClaim returns the claim of a session that isn't driven by it yet, and forgets it.
+func (w *Worker) takeClaim(name string) (l journal.Lease, claimed bool) {
+	w.mu.Lock()
+	defer w.mu.Unlock()
+	l, claimed = w.claims[name]
+	delete(w.claims, name)
+	return l, claimed
+}
+
+// delay puts a claim back, also when ctx has ended.
+func (w *Worker) delay(ctx context.Context, l journal.Lease, at time.Time) {
 	back, cancel := context.WithTimeout(context.WithoutCancel(ctx), putBackTime)
 	defer cancel()
-	if err := w.queue.Delay(back, l, how.at); err != nil {
-		w.cfg.Logger.WarnContext(ctx, "work: putting a run back into the queue", "session", name, "error", err)
+	if err := w.queue.Delay(back, l, at); err != nil {
+		w.cfg.Logger.WarnContext(ctx, "work: putting a run back into the queue", "session", l.Session, "error", err)
 	}
-	return nil
 }

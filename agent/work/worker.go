@@ -54,7 +54,7 @@ func New(cfg Config) (*Worker, error) {
 	}
 	loop := due.Config{List: w.list, Drive: w.drive, Interval: cfg.Poll, Parallel: cfg.Parallel, Logger: cfg.Logger}
 	if w.queue = contain.Queue(w.store); w.queue != nil {
-		loop.List, loop.Claim, loop.Drive = w.listDue, w.claim, w.driveClaimed
+		loop.List, loop.Claim, loop.PutBack, loop.Drive = w.listDue, w.claim, w.putBack, w.driveClaimed
 		w.owner = fmt.Sprintf("%s/work-%016x", cfg.Agents[0].Owner(), rand.Uint64())
 		w.next = journal.Claim{PerGroup: cfg.PerGroup}
 		for _, a := range cfg.Agents {

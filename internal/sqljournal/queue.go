@@ -30,12 +30,14 @@ const (
 	// mostLooked is how many rows of a group and an agent [journal.Claim].Full looks at, and how
 	// many sessions that are due are read.
 	mostLooked = "10000"
+	// putOff is for how many nanoseconds a session isn't claimed that a transaction has locked.
+	putOff = "1000000000"
 )
 
 // queueing are the statements of a [journal.Queue].
 type queueing struct {
 	enter, leave, later, claim, tries, delay string
-	claiming                                 string
+	claiming, lock, putOff                   string
 	ready, depths                            string
 	due                                      [2]string // before the time, and after it
 }
@@ -66,13 +68,13 @@ func Wanted(greatest string) (at, condition string) {
 			"(status = 'running' OR status = 'paused' AND inbox > 0 OR expires IS NOT NULL)"
 }
 
-func (d Dialect) queueing(columns, from string) queueing {
+func (d Dialect) queueing(columns, from, now string) queueing {
 	at, condition := Wanted(d.Greatest)
 	skip := ""
 	if d.Lock != "" {
 		skip = d.Lock + " SKIP LOCKED"
 	}
-	held := "CASE WHEN q.state = 2 THEN (SELECT s.until FROM @sessions s WHERE s.id = q.session AND s.owner <> '' AND " +
+	held := "CASE WHEN d.state = 2 THEN (SELECT s.until FROM @sessions s WHERE s.id = d.session AND s.owner <> '' AND " +
 		"s.until > " + d.now("?1") + ") END"
 	return queueing{
 		enter: `INSERT INTO @queue (session, agent, grp, precedence, at, state, due, fence, tries)
@@ -82,12 +84,17 @@ func (d Dialect) queueing(columns, from string) queueing {
 		leave:    "DELETE FROM @queue WHERE session = ?1",
 		claiming: d.Claiming,
 		claim:    "UPDATE @queue SET state = 2, due = ?2, fence = ?3 WHERE session = ?1 AND state = 1",
+		lock:     columns + d.Updated + ", " + now + from + "s.name = ?1" + skip,
 		later:    "UPDATE @queue SET state = 0, due = ?2 WHERE session = ?1 AND state = 1",
-		tries:    "SELECT tries FROM @queue WHERE session = ?1 AND fence = ?2 AND state < 3",
-		delay:    "UPDATE @queue SET state = 0, due = ?2, tries = ?3 WHERE session = ?1",
-		ready: "WITH d AS MATERIALIZED (SELECT session FROM @queue WHERE due <= " + d.now("?1") +
-			" ORDER BY due LIMIT " + strconv.Itoa(readyAtOnce) + skip + ") UPDATE @queue AS q SET due = " + held +
-			", state = CASE WHEN " + held + " IS NULL THEN 1 ELSE 2 END WHERE q.session IN (SELECT session FROM d)",
+		putOff: "UPDATE @queue SET state = 0, due = " + d.now("?2") + " + " + putOff + " WHERE session = (SELECT " +
+			"session FROM @queue WHERE session = ?1 AND state = 1" + skip + ")",
+		tries: "SELECT tries FROM @queue WHERE session = ?1 AND fence = ?2 AND state < 3",
+		delay: "UPDATE @queue SET state = 0, due = ?2, tries = ?3 WHERE session = ?1",
+		// held is of one reading of the clock: a row that is claimed must have its due
+		ready: "WITH d AS MATERIALIZED (SELECT session, state FROM @queue WHERE due <= " + d.now("?1") +
+			" ORDER BY due LIMIT " + strconv.Itoa(readyAtOnce) + skip + "), h AS MATERIALIZED (SELECT d.session, " + held +
+			" AS until FROM d) UPDATE @queue AS q SET due = h.until, " +
+			"state = CASE WHEN h.until IS NULL THEN 1 ELSE 2 END FROM h WHERE q.session = h.session",
 		depths: `SELECT agent, grp, count(*) FILTER (WHERE state < 3), count(*) FILTER (WHERE state = 3),
 			count(*) FILTER (WHERE state < 3 AND at > ` + d.now("?1") + `),
 			min(at) FILTER (WHERE state < 3 AND at <= ` + d.now("?1") + `) FROM @queue GROUP BY agent, grp
@@ -100,8 +107,8 @@ func (d Dialect) queueing(columns, from string) queueing {
 
 // first returns a statement for what a claim takes now: one row with the columns of scanRow, whose
 // meaning scanFirst knows. The groups are found one by one, by an index, from the one whose turn it
-// is.
-func (s *Store) first(claim *journal.Claim) (query, now string, c *conditions) {
+// is. without are the ids of sessions that it leaves out.
+func (s *Store) first(claim *journal.Claim, without []int64) (query, now string, c *conditions) {
 	c = &conditions{store: s}
 	now = s.dialect.now(c.param(s.clock()))
 	agents, _ := json.Marshal(claim.Agents)
@@ -116,10 +123,21 @@ func (s *Store) first(claim *journal.Claim) (query, now string, c *conditions) {
 		room = " AND (g.grp = '' OR (SELECT count(*) FROM (SELECT 1 FROM @queue b WHERE b.state >= 2 AND " +
 			"b.grp = g.grp LIMIT " + most + ") AS n) < " + most + ")"
 	}
-	one := "(SELECT (" + s.best(c, claim, "session") + ") FROM a)"
+	free := ""
+	if len(without) > 0 {
+		ids, _ := json.Marshal(without)
+		free = " AND r.session NOT IN (SELECT CAST(e.value AS bigint) FROM " +
+			fmt.Sprintf(s.dialect.List, c.param(string(ids))) + ")"
+	}
+	full := ""
+	if labels := storableLabels(claim.Full); len(labels) > 0 {
+		pairs, _ := json.Marshal(labels)
+		full = fmt.Sprintf(s.dialect.Labeled, c.param(string(pairs)))
+	}
+	one := "(SELECT (" + best(free, full, "session") + ") FROM a)"
 	if len(claim.Agents) > 1 { // a join would read more than these
-		one = "(SELECT x.session FROM (SELECT (" + s.best(c, claim, "session") + ") AS session, (" +
-			s.best(c, claim, "precedence") + ") AS precedence, (" + s.best(c, claim, "at") +
+		one = "(SELECT x.session FROM (SELECT (" + best(free, full, "session") + ") AS session, (" +
+			best(free, full, "precedence") + ") AS precedence, (" + best(free, full, "at") +
 			") AS at FROM a) AS x WHERE x.session IS NOT NULL ORDER BY x.precedence DESC, x.at, x.session LIMIT 1)"
 	}
 	query = `WITH RECURSIVE a (agent) AS (SELECT e.value FROM ` + fmt.Sprintf(s.dialect.List, c.param(string(agents))) +
@@ -145,33 +163,37 @@ func (s *Store) first(claim *journal.Claim) (query, now string, c *conditions) {
 	return strings.ReplaceAll(query, "@", s.dialect.Prefix), now, c
 }
 
-// best returns a statement for a column of the first session of the agent a.agent and the group
-// g.grp.
-func (s *Store) best(c *conditions, claim *journal.Claim, column string) string {
-	const order = " ORDER BY r.precedence DESC, r.at, r.session LIMIT "
-	from := " FROM @queue r WHERE r.state = 1 AND r.agent = a.agent AND r.grp = g.grp" + order
-	if len(claim.Full) == 0 {
-		return "SELECT r." + column + from + "1"
-	}
-	full := ""
-	for _, l := range claim.Full {
+// storableLabels returns those that a session can have, each as its key and its value.
+func storableLabels(labels []journal.Label) (pairs [][2]string) {
+	for _, l := range labels {
 		if isStorable(l) {
-			full += " AND NOT " + fmt.Sprintf(s.dialect.Labeled, c.param(l.Key), c.param(l.Value))
+			pairs = append(pairs, [2]string{l.Key, l.Value})
 		}
 	}
-	return "SELECT r." + column + " FROM (SELECT r.session, r.precedence, r.at" + from + mostLooked +
-		") AS r WHERE 1 = 1" + full + order + "1"
+	return pairs
 }
 
-// scanFirst reads the row of first, and whether something has become due.
-func scanFirst(scan func(...any) error) (first journal.Queued, due bool, err error) {
+// best returns a statement for a column of the first session of the agent a.agent and the group
+// g.grp. free is one more condition, and full what must not be, if there is that.
+func best(free, full, column string) string {
+	const order = " ORDER BY r.precedence DESC, r.at, r.session LIMIT "
+	from := " FROM @queue r WHERE r.state = 1 AND r.agent = a.agent AND r.grp = g.grp" + free + order
+	if full == "" {
+		return "SELECT r." + column + from + "1"
+	}
+	return "SELECT r." + column + " FROM (SELECT r.session, r.precedence, r.at" + from + mostLooked +
+		") AS r WHERE NOT " + full + order + "1"
+}
+
+// scanFirst reads the row of first, with the session's id, and whether something has become due.
+func scanFirst(scan func(...any) error) (first journal.Queued, id int64, due bool, err error) {
 	r, err := scanRow(scan)
 	if err != nil {
-		return first, false, err
+		return first, 0, false, err
 	}
 	first = journal.Queued{Session: r.Session, Due: dueTime(r.Due),
 		Place: journal.Place{Agent: r.Status, Group: r.Title, Precedence: int(int64(r.Fence))}}
-	return first, r.Inbox > 0, nil
+	return first, r.id, r.Inbox > 0, nil
 }
 
 // dueTime returns the time of the column at, which is 0 for the zero time.
@@ -190,7 +212,7 @@ func (s *Store) Due(ctx context.Context, claim journal.Claim, take func(journal.
 	if err := contextError(ctx, "look for what is due in", "the queue"); err != nil {
 		return journal.Queued{}, err
 	}
-	query, now, c := s.first(&claim)
+	query, now, c := s.first(&claim, nil)
 	first, due, err := s.look(ctx, query+" UNION ALL "+s.q.queueing.due[0]+now+s.q.queueing.due[1], c.args,
 		take)
 	if err != nil || !due {
@@ -199,7 +221,7 @@ func (s *Store) Due(ctx context.Context, claim journal.Claim, take func(journal.
 	if err := s.makeReady(ctx); err != nil {
 		return journal.Queued{}, err
 	}
-	query, _, c = s.first(&claim)
+	query, _, c = s.first(&claim, nil)
 	first, _, err = s.look(ctx, query, c.args, take)
 	return first, err
 }
@@ -211,7 +233,7 @@ func (s *Store) look(ctx context.Context, query string, args []any, take func(jo
 	err = s.db.Query(ctx, query, args, func(scan func(...any) error) (err error) {
 		if !begun {
 			begun = true
-			first, due, err = scanFirst(scan)
+			first, _, due, err = scanFirst(scan)
 			return err
 		}
 		r, err := scanRow(scan)
@@ -253,13 +275,15 @@ func (s *Store) Claim(ctx context.Context, claim journal.Claim, owner string, tt
 		return q, l, err
 	}
 	var due bool
-	take := func(ctx context.Context, tx Tx) (err error) {
-		q, l, due, err = s.claim(ctx, tx, &claim, owner, ttl)
-		return err
+	take := func(anyway bool) error {
+		return s.db.Write(ctx, func(ctx context.Context, tx Tx) (err error) {
+			q, l, due, err = s.claim(ctx, tx, &claim, owner, ttl, anyway)
+			return err
+		})
 	}
-	if err = s.db.Write(ctx, take); err == nil && due {
+	if err = take(false); err == nil && due {
 		if err = s.makeReady(ctx); err == nil {
-			err = s.db.Write(ctx, take)
+			err = take(true) // others may have become due meanwhile
 		}
 	}
 	if err != nil {
@@ -268,26 +292,37 @@ func (s *Store) Claim(ctx context.Context, claim journal.Claim, owner string, tt
 	return q, l, nil
 }
 
-// claim takes the first session that nobody has leased. If something has become due, it takes none.
-func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner string, ttl time.Duration) (
+// claim takes the first session that nobody has leased, and that no other transaction has locked:
+// all claims wait for this one, so it waits for nothing. If something has become due, it takes
+// none; anyway says that it takes the first one that is ready all the same.
+func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner string, ttl time.Duration, anyway bool) (
 	q journal.Queued, l journal.Lease, due bool, err error) {
 	if s.q.queueing.claiming != "" {
 		if _, err := tx.ExecContext(ctx, s.q.queueing.claiming); err != nil {
 			return q, l, false, err
 		}
 	}
+	var locked []int64
 	for {
-		query, _, c := s.first(claim)
-		q, due, err = scanFirst(tx.QueryRowContext(ctx, query, c.args...).Scan)
-		if err != nil || due || q.Session == "" {
+		var id int64
+		query, _, c := s.first(claim, locked)
+		q, id, due, err = scanFirst(tx.QueryRowContext(ctx, query, c.args...).Scan)
+		if err != nil || due && !anyway || q.Session == "" {
 			return journal.Queued{}, l, due, err
 		}
-		at, err := s.lock(ctx, tx, q.Session)
+		at, err := s.lockBy(ctx, tx, s.q.queueing.lock, q.Session)
+		if err == nil && !at.exists() { // another transaction has it, or it was deleted meanwhile
+			locked = append(locked, id)
+			if _, err := tx.ExecContext(ctx, s.q.queueing.putOff, id, s.clock()); err != nil {
+				return q, l, false, err
+			}
+			continue
+		}
 		var later time.Time
 		switch {
 		case errors.Is(err, errDamaged): // it harms no other
 			later = at.now.Add(journal.QueueDelay(math.MaxInt))
-		case err != nil || !at.exists(): // it was deleted meanwhile
+		case err != nil:
 			return journal.Queued{}, l, false, err
 		case at.Owner != "" && at.now.Before(at.Until):
 			later = at.Until
@@ -318,7 +353,7 @@ func (s *Store) claim(ctx context.Context, tx Tx, claim *journal.Claim, owner st
 
 // Delay is the method of [journal.Queue].
 func (s *Store) Delay(ctx context.Context, l journal.Lease, until time.Time) error {
-	if err := journal.ValidateSession(l.Session); err != nil {
+	if err := journal.ValidateClaimed(l); err != nil {
 		return err
 	}
 	if err := contextError(ctx, "delay", l.Session); err != nil {
@@ -329,7 +364,7 @@ func (s *Store) Delay(ctx context.Context, l journal.Lease, until time.Time) err
 		if err != nil || !at.exists() {
 			return err
 		}
-		if l.Fence != 0 && at.writable(l.Fence) {
+		if at.writable(l.Fence) {
 			at.Owner, at.Until = "", time.Time{}
 			if err := s.save(ctx, tx, at); err != nil {
 				return err

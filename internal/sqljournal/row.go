@@ -70,7 +70,13 @@ func (s *Store) find(ctx context.Context, name string) (*row, error) {
 
 // lock returns a session and locks its row, so that it can be changed.
 func (s *Store) lock(ctx context.Context, tx Tx, name string) (*row, error) {
-	r, err := scanRow(tx.QueryRowContext(ctx, s.q.lock, name).Scan)
+	return s.lockBy(ctx, tx, s.q.lock, name)
+}
+
+// lockBy is lock with a statement of its own. A session that the statement leaves out is as one
+// that doesn't exist.
+func (s *Store) lockBy(ctx context.Context, tx Tx, statement, name string) (*row, error) {
+	r, err := scanRow(tx.QueryRowContext(ctx, statement, name).Scan)
 	if errors.Is(err, sql.ErrNoRows) {
 		r, err = &row{Head: journal.Head{Session: name}}, nil
 	}

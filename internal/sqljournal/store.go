@@ -130,7 +130,8 @@ type Dialect struct {
 	// Text has a parameter for %s, as a text that is compared byte by byte, and List a table e with
 	// the column value, of the strings of the JSON array that is a parameter for %s.
 	Text, List string
-	// Labeled is as Label, but for the session r.session.
+	// Labeled is a condition: the session r.session has one of the labels of the parameter %s, a
+	// JSON array of arrays with a key and a value.
 	Labeled string
 	// Claiming is a statement after which no other transaction claims from the queue until this one
 	// has ended. It is empty if a transaction excludes all others.
@@ -205,7 +206,7 @@ func (d Dialect) statements() statements {
 			allowances: "SELECT name, key FROM @allowances",
 			drop:       "DELETE FROM @allowances WHERE name = ?1 AND key = ?2",
 		},
-		queueing: d.queueing(columns, from),
+		queueing: d.queueing(columns, from, now),
 		dropAll:  [2]string{"DELETE FROM @records WHERE session = ?1", "DELETE FROM @items WHERE session = ?1"},
 	}
 	for _, p := range []*string{
@@ -215,7 +216,8 @@ func (d Dialect) statements() statements {
 		&q.close, &q.empty, &q.prune, &q.drop, &q.dropAll[0], &q.dropAll[1],
 		&q.erasing.item, &q.erasing.allowances, &q.erasing.drop,
 		&q.queueing.enter, &q.queueing.leave, &q.queueing.later, &q.queueing.claim, &q.queueing.tries,
-		&q.queueing.delay, &q.queueing.claiming, &q.queueing.ready, &q.queueing.depths,
+		&q.queueing.delay, &q.queueing.claiming, &q.queueing.lock, &q.queueing.putOff,
+		&q.queueing.ready, &q.queueing.depths,
 		&q.queueing.due[0], &q.queueing.due[1],
 	} {
 		*p = d.SQL(*p)

@@ -69,3 +69,45 @@ func TestWhatWaitsElsewhereIsClaimedInItsTurn(t *testing.T) {
 		require.Equal(t, 5, claims)
 	})
 }
+
+func TestAClaimOfWhatIsDrivenIsPutBack(t *testing.T) {
+	synctest.Test(t, func(t *testing.T) {
+		var mu sync.Mutex
+		claims, drives, back := 0, 0, 0
+		l := due.New(due.Config{Interval: time.Second, Parallel: 2,
+			List: func(context.Context) iter.Seq2[due.Item, error] {
+				return func(yield func(due.Item, error) bool) {
+					mu.Lock()
+					defer mu.Unlock()
+					if claims < 2 {
+						yield(due.Item{}, nil)
+					}
+				}
+			},
+			Claim: func(context.Context) (string, error) {
+				mu.Lock()
+				defer mu.Unlock()
+				claims++
+				return "s", nil
+			},
+			PutBack: func(_ context.Context, session string) {
+				mu.Lock()
+				defer mu.Unlock()
+				require.Equal(t, "s", session)
+				back++
+			},
+			Drive: func(context.Context, string) error {
+				mu.Lock()
+				drives++
+				mu.Unlock()
+				<-time.After(time.Minute)
+				return nil
+			}})
+		l.Start(t.Context())
+		defer l.Stop()
+		<-time.After(30 * time.Second)
+		mu.Lock()
+		defer mu.Unlock()
+		require.Equal(t, []int{2, 1, 1}, []int{claims, drives, back})
+	})
+}

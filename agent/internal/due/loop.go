@@ -20,6 +20,9 @@ type Config struct {
 	// that wait elsewhere, in an order of their own. It returns the session, which is driven next,
 	// or an empty name if there is none any more. A search follows.
 	Claim func(ctx context.Context) (session string, err error)
+	// PutBack, if it isn't nil, takes back a session that Claim has returned and that is still
+	// driven here, so that it can be claimed later.
+	PutBack func(ctx context.Context, session string)
 	// Drive drives a session until there is nothing to do for it now. It is called from several
 	// goroutines at a time, for one session from one. The item may be as old as Interval, so Drive
 	// checks what it finds. An error means that the session is tried again later; see [ErrLater].

@@ -52,12 +52,18 @@ func (l *Loop) claim(ctx context.Context) string {
 	}
 	l.request()
 	l.mu.Lock()
-	defer l.mu.Unlock()
-	if _, driven := l.driven[session]; driven { // it is found again when its claim has ended
-		return ""
+	_, driven := l.driven[session]
+	if !driven {
+		l.driven[session] = false
 	}
-	l.driven[session] = false
-	return session
+	l.mu.Unlock()
+	if !driven {
+		return session
+	}
+	if l.cfg.PutBack != nil {
+		l.cfg.PutBack(ctx, session)
+	}
+	return ""
 }
 
 // take takes the first item of the queue whose session can be driven, or that has none.

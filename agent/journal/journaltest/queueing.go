@@ -188,14 +188,19 @@ func claimsForAgents(f *fixture) {
 
 func claimsWithoutLabels(f *fixture) {
 	for i, labels := range []map[string]string{{"tenant": "acme"}, nil, {"tenant": "zoo"}, {"tenant": "acme", "x": "y"},
-		{"other": "acme"}} {
+		{"other": "acme"}, {"tenant": "1999's \"{,}\""}} {
 		f.append(journal.Append{Session: fmt.Sprint("s", i), Records: recs(1, 1), Head: &journal.HeadUpdate{
 			Status: "queued", Labels: labels, Due: longAgo.Add(time.Duration(i)), Queue: &journal.Place{Agent: "a"}}})
 	}
 	c := claimOfA
 	c.Full = []journal.Label{{Key: "tenant", Value: "acme"}, {Key: "x", Value: "z"}}
+	for i := range 2000 {
+		c.Full = append(c.Full, journal.Label{Key: "tenant", Value: fmt.Sprintf("%d's \"{,}\"", i)})
+	}
 	f.equal("without a label", f.claims(c), "s1 s2 s4")
-	f.equal("all", f.claims(claimOfA), "s0 s3")
+	c.Full = append(c.Full[len(c.Full)-1:], journal.Label{Key: "x", Value: "y"}) // of s3
+	f.equal("without another", f.claims(c), "s0")
+	f.equal("all", f.claims(claimOfA), "s3 s5")
 }
 
 func claimsLease(f *fixture) {
@@ -398,7 +403,11 @@ func claimsInvalid(f *fixture) {
 	refused[*journal.InvalidError](f, "no owner", err)
 	_, _, err = f.queue().Claim(f.ctx, claimOfA, "w", 0)
 	refused[*journal.InvalidError](f, "no ttl", err)
-	refused[*journal.InvalidError](f, "no session", f.queue().Delay(f.ctx, journal.Lease{}, longAgo))
+	refused[*journal.InvalidError](f, "no session", f.queue().Delay(f.ctx, journal.Lease{Fence: 1}, longAgo))
+	f.enqueue("waits", journal.Place{}, longAgo)
+	refused[*journal.InvalidError](f, "no fence", f.queue().Delay(f.ctx, journal.Lease{Session: "waits", Owner: "w"},
+		time.Now().Add(time.Hour)))
+	f.equal("one that nobody had claimed", f.claims(claimOfA), "waits")
 	for what, p := range map[string]journal.Place{"agent": {Agent: "\x00"},
 		"group": {Group: strings.Repeat("g", 513)}} {
 		refused[*journal.InvalidError](f, "a place with a bad "+what, f.store.Append(f.ctx,

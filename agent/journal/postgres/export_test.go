@@ -59,6 +59,13 @@ func Explain(s *Store) Explained {
 	return Explained{sqljournal.New(db, s.db.dialect), &db.rows, &db.statements}
 }
 
+// WithClock returns s with an expression for the time.
+func WithClock(s *Store, now string) *sqljournal.Store {
+	d := s.db.dialect
+	d.Now = now
+	return sqljournal.New(s.db, d)
+}
+
 type explaining struct {
 	*database
 	rows, statements atomic.Int64

@@ -16,7 +16,8 @@ func (s *Store) Due(ctx context.Context, c journal.Claim, take func(journal.Head
 
 // Claim implements [journal.Queue]. It is a transaction with an advisory lock of
 // the schema, so that claims are made one after the other. Whoever finds nothing to claim by Due
-// doesn't wait for it.
+// doesn't wait for it. It leaves out a session that another transaction is changing, for about a
+// second.
 func (s *Store) Claim(ctx context.Context, c journal.Claim, owner string, ttl time.Duration) (
 	journal.Queued, journal.Lease, error) {
 	return s.shared().Claim(ctx, c, owner, ttl)

@@ -2,6 +2,7 @@ package postgres_test
 
 import (
 	"context"
+	"strings"
 	"testing"
 	"time"
 
@@ -68,4 +69,46 @@ func TestWhatAnOlderVersionHasQueuedIsClaimed(t *testing.T) {
 	require.NoError(t, err)
 	require.Equal(t, []journal.Depth{{Agent: "", Waiting: 1, Oldest: time.Unix(0, 1).UTC()},
 		{Agent: "a", Waiting: 6, Later: 1, Oldest: time.Unix(0, 1).UTC()}}, depths)
+}
+
+// TestARunOfThisVersionIsEndedByAnOlderOne: it doesn't count any more, and waits again if it is
+// queued again.
+func TestARunOfThisVersionIsEndedByAnOlderOne(t *testing.T) {
+	cfg := empty(t)
+	s := open(t, cfg)
+	exec := func(statement string) {
+		t.Helper()
+		sqlExec(t, strings.ReplaceAll(statement, "@", `"`+cfg.Schema+`".`))
+	}
+	place := journal.Place{Group: "g"}
+	for _, name := range []string{"ended", "paused", "queued", "goes on"} {
+		enqueue(t, s, name, place, time.Time{})
+		q, l, err := s.Claim(t.Context(), claimOfA, "w", time.Hour)
+		require.NoError(t, err)
+		require.Equal(t, name, q.Session)
+		begun := q.Place
+		begun.Started = true
+		require.NoError(t, s.Append(t.Context(), journal.Append{Session: name, After: 1, Fence: l.Fence,
+			Head: &journal.HeadUpdate{Status: "running", Queue: &begun, Info: []byte(`{"agent":"a","precedence":7}`)}}))
+	}
+	exec("UPDATE @sessions SET status = 'completed' WHERE name = 'ended'")
+	exec("UPDATE @sessions SET status = 'paused' WHERE name = 'paused'")
+	exec("UPDATE @sessions SET status = 'queued', owner = '', until = NULL WHERE name = 'queued'")
+	exec("UPDATE @sessions SET title = 'title' WHERE name = 'goes on'")
+	depths, err := s.Depths(t.Context())
+	require.NoError(t, err)
+	require.Equal(t, []journal.Depth{{Agent: "a", Waiting: 1}, {Agent: "a", Group: "g", Started: 1}}, depths)
+	q, l, err := s.Claim(t.Context(), claimOfA, "w", time.Hour)
+	require.NoError(t, err)
+	require.Equal(t, "queued", q.Session)
+
+	// this version's own changes say which place a session has
+	place.Agent, place.Started = "a", true
+	for i, h := range []journal.HeadUpdate{{Status: "running", Queue: &place}, {Status: "paused"},
+		{Status: "running", Queue: &place}} {
+		require.NoError(t, s.Append(t.Context(), journal.Append{Session: "queued", After: 1, Fence: l.Fence, Head: &h}))
+		depths, err = s.Depths(t.Context())
+		require.NoError(t, err)
+		require.Equal(t, []journal.Depth{{Agent: "a", Group: "g", Started: 2 - i%2}}, depths)
+	}
 }

@@ -27,8 +27,9 @@ func dialect(schema string) sqljournal.Dialect {
 		Greatest:  greatest,
 		Text:      `(%s::text COLLATE "C")`,
 		List:      "jsonb_array_elements_text(%s::jsonb) AS e (value)",
-		Labeled: "EXISTS (SELECT 1 FROM @sessions l WHERE l.id = r.session AND " +
-			"l.labels->>%[1]s::text = %[2]s::text)",
+		// With IS TRUE it isn't a join, which would go through the array for each session.
+		Labeled: "EXISTS (SELECT 1 FROM @sessions l, jsonb_each_text(l.labels) AS t WHERE l.id = r.session AND " +
+			"((t.key, t.value) IN (SELECT e.value->>0, e.value->>1 FROM jsonb_array_elements(%s::jsonb) AS e)) IS TRUE)",
 		// A plan that was made for a short queue would read all of a long one until the server has
 		// analyzed the table, and all claims would wait. To make a plan each time takes longer than
 		// to claim.
@@ -176,17 +177,20 @@ var migrations = [][]string{nil, nil, {
 		END LOOP;
 	END $$`,
 	// A process of an older version, which may still be at work, says only in the host's part of
-	// the head which agent it is for. This version's own rows are there before those of the
-	// triggers.
+	// the head which agent it is for, and that it has ended or is queued again. This version's own
+	// rows are there before those of the triggers: one has started while its session is running, so
+	// one that has started when the session isn't any more is of a process of an older version.
 	`CREATE FUNCTION @enqueued() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 	DECLARE
 		info jsonb;
 	BEGIN
 		info := convert_from(new.info, 'UTF8')::jsonb;
 		IF jsonb_typeof(info->'precedence') = 'number' THEN
-			INSERT INTO @queue (session, agent, grp, precedence, at, state, due, fence, tries)
+			INSERT INTO @queue AS q (session, agent, grp, precedence, at, state, due, fence, tries)
 			VALUES (new.id, coalesce(info->>'agent', ''), '', (info->>'precedence')::bigint, coalesce(new.expires, 0), 0,
-				coalesce(new.expires, 0), 0, 0) ON CONFLICT DO NOTHING;
+				coalesce(new.expires, 0), 0, 0) ON CONFLICT (session) DO UPDATE SET agent = excluded.agent, grp = excluded.grp,
+				precedence = excluded.precedence, at = excluded.at, state = 0, due = excluded.due, fence = 0, tries = 0
+				WHERE q.state = 3;
 		END IF;
 		RETURN NULL;
 	EXCEPTION WHEN data_exception THEN -- it isn't a session of agents
@@ -194,7 +198,7 @@ var migrations = [][]string{nil, nil, {
 	END $$`,
 	`CREATE FUNCTION @dequeued() RETURNS trigger LANGUAGE plpgsql SECURITY DEFINER SET search_path = pg_catalog, pg_temp AS $$
 	BEGIN
-		DELETE FROM @queue WHERE session = old.id AND (TG_OP = 'DELETE' OR state < 3);
+		DELETE FROM @queue WHERE session = old.id AND (TG_OP = 'DELETE' OR (state = 3) = (old.status = 'running'));
 		RETURN NULL;
 	END $$`,
 	`CREATE TRIGGER sessions_enqueued AFTER INSERT ON @sessions FOR EACH ROW
@@ -203,7 +207,7 @@ var migrations = [][]string{nil, nil, {
 		WHEN (old.status <> 'queued' AND new.status = 'queued' AND new.kind = '' AND new.parent = '' AND new.info <> '')
 		EXECUTE FUNCTION @enqueued()`,
 	`CREATE TRIGGER sessions_started AFTER UPDATE ON @sessions FOR EACH ROW
-		WHEN (old.status = 'queued' AND new.status <> 'queued') EXECUTE FUNCTION @dequeued()`,
+		WHEN (old.status IN ('queued', 'running') AND new.status NOT IN ('queued', old.status)) EXECUTE FUNCTION @dequeued()`,
 	"CREATE TRIGGER sessions_dequeued AFTER DELETE ON @sessions FOR EACH ROW EXECUTE FUNCTION @dequeued()",
 	// What is queued already is entered by the same trigger.
 	`CREATE TRIGGER sessions_filled AFTER UPDATE ON @sessions FOR EACH ROW WHEN (new.info <> '') EXECUTE FUNCTION @enqueued()`,

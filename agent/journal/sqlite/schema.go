@@ -15,7 +15,8 @@ var dialect = sqljournal.Dialect{
 	Greatest:  "max",
 	Text:      "%s",
 	List:      "json_each(%s) AS e",
-	Labeled:   "EXISTS (SELECT 1 FROM @labels l WHERE l.key = %[1]s AND l.value = %[2]s AND l.session = r.session)",
+	Labeled: "EXISTS (SELECT 1 FROM @labels l WHERE l.session = r.session AND (+l.key, +l.value) IN (SELECT " +
+		"json_extract(e.value, '$[0]'), json_extract(e.value, '$[1]') FROM json_each(%s) AS e))", // + prefers the session
 }
 
 // wanted has an index of the sessions that have work for a worker.
@@ -151,14 +152,17 @@ var migrations = [][]string{nil, nil, {
 	"CREATE INDEX @queue_busy ON @queue (grp) WHERE state >= 2",
 	"CREATE INDEX @sessions_wanted ON @sessions (" + wantedAt + ") WHERE " + wanted,
 	// A process of an older version, which may still be at work, says only in the host's part of
-	// the head which agent it is for. This version's own rows replace those of the triggers.
+	// the head which agent it is for, and that it has ended or is queued again. This version's own
+	// rows replace those of the triggers.
 	`CREATE TRIGGER @sessions_enqueued AFTER INSERT ON @sessions WHEN ` + queuedHead + ` BEGIN
 		INSERT OR IGNORE INTO @queue ` + queuedRow + `;
 	END`,
 	`CREATE TRIGGER @sessions_requeued AFTER UPDATE ON @sessions WHEN old.status <> 'queued' AND ` + queuedHead + ` BEGIN
+		DELETE FROM @queue WHERE session = new.id AND state = 3;
 		INSERT OR IGNORE INTO @queue ` + queuedRow + `;
 	END`,
-	`CREATE TRIGGER @sessions_started AFTER UPDATE ON @sessions WHEN old.status = 'queued' AND new.status <> 'queued' BEGIN
+	`CREATE TRIGGER @sessions_started AFTER UPDATE ON @sessions WHEN old.status IN ('queued', 'running') AND
+		new.status NOT IN ('queued', old.status) BEGIN
 		DELETE FROM @queue WHERE session = new.id;
 	END`,
 	`CREATE TRIGGER @sessions_dequeued AFTER DELETE ON @sessions BEGIN
