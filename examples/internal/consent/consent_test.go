@@ -193,7 +193,8 @@ func TestWhatComesDuringARunHoldsWhatAButtonHasSent(t *testing.T) {
 		reason string // empty: it is allowed
 		asked  string
 	}{
-		"it is forbidden": {talk: talk{messages: said("Don't touch Home", button), unread: []string{"Don't publish it"}},
+		"it is forbidden": {talk: talk{messages: said("Don't touch Home", button),
+			unread: []string{"Don't publish it"}},
 			reason: "You wrote “Don't publish it”, or forbade this before."},
 		"it is forbidden in another language": {talk: talk{messages: said(button), unread: []string{"Ne publie rien"},
 			says: Forbids}, reason: "You wrote “Ne publie rien”, or forbade this before.",

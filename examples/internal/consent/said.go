@@ -81,9 +81,9 @@ func (s *Listener) unread(session string, created time.Time) (texts []string) {
 	return texts
 }
 
-// read drops the messages that a fact says were read: the oldest one with the text of a Steered, all
-// that a run begins with, and those that a run before the last one got. A message may come as one
-// run ends and another begins, so it is kept for one more.
+// read drops the messages that a fact says were read: the oldest one with the text of a Steered,
+// all with the text that a run begins with, and those from before the run that came before that. A
+// message may come as one run ends and another begins, so it is kept for one more.
 func (s *Listener) read(session string, created time.Time, ev agent.Event) {
 	text, begins := "", false
 	switch f := ev.(type) {

@@ -156,7 +156,8 @@ func TestAMessageIsUnreadUntilAFactSaysThatItWasRead(t *testing.T) {
 	hook := l.Hooks().BeforeInput
 	come := func(texts ...string) {
 		for _, text := range texts {
-			require.NoError(t, hook(t.Context(), &agent.IncomingText{Session: "s", Source: agent.FromSteering, Text: text}))
+			in := agent.IncomingText{Session: "s", Source: agent.FromSteering, Text: text}
+			require.NoError(t, hook(t.Context(), &in))
 		}
 	}
 	unread := func() []string {
@@ -167,7 +168,8 @@ func TestAMessageIsUnreadUntilAFactSaysThatItWasRead(t *testing.T) {
 	info, err := a.Session("s").Info(t.Context())
 	require.NoError(t, err)
 	delivered := func(after uint64, text string) {
-		l.read("s", info.Created, &machine.Steered{Meta: machine.Meta{Seq: info.Facts + after}, Message: provider.User(text)})
+		meta := machine.Meta{Seq: info.Facts + after}
+		l.read("s", info.Created, &machine.Steered{Meta: meta, Message: provider.User(text)})
 	}
 	come("A", "B", "A")
 	delivered(0, "A")
