@@ -90,7 +90,7 @@ func (s *Speaker) reply(messages []message, step bool) reply {
 	switch {
 	case s.now.Stop:
 		close(s.stuck)
-		return reply{}
+		return reply{hangs: true}
 	case s.now.Call.Name == "":
 		return answered(s.End, s.now.Say)
 	}

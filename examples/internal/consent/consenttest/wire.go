@@ -34,8 +34,9 @@ func judges(messages []message) bool {
 
 // A reply is a text, or a call. Without both, none comes.
 type reply struct {
-	said string
-	call Call
+	hangs bool // nothing comes until the client has left
+	said  string
+	call  Call
 }
 
 // answered returns the reply that ends a turn: a text, or the call of a tool for that.
@@ -59,7 +60,7 @@ func serve(w http.ResponseWriter, r *http.Request, next func(messages []message,
 		return
 	}
 	out := next(req.Messages, len(req.Tools) > 0)
-	if out == (reply{}) {
+	if out.hangs {
 		<-r.Context().Done()
 		return
 	}
