@@ -78,7 +78,7 @@ func TestRequestsInTheChatOfTheContentAgent(t *testing.T) {
 	p.ask("now add images")
 	p.answered()
 
-	// Publishing asks. A published article can't be researched.
+	// Publishing asks, and so does taking it back. A published article can't be researched.
 	p.ask("Publish this")
 	p.press(".chat .card", "Yes, publish it")
 	p.answered()
@@ -87,6 +87,7 @@ func TestRequestsInTheChatOfTheContentAgent(t *testing.T) {
 	p.wait(lastTurn + `.querySelector(".error-card")?.dataset.category === "INVALID_STATUS" && ` + lastTurn +
 		`.querySelectorAll(".options button").length === 3`)
 	p.choose("Take it back to ready")
+	p.press(".chat .card", "Yes, do it")
 	p.is("ready")
 	p.calm()
 }
