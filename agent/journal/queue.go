@@ -41,7 +41,7 @@ type Queue interface {
 	// in what it returns there is none that c allows. Sessions that others have leased are left out
 	// until their leases end.
 	//
-	// Who has the lease goes on with the session: it appends a head whose Place says Started, or
+	// The owner of the lease starts the session: it appends a head whose Place says Started, or
 	// that has none. Otherwise the session is back in its place when the lease of the claim ends.
 	Claim(ctx context.Context, c Claim, owner string, ttl time.Duration) (Queued, Lease, error)
 	// Delay puts a session back that was claimed with l and that couldn't be started. It has its

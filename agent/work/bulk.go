@@ -11,12 +11,12 @@ import (
 // RetryAll queues the runs again that have failed for good, in the sessions that a filter selects:
 // see [Worker.RetryAt]. The filter's Status is ignored.
 //
-// It does so as the caller's loop goes on, the most recently changed session first, and yields each
-// with what kept it from being done; nil: it is done. Sessions are listed in pages of 200. A loop
-// that was left goes on with the same filter whose Before and After are the Updated and the Session
-// of the last one, or from the beginning: what is done isn't selected any more, except for a run in
-// progress that [Worker.CancelAll] has told to end. Errors without a session are as in
-// [agent.Agent.Sessions].
+// Each session is changed when the caller's loop asks for it, the most recently changed one first,
+// and yielded with the error that kept it from being changed, or nil. Sessions are listed in pages
+// of 200. A loop that was left can be continued with the same filter, whose Before and After are the
+// Updated and the Session of the last one yielded. It can also begin anew: sessions that were
+// changed aren't selected again, except for a run in progress that [Worker.CancelAll] has told to
+// end. Errors without a session are as in [agent.Agent.Sessions].
 func (w *Worker) RetryAll(ctx context.Context, f agent.SessionFilter,
 	at time.Time) iter.Seq2[agent.SessionInfo, error] {
 	f.Status = agent.Failed
@@ -25,8 +25,7 @@ func (w *Worker) RetryAll(ctx context.Context, f agent.SessionFilter,
 
 // CancelAll ends the runs of the sessions that a filter selects: see [agent.Session.Cancel]. The
 // filter's Status has to be agent.Queued, Running or Paused. A run in progress is told to end, and
-// is selected until it has. Otherwise it is like
-// [Worker.RetryAll].
+// is selected until it has. Otherwise it is like [Worker.RetryAll].
 func (w *Worker) CancelAll(ctx context.Context, f agent.SessionFilter) iter.Seq2[agent.SessionInfo, error] {
 	problem := ""
 	switch f.Status {

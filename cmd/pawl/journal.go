@@ -23,7 +23,7 @@ import (
 
 // A store is a journal that is open.
 type store interface {
-	journal.Store
+	journal.Queue
 	io.Closer
 }
 

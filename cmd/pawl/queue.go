@@ -3,7 +3,6 @@ package main
 import (
 	"cmp"
 	"context"
-	"errors"
 	"flag"
 	"maps"
 	"slices"
@@ -21,11 +20,7 @@ type turn struct{ agent, group string }
 func queue(f *flag.FlagSet) action {
 	last := f.Duration("last", time.Minute, "count as ended what has ended in this `time`")
 	return func(ctx context.Context, p *program, _ []string) error {
-		q, ok := p.store.(journal.Queue)
-		if !ok {
-			return errors.New("this journal has no queue")
-		}
-		depths, err := q.Depths(ctx)
+		depths, err := p.store.Depths(ctx)
 		if err != nil {
 			return err
 		}
@@ -43,9 +38,7 @@ func queue(f *flag.FlagSet) action {
 				break
 			}
 			info := machine.InfoOf(&h)
-			over := agent.Status(h.Status) != agent.Running && agent.Status(h.Status) != agent.Paused &&
-				agent.Status(h.Status) != agent.Queued
-			if t := (turn{info.Agent, info.Group}); info.Agent != "" && over {
+			if t := (turn{info.Agent, info.Group}); info.Agent != "" && !isOpen(agent.Status(h.Status)) {
 				if ended[t]++; all[t] == nil {
 					all[t] = &journal.Depth{Agent: t.agent, Group: t.group}
 				}
