@@ -242,7 +242,7 @@ func TestManyAreQueuedTogetherOrNone(t *testing.T) {
 // would wait for it, and the error is the agent's.
 func TestWhatIsRefusedInATransactionHoldsUpNobody(t *testing.T) {
 	h := newHost(t)
-	wrong := agent.Input{Session: "s", Prompt: "Hi", Mode: "nope"}
+	wrong := agent.CallTool("s", "nope", struct{}{}) // what is wrong is found when the session is leased
 	store := &counting{Store: h.store}
 	a, err := agent.New(agent.Config{Name: "clerk", Journal: store, NoGuard: true,
 		Provider: providertest.Script(providertest.Say("Done."))})
@@ -283,15 +283,16 @@ func TestALeasedSessionIsNotWaitedForInATransaction(t *testing.T) {
 	require.NoError(t, a.Session("s").Cancel(t.Context()))
 	_, err = h.store.Lease(t.Context(), "s", "somebody", time.Hour)
 	require.NoError(t, err)
-	store.leases = 0
+	store.leases, store.heads = 0, 0
 	require.ErrorIs(t, a.EnqueueAll(t.Context(), work, agent.QueueOptions{}), agent.ErrBusy)
 	require.Equal(t, 1, store.leases)
+	require.Zero(t, store.heads, "nobody looks whether it was given back")
 }
 
 // An asking store counts how often its transactions ask for a lease.
 type asking struct {
 	*sqlite.Store
-	leases int
+	leases, heads int
 }
 
 func (s *asking) Transact(ctx context.Context, fn func(context.Context, journal.Store) error) error {
@@ -303,6 +304,11 @@ func (s *asking) Transact(ctx context.Context, fn func(context.Context, journal.
 type askingIn struct {
 	journal.Store
 	of *asking
+}
+
+func (s *askingIn) Head(ctx context.Context, session string) (journal.Head, error) {
+	s.of.heads++
+	return s.Store.Head(ctx, session)
 }
 
 func (s *askingIn) Lease(ctx context.Context, session, owner string, ttl time.Duration) (journal.Lease, error) {

@@ -149,7 +149,7 @@ func (r *Request) work(wanted []string, status portfolio.Status) {
 	}
 	for i, step := range steps {
 		missing := i >= from && (wanted == nil || last <= 2 && i < last)
-		if (i == last || missing) && !(r.Bare && i == 4) {
+		if i == last || missing {
 			r.Steps = append(r.Steps, step)
 		}
 	}
