@@ -13,8 +13,8 @@ import (
 //
 // Each session is changed when the caller's loop asks for it, the most recently changed one first,
 // and yielded with the error that kept it from being changed, or nil. Sessions are listed in pages
-// of 200. A loop that was left can be continued with the same filter, whose Before and After are the
-// Updated and the Session of the last one yielded. It can also begin anew: sessions that were
+// of 200. A loop that was left can be continued with the same filter, whose Before and After are
+// the Updated and the Session of the last one yielded. It can also begin anew: sessions that were
 // changed aren't selected again, except for a run in progress that [Worker.CancelAll] has told to
 // end. Errors without a session are as in [agent.Agent.Sessions].
 func (w *Worker) RetryAll(ctx context.Context, f agent.SessionFilter,
